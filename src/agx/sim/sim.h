@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Executes a compute command stream and its machine code over a memory
+ * interface. Knows the hardware (src/agx) and nothing of kernels or drivers.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agx/chip.h"
+#include "base/status.h"
+
+enum agxs_access {
+   AGXS_READ = 1,
+   AGXS_WRITE = 2,
+};
+
+/* GPU address space as the simulator sees it. Called from several threads. */
+struct agxs_memory {
+   void *user;
+   /* The host address of GPU address va when its 16 KiB page is mapped with that
+    * access, else NULL. The result is good to the end of that page until
+    * *generation changes. */
+   void *(*translate)(void *user, uint64_t va, enum agxs_access access);
+   /* Changes whenever a mapping goes or changes; read between workgroups. */
+   const _Atomic uint64_t *generation;
+};
+
+enum agxs_fault_kind {
+   AGXS_FAULT_SOFT_LOAD,  /* load from unmapped memory: gave 0 */
+   AGXS_FAULT_SOFT_STORE, /* store or atomic to unmapped or read-only memory: dropped */
+   AGXS_FAULT_HARD,       /* the submission stops */
+};
+
+struct agxs_fault {
+   enum agxs_fault_kind kind;
+   uint64_t va;
+   uint32_t dispatch; /* index of the launch in its stream, from 0 */
+   uint64_t pc;       /* relative to usc_base; 0 when not from a shader */
+   uint32_t workgroup[3];
+   uint32_t lane_flat; /* flat index of the thread in its workgroup */
+   const char *what;   /* "load", "USC words", ...; static */
+};
+
+struct agxs_options {
+   bool strict;                         /* a soft fault is a hard one */
+   bool check;                          /* report what real hardware leaves undefined */
+   bool no_execute;                     /* walk and validate streams, run no thread */
+   uint32_t thread_count;               /* workers; 0 = one per online processor */
+   uint64_t max_instructions_per_group; /* per SIMD-group; 0 = no limit; exceeding it = timeout */
+   void *user;
+   /* Each fault, soft or hard; any thread; may be NULL. */
+   void (*on_fault)(void *user, const struct agxs_fault *fault);
+};
+
+struct agxs_stats {
+   uint64_t dispatches, workgroups, simd_groups, threads;
+   uint64_t instructions; /* executed, per SIMD-group */
+   uint64_t soft_faults;
+};
+
+/* Runs the CDM stream at stream_va to its Terminate. usc_base is the 4 GiB window
+ * that code and launch words are relative to. AGX_UNIMPLEMENTED names what is not
+ * modelled; AGX_DATA_LOSS is a hard fault (text: address, access, dispatch, pc);
+ * AGX_DEADLINE_EXCEEDED an endless kernel; AGX_INVALID_ARGUMENT a malformed stream.
+ * *out_stats (may be NULL) is filled in any case. */
+AGX_MUST_CHECK agx_status agxs_run_compute(const struct agx_chip *chip,
+                                           const struct agxs_memory *memory,
+                                           const struct agxs_options *options, uint64_t usc_base,
+                                           uint64_t stream_va, struct agxs_stats *out_stats);

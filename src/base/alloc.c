@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_alloc(void *user, size_t size)
+{
+   (void)user;
+   return malloc(size);
+}
+
+static void default_free(void *user, void *memory, size_t size)
+{
+   (void)user;
+   (void)size;
+   free(memory);
+}
+
+const struct agx_host_alloc *agx_host_alloc_default(void)
+{
+   static const struct agx_host_alloc alloc = {.alloc = default_alloc, .free = default_free};
+   return &alloc;
+}
+
+void *agx_host_zalloc(const struct agx_host_alloc *alloc, size_t size)
+{
+   if (!alloc)
+      alloc = agx_host_alloc_default();
+   void *memory = alloc->alloc(alloc->user, size);
+   if (memory)
+      memset(memory, 0, size);
+   return memory;
+}
+
+void agx_host_free(const struct agx_host_alloc *alloc, void *memory, size_t size)
+{
+   if (!memory)
+      return;
+   if (!alloc)
+      alloc = agx_host_alloc_default();
+   alloc->free(alloc->user, memory, size);
+}
+
+static void *failing_alloc(void *user, size_t size)
+{
+   struct agx_failing_alloc *failing = user;
+   if (failing->remaining == 0)
+      return NULL;
+   void *memory = malloc(size);
+   if (memory) {
+      failing->remaining--;
+      failing->live++;
+   }
+   return memory;
+}
+
+static void failing_free(void *user, void *memory, size_t size)
+{
+   struct agx_failing_alloc *failing = user;
+   (void)size;
+   if (memory)
+      failing->live--;
+   free(memory);
+}
+
+void agx_failing_alloc_init(struct agx_failing_alloc *failing, size_t remaining)
+{
+   *failing = (struct agx_failing_alloc){
+      .alloc = {.user = failing, .alloc = failing_alloc, .free = failing_free},
+      .remaining = remaining,
+   };
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The host allocator that an application hands in (or the C library's), and
+ * one that fails on request, for tests.
+ */
+#pragma once
+
+#include <stddef.h>
+
+/* alloc returns memory aligned for any type or NULL; free takes the size that
+ * alloc was given, so that arena allocators fit. */
+struct agx_host_alloc {
+   void *user;
+   void *(*alloc)(void *user, size_t size);
+   void (*free)(void *user, void *memory, size_t size);
+};
+
+/* malloc and free. */
+const struct agx_host_alloc *agx_host_alloc_default(void);
+
+/* Zeroed memory from alloc (NULL means the default one), or NULL. */
+void *agx_host_zalloc(const struct agx_host_alloc *alloc, size_t size);
+void agx_host_free(const struct agx_host_alloc *alloc, void *memory, size_t size);
+
+/* An allocator whose nth allocation (0 = the first) and all later ones fail.
+ * Embedded; reset remaining to arm it again. */
+struct agx_failing_alloc {
+   struct agx_host_alloc alloc;
+   size_t remaining; /* allocations that still succeed */
+   size_t live;      /* allocations not yet freed */
+};
+void agx_failing_alloc_init(struct agx_failing_alloc *failing, size_t remaining);

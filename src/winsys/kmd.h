@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * THE seam: the only way from the driver to a kernel. A kmd is one open device
+ * node; ioctl and mmap carry the uAPI's own requests, structs and offsets, so
+ * that libdrm and the virtual kernel see the same bytes.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct agx_kmd;
+
+struct agx_kmd_ops {
+   /* Executes one request; 0 or a negative errno. EINTR and EAGAIN are
+    * repeated below the seam, as drmIoctl does. */
+   int (*ioctl)(struct agx_kmd *kmd, unsigned long request, void *argument);
+   /* Maps length bytes of a GEM object at the offset that GEM_MMAP_OFFSET gave,
+    * shared, readable and writable; NULL with *out_errno set on failure. */
+   void *(*mmap)(struct agx_kmd *kmd, uint64_t offset, size_t length, int *out_errno);
+   void (*munmap)(struct agx_kmd *kmd, void *memory, size_t length);
+   /* Closes the node; everything created through it goes. */
+   void (*close)(struct agx_kmd *kmd);
+};
+
+/* Embedded at offset 0 of every implementation. */
+struct agx_kmd {
+   const struct agx_kmd_ops *ops;
+   const char *name; /* such as "renderD128" or "virtual:g13g"; owned by the kmd */
+   int fd;           /* the node's file, or -1 when it has none */
+};
+
+/* Opens a node of the system through libdrm; path such as "/dev/dri/renderD128". */
+AGX_MUST_CHECK agx_status agx_kmd_drm_open(const char *path, struct agx_kmd **out_kmd);
+
+/* Opens a virtual node in this process. chip is a name of agx/chip.def such as
+ * "g13g" or "t8103"; NULL means g13g. */
+AGX_MUST_CHECK agx_status agx_kmd_virtual_open(const char *chip, struct agx_kmd **out_kmd);
+
+/* Puts a recorder between inner and its user, which writes what passes to the
+ * file at path (docs/capture.md). Takes inner over, also on failure. */
+AGX_MUST_CHECK agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path,
+                                               struct agx_kmd **out_kmd);
