@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The compiler's whole public surface: SPIR-V in, program out.
+ */
+#pragma once
+
+#include "agx/chip.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "program/program.h"
+
+/* One specialization constant; bool counts as 0 or 1. */
+struct agxc_spec {
+   uint32_t id;
+   uint32_t bytes; /* 1, 2, 4 or 8; how much of value counts */
+   uint64_t value; /* bits, low first */
+};
+
+enum agxc_robustness {
+   AGXC_ROBUST_NONE = 0, /* accesses outside a buffer are the application's affair */
+   AGXC_ROBUST_CLAMP,    /* indices are clamped with umin: stray accesses stay inside the buffer */
+};
+
+/* Turns things off, for debugging; bits. */
+enum agxc_debug {
+   AGXC_DEBUG_NO_OPT = 1 << 0,
+   AGXC_DEBUG_NO_SCHEDULE = 1 << 1,
+   AGXC_DEBUG_VALIDATE = 1 << 2, /* run the validator after each pass */
+};
+
+struct agxc_options {
+   const struct agx_chip *chip;   /* required */
+   const char *entry;             /* entry point; NULL: the only compute entry point */
+   const struct agxc_spec *specs; /* ids that the module lacks are ignored */
+   uint32_t spec_count;
+   enum agxc_robustness robustness;
+   uint32_t debug;                     /* enum agxc_debug bits */
+   const struct agx_host_alloc *alloc; /* NULL = malloc */
+   size_t memory_limit_B;              /* 0 = 256 MiB; more is AGX_RESOURCE_EXHAUSTED */
+   /* Text of the IR after each pass and of the machine code; may be NULL. */
+   void (*dump)(void *user, const char *pass, const char *text);
+   void *dump_user;
+};
+
+/* Compiles one compute entry point. AGX_UNIMPLEMENTED names the capability,
+ * opcode or construct that is missing; AGX_INVALID_ARGUMENT says at which word
+ * the module is malformed; AGX_RESOURCE_EXHAUSTED: registers, uniforms or memory.
+ * Free the result with agx_program_free. */
+AGX_MUST_CHECK agx_status agxc_compile(const void *spirv, size_t size,
+                                       const struct agxc_options *options,
+                                       struct agx_program **out_program);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every pass of the pipeline (pipeline.c), in its order. A pass is
+ * `bool agxc_<kind>_<name>(struct agxc_shader *)`, true when it changed something; it
+ * takes its options from shader->options and fails through agxc_fail.
+ */
+#pragma once
+
+#include "agx/compiler/ir.h"
+
+/* Front end: fills a fresh shader from a module; every word is checked. */
+void agxc_spirv_to_ir(struct agxc_shader *shader, const uint32_t *words, size_t word_count);
+
+/* Generic to generic: one file each, opt_*.c and lower_*.c. */
+bool agxc_opt_algebraic(struct agxc_shader *shader); /* constant folding and identities */
+bool agxc_opt_copy_prop(struct agxc_shader *shader); /* moves, trivial phis, split of collect */
+bool agxc_opt_cse(struct agxc_shader *shader);       /* equal expressions in dominating blocks */
+bool agxc_opt_dce(struct agxc_shader *shader);       /* values that nothing uses */
+bool agxc_lower_division(struct agxc_shader *shader);
+bool agxc_lower_math(struct agxc_shader *shader); /* what has no row: FDIV, FSQRT, FSIN, UBFE ... */
+bool agxc_lower_buffer(
+   struct agxc_shader *shader); /* *_BUFFER to *_GLOBAL with uniform bases, clamps */
+
+/* Generic to machine. */
+bool agxc_select(struct agxc_shader *shader);
+
+/* Machine to machine, SSA. */
+bool agxc_opt_machine(struct agxc_shader *shader); /* fold modifiers and immediates, dce */
+
+/* Registers: replaces values by registers, inserts copies, removes PHI, COLLECT, SPLIT and MOV. */
+bool agxc_ra(struct agxc_shader *shader);
+/* Structured control flow to mask instructions and jumps at block ends. */
+bool agxc_lower_control(struct agxc_shader *shader);
+/* Scoreboard groups and `wait` before results of asynchronous operations are used. */
+bool agxc_insert_waits(struct agxc_shader *shader);
+/* Discard and cache hints on last uses. */
+bool agxc_hints(struct agxc_shader *shader);
+
+/* Machine code with stop and trap padding, jumps resolved; in the shader's arena. */
+void agxc_emit(struct agxc_shader *shader, uint8_t **out_code, uint32_t *out_text_B,
+               uint32_t *out_code_B);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A compiled kernel and its container. The compiler makes a struct agx_program,
+ * the ELF writer puts it into a file that readelf understands, the HAL reads it
+ * back and never sees the compiler. The file is a relocatable-free ET_DYN-like
+ * object: .text (main program), .text.preamble, .rodata.agx.uniforms,
+ * .note.agx (chip, ABI version, kernel interface), .symtab.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+#define AGX_PROGRAM_ABI_VERSION  1
+#define AGX_PROGRAM_MAX_BINDINGS 64
+#define AGX_PROGRAM_MAX_UNIFORMS 256 /* slots */
+#define AGX_PROGRAM_MAX_PUSH_B   256
+#define AGX_PROGRAM_NAME_BYTES   64
+
+enum agx_binding_kind {
+   AGX_BINDING_STORAGE_BUFFER = 0,
+   AGX_BINDING_UNIFORM_BUFFER = 1,
+};
+
+enum agx_binding_access {
+   AGX_BINDING_READS = 1,
+   AGX_BINDING_WRITES = 2,
+};
+
+/* One buffer that the kernel names; sorted by set, then binding. */
+struct agx_program_binding {
+   uint32_t set, binding;
+   uint32_t kind;       /* enum agx_binding_kind */
+   uint32_t access;     /* enum agx_binding_access bits the code really uses */
+   uint64_t min_size_B; /* size of the fixed part of the block; 0 when unknown */
+};
+
+/* What a run of uniform registers holds when the kernel starts. */
+enum agx_uniform_kind {
+   AGX_UNIFORM_BUFFER_ADDRESS = 0,  /* 4 halves: GPU address of bindings[index] */
+   AGX_UNIFORM_BUFFER_SIZE = 1,     /* 2 halves: bytes of bindings[index], clamped to 2^32 - 1 */
+   AGX_UNIFORM_PUSH = 2,            /* push-constant bytes from byte offset `index` */
+   AGX_UNIFORM_WORKGROUP_COUNT = 3, /* 2 halves: grid size in workgroups, component `index` */
+   AGX_UNIFORM_CONSTANT = 4,        /* value, low bits first */
+   AGX_UNIFORM_KIND_COUNT,
+};
+
+struct agx_program_uniform {
+   uint32_t kind;   /* enum agx_uniform_kind */
+   uint32_t start;  /* first uniform half; even for 32-bit and 64-bit values */
+   uint32_t halves; /* length in 16-bit halves */
+   uint32_t index;
+   uint64_t value;
+};
+
+/* What the compiler counted; see README, `agx compile --stats`. */
+struct agx_program_stats {
+   uint32_t instructions, preamble_instructions;
+   uint32_t spills, fills, loads, waits;
+   uint32_t cycles;  /* static estimate: one pass through each block */
+   uint32_t threads; /* resident limit that the register count allows */
+};
+
+struct agx_program {
+   char name[AGX_PROGRAM_NAME_BYTES]; /* entry point */
+   char chip[16];                     /* agx_chip.name it was compiled for */
+   const uint8_t *code;               /* main program with stop and trap padding */
+   uint32_t code_B;                   /* bytes, padding included */
+   uint32_t text_B;                   /* bytes up to and including stop */
+   const uint8_t *preamble;           /* NULL when there is none */
+   uint32_t preamble_B;
+   uint32_t gpr_halves; /* 16-bit halves used by the main program */
+   uint32_t preamble_gpr_halves;
+   uint32_t uniform_halves; /* halves in use, preamble results included */
+   uint32_t local_size[3];
+   uint32_t shared_B;  /* threadgroup memory */
+   uint32_t scratch_B; /* per thread; 0: none */
+   uint32_t push_B;    /* bytes of push constants the kernel reads up to */
+   uint32_t binding_count, uniform_count;
+   const struct agx_program_binding *bindings;
+   const struct agx_program_uniform *uniforms;
+   struct agx_program_stats stats;
+};
+
+/* Serialises to an ELF image in memory from alloc (NULL = malloc); the caller
+ * frees it with agx_host_free(alloc, image, size). */
+AGX_MUST_CHECK agx_status agx_program_write_elf(const struct agx_program *program,
+                                                const struct agx_host_alloc *alloc,
+                                                void **out_image, size_t *out_size);
+
+/* Reads an ELF image that may be hostile: every field is checked, code included
+ * (it must decode and end in stop). The result is one allocation, independent of
+ * image; free it with agx_program_free. AGX_INCOMPATIBLE: other ABI version. */
+AGX_MUST_CHECK agx_status agx_program_read_elf(const void *image, size_t size,
+                                               const struct agx_host_alloc *alloc,
+                                               struct agx_program **out_program);
+
+/* Deep copy into one allocation, checked as agx_program_read_elf checks. */
+AGX_MUST_CHECK agx_status agx_program_copy(const struct agx_program *program,
+                                           const struct agx_host_alloc *alloc,
+                                           struct agx_program **out_program);
+void agx_program_free(struct agx_program *program);
+
+/* True when bytes start like an ELF image / like SPIR-V (either byte order). */
+bool agx_program_is_elf(const void *bytes, size_t size);
+bool agx_program_is_spirv(const void *bytes, size_t size);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything between the HAL and the seam: devices, address space, buffers, a
+ * queue, submission, and timelines. Nothing above this header says ioctl.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agx/chip.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "winsys/kmd.h"
+
+struct agxw_device;
+struct agxw_bo;
+struct agxw_queue;
+struct agxw_timeline;
+
+/* ---- discovery -------------------------------------------------------- */
+
+#define AGXW_MAX_NODES 64
+
+struct agxw_node_info {
+   char path[64];   /* "/dev/dri/renderD128", or "virtual:g13g" */
+   char driver[32]; /* kernel driver's name as VERSION reports it; "" when it can't be opened */
+   agx_status
+      status; /* AGX_OK: usable; AGX_INCOMPATIBLE: another driver; AGX_PERMISSION_DENIED; ... */
+   char reason[128]; /* why it is not usable, and what to do; "" when it is */
+};
+
+/* All render nodes of the system with the verdict on each; *out_count may be 0. */
+AGX_MUST_CHECK agx_status agxw_enumerate(struct agxw_node_info nodes[AGXW_MAX_NODES],
+                                         uint32_t *out_count);
+
+/* name: "auto" (the first usable node, else the virtual device), "drm" (the first
+ * usable node, or AGX_NOT_FOUND with every node's reason), a path, "virtual" or
+ * "virtual:CHIP". capture_path: record at the seam (AGX_CAPTURE), or NULL. */
+AGX_MUST_CHECK agx_status agxw_kmd_open(const char *name, const char *capture_path,
+                                        struct agx_kmd **out_kmd);
+
+/* ---- device ----------------------------------------------------------- */
+
+struct agxw_device_info {
+   char name[64]; /* "Apple M1 (G13G B1)" */
+   char node[64]; /* kmd name */
+   bool is_virtual;
+   const struct agx_chip *chip;
+   uint32_t core_count; /* enabled */
+   uint32_t max_khz;
+   bool soft_faults;
+   uint32_t max_commands; /* per submission */
+   uint64_t timestamp_hz;
+   uint64_t usc_base; /* start of the 4 GiB window for code and launch words */
+};
+
+/* Takes the kmd over (also on failure): reads parameters, plans the address space,
+ * makes the VM. */
+AGX_MUST_CHECK agx_status agxw_device_create(struct agx_kmd *kmd,
+                                             const struct agx_host_alloc *alloc,
+                                             struct agxw_device **out_device);
+/* All objects made from the device must be gone. */
+void agxw_device_destroy(struct agxw_device *device);
+const struct agxw_device_info *agxw_device_info(const struct agxw_device *device);
+/* What the device itself can say of the last fault: address, access, dispatch on the
+ * virtual device; "" on a real kernel, which tells no more than that a fence failed. */
+size_t agxw_device_fault_text(struct agxw_device *device, char *text, size_t capacity);
+
+/* ---- buffers ---------------------------------------------------------- */
+
+enum agxw_bo_flags {
+   AGXW_BO_USC = 1,       /* address inside the USC window: code and launch words */
+   AGXW_BO_READ_ONLY = 2, /* the GPU may only read it */
+   AGXW_BO_CACHED = 4,    /* write-back on the CPU: for read-back and snooped data */
+   AGXW_BO_SHAREABLE = 8, /* may be exported, or hold timestamps */
+};
+
+/* Sizes are rounded up to 16 KiB pages; memory is zero; one guard page follows. align
+ * is a power of two, 0 = 16 KiB. label names the buffer in messages and captures. */
+AGX_MUST_CHECK agx_status agxw_bo_create(struct agxw_device *device, uint64_t size, uint64_t align,
+                                         uint32_t flags, const char *label,
+                                         struct agxw_bo **out_bo);
+/* The GPU must be done with it. */
+void agxw_bo_destroy(struct agxw_bo *bo);
+uint64_t agxw_bo_va(const struct agxw_bo *bo);
+uint64_t agxw_bo_size(const struct agxw_bo *bo);
+/* Persistent CPU mapping; the same pointer each time. */
+AGX_MUST_CHECK agx_status agxw_bo_map(struct agxw_bo *bo, void **out_memory);
+
+/* ---- timelines -------------------------------------------------------- */
+
+/* A 64-bit timeline (a DRM syncobj). Points must increase. */
+AGX_MUST_CHECK agx_status agxw_timeline_create(struct agxw_device *device, uint64_t initial,
+                                               struct agxw_timeline **out_timeline);
+void agxw_timeline_destroy(struct agxw_timeline *timeline);
+AGX_MUST_CHECK agx_status agxw_timeline_query(struct agxw_timeline *timeline, uint64_t *out_value);
+AGX_MUST_CHECK agx_status agxw_timeline_signal(struct agxw_timeline *timeline, uint64_t value);
+
+struct agxw_point {
+   struct agxw_timeline *timeline;
+   uint64_t value;
+};
+
+/* Waits until all (or any) points are reached; also for points that nobody has
+ * submitted yet. deadline_ns is absolute CLOCK_MONOTONIC, 0 polls, INT64_MAX is forever.
+ * AGX_DEADLINE_EXCEEDED when it passes. A point whose fence failed counts as reached: ask
+ * agxw_point_status. */
+AGX_MUST_CHECK agx_status agxw_wait(struct agxw_device *device, const struct agxw_point *points,
+                                    uint32_t count, bool any, int64_t deadline_ns);
+/* AGX_OK, or the fence's error as a status with text (AGX_DATA_LOSS: fault,
+ * AGX_DEADLINE_EXCEEDED: the GPU hung, AGX_UNAVAILABLE: device lost), for a reached point. */
+AGX_MUST_CHECK agx_status agxw_point_status(const struct agxw_point *point);
+
+/* ---- queues ----------------------------------------------------------- */
+
+AGX_MUST_CHECK agx_status agxw_queue_create(struct agxw_device *device, uint32_t priority,
+                                            struct agxw_queue **out_queue);
+/* Waits for nothing: the kernel finishes what was submitted. */
+void agxw_queue_destroy(struct agxw_queue *queue);
+
+/* One compute command: a CDM stream. */
+struct agxw_compute {
+   uint64_t stream_va;
+   uint64_t stream_end_va; /* address of its Terminate */
+};
+
+#define AGXW_MAX_SYNCS 64
+
+struct agxw_submit {
+   const struct agxw_compute *commands; /* in order; each waits for the one before */
+   uint32_t command_count;              /* 0: only waits and signals */
+   const struct agxw_point *waits;      /* must have been submitted */
+   const struct agxw_point *signals;
+   uint32_t wait_count, signal_count;
+};
+
+/* One ioctl (more only when command_count exceeds the device's limit). No heap, no lock
+ * that another queue holds. On failure nothing was signalled or queued. */
+AGX_MUST_CHECK agx_status agxw_submit(struct agxw_queue *queue, const struct agxw_submit *submit);
