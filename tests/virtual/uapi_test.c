@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Our declarations of the kernel interface against recorded sizes, offsets and
+ * request codes, and against the system's header where the build machine has it.
+ */
+#include "winsys/asahi_uapi.h"
+
+#include "base/util.h"
+#include "support.h"
+
+#ifdef HAVE_ASAHI_DRM_H
+#include <drm/asahi_drm.h>
+#endif
+
+struct layout_row {
+   const char *name;
+   size_t offset, size, expected_offset, expected_size;
+};
+
+#define SIZE(type, bytes)                                                                          \
+   {                                                                                               \
+#type, 0, sizeof(struct agx_uapi_##type), 0, bytes                                           \
+   }
+#define FIELD(type, field, at, bytes)                                                              \
+   {                                                                                               \
+#type "." #field, offsetof(struct agx_uapi_##type, field),                                   \
+         sizeof(((struct agx_uapi_##type *)0)->field), at, bytes                                   \
+   }
+
+static const struct layout_row layout[] = {
+   SIZE(version, 64),
+   FIELD(version, version_major, 0, 4),
+   FIELD(version, version_minor, 4, 4),
+   FIELD(version, version_patchlevel, 8, 4),
+   FIELD(version, name_len, 16, 8),
+   FIELD(version, name, 24, 8),
+   FIELD(version, date_len, 32, 8),
+   FIELD(version, date, 40, 8),
+   FIELD(version, desc_len, 48, 8),
+   FIELD(version, desc, 56, 8),
+   SIZE(gem_close, 8),
+   FIELD(gem_close, handle, 0, 4),
+   FIELD(gem_close, pad, 4, 4),
+   SIZE(get_cap, 16),
+   FIELD(get_cap, capability, 0, 8),
+   FIELD(get_cap, value, 8, 8),
+   SIZE(set_client_cap, 16),
+   FIELD(set_client_cap, capability, 0, 8),
+   FIELD(set_client_cap, value, 8, 8),
+   SIZE(prime_handle, 12),
+   FIELD(prime_handle, handle, 0, 4),
+   FIELD(prime_handle, flags, 4, 4),
+   FIELD(prime_handle, fd, 8, 4),
+   SIZE(syncobj_create, 8),
+   FIELD(syncobj_create, handle, 0, 4),
+   FIELD(syncobj_create, flags, 4, 4),
+   SIZE(syncobj_destroy, 8),
+   FIELD(syncobj_destroy, handle, 0, 4),
+   FIELD(syncobj_destroy, pad, 4, 4),
+   SIZE(syncobj_handle, 24),
+   FIELD(syncobj_handle, handle, 0, 4),
+   FIELD(syncobj_handle, flags, 4, 4),
+   FIELD(syncobj_handle, fd, 8, 4),
+   FIELD(syncobj_handle, pad, 12, 4),
+   FIELD(syncobj_handle, point, 16, 8),
+   SIZE(syncobj_transfer, 32),
+   FIELD(syncobj_transfer, src_handle, 0, 4),
+   FIELD(syncobj_transfer, dst_handle, 4, 4),
+   FIELD(syncobj_transfer, src_point, 8, 8),
+   FIELD(syncobj_transfer, dst_point, 16, 8),
+   FIELD(syncobj_transfer, flags, 24, 4),
+   FIELD(syncobj_transfer, pad, 28, 4),
+   SIZE(syncobj_wait, 40),
+   FIELD(syncobj_wait, handles, 0, 8),
+   FIELD(syncobj_wait, timeout_nsec, 8, 8),
+   FIELD(syncobj_wait, count_handles, 16, 4),
+   FIELD(syncobj_wait, flags, 20, 4),
+   FIELD(syncobj_wait, first_signaled, 24, 4),
+   FIELD(syncobj_wait, pad, 28, 4),
+   FIELD(syncobj_wait, deadline_nsec, 32, 8),
+   SIZE(syncobj_timeline_wait, 48),
+   FIELD(syncobj_timeline_wait, handles, 0, 8),
+   FIELD(syncobj_timeline_wait, points, 8, 8),
+   FIELD(syncobj_timeline_wait, timeout_nsec, 16, 8),
+   FIELD(syncobj_timeline_wait, count_handles, 24, 4),
+   FIELD(syncobj_timeline_wait, flags, 28, 4),
+   FIELD(syncobj_timeline_wait, first_signaled, 32, 4),
+   FIELD(syncobj_timeline_wait, pad, 36, 4),
+   FIELD(syncobj_timeline_wait, deadline_nsec, 40, 8),
+   SIZE(syncobj_eventfd, 24),
+   FIELD(syncobj_eventfd, handle, 0, 4),
+   FIELD(syncobj_eventfd, flags, 4, 4),
+   FIELD(syncobj_eventfd, point, 8, 8),
+   FIELD(syncobj_eventfd, fd, 16, 4),
+   FIELD(syncobj_eventfd, pad, 20, 4),
+   SIZE(syncobj_array, 16),
+   FIELD(syncobj_array, handles, 0, 8),
+   FIELD(syncobj_array, count_handles, 8, 4),
+   FIELD(syncobj_array, pad, 12, 4),
+   SIZE(syncobj_timeline_array, 24),
+   FIELD(syncobj_timeline_array, handles, 0, 8),
+   FIELD(syncobj_timeline_array, points, 8, 8),
+   FIELD(syncobj_timeline_array, count_handles, 16, 4),
+   FIELD(syncobj_timeline_array, flags, 20, 4),
+   SIZE(params_global, 592),
+   FIELD(params_global, features, 0, 8),
+   FIELD(params_global, gpu_generation, 8, 4),
+   FIELD(params_global, gpu_variant, 12, 4),
+   FIELD(params_global, gpu_revision, 16, 4),
+   FIELD(params_global, chip_id, 20, 4),
+   FIELD(params_global, num_dies, 24, 4),
+   FIELD(params_global, num_clusters_total, 28, 4),
+   FIELD(params_global, num_cores_per_cluster, 32, 4),
+   FIELD(params_global, max_frequency_khz, 36, 4),
+   FIELD(params_global, core_masks, 40, 512),
+   FIELD(params_global, vm_start, 552, 8),
+   FIELD(params_global, vm_end, 560, 8),
+   FIELD(params_global, vm_kernel_min_size, 568, 8),
+   FIELD(params_global, max_commands_per_submission, 576, 4),
+   FIELD(params_global, max_attachments, 580, 4),
+   FIELD(params_global, command_timestamp_frequency_hz, 584, 8),
+   SIZE(get_params, 24),
+   FIELD(get_params, param_group, 0, 4),
+   FIELD(get_params, pad, 4, 4),
+   FIELD(get_params, pointer, 8, 8),
+   FIELD(get_params, size, 16, 8),
+   SIZE(get_time, 16),
+   FIELD(get_time, flags, 0, 8),
+   FIELD(get_time, gpu_timestamp, 8, 8),
+   SIZE(vm_create, 24),
+   FIELD(vm_create, kernel_start, 0, 8),
+   FIELD(vm_create, kernel_end, 8, 8),
+   FIELD(vm_create, vm_id, 16, 4),
+   FIELD(vm_create, pad, 20, 4),
+   SIZE(vm_destroy, 8),
+   FIELD(vm_destroy, vm_id, 0, 4),
+   FIELD(vm_destroy, pad, 4, 4),
+   SIZE(gem_create, 24),
+   FIELD(gem_create, size, 0, 8),
+   FIELD(gem_create, flags, 8, 4),
+   FIELD(gem_create, vm_id, 12, 4),
+   FIELD(gem_create, handle, 16, 4),
+   FIELD(gem_create, pad, 20, 4),
+   SIZE(gem_mmap_offset, 16),
+   FIELD(gem_mmap_offset, handle, 0, 4),
+   FIELD(gem_mmap_offset, flags, 4, 4),
+   FIELD(gem_mmap_offset, offset, 8, 8),
+   SIZE(gem_bind_op, 32),
+   FIELD(gem_bind_op, flags, 0, 4),
+   FIELD(gem_bind_op, handle, 4, 4),
+   FIELD(gem_bind_op, offset, 8, 8),
+   FIELD(gem_bind_op, range, 16, 8),
+   FIELD(gem_bind_op, addr, 24, 8),
+   SIZE(vm_bind, 24),
+   FIELD(vm_bind, vm_id, 0, 4),
+   FIELD(vm_bind, num_binds, 4, 4),
+   FIELD(vm_bind, stride, 8, 4),
+   FIELD(vm_bind, pad, 12, 4),
+   FIELD(vm_bind, userptr, 16, 8),
+   SIZE(gem_bind_object, 40),
+   FIELD(gem_bind_object, op, 0, 4),
+   FIELD(gem_bind_object, flags, 4, 4),
+   FIELD(gem_bind_object, handle, 8, 4),
+   FIELD(gem_bind_object, vm_id, 12, 4),
+   FIELD(gem_bind_object, offset, 16, 8),
+   FIELD(gem_bind_object, range, 24, 8),
+   FIELD(gem_bind_object, object_handle, 32, 4),
+   FIELD(gem_bind_object, pad, 36, 4),
+   SIZE(queue_create, 24),
+   FIELD(queue_create, flags, 0, 4),
+   FIELD(queue_create, vm_id, 4, 4),
+   FIELD(queue_create, priority, 8, 4),
+   FIELD(queue_create, queue_id, 12, 4),
+   FIELD(queue_create, usc_exec_base, 16, 8),
+   SIZE(queue_destroy, 8),
+   FIELD(queue_destroy, queue_id, 0, 4),
+   FIELD(queue_destroy, pad, 4, 4),
+   SIZE(sync, 16),
+   FIELD(sync, sync_type, 0, 4),
+   FIELD(sync, handle, 4, 4),
+   FIELD(sync, timeline_value, 8, 8),
+   SIZE(cmd_header, 8),
+   FIELD(cmd_header, cmd_type, 0, 2),
+   FIELD(cmd_header, size, 2, 2),
+   FIELD(cmd_header, vdm_barrier, 4, 2),
+   FIELD(cmd_header, cdm_barrier, 6, 2),
+   SIZE(submit, 40),
+   FIELD(submit, syncs, 0, 8),
+   FIELD(submit, cmdbuf, 8, 8),
+   FIELD(submit, flags, 16, 4),
+   FIELD(submit, queue_id, 20, 4),
+   FIELD(submit, in_sync_count, 24, 4),
+   FIELD(submit, out_sync_count, 28, 4),
+   FIELD(submit, cmdbuf_size, 32, 4),
+   FIELD(submit, pad, 36, 4),
+   SIZE(attachment, 24),
+   FIELD(attachment, pointer, 0, 8),
+   FIELD(attachment, size, 8, 8),
+   FIELD(attachment, pad, 16, 4),
+   FIELD(attachment, flags, 20, 4),
+   SIZE(zls_buffer, 24),
+   FIELD(zls_buffer, base, 0, 8),
+   FIELD(zls_buffer, comp_base, 8, 8),
+   FIELD(zls_buffer, stride, 16, 4),
+   FIELD(zls_buffer, comp_stride, 20, 4),
+   SIZE(timestamp, 8),
+   FIELD(timestamp, handle, 0, 4),
+   FIELD(timestamp, offset, 4, 4),
+   SIZE(timestamps, 16),
+   FIELD(timestamps, start, 0, 8),
+   FIELD(timestamps, end, 8, 8),
+   SIZE(helper_program, 16),
+   FIELD(helper_program, binary, 0, 4),
+   FIELD(helper_program, cfg, 4, 4),
+   FIELD(helper_program, data, 8, 8),
+   SIZE(bg_eot, 8),
+   FIELD(bg_eot, usc, 0, 4),
+   FIELD(bg_eot, rsrc_spec, 4, 4),
+   SIZE(cmd_render, 240),
+   FIELD(cmd_render, flags, 0, 4),
+   FIELD(cmd_render, isp_zls_pixels, 4, 4),
+   FIELD(cmd_render, vdm_ctrl_stream_base, 8, 8),
+   FIELD(cmd_render, vertex_helper, 16, 16),
+   FIELD(cmd_render, fragment_helper, 32, 16),
+   FIELD(cmd_render, isp_scissor_base, 48, 8),
+   FIELD(cmd_render, isp_dbias_base, 56, 8),
+   FIELD(cmd_render, isp_oclqry_base, 64, 8),
+   FIELD(cmd_render, depth, 72, 24),
+   FIELD(cmd_render, stencil, 96, 24),
+   FIELD(cmd_render, zls_ctrl, 120, 8),
+   FIELD(cmd_render, ppp_multisamplectl, 128, 8),
+   FIELD(cmd_render, sampler_heap, 136, 8),
+   FIELD(cmd_render, ppp_ctrl, 144, 4),
+   FIELD(cmd_render, width_px, 148, 2),
+   FIELD(cmd_render, height_px, 150, 2),
+   FIELD(cmd_render, layers, 152, 2),
+   FIELD(cmd_render, sampler_count, 154, 2),
+   FIELD(cmd_render, utile_width_px, 156, 1),
+   FIELD(cmd_render, utile_height_px, 157, 1),
+   FIELD(cmd_render, samples, 158, 1),
+   FIELD(cmd_render, sample_size_B, 159, 1),
+   FIELD(cmd_render, isp_merge_upper_x, 160, 4),
+   FIELD(cmd_render, isp_merge_upper_y, 164, 4),
+   FIELD(cmd_render, bg, 168, 8),
+   FIELD(cmd_render, eot, 176, 8),
+   FIELD(cmd_render, partial_bg, 184, 8),
+   FIELD(cmd_render, partial_eot, 192, 8),
+   FIELD(cmd_render, isp_bgobjdepth, 200, 4),
+   FIELD(cmd_render, isp_bgobjvals, 204, 4),
+   FIELD(cmd_render, ts_vtx, 208, 16),
+   FIELD(cmd_render, ts_frag, 224, 16),
+   SIZE(cmd_compute, 64),
+   FIELD(cmd_compute, flags, 0, 4),
+   FIELD(cmd_compute, sampler_count, 4, 4),
+   FIELD(cmd_compute, cdm_ctrl_stream_base, 8, 8),
+   FIELD(cmd_compute, cdm_ctrl_stream_end, 16, 8),
+   FIELD(cmd_compute, sampler_heap, 24, 8),
+   FIELD(cmd_compute, helper, 32, 16),
+   FIELD(cmd_compute, ts, 48, 16),
+};
+
+static void layouts_match_the_recorded_ones(void **state)
+{
+   for (size_t i = 0; i < AGX_COUNT(layout); i++) {
+      if (layout[i].offset != layout[i].expected_offset ||
+          layout[i].size != layout[i].expected_size)
+         fail_msg("%s: at %zu, %zu bytes", layout[i].name, layout[i].offset, layout[i].size);
+   }
+}
+
+static const struct {
+   const char *name;
+   uint32_t code, expected;
+} requests[] = {
+   {"ASAHI_GET_PARAMS", AGX_IOCTL_ASAHI_GET_PARAMS, 0x40186440u},
+   {"ASAHI_GET_TIME", AGX_IOCTL_ASAHI_GET_TIME, 0xc0106441u},
+   {"ASAHI_VM_CREATE", AGX_IOCTL_ASAHI_VM_CREATE, 0xc0186442u},
+   {"ASAHI_VM_DESTROY", AGX_IOCTL_ASAHI_VM_DESTROY, 0x40086443u},
+   {"ASAHI_VM_BIND", AGX_IOCTL_ASAHI_VM_BIND, 0x40186444u},
+   {"ASAHI_GEM_CREATE", AGX_IOCTL_ASAHI_GEM_CREATE, 0xc0186445u},
+   {"ASAHI_GEM_MMAP_OFFSET", AGX_IOCTL_ASAHI_GEM_MMAP_OFFSET, 0xc0106446u},
+   {"ASAHI_GEM_BIND_OBJECT", AGX_IOCTL_ASAHI_GEM_BIND_OBJECT, 0xc0286447u},
+   {"ASAHI_QUEUE_CREATE", AGX_IOCTL_ASAHI_QUEUE_CREATE, 0xc0186448u},
+   {"ASAHI_QUEUE_DESTROY", AGX_IOCTL_ASAHI_QUEUE_DESTROY, 0x40086449u},
+   {"ASAHI_SUBMIT", AGX_IOCTL_ASAHI_SUBMIT, 0x4028644au},
+   {"VERSION", AGX_IOCTL_VERSION, 0xc0406400u},
+   {"GET_CAP", AGX_IOCTL_GET_CAP, 0xc010640cu},
+   {"GEM_CLOSE", AGX_IOCTL_GEM_CLOSE, 0x40086409u},
+   {"PRIME_HANDLE_TO_FD", AGX_IOCTL_PRIME_HANDLE_TO_FD, 0xc00c642du},
+   {"PRIME_FD_TO_HANDLE", AGX_IOCTL_PRIME_FD_TO_HANDLE, 0xc00c642eu},
+   {"SYNCOBJ_CREATE", AGX_IOCTL_SYNCOBJ_CREATE, 0xc00864bfu},
+   {"SYNCOBJ_DESTROY", AGX_IOCTL_SYNCOBJ_DESTROY, 0xc00864c0u},
+   {"SYNCOBJ_HANDLE_TO_FD", AGX_IOCTL_SYNCOBJ_HANDLE_TO_FD, 0xc01864c1u},
+   {"SYNCOBJ_FD_TO_HANDLE", AGX_IOCTL_SYNCOBJ_FD_TO_HANDLE, 0xc01864c2u},
+   {"SYNCOBJ_WAIT", AGX_IOCTL_SYNCOBJ_WAIT, 0xc02864c3u},
+   {"SYNCOBJ_RESET", AGX_IOCTL_SYNCOBJ_RESET, 0xc01064c4u},
+   {"SYNCOBJ_SIGNAL", AGX_IOCTL_SYNCOBJ_SIGNAL, 0xc01064c5u},
+   {"SYNCOBJ_TIMELINE_WAIT", AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT, 0xc03064cau},
+   {"SYNCOBJ_QUERY", AGX_IOCTL_SYNCOBJ_QUERY, 0xc01864cbu},
+   {"SYNCOBJ_TRANSFER", AGX_IOCTL_SYNCOBJ_TRANSFER, 0xc02064ccu},
+   {"SYNCOBJ_TIMELINE_SIGNAL", AGX_IOCTL_SYNCOBJ_TIMELINE_SIGNAL, 0xc01864cdu},
+   {"SYNCOBJ_EVENTFD", AGX_IOCTL_SYNCOBJ_EVENTFD, 0xc01864cfu},
+};
+
+static void request_codes_match_the_recorded_ones(void **state)
+{
+   for (size_t i = 0; i < AGX_COUNT(requests); i++)
+      if (requests[i].code != requests[i].expected)
+         fail_msg("%s: %#x, recorded %#x", requests[i].name, requests[i].code,
+                  requests[i].expected);
+}
+
+#ifdef HAVE_ASAHI_DRM_H
+#define SYSTEM_SIZE(type)                                                                          \
+   {                                                                                               \
+#type, 0, sizeof(struct agx_uapi_##type), 0, sizeof(struct drm_asahi_##type)                 \
+   }
+#define SYSTEM_FIELD(type, field)                                                                  \
+   {                                                                                               \
+#type "." #field, offsetof(struct agx_uapi_##type, field),                                   \
+         sizeof(((struct agx_uapi_##type *)0)->field), offsetof(struct drm_asahi_##type, field),   \
+         sizeof(((struct drm_asahi_##type *)0)->field)                                             \
+   }
+
+static const struct layout_row system_layout[] = {
+   SYSTEM_SIZE(params_global),
+   SYSTEM_FIELD(params_global, features),
+   SYSTEM_FIELD(params_global, gpu_generation),
+   SYSTEM_FIELD(params_global, gpu_variant),
+   SYSTEM_FIELD(params_global, gpu_revision),
+   SYSTEM_FIELD(params_global, chip_id),
+   SYSTEM_FIELD(params_global, num_dies),
+   SYSTEM_FIELD(params_global, num_clusters_total),
+   SYSTEM_FIELD(params_global, num_cores_per_cluster),
+   SYSTEM_FIELD(params_global, max_frequency_khz),
+   SYSTEM_FIELD(params_global, core_masks),
+   SYSTEM_FIELD(params_global, vm_start),
+   SYSTEM_FIELD(params_global, vm_end),
+   SYSTEM_FIELD(params_global, vm_kernel_min_size),
+   SYSTEM_FIELD(params_global, max_commands_per_submission),
+   SYSTEM_FIELD(params_global, max_attachments),
+   SYSTEM_FIELD(params_global, command_timestamp_frequency_hz),
+   SYSTEM_SIZE(get_params),
+   SYSTEM_FIELD(get_params, param_group),
+   SYSTEM_FIELD(get_params, pad),
+   SYSTEM_FIELD(get_params, pointer),
+   SYSTEM_FIELD(get_params, size),
+   SYSTEM_SIZE(get_time),
+   SYSTEM_FIELD(get_time, flags),
+   SYSTEM_FIELD(get_time, gpu_timestamp),
+   SYSTEM_SIZE(vm_create),
+   SYSTEM_FIELD(vm_create, kernel_start),
+   SYSTEM_FIELD(vm_create, kernel_end),
+   SYSTEM_FIELD(vm_create, vm_id),
+   SYSTEM_FIELD(vm_create, pad),
+   SYSTEM_SIZE(vm_destroy),
+   SYSTEM_FIELD(vm_destroy, vm_id),
+   SYSTEM_FIELD(vm_destroy, pad),
+   SYSTEM_SIZE(gem_create),
+   SYSTEM_FIELD(gem_create, size),
+   SYSTEM_FIELD(gem_create, flags),
+   SYSTEM_FIELD(gem_create, vm_id),
+   SYSTEM_FIELD(gem_create, handle),
+   SYSTEM_FIELD(gem_create, pad),
+   SYSTEM_SIZE(gem_mmap_offset),
+   SYSTEM_FIELD(gem_mmap_offset, handle),
+   SYSTEM_FIELD(gem_mmap_offset, flags),
+   SYSTEM_FIELD(gem_mmap_offset, offset),
+   SYSTEM_SIZE(gem_bind_op),
+   SYSTEM_FIELD(gem_bind_op, flags),
+   SYSTEM_FIELD(gem_bind_op, handle),
+   SYSTEM_FIELD(gem_bind_op, offset),
+   SYSTEM_FIELD(gem_bind_op, range),
+   SYSTEM_FIELD(gem_bind_op, addr),
+   SYSTEM_SIZE(vm_bind),
+   SYSTEM_FIELD(vm_bind, vm_id),
+   SYSTEM_FIELD(vm_bind, num_binds),
+   SYSTEM_FIELD(vm_bind, stride),
+   SYSTEM_FIELD(vm_bind, pad),
+   SYSTEM_FIELD(vm_bind, userptr),
+   SYSTEM_SIZE(gem_bind_object),
+   SYSTEM_FIELD(gem_bind_object, op),
+   SYSTEM_FIELD(gem_bind_object, flags),
+   SYSTEM_FIELD(gem_bind_object, handle),
+   SYSTEM_FIELD(gem_bind_object, vm_id),
+   SYSTEM_FIELD(gem_bind_object, offset),
+   SYSTEM_FIELD(gem_bind_object, range),
+   SYSTEM_FIELD(gem_bind_object, object_handle),
+   SYSTEM_FIELD(gem_bind_object, pad),
+   SYSTEM_SIZE(queue_create),
+   SYSTEM_FIELD(queue_create, flags),
+   SYSTEM_FIELD(queue_create, vm_id),
+   SYSTEM_FIELD(queue_create, priority),
+   SYSTEM_FIELD(queue_create, queue_id),
+   SYSTEM_FIELD(queue_create, usc_exec_base),
+   SYSTEM_SIZE(queue_destroy),
+   SYSTEM_FIELD(queue_destroy, queue_id),
+   SYSTEM_FIELD(queue_destroy, pad),
+   SYSTEM_SIZE(sync),
+   SYSTEM_FIELD(sync, sync_type),
+   SYSTEM_FIELD(sync, handle),
+   SYSTEM_FIELD(sync, timeline_value),
+   SYSTEM_SIZE(cmd_header),
+   SYSTEM_FIELD(cmd_header, cmd_type),
+   SYSTEM_FIELD(cmd_header, size),
+   SYSTEM_FIELD(cmd_header, vdm_barrier),
+   SYSTEM_FIELD(cmd_header, cdm_barrier),
+   SYSTEM_SIZE(submit),
+   SYSTEM_FIELD(submit, syncs),
+   SYSTEM_FIELD(submit, cmdbuf),
+   SYSTEM_FIELD(submit, flags),
+   SYSTEM_FIELD(submit, queue_id),
+   SYSTEM_FIELD(submit, in_sync_count),
+   SYSTEM_FIELD(submit, out_sync_count),
+   SYSTEM_FIELD(submit, cmdbuf_size),
+   SYSTEM_FIELD(submit, pad),
+   SYSTEM_SIZE(attachment),
+   SYSTEM_FIELD(attachment, pointer),
+   SYSTEM_FIELD(attachment, size),
+   SYSTEM_FIELD(attachment, pad),
+   SYSTEM_FIELD(attachment, flags),
+   SYSTEM_SIZE(zls_buffer),
+   SYSTEM_FIELD(zls_buffer, base),
+   SYSTEM_FIELD(zls_buffer, comp_base),
+   SYSTEM_FIELD(zls_buffer, stride),
+   SYSTEM_FIELD(zls_buffer, comp_stride),
+   SYSTEM_SIZE(timestamp),
+   SYSTEM_FIELD(timestamp, handle),
+   SYSTEM_FIELD(timestamp, offset),
+   SYSTEM_SIZE(timestamps),
+   SYSTEM_FIELD(timestamps, start),
+   SYSTEM_FIELD(timestamps, end),
+   SYSTEM_SIZE(helper_program),
+   SYSTEM_FIELD(helper_program, binary),
+   SYSTEM_FIELD(helper_program, cfg),
+   SYSTEM_FIELD(helper_program, data),
+   SYSTEM_SIZE(bg_eot),
+   SYSTEM_FIELD(bg_eot, usc),
+   SYSTEM_FIELD(bg_eot, rsrc_spec),
+   SYSTEM_SIZE(cmd_render),
+   SYSTEM_FIELD(cmd_render, flags),
+   SYSTEM_FIELD(cmd_render, isp_zls_pixels),
+   SYSTEM_FIELD(cmd_render, vdm_ctrl_stream_base),
+   SYSTEM_FIELD(cmd_render, vertex_helper),
+   SYSTEM_FIELD(cmd_render, fragment_helper),
+   SYSTEM_FIELD(cmd_render, isp_scissor_base),
+   SYSTEM_FIELD(cmd_render, isp_dbias_base),
+   SYSTEM_FIELD(cmd_render, isp_oclqry_base),
+   SYSTEM_FIELD(cmd_render, depth),
+   SYSTEM_FIELD(cmd_render, stencil),
+   SYSTEM_FIELD(cmd_render, zls_ctrl),
+   SYSTEM_FIELD(cmd_render, ppp_multisamplectl),
+   SYSTEM_FIELD(cmd_render, sampler_heap),
+   SYSTEM_FIELD(cmd_render, ppp_ctrl),
+   SYSTEM_FIELD(cmd_render, width_px),
+   SYSTEM_FIELD(cmd_render, height_px),
+   SYSTEM_FIELD(cmd_render, layers),
+   SYSTEM_FIELD(cmd_render, sampler_count),
+   SYSTEM_FIELD(cmd_render, utile_width_px),
+   SYSTEM_FIELD(cmd_render, utile_height_px),
+   SYSTEM_FIELD(cmd_render, samples),
+   SYSTEM_FIELD(cmd_render, sample_size_B),
+   SYSTEM_FIELD(cmd_render, isp_merge_upper_x),
+   SYSTEM_FIELD(cmd_render, isp_merge_upper_y),
+   SYSTEM_FIELD(cmd_render, bg),
+   SYSTEM_FIELD(cmd_render, eot),
+   SYSTEM_FIELD(cmd_render, partial_bg),
+   SYSTEM_FIELD(cmd_render, partial_eot),
+   SYSTEM_FIELD(cmd_render, isp_bgobjdepth),
+   SYSTEM_FIELD(cmd_render, isp_bgobjvals),
+   SYSTEM_FIELD(cmd_render, ts_vtx),
+   SYSTEM_FIELD(cmd_render, ts_frag),
+   SYSTEM_SIZE(cmd_compute),
+   SYSTEM_FIELD(cmd_compute, flags),
+   SYSTEM_FIELD(cmd_compute, sampler_count),
+   SYSTEM_FIELD(cmd_compute, cdm_ctrl_stream_base),
+   SYSTEM_FIELD(cmd_compute, cdm_ctrl_stream_end),
+   SYSTEM_FIELD(cmd_compute, sampler_heap),
+   SYSTEM_FIELD(cmd_compute, helper),
+   SYSTEM_FIELD(cmd_compute, ts),
+};
+
+static const struct {
+   const char *name;
+   unsigned long code, expected;
+} system_requests[] = {
+   {"ASAHI_GET_PARAMS", AGX_IOCTL_ASAHI_GET_PARAMS, DRM_IOCTL_ASAHI_GET_PARAMS},
+   {"ASAHI_GET_TIME", AGX_IOCTL_ASAHI_GET_TIME, DRM_IOCTL_ASAHI_GET_TIME},
+   {"ASAHI_VM_CREATE", AGX_IOCTL_ASAHI_VM_CREATE, DRM_IOCTL_ASAHI_VM_CREATE},
+   {"ASAHI_VM_DESTROY", AGX_IOCTL_ASAHI_VM_DESTROY, DRM_IOCTL_ASAHI_VM_DESTROY},
+   {"ASAHI_VM_BIND", AGX_IOCTL_ASAHI_VM_BIND, DRM_IOCTL_ASAHI_VM_BIND},
+   {"ASAHI_GEM_CREATE", AGX_IOCTL_ASAHI_GEM_CREATE, DRM_IOCTL_ASAHI_GEM_CREATE},
+   {"ASAHI_GEM_MMAP_OFFSET", AGX_IOCTL_ASAHI_GEM_MMAP_OFFSET, DRM_IOCTL_ASAHI_GEM_MMAP_OFFSET},
+   {"ASAHI_GEM_BIND_OBJECT", AGX_IOCTL_ASAHI_GEM_BIND_OBJECT, DRM_IOCTL_ASAHI_GEM_BIND_OBJECT},
+   {"ASAHI_QUEUE_CREATE", AGX_IOCTL_ASAHI_QUEUE_CREATE, DRM_IOCTL_ASAHI_QUEUE_CREATE},
+   {"ASAHI_QUEUE_DESTROY", AGX_IOCTL_ASAHI_QUEUE_DESTROY, DRM_IOCTL_ASAHI_QUEUE_DESTROY},
+   {"ASAHI_SUBMIT", AGX_IOCTL_ASAHI_SUBMIT, DRM_IOCTL_ASAHI_SUBMIT},
+};
+#endif
+
+static void declarations_match_the_system_header(void **state)
+{
+#ifdef HAVE_ASAHI_DRM_H
+   for (size_t i = 0; i < AGX_COUNT(system_layout); i++) {
+      const struct layout_row *row = &system_layout[i];
+      if (row->offset != row->expected_offset || row->size != row->expected_size)
+         fail_msg("%s: at %zu, %zu bytes", row->name, row->offset, row->size);
+   }
+   for (size_t i = 0; i < AGX_COUNT(system_requests); i++)
+      if (system_requests[i].code != system_requests[i].expected)
+         fail_msg("%s: %#lx", system_requests[i].name, system_requests[i].code);
+   assert_int_equal(AGX_UAPI_BIND_SINGLE_PAGE, DRM_ASAHI_BIND_SINGLE_PAGE);
+   assert_int_equal(AGX_UAPI_GEM_VM_PRIVATE, DRM_ASAHI_GEM_VM_PRIVATE);
+   assert_int_equal(AGX_UAPI_BARRIER_NONE, DRM_ASAHI_BARRIER_NONE);
+   assert_int_equal(AGX_UAPI_CMD_COMPUTE, DRM_ASAHI_CMD_COMPUTE);
+   assert_int_equal(AGX_UAPI_SYNC_TIMELINE_SYNCOBJ, DRM_ASAHI_SYNC_TIMELINE_SYNCOBJ);
+   assert_int_equal(AGX_UAPI_MAX_CLUSTERS, DRM_ASAHI_MAX_CLUSTERS);
+#else
+   print_message("no <drm/asahi_drm.h> on this machine\n");
+   skip();
+#endif
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(layouts_match_the_recorded_ones),
+      cmocka_unit_test(request_codes_match_the_recorded_ones),
+      cmocka_unit_test(declarations_match_the_system_header),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
