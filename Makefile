@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+#
+# Two commands on a fresh machine: `make run` and `make test`. Everything else is here for
+# convenience; meson and ninja do the work.
+
+OUT     := $(CURDIR)/out
+SETUP   := --werror --wrap-mode=nodownload
+JOBS    ?= $(shell nproc)
+
+help:
+	@echo "make run           build, then compile, run and check the examples; writes mandelbrot.png"
+	@echo "make test          build and run all tests, plain, under ASan+UBSan and under TSan"
+	@echo "make bench         measure compile results, recording and submission; print a table"
+	@echo "make build         build and install into ./out"
+	@echo "make test-aarch64  cross-build for aarch64 and run the unit tests under qemu-user"
+	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
+	@echo "make format        lay out the sources with clang-format"
+	@echo "make clean         remove everything that was built"
+
+deps:
+	@scripts/install-deps.sh
+
+build/build.ninja: | deps
+	meson setup build $(SETUP) --prefix=$(OUT) --libdir=lib -Doptimization=2
+
+build: deps build/build.ninja
+	ninja -C build -j $(JOBS)
+	@meson install -C build --quiet --no-rebuild
+	@echo "Installed in $(OUT)"
+
+run: build
+	$(MAKE) -s -C examples run OUT=$(OUT)
+
+# Plain, then sanitized. Tests that start threads form the suite `threads`.
+test: build
+	meson test -C build --no-rebuild --print-errorlogs
+	@[ -f build-asan/build.ninja ] || meson setup build-asan $(SETUP) -Doptimization=1 \
+	   -Db_sanitize=address,undefined -Db_lundef=false
+	ninja -C build-asan -j $(JOBS)
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	   meson test -C build-asan --no-rebuild --print-errorlogs --timeout-multiplier 4
+	@[ -f build-tsan/build.ninja ] || meson setup build-tsan $(SETUP) -Doptimization=1 \
+	   -Db_sanitize=thread -Db_lundef=false
+	ninja -C build-tsan -j $(JOBS)
+	TSAN_OPTIONS=halt_on_error=1 \
+	   meson test -C build-tsan --no-rebuild --print-errorlogs --timeout-multiplier 8 --suite threads
+
+bench: build
+	$(OUT)/bin/agx bench
+
+test-aarch64: deps
+	@scripts/install-deps.sh aarch64
+	@[ -f build-aarch64/build.ninja ] || meson setup build-aarch64 $(SETUP) -Doptimization=2 \
+	   --cross-file scripts/aarch64.ini
+	ninja -C build-aarch64 -j $(JOBS)
+	AGX_HOST_PAGE=16384 meson test -C build-aarch64 --no-rebuild --print-errorlogs \
+	   --timeout-multiplier 10
+
+SOURCES = $(shell git ls-files '*.c' '*.h')
+format:
+	clang-format -i $(SOURCES)
+check-format:
+	clang-format --dry-run --Werror $(SOURCES)
+
+clean:
+	rm -rf build build-* out mandelbrot.png
+
+.PHONY: help deps build run test bench test-aarch64 fuzz format check-format clean

@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Installs the distribution packages that building, testing and running agxhal needs:
+# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64]
+set -eu
+
+want=${1:-build}
+
+# name in Debian | name in Fedora | what for. '-' = not needed there.
+build_packages='
+gcc|gcc|C compiler
+libc6-dev|glibc-devel|C library
+binutils|binutils|readelf, for the tests of our ELF files
+pkg-config|pkgconf-pkg-config|finds libraries
+meson|meson|build system
+ninja-build|ninja-build|build system
+python3|python3|generators of tables
+libdrm-dev|libdrm-devel|the way to the kernel
+libelf-dev|elfutils-libelf-devel|executables are ELF files
+libcmocka-dev|libcmocka-devel|unit tests
+mesa-common-dev|mesa-libGL-devel|GL headers, for format names
+spirv-headers|spirv-headers-devel|SPIR-V enumerations
+spirv-tools|spirv-tools|validation of SPIR-V
+libpng-dev|libpng-devel|the example that writes a picture
+glslang-tools|glslang|compiles the examples to SPIR-V
+-|libasan|sanitizer runtime
+-|libubsan|sanitizer runtime
+-|libtsan|sanitizer runtime
+'
+aarch64_packages='
+gcc-aarch64-linux-gnu|-|cross compiler
+libc6-dev-arm64-cross|-|C library of the target
+qemu-user|-|runs the tests
+libdrm-dev:arm64|-|library of the target
+libelf-dev:arm64|-|library of the target
+libcmocka-dev:arm64|-|library of the target
+libpng-dev:arm64|-|library of the target
+'
+
+case $want in
+build) packages=$build_packages ;;
+aarch64) packages=$aarch64_packages ;;
+*) echo "usage: $0 [build|aarch64]" >&2; exit 2 ;;
+esac
+
+ID= ID_LIKE=
+[ ! -r /etc/os-release ] || . /etc/os-release
+
+column() { printf '%s' "$packages" | awk -F'|' -v c="$1" 'NF == 3 && $c != "-" { print $c }'; }
+
+as_root() {
+   if [ "$(id -u)" = 0 ]; then "$@"
+   elif command -v sudo >/dev/null; then sudo "$@"
+   else echo "Not root and there is no sudo. Run as root: $*" >&2; exit 1
+   fi
+}
+
+debian_has() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }
+
+install_debian() {
+   if [ "$want" = aarch64 ] && ! dpkg --print-foreign-architectures | grep -qx arm64; then
+      echo "Adding the architecture arm64 to dpkg."
+      as_root dpkg --add-architecture arm64
+   fi
+   missing=
+   for package in $(column 1); do debian_has "$package" || missing="$missing $package"; done
+   [ -n "$missing" ] || return 0
+   echo "Installing with apt-get:$missing"
+   as_root apt-get update -q
+   # shellcheck disable=SC2086
+   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+}
+
+# Package names reviewed against Fedora 41; untested.
+install_fedora() {
+   missing=
+   for package in $(column 2); do rpm -q "$package" >/dev/null 2>&1 || missing="$missing $package"; done
+   [ -n "$missing" ] || return 0
+   echo "Installing with dnf:$missing"
+   # shellcheck disable=SC2086
+   as_root dnf install -y $missing
+}
+
+if [ "$want" = aarch64 ]; then
+   case " $ID $ID_LIKE " in
+   *" debian "*) install_debian ;;
+   *) echo "The aarch64 cross build uses Debian's multiarch packages; this is ${ID:-an unknown system}." >&2; exit 1 ;;
+   esac
+   exit 0
+fi
+
+case " $ID $ID_LIKE " in
+*" debian "*) install_debian ;;
+*" fedora "*) install_fedora ;;
+*)
+   # Not a distribution we know: go on when the tools are there, else say what is needed.
+   if command -v meson >/dev/null && command -v glslangValidator >/dev/null &&
+      pkg-config --exists libdrm libelf cmocka libpng; then exit 0; fi
+   echo "This system (${ID:-unknown}) is not one whose packages we know. Install these, under its names:" >&2
+   printf '%s' "$packages" | awk -F'|' 'NF == 3 && $1 != "-" { printf "  %-18s %s\n", $1, $3 }' >&2
+   exit 1 ;;
+esac
