@@ -21,6 +21,14 @@ struct agx_kmd_ops {
     * shared, readable and writable; NULL with *out_errno set on failure. */
    void *(*mmap)(struct agx_kmd *kmd, uint64_t offset, size_t length, int *out_errno);
    void (*munmap)(struct agx_kmd *kmd, void *memory, size_t length);
+   /* One ioctl on a file that a request gave out, such as SYNC_IOC_FILE_INFO on the
+    * sync_file of SYNCOBJ_HANDLE_TO_FD. Such a file is a real one: poll(2) and close(2)
+    * work on it. 0 or a negative errno. */
+   int (*fd_ioctl)(struct agx_kmd *kmd, int fd, unsigned long request, void *argument);
+   /* What the device itself can tell of its last failed submission (address, access,
+    * dispatch), as agx_error_text does; 0 and "" when nothing failed. NULL where the
+    * kernel tells no more than a fence's error. */
+   size_t (*last_error)(struct agx_kmd *kmd, char *text, size_t capacity);
    /* Closes the node; everything created through it goes. */
    void (*close)(struct agx_kmd *kmd);
 };
