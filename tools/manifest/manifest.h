@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The corpus manifest: what a kernel is run with and how its outputs are
+ * compared. One directive a line, '#' starts a comment:
+ *
+ *    spec ID u32|i32|f32|bool VALUE
+ *    push u32|i32|f32|u64|addr VALUE...      appended in order (addr: address of buffer ID)
+ *    buf ID SET BINDING ssbo|ubo|addr BYTES INIT... [out]
+ *    img ID SET BINDING storage|sampled FORMAT W H MIPS linear|nearest INIT... [out]
+ *    dispatch X Y Z                          workgroups
+ *    cmp exact | f32 RTOL ATOL | f16 RTOL ATOL | mostly PERCENT | none
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+#define AGX_MANIFEST_MAX_RESOURCES 64
+#define AGX_MANIFEST_MAX_SPECS     64
+#define AGX_MANIFEST_MAX_PUSH_B    256
+#define AGX_MANIFEST_MAX_ADDRESSES 32
+#define AGX_MANIFEST_MAX_BYTES     (1ull << 30) /* of one resource */
+
+enum agx_manifest_type {
+   AGX_MANIFEST_SSBO,
+   AGX_MANIFEST_UBO,
+   AGX_MANIFEST_ADDRESS, /* a buffer reached by address only */
+   AGX_MANIFEST_STORAGE_IMAGE,
+   AGX_MANIFEST_SAMPLED_IMAGE,
+};
+
+enum agx_manifest_init_kind {
+   AGX_INIT_ZERO,
+   AGX_INIT_FILL_U32,
+   AGX_INIT_FILL_F32,
+   AGX_INIT_IOTA,
+   AGX_INIT_RAMP_U32,
+   AGX_INIT_RAND_U32,
+   AGX_INIT_RAND_U8,
+   AGX_INIT_RAND_F32,
+   AGX_INIT_RAND_F16,
+   AGX_INIT_Q4_0,
+   AGX_INIT_Q8_0,
+   AGX_INIT_BITS,
+   AGX_INIT_ADDRS,
+};
+
+struct agx_manifest_init {
+   enum agx_manifest_init_kind kind;
+   uint64_t seed; /* or the value, or the start */
+   uint64_t step; /* or the modulus, or the percentage */
+   float value, low, high;
+   uint32_t ids[AGX_MANIFEST_MAX_ADDRESSES];
+   uint32_t id_count;
+};
+
+struct agx_manifest_resource {
+   uint32_t id, set, binding;
+   enum agx_manifest_type type;
+   uint64_t size_B; /* images: 0, the format decides */
+   char format[16];
+   uint32_t width, height, levels;
+   bool linear_filter;
+   struct agx_manifest_init init;
+   bool is_output;
+};
+
+struct agx_manifest_spec {
+   uint32_t id;
+   uint32_t value; /* bits */
+};
+
+/* Eight bytes of the push constants that hold the address of resource id. */
+struct agx_manifest_fixup {
+   uint32_t offset_B, id;
+};
+
+enum agx_manifest_compare {
+   AGX_COMPARE_EXACT,
+   AGX_COMPARE_F32,
+   AGX_COMPARE_F16,
+   AGX_COMPARE_MOSTLY,
+   AGX_COMPARE_NONE,
+};
+
+struct agx_manifest {
+   struct agx_manifest_resource resources[AGX_MANIFEST_MAX_RESOURCES];
+   uint32_t resource_count;
+   struct agx_manifest_spec specs[AGX_MANIFEST_MAX_SPECS];
+   uint32_t spec_count;
+   uint8_t push[AGX_MANIFEST_MAX_PUSH_B];
+   uint32_t push_B;
+   struct agx_manifest_fixup fixups[AGX_MANIFEST_MAX_ADDRESSES];
+   uint32_t fixup_count;
+   uint32_t workgroups[3];
+   enum agx_manifest_compare compare;
+   double rtol, atol; /* `mostly`: rtol is the percentage of words that may differ */
+};
+
+/* Parses length bytes of text; name stands in messages, with the line number. */
+AGX_MUST_CHECK agx_status agx_manifest_parse(const char *name, const char *text, size_t length,
+                                             struct agx_manifest *out_manifest);
+
+/* Reads and parses a file. */
+AGX_MUST_CHECK agx_status agx_manifest_load(const char *path, struct agx_manifest *out_manifest);
+
+/* The resource with that id, or NULL. */
+const struct agx_manifest_resource *agx_manifest_find(const struct agx_manifest *manifest,
+                                                      uint32_t id);
+
+/* Fills size bytes at data as the resource's INIT says. address_of gives the device
+ * address of another resource; may be NULL when no ADDRS init is used. */
+void agx_manifest_fill(const struct agx_manifest_init *init, void *data, uint64_t size,
+                       uint64_t (*address_of)(void *user, uint32_t id), void *user);
+
+/* FNV-1a over 64 bits; start from AGX_FNV_START. */
+#define AGX_FNV_START 0xcbf29ce484222325ull
+uint64_t agx_fnv1a(uint64_t hash, const void *data, size_t size);
+
+/* Compares an output with its reference by the manifest's rule. False when it does
+ * not match; text then says what differs and where first, else how close it is. */
+bool agx_manifest_compare(const struct agx_manifest *manifest, const void *got,
+                          const void *reference, uint64_t size, char *text, size_t capacity);
