@@ -31,13 +31,6 @@ struct agx_kmd_ops {
    size_t (*last_error)(struct agx_kmd *kmd, char *text, size_t capacity);
    /* Closes the node; everything created through it goes. */
    void (*close)(struct agx_kmd *kmd);
-   /* State of a sync file that HANDLE_TO_FD gave (what SYNC_IOC_FILE_INFO tells):
-    * 1 signalled, 0 pending, negative errno: it signalled with that error, or fd is
-    * no sync file (EBADF, EINVAL). The fd itself is closed with close(2). */
-   int (*sync_file_status)(struct agx_kmd *kmd, int fd);
-   /* Optional. The last fault in words (agxw_device_fault_text); returns its length,
-    * 0 when there was none. */
-   size_t (*fault_text)(struct agx_kmd *kmd, char *text, size_t capacity);
    /* Optional. Names a GEM object, for recorders. */
    void (*label)(struct agx_kmd *kmd, uint32_t handle, const char *text);
 };
