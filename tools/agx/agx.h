@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The `agx` command line. Each command is a file of its own with one function
+ * agx_cmd_<name>; main.c holds the table. A command gets its own name as argv[0]
+ * and returns the exit code; --help is answered by main.c from the table.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agx/status.h"
+
+enum {
+   AGX_EXIT_OK = 0,
+   AGX_EXIT_FAILURE = 1, /* what was asked for did not work */
+   AGX_EXIT_USAGE = 2,   /* the command line makes no sense */
+};
+
+int agx_cmd_asm(int argc, char **argv);
+int agx_cmd_disasm(int argc, char **argv);
+
+/* Reads a whole file into *out_data (free it; terminated beyond *out_size); NULL
+ * or "-" is standard input. */
+AGX_MUST_CHECK agx_status agx_tool_read(const char *path, uint8_t **out_data, size_t *out_size);
+
+/* What to call the file in messages. */
+const char *agx_tool_name(const char *path);
+
+/* Prints "agx COMMAND: <error text>" and returns AGX_EXIT_FAILURE. */
+int agx_tool_failed(const char *command);
+
+/* Prints "agx COMMAND: <message>" and where help is; returns AGX_EXIT_USAGE. */
+int agx_tool_usage(const char *command, const char *format, ...)
+   __attribute__((format(printf, 2, 3)));

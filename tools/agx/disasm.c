@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * agx disasm: machine code to text or JSON. Code comes as hex on the command
+ * line or from a file: ELF (each executable section), hex text, or raw bytes.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx.h"
+#include "agx/isa/isa.h"
+#include "base/status.h"
+
+struct agx_disasm {
+   bool is_json, is_raw;
+   bool has_printed; /* an instruction, for the commas of JSON */
+};
+
+/* ---- output ------------------------------------------------------------ */
+
+static void print_line(void *user, const char *line)
+{
+   puts(line);
+}
+
+/* Prints text as a JSON string. */
+static void print_string(const char *text)
+{
+   putchar('"');
+   for (; *text; text++) {
+      if (*text == '"' || *text == '\\')
+         printf("\\%c", *text);
+      else if ((unsigned char)*text < 0x20)
+         printf("\\u%04x", *text);
+      else
+         putchar(*text);
+   }
+   putchar('"');
+}
+
+/* The words "key=value" and "flag" after the name, as members. */
+static void print_operands(char *words)
+{
+   const char *separator = "";
+   for (char *word; (word = strsep(&words, " "));) {
+      char *value = strchr(word, '=');
+      if (value)
+         *value++ = 0;
+      printf("%s", separator);
+      print_string(word);
+      printf(": ");
+      if (value)
+         print_string(value);
+      else
+         printf("true");
+      separator = ", ";
+   }
+}
+
+static void print_json(struct agx_disasm *disasm, const struct agx_isa_instr *instr,
+                       const uint8_t *bytes, uint64_t offset)
+{
+   char text[512];
+   agx_isa_print(instr, text, sizeof(text));
+   printf("%s\n  {\"offset\": %" PRIu64 ", \"bytes\": \"", disasm->has_printed ? "," : "", offset);
+   disasm->has_printed = true;
+   for (unsigned i = 0; i < instr->length; i++)
+      printf("%02x", bytes[i]);
+   printf("\", \"text\": ");
+   print_string(text);
+   printf(", \"name\": ");
+   print_string(agx_isa_info(instr->op)->name);
+   printf(", \"operands\": {");
+   char *words = strchr(text, ' ');
+   if (words)
+      print_operands(words + 1);
+   printf("}}");
+}
+
+static agx_status print_code(struct agx_disasm *disasm, const uint8_t *code, size_t size,
+                             uint64_t base)
+{
+   if (!disasm->is_json)
+      return agx_isa_disassemble(code, size, base, print_line, NULL);
+   struct agx_isa_instr instr;
+   for (size_t at = 0; at < size; at += instr.length) {
+      agx_status status = agx_isa_decode(code + at, size - at, &instr);
+      if (status != AGX_OK) {
+         agx_error_prefix("code at 0x%" PRIx64, base + at);
+         return status;
+      }
+      print_json(disasm, &instr, code + at, base + at);
+   }
+   return AGX_OK;
+}
+
+/* ---- input ------------------------------------------------------------- */
+
+/* Hex digits and white space only, with whole bytes. */
+static bool is_hex(const uint8_t *text, size_t size)
+{
+   size_t digits = 0;
+   for (size_t i = 0; i < size; i++) {
+      if (!isspace(text[i]) && !isxdigit(text[i]))
+         return false;
+      digits += !isspace(text[i]);
+   }
+   return digits > 0 && digits % 2 == 0;
+}
+
+/* Turns hex text into bytes in place; returns their number. */
+static size_t hex_to_bytes(uint8_t *text, size_t size)
+{
+   size_t digits = 0;
+   for (size_t i = 0; i < size; i++) {
+      if (isspace(text[i]))
+         continue;
+      unsigned value = isdigit(text[i]) ? text[i] - '0' : (text[i] | 0x20) - 'a' + 10;
+      text[digits / 2] = (uint8_t)(digits % 2 ? text[digits / 2] << 4 | value : value);
+      digits++;
+   }
+   return digits / 2;
+}
+
+static agx_status print_section(struct agx_disasm *disasm, Elf *elf, Elf_Scn *section, size_t names,
+                                unsigned *count)
+{
+   Elf64_Shdr *header = elf64_getshdr(section);
+   if (!header || header->sh_type != SHT_PROGBITS || !(header->sh_flags & SHF_EXECINSTR))
+      return AGX_OK;
+   const char *name = elf_strptr(elf, names, header->sh_name);
+   Elf_Data *data = elf_rawdata(section, NULL);
+   if (!data || (data->d_size && !data->d_buf))
+      return AGX_FAIL(AGX_DATA_LOSS, "section %s: %s", name ? name : "?", elf_errmsg(-1));
+   if (!disasm->is_json)
+      printf("%s# %s\n", *count ? "\n" : "", name ? name : "?");
+   ++*count;
+   agx_status status = print_code(disasm, data->d_buf, data->d_size, header->sh_addr);
+   if (status != AGX_OK)
+      agx_error_prefix("section %s", name ? name : "?");
+   return status;
+}
+
+/* Every executable section of an ELF file, in the file's order. */
+static agx_status print_elf(struct agx_disasm *disasm, uint8_t *data, size_t size)
+{
+   unsigned count = 0;
+   size_t names = 0;
+   elf_version(EV_CURRENT);
+   Elf *elf = elf_memory((char *)data, size);
+   if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names) != 0) {
+      agx_status status = AGX_FAIL(AGX_DATA_LOSS, "not a readable ELF file: %s", elf_errmsg(-1));
+      elf_end(elf);
+      return status;
+   }
+   agx_status status = AGX_OK;
+   for (Elf_Scn *section = elf_nextscn(elf, NULL); section && status == AGX_OK;
+        section = elf_nextscn(elf, section))
+      status = print_section(disasm, elf, section, names, &count);
+   elf_end(elf);
+   if (status == AGX_OK && count == 0)
+      return AGX_FAIL(AGX_NOT_FOUND, "the ELF file has no executable section");
+   return status;
+}
+
+static agx_status print_input(struct agx_disasm *disasm, uint8_t *data, size_t size)
+{
+   if (!disasm->is_raw && size >= 4 && memcmp(data, "\177ELF", 4) == 0)
+      return print_elf(disasm, data, size);
+   if (!disasm->is_raw && is_hex(data, size))
+      size = hex_to_bytes(data, size);
+   return print_code(disasm, data, size, 0);
+}
+
+static agx_status disassemble_file(struct agx_disasm *disasm, const char *path)
+{
+   uint8_t *data;
+   size_t size;
+   AGX_TRY(agx_tool_read(path, &data, &size));
+   agx_status status = print_input(disasm, data, size);
+   free(data);
+   if (status != AGX_OK)
+      agx_error_prefix("%s", agx_tool_name(path));
+   return status;
+}
+
+/* The words of --hex, joined. */
+static agx_status disassemble_hex(struct agx_disasm *disasm, int count, char **words)
+{
+   size_t capacity = 1, size = 0;
+   for (int i = 0; i < count; i++)
+      capacity += strlen(words[i]);
+   uint8_t *bytes = malloc(capacity);
+   if (!bytes)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "--hex: %zu characters", capacity);
+   for (int i = 0; i < count; i++) {
+      memcpy(bytes + size, words[i], strlen(words[i]));
+      size += strlen(words[i]);
+   }
+   agx_status status;
+   if (is_hex(bytes, size))
+      status = print_code(disasm, bytes, hex_to_bytes(bytes, size), 0);
+   else
+      status = AGX_FAIL(AGX_INVALID_ARGUMENT, "--hex takes an even number of hex digits");
+   free(bytes);
+   return status;
+}
+
+/* ---- command ----------------------------------------------------------- */
+
+static agx_status disassemble(struct agx_disasm *disasm, bool is_hex_given, int count, char **words)
+{
+   if (disasm->is_json)
+      printf("{\"instructions\": [");
+   agx_status status = is_hex_given ? disassemble_hex(disasm, count, words)
+                                    : disassemble_file(disasm, count ? words[0] : NULL);
+   if (!disasm->is_json)
+      return status;
+   printf("%s], \"error\": ", disasm->has_printed ? "\n" : "");
+   if (status == AGX_OK)
+      printf("null");
+   else
+      print_string(agx_error_peek());
+   printf("}\n");
+   return status;
+}
+
+int agx_cmd_disasm(int argc, char **argv)
+{
+   struct agx_disasm disasm = {0};
+   bool is_hex_given = false;
+   int count = 0; /* words that are no options, moved to the front of argv + 1 */
+   for (int i = 1; i < argc; i++) {
+      if (strcmp(argv[i], "--json") == 0)
+         disasm.is_json = true;
+      else if (strcmp(argv[i], "--raw") == 0)
+         disasm.is_raw = true;
+      else if (strcmp(argv[i], "--hex") == 0)
+         is_hex_given = true;
+      else if (argv[i][0] == '-' && argv[i][1] != 0)
+         return agx_tool_usage(argv[0], "unknown option %s", argv[i]);
+      else
+         argv[1 + count++] = argv[i];
+   }
+   if (is_hex_given && count == 0)
+      return agx_tool_usage(argv[0], "--hex needs the bytes");
+   if (!is_hex_given && count > 1)
+      return agx_tool_usage(argv[0], "takes one file, not %d", count);
+   if (disassemble(&disasm, is_hex_given, count, argv + 1) != AGX_OK)
+      return agx_tool_failed(argv[0]);
+   return AGX_EXIT_OK;
+}

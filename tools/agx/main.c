@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * agx: the project's command line. To add a command, write its file, declare it
+ * in agx.h and add a row to the table.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "agx.h"
+#include "base/util.h"
+
+static const struct agx_command {
+   const char *name;
+   const char *arguments;
+   const char *summary;
+   int (*run)(int argc, char **argv);
+   const char *details; /* for --help; may be NULL */
+} commands[] = {
+   {"asm", "[FILE]", "turn text into machine code, printed as hex", agx_cmd_asm,
+    "Reads FILE or standard input, one instruction a line, as `agx disasm` prints them; offset\n"
+    "and bytes columns are skipped, '#' and ';' start a comment. Prints one line of hex for\n"
+    "each instruction. The text is described in docs/hw/isa.md.\n"},
+   {"disasm", "[--json] [--raw] [FILE | --hex BYTES...]",
+    "turn machine code into text, one instruction a line", agx_cmd_disasm,
+    "FILE (or standard input) is an ELF file, whose executable sections are shown, or hex text,\n"
+    "or raw bytes.\n"
+    "  --hex BYTES...  the bytes themselves, as hex; spaces do not matter\n"
+    "  --raw           FILE is raw bytes, whatever it looks like\n"
+    "  --json          print {\"instructions\": [...], \"error\": ...}\n"},
+};
+
+static void print_overview(FILE *to)
+{
+   fprintf(to, "usage: agx COMMAND [ARGUMENTS...]\n\n");
+   for (size_t i = 0; i < AGX_COUNT(commands); i++)
+      fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
+   fprintf(to, "\n`agx COMMAND --help` tells more about one.\n");
+}
+
+static void print_help(const struct agx_command *command)
+{
+   printf("usage: agx %s %s\n\n%s.\n", command->name, command->arguments, command->summary);
+   if (command->details)
+      printf("\n%s", command->details);
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+      if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+         return true;
+   return false;
+}
+
+int main(int argc, char **argv)
+{
+   if (argc < 2) {
+      print_overview(stderr);
+      return AGX_EXIT_USAGE;
+   }
+   for (size_t i = 0; i < AGX_COUNT(commands); i++) {
+      if (strcmp(argv[1], commands[i].name) != 0)
+         continue;
+      if (!asks_for_help(argc - 1, argv + 1))
+         return commands[i].run(argc - 1, argv + 1);
+      print_help(&commands[i]);
+      return AGX_EXIT_OK;
+   }
+   if (asks_for_help(argc, argv) || strcmp(argv[1], "help") == 0) {
+      print_overview(stdout);
+      return AGX_EXIT_OK;
+   }
+   fprintf(stderr, "agx: there is no command \"%s\"; `agx --help` lists them\n", argv[1]);
+   return AGX_EXIT_USAGE;
+}
