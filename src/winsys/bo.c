@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Buffers: a GEM object, a range of address space that it is bound to for all its
+ * life, and one CPU mapping made when it is first asked for.
+ */
+#include <stdio.h>
+
+#include "base/util.h"
+#include "winsys/device.h"
+
+agx_status agxw_vm_bind(struct agxw_device *device, const struct agxw_bo *bo, uint64_t va,
+                        uint64_t bytes, uint32_t bind_flags)
+{
+   struct agx_uapi_gem_bind_op op = {
+      .flags = bind_flags, .handle = bo ? bo->handle : 0, .range = bytes, .addr = va};
+   struct agx_uapi_vm_bind bind = {
+      .vm_id = device->vm_id, .num_binds = 1, .stride = sizeof(op), .userptr = (uintptr_t)&op};
+   int error = agxw_ioctl(device, AGX_IOCTL_ASAHI_VM_BIND, &bind);
+   if (error)
+      return agx_status_fail_errno(error, "%s: VM_BIND of %#llx bytes at %#llx",
+                                   bo ? bo->label : "buffer", (unsigned long long)bytes,
+                                   (unsigned long long)va);
+   return AGX_OK;
+}
+
+static agx_status create_object(struct agxw_bo *bo)
+{
+   struct agxw_device *device = bo->device;
+   bool shareable = bo->flags & AGXW_BO_SHAREABLE;
+   struct agx_uapi_gem_create create = {
+      .size = bo->size,
+      .flags = (shareable ? 0 : AGX_UAPI_GEM_VM_PRIVATE) |
+               (bo->flags & AGXW_BO_CACHED ? AGX_UAPI_GEM_WRITEBACK : 0),
+      .vm_id = shareable ? 0 : device->vm_id,
+   };
+   int error = agxw_ioctl(device, AGX_IOCTL_ASAHI_GEM_CREATE, &create);
+   if (error)
+      return agx_status_fail_errno(error, "%s: GEM_CREATE of %#llx bytes", bo->label,
+                                   (unsigned long long)bo->size);
+   bo->handle = create.handle;
+   if (device->kmd->ops->label)
+      device->kmd->ops->label(device->kmd, bo->handle, bo->label);
+   return AGX_OK;
+}
+
+/* False when the kernel kept the object, and with it maybe the binding. */
+static bool close_object(struct agxw_bo *bo)
+{
+   struct agx_uapi_gem_close close = {.handle = bo->handle};
+   bool gone = agxw_ioctl(bo->device, AGX_IOCTL_GEM_CLOSE, &close) == 0;
+   bo->handle = 0;
+   return gone;
+}
+
+static agx_status bind_object(struct agxw_bo *bo)
+{
+   uint32_t write = bo->flags & AGXW_BO_READ_ONLY ? 0 : AGX_UAPI_BIND_WRITE;
+   return agxw_vm_bind(bo->device, bo, bo->va, bo->size, AGX_UAPI_BIND_READ | write);
+}
+
+static struct agxw_va_heap *heap_of(const struct agxw_bo *bo)
+{
+   return bo->flags & AGXW_BO_USC ? &bo->device->usc : &bo->device->user;
+}
+
+static agx_status take_address(struct agxw_bo *bo, uint64_t align)
+{
+   struct agxw_device *device = bo->device;
+   pthread_mutex_lock(&device->lock);
+   agx_status status = agxw_va_heap_alloc(heap_of(bo), bo->size, align, &bo->va);
+   pthread_mutex_unlock(&device->lock);
+   if (status != AGX_OK)
+      agx_error_prefix("%s", bo->label);
+   else
+      bo->asked = bo->size;
+   return status;
+}
+
+static void give_address_back(struct agxw_bo *bo)
+{
+   pthread_mutex_lock(&bo->device->lock);
+   agxw_va_heap_free(heap_of(bo), bo->va, bo->asked);
+   pthread_mutex_unlock(&bo->device->lock);
+}
+
+/* A buffer that is nothing but its fields. */
+static agx_status new_bo(struct agxw_device *device, uint64_t size, uint32_t flags,
+                         const char *label, struct agxw_bo **out_bo)
+{
+   const uint32_t known = AGXW_BO_USC | AGXW_BO_READ_ONLY | AGXW_BO_CACHED | AGXW_BO_SHAREABLE;
+   label = label ? label : "buffer";
+   if (flags & ~known)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: unknown flags %#x", label, flags & ~known);
+   if (size == 0 || size > AGXW_MAX_BO_BYTES)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: size %llu; 1 to 2^37 bytes are possible", label,
+                      (unsigned long long)size);
+   struct agxw_bo *bo = agx_host_zalloc(device->alloc, sizeof(*bo));
+   if (!bo)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: no memory for the object", label);
+   bo->device = device;
+   bo->size = agx_align_up(size, device->page_bytes);
+   bo->flags = flags;
+   snprintf(bo->label, sizeof(bo->label), "%s", label);
+   *out_bo = bo;
+   return AGX_OK;
+}
+
+/* Makes and binds the object of a buffer that has its address; undone on failure. */
+static agx_status populate(struct agxw_bo *bo, struct agxw_bo **out_bo)
+{
+   agx_status status = create_object(bo);
+   if (status == AGX_OK)
+      status = bind_object(bo);
+   if (status != AGX_OK)
+      agxw_bo_destroy(bo);
+   else
+      *out_bo = bo;
+   return status;
+}
+
+agx_status agxw_bo_create(struct agxw_device *device, uint64_t size, uint64_t align, uint32_t flags,
+                          const char *label, struct agxw_bo **out_bo)
+{
+   struct agxw_bo *bo = NULL;
+   *out_bo = NULL;
+   AGX_TRY(new_bo(device, size, flags, label, &bo));
+   agx_status status = take_address(bo, align);
+   if (status != AGX_OK) {
+      agxw_bo_destroy(bo);
+      return status;
+   }
+   return populate(bo, out_bo);
+}
+
+agx_status agxw_bo_create_fixed(struct agxw_device *device, uint64_t size, uint64_t va,
+                                uint32_t flags, const char *label, struct agxw_bo **out_bo)
+{
+   struct agxw_bo *bo = NULL;
+   *out_bo = NULL;
+   AGX_TRY(new_bo(device, size, flags, label, &bo));
+   bo->va = va;
+   return populate(bo, out_bo);
+}
+
+/* The kernel drops bindings with the handle, but a shared object may live on under
+ * another one. A range whose binding may still stand is never used again. */
+void agxw_bo_destroy(struct agxw_bo *bo)
+{
+   if (!bo)
+      return;
+   struct agxw_device *device = bo->device;
+   bool unbound = true;
+   if (bo->map)
+      device->kmd->ops->munmap(device->kmd, bo->map, bo->size);
+   if (bo->handle && bo->flags & AGXW_BO_SHAREABLE)
+      unbound = agxw_vm_bind(device, NULL, bo->va, bo->size, AGX_UAPI_BIND_UNBIND) == AGX_OK;
+   if (bo->handle && !close_object(bo))
+      unbound = false;
+   if (bo->asked && unbound)
+      give_address_back(bo);
+   agx_host_free(device->alloc, bo, sizeof(*bo));
+}
+
+uint64_t agxw_bo_va(const struct agxw_bo *bo)
+{
+   return bo->va;
+}
+
+uint64_t agxw_bo_size(const struct agxw_bo *bo)
+{
+   return bo->size;
+}
+
+static agx_status make_mapping(struct agxw_bo *bo)
+{
+   struct agxw_device *device = bo->device;
+   struct agx_uapi_gem_mmap_offset get = {.handle = bo->handle};
+   int error = agxw_ioctl(device, AGX_IOCTL_ASAHI_GEM_MMAP_OFFSET, &get);
+   if (error)
+      return agx_status_fail_errno(error, "%s: GEM_MMAP_OFFSET", bo->label);
+   bo->map = device->kmd->ops->mmap(device->kmd, get.offset, bo->size, &error);
+   if (!bo->map)
+      return agx_status_fail_errno(error, "%s: mmap of %#llx bytes", bo->label,
+                                   (unsigned long long)bo->size);
+   return AGX_OK;
+}
+
+agx_status agxw_bo_map(struct agxw_bo *bo, void **out_memory)
+{
+   *out_memory = NULL;
+   if (bo->size > SIZE_MAX)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: %#llx bytes can't be mapped here", bo->label,
+                      (unsigned long long)bo->size);
+   pthread_mutex_lock(&bo->device->lock);
+   agx_status status = bo->map ? AGX_OK : make_mapping(bo);
+   *out_memory = bo->map;
+   pthread_mutex_unlock(&bo->device->lock);
+   return status;
+}

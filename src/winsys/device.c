@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A device: parameters checked, address space planned, the VM, and the zero page.
+ */
+#include "winsys/device.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+static _Atomic uint32_t host_page_override;
+
+void agxw_set_host_page_bytes(uint32_t bytes)
+{
+   atomic_store(&host_page_override, bytes);
+}
+
+uint32_t agxw_host_page_bytes(void)
+{
+   uint32_t bytes = atomic_load(&host_page_override);
+   return bytes ? bytes : (uint32_t)sysconf(_SC_PAGESIZE);
+}
+
+static agx_status read_params(struct agxw_device *device, struct agx_uapi_params_global *params)
+{
+   struct agx_uapi_get_params get = {.pointer = (uintptr_t)params, .size = sizeof(*params)};
+   int error = agxw_ioctl(device, AGX_IOCTL_ASAHI_GET_PARAMS, &get);
+   if (error)
+      return agx_status_fail_errno(error, "%s: GET_PARAMS", device->kmd->name);
+   return AGX_OK;
+}
+
+static uint32_t count_cores(const struct agx_uapi_params_global *params)
+{
+   uint32_t cores = 0;
+   for (uint32_t i = 0; i < params->num_clusters_total; i++)
+      cores += (uint32_t)__builtin_popcountll(params->core_masks[i]);
+   return cores;
+}
+
+/* Refuses what this driver has no knowledge of. */
+static agx_status find_chip(const struct agxw_device *device,
+                            const struct agx_uapi_params_global *params,
+                            const struct agx_chip **out_chip)
+{
+   const char *node = device->kmd->name;
+   const struct agx_chip *chip = agx_chip_by_id(params->chip_id);
+   if (!chip)
+      return AGX_FAIL(AGX_INCOMPATIBLE,
+                      "%s: chip %#x of generation %u is not known; G13 and G14 are supported", node,
+                      params->chip_id, params->gpu_generation);
+   if (chip->generation != params->gpu_generation || (uint32_t)chip->variant != params->gpu_variant)
+      return AGX_FAIL(AGX_INCOMPATIBLE,
+                      "%s: chip %#x reports generation %u variant %#x; %s is G%u%c", node,
+                      params->chip_id, params->gpu_generation, params->gpu_variant, chip->soc,
+                      chip->generation, chip->variant);
+   if (params->num_clusters_total > AGX_UAPI_MAX_CLUSTERS || count_cores(params) == 0)
+      return AGX_FAIL(AGX_INCOMPATIBLE, "%s: %u clusters with %u cores", node,
+                      params->num_clusters_total,
+                      params->num_clusters_total > AGX_UAPI_MAX_CLUSTERS ? 0 : count_cores(params));
+   if (params->max_commands_per_submission == 0)
+      return AGX_FAIL(AGX_INCOMPATIBLE, "%s: 0 commands per submission", node);
+   *out_chip = chip;
+   return AGX_OK;
+}
+
+/* revision: letter << 4 | digit, letter 0 = A; 0x11 prints as B1. */
+static void fill_info(struct agxw_device *device, const struct agx_chip *chip,
+                      const struct agx_uapi_params_global *params)
+{
+   struct agxw_device_info *info = &device->info;
+   info->chip = chip;
+   snprintf(info->name, sizeof(info->name), "%s (G%u%c %02X)", chip->market, params->gpu_generation,
+            (char)params->gpu_variant, (params->gpu_revision & 0xff) + 0xa0);
+   snprintf(info->node, sizeof(info->node), "%s", device->kmd->name);
+   info->is_virtual = strncmp(device->kmd->name, "virtual", 7) == 0;
+   info->core_count = count_cores(params);
+   info->max_khz = params->max_frequency_khz;
+   info->soft_faults = params->features & AGX_UAPI_FEATURE_SOFT_FAULTS;
+   info->max_commands = params->max_commands_per_submission;
+   info->timestamp_hz = params->command_timestamp_frequency_hz;
+   info->usc_base = device->plan.usc_start;
+}
+
+static agx_status create_vm(struct agxw_device *device)
+{
+   struct agx_uapi_vm_create create = {.kernel_start = device->plan.kernel_start,
+                                       .kernel_end = device->plan.kernel_end};
+   int error = agxw_ioctl(device, AGX_IOCTL_ASAHI_VM_CREATE, &create);
+   if (error)
+      return agx_status_fail_errno(error, "%s: VM_CREATE with kernel range %#llx..%#llx",
+                                   device->kmd->name, (unsigned long long)create.kernel_start,
+                                   (unsigned long long)create.kernel_end);
+   device->vm_id = create.vm_id;
+   return AGX_OK;
+}
+
+/* The window's first page stays free: offset 0 means "no program" in several places. */
+static agx_status init_heaps(struct agxw_device *device)
+{
+   const struct agxw_plan *plan = &device->plan;
+   AGX_TRY(agxw_va_heap_init(&device->usc, "USC window", plan->usc_start + AGX_PAGE_BYTES,
+                             plan->usc_end, device->alloc));
+   return agxw_va_heap_init(&device->user, "user address space", plan->user_start, plan->user_end,
+                            device->alloc);
+}
+
+static agx_status open_device(struct agxw_device *device)
+{
+   struct agx_uapi_params_global params = {0};
+   const struct agx_chip *chip = NULL;
+   AGX_TRY(read_params(device, &params));
+   AGX_TRY(find_chip(device, &params, &chip));
+   AGX_TRY(
+      agxw_plan_make(params.vm_start, params.vm_end, params.vm_kernel_min_size, &device->plan));
+   fill_info(device, chip, &params);
+   AGX_TRY(create_vm(device));
+   AGX_TRY(init_heaps(device));
+   return agxw_bo_create_fixed(device, AGX_PAGE_BYTES, device->plan.zero_page, AGXW_BO_READ_ONLY,
+                               "zero page", &device->zero_page);
+}
+
+agx_status agxw_device_create(struct agx_kmd *kmd, const struct agx_host_alloc *alloc,
+                              struct agxw_device **out_device)
+{
+   *out_device = NULL;
+   struct agxw_device *device = agx_host_zalloc(alloc, sizeof(*device));
+   if (!device) {
+      kmd->ops->close(kmd);
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: no memory for %zu bytes", sizeof(*device));
+   }
+   device->alloc = alloc;
+   device->kmd = kmd;
+   device->page_bytes = AGX_MAX(AGX_PAGE_BYTES, agxw_host_page_bytes());
+   pthread_mutex_init(&device->lock, NULL);
+   agx_status status = open_device(device);
+   if (status != AGX_OK) {
+      agxw_device_destroy(device);
+      return status;
+   }
+   *out_device = device;
+   return AGX_OK;
+}
+
+void agxw_device_destroy(struct agxw_device *device)
+{
+   if (!device)
+      return;
+   agxw_bo_destroy(device->zero_page);
+   agxw_va_heap_fini(&device->user);
+   agxw_va_heap_fini(&device->usc);
+   if (device->vm_id) {
+      struct agx_uapi_vm_destroy destroy = {.vm_id = device->vm_id};
+      agxw_ioctl(device, AGX_IOCTL_ASAHI_VM_DESTROY, &destroy);
+   }
+   device->kmd->ops->close(device->kmd);
+   pthread_mutex_destroy(&device->lock);
+   agx_host_free(device->alloc, device, sizeof(*device));
+}
+
+const struct agxw_device_info *agxw_device_info(const struct agxw_device *device)
+{
+   return &device->info;
+}
+
+size_t agxw_device_fault_text(struct agxw_device *device, char *text, size_t capacity)
+{
+   if (capacity > 0)
+      text[0] = 0;
+   if (!device->kmd->ops->last_error)
+      return 0;
+   return device->kmd->ops->last_error(device->kmd, text, capacity);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inside of the winsys' objects, for this folder only.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "winsys/asahi_uapi.h"
+#include "winsys/plan.h"
+#include "winsys/va_heap.h"
+#include "winsys/winsys.h"
+
+#define AGXW_LABEL_BYTES 32
+
+struct agxw_device {
+   const struct agx_host_alloc *alloc;
+   struct agx_kmd *kmd;
+   struct agxw_device_info info;
+   struct agxw_plan plan;
+   uint32_t vm_id;
+   uint32_t page_bytes;  /* CPU mappings: the larger of GPU's and host's page */
+   pthread_mutex_t lock; /* of the heaps, and of making CPU mappings */
+   struct agxw_va_heap usc, user;
+   struct agxw_bo *zero_page;
+};
+
+struct agxw_bo {
+   struct agxw_device *device;
+   uint64_t va, size;
+   uint64_t asked; /* bytes that the heap was asked for */
+   uint32_t handle;
+   uint32_t flags;
+   void *map; /* NULL until asked for; under the device's lock */
+   char label[AGXW_LABEL_BYTES];
+};
+
+struct agxw_timeline {
+   struct agxw_device *device;
+   uint32_t handle;
+};
+
+struct agxw_queue {
+   struct agxw_device *device;
+   uint32_t id;
+};
+
+static inline int agxw_ioctl(const struct agxw_device *device, unsigned long request,
+                             void *argument)
+{
+   return device->kmd->ops->ioctl(device->kmd, request, argument);
+}
+
+/* Binds bytes of bo at va, or with bo NULL unbinds them. */
+AGX_MUST_CHECK agx_status agxw_vm_bind(struct agxw_device *device, const struct agxw_bo *bo,
+                                       uint64_t va, uint64_t bytes, uint32_t bind_flags);
+
+/* A buffer at a fixed address outside the heaps (the zero page). */
+AGX_MUST_CHECK agx_status agxw_bo_create_fixed(struct agxw_device *device, uint64_t size,
+                                               uint64_t va, uint32_t flags, const char *label,
+                                               struct agxw_bo **out_bo);
+
+/* A submission without commands, checked. */
+AGX_MUST_CHECK agx_status agxw_submit_syncs(struct agxw_device *device,
+                                            const struct agxw_submit *submit);
+
+/* The host's page size in bytes. Tests set another one for devices made afterwards;
+ * 0 goes back to the system's. */
+uint32_t agxw_host_page_bytes(void);
+void agxw_set_host_page_bytes(uint32_t bytes);

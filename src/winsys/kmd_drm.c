@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The seam over a render node of the system. Requests go through libdrm's
+ * drmIoctl, which repeats what a signal interrupted.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#include "base/list.h"
+#include "winsys/discovery.h"
+
+struct kmd_drm {
+   struct agx_kmd base;
+   char name[32];
+};
+
+static int drm_ioctl(struct agx_kmd *kmd, unsigned long request, void *argument)
+{
+   return drmIoctl(kmd->fd, request, argument) == 0 ? 0 : -errno;
+}
+
+static void *drm_mmap(struct agx_kmd *kmd, uint64_t offset, size_t length, int *out_errno)
+{
+   void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, kmd->fd, (off_t)offset);
+   if (memory != MAP_FAILED)
+      return memory;
+   *out_errno = errno;
+   return NULL;
+}
+
+static void drm_munmap(struct agx_kmd *kmd, void *memory, size_t length)
+{
+   munmap(memory, length);
+}
+
+static int drm_fd_ioctl(struct agx_kmd *kmd, int fd, unsigned long request, void *argument)
+{
+   return drmIoctl(fd, request, argument) == 0 ? 0 : -errno;
+}
+
+static void drm_close(struct agx_kmd *kmd)
+{
+   struct kmd_drm *drm = agx_container_of(kmd, struct kmd_drm, base);
+   close(kmd->fd);
+   free(drm);
+}
+
+static const struct agx_kmd_ops drm_ops = {
+   .ioctl = drm_ioctl,
+   .mmap = drm_mmap,
+   .munmap = drm_munmap,
+   .fd_ioctl = drm_fd_ioctl,
+   .close = drm_close,
+};
+
+agx_status agx_kmd_drm_open(const char *path, struct agx_kmd **out_kmd)
+{
+   *out_kmd = NULL;
+   struct agxw_node_info info;
+   int fd = agxw_node_open(path, &info);
+   if (fd < 0)
+      return AGX_FAIL(info.status, "%s: %s", path, info.reason);
+   struct kmd_drm *drm = calloc(1, sizeof(*drm));
+   if (!drm) {
+      close(fd);
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: no memory for the device", path);
+   }
+   const char *slash = strrchr(path, '/');
+   snprintf(drm->name, sizeof(drm->name), "%s", slash ? slash + 1 : path);
+   drm->base = (struct agx_kmd){.ops = &drm_ops, .name = drm->name, .fd = fd};
+   *out_kmd = &drm->base;
+   return AGX_OK;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The address plan, bottom up:
+ *    [0, 2^36)        nothing but the zero page at 2^32: a null base plus any scaled
+ *                     32-bit index stays in it
+ *    one page         guard, so that the window starts where recorded programs have it
+ *    4 GiB window     code and launch words, which the hardware addresses by 32 bits
+ *    user             buffers
+ *    top              the kernel's own
+ * Source: reference/cmdstream (uapi.md 3, flows.md 1).
+ */
+#include "winsys/plan.h"
+
+#include "agx/chip.h"
+#include "base/util.h"
+
+agx_status agxw_plan_make(uint64_t vm_start, uint64_t vm_end, uint64_t kernel_min,
+                          struct agxw_plan *out_plan)
+{
+   *out_plan = (struct agxw_plan){0};
+   const uint64_t page = AGX_PAGE_BYTES;
+   if (vm_start >= vm_end || vm_end > AGXW_ADDRESS_BYTES || vm_start > AGXW_ZERO_PAGE ||
+       kernel_min > vm_end)
+      return AGX_FAIL(AGX_INCOMPATIBLE,
+                      "device: address space %#llx..%#llx with %#llx for the kernel is not one "
+                      "that this driver knows",
+                      (unsigned long long)vm_start, (unsigned long long)vm_end,
+                      (unsigned long long)kernel_min);
+   struct agxw_plan plan = {
+      .zero_page = AGXW_ZERO_PAGE,
+      .usc_start = agx_align_up(AGXW_LOW_END + page, AGXW_WINDOW_BYTES),
+      .kernel_end = vm_end & ~(page - 1),
+   };
+   plan.usc_end = plan.usc_start + AGXW_WINDOW_BYTES;
+   plan.user_start = agx_align_up(plan.usc_end, AGXW_LOW_END);
+   uint64_t kernel_bytes = agx_align_up(AGX_MAX(kernel_min, AGXW_KERNEL_BYTES), page);
+   if (kernel_bytes > plan.kernel_end || plan.kernel_end - kernel_bytes <= plan.user_start)
+      return AGX_FAIL(AGX_INCOMPATIBLE,
+                      "device: address space ends at %#llx: no room for buffers above %#llx and "
+                      "%#llx bytes for the kernel",
+                      (unsigned long long)vm_end, (unsigned long long)plan.user_start,
+                      (unsigned long long)kernel_bytes);
+   plan.kernel_start = plan.kernel_end - kernel_bytes;
+   plan.user_end = plan.kernel_start;
+   *out_plan = plan;
+   return AGX_OK;
+}

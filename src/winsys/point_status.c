@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether a reached point's fence failed: the point is exported as a sync file and
+ * its fences are asked one by one, because a timeline's own fence carries no error.
+ * Kernels before 6.16 can't export a point; there it is first copied to a syncobj of
+ * its own.
+ */
+#include <errno.h>
+#include <linux/sync_file.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "winsys/device.h"
+
+#define MAX_FENCES 32
+
+static int export_handle(struct agxw_device *device, uint32_t handle, uint32_t flags,
+                         uint64_t value, int *out_fd)
+{
+   struct agx_uapi_syncobj_handle export = {
+      .handle = handle, .flags = flags, .fd = -1, .point = value};
+   int error = agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_HANDLE_TO_FD, &export);
+   *out_fd = error ? -1 : export.fd;
+   return error;
+}
+
+static int export_copy(struct agxw_device *device, const struct agxw_point *point, int *out_fd)
+{
+   struct agx_uapi_syncobj_create create = {0};
+   int error = agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_CREATE, &create);
+   if (error)
+      return error;
+   struct agx_uapi_syncobj_transfer copy = {.src_handle = point->timeline->handle,
+                                            .dst_handle = create.handle,
+                                            .src_point = point->value};
+   error = agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_TRANSFER, &copy);
+   if (!error)
+      error = export_handle(device, create.handle, AGX_UAPI_SYNCOBJ_SYNC_FILE, 0, out_fd);
+   struct agx_uapi_syncobj_destroy destroy = {.handle = create.handle};
+   agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_DESTROY, &destroy);
+   return error;
+}
+
+static int export_point(const struct agxw_point *point, int *out_fd)
+{
+   struct agxw_device *device = point->timeline->device;
+   int error =
+      export_handle(device, point->timeline->handle,
+                    AGX_UAPI_SYNCOBJ_SYNC_FILE | AGX_UAPI_SYNCOBJ_TIMELINE, point->value, out_fd);
+   return error == -EINVAL ? export_copy(device, point, out_fd) : error;
+}
+
+/* Puts the sync file's state in *out_state: 1 signalled, 0 pending, negative: the
+ * errno of a fence in it. Returns a negative errno when it can't be asked. */
+static int read_state(struct agx_kmd *kmd, int fd, int *out_state)
+{
+   struct sync_fence_info fences[MAX_FENCES] = {0};
+   struct sync_file_info info = {.num_fences = MAX_FENCES, .sync_fence_info = (uintptr_t)fences};
+   int error = kmd->ops->fd_ioctl(kmd, fd, SYNC_IOC_FILE_INFO, &info);
+   if (error == -EINVAL) { /* more fences than that: the sum of them has to do */
+      info = (struct sync_file_info){0};
+      error = kmd->ops->fd_ioctl(kmd, fd, SYNC_IOC_FILE_INFO, &info);
+   }
+   if (error)
+      return error;
+   *out_state = info.status;
+   for (uint32_t i = 0; info.sync_fence_info && i < AGX_MIN(info.num_fences, MAX_FENCES); i++)
+      if (fences[i].status < 0)
+         *out_state = fences[i].status;
+   return 0;
+}
+
+/* What the errors of fences mean. Source: reference/cmdstream, uapi.md 5. */
+static const struct {
+   int error;
+   agx_status code;
+   const char *text;
+} fence_errors[] = {
+   {ETIMEDOUT, AGX_DEADLINE_EXCEEDED, "the GPU hung"},
+   {EIO, AGX_DATA_LOSS, "GPU fault"},
+   {ECANCELED, AGX_ABORTED, "stopped by the fault of another submission"},
+   {ENODEV, AGX_UNAVAILABLE, "device lost"},
+   {ENODATA, AGX_UNKNOWN, "failed for a reason that the kernel doesn't tell"},
+};
+
+static agx_status fail_fence(const struct agxw_point *point, int error)
+{
+   char detail[320];
+   size_t length = agxw_device_fault_text(point->timeline->device, detail, sizeof(detail));
+   const char *separator = length ? ": " : "";
+   for (size_t i = 0; i < AGX_COUNT(fence_errors); i++)
+      if (fence_errors[i].error == -error)
+         return AGX_FAIL(fence_errors[i].code, "timeline %u, point %llu: %s%s%s",
+                         point->timeline->handle, (unsigned long long)point->value,
+                         fence_errors[i].text, separator, detail);
+   return AGX_FAIL(AGX_UNKNOWN, "timeline %u, point %llu: fence error %d%s%s",
+                   point->timeline->handle, (unsigned long long)point->value, -error, separator,
+                   detail);
+}
+
+agx_status agxw_point_status(const struct agxw_point *point)
+{
+   if (point->value == 0)
+      return AGX_OK;
+   int fd = -1, state = 0;
+   int error = export_point(point, &fd);
+   if (error)
+      return agx_status_fail_errno(error, "timeline %u, point %llu: export as a sync file",
+                                   point->timeline->handle, (unsigned long long)point->value);
+   error = read_state(point->timeline->device->kmd, fd, &state);
+   close(fd);
+   if (error)
+      return agx_status_fail_errno(error, "timeline %u, point %llu: SYNC_IOC_FILE_INFO",
+                                   point->timeline->handle, (unsigned long long)point->value);
+   if (state == 0)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "timeline %u, point %llu is not reached yet",
+                      point->timeline->handle, (unsigned long long)point->value);
+   return state < 0 ? fail_fence(point, state) : AGX_OK;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The holes of an address range. Between two holes lies at least one live range,
+ * so there are at most live + 1 of them: alloc keeps the list that large, and
+ * free never needs memory.
+ */
+#include "winsys/va_heap.h"
+
+#include <string.h>
+
+#include "agx/chip.h"
+#include "base/util.h"
+
+#define PAGE_BYTES ((uint64_t)AGX_PAGE_BYTES)
+
+/* What a range of bytes occupies, its guard page included; 0 when that is too much. */
+static uint64_t occupied_bytes(uint64_t bytes)
+{
+   if (bytes == 0 || bytes > UINT64_MAX - 2 * PAGE_BYTES)
+      return 0;
+   return agx_align_up(bytes, PAGE_BYTES) + PAGE_BYTES;
+}
+
+static agx_status reserve_holes(struct agxw_va_heap *heap, size_t count)
+{
+   if (count <= heap->capacity)
+      return AGX_OK;
+   size_t capacity = AGX_MAX(count, 2 * heap->capacity);
+   struct agxw_va_hole *holes = agx_host_zalloc(heap->alloc, capacity * sizeof(*holes));
+   if (!holes)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: no memory for %zu holes", heap->name, capacity);
+   if (heap->hole_count > 0)
+      memcpy(holes, heap->holes, heap->hole_count * sizeof(*holes));
+   agx_host_free(heap->alloc, heap->holes, heap->capacity * sizeof(*holes));
+   heap->holes = holes;
+   heap->capacity = capacity;
+   return AGX_OK;
+}
+
+static void insert_hole(struct agxw_va_heap *heap, size_t index, uint64_t start, uint64_t end)
+{
+   agx_assert(heap->hole_count < heap->capacity);
+   memmove(&heap->holes[index + 1], &heap->holes[index],
+           (heap->hole_count - index) * sizeof(*heap->holes));
+   heap->holes[index] = (struct agxw_va_hole){start, end};
+   heap->hole_count++;
+}
+
+static void remove_hole(struct agxw_va_heap *heap, size_t index)
+{
+   heap->hole_count--;
+   memmove(&heap->holes[index], &heap->holes[index + 1],
+           (heap->hole_count - index) * sizeof(*heap->holes));
+}
+
+/* Cuts start .. end out of the hole that holds it. */
+static void cut(struct agxw_va_heap *heap, size_t index, uint64_t start, uint64_t end)
+{
+   struct agxw_va_hole *hole = &heap->holes[index];
+   bool left = hole->start < start, right = end < hole->end;
+   if (left && right) {
+      uint64_t hole_end = hole->end;
+      hole->end = start;
+      insert_hole(heap, index + 1, end, hole_end);
+   } else if (left) {
+      hole->end = start;
+   } else if (right) {
+      hole->start = end;
+   } else {
+      remove_hole(heap, index);
+   }
+}
+
+agx_status agxw_va_heap_init(struct agxw_va_heap *heap, const char *name, uint64_t start,
+                             uint64_t end, const struct agx_host_alloc *alloc)
+{
+   agx_assert(start < end && agx_is_aligned(start | end, PAGE_BYTES));
+   *heap = (struct agxw_va_heap){.alloc = alloc, .name = name, .start = start, .end = end};
+   AGX_TRY(reserve_holes(heap, 16));
+   insert_hole(heap, 0, start, end);
+   return AGX_OK;
+}
+
+void agxw_va_heap_fini(struct agxw_va_heap *heap)
+{
+   agx_host_free(heap->alloc, heap->holes, heap->capacity * sizeof(*heap->holes));
+   *heap = (struct agxw_va_heap){0};
+}
+
+agx_status agxw_va_heap_alloc(struct agxw_va_heap *heap, uint64_t bytes, uint64_t align,
+                              uint64_t *out_va)
+{
+   *out_va = 0;
+   align = AGX_MAX(align, PAGE_BYTES);
+   if ((align & (align - 1)) != 0)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: align %#llx is no power of two", heap->name,
+                      (unsigned long long)align);
+   uint64_t occupied = occupied_bytes(bytes);
+   AGX_TRY(reserve_holes(heap, heap->live + 2));
+   for (size_t i = 0; occupied > 0 && i < heap->hole_count; i++) {
+      const struct agxw_va_hole *hole = &heap->holes[i];
+      uint64_t start = agx_align_up(hole->start, align);
+      if (start < hole->start || start >= hole->end || hole->end - start < occupied)
+         continue;
+      cut(heap, i, start, start + occupied);
+      heap->live++;
+      *out_va = start;
+      return AGX_OK;
+   }
+   return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: no hole of %#llx bytes aligned to %#llx in %zu",
+                   heap->name, (unsigned long long)bytes, (unsigned long long)align,
+                   heap->hole_count);
+}
+
+void agxw_va_heap_free(struct agxw_va_heap *heap, uint64_t va, uint64_t bytes)
+{
+   uint64_t end = va + occupied_bytes(bytes);
+   size_t low = 0, high = heap->hole_count; /* the first hole above va */
+   while (low < high) {
+      size_t middle = low + (high - low) / 2;
+      if (heap->holes[middle].start < va)
+         low = middle + 1;
+      else
+         high = middle;
+   }
+   bool joins_left = low > 0 && heap->holes[low - 1].end == va;
+   bool joins_right = low < heap->hole_count && heap->holes[low].start == end;
+   agx_assert(heap->live > 0 && va >= heap->start && end > va && end <= heap->end);
+   agx_assert(low == 0 || heap->holes[low - 1].end <= va);
+   agx_assert(low == heap->hole_count || heap->holes[low].start >= end);
+   if (joins_left && joins_right) {
+      heap->holes[low - 1].end = heap->holes[low].end;
+      remove_hole(heap, low);
+   } else if (joins_left) {
+      heap->holes[low - 1].end = end;
+   } else if (joins_right) {
+      heap->holes[low].start = va;
+   } else {
+      insert_hole(heap, low, va, end);
+   }
+   heap->live--;
+}
+
+uint64_t agxw_va_heap_free_bytes(const struct agxw_va_heap *heap)
+{
+   uint64_t total = 0;
+   for (size_t i = 0; i < heap->hole_count; i++)
+      total += heap->holes[i].end - heap->holes[i].start;
+   return total;
+}
