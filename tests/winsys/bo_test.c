@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_kmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "winsys/device.h"
+
+struct setup {
+   struct fake_kmd fake;
+   struct agxw_device *device;
+};
+
+static void begin(struct setup *setup)
+{
+   fake_kmd_init(&setup->fake);
+   assert_ok(agxw_device_create(&setup->fake.base, NULL, &setup->device));
+}
+
+static void end(struct setup *setup)
+{
+   assert_int_equal(setup->device->user.live, 0);
+   assert_int_equal(setup->device->usc.live, 0);
+   agxw_device_destroy(setup->device);
+   fake_kmd_assert_clean(&setup->fake);
+}
+
+static void flags_reach_the_kernel(void **state)
+{
+   static const struct {
+      uint32_t flags, gem, bind;
+      bool in_window;
+   } cases[] = {
+      {0, AGX_UAPI_GEM_VM_PRIVATE, 6, false},
+      {AGXW_BO_USC | AGXW_BO_READ_ONLY, AGX_UAPI_GEM_VM_PRIVATE, 2, true},
+      {AGXW_BO_CACHED, AGX_UAPI_GEM_VM_PRIVATE | AGX_UAPI_GEM_WRITEBACK, 6, false},
+      {AGXW_BO_SHAREABLE | AGXW_BO_CACHED, AGX_UAPI_GEM_WRITEBACK, 6, false},
+   };
+   struct setup setup;
+   begin(&setup);
+   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+      struct agxw_bo *bo;
+      assert_ok(agxw_bo_create(setup.device, 20000, 0, cases[i].flags, "points", &bo));
+      assert_int_equal(setup.fake.gem.flags, cases[i].gem);
+      assert_int_equal(setup.fake.gem.size, 32768);
+      assert_int_equal(setup.fake.gem.vm_id != 0, (cases[i].flags & AGXW_BO_SHAREABLE) == 0);
+      assert_int_equal(setup.fake.bind.flags, cases[i].bind);
+      assert_int_equal(setup.fake.bind.range, 32768);
+      assert_int_equal(setup.fake.bind.addr, agxw_bo_va(bo));
+      assert_int_equal(agxw_bo_size(bo), 32768);
+      assert_int_equal(agxw_bo_va(bo) >> 32 == 0x11, cases[i].in_window);
+      assert_true((agxw_bo_va(bo) & 0xffffffff) != 0 || !cases[i].in_window);
+      assert_string_equal(setup.fake.label, "points");
+      agxw_bo_destroy(bo);
+   }
+   end(&setup);
+}
+
+/* A shareable object may outlive the handle, so its range is unbound by hand. */
+static void shareable_buffers_are_unbound(void **state)
+{
+   struct setup setup;
+   begin(&setup);
+   struct agxw_bo *bo;
+   assert_ok(agxw_bo_create(setup.device, 1, 0, AGXW_BO_SHAREABLE, NULL, &bo));
+   int binds = setup.fake.live.binds;
+   uint64_t va = agxw_bo_va(bo);
+   agxw_bo_destroy(bo);
+   assert_int_equal(setup.fake.live.binds, binds - 1);
+   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
+   assert_int_equal(setup.fake.bind.handle, 0);
+   assert_int_equal(setup.fake.bind.addr, va);
+   end(&setup);
+}
+
+static void bad_requests_are_named(void **state)
+{
+   struct setup setup;
+   begin(&setup);
+   struct agxw_bo *bo;
+   assert_fails(agxw_bo_create(setup.device, 0, 0, 0, "empty", &bo), AGX_INVALID_ARGUMENT,
+                "empty: size 0");
+   assert_fails(agxw_bo_create(setup.device, (UINT64_C(1) << 37) + 1, 0, 0, "huge", &bo),
+                AGX_INVALID_ARGUMENT, "huge: size 137438953473");
+   assert_fails(agxw_bo_create(setup.device, 1, 0, 0x10, "b", &bo), AGX_INVALID_ARGUMENT, "0x10");
+   assert_fails(agxw_bo_create(setup.device, 1, 24, 0, "b", &bo), AGX_INVALID_ARGUMENT, "b: ");
+   assert_fails(agxw_bo_create(setup.device, UINT64_C(5) << 30, 0, AGXW_BO_USC, "code", &bo),
+                AGX_RESOURCE_EXHAUSTED, "code: USC window");
+   assert_null(bo);
+   end(&setup);
+}
+
+static void every_failure_is_undone(void **state)
+{
+   for (int nth = 0;; nth++) {
+      struct setup setup;
+      begin(&setup);
+      fake_kmd_fail(&setup.fake, nth, 0, ENOMEM);
+      struct agxw_bo *bo;
+      agx_status status = agxw_bo_create(setup.device, 1, 0, 0, "b", &bo);
+      if (status == AGX_OK)
+         agxw_bo_destroy(bo);
+      else
+         assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
+      setup.fake.fail_at = -1;
+      end(&setup);
+      if (status == AGX_OK) {
+         assert_int_equal(nth, 2);
+         return;
+      }
+   }
+}
+
+/* When the kernel keeps an object, its addresses are not given to another one. */
+static void a_range_that_may_be_bound_is_not_used_again(void **state)
+{
+   struct setup setup;
+   begin(&setup);
+   struct agxw_bo *first, *second;
+   assert_ok(agxw_bo_create(setup.device, 1, 0, 0, "first", &first));
+   uint64_t va = agxw_bo_va(first);
+   fake_kmd_fail(&setup.fake, 0, AGX_UAPI_NR(AGX_IOCTL_GEM_CLOSE), ENODEV);
+   agxw_bo_destroy(first);
+   assert_ok(agxw_bo_create(setup.device, 1, 0, 0, "second", &second));
+   assert_int_not_equal(agxw_bo_va(second), va);
+   agxw_bo_destroy(second);
+   assert_int_equal(setup.device->user.live, 1);
+   agxw_device_destroy(setup.device);
+}
+
+static void mappings_are_made_once(void **state)
+{
+   struct setup setup;
+   begin(&setup);
+   struct agxw_bo *bo;
+   void *first, *second;
+   assert_ok(agxw_bo_create(setup.device, 100, 0, 0, "b", &bo));
+   fake_kmd_fail(&setup.fake, 0, AGX_UAPI_NR(AGX_IOCTL_ASAHI_GEM_MMAP_OFFSET), ENOMEM);
+   assert_fails(agxw_bo_map(bo, &first), AGX_RESOURCE_EXHAUSTED, "b: GEM_MMAP_OFFSET");
+   assert_null(first);
+   assert_ok(agxw_bo_map(bo, &first));
+   assert_ok(agxw_bo_map(bo, &second));
+   assert_ptr_equal(first, second);
+   memset(first, 0xa5, agxw_bo_size(bo));
+   assert_int_equal(setup.fake.live.mappings, 1);
+   agxw_bo_destroy(bo);
+   end(&setup);
+}
+
+/* CPU mappings are whole pages of the host, GPU ranges whole pages of the GPU. */
+static void host_pages_may_be_of_any_size(void **state)
+{
+   static const uint32_t pages[] = {4096, 16384, 65536};
+   for (int i = 0; i < 3; i++) {
+      agxw_set_host_page_bytes(pages[i]);
+      struct setup setup;
+      begin(&setup);
+      struct agxw_bo *bo;
+      assert_ok(agxw_bo_create(setup.device, 20000, 0, 0, "b", &bo));
+      assert_int_equal(agxw_bo_size(bo), pages[i] == 65536 ? 65536 : 32768);
+      assert_int_equal(setup.fake.gem.size, agxw_bo_size(bo));
+      agxw_bo_destroy(bo);
+      end(&setup);
+   }
+   agxw_set_host_page_bytes(0);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(flags_reach_the_kernel),
+      cmocka_unit_test(shareable_buffers_are_unbound),
+      cmocka_unit_test(bad_requests_are_named),
+      cmocka_unit_test(every_failure_is_undone),
+      cmocka_unit_test(a_range_that_may_be_bound_is_not_used_again),
+      cmocka_unit_test(mappings_are_made_once),
+      cmocka_unit_test(host_pages_may_be_of_any_size),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}

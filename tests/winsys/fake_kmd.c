@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_kmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sync_file.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+static struct fake_kmd *fake_of(struct agx_kmd *kmd)
+{
+   return (struct fake_kmd *)kmd; /* base stands first */
+}
+
+static void *pointer(uint64_t address)
+{
+   return (void *)(uintptr_t)address;
+}
+
+static int take_id(struct fake_kmd *fake, uint32_t *out_id, int *live)
+{
+   *out_id = ++fake->next_id;
+   (*live)++;
+   return 0;
+}
+
+static int drop(int *live)
+{
+   (*live)--;
+   return 0;
+}
+
+static int take_submit(struct fake_kmd *fake, const struct agx_uapi_submit *request)
+{
+   assert_true(fake->submit_count < FAKE_MAX_SUBMITS);
+   struct fake_submit *submit = &fake->submits[fake->submit_count++];
+   uint32_t syncs = request->in_sync_count + request->out_sync_count;
+   assert_true(syncs <= FAKE_MAX_SYNCS);
+   submit->request = *request;
+   if (syncs)
+      memcpy(submit->syncs, pointer(request->syncs), syncs * sizeof(submit->syncs[0]));
+   submit->command_count = request->cmdbuf_size / sizeof(submit->commands[0]);
+   assert_int_equal(request->cmdbuf_size % sizeof(submit->commands[0]), 0);
+   assert_in_range(submit->command_count, 1, FAKE_MAX_COMMANDS);
+   memcpy(submit->commands, pointer(request->cmdbuf), request->cmdbuf_size);
+   return 0;
+}
+
+static int take_bind(struct fake_kmd *fake, const struct agx_uapi_vm_bind *bind)
+{
+   assert_int_equal(bind->num_binds, 1);
+   assert_int_equal(bind->stride, sizeof(fake->bind));
+   memcpy(&fake->bind, pointer(bind->userptr), sizeof(fake->bind));
+   fake->live.binds += fake->bind.flags & AGX_UAPI_BIND_UNBIND ? -1 : 1;
+   return 0;
+}
+
+static int take_wait(struct fake_kmd *fake, const struct agx_uapi_syncobj_timeline_wait *wait)
+{
+   fake->wait = *wait;
+   assert_in_range(wait->count_handles, 1, 64);
+   memcpy(fake->wait_points, pointer(wait->points), wait->count_handles * 8);
+   return 0;
+}
+
+static int take_export(struct fake_kmd *fake, struct agx_uapi_syncobj_handle *export)
+{
+   if (fake->old_kernel && export->flags & AGX_UAPI_SYNCOBJ_TIMELINE)
+      return -EINVAL;
+   export->fd = eventfd(0, EFD_CLOEXEC);
+   return 0;
+}
+
+static int answer(struct fake_kmd *fake, uint32_t request, void *argument)
+{
+   switch (request) {
+   case AGX_IOCTL_ASAHI_GET_PARAMS: {
+      struct agx_uapi_get_params *get = argument;
+      assert_int_equal(get->size, sizeof(fake->params));
+      memcpy(pointer(get->pointer), &fake->params, sizeof(fake->params));
+      return 0;
+   }
+   case AGX_IOCTL_ASAHI_VM_CREATE:
+      fake->vm = *(struct agx_uapi_vm_create *)argument;
+      return take_id(fake, &((struct agx_uapi_vm_create *)argument)->vm_id, &fake->live.vms);
+   case AGX_IOCTL_ASAHI_VM_DESTROY:
+      return drop(&fake->live.vms);
+   case AGX_IOCTL_ASAHI_GEM_CREATE:
+      fake->gem = *(struct agx_uapi_gem_create *)argument;
+      return take_id(fake, &((struct agx_uapi_gem_create *)argument)->handle, &fake->live.buffers);
+   case AGX_IOCTL_GEM_CLOSE:
+      return drop(&fake->live.buffers);
+   case AGX_IOCTL_ASAHI_GEM_MMAP_OFFSET:
+      ((struct agx_uapi_gem_mmap_offset *)argument)->offset = UINT64_C(1) << 32;
+      return 0;
+   case AGX_IOCTL_ASAHI_VM_BIND:
+      return take_bind(fake, argument);
+   case AGX_IOCTL_ASAHI_QUEUE_CREATE:
+      fake->queue = *(struct agx_uapi_queue_create *)argument;
+      return take_id(fake, &((struct agx_uapi_queue_create *)argument)->queue_id,
+                     &fake->live.queues);
+   case AGX_IOCTL_ASAHI_QUEUE_DESTROY:
+      return drop(&fake->live.queues);
+   case AGX_IOCTL_ASAHI_SUBMIT:
+      return take_submit(fake, argument);
+   case AGX_IOCTL_SYNCOBJ_CREATE:
+      return take_id(fake, &((struct agx_uapi_syncobj_create *)argument)->handle,
+                     &fake->live.syncobjs);
+   case AGX_IOCTL_SYNCOBJ_DESTROY:
+      return drop(&fake->live.syncobjs);
+   case AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT:
+      return take_wait(fake, argument);
+   case AGX_IOCTL_SYNCOBJ_TIMELINE_SIGNAL:
+      fake->signalled =
+         *(uint64_t *)pointer(((struct agx_uapi_syncobj_timeline_array *)argument)->points);
+      return 0;
+   case AGX_IOCTL_SYNCOBJ_QUERY:
+      *(uint64_t *)pointer(((struct agx_uapi_syncobj_timeline_array *)argument)->points) =
+         fake->signalled;
+      return 0;
+   case AGX_IOCTL_SYNCOBJ_TRANSFER:
+      assert_true(fake->transfer_count < FAKE_MAX_TRANSFERS);
+      fake->transfers[fake->transfer_count++] = *(struct agx_uapi_syncobj_transfer *)argument;
+      return 0;
+   case AGX_IOCTL_SYNCOBJ_HANDLE_TO_FD:
+      return take_export(fake, argument);
+   }
+   fail_msg("request %#x is unexpected", request);
+   return -ENOTTY;
+}
+
+static int fake_ioctl(struct agx_kmd *kmd, unsigned long request, void *argument)
+{
+   struct fake_kmd *fake = fake_of(kmd);
+   assert_false(fake->closed);
+   if (fake->fail_nr == 0 || fake->fail_nr == AGX_UAPI_NR(request)) {
+      int index = fake->requests++;
+      if (fake->fail_at >= 0 && index >= fake->fail_at && index < fake->fail_at + fake->fail_times)
+         return -fake->fail_errno;
+   }
+   return fake->inner ? fake->inner->ops->ioctl(fake->inner, request, argument)
+                      : answer(fake, (uint32_t)request, argument);
+}
+
+static void *fake_mmap(struct agx_kmd *kmd, uint64_t offset, size_t length, int *out_errno)
+{
+   struct fake_kmd *fake = fake_of(kmd);
+   if (fake->inner)
+      return fake->inner->ops->mmap(fake->inner, offset, length, out_errno);
+   fake->live.mappings++;
+   return calloc(1, length);
+}
+
+static void fake_munmap(struct agx_kmd *kmd, void *memory, size_t length)
+{
+   struct fake_kmd *fake = fake_of(kmd);
+   if (fake->inner) {
+      fake->inner->ops->munmap(fake->inner, memory, length);
+      return;
+   }
+   fake->live.mappings--;
+   free(memory);
+}
+
+static int fake_fd_ioctl(struct agx_kmd *kmd, int fd, unsigned long request, void *argument)
+{
+   struct fake_kmd *fake = fake_of(kmd);
+   if (fake->inner)
+      return fake->inner->ops->fd_ioctl(fake->inner, fd, request, argument);
+   assert_int_equal(request, SYNC_IOC_FILE_INFO);
+   assert_int_not_equal(fcntl(fd, F_GETFD), -1);
+   struct sync_file_info *info = argument;
+   info->status = fake->file_status;
+   if (info->num_fences > 0) {
+      struct sync_fence_info *fences = pointer(info->sync_fence_info);
+      fences[0].status = fake->fence_status;
+   }
+   info->num_fences = 1;
+   return 0;
+}
+
+static size_t fake_last_error(struct agx_kmd *kmd, char *text, size_t capacity)
+{
+   const char *last = fake_of(kmd)->last_error;
+   snprintf(text, capacity, "%s", last ? last : "");
+   return last ? strlen(last) : 0;
+}
+
+static void fake_close(struct agx_kmd *kmd)
+{
+   struct fake_kmd *fake = fake_of(kmd);
+   assert_false(fake->closed);
+   fake->closed = true;
+   if (fake->inner)
+      fake->inner->ops->close(fake->inner);
+}
+
+static void fake_label(struct agx_kmd *kmd, uint32_t handle, const char *text)
+{
+   snprintf(fake_of(kmd)->label, sizeof(fake_of(kmd)->label), "%s", text);
+}
+
+static const struct agx_kmd_ops fake_ops = {
+   .ioctl = fake_ioctl,
+   .mmap = fake_mmap,
+   .munmap = fake_munmap,
+   .fd_ioctl = fake_fd_ioctl,
+   .last_error = fake_last_error,
+   .close = fake_close,
+   .label = fake_label,
+};
+
+void fake_kmd_init(struct fake_kmd *fake)
+{
+   *fake = (struct fake_kmd){
+      .base = {.ops = &fake_ops, .name = "fake", .fd = -1},
+      .fail_at = -1,
+      .params =
+         {
+            .features = AGX_UAPI_FEATURE_SOFT_FAULTS,
+            .gpu_generation = 13,
+            .gpu_variant = 'G',
+            .gpu_revision = 0x11,
+            .chip_id = 0x8103,
+            .num_dies = 1,
+            .num_clusters_total = 1,
+            .num_cores_per_cluster = 8,
+            .max_frequency_khz = 1278000,
+            .core_masks = {0xff},
+            .vm_start = 0x4000,
+            .vm_end = 0x7fffff8000,
+            .vm_kernel_min_size = 0x20000000,
+            .max_commands_per_submission = 64,
+            .max_attachments = 16,
+            .command_timestamp_frequency_hz = 1000000000,
+         },
+   };
+}
+
+void fake_kmd_wrap(struct fake_kmd *fake, struct agx_kmd *inner)
+{
+   fake_kmd_init(fake);
+   fake->inner = inner;
+   fake->base.name = inner->name;
+}
+
+void fake_kmd_fail(struct fake_kmd *fake, int nth, uint32_t nr, int error)
+{
+   fake->requests = 0;
+   fake->fail_at = nth;
+   fake->fail_times = 1;
+   fake->fail_nr = nr;
+   fake->fail_errno = error;
+}
+
+void fake_kmd_assert_clean(const struct fake_kmd *fake)
+{
+   assert_true(fake->closed);
+   if (fake->inner)
+      return;
+   assert_int_equal(fake->live.vms, 0);
+   assert_int_equal(fake->live.buffers, 0);
+   assert_int_equal(fake->live.queues, 0);
+   assert_int_equal(fake->live.syncobjs, 0);
+   assert_int_equal(fake->live.mappings, 0);
+}

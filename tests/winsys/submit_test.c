@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_kmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "winsys/device.h"
+
+struct setup {
+   struct fake_kmd fake;
+   struct agxw_device *device;
+   struct agxw_queue *queue;
+   struct agxw_timeline *a, *b;
+};
+
+static void begin(struct setup *setup, uint32_t max_commands)
+{
+   fake_kmd_init(&setup->fake);
+   setup->fake.params.max_commands_per_submission = max_commands;
+   assert_ok(agxw_device_create(&setup->fake.base, NULL, &setup->device));
+   assert_ok(agxw_queue_create(setup->device, 0, &setup->queue));
+   assert_ok(agxw_timeline_create(setup->device, 0, &setup->a));
+   assert_ok(agxw_timeline_create(setup->device, 0, &setup->b));
+}
+
+static void end(struct setup *setup)
+{
+   agxw_timeline_destroy(setup->a);
+   agxw_timeline_destroy(setup->b);
+   agxw_queue_destroy(setup->queue);
+   agxw_device_destroy(setup->device);
+   fake_kmd_assert_clean(&setup->fake);
+}
+
+static void assert_sync(const struct agx_uapi_sync *sync, const struct agxw_timeline *timeline,
+                        uint64_t value)
+{
+   assert_int_equal(sync->sync_type, AGX_UAPI_SYNC_TIMELINE_SYNCOBJ);
+   assert_int_equal(sync->handle, timeline->handle);
+   assert_int_equal(sync->timeline_value, value);
+}
+
+static void a_queue_knows_its_window(void **state)
+{
+   struct setup setup;
+   begin(&setup, 64);
+   assert_int_equal(setup.fake.queue.usc_exec_base, 0x1100000000);
+   assert_int_equal(setup.fake.queue.vm_id, setup.device->vm_id);
+   struct agxw_queue *queue;
+   fake_kmd_fail(&setup.fake, 0, 0, EINVAL);
+   assert_fails(agxw_queue_create(setup.device, 3, &queue), AGX_INVALID_ARGUMENT, "priority 3");
+   assert_null(queue);
+   end(&setup);
+}
+
+static void commands_wait_for_the_one_before(void **state)
+{
+   struct setup setup;
+   begin(&setup, 64);
+   const struct agxw_compute commands[] = {{0x1000, 0x1100}, {0x2000, 0x2100}, {0x3000, 0x3100}};
+   const struct agxw_point waits[] = {{setup.a, 5}}, signals[] = {{setup.b, 1}, {setup.a, 6}};
+   assert_ok(agxw_submit(setup.queue, &(struct agxw_submit){.commands = commands,
+                                                            .command_count = 3,
+                                                            .waits = waits,
+                                                            .wait_count = 1,
+                                                            .signals = signals,
+                                                            .signal_count = 2}));
+   assert_int_equal(setup.fake.submit_count, 1);
+   const struct fake_submit *submit = &setup.fake.submits[0];
+   assert_int_equal(submit->request.queue_id, setup.queue->id);
+   assert_int_equal(submit->request.flags | submit->request.pad, 0);
+   assert_int_equal(submit->request.in_sync_count, 1);
+   assert_int_equal(submit->request.out_sync_count, 2);
+   assert_sync(&submit->syncs[0], setup.a, 5);
+   assert_sync(&submit->syncs[1], setup.b, 1);
+   assert_sync(&submit->syncs[2], setup.a, 6);
+   assert_int_equal(submit->command_count, 3);
+   for (uint32_t i = 0; i < 3; i++) {
+      assert_int_equal(submit->commands[i].header.cmd_type, AGX_UAPI_CMD_COMPUTE);
+      assert_int_equal(submit->commands[i].header.size, 64);
+      assert_int_equal(submit->commands[i].header.vdm_barrier, AGX_UAPI_BARRIER_NONE);
+      assert_int_equal(submit->commands[i].header.cdm_barrier, i);
+      struct agx_uapi_cmd_compute want = {.cdm_ctrl_stream_base = commands[i].stream_va,
+                                          .cdm_ctrl_stream_end = commands[i].stream_end_va};
+      assert_memory_equal(&submit->commands[i].compute, &want, sizeof(want));
+   }
+   end(&setup);
+}
+
+static void one_timeline_stands_once_in_the_waits(void **state)
+{
+   struct setup setup;
+   begin(&setup, 64);
+   const struct agxw_compute command = {0x1000, 0x1100};
+   const struct agxw_point waits[] = {
+      {setup.a, 5}, {setup.b, 0}, {setup.a, 9}, {setup.b, 2}, {setup.a, 7}};
+   assert_ok(agxw_submit(
+      setup.queue, &(struct agxw_submit){
+                      .commands = &command, .command_count = 1, .waits = waits, .wait_count = 5}));
+   const struct fake_submit *submit = &setup.fake.submits[0];
+   assert_int_equal(submit->request.in_sync_count, 2);
+   assert_int_equal(submit->request.out_sync_count, 0);
+   assert_sync(&submit->syncs[0], setup.a, 9);
+   assert_sync(&submit->syncs[1], setup.b, 2);
+   end(&setup);
+}
+
+/* Waits go with the first part, signals with the last; each part's first command
+ * waits for the parts before. */
+static void too_many_commands_are_split(void **state)
+{
+   static const struct {
+      uint32_t limit, count, parts[4];
+   } cases[] = {{4, 10, {4, 4, 2}}, {64, 130, {64, 64, 2}}, {1000, 65, {64, 1}}, {4, 4, {4}}};
+   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+      struct setup setup;
+      begin(&setup, cases[c].limit);
+      struct agxw_compute commands[130];
+      for (uint32_t i = 0; i < 130; i++)
+         commands[i] = (struct agxw_compute){0x1000 * (i + 1), 0x1000 * (i + 1) + 0x80};
+      const struct agxw_point wait = {setup.a, 5}, signal = {setup.b, 1};
+      assert_ok(agxw_submit(setup.queue, &(struct agxw_submit){.commands = commands,
+                                                               .command_count = cases[c].count,
+                                                               .waits = &wait,
+                                                               .wait_count = 1,
+                                                               .signals = &signal,
+                                                               .signal_count = 1}));
+      uint32_t next = 0;
+      for (int part = 0; part < setup.fake.submit_count; part++) {
+         const struct fake_submit *submit = &setup.fake.submits[part];
+         bool last = part + 1 == setup.fake.submit_count;
+         assert_int_equal(submit->command_count, cases[c].parts[part]);
+         assert_int_equal(submit->request.in_sync_count, part == 0);
+         assert_int_equal(submit->request.out_sync_count, last);
+         for (uint32_t i = 0; i < submit->command_count; i++, next++) {
+            assert_int_equal(submit->commands[i].header.cdm_barrier, i);
+            assert_int_equal(submit->commands[i].compute.cdm_ctrl_stream_base, 0x1000 * (next + 1));
+         }
+      }
+      assert_int_equal(next, cases[c].count);
+      end(&setup);
+   }
+}
+
+static void no_commands_means_copying_fences(void **state)
+{
+   struct setup setup;
+   begin(&setup, 64);
+   const struct agxw_point waits[] = {{setup.a, 3}, {setup.b, 4}, {setup.a, 0}};
+   const struct agxw_point signals[] = {{setup.b, 8}, {setup.a, 9}};
+   struct agxw_submit submit = {
+      .waits = waits, .wait_count = 1, .signals = signals, .signal_count = 2};
+   assert_ok(agxw_submit(setup.queue, &submit));
+   assert_int_equal(setup.fake.transfer_count, 2);
+   const struct agx_uapi_syncobj_transfer *transfers = setup.fake.transfers;
+   assert_int_equal(transfers[0].src_handle, setup.a->handle);
+   assert_int_equal(transfers[0].src_point, 3);
+   assert_int_equal(transfers[0].dst_handle, setup.b->handle);
+   assert_int_equal(transfers[0].dst_point, 8);
+   assert_int_equal(transfers[1].dst_handle, setup.a->handle);
+   assert_int_equal(transfers[1].dst_point, 9);
+   assert_int_equal(transfers[1].flags, 0);
+
+   /* Two waits meet in a timeline of their own. */
+   submit.wait_count = 3;
+   assert_ok(agxw_submit(setup.queue, &submit));
+   assert_int_equal(setup.fake.transfer_count, 6);
+   uint32_t meeting = transfers[2].dst_handle;
+   assert_int_equal(transfers[2].dst_point, 1);
+   assert_int_equal(transfers[3].dst_handle, meeting);
+   assert_int_equal(transfers[3].dst_point, 2);
+   assert_int_equal(transfers[4].src_handle, meeting);
+   assert_int_equal(transfers[4].src_point, 2);
+   assert_int_equal(transfers[4].dst_point, 8);
+   assert_int_equal(transfers[5].src_point, 2);
+
+   submit.wait_count = 0;
+   assert_ok(agxw_submit(setup.queue, &submit));
+   assert_int_equal(setup.fake.transfer_count, 6);
+   assert_int_equal(setup.fake.signalled, 9);
+   assert_int_equal(setup.fake.submit_count, 0);
+   end(&setup);
+}
+
+static void failures_leave_nothing_behind(void **state)
+{
+   struct setup setup;
+   begin(&setup, 64);
+   const struct agxw_point waits[] = {{setup.a, 3}, {setup.b, 4}}, signal = {setup.b, 8};
+   struct agxw_submit submit = {
+      .waits = waits, .wait_count = 2, .signals = &signal, .signal_count = 1};
+   for (int nth = 0; nth < 4; nth++) { /* create, two to collect, one to signal */
+      fake_kmd_fail(&setup.fake, nth, 0, ENOMEM);
+      assert_fails(agxw_submit(setup.queue, &submit), AGX_RESOURCE_EXHAUSTED, "submit: ");
+      assert_int_equal(setup.fake.live.syncobjs, 2);
+   }
+   const struct agxw_compute command = {0x1000, 0x1100};
+   submit.commands = &command;
+   submit.command_count = 1;
+   fake_kmd_fail(&setup.fake, 0, 0, ENODEV);
+   assert_fails(agxw_submit(setup.queue, &submit), AGX_UNAVAILABLE, "SUBMIT of commands 0..0");
+   end(&setup);
+}
+
+static void limits_are_checked(void **state)
+{
+   struct setup setup;
+   begin(&setup, 64);
+   struct agxw_point points[AGXW_MAX_SYNCS + 1];
+   for (uint32_t i = 0; i <= AGXW_MAX_SYNCS; i++)
+      points[i] = (struct agxw_point){setup.a, i + 1};
+   const struct agxw_compute command = {0x1000, 0x1100};
+   struct agxw_submit submit = {.commands = &command,
+                                .command_count = 1,
+                                .waits = points,
+                                .signals = points,
+                                .wait_count = AGXW_MAX_SYNCS,
+                                .signal_count = AGXW_MAX_SYNCS};
+   assert_ok(agxw_submit(setup.queue, &submit));
+   submit.wait_count++;
+   assert_fails(agxw_submit(setup.queue, &submit), AGX_INVALID_ARGUMENT, "65 waits");
+   submit.wait_count--;
+   submit.signal_count++;
+   assert_fails(agxw_submit(setup.queue, &submit), AGX_INVALID_ARGUMENT, "65 signals");
+   points[1].value = 0;
+   submit.signal_count = 2;
+   assert_fails(agxw_submit(setup.queue, &submit), AGX_INVALID_ARGUMENT, "signal 1 has value 0");
+   assert_int_equal(setup.fake.submit_count, 1);
+   end(&setup);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_queue_knows_its_window),
+      cmocka_unit_test(commands_wait_for_the_one_before),
+      cmocka_unit_test(one_timeline_stands_once_in_the_waits),
+      cmocka_unit_test(too_many_commands_are_split),
+      cmocka_unit_test(no_commands_means_copying_fences),
+      cmocka_unit_test(failures_leave_nothing_behind),
+      cmocka_unit_test(limits_are_checked),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_kmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "winsys/device.h"
+
+struct setup {
+   struct fake_kmd fake;
+   struct agxw_device *device;
+   struct agxw_timeline *timeline;
+};
+
+static void begin(struct setup *setup, uint64_t initial)
+{
+   fake_kmd_init(&setup->fake);
+   assert_ok(agxw_device_create(&setup->fake.base, NULL, &setup->device));
+   assert_ok(agxw_timeline_create(setup->device, initial, &setup->timeline));
+}
+
+static void end(struct setup *setup)
+{
+   agxw_timeline_destroy(setup->timeline);
+   agxw_device_destroy(setup->device);
+   fake_kmd_assert_clean(&setup->fake);
+}
+
+static void the_first_value_is_signalled(void **state)
+{
+   struct setup setup;
+   uint64_t value;
+   begin(&setup, 41);
+   assert_int_equal(setup.fake.signalled, 41);
+   assert_ok(agxw_timeline_signal(setup.timeline, 42));
+   assert_ok(agxw_timeline_query(setup.timeline, &value));
+   assert_int_equal(value, 42);
+   assert_fails(agxw_timeline_signal(setup.timeline, 0), AGX_INVALID_ARGUMENT, "value 0");
+   fake_kmd_fail(&setup.fake, 0, 0, ENODEV);
+   assert_fails(agxw_timeline_query(setup.timeline, &value), AGX_UNAVAILABLE, "SYNCOBJ_QUERY");
+   struct agxw_timeline *other;
+   fake_kmd_fail(&setup.fake, 1, 0, ENOMEM); /* the signal of the first value */
+   assert_fails(agxw_timeline_create(setup.device, 1, &other), AGX_RESOURCE_EXHAUSTED, "");
+   assert_null(other);
+   end(&setup);
+}
+
+static void waits_go_to_the_kernel_as_they_are(void **state)
+{
+   struct setup setup;
+   begin(&setup, 0);
+   const struct agx_uapi_syncobj_timeline_wait *wait = &setup.fake.wait;
+   const struct agxw_point points[] = {
+      {setup.timeline, 5}, {setup.timeline, 0}, {setup.timeline, 6}};
+   assert_ok(agxw_wait(setup.device, points, 3, false, INT64_MAX));
+   assert_int_equal(wait->count_handles, 2);
+   assert_int_equal(setup.fake.wait_points[1], 6);
+   assert_int_equal(wait->flags, AGX_UAPI_SYNCOBJ_WAIT_ALL | AGX_UAPI_SYNCOBJ_WAIT_FOR_SUBMIT);
+   assert_int_equal(wait->timeout_nsec, INT64_MAX);
+   assert_ok(agxw_wait(setup.device, points, 1, true, -5));
+   assert_int_equal(wait->flags, AGX_UAPI_SYNCOBJ_WAIT_FOR_SUBMIT);
+   assert_int_equal(wait->timeout_nsec, 0);
+   fake_kmd_fail(&setup.fake, 0, 0, ETIME);
+   assert_fails(agxw_wait(setup.device, points, 3, false, 1), AGX_DEADLINE_EXCEEDED,
+                "not all of 2 points");
+   fake_kmd_fail(&setup.fake, 0, 0, ENODEV);
+   assert_fails(agxw_wait(setup.device, points, 3, false, 1), AGX_UNAVAILABLE, "2 points");
+   end(&setup);
+}
+
+/* To the kernel 0 would mean the latest fence; every timeline has reached 0. */
+static void value_zero_asks_nobody(void **state)
+{
+   struct setup setup;
+   begin(&setup, 0);
+   const struct agxw_point points[] = {{setup.timeline, 9}, {setup.timeline, 0}};
+   fake_kmd_fail(&setup.fake, 0, 0, ETIME);
+   assert_ok(agxw_wait(setup.device, points, 2, true, 0));
+   assert_ok(agxw_wait(setup.device, points + 1, 1, false, 0));
+   assert_ok(agxw_wait(setup.device, NULL, 0, false, 0));
+   assert_ok(agxw_point_status(&points[1]));
+   assert_int_equal(setup.fake.requests, 0);
+   end(&setup);
+}
+
+static void many_points_are_waited_for_in_turns(void **state)
+{
+   struct setup setup;
+   begin(&setup, 0);
+   struct agxw_point points[150];
+   for (int i = 0; i < 150; i++)
+      points[i] = (struct agxw_point){setup.timeline, (uint64_t)i + 1};
+   fake_kmd_fail(&setup.fake, -1, AGX_UAPI_NR(AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT), 0);
+   assert_ok(agxw_wait(setup.device, points, 150, false, 0));
+   assert_int_equal(setup.fake.requests, 3);
+   assert_int_equal(setup.fake.wait_points[0], 129);
+   assert_fails(agxw_wait(setup.device, points, 65, true, 0), AGX_INVALID_ARGUMENT, "65 points");
+   end(&setup);
+}
+
+static void a_fence_s_error_becomes_a_status(void **state)
+{
+   static const struct {
+      int32_t file, fence;
+      agx_status code;
+      const char *text;
+   } cases[] = {
+      {1, 1, AGX_OK, ""},
+      {0, 0, AGX_FAILED_PRECONDITION, "not reached"},
+      {-EIO, -EIO, AGX_DATA_LOSS, "GPU fault: store to 0x40"},
+      {1, -EIO, AGX_DATA_LOSS, "GPU fault"}, /* a chain's own fence has no error */
+      {-ETIMEDOUT, 1, AGX_DEADLINE_EXCEEDED, "hung"},
+      {-ENODEV, 1, AGX_UNAVAILABLE, "lost"},
+      {-ECANCELED, 1, AGX_ABORTED, "another submission"},
+      {-ENODATA, 1, AGX_UNKNOWN, "doesn't tell"},
+      {-EXDEV, 1, AGX_UNKNOWN, "fence error 18"},
+   };
+   for (int old = 0; old < 2; old++) {
+      struct setup setup;
+      begin(&setup, 0);
+      setup.fake.old_kernel = old;
+      setup.fake.last_error = "store to 0x40";
+      const struct agxw_point point = {setup.timeline, 7};
+      for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+         setup.fake.file_status = cases[i].file;
+         setup.fake.fence_status = cases[i].fence;
+         if (cases[i].code == AGX_OK)
+            assert_ok(agxw_point_status(&point));
+         else
+            assert_fails(agxw_point_status(&point), cases[i].code, cases[i].text);
+      }
+      assert_int_equal(setup.fake.transfer_count > 0, old);
+      assert_int_equal(setup.fake.live.syncobjs, 1);
+      end(&setup);
+   }
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_first_value_is_signalled),
+      cmocka_unit_test(waits_go_to_the_kernel_as_they_are),
+      cmocka_unit_test(value_zero_asks_nobody),
+      cmocka_unit_test(many_points_are_waited_for_in_turns),
+      cmocka_unit_test(a_fence_s_error_becomes_a_status),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
