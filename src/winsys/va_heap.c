@@ -91,10 +91,10 @@ agx_status agxw_va_heap_alloc(struct agxw_va_heap *heap, uint64_t bytes, uint64_
                               uint64_t *out_va)
 {
    *out_va = 0;
-   align = AGX_MAX(align, PAGE_BYTES);
    if ((align & (align - 1)) != 0)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: align %#llx is no power of two", heap->name,
                       (unsigned long long)align);
+   align = AGX_MAX(align, PAGE_BYTES);
    uint64_t occupied = occupied_bytes(bytes);
    AGX_TRY(reserve_holes(heap, heap->live + 2));
    for (size_t i = 0; occupied > 0 && i < heap->hole_count; i++) {

@@ -98,11 +98,11 @@ static void every_failure_is_undone(void **state)
       fake_kmd_fail(&setup.fake, nth, 0, ENOMEM);
       struct agxw_bo *bo;
       agx_status status = agxw_bo_create(setup.device, 1, 0, 0, "b", &bo);
+      setup.fake.fail_at = -1;
       if (status == AGX_OK)
          agxw_bo_destroy(bo);
       else
          assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
-      setup.fake.fail_at = -1;
       end(&setup);
       if (status == AGX_OK) {
          assert_int_equal(nth, 2);

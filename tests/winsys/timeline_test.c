@@ -80,6 +80,7 @@ static void value_zero_asks_nobody(void **state)
    assert_ok(agxw_wait(setup.device, NULL, 0, false, 0));
    assert_ok(agxw_point_status(&points[1]));
    assert_int_equal(setup.fake.requests, 0);
+   setup.fake.fail_at = -1;
    end(&setup);
 }
 
