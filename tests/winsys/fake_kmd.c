@@ -73,6 +73,13 @@ static int take_export(struct fake_kmd *fake, struct agx_uapi_syncobj_handle *ex
    return 0;
 }
 
+static int give_offset(struct agx_uapi_gem_mmap_offset *get)
+{
+   assert_in_range(get->handle, 1, 63);
+   get->offset = (uint64_t)get->handle << 32;
+   return 0;
+}
+
 static int answer(struct fake_kmd *fake, uint32_t request, void *argument)
 {
    switch (request) {
@@ -93,8 +100,7 @@ static int answer(struct fake_kmd *fake, uint32_t request, void *argument)
    case AGX_IOCTL_GEM_CLOSE:
       return drop(&fake->live.buffers);
    case AGX_IOCTL_ASAHI_GEM_MMAP_OFFSET:
-      ((struct agx_uapi_gem_mmap_offset *)argument)->offset = UINT64_C(1) << 32;
-      return 0;
+      return give_offset(argument);
    case AGX_IOCTL_ASAHI_VM_BIND:
       return take_bind(fake, argument);
    case AGX_IOCTL_ASAHI_QUEUE_CREATE:
@@ -150,7 +156,10 @@ static void *fake_mmap(struct agx_kmd *kmd, uint64_t offset, size_t length, int 
    if (fake->inner)
       return fake->inner->ops->mmap(fake->inner, offset, length, out_errno);
    fake->live.mappings++;
-   return calloc(1, length);
+   void **memory = &fake->memory[offset >> 32];
+   if (!*memory)
+      *memory = calloc(1, length);
+   return *memory;
 }
 
 static void fake_munmap(struct agx_kmd *kmd, void *memory, size_t length)
@@ -161,7 +170,6 @@ static void fake_munmap(struct agx_kmd *kmd, void *memory, size_t length)
       return;
    }
    fake->live.mappings--;
-   free(memory);
 }
 
 static int fake_fd_ioctl(struct agx_kmd *kmd, int fd, unsigned long request, void *argument)
@@ -193,6 +201,8 @@ static void fake_close(struct agx_kmd *kmd)
    struct fake_kmd *fake = fake_of(kmd);
    assert_false(fake->closed);
    fake->closed = true;
+   for (int i = 0; i < 64; i++)
+      free(fake->memory[i]);
    if (fake->inner)
       fake->inner->ops->close(fake->inner);
 }

@@ -45,6 +45,7 @@ struct fake_kmd {
    uint32_t fail_nr; /* only requests of this number count and fail; 0: all */
 
    uint32_t next_id;
+   void *memory[64]; /* of GEM objects by handle, made when mapped, freed with the node */
    struct agx_uapi_vm_create vm;
    struct agx_uapi_gem_create gem;   /* the last one */
    struct agx_uapi_gem_bind_op bind; /* the last one */
