@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "agx/chip.h"
+#include "agx/sim/sim.h"
 #include "base/status.h"
 
 struct agx_virtual_node; /* one device: shared state and its worker threads */
@@ -32,6 +33,38 @@ void agx_virtual_close(struct agx_virtual_file *file);
  * min(sizes) in and out. 0 or a negative errno. Any thread. */
 int agx_virtual_ioctl(struct agx_virtual_file *file, unsigned long request, void *argument);
 
-/* mmap(2) of the node: the host address, or NULL with *out_errno. munmap(2) undoes it. */
+/* mmap(2) of the node: the host address, or NULL with *out_errno. munmap(2) undoes it; the
+ * buffer's memory is given back when agx_virtual_unmapped is told so as well. */
 void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t length, int prot,
                        int flags, uint64_t offset, int *out_errno);
+/* Part of what agx_virtual_mmap mapped was unmapped, or mapped over; other addresses are
+ * ignored. */
+void agx_virtual_unmapped(struct agx_virtual_node *node, void *address, size_t length);
+
+/* One ioctl on a descriptor that a request gave out (sync_file); -ENOTTY when it is none
+ * of ours or doesn't know the request. */
+int agx_virtual_fd_ioctl(struct agx_virtual_node *node, int fd, unsigned long request,
+                         void *argument);
+
+/* The last fault or refusal in words; returns its length without the terminator. */
+size_t agx_virtual_last_error(struct agx_virtual_node *node, char *text, size_t capacity);
+
+/* What executes a compute command: agxs_run_compute, or what a test puts in its place. */
+typedef agx_status agx_virtual_run_compute_fn(const struct agx_chip *chip,
+                                              const struct agxs_memory *memory,
+                                              const struct agxs_options *options, uint64_t usc_base,
+                                              uint64_t stream_va, struct agxs_stats *out_stats);
+void agx_virtual_set_run_compute(struct agx_virtual_node *node, agx_virtual_run_compute_fn *run);
+/* The simulator that is built in, or NULL. */
+agx_virtual_run_compute_fn *agx_virtual_default_run_compute(void);
+
+/* The options that the environment gives (docs/virtual.md), for tests and tools; before
+ * the first submission. */
+enum agx_virtual_option {
+   AGX_VIRTUAL_STRICT,  /* soft faults end a submission */
+   AGX_VIRTUAL_EXECUTE, /* 0: submissions complete without execution */
+   AGX_VIRTUAL_THREADS, /* of the simulator; 0: one per processor */
+   AGX_VIRTUAL_TIMEOUT, /* instructions per SIMD-group; 0: none */
+};
+void agx_virtual_set_option(struct agx_virtual_node *node, enum agx_virtual_option option,
+                            uint64_t value);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See fence.h. Signalling and releasing walk lists linked through the fences, not
+ * the host's stack: a client can chain as many as it likes.
+ */
+#include "winsys/virtual/fence.h"
+
+#include <string.h>
+
+#include "base/util.h"
+#include "winsys/virtual/watch.h"
+
+struct dependent {
+   uint32_t next;
+   uint32_t fence; /* counted */
+};
+
+static struct agxv_fence *get(const struct agx_virtual_node *node, uint32_t ref)
+{
+   return AGXV_AT(node, agxv_fence, ref);
+}
+
+uint32_t agxv_fence_create(struct agx_virtual_node *node)
+{
+   uint32_t ref = agxv_alloc(node, sizeof(struct agxv_fence));
+   if (ref) {
+      get(node, ref)->refs = 1;
+      get(node, ref)->open = 1;
+   }
+   return ref;
+}
+
+uint32_t agxv_fence_create_done(struct agx_virtual_node *node)
+{
+   uint32_t ref = agxv_fence_create(node);
+   if (ref) {
+      get(node, ref)->open = 0;
+      get(node, ref)->done = true;
+      get(node, ref)->done_ns = (uint64_t)agxv_now_ns();
+   }
+   return ref;
+}
+
+void agxv_fence_get(struct agx_virtual_node *node, uint32_t fence)
+{
+   if (fence)
+      get(node, fence)->refs++;
+}
+
+void agxv_fence_put(struct agx_virtual_node *node, uint32_t fence)
+{
+   uint32_t dead = 0;
+   if (fence && --get(node, fence)->refs == 0)
+      dead = fence;
+   while (dead) {
+      struct agxv_fence *it = get(node, dead);
+      uint32_t held[2] = {it->before, it->inner}, rest = it->next;
+      agxv_free(node, dead, sizeof(*it));
+      dead = rest;
+      for (unsigned i = 0; i < AGX_COUNT(held); i++) {
+         if (!held[i] || --get(node, held[i])->refs)
+            continue;
+         get(node, held[i])->next = dead;
+         dead = held[i];
+      }
+   }
+}
+
+bool agxv_fence_done(struct agx_virtual_node *node, uint32_t fence)
+{
+   return get(node, fence)->done;
+}
+
+bool agxv_fence_depend(struct agx_virtual_node *node, uint32_t fence, uint32_t dependency)
+{
+   if (get(node, dependency)->done)
+      return true;
+   uint32_t ref = agxv_alloc(node, sizeof(struct dependent));
+   if (!ref)
+      return false;
+   struct dependent *link = AGXV_AT(node, dependent, ref);
+   link->next = get(node, dependency)->dependents;
+   link->fence = fence;
+   get(node, dependency)->dependents = ref;
+   agxv_fence_get(node, fence);
+   get(node, fence)->open++;
+   return true;
+}
+
+/* A point that is done forgets what it was made of. */
+static void forget(struct agx_virtual_node *node, struct agxv_fence *fence)
+{
+   uint32_t before = fence->before, inner = fence->inner;
+   if (inner && get(node, inner)->error)
+      fence->error = get(node, inner)->error;
+   fence->before = fence->inner = 0;
+   agxv_fence_put(node, before);
+   agxv_fence_put(node, inner);
+}
+
+void agxv_fence_signal(struct agx_virtual_node *node, uint32_t fence, int32_t error)
+{
+   if (get(node, fence)->done)
+      return;
+   if (error)
+      get(node, fence)->error = error;
+   if (--get(node, fence)->open)
+      return;
+   bool wakes_worker = false;
+   agxv_fence_get(node, fence);
+   get(node, fence)->next = 0;
+   for (uint32_t ready = fence; ready;) {
+      struct agxv_fence *it = get(node, ready);
+      uint32_t current = ready, link = it->dependents;
+      ready = it->next;
+      it->next = it->dependents = 0;
+      it->done = true;
+      it->done_ns = (uint64_t)agxv_now_ns();
+      wakes_worker |= it->is_job;
+      forget(node, it);
+      while (link) {
+         struct dependent dependent = *AGXV_AT(node, dependent, link);
+         agxv_free(node, link, sizeof(dependent));
+         link = dependent.next;
+         struct agxv_fence *waiting = get(node, dependent.fence);
+         if (--waiting->open) {
+            agxv_fence_put(node, dependent.fence);
+            continue;
+         }
+         waiting->next = ready; /* keeps the link's reference */
+         ready = dependent.fence;
+      }
+      agxv_fence_put(node, current);
+   }
+   struct agxv_shared *shared = node->shared;
+   if (wakes_worker)
+      agxv_wake(&shared->work, &shared->work_sleepers);
+   agxv_watch_scan(node);
+   agxv_wake(&shared->event, &shared->event_sleepers);
+}
+
+uint32_t agxv_fence_create_point(struct agx_virtual_node *node, uint32_t before, uint32_t inner,
+                                 uint64_t value)
+{
+   uint32_t ref = agxv_fence_create(node);
+   if (!ref)
+      return 0;
+   struct agxv_fence *point = get(node, ref);
+   const struct agxv_fence *front = before ? get(node, before) : NULL;
+   point->is_point = true;
+   point->value = value;
+   if (front && front->is_point && value > front->value) {
+      point->context = front->context;
+      point->value_before = front->value;
+   } else {
+      point->context = ++node->shared->fence_contexts;
+      if (front && front->is_point)
+         point->value = AGX_MAX(value, front->value);
+   }
+   bool fits =
+      agxv_fence_depend(node, ref, inner) && (!before || agxv_fence_depend(node, ref, before));
+   agxv_fence_get(node, inner);
+   point->inner = inner;
+   if (before && !front->done) {
+      agxv_fence_get(node, before);
+      point->before = before;
+   }
+   if (!fits) {
+      agxv_fence_put(node, ref);
+      return 0;
+   }
+   agxv_fence_signal(node, ref, 0); /* the one that create counted */
+   return ref;
+}
+
+uint32_t agxv_fence_at_value(struct agx_virtual_node *node, uint32_t fence, uint64_t value,
+                             bool *out_done)
+{
+   *out_done = false;
+   if (!fence)
+      return 0;
+   const struct agxv_fence *it = get(node, fence);
+   if (value && (!it->is_point || it->value < value))
+      return 0;
+   if (value) {
+      uint64_t context = it->context;
+      while (it->value_before >= value) {
+         fence = it->before;
+         if (!fence || !get(node, fence)->is_point || get(node, fence)->context != context)
+            break;
+         it = get(node, fence);
+      }
+   }
+   if (!fence)
+      *out_done = true;
+   agxv_fence_get(node, fence);
+   return fence;
+}
+
+uint64_t agxv_fence_value(struct agx_virtual_node *node, uint32_t fence, bool last_submitted)
+{
+   const struct agxv_fence *it = fence ? get(node, fence) : NULL;
+   if (!it || !it->is_point)
+      return 0;
+   if (last_submitted)
+      return it->value;
+   uint64_t context = it->context;
+   while (it->before) {
+      const struct agxv_fence *front = get(node, it->before);
+      if (!front->is_point || front->context != context)
+         break;
+      it = front;
+   }
+   return it->done ? it->value : it->value_before;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Buffers: creation, handles, mmap offsets, timestamp bindings, and the mappings that
+ * a process makes of them. A buffer's memory goes with its last reference, and a
+ * mapping is one; its GPU mappings go when the file closes its handle.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "winsys/virtual/ioctl.h"
+#include "winsys/virtual/memory.h"
+#include "winsys/virtual/object.h"
+#include "winsys/virtual/vm.h"
+
+#define FIRST_OFFSET (1ull << 32) /* of the fake offsets that GEM_MMAP_OFFSET gives */
+
+void agxv_gem_put(struct agx_virtual_node *node, uint32_t ref)
+{
+   struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
+   if (--gem->refs)
+      return;
+   agxv_vm_forget_gem(node, ref, 0);
+   agxv_memory_release(node, gem->first_page, gem->pages);
+   if (gem->vm)
+      agxv_vm_put(node, gem->vm);
+   agxv_free(node, ref, sizeof(*gem));
+}
+
+void agxv_bound_put(struct agx_virtual_node *node, uint32_t ref)
+{
+   struct agxv_bound *bound = AGXV_AT(node, agxv_bound, ref);
+   if (--bound->refs)
+      return;
+   agxv_gem_put(node, bound->gem);
+   agxv_free(node, ref, sizeof(*bound));
+}
+
+static uint32_t create(struct agx_virtual_file *file, uint64_t pages, uint32_t vm)
+{
+   struct agx_virtual_node *node = file->node;
+   uint32_t ref = agxv_alloc(node, sizeof(struct agxv_gem));
+   if (!ref)
+      return 0;
+   struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
+   gem->refs = 1;
+   gem->pages = pages;
+   gem->first_page = agxv_memory_take(node, pages, ref);
+   if (gem->first_page == UINT64_MAX) {
+      agxv_free(node, ref, sizeof(*gem));
+      return 0;
+   }
+   gem->vm = vm;
+   if (vm)
+      agxv_vm_get(node, vm);
+   uint32_t handle = agxv_table_add(node, agxv_table_of(file, AGXV_GEM), ref);
+   if (!handle)
+      agxv_gem_put(node, ref);
+   return handle;
+}
+
+AGXV_HANDLER(gem_create)
+{
+   struct agx_uapi_gem_create *args = argument;
+   const uint32_t known = AGX_UAPI_GEM_WRITEBACK | AGX_UAPI_GEM_VM_PRIVATE;
+   bool is_private = args->flags & AGX_UAPI_GEM_VM_PRIVATE;
+   if (args->pad || args->flags & ~known || (!is_private && args->vm_id) || args->size == 0)
+      return -EINVAL;
+   if (args->size > UINT64_MAX - AGX_UAPI_PAGE_BYTES)
+      return -EOVERFLOW;
+   agxv_lock(file->node);
+   uint32_t vm = is_private ? agxv_find(file, AGXV_VM, args->vm_id) : 0;
+   int error = is_private && !vm ? -ENOENT : 0;
+   if (!error) {
+      uint64_t pages = agx_align_up(args->size, AGX_UAPI_PAGE_BYTES) >> AGXV_PAGE_LOG2;
+      uint32_t handle = create(file, pages, vm);
+      if (handle)
+         args->handle = handle;
+      else
+         error = -ENOMEM;
+   }
+   agxv_unlock(file->node);
+   return error;
+}
+
+AGXV_HANDLER(gem_close)
+{
+   const struct agx_uapi_gem_close *args = argument;
+   if (args->pad)
+      return -EINVAL;
+   agxv_lock(file->node);
+   uint32_t ref = agxv_table_remove(file->node, agxv_table_of(file, AGXV_GEM), args->handle);
+   if (ref) {
+      agxv_vm_forget_gem(file->node, ref, file->ref);
+      agxv_gem_put(file->node, ref);
+   }
+   agxv_unlock(file->node);
+   return ref ? 0 : -EINVAL;
+}
+
+AGXV_HANDLER(gem_mmap_offset)
+{
+   struct agx_uapi_gem_mmap_offset *args = argument;
+   if (args->flags)
+      return -EINVAL;
+   agxv_lock(file->node);
+   uint32_t ref = agxv_find(file, AGXV_GEM, args->handle);
+   if (ref)
+      args->offset =
+         FIRST_OFFSET + (AGXV_AT(file->node, agxv_gem, ref)->first_page << AGXV_PAGE_LOG2);
+   agxv_unlock(file->node);
+   return ref ? 0 : -ENOENT;
+}
+
+static int bind_object(struct agx_virtual_file *file, struct agx_uapi_gem_bind_object *args)
+{
+   struct agx_virtual_node *node = file->node;
+   if (args->flags != AGX_UAPI_BIND_OBJECT_USAGE_TIMESTAMPS)
+      return -EINVAL;
+   if (!agx_is_aligned(args->offset | args->range, AGX_UAPI_PAGE_BYTES))
+      return -EINVAL;
+   uint32_t ref = agxv_find(file, AGXV_GEM, args->handle);
+   if (!ref)
+      return -ENOENT;
+   struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
+   if (gem->vm || !agx_range_fits(args->offset, args->range, gem->pages << AGXV_PAGE_LOG2))
+      return -EINVAL;
+   uint32_t bound = agxv_alloc(node, sizeof(struct agxv_bound));
+   if (!bound)
+      return -ENOMEM;
+   gem->refs++;
+   *AGXV_AT(node, agxv_bound, bound) = (struct agxv_bound){1, ref, args->offset, args->range};
+   uint32_t handle = agxv_table_add(node, agxv_table_of(file, AGXV_BOUND), bound);
+   if (!handle) {
+      agxv_bound_put(node, bound);
+      return -ENOMEM;
+   }
+   args->object_handle = handle;
+   return 0;
+}
+
+static int unbind_object(struct agx_virtual_file *file, const struct agx_uapi_gem_bind_object *args)
+{
+   if (args->flags || args->handle || args->offset || args->range)
+      return -EINVAL;
+   uint32_t ref =
+      agxv_table_remove(file->node, agxv_table_of(file, AGXV_BOUND), args->object_handle);
+   if (!ref)
+      return -ENOENT;
+   agxv_bound_put(file->node, ref);
+   return 0;
+}
+
+AGXV_HANDLER(gem_bind_object)
+{
+   struct agx_uapi_gem_bind_object *args = argument;
+   if (args->pad || args->vm_id || args->op > AGX_UAPI_BIND_OBJECT_OP_UNBIND)
+      return -EINVAL;
+   agxv_lock(file->node);
+   int error = args->op == AGX_UAPI_BIND_OBJECT_OP_BIND ? bind_object(file, args)
+                                                        : unbind_object(file, args);
+   agxv_unlock(file->node);
+   return error;
+}
+
+/* Whether the file has a handle for the buffer. */
+static bool has_handle(struct agx_virtual_file *file, uint32_t gem)
+{
+   const struct agxv_table *table = agxv_table_of(file, AGXV_GEM);
+   const uint32_t *slots = agxv_at(file->node, table->slots);
+   for (uint32_t i = 0; i < table->capacity; i++)
+      if (slots[i] == gem)
+         return true;
+   return false;
+}
+
+/* The buffer that a mapping request means, with a reference; 0 with *out_errno. */
+static uint32_t find_mapped(struct agx_virtual_file *file, uint64_t offset, size_t length,
+                            int *out_errno)
+{
+   struct agx_virtual_node *node = file->node;
+   *out_errno = EINVAL;
+   if (offset < FIRST_OFFSET || !agx_is_aligned(offset, AGX_UAPI_PAGE_BYTES) || length == 0)
+      return 0;
+   uint32_t ref = agxv_memory_owner(node, (offset - FIRST_OFFSET) >> AGXV_PAGE_LOG2);
+   struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
+   if (!gem || length > gem->pages << AGXV_PAGE_LOG2)
+      return 0;
+   *out_errno = EACCES;
+   if (!has_handle(file, ref))
+      return 0;
+   *out_errno = 0;
+   gem->refs++;
+   return ref;
+}
+
+static bool add_mapping(struct agx_virtual_node *node, uintptr_t start, uintptr_t end,
+                        uint32_t object)
+{
+   if (node->mapping_count == node->mapping_capacity) {
+      size_t capacity = node->mapping_capacity ? node->mapping_capacity * 2 : 64;
+      void *grown = realloc(node->mappings, capacity * sizeof(*node->mappings));
+      if (!grown)
+         return false;
+      node->mappings = grown;
+      node->mapping_capacity = capacity;
+   }
+   node->mappings[node->mapping_count++] = (struct agxv_mapping){start, end, object};
+   return true;
+}
+
+/* The range is no longer mapped: gives up what it held. Both locks are held. */
+static void drop_mappings(struct agx_virtual_node *node, uintptr_t start, uintptr_t end)
+{
+   for (size_t i = 0; i < node->mapping_count; i++) {
+      struct agxv_mapping *it = &node->mappings[i], old = *it;
+      if (old.end <= start || old.start >= end)
+         continue;
+      bool keeps_head = old.start<start, keeps_tail = old.end> end;
+      if (keeps_head && keeps_tail) {
+         /* Without memory for the second part, the buffer just stays for good. */
+         AGXV_AT(node, agxv_gem, old.object)->refs++;
+         it->end = start;
+         add_mapping(node, end, old.end, old.object);
+      } else if (keeps_head) {
+         it->end = start;
+      } else if (keeps_tail) {
+         it->start = end;
+      } else {
+         *it = node->mappings[--node->mapping_count];
+         agxv_gem_put(node, old.object);
+         i--;
+      }
+   }
+}
+
+void agx_virtual_unmapped(struct agx_virtual_node *node, void *address, size_t length)
+{
+   uintptr_t start = (uintptr_t)address;
+   pthread_mutex_lock(&node->local);
+   bool any = node->mapping_count > 0;
+   pthread_mutex_unlock(&node->local);
+   if (!any)
+      return;
+   agxv_lock(node);
+   pthread_mutex_lock(&node->local);
+   drop_mappings(node, start, start + length);
+   pthread_mutex_unlock(&node->local);
+   agxv_unlock(node);
+}
+
+static void *map_object(struct agx_virtual_node *node, uint32_t ref, void *address, size_t length,
+                        int prot, int flags, int *out_errno)
+{
+   uint64_t page = AGXV_AT(node, agxv_gem, ref)->first_page;
+   off_t where = (off_t)(AGXV_MEMORY_OFFSET + (page << AGXV_PAGE_LOG2));
+   void *mapped = mmap(address, length, prot, flags, node->fd, where);
+   if (mapped == MAP_FAILED) {
+      *out_errno = errno;
+      return NULL;
+   }
+   uintptr_t start = (uintptr_t)mapped;
+   uint64_t host_page = (uint64_t)sysconf(_SC_PAGESIZE);
+   pthread_mutex_lock(&node->local);
+   drop_mappings(node, start, start + length); /* MAP_FIXED over an older one */
+   bool kept = add_mapping(node, start, start + agx_align_up(length, host_page), ref);
+   pthread_mutex_unlock(&node->local);
+   if (kept)
+      return mapped;
+   munmap(mapped, length);
+   *out_errno = ENOMEM;
+   return NULL;
+}
+
+void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t length, int prot,
+                       int flags, uint64_t offset, int *out_errno)
+{
+   struct agx_virtual_node *node = file->node;
+   if ((flags & MAP_TYPE) == MAP_PRIVATE) {
+      *out_errno = EINVAL;
+      return NULL;
+   }
+   agxv_lock(node);
+   uint32_t ref = find_mapped(file, offset, length, out_errno);
+   void *mapped = NULL;
+   if (ref)
+      mapped = map_object(node, ref, address, length, prot, flags, out_errno);
+   if (ref && !mapped)
+      agxv_gem_put(node, ref);
+   agxv_unlock(node);
+   return mapped;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Queues of jobs, as lists in the segment.
+ */
+#include "winsys/virtual/job.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "winsys/virtual/fence.h"
+#include "winsys/virtual/ioctl.h"
+#include "winsys/virtual/vm.h"
+
+static uint64_t job_bytes(uint32_t count)
+{
+   return sizeof(struct agxv_job) + count * sizeof(struct agxv_command);
+}
+
+uint32_t agxv_job_create(struct agx_virtual_node *node, const struct agxv_command *commands,
+                         uint32_t count)
+{
+   uint32_t ref = agxv_alloc(node, job_bytes(count));
+   if (!ref)
+      return 0;
+   struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
+   job->pid = node->pid;
+   job->command_count = count;
+   memcpy(job->commands, commands, count * sizeof(*commands));
+   for (uint32_t i = 0; i < count; i++) {
+      if (commands[i].start.bound)
+         AGXV_AT(node, agxv_bound, commands[i].start.bound)->refs++;
+      if (commands[i].end.bound)
+         AGXV_AT(node, agxv_bound, commands[i].end.bound)->refs++;
+   }
+   return ref;
+}
+
+void agxv_job_free(struct agx_virtual_node *node, uint32_t ref)
+{
+   struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
+   for (uint32_t i = 0; i < job->command_count; i++) {
+      if (job->commands[i].start.bound)
+         agxv_bound_put(node, job->commands[i].start.bound);
+      if (job->commands[i].end.bound)
+         agxv_bound_put(node, job->commands[i].end.bound);
+   }
+   agxv_fence_put(node, job->ready);
+   agxv_fence_put(node, job->fence);
+   if (job->queue)
+      agxv_queue_put(node, job->queue);
+   agxv_free(node, ref, job_bytes(job->command_count));
+}
+
+/* Queues with jobs stand in a list; those that had a turn go to its end. */
+static void activate(struct agx_virtual_node *node, uint32_t ref)
+{
+   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+   if (queue->active)
+      return;
+   uint32_t *link = &node->shared->active_queues;
+   while (*link)
+      link = &AGXV_AT(node, agxv_queue, *link)->next_active;
+   *link = ref;
+   queue->next_active = 0;
+   queue->active = true;
+   queue->refs++;
+}
+
+void agxv_job_push(struct agx_virtual_node *node, uint32_t ref)
+{
+   struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
+   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, job->queue);
+   if (queue->last_job)
+      AGXV_AT(node, agxv_job, queue->last_job)->next = ref;
+   else
+      queue->first_job = ref;
+   queue->last_job = ref;
+   activate(node, job->queue);
+   if (agxv_fence_done(node, job->ready))
+      agxv_wake(&node->shared->work, &node->shared->work_sleepers);
+}
+
+void agxv_queue_cancel(struct agx_virtual_node *node, uint32_t ref, int32_t error)
+{
+   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+   uint32_t doomed = queue->first_job;
+   if (queue->busy && doomed) { /* the first executes */
+      uint32_t running = doomed;
+      doomed = AGXV_AT(node, agxv_job, running)->next;
+      AGXV_AT(node, agxv_job, running)->next = 0;
+      queue->last_job = running;
+   } else {
+      queue->first_job = queue->last_job = 0;
+   }
+   while (doomed) {
+      struct agxv_job *job = AGXV_AT(node, agxv_job, doomed);
+      uint32_t next = job->next;
+      agxv_fence_signal(node, job->fence, error);
+      agxv_job_free(node, doomed);
+      doomed = next;
+   }
+}
+
+void agxv_queue_put(struct agx_virtual_node *node, uint32_t ref)
+{
+   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+   if (--queue->refs)
+      return;
+   agxv_vm_put(node, queue->vm);
+   agxv_free(node, ref, sizeof(*queue));
+}
+
+AGXV_HANDLER(queue_create)
+{
+   struct agx_uapi_queue_create *args = argument;
+   struct agx_virtual_node *node = file->node;
+   if (args->flags || args->priority >= AGX_UAPI_PRIORITY_HIGH)
+      return -EINVAL;
+   agxv_lock(node);
+   uint32_t vm = agxv_find(file, AGXV_VM, args->vm_id);
+   uint32_t ref = vm ? agxv_alloc(node, sizeof(struct agxv_queue)) : 0;
+   uint32_t id = 0;
+   if (ref) {
+      agxv_vm_get(node, vm);
+      *AGXV_AT(node, agxv_queue, ref) = (struct agxv_queue){
+         .refs = 1, .vm = vm, .priority = args->priority, .usc_exec_base = args->usc_exec_base};
+      id = agxv_table_add(node, agxv_table_of(file, AGXV_QUEUE), ref);
+      if (!id)
+         agxv_queue_put(node, ref);
+   }
+   agxv_unlock(node);
+   if (!vm)
+      return -ENOENT;
+   if (!id)
+      return -ENOMEM;
+   args->queue_id = id;
+   return 0;
+}
+
+AGXV_HANDLER(queue_destroy)
+{
+   const struct agx_uapi_queue_destroy *args = argument;
+   if (args->pad)
+      return -EINVAL;
+   agxv_lock(file->node);
+   uint32_t ref = agxv_table_remove(file->node, agxv_table_of(file, AGXV_QUEUE), args->queue_id);
+   if (ref)
+      agxv_queue_put(file->node, ref);
+   agxv_unlock(file->node);
+   return ref ? 0 : -ENOENT;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs: what SUBMIT queues and a worker thread of the same process executes. A queue
+ * runs its jobs one after the other in the order of submission, which is one of the
+ * orders that the interface allows; different queues run at the same time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "winsys/virtual/object.h"
+
+#define AGXV_MAX_COMMANDS    64u
+#define AGXV_MAX_ATTACHMENTS 16u
+
+struct agxv_stamp {
+   uint32_t bound; /* counted reference, 0 = none */
+   uint32_t offset;
+};
+
+struct agxv_command {
+   uint64_t stream_va;
+   struct agxv_stamp start, end;
+};
+
+struct agxv_job {
+   uint32_t next;
+   uint32_t queue; /* counted */
+   uint32_t ready; /* fence: the in-syncs are done */
+   uint32_t fence; /* fence: this job is done */
+   int32_t pid;    /* of the process that executes it */
+   uint32_t command_count;
+   uint64_t number; /* of the submission, from 1 */
+   struct agxv_command commands[];
+};
+
+/* The lock is held for all of these. */
+
+/* A job without fences, or 0; put it when it is not pushed. */
+uint32_t agxv_job_create(struct agx_virtual_node *node, const struct agxv_command *commands,
+                         uint32_t count);
+void agxv_job_free(struct agx_virtual_node *node, uint32_t job);
+/* Appends the job (taken over) to its queue. */
+void agxv_job_push(struct agx_virtual_node *node, uint32_t job);
+/* Drops the queue's jobs that don't execute yet; their fences fail with error. */
+void agxv_queue_cancel(struct agx_virtual_node *node, uint32_t queue, int32_t error);
+
+/* Starts the worker threads, where they don't run; false when the host refuses. */
+bool agxv_workers_start(struct agx_virtual_node *node);
+/* Ends them after what they execute now. The lock is not held. */
+void agxv_workers_stop(struct agx_virtual_node *node);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The seam over a virtual node in this process: one private node per kmd.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "base/util.h"
+#include "winsys/kmd.h"
+#include "winsys/virtual/virtual.h"
+
+struct kmd_virtual {
+   struct agx_kmd base;
+   struct agx_virtual_node *node;
+   struct agx_virtual_file *file;
+   char name[32];
+};
+
+static struct kmd_virtual *cast(struct agx_kmd *kmd)
+{
+   return (struct kmd_virtual *)kmd;
+}
+
+static int virtual_ioctl(struct agx_kmd *kmd, unsigned long request, void *argument)
+{
+   int error;
+   do
+      error = agx_virtual_ioctl(cast(kmd)->file, request, argument);
+   while (error == -EINTR || error == -EAGAIN);
+   return error;
+}
+
+static void *virtual_mmap(struct agx_kmd *kmd, uint64_t offset, size_t length, int *out_errno)
+{
+   return agx_virtual_mmap(cast(kmd)->file, NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED,
+                           offset, out_errno);
+}
+
+static void virtual_munmap(struct agx_kmd *kmd, void *memory, size_t length)
+{
+   munmap(memory, length);
+   agx_virtual_unmapped(cast(kmd)->node, memory, length);
+}
+
+static int virtual_fd_ioctl(struct agx_kmd *kmd, int fd, unsigned long request, void *argument)
+{
+   return agx_virtual_fd_ioctl(cast(kmd)->node, fd, request, argument);
+}
+
+static size_t virtual_last_error(struct agx_kmd *kmd, char *text, size_t capacity)
+{
+   return agx_virtual_last_error(cast(kmd)->node, text, capacity);
+}
+
+static void virtual_close(struct agx_kmd *kmd)
+{
+   struct kmd_virtual *it = cast(kmd);
+   agx_virtual_close(it->file);
+   agx_virtual_node_destroy(it->node);
+   free(it);
+}
+
+static const struct agx_kmd_ops ops = {
+   .ioctl = virtual_ioctl,
+   .mmap = virtual_mmap,
+   .munmap = virtual_munmap,
+   .fd_ioctl = virtual_fd_ioctl,
+   .last_error = virtual_last_error,
+   .close = virtual_close,
+};
+
+static agx_status open_node(struct kmd_virtual *it, const struct agx_chip *chip)
+{
+   AGX_TRY(agx_virtual_node_create(chip, -1, &it->node));
+   agx_status status = agx_virtual_open(it->node, &it->file);
+   if (status != AGX_OK)
+      agx_virtual_node_destroy(it->node);
+   return status;
+}
+
+agx_status agx_kmd_virtual_open(const char *name, struct agx_kmd **out_kmd)
+{
+   *out_kmd = NULL;
+   const struct agx_chip *chip = agx_chip_find(name ? name : "g13g");
+   if (!chip)
+      return AGX_FAIL(AGX_NOT_FOUND, "virtual device: no chip is named \"%s\"", name);
+   struct kmd_virtual *it = calloc(1, sizeof(*it));
+   if (!it)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual device: no memory");
+   agx_status status = open_node(it, chip);
+   if (status != AGX_OK) {
+      free(it);
+      return status;
+   }
+   snprintf(it->name, sizeof(it->name), "virtual:%s", chip->name);
+   it->base = (struct agx_kmd){&ops, it->name, -1};
+   *out_kmd = &it->base;
+   return AGX_OK;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * First fit from a moving hint over a bit per page. Released pages are punched out of
+ * the memory file, so that the host gets them back and the next owner reads zeros.
+ */
+#include "winsys/virtual/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/util.h"
+
+struct zombie {
+   uint32_t next;
+   uint64_t first, pages;
+   uint64_t since; /* commands begun up to here may see it */
+};
+
+static uint64_t page_count(const struct agx_virtual_node *node)
+{
+   return node->shared->memory_bytes >> AGXV_PAGE_LOG2;
+}
+
+static uint64_t *page_bits(const struct agx_virtual_node *node)
+{
+   return agxv_at(node, node->shared->page_bits);
+}
+
+static void mark(uint64_t *bits, uint64_t first, uint64_t pages, bool used)
+{
+   for (uint64_t page = first; page < first + pages; page++) {
+      if (used)
+         bits[page / 64] |= 1ull << (page % 64);
+      else
+         bits[page / 64] &= ~(1ull << (page % 64));
+   }
+}
+
+/* First run of free pages at or after start; UINT64_MAX when there is none. */
+static uint64_t find_run(const uint64_t *bits, uint64_t start, uint64_t total, uint64_t pages)
+{
+   uint64_t length = 0;
+   for (uint64_t page = start; page < total; page++) {
+      if (page % 64 == 0 && bits[page / 64] == ~0ull) {
+         length = 0;
+         page += 63;
+         continue;
+      }
+      length = bits[page / 64] >> (page % 64) & 1 ? 0 : length + 1;
+      if (length == pages)
+         return page + 1 - pages;
+   }
+   return UINT64_MAX;
+}
+
+uint64_t agxv_memory_take(struct agx_virtual_node *node, uint64_t pages, uint32_t object)
+{
+   struct agxv_shared *shared = node->shared;
+   uint64_t total = page_count(node);
+   if (pages > total - shared->pages_used)
+      return UINT64_MAX;
+   uint64_t first = find_run(page_bits(node), shared->page_hint, total, pages);
+   if (first == UINT64_MAX)
+      first = find_run(page_bits(node), 0, total, pages);
+   if (first == UINT64_MAX)
+      return UINT64_MAX;
+   mark(page_bits(node), first, pages, true);
+   uint32_t *owners = agxv_at(node, shared->page_owners);
+   owners[first] = object;
+   shared->page_hint = first + pages;
+   shared->pages_used += pages;
+   return first;
+}
+
+uint32_t agxv_memory_owner(struct agx_virtual_node *node, uint64_t page)
+{
+   const uint32_t *owners = agxv_at(node, node->shared->page_owners);
+   return page < page_count(node) ? owners[page] : 0;
+}
+
+static void reuse(struct agx_virtual_node *node, uint64_t first, uint64_t pages)
+{
+   uint64_t offset = AGXV_MEMORY_OFFSET + (first << AGXV_PAGE_LOG2);
+   uint64_t bytes = pages << AGXV_PAGE_LOG2;
+   if (fallocate(node->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes))
+      memset(agxv_memory_at(node, first), 0, bytes);
+   mark(page_bits(node), first, pages, false);
+   node->shared->pages_used -= pages;
+   if (first < node->shared->page_hint)
+      node->shared->page_hint = first;
+}
+
+/* When the oldest executing command began; UINT64_MAX when none executes. Those of dead
+ * processes don't count. */
+static uint64_t oldest_run(struct agx_virtual_node *node)
+{
+   uint64_t oldest = UINT64_MAX;
+   for (unsigned i = 0; i < AGXV_MAX_RUNNING; i++) {
+      struct agxv_running *running = &node->shared->running[i];
+      if (running->since && running->pid != node->pid && kill(running->pid, 0) && errno == ESRCH)
+         running->since = 0;
+      if (running->since)
+         oldest = AGX_MIN(oldest, running->since);
+   }
+   return oldest;
+}
+
+static void bury(struct agx_virtual_node *node)
+{
+   uint64_t oldest = oldest_run(node);
+   uint32_t *link = &node->shared->zombies;
+   while (*link) {
+      uint32_t ref = *link;
+      struct zombie *zombie = AGXV_AT(node, zombie, ref);
+      if (zombie->since >= oldest) {
+         link = &zombie->next;
+         continue;
+      }
+      *link = zombie->next;
+      reuse(node, zombie->first, zombie->pages);
+      agxv_free(node, ref, sizeof(*zombie));
+   }
+}
+
+void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t pages)
+{
+   uint32_t *owners = agxv_at(node, node->shared->page_owners);
+   owners[first] = 0;
+   if (oldest_run(node) == UINT64_MAX) {
+      reuse(node, first, pages);
+      return;
+   }
+   uint32_t ref = agxv_alloc(node, sizeof(struct zombie));
+   if (!ref) /* lost until the node goes, which beats handing it out while it is written */
+      return;
+   struct zombie *zombie = AGXV_AT(node, zombie, ref);
+   *zombie = (struct zombie){node->shared->zombies, first, pages, node->shared->run_count};
+   node->shared->zombies = ref;
+}
+
+int agxv_memory_run_begin(struct agx_virtual_node *node)
+{
+   for (int i = 0; i < AGXV_MAX_RUNNING; i++) {
+      struct agxv_running *running = &node->shared->running[i];
+      if (running->since)
+         continue;
+      *running = (struct agxv_running){++node->shared->run_count, node->pid};
+      return i;
+   }
+   return -1;
+}
+
+void agxv_memory_run_end(struct agx_virtual_node *node, int slot)
+{
+   node->shared->running[slot].since = 0;
+   bury(node);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What one process knows of a virtual node: where the segment is mapped, its worker
+ * threads, the mappings and descriptors that it gave out. Private to this folder.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agx/sim/sim.h"
+#include "winsys/virtual/segment.h"
+#include "winsys/virtual/virtual.h"
+
+#define AGXV_WORKERS 2
+
+struct agxv_options {
+   bool strict;           /* AGX_VIRTUAL_STRICT */
+   bool execute;          /* AGX_VIRTUAL_EXECUTE */
+   bool trace;            /* AGX_DEBUG=virtual */
+   uint32_t threads;      /* AGX_VIRTUAL_THREADS, 0: one per processor */
+   uint64_t instructions; /* AGX_VIRTUAL_TIMEOUT, per SIMD-group, 0: no limit */
+   uint64_t memory_bytes; /* AGX_VIRTUAL_MEMORY */
+};
+
+/* A mapping of a buffer that this process holds. */
+struct agxv_mapping {
+   uintptr_t start, end;
+   uint32_t object;
+};
+
+/* A descriptor that something is to be written to; see watch.h. */
+struct agxv_watch {
+   int kind;
+   int fd;           /* ours: an eventfd, or the write end of a pipe */
+   uint32_t syncobj; /* eventfds that wait for a fence */
+   uint32_t fence;
+   uint32_t record; /* fd record of a pipe */
+   uint32_t flags;
+   uint64_t point;
+   bool done;
+};
+
+struct agx_virtual_node {
+   struct agxv_shared *shared;
+   uint8_t *memory; /* GPU memory */
+   int fd;
+   bool is_private;
+   int32_t pid;
+   struct agx_chip chip;
+   struct agxv_options options;
+   agx_virtual_run_compute_fn *run_compute;
+
+   /* Guards what follows; taken after the shared lock, where both are. */
+   pthread_mutex_t local;
+   pthread_t workers[AGXV_WORKERS];
+   uint32_t worker_count;
+   bool stopping;
+   struct agxv_mapping *mappings;
+   size_t mapping_count, mapping_capacity;
+
+   /* Under the shared lock. */
+   struct agxv_watch *watches;
+   size_t watch_count, watch_capacity;
+
+   struct agx_virtual_file *files;
+
+   struct agx_virtual_node *next; /* all nodes of this process, for fork */
+};
+
+struct agx_virtual_file {
+   struct agx_virtual_node *node;
+   uint32_t ref; /* struct agxv_file */
+   struct agx_virtual_file *next;
+};
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+int64_t agxv_now_ns(void);
+/* The GPU's clock: 24 MHz steps in nanoseconds. */
+uint64_t agxv_gpu_time(void);
+
+/* Keeps a sentence as the node's last error and shows it when tracing. The lock is not
+ * held. */
+void agxv_report(struct agx_virtual_node *node, const char *format, ...)
+   __attribute__((format(printf, 2, 3)));
+/* Shows a sentence when tracing. */
+void agxv_trace(const struct agx_virtual_node *node, const char *format, ...)
+   __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kernel's objects as they lie in the segment, and the tables that name them in
+ * an open file. Everything here is done with the lock held. References between
+ * objects are counted; the last put frees.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "winsys/virtual/node.h"
+
+enum agxv_kind {
+   AGXV_GEM,
+   AGXV_VM,
+   AGXV_QUEUE,
+   AGXV_BOUND,
+   AGXV_SYNCOBJ,
+   AGXV_KINDS
+};
+
+/* Numbers from 1 to references; the lowest free one is given out. */
+struct agxv_table {
+   uint32_t slots; /* uint32_t[capacity]; number n lies at n - 1 */
+   uint32_t capacity, hint;
+};
+
+#define AGXV_MAX_HOLDERS 16
+
+struct agxv_file {
+   struct agxv_table tables[AGXV_KINDS];
+   int32_t holders[AGXV_MAX_HOLDERS]; /* processes that have it open, through fork */
+};
+
+/* A binding of a buffer, perhaps replaced since; keeps its address space. */
+struct agxv_bind_record {
+   uint32_t next, vm;
+   uint64_t va, range;
+};
+
+struct agxv_gem {
+   uint32_t refs;  /* handles, mappings, descriptors, timestamp bindings */
+   uint32_t vm;    /* the only one that may bind it, or 0 */
+   uint32_t binds; /* struct agxv_bind_record */
+   uint32_t bind_count;
+   uint64_t first_page, pages;
+};
+
+struct agxv_bound { /* GEM_BIND_OBJECT */
+   uint32_t refs;
+   uint32_t gem;
+   uint64_t offset, range;
+};
+
+struct agxv_queue {
+   uint32_t refs; /* its number, its jobs */
+   uint32_t vm;
+   uint32_t priority;
+   uint64_t usc_exec_base;
+   uint32_t first_job, last_job;
+   uint32_t next_active;
+   bool busy, active;
+};
+
+struct agxv_syncobj {
+   uint32_t refs; /* handles, descriptors, waiters */
+   uint32_t fence;
+};
+
+/* The reference behind a number, or 0. */
+uint32_t agxv_table_find(struct agx_virtual_node *node, const struct agxv_table *table,
+                         uint32_t number);
+/* The number for ref, or 0 when the segment is full. */
+uint32_t agxv_table_add(struct agx_virtual_node *node, struct agxv_table *table, uint32_t ref);
+/* Takes the number away and returns what it named, or 0. */
+uint32_t agxv_table_remove(struct agx_virtual_node *node, struct agxv_table *table,
+                           uint32_t number);
+void agxv_table_fini(struct agx_virtual_node *node, struct agxv_table *table);
+
+static inline struct agxv_table *agxv_table_of(struct agx_virtual_file *file, enum agxv_kind kind)
+{
+   return &AGXV_AT(file->node, agxv_file, file->ref)->tables[kind];
+}
+
+static inline uint32_t agxv_find(struct agx_virtual_file *file, enum agxv_kind kind,
+                                 uint32_t number)
+{
+   return agxv_table_find(file->node, agxv_table_of(file, kind), number);
+}
+
+void agxv_gem_put(struct agx_virtual_node *node, uint32_t ref);
+void agxv_bound_put(struct agx_virtual_node *node, uint32_t ref);
+void agxv_queue_put(struct agx_virtual_node *node, uint32_t ref);
+void agxv_syncobj_put(struct agx_virtual_node *node, uint32_t ref);

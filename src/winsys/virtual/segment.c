@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Making, mapping and locking the shared segment, and its block allocator: sizes are
+ * rounded up to a power of two, freed blocks wait in a list per size. It never gives
+ * memory back, which bounds it by the most that was in use at once.
+ */
+#include "winsys/virtual/segment.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "winsys/virtual/node.h"
+
+#define SEGMENT_VERSION 1
+
+enum {
+   SEGMENT_NEW,
+   SEGMENT_MAKING,
+   SEGMENT_READY
+};
+
+_Static_assert(sizeof(struct agxv_shared) <= 65536, "the header is small");
+
+void *agxv_at(const struct agx_virtual_node *node, uint32_t ref)
+{
+   return ref ? (uint8_t *)node->shared + (uint64_t)ref * AGXV_UNIT_BYTES : NULL;
+}
+
+static unsigned size_class(uint64_t size)
+{
+   unsigned class = 0;
+   while (((uint64_t)AGXV_UNIT_BYTES << class) < size)
+      class ++;
+   return class;
+}
+
+uint32_t agxv_alloc(struct agx_virtual_node *node, uint64_t size)
+{
+   struct agxv_shared *shared = node->shared;
+   unsigned class = size_class(size);
+   if (class >= AGXV_SIZE_CLASSES)
+      return 0;
+   uint32_t ref = shared->free_blocks[class];
+   if (ref) {
+      memcpy(&shared->free_blocks[class], agxv_at(node, ref), sizeof(uint32_t));
+      memset(agxv_at(node, ref), 0, size);
+      return ref;
+   }
+   uint64_t bytes = (uint64_t)AGXV_UNIT_BYTES << class;
+   if (!agx_range_fits(shared->top_B, bytes, AGXV_STATE_BYTES))
+      return 0;
+   ref = (uint32_t)(shared->top_B / AGXV_UNIT_BYTES);
+   shared->top_B += bytes;
+   return ref;
+}
+
+void agxv_free(struct agx_virtual_node *node, uint32_t ref, uint64_t size)
+{
+   if (!ref)
+      return;
+   unsigned class = size_class(size);
+   memcpy(agxv_at(node, ref), &node->shared->free_blocks[class], sizeof(uint32_t));
+   node->shared->free_blocks[class] = ref;
+}
+
+static int make_lock(pthread_mutex_t *lock)
+{
+   pthread_mutexattr_t attributes;
+   if (pthread_mutexattr_init(&attributes))
+      return -ENOMEM;
+   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+   int error = pthread_mutex_init(lock, &attributes);
+   pthread_mutexattr_destroy(&attributes);
+   return -error;
+}
+
+static int make_header(struct agx_virtual_node *node, uint64_t memory_bytes)
+{
+   struct agxv_shared *shared = node->shared;
+   shared->version = SEGMENT_VERSION;
+   shared->memory_bytes = memory_bytes;
+   shared->chip_id = node->chip.chip_id;
+   shared->top_B = agx_align_up(sizeof(*shared), 4096);
+   uint64_t pages = memory_bytes >> AGXV_PAGE_LOG2;
+   shared->page_bits = agxv_alloc(node, agx_div_up(pages, 64) * 8);
+   shared->page_owners = agxv_alloc(node, pages * 4);
+   if (!shared->page_bits || !shared->page_owners)
+      return -ENOMEM;
+   return make_lock(&shared->lock);
+}
+
+/* The first to come fills the header, later ones wait for it. */
+static int enter(struct agx_virtual_node *node, uint64_t memory_bytes)
+{
+   struct agxv_shared *shared = node->shared;
+   uint32_t expected = SEGMENT_NEW;
+   if (atomic_compare_exchange_strong(&shared->state, &expected, SEGMENT_MAKING)) {
+      int error = make_header(node, memory_bytes);
+      atomic_store(&shared->state, error ? SEGMENT_NEW : SEGMENT_READY);
+      return error;
+   }
+   for (int tries = 0; atomic_load(&shared->state) != SEGMENT_READY; tries++) {
+      if (tries == 1000)
+         return -EBUSY;
+      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+   }
+   if (shared->version != SEGMENT_VERSION || shared->memory_bytes != memory_bytes ||
+       shared->chip_id != node->chip.chip_id)
+      return -EPROTO;
+   return 0;
+}
+
+int agxv_segment_attach(struct agx_virtual_node *node, int fd, uint64_t memory_bytes)
+{
+   uint64_t bytes = AGXV_STATE_BYTES + memory_bytes;
+   node->is_private = fd < 0;
+   node->fd = fd >= 0 ? fd : memfd_create("agx-virtual", MFD_CLOEXEC);
+   if (node->fd < 0)
+      return -errno;
+   struct stat info;
+   if (fstat(node->fd, &info) || ((uint64_t)info.st_size < bytes && ftruncate(node->fd, bytes)))
+      return -errno;
+   void *mapped =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, node->fd, 0);
+   if (mapped == MAP_FAILED)
+      return -errno;
+   node->shared = mapped;
+   node->memory = (uint8_t *)mapped + AGXV_MEMORY_OFFSET;
+   return enter(node, memory_bytes);
+}
+
+void agxv_segment_detach(struct agx_virtual_node *node)
+{
+   if (node->shared)
+      munmap(node->shared, AGXV_STATE_BYTES + node->options.memory_bytes);
+   if (node->fd >= 0)
+      close(node->fd);
+   node->shared = NULL;
+   node->fd = -1;
+}
+
+void agxv_lock(struct agx_virtual_node *node)
+{
+   /* The state may be half changed where its holder died: every list is linked in an
+    * order that leaves at worst a leak. */
+   if (pthread_mutex_lock(&node->shared->lock) == EOWNERDEAD)
+      pthread_mutex_consistent(&node->shared->lock);
+}
+
+void agxv_unlock(struct agx_virtual_node *node)
+{
+   pthread_mutex_unlock(&node->shared->lock);
+}
+
+int agxv_sleep(_Atomic uint32_t *word, _Atomic uint32_t *sleepers, uint32_t seen,
+               int64_t deadline_ns)
+{
+   struct timespec until = {deadline_ns / 1000000000, deadline_ns % 1000000000};
+   atomic_fetch_add(sleepers, 1);
+   long result = syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen,
+                         deadline_ns == INT64_MAX ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
+   int error = result < 0 ? errno : 0;
+   atomic_fetch_sub(sleepers, 1);
+   if (error == ETIMEDOUT)
+      return -ETIME;
+   return error == EINTR ? -EINTR : 0;
+}
+
+void agxv_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers)
+{
+   atomic_fetch_add(word, 1);
+   if (atomic_load(sleepers))
+      syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}

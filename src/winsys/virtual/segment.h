@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The shared segment: one memory file that holds all state of a virtual node,
+ * followed by the GPU memory. Every process maps it at an address of its own, so
+ * what lies in it refers to other things by reference (a count of 16-byte units
+ * from the start, 0 = none), never by pointer. One robust lock guards it; two
+ * futex words tell of changes.
+ *
+ *   0                  header (struct agxv_shared)
+ *   header             objects, in blocks of power-of-two sizes
+ *   AGXV_STATE_BYTES   GPU memory in 16 KiB pages
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "winsys/asahi_uapi.h"
+
+#define AGXV_STATE_BYTES   (512ull << 20)
+#define AGXV_UNIT_BYTES    16u
+#define AGXV_SIZE_CLASSES  24 /* 16 bytes << class */
+#define AGXV_ERROR_BYTES   512
+#define AGXV_MAX_RUNNING   32
+#define AGXV_PAGE_LOG2     14
+#define AGXV_MEMORY_OFFSET AGXV_STATE_BYTES
+
+struct agx_virtual_node;
+
+/* A command that executes now; see memory.h. */
+struct agxv_running {
+   uint64_t since; /* 0: free */
+   int32_t pid;
+};
+
+struct agxv_shared {
+   _Atomic uint32_t state; /* 0 new, 1 being made, 2 ready */
+   uint32_t version;
+   uint64_t memory_bytes;
+   uint32_t chip_id;
+   pthread_mutex_t lock;
+
+   /* Block allocator. */
+   uint64_t top_B;
+   uint32_t free_blocks[AGXV_SIZE_CLASSES];
+
+   /* Changes of fences and syncobjs, and of what a worker could run. The counts say
+    * whether anybody sleeps on them. */
+   _Atomic uint32_t event, event_sleepers;
+   _Atomic uint32_t work, work_sleepers;
+
+   /* GPU memory: a bit per page in use, the owner by first page, released pages that a
+    * running command may still write. */
+   uint32_t page_bits, page_owners; /* references */
+   uint64_t page_hint, pages_used;
+   uint32_t zombies;
+   uint64_t run_count;
+   struct agxv_running running[AGXV_MAX_RUNNING];
+
+   uint64_t fence_contexts;
+   uint32_t active_queues; /* those with jobs, oldest turn first */
+   uint32_t fd_records;    /* descriptors given out, see fdrecord.h */
+   uint64_t submissions, soft_faults, failures;
+   char last_error[AGXV_ERROR_BYTES];
+};
+
+/* The address of a reference in this process; NULL for 0. */
+void *agxv_at(const struct agx_virtual_node *node, uint32_t ref);
+#define AGXV_AT(node, type, ref) ((struct type *)agxv_at((node), (ref)))
+
+/* Zeroed memory, or 0 when the segment is full. The lock is held. */
+uint32_t agxv_alloc(struct agx_virtual_node *node, uint64_t size);
+void agxv_free(struct agx_virtual_node *node, uint32_t ref, uint64_t size);
+
+/* Maps the segment of fd (taken over; < 0 makes a private one) and, as the first to come,
+ * fills its header. 0 or a negative errno. */
+int agxv_segment_attach(struct agx_virtual_node *node, int fd, uint64_t memory_bytes);
+void agxv_segment_detach(struct agx_virtual_node *node);
+
+void agxv_lock(struct agx_virtual_node *node);
+void agxv_unlock(struct agx_virtual_node *node);
+
+/* Sleeps until word is no longer seen, or until the absolute CLOCK_MONOTONIC time
+ * (INT64_MAX: forever): 0, -ETIME or -EINTR. Without the lock. */
+int agxv_sleep(_Atomic uint32_t *word, _Atomic uint32_t *sleepers, uint32_t seen,
+               int64_t deadline_ns);
+/* Counts word up and wakes its sleepers. */
+void agxv_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers);

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The simulator that nodes execute with unless told otherwise.
+ */
+#include "winsys/virtual/virtual.h"
+
+agx_virtual_run_compute_fn *agx_virtual_default_run_compute(void)
+{
+   return NULL;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The check is process_vm_readv on ourselves, a system call that only fails where a
+ * plain copy would crash. So that a submission doesn't pay for it each time, pages that
+ * passed are remembered per thread; a program that unmaps such a page and passes it
+ * again crashes, where a kernel would answer EFAULT.
+ */
+#include "winsys/virtual/user.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define SEEN_PAGES 32u
+#define PAGE_LOG2  12 /* the smallest page of any host: right, if not best, for larger ones */
+
+static _Thread_local uintptr_t seen[2][SEEN_PAGES]; /* read, write: page + 1 */
+static _Atomic int unchecked;
+
+/* Whether the range lies in pages that were fine before; short ranges only. */
+static bool was_seen(bool write, uint64_t address, size_t size)
+{
+   uintptr_t first = address >> PAGE_LOG2, last = (address + size - 1) >> PAGE_LOG2;
+   if (address + size < address || last - first > 1)
+      return false;
+   return seen[write][first % SEEN_PAGES] == first + 1 &&
+          seen[write][last % SEEN_PAGES] == last + 1;
+}
+
+static void remember(bool write, uint64_t address, size_t size)
+{
+   uintptr_t first = address >> PAGE_LOG2, last = (address + size - 1) >> PAGE_LOG2;
+   if (last - first > 1)
+      return;
+   seen[write][first % SEEN_PAGES] = first + 1;
+   seen[write][last % SEEN_PAGES] = last + 1;
+}
+
+static bool is_missing(int error)
+{
+   return error == ENOSYS || error == EPERM;
+}
+
+static int transfer(bool write, void *own, uint64_t other, size_t size)
+{
+   struct iovec local = {own, size};
+   struct iovec remote = {(void *)(uintptr_t)other, size};
+   ssize_t done = write ? process_vm_writev(getpid(), &local, 1, &remote, 1, 0)
+                        : process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+   if (done == (ssize_t)size)
+      return 0;
+   if (done < 0 && is_missing(errno)) {
+      atomic_store(&unchecked, 1);
+      return -ENOSYS;
+   }
+   return -EFAULT;
+}
+
+static int copy(bool write, void *own, uint64_t other, size_t size)
+{
+   if (size == 0)
+      return 0;
+   if (other == 0 || (uintptr_t)other != other)
+      return -EFAULT;
+   if (!was_seen(write, other, size) && !atomic_load_explicit(&unchecked, memory_order_relaxed)) {
+      int error = transfer(write, own, other, size);
+      if (error == -EFAULT)
+         return error;
+      if (error == 0)
+         remember(write, other, size);
+   }
+   /* Again as a plain copy, which race and address checkers see. */
+   if (write)
+      memcpy((void *)(uintptr_t)other, own, size);
+   else
+      memcpy(own, (const void *)(uintptr_t)other, size);
+   return 0;
+}
+
+int agxv_copy_in(void *to, uint64_t from, size_t size)
+{
+   return copy(false, to, from, size);
+}
+
+int agxv_copy_out(uint64_t to, const void *from, size_t size)
+{
+   return copy(true, (void *)(uintptr_t)from, to, size);
+}
+
+bool agxv_user_is_checked(void)
+{
+   char byte = 0, read = 0;
+   return atomic_load(&unchecked) == 0 && transfer(false, &read, (uintptr_t)&byte, 1) == 0;
+}

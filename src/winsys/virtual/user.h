@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Access to the caller's memory by the addresses in a request: an address that is
+ * not mapped gives -EFAULT, as in the kernel, instead of a crash.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* 0 or -EFAULT. */
+int agxv_copy_in(void *to, uint64_t from, size_t size);
+int agxv_copy_out(uint64_t to, const void *from, size_t size);
+/* False where the host has no way to check (then a bad address crashes). */
+bool agxv_user_is_checked(void);

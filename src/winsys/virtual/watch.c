@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See watch.h. The list is short, so it is walked.
+ */
+#include "winsys/virtual/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "winsys/virtual/fence.h"
+#include "winsys/virtual/object.h"
+
+enum {
+   WATCH_EVENTFD,
+   WATCH_PIPE,
+   WATCH_KEPT
+};
+
+#define HIGH_FD 200 /* ours stay out of the low numbers that programs count on */
+
+static struct agxv_watch *add_watch(struct agx_virtual_node *node)
+{
+   if (node->watch_count == node->watch_capacity) {
+      size_t capacity = node->watch_capacity ? node->watch_capacity * 2 : 16;
+      void *grown = realloc(node->watches, capacity * sizeof(*node->watches));
+      if (!grown)
+         return NULL;
+      node->watches = grown;
+      node->watch_capacity = capacity;
+   }
+   struct agxv_watch *watch = &node->watches[node->watch_count++];
+   *watch = (struct agxv_watch){.fd = -1};
+   return watch;
+}
+
+static void free_record(struct agx_virtual_node *node, uint32_t ref)
+{
+   for (uint32_t *link = &node->shared->fd_records; *link;
+        link = &AGXV_AT(node, agxv_record, *link)->next) {
+      if (*link != ref)
+         continue;
+      struct agxv_record *record = AGXV_AT(node, agxv_record, ref);
+      *link = record->next;
+      if (record->kind == AGXV_RECORD_SYNCOBJ)
+         agxv_syncobj_put(node, record->target);
+      else if (record->kind == AGXV_RECORD_SYNC_FILE)
+         agxv_fence_put(node, record->target);
+      else
+         agxv_gem_put(node, record->target);
+      agxv_free(node, ref, sizeof(*record));
+      return;
+   }
+}
+
+static void drop_watch(struct agx_virtual_node *node, size_t index)
+{
+   struct agxv_watch watch = node->watches[index];
+   node->watches[index] = node->watches[--node->watch_count];
+   close(watch.fd);
+   agxv_fence_put(node, watch.fence);
+   if (watch.record)
+      free_record(node, watch.record);
+}
+
+/* Never blocks: a full eventfd stays full, as in the kernel. */
+static void fire(struct agxv_watch *watch)
+{
+   const uint64_t one = 1;
+   struct pollfd ready = {.fd = watch->fd, .events = POLLOUT};
+   if (poll(&ready, 1, 0) == 1 && ready.revents & POLLOUT) {
+      ssize_t ignored = write(watch->fd, &one, watch->kind == WATCH_PIPE ? 1 : sizeof(one));
+      (void)ignored;
+   }
+   watch->done = true;
+}
+
+/* Finds out which fence an eventfd waits for, once there is one; true when it is to be
+ * written now. */
+static bool eventfd_ready(struct agx_virtual_node *node, struct agxv_watch *watch)
+{
+   bool done = false;
+   if (!watch->fence) {
+      const struct agxv_syncobj *syncobj = AGXV_AT(node, agxv_syncobj, watch->syncobj);
+      watch->fence = agxv_fence_at_value(node, syncobj->fence, watch->point, &done);
+      if (!watch->fence)
+         return done;
+   }
+   return watch->flags & AGX_UAPI_SYNCOBJ_WAIT_AVAILABLE || agxv_fence_done(node, watch->fence);
+}
+
+void agxv_watch_scan(struct agx_virtual_node *node)
+{
+   for (size_t i = 0; i < node->watch_count; i++) {
+      struct agxv_watch *watch = &node->watches[i];
+      if (watch->done || watch->kind == WATCH_KEPT)
+         continue;
+      if (watch->kind == WATCH_EVENTFD) {
+         if (!eventfd_ready(node, watch))
+            continue;
+         fire(watch);
+         drop_watch(node, i--);
+      } else if (agxv_fence_done(node, watch->fence)) {
+         fire(watch);
+      }
+   }
+}
+
+static bool is_eventfd(int fd)
+{
+   char path[64], target[64];
+   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+   ssize_t length = readlink(path, target, sizeof(target) - 1);
+   target[length > 0 ? length : 0] = 0;
+   return strcmp(target, "anon_inode:[eventfd]") == 0;
+}
+
+int agxv_watch_eventfd(struct agx_virtual_node *node, int fd, uint32_t syncobj, uint64_t point,
+                       uint32_t flags)
+{
+   if (fcntl(fd, F_GETFD) < 0)
+      return -EBADF;
+   if (!is_eventfd(fd))
+      return -EINVAL;
+   int own = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+   if (own < 0)
+      return -ENOMEM;
+   struct agxv_watch *watch = add_watch(node);
+   if (!watch) {
+      close(own);
+      return -ENOMEM;
+   }
+   watch->kind = WATCH_EVENTFD;
+   watch->fd = own;
+   watch->syncobj = syncobj;
+   watch->point = point;
+   watch->flags = flags;
+   agxv_watch_scan(node);
+   return 0;
+}
+
+void agxv_watch_forget_syncobj(struct agx_virtual_node *node, uint32_t syncobj)
+{
+   for (size_t i = 0; i < node->watch_count; i++)
+      if (node->watches[i].kind == WATCH_EVENTFD && node->watches[i].syncobj == syncobj)
+         drop_watch(node, i--);
+}
+
+static int add_record(struct agx_virtual_node *node, int fd, enum agxv_record_kind kind,
+                      uint32_t target)
+{
+   struct stat info;
+   if (fstat(fd, &info))
+      return -errno;
+   uint32_t ref = agxv_alloc(node, sizeof(struct agxv_record));
+   if (!ref)
+      return -ENOMEM;
+   struct agxv_record *record = AGXV_AT(node, agxv_record, ref);
+   *record = (struct agxv_record){node->shared->fd_records, kind, target, info.st_dev, info.st_ino};
+   node->shared->fd_records = ref;
+   return 0;
+}
+
+static void put_target(struct agx_virtual_node *node, enum agxv_record_kind kind, uint32_t target)
+{
+   if (kind == AGXV_RECORD_SYNCOBJ)
+      agxv_syncobj_put(node, target);
+   else
+      agxv_fence_put(node, target);
+}
+
+int agxv_record_create(struct agx_virtual_node *node, enum agxv_record_kind kind, uint32_t target)
+{
+   int ends[2];
+   agxv_record_sweep(node);
+   if (pipe2(ends, O_CLOEXEC) < 0) {
+      int error = -errno;
+      put_target(node, kind, target);
+      return error;
+   }
+   int high = fcntl(ends[1], F_DUPFD_CLOEXEC, HIGH_FD);
+   if (high >= 0) {
+      close(ends[1]);
+      ends[1] = high;
+   }
+   struct agxv_watch *watch = add_watch(node);
+   int error = watch ? add_record(node, ends[0], kind, target) : -ENOMEM;
+   if (error) {
+      if (watch)
+         node->watch_count--;
+      close(ends[0]);
+      close(ends[1]);
+      put_target(node, kind, target);
+      return error;
+   }
+   watch->kind = WATCH_PIPE;
+   watch->fd = ends[1];
+   watch->record = node->shared->fd_records;
+   if (kind == AGXV_RECORD_SYNCOBJ) {
+      fire(watch); /* a syncobj's descriptor polls ready always */
+   } else {
+      agxv_fence_get(node, target);
+      watch->fence = target;
+      agxv_watch_scan(node);
+   }
+   return ends[0];
+}
+
+int agxv_record_keep(struct agx_virtual_node *node, int fd, enum agxv_record_kind kind,
+                     uint32_t target)
+{
+   int kept = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+   if (kept < 0)
+      return -ENOMEM;
+   struct agxv_watch *watch = add_watch(node);
+   int error = watch ? add_record(node, kept, kind, target) : -ENOMEM;
+   if (error) {
+      if (watch)
+         node->watch_count--;
+      close(kept);
+      return error;
+   }
+   watch->kind = WATCH_KEPT;
+   watch->fd = kept;
+   watch->record = node->shared->fd_records;
+   watch->done = true;
+   return 0;
+}
+
+int agxv_record_open(struct agx_virtual_node *node, enum agxv_record_kind kind, uint32_t target)
+{
+   for (size_t i = 0; i < node->watch_count; i++) {
+      const struct agxv_watch *watch = &node->watches[i];
+      const struct agxv_record *record = AGXV_AT(node, agxv_record, watch->record);
+      if (watch->kind != WATCH_KEPT || record->kind != kind || record->target != target)
+         continue;
+      int fd = fcntl(watch->fd, F_DUPFD_CLOEXEC, 0);
+      return fd < 0 ? -errno : fd;
+   }
+   return -ENOENT;
+}
+
+struct agxv_record *agxv_record_find(struct agx_virtual_node *node, int fd)
+{
+   struct stat info;
+   if (fstat(fd, &info))
+      return NULL;
+   for (uint32_t ref = node->shared->fd_records; ref;) {
+      struct agxv_record *record = AGXV_AT(node, agxv_record, ref);
+      if (record->device == info.st_dev && record->inode == info.st_ino)
+         return record;
+      ref = record->next;
+   }
+   return NULL;
+}
+
+void agxv_record_sweep(struct agx_virtual_node *node)
+{
+   for (size_t i = 0; i < node->watch_count; i++) {
+      struct pollfd end = {.fd = node->watches[i].fd};
+      if (node->watches[i].kind == WATCH_PIPE && poll(&end, 1, 0) == 1 && end.revents & POLLERR)
+         drop_watch(node, i--);
+   }
+}
+
+void agxv_watch_fini(struct agx_virtual_node *node)
+{
+   while (node->watch_count)
+      drop_watch(node, 0);
+   free(node->watches);
+   node->watches = NULL;
+   node->watch_capacity = 0;
+}
+
+void agxv_watch_disown(struct agx_virtual_node *node)
+{
+   for (size_t i = 0; i < node->watch_count; i++)
+      close(node->watches[i].fd);
+   node->watch_count = 0;
+}

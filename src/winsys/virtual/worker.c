@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Worker threads: pick the next job whose in-syncs are done, run its commands on the
+ * simulator, complete its fence with 0 or the error that a kernel would give.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "winsys/virtual/fence.h"
+#include "winsys/virtual/job.h"
+#include "winsys/virtual/memory.h"
+#include "winsys/virtual/vm.h"
+
+#define SHOWN_FAULTS 4u /* soft faults of one command that are shown one by one */
+
+/* One command that executes, as the simulator's callbacks see it. */
+struct execution {
+   struct agx_virtual_node *node;
+   struct agxv_vm *vm;
+   uint64_t number;
+   uint32_t command;
+   _Atomic uint64_t soft_faults;
+};
+
+static void *translate(void *user, uint64_t va, enum agxs_access access)
+{
+   struct execution *execution = user;
+   return agxv_vm_translate(execution->node, execution->vm, va, access);
+}
+
+static const char *fault_name(enum agxs_fault_kind kind)
+{
+   static const char *const names[] = {
+      [AGXS_FAULT_SOFT_LOAD] = "soft fault, read 0",
+      [AGXS_FAULT_SOFT_STORE] = "soft fault, write dropped",
+      [AGXS_FAULT_HARD] = "fault",
+   };
+   return (size_t)kind < AGX_COUNT(names) ? names[kind] : "fault";
+}
+
+static void on_fault(void *user, const struct agxs_fault *fault)
+{
+   struct execution *execution = user;
+   if (fault->kind != AGXS_FAULT_HARD &&
+       atomic_fetch_add(&execution->soft_faults, 1) >= SHOWN_FAULTS)
+      return;
+   agxv_report(execution->node,
+               "submission %" PRIu64 ", command %u, dispatch %u: %s (%s) at address 0x%" PRIx64
+               ", workgroup %u,%u,%u, thread %u, pc 0x%" PRIx64,
+               execution->number, execution->command, fault->dispatch, fault_name(fault->kind),
+               fault->what ? fault->what : "access", fault->va, fault->workgroup[0],
+               fault->workgroup[1], fault->workgroup[2], fault->lane_flat, fault->pc);
+}
+
+/* The error of a fence, as kernels give it. */
+static int32_t fence_error(agx_status status)
+{
+   switch (status) {
+   case AGX_OK:
+      return 0;
+   case AGX_DEADLINE_EXCEEDED:
+      return -ETIMEDOUT;
+   case AGX_UNIMPLEMENTED:
+      return -ENODATA;
+   default:
+      return -EIO;
+   }
+}
+
+static int32_t run_command(struct execution *execution, uint64_t usc_base, uint64_t stream_va)
+{
+   struct agx_virtual_node *node = execution->node;
+   const struct agxs_memory memory = {execution, translate, &execution->vm->generation};
+   const struct agxs_options options = {
+      .strict = node->options.strict,
+      .thread_count = node->options.threads,
+      .max_instructions_per_group = node->options.instructions,
+      .user = execution,
+      .on_fault = on_fault,
+   };
+   if (!node->run_compute) {
+      agxv_report(node, "submission %" PRIu64 ": no simulator is built in", execution->number);
+      return -ENODATA;
+   }
+   struct agxs_stats stats = {0};
+   agx_status status =
+      node->run_compute(&node->chip, &memory, &options, usc_base, stream_va, &stats);
+   if (status != AGX_OK)
+      agxv_report(node, "submission %" PRIu64 ", command %u: %s: %s", execution->number,
+                  execution->command, agx_status_name(status), agx_error_peek());
+   agxv_trace(node,
+              "submission %" PRIu64 ", command %u: %" PRIu64 " dispatches, %" PRIu64
+              " threads, %" PRIu64 " instructions, %" PRIu64 " soft faults",
+              execution->number, execution->command, stats.dispatches, stats.threads,
+              stats.instructions, stats.soft_faults);
+   return fence_error(status);
+}
+
+/* The memory stays as long as the job, which holds the binding. */
+static void write_stamp(struct agx_virtual_node *node, const struct agxv_stamp *stamp)
+{
+   if (!stamp->bound)
+      return;
+   const struct agxv_bound *bound = AGXV_AT(node, agxv_bound, stamp->bound);
+   uint8_t *memory = agxv_memory_at(node, AGXV_AT(node, agxv_gem, bound->gem)->first_page);
+   uint64_t time = agxv_gpu_time();
+   memcpy(memory + bound->offset + stamp->offset, &time, sizeof(time));
+}
+
+static int32_t execute(struct agx_virtual_node *node, const struct agxv_job *job,
+                       uint64_t *out_soft_faults)
+{
+   const struct agxv_queue *queue = AGXV_AT(node, agxv_queue, job->queue);
+   struct execution execution = {node, AGXV_AT(node, agxv_vm, queue->vm), job->number, 0, 0};
+   int32_t error = 0;
+   for (uint32_t i = 0; i < job->command_count && !error; i++) {
+      execution.command = i;
+      write_stamp(node, &job->commands[i].start);
+      if (node->options.execute)
+         error = run_command(&execution, queue->usc_exec_base, job->commands[i].stream_va);
+      write_stamp(node, &job->commands[i].end);
+   }
+   *out_soft_faults = atomic_load(&execution.soft_faults);
+   return error;
+}
+
+/* Whether the process that was to execute a job is gone. */
+static bool is_orphan(const struct agx_virtual_node *node, const struct agxv_job *job)
+{
+   return job->pid != node->pid && kill(job->pid, 0) && errno == ESRCH;
+}
+
+/* Takes the link's queue out of the list of active ones. */
+static void deactivate(struct agx_virtual_node *node, uint32_t *link)
+{
+   uint32_t ref = *link;
+   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+   *link = queue->next_active;
+   queue->active = false;
+   agxv_queue_put(node, ref);
+}
+
+/* The queue that goes next, now busy and at the end of the list; 0 when none can. */
+static uint32_t pick(struct agx_virtual_node *node)
+{
+   uint32_t *best = NULL, best_priority = 0;
+   for (uint32_t *link = &node->shared->active_queues; *link;) {
+      struct agxv_queue *queue = AGXV_AT(node, agxv_queue, *link);
+      if (!queue->first_job) {
+         deactivate(node, link);
+         continue;
+      }
+      const struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
+      if (!queue->busy && is_orphan(node, job)) {
+         agxv_queue_cancel(node, *link, -ECANCELED);
+         continue;
+      }
+      bool can = !queue->busy && job->pid == node->pid && agxv_fence_done(node, job->ready);
+      if (can && (!best || queue->priority > best_priority)) {
+         best = link;
+         best_priority = queue->priority;
+      }
+      link = &queue->next_active;
+   }
+   if (!best)
+      return 0;
+   uint32_t ref = *best;
+   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+   *best = queue->next_active;
+   uint32_t *end = &node->shared->active_queues;
+   while (*end)
+      end = &AGXV_AT(node, agxv_queue, *end)->next_active;
+   *end = ref;
+   queue->next_active = 0;
+   queue->busy = true;
+   return ref;
+}
+
+/* Executes the first job of a queue. The lock is held before and after. */
+static void run_first(struct agx_virtual_node *node, uint32_t ref)
+{
+   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+   uint32_t job_ref = queue->first_job;
+   struct agxv_job *job = AGXV_AT(node, agxv_job, job_ref);
+   int slot = agxv_memory_run_begin(node);
+   agxv_unlock(node);
+   uint64_t soft_faults;
+   int32_t error = execute(node, job, &soft_faults);
+   agxv_lock(node);
+   node->shared->soft_faults += soft_faults;
+   if (slot >= 0)
+      agxv_memory_run_end(node, slot);
+   queue->first_job = job->next;
+   if (!queue->first_job)
+      queue->last_job = 0;
+   queue->busy = false;
+   node->shared->failures += error != 0;
+   agxv_fence_signal(node, job->fence, error);
+   agxv_job_free(node, job_ref);
+}
+
+static void *work(void *argument)
+{
+   struct agx_virtual_node *node = argument;
+   struct agxv_shared *shared = node->shared;
+   agxv_lock(node);
+   for (;;) {
+      pthread_mutex_lock(&node->local);
+      bool stopping = node->stopping;
+      pthread_mutex_unlock(&node->local);
+      if (stopping)
+         break;
+      uint32_t seen = atomic_load(&shared->work);
+      uint32_t queue = pick(node);
+      if (queue) {
+         run_first(node, queue);
+         continue;
+      }
+      agxv_unlock(node);
+      agxv_sleep(&shared->work, &shared->work_sleepers, seen, INT64_MAX);
+      agxv_lock(node);
+   }
+   agxv_unlock(node);
+   return NULL;
+}
+
+bool agxv_workers_start(struct agx_virtual_node *node)
+{
+   sigset_t all, before;
+   pthread_mutex_lock(&node->local);
+   sigfillset(&all);
+   sigdelset(&all, SIGSEGV);
+   sigdelset(&all, SIGBUS);
+   sigdelset(&all, SIGFPE);
+   sigdelset(&all, SIGILL);
+   pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the program's own affair */
+   while (node->worker_count < AGXV_WORKERS &&
+          pthread_create(&node->workers[node->worker_count], NULL, work, node) == 0)
+      node->worker_count++;
+   pthread_sigmask(SIG_SETMASK, &before, NULL);
+   bool runs = node->worker_count > 0;
+   pthread_mutex_unlock(&node->local);
+   return runs;
+}
+
+void agxv_workers_stop(struct agx_virtual_node *node)
+{
+   pthread_mutex_lock(&node->local);
+   node->stopping = true;
+   uint32_t count = node->worker_count;
+   node->worker_count = 0;
+   pthread_mutex_unlock(&node->local);
+   agxv_wake(&node->shared->work, &node->shared->work_sleepers);
+   for (uint32_t i = 0; i < count; i++)
+      pthread_join(node->workers[i], NULL);
+   node->stopping = false;
+}

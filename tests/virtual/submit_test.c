@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Submissions: order, in- and out-syncs, what a failed command leaves behind,
+ * timestamps, and files that close with work in flight.
+ */
+#include <linux/sync_file.h>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "device.h"
+
+/* A machine that notes which streams it ran, holds those at HELD until released, and
+ * fails those at FAIL + status. */
+#define HELD 0x100000ull
+#define FAIL 0x200000ull
+
+static struct {
+   pthread_mutex_t lock;
+   pthread_cond_t changed;
+   bool open;
+   uint64_t ran[64];
+   unsigned count, started;
+   uint64_t usc_base;
+} machine = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static agx_status run_noted(const struct agx_chip *chip, const struct agxs_memory *memory,
+                            const struct agxs_options *options, uint64_t usc_base,
+                            uint64_t stream_va, struct agxs_stats *out_stats)
+{
+   pthread_mutex_lock(&machine.lock);
+   machine.started++;
+   pthread_cond_broadcast(&machine.changed);
+   while (stream_va == HELD && !machine.open)
+      pthread_cond_wait(&machine.changed, &machine.lock);
+   if (machine.count < AGX_COUNT(machine.ran))
+      machine.ran[machine.count++] = stream_va;
+   machine.usc_base = usc_base;
+   pthread_mutex_unlock(&machine.lock);
+   if (stream_va >= FAIL)
+      return AGX_FAIL((agx_status)(stream_va - FAIL), "the machine fails on request");
+   return AGX_OK;
+}
+
+static struct device open_machine(void)
+{
+   machine.open = false;
+   machine.count = machine.started = 0;
+   return device_open(run_noted);
+}
+
+static void release(void)
+{
+   pthread_mutex_lock(&machine.lock);
+   machine.open = true;
+   pthread_cond_broadcast(&machine.changed);
+   pthread_mutex_unlock(&machine.lock);
+}
+
+static void await_start(unsigned count)
+{
+   pthread_mutex_lock(&machine.lock);
+   while (machine.started < count)
+      pthread_cond_wait(&machine.changed, &machine.lock);
+   pthread_mutex_unlock(&machine.lock);
+}
+
+static int submit_at(struct device *device, uint64_t va, const struct agx_uapi_sync *syncs,
+                     uint32_t ins, uint32_t outs)
+{
+   struct compute_record command = compute_command(va);
+   return submit(device, &command, syncs, ins, outs);
+}
+
+static struct agx_uapi_sync binary(uint32_t handle)
+{
+   return (struct agx_uapi_sync){AGX_UAPI_SYNC_SYNCOBJ, handle, 0};
+}
+
+static struct agx_uapi_sync point(uint32_t handle, uint64_t value)
+{
+   return (struct agx_uapi_sync){AGX_UAPI_SYNC_TIMELINE_SYNCOBJ, handle, value};
+}
+
+static void a_queue_runs_in_order(void **state)
+{
+   struct device device = open_machine();
+   uint32_t timeline = make_syncobj(&device);
+   for (uint64_t i = 1; i <= 20; i++) {
+      struct agx_uapi_sync out = point(timeline, i);
+      assert_int_equal(submit_at(&device, i, &out, 0, 1), 0);
+   }
+   assert_int_equal(wait_point(&device, timeline, 20, INT64_MAX, 0), 0);
+   assert_int_equal(machine.count, 20);
+   for (unsigned i = 0; i < 20; i++)
+      assert_int_equal(machine.ran[i], i + 1);
+   assert_int_equal(machine.usc_base, USC_BASE);
+   assert_int_equal(query(&device, timeline, 0), 20);
+   device_close(&device);
+}
+
+static void work_waits_for_its_in_syncs(void **state)
+{
+   struct device device = open_machine();
+   uint32_t first = make_syncobj(&device), second = make_syncobj(&device);
+   uint32_t queues[2] = {device.queue, make_queue(&device, device.vm)};
+   struct agx_uapi_sync out = binary(first);
+   assert_int_equal(submit_at(&device, HELD, &out, 0, 1), 0);
+   await_start(1);
+   assert_int_equal(wait_syncobj(&device, first, 0, 0), -ETIME);
+
+   struct agx_uapi_sync both[] = {binary(first), point(second, 7)};
+   device.queue = queues[1];
+   assert_int_equal(submit_at(&device, 42, both, 1, 1), 0);
+   assert_int_equal(wait_point(&device, second, 7, 0, 0), -ETIME);
+   assert_int_equal(query(&device, second, 0), 0);
+   assert_int_equal(query(&device, second, AGX_UAPI_SYNCOBJ_QUERY_LAST_SUBMITTED), 7);
+   assert_int_equal(machine.count, 0);
+   release();
+   assert_int_equal(wait_point(&device, second, 7, INT64_MAX, 0), 0);
+   assert_int_equal(machine.ran[0], HELD);
+   assert_int_equal(machine.ran[1], 42);
+   device_close(&device);
+}
+
+/* The status in a sync file's info. */
+static int fence_status(struct device *device, uint32_t handle)
+{
+   struct agx_uapi_syncobj_handle args = {.handle = handle, .flags = AGX_UAPI_SYNCOBJ_SYNC_FILE};
+   assert_int_equal(CALL(device, SYNCOBJ_HANDLE_TO_FD, args), 0);
+   struct sync_fence_info fence = {0};
+   struct sync_file_info info = {.num_fences = 1, .sync_fence_info = (uintptr_t)&fence};
+   assert_int_equal(agx_virtual_fd_ioctl(device->node, args.fd, SYNC_IOC_FILE_INFO, &info), 0);
+   assert_int_equal(info.status, fence.status);
+   close(args.fd);
+   return info.status;
+}
+
+static void failures_show_in_the_fence_only(void **state)
+{
+   static const struct {
+      agx_status status;
+      int error;
+   } rows[] = {
+      {AGX_OK, 1},
+      {AGX_DATA_LOSS, -EIO},
+      {AGX_INVALID_ARGUMENT, -EIO},
+      {AGX_DEADLINE_EXCEEDED, -ETIMEDOUT},
+      {AGX_UNIMPLEMENTED, -ENODATA},
+   };
+   struct device device = open_machine();
+   uint32_t handle = make_syncobj(&device);
+   struct agx_uapi_sync out = binary(handle);
+   char text[256];
+   assert_int_equal(agx_virtual_last_error(device.node, text, sizeof(text)), 0);
+   for (unsigned i = 0; i < AGX_COUNT(rows); i++) {
+      uint64_t va = rows[i].status == AGX_OK ? 1 : FAIL + (uint64_t)rows[i].status;
+      assert_int_equal(submit_at(&device, va, &out, 0, 1), 0);
+      assert_int_equal(wait_syncobj(&device, handle, INT64_MAX, 0), 0);
+      assert_int_equal(fence_status(&device, handle), rows[i].error);
+   }
+   assert_true(agx_virtual_last_error(device.node, text, sizeof(text)) > 0);
+   assert_non_null(strstr(text, "the machine fails on request"));
+   device_close(&device);
+}
+
+static void a_sync_file_polls_ready_when_done(void **state)
+{
+   struct device device = open_machine();
+   uint32_t handle = make_syncobj(&device);
+   struct agx_uapi_sync out = binary(handle);
+   assert_int_equal(submit_at(&device, HELD, &out, 0, 1), 0);
+   struct agx_uapi_syncobj_handle args = {.handle = handle, .flags = AGX_UAPI_SYNCOBJ_SYNC_FILE};
+   assert_int_equal(CALL(&device, SYNCOBJ_HANDLE_TO_FD, args), 0);
+   struct pollfd poller = {.fd = args.fd, .events = POLLIN};
+   assert_int_equal(poll(&poller, 1, 0), 0);
+   release();
+   assert_int_equal(poll(&poller, 1, 10000), 1);
+   assert_int_equal(poller.revents, POLLIN);
+   close(args.fd);
+   device_close(&device);
+}
+
+static void commands_run_serially_and_stop_at_a_failure(void **state)
+{
+   struct device device = open_machine();
+   uint32_t handle = make_syncobj(&device);
+   struct agx_uapi_sync out = binary(handle);
+   struct compute_record commands[] = {compute_command(5), compute_command(FAIL + AGX_DATA_LOSS),
+                                       compute_command(6)};
+   commands[1].header.cdm_barrier = 1;
+   commands[2].header.cdm_barrier = 2;
+   struct agx_uapi_submit args = {
+      .syncs = (uintptr_t)&out,
+      .cmdbuf = (uintptr_t)commands,
+      .queue_id = device.queue,
+      .out_sync_count = 1,
+      .cmdbuf_size = sizeof(commands),
+   };
+   assert_int_equal(CALL(&device, ASAHI_SUBMIT, args), 0);
+   assert_int_equal(wait_syncobj(&device, handle, INT64_MAX, 0), 0);
+   assert_int_equal(fence_status(&device, handle), -EIO);
+   assert_int_equal(machine.count, 2);
+   assert_int_equal(machine.ran[0], 5);
+   device_close(&device);
+}
+
+static void timestamps_lie_in_order(void **state)
+{
+   struct device device = open_machine();
+   uint32_t gem = make_gem(&device, 2 * PAGE, 0);
+   uint64_t *memory = map_gem(&device, gem, 2 * PAGE);
+   struct agx_uapi_gem_bind_object object = {
+      .flags = AGX_UAPI_BIND_OBJECT_USAGE_TIMESTAMPS, .handle = gem, .offset = PAGE, .range = PAGE};
+   assert_int_equal(CALL(&device, ASAHI_GEM_BIND_OBJECT, object), 0);
+   assert_int_equal(object.object_handle, 1);
+   uint32_t handle = make_syncobj(&device);
+   struct agx_uapi_sync out = binary(handle);
+   struct agx_uapi_get_time before = {0}, after = {0};
+   assert_int_equal(CALL(&device, ASAHI_GET_TIME, before), 0);
+   struct compute_record command = compute_command(1);
+   command.compute.ts = (struct agx_uapi_timestamps){{1, 8}, {1, PAGE - 8}};
+   assert_int_equal(submit(&device, &command, &out, 0, 1), 0);
+   assert_int_equal(wait_syncobj(&device, handle, INT64_MAX, 0), 0);
+   assert_int_equal(CALL(&device, ASAHI_GET_TIME, after), 0);
+   uint64_t start = memory[(PAGE + 8) / 8], end = memory[(2 * PAGE - 8) / 8];
+   assert_true(before.gpu_timestamp <= start && start <= end && end <= after.gpu_timestamp);
+   assert_int_equal(memory[0], 0);
+   unmap_gem(&device, memory, 2 * PAGE);
+   device_close(&device);
+}
+
+static void closing_in_flight_cancels_what_did_not_start(void **state)
+{
+   struct device device = open_machine(), other = {.node = device.node};
+   assert_ok(agx_virtual_open(device.node, &other.file));
+   uint32_t handle = make_syncobj(&device);
+   struct agx_uapi_sync out = binary(handle);
+   assert_int_equal(submit_at(&device, HELD, NULL, 0, 0), 0);
+   await_start(1);
+   assert_int_equal(submit_at(&device, 9, &out, 0, 1), 0);
+   struct agx_uapi_syncobj_handle args = {.handle = handle};
+   assert_int_equal(CALL(&device, SYNCOBJ_HANDLE_TO_FD, args), 0);
+   assert_int_equal(CALL(&other, SYNCOBJ_FD_TO_HANDLE, args), 0);
+   close(args.fd);
+   make_gem(&device, 4 * PAGE, AGX_UAPI_GEM_VM_PRIVATE);
+   agx_virtual_close(device.file);
+   assert_int_equal(wait_syncobj(&other, args.handle, INT64_MAX, 0), 0);
+   assert_int_equal(fence_status(&other, args.handle), -ECANCELED);
+   release();
+   agx_virtual_close(other.file);
+   agx_virtual_node_destroy(device.node);
+   assert_int_equal(machine.count, 1);
+}
+
+static void without_execution_a_submission_is_done_at_once(void **state)
+{
+   struct device device = open_machine();
+   agx_virtual_set_option(device.node, AGX_VIRTUAL_EXECUTE, 0);
+   uint32_t handle = make_syncobj(&device);
+   struct agx_uapi_sync out = point(handle, 3);
+   assert_int_equal(submit_at(&device, HELD, &out, 0, 1), 0);
+   assert_int_equal(wait_point(&device, handle, 3, 0, 0), 0);
+   assert_int_equal(machine.count, 0);
+   device_close(&device);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_queue_runs_in_order),
+      cmocka_unit_test(work_waits_for_its_in_syncs),
+      cmocka_unit_test(failures_show_in_the_fence_only),
+      cmocka_unit_test(a_sync_file_polls_ready_when_done),
+      cmocka_unit_test(commands_run_serially_and_stop_at_a_failure),
+      cmocka_unit_test(timestamps_lie_in_order),
+      cmocka_unit_test(closing_in_flight_cancels_what_did_not_start),
+      cmocka_unit_test(without_execution_a_submission_is_done_at_once),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
