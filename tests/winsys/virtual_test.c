@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The whole winsys over the virtual kernel in this process: real submissions of the
+ * smallest stream there is, real fences, threads, and failures injected between.
+ */
+#include "fake_kmd.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "winsys/device.h"
+
+static int64_t in_seconds(int seconds)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return (now.tv_sec + seconds) * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* A device, a queue, a timeline, and a stream that ends at once. */
+struct setup {
+   struct agxw_device *device;
+   struct agxw_queue *queue;
+   struct agxw_timeline *timeline;
+   struct agxw_bo *stream;
+   struct agxw_compute command;
+};
+
+static agx_status fill_setup(struct setup *setup)
+{
+   static const uint32_t terminate[2] = {0x40000000, 0};
+   void *memory;
+   AGX_TRY(agxw_queue_create(setup->device, 0, &setup->queue));
+   AGX_TRY(agxw_timeline_create(setup->device, 0, &setup->timeline));
+   AGX_TRY(agxw_bo_create(setup->device, 16, 0, 0, "stream", &setup->stream));
+   AGX_TRY(agxw_bo_map(setup->stream, &memory));
+   memcpy(memory, terminate, sizeof(terminate));
+   setup->command = (struct agxw_compute){agxw_bo_va(setup->stream), agxw_bo_va(setup->stream)};
+   return AGX_OK;
+}
+
+static void begin_on(struct setup *setup, const char *name)
+{
+   struct agx_kmd *kmd;
+   *setup = (struct setup){0};
+   assert_ok(agxw_kmd_open(name, NULL, &kmd));
+   assert_ok(agxw_device_create(kmd, NULL, &setup->device));
+   assert_ok(fill_setup(setup));
+}
+
+static void end(struct setup *setup)
+{
+   agxw_bo_destroy(setup->stream);
+   agxw_timeline_destroy(setup->timeline);
+   agxw_queue_destroy(setup->queue);
+   agxw_device_destroy(setup->device);
+}
+
+/* Submits count times the stream; value is signalled on the timeline. */
+static agx_status submit(struct setup *setup, uint32_t count, const struct agxw_point *wait,
+                         uint64_t value)
+{
+   struct agxw_compute commands[130];
+   for (uint32_t i = 0; i < count; i++)
+      commands[i] = setup->command;
+   const struct agxw_point signal = {setup->timeline, value};
+   return agxw_submit(setup->queue, &(struct agxw_submit){.commands = commands,
+                                                          .command_count = count,
+                                                          .waits = wait,
+                                                          .wait_count = wait != NULL,
+                                                          .signals = &signal,
+                                                          .signal_count = 1});
+}
+
+/* Streams run only where the simulator is built in. */
+static void need_simulator(struct setup *setup)
+{
+   const struct agxw_point point = {setup->timeline, 1};
+   assert_ok(submit(setup, 1, NULL, 1));
+   assert_ok(agxw_wait(setup->device, &point, 1, false, in_seconds(20)));
+   if (agxw_point_status(&point) == AGX_UNKNOWN && strstr(agx_error_peek(), "no simulator")) {
+      end(setup);
+      skip();
+   }
+}
+
+static void every_chip_opens(void **state)
+{
+   for (size_t i = 0; agx_chip_at(i); i++) {
+      char name[32];
+      struct setup setup;
+      snprintf(name, sizeof(name), "virtual:%s", agx_chip_at(i)->name);
+      begin_on(&setup, name);
+      const struct agxw_device_info *info = agxw_device_info(setup.device);
+      assert_true(info->is_virtual);
+      assert_ptr_equal(info->chip, agx_chip_at(i));
+      assert_int_equal(info->core_count, info->chip->clusters * info->chip->cores_per_cluster);
+      assert_non_null(strstr(info->name, info->chip->market));
+      end(&setup);
+   }
+   struct agx_kmd *kmd;
+   assert_int_not_equal(agxw_kmd_open("virtual:g99x", NULL, &kmd), AGX_OK);
+   assert_non_null(strstr(agx_error_peek(), "g99x"));
+}
+
+static void work_is_done_and_signalled(void **state)
+{
+   struct setup setup;
+   begin_on(&setup, "virtual");
+   uint64_t value;
+   assert_ok(agxw_timeline_query(setup.timeline, &value));
+   assert_int_equal(value, 0);
+   need_simulator(&setup);
+   const uint32_t counts[] = {0, 1, 64, 65, 130};
+   for (uint64_t i = 1; i < 5; i++) {
+      const struct agxw_point point = {setup.timeline, i + 1};
+      assert_ok(submit(&setup, counts[i], NULL, i + 1));
+      assert_ok(agxw_wait(setup.device, &point, 1, false, in_seconds(20)));
+      assert_ok(agxw_timeline_query(setup.timeline, &value));
+      assert_int_equal(value, i + 1);
+      assert_ok(agxw_point_status(&point));
+   }
+   end(&setup);
+}
+
+static void a_fault_is_found_at_the_point(void **state)
+{
+   struct setup setup;
+   begin_on(&setup, "virtual");
+   need_simulator(&setup);
+   const struct agxw_point point = {setup.timeline, 2};
+   setup.command.stream_va = setup.command.stream_end_va = 0x3000000000;
+   assert_ok(submit(&setup, 1, NULL, 2));
+   assert_ok(agxw_wait(setup.device, &point, 1, false, in_seconds(20)));
+   assert_fails(agxw_point_status(&point), AGX_DATA_LOSS, "GPU fault");
+   char text[200];
+   assert_true(agxw_device_fault_text(setup.device, text, sizeof(text)) > 0);
+   assert_non_null(strstr(agx_error_peek(), text));
+   end(&setup);
+}
+
+static void waits_hold_a_submission_back(void **state)
+{
+   struct setup setup;
+   begin_on(&setup, "virtual");
+   struct agxw_timeline *gate, *other;
+   assert_ok(agxw_timeline_create(setup.device, 0, &gate));
+   assert_ok(agxw_timeline_create(setup.device, 5, &other));
+   /* Nobody has submitted the gate's point yet. */
+   const struct agxw_point wait = {gate, 1}, done = {setup.timeline, 1};
+   assert_fails(submit(&setup, 1, &wait, 1), AGX_INVALID_ARGUMENT, "SUBMIT");
+   assert_fails(agxw_wait(setup.device, &done, 1, false, 0), AGX_DEADLINE_EXCEEDED, "");
+   assert_fails(agxw_point_status(&done), AGX_INVALID_ARGUMENT, "point 1");
+   assert_ok(agxw_timeline_signal(gate, 1));
+   assert_ok(submit(&setup, 1, &wait, 1));
+   assert_ok(agxw_wait(setup.device, &done, 1, false, in_seconds(20)));
+   /* Any: one of them has been reached all the time. */
+   const struct agxw_point any[] = {{gate, 99}, {other, 5}};
+   assert_ok(agxw_wait(setup.device, any, 2, true, 0));
+   assert_fails(agxw_wait(setup.device, any, 2, false, 0), AGX_DEADLINE_EXCEEDED, "");
+   agxw_timeline_destroy(gate);
+   agxw_timeline_destroy(other);
+   end(&setup);
+}
+
+static void submissions_without_commands_pass_fences_on(void **state)
+{
+   struct setup setup;
+   begin_on(&setup, "virtual");
+   need_simulator(&setup);
+   struct agxw_timeline *others[3];
+   for (int i = 0; i < 3; i++)
+      assert_ok(agxw_timeline_create(setup.device, 0, &others[i]));
+   const struct agxw_point waits[] = {{setup.timeline, 1}, {others[0], 4}};
+   const struct agxw_point signals[] = {{others[1], 7}, {others[2], 8}};
+   for (uint32_t count = 0; count <= 2; count++) {
+      assert_ok(submit(&setup, 1, NULL, count + 2));
+      assert_ok(agxw_timeline_signal(others[0], count + 4));
+      const struct agxw_point now[] = {{others[1], 7 + count}, {others[2], 8 + count}};
+      assert_ok(agxw_submit(
+         setup.queue, &(struct agxw_submit){
+                         .waits = waits, .wait_count = count, .signals = now, .signal_count = 2}));
+      assert_ok(agxw_wait(setup.device, now, 2, false, in_seconds(20)));
+   }
+   /* An error goes with the fence. */
+   setup.command.stream_va = 0x3000000000;
+   assert_ok(submit(&setup, 1, NULL, 10));
+   const struct agxw_point bad = {setup.timeline, 10}, after = {signals[0].timeline, 20};
+   assert_ok(agxw_submit(
+      setup.queue,
+      &(struct agxw_submit){.waits = &bad, .wait_count = 1, .signals = &after, .signal_count = 1}));
+   assert_ok(agxw_wait(setup.device, &after, 1, false, in_seconds(20)));
+   assert_fails(agxw_point_status(&after), AGX_DATA_LOSS, "GPU fault");
+   for (int i = 0; i < 3; i++)
+      agxw_timeline_destroy(others[i]);
+   end(&setup);
+}
+
+static void buffers_keep_what_was_written(void **state)
+{
+   struct setup setup;
+   begin_on(&setup, "virtual");
+   struct agxw_bo *bos[20];
+   for (uint32_t i = 0; i < 20; i++) {
+      uint8_t *memory;
+      uint32_t flags = i % 16;
+      assert_ok(agxw_bo_create(setup.device, (i + 1) * 9000, 0, flags, "b", &bos[i]));
+      assert_ok(agxw_bo_map(bos[i], (void **)&memory));
+      for (uint64_t at = 0; at < agxw_bo_size(bos[i]); at += 512)
+         assert_int_equal(memory[at], 0);
+      memset(memory, (int)i + 1, agxw_bo_size(bos[i]));
+   }
+   for (uint32_t i = 0; i < 20; i++) {
+      uint8_t *memory;
+      assert_ok(agxw_bo_map(bos[i], (void **)&memory));
+      assert_int_equal(memory[agxw_bo_size(bos[i]) - 1], i + 1);
+      agxw_bo_destroy(bos[i]);
+   }
+   end(&setup);
+}
+
+struct waiter {
+   struct setup *setup;
+   agx_status status;
+};
+
+static void *wait_for_three(void *argument)
+{
+   struct waiter *waiter = argument;
+   const struct agxw_point point = {waiter->setup->timeline, 3};
+   waiter->status = agxw_wait(waiter->setup->device, &point, 1, false, in_seconds(20));
+   return NULL;
+}
+
+static void a_wait_may_come_before_the_submission(void **state)
+{
+   struct setup setup;
+   begin_on(&setup, "virtual");
+   struct waiter waiter = {&setup, AGX_UNKNOWN};
+   pthread_t thread;
+   assert_int_equal(pthread_create(&thread, NULL, wait_for_three, &waiter), 0);
+   for (uint64_t value = 1; value <= 3; value++)
+      assert_ok(submit(&setup, 1, NULL, value));
+   pthread_join(thread, NULL);
+   assert_int_equal(waiter.status, AGX_OK);
+   end(&setup);
+}
+
+#define THREADS 4
+#define ROUNDS  40
+
+/* Everything at once: buffers, submissions, waits, on one device from many threads. */
+static void *work(void *argument)
+{
+   struct waiter *worker = argument;
+   struct setup mine = {.device = worker->setup->device};
+   worker->status = fill_setup(&mine);
+   for (uint64_t value = 1; worker->status == AGX_OK && value <= ROUNDS; value++) {
+      const struct agxw_point done = {mine.timeline, value};
+      struct agxw_bo *bo = NULL;
+      void *memory;
+      worker->status = agxw_bo_create(mine.device, value * 5000, 0, 0, "b", &bo);
+      if (worker->status == AGX_OK)
+         worker->status = agxw_bo_map(bo, &memory);
+      if (worker->status == AGX_OK)
+         worker->status = submit(&mine, 1 + value % 3, NULL, value);
+      if (worker->status == AGX_OK && value % 2)
+         worker->status = agxw_wait(mine.device, &done, 1, false, in_seconds(60));
+      agxw_bo_destroy(bo);
+   }
+   const struct agxw_point last = {mine.timeline, ROUNDS};
+   if (worker->status == AGX_OK)
+      worker->status = agxw_wait(mine.device, &last, 1, false, in_seconds(60));
+   agxw_bo_destroy(mine.stream);
+   agxw_timeline_destroy(mine.timeline);
+   agxw_queue_destroy(mine.queue);
+   return NULL;
+}
+
+static void threads_share_a_device(void **state)
+{
+   struct setup setup;
+   begin_on(&setup, "virtual");
+   struct waiter workers[THREADS];
+   pthread_t threads[THREADS];
+   for (int i = 0; i < THREADS; i++) {
+      workers[i] = (struct waiter){&setup, AGX_UNKNOWN};
+      assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+   }
+   for (int i = 0; i < THREADS; i++) {
+      pthread_join(threads[i], NULL);
+      assert_int_equal(workers[i].status, AGX_OK);
+   }
+   end(&setup);
+}
+
+/* A life in which the nth request fails; the status of the first failure. */
+static agx_status live(struct agx_kmd *kmd)
+{
+   struct setup setup = {0};
+   AGX_TRY(agxw_device_create(kmd, NULL, &setup.device));
+   agx_status status = fill_setup(&setup);
+   if (status == AGX_OK)
+      status = submit(&setup, 2, NULL, 1);
+   const struct agxw_point done = {setup.timeline, 1};
+   if (status == AGX_OK)
+      status = agxw_wait(setup.device, &done, 1, false, in_seconds(20));
+   if (status == AGX_OK)
+      status = agxw_point_status(&done);
+   end(&setup);
+   return status;
+}
+
+static void any_request_may_fail(void **state)
+{
+   struct setup setup;
+   begin_on(&setup, "virtual");
+   need_simulator(&setup);
+   end(&setup);
+   static const int errors[] = {ENOMEM, EINTR, ENODEV, EINVAL};
+   for (int e = 0; e < 4; e++) {
+      int failed = 0, nth = 0;
+      for (bool over = false; !over; nth++) {
+         struct agx_kmd *inner;
+         struct fake_kmd fake;
+         assert_ok(agxw_kmd_open("virtual", NULL, &inner));
+         fake_kmd_wrap(&fake, inner);
+         fake_kmd_fail(&fake, nth, 0, errors[e]);
+         failed += live(&fake.base) != AGX_OK;
+         over = fake.requests <= nth; /* nothing was left to fail */
+         fake_kmd_assert_clean(&fake);
+      }
+      assert_in_range(failed, 10, nth);
+   }
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_chip_opens),
+      cmocka_unit_test(work_is_done_and_signalled),
+      cmocka_unit_test(a_fault_is_found_at_the_point),
+      cmocka_unit_test(waits_hold_a_submission_back),
+      cmocka_unit_test(submissions_without_commands_pass_fences_on),
+      cmocka_unit_test(buffers_keep_what_was_written),
+      cmocka_unit_test(a_wait_may_come_before_the_submission),
+      cmocka_unit_test(threads_share_a_device),
+      cmocka_unit_test(any_request_may_fail),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
