@@ -27,6 +27,11 @@ static const struct agx_command {
     "  --hex BYTES...  the bytes themselves, as hex; spaces do not matter\n"
     "  --raw           FILE is raw bytes, whatever it looks like\n"
     "  --json          print {\"instructions\": [...], \"error\": ...}\n"},
+   {"info", "[--device auto|drm|virtual[:CHIP]|PATH] [--json]",
+    "describe the device, and say why other nodes are not used", agx_cmd_info,
+    "  --device NAME   auto (the default) takes the first usable node, else the virtual AGX;\n"
+    "                  drm only a real one; virtual:CHIP such as virtual:g14s or virtual:t6020\n"
+    "  --json          print {\"device\": {...}, \"nodes\": [...]}, or \"error\" for the device\n"},
 };
 
 static void print_overview(FILE *to)

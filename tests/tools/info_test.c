@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool.h"
+
+#include "agx/chip.h"
+
+static void the_virtual_device_is_described(void **state)
+{
+   static char text[TOOL_MAX_OUTPUT];
+   for (size_t i = 0; agx_chip_at(i); i++) {
+      char arguments[64], line[64];
+      snprintf(arguments, sizeof(arguments), "info --device virtual:%s", agx_chip_at(i)->soc);
+      assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+      snprintf(line, sizeof(line), "virtual:%s\n", agx_chip_at(i)->name);
+      assert_non_null(strstr(text, line));
+      assert_non_null(strstr(text, agx_chip_at(i)->market));
+      assert_non_null(strstr(text, "virtual: a simulation"));
+   }
+   assert_int_equal(tool_run("AGX_TOOL", "info --json --device virtual:g14s", text), 0);
+   assert_non_null(strstr(text, "\"chip\": \"g14s\""));
+   assert_non_null(strstr(text, "\"virtual\": true"));
+   assert_non_null(strstr(text, "\"nodes\": ["));
+}
+
+static void mistakes_are_named(void **state)
+{
+   static char text[TOOL_MAX_OUTPUT];
+   assert_int_equal(tool_run("AGX_TOOL", "info --device virtual:g99x", text), 1);
+   assert_non_null(strstr(text, "agx info: "));
+   assert_non_null(strstr(text, "g99x"));
+   assert_int_equal(tool_run("AGX_TOOL", "info --device /dev/null --json", text), 1);
+   assert_non_null(strstr(text, "\"error\": \"/dev/null: not a DRM device\""));
+   assert_int_equal(tool_run("AGX_TOOL", "info --device", text), 2);
+   assert_int_equal(tool_run("AGX_TOOL", "info --jsn", text), 2);
+   assert_non_null(strstr(text, "--jsn"));
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_virtual_device_is_described),
+      cmocka_unit_test(mistakes_are_named),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}

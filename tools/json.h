@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JSON output of the tools, as they go along: members know whether a comma is due.
+ */
+#pragma once
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct agx_json {
+   FILE *file;
+   bool has_previous; /* in the innermost object or array */
+};
+
+static inline void agx_json_quote(struct agx_json *json, const char *text)
+{
+   fputc('"', json->file);
+   for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+      if (*at == '"' || *at == '\\')
+         fprintf(json->file, "\\%c", *at);
+      else if (*at < 0x20)
+         fprintf(json->file, "\\u%04x", *at);
+      else
+         fputc(*at, json->file);
+   }
+   fputc('"', json->file);
+}
+
+/* Starts a value; name is NULL in arrays and at the top. */
+static inline void agx_json_name(struct agx_json *json, const char *name)
+{
+   if (json->has_previous)
+      fputs(", ", json->file);
+   json->has_previous = true;
+   if (!name)
+      return;
+   agx_json_quote(json, name);
+   fputs(": ", json->file);
+}
+
+/* bracket: '{' or '['. */
+static inline void agx_json_open(struct agx_json *json, const char *name, char bracket)
+{
+   agx_json_name(json, name);
+   fputc(bracket, json->file);
+   json->has_previous = false;
+}
+
+static inline void agx_json_close(struct agx_json *json, char bracket)
+{
+   fputc(bracket, json->file);
+   json->has_previous = true;
+}
+
+static inline void agx_json_text(struct agx_json *json, const char *name, const char *text)
+{
+   agx_json_name(json, name);
+   agx_json_quote(json, text);
+}
+
+static inline void agx_json_number(struct agx_json *json, const char *name, uint64_t value)
+{
+   agx_json_name(json, name);
+   fprintf(json->file, "%" PRIu64, value);
+}
+
+static inline void agx_json_signed(struct agx_json *json, const char *name, int64_t value)
+{
+   agx_json_name(json, name);
+   fprintf(json->file, "%" PRId64, value);
+}
+
+static inline void agx_json_bool(struct agx_json *json, const char *name, bool value)
+{
+   agx_json_name(json, name);
+   fputs(value ? "true" : "false", json->file);
+}
