@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tree is made under a temporary name and renamed, so that processes that start
+ * together see a whole one. It stays for the next process.
+ */
+#include "winsys/virtual/shadow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define DEVICE  "406400000.gpu"
+#define VERSION "1" /* of the tree */
+
+static char root[PATH_MAX / 4];
+static size_t root_length;
+static struct stat node_info;
+
+/* What is led into the tree. All of /dev/dri is: nodes of the machine are hidden. */
+static const char *const shown[] = {
+   "/dev/dri",
+   "/sys/class/drm",
+   "/sys/dev/char/226:128",
+   "/sys/devices/platform/" DEVICE,
+};
+
+static const char *const folders[] = {
+   "dev",
+   "dev/dri",
+   "sys",
+   "sys/bus",
+   "sys/bus/platform",
+   "sys/class",
+   "sys/class/drm",
+   "sys/dev",
+   "sys/dev/char",
+   "sys/devices",
+   "sys/devices/platform",
+   "sys/devices/platform/" DEVICE,
+   "sys/devices/platform/" DEVICE "/drm",
+   "sys/devices/platform/" DEVICE "/drm/renderD128",
+};
+
+static const struct {
+   const char *path, *target;
+} links[] = {
+   {"sys/devices/platform/" DEVICE "/subsystem", "../../../bus/platform"},
+   {"sys/devices/platform/" DEVICE "/drm/renderD128/device", "../../../" DEVICE},
+   {"sys/devices/platform/" DEVICE "/drm/renderD128/subsystem", "../../../../../class/drm"},
+   {"sys/dev/char/226:128", "../../devices/platform/" DEVICE "/drm/renderD128"},
+   {"sys/class/drm/renderD128", "../../devices/platform/" DEVICE "/drm/renderD128"},
+};
+
+static const struct {
+   const char *path, *text; /* %s: the chip's device tree name */
+} files[] = {
+   {"dev/dri/renderD128", ""},
+   {"sys/devices/platform/" DEVICE "/uevent",
+    "DRIVER=asahi\nOF_NAME=gpu\nOF_FULLNAME=/soc/gpu@406400000\nOF_COMPATIBLE_0=%s\n"
+    "OF_COMPATIBLE_N=1\nMODALIAS=of:NgpuT(null)C%s\n"},
+   {"sys/devices/platform/" DEVICE "/drm/renderD128/uevent",
+    "MAJOR=226\nMINOR=128\nDEVNAME=dri/renderD128\nDEVTYPE=drm_minor\n"},
+   {"sys/devices/platform/" DEVICE "/drm/renderD128/dev", "226:128\n"},
+};
+
+static bool write_file(const char *path, const char *format, const char *name)
+{
+   FILE *file = fopen(path, "we");
+   if (!file)
+      return false;
+   const char *at = format;
+   for (const char *mark; (mark = strstr(at, "%s")); at = mark + 2)
+      fprintf(file, "%.*s%s", (int)(mark - at), at, name);
+   fputs(at, file);
+   return fclose(file) == 0;
+}
+
+static bool make_tree(const char *base, const struct agx_chip *chip)
+{
+   char path[PATH_MAX];
+   for (size_t i = 0; i < AGX_COUNT(folders); i++) {
+      snprintf(path, sizeof(path), "%s/%s", base, folders[i]);
+      if (mkdir(path, 0755))
+         return false;
+   }
+   for (size_t i = 0; i < AGX_COUNT(links); i++) {
+      snprintf(path, sizeof(path), "%s/%s", base, links[i].path);
+      if (symlink(links[i].target, path))
+         return false;
+   }
+   for (size_t i = 0; i < AGX_COUNT(files); i++) {
+      snprintf(path, sizeof(path), "%s/%s", base, files[i].path);
+      if (!write_file(path, files[i].text, chip->device_tree))
+         return false;
+   }
+   return true;
+}
+
+/* Below a folder that only this user can write. */
+static bool make_private(const char *path)
+{
+   struct stat info;
+   if (mkdir(path, 0700) && errno != EEXIST)
+      return false;
+   return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+          !(info.st_mode & 022);
+}
+
+static bool make_root(const char *parent, const struct agx_chip *chip)
+{
+   char base[PATH_MAX / 8], fresh[PATH_MAX / 4];
+   snprintf(base, sizeof(base), "%s/agx-virtual-%u", parent, (unsigned)geteuid());
+   if (!make_private(base))
+      return false;
+   snprintf(root, sizeof(root), "%s/%s-" VERSION, base, chip->name);
+   char node[PATH_MAX];
+   snprintf(node, sizeof(node), "%s/dev/dri/renderD128", root);
+   if (stat(node, &node_info) == 0)
+      return true;
+   snprintf(fresh, sizeof(fresh), "%s/new-%d", base, (int)getpid());
+   if (mkdir(fresh, 0755) || !make_tree(fresh, chip))
+      return false;
+   /* Another process may have been first: then its tree is as good. */
+   if (rename(fresh, root) && errno != EEXIST && errno != ENOTEMPTY)
+      return false;
+   return stat(node, &node_info) == 0;
+}
+
+bool agxv_shadow_init(const struct agx_chip *chip)
+{
+   const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/dev/shm"};
+   for (size_t i = 0; i < AGX_COUNT(parents); i++) {
+      if (parents[i] && parents[i][0] == '/' && make_root(parents[i], chip)) {
+         root_length = strlen(root);
+         return true;
+      }
+   }
+   fprintf(stderr, "agx virtual: no folder for the device files: set TMPDIR to a writable one\n");
+   return false;
+}
+
+static bool is_below(const char *path, const char *top)
+{
+   size_t length = strlen(top);
+   return strncmp(path, top, length) == 0 && (path[length] == 0 || path[length] == '/');
+}
+
+const char *agxv_shadow_path(const char *path, char buffer[PATH_MAX])
+{
+   if (!root_length || !path || path[0] != '/' || (path[1] != 'd' && path[1] != 's'))
+      return path;
+   for (size_t i = 0; i < AGX_COUNT(shown); i++) {
+      if (!is_below(path, shown[i]))
+         continue;
+      int length = snprintf(buffer, PATH_MAX, "%s%s", root, path);
+      return length < PATH_MAX ? buffer : path;
+   }
+   return path;
+}
+
+void agxv_shadow_strip(char *path)
+{
+   if (root_length && strncmp(path, root, root_length) == 0 && path[root_length] == '/')
+      memmove(path, path + root_length, strlen(path + root_length) + 1);
+}
+
+bool agxv_shadow_is_node(dev_t device, ino_t inode)
+{
+   return root_length && node_info.st_ino == inode && node_info.st_dev == device;
+}

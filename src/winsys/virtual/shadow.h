@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The paths that the preload library shows: a small tree of real files (device folder
+ * and sysfs) in a private folder of the user, to which paths below /dev/dri and the
+ * node's sysfs folders are led. So the C library's own code lists, reads and resolves
+ * them, and only the node's file must be passed off as a device.
+ */
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "agx/chip.h"
+
+#define AGXV_NODE_MAJOR 226
+#define AGXV_NODE_MINOR 128
+
+/* Makes the tree for a chip where it isn't there yet; false with words on stderr. */
+bool agxv_shadow_init(const struct agx_chip *chip);
+
+/* The path to use instead of path: path itself, or a text in buffer. */
+const char *agxv_shadow_path(const char *path, char buffer[PATH_MAX]);
+/* Undoes it for a path that the C library resolved, in place. */
+void agxv_shadow_strip(char *path);
+/* Whether the file is what stands for the node. */
+bool agxv_shadow_is_node(dev_t device, ino_t inode);

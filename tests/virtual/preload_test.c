@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The preload library in a process of its own: a program that uses libdrm only must
+ * find and use the node. Not under sanitizers: their runtime wants to be the first
+ * library of a process, before any that LD_PRELOAD names.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* What the client prints under the library, with environment in front. */
+static void run_client(const char *environment, char *output, size_t capacity)
+{
+   char command[4096];
+   const char *library = getenv("AGX_TEST_PRELOAD"), *client = getenv("AGX_TEST_CLIENT");
+   assert_non_null(library);
+   assert_non_null(client);
+   snprintf(command, sizeof(command), "%s LD_PRELOAD='%s' '%s' 2>&1", environment, library, client);
+   FILE *pipe = popen(command, "r");
+   assert_non_null(pipe);
+   size_t length = fread(output, 1, capacity - 1, pipe);
+   output[length] = 0;
+   if (pclose(pipe) != 0)
+      fail_msg("%s: %s", command, output);
+}
+
+static void a_libdrm_program_finds_the_node(void **state)
+{
+   if (SANITIZED)
+      skip();
+   char output[4096];
+   run_client("AGX_DEVICE=virtual", output, sizeof(output));
+   assert_string_equal(output, "device /dev/dri/renderD128 /soc/gpu@406400000 apple,agx-g13g\n"
+                               "driver asahi 0.0.0 chip 8103\n"
+                               "fine\n");
+}
+
+static void the_chip_is_chosen_by_name(void **state)
+{
+   if (SANITIZED)
+      skip();
+   char output[4096];
+   run_client("AGX_DEVICE=virtual:g14s", output, sizeof(output));
+   assert_non_null(strstr(output, "apple,agx-g14s\n"));
+   assert_non_null(strstr(output, "chip 6020\n"));
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_libdrm_program_finds_the_node),
+      cmocka_unit_test(the_chip_is_chosen_by_name),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
