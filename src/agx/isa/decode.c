@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Bytes to operands. The low seven bits choose the few rows that can match; the
- * first that does is the instruction. Every bit must be accounted for by the
- * row: unknown bits and constants with another value are errors, never dropped.
+ * first that does is the instruction, except that an alias leaves what it can't
+ * express to its general form. Every bit must be accounted for by the row:
+ * unknown bits and constants with another value are errors, never dropped.
  */
 #include "agx/isa/isa.h"
 
@@ -39,17 +40,6 @@ static bool row_matches(const struct agx_isa_row *row, struct agx_isa_bits bits,
    return !agx_isa_bits_any(wrong);
 }
 
-static const struct agx_isa_row *find_row(struct agx_isa_bits bits, unsigned known_B)
-{
-   unsigned low = bits.word[0] & 127;
-   for (unsigned i = agx_isa_bucket[low]; i < agx_isa_bucket[low + 1]; i++) {
-      const struct agx_isa_row *row = &agx_isa_rows[agx_isa_bucket_row[i]];
-      if (row_matches(row, bits, known_B))
-         return row;
-   }
-   return NULL;
-}
-
 /* Fails, naming the lowest of the wrong bits and what stands around it. */
 static agx_status fail_bits(const struct agx_isa_row *row, struct agx_isa_bits bits,
                             struct agx_isa_bits wrong, const char *why)
@@ -75,26 +65,9 @@ static agx_status check_bits(const struct agx_isa_row *row, struct agx_isa_bits 
    return AGX_OK;
 }
 
-agx_status agx_isa_decode(const void *bytes, size_t size, struct agx_isa_instr *out_instr)
+static agx_status decode_operands(const struct agx_isa_row *row, struct agx_isa_bits bits,
+                                  struct agx_isa_instr *out_instr)
 {
-   unsigned known_B = (unsigned)AGX_MIN(size, AGX_ISA_MAX_BYTES);
-   struct agx_isa_bits bits = load_bits(bytes, known_B);
-   const struct agx_isa_row *row = find_row(bits, known_B);
-   out_instr->op = 0;
-   out_instr->length = 0;
-   if (size < 2)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "byte %zu: cut short, instructions have 2 bytes or more",
-                      size);
-   if (!row)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "byte 0: no instruction begins with the bytes %02x %02x",
-                      (unsigned)(bits.word[0] & 255), (unsigned)(bits.word[0] >> 8 & 255));
-   unsigned length_B = row_length(row, bits);
-   if (length_B > size)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "byte %zu: cut short, an instruction of %u bytes", size,
-                      length_B);
-   bits = agx_isa_bits_and(bits, agx_isa_bits_mask(length_B));
-   AGX_TRY(check_bits(row, bits, length_B));
    for (unsigned i = 0; i < row->info.operand_count; i++) {
       const struct agx_isa_slot *slot = &row->slot[i];
       uint32_t value = agx_isa_field_get(&slot->field, bits);
@@ -104,7 +77,43 @@ agx_status agx_isa_decode(const void *bytes, size_t size, struct agx_isa_instr *
                          slot->field.slice[0].start / 8, row->info.name, row->info.operand[i].name,
                          value, reason);
    }
+   return AGX_OK;
+}
+
+/* Decodes with a row that matches. */
+static agx_status decode_row(const struct agx_isa_row *row, struct agx_isa_bits bits, size_t size,
+                             struct agx_isa_instr *out_instr)
+{
+   unsigned length_B = row_length(row, bits);
+   if (length_B > size)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "byte %zu: cut short, an instruction of %u bytes", size,
+                      length_B);
+   bits = agx_isa_bits_and(bits, agx_isa_bits_mask(length_B));
+   AGX_TRY(check_bits(row, bits, length_B));
+   AGX_TRY(decode_operands(row, bits, out_instr));
    out_instr->op = (uint16_t)(row - agx_isa_rows);
    out_instr->length = (uint8_t)length_B;
    return AGX_OK;
+}
+
+agx_status agx_isa_decode(const void *bytes, size_t size, struct agx_isa_instr *out_instr)
+{
+   unsigned known_B = (unsigned)AGX_MIN(size, AGX_ISA_MAX_BYTES);
+   struct agx_isa_bits bits = load_bits(bytes, known_B);
+   unsigned low = bits.word[0] & 127;
+   out_instr->op = 0;
+   out_instr->length = 0;
+   if (size < 2)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "byte %zu: cut short, instructions have 2 bytes or more",
+                      size);
+   for (unsigned i = agx_isa_bucket[low]; i < agx_isa_bucket[low + 1]; i++) {
+      const struct agx_isa_row *row = &agx_isa_rows[agx_isa_bucket_row[i]];
+      if (!row_matches(row, bits, known_B))
+         continue;
+      agx_status status = decode_row(row, bits, size, out_instr);
+      if (status == AGX_OK || !row->is_alias)
+         return status;
+   }
+   return AGX_FAIL(AGX_INVALID_ARGUMENT, "byte 0: no instruction begins with the bytes %02x %02x",
+                   (unsigned)(bits.word[0] & 255), (unsigned)(bits.word[0] >> 8 & 255));
 }

@@ -109,11 +109,21 @@ class Case:
                 attributes.append(word)
         for word in attributes:
             self.attribute(*word.partition("=")[::2])
-        used = self.when_mask | self.zero | bits_of(self.value)
-        if used >> field_width:
+        self.used = self.when_mask | self.zero | bits_of(self.value) | self.attribute_bits()
+        if self.used >> field_width:
             raise Bad("a slice lies outside the operand")
         if (self.kind == "none") != (not self.value):
             raise Bad("value does not go with the kind")
+
+    def attribute_bits(self):
+        """Bits that hold modifiers, a size or a count."""
+        singles = [bit for bit in list(self.flags.values()) + [self.size_bit] if bit >= 0]
+        out = sum(1 << bit for bit in singles)
+        if self.hint >= 0:
+            out |= 3 << self.hint
+        if self.count_mode != "FIXED":
+            out |= (15 if self.count_mode == "ONES" else 3) << self.count_at
+        return out
 
     def attribute(self, name, text):
         if name == "value":
@@ -203,6 +213,19 @@ class Slot:
             raise Bad("unknown operand type " + self.type)
         if self.type == "flag" and width(self.parts) != 1:
             raise Bad("a flag has one bit")
+        if self.type in encodings:
+            self.check_cases(encodings[self.type].cases)
+
+    def check_cases(self, cases):
+        """No form may drop a bit that no other operand keeps."""
+        kept, at = 0, 0
+        for _, length, shared in self.parts:
+            kept |= shared * ((1 << length) - 1) << at
+            at += length
+        for case in cases:
+            if (case.used | kept) != (1 << at) - 1 and not case.never:
+                raise Bad("%s: form '%s' of %s drops bits 0x%x" % (
+                    self.name, case.kind, self.type, (1 << at) - 1 & ~(case.used | kept)))
 
     def owned(self):
         return bits_of([part for part in self.parts if not part[2]])
@@ -423,11 +446,13 @@ def write_rows(out, rows, forms):
         else:
             lists = "}"
         out.append('   {.info = {.name = "%s", .operand_count = %d, .unit = AGX_ISA_UNIT_%s, '
-                   ".length_B = %d, .long_B = %d, .is_guess = %s%s, .length_bit = %d,\n"
+                   ".length_B = %d, .long_B = %d, .is_guess = %s%s, .length_bit = %d, "
+                   ".is_alias = %s,\n"
                    "    .match_mask = %s, .match_value = %s,\n"
                    "    .const_mask = %s, .const_value = %s, .known = %s},\n" % (
                        row.name, len(row.slots), UNITS[row.unit], row.short, row.long,
                        "true" if row.guess else "false", lists, row.length_bit,
+                       "true" if row.alias else "false",
                        c_bits(row.match[0]), c_bits(row.match[1]),
                        c_bits(row.const[0]), c_bits(row.const[1]), c_bits(row.known)))
     out.append("};\n")

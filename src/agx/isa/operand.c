@@ -38,14 +38,13 @@ static unsigned case_count(const struct agx_isa_case *form, uint32_t value)
    }
 }
 
-/* A register operand must lie in its file and on a boundary of its size. */
+/* A register operand must lie in its file and on a boundary of its size. A count
+ * of 0 happens where it comes from a mask that selects nothing. */
 static const char *check_register(const struct agx_isa_operand *operand)
 {
    int64_t halves = operand->kind == AGX_ISA_REG ? 256 : 512;
    if (operand->bits >= 32 && operand->value & 1)
       return "a 32- or 64-bit register on an odd half";
-   if (operand->count == 0)
-      return "a mask that selects nothing";
    if (operand->value + (int64_t)operand->count * (operand->bits / 16) > halves)
       return "registers past the end of the file";
    return NULL;
@@ -277,14 +276,17 @@ const char *agx_isa_operand_encode(const struct agx_isa_slot *slot,
    *out_value = 0;
    if (slot->type != AGX_ISA_TYPE_CASES)
       return encode_plain(slot, operand, out_value);
-   const char *reason = "takes no operand of this kind";
+   const char *reason = NULL;
    for (unsigned i = 0; i < slot->table_count; i++) {
       const struct agx_isa_case *form = &slot->table[i];
       if (form->kind != operand->kind || form->never || form->is_unsigned != operand->is_unsigned)
          continue;
-      reason = encode_case(slot, form, operand, kept, out_value);
-      if (!reason)
+      const char *why = encode_case(slot, form, operand, kept, out_value);
+      if (!why)
          return NULL;
+      /* The form of the right size has the most to say. */
+      if (!reason || form->bits == 0 || form->bits == operand->bits)
+         reason = why;
    }
-   return reason;
+   return reason ? reason : "takes no operand of this kind";
 }

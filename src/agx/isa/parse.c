@@ -142,7 +142,9 @@ static const char *parse_registers(struct agx_isa_span span, struct agx_isa_oper
    if (!take_register(&span, operand))
       return "not a register";
    operand->count = 1;
-   if (skip(&span, "..")) {
+   if (skip(&span, "*0")) {
+      operand->count = 0;
+   } else if (skip(&span, "..")) {
       struct agx_isa_operand last = {0};
       if (!take_register(&span, &last) || last.kind != operand->kind || last.bits != operand->bits)
          return "the last register is not like the first";

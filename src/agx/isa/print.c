@@ -60,7 +60,9 @@ static void add_registers(struct agx_isa_text *out, const struct agx_isa_operand
    char file = operand->kind == AGX_ISA_REG ? 'r' : 'u';
    add(out, "%s", operand->hint < AGX_COUNT(hints) ? hints[operand->hint] : "?");
    add_register(out, file, operand->bits, operand->value);
-   if (operand->count != 1) {
+   if (operand->count == 0) {
+      add(out, "*0");
+   } else if (operand->count != 1) {
       add(out, "..");
       add_register(out, file, operand->bits,
                    operand->value + ((int64_t)operand->count - 1) * (operand->bits / 16));

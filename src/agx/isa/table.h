@@ -77,6 +77,7 @@ struct agx_isa_row {
    struct agx_isa_info info;
    const struct agx_isa_slot *slot;
    int8_t length_bit; /* set for the long form; -1 for none */
+   bool is_alias;     /* a later row takes what this one can't express */
    struct agx_isa_bits match_mask, match_value;
    struct agx_isa_bits const_mask, const_value;
    struct agx_isa_bits known; /* bits that anything above accounts for */
