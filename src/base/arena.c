@@ -103,6 +103,7 @@ char *agx_arena_strndup(struct agx_arena *arena, const char *text, size_t length
 
 char *agx_arena_printf(struct agx_arena *arena, const char *format, ...)
 {
+   agx_assert(format); /* GCC's UBSan build wants to know, too */
    va_list args;
    va_start(args, format);
    int length = vsnprintf(NULL, 0, format, args);
