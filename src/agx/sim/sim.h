@@ -50,21 +50,28 @@ struct agxs_options {
    bool no_execute;                     /* walk and validate streams, run no thread */
    uint32_t thread_count;               /* workers; 0 = one per online processor */
    uint64_t max_instructions_per_group; /* per SIMD-group; 0 = no limit; exceeding it = timeout */
+   uint64_t max_workgroups;             /* per run; 0 = no limit; exceeding it = timeout */
+   const atomic_bool *cancel;           /* looked at between workgroups; may be NULL */
    void *user;
    /* Each fault, soft or hard; any thread; may be NULL. */
    void (*on_fault)(void *user, const struct agxs_fault *fault);
 };
 
+/* Values of enum agx_isa_unit. */
+#define AGXS_UNITS 8
+
 struct agxs_stats {
    uint64_t dispatches, workgroups, simd_groups, threads;
    uint64_t instructions; /* executed, per SIMD-group */
    uint64_t soft_faults;
+   uint64_t unit_instructions[AGXS_UNITS]; /* the same by enum agx_isa_unit */
 };
 
 /* Runs the CDM stream at stream_va to its Terminate. usc_base is the 4 GiB window
  * that code and launch words are relative to. AGX_UNIMPLEMENTED names what is not
  * modelled; AGX_DATA_LOSS is a hard fault (text: address, access, dispatch, pc);
- * AGX_DEADLINE_EXCEEDED an endless kernel; AGX_INVALID_ARGUMENT a malformed stream.
+ * AGX_DEADLINE_EXCEEDED an endless kernel; AGX_CANCELLED options->cancel; AGX_INVALID_ARGUMENT
+ * a malformed stream; AGX_FAILED_PRECONDITION what check mode objects to.
  * *out_stats (may be NULL) is filled in any case. */
 AGX_MUST_CHECK agx_status agxs_run_compute(const struct agx_chip *chip,
                                            const struct agxs_memory *memory,

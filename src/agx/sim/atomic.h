@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The 32-bit atomic operations of device and threadgroup memory.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "agx/isa/isa.h"
+
+/* The new value. Decoding lets only known operations through. */
+static inline uint32_t agxs_atomic_apply(unsigned op, uint32_t old, uint32_t value,
+                                         uint32_t compare)
+{
+   switch (op) {
+   case AGX_ISA_ATOMIC_ADD:
+      return old + value;
+   case AGX_ISA_ATOMIC_SUB:
+      return old - value;
+   case AGX_ISA_ATOMIC_XCHG:
+      return value;
+   case AGX_ISA_ATOMIC_CMPXCHG:
+      return old == compare ? value : old;
+   case AGX_ISA_ATOMIC_UMIN:
+      return old < value ? old : value;
+   case AGX_ISA_ATOMIC_IMIN:
+      return (int32_t)old < (int32_t)value ? old : value;
+   case AGX_ISA_ATOMIC_UMAX:
+      return old > value ? old : value;
+   case AGX_ISA_ATOMIC_IMAX:
+      return (int32_t)old > (int32_t)value ? old : value;
+   case AGX_ISA_ATOMIC_AND:
+      return old & value;
+   case AGX_ISA_ATOMIC_OR:
+      return old | value;
+   default:
+      return old ^ value;
+   }
+}
+
+static inline uint32_t agxs_little(uint32_t value)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+   return __builtin_bswap32(value);
+#else
+   return value;
+#endif
+}
+
+/* On GPU memory that other threads use too; at is 4-aligned. Returns the old value. */
+static inline uint32_t agxs_atomic(uint8_t *at, unsigned op, uint32_t value, uint32_t compare)
+{
+   uint32_t *word = (uint32_t *)(void *)at;
+   uint32_t raw = __atomic_load_n(word, __ATOMIC_RELAXED), next;
+   do {
+      next = agxs_little(agxs_atomic_apply(op, agxs_little(raw), value, compare));
+   } while (
+      !__atomic_compare_exchange_n(word, &raw, next, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+   return agxs_little(raw);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Control flow: the execution mask lives in r0l of every lane (levels to pop
+ * until the lane is active), so its instructions work on all lanes and then
+ * recompute the mask. Source: reference/isa isa.md 5 and 11.
+ */
+#include "agx/sim/compare.h"
+#include "agx/sim/exec.h"
+#include "agx/sim/kernel.h"
+
+/* Stores the new nesting counters and makes the mask follow. */
+static void set_nesting(struct agxs_group *group, const struct agxs_row *nesting)
+{
+   struct agxs_row *row = &group->regs[0];
+   uint32_t active = 0;
+   AGXS_FOR_LANES(i)
+   row->lane[i] = (row->lane[i] & 0xffff0000u) | (nesting->lane[i] & 0xffff);
+   AGXS_FOR_LANES(i)
+   {
+      uint32_t on = 0u - (((nesting->lane[i] & 0xffff) == 0) & (group->exists >> i & 1));
+      group->exec.lane[i] = on;
+      active |= on & 1u << i;
+   }
+   group->active = active;
+}
+
+static void get_nesting(const struct agxs_group *group, struct agxs_row *out)
+{
+   AGXS_FOR_LANES(i)
+   out->lane[i] = group->regs[0].lane[i] & 0xffff;
+}
+
+const struct agxs_uop *AGXS_EXEC(pop_exec)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   struct agxs_row v;
+   get_nesting(group, &v);
+   AGXS_FOR_LANES(i)
+   v.lane[i] = v.lane[i] > uop->nest ? v.lane[i] - uop->nest : 0;
+   set_nesting(group, &v);
+   return uop + 1;
+}
+
+static void enter_if(struct agxs_group *group, uint32_t nest, const struct agxs_row *truth)
+{
+   struct agxs_row v;
+   get_nesting(group, &v);
+   AGXS_FOR_LANES(i)
+   v.lane[i] = v.lane[i] ? v.lane[i] + nest : truth->lane[i] ? 0 : 1;
+   set_nesting(group, &v);
+}
+
+static void enter_else(struct agxs_group *group, uint32_t nest, const struct agxs_row *truth)
+{
+   struct agxs_row v;
+   get_nesting(group, &v);
+   AGXS_FOR_LANES(i)
+   {
+      uint32_t failed = truth->lane[i] ? 0 : 1;
+      v.lane[i] = v.lane[i] == 0 ? nest : v.lane[i] == 1 ? failed : v.lane[i];
+   }
+   set_nesting(group, &v);
+}
+
+static void test_while(struct agxs_group *group, uint32_t nest, const struct agxs_row *truth)
+{
+   struct agxs_row v;
+   get_nesting(group, &v);
+   AGXS_FOR_LANES(i)
+   v.lane[i] = v.lane[i] < nest ? (truth->lane[i] ? 0 : nest) : v.lane[i];
+   set_nesting(group, &v);
+}
+
+#define MASK_OPERATION(name, compare, update)                                                      \
+   const struct agxs_uop *AGXS_EXEC(name)(struct agxs_group * group, const struct agxs_uop *uop)   \
+   {                                                                                               \
+      struct agxs_row truth;                                                                       \
+      compare(group, uop, &truth);                                                                 \
+      update(group, uop->nest, &truth);                                                            \
+      return uop + 1;                                                                              \
+   }
+
+MASK_OPERATION(if_icmp, agxs_compare_int, enter_if)
+MASK_OPERATION(else_icmp, agxs_compare_int, enter_else)
+MASK_OPERATION(while_icmp, agxs_compare_int, test_while)
+MASK_OPERATION(if_fcmp, agxs_compare_float, enter_if)
+MASK_OPERATION(else_fcmp, agxs_compare_float, enter_else)
+MASK_OPERATION(while_fcmp, agxs_compare_float, test_while)
+
+const struct agxs_uop *AGXS_EXEC(jmp_any)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return group->active ? uop->target : uop + 1;
+}
+
+const struct agxs_uop *AGXS_EXEC(jmp_none)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return group->active ? uop + 1 : uop->target;
+}
+
+const struct agxs_uop *AGXS_EXEC(link)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   group->links++;
+   return uop->target;
+}
+
+/* r1 = the address after the call, in active lanes. */
+const struct agxs_uop *AGXS_EXEC(call)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   struct agxs_row back;
+   AGXS_FOR_LANES(i)
+   back.lane[i] = (uint32_t)uop->imm;
+   agxs_put_u32(group, &uop->dst, &back);
+   return uop->target;
+}
+
+/* All active lanes must return to the same place: nothing is known of what the
+ * hardware does otherwise. */
+const struct agxs_uop *AGXS_EXEC(ret)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   const struct agxs_row *to = agxs_source_row(group, &uop->src[0]);
+   if (!group->active)
+      return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED, "no lane is active");
+   unsigned first = (unsigned)__builtin_ctz(group->active);
+   AGXS_FOR_LANES(i)
+   {
+      if (group->exec.lane[i] && to->lane[i] != to->lane[first])
+         return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED,
+                                "lane %u returns to 0x%x, lane %u to 0x%x", first, to->lane[first],
+                                i, to->lane[i]);
+   }
+   const struct agxs_uop *target = agxs_kernel_find(group->kernel, to->lane[first]);
+   if (!target)
+      return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED,
+                             "0x%x is no place that a call returns to", to->lane[first]);
+   return target;
+}
+
+const struct agxs_uop *AGXS_EXEC(stop)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   group->state = AGXS_GROUP_DONE;
+   return NULL;
+}
+
+const struct agxs_uop *AGXS_EXEC(trap)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return agxs_group_fail(group, uop, AGX_DATA_LOSS, "the program ran into a trap");
+}
+
+/* Stands for what decoding would not take; only reaching it is an error. */
+const struct agxs_uop *AGXS_EXEC(refuse)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return agxs_group_fail(group, uop, (agx_status)uop->imm, "%s", uop->reason);
+}
+
+/* Loads take effect at once; check mode is who cares. */
+const struct agxs_uop *AGXS_EXEC(wait)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return uop + 1;
+}
+
+const struct agxs_uop *AGXS_EXEC(membar)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   atomic_thread_fence(memory_order_seq_cst);
+   return uop + 1;
+}
+
+const struct agxs_uop *AGXS_EXEC(barrier)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   group->state = AGXS_GROUP_AT_BARRIER;
+   group->next = uop + 1;
+   return NULL;
+}
+
+/* Position of the lane's thread in its workgroup. */
+static uint32_t thread_position(const struct agxs_group *group, unsigned lane, unsigned axis)
+{
+   const uint32_t *local = group->worker->dispatch->local;
+   uint32_t flat = group->index * AGXS_LANES + lane;
+   uint32_t below = axis == 0 ? 1 : axis == 1 ? local[0] : local[0] * local[1];
+   return flat / below % local[axis];
+}
+
+/* Active lanes below this one, in the window of `width` lanes that it belongs to. */
+static uint32_t active_below(const struct agxs_group *group, unsigned lane, unsigned width)
+{
+   uint32_t window = group->active >> (lane & ~(width - 1));
+   return (uint32_t)__builtin_popcount(window & ((1u << (lane & (width - 1))) - 1));
+}
+
+static uint32_t active_quad(const struct agxs_group *group, unsigned lane)
+{
+   return (uint32_t)__builtin_popcount(group->active >> (lane & ~3u) & 15);
+}
+
+/* Decoding lets only these registers through (bind.c). */
+static uint32_t special_register(const struct agxs_group *group, unsigned number, unsigned lane)
+{
+   const struct agxs_worker *worker = group->worker;
+   const uint32_t *local = worker->dispatch->local;
+   switch (number) {
+   case AGX_ISA_SR_THREADGROUP_IN_GRID_X ... AGX_ISA_SR_THREADGROUP_IN_GRID_Z:
+      return worker->workgroup[number - AGX_ISA_SR_THREADGROUP_IN_GRID_X];
+   case AGX_ISA_SR_THREADS_PER_THREADGROUP_X ... AGX_ISA_SR_THREADS_PER_THREADGROUP_Z:
+      return local[number - AGX_ISA_SR_THREADS_PER_THREADGROUP_X];
+   case AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_X ... AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_Z:
+      return local[number - AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_X];
+   case AGX_ISA_SR_THREAD_IN_THREADGROUP_X ... AGX_ISA_SR_THREAD_IN_THREADGROUP_Z:
+      return thread_position(group, lane, number - AGX_ISA_SR_THREAD_IN_THREADGROUP_X);
+   case AGX_ISA_SR_THREAD_IN_GRID_X ... AGX_ISA_SR_THREAD_IN_GRID_Z:
+      number -= AGX_ISA_SR_THREAD_IN_GRID_X;
+      return worker->workgroup[number] * local[number] + thread_position(group, lane, number);
+   case AGX_ISA_SR_THREAD_INDEX_IN_THREADGROUP:
+      return group->index * AGXS_LANES + lane;
+   case AGX_ISA_SR_THREAD_INDEX_IN_SIMDGROUP:
+      return lane;
+   case AGX_ISA_SR_SIMDGROUP_INDEX_IN_THREADGROUP:
+      return group->index;
+   case AGX_ISA_SR_ACTIVE_THREAD_INDEX_IN_QUADGROUP:
+      return active_below(group, lane, 4);
+   case AGX_ISA_SR_TOTAL_ACTIVE_THREADS_IN_QUADGROUP:
+      return active_quad(group, lane);
+   case AGX_ISA_SR_ACTIVE_THREAD_INDEX_IN_SIMDGROUP:
+      return active_below(group, lane, AGXS_LANES);
+   case AGX_ISA_SR_TOTAL_ACTIVE_THREADS_IN_SIMDGROUP:
+      return (uint32_t)__builtin_popcount(group->active);
+   case AGX_ISA_SR_IS_ACTIVE_THREAD:
+      return 1; /* no helper lanes in compute */
+   default:     /* core_index, vm_slot */
+      return 0;
+   }
+}
+
+const struct agxs_uop *AGXS_EXEC(mfsr)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   struct agxs_row d;
+   AGXS_FOR_LANES(i)
+   d.lane[i] = special_register(group, (unsigned)uop->imm, i);
+   agxs_put_u32(group, &uop->dst, &d);
+   return uop + 1;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory that belongs to a workgroup, a thread or the dispatch: threadgroup
+ * memory, the stack and the uniform file. Source: reference/isa isa.md 8, 10, 16.
+ * [U] The stack: offsets count from the stack pointer, which moves down, so that a
+ * program finds what it adjusted for at 0 and up. Beyond what the launch declared,
+ * threadgroup loads give 0 and stores are dropped, as soft faults.
+ */
+#include "agx/sim/atomic.h"
+#include "agx/sim/exec.h"
+#include "agx/sim/format.h"
+#include "agx/sim/kernel.h"
+#include "agx/sim/lanes.h"
+
+/* Byte address in threadgroup memory of element 0; 16 bits wide. */
+static void get_local_addresses(const struct agxs_group *group, const struct agxs_uop *uop,
+                                unsigned bytes, struct agxs_row *out)
+{
+   struct agxs_row index;
+   agxs_get_u32(group, &uop->src[1], out);
+   if (uop->has_index) {
+      agxs_get_u32(group, &uop->src[2], &index);
+   } else {
+      AGXS_FOR_LANES(i)
+      index.lane[i] = (uint32_t)uop->imm;
+   }
+   AGXS_FOR_LANES(i)
+   out->lane[i] = out->lane[i] + index.lane[i] * bytes;
+}
+
+/* The bytes of one element, or NULL (then *stop says whether the group does). */
+static uint8_t *find_local(struct agxs_group *group, const struct agxs_uop *uop, uint32_t address,
+                           unsigned bytes, unsigned lane, enum agxs_fault_kind kind, bool *stop)
+{
+   const struct agxs_worker *worker = group->worker;
+   address = address & 0xffff & ~(bytes - 1);
+   if (address + bytes <= worker->dispatch->shared_bytes)
+      return worker->shared + address;
+   *stop =
+      !agxs_group_fault(group, uop, kind, address, lane,
+                        kind == AGXS_FAULT_SOFT_LOAD ? "threadgroup load" : "threadgroup store");
+   return NULL;
+}
+
+const struct agxs_uop *AGXS_EXEC(lload)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   unsigned bytes = agxs_formats[uop->format].bytes;
+   struct agxs_row address;
+   bool stop = false;
+   get_local_addresses(group, uop, bytes, &address);
+   AGXS_FOR_LANES(i)
+   {
+      unsigned slot = 0;
+      for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
+         if (!(uop->mask >> e & 1))
+            continue;
+         const uint8_t *at = find_local(group, uop, address.lane[i] + e * bytes, bytes, i,
+                                        AGXS_FAULT_SOFT_LOAD, &stop);
+         if (stop)
+            return NULL;
+         uint32_t value = at ? agxs_format_load(uop->format, e, at, uop->dst.bits) : 0;
+         agxs_put_lane(group, &uop->dst, slot++, i, value);
+      }
+   }
+   return uop + 1;
+}
+
+const struct agxs_uop *AGXS_EXEC(lstore)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   unsigned bytes = agxs_formats[uop->format].bytes;
+   struct agxs_row address;
+   bool stop = false;
+   get_local_addresses(group, uop, bytes, &address);
+   AGXS_FOR_LANES(i)
+   {
+      unsigned slot = 0;
+      for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
+         if (!(uop->mask >> e & 1))
+            continue;
+         uint8_t *at = find_local(group, uop, address.lane[i] + e * bytes, bytes, i,
+                                  AGXS_FAULT_SOFT_STORE, &stop);
+         uint32_t value = agxs_get_lane(group, &uop->src[0], slot++, i);
+         if (stop)
+            return NULL;
+         if (at)
+            agxs_format_store(uop->format, e, at, value, uop->src[0].bits);
+      }
+   }
+   return uop + 1;
+}
+
+/* The groups of a workgroup run in turn on one worker, so nothing is atomic here. */
+const struct agxs_uop *AGXS_EXEC(latomic)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   struct agxs_row address;
+   bool stop = false;
+   get_local_addresses(group, uop, 4, &address);
+   AGXS_FOR_LANES(i)
+   {
+      if (!group->exec.lane[i])
+         continue;
+      uint32_t value = agxs_get_lane(group, &uop->src[0], 0, i), compare = 0, old = 0;
+      if (uop->mode == AGX_ISA_ATOMIC_CMPXCHG)
+         compare = agxs_get_lane(group, &uop->src[0], 1, i);
+      uint8_t *at = find_local(group, uop, address.lane[i], 4, i, AGXS_FAULT_SOFT_STORE, &stop);
+      if (stop)
+         return NULL;
+      if (at) {
+         old = agxs_get_le32(at);
+         agxs_put_le32(at, agxs_atomic_apply(uop->mode, old, value, compare));
+      }
+      if (uop->dst.bits)
+         agxs_put_lane(group, &uop->dst, 0, i, old);
+   }
+   return uop + 1;
+}
+
+const struct agxs_uop *AGXS_EXEC(stack_adjust)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   int64_t words = (int64_t)group->stack_pointer + uop->imm;
+   if (words < 0 || words > group->stack_words)
+      return agxs_group_fail(group, uop, AGX_DATA_LOSS,
+                             "stack pointer %lld outside of the %u words that the launch declares",
+                             (long long)words, group->stack_words);
+   group->stack_pointer = (uint32_t)words;
+   return uop + 1;
+}
+
+/* The offset that the instruction names, before its elements; read before any write. */
+static void get_stack_offsets(const struct agxs_group *group, const struct agxs_uop *uop,
+                              int64_t *out)
+{
+   uint64_t index[AGXS_LANES];
+   if (uop->has_index)
+      agxs_get_i64(group, &uop->src[2], index);
+   AGXS_FOR_LANES(i)
+   out[i] = uop->has_index ? (int64_t)index[i] : uop->imm;
+}
+
+/* Byte offset from the stack's low end, or -1 after failing the group. */
+static int64_t find_stack(struct agxs_group *group, const struct agxs_uop *uop, unsigned lane,
+                          int64_t offset)
+{
+   unsigned bytes = agxs_formats[uop->format].bytes;
+   offset &= ~(int64_t)(bytes - 1);
+   if (offset < 0 || offset + bytes > (int64_t)group->stack_pointer * 4) {
+      agxs_group_fail(group, uop, AGX_DATA_LOSS,
+                      "lane %u: stack offset %lld outside of the %u bytes in use", lane,
+                      (long long)offset, group->stack_pointer * 4);
+      return -1;
+   }
+   return (int64_t)(group->stack_words - group->stack_pointer) * 4 + offset;
+}
+
+const struct agxs_uop *AGXS_EXEC(stack_load)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   unsigned bytes = agxs_formats[uop->format].bytes;
+   uint32_t kept = bytes == 4 ? ~0u : (1u << 8 * bytes) - 1;
+   int64_t offset[AGXS_LANES];
+   get_stack_offsets(group, uop, offset);
+   AGXS_FOR_LANES(i)
+   {
+      unsigned slot = 0;
+      for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
+         if (!(uop->mask >> e & 1))
+            continue;
+         int64_t at = find_stack(group, uop, i, offset[i] + e * bytes);
+         if (at < 0)
+            return NULL;
+         uint32_t word = group->stack[at / 4 * AGXS_LANES + i];
+         agxs_put_lane(group, &uop->dst, slot++, i, word >> (at % 4 * 8) & kept);
+      }
+   }
+   return uop + 1;
+}
+
+const struct agxs_uop *AGXS_EXEC(stack_store)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   unsigned bytes = agxs_formats[uop->format].bytes;
+   uint32_t kept = bytes == 4 ? ~0u : (1u << 8 * bytes) - 1;
+   int64_t offset[AGXS_LANES];
+   get_stack_offsets(group, uop, offset);
+   AGXS_FOR_LANES(i)
+   {
+      unsigned slot = 0;
+      for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
+         if (!(uop->mask >> e & 1))
+            continue;
+         int64_t at = find_stack(group, uop, i, offset[i] + e * bytes);
+         uint32_t value = agxs_get_lane(group, &uop->src[0], slot++, i) & kept;
+         if (at < 0)
+            return NULL;
+         uint32_t *word = &group->stack[at / 4 * AGXS_LANES + i];
+         *word = (*word & ~(kept << (at % 4 * 8))) | value << (at % 4 * 8);
+      }
+   }
+   return uop + 1;
+}
+
+/* A preamble's results; decoding refuses it elsewhere. imm: the first half. */
+const struct agxs_uop *AGXS_EXEC(uniform_store)(struct agxs_group *group,
+                                                const struct agxs_uop *uop)
+{
+   const struct agxs_dispatch *dispatch = group->worker->dispatch;
+   if (!group->active)
+      return uop + 1;
+   if (uop->imm + uop->count > dispatch->uniform_count)
+      return agxs_group_fail(group, uop, AGX_INVALID_ARGUMENT,
+                             "beyond the %u uniform halves that the launch declares",
+                             dispatch->uniform_count);
+   unsigned lane = (unsigned)__builtin_ctz(group->active);
+   for (unsigned e = 0; e < uop->count; e++)
+      dispatch->uniforms[uop->imm + e] = (uint16_t)agxs_get_lane(group, &uop->src[0], e, lane);
+   agxs_kernel_fill_pool(group->kernel, dispatch->uniforms, dispatch->pool);
+   return uop + 1;
+}

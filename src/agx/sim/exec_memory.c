@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Device memory: load, store and atomic. Addresses are formed for all lanes at
+ * once; when all of them lie in one page, one translation serves the instruction.
+ * Unmapped memory is a soft fault per element. Source: reference/isa isa.md 7.
+ */
+#include "agx/sim/atomic.h"
+#include "agx/sim/exec.h"
+#include "agx/sim/floats.h"
+#include "agx/sim/format.h"
+#include "agx/sim/lanes.h"
+
+/* src[1] is the base, src[2] the index (imm when there is none); scale_log2 turns
+ * an index into bytes. */
+static void get_addresses(const struct agxs_group *group, const struct agxs_uop *uop,
+                          unsigned scale_log2, uint64_t *va)
+{
+   agxs_get_i64(group, &uop->src[1], va);
+   if (!uop->has_index) {
+      uint64_t offset = (uint64_t)uop->imm << scale_log2;
+      AGXS_FOR_LANES(i)
+      va[i] += offset;
+      return;
+   }
+   uint64_t index[AGXS_LANES];
+   agxs_get_i64(group, &uop->src[2], index);
+   AGXS_FOR_LANES(i)
+   va[i] += index[i] << scale_log2;
+}
+
+static unsigned scale_of(const struct agxs_uop *uop, unsigned bytes)
+{
+   unsigned size_log2 = (unsigned)__builtin_ctz(bytes);
+   return agxs_formats[uop->format].channels ? 2 : size_log2 + uop->shift;
+}
+
+/* The host address of the page that holds span_B bytes from every active lane's
+ * address, or NULL when there is no such page (or it is not mapped). */
+static uint8_t *common_page(struct agxs_group *group, const uint64_t *va, unsigned span_B,
+                            enum agxs_access access)
+{
+   if (!group->active)
+      return NULL;
+   uint64_t first = va[__builtin_ctz(group->active)] / AGX_PAGE_BYTES, differ = 0;
+   AGXS_FOR_LANES(i)
+   {
+      uint64_t apart =
+         (va[i] / AGX_PAGE_BYTES ^ first) | ((va[i] + span_B - 1) / AGX_PAGE_BYTES ^ first);
+      differ |= group->exec.lane[i] ? apart : 0;
+   }
+   return differ ? NULL : agxs_tlb_find(&group->worker->tlb, first * AGX_PAGE_BYTES, access);
+}
+
+/* One element of one lane the slow way; false when the group stops. */
+static bool load_element(struct agxs_group *group, const struct agxs_uop *uop, uint64_t va,
+                         unsigned channel, unsigned slot, unsigned lane)
+{
+   const uint8_t *at = agxs_tlb_find(&group->worker->tlb, va, AGXS_READ);
+   uint32_t value = 0;
+   if (at)
+      value = agxs_format_load(uop->format, channel, at, uop->dst.bits);
+   else if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_LOAD, va, lane, "load"))
+      return false;
+   agxs_put_lane(group, &uop->dst, slot, lane, value);
+   return true;
+}
+
+static bool load_lane(struct agxs_group *group, const struct agxs_uop *uop, uint64_t va,
+                      unsigned lane)
+{
+   const struct agxs_format *format = &agxs_formats[uop->format];
+   unsigned bytes = format->bytes, slot = 0;
+   va &= ~(uint64_t)(bytes - 1);
+   for (unsigned e = 0; e < format->channels; e++) {
+      if (!load_element(group, uop, va, e, e, lane))
+         return false;
+   }
+   for (unsigned e = 0; e < 4 && !format->channels; e++) {
+      if ((uop->mask >> e & 1) && !load_element(group, uop, va + e * bytes, e, slot++, lane))
+         return false;
+   }
+   return true;
+}
+
+/* Raw elements from one page; the vector's slots are contiguous registers. */
+static void load_fast(struct agxs_group *group, const struct agxs_uop *uop, const uint64_t *va,
+                      const uint8_t *page)
+{
+   unsigned bytes = agxs_formats[uop->format].bytes, slot = 0;
+   for (unsigned e = 0; e < 4; e++) {
+      if (!(uop->mask >> e & 1))
+         continue;
+      unsigned half = uop->dst.row * 2u + uop->dst.shift / 16 + slot++ * (uop->dst.bits / 16);
+      struct agxs_dest dst = {.row = (uint16_t)(half / 2), .bits = uop->dst.bits};
+      dst.shift = (half & 1) * 16;
+      dst.mask = dst.bits == 32 ? ~0u : 0xffffu << dst.shift;
+      struct agxs_row value;
+      AGXS_FOR_LANES(i)
+      {
+         uint64_t offset = group->exec.lane[i] ? (va[i] + e * bytes) & AGXS_PAGE_MASK : 0;
+         const uint8_t *at = page + (offset & ~(uint64_t)(bytes - 1));
+         value.lane[i] = bytes == 4 ? agxs_get_le32(at) : bytes == 2 ? agxs_get_le16(at) : *at;
+      }
+      agxs_put_u32(group, &dst, &value);
+   }
+}
+
+const struct agxs_uop *AGXS_EXEC(load)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   const struct agxs_format *format = &agxs_formats[uop->format];
+   uint64_t va[AGXS_LANES];
+   get_addresses(group, uop, scale_of(uop, format->bytes), va);
+   const uint8_t *page =
+      format->is_raw ? common_page(group, va, 4u * format->bytes, AGXS_READ) : NULL;
+   if (page) {
+      load_fast(group, uop, va, page);
+      return uop + 1;
+   }
+   AGXS_FOR_LANES(i)
+   {
+      if (group->exec.lane[i] && !load_lane(group, uop, va[i], i))
+         return NULL;
+   }
+   return uop + 1;
+}
+
+static bool store_packed(struct agxs_group *group, const struct agxs_uop *uop, uint64_t va,
+                         unsigned lane)
+{
+   uint32_t channel[4] = {0};
+   for (unsigned e = 0; e < agxs_formats[uop->format].channels; e++) {
+      uint32_t value = agxs_get_lane(group, &uop->src[0], e, lane);
+      channel[e] = uop->src[0].bits == 16 ? agxs_half_to_single(value) : agxs_flush(value);
+   }
+   uint8_t *at = agxs_tlb_find(&group->worker->tlb, va & ~3ull, AGXS_WRITE);
+   if (!at)
+      return agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, va & ~3ull, lane, "store");
+   agxs_format_store_packed(uop->format, at, channel);
+   return true;
+}
+
+static bool store_lane(struct agxs_group *group, const struct agxs_uop *uop, uint64_t va,
+                       unsigned lane)
+{
+   unsigned bytes = agxs_formats[uop->format].bytes, slot = 0;
+   if (agxs_formats[uop->format].channels)
+      return store_packed(group, uop, va, lane);
+   for (unsigned e = 0; e < 4; e++) {
+      if (!(uop->mask >> e & 1))
+         continue;
+      uint64_t to = (va + e * bytes) & ~(uint64_t)(bytes - 1);
+      uint32_t value = agxs_get_lane(group, &uop->src[0], slot++, lane);
+      uint8_t *at = agxs_tlb_find(&group->worker->tlb, to, AGXS_WRITE);
+      if (at)
+         agxs_format_store(uop->format, e, at, value, uop->src[0].bits);
+      else if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, to, lane, "store"))
+         return false;
+   }
+   return true;
+}
+
+const struct agxs_uop *AGXS_EXEC(store)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   uint64_t va[AGXS_LANES];
+   get_addresses(group, uop, scale_of(uop, agxs_formats[uop->format].bytes), va);
+   AGXS_FOR_LANES(i)
+   {
+      if (group->exec.lane[i] && !store_lane(group, uop, va[i], i))
+         return NULL;
+   }
+   return uop + 1;
+}
+
+const struct agxs_uop *AGXS_EXEC(atomic)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   uint64_t va[AGXS_LANES];
+   get_addresses(group, uop, 2, va);
+   AGXS_FOR_LANES(i)
+   {
+      if (!group->exec.lane[i])
+         continue;
+      uint64_t to = va[i] & ~3ull;
+      uint32_t value = agxs_get_lane(group, &uop->src[0], 0, i), compare = 0, old = 0;
+      if (uop->mode == AGX_ISA_ATOMIC_CMPXCHG)
+         compare = agxs_get_lane(group, &uop->src[0], 1, i);
+      uint8_t *at = agxs_tlb_find(&group->worker->tlb, to, AGXS_WRITE);
+      if (at)
+         old = agxs_atomic(at, uop->mode, value, compare);
+      else if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, to, i, "atomic"))
+         return NULL;
+      if (uop->dst.bits)
+         agxs_put_lane(group, &uop->dst, 0, i, old);
+   }
+   return uop + 1;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The memory formats of load and store: from bytes to what a register gets, and
+ * back. Source: reference/isa isa.md 7, semantics 12; [U] clamping and rounding
+ * of stores, overflow of small floats.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agxs_format {
+   uint8_t known;
+   uint8_t bytes;    /* of an element; of the whole word when packed */
+   uint8_t channels; /* of a packed word; 0: the mask counts elements */
+   uint8_t is_raw;   /* integers and halves: bits go as they are */
+};
+
+/* By number, 0..15. */
+extern const struct agxs_format agxs_formats[16];
+
+/* The register bits (of a register of 16 or 32 bits) for channel `channel` of the
+ * element or packed word at bytes. */
+uint32_t agxs_format_load(unsigned format, unsigned channel, const uint8_t *bytes, unsigned bits);
+
+/* Writes one element (not packed) from a register's bits. */
+void agxs_format_store(unsigned format, unsigned channel, uint8_t *bytes, uint32_t value,
+                       unsigned bits);
+
+/* Writes a packed word from its channels' single bits. */
+void agxs_format_store_packed(unsigned format, uint8_t *bytes, const uint32_t *channel);

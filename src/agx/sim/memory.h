@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * GPU memory as one worker sees it: a small direct-mapped cache of translations
+ * in front of the address space's own function. Entries live until the address
+ * space's generation changes, which is looked at between workgroups.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#include "agx/chip.h"
+#include "agx/sim/sim.h"
+
+#define AGXS_TLB_ENTRIES 64u
+#define AGXS_PAGE_MASK   (AGX_PAGE_BYTES - 1)
+
+struct agxs_tlb_entry {
+   uint64_t page; /* va of the page's first byte; 1: empty */
+   uint8_t *host;
+};
+
+struct agxs_tlb {
+   const struct agxs_memory *memory;
+   uint64_t generation;
+   struct agxs_tlb_entry read[AGXS_TLB_ENTRIES], write[AGXS_TLB_ENTRIES];
+};
+
+void agxs_tlb_init(struct agxs_tlb *tlb, const struct agxs_memory *memory);
+/* Forgets everything when the address space has changed since the last call. */
+void agxs_tlb_refresh(struct agxs_tlb *tlb);
+/* The slow way: asks the address space. NULL when not mapped with that access. */
+uint8_t *agxs_tlb_miss(struct agxs_tlb *tlb, uint64_t va, enum agxs_access access);
+
+/* The host address of va, good to the end of its page; NULL when not mapped. */
+static inline uint8_t *agxs_tlb_find(struct agxs_tlb *tlb, uint64_t va, enum agxs_access access)
+{
+   struct agxs_tlb_entry *entry =
+      &(access == AGXS_READ ? tlb->read : tlb->write)[va / AGX_PAGE_BYTES % AGXS_TLB_ENTRIES];
+   if (__builtin_expect(entry->page != (va & ~(uint64_t)AGXS_PAGE_MASK), 0))
+      return agxs_tlb_miss(tlb, va, access);
+   return entry->host + (va & AGXS_PAGE_MASK);
+}
+
+/* Copies length bytes out of GPU memory; false, with *out_bad_va, when a page of
+ * them can't be read. */
+bool agxs_tlb_copy_out(struct agxs_tlb *tlb, uint64_t va, void *bytes, uint64_t length,
+                       uint64_t *out_bad_va);
+
+/* GPU memory is little-endian whatever the host is. */
+static inline uint16_t agxs_get_le16(const uint8_t *at)
+{
+   uint16_t value;
+   memcpy(&value, at, sizeof(value));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+   value = __builtin_bswap16(value);
+#endif
+   return value;
+}
+
+static inline uint32_t agxs_get_le32(const uint8_t *at)
+{
+   uint32_t value;
+   memcpy(&value, at, sizeof(value));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+   value = __builtin_bswap32(value);
+#endif
+   return value;
+}
+
+static inline void agxs_put_le16(uint8_t *at, uint16_t value)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+   value = __builtin_bswap16(value);
+#endif
+   memcpy(at, &value, sizeof(value));
+}
+
+static inline void agxs_put_le32(uint8_t *at, uint32_t value)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+   value = __builtin_bswap32(value);
+#endif
+   memcpy(at, &value, sizeof(value));
+}

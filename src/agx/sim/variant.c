@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses the variant of the exec functions that this machine runs best.
+ * AGX_SIM_VARIANT=plain in the environment forces the portable one, for tests.
+ */
+#include "agx/sim/exec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct agxs_exec_set *agxs_exec_best(void)
+{
+#ifdef AGXS_HAS_AVX2
+   const char *wanted = getenv("AGX_SIM_VARIANT");
+   bool is_plain = wanted && strcmp(wanted, "plain") == 0;
+   if (!is_plain && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+      return &agxs_exec_set_avx2;
+#endif
+   return &agxs_exec_set_plain;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "agx/sim/workgroup.h"
+
+#include <stdlib.h>
+
+#include "agx/sim/lanes.h"
+#include "base/util.h"
+
+#define SHARED_PAD 64
+
+agx_status agxs_worker_init(struct agxs_worker *worker, const struct agxs_memory *memory)
+{
+   size_t rows = AGXS_MAX_GROUPS * (AGX_GPR_HALVES / 2);
+   agxs_tlb_init(&worker->tlb, memory);
+   worker->groups = aligned_alloc(64, AGXS_MAX_GROUPS * sizeof(struct agxs_group));
+   worker->registers = aligned_alloc(64, rows * sizeof(struct agxs_row));
+   worker->shared = aligned_alloc(64, AGX_MAX_SHARED_BYTES + SHARED_PAD);
+   if (worker->groups && worker->registers && worker->shared)
+      return AGX_OK;
+   agxs_worker_fini(worker);
+   return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "worker: out of memory");
+}
+
+void agxs_worker_fini(struct agxs_worker *worker)
+{
+   free(worker->groups);
+   free(worker->registers);
+   free(worker->shared);
+   free(worker->stack);
+   worker->groups = NULL;
+   worker->registers = NULL;
+   worker->shared = NULL;
+   worker->stack = NULL;
+   worker->stack_capacity = 0;
+}
+
+static uint32_t threads_of(const struct agxs_dispatch *dispatch)
+{
+   return dispatch->local[0] * dispatch->local[1] * dispatch->local[2];
+}
+
+agx_status agxs_worker_begin(struct agxs_worker *worker, const struct agxs_dispatch *dispatch)
+{
+   worker->dispatch = dispatch;
+   uint64_t groups = agx_div_up(threads_of(dispatch), AGXS_LANES);
+   uint64_t words = groups * AGXS_LANES * dispatch->stack_words;
+   if (words <= worker->stack_capacity)
+      return AGX_OK;
+   free(worker->stack);
+   worker->stack_capacity = 0;
+   worker->stack = malloc(words * sizeof(uint32_t));
+   if (!worker->stack)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "dispatch %u: no memory for %u words of stack",
+                      dispatch->index, dispatch->stack_words);
+   worker->stack_capacity = words;
+   return AGX_OK;
+}
+
+/* Lanes of a SIMD-group that have a thread inside the grid. */
+static uint32_t lanes_inside(const struct agxs_worker *worker, uint32_t index)
+{
+   const struct agxs_dispatch *dispatch = worker->dispatch;
+   const uint32_t *local = dispatch->local;
+   uint32_t threads = threads_of(dispatch), first = index * AGXS_LANES, lanes = 0;
+   for (unsigned lane = 0; lane < AGXS_LANES && first + lane < threads; lane++) {
+      uint32_t flat = first + lane;
+      uint32_t at[3] = {flat % local[0], flat / local[0] % local[1], flat / local[0] / local[1]};
+      bool is_inside = true;
+      for (unsigned axis = 0; axis < 3; axis++)
+         is_inside &=
+            (uint64_t)worker->workgroup[axis] * local[axis] + at[axis] < dispatch->grid[axis];
+      lanes |= (uint32_t)is_inside << lane;
+   }
+   return lanes;
+}
+
+static bool is_whole(const struct agxs_worker *worker)
+{
+   const struct agxs_dispatch *dispatch = worker->dispatch;
+   for (unsigned axis = 0; axis < 3; axis++) {
+      uint64_t end = ((uint64_t)worker->workgroup[axis] + 1) * dispatch->local[axis];
+      if (end > dispatch->grid[axis])
+         return false;
+   }
+   return threads_of(dispatch) % AGXS_LANES == 0;
+}
+
+static void poison_rows(struct agxs_row *rows, uint32_t count)
+{
+   for (uint32_t row = 0; row < count; row++) {
+      AGXS_FOR_LANES(i)
+      rows[row].lane[i] = AGXS_POISON;
+   }
+}
+
+void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exists)
+{
+   const struct agxs_dispatch *dispatch = worker->dispatch;
+   const struct agxs_kernel *kernel = dispatch->kernel;
+   struct agxs_group *group = &worker->groups[index];
+   uint32_t rows = (kernel->request.halves + 1) / 2;
+   uint64_t stack = (uint64_t)dispatch->stack_words * AGXS_LANES;
+   memset(group, 0, sizeof(*group));
+   group->regs = worker->registers + (size_t)index * rows;
+   group->bank[AGXS_BANK_REG] = group->regs;
+   group->bank[AGXS_BANK_POOL] = dispatch->pool;
+   group->exists = group->active = exists;
+   AGXS_FOR_LANES(i)
+   group->exec.lane[i] = 0u - (exists >> i & 1);
+   group->worker = worker;
+   group->kernel = kernel;
+   group->index = index;
+   group->next = exists ? kernel->uops : NULL; /* the entry is the first uop */
+   group->state = exists ? AGXS_GROUP_READY : AGXS_GROUP_DONE;
+   group->stack = stack ? worker->stack + index * stack : NULL;
+   group->stack_words = dispatch->stack_words;
+   for (uint64_t i = 0; i < stack; i++)
+      group->stack[i] = AGXS_POISON;
+   poison_rows(group->regs, rows);
+   worker->stats.simd_groups += exists != 0;
+   worker->stats.threads += (unsigned)__builtin_popcount(exists);
+}
+
+agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3])
+{
+   uint32_t threads = threads_of(worker->dispatch);
+   uint32_t count = (uint32_t)agx_div_up(threads, AGXS_LANES), waiting = 0;
+   agxs_tlb_refresh(&worker->tlb);
+   memcpy(worker->workgroup, workgroup, sizeof(worker->workgroup));
+   memset(worker->shared, AGXS_POISON_BYTE, worker->dispatch->shared_bytes);
+   bool whole = is_whole(worker);
+   for (uint32_t i = 0; i < count; i++)
+      agxs_group_start(worker, i, whole ? ~0u : lanes_inside(worker, i));
+   worker->stats.workgroups++;
+   do {
+      waiting = 0;
+      for (uint32_t i = 0; i < count; i++) {
+         struct agxs_group *group = &worker->groups[i];
+         if (group->state == AGXS_GROUP_DONE)
+            continue;
+         agxs_group_run(group);
+         if (group->state == AGXS_GROUP_FAILED)
+            return group->status;
+         waiting += group->state == AGXS_GROUP_AT_BARRIER;
+      }
+   } while (waiting);
+   return AGX_OK;
+}
