@@ -38,16 +38,22 @@ enum {
    AGX_INCOMPATIBLE = 18,
 };
 
+#if defined(__GNUC__)
+#define AGX_API __attribute__((visibility("default")))
+#else
+#define AGX_API
+#endif
+
 #define AGX_MUST_CHECK __attribute__((warn_unused_result))
 
 /* Returns the name of a status code, such as "INVALID_ARGUMENT"; "?" for a
  * number that is no code. The string is static. */
-const char *agx_status_name(agx_status status);
+AGX_API const char *agx_status_name(agx_status status);
 
 /* Copies the text of this thread's last failed call into buffer (always
  * terminated when capacity > 0) and returns the text's full length in bytes
  * without the terminator. The text stays until the thread's next failure. */
-size_t agx_error_text(char *buffer, size_t capacity);
+AGX_API size_t agx_error_text(char *buffer, size_t capacity);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * agxhal: compute on Apple AGX GPUs.
+ *
+ * Objects are opaque and counted: a create function gives one reference, agx_retain adds
+ * one, agx_release takes one back (NULL is fine). An object keeps what it needs alive: a
+ * buffer its device, a command buffer the executables and buffers that it uses, a
+ * submission everything until it has run.
+ *
+ * Descriptors start with their own size, so that old programs run with newer libraries:
+ * `struct agx_x_desc desc = {.size = sizeof(desc), ...}`; fields that a smaller size leaves
+ * out count as zero. Pointers in a descriptor are borrowed for the call. `next` is for
+ * later extensions and must be NULL.
+ *
+ * Functions that can fail return an agx_status; agx_error_text (agx/status.h) then tells
+ * what failed, with the object and the value. Sizes and offsets end in _B: bytes.
+ *
+ * Threads: everything may be called from any thread; a command buffer only from one at a
+ * time while it is recorded. Recording a dispatch neither allocates from the heap nor takes
+ * a lock nor enters the kernel.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agx/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define AGX_VERSION_MAJOR 0
+#define AGX_VERSION_MINOR 1
+
+#define AGX_DEADLINE_NEVER INT64_MAX  /* wait as long as it takes */
+#define AGX_WHOLE_LENGTH   UINT64_MAX /* to the end of the buffer */
+
+#define AGX_MAX_BINDINGS 64  /* of an executable and a dispatch */
+#define AGX_MAX_PUSH_B   256 /* bytes of push constants */
+#define AGX_NAME_BYTES   64
+
+struct agx_instance;
+struct agx_device;
+struct agx_buffer;
+struct agx_executable;
+struct agx_command_buffer;
+struct agx_semaphore;
+
+/* (major << 16) | minor of the library that is loaded. */
+AGX_API uint32_t agx_version(void);
+
+/* For any object of this header. Return nothing and never fail; NULL is ignored. */
+AGX_API void agx_retain(void *object);
+AGX_API void agx_release(void *object);
+
+/* ---- instance and devices --------------------------------------------- */
+
+/* Host memory for the library's objects. alloc gives memory aligned for any type or NULL;
+ * free gets the size that alloc was asked for. Called from any thread. */
+struct agx_alloc_callbacks {
+   void *user;
+   void *(*alloc)(void *user, size_t size);
+   void (*free)(void *user, void *memory, size_t size);
+};
+
+struct agx_instance_desc {
+   uint32_t size;
+   const void *next;
+   const struct agx_alloc_callbacks *alloc; /* NULL: malloc. Copied; user must outlive all */
+};
+
+/* desc may be NULL. */
+AGX_API AGX_MUST_CHECK agx_status agx_instance_create(const struct agx_instance_desc *desc,
+                                                      struct agx_instance **out_instance);
+
+/* A render node of the system, usable or not. */
+struct agx_node {
+   char path[64];     /* what agx_device_open takes */
+   char driver[32];   /* the kernel driver's name; "" when it could not be asked */
+   agx_status status; /* AGX_OK when the node can be used */
+   char reason[128];  /* why not, and what to do about it */
+};
+
+/* Fills up to *count nodes (NULL: none) and sets *count to how many there are. The virtual
+ * device is not among them: it is always there. */
+AGX_API AGX_MUST_CHECK agx_status agx_instance_enumerate(struct agx_instance *instance,
+                                                         uint32_t *count, struct agx_node *nodes);
+
+struct agx_device_desc {
+   uint32_t size;
+   const void *next;
+   /* "auto" or NULL: the environment's AGX_DEVICE if set, else the first usable node of the
+    * system, else the virtual device. "drm": the first usable node. "/dev/dri/renderD128": that
+    * one. "virtual" or "virtual:g14s": the virtual AGX, of that chip. */
+   const char *name;
+   /* Record what passes between driver and kernel to this file; NULL: the environment's
+    * AGX_CAPTURE if set. docs/capture.md. */
+   const char *capture_path;
+};
+
+/* desc may be NULL. AGX_NOT_FOUND tells of each node why it is not usable. */
+AGX_API AGX_MUST_CHECK agx_status agx_device_open(struct agx_instance *instance,
+                                                  const struct agx_device_desc *desc,
+                                                  struct agx_device **out_device);
+
+struct agx_device_info {
+   char name[AGX_NAME_BYTES]; /* "Apple M1 (G13G B1)" */
+   char node[AGX_NAME_BYTES]; /* "renderD128", "virtual:g13g" */
+   char chip[16];             /* "g13g" */
+   bool is_virtual;
+   uint32_t core_count;
+   uint32_t max_khz; /* of the GPU's clock; 0 when not known */
+   uint32_t max_workgroup_threads;
+   uint32_t max_shared_B; /* threadgroup memory of a workgroup */
+   uint32_t simd_lanes;
+   uint32_t page_B; /* granularity of GPU memory */
+   uint32_t max_push_B;
+   uint32_t max_bindings;
+   uint64_t max_workgroups[3];
+};
+AGX_API void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info);
+
+/* AGX_OK, or the first failure that took the device away (sticky), with its text. */
+AGX_API AGX_MUST_CHECK agx_status agx_device_status(struct agx_device *device);
+
+/* ---- buffers ---------------------------------------------------------- */
+
+enum agx_buffer_flags {
+   /* The host reads it: mapped with write-back caching instead of write-combining. */
+   AGX_BUFFER_HOST_READ = 1,
+   /* Kernels may only read it; a store to it is a fault. */
+   AGX_BUFFER_GPU_READ_ONLY = 2,
+};
+
+struct agx_buffer_desc {
+   uint32_t size;
+   const void *next;
+   uint64_t size_B;   /* 1 to 2^37 */
+   uint32_t flags;    /* enum agx_buffer_flags */
+   const char *label; /* for messages and captures; NULL: none */
+};
+
+/* GPU memory, zeroed, aligned to a page. */
+AGX_API AGX_MUST_CHECK agx_status agx_buffer_create(struct agx_device *device,
+                                                    const struct agx_buffer_desc *desc,
+                                                    struct agx_buffer **out_buffer);
+
+/* The whole buffer in host memory: the same address each time, until the buffer goes.
+ * Coherent; the caller orders its accesses with the GPU's by semaphores. */
+AGX_API AGX_MUST_CHECK agx_status agx_buffer_map(struct agx_buffer *buffer, void **out_memory);
+
+struct agx_buffer_info {
+   uint64_t size_B;  /* as asked for */
+   uint64_t address; /* on the GPU, for kernels that take addresses */
+};
+AGX_API void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_info);
+
+/* A part of a buffer. offset_B must be a multiple of 4 where it is bound to a kernel. */
+struct agx_buffer_ref {
+   struct agx_buffer *buffer;
+   uint64_t offset_B;
+   uint64_t length_B; /* AGX_WHOLE_LENGTH: to the end */
+};
+
+/* ---- executables ------------------------------------------------------ */
+
+struct agx_specialization {
+   uint32_t id;
+   uint32_t bytes; /* of value that count: 1, 2, 4 or 8; a bool has 4 */
+   uint64_t value; /* bits */
+};
+
+struct agx_executable_desc {
+   uint32_t size;
+   const void *next;
+   const void *data; /* SPIR-V, or an ELF file that `agx compile` wrote */
+   size_t data_B;
+   const char *entry;                                /* entry point; NULL: the only one */
+   const struct agx_specialization *specializations; /* SPIR-V only */
+   uint32_t specialization_count;
+   bool robust; /* SPIR-V only: clamp what a kernel accesses to the bound range */
+};
+
+/* Compiles (or reads) one kernel and loads it. AGX_UNIMPLEMENTED names what the compiler
+ * lacks, AGX_INCOMPATIBLE a file for another chip or ABI. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_create(struct agx_device *device,
+                                                        const struct agx_executable_desc *desc,
+                                                        struct agx_executable **out_executable);
+
+enum agx_binding_type {
+   AGX_BINDING_STORAGE = 0,
+   AGX_BINDING_UNIFORM = 1,
+};
+
+struct agx_binding_info {
+   uint32_t set, binding;
+   uint32_t type; /* enum agx_binding_type */
+   bool is_written;
+};
+
+struct agx_executable_info {
+   char name[AGX_NAME_BYTES]; /* entry point */
+   uint32_t local_size[3];    /* threads of a workgroup */
+   uint32_t shared_B;         /* threadgroup memory */
+   uint32_t push_B;           /* push constants that the kernel reads, up to */
+   uint32_t binding_count;
+   uint32_t instructions, preamble_instructions;
+   uint32_t code_B;     /* machine code, without padding */
+   uint32_t gpr_halves; /* 16-bit register halves of a thread */
+   uint32_t uniform_halves;
+   uint32_t resident_threads;    /* that the registers allow on a core */
+   uint32_t resident_simdgroups; /* on a core, of whole workgroups, threadgroup memory counted */
+   uint32_t cycles;              /* static estimate, one pass through each block */
+};
+AGX_API void agx_executable_get_info(struct agx_executable *executable,
+                                     struct agx_executable_info *out_info);
+/* AGX_OUT_OF_RANGE beyond binding_count. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_get_binding(struct agx_executable *executable,
+                                                             uint32_t index,
+                                                             struct agx_binding_info *out_info);
+
+/* ---- semaphores ------------------------------------------------------- */
+
+/* A timeline: a 64-bit value that only grows, or fails once and for all. */
+AGX_API AGX_MUST_CHECK agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
+                                                       struct agx_semaphore **out_semaphore);
+/* The value reached; a failed semaphore returns its failure, with its text. */
+AGX_API AGX_MUST_CHECK agx_status agx_semaphore_query(struct agx_semaphore *semaphore,
+                                                      uint64_t *out_value);
+/* From the host. AGX_INVALID_ARGUMENT when value is not greater than the current one. */
+AGX_API AGX_MUST_CHECK agx_status agx_semaphore_signal(struct agx_semaphore *semaphore,
+                                                       uint64_t value);
+/* Fails it, and with it whatever waits for it; the first failure wins. status must not be
+ * AGX_OK; text may be NULL. */
+AGX_API void agx_semaphore_fail(struct agx_semaphore *semaphore, agx_status status,
+                                const char *text);
+
+struct agx_point {
+   struct agx_semaphore *semaphore;
+   uint64_t value;
+};
+
+/* Waits for all points, or for any. deadline_ns is absolute on CLOCK_MONOTONIC; 0 polls,
+ * AGX_DEADLINE_NEVER waits forever. AGX_DEADLINE_EXCEEDED when it passes; the failure of a
+ * semaphore, with its text, when one that decides the wait has failed. */
+AGX_API AGX_MUST_CHECK agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count,
+                                                     bool any, int64_t deadline_ns);
+
+/* ---- command buffers -------------------------------------------------- */
+
+/* Recorded between begin and end, then submitted any number of times, also while an
+ * earlier submission of it is in flight. begin discards what was recorded, and fails with
+ * AGX_FAILED_PRECONDITION while the command buffer is in flight. */
+AGX_API AGX_MUST_CHECK agx_status agx_command_buffer_create(
+   struct agx_device *device, const char *label, struct agx_command_buffer **out_commands);
+AGX_API AGX_MUST_CHECK agx_status agx_command_buffer_begin(struct agx_command_buffer *commands);
+AGX_API AGX_MUST_CHECK agx_status agx_command_buffer_end(struct agx_command_buffer *commands);
+
+struct agx_binding {
+   uint32_t set, binding;
+   struct agx_buffer_ref ref;
+};
+
+struct agx_dispatch {
+   struct agx_executable *executable;
+   uint32_t workgroups[3]; /* 0 in any: nothing runs, which is legal */
+   uint32_t binding_count;
+   const struct agx_binding *bindings; /* each binding of the executable once, any order */
+   const void *push;                   /* push constants; at least the executable's push_B */
+   uint32_t push_B;
+};
+
+/* Dispatches between two barriers are not ordered among each other. A recording error is
+ * returned here and again by agx_command_buffer_end. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
+                                                   const struct agx_dispatch *dispatch);
+/* What stands before it has run, and its memory is visible, before what follows starts. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_barrier(struct agx_command_buffer *commands);
+
+/* ---- submission ------------------------------------------------------- */
+
+enum agx_op_kind {
+   AGX_OP_BARRIER = 0, /* nothing but its waits and signals */
+   AGX_OP_EXECUTE = 1, /* a command buffer */
+};
+
+struct agx_op_execute {
+   struct agx_command_buffer *commands;
+};
+
+/* One operation: runs when all its waits are reached, signals when it is done. A wait may
+ * name a value that nobody has submitted yet. When a wait fails, the operation does not run
+ * and all its signals fail with the same status and text. */
+struct agx_op {
+   uint32_t size;
+   uint32_t kind;  /* enum agx_op_kind */
+   uint64_t flags; /* 0 */
+   const struct agx_point *waits;
+   const struct agx_point *signals;   /* values greater than any submitted before */
+   uint32_t wait_count, signal_count; /* up to 32 each */
+   union {
+      struct agx_op_execute execute;
+      uint64_t reserved[16];
+   } u;
+};
+
+/* Queues the operations in order; they are ordered among each other only by their points.
+ * When it fails, *out_queued (may be NULL) tells how many went through; the rest left no
+ * trace. */
+AGX_API AGX_MUST_CHECK agx_status agx_submit(struct agx_device *device, const struct agx_op *ops,
+                                             uint32_t count, uint32_t *out_queued);
+
+#ifdef __cplusplus
+}
+#endif
