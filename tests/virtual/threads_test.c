@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Many threads on one file: each does its own work, all share a timeline. Meant for
+ * the thread checker as much as for its own assertions.
+ */
+#include <pthread.h>
+#include <sys/wait.h>
+
+#include "device.h"
+
+#if defined(__SANITIZE_THREAD__)
+#define THREAD_CHECKED true
+#elif defined(__has_feature)
+#define THREAD_CHECKED __has_feature(thread_sanitizer)
+#else
+#define THREAD_CHECKED false
+#endif
+
+#define THREADS 4
+#define ROUNDS  50
+
+static agx_status add_one(const struct agx_chip *chip, const struct agxs_memory *memory,
+                          const struct agxs_options *options, uint64_t usc_base, uint64_t stream_va,
+                          struct agxs_stats *out_stats)
+{
+   uint32_t *counter = memory->translate(memory->user, stream_va, AGXS_READ | AGXS_WRITE);
+   if (!counter)
+      return AGX_FAIL(AGX_DATA_LOSS, "nothing is mapped at 0x%llx", (unsigned long long)stream_va);
+   ++*counter;
+   return AGX_OK;
+}
+
+struct worker {
+   struct device device;
+   pthread_t thread;
+   unsigned index;
+   uint32_t count;
+};
+
+/* Binds a page of its own, has the machine count in it, and unbinds. */
+static void *work(void *argument)
+{
+   struct worker *worker = argument;
+   struct device *device = &worker->device;
+   uint64_t va = 0x2000000000ull + worker->index * 16 * PAGE;
+   uint32_t timeline = make_syncobj(device);
+   for (uint32_t round = 1; round <= ROUNDS; round++) {
+      uint32_t gem = make_gem(device, PAGE, AGX_UAPI_GEM_VM_PRIVATE);
+      uint32_t *memory = map_gem(device, gem, PAGE);
+      assert_int_equal(bind_gem(device, gem, va, PAGE, 6), 0);
+      struct agx_uapi_sync out = {AGX_UAPI_SYNC_TIMELINE_SYNCOBJ, timeline, round};
+      struct compute_record command = compute_command(va);
+      assert_int_equal(submit(device, &command, &out, 0, 1), 0);
+      assert_int_equal(wait_point(device, timeline, round, INT64_MAX, 0), 0);
+      worker->count += *memory;
+      unmap_gem(device, memory, PAGE);
+      struct agx_uapi_gem_close close_args = {gem, 0};
+      assert_int_equal(CALL(device, GEM_CLOSE, close_args), 0);
+   }
+   return NULL;
+}
+
+static void threads_share_a_file(void **state)
+{
+   struct device device = device_open(add_one);
+   struct worker workers[THREADS] = {0};
+   for (unsigned i = 0; i < THREADS; i++) {
+      workers[i].device = device;
+      workers[i].device.queue = i % 2 ? make_queue(&device, device.vm) : device.queue;
+      workers[i].index = i;
+      pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+   }
+   for (unsigned i = 0; i < THREADS; i++) {
+      pthread_join(workers[i].thread, NULL);
+      assert_int_equal(workers[i].count, ROUNDS);
+   }
+   device_close(&device);
+}
+
+/* Two threads pass a timeline back and forth. */
+struct player {
+   struct device *device;
+   uint32_t timeline;
+};
+
+static void *answer(void *argument)
+{
+   struct player *player = argument;
+   for (uint64_t value = 1; value < 2000; value += 2) {
+      assert_int_equal(wait_point(player->device, player->timeline, value, INT64_MAX,
+                                  AGX_UAPI_SYNCOBJ_WAIT_FOR_SUBMIT),
+                       0);
+      assert_int_equal(signal_point(player->device, player->timeline, value + 1), 0);
+   }
+   return NULL;
+}
+
+static void a_timeline_goes_back_and_forth(void **state)
+{
+   struct device device = device_open(add_one);
+   struct player player = {&device, make_syncobj(&device)};
+   pthread_t thread;
+   pthread_create(&thread, NULL, answer, &player);
+   for (uint64_t value = 1; value < 2000; value += 2) {
+      assert_int_equal(signal_point(&device, player.timeline, value), 0);
+      assert_int_equal(wait_point(&device, player.timeline, value + 1, INT64_MAX,
+                                  AGX_UAPI_SYNCOBJ_WAIT_FOR_SUBMIT),
+                       0);
+   }
+   pthread_join(thread, NULL);
+   device_close(&device);
+}
+
+/* A forked child shares files, buffers and fences, submits work of its own, and its end
+ * closes nothing of the parent's. */
+static void a_forked_child_shares_the_file(void **state)
+{
+   if (THREAD_CHECKED) /* the checker ends a child that starts threads */
+      skip();
+   struct device device = device_open(add_one);
+   uint32_t gem = make_gem(&device, PAGE, 0), timeline = make_syncobj(&device);
+   uint32_t *memory = map_gem(&device, gem, PAGE);
+   assert_int_equal(bind_gem(&device, gem, 0x2000000000ull, PAGE, 6), 0);
+   run(&device, 0x2000000000ull);
+   pid_t child = fork();
+   if (child == 0) {
+      struct compute_record command = compute_command(0x2000000000ull);
+      struct agx_uapi_sync out = {AGX_UAPI_SYNC_TIMELINE_SYNCOBJ, timeline, 1};
+      int error = submit(&device, &command, &out, 0, 1);
+      if (!error)
+         error = wait_point(&device, timeline, 1, INT64_MAX, 0);
+      agx_virtual_close(device.file);
+      _exit(error ? 1 : 0);
+   }
+   int status = -1;
+   assert_int_equal(wait_point(&device, timeline, 1, INT64_MAX, AGX_UAPI_SYNCOBJ_WAIT_FOR_SUBMIT),
+                    0);
+   assert_int_equal(waitpid(child, &status, 0), child);
+   assert_int_equal(status, 0);
+   assert_int_equal(*memory, 2);
+   run(&device, 0x2000000000ull);
+   assert_int_equal(*memory, 3);
+   unmap_gem(&device, memory, PAGE);
+   device_close(&device);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(threads_share_a_file),
+      cmocka_unit_test(a_timeline_goes_back_and_forth),
+      cmocka_unit_test(a_forked_child_shares_the_file),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
