@@ -6,5 +6,5 @@
 
 agx_virtual_run_compute_fn *agx_virtual_default_run_compute(void)
 {
-   return NULL;
+   return agxs_run_compute;
 }
