@@ -81,6 +81,7 @@ static const char *decode_case(const struct agx_isa_case *form, uint32_t value,
    operand->abs = bit(value, form->abs);
    operand->neg = bit(value, form->neg);
    operand->sx = form->zx >= 0 ? !bit(value, form->zx) : bit(value, form->sx);
+   operand->value = 0;
    if (form->kind == AGX_ISA_NONE)
       return NULL;
    struct agx_isa_bits bits = {{value, 0}};
