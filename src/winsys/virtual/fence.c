@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "winsys/virtual/watch.h"
 
 struct dependent {
    uint32_t next;
@@ -135,8 +134,7 @@ void agxv_fence_signal(struct agx_virtual_node *node, uint32_t fence, int32_t er
    struct agxv_shared *shared = node->shared;
    if (wakes_worker)
       agxv_wake(&shared->work, &shared->work_sleepers);
-   agxv_watch_scan(node);
-   agxv_wake(&shared->event, &shared->event_sleepers);
+   agxv_tell(node);
 }
 
 uint32_t agxv_fence_create_point(struct agx_virtual_node *node, uint32_t before, uint32_t inner,

@@ -46,6 +46,9 @@ void agxv_job_push(struct agx_virtual_node *node, uint32_t job);
 /* Drops the queue's jobs that don't execute yet; their fences fail with error. */
 void agxv_queue_cancel(struct agx_virtual_node *node, uint32_t queue, int32_t error);
 
+/* Cancels the jobs of processes that died. */
+void agxv_drop_orphans(struct agx_virtual_node *node);
+
 /* Starts the worker threads, where they don't run; false when the host refuses. */
 bool agxv_workers_start(struct agx_virtual_node *node);
 /* Ends them after what they execute now. The lock is not held. */

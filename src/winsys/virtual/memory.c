@@ -5,9 +5,7 @@
  */
 #include "winsys/virtual/memory.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -99,7 +97,7 @@ static uint64_t oldest_run(struct agx_virtual_node *node)
    uint64_t oldest = UINT64_MAX;
    for (unsigned i = 0; i < AGXV_MAX_RUNNING; i++) {
       struct agxv_running *running = &node->shared->running[i];
-      if (running->since && running->pid != node->pid && kill(running->pid, 0) && errno == ESRCH)
+      if (running->since && !agxv_process_lives(node, running->pid))
          running->since = 0;
       if (running->since)
          oldest = AGX_MIN(oldest, running->since);

@@ -102,31 +102,42 @@ static void after_fork_parent(void)
    pthread_mutex_unlock(&nodes_lock);
 }
 
+bool agxv_process_lives(const struct agx_virtual_node *node, int32_t pid)
+{
+   return pid == node->pid || kill(pid, 0) == 0 || errno != ESRCH;
+}
+
 /* Puts the process among those that have a file open. Where there is no room, the others
  * decide alone when it closes. */
-static void hold(struct agx_virtual_file *file, int32_t pid)
+static void hold(struct agx_virtual_file *file)
 {
-   struct agxv_file *it = AGXV_AT(file->node, agxv_file, file->ref);
+   const struct agx_virtual_node *node = file->node;
+   struct agxv_file *it = AGXV_AT(node, agxv_file, file->ref);
    for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++) {
-      if (it->holders[i] == 0 || (kill(it->holders[i], 0) && errno == ESRCH)) {
-         it->holders[i] = pid;
+      if (it->holders[i] == 0 || !agxv_process_lives(node, it->holders[i])) {
+         it->holders[i] = node->pid;
          return;
       }
    }
 }
 
-/* Takes it away again; true when no other living process has the file open. */
-static bool let_go(struct agx_virtual_file *file, int32_t pid)
+/* Whether another living process has the file open. */
+static bool is_held(const struct agx_virtual_node *node, const struct agxv_file *file, int32_t but)
+{
+   for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++) {
+      int32_t pid = file->holders[i];
+      if (pid && pid != but && agxv_process_lives(node, pid))
+         return true;
+   }
+   return false;
+}
+
+static void let_go(struct agx_virtual_file *file)
 {
    struct agxv_file *it = AGXV_AT(file->node, agxv_file, file->ref);
-   bool last = true;
-   for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++) {
-      if (it->holders[i] == pid)
+   for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++)
+      if (it->holders[i] == file->node->pid)
          it->holders[i] = 0;
-      else if (it->holders[i] && (kill(it->holders[i], 0) == 0 || errno != ESRCH))
-         last = false;
-   }
-   return last;
 }
 
 /* The child has files and mappings too, but no workers, and descriptors stay the parent's
@@ -142,7 +153,8 @@ static void after_fork_child(void)
       for (size_t i = 0; i < node->mapping_count; i++)
          AGXV_AT(node, agxv_gem, node->mappings[i].object)->refs++;
       for (struct agx_virtual_file *file = node->files; file; file = file->next)
-         hold(file, node->pid);
+         hold(file);
+      node->shared->peers++;
       agxv_unlock(node);
    }
    pthread_mutex_init(&nodes_lock, NULL);
@@ -201,6 +213,10 @@ agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
       free(node);
       return agx_status_fail_errno(error, "virtual node %s: shared segment", chip->name);
    }
+   agxv_lock(node);
+   node->shared->peers++;
+   agxv_reap(node);
+   agxv_unlock(node);
    pthread_once(&fork_once, watch_forks);
    pthread_mutex_lock(&nodes_lock);
    node->next = nodes;
@@ -223,6 +239,7 @@ void agx_virtual_node_destroy(struct agx_virtual_node *node)
    pthread_mutex_unlock(&nodes_lock);
    agxv_lock(node);
    agxv_watch_fini(node);
+   node->shared->peers--;
    agxv_unlock(node);
    agxv_segment_detach(node);
    pthread_mutex_destroy(&node->local);
@@ -264,7 +281,9 @@ agx_status agx_virtual_open(struct agx_virtual_node *node, struct agx_virtual_fi
    agxv_lock(node);
    file->ref = agxv_alloc(node, sizeof(struct agxv_file));
    if (file->ref) {
-      hold(file, node->pid);
+      hold(file);
+      AGXV_AT(node, agxv_file, file->ref)->next = node->shared->files;
+      node->shared->files = file->ref;
       file->next = node->files;
       node->files = file;
    }
@@ -315,8 +334,24 @@ static void close_all(struct agx_virtual_file *file)
             close_one(file, order[i], slots[slot]);
       agxv_table_fini(node, table);
    }
+   uint32_t *link = &node->shared->files;
+   while (*link != file->ref)
+      link = &AGXV_AT(node, agxv_file, *link)->next;
+   *link = AGXV_AT(node, agxv_file, file->ref)->next;
    agxv_free(node, file->ref, sizeof(struct agxv_file));
-   agxv_syncobj_changed(node);
+   agxv_tell(node);
+}
+
+void agxv_reap(struct agx_virtual_node *node)
+{
+   agxv_drop_orphans(node);
+   for (uint32_t ref = node->shared->files; ref;) {
+      const struct agxv_file *it = AGXV_AT(node, agxv_file, ref);
+      struct agx_virtual_file ghost = {.node = node, .ref = ref};
+      ref = it->next;
+      if (!is_held(node, it, 0))
+         close_all(&ghost);
+   }
 }
 
 void agx_virtual_close(struct agx_virtual_file *file)
@@ -329,7 +364,8 @@ void agx_virtual_close(struct agx_virtual_file *file)
    while (*link != file)
       link = &(*link)->next;
    *link = file->next;
-   if (let_go(file, node->pid))
+   let_go(file);
+   if (!is_held(node, AGXV_AT(node, agxv_file, file->ref), node->pid))
       close_all(file);
    agxv_unlock(node);
    free(file);

@@ -75,6 +75,10 @@ struct agx_virtual_file {
    struct agx_virtual_file *next;
 };
 
+/* Closes the files and cancels the jobs of processes that died. The lock is held. */
+void agxv_reap(struct agx_virtual_node *node);
+bool agxv_process_lives(const struct agx_virtual_node *node, int32_t pid);
+
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t agxv_now_ns(void);
 /* The GPU's clock: 24 MHz steps in nanoseconds. */

@@ -32,6 +32,7 @@ struct agxv_table {
 struct agxv_file {
    struct agxv_table tables[AGXV_KINDS];
    int32_t holders[AGXV_MAX_HOLDERS]; /* processes that have it open, through fork */
+   uint32_t next;
 };
 
 /* A binding of a buffer, perhaps replaced since; keeps its address space. */

@@ -18,8 +18,10 @@
 
 #include "base/util.h"
 #include "winsys/virtual/node.h"
+#include "winsys/virtual/watch.h"
 
 #define SEGMENT_VERSION 1
+#define PEER_CHECK_NS   200000000ll /* between looks whether other processes still live */
 
 enum {
    SEGMENT_NEW,
@@ -173,6 +175,33 @@ int agxv_sleep(_Atomic uint32_t *word, _Atomic uint32_t *sleepers, uint32_t seen
    if (error == ETIMEDOUT)
       return -ETIME;
    return error == EINTR ? -EINTR : 0;
+}
+
+int agxv_wait_event(struct agx_virtual_node *node, int64_t deadline_ns)
+{
+   struct agxv_shared *shared = node->shared;
+   uint32_t seen = atomic_load(&shared->event);
+   bool has_peers = shared->peers > 1;
+   int64_t until = deadline_ns;
+   if (has_peers)
+      until = AGX_MIN(until, agxv_now_ns() + PEER_CHECK_NS);
+   agxv_unlock(node);
+   int error = agxv_sleep(&shared->event, &shared->event_sleepers, seen, until);
+   agxv_lock(node);
+   if (error != -ETIME || until == deadline_ns)
+      return error;
+   agxv_reap(node);
+   return 0;
+}
+
+void agxv_tell(struct agx_virtual_node *node)
+{
+   struct agxv_shared *shared = node->shared;
+   agxv_watch_scan(node);
+   agxv_wake(&shared->event, &shared->event_sleepers);
+   /* Workers of other processes look after the descriptors that those gave out. */
+   if (shared->peers > 1)
+      agxv_wake(&shared->work, &shared->work_sleepers);
 }
 
 void agxv_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers)

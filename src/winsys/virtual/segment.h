@@ -61,6 +61,8 @@ struct agxv_shared {
 
    uint64_t fence_contexts;
    uint32_t active_queues; /* those with jobs, oldest turn first */
+   uint32_t files;         /* struct agxv_file */
+   uint32_t peers;         /* nodes attached, of this and other processes */
    uint32_t fd_records;    /* descriptors given out, see fdrecord.h */
    uint64_t submissions, soft_faults, failures;
    char last_error[AGXV_ERROR_BYTES];
@@ -88,3 +90,9 @@ int agxv_sleep(_Atomic uint32_t *word, _Atomic uint32_t *sleepers, uint32_t seen
                int64_t deadline_ns);
 /* Counts word up and wakes its sleepers. */
 void agxv_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers);
+
+/* Gives up the lock until an event or the deadline: 0, -ETIME or -EINTR. Looks after
+ * processes that died meanwhile. */
+int agxv_wait_event(struct agx_virtual_node *node, int64_t deadline_ns);
+/* Tells everybody that fences or syncobjs changed. The lock is held. */
+void agxv_tell(struct agx_virtual_node *node);

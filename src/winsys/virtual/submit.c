@@ -216,7 +216,7 @@ static int install_out_syncs(const struct submission *submission, uint32_t fence
          error = -ENOMEM;
    }
    if (submission->args->out_sync_count)
-      agxv_syncobj_changed(node);
+      agxv_tell(node);
    return error;
 }
 

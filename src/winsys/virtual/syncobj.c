@@ -23,12 +23,6 @@ void agxv_syncobj_put(struct agx_virtual_node *node, uint32_t ref)
    agxv_free(node, ref, sizeof(*syncobj));
 }
 
-void agxv_syncobj_changed(struct agx_virtual_node *node)
-{
-   agxv_watch_scan(node);
-   agxv_wake(&node->shared->event, &node->shared->event_sleepers);
-}
-
 void agxv_syncobj_replace(struct agx_virtual_node *node, uint32_t syncobj, uint32_t fence)
 {
    struct agxv_syncobj *it = AGXV_AT(node, agxv_syncobj, syncobj);
@@ -196,7 +190,7 @@ AGXV_HANDLER(syncobj_signal)
    for (uint32_t i = 0; fence && i < array.count; i++)
       agxv_syncobj_replace(file->node, array.refs[i], fence);
    agxv_fence_put(file->node, fence);
-   agxv_syncobj_changed(file->node);
+   agxv_tell(file->node);
    agxv_syncobj_array_unlock(file, &array);
    return fence ? 0 : -ENOMEM;
 }
@@ -228,7 +222,7 @@ AGXV_HANDLER(syncobj_timeline_signal)
       if (!agxv_syncobj_add_point(file->node, array.refs[i], fence, values[i]))
          error = -ENOMEM;
    agxv_fence_put(file->node, fence);
-   agxv_syncobj_changed(file->node);
+   agxv_tell(file->node);
    agxv_syncobj_array_unlock(file, &array);
    free(values);
    return error;
@@ -324,7 +318,7 @@ static int import_sync_file(struct agx_virtual_file *file,
       agxv_syncobj_replace(node, ref, record->target);
    else if (!agxv_syncobj_add_point(node, ref, record->target, args->point))
       return -ENOMEM;
-   agxv_syncobj_changed(node);
+   agxv_tell(node);
    return 0;
 }
 

@@ -19,8 +19,6 @@ bool agxv_syncobj_add_point(struct agx_virtual_node *node, uint32_t syncobj, uin
  * one); 0 with *out_error -ENOENT, -EINVAL or -ENOMEM. */
 uint32_t agxv_syncobj_fence(struct agx_virtual_file *file, uint32_t handle, uint64_t value,
                             int *out_error);
-/* What changed syncobjs without a fence completing must tell sleepers. */
-void agxv_syncobj_changed(struct agx_virtual_node *node);
 
 #define AGXV_MAX_ARRAY (1u << 20) /* handles in one request */
 

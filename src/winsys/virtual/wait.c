@@ -86,7 +86,6 @@ static int begin(struct wait *wait)
 static int run(struct wait *wait, uint32_t *out_first)
 {
    struct agx_virtual_node *node = wait->file->node;
-   struct agxv_shared *shared = node->shared;
    uint32_t first = UINT32_MAX, any = 0;
    int error = begin(wait);
    if (error)
@@ -98,10 +97,7 @@ static int run(struct wait *wait, uint32_t *out_first)
          return error;
       if (wait->deadline_ns <= 0 || agxv_now_ns() >= wait->deadline_ns)
          return -ETIME;
-      uint32_t seen = atomic_load(&shared->event);
-      agxv_unlock(node);
-      error = agxv_sleep(&shared->event, &shared->event_sleepers, seen, wait->deadline_ns);
-      agxv_lock(node);
+      error = agxv_wait_event(node, wait->deadline_ns);
       finished = count_finished(wait, all ? &any : &first);
    }
    *out_first = first;
@@ -173,7 +169,6 @@ AGXV_HANDLER(syncobj_timeline_wait)
 static uint32_t source_fence(struct agx_virtual_file *file,
                              const struct agx_uapi_syncobj_transfer *args, int *out_error)
 {
-   struct agxv_shared *shared = file->node->shared;
    int64_t deadline_ns = agxv_now_ns() + TRANSFER_WAIT_NS;
    for (int slept = 0;;) {
       uint32_t fence = agxv_syncobj_fence(file, args->src_handle, args->src_point, out_error);
@@ -184,10 +179,7 @@ static uint32_t source_fence(struct agx_virtual_file *file,
          *out_error = slept;
          return 0;
       }
-      uint32_t seen = atomic_load(&shared->event);
-      agxv_unlock(file->node);
-      slept = agxv_sleep(&shared->event, &shared->event_sleepers, seen, deadline_ns);
-      agxv_lock(file->node);
+      slept = agxv_wait_event(file->node, deadline_ns);
    }
 }
 
@@ -211,7 +203,7 @@ AGXV_HANDLER(syncobj_transfer)
    else if (fence && !agxv_syncobj_add_point(node, target, fence, args->dst_point))
       error = -ENOMEM;
    agxv_fence_put(node, fence);
-   agxv_syncobj_changed(node);
+   agxv_tell(node);
    agxv_syncobj_put(node, target);
    agxv_unlock(node);
    return error;

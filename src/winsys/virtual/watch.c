@@ -15,6 +15,7 @@
 
 #include "base/util.h"
 #include "winsys/virtual/fence.h"
+#include "winsys/virtual/job.h"
 #include "winsys/virtual/object.h"
 
 enum {
@@ -27,6 +28,8 @@ enum {
 
 static struct agxv_watch *add_watch(struct agx_virtual_node *node)
 {
+   if (node->shared->peers > 1 && !agxv_workers_start(node))
+      return NULL;
    if (node->watch_count == node->watch_capacity) {
       size_t capacity = node->watch_capacity ? node->watch_capacity * 2 : 16;
       void *grown = realloc(node->watches, capacity * sizeof(*node->watches));

@@ -13,6 +13,7 @@
 #include "winsys/virtual/job.h"
 #include "winsys/virtual/memory.h"
 #include "winsys/virtual/vm.h"
+#include "winsys/virtual/watch.h"
 
 #define SHOWN_FAULTS 4u /* soft faults of one command that are shown one by one */
 
@@ -127,12 +128,6 @@ static int32_t execute(struct agx_virtual_node *node, const struct agxv_job *job
    return error;
 }
 
-/* Whether the process that was to execute a job is gone. */
-static bool is_orphan(const struct agx_virtual_node *node, const struct agxv_job *job)
-{
-   return job->pid != node->pid && kill(job->pid, 0) && errno == ESRCH;
-}
-
 /* Takes the link's queue out of the list of active ones. */
 static void deactivate(struct agx_virtual_node *node, uint32_t *link)
 {
@@ -143,10 +138,25 @@ static void deactivate(struct agx_virtual_node *node, uint32_t *link)
    agxv_queue_put(node, ref);
 }
 
+void agxv_drop_orphans(struct agx_virtual_node *node)
+{
+   for (uint32_t ref = node->shared->active_queues; ref;) {
+      struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+      const struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
+      if (job && !agxv_process_lives(node, job->pid)) {
+         queue->busy = false;
+         agxv_queue_cancel(node, ref, -ECANCELED);
+      }
+      ref = queue->next_active; /* an empty queue stays listed until a worker looks */
+   }
+}
+
 /* The queue that goes next, now busy and at the end of the list; 0 when none can. */
 static uint32_t pick(struct agx_virtual_node *node)
 {
    uint32_t *best = NULL, best_priority = 0;
+   if (node->shared->peers > 1)
+      agxv_drop_orphans(node);
    for (uint32_t *link = &node->shared->active_queues; *link;) {
       struct agxv_queue *queue = AGXV_AT(node, agxv_queue, *link);
       if (!queue->first_job) {
@@ -154,10 +164,6 @@ static uint32_t pick(struct agx_virtual_node *node)
          continue;
       }
       const struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
-      if (!queue->busy && is_orphan(node, job)) {
-         agxv_queue_cancel(node, *link, -ECANCELED);
-         continue;
-      }
       bool can = !queue->busy && job->pid == node->pid && agxv_fence_done(node, job->ready);
       if (can && (!best || queue->priority > best_priority)) {
          best = link;
@@ -214,6 +220,7 @@ static void *work(void *argument)
       if (stopping)
          break;
       uint32_t seen = atomic_load(&shared->work);
+      agxv_watch_scan(node);
       uint32_t queue = pick(node);
       if (queue) {
          run_first(node, queue);
