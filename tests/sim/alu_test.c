@@ -68,8 +68,7 @@ static const struct row rows[] = {
    {"imadd d=r5 a=r1 b=r2 c=r3 sat", 0x80000000, 4, 1, 0, 0xffffffff, 0xeeeeeeee},
    {"imadd d=r5 a=r1.sx b=r2.sx c=r3.sx sat", 0x80000000, 4, 1, 0, 0x80000000, 0xeeeeeeee},
    {"imsub d=r5 a=r1 b=r2 c=r3 sat", 2, 3, 7, 0, 0, 0xeeeeeeee},
-   {"imadd d=r5 a=r1 b=r2 c=r3 sat", 0xffffffff, 0xffffffff, 0xffffffff, 0, 0xffffffff,
-    0xeeeeeeee},
+   {"imadd d=r5 a=r1 b=r2 c=r3 sat", 0xffffffff, 0xffffffff, 0xffffffff, 0, 0xffffffff, 0xeeeeeeee},
    /* Shifts beyond 31 give 0; only 7 bits count. */
    {"shl d=r5 b=r1 c=r2", 1, 31, 0, 0, 0x80000000, 0xeeeeeeee},
    {"shl d=r5 b=r1 c=r2", 1, 32, 0, 0, 0, 0xeeeeeeee},
@@ -101,8 +100,7 @@ static const struct row rows[] = {
    {"shlhi d=r5 a=r1 b=r2 c=r3 bitmask=0", 0x77, 5, 0, 0, 0, 0xeeeeeeee},
    {"shrhi d=r5 a=r1 b=r2 c=r3 bitmask=0", 0x77, 0x12345678, 4, 0, 0x80000077, 0xeeeeeeee},
    {"shrhi d=r5 a=r1 b=r2 c=r3 bitmask=0", 0x77, 0x12345678, 36, 0, 0x01234567, 0xeeeeeeee},
-   {"shrhi d=r5 a=r1 b=r2 c=r3 bitmask=4", 0x12345678, 0xf, 8, 0, 0x1f345678,
-    0xeeeeeeee},
+   {"shrhi d=r5 a=r1 b=r2 c=r3 bitmask=4", 0x12345678, 0xf, 8, 0, 0x1f345678, 0xeeeeeeee},
    /* Bit operations: r1 = a, r2 = b. */
    {"and d=r5 a=r1 b=r2", 0xc, 0xa, 0, 0, 8, 0xeeeeeeee},
    {"or d=r5 a=r1 b=r2", 0xc, 0xa, 0, 0, 0xe, 0xeeeeeeee},
@@ -186,7 +184,10 @@ static void keeps_lanes_apart(void **state)
 static void refuses_registers_beyond_the_count(void **state)
 {
    static const char *const programs[] = {
-      "mov d=r4 a=0", "mov d=r0 a=r4l", "iadd d=dr3 a=r0 b=r0", "load r=r3..r4 base=dr0 index=0 "
+      "mov d=r4 a=0",
+      "mov d=r0 a=r4l",
+      "iadd d=dr3 a=r0 b=r0",
+      "load r=r3..r4 base=dr0 index=0 "
       "shift=lsl0 format=i32 mask=xy group=a",
    };
    for (size_t i = 0; i < AGX_COUNT(programs); i++) {

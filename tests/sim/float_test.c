@@ -36,8 +36,8 @@ static const struct row rows[] = {
    {"fadd d=r5 a=r1 b=r2", INF, INF | NEG, 0, QNAN},
    {"fadd d=r5 a=r1 b=r2", 0xffc12345, ONE, 0, QNAN},
    {"fadd d=r5 a=r1 b=r2", 0x7f800001, ONE, 0, QNAN},
-   {"fadd d=r5 a=r1 b=r2", DEN, DEN, 0, 0},          /* inputs flushed */
-   {"fadd d=r5 a=r1 b=r2", MIN, NEG | DEN, 0, MIN},   /* the denormal counts as zero */
+   {"fadd d=r5 a=r1 b=r2", DEN, DEN, 0, 0},              /* inputs flushed */
+   {"fadd d=r5 a=r1 b=r2", MIN, NEG | DEN, 0, MIN},      /* the denormal counts as zero */
    {"fadd d=r5 a=r1 b=r2", 0x00c00000, NEG | MIN, 0, 0}, /* result flushed */
    {"fadd d=r5 a=r1 b=r2", NEG | 0x00c00000, MIN, 0, NEG},
    {"fadd d=r5 a=r1 b=-0.0", NEG | DEN, 0, 0, NEG},
@@ -46,7 +46,7 @@ static const struct row rows[] = {
    {"fadd d=r5 a=1.0 b=31.0", 0, 0, 0, 0x42000000},
    {"fadd d=r5 a=u1 b=r1", ONE, 0, 0, TWO},
    {"fadd d=r5 a=u1.neg b=r1", ONE, 0, 0, 0},
-   {"fadd d=r5 a=u1h b=r1", ONE, 0, 0, 0x40380000}, /* u1h: half 0x3f80 = 1.875 */
+   {"fadd d=r5 a=u1h b=r1", ONE, 0, 0, 0x40380000},         /* u1h: half 0x3f80 = 1.875 */
    {"fadd d=r5 a=r1 b=r2", 0x4b800000, ONE, 0, 0x4b800000}, /* 2^24 + 1: tie to even */
    {"fadd d=r5 a=r1 b=r2", 0x4b800001, ONE, 0, 0x4b800002},
    {"fadd d=r5 a=r1 b=r2 sat", ONE, ONE, 0, ONE},
@@ -131,8 +131,8 @@ static const struct row rows[] = {
    {"log2 d=r5 a=r1", NEG | ONE, 0, 0, QNAN},
    {"exp2 d=r5 a=r1", 0x40400000, 0, 0, 0x41000000},
    {"exp2 d=r5 a=r1", NEG | INF, 0, 0, 0},
-   {"exp2 d=r5 a=r1", 0x43000000, 0, 0, INF}, /* 2^128 */
-   {"exp2 d=r5 a=r1", 0xc2fe0000, 0, 0, 0},   /* 2^-127: flushed */
+   {"exp2 d=r5 a=r1", 0x43000000, 0, 0, INF},         /* 2^128 */
+   {"exp2 d=r5 a=r1", 0xc2fe0000, 0, 0, 0},           /* 2^-127: flushed */
    {"exp2 d=r5l a=r1", 0xc1c00000, 0, 0, 0xeeee0001}, /* 2^-24 as half */
    {"sinr d=r5 a=r1", 0x3f000000, 0, 0, 0x3f000000},
    {"sinr d=r5 a=r1", 0x3fc00000, 0, 0, 0x3f000000}, /* 1.5 -> 0.5 */
@@ -290,17 +290,28 @@ static void converts_all_halves(void **state)
 static void variants_agree(void **state)
 {
    static const char *const programs[] = {
-      "ffma d=r5 a=r1 b=r2 c=r3",     "ffma d=r5 a=r1.neg b=r2.abs c=r3 sat",
-      "ffma d=r5l a=r1l b=r2 c=r3h",  "fadd d=r5 a=r1 b=r2",
-      "fmul d=r5 a=r1 b=r2",          "hfma d=r5l a=r1l b=r2h c=r3l",
-      "hadd d=r5l a=r1l b=r2l",       "hmul d=r5l a=r1l b=r2l",
-      "rcp d=r5 a=r1",                "rsqrt d=r5 a=r1",
-      "exp2 d=r5 a=r1",               "log2 d=r5 a=r1",
-      "floor d=r5 a=r1",              "rint d=r5 a=r1",
-      "f_to_s32 d=r5 a=r1 round=rtz", "f_to_u32 d=r5 a=r1 round=rte",
-      "s32_to_f d=r5 a=r1 round=rte", "u32_to_f d=r5l a=r1 round=rte",
-      "fcsel d=r5 a=r1 b=r2 x=r3 y=r2 cond=fltn", "imadd d=dr5 a=r1.sx b=r2 c=r3",
-      "extr d=r5 a=r1 b=r2 c=r3 bitmask=9", "asr d=r5 a=r1l b=r2 c=0 bitmask=0",
+      "ffma d=r5 a=r1 b=r2 c=r3",
+      "ffma d=r5 a=r1.neg b=r2.abs c=r3 sat",
+      "ffma d=r5l a=r1l b=r2 c=r3h",
+      "fadd d=r5 a=r1 b=r2",
+      "fmul d=r5 a=r1 b=r2",
+      "hfma d=r5l a=r1l b=r2h c=r3l",
+      "hadd d=r5l a=r1l b=r2l",
+      "hmul d=r5l a=r1l b=r2l",
+      "rcp d=r5 a=r1",
+      "rsqrt d=r5 a=r1",
+      "exp2 d=r5 a=r1",
+      "log2 d=r5 a=r1",
+      "floor d=r5 a=r1",
+      "rint d=r5 a=r1",
+      "f_to_s32 d=r5 a=r1 round=rtz",
+      "f_to_u32 d=r5 a=r1 round=rte",
+      "s32_to_f d=r5 a=r1 round=rte",
+      "u32_to_f d=r5l a=r1 round=rte",
+      "fcsel d=r5 a=r1 b=r2 x=r3 y=r2 cond=fltn",
+      "imadd d=dr5 a=r1.sx b=r2 c=r3",
+      "extr d=r5 a=r1 b=r2 c=r3 bitmask=9",
+      "asr d=r5 a=r1l b=r2 c=0 bitmask=0",
    };
    struct agx_test_rng rng = {20240817};
    for (size_t i = 0; i < AGX_COUNT(programs); i++) {

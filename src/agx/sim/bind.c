@@ -127,6 +127,8 @@ static void set_source(struct agxs_bound *bound, unsigned index, uint8_t at, boo
    source->is_signed = is_signed;
    switch (operand->kind) {
    case AGX_ISA_NONE: /* such as threadgroup address 0, or the a of a plain shift */
+      set_constant(bound, operand_at(bound, 0), source, constant);
+      break;
    case AGX_ISA_IMM:
       /* An immediate counts as 16 bits, but one of 32 (ldimm) has its own size. */
       constant.bits = operand->value > 0xffff ? 32 : 16;
