@@ -6,6 +6,7 @@
 #pragma once
 
 #include <errno.h>
+#include <linux/sync_file.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -198,4 +199,17 @@ static inline void run(struct device *device, uint64_t va)
    assert_int_equal(wait_syncobj(device, handle, INT64_MAX, AGX_UAPI_SYNCOBJ_WAIT_ALL), 0);
    struct agx_uapi_syncobj_destroy destroy = {handle, 0};
    assert_int_equal(CALL(device, SYNCOBJ_DESTROY, destroy), 0);
+}
+
+/* The status in a sync file's info. */
+static inline int fence_status(struct device *device, uint32_t handle)
+{
+   struct agx_uapi_syncobj_handle args = {.handle = handle, .flags = AGX_UAPI_SYNCOBJ_SYNC_FILE};
+   assert_int_equal(CALL(device, SYNCOBJ_HANDLE_TO_FD, args), 0);
+   struct sync_fence_info fence = {0};
+   struct sync_file_info info = {.num_fences = 1, .sync_fence_info = (uintptr_t)&fence};
+   assert_int_equal(agx_virtual_fd_ioctl(device->node, args.fd, SYNC_IOC_FILE_INFO, &info), 0);
+   assert_int_equal(info.status, fence.status);
+   close(args.fd);
+   return info.status;
 }

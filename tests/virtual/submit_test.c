@@ -3,7 +3,6 @@
  * Submissions: order, in- and out-syncs, what a failed command leaves behind,
  * timestamps, and files that close with work in flight.
  */
-#include <linux/sync_file.h>
 #include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -121,19 +120,6 @@ static void work_waits_for_its_in_syncs(void **state)
    assert_int_equal(machine.ran[0], HELD);
    assert_int_equal(machine.ran[1], 42);
    device_close(&device);
-}
-
-/* The status in a sync file's info. */
-static int fence_status(struct device *device, uint32_t handle)
-{
-   struct agx_uapi_syncobj_handle args = {.handle = handle, .flags = AGX_UAPI_SYNCOBJ_SYNC_FILE};
-   assert_int_equal(CALL(device, SYNCOBJ_HANDLE_TO_FD, args), 0);
-   struct sync_fence_info fence = {0};
-   struct sync_file_info info = {.num_fences = 1, .sync_fence_info = (uintptr_t)&fence};
-   assert_int_equal(agx_virtual_fd_ioctl(device->node, args.fd, SYNC_IOC_FILE_INFO, &info), 0);
-   assert_int_equal(info.status, fence.status);
-   close(args.fd);
-   return info.status;
 }
 
 static void failures_show_in_the_fence_only(void **state)
