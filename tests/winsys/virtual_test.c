@@ -90,18 +90,6 @@ static agx_status submit(struct setup *setup, uint32_t count, const struct agxw_
                                                           .signal_count = 1});
 }
 
-/* Streams run only where the simulator is built in. */
-static void need_simulator(struct setup *setup)
-{
-   const struct agxw_point point = {setup->timeline, 1};
-   assert_ok(submit(setup, 1, NULL, 1));
-   assert_ok(agxw_wait(setup->device, &point, 1, false, in_seconds(20)));
-   if (agxw_point_status(&point) == AGX_UNKNOWN) {
-      end(setup);
-      skip();
-   }
-}
-
 /* A real node, or what the preload library shows as one. */
 static void nodes_are_found(void **state)
 {
@@ -146,7 +134,6 @@ static void work_is_done_and_signalled(void **state)
    uint64_t value;
    assert_ok(agxw_timeline_query(setup.timeline, &value));
    assert_int_equal(value, 0);
-   need_simulator(&setup);
    const uint32_t counts[] = {0, 1, 64, 65, 130};
    for (uint64_t i = 1; i < 5; i++) {
       const struct agxw_point point = {setup.timeline, i + 1};
@@ -163,7 +150,6 @@ static void a_fault_is_found_at_the_point(void **state)
 {
    struct setup setup;
    begin(&setup);
-   need_simulator(&setup);
    const struct agxw_point point = {setup.timeline, 2};
    setup.command.stream_va = setup.command.stream_end_va = 0x3000000000;
    assert_ok(submit(&setup, 1, NULL, 2));
@@ -205,7 +191,6 @@ static void submissions_without_commands_pass_fences_on(void **state)
 {
    struct setup setup;
    begin(&setup);
-   need_simulator(&setup);
    struct agxw_timeline *others[3];
    for (int i = 0; i < 3; i++)
       assert_ok(agxw_timeline_create(setup.device, 0, &others[i]));
@@ -351,10 +336,6 @@ static agx_status live(struct agx_kmd *kmd)
 
 static void any_request_may_fail(void **state)
 {
-   struct setup setup;
-   begin(&setup);
-   need_simulator(&setup);
-   end(&setup);
    static const int errors[] = {ENOMEM, EINTR, ENODEV, EINVAL};
    for (int e = 0; e < 4; e++) {
       int failed = 0, nth = 0;
