@@ -193,7 +193,7 @@ static void put_words(uint8_t *to, const uint32_t *words, size_t count)
 size_t sim_write_stream(const struct sim_launch *launch, uint8_t *to)
 {
    const uint32_t words[] = {
-      2,
+      4, /* 128 uniform halves */
       SIM_WORDS,
       launch->grid[0],
       launch->grid[1],

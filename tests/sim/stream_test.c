@@ -71,10 +71,387 @@ static void runs_the_worked_example(void **state)
    sim_memory_fini(&memory);
 }
 
+/* Every thread adds 1 + its flat position at out[position]; u0:u1 = out. */
+static const char *const count_program =
+   "mfsr d=r1 sr=thread_in_grid_x\n"
+   "mfsr d=r2 sr=thread_in_grid_y\n"
+   "mfsr d=r3 sr=thread_in_grid_z\n"
+   "imadd d=r4 a=r3 b=u2 c=r2\n" /* z * height + y */
+   "imadd d=r4 a=r4 b=u3 c=r1\n" /* ... * width + x */
+   "iadd d=r5 a=r4 b=1\n"
+   "atomic r=none s=r5 base=du0 index=r4 op=add coherency=coherent1 group=a";
+
+static void begin_count(struct sim_launch *launch, uint32_t x, uint32_t y, uint32_t z, uint32_t lx,
+                        uint32_t ly, uint32_t lz)
+{
+   const uint32_t grid[3] = {x, y, z}, local[3] = {lx, ly, lz};
+   sim_launch_init(launch, count_program);
+   memcpy(launch->grid, grid, sizeof(grid));
+   memcpy(launch->local, local, sizeof(local));
+   launch->options.check = true;
+   launch->uniform[0] = SIM_DATA;
+   launch->uniform[1] = y | (uint64_t)x << 32;
+}
+
+static void check_count(const uint8_t *out, uint32_t threads)
+{
+   for (uint32_t i = 0; i < threads; i++)
+      assert_int_equal(agxs_get_le32(out + 4 * i), i + 1);
+   assert_int_equal(agxs_get_le32(out + 4 * threads), 0);
+}
+
+static void runs_every_thread_once(void **state)
+{
+   static const uint32_t sizes[][6] = {
+      {1, 1, 1, 1, 1, 1},   {32, 1, 1, 32, 1, 1},  {100, 1, 1, 64, 1, 1}, /* partial */
+      {40, 30, 3, 8, 8, 2}, {17, 5, 7, 4, 4, 4},   {1024, 2, 1, 1024, 1, 1},
+      {33, 1, 1, 33, 1, 1}, {5, 5, 5, 10, 10, 10}, {257, 9, 1, 16, 16, 1},
+   };
+   for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+      for (unsigned threads = 1; threads <= 3; threads += 2) {
+         const uint32_t *s = sizes[i];
+         struct sim_launch launch;
+         begin_count(&launch, s[0], s[1], s[2], s[3], s[4], s[5]);
+         launch.options.thread_count = threads;
+         uint8_t *out = sim_map(&launch.memory, SIM_DATA, 0x10000, true);
+         assert_ok(sim_launch_run(&launch));
+         check_count(out, s[0] * s[1] * s[2]);
+         assert_int_equal(launch.stats.threads, s[0] * s[1] * s[2]);
+         sim_launch_fini(&launch);
+      }
+   }
+}
+
+static void runs_nothing_for_an_empty_grid(void **state)
+{
+   struct sim_launch launch;
+   begin_count(&launch, 4, 0, 1, 1, 1, 1);
+   assert_ok(sim_launch_run(&launch));
+   assert_int_equal(launch.stats.threads, 0);
+   assert_int_equal(launch.stats.dispatches, 1);
+   sim_launch_fini(&launch);
+   begin_count(&launch, 4, 1, 1, 1, 1, 1);
+   launch.options.no_execute = true;
+   assert_ok(sim_launch_run(&launch));
+   assert_int_equal(launch.stats.threads, 0);
+   sim_launch_fini(&launch);
+}
+
+/* Each SIMD-group writes its part, the barrier, then every thread reads its mirror's,
+ * twice over, so that a group that ran ahead would be seen. */
+static void holds_groups_at_barriers(void **state)
+{
+   struct sim_launch launch;
+   sim_launch_init(&launch, "mfsr d=r1 sr=thread_index_in_threadgroup\n"
+                            "mfsr d=r2 sr=threadgroup_in_grid_x\n"
+                            "mfsr d=r6 sr=simdgroup_index_in_threadgroup\n"
+                            "imadd d=r3 a=r2 b=200 c=r1\n" /* 200 * group + thread */
+                            "lstore r=r3 base=none index=r1l format=i32 mask=x\n"
+                            "barrier\n"
+                            "ldimm32 d=r4 imm=255\n"
+                            "isub d=r4 a=r4 b=r1\n"
+                            "lload r=r5 base=none index=r4l format=i32 mask=x\n"
+                            "barrier\n"
+                            "iadd d=r5 a=r5 b=r6\n"
+                            "lstore r=r5 base=none index=r1l format=i32 mask=x\n"
+                            "barrier\n"
+                            "lload r=r5 base=none index=r4l format=i32 mask=x\n"
+                            "imadd d=r3 a=r2 b=u2l c=r1\n"
+                            "store r=r5 base=du0 index=r3 format=i32 mask=x group=a");
+   launch.grid[0] = 5 * 256, launch.local[0] = 256;
+   launch.shared_bytes = 1024;
+   launch.options.check = true;
+   launch.options.thread_count = 2;
+   launch.uniform[0] = SIM_DATA;
+   launch.uniform[1] = 256;
+   const uint8_t *out = sim_map(&launch.memory, SIM_DATA, 0x4000, true);
+   assert_ok(sim_launch_run(&launch));
+   for (uint32_t g = 0; g < 5; g++) {
+      for (uint32_t t = 0; t < 256; t++)
+         assert_int_equal(agxs_get_le32(out + 4 * (256 * g + t)), 200 * g + t + (255 - t) / 32);
+   }
+   assert_int_equal(launch.stats.workgroups, 5);
+   assert_int_equal(launch.stats.simd_groups, 40);
+   assert_int_equal(launch.stats.instructions, 40 * 17);
+   sim_launch_fini(&launch);
+}
+
+/* Groups that stop early do not hold the others up. */
+static void lets_groups_end_before_a_barrier(void **state)
+{
+   struct sim_launch launch;
+   sim_launch_init(&launch,
+                   "ldimm16 d=r0l imm=0\n"
+                   "mfsr d=r1 sr=simdgroup_index_in_threadgroup\n"
+                   "if_icmp a=r1 b=1 nest=1 cond=ieq\n"
+                   "jmp_none offset=@wait\n"
+                   "stop\n"
+                   "wait:\n"
+                   "pop_exec nest=1\n"
+                   "barrier\n"
+                   "atomic r=none s=r1 base=du0 index=0 op=add coherency=coherent1 group=a");
+   launch.grid[0] = launch.local[0] = 128;
+   launch.uniform[0] = SIM_DATA;
+   const uint8_t *out = sim_map(&launch.memory, SIM_DATA, 0x4000, true);
+   assert_ok(sim_launch_run(&launch));
+   assert_int_equal(agxs_get_le32(out), 32 * (0 + 2 + 3));
+   sim_launch_fini(&launch);
+}
+
+static void runs_a_preamble_first(void **state)
+{
+   struct sim_launch launch;
+   sim_launch_init(&launch, "mfsr d=r1 sr=thread_in_grid_x\n"
+                            "iadd d=r2 a=r1 b=u20\n"
+                            "store r=r2 base=du0 index=r1 format=i32 mask=x group=a");
+   launch.preamble = "load r=r1 base=du2 index=0 format=i32 mask=x group=a\n"
+                     "wait group=a\n"
+                     "iadd d=r1 a=r1 b=5\n"
+                     "uniform_store u=u20 r=r1";
+   launch.grid[0] = launch.local[0] = 64;
+   launch.options.check = true;
+   launch.uniform[0] = SIM_DATA;
+   launch.uniform[1] = SIM_DATA + 0x100000;
+   const uint8_t *out = sim_map(&launch.memory, SIM_DATA, 0x4000, true);
+   agxs_put_le32(sim_map(&launch.memory, SIM_DATA + 0x100000, 0x4000, false), 1000);
+   assert_ok(sim_launch_run(&launch));
+   for (uint32_t i = 0; i < 64; i++)
+      assert_int_equal(agxs_get_le32(out + 4 * i), 1005 + i);
+   assert_int_equal(launch.stats.threads, 64);
+   assert_int_equal(launch.stats.instructions, 5 + 2 * 4);
+   sim_launch_fini(&launch);
+   /* What it may not do. */
+   sim_launch_init(&launch, "mov d=r1 a=0");
+   launch.preamble = "barrier";
+   assert_fails(sim_launch_run(&launch), AGX_INVALID_ARGUMENT, "preamble pc 0x14000: barrier");
+   sim_launch_fini(&launch);
+}
+
+static void spills_to_a_stack(void **state)
+{
+   struct sim_launch launch;
+   sim_launch_init(&launch, "stack_adjust index=12\n"
+                            "mfsr d=r1 sr=thread_in_grid_x\n"
+                            "stack_store r=r1 index=4 format=i32 mask=x group=a\n"
+                            "wait group=a\n"
+                            "stack_load r=r2 index=4 format=i32 mask=x group=a\n"
+                            "wait group=a\n"
+                            "store r=r2 base=du0 index=r1 format=i32 mask=x group=a");
+   launch.grid[0] = 200, launch.local[0] = 100;
+   launch.options.check = true;
+   launch.uniform[0] = SIM_DATA;
+   launch.spill_code = 2; /* 16 words */
+   const uint8_t *out = sim_map(&launch.memory, SIM_DATA, 0x4000, true);
+   assert_ok(sim_launch_run(&launch));
+   for (uint32_t i = 0; i < 200; i++)
+      assert_int_equal(agxs_get_le32(out + 4 * i), i);
+   sim_launch_fini(&launch);
+   sim_launch_init(&launch, "stack_adjust index=12");
+   launch.spill_code = 1; /* 8 words */
+   assert_fails(sim_launch_run(&launch), AGX_DATA_LOSS, "stack pointer 12 outside of the 8 words");
+   sim_launch_fini(&launch);
+}
+
+static void reports_the_first_failing_workgroup(void **state)
+{
+   for (unsigned threads = 1; threads <= 4; threads++) {
+      struct sim_launch launch;
+      /* Workgroups 9 and up read where nothing is mapped. */
+      sim_launch_init(&launch, "mfsr d=r1 sr=threadgroup_in_grid_x\n"
+                               "mfsr d=r2 sr=thread_in_threadgroup_x\n"
+                               "shl d=r1 b=r1 c=14\n"
+                               "load r=r3 base=du0 index=r1 format=i8 mask=x group=a");
+      launch.grid[0] = 64 * 64, launch.local[0] = 64;
+      launch.options.thread_count = threads;
+      launch.uniform[0] = SIM_DATA;
+      sim_map(&launch.memory, SIM_DATA, 9 * 0x4000, true);
+      assert_fails(sim_launch_run(&launch), AGX_DATA_LOSS,
+                   "load at 0x2000124000 is not mapped so: dispatch 0, workgroup 9,0,0, thread 0");
+      sim_launch_fini(&launch);
+   }
+}
+
+static void keeps_to_limits(void **state)
+{
+   static const struct {
+      uint32_t local[3], halves, shared;
+      const char *text;
+   } rows[] = {
+      {{32, 32, 2}, 32, 0, "2048 threads in a workgroup"},
+      {{0, 1, 1}, 32, 0, "local size 0,1,1"},
+      {{1025, 1, 1}, 32, 0, "local size 1025,1,1"},
+      {{1024, 1, 1},
+       112,
+       0,
+       "1024 threads in a workgroup, but 112 register halves leave room for 896"},
+      {{32, 1, 1}, 32, 33024, "33024 bytes of threadgroup memory"},
+   };
+   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+      struct sim_launch launch;
+      sim_launch_init(&launch, "mov d=r1 a=0");
+      memcpy(launch.local, rows[i].local, sizeof(launch.local));
+      memcpy(launch.grid, rows[i].local, sizeof(launch.grid));
+      launch.halves = rows[i].halves;
+      launch.shared_bytes = rows[i].shared;
+      assert_fails(sim_launch_run(&launch), AGX_INVALID_ARGUMENT, rows[i].text);
+      sim_launch_fini(&launch);
+   }
+   struct sim_launch launch;
+   sim_launch_init(&launch, "mov d=r1 a=0");
+   launch.grid[0] = launch.grid[1] = 0xffffffff;
+   launch.options.max_workgroups = 1000000;
+   assert_fails(sim_launch_run(&launch), AGX_DEADLINE_EXCEEDED, "more than 1000000 workgroups");
+   sim_launch_fini(&launch);
+   atomic_bool cancel = true;
+   sim_launch_init(&launch, "mov d=r1 a=0");
+   launch.options.cancel = &cancel;
+   assert_fails(sim_launch_run(&launch), AGX_CANCELLED, "cancelled");
+   sim_launch_fini(&launch);
+   sim_launch_init(&launch, "top:\njmp_any offset=@top");
+   launch.options.max_instructions_per_group = 500;
+   assert_fails(sim_launch_run(&launch), AGX_DEADLINE_EXCEEDED, "more instructions than");
+   assert_int_equal(launch.stats.instructions, 500);
+   sim_launch_fini(&launch);
+}
+
+/* A stream of given words after a launch was set up; words[] replaces the stream. */
+static agx_status run_words(struct sim_launch *launch, const uint32_t *words, size_t count)
+{
+   static const struct agx_chip chip = {.name = "g13g"};
+   struct agxs_options empty = launch->options;
+   launch->options.no_execute = true;
+   assert_ok(sim_launch_run(launch));
+   launch->options = empty;
+   uint8_t *stream = sim_map(&launch->memory, SIM_STREAM + 0x8000, 0x4000, false);
+   put_words(stream, words, count);
+   return agxs_run_compute(&chip, &launch->memory.interface, &launch->options, SIM_USC_BASE,
+                           SIM_STREAM + 0x8000, &launch->stats);
+}
+
+#define BARRIER   0x600fffffu
+#define TERMINATE 0x40000000u, 0
+#define HIGH      (uint32_t)(SIM_STREAM >> 32)
+#define AT(bytes) (uint32_t)(SIM_STREAM + 0x8000 + (bytes))
+
+static void takes_sizes_from_memory(void **state)
+{
+   struct sim_launch launch;
+   /* 5 workgroups of 8; then 43 threads in workgroups of 8. */
+   const uint32_t words[] = {4 | 1 << 27, SIM_WORDS, HIGH,        AT(60),    8,    1,
+                             1,           BARRIER,   4 | 2 << 27, SIM_WORDS, HIGH, AT(60 + 12),
+                             BARRIER,     TERMINATE, 5,           1,         1,    43,
+                             1,           1,         8,           1,         1};
+   begin_count(&launch, 1, 1, 1, 1, 1, 1);
+   uint8_t *out = sim_map(&launch.memory, SIM_DATA, 0x4000, true);
+   assert_ok(run_words(&launch, words, sizeof(words) / 4));
+   assert_int_equal(launch.stats.dispatches, 2);
+   assert_int_equal(launch.stats.workgroups, 5 + 6);
+   assert_int_equal(launch.stats.threads, 40 + 43);
+   assert_int_equal(agxs_get_le32(out + 4 * 39), 80);
+   assert_int_equal(agxs_get_le32(out + 4 * 42), 43);
+   assert_int_equal(agxs_get_le32(out + 4 * 43), 0);
+   sim_launch_fini(&launch);
+}
+
+static void follows_links_calls_and_returns(void **state)
+{
+   struct sim_launch launch;
+   /* 0: call 40; 8: call 76; 16: link 24; 24: terminate; 40: launch, return; 76: barrier
+    * with return. */
+   const uint32_t words[] = {1u << 29 | 1u << 28 | HIGH,
+                             AT(40),
+                             1u << 29 | 1u << 28 | HIGH,
+                             AT(80),
+                             1u << 29 | HIGH,
+                             AT(24),
+                             TERMINATE,
+                             0,
+                             0,
+                             4,
+                             SIM_WORDS,
+                             1,
+                             1,
+                             1,
+                             1,
+                             1,
+                             1,
+                             4u << 29,
+                             0,
+                             BARRIER | 1u << 27};
+   begin_count(&launch, 1, 1, 1, 1, 1, 1);
+   sim_map(&launch.memory, SIM_DATA, 0x4000, true);
+   assert_ok(run_words(&launch, words, sizeof(words) / 4));
+   assert_int_equal(launch.stats.dispatches, 1);
+   sim_launch_fini(&launch);
+}
+
+static void refuses_malformed_streams(void **state)
+{
+   static const struct {
+      uint32_t words[12];
+      unsigned count;
+      agx_status code;
+      const char *text;
+   } rows[] = {
+      {{5u << 29}, 1, AGX_INVALID_ARGUMENT, "unknown block type"},
+      {{4u << 29, 0}, 2, AGX_INVALID_ARGUMENT, "return without a call"},
+      {{4 | 3u << 27, SIM_WORDS}, 2, AGX_INVALID_ARGUMENT, "launch mode 3"},
+      {{4 | 1 << 20, SIM_WORDS}, 2, AGX_INVALID_ARGUMENT, "launch has unknown bits set"},
+      {{4, SIM_WORDS + 4}, 2, AGX_INVALID_ARGUMENT, "USC words are not 64-aligned"},
+      {{4, 0x80000000, 1, 1, 1, 1, 1, 1}, 8, AGX_DATA_LOSS, "USC words: 0x1180000000"},
+      {{4, SIM_CODE, 1, 1, 1, 1, 1, 1}, 8, AGX_INVALID_ARGUMENT, "unknown tag 0x62"},
+      {{1u << 29 | HIGH, AT(0)}, 2, AGX_INVALID_ARGUMENT, "too many blocks"},
+      {{1u << 29 | 1u << 28 | HIGH, AT(0)}, 2, AGX_INVALID_ARGUMENT, "nested too deeply"},
+      {{1u << 29 | HIGH, AT(2)}, 2, AGX_INVALID_ARGUMENT, "link target is not 4-aligned"},
+      {{1u << 29 | 0x7f, 0}, 2, AGX_DATA_LOSS, "stream: 0x7f00000000 is not mapped"},
+      {{4 | 1 << 27, SIM_WORDS, 0x7f, 0, 1, 1, 1}, 7, AGX_DATA_LOSS, "indirect parameters"},
+      {{4 | 1 << 27, SIM_WORDS, 0x17f, 0, 1, 1, 1}, 7, AGX_INVALID_ARGUMENT, "beyond 40 bits"},
+      {{4 | 1 << 27, SIM_WORDS, HIGH, AT(28), 16, 1, 1, 0xffffffff, 1, 1},
+       10,
+       AGX_INVALID_ARGUMENT,
+       "exceeds 32 bits"},
+   };
+   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+      struct sim_launch launch;
+      sim_launch_init(&launch, "ldimm16 d=r0l imm=0");
+      assert_fails(run_words(&launch, rows[i].words, rows[i].count), rows[i].code, rows[i].text);
+      sim_launch_fini(&launch);
+   }
+}
+
+/* Two more words after the second, on chips that have them. */
+static void knows_the_chips_extra_words(void **state)
+{
+   static const struct agx_chip chip = {.name = "g14s", .cdm_has_unk_words = true};
+   const uint32_t good[] = {4, SIM_WORDS, 0, 0x40000000, 1, 1, 1, 1, 1, 1, TERMINATE};
+   struct sim_launch launch;
+   sim_launch_init(&launch, "mov d=r1 a=0");
+   assert_ok(sim_launch_run(&launch));
+   put_words(sim_map(&launch.memory, SIM_STREAM + 0x8000, 0x4000, false), good, 12);
+   assert_ok(agxs_run_compute(&chip, &launch.memory.interface, &launch.options, SIM_USC_BASE,
+                              SIM_STREAM + 0x8000, NULL));
+   assert_fails(agxs_run_compute(&chip, &launch.memory.interface, &launch.options, SIM_USC_BASE,
+                                 SIM_STREAM, NULL),
+                AGX_INVALID_ARGUMENT, "launch lacks the two words of this chip");
+   sim_launch_fini(&launch);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(runs_the_worked_example),
+      cmocka_unit_test(runs_every_thread_once),
+      cmocka_unit_test(runs_nothing_for_an_empty_grid),
+      cmocka_unit_test(holds_groups_at_barriers),
+      cmocka_unit_test(lets_groups_end_before_a_barrier),
+      cmocka_unit_test(runs_a_preamble_first),
+      cmocka_unit_test(spills_to_a_stack),
+      cmocka_unit_test(reports_the_first_failing_workgroup),
+      cmocka_unit_test(keeps_to_limits),
+      cmocka_unit_test(takes_sizes_from_memory),
+      cmocka_unit_test(follows_links_calls_and_returns),
+      cmocka_unit_test(refuses_malformed_streams),
+      cmocka_unit_test(knows_the_chips_extra_words),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
