@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Objects of the IR: values, instructions, nodes, the numbering of the control-flow
+ * graph, and uniform slots.
+ */
+#include "agx/compiler/ir.h"
+
+#include <stdio.h>
+
+enum {
+   C = AGXC_COMMUTATIVE,
+   S = AGXC_SIDE_EFFECT,
+   R = AGXC_READS_MEMORY,
+   T = AGXC_TERMINATOR,
+};
+
+static const struct agxc_op_info infos[] = {
+#define OP(name, dests, srcs, imms, flags) {#name, dests, srcs, imms, flags},
+#include "agx/compiler/ir_op.def"
+#undef OP
+};
+
+const struct agxc_op_info *agxc_op_info(enum agxc_op op)
+{
+   agx_assert(op < AGXC_OP_ISA);
+   return &infos[op];
+}
+
+/* Which rows have effects, read memory, or end a block. Everything else is a pure
+ * function of its operands. */
+static const struct {
+   uint16_t row;
+   uint8_t flags;
+} row_flags[] = {
+   {AGX_ISA_OP_LOAD, R},
+   {AGX_ISA_OP_LLOAD, R},
+   {AGX_ISA_OP_STACK_LOAD, R},
+   {AGX_ISA_OP_STORE, S},
+   {AGX_ISA_OP_LSTORE, S},
+   {AGX_ISA_OP_STACK_STORE, S},
+   {AGX_ISA_OP_STACK_ADJUST, S},
+   {AGX_ISA_OP_UNIFORM_STORE, S},
+   {AGX_ISA_OP_ATOMIC, S},
+   {AGX_ISA_OP_LATOMIC, S},
+   {AGX_ISA_OP_BARRIER, S},
+   {AGX_ISA_OP_MEMORY_BARRIER, S},
+   {AGX_ISA_OP_MEMORY_BARRIER_2, S},
+   {AGX_ISA_OP_MEMORY_BARRIER_3, S},
+   {AGX_ISA_OP_UNKNOWN_BARRIER_1, S},
+   {AGX_ISA_OP_UNKNOWN_BARRIER_2, S},
+   {AGX_ISA_OP_DEVICE_BARRIER_1, S},
+   {AGX_ISA_OP_DEVICE_BARRIER_2, S},
+   {AGX_ISA_OP_WAIT, S},
+   {AGX_ISA_OP_STOP, S | T},
+   {AGX_ISA_OP_IF_ICMP, S | T},
+   {AGX_ISA_OP_IF_FCMP, S | T},
+};
+
+unsigned agxc_flags(const struct agxc_instr *instr)
+{
+   if (!agxc_is_machine(instr))
+      return infos[instr->op].flags;
+   for (size_t i = 0; i < AGX_COUNT(row_flags); i++)
+      if (agxc_is_row(instr, row_flags[i].row))
+         return row_flags[i].flags;
+   return 0;
+}
+
+void agxc_leave(struct agxc_shader *shader, agx_status status)
+{
+   shader->status = status;
+   longjmp(*shader->arena->exhausted, 1);
+}
+
+struct agxc_shader *agxc_shader_create(struct agx_arena *arena, const struct agxc_options *options)
+{
+   struct agxc_shader *shader = AGX_ARENA_NEW(arena, struct agxc_shader);
+   shader->arena = arena;
+   shader->options = options;
+   shader->chip = options->chip;
+   agx_list_init(&shader->body);
+   agxc_node_append(&shader->body, NULL, &agxc_block_new(shader)->node);
+   return shader;
+}
+
+struct agxc_value *agxc_value_new(struct agxc_shader *shader, unsigned bits, unsigned count)
+{
+   if (shader->value_count == shader->value_capacity) {
+      uint32_t capacity = shader->value_capacity ? shader->value_capacity * 2 : 256;
+      shader->values = agx_arena_grow(shader->arena, shader->values, shader->value_count, capacity,
+                                      sizeof(*shader->values));
+      shader->value_capacity = capacity;
+   }
+   struct agxc_value *value = AGX_ARENA_NEW(shader->arena, struct agxc_value);
+   value->id = shader->value_count;
+   value->bits = (uint8_t)bits;
+   value->count = (uint8_t)count;
+   shader->values[shader->value_count++] = value;
+   return value;
+}
+
+/* ---- control flow ----------------------------------------------------- */
+
+struct agxc_block *agxc_block_new(struct agxc_shader *shader)
+{
+   struct agxc_block *block = AGX_ARENA_NEW(shader->arena, struct agxc_block);
+   block->node.kind = AGXC_NODE_BLOCK;
+   agx_list_init(&block->instrs);
+   return block;
+}
+
+struct agxc_if *agxc_if_new(struct agxc_shader *shader)
+{
+   struct agxc_if *branch = AGX_ARENA_NEW(shader->arena, struct agxc_if);
+   branch->node.kind = AGXC_NODE_IF;
+   agx_list_init(&branch->then_list);
+   agx_list_init(&branch->else_list);
+   return branch;
+}
+
+struct agxc_loop *agxc_loop_new(struct agxc_shader *shader)
+{
+   struct agxc_loop *loop = AGX_ARENA_NEW(shader->arena, struct agxc_loop);
+   loop->node.kind = AGXC_NODE_LOOP;
+   agx_list_init(&loop->body);
+   agx_list_init(&loop->continuing);
+   return loop;
+}
+
+void agxc_node_append(struct agx_link *list, struct agxc_node *parent, struct agxc_node *node)
+{
+   agx_list_append(list, &node->link);
+   node->parent = parent;
+   node->list = list;
+}
+
+static struct agxc_block *as_block(struct agx_link *link)
+{
+   struct agxc_node *node = agx_container_of(link, struct agxc_node, link);
+   agx_assert(node->kind == AGXC_NODE_BLOCK);
+   return agx_container_of(node, struct agxc_block, node);
+}
+
+struct agxc_block *agxc_first_block(const struct agx_link *list)
+{
+   return as_block(list->next);
+}
+
+struct agxc_block *agxc_last_block(const struct agx_link *list)
+{
+   return as_block(list->prev);
+}
+
+/* ---- instructions ----------------------------------------------------- */
+
+struct agxc_instr *agxc_instr_new_n(struct agxc_shader *shader, unsigned op, unsigned dests,
+                                    unsigned srcs)
+{
+   unsigned rest = 0;
+   if (op < AGXC_OP_ISA) {
+      rest = (unsigned)infos[op].imms;
+   } else {
+      const struct agx_isa_info *info = agx_isa_info((enum agx_isa_op)(op - AGXC_OP_ISA));
+      rest = info->operand_count - dests - srcs;
+   }
+   struct agxc_instr *instr = AGX_ARENA_NEW(shader->arena, struct agxc_instr);
+   instr->op = (uint16_t)op;
+   instr->dest_count = (uint16_t)dests;
+   instr->src_count = (uint16_t)srcs;
+   instr->operand_count = (uint16_t)(dests + srcs + rest);
+   instr->operand = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, instr->operand_count);
+   agx_list_init(&instr->link);
+   for (unsigned i = dests + srcs; i < instr->operand_count; i++)
+      instr->operand[i] = agxc_imm(0, 64);
+   return instr;
+}
+
+struct agxc_instr *agxc_instr_new(struct agxc_shader *shader, unsigned op)
+{
+   unsigned dests = 0, srcs = 0;
+   if (op < AGXC_OP_ISA) {
+      agx_assert(infos[op].dests >= 0 && infos[op].srcs >= 0);
+      return agxc_instr_new_n(shader, op, (unsigned)infos[op].dests, (unsigned)infos[op].srcs);
+   }
+   const struct agx_isa_info *info = agx_isa_info((enum agx_isa_op)(op - AGXC_OP_ISA));
+   for (unsigned i = 0; i < info->operand_count; i++) {
+      dests += info->operand[i].role == AGX_ISA_ROLE_DST;
+      srcs += info->operand[i].role == AGX_ISA_ROLE_SRC;
+   }
+   return agxc_instr_new_n(shader, op, dests, srcs);
+}
+
+void agxc_instr_remove(struct agxc_instr *instr)
+{
+   agx_list_remove(&instr->link);
+   instr->block = NULL;
+}
+
+struct agxc_instr *agxc_terminator(const struct agxc_block *block)
+{
+   if (agx_list_empty(&block->instrs))
+      return NULL;
+   struct agxc_instr *last = agx_container_of(block->instrs.prev, struct agxc_instr, link);
+   return agxc_flags(last) & AGXC_TERMINATOR ? last : NULL;
+}
+
+/* ---- numbering -------------------------------------------------------- */
+
+static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth);
+
+static void number_block(struct agxc_shader *shader, struct agxc_block *block, uint32_t loop_depth)
+{
+   block->index = shader->block_count;
+   block->loop_depth = loop_depth;
+   block->pred_count = 0;
+   block->succs[0] = block->succs[1] = NULL;
+   shader->blocks[shader->block_count++] = block;
+   agxc_foreach_instr (instr, block) {
+      instr->block = block;
+      instr->index = shader->instr_count++;
+   }
+}
+
+static void number_node(struct agxc_shader *shader, struct agxc_node *node, uint32_t loop_depth)
+{
+   if (node->kind == AGXC_NODE_BLOCK) {
+      number_block(shader, agx_container_of(node, struct agxc_block, node), loop_depth);
+   } else if (node->kind == AGXC_NODE_IF) {
+      struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      number_list(shader, &branch->then_list, loop_depth);
+      number_list(shader, &branch->else_list, loop_depth);
+   } else {
+      struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      number_list(shader, &loop->body, loop_depth + 1);
+      number_list(shader, &loop->continuing, loop_depth + 1);
+   }
+}
+
+static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth)
+{
+   agxc_foreach_node (node, list)
+      number_node(shader, node, loop_depth);
+}
+
+static uint32_t count_blocks(const struct agx_link *list)
+{
+   uint32_t count = 0;
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK) {
+         count++;
+      } else if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         count += count_blocks(&branch->then_list) + count_blocks(&branch->else_list);
+      } else {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         count += count_blocks(&loop->body) + count_blocks(&loop->continuing);
+      }
+   }
+   return count;
+}
+
+/* The innermost loop around a node, or NULL. */
+static struct agxc_loop *enclosing_loop(const struct agxc_node *node)
+{
+   for (struct agxc_node *at = node->parent; at; at = at->parent)
+      if (at->kind == AGXC_NODE_LOOP)
+         return agx_container_of(at, struct agxc_loop, node);
+   return NULL;
+}
+
+static struct agxc_block *block_behind(const struct agxc_node *node)
+{
+   return as_block(node->link.next);
+}
+
+/* Where control goes at the end of a list that is not the shader's body. */
+static struct agxc_block *after_list(const struct agxc_node *parent, const struct agx_link *list)
+{
+   if (parent->kind == AGXC_NODE_IF)
+      return block_behind(parent);
+   struct agxc_loop *loop = agx_container_of(parent, struct agxc_loop, node);
+   return agxc_first_block(list == &loop->body ? &loop->continuing : &loop->body);
+}
+
+static void link_succs(struct agxc_block *block)
+{
+   struct agxc_instr *last = agxc_terminator(block);
+   struct agxc_loop *loop = enclosing_loop(&block->node);
+   if (last && (last->op == AGXC_OP_RETURN || agxc_is_row(last, AGX_ISA_OP_STOP)))
+      return;
+   if (last && last->op == AGXC_OP_BREAK && loop) {
+      block->succs[0] = block_behind(&loop->node);
+      return;
+   }
+   if (last && last->op == AGXC_OP_CONTINUE && loop) {
+      block->succs[0] = agxc_first_block(&loop->continuing);
+      return;
+   }
+   if (block->node.link.next == block->node.list) {
+      if (block->node.parent)
+         block->succs[0] = after_list(block->node.parent, block->node.list);
+      return;
+   }
+   struct agxc_node *next = agx_container_of(block->node.link.next, struct agxc_node, link);
+   if (next->kind == AGXC_NODE_IF) {
+      struct agxc_if *branch = agx_container_of(next, struct agxc_if, node);
+      block->succs[0] = agxc_first_block(&branch->then_list);
+      block->succs[1] = agxc_first_block(&branch->else_list);
+   } else {
+      struct agxc_loop *inner = agx_container_of(next, struct agxc_loop, node);
+      block->succs[0] = agxc_first_block(&inner->body);
+   }
+}
+
+/* Marks what control reaches from the entry; succs of the rest are cut. */
+static void find_reachable(struct agxc_shader *shader, agx_bitset_word *reached)
+{
+   struct agxc_block **stack =
+      AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, shader->block_count);
+   uint32_t depth = 0;
+   stack[depth++] = shader->blocks[0];
+   agx_bitset_set(reached, 0);
+   while (depth > 0) {
+      struct agxc_block *block = stack[--depth];
+      for (unsigned i = 0; i < 2; i++) {
+         struct agxc_block *succ = block->succs[i];
+         if (succ && !agx_bitset_test(reached, succ->index)) {
+            agx_bitset_set(reached, succ->index);
+            stack[depth++] = succ;
+         }
+      }
+   }
+}
+
+static void link_preds(struct agxc_shader *shader)
+{
+   agx_bitset_word *reached =
+      AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->block_count));
+   find_reachable(shader, reached);
+   agxc_foreach_block (block, shader) {
+      if (!agx_bitset_test(reached, block->index))
+         block->succs[0] = block->succs[1] = NULL;
+      for (unsigned i = 0; i < 2; i++)
+         if (block->succs[i])
+            block->succs[i]->pred_count++;
+   }
+   agxc_foreach_block (block, shader) {
+      block->preds = AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, block->pred_count);
+      block->pred_count = 0;
+   }
+   agxc_foreach_block (block, shader)
+      for (unsigned i = 0; i < 2; i++)
+         if (block->succs[i])
+            block->succs[i]->preds[block->succs[i]->pred_count++] = block;
+}
+
+void agxc_index(struct agxc_shader *shader)
+{
+   shader->blocks =
+      AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, count_blocks(&shader->body));
+   shader->block_count = shader->instr_count = 0;
+   number_list(shader, &shader->body, 0);
+   agxc_foreach_block (block, shader)
+      link_succs(block);
+   link_preds(shader);
+}
+
+/* ---- uniforms --------------------------------------------------------- */
+
+/* Source: reference/isa, section 3: memory bases reach the first 256 halves only. */
+#define BASE_HALVES 256
+
+struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
+                                  uint32_t index, uint64_t value, unsigned bits)
+{
+   uint32_t halves = AGX_MAX(bits / 16, 1);
+   for (uint32_t i = 0; i < shader->uniform_count; i++) {
+      const struct agx_program_uniform *slot = &shader->uniforms[i];
+      if (slot->kind == (uint32_t)kind && slot->index == index && slot->value == value &&
+          slot->halves == halves)
+         return agxc_uniform(slot->start, bits, 1);
+   }
+   uint32_t start = (uint32_t)agx_align_up(shader->uniform_halves, AGX_MIN(halves, 2));
+   if (shader->uniform_count == AGX_PROGRAM_MAX_UNIFORMS || start + halves > AGX_UNIFORM_HALVES)
+      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u halves",
+                shader->name, AGX_UNIFORM_HALVES);
+   if (kind == AGX_UNIFORM_BUFFER_ADDRESS && start + halves > BASE_HALVES)
+      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
+                "%s: uniform registers: the address of buffer %u would lie beyond half %u",
+                shader->name, index, BASE_HALVES);
+   shader->uniforms[shader->uniform_count++] = (struct agx_program_uniform){
+      .kind = kind, .start = start, .halves = halves, .index = index, .value = value};
+   shader->uniform_halves = start + halves;
+   return agxc_uniform(start, bits, 1);
+}
