@@ -97,6 +97,25 @@ static void forget(struct agx_virtual_node *node, struct agxv_fence *fence)
    agxv_fence_put(node, inner);
 }
 
+/* Counts down what waits for a fence that is done; those that are done by it are put in
+ * front of ready, each with the reference that its link held. */
+static uint32_t count_down(struct agx_virtual_node *node, uint32_t link, uint32_t ready)
+{
+   while (link) {
+      struct dependent dependent = *AGXV_AT(node, dependent, link);
+      agxv_free(node, link, sizeof(dependent));
+      link = dependent.next;
+      struct agxv_fence *waiting = get(node, dependent.fence);
+      if (--waiting->open) {
+         agxv_fence_put(node, dependent.fence);
+         continue;
+      }
+      waiting->next = ready;
+      ready = dependent.fence;
+   }
+   return ready;
+}
+
 void agxv_fence_signal(struct agx_virtual_node *node, uint32_t fence, int32_t error)
 {
    if (get(node, fence)->done)
@@ -106,6 +125,7 @@ void agxv_fence_signal(struct agx_virtual_node *node, uint32_t fence, int32_t er
    if (--get(node, fence)->open)
       return;
    bool wakes_worker = false;
+   uint64_t now_ns = (uint64_t)agxv_now_ns();
    agxv_fence_get(node, fence);
    get(node, fence)->next = 0;
    for (uint32_t ready = fence; ready;) {
@@ -114,26 +134,14 @@ void agxv_fence_signal(struct agx_virtual_node *node, uint32_t fence, int32_t er
       ready = it->next;
       it->next = it->dependents = 0;
       it->done = true;
-      it->done_ns = (uint64_t)agxv_now_ns();
+      it->done_ns = now_ns;
       wakes_worker |= it->is_job;
       forget(node, it);
-      while (link) {
-         struct dependent dependent = *AGXV_AT(node, dependent, link);
-         agxv_free(node, link, sizeof(dependent));
-         link = dependent.next;
-         struct agxv_fence *waiting = get(node, dependent.fence);
-         if (--waiting->open) {
-            agxv_fence_put(node, dependent.fence);
-            continue;
-         }
-         waiting->next = ready; /* keeps the link's reference */
-         ready = dependent.fence;
-      }
+      ready = count_down(node, link, ready);
       agxv_fence_put(node, current);
    }
-   struct agxv_shared *shared = node->shared;
    if (wakes_worker)
-      agxv_wake(&shared->work, &shared->work_sleepers);
+      agxv_wake(&node->shared->work, &node->shared->work_sleepers);
    agxv_tell(node);
 }
 

@@ -91,6 +91,9 @@ static inline uint32_t agxv_find(struct agx_virtual_file *file, enum agxv_kind k
    return agxv_table_find(file->node, agxv_table_of(file, kind), number);
 }
 
+/* Puts this process among those that have the file open; with room for 16. */
+void agxv_file_hold(struct agx_virtual_file *file);
+
 void agxv_gem_put(struct agx_virtual_node *node, uint32_t ref);
 void agxv_bound_put(struct agx_virtual_node *node, uint32_t ref);
 void agxv_queue_put(struct agx_virtual_node *node, uint32_t ref);

@@ -165,16 +165,29 @@ static bool unmap_repeated(struct agx_virtual_node *node, _Atomic uint32_t *mid,
    return true;
 }
 
+/* The same within one table of the last level. */
+static bool unmap_leaf(struct table *leaf, uint64_t va, uint64_t end, uint64_t first,
+                       uint64_t count)
+{
+   bool changed = false;
+   for (; va < end; va += AGX_UAPI_PAGE_BYTES) {
+      _Atomic uint32_t *entry = &leaf->entries[va >> LEAF_SHIFT & (ENTRIES - 1)];
+      if (lies_in(load(entry), first, count))
+         changed |= set(entry, 0);
+   }
+   return changed;
+}
+
 void agxv_table_unmap(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t va,
                       uint64_t range, uint64_t first, uint64_t count)
 {
    uint64_t end = va + range;
    bool changed = false;
-   while (va < end) {
+   for (uint64_t stop; va < end; va = stop) {
       _Atomic uint32_t *mid = mid_entry(node, vm, va);
-      uint64_t stop = next_mid(va) < end ? next_mid(va) : end;
+      stop = next_mid(va) < end ? next_mid(va) : end;
       if (!mid) {
-         va = ((va >> TOP_SHIFT) + 1) << TOP_SHIFT;
+         stop = ((va >> TOP_SHIFT) + 1) << TOP_SHIFT;
          continue;
       }
       uint32_t below = load(mid);
@@ -182,15 +195,8 @@ void agxv_table_unmap(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_
          changed = true;
          below = unmap_repeated(node, mid, va, end) ? 0 : load(mid);
       }
-      if (below && !(below & AGXV_PTE_VALID)) {
-         struct table *leaf = table_at(node, below);
-         for (; va < stop; va += AGX_UAPI_PAGE_BYTES) {
-            _Atomic uint32_t *entry = &leaf->entries[va >> LEAF_SHIFT & (ENTRIES - 1)];
-            if (lies_in(load(entry), first, count))
-               changed |= set(entry, 0);
-         }
-      }
-      va = stop;
+      if (below && !(below & AGXV_PTE_VALID))
+         changed |= unmap_leaf(table_at(node, below), va, stop, first, count);
    }
    if (changed)
       atomic_fetch_add(&vm->generation, 1);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Open files: which processes hold one, and what goes when the last lets go of it or
+ * dies.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "winsys/virtual/job.h"
+#include "winsys/virtual/object.h"
+#include "winsys/virtual/vm.h"
+
+bool agxv_process_lives(const struct agx_virtual_node *node, int32_t pid)
+{
+   return pid == node->pid || kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+/* Puts the process among those that have a file open. Where there is no room, the others
+ * decide alone when it closes. */
+void agxv_file_hold(struct agx_virtual_file *file)
+{
+   const struct agx_virtual_node *node = file->node;
+   struct agxv_file *it = AGXV_AT(node, agxv_file, file->ref);
+   for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++) {
+      if (it->holders[i] == 0 || !agxv_process_lives(node, it->holders[i])) {
+         it->holders[i] = node->pid;
+         return;
+      }
+   }
+}
+
+/* Whether another living process has the file open. */
+static bool is_held(const struct agx_virtual_node *node, const struct agxv_file *file, int32_t but)
+{
+   for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++) {
+      int32_t pid = file->holders[i];
+      if (pid && pid != but && agxv_process_lives(node, pid))
+         return true;
+   }
+   return false;
+}
+
+static void let_go(struct agx_virtual_file *file)
+{
+   struct agxv_file *it = AGXV_AT(file->node, agxv_file, file->ref);
+   for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++)
+      if (it->holders[i] == file->node->pid)
+         it->holders[i] = 0;
+}
+
+agx_status agx_virtual_open(struct agx_virtual_node *node, struct agx_virtual_file **out_file)
+{
+   *out_file = NULL;
+   struct agx_virtual_file *file = calloc(1, sizeof(*file));
+   if (!file)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory for a file");
+   file->node = node;
+   agxv_lock(node);
+   file->ref = agxv_alloc(node, sizeof(struct agxv_file));
+   if (file->ref) {
+      agxv_file_hold(file);
+      AGXV_AT(node, agxv_file, file->ref)->next = node->shared->files;
+      node->shared->files = file->ref;
+      file->next = node->files;
+      node->files = file;
+   }
+   agxv_unlock(node);
+   if (!file->ref) {
+      free(file);
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: the shared segment is full");
+   }
+   *out_file = file;
+   return AGX_OK;
+}
+
+static void close_one(struct agx_virtual_file *file, enum agxv_kind kind, uint32_t ref)
+{
+   struct agx_virtual_node *node = file->node;
+   switch (kind) {
+   case AGXV_QUEUE:
+      agxv_queue_cancel(node, ref, -ECANCELED);
+      agxv_queue_put(node, ref);
+      break;
+   case AGXV_BOUND:
+      agxv_bound_put(node, ref);
+      break;
+   case AGXV_GEM:
+      agxv_vm_forget_gem(node, ref, file->ref);
+      agxv_gem_put(node, ref);
+      break;
+   case AGXV_VM:
+      agxv_vm_clear(node, ref);
+      agxv_vm_put(node, ref);
+      break;
+   case AGXV_SYNCOBJ:
+   case AGXV_KINDS:
+      agxv_syncobj_put(node, ref);
+      break;
+   }
+}
+
+static void close_all(struct agx_virtual_file *file)
+{
+   static const enum agxv_kind order[] = {AGXV_QUEUE, AGXV_BOUND, AGXV_GEM, AGXV_VM, AGXV_SYNCOBJ};
+   struct agx_virtual_node *node = file->node;
+   for (unsigned i = 0; i < AGX_COUNT(order); i++) {
+      struct agxv_table *table = agxv_table_of(file, order[i]);
+      const uint32_t *slots = agxv_at(node, table->slots);
+      for (uint32_t slot = 0; slot < table->capacity; slot++)
+         if (slots[slot])
+            close_one(file, order[i], slots[slot]);
+      agxv_table_fini(node, table);
+   }
+   uint32_t *link = &node->shared->files;
+   while (*link != file->ref)
+      link = &AGXV_AT(node, agxv_file, *link)->next;
+   *link = AGXV_AT(node, agxv_file, file->ref)->next;
+   agxv_free(node, file->ref, sizeof(struct agxv_file));
+   agxv_tell(node);
+}
+
+void agxv_reap(struct agx_virtual_node *node)
+{
+   agxv_drop_orphans(node);
+   for (uint32_t ref = node->shared->files; ref;) {
+      const struct agxv_file *it = AGXV_AT(node, agxv_file, ref);
+      struct agx_virtual_file ghost = {.node = node, .ref = ref};
+      ref = it->next;
+      if (!is_held(node, it, 0))
+         close_all(&ghost);
+   }
+}
+
+void agx_virtual_close(struct agx_virtual_file *file)
+{
+   if (!file)
+      return;
+   struct agx_virtual_node *node = file->node;
+   agxv_lock(node);
+   struct agx_virtual_file **link = &node->files;
+   while (*link != file)
+      link = &(*link)->next;
+   *link = file->next;
+   let_go(file);
+   if (!is_held(node, AGXV_AT(node, agxv_file, file->ref), node->pid))
+      close_all(file);
+   agxv_unlock(node);
+   free(file);
+}
