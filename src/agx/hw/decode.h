@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading compute streams and USC words back, packet by packet, from memory that
+ * is not trusted: reads go through a callback, blocks, calls and words are
+ * limited, so that a stream that links to itself ends with an error.
+ */
+#pragma once
+
+#include "agx/hw/cdm.h"
+
+#define AGX_HW_MAX_USC_WORDS  64u /* uniform, texture and sampler words of one program */
+#define AGX_HW_MAX_BLOCKS     65536u
+#define AGX_HW_MAX_CALL_DEPTH 8u
+
+/* Copies size bytes at GPU address va; false when they are not there. */
+struct agx_hw_reader {
+   void *user;
+   bool (*read)(void *user, uint64_t va, void *out, size_t size);
+};
+
+struct agx_hw_usc_load {
+   uint32_t start, halves; /* of the uniform file, from 0 to 511 */
+   uint64_t address;
+};
+
+/* What the USC words of a launch say. */
+struct agx_hw_usc_info {
+   uint32_t load_count;
+   struct agx_hw_usc_load loads[AGX_HW_MAX_USC_WORDS];
+   uint32_t texture_words, sampler_words; /* only counted */
+   uint32_t shared_B;
+   uint32_t code_offset; /* from the window's start */
+   uint32_t gpr_halves, spill_code;
+   bool has_shader; /* a Shader word was there */
+   bool has_preamble;
+   uint32_t preamble_offset; /* from the window's start */
+};
+
+/* Any function may be NULL; one that fails ends the walk with its status. */
+struct agx_hw_visitor {
+   void *user;
+   /* Each packet in reading order; `values` is the packet's struct. */
+   agx_status (*packet)(void *user, const struct agx_hw_packet *packet, uint64_t va,
+                        const void *values);
+   /* A packet whose constant bits are wrong; the thread's error text says how. NULL: the
+    * walk ends with it. */
+   agx_status (*trouble)(void *user, const struct agx_hw_packet *packet, uint64_t va);
+   /* A launch, when its stream words and its USC words have been read. */
+   agx_status (*launch)(void *user, const struct agx_hw_launch *launch,
+                        const struct agx_hw_usc_info *program);
+};
+
+/* Walks a stream to its Terminate. usc_base is the window that launches are relative to.
+ * AGX_DATA_LOSS: memory is not there, or a block or word is none; AGX_RESOURCE_EXHAUSTED:
+ * a limit; the text names the address. */
+AGX_MUST_CHECK agx_status agx_hw_walk_cdm(const struct agx_chip *chip,
+                                          const struct agx_hw_reader *reader, uint64_t usc_base,
+                                          uint64_t stream_va, const struct agx_hw_visitor *visitor);
+
+/* The USC words at va alone. */
+AGX_MUST_CHECK agx_status agx_hw_walk_usc(const struct agx_hw_reader *reader, uint64_t va,
+                                          const struct agx_hw_visitor *visitor,
+                                          struct agx_hw_usc_info *out_info);
+
+/* As agx_hw_walk_cdm, one line of text for each packet: address, name, fields; USC words
+ * are indented, troubles marked. */
+AGX_MUST_CHECK agx_status agx_hw_print_cdm(const struct agx_chip *chip,
+                                           const struct agx_hw_reader *reader, uint64_t usc_base,
+                                           uint64_t stream_va, void *user,
+                                           void (*line)(void *user, const char *text));
