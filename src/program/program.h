@@ -2,9 +2,7 @@
  *
  * A compiled kernel and its container. The compiler makes a struct agx_program,
  * the ELF writer puts it into a file that readelf understands, the HAL reads it
- * back and never sees the compiler. The file is a relocatable-free ET_DYN-like
- * object: .text (main program), .text.preamble, .rodata.agx.uniforms,
- * .note.agx (chip, ABI version, kernel interface), .symtab.
+ * back and never sees the compiler. container.h describes the file's sections.
  */
 #pragma once
 

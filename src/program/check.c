@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What must hold of a program's fields, wherever it comes from: limits of the machine,
+ * tables that agree with each other, text that is text.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "agx/chip.h"
+#include "base/util.h"
+#include "program/container.h"
+
+static agx_status check_text(const char *text, size_t capacity, const char *what)
+{
+   size_t length = strnlen(text, capacity);
+   if (length == 0 || length == capacity)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: %s is empty or not terminated", what);
+   for (size_t i = 0; i < length; i++)
+      if (!isgraph((unsigned char)text[i]) && text[i] != ' ')
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: %s has byte 0x%02x at %zu", what,
+                         (unsigned char)text[i], i);
+   return AGX_OK;
+}
+
+static agx_status check_limits(const struct agx_program *program)
+{
+   const struct {
+      const char *what;
+      uint32_t value, limit;
+   } limits[] = {
+      {"gpr_halves", program->gpr_halves, AGX_GPR_HALVES},
+      {"preamble_gpr_halves", program->preamble_gpr_halves, AGX_GPR_HALVES},
+      {"uniform_halves", program->uniform_halves, AGX_UNIFORM_HALVES},
+      {"shared_B", program->shared_B, AGX_MAX_SHARED_BYTES},
+      {"scratch_B", program->scratch_B, 1u << 20},
+      {"push_B", program->push_B, AGX_PROGRAM_MAX_PUSH_B},
+      {"binding_count", program->binding_count, AGX_PROGRAM_MAX_BINDINGS},
+      {"uniform_count", program->uniform_count, AGX_PROGRAM_MAX_UNIFORMS},
+      {"code_B", program->code_B, AGX_PROGRAM_MAX_CODE_B},
+      {"preamble_B", program->preamble_B, AGX_PROGRAM_MAX_CODE_B},
+   };
+   for (size_t i = 0; i < AGX_COUNT(limits); i++)
+      if (limits[i].value > limits[i].limit)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s %u is above %u", program->name,
+                         limits[i].what, limits[i].value, limits[i].limit);
+   return AGX_OK;
+}
+
+static agx_status check_workgroup(const struct agx_program *program)
+{
+   uint64_t threads = 1;
+   for (unsigned i = 0; i < 3; i++) {
+      uint32_t size = program->local_size[i];
+      if (size == 0 || size > AGX_MAX_WORKGROUP_THREADS)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: local size %u in dimension %u",
+                         program->name, size, i);
+      threads *= size;
+   }
+   if (threads > agx_occupancy_threads(program->gpr_halves))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "program %s: %u register halves do not leave room for %u threads",
+                      program->name, program->gpr_halves, (unsigned)threads);
+   return AGX_OK;
+}
+
+static agx_status check_bindings(const struct agx_program *program)
+{
+   for (uint32_t i = 0; i < program->binding_count; i++) {
+      const struct agx_program_binding *binding = &program->bindings[i], *before = binding - 1;
+      bool is_sorted = i == 0 || before->set < binding->set ||
+                       (before->set == binding->set && before->binding < binding->binding);
+      if (binding->kind > AGX_BINDING_UNIFORM_BUFFER ||
+          binding->access > (AGX_BINDING_READS | AGX_BINDING_WRITES) || !is_sorted)
+         return AGX_FAIL(
+            AGX_INVALID_ARGUMENT, "program %s: binding %u (set %u, binding %u, kind %u, access %u)",
+            program->name, i, binding->set, binding->binding, binding->kind, binding->access);
+   }
+   return AGX_OK;
+}
+
+/* What index may be, and how long the slot is, by kind. */
+static bool slot_fits(const struct agx_program *program, const struct agx_program_uniform *uniform)
+{
+   switch (uniform->kind) {
+   case AGX_UNIFORM_BUFFER_ADDRESS:
+      return uniform->index < program->binding_count && uniform->halves == 4;
+   case AGX_UNIFORM_BUFFER_SIZE:
+      return uniform->index < program->binding_count && uniform->halves == 2;
+   case AGX_UNIFORM_PUSH:
+      return agx_range_fits(uniform->index, 2ull * uniform->halves, AGX_PROGRAM_MAX_PUSH_B);
+   case AGX_UNIFORM_WORKGROUP_COUNT:
+      return uniform->index < 3 && uniform->halves == 2;
+   case AGX_UNIFORM_CONSTANT:
+      return uniform->halves <= 4;
+   default:
+      return false;
+   }
+}
+
+static agx_status check_uniforms(const struct agx_program *program)
+{
+   for (uint32_t i = 0; i < program->uniform_count; i++) {
+      const struct agx_program_uniform *uniform = &program->uniforms[i];
+      bool is_placed = uniform->halves > 0 && (uniform->halves == 1 || uniform->start % 2 == 0) &&
+                       agx_range_fits(uniform->start, uniform->halves, program->uniform_halves);
+      if (!is_placed || !slot_fits(program, uniform))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                         "program %s: uniform slot %u (kind %u, start %u, halves %u, index %u)",
+                         program->name, i, uniform->kind, uniform->start, uniform->halves,
+                         uniform->index);
+   }
+   return AGX_OK;
+}
+
+agx_status agx_program_check(const struct agx_program *program, const struct agx_host_alloc *alloc)
+{
+   AGX_TRY(check_text(program->name, sizeof(program->name), "the name"));
+   AGX_TRY(check_text(program->chip, sizeof(program->chip), "the chip"));
+   const struct agx_chip *chip = agx_chip_find(program->chip);
+   if (!chip || strcmp(chip->name, program->chip) != 0)
+      return AGX_FAIL(AGX_INCOMPATIBLE, "program %s: unknown chip \"%s\"", program->name,
+                      program->chip);
+   AGX_TRY(check_limits(program));
+   AGX_TRY(check_workgroup(program));
+   AGX_TRY(check_bindings(program));
+   AGX_TRY(check_uniforms(program));
+   return agx_program_check_code(program, alloc);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Machine code from outside, instruction by instruction. What passes here can compute
+ * nonsense, but it runs only instructions that we know, leaves the program nowhere but
+ * at stop, and touches no register of another SIMD-group.
+ */
+#include <string.h>
+
+#include "agx/chip.h"
+#include "agx/isa/isa.h"
+#include "base/bitset.h"
+#include "base/util.h"
+#include "program/container.h"
+
+/* Known to both compilers: eight traps behind stop. Source: reference/isa, 1. */
+#define PADDING_B 16
+
+struct code {
+   const struct agx_program *program;
+   const char *what;
+   const uint8_t *bytes;
+   uint32_t text_B, code_B;
+   uint32_t gpr_halves;
+   agx_bitset_word *starts; /* one bit for each two bytes */
+};
+
+/* Rows of programs that the kernel alone may run, and jumps to places that only a
+ * register knows. */
+static bool is_forbidden(uint16_t op)
+{
+   static const uint16_t rows[] = {
+      AGX_ISA_OP_CALL_REG,
+      AGX_ISA_OP_RET,
+      AGX_ISA_OP_DOORBELL,
+      AGX_ISA_OP_MAP,
+      AGX_ISA_OP_UNMAP,
+      AGX_ISA_OP_UNK_75,
+      AGX_ISA_OP_JMP_IF_SKIPPING_DOORBELL,
+   };
+   for (size_t i = 0; i < AGX_COUNT(rows); i++)
+      if (rows[i] == op)
+         return true;
+   return agx_isa_info(op)->is_guess;
+}
+
+static const struct agx_isa_operand *jump_offset(const struct agx_isa_instr *instr)
+{
+   switch (instr->op) {
+   case AGX_ISA_OP_JMP_ANY:
+      return &instr->operand[AGX_ISA_JMP_ANY_OFFSET];
+   case AGX_ISA_OP_JMP_NONE:
+      return &instr->operand[AGX_ISA_JMP_NONE_OFFSET];
+   case AGX_ISA_OP_CALL:
+      return &instr->operand[AGX_ISA_CALL_OFFSET];
+   default:
+      return NULL;
+   }
+}
+
+static agx_status check_operands(const struct code *code, const struct agx_isa_instr *instr,
+                                 uint32_t at)
+{
+   const struct agx_isa_info *info = agx_isa_info(instr->op);
+   for (unsigned i = 0; i < info->operand_count; i++) {
+      const struct agx_isa_operand *operand = &instr->operand[i];
+      bool is_reg = operand->kind == AGX_ISA_REG;
+      if (!is_reg && operand->kind != AGX_ISA_UNIFORM)
+         continue;
+      uint32_t halves = operand->bits / 16u * AGX_MAX(operand->count, 1);
+      uint32_t limit = is_reg ? code->gpr_halves : code->program->uniform_halves;
+      if (!agx_range_fits((uint64_t)operand->value, halves, limit))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s at 0x%x: %s names %s half %u of %u",
+                         code->program->name, code->what, at, info->name,
+                         is_reg ? "register" : "uniform", (unsigned)operand->value + halves - 1,
+                         limit);
+   }
+   return AGX_OK;
+}
+
+static agx_status check_instructions(const struct code *code)
+{
+   struct agx_isa_instr instr = {0};
+   for (uint32_t at = 0; at < code->code_B; at += instr.length) {
+      agx_status status = agx_isa_decode(code->bytes + at, code->code_B - at, &instr);
+      if (status != AGX_OK) {
+         agx_error_prefix("program %s: %s at 0x%x", code->program->name, code->what, at);
+         return status;
+      }
+      if (is_forbidden(instr.op))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s at 0x%x: %s is not allowed",
+                         code->program->name, code->what, at, agx_isa_info(instr.op)->name);
+      AGX_TRY(check_operands(code, &instr, at));
+      agx_bitset_set(code->starts, at / 2);
+      bool ends_text = at < code->text_B && at + instr.length >= code->text_B;
+      bool is_end = ends_text && at + instr.length == code->text_B;
+      if ((ends_text && (!is_end || instr.op != AGX_ISA_OP_STOP)) ||
+          (at >= code->text_B && instr.op != AGX_ISA_OP_TRAP))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                         "program %s: %s at 0x%x: %s where the program must end in stop and traps",
+                         code->program->name, code->what, at, agx_isa_info(instr.op)->name);
+   }
+   return AGX_OK;
+}
+
+/* After check_instructions: everything decodes and starts is complete. */
+static agx_status check_jumps(const struct code *code)
+{
+   struct agx_isa_instr instr = {0};
+   for (uint32_t at = 0; at < code->text_B; at += instr.length) {
+      AGX_TRY(agx_isa_decode(code->bytes + at, code->code_B - at, &instr));
+      const struct agx_isa_operand *offset = jump_offset(&instr);
+      if (!offset)
+         continue;
+      int64_t target = (int64_t)at + offset->value;
+      if (target < 0 || target >= code->text_B || target % 2 != 0 ||
+          !agx_bitset_test(code->starts, (size_t)target / 2))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                         "program %s: %s at 0x%x: jump to %lld is not an instruction of it",
+                         code->program->name, code->what, at, (long long)target);
+   }
+   return AGX_OK;
+}
+
+static agx_status check_one(struct code *code, const struct agx_host_alloc *alloc)
+{
+   if (code->text_B < 2 || !agx_range_fits(code->text_B, PADDING_B, code->code_B) ||
+       code->code_B % 2 != 0)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s has %u bytes of which %u are text",
+                      code->program->name, code->what, code->code_B, code->text_B);
+   size_t size = agx_bitset_words(code->code_B / 2) * sizeof(agx_bitset_word);
+   code->starts = agx_host_zalloc(alloc, size);
+   if (!code->starts)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory to check it",
+                      code->program->name);
+   agx_status status = check_instructions(code);
+   if (status == AGX_OK)
+      status = check_jumps(code);
+   agx_host_free(alloc, code->starts, size);
+   return status;
+}
+
+/* The preamble's text length is not recorded: padding goes back to the last stop. */
+static uint32_t text_before_traps(const uint8_t *bytes, uint32_t size)
+{
+   static const uint8_t trap[2] = {8, 0};
+   while (size >= 2 && memcmp(bytes + size - 2, trap, 2) == 0)
+      size -= 2;
+   return size;
+}
+
+agx_status agx_program_check_code(const struct agx_program *program,
+                                  const struct agx_host_alloc *alloc)
+{
+   struct code code = {program,         "code",          program->code,
+                       program->text_B, program->code_B, program->gpr_halves};
+   AGX_TRY(check_one(&code, alloc));
+   if (!program->preamble_B)
+      return AGX_OK;
+   code = (struct code){program,
+                        "preamble",
+                        program->preamble,
+                        text_before_traps(program->preamble, program->preamble_B),
+                        program->preamble_B,
+                        program->preamble_gpr_halves};
+   return check_one(&code, alloc);
+}

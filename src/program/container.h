@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a struct agx_program lies in an ELF file; only for the files of this room.
+ * All numbers are little-endian. The file is ET_REL for machine EM_NONE (there is no
+ * registered number for AGX) without relocations:
+ *
+ *   .text               main program with padding; the entry symbol points here
+ *   .text.preamble      preamble, when there is one
+ *   .rodata.agx.program the words of agx_program_words, in that order
+ *   .rodata.agx.bindings, .rodata.agx.uniforms   records of six words each
+ *   .note.agx           ABI version, chip, kernel interface
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/program.h"
+
+#define AGX_CONTAINER_TEXT     ".text"
+#define AGX_CONTAINER_PREAMBLE ".text.preamble"
+#define AGX_CONTAINER_PROGRAM  ".rodata.agx.program"
+#define AGX_CONTAINER_BINDINGS ".rodata.agx.bindings"
+#define AGX_CONTAINER_UNIFORMS ".rodata.agx.uniforms"
+#define AGX_CONTAINER_NOTE     ".note.agx"
+
+#define AGX_CONTAINER_NOTE_OWNER       "agxhal"
+#define AGX_CONTAINER_KERNEL_INTERFACE "asahi-drm 7.2-merged"
+
+enum agx_container_note {
+   AGX_CONTAINER_NOTE_ABI = 1,  /* one word */
+   AGX_CONTAINER_NOTE_CHIP = 2, /* text */
+   AGX_CONTAINER_NOTE_KERNEL_INTERFACE = 3,
+};
+
+#define AGX_CONTAINER_RECORD_WORDS 6
+#define AGX_CONTAINER_RECORD_BYTES (4 * AGX_CONTAINER_RECORD_WORDS)
+#define AGX_CONTAINER_MAX_BYTES    (64u << 20)
+#define AGX_PROGRAM_MAX_CODE_B     (16u << 20)
+
+/* Offsets in struct agx_program of its plain 32-bit fields, in file order. */
+extern const uint16_t agx_program_words[];
+extern const size_t agx_program_word_count;
+
+/* Checks every field, and the code instruction by instruction. */
+AGX_MUST_CHECK agx_status agx_program_check(const struct agx_program *program,
+                                            const struct agx_host_alloc *alloc);
+/* The code's part of that: it decodes, stays inside, ends in stop and traps, and names no
+ * register that the program does not declare. */
+AGX_MUST_CHECK agx_status agx_program_check_code(const struct agx_program *program,
+                                                 const struct agx_host_alloc *alloc);
+
+static inline void agx_put_u32(uint8_t *at, uint32_t value)
+{
+   for (unsigned i = 0; i < 4; i++)
+      at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static inline uint32_t agx_get_u32(const uint8_t *at)
+{
+   return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a program's container (container.h) from bytes that may be hostile: libelf finds
+ * the headers, every range is checked against the image before it is touched, and the
+ * result goes through agx_program_check.
+ */
+#include <libelf.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "program/container.h"
+
+/* A section's bytes inside the image; bytes is NULL when there is no such section. */
+struct section {
+   const uint8_t *bytes;
+   size_t size;
+};
+
+struct reader {
+   const uint8_t *image;
+   size_t size;
+   Elf *elf;
+   struct agx_program program;
+   struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
+   struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
+};
+
+static agx_status malformed(const char *what)
+{
+   return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: %s", what);
+}
+
+static agx_status check_header(const struct reader *reader)
+{
+   const Elf64_Ehdr *header = elf64_getehdr(reader->elf);
+   if (!header || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+       header->e_ident[EI_DATA] != ELFDATA2LSB)
+      return malformed("not a 64-bit little-endian file");
+   if (header->e_machine != EM_NONE || header->e_type != ET_REL)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: machine %u, type %u is not ours",
+                      header->e_machine, header->e_type);
+   return AGX_OK;
+}
+
+static agx_status find_section(const struct reader *reader, const char *name,
+                               struct section *out_section)
+{
+   *out_section = (struct section){0};
+   size_t names;
+   if (elf_getshdrstrndx(reader->elf, &names) != 0)
+      return malformed("no section names");
+   for (Elf_Scn *at = NULL; (at = elf_nextscn(reader->elf, at));) {
+      const Elf64_Shdr *header = elf64_getshdr(at);
+      const char *is = header ? elf_strptr(reader->elf, names, header->sh_name) : NULL;
+      if (!is || strcmp(is, name) != 0)
+         continue;
+      if (header->sh_type == SHT_NOBITS || (header->sh_flags & SHF_COMPRESSED) ||
+          !agx_range_fits(header->sh_offset, header->sh_size, reader->size))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: section %s is not inside it",
+                         name);
+      *out_section = (struct section){reader->image + header->sh_offset, header->sh_size};
+      return AGX_OK;
+   }
+   return AGX_OK;
+}
+
+static agx_status need_section(const struct reader *reader, const char *name,
+                               struct section *out_section)
+{
+   AGX_TRY(find_section(reader, name, out_section));
+   if (!out_section->bytes)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: section %s is missing", name);
+   return AGX_OK;
+}
+
+static agx_status take_note(struct reader *reader, uint32_t type, const uint8_t *text, size_t size,
+                            unsigned *seen)
+{
+   if (type > AGX_CONTAINER_NOTE_KERNEL_INTERFACE)
+      return AGX_OK; /* a later minor addition */
+   *seen |= 1u << type;
+   if (type == AGX_CONTAINER_NOTE_ABI) {
+      if (size != 4)
+         return malformed("ABI note is not one word");
+      uint32_t version = agx_get_u32(text);
+      if (version != AGX_PROGRAM_ABI_VERSION)
+         return AGX_FAIL(AGX_INCOMPATIBLE, "program: ABI version %u; this build takes %u", version,
+                         AGX_PROGRAM_ABI_VERSION);
+   }
+   if (type == AGX_CONTAINER_NOTE_CHIP) {
+      if (size == 0 || size > sizeof(reader->program.chip) || text[size - 1] != 0)
+         return malformed("chip note is not a short text");
+      memcpy(reader->program.chip, text, size);
+   }
+   return AGX_OK;
+}
+
+static agx_status read_notes(struct reader *reader)
+{
+   struct section notes;
+   AGX_TRY(need_section(reader, AGX_CONTAINER_NOTE, &notes));
+   unsigned seen = 0;
+   for (size_t at = 0; at < notes.size;) {
+      if (!agx_range_fits(at, 12, notes.size))
+         return malformed("a note is cut short");
+      uint64_t owner_B = agx_get_u32(notes.bytes + at), text_B = agx_get_u32(notes.bytes + at + 4);
+      uint32_t type = agx_get_u32(notes.bytes + at + 8);
+      uint64_t text_at = at + 12 + agx_align_up(owner_B, 4);
+      if (!agx_range_fits(text_at, agx_align_up(text_B, 4), notes.size))
+         return malformed("a note is cut short");
+      if (owner_B == sizeof(AGX_CONTAINER_NOTE_OWNER) &&
+          memcmp(notes.bytes + at + 12, AGX_CONTAINER_NOTE_OWNER, owner_B) == 0)
+         AGX_TRY(take_note(reader, type, notes.bytes + text_at, text_B, &seen));
+      at = text_at + agx_align_up(text_B, 4);
+   }
+   unsigned needed = 1u << AGX_CONTAINER_NOTE_ABI | 1u << AGX_CONTAINER_NOTE_CHIP;
+   return (seen & needed) == needed ? AGX_OK : malformed("no note of ABI version and chip");
+}
+
+static agx_status read_words(struct reader *reader)
+{
+   struct section words;
+   AGX_TRY(need_section(reader, AGX_CONTAINER_PROGRAM, &words));
+   if (words.size != 4 * agx_program_word_count)
+      return malformed(AGX_CONTAINER_PROGRAM " has the wrong size");
+   for (size_t i = 0; i < agx_program_word_count; i++) {
+      uint32_t value = agx_get_u32(words.bytes + 4 * i);
+      memcpy((char *)&reader->program + agx_program_words[i], &value, sizeof(value));
+   }
+   return AGX_OK;
+}
+
+static agx_status need_records(const struct reader *reader, const char *name, uint32_t count,
+                               uint32_t limit, struct section *out_section)
+{
+   AGX_TRY(need_section(reader, name, out_section));
+   if (count > limit || out_section->size != count * (size_t)AGX_CONTAINER_RECORD_BYTES)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: %s holds %zu bytes for %u records",
+                      name, out_section->size, count);
+   return AGX_OK;
+}
+
+static uint64_t get_u64(const uint8_t *at)
+{
+   return agx_get_u32(at) | (uint64_t)agx_get_u32(at + 4) << 32;
+}
+
+static agx_status read_records(struct reader *reader)
+{
+   struct agx_program *program = &reader->program;
+   struct section bindings, uniforms;
+   AGX_TRY(need_records(reader, AGX_CONTAINER_BINDINGS, program->binding_count,
+                        AGX_PROGRAM_MAX_BINDINGS, &bindings));
+   AGX_TRY(need_records(reader, AGX_CONTAINER_UNIFORMS, program->uniform_count,
+                        AGX_PROGRAM_MAX_UNIFORMS, &uniforms));
+   for (uint32_t i = 0; i < program->binding_count; i++) {
+      const uint8_t *at = bindings.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;
+      reader->bindings[i] =
+         (struct agx_program_binding){agx_get_u32(at), agx_get_u32(at + 4), agx_get_u32(at + 8),
+                                      agx_get_u32(at + 12), get_u64(at + 16)};
+   }
+   for (uint32_t i = 0; i < program->uniform_count; i++) {
+      const uint8_t *at = uniforms.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;
+      reader->uniforms[i] =
+         (struct agx_program_uniform){agx_get_u32(at), agx_get_u32(at + 4), agx_get_u32(at + 8),
+                                      agx_get_u32(at + 12), get_u64(at + 16)};
+   }
+   program->bindings = reader->bindings;
+   program->uniforms = reader->uniforms;
+   return AGX_OK;
+}
+
+/* The entry's name is that of the first symbol. */
+static agx_status read_name(struct reader *reader)
+{
+   struct section symbols, strings;
+   AGX_TRY(need_section(reader, ".symtab", &symbols));
+   AGX_TRY(need_section(reader, ".strtab", &strings));
+   if (symbols.size < 2 * sizeof(Elf64_Sym))
+      return malformed("no entry symbol");
+   uint32_t at = agx_get_u32(symbols.bytes + sizeof(Elf64_Sym));
+   size_t room = at < strings.size ? strings.size - at : 0;
+   size_t length = room ? strnlen((const char *)strings.bytes + at, room) : 0;
+   if (length == room || length >= sizeof(reader->program.name))
+      return malformed("the entry symbol's name is not a short text");
+   memcpy(reader->program.name, strings.bytes + at, length);
+   return AGX_OK;
+}
+
+static agx_status read_code(struct reader *reader)
+{
+   struct agx_program *program = &reader->program;
+   struct section text, preamble;
+   AGX_TRY(need_section(reader, AGX_CONTAINER_TEXT, &text));
+   AGX_TRY(find_section(reader, AGX_CONTAINER_PREAMBLE, &preamble));
+   if (text.size > AGX_PROGRAM_MAX_CODE_B || preamble.size > AGX_PROGRAM_MAX_CODE_B)
+      return malformed("more code than a program may have");
+   program->code = text.bytes;
+   program->code_B = (uint32_t)text.size;
+   program->preamble = preamble.bytes;
+   program->preamble_B = (uint32_t)preamble.size;
+   return AGX_OK;
+}
+
+static agx_status read_all(struct reader *reader)
+{
+   if (!reader->elf)
+      return malformed(elf_errmsg(-1));
+   AGX_TRY(check_header(reader));
+   AGX_TRY(read_notes(reader));
+   AGX_TRY(read_words(reader));
+   AGX_TRY(read_records(reader));
+   AGX_TRY(read_name(reader));
+   return read_code(reader);
+}
+
+agx_status agx_program_read_elf(const void *image, size_t size, const struct agx_host_alloc *alloc,
+                                struct agx_program **out_program)
+{
+   *out_program = NULL;
+   if (!agx_program_is_elf(image, size) || size > AGX_CONTAINER_MAX_BYTES)
+      return malformed("not an ELF file, or too large");
+   if (elf_version(EV_CURRENT) == EV_NONE)
+      return malformed("libelf is too old");
+   struct reader *reader = agx_host_zalloc(alloc, sizeof(*reader));
+   if (!reader)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program: no memory to read it");
+   reader->image = image;
+   reader->size = size;
+   /* libelf takes a pointer to writable bytes and, read-only, leaves them alone. */
+   reader->elf = elf_memory((char *)image, size);
+   agx_status status = read_all(reader);
+   if (status == AGX_OK)
+      status = agx_program_copy(&reader->program, alloc, out_program);
+   if (reader->elf)
+      elf_end(reader->elf);
+   agx_host_free(alloc, reader, sizeof(*reader));
+   return status;
+}

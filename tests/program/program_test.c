@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The container: what is written comes back, readelf finds nothing to say against it,
+ * and bytes of strangers are refused with a reason, never trusted.
+ */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agx/isa/isa.h"
+#include "base/util.h"
+#include "program/program.h"
+
+struct sample {
+   uint8_t code[256];
+   struct agx_program_binding bindings[2];
+   struct agx_program_uniform uniforms[4];
+   struct agx_program program;
+};
+
+static uint32_t append(uint8_t *code, uint32_t at, const char *line)
+{
+   struct agx_isa_instr instr;
+   size_t length = 0;
+   assert_ok(agx_isa_parse(line, strlen(line), &instr));
+   assert_ok(agx_isa_encode(&instr, code + at, &length));
+   return at + (uint32_t)length;
+}
+
+static void make_code(struct sample *sample, const char *const *lines)
+{
+   uint32_t at = 0;
+   for (; *lines; lines++)
+      at = append(sample->code, at, *lines);
+   sample->program.text_B = at;
+   for (int i = 0; i < 8; i++)
+      at = append(sample->code, at, "trap");
+   sample->program.code_B = at;
+}
+
+static void make_sample(struct sample *sample)
+{
+   static const char *const lines[] = {
+      "mfsr d=r1 sr=thread_in_grid_x",
+      "load r=r2..r3 base=du0 index=r1.sx format=i32 mask=xy group=a",
+      "jmp_none offset=6",
+      "wait group=a",
+      "fadd d=r2 a=r2 b=u4",
+      "stop",
+      NULL,
+   };
+   *sample = (struct sample){
+      .bindings = {{0, 1, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS, 16},
+                   {2, 0, AGX_BINDING_UNIFORM_BUFFER, AGX_BINDING_READS, 1ull << 33}},
+      .uniforms = {{AGX_UNIFORM_BUFFER_ADDRESS, 0, 4, 0, 0},
+                   {AGX_UNIFORM_BUFFER_SIZE, 4, 2, 1, 0},
+                   {AGX_UNIFORM_PUSH, 6, 2, 12, 0},
+                   {AGX_UNIFORM_CONSTANT, 8, 2, 0, 0x3f800000}},
+      .program =
+         {.name = "main",
+          .chip = "g13g",
+          .gpr_halves = 8,
+          .uniform_halves = 10,
+          .local_size = {64, 2, 1},
+          .shared_B = 128,
+          .push_B = 16,
+          .binding_count = 2,
+          .uniform_count = 4,
+          .stats = {.instructions = 6, .loads = 1, .waits = 1, .cycles = 9, .threads = 1024}},
+   };
+   make_code(sample, lines);
+   sample->program.code = sample->code;
+   sample->program.bindings = sample->bindings;
+   sample->program.uniforms = sample->uniforms;
+}
+
+static uint8_t *write_sample(const struct sample *sample, size_t *size)
+{
+   void *image;
+   assert_ok(agx_program_write_elf(&sample->program, NULL, &image, size));
+   return image;
+}
+
+static void test_round_trip(void **state)
+{
+   struct sample sample;
+   make_sample(&sample);
+   sample.program.preamble = sample.code;
+   sample.program.preamble_B = sample.program.code_B;
+   sample.program.preamble_gpr_halves = 8;
+   size_t size;
+   uint8_t *image = write_sample(&sample, &size);
+   assert_true(agx_program_is_elf(image, size));
+   assert_false(agx_program_is_spirv(image, size));
+
+   struct agx_program *got;
+   assert_ok(agx_program_read_elf(image, size, NULL, &got));
+   free(image); /* the result is independent of it */
+   const struct agx_program *want = &sample.program;
+   assert_string_equal(got->name, "main");
+   assert_string_equal(got->chip, "g13g");
+   assert_int_equal(got->code_B, want->code_B);
+   assert_int_equal(got->text_B, want->text_B);
+   assert_memory_equal(got->code, want->code, want->code_B);
+   assert_int_equal(got->preamble_B, want->preamble_B);
+   assert_memory_equal(got->preamble, want->preamble, want->preamble_B);
+   assert_memory_equal(got->bindings, want->bindings, sizeof(sample.bindings));
+   assert_memory_equal(got->uniforms, want->uniforms, sizeof(sample.uniforms));
+   assert_memory_equal(got->local_size, want->local_size, sizeof(want->local_size));
+   assert_memory_equal(&got->stats, &want->stats, sizeof(want->stats));
+   assert_int_equal(got->gpr_halves, 8);
+   assert_int_equal(got->uniform_halves, 10);
+   assert_int_equal(got->shared_B, 128);
+   assert_int_equal(got->push_B, 16);
+   agx_program_free(got);
+}
+
+static void test_fields_are_checked(void **state)
+{
+   static const struct {
+      const char *text;
+      size_t offset;
+      uint32_t value;
+   } cases[] = {
+#define CASE(text, field, value) {text, offsetof(struct sample, field), value}
+      CASE("gpr_halves 300", program.gpr_halves, 300),
+      CASE("register half 7 of 7", program.gpr_halves, 7),
+      CASE("uniform slot 3", program.uniform_halves, 9),
+      CASE("local size 0", program.local_size[2], 0),
+      CASE("do not leave room", program.local_size[1], 1000),
+      CASE("must end", program.text_B, 14),
+      CASE("where the program must end", program.text_B, 10),
+      CASE("shared_B", program.shared_B, 32769),
+      CASE("binding 1", bindings[1].set, 0),
+      CASE("binding 0", bindings[0].kind, 7),
+      CASE("uniform slot 0", uniforms[0].index, 2),
+      CASE("uniform slot 1", uniforms[1].start, 5),
+      CASE("uniform slot 2", uniforms[2].index, 253),
+      CASE("uniform slot 3", uniforms[3].kind, 5),
+#undef CASE
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct sample sample;
+      struct agx_program *copy;
+      make_sample(&sample);
+      sample.program.code = sample.code;
+      memcpy((char *)&sample + cases[i].offset, &cases[i].value, 4);
+      assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
+                   cases[i].text);
+      assert_null(copy);
+   }
+}
+
+static void test_code_is_checked(void **state)
+{
+   static const struct {
+      const char *lines[4], *text;
+   } cases[] = {
+      {{"jmp_any offset=8", "stop"}, "jump to 8"},
+      {{"jmp_any offset=2", "stop"}, "jump to 2"},
+      {{"jmp_any offset=-2", "stop"}, "jump to -2"},
+      {{"ret target=r1", "stop"}, "ret is not allowed"},
+      {{"stop", "wait group=a"}, "must end in stop"},
+      {{"mov d=r4 a=r0", "stop"}, "register half 9 of 8"},
+      {{"mov d=r0 a=u5", "stop"}, "uniform half 11 of 10"},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct sample sample;
+      struct agx_program *copy;
+      make_sample(&sample);
+      make_code(&sample, cases[i].lines);
+      assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
+                   cases[i].text);
+   }
+}
+
+static void test_other_versions(void **state)
+{
+   struct sample sample;
+   make_sample(&sample);
+   size_t size;
+   uint8_t *image = write_sample(&sample, &size);
+   static const uint8_t note[] = {4, 0, 0, 0, 1, 0, 0, 0, 'a', 'g', 'x', 'h', 'a', 'l', 0, 0};
+   uint8_t *at = memmem(image, size, note, sizeof(note));
+   assert_non_null(at);
+   at[sizeof(note)]++;
+   struct agx_program *got;
+   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 2");
+   free(image);
+
+   strcpy(sample.program.chip, "g99z");
+   assert_fails(agx_program_copy(&sample.program, NULL, &got), AGX_INCOMPATIBLE, "g99z");
+}
+
+/* Reads a copy of exactly that size, so that a sanitizer sees each byte beyond. */
+static void read_hostile(const uint8_t *image, size_t size)
+{
+   uint8_t *copy = malloc(size ? size : 1);
+   assert_non_null(copy);
+   memcpy(copy, image, size);
+   struct agx_program *got = NULL;
+   agx_status status = agx_program_read_elf(copy, size, NULL, &got);
+   assert_true((status == AGX_OK) == (got != NULL));
+   free(copy);
+   agx_program_free(got);
+}
+
+static void test_truncated(void **state)
+{
+   struct sample sample;
+   make_sample(&sample);
+   size_t size;
+   uint8_t *image = write_sample(&sample, &size);
+   for (size_t i = 0; i < size; i++) {
+      struct agx_program *got;
+      uint8_t *copy = malloc(i ? i : 1);
+      assert_non_null(copy);
+      memcpy(copy, image, i);
+      assert_int_not_equal(agx_program_read_elf(copy, i, NULL, &got), AGX_OK);
+      free(copy);
+   }
+   free(image);
+}
+
+static void test_bit_flips(void **state)
+{
+   struct sample sample;
+   make_sample(&sample);
+   size_t size;
+   uint8_t *image = write_sample(&sample, &size);
+   for (size_t bit = 0; bit < size * 8; bit++) {
+      image[bit / 8] ^= (uint8_t)(1u << bit % 8);
+      read_hostile(image, size);
+      image[bit / 8] ^= (uint8_t)(1u << bit % 8);
+   }
+   struct agx_test_rng rng = {0x5eed};
+   for (int round = 0; round < 3000; round++) {
+      uint8_t saved[8];
+      size_t at[8];
+      for (int i = 0; i < 8; i++) {
+         at[i] = agx_test_random_below(&rng, size);
+         saved[i] = image[at[i]];
+         image[at[i]] = (uint8_t)agx_test_random(&rng);
+      }
+      read_hostile(image, size);
+      for (int i = 8; i-- > 0;)
+         image[at[i]] = saved[i];
+   }
+   free(image);
+}
+
+static void test_no_memory(void **state)
+{
+   struct sample sample;
+   make_sample(&sample);
+   size_t size;
+   uint8_t *image = write_sample(&sample, &size);
+   struct agx_program *got = NULL;
+   size_t needed = 0;
+   for (; !got; needed++) {
+      struct agx_failing_alloc failing;
+      agx_failing_alloc_init(&failing, needed);
+      agx_status status = agx_program_read_elf(image, size, &failing.alloc, &got);
+      if (status != AGX_OK) {
+         assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
+         assert_int_equal(failing.live, 0);
+         continue;
+      }
+      agx_program_free(got);
+      assert_int_equal(failing.live, 0);
+   }
+   assert_true(needed > 2);
+   free(image);
+}
+
+static void test_readelf(void **state)
+{
+   if (system("readelf --version > /dev/null 2>&1") != 0)
+      skip();
+   struct sample sample;
+   make_sample(&sample);
+   size_t size;
+   uint8_t *image = write_sample(&sample, &size);
+   char path[] = "/tmp/agx-program-XXXXXX", command[128], line[256];
+   int fd = mkstemp(path);
+   assert_true(fd >= 0);
+   assert_int_equal(write(fd, image, size), size);
+   close(fd);
+   snprintf(command, sizeof(command), "LC_ALL=C readelf -aW %s 2>&1", path);
+   FILE *pipe = popen(command, "r");
+   assert_non_null(pipe);
+   int notes = 0, symbols = 0;
+   while (fgets(line, sizeof(line), pipe)) {
+      assert_null(strstr(line, "Warning"));
+      assert_null(strstr(line, "Error"));
+      notes += strstr(line, "agxhal") != NULL;
+      symbols += strstr(line, "FUNC    GLOBAL DEFAULT    1 main") != NULL;
+   }
+   assert_int_equal(pclose(pipe), 0);
+   unlink(path);
+   assert_int_equal(notes, 3);
+   assert_int_equal(symbols, 1);
+   free(image);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_fields_are_checked),
+      cmocka_unit_test(test_code_is_checked), cmocka_unit_test(test_other_versions),
+      cmocka_unit_test(test_truncated),       cmocka_unit_test(test_bit_flips),
+      cmocka_unit_test(test_no_memory),       cmocka_unit_test(test_readelf),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
