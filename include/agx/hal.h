@@ -125,6 +125,11 @@ AGX_API void agx_device_get_info(struct agx_device *device, struct agx_device_in
 /* AGX_OK, or the first failure that took the device away (sticky), with its text. */
 AGX_API AGX_MUST_CHECK agx_status agx_device_status(struct agx_device *device);
 
+/* Fails every operation that still waits for a value nobody has submitted, with
+ * AGX_CANCELLED. Parked operations keep the device alive: call this before letting it go
+ * when some may be left. */
+AGX_API void agx_device_cancel(struct agx_device *device);
+
 /* ---- buffers ---------------------------------------------------------- */
 
 enum agx_buffer_flags {

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Buffers: one GPU allocation each.
+ */
+#include "hal/buffer.h"
+
+#include "base/util.h"
+#include "hal/desc.h"
+
+/* Source: reference/cmdstream, robustness.md 2. */
+#define MAX_BUFFER_B (1ull << 37)
+
+static void buffer_destroy(struct agx_object *object)
+{
+   struct agx_buffer *buffer = agx_container_of(object, struct agx_buffer, object);
+   struct agx_device *device = buffer->device;
+   agxw_bo_destroy(buffer->bo);
+   agx_host_free(device->alloc, buffer, sizeof(*buffer));
+   agx_release(device);
+}
+
+static const struct agx_object_type buffer_type = {"buffer", buffer_destroy};
+
+agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_desc *desc,
+                             struct agx_buffer **out_buffer)
+{
+   struct agx_buffer_desc read;
+   *out_buffer = NULL;
+   AGX_TRY(agx_desc_read("agx_buffer_desc", desc, &read, sizeof(read)));
+   if (read.size_B == 0 || read.size_B > MAX_BUFFER_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "buffer: size %llu is not in 1 to 2^37",
+                      (unsigned long long)read.size_B);
+   if (read.flags & ~(uint32_t)(AGX_BUFFER_HOST_READ | AGX_BUFFER_GPU_READ_ONLY))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "buffer: unknown flags 0x%x", read.flags);
+   uint32_t flags = (read.flags & AGX_BUFFER_HOST_READ ? AGXW_BO_CACHED : 0) |
+                    (read.flags & AGX_BUFFER_GPU_READ_ONLY ? AGXW_BO_READ_ONLY : 0);
+   struct agx_buffer *buffer = agx_host_zalloc(device->alloc, sizeof(*buffer));
+   if (!buffer)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "buffer: out of host memory");
+   agx_status status = agxw_bo_create(device->winsys, read.size_B, 0, flags,
+                                      read.label ? read.label : "buffer", &buffer->bo);
+   if (status != AGX_OK) {
+      agx_host_free(device->alloc, buffer, sizeof(*buffer));
+      return status;
+   }
+   agx_object_init(&buffer->object, &buffer_type);
+   agx_retain(device);
+   buffer->device = device;
+   buffer->size_B = read.size_B;
+   buffer->flags = read.flags;
+   buffer->address = agxw_bo_va(buffer->bo);
+   *out_buffer = buffer;
+   return AGX_OK;
+}
+
+agx_status agx_buffer_map(struct agx_buffer *buffer, void **out_memory)
+{
+   return agxw_bo_map(buffer->bo, out_memory);
+}
+
+void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_info)
+{
+   *out_info = (struct agx_buffer_info){.size_B = buffer->size_B, .address = buffer->address};
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Recording: a dispatch becomes a segment that holds the executable, the buffers, and the
+ * contents of its uniform registers. Blocks come from the device's pool.
+ */
+#include "hal/command_buffer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/util.h"
+
+/* Source: reference/cmdstream, cdm.md 1.1. */
+static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
+
+/* ---- lifetime --------------------------------------------------------- */
+
+static void release_segments(struct agx_command_buffer *commands)
+{
+   agx_record_for_each (segment, commands->first) {
+      agx_release(segment->executable);
+      for (uint32_t i = 0; i < segment->buffer_count; i++)
+         agx_release(segment->buffers[i]);
+   }
+   agx_device_return_blocks(commands->device, commands->first);
+   commands->first = commands->last = NULL;
+   commands->stream_va = 0;
+}
+
+static void command_buffer_destroy(struct agx_object *object)
+{
+   struct agx_command_buffer *commands =
+      agx_container_of(object, struct agx_command_buffer, object);
+   struct agx_device *device = commands->device;
+   release_segments(commands);
+   if (commands->words)
+      agxw_bo_destroy(commands->words);
+   if (commands->data)
+      agxw_bo_destroy(commands->data);
+   agx_host_free(device->alloc, commands, sizeof(*commands));
+   agx_release(device);
+}
+
+static const struct agx_object_type command_buffer_type = {"command buffer",
+                                                           command_buffer_destroy};
+
+agx_status agx_command_buffer_create(struct agx_device *device, const char *label,
+                                     struct agx_command_buffer **out_commands)
+{
+   *out_commands = NULL;
+   struct agx_command_buffer *commands = agx_host_zalloc(device->alloc, sizeof(*commands));
+   if (!commands)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "command buffer: out of host memory");
+   agx_object_init(&commands->object, &command_buffer_type);
+   agx_retain(device);
+   commands->device = device;
+   snprintf(commands->label, sizeof(commands->label), "%s", label ? label : "command buffer");
+   *out_commands = commands;
+   return AGX_OK;
+}
+
+agx_status agx_command_buffer_begin(struct agx_command_buffer *commands)
+{
+   uint32_t in_flight = atomic_load(&commands->in_flight);
+   if (in_flight)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: begin while %u submissions are in flight",
+                      commands->label, in_flight);
+   release_segments(commands);
+   commands->failed = AGX_OK;
+   commands->state = AGX_RECORD_RECORDING;
+   return AGX_OK;
+}
+
+agx_status agx_command_buffer_end(struct agx_command_buffer *commands)
+{
+   if (commands->state != AGX_RECORD_RECORDING)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: end without begin", commands->label);
+   commands->state = AGX_RECORD_INITIAL;
+   if (commands->failed != AGX_OK)
+      return AGX_FAIL(commands->failed, "%s: an earlier recording call failed", commands->label);
+   AGX_TRY(agx_command_buffer_encode(commands));
+   commands->state = AGX_RECORD_DONE;
+   return AGX_OK;
+}
+
+agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,
+                                           const struct agx_device *device)
+{
+   if (!commands)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: the command buffer is NULL");
+   if (commands->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %s is of another device", commands->label);
+   if (commands->state != AGX_RECORD_DONE)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "submit: %s is not recorded to its end",
+                      commands->label);
+   return AGX_OK;
+}
+
+/* ---- recording -------------------------------------------------------- */
+
+/* Room for a segment of total_B bytes; the caller commits it by agx_commit. */
+static struct agx_segment *reserve(struct agx_command_buffer *commands, size_t total_B)
+{
+   struct agx_record_block *block = commands->last;
+   if (!block || total_B > sizeof(block->data) - block->used) {
+      if (total_B > sizeof(block->data))
+         return NULL;
+      block = agx_device_take_block(commands->device);
+      if (!block)
+         return NULL;
+      if (commands->last)
+         commands->last->next = block;
+      else
+         commands->first = block;
+      commands->last = block;
+   }
+   struct agx_segment *segment = (struct agx_segment *)(block->data + block->used);
+   segment->total_B = (uint32_t)total_B;
+   return segment;
+}
+
+static void commit(struct agx_command_buffer *commands, const struct agx_segment *segment)
+{
+   commands->last->used += segment->total_B;
+}
+
+/* The application's binding for one of the executable's, or NULL. Programs usually give them
+ * in the executable's order. */
+static const struct agx_binding *find_binding(const struct agx_dispatch *dispatch,
+                                              const struct agx_program_binding *wanted,
+                                              uint32_t likely)
+{
+   for (uint32_t i = 0; i < dispatch->binding_count; i++) {
+      uint32_t at =
+         likely + i < dispatch->binding_count ? likely + i : likely + i - dispatch->binding_count;
+      const struct agx_binding *binding = &dispatch->bindings[at];
+      if (binding->set == wanted->set && binding->binding == wanted->binding)
+         return binding;
+   }
+   return NULL;
+}
+
+struct range {
+   uint64_t address, length_B;
+};
+
+static agx_status check_binding(const struct agx_program *program, uint32_t index,
+                                const struct agx_binding *binding, struct agx_device *device,
+                                struct range *out_range)
+{
+   const struct agx_program_binding *wanted = &program->bindings[index];
+   const char *name = program->name;
+   uint32_t set = wanted->set, number = wanted->binding;
+   if (!binding || !binding->ref.buffer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: set %u binding %u has no buffer", name,
+                      set, number);
+   const struct agx_buffer_ref *ref = &binding->ref;
+   if (ref->buffer->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch of %s: the buffer of set %u binding %u is of another device", name,
+                      set, number);
+   uint64_t size = ref->buffer->size_B;
+   if (ref->offset_B > size || ref->offset_B % 4 ||
+       (ref->length_B != AGX_WHOLE_LENGTH && ref->length_B > size - ref->offset_B))
+      return AGX_FAIL(AGX_OUT_OF_RANGE,
+                      "dispatch of %s: set %u binding %u: offset %llu, length %llu in a buffer of "
+                      "%llu bytes",
+                      name, set, number, (unsigned long long)ref->offset_B,
+                      (unsigned long long)ref->length_B, (unsigned long long)size);
+   if (wanted->access & AGX_BINDING_WRITES && ref->buffer->flags & AGX_BUFFER_GPU_READ_ONLY)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch of %s: writes to set %u binding %u, a read-only buffer", name, set,
+                      number);
+   out_range->address = ref->buffer->address + ref->offset_B;
+   out_range->length_B = ref->length_B == AGX_WHOLE_LENGTH ? size - ref->offset_B : ref->length_B;
+   return AGX_OK;
+}
+
+static agx_status check_grid(const struct agx_program *program, const uint32_t workgroups[3],
+                             uint32_t out_threads[3])
+{
+   for (unsigned i = 0; i < 3; i++) {
+      uint64_t threads = (uint64_t)workgroups[i] * program->local_size[i];
+      if (workgroups[i] > max_workgroups[i] || threads > UINT32_MAX)
+         return AGX_FAIL(AGX_OUT_OF_RANGE,
+                         "dispatch of %s: %u workgroups of %u threads in dimension %u",
+                         program->name, workgroups[i], program->local_size[i], i);
+      out_threads[i] = (uint32_t)threads;
+   }
+   return AGX_OK;
+}
+
+static agx_status check_dispatch(const struct agx_command_buffer *commands,
+                                 const struct agx_dispatch *dispatch)
+{
+   const struct agx_executable *executable = dispatch->executable;
+   if (commands->state != AGX_RECORD_RECORDING)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: dispatch outside begin and end",
+                      commands->label);
+   if (!executable)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
+   if (executable->device != commands->device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable of another device",
+                      executable->program->name);
+   if (dispatch->push_B < executable->program->push_B || dispatch->push_B > AGX_MAX_PUSH_B ||
+       (dispatch->push_B && !dispatch->push))
+      return AGX_FAIL(
+         AGX_INVALID_ARGUMENT, "dispatch of %s: %u bytes of push constants; it takes %u to %u",
+         executable->program->name, dispatch->push_B, executable->program->push_B, AGX_MAX_PUSH_B);
+   if (dispatch->binding_count && !dispatch->bindings)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: %u bindings at NULL",
+                      executable->program->name, dispatch->binding_count);
+   return AGX_OK;
+}
+
+/* What one slot of the uniform registers holds in this dispatch. */
+static void write_uniform(const struct agx_program_uniform *slot, const struct range *ranges,
+                          const struct agx_dispatch *dispatch, uint8_t *uniforms)
+{
+   uint8_t *at = uniforms + slot->start * 2u;
+   size_t bytes = slot->halves * 2u;
+   uint64_t value = slot->value;
+   switch (slot->kind) {
+   case AGX_UNIFORM_PUSH: {
+      size_t given = slot->index < dispatch->push_B ? dispatch->push_B - slot->index : 0;
+      size_t copied = AGX_MIN(bytes, given);
+      memset(at, 0, bytes);
+      if (copied)
+         memcpy(at, (const uint8_t *)dispatch->push + slot->index, copied);
+      return;
+   }
+   case AGX_UNIFORM_BUFFER_ADDRESS:
+      value = ranges[slot->index].address;
+      break;
+   case AGX_UNIFORM_BUFFER_SIZE:
+      value = AGX_MIN(ranges[slot->index].length_B, (uint64_t)UINT32_MAX);
+      break;
+   case AGX_UNIFORM_WORKGROUP_COUNT:
+      value = dispatch->workgroups[slot->index];
+      break;
+   default: /* AGX_UNIFORM_CONSTANT */
+      break;
+   }
+   memcpy(at, &value, AGX_MIN(bytes, sizeof(value)));
+}
+
+static agx_status record_dispatch(struct agx_command_buffer *commands,
+                                  const struct agx_dispatch *dispatch)
+{
+   AGX_TRY(check_dispatch(commands, dispatch));
+   struct agx_executable *executable = dispatch->executable;
+   const struct agx_program *program = executable->program;
+   struct range ranges[AGX_PROGRAM_MAX_BINDINGS];
+   uint32_t threads[3], count = program->binding_count;
+   AGX_TRY(check_grid(program, dispatch->workgroups, threads));
+   size_t total_B = agx_align_up(sizeof(struct agx_segment) + count * sizeof(void *), 16) +
+                    agx_align_up(executable->uniform_B, 16);
+   struct agx_segment *segment = reserve(commands, total_B);
+   if (!segment)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
+   for (uint32_t i = 0; i < count; i++) {
+      const struct agx_binding *binding = find_binding(dispatch, &program->bindings[i], i);
+      AGX_TRY(check_binding(program, i, binding, commands->device, &ranges[i]));
+      segment->buffers[i] = binding->ref.buffer;
+   }
+   segment->kind = AGX_SEGMENT_DISPATCH;
+   segment->executable = executable;
+   segment->buffer_count = count;
+   memcpy(segment->threads, threads, sizeof(threads));
+   uint8_t *uniforms = agx_segment_uniforms(segment);
+   memset(uniforms, 0, executable->uniform_B);
+   for (uint32_t i = 0; i < program->uniform_count; i++)
+      write_uniform(&program->uniforms[i], ranges, dispatch, uniforms);
+   agx_retain(executable);
+   for (uint32_t i = 0; i < count; i++)
+      agx_retain(segment->buffers[i]);
+   commit(commands, segment);
+   return AGX_OK;
+}
+
+static agx_status note_failure(struct agx_command_buffer *commands, agx_status status)
+{
+   if (status != AGX_OK && commands->failed == AGX_OK)
+      commands->failed = status;
+   return status;
+}
+
+agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
+                            const struct agx_dispatch *dispatch)
+{
+   return note_failure(commands, record_dispatch(commands, dispatch));
+}
+
+agx_status agx_cmd_barrier(struct agx_command_buffer *commands)
+{
+   if (commands->state != AGX_RECORD_RECORDING)
+      return note_failure(commands, AGX_FAIL(AGX_FAILED_PRECONDITION,
+                                             "%s: barrier outside begin and end", commands->label));
+   struct agx_segment *segment = reserve(commands, agx_align_up(sizeof(*segment), 16));
+   if (!segment)
+      return note_failure(
+         commands, AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label));
+   uint32_t total_B = segment->total_B;
+   *segment = (struct agx_segment){.kind = AGX_SEGMENT_BARRIER, .total_B = total_B};
+   commit(commands, segment);
+   return AGX_OK;
+}

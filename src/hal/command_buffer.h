@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "hal/buffer.h"
+#include "hal/record.h"
+
+enum agx_record_state {
+   AGX_RECORD_INITIAL,
+   AGX_RECORD_RECORDING,
+   AGX_RECORD_DONE,
+};
+
+struct agx_command_buffer {
+   struct agx_object object;
+   struct agx_device *device;
+   char label[AGX_NAME_BYTES];
+   enum agx_record_state state;
+   agx_status failed; /* first recording error */
+   struct agx_record_block *first, *last;
+   _Atomic uint32_t in_flight; /* submissions that hold it */
+
+   /* What end() encodes; the buffers are kept for the next recording. */
+   struct agxw_bo *words;             /* launch words, in the USC window */
+   struct agxw_bo *data;              /* stream, then uniform contents */
+   uint64_t stream_va, stream_end_va; /* 0: nothing to run */
+};
+
+/* Segments to launch words, uniform contents and stream (command_encode.c). */
+AGX_MUST_CHECK agx_status agx_command_buffer_encode(struct agx_command_buffer *commands);
+
+/* The stream to submit; false when there is nothing to run. */
+static inline bool agx_command_buffer_stream(const struct agx_command_buffer *commands,
+                                             struct agxw_compute *out_command)
+{
+   *out_command = (struct agxw_compute){commands->stream_va, commands->stream_end_va};
+   return commands->stream_va != 0;
+}
+
+/* That it may be submitted to the device. */
+AGX_MUST_CHECK agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,
+                                                          const struct agx_device *device);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "hal/desc.h"
+
+#include <string.h>
+
+#include "base/util.h"
+
+struct head {
+   uint32_t size;
+   const void *next;
+};
+
+/* A larger caller than we are is no reason to read far: this many bytes and no more. */
+#define MAX_DESC_B 4096
+
+agx_status agx_desc_read_tail(const char *name, const void *desc, void *out, size_t capacity)
+{
+   memset(out, 0, capacity);
+   uint32_t size = agx_load_u32(desc);
+   if (size < sizeof(size) || size > MAX_DESC_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: size is %u; set it to sizeof(struct %s)", name,
+                      size, name);
+   memcpy(out, desc, AGX_MIN(size, capacity));
+   for (size_t i = capacity; i < size; i++)
+      if (((const char *)desc)[i] != 0)
+         return AGX_FAIL(AGX_UNIMPLEMENTED,
+                         "%s: a field at offset %zu that this version does not know", name, i);
+   return AGX_OK;
+}
+
+agx_status agx_desc_read(const char *name, const void *desc, void *out, size_t capacity)
+{
+   memset(out, 0, capacity);
+   if (!desc)
+      return AGX_OK;
+   if (agx_load_u32(desc) < sizeof(struct head))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: size is %u; set it to sizeof(struct %s)", name,
+                      agx_load_u32(desc), name);
+   AGX_TRY(agx_desc_read_tail(name, desc, out, capacity));
+   struct head head;
+   memcpy(&head, out, sizeof(head));
+   if (head.next)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "%s: next is not NULL; there are no extensions yet", name);
+   return AGX_OK;
+}

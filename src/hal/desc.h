@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading descriptors of any version: what a caller's smaller struct leaves out is zero,
+ * what a larger one has beyond ours must be zero.
+ */
+#pragma once
+
+#include "agx/hal.h"
+#include "base/status.h"
+
+/* Copies a descriptor that starts with {uint32_t size; const void *next;} into out, of
+ * capacity bytes. desc NULL gives zeros. name is the struct's, for messages. */
+AGX_MUST_CHECK agx_status agx_desc_read(const char *name, const void *desc, void *out,
+                                        size_t capacity);
+
+/* As agx_desc_read for a struct without `next`, such as struct agx_op. */
+AGX_MUST_CHECK agx_status agx_desc_read_tail(const char *name, const void *desc, void *out,
+                                             size_t capacity);

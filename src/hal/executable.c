@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Executables: SPIR-V through the compiler, or an ELF file through its reader; then the
+ * machine code into the USC window.
+ */
+#include "hal/executable.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agx/compiler/compiler.h"
+#include "base/debug.h"
+#include "base/util.h"
+#include "hal/desc.h"
+
+/* Entry points are placed at this alignment by every known compiler.
+ * Source: reference/isa, section 1. */
+#define CODE_ALIGN 128u
+/* The prefetcher reads on behind the end. Source: reference/cmdstream, cdm.md 2.2. */
+#define CODE_TAIL_B 256u
+
+#define MAX_SPECIALIZATIONS 64
+
+static void dump_pass(void *user, const char *pass, const char *text)
+{
+   uint32_t debug = *(const uint32_t *)user;
+   bool is_asm = strcmp(pass, "asm") == 0;
+   if (debug & (is_asm ? AGX_DEBUG_ASM : AGX_DEBUG_IR))
+      fprintf(stderr, "== %s\n%s\n", pass, text);
+}
+
+static agx_status compile(struct agx_device *device, const struct agx_executable_desc *desc,
+                          struct agx_program **out_program)
+{
+   struct agxc_spec specs[MAX_SPECIALIZATIONS];
+   if (desc->specialization_count > MAX_SPECIALIZATIONS)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "executable: %u specialization constants; the limit is %u",
+                      desc->specialization_count, MAX_SPECIALIZATIONS);
+   for (uint32_t i = 0; i < desc->specialization_count; i++) {
+      const struct agx_specialization *given = &desc->specializations[i];
+      specs[i] = (struct agxc_spec){given->id, given->bytes, given->value};
+   }
+   bool dumps = device->debug & (AGX_DEBUG_IR | AGX_DEBUG_ASM);
+   struct agxc_options options = {
+      .chip = agxw_device_info(device->winsys)->chip,
+      .entry = desc->entry,
+      .specs = specs,
+      .spec_count = desc->specialization_count,
+      .robustness = desc->robust ? AGXC_ROBUST_CLAMP : AGXC_ROBUST_NONE,
+      .debug = (device->debug & AGX_DEBUG_NO_OPT ? AGXC_DEBUG_NO_OPT : 0u) |
+               (device->debug & AGX_DEBUG_VALIDATE ? AGXC_DEBUG_VALIDATE : 0u),
+      .alloc = device->alloc,
+      .dump = dumps ? dump_pass : NULL,
+      .dump_user = &device->debug,
+   };
+   return agxc_compile(desc->data, desc->data_B, &options, out_program);
+}
+
+static agx_status load_program(struct agx_device *device, const struct agx_executable_desc *desc,
+                               struct agx_program **out_program)
+{
+   if (!desc->data || desc->data_B == 0)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: no data");
+   if (agx_program_is_spirv(desc->data, desc->data_B))
+      return compile(device, desc, out_program);
+   if (!agx_program_is_elf(desc->data, desc->data_B))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "executable: %zu bytes that are neither SPIR-V nor an ELF file",
+                      desc->data_B);
+   if (desc->specialization_count)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "executable: specialization constants for an ELF file, which has none left");
+   AGX_TRY(agx_program_read_elf(desc->data, desc->data_B, device->alloc, out_program));
+   const char *chip = agxw_device_info(device->winsys)->chip->name;
+   if (strcmp((*out_program)->chip, chip) == 0)
+      return AGX_OK;
+   agx_status status = AGX_FAIL(AGX_INCOMPATIBLE, "executable: compiled for %s; this device is %s",
+                                (*out_program)->chip, chip);
+   agx_program_free(*out_program);
+   *out_program = NULL;
+   return status;
+}
+
+/* Places the machine code, and remembers where. */
+static agx_status upload(struct agx_executable *executable)
+{
+   const struct agx_program *program = executable->program;
+   struct agx_device *device = executable->device;
+   uint64_t preamble_at = agx_align_up(program->code_B, CODE_ALIGN);
+   uint64_t size = preamble_at + program->preamble_B + CODE_TAIL_B;
+   void *memory = NULL;
+   AGX_TRY(agxw_bo_create(device->winsys, size, 0, AGXW_BO_USC | AGXW_BO_READ_ONLY, program->name,
+                          &executable->bo));
+   AGX_TRY(agxw_bo_map(executable->bo, &memory));
+   memcpy(memory, program->code, program->code_B);
+   if (program->preamble_B)
+      memcpy((char *)memory + preamble_at, program->preamble, program->preamble_B);
+   uint64_t offset = agxw_bo_va(executable->bo) - agxw_device_info(device->winsys)->usc_base;
+   executable->code_offset_B = (uint32_t)offset;
+   executable->preamble_offset_B = (uint32_t)(offset + preamble_at);
+   return AGX_OK;
+}
+
+static void destroy(struct agx_executable *executable)
+{
+   struct agx_device *device = executable->device;
+   if (executable->bo)
+      agxw_bo_destroy(executable->bo);
+   agx_program_free(executable->program);
+   agx_host_free(device->alloc, executable, sizeof(*executable));
+   agx_release(device);
+}
+
+static void executable_destroy(struct agx_object *object)
+{
+   destroy(agx_container_of(object, struct agx_executable, object));
+}
+
+static const struct agx_object_type executable_type = {"executable", executable_destroy};
+
+static uint32_t provided_uniform_B(const struct agx_program *program)
+{
+   uint32_t halves = 0;
+   for (uint32_t i = 0; i < program->uniform_count; i++)
+      halves = AGX_MAX(halves, program->uniforms[i].start + program->uniforms[i].halves);
+   return (uint32_t)agx_align_up(halves * 2u, 4);
+}
+
+static agx_status check_program(const struct agx_program *program)
+{
+   uint32_t threads = program->local_size[0] * program->local_size[1] * program->local_size[2];
+   if (threads > agx_occupancy_threads(program->gpr_halves))
+      return AGX_FAIL(AGX_OUT_OF_RANGE,
+                      "executable %s: a workgroup of %u threads with %u register halves each does "
+                      "not fit on a core",
+                      program->name, threads, program->gpr_halves);
+   if (program->scratch_B)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "executable %s: needs %u bytes of scratch memory",
+                      program->name, program->scratch_B);
+   return AGX_OK;
+}
+
+agx_status agx_executable_create(struct agx_device *device, const struct agx_executable_desc *desc,
+                                 struct agx_executable **out_executable)
+{
+   struct agx_executable_desc read;
+   *out_executable = NULL;
+   AGX_TRY(agx_desc_read("agx_executable_desc", desc, &read, sizeof(read)));
+   struct agx_executable *executable = agx_host_zalloc(device->alloc, sizeof(*executable));
+   if (!executable)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable: out of host memory");
+   agx_object_init(&executable->object, &executable_type);
+   agx_retain(device);
+   executable->device = device;
+   agx_status status = load_program(device, &read, &executable->program);
+   if (status == AGX_OK)
+      status = check_program(executable->program);
+   if (status == AGX_OK)
+      status = upload(executable);
+   if (status == AGX_OK)
+      status = agx_executable_pack(executable);
+   if (status != AGX_OK) {
+      destroy(executable);
+      return status;
+   }
+   executable->uniform_B = provided_uniform_B(executable->program);
+   *out_executable = executable;
+   return AGX_OK;
+}
+
+/* Whole workgroups that a core holds at once, in SIMD-groups.
+ * Source: reference/perf.md, "occ": registers and 60 KiB of threadgroup memory. */
+static uint32_t resident_simdgroups(const struct agx_program *program)
+{
+   const uint32_t core_shared_B = 60u << 10;
+   uint32_t threads = program->local_size[0] * program->local_size[1] * program->local_size[2];
+   uint32_t groups = (uint32_t)agx_div_up(threads, AGX_SIMD_LANES);
+   uint32_t workgroups = agx_occupancy_threads(program->gpr_halves) / (groups * AGX_SIMD_LANES);
+   if (program->shared_B)
+      workgroups = AGX_MIN(workgroups, core_shared_B / program->shared_B);
+   return AGX_MAX(workgroups, 1u) * groups;
+}
+
+void agx_executable_get_info(struct agx_executable *executable,
+                             struct agx_executable_info *out_info)
+{
+   const struct agx_program *program = executable->program;
+   *out_info = (struct agx_executable_info){
+      .local_size = {program->local_size[0], program->local_size[1], program->local_size[2]},
+      .shared_B = program->shared_B,
+      .push_B = program->push_B,
+      .binding_count = program->binding_count,
+      .instructions = program->stats.instructions,
+      .preamble_instructions = program->stats.preamble_instructions,
+      .code_B = program->text_B,
+      .gpr_halves = program->gpr_halves,
+      .uniform_halves = program->uniform_halves,
+      .resident_threads = agx_occupancy_threads(program->gpr_halves),
+      .resident_simdgroups = resident_simdgroups(program),
+      .cycles = program->stats.cycles,
+   };
+   snprintf(out_info->name, sizeof(out_info->name), "%s", program->name);
+}
+
+agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_t index,
+                                      struct agx_binding_info *out_info)
+{
+   const struct agx_program *program = executable->program;
+   if (index >= program->binding_count)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "executable %s: binding %u of %u", program->name, index,
+                      program->binding_count);
+   const struct agx_program_binding *binding = &program->bindings[index];
+   *out_info = (struct agx_binding_info){
+      .set = binding->set,
+      .binding = binding->binding,
+      .type =
+         binding->kind == AGX_BINDING_UNIFORM_BUFFER ? AGX_BINDING_UNIFORM : AGX_BINDING_STORAGE,
+      .is_written = binding->access & AGX_BINDING_WRITES,
+   };
+   return AGX_OK;
+}
