@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "fixture.h"
+
+#include <stdlib.h>
+
+void fixture_open(struct fixture *f, const char *name)
+{
+   struct agx_device_desc desc = {.size = sizeof(desc), .name = name};
+   assert_ok(agx_instance_create(NULL, &f->instance));
+   assert_ok(agx_device_open(f->instance, &desc, &f->device));
+   agx_device_get_info(f->device, &f->info);
+}
+
+void fixture_close(struct fixture *f)
+{
+   agx_release(f->device);
+   agx_release(f->instance);
+}
+
+struct agx_executable *fixture_kernel(struct fixture *f, const struct agx_test_kernel *kernel)
+{
+   struct agx_executable_desc desc = {.size = sizeof(desc)};
+   struct agx_executable *executable = NULL;
+   void *image = agx_test_kernel_elf(kernel, f->info.chip, &desc.data_B);
+   desc.data = image;
+   assert_ok(agx_executable_create(f->device, &desc, &executable));
+   free(image);
+   return executable;
+}
+
+struct agx_buffer *fixture_buffer(struct fixture *f, uint64_t size, uint32_t **out_words)
+{
+   struct agx_buffer_desc desc = {
+      .size = sizeof(desc), .size_B = size, .flags = AGX_BUFFER_HOST_READ};
+   struct agx_buffer *buffer = NULL;
+   void *memory = NULL;
+   assert_ok(agx_buffer_create(f->device, &desc, &buffer));
+   assert_ok(agx_buffer_map(buffer, &memory));
+   *out_words = memory;
+   return buffer;
+}
+
+struct agx_semaphore *fixture_semaphore(struct fixture *f)
+{
+   struct agx_semaphore *semaphore = NULL;
+   assert_ok(agx_semaphore_create(f->device, 0, &semaphore));
+   return semaphore;
+}
+
+struct agx_command_buffer *fixture_begin(struct fixture *f)
+{
+   struct agx_command_buffer *commands = NULL;
+   assert_ok(agx_command_buffer_create(f->device, "test", &commands));
+   assert_ok(agx_command_buffer_begin(commands));
+   return commands;
+}
+
+void fixture_dispatch(struct agx_command_buffer *commands, struct agx_executable *executable,
+                      uint32_t workgroups, struct agx_buffer **buffers, uint32_t count,
+                      const void *push, uint32_t push_B)
+{
+   struct agx_binding bindings[8];
+   for (uint32_t i = 0; i < count; i++)
+      bindings[i] = (struct agx_binding){
+         .binding = i, .ref = {.buffer = buffers[i], .length_B = AGX_WHOLE_LENGTH}};
+   struct agx_dispatch dispatch = {
+      .executable = executable,
+      .workgroups = {workgroups, 1, 1},
+      .bindings = bindings,
+      .binding_count = count,
+      .push = push,
+      .push_B = push_B,
+   };
+   assert_ok(agx_cmd_dispatch(commands, &dispatch));
+}
+
+agx_status fixture_submit(struct fixture *f, struct agx_command_buffer *commands,
+                          struct agx_point wait, struct agx_point signal)
+{
+   struct agx_op op = {
+      .size = sizeof(op),
+      .kind = commands ? AGX_OP_EXECUTE : AGX_OP_BARRIER,
+      .waits = &wait,
+      .signals = &signal,
+      .wait_count = wait.semaphore != NULL,
+      .signal_count = signal.semaphore != NULL,
+      .u.execute.commands = commands,
+   };
+   return agx_submit(f->device, &op, 1, NULL);
+}
+
+agx_status fixture_wait(struct agx_semaphore *semaphore, uint64_t value)
+{
+   struct agx_point point = {semaphore, value};
+   return agx_semaphore_wait(&point, 1, false, AGX_DEADLINE_NEVER);
+}
