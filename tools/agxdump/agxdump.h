@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * agxdump: prints recorded captures (docs/capture.md). Bits and instructions are
+ * decoded by agx/hw and agx/isa; here they only meet.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "json.h"
+#include "winsys/capture.h"
+
+struct dump {
+   bool is_json;
+   struct agx_json json;
+   struct agxw_capture_reader reader;
+   struct agxw_capture_state *state;
+   const struct agx_chip *chip; /* of the recorded device as far as its name tells, or NULL */
+   uint32_t submissions;
+};
+
+/* Prints every submission of the file. */
+AGX_MUST_CHECK agx_status dump_show(struct dump *dump, const void *data, size_t size);
+
+/* Prints the stream of one compute command: its blocks, launch words, and code. What
+ * can't be decoded is said in the output. */
+void dump_stream(struct dump *dump, const struct agxw_capture_queue *queue, uint64_t stream_va);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walks the records, keeps the device's state, and prints each submission with the
+ * memory as it was then.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "agx/chip.h"
+#include "agxdump.h"
+#include "base/util.h"
+#include "winsys/asahi_uapi.h"
+
+static void show_syncs(struct dump *dump, const char *name, const struct agx_uapi_sync *syncs,
+                       uint32_t first, uint32_t count)
+{
+   if (dump->is_json)
+      agx_json_open(&dump->json, name, '[');
+   for (uint32_t i = first; i < first + count; i++) {
+      struct agx_uapi_sync sync;
+      memcpy(&sync, syncs + i, sizeof(sync));
+      bool is_timeline = sync.sync_type == AGX_UAPI_SYNC_TIMELINE_SYNCOBJ;
+      if (!dump->is_json) {
+         printf("  %-7s %s %u", name, is_timeline ? "timeline" : "syncobj", sync.handle);
+         if (is_timeline)
+            printf(" at %" PRIu64, sync.timeline_value);
+         printf("\n");
+         continue;
+      }
+      agx_json_open(&dump->json, NULL, '{');
+      agx_json_number(&dump->json, "handle", sync.handle);
+      agx_json_bool(&dump->json, "timeline", is_timeline);
+      agx_json_number(&dump->json, "value", sync.timeline_value);
+      agx_json_close(&dump->json, '}');
+   }
+   if (dump->is_json)
+      agx_json_close(&dump->json, ']');
+}
+
+static void show_compute(struct dump *dump, const struct agxw_capture_queue *queue,
+                         const struct agx_uapi_cmd_header *header, const uint8_t *payload)
+{
+   struct agx_uapi_cmd_compute compute = {0};
+   uint64_t start;
+   memcpy(&compute, payload, AGX_MIN(header->size, sizeof(compute)));
+   const char *label =
+      agxw_capture_state_label(dump->state, queue->vm_id, compute.cdm_ctrl_stream_base, &start);
+   if (dump->is_json) {
+      agx_json_number(&dump->json, "stream", compute.cdm_ctrl_stream_base);
+      agx_json_number(&dump->json, "stream_end", compute.cdm_ctrl_stream_end);
+      if (label)
+         agx_json_text(&dump->json, "buffer", label);
+   } else {
+      printf(": stream 0x%" PRIx64 "..0x%" PRIx64, compute.cdm_ctrl_stream_base,
+             compute.cdm_ctrl_stream_end);
+      if (label)
+         printf(" in \"%s\"", label);
+      if (header->cdm_barrier == AGX_UAPI_BARRIER_NONE)
+         printf("\n");
+      else if (header->cdm_barrier == 0)
+         printf(", after earlier submissions\n");
+      else
+         printf(", after command %u\n", header->cdm_barrier);
+   }
+   dump_stream(dump, queue, compute.cdm_ctrl_stream_base);
+}
+
+static const char *command_name(uint16_t type)
+{
+   static const char *const names[] = {"render", "compute", "vertex attachments",
+                                       "fragment attachments", "compute attachments"};
+   return type < AGX_COUNT(names) ? names[type] : "unknown";
+}
+
+static void show_command(struct dump *dump, const struct agxw_capture_queue *queue, uint32_t index,
+                         const struct agx_uapi_cmd_header *header, const uint8_t *payload)
+{
+   if (dump->is_json) {
+      agx_json_open(&dump->json, NULL, '{');
+      agx_json_text(&dump->json, "type", command_name(header->cmd_type));
+      agx_json_number(&dump->json, "cdm_barrier", header->cdm_barrier);
+      agx_json_number(&dump->json, "vdm_barrier", header->vdm_barrier);
+   } else {
+      printf("  command %u, %s", index, command_name(header->cmd_type));
+   }
+   if (header->cmd_type == AGX_UAPI_CMD_COMPUTE)
+      show_compute(dump, queue, header, payload);
+   else if (!dump->is_json)
+      printf(": %u bytes, not decoded\n", header->size);
+   if (dump->is_json)
+      agx_json_close(&dump->json, '}');
+}
+
+/* Headers and payloads follow each other. */
+static agx_status show_commands(struct dump *dump, const struct agxw_capture_queue *queue,
+                                const uint8_t *commands, uint32_t bytes)
+{
+   struct agx_uapi_cmd_header header;
+   uint32_t index = 0;
+   for (uint32_t at = 0; at < bytes; at += (uint32_t)sizeof(header) + header.size) {
+      if (bytes - at < sizeof(header))
+         return AGX_FAIL(AGX_DATA_LOSS, "submission %u: command %u is cut off", dump->submissions,
+                         index);
+      memcpy(&header, commands + at, sizeof(header));
+      if (header.size > bytes - at - sizeof(header))
+         return AGX_FAIL(AGX_DATA_LOSS, "submission %u: command %u is cut off", dump->submissions,
+                         index);
+      show_command(dump, queue, index++, &header, commands + at + sizeof(header));
+   }
+   return AGX_OK;
+}
+
+static agx_status show_contents(struct dump *dump, const struct agxw_capture_record *record,
+                                const struct agx_uapi_submit *submit,
+                                const struct agxw_capture_queue *queue)
+{
+   uint32_t sync_bytes, command_bytes;
+   const struct agx_uapi_sync *syncs =
+      agxw_capture_find_blob(record, offsetof(struct agx_uapi_submit, syncs), &sync_bytes);
+   const uint8_t *commands =
+      agxw_capture_find_blob(record, offsetof(struct agx_uapi_submit, cmdbuf), &command_bytes);
+   uint64_t sync_count = (uint64_t)submit->in_sync_count + submit->out_sync_count;
+   if (sync_bytes / sizeof(*syncs) < sync_count)
+      return AGX_FAIL(AGX_DATA_LOSS, "submission %u: %llu syncs, %u bytes of them",
+                      dump->submissions, (unsigned long long)sync_count, sync_bytes);
+   show_syncs(dump, dump->is_json ? "waits" : "wait", syncs, 0, submit->in_sync_count);
+   show_syncs(dump, dump->is_json ? "signals" : "signal", syncs, submit->in_sync_count,
+              submit->out_sync_count);
+   if (dump->is_json)
+      agx_json_open(&dump->json, "commands", '[');
+   agx_status status = show_commands(dump, queue, commands, command_bytes);
+   if (dump->is_json)
+      agx_json_close(&dump->json, ']');
+   return status;
+}
+
+static agx_status show_submission(struct dump *dump, const struct agxw_capture_record *record)
+{
+   struct agx_uapi_submit submit;
+   agxw_capture_argument(record, false, &submit, sizeof(submit));
+   dump->submissions++;
+   const struct agxw_capture_queue *queue = agxw_capture_state_queue(dump->state, submit.queue_id);
+   if (!queue && record->result == 0)
+      return AGX_FAIL(AGX_DATA_LOSS, "submission %u: there is no queue %u", dump->submissions,
+                      submit.queue_id);
+   if (dump->is_json) {
+      agx_json_open(&dump->json, NULL, '{');
+      agx_json_number(&dump->json, "queue", submit.queue_id);
+      agx_json_signed(&dump->json, "result", record->result);
+   } else {
+      printf("\nsubmission %u to queue %u", dump->submissions, submit.queue_id);
+      if (record->result != 0)
+         printf(", refused: %s", strerror(-record->result));
+      printf("\n");
+   }
+   /* What was refused was not recorded further. */
+   agx_status status = record->result == 0 ? show_contents(dump, record, &submit, queue) : AGX_OK;
+   if (dump->is_json)
+      agx_json_close(&dump->json, '}');
+   return status;
+}
+
+static agx_status show_record(struct dump *dump, const struct agxw_capture_record *record)
+{
+   AGX_TRY(agxw_capture_state_apply(dump->state, record));
+   if (record->type == AGXW_CAPTURE_NOTE && !dump->is_json)
+      printf("\nnote: %.*s\n", (int)AGX_MIN(record->bytes, 1000), (const char *)record->data);
+   if (record->type == AGXW_CAPTURE_REQUEST && record->request == AGX_IOCTL_ASAHI_SUBMIT)
+      return show_submission(dump, record);
+   return AGX_OK;
+}
+
+/* GET_PARAMS names the chip. */
+static void note_chip(struct dump *dump, const struct agxw_capture_record *record)
+{
+   struct agx_uapi_params_global params = {0};
+   uint32_t bytes;
+   if (record->type != AGXW_CAPTURE_REQUEST || record->request != AGX_IOCTL_ASAHI_GET_PARAMS)
+      return;
+   const void *data =
+      agxw_capture_find_blob(record, offsetof(struct agx_uapi_get_params, pointer), &bytes);
+   if (!data)
+      return;
+   memcpy(&params, data, AGX_MIN(bytes, sizeof(params)));
+   dump->chip = agx_chip_by_id(params.chip_id);
+}
+
+static agx_status show_records(struct dump *dump)
+{
+   struct agxw_capture_record record;
+   for (;;) {
+      bool more;
+      AGX_TRY(agxw_capture_next(&dump->reader, &record, &more));
+      if (!more)
+         return AGX_OK;
+      note_chip(dump, &record);
+      AGX_TRY(show_record(dump, &record));
+   }
+}
+
+static void begin_output(struct dump *dump)
+{
+   if (!dump->is_json) {
+      printf("capture of %s\n", dump->reader.node);
+      return;
+   }
+   agx_json_open(&dump->json, NULL, '{');
+   agx_json_text(&dump->json, "node", dump->reader.node);
+   agx_json_open(&dump->json, "submissions", '[');
+}
+
+static void end_output(struct dump *dump, agx_status status)
+{
+   if (!dump->is_json) {
+      printf("\n%u submission%s\n", dump->submissions, dump->submissions == 1 ? "" : "s");
+      return;
+   }
+   agx_json_close(&dump->json, ']');
+   if (status != AGX_OK)
+      agx_json_text(&dump->json, "error", agx_error_peek());
+   agx_json_close(&dump->json, '}');
+   putchar('\n');
+}
+
+agx_status dump_show(struct dump *dump, const void *data, size_t size)
+{
+   AGX_TRY(agxw_capture_open(&dump->reader, data, size));
+   AGX_TRY(agxw_capture_state_create(NULL, &dump->state));
+   begin_output(dump);
+   agx_status status = show_records(dump);
+   end_output(dump, status);
+   agxw_capture_state_destroy(dump->state);
+   return status;
+}
