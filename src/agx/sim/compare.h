@@ -18,8 +18,8 @@ static inline void agxs_compare_int(const struct agxs_group *group, const struct
 {
    struct agxs_row a, b;
    uint32_t flip = uop->invert ? ~0u : 0;
-   agxs_get_i32(group, &uop->src[0], &a);
-   agxs_get_i32(group, &uop->src[1], &b);
+   agxs_get_u32(group, &uop->src[0], &a);
+   agxs_get_u32(group, &uop->src[1], &b);
    switch (uop->mode) {
    case AGX_ISA_ICOND_ULT:
       AGXS_COMPARE(uint32_t, <);

@@ -195,7 +195,7 @@ const struct agxs_uop *AGXS_EXEC(reduce)(struct agxs_group *group, const struct 
    if (is_float)
       agxs_get_float(group, &uop->src[0], &a);
    else
-      agxs_get_i32(group, &uop->src[0], &a);
+      agxs_get_u32(group, &uop->src[0], &a);
    for (unsigned first = 0; first < AGXS_LANES; first += width) {
       uint32_t total = identity(uop->mode, bits);
       for (unsigned i = first; i < first + width; i++) {
