@@ -45,8 +45,9 @@ AGXS_INLINE void agxs_load_elements_of(struct agxs_group *group, const struct ag
          continue;
       struct agxs_dest dst = agxs_element_dest(&uop->dst, slot++);
       struct agxs_row value;
-      AGXS_FOR_LANES(i)
-      value.lane[i] = agxs_load_raw(base + ((offset->lane[i] + e * bytes) & ~(bytes - 1)), bytes);
+      AGXS_FOR_LANES (i)
+         value.lane[i] =
+            agxs_load_raw(base + ((offset->lane[i] + e * bytes) & ~(bytes - 1)), bytes);
       agxs_put_u32(group, &dst, &value);
    }
 }
@@ -71,8 +72,7 @@ AGXS_INLINE void agxs_store_elements_of(const struct agxs_group *group, const st
    const struct agxs_source *data = &uop->src[0];
    unsigned first = data->row * 2u + (data->bits == 16 && data->left == 0);
    unsigned step = data->bits / 16;
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       unsigned half = first;
       for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
          if (!(uop->mask >> e & 1))

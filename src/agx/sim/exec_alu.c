@@ -18,8 +18,7 @@
       const struct agxs_reader c = agxs_reader(group, &uop->src[2]);                               \
       const struct agxs_writer d = agxs_writer(group, &uop->dst);                                  \
       setup;                                                                                       \
-      AGXS_EACH_LANE(i)                                                                            \
-      {                                                                                            \
+      AGXS_EACH_LANE (i) {                                                                         \
          const uint32_t x = agxs_read(&a, i, is_plain), y = agxs_read(&b, i, is_plain);            \
          const uint32_t z = agxs_read(&c, i, is_plain);                                            \
          (void)x, (void)y, (void)z;                                                                \
@@ -56,8 +55,8 @@ static void shift_addend64(const struct agxs_uop *uop, uint64_t *value)
    uint64_t flip = uop->negate ? ~0ull : 0;
    uint64_t keep = uop->shift < 5 ? ~0ull : 0;
    unsigned shift = uop->shift & 7;
-   AGXS_FOR_LANES(i)
-   value[i] = (((value[i] ^ flip) - flip) << shift) & keep;
+   AGXS_FOR_LANES (i)
+      value[i] = (((value[i] ^ flip) - flip) << shift) & keep;
 }
 
 INT_OPERATION(iadd, const struct addend addend = addend_of(uop), x + shift_addend(&addend, y))
@@ -68,8 +67,8 @@ const struct agxs_uop *AGXS_EXEC(iadd64)(struct agxs_group *group, const struct 
    agxs_get_i64(group, &uop->src[0], a);
    agxs_get_i64(group, &uop->src[1], b);
    shift_addend64(uop, b);
-   AGXS_FOR_LANES(i)
-   a[i] += b[i];
+   AGXS_FOR_LANES (i)
+      a[i] += b[i];
    agxs_put_u64(group, &uop->dst, a);
    return uop + 1;
 }
@@ -96,8 +95,7 @@ const struct agxs_uop *AGXS_EXEC(iadd_sat)(struct agxs_group *group, const struc
    struct agxs_row d;
    agxs_get_i64(group, &uop->src[0], a);
    agxs_get_i64(group, &uop->src[1], b);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       __int128 addend = widen(&uop->src[1], b[i]);
       d.lane[i] = clamp_to(uop, widen(&uop->src[0], a[i]) + (uop->negate ? -addend : addend));
    }
@@ -114,8 +112,8 @@ const struct agxs_uop *AGXS_EXEC(imadd64)(struct agxs_group *group, const struct
    agxs_get_i64(group, &uop->src[1], b);
    agxs_get_i64(group, &uop->src[2], c);
    shift_addend64(uop, c);
-   AGXS_FOR_LANES(i)
-   a[i] = a[i] * b[i] + c[i];
+   AGXS_FOR_LANES (i)
+      a[i] = a[i] * b[i] + c[i];
    agxs_put_u64(group, &uop->dst, a);
    return uop + 1;
 }
@@ -127,8 +125,7 @@ const struct agxs_uop *AGXS_EXEC(imadd_sat)(struct agxs_group *group, const stru
    agxs_get_i64(group, &uop->src[0], a);
    agxs_get_i64(group, &uop->src[1], b);
    agxs_get_i64(group, &uop->src[2], c);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       __int128 addend = widen(&uop->src[2], c[i]);
       __int128 product = widen(&uop->src[0], a[i]) * widen(&uop->src[1], b[i]);
       d.lane[i] = clamp_to(uop, product + (uop->negate ? -addend : addend));
@@ -261,8 +258,8 @@ static void select_lanes(struct agxs_group *group, const struct agxs_uop *uop,
    struct agxs_row x, y;
    agxs_get_u32(group, &uop->src[2], &x);
    agxs_get_u32(group, &uop->src[3], &y);
-   AGXS_FOR_LANES(i)
-   x.lane[i] = (x.lane[i] & truth->lane[i]) | (y.lane[i] & ~truth->lane[i]);
+   AGXS_FOR_LANES (i)
+      x.lane[i] = (x.lane[i] & truth->lane[i]) | (y.lane[i] & ~truth->lane[i]);
    agxs_put_u32(group, &uop->dst, &x);
 }
 

@@ -25,8 +25,7 @@ AGXS_INLINE float read_single(const struct agxs_row *row, const struct agxs_sour
       const struct agxs_row *c = agxs_source_row(group, &uop->src[2]);                             \
       const struct agxs_source sa = uop->src[0], sb = uop->src[1], sc = uop->src[2];               \
       const struct agxs_writer d = agxs_writer(group, &uop->dst);                                  \
-      AGXS_EACH_LANE(i)                                                                            \
-      {                                                                                            \
+      AGXS_EACH_LANE (i) {                                                                         \
          const float x = read_single(a, &sa, i), y = read_single(b, &sb, i);                       \
          const float z = read_single(c, &sc, i);                                                   \
          (void)z;                                                                                  \
@@ -42,8 +41,7 @@ AGXS_INLINE float read_single(const struct agxs_row *row, const struct agxs_sour
       agxs_get_float(group, &uop->src[0], &a);                                                     \
       agxs_get_float(group, &uop->src[1], &b);                                                     \
       agxs_get_float(group, &uop->src[2], &c);                                                     \
-      AGXS_FOR_LANES(i)                                                                            \
-      {                                                                                            \
+      AGXS_FOR_LANES (i) {                                                                         \
          const float x = agxs_float(a.lane[i]), y = agxs_float(b.lane[i]);                         \
          const float z = agxs_float(c.lane[i]);                                                    \
          (void)z;                                                                                  \
@@ -74,8 +72,8 @@ const struct agxs_uop *AGXS_EXEC(hadd)(struct agxs_group *group, const struct ag
    struct agxs_floats d;
    agxs_get_float(group, &uop->src[0], &a);
    agxs_get_float(group, &uop->src[1], &b);
-   AGXS_FOR_LANES(i)
-   d.lane[i] = agxs_float(a.lane[i]) + agxs_float(b.lane[i]);
+   AGXS_FOR_LANES (i)
+      d.lane[i] = agxs_float(a.lane[i]) + agxs_float(b.lane[i]);
    agxs_put_half(group, uop, &d);
    return uop + 1;
 }
@@ -87,8 +85,8 @@ const struct agxs_uop *AGXS_EXEC(hmul)(struct agxs_group *group, const struct ag
    struct agxs_floats d;
    agxs_get_float(group, &uop->src[0], &a);
    agxs_get_float(group, &uop->src[1], &b);
-   AGXS_FOR_LANES(i)
-   d.lane[i] = agxs_float(a.lane[i]) * agxs_float(b.lane[i]);
+   AGXS_FOR_LANES (i)
+      d.lane[i] = agxs_float(a.lane[i]) * agxs_float(b.lane[i]);
    agxs_put_half(group, uop, &d);
    return uop + 1;
 }
@@ -114,8 +112,7 @@ const struct agxs_uop *AGXS_EXEC(hfma)(struct agxs_group *group, const struct ag
    agxs_get_float(group, &uop->src[0], &a);
    agxs_get_float(group, &uop->src[1], &b);
    agxs_get_float(group, &uop->src[2], &c);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       double product = (double)agxs_float(a.lane[i]) * (double)agxs_float(b.lane[i]);
       d.lane[i] = round_to_odd(product + (double)agxs_float(c.lane[i]));
    }

@@ -19,14 +19,14 @@ static void get_addresses(const struct agxs_group *group, const struct agxs_uop 
    agxs_get_i64(group, &uop->src[1], va);
    if (!uop->has_index) {
       uint64_t offset = (uint64_t)uop->imm << scale_log2;
-      AGXS_FOR_LANES(i)
-      va[i] += offset;
+      AGXS_FOR_LANES (i)
+         va[i] += offset;
       return;
    }
    uint64_t index[AGXS_LANES];
    agxs_get_i64(group, &uop->src[2], index);
-   AGXS_FOR_LANES(i)
-   va[i] += index[i] << scale_log2;
+   AGXS_FOR_LANES (i)
+      va[i] += index[i] << scale_log2;
 }
 
 static unsigned scale_of(const struct agxs_uop *uop, unsigned bytes)
@@ -45,8 +45,7 @@ static uint8_t *common_page(struct agxs_group *group, const uint64_t *va, unsign
    uint64_t page = va[__builtin_ctz(group->active)] & ~(uint64_t)AGXS_PAGE_MASK;
    uint64_t last = AGX_PAGE_BYTES - span_B;
    uint32_t outside = 0;
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       uint64_t apart = va[i] - page;
       outside |= (apart > last ? ~0u : 0u) & group->exec.lane[i];
       offset->lane[i] = (uint32_t)apart & group->exec.lane[i];
@@ -97,8 +96,7 @@ const struct agxs_uop *AGXS_EXEC(load)(struct agxs_group *group, const struct ag
       agxs_load_elements(group, uop, page, &offset);
       return uop + 1;
    }
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       if (group->exec.lane[i] && !load_lane(group, uop, va[i], i))
          return NULL;
    }
@@ -152,8 +150,7 @@ const struct agxs_uop *AGXS_EXEC(store)(struct agxs_group *group, const struct a
       agxs_store_elements(group, uop, page, &offset);
       return uop + 1;
    }
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       if (group->exec.lane[i] && !store_lane(group, uop, va[i], i))
          return NULL;
    }
@@ -164,8 +161,7 @@ const struct agxs_uop *AGXS_EXEC(atomic)(struct agxs_group *group, const struct 
 {
    uint64_t va[AGXS_LANES];
    get_addresses(group, uop, 2, va);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       if (!group->exec.lane[i])
          continue;
       uint64_t to = va[i] & ~3ull;

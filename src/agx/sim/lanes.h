@@ -16,9 +16,9 @@
 /* A loop whose lanes don't depend on each other although rows may be the same: every
  * lane reads and writes only its own column. */
 #ifdef __clang__
-#define AGXS_EACH_LANE(i) _Pragma("clang loop vectorize(assume_safety)") AGXS_FOR_LANES(i)
+#define AGXS_EACH_LANE(i) _Pragma("clang loop vectorize(assume_safety)") AGXS_FOR_LANES (i)
 #else
-#define AGXS_EACH_LANE(i) _Pragma("GCC ivdep") AGXS_FOR_LANES(i)
+#define AGXS_EACH_LANE(i) _Pragma("GCC ivdep") AGXS_FOR_LANES (i)
 #endif
 
 static inline const struct agxs_row *agxs_source_row(const struct agxs_group *group,
@@ -95,8 +95,8 @@ static inline void agxs_get_u32(const struct agxs_group *group, const struct agx
                                 struct agxs_row *out)
 {
    const struct agxs_reader reader = agxs_reader(group, source);
-   AGXS_FOR_LANES(i)
-   out->lane[i] = agxs_read(&reader, i, false);
+   AGXS_FOR_LANES (i)
+      out->lane[i] = agxs_read(&reader, i, false);
 }
 
 /* Any size, extended to 64 bits by the source's own rule. */
@@ -106,17 +106,17 @@ static inline void agxs_get_i64(const struct agxs_group *group, const struct agx
    const struct agxs_row *row = agxs_source_row(group, source);
    struct agxs_row low;
    if (source->bits == 64) {
-      AGXS_FOR_LANES(i)
-      out[i] = row[0].lane[i] | (uint64_t)row[1].lane[i] << 32;
+      AGXS_FOR_LANES (i)
+         out[i] = row[0].lane[i] | (uint64_t)row[1].lane[i] << 32;
       return;
    }
    agxs_get_u32(group, source, &low);
    if (source->is_signed) {
-      AGXS_FOR_LANES(i)
-      out[i] = (uint64_t)(int64_t)(int32_t)low.lane[i];
+      AGXS_FOR_LANES (i)
+         out[i] = (uint64_t)(int64_t)(int32_t)low.lane[i];
    } else {
-      AGXS_FOR_LANES(i)
-      out[i] = low.lane[i];
+      AGXS_FOR_LANES (i)
+         out[i] = low.lane[i];
    }
 }
 
@@ -124,16 +124,15 @@ static inline void agxs_put_u32(struct agxs_group *group, const struct agxs_dest
                                 const struct agxs_row *value)
 {
    const struct agxs_writer writer = agxs_writer(group, dest);
-   AGXS_FOR_LANES(i)
-   agxs_write(&writer, i, value->lane[i], false, false);
+   AGXS_FOR_LANES (i)
+      agxs_write(&writer, i, value->lane[i], false, false);
 }
 
 static inline void agxs_put_u64(struct agxs_group *group, const struct agxs_dest *dest,
                                 const uint64_t *value)
 {
    struct agxs_row *row = &group->regs[dest->row];
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       uint32_t written = group->exec.lane[i];
       row[0].lane[i] = (row[0].lane[i] & ~written) | ((uint32_t)value[i] & written);
       row[1].lane[i] = (row[1].lane[i] & ~written) | ((uint32_t)(value[i] >> 32) & written);
