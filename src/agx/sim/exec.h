@@ -27,7 +27,8 @@
    X(bitop)                                                                                        \
    X(bfi)                                                                                          \
    X(bfeil)                                                                                        \
-   X(extr) X(shlhi) X(shrhi) X(asr) X(asrh) X(bitrev) X(popcnt) X(ffs) X(intl) X(icsel)            \
+   X(extr)                                                                                         \
+   X(shlhi) X(shrhi) X(asr) X(asrh) X(bitrev) X(popcnt) X(ffs) X(intl) X(icsel)                    \
       X(fcsel)                                        /* exec_float.c */                           \
       X(fadd) X(fmul) X(ffma) X(hadd) X(hmul) X(hfma) /* exec_convert.c */                         \
       X(floor) X(ceil) X(trunc) X(rint) X(rcp) X(rsqrt) X(rsqrts) X(log2) X(exp2) X(sinr) X(sinc)  \
