@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 /* alloc returns memory aligned for any type or NULL; free takes the size that
@@ -27,7 +26,7 @@ void agx_host_free(const struct agx_host_alloc *alloc, void *memory, size_t size
  * Embedded; reset remaining to arm it again. */
 struct agx_failing_alloc {
    struct agx_host_alloc alloc;
-   _Atomic size_t remaining; /* allocations that still succeed */
-   _Atomic size_t live;      /* allocations not yet freed */
+   size_t remaining; /* allocations that still succeed */
+   size_t live;      /* allocations not yet freed */
 };
 void agx_failing_alloc_init(struct agx_failing_alloc *failing, size_t remaining);

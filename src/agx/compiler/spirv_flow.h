@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Between spirv_flow.c (regions, loops, calls) and spirv_switch.c.
+ */
+#pragma once
+
+#include "agx/compiler/spirv_impl.h"
+
+enum agxc_spv_construct_kind {
+   AGXC_SPV_SELECTION,
+   AGXC_SPV_LOOP,
+   AGXC_SPV_SWITCH,
+   AGXC_SPV_CALL,
+};
+
+/* What control flow is inside of, innermost first. */
+struct agxc_spv_construct {
+   struct agxc_spv_construct *outer;
+   enum agxc_spv_construct_kind kind;
+   struct agxc_spv_block *merge, *header, *continues;
+   bool in_continuing;
+   bool broke, continued; /* loops: something goes to merge, to continues */
+   uint64_t exits;        /* loops: constructs further out that a BREAK is on its way to */
+   /* Switches and calls are left by setting a flag and skipping what is in between. */
+   uint64_t bit;
+   uint32_t flag_slot;
+   uint32_t return_slot;            /* calls */
+   struct agxc_spv_target *targets; /* switches */
+};
+
+struct agxc_spv_target {
+   struct agxc_spv_block *block;
+   uint32_t from_slot; /* 1 when control falls in from the target before */
+   uint32_t to, from;  /* fall-through: index + 1, or 0 */
+   bool emitted;
+};
+
+struct agxc_spv_flow {
+   struct agxc_spv_construct *top;
+   struct agx_link *list; /* being filled */
+   struct agxc_node *parent;
+   uint32_t nesting, flagged;
+};
+
+/* How a list of nodes ends. */
+struct agxc_spv_end {
+   bool falls;     /* control reaches the block that was asked for */
+   uint64_t exits; /* bits of constructs that flagged exits are on their way to */
+};
+
+/* Where emission stood before it entered a list. */
+struct agxc_spv_place_saved {
+   struct agx_link *list;
+   struct agxc_node *parent;
+   struct agxc_spv_region *region;
+};
+
+struct agxc_spv_place_saved agxc_spv_enter(struct agxc_spv *s, struct agx_link *list,
+                                           struct agxc_node *parent);
+void agxc_spv_leave_list(struct agxc_spv *s, struct agxc_spv_place_saved saved);
+/* Ends the current block with a branch; the caller fills both lists. */
+struct agxc_if *agxc_spv_begin_if(struct agxc_spv *s, struct agxc_ref cond);
+/* The block behind a node. */
+void agxc_spv_new_block(struct agxc_spv *s);
+void agxc_spv_push(struct agxc_spv *s, struct agxc_spv_construct *c,
+                   enum agxc_spv_construct_kind kind, bool flagged);
+void agxc_spv_pop(struct agxc_spv *s, struct agxc_spv_construct *c);
+struct agxc_spv_block *agxc_spv_block_of(struct agxc_spv *s, uint32_t label);
+/* Writes the phis of to as the edge from from says. */
+void agxc_spv_take_edge(struct agxc_spv *s, struct agxc_spv_block *from, struct agxc_spv_block *to);
+/* Emits from block on until end; the edge to block is taken. */
+struct agxc_spv_end agxc_spv_emit_region(struct agxc_spv *s, struct agxc_spv_block *block,
+                                         struct agxc_spv_block *end);
+/* A target in an arm of its own: taken edges aside, it may be the end already. */
+struct agxc_spv_end agxc_spv_emit_arm(struct agxc_spv *s, struct agxc_spv_block *from,
+                                      struct agxc_spv_block *to, struct agxc_spv_block *end,
+                                      bool edge_taken);
+/* Leaves for a switch or call: BREAK when a loop is between, else a flag. */
+struct agxc_spv_end agxc_spv_exit_to(struct agxc_spv *s, struct agxc_spv_construct *target);
+struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_block *block,
+                                         const struct agxc_spv_instr *in,
+                                         struct agxc_spv_block *merge);

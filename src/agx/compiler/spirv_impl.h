@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the front end's files share. A module is read twice: spirv_module.c walks
+ * all words once, checks the shape of every instruction and makes types, constants,
+ * variables and functions; then spirv_flow.c emits the entry point, inlining calls.
+ *
+ * Values are flat: an id of type T stands for an array of T's scalars, in order.
+ * What changes over time (variables, phis, flags) lives in slots, one scalar each,
+ * which spirv_ssa.c turns into SSA at the end.
+ *
+ * Everything is read from untrusted words: ids go through the agxc_spv_*_of functions, which
+ * check them, and every failure leaves through agxc_spv_invalid or agxc_spv_missing.
+ */
+#pragma once
+
+#include <spirv/unified1/GLSL.std.450.h>
+#include <spirv/unified1/spirv.h>
+
+#include "agx/compiler/ir.h"
+
+#define AGXC_SPV_MAX_IDS        (1u << 20)
+#define AGXC_SPV_MAX_TYPE_DEPTH 32
+#define AGXC_SPV_MAX_SCALARS    4096u       /* of one value in registers */
+#define AGXC_SPV_HUGE_SCALARS   0x7fffffffu /* more than counts: saturated */
+#define AGXC_SPV_MAX_CALL_DEPTH 32
+#define AGXC_SPV_MAX_NESTING    96
+#define AGXC_SPV_MAX_EMITTED    (4u << 20) /* instructions after inlining */
+#define AGXC_SPV_MAX_SELECTS    64u        /* scalars that one dynamic index may choose from */
+#define AGXC_SPV_MAX_DYNAMIC    4          /* dynamic indices in one register pointer */
+
+/* ---- types ------------------------------------------------------------- */
+
+enum agxc_spv_kind {
+   AGXC_SPV_VOID,
+   AGXC_SPV_BOOL,
+   AGXC_SPV_INT,
+   AGXC_SPV_FLOAT,
+   AGXC_SPV_VECTOR,
+   AGXC_SPV_MATRIX,
+   AGXC_SPV_ARRAY,
+   AGXC_SPV_RUNTIME_ARRAY,
+   AGXC_SPV_STRUCT,
+   AGXC_SPV_POINTER,
+   AGXC_SPV_FUNCTION,
+};
+
+struct agxc_spv_member {
+   struct agxc_spv_type *type;
+   uint32_t first_scalar, offset_B, matrix_stride_B;
+   bool has_offset, row_major, not_writable, coherent;
+};
+
+struct agxc_spv_type {
+   enum agxc_spv_kind kind;
+   uint8_t bits;       /* of a scalar: 1 or 32 */
+   bool is_signed;     /* integers */
+   bool is_block;      /* structs: decorated Block or BufferBlock */
+   bool is_old_buffer; /* structs: BufferBlock */
+   uint32_t id, depth;
+   uint32_t scalars;           /* flat length; 0 for void, pointers and runtime arrays */
+   uint32_t count;             /* components, columns, elements, members, parameters */
+   struct agxc_spv_type *elem; /* component, column, element, pointee, return type */
+   uint32_t stride_B;          /* arrays; 0 when there is no ArrayStride */
+   uint64_t size_B;            /* structs: bytes of the fixed part, by the offsets */
+   uint32_t storage;           /* pointers: SpvStorageClass */
+   struct agxc_spv_member *members;
+   struct agxc_spv_type **params;
+};
+
+/* ---- ids --------------------------------------------------------------- */
+
+enum agxc_spv_id_kind {
+   AGXC_SPV_ID_NONE = 0, /* only decorated or named so far */
+   AGXC_SPV_ID_TYPE,
+   AGXC_SPV_ID_VALUE, /* refs: constants, and results of the function being emitted */
+   AGXC_SPV_ID_POINTER,
+   AGXC_SPV_ID_FUNCTION,
+   AGXC_SPV_ID_LABEL,
+   AGXC_SPV_ID_IMPORT,
+   AGXC_SPV_ID_OTHER,   /* strings, debug data */
+   AGXC_SPV_ID_PENDING, /* result of a function body, not emitted (yet) */
+};
+
+struct agxc_spv_decoration {
+   struct agxc_spv_decoration *next;
+   uint32_t member; /* AGXC_SPV_NO_MEMBER for the id itself */
+   uint32_t kind;   /* SpvDecoration */
+   uint32_t value;  /* first operand, or 0 */
+};
+#define AGXC_SPV_NO_MEMBER 0xffffffffu
+
+/* A list of IR nodes being filled; what is defined in it may be used while it is open. */
+struct agxc_spv_region {
+   bool open;
+};
+
+struct agxc_spv_id {
+   enum agxc_spv_id_kind kind;
+   uint32_t word; /* where it is defined */
+   struct agxc_spv_type *type;
+   union {
+      struct agxc_ref *refs;
+      struct agxc_spv_pointer *pointer;
+      struct agxc_spv_function *function;
+      struct agxc_spv_block *block;
+   };
+   struct agxc_spv_decoration *decorations;
+   /* Values of functions: where they were emitted, and as part of which call. */
+   struct agxc_spv_region *region;
+   struct agxc_block *def_block;
+   uint32_t instance;
+   uint32_t slots; /* first slot + 1 when a use outside the region needed slots */
+   bool is_spec;
+};
+
+/* ---- pointers ---------------------------------------------------------- */
+
+enum agxc_spv_place {
+   AGXC_SPV_PLACE_SLOTS, /* Function and Private variables */
+   AGXC_SPV_PLACE_BUFFER,
+   AGXC_SPV_PLACE_SHARED,
+   AGXC_SPV_PLACE_PUSH,
+   AGXC_SPV_PLACE_BUILTIN,
+};
+
+struct agxc_spv_pointer {
+   enum agxc_spv_place place;
+   struct agxc_spv_type *type; /* what it points to */
+   struct agxc_spv_variable *var;
+   /* Buffers and shared memory: the byte offset is const_B + dynamic. */
+   uint32_t const_B;
+   struct agxc_ref dynamic;
+   uint32_t matrix_stride_B; /* matrices and columns of row-major ones; 0 = none */
+   bool row_major, not_writable, coherent;
+   /* The rest: const_B + sum of index * stride_B, index < count. Slots and builtins
+    * count four bytes per scalar. */
+   uint32_t dynamic_count;
+   struct {
+      struct agxc_ref index;
+      uint32_t stride_B, count;
+   } dynamics[AGXC_SPV_MAX_DYNAMIC];
+};
+
+struct agxc_spv_variable {
+   struct agxc_spv_variable *next; /* of all global ones, in module order */
+   enum agxc_spv_place place;
+   uint32_t id, storage;
+   struct agxc_spv_type *type; /* what it holds */
+   uint32_t initializer;       /* id, or 0 */
+   uint32_t first_slot;        /* SLOTS */
+   uint32_t set, binding;      /* BUFFER */
+   uint32_t index;             /* BUFFER: in s->bindings */
+   bool has_binding, is_uniform, restricted, not_writable, coherent;
+   uint32_t offset_B; /* SHARED, once allocated */
+   bool allocated;
+   uint32_t builtin; /* SpvBuiltIn */
+};
+
+/* ---- functions --------------------------------------------------------- */
+
+struct agxc_spv_block {
+   uint32_t label; /* id */
+   uint32_t first; /* word of the first instruction behind OpLabel */
+   uint32_t merge; /* word of OpSelectionMerge or OpLoopMerge, or 0 */
+   uint32_t end;   /* word of the terminator */
+   struct agxc_spv_function *function;
+   uint32_t visited; /* instance that emitted it last */
+   /* As target of a switch: which one, which of its targets; and the search that found it. */
+   struct agxc_spv_construct *case_of;
+   uint32_t case_index, scanned;
+   struct agxc_spv_block *scan_next;
+   uint32_t phi_slots; /* first slot + 1 of its phis in phi_instance */
+   uint32_t phi_instance;
+};
+
+struct agxc_spv_function {
+   uint32_t id, word; /* of OpFunction */
+   struct agxc_spv_type *type, *returns;
+   uint32_t *params, param_count;
+   struct agxc_spv_block *entry;
+   uint32_t block_count;
+   bool active; /* being inlined */
+};
+
+/* ---- state ------------------------------------------------------------- */
+
+struct agxc_spv_instr {
+   const uint32_t *words; /* words[0] is opcode and length */
+   uint32_t at;           /* offset of words[0] in the module */
+   uint32_t opcode, length;
+   uint32_t type_id, id; /* 0 where the opcode has none */
+   uint32_t first;       /* index of the first operand behind them */
+};
+
+struct agxc_spv {
+   struct agxc_shader *shader;
+   struct agx_arena *arena;
+   const uint32_t *words;
+   uint32_t word_count, bound;
+   struct agxc_spv_id **ids;  /* by id; NULL until mentioned */
+   struct agxc_spv_instr now; /* the instruction being read, for messages */
+
+   uint32_t entry_function, entry_word;
+   uint32_t size_ids[3]; /* LocalSizeId, or the WorkgroupSize constant */
+   bool has_size, size_is_ids;
+   uint32_t workgroup_size_id; /* constant decorated BuiltIn WorkgroupSize */
+   uint32_t glsl_import;
+   struct agxc_spv_variable *variables, **variables_tail;
+   struct agx_program_binding *bindings; /* sorted; before unused ones go */
+   bool *binding_used;
+   uint32_t binding_count;
+
+   /* Emission. */
+   struct agxc_builder b;
+   struct agxc_spv_region *region;
+   struct agxc_spv_flow *flow;
+   struct agxc_spv_ssa *ssa;
+   uint32_t instance, instance_count, call_depth, emitted, scan_mark;
+};
+
+/* ---- failures ---------------------------------------------------------- */
+
+const char *agxc_spv_opcode_name(uint32_t opcode); /* "?" when unknown */
+const char *agxc_spv_capability_name(uint32_t value);
+const char *agxc_spv_storage_name(uint32_t value);
+const char *agxc_spv_builtin_name(uint32_t value);
+const char *agxc_spv_decoration_name(uint32_t value);
+const char *agxc_spv_mode_name(uint32_t value);
+const char *agxc_spv_glsl_name(uint32_t value);
+
+/* The module breaks a rule: says at which word, in which instruction. */
+#define agxc_spv_invalid(s, ...) agxc_spv_leave((s), AGX_INVALID_ARGUMENT, __VA_ARGS__)
+/* The module is right, but asks for what the compiler lacks. */
+#define agxc_spv_missing(s, ...) agxc_spv_leave((s), AGX_UNIMPLEMENTED, __VA_ARGS__)
+void agxc_spv_leave(struct agxc_spv *s, agx_status code, const char *format, ...)
+   __attribute__((noreturn, cold, format(printf, 3, 4)));
+
+/* ---- spirv_module.c ---------------------------------------------------- */
+
+/* The instruction at a word, its length checked against the module's and its row's. */
+struct agxc_spv_instr agxc_spv_instr_at(struct agxc_spv *s, uint32_t at);
+/* Operand i behind type and result; checked. */
+uint32_t agxc_spv_operand(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i);
+uint32_t agxc_spv_operand_count(const struct agxc_spv_instr *in);
+/* The entry of an id, made on first mention; checks the bound. */
+struct agxc_spv_id *agxc_spv_id(struct agxc_spv *s, uint32_t id);
+/* The entry of in's result, which must be new (or pending, in functions). */
+struct agxc_spv_id *agxc_spv_result(struct agxc_spv *s, const struct agxc_spv_instr *in);
+const struct agxc_spv_decoration *agxc_spv_find_decoration(const struct agxc_spv_id *id,
+                                                           uint32_t member, uint32_t kind);
+
+/* ---- spirv_type.c ------------------------------------------------------ */
+
+void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in);
+struct agxc_spv_type *agxc_spv_type_of(struct agxc_spv *s, uint32_t id); /* id names a type */
+bool agxc_spv_type_is_scalar(const struct agxc_spv_type *type);
+/* The scalar type that numbers and vectors of numbers consist of, or NULL. */
+const struct agxc_spv_type *agxc_spv_component(const struct agxc_spv_type *type);
+bool agxc_spv_same_shape(const struct agxc_spv_type *a, const struct agxc_spv_type *b);
+/* Bits of each scalar of a type; the array belongs to the arena. */
+uint8_t *agxc_spv_scalar_bits(struct agxc_spv *s, const struct agxc_spv_type *type);
+/* The scalar that starts member or element i. */
+uint32_t agxc_spv_scalar_offset(const struct agxc_spv_type *type, uint32_t i);
+/* The type of member or element i, which must be below count. */
+struct agxc_spv_type *agxc_spv_part_type(struct agxc_spv *s, const struct agxc_spv_type *type,
+                                         uint32_t i);
+/* Fails unless values of the type fit into registers. */
+void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *type);
+
+/* ---- spirv_constant.c -------------------------------------------------- */
+
+void agxc_spv_read_constant(struct agxc_spv *s, const struct agxc_spv_instr *in);
+/* A constant's value as a 32-bit number; the id must be an integer constant. */
+uint32_t agxc_spv_constant_u32(struct agxc_spv *s, uint32_t id);
+
+/* ---- values ------------------------------------------------------------ */
+
+/* The scalars of a value; the id must be a value that is in scope. */
+struct agxc_ref *agxc_spv_value(struct agxc_spv *s, uint32_t id, struct agxc_spv_type **out_type);
+/* As agxc_spv_value, with a check of the type's shape. */
+struct agxc_ref *agxc_spv_value_like(struct agxc_spv *s, uint32_t id,
+                                     const struct agxc_spv_type *type);
+/* One scalar of that kind (AGXC_SPV_BOOL, AGXC_SPV_INT or AGXC_SPV_FLOAT). */
+struct agxc_ref agxc_spv_scalar(struct agxc_spv *s, uint32_t id, enum agxc_spv_kind kind);
+struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id);
+/* Publishes in's result; refs are count(type) scalars and are kept. */
+void agxc_spv_define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref *refs);
+void agxc_spv_define_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                             struct agxc_spv_pointer *pointer);
+struct agxc_ref *agxc_spv_refs(struct agxc_spv *s, uint32_t count);
+
+/* Builders that fold integer constants. */
+struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a);
+struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a, struct agxc_ref b);
+struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a, struct agxc_ref b, struct agxc_ref c);
+struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct agxc_ref yes,
+                                struct agxc_ref no);
+static inline struct agxc_ref agxc_spv_u32(uint32_t value)
+{
+   return agxc_imm(value, 32);
+}
+struct agxc_ref agxc_spv_f32(float value);
+/* Any instruction; count 0 = no destination. Immediates are 32 bits wide. */
+struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits, unsigned count,
+                              unsigned src_count, const struct agxc_ref *srcs, unsigned imm_count,
+                              const uint32_t *imms);
+/* The result of an operation over constants, if it can be had. */
+bool agxc_spv_fold(enum agxc_op op, unsigned bits, uint32_t a, uint32_t b, uint32_t *out);
+
+/* ---- spirv_variable.c, spirv_memory.c, spirv_atomic.c ------------------- */
+
+void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in);
+/* Sorts the buffer variables by set and binding. */
+void agxc_spv_assign_bindings(struct agxc_spv *s);
+/* Drops bindings that no instruction names and renumbers the others. */
+void agxc_spv_prune_bindings(struct agxc_spv *s);
+/* Slots for Private variables, and their initializers; at the entry point's start. */
+void agxc_spv_init_privates(struct agxc_spv *s);
+struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                               bool is_volatile);
+void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                    const struct agxc_ref *refs, bool is_volatile);
+/* The byte offset of a memory pointer. */
+struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                uint32_t plus_B);
+uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                              uint32_t access);
+void agxc_spv_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t semantics, uint32_t with);
+
+/* ---- spirv_ssa.c ------------------------------------------------------- */
+
+void agxc_spv_ssa_begin(struct agxc_spv *s);
+/* count new slots of those bits (NULL: all 32); returns the first. */
+uint32_t agxc_spv_slots_new(struct agxc_spv *s, uint32_t count, const uint8_t *bits);
+struct agxc_ref agxc_spv_slot_read(struct agxc_spv *s, uint32_t slot);
+void agxc_spv_slot_write(struct agxc_spv *s, uint32_t slot, struct agxc_ref value);
+/* As if block had ended with that write; for values, which are written once. */
+void agxc_spv_slot_write_at(struct agxc_spv *s, struct agxc_block *block, uint32_t slot,
+                            struct agxc_ref value);
+/* Replaces reads by values and phis. */
+void agxc_spv_ssa_finish(struct agxc_spv *s);
+
+/* ---- spirv_flow.c ------------------------------------------------------ */
+
+/* Emits the entry point into shader->body. */
+void agxc_spv_emit_entry(struct agxc_spv *s);
+void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in);
+
+/* ---- instruction rows -------------------------------------------------- */
+
+typedef void (*agxc_spv_handler)(struct agxc_spv *s, const struct agxc_spv_instr *in);
+
+enum agxc_spv_op_flags {
+   AGXC_SPV_HAS_TYPE = 1,
+   AGXC_SPV_HAS_RESULT = 2,
+   AGXC_SPV_TERMINATOR = 4,
+   AGXC_SPV_NO_EFFECT = 8, /* debug information: skipped wherever it stands */
+   AGXC_SPV_SPEC = 16,     /* OpSpecConstantOp takes it; operands are constants */
+};
+
+/* Rows of one-to-one operations: what each takes and gives. */
+struct agxc_spv_alu {
+   uint16_t op; /* enum agxc_op */
+   uint8_t sources;
+   uint8_t takes, gives; /* enum agxc_spv_kind of components */
+   bool swap, negate;
+};
+
+struct agxc_spv_op {
+   uint16_t opcode;
+   uint8_t words; /* least length */
+   uint8_t flags;
+   agxc_spv_handler handler; /* in function bodies; NULL: not there */
+   struct agxc_spv_alu alu;
+};
+/* NULL: not taken. */
+const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode);
+
+void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in);
+#define OP(name, words, flags, handler)                                                            \
+   void handler(struct agxc_spv *, const struct agxc_spv_instr *);
+#define ROW(name, words, flags)
+#define ALU(name, op, sources, takes, gives, swap, negate)
+#include "agx/compiler/spirv_op.def"
+#undef OP
+#undef ROW
+#undef ALU

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads and stores. A value in memory is a list of scalars with byte offsets; runs of
+ * up to four that follow each other become one access. Dynamic indices into slots and
+ * push constants choose with selects, as long as there is little to choose from.
+ */
+#include "agx/compiler/spirv_impl.h"
+
+#define MAX_VECTOR 4
+
+/* ---- layout ------------------------------------------------------------ */
+
+struct layout {
+   uint32_t *offsets_B; /* per scalar */
+   uint8_t *bits;
+   uint32_t count;
+   bool explicit; /* the module says offsets; else scalars are packed */
+};
+
+static uint32_t need_stride(struct agxc_spv *s, const struct agxc_spv_type *type, uint32_t stride_B)
+{
+   if (stride_B == 0)
+      agxc_spv_invalid(s, "type %u has no layout", type->id);
+   return stride_B;
+}
+
+/* The offsets of all scalars of a type that stands at offset_B. */
+static void lay_out(struct agxc_spv *s, struct layout *l, const struct agxc_spv_type *type,
+                    const struct agxc_spv_member *in, uint32_t offset_B)
+{
+   if (agxc_spv_type_is_scalar(type)) {
+      if (type->kind == AGXC_SPV_BOOL)
+         agxc_spv_invalid(s, "boolean in a block");
+      l->offsets_B[l->count++] = offset_B;
+      return;
+   }
+   for (uint32_t i = 0; i < type->count && type->scalars; i++) {
+      const struct agxc_spv_type *part =
+         type->kind == AGXC_SPV_STRUCT ? type->members[i].type : type->elem;
+      struct agxc_spv_member inner = *in;
+      uint32_t step_B = 0;
+      if (!part->scalars)
+         continue;
+      if (type->kind == AGXC_SPV_STRUCT) {
+         inner = type->members[i];
+         if (!inner.has_offset)
+            agxc_spv_invalid(s, "member %u of type %u has no Offset", i, type->id);
+         step_B = inner.offset_B;
+      } else if (type->kind == AGXC_SPV_ARRAY) {
+         step_B = need_stride(s, type, type->stride_B) * i;
+      } else if ((type->kind == AGXC_SPV_MATRIX) != in->row_major) {
+         step_B = need_stride(s, type, in->matrix_stride_B) * i;
+      } else {
+         step_B = 4 * i;
+      }
+      lay_out(s, l, part, &inner, offset_B + step_B);
+   }
+}
+
+static struct layout layout_of(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   struct layout l = {.bits = agxc_spv_scalar_bits(s, p->type)};
+   uint32_t scalars = p->type->scalars;
+   l.offsets_B = AGX_ARENA_ARRAY(s->arena, uint32_t, AGX_MAX(scalars, 1u));
+   if (p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_PUSH) {
+      struct agxc_spv_member in = {.matrix_stride_B = p->matrix_stride_B,
+                                   .row_major = p->row_major};
+      lay_out(s, &l, p->type, &in, 0);
+   } else {
+      for (uint32_t i = 0; i < scalars; i++)
+         l.offsets_B[i] = 4 * i;
+      l.count = scalars;
+   }
+   return l;
+}
+
+/* How many scalars from i on one access may move. */
+static uint32_t run_length(const struct layout *l, uint32_t i)
+{
+   uint32_t n = 1;
+   while (n < MAX_VECTOR && i + n < l->count && l->offsets_B[i + n] == l->offsets_B[i] + 4 * n)
+      n++;
+   return n;
+}
+
+/* ---- buffers and shared memory ----------------------------------------- */
+
+static void allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
+{
+   uint64_t bytes = 4ull * var->type->scalars;
+   if (var->type->scalars == 0)
+      agxc_spv_invalid(s, "workgroup variable %u has no size", var->id);
+   if (bytes > AGX_MAX_SHARED_BYTES || s->shader->shared_B + bytes > AGX_MAX_SHARED_BYTES)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "workgroup memory of %llu bytes, at most %u",
+                     (unsigned long long)(s->shader->shared_B + bytes), AGX_MAX_SHARED_BYTES);
+   var->offset_B = s->shader->shared_B;
+   var->allocated = true;
+   s->shader->shared_B += (uint32_t)bytes;
+}
+
+struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                uint32_t plus_B)
+{
+   if (p->place == AGXC_SPV_PLACE_SHARED && !p->var->allocated)
+      allocate_shared(s, p->var);
+   struct agxc_ref constant = agxc_spv_u32(p->const_B + plus_B + p->var->offset_B);
+   if (p->dynamic.kind == AGXC_NONE)
+      return constant;
+   return agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, constant);
+}
+
+static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
+{
+   if (p->coherent || is_volatile)
+      return AGXC_ACCESS_COHERENT;
+   /* NonWritable alone leaves other bindings free to name the same memory. */
+   if (p->var->is_uniform || (p->var->restricted && p->not_writable))
+      return AGXC_ACCESS_CONST;
+   return 0;
+}
+
+static struct agxc_ref load_run(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                uint32_t offset_B, uint32_t count, uint32_t access)
+{
+   struct agxc_ref offset = agxc_spv_offset(s, p, offset_B);
+   if (p->place == AGXC_SPV_PLACE_SHARED)
+      return agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, 32, count, 1, &offset, 0, NULL);
+   uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS), access};
+   return agxc_spv_emit(s, AGXC_OP_LOAD_BUFFER, 32, count, 1, &offset, 2, imms);
+}
+
+static void load_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                        const struct layout *l, uint32_t access, struct agxc_ref *out)
+{
+   for (uint32_t i = 0; i < l->count;) {
+      uint32_t count = run_length(l, i);
+      struct agxc_ref loaded = load_run(s, p, l->offsets_B[i], count, access);
+      if (count == 1)
+         out[i] = loaded;
+      else
+         agxc_split(&s->b, loaded, out + i);
+      i += count;
+   }
+   for (uint32_t i = 0; i < l->count; i++)
+      if (l->bits[i] == 1)
+         out[i] = agxc_spv_build2(s, AGXC_OP_INE, 1, out[i], agxc_spv_u32(0));
+}
+
+static void store_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                         const struct layout *l, uint32_t access, const struct agxc_ref *refs)
+{
+   for (uint32_t i = 0; i < l->count;) {
+      uint32_t count = run_length(l, i);
+      struct agxc_ref data[MAX_VECTOR];
+      for (uint32_t j = 0; j < count; j++)
+         data[j] =
+            l->bits[i + j] == 1 ? agxc_spv_build1(s, AGXC_OP_ZEXT, 32, refs[i + j]) : refs[i + j];
+      struct agxc_ref srcs[2];
+      srcs[0] = agxc_spv_offset(s, p, l->offsets_B[i]);
+      srcs[1] = count == 1 ? data[0] : agxc_collect(&s->b, count, data);
+      if (p->place == AGXC_SPV_PLACE_SHARED) {
+         agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
+      } else {
+         uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_WRITES), access};
+         agxc_spv_emit(s, AGXC_OP_STORE_BUFFER, 0, 0, 2, srcs, 2, imms);
+      }
+      i += count;
+   }
+}
+
+/* ---- slots, push constants, builtins ----------------------------------- */
+
+/* One combination of dynamic indices: their sum of strides, and where it leads. */
+struct choice {
+   uint32_t count;
+   uint32_t *offsets_B;
+   struct agxc_ref index_B; /* what the indices come to at run time */
+};
+
+static struct choice choices_of(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   uint64_t count = 1;
+   for (uint32_t d = 0; d < p->dynamic_count && count <= AGXC_SPV_MAX_SELECTS; d++)
+      count *= p->dynamics[d].count;
+   if (p->dynamic_count && count * AGX_MAX(p->type->scalars, 1u) > AGXC_SPV_MAX_SELECTS)
+      agxc_spv_missing(s,
+                       "indexable private array: a dynamic index chooses from more than %u scalars",
+                       AGXC_SPV_MAX_SELECTS);
+   struct choice c = {.count = (uint32_t)count, .index_B = agxc_spv_u32(0)};
+   c.offsets_B = AGX_ARENA_ARRAY(s->arena, uint32_t, c.count);
+   uint32_t made = 1;
+   for (uint32_t d = 0; d < p->dynamic_count; d++) {
+      uint32_t stride_B = p->dynamics[d].stride_B;
+      for (uint32_t i = 1; i < p->dynamics[d].count; i++)
+         for (uint32_t j = 0; j < made; j++)
+            c.offsets_B[i * made + j] = c.offsets_B[j] + i * stride_B;
+      made *= p->dynamics[d].count;
+      struct agxc_ref term =
+         agxc_spv_build2(s, AGXC_OP_IMUL, 32, p->dynamics[d].index, agxc_spv_u32(stride_B));
+      c.index_B = d == 0 ? term : agxc_spv_build2(s, AGXC_OP_IADD, 32, c.index_B, term);
+   }
+   return c;
+}
+
+static struct agxc_ref read_builtin(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                    uint32_t component)
+{
+   static const struct {
+      uint32_t builtin, sysval;
+   } sysvals[] = {
+      {SpvBuiltInNumWorkgroups, AGXC_SYSVAL_WORKGROUP_COUNT},
+      {SpvBuiltInWorkgroupId, AGXC_SYSVAL_WORKGROUP_ID},
+      {SpvBuiltInLocalInvocationId, AGXC_SYSVAL_LOCAL_ID},
+      {SpvBuiltInGlobalInvocationId, AGXC_SYSVAL_GLOBAL_ID},
+      {SpvBuiltInLocalInvocationIndex, AGXC_SYSVAL_LOCAL_INDEX},
+      {SpvBuiltInSubgroupId, AGXC_SYSVAL_SUBGROUP_ID},
+      {SpvBuiltInSubgroupLocalInvocationId, AGXC_SYSVAL_SUBGROUP_LANE},
+   };
+   const uint32_t *size = s->shader->local_size;
+   uint32_t builtin = p->var->builtin;
+   for (size_t i = 0; i < AGX_COUNT(sysvals); i++)
+      if (sysvals[i].builtin == builtin) {
+         uint32_t imm = sysvals[i].sysval + (p->var->type->kind == AGXC_SPV_VECTOR ? component : 0);
+         return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &imm);
+      }
+   if (builtin == SpvBuiltInWorkgroupSize)
+      return agxc_spv_u32(size[component]);
+   if (builtin == SpvBuiltInSubgroupSize)
+      return agxc_spv_u32(AGX_SIMD_LANES);
+   return agxc_spv_u32((uint32_t)agx_div_up(size[0] * size[1] * size[2], AGX_SIMD_LANES));
+}
+
+static struct agxc_ref read_push(struct agxc_spv *s, uint32_t offset_B)
+{
+   if (!agx_range_fits(offset_B, 4, AGX_PROGRAM_MAX_PUSH_B))
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "push constant at byte %u of at most %u", offset_B,
+                     AGX_PROGRAM_MAX_PUSH_B);
+   s->shader->push_B = AGX_MAX(s->shader->push_B, offset_B + 4);
+   return agxc_spv_emit(s, AGXC_OP_LOAD_PUSH, 32, 1, 0, NULL, 1, &offset_B);
+}
+
+static struct agxc_ref read_scalar(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                   uint32_t offset_B)
+{
+   switch (p->place) {
+   case AGXC_SPV_PLACE_SLOTS:
+      return agxc_spv_slot_read(s, p->var->first_slot + offset_B / 4);
+   case AGXC_SPV_PLACE_PUSH:
+      return read_push(s, offset_B);
+   default:
+      return read_builtin(s, p, offset_B / 4);
+   }
+}
+
+static void load_chosen(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                        const struct layout *l, struct agxc_ref *out)
+{
+   struct choice c = choices_of(s, p);
+   for (uint32_t i = 0; i < l->count; i++)
+      out[i] = read_scalar(s, p, p->const_B + l->offsets_B[i] + c.offsets_B[0]);
+   for (uint32_t n = 1; n < c.count; n++) {
+      struct agxc_ref hit =
+         agxc_spv_build2(s, AGXC_OP_IEQ, 1, c.index_B, agxc_spv_u32(c.offsets_B[n]));
+      for (uint32_t i = 0; i < l->count; i++) {
+         struct agxc_ref other = read_scalar(s, p, p->const_B + l->offsets_B[i] + c.offsets_B[n]);
+         out[i] = agxc_spv_select(s, hit, other, out[i]);
+      }
+   }
+}
+
+static void store_chosen(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                         const struct layout *l, const struct agxc_ref *refs)
+{
+   struct choice c = choices_of(s, p);
+   for (uint32_t n = 0; n < c.count; n++) {
+      struct agxc_ref hit =
+         agxc_spv_build2(s, AGXC_OP_IEQ, 1, c.index_B, agxc_spv_u32(c.offsets_B[n]));
+      for (uint32_t i = 0; i < l->count; i++) {
+         uint32_t slot = p->var->first_slot + (p->const_B + l->offsets_B[i] + c.offsets_B[n]) / 4;
+         struct agxc_ref value = refs[i];
+         if (p->dynamic_count)
+            value = agxc_spv_select(s, hit, value, agxc_spv_slot_read(s, slot));
+         agxc_spv_slot_write(s, slot, value);
+      }
+   }
+}
+
+/* ---- instructions ------------------------------------------------------ */
+
+struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                               bool is_volatile)
+{
+   struct layout l = layout_of(s, p);
+   struct agxc_ref *out = agxc_spv_refs(s, l.count);
+   if (p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED)
+      load_memory(s, p, &l, access_bits(p, is_volatile), out);
+   else
+      load_chosen(s, p, &l, out);
+   return out;
+}
+
+void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                    const struct agxc_ref *refs, bool is_volatile)
+{
+   struct layout l = layout_of(s, p);
+   if (p->place == AGXC_SPV_PLACE_PUSH || p->place == AGXC_SPV_PLACE_BUILTIN)
+      agxc_spv_invalid(s, "store to storage class %s", agxc_spv_storage_name(p->var->storage));
+   if (p->place == AGXC_SPV_PLACE_SLOTS)
+      store_chosen(s, p, &l, refs);
+   else
+      store_memory(s, p, &l, access_bits(p, is_volatile) & AGXC_ACCESS_COHERENT, refs);
+}
+
+/* The optional memory-access operand at i; true when it says Volatile. */
+static bool read_access(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i)
+{
+   const uint32_t known =
+      SpvMemoryAccessVolatileMask | SpvMemoryAccessAlignedMask | SpvMemoryAccessNontemporalMask;
+   uint32_t mask = agxc_spv_operand_count(in) > i ? agxc_spv_operand(s, in, i) : 0;
+   if (mask & ~known)
+      agxc_spv_missing(s, "memory access 0x%x", mask);
+   return mask & SpvMemoryAccessVolatileMask;
+}
+
+void agxc_spv_op_load(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
+   if (agxc_spv_type_of(s, in->type_id) != p->type)
+      agxc_spv_invalid(s, "result type %u, pointer to type %u", in->type_id, p->type->id);
+   agxc_spv_define(s, in, agxc_spv_load(s, p, read_access(s, in, 1)));
+}
+
+void agxc_spv_op_store(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
+   const struct agxc_ref *refs = agxc_spv_value_like(s, agxc_spv_operand(s, in, 1), p->type);
+   agxc_spv_store(s, p, refs, read_access(s, in, 2));
+}
+
+void agxc_spv_op_copy_memory(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *to = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
+   struct agxc_spv_pointer *from = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 1));
+   bool is_volatile = read_access(s, in, 2);
+   if (!agxc_spv_same_shape(to->type, from->type))
+      agxc_spv_invalid(s, "copy from type %u to type %u", from->type->id, to->type->id);
+   agxc_spv_store(s, to, agxc_spv_load(s, from, is_volatile), is_volatile);
+}
+
+void agxc_spv_op_array_length(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
+   uint32_t i = agxc_spv_operand(s, in, 1);
+   struct agxc_spv_type *part = agxc_spv_part_type(s, p->type, i);
+   if (p->place != AGXC_SPV_PLACE_BUFFER || p->type->kind != AGXC_SPV_STRUCT ||
+       part->kind != AGXC_SPV_RUNTIME_ARRAY ||
+       agxc_spv_type_of(s, in->type_id)->kind != AGXC_SPV_INT)
+      agxc_spv_invalid(s, "length of member %u of type %u", i, p->type->id);
+   uint32_t stride_B = need_stride(s, part, part->stride_B);
+   uint32_t index = agxc_spv_use_binding(s, p, 0);
+   struct agxc_ref start = agxc_spv_offset(s, p, p->type->members[i].offset_B);
+   struct agxc_ref size = agxc_spv_emit(s, AGXC_OP_BUFFER_SIZE, 32, 1, 0, NULL, 1, &index);
+   /* A buffer that ends before the array has no elements, not four billion. */
+   struct agxc_ref end = agxc_spv_build2(s, AGXC_OP_UMAX, 32, size, start);
+   struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, 32, end, start);
+   struct agxc_ref *out = agxc_spv_refs(s, 1);
+   out[0] = agxc_spv_build2(s, AGXC_OP_UDIV, 32, bytes, agxc_spv_u32(stride_B));
+   agxc_spv_define(s, in, out);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Values and pointers behind ids, with the checks that make an id safe to use, and
+ * builders that fold integer constants.
+ *
+ * A value may be used directly while the list of IR nodes that holds its definition
+ * is still open: then control has come through it. Any other use goes through slots,
+ * which spirv_ssa.c joins with phis; so even a module that breaks the rules of
+ * dominance gives valid IR.
+ */
+#include "agx/compiler/spirv_impl.h"
+
+struct agxc_ref *agxc_spv_refs(struct agxc_spv *s, uint32_t count)
+{
+   return AGX_ARENA_ARRAY(s->arena, struct agxc_ref, AGX_MAX(count, 1u));
+}
+
+/* ---- definition -------------------------------------------------------- */
+
+static struct agxc_spv_id *define(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                                  enum agxc_spv_id_kind kind)
+{
+   struct agxc_spv_id *id = s->b.block ? agxc_spv_id(s, in->id) : agxc_spv_result(s, in);
+   id->kind = kind;
+   id->type = agxc_spv_type_of(s, in->type_id);
+   id->region = s->region;
+   id->def_block = s->b.block;
+   id->instance = s->instance;
+   id->slots = 0;
+   return id;
+}
+
+void agxc_spv_define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref *refs)
+{
+   define(s, in, AGXC_SPV_ID_VALUE)->refs = refs;
+}
+
+void agxc_spv_define_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                             struct agxc_spv_pointer *pointer)
+{
+   define(s, in, AGXC_SPV_ID_POINTER)->pointer = pointer;
+}
+
+/* ---- use --------------------------------------------------------------- */
+
+/* The scalars as they arrive here, where they may not be used directly. */
+static void read_through_slots(struct agxc_spv *s, struct agxc_spv_id *id,
+                               const struct agxc_ref *refs, uint32_t count, struct agxc_ref *out)
+{
+   if (!id->slots) {
+      uint8_t *bits = AGX_ARENA_ARRAY(s->arena, uint8_t, AGX_MAX(count, 1u));
+      for (uint32_t i = 0; i < count; i++)
+         bits[i] = refs[i].bits;
+      uint32_t first = agxc_spv_slots_new(s, count, bits);
+      for (uint32_t i = 0; i < count; i++)
+         agxc_spv_slot_write_at(s, id->def_block, first + i, refs[i]);
+      id->slots = first + 1;
+   }
+   for (uint32_t i = 0; i < count; i++)
+      out[i] = refs[i].kind == AGXC_IMM ? refs[i] : agxc_spv_slot_read(s, id->slots - 1 + i);
+}
+
+static struct agxc_spv_id *defined(struct agxc_spv *s, uint32_t id, enum agxc_spv_id_kind kind)
+{
+   struct agxc_spv_id *entry = agxc_spv_id(s, id);
+   if (entry->kind == AGXC_SPV_ID_PENDING)
+      agxc_spv_invalid(s, "id %u is used before its definition", id);
+   if (entry->kind != kind)
+      agxc_spv_invalid(s, "id %u is no %s", id, kind == AGXC_SPV_ID_POINTER ? "pointer" : "value");
+   if (entry->region && entry->instance != s->instance)
+      agxc_spv_invalid(s, "id %u is not of this function, or used before its definition", id);
+   return entry;
+}
+
+struct agxc_ref *agxc_spv_value(struct agxc_spv *s, uint32_t id, struct agxc_spv_type **out_type)
+{
+   struct agxc_spv_id *entry = defined(s, id, AGXC_SPV_ID_VALUE);
+   *out_type = entry->type;
+   if (!entry->region || entry->region->open)
+      return entry->refs;
+   struct agxc_ref *refs = agxc_spv_refs(s, entry->type->scalars);
+   read_through_slots(s, entry, entry->refs, entry->type->scalars, refs);
+   return refs;
+}
+
+struct agxc_ref *agxc_spv_value_like(struct agxc_spv *s, uint32_t id,
+                                     const struct agxc_spv_type *type)
+{
+   struct agxc_spv_type *actual;
+   struct agxc_ref *refs = agxc_spv_value(s, id, &actual);
+   if (!agxc_spv_same_shape(actual, type))
+      agxc_spv_invalid(s, "id %u has type %u, type %u expected", id, actual->id, type->id);
+   return refs;
+}
+
+struct agxc_ref agxc_spv_scalar(struct agxc_spv *s, uint32_t id, enum agxc_spv_kind kind)
+{
+   struct agxc_spv_type *type;
+   struct agxc_ref *refs = agxc_spv_value(s, id, &type);
+   if (type->kind != kind)
+      agxc_spv_invalid(s, "id %u has type %u, a scalar of another kind expected", id, type->id);
+   return refs[0];
+}
+
+struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_spv_id *entry = defined(s, id, AGXC_SPV_ID_POINTER);
+   if (!entry->region || entry->region->open)
+      return entry->pointer;
+   struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
+   *p = *entry->pointer;
+   struct agxc_ref from[1 + AGXC_SPV_MAX_DYNAMIC], to[1 + AGXC_SPV_MAX_DYNAMIC];
+   from[0] = p->dynamic.kind == AGXC_NONE ? agxc_spv_u32(0) : p->dynamic;
+   for (uint32_t i = 0; i < p->dynamic_count; i++)
+      from[1 + i] = p->dynamics[i].index;
+   read_through_slots(s, entry, from, 1 + p->dynamic_count, to);
+   if (p->dynamic.kind != AGXC_NONE)
+      p->dynamic = to[0];
+   for (uint32_t i = 0; i < p->dynamic_count; i++)
+      p->dynamics[i].index = to[1 + i];
+   return p;
+}
+
+/* ---- folding ----------------------------------------------------------- */
+
+static uint32_t divide(enum agxc_op op, uint32_t a, uint32_t b)
+{
+   int64_t x = (int32_t)a, y = (int32_t)b;
+   if (b == 0)
+      return 0; /* undefined */
+   switch (op) {
+   case AGXC_OP_UDIV:
+      return a / b;
+   case AGXC_OP_UMOD:
+      return a % b;
+   case AGXC_OP_SDIV:
+      return (uint32_t)(x / y);
+   case AGXC_OP_SREM:
+      return (uint32_t)(x % y);
+   default:
+      return (uint32_t)(x % y != 0 && (x < 0) != (y < 0) ? x % y + y : x % y);
+   }
+}
+
+static uint32_t shift(enum agxc_op op, uint32_t a, uint32_t amount)
+{
+   if (amount > 31)
+      return op == AGXC_OP_ASHR && a >> 31 ? ~0u : 0; /* undefined */
+   if (op == AGXC_OP_ISHL)
+      return a << amount;
+   return op == AGXC_OP_USHR ? a >> amount : (uint32_t)((int64_t)(int32_t)a >> amount);
+}
+
+bool agxc_spv_fold(enum agxc_op op, unsigned bits, uint32_t a, uint32_t b, uint32_t *out)
+{
+   uint32_t r;
+   switch (op) {
+   case AGXC_OP_IADD:
+      r = a + b;
+      break;
+   case AGXC_OP_ISUB:
+      r = a - b;
+      break;
+   case AGXC_OP_IMUL:
+      r = a * b;
+      break;
+   case AGXC_OP_INEG:
+      r = 0 - a;
+      break;
+   case AGXC_OP_INOT:
+      r = ~a;
+      break;
+   case AGXC_OP_IAND:
+      r = a & b;
+      break;
+   case AGXC_OP_IOR:
+      r = a | b;
+      break;
+   case AGXC_OP_IXOR:
+      r = a ^ b;
+      break;
+   case AGXC_OP_ISHL:
+   case AGXC_OP_USHR:
+   case AGXC_OP_ASHR:
+      r = shift(op, a, b);
+      break;
+   case AGXC_OP_UDIV:
+   case AGXC_OP_UMOD:
+   case AGXC_OP_SDIV:
+   case AGXC_OP_SREM:
+   case AGXC_OP_SMOD:
+      r = divide(op, a, b);
+      break;
+   case AGXC_OP_IEQ:
+      r = a == b;
+      break;
+   case AGXC_OP_INE:
+      r = a != b;
+      break;
+   case AGXC_OP_ULT:
+      r = a < b;
+      break;
+   case AGXC_OP_UGE:
+      r = a >= b;
+      break;
+   case AGXC_OP_SLT:
+      r = (int32_t)a < (int32_t)b;
+      break;
+   case AGXC_OP_SGE:
+      r = (int32_t)a >= (int32_t)b;
+      break;
+   default:
+      return false;
+   }
+   *out = (uint32_t)(r & agx_bits(bits));
+   return true;
+}
+
+static void check_place(struct agxc_spv *s)
+{
+   if (!s->b.block)
+      agxc_spv_missing(s, "constant expression that can't be folded");
+}
+
+struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a)
+{
+   uint32_t folded;
+   if (a.kind == AGXC_IMM && agxc_spv_fold(op, bits, (uint32_t)a.imm, 0, &folded))
+      return agxc_imm(folded, bits);
+   check_place(s);
+   return agxc_build1(&s->b, op, bits, a);
+}
+
+/* x + 0, x * 1, x << 0: offsets are full of them. */
+static bool is_neutral(enum agxc_op op, struct agxc_ref b)
+{
+   if (b.kind != AGXC_IMM)
+      return false;
+   return op == AGXC_OP_IMUL ? b.imm == 1
+                             : b.imm == 0 && (op == AGXC_OP_IADD || op == AGXC_OP_ISHL);
+}
+
+struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a, struct agxc_ref b)
+{
+   uint32_t folded;
+   if (a.kind == AGXC_IMM && b.kind == AGXC_IMM &&
+       agxc_spv_fold(op, bits, (uint32_t)a.imm, (uint32_t)b.imm, &folded))
+      return agxc_imm(folded, bits);
+   if (is_neutral(op, b))
+      return a;
+   check_place(s);
+   return agxc_build2(&s->b, op, bits, a, b);
+}
+
+struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a, struct agxc_ref b, struct agxc_ref c)
+{
+   check_place(s);
+   return agxc_build3(&s->b, op, bits, a, b, c);
+}
+
+struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct agxc_ref yes,
+                                struct agxc_ref no)
+{
+   if (cond.kind == AGXC_IMM)
+      return cond.imm ? yes : no;
+   return agxc_spv_build3(s, AGXC_OP_SELECT, yes.bits, cond, yes, no);
+}
+
+struct agxc_ref agxc_spv_f32(float value)
+{
+   uint32_t bits;
+   memcpy(&bits, &value, sizeof(bits));
+   return agxc_imm(bits, 32);
+}
+
+struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits, unsigned count,
+                              unsigned src_count, const struct agxc_ref *srcs, unsigned imm_count,
+                              const uint32_t *imms)
+{
+   struct agxc_instr *instr = agxc_instr_new(s->shader, op);
+   struct agxc_ref dest = agxc_none();
+   if (count) {
+      dest = agxc_use(agxc_value_new(s->shader, bits, count));
+      dest.value->def = instr;
+      agxc_dests(instr)[0] = dest;
+   }
+   for (unsigned i = 0; i < src_count; i++)
+      agxc_srcs(instr)[i] = srcs[i];
+   for (unsigned i = 0; i < imm_count; i++)
+      agxc_srcs(instr)[src_count + i] = agxc_imm(imms[i], 32);
+   agxc_insert(&s->b, instr);
+   return dest;
+}
