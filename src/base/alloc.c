@@ -45,13 +45,13 @@ void agx_host_free(const struct agx_host_alloc *alloc, void *memory, size_t size
 static void *failing_alloc(void *user, size_t size)
 {
    struct agx_failing_alloc *failing = user;
-   if (failing->remaining == 0)
-      return NULL;
-   void *memory = malloc(size);
-   if (memory) {
-      failing->remaining--;
-      failing->live++;
-   }
+   size_t remaining = atomic_load(&failing->remaining);
+   while (remaining &&
+          !atomic_compare_exchange_weak(&failing->remaining, &remaining, remaining - 1))
+      ;
+   void *memory = remaining ? malloc(size) : NULL;
+   if (memory)
+      atomic_fetch_add(&failing->live, 1);
    return memory;
 }
 
@@ -60,7 +60,7 @@ static void failing_free(void *user, void *memory, size_t size)
    struct agx_failing_alloc *failing = user;
    (void)size;
    if (memory)
-      failing->live--;
+      atomic_fetch_sub(&failing->live, 1);
    free(memory);
 }
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 /* alloc returns memory aligned for any type or NULL; free takes the size that
@@ -26,7 +27,7 @@ void agx_host_free(const struct agx_host_alloc *alloc, void *memory, size_t size
  * Embedded; reset remaining to arm it again. */
 struct agx_failing_alloc {
    struct agx_host_alloc alloc;
-   size_t remaining; /* allocations that still succeed */
-   size_t live;      /* allocations not yet freed */
+   _Atomic size_t remaining; /* allocations that still succeed */
+   _Atomic size_t live;      /* allocations not yet freed */
 };
 void agx_failing_alloc_init(struct agx_failing_alloc *failing, size_t remaining);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "agx/hw/cdm.h"
+#include "agx/hw/usc.h"
 #include "hal/device.h"
 #include "program/program.h"
 
@@ -13,11 +15,11 @@ struct agx_executable {
    uint32_t preamble_offset_B; /* likewise; meaningless without one */
    uint32_t uniform_B;         /* bytes of uniform contents a dispatch provides */
 
-   /* Words that are the same in each dispatch, packed once (command_encode.c). */
-   uint8_t launch_word_0[4];
-   uint8_t words_tail[24]; /* of the launch words, behind the Uniform words */
+   /* What is the same in each dispatch, made once (command_encode.c). */
+   struct agx_hw_launch launch;                   /* all but USC words and grid */
+   uint8_t words_tail[AGX_HW_USC_TAIL_MAX_BYTES]; /* of the USC words, behind the Uniform words */
    uint32_t words_tail_B;
 };
 
-/* Packs launch_word_0 and words_tail. */
+/* Makes launch and words_tail. */
 AGX_MUST_CHECK agx_status agx_executable_pack(struct agx_executable *executable);

@@ -393,19 +393,18 @@ static void refuses_malformed_streams(void **state)
       agx_status code;
       const char *text;
    } rows[] = {
-      {{5u << 29}, 1, AGX_INVALID_ARGUMENT, "unknown block type"},
-      {{4u << 29, 0}, 2, AGX_INVALID_ARGUMENT, "return without a call"},
-      {{4 | 3u << 27, SIM_WORDS}, 2, AGX_INVALID_ARGUMENT, "launch mode 3"},
-      {{4 | 1 << 20, SIM_WORDS}, 2, AGX_INVALID_ARGUMENT, "launch has unknown bits set"},
-      {{4, SIM_WORDS + 4}, 2, AGX_INVALID_ARGUMENT, "USC words are not 64-aligned"},
-      {{4, 0x80000000, 1, 1, 1, 1, 1, 1}, 8, AGX_DATA_LOSS, "USC words: 0x1180000000"},
-      {{4, SIM_CODE, 1, 1, 1, 1, 1, 1}, 8, AGX_INVALID_ARGUMENT, "unknown tag 0x62"},
-      {{1u << 29 | HIGH, AT(0)}, 2, AGX_INVALID_ARGUMENT, "too many blocks"},
-      {{1u << 29 | 1u << 28 | HIGH, AT(0)}, 2, AGX_INVALID_ARGUMENT, "nested too deeply"},
-      {{1u << 29 | HIGH, AT(2)}, 2, AGX_INVALID_ARGUMENT, "link target is not 4-aligned"},
-      {{1u << 29 | 0x7f, 0}, 2, AGX_DATA_LOSS, "stream: 0x7f00000000 is not mapped"},
+      {{5u << 29}, 1, AGX_DATA_LOSS, "block type 5 is none"},
+      {{4u << 29, 0}, 2, AGX_DATA_LOSS, "nothing was called"},
+      {{4 | 3u << 27, SIM_WORDS}, 2, AGX_DATA_LOSS, "mode 3 is none"},
+      {{4 | 1 << 20, SIM_WORDS}, 2, AGX_DATA_LOSS, "CDM Launch Word 0"},
+      {{4, SIM_WORDS + 4}, 2, AGX_DATA_LOSS, "CDM Launch Word 1"},
+      {{4, 0x80000000, 1, 1, 1, 1, 1, 1}, 8, AGX_DATA_LOSS, "USC words at 0x1180000000"},
+      {{4, SIM_CODE, 1, 1, 1, 1, 1, 1}, 8, AGX_DATA_LOSS, "tag 0x62 is none"},
+      {{1u << 29 | HIGH, AT(0)}, 2, AGX_RESOURCE_EXHAUSTED, "no end after"},
+      {{1u << 29 | 1u << 28 | HIGH, AT(0)}, 2, AGX_RESOURCE_EXHAUSTED, "deeper than"},
+      {{1u << 29 | 0x7f, 0}, 2, AGX_DATA_LOSS, "stream at 0x7f00000000: 4 bytes are not mapped"},
       {{4 | 1 << 27, SIM_WORDS, 0x7f, 0, 1, 1, 1}, 7, AGX_DATA_LOSS, "indirect parameters"},
-      {{4 | 1 << 27, SIM_WORDS, 0x17f, 0, 1, 1, 1}, 7, AGX_INVALID_ARGUMENT, "beyond 40 bits"},
+      {{4 | 1 << 27, SIM_WORDS, 0x17f, 0, 1, 1, 1}, 7, AGX_DATA_LOSS, "CDM Indirect"},
       {{4 | 1 << 27, SIM_WORDS, HIGH, AT(28), 16, 1, 1, 0xffffffff, 1, 1},
        10,
        AGX_INVALID_ARGUMENT,
@@ -432,7 +431,7 @@ static void knows_the_chips_extra_words(void **state)
                               SIM_STREAM + 0x8000, NULL));
    assert_fails(agxs_run_compute(&chip, &launch.memory.interface, &launch.options, SIM_USC_BASE,
                                  SIM_STREAM, NULL),
-                AGX_INVALID_ARGUMENT, "launch lacks the two words of this chip");
+                AGX_DATA_LOSS, "CDM Unk G14X");
    sim_launch_fini(&launch);
 }
 

@@ -19,8 +19,10 @@ enum {
 };
 
 int agx_cmd_asm(int argc, char **argv);
+int agx_cmd_bench(int argc, char **argv);
 int agx_cmd_disasm(int argc, char **argv);
 int agx_cmd_info(int argc, char **argv);
+int agx_cmd_run(int argc, char **argv);
 
 /* Reads a whole file into *out_data (free it; terminated beyond *out_size); NULL
  * or "-" is standard input. */

@@ -20,6 +20,13 @@ static const struct agx_command {
     "Reads FILE or standard input, one instruction a line, as `agx disasm` prints them; offset\n"
     "and bytes columns are skipped, '#' and ';' start a comment. Prints one line of hex for\n"
     "each instruction. The text is described in docs/hw/isa.md.\n"},
+   {"bench", "[--corpus DIR] [--chip CHIP]",
+    "print what kernels compile to, and what dispatches cost the host", agx_cmd_bench,
+    "Compiles the first tier of the corpus in DIR (tests/corpus) and prints our figures beside\n"
+    "recorded ones of Honeykrisp (hk, robustness off); then nanoseconds per recorded dispatch\n"
+    "and per submission on the virtual device with execution switched off. gprs16 and unif16\n"
+    "are in halves; cycles: a static estimate of one pass through each block; ms: compile time,\n"
+    "the best of three.\n"},
    {"disasm", "[--json] [--raw] [FILE | --hex BYTES...]",
     "turn machine code into text, one instruction a line", agx_cmd_disasm,
     "FILE (or standard input) is an ELF file, whose executable sections are shown, or hex text,\n"
@@ -32,6 +39,15 @@ static const struct agx_command {
     "  --device NAME   auto (the default) takes the first usable node, else the virtual AGX;\n"
     "                  drm only a real one; virtual:CHIP such as virtual:g14s or virtual:t6020\n"
     "  --json          print {\"device\": {...}, \"nodes\": [...]}, or \"error\" for the device\n"},
+   {"run", "KERNEL.spv --manifest FILE [--dump DIR] [--check DIR] [--device NAME] [--json]",
+    "run a kernel with the inputs of a manifest", agx_cmd_run,
+    "KERNEL is SPIR-V or a file of `agx compile`; NAME is its file name without ending.\n"
+    "  --manifest FILE  inputs, grid and comparison (tools/manifest/manifest.h has the format)\n"
+    "  --dump DIR       write each output to DIR/NAME.ID.bin\n"
+    "  --check DIR      compare each output with DIR/NAME.ID.bin by the manifest's rule; the\n"
+    "                   exit code is 1 when one differs\n"
+    "  --device NAME    as for `agx info`\n"
+    "  --json           print one object: {\"kernel\", \"device\", \"ns\", \"outputs\": [...]}\n"},
 };
 
 static void print_overview(FILE *to)

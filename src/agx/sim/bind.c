@@ -109,6 +109,7 @@ static void set_register(struct agxs_bound *bound, const struct agx_isa_operand 
    source->bits = operand->bits;
    source->right = operand->bits == 16 ? 16 : 0;
    source->left = operand->bits == 16 && !(operand->value & 1) ? 16 : 0;
+   source->sign = operand->bits == 16 && source->is_signed ? 0x8000 : 0;
 }
 
 static void set_source(struct agxs_bound *bound, unsigned index, uint8_t at, bool is_float,
@@ -756,6 +757,14 @@ static const struct binding bindings[AGX_ISA_OP_COUNT] = {
    MEMBAR(MEMBAR),
 };
 
+static bool is_plain(const struct agxs_uop *uop)
+{
+   bool plain = uop->dst.bits == 32 && !uop->saturate;
+   for (unsigned i = 0; i < AGXS_MAX_SOURCES; i++)
+      plain &= uop->src[i].right == 0 && uop->src[i].bits != 64;
+   return plain;
+}
+
 void agxs_bind(struct agxs_kernel *kernel, const struct agx_isa_instr *instr, uint32_t pc,
                struct agxs_bound *out)
 {
@@ -768,6 +777,7 @@ void agxs_bind(struct agxs_kernel *kernel, const struct agx_isa_instr *instr, ui
    } else {
       refuse(out, AGX_UNIMPLEMENTED, "this instruction is not modelled");
    }
+   out->uop.is_plain = is_plain(&out->uop);
    if (out->jumps) {
       out->target_pc += pc;
       out->uop.imm = (int64_t)pc + instr->length; /* what a call leaves in r1 */

@@ -83,8 +83,7 @@ void agxs_check_after(struct agxs_group *group, const struct agxs_uop *uop)
       if (!((regs->discards[half / 64] & ~regs->writes[half / 64]) >> half % 64 & 1))
          continue;
       uint32_t mask = half & 1 ? 0xffff0000u : 0xffff;
-      AGXS_FOR_LANES(i)
-      {
+      AGXS_FOR_LANES (i) {
          uint32_t *at = &group->regs[half / 2].lane[i];
          *at = (*at & ~mask) | (AGXS_POISON & mask);
       }

@@ -8,7 +8,7 @@
 #include "agx/sim/floats.h"
 
 #define AGXS_COMPARE(type, operator)                                                               \
-   AGXS_FOR_LANES(i)                                                                               \
+   AGXS_FOR_LANES (i)                                                                              \
    out->lane[i] = ((type)a.lane[i] operator(type) b.lane[i] ? ~0u : 0u) ^ flip
 
 /* All ones in the lanes where the condition holds, active or not. Decoding has
@@ -18,8 +18,8 @@ static inline void agxs_compare_int(const struct agxs_group *group, const struct
 {
    struct agxs_row a, b;
    uint32_t flip = uop->invert ? ~0u : 0;
-   agxs_get_i32(group, &uop->src[0], &a);
-   agxs_get_i32(group, &uop->src[1], &b);
+   agxs_get_u32(group, &uop->src[0], &a);
+   agxs_get_u32(group, &uop->src[1], &b);
    switch (uop->mode) {
    case AGX_ISA_ICOND_ULT:
       AGXS_COMPARE(uint32_t, <);
@@ -40,8 +40,7 @@ static inline void agxs_compare_int(const struct agxs_group *group, const struct
 }
 
 #define AGXS_COMPARE_FLOAT(condition)                                                              \
-   AGXS_FOR_LANES(i)                                                                               \
-   {                                                                                               \
+   AGXS_FOR_LANES (i) {                                                                            \
       float x = agxs_float(a.lane[i]), y = agxs_float(b.lane[i]);                                  \
       out->lane[i] = ((condition) ? ~0u : 0u) ^ flip;                                              \
    }

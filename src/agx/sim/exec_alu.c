@@ -7,22 +7,47 @@
 #include "agx/sim/exec.h"
 #include "agx/sim/lanes.h"
 
-const struct agxs_uop *AGXS_EXEC(mov)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a;
-   agxs_get_u32(group, &uop->src[0], &a);
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
-}
+/* One loop over the lanes: x, y, z are the sources, the expression is the result;
+ * setup computes what is the same for all lanes. */
+#define INT_OPERATION(name, setup, expression)                                                     \
+   AGXS_INLINE void name##_loop(struct agxs_group *group, const struct agxs_uop *uop,              \
+                                bool is_plain, bool is_all)                                        \
+   {                                                                                               \
+      const struct agxs_reader a = agxs_reader(group, &uop->src[0]);                               \
+      const struct agxs_reader b = agxs_reader(group, &uop->src[1]);                               \
+      const struct agxs_reader c = agxs_reader(group, &uop->src[2]);                               \
+      const struct agxs_writer d = agxs_writer(group, &uop->dst);                                  \
+      setup;                                                                                       \
+      AGXS_EACH_LANE (i) {                                                                         \
+         const uint32_t x = agxs_read(&a, i, is_plain), y = agxs_read(&b, i, is_plain);            \
+         const uint32_t z = agxs_read(&c, i, is_plain);                                            \
+         (void)x, (void)y, (void)z;                                                                \
+         agxs_write(&d, i, (expression), is_plain, is_all);                                        \
+      }                                                                                            \
+   }                                                                                               \
+   const struct agxs_uop *AGXS_EXEC(name)(struct agxs_group * group, const struct agxs_uop *uop)   \
+   {                                                                                               \
+      AGXS_RUN_LOOP(name##_loop, group, uop);                                                      \
+      return uop + 1;                                                                              \
+   }
+
+INT_OPERATION(mov, , x)
 
 /* The addend of iadd and imadd: negated, then shifted; shifts above 4 give 0. */
-static void shift_addend(const struct agxs_uop *uop, struct agxs_row *value)
+struct addend {
+   uint32_t flip, keep;
+   unsigned shift;
+};
+
+static inline struct addend addend_of(const struct agxs_uop *uop)
 {
-   uint32_t flip = uop->negate ? ~0u : 0;
-   uint32_t keep = uop->shift < 5 ? ~0u : 0;
-   unsigned shift = uop->shift & 7;
-   AGXS_FOR_LANES(i)
-   value->lane[i] = (((value->lane[i] ^ flip) - flip) << shift) & keep;
+   return (struct addend){
+      .flip = uop->negate ? ~0u : 0, .keep = uop->shift < 5 ? ~0u : 0, .shift = uop->shift & 7};
+}
+
+static inline uint32_t shift_addend(const struct addend *addend, uint32_t value)
+{
+   return (((value ^ addend->flip) - addend->flip) << addend->shift) & addend->keep;
 }
 
 static void shift_addend64(const struct agxs_uop *uop, uint64_t *value)
@@ -30,21 +55,11 @@ static void shift_addend64(const struct agxs_uop *uop, uint64_t *value)
    uint64_t flip = uop->negate ? ~0ull : 0;
    uint64_t keep = uop->shift < 5 ? ~0ull : 0;
    unsigned shift = uop->shift & 7;
-   AGXS_FOR_LANES(i)
-   value[i] = (((value[i] ^ flip) - flip) << shift) & keep;
+   AGXS_FOR_LANES (i)
+      value[i] = (((value[i] ^ flip) - flip) << shift) & keep;
 }
 
-const struct agxs_uop *AGXS_EXEC(iadd)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a, b;
-   agxs_get_i32(group, &uop->src[0], &a);
-   agxs_get_i32(group, &uop->src[1], &b);
-   shift_addend(uop, &b);
-   AGXS_FOR_LANES(i)
-   a.lane[i] += b.lane[i];
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
-}
+INT_OPERATION(iadd, const struct addend addend = addend_of(uop), x + shift_addend(&addend, y))
 
 const struct agxs_uop *AGXS_EXEC(iadd64)(struct agxs_group *group, const struct agxs_uop *uop)
 {
@@ -52,8 +67,8 @@ const struct agxs_uop *AGXS_EXEC(iadd64)(struct agxs_group *group, const struct 
    agxs_get_i64(group, &uop->src[0], a);
    agxs_get_i64(group, &uop->src[1], b);
    shift_addend64(uop, b);
-   AGXS_FOR_LANES(i)
-   a[i] += b[i];
+   AGXS_FOR_LANES (i)
+      a[i] += b[i];
    agxs_put_u64(group, &uop->dst, a);
    return uop + 1;
 }
@@ -80,8 +95,7 @@ const struct agxs_uop *AGXS_EXEC(iadd_sat)(struct agxs_group *group, const struc
    struct agxs_row d;
    agxs_get_i64(group, &uop->src[0], a);
    agxs_get_i64(group, &uop->src[1], b);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       __int128 addend = widen(&uop->src[1], b[i]);
       d.lane[i] = clamp_to(uop, widen(&uop->src[0], a[i]) + (uop->negate ? -addend : addend));
    }
@@ -89,18 +103,7 @@ const struct agxs_uop *AGXS_EXEC(iadd_sat)(struct agxs_group *group, const struc
    return uop + 1;
 }
 
-const struct agxs_uop *AGXS_EXEC(imadd)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a, b, c;
-   agxs_get_i32(group, &uop->src[0], &a);
-   agxs_get_i32(group, &uop->src[1], &b);
-   agxs_get_i32(group, &uop->src[2], &c);
-   shift_addend(uop, &c);
-   AGXS_FOR_LANES(i)
-   a.lane[i] = a.lane[i] * b.lane[i] + c.lane[i];
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
-}
+INT_OPERATION(imadd, const struct addend addend = addend_of(uop), x *y + shift_addend(&addend, z))
 
 const struct agxs_uop *AGXS_EXEC(imadd64)(struct agxs_group *group, const struct agxs_uop *uop)
 {
@@ -109,8 +112,8 @@ const struct agxs_uop *AGXS_EXEC(imadd64)(struct agxs_group *group, const struct
    agxs_get_i64(group, &uop->src[1], b);
    agxs_get_i64(group, &uop->src[2], c);
    shift_addend64(uop, c);
-   AGXS_FOR_LANES(i)
-   a[i] = a[i] * b[i] + c[i];
+   AGXS_FOR_LANES (i)
+      a[i] = a[i] * b[i] + c[i];
    agxs_put_u64(group, &uop->dst, a);
    return uop + 1;
 }
@@ -122,8 +125,7 @@ const struct agxs_uop *AGXS_EXEC(imadd_sat)(struct agxs_group *group, const stru
    agxs_get_i64(group, &uop->src[0], a);
    agxs_get_i64(group, &uop->src[1], b);
    agxs_get_i64(group, &uop->src[2], c);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       __int128 addend = widen(&uop->src[2], c[i]);
       __int128 product = widen(&uop->src[0], a[i]) * widen(&uop->src[1], b[i]);
       d.lane[i] = clamp_to(uop, product + (uop->negate ? -addend : addend));
@@ -132,21 +134,30 @@ const struct agxs_uop *AGXS_EXEC(imadd_sat)(struct agxs_group *group, const stru
    return uop + 1;
 }
 
-/* The truth table as a polynomial over xor and and: t0 ^ (t0^t1)a ^ (t0^t2)b ^ (...)ab. */
-const struct agxs_uop *AGXS_EXEC(bitop)(struct agxs_group *group, const struct agxs_uop *uop)
+static inline uint32_t all_or_none(unsigned bits)
 {
-   struct agxs_row a, b;
-   agxs_get_u32(group, &uop->src[0], &a);
-   agxs_get_u32(group, &uop->src[1], &b);
-   uint32_t t[4];
-   for (unsigned i = 0; i < 4; i++)
-      t[i] = uop->mode >> i & 1 ? ~0u : 0;
-   uint32_t k0 = t[0], ka = t[0] ^ t[1], kb = t[0] ^ t[2], kab = t[0] ^ t[1] ^ t[2] ^ t[3];
-   AGXS_FOR_LANES(i)
-   a.lane[i] = k0 ^ (ka & a.lane[i]) ^ (kb & b.lane[i]) ^ (kab & a.lane[i] & b.lane[i]);
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
+   return bits & 1 ? ~0u : 0;
 }
+
+/* The table as a polynomial: t0 ^ (t0^t1)x ^ (t0^t2)y ^ (t0^t1^t2^t3)xy. */
+struct polynomial {
+   uint32_t k[4];
+};
+
+static inline struct polynomial polynomial_of(unsigned t)
+{
+   return (struct polynomial){{all_or_none(t), all_or_none(t ^ t >> 1), all_or_none(t ^ t >> 2),
+                               all_or_none(t ^ t >> 1 ^ t >> 2 ^ t >> 3)}};
+}
+
+static inline uint32_t truth_table(const struct polynomial *table, uint32_t x, uint32_t y)
+{
+   const uint32_t *k = table->k;
+   return k[0] ^ (k[1] & x) ^ (k[2] & y) ^ (k[3] & x & y);
+}
+
+INT_OPERATION(bitop, const struct polynomial table = polynomial_of(uop->mode),
+              truth_table(&table, x, y))
 
 /* Shifts by 0..127, as if the register were that wide. */
 static inline uint32_t shift_left(uint32_t value, uint32_t amount)
@@ -170,116 +181,50 @@ static uint32_t field_mask(const struct agxs_uop *uop)
    return bits ? (1u << bits) - 1 : ~0u;
 }
 
-const struct agxs_uop *AGXS_EXEC(bfi)(struct agxs_group *group, const struct agxs_uop *uop)
+static inline uint32_t insert_field(uint32_t mask, uint32_t x, uint32_t y, uint32_t s)
 {
-   struct agxs_row a, b, c;
-   agxs_get_u32(group, &uop->src[0], &a);
-   agxs_get_u32(group, &uop->src[1], &b);
-   agxs_get_u32(group, &uop->src[2], &c);
-   uint32_t mask = field_mask(uop);
-   AGXS_FOR_LANES(i)
-   {
-      uint32_t s = c.lane[i] & 127;
-      a.lane[i] = (a.lane[i] & ~shift_left(mask, s)) | shift_left(b.lane[i] & mask, s);
-   }
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
+   return (x & ~shift_left(mask, s)) | shift_left(y & mask, s);
 }
 
-const struct agxs_uop *AGXS_EXEC(bfeil)(struct agxs_group *group, const struct agxs_uop *uop)
+INT_OPERATION(bfi, const uint32_t mask = field_mask(uop), insert_field(mask, x, y, z & 127))
+
+INT_OPERATION(bfeil, const uint32_t mask = field_mask(uop),
+              (x & ~mask) | (shift_right(y, z & 127) & mask))
+
+INT_OPERATION(extr, const uint32_t mask = field_mask(uop),
+              (uint32_t)shift_right64(x | (uint64_t)y << 32, z & 127) & mask)
+
+static inline uint32_t shift_left_high(uint32_t mask, uint32_t x, uint32_t y, uint32_t s)
 {
-   struct agxs_row a, b, c;
-   agxs_get_u32(group, &uop->src[0], &a);
-   agxs_get_u32(group, &uop->src[1], &b);
-   agxs_get_u32(group, &uop->src[2], &c);
-   uint32_t mask = field_mask(uop);
-   AGXS_FOR_LANES(i)
-   a.lane[i] = (a.lane[i] & ~mask) | (shift_right(b.lane[i], c.lane[i] & 127) & mask);
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
+   uint32_t kept = s < 32 ? mask : shift_left(mask, s - 32);
+   uint32_t high = s < 32 ? (uint32_t)((uint64_t)y << (s & 31) >> 32) : shift_left(y, s - 32);
+   return (high & kept) | (x & ~kept);
 }
 
-const struct agxs_uop *AGXS_EXEC(extr)(struct agxs_group *group, const struct agxs_uop *uop)
+INT_OPERATION(shlhi, const uint32_t mask = field_mask(uop), shift_left_high(mask, x, y, z & 127))
+
+static inline uint32_t shift_right_high(uint32_t mask, uint32_t x, uint32_t y, uint32_t s)
 {
-   struct agxs_row a, b, c;
-   agxs_get_u32(group, &uop->src[0], &a);
-   agxs_get_u32(group, &uop->src[1], &b);
-   agxs_get_u32(group, &uop->src[2], &c);
-   uint32_t mask = field_mask(uop);
-   AGXS_FOR_LANES(i)
-   {
-      uint64_t pair = a.lane[i] | (uint64_t)b.lane[i] << 32;
-      a.lane[i] = (uint32_t)shift_right64(pair, c.lane[i] & 127) & mask;
-   }
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
+   uint32_t kept = (uint32_t)((uint64_t)mask << 32 >> (s < 32 ? s : 32));
+   uint32_t low = (uint32_t)shift_right64((uint64_t)y << 32, s);
+   return (low & kept) | (x & ~kept);
 }
 
-const struct agxs_uop *AGXS_EXEC(shlhi)(struct agxs_group *group, const struct agxs_uop *uop)
+INT_OPERATION(shrhi, const uint32_t mask = field_mask(uop), shift_right_high(mask, x, y, z & 127))
+
+static inline uint32_t shift_signed(uint32_t x, uint32_t s)
 {
-   struct agxs_row a, b, c;
-   agxs_get_u32(group, &uop->src[0], &a);
-   agxs_get_u32(group, &uop->src[1], &b);
-   agxs_get_u32(group, &uop->src[2], &c);
-   uint32_t mask = field_mask(uop);
-   AGXS_FOR_LANES(i)
-   {
-      uint32_t s = c.lane[i] & 127;
-      uint32_t kept = s < 32 ? mask : shift_left(mask, s - 32);
-      uint32_t high =
-         s < 32 ? (uint32_t)((uint64_t)b.lane[i] << (s & 31) >> 32) : shift_left(b.lane[i], s - 32);
-      a.lane[i] = (high & kept) | (a.lane[i] & ~kept);
-   }
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
+   return (uint32_t)((int32_t)x >> (s < 31 ? s : 31));
 }
 
-const struct agxs_uop *AGXS_EXEC(shrhi)(struct agxs_group *group, const struct agxs_uop *uop)
+static inline uint32_t shift_signed_high(uint32_t x, uint32_t s)
 {
-   struct agxs_row a, b, c;
-   agxs_get_u32(group, &uop->src[0], &a);
-   agxs_get_u32(group, &uop->src[1], &b);
-   agxs_get_u32(group, &uop->src[2], &c);
-   uint64_t mask = (uint64_t)field_mask(uop) << 32;
-   AGXS_FOR_LANES(i)
-   {
-      uint32_t s = c.lane[i] & 127;
-      uint32_t kept = (uint32_t)(mask >> (s < 32 ? s : 32));
-      uint32_t low = (uint32_t)shift_right64((uint64_t)b.lane[i] << 32, s);
-      a.lane[i] = (low & kept) | (a.lane[i] & ~kept);
-   }
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
+   return (uint32_t)((int64_t)((uint64_t)x << 32) >> (s < 63 ? s : 63));
 }
 
-const struct agxs_uop *AGXS_EXEC(asr)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a, b;
-   agxs_get_i32(group, &uop->src[0], &a);
-   agxs_get_u32(group, &uop->src[1], &b);
-   AGXS_FOR_LANES(i)
-   {
-      uint32_t s = b.lane[i] & 127;
-      a.lane[i] = (uint32_t)((int32_t)a.lane[i] >> (s < 31 ? s : 31));
-   }
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
-}
+INT_OPERATION(asr, , shift_signed(x, y & 127))
 
-const struct agxs_uop *AGXS_EXEC(asrh)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a, b;
-   agxs_get_i32(group, &uop->src[0], &a);
-   agxs_get_u32(group, &uop->src[1], &b);
-   AGXS_FOR_LANES(i)
-   {
-      uint32_t s = b.lane[i] & 127;
-      int64_t wide = (int64_t)((uint64_t)a.lane[i] << 32);
-      a.lane[i] = (uint32_t)(wide >> (s < 63 ? s : 63));
-   }
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
-}
+INT_OPERATION(asrh, , shift_signed_high(x, y & 127))
 
 static inline uint32_t reverse_bits(uint32_t v)
 {
@@ -289,35 +234,11 @@ static inline uint32_t reverse_bits(uint32_t v)
    return __builtin_bswap32(v);
 }
 
-const struct agxs_uop *AGXS_EXEC(bitrev)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a;
-   agxs_get_u32(group, &uop->src[0], &a);
-   AGXS_FOR_LANES(i)
-   a.lane[i] = reverse_bits(a.lane[i]);
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
-}
+INT_OPERATION(bitrev, , reverse_bits(x))
 
-const struct agxs_uop *AGXS_EXEC(popcnt)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a;
-   agxs_get_u32(group, &uop->src[0], &a);
-   AGXS_FOR_LANES(i)
-   a.lane[i] = (uint32_t)__builtin_popcount(a.lane[i]);
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
-}
+INT_OPERATION(popcnt, , (uint32_t)__builtin_popcount(x))
 
-const struct agxs_uop *AGXS_EXEC(ffs)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a;
-   agxs_get_u32(group, &uop->src[0], &a);
-   AGXS_FOR_LANES(i)
-   a.lane[i] = a.lane[i] ? 31 - (uint32_t)__builtin_clz(a.lane[i]) : ~0u;
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
-}
+INT_OPERATION(ffs, , x ? 31 - (uint32_t)__builtin_clz(x) : ~0u)
 
 /* Spreads the low 16 bits to the even positions. */
 static inline uint32_t spread_bits(uint32_t v)
@@ -329,16 +250,7 @@ static inline uint32_t spread_bits(uint32_t v)
    return (v | v << 1) & 0x55555555;
 }
 
-const struct agxs_uop *AGXS_EXEC(intl)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a, b;
-   agxs_get_u32(group, &uop->src[0], &a);
-   agxs_get_u32(group, &uop->src[1], &b);
-   AGXS_FOR_LANES(i)
-   a.lane[i] = spread_bits(a.lane[i]) | spread_bits(b.lane[i]) << 1;
-   agxs_put_u32(group, &uop->dst, &a);
-   return uop + 1;
-}
+INT_OPERATION(intl, , spread_bits(x) | spread_bits(y) << 1)
 
 static void select_lanes(struct agxs_group *group, const struct agxs_uop *uop,
                          const struct agxs_row *truth)
@@ -346,8 +258,8 @@ static void select_lanes(struct agxs_group *group, const struct agxs_uop *uop,
    struct agxs_row x, y;
    agxs_get_u32(group, &uop->src[2], &x);
    agxs_get_u32(group, &uop->src[3], &y);
-   AGXS_FOR_LANES(i)
-   x.lane[i] = (x.lane[i] & truth->lane[i]) | (y.lane[i] & ~truth->lane[i]);
+   AGXS_FOR_LANES (i)
+      x.lane[i] = (x.lane[i] & truth->lane[i]) | (y.lane[i] & ~truth->lane[i]);
    agxs_put_u32(group, &uop->dst, &x);
 }
 

@@ -13,10 +13,9 @@ static void set_nesting(struct agxs_group *group, const struct agxs_row *nesting
 {
    struct agxs_row *row = &group->regs[0];
    uint32_t active = 0;
-   AGXS_FOR_LANES(i)
-   row->lane[i] = (row->lane[i] & 0xffff0000u) | (nesting->lane[i] & 0xffff);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i)
+      row->lane[i] = (row->lane[i] & 0xffff0000u) | (nesting->lane[i] & 0xffff);
+   AGXS_FOR_LANES (i) {
       uint32_t on = 0u - (((nesting->lane[i] & 0xffff) == 0) & (group->exists >> i & 1));
       group->exec.lane[i] = on;
       active |= on & 1u << i;
@@ -26,16 +25,16 @@ static void set_nesting(struct agxs_group *group, const struct agxs_row *nesting
 
 static void get_nesting(const struct agxs_group *group, struct agxs_row *out)
 {
-   AGXS_FOR_LANES(i)
-   out->lane[i] = group->regs[0].lane[i] & 0xffff;
+   AGXS_FOR_LANES (i)
+      out->lane[i] = group->regs[0].lane[i] & 0xffff;
 }
 
 const struct agxs_uop *AGXS_EXEC(pop_exec)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct agxs_row v;
    get_nesting(group, &v);
-   AGXS_FOR_LANES(i)
-   v.lane[i] = v.lane[i] > uop->nest ? v.lane[i] - uop->nest : 0;
+   AGXS_FOR_LANES (i)
+      v.lane[i] = v.lane[i] > uop->nest ? v.lane[i] - uop->nest : 0;
    set_nesting(group, &v);
    return uop + 1;
 }
@@ -44,8 +43,8 @@ static void enter_if(struct agxs_group *group, uint32_t nest, const struct agxs_
 {
    struct agxs_row v;
    get_nesting(group, &v);
-   AGXS_FOR_LANES(i)
-   v.lane[i] = v.lane[i] ? v.lane[i] + nest : truth->lane[i] ? 0 : 1;
+   AGXS_FOR_LANES (i)
+      v.lane[i] = v.lane[i] ? v.lane[i] + nest : truth->lane[i] ? 0 : 1;
    set_nesting(group, &v);
 }
 
@@ -53,8 +52,7 @@ static void enter_else(struct agxs_group *group, uint32_t nest, const struct agx
 {
    struct agxs_row v;
    get_nesting(group, &v);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       uint32_t failed = truth->lane[i] ? 0 : 1;
       v.lane[i] = v.lane[i] == 0 ? nest : v.lane[i] == 1 ? failed : v.lane[i];
    }
@@ -65,8 +63,8 @@ static void test_while(struct agxs_group *group, uint32_t nest, const struct agx
 {
    struct agxs_row v;
    get_nesting(group, &v);
-   AGXS_FOR_LANES(i)
-   v.lane[i] = v.lane[i] < nest ? (truth->lane[i] ? 0 : nest) : v.lane[i];
+   AGXS_FOR_LANES (i)
+      v.lane[i] = v.lane[i] < nest ? (truth->lane[i] ? 0 : nest) : v.lane[i];
    set_nesting(group, &v);
 }
 
@@ -106,8 +104,8 @@ const struct agxs_uop *AGXS_EXEC(link)(struct agxs_group *group, const struct ag
 const struct agxs_uop *AGXS_EXEC(call)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct agxs_row back;
-   AGXS_FOR_LANES(i)
-   back.lane[i] = (uint32_t)uop->imm;
+   AGXS_FOR_LANES (i)
+      back.lane[i] = (uint32_t)uop->imm;
    agxs_put_u32(group, &uop->dst, &back);
    return uop->target;
 }
@@ -120,8 +118,7 @@ const struct agxs_uop *AGXS_EXEC(ret)(struct agxs_group *group, const struct agx
    if (!group->active)
       return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED, "no lane is active");
    unsigned first = (unsigned)__builtin_ctz(group->active);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       if (group->exec.lane[i] && to->lane[i] != to->lane[first])
          return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED,
                                 "lane %u returns to 0x%x, lane %u to 0x%x", first, to->lane[first],
@@ -232,8 +229,8 @@ static uint32_t special_register(const struct agxs_group *group, unsigned number
 const struct agxs_uop *AGXS_EXEC(mfsr)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct agxs_row d;
-   AGXS_FOR_LANES(i)
-   d.lane[i] = special_register(group, (unsigned)uop->imm, i);
+   AGXS_FOR_LANES (i)
+      d.lane[i] = special_register(group, (unsigned)uop->imm, i);
    agxs_put_u32(group, &uop->dst, &d);
    return uop + 1;
 }

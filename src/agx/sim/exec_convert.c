@@ -14,8 +14,7 @@
       struct agxs_row a;                                                                           \
       struct agxs_floats d;                                                                        \
       agxs_get_float(group, &uop->src[0], &a);                                                     \
-      AGXS_FOR_LANES(i)                                                                            \
-      {                                                                                            \
+      AGXS_FOR_LANES (i) {                                                                         \
          float x = agxs_float(a.lane[i]);                                                          \
          d.lane[i] = (expression);                                                                 \
       }                                                                                            \
@@ -73,8 +72,8 @@ static void derive(struct agxs_group *group, const struct agxs_uop *uop, unsigne
    struct agxs_row a;
    struct agxs_floats d;
    agxs_get_float(group, &uop->src[0], &a);
-   AGXS_FOR_LANES(i)
-   d.lane[i] = agxs_float(a.lane[i | bit]) - agxs_float(a.lane[i & ~bit]);
+   AGXS_FOR_LANES (i)
+      d.lane[i] = agxs_float(a.lane[i | bit]) - agxs_float(a.lane[i & ~bit]);
    agxs_put_single(group, uop, &d);
 }
 
@@ -123,8 +122,7 @@ const struct agxs_uop *AGXS_EXEC(int_to_f)(struct agxs_group *group, const struc
    unsigned unused = 32 - uop->count; /* uop->count: the integer's size */
    bool nearest = uop->mode == AGX_ISA_ROUND_RTE;
    agxs_get_u32(group, &uop->src[0], &a);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       uint32_t raised = a.lane[i] << unused;
       bool negative = uop->is_signed && raised >> 31;
       uint32_t value = uop->is_signed ? (uint32_t)((int32_t)raised >> unused) : raised >> unused;
@@ -150,8 +148,7 @@ const struct agxs_uop *AGXS_EXEC(f_to_int)(struct agxs_group *group, const struc
    double low = uop->is_signed ? -span : 0.0, high = span - 1.0;
    bool nearest = uop->mode == AGX_ISA_ROUND_RTE;
    agxs_get_float(group, &uop->src[0], &a);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       float x = agxs_float(a.lane[i]);
       a.lane[i] = float_to_int((double)(nearest ? round_to_even(x) : truncf(x)), low, high);
    }

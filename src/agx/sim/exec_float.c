@@ -8,42 +8,61 @@
 #include "agx/sim/exec.h"
 #include "agx/sim/floats.h"
 
-const struct agxs_uop *AGXS_EXEC(fadd)(struct agxs_group *group, const struct agxs_uop *uop)
+/* What a single source gives and how a result is kept; see floats.h. */
+AGXS_INLINE float read_single(const struct agxs_row *row, const struct agxs_source *source,
+                              unsigned i)
 {
-   struct agxs_row a, b;
-   struct agxs_floats d;
-   agxs_get_float(group, &uop->src[0], &a);
-   agxs_get_float(group, &uop->src[1], &b);
-   AGXS_FOR_LANES(i)
-   d.lane[i] = agxs_float(a.lane[i]) + agxs_float(b.lane[i]);
-   agxs_put_single(group, uop, &d);
-   return uop + 1;
+   return agxs_float((agxs_flush(row->lane[i]) & source->keep) ^ source->flip);
 }
 
-const struct agxs_uop *AGXS_EXEC(fmul)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a, b;
-   struct agxs_floats d;
-   agxs_get_float(group, &uop->src[0], &a);
-   agxs_get_float(group, &uop->src[1], &b);
-   AGXS_FOR_LANES(i)
-   d.lane[i] = agxs_float(a.lane[i]) * agxs_float(b.lane[i]);
-   agxs_put_single(group, uop, &d);
-   return uop + 1;
-}
+/* The quick way, for single registers without saturation: one loop. */
+#define SINGLE_OPERATION(name, expression)                                                         \
+   AGXS_INLINE void name##_loop(struct agxs_group *group, const struct agxs_uop *uop,              \
+                                bool is_plain, bool is_all)                                        \
+   {                                                                                               \
+      const struct agxs_row *a = agxs_source_row(group, &uop->src[0]);                             \
+      const struct agxs_row *b = agxs_source_row(group, &uop->src[1]);                             \
+      const struct agxs_row *c = agxs_source_row(group, &uop->src[2]);                             \
+      const struct agxs_source sa = uop->src[0], sb = uop->src[1], sc = uop->src[2];               \
+      const struct agxs_writer d = agxs_writer(group, &uop->dst);                                  \
+      AGXS_EACH_LANE (i) {                                                                         \
+         const float x = read_single(a, &sa, i), y = read_single(b, &sb, i);                       \
+         const float z = read_single(c, &sc, i);                                                   \
+         (void)z;                                                                                  \
+         const uint32_t raw = agxs_bits(expression);                                               \
+         agxs_write(&d, i, (raw & 0x7fffffff) > 0x7f800000u ? AGXS_NAN32 : agxs_flush(raw),        \
+                    is_plain, is_all);                                                             \
+      }                                                                                            \
+   }                                                                                               \
+   static void name##_any(struct agxs_group *group, const struct agxs_uop *uop)                    \
+   {                                                                                               \
+      struct agxs_row a, b, c;                                                                     \
+      struct agxs_floats d;                                                                        \
+      agxs_get_float(group, &uop->src[0], &a);                                                     \
+      agxs_get_float(group, &uop->src[1], &b);                                                     \
+      agxs_get_float(group, &uop->src[2], &c);                                                     \
+      AGXS_FOR_LANES (i) {                                                                         \
+         const float x = agxs_float(a.lane[i]), y = agxs_float(b.lane[i]);                         \
+         const float z = agxs_float(c.lane[i]);                                                    \
+         (void)z;                                                                                  \
+         d.lane[i] = (expression);                                                                 \
+      }                                                                                            \
+      agxs_put_single(group, uop, &d);                                                             \
+   }                                                                                               \
+   const struct agxs_uop *AGXS_EXEC(name)(struct agxs_group * group, const struct agxs_uop *uop)   \
+   {                                                                                               \
+      if (!uop->is_plain)                                                                          \
+         name##_any(group, uop);                                                                   \
+      else if (group->active == ~0u)                                                               \
+         name##_loop(group, uop, true, true);                                                      \
+      else                                                                                         \
+         name##_loop(group, uop, true, false);                                                     \
+      return uop + 1;                                                                              \
+   }
 
-const struct agxs_uop *AGXS_EXEC(ffma)(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   struct agxs_row a, b, c;
-   struct agxs_floats d;
-   agxs_get_float(group, &uop->src[0], &a);
-   agxs_get_float(group, &uop->src[1], &b);
-   agxs_get_float(group, &uop->src[2], &c);
-   AGXS_FOR_LANES(i)
-   d.lane[i] = fmaf(agxs_float(a.lane[i]), agxs_float(b.lane[i]), agxs_float(c.lane[i]));
-   agxs_put_single(group, uop, &d);
-   return uop + 1;
-}
+SINGLE_OPERATION(fadd, x + y)
+SINGLE_OPERATION(fmul, x *y)
+SINGLE_OPERATION(ffma, fmaf(x, y, z))
 
 /* A sum of two halves that single can't hold is so far from any tie of half
  * precision that rounding twice gives what rounding once does (24 >= 2 * 11 + 2). */
@@ -53,8 +72,8 @@ const struct agxs_uop *AGXS_EXEC(hadd)(struct agxs_group *group, const struct ag
    struct agxs_floats d;
    agxs_get_float(group, &uop->src[0], &a);
    agxs_get_float(group, &uop->src[1], &b);
-   AGXS_FOR_LANES(i)
-   d.lane[i] = agxs_float(a.lane[i]) + agxs_float(b.lane[i]);
+   AGXS_FOR_LANES (i)
+      d.lane[i] = agxs_float(a.lane[i]) + agxs_float(b.lane[i]);
    agxs_put_half(group, uop, &d);
    return uop + 1;
 }
@@ -66,8 +85,8 @@ const struct agxs_uop *AGXS_EXEC(hmul)(struct agxs_group *group, const struct ag
    struct agxs_floats d;
    agxs_get_float(group, &uop->src[0], &a);
    agxs_get_float(group, &uop->src[1], &b);
-   AGXS_FOR_LANES(i)
-   d.lane[i] = agxs_float(a.lane[i]) * agxs_float(b.lane[i]);
+   AGXS_FOR_LANES (i)
+      d.lane[i] = agxs_float(a.lane[i]) * agxs_float(b.lane[i]);
    agxs_put_half(group, uop, &d);
    return uop + 1;
 }
@@ -93,8 +112,7 @@ const struct agxs_uop *AGXS_EXEC(hfma)(struct agxs_group *group, const struct ag
    agxs_get_float(group, &uop->src[0], &a);
    agxs_get_float(group, &uop->src[1], &b);
    agxs_get_float(group, &uop->src[2], &c);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       double product = (double)agxs_float(a.lane[i]) * (double)agxs_float(b.lane[i]);
       d.lane[i] = round_to_odd(product + (double)agxs_float(c.lane[i]));
    }

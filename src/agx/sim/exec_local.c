@@ -7,6 +7,7 @@
  * threadgroup loads give 0 and stores are dropped, as soft faults.
  */
 #include "agx/sim/atomic.h"
+#include "agx/sim/elements.h"
 #include "agx/sim/exec.h"
 #include "agx/sim/format.h"
 #include "agx/sim/kernel.h"
@@ -21,11 +22,30 @@ static void get_local_addresses(const struct agxs_group *group, const struct agx
    if (uop->has_index) {
       agxs_get_u32(group, &uop->src[2], &index);
    } else {
-      AGXS_FOR_LANES(i)
-      index.lane[i] = (uint32_t)uop->imm;
+      AGXS_FOR_LANES (i)
+         index.lane[i] = (uint32_t)uop->imm;
    }
-   AGXS_FOR_LANES(i)
-   out->lane[i] = out->lane[i] + index.lane[i] * bytes;
+   AGXS_FOR_LANES (i)
+      out->lane[i] = out->lane[i] + index.lane[i] * bytes;
+}
+
+/* True when every element that active lanes name lies in threadgroup memory and needs no
+ * conversion; the offsets are then good for agxs_load_elements and agxs_store_elements. */
+static bool is_inside(const struct agxs_group *group, const struct agxs_uop *uop, unsigned bytes,
+                      struct agxs_row *address)
+{
+   uint32_t size = group->worker->dispatch->shared_bytes, outside = 0;
+   if (!agxs_formats[uop->format].is_raw || size < 4 * bytes)
+      return false;
+   uint32_t last = size - 4 * bytes;
+   struct agxs_row offset;
+   AGXS_FOR_LANES (i) {
+      offset.lane[i] = address->lane[i] & 0xffff & group->exec.lane[i];
+      outside |= offset.lane[i] > last ? ~0u : 0u;
+   }
+   if (!outside)
+      *address = offset;
+   return !outside;
 }
 
 /* The bytes of one element, or NULL (then *stop says whether the group does). */
@@ -48,8 +68,11 @@ const struct agxs_uop *AGXS_EXEC(lload)(struct agxs_group *group, const struct a
    struct agxs_row address;
    bool stop = false;
    get_local_addresses(group, uop, bytes, &address);
-   AGXS_FOR_LANES(i)
-   {
+   if (is_inside(group, uop, bytes, &address)) {
+      agxs_load_elements(group, uop, group->worker->shared, &address);
+      return uop + 1;
+   }
+   AGXS_FOR_LANES (i) {
       unsigned slot = 0;
       for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
          if (!(uop->mask >> e & 1))
@@ -71,8 +94,11 @@ const struct agxs_uop *AGXS_EXEC(lstore)(struct agxs_group *group, const struct 
    struct agxs_row address;
    bool stop = false;
    get_local_addresses(group, uop, bytes, &address);
-   AGXS_FOR_LANES(i)
-   {
+   if (is_inside(group, uop, bytes, &address)) {
+      agxs_store_elements(group, uop, group->worker->shared, &address);
+      return uop + 1;
+   }
+   AGXS_FOR_LANES (i) {
       unsigned slot = 0;
       for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
          if (!(uop->mask >> e & 1))
@@ -95,8 +121,7 @@ const struct agxs_uop *AGXS_EXEC(latomic)(struct agxs_group *group, const struct
    struct agxs_row address;
    bool stop = false;
    get_local_addresses(group, uop, 4, &address);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       if (!group->exec.lane[i])
          continue;
       uint32_t value = agxs_get_lane(group, &uop->src[0], 0, i), compare = 0, old = 0;
@@ -133,8 +158,8 @@ static void get_stack_offsets(const struct agxs_group *group, const struct agxs_
    uint64_t index[AGXS_LANES];
    if (uop->has_index)
       agxs_get_i64(group, &uop->src[2], index);
-   AGXS_FOR_LANES(i)
-   out[i] = uop->has_index ? (int64_t)index[i] : uop->imm;
+   AGXS_FOR_LANES (i)
+      out[i] = uop->has_index ? (int64_t)index[i] : uop->imm;
 }
 
 /* Byte offset from the stack's low end, or -1 after failing the group. */
@@ -158,8 +183,7 @@ const struct agxs_uop *AGXS_EXEC(stack_load)(struct agxs_group *group, const str
    uint32_t kept = bytes == 4 ? ~0u : (1u << 8 * bytes) - 1;
    int64_t offset[AGXS_LANES];
    get_stack_offsets(group, uop, offset);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       unsigned slot = 0;
       for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
          if (!(uop->mask >> e & 1))
@@ -180,8 +204,7 @@ const struct agxs_uop *AGXS_EXEC(stack_store)(struct agxs_group *group, const st
    uint32_t kept = bytes == 4 ? ~0u : (1u << 8 * bytes) - 1;
    int64_t offset[AGXS_LANES];
    get_stack_offsets(group, uop, offset);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       unsigned slot = 0;
       for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
          if (!(uop->mask >> e & 1))

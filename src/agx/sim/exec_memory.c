@@ -5,6 +5,7 @@
  * Unmapped memory is a soft fault per element. Source: reference/isa isa.md 7.
  */
 #include "agx/sim/atomic.h"
+#include "agx/sim/elements.h"
 #include "agx/sim/exec.h"
 #include "agx/sim/floats.h"
 #include "agx/sim/format.h"
@@ -18,14 +19,14 @@ static void get_addresses(const struct agxs_group *group, const struct agxs_uop 
    agxs_get_i64(group, &uop->src[1], va);
    if (!uop->has_index) {
       uint64_t offset = (uint64_t)uop->imm << scale_log2;
-      AGXS_FOR_LANES(i)
-      va[i] += offset;
+      AGXS_FOR_LANES (i)
+         va[i] += offset;
       return;
    }
    uint64_t index[AGXS_LANES];
    agxs_get_i64(group, &uop->src[2], index);
-   AGXS_FOR_LANES(i)
-   va[i] += index[i] << scale_log2;
+   AGXS_FOR_LANES (i)
+      va[i] += index[i] << scale_log2;
 }
 
 static unsigned scale_of(const struct agxs_uop *uop, unsigned bytes)
@@ -34,21 +35,22 @@ static unsigned scale_of(const struct agxs_uop *uop, unsigned bytes)
    return agxs_formats[uop->format].channels ? 2 : size_log2 + uop->shift;
 }
 
-/* The host address of the page that holds span_B bytes from every active lane's
- * address, or NULL when there is no such page (or it is not mapped). */
+/* The page that holds all that the active lanes touch, with the lanes' offsets in it,
+ * or NULL when there is no such page, or it is not mapped. */
 static uint8_t *common_page(struct agxs_group *group, const uint64_t *va, unsigned span_B,
-                            enum agxs_access access)
+                            enum agxs_access access, struct agxs_row *offset)
 {
    if (!group->active)
       return NULL;
-   uint64_t first = va[__builtin_ctz(group->active)] / AGX_PAGE_BYTES, differ = 0;
-   AGXS_FOR_LANES(i)
-   {
-      uint64_t apart =
-         (va[i] / AGX_PAGE_BYTES ^ first) | ((va[i] + span_B - 1) / AGX_PAGE_BYTES ^ first);
-      differ |= group->exec.lane[i] ? apart : 0;
+   uint64_t page = va[__builtin_ctz(group->active)] & ~(uint64_t)AGXS_PAGE_MASK;
+   uint64_t last = AGX_PAGE_BYTES - span_B;
+   uint32_t outside = 0;
+   AGXS_FOR_LANES (i) {
+      uint64_t apart = va[i] - page;
+      outside |= (apart > last ? ~0u : 0u) & group->exec.lane[i];
+      offset->lane[i] = (uint32_t)apart & group->exec.lane[i];
    }
-   return differ ? NULL : agxs_tlb_find(&group->worker->tlb, first * AGX_PAGE_BYTES, access);
+   return outside ? NULL : agxs_tlb_find(&group->worker->tlb, page, access);
 }
 
 /* One element of one lane the slow way; false when the group stops. */
@@ -82,42 +84,19 @@ static bool load_lane(struct agxs_group *group, const struct agxs_uop *uop, uint
    return true;
 }
 
-/* Raw elements from one page; the vector's slots are contiguous registers. */
-static void load_fast(struct agxs_group *group, const struct agxs_uop *uop, const uint64_t *va,
-                      const uint8_t *page)
-{
-   unsigned bytes = agxs_formats[uop->format].bytes, slot = 0;
-   for (unsigned e = 0; e < 4; e++) {
-      if (!(uop->mask >> e & 1))
-         continue;
-      unsigned half = uop->dst.row * 2u + uop->dst.shift / 16 + slot++ * (uop->dst.bits / 16);
-      struct agxs_dest dst = {.row = (uint16_t)(half / 2), .bits = uop->dst.bits};
-      dst.shift = (half & 1) * 16;
-      dst.mask = dst.bits == 32 ? ~0u : 0xffffu << dst.shift;
-      struct agxs_row value;
-      AGXS_FOR_LANES(i)
-      {
-         uint64_t offset = group->exec.lane[i] ? (va[i] + e * bytes) & AGXS_PAGE_MASK : 0;
-         const uint8_t *at = page + (offset & ~(uint64_t)(bytes - 1));
-         value.lane[i] = bytes == 4 ? agxs_get_le32(at) : bytes == 2 ? agxs_get_le16(at) : *at;
-      }
-      agxs_put_u32(group, &dst, &value);
-   }
-}
-
 const struct agxs_uop *AGXS_EXEC(load)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    const struct agxs_format *format = &agxs_formats[uop->format];
    uint64_t va[AGXS_LANES];
+   struct agxs_row offset;
    get_addresses(group, uop, scale_of(uop, format->bytes), va);
    const uint8_t *page =
-      format->is_raw ? common_page(group, va, 4u * format->bytes, AGXS_READ) : NULL;
+      format->is_raw ? common_page(group, va, 4u * format->bytes, AGXS_READ, &offset) : NULL;
    if (page) {
-      load_fast(group, uop, va, page);
+      agxs_load_elements(group, uop, page, &offset);
       return uop + 1;
    }
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       if (group->exec.lane[i] && !load_lane(group, uop, va[i], i))
          return NULL;
    }
@@ -161,10 +140,17 @@ static bool store_lane(struct agxs_group *group, const struct agxs_uop *uop, uin
 
 const struct agxs_uop *AGXS_EXEC(store)(struct agxs_group *group, const struct agxs_uop *uop)
 {
+   const struct agxs_format *format = &agxs_formats[uop->format];
    uint64_t va[AGXS_LANES];
-   get_addresses(group, uop, scale_of(uop, agxs_formats[uop->format].bytes), va);
-   AGXS_FOR_LANES(i)
-   {
+   struct agxs_row offset;
+   get_addresses(group, uop, scale_of(uop, format->bytes), va);
+   uint8_t *page =
+      format->is_raw ? common_page(group, va, 4u * format->bytes, AGXS_WRITE, &offset) : NULL;
+   if (page) {
+      agxs_store_elements(group, uop, page, &offset);
+      return uop + 1;
+   }
+   AGXS_FOR_LANES (i) {
       if (group->exec.lane[i] && !store_lane(group, uop, va[i], i))
          return NULL;
    }
@@ -175,8 +161,7 @@ const struct agxs_uop *AGXS_EXEC(atomic)(struct agxs_group *group, const struct 
 {
    uint64_t va[AGXS_LANES];
    get_addresses(group, uop, 2, va);
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       if (!group->exec.lane[i])
          continue;
       uint64_t to = va[i] & ~3ull;

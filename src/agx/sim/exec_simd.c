@@ -11,8 +11,8 @@
 static uint32_t mask_bits(const struct agxs_row *row)
 {
    uint32_t bits = 0;
-   AGXS_FOR_LANES(i)
-   bits |= row->lane[i] & 1u << i;
+   AGXS_FOR_LANES (i)
+      bits |= row->lane[i] & 1u << i;
    return bits;
 }
 
@@ -21,8 +21,8 @@ static void put_ballot(struct agxs_group *group, const struct agxs_uop *uop,
 {
    uint32_t votes = mask_bits(truth) & group->active;
    struct agxs_row d;
-   AGXS_FOR_LANES(i)
-   d.lane[i] = uop->window ? votes : votes >> (i & ~3u) & 15;
+   AGXS_FOR_LANES (i)
+      d.lane[i] = uop->window ? votes : votes >> (i & ~3u) & 15;
    agxs_put_u32(group, &uop->dst, &d);
 }
 
@@ -97,8 +97,7 @@ const struct agxs_uop *AGXS_EXEC(shuffle)(struct agxs_group *group, const struct
    agxs_get_u32(group, &uop->src[1], &b);
    for (unsigned q = 0; q < AGXS_LANES / 4; q++)
       k[q] = (b.lane[4 * q] | b.lane[4 * q + 1] | b.lane[4 * q + 2] | b.lane[4 * q + 3]) & 3;
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       uint32_t wanted = wanted_lane(uop, i, b.lane[i]);
       if (wanted >= AGXS_LANES) {
          d.lane[i] = a.lane[i];
@@ -195,7 +194,7 @@ const struct agxs_uop *AGXS_EXEC(reduce)(struct agxs_group *group, const struct 
    if (is_float)
       agxs_get_float(group, &uop->src[0], &a);
    else
-      agxs_get_i32(group, &uop->src[0], &a);
+      agxs_get_u32(group, &uop->src[0], &a);
    for (unsigned first = 0; first < AGXS_LANES; first += width) {
       uint32_t total = identity(uop->mode, bits);
       for (unsigned i = first; i < first + width; i++) {
@@ -206,8 +205,8 @@ const struct agxs_uop *AGXS_EXEC(reduce)(struct agxs_group *group, const struct 
       for (unsigned i = first; i < first + width && !uop->prefix; i++)
          d.lane[i] = total;
    }
-   AGXS_FOR_LANES(i)
-   d.lane[i] = is_float && uop->dst.bits == 16 ? agxs_single_to_half(d.lane[i]) : d.lane[i];
+   AGXS_FOR_LANES (i)
+      d.lane[i] = is_float && uop->dst.bits == 16 ? agxs_single_to_half(d.lane[i]) : d.lane[i];
    agxs_put_u32(group, &uop->dst, &d);
    return uop + 1;
 }
@@ -222,8 +221,7 @@ static unsigned matrix_cell(unsigned lane)
 static void get_matrix(const struct agxs_group *group, const struct agxs_source *source,
                        float *tile)
 {
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       for (unsigned e = 0; e < 2; e++) {
          uint32_t raw = agxs_get_lane(group, source, e, i);
          tile[matrix_cell(i) + e] =
@@ -245,8 +243,7 @@ const struct agxs_uop *AGXS_EXEC(matrix)(struct agxs_group *group, const struct 
       for (unsigned k = 0; k < 8; k++)
          c[cell] = fmaf(a[(cell & ~7u) + k], b[8 * k + (cell & 7)], c[cell]);
    }
-   AGXS_FOR_LANES(i)
-   {
+   AGXS_FOR_LANES (i) {
       for (unsigned e = 0; e < 2; e++) {
          uint32_t raw = agxs_bits(c[matrix_cell(i) + e]);
          raw = (raw & 0x7fffffff) > 0x7f800000u ? AGXS_NAN32 : raw;

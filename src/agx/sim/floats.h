@@ -72,11 +72,11 @@ static inline void agxs_get_float(const struct agxs_group *group, const struct a
    uint32_t keep = source->keep, flip = source->flip;
    if (source->bits == 16) {
       unsigned left = source->left;
-      AGXS_FOR_LANES(i)
-      out->lane[i] = (agxs_half_to_single(row->lane[i] << left >> 16) & keep) ^ flip;
+      AGXS_FOR_LANES (i)
+         out->lane[i] = (agxs_half_to_single(row->lane[i] << left >> 16) & keep) ^ flip;
    } else {
-      AGXS_FOR_LANES(i)
-      out->lane[i] = (agxs_flush(row->lane[i]) & keep) ^ flip;
+      AGXS_FOR_LANES (i)
+         out->lane[i] = (agxs_flush(row->lane[i]) & keep) ^ flip;
    }
 }
 
@@ -93,18 +93,17 @@ static inline void agxs_put_single(struct agxs_group *group, const struct agxs_u
 {
    struct agxs_row bits;
    if (uop->saturate) {
-      AGXS_FOR_LANES(i)
-      bits.lane[i] = agxs_flush(agxs_bits(agxs_saturate(value->lane[i])));
+      AGXS_FOR_LANES (i)
+         bits.lane[i] = agxs_flush(agxs_bits(agxs_saturate(value->lane[i])));
    } else {
-      AGXS_FOR_LANES(i)
-      {
+      AGXS_FOR_LANES (i) {
          uint32_t raw = agxs_bits(value->lane[i]);
          bits.lane[i] = (raw & 0x7fffffff) > 0x7f800000u ? AGXS_NAN32 : agxs_flush(raw);
       }
    }
    if (uop->dst.bits == 16) {
-      AGXS_FOR_LANES(i)
-      bits.lane[i] = agxs_single_to_half(bits.lane[i]);
+      AGXS_FOR_LANES (i)
+         bits.lane[i] = agxs_single_to_half(bits.lane[i]);
    }
    agxs_put_u32(group, &uop->dst, &bits);
 }
@@ -115,11 +114,11 @@ static inline void agxs_put_half(struct agxs_group *group, const struct agxs_uop
 {
    struct agxs_row bits;
    if (uop->saturate) {
-      AGXS_FOR_LANES(i)
-      bits.lane[i] = agxs_single_to_half(agxs_bits(agxs_saturate(value->lane[i])));
+      AGXS_FOR_LANES (i)
+         bits.lane[i] = agxs_single_to_half(agxs_bits(agxs_saturate(value->lane[i])));
    } else {
-      AGXS_FOR_LANES(i)
-      bits.lane[i] = agxs_single_to_half(agxs_bits(value->lane[i]));
+      AGXS_FOR_LANES (i)
+         bits.lane[i] = agxs_single_to_half(agxs_bits(value->lane[i]));
    }
    agxs_put_u32(group, &uop->dst, &bits);
 }

@@ -132,8 +132,8 @@ void agxs_kernel_fill_pool(const struct agxs_kernel *kernel, const uint16_t *uni
 {
    for (uint32_t i = 0; i < kernel->constant_count; i++) {
       uint32_t value = constant_bits(&kernel->constants[i], uniforms);
-      AGXS_FOR_LANES(lane)
-      pool[i].lane[lane] = value;
+      AGXS_FOR_LANES (lane)
+         pool[i].lane[lane] = value;
    }
 }
 

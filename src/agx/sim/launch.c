@@ -8,19 +8,6 @@
 #include "agx/sim/workgroup.h"
 #include "base/util.h"
 
-/* Uniform, texture and sampler words that one list may have. */
-#define MAX_WORDS 1024u
-
-/* What the USC words say. */
-struct bindings {
-   uint32_t shared_bytes;
-   uint32_t code;
-   uint32_t halves;
-   uint32_t stack_words;
-   bool has_shader, has_registers, has_preamble, is_end;
-   uint32_t preamble;
-};
-
 agx_status agxs_run_read(struct agxs_run *run, uint64_t va, void *bytes, uint64_t length,
                          const char *what)
 {
@@ -37,124 +24,49 @@ agx_status agxs_run_read(struct agxs_run *run, uint64_t va, void *bytes, uint64_
                    fault.dispatch, what, bad_va);
 }
 
-static uint32_t field(const uint8_t *word, unsigned start, unsigned width)
+/* Copies uniforms into the file. */
+static agx_status load_uniforms(struct agxs_run *run, const struct agx_hw_launch *launch,
+                                const struct agx_hw_usc_load *load)
 {
-   uint64_t value = 0;
-   for (unsigned i = 0; i < 8 && i <= (start + width - 1) / 8; i++)
-      value |= (uint64_t)word[i] << 8 * i;
-   return (uint32_t)(value >> start & agx_bits(width));
-}
-
-static uint64_t wide_field(const uint8_t *word, unsigned start, unsigned width)
-{
-   uint64_t value = agxs_get_le32(word) | (uint64_t)agxs_get_le32(word + 4) << 32;
-   return value >> start & agx_bits(width);
-}
-
-/* Copies uniforms into the file; first counts halves. */
-static agx_status load_uniforms(struct agxs_run *run, const struct agxs_launch *launch,
-                                uint32_t first, const uint8_t *word)
-{
-   uint8_t bytes[128];
-   uint32_t count = field(word, 20, 6);
-   uint64_t va = wide_field(word, 26, 38) << 2;
-   count = count ? count : 64;
-   if (!agx_range_fits(first, count, AGX_UNIFORM_HALVES))
+   uint8_t bytes[2 * AGX_UNIFORM_HALVES];
+   if (!agx_range_fits(load->start, load->halves, AGX_UNIFORM_HALVES))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": uniform halves %u to %u",
-                      run->stats.dispatches, first, first + count);
-   if (run->options->check && !agx_range_fits(first, count, launch->uniform_halves))
+                      run->stats.dispatches, load->start, load->start + load->halves);
+   if (run->options->check && !agx_range_fits(load->start, load->halves, launch->uniform_halves))
       return AGX_FAIL(AGX_FAILED_PRECONDITION,
                       "dispatch %" PRIu64 ": check: uniform halves %u to %u, declared are %u",
-                      run->stats.dispatches, first, first + count, launch->uniform_halves);
-   AGX_TRY(agxs_run_read(run, va, bytes, 2 * count, "uniforms"));
-   for (uint32_t i = 0; i < count; i++)
-      run->uniforms[first + i] = agxs_get_le16(bytes + 2 * i);
+                      run->stats.dispatches, load->start, load->start + load->halves,
+                      launch->uniform_halves);
+   AGX_TRY(agxs_run_read(run, load->address, bytes, 2 * load->halves, "uniforms"));
+   for (uint32_t i = 0; i < load->halves; i++)
+      run->uniforms[load->start + i] = agxs_get_le16(bytes + 2 * i);
    return AGX_OK;
 }
 
-static uint32_t groups(uint32_t raw, uint32_t unit, uint32_t width)
+static agx_status load_all_uniforms(struct agxs_run *run, const struct agx_hw_launch *launch,
+                                    const struct agx_hw_usc_info *program)
 {
-   return (raw ? raw : 1u << width) * unit;
-}
-
-/* One word; *out_bytes is its length. */
-static agx_status read_word(struct agxs_run *run, const struct agxs_launch *launch,
-                            const uint8_t *word, struct bindings *b, uint32_t *out_bytes)
-{
-   switch (word[0]) {
-   case 0x1d: /* Uniform */
-      *out_bytes = 8;
-      return load_uniforms(run, launch, word[1], word);
-   case 0x3d: /* Uniform High */
-      *out_bytes = 8;
-      return load_uniforms(run, launch, word[1] + 256u, word);
-   case 0xdd: /* Texture */
-   case 0x9d: /* Sampler: state that only unmodelled instructions read */
-      *out_bytes = 8;
-      return AGX_OK;
-   case 0x4d: /* Shared */
-      *out_bytes = 4;
-      b->shared_bytes = field(word, 8, 1) ? groups(field(word, 24, 8), 256, 8) : 0;
-      return AGX_OK;
-   case 0x0d: /* Shader */
-      *out_bytes = 6;
-      b->code = field(word, 16, 32);
-      b->has_shader = true;
-      return AGX_OK;
-   case 0x8d: /* Registers */
-      *out_bytes = 4;
-      b->halves = groups(field(word, 8, 5), 8, 5);
-      b->stack_words = field(word, 18, 4) ? 8u << (field(word, 18, 4) - 1) : 0;
-      b->has_registers = true;
-      return AGX_OK;
-   case 0x38: /* Preshader */
-      *out_bytes = 8;
-      b->preamble = field(word, 32, 32);
-      b->has_preamble = b->is_end = true;
-      return AGX_OK;
-   case 0x88: /* No Preshader */
-      *out_bytes = 2;
-      b->is_end = true;
-      return AGX_OK;
-   default:
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": USC words: unknown tag 0x%02x",
-                      run->stats.dispatches, word[0]);
-   }
-}
-
-static uint32_t word_bytes(uint8_t tag)
-{
-   return tag == 0x88 ? 2 : tag == 0x4d || tag == 0x8d || tag == 0x58 ? 4 : tag == 0x0d ? 6 : 8;
-}
-
-static agx_status read_bindings(struct agxs_run *run, const struct agxs_launch *launch,
-                                struct bindings *b)
-{
-   uint64_t va = run->usc_base + launch->usc;
    for (unsigned i = 0; i < AGX_UNIFORM_HALVES; i++)
       run->uniforms[i] = (uint16_t)(i & 1 ? AGXS_POISON >> 16 : AGXS_POISON);
-   for (unsigned i = 0; i < MAX_WORDS; i++) {
-      uint8_t word[8] = {0};
-      uint32_t bytes;
-      AGX_TRY(agxs_run_read(run, va, word, 1, "USC words"));
-      AGX_TRY(agxs_run_read(run, va, word, word_bytes(word[0]), "USC words"));
-      AGX_TRY(read_word(run, launch, word, b, &bytes));
-      va += bytes;
-      if (b->is_end)
-         return AGX_OK;
-   }
-   return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": USC words at 0x%x do not end",
-                   run->stats.dispatches, launch->usc);
+   for (uint32_t i = 0; i < program->load_count; i++)
+      AGX_TRY(load_uniforms(run, launch, &program->loads[i]));
+   return AGX_OK;
 }
 
-static agx_status check_launch(const struct agxs_run *run, const struct agxs_launch *launch,
-                               const struct bindings *b)
+/* Words of stack for a thread; source: reference/cmdstream cdm.md 2.3. */
+static uint32_t stack_words(uint32_t spill_code)
+{
+   return spill_code ? 8u << ((spill_code & 15) - 1) : 0;
+}
+
+static agx_status check_launch(const struct agxs_run *run, const struct agx_hw_launch *launch,
+                               const struct agx_hw_usc_info *program)
 {
    uint64_t dispatch = run->stats.dispatches;
    const uint32_t *local = launch->local;
-   if (!b->has_shader || !b->has_registers)
+   if (!program->has_shader || !program->gpr_halves)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": USC words lack %s", dispatch,
-                      b->has_shader ? "Registers" : "Shader");
+                      program->has_shader ? "Registers" : "Shader");
    if (!local[0] || !local[1] || !local[2] || local[0] > AGX_MAX_WORKGROUP_THREADS ||
        local[1] > AGX_MAX_WORKGROUP_THREADS || local[2] > AGX_MAX_WORKGROUP_THREADS)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": local size %u,%u,%u", dispatch,
@@ -163,14 +75,15 @@ static agx_status check_launch(const struct agxs_run *run, const struct agxs_lau
    if (threads > AGX_MAX_WORKGROUP_THREADS)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": %u threads in a workgroup",
                       dispatch, threads);
-   if (threads > agx_occupancy_threads(b->halves))
+   if (threads > agx_occupancy_threads(program->gpr_halves))
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "dispatch %" PRIu64 ": %u threads in a workgroup, but %u register halves "
                       "leave room for %u",
-                      dispatch, threads, b->halves, agx_occupancy_threads(b->halves));
-   if (b->shared_bytes > AGX_MAX_SHARED_BYTES)
+                      dispatch, threads, program->gpr_halves,
+                      agx_occupancy_threads(program->gpr_halves));
+   if (program->shared_B > AGX_MAX_SHARED_BYTES)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": %u bytes of threadgroup memory",
-                      dispatch, b->shared_bytes);
+                      dispatch, program->shared_B);
    return AGX_OK;
 }
 
@@ -209,7 +122,7 @@ static agx_status prepare_pool(struct agxs_run *run, const struct agxs_kernel *k
    return AGX_OK;
 }
 
-static agx_status prepare_dispatch(struct agxs_run *run, const struct agxs_launch *launch,
+static agx_status prepare_dispatch(struct agxs_run *run, const struct agx_hw_launch *launch,
                                    const struct agxs_kernel_request *request,
                                    struct agxs_dispatch *out)
 {
@@ -228,7 +141,7 @@ static agx_status prepare_dispatch(struct agxs_run *run, const struct agxs_launc
 }
 
 /* One lane, before the kernel; it counts as no thread. */
-static agx_status run_preamble(struct agxs_run *run, const struct agxs_launch *launch,
+static agx_status run_preamble(struct agxs_run *run, const struct agx_hw_launch *launch,
                                struct agxs_kernel_request request, uint32_t code)
 {
    static const uint32_t origin[3];
@@ -251,44 +164,44 @@ static agx_status run_preamble(struct agxs_run *run, const struct agxs_launch *l
 }
 
 /* Workgroups of the launch; UINT64_MAX stands for more. */
-static uint64_t count_workgroups(const struct agxs_launch *launch)
+static uint64_t count_workgroups(const struct agx_hw_launch *launch)
 {
    uint64_t total = 1;
    for (unsigned axis = 0; axis < 3; axis++) {
-      uint64_t count = agx_div_up(launch->grid[axis], launch->local[axis]);
+      uint64_t count = agx_div_up(launch->global[axis], launch->local[axis]);
       if (__builtin_mul_overflow(total, count, &total))
          return UINT64_MAX;
    }
    return total;
 }
 
-static agx_status run_kernel(struct agxs_run *run, const struct agxs_launch *launch,
-                             const struct bindings *b)
+static agx_status run_kernel(struct agxs_run *run, const struct agx_hw_launch *launch,
+                             const struct agx_hw_usc_info *program)
 {
    struct agxs_kernel_request request = {
       .usc_base = run->usc_base,
-      .entry = b->code,
-      .halves = b->halves,
+      .entry = program->code_offset,
+      .halves = program->gpr_halves,
       .uniform_halves = launch->uniform_halves,
       .check = run->options->check,
    };
    struct agxs_dispatch dispatch;
-   if (b->has_preamble)
-      AGX_TRY(run_preamble(run, launch, request, b->preamble));
+   if (program->has_preamble)
+      AGX_TRY(run_preamble(run, launch, request, program->preamble_offset));
    AGX_TRY(prepare_dispatch(run, launch, &request, &dispatch));
    memcpy(dispatch.local, launch->local, sizeof(dispatch.local));
-   memcpy(dispatch.grid, launch->grid, sizeof(dispatch.grid));
-   dispatch.shared_bytes = b->shared_bytes;
-   dispatch.stack_words = AGX_MIN(b->stack_words, dispatch.kernel->stack_words);
+   memcpy(dispatch.grid, launch->global, sizeof(dispatch.grid));
+   dispatch.shared_bytes = program->shared_B;
+   dispatch.stack_words = AGX_MIN(stack_words(program->spill_code), dispatch.kernel->stack_words);
    return agxs_pool_run(run->pool, &dispatch);
 }
 
-agx_status agxs_run_launch(struct agxs_run *run, const struct agxs_launch *launch)
+agx_status agxs_run_launch(struct agxs_run *run, const struct agx_hw_launch *launch,
+                           const struct agx_hw_usc_info *program)
 {
-   struct bindings b = {0};
    uint64_t limit = run->options->max_workgroups;
-   AGX_TRY(read_bindings(run, launch, &b));
-   AGX_TRY(check_launch(run, launch, &b));
+   AGX_TRY(check_launch(run, launch, program));
+   AGX_TRY(load_all_uniforms(run, launch, program));
    uint64_t count = count_workgroups(launch);
    if (__builtin_add_overflow(run->workgroups, count, &run->workgroups) ||
        (limit && run->workgroups > limit))
@@ -296,6 +209,6 @@ agx_status agxs_run_launch(struct agxs_run *run, const struct agxs_launch *launc
                       "dispatch %" PRIu64 ": more than %" PRIu64 " workgroups in a run",
                       run->stats.dispatches, limit);
    if (count && !run->options->no_execute)
-      AGX_TRY(run_kernel(run, launch, &b));
+      AGX_TRY(run_kernel(run, launch, program));
    return AGX_OK;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * One launch: its words from the stream, the USC words that it points to, and
- * running preamble and kernel.
+ * One launch: checks, uniforms, preamble, kernel.
  */
 #pragma once
 
+#include "agx/hw/decode.h"
 #include "agx/sim/dispatch.h"
 #include "agx/sim/kernel.h"
 
@@ -27,19 +27,10 @@ struct agxs_run {
    struct agxs_stats stats;
 };
 
-/* A launch as the stream gives it. */
-struct agxs_launch {
-   uint32_t uniform_halves;
-   uint32_t preamble_halves;
-   uint32_t texture_count, sampler_count;
-   uint32_t usc;     /* USC words, relative to usc_base */
-   uint32_t grid[3]; /* threads */
-   uint32_t local[3];
-};
-
 /* Reads GPU memory for the front end; a failure is a hard fault, reported with `what`. */
 AGX_MUST_CHECK agx_status agxs_run_read(struct agxs_run *run, uint64_t va, void *bytes,
                                         uint64_t length, const char *what);
 
-/* Checks the launch, loads its uniforms and runs it. */
-AGX_MUST_CHECK agx_status agxs_run_launch(struct agxs_run *run, const struct agxs_launch *launch);
+/* Checks the launch (its sizes are known), loads its uniforms and runs it. */
+AGX_MUST_CHECK agx_status agxs_run_launch(struct agxs_run *run, const struct agx_hw_launch *launch,
+                                          const struct agx_hw_usc_info *program);

@@ -43,10 +43,12 @@ enum agxs_bank {
    AGXS_BANK_POOL, /* constants and uniforms, the same in all lanes */
 };
 
-/* lane value = (row << left) >> right, arithmetic when is_signed; a float then
- * goes through (bits & keep) ^ flip. Pool rows are prepared: no shifts needed. */
+/* lane value = ((row << left >> right) ^ sign) - sign, which sign-extends a half when
+ * sign is its top bit; a float then goes through (bits & keep) ^ flip. Pool rows are
+ * prepared: no shifts needed. */
 struct agxs_source {
    uint32_t keep, flip; /* abs and neg of a float */
+   uint32_t sign;
    uint16_t row;
    uint8_t bank;
    uint8_t bits; /* 16, 32 or 64 (two rows) */
@@ -72,7 +74,8 @@ struct agxs_uop {
    uint8_t mode;       /* condition, truth table, rounding, operation ... of the instruction */
    uint8_t nest, shift, mask, format, group, count;
    bool invert, saturate, negate, window, prefix, has_index, is_signed;
-   uint8_t unit; /* enum agx_isa_unit */
+   bool is_plain; /* 32-bit registers only, nothing to shift, extend or saturate */
+   uint8_t unit;  /* enum agx_isa_unit */
 };
 
 /* Beside a uop: what diagnosis and checking need. */

@@ -88,8 +88,8 @@ static bool is_whole(const struct agxs_worker *worker)
 static void poison_rows(struct agxs_row *rows, uint32_t count)
 {
    for (uint32_t row = 0; row < count; row++) {
-      AGXS_FOR_LANES(i)
-      rows[row].lane[i] = AGXS_POISON;
+      AGXS_FOR_LANES (i)
+         rows[row].lane[i] = AGXS_POISON;
    }
 }
 
@@ -105,8 +105,8 @@ void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exist
    group->bank[AGXS_BANK_REG] = group->regs;
    group->bank[AGXS_BANK_POOL] = dispatch->pool;
    group->exists = group->active = exists;
-   AGXS_FOR_LANES(i)
-   group->exec.lane[i] = 0u - (exists >> i & 1);
+   AGXS_FOR_LANES (i)
+      group->exec.lane[i] = 0u - (exists >> i & 1);
    group->worker = worker;
    group->kernel = kernel;
    group->index = index;

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * agx bench, first half: what the compiler makes of the corpus' first tier, beside
+ * recorded figures of Honeykrisp (Mesa's driver, robustness off).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx/compiler/compiler.h"
+#include "base/util.h"
+#include "bench.h"
+#include "session.h"
+
+#define MAX_COLUMNS 40
+
+/* One row of a table with named columns. */
+struct row {
+   char *cells[MAX_COLUMNS];
+   unsigned count;
+};
+
+static void split(char *line, struct row *out_row)
+{
+   out_row->count = 0;
+   line[strcspn(line, "\r\n")] = 0;
+   for (char *cell; out_row->count < MAX_COLUMNS && (cell = strsep(&line, "\t"));)
+      out_row->cells[out_row->count++] = cell;
+}
+
+/* The cell of the row that starts with key in a TSV text, in the named column; "-" when
+ * there is none. Lines of the text are cut. */
+struct table {
+   char *text;
+   struct row header, rows[128];
+   unsigned row_count;
+};
+
+static agx_status load_table(const char *folder, const char *name, struct table *out_table)
+{
+   char path[1024];
+   size_t size;
+   snprintf(path, sizeof(path), "%s/%s", folder, name);
+   AGX_TRY(agx_tool_read(path, (uint8_t **)&out_table->text, &size));
+   char *rest = out_table->text;
+   char *header = strsep(&rest, "\n");
+   split(header, &out_table->header);
+   out_table->row_count = 0;
+   for (char *line;
+        out_table->row_count < AGX_COUNT(out_table->rows) && (line = strsep(&rest, "\n"));)
+      if (*line)
+         split(line, &out_table->rows[out_table->row_count++]);
+   return AGX_OK;
+}
+
+static const char *cell(const struct table *table, const struct row *row, const char *column)
+{
+   for (unsigned i = 0; i < AGX_MIN(table->header.count, row->count); i++)
+      if (strcmp(table->header.cells[i], column) == 0)
+         return row->cells[i];
+   return "-";
+}
+
+static const char *lookup(const struct table *table, const char *kernel, const char *column)
+{
+   for (unsigned i = 0; i < table->row_count; i++)
+      if (strcmp(cell(table, &table->rows[i], "kernel"), kernel) == 0)
+         return cell(table, &table->rows[i], column);
+   return "-";
+}
+
+/* Compiles three times; *out_ms is the quickest. */
+static agx_status compile(const char *folder, const char *kernel, const struct agx_chip *chip,
+                          struct agx_program **out_program, double *out_ms)
+{
+   static struct agx_manifest manifest;
+   struct agxc_spec specs[AGX_MANIFEST_MAX_SPECS];
+   char path[1024];
+   uint8_t *spirv;
+   size_t size;
+   snprintf(path, sizeof(path), "%s/%s.txt", folder, kernel);
+   AGX_TRY(agx_manifest_load(path, &manifest));
+   snprintf(path, sizeof(path), "%s/%s.spv", folder, kernel);
+   AGX_TRY(agx_tool_read(path, &spirv, &size));
+   for (uint32_t i = 0; i < manifest.spec_count; i++)
+      specs[i] = (struct agxc_spec){manifest.specs[i].id, 4, manifest.specs[i].value};
+   struct agxc_options options = {.chip = chip, .specs = specs, .spec_count = manifest.spec_count};
+   agx_status status = AGX_OK;
+   *out_ms = 1e9;
+   for (int i = 0; i < 3 && status == AGX_OK; i++) {
+      agx_program_free(*out_program);
+      *out_program = NULL;
+      uint64_t start = agx_tool_now_ns();
+      status = agxc_compile(spirv, size, &options, out_program);
+      *out_ms = AGX_MIN(*out_ms, (double)(agx_tool_now_ns() - start) / 1e6);
+   }
+   free(spirv);
+   return status;
+}
+
+static void print_pair(unsigned ours, const char *theirs)
+{
+   printf(" %6u %6s", ours, theirs);
+}
+
+static void print_kernel(const char *kernel, const struct agx_program *program, double ms,
+                         const struct table *peer)
+{
+   printf("%-20s", kernel);
+   print_pair(program->stats.instructions, lookup(peer, kernel, "instr_r0"));
+   print_pair(program->text_B, lookup(peer, kernel, "bytes_r0"));
+   print_pair(program->stats.preamble_instructions, lookup(peer, kernel, "pre_instr_r0"));
+   print_pair(program->gpr_halves, lookup(peer, kernel, "gprs16_r0"));
+   print_pair(program->uniform_halves, lookup(peer, kernel, "unif16_r0"));
+   print_pair(program->stats.threads, lookup(peer, kernel, "threads_r0"));
+   printf(" %7u %7.3f %7s\n", program->stats.cycles, ms, lookup(peer, kernel, "best_ms_r0"));
+}
+
+static void print_header(void)
+{
+   static const char *const columns[] = {"instr", "bytes", "pre", "gprs16", "unif16", "threads"};
+   printf("%-20s", "kernel");
+   for (size_t i = 0; i < AGX_COUNT(columns); i++)
+      printf(" %6s %6s", columns[i], "hk");
+   printf(" %7s %7s %7s\n", "cycles", "ms", "hk");
+}
+
+int bench_compile(const char *folder, const struct agx_chip *chip)
+{
+   static struct table tiers, peer;
+   int failed = 0;
+   if (load_table(folder, "tiers.tsv", &tiers) != AGX_OK ||
+       load_table(folder, "honeykrisp.tsv", &peer) != AGX_OK)
+      return agx_tool_failed("bench");
+   print_header();
+   for (unsigned i = 0; i < tiers.row_count; i++) {
+      const char *kernel = cell(&tiers, &tiers.rows[i], "kernel");
+      struct agx_program *program = NULL;
+      double ms;
+      if (strcmp(cell(&tiers, &tiers.rows[i], "tier"), "1") != 0)
+         continue;
+      if (compile(folder, kernel, chip, &program, &ms) == AGX_OK) {
+         print_kernel(kernel, program, ms, &peer);
+      } else {
+         printf("%-20s not compiled: %s\n", kernel, agx_error_peek());
+         failed++;
+      }
+      agx_program_free(program);
+   }
+   free(tiers.text);
+   free(peer.text);
+   return failed ? AGX_EXIT_FAILURE : AGX_EXIT_OK;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * agx run: one kernel with the inputs of a manifest, its outputs written to files or
+ * compared with references.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx.h"
+#include "base/util.h"
+#include "json.h"
+#include "session.h"
+
+struct run {
+   const char *kernel, *manifest_path, *dump, *check, *device;
+   bool is_json;
+   char name[128]; /* the kernel's file name without folder and ending */
+   struct agx_manifest manifest;
+   struct agx_session session;
+   struct agx_executable *executable;
+   struct agx_session_buffer buffers[AGX_MANIFEST_MAX_RESOURCES];
+   uint8_t push[AGX_MANIFEST_MAX_PUSH_B];
+   struct agx_json json;
+   uint64_t ns;
+   uint32_t mismatches;
+};
+
+/* ---- inputs ------------------------------------------------------------ */
+
+static agx_status check_supported(const struct agx_manifest *manifest)
+{
+   for (uint32_t i = 0; i < manifest->resource_count; i++) {
+      const struct agx_manifest_resource *resource = &manifest->resources[i];
+      if (resource->type == AGX_MANIFEST_STORAGE_IMAGE ||
+          resource->type == AGX_MANIFEST_SAMPLED_IMAGE)
+         return AGX_FAIL(AGX_UNIMPLEMENTED, "resource %u: images are not supported yet",
+                         resource->id);
+   }
+   return AGX_OK;
+}
+
+static uint64_t address_of(void *user, uint32_t id)
+{
+   const struct run *run = user;
+   const struct agx_manifest_resource *resource = agx_manifest_find(&run->manifest, id);
+   return resource ? run->buffers[resource - run->manifest.resources].address : 0;
+}
+
+static agx_status make_buffers(struct run *run)
+{
+   for (uint32_t i = 0; i < run->manifest.resource_count; i++) {
+      char label[32];
+      snprintf(label, sizeof(label), "buffer %u", run->manifest.resources[i].id);
+      AGX_TRY(agx_session_buffer(&run->session, run->manifest.resources[i].size_B, label,
+                                 &run->buffers[i]));
+   }
+   /* Contents may hold addresses of any other. */
+   for (uint32_t i = 0; i < run->manifest.resource_count; i++)
+      agx_manifest_fill(&run->manifest.resources[i].init, run->buffers[i].memory,
+                        run->manifest.resources[i].size_B, address_of, run);
+   memcpy(run->push, run->manifest.push, sizeof(run->push));
+   for (uint32_t i = 0; i < run->manifest.fixup_count; i++) {
+      uint64_t address = address_of(run, run->manifest.fixups[i].id);
+      memcpy(run->push + run->manifest.fixups[i].offset_B, &address, sizeof(address));
+   }
+   return AGX_OK;
+}
+
+/* ---- outputs ----------------------------------------------------------- */
+
+static void output_path(const struct run *run, const char *folder, uint32_t id, char *path,
+                        size_t capacity)
+{
+   snprintf(path, capacity, "%s/%s.%u.bin", folder, run->name, id);
+}
+
+static agx_status dump_output(const struct run *run, uint32_t id, const void *data, uint64_t size)
+{
+   char path[1024];
+   output_path(run, run->dump, id, path, sizeof(path));
+   FILE *file = fopen(path, "wb");
+   if (!file)
+      return agx_status_fail_errno(errno, "%s", path);
+   bool written = fwrite(data, 1, size, file) == size;
+   if (fclose(file) != 0 || !written)
+      return AGX_FAIL(AGX_DATA_LOSS, "%s: can't be written", path);
+   return AGX_OK;
+}
+
+/* Fills text with how the output compares; *out_same says whether it passes. */
+static agx_status check_output(const struct run *run, uint32_t id, const void *data, uint64_t size,
+                               char *text, size_t capacity, bool *out_same)
+{
+   char path[1024];
+   uint8_t *reference;
+   size_t reference_size;
+   output_path(run, run->check, id, path, sizeof(path));
+   AGX_TRY(agx_tool_read(path, &reference, &reference_size));
+   agx_status status = AGX_OK;
+   if (reference_size != size)
+      status = AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %zu bytes, the output has %" PRIu64, path,
+                        reference_size, size);
+   else
+      *out_same = agx_manifest_compare(&run->manifest, data, reference, size, text, capacity);
+   free(reference);
+   return status;
+}
+
+static void report_output(struct run *run, uint32_t id, const void *data, uint64_t size,
+                          const char *verdict, const char *text)
+{
+   uint64_t hash = agx_fnv1a(AGX_FNV_START, data, size);
+   if (!run->is_json) {
+      printf("  output %u: %" PRIu64 " bytes, fnv %016" PRIx64 "%s%s%s%s\n", id, size, hash,
+             *verdict ? ", " : "", verdict, *text ? ": " : "", text);
+      return;
+   }
+   char digits[20];
+   snprintf(digits, sizeof(digits), "%016" PRIx64, hash);
+   agx_json_open(&run->json, NULL, '{');
+   agx_json_number(&run->json, "id", id);
+   agx_json_number(&run->json, "bytes", size);
+   agx_json_text(&run->json, "fnv", digits);
+   if (*verdict)
+      agx_json_bool(&run->json, "matches", strcmp(verdict, "matches") == 0);
+   if (*text)
+      agx_json_text(&run->json, "comparison", text);
+   agx_json_close(&run->json, '}');
+}
+
+static agx_status handle_output(struct run *run, uint32_t index)
+{
+   const struct agx_manifest_resource *resource = &run->manifest.resources[index];
+   const uint8_t *data = run->buffers[index].memory;
+   char text[256] = "";
+   bool same = true;
+   if (run->dump)
+      AGX_TRY(dump_output(run, resource->id, data, resource->size_B));
+   if (run->check)
+      AGX_TRY(check_output(run, resource->id, data, resource->size_B, text, sizeof(text), &same));
+   run->mismatches += !same;
+   const char *verdict = !run->check ? "" : same ? "matches" : "DIFFERS";
+   report_output(run, resource->id, data, resource->size_B, verdict, text);
+   return AGX_OK;
+}
+
+static void begin_report(struct run *run)
+{
+   struct agx_device_info info;
+   agx_device_get_info(run->session.device, &info);
+   if (!run->is_json) {
+      printf("%s on %s%s: %.3f ms\n", run->name, info.name, info.is_virtual ? ", virtual" : "",
+             (double)run->ns / 1e6);
+      return;
+   }
+   agx_json_open(&run->json, NULL, '{');
+   agx_json_text(&run->json, "kernel", run->name);
+   agx_json_text(&run->json, "device", info.name);
+   agx_json_bool(&run->json, "virtual", info.is_virtual);
+   agx_json_number(&run->json, "ns", run->ns);
+   agx_json_open(&run->json, "outputs", '[');
+}
+
+static agx_status report(struct run *run)
+{
+   agx_status status = AGX_OK;
+   begin_report(run);
+   for (uint32_t i = 0; i < run->manifest.resource_count && status == AGX_OK; i++)
+      if (run->manifest.resources[i].is_output)
+         status = handle_output(run, i);
+   if (!run->is_json)
+      return status;
+   agx_json_close(&run->json, ']');
+   if (status != AGX_OK)
+      agx_json_text(&run->json, "error", agx_error_peek());
+   agx_json_close(&run->json, '}');
+   putchar('\n');
+   return status;
+}
+
+/* ---- command ----------------------------------------------------------- */
+
+static void set_name(struct run *run)
+{
+   const char *slash = strrchr(run->kernel, '/'), *base = slash ? slash + 1 : run->kernel;
+   const char *dot = strrchr(base, '.');
+   size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+   snprintf(run->name, sizeof(run->name), "%.*s", (int)AGX_MIN(length, sizeof(run->name) - 1),
+            base);
+}
+
+static agx_status run_kernel(struct run *run)
+{
+   AGX_TRY(agx_manifest_load(run->manifest_path, &run->manifest));
+   AGX_TRY(check_supported(&run->manifest));
+   AGX_TRY(agx_session_open(run->device, &run->session));
+   AGX_TRY(agx_session_load(&run->session, run->kernel, &run->manifest, &run->executable));
+   AGX_TRY(make_buffers(run));
+   AGX_TRY(agx_session_run(&run->session, run->executable, &run->manifest, run->buffers, run->push,
+                           &run->ns));
+   return report(run);
+}
+
+static void release(struct run *run)
+{
+   for (uint32_t i = 0; i < run->manifest.resource_count; i++)
+      agx_release(run->buffers[i].buffer);
+   agx_release(run->executable);
+   agx_session_close(&run->session);
+}
+
+/* Options with a value. */
+static const char **value_option(struct run *run, const char *word)
+{
+   if (strcmp(word, "--manifest") == 0)
+      return &run->manifest_path;
+   if (strcmp(word, "--dump") == 0)
+      return &run->dump;
+   if (strcmp(word, "--check") == 0)
+      return &run->check;
+   return strcmp(word, "--device") == 0 ? &run->device : NULL;
+}
+
+int agx_cmd_run(int argc, char **argv)
+{
+   static struct run run; /* large */
+   run = (struct run){.device = "auto", .json = {.file = stdout}};
+   for (int i = 1; i < argc; i++) {
+      const char **value = value_option(&run, argv[i]);
+      if (strcmp(argv[i], "--json") == 0)
+         run.is_json = true;
+      else if (value && i + 1 < argc)
+         *value = argv[++i];
+      else if (value)
+         return agx_tool_usage(argv[0], "%s needs a value", argv[i]);
+      else if (argv[i][0] == '-')
+         return agx_tool_usage(argv[0], "unknown option %s", argv[i]);
+      else if (run.kernel)
+         return agx_tool_usage(argv[0], "two kernels: %s and %s", run.kernel, argv[i]);
+      else
+         run.kernel = argv[i];
+   }
+   if (!run.kernel || !run.manifest_path)
+      return agx_tool_usage(argv[0], "a kernel and --manifest FILE are needed");
+   set_name(&run);
+   agx_status status = run_kernel(&run);
+   release(&run);
+   if (status != AGX_OK)
+      return agx_tool_failed(argv[0]);
+   return run.mismatches ? AGX_EXIT_FAILURE : AGX_EXIT_OK;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "agx.h"
+#include "base/status.h"
+
+uint64_t agx_tool_now_ns(void)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+agx_status agx_session_open(const char *device, struct agx_session *out_session)
+{
+   *out_session = (struct agx_session){0};
+   struct agx_device_desc desc = {.size = sizeof(desc), .name = device};
+   AGX_TRY(agx_instance_create(NULL, &out_session->instance));
+   AGX_TRY(agx_device_open(out_session->instance, &desc, &out_session->device));
+   AGX_TRY(agx_semaphore_create(out_session->device, 0, &out_session->done));
+   return agx_command_buffer_create(out_session->device, "session", &out_session->commands);
+}
+
+void agx_session_close(struct agx_session *session)
+{
+   agx_release(session->commands);
+   agx_release(session->done);
+   agx_release(session->device);
+   agx_release(session->instance);
+}
+
+agx_status agx_session_buffer(struct agx_session *session, uint64_t size, const char *label,
+                              struct agx_session_buffer *out_buffer)
+{
+   struct agx_buffer_desc desc = {
+      .size = sizeof(desc), .size_B = size, .flags = AGX_BUFFER_HOST_READ, .label = label};
+   struct agx_buffer_info info;
+   *out_buffer = (struct agx_session_buffer){.size = size};
+   AGX_TRY(agx_buffer_create(session->device, &desc, &out_buffer->buffer));
+   agx_buffer_get_info(out_buffer->buffer, &info);
+   out_buffer->address = info.address;
+   return agx_buffer_map(out_buffer->buffer, (void **)&out_buffer->memory);
+}
+
+agx_status agx_session_load(struct agx_session *session, const char *path,
+                            const struct agx_manifest *manifest,
+                            struct agx_executable **out_executable)
+{
+   struct agx_specialization specs[AGX_MANIFEST_MAX_SPECS];
+   uint8_t *data;
+   size_t size;
+   *out_executable = NULL;
+   AGX_TRY(agx_tool_read(path, &data, &size));
+   for (uint32_t i = 0; i < manifest->spec_count; i++)
+      specs[i] = (struct agx_specialization){
+         .id = manifest->specs[i].id, .bytes = 4, .value = manifest->specs[i].value};
+   struct agx_executable_desc desc = {.size = sizeof(desc),
+                                      .data = data,
+                                      .data_B = size,
+                                      .specializations = specs,
+                                      .specialization_count = manifest->spec_count};
+   agx_status status = agx_executable_create(session->device, &desc, out_executable);
+   free(data);
+   if (status != AGX_OK)
+      agx_error_prefix("%s", path);
+   return status;
+}
+
+/* Every resource of the manifest that a kernel can bind. */
+static uint32_t collect_bindings(const struct agx_manifest *manifest,
+                                 const struct agx_session_buffer *buffers,
+                                 struct agx_binding *out_bindings)
+{
+   uint32_t count = 0;
+   for (uint32_t i = 0; i < manifest->resource_count; i++) {
+      const struct agx_manifest_resource *resource = &manifest->resources[i];
+      if (resource->type != AGX_MANIFEST_SSBO && resource->type != AGX_MANIFEST_UBO)
+         continue;
+      out_bindings[count++] = (struct agx_binding){.set = resource->set,
+                                                   .binding = resource->binding,
+                                                   .ref = {buffers[i].buffer, 0, AGX_WHOLE_LENGTH}};
+   }
+   return count;
+}
+
+static agx_status record(struct agx_session *session, const struct agx_dispatch *dispatch)
+{
+   AGX_TRY(agx_command_buffer_begin(session->commands));
+   AGX_TRY(agx_cmd_dispatch(session->commands, dispatch));
+   return agx_command_buffer_end(session->commands);
+}
+
+agx_status agx_session_submit(struct agx_session *session, struct agx_command_buffer *commands)
+{
+   const struct agx_point done = {session->done, ++session->value};
+   struct agx_op op = {.size = sizeof(op),
+                       .kind = AGX_OP_EXECUTE,
+                       .signals = &done,
+                       .signal_count = 1,
+                       .u.execute.commands = commands};
+   return agx_submit(session->device, &op, 1, NULL);
+}
+
+agx_status agx_session_wait(struct agx_session *session)
+{
+   const struct agx_point done = {session->done, session->value};
+   return agx_semaphore_wait(&done, 1, false, AGX_DEADLINE_NEVER);
+}
+
+agx_status agx_session_run(struct agx_session *session, struct agx_executable *executable,
+                           const struct agx_manifest *manifest,
+                           const struct agx_session_buffer *buffers, const uint8_t *push,
+                           uint64_t *out_ns)
+{
+   struct agx_binding bindings[AGX_MANIFEST_MAX_RESOURCES];
+   struct agx_dispatch dispatch = {
+      .executable = executable,
+      .workgroups = {manifest->workgroups[0], manifest->workgroups[1], manifest->workgroups[2]},
+      .binding_count = collect_bindings(manifest, buffers, bindings),
+      .bindings = bindings,
+      .push = push,
+      .push_B = manifest->push_B};
+   AGX_TRY(record(session, &dispatch));
+   uint64_t start = agx_tool_now_ns();
+   AGX_TRY(agx_session_submit(session, session->commands));
+   AGX_TRY(agx_session_wait(session));
+   *out_ns = agx_tool_now_ns() - start;
+   return AGX_OK;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A device of the HAL as the commands use it: buffers that stay mapped, and one
+ * semaphore that counts submissions.
+ */
+#pragma once
+
+#include "agx/hal.h"
+#include "manifest.h"
+
+struct agx_session {
+   struct agx_instance *instance;
+   struct agx_device *device;
+   struct agx_command_buffer *commands;
+   struct agx_semaphore *done;
+   uint64_t value; /* of the last submission */
+};
+
+/* One buffer, mapped all the time. */
+struct agx_session_buffer {
+   struct agx_buffer *buffer;
+   uint8_t *memory;
+   uint64_t size, address; /* address: on the GPU */
+};
+
+/* device as --device takes it. Close it also when it failed. */
+AGX_MUST_CHECK agx_status agx_session_open(const char *device, struct agx_session *out_session);
+void agx_session_close(struct agx_session *session);
+
+/* Release out_buffer->buffer, also when it failed. */
+AGX_MUST_CHECK agx_status agx_session_buffer(struct agx_session *session, uint64_t size,
+                                             const char *label,
+                                             struct agx_session_buffer *out_buffer);
+
+/* A kernel from SPIR-V or a compiled file, with the manifest's specialization constants. */
+AGX_MUST_CHECK agx_status agx_session_load(struct agx_session *session, const char *path,
+                                           const struct agx_manifest *manifest,
+                                           struct agx_executable **out_executable);
+
+/* Submits once more; waits for everything submitted. */
+AGX_MUST_CHECK agx_status agx_session_submit(struct agx_session *session,
+                                             struct agx_command_buffer *commands);
+AGX_MUST_CHECK agx_status agx_session_wait(struct agx_session *session);
+
+/* Runs one dispatch and waits for it; buffers stand in the order of the manifest's
+ * resources. *out_ns is the time from submission to the end of the wait. */
+AGX_MUST_CHECK agx_status agx_session_run(struct agx_session *session,
+                                          struct agx_executable *executable,
+                                          const struct agx_manifest *manifest,
+                                          const struct agx_session_buffer *buffers,
+                                          const uint8_t *push, uint64_t *out_ns);
+
+/* CLOCK_MONOTONIC. */
+uint64_t agx_tool_now_ns(void);
