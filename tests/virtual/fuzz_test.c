@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "device.h"
+#include "winsys/virtual/user.h"
 
 #define DEFAULT_STEPS 100000
 
@@ -57,7 +58,7 @@ static uint64_t pages(struct fuzz *fuzz)
 
 static uint64_t pointer(struct fuzz *fuzz, const void *good)
 {
-   return below(fuzz, 30) ? (uintptr_t)good : below(fuzz, 4096);
+   return below(fuzz, 30) || !agxv_user_is_checked() ? (uintptr_t)good : below(fuzz, 4096);
 }
 
 static void do_vm(struct fuzz *fuzz)
@@ -219,6 +220,8 @@ static void do_noise(struct fuzz *fuzz)
    for (unsigned i = 0; i < 16; i++)
       words[i] = below(fuzz, 3) ? number(fuzz) : 0;
    if (nr == 0xc3 || nr == 0xca || nr == 0xcc)
+      return;
+   if (!agxv_user_is_checked()) /* the words would be pointers too */
       return;
    agx_virtual_ioctl(fuzz->device.file, request, below(fuzz, 20) ? words : NULL);
 }

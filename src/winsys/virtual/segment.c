@@ -81,6 +81,10 @@ static int make_lock(pthread_mutex_t *lock)
    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
    int error = pthread_mutex_init(lock, &attributes);
+   if (error == ENOTSUP) { /* an emulator: then a death with the lock held is final */
+      pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_STALLED);
+      error = pthread_mutex_init(lock, &attributes);
+   }
    pthread_mutexattr_destroy(&attributes);
    return -error;
 }

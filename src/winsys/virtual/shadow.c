@@ -26,7 +26,7 @@ static const char *const shown[] = {
    "/dev/dri",
    "/sys/class/drm",
    "/sys/dev/char/226:128",
-   "/sys/devices/platform/" DEVICE,
+   ("/sys/devices/platform/" DEVICE),
 };
 
 static const char *const folders[] = {
@@ -41,9 +41,9 @@ static const char *const folders[] = {
    "sys/dev/char",
    "sys/devices",
    "sys/devices/platform",
-   "sys/devices/platform/" DEVICE,
-   "sys/devices/platform/" DEVICE "/drm",
-   "sys/devices/platform/" DEVICE "/drm/renderD128",
+   ("sys/devices/platform/" DEVICE),
+   ("sys/devices/platform/" DEVICE "/drm"),
+   ("sys/devices/platform/" DEVICE "/drm/renderD128"),
 };
 
 static const struct {
