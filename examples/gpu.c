@@ -23,7 +23,8 @@ bool gpu_open(const char *device, struct gpu *out_gpu)
    }
    struct agx_device_info info;
    agx_device_get_info(out_gpu->device, &info);
-   snprintf(out_gpu->name, sizeof(out_gpu->name), "%s", info.name);
+   snprintf(out_gpu->name, sizeof(out_gpu->name), "%s%s",
+            info.is_virtual ? "virtual AGX, " : info.name, info.is_virtual ? info.chip : "");
    out_gpu->is_virtual = info.is_virtual;
    return true;
 }

@@ -119,9 +119,13 @@ int agx_cmd_bench(int argc, char **argv)
       else
          return agx_tool_usage(argv[0], "unexpected \"%s\"", argv[i]);
    }
-   int code = bench_compile(folder, chip);
+   uint32_t failed = 0;
    setenv("AGX_VIRTUAL_EXECUTE", "0", 1);
-   agx_status status = measure_host(&bench, folder);
+   agx_status status = bench_compile(folder, chip, &failed);
+   if (status == AGX_OK)
+      status = measure_host(&bench, folder);
    release(&bench);
-   return status == AGX_OK ? code : agx_tool_failed(argv[0]);
+   if (status != AGX_OK)
+      return agx_tool_failed(argv[0]);
+   return failed ? AGX_EXIT_FAILURE : AGX_EXIT_OK;
 }
