@@ -3,7 +3,8 @@
  * Whether a reached point's fence failed: the point is exported as a sync file and
  * its fences are asked one by one, because a timeline's own fence carries no error.
  * Kernels before 6.16 can't export a point; there it is first copied to a syncobj of
- * its own.
+ * its own. A real kernel may forget the fences of points below the latest one that is
+ * reached [U]; so ask soon, or before the next point is submitted.
  */
 #include <errno.h>
 #include <linux/sync_file.h>

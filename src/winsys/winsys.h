@@ -103,8 +103,8 @@ struct agxw_point {
    uint64_t value;
 };
 
-/* Waits until all (or any) points are reached; also for points that nobody has
- * submitted yet. deadline_ns is absolute CLOCK_MONOTONIC, 0 polls, INT64_MAX is forever.
+/* Waits until all (or any, of up to AGXW_MAX_SYNCS) points are reached; also for points
+ * that nobody has submitted yet. deadline_ns is absolute CLOCK_MONOTONIC, 0 polls, INT64_MAX is forever.
  * AGX_DEADLINE_EXCEEDED when it passes. A point whose fence failed counts as reached: ask
  * agxw_point_status. */
 AGX_MUST_CHECK agx_status agxw_wait(struct agxw_device *device, const struct agxw_point *points,
@@ -136,6 +136,7 @@ struct agxw_submit {
    uint32_t wait_count, signal_count;
 };
 
-/* One ioctl (more only when command_count exceeds the device's limit). No heap, no lock
- * that another queue holds. On failure nothing was signalled or queued. */
+/* One ioctl (more only when command_count exceeds the device's limit, or is 0). No heap, no
+ * lock that another queue holds; any thread. On failure nothing was queued, unless it took
+ * several ioctls: then some parts may have been, and without commands some signals. */
 AGX_MUST_CHECK agx_status agxw_submit(struct agxw_queue *queue, const struct agxw_submit *submit);
