@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,37 @@ static void use_syncobjs(int fd)
    CHECK(drmSyncobjDestroy(fd, handle) == 0 && drmSyncobjDestroy(fd, other) == 0);
 }
 
+/* Buffers and fences as descriptors: what they are called, and mapping one. */
+static void pass_descriptors(int fd)
+{
+   struct agx_uapi_gem_create create = {.size = AGX_UAPI_PAGE_BYTES};
+   CHECK(drmIoctl(fd, AGX_IOCTL_ASAHI_GEM_CREATE, &create) == 0);
+   struct agx_uapi_gem_mmap_offset offset = {.handle = create.handle};
+   CHECK(drmIoctl(fd, AGX_IOCTL_ASAHI_GEM_MMAP_OFFSET, &offset) == 0);
+   int buffer = -1;
+   CHECK(drmPrimeHandleToFD(fd, create.handle, DRM_CLOEXEC | DRM_RDWR, &buffer) == 0);
+   CHECK(lseek(buffer, 0, SEEK_END) == AGX_UAPI_PAGE_BYTES);
+   int *there = mmap(NULL, AGX_UAPI_PAGE_BYTES, PROT_READ, MAP_SHARED, buffer, 0);
+   int *here =
+      mmap(NULL, AGX_UAPI_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset.offset);
+   CHECK(here != MAP_FAILED && there != MAP_FAILED);
+   here[7] = 77;
+   CHECK(there[7] == 77);
+   close(buffer);
+   uint32_t handle;
+   int sync_file = -1;
+   char path[64], name[64] = "";
+   CHECK(drmSyncobjCreate(fd, DRM_SYNCOBJ_CREATE_SIGNALED, &handle) == 0);
+   CHECK(drmSyncobjExportSyncFile(fd, handle, &sync_file) == 0);
+   snprintf(path, sizeof(path), "/proc/self/fd/%d", sync_file);
+   CHECK(readlink(path, name, sizeof(name) - 1) > 0 && strcmp(name, "anon_inode:sync_file") == 0);
+   CHECK(read(sync_file, name, 1) == -1 && errno == EINVAL);
+   struct pollfd both[] = {{.fd = sync_file, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+   CHECK(poll(both, 2, 0) == 1 && both[0].revents == POLLIN && both[1].revents == 0);
+   CHECK(lseek(fd, 0, SEEK_CUR) == 0);
+   close(sync_file);
+}
+
 /* The file lives as long as one of its descriptors. */
 static void copy_descriptors(void)
 {
@@ -165,6 +197,7 @@ int main(void)
    ask_it(fd);
    use_memory(fd);
    use_syncobjs(fd);
+   pass_descriptors(fd);
    close(fd);
    copy_descriptors();
    printf("fine\n");

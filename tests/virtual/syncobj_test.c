@@ -358,6 +358,9 @@ static void a_signal_interrupts(void **state)
    struct itimerspec soon_once = {.it_value.tv_nsec = 20000000, .it_interval.tv_nsec = 20000000};
    timer_settime(timer, 0, &soon_once, NULL);
    ROW("B41", -EINTR, wait_one(create(0), WFS, FOREVER));
+   action.sa_flags = SA_RESTART;
+   sigaction(SIGALRM, &action, NULL);
+   ROW("B42", -ETIME, wait_one(create(0), WFS, now_ns() + 60000000));
    timer_delete(timer);
    sigaction(SIGALRM, &before, NULL);
 }

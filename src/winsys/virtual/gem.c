@@ -14,6 +14,7 @@
 #include "winsys/virtual/memory.h"
 #include "winsys/virtual/object.h"
 #include "winsys/virtual/vm.h"
+#include "winsys/virtual/watch.h"
 
 #define FIRST_OFFSET (1ull << 32) /* of the fake offsets that GEM_MMAP_OFFSET gives */
 
@@ -272,6 +273,29 @@ static void *map_object(struct agx_virtual_node *node, uint32_t ref, void *addre
    munmap(mapped, length);
    *out_errno = ENOMEM;
    return NULL;
+}
+
+void *agx_virtual_mmap_fd(struct agx_virtual_node *node, int fd, void *address, size_t length,
+                          int prot, int flags, uint64_t offset, int *out_errno)
+{
+   *out_errno = 0;
+   agxv_lock(node);
+   const struct agxv_record *record = agxv_record_find(node, fd);
+   void *mapped = NULL;
+   if (record && record->kind == AGXV_RECORD_BUFFER) {
+      uint32_t ref = record->target;
+      struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
+      if (offset || length == 0 || length > gem->pages << AGXV_PAGE_LOG2) {
+         *out_errno = EINVAL;
+      } else {
+         gem->refs++;
+         mapped = map_object(node, ref, address, length, prot, flags, out_errno);
+         if (!mapped)
+            agxv_gem_put(node, ref);
+      }
+   }
+   agxv_unlock(node);
+   return mapped;
 }
 
 void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t length, int prot,

@@ -7,6 +7,8 @@
 #undef _FILE_OFFSET_BITS /* both names of each function are defined here */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -71,6 +73,21 @@ static void *map_opened(struct agxv_open *opened, void *address, size_t length, 
    return MAP_FAILED;
 }
 
+/* A buffer's own descriptor; NULL where it is none. */
+static void *map_buffer(void *address, size_t length, int prot, int flags, int fd, int64_t offset)
+{
+   struct agx_virtual_node *node = agxv_node_if_made();
+   if (fd < 0 || !node || agxv_is_inside() || (flags & MAP_TYPE) == MAP_PRIVATE)
+      return NULL;
+   int error, before = errno;
+   agxv_enter();
+   void *memory =
+      agx_virtual_mmap_fd(node, fd, address, length, prot, flags, (uint64_t)offset, &error);
+   agxv_leave();
+   errno = error ? error : before;
+   return error ? MAP_FAILED : memory;
+}
+
 /* What was there before is gone when a mapping was put over it. */
 static void *mapped(void *memory, size_t length, int flags)
 {
@@ -88,6 +105,9 @@ AGXV_EXPORT void *mmap(void *address, size_t length, int prot, int flags, int fd
    struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_get(fd);
    if (opened)
       return map_opened(opened, address, length, prot, flags, offset);
+   void *memory = map_buffer(address, length, prot, flags, fd, offset);
+   if (memory)
+      return memory;
    return mapped(next_mmap(address, length, prot, flags, fd, offset), length, flags);
 }
 
@@ -97,6 +117,9 @@ AGXV_EXPORT void *mmap64(void *address, size_t length, int prot, int flags, int 
    struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_get(fd);
    if (opened)
       return map_opened(opened, address, length, prot, flags, offset);
+   void *memory = map_buffer(address, length, prot, flags, fd, offset);
+   if (memory)
+      return memory;
    return mapped(next_mmap64(address, length, prot, flags, fd, offset), length, flags);
 }
 
@@ -171,23 +194,82 @@ AGXV_EXPORT int fcntl64(int fd, int command, ...)
    return copied_by_fcntl(fd, command, next_fcntl64(fd, command, argument));
 }
 
-/* The node has nothing to read and takes nothing. Source: reference/syncobj, A17, A18. */
+static bool is_node(int fd)
+{
+   struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_get(fd);
+   if (opened)
+      agxv_put(opened);
+   return opened;
+}
+
+/* The node has nothing to read and takes nothing, and neither have the descriptors that
+ * it gives out. Source: reference/syncobj, rows A17 to A20, E3. */
 AGXV_EXPORT ssize_t read(int fd, void *buffer, size_t size)
 {
    AGXV_NEXT(read);
-   struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_get(fd);
-   if (!opened)
-      return next_read(fd, buffer, size);
-   agxv_put(opened);
-   return give(-EAGAIN);
+   if (is_node(fd))
+      return give(-EAGAIN);
+   return agxv_fd_name(fd) ? give(-EINVAL) : next_read(fd, buffer, size);
 }
 
 AGXV_EXPORT ssize_t write(int fd, const void *buffer, size_t size)
 {
    AGXV_NEXT(write);
-   struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_get(fd);
-   if (!opened)
-      return next_write(fd, buffer, size);
-   agxv_put(opened);
-   return give(-EINVAL);
+   return is_node(fd) ? give(-EINVAL) : next_write(fd, buffer, size);
+}
+
+AGXV_EXPORT off_t lseek(int fd, off_t offset, int whence)
+{
+   AGXV_NEXT(lseek);
+   return is_node(fd) ? 0 : next_lseek(fd, offset, whence);
+}
+
+AGXV_EXPORT off64_t lseek64(int fd, off64_t offset, int whence)
+{
+   AGXV_NEXT(lseek64);
+   return is_node(fd) ? 0 : next_lseek64(fd, offset, whence);
+}
+
+#define POLLED 64
+
+/* A copy without the node's descriptors, on which nothing ever happens; NULL where there
+ * are none, or more than fit. */
+static struct pollfd *without_nodes(const struct pollfd *fds, nfds_t count,
+                                    struct pollfd copy[POLLED])
+{
+   bool any = false;
+   for (nfds_t i = 0; i < count && count <= POLLED; i++) {
+      bool node = is_node(fds[i].fd);
+      copy[i] = fds[i];
+      if (node)
+         copy[i].fd = -1;
+      any |= node;
+   }
+   return any ? copy : NULL;
+}
+
+static int polled(struct pollfd *fds, nfds_t count, const struct pollfd *copy, int result)
+{
+   for (nfds_t i = 0; i < count && result >= 0; i++)
+      fds[i].revents = copy[i].revents;
+   return result;
+}
+
+AGXV_EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+   AGXV_NEXT(poll);
+   struct pollfd copy[POLLED];
+   if (agxv_is_inside() || !without_nodes(fds, count, copy))
+      return next_poll(fds, count, timeout);
+   return polled(fds, count, copy, next_poll(copy, count, timeout));
+}
+
+AGXV_EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                      const sigset_t *mask)
+{
+   AGXV_NEXT(ppoll);
+   struct pollfd copy[POLLED];
+   if (agxv_is_inside() || !without_nodes(fds, count, copy))
+      return next_ppoll(fds, count, timeout, mask);
+   return polled(fds, count, copy, next_ppoll(copy, count, timeout, mask));
 }

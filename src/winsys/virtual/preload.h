@@ -42,5 +42,8 @@ void agxv_copied(int old_fd, int new_fd);
 struct agxv_open *agxv_get(int fd);
 void agxv_put(struct agxv_open *open);
 struct agx_virtual_file *agxv_file_of(struct agxv_open *open);
+/* What a sync file, syncobj or buffer descriptor is called; NULL for all others. */
+const char *agxv_fd_name(int fd);
+const char *agxv_inode_name(uint64_t device, uint64_t inode);
 /* fd is about to be closed. */
 void agxv_closing(int fd);

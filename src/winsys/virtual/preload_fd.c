@@ -215,6 +215,30 @@ void agxv_copied(int old_fd, int new_fd)
    agxv_put(opened);
 }
 
+const char *agxv_inode_name(uint64_t device, uint64_t inode)
+{
+   struct agx_virtual_node *node = agxv_is_inside() ? NULL : agxv_node_if_made();
+   if (!node)
+      return NULL;
+   agxv_enter();
+   const char *name = agx_virtual_inode_name(node, device, inode);
+   agxv_leave();
+   return name;
+}
+
+const char *agxv_fd_name(int fd)
+{
+   struct stat info;
+   if (agxv_is_inside() || !agxv_node_if_made())
+      return NULL;
+   int error = errno;
+   agxv_enter();
+   bool exists = fstat(fd, &info) == 0;
+   agxv_leave();
+   errno = error;
+   return exists ? agxv_inode_name(info.st_dev, info.st_ino) : NULL;
+}
+
 void agxv_closing(int fd)
 {
    if (fd < 0 || fd >= MAX_FDS || !atomic_load(&open_count))

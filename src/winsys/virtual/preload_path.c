@@ -96,6 +96,9 @@ OPENAT_CHECKED(__openat64_2)
           agxv_shadow_is_node((info)->st_dev, (info)->st_ino)) {                                   \
          (info)->st_mode = S_IFCHR | 0666;                                                         \
          (info)->st_rdev = makedev(AGXV_NODE_MAJOR, AGXV_NODE_MINOR);                              \
+      } else if ((result) == 0 && S_ISFIFO((info)->st_mode) &&                                     \
+                 agxv_inode_name((info)->st_dev, (info)->st_ino)) {                                \
+         (info)->st_mode &= ~(mode_t)S_IFMT; /* as anonymous inodes */                             \
       }                                                                                            \
    } while (0)
 
@@ -214,11 +217,27 @@ AGXV_EXPORT int scandir64(const char *restrict path, struct dirent64 ***restrict
    return next_scandir64(shadowed, list, select, compare);
 }
 
+/* The pipes that stand for syncobjs and sync files go by the names of those. */
+static ssize_t named(const char *path, char *buffer, size_t size, ssize_t length)
+{
+   AGXV_NEXT(stat);
+   struct stat info;
+   if (length < 6 || memcmp(buffer, "pipe:[", 6) != 0 || agxv_is_inside() || next_stat(path, &info))
+      return length;
+   const char *name = agxv_inode_name(info.st_dev, info.st_ino);
+   if (!name)
+      return length;
+   size_t whole = strlen(name);
+   size_t copied = whole < size ? whole : size;
+   memcpy(buffer, name, copied);
+   return (ssize_t)copied;
+}
+
 AGXV_EXPORT ssize_t readlink(const char *restrict path, char *restrict buffer, size_t size)
 {
    AGXV_NEXT(readlink);
    SHADOWED(path);
-   return next_readlink(shadowed, buffer, size);
+   return named(shadowed, buffer, size, next_readlink(shadowed, buffer, size));
 }
 
 AGXV_EXPORT ssize_t readlinkat(int folder, const char *restrict path, char *restrict buffer,
@@ -233,7 +252,7 @@ AGXV_EXPORT ssize_t __readlink_chk(const char *path, char *buffer, size_t size, 
 {
    AGXV_NEXT(__readlink_chk);
    SHADOWED(path);
-   return next___readlink_chk(shadowed, buffer, size, room);
+   return named(shadowed, buffer, size, next___readlink_chk(shadowed, buffer, size, room));
 }
 
 /* What lies in the tree has the length of a real path at most, without the tree's root. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -167,6 +168,27 @@ void agxv_unlock(struct agx_virtual_node *node)
    pthread_mutex_unlock(&node->shared->lock);
 }
 
+/* Whether system calls go on after every signal that the program handles: the kernel
+ * restarts a wait by the handler's SA_RESTART, but a futex with a timeout it never does.
+ * Which signal it was can't be told, so one handler without the flag decides for all;
+ * those of crashes don't count. */
+static bool handlers_restart(void)
+{
+   static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+   for (int number = 1; number < NSIG; number++) {
+      struct sigaction action;
+      bool is_crash = false;
+      for (size_t i = 0; i < AGX_COUNT(crashes); i++)
+         is_crash |= crashes[i] == number;
+      if (is_crash || sigaction(number, NULL, &action))
+         continue;
+      bool is_handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+      if (is_handled && !(action.sa_flags & SA_RESTART))
+         return false;
+   }
+   return true;
+}
+
 int agxv_sleep(_Atomic uint32_t *word, _Atomic uint32_t *sleepers, uint32_t seen,
                int64_t deadline_ns)
 {
@@ -178,7 +200,7 @@ int agxv_sleep(_Atomic uint32_t *word, _Atomic uint32_t *sleepers, uint32_t seen
    atomic_fetch_sub(sleepers, 1);
    if (error == ETIMEDOUT)
       return -ETIME;
-   return error == EINTR ? -EINTR : 0;
+   return error == EINTR && !handlers_restart() ? -EINTR : 0;
 }
 
 int agxv_wait_event(struct agx_virtual_node *node, int64_t deadline_ns)

@@ -46,6 +46,14 @@ void agx_virtual_unmapped(struct agx_virtual_node *node, void *address, size_t l
 int agx_virtual_fd_ioctl(struct agx_virtual_node *node, int fd, unsigned long request,
                          void *argument);
 
+/* What a descriptor that a request gave out is called in /proc, such as
+ * "anon_inode:sync_file", by its inode; NULL when it is none of ours. Static. */
+const char *agx_virtual_inode_name(struct agx_virtual_node *node, uint64_t device, uint64_t inode);
+/* mmap(2) of a buffer's descriptor (PRIME_HANDLE_TO_FD): as agx_virtual_mmap. NULL with
+ * *out_errno 0 when fd is none. */
+void *agx_virtual_mmap_fd(struct agx_virtual_node *node, int fd, void *address, size_t length,
+                          int prot, int flags, uint64_t offset, int *out_errno);
+
 /* The last fault or refusal in words; returns its length without the terminator. */
 size_t agx_virtual_last_error(struct agx_virtual_node *node, char *text, size_t capacity);
 

@@ -249,18 +249,36 @@ int agxv_record_open(struct agx_virtual_node *node, enum agxv_record_kind kind, 
    return -ENOENT;
 }
 
-struct agxv_record *agxv_record_find(struct agx_virtual_node *node, int fd)
+struct agxv_record *agxv_record_of_inode(struct agx_virtual_node *node, uint64_t device,
+                                         uint64_t inode)
 {
-   struct stat info;
-   if (fstat(fd, &info))
-      return NULL;
    for (uint32_t ref = node->shared->fd_records; ref;) {
       struct agxv_record *record = AGXV_AT(node, agxv_record, ref);
-      if (record->device == info.st_dev && record->inode == info.st_ino)
+      if (record->device == device && record->inode == inode)
          return record;
       ref = record->next;
    }
    return NULL;
+}
+
+struct agxv_record *agxv_record_find(struct agx_virtual_node *node, int fd)
+{
+   struct stat info;
+   return fstat(fd, &info) ? NULL : agxv_record_of_inode(node, info.st_dev, info.st_ino);
+}
+
+const char *agx_virtual_inode_name(struct agx_virtual_node *node, uint64_t device, uint64_t inode)
+{
+   static const char *const names[] = {
+      [AGXV_RECORD_SYNCOBJ] = "anon_inode:syncobj_file",
+      [AGXV_RECORD_SYNC_FILE] = "anon_inode:sync_file",
+      [AGXV_RECORD_BUFFER] = "/dmabuf:",
+   };
+   agxv_lock(node);
+   const struct agxv_record *record = agxv_record_of_inode(node, device, inode);
+   const char *name = record ? names[record->kind] : NULL;
+   agxv_unlock(node);
+   return name;
 }
 
 void agxv_record_sweep(struct agx_virtual_node *node)

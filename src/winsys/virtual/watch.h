@@ -45,7 +45,9 @@ int agxv_record_create(struct agx_virtual_node *node, enum agxv_record_kind kind
 int agxv_record_keep(struct agx_virtual_node *node, int fd, enum agxv_record_kind kind,
                      uint32_t target);
 int agxv_record_open(struct agx_virtual_node *node, enum agxv_record_kind kind, uint32_t target);
-/* What fd stands for, or NULL. */
+/* What fd, or the file with that inode, stands for, or NULL. */
+struct agxv_record *agxv_record_of_inode(struct agx_virtual_node *node, uint64_t device,
+                                         uint64_t inode);
 struct agxv_record *agxv_record_find(struct agx_virtual_node *node, int fd);
 /* Frees what no descriptor stands for any more. */
 void agxv_record_sweep(struct agx_virtual_node *node);
