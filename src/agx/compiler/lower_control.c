@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ifs and loops become mask instructions. A lane's r0l says how many levels must be left
+ * until it runs again; every instruction here acts on all lanes, so the levels of lanes
+ * that are away must add up on each path:
+ *
+ *   if     one level. Lanes that fail wait at 1; else turns 0 and 1 round.
+ *   loop   one level, where broken lanes wait, and a second one inside it where continued
+ *          lanes wait, if there are any.
+ *
+ * So leaving k ifs and then a loop means k + 1 or k + 2. A returned lane gets a number
+ * that no pops use up. Lanes that were away before a nested loop must not come back at
+ * its end: push_exec raises them. Source: reference/isa, 5; reference/idioms, 6.
+ *
+ * Before: if_icmp/if_fcmp ends each block in front of an if; BREAK, CONTINUE, RETURN.
+ * After: nothing of that is left; the offset of a jump is the index of its block until
+ * agxc_emit resolves it. The tree of nodes stays.
+ */
+#include "agx/compiler/passes.h"
+
+/* More than nested levels can take away, and far from wrapping 16 bits. */
+#define RETURNED 0x4000
+
+/* Cycles that a skipped arm must save for a jump to pay. Source: reference/idioms, 6. */
+#define JUMP_CYCLES 19
+#define LOAD_CYCLES 10
+
+/* Around the node that is being lowered. */
+struct scope {
+   uint32_t ifs;   /* inside the innermost loop */
+   bool is_nested; /* inside any if or loop */
+   bool in_loop;
+   bool loop_continues; /* that loop has a level for continued lanes */
+};
+
+struct lowering {
+   struct agxc_shader *shader;
+   bool has_returns; /* nested ones: lanes may be away at top level, too */
+};
+
+static struct agxc_instr *add_row(struct agxc_builder b, enum agx_isa_op row)
+{
+   struct agxc_instr *instr = agxc_instr_new(b.shader, AGXC_OP_ISA + row);
+   agxc_insert(&b, instr);
+   return instr;
+}
+
+static struct agxc_builder at_start(struct agxc_shader *shader, struct agxc_block *block)
+{
+   struct agxc_builder b = agxc_at_end(shader, block);
+   if (!agx_list_empty(&block->instrs))
+      b.before = agx_container_of(block->instrs.next, struct agxc_instr, link);
+   return b;
+}
+
+static void set_level(struct agxc_builder b, uint32_t level)
+{
+   struct agxc_instr *instr = add_row(b, AGX_ISA_OP_LDIMM16);
+   instr->operand[AGX_ISA_LDIMM16_D] = agxc_reg(0, 16, 1);
+   instr->operand[AGX_ISA_LDIMM16_IMM] = agxc_imm(level, 64);
+}
+
+static void pop(struct agxc_builder b, uint32_t nest)
+{
+   add_row(b, AGX_ISA_OP_POP_EXEC)->operand[AGX_ISA_POP_EXEC_NEST] = agxc_imm(nest, 64);
+}
+
+static void jump(struct agxc_builder b, enum agx_isa_op row, const struct agxc_block *target)
+{
+   add_row(b, row)->operand[AGX_ISA_JMP_ANY_OFFSET] = agxc_imm(target->index, 64);
+}
+
+/* Raises lanes that are away by nest levels: an if whose condition always holds. */
+static void push(struct agxc_builder b, uint32_t nest)
+{
+   struct agxc_instr *instr = add_row(b, AGX_ISA_OP_IF_FCMP);
+   instr->operand[AGX_ISA_IF_FCMP_A] = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   instr->operand[AGX_ISA_IF_FCMP_B] = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   instr->operand[AGX_ISA_IF_FCMP_COND] = agxc_imm(AGX_ISA_FCOND_FEQ, 64);
+   instr->operand[AGX_ISA_IF_FCMP_NEST] = agxc_imm(nest, 64);
+}
+
+static void else_always(struct agxc_builder b)
+{
+   struct agxc_instr *instr = add_row(b, AGX_ISA_OP_ELSE_FCMP);
+   instr->operand[AGX_ISA_ELSE_FCMP_A] = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   instr->operand[AGX_ISA_ELSE_FCMP_B] = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   instr->operand[AGX_ISA_ELSE_FCMP_COND] = agxc_imm(AGX_ISA_FCOND_FEQ, 64);
+   instr->operand[AGX_ISA_ELSE_FCMP_NEST] = agxc_imm(1, 64);
+}
+
+/* Brings lanes that wait at levels below nest back. */
+static void while_always(struct agxc_builder b, uint32_t nest)
+{
+   struct agxc_instr *instr = add_row(b, AGX_ISA_OP_WHILE_ICMP);
+   instr->operand[AGX_ISA_WHILE_ICMP_A] = agxc_imm(0, 64);
+   instr->operand[AGX_ISA_WHILE_ICMP_B] = agxc_imm(0, 64);
+   instr->operand[AGX_ISA_WHILE_ICMP_COND] = agxc_imm(AGX_ISA_ICOND_IEQ, 64);
+   instr->operand[AGX_ISA_WHILE_ICMP_NEST] = agxc_imm(nest, 64);
+}
+
+/* ---- looking at the tree ------------------------------------------------ */
+
+static bool list_is_empty(const struct agx_link *list)
+{
+   return list->next->next == list && agx_list_empty(&agxc_first_block(list)->instrs);
+}
+
+/* The list is nothing but a BREAK. */
+static bool list_is_break(const struct agx_link *list)
+{
+   const struct agxc_block *block = agxc_first_block(list);
+   const struct agxc_instr *last = agxc_terminator(block);
+   return list->next->next == list && last && last->op == AGXC_OP_BREAK &&
+          block->instrs.next == &last->link;
+}
+
+static bool list_has(const struct agx_link *list, unsigned op, bool in_loops);
+
+static bool node_has(const struct agxc_node *node, unsigned op, bool in_loops)
+{
+   if (node->kind == AGXC_NODE_BLOCK) {
+      const struct agxc_instr *last =
+         agxc_terminator(agx_container_of(node, struct agxc_block, node));
+      return last && last->op == op;
+   }
+   if (node->kind == AGXC_NODE_IF) {
+      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      return list_has(&branch->then_list, op, in_loops) ||
+             list_has(&branch->else_list, op, in_loops);
+   }
+   const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+   return in_loops && (list_has(&loop->body, op, true) || list_has(&loop->continuing, op, true));
+}
+
+static bool list_has(const struct agx_link *list, unsigned op, bool in_loops)
+{
+   agxc_foreach_node (node, list)
+      if (node_has(node, op, in_loops))
+         return true;
+   return false;
+}
+
+static uint32_t list_cycles(const struct agx_link *list)
+{
+   uint32_t cycles = 0;
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_LOOP)
+         return JUMP_CYCLES + 1;
+      if (node->kind == AGXC_NODE_IF) {
+         const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         cycles += list_cycles(&branch->then_list) + list_cycles(&branch->else_list);
+         continue;
+      }
+      agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node)) {
+         bool is_memory =
+            agxc_is_machine(instr) && agx_isa_info(agxc_row(instr))->unit == AGX_ISA_UNIT_MEM;
+         cycles += is_memory ? LOAD_CYCLES : 1;
+      }
+   }
+   return cycles;
+}
+
+/* ---- lowering ----------------------------------------------------------- */
+
+static void lower_list(struct lowering *lowering, struct agx_link *list, struct scope scope);
+
+/* BREAK, CONTINUE and RETURN: the lane is away for so many levels. At the end of an if's
+ * arm its own else or pop makes the mask follow; elsewhere a pop of nothing does. */
+static void lower_leave(struct lowering *lowering, struct agxc_block *block, struct scope scope)
+{
+   struct agxc_instr *last = agxc_terminator(block);
+   if (!last || agxc_is_machine(last))
+      return;
+   agx_assert(last->op != AGXC_OP_BRANCH);
+   uint32_t level = RETURNED;
+   if (last->op == AGXC_OP_BREAK)
+      level = scope.ifs + (scope.loop_continues ? 2 : 1);
+   else if (last->op == AGXC_OP_CONTINUE)
+      level = scope.ifs + 1;
+   agxc_instr_remove(last);
+   if (last->op == AGXC_OP_RETURN && !scope.is_nested)
+      return; /* the program's end */
+   set_level(agxc_at_end(lowering->shader, block), level);
+   if (scope.ifs == 0)
+      pop(agxc_at_end(lowering->shader, block), 0);
+}
+
+static void set_compare(struct agxc_instr *compare, enum agx_isa_op icmp, enum agx_isa_op fcmp,
+                        bool invert)
+{
+   /* The rows of one kind of compare share their operands. */
+   _Static_assert((int)AGX_ISA_IF_ICMP_COND == (int)AGX_ISA_WHILE_ICMP_COND &&
+                     (int)AGX_ISA_IF_FCMP_COND == (int)AGX_ISA_WHILE_FCMP_COND &&
+                     (int)AGX_ISA_IF_ICMP_NEST == (int)AGX_ISA_IF_FCMP_NEST &&
+                     (int)AGX_ISA_IF_ICMP_COND == (int)AGX_ISA_IF_FCMP_COND,
+                  "one index for all");
+   bool is_float = agxc_is_row(compare, AGX_ISA_OP_IF_FCMP);
+   agx_assert(is_float || agxc_is_row(compare, AGX_ISA_OP_IF_ICMP));
+   compare->op = (uint16_t)(AGXC_OP_ISA + (is_float ? fcmp : icmp));
+   compare->operand[AGX_ISA_IF_ICMP_NEST] = agxc_imm(1, 64);
+   if (invert) /* bit 3 of either condition */
+      compare->operand[AGX_ISA_IF_ICMP_COND].imm ^= 8;
+}
+
+/* `if (c) break;` directly in a loop without continue: a while. */
+static bool lower_break_if(struct agxc_if *branch, struct agxc_instr *compare, struct scope scope)
+{
+   if (!scope.in_loop || scope.ifs > 0 || scope.loop_continues)
+      return false;
+   bool breaks_then = list_is_break(&branch->then_list) && list_is_empty(&branch->else_list);
+   bool breaks_else = list_is_break(&branch->else_list) && list_is_empty(&branch->then_list);
+   if (!breaks_then && !breaks_else)
+      return false;
+   set_compare(compare, AGX_ISA_OP_WHILE_ICMP, AGX_ISA_OP_WHILE_FCMP, breaks_then);
+   struct agx_link *list = breaks_then ? &branch->then_list : &branch->else_list;
+   agxc_instr_remove(agxc_terminator(agxc_first_block(list)));
+   return true;
+}
+
+static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct scope scope)
+{
+   struct agxc_shader *shader = lowering->shader;
+   struct agxc_block *before = agx_container_of(
+      agx_container_of(branch->node.link.prev, struct agxc_node, link), struct agxc_block, node);
+   struct agxc_block *behind = agx_container_of(
+      agx_container_of(branch->node.link.next, struct agxc_node, link), struct agxc_block, node);
+   struct agxc_instr *compare = agxc_terminator(before);
+   agx_assert(compare);
+   if (lower_break_if(branch, compare, scope))
+      return;
+
+   bool then_is_empty = list_is_empty(&branch->then_list);
+   bool has_else = !list_is_empty(&branch->else_list);
+   bool is_swapped = then_is_empty && has_else; /* one arm: it comes first */
+   struct agx_link *first = is_swapped ? &branch->else_list : &branch->then_list;
+   has_else = has_else && !is_swapped;
+   struct agxc_block *else_block = agxc_first_block(&branch->else_list);
+   bool skips_first = list_cycles(first) > JUMP_CYCLES;
+   bool skips_else = has_else && list_cycles(&branch->else_list) > JUMP_CYCLES;
+
+   scope.ifs++;
+   scope.is_nested = true;
+   lower_list(lowering, &branch->then_list, scope);
+   lower_list(lowering, &branch->else_list, scope);
+
+   set_compare(compare, AGX_ISA_OP_IF_ICMP, AGX_ISA_OP_IF_FCMP, is_swapped);
+   if (skips_first)
+      jump(agxc_at_end(shader, before), AGX_ISA_OP_JMP_NONE, has_else ? else_block : behind);
+   if (skips_else)
+      jump(at_start(shader, else_block), AGX_ISA_OP_JMP_NONE, behind);
+   if (has_else)
+      else_always(at_start(shader, else_block));
+   pop(at_start(shader, behind), 1);
+}
+
+static void lower_loop(struct lowering *lowering, struct agxc_loop *loop, struct scope scope)
+{
+   struct agxc_shader *shader = lowering->shader;
+   struct agxc_block *before = agx_container_of(
+      agx_container_of(loop->node.link.prev, struct agxc_node, link), struct agxc_block, node);
+   struct agxc_block *behind = agx_container_of(
+      agx_container_of(loop->node.link.next, struct agxc_node, link), struct agxc_block, node);
+   bool continues = list_has(&loop->body, AGXC_OP_CONTINUE, false);
+   uint32_t levels = continues ? 2 : 1;
+   bool pushes = scope.is_nested || lowering->has_returns;
+
+   struct scope inside = {.is_nested = true, .in_loop = true, .loop_continues = continues};
+   lower_list(lowering, &loop->body, inside);
+   lower_list(lowering, &loop->continuing, inside);
+
+   struct agxc_block *continuing = agxc_first_block(&loop->continuing);
+   if (pushes)
+      push(agxc_at_end(shader, before), levels);
+   if (continues)
+      while_always(at_start(shader, continuing), 2);
+   jump(agxc_at_end(shader, agxc_last_block(&loop->continuing)), AGX_ISA_OP_JMP_ANY,
+        agxc_first_block(&loop->body));
+   pop(at_start(shader, behind), levels);
+}
+
+static void lower_list(struct lowering *lowering, struct agx_link *list, struct scope scope)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK)
+         lower_leave(lowering, agx_container_of(node, struct agxc_block, node), scope);
+      else if (node->kind == AGXC_NODE_IF)
+         lower_if(lowering, agx_container_of(node, struct agxc_if, node), scope);
+      else
+         lower_loop(lowering, agx_container_of(node, struct agxc_loop, node), scope);
+   }
+}
+
+static bool has_nested_return(const struct agxc_shader *shader)
+{
+   agxc_foreach_node (node, &shader->body)
+      if (node->kind != AGXC_NODE_BLOCK && node_has(node, AGXC_OP_RETURN, true))
+         return true;
+   return false;
+}
+
+bool agxc_lower_control(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   struct lowering lowering = {shader, has_nested_return(shader)};
+   if (shader->block_count > 1) {
+      struct agxc_block *entry = agxc_first_block(&shader->body);
+      struct agxc_instr *last = agxc_terminator(entry);
+      set_level(last ? agxc_before(shader, last) : agxc_at_end(shader, entry), 0);
+   }
+   lower_list(&lowering, &shader->body, (struct scope){0});
+   return true;
+}

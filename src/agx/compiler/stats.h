@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `agx compile --stats` shows, counted while the code is emitted.
+ */
+#pragma once
+
+#include "agx/compiler/ir.h"
+
+struct agxc_stats {
+   struct agx_program_stats counts;
+   uint32_t pipe_cycles[2]; /* of the own pipe, of the shared one */
+};
+
+void agxc_stats_count(struct agxc_stats *stats, const struct agx_isa_instr *instr);
+/* After the last instruction: fills shader->stats. */
+void agxc_stats_finish(struct agxc_stats *stats, struct agxc_shader *shader);
