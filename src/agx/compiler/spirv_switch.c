@@ -155,6 +155,8 @@ static struct agxc_spv_end emit_target(struct switch_state *w, struct agxc_spv_t
    }
    struct agxc_if *branch = agxc_spv_begin_if(s, cond);
    struct agxc_spv_place_saved saved = agxc_spv_enter(s, &branch->then_list, &branch->node);
+   if (target->from) /* falling in has set it */
+      agxc_spv_slot_write(s, w->construct->flag_slot, agxc_imm(0, 1));
    struct agxc_spv_end end = agxc_spv_emit_arm(s, w->block, target->block, w->merge, true);
    agxc_spv_leave_list(s, saved);
    saved = agxc_spv_enter(s, &branch->else_list, &branch->node);

@@ -232,13 +232,15 @@ struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bi
    return agxc_build1(&s->b, op, bits, a);
 }
 
-/* x + 0, x * 1, x << 0: offsets are full of them. */
+/* x + 0, x * 1, x << 0 and their like: offsets are full of them. */
 static bool is_neutral(enum agxc_op op, struct agxc_ref b)
 {
    if (b.kind != AGXC_IMM)
       return false;
-   return op == AGXC_OP_IMUL ? b.imm == 1
-                             : b.imm == 0 && (op == AGXC_OP_IADD || op == AGXC_OP_ISHL);
+   if (op == AGXC_OP_IMUL)
+      return b.imm == 1;
+   return b.imm == 0 && (op == AGXC_OP_IADD || op == AGXC_OP_ISUB || op == AGXC_OP_ISHL ||
+                         op == AGXC_OP_UMAX);
 }
 
 struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bits,

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The front end's text output for small kernels, what it says about modules that break
+ * a rule or ask for too much, and random damage to modules that are right.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <spirv/unified1/spirv.h>
+
+#include "spirv_support.h"
+
+static uint32_t *read_module(const char *kernel, size_t *word_count)
+{
+   char name[96];
+   size_t size;
+   snprintf(name, sizeof(name), "compiler/spv/%s.spv", kernel);
+   char *path = agx_test_path(name);
+   uint32_t *words = (uint32_t *)agx_test_read_file(path, &size);
+   free(path);
+   *word_count = size / 4;
+   return words;
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+static const char *const kernels[] = {
+   "arrays",      "axpy",    "buffers",       "floats", "integers", "loops",   "matrices",
+   "push_arrays", "returns", "shared_memory", "specs",  "switches", "vectors",
+};
+
+static void text_is_golden(void **state)
+{
+   for (size_t i = 0; i < AGX_COUNT(kernels); i++) {
+      size_t word_count;
+      uint32_t *words = read_module(kernels[i], &word_count);
+      struct spirv_front front;
+      assert_ok(spirv_front_run(&front, words, word_count, NULL));
+      spirv_front_check(&front);
+      char name[96];
+      snprintf(name, sizeof(name), "compiler/spirv_%s.txt", kernels[i]);
+      agx_test_golden(name, agxc_print(front.shader, &front.arena));
+      spirv_front_fini(&front);
+      free(words);
+   }
+}
+
+/* The other byte order gives the same text. */
+static void bytes_may_be_swapped(void **state)
+{
+   size_t word_count;
+   uint32_t *words = read_module("buffers", &word_count);
+   struct spirv_front front;
+   assert_ok(spirv_front_run(&front, words, word_count, NULL));
+   char *text = strdup(agxc_print(front.shader, &front.arena));
+   spirv_front_fini(&front);
+   for (size_t i = 0; i < word_count; i++)
+      words[i] = __builtin_bswap32(words[i]);
+   assert_ok(spirv_front_run(&front, words, word_count, NULL));
+   assert_string_equal(text, agxc_print(front.shader, &front.arena));
+   spirv_front_fini(&front);
+   free(text);
+   free(words);
+}
+
+/* Bindings are sorted, unused ones are gone, and access is what the code does. */
+static void declarations_are_filled(void **state)
+{
+   static const struct agx_program_binding expected[] = {
+      {0, 1, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS, 0},
+      {0, 3, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS | AGX_BINDING_WRITES, 24},
+      {1, 2, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS | AGX_BINDING_WRITES, 16},
+   };
+   size_t word_count;
+   uint32_t *words = read_module("buffers", &word_count);
+   struct spirv_front front;
+   assert_ok(spirv_front_run(&front, words, word_count, NULL));
+   const struct agxc_shader *shader = front.shader;
+   assert_int_equal(shader->binding_count, AGX_COUNT(expected));
+   for (size_t i = 0; i < AGX_COUNT(expected); i++) {
+      const struct agx_program_binding *got = &shader->bindings[i];
+      assert_int_equal(got->set, expected[i].set);
+      assert_int_equal(got->binding, expected[i].binding);
+      assert_int_equal(got->kind, expected[i].kind);
+      assert_int_equal(got->access, expected[i].access);
+      assert_int_equal(got->min_size_B, expected[i].min_size_B);
+   }
+   assert_string_equal(shader->name, "main");
+   assert_int_equal(shader->local_size[0], 32);
+   assert_int_equal(shader->shared_B, 0);
+   spirv_front_fini(&front);
+   free(words);
+}
+
+/* ---- modules that break a rule ----------------------------------------- */
+
+/* Replaces a word of the nth instruction with an opcode; opcode 0: of the header. */
+static const struct {
+   const char *kernel;
+   uint32_t opcode, nth, word, value;
+   agx_status code;
+   const char *text;
+} damages[] = {
+   {"axpy", 0, 0, 0, 0x12345678, AGX_INVALID_ARGUMENT, "magic number"},
+   {"axpy", 0, 0, 1, 0x00020000, AGX_INVALID_ARGUMENT, "version"},
+   {"axpy", 0, 0, 1, 0x00010900, AGX_UNIMPLEMENTED, "version 1.9"},
+   {"axpy", 0, 0, 3, 0, AGX_INVALID_ARGUMENT, "bound"},
+   {"axpy", 0, 0, 3, 0xffffffff, AGX_INVALID_ARGUMENT, "bound"},
+   {"axpy", 0, 0, 3, 5, AGX_INVALID_ARGUMENT, "outside the bound 5"},
+   {"axpy", SpvOpCapability, 0, 0, SpvOpCapability, AGX_INVALID_ARGUMENT, "length 0"},
+   {"axpy", SpvOpCapability, 0, 0, 0xffff0000 | SpvOpCapability, AGX_INVALID_ARGUMENT, "left"},
+   {"axpy", SpvOpCapability, 0, 0, 1 << 16 | SpvOpCapability, AGX_INVALID_ARGUMENT, "needed"},
+   {"axpy", SpvOpCapability, 0, 1, SpvCapabilityInt64, AGX_UNIMPLEMENTED, "capability Int64"},
+   {"axpy", SpvOpCapability, 0, 1, SpvCapabilityGroupNonUniformBallot, AGX_UNIMPLEMENTED,
+    "capability GroupNonUniformBallot"},
+   {"axpy", SpvOpCapability, 0, 0, 2 << 16 | 5000, AGX_UNIMPLEMENTED, "opcode 5000"},
+   {"axpy", SpvOpMemoryModel, 0, 1, SpvAddressingModelPhysicalStorageBuffer64, AGX_UNIMPLEMENTED,
+    "addressing model"},
+   {"axpy", SpvOpMemoryModel, 0, 2, SpvMemoryModelOpenCL, AGX_UNIMPLEMENTED, "memory model"},
+   {"axpy", SpvOpEntryPoint, 0, 1, SpvExecutionModelFragment, AGX_INVALID_ARGUMENT,
+    "no compute entry point"},
+   {"axpy", SpvOpEntryPoint, 0, 2, 2, AGX_INVALID_ARGUMENT, "no function"},
+   {"axpy", SpvOpExecutionMode, 0, 2, SpvExecutionModeDerivativeGroupQuadsNV, AGX_UNIMPLEMENTED,
+    "execution mode"},
+   {"axpy", SpvOpConstant, 3, 3, 0, AGX_INVALID_ARGUMENT, "workgroup size 0"},
+   {"axpy", SpvOpConstant, 3, 3, 2048, AGX_RESOURCE_EXHAUSTED, "threads"},
+   {"axpy", SpvOpDecorate, 0, 2, SpvDecorationFlat, AGX_UNIMPLEMENTED, "decoration Flat"},
+   {"axpy", SpvOpTypeInt, 0, 2, 64, AGX_UNIMPLEMENTED, "Int64"},
+   {"axpy", SpvOpTypeInt, 0, 2, 33, AGX_INVALID_ARGUMENT, "33 bits"},
+   {"axpy", SpvOpTypeFloat, 0, 2, 16, AGX_UNIMPLEMENTED, "Float16"},
+   {"axpy", SpvOpTypeVector, 0, 3, 5, AGX_INVALID_ARGUMENT, "5 components"},
+   {"axpy", SpvOpTypePointer, 0, 1, 1, AGX_INVALID_ARGUMENT, "defined twice"},
+   {"axpy", SpvOpVariable, 1, 3, SpvStorageClassImage, AGX_INVALID_ARGUMENT, "no pointer to"},
+   {"axpy", SpvOpLoad, 0, 3, 2, AGX_INVALID_ARGUMENT, "id 2 is no pointer"},
+   {"axpy", SpvOpLoad, 1, 1, 2, AGX_INVALID_ARGUMENT, "result type 2"},
+   {"axpy", SpvOpFMul, 0, 1, 2, AGX_INVALID_ARGUMENT, "another kind of component"},
+   {"axpy", SpvOpBranchConditional, 0, 2, 2, AGX_INVALID_ARGUMENT, "id 2 is no label"},
+   {"axpy", SpvOpSelectionMerge, 0, 0, 3 << 16 | SpvOpNop, AGX_INVALID_ARGUMENT, "two ways"},
+   {"axpy", SpvOpFunctionEnd, 0, 0, 1 << 16 | SpvOpReturn, AGX_INVALID_ARGUMENT, "outside blocks"},
+   {"axpy", SpvOpReturn, 0, 0, 1 << 16 | SpvOpNop, AGX_INVALID_ARGUMENT, "no terminator"},
+   {"matrices", SpvOpTypeMatrix, 0, 3, 1, AGX_INVALID_ARGUMENT, "1 components"},
+   {"matrices", SpvOpExtInst, 0, 4, 76, AGX_UNIMPLEMENTED, "InterpolateAtCentroid"},
+   {"matrices", SpvOpExtInst, 0, 3, 2, AGX_INVALID_ARGUMENT, "no extended instruction set"},
+   {"returns", SpvOpFunctionCall, 1, 3, 0, AGX_INVALID_ARGUMENT, "id 0"},
+   {"shared_memory", SpvOpControlBarrier, 0, 1, 2, AGX_INVALID_ARGUMENT, "no integer constant"},
+};
+
+static uint32_t *find_instruction(uint32_t *words, size_t count, uint32_t opcode, uint32_t nth)
+{
+   if (opcode == 0)
+      return words;
+   for (size_t at = 5; at < count; at += words[at] >> 16)
+      if ((words[at] & 0xffff) == opcode && nth-- == 0)
+         return words + at;
+   return NULL;
+}
+
+static void rules_are_checked(void **state)
+{
+   unsigned wrong = 0;
+   for (size_t i = 0; i < AGX_COUNT(damages); i++) {
+      size_t word_count;
+      uint32_t *words = read_module(damages[i].kernel, &word_count);
+      uint32_t *at = find_instruction(words, word_count, damages[i].opcode, damages[i].nth);
+      if (!at)
+         fail_msg("damage %zu: no such instruction", i);
+      at[damages[i].word] = damages[i].value;
+      struct spirv_front front;
+      agx_status status = spirv_front_run(&front, words, word_count, NULL);
+      if (status != damages[i].code || !strstr(agx_error_peek(), damages[i].text)) {
+         print_error("damage %zu: %s: %s\n", i, agx_status_name(status), agx_error_peek());
+         wrong++;
+      }
+      spirv_front_fini(&front);
+      free(words);
+   }
+   assert_int_equal(wrong, 0);
+}
+
+static void recursion_is_refused(void **state)
+{
+   size_t word_count;
+   uint32_t *words = read_module("returns", &word_count);
+   /* The last call that classify makes goes to classify. */
+   uint32_t *to_find = find_instruction(words, word_count, SpvOpFunctionCall, 1);
+   uint32_t *to_classify = find_instruction(words, word_count, SpvOpFunctionCall, 0);
+   assert_non_null(to_find);
+   assert_int_not_equal(to_find[3], to_classify[3]);
+   uint32_t callee = to_classify[3];
+   for (uint32_t n = 1; n < 5; n++) {
+      uint32_t *call = find_instruction(words, word_count, SpvOpFunctionCall, n);
+      if (call)
+         call[3] = callee;
+   }
+   struct spirv_front front;
+   assert_fails(spirv_front_run(&front, words, word_count, NULL), AGX_INVALID_ARGUMENT,
+                "recursive call");
+   spirv_front_fini(&front);
+   free(words);
+}
+
+static void entry_points_are_chosen(void **state)
+{
+   size_t word_count;
+   uint32_t *words = read_module("axpy", &word_count);
+   struct spirv_front front;
+   struct agxc_options options = {.entry = "other"};
+   assert_fails(spirv_front_run(&front, words, word_count, &options), AGX_INVALID_ARGUMENT,
+                "no compute entry point named other");
+   spirv_front_fini(&front);
+   options.entry = "main";
+   assert_ok(spirv_front_run(&front, words, word_count, &options));
+   spirv_front_fini(&front);
+   free(words);
+}
+
+/* ---- random damage ----------------------------------------------------- */
+
+static void try_module(const uint32_t *words, size_t word_count)
+{
+   struct spirv_front front;
+   agx_status status = spirv_front_run(&front, words, word_count, NULL);
+   if (status == AGX_OK)
+      spirv_front_check(&front);
+   else
+      assert_true(status == AGX_INVALID_ARGUMENT || status == AGX_UNIMPLEMENTED ||
+                  status == AGX_RESOURCE_EXHAUSTED);
+   spirv_front_fini(&front);
+}
+
+static void truncation_is_survived(void **state)
+{
+   for (size_t i = 0; i < AGX_COUNT(kernels); i++) {
+      size_t word_count;
+      uint32_t *words = read_module(kernels[i], &word_count);
+      for (size_t length = 0; length < word_count; length += 7) {
+         /* A copy of its own, so that reads beyond it are seen. */
+         uint32_t *part = malloc(length ? length * 4 : 1);
+         memcpy(part, words, length * 4);
+         try_module(part, length);
+         free(part);
+      }
+      free(words);
+   }
+}
+
+#define ROUNDS 250
+
+static void damage(struct agx_test_rng *rng, uint32_t *words, size_t word_count)
+{
+   uint64_t changes = 1 + agx_test_random_below(rng, 3);
+   for (uint64_t c = 0; c < changes; c++) {
+      uint32_t *word = &words[3 + agx_test_random_below(rng, word_count - 3)];
+      switch (agx_test_random_below(rng, 4)) {
+      case 0:
+         *word ^= 1u << agx_test_random_below(rng, 32);
+         break;
+      case 1:
+         *word = words[5 + agx_test_random_below(rng, word_count - 5)];
+         break;
+      case 2:
+         *word = (uint32_t)agx_test_random_below(rng, 200); /* often an id */
+         break;
+      default:
+         *word += (uint32_t)agx_test_random_below(rng, 5) - 2;
+      }
+   }
+}
+
+static void damage_is_survived(void **state)
+{
+   struct agx_test_rng rng = {0x5eed};
+   for (size_t i = 0; i < AGX_COUNT(kernels); i++) {
+      size_t word_count;
+      uint32_t *words = read_module(kernels[i], &word_count);
+      uint32_t *copy = malloc(word_count * 4);
+      for (unsigned round = 0; round < ROUNDS; round++) {
+         memcpy(copy, words, word_count * 4);
+         damage(&rng, copy, word_count);
+         try_module(copy, word_count);
+      }
+      free(copy);
+      free(words);
+   }
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(text_is_golden),          cmocka_unit_test(bytes_may_be_swapped),
+      cmocka_unit_test(declarations_are_filled), cmocka_unit_test(rules_are_checked),
+      cmocka_unit_test(recursion_is_refused),    cmocka_unit_test(entry_points_are_chosen),
+      cmocka_unit_test(truncation_is_survived),  cmocka_unit_test(damage_is_survived),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
