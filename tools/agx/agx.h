@@ -20,6 +20,7 @@ enum {
 
 int agx_cmd_asm(int argc, char **argv);
 int agx_cmd_bench(int argc, char **argv);
+int agx_cmd_compile(int argc, char **argv);
 int agx_cmd_disasm(int argc, char **argv);
 int agx_cmd_info(int argc, char **argv);
 int agx_cmd_run(int argc, char **argv);

@@ -27,6 +27,18 @@ static const struct agx_command {
     "and per submission on the virtual device with execution switched off. gprs16 and unif16\n"
     "are in halves; cycles: a static estimate of one pass through each block; ms: compile time,\n"
     "the best of three.\n"},
+   {"compile",
+    "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME] [--dump]\n"
+    "                   FILE.spv...",
+    "compile SPIR-V kernels to ELF files", agx_cmd_compile,
+    "Writes FILE.agxbin for each FILE.spv. A kernel that can't be compiled says why in one line;\n"
+    "the others are compiled all the same, and the exit status is 1.\n"
+    "  -o OUT           the file to write, for a single kernel\n"
+    "  --stats, --json  print a table (TSV, JSON) of what the compiler made; no file without -o\n"
+    "  --entry NAME     the entry point, where there are several\n"
+    "  --spec ID=VALUE  a specialization constant: 12, 0x10, 1.5, true\n"
+    "  --chip NAME      such as g13g (the default), g14s or t6020\n"
+    "  --dump           print the code after each pass to standard error\n"},
    {"disasm", "[--json] [--raw] [FILE | --hex BYTES...]",
     "turn machine code into text, one instruction a line", agx_cmd_disasm,
     "FILE (or standard input) is an ELF file, whose executable sections are shown, or hex text,\n"

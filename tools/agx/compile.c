@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * agx compile: SPIR-V to ELF, and what the compiler made of it as a table. Each file is
+ * compiled on its own; one that fails says why in a line and the others go on.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx.h"
+#include "agx/compiler/compiler.h"
+#include "base/status.h"
+#include "base/util.h"
+#include "program/program.h"
+#include "session.h"
+
+#define MAX_SPECS 64
+
+struct compile {
+   struct agxc_options options;
+   struct agxc_spec specs[MAX_SPECS];
+   const char *out;
+   bool shows_stats, is_json;
+   uint32_t failed, done;
+};
+
+/* ---- the table ----------------------------------------------------------- */
+
+/* A column: a field of the program or of its stats, in table order. */
+static const struct {
+   const char *name;
+   size_t offset;
+} columns[] = {
+#define COLUMN(name, field)                                                                        \
+   {                                                                                               \
+      name, offsetof(struct agx_program, field)                                                    \
+   }
+   COLUMN("instructions", stats.instructions),
+   COLUMN("bytes", text_B),
+   COLUMN("preamble_instructions", stats.preamble_instructions),
+   COLUMN("gprs16", gpr_halves),
+   COLUMN("uniforms16", uniform_halves),
+   COLUMN("threads", stats.threads),
+   COLUMN("spills", stats.spills),
+   COLUMN("fills", stats.fills),
+   COLUMN("loads", stats.loads),
+   COLUMN("waits", stats.waits),
+   COLUMN("cycles", stats.cycles),
+#undef COLUMN
+};
+
+static void print_header(const struct compile *compile)
+{
+   if (compile->is_json) {
+      printf("[");
+   } else if (compile->shows_stats) {
+      printf("kernel");
+      for (size_t i = 0; i < AGX_COUNT(columns); i++)
+         printf("\t%s", columns[i].name);
+      printf("\tcompile_ms\n");
+   }
+}
+
+/* The file's name without folder and ending. */
+static int kernel_name(const char *path, const char **out_start)
+{
+   const char *slash = strrchr(path, '/');
+   *out_start = slash ? slash + 1 : path;
+   const char *dot = strrchr(*out_start, '.');
+   return (int)(dot && dot != *out_start ? (size_t)(dot - *out_start) : strlen(*out_start));
+}
+
+static void print_json_text(const char *text, int length)
+{
+   putchar('"');
+   for (int i = 0; i < length; i++) {
+      if (text[i] == '"' || text[i] == '\\')
+         printf("\\%c", text[i]);
+      else if ((unsigned char)text[i] < 0x20)
+         printf("\\u%04x", text[i]);
+      else
+         putchar(text[i]);
+   }
+   putchar('"');
+}
+
+static void print_row(struct compile *compile, const char *path, const struct agx_program *program,
+                      double ms)
+{
+   const char *name;
+   int length = kernel_name(path, &name);
+   if (compile->is_json) {
+      printf("%s\n  {\"kernel\": ", compile->done++ ? "," : "");
+      print_json_text(name, length);
+   } else {
+      printf("%.*s", length, name);
+   }
+   for (size_t i = 0; i < AGX_COUNT(columns); i++) {
+      uint32_t value = agx_load_u32((const char *)program + columns[i].offset);
+      if (compile->is_json)
+         printf(", \"%s\": %" PRIu32, columns[i].name, value);
+      else
+         printf("\t%" PRIu32, value);
+   }
+   printf(compile->is_json ? ", \"compile_ms\": %.3f}" : "\t%.3f\n", ms);
+}
+
+static void print_json_failure(struct compile *compile, const char *path)
+{
+   const char *name, *error = agx_error_peek();
+   int length = kernel_name(path, &name);
+   printf("%s\n  {\"kernel\": ", compile->done++ ? "," : "");
+   print_json_text(name, length);
+   printf(", \"error\": ");
+   print_json_text(error, (int)strlen(error));
+   printf("}");
+}
+
+/* ---- one file ------------------------------------------------------------- */
+
+static agx_status write_file(const char *path, const void *bytes, size_t size)
+{
+   FILE *file = fopen(path, "wb");
+   if (!file)
+      return agx_status_fail_errno(errno, "%s", path);
+   bool wrote = fwrite(bytes, 1, size, file) == size;
+   if (fclose(file) != 0 || !wrote)
+      return agx_status_fail_errno(errno, "%s", path);
+   return AGX_OK;
+}
+
+/* FILE.spv becomes FILE.agxbin, unless -o says otherwise; with a table alone, nothing. */
+static agx_status write_program(const struct compile *compile, const char *path,
+                                const struct agx_program *program)
+{
+   char name[4096];
+   if (!compile->out && (compile->shows_stats || compile->is_json))
+      return AGX_OK;
+   size_t length = strlen(path);
+   if (length > 4 && strcmp(path + length - 4, ".spv") == 0)
+      length -= 4;
+   if (length + sizeof(".agxbin") > sizeof(name))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the name is too long", path);
+   snprintf(name, sizeof(name), "%.*s.agxbin", (int)length, path);
+
+   void *image;
+   size_t size;
+   AGX_TRY(agx_program_write_elf(program, NULL, &image, &size));
+   agx_status status = write_file(compile->out ? compile->out : name, image, size);
+   agx_host_free(NULL, image, size);
+   return status;
+}
+
+static agx_status compile_file(struct compile *compile, const char *path)
+{
+   uint8_t *spirv;
+   size_t size;
+   AGX_TRY(agx_tool_read(path, &spirv, &size));
+   struct agx_program *program = NULL;
+   uint64_t start = agx_tool_now_ns();
+   agx_status status = agxc_compile(spirv, size, &compile->options, &program);
+   double ms = (double)(agx_tool_now_ns() - start) / 1e6;
+   free(spirv);
+   if (status == AGX_OK)
+      status = write_program(compile, path, program);
+   if (status == AGX_OK && (compile->shows_stats || compile->is_json))
+      print_row(compile, path, program, ms);
+   agx_program_free(program);
+   return status;
+}
+
+/* ---- the command line ------------------------------------------------------ */
+
+static void print_dump(void *user, const char *pass, const char *text)
+{
+   fprintf(stderr, "---- %s\n%s\n", pass, text);
+}
+
+/* ID=VALUE; a value with a point is a float, true and false are 1 and 0. */
+static bool parse_spec(const char *text, struct agxc_spec *out_spec)
+{
+   char *end;
+   unsigned long id = strtoul(text, &end, 0);
+   if (end == text || *end != '=' || id > UINT32_MAX || !end[1])
+      return false;
+   const char *value = end + 1;
+   *out_spec = (struct agxc_spec){.id = (uint32_t)id, .bytes = 4};
+   if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
+      out_spec->value = *value == 't';
+      return true;
+   }
+   if (strchr(value, '.')) {
+      float number = strtof(value, &end);
+      uint32_t bits;
+      memcpy(&bits, &number, sizeof(bits));
+      out_spec->value = bits;
+      return *end == 0;
+   }
+   errno = 0;
+   long long number = strtoll(value, &end, 0);
+   out_spec->value = (uint32_t)number;
+   return *end == 0 && errno == 0 && number >= INT32_MIN && number <= UINT32_MAX;
+}
+
+/* Takes option argv[i] with its value, if it has one; returns how many words, 0 when it
+ * makes no sense. */
+static int take_option(struct compile *compile, const char *option, const char *value)
+{
+   if (strcmp(option, "--stats") == 0)
+      return (int)(compile->shows_stats = true);
+   if (strcmp(option, "--json") == 0)
+      return (int)(compile->is_json = true);
+   if (strcmp(option, "--dump") == 0) {
+      compile->options.dump = print_dump;
+      return 1;
+   }
+   if (!value)
+      return 0;
+   if (strcmp(option, "-o") == 0)
+      compile->out = value;
+   else if (strcmp(option, "--entry") == 0)
+      compile->options.entry = value;
+   else if (strcmp(option, "--chip") == 0)
+      compile->options.chip = agx_chip_find(value);
+   else if (strcmp(option, "--spec") == 0 && compile->options.spec_count < MAX_SPECS &&
+            parse_spec(value, &compile->specs[compile->options.spec_count]))
+      compile->options.spec_count++;
+   else
+      return 0;
+   return compile->options.chip ? 2 : 0;
+}
+
+int agx_cmd_compile(int argc, char **argv)
+{
+   struct compile compile = {.options = {.chip = agx_chip_find("g13g")}};
+   compile.options.specs = compile.specs;
+   int at = 1;
+   while (at < argc && argv[at][0] == '-' && argv[at][1]) {
+      if (strcmp(argv[at], "--") == 0) {
+         at++;
+         break;
+      }
+      int words = take_option(&compile, argv[at], argv[at + 1]);
+      if (words == 0)
+         return agx_tool_usage("compile", "%s %s", argv[at], argv[at + 1] ? argv[at + 1] : "");
+      at += words;
+   }
+   if (at == argc)
+      return agx_tool_usage("compile", "no file");
+   if (compile.out && argc - at > 1)
+      return agx_tool_usage("compile", "-o with %d files", argc - at);
+
+   print_header(&compile);
+   for (; at < argc; at++) {
+      if (compile_file(&compile, argv[at]) == AGX_OK)
+         continue;
+      fprintf(stderr, "agx compile: %s: %s\n", agx_tool_name(argv[at]), agx_error_peek());
+      if (compile.is_json)
+         print_json_failure(&compile, argv[at]);
+      compile.failed++;
+   }
+   if (compile.is_json)
+      printf("\n]\n");
+   return compile.failed ? AGX_EXIT_FAILURE : AGX_EXIT_OK;
+}
