@@ -173,6 +173,12 @@ static agx_status check_binding(const struct agx_program *program, uint32_t inde
                       number);
    out_range->address = ref->buffer->address + ref->offset_B;
    out_range->length_B = ref->length_B == AGX_WHOLE_LENGTH ? size - ref->offset_B : ref->length_B;
+   if (out_range->length_B < wanted->min_size_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch of %s: set %u binding %u has %llu bytes; its robust accesses need "
+                      "%llu",
+                      name, set, number, (unsigned long long)out_range->length_B,
+                      (unsigned long long)wanted->min_size_B);
    return AGX_OK;
 }
 

@@ -34,7 +34,7 @@ struct agx_program_binding {
    uint32_t set, binding;
    uint32_t kind;       /* enum agx_binding_kind */
    uint32_t access;     /* enum agx_binding_access bits the code really uses */
-   uint64_t min_size_B; /* size of the fixed part of the block; 0 when unknown */
+   uint64_t min_size_B; /* what must be bound at least: robust code clamps to it; 0: anything */
 };
 
 /* What a run of uniform registers holds when the kernel starts. */

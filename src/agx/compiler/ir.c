@@ -196,6 +196,18 @@ void agxc_instr_remove(struct agxc_instr *instr)
    instr->block = NULL;
 }
 
+void agxc_become_mov(struct agxc_shader *shader, struct agxc_instr *instr, struct agxc_ref source)
+{
+   struct agxc_ref dest = instr->operand[0];
+   agx_assert(instr->dest_count == 1);
+   instr->op = AGXC_OP_MOV;
+   instr->src_count = 1;
+   instr->operand_count = 2;
+   instr->operand = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, 2);
+   instr->operand[0] = dest;
+   instr->operand[1] = source;
+}
+
 struct agxc_instr *agxc_terminator(const struct agxc_block *block)
 {
    if (agx_list_empty(&block->instrs))

@@ -282,6 +282,8 @@ struct agxc_instr *agxc_instr_new(struct agxc_shader *shader, unsigned op);
 struct agxc_instr *agxc_instr_new_n(struct agxc_shader *shader, unsigned op, unsigned dests,
                                     unsigned srcs);
 void agxc_instr_remove(struct agxc_instr *instr);
+/* Makes an instruction with one destination a MOV of source to that destination. */
+void agxc_become_mov(struct agxc_shader *shader, struct agxc_instr *instr, struct agxc_ref source);
 /* The terminator of a block (BRANCH, BREAK, CONTINUE, RETURN or a machine one), or NULL. */
 struct agxc_instr *agxc_terminator(const struct agxc_block *block);
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Buffers by binding become memory by address: the address of a binding is a 64-bit uniform,
+ * its size a 32-bit one; push constants and the grid's size are uniforms themselves.
+ * Requires SSA. With AGXC_ROBUST_CLAMP offsets are clamped so that no access leaves its
+ * buffer.
+ */
+#include "agx/compiler/passes.h"
+#include "robustness/buffer.h"
+
+struct lowering {
+   struct agxc_shader *shader;
+   struct agxc_ref *replaced; /* by value id: the uniform to use instead; kind NONE if none */
+};
+
+static struct agxc_ref address_of(struct agxc_shader *shader, int64_t binding)
+{
+   return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_ADDRESS, (uint32_t)binding, 0, 64);
+}
+
+static struct agxc_ref size_of(struct agxc_shader *shader, int64_t binding)
+{
+   return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_SIZE, (uint32_t)binding, 0, 32);
+}
+
+/* umin(offset, last offset at which bytes fit): agxr_buffer_last_offset over uniforms. The
+ * binding must be large enough for one access, which the HAL checks (min_size_B). */
+static struct agxc_ref clamp(struct agxc_builder *b, int64_t binding, struct agxc_ref offset,
+                             unsigned bytes)
+{
+   struct agxc_shader *shader = b->shader;
+   if (shader->options->robustness != AGXC_ROBUST_CLAMP)
+      return offset;
+   struct agx_program_binding *info = &shader->bindings[binding];
+   info->min_size_B = AGX_MAX(info->min_size_B, (uint64_t)bytes);
+   if (offset.kind == AGXC_IMM &&
+       agxr_buffer_in_bounds((uint32_t)offset.imm, bytes, (uint32_t)info->min_size_B))
+      return offset;
+   struct agxc_ref last =
+      agxc_build2(b, AGXC_OP_ISUB, 32, size_of(shader, binding), agxc_imm(bytes, 32));
+   return agxc_build2(b, AGXC_OP_UMIN, 32, offset, last);
+}
+
+static unsigned bytes_of(const struct agxc_ref *data)
+{
+   return data->bits / 8u * data->count;
+}
+
+static void replace_by(struct agxc_builder *b, struct agxc_instr *old, enum agxc_op op,
+                       unsigned src_count, const struct agxc_ref *srcs, int64_t immediate)
+{
+   struct agxc_instr *instr = agxc_instr_new(b->shader, op);
+   agx_assert(instr->src_count == src_count);
+   if (instr->dest_count) {
+      instr->operand[0] = old->operand[0];
+      instr->operand[0].value->def = instr;
+   }
+   for (unsigned i = 0; i < src_count; i++)
+      instr->operand[instr->dest_count + i] = srcs[i];
+   instr->operand[instr->dest_count + src_count] = agxc_imm((uint64_t)immediate, 64);
+   agxc_insert(b, instr);
+   agxc_instr_remove(old);
+}
+
+static void lower_load(struct agxc_builder *b, struct agxc_instr *instr)
+{
+   int64_t binding = agxc_imm_of(instr, 0);
+   struct agxc_ref srcs[2] = {
+      address_of(b->shader, binding),
+      clamp(b, binding, instr->operand[1], bytes_of(&instr->operand[0])),
+   };
+   replace_by(b, instr, AGXC_OP_LOAD_GLOBAL, 2, srcs, agxc_imm_of(instr, 1));
+}
+
+static void lower_store(struct agxc_builder *b, struct agxc_instr *instr)
+{
+   int64_t binding = agxc_imm_of(instr, 0);
+   struct agxc_ref srcs[3] = {
+      address_of(b->shader, binding),
+      clamp(b, binding, instr->operand[0], bytes_of(&instr->operand[1])),
+      instr->operand[1],
+   };
+   replace_by(b, instr, AGXC_OP_STORE_GLOBAL, 3, srcs, agxc_imm_of(instr, 1));
+}
+
+static void lower_atomic(struct agxc_builder *b, struct agxc_instr *instr)
+{
+   int64_t binding = agxc_imm_of(instr, 0);
+   struct agxc_ref srcs[4] = {
+      address_of(b->shader, binding),
+      clamp(b, binding, instr->operand[1], 4),
+      instr->operand[2],
+      instr->operand[3],
+   };
+   replace_by(b, instr, AGXC_OP_ATOMIC_GLOBAL, 4, srcs, agxc_imm_of(instr, 1));
+}
+
+/* ---- values that are uniforms ----------------------------------------- */
+
+/* A vector of push constants is replaced where it is split. */
+static void lower_push(struct lowering *l, struct agxc_instr *instr)
+{
+   struct agxc_value *value = instr->operand[0].value;
+   uint32_t offset = (uint32_t)agxc_imm_of(instr, 0);
+   if (value->bits != 32 || offset % 4)
+      agxc_fail(l->shader, AGX_UNIMPLEMENTED, "%s: push constant of %u bits at byte %u",
+                l->shader->name, value->bits, offset);
+   if (value->count == 1) {
+      l->replaced[value->id] = agxc_uniform_slot(l->shader, AGX_UNIFORM_PUSH, offset, 0, 32);
+      agxc_instr_remove(instr);
+      return;
+   }
+   struct agxc_builder b = agxc_before(l->shader, instr);
+   struct agxc_instr *collect = agxc_instr_new_n(l->shader, AGXC_OP_COLLECT, 1, value->count);
+   collect->operand[0] = instr->operand[0];
+   value->def = collect;
+   for (unsigned i = 0; i < value->count; i++)
+      collect->operand[1 + i] =
+         agxc_uniform_slot(l->shader, AGX_UNIFORM_PUSH, offset + 4 * i, 0, 32);
+   agxc_insert(&b, collect);
+   agxc_instr_remove(instr);
+}
+
+static void replace_value(struct lowering *l, struct agxc_instr *instr, struct agxc_ref by)
+{
+   l->replaced[instr->operand[0].value->id] = by;
+   agxc_instr_remove(instr);
+}
+
+static void lower_instr(struct lowering *l, struct agxc_instr *instr)
+{
+   struct agxc_shader *shader = l->shader;
+   struct agxc_builder b = agxc_before(shader, instr);
+   int64_t which;
+   switch (instr->op) {
+   case AGXC_OP_LOAD_BUFFER:
+      lower_load(&b, instr);
+      return;
+   case AGXC_OP_STORE_BUFFER:
+      lower_store(&b, instr);
+      return;
+   case AGXC_OP_ATOMIC_BUFFER:
+      lower_atomic(&b, instr);
+      return;
+   case AGXC_OP_BUFFER_SIZE:
+      replace_value(l, instr, size_of(shader, agxc_imm_of(instr, 0)));
+      return;
+   case AGXC_OP_LOAD_PUSH:
+      lower_push(l, instr);
+      return;
+   case AGXC_OP_SYSVAL:
+      which = agxc_imm_of(instr, 0) - AGXC_SYSVAL_WORKGROUP_COUNT;
+      if (which >= 0 && which < 3)
+         replace_value(
+            l, instr,
+            agxc_uniform_slot(shader, AGX_UNIFORM_WORKGROUP_COUNT, (uint32_t)which, 0, 32));
+      return;
+   default:
+      return;
+   }
+}
+
+bool agxc_lower_buffer(struct agxc_shader *shader)
+{
+   struct lowering l = {.shader = shader};
+   uint32_t value_count = shader->value_count;
+   l.replaced = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, value_count);
+   agxc_index(shader);
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr_safe (instr, block)
+         lower_instr(&l, instr);
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         agxc_foreach_src (src, instr)
+            if (src->kind == AGXC_VALUE && src->value->id < value_count &&
+                l.replaced[src->value->id].kind != AGXC_NONE)
+               *src = l.replaced[src->value->id];
+   return true;
+}

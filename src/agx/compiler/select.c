@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Selection: generic operations become rows of the instruction table.
+ * Before: generic operations in SSA. After: rows in SSA, and MOV, PHI, COLLECT, SPLIT, BREAK,
+ * CONTINUE and RETURN, whose operands are values only. Booleans have become 16-bit 0 or 1.
+ */
+#include "agx/compiler/passes.h"
+#include "agx/compiler/select_impl.h"
+
+/* ---- system values ---------------------------------------------------- */
+
+static void select_sysval(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   static const uint8_t registers[AGXC_SYSVAL_COUNT] = {
+      [AGXC_SYSVAL_WORKGROUP_ID + 0] = AGX_ISA_SR_THREADGROUP_IN_GRID_X,
+      [AGXC_SYSVAL_WORKGROUP_ID + 1] = AGX_ISA_SR_THREADGROUP_IN_GRID_Y,
+      [AGXC_SYSVAL_WORKGROUP_ID + 2] = AGX_ISA_SR_THREADGROUP_IN_GRID_Z,
+      [AGXC_SYSVAL_LOCAL_ID + 0] = AGX_ISA_SR_THREAD_IN_THREADGROUP_X,
+      [AGXC_SYSVAL_LOCAL_ID + 1] = AGX_ISA_SR_THREAD_IN_THREADGROUP_Y,
+      [AGXC_SYSVAL_LOCAL_ID + 2] = AGX_ISA_SR_THREAD_IN_THREADGROUP_Z,
+      [AGXC_SYSVAL_GLOBAL_ID + 0] = AGX_ISA_SR_THREAD_IN_GRID_X,
+      [AGXC_SYSVAL_GLOBAL_ID + 1] = AGX_ISA_SR_THREAD_IN_GRID_Y,
+      [AGXC_SYSVAL_GLOBAL_ID + 2] = AGX_ISA_SR_THREAD_IN_GRID_Z,
+      [AGXC_SYSVAL_LOCAL_INDEX] = AGX_ISA_SR_THREAD_INDEX_IN_THREADGROUP,
+      [AGXC_SYSVAL_SUBGROUP_LANE] = AGX_ISA_SR_THREAD_INDEX_IN_SIMDGROUP,
+      [AGXC_SYSVAL_SUBGROUP_ID] = AGX_ISA_SR_SIMDGROUP_INDEX_IN_THREADGROUP,
+   };
+   struct agxc_instr *row =
+      agxc_select_row(s, AGX_ISA_OP_MFSR, agxc_use(instr->operand[0].value), 0, NULL);
+   agxc_set_mod(row, AGX_ISA_MFSR_SR, registers[agxc_imm_of(instr, 0)]);
+}
+
+/* ---- moves ------------------------------------------------------------ */
+
+static void select_mov(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref src = instr->operand[1], dest = agxc_use(instr->operand[0].value);
+   if (src.kind == AGXC_IMM) {
+      bool half = dest.bits == 16;
+      struct agxc_instr *row =
+         agxc_select_row(s, half ? AGX_ISA_OP_LDIMM16 : AGX_ISA_OP_LDIMM32, dest, 0, NULL);
+      agxc_set_mod(row, half ? AGX_ISA_LDIMM16_IMM : AGX_ISA_LDIMM32_IMM, src.imm);
+      return;
+   }
+   src = agxc_select_int(s, src);
+   agxc_select_row(s, AGX_ISA_OP_MOV, dest, 1, &src);
+}
+
+/* COLLECT, SPLIT and control stay; their operands become values of machine width. */
+static void keep(struct agxc_selector *s, struct agxc_instr *instr)
+{
+   agx_list_remove(&instr->link);
+   agxc_foreach_src (src, instr)
+      *src = agxc_select_reg(s, *src);
+   agxc_foreach_dest (dest, instr)
+      *dest = agxc_use(dest->value);
+   agxc_insert(&s->at, instr);
+}
+
+/* A phi's sources are made at the end of the blocks they come from. */
+static void finish_phi(struct agxc_selector *s, struct agxc_instr *phi)
+{
+   phi->operand[0] = agxc_use(phi->operand[0].value);
+   for (unsigned i = 0; i < phi->src_count; i++) {
+      struct agxc_block *pred = phi->block->preds[i];
+      s->at = agxc_at_end(s->shader, pred);
+      s->at.before = agxc_terminator(pred);
+      phi->operand[1 + i] = agxc_select_reg(s, phi->operand[1 + i]);
+   }
+}
+
+/* ---- the walk --------------------------------------------------------- */
+
+static const struct {
+   uint16_t first, last;
+   void (*select)(struct agxc_selector *, const struct agxc_instr *);
+} classes[] = {
+   {AGXC_OP_IMIN, AGXC_OP_UMAX, agxc_select_minmax},
+   {AGXC_OP_FMIN, AGXC_OP_FMAX, agxc_select_minmax},
+   {AGXC_OP_IEQ, AGXC_OP_FGE, agxc_select_compare},
+   {AGXC_OP_SELECT, AGXC_OP_SELECT, agxc_select_choose},
+   {AGXC_OP_LOAD_GLOBAL, AGXC_OP_ATOMIC_SHARED, agxc_select_memory},
+   {AGXC_OP_SYSVAL, AGXC_OP_SYSVAL, select_sysval},
+   {AGXC_OP_BARRIER, AGXC_OP_BARRIER, agxc_select_barrier},
+   {AGXC_OP_BRANCH, AGXC_OP_BRANCH, agxc_select_branch},
+   {AGXC_OP_MOV, AGXC_OP_MOV, select_mov},
+   {AGXC_OP_IADD, AGXC_OP_FCOS, agxc_select_alu},
+};
+
+static bool stays(const struct agxc_instr *instr)
+{
+   return instr->op == AGXC_OP_COLLECT || instr->op == AGXC_OP_SPLIT ||
+          instr->op == AGXC_OP_BREAK || instr->op == AGXC_OP_CONTINUE ||
+          instr->op == AGXC_OP_RETURN;
+}
+
+static void check_width(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   for (unsigned i = 0; i < instr->dest_count + instr->src_count; i++) {
+      const struct agxc_ref *ref = &instr->operand[i];
+      bool is_address = i == instr->dest_count && instr->op >= AGXC_OP_LOAD_GLOBAL &&
+                        instr->op <= AGXC_OP_ATOMIC_GLOBAL;
+      if (ref->kind != AGXC_NONE && ref->bits != 1 && ref->bits != 32 && !is_address)
+         agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: operation %s on %u bits", s->shader->name,
+                   agxc_op_info(instr->op)->name, ref->bits);
+   }
+}
+
+static void select_instr(struct agxc_selector *s, struct agxc_instr *instr)
+{
+   check_width(s, instr);
+   s->at = agxc_before(s->shader, instr);
+   if (stays(instr)) {
+      s->at.before = instr->link.next == &instr->block->instrs
+                        ? NULL
+                        : agx_container_of(instr->link.next, struct agxc_instr, link);
+      keep(s, instr);
+      return;
+   }
+   for (size_t i = 0; i < AGX_COUNT(classes); i++) {
+      if (instr->op < classes[i].first || instr->op > classes[i].last)
+         continue;
+      classes[i].select(s, instr);
+      agx_list_remove(&instr->link);
+      return;
+   }
+   agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: operation %s can't be selected yet",
+             s->shader->name, agxc_op_info(instr->op)->name);
+}
+
+static void survey(struct agxc_selector *s)
+{
+   struct agxc_shader *shader = s->shader;
+   s->value_count = shader->value_count;
+   s->defs = AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, s->value_count);
+   s->uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, s->value_count);
+   agxc_foreach_block (block, shader) {
+      agxc_foreach_instr (instr, block) {
+         agxc_foreach_dest (dest, instr)
+            s->defs[dest->value->id] = instr;
+         agxc_foreach_src (src, instr)
+            if (src->kind == AGXC_VALUE)
+               s->uses[src->value->id]++;
+      }
+   }
+   for (uint32_t i = 0; i < shader->value_count; i++)
+      if (shader->values[i]->bits == 1)
+         shader->values[i]->bits = 16;
+}
+
+bool agxc_select(struct agxc_shader *shader)
+{
+   struct agxc_selector s = {.shader = shader};
+   agxc_index(shader);
+   survey(&s);
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr_safe (instr, block)
+         if (instr->op != AGXC_OP_PHI && !agxc_is_machine(instr))
+            select_instr(&s, instr);
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr_safe (instr, block)
+         if (instr->op == AGXC_OP_PHI)
+            finish_phi(&s, instr);
+   return true;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of selection share. Selection walks the shader in program order; the
+ * original definition of each value stays available, so that patterns over several
+ * operations match whatever has been selected before.
+ */
+#pragma once
+
+#include "agx/compiler/ir.h"
+
+struct agxc_selector {
+   struct agxc_shader *shader;
+   struct agxc_builder at;   /* before the operation that is being selected */
+   struct agxc_instr **defs; /* by value id: the generic definition */
+   uint32_t *uses;           /* by value id: how many operands name it */
+   uint32_t value_count;     /* values that existed before */
+};
+
+/* ---- looking at operands (select_operand.c) --------------------------- */
+
+/* The generic operation that defines ref, or NULL. */
+const struct agxc_instr *agxc_select_def(const struct agxc_selector *s, const struct agxc_ref *ref);
+/* As agxc_select_def when it is that operation, else NULL. */
+const struct agxc_instr *agxc_select_def_is(const struct agxc_selector *s,
+                                            const struct agxc_ref *ref, enum agxc_op op);
+bool agxc_select_used_once(const struct agxc_selector *s, const struct agxc_ref *ref);
+
+/* Operands as a kind of source wants them; instructions are made where needed. */
+struct agxc_ref agxc_select_int(struct agxc_selector *s, struct agxc_ref ref);
+struct agxc_ref agxc_select_float(struct agxc_selector *s, struct agxc_ref ref);
+/* A value of a select: raw bits of that size, in a register, a uniform or 0..255. */
+struct agxc_ref agxc_select_choice(struct agxc_selector *s, struct agxc_ref ref);
+/* In a register. */
+struct agxc_ref agxc_select_reg(struct agxc_selector *s, struct agxc_ref ref);
+/* The low 16 bits, in a register. */
+struct agxc_ref agxc_select_half(struct agxc_selector *s, struct agxc_ref ref);
+
+/* ---- making instructions ---------------------------------------------- */
+
+/* A row with its destination (if it has one) and sources; modifiers are 0. */
+struct agxc_instr *agxc_select_row(struct agxc_selector *s, enum agx_isa_op row,
+                                   struct agxc_ref dest, unsigned src_count,
+                                   const struct agxc_ref *srcs);
+/* As agxc_select_row with a new value for the destination, which it returns. */
+struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op row, unsigned bits,
+                                unsigned src_count, const struct agxc_ref *srcs);
+
+static inline void agxc_set_mod(struct agxc_instr *instr, unsigned operand, int64_t value)
+{
+   instr->operand[operand].kind = AGXC_IMM;
+   instr->operand[operand].imm = value;
+}
+
+/* ---- classes of operations; each selects one generic operation -------- */
+
+void agxc_select_alu(struct agxc_selector *s, const struct agxc_instr *instr);
+void agxc_select_compare(struct agxc_selector *s, const struct agxc_instr *instr);
+void agxc_select_choose(struct agxc_selector *s, const struct agxc_instr *instr);
+void agxc_select_branch(struct agxc_selector *s, const struct agxc_instr *instr);
+void agxc_select_minmax(struct agxc_selector *s, const struct agxc_instr *instr);
+void agxc_select_memory(struct agxc_selector *s, const struct agxc_instr *instr);
+void agxc_select_barrier(struct agxc_selector *s, const struct agxc_instr *instr);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Selection: memory and barriers. A byte offset is taken apart into index and shift where it
+ * has that form; a product or sum that wraps 32 bits lies outside every buffer (2^31 bytes at
+ * most), so index arithmetic may stand for offset arithmetic.
+ */
+#include "agx/compiler/select_impl.h"
+
+#define MAX_INDEX_IMM   0x7fff /* both readings of the sign agree; reference/isa, section 7 */
+#define MAX_INDEX_SHIFT 2      /* beyond the element size */
+
+/* ---- device memory ---------------------------------------------------- */
+
+struct address {
+   struct agxc_ref base, index;
+   unsigned shift;
+};
+
+/* offset as element index of 2^size_log2 bytes and a further shift of 0..max_shift. */
+static struct address match_offset(struct agxc_selector *s, struct agxc_ref base,
+                                   struct agxc_ref offset, unsigned size_log2, unsigned max_shift)
+{
+   struct address address = {.base = base};
+   uint32_t added = 0;
+   const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD);
+   if (sum && sum->operand[2].kind == AGXC_IMM) {
+      const struct agxc_instr *shifted = agxc_select_def_is(s, &sum->operand[1], AGXC_OP_ISHL);
+      if (shifted && shifted->operand[2].kind == AGXC_IMM) {
+         added = (uint32_t)sum->operand[2].imm;
+         offset = sum->operand[1];
+      }
+   }
+   const struct agxc_instr *shl = agxc_select_def_is(s, &offset, AGXC_OP_ISHL);
+   unsigned amount = shl && shl->operand[2].kind == AGXC_IMM ? (unsigned)shl->operand[2].imm : 0;
+   if (shl && amount >= size_log2 && amount - size_log2 <= max_shift &&
+       added % (1u << amount) == 0) {
+      struct agxc_ref index = shl->operand[1];
+      uint32_t steps = (uint32_t)((int32_t)added >> amount);
+      address.shift = amount - size_log2;
+      if (steps) {
+         bool negative = (int32_t)steps < 0 && -steps <= 255;
+         struct agxc_ref srcs[2] = {agxc_select_int(s, index),
+                                    agxc_select_int(s, agxc_imm(negative ? -steps : steps, 32))};
+         index = agxc_select_new(s, negative ? AGX_ISA_OP_ISUB : AGX_ISA_OP_IADD, 32, 2, srcs);
+      }
+      address.index = agxc_select_reg(s, index);
+      address.index.is_unsigned = true;
+      return address;
+   }
+   if (added) { /* not of that form after all: the whole sum */
+      offset = sum->operand[0];
+   }
+   if (offset.kind == AGXC_IMM && (uint64_t)offset.imm >> size_log2 <= MAX_INDEX_IMM) {
+      address.index = agxc_imm((uint64_t)offset.imm >> size_log2, 32);
+      return address;
+   }
+   if (offset.kind == AGXC_IMM) {
+      address.index = agxc_select_reg(s, agxc_imm((uint64_t)offset.imm >> size_log2, 32));
+   } else if (size_log2) {
+      struct agxc_ref srcs[2] = {agxc_select_int(s, offset), agxc_imm(size_log2, 16)};
+      address.index = agxc_select_new(s, AGX_ISA_OP_SHR, 32, 2, srcs);
+   } else {
+      address.index = agxc_select_reg(s, offset);
+   }
+   address.index.is_unsigned = true;
+   return address;
+}
+
+static unsigned element_log2(struct agxc_selector *s, const struct agxc_ref *data)
+{
+   if (data->bits != 32)
+      agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: memory access of %u-bit elements",
+                s->shader->name, data->bits);
+   return 2;
+}
+
+static unsigned mask_of(const struct agxc_ref *data)
+{
+   return (1u << data->count) - 1;
+}
+
+/* Source: reference/isa, section 7. */
+static unsigned coherency(int64_t access)
+{
+   return access & AGXC_ACCESS_COHERENT ? AGX_ISA_COHERENT_COHERENT : AGX_ISA_COHERENT_INCOHERENT;
+}
+
+static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref dest = agxc_use(instr->operand[0].value);
+   unsigned log2 = element_log2(s, &dest);
+   struct address address =
+      match_offset(s, instr->operand[1], instr->operand[2], log2, MAX_INDEX_SHIFT);
+   struct agxc_ref srcs[2] = {address.base, address.index};
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
+   agxc_set_mod(row, AGX_ISA_LOAD_SHIFT, address.shift);
+   agxc_set_mod(row, AGX_ISA_LOAD_FORMAT, AGX_ISA_FORMAT_I32);
+   agxc_set_mod(row, AGX_ISA_LOAD_MASK, mask_of(&dest));
+   agxc_set_mod(row, AGX_ISA_LOAD_COHERENCY, coherency(agxc_imm_of(instr, 0)));
+}
+
+static void select_store(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref data = agxc_select_reg(s, instr->operand[2]);
+   unsigned log2 = element_log2(s, &data);
+   struct address address =
+      match_offset(s, instr->operand[0], instr->operand[1], log2, MAX_INDEX_SHIFT);
+   struct agxc_ref srcs[3] = {data, address.base, address.index};
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_STORE, agxc_none(), 3, srcs);
+   agxc_set_mod(row, AGX_ISA_STORE_SHIFT, address.shift);
+   agxc_set_mod(row, AGX_ISA_STORE_FORMAT, AGX_ISA_FORMAT_I32);
+   agxc_set_mod(row, AGX_ISA_STORE_MASK, mask_of(&data));
+   agxc_set_mod(row, AGX_ISA_STORE_COHERENCY, coherency(agxc_imm_of(instr, 0)));
+}
+
+/* What an atomic reads: the operand, or the pair {new, compare}. */
+static struct agxc_ref atomic_source(struct agxc_selector *s, struct agxc_ref data,
+                                     struct agxc_ref compare)
+{
+   data = agxc_select_reg(s, data);
+   if (compare.kind == AGXC_NONE)
+      return data;
+   struct agxc_ref pair[2] = {data, agxc_select_reg(s, compare)};
+   return agxc_collect(&s->at, 2, pair);
+}
+
+static struct agxc_ref used_dest(const struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_value *value = instr->operand[0].value;
+   return s->uses[value->id] ? agxc_use(value) : agxc_none();
+}
+
+static void select_atomic(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *srcs = agxc_srcs(instr);
+   struct agxc_ref source = atomic_source(s, srcs[2], srcs[3]);
+   struct address address = match_offset(s, srcs[0], srcs[1], 2, 0);
+   struct agxc_ref row_srcs[3] = {source, address.base, address.index};
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_ATOMIC, used_dest(s, instr), 3, row_srcs);
+   agxc_set_mod(row, AGX_ISA_ATOMIC_OP, agxc_imm_of(instr, 0));
+   agxc_set_mod(row, AGX_ISA_ATOMIC_COHERENCY, s->shader->chip->atomic_coherency_3 ? 3 : 1);
+}
+
+/* ---- threadgroup memory ----------------------------------------------- */
+
+/* Base and index of 4-byte elements, both 16 bits wide. */
+static void match_shared(struct agxc_selector *s, struct agxc_ref offset, struct agxc_ref *base,
+                         struct agxc_ref *index)
+{
+   *base = agxc_none();
+   *index = agxc_imm(0, 16);
+   uint32_t added = 0;
+   const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD);
+   if (sum && sum->operand[2].kind == AGXC_IMM && sum->operand[2].imm % 4 == 0 &&
+       (uint64_t)sum->operand[2].imm < AGX_MAX_SHARED_BYTES) {
+      added = (uint32_t)sum->operand[2].imm;
+      offset = sum->operand[1];
+   }
+   const struct agxc_instr *shl = agxc_select_def_is(s, &offset, AGXC_OP_ISHL);
+   if (offset.kind == AGXC_IMM) {
+      *index = agxc_imm((uint32_t)(offset.imm + added) / 4, 16);
+   } else if (!added && shl && shl->operand[2].kind == AGXC_IMM && shl->operand[2].imm == 2) {
+      *index = agxc_select_half(s, shl->operand[1]);
+   } else {
+      *base = agxc_select_half(s, offset);
+      *index = agxc_imm(added / 4, 16);
+   }
+}
+
+static void select_load_shared(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref dest = agxc_use(instr->operand[0].value), srcs[2];
+   element_log2(s, &dest);
+   match_shared(s, instr->operand[1], &srcs[0], &srcs[1]);
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LLOAD, dest, 2, srcs);
+   agxc_set_mod(row, AGX_ISA_LLOAD_FORMAT, AGX_ISA_FORMAT_I32);
+   agxc_set_mod(row, AGX_ISA_LLOAD_MASK, mask_of(&dest));
+}
+
+static void select_store_shared(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref srcs[3] = {agxc_select_reg(s, instr->operand[1])};
+   element_log2(s, &srcs[0]);
+   match_shared(s, instr->operand[0], &srcs[1], &srcs[2]);
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LSTORE, agxc_none(), 3, srcs);
+   agxc_set_mod(row, AGX_ISA_LSTORE_FORMAT, AGX_ISA_FORMAT_I32);
+   agxc_set_mod(row, AGX_ISA_LSTORE_MASK, mask_of(&srcs[0]));
+}
+
+static void select_atomic_shared(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *operands = agxc_srcs(instr);
+   struct agxc_ref srcs[3] = {atomic_source(s, operands[1], operands[2])};
+   match_shared(s, operands[0], &srcs[1], &srcs[2]);
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LATOMIC, used_dest(s, instr), 3, srcs);
+   agxc_set_mod(row, AGX_ISA_LATOMIC_OP, agxc_imm_of(instr, 0));
+}
+
+/* ---- tables ----------------------------------------------------------- */
+
+void agxc_select_memory(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   static const struct {
+      uint16_t op;
+      void (*select)(struct agxc_selector *, const struct agxc_instr *);
+   } functions[] = {
+      {AGXC_OP_LOAD_GLOBAL, select_load},          {AGXC_OP_STORE_GLOBAL, select_store},
+      {AGXC_OP_ATOMIC_GLOBAL, select_atomic},      {AGXC_OP_LOAD_SHARED, select_load_shared},
+      {AGXC_OP_STORE_SHARED, select_store_shared}, {AGXC_OP_ATOMIC_SHARED, select_atomic_shared},
+   };
+   for (size_t i = 0; i < AGX_COUNT(functions); i++)
+      if (functions[i].op == instr->op)
+         functions[i].select(s, instr);
+}
+
+/* Source: reference/isa, section 9: sequences known to work; what single codes mean is not
+ * known. */
+static const uint16_t wide_sequence[] = {
+   AGX_ISA_OP_MEMORY_BARRIER,   AGX_ISA_OP_UNKNOWN_BARRIER_1, AGX_ISA_OP_MEMORY_BARRIER_2,
+   AGX_ISA_OP_DEVICE_BARRIER_2, AGX_ISA_OP_UNKNOWN_BARRIER_2, AGX_ISA_OP_MEMORY_BARRIER_3,
+   AGX_ISA_OP_DEVICE_BARRIER_1,
+};
+
+void agxc_select_barrier(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   int64_t bits = agxc_imm_of(instr, 0);
+   unsigned count = bits & AGXC_BARRIER_DEVICE_WIDE                      ? AGX_COUNT(wide_sequence)
+                    : bits & (AGXC_BARRIER_DEVICE | AGXC_BARRIER_SHARED) ? 1
+                                                                         : 0;
+   for (unsigned i = 0; i < count; i++)
+      agxc_select_row(s, (enum agx_isa_op)wide_sequence[i], agxc_none(), 0, NULL);
+   if (bits & AGXC_BARRIER_EXECUTION)
+      agxc_select_row(s, AGX_ISA_OP_BARRIER, agxc_none(), 0, NULL);
+}
