@@ -218,7 +218,7 @@ static void do_noise(struct fuzz *fuzz)
    uint32_t nr = AGX_UAPI_NR(request);
    uint64_t words[2048];
    for (unsigned i = 0; i < 16; i++)
-      words[i] = below(fuzz, 3) ? number(fuzz) : 0;
+      words[i] = below(fuzz, 3) ? number(fuzz) & 0xffff : 0; /* no address of anything */
    if (nr == 0xc3 || nr == 0xca || nr == 0xcc)
       return;
    if (!agxv_user_is_checked()) /* the words would be pointers too */

@@ -167,6 +167,24 @@ static void a_sync_file_polls_ready_when_done(void **state)
    device_close(&device);
 }
 
+/* Nobody reads it any more when this thread's close cancels the work: no SIGPIPE. */
+static void a_sync_file_may_be_closed_before_its_end(void **state)
+{
+   struct device device = open_machine();
+   uint32_t handle = make_syncobj(&device);
+   struct agx_uapi_sync out = binary(handle);
+   assert_int_equal(submit_at(&device, HELD, NULL, 0, 0), 0);
+   await_start(1);
+   assert_int_equal(submit_at(&device, 9, &out, 0, 1), 0);
+   struct agx_uapi_syncobj_handle args = {.handle = handle, .flags = AGX_UAPI_SYNCOBJ_SYNC_FILE};
+   assert_int_equal(CALL(&device, SYNCOBJ_HANDLE_TO_FD, args), 0);
+   close(args.fd);
+   agx_virtual_close(device.file);
+   release();
+   agx_virtual_node_destroy(device.node);
+   assert_int_equal(machine.count, 1);
+}
+
 static void commands_run_serially_and_stop_at_a_failure(void **state)
 {
    struct device device = open_machine();
@@ -258,6 +276,7 @@ int main(void)
       cmocka_unit_test(work_waits_for_its_in_syncs),
       cmocka_unit_test(failures_show_in_the_fence_only),
       cmocka_unit_test(a_sync_file_polls_ready_when_done),
+      cmocka_unit_test(a_sync_file_may_be_closed_before_its_end),
       cmocka_unit_test(commands_run_serially_and_stop_at_a_failure),
       cmocka_unit_test(timestamps_lie_in_order),
       cmocka_unit_test(closing_in_flight_cancels_what_did_not_start),

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -72,15 +74,27 @@ static void drop_watch(struct agx_virtual_node *node, size_t index)
       free_record(node, watch.record);
 }
 
+/* write(2) that raises no SIGPIPE in the program when the client closed its end. */
+static void write_quietly(int fd, const void *data, size_t size)
+{
+   sigset_t pipe_only, before, pending;
+   sigemptyset(&pipe_only);
+   sigaddset(&pipe_only, SIGPIPE);
+   sigpending(&pending);
+   pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+   bool broken = write(fd, data, size) < 0 && errno == EPIPE;
+   if (broken && !sigismember(&pending, SIGPIPE))
+      sigtimedwait(&pipe_only, NULL, &(struct timespec){0});
+   pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* Never blocks: a full eventfd stays full, as in the kernel. */
 static void fire(struct agxv_watch *watch)
 {
    const uint64_t one = 1;
    struct pollfd ready = {.fd = watch->fd, .events = POLLOUT};
-   if (poll(&ready, 1, 0) == 1 && ready.revents & POLLOUT) {
-      ssize_t ignored = write(watch->fd, &one, watch->kind == WATCH_PIPE ? 1 : sizeof(one));
-      (void)ignored;
-   }
+   if (poll(&ready, 1, 0) == 1 && ready.revents == POLLOUT)
+      write_quietly(watch->fd, &one, watch->kind == WATCH_PIPE ? 1 : sizeof(one));
    watch->done = true;
 }
 
