@@ -44,7 +44,6 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
          index = agxc_select_new(s, negative ? AGX_ISA_OP_ISUB : AGX_ISA_OP_IADD, 32, 2, srcs);
       }
       address.index = agxc_select_reg(s, index);
-      address.index.is_unsigned = true;
       return address;
    }
    if (added) { /* not of that form after all: the whole sum */
@@ -62,7 +61,6 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
    } else {
       address.index = agxc_select_reg(s, offset);
    }
-   address.index.is_unsigned = true;
    return address;
 }
 
