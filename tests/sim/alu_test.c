@@ -187,8 +187,7 @@ static void refuses_registers_beyond_the_count(void **state)
       "mov d=r4 a=0",
       "mov d=r0 a=r4l",
       "iadd d=dr3 a=r0 b=r0",
-      "load r=r3..r4 base=dr0 index=0 "
-      "shift=lsl0 format=i32 mask=xy group=a",
+      "load r=r3..r4 base=dr0 index=0 format=i32 mask=xy group=a",
    };
    for (size_t i = 0; i < AGX_COUNT(programs); i++) {
       struct sim_group *group = sim_group_new(programs[i]);

@@ -90,7 +90,7 @@ static size_t assemble_pass(const char *text, uint8_t *code, size_t capacity, st
       }
       struct agx_isa_instr instr;
       uint8_t bytes[AGX_ISA_MAX_BYTES];
-      size_t size;
+      size_t size = 0;
       if (agx_isa_parse(fixed, strlen(fixed), &instr) != AGX_OK ||
           agx_isa_encode(&instr, bytes, &size) != AGX_OK)
          fail_msg("%s: %s", fixed, agx_error_peek());

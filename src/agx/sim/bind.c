@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "agx/sim/bind.h"
 
+#include "agx/sim/bind_impl.h"
 #include "agx/sim/format.h"
 #include "base/util.h"
-
-/* Where a row keeps what; operand indices plus 1, 0 for none. */
-struct binding {
-   void (*bind)(struct agxs_bound *bound, const struct binding *binding);
-   uint8_t exec;
-   uint8_t d, src[4];
-   uint8_t mode;  /* operand that becomes uop.mode */
-   uint8_t flag;  /* sat, prefix, rotate */
-   uint8_t imm;   /* bitmask, nest, special register, offset */
-   uint8_t fixed; /* a number that the row stands for: truth table, integer size ... */
-   bool is_signed;
-};
 
 static void refuse(struct agxs_bound *bound, agx_status code, const char *reason)
 {
@@ -155,7 +144,7 @@ static void set_source(struct agxs_bound *bound, unsigned index, uint8_t at, boo
 }
 
 /* Integer operation: mode, flag and imm as the table says. */
-static void bind_int(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_int(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    set_dest(bound, operand_at(bound, binding->d), 1);
    for (unsigned i = 0; i < 4; i++) {
@@ -167,9 +156,9 @@ static void bind_int(struct agxs_bound *bound, const struct binding *binding)
 }
 
 /* Truth tables 3 and 12 give a on tested hardware. */
-static void bind_bitop(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_bitop(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
-   bind_int(bound, binding);
+   agxs_bind_int(bound, binding);
    uint8_t *mode = &bound->uop.mode;
    if (*mode == AGX_ISA_TRUTH_MOV_A || *mode == AGX_ISA_TRUTH_NOT_A)
       *mode = AGX_ISA_TRUTH_MOV;
@@ -179,7 +168,7 @@ static void bind_bitop(struct agxs_bound *bound, const struct binding *binding)
 
 /* iadd and imadd: which form follows from sizes. exec is the plain one; the 64-bit
  * and the saturating follow it in the list. */
-static void bind_add(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_add(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    struct agxs_uop *uop = &bound->uop;
    set_dest(bound, operand_at(bound, binding->d), 1);
@@ -200,14 +189,14 @@ static void bind_add(struct agxs_bound *bound, const struct binding *binding)
 }
 
 /* asr and asrh take a from its own size; b and the rest are plain. */
-static void bind_asr(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_asr(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    set_dest(bound, operand_at(bound, binding->d), 1);
    set_source(bound, 0, binding->src[0], false, true);
    set_source(bound, 1, binding->src[1], false, false);
 }
 
-static void bind_float(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_float(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    set_dest(bound, operand_at(bound, binding->d), 1);
    for (unsigned i = 0; i < 3 && binding->src[i]; i++)
@@ -215,7 +204,7 @@ static void bind_float(struct agxs_bound *bound, const struct binding *binding)
    bound->uop.saturate = number_at(bound, binding->flag) != 0;
 }
 
-static void bind_round(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_round(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    bound->uop.mode = (uint8_t)number_at(bound, binding->mode);
    if (bound->uop.mode > AGX_ISA_ROUND_RTE)
@@ -227,7 +216,7 @@ static void bind_round(struct agxs_bound *bound, const struct binding *binding)
 }
 
 /* Conditions: bit 3 inverts where the instruction has it; 4..7 are signed. */
-static void set_int_condition(struct agxs_bound *bound, const struct binding *binding)
+static void set_int_condition(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    unsigned condition = binding->mode ? (unsigned)number_at(bound, binding->mode) : 0;
    bool is_signed = condition & 4;
@@ -239,7 +228,7 @@ static void set_int_condition(struct agxs_bound *bound, const struct binding *bi
    set_source(bound, 1, binding->src[1], false, is_signed);
 }
 
-static void set_float_condition(struct agxs_bound *bound, const struct binding *binding)
+static void set_float_condition(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    unsigned condition = binding->mode ? (unsigned)number_at(bound, binding->mode) : 0;
    bound->uop.invert = condition >> 3 & 1;
@@ -250,7 +239,7 @@ static void set_float_condition(struct agxs_bound *bound, const struct binding *
    set_source(bound, 1, binding->src[1], true, false);
 }
 
-static void set_condition(struct agxs_bound *bound, const struct binding *binding)
+static void set_condition(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    if (binding->fixed) /* float */
       set_float_condition(bound, binding);
@@ -258,7 +247,7 @@ static void set_condition(struct agxs_bound *bound, const struct binding *bindin
       set_int_condition(bound, binding);
 }
 
-static void bind_select(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_select(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    set_dest(bound, operand_at(bound, binding->d), 1);
    set_condition(bound, binding);
@@ -266,7 +255,7 @@ static void bind_select(struct agxs_bound *bound, const struct binding *binding)
    set_source(bound, 3, binding->src[3], false, false);
 }
 
-static void bind_ballot(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_ballot(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    set_dest(bound, operand_at(bound, binding->d), 1);
    set_condition(bound, binding);
@@ -274,7 +263,7 @@ static void bind_ballot(struct agxs_bound *bound, const struct binding *binding)
 }
 
 /* if, else, while; and what has no condition at all: pop_exec and update_exec. */
-static void bind_mask(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_mask(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    const struct agx_isa_operand counter = {.kind = AGX_ISA_REG, .bits = 16, .count = 1};
    check_register(bound, &counter, 1, false);
@@ -284,7 +273,7 @@ static void bind_mask(struct agxs_bound *bound, const struct binding *binding)
       set_condition(bound, binding);
 }
 
-static void bind_jump(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_jump(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    bound->jumps = true;
    bound->target_pc = number_at(bound, binding->imm);
@@ -294,32 +283,32 @@ static void bind_jump(struct agxs_bound *bound, const struct binding *binding)
    set_dest(bound, &link, 1);
 }
 
-static void bind_ret(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_ret(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    set_source(bound, 0, binding->src[0], false, false);
    bound->ends = true;
 }
 
-static void bind_end(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_end(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    bound->ends = true;
 }
 
-static void bind_nothing(struct agxs_bound *bound, const struct binding *binding) {}
+void agxs_bind_nothing(struct agxs_bound *bound, const struct agxs_binding *binding) {}
 
-static void bind_barrier(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_barrier(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    if (bound->kernel->request.is_preamble)
       refuse(bound, AGX_INVALID_ARGUMENT, "a preamble is no workgroup");
 }
 
-static void bind_wait(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_wait(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    bound->uop.group = (uint8_t)number_at(bound, binding->imm) & 1;
 }
 
 /* Special registers of compute; those that are the workgroup's are not a preamble's. */
-static void bind_mfsr(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_mfsr(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    int64_t number = number_at(bound, binding->imm);
    bool is_local = number < AGX_ISA_SR_THREADGROUP_WIDTH ||
@@ -378,7 +367,7 @@ static void set_vector(struct agxs_bound *bound, uint8_t at, uint8_t format_at, 
 
 /* fixed: 1 for a store. src: register vector, base, index, shift; flag: the group;
  * mode: format; imm: mask. */
-static void bind_memory(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_memory(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    int64_t shift = number_at(bound, binding->src[3]);
    bound->uop.shift = shift > 2 ? 2 : (uint8_t)shift;
@@ -392,23 +381,23 @@ static void bind_memory(struct agxs_bound *bound, const struct binding *binding)
    }
 }
 
-static void bind_stack(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_stack(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
-   bind_memory(bound, binding);
+   agxs_bind_memory(bound, binding);
    if (bound->uop.shift)
       refuse(bound, AGX_UNIMPLEMENTED, "the shift of a stack access is unknown");
    if (bound->uop.format > AGX_ISA_FORMAT_I32)
       refuse(bound, AGX_UNIMPLEMENTED, "this format is not known to work on the stack");
 }
 
-static void bind_local(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_local(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
-   bind_memory(bound, binding);
+   agxs_bind_memory(bound, binding);
    if (!bound->refusal && agxs_formats[bound->uop.format].channels)
       refuse(bound, AGX_UNIMPLEMENTED, "packed formats in threadgroup memory are not modelled");
 }
 
-static void bind_atomic(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_atomic(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    const struct agx_isa_operand *data = operand_at(bound, binding->src[0]);
    bound->uop.mode = (uint8_t)number_at(bound, binding->mode);
@@ -425,7 +414,7 @@ static void bind_atomic(struct agxs_bound *bound, const struct binding *binding)
    }
 }
 
-static void bind_stack_adjust(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_stack_adjust(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    set_index(bound, binding->src[2]);
    if (bound->uop.has_index)
@@ -434,7 +423,7 @@ static void bind_stack_adjust(struct agxs_bound *bound, const struct binding *bi
       bound->stack_words = (uint32_t)bound->uop.imm;
 }
 
-static void bind_uniform_store(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_uniform_store(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    const struct agx_isa_operand *to = operand_at(bound, binding->d);
    const struct agx_isa_operand *from = operand_at(bound, binding->src[0]);
@@ -448,7 +437,7 @@ static void bind_uniform_store(struct agxs_bound *bound, const struct binding *b
    set_register(bound, &data, &bound->uop.src[0], halves);
 }
 
-static void bind_shuffle(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_shuffle(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    struct agxs_uop *uop = &bound->uop;
    set_dest(bound, operand_at(bound, binding->d), 1);
@@ -461,7 +450,7 @@ static void bind_shuffle(struct agxs_bound *bound, const struct binding *binding
       refuse(bound, AGX_UNIMPLEMENTED, "rotation is only known for op=up");
 }
 
-static void bind_reduce(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_reduce(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    static const uint32_t known =
       1u << AGX_ISA_SUBOP_AND | 1u << AGX_ISA_SUBOP_FADD | 1u << AGX_ISA_SUBOP_OR |
@@ -486,7 +475,7 @@ static void bind_reduce(struct agxs_bound *bound, const struct binding *binding)
       source->kind == AGX_ISA_REG || source->kind == AGX_ISA_UNIFORM ? source->bits : uop->dst.bits;
 }
 
-static void bind_matrix(struct agxs_bound *bound, const struct binding *binding)
+void agxs_bind_matrix(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    const struct agx_isa_operand *d = operand_at(bound, binding->d);
    set_dest(bound, d, 2);
@@ -501,262 +490,6 @@ static void bind_matrix(struct agxs_bound *bound, const struct binding *binding)
    }
 }
 
-#define AT(row, operand) AGX_ISA_##row##_##operand + 1
-
-#define INT1(row, fn) [AGX_ISA_OP_##row] = {bind_int, AGXS_X_##fn, AT(row, D), {AT(row, A)}}
-#define INT2(row, fn)                                                                              \
-   [AGX_ISA_OP_##row] = {bind_int, AGXS_X_##fn, AT(row, D), {AT(row, A), AT(row, B)}}
-#define BITS3(row, fn)                                                                             \
-   [AGX_ISA_OP_##                                                                                  \
-      row] = {bind_int, AGXS_X_##fn, AT(row, D),      {AT(row, A), AT(row, B), AT(row, C)},        \
-              0,        0,           AT(row, BITMASK)}
-#define ASR(row, fn)                                                                               \
-   [AGX_ISA_OP_##row] = {bind_asr, AGXS_X_##fn, AT(row, D), {AT(row, A), AT(row, B)}}
-#define SHIFT(row, fn)                                                                             \
-   [AGX_ISA_OP_##row] = {bind_int, AGXS_X_##fn, AT(row, D), {0, AT(row, B), AT(row, C)}}
-#define BIT1(row)                                                                                  \
-   [AGX_ISA_OP_##                                                                                  \
-      row] = {bind_bitop, AGXS_X_bitop, AT(row, D), {AT(row, A)}, .fixed = AGX_ISA_TRUTH_##row}
-#define BIT2(row)                                                                                  \
-   [AGX_ISA_OP_##row] = {bind_bitop,                                                               \
-                         AGXS_X_bitop,                                                             \
-                         AT(row, D),                                                               \
-                         {AT(row, A), AT(row, B)},                                                 \
-                         .fixed = AGX_ISA_TRUTH_##row}
-#define ADD(row, minus)                                                                            \
-   [AGX_ISA_OP_##row] = {bind_add,                                                                 \
-                         AGXS_X_iadd,                                                              \
-                         AT(row, D),                                                               \
-                         {AT(row, A), AT(row, B)},                                                 \
-                         .flag = AT(row, SAT),                                                     \
-                         .imm = AT(row, SHIFT),                                                    \
-                         .fixed = minus}
-#define MADD(row, minus)                                                                           \
-   [AGX_ISA_OP_##row] = {bind_add,                                                                 \
-                         AGXS_X_imadd,                                                             \
-                         AT(row, D),                                                               \
-                         {AT(row, A), AT(row, B), AT(row, C)},                                     \
-                         .flag = AT(row, SAT),                                                     \
-                         .imm = AT(row, SHIFT),                                                    \
-                         .fixed = minus}
-#define FLOAT1(row, fn)                                                                            \
-   [AGX_ISA_OP_##row] = {bind_float, AGXS_X_##fn, AT(row, D), {AT(row, A)}, .flag = AT(row, SAT)}
-#define FLOAT2(row, fn)                                                                            \
-   [AGX_ISA_OP_##                                                                                  \
-      row] = {bind_float, AGXS_X_##fn, AT(row, D), {AT(row, A), AT(row, B)}, .flag = AT(row, SAT)}
-#define FLOAT3(row, fn)                                                                            \
-   [AGX_ISA_OP_##row] = {bind_float,                                                               \
-                         AGXS_X_##fn,                                                              \
-                         AT(row, D),                                                               \
-                         {AT(row, A), AT(row, B), AT(row, C)},                                     \
-                         .flag = AT(row, SAT)}
-#define CONVERT(row, fn, bits, sign)                                                               \
-   [AGX_ISA_OP_##                                                                                  \
-      row] = {bind_round,    AGXS_X_##fn,      AT(row, D), {AT(row, A)}, .mode = AT(row, ROUND),   \
-              .fixed = bits, .is_signed = sign}
-#define SELECT(row, fn, is_float)                                                                  \
-   [AGX_ISA_OP_##row] = {bind_select,                                                              \
-                         AGXS_X_##fn,                                                              \
-                         AT(row, D),                                                               \
-                         {AT(row, A), AT(row, B), AT(row, X), AT(row, Y)},                         \
-                         .mode = AT(row, COND),                                                    \
-                         .fixed = is_float}
-#define BALLOT(row, fn, is_float)                                                                  \
-   [AGX_ISA_OP_##row] = {bind_ballot,                                                              \
-                         AGXS_X_##fn,                                                              \
-                         AT(row, D),                                                               \
-                         {AT(row, A), AT(row, B)},                                                 \
-                         .mode = AT(row, COND),                                                    \
-                         .flag = AT(row, WINDOW),                                                  \
-                         .fixed = is_float}
-#define MASK(row, fn, is_float)                                                                    \
-   [AGX_ISA_OP_##row] = {bind_mask,                                                                \
-                         AGXS_X_##fn,                                                              \
-                         0,                                                                        \
-                         {AT(row, A), AT(row, B)},                                                 \
-                         .mode = AT(row, COND),                                                    \
-                         .imm = AT(row, NEST),                                                     \
-                         .fixed = is_float}
-#define JUMP(row, fn) [AGX_ISA_OP_##row] = {bind_jump, AGXS_X_##fn, .imm = AT(row, OFFSET)}
-#define MEMBAR(row)   [AGX_ISA_OP_##row] = {bind_nothing, AGXS_X_membar}
-#define REDUCE(row, is_simd)                                                                       \
-   [AGX_ISA_OP_##row] = {bind_reduce,     AGXS_X_reduce,       AT(row, D),                         \
-                         {AT(row, A)},    .mode = AT(row, OP), .flag = AT(row, PREFIX),            \
-                         .fixed = is_simd}
-#define MATRIX(row)                                                                                \
-   [AGX_ISA_OP_##                                                                                  \
-      row] = {bind_matrix, AGXS_X_matrix, AT(row, D), {AT(row, A), AT(row, B), AT(row, C)}}
-#define MEMORY(row, fn, is_store)                                                                  \
-   [AGX_ISA_OP_##row] = {bind_memory,                                                              \
-                         AGXS_X_##fn,                                                              \
-                         0,                                                                        \
-                         {AT(row, R), AT(row, BASE), AT(row, INDEX), AT(row, SHIFT)},              \
-                         .mode = AT(row, FORMAT),                                                  \
-                         .imm = AT(row, MASK),                                                     \
-                         .flag = AT(row, GROUP),                                                   \
-                         .fixed = is_store}
-#define LOCAL(row, fn, is_store)                                                                   \
-   [AGX_ISA_OP_##row] = {bind_local,                                                               \
-                         AGXS_X_##fn,                                                              \
-                         0,                                                                        \
-                         {AT(row, R), AT(row, BASE), AT(row, INDEX)},                              \
-                         .mode = AT(row, FORMAT),                                                  \
-                         .imm = AT(row, MASK),                                                     \
-                         .fixed = is_store}
-#define STACK(row, fn, is_store)                                                                   \
-   [AGX_ISA_OP_##row] = {bind_stack,                                                               \
-                         AGXS_X_##fn,                                                              \
-                         0,                                                                        \
-                         {AT(row, R), 0, AT(row, INDEX), AT(row, SHIFT)},                          \
-                         .mode = AT(row, FORMAT),                                                  \
-                         .imm = AT(row, MASK),                                                     \
-                         .flag = AT(row, GROUP),                                                   \
-                         .fixed = is_store}
-
-static const struct binding bindings[AGX_ISA_OP_COUNT] = {
-   [AGX_ISA_OP_LDIMM16] = {bind_int, AGXS_X_mov, AT(LDIMM16, D), {AT(LDIMM16, IMM)}},
-   [AGX_ISA_OP_LDIMM32] = {bind_int, AGXS_X_mov, AT(LDIMM32, D), {AT(LDIMM32, IMM)}},
-   [AGX_ISA_OP_MFSR] = {bind_mfsr, AGXS_X_mfsr, AT(MFSR, D), .imm = AT(MFSR, SR)},
-   ADD(IADD, 0),
-   ADD(ISUB, 1),
-   [AGX_ISA_OP_IMUL] =
-      {bind_add, AGXS_X_imadd, AT(IMUL, D), {AT(IMUL, A), AT(IMUL, B)}, .flag = AT(IMUL, SAT)},
-   MADD(IMADD, 0),
-   MADD(IMSUB, 1),
-   CONVERT(U8_TO_F, int_to_f, 8, false),
-   CONVERT(S8_TO_F, int_to_f, 8, true),
-   CONVERT(U16_TO_F, int_to_f, 16, false),
-   CONVERT(S16_TO_F, int_to_f, 16, true),
-   CONVERT(U32_TO_F, int_to_f, 32, false),
-   CONVERT(S32_TO_F, int_to_f, 32, true),
-   CONVERT(F_TO_U16, f_to_int, 16, false),
-   CONVERT(F_TO_S16, f_to_int, 16, true),
-   CONVERT(F_TO_U32, f_to_int, 32, false),
-   CONVERT(F_TO_S32, f_to_int, 32, true),
-   SHIFT(SHL, bfi),
-   SHIFT(SHR, bfeil),
-   BITS3(BFI, bfi),
-   BITS3(BFEIL, bfeil),
-   BITS3(EXTR, extr),
-   BITS3(SHLHI, shlhi),
-   BITS3(SHRHI, shrhi),
-   ASR(ASR, asr),
-   ASR(ASRH, asrh),
-   MATRIX(SIMD_MATRIX_FMADD32),
-   MATRIX(SIMD_MATRIX_FMADD16),
-   FLOAT3(FFMA, ffma),
-   FLOAT3(HFMA, hfma),
-   FLOAT2(FADD, fadd),
-   FLOAT2(FMUL, fmul),
-   FLOAT2(HADD, hadd),
-   FLOAT2(HMUL, hmul),
-   BIT1(NOT_A),
-   BIT1(MOV),
-   BIT1(NOT),
-   BIT1(MOV_A),
-   BIT2(ZERO),
-   BIT2(AND),
-   BIT2(ANDN1),
-   BIT2(ANDN2),
-   BIT2(XOR),
-   BIT2(OR),
-   BIT2(NOR),
-   BIT2(XNOR),
-   BIT2(ORN1),
-   BIT2(ORN2),
-   BIT2(NAND),
-   BIT2(ONE),
-   [AGX_ISA_OP_BITOP] = {bind_bitop,
-                         AGXS_X_bitop,
-                         AT(BITOP, D),
-                         {AT(BITOP, A), AT(BITOP, B)},
-                         .mode = AT(BITOP, TRUTH)},
-   INT1(BITREV, bitrev),
-   INT1(POPCNT, popcnt),
-   INT1(FFS, ffs),
-   INT2(INTL, intl),
-   FLOAT1(FLOOR, floor),
-   FLOAT1(CEIL, ceil),
-   FLOAT1(TRUNC, trunc),
-   FLOAT1(RINT, rint),
-   FLOAT1(RCP, rcp),
-   FLOAT1(RSQRT, rsqrt),
-   FLOAT1(RSQRTS, rsqrts),
-   FLOAT1(LOG2, log2),
-   FLOAT1(EXP2, exp2),
-   FLOAT1(SINR, sinr),
-   FLOAT1(SINC, sinc),
-   FLOAT1(DFDX, dfdx),
-   FLOAT1(DFDY, dfdy),
-   [AGX_ISA_OP_STOP] = {bind_end, AGXS_X_stop},
-   [AGX_ISA_OP_TRAP] = {bind_end, AGXS_X_trap},
-   JUMP(JMP_ANY, jmp_any),
-   JUMP(JMP_NONE, jmp_none),
-   JUMP(CALL, call),
-   [AGX_ISA_OP_RET] = {bind_ret, AGXS_X_ret, 0, {AT(RET, TARGET)}},
-   [AGX_ISA_OP_POP_EXEC] = {bind_mask, AGXS_X_pop_exec, .imm = AT(POP_EXEC, NEST)},
-   [AGX_ISA_OP_UPDATE_EXEC] = {bind_mask, AGXS_X_pop_exec},
-   MASK(IF_ICMP, if_icmp, 0),
-   MASK(ELSE_ICMP, else_icmp, 0),
-   MASK(WHILE_ICMP, while_icmp, 0),
-   MASK(IF_FCMP, if_fcmp, 1),
-   MASK(ELSE_FCMP, else_fcmp, 1),
-   MASK(WHILE_FCMP, while_fcmp, 1),
-   SELECT(ICSEL, icsel, 0),
-   SELECT(FCSEL, fcsel, 1),
-   [AGX_ISA_OP_BALLOT] = {bind_ballot, AGXS_X_icmp_ballot, AT(BALLOT, D)},
-   BALLOT(ICMP_BALLOT, icmp_ballot, 0),
-   BALLOT(FCMP_BALLOT, fcmp_ballot, 1),
-   [AGX_ISA_OP_SHUFFLE] = {bind_shuffle,
-                           AGXS_X_shuffle,
-                           AT(SHUFFLE, D),
-                           {AT(SHUFFLE, A), AT(SHUFFLE, B)},
-                           .mode = AT(SHUFFLE, OP),
-                           .flag = AT(SHUFFLE, ROTATE)},
-   REDUCE(QUAD, 0),
-   REDUCE(SIMD, 1),
-   [AGX_ISA_OP_WAIT] = {bind_wait, AGXS_X_wait, .imm = AT(WAIT, GROUP)},
-   MEMORY(LOAD, load, 0),
-   MEMORY(STORE, store, 1),
-   [AGX_ISA_OP_ATOMIC] = {bind_atomic,
-                          AGXS_X_atomic,
-                          AT(ATOMIC, R),
-                          {AT(ATOMIC, S), AT(ATOMIC, BASE), AT(ATOMIC, INDEX)},
-                          .mode = AT(ATOMIC, OP),
-                          .flag = AT(ATOMIC, GROUP)},
-   LOCAL(LLOAD, lload, 0),
-   LOCAL(LSTORE, lstore, 1),
-   [AGX_ISA_OP_LATOMIC] = {bind_atomic,
-                           AGXS_X_latomic,
-                           AT(LATOMIC, R),
-                           {AT(LATOMIC, S), AT(LATOMIC, BASE), AT(LATOMIC, INDEX)},
-                           .mode = AT(LATOMIC, OP)},
-   STACK(STACK_LOAD, stack_load, 0),
-   STACK(STACK_STORE, stack_store, 1),
-   [AGX_ISA_OP_STACK_ADJUST] = {bind_stack_adjust,
-                                AGXS_X_stack_adjust,
-                                0,
-                                {0, 0, AT(STACK_ADJUST, INDEX)}},
-   [AGX_ISA_OP_UNIFORM_STORE] = {bind_uniform_store,
-                                 AGXS_X_uniform_store,
-                                 AT(UNIFORM_STORE, U),
-                                 {AT(UNIFORM_STORE, R)}},
-   [AGX_ISA_OP_BARRIER] = {bind_barrier, AGXS_X_barrier},
-   MEMBAR(MEMORY_BARRIER),
-   MEMBAR(IMAGE_BARRIER_1),
-   MEMBAR(IMAGE_BARRIER_2),
-   MEMBAR(IMAGE_BARRIER_3),
-   MEMBAR(IMAGE_BARRIER_4),
-   MEMBAR(FLUSH_MEMORY_TO_TEXTURE),
-   MEMBAR(MEMORY_BARRIER_2),
-   MEMBAR(MEMORY_BARRIER_3),
-   MEMBAR(UNKNOWN_BARRIER_1),
-   MEMBAR(UNKNOWN_BARRIER_2),
-   MEMBAR(DEVICE_BARRIER_1),
-   MEMBAR(DEVICE_BARRIER_2),
-   MEMBAR(MEMBAR),
-};
-
 static bool is_plain(const struct agxs_uop *uop)
 {
    bool plain = uop->dst.bits == 32 && !uop->saturate;
@@ -769,7 +502,7 @@ void agxs_bind(struct agxs_kernel *kernel, const struct agx_isa_instr *instr, ui
                struct agxs_bound *out)
 {
    *out = (struct agxs_bound){.kernel = kernel, .instr = instr};
-   const struct binding *binding = &bindings[instr->op];
+   const struct agxs_binding *binding = &agxs_bindings[instr->op];
    if (binding->bind) {
       out->uop.exec_index = binding->exec;
       out->uop.unit = agx_isa_info(instr->op)->unit;

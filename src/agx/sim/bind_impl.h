@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Between bind.c (how an instruction becomes a uop) and bind_table.c (which does
+ * how).
+ */
+#pragma once
+
+#include "agx/sim/bind.h"
+
+/* Where a row keeps what; operand indices plus 1, 0 for none. */
+struct agxs_binding {
+   void (*bind)(struct agxs_bound *bound, const struct agxs_binding *binding);
+   uint8_t exec;
+   uint8_t d, src[4];
+   uint8_t mode;  /* operand that becomes uop.mode */
+   uint8_t flag;  /* sat, prefix, rotate */
+   uint8_t imm;   /* bitmask, nest, special register, offset */
+   uint8_t fixed; /* a number that the row stands for: truth table, integer size ... */
+   bool is_signed;
+};
+
+/* By enum agx_isa_op; rows without a bind function are not modelled. */
+extern const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT];
+
+#define AGXS_BIND(name)                                                                            \
+   void agxs_bind_##name(struct agxs_bound *bound, const struct agxs_binding *binding)
+AGXS_BIND(add);
+AGXS_BIND(asr);
+AGXS_BIND(atomic);
+AGXS_BIND(ballot);
+AGXS_BIND(barrier);
+AGXS_BIND(bitop);
+AGXS_BIND(end);
+AGXS_BIND(float);
+AGXS_BIND(int);
+AGXS_BIND(jump);
+AGXS_BIND(local);
+AGXS_BIND(mask);
+AGXS_BIND(matrix);
+AGXS_BIND(memory);
+AGXS_BIND(mfsr);
+AGXS_BIND(nothing);
+AGXS_BIND(reduce);
+AGXS_BIND(ret);
+AGXS_BIND(round);
+AGXS_BIND(select);
+AGXS_BIND(shuffle);
+AGXS_BIND(stack);
+AGXS_BIND(stack_adjust);
+AGXS_BIND(uniform_store);
+AGXS_BIND(wait);
+#undef AGXS_BIND
