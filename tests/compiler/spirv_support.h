@@ -19,6 +19,6 @@ agx_status spirv_front_run(struct spirv_front *front, const void *words, size_t 
                            const struct agxc_options *options);
 void spirv_front_fini(struct spirv_front *front);
 
-/* Fails the test unless the IR obeys its rules (agxc_validate) and reads only values
- * that are defined. */
+/* Fails the test unless every value has one definition that dominates its uses, phis fit
+ * their blocks' predecessors, and only last instructions end blocks. */
 void spirv_front_check(const struct spirv_front *front);

@@ -191,7 +191,8 @@ static struct agxc_ref atan_core(struct agxc_spv *s, struct agxc_ref y, struct a
    ratio = agxc_spv_select(s, is_zero, agxc_spv_f32(0), ratio);
    struct agxc_ref p = odd_poly(s, ratio, agxc_spv_fmul(s, ratio, ratio), c, AGX_COUNT(c));
    p = agxc_spv_fadd(s, p, agxc_spv_select(s, middle, agxc_spv_f32(PI / 4), agxc_spv_f32(0)));
-   return agxc_spv_select(s, less(s, x, y), agxc_spv_fsub(s, agxc_spv_f32(HALF_PI), p), p);
+   struct agxc_ref steep = less(s, x, y);
+   return agxc_spv_select(s, steep, agxc_spv_fsub(s, agxc_spv_f32(HALF_PI), p), p);
 }
 
 struct agxc_ref agxc_spv_glsl_atan(struct agxc_spv *s, const struct agxc_ref *x)
