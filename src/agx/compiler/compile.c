@@ -1,106 +1,122 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compiler's entry: one arena, one way out for all failures, and at the end a copy
- * of the result that outlives the arena.
+ * The compiler's entry: one arena, the front end, the pipeline, the emitter, and a copy of
+ * the result. Whatever fails leaves through the arena's jump buffer, once.
  */
 #include "agx/compiler/compiler.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "agx/compiler/passes.h"
 #include "agx/compiler/pipeline.h"
 
-#define DEFAULT_MEMORY_B (256u << 20)
+#define DEFAULT_LIMIT_B ((size_t)256 << 20)
 
-/* Outside of the function that calls setjmp, so that its members keep their values. */
 struct compilation {
    struct agx_arena arena;
-   jmp_buf exhausted;
    const struct agxc_options *options;
-   const void *spirv;
-   size_t size;
-   struct agxc_shader *shader;
-   struct agx_program program;
+   struct agxc_shader *shader; /* NULL until it is made */
+   struct agx_program program; /* points into the arena */
 };
 
-static void copy_name(char *to, size_t capacity, const char *from)
+/* ---- text of the machine code ----------------------------------------- */
+
+struct listing {
+   struct agx_arena *arena;
+   char *text;
+   size_t length, capacity;
+};
+
+static void add_line(void *user, const char *line)
 {
-   size_t length = strnlen(from, capacity - 1);
-   memcpy(to, from, length);
+   struct listing *listing = user;
+   size_t bytes = strlen(line) + 1;
+   if (listing->length + bytes >= listing->capacity) {
+      size_t capacity = AGX_MAX(listing->capacity * 2, listing->length + bytes + 1);
+      listing->text = agx_arena_grow(listing->arena, listing->text, listing->length, capacity, 1);
+      listing->capacity = capacity;
+   }
+   memcpy(listing->text + listing->length, line, bytes - 1);
+   listing->text[listing->length + bytes - 1] = '\n';
+   listing->length += bytes;
 }
 
-static void fill_program(struct compilation *c)
+static void dump_code(struct compilation *c)
+{
+   struct listing listing = {.arena = &c->arena, .capacity = 4096};
+   listing.text = agx_arena_alloc(&c->arena, listing.capacity);
+   agx_status status =
+      agx_isa_disassemble(c->program.code, c->program.text_B, 0, add_line, &listing);
+   if (status != AGX_OK)
+      add_line(&listing, agx_error_peek());
+   c->options->dump(c->options->dump_user, "asm", listing.text);
+}
+
+/* ---- stages ----------------------------------------------------------- */
+
+static void describe(struct compilation *c)
 {
    struct agxc_shader *shader = c->shader;
    struct agx_program *program = &c->program;
-   uint8_t *code = NULL;
-   agxc_emit(shader, &code, &program->text_B, &program->code_B);
-   copy_name(program->name, sizeof(program->name), shader->name);
-   copy_name(program->chip, sizeof(program->chip), shader->chip->name);
-   program->code = code;
+   snprintf(program->name, sizeof(program->name), "%s", shader->name);
+   snprintf(program->chip, sizeof(program->chip), "%s", shader->chip->name);
+   memcpy(program->local_size, shader->local_size, sizeof(program->local_size));
    program->gpr_halves = shader->gpr_halves;
    program->uniform_halves = shader->uniform_halves;
-   memcpy(program->local_size, shader->local_size, sizeof(program->local_size));
    program->shared_B = shader->shared_B;
    program->push_B = shader->push_B;
-   program->binding_count = shader->binding_count;
    program->bindings = shader->bindings;
-   program->uniform_count = shader->uniform_count;
+   program->binding_count = shader->binding_count;
    program->uniforms = shader->uniforms;
+   program->uniform_count = shader->uniform_count;
    program->stats = shader->stats;
 }
 
-/* Words: the caller's bytes may lie at any address. */
-static const uint32_t *words_of(struct compilation *c)
+static void run(struct compilation *c, const void *spirv, size_t size)
 {
-   uint32_t *words = AGX_ARENA_ARRAY(&c->arena, uint32_t, c->size / 4 + 1);
-   memcpy(words, c->spirv, c->size);
-   return words;
-}
-
-static void compile(struct compilation *c)
-{
+   uint8_t *code = NULL;
    c->shader = agxc_shader_create(&c->arena, c->options);
-   agxc_spirv_to_ir(c->shader, words_of(c), c->size / 4);
-   agxc_dump(c->shader, "spirv");
+   uint32_t *words = AGX_ARENA_ARRAY(&c->arena, uint32_t, size / 4);
+   memcpy(words, spirv, size);
+   agxc_spirv_to_ir(c->shader, words, size / 4);
    agxc_run_pipeline(c->shader);
-   fill_program(c);
+   agxc_emit(c->shader, &code, &c->program.text_B, &c->program.code_B);
+   c->program.code = code;
+   describe(c);
+   if (c->options->dump)
+      dump_code(c);
 }
 
-/* What the jump out of a pass means: a failure that was told, or no more memory. */
-static agx_status failure(const struct compilation *c)
+/* The stages under the jump buffer; a status of the shader's, or the arena's end. */
+static agx_status guarded(struct compilation *c, const void *spirv, size_t size)
 {
+   jmp_buf exhausted;
+   c->arena.exhausted = &exhausted;
+   if (setjmp(exhausted) == 0) {
+      run(c, spirv, size);
+      return AGX_OK;
+   }
    if (c->shader && c->shader->status != AGX_OK)
       return c->shader->status;
-   return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "compiler: %zu bytes of memory are not enough",
-                   c->arena.limit_B);
+   return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
+                   "compiler: out of memory, or over the limit of %zu bytes", c->arena.limit_B);
 }
 
 agx_status agxc_compile(const void *spirv, size_t size, const struct agxc_options *options,
                         struct agx_program **out_program)
 {
    *out_program = NULL;
-   if (!options || !options->chip)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "compiler: no chip to compile for");
-   if (!spirv || size == 0 || size % 4)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "compiler: SPIR-V of %zu bytes: not whole words", size);
-   struct compilation *c = agx_host_zalloc(options->alloc, sizeof(*c));
-   if (!c)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "compiler: %zu bytes of memory", sizeof(*c));
-   c->options = options;
-   c->spirv = spirv;
-   c->size = size;
-   agx_arena_init(&c->arena, options->alloc,
-                  options->memory_limit_B ? options->memory_limit_B : DEFAULT_MEMORY_B,
-                  &c->exhausted);
-   agx_status status = AGX_OK;
-   if (setjmp(c->exhausted) == 0) {
-      compile(c);
-      status = agx_program_copy(&c->program, options->alloc, out_program);
-   } else {
-      status = failure(c);
-   }
-   agx_arena_fini(&c->arena);
-   agx_host_free(options->alloc, c, sizeof(*c));
+   if (!options->chip)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "compiler: no chip");
+   if (size % 4)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "SPIR-V: %zu bytes are no whole number of words", size);
+   struct compilation c = {.options = options};
+   size_t limit_B = options->memory_limit_B ? options->memory_limit_B : DEFAULT_LIMIT_B;
+   agx_arena_init(&c.arena, options->alloc, limit_B, NULL);
+   agx_status status = guarded(&c, spirv, size);
+   if (status == AGX_OK)
+      status = agx_program_copy(&c.program, options->alloc, out_program);
+   agx_arena_fini(&c.arena);
    return status;
 }

@@ -1,333 +1,337 @@
 /* SPDX-License-Identifier: MIT
  *
- * Constant folding of integers and booleans, identities, and cheaper forms of products
- * and quotients by powers of two. Floats are left alone: their arithmetic is the
- * machine's to do.
+ * Constant folding and identities on 32-bit integers and booleans, and the float identities
+ * that hold for every input. Constants move to the second source, multiplications by powers
+ * of two become shifts, and constant parts of offsets gather at the outside, where the
+ * addresses of selection look for them.
+ * Before and after: generic SSA; what a rule replaces becomes a move.
  */
 #include "agx/compiler/passes.h"
 
-struct rule_input {
-   struct agxc_builder b;
-   struct agxc_instr *instr;
-   unsigned op, bits;       /* of the result */
-   struct agxc_ref a, c, d; /* sources that exist */
-};
-
-static bool is_const(struct agxc_ref ref)
+static bool is_const(const struct agxc_ref *ref)
 {
-   return ref.kind == AGXC_IMM;
+   return ref->kind == AGXC_IMM;
 }
 
-static bool is_value(struct agxc_ref ref, uint64_t value)
+static bool equals(const struct agxc_ref *ref, uint32_t value)
 {
-   return ref.kind == AGXC_IMM && (uint64_t)ref.imm == (value & agx_bits(ref.bits));
+   return ref->kind == AGXC_IMM && (uint32_t)ref->imm == value;
 }
 
-static bool is_same(struct agxc_ref a, struct agxc_ref b)
+/* ---- folding ---------------------------------------------------------- */
+
+/* Shifts by 32 and more give 0 or the sign, as the hardware's do. */
+static uint32_t shift_left(uint32_t a, uint32_t by)
 {
-   return a.kind == AGXC_VALUE && b.kind == AGXC_VALUE && a.value == b.value;
+   return by < 32 ? a << by : 0;
 }
 
-static struct agxc_instr *def_of(struct agxc_ref ref, enum agxc_op op)
+static uint32_t shift_right(uint32_t a, uint32_t by)
 {
-   if (ref.kind != AGXC_VALUE || !ref.value->def || ref.value->def->op != op)
-      return NULL;
-   return ref.value->def;
+   return by < 32 ? a >> by : 0;
 }
 
-static int64_t sign_extended(struct agxc_ref ref)
+static uint32_t shift_signed(uint32_t a, uint32_t by)
 {
-   unsigned unused = 64u - ref.bits;
-   return (int64_t)((uint64_t)ref.imm << unused) >> unused;
+   return (uint32_t)((int32_t)a >> AGX_MIN(by, 31u));
 }
 
-/* ---- folding ------------------------------------------------------------ */
-
-static uint64_t fold_shift(unsigned op, struct agxc_ref a, uint64_t amount)
+/* The value of a 32-bit operation over constants; false where there is no rule. */
+static bool fold2(unsigned op, uint32_t a, uint32_t b, uint32_t *out)
 {
-   if (amount >= a.bits)
-      return op == AGXC_OP_ASHR && sign_extended(a) < 0 ? ~0ull : 0;
-   if (op == AGXC_OP_ISHL)
-      return (uint64_t)a.imm << amount;
-   return op == AGXC_OP_USHR ? (uint64_t)a.imm >> amount : (uint64_t)(sign_extended(a) >> amount);
-}
-
-static bool fold2(unsigned op, struct agxc_ref a, struct agxc_ref c, uint64_t *out)
-{
-   uint64_t x = (uint64_t)a.imm, y = (uint64_t)c.imm;
+   int32_t sa = (int32_t)a, sb = (int32_t)b;
    switch (op) {
    case AGXC_OP_IADD:
-      *out = x + y;
+      *out = a + b;
       return true;
    case AGXC_OP_ISUB:
-      *out = x - y;
+      *out = a - b;
       return true;
    case AGXC_OP_IMUL:
-      *out = x * y;
+      *out = a * b;
       return true;
+   case AGXC_OP_UMULH:
+      *out = (uint32_t)((uint64_t)a * b >> 32);
+      return true;
+   case AGXC_OP_SMULH:
+      *out = (uint32_t)((uint64_t)((int64_t)sa * sb) >> 32);
+      return true;
+   case AGXC_OP_UDIV:
+      *out = b ? a / b : 0;
+      return b != 0;
+   case AGXC_OP_UMOD:
+      *out = b ? a % b : 0;
+      return b != 0;
    case AGXC_OP_IAND:
-      *out = x & y;
+      *out = a & b;
       return true;
    case AGXC_OP_IOR:
-      *out = x | y;
+      *out = a | b;
       return true;
    case AGXC_OP_IXOR:
-      *out = x ^ y;
+      *out = a ^ b;
+      return true;
+   case AGXC_OP_ISHL:
+      *out = shift_left(a, b);
+      return true;
+   case AGXC_OP_USHR:
+      *out = shift_right(a, b);
+      return true;
+   case AGXC_OP_ASHR:
+      *out = shift_signed(a, b);
+      return true;
+   case AGXC_OP_IMIN:
+      *out = sa < sb ? a : b;
+      return true;
+   case AGXC_OP_IMAX:
+      *out = sa > sb ? a : b;
+      return true;
+   case AGXC_OP_UMIN:
+      *out = AGX_MIN(a, b);
+      return true;
+   case AGXC_OP_UMAX:
+      *out = AGX_MAX(a, b);
       return true;
    case AGXC_OP_IEQ:
-      *out = x == y;
+      *out = a == b;
       return true;
    case AGXC_OP_INE:
-      *out = x != y;
+      *out = a != b;
       return true;
    case AGXC_OP_ULT:
-      *out = x < y;
+      *out = a < b;
       return true;
    case AGXC_OP_UGE:
-      *out = x >= y;
+      *out = a >= b;
       return true;
    case AGXC_OP_SLT:
-      *out = sign_extended(a) < sign_extended(c);
+      *out = sa < sb;
       return true;
    case AGXC_OP_SGE:
-      *out = sign_extended(a) >= sign_extended(c);
-      return true;
-   case AGXC_OP_UDIV:
-      *out = y ? x / y : 0;
-      return y != 0;
-   case AGXC_OP_UMOD:
-      *out = y ? x % y : 0;
-      return y != 0;
-   case AGXC_OP_ISHL:
-   case AGXC_OP_USHR:
-   case AGXC_OP_ASHR:
-      *out = fold_shift(op, a, y);
+      *out = sa >= sb;
       return true;
    default:
       return false;
    }
 }
 
-static bool fold1(unsigned op, struct agxc_ref a, uint64_t *out)
+static bool fold1(unsigned op, uint32_t a, uint32_t *out)
 {
    switch (op) {
-   case AGXC_OP_INOT:
-      *out = ~(uint64_t)a.imm;
-      return true;
    case AGXC_OP_INEG:
-      *out = -(uint64_t)a.imm;
+      *out = 0u - a;
+      return true;
+   case AGXC_OP_INOT:
+      *out = ~a;
+      return true;
+   case AGXC_OP_BITCOUNT:
+      *out = (uint32_t)__builtin_popcount(a);
+      return true;
+   case AGXC_OP_FIND_UMSB:
+      *out = a ? 31u - (uint32_t)__builtin_clz(a) : ~0u;
       return true;
    case AGXC_OP_ZEXT:
-   case AGXC_OP_TRUNC:
-      *out = (uint64_t)a.imm;
+      *out = a;
       return true;
-   case AGXC_OP_SEXT:
-      *out = (uint64_t)sign_extended(a);
+   case AGXC_OP_FNEG:
+      *out = a ^ 0x80000000u;
+      return true;
+   case AGXC_OP_FABS:
+      *out = a & 0x7fffffffu;
       return true;
    default:
       return false;
    }
 }
 
-static struct agxc_ref fold(const struct rule_input *in)
+/* The constant that an instruction is, or AGXC_NONE. */
+static struct agxc_ref fold(const struct agxc_instr *instr)
 {
-   uint64_t result = 0;
-   if (in->instr->src_count == 1 && is_const(in->a) && fold1(in->op, in->a, &result))
-      return agxc_imm(result, in->bits);
-   if (in->instr->src_count == 2 && is_const(in->a) && is_const(in->c) &&
-       fold2(in->op, in->a, in->c, &result))
-      return agxc_imm(result, in->bits);
-   return agxc_none();
+   const struct agxc_ref *srcs = agxc_srcs(instr);
+   uint32_t value = 0;
+   bool folded = false;
+   if (instr->src_count == 1 && is_const(&srcs[0]))
+      folded = fold1(instr->op, (uint32_t)srcs[0].imm, &value);
+   if (instr->src_count == 2 && is_const(&srcs[0]) && is_const(&srcs[1]))
+      folded = fold2(instr->op, (uint32_t)srcs[0].imm, (uint32_t)srcs[1].imm, &value);
+   return folded ? agxc_imm(value, instr->operand[0].bits) : agxc_none();
 }
 
-/* ---- identities --------------------------------------------------------- */
+/* ---- identities ------------------------------------------------------- */
 
-static unsigned log2_of(struct agxc_ref ref)
+/* x op constant (or x op x) that is x, or a constant. */
+static struct agxc_ref simplify(const struct agxc_instr *instr)
 {
-   return (unsigned)__builtin_ctzll((uint64_t)ref.imm);
-}
-
-static bool is_power_of_two(struct agxc_ref ref)
-{
-   return is_const(ref) && ref.imm > 0 && (ref.imm & (ref.imm - 1)) == 0;
-}
-
-static struct agxc_ref simplify_sum(struct rule_input *in)
-{
-   if (is_value(in->c, 0))
-      return in->a;
-   if (in->op == AGXC_OP_ISUB)
-      return is_same(in->a, in->c) ? agxc_imm(0, in->bits) : agxc_none();
-   struct agxc_instr *inner = def_of(in->a, AGXC_OP_IADD);
-   if (!inner || !is_const(in->c) || !is_const(inner->operand[2]) ||
-       inner->operand[1].kind != AGXC_VALUE)
-      return agxc_none();
-   uint64_t sum = (uint64_t)in->c.imm + (uint64_t)inner->operand[2].imm;
-   return agxc_build2(&in->b, AGXC_OP_IADD, in->bits, inner->operand[1], agxc_imm(sum, in->bits));
-}
-
-static struct agxc_ref simplify_product(struct rule_input *in)
-{
-   if (is_value(in->c, 0))
-      return agxc_imm(0, in->bits);
-   if (is_value(in->c, 1))
-      return in->a;
-   if (is_power_of_two(in->c))
-      return agxc_build2(&in->b, AGXC_OP_ISHL, in->bits, in->a, agxc_imm(log2_of(in->c), 32));
-   return agxc_none();
-}
-
-static struct agxc_ref simplify_quotient(struct rule_input *in)
-{
-   if (!is_power_of_two(in->c))
-      return agxc_none();
-   if (in->op == AGXC_OP_UDIV)
-      return agxc_build2(&in->b, AGXC_OP_USHR, in->bits, in->a, agxc_imm(log2_of(in->c), 32));
-   return agxc_build2(&in->b, AGXC_OP_IAND, in->bits, in->a,
-                      agxc_imm((uint64_t)in->c.imm - 1, in->bits));
-}
-
-static struct agxc_ref simplify_logic(struct rule_input *in)
-{
-   uint64_t ones = agx_bits(in->bits);
-   if (is_same(in->a, in->c))
-      return in->op == AGXC_OP_IXOR ? agxc_imm(0, in->bits) : in->a;
-   if (is_value(in->c, 0))
-      return in->op == AGXC_OP_IAND ? in->c : in->a;
-   if (!is_value(in->c, ones))
-      return agxc_none();
-   if (in->op == AGXC_OP_IXOR)
-      return agxc_build1(&in->b, AGXC_OP_INOT, in->bits, in->a);
-   return in->op == AGXC_OP_IAND ? in->a : in->c;
-}
-
-static struct agxc_ref simplify_shift(struct rule_input *in)
-{
-   if (is_value(in->c, 0) || is_value(in->a, 0))
-      return in->a;
-   struct agxc_instr *inner = def_of(in->a, (enum agxc_op)in->op);
-   if (in->op != AGXC_OP_ISHL || !inner || !is_const(in->c) || !is_const(inner->operand[2]) ||
-       inner->operand[1].kind != AGXC_VALUE || in->c.imm + inner->operand[2].imm >= in->bits)
-      return agxc_none();
-   uint64_t amount = (uint64_t)in->c.imm + (uint64_t)inner->operand[2].imm;
-   return agxc_build2(&in->b, AGXC_OP_ISHL, in->bits, inner->operand[1], agxc_imm(amount, 32));
-}
-
-static struct agxc_ref simplify_select(struct rule_input *in)
-{
-   if (is_const(in->a))
-      return in->a.imm ? in->c : in->d;
-   if (is_same(in->c, in->d))
-      return in->c;
-   if (in->bits == 1 && is_value(in->c, 1) && is_value(in->d, 0))
-      return in->a;
-   if (in->bits == 1 && is_value(in->c, 0) && is_value(in->d, 1))
-      return agxc_build1(&in->b, AGXC_OP_INOT, 1, in->a);
-   return agxc_none();
-}
-
-/* Booleans that went through an integer: select(b, 1, 0) != 0, zext(b) == 0. */
-static struct agxc_ref simplify_equality(struct rule_input *in)
-{
-   if (!is_value(in->c, 0))
-      return agxc_none();
-   struct agxc_ref truth = agxc_none();
-   struct agxc_instr *def = def_of(in->a, AGXC_OP_ZEXT);
-   if (def && def->operand[1].bits == 1)
-      truth = def->operand[1];
-   def = def_of(in->a, AGXC_OP_SELECT);
-   if (def && is_const(def->operand[2]) && def->operand[2].imm != 0 && is_value(def->operand[3], 0))
-      truth = def->operand[1];
-   if (in->a.bits == 1)
-      truth = in->a;
-   if (truth.kind == AGXC_NONE || in->op == AGXC_OP_INE)
-      return truth;
-   return agxc_build1(&in->b, AGXC_OP_INOT, 1, truth);
-}
-
-static struct agxc_ref simplify_not(struct rule_input *in)
-{
-   struct agxc_instr *inner = def_of(in->a, AGXC_OP_INOT);
-   return inner ? inner->operand[1] : agxc_none();
-}
-
-static struct agxc_ref simplify(struct rule_input *in)
-{
-   switch (in->op) {
+   const struct agxc_ref *a = &instr->operand[1], *b = &instr->operand[2];
+   uint32_t ones = (uint32_t)agx_bits(instr->operand[0].bits);
+   switch (instr->op) {
    case AGXC_OP_IADD:
    case AGXC_OP_ISUB:
-      return simplify_sum(in);
-   case AGXC_OP_IMUL:
-      return simplify_product(in);
-   case AGXC_OP_UDIV:
-   case AGXC_OP_UMOD:
-      return simplify_quotient(in);
-   case AGXC_OP_IAND:
-   case AGXC_OP_IOR:
    case AGXC_OP_IXOR:
-      return simplify_logic(in);
    case AGXC_OP_ISHL:
    case AGXC_OP_USHR:
    case AGXC_OP_ASHR:
-      return simplify_shift(in);
+      return equals(b, 0) ? *a : agxc_none();
+   case AGXC_OP_IOR:
+      return equals(b, 0) ? *a : equals(b, ones) ? *b : agxc_none();
+   case AGXC_OP_IAND:
+      return equals(b, ones) ? *a : equals(b, 0) ? *b : agxc_none();
+   case AGXC_OP_IMUL:
+      return equals(b, 1) ? *a : equals(b, 0) ? *b : agxc_none();
+   case AGXC_OP_UDIV:
+      return equals(b, 1) ? *a : agxc_none();
    case AGXC_OP_SELECT:
-      return simplify_select(in);
-   case AGXC_OP_IEQ:
-   case AGXC_OP_INE:
-      return simplify_equality(in);
-   case AGXC_OP_INOT:
-      return simplify_not(in);
+      if (is_const(a))
+         return a->imm ? *b : instr->operand[3];
+      return agxc_none();
    default:
       return agxc_none();
    }
 }
 
-/* ---- driver ------------------------------------------------------------- */
+/* ---- better forms ----------------------------------------------------- */
 
-/* Constants stand on the right, so that rules look there only. */
-static bool order_sources(struct agxc_instr *instr)
+static const struct agxc_instr *def_is(const struct agxc_ref *ref, enum agxc_op op)
 {
-   struct agxc_ref *src = agxc_srcs(instr);
-   if (!(agxc_flags(instr) & AGXC_COMMUTATIVE) || !is_const(src[0]) || is_const(src[1]))
+   const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
+   return def && def->op == op ? def : NULL;
+}
+
+static bool swap_constant(struct agxc_instr *instr)
+{
+   struct agxc_ref *srcs = agxc_srcs(instr);
+   if (!(agxc_flags(instr) & AGXC_COMMUTATIVE) || !is_const(&srcs[0]) || is_const(&srcs[1]))
       return false;
-   struct agxc_ref swap = src[0];
-   src[0] = src[1];
-   src[1] = swap;
+   struct agxc_ref constant = srcs[0];
+   srcs[0] = srcs[1];
+   srcs[1] = constant;
    return true;
+}
+
+/* x 2^k is x << k; x - c is x + -c. */
+static bool canonicalise(struct agxc_instr *instr)
+{
+   struct agxc_ref *b = &instr->operand[2];
+   uint32_t value = (uint32_t)b->imm;
+   if (instr->operand[0].bits != 32 || instr->src_count != 2 || !is_const(b))
+      return false;
+   if (instr->op == AGXC_OP_IMUL && value && !(value & (value - 1))) {
+      instr->op = AGXC_OP_ISHL;
+      *b = agxc_imm((uint32_t)__builtin_ctz(value), 32);
+      return true;
+   }
+   if (instr->op == AGXC_OP_ISUB) {
+      instr->op = AGXC_OP_IADD;
+      *b = agxc_imm(0u - value, 32);
+      return true;
+   }
+   return false;
+}
+
+/* (x + c) + d, (x + c) << k and (x << j) << k take the constant outside. */
+static bool reassociate(struct agxc_shader *shader, struct agxc_instr *instr)
+{
+   struct agxc_ref *a = &instr->operand[1], *b = &instr->operand[2];
+   if (instr->src_count != 2 || instr->operand[0].bits != 32 || !is_const(b))
+      return false;
+   const struct agxc_instr *sum = def_is(a, AGXC_OP_IADD), *shl = def_is(a, AGXC_OP_ISHL);
+   bool sum_const = sum && is_const(&sum->operand[2]);
+   if (instr->op == AGXC_OP_IADD && sum_const) {
+      *b = agxc_imm((uint32_t)b->imm + (uint32_t)sum->operand[2].imm, 32);
+      *a = sum->operand[1];
+      return true;
+   }
+   if (instr->op == AGXC_OP_ISHL && b->imm < 32 && sum_const) {
+      uint32_t added = (uint32_t)sum->operand[2].imm << b->imm;
+      struct agxc_builder before = agxc_before(shader, instr);
+      struct agxc_ref shifted = agxc_build2(&before, AGXC_OP_ISHL, 32, sum->operand[1], *b);
+      instr->op = AGXC_OP_IADD;
+      *a = shifted;
+      *b = agxc_imm(added, 32);
+      return true;
+   }
+   if (instr->op == AGXC_OP_ISHL && shl && is_const(&shl->operand[2]) &&
+       b->imm + shl->operand[2].imm < 32) {
+      *b = agxc_imm((uint32_t)(b->imm + shl->operand[2].imm), 32);
+      *a = shl->operand[1];
+      return true;
+   }
+   return false;
+}
+
+/* x + (y + c) and (y + c) + x are (x + y) + c, when both sides vary. */
+static bool float_constant(struct agxc_shader *shader, struct agxc_instr *instr)
+{
+   if (instr->op != AGXC_OP_IADD || instr->operand[0].bits != 32)
+      return false;
+   for (unsigned i = 1; i <= 2; i++) {
+      const struct agxc_instr *sum = def_is(&instr->operand[i], AGXC_OP_IADD);
+      struct agxc_ref other = instr->operand[3 - i];
+      if (!sum || !is_const(&sum->operand[2]) || is_const(&other))
+         continue;
+      struct agxc_builder before = agxc_before(shader, instr);
+      struct agxc_ref constant = sum->operand[2];
+      struct agxc_ref varying = agxc_build2(&before, AGXC_OP_IADD, 32, sum->operand[1], other);
+      instr->operand[1] = varying;
+      instr->operand[2] = constant;
+      return true;
+   }
+   return false;
+}
+
+/* not (not x) is x. */
+static struct agxc_ref double_negation(const struct agxc_instr *instr)
+{
+   const struct agxc_instr *inner = def_is(&instr->operand[1], (enum agxc_op)instr->op);
+   bool inverts = instr->op == AGXC_OP_INOT || instr->op == AGXC_OP_FNEG;
+   return inverts && inner ? inner->operand[1] : agxc_none();
+}
+
+static bool is_narrow(const struct agxc_instr *instr)
+{
+   if (instr->dest_count != 1 || instr->src_count == 0 || instr->operand[0].count != 1)
+      return false;
+   agxc_foreach_src (src, instr)
+      if (src->kind != AGXC_NONE && src->bits != 32 && src->bits != 1)
+         return false;
+   return instr->operand[0].bits == 32 || instr->operand[0].bits == 1;
+}
+
+static void resolve_sources(struct agxc_instr *instr)
+{
+   agxc_foreach_src (src, instr)
+      while (src->kind == AGXC_VALUE && src->value->def && src->value->def->op == AGXC_OP_MOV)
+         *src = src->value->def->operand[1];
 }
 
 static bool visit(struct agxc_shader *shader, struct agxc_instr *instr)
 {
-   if (agxc_is_machine(instr) || instr->dest_count != 1 || instr->src_count < 1 ||
-       instr->src_count > 3 || instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_MOV)
+   resolve_sources(instr);
+   if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_MOV || !is_narrow(instr) ||
+       agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
       return false;
-   bool changed = order_sources(instr);
-   const struct agxc_ref *src = agxc_srcs(instr);
-   struct rule_input in = {.b = agxc_before(shader, instr), .instr = instr, .op = instr->op};
-   in.bits = instr->operand[0].bits;
-   in.a = src[0];
-   in.c = instr->src_count > 1 ? src[1] : agxc_none();
-   in.d = instr->src_count > 2 ? src[2] : agxc_none();
-   struct agxc_ref result = fold(&in);
+   bool progress = instr->src_count >= 2 && swap_constant(instr);
+   struct agxc_ref result = fold(instr);
    if (result.kind == AGXC_NONE)
-      result = simplify(&in);
-   if (result.kind == AGXC_NONE || result.bits != in.bits)
-      return changed;
-   struct agxc_instr *move = agxc_instr_new(shader, AGXC_OP_MOV);
-   move->operand[0] = instr->operand[0];
-   move->operand[0].value->def = move;
-   move->operand[1] = result;
-   agxc_insert(&in.b, move);
-   agxc_instr_remove(instr);
-   return true;
+      result = simplify(instr);
+   if (result.kind == AGXC_NONE)
+      result = double_negation(instr);
+   if (result.kind != AGXC_NONE) {
+      agxc_become_mov(shader, instr, result);
+      return true;
+   }
+   progress |= canonicalise(instr);
+   progress |= reassociate(shader, instr);
+   progress |= float_constant(shader, instr);
+   return progress;
 }
 
 bool agxc_opt_algebraic(struct agxc_shader *shader)
 {
-   bool changed = false;
+   bool progress = false;
    agxc_index(shader);
    agxc_foreach_block (block, shader)
       agxc_foreach_instr_safe (instr, block)
-         changed |= visit(shader, instr);
-   return changed;
+         progress |= visit(shader, instr);
+   return progress;
 }

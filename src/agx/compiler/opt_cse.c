@@ -1,37 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * Equal pure expressions are computed once. An expression is known in the rest of its
- * list of nodes and in whatever is nested there, which is a part of what it dominates.
+ * Equal expressions are computed once: a pure instruction whose operation and sources equal
+ * an earlier one's, in the same block or one that dominates it, becomes a move of that one.
+ * Before: SSA. After: moves (opt_copy_prop and opt_dce clean up).
  */
 #include "agx/compiler/passes.h"
 
-#define BUCKETS 512u
-
-struct known {
+/* In a tree of control flow, what was computed in a list dominates everything behind it in
+ * that list and inside; so the table is a stack that shrinks at the end of each list. */
+struct entry {
    struct agxc_instr *instr;
-   struct known *next;  /* in the bucket */
-   struct known *older; /* in order of discovery */
-   uint32_t bucket;
+   uint32_t hash;
+   int32_t next; /* in its bucket, or -1 */
 };
 
-struct cse {
+struct table {
    struct agxc_shader *shader;
-   struct known *buckets[BUCKETS];
-   struct known *newest;
-   bool changed;
+   int32_t *buckets;
+   uint32_t bucket_mask;
+   struct entry *entries;
+   uint32_t count;
+   bool progress;
 };
 
-static bool is_candidate(const struct agxc_instr *instr)
+static uint32_t mix(uint32_t hash, uint64_t value)
 {
-   if (agxc_is_machine(instr) || instr->dest_count != 1 || instr->operand[0].kind != AGXC_VALUE)
-      return false;
-   if (instr->op == AGXC_OP_LOAD_GLOBAL)
-      return agxc_imm_of(instr, 0) == AGXC_ACCESS_CONST;
-   if (instr->op == AGXC_OP_LOAD_BUFFER)
-      return agxc_imm_of(instr, 1) == AGXC_ACCESS_CONST;
-   /* Copies of vectors cost nothing where they are made, but hold registers. */
-   return instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV && instr->op != AGXC_OP_COLLECT &&
-          !(agxc_flags(instr) & ~(unsigned)AGXC_COMMUTATIVE);
+   value = (value ^ hash) * 0x9e3779b97f4a7c15ull;
+   return (uint32_t)(value >> 32);
 }
 
 static uint64_t identity(const struct agxc_ref *ref)
@@ -39,95 +34,113 @@ static uint64_t identity(const struct agxc_ref *ref)
    switch (ref->kind) {
    case AGXC_VALUE:
       return ref->value->id;
-   case AGXC_IMM:
-      return (uint64_t)ref->imm;
    case AGXC_UNIFORM:
+   case AGXC_REG:
       return ref->half;
    default:
-      return 0;
+      return (uint64_t)ref->imm;
    }
 }
 
-static bool is_equal(const struct agxc_instr *a, const struct agxc_instr *b)
+static uint32_t hash_of(const struct agxc_instr *instr)
 {
-   if (a->op != b->op || a->operand_count != b->operand_count ||
-       a->operand[0].bits != b->operand[0].bits || a->operand[0].count != b->operand[0].count)
+   uint32_t hash = instr->op;
+   for (unsigned i = instr->dest_count; i < instr->operand_count; i++)
+      hash = mix(hash, identity(&instr->operand[i]) * 8 + instr->operand[i].kind);
+   return hash;
+}
+
+static bool same_ref(const struct agxc_ref *a, const struct agxc_ref *b)
+{
+   return a->kind == b->kind && a->bits == b->bits && a->count == b->count && a->abs == b->abs &&
+          a->neg == b->neg && a->sx == b->sx && a->is_unsigned == b->is_unsigned &&
+          identity(a) == identity(b);
+}
+
+static bool same(const struct agxc_instr *a, const struct agxc_instr *b)
+{
+   if (a->op != b->op || a->dest_count != b->dest_count || a->operand_count != b->operand_count)
       return false;
-   for (unsigned i = 1; i < a->operand_count; i++) {
-      const struct agxc_ref *x = &a->operand[i], *y = &b->operand[i];
-      if (x->kind != y->kind || x->bits != y->bits || x->count != y->count ||
-          identity(x) != identity(y))
+   if (a->operand[0].bits != b->operand[0].bits || a->operand[0].count != b->operand[0].count)
+      return false;
+   for (unsigned i = a->dest_count; i < a->operand_count; i++)
+      if (!same_ref(&a->operand[i], &b->operand[i]))
          return false;
-   }
    return true;
 }
 
-static uint32_t hash(const struct agxc_instr *instr)
+static bool is_candidate(const struct agxc_instr *instr)
 {
-   uint64_t h = instr->op * 0x9e3779b97f4a7c15ull + instr->operand[0].bits;
-   for (unsigned i = 1; i < instr->operand_count; i++)
-      h = (h ^ identity(&instr->operand[i]) ^ instr->operand[i].kind << 20) * 0xbf58476d1ce4e5b9ull;
-   return (uint32_t)(h >> 32) % BUCKETS;
+   return instr->dest_count == 1 && instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV &&
+          !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_TERMINATOR));
 }
 
-static void visit_instr(struct cse *c, struct agxc_instr *instr)
+/* Sources as they are now: a source that has become a move counts as what it moves. */
+static void resolve_sources(struct agxc_instr *instr)
 {
+   agxc_foreach_src (src, instr)
+      while (src->kind == AGXC_VALUE && src->value->def && src->value->def->op == AGXC_OP_MOV)
+         *src = src->value->def->operand[1];
+}
+
+static void visit_instr(struct table *table, struct agxc_instr *instr)
+{
+   resolve_sources(instr);
    if (!is_candidate(instr))
       return;
-   uint32_t bucket = hash(instr);
-   for (struct known *at = c->buckets[bucket]; at; at = at->next) {
-      if (!is_equal(at->instr, instr))
+   uint32_t hash = hash_of(instr);
+   int32_t *bucket = &table->buckets[hash & table->bucket_mask];
+   for (int32_t at = *bucket; at >= 0; at = table->entries[at].next) {
+      if (table->entries[at].hash != hash || !same(table->entries[at].instr, instr))
          continue;
-      struct agxc_instr *move = agxc_instr_new(c->shader, AGXC_OP_MOV);
-      struct agxc_builder b = agxc_before(c->shader, instr);
-      move->operand[0] = instr->operand[0];
-      move->operand[0].value->def = move;
-      move->operand[1] = at->instr->operand[0];
-      agxc_insert(&b, move);
-      agxc_instr_remove(instr);
-      c->changed = true;
+      agxc_become_mov(table->shader, instr, table->entries[at].instr->operand[0]);
+      table->progress = true;
       return;
    }
-   struct known *made = AGX_ARENA_NEW(c->shader->arena, struct known);
-   *made = (struct known){
-      .instr = instr, .next = c->buckets[bucket], .older = c->newest, .bucket = bucket};
-   c->buckets[bucket] = c->newest = made;
+   table->entries[table->count] = (struct entry){instr, hash, *bucket};
+   *bucket = (int32_t)table->count++;
 }
 
-static void visit_list(struct cse *c, struct agx_link *list);
-
-/* What is found inside is forgotten at the end. */
-static void visit_scope(struct cse *c, struct agx_link *list)
+static void pop_to(struct table *table, uint32_t count)
 {
-   struct known *mark = c->newest;
-   visit_list(c, list);
-   for (; c->newest != mark; c->newest = c->newest->older)
-      c->buckets[c->newest->bucket] = c->newest->next;
+   while (table->count > count) {
+      const struct entry *entry = &table->entries[--table->count];
+      table->buckets[entry->hash & table->bucket_mask] = entry->next;
+   }
 }
 
-static void visit_list(struct cse *c, struct agx_link *list)
+static void visit_list(struct table *table, const struct agx_link *list)
 {
+   uint32_t mark = table->count;
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK) {
-         struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
-         agxc_foreach_instr_safe (instr, block)
-            visit_instr(c, instr);
+         agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
+            visit_instr(table, instr);
       } else if (node->kind == AGXC_NODE_IF) {
          struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         visit_scope(c, &branch->then_list);
-         visit_scope(c, &branch->else_list);
+         visit_list(table, &branch->then_list);
+         visit_list(table, &branch->else_list);
       } else {
+         /* The continuing part may be reached from inside the body only: it sees what stands
+          * before the loop. */
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         visit_scope(c, &loop->body);
-         visit_scope(c, &loop->continuing);
+         visit_list(table, &loop->body);
+         visit_list(table, &loop->continuing);
       }
    }
+   pop_to(table, mark);
 }
 
 bool agxc_opt_cse(struct agxc_shader *shader)
 {
-   struct cse *c = AGX_ARENA_NEW(shader->arena, struct cse);
-   c->shader = shader;
-   visit_list(c, &shader->body);
-   return c->changed;
+   agxc_index(shader);
+   struct table table = {.shader = shader, .bucket_mask = 63};
+   while (table.bucket_mask < shader->instr_count)
+      table.bucket_mask = table.bucket_mask * 2 + 1;
+   table.buckets = AGX_ARENA_ARRAY(shader->arena, int32_t, table.bucket_mask + 1ull);
+   for (uint32_t i = 0; i <= table.bucket_mask; i++)
+      table.buckets[i] = -1;
+   table.entries = AGX_ARENA_ARRAY(shader->arena, struct entry, shader->instr_count + 1ull);
+   visit_list(&table, &shader->body);
+   return table.progress;
 }

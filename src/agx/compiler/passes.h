@@ -17,15 +17,12 @@ bool agxc_opt_copy_prop(struct agxc_shader *shader); /* moves, trivial phis, spl
 bool agxc_opt_cse(struct agxc_shader *shader);       /* equal expressions in dominating blocks */
 bool agxc_opt_dce(struct agxc_shader *shader);       /* values that nothing uses */
 bool agxc_lower_division(struct agxc_shader *shader);
-bool agxc_lower_math(struct agxc_shader *shader); /* what has no row: FDIV, FSQRT, FSIN, UBFE ... */
+bool agxc_lower_math(struct agxc_shader *shader); /* what has no row: FDIV, FMOD, long fields */
 bool agxc_lower_buffer(
    struct agxc_shader *shader); /* *_BUFFER to *_GLOBAL with uniform bases, clamps */
 
 /* Generic to machine. */
 bool agxc_select(struct agxc_shader *shader);
-
-/* Machine to machine, SSA. */
-bool agxc_opt_machine(struct agxc_shader *shader); /* fold modifiers and immediates, dce */
 
 /* Registers: replaces values by registers, inserts copies, removes PHI, COLLECT, SPLIT and MOV. */
 bool agxc_ra(struct agxc_shader *shader);

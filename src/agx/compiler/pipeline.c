@@ -1,45 +1,32 @@
-/* SPDX-License-Identifier: MIT
- *
- * The order of the passes, as a table. After each one that changed something the text
- * of the IR goes to the caller, if he asked for it.
- */
+/* SPDX-License-Identifier: MIT */
 #include "agx/compiler/pipeline.h"
 
 #include "agx/compiler/passes.h"
 
-/* Optimizations find new work in each other's results; kernels settle in two or three
- * rounds, hostile ones are cut off here. */
-#define MAX_ROUNDS 8
-
-struct pass {
+static const struct pass {
    const char *name;
    bool (*run)(struct agxc_shader *shader);
-   bool is_optional; /* AGXC_DEBUG_NO_OPT leaves it out */
+   enum agxc_stage stage; /* what holds afterwards */
+   uint32_t skip;         /* left out when one of these enum agxc_debug bits is set */
+} passes[] = {
+   {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"lower_buffer", agxc_lower_buffer, AGXC_STAGE_GENERIC, 0},
+   {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"lower_division", agxc_lower_division, AGXC_STAGE_GENERIC, 0},
+   {"lower_math", agxc_lower_math, AGXC_STAGE_GENERIC, 0},
+   {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_cse", agxc_opt_cse, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_dce", agxc_opt_dce, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"select", agxc_select, AGXC_STAGE_MACHINE, 0},
+   {"opt_dce", agxc_opt_dce, AGXC_STAGE_MACHINE, 0},
+   {"ra", agxc_ra, AGXC_STAGE_REGISTERS, 0},
+   {"lower_control", agxc_lower_control, AGXC_STAGE_REGISTERS, 0},
+   {"insert_waits", agxc_insert_waits, AGXC_STAGE_REGISTERS, 0},
+   {"hints", agxc_hints, AGXC_STAGE_REGISTERS, AGXC_DEBUG_NO_OPT},
 };
 
-static const struct pass generic[] = {
-   {"copy_prop", agxc_opt_copy_prop, true},
-   {"algebraic", agxc_opt_algebraic, true},
-   {"cse", agxc_opt_cse, true},
-   {"dce", agxc_opt_dce, true},
-};
-
-static const struct pass lowering[] = {
-   {"lower_buffer", agxc_lower_buffer, false},
-   {"lower_division", agxc_lower_division, false},
-   {"lower_math", agxc_lower_math, false},
-};
-
-static const struct pass machine[] = {
-   {"select", agxc_select, false},
-   {"machine_dce", agxc_opt_dce, false},
-   {"ra", agxc_ra, false},
-   {"lower_control", agxc_lower_control, false},
-   {"waits", agxc_insert_waits, false},
-   {"hints", agxc_hints, true},
-};
-
-void agxc_dump(struct agxc_shader *shader, const char *pass)
+static void show(struct agxc_shader *shader, const char *pass)
 {
    const struct agxc_options *options = shader->options;
    if (!options->dump)
@@ -49,31 +36,27 @@ void agxc_dump(struct agxc_shader *shader, const char *pass)
    agx_arena_release(shader->arena, mark);
 }
 
-static bool run(struct agxc_shader *shader, const struct pass *passes, size_t count)
+static void check(struct agxc_shader *shader, const char *pass, enum agxc_stage stage)
 {
-   bool changed = false;
-   for (size_t i = 0; i < count; i++) {
-      if (passes[i].is_optional && shader->options->debug & AGXC_DEBUG_NO_OPT)
-         continue;
-      if (!passes[i].run(shader))
-         continue;
-      agxc_dump(shader, passes[i].name);
-      changed = true;
-   }
-   return changed;
-}
-
-static void optimize(struct agxc_shader *shader)
-{
-   for (unsigned i = 0; i < MAX_ROUNDS; i++)
-      if (!run(shader, generic, AGX_COUNT(generic)))
-         return;
+   if (!(shader->options->debug & AGXC_DEBUG_VALIDATE))
+      return;
+   agx_status status = agxc_validate(shader, stage);
+   if (status == AGX_OK)
+      return;
+   agx_error_prefix("%s: after %s", shader->name, pass);
+   agxc_leave(shader, status);
 }
 
 void agxc_run_pipeline(struct agxc_shader *shader)
 {
-   optimize(shader);
-   run(shader, lowering, AGX_COUNT(lowering));
-   optimize(shader);
-   run(shader, machine, AGX_COUNT(machine));
+   show(shader, "spirv");
+   check(shader, "spirv", AGXC_STAGE_GENERIC);
+   for (size_t i = 0; i < AGX_COUNT(passes); i++) {
+      const struct pass *pass = &passes[i];
+      if (shader->options->debug & pass->skip)
+         continue;
+      pass->run(shader);
+      show(shader, pass->name);
+      check(shader, pass->name, pass->stage);
+   }
 }

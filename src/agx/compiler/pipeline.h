@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * From what the front end made to rows over registers, ready to be emitted.
+ * The passes between the front end and the emitter, in order.
  */
 #pragma once
 
 #include "agx/compiler/ir.h"
 
+/* Runs every pass; prints the IR after each (options->dump) and validates it
+ * (AGXC_DEBUG_VALIDATE). Fails through agxc_leave. */
 void agxc_run_pipeline(struct agxc_shader *shader);
-
-/* Hands the shader's text to the caller's dump function, if there is one. */
-void agxc_dump(struct agxc_shader *shader, const char *pass);
