@@ -4,6 +4,7 @@
  * find and use the node. Not under sanitizers: their runtime wants to be the first
  * library of a process, before any that LD_PRELOAD names.
  */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +59,23 @@ static void the_chip_is_chosen_by_name(void **state)
    assert_non_null(strstr(output, "chip 6020\n"));
 }
 
+/* A program may use agxhal itself: its own functions must not be taken over. */
+static void only_the_c_librarys_names_are_shown(void **state)
+{
+   static const char *const ours[] = {"agx_error_text", "agx_status_name", "agx_virtual_ioctl"};
+   void *library = dlopen(getenv("AGX_TEST_PRELOAD"), RTLD_NOW | RTLD_LOCAL);
+   assert_non_null(library);
+   for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+      assert_null(dlsym(library, ours[i]));
+   assert_non_null(dlsym(library, "ioctl"));
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_libdrm_program_finds_the_node),
       cmocka_unit_test(the_chip_is_chosen_by_name),
+      cmocka_unit_test(only_the_c_librarys_names_are_shown),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
