@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Between spirv_flow.c (regions, loops, calls) and spirv_switch.c.
+ * Between the files that emit control flow: spirv_call.c, spirv_flow.c (regions, ifs,
+ * loops), spirv_switch.c, spirv_jump.c and spirv_edge.c.
  */
 #pragma once
 
@@ -48,6 +49,16 @@ struct agxc_spv_end {
    uint64_t exits; /* bits of constructs that flagged exits are on their way to */
 };
 
+/* What a branch to a block means here. */
+enum agxc_spv_jump_kind {
+   AGXC_SPV_JUMP_ON, /* to a block of this region */
+   AGXC_SPV_JUMP_END,
+   AGXC_SPV_JUMP_BREAK,
+   AGXC_SPV_JUMP_CONTINUE,
+   AGXC_SPV_JUMP_LEAVE, /* the innermost switch */
+   AGXC_SPV_JUMP_FALL,  /* to another target of the innermost switch */
+};
+
 /* Where emission stood before it entered a list. */
 struct agxc_spv_place_saved {
    struct agx_link *list;
@@ -80,3 +91,21 @@ struct agxc_spv_end agxc_spv_exit_to(struct agxc_spv *s, struct agxc_spv_constru
 struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_block *block,
                                          const struct agxc_spv_instr *in,
                                          struct agxc_spv_block *merge);
+bool agxc_spv_has_phis(struct agxc_spv *s, const struct agxc_spv_block *block);
+/* Defines a block's phis from what its edges wrote. */
+void agxc_spv_emit_phis(struct agxc_spv *s, struct agxc_spv_block *block);
+struct agxc_spv_construct *agxc_spv_innermost_loop(struct agxc_spv *s);
+/* A terminator without operands, after which nothing falls through. */
+struct agxc_spv_end agxc_spv_terminate(struct agxc_spv *s, enum agxc_op op);
+enum agxc_spv_jump_kind agxc_spv_classify(struct agxc_spv *s, struct agxc_spv_block *to,
+                                          struct agxc_spv_block *end,
+                                          struct agxc_spv_construct **out_construct);
+/* Takes the edge and leaves the region; kind is not AGXC_SPV_JUMP_ON. */
+struct agxc_spv_end agxc_spv_jump(struct agxc_spv *s, struct agxc_spv_block *from,
+                                  struct agxc_spv_block *to, enum agxc_spv_jump_kind kind,
+                                  struct agxc_spv_construct *c);
+/* Sends on what must leave the loop around; returns the exits that remain. */
+uint64_t agxc_spv_break_onwards(struct agxc_spv *s, uint64_t exits, bool always);
+/* Goes on at block unless a flag of exits is set. */
+struct agxc_spv_end agxc_spv_emit_guarded(struct agxc_spv *s, struct agxc_spv_block *block,
+                                          struct agxc_spv_block *end, uint64_t exits);

@@ -2,7 +2,7 @@
  *
  * What the front end's files share. A module is read twice: spirv_module.c walks
  * all words once, checks the shape of every instruction and makes types, constants,
- * variables and functions; then spirv_flow.c emits the entry point, inlining calls.
+ * variables and functions; then spirv_call.c emits the entry point, inlining calls.
  *
  * Values are flat: an id of type T stands for an array of T's scalars, in order.
  * What changes over time (variables, phis, flags) lives in slots, one scalar each,
@@ -343,7 +343,7 @@ void agxc_spv_slot_write_at(struct agxc_spv *s, struct agxc_block *block, uint32
 /* Replaces reads by values and phis. */
 void agxc_spv_ssa_finish(struct agxc_spv *s);
 
-/* ---- spirv_flow.c ------------------------------------------------------ */
+/* ---- spirv_call.c ------------------------------------------------------ */
 
 /* Emits the entry point into shader->body. */
 void agxc_spv_emit_entry(struct agxc_spv *s);

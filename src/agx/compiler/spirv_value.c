@@ -239,8 +239,8 @@ static bool is_neutral(enum agxc_op op, struct agxc_ref b)
       return false;
    if (op == AGXC_OP_IMUL)
       return b.imm == 1;
-   return b.imm == 0 && (op == AGXC_OP_IADD || op == AGXC_OP_ISUB || op == AGXC_OP_ISHL ||
-                         op == AGXC_OP_UMAX);
+   return b.imm == 0 &&
+          (op == AGXC_OP_IADD || op == AGXC_OP_ISUB || op == AGXC_OP_ISHL || op == AGXC_OP_UMAX);
 }
 
 struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bits,
