@@ -104,8 +104,8 @@ struct agxw_point {
 };
 
 /* Waits until all (or any, of up to AGXW_MAX_SYNCS) points are reached; also for points
- * that nobody has submitted yet. deadline_ns is absolute CLOCK_MONOTONIC, 0 polls, INT64_MAX is forever.
- * AGX_DEADLINE_EXCEEDED when it passes. A point whose fence failed counts as reached: ask
+ * that nobody has submitted yet. deadline_ns is absolute CLOCK_MONOTONIC, 0 polls, INT64_MAX is
+ * forever. AGX_DEADLINE_EXCEEDED when it passes. A point whose fence failed counts as reached: ask
  * agxw_point_status. */
 AGX_MUST_CHECK agx_status agxw_wait(struct agxw_device *device, const struct agxw_point *points,
                                     uint32_t count, bool any, int64_t deadline_ns);
