@@ -3,6 +3,7 @@
 
 #include <agx/hal.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 const char *gpu_error(void)
@@ -23,8 +24,10 @@ bool gpu_open(const char *device, struct gpu *out_gpu)
    }
    struct agx_device_info info;
    agx_device_get_info(out_gpu->device, &info);
-   snprintf(out_gpu->name, sizeof(out_gpu->name), "%s%s",
-            info.is_virtual ? "virtual AGX, " : info.name, info.is_virtual ? info.chip : "");
+   if (info.is_virtual)
+      snprintf(out_gpu->name, sizeof(out_gpu->name), "virtual AGX, %s", info.chip);
+   else
+      memcpy(out_gpu->name, info.name, sizeof(out_gpu->name));
    out_gpu->is_virtual = info.is_virtual;
    return true;
 }

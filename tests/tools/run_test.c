@@ -45,13 +45,6 @@ static int for_each_kernel(bool is_first_tier, bool (*check)(const char *kernel)
    return wrong;
 }
 
-/* The compiler comes in parts; before its passes stand, only compiled files run. */
-static void need_compiler(void)
-{
-   if (run_kernel("saxpy", "") == 1 && strstr(text, "no passes yet"))
-      skip();
-}
-
 static bool check_first_tier(const char *kernel)
 {
    int code = run_kernel(kernel, "");
@@ -63,7 +56,6 @@ static bool check_first_tier(const char *kernel)
 
 static void first_tier_matches_its_references(void **state)
 {
-   need_compiler();
    assert_int_equal(for_each_kernel(true, check_first_tier), 0);
 }
 
@@ -126,7 +118,6 @@ static void compiled_files_run_too(void **state)
 
 static void json_says_the_same(void **state)
 {
-   need_compiler();
    assert_int_equal(run_kernel("saxpy", "--json"), 0);
    assert_non_null(strstr(text, "\"kernel\": \"saxpy\""));
    assert_non_null(strstr(text, "\"virtual\": true"));
@@ -138,7 +129,6 @@ static void json_says_the_same(void **state)
 /* With other inputs the outputs differ, and the first difference is shown. */
 static void differences_are_shown(void **state)
 {
-   need_compiler();
    char path[] = "/tmp/agx-run-XXXXXX", arguments[1024];
    int fd = mkstemp(path);
    static const char manifest[] = "push f32 3.5\npush u32 1000\n"
@@ -159,7 +149,6 @@ static void differences_are_shown(void **state)
 
 static void outputs_are_written(void **state)
 {
-   need_compiler();
    char folder[] = "/tmp/agx-run-XXXXXX", path[64], more[80];
    assert_non_null(mkdtemp(folder));
    snprintf(more, sizeof(more), "--dump %s", folder);
