@@ -63,10 +63,18 @@ static void file_signals(struct agx_submission *submission)
       agx_list_append(&submission->signals[i].semaphore->pending, &submission->signals[i].link);
 }
 
-/* Tells a submission's semaphores that it is done, or how it failed. */
+static void leave_flight(struct agx_submission *submission)
+{
+   if (submission->commands)
+      atomic_fetch_sub(&submission->commands->in_flight, 1);
+}
+
+/* Tells a submission's semaphores that it is done, or how it failed. Whoever they wake may
+ * record the command buffer anew, so it leaves flight before. */
 static void deliver(struct agx_device *device, struct agx_submission *submission,
                     const struct agx_failure *failure)
 {
+   leave_flight(submission);
    for (uint32_t i = 0; i < submission->signal_count; i++) {
       struct agx_signal *signal = &submission->signals[i];
       agx_list_remove(&signal->link);
@@ -173,10 +181,7 @@ void agx_device_pump(struct agx_device *device)
 /* Drops what a submission holds. Without the lock: a release may destroy. */
 static void drop_references(struct agx_submission *submission)
 {
-   if (submission->commands) {
-      atomic_fetch_sub(&submission->commands->in_flight, 1);
-      agx_release(submission->commands);
-   }
+   agx_release(submission->commands);
    for (uint32_t i = 0; i < submission->wait_count; i++)
       agx_release(submission->waits[i].semaphore);
    for (uint32_t i = 0; i < submission->signal_count; i++)
@@ -366,6 +371,7 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
    agx_status status = submit_locked(device, &op, &undo);
    pthread_mutex_unlock(&device->lock);
    if (undo) {
+      leave_flight(undo);
       drop_references(undo);
       pthread_mutex_lock(&device->lock);
       agx_list_append(&device->spare, &undo->link);
