@@ -32,13 +32,15 @@ static agx_status malformed(const char *what)
 
 static agx_status check_header(const struct reader *reader)
 {
-   const Elf64_Ehdr *header = elf64_getehdr(reader->elf);
-   if (!header || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-       header->e_ident[EI_DATA] != ELFDATA2LSB)
+   const void *at = elf64_getehdr(reader->elf);
+   Elf64_Ehdr header = {0};
+   if (at)
+      memcpy(&header, at, sizeof(header));
+   if (!at || header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
       return malformed("not a 64-bit little-endian file");
-   if (header->e_machine != EM_NONE || header->e_type != ET_REL)
+   if (header.e_machine != EM_NONE || header.e_type != ET_REL)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: machine %u, type %u is not ours",
-                      header->e_machine, header->e_type);
+                      header.e_machine, header.e_type);
    return AGX_OK;
 }
 
@@ -50,15 +52,19 @@ static agx_status find_section(const struct reader *reader, const char *name,
    if (elf_getshdrstrndx(reader->elf, &names) != 0)
       return malformed("no section names");
    for (Elf_Scn *at = NULL; (at = elf_nextscn(reader->elf, at));) {
-      const Elf64_Shdr *header = elf64_getshdr(at);
-      const char *is = header ? elf_strptr(reader->elf, names, header->sh_name) : NULL;
+      /* libelf may point into the image, at any alignment. */
+      const void *from = elf64_getshdr(at);
+      Elf64_Shdr header = {0};
+      if (from)
+         memcpy(&header, from, sizeof(header));
+      const char *is = from ? elf_strptr(reader->elf, names, header.sh_name) : NULL;
       if (!is || strcmp(is, name) != 0)
          continue;
-      if (header->sh_type == SHT_NOBITS || (header->sh_flags & SHF_COMPRESSED) ||
-          !agx_range_fits(header->sh_offset, header->sh_size, reader->size))
+      if (header.sh_type == SHT_NOBITS || (header.sh_flags & SHF_COMPRESSED) ||
+          !agx_range_fits(header.sh_offset, header.sh_size, reader->size))
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: section %s is not inside it",
                          name);
-      *out_section = (struct section){reader->image + header->sh_offset, header->sh_size};
+      *out_section = (struct section){reader->image + header.sh_offset, header.sh_size};
       return AGX_OK;
    }
    return AGX_OK;
