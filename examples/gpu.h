@@ -16,7 +16,7 @@ struct agx_instance;
 struct gpu {
    struct agx_instance *instance;
    struct agx_device *device;
-   char name[64];
+   char name[80];
    bool is_virtual;
 };
 
