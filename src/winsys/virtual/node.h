@@ -17,6 +17,7 @@
 
 struct agxv_options {
    bool strict;           /* AGX_VIRTUAL_STRICT */
+   bool check;            /* AGX_VIRTUAL_CHECK */
    bool execute;          /* AGX_VIRTUAL_EXECUTE */
    bool trace;            /* AGX_DEBUG=virtual */
    uint32_t threads;      /* AGX_VIRTUAL_THREADS, 0: one per processor */

@@ -73,6 +73,7 @@ enum agx_virtual_option {
    AGX_VIRTUAL_EXECUTE, /* 0: submissions complete without execution */
    AGX_VIRTUAL_THREADS, /* of the simulator; 0: one per processor */
    AGX_VIRTUAL_TIMEOUT, /* instructions per SIMD-group; 0: none */
+   AGX_VIRTUAL_CHECK,   /* what hardware leaves undefined ends a submission */
 };
 void agx_virtual_set_option(struct agx_virtual_node *node, enum agx_virtual_option option,
                             uint64_t value);

@@ -77,6 +77,7 @@ static int32_t run_command(struct execution *execution, uint64_t usc_base, uint6
    const struct agxs_memory memory = {execution, translate, &execution->vm->generation};
    const struct agxs_options options = {
       .strict = node->options.strict,
+      .check = node->options.check,
       .thread_count = node->options.threads,
       .max_instructions_per_group = node->options.instructions,
       .user = execution,
