@@ -3,6 +3,9 @@
  * What the kernel refuses, and how: a line per row of the errors that
  * reference/cmdstream lists for the requests of the driver and of the DRM core.
  */
+#include <fcntl.h>
+#include <stdio.h>
+
 #include "device.h"
 #include "winsys/virtual/user.h"
 
@@ -503,6 +506,44 @@ static void sharing_buffers(void **state)
    device_close(&device);
 }
 
+/* Whether the host tells when nobody else has a memory file open. */
+static bool host_has_leases(void)
+{
+   char path[64];
+   int fd = memfd_create("probe", MFD_CLOEXEC);
+   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+   int again = open(path, O_RDONLY | O_CLOEXEC);
+   close(fd);
+   bool has = fcntl(again, F_SETLEASE, F_WRLCK) == 0;
+   close(again);
+   return has;
+}
+
+/* Descriptors that the client closed don't hold on to buffers, nor to descriptors. */
+static void closed_descriptors_are_given_up(void **state)
+{
+   if (!host_has_leases())
+      skip();
+   struct device device = device_open(do_nothing);
+   int first = -1;
+   for (int i = 0; i < 2000; i++) {
+      struct agx_uapi_prime_handle out = {make_gem(&device, 64 * PAGE, 0), 0, 0};
+      ACCEPTS(PRIME_HANDLE_TO_FD, out);
+      if (i == 0)
+         first = out.fd;
+      else
+         close(out.fd);
+      ACCEPTS(GEM_CLOSE, (struct agx_uapi_gem_close){out.handle, 0});
+   }
+   struct agx_uapi_prime_handle in = {0, 0, first};
+   ACCEPTS(PRIME_FD_TO_HANDLE, in); /* the one that is still open */
+   close(first);
+   int next = dup(0);
+   assert_true(next < 100);
+   close(next);
+   device_close(&device);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -520,6 +561,7 @@ int main(void)
       cmocka_unit_test(render_is_checked_and_refused_in_words),
       cmocka_unit_test(mappings),
       cmocka_unit_test(sharing_buffers),
+      cmocka_unit_test(closed_descriptors_are_given_up),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,7 @@ struct agx_virtual_node {
    /* Under the shared lock. */
    struct agxv_watch *watches;
    size_t watch_count, watch_capacity;
+   size_t sweep_at; /* count at which the next look for closed ones is due */
 
    struct agx_virtual_file *files;
 

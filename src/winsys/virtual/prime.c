@@ -14,28 +14,31 @@
 #include "winsys/virtual/object.h"
 #include "winsys/virtual/watch.h"
 
-static int export(struct agx_virtual_node *node, uint32_t ref, uint32_t flags)
+/* A new memory file for the buffer, that is kept. */
+static int make_file(struct agx_virtual_node *node, uint32_t ref)
 {
    struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
-   int fd = agxv_record_open(node, AGXV_RECORD_BUFFER, ref);
-   if (fd >= 0 || fd != -ENOENT)
-      return fd;
-   fd = memfd_create("agx-buffer", MFD_CLOEXEC);
+   int fd = memfd_create("agx-buffer", MFD_CLOEXEC);
    if (fd < 0)
       return -errno;
-   if (ftruncate(fd, (off_t)(gem->pages << AGXV_PAGE_LOG2))) {
-      int error = -errno;
-      close(fd);
-      return error;
-   }
-   gem->refs++;
-   int error = agxv_record_keep(node, fd, AGXV_RECORD_BUFFER, ref);
-   if (error) {
-      agxv_gem_put(node, ref);
-      close(fd);
-      return error;
-   }
-   return fd;
+   int error = ftruncate(fd, (off_t)(gem->pages << AGXV_PAGE_LOG2)) ? -errno : 0;
+   if (!error)
+      error = agxv_record_keep(node, fd, AGXV_RECORD_BUFFER, ref);
+   if (!error)
+      gem->refs++;
+   close(fd);
+   return error;
+}
+
+/* Clients get files opened anew, which the host counts: so it can be seen when the last
+ * is closed. */
+static int export(struct agx_virtual_node *node, uint32_t ref)
+{
+   int fd = agxv_record_open(node, AGXV_RECORD_BUFFER, ref);
+   if (fd != -ENOENT)
+      return fd;
+   int error = make_file(node, ref);
+   return error ? error : agxv_record_open(node, AGXV_RECORD_BUFFER, ref);
 }
 
 AGXV_HANDLER(prime_handle_to_fd)
@@ -47,7 +50,7 @@ AGXV_HANDLER(prime_handle_to_fd)
    uint32_t ref = agxv_find(file, AGXV_GEM, args->handle);
    int fd = -ENOENT;
    if (ref)
-      fd = AGXV_AT(file->node, agxv_gem, ref)->vm ? -EINVAL : export(file->node, ref, args->flags);
+      fd = AGXV_AT(file->node, agxv_gem, ref)->vm ? -EINVAL : export(file->node, ref);
    agxv_unlock(file->node);
    if (fd < 0)
       return fd;

@@ -26,7 +26,8 @@ enum {
    WATCH_KEPT
 };
 
-#define HIGH_FD 200 /* ours stay out of the low numbers that programs count on */
+#define MIN_SWEEP 8
+#define HIGH_FD   200 /* ours stay out of the low numbers that programs count on */
 
 static struct agxv_watch *add_watch(struct agx_virtual_node *node)
 {
@@ -229,10 +230,31 @@ int agxv_record_create(struct agx_virtual_node *node, enum agxv_record_kind kind
    return ends[0];
 }
 
+/* The same file, opened anew. */
+static int reopen(int fd, int mode)
+{
+   char path[64];
+   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+   return open(path, mode | O_CLOEXEC);
+}
+
+/* Whether nobody but us has the file open: only then is there a write lease. */
+static bool is_alone(int fd)
+{
+   if (fcntl(fd, F_SETLEASE, F_WRLCK))
+      return false;
+   fcntl(fd, F_SETLEASE, F_UNLCK);
+   return true;
+}
+
 int agxv_record_keep(struct agx_virtual_node *node, int fd, enum agxv_record_kind kind,
                      uint32_t target)
 {
-   int kept = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+   agxv_record_sweep(node);
+   int own = reopen(fd, O_RDONLY);
+   int kept = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, HIGH_FD) : -1;
+   if (own >= 0)
+      close(own);
    if (kept < 0)
       return -ENOMEM;
    struct agxv_watch *watch = add_watch(node);
@@ -257,7 +279,7 @@ int agxv_record_open(struct agx_virtual_node *node, enum agxv_record_kind kind, 
       const struct agxv_record *record = AGXV_AT(node, agxv_record, watch->record);
       if (watch->kind != WATCH_KEPT || record->kind != kind || record->target != target)
          continue;
-      int fd = fcntl(watch->fd, F_DUPFD_CLOEXEC, 0);
+      int fd = reopen(watch->fd, O_RDWR);
       return fd < 0 ? -errno : fd;
    }
    return -ENOENT;
@@ -295,13 +317,24 @@ const char *agx_virtual_inode_name(struct agx_virtual_node *node, uint64_t devic
    return name;
 }
 
+/* Whether the last copy of what stands for a record was closed. */
+static bool is_deserted(const struct agxv_watch *watch)
+{
+   struct pollfd end = {.fd = watch->fd};
+   if (watch->kind == WATCH_KEPT)
+      return is_alone(watch->fd);
+   return watch->kind == WATCH_PIPE && poll(&end, 1, 0) == 1 && end.revents & POLLERR;
+}
+
+/* Costs a system call for each descriptor, so it waits until their number doubled. */
 void agxv_record_sweep(struct agx_virtual_node *node)
 {
-   for (size_t i = 0; i < node->watch_count; i++) {
-      struct pollfd end = {.fd = node->watches[i].fd};
-      if (node->watches[i].kind == WATCH_PIPE && poll(&end, 1, 0) == 1 && end.revents & POLLERR)
+   if (node->watch_count < node->sweep_at)
+      return;
+   for (size_t i = 0; i < node->watch_count; i++)
+      if (is_deserted(&node->watches[i]))
          drop_watch(node, i--);
-   }
+   node->sweep_at = AGX_MAX(node->watch_count * 2, MIN_SWEEP);
 }
 
 void agxv_watch_fini(struct agx_virtual_node *node)
