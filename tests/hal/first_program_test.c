@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The README's program: short, compiled against the shared library, and right.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "support.h"
+
+/* What the program prints; its exit code. */
+static int run(const char *argument, char *output, size_t capacity)
+{
+   char command[4096];
+   const char *program = getenv("AGX_TEST_PROGRAM");
+   assert_non_null(program);
+   snprintf(command, sizeof(command), "'%s' '%s' 2>&1", program, argument);
+   FILE *pipe = popen(command, "r");
+   assert_non_null(pipe);
+   size_t length = fread(output, 1, capacity - 1, pipe);
+   output[length] = 0;
+   return WEXITSTATUS(pclose(pipe));
+}
+
+static void it_computes(void **state)
+{
+   char output[1024], *kernel = agx_test_path("corpus/saxpy.spv");
+   int code = run(kernel, output, sizeof(output));
+   assert_string_equal(output, "2.5 * 999 + 1 = 2498.5\n");
+   assert_int_equal(code, 0);
+   free(kernel);
+}
+
+static void it_says_what_is_wrong(void **state)
+{
+   char output[1024];
+   assert_int_equal(run("/nowhere/saxpy.spv", output, sizeof(output)), 1);
+   assert_string_equal(output, "INVALID_ARGUMENT: executable: no data\n");
+}
+
+static void it_is_short(void **state)
+{
+   char *path = agx_test_path("hal/first_program.c");
+   size_t size, lines = 0;
+   char *text = agx_test_read_file(path, &size);
+   for (size_t i = 0; i < size; i++)
+      lines += text[i] == '\n';
+   assert_in_range(lines, 1, 60);
+   free(text);
+   free(path);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(it_computes),
+      cmocka_unit_test(it_says_what_is_wrong),
+      cmocka_unit_test(it_is_short),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
