@@ -228,6 +228,10 @@ static bool canonicalise(struct agxc_instr *instr)
    return false;
 }
 
+/* Shifts up to here cost no more than an addition, and often nothing: additions and
+ * addresses shift on the way. Source: reference/isa, idioms 2. */
+#define FREE_SHIFT 4
+
 /* (x + c) + d, (x + c) << k and (x << j) << k take the constant outside. */
 static bool reassociate(struct agxc_shader *shader, struct agxc_instr *instr)
 {
@@ -250,7 +254,7 @@ static bool reassociate(struct agxc_shader *shader, struct agxc_instr *instr)
       *b = agxc_imm(added, 32);
       return true;
    }
-   if (instr->op == AGXC_OP_ISHL && shl && is_const(&shl->operand[2]) &&
+   if (instr->op == AGXC_OP_ISHL && b->imm > FREE_SHIFT && shl && is_const(&shl->operand[2]) &&
        b->imm + shl->operand[2].imm < 32) {
       *b = agxc_imm((uint32_t)(b->imm + shl->operand[2].imm), 32);
       *a = shl->operand[1];
