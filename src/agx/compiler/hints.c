@@ -5,7 +5,8 @@
  * theirs as well. cache says that an ALU instruction of the same block will read the
  * register. Source: reference/isa, 2.
  *
- * Blocks inside ifs and loops count as divergent, and everything behind a nested return.
+ * Blocks inside ifs and loops count as divergent. At top level every lane runs that has not
+ * returned, and a returned lane has nothing left to lose.
  */
 #include "agx/compiler/machine.h"
 #include "agx/compiler/passes.h"
@@ -31,19 +32,6 @@ static bool is_alu(const struct agxc_instr *instr)
 static bool is_convergent(const struct agxc_block *block)
 {
    return block->node.parent == NULL;
-}
-
-/* Lanes that return early stay away while the rest goes on: then no block behind is
- * convergent. The number of levels that such a lane gets is the sign. */
-static bool has_early_return(const struct agxc_shader *shader)
-{
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         if (!is_convergent(block) && agxc_is_row(instr, AGX_ISA_OP_LDIMM16) &&
-             instr->operand[AGX_ISA_LDIMM16_D].half == 0 &&
-             instr->operand[AGX_ISA_LDIMM16_IMM].imm >= 0x4000)
-            return true;
-   return false;
 }
 
 static void add(struct agxc_halves *set, const struct agxc_halves *more)
@@ -120,10 +108,9 @@ static void hint_results(struct agxc_instr *instr, const struct agxc_halves *soo
    }
 }
 
-static void hint_block(struct hinting *hinting, struct agxc_block *block, bool discards)
+static void hint_block(struct hinting *hinting, struct agxc_block *block)
 {
-   struct agxc_halves live = live_at_end(hinting, block), soon = {0}, all;
-   memset(&all, 0xff, sizeof(all));
+   struct agxc_halves live = live_at_end(hinting, block), soon = {0};
    agxc_foreach_instr_rev (instr, block) {
       struct agxc_halves read = agxc_halves_read(instr), written = agxc_halves_written(instr);
       /* A jump ends the straight line that `live` describes: be careful before it. */
@@ -132,7 +119,7 @@ static void hint_block(struct hinting *hinting, struct agxc_block *block, bool d
          add(&live, &hinting->live_in[target->index]);
       if (is_alu(instr)) {
          hint_results(instr, &soon);
-         hint_sources(instr, discards ? &live : &all, &soon);
+         hint_sources(instr, &live, &soon);
       }
       step_back(hinting, instr, &live);
       take(&soon, &written);
@@ -147,8 +134,7 @@ bool agxc_hints(struct agxc_shader *shader)
    struct hinting hinting = {
       shader, AGX_ARENA_ARRAY(shader->arena, struct agxc_halves, shader->block_count)};
    compute_liveness(&hinting);
-   bool discards = !has_early_return(shader);
    agxc_foreach_block (block, shader)
-      hint_block(&hinting, block, discards);
+      hint_block(&hinting, block);
    return true;
 }

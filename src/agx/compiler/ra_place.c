@@ -41,6 +41,29 @@ static bool suits(const struct agxc_ra *ra, const struct agxc_value *value, uint
    return half % agxc_alignment(value) == 0 && agxc_ra_is_free(ra, half, agxc_halves(value));
 }
 
+/* True when the half is free, or will be when instr runs: what holds it dies before. */
+static bool frees_up(const struct agxc_ra *ra, uint32_t half, const struct agxc_instr *instr)
+{
+   const struct agxc_value *holder = ra->holder[half];
+   return !holder || (instr->block == ra->block && ra->last_use[holder->id] <= instr->index &&
+                      !agx_bitset_test(ra->liveness->out[ra->block->index], holder->id));
+}
+
+/* True when each element of a collect could be made in place if the vector started at
+ * half: nothing lives there any longer when the element's instruction runs. */
+static bool vector_fits(const struct agxc_ra *ra, const struct agxc_instr *collect, uint32_t half)
+{
+   agxc_foreach_src (src, collect) {
+      uint32_t end = half + AGX_MAX(src->bits, 16) / 16u * src->count;
+      bool is_made_here = src->kind == AGXC_VALUE && src->value->def;
+      const struct agxc_instr *by = is_made_here ? src->value->def : collect;
+      for (; half < end; half++)
+         if (half < ra->first || half >= ra->limit || !frees_up(ra, half, by))
+            return false;
+   }
+   return true;
+}
+
 /* Beside a vector's element that has its place already, or where the whole would fit. */
 static uint32_t find_in_vector(const struct agxc_ra *ra, const struct agxc_value *value)
 {
@@ -63,7 +86,7 @@ static uint32_t find_in_vector(const struct agxc_ra *ra, const struct agxc_value
    }
    for (uint32_t half = (uint32_t)agx_align_up(ra->first, 2);
         half + agxc_halves(vector) <= ra->limit; half += agxc_alignment(vector))
-      if (suits(ra, vector, half) && suits(ra, value, half + slot->offset))
+      if (suits(ra, value, half + slot->offset) && vector_fits(ra, slot->collect, half))
          return half + slot->offset;
    return AGXC_NOWHERE;
 }

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Single properties of the back end's passes, on small shaders: what is live, where vectors end up,
+ * what code an if or a loop becomes, where waits stand.
+ */
+#include "backend_support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx/compiler/liveness.h"
+#include "agx/compiler/passes.h"
+#include "base/util.h"
+
+/* ---- building ------------------------------------------------------------- */
+
+static struct agxc_builder start(struct backend *backend)
+{
+   backend_init(backend);
+   return agxc_at_end(backend->shader, agxc_first_block(&backend->shader->body));
+}
+
+static struct agxc_ref lane(struct agxc_builder *b)
+{
+   return backend_value(b, AGX_ISA_OP_MFSR, 32, 1, 1,
+                        (struct agxc_ref[]){agxc_imm(AGX_ISA_SR_THREAD_INDEX_IN_SIMDGROUP, 64)});
+}
+
+static struct agxc_ref load(struct agxc_builder *b, struct agxc_ref index, unsigned count)
+{
+   return backend_value(b, AGX_ISA_OP_LOAD, 32, count, 5,
+                        (struct agxc_ref[]){agxc_uniform(0, 64, 1), index, agxc_imm(0, 64),
+                                            agxc_imm(AGX_ISA_FORMAT_I32, 64),
+                                            agxc_imm(agx_bits(count), 64)});
+}
+
+static void store(struct agxc_builder *b, struct agxc_ref data, struct agxc_ref index)
+{
+   backend_row(b, AGX_ISA_OP_STORE, 6,
+               (struct agxc_ref[]){data, agxc_uniform(0, 64, 1), index, agxc_imm(0, 64),
+                                   agxc_imm(AGX_ISA_FORMAT_I32, 64),
+                                   agxc_imm(agx_bits(data.count), 64)});
+}
+
+static struct agxc_ref add(struct agxc_builder *b, struct agxc_ref x, struct agxc_ref y)
+{
+   return backend_value(b, AGX_ISA_OP_IADD, 32, 1, 2, (struct agxc_ref[]){x, y});
+}
+
+static unsigned count_of(const struct backend *backend, const char *word)
+{
+   unsigned count = 0;
+   for (const char *at = backend->text; (at = strstr(at, word)); at++)
+      count++;
+   return count;
+}
+
+static void compile_to(struct backend *backend, const char *expected)
+{
+   assert_ok(backend_compile(backend));
+   assert_string_equal(backend->text, expected);
+   backend_fini(backend);
+}
+
+/* An if behind b's block, on x == 0; leaves b behind it. */
+static struct agxc_if *make_if(struct agxc_builder *b, struct agxc_ref x, struct agx_link *list,
+                               struct agxc_node *parent)
+{
+   backend_row(b, AGX_ISA_OP_IF_ICMP, 2, (struct agxc_ref[]){x, agxc_imm(0, 64)});
+   struct agxc_if *branch = agxc_if_new(b->shader);
+   agxc_node_append(list, parent, &branch->node);
+   agxc_node_append(&branch->then_list, &branch->node, &agxc_block_new(b->shader)->node);
+   agxc_node_append(&branch->else_list, &branch->node, &agxc_block_new(b->shader)->node);
+   struct agxc_block *behind = agxc_block_new(b->shader);
+   agxc_node_append(list, parent, &behind->node);
+   *b = agxc_at_end(b->shader, behind);
+   return branch;
+}
+
+static void put(struct agxc_shader *shader, struct agx_link *list, enum agxc_op op)
+{
+   struct agxc_builder b = agxc_at_end(shader, agxc_first_block(list));
+   agxc_insert(&b, agxc_instr_new(shader, op));
+}
+
+/* ---- liveness --------------------------------------------------------------- */
+
+static void test_liveness(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b), y = add(&b, x, x), z = add(&b, x, y);
+   struct agxc_if *branch = make_if(&b, z, &backend.shader->body, NULL);
+   struct agxc_builder then = agxc_at_end(backend.shader, agxc_first_block(&branch->then_list));
+   struct agxc_ref inner = add(&then, y, y);
+   struct agxc_ref phi = agxc_build2(&b, AGXC_OP_PHI, 32, inner, x);
+   store(&b, phi, x);
+
+   agxc_index(backend.shader);
+   struct agxc_liveness *live = agxc_liveness_compute(backend.shader);
+   struct agxc_block **blocks = backend.shader->blocks;
+   uint32_t entry = blocks[0]->index, arm = blocks[1]->index, join = blocks[3]->index;
+   assert_true(agx_bitset_test(live->out[entry], x.value->id));
+   assert_true(agx_bitset_test(live->out[entry], y.value->id));
+   assert_false(agx_bitset_test(live->out[entry], z.value->id));
+   assert_false(agx_bitset_test(live->in[blocks[2]->index], y.value->id));
+   assert_true(agx_bitset_test(live->out[arm], inner.value->id));
+   assert_true(agx_bitset_test(live->out[arm], x.value->id));
+   assert_false(agx_bitset_test(live->out[arm], y.value->id));
+   assert_false(agx_bitset_test(live->in[join], phi.value->id));
+   assert_int_equal(live->max_halves, 6);
+   backend_fini(&backend);
+}
+
+/* ---- registers ---------------------------------------------------------------- */
+
+static void test_straight_line(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b);
+   struct agxc_ref v = load(&b, x, 1);
+   store(&b, add(&b, v, agxc_imm(7, 64)), x);
+   compile_to(&backend, "mfsr d=r0 sr=thread_index_in_simdgroup\n"
+                        "load r=r1 base=du0 index=r0 format=i32 mask=x group=a\n"
+                        "wait group=a\n"
+                        "iadd d=r1 a=^r1 b=7\n"
+                        "store r=r1 base=du0 index=r0 format=i32 mask=x group=b\n");
+}
+
+/* Elements that become a vector are made where they belong; a vector that dies is taken
+ * apart where it is. */
+static void test_vectors_in_place(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b), in[4], out[4];
+   agxc_split(&b, load(&b, x, 4), in);
+   for (unsigned i = 0; i < 4; i++)
+      out[i] = add(&b, in[i], agxc_imm(i, 64));
+   store(&b, agxc_collect(&b, 4, out), x);
+   assert_ok(backend_compile(&backend));
+   assert_int_equal(count_of(&backend, "mov"), 0);
+   assert_int_equal(count_of(&backend, "\n"), 8);
+   assert_int_equal(backend.shader->gpr_halves, 10);
+   backend_fini(&backend);
+}
+
+/* More than fits: refused by name, with numbers. */
+static void test_out_of_registers(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   backend.shader->local_size[0] = 1024;
+   struct agxc_ref x = lane(&b), values[60];
+   for (unsigned i = 0; i < AGX_COUNT(values); i++)
+      values[i] = add(&b, x, agxc_imm(i, 64));
+   for (unsigned i = 0; i < AGX_COUNT(values); i++)
+      store(&b, values[i], x);
+   assert_fails(backend_compile(&backend), AGX_RESOURCE_EXHAUSTED,
+                "104 available to a workgroup of 1024 threads");
+   backend_fini(&backend);
+}
+
+/* 51 words and the counter of levels are just 104 halves. */
+static void test_last_register(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   backend.shader->local_size[0] = 1024;
+   struct agxc_ref x = lane(&b), values[50];
+   for (unsigned i = 0; i < AGX_COUNT(values); i++)
+      values[i] = add(&b, x, agxc_imm(i, 64));
+   make_if(&b, x, &backend.shader->body, NULL);
+   for (unsigned i = 0; i < AGX_COUNT(values); i++)
+      store(&b, values[i], x);
+   assert_ok(backend_compile(&backend));
+   assert_int_equal(backend.shader->gpr_halves, 104);
+   assert_int_equal(backend.shader->stats.threads, 1024);
+   backend_fini(&backend);
+}
+
+/* ---- control flow ---------------------------------------------------------------- */
+
+static void test_if_else(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b);
+   struct agxc_if *branch = make_if(&b, x, &backend.shader->body, NULL);
+   struct agxc_builder then = agxc_at_end(backend.shader, agxc_first_block(&branch->then_list));
+   struct agxc_builder other = agxc_at_end(backend.shader, agxc_first_block(&branch->else_list));
+   store(&b,
+         agxc_build2(&b, AGXC_OP_PHI, 32, add(&then, x, agxc_imm(1, 64)),
+                     add(&other, x, agxc_imm(2, 64))),
+         x);
+   compile_to(&backend, "mfsr d=r1 sr=thread_index_in_simdgroup\n"
+                        "ldimm16 d=r0l imm=0\n"
+                        "if_icmp a=r1 b=0 nest=1 cond=ieq\n"
+                        "iadd d=r2 a=r1 b=1\n"
+                        "else_fcmp a=0.0 b=0.0 nest=1 cond=feq\n"
+                        "iadd d=r2 a=r1 b=2\n"
+                        "pop_exec nest=1\n"
+                        "store r=r2 base=du0 index=r1 format=i32 mask=x group=b\n");
+}
+
+/* loop { if (x == 0) break; x -= 1 }: a while and no levels. */
+static void test_while(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_shader *shader = backend.shader;
+   struct agxc_ref x = lane(&b);
+   struct agxc_loop *loop = agxc_loop_new(shader);
+   agxc_node_append(&shader->body, NULL, &loop->node);
+   agxc_node_append(&loop->body, &loop->node, &agxc_block_new(shader)->node);
+   agxc_node_append(&loop->continuing, &loop->node, &agxc_block_new(shader)->node);
+   struct agxc_block *behind = agxc_block_new(shader);
+   agxc_node_append(&shader->body, NULL, &behind->node);
+
+   b = agxc_at_end(shader, agxc_first_block(&loop->body));
+   struct agxc_ref phi = agxc_build2(&b, AGXC_OP_PHI, 32, x, agxc_none());
+   struct agxc_if *branch = make_if(&b, phi, &loop->body, &loop->node);
+   put(shader, &branch->then_list, AGXC_OP_BREAK);
+   b = agxc_at_end(shader, agxc_first_block(&loop->continuing));
+   agxc_srcs(phi.value->def)[1] = add(&b, phi, agxc_imm(255, 64));
+   b = agxc_at_end(shader, behind);
+   store(&b, phi, x);
+   compile_to(&backend, "mfsr d=$r1 sr=thread_index_in_simdgroup\n"
+                        "mov d=r2 a=r1\n"
+                        "ldimm16 d=r0l imm=0\n"
+                        "while_icmp a=r2 b=0 nest=1 cond=ine\n"
+                        "iadd d=r2 a=r2 b=255\n"
+                        "jmp_any offset=-14\n"
+                        "pop_exec nest=1\n"
+                        "store r=r2 base=du0 index=r1 format=i32 mask=x group=b\n");
+}
+
+/* A long arm is jumped over when no lane takes it. */
+static void test_skip(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b);
+   struct agxc_if *branch = make_if(&b, x, &backend.shader->body, NULL);
+   b = agxc_at_end(backend.shader, agxc_first_block(&branch->then_list));
+   for (unsigned i = 0; i < 3; i++)
+      store(&b, x, x);
+   compile_to(&backend, "mfsr d=r1 sr=thread_index_in_simdgroup\n"
+                        "ldimm16 d=r0l imm=0\n"
+                        "if_icmp a=r1 b=0 nest=1 cond=ieq\n"
+                        "jmp_none offset=30\n"
+                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=b\n"
+                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=b\n"
+                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=b\n"
+                        "pop_exec nest=1\n");
+}
+
+/* ---- waits ------------------------------------------------------------------------- */
+
+/* One wait serves loads that were issued together; stores need none. */
+static void test_one_wait(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b), y = load(&b, x, 1), z = load(&b, x, 1);
+   store(&b, add(&b, y, z), x);
+   assert_ok(backend_compile(&backend));
+   assert_int_equal(backend.shader->stats.waits, 1);
+   assert_int_equal(backend.shader->stats.loads, 2);
+   assert_int_equal(backend.shader->stats.instructions, 7);
+   assert_true(backend.shader->stats.cycles >= 7);
+   backend_fini(&backend);
+}
+
+/* The ninth of a group has to wait, and a barrier waits for stores. */
+static void test_full_group(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b);
+   for (unsigned i = 0; i < 9; i++)
+      store(&b, x, x);
+   backend_row(&b, AGX_ISA_OP_BARRIER, 0, NULL);
+   assert_ok(backend_compile(&backend));
+   assert_int_equal(count_of(&backend, "wait"), 2);
+   assert_non_null(strstr(backend.text, "wait group=b\nbarrier"));
+   backend_fini(&backend);
+}
+
+/* What is pending when an arm ends is waited for where it is used, not before. */
+static void test_wait_across_blocks(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b);
+   struct agxc_if *branch = make_if(&b, x, &backend.shader->body, NULL);
+   struct agxc_builder then = agxc_at_end(backend.shader, agxc_first_block(&branch->then_list));
+   struct agxc_ref y = load(&then, x, 1);
+   struct agxc_ref phi = agxc_build2(&b, AGXC_OP_PHI, 32, y, agxc_imm(0, 32));
+   store(&b, phi, x);
+   assert_ok(backend_compile(&backend));
+   assert_int_equal(backend.shader->stats.waits, 1);
+   assert_non_null(strstr(backend.text, "wait group=a\nmov")); /* to the load's register */
+   backend_fini(&backend);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_liveness),
+      cmocka_unit_test(test_straight_line),
+      cmocka_unit_test(test_vectors_in_place),
+      cmocka_unit_test(test_out_of_registers),
+      cmocka_unit_test(test_last_register),
+      cmocka_unit_test(test_if_else),
+      cmocka_unit_test(test_while),
+      cmocka_unit_test(test_skip),
+      cmocka_unit_test(test_one_wait),
+      cmocka_unit_test(test_full_group),
+      cmocka_unit_test(test_wait_across_blocks),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
