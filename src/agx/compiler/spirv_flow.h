@@ -33,6 +33,7 @@ struct agxc_spv_target {
    struct agxc_spv_block *block;
    uint32_t from_slot; /* 1 when control falls in from the target before */
    uint32_t to, from;  /* fall-through: index + 1, or 0 */
+   uint32_t literals;  /* the last one that leads here: index + 1, or 0 */
    bool emitted;
 };
 

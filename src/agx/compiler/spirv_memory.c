@@ -14,7 +14,7 @@ struct layout {
    uint32_t *offsets_B; /* per scalar */
    uint8_t *bits;
    uint32_t count;
-   bool explicit; /* the module says offsets; else scalars are packed */
+   bool coherent; /* a member says so */
 };
 
 static uint32_t need_stride(struct agxc_spv *s, const struct agxc_spv_type *type, uint32_t stride_B)
@@ -43,6 +43,7 @@ static void lay_out(struct agxc_spv *s, struct layout *l, const struct agxc_spv_
          continue;
       if (type->kind == AGXC_SPV_STRUCT) {
          inner = type->members[i];
+         l->coherent |= inner.coherent;
          if (!inner.has_offset)
             agxc_spv_invalid(s, "member %u of type %u has no Offset", i, type->id);
          step_B = inner.offset_B;
@@ -293,7 +294,7 @@ struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer
    struct layout l = layout_of(s, p);
    struct agxc_ref *out = agxc_spv_refs(s, l.count);
    if (p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED)
-      load_memory(s, p, &l, access_bits(p, is_volatile), out);
+      load_memory(s, p, &l, access_bits(p, l.coherent || is_volatile), out);
    else
       load_chosen(s, p, &l, out);
    return out;
@@ -308,7 +309,8 @@ void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
    if (p->place == AGXC_SPV_PLACE_SLOTS)
       store_chosen(s, p, &l, refs);
    else
-      store_memory(s, p, &l, access_bits(p, is_volatile) & AGXC_ACCESS_COHERENT, refs);
+      store_memory(s, p, &l, access_bits(p, l.coherent || is_volatile) & AGXC_ACCESS_COHERENT,
+                   refs);
 }
 
 /* The optional memory-access operand at i; true when it says Volatile. */

@@ -14,7 +14,8 @@ struct switch_state {
    struct agxc_ref selector;
    uint32_t literals, count; /* pairs, different targets but for merge */
    struct agxc_spv_target *targets;
-   bool dead; /* a target that always runs has left for good */
+   uint32_t *next_literal; /* of the same target: index + 1, or 0 */
+   bool dead;              /* a target that always runs has left for good */
 };
 
 static struct agxc_spv_block *literal_block(struct switch_state *w, uint32_t i)
@@ -34,6 +35,16 @@ static void add_target(struct switch_state *w, struct agxc_spv_block *to)
    to->case_of = w->construct;
    to->case_index = w->count;
    w->targets[w->count++].block = to;
+}
+
+static void add_literal(struct switch_state *w, uint32_t i)
+{
+   struct agxc_spv_block *to = literal_block(w, i);
+   if (to == w->merge)
+      return;
+   struct agxc_spv_target *target = &w->targets[to->case_index];
+   w->next_literal[i] = target->literals;
+   target->literals = i + 1;
 }
 
 /* ---- the order --------------------------------------------------------- */
@@ -116,26 +127,35 @@ static struct agxc_ref or_else(struct agxc_spv *s, struct agxc_ref a, struct agx
    return agxc_spv_build2(s, AGXC_OP_IOR, 1, a, b);
 }
 
-/* Whether a literal of the target matches, or with others set, any but the target's. */
-static struct agxc_ref matches(struct switch_state *w, const struct agxc_spv_target *target,
-                               bool others)
+static struct agxc_ref is_literal(struct switch_state *w, uint32_t i)
+{
+   struct agxc_ref literal = agxc_spv_u32(agxc_spv_operand(w->s, w->in, 2 + 2 * i));
+   return agxc_spv_build2(w->s, AGXC_OP_IEQ, 1, w->selector, literal);
+}
+
+/* Whether one of the target's literals matches. */
+static struct agxc_ref matches(struct switch_state *w, const struct agxc_spv_target *target)
 {
    struct agxc_ref any = agxc_imm(0, 1);
-   for (uint32_t i = 0; i < w->literals; i++) {
-      if ((literal_block(w, i) == target->block) == others)
-         continue;
-      struct agxc_ref literal = agxc_spv_u32(agxc_spv_operand(w->s, w->in, 2 + 2 * i));
-      any = or_else(w->s, any, agxc_spv_build2(w->s, AGXC_OP_IEQ, 1, w->selector, literal));
-   }
+   for (uint32_t i = target->literals; i; i = w->next_literal[i - 1])
+      any = or_else(w->s, any, is_literal(w, i - 1));
    return any;
+}
+
+/* Whether no literal matches that leads elsewhere. */
+static struct agxc_ref matches_default(struct switch_state *w, const struct agxc_spv_target *target)
+{
+   struct agxc_ref any = agxc_imm(0, 1);
+   for (uint32_t i = 0; i < w->literals; i++)
+      if (literal_block(w, i) != target->block)
+         any = or_else(w->s, any, is_literal(w, i));
+   return agxc_spv_build1(w->s, AGXC_OP_INOT, 1, any);
 }
 
 static struct agxc_ref condition(struct switch_state *w, const struct agxc_spv_target *target)
 {
-   bool is_default = target->block == default_block(w);
-   struct agxc_ref cond = matches(w, target, is_default);
-   if (is_default)
-      cond = agxc_spv_build1(w->s, AGXC_OP_INOT, 1, cond);
+   struct agxc_ref cond =
+      target->block == default_block(w) ? matches_default(w, target) : matches(w, target);
    if (target->from && w->targets[target->from - 1].emitted)
       cond = or_else(w->s, cond, agxc_spv_slot_read(w->s, target->from_slot));
    return cond;
@@ -215,8 +235,11 @@ struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_blo
    c->merge = merge;
    agxc_spv_push(s, c, AGXC_SPV_SWITCH, true);
    add_target(&w, default_block(&w));
+   w.next_literal = AGX_ARENA_ARRAY(s->arena, uint32_t, w.literals + 1);
    for (uint32_t i = 0; i < w.literals; i++)
       add_target(&w, literal_block(&w, i));
+   for (uint32_t i = w.literals; i-- > 0;)
+      add_literal(&w, i);
    find_falls(&w);
    struct agxc_spv_end all = emit_targets(&w);
    agxc_spv_pop(s, c);

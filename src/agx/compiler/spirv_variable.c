@@ -196,6 +196,8 @@ void agxc_spv_assign_bindings(struct agxc_spv *s)
          s->bindings[s->binding_count++] =
             (struct agx_program_binding){.set = var->set, .binding = var->binding, .kind = kind};
       var->index = s->binding_count - 1;
+      if (i > 0 && sorted[i - 1]->index == var->index) /* two names for one buffer */
+         sorted[i - 1]->restricted = var->restricted = false;
       struct agx_program_binding *binding = &s->bindings[var->index];
       if (binding->kind != kind)
          agxc_spv_invalid(s, "set %u binding %u is a uniform and a storage buffer", var->set,
@@ -237,8 +239,8 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
 uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t access)
 {
    uint32_t index = p->var->index;
-   if ((access & AGX_BINDING_WRITES) && p->var->is_uniform)
-      agxc_spv_invalid(s, "write to a uniform buffer");
+   if ((access & AGX_BINDING_WRITES) && (p->var->is_uniform || p->not_writable))
+      agxc_spv_invalid(s, "write to read-only variable %u", p->var->id);
    s->binding_used[index] = true;
    s->bindings[index].access |= access;
    return index;
