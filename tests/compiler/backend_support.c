@@ -12,6 +12,7 @@ void backend_init(struct backend *backend)
    memset(backend, 0, sizeof(*backend));
    agx_arena_init(&backend->arena, NULL, 256u << 20, &backend->exhausted);
    backend->options.chip = agx_chip_find("g13g");
+   backend->options.debug = AGXC_DEBUG_VALIDATE;
    if (setjmp(backend->exhausted))
       fail_msg("no memory for a shader");
    backend->shader = agxc_shader_create(&backend->arena, &backend->options);

@@ -10,6 +10,7 @@
 
 #include "agx/compiler/liveness.h"
 #include "agx/compiler/passes.h"
+#include "agx/compiler/ra.h"
 #include "base/util.h"
 
 /* ---- building ------------------------------------------------------------- */
@@ -180,6 +181,39 @@ static void test_last_register(void **state)
    backend_fini(&backend);
 }
 
+static agx_status validate(struct backend *backend, struct agxc_ra *ra,
+                           const struct agxc_ra_record *record)
+{
+   if (setjmp(backend->exhausted))
+      return backend->shader->status;
+   agxc_ra_validate(ra, record);
+   return AGX_OK;
+}
+
+/* The checker believes what is right and finds a register that holds another value. */
+static void test_validator(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b), y = add(&b, x, x);
+   store(&b, y, x);
+   agxc_index(backend.shader);
+   struct agxc_border border = {0};
+   struct agxc_ra ra = {.shader = backend.shader, .borders = &border};
+   const struct agxc_ra_record *record = agxc_ra_record(backend.shader);
+   agxc_foreach_instr (instr, backend.shader->blocks[0])
+      for (unsigned i = 0; i < instr->operand_count; i++)
+         if (instr->operand[i].kind == AGXC_VALUE)
+            instr->operand[i] = agxc_reg(instr->operand[i].value == x.value ? 2 : 4, 32, 1);
+   assert_ok(validate(&backend, &ra, record));
+   agxc_dests(x.value->def)[0].half = 6;
+   assert_fails(validate(&backend, &ra, record), AGX_INTERNAL, "block 0, iadd: half 2");
+   agxc_dests(x.value->def)[0].half = 2;
+   agxc_dests(y.value->def)[0].half = 2;
+   assert_fails(validate(&backend, &ra, record), AGX_INTERNAL, "block 0, store");
+   backend_fini(&backend);
+}
+
 /* ---- control flow ---------------------------------------------------------------- */
 
 static void test_if_else(void **state)
@@ -313,6 +347,7 @@ int main(void)
       cmocka_unit_test(test_vectors_in_place),
       cmocka_unit_test(test_out_of_registers),
       cmocka_unit_test(test_last_register),
+      cmocka_unit_test(test_validator),
       cmocka_unit_test(test_if_else),
       cmocka_unit_test(test_while),
       cmocka_unit_test(test_skip),

@@ -362,11 +362,15 @@ bool agxc_ra(struct agxc_shader *shader)
    struct agxc_ra *ra = AGX_ARENA_NEW(shader->arena, struct agxc_ra);
    init(ra, shader);
    note_wishes(ra);
+   bool validates = shader->options->debug & AGXC_DEBUG_VALIDATE;
+   struct agxc_ra_record *record = validates ? agxc_ra_record(shader) : NULL;
    agxc_foreach_block (block, shader)
       if (block->index == 0 || block->pred_count > 0)
          assign_block(ra, block);
    agxc_foreach_block (block, shader)
       remove_phis(block);
+   if (record)
+      agxc_ra_validate(ra, record);
    shader->gpr_halves = AGX_MAX(ra->used, 1);
    return true;
 }

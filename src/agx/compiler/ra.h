@@ -84,3 +84,12 @@ bool agxc_ra_is_copy(const struct agxc_instr *instr);
 void agxc_ra_enter(struct agxc_ra *ra, struct agxc_block *block);
 /* At the block's end: copies to where its successors want things. */
 void agxc_ra_leave(struct agxc_ra *ra, struct agxc_block *block);
+
+/* ---- ra_validate.c ----------------------------------------------------- */
+
+struct agxc_ra_record;
+/* Keeps the code as it is before allocation; requires agxc_index. */
+struct agxc_ra_record *agxc_ra_record(struct agxc_shader *shader);
+/* Fails the compilation with AGX_INTERNAL when an operand can read something else than
+ * its value's definition wrote. */
+void agxc_ra_validate(struct agxc_ra *ra, const struct agxc_ra_record *record);
