@@ -20,12 +20,12 @@ help:
 deps:
 	@scripts/install-deps.sh
 
-build/build.ninja: | deps
-	meson setup build $(SETUP) --prefix=$(OUT) --libdir=lib -Doptimization=2
+build-out/build.ninja: | deps
+	meson setup build-out $(SETUP) --prefix=$(OUT) --libdir=lib -Doptimization=2
 
-build: deps build/build.ninja
-	ninja -C build -j $(JOBS)
-	@meson install -C build --quiet --no-rebuild
+build: deps build-out/build.ninja
+	ninja -C build-out -j $(JOBS)
+	@meson install -C build-out --quiet --no-rebuild
 	@echo "Installed in $(OUT)"
 
 run: build
@@ -33,7 +33,7 @@ run: build
 
 # Plain, then sanitized. Tests that start threads form the suite `threads`.
 test: build
-	meson test -C build --no-rebuild --print-errorlogs
+	meson test -C build-out --no-rebuild --print-errorlogs
 	@[ -f build-asan/build.ninja ] || meson setup build-asan $(SETUP) -Doptimization=1 \
 	   -Db_sanitize=address,undefined -Db_lundef=false
 	ninja -C build-asan -j $(JOBS)
@@ -55,6 +55,17 @@ test-aarch64: deps
 	ninja -C build-aarch64 -j $(JOBS)
 	AGX_HOST_PAGE=16384 meson test -C build-aarch64 --no-rebuild --print-errorlogs \
 	   --timeout-multiplier 10
+
+# libFuzzer over the parsers, as long as FUZZ_SECONDS says for each; needs clang and its runtime.
+FUZZ_SECONDS ?= 600
+fuzz: deps
+	@[ -f build-fuzz/build.ninja ] || CC=clang meson setup build-fuzz $(SETUP) -Doptimization=1 \
+	   -Dfuzzing=true -Db_sanitize=address,undefined -Db_lundef=false
+	ninja -C build-fuzz -j $(JOBS)
+	for target in isa_fuzz spirv_fuzz; do \
+	   mkdir -p build-fuzz/corpus/$$target && \
+	   build-fuzz/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) build-fuzz/corpus/$$target || exit 1; \
+	done
 
 SOURCES = $(shell git ls-files '*.c' '*.h')
 format:

@@ -2,7 +2,8 @@
  *
  * The corpus through every layer: SPIR-V, compiler, HAL, stream, virtual kernel, simulator.
  * Tier 1 must match its references; what lies beyond must match too, or be refused with the
- * name of what is missing. Runs strict: a stray access fails the dispatch.
+ * name of what is missing. Runs strict and checked: a stray access, or a
+ * result read without a wait, fails the dispatch.
  */
 #include "fixture.h"
 
@@ -121,6 +122,7 @@ static bool run_kernel(struct fixture *fixture, const char *kernel, bool robust)
 static void run_corpus(const char *device, const char *debug, bool robust)
 {
    setenv("AGX_VIRTUAL_STRICT", "1", 1);
+   setenv("AGX_VIRTUAL_CHECK", "1", 1);
    setenv("AGX_DEBUG", debug, 1);
    struct fixture fixture;
    fixture_open(&fixture, device);
@@ -145,6 +147,7 @@ static void run_corpus(const char *device, const char *debug, bool robust)
    free(path);
    fixture_close(&fixture);
    unsetenv("AGX_VIRTUAL_STRICT");
+   unsetenv("AGX_VIRTUAL_CHECK");
    unsetenv("AGX_DEBUG");
 }
 
