@@ -68,6 +68,8 @@ static void runs_the_worked_example(void **state)
    assert_int_equal(stats.simd_groups, 1);
    assert_int_equal(stats.threads, 4);
    assert_int_equal(stats.instructions, 8);
+   assert_int_equal(stats.unit_instructions[AGX_ISA_UNIT_MEM], 3);
+   assert_int_equal(stats.unit_instructions[AGX_ISA_UNIT_F32], 1);
    sim_memory_fini(&memory);
 }
 
@@ -191,6 +193,34 @@ static void lets_groups_end_before_a_barrier(void **state)
    const uint8_t *out = sim_map(&launch.memory, SIM_DATA, 0x4000, true);
    assert_ok(sim_launch_run(&launch));
    assert_int_equal(agxs_get_le32(out), 32 * (0 + 2 + 3));
+   sim_launch_fini(&launch);
+}
+
+/* The first SIMD-group spins on a flag that the last one sets: both get their turns. */
+static void lets_groups_wait_for_each_other(void **state)
+{
+   struct sim_launch launch;
+   sim_launch_init(&launch, "ldimm16 d=r0l imm=0\n"
+                            "mfsr d=r1 sr=simdgroup_index_in_threadgroup\n"
+                            "if_icmp a=r1 b=3 nest=1 cond=ieq\n"
+                            "mov d=r2 a=7\n"
+                            "store r=r2 base=du0 index=0 format=i32 mask=x group=a\n"
+                            "pop_exec nest=1\n"
+                            "top:\n"
+                            "load r=r3 base=du0 index=0 format=i32 mask=x group=a\n"
+                            "wait group=a\n"
+                            "while_icmp a=r3 b=7 nest=1 cond=ine\n"
+                            "jmp_any offset=@top\n"
+                            "pop_exec nest=1\n"
+                            "iadd d=r1 a=r1 b=1\n"
+                            "store r=r3 base=du0 index=r1 format=i32 mask=x group=a");
+   launch.grid[0] = launch.local[0] = 128;
+   launch.options.max_instructions_per_group = 3000000;
+   launch.uniform[0] = SIM_DATA;
+   const uint8_t *out = sim_map(&launch.memory, SIM_DATA, 0x4000, true);
+   assert_ok(sim_launch_run(&launch));
+   for (uint32_t group = 0; group < 4; group++)
+      assert_int_equal(agxs_get_le32(out + 4 * group + 4), 7);
    sim_launch_fini(&launch);
 }
 
@@ -420,6 +450,7 @@ int main(void)
       cmocka_unit_test(runs_nothing_for_an_empty_grid),
       cmocka_unit_test(holds_groups_at_barriers),
       cmocka_unit_test(lets_groups_end_before_a_barrier),
+      cmocka_unit_test(lets_groups_wait_for_each_other),
       cmocka_unit_test(runs_a_preamble_first),
       cmocka_unit_test(spills_to_a_stack),
       cmocka_unit_test(keeps_to_limits),

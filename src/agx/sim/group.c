@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "agx/sim/kernel.h"
+#include "base/util.h"
 
 static uint32_t pc_of(const struct agxs_group *group, const struct agxs_uop *uop)
 {
@@ -78,49 +79,60 @@ bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,
    return false;
 }
 
-static uint64_t run_plain(struct agxs_group *group, uint64_t left)
+/* Both loops run until the group stops or has executed `left` uops; they return how
+ * many, and leave in group->next where to go on. */
+static uint64_t run_plain(struct agxs_group *group, uint64_t left, uint64_t *units)
 {
-   const struct agxs_uop *uop = group->next, *last = uop;
+   const struct agxs_uop *uop = group->next;
    uint64_t count = 0;
-   while (uop && count < left) {
+   while (count < left) {
+      const struct agxs_uop *next = uop->exec(group, uop);
       count++;
-      last = uop;
-      uop = uop->exec(group, uop);
+      units[uop->unit]++;
+      if (!next)
+         return count;
+      uop = next;
    }
-   if (uop) {
-      group->next = uop;
-      agxs_group_fail(group, last, AGX_DEADLINE_EXCEEDED,
-                      "more instructions than a SIMD-group may take");
-   }
+   group->next = uop;
    return count;
 }
 
-static uint64_t run_checked(struct agxs_group *group, uint64_t left)
+static uint64_t run_checked(struct agxs_group *group, uint64_t left, uint64_t *units)
 {
-   const struct agxs_uop *uop = group->next, *last = uop;
+   const struct agxs_uop *uop = group->next;
    uint64_t count = 0;
-   while (uop && count < left) {
+   while (count < left) {
       if (!agxs_check_before(group, uop))
          return count;
+      const struct agxs_uop *next = uop->exec(group, uop);
       count++;
-      last = uop;
-      uop = uop->exec(group, uop);
-      agxs_check_after(group, last);
+      units[uop->unit]++;
+      agxs_check_after(group, uop);
+      if (!next)
+         return count;
+      uop = next;
    }
-   if (uop)
-      agxs_group_fail(group, last, AGX_DEADLINE_EXCEEDED,
-                      "more instructions than a SIMD-group may take");
+   group->next = uop;
    return count;
 }
 
 void agxs_group_run(struct agxs_group *group)
 {
    const struct agxs_options *options = group->worker->dispatch->options;
+   struct agxs_stats *stats = &group->worker->stats;
+   uint64_t units[AGXS_UNIT_LINK + 1] = {0};
    uint64_t limit = options->max_instructions_per_group;
    uint64_t left = limit ? limit - group->instructions : UINT64_MAX;
-   uint64_t links = group->links;
+   uint64_t turn = AGX_MIN(left, AGXS_TURN);
    group->state = AGXS_GROUP_READY;
-   uint64_t count = options->check ? run_checked(group, left) : run_plain(group, left);
+   uint64_t count =
+      options->check ? run_checked(group, turn, units) : run_plain(group, turn, units);
+   count -= units[AGXS_UNIT_LINK];
    group->instructions += count;
-   group->worker->stats.instructions += count - (group->links - links);
+   stats->instructions += count;
+   for (unsigned i = 0; i < AGXS_UNITS; i++)
+      stats->unit_instructions[i] += units[i];
+   if (group->state == AGXS_GROUP_READY && limit && group->instructions >= limit)
+      agxs_group_fail(group, group->next, AGX_DEADLINE_EXCEEDED,
+                      "more instructions than a SIMD-group may take");
 }

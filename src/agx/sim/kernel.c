@@ -174,7 +174,7 @@ static void want(struct build *build, uint32_t uop, uint32_t pc)
 static void append_link(struct build *build, uint32_t pc)
 {
    static const struct agxs_uop_regs none;
-   struct agxs_uop uop = {.exec_index = AGXS_X_link};
+   struct agxs_uop uop = {.exec_index = AGXS_X_link, .unit = AGXS_UNIT_LINK};
    want(build, append_uop(build, &uop, (struct agxs_uop_info){.pc = pc, .is_link = true}, &none),
         pc);
 }

@@ -23,6 +23,11 @@
 /* What a register, uniform or byte of threadgroup memory holds before anything wrote it. */
 #define AGXS_POISON      0xabadcafeu
 #define AGXS_POISON_BYTE 0xa5
+/* A uop that is no instruction counts as this unit. */
+#define AGXS_UNIT_LINK AGXS_UNITS
+/* Uops that a SIMD-group runs before the next one of its workgroup has a turn, so that
+ * one may wait for what another stores. */
+#define AGXS_TURN 1000000u
 /* Most that a launch can declare for a thread (spill code 15). */
 #define AGXS_MAX_STACK_WORDS 131072u
 
@@ -75,7 +80,7 @@ struct agxs_uop {
    uint8_t nest, shift, mask, format, group, count;
    bool invert, saturate, negate, window, prefix, has_index, is_signed;
    bool is_plain; /* 32-bit registers only, nothing to shift, extend or saturate */
-   uint8_t unit;  /* enum agx_isa_unit */
+   uint8_t unit;  /* enum agx_isa_unit, or AGXS_UNIT_LINK */
 };
 
 /* Beside a uop: what diagnosis and checking need. */
@@ -177,7 +182,6 @@ struct agxs_group {
    const struct agxs_kernel *kernel;
    uint32_t index; /* in the workgroup */
    uint64_t instructions;
-   uint64_t links; /* uops run that are no instructions */
    uint32_t stack_pointer, stack_words;
    uint32_t *stack; /* [word][lane] */
    /* Check mode: halves that an unfinished operation writes, per group. */
@@ -195,7 +199,7 @@ bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,
                       enum agxs_fault_kind kind, uint64_t va, unsigned lane, const char *what)
    __attribute__((cold));
 
-/* Runs the group until it is done, at a barrier or failed. */
+/* Runs the group until it is done, at a barrier or failed, or has had its turn (ready). */
 void agxs_group_run(struct agxs_group *group);
 
 /* Check mode: what must hold before an instruction, and what it leaves behind. False: failed. */

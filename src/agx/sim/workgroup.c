@@ -7,6 +7,8 @@
 #include "base/util.h"
 
 #define SHARED_PAD 64
+/* Of one workgroup: 256 MiB. */
+#define MAX_STACK_WORDS (64u << 20)
 
 agx_status agxs_worker_init(struct agxs_worker *worker, const struct agxs_memory *memory)
 {
@@ -46,6 +48,11 @@ agx_status agxs_worker_begin(struct agxs_worker *worker, const struct agxs_dispa
    uint64_t words = groups * AGXS_LANES * dispatch->stack_words;
    if (words <= worker->stack_capacity)
       return AGX_OK;
+   if (words > MAX_STACK_WORDS)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
+                      "dispatch %u: %u words of stack for each of %u threads are more than the "
+                      "simulator gives a workgroup",
+                      dispatch->index, dispatch->stack_words, threads_of(dispatch));
    free(worker->stack);
    worker->stack_capacity = 0;
    worker->stack = malloc(words * sizeof(uint32_t));
@@ -121,10 +128,33 @@ void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exist
    worker->stats.threads += (unsigned)__builtin_popcount(exists);
 }
 
+/* Gives every group that can run a turn; *out_left counts those that are not done. */
+static agx_status run_round(struct agxs_worker *worker, uint32_t count, uint32_t *out_left)
+{
+   uint32_t waiting = 0, ready = 0;
+   for (uint32_t i = 0; i < count; i++) {
+      struct agxs_group *group = &worker->groups[i];
+      if (group->state == AGXS_GROUP_READY)
+         agxs_group_run(group);
+      if (group->state == AGXS_GROUP_FAILED)
+         return group->status;
+      waiting += group->state == AGXS_GROUP_AT_BARRIER;
+      ready += group->state == AGXS_GROUP_READY;
+   }
+   /* All that live have come to the barrier: on. */
+   for (uint32_t i = 0; i < count && waiting && !ready; i++) {
+      struct agxs_group *group = &worker->groups[i];
+      if (group->state == AGXS_GROUP_AT_BARRIER)
+         group->state = AGXS_GROUP_READY;
+   }
+   *out_left = waiting + ready;
+   return AGX_OK;
+}
+
 agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3])
 {
    uint32_t threads = threads_of(worker->dispatch);
-   uint32_t count = (uint32_t)agx_div_up(threads, AGXS_LANES), waiting = 0;
+   uint32_t count = (uint32_t)agx_div_up(threads, AGXS_LANES), left;
    agxs_tlb_refresh(&worker->tlb);
    memcpy(worker->workgroup, workgroup, sizeof(worker->workgroup));
    memset(worker->shared, AGXS_POISON_BYTE, worker->dispatch->shared_bytes);
@@ -133,16 +163,7 @@ agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[
       agxs_group_start(worker, i, whole ? ~0u : lanes_inside(worker, i));
    worker->stats.workgroups++;
    do {
-      waiting = 0;
-      for (uint32_t i = 0; i < count; i++) {
-         struct agxs_group *group = &worker->groups[i];
-         if (group->state == AGXS_GROUP_DONE)
-            continue;
-         agxs_group_run(group);
-         if (group->state == AGXS_GROUP_FAILED)
-            return group->status;
-         waiting += group->state == AGXS_GROUP_AT_BARRIER;
-      }
-   } while (waiting);
+      AGX_TRY(run_round(worker, count, &left));
+   } while (left);
    return AGX_OK;
 }
