@@ -130,7 +130,7 @@ static void init_locks(struct agx_device *device)
    agx_list_init(&device->spare);
 }
 
-static agx_status open_winsys(struct agx_device *device, const struct agx_device_desc *desc)
+static agx_status open_kmd(const struct agx_device_desc *desc, struct agx_kmd **out_kmd)
 {
    const char *name = desc->name ? desc->name : "auto";
    const char *preferred = getenv("AGX_DEVICE"), *capture = desc->capture_path;
@@ -140,20 +140,58 @@ static agx_status open_winsys(struct agx_device *device, const struct agx_device
       capture = getenv("AGX_CAPTURE");
    if (capture && !*capture)
       capture = NULL;
-   struct agx_kmd *kmd = NULL;
-   AGX_TRY(agxw_kmd_open(name, capture, &kmd));
+   return agxw_kmd_open(name, capture, out_kmd);
+}
+
+static agx_status open_winsys(struct agx_device *device, struct agx_kmd *kmd)
+{
    AGX_TRY(agxw_device_create(kmd, device->alloc, &device->winsys));
    AGX_TRY(agxw_queue_create(device->winsys, 0, &device->queue));
    return agxw_timeline_create(device->winsys, 0, &device->timeline);
 }
 
-static agx_status start(struct agx_device *device, const struct agx_device_desc *desc)
+/* Takes the kmd over, also when it fails. */
+static agx_status start(struct agx_device *device, struct agx_kmd *kmd)
 {
-   AGX_TRY(agx_debug_parse(getenv("AGX_DEBUG"), &device->debug));
-   AGX_TRY(open_winsys(device, desc));
+   AGX_TRY(open_winsys(device, kmd));
    int error = pthread_create(&device->worker, NULL, agx_device_work, device);
    if (error)
       return agx_status_fail_errno(error, "device: worker thread");
+   return AGX_OK;
+}
+
+static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug)
+{
+   struct agx_device *device = agx_host_zalloc(&instance->alloc, sizeof(*device));
+   if (!device)
+      return NULL;
+   agx_object_init(&device->object, &device_type);
+   agx_retain(instance);
+   device->instance = instance;
+   device->alloc = &instance->alloc;
+   device->debug = debug;
+   init_locks(device);
+   return device;
+}
+
+agx_status agx_device_open_kmd(struct agx_instance *instance, struct agx_kmd *kmd,
+                               struct agx_device **out_device)
+{
+   uint32_t debug = 0;
+   *out_device = NULL;
+   agx_status status = agx_debug_parse(getenv("AGX_DEBUG"), &debug);
+   struct agx_device *device = status == AGX_OK ? allocate(instance, debug) : NULL;
+   if (!device) {
+      kmd->ops->close(kmd);
+      return status != AGX_OK ? status
+                              : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: out of host memory");
+   }
+   status = start(device, kmd);
+   if (status != AGX_OK) {
+      free_device(device);
+      return status;
+   }
+   *out_device = device;
    return AGX_OK;
 }
 
@@ -161,23 +199,11 @@ agx_status agx_device_open(struct agx_instance *instance, const struct agx_devic
                            struct agx_device **out_device)
 {
    struct agx_device_desc read;
+   struct agx_kmd *kmd = NULL;
    *out_device = NULL;
    AGX_TRY(agx_desc_read("agx_device_desc", desc, &read, sizeof(read)));
-   struct agx_device *device = agx_host_zalloc(&instance->alloc, sizeof(*device));
-   if (!device)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: out of host memory");
-   agx_object_init(&device->object, &device_type);
-   agx_retain(instance);
-   device->instance = instance;
-   device->alloc = &instance->alloc;
-   init_locks(device);
-   agx_status status = start(device, &read);
-   if (status != AGX_OK) {
-      free_device(device);
-      return status;
-   }
-   *out_device = device;
-   return AGX_OK;
+   AGX_TRY(open_kmd(&read, &kmd));
+   return agx_device_open_kmd(instance, kmd, out_device);
 }
 
 /* ---- queries ---------------------------------------------------------- */

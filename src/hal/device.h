@@ -49,6 +49,10 @@ struct agx_device {
    struct agx_record_block *blocks; /* free ones */
 };
 
+/* Opens a device over a kmd, which it takes over, also on failure. */
+AGX_MUST_CHECK agx_status agx_device_open_kmd(struct agx_instance *instance, struct agx_kmd *kmd,
+                                              struct agx_device **out_device);
+
 /* Keeps the failure with the thread's error text; the first one stays. */
 void agx_failure_keep(struct agx_failure *failure, agx_status status);
 

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kernel refuses, hangs or goes away: every request fails in turn, and each time the
+ * HAL says so, leaks nothing, waits for nobody, and closes the node.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "failing_kmd.h"
+#include "fixture.h"
+#include "hal/device.h"
+
+#define NR_SUBMIT        0x4a
+#define NR_TIMELINE_WAIT 0xca
+
+/* Opens, creates, runs one kernel, waits. What failed, or AGX_OK. */
+static agx_status whole_life(struct failing_kmd *kmd, const void *image, size_t image_B)
+{
+   struct agx_executable_desc desc = {.size = sizeof(desc), .data = image, .data_B = image_B};
+   struct agx_buffer_desc buffer_desc = {.size = sizeof(buffer_desc), .size_B = 256};
+   struct agx_instance *instance = NULL;
+   struct agx_device *device = NULL;
+   struct agx_executable *executable = NULL;
+   struct agx_buffer *buffer = NULL;
+   struct agx_command_buffer *commands = NULL;
+   struct agx_semaphore *done = NULL;
+   void *memory = NULL;
+   assert_ok(agx_instance_create(NULL, &instance));
+   agx_status status = agx_device_open_kmd(instance, &kmd->base, &device);
+   if (status == AGX_OK)
+      status = agx_executable_create(device, &desc, &executable);
+   if (status == AGX_OK)
+      status = agx_buffer_create(device, &buffer_desc, &buffer);
+   if (status == AGX_OK)
+      status = agx_buffer_map(buffer, &memory);
+   if (status == AGX_OK) {
+      assert_ok(agx_semaphore_create(device, 0, &done));
+      assert_ok(agx_command_buffer_create(device, NULL, &commands));
+      assert_ok(agx_command_buffer_begin(commands));
+      fixture_dispatch(commands, executable, 1, &buffer, 1, NULL, 0);
+      status = agx_command_buffer_end(commands);
+   }
+   struct agx_point point = {done, 1};
+   struct agx_op op = {.size = sizeof(op),
+                       .kind = AGX_OP_EXECUTE,
+                       .signals = &point,
+                       .signal_count = 1,
+                       .u.execute.commands = commands};
+   if (status == AGX_OK)
+      status = agx_submit(device, &op, 1, NULL);
+   if (status == AGX_OK)
+      status = agx_semaphore_wait(&point, 1, false, AGX_DEADLINE_NEVER);
+   if (status == AGX_OK)
+      assert_int_equal(((uint32_t *)memory)[63], 64);
+   agx_release(done);
+   agx_release(commands);
+   agx_release(buffer);
+   agx_release(executable);
+   agx_release(device);
+   agx_release(instance);
+   failing_kmd_await_close(kmd);
+   return status;
+}
+
+static void every_request_may_fail(void **state)
+{
+   static const int errors[] = {ENOMEM, EINVAL, ENODEV};
+   size_t image_B;
+   void *image = agx_test_kernel_elf(&agx_test_count, "g13g", &image_B);
+   for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+      bool finished = false;
+      for (int nth = 0; nth < 200 && !finished; nth++) {
+         struct failing_kmd kmd;
+         failing_kmd_open(&kmd);
+         failing_kmd_arm(&kmd, nth, 0, errors[i]);
+         agx_status status = whole_life(&kmd, image, image_B);
+         finished = kmd.failed == 0;
+         if (finished)
+            assert_int_equal(status, AGX_OK);
+      }
+      assert_true(finished);
+   }
+   free(image);
+}
+
+struct world {
+   struct failing_kmd kmd;
+   struct fixture fixture;
+   struct agx_executable *kernel;
+   struct agx_buffer *buffer;
+   uint32_t *words;
+   struct agx_command_buffer *commands;
+   struct agx_semaphore *done;
+};
+
+static void open_world(struct world *w)
+{
+   struct fixture *f = &w->fixture;
+   failing_kmd_open(&w->kmd);
+   assert_ok(agx_instance_create(NULL, &f->instance));
+   assert_ok(agx_device_open_kmd(f->instance, &w->kmd.base, &f->device));
+   agx_device_get_info(f->device, &f->info);
+   w->kernel = fixture_kernel(f, &agx_test_count);
+   w->buffer = fixture_buffer(f, 256, &w->words);
+   w->done = fixture_semaphore(f);
+   w->commands = fixture_begin(f);
+   fixture_dispatch(w->commands, w->kernel, 1, &w->buffer, 1, NULL, 0);
+   assert_ok(agx_command_buffer_end(w->commands));
+}
+
+static void close_world(struct world *w)
+{
+   agx_release(w->commands);
+   agx_release(w->done);
+   agx_release(w->buffer);
+   agx_release(w->kernel);
+   fixture_close(&w->fixture);
+   failing_kmd_await_close(&w->kmd);
+}
+
+/* A refused submission leaves the semaphore and the command buffer as they were. */
+static void a_refused_submission_can_be_repeated(void **state)
+{
+   struct world w;
+   struct agx_point signal;
+   uint64_t value;
+   open_world(&w);
+   signal = (struct agx_point){w.done, 1};
+   failing_kmd_arm(&w.kmd, 0, NR_SUBMIT, ENOMEM);
+   assert_fails(fixture_submit(&w.fixture, w.commands, NO_POINT, signal), AGX_RESOURCE_EXHAUSTED,
+                "");
+   assert_ok(agx_semaphore_query(w.done, &value));
+   assert_int_equal(value, 0);
+   failing_kmd_disarm(&w.kmd);
+   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, signal));
+   assert_ok(fixture_wait(w.done, 1));
+   assert_int_equal(w.words[63], 64);
+   close_world(&w);
+}
+
+/* Nobody is there to hear of it when a parked submission is refused: its signals fail. */
+static void a_parked_submission_that_is_refused_fails(void **state)
+{
+   struct world w;
+   open_world(&w);
+   struct agx_semaphore *go = fixture_semaphore(&w.fixture);
+   assert_ok(fixture_submit(&w.fixture, w.commands, (struct agx_point){go, 1},
+                            (struct agx_point){w.done, 1}));
+   failing_kmd_arm(&w.kmd, 0, NR_SUBMIT, ENOMEM);
+   assert_ok(agx_semaphore_signal(go, 1));
+   assert_fails(fixture_wait(w.done, 1), AGX_RESOURCE_EXHAUSTED, "");
+   assert_int_equal(w.words[63], 0);
+   agx_release(go);
+   close_world(&w);
+}
+
+/* When waiting itself fails the device counts as lost: everything outstanding fails, and
+ * later submissions do. */
+static void a_lost_device_fails_what_is_outstanding(void **state)
+{
+   struct world w;
+   open_world(&w);
+   failing_kmd_arm(&w.kmd, 0, NR_TIMELINE_WAIT, ENODEV);
+   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
+   agx_status status = fixture_wait(w.done, 1);
+   assert_int_not_equal(status, AGX_OK);
+   failing_kmd_disarm(&w.kmd);
+   assert_int_equal(agx_device_status(w.fixture.device), status);
+   assert_int_equal(fixture_submit(&w.fixture, w.commands, NO_POINT, NO_POINT), status);
+   close_world(&w);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_request_may_fail),
+      cmocka_unit_test(a_refused_submission_can_be_repeated),
+      cmocka_unit_test(a_parked_submission_that_is_refused_fails),
+      cmocka_unit_test(a_lost_device_fails_what_is_outstanding),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
