@@ -51,6 +51,7 @@ agx_status backend_compile(struct backend *backend)
    uint32_t text_B, code_B;
    if (setjmp(backend->exhausted))
       return shader->status;
+   agxc_schedule(shader);
    agxc_ra(shader);
    agxc_lower_control(shader);
    agxc_insert_waits(shader);

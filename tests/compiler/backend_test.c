@@ -307,6 +307,29 @@ static void test_one_wait(void **state)
    backend_fini(&backend);
 }
 
+/* A load moves up to the one before it, with its address, but never past a store. */
+static void test_loads_together(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b), y = load(&b, x, 1);
+   struct agxc_ref sum = add(&b, y, x), next = add(&b, x, agxc_imm(1, 64));
+   struct agxc_ref z = load(&b, next, 1);
+   store(&b, add(&b, sum, z), x);
+   store(&b, load(&b, x, 1), next);
+   compile_to(&backend, "mfsr d=$r0 sr=thread_index_in_simdgroup\n"
+                        "load r=r1 base=du0 index=r0 format=i32 mask=x group=a\n"
+                        "iadd d=r2 a=$r0 b=1\n"
+                        "load r=r3 base=du0 index=r2 format=i32 mask=x group=a\n"
+                        "wait group=a\n"
+                        "iadd d=$r1 a=^r1 b=r0\n"
+                        "iadd d=r1 a=^r1 b=^r3\n"
+                        "store r=r1 base=du0 index=r0 format=i32 mask=x group=b\n"
+                        "load r=r0 base=du0 index=r0 format=i32 mask=x group=a\n"
+                        "wait group=a\n"
+                        "store r=r0 base=du0 index=r2 format=i32 mask=x group=b\n");
+}
+
 /* The ninth of a group has to wait, and a barrier waits for stores. */
 static void test_full_group(void **state)
 {
@@ -353,6 +376,7 @@ int main(void)
       cmocka_unit_test(test_skip),
       cmocka_unit_test(test_one_wait),
       cmocka_unit_test(test_full_group),
+      cmocka_unit_test(test_loads_together),
       cmocka_unit_test(test_wait_across_blocks),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

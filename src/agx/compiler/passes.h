@@ -24,6 +24,9 @@ bool agxc_lower_buffer(
 /* Generic to machine. */
 bool agxc_select(struct agxc_shader *shader);
 
+/* Machine to machine: brings loads together. */
+bool agxc_schedule(struct agxc_shader *shader);
+
 /* Registers: replaces values by registers, inserts copies, removes PHI, COLLECT, SPLIT and MOV. */
 bool agxc_ra(struct agxc_shader *shader);
 /* Structured control flow to mask instructions and jumps at block ends. */

@@ -298,11 +298,14 @@ static void remove_phis(struct agxc_block *block)
          agxc_instr_remove(instr);
 }
 
-/* What values become, which is where they should be. */
+/* What values become, which is where they should be; and where they come from. */
 static void note_wishes(struct agxc_ra *ra)
 {
    agxc_foreach_block (block, ra->shader)
       agxc_foreach_instr (instr, block) {
+         agxc_foreach_dest (dest, instr)
+            if (dest->kind == AGXC_VALUE)
+               dest->value->def = instr;
          uint32_t offset = 0;
          bool is_collect = instr->op == AGXC_OP_COLLECT || instr->op == AGXC_OP_PACK64;
          agxc_foreach_src (src, instr) {
