@@ -8,7 +8,7 @@
 struct validator {
    const struct agxc_shader *shader;
    enum agxc_stage stage;
-   agx_bitset_word *defined; /* values whose definition dominates the current point */
+   const struct agxc_block **idoms; /* by block: the immediate dominator; NULL: entry, unreached */
    const struct agxc_instr **defs;
    const struct agxc_block *block;
    const struct agxc_instr *instr;
@@ -74,9 +74,64 @@ static agx_status check_dest(struct validator *v, const struct agxc_ref *dest)
    if (v->defs[dest->value->id])
       return BROKEN(v, "value %u has a second definition", dest->value->id);
    v->defs[dest->value->id] = v->instr;
-   agx_bitset_set(v->defined, dest->value->id);
    return AGX_OK;
 }
+
+/* ---- dominance -------------------------------------------------------- */
+
+static const struct agxc_block *
+common_dominator(const struct validator *v, const struct agxc_block *a, const struct agxc_block *b)
+{
+   while (a != b) {
+      while (a->index > b->index)
+         a = v->idoms[a->index];
+      while (b->index > a->index)
+         b = v->idoms[b->index];
+   }
+   return a;
+}
+
+/* Program order is a reverse postorder of structured control flow, so one walk finds all but
+ * what back edges add, which never changes a dominator: the header dominates the loop. */
+static void find_dominators(struct validator *v)
+{
+   agxc_foreach_block (block, v->shader) {
+      const struct agxc_block *idom = NULL;
+      for (uint32_t i = 0; i < block->pred_count; i++) {
+         const struct agxc_block *pred = block->preds[i];
+         if (pred->index >= block->index)
+            continue;
+         idom = idom ? common_dominator(v, idom, pred) : pred;
+      }
+      v->idoms[block->index] = idom;
+   }
+}
+
+static bool is_unreached(const struct agxc_block *block)
+{
+   return block->index != 0 && block->pred_count == 0;
+}
+
+static bool dominates_use(const struct validator *v, const struct agxc_instr *def,
+                          const struct agxc_block *block, uint32_t index)
+{
+   if (def->block == block)
+      return def->index < index;
+   const struct agxc_block *at = block;
+   while (at && at->index > def->block->index)
+      at = v->idoms[at->index];
+   return at == def->block;
+}
+
+/* A phi's source is used at the end of its predecessor. */
+static bool reaches(const struct validator *v, const struct agxc_instr *def, unsigned source)
+{
+   if (v->instr->op == AGXC_OP_PHI)
+      return dominates_use(v, def, v->block->preds[source], UINT32_MAX);
+   return dominates_use(v, def, v->block, v->instr->index);
+}
+
+/* ---- rules ------------------------------------------------------------ */
 
 static agx_status check_src(const struct validator *v, const struct agxc_ref *src)
 {
@@ -86,9 +141,9 @@ static agx_status check_src(const struct validator *v, const struct agxc_ref *sr
       return AGX_OK;
    if (src->value->id >= v->shader->value_count || v->shader->values[src->value->id] != src->value)
       return BROKEN(v, "a value that is not the shader's");
-   if (v->instr->op == AGXC_OP_PHI)
-      return src->value->def ? AGX_OK : BROKEN(v, "value %u has no definition", src->value->id);
-   if (!agx_bitset_test(v->defined, src->value->id))
+   const struct agxc_instr *def = src->value->def;
+   unsigned source = (unsigned)(src - agxc_srcs(v->instr));
+   if (!def || !def->block || (!is_unreached(v->block) && !reaches(v, def, source)))
       return BROKEN(v, "value %u is not defined on every way here", src->value->id);
    return AGX_OK;
 }
@@ -129,9 +184,6 @@ static agx_status check_node(struct validator *v, const struct agxc_node *node)
    return AGX_OK;
 }
 
-/* What a list defines dominates what follows in it; what an if or a loop defines ends with
- * it, but that a loop whose only way on is a break in its own list makes visible behind it,
- * as does the body to its continuing part. Such values pass; RA's own validator is exact. */
 static agx_status check_list(struct validator *v, const struct agx_link *list)
 {
    bool expects_block = true;
@@ -151,8 +203,8 @@ agx_status agxc_validate(const struct agxc_shader *shader, enum agxc_stage stage
    struct agxc_shader *indexed = (struct agxc_shader *)shader;
    agxc_index(indexed);
    struct validator v = {.shader = shader, .stage = stage};
-   v.defined =
-      AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->value_count));
+   v.idoms = AGX_ARENA_ARRAY(shader->arena, const struct agxc_block *, shader->block_count);
+   find_dominators(&v);
    v.defs = AGX_ARENA_ARRAY(shader->arena, const struct agxc_instr *, shader->value_count);
    return check_list(&v, &shader->body);
 }

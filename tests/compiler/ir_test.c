@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text to IR and back, the validator's rules, and the passes between the front end and
+ * register allocation, each as text before and after.
+ */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx/compiler/passes.h"
+
+struct context {
+   struct agx_arena arena;
+   jmp_buf failed;
+   struct agxc_options options;
+};
+
+static void begin(struct context *c)
+{
+   *c = (struct context){.options = {.chip = agx_chip_find("g13g")}};
+   agx_arena_init(&c->arena, NULL, SIZE_MAX, &c->failed);
+}
+
+#define HEADER "shader main local 32x1x1 shared 0 push 0\n"
+
+static struct agxc_shader *parse(struct context *c, const char *body)
+{
+   struct agxc_shader *shader = NULL;
+   const char *text = agx_arena_printf(&c->arena, HEADER "%s", body);
+   assert_ok(agxc_parse(&c->arena, &c->options, text, &shader));
+   shader->binding_count = 2;
+   return shader;
+}
+
+/* ---- text ------------------------------------------------------------- */
+
+/* Each text that the pipeline shows must come back the same. */
+static void reparse(void *user, const char *pass, const char *text)
+{
+   unsigned *count = user;
+   struct context c;
+   struct agxc_shader *shader = NULL;
+   if (strcmp(pass, "asm") == 0)
+      return;
+   begin(&c);
+   assert_ok(agxc_parse(&c.arena, &c.options, text, &shader));
+   assert_string_equal(agxc_print(shader, &c.arena), text);
+   agx_arena_fini(&c.arena);
+   (*count)++;
+}
+
+static void every_stage_of_the_corpus_reads_back(void **state)
+{
+   static const char *const kernels[] = {"saxpy",  "jacobi",         "matmul_tiled_f32",
+                                         "bitops", "atomics_global", "private_array"};
+   unsigned count = 0;
+   for (size_t i = 0; i < AGX_COUNT(kernels); i++) {
+      char name[64];
+      size_t size;
+      snprintf(name, sizeof(name), "corpus/%s.spv", kernels[i]);
+      char *path = agx_test_path(name), *spirv = agx_test_read_file(path, &size);
+      struct agxc_options options = {.chip = agx_chip_find("g13g"),
+                                     .dump = reparse,
+                                     .dump_user = &count,
+                                     .debug = AGXC_DEBUG_VALIDATE};
+      struct agx_program *program = NULL;
+      assert_ok(agxc_compile(spirv, size, &options, &program));
+      agx_program_free(program);
+      free(spirv);
+      free(path);
+   }
+   assert_true(count >= AGX_COUNT(kernels) * 10);
+}
+
+static void what_is_wrong_in_text_is_named(void **state)
+{
+   static const struct {
+      const char *text, *message;
+   } cases[] = {
+      {"shader x\n", "first line"},
+      {HEADER "%0:32 = frobnicate %1:32\n", "line 2: unknown operation \"frobnicate\""},
+      {HEADER "%0:32 = iadd %1:32\n", "1 destinations and 2 operands for"},
+      {HEADER "%0:33 = mov #1:32\n", "33 bits"},
+      {HEADER "%0:32 = mov %1:32\n%2:32 = mov %1:16\n", "line 3: value 1 had another shape"},
+      {HEADER "%0:32 = mov ?\n", "an operand is missing"},
+      {HEADER "else\n", "else where there is nothing"},
+      {HEADER "end\n", "end where nothing is open"},
+      {HEADER "loop\n", "1 blocks of control flow are open"},
+      {HEADER "%0:32 = mov %1:32.odd\n", "unknown modifier"},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct context c;
+      struct agxc_shader *shader;
+      begin(&c);
+      assert_fails(agxc_parse(&c.arena, &c.options, cases[i].text, &shader), AGX_INVALID_ARGUMENT,
+                   cases[i].message);
+      agx_arena_fini(&c.arena);
+   }
+}
+
+/* ---- validator -------------------------------------------------------- */
+
+static void broken_rules_are_found(void **state)
+{
+   static const struct {
+      const char *body;
+      enum agxc_stage stage;
+      const char *message;
+   } cases[] = {
+      {"%0:32 = iadd %1:32, #1:32\n", AGXC_STAGE_GENERIC, "value 1 is not defined"},
+      {"%0:32 = mov #1:32\n%0:32 = mov #2:32\n", AGXC_STAGE_GENERIC, "definition"},
+      {"%0:32 = phi #1:32\n", AGXC_STAGE_GENERIC, "1 sources in a block with 0 predecessors"},
+      {"return\n%0:32 = mov #1:32\n", AGXC_STAGE_GENERIC, "a terminator inside its block"},
+      {"%0:32 = agx.mov #1:32\n", AGXC_STAGE_GENERIC, "a row before selection"},
+      {"%0:32 = iadd #1:32, #1:32\n", AGXC_STAGE_MACHINE, "a generic operation after selection"},
+      {"%0:32 = agx.mov #1:32\n", AGXC_STAGE_REGISTERS, "destination of kind"},
+      {"%0:1 = ieq #1:32, #2:32\nbranch %0:1\nif\n%1:32 = mov #1:32\nelse\nend\n"
+       "%2:32 = iadd %1:32, #1:32\n",
+       AGXC_STAGE_GENERIC, "value 1 is not defined on every way here"},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct context c;
+      begin(&c);
+      struct agxc_shader *shader = parse(&c, cases[i].body);
+      assert_fails(agxc_validate(shader, cases[i].stage), AGX_INTERNAL, cases[i].message);
+      agx_arena_fini(&c.arena);
+   }
+}
+
+/* ---- passes ----------------------------------------------------------- */
+
+typedef bool (*pass_fn)(struct agxc_shader *);
+
+/* Runs passes over a body and compares what is left, dead code removed. */
+static void check_passes(const pass_fn *passes, size_t count, const char *before, const char *after)
+{
+   struct context c;
+   begin(&c);
+   struct agxc_shader *shader = parse(&c, before);
+   for (size_t i = 0; i < count; i++)
+      passes[i](shader);
+   agxc_opt_dce(shader);
+   const char *got = agxc_print(shader, &c.arena);
+   if (strcmp(got + strlen(HEADER), after) != 0)
+      fail_msg("before:\n%safter:\n%swant:\n%s", before, got + strlen(HEADER), after);
+   agx_arena_fini(&c.arena);
+}
+
+#define CASE(before, after, ...)                                                                   \
+   check_passes((const pass_fn[]){__VA_ARGS__}, AGX_COUNT(((const pass_fn[]){__VA_ARGS__})),       \
+                (before), (after))
+#define USE(value) "store_shared #0:32, " value "\n"
+
+static void constants_fold_and_gather(void **state)
+{
+   CASE("%0:32 = iadd #3:32, #4:32\n" USE("%0:32"), USE("#7:32"), agxc_opt_algebraic,
+        agxc_opt_copy_prop);
+   CASE("%0:32 = sysval #6:64\n%1:32 = iadd #3:32, %0:32\n%2:32 = iadd %1:32, #4:32\n" USE("%2:32"),
+        "%0:32 = sysval #6:64\n%2:32 = iadd %0:32, #7:32\n" USE("%2:32"), agxc_opt_algebraic);
+   CASE("%0:32 = sysval #6:64\n%1:32 = imul %0:32, #8:32\n" USE("%1:32"),
+        "%0:32 = sysval #6:64\n%1:32 = ishl %0:32, #3:32\n" USE("%1:32"), agxc_opt_algebraic);
+   CASE("%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n%2:32 = ishl %1:32, #2:32\n" USE("%2:32"),
+        "%0:32 = sysval #6:64\n%3:32 = ishl %0:32, #2:32\n%2:32 = iadd %3:32, #4:32\n" USE("%2:32"),
+        agxc_opt_algebraic);
+   CASE("%0:1 = ieq #1:32, #1:32\n%1:32 = select %0:1, #5:32, #6:32\n" USE("%1:32"), USE("#5:32"),
+        agxc_opt_algebraic, agxc_opt_copy_prop);
+}
+
+static void floats_keep_their_bits(void **state)
+{
+   /* x + 0 is not x for x = -0, and x * 1 may be a denormal. */
+   static const char text[] = "%0:32 = load_shared #0:32\n%1:32 = fadd %0:32, #0:32\n" USE("%1:32");
+   CASE(text, text, agxc_opt_algebraic, agxc_opt_copy_prop);
+}
+
+static void equal_expressions_are_computed_once(void **state)
+{
+   CASE("%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n%2:32 = iadd %0:32, #1:32\n"
+        "%3:32 = imul %1:32, %2:32\n" USE("%3:32"),
+        "%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n%3:32 = imul %1:32, %1:32\n" USE("%3:32"),
+        agxc_opt_cse, agxc_opt_copy_prop);
+   /* Not across the arms of an if, and not for loads. */
+   static const char text[] =
+      "%0:32 = sysval #6:64\n%1:1 = ieq %0:32, #0:32\nbranch %1:1\nif\n"
+      "   %2:32 = iadd %0:32, #1:32\n   " USE(
+         "%2:32") "else\n"
+                  "   %3:32 = iadd %0:32, #1:32\n   " USE(
+                     "%3:32") "end\n"
+                              "%4:32 = load_shared #0:32\n" USE(
+                                 "%4:32") "%5:32 = load_shared #0:32\n" USE("%5:32");
+   CASE(text, text, agxc_opt_cse, agxc_opt_copy_prop);
+}
+
+static void buffers_become_addresses(void **state)
+{
+   CASE("%0:32 = sysval #6:64\n%1:32 = ishl %0:32, #2:32\n%2:32 = load_buffer %1:32, #0:64, #0:64\n"
+        "store_buffer %1:32, %2:32, #1:64, #0:64\n",
+        "%0:32 = sysval #6:64\n%1:32 = ishl %0:32, #2:32\n"
+        "%2:32 = load_global u0l:64, %1:32, #0:64\n"
+        "store_global u2l:64, %1:32, %2:32, #0:64\n",
+        agxc_lower_buffer);
+}
+
+static void addresses_take_shift_and_constant(void **state)
+{
+   CASE("%0:32 = sysval #6:64\n%1:32 = ishl %0:32, #2:32\n%2:32 = iadd %1:32, #4:32\n"
+        "%3:32 = load_global u0l:64, %2:32, #0:64\nstore_global u2l:64, %1:32, %3:32, #0:64\n",
+        "%0:32 = agx.mfsr #0x50:64\n%4:32 = agx.iadd %0:32, #1:32, #0:64, #0:64\n"
+        "%3:32 = agx.load u0l:64, %4:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"
+        "agx.store %3:32, u2l:64, %0:32, #0:64, #2:64, #1:64, #0:64, #0:64\n",
+        agxc_select);
+}
+
+static void compares_fuse_into_selects(void **state)
+{
+   CASE("%0:32 = sysval #6:64\n%1:1 = slt %0:32, #9:32\n%2:32 = select %1:1, %0:32, #9:32\n" USE(
+           "%2:32"),
+        "%0:32 = agx.mfsr #0x50:64\n%2:32 = agx.icsel %0:32, #9:32, %0:32, #9:32, #5:64\n"
+        "agx.lstore %2:32, _, #0:16, #2:64, #1:64\n",
+        agxc_select);
+}
+
+static void signs_fold_into_float_sources(void **state)
+{
+   CASE("%0:32 = load_shared #0:32\n%1:32 = fneg %0:32\n%2:32 = fabs %1:32\n"
+        "%3:32 = fadd %2:32, #0x3f800000:32\n%4:32 = fsub %3:32, %1:32\n" USE("%4:32"),
+        "%0:32 = agx.lload _, #0:16, #2:64, #1:64\n%3:32 = agx.fadd %0:32.abs, f48:16, #0:64\n"
+        "%4:32 = agx.fadd %3:32, %0:32, #0:64\nagx.lstore %4:32, _, #0:16, #2:64, #1:64\n",
+        agxc_select);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_stage_of_the_corpus_reads_back),
+      cmocka_unit_test(what_is_wrong_in_text_is_named),
+      cmocka_unit_test(broken_rules_are_found),
+      cmocka_unit_test(constants_fold_and_gather),
+      cmocka_unit_test(floats_keep_their_bits),
+      cmocka_unit_test(equal_expressions_are_computed_once),
+      cmocka_unit_test(buffers_become_addresses),
+      cmocka_unit_test(addresses_take_shift_and_constant),
+      cmocka_unit_test(compares_fuse_into_selects),
+      cmocka_unit_test(signs_fold_into_float_sources),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
