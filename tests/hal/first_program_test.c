@@ -51,12 +51,27 @@ static void it_is_short(void **state)
    free(path);
 }
 
+/* What the README shows is this program, letter by letter. */
+static void the_readme_shows_it(void **state)
+{
+   char *program_path = agx_test_path("hal/first_program.c");
+   char *readme_path = agx_test_path("../README.md");
+   char *program = agx_test_read_file(program_path, NULL);
+   char *readme = agx_test_read_file(readme_path, NULL);
+   assert_non_null(strstr(readme, program));
+   free(program);
+   free(readme);
+   free(program_path);
+   free(readme_path);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(it_computes),
       cmocka_unit_test(it_says_what_is_wrong),
       cmocka_unit_test(it_is_short),
+      cmocka_unit_test(the_readme_shows_it),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

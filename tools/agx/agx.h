@@ -24,6 +24,7 @@ int agx_cmd_compile(int argc, char **argv);
 int agx_cmd_disasm(int argc, char **argv);
 int agx_cmd_info(int argc, char **argv);
 int agx_cmd_run(int argc, char **argv);
+int agx_cmd_virtual(int argc, char **argv);
 
 /* Reads a whole file into *out_data (free it; terminated beyond *out_size); NULL
  * or "-" is standard input. */

@@ -60,6 +60,11 @@ static const struct agx_command {
     "                   exit code is 1 when one differs\n"
     "  --device NAME    as for `agx info`\n"
     "  --json           print one object: {\"kernel\", \"device\", \"ns\", \"outputs\": [...]}\n"},
+   {"virtual", "[--chip NAME] -- COMMAND...", "run a program that sees the virtual AGX",
+    agx_cmd_virtual,
+    "Any dynamically linked program: it finds a render node of an Apple GPU, whatever the machine\n"
+    "has. docs/virtual.md tells how far programs get, and the AGX_VIRTUAL_* knobs.\n"
+    "  --chip NAME  g13g (the default), g13s, g13c, g13d, g14g, g14s, g14c or g14d, or the SoC\n"},
 };
 
 static void print_overview(FILE *to)
