@@ -96,8 +96,10 @@ static struct stmt *simple(struct program *program)
    }
    if (stmt->kind == LOAD)
       stmt->dst = var_of(program, 32);
-   if (stmt->kind == COPY) /* whole values only: MOV */
-      stmt->a = var_of(program, program->bits[stmt->dst]);
+   if (stmt->kind == COPY && program->bits[stmt->dst] == 64)
+      stmt->a = var_of(program, 64);
+   else if (stmt->kind == COPY && program->bits[stmt->a] == 64)
+      stmt->a = var_of(program, 32);
    for (unsigned i = 0; i < 4; i++)
       stmt->vars[i] = var_of(program, 32);
    if (program->bits[stmt->a] == 64 && stmt->kind != ADD && stmt->kind != COPY)
@@ -237,7 +239,7 @@ static enum flow run_stmt(struct lane *lane, const struct stmt *stmt)
       v[stmt->dst] = holds(stmt->cond, a, b) ? v[stmt->c] : b;
       break;
    case COPY:
-      v[stmt->dst] = a;
+      v[stmt->dst] = cut(lane, stmt->dst, a);
       break;
    case CONST:
       v[stmt->dst] = cut(lane, stmt->dst, stmt->number);
@@ -525,7 +527,8 @@ static void gen_simple(struct generator *gen, const struct stmt *stmt)
                        (struct agxc_ref[]){a, b, gen->vars[stmt->c], b, agxc_imm(stmt->cond, 64)});
       break;
    case COPY:
-      *dst = agxc_build1(&gen->b, AGXC_OP_MOV, bits, a);
+      *dst = a.bits == bits ? agxc_build1(&gen->b, AGXC_OP_MOV, bits, a)
+                            : backend_value(&gen->b, AGX_ISA_OP_MOV, bits, 1, 1, &a);
       break;
    case CONST:
       *dst = agxc_build1(&gen->b, AGXC_OP_MOV, bits, agxc_imm(stmt->number, bits));

@@ -245,7 +245,7 @@ static void assign_split(struct agxc_ra *ra, struct agxc_instr *instr)
 
 static void assign_copy(struct agxc_ra *ra, struct agxc_instr *instr)
 {
-   if (instr->op == AGXC_OP_SPLIT || instr->op == AGXC_OP_UNPACK64)
+   if (instr->op == AGXC_OP_SPLIT || instr->op == AGXC_OP_UNPACK64 || agxc_is_machine(instr))
       assign_split(ra, instr);
    else
       assign_collect(ra, instr);

@@ -34,6 +34,17 @@ void agxc_ra_flush(struct agxc_ra *ra, struct agxc_builder *b)
    ra->copy_count = 0;
 }
 
+/* A row that moves a value or cuts it: the low half is there already. */
+static bool is_cut(const struct agxc_instr *instr)
+{
+   if (!agxc_is_row(instr, AGX_ISA_OP_MOV))
+      return false;
+   const struct agxc_ref *dest = &instr->operand[AGX_ISA_MOV_D];
+   const struct agxc_ref *src = &instr->operand[AGX_ISA_MOV_A];
+   return dest->kind == AGXC_VALUE && src->kind == AGXC_VALUE &&
+          AGX_MAX(dest->bits, 16) <= AGX_MAX(src->bits, 16);
+}
+
 bool agxc_ra_is_copy(const struct agxc_instr *instr)
 {
    switch (instr->op) {
@@ -44,6 +55,6 @@ bool agxc_ra_is_copy(const struct agxc_instr *instr)
    case AGXC_OP_UNPACK64:
       return true;
    default:
-      return false;
+      return is_cut(instr);
    }
 }

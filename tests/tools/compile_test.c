@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `agx compile`: files that `agx disasm` and readelf take, the table, and one line for
+ * what can't be compiled while the rest goes on.
+ */
+#include "tool.h"
+
+#include <unistd.h>
+
+static char text[TOOL_MAX_OUTPUT];
+
+static int compile(const char *options, const char *kernel)
+{
+   char arguments[1024], *path = agx_test_path(kernel);
+   snprintf(arguments, sizeof(arguments), "compile %s '%s'", options, path);
+   free(path);
+   return tool_run("AGX_TOOL", arguments, text);
+}
+
+static void a_file_is_written(void **state)
+{
+   char path[] = "/tmp/agx-compile-XXXXXX", options[128];
+   int fd = mkstemp(path);
+   assert_true(fd >= 0);
+   close(fd);
+   snprintf(options, sizeof(options), "-o %s --chip t6020", path);
+   assert_int_equal(compile(options, "corpus/saxpy.spv"), 0);
+   assert_string_equal(text, "");
+   snprintf(options, sizeof(options), "disasm %s", path);
+   assert_int_equal(tool_run("AGX_TOOL", options, text), 0);
+   assert_non_null(strstr(text, "mfsr "));
+   assert_non_null(strstr(text, "store "));
+   assert_non_null(strstr(text, "stop"));
+   unlink(path);
+}
+
+static void the_table_has_a_header(void **state)
+{
+   assert_int_equal(compile("--stats", "corpus/saxpy.spv"), 0);
+   assert_ptr_equal(strstr(text, "kernel\tinstructions\tbytes\tpreamble_instructions\tgprs16\t"
+                                 "uniforms16\tthreads\tspills\tfills\tloads\twaits\tcycles\t"
+                                 "compile_ms\nsaxpy\t"),
+                    text);
+   unsigned instructions, bytes, preamble, gprs, uniforms, threads, spills, fills, loads;
+   assert_int_equal(sscanf(strstr(text, "\nsaxpy") + 7, "%u %u %u %u %u %u %u %u %u", &instructions,
+                           &bytes, &preamble, &gprs, &uniforms, &threads, &spills, &fills, &loads),
+                    9);
+   assert_in_range(instructions, 8, 40);
+   assert_in_range(bytes, 2 * instructions, 12 * instructions);
+   assert_in_range(gprs, 2, 30);
+   assert_int_equal(threads, 1024);
+   assert_int_equal(spills + fills, 0);
+   assert_int_equal(loads, 2);
+   assert_int_equal(compile("--json", "corpus/saxpy.spv"), 0);
+   assert_ptr_equal(strstr(text, "[\n  {\"kernel\": \"saxpy\", \"instructions\": "), text);
+}
+
+static void failures_take_one_line(void **state)
+{
+   char options[512], *bad = agx_test_path("corpus/saxpy.txt");
+   snprintf(options, sizeof(options), "--stats '%s'", bad);
+   assert_int_equal(compile(options, "corpus/saxpy.spv"), 1);
+   char *line = strstr(text, "agx compile: ");
+   assert_non_null(line);
+   assert_non_null(strstr(line, "saxpy.txt: "));
+   assert_null(strstr(line + 1, "agx compile: "));
+   assert_non_null(strstr(text, "\nsaxpy\t"));
+   free(bad);
+   assert_int_equal(compile("--entry nothing", "corpus/saxpy.spv"), 1);
+   assert_non_null(strstr(text, "nothing"));
+}
+
+static void specialization(void **state)
+{
+   assert_int_equal(compile("--stats --spec 0=64", "corpus/spec_wg.spv"), 0);
+   assert_int_equal(compile("--stats --spec 0", "corpus/spec_wg.spv"), 2);
+   assert_int_equal(compile("--stats --spec 0=x", "corpus/spec_wg.spv"), 2);
+   assert_int_equal(compile("--chip m99", "corpus/saxpy.spv"), 2);
+   assert_int_equal(tool_run("AGX_TOOL", "compile", text), 2);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_file_is_written),
+      cmocka_unit_test(the_table_has_a_header),
+      cmocka_unit_test(failures_take_one_line),
+      cmocka_unit_test(specialization),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
