@@ -6,6 +6,7 @@
  * addresses of selection look for them.
  * Before and after: generic SSA; what a rule replaces becomes a move.
  */
+#include "agx/compiler/fold.h"
 #include "agx/compiler/passes.h"
 
 static bool is_const(const struct agxc_ref *ref)
@@ -20,141 +21,22 @@ static bool equals(const struct agxc_ref *ref, uint32_t value)
 
 /* ---- folding ---------------------------------------------------------- */
 
-/* Shifts by 32 and more give 0 or the sign, as the hardware's do. */
-static uint32_t shift_left(uint32_t a, uint32_t by)
-{
-   return by < 32 ? a << by : 0;
-}
-
-static uint32_t shift_right(uint32_t a, uint32_t by)
-{
-   return by < 32 ? a >> by : 0;
-}
-
-static uint32_t shift_signed(uint32_t a, uint32_t by)
-{
-   return (uint32_t)((int32_t)a >> AGX_MIN(by, 31u));
-}
-
-/* The value of a 32-bit operation over constants; false where there is no rule. */
-static bool fold2(unsigned op, uint32_t a, uint32_t b, uint32_t *out)
-{
-   int32_t sa = (int32_t)a, sb = (int32_t)b;
-   switch (op) {
-   case AGXC_OP_IADD:
-      *out = a + b;
-      return true;
-   case AGXC_OP_ISUB:
-      *out = a - b;
-      return true;
-   case AGXC_OP_IMUL:
-      *out = a * b;
-      return true;
-   case AGXC_OP_UMULH:
-      *out = (uint32_t)((uint64_t)a * b >> 32);
-      return true;
-   case AGXC_OP_SMULH:
-      *out = (uint32_t)((uint64_t)((int64_t)sa * sb) >> 32);
-      return true;
-   case AGXC_OP_UDIV:
-      *out = b ? a / b : 0;
-      return b != 0;
-   case AGXC_OP_UMOD:
-      *out = b ? a % b : 0;
-      return b != 0;
-   case AGXC_OP_IAND:
-      *out = a & b;
-      return true;
-   case AGXC_OP_IOR:
-      *out = a | b;
-      return true;
-   case AGXC_OP_IXOR:
-      *out = a ^ b;
-      return true;
-   case AGXC_OP_ISHL:
-      *out = shift_left(a, b);
-      return true;
-   case AGXC_OP_USHR:
-      *out = shift_right(a, b);
-      return true;
-   case AGXC_OP_ASHR:
-      *out = shift_signed(a, b);
-      return true;
-   case AGXC_OP_IMIN:
-      *out = sa < sb ? a : b;
-      return true;
-   case AGXC_OP_IMAX:
-      *out = sa > sb ? a : b;
-      return true;
-   case AGXC_OP_UMIN:
-      *out = AGX_MIN(a, b);
-      return true;
-   case AGXC_OP_UMAX:
-      *out = AGX_MAX(a, b);
-      return true;
-   case AGXC_OP_IEQ:
-      *out = a == b;
-      return true;
-   case AGXC_OP_INE:
-      *out = a != b;
-      return true;
-   case AGXC_OP_ULT:
-      *out = a < b;
-      return true;
-   case AGXC_OP_UGE:
-      *out = a >= b;
-      return true;
-   case AGXC_OP_SLT:
-      *out = sa < sb;
-      return true;
-   case AGXC_OP_SGE:
-      *out = sa >= sb;
-      return true;
-   default:
-      return false;
-   }
-}
-
-static bool fold1(unsigned op, uint32_t a, uint32_t *out)
-{
-   switch (op) {
-   case AGXC_OP_INEG:
-      *out = 0u - a;
-      return true;
-   case AGXC_OP_INOT:
-      *out = ~a;
-      return true;
-   case AGXC_OP_BITCOUNT:
-      *out = (uint32_t)__builtin_popcount(a);
-      return true;
-   case AGXC_OP_FIND_UMSB:
-      *out = a ? 31u - (uint32_t)__builtin_clz(a) : ~0u;
-      return true;
-   case AGXC_OP_ZEXT:
-      *out = a;
-      return true;
-   case AGXC_OP_FNEG:
-      *out = a ^ 0x80000000u;
-      return true;
-   case AGXC_OP_FABS:
-      *out = a & 0x7fffffffu;
-      return true;
-   default:
-      return false;
-   }
-}
-
 /* The constant that an instruction is, or AGXC_NONE. */
 static struct agxc_ref fold(const struct agxc_instr *instr)
 {
    const struct agxc_ref *srcs = agxc_srcs(instr);
-   uint32_t value = 0;
-   bool folded = false;
-   if (instr->src_count == 1 && is_const(&srcs[0]))
-      folded = fold1(instr->op, (uint32_t)srcs[0].imm, &value);
-   if (instr->src_count == 2 && is_const(&srcs[0]) && is_const(&srcs[1]))
-      folded = fold2(instr->op, (uint32_t)srcs[0].imm, (uint32_t)srcs[1].imm, &value);
-   return folded ? agxc_imm(value, instr->operand[0].bits) : agxc_none();
+   unsigned bits = instr->operand[0].bits;
+   uint32_t value = 0, b = 0;
+   if (instr->src_count > 2 || !is_const(&srcs[0]) ||
+       (instr->src_count == 2 && !is_const(&srcs[1])))
+      return agxc_none();
+   if (instr->op == AGXC_OP_ZEXT)
+      return agxc_imm((uint64_t)srcs[0].imm, bits);
+   if (instr->src_count == 2)
+      b = (uint32_t)srcs[1].imm;
+   if (!agxc_fold((enum agxc_op)instr->op, bits, (uint32_t)srcs[0].imm, b, &value))
+      return agxc_none();
+   return agxc_imm(value, bits);
 }
 
 /* ---- identities ------------------------------------------------------- */

@@ -15,35 +15,42 @@ static bool is_dead(const struct agxc_instr *instr, const agx_bitset_word *used)
    return true;
 }
 
-static void mark(const struct agxc_instr *instr, agx_bitset_word *used)
+struct marking {
+   agx_bitset_word *used;   /* values */
+   agx_bitset_word *queued; /* instructions by index */
+   struct agxc_instr **stack;
+   uint32_t depth;
+};
+
+/* The sources of one instruction, and what defines them for later. */
+static void mark_sources(struct marking *m, const struct agxc_instr *instr)
 {
-   agxc_foreach_src (src, instr)
+   agxc_foreach_src (src, instr) {
+      struct agxc_instr *def = src->kind == AGXC_VALUE ? src->value->def : NULL;
       if (src->kind == AGXC_VALUE)
-         agx_bitset_set(used, src->value->id);
+         agx_bitset_set(m->used, src->value->id);
+      if (!def || agx_bitset_test(m->queued, def->index))
+         continue;
+      agx_bitset_set(m->queued, def->index);
+      m->stack[m->depth++] = def;
+   }
 }
 
-/* Liveness through phis of loops: marks from the roots until nothing new is found. */
+/* From the instructions with an effect through everything they need; each is looked at once,
+ * so loops through phis end. */
 static void mark_all(struct agxc_shader *shader, agx_bitset_word *used)
 {
-   struct agxc_instr **stack =
-      AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, shader->value_count + 1);
-   uint32_t depth = 0;
-   agx_bitset_word *queued =
-      AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->instr_count + 1));
+   struct marking m = {.used = used};
+   m.queued =
+      AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->instr_count + 1ull));
+   m.stack = AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, shader->instr_count + 1ull);
    agxc_foreach_block (block, shader) {
-      agxc_foreach_instr (root, block) {
-         if (!(agxc_flags(root) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) && root->dest_count)
+      agxc_foreach_instr (instr, block) {
+         if (instr->dest_count && !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)))
             continue;
-         for (struct agxc_instr *instr = root; instr; instr = depth ? stack[--depth] : NULL) {
-            mark(instr, used);
-            agxc_foreach_src (src, instr) {
-               struct agxc_instr *def = src->kind == AGXC_VALUE ? src->value->def : NULL;
-               if (!def || agx_bitset_test(queued, def->index))
-                  continue;
-               agx_bitset_set(queued, def->index);
-               stack[depth++] = def;
-            }
-         }
+         mark_sources(&m, instr);
+         while (m.depth)
+            mark_sources(&m, m.stack[--m.depth]);
       }
    }
 }

@@ -307,8 +307,6 @@ struct agxc_ref agxc_spv_f32(float value);
 struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits, unsigned count,
                               unsigned src_count, const struct agxc_ref *srcs, unsigned imm_count,
                               const uint32_t *imms);
-/* The result of an operation over constants, if it can be had. */
-bool agxc_spv_fold(enum agxc_op op, unsigned bits, uint32_t a, uint32_t b, uint32_t *out);
 
 /* ---- spirv_variable.c, spirv_memory.c, spirv_atomic.c ------------------- */
 

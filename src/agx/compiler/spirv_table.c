@@ -19,7 +19,7 @@ static const struct agxc_spv_op rows[ROW_COUNT] = {
 #define OP(name, least, bits, function)                                                            \
    [SpvOp##                                                                                        \
       name] = {.opcode = SpvOp##name, .words = (least), .flags = (bits), .handler = (function)},
-/* Spare bits of comparisons and arithmetic in OpSpecConstantOp: agxc_spv_fold decides. */
+/* Spare bits of comparisons and arithmetic in OpSpecConstantOp: agxc_fold decides. */
 #define ALU(name, ir, count, from, to, exchanged, inverted)                                        \
    [SpvOp##name] = {.opcode = SpvOp##name,                                                         \
                     .words = 3 + (count),                                                          \

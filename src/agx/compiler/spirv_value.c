@@ -8,6 +8,7 @@
  * which spirv_ssa.c joins with phis; so even a module that breaks the rules of
  * dominance gives valid IR.
  */
+#include "agx/compiler/fold.h"
 #include "agx/compiler/spirv_impl.h"
 
 struct agxc_ref *agxc_spv_refs(struct agxc_spv *s, uint32_t count)
@@ -121,100 +122,7 @@ struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id)
    return p;
 }
 
-/* ---- folding ----------------------------------------------------------- */
-
-static uint32_t divide(enum agxc_op op, uint32_t a, uint32_t b)
-{
-   int64_t x = (int32_t)a, y = (int32_t)b;
-   if (b == 0)
-      return 0; /* undefined */
-   switch (op) {
-   case AGXC_OP_UDIV:
-      return a / b;
-   case AGXC_OP_UMOD:
-      return a % b;
-   case AGXC_OP_SDIV:
-      return (uint32_t)(x / y);
-   case AGXC_OP_SREM:
-      return (uint32_t)(x % y);
-   default:
-      return (uint32_t)(x % y != 0 && (x < 0) != (y < 0) ? x % y + y : x % y);
-   }
-}
-
-static uint32_t shift(enum agxc_op op, uint32_t a, uint32_t amount)
-{
-   if (amount > 31)
-      return op == AGXC_OP_ASHR && a >> 31 ? ~0u : 0; /* undefined */
-   if (op == AGXC_OP_ISHL)
-      return a << amount;
-   return op == AGXC_OP_USHR ? a >> amount : (uint32_t)((int64_t)(int32_t)a >> amount);
-}
-
-bool agxc_spv_fold(enum agxc_op op, unsigned bits, uint32_t a, uint32_t b, uint32_t *out)
-{
-   uint32_t r;
-   switch (op) {
-   case AGXC_OP_IADD:
-      r = a + b;
-      break;
-   case AGXC_OP_ISUB:
-      r = a - b;
-      break;
-   case AGXC_OP_IMUL:
-      r = a * b;
-      break;
-   case AGXC_OP_INEG:
-      r = 0 - a;
-      break;
-   case AGXC_OP_INOT:
-      r = ~a;
-      break;
-   case AGXC_OP_IAND:
-      r = a & b;
-      break;
-   case AGXC_OP_IOR:
-      r = a | b;
-      break;
-   case AGXC_OP_IXOR:
-      r = a ^ b;
-      break;
-   case AGXC_OP_ISHL:
-   case AGXC_OP_USHR:
-   case AGXC_OP_ASHR:
-      r = shift(op, a, b);
-      break;
-   case AGXC_OP_UDIV:
-   case AGXC_OP_UMOD:
-   case AGXC_OP_SDIV:
-   case AGXC_OP_SREM:
-   case AGXC_OP_SMOD:
-      r = divide(op, a, b);
-      break;
-   case AGXC_OP_IEQ:
-      r = a == b;
-      break;
-   case AGXC_OP_INE:
-      r = a != b;
-      break;
-   case AGXC_OP_ULT:
-      r = a < b;
-      break;
-   case AGXC_OP_UGE:
-      r = a >= b;
-      break;
-   case AGXC_OP_SLT:
-      r = (int32_t)a < (int32_t)b;
-      break;
-   case AGXC_OP_SGE:
-      r = (int32_t)a >= (int32_t)b;
-      break;
-   default:
-      return false;
-   }
-   *out = (uint32_t)(r & agx_bits(bits));
-   return true;
-}
+/* ---- building, with constants folded ---------------------------------- */
 
 static void check_place(struct agxc_spv *s)
 {
@@ -226,7 +134,7 @@ struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bi
                                 struct agxc_ref a)
 {
    uint32_t folded;
-   if (a.kind == AGXC_IMM && agxc_spv_fold(op, bits, (uint32_t)a.imm, 0, &folded))
+   if (a.kind == AGXC_IMM && agxc_fold(op, bits, (uint32_t)a.imm, 0, &folded))
       return agxc_imm(folded, bits);
    check_place(s);
    return agxc_build1(&s->b, op, bits, a);
@@ -248,7 +156,7 @@ struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bi
 {
    uint32_t folded;
    if (a.kind == AGXC_IMM && b.kind == AGXC_IMM &&
-       agxc_spv_fold(op, bits, (uint32_t)a.imm, (uint32_t)b.imm, &folded))
+       agxc_fold(op, bits, (uint32_t)a.imm, (uint32_t)b.imm, &folded))
       return agxc_imm(folded, bits);
    if (is_neutral(op, b))
       return a;
