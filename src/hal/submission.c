@@ -112,6 +112,28 @@ static void file_in_flight(struct agx_device *device, struct agx_submission *sub
    pthread_cond_signal(&device->work);
 }
 
+static agx_status submit_stream(struct agx_device *device, struct agx_submission *submission,
+                                const struct agxw_compute *command)
+{
+   if (!submission->fence)
+      AGX_TRY(agxw_timeline_create(device->winsys, 0, &submission->fence));
+   const struct agxw_point signals[] = {
+      {device->timeline, device->epoch + 1},
+      {submission->fence, submission->fence_value + 1},
+   };
+   const struct agxw_submit submit = {
+      .commands = command,
+      .command_count = 1,
+      .signals = signals,
+      .signal_count = AGX_COUNT(signals),
+   };
+   AGX_TRY(agxw_submit(device->queue, &submit));
+   submission->epoch = ++device->epoch;
+   submission->fence_value++;
+   submission->has_fence = true;
+   return AGX_OK;
+}
+
 /* Gives the submission to the kernel, or lets it follow what the kernel has. */
 static agx_status launch(struct agx_device *device, struct agx_submission *submission,
                          uint64_t wait_epoch)
@@ -120,18 +142,8 @@ static agx_status launch(struct agx_device *device, struct agx_submission *submi
    submission->epoch = wait_epoch;
    if (device->lost.status != AGX_OK)
       return agx_failure_raise(&device->lost);
-   if (submission->commands && agx_command_buffer_stream(submission->commands, &command)) {
-      struct agxw_point signal = {device->timeline, device->epoch + 1};
-      struct agxw_submit submit = {
-         .commands = &command,
-         .command_count = 1,
-         .signals = &signal,
-         .signal_count = 1,
-      };
-      AGX_TRY(agxw_submit(device->queue, &submit));
-      submission->epoch = ++device->epoch;
-      submission->has_fence = true;
-   }
+   if (submission->commands && agx_command_buffer_stream(submission->commands, &command))
+      AGX_TRY(submit_stream(device, submission, &command));
    if (device->debug & AGX_DEBUG_SYNC)
       fprintf(stderr, "agx: epoch %llu: submitted %s\n", (unsigned long long)submission->epoch,
               submission->commands ? "a command buffer" : "a barrier");
@@ -196,6 +208,8 @@ static void wait_for_end(struct agx_device *device, const struct agx_submission 
    if (submission->is_delivered || submission->epoch == 0)
       return;
    struct agxw_point point = {device->timeline, submission->epoch};
+   if (submission->has_fence)
+      point = (struct agxw_point){submission->fence, submission->fence_value};
    agx_status status = agxw_wait(device->winsys, &point, 1, false, AGX_DEADLINE_NEVER);
    if (status != AGX_OK) {
       agx_failure_keep(lost, status);
@@ -426,6 +440,8 @@ void agx_submissions_fini(struct agx_device *device)
       struct agx_submission *submission =
          agx_container_of(device->spare.next, struct agx_submission, link);
       agx_list_remove(&submission->link);
+      if (submission->fence)
+         agxw_timeline_destroy(submission->fence);
       agx_host_free(device->alloc, submission, sizeof(*submission));
    }
 }

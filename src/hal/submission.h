@@ -17,8 +17,13 @@ struct agx_submission {
    struct agx_point waits[AGX_MAX_POINTS]; /* semaphores retained */
    struct agx_signal signals[AGX_MAX_POINTS];
    uint32_t wait_count, signal_count;
-   uint64_t epoch;    /* done when the queue's timeline reaches it; 0: at once */
-   bool has_fence;    /* the epoch is its own */
+   uint64_t epoch; /* done when the queue's timeline reaches it; 0: at once */
+   bool has_fence; /* the epoch is its own, and fence tells how it came out */
+   /* Signalled to fence_value by the kernel with the epoch. A point of its own, because a
+    * kernel forgets the errors of points below the latest one that is reached. Kept from use
+    * to use. */
+   struct agxw_timeline *fence;
+   uint64_t fence_value;
    bool is_delivered; /* its semaphores know; only its references are left */
 };
 

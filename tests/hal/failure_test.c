@@ -170,12 +170,54 @@ static void a_lost_device_fails_what_is_outstanding(void **state)
    close_world(&w);
 }
 
+/* A fault is told although younger submissions are done before anybody asks: a kernel forgets
+ * the fences of points below the latest one that is reached. */
+static void a_fault_is_not_lost_behind_others(void **state)
+{
+   enum {
+      BEHIND = 12
+   };
+   struct fixture f;
+   uint64_t address = 0x2345678000;
+   uint32_t *words;
+   setenv("AGX_VIRTUAL_STRICT", "1", 1);
+   fixture_open(&f, "virtual");
+   struct agx_executable *stray = fixture_kernel(&f, &agx_test_stray);
+   struct agx_executable *count = fixture_kernel(&f, &agx_test_count);
+   struct agx_buffer *buffer = fixture_buffer(&f, 256, &words);
+   struct agx_command_buffer *bad = fixture_begin(&f), *good = fixture_begin(&f);
+   struct agx_semaphore *failed, *done = fixture_semaphore(&f);
+   fixture_dispatch(bad, stray, 1, NULL, 0, &address, 8);
+   fixture_dispatch(good, count, 1, &buffer, 1, NULL, 0);
+   assert_ok(agx_command_buffer_end(bad));
+   assert_ok(agx_command_buffer_end(good));
+   for (uint64_t round = 0; round < 40; round++) {
+      failed = fixture_semaphore(&f);
+      assert_ok(fixture_submit(&f, bad, NO_POINT, (struct agx_point){failed, 1}));
+      for (uint64_t i = 1; i <= BEHIND; i++)
+         assert_ok(
+            fixture_submit(&f, good, NO_POINT, (struct agx_point){done, round * BEHIND + i}));
+      assert_fails(fixture_wait(failed, 1), AGX_DATA_LOSS, "fault");
+      assert_ok(fixture_wait(done, (round + 1) * BEHIND));
+      agx_release(failed);
+   }
+   agx_release(bad);
+   agx_release(good);
+   agx_release(done);
+   agx_release(buffer);
+   agx_release(count);
+   agx_release(stray);
+   fixture_close(&f);
+   unsetenv("AGX_VIRTUAL_STRICT");
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_request_may_fail),
       cmocka_unit_test(a_refused_submission_can_be_repeated),
       cmocka_unit_test(a_parked_submission_that_is_refused_fails),
+      cmocka_unit_test(a_fault_is_not_lost_behind_others),
       cmocka_unit_test(a_lost_device_fails_what_is_outstanding),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
