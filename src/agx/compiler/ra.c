@@ -2,8 +2,8 @@
  *
  * Register allocation on SSA form: one walk over the blocks, greedy, with the sources
  * that die at an instruction free for its results. Vectors are put together and taken
- * apart in place where possible. When no gap is wide enough, everything that lives is
- * packed by a parallel copy.
+ * apart in place where possible. When no gap is wide enough, one is made by moving a few
+ * values, or, as a last resort, all.
  *
  * Before: machine rows over values, MOV, PHI, COLLECT, SPLIT. After: machine rows over
  * registers, and BREAK, CONTINUE, RETURN.
@@ -106,7 +106,10 @@ static void allocate_results(struct agxc_ra *ra, struct agxc_instr *instr, struc
 {
    if (place_results(ra, instr))
       return;
-   make_room(ra, instr, dying);
+   bool has_gap = instr->dest_count == 1 &&
+                  agxc_ra_evict(ra, instr, agxc_dests(instr)[0].value, dying->places, dying->count);
+   if (!has_gap)
+      make_room(ra, instr, dying);
    if (!place_results(ra, instr))
       agxc_ra_no_room(ra, ra->limit + 1);
 }

@@ -78,6 +78,13 @@ void agxc_ra_flush(struct agxc_ra *ra, struct agxc_builder *b);
 /* A collect, split or move, or a row that only cuts a value: copies at the most. */
 bool agxc_ra_is_copy(const struct agxc_instr *instr);
 
+/* ---- ra_evict.c -------------------------------------------------------- */
+
+/* Makes a gap for value by moving few others before instr; false when that can't be done.
+ * dying are the instruction's sources that are free already but still have to be read. */
+bool agxc_ra_evict(struct agxc_ra *ra, struct agxc_instr *instr, const struct agxc_value *value,
+                   const struct agxc_place *dying, uint32_t dying_count);
+
 /* ---- ra_border.c ------------------------------------------------------- */
 
 /* Takes over the places that a block begins with. */
