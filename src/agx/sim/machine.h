@@ -18,7 +18,6 @@
 #include "base/arena.h"
 
 #define AGXS_LANES       32u
-#define AGXS_MAX_GROUPS  (AGX_MAX_WORKGROUP_THREADS / AGXS_LANES)
 #define AGXS_MAX_SOURCES 4
 /* What a register, uniform or byte of threadgroup memory holds before anything wrote it. */
 #define AGXS_POISON      0xabadcafeu
@@ -160,11 +159,11 @@ struct agxs_dispatch {
 struct agxs_worker {
    struct agxs_tlb tlb;
    const struct agxs_dispatch *dispatch;
-   struct agxs_group *groups;  /* AGXS_MAX_GROUPS */
-   struct agxs_row *registers; /* AGXS_MAX_GROUPS * AGX_GPR_HALVES / 2 */
-   uint8_t *shared;            /* AGX_MAX_SHARED_BYTES + 16 */
-   uint32_t *stack;            /* grown when a kernel needs it */
-   uint64_t stack_capacity;    /* words */
+   struct agxs_group *groups;
+   struct agxs_row *registers;
+   uint32_t *stack;
+   uint64_t group_capacity, row_capacity, stack_capacity; /* of these, in elements */
+   uint8_t *shared;                                       /* AGX_MAX_SHARED_BYTES and some */
    uint32_t workgroup[3];
    struct agxs_stats stats;
 };

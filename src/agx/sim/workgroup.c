@@ -12,15 +12,11 @@
 
 agx_status agxs_worker_init(struct agxs_worker *worker, const struct agxs_memory *memory)
 {
-   size_t rows = AGXS_MAX_GROUPS * (AGX_GPR_HALVES / 2);
    agxs_tlb_init(&worker->tlb, memory);
-   worker->groups = aligned_alloc(64, AGXS_MAX_GROUPS * sizeof(struct agxs_group));
-   worker->registers = aligned_alloc(64, rows * sizeof(struct agxs_row));
    worker->shared = aligned_alloc(64, AGX_MAX_SHARED_BYTES + SHARED_PAD);
-   if (worker->groups && worker->registers && worker->shared)
-      return AGX_OK;
-   agxs_worker_fini(worker);
-   return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "worker: out of memory");
+   if (!worker->shared)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "worker: out of memory");
+   return AGX_OK;
 }
 
 void agxs_worker_fini(struct agxs_worker *worker)
@@ -33,6 +29,7 @@ void agxs_worker_fini(struct agxs_worker *worker)
    worker->registers = NULL;
    worker->shared = NULL;
    worker->stack = NULL;
+   worker->group_capacity = worker->row_capacity = 0;
    worker->stack_capacity = 0;
 }
 
@@ -41,26 +38,36 @@ static uint32_t threads_of(const struct agxs_dispatch *dispatch)
    return dispatch->local[0] * dispatch->local[1] * dispatch->local[2];
 }
 
+/* Memory of at least count elements in place of *memory, whose content is lost. */
+static agx_status make_room(void **memory, uint64_t *capacity, uint64_t count, size_t size)
+{
+   if (count <= *capacity)
+      return AGX_OK;
+   free(*memory);
+   *capacity = 0;
+   *memory = aligned_alloc(64, agx_align_up(count * size, 64));
+   if (!*memory)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "worker: out of memory");
+   *capacity = count;
+   return AGX_OK;
+}
+
 agx_status agxs_worker_begin(struct agxs_worker *worker, const struct agxs_dispatch *dispatch)
 {
-   worker->dispatch = dispatch;
    uint64_t groups = agx_div_up(threads_of(dispatch), AGXS_LANES);
+   uint64_t rows = groups * ((dispatch->kernel->request.halves + 1) / 2);
    uint64_t words = groups * AGXS_LANES * dispatch->stack_words;
-   if (words <= worker->stack_capacity)
-      return AGX_OK;
+   worker->dispatch = dispatch;
    if (words > MAX_STACK_WORDS)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
                       "dispatch %u: %u words of stack for each of %u threads are more than the "
                       "simulator gives a workgroup",
                       dispatch->index, dispatch->stack_words, threads_of(dispatch));
-   free(worker->stack);
-   worker->stack_capacity = 0;
-   worker->stack = malloc(words * sizeof(uint32_t));
-   if (!worker->stack)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "dispatch %u: no memory for %u words of stack",
-                      dispatch->index, dispatch->stack_words);
-   worker->stack_capacity = words;
-   return AGX_OK;
+   AGX_TRY(make_room((void **)&worker->groups, &worker->group_capacity, groups,
+                     sizeof(struct agxs_group)));
+   AGX_TRY(
+      make_room((void **)&worker->registers, &worker->row_capacity, rows, sizeof(struct agxs_row)));
+   return make_room((void **)&worker->stack, &worker->stack_capacity, words, sizeof(uint32_t));
 }
 
 /* Lanes of a SIMD-group that have a thread inside the grid. */

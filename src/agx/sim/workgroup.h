@@ -7,12 +7,12 @@
 
 #include "agx/sim/machine.h"
 
-/* Memory for registers, threadgroup memory and groups; the worker is zeroed before. */
+/* The worker is zeroed before. */
 AGX_MUST_CHECK agx_status agxs_worker_init(struct agxs_worker *worker,
                                            const struct agxs_memory *memory);
 void agxs_worker_fini(struct agxs_worker *worker);
 
-/* Takes up a launch; fails when there is no room for its stacks. */
+/* Takes up a launch: makes room for its SIMD-groups, registers and stacks. */
 AGX_MUST_CHECK agx_status agxs_worker_begin(struct agxs_worker *worker,
                                             const struct agxs_dispatch *dispatch);
 
