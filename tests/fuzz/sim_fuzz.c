@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Fuzzes the simulator. The first byte chooses options and what the rest is:
+ * machine code of a kernel, of a preamble, launch words, or a stream; what the
+ * input does not give is sound. Nothing may crash, and only the codes that sim.h
+ * names may come back.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx/sim/sim.h"
+#include "base/util.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define BASE      0x1100000000ull
+#define PAGES     4u /* code and preamble, words, stream, data */
+#define WORDS_AT  0x4000u
+#define STREAM_AT 0x8000u
+#define DATA_AT   0xc000u
+#define PREAMBLE  0x2000u
+
+static uint8_t memory[PAGES * AGX_PAGE_BYTES] __attribute__((aligned(16)));
+
+static void *translate(void *user, uint64_t va, enum agxs_access access)
+{
+   uint64_t offset = va - BASE;
+   if (offset >= sizeof(memory) || (access == AGXS_WRITE && offset < DATA_AT))
+      return NULL;
+   return memory + offset;
+}
+
+static void put_words(uint32_t at, const uint32_t *words, size_t count)
+{
+   for (size_t i = 0; i < 4 * count; i++)
+      memory[at + i] = (uint8_t)(words[i / 4] >> i % 4 * 8);
+}
+
+/* 70 threads in workgroups of 40, all registers, 1 KiB of threadgroup memory, 32 words of
+ * stack; u0 is the data page. */
+static void put_sound_input(bool has_preamble)
+{
+   const uint64_t data = BASE + DATA_AT;
+   const uint64_t uniform = 0x1d | 4u << 20 | data >> 2 << 26;
+   const uint32_t words[] = {
+      (uint32_t)uniform,
+      (uint32_t)(uniform >> 32),
+      0x4d | 1 << 8 | 0x24 << 10 | 4u << 24,
+   };
+   const uint8_t tail[] = {0x0d, 0x0c, 0, 0, 0, 0, 0x8d, 0, 0x0c, 0};
+   const uint32_t preamble[] = {0xc0800038, PREAMBLE}, none[] = {0x88, 0};
+   const uint32_t stream[] = {2, WORDS_AT, 70, 1, 1, 40, 1, 1, 0x600fffff, 0x40000000, 0};
+   memset(memory, 0, sizeof(memory));
+   memory[0] = memory[PREAMBLE] = 0x88; /* stop */
+   put_words(WORDS_AT, words, AGX_COUNT(words));
+   memcpy(memory + WORDS_AT + sizeof(words), tail, sizeof(tail));
+   put_words(WORDS_AT + sizeof(words) + sizeof(tail), has_preamble ? preamble : none, 2);
+   put_words(STREAM_AT, stream, AGX_COUNT(stream));
+   put_words(DATA_AT, (const uint32_t[]){(uint32_t)data, (uint32_t)(data >> 32)}, 2);
+}
+
+static void put_input(unsigned where, const uint8_t *bytes, size_t size)
+{
+   static const uint32_t place[4] = {0, PREAMBLE, WORDS_AT, STREAM_AT};
+   size_t room = where == 0 ? PREAMBLE : 0x1000;
+   size = AGX_MIN(size, room - 2);
+   memcpy(memory + place[where], bytes, size);
+   if (where < 2)
+      memory[place[where] + size] = 0x88; /* where it falls through */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+   static const struct agx_chip chip = {.name = "g13g"};
+   static const struct agxs_memory interface = {.translate = translate};
+   if (size == 0)
+      return 0;
+   const struct agxs_options options = {
+      .check = data[0] & 4,
+      .strict = data[0] & 8,
+      .thread_count = 1,
+      .max_instructions_per_group = 200,
+      .max_workgroups = 16,
+   };
+   struct agxs_stats stats;
+   put_sound_input((data[0] & 3) == 1);
+   put_input(data[0] & 3, data + 1, size - 1);
+   agx_status status =
+      agxs_run_compute(&chip, &interface, &options, BASE, BASE + STREAM_AT, &stats);
+   bool is_named = status == AGX_OK || status == AGX_INVALID_ARGUMENT ||
+                   status == AGX_UNIMPLEMENTED || status == AGX_DATA_LOSS ||
+                   status == AGX_DEADLINE_EXCEEDED || status == AGX_FAILED_PRECONDITION ||
+                   status == AGX_RESOURCE_EXHAUSTED;
+   bool is_sound = size == 1 && !options.check;
+   if (!is_named || (is_sound && (status != AGX_OK || stats.threads != 70))) {
+      fprintf(stderr, "status %d: %s\n", status, status ? agx_error_peek() : "");
+      abort();
+   }
+   return 0;
+}
