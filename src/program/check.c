@@ -3,7 +3,6 @@
  * What must hold of a program's fields, wherever it comes from: limits of the machine,
  * tables that agree with each other, text that is text.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "agx/chip.h"
@@ -16,7 +15,7 @@ static agx_status check_text(const char *text, size_t capacity, const char *what
    if (length == 0 || length == capacity)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: %s is empty or not terminated", what);
    for (size_t i = 0; i < length; i++)
-      if (!isgraph((unsigned char)text[i]) && text[i] != ' ')
+      if ((unsigned char)text[i] < ' ' || text[i] == 0x7f) /* UTF-8 may stand in names */
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: %s has byte 0x%02x at %zu", what,
                          (unsigned char)text[i], i);
    return AGX_OK;

@@ -178,7 +178,7 @@ static void test_code_is_checked(void **state)
    }
 }
 
-static void test_other_versions(void **state)
+static void test_versions_and_names(void **state)
 {
    struct sample sample;
    make_sample(&sample);
@@ -192,6 +192,12 @@ static void test_other_versions(void **state)
    assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 2");
    free(image);
 
+   strcpy(sample.program.name, "h\xc3\xa4lfte");
+   assert_ok(agx_program_copy(&sample.program, NULL, &got));
+   agx_program_free(got);
+   strcpy(sample.program.name, "two\nlines");
+   assert_fails(agx_program_copy(&sample.program, NULL, &got), AGX_INVALID_ARGUMENT, "byte 0x0a");
+   strcpy(sample.program.name, "main");
    strcpy(sample.program.chip, "g99z");
    assert_fails(agx_program_copy(&sample.program, NULL, &got), AGX_INCOMPATIBLE, "g99z");
 }
@@ -311,7 +317,7 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_fields_are_checked),
-      cmocka_unit_test(test_code_is_checked), cmocka_unit_test(test_other_versions),
+      cmocka_unit_test(test_code_is_checked), cmocka_unit_test(test_versions_and_names),
       cmocka_unit_test(test_truncated),       cmocka_unit_test(test_bit_flips),
       cmocka_unit_test(test_no_memory),       cmocka_unit_test(test_readelf),
    };
