@@ -116,17 +116,39 @@ static inline uint32_t int_to_float(bool negative, uint64_t magnitude, unsigned 
    return half | (negative ? 0x8000u : 0);
 }
 
+/* To single, to nearest: what C's conversions do. */
+static void convert_nearest(struct agxs_group *group, const struct agxs_uop *uop,
+                            struct agxs_row *value)
+{
+   if (uop->is_signed) {
+      AGXS_FOR_LANES (i)
+         value->lane[i] = agxs_bits((float)(int32_t)value->lane[i]);
+   } else {
+      AGXS_FOR_LANES (i)
+         value->lane[i] = agxs_bits((float)value->lane[i]);
+   }
+   agxs_put_u32(group, &uop->dst, value);
+}
+
+/* uop->count: the integer's size. */
 const struct agxs_uop *AGXS_EXEC(int_to_f)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct agxs_row a;
-   unsigned unused = 32 - uop->count; /* uop->count: the integer's size */
+   unsigned unused = 32 - uop->count;
    bool nearest = uop->mode == AGX_ISA_ROUND_RTE;
    agxs_get_u32(group, &uop->src[0], &a);
    AGXS_FOR_LANES (i) {
       uint32_t raised = a.lane[i] << unused;
-      bool negative = uop->is_signed && raised >> 31;
-      uint32_t value = uop->is_signed ? (uint32_t)((int32_t)raised >> unused) : raised >> unused;
-      a.lane[i] = int_to_float(negative, negative ? 0u - value : value, uop->dst.bits, nearest);
+      a.lane[i] = uop->is_signed ? (uint32_t)((int32_t)raised >> unused) : raised >> unused;
+   }
+   if (nearest && uop->dst.bits == 32) {
+      convert_nearest(group, uop, &a);
+      return uop + 1;
+   }
+   AGXS_FOR_LANES (i) {
+      bool negative = uop->is_signed && a.lane[i] >> 31;
+      uint32_t magnitude = negative ? 0u - a.lane[i] : a.lane[i];
+      a.lane[i] = int_to_float(negative, magnitude, uop->dst.bits, nearest);
    }
    agxs_put_u32(group, &uop->dst, &a);
    return uop + 1;
