@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Backward dataflow with a worklist; each block is revisited only when the set at one of
- * its successors grew. Register pressure is counted in the same walk, afterwards.
+ * a successor's start grew. Register pressure is counted in the same walk, afterwards.
  */
 #include "agx/compiler/liveness.h"
 
@@ -37,6 +37,22 @@ static void add_phi_sources(const struct agxc_block *block, uint32_t i, agx_bits
    }
 }
 
+void agxc_liveness_at_end(const struct agxc_liveness *liveness, const struct agxc_block *block,
+                          agx_bitset_word *out_live)
+{
+   memset(out_live, 0, liveness->words * sizeof(*out_live));
+   for (unsigned i = 0; i < AGX_COUNT(block->succs); i++) {
+      const struct agxc_block *succ = block->succs[i];
+      if (!succ)
+         continue;
+      agx_bitset_union(out_live, liveness->in[succ->index], liveness->words);
+      uint32_t pred = 0;
+      while (succ->preds[pred] != block)
+         pred++;
+      add_phi_sources(succ, pred, out_live);
+   }
+}
+
 struct worklist {
    uint32_t *stack, depth;
    agx_bitset_word *queued;
@@ -52,8 +68,7 @@ static void push(struct worklist *list, const struct agxc_block *block)
 
 static void flow(struct agxc_shader *shader, struct agxc_liveness *liveness)
 {
-   size_t words = liveness->words;
-   agx_bitset_word *live = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, words);
+   agx_bitset_word *live = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, liveness->words);
    struct worklist list = {
       .stack = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->block_count),
       .queued =
@@ -64,16 +79,12 @@ static void flow(struct agxc_shader *shader, struct agxc_liveness *liveness)
    while (list.depth > 0) {
       const struct agxc_block *block = shader->blocks[list.stack[--list.depth]];
       agx_bitset_clear(list.queued, block->index);
-      memcpy(live, liveness->out[block->index], words * sizeof(*live));
+      agxc_liveness_at_end(liveness, block, live);
       walk_back(block, live);
-      agx_bitset_union(liveness->in[block->index], live, words);
-      for (uint32_t i = 0; i < block->pred_count; i++) {
-         const struct agxc_block *pred = block->preds[i];
-         memcpy(live, liveness->in[block->index], words * sizeof(*live));
-         add_phi_sources(block, i, live);
-         if (agx_bitset_union(liveness->out[pred->index], live, words))
-            push(&list, pred);
-      }
+      if (!agx_bitset_union(liveness->in[block->index], live, liveness->words))
+         continue;
+      for (uint32_t i = 0; i < block->pred_count; i++)
+         push(&list, block->preds[i]);
    }
 }
 
@@ -121,16 +132,13 @@ struct agxc_liveness *agxc_liveness_compute(struct agxc_shader *shader)
    struct agxc_liveness *liveness = AGX_ARENA_NEW(shader->arena, struct agxc_liveness);
    liveness->words = (uint32_t)agx_bitset_words(shader->value_count);
    liveness->in = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word *, shader->block_count);
-   liveness->out = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word *, shader->block_count);
-   for (uint32_t i = 0; i < shader->block_count; i++) {
+   for (uint32_t i = 0; i < shader->block_count; i++)
       liveness->in[i] = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, liveness->words);
-      liveness->out[i] = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, liveness->words);
-   }
    flow(shader, liveness);
 
    agx_bitset_word *live = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, liveness->words);
    agxc_foreach_block (block, shader) {
-      memcpy(live, liveness->out[block->index], liveness->words * sizeof(*live));
+      agxc_liveness_at_end(liveness, block, live);
       uint32_t halves = block_pressure(shader, block, live);
       liveness->max_halves = AGX_MAX(liveness->max_halves, halves);
    }

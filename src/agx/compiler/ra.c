@@ -15,8 +15,7 @@
 static bool dies_at(const struct agxc_ra *ra, const struct agxc_value *value,
                     const struct agxc_instr *instr)
 {
-   return ra->last_use[value->id] <= instr->index &&
-          !agx_bitset_test(ra->liveness->out[ra->block->index], value->id);
+   return ra->last_use[value->id] <= instr->index && !agx_bitset_test(ra->live_out, value->id);
 }
 
 /* Source: reference/isa, 13: the matrix unit reads its factors late. */
@@ -274,6 +273,7 @@ static void note_last_uses(struct agxc_ra *ra, const struct agxc_block *block)
 static void assign_block(struct agxc_ra *ra, struct agxc_block *block)
 {
    ra->block = block;
+   agxc_liveness_at_end(ra->liveness, block, ra->live_out);
    note_last_uses(ra, block);
    agxc_ra_enter(ra, block);
    agxc_foreach_instr_safe (instr, block) {
@@ -346,6 +346,7 @@ static void init(struct agxc_ra *ra, struct agxc_shader *shader)
    uint32_t count = shader->value_count;
    ra->shader = shader;
    ra->liveness = agxc_liveness_compute(shader);
+   ra->live_out = AGX_ARENA_ARRAY(arena, agx_bitset_word, ra->liveness->words);
    /* r0l counts the levels of inactive lanes. Source: reference/isa, 5. */
    ra->first = ra->used = has_control_flow(shader) ? 1 : 0;
    /* Packing may lose r0h and one half before an even one. */

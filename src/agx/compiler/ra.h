@@ -46,6 +46,7 @@ struct agxc_ra {
 
    struct agxc_border *borders; /* by block */
    struct agxc_block *block;
+   agx_bitset_word *live_out;                 /* at the end of block */
    struct agxc_value *holder[AGX_GPR_HALVES]; /* NULL: free */
 
    struct agxc_copy copies[2 * AGX_GPR_HALVES];

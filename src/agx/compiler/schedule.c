@@ -153,7 +153,10 @@ static void find_definitions(struct agxc_shader *shader)
 bool agxc_schedule(struct agxc_shader *shader)
 {
    agxc_index(shader);
-   if (agxc_liveness_compute(shader)->max_halves + MAX_HALVES + MARGIN > FULL_OCCUPANCY)
+   struct agx_arena_mark mark = agx_arena_mark(shader->arena);
+   uint32_t pressure = agxc_liveness_compute(shader)->max_halves;
+   agx_arena_release(shader->arena, mark);
+   if (pressure + MAX_HALVES + MARGIN > FULL_OCCUPANCY)
       return false;
    find_definitions(shader);
    struct scheduling scheduling = {shader,
