@@ -10,7 +10,8 @@
 
 #include "base/half.h"
 
-#define WORDS 4 /* of a value */
+#define WORDS    4    /* of a value */
+#define MAX_PHIS 4096 /* of a block */
 
 struct thread {
    struct agxc_block *block;
@@ -394,11 +395,11 @@ static void enter_block(struct thread *t, struct agxc_block *to)
    uint32_t edge = 0;
    while (edge < to->pred_count && to->preds[edge] != from)
       edge++;
-   uint32_t words[256], count = 0;
+   uint32_t words[MAX_PHIS], count = 0;
    struct agx_link *at = t->at;
    for (; at != &to->instrs; at = at->next, count++) {
       struct agxc_instr *phi = agx_container_of(at, struct agxc_instr, link);
-      if (phi->op != AGXC_OP_PHI || count == 256)
+      if (phi->op != AGXC_OP_PHI || count == MAX_PHIS)
          break;
       words[count] = read_word(t, &agxc_srcs(phi)[edge], 0);
    }

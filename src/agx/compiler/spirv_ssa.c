@@ -2,39 +2,49 @@
  *
  * Slots to SSA. A slot is one mutable scalar: part of a variable, of a phi, or a flag.
  * During emission each block remembers the last write of a slot; a read without one
- * makes a value that stands for what arrives at the block. When all control flow
- * stands, such arrivals become the single value that reaches them or a phi.
+ * makes a value that stands for what arrives at the block.
+ *
+ * When all control flow stands: dominators and dominance frontiers; phis of every slot
+ * that is read, in the iterated frontier of its writes; then one walk down the
+ * dominator tree, which replaces what arrives by the write or phi above it. Phis that
+ * one value reaches, or that nobody reads, are dropped.
  *
  * Nothing here recurses, since hostile modules can make very long chains of blocks.
  */
 #include "agx/compiler/spirv_impl.h"
 
 #define MAX_ROUNDS 32 /* of simplification; what remains is right, only longer */
+#define NONE       UINT32_MAX
 
-/* A slot at the entry of a block. */
+/* What a slot holds at the end of a block. */
+struct write {
+   struct agxc_block *block;
+   uint32_t slot;
+   uint32_t next; /* of the same block: index + 1 */
+   uint32_t next_in_slot;
+   struct agxc_ref ref;
+};
+
+/* A slot at the entry of a block: read there, or joined there by a phi. */
 struct arrival {
    struct agxc_block *block;
    uint32_t slot;
+   uint32_t next; /* of the same kind and block: index + 1 */
    struct agxc_value *value;
-   struct agxc_ref *sources; /* one per predecessor */
+   struct agxc_ref *sources; /* phis: one per predecessor */
    bool replaced;
    struct agxc_ref by;
 };
 
-/* What a slot holds at the end of a block. */
-struct entry {
-   struct agxc_block *block;
-   uint32_t slot;
-   struct agxc_ref ref;
-};
-
 struct agxc_spv_ssa {
-   struct entry *table; /* open addressing */
-   uint32_t table_size, table_used;
+   uint32_t *table; /* open addressing: write + 1 */
+   uint32_t table_size;
+   struct write *writes;
+   uint32_t write_count, write_capacity;
    uint8_t *slot_bits;
    uint32_t slot_count, slot_capacity;
-   struct arrival *arrivals;
-   uint32_t arrival_count, arrival_capacity;
+   struct arrival *arrivals; /* reads, then phis */
+   uint32_t arrival_count, arrival_capacity, read_count;
    uint32_t *of_value; /* arrival + 1 by value id, once all exist */
 };
 
@@ -42,10 +52,10 @@ void agxc_spv_ssa_begin(struct agxc_spv *s)
 {
    s->ssa = AGX_ARENA_NEW(s->arena, struct agxc_spv_ssa);
    s->ssa->table_size = 1024;
-   s->ssa->table = AGX_ARENA_ARRAY(s->arena, struct entry, s->ssa->table_size);
+   s->ssa->table = AGX_ARENA_ARRAY(s->arena, uint32_t, s->ssa->table_size);
 }
 
-/* ---- the table --------------------------------------------------------- */
+/* ---- writes ------------------------------------------------------------ */
 
 static uint32_t hash(const struct agxc_block *block, uint32_t slot)
 {
@@ -54,38 +64,47 @@ static uint32_t hash(const struct agxc_block *block, uint32_t slot)
    return (uint32_t)(h >> 32);
 }
 
-static struct entry *find(struct agxc_spv_ssa *ssa, const struct agxc_block *block, uint32_t slot)
+/* The table's cell of a write, empty when there is none. */
+static uint32_t *find(struct agxc_spv_ssa *ssa, const struct agxc_block *block, uint32_t slot)
 {
-   uint32_t mask = ssa->table_size - 1;
-   uint32_t i = hash(block, slot) & mask;
-   while (ssa->table[i].block && (ssa->table[i].block != block || ssa->table[i].slot != slot))
-      i = (i + 1) & mask;
+   uint32_t mask = ssa->table_size - 1, i = hash(block, slot) & mask;
+   for (; ssa->table[i]; i = (i + 1) & mask) {
+      const struct write *write = &ssa->writes[ssa->table[i] - 1];
+      if (write->block == block && write->slot == slot)
+         break;
+   }
    return &ssa->table[i];
 }
 
 static void grow_table(struct agxc_spv *s)
 {
    struct agxc_spv_ssa *ssa = s->ssa;
-   struct entry *old = ssa->table;
-   uint32_t old_size = ssa->table_size;
-   if (old_size > UINT32_MAX / 2)
+   if (ssa->table_size > UINT32_MAX / 4)
       agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "too many variables");
    ssa->table_size *= 2;
-   ssa->table = AGX_ARENA_ARRAY(s->arena, struct entry, ssa->table_size);
-   for (uint32_t i = 0; i < old_size; i++)
-      if (old[i].block)
-         *find(ssa, old[i].block, old[i].slot) = old[i];
+   ssa->table = AGX_ARENA_ARRAY(s->arena, uint32_t, ssa->table_size);
+   for (uint32_t i = 0; i < ssa->write_count; i++)
+      *find(ssa, ssa->writes[i].block, ssa->writes[i].slot) = i + 1;
 }
 
 void agxc_spv_slot_write_at(struct agxc_spv *s, struct agxc_block *block, uint32_t slot,
                             struct agxc_ref value)
 {
    struct agxc_spv_ssa *ssa = s->ssa;
-   if (ssa->table_used >= ssa->table_size / 2)
+   if (ssa->write_count >= ssa->table_size / 2)
       grow_table(s);
-   struct entry *entry = find(ssa, block, slot);
-   ssa->table_used += !entry->block;
-   *entry = (struct entry){.block = block, .slot = slot, .ref = value};
+   uint32_t *cell = find(ssa, block, slot);
+   if (!*cell) {
+      if (ssa->write_count == ssa->write_capacity) {
+         uint32_t capacity = AGX_MAX(256u, 2 * ssa->write_capacity);
+         ssa->writes =
+            agx_arena_grow(s->arena, ssa->writes, ssa->write_count, capacity, sizeof(*ssa->writes));
+         ssa->write_capacity = capacity;
+      }
+      *cell = ++ssa->write_count;
+      ssa->writes[*cell - 1] = (struct write){.block = block, .slot = slot};
+   }
+   ssa->writes[*cell - 1].ref = value;
 }
 
 /* ---- during emission --------------------------------------------------- */
@@ -107,7 +126,7 @@ uint32_t agxc_spv_slots_new(struct agxc_spv *s, uint32_t count, const uint8_t *b
    return first;
 }
 
-static struct agxc_ref arrive(struct agxc_spv *s, struct agxc_block *block, uint32_t slot)
+static struct arrival *add_arrival(struct agxc_spv *s, struct agxc_block *block, uint32_t slot)
 {
    struct agxc_spv_ssa *ssa = s->ssa;
    if (ssa->arrival_count == ssa->arrival_capacity) {
@@ -116,22 +135,20 @@ static struct agxc_ref arrive(struct agxc_spv *s, struct agxc_block *block, uint
                                      sizeof(*ssa->arrivals));
       ssa->arrival_capacity = capacity;
    }
-   struct agxc_value *value = agxc_value_new(s->shader, ssa->slot_bits[slot], 1);
-   ssa->arrivals[ssa->arrival_count++] =
-      (struct arrival){.block = block, .slot = slot, .value = value};
-   agxc_spv_slot_write_at(s, block, slot, agxc_use(value));
-   return agxc_use(value);
-}
-
-static struct agxc_ref value_at_end(struct agxc_spv *s, struct agxc_block *block, uint32_t slot)
-{
-   struct entry *entry = find(s->ssa, block, slot);
-   return entry->block ? entry->ref : arrive(s, block, slot);
+   struct arrival *arrival = &ssa->arrivals[ssa->arrival_count++];
+   *arrival = (struct arrival){.block = block, .slot = slot};
+   arrival->value = agxc_value_new(s->shader, ssa->slot_bits[slot], 1);
+   return arrival;
 }
 
 struct agxc_ref agxc_spv_slot_read(struct agxc_spv *s, uint32_t slot)
 {
-   return value_at_end(s, s->b.block, slot);
+   uint32_t at = *find(s->ssa, s->b.block, slot);
+   if (at)
+      return s->ssa->writes[at - 1].ref;
+   struct agxc_ref ref = agxc_use(add_arrival(s, s->b.block, slot)->value);
+   agxc_spv_slot_write_at(s, s->b.block, slot, ref);
+   return ref;
 }
 
 void agxc_spv_slot_write(struct agxc_spv *s, uint32_t slot, struct agxc_ref value)
@@ -139,20 +156,196 @@ void agxc_spv_slot_write(struct agxc_spv *s, uint32_t slot, struct agxc_ref valu
    agxc_spv_slot_write_at(s, s->b.block, slot, value);
 }
 
-/* ---- afterwards -------------------------------------------------------- */
+/* ---- dominance --------------------------------------------------------- */
 
-/* Finds each arrival's sources, which makes more arrivals, up to the first block. */
-static void connect(struct agxc_spv *s)
+/* By block index; lists hold index + 1. */
+struct graph {
+   uint32_t count;
+   uint32_t *idom; /* NONE: nothing reaches the block */
+   uint32_t *first_child, *next_child;
+   struct frontier {
+      uint32_t block, next;
+   } * frontiers;
+   uint32_t frontier_count, frontier_capacity;
+   uint32_t *first_frontier;
+   uint32_t (*place)[2];            /* of a block among the predecessors of each successor */
+   uint32_t *reads, *writes, *phis; /* first of each block */
+};
+
+static uint32_t nearest_common(const uint32_t *idom, uint32_t a, uint32_t b)
 {
-   struct agxc_spv_ssa *ssa = s->ssa;
-   for (uint32_t i = 0; i < ssa->arrival_count; i++) {
-      struct agxc_block *block = ssa->arrivals[i].block;
-      struct agxc_ref *sources = agxc_spv_refs(s, block->pred_count);
-      for (uint32_t p = 0; p < block->pred_count; p++)
-         sources[p] = value_at_end(s, block->preds[p], ssa->arrivals[i].slot);
-      ssa->arrivals[i].sources = sources; /* the array may have moved */
+   while (a != b) {
+      if (a > b)
+         a = idom[a];
+      else
+         b = idom[b];
+   }
+   return a;
+}
+
+/* Program order is a reverse postorder of the tree's control flow. */
+static void find_dominators(struct agxc_spv *s, struct graph *g)
+{
+   memset(g->idom, 0xff, g->count * sizeof(*g->idom));
+   g->idom[0] = 0;
+   for (bool changed = true; changed;) {
+      changed = false;
+      for (uint32_t b = 1; b < g->count; b++) {
+         const struct agxc_block *block = s->shader->blocks[b];
+         uint32_t common = NONE;
+         for (uint32_t p = 0; p < block->pred_count; p++) {
+            uint32_t pred = block->preds[p]->index;
+            if (g->idom[pred] != NONE)
+               common = common == NONE ? pred : nearest_common(g->idom, common, pred);
+         }
+         changed |= g->idom[b] != common;
+         g->idom[b] = common;
+      }
+   }
+   for (uint32_t b = g->count; b-- > 1;)
+      if (g->idom[b] != NONE) {
+         g->next_child[b] = g->first_child[g->idom[b]];
+         g->first_child[g->idom[b]] = b + 1;
+      }
+}
+
+static void add_frontier(struct agxc_spv *s, struct graph *g, uint32_t of, uint32_t block)
+{
+   if (g->frontier_count == g->frontier_capacity) {
+      uint32_t capacity = AGX_MAX(256u, 2 * g->frontier_capacity);
+      g->frontiers =
+         agx_arena_grow(s->arena, g->frontiers, g->frontier_count, capacity, sizeof(*g->frontiers));
+      g->frontier_capacity = capacity;
+   }
+   g->frontiers[g->frontier_count] = (struct frontier){block, g->first_frontier[of]};
+   g->first_frontier[of] = ++g->frontier_count;
+}
+
+static void find_frontiers(struct agxc_spv *s, struct graph *g)
+{
+   uint32_t *joined = AGX_ARENA_ARRAY(s->arena, uint32_t, g->count);
+   for (uint32_t b = 0; b < g->count; b++) {
+      const struct agxc_block *block = s->shader->blocks[b];
+      for (uint32_t p = 0; p < block->pred_count; p++) {
+         struct agxc_block *pred = block->preds[p];
+         g->place[pred->index][pred->succs[0] != block] = p;
+         if (block->pred_count < 2)
+            continue;
+         /* What has been joined already has joined all above it too. */
+         for (uint32_t at = pred->index; at != g->idom[b] && joined[at] != b + 1;
+              at = g->idom[at]) {
+            joined[at] = b + 1;
+            add_frontier(s, g, at, b);
+         }
+      }
    }
 }
+
+static uint32_t *words(struct agxc_spv *s, uint32_t count)
+{
+   return AGX_ARENA_ARRAY(s->arena, uint32_t, AGX_MAX(count, 1u));
+}
+
+static struct graph *make_graph(struct agxc_spv *s)
+{
+   struct graph *g = AGX_ARENA_NEW(s->arena, struct graph);
+   g->count = s->shader->block_count;
+   g->idom = words(s, g->count);
+   g->first_child = words(s, g->count);
+   g->next_child = words(s, g->count);
+   g->first_frontier = words(s, g->count);
+   g->place = agx_arena_array(s->arena, g->count, sizeof(*g->place));
+   g->reads = words(s, g->count);
+   g->writes = words(s, g->count);
+   g->phis = words(s, g->count);
+   find_dominators(s, g);
+   find_frontiers(s, g);
+   return g;
+}
+
+/* ---- phis -------------------------------------------------------------- */
+
+static void index_values(struct agxc_spv *s)
+{
+   s->ssa->of_value = words(s, s->shader->value_count);
+   for (uint32_t i = 0; i < s->ssa->arrival_count; i++)
+      s->ssa->of_value[s->ssa->arrivals[i].value->id] = i + 1;
+}
+
+/* False for the entry that a read has left behind. */
+static bool is_write(struct agxc_spv_ssa *ssa, const struct write *write)
+{
+   uint32_t of = write->ref.kind == AGXC_VALUE ? ssa->of_value[write->ref.value->id] : 0;
+   return !of || ssa->arrivals[of - 1].block != write->block ||
+          ssa->arrivals[of - 1].slot != write->slot;
+}
+
+/* Puts reads and writes into their blocks' lists; returns each slot's first write. */
+static uint32_t *sort_by_block(struct agxc_spv *s, struct graph *g)
+{
+   struct agxc_spv_ssa *ssa = s->ssa;
+   uint32_t *of_slot = words(s, ssa->slot_count);
+   for (uint32_t i = ssa->arrival_count; i-- > 0;) {
+      struct arrival *arrival = &ssa->arrivals[i];
+      arrival->next = g->reads[arrival->block->index];
+      g->reads[arrival->block->index] = i + 1;
+   }
+   for (uint32_t i = ssa->write_count; i-- > 0;) {
+      struct write *write = &ssa->writes[i];
+      if (!is_write(ssa, write) || g->idom[write->block->index] == NONE)
+         continue;
+      write->next = g->writes[write->block->index];
+      g->writes[write->block->index] = i + 1;
+      write->next_in_slot = of_slot[write->slot];
+      of_slot[write->slot] = i + 1;
+   }
+   return of_slot;
+}
+
+static void add_phi(struct agxc_spv *s, struct graph *g, uint32_t block, uint32_t slot)
+{
+   struct agxc_block *at = s->shader->blocks[block];
+   struct arrival *phi = add_arrival(s, at, slot);
+   phi->sources = agxc_spv_refs(s, at->pred_count);
+   phi->next = g->phis[block];
+   g->phis[block] = s->ssa->arrival_count;
+}
+
+/* In the iterated dominance frontier of the slot's writes. seen and queued hold the
+ * last slot + 1 for which a block was. */
+static void place_phis(struct agxc_spv *s, struct graph *g, uint32_t slot, uint32_t first_write,
+                       uint32_t *seen, uint32_t *stack)
+{
+   uint32_t depth = 0;
+   for (uint32_t i = first_write; i; i = s->ssa->writes[i - 1].next_in_slot)
+      stack[depth++] = s->ssa->writes[i - 1].block->index;
+   while (depth > 0) {
+      uint32_t block = stack[--depth];
+      for (uint32_t f = g->first_frontier[block]; f; f = g->frontiers[f - 1].next) {
+         uint32_t join = g->frontiers[f - 1].block;
+         if (seen[join] == slot + 1)
+            continue;
+         seen[join] = slot + 1;
+         add_phi(s, g, join, slot);
+         stack[depth++] = join;
+      }
+   }
+}
+
+static void place_all_phis(struct agxc_spv *s, struct graph *g)
+{
+   struct agxc_spv_ssa *ssa = s->ssa;
+   const uint32_t *of_slot = sort_by_block(s, g);
+   uint32_t *seen = words(s, g->count), *stack = words(s, 2 * g->count);
+   bool *is_read = AGX_ARENA_ARRAY(s->arena, bool, AGX_MAX(ssa->slot_count, 1u));
+   for (uint32_t i = 0; i < ssa->arrival_count; i++)
+      is_read[ssa->arrivals[i].slot] = true;
+   for (uint32_t slot = 0; slot < ssa->slot_count; slot++)
+      if (is_read[slot])
+         place_phis(s, g, slot, of_slot[slot], seen, stack);
+}
+
+/* ---- renaming ---------------------------------------------------------- */
 
 static struct agxc_ref resolve(struct agxc_spv_ssa *ssa, struct agxc_ref ref)
 {
@@ -172,6 +365,81 @@ static struct agxc_ref resolve(struct agxc_spv_ssa *ssa, struct agxc_ref ref)
    return ref;
 }
 
+struct rename {
+   struct agxc_spv_ssa *ssa;
+   struct graph *graph;
+   struct agxc_ref *now; /* by slot: NONE before any write */
+   struct undo {
+      uint32_t slot;
+      struct agxc_ref was;
+   } * undo;
+   uint32_t undo_count;
+};
+
+static void set(struct rename *r, uint32_t slot, struct agxc_ref ref)
+{
+   r->undo[r->undo_count++] = (struct undo){slot, r->now[slot]};
+   r->now[slot] = ref;
+}
+
+static struct agxc_ref current(struct rename *r, uint32_t slot)
+{
+   struct agxc_ref ref = r->now[slot];
+   return ref.kind == AGXC_NONE ? agxc_imm(0, r->ssa->slot_bits[slot]) : ref;
+}
+
+static void rename_block(struct rename *r, const struct agxc_block *block)
+{
+   struct arrival *arrivals = r->ssa->arrivals;
+   for (uint32_t i = r->graph->phis[block->index]; i; i = arrivals[i - 1].next)
+      set(r, arrivals[i - 1].slot, agxc_use(arrivals[i - 1].value));
+   for (uint32_t i = r->graph->reads[block->index]; i; i = arrivals[i - 1].next) {
+      arrivals[i - 1].by = current(r, arrivals[i - 1].slot);
+      arrivals[i - 1].replaced = true;
+   }
+   for (uint32_t i = r->graph->writes[block->index]; i; i = r->ssa->writes[i - 1].next)
+      set(r, r->ssa->writes[i - 1].slot, resolve(r->ssa, r->ssa->writes[i - 1].ref));
+   for (unsigned k = 0; k < 2; k++) {
+      const struct agxc_block *succ = block->succs[k];
+      uint32_t place = r->graph->place[block->index][k];
+      for (uint32_t i = succ ? r->graph->phis[succ->index] : 0; i; i = arrivals[i - 1].next)
+         arrivals[i - 1].sources[place] = current(r, arrivals[i - 1].slot);
+   }
+}
+
+/* Preorder; a block's changes are undone when its subtree is through. */
+static void rename_all(struct agxc_spv *s, struct graph *g)
+{
+   struct agxc_spv_ssa *ssa = s->ssa;
+   struct rename r = {.ssa = ssa, .graph = g};
+   r.now = agxc_spv_refs(s, ssa->slot_count);
+   r.undo = AGX_ARENA_ARRAY(s->arena, struct undo, ssa->write_count + ssa->arrival_count + 1);
+   uint32_t *marks = words(s, g->count), at = 0;
+   rename_block(&r, s->shader->blocks[0]);
+   for (uint32_t next = g->first_child[0];;) {
+      if (next) {
+         at = next - 1;
+         marks[at] = r.undo_count;
+         rename_block(&r, s->shader->blocks[at]);
+         next = g->first_child[at];
+         continue;
+      }
+      if (at == 0)
+         break;
+      for (; r.undo_count > marks[at]; r.undo_count--)
+         r.now[r.undo[r.undo_count - 1].slot] = r.undo[r.undo_count - 1].was;
+      next = g->next_child[at];
+      at = g->idom[at];
+   }
+   for (uint32_t i = 0; i < ssa->read_count; i++)
+      if (!ssa->arrivals[i].replaced) { /* nothing reaches the block */
+         ssa->arrivals[i].by = agxc_imm(0, ssa->arrivals[i].value->bits);
+         ssa->arrivals[i].replaced = true;
+      }
+}
+
+/* ---- clearing up ------------------------------------------------------- */
+
 static bool same(struct agxc_ref a, struct agxc_ref b)
 {
    if (a.kind != b.kind)
@@ -179,20 +447,20 @@ static bool same(struct agxc_ref a, struct agxc_ref b)
    return a.kind == AGXC_VALUE ? a.value == b.value : a.imm == b.imm && a.bits == b.bits;
 }
 
-/* True when only one value can arrive; nothing at all counts as 0. */
-static bool is_trivial(struct agxc_spv_ssa *ssa, struct arrival *arrival, struct agxc_ref *out)
+/* True when only one value can reach a phi. */
+static bool is_trivial(struct agxc_spv_ssa *ssa, struct arrival *phi, struct agxc_ref *out)
 {
    *out = agxc_none();
-   for (uint32_t i = 0; i < arrival->block->pred_count; i++) {
-      struct agxc_ref source = resolve(ssa, arrival->sources[i]);
-      if (source.kind == AGXC_VALUE && source.value == arrival->value)
+   for (uint32_t i = 0; i < phi->block->pred_count; i++) {
+      struct agxc_ref source = resolve(ssa, phi->sources[i]);
+      if (source.kind == AGXC_VALUE && source.value == phi->value)
          continue;
       if (out->kind != AGXC_NONE && !same(*out, source))
          return false;
       *out = source;
    }
    if (out->kind == AGXC_NONE)
-      *out = agxc_imm(0, arrival->value->bits);
+      *out = agxc_imm(0, phi->value->bits);
    return true;
 }
 
@@ -201,18 +469,19 @@ static void simplify(struct agxc_spv_ssa *ssa)
    bool progress = true;
    for (unsigned round = 0; progress && round < MAX_ROUNDS; round++) {
       progress = false;
-      for (uint32_t i = 0; i < ssa->arrival_count; i++) {
-         struct arrival *arrival = &ssa->arrivals[i];
-         if (arrival->replaced || !is_trivial(ssa, arrival, &arrival->by))
+      for (uint32_t i = ssa->read_count; i < ssa->arrival_count; i++) {
+         struct arrival *phi = &ssa->arrivals[i];
+         struct agxc_ref by;
+         if (phi->replaced || !is_trivial(ssa, phi, &by))
             continue;
-         arrival->replaced = true;
-         progress = true;
+         phi->by = by;
+         phi->replaced = progress = true;
       }
    }
 }
 
-static void mark_sources(struct agxc_spv_ssa *ssa, struct agxc_ref ref, bool *needed,
-                         uint32_t *list, uint32_t *count)
+static void need(struct agxc_spv_ssa *ssa, struct agxc_ref ref, bool *needed, uint32_t *list,
+                 uint32_t *count)
 {
    ref = resolve(ssa, ref);
    uint32_t of = ref.kind == AGXC_VALUE ? ssa->of_value[ref.value->id] : 0;
@@ -222,53 +491,55 @@ static void mark_sources(struct agxc_spv_ssa *ssa, struct agxc_ref ref, bool *ne
    list[(*count)++] = of - 1;
 }
 
+/* In front of the phis that are there already. */
+static void insert_phi(struct agxc_spv *s, struct arrival *arrival)
+{
+   struct agxc_block *block = arrival->block;
+   struct agxc_instr *phi = agxc_instr_new_n(s->shader, AGXC_OP_PHI, 1, block->pred_count);
+   agxc_dests(phi)[0] = agxc_use(arrival->value);
+   arrival->value->def = phi;
+   for (uint32_t p = 0; p < block->pred_count; p++)
+      agxc_srcs(phi)[p] = resolve(s->ssa, arrival->sources[p]);
+   struct agxc_builder at = agxc_at_end(s->shader, block);
+   if (!agx_list_empty(&block->instrs))
+      at.before = agx_container_of(block->instrs.next, struct agxc_instr, link);
+   agxc_insert(&at, phi);
+}
+
 /* Rewrites all operands, then places the phis that are still named. */
 static void replace(struct agxc_spv *s)
 {
    struct agxc_spv_ssa *ssa = s->ssa;
    bool *needed = AGX_ARENA_ARRAY(s->arena, bool, AGX_MAX(ssa->arrival_count, 1u));
-   uint32_t *list = AGX_ARENA_ARRAY(s->arena, uint32_t, AGX_MAX(ssa->arrival_count, 1u));
-   uint32_t count = 0;
+   uint32_t *list = words(s, ssa->arrival_count), count = 0;
    agxc_foreach_block (block, s->shader) {
       agxc_foreach_instr (instr, block) {
          agxc_foreach_src (src, instr) {
-            mark_sources(ssa, *src, needed, list, &count);
+            need(ssa, *src, needed, list, &count);
             *src = resolve(ssa, *src);
          }
       }
    }
    for (uint32_t i = 0; i < count; i++) {
-      struct arrival *arrival = &ssa->arrivals[list[i]];
-      for (uint32_t p = 0; p < arrival->block->pred_count; p++)
-         mark_sources(ssa, arrival->sources[p], needed, list, &count);
+      struct arrival *phi = &ssa->arrivals[list[i]];
+      for (uint32_t p = 0; p < phi->block->pred_count; p++)
+         need(ssa, phi->sources[p], needed, list, &count);
    }
-   /* Each goes before the ones placed already; backwards, so that the order is kept. */
-   for (uint32_t i = ssa->arrival_count; i-- > 0;) {
-      struct arrival *arrival = &ssa->arrivals[i];
-      if (!needed[i])
-         continue;
-      struct agxc_block *block = arrival->block;
-      struct agxc_instr *phi = agxc_instr_new_n(s->shader, AGXC_OP_PHI, 1, block->pred_count);
-      agxc_dests(phi)[0] = agxc_use(arrival->value);
-      arrival->value->def = phi;
-      for (uint32_t p = 0; p < block->pred_count; p++)
-         agxc_srcs(phi)[p] = resolve(ssa, arrival->sources[p]);
-      struct agxc_builder at = agxc_at_end(s->shader, block);
-      if (!agx_list_empty(&block->instrs))
-         at.before = agx_container_of(block->instrs.next, struct agxc_instr, link);
-      agxc_insert(&at, phi);
-   }
+   for (uint32_t i = ssa->arrival_count; i-- > ssa->read_count;)
+      if (needed[i])
+         insert_phi(s, &ssa->arrivals[i]);
 }
 
 void agxc_spv_ssa_finish(struct agxc_spv *s)
 {
-   struct agxc_spv_ssa *ssa = s->ssa;
    agxc_index(s->shader);
-   connect(s);
-   ssa->of_value = AGX_ARENA_ARRAY(s->arena, uint32_t, AGX_MAX(s->shader->value_count, 1u));
-   for (uint32_t i = 0; i < ssa->arrival_count; i++)
-      ssa->of_value[ssa->arrivals[i].value->id] = i + 1;
-   simplify(ssa);
+   struct graph *g = make_graph(s);
+   s->ssa->read_count = s->ssa->arrival_count;
+   index_values(s);
+   place_all_phis(s, g);
+   index_values(s);
+   rename_all(s, g);
+   simplify(s->ssa);
    replace(s);
    agxc_index(s->shader);
 }
