@@ -105,6 +105,7 @@ static void check_instr(const uint32_t *idom, const struct agxc_instr *instr)
 void spirv_front_check(const struct spirv_front *front)
 {
    const struct agxc_shader *shader = front->shader;
+   assert_ok(agxc_validate(shader, AGXC_STAGE_GENERIC));
    uint32_t *idom = find_dominators(shader);
    agxc_foreach_block (block, shader)
       if (idom[block->index] != UINT32_MAX)
