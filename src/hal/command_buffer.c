@@ -175,7 +175,7 @@ static agx_status check_binding(const struct agx_program *program, uint32_t inde
    out_range->length_B = ref->length_B == AGX_WHOLE_LENGTH ? size - ref->offset_B : ref->length_B;
    if (out_range->length_B < wanted->min_size_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "dispatch of %s: set %u binding %u has %llu bytes; its robust accesses need "
+                      "dispatch of %s: set %u binding %u has %llu bytes; the kernel's block needs "
                       "%llu",
                       name, set, number, (unsigned long long)out_range->length_B,
                       (unsigned long long)wanted->min_size_B);

@@ -34,7 +34,7 @@ struct agx_program_binding {
    uint32_t set, binding;
    uint32_t kind;       /* enum agx_binding_kind */
    uint32_t access;     /* enum agx_binding_access bits the code really uses */
-   uint64_t min_size_B; /* what must be bound at least: robust code clamps to it; 0: anything */
+   uint64_t min_size_B; /* to be bound at least: the block's fixed part, and one robust access */
 };
 
 /* What a run of uniform registers holds when the kernel starts. */
