@@ -58,6 +58,7 @@ static void what_is_wrong_is_named(void **state)
       {"push u32 -1", "'-1' is not a u32"},
       {"push i32 2147483648", "'2147483648' is not a i32"},
       {"spec 1 bool 2", "'2' is not a bool"},
+      {"spec 1 u32 2\nspec 1 u32 3", "specialization constant 1 is given twice"},
       {"dispatch 1 2", "dispatch takes X Y Z"},
       {"dispatch 1 2 x", "'x' is not a number"},
       {"cmp f32 1", "cmp f32 takes 2 numbers"},

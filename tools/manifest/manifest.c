@@ -96,6 +96,9 @@ static agx_status parse_spec(struct agx_manifest *m, const struct line *line)
       return LINE_FAIL(line, "'%s' is not one of u32, i32, f32, bool", type);
    struct agx_manifest_spec *spec = &m->specs[m->spec_count];
    AGX_TRY(parse_u32(line, line->word[1], &spec->id));
+   for (uint32_t i = 0; i < m->spec_count; i++)
+      if (m->specs[i].id == spec->id)
+         return LINE_FAIL(line, "specialization constant %u is given twice", spec->id);
    AGX_TRY(parse_word32(line, type, line->word[3], &spec->value));
    m->spec_count++;
    return AGX_OK;
