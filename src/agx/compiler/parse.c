@@ -309,28 +309,39 @@ static void parse_header(struct parser *p)
    p->line++;
 }
 
+/* Apart from the jump buffer's function, whose locals a jump would leave undefined. */
+static void __attribute__((noinline)) parse_all(struct parser *p)
+{
+   p->lists[0] = &p->shader->body;
+   parse_header(p);
+   for (skip_blanks(p); *p->at; skip_blanks(p), p->line++)
+      parse_line(p);
+   if (p->depth)
+      PARSE_FAIL(p, "%u blocks of control flow are open at the end", p->depth);
+}
+
+static agx_status __attribute__((noinline))
+parse_guarded(struct agx_arena *arena, const struct agxc_options *options, struct parser *p)
+{
+   jmp_buf failed;
+   arena->exhausted = &failed;
+   if (setjmp(failed) == 0) {
+      p->shader = agxc_shader_create(arena, options);
+      parse_all(p);
+      return AGX_OK;
+   }
+   if (p->shader && p->shader->status != AGX_OK)
+      return p->shader->status;
+   return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "IR text: out of memory");
+}
+
 agx_status agxc_parse(struct agx_arena *arena, const struct agxc_options *options, const char *text,
                       struct agxc_shader **out_shader)
 {
-   jmp_buf failed, *outer = arena->exhausted;
+   jmp_buf *outer = arena->exhausted;
    struct parser p = {.at = text, .line = 1};
-   struct agxc_shader *volatile shader = NULL;
-   *out_shader = NULL;
-   arena->exhausted = &failed;
-   if (setjmp(failed)) {
-      arena->exhausted = outer;
-      return shader && shader->status != AGX_OK
-                ? shader->status
-                : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "IR text: out of memory");
-   }
-   p.shader = shader = agxc_shader_create(arena, options);
-   p.lists[0] = &p.shader->body;
-   parse_header(&p);
-   for (skip_blanks(&p); *p.at; skip_blanks(&p), p.line++)
-      parse_line(&p);
-   if (p.depth)
-      PARSE_FAIL(&p, "%u blocks of control flow are open at the end", p.depth);
+   agx_status status = parse_guarded(arena, options, &p);
    arena->exhausted = outer;
-   *out_shader = p.shader;
-   return AGX_OK;
+   *out_shader = status == AGX_OK ? p.shader : NULL;
+   return status;
 }
