@@ -13,23 +13,83 @@ static void a_program_sees_the_node(void **state)
    assert_string_equal(text, "virtual:g13g\n");
 }
 
-static void mistakes_are_named(void **state)
+static void options_reach_the_program(void **state)
 {
    static char text[TOOL_MAX_OUTPUT];
-   assert_int_equal(tool_run("AGX_TOOL", "virtual", text), 2);
-   assert_non_null(strstr(text, "no command to run"));
-   assert_int_equal(tool_run("AGX_TOOL", "virtual --chip g99 -- ls", text), 2);
-   assert_non_null(strstr(text, "g99"));
-   assert_int_equal(tool_run("AGX_TOOL", "virtual --chaos 1 -- ls", text), 2);
-   assert_non_null(strstr(text, "--chaos: not an option of this version"));
-   assert_int_equal(tool_run("AGX_TOOL", "virtual -- /nonexistent/program", text), 1);
-   assert_non_null(strstr(text, "/nonexistent/program"));
+   assert_int_equal(tool_run("AGX_TOOL",
+                             "virtual --check --strict --chaos 0x7 --timeout 12 --stats=/s --json "
+                             "--inject /dev/null -- sh -c 'env | grep ^AGX_VIRTUAL_[CIT] | sort; "
+                             "echo $AGX_VIRTUAL_STRICT $AGX_VIRTUAL_STATS'",
+                             text),
+                    0);
+   assert_string_equal(text, "AGX_VIRTUAL_CHAOS=0x7\nAGX_VIRTUAL_CHECK=1\n"
+                             "AGX_VIRTUAL_INJECT=/dev/null\nAGX_VIRTUAL_TIMEOUT=12\n"
+                             "1 json:/s\n");
+   assert_int_equal(tool_run("AGX_TOOL",
+                             "virtual --stats=s -- sh -c "
+                             "'test $AGX_VIRTUAL_STATS = table:$PWD/s && "
+                             "test -z \"$AGX_VIRTUAL_CHECK\"'",
+                             text),
+                    0);
+}
+
+static void what_is_preloaded_stays(void **state)
+{
+   static char text[TOOL_MAX_OUTPUT];
+   assert_int_equal(tool_run("AGX_TOOL",
+                             "virtual -- sh -c 'LD_PRELOAD=$LD_PRELOAD:libm.so.6 exec \"$0\" "
+                             "virtual -- sh -c \"echo \\$LD_PRELOAD\"' \"$AGX_TOOL\"",
+                             text),
+                    0);
+   assert_non_null(strstr(text, "libagx_virtual.so:libm.so.6\n"));
+   assert_null(strstr(strstr(text, "libagx_virtual.so") + 1, "libagx_virtual.so"));
+}
+
+static void the_end_is_passed_on(void **state)
+{
+   static char text[TOOL_MAX_OUTPUT];
+   assert_int_equal(tool_run("AGX_TOOL", "virtual -- sh -c 'exit 77'", text), 77);
+   assert_int_equal(tool_run("AGX_TOOL", "virtual -- sh -c 'kill -9 $$'", text), 128 + 9);
+   assert_int_equal(tool_run("AGX_TOOL", "virtual sh -c 'kill -15 $PPID; exec sleep 20'", text),
+                    128 + 15);
+   assert_int_equal(tool_run("AGX_TOOL", "virtual -- /nonexistent/program", text), 127);
+   assert_non_null(strstr(text, "/nonexistent/program: No such file"));
+   assert_int_equal(tool_run("AGX_TOOL", "virtual -- /dev/null", text), 126);
+}
+
+static void mistakes_are_named(void **state)
+{
+   static const struct {
+      const char *arguments, *words;
+   } rows[] = {
+      {"virtual", "no command to run"},
+      {"virtual --check --", "no command to run"},
+      {"virtual --chip g99 -- ls", "--chip g99: there is no such chip"},
+      {"virtual --chip -- ls", "--chip: not an option, or its value is missing"},
+      {"virtual --chaos -- ls", "--chaos: not an option, or its value is missing"},
+      {"virtual --chaos seven -- ls", "--chaos seven: not a number of 64 bits"},
+      {"virtual --timeout 18446744073709551616 ls", "--timeout 18446744073709551616: not a number"},
+      {"virtual --timeout -1 ls", "--timeout -1: not a number"},
+      {"virtual --inject /nonexistent ls", "--inject /nonexistent: No such file"},
+      {"virtual --json ls", "--json: the form of --stats"},
+      {"virtual --stats= ls", "--stats=: the file's name is missing"},
+      {"virtual --fast ls", "--fast: there is no such option"},
+   };
+   static char text[TOOL_MAX_OUTPUT];
+   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+      assert_int_equal(tool_run("AGX_TOOL", rows[i].arguments, text), 2);
+      if (!strstr(text, rows[i].words))
+         fail_msg("%s: %s", rows[i].arguments, text);
+   }
+   assert_int_equal(tool_run("AGX_TOOL", "virtual --help", text), 0);
+   assert_non_null(strstr(text, "--inject FILE"));
 }
 
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_program_sees_the_node),
+      cmocka_unit_test(a_program_sees_the_node), cmocka_unit_test(options_reach_the_program),
+      cmocka_unit_test(what_is_preloaded_stays), cmocka_unit_test(the_end_is_passed_on),
       cmocka_unit_test(mistakes_are_named),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,11 +60,21 @@ static const struct agx_command {
     "                   exit code is 1 when one differs\n"
     "  --device NAME    as for `agx info`\n"
     "  --json           print one object: {\"kernel\", \"device\", \"ns\", \"outputs\": [...]}\n"},
-   {"virtual", "[--chip NAME] -- COMMAND...", "run a program that sees the virtual AGX",
-    agx_cmd_virtual,
+   {"virtual",
+    "[--chip NAME] [--stats[=FILE] [--json]] [--check] [--strict] [--chaos SEED]\n"
+    "                   [--inject FILE] [--timeout N] [--] COMMAND...",
+    "run a program that sees the virtual AGX", agx_cmd_virtual,
     "Any dynamically linked program: it finds a render node of an Apple GPU, whatever the machine\n"
-    "has. docs/virtual.md tells how far programs get, and the AGX_VIRTUAL_* knobs.\n"
-    "  --chip NAME  g13g (the default), g13s, g13c, g13d, g14g, g14s, g14c or g14d, or the SoC\n"},
+    "has; the programs that it starts share the device. docs/virtual.md tells how far programs\n"
+    "get. The exit code is the command's, 128 + N when signal N ended it; 127: no such command.\n"
+    "  --chip NAME     g13g (the default), g13s, g13c, g13d, g14g, g14s, g14c or g14d, or the SoC\n"
+    "  --stats[=FILE]  count what each dispatch does; to standard error, or into FILE\n"
+    "  --json          the statistics as JSON\n"
+    "  --check         what hardware leaves undefined ends the submission, and is told\n"
+    "  --strict        so does an access to memory that isn't mapped\n"
+    "  --chaos SEED    everything that the stream does not order runs in random order\n"
+    "  --inject FILE   failures by script\n"
+    "  --timeout N     instructions that a SIMD-group may execute; 0: no limit\n"},
 };
 
 static void print_overview(FILE *to)

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * agx virtual: runs a program that sees the virtual AGX as a render node, by preloading
- * libagx_virtual.so.
+ * agx virtual: the options, and the environment in which the command sees the virtual
+ * AGX. virtual_run.c starts it.
  */
+#include "virtual.h"
+
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +16,15 @@
 #include "agx.h"
 #include "agx/chip.h"
 #include "base/status.h"
+#include "base/util.h"
 
 #define LIBRARY "libagx_virtual.so"
+
+struct options {
+   const struct agx_chip *chip;
+   bool stats, json, check, strict;
+   const char *stats_file, *chaos, *inject, *timeout;
+};
 
 /* The library beside this program: ../lib of an installed tree. */
 static agx_status find_library(char *path, size_t capacity)
@@ -36,41 +47,176 @@ static agx_status find_library(char *path, size_t capacity)
                    path);
 }
 
-static agx_status set_environment(const char *chip)
+static agx_status set(const char *name, const char *value)
 {
-   char library[600], preload[1400], device[64];
+   if (setenv(name, value, 1) != 0)
+      return agx_status_fail_errno(errno, "environment: %s", name);
+   return AGX_OK;
+}
+
+/* Ours in front of those that are preloaded anyway, and only once. */
+static agx_status set_preload(void)
+{
+   char library[600], all[4096];
    const char *earlier = getenv("LD_PRELOAD");
    AGX_TRY(find_library(library, sizeof(library)));
-   int length = snprintf(preload, sizeof(preload), "%s%s%s", library,
-                         earlier && *earlier ? ":" : "", earlier ? earlier : "");
-   if (length < 0 || (size_t)length >= sizeof(preload))
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "LD_PRELOAD is too long");
-   snprintf(device, sizeof(device), "virtual:%s", chip);
-   if (setenv("LD_PRELOAD", preload, 1) != 0 || setenv("AGX_DEVICE", device, 1) != 0)
-      return agx_status_fail_errno(errno, "environment");
-   return AGX_OK;
+   size_t own = strlen(library);
+   if (earlier && strncmp(earlier, library, own) == 0 && strchr(" :", earlier[own]))
+      return AGX_OK;
+   int length = snprintf(all, sizeof(all), "%s%s%s", library, earlier && *earlier ? ":" : "",
+                         earlier ? earlier : "");
+   if (length < 0 || (size_t)length >= sizeof(all))
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "LD_PRELOAD: %zu bytes are too long", strlen(earlier));
+   return set("LD_PRELOAD", all);
+}
+
+/* The command may go to another folder before it looks. */
+static agx_status set_path(const char *name, const char *prefix, const char *path)
+{
+   char folder[PATH_MAX] = "", all[2 * PATH_MAX];
+   if (path[0] != '/' && !getcwd(folder, sizeof(folder)))
+      return agx_status_fail_errno(errno, "the working folder");
+   int length =
+      snprintf(all, sizeof(all), "%s%s%s%s", prefix, folder, path[0] == '/' ? "" : "/", path);
+   if (length < 0 || (size_t)length >= sizeof(all))
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: the path is too long", path);
+   return set(name, all);
+}
+
+static agx_status set_stats(const struct options *options)
+{
+   const char *form = options->json ? "json" : "table";
+   if (!options->stats_file)
+      return set("AGX_VIRTUAL_STATS", form);
+   return set_path("AGX_VIRTUAL_STATS", options->json ? "json:" : "table:", options->stats_file);
+}
+
+static agx_status set_environment(const struct options *options)
+{
+   char device[64];
+   snprintf(device, sizeof(device), "virtual:%s", options->chip->name);
+   AGX_TRY(set("AGX_DEVICE", device));
+   if (options->check)
+      AGX_TRY(set("AGX_VIRTUAL_CHECK", "1"));
+   if (options->strict)
+      AGX_TRY(set("AGX_VIRTUAL_STRICT", "1"));
+   if (options->chaos)
+      AGX_TRY(set("AGX_VIRTUAL_CHAOS", options->chaos));
+   if (options->timeout)
+      AGX_TRY(set("AGX_VIRTUAL_TIMEOUT", options->timeout));
+   if (options->inject)
+      AGX_TRY(set_path("AGX_VIRTUAL_INJECT", "", options->inject));
+   if (options->stats)
+      AGX_TRY(set_stats(options));
+   return set_preload();
+}
+
+/* Decimal, 0x or 0 in front as in C, at most 64 bits. */
+static bool is_number(const char *text)
+{
+   char *end;
+   errno = 0;
+   if (!isdigit((unsigned char)text[0]))
+      return false;
+   strtoull(text, &end, 0);
+   return errno == 0 && *end == 0;
+}
+
+static bool is_option(const char *name, const char *argument)
+{
+   return strcmp(name, argument) == 0;
+}
+
+/* An option without a value: true when it was one. */
+static bool take_flag(struct options *options, const char *argument)
+{
+   const struct {
+      const char *name;
+      bool *flag;
+   } flags[] = {
+      {"--stats", &options->stats},
+      {"--json", &options->json},
+      {"--check", &options->check},
+      {"--strict", &options->strict},
+   };
+   for (size_t i = 0; i < AGX_COUNT(flags); i++) {
+      if (!is_option(flags[i].name, argument))
+         continue;
+      *flags[i].flag = true;
+      return true;
+   }
+   if (strncmp(argument, "--stats=", 8) != 0)
+      return false;
+   options->stats = true;
+   options->stats_file = argument + 8;
+   return true;
+}
+
+/* An option with a value, NULL when it is missing: an exit code, or -1 when it is good. */
+static int take_value(struct options *options, const char *name, const char *value)
+{
+   const struct {
+      const char *name;
+      const char **to;
+      bool is_number;
+   } values[] = {
+      {"--chaos", &options->chaos, true},
+      {"--timeout", &options->timeout, true},
+      {"--inject", &options->inject, false},
+   };
+   if (is_option("--chip", name) && value) {
+      options->chip = agx_chip_find(value);
+      return options->chip ? -1
+                           : agx_tool_usage("virtual", "--chip %s: there is no such chip", value);
+   }
+   for (size_t i = 0; i < AGX_COUNT(values); i++) {
+      if (!is_option(values[i].name, name))
+         continue;
+      if (!value)
+         break;
+      if (values[i].is_number && !is_number(value))
+         return agx_tool_usage("virtual", "%s %s: not a number of 64 bits", name, value);
+      *values[i].to = value;
+      return -1;
+   }
+   if (!value)
+      return agx_tool_usage("virtual", "%s: not an option, or its value is missing", name);
+   return agx_tool_usage("virtual", "%s: there is no such option", name);
+}
+
+/* What no option can be sure of alone: an exit code, or -1 when all is well. */
+static int check_options(const struct options *options)
+{
+   if (options->json && !options->stats)
+      return agx_tool_usage("virtual", "--json: the form of --stats, which is not asked for");
+   if (options->stats_file && !options->stats_file[0])
+      return agx_tool_usage("virtual", "--stats=: the file's name is missing");
+   if (options->inject && access(options->inject, R_OK) != 0)
+      return agx_tool_usage("virtual", "--inject %s: %s", options->inject, strerror(errno));
+   return -1;
 }
 
 int agx_cmd_virtual(int argc, char **argv)
 {
-   const struct agx_chip *chip = agx_chip_at(0);
-   int at = 1;
+   struct options options = {.chip = agx_chip_at(0)};
+   int at = 1, exit_code;
    for (; at < argc && argv[at][0] == '-'; at++) {
-      if (strcmp(argv[at], "--") == 0) {
+      if (is_option("--", argv[at])) {
          at++;
          break;
       }
-      if (strcmp(argv[at], "--chip") != 0 || at + 1 == argc)
-         return agx_tool_usage(argv[0], "%s: not an option of this version", argv[at]);
-      chip = agx_chip_find(argv[++at]);
-      if (!chip)
-         return agx_tool_usage(argv[0], "--chip %s: there is no such chip", argv[at]);
+      if (take_flag(&options, argv[at]))
+         continue;
+      const char *value = at + 1 < argc && !is_option("--", argv[at + 1]) ? argv[at + 1] : NULL;
+      if ((exit_code = take_value(&options, argv[at], value)) >= 0)
+         return exit_code;
+      at++;
    }
+   if ((exit_code = check_options(&options)) >= 0)
+      return exit_code;
    if (at >= argc)
       return agx_tool_usage(argv[0], "no command to run");
-   if (set_environment(chip->name) != AGX_OK)
+   if (set_environment(&options) != AGX_OK || agx_tool_run_virtual(argv + at, &exit_code) != AGX_OK)
       return agx_tool_failed(argv[0]);
-   execvp(argv[at], argv + at);
-   (void)!agx_status_fail_errno(errno, "%s", argv[at]);
-   return agx_tool_failed(argv[0]);
+   return exit_code;
 }
