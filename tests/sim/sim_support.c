@@ -236,7 +236,7 @@ static uint8_t *write_words(const struct sim_launch *launch, uint8_t *to)
 
 agx_status sim_launch_run(struct sim_launch *launch)
 {
-   static const struct agx_chip chip = {.name = "g13g"};
+   const struct agx_chip *chip = agx_chip_find("g13g");
    struct sim_memory *memory = &launch->memory;
    uint8_t *usc = sim_map(memory, SIM_USC_BASE, 0x40000, false);
    assemble_program(launch->program, usc + SIM_CODE, 0x4000);
@@ -249,7 +249,7 @@ agx_status sim_launch_run(struct sim_launch *launch)
       agxs_put_le32(uniforms + 8 * i + 4, (uint32_t)(launch->uniform[i] >> 32));
    }
    sim_write_stream(launch, sim_map(memory, SIM_STREAM, 0x4000, false));
-   return agxs_run_compute(&chip, &memory->interface, &launch->options, SIM_USC_BASE, SIM_STREAM,
+   return agxs_run_compute(chip, &memory->interface, &launch->options, SIM_USC_BASE, SIM_STREAM,
                            &launch->stats);
 }
 

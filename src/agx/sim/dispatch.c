@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agx/sim/profile.h"
 #include "agx/sim/workgroup.h"
 #include "base/util.h"
 
@@ -204,6 +205,8 @@ agx_status agxs_pool_run(struct agxs_pool *pool, const struct agxs_dispatch *dis
    while (pool->busy)
       pthread_cond_wait(&pool->idle, &pool->mutex);
    pthread_mutex_unlock(&pool->mutex);
+   for (uint32_t i = 0; i < pool->helper_count; i++)
+      agxs_profile_merge(&pool->own, &pool->helpers[i].worker);
    if (pool->failed_at != UINT64_MAX)
       return AGX_FAIL(pool->status, "%s", pool->text);
    return AGX_OK;

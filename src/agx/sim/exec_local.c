@@ -6,28 +6,13 @@
  * program finds what it adjusted for at 0 and up. Beyond what the launch declared,
  * threadgroup loads give 0 and stores are dropped, as soft faults.
  */
+#include "agx/sim/address.h"
 #include "agx/sim/atomic.h"
 #include "agx/sim/elements.h"
 #include "agx/sim/exec.h"
 #include "agx/sim/format.h"
 #include "agx/sim/kernel.h"
 #include "agx/sim/lanes.h"
-
-/* Byte address in threadgroup memory of element 0; 16 bits wide. */
-static void get_local_addresses(const struct agxs_group *group, const struct agxs_uop *uop,
-                                unsigned bytes, struct agxs_row *out)
-{
-   struct agxs_row index;
-   agxs_get_u32(group, &uop->src[1], out);
-   if (uop->has_index) {
-      agxs_get_u32(group, &uop->src[2], &index);
-   } else {
-      AGXS_FOR_LANES (i)
-         index.lane[i] = (uint32_t)uop->imm;
-   }
-   AGXS_FOR_LANES (i)
-      out->lane[i] = out->lane[i] + index.lane[i] * bytes;
-}
 
 /* True when every element that active lanes name lies in threadgroup memory and needs no
  * conversion; the offsets are then good for agxs_load_elements and agxs_store_elements. */
@@ -67,7 +52,7 @@ const struct agxs_uop *AGXS_EXEC(lload)(struct agxs_group *group, const struct a
    unsigned bytes = agxs_formats[uop->format].bytes;
    struct agxs_row address;
    bool stop = false;
-   get_local_addresses(group, uop, bytes, &address);
+   agxs_get_local_addresses(group, uop, bytes, &address);
    if (is_inside(group, uop, bytes, &address)) {
       agxs_load_elements(group, uop, group->worker->shared, &address);
       return uop + 1;
@@ -93,7 +78,7 @@ const struct agxs_uop *AGXS_EXEC(lstore)(struct agxs_group *group, const struct 
    unsigned bytes = agxs_formats[uop->format].bytes;
    struct agxs_row address;
    bool stop = false;
-   get_local_addresses(group, uop, bytes, &address);
+   agxs_get_local_addresses(group, uop, bytes, &address);
    if (is_inside(group, uop, bytes, &address)) {
       agxs_store_elements(group, uop, group->worker->shared, &address);
       return uop + 1;
@@ -120,7 +105,7 @@ const struct agxs_uop *AGXS_EXEC(latomic)(struct agxs_group *group, const struct
 {
    struct agxs_row address;
    bool stop = false;
-   get_local_addresses(group, uop, 4, &address);
+   agxs_get_local_addresses(group, uop, 4, &address);
    AGXS_FOR_LANES (i) {
       if (!group->exec.lane[i])
          continue;
@@ -151,17 +136,6 @@ const struct agxs_uop *AGXS_EXEC(stack_adjust)(struct agxs_group *group, const s
    return uop + 1;
 }
 
-/* The offset that the instruction names, before its elements; read before any write. */
-static void get_stack_offsets(const struct agxs_group *group, const struct agxs_uop *uop,
-                              int64_t *out)
-{
-   uint64_t index[AGXS_LANES];
-   if (uop->has_index)
-      agxs_get_i64(group, &uop->src[2], index);
-   AGXS_FOR_LANES (i)
-      out[i] = uop->has_index ? (int64_t)index[i] : uop->imm;
-}
-
 /* Byte offset from the stack's low end, or -1 after failing the group. */
 static int64_t find_stack(struct agxs_group *group, const struct agxs_uop *uop, unsigned lane,
                           int64_t offset)
@@ -182,7 +156,7 @@ const struct agxs_uop *AGXS_EXEC(stack_load)(struct agxs_group *group, const str
    unsigned bytes = agxs_formats[uop->format].bytes;
    uint32_t kept = bytes == 4 ? ~0u : (1u << 8 * bytes) - 1;
    int64_t offset[AGXS_LANES];
-   get_stack_offsets(group, uop, offset);
+   agxs_get_stack_offsets(group, uop, offset);
    AGXS_FOR_LANES (i) {
       unsigned slot = 0;
       for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
@@ -203,7 +177,7 @@ const struct agxs_uop *AGXS_EXEC(stack_store)(struct agxs_group *group, const st
    unsigned bytes = agxs_formats[uop->format].bytes;
    uint32_t kept = bytes == 4 ? ~0u : (1u << 8 * bytes) - 1;
    int64_t offset[AGXS_LANES];
-   get_stack_offsets(group, uop, offset);
+   agxs_get_stack_offsets(group, uop, offset);
    AGXS_FOR_LANES (i) {
       unsigned slot = 0;
       for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {

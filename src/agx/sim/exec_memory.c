@@ -4,36 +4,13 @@
  * once; when all of them lie in one page, one translation serves the instruction.
  * Unmapped memory is a soft fault per element. Source: reference/isa isa.md 7.
  */
+#include "agx/sim/address.h"
 #include "agx/sim/atomic.h"
 #include "agx/sim/elements.h"
 #include "agx/sim/exec.h"
 #include "agx/sim/floats.h"
 #include "agx/sim/format.h"
 #include "agx/sim/lanes.h"
-
-/* src[1] is the base, src[2] the index (imm when there is none); scale_log2 turns
- * an index into bytes. */
-static void get_addresses(const struct agxs_group *group, const struct agxs_uop *uop,
-                          unsigned scale_log2, uint64_t *va)
-{
-   agxs_get_i64(group, &uop->src[1], va);
-   if (!uop->has_index) {
-      uint64_t offset = (uint64_t)uop->imm << scale_log2;
-      AGXS_FOR_LANES (i)
-         va[i] += offset;
-      return;
-   }
-   uint64_t index[AGXS_LANES];
-   agxs_get_i64(group, &uop->src[2], index);
-   AGXS_FOR_LANES (i)
-      va[i] += index[i] << scale_log2;
-}
-
-static unsigned scale_of(const struct agxs_uop *uop, unsigned bytes)
-{
-   unsigned size_log2 = (unsigned)__builtin_ctz(bytes);
-   return agxs_formats[uop->format].channels ? 2 : size_log2 + uop->shift;
-}
 
 /* The page that holds all that the active lanes touch, with the lanes' offsets in it,
  * or NULL when there is no such page, or it is not mapped. */
@@ -89,7 +66,7 @@ const struct agxs_uop *AGXS_EXEC(load)(struct agxs_group *group, const struct ag
    const struct agxs_format *format = &agxs_formats[uop->format];
    uint64_t va[AGXS_LANES];
    struct agxs_row offset;
-   get_addresses(group, uop, scale_of(uop, format->bytes), va);
+   agxs_get_addresses(group, uop, agxs_scale_log2(uop, format->bytes), va);
    const uint8_t *page =
       format->is_raw ? common_page(group, va, 4u * format->bytes, AGXS_READ, &offset) : NULL;
    if (page) {
@@ -143,7 +120,7 @@ const struct agxs_uop *AGXS_EXEC(store)(struct agxs_group *group, const struct a
    const struct agxs_format *format = &agxs_formats[uop->format];
    uint64_t va[AGXS_LANES];
    struct agxs_row offset;
-   get_addresses(group, uop, scale_of(uop, format->bytes), va);
+   agxs_get_addresses(group, uop, agxs_scale_log2(uop, format->bytes), va);
    uint8_t *page =
       format->is_raw ? common_page(group, va, 4u * format->bytes, AGXS_WRITE, &offset) : NULL;
    if (page) {
@@ -160,7 +137,7 @@ const struct agxs_uop *AGXS_EXEC(store)(struct agxs_group *group, const struct a
 const struct agxs_uop *AGXS_EXEC(atomic)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    uint64_t va[AGXS_LANES];
-   get_addresses(group, uop, 2, va);
+   agxs_get_addresses(group, uop, 2, va);
    AGXS_FOR_LANES (i) {
       if (!group->exec.lane[i])
          continue;

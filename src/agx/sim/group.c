@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "agx/sim/kernel.h"
+#include "agx/sim/profile.h"
 #include "base/util.h"
 
 static uint32_t pc_of(const struct agxs_group *group, const struct agxs_uop *uop)
@@ -79,7 +80,7 @@ bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,
    return false;
 }
 
-/* Both loops run until the group stops or has executed `left` uops; they return how
+/* The loops run until the group stops or has executed `left` uops; they return how
  * many, and leave in group->next where to go on. */
 static uint64_t run_plain(struct agxs_group *group, uint64_t left, uint64_t *units)
 {
@@ -116,6 +117,29 @@ static uint64_t run_checked(struct agxs_group *group, uint64_t left, uint64_t *u
    return count;
 }
 
+/* Counts, and checks when that is asked for too. */
+static uint64_t run_profiled(struct agxs_group *group, uint64_t left, uint64_t *units)
+{
+   const bool check = group->worker->dispatch->options->check;
+   const struct agxs_uop *uop = group->next;
+   uint64_t count = 0;
+   while (count < left) {
+      if (check && !agxs_check_before(group, uop))
+         return count;
+      agxs_profile_before(group, uop);
+      const struct agxs_uop *next = uop->exec(group, uop);
+      count++;
+      units[uop->unit]++;
+      if (check)
+         agxs_check_after(group, uop);
+      if (!agxs_profile_after(group, uop) || !next)
+         return count;
+      uop = next;
+   }
+   group->next = uop;
+   return count;
+}
+
 void agxs_group_run(struct agxs_group *group)
 {
    const struct agxs_options *options = group->worker->dispatch->options;
@@ -125,8 +149,9 @@ void agxs_group_run(struct agxs_group *group)
    uint64_t left = limit ? limit - group->instructions : UINT64_MAX;
    uint64_t turn = AGX_MIN(left, AGXS_TURN);
    group->state = AGXS_GROUP_READY;
-   uint64_t count =
-      options->check ? run_checked(group, turn, units) : run_plain(group, turn, units);
+   uint64_t count = group->worker->profile ? run_profiled(group, turn, units)
+                    : options->check       ? run_checked(group, turn, units)
+                                           : run_plain(group, turn, units);
    count -= units[AGXS_UNIT_LINK];
    group->instructions += count;
    stats->instructions += count;

@@ -137,6 +137,11 @@ void agxs_kernel_fill_pool(const struct agxs_kernel *kernel, const uint16_t *uni
    }
 }
 
+static bool keeps_registers(const struct agxs_kernel *kernel)
+{
+   return kernel->request.check || kernel->request.profile;
+}
+
 /* Appends a uop for pc; info and regs go along. Returns its index. */
 static uint32_t append_uop(struct build *build, const struct agxs_uop *uop,
                            struct agxs_uop_info info, const struct agxs_uop_regs *regs)
@@ -149,7 +154,7 @@ static uint32_t append_uop(struct build *build, const struct agxs_uop *uop,
          agx_arena_grow(&kernel->arena, kernel->uops, index, larger, sizeof(*kernel->uops));
       kernel->info =
          agx_arena_grow(&kernel->arena, kernel->info, index, larger, sizeof(*kernel->info));
-      if (kernel->request.check)
+      if (keeps_registers(kernel))
          kernel->regs =
             agx_arena_grow(&kernel->arena, kernel->regs, index, larger, sizeof(*kernel->regs));
       kernel->uop_capacity = larger;
@@ -157,7 +162,7 @@ static uint32_t append_uop(struct build *build, const struct agxs_uop *uop,
    kernel->uops[index] = *uop;
    kernel->uops[index].exec = build->set->exec[uop->exec_index];
    kernel->info[index] = info;
-   if (kernel->request.check)
+   if (keeps_registers(kernel))
       kernel->regs[index] = *regs;
    kernel->uop_count++;
    return index;
@@ -240,6 +245,10 @@ static bool decode_one(struct build *build, uint32_t pc, uint32_t *out_length)
    keep_bytes(build, bytes, length);
    struct agxs_uop_info info = {
       .pc = pc, .length = (uint8_t)length, .async_group = bound.async_group};
+   if (status == AGX_OK && kernel->request.profile) {
+      info.op = instr.op;
+      info.cost = agx_isa_cost(&instr);
+   }
    uint32_t index = append_uop(build, &bound.uop, info, &bound.regs);
    if (2 * kernel->uop_count > kernel->hash_capacity)
       grow_hash(kernel);
@@ -321,7 +330,7 @@ static bool same_request(const struct agxs_kernel_request *a, const struct agxs_
 {
    return a->usc_base == b->usc_base && a->entry == b->entry && a->halves == b->halves &&
           a->uniform_halves == b->uniform_halves && a->is_preamble == b->is_preamble &&
-          a->check == b->check;
+          a->check == b->check && a->profile == b->profile;
 }
 
 bool agxs_kernel_matches(const struct agxs_kernel *kernel, struct agxs_tlb *tlb,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/sim/profile.h"
 #include "agx/sim/workgroup.h"
 #include "base/util.h"
 
@@ -140,9 +141,10 @@ static agx_status prepare_dispatch(struct agxs_run *run, const struct agx_hw_lau
    return AGX_OK;
 }
 
-/* One lane, before the kernel; it counts as no thread. */
+/* One lane, before the kernel; it counts as no thread. *out_cycles: with options.profile. */
 static agx_status run_preamble(struct agxs_run *run, const struct agx_hw_launch *launch,
-                               struct agxs_kernel_request request, uint32_t code)
+                               struct agxs_kernel_request request, uint32_t code,
+                               uint64_t *out_cycles)
 {
    static const uint32_t origin[3];
    struct agxs_worker *worker = agxs_pool_worker(run->pool);
@@ -160,6 +162,7 @@ static agx_status run_preamble(struct agxs_run *run, const struct agx_hw_launch 
    worker->stats.workgroups = before.workgroups;
    worker->stats.simd_groups = before.simd_groups;
    worker->stats.threads = before.threads;
+   *out_cycles = run->options->profile ? agxs_profile_cycles(worker) : 0;
    return status;
 }
 
@@ -184,16 +187,20 @@ static agx_status run_kernel(struct agxs_run *run, const struct agx_hw_launch *l
       .halves = program->gpr_halves,
       .uniform_halves = launch->uniform_halves,
       .check = run->options->check,
+      .profile = run->options->profile,
    };
    struct agxs_dispatch dispatch;
+   uint64_t preamble = 0;
    if (program->has_preamble)
-      AGX_TRY(run_preamble(run, launch, request, program->preamble_offset));
+      AGX_TRY(run_preamble(run, launch, request, program->preamble_offset, &preamble));
    AGX_TRY(prepare_dispatch(run, launch, &request, &dispatch));
    memcpy(dispatch.local, launch->local, sizeof(dispatch.local));
    memcpy(dispatch.grid, launch->global, sizeof(dispatch.grid));
    dispatch.shared_bytes = program->shared_B;
    dispatch.stack_words = AGX_MIN(stack_words(program->spill_code), dispatch.kernel->stack_words);
-   return agxs_pool_run(run->pool, &dispatch);
+   AGX_TRY(agxs_pool_run(run->pool, &dispatch));
+   return run->options->profile ? agxs_profile_report(agxs_pool_worker(run->pool), preamble)
+                                : AGX_OK;
 }
 
 agx_status agxs_run_launch(struct agxs_run *run, const struct agx_hw_launch *launch,

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "agx/chip.h"
+#include "agx/isa/cost.h"
 #include "agx/isa/isa.h"
 #include "agx/sim/memory.h"
 #include "agx/sim/sim.h"
@@ -35,6 +36,7 @@ struct agxs_row {
 } __attribute__((aligned(64)));
 
 struct agxs_group;
+struct agxs_profile;
 struct agxs_uop;
 struct agxs_kernel;
 
@@ -88,9 +90,11 @@ struct agxs_uop_info {
    uint8_t length;
    bool is_link;        /* no instruction of the program: joins two stretches of code */
    uint8_t async_group; /* 1 + the group that the instruction occupies; 0 for none */
+   uint16_t op;         /* enum agx_isa_op */
+   struct agx_isa_cost cost;
 };
 
-/* Register halves that a uop touches, for check mode. */
+/* Register halves that a uop touches, for check mode and statistics. */
 struct agxs_uop_regs {
    uint64_t reads[4], writes[4], discards[4];
 };
@@ -115,7 +119,8 @@ struct agxs_kernel_request {
    uint32_t halves;         /* registers declared */
    uint32_t uniform_halves; /* uniforms declared */
    bool is_preamble;
-   bool check; /* collect what check mode needs, refuse what it forbids */
+   bool check;   /* collect what check mode needs, refuse what it forbids */
+   bool profile; /* collect what statistics need; one uop for each instruction */
 };
 
 struct agxs_kernel {
@@ -123,7 +128,7 @@ struct agxs_kernel {
    struct agxs_kernel_request request;
    struct agxs_uop *uops;
    struct agxs_uop_info *info;
-   struct agxs_uop_regs *regs; /* check mode only, else NULL */
+   struct agxs_uop_regs *regs; /* check mode and statistics only, else NULL */
    uint32_t uop_count, uop_capacity;
    struct agxs_constant *constants;
    uint32_t constant_count, constant_capacity;
@@ -166,6 +171,7 @@ struct agxs_worker {
    uint8_t *shared;                                       /* AGX_MAX_SHARED_BYTES and some */
    uint32_t workgroup[3];
    struct agxs_stats stats;
+   struct agxs_profile *profile; /* with options.profile, from the first launch on; else NULL */
 };
 
 struct agxs_group {

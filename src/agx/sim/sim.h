@@ -28,6 +28,8 @@ struct agxs_memory {
    const _Atomic uint64_t *generation;
 };
 
+struct agxs_dispatch_stats; /* agx/sim/profile.h */
+
 enum agxs_fault_kind {
    AGXS_FAULT_SOFT_LOAD,  /* load from unmapped memory: gave 0 */
    AGXS_FAULT_SOFT_STORE, /* store or atomic to unmapped or read-only memory: dropped */
@@ -48,6 +50,7 @@ struct agxs_options {
    bool strict;                         /* a soft fault is a hard one */
    bool check;                          /* report what real hardware leaves undefined */
    bool no_execute;                     /* walk and validate streams, run no thread */
+   bool profile;                        /* count for on_dispatch; several times slower */
    uint32_t thread_count;               /* workers; 0 = one per online processor */
    uint64_t max_instructions_per_group; /* per SIMD-group; 0 = no limit; exceeding it = timeout */
    uint64_t max_workgroups;             /* per run; 0 = no limit; exceeding it = timeout */
@@ -55,6 +58,9 @@ struct agxs_options {
    void *user;
    /* Each fault, soft or hard; any thread; may be NULL. */
    void (*on_fault)(void *user, const struct agxs_fault *fault);
+   /* With profile: each launch that has run to its end without an error, in the stream's
+    * order, on the calling thread; may be NULL. */
+   void (*on_dispatch)(void *user, const struct agxs_dispatch_stats *stats);
 };
 
 /* Values of enum agx_isa_unit. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "agx/sim/lanes.h"
+#include "agx/sim/profile.h"
 #include "base/util.h"
 
 #define SHARED_PAD 64
@@ -21,6 +22,7 @@ agx_status agxs_worker_init(struct agxs_worker *worker, const struct agxs_memory
 
 void agxs_worker_fini(struct agxs_worker *worker)
 {
+   agxs_profile_free(worker);
    free(worker->groups);
    free(worker->registers);
    free(worker->shared);
@@ -67,7 +69,8 @@ agx_status agxs_worker_begin(struct agxs_worker *worker, const struct agxs_dispa
                      sizeof(struct agxs_group)));
    AGX_TRY(
       make_room((void **)&worker->registers, &worker->row_capacity, rows, sizeof(struct agxs_row)));
-   return make_room((void **)&worker->stack, &worker->stack_capacity, words, sizeof(uint32_t));
+   AGX_TRY(make_room((void **)&worker->stack, &worker->stack_capacity, words, sizeof(uint32_t)));
+   return dispatch->options->profile ? agxs_profile_begin(worker) : AGX_OK;
 }
 
 /* Lanes of a SIMD-group that have a thread inside the grid. */
@@ -169,8 +172,12 @@ agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[
    for (uint32_t i = 0; i < count; i++)
       agxs_group_start(worker, i, whole ? ~0u : lanes_inside(worker, i));
    worker->stats.workgroups++;
+   if (worker->profile)
+      agxs_profile_enter(worker);
    do {
       AGX_TRY(run_round(worker, count, &left));
    } while (left);
+   if (worker->profile)
+      agxs_profile_leave(worker);
    return AGX_OK;
 }
