@@ -13,6 +13,7 @@ help:
 	@echo "make bench         measure compile results, recording and submission; print a table"
 	@echo "make build         build and install into ./out"
 	@echo "make test-aarch64  cross-build for aarch64 and run the unit tests under qemu-user"
+	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
 	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
 	@echo "make format        lay out the sources with clang-format"
 	@echo "make clean         remove everything that was built"
@@ -58,6 +59,11 @@ test-aarch64: deps
 	AGX_HOST_PAGE=16384 meson test -C build-aarch64 --no-rebuild --print-errorlogs \
 	   --timeout-multiplier 10 $(AARCH64_SUITES)
 
+# Debian sid's own Mesa on the virtual AGX; scripts/mesa.sh says what MESA_MODES, MESA_KERNELS,
+# MESA_CHIP and MESA_JSON do, and where its folder lies.
+test-mesa: build
+	@OUT=$(OUT) scripts/mesa.sh test
+
 # libFuzzer over the parsers, as long as FUZZ_SECONDS says for each; needs clang and its runtime.
 FUZZ_SECONDS ?= 600
 fuzz: deps
@@ -78,4 +84,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build run test bench test-aarch64 fuzz format check-format clean
+.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz format check-format clean

@@ -1,0 +1,161 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Runs Debian sid's own Mesa on the virtual AGX: a folder with sid is made once, then
+# vulkaninfo and every kernel of tests/corpus run there under `agx virtual`.
+#
+#    mesa.sh setup          makes the folder (about 700 MB, a few minutes), or completes it
+#    mesa.sh test           does that, then the test; exit code 0 when every kernel matches
+#    mesa.sh run COMMAND... runs a command in the folder, with Honeykrisp as the Vulkan driver
+#
+# Environment:
+#    PEER_ROOT      the folder; default ~/.cache/agx-peer/sid
+#    MESA_MIRROR    where packages come from; default what this machine's apt uses
+#    MESA_MODES     of plain robust check chaos; default all
+#    MESA_KERNELS   only these kernels
+#    MESA_CHIP      chip of the virtual AGX; default g13g
+#    MESA_JSON      a file for the results
+#    OUT            the installed tree; default out
+set -eu
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+out=${OUT:-$top/out}
+root=${PEER_ROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/agx-peer/sid}
+chip=${MESA_CHIP:-g13g}
+packages="mesa-vulkan-drivers libvulkan-dev vulkan-tools gcc libc6-dev libdrm2 libelf1t64"
+
+fail() { echo "mesa.sh: $*" >&2; exit 1; }
+
+# The first Debian mirror in apt's lists, in either of their forms.
+mirror() {
+   if [ -n "${MESA_MIRROR:-}" ]; then echo "$MESA_MIRROR"; return; fi
+   found=$(cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list /etc/apt/sources.list 2>/dev/null |
+      awk '$1 == "URIs:" || $1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /^https?:.*\/debian\/?$/) { print $i; exit } }')
+   [ -n "$found" ] || fail "apt's lists name no Debian mirror; give one in MESA_MIRROR"
+   echo "$found"
+}
+
+# In a mount namespace of its own, so that nothing stays mounted in the folder.
+inside() {
+   unshare --mount --propagation private sh -eu -c '
+      root=$1 top=$2 out=$3 work=$4; shift 4
+      mkdir -p "$root/agxhal/source" "$root/agxhal/out" "$root/agxhal/work"
+      mount -t proc proc "$root/proc"
+      mount --bind /dev "$root/dev"
+      mount --bind "$top" "$root/agxhal/source"
+      [ ! -d "$out" ] || mount --bind "$out" "$root/agxhal/out"
+      mount --bind "$work" "$root/agxhal/work"
+      exec chroot "$root" env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C \
+         TMPDIR=/tmp MESA_SHADER_CACHE_DISABLE=1 VK_LOADER_LAYERS_DISABLE="~implicit~" \
+         VK_DRIVER_FILES=/usr/share/vulkan/icd.d/asahi_icd.json VK_ICD_FILENAMES=/usr/share/vulkan/icd.d/asahi_icd.json \
+         AGX_DEBUG="${AGX_DEBUG:-}" "$@"' sh "$root" "$top" "$out" "$work" "$@"
+}
+
+setup() {
+   if [ ! -x "$root/usr/bin/dpkg" ]; then
+      "$top/scripts/install-deps.sh" mesa
+      mkdir -p "$root"
+      echo "Making a folder with Debian sid in $root."
+      url=$(mirror) || exit 1
+      debootstrap --variant=minbase sid "$root" "$url" || fail "debootstrap failed; its log: $root/debootstrap/debootstrap.log"
+      printf '#!/bin/sh\nexit 101\n' > "$root/usr/sbin/policy-rc.d" # no services
+      chmod +x "$root/usr/sbin/policy-rc.d"
+   fi
+   missing=
+   for package in $packages; do
+      grep -A1 "^Package: $package\$" "$root/var/lib/dpkg/status" | grep -q '^Status: install ok installed' ||
+         missing="$missing $package"
+   done
+   if [ -n "$missing" ]; then
+      echo "Installing there:$missing"
+      inside apt-get update -q
+      # shellcheck disable=SC2086
+      inside env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+   fi
+   [ -f "$root/usr/share/vulkan/icd.d/asahi_icd.json" ] ||
+      fail "sid's mesa-vulkan-drivers of this architecture ($(uname -m)) has no Honeykrisp"
+}
+
+build_runner() {
+   inside sh -eu -c 'cd /agxhal/source && gcc -std=gnu11 -O2 -ffp-contract=off -Wall -D_GNU_SOURCE \
+      -Iinclude -Isrc -Itools/manifest -o /agxhal/work/vkcorpus \
+      tests/mesa/vkcorpus.c tests/mesa/vk_device.c tests/mesa/vk_kernel.c \
+      tools/manifest/manifest.c tools/manifest/inputs.c src/base/status.c src/base/half.c -lvulkan -lm'
+}
+
+agx() { inside /agxhal/out/bin/agx "$@"; }
+
+# Options of agx virtual, and of vkcorpus after a slash.
+mode_options() {
+   case $1 in
+   plain) echo "/" ;;
+   robust) echo "--strict/--robust" ;;
+   check) echo "--check --strict/" ;;
+   chaos) echo "--chaos 1/" ;;
+   *) fail "MESA_MODES: there is no mode $1 (plain robust check chaos)" ;;
+   esac
+}
+
+# One row a kernel, a column for each mode; then the words of what failed.
+table() {
+   awk -F'\t' -v modes="$modes" '
+      BEGIN { n = split(modes, mode, " "); printf "\n%-24s", "kernel"; for (i = 1; i <= n; i++) printf "%-10s", mode[i]; print "" }
+      FNR == 1 { at++ }
+      !($1 in seen) { seen[$1] = 1; names[++count] = $1 }
+      { verdict[$1, at] = $2; if ($2 == "FAIL") { failed[at]++; words = words $1 ", " mode[at] ": " $4 "\n" } else good[at]++ }
+      END {
+         for (k = 1; k <= count; k++) { printf "%-24s", names[k]; for (i = 1; i <= n; i++) printf "%-10s", verdict[names[k], i]; print "" }
+         printf "%-24s", "match"; for (i = 1; i <= n; i++) printf "%-10s", (good[i] + 0) "/" (good[i] + failed[i]); print ""
+         if (words) printf "\n%s", words
+      }' "$@"
+}
+
+json() {
+   awk -F'\t' -v modes="$modes" -v device="$device" '
+      function quoted(text) { gsub(/\\/, "\\\\", text); gsub(/"/, "\\\"", text); return "\"" text "\"" }
+      BEGIN { split(modes, mode, " "); printf "{\"device\": %s, \"runs\": [", quoted(device) }
+      FNR == 1 { at++ }
+      { printf "%s\n  {\"mode\": %s, \"kernel\": %s, \"verdict\": %s, \"ms\": %s, \"words\": %s}", (NR > 1 ? "," : ""), quoted(mode[at]), quoted($1), quoted($2), $3, quoted($4) }
+      END { print "\n]}" }' "$@"
+}
+
+run_test() {
+   [ -x "$out/bin/agx" ] || fail "$out/bin/agx is missing: make build"
+   words=$(agx virtual --chip "$chip" -- true 2>&1) ||
+      fail "what was built here does not run on sid ($words). Where this system is newer than sid, build inside the folder."
+   build_runner
+   device=$(agx virtual --chip "$chip" -- vulkaninfo --summary 2>/dev/null | sed -n 's/^[[:space:]]*deviceName *= *//p' | head -n 1)
+   case $device in
+   Apple*) echo "vulkaninfo: $device" ;;
+   *) fail "vulkaninfo names no Apple GPU, but: ${device:-nothing}" ;;
+   esac
+   modes=${MESA_MODES:-plain robust check chaos} status=0 files=
+   for mode in $modes; do
+      options=$(mode_options "$mode")
+      echo "--- $mode: agx virtual --chip $chip ${options%%/*}"
+      # shellcheck disable=SC2086
+      agx virtual --chip "$chip" ${options%%/*} -- /agxhal/work/vkcorpus ${options#*/} --tsv "/agxhal/work/$mode.tsv" \
+         /agxhal/source/tests/corpus ${MESA_KERNELS:-} || status=1
+      files="$files $work/$mode.tsv"
+      [ -s "$work/$mode.tsv" ] || fail "the run left no results"
+   done
+   # shellcheck disable=SC2086
+   table $files
+   # shellcheck disable=SC2086
+   [ -z "${MESA_JSON:-}" ] || json $files > "$MESA_JSON"
+   return $status
+}
+
+[ $# -gt 0 ] || { sed -n '3,20s/^# \{0,1\}//p' "$0"; exit 2; }
+[ "$(id -u)" = 0 ] || fail "a folder with another system needs root (debootstrap, mount, chroot): sudo $0 $*"
+command -v unshare >/dev/null || "$top/scripts/install-deps.sh" mesa
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+command=$1
+shift
+case $command in
+setup) setup ;;
+test) setup && run_test ;;
+run) inside "$@" ;;
+*) fail "$command: there is no such command (setup, test, run)" ;;
+esac

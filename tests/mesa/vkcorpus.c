@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * vkcorpus: runs the kernels of a corpus folder on a Vulkan device and compares what
+ * they wrote with the references, each kernel in a process of its own, so that one that
+ * crashes, hangs or loses the device spoils no other.
+ *
+ *    vkcorpus [--device NAME] [--robust] [--limit SECONDS] [--tsv FILE] FOLDER [KERNEL...]
+ *
+ * Progress goes to standard output; --tsv writes kernel, verdict, milliseconds, words.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "base/util.h"
+#include "vk.h"
+
+struct options {
+   const char *device, *tsv, *folder;
+   bool robust;
+   unsigned limit_s;
+};
+
+struct result {
+   char verdict[16]; /* same, close, FAIL */
+   char words[400];
+};
+
+static double now_ms(void)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+/* The reference of an output, of exactly that size. */
+static agx_status read_reference(const char *folder, const char *kernel, uint32_t id, uint64_t size,
+                                 uint8_t **out_data)
+{
+   char path[1024];
+   snprintf(path, sizeof(path), "%s/ref/%s.%u.bin", folder, kernel, id);
+   FILE *file = fopen(path, "rb");
+   if (!file)
+      return AGX_FAIL(AGX_NOT_FOUND, "%s: %s", path, strerror(errno));
+   *out_data = malloc(size + 1);
+   size_t got = *out_data ? fread(*out_data, 1, size + 1, file) : 0;
+   fclose(file);
+   if (got != size)
+      return AGX_FAIL(AGX_DATA_LOSS, "%s: not %llu bytes", path, (unsigned long long)size);
+   return AGX_OK;
+}
+
+static agx_status compare(const struct options *options, const char *kernel,
+                          const struct agx_manifest *manifest, const struct vk_resource *resources,
+                          struct result *result)
+{
+   snprintf(result->verdict, sizeof(result->verdict), "same");
+   for (uint32_t i = 0; i < manifest->resource_count; i++) {
+      const struct agx_manifest_resource *desc = &manifest->resources[i];
+      char words[300] = "";
+      uint8_t *reference = NULL;
+      if (!desc->is_output)
+         continue;
+      AGX_TRY(read_reference(options->folder, kernel, desc->id, resources[i].size_B, &reference));
+      bool same = memcmp(resources[i].mapped, reference, resources[i].size_B) == 0;
+      bool matches = same || agx_manifest_compare(manifest, resources[i].mapped, reference,
+                                                  resources[i].size_B, words, sizeof(words));
+      free(reference);
+      if (!matches)
+         return AGX_FAIL(AGX_DATA_LOSS, "output %u: %s", desc->id, words);
+      if (!same) {
+         snprintf(result->verdict, sizeof(result->verdict), "close");
+         snprintf(result->words, sizeof(result->words), "output %u: %s", desc->id, words);
+      }
+   }
+   return AGX_OK;
+}
+
+static agx_status run_here(const struct options *options, const char *kernel, struct result *result)
+{
+   static struct agx_manifest manifest;
+   static struct vk_resource resources[AGX_MANIFEST_MAX_RESOURCES];
+   struct vk_device device;
+   char path[1024];
+   snprintf(path, sizeof(path), "%s/%s.txt", options->folder, kernel);
+   AGX_TRY(agx_manifest_load(path, &manifest));
+   AGX_TRY(vk_device_open(options->device, options->robust, &device));
+   snprintf(path, sizeof(path), "%s/%s.spv", options->folder, kernel);
+   AGX_TRY(vk_kernel_run(&device, path, &manifest, resources));
+   return compare(options, kernel, &manifest, resources, result);
+}
+
+/* The child: its result goes through the pipe; the device's clean-up is the kernel's. */
+_Noreturn static void run_child(const struct options *options, const char *kernel, int fd)
+{
+   struct result result = {0};
+   alarm(options->limit_s);
+   if (run_here(options, kernel, &result) != AGX_OK) {
+      snprintf(result.verdict, sizeof(result.verdict), "FAIL");
+      snprintf(result.words, sizeof(result.words), "%s", agx_error_peek());
+   }
+   bool whole = write(fd, &result, sizeof(result)) == (ssize_t)sizeof(result);
+   _exit(whole ? 0 : 1);
+}
+
+static void run_kernel(const struct options *options, const char *kernel, struct result *out)
+{
+   int pipes[2], status = 0;
+   *out = (struct result){.verdict = "FAIL"};
+   if (pipe(pipes)) {
+      snprintf(out->words, sizeof(out->words), "pipe: %s", strerror(errno));
+      return;
+   }
+   fflush(NULL);
+   pid_t pid = fork();
+   if (pid == 0)
+      run_child(options, kernel, pipes[1]);
+   close(pipes[1]);
+   struct result got;
+   bool whole = pid > 0 && read(pipes[0], &got, sizeof(got)) == (ssize_t)sizeof(got);
+   close(pipes[0]);
+   while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+      ;
+   if (whole)
+      *out = got;
+   else if (pid > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+      snprintf(out->words, sizeof(out->words), "not done after %u s", options->limit_s);
+   else if (pid > 0 && WIFSIGNALED(status))
+      snprintf(out->words, sizeof(out->words), "ended by signal %d", WTERMSIG(status));
+   else
+      snprintf(out->words, sizeof(out->words), "the process went without a result");
+}
+
+/* True when it matched. */
+static bool run_and_tell(const struct options *options, const char *kernel, size_t number,
+                         size_t count, FILE *tsv)
+{
+   struct result result;
+   printf("[%2zu/%zu] %-22s ", number, count, kernel);
+   double start = now_ms();
+   run_kernel(options, kernel, &result);
+   double ms = now_ms() - start;
+   for (char *at = result.words; *at; at++)
+      if (*at == '\t' || *at == '\n')
+         *at = ' ';
+   printf("%-5s %8.0f ms  %s\n", result.verdict, ms, result.words);
+   fflush(stdout);
+   if (tsv)
+      fprintf(tsv, "%s\t%s\t%.0f\t%s\n", kernel, result.verdict, ms, result.words);
+   return strcmp(result.verdict, "FAIL") != 0;
+}
+
+/* Names of all kernels in the folder that have a manifest: of .txt files. */
+static size_t list_kernels(const char *folder, char ***out_names)
+{
+   char pattern[1024];
+   glob_t found;
+   snprintf(pattern, sizeof(pattern), "%s/*.txt", folder);
+   if (glob(pattern, 0, NULL, &found))
+      return 0;
+   for (size_t i = 0; i < found.gl_pathc; i++) {
+      char *name = strrchr(found.gl_pathv[i], '/') + 1;
+      *strrchr(name, '.') = 0;
+      found.gl_pathv[i] = name;
+   }
+   *out_names = found.gl_pathv; /* lives as long as the process */
+   return found.gl_pathc;
+}
+
+/* Index of the first argument that is no option, or -1. */
+static int parse(int argc, char **argv, struct options *options)
+{
+   int at = 1;
+   for (; at < argc && argv[at][0] == '-'; at++) {
+      const char *value = at + 1 < argc ? argv[at + 1] : NULL;
+      if (strcmp(argv[at], "--robust") == 0) {
+         options->robust = true;
+         continue;
+      }
+      if (strcmp(argv[at], "--device") == 0)
+         options->device = value;
+      else if (strcmp(argv[at], "--tsv") == 0)
+         options->tsv = value;
+      else if (strcmp(argv[at], "--limit") == 0)
+         options->limit_s = value ? (unsigned)atoi(value) : 0;
+      else
+         return -1;
+      if (!value)
+         return -1;
+      at++;
+   }
+   return at < argc && options->limit_s ? at : -1;
+}
+
+int main(int argc, char **argv)
+{
+   struct options options = {.device = "Apple", .limit_s = 120};
+   int at = parse(argc, argv, &options);
+   if (at < 0) {
+      fprintf(stderr, "usage: vkcorpus [--device NAME] [--robust] [--limit SECONDS] [--tsv FILE] "
+                      "FOLDER [KERNEL...]\n");
+      return 2;
+   }
+   options.folder = argv[at++];
+   char **names = argv + at;
+   size_t count = (size_t)(argc - at), good = 0;
+   if (!count)
+      count = list_kernels(options.folder, &names);
+   FILE *tsv = options.tsv ? fopen(options.tsv, "w") : NULL;
+   if (!count || (options.tsv && !tsv)) {
+      fprintf(stderr, "vkcorpus: %s: %s\n", count ? options.tsv : options.folder,
+              count ? strerror(errno) : "no kernels");
+      return 2;
+   }
+   for (size_t i = 0; i < count; i++)
+      good += run_and_tell(&options, names[i], i + 1, count, tsv);
+   if (tsv)
+      fclose(tsv);
+   printf("%zu of %zu kernels match\n", good, count);
+   return good != count;
+}
