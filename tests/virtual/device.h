@@ -52,15 +52,21 @@ static inline uint32_t make_queue(struct device *device, uint32_t vm)
    return args.queue_id;
 }
 
-static inline struct device device_open(agx_virtual_run_compute_fn *run)
+/* On a segment that may be shared (taken over), or a private one (-1). */
+static inline struct device device_open_on(int segment, agx_virtual_run_compute_fn *run)
 {
    struct device device = {0};
-   assert_ok(agx_virtual_node_create(agx_chip_find("g13g"), -1, &device.node));
+   assert_ok(agx_virtual_node_create(agx_chip_find("g13g"), segment, &device.node));
    agx_virtual_set_run_compute(device.node, run);
    assert_ok(agx_virtual_open(device.node, &device.file));
    device.vm = make_vm(&device);
    device.queue = make_queue(&device, device.vm);
    return device;
+}
+
+static inline struct device device_open(agx_virtual_run_compute_fn *run)
+{
+   return device_open_on(-1, run);
 }
 
 static inline void device_close(struct device *device)

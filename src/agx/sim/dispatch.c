@@ -108,7 +108,6 @@ static void note_failure(struct agxs_pool *pool, uint64_t workgroup, agx_status 
 static void work(struct agxs_pool *pool, struct agxs_worker *worker,
                  const struct agxs_dispatch *dispatch)
 {
-   const atomic_bool *cancel = dispatch->options->cancel;
    agx_status status = agxs_worker_begin(worker, dispatch);
    if (status != AGX_OK)
       note_failure(pool, 0, status);
@@ -122,10 +121,7 @@ static void work(struct agxs_pool *pool, struct agxs_worker *worker,
          (uint32_t)(above % pool->counts[1]),
          (uint32_t)(above / pool->counts[1]),
       };
-      if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
-         status = AGX_FAIL(AGX_CANCELLED, "dispatch %u: cancelled", dispatch->index);
-      else
-         status = agxs_worker_run(worker, workgroup);
+      status = agxs_worker_run(worker, workgroup);
       if (status != AGX_OK)
          note_failure(pool, index, status);
    }

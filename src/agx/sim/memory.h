@@ -20,8 +20,11 @@ struct agxs_tlb_entry {
    uint8_t *host;
 };
 
+struct agxs_cache;
+
 struct agxs_tlb {
    const struct agxs_memory *memory;
+   struct agxs_cache *cache; /* chaos: what this core sees instead; NULL: memory itself */
    uint64_t generation;
    struct agxs_tlb_entry read[AGXS_TLB_ENTRIES], write[AGXS_TLB_ENTRIES];
 };
@@ -40,6 +43,13 @@ static inline uint8_t *agxs_tlb_find(struct agxs_tlb *tlb, uint64_t va, enum agx
    if (__builtin_expect(entry->page != (va & ~(uint64_t)AGXS_PAGE_MASK), 0))
       return agxs_tlb_miss(tlb, va, access);
    return entry->host + (va & AGXS_PAGE_MASK);
+}
+
+/* As agxs_tlb_find for what the texture unit reads. It doesn't see what a core stored before a
+ * barrier for textures (membar) or of the stream, which chaos shows. */
+static inline uint8_t *agxs_tlb_find_texture(struct agxs_tlb *tlb, uint64_t va)
+{
+   return agxs_tlb_find(tlb, va, AGXS_READ);
 }
 
 /* Copies length bytes out of GPU memory; false, with *out_bad_va, when a page of

@@ -54,7 +54,7 @@ struct agxs_options {
    uint32_t thread_count;               /* workers; 0 = one per online processor */
    uint64_t max_instructions_per_group; /* per SIMD-group; 0 = no limit; exceeding it = timeout */
    uint64_t max_workgroups;             /* per run; 0 = no limit; exceeding it = timeout */
-   const atomic_bool *cancel;           /* looked at between workgroups; may be NULL */
+   const atomic_bool *cancel;           /* looked at every million uops; may be NULL */
    void *user;
    /* Each fault, soft or hard; any thread; may be NULL. */
    void (*on_fault)(void *user, const struct agxs_fault *fault);

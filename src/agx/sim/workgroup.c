@@ -175,6 +175,9 @@ agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[
    if (worker->profile)
       agxs_profile_enter(worker);
    do {
+      const atomic_bool *cancel = worker->dispatch->options->cancel;
+      if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
+         return AGX_FAIL(AGX_CANCELLED, "dispatch %u: cancelled", worker->dispatch->index);
       AGX_TRY(run_round(worker, count, &left));
    } while (left);
    if (worker->profile)

@@ -105,6 +105,7 @@ static void close_all(struct agx_virtual_file *file)
 {
    static const enum agxv_kind order[] = {AGXV_QUEUE, AGXV_BOUND, AGXV_GEM, AGXV_VM, AGXV_SYNCOBJ};
    struct agx_virtual_node *node = file->node;
+   agxv_file_cancel(node, file->ref);
    for (unsigned i = 0; i < AGX_COUNT(order); i++) {
       struct agxv_table *table = agxv_table_of(file, order[i]);
       const uint32_t *slots = agxv_at(node, table->slots);

@@ -51,6 +51,16 @@ void agxv_job_free(struct agx_virtual_node *node, uint32_t ref)
    agxv_free(node, ref, job_bytes(job->command_count));
 }
 
+void agxv_job_finish(struct agx_virtual_node *node, uint32_t ref, int32_t error)
+{
+   struct agxv_shared *shared = node->shared;
+   shared->failures += error != 0;
+   shared->timeouts += error == -ETIMEDOUT;
+   shared->cancelled += error == -ECANCELED;
+   agxv_fence_signal(node, AGXV_AT(node, agxv_job, ref)->fence, error);
+   agxv_job_free(node, ref);
+}
+
 /* Queues with jobs stand in a list; those that had a turn go to its end. */
 static void activate(struct agx_virtual_node *node, uint32_t ref)
 {
@@ -87,17 +97,26 @@ void agxv_queue_cancel(struct agx_virtual_node *node, uint32_t ref, int32_t erro
    if (queue->busy && doomed) { /* the first executes */
       uint32_t running = doomed;
       doomed = AGXV_AT(node, agxv_job, running)->next;
+      atomic_store(&AGXV_AT(node, agxv_job, running)->cancel, true);
       AGXV_AT(node, agxv_job, running)->next = 0;
       queue->last_job = running;
    } else {
       queue->first_job = queue->last_job = 0;
    }
    while (doomed) {
-      struct agxv_job *job = AGXV_AT(node, agxv_job, doomed);
-      uint32_t next = job->next;
-      agxv_fence_signal(node, job->fence, error);
-      agxv_job_free(node, doomed);
+      uint32_t next = AGXV_AT(node, agxv_job, doomed)->next;
+      agxv_job_finish(node, doomed, error);
       doomed = next;
+   }
+}
+
+void agxv_file_cancel(struct agx_virtual_node *node, uint32_t file)
+{
+   for (uint32_t ref = node->shared->active_queues; ref;) {
+      const struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+      if (AGXV_AT(node, agxv_vm, queue->vm)->file == file)
+         agxv_queue_cancel(node, ref, -ECANCELED);
+      ref = queue->next_active;
    }
 }
 

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,10 +27,11 @@ struct agxv_command {
 
 struct agxv_job {
    uint32_t next;
-   uint32_t queue; /* counted */
-   uint32_t ready; /* fence: the in-syncs are done */
-   uint32_t fence; /* fence: this job is done */
-   int32_t pid;    /* of the process that executes it */
+   uint32_t queue;     /* counted */
+   uint32_t ready;     /* fence: the in-syncs are done */
+   uint32_t fence;     /* fence: this job is done */
+   int32_t pid;        /* of the process that executes it */
+   atomic_bool cancel; /* the simulator looks at it while it executes */
    uint32_t command_count;
    uint64_t number; /* of the submission, from 1 */
    struct agxv_command commands[];
@@ -41,15 +43,20 @@ struct agxv_job {
 uint32_t agxv_job_create(struct agx_virtual_node *node, const struct agxv_command *commands,
                          uint32_t count);
 void agxv_job_free(struct agx_virtual_node *node, uint32_t job);
+/* Completes the job's fence with 0 or a negative errno, and frees it. */
+void agxv_job_finish(struct agx_virtual_node *node, uint32_t job, int32_t error);
 /* Appends the job (taken over) to its queue. */
 void agxv_job_push(struct agx_virtual_node *node, uint32_t job);
-/* Drops the queue's jobs that don't execute yet; their fences fail with error. */
+/* Drops the queue's jobs that don't execute yet; their fences fail with error. The one that
+ * executes is told to end. */
 void agxv_queue_cancel(struct agx_virtual_node *node, uint32_t queue, int32_t error);
+/* The same for all queues of a file, those without a number too. */
+void agxv_file_cancel(struct agx_virtual_node *node, uint32_t file);
 
 /* Cancels the jobs of processes that died. */
 void agxv_drop_orphans(struct agx_virtual_node *node);
 
 /* Starts the worker threads, where they don't run; false when the host refuses. */
 bool agxv_workers_start(struct agx_virtual_node *node);
-/* Ends them after what they execute now. The lock is not held. */
+/* Ends them, cutting short what they execute. The lock is not held. */
 void agxv_workers_stop(struct agx_virtual_node *node);

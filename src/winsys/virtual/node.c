@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "winsys/virtual/faultlog.h"
 #include "winsys/virtual/job.h"
 #include "winsys/virtual/object.h"
 #include "winsys/virtual/watch.h"
 
 #define DEFAULT_INSTRUCTIONS 2000000000ull
+#define DEFAULT_WORKGROUPS   (1ull << 32)
 #define DEFAULT_MEMORY       (16ull << 30)
 #define MIN_MEMORY           (1ull << 20)
 #define MAX_MEMORY           (1ull << 38)
@@ -23,7 +25,7 @@
 /* All nodes of this process, which a forked child must put right. */
 static pthread_mutex_t nodes_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct agx_virtual_node *nodes;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
 static void before_fork(void)
 {
@@ -63,9 +65,19 @@ static void after_fork_child(void)
    pthread_mutex_init(&nodes_lock, NULL);
 }
 
-static void watch_forks(void)
+/* Nodes that live to the end of their process, such as the preloaded one. */
+static void at_exit(void)
+{
+   pthread_mutex_lock(&nodes_lock);
+   for (struct agx_virtual_node *node = nodes; node; node = node->next)
+      agxv_show_statistics(node);
+   pthread_mutex_unlock(&nodes_lock);
+}
+
+static void watch_process(void)
 {
    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+   atexit(at_exit);
 }
 
 static uint64_t number_option(const char *name, uint64_t otherwise)
@@ -95,6 +107,7 @@ static struct agxv_options read_options(void)
       .trace = debug && strstr(debug, "virtual"),
       .threads = (uint32_t)number_option("AGX_VIRTUAL_THREADS", 0),
       .instructions = number_option("AGX_VIRTUAL_TIMEOUT", DEFAULT_INSTRUCTIONS),
+      .workgroups = number_option("AGX_VIRTUAL_WORKGROUPS", DEFAULT_WORKGROUPS),
       .memory_bytes = memory & ~(uint64_t)(AGX_UAPI_PAGE_BYTES * 64 - 1),
    };
 }
@@ -121,7 +134,7 @@ agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
    node->shared->peers++;
    agxv_reap(node);
    agxv_unlock(node);
-   pthread_once(&fork_once, watch_forks);
+   pthread_once(&process_once, watch_process);
    pthread_mutex_lock(&nodes_lock);
    node->next = nodes;
    nodes = node;
@@ -135,6 +148,7 @@ void agx_virtual_node_destroy(struct agx_virtual_node *node)
    if (!node)
       return;
    agxv_workers_stop(node);
+   agxv_show_statistics(node);
    pthread_mutex_lock(&nodes_lock);
    struct agx_virtual_node **link = &nodes;
    while (*link != node)
@@ -174,6 +188,9 @@ void agx_virtual_set_option(struct agx_virtual_node *node, enum agx_virtual_opti
       break;
    case AGX_VIRTUAL_TIMEOUT:
       node->options.instructions = value;
+      break;
+   case AGX_VIRTUAL_WORKGROUPS:
+      node->options.workgroups = value;
       break;
    }
 }

@@ -21,7 +21,7 @@
 #include "winsys/virtual/node.h"
 #include "winsys/virtual/watch.h"
 
-#define SEGMENT_VERSION 1
+#define SEGMENT_VERSION 2
 #define PEER_CHECK_NS   200000000ll /* between looks whether other processes still live */
 
 enum {

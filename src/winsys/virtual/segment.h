@@ -18,12 +18,14 @@
 #include <stdint.h>
 
 #include "winsys/asahi_uapi.h"
+#include "winsys/virtual/virtual.h"
 
 #define AGXV_STATE_BYTES   (512ull << 20)
 #define AGXV_UNIT_BYTES    16u
 #define AGXV_SIZE_CLASSES  24 /* 16 bytes << class */
 #define AGXV_ERROR_BYTES   512
 #define AGXV_MAX_RUNNING   32
+#define AGXV_KEPT_FAULTS   64
 #define AGXV_PAGE_LOG2     14
 #define AGXV_MEMORY_OFFSET AGXV_STATE_BYTES
 
@@ -64,7 +66,11 @@ struct agxv_shared {
    uint32_t files;         /* struct agxv_file */
    uint32_t peers;         /* nodes attached, of this and other processes */
    uint32_t fd_records;    /* descriptors given out, see fdrecord.h */
-   uint64_t submissions, soft_faults, failures;
+   /* See struct agx_virtual_statistics. */
+   uint64_t submissions, failures, timeouts, cancelled;
+   uint64_t soft_loads, soft_stores, hard_faults, injected;
+   uint64_t fault_count; /* kept ones; the last of them are there */
+   struct agx_virtual_fault faults[AGXV_KEPT_FAULTS];
    char last_error[AGXV_ERROR_BYTES];
 };
 

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,6 +58,30 @@ void *agx_virtual_mmap_fd(struct agx_virtual_node *node, int fd, void *address, 
 /* The last fault or refusal in words; returns its length without the terminator. */
 size_t agx_virtual_last_error(struct agx_virtual_node *node, char *text, size_t capacity);
 
+/* Counts since the node came to be, of all processes that share it. */
+struct agx_virtual_statistics {
+   uint64_t submissions, failures; /* that were queued; whose fence has an error */
+   uint64_t timeouts, cancelled;   /* of the failures; jobs that went with their file */
+   uint64_t soft_loads, soft_stores, hard_faults;
+   uint64_t injected;     /* what a script made happen */
+   uint64_t memory_bytes; /* GPU memory in use now */
+};
+void agx_virtual_read_statistics(struct agx_virtual_node *node,
+                                 struct agx_virtual_statistics *out_statistics);
+
+/* A fault of a command: hard ones, and the first soft ones of each command. */
+struct agx_virtual_fault {
+   uint64_t submission; /* from 1 */
+   uint64_t va, pc;
+   uint32_t command, dispatch; /* from 0 */
+   uint32_t workgroup[3], thread;
+   bool is_hard;
+   char access[24]; /* "load", "store", "stream", ... */
+};
+/* The last ones, newest last; returns how many. */
+size_t agx_virtual_read_faults(struct agx_virtual_node *node, struct agx_virtual_fault *faults,
+                               size_t capacity);
+
 /* What executes a compute command: agxs_run_compute, or what a test puts in its place. */
 typedef agx_status agx_virtual_run_compute_fn(const struct agx_chip *chip,
                                               const struct agxs_memory *memory,
@@ -69,11 +94,12 @@ agx_virtual_run_compute_fn *agx_virtual_default_run_compute(void);
 /* The options that the environment gives (docs/virtual.md), for tests and tools; before
  * the first submission. */
 enum agx_virtual_option {
-   AGX_VIRTUAL_STRICT,  /* soft faults end a submission */
-   AGX_VIRTUAL_EXECUTE, /* 0: submissions complete without execution */
-   AGX_VIRTUAL_THREADS, /* of the simulator; 0: one per processor */
-   AGX_VIRTUAL_TIMEOUT, /* instructions per SIMD-group; 0: none */
-   AGX_VIRTUAL_CHECK,   /* what hardware leaves undefined ends a submission */
+   AGX_VIRTUAL_STRICT,     /* soft faults end a submission */
+   AGX_VIRTUAL_EXECUTE,    /* 0: submissions complete without execution */
+   AGX_VIRTUAL_THREADS,    /* of the simulator; 0: one per processor */
+   AGX_VIRTUAL_TIMEOUT,    /* instructions per SIMD-group; 0: none */
+   AGX_VIRTUAL_CHECK,      /* what hardware leaves undefined ends a submission */
+   AGX_VIRTUAL_WORKGROUPS, /* that a command may ask for; 0: no limit */
 };
 void agx_virtual_set_option(struct agx_virtual_node *node, enum agx_virtual_option option,
                             uint64_t value);

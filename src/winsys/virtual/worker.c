@@ -9,51 +9,17 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "winsys/virtual/faultlog.h"
 #include "winsys/virtual/fence.h"
 #include "winsys/virtual/job.h"
 #include "winsys/virtual/memory.h"
 #include "winsys/virtual/vm.h"
 #include "winsys/virtual/watch.h"
 
-#define SHOWN_FAULTS 4u /* soft faults of one command that are shown one by one */
-
-/* One command that executes, as the simulator's callbacks see it. */
-struct execution {
-   struct agx_virtual_node *node;
-   struct agxv_vm *vm;
-   uint64_t number;
-   uint32_t command;
-   _Atomic uint64_t soft_faults;
-};
-
 static void *translate(void *user, uint64_t va, enum agxs_access access)
 {
-   struct execution *execution = user;
+   struct agxv_execution *execution = user;
    return agxv_vm_translate(execution->node, execution->vm, va, access);
-}
-
-static const char *fault_name(enum agxs_fault_kind kind)
-{
-   static const char *const names[] = {
-      [AGXS_FAULT_SOFT_LOAD] = "soft fault, read 0",
-      [AGXS_FAULT_SOFT_STORE] = "soft fault, write dropped",
-      [AGXS_FAULT_HARD] = "fault",
-   };
-   return (size_t)kind < AGX_COUNT(names) ? names[kind] : "fault";
-}
-
-static void on_fault(void *user, const struct agxs_fault *fault)
-{
-   struct execution *execution = user;
-   if (fault->kind != AGXS_FAULT_HARD &&
-       atomic_fetch_add(&execution->soft_faults, 1) >= SHOWN_FAULTS)
-      return;
-   agxv_report(execution->node,
-               "submission %" PRIu64 ", command %u, dispatch %u: %s (%s) at address 0x%" PRIx64
-               ", workgroup %u,%u,%u, thread %u, pc 0x%" PRIx64,
-               execution->number, execution->command, fault->dispatch, fault_name(fault->kind),
-               fault->what ? fault->what : "access", fault->va, fault->workgroup[0],
-               fault->workgroup[1], fault->workgroup[2], fault->lane_flat, fault->pc);
 }
 
 /* The error of a fence, as kernels give it. */
@@ -66,12 +32,14 @@ static int32_t fence_error(agx_status status)
       return -ETIMEDOUT;
    case AGX_UNIMPLEMENTED:
       return -ENODATA;
+   case AGX_CANCELLED:
+      return -ECANCELED;
    default:
       return -EIO;
    }
 }
 
-static int32_t run_command(struct execution *execution, uint64_t usc_base, uint64_t stream_va)
+static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base, uint64_t stream_va)
 {
    struct agx_virtual_node *node = execution->node;
    const struct agxs_memory memory = {execution, translate, &execution->vm->generation};
@@ -80,8 +48,10 @@ static int32_t run_command(struct execution *execution, uint64_t usc_base, uint6
       .check = node->options.check,
       .thread_count = node->options.threads,
       .max_instructions_per_group = node->options.instructions,
+      .max_workgroups = node->options.workgroups,
+      .cancel = execution->cancel,
       .user = execution,
-      .on_fault = on_fault,
+      .on_fault = agxv_note_fault,
    };
    if (!node->run_compute) {
       agxv_report(node, "submission %" PRIu64 ": no simulator is built in", execution->number);
@@ -112,20 +82,18 @@ static void write_stamp(struct agx_virtual_node *node, const struct agxv_stamp *
    memcpy(memory + bound->offset + stamp->offset, &time, sizeof(time));
 }
 
-static int32_t execute(struct agx_virtual_node *node, const struct agxv_job *job,
-                       uint64_t *out_soft_faults)
+static int32_t execute(struct agxv_execution *execution, const struct agxv_job *job)
 {
+   struct agx_virtual_node *node = execution->node;
    const struct agxv_queue *queue = AGXV_AT(node, agxv_queue, job->queue);
-   struct execution execution = {node, AGXV_AT(node, agxv_vm, queue->vm), job->number, 0, 0};
    int32_t error = 0;
    for (uint32_t i = 0; i < job->command_count && !error; i++) {
-      execution.command = i;
+      execution->command = i;
       write_stamp(node, &job->commands[i].start);
       if (node->options.execute)
-         error = run_command(&execution, queue->usc_exec_base, job->commands[i].stream_va);
+         error = run_command(execution, queue->usc_exec_base, job->commands[i].stream_va);
       write_stamp(node, &job->commands[i].end);
    }
-   *out_soft_faults = atomic_load(&execution.soft_faults);
    return error;
 }
 
@@ -192,21 +160,24 @@ static void run_first(struct agx_virtual_node *node, uint32_t ref)
    struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
    uint32_t job_ref = queue->first_job;
    struct agxv_job *job = AGXV_AT(node, agxv_job, job_ref);
+   struct agxv_execution execution = {
+      .node = node,
+      .vm = AGXV_AT(node, agxv_vm, queue->vm),
+      .cancel = &job->cancel,
+      .number = job->number,
+   };
    int slot = agxv_memory_run_begin(node);
    agxv_unlock(node);
-   uint64_t soft_faults;
-   int32_t error = execute(node, job, &soft_faults);
+   int32_t error = execute(&execution, job);
    agxv_lock(node);
-   node->shared->soft_faults += soft_faults;
+   agxv_note_soft_faults(&execution);
    if (slot >= 0)
       agxv_memory_run_end(node, slot);
    queue->first_job = job->next;
    if (!queue->first_job)
       queue->last_job = 0;
    queue->busy = false;
-   node->shared->failures += error != 0;
-   agxv_fence_signal(node, job->fence, error);
-   agxv_job_free(node, job_ref);
+   agxv_job_finish(node, job_ref, error);
 }
 
 static void *work(void *argument)
@@ -254,8 +225,23 @@ bool agxv_workers_start(struct agx_virtual_node *node)
    return runs;
 }
 
+/* Tells what this process executes to end. */
+static void cut_short(struct agx_virtual_node *node)
+{
+   agxv_lock(node);
+   for (uint32_t ref = node->shared->active_queues; ref;) {
+      const struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+      struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
+      if (queue->busy && job->pid == node->pid)
+         atomic_store(&job->cancel, true);
+      ref = queue->next_active;
+   }
+   agxv_unlock(node);
+}
+
 void agxv_workers_stop(struct agx_virtual_node *node)
 {
+   cut_short(node);
    pthread_mutex_lock(&node->local);
    node->stopping = true;
    uint32_t count = node->worker_count;

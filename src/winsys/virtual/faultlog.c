@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Counting, keeping and showing faults. A kernel that runs wild makes millions, so
+ * only the first few of a command are kept and shown, hard ones always.
+ */
+#include "winsys/virtual/faultlog.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define SHOWN_FAULTS 4u /* soft faults of one command that are kept one by one */
+
+static const char *fault_name(enum agxs_fault_kind kind)
+{
+   static const char *const names[] = {
+      [AGXS_FAULT_SOFT_LOAD] = "soft fault, read 0",
+      [AGXS_FAULT_SOFT_STORE] = "soft fault, write dropped",
+      [AGXS_FAULT_HARD] = "fault",
+   };
+   return (size_t)kind < AGX_COUNT(names) ? names[kind] : "fault";
+}
+
+static void keep(const struct agxv_execution *execution, const struct agxs_fault *fault)
+{
+   struct agx_virtual_node *node = execution->node;
+   agxv_lock(node);
+   struct agxv_shared *shared = node->shared;
+   struct agx_virtual_fault *to = &shared->faults[shared->fault_count++ % AGXV_KEPT_FAULTS];
+   *to = (struct agx_virtual_fault){
+      .submission = execution->number,
+      .va = fault->va,
+      .pc = fault->pc,
+      .command = execution->command,
+      .dispatch = fault->dispatch,
+      .thread = fault->lane_flat,
+      .is_hard = fault->kind == AGXS_FAULT_HARD,
+   };
+   memcpy(to->workgroup, fault->workgroup, sizeof(to->workgroup));
+   snprintf(to->access, sizeof(to->access), "%s", fault->what ? fault->what : "access");
+   shared->hard_faults += fault->kind == AGXS_FAULT_HARD;
+   agxv_unlock(node);
+}
+
+void agxv_note_fault(void *user, const struct agxs_fault *fault)
+{
+   struct agxv_execution *execution = user;
+   if (fault->kind != AGXS_FAULT_HARD) {
+      bool is_load = fault->kind == AGXS_FAULT_SOFT_LOAD;
+      uint64_t before =
+         atomic_fetch_add(is_load ? &execution->soft_loads : &execution->soft_stores, 1);
+      if (before >= SHOWN_FAULTS)
+         return;
+   }
+   keep(execution, fault);
+   agxv_report(execution->node,
+               "submission %" PRIu64 ", command %u, dispatch %u: %s (%s) at address 0x%" PRIx64
+               ", workgroup %u,%u,%u, thread %u, pc 0x%" PRIx64,
+               execution->number, execution->command, fault->dispatch, fault_name(fault->kind),
+               fault->what ? fault->what : "access", fault->va, fault->workgroup[0],
+               fault->workgroup[1], fault->workgroup[2], fault->lane_flat, fault->pc);
+}
+
+void agxv_note_soft_faults(struct agxv_execution *execution)
+{
+   struct agxv_shared *shared = execution->node->shared;
+   shared->soft_loads += atomic_load(&execution->soft_loads);
+   shared->soft_stores += atomic_load(&execution->soft_stores);
+}
+
+void agx_virtual_read_statistics(struct agx_virtual_node *node,
+                                 struct agx_virtual_statistics *out_statistics)
+{
+   agxv_lock(node);
+   const struct agxv_shared *shared = node->shared;
+   *out_statistics = (struct agx_virtual_statistics){
+      .submissions = shared->submissions,
+      .failures = shared->failures,
+      .timeouts = shared->timeouts,
+      .cancelled = shared->cancelled,
+      .soft_loads = shared->soft_loads,
+      .soft_stores = shared->soft_stores,
+      .hard_faults = shared->hard_faults,
+      .injected = shared->injected,
+      .memory_bytes = shared->pages_used << AGXV_PAGE_LOG2,
+   };
+   agxv_unlock(node);
+}
+
+size_t agx_virtual_read_faults(struct agx_virtual_node *node, struct agx_virtual_fault *faults,
+                               size_t capacity)
+{
+   agxv_lock(node);
+   const struct agxv_shared *shared = node->shared;
+   uint64_t kept = AGX_MIN(shared->fault_count, AGXV_KEPT_FAULTS);
+   size_t count = AGX_MIN(kept, capacity);
+   for (size_t i = 0; i < count; i++)
+      faults[i] = shared->faults[(shared->fault_count - count + i) % AGXV_KEPT_FAULTS];
+   agxv_unlock(node);
+   return count;
+}
+
+void agxv_show_statistics(struct agx_virtual_node *node)
+{
+   struct agx_virtual_statistics it;
+   if (!node->options.trace)
+      return;
+   agx_virtual_read_statistics(node, &it);
+   agxv_trace(node,
+              "%" PRIu64 " submissions, %" PRIu64 " failed (%" PRIu64 " timeouts, %" PRIu64
+              " cancelled); soft faults: %" PRIu64 " loads, %" PRIu64 " stores; %" PRIu64
+              " hard faults; %" PRIu64 " injected",
+              it.submissions, it.failures, it.timeouts, it.cancelled, it.soft_loads, it.soft_stores,
+              it.hard_faults, it.injected);
+}

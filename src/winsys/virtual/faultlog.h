@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The node's log of faults: counts of all, and the last ones in full, kept in the
+ * segment so that any process that shares the node can read them.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "agx/sim/sim.h"
+#include "winsys/virtual/node.h"
+
+struct agxv_vm;
+
+/* One command that executes, as the simulator's callbacks see it. */
+struct agxv_execution {
+   struct agx_virtual_node *node;
+   struct agxv_vm *vm;
+   const atomic_bool *cancel;
+   uint64_t number;  /* of the submission */
+   uint32_t command; /* in it */
+   _Atomic uint64_t soft_loads, soft_stores;
+};
+
+/* agxs_options.on_fault; user is the execution. */
+void agxv_note_fault(void *user, const struct agxs_fault *fault);
+/* Adds what an execution counted to the node's counts. The lock is held. */
+void agxv_note_soft_faults(struct agxv_execution *execution);
+/* Shows the counts when tracing. */
+void agxv_show_statistics(struct agx_virtual_node *node);
