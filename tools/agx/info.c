@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "agx.h"
-#include "json.h"
+#include "base/json.h"
 #include "winsys/winsys.h"
 
 struct report {

@@ -11,7 +11,7 @@
 
 #include "agx.h"
 #include "base/util.h"
-#include "json.h"
+#include "base/json.h"
 #include "session.h"
 
 struct run {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "json.h"
+#include "base/json.h"
 #include "winsys/capture.h"
 
 struct dump {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON output of the tools, as they go along: members know whether a comma is due.
+ * JSON output as one goes along: members know whether a comma is due. Numbers come out
+ * the same whatever the program's locale is.
  */
 #pragma once
 
@@ -71,6 +72,18 @@ static inline void agx_json_signed(struct agx_json *json, const char *name, int6
 {
    agx_json_name(json, name);
    fprintf(json->file, "%" PRId64, value);
+}
+
+/* Three digits after the point, rounded; what is beyond 2^53 or no number is null. */
+static inline void agx_json_fixed(struct agx_json *json, const char *name, double value)
+{
+   agx_json_name(json, name);
+   if (!(value >= 0 && value < 9e15)) {
+      fputs("null", json->file);
+      return;
+   }
+   uint64_t thousandths = (uint64_t)(value * 1000 + 0.5);
+   fprintf(json->file, "%" PRIu64 ".%03u", thousandths / 1000, (unsigned)(thousandths % 1000));
 }
 
 static inline void agx_json_bool(struct agx_json *json, const char *name, bool value)
