@@ -43,7 +43,8 @@ static uint64_t spot_cycles(const struct agxs_spot *spot, enum agxs_term term)
 static void put_fixed(FILE *to, int width, double value)
 {
    uint64_t hundredths = value < 9e15 ? (uint64_t)(value * 100 + 0.5) : UINT64_MAX;
-   fprintf(to, "%*" PRIu64 ".%02u", width - 3, hundredths / 100, (unsigned)(hundredths % 100));
+   fprintf(to, "%*" PRIu64 ".%02u", AGX_MAX(width - 3, 0), hundredths / 100,
+           (unsigned)(hundredths % 100));
 }
 
 static void put_share(FILE *to, uint64_t part, uint64_t whole)

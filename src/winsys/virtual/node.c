@@ -108,6 +108,7 @@ static struct agxv_options read_options(void)
       .threads = (uint32_t)number_option("AGX_VIRTUAL_THREADS", 0),
       .instructions = number_option("AGX_VIRTUAL_TIMEOUT", DEFAULT_INSTRUCTIONS),
       .workgroups = number_option("AGX_VIRTUAL_WORKGROUPS", DEFAULT_WORKGROUPS),
+      .stats = agxv_stats_parse(getenv("AGX_VIRTUAL_STATS")),
       .memory_bytes = memory & ~(uint64_t)(AGX_UAPI_PAGE_BYTES * 64 - 1),
    };
 }

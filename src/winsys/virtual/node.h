@@ -11,6 +11,7 @@
 
 #include "agx/sim/sim.h"
 #include "winsys/virtual/segment.h"
+#include "winsys/virtual/stats.h"
 #include "winsys/virtual/virtual.h"
 
 #define AGXV_WORKERS 2
@@ -24,6 +25,8 @@ struct agxv_options {
    uint64_t instructions; /* AGX_VIRTUAL_TIMEOUT, per SIMD-group, 0: no limit */
    uint64_t workgroups;   /* AGX_VIRTUAL_WORKGROUPS, per command, 0: no limit */
    uint64_t memory_bytes; /* AGX_VIRTUAL_MEMORY */
+
+   struct agxv_stats stats; /* AGX_VIRTUAL_STATS */
 };
 
 /* A mapping of a buffer that this process holds. */

@@ -22,6 +22,12 @@ static void *translate(void *user, uint64_t va, enum agxs_access access)
    return agxv_vm_translate(execution->node, execution->vm, va, access);
 }
 
+static void on_dispatch(void *user, const struct agxs_dispatch_stats *stats)
+{
+   const struct agxv_execution *execution = user;
+   agxv_stats_write(&execution->node->options.stats, execution->number, execution->command, stats);
+}
+
 /* The error of a fence, as kernels give it. */
 static int32_t fence_error(agx_status status)
 {
@@ -52,6 +58,8 @@ static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base, 
       .cancel = execution->cancel,
       .user = execution,
       .on_fault = agxv_note_fault,
+      .profile = node->options.stats.form != AGXV_STATS_NONE,
+      .on_dispatch = on_dispatch,
    };
    if (!node->run_compute) {
       agxv_report(node, "submission %" PRIu64 ": no simulator is built in", execution->number);
