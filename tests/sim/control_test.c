@@ -219,8 +219,48 @@ static void calls_and_returns(void **state)
    struct sim_group *group = with_lanes("mov d=r1 a=2\nret target=r1");
    assert_fails(sim_group_run(group), AGX_UNIMPLEMENTED, "0x2 is no place that a call returns to");
    free(group);
-   group = with_lanes("ret target=r1");
-   assert_fails(sim_group_run(group), AGX_UNIMPLEMENTED, "lane 0 returns to 0x0, lane 1 to 0x1");
+}
+
+static uint32_t expect_dispatch(unsigned lane)
+{
+   return lane & 1 ? 5 * lane + 1 : 2 * lane + 1;
+}
+
+/* Two functions, called through a register: each turn takes the lanes that agree with the
+ * first one, an else brings the others back. */
+static void calls_through_a_register(void **state)
+{
+   check_lanes("ldimm16 d=r0l imm=0\n"
+               "mov d=r3 a=r1\n"
+               "call offset=@here\n"
+               "here:\n"
+               "and d=r4 a=r3 b=1\n"
+               "icsel d=r5 a=r4 b=0 x=82 y=92 cond=ieq\n" /* from here to twice and five */
+               "iadd d=r5 a=r1 b=r5\n"
+               "if_fcmp a=0.0 b=0.0 nest=2 cond=feq\n"
+               "jmp_none offset=@twice\n" /* never, but so they are decoded */
+               "jmp_none offset=@five\n"
+               "again:\n"
+               "call_reg target=r5\n"
+               "iadd d=r2 a=r2 b=1\n"
+               "else_fcmp a=0.0 b=0.0 nest=2 cond=feq\n"
+               "jmp_any offset=@again\n"
+               "pop_exec nest=2\n"
+               "mov d=r1 a=r3\n"
+               "jmp_any offset=@end\n"
+               "twice:\n" /* here + 82 */
+               "iadd d=r2 a=r3 b=r3\n"
+               "ret target=r1\n"
+               "five:\n" /* here + 92 */
+               "imul d=r2 a=r3 b=5\n"
+               "ret target=r1\n"
+               "end:\n"
+               "mov d=r1 a=0",
+               expect_dispatch);
+   /* No lane calls: on. */
+   struct sim_group *group = with_lanes("ldimm16 d=r0l imm=1\nupdate_exec\ncall_reg target=r9\n"
+                                        "ldimm16 d=r0l imm=0\npop_exec nest=0");
+   assert_ok(sim_group_run(group));
    free(group);
 }
 
@@ -240,11 +280,12 @@ static void stops_what_is_endless_or_wrong(void **state)
    group = with_lanes("trap");
    assert_fails(sim_group_run(group), AGX_DATA_LOSS, "trap");
    free(group);
-   group = with_lanes("mov d=r2 a=1\npixwait i=1 j=0");
-   assert_fails(sim_group_run(group), AGX_UNIMPLEMENTED, "pc 0x6: pixwait");
+   group = with_lanes("mov d=r2 a=1\nno_var");
+   assert_fails(sim_group_run(group), AGX_UNIMPLEMENTED, "pc 0x6: no_var");
    free(group);
-   /* Never reached: no error. */
-   group = with_lanes("jmp_any offset=@end\npixwait i=1 j=0\nend:\nmov d=r2 a=1");
+   /* Never reached: no error. Doorbells are skipped; no older fragment is waited for. */
+   group = with_lanes("jmp_if_skipping_doorbell offset=6\ndoorbell imm=32\n"
+                      "jmp_any offset=@end\nno_var\nend:\npixwait i=1 j=0\npixrel i=1 j=0");
    assert_ok(sim_group_run(group));
    free(group);
 }
@@ -361,6 +402,7 @@ int main(void)
       cmocka_unit_test(nests_loops),
       cmocka_unit_test(updates_the_counter_as_the_table_says),
       cmocka_unit_test(calls_and_returns),
+      cmocka_unit_test(calls_through_a_register),
       cmocka_unit_test(stops_what_is_endless_or_wrong),
       cmocka_unit_test(jumps_into_the_middle),
       cmocka_unit_test(reads_special_registers),

@@ -53,6 +53,13 @@ static const struct load_row load_rows[] = {
    {"load r=r2l base=du0 index=1 format=i8 mask=x group=a", {1, 0xff}, 0xeeee00ff, E, E, E},
    {"load r=r2 base=du0 index=1 format=i16 mask=x group=a", {1, 2, 3, 0xf4}, 0xf403, E, E, E},
    {"load r=r2h base=du0 index=0 format=f16 mask=x group=a", {0x34, 0x12}, 0x1234eeee, E, E, E},
+   /* Into a whole register a half becomes a single [U]: -2.0, and the smallest denormal. */
+   {"load r=r2..r3 base=du0 index=0 format=f16 mask=xy group=a",
+    {0x00, 0xc0, 1, 0},
+    0xc0000000,
+    0x33800000,
+    E,
+    E},
    {"load r=r2l..r3l base=du0 index=0 format=i16 mask=xyz group=a",
     {1, 0, 2, 0, 3, 0},
     0x00020001,
@@ -351,6 +358,37 @@ static void uses_threadgroup_memory(void **state)
    end(&c);
 }
 
+/* Words of four or three channels, the index in words; f16 from whole registers [U]. */
+static void converts_in_threadgroup_memory(void **state)
+{
+   struct memory_case c;
+   begin(&c, "fadd d=r2 a=1.0 b=-0.0\nfadd d=r3 a=0.0 b=-0.0\nfadd d=r4 a=2.0 b=-0.0\n"
+             "fadd d=r5 a=1.0 b=-0.0\n"
+             "lstore r=r2..r5 base=none index=1 format=rgb10a2 mask=xyzw\n"
+             "lstore r=r2 base=none index=2 format=rg11b10f mask=x\n"
+             "lstore r=r4 base=none index=6 format=f16 mask=x\n"
+             "lload r=r6 base=none index=1 format=i32 mask=x\n"
+             "lload r=r7 base=none index=2 format=i32 mask=x\n"
+             "lload r=r8..r10 base=none index=2 format=rg11b10f mask=xyz\n"
+             "lload r=r11 base=none index=6 format=i16 mask=x\n"
+             "lload r=r12l base=none index=1 format=rgb10a2 mask=x");
+   c.group->shared_bytes = 256;
+   assert_ok(sim_group_run(c.group));
+   assert_int_equal(c.group->reg[6][3], 0xfff003ff);
+   assert_int_equal(c.group->reg[7][3], 0x800003c0);
+   assert_int_equal(c.group->reg[8][3], 0x3f800000);
+   assert_int_equal(c.group->reg[9][3], 0);
+   assert_int_equal(c.group->reg[10][3], 0x40000000);
+   assert_int_equal(c.group->reg[11][3], 0x4000);
+   assert_int_equal(c.group->reg[12][3], 0x00003c00);
+   assert_int_equal(c.group->reg[13][3], 0x3c003c00);
+   end(&c);
+   begin(&c, "lstore r=r2 base=none index=16 format=rgb10a2 mask=x");
+   c.group->shared_bytes = 64;
+   assert_fails(sim_group_run(c.group), AGX_DATA_LOSS, "threadgroup store at 0x40");
+   end(&c);
+}
+
 static void faults_outside_threadgroup_memory(void **state)
 {
    struct memory_case c;
@@ -395,6 +433,21 @@ static void has_a_stack(void **state)
       assert_int_equal(c.group->reg[7][lane], lane); /* the frame above went elsewhere */
    }
    end(&c);
+   /* A shift counts in larger steps; an amount in registers must be the same everywhere. */
+   begin(&c, "mov d=r2 a=4\nstack_adjust index=r2\n"
+             "stack_store r=r1 index=3 shift=lsl2 format=i32 mask=x group=a\n"
+             "stack_load r=r3 index=12 format=i32 mask=x group=a\n"
+             "and d=r4 a=r1 b=1\nmov d=r5 a=4\n"
+             "stack_load r=r6 index=r5 shift=lsl1 format=i32 mask=x group=a");
+   c.group->stack_words = 16;
+   assert_ok(sim_group_run(c.group));
+   assert_int_equal(c.group->reg[3][7], 7);
+   assert_int_equal(c.group->reg[6][7], AGXS_POISON);
+   end(&c);
+   begin(&c, "stack_adjust index=r1");
+   c.group->stack_words = 64;
+   assert_fails(sim_group_run(c.group), AGX_UNIMPLEMENTED, "lane 0 adjusts the stack by 0 words");
+   end(&c);
    begin(&c, "stack_adjust index=4\nstack_load r=r3 index=16 format=i32 mask=x group=a");
    c.group->stack_words = 16;
    assert_fails(sim_group_run(c.group), AGX_DATA_LOSS, "stack offset 16 outside of the 16 bytes");
@@ -420,6 +473,22 @@ static void stores_uniforms_in_a_preamble(void **state)
    assert_int_equal(c.group->uniform[22], 0x1234);
    assert_int_equal(c.group->uniform[23], 0);
    end(&c);
+   /* The general form: holes in the mask, and a number from a register. */
+   begin(&c, "mov d=r2 a=7\nmov d=r3l a=9\nmov d=r5 a=40\n"
+             "uniform_store_raw r=r2l..r2h index=30 format=i16 mask=xz group=a\n"
+             "uniform_store_raw r=r3l index=r5 format=i16 mask=y group=a");
+   c.group->is_preamble = true;
+   c.group->exists = 1;
+   assert_ok(sim_group_run(c.group));
+   assert_int_equal(c.group->uniform[30], 7);
+   assert_int_equal(c.group->uniform[31], 0);
+   assert_int_equal(c.group->uniform[32], 0);
+   assert_int_equal(c.group->uniform[41], 9);
+   end(&c);
+   begin(&c, "ldimm32 d=r5 imm=511\nuniform_store_raw r=r3l index=r5 format=i16 mask=y group=a");
+   c.group->is_preamble = true;
+   assert_fails(sim_group_run(c.group), AGX_INVALID_ARGUMENT, "half 512 is beyond the 512");
+   end(&c);
    begin(&c, "uniform_store u=u10 r=r2");
    assert_fails(sim_group_run(c.group), AGX_INVALID_ARGUMENT, "only a preamble stores uniforms");
    end(&c);
@@ -435,6 +504,7 @@ int main(void)
       cmocka_unit_test(faults_hard_when_strict),
       cmocka_unit_test(does_atomics),
       cmocka_unit_test(uses_threadgroup_memory),
+      cmocka_unit_test(converts_in_threadgroup_memory),
       cmocka_unit_test(faults_outside_threadgroup_memory),
       cmocka_unit_test(has_a_stack),
       cmocka_unit_test(stores_uniforms_in_a_preamble),

@@ -57,5 +57,5 @@ static inline void agxs_get_stack_offsets(const struct agxs_group *group,
    if (uop->has_index)
       agxs_get_i64(group, &uop->src[2], index);
    AGXS_FOR_LANES (i)
-      out[i] = uop->has_index ? (int64_t)index[i] : uop->imm;
+      out[i] = (int64_t)((uop->has_index ? index[i] : (uint64_t)uop->imm) << uop->shift);
 }

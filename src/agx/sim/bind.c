@@ -273,14 +273,25 @@ void agxs_bind_mask(struct agxs_bound *bound, const struct agxs_binding *binding
       set_condition(bound, binding);
 }
 
+static void set_link(struct agxs_bound *bound)
+{
+   const struct agx_isa_operand link = {.kind = AGX_ISA_REG, .bits = 32, .count = 1, .value = 2};
+   set_dest(bound, &link, 1);
+}
+
 void agxs_bind_jump(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    bound->jumps = true;
    bound->target_pc = number_at(bound, binding->imm);
-   if (binding->exec != AGXS_X_call)
-      return;
-   const struct agx_isa_operand link = {.kind = AGX_ISA_REG, .bits = 32, .count = 1, .value = 2};
-   set_dest(bound, &link, 1);
+   if (binding->exec == AGXS_X_call)
+      set_link(bound);
+}
+
+void agxs_bind_call_reg(struct agxs_bound *bound, const struct agxs_binding *binding)
+{
+   set_source(bound, 0, binding->src[0], false, false);
+   set_link(bound);
+   bound->links = true;
 }
 
 void agxs_bind_ret(struct agxs_bound *bound, const struct agxs_binding *binding)
@@ -295,6 +306,22 @@ void agxs_bind_end(struct agxs_bound *bound, const struct agxs_binding *binding)
 }
 
 void agxs_bind_nothing(struct agxs_bound *bound, const struct agxs_binding *binding) {}
+
+/* What decodes, but stops who reaches it; reference/unknowns.md says which. */
+void agxs_bind_unknown(struct agxs_bound *bound, const struct agxs_binding *binding)
+{
+   refuse(bound, AGX_UNIMPLEMENTED, "no source says what this instruction does");
+}
+
+void agxs_bind_helper(struct agxs_bound *bound, const struct agxs_binding *binding)
+{
+   refuse(bound, AGX_UNIMPLEMENTED, "only the helper program does this, and there is none");
+}
+
+void agxs_bind_render(struct agxs_bound *bound, const struct agxs_binding *binding)
+{
+   refuse(bound, AGX_UNIMPLEMENTED, "only vertex and fragment programs have what this works on");
+}
 
 void agxs_bind_barrier(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
@@ -323,7 +350,8 @@ void agxs_bind_mfsr(struct agxs_bound *bound, const struct agxs_binding *binding
    if (!is_known)
       refuse(bound, AGX_UNIMPLEMENTED, "this special register is not modelled");
    else if (is_local && bound->kernel->request.is_preamble && bound->kernel->request.check)
-      refuse(bound, AGX_INVALID_ARGUMENT, "a preamble has no thread position or workgroup");
+      refuse(bound, AGX_FAILED_PRECONDITION,
+             "check: a preamble has no thread position or workgroup");
    bound->uop.imm = number;
    set_dest(bound, operand_at(bound, binding->d), 1);
 }
@@ -353,10 +381,10 @@ static void set_vector(struct agxs_bound *bound, uint8_t at, uint8_t format_at, 
       refuse(bound, AGX_UNIMPLEMENTED, "this memory format is unknown");
       return;
    }
+   if (number == AGX_ISA_FORMAT_F16 && operand->bits == 32)
+      bound->uop.format = AGXS_FORMAT_F16_WIDE;
    if (number == AGX_ISA_FORMAT_I32 && operand->bits != 32)
       refuse(bound, AGX_INVALID_ARGUMENT, "format i32 needs 32-bit registers");
-   if (number == AGX_ISA_FORMAT_F16 && operand->bits != 16)
-      refuse(bound, AGX_UNIMPLEMENTED, "format f16 with 32-bit registers is unverified");
    unsigned elements =
       format->channels ? format->channels : (unsigned)__builtin_popcount(bound->uop.mask);
    if (is_write)
@@ -384,17 +412,21 @@ void agxs_bind_memory(struct agxs_bound *bound, const struct agxs_binding *bindi
 void agxs_bind_stack(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    agxs_bind_memory(bound, binding);
-   if (bound->uop.shift)
-      refuse(bound, AGX_UNIMPLEMENTED, "the shift of a stack access is unknown");
    if (bound->uop.format > AGX_ISA_FORMAT_I32)
       refuse(bound, AGX_UNIMPLEMENTED, "this format is not known to work on the stack");
 }
 
+static void refuse_workgroup(struct agxs_bound *bound)
+{
+   const struct agxs_kernel_request *request = &bound->kernel->request;
+   if (request->is_preamble && request->check)
+      refuse(bound, AGX_FAILED_PRECONDITION, "check: a preamble has no threadgroup memory");
+}
+
 void agxs_bind_local(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
+   refuse_workgroup(bound);
    agxs_bind_memory(bound, binding);
-   if (!bound->refusal && agxs_formats[bound->uop.format].channels)
-      refuse(bound, AGX_UNIMPLEMENTED, "packed formats in threadgroup memory are not modelled");
 }
 
 void agxs_bind_atomic(struct agxs_bound *bound, const struct agxs_binding *binding)
@@ -403,6 +435,8 @@ void agxs_bind_atomic(struct agxs_bound *bound, const struct agxs_binding *bindi
    bound->uop.mode = (uint8_t)number_at(bound, binding->mode);
    if (bound->uop.mode > AGX_ISA_ATOMIC_XOR)
       refuse(bound, AGX_UNIMPLEMENTED, "this atomic operation is unknown");
+   if (!binding->flag) /* latomic has no group */
+      refuse_workgroup(bound);
    bool is_pair = bound->uop.mode == AGX_ISA_ATOMIC_CMPXCHG;
    set_register(bound, data, &bound->uop.src[0], is_pair ? 2 : 1);
    set_dest(bound, operand_at(bound, binding->d), 1);
@@ -417,8 +451,8 @@ void agxs_bind_atomic(struct agxs_bound *bound, const struct agxs_binding *bindi
 void agxs_bind_stack_adjust(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    set_index(bound, binding->src[2]);
-   if (bound->uop.has_index)
-      refuse(bound, AGX_UNIMPLEMENTED, "adjusting the stack by a register is not modelled");
+   if (bound->uop.has_index) /* any amount */
+      bound->stack_words = AGXS_MAX_STACK_WORDS;
    else if (bound->uop.imm > 0)
       bound->stack_words = (uint32_t)bound->uop.imm;
 }
@@ -433,8 +467,24 @@ void agxs_bind_uniform_store(struct agxs_bound *bound, const struct agxs_binding
    struct agx_isa_operand data = *from;
    data.bits = 16, data.count = (uint8_t)halves;
    bound->uop.imm = to->value;
-   bound->uop.count = (uint8_t)halves;
+   bound->uop.mask = (uint8_t)((1u << halves) - 1);
    set_register(bound, &data, &bound->uop.src[0], halves);
+}
+
+/* The general form: element i goes to uniform half index + i where bit i of the mask is
+ * set. Source: reference/isa isa.md 10. */
+void agxs_bind_uniform_store_raw(struct agxs_bound *bound, const struct agxs_binding *binding)
+{
+   const struct agx_isa_operand *data = operand_at(bound, binding->src[0]);
+   if (!bound->kernel->request.is_preamble)
+      refuse(bound, AGX_INVALID_ARGUMENT, "only a preamble stores uniforms");
+   if (number_at(bound, binding->mode) != AGX_ISA_FORMAT_I16 || data->bits != 16)
+      refuse(bound, AGX_UNIMPLEMENTED, "uniforms are stored from 16-bit registers as i16 only");
+   if (number_at(bound, binding->src[3]))
+      refuse(bound, AGX_UNIMPLEMENTED, "what a shift does to a uniform's number is unknown");
+   bound->uop.mask = (uint8_t)number_at(bound, binding->imm) & 15;
+   set_register(bound, data, &bound->uop.src[0], (unsigned)__builtin_popcount(bound->uop.mask));
+   set_index(bound, binding->src[2]);
 }
 
 void agxs_bind_shuffle(struct agxs_bound *bound, const struct agxs_binding *binding)
@@ -482,8 +532,6 @@ void agxs_bind_matrix(struct agxs_bound *bound, const struct agxs_binding *bindi
    for (unsigned i = 0; i < 3; i++) {
       const struct agx_isa_operand *source = operand_at(bound, binding->src[i]);
       int64_t end = source->value + 2 * source->bits / 16;
-      if (source->abs || source->neg)
-         refuse(bound, AGX_UNIMPLEMENTED, "modifiers of matrix sources are untested");
       if (i < 2 && source->value < d->value + 2 * d->bits / 16 && d->value < end)
          refuse(bound, AGX_INVALID_ARGUMENT, "the destination overlaps a or b");
       set_source(bound, i, binding->src[i], true, false);
@@ -511,9 +559,10 @@ void agxs_bind(struct agxs_kernel *kernel, const struct agx_isa_instr *instr, ui
       refuse(out, AGX_UNIMPLEMENTED, "this instruction is not modelled");
    }
    out->uop.is_plain = is_plain(&out->uop);
+   if (out->jumps || out->links)
+      out->uop.imm = (int64_t)pc + instr->length; /* what a call leaves in r1 */
    if (out->jumps) {
       out->target_pc += pc;
-      out->uop.imm = (int64_t)pc + instr->length; /* what a call leaves in r1 */
       if (out->target_pc < 0 || out->target_pc > UINT32_MAX)
          refuse(out, AGX_INVALID_ARGUMENT, "the jump leaves the 4 GiB window of code");
    }

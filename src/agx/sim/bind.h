@@ -22,6 +22,7 @@ struct agxs_bound {
    uint8_t async_group;
    bool ends;         /* nothing falls through to the next instruction */
    bool jumps;        /* target_pc is where it may go */
+   bool links;        /* a call through a register */
    int64_t target_pc; /* relative to usc_base, not yet checked */
    uint32_t stack_words;
 };

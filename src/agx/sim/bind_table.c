@@ -66,8 +66,9 @@
    [AGX_ISA_OP_##row] = {agxs_bind_mask,           AGXS_X_##fn,           0,                       \
                          {AT(row, A), AT(row, B)}, .mode = AT(row, COND), .imm = AT(row, NEST),    \
                          .fixed = is_float}
-#define JUMP(row, fn) [AGX_ISA_OP_##row] = {agxs_bind_jump, AGXS_X_##fn, .imm = AT(row, OFFSET)}
-#define MEMBAR(row)   [AGX_ISA_OP_##row] = {agxs_bind_nothing, AGXS_X_membar}
+#define JUMP(row, fn)    [AGX_ISA_OP_##row] = {agxs_bind_jump, AGXS_X_##fn, .imm = AT(row, OFFSET)}
+#define MEMBAR(row)      [AGX_ISA_OP_##row] = {agxs_bind_nothing, AGXS_X_membar}
+#define REFUSE(row, why) [AGX_ISA_OP_##row] = {agxs_bind_##why, AGXS_X_refuse}
 #define REDUCE(row, is_simd)                                                                       \
    [AGX_ISA_OP_##row] = {agxs_bind_reduce, AGXS_X_reduce,       AT(row, D),                        \
                          {AT(row, A)},     .mode = AT(row, OP), .flag = AT(row, PREFIX),           \
@@ -182,6 +183,7 @@ const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT] = {
    JUMP(JMP_ANY, jmp_any),
    JUMP(JMP_NONE, jmp_none),
    JUMP(CALL, call),
+   [AGX_ISA_OP_CALL_REG] = {agxs_bind_call_reg, AGXS_X_call_reg, 0, {AT(CALL_REG, TARGET)}},
    [AGX_ISA_OP_RET] = {agxs_bind_ret, AGXS_X_ret, 0, {AT(RET, TARGET)}},
    [AGX_ISA_OP_POP_EXEC] = {agxs_bind_mask, AGXS_X_pop_exec, .imm = AT(POP_EXEC, NEST)},
    [AGX_ISA_OP_UPDATE_EXEC] = {agxs_bind_mask, AGXS_X_pop_exec},
@@ -230,6 +232,13 @@ const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT] = {
                                  AGXS_X_uniform_store,
                                  AT(UNIFORM_STORE, U),
                                  {AT(UNIFORM_STORE, R)}},
+   [AGX_ISA_OP_UNIFORM_STORE_RAW] = {agxs_bind_uniform_store_raw,
+                                     AGXS_X_uniform_store,
+                                     0,
+                                     {AT(UNIFORM_STORE_RAW, R), 0, AT(UNIFORM_STORE_RAW, INDEX),
+                                      AT(UNIFORM_STORE_RAW, SHIFT)},
+                                     .mode = AT(UNIFORM_STORE_RAW, FORMAT),
+                                     .imm = AT(UNIFORM_STORE_RAW, MASK)},
    [AGX_ISA_OP_BARRIER] = {agxs_bind_barrier, AGXS_X_barrier},
    MEMBAR(MEMORY_BARRIER),
    MEMBAR(IMAGE_BARRIER_1),
@@ -244,4 +253,33 @@ const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT] = {
    MEMBAR(DEVICE_BARRIER_1),
    MEMBAR(DEVICE_BARRIER_2),
    MEMBAR(MEMBAR),
+   /* Scratch comes without a helper, so its doorbells are always skipped. */
+   JUMP(JMP_IF_SKIPPING_DOORBELL, link),
+   REFUSE(DOORBELL, helper),
+   REFUSE(MAP, helper),
+   REFUSE(UNMAP, helper),
+   /* A compute thread covers no pixel, so there are no older fragments to wait for. */
+   [AGX_ISA_OP_PIXWAIT] = {agxs_bind_nothing, AGXS_X_nop},
+   [AGX_ISA_OP_PIXREL] = {agxs_bind_nothing, AGXS_X_nop},
+   REFUSE(NO_VAR, render),
+   REFUSE(ST_VAR, render),
+   REFUSE(SAMPLE_MASK, render),
+   REFUSE(ZS_EMIT, render),
+   REFUSE(ITER, render),
+   REFUSE(ITERPROJ, render),
+   REFUSE(LDCF, render),
+   REFUSE(MFSR_UNK, unknown),
+   REFUSE(IUNOP_UNK, unknown),
+   REFUSE(FUNOP_UNK, unknown),
+   REFUSE(JMP_INCOMPLETE, unknown),
+   REFUSE(UNK_C030, unknown),
+   REFUSE(UNK_C040, unknown),
+   REFUSE(UNK_C0, unknown),
+   REFUSE(UNK_75, unknown),
+   REFUSE(UNK_E8, unknown),
+   REFUSE(UNK_0C, unknown),
+   REFUSE(UNK_101C, unknown),
+   REFUSE(UNK_62CC, unknown),
+   REFUSE(ASYNC_LOAD, unknown),
+   REFUSE(ASYNC_STORE, unknown),
 };

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "agx/sim/floats.h"
 #include "agx/sim/format.h"
 #include "agx/sim/lanes.h"
 #include "agx/sim/memory.h"
@@ -94,4 +95,16 @@ static inline void agxs_store_elements(const struct agxs_group *group, const str
       agxs_store_elements_of(group, uop, base, offset, 2);
    else
       agxs_store_elements_of(group, uop, base, offset, 1);
+}
+
+/* One lane's channels as a packed word. */
+static inline void agxs_store_packed(const struct agxs_group *group, const struct agxs_uop *uop,
+                                     uint8_t *at, unsigned lane)
+{
+   uint32_t channel[4] = {0};
+   for (unsigned e = 0; e < agxs_formats[uop->format].channels; e++) {
+      uint32_t value = agxs_get_lane(group, &uop->src[0], e, lane);
+      channel[e] = uop->src[0].bits == 16 ? agxs_half_to_single(value) : agxs_flush(value);
+   }
+   agxs_format_store_packed(uop->format, at, channel);
 }

@@ -109,25 +109,50 @@ const struct agxs_uop *AGXS_EXEC(call)(struct agxs_group *group, const struct ag
    return uop->target;
 }
 
-/* All active lanes must return to the same place: nothing is known of what the
- * hardware does otherwise. */
-const struct agxs_uop *AGXS_EXEC(ret)(struct agxs_group *group, const struct agxs_uop *uop)
+/* Where the first active lane's register leads. [U] Lanes that hold another target are
+ * switched off as a failing if does (r0l = 1), so that an else brings them back. */
+static const struct agxs_uop *jump_to_register(struct agxs_group *group, const struct agxs_uop *uop,
+                                               uint32_t *out_lanes)
 {
    const struct agxs_row *to = agxs_source_row(group, &uop->src[0]);
-   if (!group->active)
-      return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED, "no lane is active");
-   unsigned first = (unsigned)__builtin_ctz(group->active);
-   AGXS_FOR_LANES (i) {
-      if (group->exec.lane[i] && to->lane[i] != to->lane[first])
-         return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED,
-                                "lane %u returns to 0x%x, lane %u to 0x%x", first, to->lane[first],
-                                i, to->lane[i]);
-   }
-   const struct agxs_uop *target = agxs_kernel_find(group->kernel, to->lane[first]);
+   struct agxs_row nesting;
+   uint32_t first = to->lane[__builtin_ctz(group->active)];
+   const struct agxs_uop *target = agxs_kernel_find(group->kernel, first);
    if (!target)
       return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED,
-                             "0x%x is no place that a call returns to", to->lane[first]);
+                             "0x%x is no place that a call returns to", first);
+   *out_lanes = 0;
+   get_nesting(group, &nesting);
+   AGXS_FOR_LANES (i) {
+      bool stays = group->exec.lane[i] && to->lane[i] != first;
+      *out_lanes |= (uint32_t)(group->exec.lane[i] && !stays) << i;
+      nesting.lane[i] = stays ? 1 : nesting.lane[i];
+   }
+   if (*out_lanes != group->active)
+      set_nesting(group, &nesting);
    return target;
+}
+
+const struct agxs_uop *AGXS_EXEC(call_reg)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   uint32_t lanes;
+   struct agxs_row back;
+   if (!group->active)
+      return uop + 1;
+   const struct agxs_uop *target = jump_to_register(group, uop, &lanes);
+   AGXS_FOR_LANES (i)
+      back.lane[i] = (uint32_t)uop->imm;
+   if (target)
+      agxs_put_u32(group, &uop->dst, &back);
+   return target;
+}
+
+const struct agxs_uop *AGXS_EXEC(ret)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   uint32_t lanes;
+   if (!group->active)
+      return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED, "no lane is active");
+   return jump_to_register(group, uop, &lanes);
 }
 
 const struct agxs_uop *AGXS_EXEC(stop)(struct agxs_group *group, const struct agxs_uop *uop)
@@ -145,6 +170,11 @@ const struct agxs_uop *AGXS_EXEC(trap)(struct agxs_group *group, const struct ag
 const struct agxs_uop *AGXS_EXEC(refuse)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    return agxs_group_fail(group, uop, (agx_status)uop->imm, "%s", uop->reason);
+}
+
+const struct agxs_uop *AGXS_EXEC(nop)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return uop + 1;
 }
 
 /* Loads take effect at once; check mode is who cares. */

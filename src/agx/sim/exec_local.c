@@ -47,6 +47,13 @@ static uint8_t *find_local(struct agxs_group *group, const struct agxs_uop *uop,
    return NULL;
 }
 
+/* Packed words have all their channels, whatever the mask says. */
+static unsigned element_mask(const struct agxs_uop *uop)
+{
+   unsigned channels = agxs_formats[uop->format].channels;
+   return channels ? (1u << channels) - 1 : uop->mask;
+}
+
 const struct agxs_uop *AGXS_EXEC(lload)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    unsigned bytes = agxs_formats[uop->format].bytes;
@@ -57,12 +64,13 @@ const struct agxs_uop *AGXS_EXEC(lload)(struct agxs_group *group, const struct a
       agxs_load_elements(group, uop, group->worker->shared, &address);
       return uop + 1;
    }
+   unsigned mask = element_mask(uop), step = agxs_formats[uop->format].channels ? 0 : bytes;
    AGXS_FOR_LANES (i) {
       unsigned slot = 0;
       for (unsigned e = 0; e < 4 && group->exec.lane[i]; e++) {
-         if (!(uop->mask >> e & 1))
+         if (!(mask >> e & 1))
             continue;
-         const uint8_t *at = find_local(group, uop, address.lane[i] + e * bytes, bytes, i,
+         const uint8_t *at = find_local(group, uop, address.lane[i] + e * step, bytes, i,
                                         AGXS_FAULT_SOFT_LOAD, &stop);
          if (stop)
             return NULL;
@@ -73,12 +81,28 @@ const struct agxs_uop *AGXS_EXEC(lload)(struct agxs_group *group, const struct a
    return uop + 1;
 }
 
+static bool lstore_packed(struct agxs_group *group, const struct agxs_uop *uop,
+                          const struct agxs_row *address)
+{
+   bool stop = false;
+   for (unsigned i = 0; i < AGXS_LANES && !stop; i++) {
+      if (!group->exec.lane[i])
+         continue;
+      uint8_t *at = find_local(group, uop, address->lane[i], 4, i, AGXS_FAULT_SOFT_STORE, &stop);
+      if (at)
+         agxs_store_packed(group, uop, at, i);
+   }
+   return !stop;
+}
+
 const struct agxs_uop *AGXS_EXEC(lstore)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    unsigned bytes = agxs_formats[uop->format].bytes;
    struct agxs_row address;
    bool stop = false;
    agxs_get_local_addresses(group, uop, bytes, &address);
+   if (agxs_formats[uop->format].channels)
+      return lstore_packed(group, uop, &address) ? uop + 1 : NULL;
    if (is_inside(group, uop, bytes, &address)) {
       agxs_store_elements(group, uop, group->worker->shared, &address);
       return uop + 1;
@@ -125,9 +149,30 @@ const struct agxs_uop *AGXS_EXEC(latomic)(struct agxs_group *group, const struct
    return uop + 1;
 }
 
+/* There is one stack pointer for all lanes, so active ones must agree on the amount. */
+static bool common_amount(struct agxs_group *group, const struct agxs_uop *uop, int64_t *out)
+{
+   uint64_t amount[AGXS_LANES];
+   unsigned first = group->active ? (unsigned)__builtin_ctz(group->active) : 0;
+   agxs_get_i64(group, &uop->src[2], amount);
+   *out = group->active ? (int64_t)amount[first] : 0;
+   AGXS_FOR_LANES (i) {
+      if (!group->exec.lane[i] || amount[i] == amount[first])
+         continue;
+      agxs_group_fail(group, uop, AGX_UNIMPLEMENTED,
+                      "lane %u adjusts the stack by %lld words, lane %u by %lld", first,
+                      (long long)amount[first], i, (long long)amount[i]);
+      return false;
+   }
+   return true;
+}
+
 const struct agxs_uop *AGXS_EXEC(stack_adjust)(struct agxs_group *group, const struct agxs_uop *uop)
 {
-   int64_t words = (int64_t)group->stack_pointer + uop->imm;
+   int64_t amount = uop->imm;
+   if (uop->has_index && !common_amount(group, uop, &amount))
+      return NULL;
+   int64_t words = (int64_t)group->stack_pointer + amount;
    if (words < 0 || words > group->stack_words)
       return agxs_group_fail(group, uop, AGX_DATA_LOSS,
                              "stack pointer %lld outside of the %u words that the launch declares",
@@ -194,20 +239,26 @@ const struct agxs_uop *AGXS_EXEC(stack_store)(struct agxs_group *group, const st
    return uop + 1;
 }
 
-/* A preamble's results; decoding refuses it elsewhere. imm: the first half. */
+/* A preamble's results; decoding refuses it elsewhere. imm or the index register: the first
+ * half. The first active lane counts; a preamble has one. */
 const struct agxs_uop *AGXS_EXEC(uniform_store)(struct agxs_group *group,
                                                 const struct agxs_uop *uop)
 {
    const struct agxs_dispatch *dispatch = group->worker->dispatch;
    if (!group->active)
       return uop + 1;
-   if (uop->imm + uop->count > dispatch->uniform_count)
-      return agxs_group_fail(group, uop, AGX_INVALID_ARGUMENT,
-                             "beyond the %u uniform halves that the launch declares",
-                             dispatch->uniform_count);
-   unsigned lane = (unsigned)__builtin_ctz(group->active);
-   for (unsigned e = 0; e < uop->count; e++)
-      dispatch->uniforms[uop->imm + e] = (uint16_t)agxs_get_lane(group, &uop->src[0], e, lane);
+   unsigned lane = (unsigned)__builtin_ctz(group->active), slot = 0;
+   uint32_t first =
+      uop->has_index ? agxs_get_lane(group, &uop->src[2], 0, lane) : (uint32_t)uop->imm;
+   for (uint32_t e = 0; e < 4; e++) {
+      if (!(uop->mask >> e & 1))
+         continue;
+      if ((uint64_t)first + e >= dispatch->uniform_count)
+         return agxs_group_fail(group, uop, AGX_INVALID_ARGUMENT,
+                                "half %u is beyond the %u uniform halves that the launch declares",
+                                first + e, dispatch->uniform_count);
+      dispatch->uniforms[first + e] = (uint16_t)agxs_get_lane(group, &uop->src[0], slot++, lane);
+   }
    agxs_kernel_fill_pool(group->kernel, dispatch->uniforms, dispatch->pool);
    return uop + 1;
 }

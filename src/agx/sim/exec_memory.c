@@ -83,15 +83,10 @@ const struct agxs_uop *AGXS_EXEC(load)(struct agxs_group *group, const struct ag
 static bool store_packed(struct agxs_group *group, const struct agxs_uop *uop, uint64_t va,
                          unsigned lane)
 {
-   uint32_t channel[4] = {0};
-   for (unsigned e = 0; e < agxs_formats[uop->format].channels; e++) {
-      uint32_t value = agxs_get_lane(group, &uop->src[0], e, lane);
-      channel[e] = uop->src[0].bits == 16 ? agxs_half_to_single(value) : agxs_flush(value);
-   }
    uint8_t *at = agxs_tlb_find(&group->worker->tlb, va & ~3ull, AGXS_WRITE);
    if (!at)
       return agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, va & ~3ull, lane, "store");
-   agxs_format_store_packed(uop->format, at, channel);
+   agxs_store_packed(group, uop, at, lane);
    return true;
 }
 

@@ -224,8 +224,8 @@ static void get_matrix(const struct agxs_group *group, const struct agxs_source 
    AGXS_FOR_LANES (i) {
       for (unsigned e = 0; e < 2; e++) {
          uint32_t raw = agxs_get_lane(group, source, e, i);
-         tile[matrix_cell(i) + e] =
-            agxs_float(source->bits == 16 ? agxs_half_to_single(raw) : agxs_flush(raw));
+         raw = source->bits == 16 ? agxs_half_to_single(raw) : agxs_flush(raw);
+         tile[matrix_cell(i) + e] = agxs_float((raw & source->keep) ^ source->flip);
       }
    }
 }

@@ -4,7 +4,7 @@
 #include "agx/sim/floats.h"
 #include "agx/sim/memory.h"
 
-const struct agxs_format agxs_formats[16] = {
+const struct agxs_format agxs_formats[17] = {
    [AGX_ISA_FORMAT_I8] = {1, 1, 0, 1},           [AGX_ISA_FORMAT_I16] = {1, 2, 0, 1},
    [AGX_ISA_FORMAT_I32] = {1, 4, 0, 1},          [AGX_ISA_FORMAT_F16] = {1, 2, 0, 1},
    [AGX_ISA_FORMAT_U8NORM] = {1, 1, 0, 0},       [AGX_ISA_FORMAT_S8NORM] = {1, 1, 0, 0},
@@ -12,6 +12,7 @@ const struct agxs_format agxs_formats[16] = {
    [AGX_ISA_FORMAT_RGB10A2] = {1, 4, 4, 0},      [AGX_ISA_FORMAT_SRGBA8] = {1, 1, 0, 0},
    [AGX_ISA_FORMAT_RG11B10F] = {1, 4, 3, 0},     [AGX_ISA_FORMAT_RGB9E5] = {1, 4, 3, 0},
    [AGX_ISA_FORMAT_RG11B10F_RTZ] = {1, 4, 3, 0}, [AGX_ISA_FORMAT_RGB9E5_RTZ] = {1, 4, 3, 0},
+   [AGXS_FORMAT_F16_WIDE] = {1, 2, 0, 0},
 };
 
 /* Where a packed word's channel lies. */
@@ -85,6 +86,8 @@ uint32_t agxs_format_load(unsigned format, unsigned channel, const uint8_t *byte
    case AGX_ISA_FORMAT_I16:
    case AGX_ISA_FORMAT_F16:
       return agxs_get_le16(bytes);
+   case AGXS_FORMAT_F16_WIDE:
+      return agxs_half_to_single(agxs_get_le16(bytes));
    case AGX_ISA_FORMAT_I32:
       return agxs_get_le32(bytes);
    case AGX_ISA_FORMAT_U8NORM:
@@ -121,6 +124,9 @@ void agxs_format_store(unsigned format, unsigned channel, uint8_t *bytes, uint32
    case AGX_ISA_FORMAT_I16:
    case AGX_ISA_FORMAT_F16:
       agxs_put_le16(bytes, (uint16_t)value);
+      break;
+   case AGXS_FORMAT_F16_WIDE:
+      agxs_put_le16(bytes, (uint16_t)agxs_single_to_half(agxs_flush(value)));
       break;
    case AGX_ISA_FORMAT_I32:
       agxs_put_le32(bytes, value);

@@ -16,8 +16,11 @@ struct agxs_format {
    uint8_t is_raw;   /* integers and halves: bits go as they are */
 };
 
-/* By number, 0..15. */
-extern const struct agxs_format agxs_formats[16];
+/* Our own number for f16 with 32-bit registers, which hold the value as a single [U]. */
+#define AGXS_FORMAT_F16_WIDE 16
+
+/* By number, 0..15, and the one above. */
+extern const struct agxs_format agxs_formats[17];
 
 /* The register bits (of a register of 16 or 32 bits) for channel `channel` of the
  * element or packed word at bytes. */
