@@ -10,7 +10,7 @@ JOBS    ?= $(shell nproc)
 help:
 	@echo "make run           build, then compile, run and check the examples; writes mandelbrot.png"
 	@echo "make test          build and run all tests, plain, under ASan+UBSan and under TSan"
-	@echo "make bench         measure compile results, recording and submission; print a table"
+	@echo "make bench         measure compile results, host costs, and wall time against lavapipe"
 	@echo "make build         build and install into ./out"
 	@echo "make test-aarch64  cross-build for aarch64 and run the unit tests under qemu-user"
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
@@ -46,8 +46,13 @@ test: build
 	TSAN_OPTIONS=halt_on_error=1 \
 	   meson test -C build-tsan --no-rebuild --print-errorlogs --timeout-multiplier 8 --suite threads
 
+# The second half needs Vulkan's headers when building, and lavapipe.
 bench: build
 	$(OUT)/bin/agx bench
+	@[ -x $(OUT)/bin/agx-vkbench ] || ! pkg-config --exists vulkan || \
+	   { meson setup --reconfigure build-out >/dev/null && $(MAKE) -s build; }
+	@if [ -x $(OUT)/bin/agx-vkbench ]; then echo; $(OUT)/bin/agx-vkbench; \
+	else echo "No comparison with lavapipe: scripts/install-deps.sh bench installs what that needs."; fi
 
 # What starts threads is left out: Debian 12's qemu-user hangs in pthread_create.
 AARCH64_SUITES = --suite base --suite agx --suite program --suite sim --suite compiler --no-suite threads

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Installs the distribution packages that building, testing and running agxhal needs:
-# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|mesa]
+# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|mesa|bench]
 set -eu
 
 want=${1:-build}
@@ -42,12 +42,18 @@ debootstrap|debootstrap|makes a folder with Debian
 debian-archive-keyring|debian-keyring|the keys of its packages
 util-linux|util-linux|mounts that go away by themselves
 '
+bench_packages='
+libvulkan-dev|vulkan-loader-devel|the comparison with lavapipe
+-|vulkan-headers|the comparison with lavapipe
+mesa-vulkan-drivers|mesa-vulkan-drivers|lavapipe
+'
 
 case $want in
 build) packages=$build_packages ;;
 aarch64) packages=$aarch64_packages ;;
 mesa) packages=$mesa_packages ;;
-*) echo "usage: $0 [build|aarch64|mesa]" >&2; exit 2 ;;
+bench) packages=$bench_packages ;;
+*) echo "usage: $0 [build|aarch64|mesa|bench]" >&2; exit 2 ;;
 esac
 
 ID= ID_LIKE=
@@ -103,7 +109,7 @@ case " $ID $ID_LIKE " in
    # Not a distribution we know: go on when the tools are there, else say what is needed.
    if [ "$want" = mesa ]; then
       if command -v debootstrap >/dev/null && command -v unshare >/dev/null; then exit 0; fi
-   elif command -v meson >/dev/null && command -v glslangValidator >/dev/null &&
+   elif [ "$want" = build ] && command -v meson >/dev/null && command -v glslangValidator >/dev/null &&
       pkg-config --exists libdrm libelf cmocka libpng; then exit 0; fi
    echo "This system (${ID:-unknown}) is not one whose packages we know. Install these, under its names:" >&2
    printf '%s' "$packages" | awk -F'|' 'NF == 3 && $1 != "-" { printf "  %-18s %s\n", $1, $3 }' >&2

@@ -86,13 +86,6 @@ static uint32_t collect_bindings(const struct agx_manifest *manifest,
    return count;
 }
 
-static agx_status record(struct agx_session *session, const struct agx_dispatch *dispatch)
-{
-   AGX_TRY(agx_command_buffer_begin(session->commands));
-   AGX_TRY(agx_cmd_dispatch(session->commands, dispatch));
-   return agx_command_buffer_end(session->commands);
-}
-
 agx_status agx_session_submit(struct agx_session *session, struct agx_command_buffer *commands)
 {
    const struct agx_point done = {session->done, ++session->value};
@@ -110,23 +103,39 @@ agx_status agx_session_wait(struct agx_session *session)
    return agx_semaphore_wait(&done, 1, false, AGX_DEADLINE_NEVER);
 }
 
-agx_status agx_session_run(struct agx_session *session, struct agx_executable *executable,
-                           const struct agx_manifest *manifest,
-                           const struct agx_session_buffer *buffers, const uint8_t *push,
-                           uint64_t *out_ns)
+agx_status agx_session_record(struct agx_session *session, struct agx_executable *executable,
+                              const struct agx_manifest *manifest,
+                              const struct agx_session_buffer *buffers, const uint8_t *push,
+                              const uint32_t workgroups[3], uint32_t dispatches)
 {
    struct agx_binding bindings[AGX_MANIFEST_MAX_RESOURCES];
-   struct agx_dispatch dispatch = {
-      .executable = executable,
-      .workgroups = {manifest->workgroups[0], manifest->workgroups[1], manifest->workgroups[2]},
-      .binding_count = collect_bindings(manifest, buffers, bindings),
-      .bindings = bindings,
-      .push = push,
-      .push_B = manifest->push_B};
-   AGX_TRY(record(session, &dispatch));
+   struct agx_dispatch dispatch = {.executable = executable,
+                                   .workgroups = {workgroups[0], workgroups[1], workgroups[2]},
+                                   .binding_count = collect_bindings(manifest, buffers, bindings),
+                                   .bindings = bindings,
+                                   .push = push,
+                                   .push_B = manifest->push_B};
+   AGX_TRY(agx_command_buffer_begin(session->commands));
+   for (uint32_t i = 0; i < dispatches; i++)
+      AGX_TRY(agx_cmd_dispatch(session->commands, &dispatch));
+   return agx_command_buffer_end(session->commands);
+}
+
+agx_status agx_session_execute(struct agx_session *session, uint64_t *out_ns)
+{
    uint64_t start = agx_tool_now_ns();
    AGX_TRY(agx_session_submit(session, session->commands));
    AGX_TRY(agx_session_wait(session));
    *out_ns = agx_tool_now_ns() - start;
    return AGX_OK;
+}
+
+agx_status agx_session_run(struct agx_session *session, struct agx_executable *executable,
+                           const struct agx_manifest *manifest,
+                           const struct agx_session_buffer *buffers, const uint8_t *push,
+                           uint64_t *out_ns)
+{
+   AGX_TRY(
+      agx_session_record(session, executable, manifest, buffers, push, manifest->workgroups, 1));
+   return agx_session_execute(session, out_ns);
 }

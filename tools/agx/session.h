@@ -42,6 +42,18 @@ AGX_MUST_CHECK agx_status agx_session_submit(struct agx_session *session,
                                              struct agx_command_buffer *commands);
 AGX_MUST_CHECK agx_status agx_session_wait(struct agx_session *session);
 
+/* Records the kernel `dispatches` times, unordered among each other, over a grid of
+ * workgroups; buffers stand in the order of the manifest's resources. */
+AGX_MUST_CHECK agx_status agx_session_record(struct agx_session *session,
+                                             struct agx_executable *executable,
+                                             const struct agx_manifest *manifest,
+                                             const struct agx_session_buffer *buffers,
+                                             const uint8_t *push, const uint32_t workgroups[3],
+                                             uint32_t dispatches);
+
+/* Submits what was recorded and waits for it. *out_ns is the time that took. */
+AGX_MUST_CHECK agx_status agx_session_execute(struct agx_session *session, uint64_t *out_ns);
+
 /* Runs one dispatch and waits for it; buffers stand in the order of the manifest's
  * resources. *out_ns is the time from submission to the end of the wait. */
 AGX_MUST_CHECK agx_status agx_session_run(struct agx_session *session,

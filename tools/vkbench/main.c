@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * agx-vkbench: the corpus' kernels on the virtual AGX, made by our compiler, and on
+ * lavapipe, in one run: wall time of the same grids repeated equally often. Pipelines
+ * are built before, statistics and checking are off, and each side has run the kernel
+ * once, with equal results, before any clock starts.
+ *
+ * A grid is repeated along z until it has 65,536 threads, where the kernel's own grid is
+ * flat, and as further dispatches of the same command buffer, without barriers, until
+ * lavapipe needs 20 ms.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx/agx.h"
+#include "agx/session.h"
+#include "base/status.h"
+#include "base/util.h"
+#include "base/json.h"
+#include "vkbench.h"
+
+#define MIN_THREADS    65536u
+#define MIN_NS         20000000u
+#define MAX_DISPATCHES 65536u
+#define MAX_KERNELS    128
+
+struct row {
+   char name[64], reason[256]; /* reason: why it is not compared */
+   uint64_t threads;
+   uint32_t dispatches;
+   uint64_t ours_ns, theirs_ns;
+   char difference[160]; /* how the outputs differ; empty: they don't */
+};
+
+struct bench {
+   const char *folder, *only;
+   uint32_t rounds;
+   bool is_json;
+   struct vkbench_device *device;
+   struct agx_session session;
+   struct row rows[MAX_KERNELS];
+   uint32_t row_count;
+};
+
+/* One kernel while it is measured. */
+struct job {
+   struct bench *bench;
+   struct agx_manifest manifest;
+   struct vkbench_kernel *theirs;
+   struct agx_executable *ours;
+   struct agx_session_buffer buffers[AGX_MANIFEST_MAX_RESOURCES];
+   uint8_t push[AGX_MANIFEST_MAX_PUSH_B];
+};
+
+/* ---- both sides of one kernel ------------------------------------------- */
+
+static uint64_t address_of(void *user, uint32_t id)
+{
+   const struct job *job = user;
+   const struct agx_manifest_resource *resource = agx_manifest_find(&job->manifest, id);
+   return resource ? job->buffers[resource - job->manifest.resources].address : 0;
+}
+
+static agx_status make_buffers(struct job *job)
+{
+   const struct agx_manifest *manifest = &job->manifest;
+   for (uint32_t i = 0; i < manifest->resource_count; i++) {
+      if (!manifest->resources[i].size_B)
+         return AGX_FAIL(AGX_UNIMPLEMENTED, "images are not compared");
+      AGX_TRY(agx_session_buffer(&job->bench->session, manifest->resources[i].size_B, "vkbench",
+                                 &job->buffers[i]));
+   }
+   for (uint32_t i = 0; i < manifest->resource_count; i++)
+      agx_manifest_fill(&manifest->resources[i].init, job->buffers[i].memory,
+                        manifest->resources[i].size_B, address_of, job);
+   memcpy(job->push, manifest->push, sizeof(job->push));
+   for (uint32_t i = 0; i < manifest->fixup_count; i++) {
+      uint64_t address = address_of(job, manifest->fixups[i].id);
+      memcpy(job->push + manifest->fixups[i].offset_B, &address, sizeof(address));
+   }
+   return AGX_OK;
+}
+
+static agx_status load_kernel(struct job *job, const char *name)
+{
+   char path[1024];
+   uint8_t *spirv;
+   size_t size;
+   snprintf(path, sizeof(path), "%s/%s.txt", job->bench->folder, name);
+   AGX_TRY(agx_manifest_load(path, &job->manifest));
+   snprintf(path, sizeof(path), "%s/%s.spv", job->bench->folder, name);
+   AGX_TRY(agx_session_load(&job->bench->session, path, &job->manifest, &job->ours));
+   AGX_TRY(make_buffers(job));
+   AGX_TRY(agx_tool_read(path, &spirv, &size));
+   agx_status status =
+      vkbench_kernel_create(job->bench->device, spirv, size, &job->manifest, &job->theirs);
+   free(spirv);
+   return status;
+}
+
+static agx_status record_ours(struct job *job, const uint32_t workgroups[3], uint32_t dispatches)
+{
+   return agx_session_record(&job->bench->session, job->ours, &job->manifest, job->buffers,
+                             job->push, workgroups, dispatches);
+}
+
+/* One dispatch of each side as the manifest says, and whether they agree. */
+static agx_status run_once(struct job *job, struct row *row)
+{
+   uint64_t ns;
+   char text[sizeof(row->difference) - 16];
+   AGX_TRY(record_ours(job, job->manifest.workgroups, 1));
+   AGX_TRY(agx_session_execute(&job->bench->session, &ns));
+   AGX_TRY(vkbench_kernel_record(job->theirs, job->manifest.workgroups, 1));
+   AGX_TRY(vkbench_kernel_execute(job->theirs, &ns));
+   for (uint32_t i = 0; i < job->manifest.resource_count; i++) {
+      const struct agx_manifest_resource *resource = &job->manifest.resources[i];
+      if (resource->is_output && !agx_manifest_compare(&job->manifest, job->buffers[i].memory,
+                                                       vkbench_kernel_memory(job->theirs, i),
+                                                       resource->size_B, text, sizeof(text)))
+         snprintf(row->difference, sizeof(row->difference), "output %u: %s", resource->id, text);
+   }
+   return AGX_OK;
+}
+
+/* How often the grid is repeated: along z, and as dispatches, by lavapipe's clock. */
+static agx_status choose_repetition(struct job *job, uint32_t workgroups[3], struct row *row)
+{
+   const uint32_t *grid = job->manifest.workgroups;
+   struct agx_executable_info info;
+   agx_executable_get_info(job->ours, &info);
+   uint64_t threads = (uint64_t)info.local_size[0] * info.local_size[1] * info.local_size[2] *
+                      grid[0] * grid[1] * grid[2];
+   memcpy(workgroups, grid, 3 * sizeof(*workgroups));
+   if (!threads)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "the grid is empty");
+   if (grid[2] == 1) {
+      workgroups[2] = (uint32_t)agx_div_up(MIN_THREADS, threads);
+      threads *= workgroups[2];
+   }
+   row->dispatches = (uint32_t)agx_div_up(MIN_THREADS, threads);
+   for (;;) {
+      uint64_t ns;
+      AGX_TRY(vkbench_kernel_record(job->theirs, workgroups, row->dispatches));
+      AGX_TRY(vkbench_kernel_execute(job->theirs, &ns));
+      AGX_TRY(vkbench_kernel_execute(job->theirs, &ns));
+      row->threads = threads * row->dispatches;
+      if (ns >= MIN_NS || row->dispatches >= MAX_DISPATCHES)
+         return AGX_OK;
+      uint64_t factor = AGX_MAX(MIN_NS + MIN_NS / 4, ns) / AGX_MAX(ns, 1u) + 1;
+      row->dispatches = (uint32_t)AGX_MIN(row->dispatches * factor, MAX_DISPATCHES);
+   }
+}
+
+/* The best of some rounds, the two sides in turn. */
+static agx_status measure(struct job *job, struct row *row)
+{
+   uint32_t workgroups[3];
+   AGX_TRY(run_once(job, row));
+   AGX_TRY(choose_repetition(job, workgroups, row));
+   AGX_TRY(record_ours(job, workgroups, row->dispatches));
+   row->ours_ns = row->theirs_ns = UINT64_MAX;
+   for (uint32_t round = 0; round < job->bench->rounds; round++) {
+      uint64_t ns;
+      AGX_TRY(vkbench_kernel_execute(job->theirs, &ns));
+      row->theirs_ns = AGX_MIN(row->theirs_ns, ns);
+      AGX_TRY(agx_session_execute(&job->bench->session, &ns));
+      row->ours_ns = AGX_MIN(row->ours_ns, ns);
+   }
+   return AGX_OK;
+}
+
+static void compare_kernel(struct bench *bench, struct row *row)
+{
+   static struct job job;
+   job = (struct job){.bench = bench};
+   agx_status status = load_kernel(&job, row->name);
+   if (status == AGX_OK)
+      status = measure(&job, row);
+   if (status != AGX_OK)
+      snprintf(row->reason, sizeof(row->reason), "%s", agx_error_peek());
+   vkbench_kernel_destroy(job.theirs);
+   for (uint32_t i = 0; i < AGX_MANIFEST_MAX_RESOURCES; i++)
+      agx_release(job.buffers[i].buffer);
+   agx_release(job.ours);
+}
+
+/* ---- report -------------------------------------------------------------- */
+
+static double ratio_of(const struct row *row)
+{
+   return (double)row->ours_ns / (double)row->theirs_ns;
+}
+
+struct summary {
+   uint32_t count, refused, differing;
+   double mean; /* geometric */
+   const struct row *worst;
+};
+
+static struct summary summarize(const struct bench *bench)
+{
+   struct summary sum = {0};
+   double logs = 0.0;
+   for (uint32_t i = 0; i < bench->row_count; i++) {
+      const struct row *row = &bench->rows[i];
+      sum.refused += row->reason[0] != 0;
+      sum.differing += row->difference[0] != 0;
+      if (row->reason[0])
+         continue;
+      sum.count++;
+      logs += log(ratio_of(row));
+      if (!sum.worst || ratio_of(row) > ratio_of(sum.worst))
+         sum.worst = row;
+   }
+   sum.mean = sum.count ? exp(logs / sum.count) : 0.0;
+   return sum;
+}
+
+static void print_row(const struct row *row)
+{
+   if (row->reason[0])
+      printf("%-20s not compared: %s\n", row->name, row->reason);
+   else
+      printf("%-20s %10" PRIu64 " %6u %10.2f %10.2f %8.2f%s%s\n", row->name, row->threads,
+             row->dispatches, (double)row->theirs_ns / 1e6, (double)row->ours_ns / 1e6,
+             ratio_of(row), row->difference[0] ? "  DIFFERS, " : "", row->difference);
+   fflush(stdout);
+}
+
+static void print_summary(const struct bench *bench)
+{
+   struct summary sum = summarize(bench);
+   if (sum.count)
+      printf("%u kernels: geometric mean of the ratio %.2f, worst %.2f (%s); not compared: %u\n",
+             sum.count, sum.mean, ratio_of(sum.worst), sum.worst->name, sum.refused);
+   else
+      printf("no kernel could be compared\n");
+}
+
+static void print_real(struct agx_json *json, const char *name, double value)
+{
+   agx_json_name(json, name);
+   fprintf(json->file, "%.4f", value);
+}
+
+static void print_json(const struct bench *bench)
+{
+   struct agx_json json = {.file = stdout};
+   struct summary sum = summarize(bench);
+   agx_json_open(&json, NULL, '{');
+   agx_json_text(&json, "device", vkbench_device_name(bench->device));
+   agx_json_open(&json, "kernels", '[');
+   for (uint32_t i = 0; i < bench->row_count; i++) {
+      const struct row *row = &bench->rows[i];
+      agx_json_open(&json, NULL, '{');
+      agx_json_text(&json, "kernel", row->name);
+      if (row->reason[0]) {
+         agx_json_text(&json, "not_compared", row->reason);
+      } else {
+         agx_json_number(&json, "threads", row->threads);
+         agx_json_number(&json, "dispatches", row->dispatches);
+         agx_json_number(&json, "vulkan_ns", row->theirs_ns);
+         agx_json_number(&json, "agx_ns", row->ours_ns);
+         print_real(&json, "ratio", ratio_of(row));
+         agx_json_bool(&json, "same_output", !row->difference[0]);
+      }
+      agx_json_close(&json, '}');
+   }
+   agx_json_close(&json, ']');
+   print_real(&json, "geometric_mean", sum.mean);
+   print_real(&json, "worst", sum.worst ? ratio_of(sum.worst) : 0.0);
+   agx_json_close(&json, '}');
+   putchar('\n');
+}
+
+/* ---- command ------------------------------------------------------------- */
+
+/* The kernels that tiers.tsv lists, in its order: tier, kernel, capabilities. */
+static agx_status list_kernels(struct bench *bench)
+{
+   char path[1024];
+   uint8_t *text;
+   size_t size;
+   snprintf(path, sizeof(path), "%s/tiers.tsv", bench->folder);
+   AGX_TRY(agx_tool_read(path, &text, &size));
+   char *rest = (char *)text, *line = strsep(&rest, "\n"); /* the header */
+   while (bench->row_count < MAX_KERNELS && (line = strsep(&rest, "\n"))) {
+      strsep(&line, "\t");
+      const char *name = strsep(&line, "\t");
+      if (name && (!bench->only || strcmp(bench->only, name) == 0))
+         snprintf(bench->rows[bench->row_count++].name, sizeof(bench->rows[0].name), "%s", name);
+   }
+   free(text);
+   if (!bench->row_count)
+      return AGX_FAIL(AGX_NOT_FOUND, "%s: no such kernel", path);
+   return AGX_OK;
+}
+
+static agx_status run(struct bench *bench)
+{
+   AGX_TRY(list_kernels(bench));
+   AGX_TRY(vkbench_device_open(&bench->device));
+   AGX_TRY(agx_session_open("virtual", &bench->session));
+   if (!bench->is_json)
+      printf("virtual AGX against %s, best of %u rounds, the two in turn\n"
+             "%-20s %10s %6s %10s %10s %8s\n",
+             vkbench_device_name(bench->device), bench->rounds, "kernel", "threads", "disp.",
+             "lvp ms", "agx ms", "ratio");
+   for (uint32_t i = 0; i < bench->row_count; i++) {
+      compare_kernel(bench, &bench->rows[i]);
+      if (!bench->is_json)
+         print_row(&bench->rows[i]);
+   }
+   if (bench->is_json)
+      print_json(bench);
+   else
+      print_summary(bench);
+   return AGX_OK;
+}
+
+static int usage(void)
+{
+   fprintf(stderr, "usage: agx-vkbench [--corpus FOLDER] [--only KERNEL] [--rounds N] [--json]\n");
+   return AGX_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+   static struct bench bench = {.folder = "tests/corpus", .rounds = 3};
+   for (int i = 1; i < argc; i++) {
+      if (strcmp(argv[i], "--json") == 0)
+         bench.is_json = true;
+      else if (strcmp(argv[i], "--corpus") == 0 && i + 1 < argc)
+         bench.folder = argv[++i];
+      else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
+         bench.only = argv[++i];
+      else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
+         bench.rounds = (uint32_t)atoi(argv[++i]);
+      else
+         return usage();
+   }
+   agx_status status = run(&bench);
+   agx_session_close(&bench.session);
+   vkbench_device_close(bench.device);
+   if (status != AGX_OK)
+      return agx_tool_failed("vkbench");
+   return summarize(&bench).differing ? AGX_EXIT_FAILURE : AGX_EXIT_OK;
+}

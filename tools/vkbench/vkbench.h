@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One kernel of the corpus on a Vulkan device: pipeline and buffers as its manifest
+ * describes them, and one command buffer that holds its dispatches. What the
+ * comparison (main.c) needs of Vulkan, and no more.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "manifest.h"
+
+struct vkbench_device;
+struct vkbench_kernel;
+
+/* The first device of type CPU that the loader finds: lavapipe. */
+AGX_MUST_CHECK agx_status vkbench_device_open(struct vkbench_device **out_device);
+void vkbench_device_close(struct vkbench_device *device);
+const char *vkbench_device_name(const struct vkbench_device *device);
+
+/* Builds the pipeline and fills the buffers. Buffers only: images are AGX_UNIMPLEMENTED. */
+AGX_MUST_CHECK agx_status vkbench_kernel_create(struct vkbench_device *device, const void *spirv,
+                                                size_t spirv_B, const struct agx_manifest *manifest,
+                                                struct vkbench_kernel **out_kernel);
+void vkbench_kernel_destroy(struct vkbench_kernel *kernel);
+
+/* Content of resource number index; good until the kernel goes. */
+const void *vkbench_kernel_memory(const struct vkbench_kernel *kernel, uint32_t index);
+
+/* Records the kernel `dispatches` times over a grid of workgroups, without barriers. */
+AGX_MUST_CHECK agx_status vkbench_kernel_record(struct vkbench_kernel *kernel,
+                                                const uint32_t workgroups[3], uint32_t dispatches);
+
+/* Submits what was recorded and waits for it. *out_ns is the time that took. */
+AGX_MUST_CHECK agx_status vkbench_kernel_execute(struct vkbench_kernel *kernel, uint64_t *out_ns);
