@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "winsys/virtual/file.h"
 #include "winsys/virtual/job.h"
 #include "winsys/virtual/object.h"
 #include "winsys/virtual/vm.h"
@@ -31,9 +32,11 @@ void agxv_file_hold(struct agx_virtual_file *file)
    }
 }
 
-/* Whether another living process has the file open. */
+/* Whether another living process has the file open, or a descriptor of it is. */
 static bool is_held(const struct agx_virtual_node *node, const struct agxv_file *file, int32_t but)
 {
+   if (agxv_file_has_fd(node, file))
+      return true;
    for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++) {
       int32_t pid = file->holders[i];
       if (pid && pid != but && agxv_process_lives(node, pid))
@@ -61,6 +64,7 @@ agx_status agx_virtual_open(struct agx_virtual_node *node, struct agx_virtual_fi
    file->ref = agxv_alloc(node, sizeof(struct agxv_file));
    if (file->ref) {
       agxv_file_hold(file);
+      AGXV_AT(node, agxv_file, file->ref)->serial = ++node->shared->file_serial;
       AGXV_AT(node, agxv_file, file->ref)->next = node->shared->files;
       node->shared->files = file->ref;
       file->next = node->files;
@@ -120,6 +124,27 @@ static void close_all(struct agx_virtual_file *file)
    *link = AGXV_AT(node, agxv_file, file->ref)->next;
    agxv_free(node, file->ref, sizeof(struct agxv_file));
    agxv_tell(node);
+}
+
+void agx_virtual_new_program(struct agx_virtual_node *node)
+{
+   agxv_lock(node);
+   for (uint32_t ref = node->shared->files; ref;) {
+      struct agxv_file *it = AGXV_AT(node, agxv_file, ref);
+      for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++)
+         if (it->holders[i] == node->pid)
+            it->holders[i] = 0;
+      ref = it->next;
+   }
+   for (uint32_t ref = node->shared->active_queues; ref;) {
+      struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+      const struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
+      if (job && job->pid == node->pid)
+         queue->busy = false; /* nobody executes it any more */
+      ref = queue->next_active;
+   }
+   agxv_reap(node);
+   agxv_unlock(node);
 }
 
 void agxv_reap(struct agx_virtual_node *node)

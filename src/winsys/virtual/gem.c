@@ -16,7 +16,7 @@
 #include "winsys/virtual/vm.h"
 #include "winsys/virtual/watch.h"
 
-#define FIRST_OFFSET (1ull << 32) /* of the fake offsets that GEM_MMAP_OFFSET gives */
+#define FIRST_OFFSET AGXV_MEMORY_OFFSET /* of those that GEM_MMAP_OFFSET gives */
 
 void agxv_gem_put(struct agx_virtual_node *node, uint32_t ref)
 {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -113,6 +114,15 @@ static struct agxv_options read_options(void)
    };
 }
 
+/* Who comes later takes the memory that the first one made. */
+static uint64_t memory_bytes_of(int segment_fd, uint64_t otherwise)
+{
+   struct stat info;
+   if (segment_fd < 0 || fstat(segment_fd, &info) || info.st_size <= (off_t)AGXV_MEMORY_OFFSET)
+      return otherwise;
+   return (uint64_t)info.st_size - AGXV_MEMORY_OFFSET;
+}
+
 agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
                                    struct agx_virtual_node **out_node)
 {
@@ -125,6 +135,7 @@ agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
    node->options = read_options();
    node->run_compute = agx_virtual_default_run_compute();
    pthread_mutex_init(&node->local, NULL);
+   node->options.memory_bytes = memory_bytes_of(segment_fd, node->options.memory_bytes);
    int error = agxv_segment_attach(node, segment_fd, node->options.memory_bytes);
    if (error) {
       agxv_segment_detach(node);

@@ -51,6 +51,7 @@ struct agx_virtual_node {
    struct agxv_shared *shared;
    uint8_t *memory; /* GPU memory */
    int fd;
+   uint64_t segment_device, segment_inode;
    bool is_private;
    int32_t pid;
    struct agx_chip chip;

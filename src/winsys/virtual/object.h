@@ -31,8 +31,10 @@ struct agxv_table {
 
 struct agxv_file {
    struct agxv_table tables[AGXV_KINDS];
-   int32_t holders[AGXV_MAX_HOLDERS]; /* processes that have it open, through fork */
+   int32_t holders[AGXV_MAX_HOLDERS]; /* processes that have it open */
    uint32_t next;
+   bool has_fd;     /* descriptors were given out for it: openfd.c */
+   uint64_t serial; /* from 1, used once */
 };
 
 /* A binding of a buffer, perhaps replaced since; keeps its address space. */

@@ -7,6 +7,7 @@
 #include "winsys/virtual/segment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -22,6 +23,7 @@
 #include "winsys/virtual/watch.h"
 
 #define SEGMENT_VERSION 2
+#define HIGH_FD         600
 #define PEER_CHECK_NS   200000000ll /* between looks whether other processes still live */
 
 enum {
@@ -126,13 +128,24 @@ static int enter(struct agx_virtual_node *node, uint64_t memory_bytes)
    return 0;
 }
 
+/* Ours stay out of the low numbers that programs count on. */
+static int move_up(int fd)
+{
+   int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+   if (moved < 0)
+      return fd;
+   close(fd);
+   return moved;
+}
+
 int agxv_segment_attach(struct agx_virtual_node *node, int fd, uint64_t memory_bytes)
 {
-   uint64_t bytes = AGXV_STATE_BYTES + memory_bytes;
+   uint64_t bytes = AGXV_MEMORY_OFFSET + memory_bytes;
    node->is_private = fd < 0;
    node->fd = fd >= 0 ? fd : memfd_create("agx-virtual", MFD_CLOEXEC);
    if (node->fd < 0)
       return -errno;
+   node->fd = move_up(node->fd);
    struct stat info;
    if (fstat(node->fd, &info) || ((uint64_t)info.st_size < bytes && ftruncate(node->fd, bytes)))
       return -errno;
@@ -141,6 +154,8 @@ int agxv_segment_attach(struct agx_virtual_node *node, int fd, uint64_t memory_b
    if (mapped == MAP_FAILED)
       return -errno;
    node->shared = mapped;
+   node->segment_device = info.st_dev;
+   node->segment_inode = info.st_ino;
    node->memory = (uint8_t *)mapped + AGXV_MEMORY_OFFSET;
    return enter(node, memory_bytes);
 }
@@ -148,7 +163,7 @@ int agxv_segment_attach(struct agx_virtual_node *node, int fd, uint64_t memory_b
 void agxv_segment_detach(struct agx_virtual_node *node)
 {
    if (node->shared)
-      munmap(node->shared, AGXV_STATE_BYTES + node->options.memory_bytes);
+      munmap(node->shared, AGXV_MEMORY_OFFSET + node->options.memory_bytes);
    if (node->fd >= 0)
       close(node->fd);
    node->shared = NULL;

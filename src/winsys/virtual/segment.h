@@ -8,7 +8,8 @@
  *
  *   0                  header (struct agxv_shared)
  *   header             objects, in blocks of power-of-two sizes
- *   AGXV_STATE_BYTES   GPU memory in 16 KiB pages
+ *   AGXV_STATE_BYTES   nothing
+ *   AGXV_MEMORY_OFFSET GPU memory in 16 KiB pages, at the offsets that GEM_MMAP_OFFSET gives
  */
 #pragma once
 
@@ -27,7 +28,7 @@
 #define AGXV_MAX_RUNNING   32
 #define AGXV_KEPT_FAULTS   64
 #define AGXV_PAGE_LOG2     14
-#define AGXV_MEMORY_OFFSET AGXV_STATE_BYTES
+#define AGXV_MEMORY_OFFSET (1ull << 32)
 
 struct agx_virtual_node;
 
@@ -64,6 +65,7 @@ struct agxv_shared {
    uint64_t fence_contexts;
    uint32_t active_queues; /* those with jobs, oldest turn first */
    uint32_t files;         /* struct agxv_file */
+   uint64_t file_serial;
    uint32_t peers;         /* nodes attached, of this and other processes */
    uint32_t fd_records;    /* descriptors given out, see fdrecord.h */
    /* See struct agx_virtual_statistics. */

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +28,29 @@ void agx_virtual_node_destroy(struct agx_virtual_node *node);
 
 AGX_MUST_CHECK agx_status agx_virtual_open(struct agx_virtual_node *node,
                                            struct agx_virtual_file **out_file);
-/* Frees everything created through the file, work in flight included. */
+/* Frees everything created through the file, work in flight included; where other processes
+ * or descriptors have it open too, the last of them does. */
 void agx_virtual_close(struct agx_virtual_file *file);
+
+/* A new descriptor that stands for the open file wherever it gets to, or a negative errno. GPU
+ * memory can be mapped from it at the offsets that GEM_MMAP_OFFSET gives. */
+int agx_virtual_file_fd(struct agx_virtual_file *file);
+/* What such a descriptor of any process stands for: a number for agx_virtual_attach; 0 when it
+ * is none of this node. */
+uint64_t agx_virtual_fd_serial(struct agx_virtual_node *node, int fd);
+/* Whether a file is the one that such descriptors are opened from. */
+bool agx_virtual_is_segment(struct agx_virtual_node *node, uint64_t device, uint64_t inode);
+/* The open file with that number, which another process may have opened. */
+AGX_MUST_CHECK agx_status agx_virtual_attach(struct agx_virtual_node *node, uint64_t serial,
+                                             struct agx_virtual_file **out_file);
+/* Tells that this program was just executed: what another program did before with the same
+ * process id is over. Before anything is opened. */
+void agx_virtual_new_program(struct agx_virtual_node *node);
+
+/* Descriptors that the node holds for itself: the first from that number on, or INT_MAX;
+ * and making room when the client wants the number. False when it can't be moved. */
+int agx_virtual_next_own_fd(struct agx_virtual_node *node, int first);
+bool agx_virtual_move_own_fd(struct agx_virtual_node *node, int fd);
 
 /* One ioctl as the kernel would take it: dispatches on the request's number, copies
  * min(sizes) in and out. 0 or a negative errno. Any thread. */
