@@ -136,7 +136,8 @@ static uint32_t bank_cycles(const struct agxs_group *group, const struct agxs_uo
          if (!(mask >> e & 1) || seen[word / 64] >> word % 64 & 1)
             continue;
          seen[word / 64] |= 1ull << word % 64;
-         most = AGX_MAX(most, ++words[word % BANKS]);
+         words[word % BANKS]++;
+         most = AGX_MAX(most, words[word % BANKS]);
       }
    }
    return most;
