@@ -77,6 +77,8 @@ AGXV_HANDLER(get_params)
    const struct agx_chip *chip = &file->node->chip;
    if (args->param_group || args->pad)
       return -EINVAL;
+   if (file->node->shared->is_lost)
+      return -ENODEV;
    struct agx_uapi_params_global params = {
       .features = AGX_UAPI_FEATURE_SOFT_FAULTS,
       .gpu_generation = chip->generation,

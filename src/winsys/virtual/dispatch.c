@@ -4,15 +4,18 @@
  * number, with the smaller of both sizes.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
+#include "winsys/virtual/inject.h"
 #include "winsys/virtual/ioctl.h"
 #include "winsys/virtual/user.h"
 
 #define MAX_ARGUMENT_BYTES 64
 
 struct request {
+   const char *name;
    uint8_t nr;
    uint8_t direction; /* as in the request's code: 1 in, 2 out */
    uint16_t size;
@@ -21,7 +24,7 @@ struct request {
 
 #define ROW(request, handler)                                                                      \
    {                                                                                               \
-      AGX_UAPI_NR(AGX_IOCTL_##request), AGX_UAPI_DIRECTION(AGX_IOCTL_##request),                   \
+#handler, AGX_UAPI_NR(AGX_IOCTL_##request), AGX_UAPI_DIRECTION(AGX_IOCTL_##request),         \
          AGX_UAPI_BYTES(AGX_IOCTL_##request), agxv_##handler                                       \
    }
 
@@ -63,6 +66,22 @@ static const struct {
 } denied[] = {
    {0x01, 0x08}, {0x0a, 0x0b}, {0x0d, 0x0d}, {0x10, 0x11}, {0x1e, 0x1f}, {0xa0, 0xbe}, {0xc6, 0xc9},
 };
+
+_Static_assert(AGX_COUNT(requests) < AGXV_REQUEST_MMAP, "scripts count each request");
+
+uint32_t agxv_request_find(const char *name, size_t length)
+{
+   for (uint32_t i = 0; i < AGX_COUNT(requests); i++)
+      if (strlen(requests[i].name) == length && memcmp(requests[i].name, name, length) == 0)
+         return i;
+   return UINT32_MAX;
+}
+
+const char *agxv_request_name(uint32_t index)
+{
+   return index < AGX_COUNT(requests) ? requests[index].name : "mmap";
+}
+
 static const struct request *find_request(uint32_t nr)
 {
    for (unsigned i = 0; i < AGX_COUNT(requests); i++)
@@ -92,6 +111,11 @@ int agx_virtual_ioctl(struct agx_virtual_file *file, unsigned long code, void *a
    uint64_t address = (uintptr_t)argument;
    if (both & 1 && agxv_copy_in(copy, address, size))
       return -EFAULT;
+   if (file->node->inject) {
+      int injected = agxv_inject_request(file->node, (uint32_t)(request - requests));
+      if (injected)
+         return injected;
+   }
    int result = request->handler(file, copy);
    if (both & 2 && agxv_copy_out(address, copy, size))
       return -EFAULT;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "winsys/virtual/inject.h"
 #include "winsys/virtual/ioctl.h"
 #include "winsys/virtual/memory.h"
 #include "winsys/virtual/object.h"
@@ -302,6 +303,9 @@ void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t leng
                        int flags, uint64_t offset, int *out_errno)
 {
    struct agx_virtual_node *node = file->node;
+   *out_errno = -agxv_inject_request(node, AGXV_REQUEST_MMAP);
+   if (*out_errno)
+      return NULL;
    if ((flags & MAP_TYPE) == MAP_PRIVATE) {
       *out_errno = EINVAL;
       return NULL;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "winsys/virtual/fence.h"
+#include "winsys/virtual/inject.h"
 #include "winsys/virtual/ioctl.h"
 #include "winsys/virtual/vm.h"
 
@@ -57,7 +58,10 @@ void agxv_job_finish(struct agx_virtual_node *node, uint32_t ref, int32_t error)
    shared->failures += error != 0;
    shared->timeouts += error == -ETIMEDOUT;
    shared->cancelled += error == -ECANCELED;
-   agxv_fence_signal(node, AGXV_AT(node, agxv_job, ref)->fence, error);
+   const struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
+   node->is_mute = agxv_inject_unwoken(node, job->number);
+   agxv_fence_signal(node, job->fence, error);
+   node->is_mute = false;
    agxv_job_free(node, ref);
 }
 
@@ -141,8 +145,11 @@ AGXV_HANDLER(queue_create)
    uint32_t id = 0;
    if (ref) {
       agxv_vm_get(node, vm);
-      *AGXV_AT(node, agxv_queue, ref) = (struct agxv_queue){
-         .refs = 1, .vm = vm, .priority = args->priority, .usc_exec_base = args->usc_exec_base};
+      *AGXV_AT(node, agxv_queue, ref) = (struct agxv_queue){.refs = 1,
+                                                            .number = ++node->shared->queues_made,
+                                                            .vm = vm,
+                                                            .priority = args->priority,
+                                                            .usc_exec_base = args->usc_exec_base};
       id = agxv_table_add(node, agxv_table_of(file, AGXV_QUEUE), ref);
       if (!id)
          agxv_queue_put(node, ref);

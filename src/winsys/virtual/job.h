@@ -32,6 +32,9 @@ struct agxv_job {
    uint32_t fence;     /* fence: this job is done */
    int32_t pid;        /* of the process that executes it */
    atomic_bool cancel; /* the simulator looks at it while it executes */
+   bool is_executed;   /* it only waits for its end to be told */
+   int32_t error;      /* then: its outcome */
+   int64_t due_ns;     /* when it begins, or its end is told; 0: not decided */
    uint32_t command_count;
    uint64_t number; /* of the submission, from 1 */
    struct agxv_command commands[];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "winsys/virtual/inject.h"
 
 struct zombie {
    uint32_t next;
@@ -57,7 +58,8 @@ uint64_t agxv_memory_take(struct agx_virtual_node *node, uint64_t pages, uint32_
 {
    struct agxv_shared *shared = node->shared;
    uint64_t total = page_count(node);
-   if (pages > total - shared->pages_used)
+   if (pages > total - shared->pages_used ||
+       !agxv_inject_allows(node, (shared->pages_used + pages) << AGXV_PAGE_LOG2))
       return UINT64_MAX;
    uint64_t first = find_run(page_bits(node), shared->page_hint, total, pages);
    if (first == UINT64_MAX)

@@ -13,6 +13,7 @@
 
 #include "base/util.h"
 #include "winsys/virtual/faultlog.h"
+#include "winsys/virtual/inject.h"
 #include "winsys/virtual/job.h"
 #include "winsys/virtual/object.h"
 #include "winsys/virtual/watch.h"
@@ -123,6 +124,42 @@ static uint64_t memory_bytes_of(int segment_fd, uint64_t otherwise)
    return (uint64_t)info.st_size - AGXV_MEMORY_OFFSET;
 }
 
+/* What AGX_VIRTUAL_INJECT says, or nothing. */
+static agx_status read_script(struct agx_virtual_node *node)
+{
+   const char *value = getenv("AGX_VIRTUAL_INJECT");
+   if (!value || !*value)
+      return AGX_OK;
+   node->inject = calloc(1, sizeof(*node->inject));
+   if (!node->inject)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory for a fault script");
+   return agxv_inject_read(value, node->inject);
+}
+
+agx_status agx_virtual_set_script(struct agx_virtual_node *node, const char *script)
+{
+   struct agxv_inject *inject = calloc(1, sizeof(*inject));
+   if (!inject)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory for a fault script");
+   agx_status status = agxv_inject_parse(script, strlen(script), inject);
+   if (status != AGX_OK) {
+      free(inject);
+      return status;
+   }
+   free(node->inject);
+   node->inject = inject;
+   return AGX_OK;
+}
+
+static agx_status attach(struct agx_virtual_node *node, int segment_fd)
+{
+   int error = agxv_segment_attach(node, segment_fd, node->options.memory_bytes);
+   if (!error)
+      return AGX_OK;
+   agxv_segment_detach(node);
+   return agx_status_fail_errno(error, "virtual node %s: shared segment", node->chip.name);
+}
+
 agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
                                    struct agx_virtual_node **out_node)
 {
@@ -136,11 +173,15 @@ agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
    node->run_compute = agx_virtual_default_run_compute();
    pthread_mutex_init(&node->local, NULL);
    node->options.memory_bytes = memory_bytes_of(segment_fd, node->options.memory_bytes);
-   int error = agxv_segment_attach(node, segment_fd, node->options.memory_bytes);
-   if (error) {
-      agxv_segment_detach(node);
+   agx_status status = read_script(node);
+   if (status != AGX_OK && segment_fd >= 0)
+      close(segment_fd);
+   if (status == AGX_OK)
+      status = attach(node, segment_fd);
+   if (status != AGX_OK) {
+      free(node->inject);
       free(node);
-      return agx_status_fail_errno(error, "virtual node %s: shared segment", chip->name);
+      return status;
    }
    agxv_lock(node);
    node->shared->peers++;
@@ -174,6 +215,7 @@ void agx_virtual_node_destroy(struct agx_virtual_node *node)
    agxv_segment_detach(node);
    pthread_mutex_destroy(&node->local);
    free(node->mappings);
+   free(node->inject);
    free(node);
 }
 

@@ -57,6 +57,7 @@ struct agx_virtual_node {
    struct agx_chip chip;
    struct agxv_options options;
    agx_virtual_run_compute_fn *run_compute;
+   struct agxv_inject *inject; /* the fault script, or NULL */
 
    /* Guards what follows; taken after the shared lock, where both are. */
    pthread_mutex_t local;
@@ -67,6 +68,7 @@ struct agx_virtual_node {
    size_t mapping_count, mapping_capacity;
 
    /* Under the shared lock. */
+   bool is_mute; /* agxv_tell wakes nobody */
    struct agxv_watch *watches;
    size_t watch_count, watch_capacity;
    size_t sweep_at; /* count at which the next look for closed ones is due */

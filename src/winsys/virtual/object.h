@@ -62,6 +62,7 @@ struct agxv_queue {
    uint32_t vm;
    uint32_t priority;
    uint64_t usc_exec_base;
+   uint32_t number; /* in the order of creation on the node, from 1 */
    uint32_t first_job, last_job;
    uint32_t next_active;
    bool busy, active;

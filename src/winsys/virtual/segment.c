@@ -24,6 +24,7 @@
 
 #define SEGMENT_VERSION 2
 #define HIGH_FD         600
+#define LOST_WAKE_NS    1000000000ll
 #define PEER_CHECK_NS   200000000ll /* between looks whether other processes still live */
 
 enum {
@@ -222,10 +223,11 @@ int agxv_wait_event(struct agx_virtual_node *node, int64_t deadline_ns)
 {
    struct agxv_shared *shared = node->shared;
    uint32_t seen = atomic_load(&shared->event);
-   bool has_peers = shared->peers > 1;
    int64_t until = deadline_ns;
-   if (has_peers)
+   if (shared->peers > 1)
       until = AGX_MIN(until, agxv_now_ns() + PEER_CHECK_NS);
+   else if (node->inject) /* a wake-up may be lost, but not for ever */
+      until = AGX_MIN(until, agxv_now_ns() + LOST_WAKE_NS);
    agxv_unlock(node);
    int error = agxv_sleep(&shared->event, &shared->event_sleepers, seen, until);
    agxv_lock(node);
@@ -239,6 +241,8 @@ void agxv_tell(struct agx_virtual_node *node)
 {
    struct agxv_shared *shared = node->shared;
    agxv_watch_scan(node);
+   if (node->is_mute)
+      return;
    agxv_wake(&shared->event, &shared->event_sleepers);
    /* Workers of other processes look after the descriptors that those gave out. */
    if (shared->peers > 1)

@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,6 +64,8 @@ struct agxv_shared {
    struct agxv_running running[AGXV_MAX_RUNNING];
 
    uint64_t fence_contexts;
+   uint32_t queues_made;
+   bool is_lost;           /* the device: see inject.h */
    uint32_t active_queues; /* those with jobs, oldest turn first */
    uint32_t files;         /* struct agxv_file */
    uint64_t file_serial;

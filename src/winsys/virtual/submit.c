@@ -226,7 +226,7 @@ static int push(struct submission *submission, uint32_t queue, uint32_t ready)
 {
    struct agx_virtual_node *node = submission->file->node;
    uint64_t number = ++node->shared->submissions;
-   bool now = !node->options.execute && agxv_fence_done(node, ready) &&
+   bool now = !node->options.execute && !node->inject && agxv_fence_done(node, ready) &&
               !AGXV_AT(node, agxv_queue, queue)->first_job;
    uint32_t fence = now ? agxv_fence_create_done(node) : agxv_fence_create(node);
    uint32_t job = 0;
@@ -300,9 +300,12 @@ AGXV_HANDLER(submit)
       return -EINVAL;
    agxv_lock(file->node);
    bool known = agxv_find(file, AGXV_QUEUE, args->queue_id);
+   bool is_lost = file->node->shared->is_lost;
    agxv_unlock(file->node);
    if (!known)
       return -ENOENT;
+   if (is_lost)
+      return -ENODEV;
    if ((uint64_t)args->in_sync_count + args->out_sync_count > MAX_SYNCS ||
        args->cmdbuf_size > MAX_CMDBUF_B)
       return -ENOMEM;

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "base/util.h"
+#include "winsys/virtual/inject.h"
 #include "winsys/virtual/ioctl.h"
 #include "winsys/virtual/pagetable.h"
 #include "winsys/virtual/user.h"
@@ -185,7 +186,9 @@ AGXV_HANDLER(vm_bind)
    agxv_lock(file->node);
    uint32_t vm = agxv_find(file, AGXV_VM, args->vm_id);
    int error = vm ? 0 : -ENOENT;
-   for (uint64_t i = 0; !error && i < args->num_binds; i++) {
+   uint64_t steps = UINT64_MAX;
+   int injected = agxv_inject_bind(file->node, &steps);
+   for (uint64_t i = 0; !error && i < args->num_binds && i < steps; i++) {
       struct agx_uapi_gem_bind_op op = {0};
       uint64_t at = args->userptr + i * args->stride;
       error = agxv_copy_in(&op, at, AGX_MIN(args->stride, sizeof(op)));
@@ -193,6 +196,8 @@ AGXV_HANDLER(vm_bind)
          error =
             op.flags & AGX_UAPI_BIND_UNBIND ? unbind(file->node, vm, &op) : bind(file, vm, &op);
    }
+   if (!error)
+      error = injected;
    agxv_unlock(file->node);
    return error;
 }

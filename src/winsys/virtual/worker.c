@@ -13,6 +13,7 @@
 #include "winsys/virtual/fence.h"
 #include "winsys/virtual/job.h"
 #include "winsys/virtual/memory.h"
+#include "winsys/virtual/schedule.h"
 #include "winsys/virtual/vm.h"
 #include "winsys/virtual/watch.h"
 
@@ -128,9 +129,11 @@ void agxv_drop_orphans(struct agx_virtual_node *node)
    }
 }
 
-/* The queue that goes next, now busy and at the end of the list; 0 when none can. */
-static uint32_t pick(struct agx_virtual_node *node)
+/* The queue that goes next, now busy and at the end of the list; 0 when none can before
+ * *out_until_ns. */
+static uint32_t pick(struct agx_virtual_node *node, int64_t *out_until_ns)
 {
+   *out_until_ns = INT64_MAX;
    uint32_t *best = NULL, best_priority = 0;
    if (node->shared->peers > 1)
       agxv_drop_orphans(node);
@@ -140,8 +143,9 @@ static uint32_t pick(struct agx_virtual_node *node)
          deactivate(node, link);
          continue;
       }
-      const struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
-      bool can = !queue->busy && job->pid == node->pid && agxv_fence_done(node, job->ready);
+      struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
+      bool can = !queue->busy && job->pid == node->pid && agxv_fence_done(node, job->ready) &&
+                 agxv_job_is_due(node, queue, job, out_until_ns);
       if (can && (!best || queue->priority > best_priority)) {
          best = link;
          best_priority = queue->priority;
@@ -162,15 +166,12 @@ static uint32_t pick(struct agx_virtual_node *node)
    return ref;
 }
 
-/* Executes the first job of a queue. The lock is held before and after. */
-static void run_first(struct agx_virtual_node *node, uint32_t ref)
+/* Its memory is kept for as long as it executes. The lock is held before and after. */
+static int32_t execute_unlocked(struct agx_virtual_node *node, const struct agxv_job *job)
 {
-   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
-   uint32_t job_ref = queue->first_job;
-   struct agxv_job *job = AGXV_AT(node, agxv_job, job_ref);
    struct agxv_execution execution = {
       .node = node,
-      .vm = AGXV_AT(node, agxv_vm, queue->vm),
+      .vm = AGXV_AT(node, agxv_vm, AGXV_AT(node, agxv_queue, job->queue)->vm),
       .cancel = &job->cancel,
       .number = job->number,
    };
@@ -181,11 +182,27 @@ static void run_first(struct agx_virtual_node *node, uint32_t ref)
    agxv_note_soft_faults(&execution);
    if (slot >= 0)
       agxv_memory_run_end(node, slot);
+   return error;
+}
+
+/* Executes the first job of a queue, or tells the end of one that was executed. The lock is
+ * held before and after. */
+static void run_first(struct agx_virtual_node *node, uint32_t ref)
+{
+   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+   uint32_t job_ref = queue->first_job;
+   struct agxv_job *job = AGXV_AT(node, agxv_job, job_ref);
+   if (job->is_executed)
+      job->due_ns = 0;
+   else if (agxv_job_may_execute(node, job))
+      agxv_job_executed(node, job, execute_unlocked(node, job));
+   queue->busy = false;
+   if (job->due_ns)
+      return;
    queue->first_job = job->next;
    if (!queue->first_job)
       queue->last_job = 0;
-   queue->busy = false;
-   agxv_job_finish(node, job_ref, error);
+   agxv_job_finish(node, job_ref, job->error);
 }
 
 static void *work(void *argument)
@@ -201,13 +218,14 @@ static void *work(void *argument)
          break;
       uint32_t seen = atomic_load(&shared->work);
       agxv_watch_scan(node);
-      uint32_t queue = pick(node);
+      int64_t until_ns;
+      uint32_t queue = pick(node, &until_ns);
       if (queue) {
          run_first(node, queue);
          continue;
       }
       agxv_unlock(node);
-      agxv_sleep(&shared->work, &shared->work_sleepers, seen, INT64_MAX);
+      agxv_sleep(&shared->work, &shared->work_sleepers, seen, until_ns);
       agxv_lock(node);
    }
    agxv_unlock(node);
