@@ -6,9 +6,9 @@
  */
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "channel.h"
 #include "device.h"
 #include "winsys/virtual/user.h"
 
@@ -18,18 +18,6 @@
 
 static int gate[2]; /* a pipe; GATED ends when a byte comes through */
 
-static void tell(int fd)
-{
-   char byte = 1;
-   assert_int_equal(write(fd, &byte, 1), 1);
-}
-
-static void hear(int fd)
-{
-   char byte;
-   assert_int_equal(read(fd, &byte, 1), 1);
-}
-
 static agx_status add_one(const struct agx_chip *chip, const struct agxs_memory *memory,
                           const struct agxs_options *options, uint64_t usc_base, uint64_t stream_va,
                           struct agxs_stats *out_stats)
@@ -37,7 +25,7 @@ static agx_status add_one(const struct agx_chip *chip, const struct agxs_memory 
    while (stream_va == HANGS)
       pause();
    if (stream_va == GATED) {
-      hear(gate[0]);
+      channel_hear(gate[0]);
       return AGX_OK;
    }
    uint32_t *counter = memory->translate(memory->user, stream_va, AGXS_READ | AGXS_WRITE);
@@ -63,32 +51,6 @@ static struct device attach(int segment)
    device.vm = make_vm(&device);
    device.queue = make_queue(&device, device.vm);
    return device;
-}
-
-static void send_fd(int socket, int fd)
-{
-   char byte = 0, control[CMSG_SPACE(sizeof(int))] = {0};
-   struct iovec data = {&byte, 1};
-   struct msghdr message = {
-      .msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
-   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-   header->cmsg_level = SOL_SOCKET;
-   header->cmsg_type = SCM_RIGHTS;
-   header->cmsg_len = CMSG_LEN(sizeof(int));
-   memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-   assert_int_equal(sendmsg(socket, &message, 0), 1);
-}
-
-static int receive_fd(int socket)
-{
-   char byte, control[CMSG_SPACE(sizeof(int))];
-   struct iovec data = {&byte, 1};
-   struct msghdr message = {
-      .msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
-   int fd = -1;
-   if (recvmsg(socket, &message, 0) == 1 && CMSG_FIRSTHDR(&message))
-      memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
-   return fd;
 }
 
 static int export_syncobj(struct device *device, uint32_t handle, uint32_t flags)
@@ -123,8 +85,8 @@ static void submit_counter(struct device *device, uint64_t stream, uint32_t time
 static void play(int segment, int socket)
 {
    struct device device = attach(segment);
-   uint32_t timeline = import_syncobj(&device, receive_fd(socket));
-   struct agx_uapi_prime_handle buffer = {.fd = receive_fd(socket)};
+   uint32_t timeline = import_syncobj(&device, channel_receive(socket));
+   struct agx_uapi_prime_handle buffer = {.fd = channel_receive(socket)};
    assert_int_equal(CALL(&device, PRIME_FD_TO_HANDLE, buffer), 0);
    assert_int_equal(bind_gem(&device, buffer.handle, COUNTER_VA, PAGE, 6), 0);
    for (uint64_t value = 1; value < TURNS; value += 2) {
@@ -152,8 +114,8 @@ static void two_processes_take_turns(void **state)
    struct agx_uapi_prime_handle buffer = {.handle = gem, .flags = AGX_UAPI_PRIME_CLOEXEC};
    assert_int_equal(CALL(&device, PRIME_HANDLE_TO_FD, buffer), 0);
    int shared = export_syncobj(&device, timeline, 0);
-   send_fd(sockets[0], shared);
-   send_fd(sockets[0], buffer.fd);
+   channel_send(sockets[0], shared);
+   channel_send(sockets[0], buffer.fd);
    for (uint64_t value = 0; value < TURNS; value += 2) {
       if (value)
          assert_int_equal(
@@ -184,9 +146,9 @@ static void a_descriptor_sees_another_process(void **state)
    pid_t child = fork();
    if (child == 0) {
       struct device device = attach(segment);
-      uint32_t timeline = import_syncobj(&device, receive_fd(sockets[1]));
+      uint32_t timeline = import_syncobj(&device, channel_receive(sockets[1]));
       submit_counter(&device, GATED, timeline, 0, 2);
-      tell(sockets[1]);
+      channel_tell(sockets[1]);
       assert_int_equal(wait_point(&device, timeline, 2, INT64_MAX, 0), 0);
       device_close(&device);
       _exit(0);
@@ -194,12 +156,12 @@ static void a_descriptor_sees_another_process(void **state)
    struct device device = attach(segment);
    uint32_t timeline = make_syncobj(&device);
    int shared = export_syncobj(&device, timeline, 0);
-   send_fd(sockets[0], shared);
-   hear(sockets[0]);
+   channel_send(sockets[0], shared);
+   channel_hear(sockets[0]);
    int sync_file = export_syncobj(&device, timeline, AGX_UAPI_SYNCOBJ_SYNC_FILE);
    struct pollfd poller = {.fd = sync_file, .events = POLLIN};
    assert_int_equal(poll(&poller, 1, 0), 0);
-   tell(gate[1]);
+   channel_tell(gate[1]);
    assert_int_equal(poll(&poller, 1, 20000), 1);
    assert_int_equal(poller.revents, POLLIN);
    assert_int_equal(query(&device, timeline, 0), 2);
@@ -213,10 +175,10 @@ static void a_descriptor_sees_another_process(void **state)
 static void die_with_work_in_flight(int segment, int socket)
 {
    struct device device = attach(segment);
-   uint32_t timeline = import_syncobj(&device, receive_fd(socket));
+   uint32_t timeline = import_syncobj(&device, channel_receive(socket));
    submit_counter(&device, HANGS, timeline, 0, 1);
    submit_counter(&device, COUNTER_VA, timeline, 0, 2);
-   tell(socket);
+   channel_tell(socket);
    pause();
 }
 
@@ -232,8 +194,8 @@ static void work_of_a_dead_process_is_cancelled(void **state)
    struct device device = attach(segment);
    uint32_t timeline = make_syncobj(&device);
    int shared = export_syncobj(&device, timeline, 0);
-   send_fd(sockets[0], shared);
-   hear(sockets[0]);
+   channel_send(sockets[0], shared);
+   channel_hear(sockets[0]);
    assert_int_equal(wait_point(&device, timeline, 2, 0, 0), -ETIME);
    kill(child, SIGKILL);
    assert_int_equal(waitpid(child, NULL, 0), child);

@@ -92,6 +92,8 @@ static void forget(struct agx_virtual_node *node, struct agxv_fence *fence)
    uint32_t before = fence->before, inner = fence->inner;
    if (inner && get(node, inner)->error)
       fence->error = get(node, inner)->error;
+   if (!fence->is_point && before && get(node, before)->error)
+      fence->error = get(node, before)->error;
    fence->before = fence->inner = 0;
    agxv_fence_put(node, before);
    agxv_fence_put(node, inner);
@@ -177,6 +179,51 @@ uint32_t agxv_fence_create_point(struct agx_virtual_node *node, uint32_t before,
    }
    agxv_fence_signal(node, ref, 0); /* the one that create counted */
    return ref;
+}
+
+uint32_t agxv_fence_merge(struct agx_virtual_node *node, uint32_t a, uint32_t b)
+{
+   if (a == b) {
+      agxv_fence_get(node, a);
+      return a;
+   }
+   uint32_t ref = agxv_fence_create(node);
+   if (!ref)
+      return 0;
+   struct agxv_fence *both = get(node, ref);
+   agxv_fence_get(node, a);
+   agxv_fence_get(node, b);
+   both->before = a;
+   both->inner = b;
+   if (!agxv_fence_depend(node, ref, a) || !agxv_fence_depend(node, ref, b)) {
+      agxv_fence_put(node, ref);
+      return 0;
+   }
+   agxv_fence_signal(node, ref, 0); /* the one that create counted */
+   return ref;
+}
+
+#define PART_DEPTH 32u
+
+uint32_t agxv_fence_parts(struct agx_virtual_node *node, uint32_t fence, uint32_t *parts,
+                          uint32_t capacity)
+{
+   uint32_t stack[PART_DEPTH] = {fence}, depth = 1, count = 0;
+   while (depth) {
+      uint32_t ref = stack[--depth];
+      const struct agxv_fence *it = get(node, ref);
+      const uint32_t halves[] = {it->before, it->inner};
+      bool is_leaf = it->done || !it->inner || depth + 2 > PART_DEPTH;
+      if (is_leaf && (!it->done || ref == fence)) {
+         if (count < capacity)
+            parts[count] = ref;
+         count++;
+      }
+      for (unsigned i = 0; i < AGX_COUNT(halves) && !is_leaf; i++)
+         if (halves[i])
+            stack[depth++] = halves[i];
+   }
+   return count;
 }
 
 uint32_t agxv_fence_at_value(struct agx_virtual_node *node, uint32_t fence, uint64_t value,

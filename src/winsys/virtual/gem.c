@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "winsys/virtual/backing.h"
 #include "winsys/virtual/inject.h"
 #include "winsys/virtual/ioctl.h"
 #include "winsys/virtual/memory.h"
 #include "winsys/virtual/object.h"
 #include "winsys/virtual/vm.h"
-#include "winsys/virtual/watch.h"
 
 #define FIRST_OFFSET AGXV_MEMORY_OFFSET /* of those that GEM_MMAP_OFFSET gives */
 
@@ -25,7 +25,9 @@ void agxv_gem_put(struct agx_virtual_node *node, uint32_t ref)
    if (--gem->refs)
       return;
    agxv_vm_forget_gem(node, ref, 0);
-   agxv_memory_release(node, gem->first_page, gem->pages);
+   if (gem->backing)
+      AGXV_AT(node, agxv_backing, gem->backing)->gem = 0;
+   agxv_memory_release(node, gem->first_page, gem->pages, gem->backing);
    if (gem->vm)
       agxv_vm_put(node, gem->vm);
    agxv_free(node, ref, sizeof(*gem));
@@ -40,9 +42,8 @@ void agxv_bound_put(struct agx_virtual_node *node, uint32_t ref)
    agxv_free(node, ref, sizeof(*bound));
 }
 
-static uint32_t create(struct agx_virtual_file *file, uint64_t pages, uint32_t vm)
+uint32_t agxv_gem_new(struct agx_virtual_node *node, uint64_t pages)
 {
-   struct agx_virtual_node *node = file->node;
    uint32_t ref = agxv_alloc(node, sizeof(struct agxv_gem));
    if (!ref)
       return 0;
@@ -50,13 +51,27 @@ static uint32_t create(struct agx_virtual_file *file, uint64_t pages, uint32_t v
    gem->refs = 1;
    gem->pages = pages;
    gem->first_page = agxv_memory_take(node, pages, ref);
-   if (gem->first_page == UINT64_MAX) {
-      agxv_free(node, ref, sizeof(*gem));
+   if (gem->first_page != UINT64_MAX)
+      return ref;
+   agxv_free(node, ref, sizeof(*gem));
+   return 0;
+}
+
+/* A buffer that no other address space may have can't be shared: only others need a file.
+ * Without one (too many are open) a buffer works, but PRIME refuses it. */
+static uint32_t create(struct agx_virtual_file *file, uint64_t pages, uint32_t vm)
+{
+   struct agx_virtual_node *node = file->node;
+   uint32_t ref = agxv_gem_new(node, pages);
+   if (!ref)
       return 0;
-   }
-   gem->vm = vm;
-   if (vm)
+   if (vm) {
+      AGXV_AT(node, agxv_gem, ref)->vm = vm;
       agxv_vm_get(node, vm);
+   } else if (agxv_backing_make(node, ref)) {
+      agxv_trace(node, "a buffer of %llu pages can't be shared: no file",
+                 (unsigned long long)pages);
+   }
    uint32_t handle = agxv_table_add(node, agxv_table_of(file, AGXV_GEM), ref);
    if (!handle)
       agxv_gem_put(node, ref);
@@ -167,17 +182,6 @@ AGXV_HANDLER(gem_bind_object)
    return error;
 }
 
-/* Whether the file has a handle for the buffer. */
-static bool has_handle(struct agx_virtual_file *file, uint32_t gem)
-{
-   const struct agxv_table *table = agxv_table_of(file, AGXV_GEM);
-   const uint32_t *slots = agxv_at(file->node, table->slots);
-   for (uint32_t i = 0; i < table->capacity; i++)
-      if (slots[i] == gem)
-         return true;
-   return false;
-}
-
 /* The buffer that a mapping request means, with a reference; 0 with *out_errno. */
 static uint32_t find_mapped(struct agx_virtual_file *file, uint64_t offset, size_t length,
                             int *out_errno)
@@ -191,7 +195,7 @@ static uint32_t find_mapped(struct agx_virtual_file *file, uint64_t offset, size
    if (!gem || length > gem->pages << AGXV_PAGE_LOG2)
       return 0;
    *out_errno = EACCES;
-   if (!has_handle(file, ref))
+   if (!agxv_table_has(node, agxv_table_of(file, AGXV_GEM), ref))
       return 0;
    *out_errno = 0;
    gem->refs++;
@@ -256,9 +260,10 @@ void agx_virtual_unmapped(struct agx_virtual_node *node, void *address, size_t l
 static void *map_object(struct agx_virtual_node *node, uint32_t ref, void *address, size_t length,
                         int prot, int flags, int *out_errno)
 {
-   uint64_t page = AGXV_AT(node, agxv_gem, ref)->first_page;
-   off_t where = (off_t)(AGXV_MEMORY_OFFSET + (page << AGXV_PAGE_LOG2));
-   void *mapped = mmap(address, length, prot, flags, node->fd, where);
+   const struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
+   off_t in_segment = (off_t)(AGXV_MEMORY_OFFSET + (gem->first_page << AGXV_PAGE_LOG2));
+   int fd = gem->backing ? agxv_backing_fd(node, gem->backing) : node->fd;
+   void *mapped = mmap(address, length, prot, flags, fd, gem->backing ? 0 : in_segment);
    if (mapped == MAP_FAILED) {
       *out_errno = errno;
       return NULL;
@@ -274,29 +279,6 @@ static void *map_object(struct agx_virtual_node *node, uint32_t ref, void *addre
    munmap(mapped, length);
    *out_errno = ENOMEM;
    return NULL;
-}
-
-void *agx_virtual_mmap_fd(struct agx_virtual_node *node, int fd, void *address, size_t length,
-                          int prot, int flags, uint64_t offset, int *out_errno)
-{
-   *out_errno = 0;
-   agxv_lock(node);
-   const struct agxv_record *record = agxv_record_find(node, fd);
-   void *mapped = NULL;
-   if (record && record->kind == AGXV_RECORD_BUFFER) {
-      uint32_t ref = record->target;
-      struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
-      if (offset || length == 0 || length > gem->pages << AGXV_PAGE_LOG2) {
-         *out_errno = EINVAL;
-      } else {
-         gem->refs++;
-         mapped = map_object(node, ref, address, length, prot, flags, out_errno);
-         if (!mapped)
-            agxv_gem_put(node, ref);
-      }
-   }
-   agxv_unlock(node);
-   return mapped;
 }
 
 void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t length, int prot,

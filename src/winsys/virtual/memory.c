@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "winsys/virtual/backing.h"
 #include "winsys/virtual/inject.h"
 
 struct zombie {
    uint32_t next;
    uint64_t first, pages;
    uint64_t since; /* commands begun up to here may see it */
+   uint32_t backing;
 };
 
 static uint64_t page_count(const struct agx_virtual_node *node)
@@ -80,8 +82,9 @@ uint32_t agxv_memory_owner(struct agx_virtual_node *node, uint64_t page)
    return page < page_count(node) ? owners[page] : 0;
 }
 
-static void reuse(struct agx_virtual_node *node, uint64_t first, uint64_t pages)
+static void reuse(struct agx_virtual_node *node, uint64_t first, uint64_t pages, uint32_t backing)
 {
+   agxv_backing_drop(node, backing);
    uint64_t offset = AGXV_MEMORY_OFFSET + (first << AGXV_PAGE_LOG2);
    uint64_t bytes = pages << AGXV_PAGE_LOG2;
    if (fallocate(node->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes))
@@ -119,24 +122,25 @@ static void bury(struct agx_virtual_node *node)
          continue;
       }
       *link = zombie->next;
-      reuse(node, zombie->first, zombie->pages);
+      reuse(node, zombie->first, zombie->pages, zombie->backing);
       agxv_free(node, ref, sizeof(*zombie));
    }
 }
 
-void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t pages)
+void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t pages,
+                         uint32_t backing)
 {
    uint32_t *owners = agxv_at(node, node->shared->page_owners);
    owners[first] = 0;
    if (oldest_run(node) == UINT64_MAX) {
-      reuse(node, first, pages);
+      reuse(node, first, pages, backing);
       return;
    }
    uint32_t ref = agxv_alloc(node, sizeof(struct zombie));
    if (!ref) /* lost until the node goes, which beats handing it out while it is written */
       return;
    struct zombie *zombie = AGXV_AT(node, zombie, ref);
-   *zombie = (struct zombie){node->shared->zombies, first, pages, node->shared->run_count};
+   *zombie = (struct zombie){node->shared->zombies, first, pages, node->shared->run_count, backing};
    node->shared->zombies = ref;
 }
 

@@ -12,7 +12,9 @@
 
 /* The first page of a run owned by object, or UINT64_MAX when memory is full. */
 uint64_t agxv_memory_take(struct agx_virtual_node *node, uint64_t pages, uint32_t object);
-void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t pages);
+/* backing: what was mapped over the run, dropped when it is reused; or 0. */
+void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t pages,
+                         uint32_t backing);
 /* The object whose run starts at page, or 0. */
 uint32_t agxv_memory_owner(struct agx_virtual_node *node, uint64_t page);
 

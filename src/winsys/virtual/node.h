@@ -35,6 +35,13 @@ struct agxv_mapping {
    uint32_t object;
 };
 
+/* A buffer's own file, mapped over GPU memory; see backing.h. */
+struct agxv_overlay {
+   uint64_t serial;
+   uint64_t first_page, pages;
+   int fd;
+};
+
 /* A descriptor that something is to be written to; see watch.h. */
 struct agxv_watch {
    int kind;
@@ -74,6 +81,11 @@ struct agx_virtual_node {
    size_t sweep_at; /* count at which the next look for closed ones is due */
 
    struct agx_virtual_file *files;
+
+   /* Under the shared lock too: the shared buffers that this process has mapped. */
+   struct agxv_overlay *overlays;
+   size_t overlay_count, overlay_capacity;
+   uint64_t backings_seen; /* of the segment's backing_changes */
 
    struct agx_virtual_node *next; /* all nodes of this process, for fork */
 };

@@ -58,6 +58,15 @@ uint32_t agxv_table_remove(struct agx_virtual_node *node, struct agxv_table *tab
    return ref;
 }
 
+bool agxv_table_has(struct agx_virtual_node *node, const struct agxv_table *table, uint32_t ref)
+{
+   const uint32_t *slots = agxv_at(node, table->slots);
+   for (uint32_t i = 0; i < table->capacity; i++)
+      if (slots[i] == ref)
+         return true;
+   return false;
+}
+
 void agxv_table_fini(struct agx_virtual_node *node, struct agxv_table *table)
 {
    agxv_free(node, table->slots, table->capacity * sizeof(uint32_t));

@@ -48,6 +48,7 @@ struct agxv_gem {
    uint32_t vm;    /* the only one that may bind it, or 0 */
    uint32_t binds; /* struct agxv_bind_record */
    uint32_t bind_count;
+   uint32_t backing; /* struct agxv_backing, 0: its memory is the segment's */
    uint64_t first_page, pages;
 };
 
@@ -81,6 +82,8 @@ uint32_t agxv_table_add(struct agx_virtual_node *node, struct agxv_table *table,
 /* Takes the number away and returns what it named, or 0. */
 uint32_t agxv_table_remove(struct agx_virtual_node *node, struct agxv_table *table,
                            uint32_t number);
+/* Whether some number stands for ref. */
+bool agxv_table_has(struct agx_virtual_node *node, const struct agxv_table *table, uint32_t ref);
 void agxv_table_fini(struct agx_virtual_node *node, struct agxv_table *table);
 
 static inline struct agxv_table *agxv_table_of(struct agx_virtual_file *file, enum agxv_kind kind)
@@ -97,6 +100,8 @@ static inline uint32_t agxv_find(struct agx_virtual_file *file, enum agxv_kind k
 /* Puts this process among those that have the file open; with room for 16. */
 void agxv_file_hold(struct agx_virtual_file *file);
 
+/* A buffer of that many pages, refs 1; 0 when there is no memory. */
+uint32_t agxv_gem_new(struct agx_virtual_node *node, uint64_t pages);
 void agxv_gem_put(struct agx_virtual_node *node, uint32_t ref);
 void agxv_bound_put(struct agx_virtual_node *node, uint32_t ref);
 void agxv_queue_put(struct agx_virtual_node *node, uint32_t ref);

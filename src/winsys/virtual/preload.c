@@ -29,7 +29,7 @@ static int give(int result)
 
 static bool is_fd_request(unsigned long request)
 {
-   return AGX_UAPI_LETTER(request) == '>';
+   return AGX_UAPI_LETTER(request) == '>' || AGX_UAPI_LETTER(request) == 'b';
 }
 
 AGXV_EXPORT int ioctl(int fd, unsigned long request, ...)
@@ -77,12 +77,11 @@ static void *map_opened(struct agxv_open *opened, void *address, size_t length, 
 static void *map_buffer(void *address, size_t length, int prot, int flags, int fd, int64_t offset)
 {
    struct agx_virtual_node *node = agxv_node_if_made();
-   if (fd < 0 || !node || agxv_is_inside() || (flags & MAP_TYPE) == MAP_PRIVATE)
+   if (fd < 0 || !node || agxv_is_inside())
       return NULL;
    int error, before = errno;
    agxv_enter();
-   void *memory =
-      agx_virtual_mmap_fd(node, fd, address, length, prot, flags, (uint64_t)offset, &error);
+   void *memory = agx_virtual_mmap_fd(fd, address, length, prot, flags, (uint64_t)offset, &error);
    agxv_leave();
    errno = error ? error : before;
    return error ? MAP_FAILED : memory;
@@ -167,6 +166,24 @@ AGXV_EXPORT int dup3(int fd, int to, int flags)
    return copy;
 }
 
+static bool is_buffer(int fd)
+{
+   if (agxv_is_inside() || !agxv_node_if_made())
+      return false;
+   int error = errno;
+   agxv_enter();
+   bool is = agx_virtual_is_buffer(fd);
+   agxv_leave();
+   errno = error;
+   return is;
+}
+
+/* A buffer's file shows no seals: only memory files have any. */
+static bool is_seal_question(int fd, int command)
+{
+   return (command == F_GET_SEALS || command == F_ADD_SEALS) && is_buffer(fd);
+}
+
 static int copied_by_fcntl(int fd, int command, int result)
 {
    if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && !agxv_is_inside())
@@ -181,6 +198,8 @@ AGXV_EXPORT int fcntl(int fd, int command, ...)
    va_start(arguments, command);
    void *argument = va_arg(arguments, void *);
    va_end(arguments);
+   if (is_seal_question(fd, command))
+      return give(-EINVAL);
    return copied_by_fcntl(fd, command, next_fcntl(fd, command, argument));
 }
 
@@ -191,6 +210,8 @@ AGXV_EXPORT int fcntl64(int fd, int command, ...)
    va_start(arguments, command);
    void *argument = va_arg(arguments, void *);
    va_end(arguments);
+   if (is_seal_question(fd, command))
+      return give(-EINVAL);
    return copied_by_fcntl(fd, command, next_fcntl64(fd, command, argument));
 }
 
@@ -203,31 +224,53 @@ static bool is_node(int fd)
 }
 
 /* The node has nothing to read and takes nothing, and neither have the descriptors that
- * it gives out. Source: reference/syncobj, rows A17 to A20, E3. */
+ * it gives out. Source: reference/syncobj, rows A17 to A20, E3, G13, G14, G40 to G42. */
 AGXV_EXPORT ssize_t read(int fd, void *buffer, size_t size)
 {
    AGXV_NEXT(read);
    if (is_node(fd))
       return give(-EAGAIN);
-   return agxv_fd_name(fd) ? give(-EINVAL) : next_read(fd, buffer, size);
+   return agxv_fd_name(fd) || is_buffer(fd) ? give(-EINVAL) : next_read(fd, buffer, size);
 }
 
 AGXV_EXPORT ssize_t write(int fd, const void *buffer, size_t size)
 {
    AGXV_NEXT(write);
-   return is_node(fd) ? give(-EINVAL) : next_write(fd, buffer, size);
+   return is_node(fd) || is_buffer(fd) ? give(-EINVAL) : next_write(fd, buffer, size);
+}
+
+/* A buffer's file is sought in only for its size. */
+static bool is_bad_seek(int fd, int64_t offset, int whence)
+{
+   return (offset || (whence != SEEK_SET && whence != SEEK_END)) && is_buffer(fd);
 }
 
 AGXV_EXPORT off_t lseek(int fd, off_t offset, int whence)
 {
    AGXV_NEXT(lseek);
-   return is_node(fd) ? 0 : next_lseek(fd, offset, whence);
+   if (is_node(fd))
+      return 0;
+   return is_bad_seek(fd, offset, whence) ? give(-EINVAL) : next_lseek(fd, offset, whence);
 }
 
 AGXV_EXPORT off64_t lseek64(int fd, off64_t offset, int whence)
 {
    AGXV_NEXT(lseek64);
-   return is_node(fd) ? 0 : next_lseek64(fd, offset, whence);
+   if (is_node(fd))
+      return 0;
+   return is_bad_seek(fd, offset, whence) ? give(-EINVAL) : next_lseek64(fd, offset, whence);
+}
+
+AGXV_EXPORT int ftruncate(int fd, off_t length)
+{
+   AGXV_NEXT(ftruncate);
+   return is_node(fd) || is_buffer(fd) ? give(-EINVAL) : next_ftruncate(fd, length);
+}
+
+AGXV_EXPORT int ftruncate64(int fd, off64_t length)
+{
+   AGXV_NEXT(ftruncate64);
+   return is_node(fd) || is_buffer(fd) ? give(-EINVAL) : next_ftruncate64(fd, length);
 }
 
 #define POLLED 64

@@ -217,16 +217,29 @@ AGXV_EXPORT int scandir64(const char *restrict path, struct dirent64 ***restrict
    return next_scandir64(shadowed, list, select, compare);
 }
 
-/* The pipes that stand for syncobjs and sync files go by the names of those. */
+#define BUFFER_LINK "/memfd:agx-buffer (deleted)"
+
+/* The pipes that stand for syncobjs and sync files, and the memory files of buffers, go by the
+ * names of what they stand for. */
 static ssize_t named(const char *path, char *buffer, size_t size, ssize_t length)
 {
    AGXV_NEXT(stat);
    struct stat info;
-   if (length < 6 || memcmp(buffer, "pipe:[", 6) != 0 || agxv_is_inside() || next_stat(path, &info))
+   char text[64] = "";
+   if (length < 6 || agxv_is_inside())
       return length;
-   const char *name = agxv_inode_name(info.st_dev, info.st_ino);
+   bool is_pipe = memcmp(buffer, "pipe:[", 6) == 0;
+   bool is_buffer = strncmp(buffer, BUFFER_LINK, (size_t)length) == 0;
+   if ((!is_pipe && !is_buffer) || !agxv_node_if_made() || next_stat(path, &info))
+      return length;
+   const char *name = is_pipe ? agxv_inode_name(info.st_dev, info.st_ino) : text;
    if (!name)
       return length;
+   if (is_buffer) {
+      agxv_enter();
+      agx_virtual_buffer_name(agxv_node_if_made(), info.st_dev, info.st_ino, text, sizeof(text));
+      agxv_leave();
+   }
    size_t whole = strlen(name);
    size_t copied = whole < size ? whole : size;
    memcpy(buffer, name, copied);

@@ -1,44 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * PRIME: a buffer's descriptor is an empty memory file of the buffer's size, whose
- * inode number names the buffer in every process of the node. It is no memory of its
- * own: mapping it works where the preload library sees the call, or through the
- * handle that PRIME_FD_TO_HANDLE gives.
+ * PRIME: a buffer's descriptor is the file that is its memory (backing.h). So it can be
+ * mapped, measured and passed on by the host's own means, in any process; and a file
+ * that another virtual node made is taken in as a buffer of this one.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/util.h"
+#include "winsys/virtual/backing.h"
 #include "winsys/virtual/ioctl.h"
 #include "winsys/virtual/object.h"
-#include "winsys/virtual/watch.h"
 
-/* A new memory file for the buffer, that is kept. */
-static int make_file(struct agx_virtual_node *node, uint32_t ref)
-{
-   struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
-   int fd = memfd_create("agx-buffer", MFD_CLOEXEC);
-   if (fd < 0)
-      return -errno;
-   int error = ftruncate(fd, (off_t)(gem->pages << AGXV_PAGE_LOG2)) ? -errno : 0;
-   if (!error)
-      error = agxv_record_keep(node, fd, AGXV_RECORD_BUFFER, ref);
-   if (!error)
-      gem->refs++;
-   close(fd);
-   return error;
-}
-
-/* Clients get files opened anew, which the host counts: so it can be seen when the last
- * is closed. */
+/* A copy of the descriptor that this process has: one open file for all, as of a dma-buf. */
 static int export(struct agx_virtual_node *node, uint32_t ref)
 {
-   int fd = agxv_record_open(node, AGXV_RECORD_BUFFER, ref);
-   if (fd != -ENOENT)
-      return fd;
-   int error = make_file(node, ref);
-   return error ? error : agxv_record_open(node, AGXV_RECORD_BUFFER, ref);
+   const struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
+   if (gem->vm)
+      return -EINVAL;
+   int own = gem->backing ? agxv_backing_fd(node, gem->backing) : -1;
+   if (own < 0)
+      return -EMFILE;
+   int fd = fcntl(own, F_DUPFD_CLOEXEC, 0);
+   return fd < 0 ? -errno : fd;
 }
 
 AGXV_HANDLER(prime_handle_to_fd)
@@ -48,9 +35,7 @@ AGXV_HANDLER(prime_handle_to_fd)
       return -EINVAL;
    agxv_lock(file->node);
    uint32_t ref = agxv_find(file, AGXV_GEM, args->handle);
-   int fd = -ENOENT;
-   if (ref)
-      fd = AGXV_AT(file->node, agxv_gem, ref)->vm ? -EINVAL : export(file->node, ref);
+   int fd = ref ? export(file->node, ref) : -ENOENT;
    agxv_unlock(file->node);
    if (fd < 0)
       return fd;
@@ -74,20 +59,73 @@ static uint32_t handle_for(struct agx_virtual_file *file, uint32_t gem)
    return handle;
 }
 
+/* A file that no buffer of this node has for memory: another node's, or one whose buffer
+ * went. Counted; 0 when there is no room. */
+static uint32_t take_in(struct agx_virtual_node *node, int fd, uint64_t bytes)
+{
+   uint32_t ref = agxv_gem_new(node, bytes >> AGXV_PAGE_LOG2);
+   if (!ref)
+      return 0;
+   if (agxv_backing_adopt(node, ref, fd) == 0)
+      return ref;
+   agxv_gem_put(node, ref);
+   return 0;
+}
+
+static uint32_t import(struct agx_virtual_file *file, int fd, uint64_t bytes)
+{
+   struct agx_virtual_node *node = file->node;
+   struct stat info;
+   if (fstat(fd, &info))
+      return 0;
+   uint32_t gem = agxv_backing_find(node, info.st_dev, info.st_ino);
+   if (gem) {
+      AGXV_AT(node, agxv_gem, gem)->refs++;
+      agxv_backing_hold(node, AGXV_AT(node, agxv_gem, gem)->backing, fd);
+   } else {
+      gem = take_in(node, fd, bytes);
+   }
+   uint32_t handle = gem ? handle_for(file, gem) : 0;
+   if (gem)
+      agxv_gem_put(node, gem);
+   return handle;
+}
+
 AGXV_HANDLER(prime_fd_to_handle)
 {
    struct agx_uapi_prime_handle *args = argument;
    if (fcntl(args->fd, F_GETFD) < 0)
       return -EBADF;
-   agxv_lock(file->node);
-   const struct agxv_record *record = agxv_record_find(file->node, args->fd);
-   bool is_buffer = record && record->kind == AGXV_RECORD_BUFFER;
-   uint32_t handle = is_buffer ? handle_for(file, record->target) : 0;
-   agxv_unlock(file->node);
-   if (!is_buffer)
+   uint64_t bytes = agxv_buffer_bytes(args->fd);
+   if (!bytes || !agx_is_aligned(bytes, AGX_UAPI_PAGE_BYTES))
       return -EINVAL;
+   agxv_lock(file->node);
+   uint32_t handle = import(file, args->fd, bytes);
+   agxv_unlock(file->node);
    if (!handle)
       return -ENOMEM;
    args->handle = handle;
    return 0;
+}
+
+void *agx_virtual_mmap_fd(int fd, void *address, size_t length, int prot, int flags,
+                          uint64_t offset, int *out_errno)
+{
+   *out_errno = 0;
+   uint64_t bytes = agxv_buffer_bytes(fd);
+   if (!bytes)
+      return NULL;
+   *out_errno = EINVAL;
+   uint64_t host_page = (uint64_t)sysconf(_SC_PAGESIZE);
+   if ((flags & MAP_TYPE) == MAP_PRIVATE || length == 0 || length > bytes ||
+       !agx_range_fits(offset, agx_align_up(length, host_page), bytes))
+      return NULL;
+   void *mapped = mmap(address, length, prot, flags, fd, (off_t)offset);
+   *out_errno = mapped == MAP_FAILED ? errno : 0;
+   return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+bool agx_virtual_is_buffer(int fd)
+{
+   return agxv_buffer_bytes(fd) != 0;
 }

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "winsys/virtual/backing.h"
 #include "winsys/virtual/node.h"
 #include "winsys/virtual/watch.h"
 
@@ -165,6 +166,7 @@ void agxv_segment_detach(struct agx_virtual_node *node)
 {
    if (node->shared)
       munmap(node->shared, AGXV_MEMORY_OFFSET + node->options.memory_bytes);
+   agxv_backing_fini(node);
    if (node->fd >= 0)
       close(node->fd);
    node->shared = NULL;
@@ -177,6 +179,8 @@ void agxv_lock(struct agx_virtual_node *node)
     * order that leaves at worst a leak. */
    if (pthread_mutex_lock(&node->shared->lock) == EOWNERDEAD)
       pthread_mutex_consistent(&node->shared->lock);
+   if (node->backings_seen != node->shared->backing_changes)
+      agxv_backing_sync(node);
 }
 
 void agxv_unlock(struct agx_virtual_node *node)

@@ -63,6 +63,10 @@ struct agxv_shared {
    uint64_t run_count;
    struct agxv_running running[AGXV_MAX_RUNNING];
 
+   /* Buffers with a file of their own: struct agxv_backing, and how often the list changed. */
+   uint32_t backings;
+   uint64_t backing_serials, backing_changes;
+
    uint64_t fence_contexts;
    uint32_t queues_made;
    bool is_lost;           /* the device: see inject.h */

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests on descriptors that the node gave out: sync files. Layouts and codes are
- * those of <linux/sync_file.h>.
+ * Requests on descriptors that the node gave out: sync files here, buffers in dmabuf.c. Layouts and
+ * codes are those of <linux/sync_file.h>.
  */
 #include <errno.h>
 #include <linux/sync_file.h>
 #include <stdio.h>
 
 #include "base/util.h"
+#include "winsys/virtual/dmabuf.h"
 #include "winsys/virtual/fence.h"
 #include "winsys/virtual/node.h"
 #include "winsys/virtual/user.h"
 #include "winsys/virtual/watch.h"
+
+#define MAX_PARTS 256u /* fences that one info lists */
 
 /* 0 pending, 1 done, or the error. */
 static int32_t status_of(const struct agxv_fence *fence)
@@ -21,22 +24,34 @@ static int32_t status_of(const struct agxv_fence *fence)
    return fence->error ? fence->error : 1;
 }
 
-static int file_info(struct agx_virtual_node *node, uint32_t fence_ref, uint64_t argument)
+static struct sync_fence_info describe(const struct agxv_fence *fence)
 {
-   const struct agxv_fence *fence = AGXV_AT(node, agxv_fence, fence_ref);
+   struct sync_fence_info one = {.status = status_of(fence), .timestamp_ns = fence->done_ns};
+   snprintf(one.obj_name, sizeof(one.obj_name), "%s", fence->is_point ? "point" : "submission");
+   snprintf(one.driver_name, sizeof(one.driver_name), "asahi");
+   return one;
+}
+
+/* One entry for each fence that is pending. */
+static int file_info(struct agx_virtual_node *node, uint32_t fence, uint64_t argument)
+{
    struct sync_file_info info;
+   uint32_t parts[MAX_PARTS];
    if (agxv_copy_in(&info, argument, sizeof(info)))
       return -EFAULT;
    if (info.flags || info.pad)
       return -EINVAL;
-   struct sync_fence_info one = {.status = status_of(fence), .timestamp_ns = fence->done_ns};
-   snprintf(one.obj_name, sizeof(one.obj_name), "%s", fence->is_point ? "point" : "submission");
-   snprintf(one.driver_name, sizeof(one.driver_name), "asahi");
-   if (info.num_fences && agxv_copy_out(info.sync_fence_info, &one, sizeof(one)))
-      return -EFAULT;
+   uint32_t count = AGX_MIN(agxv_fence_parts(node, fence, parts, MAX_PARTS), MAX_PARTS);
+   info.status = status_of(AGXV_AT(node, agxv_fence, fence));
+   if (info.num_fences && info.num_fences < count)
+      return -EINVAL;
+   for (uint32_t i = 0; info.num_fences && i < count; i++) {
+      struct sync_fence_info one = describe(AGXV_AT(node, agxv_fence, parts[i]));
+      if (agxv_copy_out(info.sync_fence_info + i * sizeof(one), &one, sizeof(one)))
+         return -EFAULT;
+   }
    snprintf(info.name, sizeof(info.name), "asahi-virtual");
-   info.status = one.status;
-   info.num_fences = 1;
+   info.num_fences = count;
    return agxv_copy_out(argument, &info, sizeof(info));
 }
 
@@ -50,38 +65,35 @@ static int merge(struct agx_virtual_node *node, uint32_t fence, uint64_t argumen
    const struct agxv_record *other = agxv_record_find(node, data.fd2);
    if (!other || other->kind != AGXV_RECORD_SYNC_FILE)
       return -ENOENT;
-   const uint32_t parts[] = {fence, other->target};
-   uint32_t both = agxv_fence_create(node);
-   bool fits = both;
-   int32_t error = 0;
-   for (unsigned i = 0; fits && i < AGX_COUNT(parts); i++) {
-      fits = agxv_fence_depend(node, both, parts[i]);
-      if (AGXV_AT(node, agxv_fence, parts[i])->error)
-         error = AGXV_AT(node, agxv_fence, parts[i])->error;
-   }
-   if (!fits) {
-      agxv_fence_put(node, both);
+   uint32_t both = agxv_fence_merge(node, fence, other->target);
+   if (!both)
       return -ENOMEM;
-   }
-   agxv_fence_signal(node, both, error);
    data.fence = agxv_record_create(node, AGXV_RECORD_SYNC_FILE, both);
    return data.fence < 0 ? data.fence : agxv_copy_out(argument, &data, sizeof(data));
+}
+
+static int sync_file_ioctl(struct agx_virtual_node *node, uint32_t fence, unsigned long request,
+                           uint64_t argument)
+{
+   if (request == SYNC_IOC_FILE_INFO)
+      return file_info(node, fence, argument);
+   return request == SYNC_IOC_MERGE ? merge(node, fence, argument) : -ENOTTY;
 }
 
 int agx_virtual_fd_ioctl(struct agx_virtual_node *node, int fd, unsigned long request,
                          void *argument)
 {
    int error = -ENOTTY;
+   bool is_buffer = agxv_buffer_bytes(fd) != 0;
    agxv_lock(node);
-   const struct agxv_record *record = agxv_record_find(node, fd);
-   if (record && record->kind == AGXV_RECORD_SYNC_FILE) {
+   const struct agxv_record *record = is_buffer ? NULL : agxv_record_find(node, fd);
+   if (is_buffer) {
+      error = agxv_dmabuf_ioctl(node, fd, request, (uintptr_t)argument);
+   } else if (record && record->kind == AGXV_RECORD_SYNC_FILE) {
       /* The fence outlives the record while the request is worked on. */
       uint32_t fence = record->target;
       agxv_fence_get(node, fence);
-      if (request == SYNC_IOC_FILE_INFO)
-         error = file_info(node, fence, (uintptr_t)argument);
-      else if (request == SYNC_IOC_MERGE)
-         error = merge(node, fence, (uintptr_t)argument);
+      error = sync_file_ioctl(node, fence, request, (uintptr_t)argument);
       agxv_fence_put(node, fence);
    }
    agxv_unlock(node);

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,7 +63,7 @@ void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t leng
  * ignored. */
 void agx_virtual_unmapped(struct agx_virtual_node *node, void *address, size_t length);
 
-/* One ioctl on a descriptor that a request gave out (sync_file); -ENOTTY when it is none
+/* One ioctl on a descriptor that a request gave out (sync_file, buffer); -ENOTTY when it is none
  * of ours or doesn't know the request. */
 int agx_virtual_fd_ioctl(struct agx_virtual_node *node, int fd, unsigned long request,
                          void *argument);
@@ -72,10 +71,15 @@ int agx_virtual_fd_ioctl(struct agx_virtual_node *node, int fd, unsigned long re
 /* What a descriptor that a request gave out is called in /proc, such as
  * "anon_inode:sync_file", by its inode; NULL when it is none of ours. Static. */
 const char *agx_virtual_inode_name(struct agx_virtual_node *node, uint64_t device, uint64_t inode);
-/* mmap(2) of a buffer's descriptor (PRIME_HANDLE_TO_FD): as agx_virtual_mmap. NULL with
+/* Whether fd is a buffer's descriptor (PRIME_HANDLE_TO_FD), of whatever node. */
+bool agx_virtual_is_buffer(int fd);
+/* mmap(2) of one with the checks of the kernel; a plain mmap(2) maps the same memory. NULL with
  * *out_errno 0 when fd is none. */
-void *agx_virtual_mmap_fd(struct agx_virtual_node *node, int fd, void *address, size_t length,
-                          int prot, int flags, uint64_t offset, int *out_errno);
+void *agx_virtual_mmap_fd(int fd, void *address, size_t length, int prot, int flags,
+                          uint64_t offset, int *out_errno);
+/* What one is called in /proc: "/dmabuf:" and the name that this node was told. */
+void agx_virtual_buffer_name(struct agx_virtual_node *node, uint64_t device, uint64_t inode,
+                             char *name, size_t capacity);
 
 /* The last fault or refusal in words; returns its length without the terminator. */
 size_t agx_virtual_last_error(struct agx_virtual_node *node, char *text, size_t capacity);

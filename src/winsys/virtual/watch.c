@@ -22,8 +22,7 @@
 
 enum {
    WATCH_EVENTFD,
-   WATCH_PIPE,
-   WATCH_KEPT
+   WATCH_PIPE
 };
 
 #define MIN_SWEEP 8
@@ -56,10 +55,8 @@ static void free_record(struct agx_virtual_node *node, uint32_t ref)
       *link = record->next;
       if (record->kind == AGXV_RECORD_SYNCOBJ)
          agxv_syncobj_put(node, record->target);
-      else if (record->kind == AGXV_RECORD_SYNC_FILE)
-         agxv_fence_put(node, record->target);
       else
-         agxv_gem_put(node, record->target);
+         agxv_fence_put(node, record->target);
       agxv_free(node, ref, sizeof(*record));
       return;
    }
@@ -117,7 +114,7 @@ void agxv_watch_scan(struct agx_virtual_node *node)
 {
    for (size_t i = 0; i < node->watch_count; i++) {
       struct agxv_watch *watch = &node->watches[i];
-      if (watch->done || watch->kind == WATCH_KEPT)
+      if (watch->done)
          continue;
       if (watch->kind == WATCH_EVENTFD) {
          if (!eventfd_ready(node, watch))
@@ -230,61 +227,6 @@ int agxv_record_create(struct agx_virtual_node *node, enum agxv_record_kind kind
    return ends[0];
 }
 
-/* The same file, opened anew. */
-static int reopen(int fd, int mode)
-{
-   char path[64];
-   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-   return open(path, mode | O_CLOEXEC);
-}
-
-/* Whether nobody but us has the file open: only then is there a write lease. */
-static bool is_alone(int fd)
-{
-   if (fcntl(fd, F_SETLEASE, F_WRLCK))
-      return false;
-   fcntl(fd, F_SETLEASE, F_UNLCK);
-   return true;
-}
-
-int agxv_record_keep(struct agx_virtual_node *node, int fd, enum agxv_record_kind kind,
-                     uint32_t target)
-{
-   agxv_record_sweep(node);
-   int own = reopen(fd, O_RDONLY);
-   int kept = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, HIGH_FD) : -1;
-   if (own >= 0)
-      close(own);
-   if (kept < 0)
-      return -ENOMEM;
-   struct agxv_watch *watch = add_watch(node);
-   int error = watch ? add_record(node, kept, kind, target) : -ENOMEM;
-   if (error) {
-      if (watch)
-         node->watch_count--;
-      close(kept);
-      return error;
-   }
-   watch->kind = WATCH_KEPT;
-   watch->fd = kept;
-   watch->record = node->shared->fd_records;
-   watch->done = true;
-   return 0;
-}
-
-int agxv_record_open(struct agx_virtual_node *node, enum agxv_record_kind kind, uint32_t target)
-{
-   for (size_t i = 0; i < node->watch_count; i++) {
-      const struct agxv_watch *watch = &node->watches[i];
-      const struct agxv_record *record = AGXV_AT(node, agxv_record, watch->record);
-      if (watch->kind != WATCH_KEPT || record->kind != kind || record->target != target)
-         continue;
-      int fd = reopen(watch->fd, O_RDWR);
-      return fd < 0 ? -errno : fd;
-   }
-   return -ENOENT;
-}
-
 struct agxv_record *agxv_record_of_inode(struct agx_virtual_node *node, uint64_t device,
                                          uint64_t inode)
 {
@@ -308,7 +250,6 @@ const char *agx_virtual_inode_name(struct agx_virtual_node *node, uint64_t devic
    static const char *const names[] = {
       [AGXV_RECORD_SYNCOBJ] = "anon_inode:syncobj_file",
       [AGXV_RECORD_SYNC_FILE] = "anon_inode:sync_file",
-      [AGXV_RECORD_BUFFER] = "/dmabuf:",
    };
    agxv_lock(node);
    const struct agxv_record *record = agxv_record_of_inode(node, device, inode);
@@ -321,8 +262,6 @@ const char *agx_virtual_inode_name(struct agx_virtual_node *node, uint64_t devic
 static bool is_deserted(const struct agxv_watch *watch)
 {
    struct pollfd end = {.fd = watch->fd};
-   if (watch->kind == WATCH_KEPT)
-      return is_alone(watch->fd);
    return watch->kind == WATCH_PIPE && poll(&end, 1, 0) == 1 && end.revents & POLLERR;
 }
 

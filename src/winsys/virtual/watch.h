@@ -15,15 +15,14 @@
 
 enum agxv_record_kind {
    AGXV_RECORD_SYNCOBJ,
-   AGXV_RECORD_SYNC_FILE,
-   AGXV_RECORD_BUFFER
+   AGXV_RECORD_SYNC_FILE
 };
 
 /* What a descriptor stands for; lies in the segment. */
 struct agxv_record {
    uint32_t next;
    uint32_t kind;
-   uint32_t target; /* counted reference to a syncobj, fence or gem */
+   uint32_t target; /* counted reference to a syncobj or fence */
    uint64_t device, inode;
 };
 
@@ -40,11 +39,6 @@ void agxv_watch_forget_syncobj(struct agx_virtual_node *node, uint32_t syncobj);
 /* A new descriptor that stands for target (reference taken over, also on failure):
  * a pipe, readable when the fence is done, for syncobjs at once. Or a negative errno. */
 int agxv_record_create(struct agx_virtual_node *node, enum agxv_record_kind kind, uint32_t target);
-/* Makes fd stand for target (reference taken over where it returns 0) and keeps a copy of
- * it, which agxv_record_open copies again; -ENOENT when this process kept none. */
-int agxv_record_keep(struct agx_virtual_node *node, int fd, enum agxv_record_kind kind,
-                     uint32_t target);
-int agxv_record_open(struct agx_virtual_node *node, enum agxv_record_kind kind, uint32_t target);
 /* What fd, or the file with that inode, stands for, or NULL. */
 struct agxv_record *agxv_record_of_inode(struct agx_virtual_node *node, uint64_t device,
                                          uint64_t inode);
