@@ -538,9 +538,9 @@ void agxs_bind_matrix(struct agxs_bound *bound, const struct agxs_binding *bindi
    }
 }
 
-static bool is_plain(const struct agxs_uop *uop)
+static bool reads_plain(const struct agxs_uop *uop)
 {
-   bool plain = uop->dst.bits == 32 && !uop->saturate;
+   bool plain = true;
    for (unsigned i = 0; i < AGXS_MAX_SOURCES; i++)
       plain &= uop->src[i].right == 0 && uop->src[i].bits != 64;
    return plain;
@@ -558,7 +558,8 @@ void agxs_bind(struct agxs_kernel *kernel, const struct agx_isa_instr *instr, ui
    } else {
       refuse(out, AGX_UNIMPLEMENTED, "this instruction is not modelled");
    }
-   out->uop.is_plain = is_plain(&out->uop);
+   out->uop.reads_plain = reads_plain(&out->uop);
+   out->uop.is_plain = out->uop.reads_plain && out->uop.dst.bits == 32 && !out->uop.saturate;
    if (out->jumps || out->links)
       out->uop.imm = (int64_t)pc + instr->length; /* what a call leaves in r1 */
    if (out->jumps) {

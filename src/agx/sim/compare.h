@@ -7,36 +7,36 @@
 
 #include "agx/sim/floats.h"
 
-#define AGXS_COMPARE(type, operator)                                                               \
-   AGXS_FOR_LANES (i)                                                                              \
-   out->lane[i] = ((type)a.lane[i] operator(type) b.lane[i] ? ~0u : 0u) ^ flip
+AGXS_INLINE void agxs_compare_int_loop(const struct agxs_reader *a, const struct agxs_reader *b,
+                                       uint32_t bias, uint32_t flip, struct agxs_row *out,
+                                       bool is_plain, bool is_equal)
+{
+   AGXS_FOR_LANES (i) {
+      const uint32_t x = agxs_read(a, i, is_plain), y = agxs_read(b, i, is_plain);
+      const bool holds = is_equal ? x == y : (int32_t)(x ^ bias) < (int32_t)(y ^ bias);
+      out->lane[i] = (holds ? ~0u : 0u) ^ flip;
+   }
+}
 
 /* All ones in the lanes where the condition holds, active or not. Decoding has
  * refused unknown conditions and marked the sources of signed ones. */
 static inline void agxs_compare_int(const struct agxs_group *group, const struct agxs_uop *uop,
                                     struct agxs_row *out)
 {
-   struct agxs_row a, b;
-   uint32_t flip = uop->invert ? ~0u : 0;
-   agxs_get_u32(group, &uop->src[0], &a);
-   agxs_get_u32(group, &uop->src[1], &b);
-   switch (uop->mode) {
-   case AGX_ISA_ICOND_ULT:
-      AGXS_COMPARE(uint32_t, <);
-      break;
-   case AGX_ISA_ICOND_UGT:
-      AGXS_COMPARE(uint32_t, >);
-      break;
-   case AGX_ISA_ICOND_SLT:
-      AGXS_COMPARE(int32_t, <);
-      break;
-   case AGX_ISA_ICOND_SGT:
-      AGXS_COMPARE(int32_t, >);
-      break;
-   default: /* ieq, seq */
-      AGXS_COMPARE(uint32_t, ==);
-      break;
-   }
+   const bool is_swapped = uop->mode == AGX_ISA_ICOND_UGT || uop->mode == AGX_ISA_ICOND_SGT;
+   const bool is_unsigned = uop->mode == AGX_ISA_ICOND_ULT || uop->mode == AGX_ISA_ICOND_UGT;
+   const bool is_equal = !is_swapped && !is_unsigned && uop->mode != AGX_ISA_ICOND_SLT;
+   const struct agxs_reader a = agxs_reader(group, &uop->src[is_swapped]);
+   const struct agxs_reader b = agxs_reader(group, &uop->src[!is_swapped]);
+   const uint32_t bias = is_unsigned ? 0x80000000u : 0, flip = uop->invert ? ~0u : 0;
+   if (!uop->reads_plain && is_equal)
+      agxs_compare_int_loop(&a, &b, 0, flip, out, false, true);
+   else if (!uop->reads_plain)
+      agxs_compare_int_loop(&a, &b, bias, flip, out, false, false);
+   else if (is_equal)
+      agxs_compare_int_loop(&a, &b, 0, flip, out, true, true);
+   else
+      agxs_compare_int_loop(&a, &b, bias, flip, out, true, false);
 }
 
 #define AGXS_COMPARE_FLOAT(condition)                                                              \

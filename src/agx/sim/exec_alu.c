@@ -252,15 +252,28 @@ static inline uint32_t spread_bits(uint32_t v)
 
 INT_OPERATION(intl, , spread_bits(x) | spread_bits(y) << 1)
 
+AGXS_INLINE void select_loop(struct agxs_group *group, const struct agxs_uop *uop,
+                             const struct agxs_row *truth, bool is_plain, bool is_all)
+{
+   const struct agxs_reader x = agxs_reader(group, &uop->src[2]);
+   const struct agxs_reader y = agxs_reader(group, &uop->src[3]);
+   const struct agxs_writer d = agxs_writer(group, &uop->dst);
+   AGXS_EACH_LANE (i) {
+      const uint32_t t = truth->lane[i];
+      const uint32_t value = (agxs_read(&x, i, is_plain) & t) | (agxs_read(&y, i, is_plain) & ~t);
+      agxs_write(&d, i, value, is_plain, is_all);
+   }
+}
+
 static void select_lanes(struct agxs_group *group, const struct agxs_uop *uop,
                          const struct agxs_row *truth)
 {
-   struct agxs_row x, y;
-   agxs_get_u32(group, &uop->src[2], &x);
-   agxs_get_u32(group, &uop->src[3], &y);
-   AGXS_FOR_LANES (i)
-      x.lane[i] = (x.lane[i] & truth->lane[i]) | (y.lane[i] & ~truth->lane[i]);
-   agxs_put_u32(group, &uop->dst, &x);
+   if (!uop->is_plain)
+      select_loop(group, uop, truth, false, false);
+   else if (group->active == ~0u)
+      select_loop(group, uop, truth, true, true);
+   else
+      select_loop(group, uop, truth, true, false);
 }
 
 const struct agxs_uop *AGXS_EXEC(icsel)(struct agxs_group *group, const struct agxs_uop *uop)

@@ -8,64 +8,32 @@
 #include "agx/sim/exec.h"
 #include "agx/sim/kernel.h"
 
-/* Stores the new nesting counters and makes the mask follow. */
-static void set_nesting(struct agxs_group *group, const struct agxs_row *nesting)
-{
-   struct agxs_row *row = &group->regs[0];
-   uint32_t active = 0;
-   AGXS_FOR_LANES (i)
-      row->lane[i] = (row->lane[i] & 0xffff0000u) | (nesting->lane[i] & 0xffff);
-   AGXS_FOR_LANES (i) {
-      uint32_t on = 0u - (((nesting->lane[i] & 0xffff) == 0) & (group->exists >> i & 1));
-      group->exec.lane[i] = on;
-      active |= on & 1u << i;
+/* One loop over the lanes: v is the nesting counter, t all ones where the condition holds, the
+ * expression is the new counter. The mask follows. */
+#define NESTING_LOOP(name, expression)                                                             \
+   static void name(struct agxs_group *group, const uint32_t nest, const struct agxs_row *truth)   \
+   {                                                                                               \
+      struct agxs_row *row = &group->regs[0];                                                      \
+      AGXS_EACH_LANE (i) {                                                                         \
+         const uint32_t v = row->lane[i] & 0xffff, t = truth->lane[i];                             \
+         const uint32_t next = (expression)&0xffff;                                                \
+         (void)t;                                                                                  \
+         row->lane[i] = (row->lane[i] & 0xffff0000u) | next;                                       \
+         group->exec.lane[i] = next ? 0 : group->lives.lane[i];                                    \
+      }                                                                                            \
+      group->active = agxs_mask_bits(&group->exec);                                                \
    }
-   group->active = active;
-}
 
-static void get_nesting(const struct agxs_group *group, struct agxs_row *out)
-{
-   AGXS_FOR_LANES (i)
-      out->lane[i] = group->regs[0].lane[i] & 0xffff;
-}
+NESTING_LOOP(pop_levels, v > nest ? v - nest : 0)
+NESTING_LOOP(enter_if, v ? v + nest : t + 1)
+NESTING_LOOP(enter_else, v == 0 ? nest : v == 1 ? t + 1 : v)
+NESTING_LOOP(test_while, v < nest ? nest & ~t : v)
+NESTING_LOOP(switch_off, t ? nest : v)
 
 const struct agxs_uop *AGXS_EXEC(pop_exec)(struct agxs_group *group, const struct agxs_uop *uop)
 {
-   struct agxs_row v;
-   get_nesting(group, &v);
-   AGXS_FOR_LANES (i)
-      v.lane[i] = v.lane[i] > uop->nest ? v.lane[i] - uop->nest : 0;
-   set_nesting(group, &v);
+   pop_levels(group, uop->nest, &group->exec);
    return uop + 1;
-}
-
-static void enter_if(struct agxs_group *group, uint32_t nest, const struct agxs_row *truth)
-{
-   struct agxs_row v;
-   get_nesting(group, &v);
-   AGXS_FOR_LANES (i)
-      v.lane[i] = v.lane[i] ? v.lane[i] + nest : truth->lane[i] ? 0 : 1;
-   set_nesting(group, &v);
-}
-
-static void enter_else(struct agxs_group *group, uint32_t nest, const struct agxs_row *truth)
-{
-   struct agxs_row v;
-   get_nesting(group, &v);
-   AGXS_FOR_LANES (i) {
-      uint32_t failed = truth->lane[i] ? 0 : 1;
-      v.lane[i] = v.lane[i] == 0 ? nest : v.lane[i] == 1 ? failed : v.lane[i];
-   }
-   set_nesting(group, &v);
-}
-
-static void test_while(struct agxs_group *group, uint32_t nest, const struct agxs_row *truth)
-{
-   struct agxs_row v;
-   get_nesting(group, &v);
-   AGXS_FOR_LANES (i)
-      v.lane[i] = v.lane[i] < nest ? (truth->lane[i] ? 0 : nest) : v.lane[i];
-   set_nesting(group, &v);
 }
 
 #define MASK_OPERATION(name, compare, update)                                                      \
@@ -111,35 +79,28 @@ const struct agxs_uop *AGXS_EXEC(call)(struct agxs_group *group, const struct ag
 
 /* Where the first active lane's register leads. [U] Lanes that hold another target are
  * switched off as a failing if does (r0l = 1), so that an else brings them back. */
-static const struct agxs_uop *jump_to_register(struct agxs_group *group, const struct agxs_uop *uop,
-                                               uint32_t *out_lanes)
+static const struct agxs_uop *jump_to_register(struct agxs_group *group, const struct agxs_uop *uop)
 {
    const struct agxs_row *to = agxs_source_row(group, &uop->src[0]);
-   struct agxs_row nesting;
+   struct agxs_row elsewhere;
    uint32_t first = to->lane[__builtin_ctz(group->active)];
    const struct agxs_uop *target = agxs_kernel_find(group->kernel, first);
    if (!target)
       return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED,
                              "0x%x is no place that a call returns to", first);
-   *out_lanes = 0;
-   get_nesting(group, &nesting);
-   AGXS_FOR_LANES (i) {
-      bool stays = group->exec.lane[i] && to->lane[i] != first;
-      *out_lanes |= (uint32_t)(group->exec.lane[i] && !stays) << i;
-      nesting.lane[i] = stays ? 1 : nesting.lane[i];
-   }
-   if (*out_lanes != group->active)
-      set_nesting(group, &nesting);
+   AGXS_FOR_LANES (i)
+      elsewhere.lane[i] = to->lane[i] != first ? group->exec.lane[i] : 0;
+   if (agxs_mask_bits(&elsewhere))
+      switch_off(group, 1, &elsewhere);
    return target;
 }
 
 const struct agxs_uop *AGXS_EXEC(call_reg)(struct agxs_group *group, const struct agxs_uop *uop)
 {
-   uint32_t lanes;
    struct agxs_row back;
    if (!group->active)
       return uop + 1;
-   const struct agxs_uop *target = jump_to_register(group, uop, &lanes);
+   const struct agxs_uop *target = jump_to_register(group, uop);
    AGXS_FOR_LANES (i)
       back.lane[i] = (uint32_t)uop->imm;
    if (target)
@@ -149,10 +110,9 @@ const struct agxs_uop *AGXS_EXEC(call_reg)(struct agxs_group *group, const struc
 
 const struct agxs_uop *AGXS_EXEC(ret)(struct agxs_group *group, const struct agxs_uop *uop)
 {
-   uint32_t lanes;
    if (!group->active)
       return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED, "no lane is active");
-   return jump_to_register(group, uop, &lanes);
+   return jump_to_register(group, uop);
 }
 
 const struct agxs_uop *AGXS_EXEC(stop)(struct agxs_group *group, const struct agxs_uop *uop)

@@ -8,18 +8,10 @@
 #include "agx/sim/compare.h"
 #include "agx/sim/exec.h"
 
-static uint32_t mask_bits(const struct agxs_row *row)
-{
-   uint32_t bits = 0;
-   AGXS_FOR_LANES (i)
-      bits |= row->lane[i] & 1u << i;
-   return bits;
-}
-
 static void put_ballot(struct agxs_group *group, const struct agxs_uop *uop,
                        const struct agxs_row *truth)
 {
-   uint32_t votes = mask_bits(truth) & group->active;
+   uint32_t votes = agxs_mask_bits(truth) & group->active;
    struct agxs_row d;
    AGXS_FOR_LANES (i)
       d.lane[i] = uop->window ? votes : votes >> (i & ~3u) & 15;

@@ -9,6 +9,12 @@
 
 #include <string.h>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "agx/sim/machine.h"
 
 #define AGXS_FOR_LANES(i) for (unsigned i = 0; i < AGXS_LANES; i++)
@@ -40,6 +46,23 @@ static inline const struct agxs_row *agxs_source_row(const struct agxs_group *gr
       else                                                                                         \
          loop(group, uop, true, false);                                                            \
    } while (0)
+
+/* One bit a lane, of a row of all ones and zeros. */
+static inline uint32_t agxs_mask_bits(const struct agxs_row *row)
+{
+   uint32_t bits = 0;
+#if defined(__AVX2__)
+   for (unsigned i = 0; i < AGXS_LANES; i += 8)
+      bits |= (uint32_t)_mm256_movemask_ps(_mm256_load_ps((const float *)&row->lane[i])) << i;
+#elif defined(__SSE2__)
+   for (unsigned i = 0; i < AGXS_LANES; i += 4)
+      bits |= (uint32_t)_mm_movemask_ps(_mm_load_ps((const float *)&row->lane[i])) << i;
+#else
+   AGXS_FOR_LANES (i)
+      bits |= row->lane[i] & 1u << i;
+#endif
+   return bits;
+}
 
 /* A source made ready for a loop. */
 struct agxs_reader {

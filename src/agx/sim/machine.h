@@ -80,8 +80,9 @@ struct agxs_uop {
    uint8_t mode;       /* condition, truth table, rounding, operation ... of the instruction */
    uint8_t nest, shift, mask, format, group, count;
    bool invert, saturate, negate, window, prefix, has_index, is_signed;
-   bool is_plain; /* 32-bit registers only, nothing to shift, extend or saturate */
-   uint8_t unit;  /* enum agx_isa_unit, or AGXS_UNIT_LINK */
+   bool is_plain;    /* 32-bit registers only, nothing to shift, extend or saturate */
+   bool reads_plain; /* the same of the sources alone */
+   uint8_t unit;     /* enum agx_isa_unit, or AGXS_UNIT_LINK */
 };
 
 /* Beside a uop: what diagnosis and checking need. */
@@ -175,12 +176,12 @@ struct agxs_worker {
 };
 
 struct agxs_group {
-   struct agxs_row exec; /* all ones where the lane is active */
+   struct agxs_row exec;  /* all ones where the lane is active */
+   struct agxs_row lives; /* all ones where the lane has a thread */
    struct agxs_row *regs;
    const struct agxs_row *bank[2];
-   uint32_t active; /* the same, one bit a lane */
-   uint32_t exists; /* lanes that have a thread */
-   uint8_t state;   /* enum agxs_group_state */
+   uint32_t active, exists; /* exec and lives, one bit a lane */
+   uint8_t state;           /* enum agxs_group_state */
    agx_status status;
    const struct agxs_uop *next; /* where to go on */
    struct agxs_worker *worker;

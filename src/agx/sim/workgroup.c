@@ -123,7 +123,7 @@ void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exist
    group->bank[AGXS_BANK_POOL] = dispatch->pool;
    group->exists = group->active = exists;
    AGXS_FOR_LANES (i)
-      group->exec.lane[i] = 0u - (exists >> i & 1);
+      group->exec.lane[i] = group->lives.lane[i] = 0u - (exists >> i & 1);
    group->worker = worker;
    group->kernel = kernel;
    group->index = index;
