@@ -77,6 +77,21 @@ static void other_tiers_work_or_name_what_is_missing(void **state)
    assert_int_equal(for_each_kernel(false, check_other_tier), 0);
 }
 
+/* The model's numbers of a kernel of one workgroup come with it, as a table or inside the
+ * one object. */
+static void tells_what_a_kernel_costs(void **state)
+{
+   assert_int_equal(run_kernel("saxpy", "--stats"), 0);
+   assert_non_null(strstr(text, "bound by: "));
+   assert_non_null(strstr(text, "matches"));
+   assert_int_equal(run_kernel("saxpy", "--stats --json"), 0);
+   assert_int_equal(strncmp(text, "{\"kernel\": \"saxpy\"", 18), 0);
+   assert_non_null(strstr(text, "\"statistics\": [{\"submission\": "));
+   assert_non_null(strstr(text, "]}\n"));
+   assert_int_equal(run_kernel("saxpy", "--json"), 0);
+   assert_null(strstr(text, "statistics"));
+}
+
 /* saxpy by hand: what `agx compile` would write, without the compiler. Threads beyond the
  * arrays' ends store to the rest of the page. */
 static const struct agx_test_kernel saxpy = {
@@ -184,6 +199,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(first_tier_matches_its_references),
       cmocka_unit_test(other_tiers_work_or_name_what_is_missing),
+      cmocka_unit_test(tells_what_a_kernel_costs),
       cmocka_unit_test(compiled_files_run_too),
       cmocka_unit_test(json_says_the_same),
       cmocka_unit_test(differences_are_shown),

@@ -51,7 +51,8 @@ static const struct agx_command {
     "  --device NAME   auto (the default) takes the first usable node, else the virtual AGX;\n"
     "                  drm only a real one; virtual:CHIP such as virtual:g14s or virtual:t6020\n"
     "  --json          print {\"device\": {...}, \"nodes\": [...]}, or \"error\" for the device\n"},
-   {"run", "KERNEL.spv --manifest FILE [--dump DIR] [--check DIR] [--device NAME] [--json]",
+   {"run",
+    "KERNEL.spv --manifest FILE [--dump DIR] [--check DIR] [--device NAME] [--stats] [--json]",
     "run a kernel with the inputs of a manifest", agx_cmd_run,
     "KERNEL is SPIR-V or a file of `agx compile`; NAME is its file name without ending.\n"
     "  --manifest FILE  inputs, grid and comparison (tools/manifest/manifest.h has the format)\n"
@@ -59,7 +60,10 @@ static const struct agx_command {
     "  --check DIR      compare each output with DIR/NAME.ID.bin by the manifest's rule; the\n"
     "                   exit code is 1 when one differs\n"
     "  --device NAME    as for `agx info`\n"
-    "  --json           print one object: {\"kernel\", \"device\", \"ns\", \"outputs\": [...]}\n"},
+    "  --stats          count what is executed and model its cycles: virtual devices only,\n"
+    "                   several times slower; docs/hw/simulator.md explains the numbers\n"
+    "  --json           print one object: {\"kernel\", \"device\", \"ns\", \"outputs\": [...]},\n"
+    "                   with --stats also \"statistics\": [...]\n"},
    {"virtual",
     "[--chip NAME] [--stats[=FILE] [--json]] [--check] [--strict] [--chaos SEED]\n"
     "                   [--inject FILE] [--timeout N] [--] COMMAND...",

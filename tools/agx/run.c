@@ -8,15 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agx.h"
 #include "base/util.h"
+#include "run_stats.h"
 #include "base/json.h"
 #include "session.h"
 
 struct run {
    const char *kernel, *manifest_path, *dump, *check, *device;
-   bool is_json;
+   bool is_json, wants_stats;
+   int stats_fd;   /* -1: no statistics */
    char name[128]; /* the kernel's file name without folder and ending */
    struct agx_manifest manifest;
    struct agx_session session;
@@ -172,8 +175,11 @@ static agx_status report(struct run *run)
       if (run->manifest.resources[i].is_output)
          status = handle_output(run, i);
    if (!run->is_json)
-      return status;
+      return status == AGX_OK && run->wants_stats ? agx_run_stats_print(run->stats_fd, NULL)
+                                                  : status;
    agx_json_close(&run->json, ']');
+   if (status == AGX_OK && run->wants_stats)
+      status = agx_run_stats_print(run->stats_fd, &run->json);
    if (status != AGX_OK)
       agx_json_text(&run->json, "error", agx_error_peek());
    agx_json_close(&run->json, '}');
@@ -192,11 +198,24 @@ static void set_name(struct run *run)
             base);
 }
 
+static agx_status open_device(struct run *run)
+{
+   struct agx_device_info info;
+   if (run->wants_stats)
+      AGX_TRY(agx_run_stats_begin(run->is_json, &run->stats_fd));
+   AGX_TRY(agx_session_open(run->device, &run->session));
+   agx_device_get_info(run->session.device, &info);
+   if (run->wants_stats && !info.is_virtual)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "--stats: %s does not count; a virtual device does",
+                      info.name);
+   return AGX_OK;
+}
+
 static agx_status run_kernel(struct run *run)
 {
    AGX_TRY(agx_manifest_load(run->manifest_path, &run->manifest));
    AGX_TRY(check_supported(&run->manifest));
-   AGX_TRY(agx_session_open(run->device, &run->session));
+   AGX_TRY(open_device(run));
    AGX_TRY(agx_session_load(&run->session, run->kernel, &run->manifest, &run->executable));
    AGX_TRY(make_buffers(run));
    AGX_TRY(agx_session_run(&run->session, run->executable, &run->manifest, run->buffers, run->push,
@@ -210,6 +229,8 @@ static void release(struct run *run)
       agx_release(run->buffers[i].buffer);
    agx_release(run->executable);
    agx_session_close(&run->session);
+   if (run->stats_fd >= 0)
+      close(run->stats_fd);
 }
 
 /* Options with a value. */
@@ -227,11 +248,13 @@ static const char **value_option(struct run *run, const char *word)
 int agx_cmd_run(int argc, char **argv)
 {
    static struct run run; /* large */
-   run = (struct run){.device = "auto", .json = {.file = stdout}};
+   run = (struct run){.device = "auto", .stats_fd = -1, .json = {.file = stdout}};
    for (int i = 1; i < argc; i++) {
       const char **value = value_option(&run, argv[i]);
       if (strcmp(argv[i], "--json") == 0)
          run.is_json = true;
+      else if (strcmp(argv[i], "--stats") == 0)
+         run.wants_stats = true;
       else if (value && i + 1 < argc)
          *value = argv[++i];
       else if (value)
