@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/sim/report.h"
 #include "agx/sim/sim.h"
 #include "base/util.h"
 
@@ -70,6 +71,27 @@ static void put_input(unsigned where, const uint8_t *bytes, size_t size)
       memory[place[where] + size] = 0x88; /* where it falls through */
 }
 
+/* Whatever was counted can be printed; its sums are those of its instructions. */
+static void on_dispatch(void *user, const struct agxs_dispatch_stats *stats)
+{
+   const struct agxs_origin origin = {1, 0};
+   uint64_t issue = 0, stall = 0, lsu = 0;
+   for (uint32_t i = 0; i < stats->spot_count; i++) {
+      issue += stats->spots[i].executed;
+      stall += stats->spots[i].stall;
+      lsu += stats->spots[i].lsu;
+   }
+   if (issue != stats->counts.issue || stall != stats->counts.stall || lsu != stats->counts.lsu ||
+       stats->counts.longest > issue + stall)
+      abort();
+   FILE *file = fopen("/dev/null", "w");
+   if (!file)
+      return;
+   agxs_report_table(file, stats, &origin, 5);
+   agxs_report_json(file, stats, &origin);
+   fclose(file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
    static const struct agx_chip chip = {.name = "g13g"};
@@ -79,6 +101,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
    const struct agxs_options options = {
       .check = data[0] & 4,
       .strict = data[0] & 8,
+      .profile = data[0] & 16 || size % 4 == 3,
+      .on_dispatch = on_dispatch,
       .thread_count = 1,
       .max_instructions_per_group = 200,
       .max_workgroups = 16,
