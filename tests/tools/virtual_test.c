@@ -57,6 +57,23 @@ static void the_end_is_passed_on(void **state)
    assert_int_equal(tool_run("AGX_TOOL", "virtual -- /dev/null", text), 126);
 }
 
+/* A program that opened the node by its path; both forms, to standard error. */
+static void statistics_come_from_any_program(void **state)
+{
+   static char text[TOOL_MAX_OUTPUT];
+   char *corpus = agx_test_path("corpus"), arguments[1500];
+   for (unsigned i = 0; i < 2; i++) {
+      snprintf(arguments, sizeof(arguments),
+               "virtual --stats %s -- env -u AGX_DEVICE \"$AGX_TOOL\" run '%s/saxpy.spv' "
+               "--manifest '%s/saxpy.txt'",
+               i ? "--json" : "", corpus, corpus);
+      assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+      assert_null(strstr(text, ", virtual"));
+      assert_non_null(strstr(text, i ? "\"bound\": \"" : "bound by: "));
+   }
+   free(corpus);
+}
+
 static void mistakes_are_named(void **state)
 {
    static const struct {
@@ -88,8 +105,11 @@ static void mistakes_are_named(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_program_sees_the_node), cmocka_unit_test(options_reach_the_program),
-      cmocka_unit_test(what_is_preloaded_stays), cmocka_unit_test(the_end_is_passed_on),
+      cmocka_unit_test(a_program_sees_the_node),
+      cmocka_unit_test(options_reach_the_program),
+      cmocka_unit_test(what_is_preloaded_stays),
+      cmocka_unit_test(the_end_is_passed_on),
+      cmocka_unit_test(statistics_come_from_any_program),
       cmocka_unit_test(mistakes_are_named),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
