@@ -464,6 +464,27 @@ static void counts_lines_per_workgroup(void **state)
    end(&counted);
 }
 
+/* More lines than the first table of them holds: 1024 threads, each with two lines of its
+ * own, in each of two workgroups; every SIMD-group touches 32 lines at a time. */
+static void counts_many_lines(void **state)
+{
+   struct counted counted;
+   begin(&counted, "mfsr d=r1 sr=thread_index_in_threadgroup\n"
+                   "shl d=r1 b=r1 c=5\n"
+                   "load r=r4 base=du0 index=r1 format=i32 mask=x group=a\n"
+                   "iadd d=r2 a=r1 b=u20\n"
+                   "load r=r5 base=du0 index=r2 format=i32 mask=x group=a\n"
+                   "load r=r6 base=du0 index=r1 format=i32 mask=x group=a");
+   counted.launch.local[0] = 1024;
+   counted.launch.grid[0] = 2048;
+   counted.launch.uniform[10] = 0x8000; /* words: 128 KiB */
+   run(&counted);
+   assert_int_equal(counted.stats.counts.lines, 2 * 2048);
+   assert_int_equal(counted.stats.counts.lsu, 64 * 3 * 64);
+   assert_int_equal(counted.stats.line_accesses, 64 * 3 * 32);
+   end(&counted);
+}
+
 /* perf.md's kernel, sixteen workgroups of it on an M1: 8 cores. */
 static void spreads_over_cores(void **state)
 {
@@ -669,6 +690,7 @@ int main(void)
       cmocka_unit_test(keeps_the_longest_group),
       cmocka_unit_test(goes_on_after_a_barrier),
       cmocka_unit_test(counts_lines_per_workgroup),
+      cmocka_unit_test(counts_many_lines),
       cmocka_unit_test(spreads_over_cores),
       cmocka_unit_test(is_bound_by_the_shared_pipe),
       cmocka_unit_test(knows_occupancy),
