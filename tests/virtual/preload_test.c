@@ -9,18 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sanitized.h"
 #include "support.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 /* What the client prints under the library, with environment in front. */
 static void run_client(const char *environment, char *output, size_t capacity)

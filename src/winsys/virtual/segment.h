@@ -73,8 +73,8 @@ struct agxv_shared {
    uint32_t active_queues; /* those with jobs, oldest turn first */
    uint32_t files;         /* struct agxv_file */
    uint64_t file_serial;
-   uint32_t peers;         /* nodes attached, of this and other processes */
-   uint32_t fd_records;    /* descriptors given out, see fdrecord.h */
+   uint32_t peers;      /* nodes attached, of this and other processes */
+   uint32_t fd_records; /* descriptors given out, see fdrecord.h */
    /* See struct agx_virtual_statistics. */
    uint64_t submissions, failures, timeouts, cancelled;
    uint64_t soft_loads, soft_stores, hard_faults, injected;

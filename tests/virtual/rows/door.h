@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The two doors to a node that the recorded rows go through: its functions in this
+ * process (door_inside.c), or the C library's with the preload library in front of them
+ * (door_preloaded.c), as any program would.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct door_file;
+
+extern const bool door_is_preloaded;
+
+struct door_file *door_open(void);
+void door_close(struct door_file *file);
+/* The node's descriptor, -1 where there is none. */
+int door_fd(struct door_file *file);
+/* All give a negative errno for failure. */
+int door_ioctl(struct door_file *file, unsigned long request, void *argument);
+int door_fd_ioctl(int fd, unsigned long request, void *argument);
+int door_mmap(struct door_file *file, size_t length, int prot, int flags, uint64_t offset,
+              void **out_memory);
+int door_mmap_fd(int fd, size_t length, int prot, int flags, void **out_memory);
+void door_munmap(void *memory, size_t length);
+/* Where /proc says that a descriptor leads. */
+void door_name(int fd, char *name, size_t capacity);
+
+/* Frees what the door made; the next open makes it anew. */
+void door_shut(void);
+
+/* Fences that stay pending: makes handle hold one (value 0), or gives it a point, that is done
+ * when stream (0 or 1) fires. Inside only. */
+void door_pend(struct door_file *file, unsigned stream, uint32_t handle, uint64_t value);
+void door_fire(unsigned stream);

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See rows.h.
+ */
+#include "rows/rows.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_ROWS   512
+#define MAX_TEXT   256
+#define NOT_WANTED (-1)
+
+struct row {
+   char id[16], result[16], detail[MAX_TEXT];
+   bool is_seen;
+   const char *aside;
+};
+
+static struct row rows[MAX_ROWS];
+static unsigned row_count;
+
+static const struct {
+   int number;
+   const char *name;
+} errnos[] = {{EINVAL, "EINVAL"}, {ENOENT, "ENOENT"}, {ETIME, "ETIME"},          {EFAULT, "EFAULT"},
+              {ENOMEM, "ENOMEM"}, {EINTR, "EINTR"},   {EACCES, "EACCES"},        {ENOTTY, "ENOTTY"},
+              {EBADF, "EBADF"},   {EAGAIN, "EAGAIN"}, {EOPNOTSUPP, "EOPNOTSUPP"}};
+
+const char *errno_name(long long result)
+{
+   if (result >= 0)
+      return "0";
+   for (unsigned i = 0; i < AGX_COUNT(errnos); i++)
+      if (errnos[i].number == -result)
+         return errnos[i].name;
+   return strerror((int)-result);
+}
+
+/* Measured times differ from run to run: "t~50ms" and the like are left out. */
+static void copy_detail(char *to, const char *from)
+{
+   size_t length = 0;
+   while (*from) {
+      while (*from == ' ' || *from == '\n')
+         from++;
+      size_t word = strcspn(from, " \n");
+      bool is_time = from[0] == 't' && strchr("~=<>", from[1]) && from[1];
+      if (!is_time && word && length + word + 2 < MAX_TEXT) {
+         if (length)
+            to[length++] = ' ';
+         memcpy(to + length, from, word);
+         length += word;
+      }
+      from += word;
+   }
+   to[length] = 0;
+}
+
+void rows_read(const char *name)
+{
+   char path[512], line[512];
+   const char *folder = getenv("AGX_TEST_SOURCE_DIR");
+   assert_non_null(folder);
+   snprintf(path, sizeof(path), "%s/virtual/rows/%s", folder, name);
+   FILE *table = fopen(path, "r");
+   assert_non_null(table);
+   while (fgets(line, sizeof(line), table)) {
+      struct row *row = &rows[row_count++];
+      assert_true(row_count < MAX_ROWS);
+      char *fields[4] = {line};
+      for (unsigned i = 1; i < 4; i++) {
+         char *tab = strchr(fields[i - 1], '\t');
+         assert_non_null(tab);
+         *tab = 0;
+         fields[i] = tab + 1;
+      }
+      snprintf(row->id, sizeof(row->id), "%.15s", fields[0]);
+      snprintf(row->result, sizeof(row->result), "%.15s", fields[2]);
+      copy_detail(row->detail, fields[3]);
+   }
+   fclose(table);
+}
+
+static struct row *find_row(const char *id)
+{
+   for (unsigned i = 0; i < row_count; i++)
+      if (strcmp(rows[i].id, id) == 0)
+         return &rows[i];
+   fail_msg("row %s was never recorded", id);
+   return NULL;
+}
+
+void rows_check(const char *id, long long result, const char *format, ...)
+{
+   char text[MAX_TEXT], detail[MAX_TEXT];
+   va_list arguments;
+   va_start(arguments, format);
+   vsnprintf(text, sizeof(text), format, arguments);
+   va_end(arguments);
+   copy_detail(detail, text);
+   struct row *row = find_row(id);
+   if (row->is_seen)
+      fail_msg("row %s: twice", id);
+   row->is_seen = true;
+   if (strcmp(errno_name(result), row->result) != 0 || strcmp(detail, row->detail) != 0)
+      fail_msg("row %s: \"%s\" \"%s\", recorded \"%s\" \"%s\"", id, errno_name(result), detail,
+               row->result, row->detail);
+}
+
+void rows_aside(const char *id, const char *reason)
+{
+   find_row(id)->aside = reason;
+}
+
+void rows_finish(void)
+{
+   unsigned seen = 0, aside = 0, missing = 0;
+   for (unsigned i = 0; i < row_count; i++) {
+      const struct row *row = &rows[i];
+      seen += row->is_seen;
+      aside += row->aside != NULL;
+      if (row->is_seen == (row->aside != NULL)) {
+         print_message("row %s: %s\n", row->id, row->aside ? "seen, yet aside" : "not seen");
+         missing++;
+      }
+   }
+   print_message("%u rows as recorded, %u aside\n", seen, aside);
+   assert_int_equal(missing, 0);
+}
+
+struct door_file *file;
+uint32_t first_signaled;
+
+int rows_set_up(void **state)
+{
+   file = door_open();
+   return 0;
+}
+
+int rows_tear_down(void **state)
+{
+   door_close(file);
+   door_shut();
+   return 0;
+}
+
+uint32_t create(uint32_t flags)
+{
+   struct agx_uapi_syncobj_create args = {0, flags};
+   assert_int_equal(REQUEST(SYNCOBJ_CREATE, args), 0);
+   return args.handle;
+}
+
+int destroy(uint32_t handle)
+{
+   return REQUEST(SYNCOBJ_DESTROY, (struct agx_uapi_syncobj_destroy){handle, 0});
+}
+
+int wait_array(const uint32_t *handles, uint32_t count, uint32_t flags, int64_t until)
+{
+   struct agx_uapi_syncobj_wait args = {.handles = (uintptr_t)handles,
+                                        .count_handles = count,
+                                        .flags = flags,
+                                        .timeout_nsec = until,
+                                        .first_signaled = 0xdead};
+   int result = REQUEST(SYNCOBJ_WAIT, args);
+   first_signaled = args.first_signaled;
+   return result;
+}
+
+int wait_points(const uint32_t *handles, const uint64_t *points, uint32_t count, uint32_t flags,
+                int64_t until)
+{
+   struct agx_uapi_syncobj_timeline_wait args = {.handles = (uintptr_t)handles,
+                                                 .points = (uintptr_t)points,
+                                                 .count_handles = count,
+                                                 .flags = flags,
+                                                 .timeout_nsec = until,
+                                                 .first_signaled = 0xdead};
+   int result = REQUEST(SYNCOBJ_TIMELINE_WAIT, args);
+   first_signaled = args.first_signaled;
+   return result;
+}
+
+int wait_one(uint32_t handle, uint32_t flags, int64_t until)
+{
+   return wait_array(&handle, 1, flags, until);
+}
+
+int wait_at(uint32_t handle, uint64_t value, uint32_t flags, int64_t until)
+{
+   return wait_points(&handle, &value, 1, flags, until);
+}
+
+int array_call(unsigned long request, const uint32_t *handles, uint32_t count, uint32_t pad)
+{
+   struct agx_uapi_syncobj_array args = {(uintptr_t)handles, count, pad};
+   return door_ioctl(file, request, &args);
+}
+
+int timeline_call(unsigned long request, const uint32_t *handles, const uint64_t *points,
+                  uint32_t count, uint32_t flags)
+{
+   struct agx_uapi_syncobj_timeline_array args = {(uintptr_t)handles, (uintptr_t)points, count,
+                                                  flags};
+   return door_ioctl(file, request, &args);
+}
+
+int signal_one(uint32_t handle)
+{
+   return array_call(AGX_IOCTL_SYNCOBJ_SIGNAL, &handle, 1, 0);
+}
+
+int signal_at(uint32_t handle, uint64_t value)
+{
+   return timeline_call(AGX_IOCTL_SYNCOBJ_TIMELINE_SIGNAL, &handle, &value, 1, 0);
+}
+
+int reset(uint32_t handle)
+{
+   return array_call(AGX_IOCTL_SYNCOBJ_RESET, &handle, 1, 0);
+}
+
+static uint64_t query(uint32_t handle, uint32_t flags)
+{
+   uint64_t value = 0xbad;
+   assert_int_equal(timeline_call(AGX_IOCTL_SYNCOBJ_QUERY, &handle, &value, 1, flags), 0);
+   return value;
+}
+
+unsigned long long value_of(uint32_t handle)
+{
+   return query(handle, 0);
+}
+
+unsigned long long last_of(uint32_t handle)
+{
+   return query(handle, AGX_UAPI_SYNCOBJ_QUERY_LAST_SUBMITTED);
+}
+
+int transfer(uint32_t src, uint64_t src_point, uint32_t dst, uint64_t dst_point, uint32_t flags)
+{
+   return REQUEST(SYNCOBJ_TRANSFER,
+                  (struct agx_uapi_syncobj_transfer){src, dst, src_point, dst_point, flags, 0});
+}
+
+int to_fd(uint32_t handle, uint32_t flags, uint64_t point, int *out_fd)
+{
+   struct agx_uapi_syncobj_handle args = {handle, flags, -1, 0, point};
+   int result = REQUEST(SYNCOBJ_HANDLE_TO_FD, args);
+   *out_fd = args.fd;
+   return result;
+}
+
+int from_fd(int fd, uint32_t flags, uint64_t point, uint32_t *handle)
+{
+   struct agx_uapi_syncobj_handle args = {*handle, flags, fd, 0, point};
+   int result = REQUEST(SYNCOBJ_FD_TO_HANDLE, args);
+   *handle = args.handle;
+   return result;
+}
+
+int arm_eventfd(uint32_t handle, uint64_t point, int fd, uint32_t flags, uint32_t pad)
+{
+   return REQUEST(SYNCOBJ_EVENTFD,
+                  (struct agx_uapi_syncobj_eventfd){handle, flags, point, fd, pad});
+}
+
+int64_t in_ms(int64_t ms)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return now.tv_sec * 1000000000ll + now.tv_nsec + ms * 1000000;
+}
+
+static struct {
+   pthread_t thread;
+   enum later what;
+   uint32_t handle;
+   uint64_t value;
+} later;
+
+static void *act_later(void *argument)
+{
+   nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+   switch (later.what) {
+   case LATER_SIGNAL:
+      signal_one(later.handle);
+      break;
+   case LATER_POINT:
+      signal_at(later.handle, later.value);
+      break;
+   case LATER_DESTROY:
+      destroy(later.handle);
+      break;
+   case LATER_RESET:
+      reset(later.handle);
+      break;
+   case LATER_FIRE:
+      door_fire((unsigned)later.value);
+      break;
+   }
+   return NULL;
+}
+
+void rows_later(enum later what, uint32_t handle, uint64_t value)
+{
+   later.what = what;
+   later.handle = handle;
+   later.value = value;
+   assert_int_equal(pthread_create(&later.thread, NULL, act_later, NULL), 0);
+}
+
+void rows_join(void)
+{
+   pthread_join(later.thread, NULL);
+}
