@@ -36,8 +36,10 @@
    X(popcnt)                                                                                       \
    X(ffs)                                                                                          \
    X(intl)                                                                                         \
-   X(icsel) X(fcsel)                                  /* exec_float.c */                           \
-      X(fadd) X(fmul) X(ffma) X(hadd) X(hmul) X(hfma) /* exec_convert.c */                         \
+   X(icsel)                                                                                        \
+   X(fcsel) /* exec_float.c */                                                                     \
+   X(fadd)                                                                                         \
+   X(fmul) X(ffma) X(hadd) X(hmul) X(hfma) /* exec_convert.c */                                    \
       X(floor) X(ceil) X(trunc) X(rint) X(rcp) X(rsqrt) X(rsqrts) X(log2) X(exp2) X(sinr) X(sinc)  \
          X(dfdx) X(dfdy) X(int_to_f) X(f_to_int) /* exec_control.c */                              \
       X(stop) X(trap) X(jmp_any) X(jmp_none) X(call) X(call_reg) X(ret) X(link) X(refuse) X(nop)   \

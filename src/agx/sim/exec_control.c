@@ -64,6 +64,7 @@ const struct agxs_uop *AGXS_EXEC(jmp_none)(struct agxs_group *group, const struc
 
 const struct agxs_uop *AGXS_EXEC(link)(struct agxs_group *group, const struct agxs_uop *uop)
 {
+   group->links++;
    return uop->target;
 }
 

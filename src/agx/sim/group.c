@@ -81,21 +81,17 @@ bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,
 }
 
 /* The loops run until the group stops or has executed `left` uops; they return how
- * many, and leave in group->next where to go on. */
-static uint64_t run_plain(struct agxs_group *group, uint64_t left, uint64_t *units)
+ * many, and leave in group->next where to go on. This one doesn't count units. */
+static uint64_t run_plain(struct agxs_group *group, uint64_t left)
 {
    const struct agxs_uop *uop = group->next;
-   uint64_t count = 0;
-   while (count < left) {
-      const struct agxs_uop *next = uop->exec(group, uop);
-      count++;
-      units[uop->unit]++;
-      if (!next)
-         return count;
-      uop = next;
+   for (uint64_t count = 0; count < left; count++) {
+      uop = uop->exec(group, uop);
+      if (!uop)
+         return count + 1;
    }
    group->next = uop;
-   return count;
+   return left;
 }
 
 static uint64_t run_checked(struct agxs_group *group, uint64_t left, uint64_t *units)
@@ -151,8 +147,9 @@ void agxs_group_run(struct agxs_group *group)
    group->state = AGXS_GROUP_READY;
    uint64_t count = group->worker->profile ? run_profiled(group, turn, units)
                     : options->check       ? run_checked(group, turn, units)
-                                           : run_plain(group, turn, units);
-   count -= units[AGXS_UNIT_LINK];
+                                           : run_plain(group, turn);
+   count -= group->links;
+   group->links = 0;
    group->instructions += count;
    stats->instructions += count;
    for (unsigned i = 0; i < AGXS_UNITS; i++)

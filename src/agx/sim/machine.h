@@ -188,6 +188,7 @@ struct agxs_group {
    const struct agxs_kernel *kernel;
    uint32_t index; /* in the workgroup */
    uint64_t instructions;
+   uint64_t links; /* uops of this turn that are no instructions */
    uint32_t stack_pointer, stack_words;
    uint32_t *stack; /* [word][lane] */
    /* Check mode: halves that an unfinished operation writes, per group. */

@@ -70,7 +70,8 @@ struct agxs_stats {
    uint64_t dispatches, workgroups, simd_groups, threads;
    uint64_t instructions; /* executed, per SIMD-group */
    uint64_t soft_faults;
-   uint64_t unit_instructions[AGXS_UNITS]; /* the same by enum agx_isa_unit */
+   /* The same by enum agx_isa_unit; only with options.check or options.profile. */
+   uint64_t unit_instructions[AGXS_UNITS];
 };
 
 /* Runs the CDM stream at stream_va to its Terminate. usc_base is the 4 GiB window
