@@ -239,12 +239,24 @@ static void set_float_condition(struct agxs_bound *bound, const struct agxs_bind
    set_source(bound, 1, binding->src[1], true, false);
 }
 
+/* What an else without a condition looks like; an immediate is never a NaN. */
+static bool is_always(const struct agxs_bound *bound, const struct agxs_binding *binding)
+{
+   const struct agx_isa_operand *a = operand_at(bound, binding->src[0]);
+   const struct agx_isa_operand *b = operand_at(bound, binding->src[1]);
+   bool is_constant = a->kind == AGX_ISA_IMM || a->kind == AGX_ISA_FIMM;
+   return is_constant && b->kind == a->kind && b->value == a->value && !a->abs && !b->abs &&
+          !a->neg && !b->neg && !bound->uop.invert &&
+          bound->uop.mode == (binding->fixed ? (unsigned)AGX_ISA_FCOND_FEQ : AGX_ISA_ICOND_IEQ);
+}
+
 static void set_condition(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    if (binding->fixed) /* float */
       set_float_condition(bound, binding);
    else
       set_int_condition(bound, binding);
+   bound->uop.is_always = is_always(bound, binding);
 }
 
 void agxs_bind_select(struct agxs_bound *bound, const struct agxs_binding *binding)
@@ -538,6 +550,14 @@ void agxs_bind_matrix(struct agxs_bound *bound, const struct agxs_binding *bindi
    }
 }
 
+static bool modifies(const struct agxs_uop *uop)
+{
+   bool any = false;
+   for (unsigned i = 0; i < AGXS_MAX_SOURCES; i++)
+      any |= uop->src[i].bits && (uop->src[i].keep != ~0u || uop->src[i].flip);
+   return any;
+}
+
 static bool reads_plain(const struct agxs_uop *uop)
 {
    bool plain = true;
@@ -559,6 +579,7 @@ void agxs_bind(struct agxs_kernel *kernel, const struct agx_isa_instr *instr, ui
       refuse(out, AGX_UNIMPLEMENTED, "this instruction is not modelled");
    }
    out->uop.reads_plain = reads_plain(&out->uop);
+   out->uop.modifies = modifies(&out->uop);
    out->uop.is_plain = out->uop.reads_plain && out->uop.dst.bits == 32 && !out->uop.saturate;
    if (out->jumps || out->links)
       out->uop.imm = (int64_t)pc + instr->length; /* what a call leaves in r1 */

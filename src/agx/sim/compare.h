@@ -41,17 +41,17 @@ static inline void agxs_compare_int(const struct agxs_group *group, const struct
 
 #define AGXS_COMPARE_FLOAT(condition)                                                              \
    AGXS_FOR_LANES (i) {                                                                            \
-      float x = agxs_float(a.lane[i]), y = agxs_float(b.lane[i]);                                  \
+      const float x = agxs_float(a->lane[i]), y = agxs_float(b->lane[i]);                          \
       out->lane[i] = ((condition) ? ~0u : 0u) ^ flip;                                              \
    }
 
 static inline void agxs_compare_float(const struct agxs_group *group, const struct agxs_uop *uop,
                                       struct agxs_row *out)
 {
-   struct agxs_row a, b;
+   struct agxs_row room[2];
    uint32_t flip = uop->invert ? ~0u : 0;
-   agxs_get_float(group, &uop->src[0], &a);
-   agxs_get_float(group, &uop->src[1], &b);
+   const struct agxs_row *a = agxs_float_source(group, uop, 0, &room[0]);
+   const struct agxs_row *b = agxs_float_source(group, uop, 1, &room[1]);
    switch (uop->mode) {
    case AGX_ISA_FCOND_FLT:
       AGXS_COMPARE_FLOAT(x < y);

@@ -36,12 +36,15 @@ const struct agxs_uop *AGXS_EXEC(pop_exec)(struct agxs_group *group, const struc
    return uop + 1;
 }
 
+static const struct agxs_row always = {{[0 ... AGXS_LANES - 1] = ~0u}};
+
 #define MASK_OPERATION(name, compare, update)                                                      \
    const struct agxs_uop *AGXS_EXEC(name)(struct agxs_group * group, const struct agxs_uop *uop)   \
    {                                                                                               \
       struct agxs_row truth;                                                                       \
-      compare(group, uop, &truth);                                                                 \
-      update(group, uop->nest, &truth);                                                            \
+      if (!uop->is_always)                                                                         \
+         compare(group, uop, &truth);                                                              \
+      update(group, uop->nest, uop->is_always ? &always : &truth);                                 \
       return uop + 1;                                                                              \
    }
 

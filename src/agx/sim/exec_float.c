@@ -10,15 +10,23 @@
 
 /* What a single source gives and how a result is kept; see floats.h. */
 AGXS_INLINE float read_single(const struct agxs_row *row, const struct agxs_source *source,
-                              unsigned i)
+                              unsigned i, bool modifies)
 {
-   return agxs_float((agxs_flush(row->lane[i]) & source->keep) ^ source->flip);
+   const uint32_t bits = agxs_flush_source(row->lane[i]);
+   return agxs_float(modifies ? (bits & source->keep) ^ source->flip : bits);
+}
+
+AGXS_INLINE uint32_t keep_single(float value)
+{
+   const uint32_t raw = agxs_bits(value);
+   const uint32_t tiny = raw & 0x7f800000u ? 0 : 0x7fffffffu;
+   return value != value ? AGXS_NAN32 : raw & ~tiny;
 }
 
 /* The quick way, for single registers without saturation: one loop. */
 #define SINGLE_OPERATION(name, expression)                                                         \
    AGXS_INLINE void name##_loop(struct agxs_group *group, const struct agxs_uop *uop,              \
-                                bool is_plain, bool is_all)                                        \
+                                bool modifies, bool is_all)                                        \
    {                                                                                               \
       const struct agxs_row *a = agxs_source_row(group, &uop->src[0]);                             \
       const struct agxs_row *b = agxs_source_row(group, &uop->src[1]);                             \
@@ -26,12 +34,10 @@ AGXS_INLINE float read_single(const struct agxs_row *row, const struct agxs_sour
       const struct agxs_source sa = uop->src[0], sb = uop->src[1], sc = uop->src[2];               \
       const struct agxs_writer d = agxs_writer(group, &uop->dst);                                  \
       AGXS_EACH_LANE (i) {                                                                         \
-         const float x = read_single(a, &sa, i), y = read_single(b, &sb, i);                       \
-         const float z = read_single(c, &sc, i);                                                   \
+         const float x = read_single(a, &sa, i, modifies), y = read_single(b, &sb, i, modifies);   \
+         const float z = read_single(c, &sc, i, modifies);                                         \
          (void)z;                                                                                  \
-         const uint32_t raw = agxs_bits(expression);                                               \
-         agxs_write(&d, i, (raw & 0x7fffffff) > 0x7f800000u ? AGXS_NAN32 : agxs_flush(raw),        \
-                    is_plain, is_all);                                                             \
+         agxs_write(&d, i, keep_single(expression), true, is_all);                                 \
       }                                                                                            \
    }                                                                                               \
    static void name##_any(struct agxs_group *group, const struct agxs_uop *uop)                    \
@@ -53,10 +59,12 @@ AGXS_INLINE float read_single(const struct agxs_row *row, const struct agxs_sour
    {                                                                                               \
       if (!uop->is_plain)                                                                          \
          name##_any(group, uop);                                                                   \
-      else if (group->active == ~0u)                                                               \
+      else if (group->active != ~0u)                                                               \
+         name##_loop(group, uop, true, false);                                                     \
+      else if (uop->modifies)                                                                      \
          name##_loop(group, uop, true, true);                                                      \
       else                                                                                         \
-         name##_loop(group, uop, true, false);                                                     \
+         name##_loop(group, uop, false, true);                                                     \
       return uop + 1;                                                                              \
    }
 

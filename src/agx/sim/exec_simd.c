@@ -222,6 +222,19 @@ static void get_matrix(const struct agxs_group *group, const struct agxs_source 
    }
 }
 
+/* c += a * b. The chain keeps denormals, so the processor must not flush its sources. */
+static __attribute__((noinline)) void multiply_add(const float *a, const float *b, float *c)
+{
+   bool flushed = agxs_host_flush(false);
+   __asm__ volatile("" ::: "memory");
+   for (unsigned cell = 0; cell < 64; cell++) {
+      for (unsigned k = 0; k < 8; k++)
+         c[cell] = fmaf(a[(cell & ~7u) + k], b[8 * k + (cell & 7)], c[cell]);
+   }
+   __asm__ volatile("" ::: "memory");
+   agxs_host_flush(flushed);
+}
+
 const struct agxs_uop *AGXS_EXEC(matrix)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    float a[64], b[64], c[64];
@@ -231,10 +244,7 @@ const struct agxs_uop *AGXS_EXEC(matrix)(struct agxs_group *group, const struct 
    get_matrix(group, &uop->src[0], a);
    get_matrix(group, &uop->src[1], b);
    get_matrix(group, &uop->src[2], c);
-   for (unsigned cell = 0; cell < 64; cell++) {
-      for (unsigned k = 0; k < 8; k++)
-         c[cell] = fmaf(a[(cell & ~7u) + k], b[8 * k + (cell & 7)], c[cell]);
-   }
+   multiply_add(a, b, c);
    AGXS_FOR_LANES (i) {
       for (unsigned e = 0; e < 2; e++) {
          uint32_t raw = agxs_bits(c[matrix_cell(i) + e]);

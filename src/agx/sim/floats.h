@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "agx/sim/host_float.h"
 #include "agx/sim/lanes.h"
 
 #define AGXS_NAN32 0x7fc00000u
@@ -35,6 +36,12 @@ static inline uint32_t agxs_bits(float value)
 static inline uint32_t agxs_flush(uint32_t bits)
 {
    return bits & 0x7f800000u ? bits : bits & 0x80000000u;
+}
+
+/* The same of what arithmetic or a comparison reads next, where the processor does it. */
+static inline uint32_t agxs_flush_source(uint32_t bits)
+{
+   return AGXS_HOST_FLUSHES_SOURCES ? bits : agxs_flush(bits);
 }
 
 /* Exact, without branches; a NaN keeps its sign and payload. The subtraction makes
@@ -78,6 +85,18 @@ static inline void agxs_get_float(const struct agxs_group *group, const struct a
       AGXS_FOR_LANES (i)
          out->lane[i] = (agxs_flush(row->lane[i]) & keep) ^ flip;
    }
+}
+
+/* The same for arithmetic and comparisons (agxs_flush_source): the register's own row where
+ * it will do, else room, filled. */
+static inline const struct agxs_row *agxs_float_source(const struct agxs_group *group,
+                                                       const struct agxs_uop *uop, unsigned index,
+                                                       struct agxs_row *room)
+{
+   if (AGXS_HOST_FLUSHES_SOURCES && uop->reads_plain && !uop->modifies)
+      return agxs_source_row(group, &uop->src[index]);
+   agxs_get_float(group, &uop->src[index], room);
+   return room;
 }
 
 /* NaN and everything up to zero give +0. */

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "agx/sim/host_float.h"
 #include "agx/sim/kernel.h"
 #include "agx/sim/profile.h"
 #include "base/util.h"
@@ -145,9 +146,11 @@ void agxs_group_run(struct agxs_group *group)
    uint64_t left = limit ? limit - group->instructions : UINT64_MAX;
    uint64_t turn = AGX_MIN(left, AGXS_TURN);
    group->state = AGXS_GROUP_READY;
+   bool flushed = agxs_host_flush(true);
    uint64_t count = group->worker->profile ? run_profiled(group, turn, units)
                     : options->check       ? run_checked(group, turn, units)
                                            : run_plain(group, turn);
+   agxs_host_flush(flushed);
    count -= group->links;
    group->links = 0;
    group->instructions += count;

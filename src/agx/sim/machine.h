@@ -82,6 +82,8 @@ struct agxs_uop {
    bool invert, saturate, negate, window, prefix, has_index, is_signed;
    bool is_plain;    /* 32-bit registers only, nothing to shift, extend or saturate */
    bool reads_plain; /* the same of the sources alone */
+   bool modifies;    /* a source is negated or made positive */
+   bool is_always;   /* a condition that compares a constant with itself for equality */
    uint8_t unit;     /* enum agx_isa_unit, or AGXS_UNIT_LINK */
 };
 
