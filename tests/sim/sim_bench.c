@@ -37,6 +37,8 @@ static const struct {
    {"icsel", "icsel d=r5 a=r5 b=r6 x=r7 y=r8 cond=ult"},
    {"fcsel", "fcsel d=r5 a=r5 b=r6 x=r7 y=r8 cond=flt"},
    {"if pop", "if_icmp a=r5 b=r6 nest=1 cond=ieq; pop_exec nest=1"},
+   {"if else pop",
+    "if_icmp a=r5 b=r6 nest=1 cond=ieq; else_fcmp a=0.0 b=0.0 nest=1 cond=feq; pop_exec nest=1"},
    {"load i32", "load r=r5 base=du0 index=r1 format=i32 mask=x group=a"},
    {"load i32 same", "load r=r5 base=du0 index=r2 format=i32 mask=x group=a"},
    {"load i32x4", "load r=r8..r11 base=du0 index=r1 format=i32 mask=xyzw group=a"},

@@ -8,27 +8,64 @@
 #include "agx/sim/exec.h"
 #include "agx/sim/kernel.h"
 
-/* One loop over the lanes: v is the nesting counter, t all ones where the condition holds, the
- * expression is the new counter. The mask follows. */
-#define NESTING_LOOP(name, expression)                                                             \
+/* All ones where it holds; masks instead of branches, which compilers like to make. Counters
+ * are small, so that signed comparisons do. */
+AGXS_INLINE uint32_t mask_of(bool holds)
+{
+   return 0u - (uint32_t)holds;
+}
+
+AGXS_INLINE uint32_t pick(uint32_t mask, uint32_t where_set, uint32_t elsewhere)
+{
+   return (where_set & mask) | (elsewhere & ~mask);
+}
+
+AGXS_INLINE uint32_t pop_level(uint32_t v, uint32_t nest, uint32_t t)
+{
+   const int32_t larger = (int32_t)v > (int32_t)nest ? (int32_t)v : (int32_t)nest;
+   return (uint32_t)larger - nest;
+}
+
+AGXS_INLINE uint32_t if_level(uint32_t v, uint32_t nest, uint32_t t)
+{
+   return pick(mask_of(v == 0), t + 1, v + nest);
+}
+
+AGXS_INLINE uint32_t else_level(uint32_t v, uint32_t nest, uint32_t t)
+{
+   return pick(mask_of(v == 0), nest, pick(mask_of(v == 1), t + 1, v));
+}
+
+AGXS_INLINE uint32_t while_level(uint32_t v, uint32_t nest, uint32_t t)
+{
+   return pick(mask_of((int32_t)v < (int32_t)nest), nest & ~t, v);
+}
+
+AGXS_INLINE uint32_t off_level(uint32_t v, uint32_t nest, uint32_t t)
+{
+   return pick(t, nest, v);
+}
+
+/* One loop over the lanes: the new nesting counters from the old ones and the condition (all
+ * ones where it holds). The mask follows. */
+#define NESTING_LOOP(name, level)                                                                  \
    static void name(struct agxs_group *group, const uint32_t nest, const struct agxs_row *truth)   \
    {                                                                                               \
       struct agxs_row *row = &group->regs[0];                                                      \
       AGXS_EACH_LANE (i) {                                                                         \
-         const uint32_t v = row->lane[i] & 0xffff, t = truth->lane[i];                             \
-         const uint32_t next = (expression)&0xffff;                                                \
-         (void)t;                                                                                  \
-         row->lane[i] = (row->lane[i] & 0xffff0000u) | next;                                       \
-         group->exec.lane[i] = next ? 0 : group->lives.lane[i];                                    \
+         const uint32_t old = row->lane[i];                                                        \
+         const uint32_t next = level(old & 0xffff, nest, truth->lane[i]) & 0xffff;                 \
+         row->lane[i] = (old & 0xffff0000u) | next;                                                \
+         group->exec.lane[i] = group->lives.lane[i] & mask_of(next == 0);                          \
       }                                                                                            \
       group->active = agxs_mask_bits(&group->exec);                                                \
    }
 
-NESTING_LOOP(pop_levels, v > nest ? v - nest : 0)
-NESTING_LOOP(enter_if, v ? v + nest : t + 1)
-NESTING_LOOP(enter_else, v == 0 ? nest : v == 1 ? t + 1 : v)
-NESTING_LOOP(test_while, v < nest ? nest & ~t : v)
-NESTING_LOOP(switch_off, t ? nest : v)
+NESTING_LOOP(pop_levels, pop_level)
+NESTING_LOOP(enter_if, if_level)
+NESTING_LOOP(enter_else, else_level)
+NESTING_LOOP(test_while, while_level)
+NESTING_LOOP(switch_off, off_level)
 
 const struct agxs_uop *AGXS_EXEC(pop_exec)(struct agxs_group *group, const struct agxs_uop *uop)
 {
