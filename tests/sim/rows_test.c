@@ -29,10 +29,12 @@ struct refusal {
    {                                                                                               \
       AGX_ISA_OP_##row, reason                                                                     \
    }
-#define ROUND  "this rounding mode is unknown"
-#define ICOND  "this integer condition is unknown"
-#define FCOND  "this float condition is unknown"
-#define FORMAT "this memory format is unknown"
+#define ROUND      "this rounding mode is unknown"
+#define ICOND      "this integer condition is unknown"
+#define FCOND      "this float condition is unknown"
+#define FORMAT     "this memory format is unknown"
+#define IMAGE_FORM "this form of a texture operand is unknown"
+#define DIM        "this dimension is unknown"
 
 static const struct refusal refusals[] = {
    /* reference/unknowns.md: no source says what they do. */
@@ -62,15 +64,6 @@ static const struct refusal refusals[] = {
    ALWAYS(ITER),
    ALWAYS(ITERPROJ),
    ALWAYS(LDCF),
-   /* Textures, images and tiles: not there yet. */
-   ALWAYS(SMPF),
-   ALWAYS(SMPI),
-   ALWAYS(IMGW),
-   ALWAYS(IMGWBLK),
-   ALWAYS(TEX_STATE_STORE),
-   ALWAYS(SAMPLER_STATE_STORE),
-   ALWAYS(LD_TILE),
-   ALWAYS(ST_TILE),
    /* Numbers in a field that no source gives a meaning [U]. */
    SOMETIMES(U8_TO_F, ROUND),
    SOMETIMES(S8_TO_F, ROUND),
@@ -108,6 +101,30 @@ static const struct refusal refusals[] = {
    SOMETIMES(MFSR, "this special register is not modelled"),
    SOMETIMES(UNIFORM_STORE_RAW, "uniforms are stored from 16-bit registers as i16 only"),
    SOMETIMES(UNIFORM_STORE_RAW, "what a shift does to a uniform's number is unknown"),
+   /* Textures: fields without a known meaning, and what compute threads don't have. */
+   SOMETIMES(SMPF, "this gather mode is unknown"),
+   SOMETIMES(SMPI, "this gather mode is unknown"),
+   SOMETIMES(SMPI, "gather, comparing and level queries are not known of texel fetches"),
+   SOMETIMES(SMPI, "a texel fetch takes a level only"),
+   SOMETIMES(SMPF, "filtering of multisampled textures is not known"),
+   SOMETIMES(SMPF, IMAGE_FORM),
+   SOMETIMES(SMPI, IMAGE_FORM),
+   SOMETIMES(IMGW, IMAGE_FORM),
+   SOMETIMES(IMGWBLK, IMAGE_FORM),
+   SOMETIMES(SMPF, DIM),
+   SOMETIMES(SMPI, DIM),
+   SOMETIMES(IMGW, DIM),
+   SOMETIMES(IMGWBLK, DIM),
+   SOMETIMES(IMGW, "single samples of an image can't be stored"),
+   SOMETIMES(IMGWBLK, "single samples of an image can't be stored"),
+   SOMETIMES(IMGWBLK, "a compute program has no tile of its own"),
+   SOMETIMES(IMGWBLK, FORMAT),
+   SOMETIMES(LD_TILE, FORMAT),
+   SOMETIMES(ST_TILE, FORMAT),
+   SOMETIMES(LD_TILE, "a compute program has no pixel of its own"),
+   SOMETIMES(ST_TILE, "a compute program has no pixel of its own"),
+   SOMETIMES(LD_TILE, "samples of tile memory are not modelled"),
+   SOMETIMES(ST_TILE, "samples of tile memory are not modelled"),
    /* One stack pointer for all lanes. */
    SOMETIMES(STACK_ADJUST, "adjusts the stack by"),
    /* Random addresses are no code. */
@@ -152,8 +169,8 @@ static agx_status run(const char *text)
    group->options = (struct agxs_options){.max_instructions_per_group = 64};
    group->shared_bytes = 4096;
    group->stack_words = 64;
-   /* Preambles can't stand at barriers, nothing else stores uniforms. */
-   group->is_preamble = strncmp(text, "uniform_store", 13) == 0;
+   /* Preambles can't stand at barriers, nothing else stores uniforms and state. */
+   group->is_preamble = strncmp(text, "uniform_store", 13) == 0 || strstr(text, "_state_store");
    for (unsigned r = 0; r < 128; r++) {
       for (unsigned lane = 0; lane < 32; lane++)
          group->reg[r][lane] = (uint32_t)agx_test_random(&rng) & 0xfff;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_support.h"
 
+#include "agx/sim/texture.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +35,13 @@ void sim_memory_fini(struct sim_memory *memory)
 
 uint8_t *sim_map(struct sim_memory *memory, uint64_t va, uint64_t size, bool is_writable)
 {
-   assert_true(memory->count < SIM_MAX_REGIONS);
    size = agx_align_up(size, AGX_PAGE_BYTES);
+   for (unsigned i = 0; i < memory->count; i++) {
+      struct sim_region *region = &memory->region[i];
+      if (region->va == va && region->size == size)
+         return memset(region->host, 0, size);
+   }
+   assert_true(memory->count < SIM_MAX_REGIONS);
    uint8_t *host = aligned_alloc(64, size);
    assert_non_null(host);
    memset(host, 0, size);
@@ -144,7 +151,9 @@ agx_status sim_group_run(struct sim_group *group)
                                 &kernel));
    struct agxs_row *pool = aligned_alloc(64, sizeof(*pool) * (kernel->constant_count + 1));
    agxs_kernel_fill_pool(kernel, group->uniform, pool);
+   struct agxs_states *states = calloc(1, sizeof(*states));
    struct agxs_dispatch dispatch = {
+      .states = states,
       .memory = &memory->interface,
       .options = &group->options,
       .kernel = kernel,
@@ -167,6 +176,7 @@ agx_status sim_group_run(struct sim_group *group)
    group->stats = worker.stats;
    agx_status status = state->state == AGXS_GROUP_FAILED ? state->status : AGX_OK;
    free(pool);
+   free(states);
    agxs_kernel_destroy(kernel);
    agxs_worker_fini(&worker);
    sim_memory_fini(&own);
@@ -193,17 +203,9 @@ static void put_words(uint8_t *to, const uint32_t *words, size_t count)
 size_t sim_write_stream(const struct sim_launch *launch, uint8_t *to)
 {
    const uint32_t words[] = {
-      4, /* 128 uniform halves */
-      SIM_WORDS,
-      launch->grid[0],
-      launch->grid[1],
-      launch->grid[2],
-      launch->local[0],
-      launch->local[1],
-      launch->local[2],
-      0x600fffff,
-      0x40000000,
-      0,
+      4 | 4 << 9, /* 128 uniform halves, 16 samplers */
+      SIM_WORDS,        launch->grid[0],  launch->grid[1], launch->grid[2], launch->local[0],
+      launch->local[1], launch->local[2], 0x600fffff,      0x40000000,      0,
    };
    put_words(to, words, AGX_COUNT(words));
    return sizeof(words);
@@ -221,7 +223,8 @@ static uint8_t *write_words(const struct sim_launch *launch, uint8_t *to)
       to += 8;
    }
    uint32_t shared = launch->shared_bytes
-                        ? 0x4d | 1 << 8 | 0x24 << 10 | (launch->shared_bytes / 256 & 255) << 24
+                        ? 0x4d | 1 << 8 | 0x24 << 10 | launch->sample_stride << 20 |
+                             (launch->shared_bytes / 256 & 255) << 24
                         : 0x904d;
    uint32_t code[2] = {0x0d | 3 << 10 | (SIM_CODE & 0xffff) << 16, SIM_CODE >> 16};
    uint32_t registers = 0x8d | (halves / 8 & 31) << 8 | launch->spill_code << 18;

@@ -36,7 +36,7 @@ struct sim_memory {
 
 void sim_memory_init(struct sim_memory *memory);
 void sim_memory_fini(struct sim_memory *memory);
-/* Zeroed memory of size bytes (rounded up to pages) at va. */
+/* Zeroed memory of size bytes (rounded up to pages) at va; the same again when it is there. */
 uint8_t *sim_map(struct sim_memory *memory, uint64_t va, uint64_t size, bool is_writable);
 
 /* Assembles lines separated by newlines or ';'; returns the length. Fails the test on errors.
@@ -70,6 +70,7 @@ struct sim_launch {
    uint32_t grid[3], local[3];
    uint32_t halves; /* 0: 32 */
    uint32_t shared_bytes, spill_code;
+   uint32_t sample_stride;  /* of tile memory, in 8 bytes */
    uint64_t uniform[32];    /* u0.. as 64-bit values */
    struct agxs_stats stats; /* out */
 };

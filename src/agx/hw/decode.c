@@ -78,18 +78,22 @@ static void note_uniform_high(struct agx_hw_usc_info *info, const union usc_valu
 
 static void note_texture(struct agx_hw_usc_info *info, const union usc_values *values)
 {
-   info->texture_words++;
+   info->textures[info->texture_count++] = (struct agx_hw_usc_state){
+      values->texture.start, values->texture.count, values->texture.buffer};
 }
 
 static void note_sampler(struct agx_hw_usc_info *info, const union usc_values *values)
 {
-   info->sampler_words++;
+   info->samplers[info->sampler_count++] = (struct agx_hw_usc_state){
+      values->sampler.start, values->sampler.count, values->sampler.buffer};
 }
 
 static void note_shared(struct agx_hw_usc_info *info, const union usc_values *values)
 {
    if (values->shared.uses_shared_memory)
       info->shared_B = values->shared.bytes_per_threadgroup;
+   info->shared_layout = values->shared.layout;
+   info->sample_stride_B = 8 * values->shared.sample_stride_in_8_bytes;
 }
 
 static void note_shader(struct agx_hw_usc_info *info, const union usc_values *values)

@@ -23,13 +23,23 @@ struct agx_hw_usc_load {
    uint64_t address;
 };
 
+/* Descriptors for state registers start .. start + count. */
+struct agx_hw_usc_state {
+   uint32_t start, count;
+   uint64_t address;
+};
+
 /* What the USC words of a launch say. */
 struct agx_hw_usc_info {
    uint32_t load_count;
    struct agx_hw_usc_load loads[AGX_HW_MAX_USC_WORDS];
-   uint32_t texture_words, sampler_words; /* only counted */
+   uint32_t texture_count, sampler_count; /* words */
+   struct agx_hw_usc_state textures[AGX_HW_MAX_USC_WORDS];
+   struct agx_hw_usc_state samplers[AGX_HW_MAX_USC_WORDS];
    uint32_t shared_B;
-   uint32_t code_offset; /* from the window's start */
+   uint32_t shared_layout;   /* enum agx_hw_shared_layout */
+   uint32_t sample_stride_B; /* of a pixel's sample in tile memory */
+   uint32_t code_offset;     /* from the window's start */
    uint32_t gpr_halves, spill_code;
    bool has_shader; /* a Shader word was there */
    bool has_preamble;

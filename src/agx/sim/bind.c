@@ -558,6 +558,31 @@ static bool modifies(const struct agxs_uop *uop)
    return any;
 }
 
+void agxs_bound_refuse(struct agxs_bound *bound, agx_status code, const char *reason)
+{
+   refuse(bound, code, reason);
+}
+
+void agxs_bound_dest(struct agxs_bound *bound, uint8_t at, unsigned elements)
+{
+   set_dest(bound, operand_at(bound, at), elements);
+}
+
+void agxs_bound_source(struct agxs_bound *bound, const struct agx_isa_operand *operand,
+                       unsigned elements, struct agxs_source *out)
+{
+   struct agxs_constant constant = {
+      .bits = operand->bits ? operand->bits : 16,
+      .keep = ~0u,
+      .is_uniform = operand->kind == AGX_ISA_UNIFORM,
+   };
+   *out = (struct agxs_source){.keep = ~0u};
+   if (operand->kind == AGX_ISA_REG)
+      set_register(bound, operand, out, elements);
+   else
+      set_constant(bound, operand, out, constant);
+}
+
 static bool reads_plain(const struct agxs_uop *uop)
 {
    bool plain = true;

@@ -22,6 +22,13 @@ struct agxs_binding {
 /* By enum agx_isa_op; rows without a bind function are not modelled. */
 extern const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT];
 
+/* For bind functions in other files than bind.c. */
+void agxs_bound_refuse(struct agxs_bound *bound, agx_status code, const char *reason);
+void agxs_bound_dest(struct agxs_bound *bound, uint8_t at, unsigned elements);
+/* Integer bits of a register vector of so many elements, an immediate or a uniform. */
+void agxs_bound_source(struct agxs_bound *bound, const struct agx_isa_operand *operand,
+                       unsigned elements, struct agxs_source *out);
+
 #define AGXS_BIND(name)                                                                            \
    void agxs_bind_##name(struct agxs_bound *bound, const struct agxs_binding *binding)
 AGXS_BIND(add);
@@ -34,6 +41,7 @@ AGXS_BIND(call_reg);
 AGXS_BIND(end);
 AGXS_BIND(float);
 AGXS_BIND(helper);
+AGXS_BIND(image_write);
 AGXS_BIND(int);
 AGXS_BIND(jump);
 AGXS_BIND(local);
@@ -46,10 +54,13 @@ AGXS_BIND(reduce);
 AGXS_BIND(render);
 AGXS_BIND(ret);
 AGXS_BIND(round);
+AGXS_BIND(sample);
 AGXS_BIND(select);
 AGXS_BIND(shuffle);
 AGXS_BIND(stack);
 AGXS_BIND(stack_adjust);
+AGXS_BIND(state);
+AGXS_BIND(tile);
 AGXS_BIND(uniform_store);
 AGXS_BIND(uniform_store_raw);
 AGXS_BIND(unknown);

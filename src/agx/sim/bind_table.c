@@ -282,4 +282,12 @@ const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT] = {
    REFUSE(UNK_62CC, unknown),
    REFUSE(ASYNC_LOAD, unknown),
    REFUSE(ASYNC_STORE, unknown),
+   [AGX_ISA_OP_SMPF] = {agxs_bind_sample, AGXS_X_sample, AT(SMPF, R), .fixed = 1},
+   [AGX_ISA_OP_SMPI] = {agxs_bind_sample, AGXS_X_sample, AT(SMPI, R)},
+   [AGX_ISA_OP_IMGW] = {agxs_bind_image_write, AGXS_X_image_write},
+   [AGX_ISA_OP_IMGWBLK] = {agxs_bind_image_write, AGXS_X_image_write_block, .fixed = 1},
+   [AGX_ISA_OP_TEX_STATE_STORE] = {agxs_bind_state, AGXS_X_texture_state},
+   [AGX_ISA_OP_SAMPLER_STATE_STORE] = {agxs_bind_state, AGXS_X_sampler_state},
+   [AGX_ISA_OP_LD_TILE] = {agxs_bind_tile, AGXS_X_tile_load},
+   [AGX_ISA_OP_ST_TILE] = {agxs_bind_tile, AGXS_X_tile_store, .fixed = 1},
 };

@@ -57,8 +57,10 @@
             X(wait) X(membar) X(barrier) X(mfsr) /* exec_memory.c */                               \
       X(load) X(store) X(atomic)                 /* exec_local.c */                                \
       X(lload) X(lstore) X(latomic) X(stack_adjust) X(stack_load) X(stack_store)                   \
-         X(uniform_store) /* exec_simd.c */                                                        \
-      X(icmp_ballot) X(fcmp_ballot) X(shuffle) X(reduce) X(matrix)
+         X(uniform_store)                                          /* exec_simd.c */               \
+      X(icmp_ballot) X(fcmp_ballot) X(shuffle) X(reduce) X(matrix) /* exec_image.c */              \
+      X(sample) X(image_write) X(image_write_block) X(texture_state) X(sampler_state) X(tile_load) \
+         X(tile_store)
 
 enum agxs_exec_index {
 #define X(name) AGXS_X_##name,

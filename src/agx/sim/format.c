@@ -31,7 +31,7 @@ static uint32_t get_field(struct field field, uint32_t word)
 /* A real number rounded once to the register's float; every value here has few
  * enough digits that single first, then half, is right but for the quotients,
  * which are computed in double and cut to odd. */
-static uint32_t to_register(double value, unsigned bits)
+uint32_t agxs_real_to_register(double value, unsigned bits)
 {
    if (bits == 32)
       return agxs_flush(agxs_bits((float)value));
@@ -42,7 +42,7 @@ static uint32_t to_register(double value, unsigned bits)
    return agxs_single_to_half(agxs_bits((float)value));
 }
 
-static double from_register(uint32_t value, unsigned bits)
+double agxs_register_to_real(uint32_t value, unsigned bits)
 {
    return (double)agxs_float(bits == 16 ? agxs_half_to_single(value & 0xffff) : agxs_flush(value));
 }
@@ -52,12 +52,12 @@ static double load_snorm(int32_t value, double limit)
    return (value < -limit ? -limit : value) / limit;
 }
 
-static double srgb_to_linear(double value)
+double agxs_srgb_to_linear(double value)
 {
    return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
-static double linear_to_srgb(double value)
+double agxs_linear_to_srgb(double value)
 {
    return value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1.0 / 2.4) - 0.055;
 }
@@ -91,17 +91,18 @@ uint32_t agxs_format_load(unsigned format, unsigned channel, const uint8_t *byte
    case AGX_ISA_FORMAT_I32:
       return agxs_get_le32(bytes);
    case AGX_ISA_FORMAT_U8NORM:
-      return to_register(bytes[0] / 255.0, bits);
+      return agxs_real_to_register(bytes[0] / 255.0, bits);
    case AGX_ISA_FORMAT_S8NORM:
-      return to_register(load_snorm((int8_t)bytes[0], 127.0), bits);
+      return agxs_real_to_register(load_snorm((int8_t)bytes[0], 127.0), bits);
    case AGX_ISA_FORMAT_U16NORM:
-      return to_register(agxs_get_le16(bytes) / 65535.0, bits);
+      return agxs_real_to_register(agxs_get_le16(bytes) / 65535.0, bits);
    case AGX_ISA_FORMAT_S16NORM:
-      return to_register(load_snorm((int16_t)agxs_get_le16(bytes), 32767.0), bits);
+      return agxs_real_to_register(load_snorm((int16_t)agxs_get_le16(bytes), 32767.0), bits);
    case AGX_ISA_FORMAT_SRGBA8:
-      return to_register(channel == 3 ? bytes[0] / 255.0 : srgb_to_linear(bytes[0] / 255.0), bits);
+      return agxs_real_to_register(
+         channel == 3 ? bytes[0] / 255.0 : agxs_srgb_to_linear(bytes[0] / 255.0), bits);
    default:
-      return to_register(load_packed(format, channel, agxs_get_le32(bytes)), bits);
+      return agxs_real_to_register(load_packed(format, channel, agxs_get_le32(bytes)), bits);
    }
 }
 
@@ -132,21 +133,21 @@ void agxs_format_store(unsigned format, unsigned channel, uint8_t *bytes, uint32
       agxs_put_le32(bytes, value);
       break;
    case AGX_ISA_FORMAT_U8NORM:
-      bytes[0] = (uint8_t)to_norm(from_register(value, bits), 0.0, 255.0);
+      bytes[0] = (uint8_t)to_norm(agxs_register_to_real(value, bits), 0.0, 255.0);
       break;
    case AGX_ISA_FORMAT_S8NORM:
-      bytes[0] = (uint8_t)to_norm(from_register(value, bits), -1.0, 127.0);
+      bytes[0] = (uint8_t)to_norm(agxs_register_to_real(value, bits), -1.0, 127.0);
       break;
    case AGX_ISA_FORMAT_U16NORM:
-      agxs_put_le16(bytes, (uint16_t)to_norm(from_register(value, bits), 0.0, 65535.0));
+      agxs_put_le16(bytes, (uint16_t)to_norm(agxs_register_to_real(value, bits), 0.0, 65535.0));
       break;
    case AGX_ISA_FORMAT_S16NORM:
-      agxs_put_le16(bytes, (uint16_t)to_norm(from_register(value, bits), -1.0, 32767.0));
+      agxs_put_le16(bytes, (uint16_t)to_norm(agxs_register_to_real(value, bits), -1.0, 32767.0));
       break;
    case AGX_ISA_FORMAT_SRGBA8: {
-      double linear = from_register(value, bits);
+      double linear = agxs_register_to_real(value, bits);
       bool is_color = channel != 3 && linear > 0.0 && linear < 1.0;
-      bytes[0] = (uint8_t)to_norm(is_color ? linear_to_srgb(linear) : linear, 0.0, 255.0);
+      bytes[0] = (uint8_t)to_norm(is_color ? agxs_linear_to_srgb(linear) : linear, 0.0, 255.0);
       break;
    }
    default:

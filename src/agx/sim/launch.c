@@ -54,6 +54,40 @@ static agx_status load_all_uniforms(struct agxs_run *run, const struct agx_hw_la
    return AGX_OK;
 }
 
+/* Descriptors for the state registers. */
+static agx_status load_states(struct agxs_run *run, const struct agx_hw_launch *launch,
+                              const struct agx_hw_usc_info *program)
+{
+   struct agxs_states *states = &run->states;
+   memset(states->has_texture, 0, sizeof(states->has_texture));
+   memset(states->has_sampler, 0, sizeof(states->has_sampler));
+   states->texture_count = launch->texture_count;
+   if (!agxs_states_declare_samplers(states, launch->sampler_states))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": sampler state code %u",
+                      run->stats.dispatches, launch->sampler_states);
+   for (uint32_t i = 0; i < program->texture_count; i++) {
+      const struct agx_hw_usc_state *word = &program->textures[i];
+      if (!agx_range_fits(word->start, word->count, AGXS_TEXTURE_STATES))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": texture states %u to %u",
+                         run->stats.dispatches, word->start, word->start + word->count);
+      AGX_TRY(agxs_run_read(run, word->address, states->texture[word->start],
+                            (uint64_t)word->count * AGXS_TEXTURE_BYTES, "texture descriptors"));
+      memset(&states->has_texture[word->start], true, word->count);
+   }
+   for (uint32_t i = 0; i < program->sampler_count; i++) {
+      const struct agx_hw_usc_state *word = &program->samplers[i];
+      if (!agx_range_fits(word->start, word->count, AGXS_SAMPLER_STATES))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": sampler states %u to %u",
+                         run->stats.dispatches, word->start, word->start + word->count);
+      for (uint32_t s = 0; s < word->count; s++)
+         AGX_TRY(agxs_run_read(run, word->address + (uint64_t)s * states->sampler_bytes,
+                               states->sampler[word->start + s], states->sampler_bytes,
+                               "sampler descriptors"));
+      memset(&states->has_sampler[word->start], true, word->count);
+   }
+   return AGX_OK;
+}
+
 /* Words of stack for a thread; source: reference/cmdstream cdm.md 2.3. */
 static uint32_t stack_words(uint32_t spill_code)
 {
@@ -133,6 +167,7 @@ static agx_status prepare_dispatch(struct agxs_run *run, const struct agx_hw_lau
       .options = run->options,
       .uniforms = run->uniforms,
       .uniform_count = launch->uniform_halves,
+      .states = &run->states,
       .index = (uint32_t)run->stats.dispatches,
    };
    AGX_TRY(find_kernel(run, request, &out->kernel));
@@ -197,6 +232,7 @@ static agx_status run_kernel(struct agxs_run *run, const struct agx_hw_launch *l
    memcpy(dispatch.local, launch->local, sizeof(dispatch.local));
    memcpy(dispatch.grid, launch->global, sizeof(dispatch.grid));
    dispatch.shared_bytes = program->shared_B;
+   dispatch.tile_stride_B = program->sample_stride_B;
    dispatch.stack_words = AGX_MIN(stack_words(program->spill_code), dispatch.kernel->stack_words);
    AGX_TRY(agxs_pool_run(run->pool, &dispatch));
    return run->options->profile ? agxs_profile_report(agxs_pool_worker(run->pool), preamble)
@@ -209,6 +245,7 @@ agx_status agxs_run_launch(struct agxs_run *run, const struct agx_hw_launch *lau
    uint64_t limit = run->options->max_workgroups;
    AGX_TRY(check_launch(run, launch, program));
    AGX_TRY(load_all_uniforms(run, launch, program));
+   AGX_TRY(load_states(run, launch, program));
    uint64_t count = count_workgroups(launch);
    if (__builtin_add_overflow(run->workgroups, count, &run->workgroups) ||
        (limit && run->workgroups > limit))

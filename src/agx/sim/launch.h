@@ -7,6 +7,7 @@
 #include "agx/hw/decode.h"
 #include "agx/sim/dispatch.h"
 #include "agx/sim/kernel.h"
+#include "agx/sim/texture.h"
 
 #define AGXS_KERNEL_CACHE 64u
 
@@ -23,6 +24,7 @@ struct agxs_run {
    struct agxs_row *rows; /* constant pool of the kernel that runs */
    uint32_t row_capacity;
    uint16_t uniforms[AGX_UNIFORM_HALVES];
+   struct agxs_states states;
    uint64_t workgroups; /* asked for so far */
    struct agxs_stats stats;
 };

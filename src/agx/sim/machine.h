@@ -39,6 +39,9 @@ struct agxs_group;
 struct agxs_profile;
 struct agxs_uop;
 struct agxs_kernel;
+struct agxs_image_op;
+struct agxs_image_cache;
+struct agxs_states;
 
 /* Executes one instruction for the group; returns the next one, or NULL with
  * group->state saying why it stops. */
@@ -73,7 +76,8 @@ struct agxs_uop {
    agxs_exec *exec;
    const struct agxs_uop *target; /* of a jump */
    int64_t imm;
-   const char *reason; /* of a refusal; static */
+   const char *reason;                /* of a refusal; static */
+   const struct agxs_image_op *image; /* of a texture or image access; in the kernel's arena */
    struct agxs_dest dst;
    struct agxs_source src[AGXS_MAX_SOURCES];
    uint8_t exec_index; /* enum agxs_exec_index */
@@ -161,7 +165,9 @@ struct agxs_dispatch {
    uint32_t index;             /* of the launch in its stream */
    uint32_t local[3], grid[3]; /* threads */
    uint32_t shared_bytes;
-   uint32_t stack_words; /* declared for a lane */
+   uint32_t stack_words;       /* declared for a lane */
+   uint32_t tile_stride_B;     /* of a pixel in tile memory */
+   struct agxs_states *states; /* textures and samplers; written by a preamble only */
 };
 
 struct agxs_worker {
@@ -173,6 +179,7 @@ struct agxs_worker {
    uint64_t group_capacity, row_capacity, stack_capacity; /* of these, in elements */
    uint8_t *shared;                                       /* AGX_MAX_SHARED_BYTES and some */
    uint32_t workgroup[3];
+   struct agxs_image_cache *images; /* unpacked descriptors; NULL until one is used */
    struct agxs_stats stats;
    struct agxs_profile *profile; /* with options.profile, from the first launch on; else NULL */
 };

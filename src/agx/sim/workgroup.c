@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "agx/sim/image.h"
 #include "agx/sim/lanes.h"
 #include "agx/sim/profile.h"
 #include "base/util.h"
@@ -27,6 +28,8 @@ void agxs_worker_fini(struct agxs_worker *worker)
    free(worker->registers);
    free(worker->shared);
    free(worker->stack);
+   agxs_image_cache_free(worker->images);
+   worker->images = NULL;
    worker->groups = NULL;
    worker->registers = NULL;
    worker->shared = NULL;
