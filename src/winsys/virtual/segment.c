@@ -188,10 +188,9 @@ void agxv_unlock(struct agx_virtual_node *node)
    pthread_mutex_unlock(&node->shared->lock);
 }
 
-/* Whether system calls go on after every signal that the program handles: the kernel
- * restarts a wait by the handler's SA_RESTART, but a futex with a timeout it never does.
- * Which signal it was can't be told, so one handler without the flag decides for all;
- * those of crashes don't count. */
+/* Whether system calls go on after every signal that the program handles, for hosts without
+ * futex_waitv. Which signal it was can't be told, so one handler without SA_RESTART decides for
+ * all; those of crashes don't count. */
 static bool handlers_restart(void)
 {
    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
@@ -209,18 +208,52 @@ static bool handlers_restart(void)
    return true;
 }
 
+/* From Linux 5.16 on there is a wait with a deadline that the kernel itself restarts, or not, by
+ * the handler's SA_RESTART, as it does the waits of drivers. */
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+struct waiter { /* struct futex_waitv, which old headers lack */
+   uint64_t seen, word;
+   uint32_t flags, reserved;
+};
+
+/* 0 or the errno; ENOSYS where the host has no such call, or forbids it. */
+static int wait_restartable(_Atomic uint32_t *word, uint32_t seen, const struct timespec *until)
+{
+   static _Atomic bool is_missing;
+   const struct waiter waiter = {seen, (uintptr_t)word, 2 /* 32 bits, shared */, 0};
+   if (atomic_load_explicit(&is_missing, memory_order_relaxed))
+      return ENOSYS;
+   if (syscall(SYS_futex_waitv, &waiter, 1, 0, until, CLOCK_MONOTONIC) >= 0)
+      return 0;
+   if (errno != ENOSYS && errno != EPERM && errno != EINVAL)
+      return errno;
+   atomic_store(&is_missing, true);
+   return ENOSYS;
+}
+
+static int wait_plainly(_Atomic uint32_t *word, uint32_t seen, const struct timespec *until)
+{
+   if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen, until, NULL, FUTEX_BITSET_MATCH_ANY) >= 0)
+      return 0;
+   return errno == EINTR && handlers_restart() ? 0 : errno;
+}
+
 int agxv_sleep(_Atomic uint32_t *word, _Atomic uint32_t *sleepers, uint32_t seen,
                int64_t deadline_ns)
 {
    struct timespec until = {deadline_ns / 1000000000, deadline_ns % 1000000000};
+   const struct timespec *end = deadline_ns == INT64_MAX ? NULL : &until;
    atomic_fetch_add(sleepers, 1);
-   long result = syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen,
-                         deadline_ns == INT64_MAX ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
-   int error = result < 0 ? errno : 0;
+   int error = wait_restartable(word, seen, end);
+   if (error == ENOSYS)
+      error = wait_plainly(word, seen, end);
    atomic_fetch_sub(sleepers, 1);
    if (error == ETIMEDOUT)
       return -ETIME;
-   return error == EINTR && !handlers_restart() ? -EINTR : 0;
+   return error == EINTR ? -EINTR : 0;
 }
 
 int agxv_wait_event(struct agx_virtual_node *node, int64_t deadline_ns)
