@@ -28,6 +28,8 @@ void door_munmap(void *memory, size_t length);
 /* Where /proc says that a descriptor leads. */
 void door_name(int fd, char *name, size_t capacity);
 
+/* Starts the program again with the library in front, where it isn't yet and should be. */
+void door_preload(char **argv);
 /* Frees what the door made; the next open makes it anew. */
 void door_shut(void);
 

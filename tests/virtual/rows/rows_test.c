@@ -36,7 +36,6 @@ static void every_row_had_its_turn(void **state)
 
 int main(int argc, char **argv)
 {
-   const char *library = getenv("AGX_TEST_PRELOAD");
    const struct CMUnitTest tests[] = {
       ROWS(rows_of_node),
       ROWS(rows_of_binaries),
@@ -60,10 +59,6 @@ int main(int argc, char **argv)
    };
    if (door_is_preloaded && SANITIZED)
       return 77; /* the sanitizer's runtime wants to be the first library */
-   if (door_is_preloaded && !getenv("LD_PRELOAD")) {
-      setenv("LD_PRELOAD", library ? library : "", 1);
-      execv(argv[0], argv);
-      return 1;
-   }
+   door_preload(argv);
    return cmocka_run_group_tests(tests, read_tables, NULL);
 }
