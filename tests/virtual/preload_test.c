@@ -49,6 +49,20 @@ static void the_chip_is_chosen_by_name(void **state)
    assert_non_null(strstr(output, "chip 6020\n"));
 }
 
+static void every_way_leads_to_the_node(void **state)
+{
+   if (SANITIZED)
+      skip();
+   char command[2048], output[4096];
+   snprintf(command, sizeof(command), "AGX_VIRTUAL_LIBRARY='%s' '%s' virtual -- '%s' 2>&1",
+            getenv("AGX_TEST_PRELOAD"), getenv("AGX_TEST_TOOL"), getenv("AGX_TEST_WAYS_CLIENT"));
+   FILE *pipe = popen(command, "r");
+   assert_non_null(pipe);
+   output[fread(output, 1, sizeof(output) - 1, pipe)] = 0;
+   assert_int_equal(pclose(pipe), 0);
+   assert_string_equal(output, "fine\n");
+}
+
 /* A program may use agxhal itself: its own functions must not be taken over. */
 static void only_the_c_librarys_names_are_shown(void **state)
 {
@@ -65,6 +79,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_libdrm_program_finds_the_node),
       cmocka_unit_test(the_chip_is_chosen_by_name),
+      cmocka_unit_test(every_way_leads_to_the_node),
       cmocka_unit_test(only_the_c_librarys_names_are_shown),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,7 @@ agx_status agx_virtual_open(struct agx_virtual_node *node, struct agx_virtual_fi
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory for a file");
    file->node = node;
    agxv_lock(node);
+   agxv_reap(node); /* what went unseen */
    file->ref = agxv_alloc(node, sizeof(struct agxv_file));
    if (file->ref) {
       agxv_file_hold(file);

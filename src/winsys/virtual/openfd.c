@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "winsys/virtual/backing.h"
 #include "winsys/virtual/file.h"
 #include "winsys/virtual/object.h"
 
@@ -115,20 +116,40 @@ int agx_virtual_next_own_fd(struct agx_virtual_node *node, int first)
    for (size_t i = 0; i < node->watch_count; i++)
       if (node->watches[i].fd >= first)
          least = AGX_MIN(least, node->watches[i].fd);
+   for (size_t i = 0; i < node->overlay_count; i++)
+      if (node->overlays[i].fd >= first)
+         least = AGX_MIN(least, node->overlays[i].fd);
    agxv_unlock(node);
    return least;
 }
 
+/* Where this process keeps the number; other processes know those of buffers' files too. */
+static int *find_holder(struct agx_virtual_node *node, int fd)
+{
+   if (node->fd == fd)
+      return &node->fd;
+   for (size_t i = 0; i < node->watch_count; i++)
+      if (node->watches[i].fd == fd)
+         return &node->watches[i].fd;
+   for (size_t i = 0; i < node->overlay_count; i++)
+      if (node->overlays[i].fd == fd)
+         return &node->overlays[i].fd;
+   return NULL;
+}
+
 bool agx_virtual_move_own_fd(struct agx_virtual_node *node, int fd)
 {
-   int *holder = node->fd == fd ? &node->fd : NULL;
    agxv_lock(node);
-   for (size_t i = 0; i < node->watch_count && !holder; i++)
-      if (node->watches[i].fd == fd)
-         holder = &node->watches[i].fd;
+   int *holder = find_holder(node, fd);
    int moved = holder ? fcntl(fd, F_DUPFD_CLOEXEC, fd + 1) : -1;
    if (moved >= 0)
       *holder = moved;
+   for (uint32_t ref = moved >= 0 ? node->shared->backings : 0; ref;
+        ref = AGXV_AT(node, agxv_backing, ref)->next) {
+      struct agxv_backing *backing = AGXV_AT(node, agxv_backing, ref);
+      if (backing->pid == node->pid && backing->fd == fd)
+         backing->fd = moved;
+   }
    agxv_unlock(node);
    return !holder || moved >= 0;
 }

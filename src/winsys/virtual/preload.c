@@ -7,8 +7,8 @@
 #undef _FILE_OFFSET_BITS /* both names of each function are defined here */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+#include <limits.h>
+#include <linux/close_range.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -17,15 +17,6 @@
 
 #include "winsys/asahi_uapi.h"
 #include "winsys/virtual/preload.h"
-
-/* A negative errno becomes -1 with errno. */
-static int give(int result)
-{
-   if (result >= 0)
-      return result;
-   errno = -result;
-   return -1;
-}
 
 static bool is_fd_request(unsigned long request)
 {
@@ -39,21 +30,24 @@ AGXV_EXPORT int ioctl(int fd, unsigned long request, ...)
    va_start(arguments, request);
    void *argument = va_arg(arguments, void *);
    va_end(arguments);
-   struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_get(fd);
+   bool is_core = AGX_UAPI_LETTER(request) == 'd';
+   struct agxv_open *opened = agxv_is_inside() ? NULL
+                              : is_core        ? agxv_find(fd, true)
+                                               : agxv_get(fd);
    int result;
    if (opened) {
       agxv_enter();
       result = agx_virtual_ioctl(agxv_file_of(opened), request, argument);
       agxv_leave();
       agxv_put(opened);
-      return give(result);
+      return agxv_give(result);
    }
    if (is_fd_request(request) && agxv_node_if_made() && !agxv_is_inside()) {
       agxv_enter();
       result = agx_virtual_fd_ioctl(agxv_node_if_made(), fd, request, argument);
       agxv_leave();
       if (result != -ENOTTY)
-         return give(result);
+         return agxv_give(result);
    }
    return next_ioctl(fd, request, argument);
 }
@@ -71,6 +65,15 @@ static void *map_opened(struct agxv_open *opened, void *address, size_t length, 
       return memory;
    errno = error;
    return MAP_FAILED;
+}
+
+/* Programs mostly map files privately, and those are none of ours. */
+static struct agxv_open *find_mapped(int fd, int flags)
+{
+   if (fd < 0 || agxv_is_inside())
+      return NULL;
+   bool is_private = flags & MAP_ANONYMOUS || (flags & MAP_TYPE) == MAP_PRIVATE;
+   return is_private ? agxv_get(fd) : agxv_find(fd, false);
 }
 
 /* A buffer's own descriptor; NULL where it is none. */
@@ -101,7 +104,7 @@ static void *mapped(void *memory, size_t length, int flags)
 AGXV_EXPORT void *mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
 {
    AGXV_NEXT(mmap);
-   struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_get(fd);
+   struct agxv_open *opened = find_mapped(fd, flags);
    if (opened)
       return map_opened(opened, address, length, prot, flags, offset);
    void *memory = map_buffer(address, length, prot, flags, fd, offset);
@@ -113,7 +116,7 @@ AGXV_EXPORT void *mmap(void *address, size_t length, int prot, int flags, int fd
 AGXV_EXPORT void *mmap64(void *address, size_t length, int prot, int flags, int fd, off64_t offset)
 {
    AGXV_NEXT(mmap64);
-   struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_get(fd);
+   struct agxv_open *opened = find_mapped(fd, flags);
    if (opened)
       return map_opened(opened, address, length, prot, flags, offset);
    void *memory = map_buffer(address, length, prot, flags, fd, offset);
@@ -134,12 +137,61 @@ AGXV_EXPORT int munmap(void *address, size_t length)
    return result;
 }
 
+/* Both done, in the order that the node wants: it asks the host whether other descriptors
+ * of the file are open. */
+static int closed(struct agxv_open *opened, int result)
+{
+   int error = errno;
+   agxv_put(opened);
+   errno = error;
+   return result;
+}
+
 AGXV_EXPORT int close(int fd)
 {
    AGXV_NEXT(close);
-   if (!agxv_is_inside())
-      agxv_closing(fd);
-   return next_close(fd);
+   if (agxv_is_inside())
+      return next_close(fd);
+   if (agxv_is_own(fd))
+      return agxv_give(-EBADF);
+   struct agxv_open *opened = agxv_take(fd);
+   return closed(opened, next_close(fd));
+}
+
+static void close_opened(unsigned first, unsigned last)
+{
+   for (unsigned fd = first; agxv_has_nodes() && fd <= last && fd < AGXV_MAX_FDS; fd++)
+      if (agxv_is_node((int)fd))
+         close((int)fd);
+}
+
+/* Around the descriptors that the node holds for itself. */
+AGXV_EXPORT int close_range(unsigned first, unsigned last, int flags)
+{
+   AGXV_NEXT(close_range);
+   struct agx_virtual_node *node = agxv_is_inside() ? NULL : agxv_node_if_made();
+   if (!node || first > last || flags & (int)CLOSE_RANGE_CLOEXEC)
+      return next_close_range(first, last, flags);
+   close_opened(first, last);
+   for (unsigned at = first, own; at <= last; at = own + 1) {
+      agxv_enter();
+      own = (unsigned)agx_virtual_next_own_fd(node, at > INT_MAX ? INT_MAX : (int)at);
+      agxv_leave();
+      if (own > last || own == INT_MAX)
+         return next_close_range(at, last, flags);
+      int result = own > at ? next_close_range(at, own - 1, flags) : 0;
+      if (result)
+         return result;
+   }
+   return 0;
+}
+
+AGXV_EXPORT void closefrom(int first)
+{
+   if (close_range((unsigned)(first < 0 ? 0 : first), ~0u, 0) == 0)
+      return;
+   for (int fd = first < 0 ? 0 : first; fd < AGXV_MAX_FDS; fd++) /* an old kernel */
+      close(fd);
 }
 
 AGXV_EXPORT int dup(int fd)
@@ -153,6 +205,7 @@ AGXV_EXPORT int dup(int fd)
 AGXV_EXPORT int dup2(int fd, int to)
 {
    AGXV_NEXT(dup2);
+   agxv_make_room(to);
    int copy = next_dup2(fd, to);
    agxv_copied(fd, copy);
    return copy;
@@ -161,32 +214,21 @@ AGXV_EXPORT int dup2(int fd, int to)
 AGXV_EXPORT int dup3(int fd, int to, int flags)
 {
    AGXV_NEXT(dup3);
+   agxv_make_room(to);
    int copy = next_dup3(fd, to, flags);
    agxv_copied(fd, copy);
    return copy;
 }
 
-static bool is_buffer(int fd)
-{
-   if (agxv_is_inside() || !agxv_node_if_made())
-      return false;
-   int error = errno;
-   agxv_enter();
-   bool is = agx_virtual_is_buffer(fd);
-   agxv_leave();
-   errno = error;
-   return is;
-}
-
 /* A buffer's file shows no seals: only memory files have any. */
 static bool is_seal_question(int fd, int command)
 {
-   return (command == F_GET_SEALS || command == F_ADD_SEALS) && is_buffer(fd);
+   return (command == F_GET_SEALS || command == F_ADD_SEALS) && agxv_is_buffer(fd);
 }
 
 static int copied_by_fcntl(int fd, int command, int result)
 {
-   if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && !agxv_is_inside())
+   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
       agxv_copied(fd, result);
    return result;
 }
@@ -199,7 +241,7 @@ AGXV_EXPORT int fcntl(int fd, int command, ...)
    void *argument = va_arg(arguments, void *);
    va_end(arguments);
    if (is_seal_question(fd, command))
-      return give(-EINVAL);
+      return agxv_give(-EINVAL);
    return copied_by_fcntl(fd, command, next_fcntl(fd, command, argument));
 }
 
@@ -211,108 +253,6 @@ AGXV_EXPORT int fcntl64(int fd, int command, ...)
    void *argument = va_arg(arguments, void *);
    va_end(arguments);
    if (is_seal_question(fd, command))
-      return give(-EINVAL);
+      return agxv_give(-EINVAL);
    return copied_by_fcntl(fd, command, next_fcntl64(fd, command, argument));
-}
-
-static bool is_node(int fd)
-{
-   struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_get(fd);
-   if (opened)
-      agxv_put(opened);
-   return opened;
-}
-
-/* The node has nothing to read and takes nothing, and neither have the descriptors that
- * it gives out. Source: reference/syncobj, rows A17 to A20, E3, G13, G14, G40 to G42. */
-AGXV_EXPORT ssize_t read(int fd, void *buffer, size_t size)
-{
-   AGXV_NEXT(read);
-   if (is_node(fd))
-      return give(-EAGAIN);
-   return agxv_fd_name(fd) || is_buffer(fd) ? give(-EINVAL) : next_read(fd, buffer, size);
-}
-
-AGXV_EXPORT ssize_t write(int fd, const void *buffer, size_t size)
-{
-   AGXV_NEXT(write);
-   return is_node(fd) || is_buffer(fd) ? give(-EINVAL) : next_write(fd, buffer, size);
-}
-
-/* A buffer's file is sought in only for its size. */
-static bool is_bad_seek(int fd, int64_t offset, int whence)
-{
-   return (offset || (whence != SEEK_SET && whence != SEEK_END)) && is_buffer(fd);
-}
-
-AGXV_EXPORT off_t lseek(int fd, off_t offset, int whence)
-{
-   AGXV_NEXT(lseek);
-   if (is_node(fd))
-      return 0;
-   return is_bad_seek(fd, offset, whence) ? give(-EINVAL) : next_lseek(fd, offset, whence);
-}
-
-AGXV_EXPORT off64_t lseek64(int fd, off64_t offset, int whence)
-{
-   AGXV_NEXT(lseek64);
-   if (is_node(fd))
-      return 0;
-   return is_bad_seek(fd, offset, whence) ? give(-EINVAL) : next_lseek64(fd, offset, whence);
-}
-
-AGXV_EXPORT int ftruncate(int fd, off_t length)
-{
-   AGXV_NEXT(ftruncate);
-   return is_node(fd) || is_buffer(fd) ? give(-EINVAL) : next_ftruncate(fd, length);
-}
-
-AGXV_EXPORT int ftruncate64(int fd, off64_t length)
-{
-   AGXV_NEXT(ftruncate64);
-   return is_node(fd) || is_buffer(fd) ? give(-EINVAL) : next_ftruncate64(fd, length);
-}
-
-#define POLLED 64
-
-/* A copy without the node's descriptors, on which nothing ever happens; NULL where there
- * are none, or more than fit. */
-static struct pollfd *without_nodes(const struct pollfd *fds, nfds_t count,
-                                    struct pollfd copy[POLLED])
-{
-   bool any = false;
-   for (nfds_t i = 0; i < count && count <= POLLED; i++) {
-      bool node = is_node(fds[i].fd);
-      copy[i] = fds[i];
-      if (node)
-         copy[i].fd = -1;
-      any |= node;
-   }
-   return any ? copy : NULL;
-}
-
-static int polled(struct pollfd *fds, nfds_t count, const struct pollfd *copy, int result)
-{
-   for (nfds_t i = 0; i < count && result >= 0; i++)
-      fds[i].revents = copy[i].revents;
-   return result;
-}
-
-AGXV_EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
-{
-   AGXV_NEXT(poll);
-   struct pollfd copy[POLLED];
-   if (agxv_is_inside() || !without_nodes(fds, count, copy))
-      return next_poll(fds, count, timeout);
-   return polled(fds, count, copy, next_poll(copy, count, timeout));
-}
-
-AGXV_EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
-                      const sigset_t *mask)
-{
-   AGXV_NEXT(ppoll);
-   struct pollfd copy[POLLED];
-   if (agxv_is_inside() || !without_nodes(fds, count, copy))
-      return next_ppoll(fds, count, timeout, mask);
-   return polled(fds, count, copy, next_ppoll(copy, count, timeout, mask));
 }

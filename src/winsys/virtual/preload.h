@@ -6,9 +6,11 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "winsys/virtual/virtual.h"
 
@@ -20,13 +22,24 @@
    __typeof__(&name) next_##name = (__typeof__(&name))agxv_next(&next_slot_##name, #name)
 void *agxv_next(_Atomic(void *) *slot, const char *name);
 
+/* A negative errno becomes -1 with errno. */
+int agxv_give(int result);
+
 /* True while the calling thread is inside the node's own code, which must reach the C
  * library itself. */
 bool agxv_is_inside(void);
 void agxv_enter(void);
 void agxv_leave(void);
 
-struct agxv_open; /* an open file description of the node; counted */
+/* Declares `shadowed`: the path to use instead of path. */
+#define AGXV_SHADOWED_AT(folder, path)                                                             \
+   char shadow_buffer[PATH_MAX];                                                                   \
+   const char *shadowed = agxv_lead(folder, path, shadow_buffer)
+#define AGXV_SHADOWED(path) AGXV_SHADOWED_AT(AT_FDCWD, path)
+const char *agxv_lead(int folder, const char *path, char buffer[PATH_MAX]);
+
+#define AGXV_MAX_FDS 65536 /* higher ones can't be the node's */
+struct agxv_open;          /* an open file description of the node; counted */
 
 /* The node, made when first asked for; NULL when it can't be. */
 struct agx_virtual_node *agxv_node(void);
@@ -40,10 +53,27 @@ int agxv_adopt(int fd);
 void agxv_copied(int old_fd, int new_fd);
 /* The open file behind fd with a reference, or NULL. */
 struct agxv_open *agxv_get(int fd);
+/* The same, also for descriptors that came in by ways that aren't watched; foreign ones are
+ * of a node that this process knows nothing of yet. */
+struct agxv_open *agxv_find(int fd, bool may_be_foreign);
 void agxv_put(struct agxv_open *open);
 struct agx_virtual_file *agxv_file_of(struct agxv_open *open);
+/* Whether fd is the node's, as far as it was seen. */
+bool agxv_is_node(int fd);
+/* Whether fd is a buffer's (PRIME_HANDLE_TO_FD). */
+bool agxv_is_buffer(int fd);
+/* Whether any descriptor is the node's. */
+bool agxv_has_nodes(void);
+/* Takes fd out of the table, before it is closed; give the result (NULL is fine) to
+ * agxv_put after that. */
+struct agxv_open *agxv_take(int fd);
+/* Whether fd is one that the node holds for itself, which a client can't have. */
+bool agxv_is_own(int fd);
+/* Makes room where a client wants the number of one of those. */
+void agxv_make_room(int fd);
+
 /* What a sync file, syncobj or buffer descriptor is called; NULL for all others. */
 const char *agxv_fd_name(int fd);
 const char *agxv_inode_name(uint64_t device, uint64_t inode);
-/* fd is about to be closed. */
-void agxv_closing(int fd);
+/* Whether the file is the node, by the file of the tree or by an open descriptor. */
+bool agxv_is_device(uint64_t device, uint64_t inode);

@@ -15,7 +15,7 @@
 #include "base/util.h"
 
 #define DEVICE  "406400000.gpu"
-#define VERSION "1" /* of the tree */
+#define VERSION "2" /* of the tree */
 
 static char root[PATH_MAX / 4];
 static size_t root_length;
@@ -24,6 +24,7 @@ static struct stat node_info;
 /* What is led into the tree. All of /dev/dri is: nodes of the machine are hidden. */
 static const char *const shown[] = {
    "/dev/dri",
+   "/dev/char/226:128",
    "/sys/class/drm",
    "/sys/dev/char/226:128",
    ("/sys/devices/platform/" DEVICE),
@@ -32,6 +33,7 @@ static const char *const shown[] = {
 static const char *const folders[] = {
    "dev",
    "dev/dri",
+   "dev/char",
    "sys",
    "sys/bus",
    "sys/bus/platform",
@@ -49,6 +51,7 @@ static const char *const folders[] = {
 static const struct {
    const char *path, *target;
 } links[] = {
+   {"dev/char/226:128", "../dri/renderD128"},
    {"sys/devices/platform/" DEVICE "/subsystem", "../../../bus/platform"},
    {"sys/devices/platform/" DEVICE "/drm/renderD128/device", "../../../" DEVICE},
    {"sys/devices/platform/" DEVICE "/drm/renderD128/subsystem", "../../../../../class/drm"},
@@ -150,26 +153,102 @@ static bool is_below(const char *path, const char *top)
    return strncmp(path, top, length) == 0 && (path[length] == 0 || path[length] == '/');
 }
 
-const char *agxv_shadow_path(const char *path, char buffer[PATH_MAX])
+static bool is_shown(const char *path)
 {
-   if (!root_length || !path || path[0] != '/' || (path[1] != 'd' && path[1] != 's'))
-      return path;
-   for (size_t i = 0; i < AGX_COUNT(shown); i++) {
-      if (!is_below(path, shown[i]))
-         continue;
-      int length = snprintf(buffer, PATH_MAX, "%s%s", root, path);
-      return length < PATH_MAX ? buffer : path;
-   }
-   return path;
+   for (size_t i = 0; i < AGX_COUNT(shown); i++)
+      if (is_below(path, shown[i]))
+         return true;
+   return false;
 }
 
-void agxv_shadow_strip(char *path)
+/* Most paths are none of ours, which is quickly seen. */
+static bool may_be_shown(const char *path)
 {
-   if (root_length && strncmp(path, root, root_length) == 0 && path[root_length] == '/')
-      memmove(path, path + root_length, strlen(path + root_length) + 1);
+   static const char *const marks[] = {"dri", "drm", "226:128", DEVICE};
+   for (size_t i = 0; i < AGX_COUNT(marks); i++)
+      if (strstr(path, marks[i]))
+         return true;
+   return path[0] != '/' && strstr(path, "..");
+}
+
+/* Takes "//", "." and ".." out of an absolute path, by its text. */
+static void normalise(char *path)
+{
+   char *to = path;
+   const char *from = path;
+   while (*from) {
+      from += strspn(from, "/");
+      size_t length = strcspn(from, "/");
+      if (length == 2 && from[0] == '.' && from[1] == '.') {
+         while (to > path && *--to != '/')
+            ;
+      } else if (length && !(length == 1 && from[0] == '.')) {
+         *to++ = '/';
+         memmove(to, from, length);
+         to += length;
+      }
+      from += length;
+   }
+   if (to == path)
+      *to++ = '/';
+   *to = 0;
+}
+
+/* The absolute path, as text; false when it can't be told. */
+static bool make_absolute(int folder, const char *path, char out[PATH_MAX])
+{
+   char base[PATH_MAX] = "", link[64];
+   if (path[0] != '/' && folder == AT_FDCWD && !getcwd(base, sizeof(base)))
+      return false;
+   if (path[0] != '/' && folder != AT_FDCWD) {
+      snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
+      ssize_t length = readlink(link, base, sizeof(base) - 1);
+      if (length <= 0 || base[0] != '/')
+         return false;
+      base[length] = 0;
+   }
+   if (snprintf(out, PATH_MAX, "%s/%s", base, path) >= PATH_MAX)
+      return false;
+   normalise(out);
+   return true;
+}
+
+const char *agxv_shadow_at(int folder, const char *path, char buffer[PATH_MAX])
+{
+   char absolute[PATH_MAX];
+   if (!root_length || !path || !path[0] || !may_be_shown(path))
+      return path;
+   int error = errno;
+   bool is_known = make_absolute(folder, path, absolute);
+   errno = error;
+   if (!is_known)
+      return path;
+   bool was_inside = agxv_shadow_strip(absolute) || is_shown(path);
+   if (is_shown(absolute)) {
+      int length = snprintf(buffer, PATH_MAX, "%s%s", root, absolute);
+      return length < PATH_MAX ? buffer : path;
+   }
+   /* Out of the tree again, as "../null" beside the node. */
+   return was_inside ? strcpy(buffer, absolute) : path;
+}
+
+bool agxv_shadow_strip(char *path)
+{
+   if (!root_length || !is_below(path, root))
+      return false;
+   memmove(path, path + root_length, strlen(path + root_length) + 1);
+   if (!path[0])
+      strcpy(path, "/");
+   return true;
 }
 
 bool agxv_shadow_is_node(dev_t device, ino_t inode)
 {
    return root_length && node_info.st_ino == inode && node_info.st_dev == device;
+}
+
+void agxv_shadow_node_identity(dev_t *out_device, ino_t *out_inode)
+{
+   *out_device = node_info.st_dev;
+   *out_inode = node_info.st_ino;
 }

@@ -20,9 +20,11 @@
 /* Makes the tree for a chip where it isn't there yet; false with words on stderr. */
 bool agxv_shadow_init(const struct agx_chip *chip);
 
-/* The path to use instead of path: path itself, or a text in buffer. */
-const char *agxv_shadow_path(const char *path, char buffer[PATH_MAX]);
-/* Undoes it for a path that the C library resolved, in place. */
-void agxv_shadow_strip(char *path);
+/* The path to use instead of path, which counts from the folder (a descriptor or AT_FDCWD):
+ * path itself, or a text in buffer. Inside only (agxv_enter). */
+const char *agxv_shadow_at(int folder, const char *path, char buffer[PATH_MAX]);
+/* Undoes it for a path that the C library resolved, in place; false where it is another. */
+bool agxv_shadow_strip(char *path);
 /* Whether the file is what stands for the node. */
 bool agxv_shadow_is_node(dev_t device, ino_t inode);
+void agxv_shadow_node_identity(dev_t *out_device, ino_t *out_inode);

@@ -108,6 +108,9 @@ struct agx_virtual_fault {
 size_t agx_virtual_read_faults(struct agx_virtual_node *node, struct agx_virtual_fault *faults,
                                size_t capacity);
 
+/* Called first by each thread that nodes of this process start. Before the first node. */
+void agx_virtual_set_thread_start(void (*start)(void));
+
 /* What executes a compute command: agxs_run_compute, or what a test puts in its place. */
 typedef agx_status agx_virtual_run_compute_fn(const struct agx_chip *chip,
                                               const struct agxs_memory *memory,

@@ -205,10 +205,19 @@ static void run_first(struct agx_virtual_node *node, uint32_t ref)
    agxv_job_finish(node, job_ref, job->error);
 }
 
+static void (*thread_start)(void);
+
+void agx_virtual_set_thread_start(void (*start)(void))
+{
+   thread_start = start;
+}
+
 static void *work(void *argument)
 {
    struct agx_virtual_node *node = argument;
    struct agxv_shared *shared = node->shared;
+   if (thread_start)
+      thread_start();
    agxv_lock(node);
    for (;;) {
       pthread_mutex_lock(&node->local);
