@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/sim/shadow.h"
 #include "base/util.h"
 
 static void *translate(void *user, uint64_t va, enum agxs_access access)
@@ -170,8 +171,17 @@ agx_status sim_group_run(struct sim_group *group)
    agxs_group_start(&worker, 0, group->exists ? group->exists : ~0u);
    struct agxs_group *state = &worker.groups[0];
    memcpy(state->regs, group->reg, request.halves * 64);
+   if (state->shadow) {
+      agxs_shadow_start_workgroup(&worker);
+      if (!group->is_undefined)
+         memset(state->shadow->regs, 0, request.halves * 64);
+      state->shadow->regs[group->undefined_row].lane[group->undefined_lane] |=
+         group->undefined_bits;
+   }
    agxs_group_run(state);
    memcpy(group->reg, state->regs, request.halves * 64);
+   for (unsigned r = 0; r < request.halves / 2 && state->shadow; r++)
+      group->undefined_out[r] = state->shadow->regs[r].lane[group->undefined_lane];
    group->active = state->active;
    group->stats = worker.stats;
    agx_status status = state->state == AGXS_GROUP_FAILED ? state->status : AGX_OK;
@@ -215,9 +225,10 @@ size_t sim_write_stream(const struct sim_launch *launch, uint8_t *to)
 static uint8_t *write_words(const struct sim_launch *launch, uint8_t *to)
 {
    uint32_t halves = launch->halves ? launch->halves : 32;
-   for (uint32_t part = 0; part < 2; part++) {
-      uint64_t va = SIM_UNIFORMS + part * 128;
-      uint64_t word = 0x1d | (uint64_t)(part * 64) << 8 | va >> 2 << 26; /* 64 halves: 0 */
+   for (uint32_t part = 0; part < (launch->loaded_halves ? 1 : 2); part++) {
+      uint64_t va = SIM_UNIFORMS + part * 128, count = launch->loaded_halves & 63; /* 64: 0 */
+      uint64_t word =
+         0x1d | count << 20 | (uint64_t)(part * 64) << 8 | va >> 2 << 26; /* 64 halves: 0 */
       const uint32_t words[2] = {(uint32_t)word, (uint32_t)(word >> 32)};
       put_words(to, words, 2);
       to += 8;

@@ -52,6 +52,10 @@ struct sim_group {
    uint32_t shared_bytes; /* threadgroup memory, poisoned */
    uint32_t stack_words;
    bool is_preamble;
+   /* Check mode: nothing wrote the registers yet; or all but some bits of one are defined. */
+   bool is_undefined;
+   uint32_t undefined_row, undefined_lane, undefined_bits;
+   uint32_t undefined_out[128];          /* out: of each register in that lane */
    const struct agxs_exec_set *set;      /* NULL: the best */
    uint32_t reg[128][32];                /* in and out */
    uint16_t uniform[AGX_UNIFORM_HALVES]; /* in, and out of a preamble */
@@ -72,6 +76,7 @@ struct sim_launch {
    uint32_t shared_bytes, spill_code;
    uint32_t sample_stride;  /* of tile memory, in 8 bytes */
    uint64_t uniform[32];    /* u0.. as 64-bit values */
+   uint32_t loaded_halves;  /* that a launch word loads; 0: all */
    struct agxs_stats stats; /* out */
 };
 void sim_launch_init(struct sim_launch *launch, const char *program);

@@ -608,11 +608,8 @@ void agxs_bind(struct agxs_kernel *kernel, const struct agx_isa_instr *instr, ui
    out->uop.is_plain = out->uop.reads_plain && out->uop.dst.bits == 32 && !out->uop.saturate;
    if (out->jumps || out->links)
       out->uop.imm = (int64_t)pc + instr->length; /* what a call leaves in r1 */
-   if (out->jumps) {
+   if (out->jumps)
       out->target_pc += pc;
-      if (out->target_pc < 0 || out->target_pc > UINT32_MAX)
-         refuse(out, AGX_INVALID_ARGUMENT, "the jump leaves the 4 GiB window of code");
-   }
    if (out->refusal) {
       out->uop =
          (struct agxs_uop){.exec_index = AGXS_X_refuse, .imm = out->code, .reason = out->refusal};

@@ -6,7 +6,7 @@
  * empty; a discarded source is poisoned. Source: reference/isa isa.md 2 and 6.
  */
 #include "agx/sim/exec.h"
-#include "agx/sim/lanes.h"
+#include "agx/sim/shadow.h"
 
 #define MAX_OUTSTANDING 8u
 
@@ -59,7 +59,7 @@ bool agxs_check_before(struct agxs_group *group, const struct agxs_uop *uop)
                       "check: a ninth operation outstanding in group %c", 'a' + async_group - 1);
       return false;
    }
-   return true;
+   return agxs_shadow_before(group, uop);
 }
 
 void agxs_check_after(struct agxs_group *group, const struct agxs_uop *uop)
@@ -75,17 +75,5 @@ void agxs_check_after(struct agxs_group *group, const struct agxs_uop *uop)
       for (unsigned i = 0; i < 4; i++)
          group->pending[async_group - 1][i] |= regs->writes[i];
    }
-   for (unsigned half = 0; half < AGX_GPR_HALVES; half++) {
-      if (half % 64 == 0 && !(regs->discards[half / 64] & ~regs->writes[half / 64])) {
-         half += 63;
-         continue;
-      }
-      if (!((regs->discards[half / 64] & ~regs->writes[half / 64]) >> half % 64 & 1))
-         continue;
-      uint32_t mask = half & 1 ? 0xffff0000u : 0xffff;
-      AGXS_FOR_LANES (i) {
-         uint32_t *at = &group->regs[half / 2].lane[i];
-         *at = (*at & ~mask) | (AGXS_POISON & mask);
-      }
-   }
+   agxs_shadow_after(group, uop);
 }

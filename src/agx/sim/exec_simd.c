@@ -7,6 +7,7 @@
  */
 #include "agx/sim/compare.h"
 #include "agx/sim/exec.h"
+#include "agx/sim/shuffle.h"
 
 static void put_ballot(struct agxs_group *group, const struct agxs_uop *uop,
                        const struct agxs_row *truth)
@@ -34,51 +35,6 @@ const struct agxs_uop *AGXS_EXEC(fcmp_ballot)(struct agxs_group *group, const st
    return uop + 1;
 }
 
-/* The lane that a quad gives at position j once its own offset k is applied. */
-static unsigned quad_source(const struct agxs_uop *uop, unsigned quad, unsigned j, unsigned k)
-{
-   switch (uop->mode) {
-   case AGX_ISA_SHUFFLE_OP_INDEX:
-      return quad + k;
-   case AGX_ISA_SHUFFLE_OP_XOR:
-      return quad + ((j ^ k) & 3);
-   case AGX_ISA_SHUFFLE_OP_DOWN:
-      return quad + ((j + k) & 3);
-   default:
-      return quad + ((j - k) & 3);
-   }
-}
-
-/* The lane that lane l asks for, before quads combine; 32 and above: none. */
-static uint32_t wanted_lane(const struct agxs_uop *uop, unsigned l, uint32_t b)
-{
-   uint32_t wanted;
-   if (!uop->window) { /* [U] the same inside one quad */
-      uint32_t inside = uop->mode == AGX_ISA_SHUFFLE_OP_INDEX  ? b
-                        : uop->mode == AGX_ISA_SHUFFLE_OP_XOR  ? l ^ b
-                        : uop->mode == AGX_ISA_SHUFFLE_OP_DOWN ? l + b
-                                                               : l - b;
-      return (l & ~3u) | (inside & 3);
-   }
-   switch (uop->mode) {
-   case AGX_ISA_SHUFFLE_OP_INDEX:
-      wanted = b;
-      break;
-   case AGX_ISA_SHUFFLE_OP_XOR:
-      wanted = l ^ b;
-      break;
-   case AGX_ISA_SHUFFLE_OP_DOWN:
-      wanted = b < AGXS_LANES ? l + b : AGXS_LANES;
-      break;
-   default:
-      if (uop->prefix) /* rotate */
-         return (l - b) & 31;
-      wanted = b <= l ? l - b : AGXS_LANES;
-      break;
-   }
-   return wanted;
-}
-
 /* B's low two bits are the OR over the quad, inactive lanes included: the source
  * quad's, not the asking lane's. */
 const struct agxs_uop *AGXS_EXEC(shuffle)(struct agxs_group *group, const struct agxs_uop *uop)
@@ -90,13 +46,13 @@ const struct agxs_uop *AGXS_EXEC(shuffle)(struct agxs_group *group, const struct
    for (unsigned q = 0; q < AGXS_LANES / 4; q++)
       k[q] = (b.lane[4 * q] | b.lane[4 * q + 1] | b.lane[4 * q + 2] | b.lane[4 * q + 3]) & 3;
    AGXS_FOR_LANES (i) {
-      uint32_t wanted = wanted_lane(uop, i, b.lane[i]);
+      uint32_t wanted = agxs_shuffle_wanted(uop, i, b.lane[i]);
       if (wanted >= AGXS_LANES) {
          d.lane[i] = a.lane[i];
          continue;
       }
       unsigned quad = wanted & ~3u;
-      d.lane[i] = a.lane[quad_source(uop, quad, i & 3, k[quad / 4])];
+      d.lane[i] = a.lane[agxs_shuffle_source(uop, quad, i & 3, k[quad / 4])];
    }
    agxs_put_u32(group, &uop->dst, &d);
    return uop + 1;

@@ -41,7 +41,7 @@ const struct agxs_uop *agxs_group_fail(struct agxs_group *group, const struct ag
                                        agx_status code, const char *format, ...)
 {
    const struct agxs_worker *worker = group->worker;
-   char why[160], text[200];
+   char why[240], text[200];
    va_list arguments;
    va_start(arguments, format);
    vsnprintf(why, sizeof(why), format, arguments);

@@ -20,6 +20,7 @@ struct build {
    uint32_t todo_count, todo_capacity;
    struct fixup {
       uint32_t uop, pc;
+      bool is_outside; /* there is no pc to go to */
    } * fixups;
    uint32_t fixup_count, fixup_capacity;
    uint32_t extent_capacity;
@@ -142,23 +143,30 @@ static bool keeps_registers(const struct agxs_kernel *kernel)
    return kernel->request.check || kernel->request.profile;
 }
 
+/* Room for `count` more uops. */
+static void reserve(struct build *build, uint32_t count)
+{
+   struct agxs_kernel *kernel = build->kernel;
+   uint32_t used = kernel->uop_count, larger = AGX_MAX(kernel->uop_capacity, 256u);
+   while (larger < used + count)
+      larger *= 2;
+   if (larger == kernel->uop_capacity)
+      return;
+   kernel->uops = agx_arena_grow(&kernel->arena, kernel->uops, used, larger, sizeof(*kernel->uops));
+   kernel->info = agx_arena_grow(&kernel->arena, kernel->info, used, larger, sizeof(*kernel->info));
+   if (keeps_registers(kernel))
+      kernel->regs =
+         agx_arena_grow(&kernel->arena, kernel->regs, used, larger, sizeof(*kernel->regs));
+   kernel->uop_capacity = larger;
+}
+
 /* Appends a uop for pc; info and regs go along. Returns its index. */
 static uint32_t append_uop(struct build *build, const struct agxs_uop *uop,
                            struct agxs_uop_info info, const struct agxs_uop_regs *regs)
 {
    struct agxs_kernel *kernel = build->kernel;
    uint32_t index = kernel->uop_count;
-   if (index == kernel->uop_capacity) {
-      uint32_t larger = index ? index * 2 : 256;
-      kernel->uops =
-         agx_arena_grow(&kernel->arena, kernel->uops, index, larger, sizeof(*kernel->uops));
-      kernel->info =
-         agx_arena_grow(&kernel->arena, kernel->info, index, larger, sizeof(*kernel->info));
-      if (keeps_registers(kernel))
-         kernel->regs =
-            agx_arena_grow(&kernel->arena, kernel->regs, index, larger, sizeof(*kernel->regs));
-      kernel->uop_capacity = larger;
-   }
+   reserve(build, 1);
    kernel->uops[index] = *uop;
    kernel->uops[index].exec = build->set->exec[uop->exec_index];
    kernel->info[index] = info;
@@ -168,10 +176,15 @@ static uint32_t append_uop(struct build *build, const struct agxs_uop *uop,
    return index;
 }
 
-static void want(struct build *build, uint32_t uop, uint32_t pc)
+static void fix(struct build *build, struct fixup fixup)
 {
    GROW(build->kernel, build->fixups, build->fixup_count, build->fixup_capacity);
-   build->fixups[build->fixup_count++] = (struct fixup){uop, pc};
+   build->fixups[build->fixup_count++] = fixup;
+}
+
+static void want(struct build *build, uint32_t uop, uint32_t pc)
+{
+   fix(build, (struct fixup){.uop = uop, .pc = pc});
    GROW(build->kernel, build->todo, build->todo_count, build->todo_capacity);
    build->todo[build->todo_count++] = pc;
 }
@@ -253,7 +266,9 @@ static bool decode_one(struct build *build, uint32_t pc, uint32_t *out_length)
    if (2 * kernel->uop_count > kernel->hash_capacity)
       grow_hash(kernel);
    *hash_slot(kernel, pc) = index + 1;
-   if (bound.jumps)
+   if (bound.jumps && (bound.target_pc < 0 || bound.target_pc > UINT32_MAX))
+      fix(build, (struct fixup){.uop = index, .is_outside = true});
+   else if (bound.jumps)
       want(build, index, (uint32_t)bound.target_pc);
    kernel->stack_words = AGX_MIN(kernel->stack_words + bound.stack_words, AGXS_MAX_STACK_WORDS);
    *out_length = length;
@@ -280,6 +295,25 @@ static void decode_stretch(struct build *build, uint32_t pc)
    end_extent(build, start);
 }
 
+/* What a jump out of the window arrives at: fails as the jump. */
+static uint32_t append_outside(struct build *build, uint32_t jump)
+{
+   static const struct agxs_uop_regs none;
+   struct agxs_uop uop = {.exec_index = AGXS_X_refuse,
+                          .imm = AGX_INVALID_ARGUMENT,
+                          .reason = "the jump leaves the 4 GiB window of code",
+                          .unit = AGXS_UNIT_LINK};
+   return append_uop(build, &uop, build->kernel->info[jump], &none);
+}
+
+static void fix_jump(struct build *build, const struct fixup *fixup)
+{
+   struct agxs_kernel *kernel = build->kernel;
+   uint32_t outside = fixup->is_outside ? append_outside(build, fixup->uop) : 0;
+   kernel->uops[fixup->uop].target =
+      fixup->is_outside ? &kernel->uops[outside] : agxs_kernel_find(kernel, fixup->pc);
+}
+
 static void decode_all(struct build *build)
 {
    struct agxs_kernel *kernel = build->kernel;
@@ -287,8 +321,9 @@ static void decode_all(struct build *build)
    decode_stretch(build, kernel->request.entry);
    while (build->todo_count && !build->too_large)
       decode_stretch(build, build->todo[--build->todo_count]);
+   reserve(build, build->fixup_count); /* targets point into the array */
    for (uint32_t i = 0; i < build->fixup_count && !build->too_large; i++)
-      kernel->uops[build->fixups[i].uop].target = agxs_kernel_find(kernel, build->fixups[i].pc);
+      fix_jump(build, &build->fixups[i]);
 }
 
 agx_status agxs_kernel_create(struct agxs_tlb *tlb, const struct agxs_kernel_request *request,

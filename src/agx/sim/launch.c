@@ -39,14 +39,18 @@ static agx_status load_uniforms(struct agxs_run *run, const struct agx_hw_launch
                       run->stats.dispatches, load->start, load->start + load->halves,
                       launch->uniform_halves);
    AGX_TRY(agxs_run_read(run, load->address, bytes, 2 * load->halves, "uniforms"));
-   for (uint32_t i = 0; i < load->halves; i++)
-      run->uniforms[load->start + i] = agxs_get_le16(bytes + 2 * i);
+   for (uint32_t i = 0; i < load->halves; i++) {
+      uint32_t half = load->start + i;
+      run->uniforms[half] = agxs_get_le16(bytes + 2 * i);
+      run->uniform_loaded[half / 64] |= 1ull << half % 64;
+   }
    return AGX_OK;
 }
 
 static agx_status load_all_uniforms(struct agxs_run *run, const struct agx_hw_launch *launch,
                                     const struct agx_hw_usc_info *program)
 {
+   memset(run->uniform_loaded, 0, sizeof(run->uniform_loaded));
    for (unsigned i = 0; i < AGX_UNIFORM_HALVES; i++)
       run->uniforms[i] = (uint16_t)(i & 1 ? AGXS_POISON >> 16 : AGXS_POISON);
    for (uint32_t i = 0; i < program->load_count; i++)
@@ -168,6 +172,7 @@ static agx_status prepare_dispatch(struct agxs_run *run, const struct agx_hw_lau
       .uniforms = run->uniforms,
       .uniform_count = launch->uniform_halves,
       .states = &run->states,
+      .uniform_loaded = run->uniform_loaded,
       .index = (uint32_t)run->stats.dispatches,
    };
    AGX_TRY(find_kernel(run, request, &out->kernel));

@@ -25,7 +25,8 @@ struct agxs_run {
    uint32_t row_capacity;
    uint16_t uniforms[AGX_UNIFORM_HALVES];
    struct agxs_states states;
-   uint64_t workgroups; /* asked for so far */
+   uint64_t uniform_loaded[AGX_UNIFORM_HALVES / 64]; /* by launch words or the preamble */
+   uint64_t workgroups;                              /* asked for so far */
    struct agxs_stats stats;
 };
 

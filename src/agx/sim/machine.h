@@ -42,6 +42,8 @@ struct agxs_kernel;
 struct agxs_image_op;
 struct agxs_image_cache;
 struct agxs_states;
+struct agxs_shadow;
+struct agxs_shadow_store;
 
 /* Executes one instruction for the group; returns the next one, or NULL with
  * group->state saying why it stops. */
@@ -162,6 +164,7 @@ struct agxs_dispatch {
    struct agxs_row *pool;      /* read-only but for uniform_store */
    uint16_t *uniforms;         /* AGX_UNIFORM_HALVES; written by a preamble only */
    uint32_t uniform_count;     /* declared halves */
+   uint64_t *uniform_loaded;   /* one bit a half, for check mode; NULL: all */
    uint32_t index;             /* of the launch in its stream */
    uint32_t local[3], grid[3]; /* threads */
    uint32_t shared_bytes;
@@ -181,7 +184,8 @@ struct agxs_worker {
    uint32_t workgroup[3];
    struct agxs_image_cache *images; /* unpacked descriptors; NULL until one is used */
    struct agxs_stats stats;
-   struct agxs_profile *profile; /* with options.profile, from the first launch on; else NULL */
+   struct agxs_shadow_store *shadow; /* check mode, else NULL */
+   struct agxs_profile *profile;     /* with options.profile, from the first launch on; else NULL */
 };
 
 struct agxs_group {
@@ -201,6 +205,7 @@ struct agxs_group {
    uint32_t stack_pointer, stack_words;
    uint32_t *stack; /* [word][lane] */
    /* Check mode: halves that an unfinished operation writes, per group. */
+   struct agxs_shadow *shadow; /* what is defined; shadow.h */
    uint64_t pending[2][4];
    uint32_t outstanding[2];
 };

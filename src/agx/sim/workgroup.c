@@ -5,6 +5,7 @@
 
 #include "agx/sim/image.h"
 #include "agx/sim/lanes.h"
+#include "agx/sim/shadow.h"
 #include "agx/sim/profile.h"
 #include "base/util.h"
 
@@ -24,6 +25,7 @@ agx_status agxs_worker_init(struct agxs_worker *worker, const struct agxs_memory
 void agxs_worker_fini(struct agxs_worker *worker)
 {
    agxs_profile_free(worker);
+   agxs_shadow_fini(worker);
    free(worker->groups);
    free(worker->registers);
    free(worker->shared);
@@ -73,6 +75,8 @@ agx_status agxs_worker_begin(struct agxs_worker *worker, const struct agxs_dispa
    AGX_TRY(
       make_room((void **)&worker->registers, &worker->row_capacity, rows, sizeof(struct agxs_row)));
    AGX_TRY(make_room((void **)&worker->stack, &worker->stack_capacity, words, sizeof(uint32_t)));
+   if (dispatch->options->check)
+      AGX_TRY(agxs_shadow_begin(worker, groups, rows, words));
    return dispatch->options->profile ? agxs_profile_begin(worker) : AGX_OK;
 }
 
@@ -137,6 +141,8 @@ void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exist
    for (uint64_t i = 0; i < stack; i++)
       group->stack[i] = AGXS_POISON;
    poison_rows(group->regs, rows);
+   if (dispatch->options->check)
+      agxs_shadow_start_group(group, rows);
    worker->stats.simd_groups += exists != 0;
    worker->stats.threads += (unsigned)__builtin_popcount(exists);
 }
@@ -171,6 +177,8 @@ agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[
    agxs_tlb_refresh(&worker->tlb);
    memcpy(worker->workgroup, workgroup, sizeof(worker->workgroup));
    memset(worker->shared, AGXS_POISON_BYTE, worker->dispatch->shared_bytes);
+   if (worker->dispatch->options->check)
+      agxs_shadow_start_workgroup(worker);
    bool whole = is_whole(worker);
    for (uint32_t i = 0; i < count; i++)
       agxs_group_start(worker, i, whole ? ~0u : lanes_inside(worker, i));

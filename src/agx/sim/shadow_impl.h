@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Between the files of the shadow: reading and writing masks of undefined bits the way
+ * lanes.h does values, and the rules, one for each kind of execution.
+ */
+#pragma once
+
+#include "agx/sim/exec.h"
+#include "agx/sim/lanes.h"
+#include "agx/sim/shadow.h"
+
+/* Moves masks from sources to destinations, before the instruction executes. False: it
+ * found undefined bits where they must not be, and the group has failed. */
+typedef bool agxs_shadow_rule(struct agxs_group *group, const struct agxs_uop *uop);
+
+/* By enum agxs_exec_index. An execution without a rule: what it writes is undefined as a
+ * whole when a bit of anything that it reads is. */
+#define AGXS_SHADOW_RULES(X)                                                                       \
+   /* shadow.c */                                                                                  \
+   X(nothing)                                                                                      \
+   X(defines) X(strict) /* shadow_alu.c */                                                         \
+      X(move) X(bitop) X(field) X(shift_high) X(asr) X(bitrev) X(count) X(ffs) X(intl) X(add)      \
+         X(add64) X(add_sat) X(multiply) X(multiply64) X(multiply_sat) X(select) X(whole)          \
+            X(int_to_f) X(derive) /* shadow_memory.c */                                            \
+      X(load) X(store) X(atomic) X(lload) X(lstore) X(latomic) X(stack_adjust) X(stack_load)       \
+         X(stack_store) X(uniform_store) /* shadow_simd.c */                                       \
+      X(mask) X(jump) X(ballot) X(shuffle) X(reduce) X(matrix)
+#define X(name) agxs_shadow_rule agxs_shadow_##name;
+AGXS_SHADOW_RULES(X)
+#undef X
+
+/* Undefined bits of a source as the instruction sees it: shifted and sign-extended. */
+void agxs_shadow_get(const struct agxs_group *group, const struct agxs_source *source,
+                     struct agxs_row *out);
+void agxs_shadow_get64(const struct agxs_group *group, const struct agxs_source *source,
+                       uint64_t *out);
+/* Of element `index` of a register vector, in one lane. */
+uint32_t agxs_shadow_get_lane(const struct agxs_group *group, const struct agxs_source *source,
+                              unsigned index, unsigned lane);
+
+/* Writes the destination's mask in active lanes, and where it came from. */
+void agxs_shadow_put(struct agxs_group *group, const struct agxs_uop *uop,
+                     const struct agxs_row *undefined);
+void agxs_shadow_put64(struct agxs_group *group, const struct agxs_uop *uop,
+                       const uint64_t *undefined);
+void agxs_shadow_put_lane(struct agxs_group *group, const struct agxs_dest *dest, unsigned index,
+                          unsigned lane, uint32_t undefined, struct agxs_origin origin);
+
+/* Where the source's undefined bits came from. */
+struct agxs_origin agxs_shadow_origin(const struct agxs_group *group,
+                                      const struct agxs_source *source, unsigned index);
+
+/* Fails the group: bits of the source's element reach `what` ("an address"). Returns false. */
+bool agxs_shadow_report(struct agxs_group *group, const struct agxs_uop *uop,
+                        const struct agxs_source *source, unsigned index, unsigned lane,
+                        uint32_t undefined, const char *what);
+/* The same for a source of up to 64 bits that must be defined in these lanes. */
+bool agxs_shadow_demand(struct agxs_group *group, const struct agxs_uop *uop,
+                        const struct agxs_source *source, uint32_t lanes, const char *what);
+
+/* All ones where the comparison of the first two sources depends on undefined bits. */
+void agxs_shadow_condition(const struct agxs_group *group, const struct agxs_uop *uop,
+                           struct agxs_row *out);
+
+/* Bits that an addition of something undefined may change: all from the lowest on. */
+static inline uint64_t agxs_shadow_carry(uint64_t undefined)
+{
+   return undefined | (0 - undefined);
+}
