@@ -13,6 +13,7 @@
 #include "agx/format.h"
 #include "agx/hw/packet.h"
 #include "agx/layout/layout.h"
+#include "agx/sim/profile.h"
 #include "agx/sim/texture.h"
 #include "base/util.h"
 
@@ -748,6 +749,62 @@ static void test_tile(void **state)
    end(&c);
 }
 
+/* ---- Statistics ------------------------------------------------------------- */
+
+struct touched {
+   uint64_t classes[AGXS_CLASS_COUNT];
+   uint64_t sample_lines, sample_lsu, wait_stall, write_lines, write_lsu;
+};
+
+/* The sample, the wait that follows it, and the image store. */
+static void note_touched(void *user, const struct agxs_dispatch_stats *stats)
+{
+   struct touched *touched = user;
+   struct agx_isa_instr instr;
+   memcpy(touched->classes, stats->classes, sizeof(touched->classes));
+   for (uint32_t i = 0; i + 1 < stats->spot_count; i++) {
+      const struct agxs_spot *spot = &stats->spots[i];
+      assert_ok(agx_isa_decode(spot->bytes, spot->length, &instr));
+      if (instr.op == AGX_ISA_OP_SMPI) {
+         touched->sample_lines = spot->lines;
+         touched->sample_lsu = spot->lsu;
+         touched->wait_stall = spot[1].stall;
+      }
+      if (instr.op == AGX_ISA_OP_IMGW) {
+         touched->write_lines = spot->lines;
+         touched->write_lsu = spot->lsu;
+      }
+   }
+}
+
+/* 8 x 8 texels of 4 bytes in Morton order are two lines: rows 0 to 3, and 4 to 7. Fetched
+ * are the first four rows, written every second row; one lane in two fetches outside. */
+static void test_lines(void **state)
+{
+   struct image_case c;
+   struct touched touched = {{0}};
+   begin(&c, READ "smpi r=r20..r23 texture=ts0 sampler=ss0 coord=r4 dim=2d mask=xyzw "
+                  "group=a\nwait group=a\n"
+                  "imgw r=r20..r23 texture=ts1 coord=r12 lod=0 dim=2d" WRITE);
+   c.launch.options.profile = true;
+   c.launch.options.user = &touched;
+   c.launch.options.on_dispatch = note_touched;
+   for (unsigned i = 0; i < THREADS; i++) {
+      c.input[i][0] = i % 8;
+      c.input[i][1] = i & 1 ? 100 : i / 8;
+      c.input[i][8] = i % 8;
+      c.input[i][9] = i / 8 * 2;
+   }
+   assert_ok(run(&c));
+   assert_int_equal(touched.classes[AGXS_CLASS_TEXTURE], 2);
+   assert_int_equal(touched.sample_lines, 1);
+   assert_int_equal(touched.sample_lsu, 2);
+   assert_int_equal(touched.wait_stall, 199);
+   assert_int_equal(touched.write_lines, 2);
+   assert_int_equal(touched.write_lsu, 4);
+   end(&c);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -758,6 +815,7 @@ int main(void)
       cmocka_unit_test(test_linear_filter),   cmocka_unit_test(test_offset_gather_compare),
       cmocka_unit_test(test_level_of_detail), cmocka_unit_test(test_cube),
       cmocka_unit_test(test_store_outside),   cmocka_unit_test(test_tile),
+      cmocka_unit_test(test_lines),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
