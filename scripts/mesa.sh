@@ -129,18 +129,23 @@ run_test() {
    Apple*) echo "vulkaninfo: $device" ;;
    *) fail "vulkaninfo names no Apple GPU, but: ${device:-nothing}" ;;
    esac
-   modes=${MESA_MODES:-plain robust check chaos} status=0 files=
+   modes=${MESA_MODES:-plain robust check chaos} status=0 files= said=
    for mode in $modes; do
       options=$(mode_options "$mode")
       echo "--- $mode: agx virtual --chip $chip ${options%%/*}"
       # shellcheck disable=SC2086
       agx virtual --chip "$chip" ${options%%/*} -- /agxhal/work/vkcorpus ${options#*/} --tsv "/agxhal/work/$mode.tsv" \
-         /agxhal/source/tests/corpus ${MESA_KERNELS:-} || status=1
+         /agxhal/source/tests/corpus ${MESA_KERNELS:-} 2> "$work/$mode.err" || status=1
+      cat "$work/$mode.err" >&2
+      if grep -q '^agx virtual:' "$work/$mode.err"; then # a client may not notice
+         said="$said $mode" status=1
+      fi
       files="$files $work/$mode.tsv"
       [ -s "$work/$mode.tsv" ] || fail "the run left no results"
    done
    # shellcheck disable=SC2086
    table $files
+   [ -z "$said" ] || echo "The virtual AGX complained in:$said (above)."
    # shellcheck disable=SC2086
    [ -z "${MESA_JSON:-}" ] || json $files > "$MESA_JSON"
    return $status

@@ -216,7 +216,8 @@ int agx_cmd_virtual(int argc, char **argv)
       return exit_code;
    if (at >= argc)
       return agx_tool_usage(argv[0], "no command to run");
-   if (set_environment(&options) != AGX_OK || agx_tool_run_virtual(argv + at, &exit_code) != AGX_OK)
+   if (set_environment(&options) != AGX_OK ||
+       agx_tool_run_virtual(options.chip, argv + at, &exit_code) != AGX_OK)
       return agx_tool_failed(argv[0]);
    return exit_code;
 }

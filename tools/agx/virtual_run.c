@@ -8,16 +8,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/status.h"
 #include "base/util.h"
+#include "winsys/virtual/virtual.h"
 
 static volatile sig_atomic_t child;
 
@@ -33,12 +36,13 @@ static void pass_on(int number)
    errno = before;
 }
 
-static agx_status make_segment(void)
+static agx_status make_segment(int *out_fd)
 {
    char path[64];
    int fd = memfd_create("agx-virtual", MFD_CLOEXEC);
    if (fd < 0)
       return agx_status_fail_errno(errno, "the device's memory file");
+   *out_fd = fd;
    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
    if (setenv("AGX_VIRTUAL_SEGMENT", path, 1) != 0)
       return agx_status_fail_errno(errno, "environment: AGX_VIRTUAL_SEGMENT");
@@ -79,11 +83,37 @@ static int code_of(int status)
    return WIFSIGNALED(status) ? AGX_EXIT_SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-agx_status agx_tool_run_virtual(char **command, int *out_code)
+/* What went wrong on the device, which a client may not have noticed. */
+static agx_status tell_failures(const struct agx_chip *chip, int segment)
+{
+   struct stat info;
+   struct agx_virtual_node *node;
+   struct agx_virtual_statistics it;
+   char text[600];
+   if (fstat(segment, &info) || info.st_size == 0)
+      return AGX_OK;      /* nobody opened it */
+   unsetenv("AGX_DEBUG"); /* this process only looks */
+   unsetenv("AGX_VIRTUAL_INJECT");
+   unsetenv("AGX_VIRTUAL_STATS");
+   AGX_TRY(agx_virtual_node_create(chip, segment, &node));
+   agx_virtual_read_statistics(node, &it);
+   agx_virtual_last_error(node, text, sizeof(text));
+   agx_virtual_node_destroy(node);
+   uint64_t soft = it.soft_loads + it.soft_stores;
+   if (it.failures > it.cancelled || soft)
+      fprintf(stderr,
+              "agx virtual: %" PRIu64 " of %" PRIu64 " submissions failed (%" PRIu64
+              " over the time limit, %" PRIu64 " cancelled), %" PRIu64 " soft faults%s%s\n",
+              it.failures, it.submissions, it.timeouts, it.cancelled, soft,
+              text[0] ? "; the last word: " : "", text);
+   return AGX_OK;
+}
+
+agx_status agx_tool_run_virtual(const struct agx_chip *chip, char **command, int *out_code)
 {
    sigset_t before;
-   int status;
-   AGX_TRY(make_segment());
+   int status, segment = -1;
+   AGX_TRY(make_segment(&segment));
    hold_signals(&before);
    pid_t pid = fork();
    if (pid == 0)
@@ -96,5 +126,5 @@ agx_status agx_tool_run_virtual(char **command, int *out_code)
       if (errno != EINTR)
          return agx_status_fail_errno(errno, "waiting for %s", command[0]);
    *out_code = code_of(status);
-   return AGX_OK;
+   return tell_failures(chip, segment);
 }
