@@ -341,6 +341,12 @@ void agxs_bind_barrier(struct agxs_bound *bound, const struct agxs_binding *bind
       refuse(bound, AGX_INVALID_ARGUMENT, "a preamble is no workgroup");
 }
 
+/* fixed: enum agxs_membar. */
+void agxs_bind_membar(struct agxs_bound *bound, const struct agxs_binding *binding)
+{
+   bound->uop.mode = binding->fixed;
+}
+
 void agxs_bind_wait(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    bound->uop.group = (uint8_t)number_at(bound, binding->imm) & 1;
@@ -415,6 +421,8 @@ void agxs_bind_memory(struct agxs_bound *bound, const struct agxs_binding *bindi
    if (binding->src[1])
       set_source(bound, 1, binding->src[1], false, false);
    set_index(bound, binding->src[2]);
+   if (binding->coherency)
+      bound->uop.is_coherent = number_at(bound, binding->coherency) != AGX_ISA_COHERENT_INCOHERENT;
    if (binding->flag) {
       bound->uop.group = (uint8_t)number_at(bound, binding->flag) & 1;
       bound->async_group = bound->uop.group + 1;

@@ -17,6 +17,7 @@ struct agxs_binding {
    uint8_t imm;   /* bitmask, nest, special register, offset */
    uint8_t fixed; /* a number that the row stands for: truth table, integer size ... */
    bool is_signed;
+   uint8_t coherency; /* operand */
 };
 
 /* By enum agx_isa_op; rows without a bind function are not modelled. */
@@ -48,6 +49,7 @@ AGXS_BIND(local);
 AGXS_BIND(mask);
 AGXS_BIND(matrix);
 AGXS_BIND(memory);
+AGXS_BIND(membar);
 AGXS_BIND(mfsr);
 AGXS_BIND(nothing);
 AGXS_BIND(reduce);

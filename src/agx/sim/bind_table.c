@@ -4,6 +4,7 @@
  * the bind function that knows what to do with them.
  */
 #include "agx/sim/bind_impl.h"
+#include "agx/sim/cache.h"
 
 #define AT(row, operand) AGX_ISA_##row##_##operand + 1
 
@@ -66,8 +67,9 @@
    [AGX_ISA_OP_##row] = {agxs_bind_mask,           AGXS_X_##fn,           0,                       \
                          {AT(row, A), AT(row, B)}, .mode = AT(row, COND), .imm = AT(row, NEST),    \
                          .fixed = is_float}
-#define JUMP(row, fn)    [AGX_ISA_OP_##row] = {agxs_bind_jump, AGXS_X_##fn, .imm = AT(row, OFFSET)}
-#define MEMBAR(row)      [AGX_ISA_OP_##row] = {agxs_bind_nothing, AGXS_X_membar}
+#define JUMP(row, fn) [AGX_ISA_OP_##row] = {agxs_bind_jump, AGXS_X_##fn, .imm = AT(row, OFFSET)}
+#define MEMBAR(row, kind)                                                                          \
+   [AGX_ISA_OP_##row] = {agxs_bind_membar, AGXS_X_membar, .fixed = AGXS_MEMBAR_##kind}
 #define REFUSE(row, why) [AGX_ISA_OP_##row] = {agxs_bind_##why, AGXS_X_refuse}
 #define REDUCE(row, is_simd)                                                                       \
    [AGX_ISA_OP_##row] = {agxs_bind_reduce, AGXS_X_reduce,       AT(row, D),                        \
@@ -84,6 +86,7 @@
                          .mode = AT(row, FORMAT),                                                  \
                          .imm = AT(row, MASK),                                                     \
                          .flag = AT(row, GROUP),                                                   \
+                         .coherency = AT(row, COHERENCY),                                          \
                          .fixed = is_store}
 #define LOCAL(row, fn, is_store)                                                                   \
    [AGX_ISA_OP_##row] = {agxs_bind_local,                                                          \
@@ -240,19 +243,19 @@ const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT] = {
                                      .mode = AT(UNIFORM_STORE_RAW, FORMAT),
                                      .imm = AT(UNIFORM_STORE_RAW, MASK)},
    [AGX_ISA_OP_BARRIER] = {agxs_bind_barrier, AGXS_X_barrier},
-   MEMBAR(MEMORY_BARRIER),
-   MEMBAR(IMAGE_BARRIER_1),
-   MEMBAR(IMAGE_BARRIER_2),
-   MEMBAR(IMAGE_BARRIER_3),
-   MEMBAR(IMAGE_BARRIER_4),
-   MEMBAR(FLUSH_MEMORY_TO_TEXTURE),
-   MEMBAR(MEMORY_BARRIER_2),
-   MEMBAR(MEMORY_BARRIER_3),
-   MEMBAR(UNKNOWN_BARRIER_1),
-   MEMBAR(UNKNOWN_BARRIER_2),
-   MEMBAR(DEVICE_BARRIER_1),
-   MEMBAR(DEVICE_BARRIER_2),
-   MEMBAR(MEMBAR),
+   MEMBAR(MEMORY_BARRIER, WORKGROUP),
+   MEMBAR(IMAGE_BARRIER_1, RELEASE),
+   MEMBAR(IMAGE_BARRIER_2, RELEASE),
+   MEMBAR(IMAGE_BARRIER_3, ACQUIRE),
+   MEMBAR(IMAGE_BARRIER_4, ACQUIRE),
+   MEMBAR(FLUSH_MEMORY_TO_TEXTURE, TEXTURE),
+   MEMBAR(MEMORY_BARRIER_2, DEVICE),
+   MEMBAR(MEMORY_BARRIER_3, DEVICE),
+   MEMBAR(UNKNOWN_BARRIER_1, DEVICE),
+   MEMBAR(UNKNOWN_BARRIER_2, DEVICE),
+   MEMBAR(DEVICE_BARRIER_1, DEVICE),
+   MEMBAR(DEVICE_BARRIER_2, DEVICE),
+   MEMBAR(MEMBAR, DEVICE),
    /* Scratch comes without a helper, so its doorbells are always skipped. */
    JUMP(JMP_IF_SKIPPING_DOORBELL, link),
    REFUSE(DOORBELL, helper),

@@ -208,7 +208,7 @@ agx_status agxs_pool_run(struct agxs_pool *pool, const struct agxs_dispatch *dis
    return AGX_OK;
 }
 
-static void add_stats(struct agxs_stats *sum, const struct agxs_stats *more)
+void agxs_stats_add(struct agxs_stats *sum, const struct agxs_stats *more)
 {
    sum->workgroups += more->workgroups;
    sum->simd_groups += more->simd_groups;
@@ -221,7 +221,7 @@ static void add_stats(struct agxs_stats *sum, const struct agxs_stats *more)
 
 void agxs_pool_stats(const struct agxs_pool *pool, struct agxs_stats *stats)
 {
-   add_stats(stats, &pool->own.stats);
+   agxs_stats_add(stats, &pool->own.stats);
    for (uint32_t i = 0; i < pool->helper_count; i++)
-      add_stats(stats, &pool->helpers[i].worker.stats);
+      agxs_stats_add(stats, &pool->helpers[i].worker.stats);
 }

@@ -23,5 +23,7 @@ AGX_MUST_CHECK agx_status agxs_pool_run(struct agxs_pool *pool,
 /* The calling thread's own worker, for preambles and for reading memory. */
 struct agxs_worker *agxs_pool_worker(struct agxs_pool *pool);
 
+void agxs_stats_add(struct agxs_stats *sum, const struct agxs_stats *more);
+
 /* Adds up what all workers counted. */
 void agxs_pool_stats(const struct agxs_pool *pool, struct agxs_stats *stats);

@@ -140,11 +140,13 @@ const struct agxs_uop *AGXS_EXEC(atomic)(struct agxs_group *group, const struct 
       uint32_t value = agxs_get_lane(group, &uop->src[0], 0, i), compare = 0, old = 0;
       if (uop->mode == AGX_ISA_ATOMIC_CMPXCHG)
          compare = agxs_get_lane(group, &uop->src[0], 1, i);
-      uint8_t *at = agxs_tlb_find(&group->worker->tlb, to, AGXS_WRITE);
-      if (at)
+      uint8_t *at = agxs_tlb_atomic_begin(&group->worker->tlb, to);
+      if (at) {
          old = agxs_atomic(at, uop->mode, value, compare);
-      else if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, to, i, "atomic"))
+         agxs_tlb_atomic_end(&group->worker->tlb, to, at);
+      } else if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, to, i, "atomic")) {
          return NULL;
+      }
       if (uop->dst.bits)
          agxs_put_lane(group, &uop->dst, 0, i, old);
    }

@@ -144,7 +144,8 @@ void agxs_group_run(struct agxs_group *group)
    uint64_t units[AGXS_UNIT_LINK + 1] = {0};
    uint64_t limit = options->max_instructions_per_group;
    uint64_t left = limit ? limit - group->instructions : UINT64_MAX;
-   uint64_t turn = AGX_MIN(left, AGXS_TURN);
+   uint32_t own_turn = group->worker->turn;
+   uint64_t turn = AGX_MIN(left, own_turn ? own_turn : AGXS_TURN);
    group->state = AGXS_GROUP_READY;
    bool flushed = agxs_host_flush(true);
    uint64_t count = group->worker->profile ? run_profiled(group, turn, units)

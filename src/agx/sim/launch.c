@@ -218,8 +218,10 @@ static uint64_t count_workgroups(const struct agx_hw_launch *launch)
    return total;
 }
 
-static agx_status run_kernel(struct agxs_run *run, const struct agx_hw_launch *launch,
-                             const struct agx_hw_usc_info *program)
+/* Preamble and kernel of a launch that has threads. *out_cycles: the preamble's. */
+static agx_status prepare_kernel(struct agxs_run *run, const struct agx_hw_launch *launch,
+                                 const struct agx_hw_usc_info *program, struct agxs_dispatch *out,
+                                 uint64_t *out_cycles)
 {
    struct agxs_kernel_request request = {
       .usc_base = run->usc_base,
@@ -229,25 +231,24 @@ static agx_status run_kernel(struct agxs_run *run, const struct agx_hw_launch *l
       .check = run->options->check,
       .profile = run->options->profile,
    };
-   struct agxs_dispatch dispatch;
-   uint64_t preamble = 0;
    if (program->has_preamble)
-      AGX_TRY(run_preamble(run, launch, request, program->preamble_offset, &preamble));
-   AGX_TRY(prepare_dispatch(run, launch, &request, &dispatch));
-   memcpy(dispatch.local, launch->local, sizeof(dispatch.local));
-   memcpy(dispatch.grid, launch->global, sizeof(dispatch.grid));
-   dispatch.shared_bytes = program->shared_B;
-   dispatch.tile_stride_B = program->sample_stride_B;
-   dispatch.stack_words = AGX_MIN(stack_words(program->spill_code), dispatch.kernel->stack_words);
-   AGX_TRY(agxs_pool_run(run->pool, &dispatch));
-   return run->options->profile ? agxs_profile_report(agxs_pool_worker(run->pool), preamble)
-                                : AGX_OK;
+      AGX_TRY(run_preamble(run, launch, request, program->preamble_offset, out_cycles));
+   AGX_TRY(prepare_dispatch(run, launch, &request, out));
+   memcpy(out->local, launch->local, sizeof(out->local));
+   memcpy(out->grid, launch->global, sizeof(out->grid));
+   out->shared_bytes = program->shared_B;
+   out->tile_stride_B = program->sample_stride_B;
+   out->stack_words = AGX_MIN(stack_words(program->spill_code), out->kernel->stack_words);
+   return AGX_OK;
 }
 
-agx_status agxs_run_launch(struct agxs_run *run, const struct agx_hw_launch *launch,
-                           const struct agx_hw_usc_info *program)
+agx_status agxs_run_prepare(struct agxs_run *run, const struct agx_hw_launch *launch,
+                            const struct agx_hw_usc_info *program, struct agxs_dispatch *out,
+                            uint64_t *out_cycles)
 {
    uint64_t limit = run->options->max_workgroups;
+   *out = (struct agxs_dispatch){0};
+   *out_cycles = 0;
    AGX_TRY(check_launch(run, launch, program));
    AGX_TRY(load_all_uniforms(run, launch, program));
    AGX_TRY(load_states(run, launch, program));
@@ -258,6 +259,19 @@ agx_status agxs_run_launch(struct agxs_run *run, const struct agx_hw_launch *lau
                       "dispatch %" PRIu64 ": more than %" PRIu64 " workgroups in a run",
                       run->stats.dispatches, limit);
    if (count && !run->options->no_execute)
-      AGX_TRY(run_kernel(run, launch, program));
+      return prepare_kernel(run, launch, program, out, out_cycles);
    return AGX_OK;
+}
+
+agx_status agxs_run_launch(struct agxs_run *run, const struct agx_hw_launch *launch,
+                           const struct agx_hw_usc_info *program)
+{
+   struct agxs_dispatch dispatch;
+   uint64_t preamble;
+   AGX_TRY(agxs_run_prepare(run, launch, program, &dispatch, &preamble));
+   if (!dispatch.kernel)
+      return AGX_OK;
+   AGX_TRY(agxs_pool_run(run->pool, &dispatch));
+   return run->options->profile ? agxs_profile_report(agxs_pool_worker(run->pool), preamble)
+                                : AGX_OK;
 }

@@ -35,6 +35,7 @@ struct agxs_row {
    uint32_t lane[AGXS_LANES];
 } __attribute__((aligned(64)));
 
+struct agxs_exec_set;
 struct agxs_group;
 struct agxs_profile;
 struct agxs_uop;
@@ -87,6 +88,7 @@ struct agxs_uop {
    uint8_t nest, shift, mask, format, group, count;
    bool invert, saturate, negate, window, prefix, has_index, is_signed;
    bool is_plain;    /* 32-bit registers only, nothing to shift, extend or saturate */
+   bool is_coherent; /* a load or store past the core's caches */
    bool reads_plain; /* the same of the sources alone */
    bool modifies;    /* a source is negated or made positive */
    bool is_always;   /* a condition that compares a constant with itself for equality */
@@ -184,8 +186,10 @@ struct agxs_worker {
    uint32_t workgroup[3];
    struct agxs_image_cache *images; /* unpacked descriptors; NULL until one is used */
    struct agxs_stats stats;
-   struct agxs_shadow_store *shadow; /* check mode, else NULL */
-   struct agxs_profile *profile;     /* with options.profile, from the first launch on; else NULL */
+   uint32_t turn; /* uops that a group runs before the next one; 0: AGXS_TURN */
+   const struct agxs_exec_set *plain_set; /* chaos: what its own functions stand before */
+   struct agxs_shadow_store *shadow;      /* check mode, else NULL */
+   struct agxs_profile *profile; /* with options.profile, from the first launch on; else NULL */
 };
 
 struct agxs_group {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "agx/sim/memory.h"
+#include "agx/sim/cache.h"
 
 #include "base/util.h"
 
-static void forget_all(struct agxs_tlb *tlb)
+void agxs_tlb_forget(struct agxs_tlb *tlb)
 {
    for (unsigned i = 0; i < AGXS_TLB_ENTRIES; i++) {
       tlb->read[i] = (struct agxs_tlb_entry){.page = 1};
@@ -20,7 +20,7 @@ void agxs_tlb_init(struct agxs_tlb *tlb, const struct agxs_memory *memory)
 {
    tlb->memory = memory;
    tlb->generation = read_generation(memory);
-   forget_all(tlb);
+   agxs_tlb_forget(tlb);
 }
 
 void agxs_tlb_refresh(struct agxs_tlb *tlb)
@@ -29,7 +29,8 @@ void agxs_tlb_refresh(struct agxs_tlb *tlb)
    if (generation == tlb->generation)
       return;
    tlb->generation = generation;
-   forget_all(tlb);
+   agxs_cache_drop(tlb);
+   agxs_tlb_forget(tlb);
 }
 
 uint8_t *agxs_tlb_miss(struct agxs_tlb *tlb, uint64_t va, enum agxs_access access)
@@ -38,6 +39,8 @@ uint8_t *agxs_tlb_miss(struct agxs_tlb *tlb, uint64_t va, enum agxs_access acces
    uint8_t *host = tlb->memory->translate(tlb->memory->user, page, access);
    if (!host)
       return NULL;
+   if (tlb->cache)
+      host = agxs_cache_page(tlb, host, access);
    struct agxs_tlb_entry *table = access == AGXS_READ ? tlb->read : tlb->write;
    table[page / AGX_PAGE_BYTES % AGXS_TLB_ENTRIES] =
       (struct agxs_tlb_entry){.page = page, .host = host};

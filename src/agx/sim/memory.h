@@ -45,11 +45,38 @@ static inline uint8_t *agxs_tlb_find(struct agxs_tlb *tlb, uint64_t va, enum agx
    return entry->host + (va & AGXS_PAGE_MASK);
 }
 
+/* Empties the tlb. */
+void agxs_tlb_forget(struct agxs_tlb *tlb);
+
+/* Chaos (cache.c): what the core sees of a page of memory. */
+uint8_t *agxs_cache_page(struct agxs_tlb *tlb, uint8_t *host, enum agxs_access access);
+uint8_t *agxs_cache_texture(struct agxs_tlb *tlb, uint64_t va);
+uint8_t *agxs_cache_atomic_begin(struct agxs_tlb *tlb, uint64_t va);
+void agxs_cache_atomic_end(struct agxs_tlb *tlb, uint64_t va, const uint8_t *at);
+
 /* As agxs_tlb_find for what the texture unit reads. It doesn't see what a core stored before a
- * barrier for textures (membar) or of the stream, which chaos shows. */
+ * barrier for textures (membar) or of the stream, which chaos shows. Read at once: the bytes
+ * may be others after the next access. */
 static inline uint8_t *agxs_tlb_find_texture(struct agxs_tlb *tlb, uint64_t va)
 {
+   if (__builtin_expect(tlb->cache != NULL, 0))
+      return agxs_cache_texture(tlb, va);
    return agxs_tlb_find(tlb, va, AGXS_READ);
+}
+
+/* The word that an atomic works on, in memory that all cores share; after it, agxs_tlb_atomic_end
+ * with the same va and what this gave. NULL when it is not mapped for writing. */
+static inline uint8_t *agxs_tlb_atomic_begin(struct agxs_tlb *tlb, uint64_t va)
+{
+   if (__builtin_expect(tlb->cache != NULL, 0))
+      return agxs_cache_atomic_begin(tlb, va);
+   return agxs_tlb_find(tlb, va, AGXS_WRITE);
+}
+
+static inline void agxs_tlb_atomic_end(struct agxs_tlb *tlb, uint64_t va, const uint8_t *at)
+{
+   if (__builtin_expect(tlb->cache != NULL, 0))
+      agxs_cache_atomic_end(tlb, va, at);
 }
 
 /* Copies length bytes out of GPU memory; false, with *out_bad_va, when a page of

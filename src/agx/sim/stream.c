@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/sim/chaos.h"
 #include "agx/sim/launch.h"
 #include "base/util.h"
 
@@ -21,7 +22,7 @@ static bool read_for_walk(void *user, uint64_t va, void *out, size_t size)
 
 /* Workgroup counts, or thread counts and local sizes, from memory. Counts of
  * workgroups become counts of threads, as in direct launches. */
-static agx_status read_sizes(struct agxs_run *run, struct agx_hw_launch *launch)
+agx_status agxs_run_sizes(struct agxs_run *run, struct agx_hw_launch *launch)
 {
    uint8_t bytes[24];
    bool is_all = launch->mode == AGX_HW_CDM_MODE_INDIRECT_LOCAL;
@@ -46,37 +47,53 @@ static agx_status run_one(void *user, const struct agx_hw_launch *launch,
 {
    struct agxs_run *run = user;
    struct agx_hw_launch sized = *launch;
+   if (run->chaos)
+      return agxs_chaos_add(run, launch, program);
    if (launch->mode != AGX_HW_CDM_MODE_DIRECT)
-      AGX_TRY(read_sizes(run, &sized));
+      AGX_TRY(agxs_run_sizes(run, &sized));
    AGX_TRY(agxs_run_launch(run, &sized, program));
    run->stats.dispatches++;
    return AGX_OK;
 }
 
+/* A barrier has something to order in chaos only. */
+static agx_status see_packet(void *user, const struct agx_hw_packet *packet, uint64_t va,
+                             const void *values)
+{
+   struct agxs_run *run = user;
+   return run->chaos && packet == &agx_hw_cdm_barrier_packet ? agxs_chaos_barrier(run) : AGX_OK;
+}
+
 static agx_status walk_stream(struct agxs_run *run, uint64_t stream_va)
 {
    const struct agx_hw_reader reader = {.user = run, .read = read_for_walk};
-   const struct agx_hw_visitor visitor = {.user = run, .launch = run_one};
+   const struct agx_hw_visitor visitor = {.user = run, .packet = see_packet, .launch = run_one};
    if (stream_va & 3)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "stream at 0x%" PRIx64 ": not 4-aligned", stream_va);
-   return agx_hw_walk_cdm(run->chip, &reader, run->usc_base, stream_va, &visitor);
+   AGX_TRY(agx_hw_walk_cdm(run->chip, &reader, run->usc_base, stream_va, &visitor));
+   return run->chaos ? agxs_chaos_barrier(run) : AGX_OK;
 }
 
 agx_status agxs_run_compute(const struct agx_chip *chip, const struct agxs_memory *memory,
                             const struct agxs_options *options, uint64_t usc_base,
                             uint64_t stream_va, struct agxs_stats *out_stats)
 {
+   struct agxs_options own = *options;
+   own.profile &= options->chaos_seed == 0;
    struct agxs_run run = {
       .chip = chip,
       .memory = memory,
-      .options = options,
+      .options = &own,
       .usc_base = usc_base,
       .set = agxs_exec_best(),
    };
    if (out_stats)
       memset(out_stats, 0, sizeof(*out_stats));
    AGX_TRY(agxs_pool_create(memory, options->thread_count, &run.pool));
-   agx_status status = walk_stream(&run, stream_va);
+   agx_status status = options->chaos_seed ? agxs_chaos_create(&run) : AGX_OK;
+   if (status == AGX_OK)
+      status = walk_stream(&run, stream_va);
+   agxs_chaos_destroy(&run);
    agxs_pool_stats(run.pool, &run.stats);
    agxs_pool_destroy(run.pool);
    for (unsigned i = 0; i < AGXS_KERNEL_CACHE; i++)

@@ -208,11 +208,13 @@ static uint8_t plain_code(uint32_t element_B)
 /* True when the texel's block is stored plainly: what a compressed block holds is not
  * known [U]. */
 static bool check_metadata(const struct agxs_texture *texture, struct agxs_tlb *tlb, uint32_t level,
-                           uint32_t layer, uint32_t x, uint32_t y, struct agxs_image_error *error)
+                           uint32_t layer, uint32_t x, uint32_t y, enum agxs_access access,
+                           struct agxs_image_error *error)
 {
    uint8_t plain = plain_code(texture->layout.element_B);
    uint64_t va = texture->address + agx_layout_meta_offset(&texture->layout, level, layer, x, y);
-   const uint8_t *meta = agxs_tlb_find(tlb, va, AGXS_READ);
+   const uint8_t *meta =
+      access == AGXS_READ ? agxs_tlb_find_texture(tlb, va) : agxs_tlb_find(tlb, va, AGXS_READ);
    *error = (struct agxs_image_error){AGX_DATA_LOSS, va, "compression metadata is not mapped"};
    if (!meta)
       return false;
@@ -231,10 +233,12 @@ uint8_t *agxs_texture_find(const struct agxs_texture *texture, struct agxs_tlb *
                            enum agxs_access access, struct agxs_image_error *error)
 {
    const struct agx_layout *layout = &texture->layout;
-   if (level < layout->meta_level_count && !check_metadata(texture, tlb, level, layer, x, y, error))
+   if (level < layout->meta_level_count &&
+       !check_metadata(texture, tlb, level, layer, x, y, access, error))
       return NULL;
    uint64_t va = texture->address + agx_layout_offset(layout, level, layer, x, y, sample);
-   uint8_t *at = agxs_tlb_find(tlb, va, access);
+   uint8_t *at =
+      access == AGXS_READ ? agxs_tlb_find_texture(tlb, va) : agxs_tlb_find(tlb, va, access);
    *error = (struct agxs_image_error){AGX_DATA_LOSS, va, "a texel is not mapped so"};
    return at;
 }

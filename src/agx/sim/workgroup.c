@@ -45,6 +45,11 @@ static uint32_t threads_of(const struct agxs_dispatch *dispatch)
    return dispatch->local[0] * dispatch->local[1] * dispatch->local[2];
 }
 
+uint32_t agxs_worker_groups(const struct agxs_worker *worker)
+{
+   return (uint32_t)agx_div_up(threads_of(worker->dispatch), AGXS_LANES);
+}
+
 /* Memory of at least count elements in place of *memory, whose content is lost. */
 static agx_status make_room(void **memory, uint64_t *capacity, uint64_t count, size_t size)
 {
@@ -170,10 +175,9 @@ static agx_status run_round(struct agxs_worker *worker, uint32_t count, uint32_t
    return AGX_OK;
 }
 
-agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3])
+void agxs_worker_enter(struct agxs_worker *worker, const uint32_t workgroup[3])
 {
-   uint32_t threads = threads_of(worker->dispatch);
-   uint32_t count = (uint32_t)agx_div_up(threads, AGXS_LANES), left;
+   uint32_t count = agxs_worker_groups(worker);
    agxs_tlb_refresh(&worker->tlb);
    memcpy(worker->workgroup, workgroup, sizeof(worker->workgroup));
    memset(worker->shared, AGXS_POISON_BYTE, worker->dispatch->shared_bytes);
@@ -183,6 +187,12 @@ agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[
    for (uint32_t i = 0; i < count; i++)
       agxs_group_start(worker, i, whole ? ~0u : lanes_inside(worker, i));
    worker->stats.workgroups++;
+}
+
+agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3])
+{
+   uint32_t count = agxs_worker_groups(worker), left;
+   agxs_worker_enter(worker, workgroup);
    if (worker->profile)
       agxs_profile_enter(worker);
    do {

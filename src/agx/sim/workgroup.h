@@ -19,6 +19,11 @@ AGX_MUST_CHECK agx_status agxs_worker_begin(struct agxs_worker *worker,
 /* Runs one workgroup of the launch to its end. */
 AGX_MUST_CHECK agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3]);
 
+/* Its beginning alone: all SIMD-groups at the kernel's start. */
+void agxs_worker_enter(struct agxs_worker *worker, const uint32_t workgroup[3]);
+/* SIMD-groups in a workgroup of the launch. */
+uint32_t agxs_worker_groups(const struct agxs_worker *worker);
+
 /* Sets SIMD-group `index` to the kernel's start, with threads in the lanes `exists`;
  * part of agxs_worker_run. */
 void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exists);
