@@ -805,6 +805,52 @@ static void test_lines(void **state)
    end(&c);
 }
 
+static agx_status run_checked(const char *program)
+{
+   struct image_case c;
+   begin(&c, program);
+   c.launch.options.check = true;
+   c.launch.shared_bytes = 32 * 32 * 16;
+   c.pbe.channels = AGX_HW_CHANNELS_R16G16;
+   agx_status status = run(&c);
+   end(&c);
+   return status;
+}
+
+#define FETCH(r, coord, dim, mask)                                                                 \
+   READ "smpi r=" r " texture=ts0 sampler=ss0 coord=" coord " dim=" dim " mask=" mask              \
+        " lod_mode=auto_lod group=a\n"
+#define SAVE(r)      "store r=" r " base=du4 index=r0 format=i32 mask=x group=a"
+#define IMAGE(coord) "imgw r=r20..r23 texture=ts1 coord=" coord " lod=0 dim=2d"
+
+/* Check mode: a fault each, and next to it what is sound. */
+static void test_checks(void **state)
+{
+   assert_fails(run_checked(FETCH("r20", "r4", "2d", "x") SAVE("r20")), AGX_FAILED_PRECONDITION,
+                "check: r20l is read while an operation of group a will write it");
+   assert_ok(run_checked(FETCH("r20", "r4", "2d", "x") "wait group=a\n" SAVE("r20")));
+   /* Four registers change. */
+   assert_fails(run_checked(FETCH("r20", "r4", "2d", "x") "mov d=r23l a=1\n"),
+                AGX_FAILED_PRECONDITION, "check: r23l is written while an operation of group a");
+   assert_fails(
+      run_checked("mov d=r21 a=1\n" FETCH("r20", "r4", "2d", "x") "wait group=a\n" SAVE("r21")),
+      AGX_FAILED_PRECONDITION, "a texture operation, changed it besides its results");
+   assert_fails(run_checked(FETCH("r20", "r24", "2d", "x")), AGX_FAILED_PRECONDITION,
+                "check: r24 of lane 0 (thread 0) reaches an image address, but bits 0xffffffff are "
+                "undefined: nothing wrote it");
+   assert_fails(run_checked("mov d=r24 a=0\n" FETCH("r20", "r24", "2d", "x")),
+                AGX_FAILED_PRECONDITION,
+                "check: r25 of lane 0 (thread 0) reaches an image address");
+   assert_ok(run_checked("mov d=r24 a=0\nmov d=r25 a=0\n" FETCH("r20", "r24", "2d", "x")));
+   /* Of two channels in memory nobody sees blue and alpha. */
+   assert_fails(
+      run_checked(READ "mov d=r20 a=0\n" IMAGE("r4")), AGX_FAILED_PRECONDITION,
+      "check: r21 of lane 0 (thread 0) reaches an image, but bits 0xffffffff are undefined");
+   assert_ok(run_checked(READ "mov d=r20 a=0\nmov d=r21 a=0\n" IMAGE("r4")));
+   assert_fails(run_checked(READ IMAGE("r24")), AGX_FAILED_PRECONDITION,
+                "check: r24 of lane 0 (thread 0) reaches an image address");
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -815,7 +861,7 @@ int main(void)
       cmocka_unit_test(test_linear_filter),   cmocka_unit_test(test_offset_gather_compare),
       cmocka_unit_test(test_level_of_detail), cmocka_unit_test(test_cube),
       cmocka_unit_test(test_store_outside),   cmocka_unit_test(test_tile),
-      cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_lines),           cmocka_unit_test(test_checks),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

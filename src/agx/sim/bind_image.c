@@ -51,6 +51,8 @@ static void bind_coord(struct agxs_bound *bound, struct agxs_image_op *op, unsig
    unsigned elements = operand->bits == 16 ? dims[op->dim].narrow : dims[op->dim].wide;
    if (!has_layer)
       elements = dims[op->dim].axes;
+   op->coord_axes = dims[op->dim].axes;
+   op->coord_elements = (uint8_t)elements;
    agxs_bound_source(bound, operand, elements, &op->coord);
 }
 

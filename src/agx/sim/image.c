@@ -10,6 +10,7 @@
 #include "agx/sim/lanes.h"
 #include "agx/sim/profile.h"
 #include "agx/sim/sample.h"
+#include "agx/sim/shadow.h"
 #include "base/util.h"
 
 #define CACHE_ENTRIES 64u
@@ -475,8 +476,12 @@ bool agxs_image_write(struct agxs_group *group, const struct agxs_uop *uop)
       const struct agxs_source *data = &access.op->data;
       for (unsigned c = 0; c < 4; c++)
          set_channel(&lookup.texture->format, c, lane_value(&access, data, c), data->bits, &texel);
-      if (!agxs_sample_store(&lookup, &position, &texel, access.op->toward_zero))
-         return fail(&access, &lookup.error);
+      lookup.undefined = agxs_shadow_channels(group, data, i);
+      if (agxs_sample_store(&lookup, &position, &texel, access.op->toward_zero))
+         continue;
+      return lookup.error.status == AGX_FAILED_PRECONDITION
+                ? agxs_shadow_report_channel(group, uop, lookup.undefined, i)
+                : fail(&access, &lookup.error);
    }
    return true;
 }
@@ -515,7 +520,10 @@ static void load_pixel(const struct access *access, const uint8_t *at, uint32_t 
          continue;
       uint32_t from = format->channels ? 0 : c * format->bytes;
       uint32_t value = AGXS_POISON;
-      if (agx_range_fits(from, format->bytes, size))
+      bool is_there = agx_range_fits(from, format->bytes, size);
+      agxs_shadow_tile_load(access->group, dst, slot, access->lane, is_there ? at + from : NULL,
+                            format->bytes, format->is_raw);
+      if (is_there)
          value = agxs_format_load(access->op->format, c, at + from, dst->bits);
       agxs_put_lane(access->group, dst, slot++, access->lane, value);
    }
@@ -530,6 +538,10 @@ static void store_pixel(const struct access *access, uint8_t *at, uint32_t size)
    for (unsigned c = 0; c < (format->channels ? format->channels : 4u); c++) {
       if (!format->channels && !(access->op->mask >> c & 1))
          continue;
+      uint32_t from = format->channels ? 0 : c * format->bytes;
+      if (agx_range_fits(from, format->bytes, size))
+         agxs_shadow_tile_store(access->group, data, slot, access->lane, at + from, format->bytes,
+                                format->is_raw, format->channels && c);
       uint32_t value = lane_value(access, data, slot++);
       packed[c] = data->bits == 16 ? agxs_half_to_single(value) : agxs_flush(value);
       if (!format->channels && agx_range_fits(c * format->bytes, format->bytes, size))
@@ -574,6 +586,22 @@ static void read_pixel(const struct access *access, const struct agxs_texel_form
    }
 }
 
+/* R, G, B, A of a pixel that have undefined bytes; all of a packed one. */
+static uint32_t undefined_channels(const struct access *access,
+                                   const struct agxs_texel_format *target, const uint8_t *at)
+{
+   const struct agxs_format *format = &agxs_formats[access->op->format];
+   uint32_t channels = 0;
+   if (format->channels)
+      return agxs_shadow_is_undefined(access->group, at, format->bytes) ? 15 : 0;
+   for (unsigned c = 0; c < target->count; c++) {
+      bool is_undefined =
+         agxs_shadow_is_undefined(access->group, at + c * format->bytes, format->bytes);
+      channels |= (uint32_t)is_undefined << c;
+   }
+   return channels;
+}
+
 /* Blocks that are wholly written are stored plainly. */
 static bool write_tile_metadata(const struct access *access, struct agxs_lookup *lookup,
                                 const struct agxs_texel_position *corner)
@@ -613,6 +641,7 @@ static bool write_tile(const struct access *access, struct agxs_lookup *lookup,
          return false;
       }
       read_pixel(access, target, at, &texel);
+      lookup->undefined = undefined_channels(access, target, at);
       if (!agxs_sample_store(lookup, &position, &texel, access->op->toward_zero))
          return fail(access, &lookup->error);
    }

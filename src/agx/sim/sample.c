@@ -521,6 +521,15 @@ bool agxs_sample_set_plain(struct agxs_lookup *lookup, const struct agxs_texel_p
       (uint32_t)position->at[1], &lookup->error);
 }
 
+/* Which of R, G, B, A the image's memory takes. */
+static uint32_t stored_channels(const struct agxs_texture *texture)
+{
+   uint32_t channels = 0;
+   for (unsigned c = 0; c < texture->format.count; c++)
+      channels |= 1u << texture->swizzle[c];
+   return channels & 15;
+}
+
 bool agxs_sample_store(struct agxs_lookup *lookup, const struct agxs_texel_position *position,
                        const struct agxs_texel *texel, bool toward_zero)
 {
@@ -536,6 +545,13 @@ bool agxs_sample_store(struct agxs_lookup *lookup, const struct agxs_texel_posit
       return false;
    if (lookup->touch)
       lookup->touch(lookup->user, lookup->error.va, texture->format.bytes);
+   if (lookup->undefined & stored_channels(texture)) {
+      lookup->undefined &= stored_channels(texture);
+      lookup->error =
+         (struct agxs_image_error){AGX_FAILED_PRECONDITION, lookup->error.va,
+                                   "check: bytes of tile memory that nothing stored, to be stored"};
+      return false;
+   }
    unswizzle(texture, texel, &memory);
    agxs_texel_store(&texture->format, &memory, toward_zero, bytes);
    return true;

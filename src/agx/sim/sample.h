@@ -19,6 +19,9 @@ struct agxs_lookup {
    /* Each texel's address, for statistics; may be NULL. */
    void (*touch)(void *user, uint64_t va, unsigned bytes);
    void *user;
+   /* Check mode: R, G, B, A of a texel to store that are undefined (a bit each); after a
+    * failure for that reason, those that would have been stored. */
+   uint32_t undefined;
    struct agxs_image_error error; /* of the last call that failed */
 };
 

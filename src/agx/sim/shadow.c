@@ -93,6 +93,14 @@ static agxs_shadow_rule *const rules[AGXS_X_COUNT] = {
    RULE(shuffle, shuffle),
    RULE(reduce, reduce),
    RULE(matrix, matrix),
+   /* Textures, images, tiles. */
+   RULE(sample, sample),
+   RULE(image_write, image_write),
+   RULE(image_write_block, image_block),
+   RULE(texture_state, image_state),
+   RULE(sampler_state, image_state),
+   RULE(tile_load, tile),
+   RULE(tile_store, tile),
 };
 
 static agx_status make_room(void **memory, uint64_t *capacity, uint64_t count, size_t size)
@@ -308,6 +316,11 @@ void agxs_shadow_put_lane(struct agxs_group *group, const struct agxs_dest *dest
 
 /* ---- reports ---------------------------------------------------------------- */
 
+uint32_t agxs_shadow_pc(const struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return group->kernel->info[uop - group->kernel->uops].pc;
+}
+
 static void describe_origin(struct agxs_origin origin, char *text, size_t capacity)
 {
    char half = origin.at & 1 ? 'h' : 'l';
@@ -321,6 +334,10 @@ static void describe_origin(struct agxs_origin origin, char *text, size_t capaci
       break;
    case AGXS_ORIGIN_SHARED:
       snprintf(text, capacity, "nothing stored threadgroup memory at 0x%x", origin.at);
+      break;
+   case AGXS_ORIGIN_CLOBBERED:
+      snprintf(text, capacity, "pc 0x%x, a texture operation, changed it besides its results",
+               origin.at);
       break;
    case AGXS_ORIGIN_STACK:
       snprintf(text, capacity, "nothing stored stack byte %u", origin.at);
@@ -429,27 +446,6 @@ static uint32_t undefined_lanes(const struct agxs_group *group, const struct agx
    return lanes & group->active;
 }
 
-/* All that it reads must be defined, and so is what it writes: for accesses of which
- * every operand is an address or data, such as those to images. */
-bool agxs_shadow_strict(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   unsigned half = 0;
-   uint32_t lanes = undefined_lanes(group, uop, &half);
-   if (lanes) {
-      struct agxs_source source = {.bank = AGXS_BANK_REG, .row = (uint16_t)(half / 2), .bits = 16};
-      unsigned lane = (unsigned)__builtin_ctz(lanes);
-      source.left = half & 1 ? 0 : 16;
-      uint32_t mask = agxs_shadow_get_lane(group, &source, 0, lane);
-      return agxs_shadow_report(group, uop, &source, 0, lane, mask, "an access to memory");
-   }
-   for (unsigned s = 0; s < AGXS_MAX_SOURCES; s++) {
-      if (uop->src[s].bank == AGXS_BANK_POOL &&
-          !agxs_shadow_demand(group, uop, &uop->src[s], group->active, "an access to memory"))
-         return false;
-   }
-   return agxs_shadow_defines(group, uop);
-}
-
 /* For executions without a rule of their own. */
 static bool propagate_whole(struct agxs_group *group, const struct agxs_uop *uop)
 {
@@ -480,7 +476,7 @@ void agxs_shadow_after(struct agxs_group *group, const struct agxs_uop *uop)
 {
    const struct agxs_uop_regs *regs = regs_of(group, uop);
    struct agxs_shadow *shadow = group->shadow;
-   uint32_t pc = group->kernel->info[uop - group->kernel->uops].pc;
+   uint32_t pc = agxs_shadow_pc(group, uop);
    for (unsigned word = 0; word < 4; word++) {
       for (uint64_t left = regs->discards[word]; left; left &= left - 1) {
          unsigned half = word * 64 + (unsigned)__builtin_ctzll(left);

@@ -18,16 +18,21 @@ typedef bool agxs_shadow_rule(struct agxs_group *group, const struct agxs_uop *u
 #define AGXS_SHADOW_RULES(X)                                                                       \
    /* shadow.c */                                                                                  \
    X(nothing)                                                                                      \
-   X(defines) X(strict) /* shadow_alu.c */                                                         \
-      X(move) X(bitop) X(field) X(shift_high) X(asr) X(bitrev) X(count) X(ffs) X(intl) X(add)      \
-         X(add64) X(add_sat) X(multiply) X(multiply64) X(multiply_sat) X(select) X(whole)          \
-            X(int_to_f) X(derive) /* shadow_memory.c */                                            \
+   X(defines) /* shadow_alu.c */                                                                   \
+   X(move)                                                                                         \
+   X(bitop)                                                                                        \
+   X(field) X(shift_high) X(asr) X(bitrev) X(count) X(ffs) X(intl) X(add) X(add64) X(add_sat)      \
+      X(multiply) X(multiply64) X(multiply_sat) X(select) X(whole) X(int_to_f)                     \
+         X(derive) /* shadow_memory.c */                                                           \
       X(load) X(store) X(atomic) X(lload) X(lstore) X(latomic) X(stack_adjust) X(stack_load)       \
          X(stack_store) X(uniform_store) /* shadow_simd.c */                                       \
-      X(mask) X(jump) X(ballot) X(shuffle) X(reduce) X(matrix)
+      X(sample) X(image_write) X(image_block) X(image_state) X(tile) /* shadow_image.c */ X(mask)  \
+         X(jump) X(ballot) X(shuffle) X(reduce) X(matrix)
 #define X(name) agxs_shadow_rule agxs_shadow_##name;
 AGXS_SHADOW_RULES(X)
 #undef X
+
+uint32_t agxs_shadow_pc(const struct agxs_group *group, const struct agxs_uop *uop);
 
 /* Undefined bits of a source as the instruction sees it: shifted and sign-extended. */
 void agxs_shadow_get(const struct agxs_group *group, const struct agxs_source *source,
