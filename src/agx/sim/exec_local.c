@@ -20,9 +20,10 @@ static bool is_inside(const struct agxs_group *group, const struct agxs_uop *uop
                       struct agxs_row *address)
 {
    uint32_t size = group->worker->dispatch->shared_bytes, outside = 0;
-   if (!agxs_formats[uop->format].is_raw || size < 4 * bytes)
+   uint32_t span = agxs_span(uop, bytes);
+   if (!agxs_formats[uop->format].is_raw || size < span || !group->active)
       return false;
-   uint32_t last = size - 4 * bytes;
+   uint32_t last = size - span;
    struct agxs_row offset;
    AGXS_FOR_LANES (i) {
       offset.lane[i] = address->lane[i] & 0xffff & group->exec.lane[i];
@@ -61,7 +62,8 @@ const struct agxs_uop *AGXS_EXEC(lload)(struct agxs_group *group, const struct a
    bool stop = false;
    agxs_get_local_addresses(group, uop, bytes, &address);
    if (is_inside(group, uop, bytes, &address)) {
-      agxs_load_elements(group, uop, group->worker->shared, &address);
+      agxs_load_elements(group, uop, group->worker->shared, group->worker->dispatch->shared_bytes,
+                         &address);
       return uop + 1;
    }
    unsigned mask = element_mask(uop), step = agxs_formats[uop->format].channels ? 0 : bytes;
@@ -104,7 +106,8 @@ const struct agxs_uop *AGXS_EXEC(lstore)(struct agxs_group *group, const struct 
    if (agxs_formats[uop->format].channels)
       return lstore_packed(group, uop, &address) ? uop + 1 : NULL;
    if (is_inside(group, uop, bytes, &address)) {
-      agxs_store_elements(group, uop, group->worker->shared, &address);
+      agxs_store_elements(group, uop, group->worker->shared, group->worker->dispatch->shared_bytes,
+                          &address);
       return uop + 1;
    }
    AGXS_FOR_LANES (i) {

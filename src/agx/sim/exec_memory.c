@@ -17,8 +17,6 @@
 static uint8_t *common_page(struct agxs_group *group, const uint64_t *va, unsigned span_B,
                             enum agxs_access access, struct agxs_row *offset)
 {
-   if (!group->active)
-      return NULL;
    uint64_t page = va[__builtin_ctz(group->active)] & ~(uint64_t)AGXS_PAGE_MASK;
    uint64_t last = AGX_PAGE_BYTES - span_B;
    uint32_t outside = 0;
@@ -28,6 +26,79 @@ static uint8_t *common_page(struct agxs_group *group, const uint64_t *va, unsign
       offset->lane[i] = (uint32_t)apart & group->exec.lane[i];
    }
    return outside ? NULL : agxs_tlb_find(&group->worker->tlb, page, access);
+}
+
+/* A base that is the same for all lanes with a whole 32-bit register as index, or without: the
+ * usual way to address a buffer, for which 32 bits do. */
+static bool has_uniform_base(const struct agxs_uop *uop)
+{
+   return uop->src[1].bank == AGXS_BANK_POOL && uop->src[1].bits == 64 &&
+          (!uop->has_index || (uop->src[2].bits == 32 && uop->src[2].right == 0));
+}
+
+/* As common_page. Indices that lead into the page lie between two bounds, which are computed
+ * once and clamped to what 32 bits can hold. */
+static uint8_t *indexed_page(struct agxs_group *group, const struct agxs_uop *uop,
+                             unsigned scale_log2, unsigned span_B, enum agxs_access access,
+                             struct agxs_row *offset)
+{
+   const struct agxs_row *base_row = agxs_source_row(group, &uop->src[1]);
+   const uint32_t *index = agxs_source_row(group, &uop->src[2])->lane;
+   const uint64_t base = base_row[0].lane[0] | (uint64_t)base_row[1].lane[0] << 32;
+   const bool is_signed = uop->src[2].is_signed;
+   const uint32_t first = index[__builtin_ctz(group->active)];
+   const int64_t chosen = is_signed ? (int64_t)(int32_t)first : (int64_t)first;
+   const uint64_t place = base + ((uint64_t)chosen << scale_log2);
+   const uint64_t page = place & ~(uint64_t)AGXS_PAGE_MASK;
+   const uint64_t last = page + AGX_PAGE_BYTES - span_B;
+   /* The chosen index is between the bounds, unless its place is beyond last. */
+   int64_t low = chosen - (int64_t)((place - page) >> scale_log2);
+   int64_t high = low + (int64_t)((last - (base + ((uint64_t)low << scale_log2))) >> scale_log2);
+   low = AGX_MAX(low, is_signed ? INT32_MIN : 0);
+   high = AGX_MIN(high, is_signed ? INT32_MAX : (int64_t)UINT32_MAX);
+   if (chosen > high)
+      return NULL;
+   const uint32_t least = (uint32_t)low, room = (uint32_t)(high - low);
+   const uint32_t start = (uint32_t)(base - page);
+   uint32_t outside = 0;
+   AGXS_FOR_LANES (i) {
+      outside |= (index[i] - least > room ? ~0u : 0u) & group->exec.lane[i];
+      offset->lane[i] = (start + (index[i] << scale_log2)) & group->exec.lane[i];
+   }
+   return outside ? NULL : agxs_tlb_find(&group->worker->tlb, page, access);
+}
+
+/* The same without an index. */
+static uint8_t *uniform_page(struct agxs_group *group, const struct agxs_uop *uop,
+                             unsigned scale_log2, unsigned span_B, enum agxs_access access,
+                             struct agxs_row *offset)
+{
+   const struct agxs_row *base = agxs_source_row(group, &uop->src[1]);
+   const uint64_t va =
+      (base[0].lane[0] | (uint64_t)base[1].lane[0] << 32) + ((uint64_t)uop->imm << scale_log2);
+   const uint32_t apart = (uint32_t)(va & AGXS_PAGE_MASK);
+   if (apart > AGX_PAGE_BYTES - span_B)
+      return NULL;
+   AGXS_FOR_LANES (i)
+      offset->lane[i] = apart & group->exec.lane[i];
+   return agxs_tlb_find(&group->worker->tlb, va - apart, access);
+}
+
+/* The page of a raw access and the lanes' offsets in it, or NULL: then it goes lane by lane. */
+static uint8_t *find_page(struct agxs_group *group, const struct agxs_uop *uop,
+                          enum agxs_access access, struct agxs_row *offset)
+{
+   const struct agxs_format *format = &agxs_formats[uop->format];
+   if (!format->is_raw || !group->active)
+      return NULL;
+   unsigned scale = agxs_scale_log2(uop, format->bytes), span_B = agxs_span(uop, format->bytes);
+   if (!has_uniform_base(uop)) {
+      uint64_t va[AGXS_LANES];
+      agxs_get_addresses(group, uop, scale, va);
+      return common_page(group, va, span_B, access, offset);
+   }
+   return uop->has_index ? indexed_page(group, uop, scale, span_B, access, offset)
+                         : uniform_page(group, uop, scale, span_B, access, offset);
 }
 
 /* One element of one lane the slow way; false when the group stops. */
@@ -66,13 +137,12 @@ const struct agxs_uop *AGXS_EXEC(load)(struct agxs_group *group, const struct ag
    const struct agxs_format *format = &agxs_formats[uop->format];
    uint64_t va[AGXS_LANES];
    struct agxs_row offset;
-   agxs_get_addresses(group, uop, agxs_scale_log2(uop, format->bytes), va);
-   const uint8_t *page =
-      format->is_raw ? common_page(group, va, 4u * format->bytes, AGXS_READ, &offset) : NULL;
+   const uint8_t *page = find_page(group, uop, AGXS_READ, &offset);
    if (page) {
-      agxs_load_elements(group, uop, page, &offset);
+      agxs_load_elements(group, uop, page, AGX_PAGE_BYTES, &offset);
       return uop + 1;
    }
+   agxs_get_addresses(group, uop, agxs_scale_log2(uop, format->bytes), va);
    AGXS_FOR_LANES (i) {
       if (group->exec.lane[i] && !load_lane(group, uop, va[i], i))
          return NULL;
@@ -115,13 +185,12 @@ const struct agxs_uop *AGXS_EXEC(store)(struct agxs_group *group, const struct a
    const struct agxs_format *format = &agxs_formats[uop->format];
    uint64_t va[AGXS_LANES];
    struct agxs_row offset;
-   agxs_get_addresses(group, uop, agxs_scale_log2(uop, format->bytes), va);
-   uint8_t *page =
-      format->is_raw ? common_page(group, va, 4u * format->bytes, AGXS_WRITE, &offset) : NULL;
+   uint8_t *page = find_page(group, uop, AGXS_WRITE, &offset);
    if (page) {
-      agxs_store_elements(group, uop, page, &offset);
+      agxs_store_elements(group, uop, page, AGX_PAGE_BYTES, &offset);
       return uop + 1;
    }
+   agxs_get_addresses(group, uop, agxs_scale_log2(uop, format->bytes), va);
    AGXS_FOR_LANES (i) {
       if (group->exec.lane[i] && !store_lane(group, uop, va[i], i))
          return NULL;
