@@ -139,9 +139,9 @@ void agx_virtual_new_program(struct agx_virtual_node *node)
    }
    for (uint32_t ref = node->shared->active_queues; ref;) {
       struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
-      const struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
+      const struct agxv_job *job = AGXV_AT(node, agxv_job, queue->running);
       if (job && job->pid == node->pid)
-         queue->busy = false; /* nobody executes it any more */
+         queue->running = 0; /* nobody executes it any more */
       ref = queue->next_active;
    }
    agxv_reap(node);

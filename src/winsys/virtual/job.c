@@ -97,19 +97,16 @@ void agxv_job_push(struct agx_virtual_node *node, uint32_t ref)
 void agxv_queue_cancel(struct agx_virtual_node *node, uint32_t ref, int32_t error)
 {
    struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
-   uint32_t doomed = queue->first_job;
-   if (queue->busy && doomed) { /* the first executes */
-      uint32_t running = doomed;
-      doomed = AGXV_AT(node, agxv_job, running)->next;
-      atomic_store(&AGXV_AT(node, agxv_job, running)->cancel, true);
-      AGXV_AT(node, agxv_job, running)->next = 0;
-      queue->last_job = running;
-   } else {
-      queue->first_job = queue->last_job = 0;
-   }
+   uint32_t doomed = queue->first_job, running = queue->running;
+   queue->first_job = queue->last_job = running;
    while (doomed) {
-      uint32_t next = AGXV_AT(node, agxv_job, doomed)->next;
-      agxv_job_finish(node, doomed, error);
+      struct agxv_job *job = AGXV_AT(node, agxv_job, doomed);
+      uint32_t next = job->next;
+      job->next = 0;
+      if (doomed == running)
+         atomic_store(&job->cancel, true);
+      else
+         agxv_job_finish(node, doomed, error);
       doomed = next;
    }
 }

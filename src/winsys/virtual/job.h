@@ -22,6 +22,7 @@ struct agxv_stamp {
 
 struct agxv_command {
    uint64_t stream_va;
+   uint16_t barrier; /* of the compute subqueue, as in the header */
    struct agxv_stamp start, end;
 };
 
@@ -32,6 +33,7 @@ struct agxv_job {
    uint32_t fence;     /* fence: this job is done */
    int32_t pid;        /* of the process that executes it */
    atomic_bool cancel; /* the simulator looks at it while it executes */
+   bool is_free;       /* no command of it waits for earlier submissions: for chaos */
    bool is_executed;   /* it only waits for its end to be told */
    int32_t error;      /* then: its outcome */
    int64_t due_ns;     /* when it begins, or its end is told; 0: not decided */

@@ -12,6 +12,8 @@
 #include "winsys/virtual/backing.h"
 #include "winsys/virtual/inject.h"
 
+#define POISON_BYTE 0xa5
+
 struct zombie {
    uint32_t next;
    uint64_t first, pages;
@@ -136,6 +138,8 @@ void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t
       reuse(node, first, pages, backing);
       return;
    }
+   if (node->options.chaos_seed) /* whoever still reads it is to be found out */
+      memset(agxv_memory_at(node, first), POISON_BYTE, pages << AGXV_PAGE_LOG2);
    uint32_t ref = agxv_alloc(node, sizeof(struct zombie));
    if (!ref) /* lost until the node goes, which beats handing it out while it is written */
       return;

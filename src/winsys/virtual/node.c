@@ -54,6 +54,7 @@ static void after_fork_child(void)
    for (struct agx_virtual_node *node = nodes; node; node = node->next) {
       node->pid = getpid();
       node->worker_count = 0;
+      node->executing = 0;
       pthread_mutex_init(&node->local, NULL);
       agxv_lock(node);
       agxv_watch_disown(node);
@@ -110,6 +111,7 @@ static struct agxv_options read_options(void)
       .threads = (uint32_t)number_option("AGX_VIRTUAL_THREADS", 0),
       .instructions = number_option("AGX_VIRTUAL_TIMEOUT", DEFAULT_INSTRUCTIONS),
       .workgroups = number_option("AGX_VIRTUAL_WORKGROUPS", DEFAULT_WORKGROUPS),
+      .chaos_seed = number_option("AGX_VIRTUAL_CHAOS", 0),
       .stats = agxv_stats_parse(getenv("AGX_VIRTUAL_STATS")),
       .memory_bytes = memory & ~(uint64_t)(AGX_UAPI_PAGE_BYTES * 64 - 1),
    };
@@ -242,6 +244,9 @@ void agx_virtual_set_option(struct agx_virtual_node *node, enum agx_virtual_opti
       break;
    case AGX_VIRTUAL_TIMEOUT:
       node->options.instructions = value;
+      break;
+   case AGX_VIRTUAL_CHAOS:
+      node->options.chaos_seed = value;
       break;
    case AGX_VIRTUAL_WORKGROUPS:
       node->options.workgroups = value;

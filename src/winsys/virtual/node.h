@@ -24,6 +24,7 @@ struct agxv_options {
    uint32_t threads;      /* AGX_VIRTUAL_THREADS, 0: one per processor */
    uint64_t instructions; /* AGX_VIRTUAL_TIMEOUT, per SIMD-group, 0: no limit */
    uint64_t workgroups;   /* AGX_VIRTUAL_WORKGROUPS, per command, 0: no limit */
+   uint64_t chaos_seed;   /* AGX_VIRTUAL_CHAOS, 0: off */
    uint64_t memory_bytes; /* AGX_VIRTUAL_MEMORY */
 
    struct agxv_stats stats; /* AGX_VIRTUAL_STATS */
@@ -75,7 +76,8 @@ struct agx_virtual_node {
    size_t mapping_count, mapping_capacity;
 
    /* Under the shared lock. */
-   bool is_mute; /* agxv_tell wakes nobody */
+   bool is_mute;       /* agxv_tell wakes nobody */
+   uint32_t executing; /* jobs of this process */
    struct agxv_watch *watches;
    size_t watch_count, watch_capacity;
    size_t sweep_at; /* count at which the next look for closed ones is due */

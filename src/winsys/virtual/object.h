@@ -66,7 +66,8 @@ struct agxv_queue {
    uint32_t number; /* in the order of creation on the node, from 1 */
    uint32_t first_job, last_job;
    uint32_t next_active;
-   bool busy, active;
+   uint32_t running; /* the job that executes, or 0 */
+   bool active;
 };
 
 struct agxv_syncobj {

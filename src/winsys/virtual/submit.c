@@ -72,6 +72,7 @@ static int take_compute(struct submission *submission, const struct record *reco
       return -EINVAL;
    struct agxv_command *command = &submission->commands[submission->compute_count];
    command->stream_va = compute.cdm_ctrl_stream_base;
+   command->barrier = record->header.cdm_barrier;
    int error = check_stamp(submission, &compute.ts.start, &command->start);
    if (!error)
       error = check_stamp(submission, &compute.ts.end, &command->end);
@@ -220,6 +221,15 @@ static int install_out_syncs(const struct submission *submission, uint32_t fence
    return error;
 }
 
+/* Whether no command waits for earlier submissions. */
+static bool is_free(const struct submission *submission)
+{
+   for (uint32_t i = 0; i < submission->compute_count; i++)
+      if (submission->commands[i].barrier == 0)
+         return false;
+   return true;
+}
+
 /* Queues the job; or, where nothing is to be executed and nothing waited for, completes
  * it here and now. */
 static int push(struct submission *submission, uint32_t queue, uint32_t ready)
@@ -242,6 +252,7 @@ static int push(struct submission *submission, uint32_t queue, uint32_t ready)
    } else {
       struct agxv_job *it = AGXV_AT(node, agxv_job, job);
       it->number = number;
+      it->is_free = is_free(submission);
       it->queue = queue;
       AGXV_AT(node, agxv_queue, queue)->refs++;
       it->ready = ready;

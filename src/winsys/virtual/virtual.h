@@ -128,6 +128,7 @@ enum agx_virtual_option {
    AGX_VIRTUAL_THREADS,    /* of the simulator; 0: one per processor */
    AGX_VIRTUAL_TIMEOUT,    /* instructions per SIMD-group; 0: none */
    AGX_VIRTUAL_CHECK,      /* what hardware leaves undefined ends a submission */
+   AGX_VIRTUAL_CHAOS,      /* a seed; 0: off */
    AGX_VIRTUAL_WORKGROUPS, /* that a command may ask for; 0: no limit */
 };
 /* A fault script (docs/virtual.md), in place of the one that AGX_VIRTUAL_INJECT gave; before

@@ -57,6 +57,7 @@ static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base, 
       .max_instructions_per_group = node->options.instructions,
       .max_workgroups = node->options.workgroups,
       .cancel = execution->cancel,
+      .chaos_seed = agxv_chaos_seed(node, execution->number, execution->command),
       .user = execution,
       .on_fault = agxv_note_fault,
       .profile = node->options.stats.form != AGXV_STATS_NONE,
@@ -95,13 +96,16 @@ static int32_t execute(struct agxv_execution *execution, const struct agxv_job *
 {
    struct agx_virtual_node *node = execution->node;
    const struct agxv_queue *queue = AGXV_AT(node, agxv_queue, job->queue);
+   uint64_t done = 0;
    int32_t error = 0;
    for (uint32_t i = 0; i < job->command_count && !error; i++) {
-      execution->command = i;
-      write_stamp(node, &job->commands[i].start);
+      uint32_t command = agxv_job_command(node, job, done);
+      done |= 1ull << command;
+      execution->command = command;
+      write_stamp(node, &job->commands[command].start);
       if (node->options.execute)
-         error = run_command(execution, queue->usc_exec_base, job->commands[i].stream_va);
-      write_stamp(node, &job->commands[i].end);
+         error = run_command(execution, queue->usc_exec_base, job->commands[command].stream_va);
+      write_stamp(node, &job->commands[command].end);
    }
    return error;
 }
@@ -121,20 +125,33 @@ void agxv_drop_orphans(struct agx_virtual_node *node)
    for (uint32_t ref = node->shared->active_queues; ref;) {
       struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
       const struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
-      if (job && !agxv_process_lives(node, job->pid)) {
-         queue->busy = false;
+      const struct agxv_job *running = AGXV_AT(node, agxv_job, queue->running);
+      if (running && !agxv_process_lives(node, running->pid))
+         queue->running = 0;
+      if (job && !agxv_process_lives(node, job->pid))
          agxv_queue_cancel(node, ref, -ECANCELED);
-      }
       ref = queue->next_active; /* an empty queue stays listed until a worker looks */
    }
 }
 
-/* The queue that goes next, now busy and at the end of the list; 0 when none can before
- * *out_until_ns. */
+/* Puts a queue at the end of the list: it had its turn. */
+static void put_last(struct agx_virtual_node *node, uint32_t *link)
+{
+   uint32_t ref = *link;
+   *link = AGXV_AT(node, agxv_queue, ref)->next_active;
+   uint32_t *end = &node->shared->active_queues;
+   while (*end)
+      end = &AGXV_AT(node, agxv_queue, *end)->next_active;
+   *end = ref;
+   AGXV_AT(node, agxv_queue, ref)->next_active = 0;
+}
+
+/* The job that goes next; 0 when none can before *out_until_ns. */
 static uint32_t pick(struct agx_virtual_node *node, int64_t *out_until_ns)
 {
    *out_until_ns = INT64_MAX;
-   uint32_t *best = NULL, best_priority = 0;
+   uint32_t *best = NULL, best_job = 0;
+   uint64_t best_rank = 0;
    if (node->shared->peers > 1)
       agxv_drop_orphans(node);
    for (uint32_t *link = &node->shared->active_queues; *link;) {
@@ -143,27 +160,18 @@ static uint32_t pick(struct agx_virtual_node *node, int64_t *out_until_ns)
          deactivate(node, link);
          continue;
       }
-      struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
-      bool can = !queue->busy && job->pid == node->pid && agxv_fence_done(node, job->ready) &&
-                 agxv_job_is_due(node, queue, job, out_until_ns);
-      if (can && (!best || queue->priority > best_priority)) {
+      uint64_t rank = 0;
+      uint32_t job = queue->running ? 0 : agxv_queue_next(node, queue, &rank, out_until_ns);
+      if (job && (!best || rank > best_rank)) {
          best = link;
-         best_priority = queue->priority;
+         best_job = job;
+         best_rank = rank;
       }
       link = &queue->next_active;
    }
-   if (!best)
-      return 0;
-   uint32_t ref = *best;
-   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
-   *best = queue->next_active;
-   uint32_t *end = &node->shared->active_queues;
-   while (*end)
-      end = &AGXV_AT(node, agxv_queue, *end)->next_active;
-   *end = ref;
-   queue->next_active = 0;
-   queue->busy = true;
-   return ref;
+   if (best)
+      put_last(node, best);
+   return best_job;
 }
 
 /* Its memory is kept for as long as it executes. The lock is held before and after. */
@@ -185,24 +193,27 @@ static int32_t execute_unlocked(struct agx_virtual_node *node, const struct agxv
    return error;
 }
 
-/* Executes the first job of a queue, or tells the end of one that was executed. The lock is
- * held before and after. */
-static void run_first(struct agx_virtual_node *node, uint32_t ref)
+/* Executes a job, or tells the end of one that was executed: in the order of the queue. The
+ * lock is held before and after. */
+static void run(struct agx_virtual_node *node, uint32_t ref)
 {
-   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
-   uint32_t job_ref = queue->first_job;
-   struct agxv_job *job = AGXV_AT(node, agxv_job, job_ref);
-   if (job->is_executed)
+   struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
+   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, job->queue);
+   if (job->is_executed) {
       job->due_ns = 0;
-   else if (agxv_job_may_execute(node, job))
+   } else if (agxv_job_may_execute(node, job)) {
+      queue->running = ref;
+      node->executing++;
       agxv_job_executed(node, job, execute_unlocked(node, job));
-   queue->busy = false;
-   if (job->due_ns)
+      node->executing--;
+      queue->running = 0;
+   }
+   if (job->due_ns || queue->first_job != ref)
       return;
    queue->first_job = job->next;
    if (!queue->first_job)
       queue->last_job = 0;
-   agxv_job_finish(node, job_ref, job->error);
+   agxv_job_finish(node, ref, job->error);
 }
 
 static void (*thread_start)(void);
@@ -228,9 +239,9 @@ static void *work(void *argument)
       uint32_t seen = atomic_load(&shared->work);
       agxv_watch_scan(node);
       int64_t until_ns;
-      uint32_t queue = pick(node, &until_ns);
-      if (queue) {
-         run_first(node, queue);
+      uint32_t job = pick(node, &until_ns);
+      if (job) {
+         run(node, job);
          continue;
       }
       agxv_unlock(node);
@@ -266,8 +277,8 @@ static void cut_short(struct agx_virtual_node *node)
    agxv_lock(node);
    for (uint32_t ref = node->shared->active_queues; ref;) {
       const struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
-      struct agxv_job *job = AGXV_AT(node, agxv_job, queue->first_job);
-      if (queue->busy && job->pid == node->pid)
+      struct agxv_job *job = AGXV_AT(node, agxv_job, queue->running);
+      if (job && job->pid == node->pid)
          atomic_store(&job->cancel, true);
       ref = queue->next_active;
    }
