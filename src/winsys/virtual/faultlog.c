@@ -4,6 +4,7 @@
  * only the first few of a command are kept and shown, hard ones always.
  */
 #include "winsys/virtual/faultlog.h"
+#include "winsys/virtual/watch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,6 +76,9 @@ void agx_virtual_read_statistics(struct agx_virtual_node *node,
 {
    agxv_lock(node);
    const struct agxv_shared *shared = node->shared;
+   node->sweep_at = 0; /* what clients closed counts no more */
+   agxv_record_sweep(node);
+   agxv_reap(node);
    *out_statistics = (struct agx_virtual_statistics){
       .submissions = shared->submissions,
       .failures = shared->failures,
@@ -85,6 +89,7 @@ void agx_virtual_read_statistics(struct agx_virtual_node *node,
       .hard_faults = shared->hard_faults,
       .injected = shared->injected,
       .memory_bytes = shared->pages_used << AGXV_PAGE_LOG2,
+      .blocks = shared->blocks_used,
    };
    agxv_unlock(node);
 }

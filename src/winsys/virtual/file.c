@@ -144,6 +144,7 @@ void agx_virtual_new_program(struct agx_virtual_node *node)
          queue->running = 0; /* nobody executes it any more */
       ref = queue->next_active;
    }
+   agxv_hold_reap(node, node->pid);
    agxv_reap(node);
    agxv_unlock(node);
 }
@@ -151,6 +152,7 @@ void agx_virtual_new_program(struct agx_virtual_node *node)
 void agxv_reap(struct agx_virtual_node *node)
 {
    agxv_drop_orphans(node);
+   agxv_hold_reap(node, 0);
    for (uint32_t ref = node->shared->files; ref;) {
       const struct agxv_file *it = AGXV_AT(node, agxv_file, ref);
       struct agx_virtual_file ghost = {.node = node, .ref = ref};

@@ -202,8 +202,60 @@ static uint32_t find_mapped(struct agx_virtual_file *file, uint64_t offset, size
    return ref;
 }
 
+uint32_t agxv_hold_gem(struct agx_virtual_node *node, uint32_t gem)
+{
+   uint32_t ref = agxv_alloc(node, sizeof(struct agxv_hold));
+   if (!ref)
+      return 0;
+   uint32_t next = node->shared->holds;
+   *AGXV_AT(node, agxv_hold, ref) = (struct agxv_hold){next, 0, gem, node->pid};
+   if (next)
+      AGXV_AT(node, agxv_hold, next)->before = ref;
+   node->shared->holds = ref;
+   AGXV_AT(node, agxv_gem, gem)->refs++;
+   return ref;
+}
+
+void agxv_hold_end(struct agx_virtual_node *node, uint32_t ref)
+{
+   if (!ref)
+      return;
+   const struct agxv_hold hold = *AGXV_AT(node, agxv_hold, ref);
+   if (hold.next)
+      AGXV_AT(node, agxv_hold, hold.next)->before = hold.before;
+   if (hold.before)
+      AGXV_AT(node, agxv_hold, hold.before)->next = hold.next;
+   else
+      node->shared->holds = hold.next;
+   agxv_free(node, ref, sizeof(hold));
+   agxv_gem_put(node, hold.gem);
+}
+
+void agxv_hold_reap(struct agx_virtual_node *node, int32_t doomed)
+{
+   int32_t lives = 0, dead = doomed; /* asked already */
+   for (uint32_t ref = node->shared->holds; ref;) {
+      const struct agxv_hold *hold = AGXV_AT(node, agxv_hold, ref);
+      uint32_t current = ref;
+      ref = hold->next;
+      if (hold->pid != dead && hold->pid != lives)
+         *(agxv_process_lives(node, hold->pid) ? &lives : &dead) = hold->pid;
+      if (hold->pid == dead)
+         agxv_hold_end(node, current);
+   }
+}
+
+void agxv_hold_again(struct agx_virtual_node *node)
+{
+   for (size_t i = 0; i < node->mapping_count; i++) {
+      struct agxv_mapping *it = &node->mappings[i];
+      if (it->hold) /* where there is no room, the parent's decides alone */
+         it->hold = agxv_hold_gem(node, AGXV_AT(node, agxv_hold, it->hold)->gem);
+   }
+}
+
 static bool add_mapping(struct agx_virtual_node *node, uintptr_t start, uintptr_t end,
-                        uint32_t object)
+                        uint32_t hold)
 {
    if (node->mapping_count == node->mapping_capacity) {
       size_t capacity = node->mapping_capacity ? node->mapping_capacity * 2 : 64;
@@ -213,8 +265,16 @@ static bool add_mapping(struct agx_virtual_node *node, uintptr_t start, uintptr_
       node->mappings = grown;
       node->mapping_capacity = capacity;
    }
-   node->mappings[node->mapping_count++] = (struct agxv_mapping){start, end, object};
+   node->mappings[node->mapping_count++] = (struct agxv_mapping){start, end, hold};
    return true;
+}
+
+/* What lies behind a hole in a mapping is one of its own. Without memory for it, its buffer
+ * just stays for good. */
+static void add_tail(struct agx_virtual_node *node, uintptr_t start, uintptr_t end, uint32_t hold)
+{
+   uint32_t own = hold ? agxv_hold_gem(node, AGXV_AT(node, agxv_hold, hold)->gem) : 0;
+   add_mapping(node, start, end, own);
 }
 
 /* The range is no longer mapped: gives up what it held. Both locks are held. */
@@ -226,17 +286,15 @@ static void drop_mappings(struct agx_virtual_node *node, uintptr_t start, uintpt
          continue;
       bool keeps_head = old.start<start, keeps_tail = old.end> end;
       if (keeps_head && keeps_tail) {
-         /* Without memory for the second part, the buffer just stays for good. */
-         AGXV_AT(node, agxv_gem, old.object)->refs++;
          it->end = start;
-         add_mapping(node, end, old.end, old.object);
+         add_tail(node, end, old.end, old.hold);
       } else if (keeps_head) {
          it->end = start;
       } else if (keeps_tail) {
          it->start = end;
       } else {
          *it = node->mappings[--node->mapping_count];
-         agxv_gem_put(node, old.object);
+         agxv_hold_end(node, old.hold);
          i--;
       }
    }
@@ -272,10 +330,12 @@ static void *map_object(struct agx_virtual_node *node, uint32_t ref, void *addre
    uint64_t host_page = (uint64_t)sysconf(_SC_PAGESIZE);
    pthread_mutex_lock(&node->local);
    drop_mappings(node, start, start + length); /* MAP_FIXED over an older one */
-   bool kept = add_mapping(node, start, start + agx_align_up(length, host_page), ref);
+   uint32_t hold = agxv_hold_gem(node, ref);
+   bool kept = hold && add_mapping(node, start, start + agx_align_up(length, host_page), hold);
    pthread_mutex_unlock(&node->local);
    if (kept)
       return mapped;
+   agxv_hold_end(node, hold);
    munmap(mapped, length);
    *out_errno = ENOMEM;
    return NULL;
@@ -297,7 +357,7 @@ void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t leng
    void *mapped = NULL;
    if (ref)
       mapped = map_object(node, ref, address, length, prot, flags, out_errno);
-   if (ref && !mapped)
+   if (ref)
       agxv_gem_put(node, ref);
    agxv_unlock(node);
    return mapped;

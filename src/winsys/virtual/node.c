@@ -5,10 +5,13 @@
 #include "winsys/virtual/node.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -21,6 +24,7 @@
 #define DEFAULT_INSTRUCTIONS 2000000000ull
 #define DEFAULT_WORKGROUPS   (1ull << 32)
 #define DEFAULT_MEMORY       (16ull << 30)
+#define FORK_WAIT_NS         1000000000ll
 #define MIN_MEMORY           (1ull << 20)
 #define MAX_MEMORY           (1ull << 38)
 
@@ -35,35 +39,63 @@ static void before_fork(void)
    for (struct agx_virtual_node *node = nodes; node; node = node->next) {
       agxv_lock(node);
       pthread_mutex_lock(&node->local);
+      atomic_store(&node->shared->fork_step, AGXV_FORK_BEGUN);
    }
+}
+
+/* The parent keeps the lock until the child has taken its share of files and mappings: else
+ * they might be gone by then. Where no child comes, because it is held up or the fork failed,
+ * it goes on after a second. */
+static void await_child(struct agx_virtual_node *node)
+{
+   _Atomic uint32_t *step = &node->shared->fork_step, nobody = 0;
+   int64_t until_ns = agxv_now_ns() + FORK_WAIT_NS;
+   uint32_t seen = AGXV_FORK_BEGUN;
+   while (seen != AGXV_FORK_DONE && agxv_now_ns() < until_ns) {
+      agxv_sleep(step, &nobody, seen, until_ns);
+      seen = atomic_load(step);
+   }
+   atomic_store(step, AGXV_FORK_DONE);
 }
 
 static void after_fork_parent(void)
 {
    for (struct agx_virtual_node *node = nodes; node; node = node->next) {
+      await_child(node);
       pthread_mutex_unlock(&node->local);
       agxv_unlock(node);
    }
    pthread_mutex_unlock(&nodes_lock);
 }
 
+static void take_share(struct agx_virtual_node *node)
+{
+   agxv_watch_disown(node);
+   agxv_hold_again(node);
+   for (struct agx_virtual_file *file = node->files; file; file = file->next)
+      agxv_file_hold(file);
+   node->shared->peers++;
+}
+
 /* The child has files and mappings too, but no workers, and descriptors stay the parent's
- * to write to. The shared lock is the parent's to give back, which it does now. */
+ * to write to. The shared lock is the parent's, and held for us. */
 static void after_fork_child(void)
 {
    for (struct agx_virtual_node *node = nodes; node; node = node->next) {
+      _Atomic uint32_t *step = &node->shared->fork_step;
+      uint32_t expected = AGXV_FORK_BEGUN;
       node->pid = getpid();
       node->worker_count = 0;
       node->executing = 0;
       pthread_mutex_init(&node->local, NULL);
-      agxv_lock(node);
-      agxv_watch_disown(node);
-      for (size_t i = 0; i < node->mapping_count; i++)
-         AGXV_AT(node, agxv_gem, node->mappings[i].object)->refs++;
-      for (struct agx_virtual_file *file = node->files; file; file = file->next)
-         agxv_file_hold(file);
-      node->shared->peers++;
-      agxv_unlock(node);
+      bool is_held = atomic_compare_exchange_strong(step, &expected, AGXV_FORK_CHILD);
+      if (!is_held)
+         agxv_lock(node);
+      take_share(node);
+      if (!is_held)
+         agxv_unlock(node);
+      atomic_store(step, AGXV_FORK_DONE);
+      syscall(SYS_futex, step, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
    }
    pthread_mutex_init(&nodes_lock, NULL);
 }

@@ -33,7 +33,7 @@ struct agxv_options {
 /* A mapping of a buffer that this process holds. */
 struct agxv_mapping {
    uintptr_t start, end;
-   uint32_t object;
+   uint32_t hold; /* struct agxv_hold */
 };
 
 /* A buffer's own file, mapped over GPU memory; see backing.h. */

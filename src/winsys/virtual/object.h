@@ -52,6 +52,13 @@ struct agxv_gem {
    uint64_t first_page, pages;
 };
 
+/* A process has the buffer mapped, and with it a reference, which goes when it dies. */
+struct agxv_hold {
+   uint32_t next, before;
+   uint32_t gem;
+   int32_t pid;
+};
+
 struct agxv_bound { /* GEM_BIND_OBJECT */
    uint32_t refs;
    uint32_t gem;
@@ -103,6 +110,13 @@ void agxv_file_hold(struct agx_virtual_file *file);
 
 /* A buffer of that many pages, refs 1; 0 when there is no memory. */
 uint32_t agxv_gem_new(struct agx_virtual_node *node, uint64_t pages);
+/* A new reference to the buffer for this process, 0 when the segment is full; and its end. */
+uint32_t agxv_hold_gem(struct agx_virtual_node *node, uint32_t gem);
+void agxv_hold_end(struct agx_virtual_node *node, uint32_t hold);
+/* Ends those of processes that died, or with a pid of that process. */
+void agxv_hold_reap(struct agx_virtual_node *node, int32_t pid);
+/* After a fork: this process holds what its mappings say. */
+void agxv_hold_again(struct agx_virtual_node *node);
 void agxv_gem_put(struct agx_virtual_node *node, uint32_t ref);
 void agxv_bound_put(struct agx_virtual_node *node, uint32_t ref);
 void agxv_queue_put(struct agx_virtual_node *node, uint32_t ref);

@@ -57,6 +57,7 @@ uint32_t agxv_alloc(struct agx_virtual_node *node, uint64_t size)
       return 0;
    uint32_t ref = shared->free_blocks[class];
    if (ref) {
+      shared->blocks_used++;
       memcpy(&shared->free_blocks[class], agxv_at(node, ref), sizeof(uint32_t));
       memset(agxv_at(node, ref), 0, size);
       return ref;
@@ -66,6 +67,7 @@ uint32_t agxv_alloc(struct agx_virtual_node *node, uint64_t size)
       return 0;
    ref = (uint32_t)(shared->top_B / AGXV_UNIT_BYTES);
    shared->top_B += bytes;
+   shared->blocks_used++;
    return ref;
 }
 
@@ -74,6 +76,7 @@ void agxv_free(struct agx_virtual_node *node, uint32_t ref, uint64_t size)
    if (!ref)
       return;
    unsigned class = size_class(size);
+   node->shared->blocks_used--;
    memcpy(agxv_at(node, ref), &node->shared->free_blocks[class], sizeof(uint32_t));
    node->shared->free_blocks[class] = ref;
 }

@@ -33,6 +33,12 @@
 
 struct agx_virtual_node;
 
+enum agxv_fork_step {
+   AGXV_FORK_DONE,
+   AGXV_FORK_BEGUN,
+   AGXV_FORK_CHILD
+};
+
 /* A command that executes now; see memory.h. */
 struct agxv_running {
    uint64_t since; /* 0: free */
@@ -47,6 +53,7 @@ struct agxv_shared {
    pthread_mutex_t lock;
 
    /* Block allocator. */
+   uint64_t blocks_used;
    uint64_t top_B;
    uint32_t free_blocks[AGXV_SIZE_CLASSES];
 
@@ -63,8 +70,12 @@ struct agxv_shared {
    uint64_t run_count;
    struct agxv_running running[AGXV_MAX_RUNNING];
 
+   /* Between a parent and its forked child, who share the lock meanwhile; see node.c. */
+   _Atomic uint32_t fork_step;
+
    /* Buffers with a file of their own: struct agxv_backing, and how often the list changed. */
    uint32_t backings;
+   uint32_t holds; /* struct agxv_hold: mappings of buffers by processes */
    uint64_t backing_serials, backing_changes;
 
    uint64_t fence_contexts;

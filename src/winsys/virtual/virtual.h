@@ -91,6 +91,7 @@ struct agx_virtual_statistics {
    uint64_t soft_loads, soft_stores, hard_faults;
    uint64_t injected;     /* what a script made happen */
    uint64_t memory_bytes; /* GPU memory in use now */
+   uint64_t blocks;       /* of the node's own state in use now */
 };
 void agx_virtual_read_statistics(struct agx_virtual_node *node,
                                  struct agx_virtual_statistics *out_statistics);
