@@ -15,6 +15,7 @@ help:
 	@echo "make test-aarch64  cross-build for aarch64 and run the unit tests under qemu-user"
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
 	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
+	@echo "make soak          ten million random requests to the virtual device, under ASan+UBSan"
 	@echo "make format        lay out the sources with clang-format"
 	@echo "make clean         remove everything that was built"
 
@@ -80,6 +81,16 @@ fuzz: deps
 	   build-fuzz/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) build-fuzz/corpus/$$target || exit 1; \
 	done
 
+# Random requests to the virtual device's node; `make test` sends two million of them.
+SOAK_IOCTLS ?= 10000000
+SOAK_SEED   ?= 1
+soak: deps
+	@[ -f build-asan/build.ninja ] || meson setup build-asan $(SETUP) -Doptimization=1 \
+	   -Db_sanitize=address,undefined -Db_lundef=false
+	ninja -C build-asan -j $(JOBS) tests/virtual/virtual_soak_test
+	AGX_SOAK_REQUESTS=$(SOAK_IOCTLS) AGX_SOAK_SEED=$(SOAK_SEED) \
+	   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build-asan/tests/virtual/virtual_soak_test
+
 SOURCES = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(SOURCES)
@@ -89,4 +100,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz format check-format clean
+.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz soak format check-format clean
