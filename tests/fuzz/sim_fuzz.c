@@ -71,6 +71,38 @@ static void put_input(unsigned where, const uint8_t *bytes, size_t size)
       memory[place[where] + size] = 0x88; /* where it falls through */
 }
 
+#define DESCRIPTORS_AT   (DATA_AT + 64)
+#define DESCRIPTOR_BYTES 72u /* texture, PBE, sampler with a border */
+
+/* Puts the data page's address into a descriptor, whose field starts at that bit. */
+static void aim(uint8_t *descriptor, unsigned start)
+{
+   uint64_t address = (BASE + DATA_AT) >> 4;
+   for (unsigned i = 0; i < 36; i++) {
+      uint8_t bit = (uint8_t)(1u << (start + i) % 8), *at = &descriptor[(start + i) / 8];
+      *at = address >> i & 1 ? *at | bit : *at & (uint8_t)~bit;
+   }
+}
+
+/* Both texture states and a sampler with what the input says; their images lie in the data
+ * page at least in part. Returns how much of the input that took. */
+static size_t put_descriptors(const uint8_t *bytes, size_t size)
+{
+   const uint64_t at = BASE + DESCRIPTORS_AT;
+   const uint64_t texture = 0xdd | 2u << 20 | at >> 3 << 27;
+   const uint64_t sampler = 0x9d | 1u << 20 | (at + 48) >> 3 << 27;
+   const uint32_t words[] = {(uint32_t)texture, (uint32_t)(texture >> 32), (uint32_t)sampler,
+                             (uint32_t)(sampler >> 32)};
+   size = AGX_MIN(size, DESCRIPTOR_BYTES);
+   memmove(memory + WORDS_AT + sizeof(words), memory + WORDS_AT, 64);
+   put_words(WORDS_AT, words, AGX_COUNT(words));
+   memory[STREAM_AT + 1] |= 7 << 1; /* 16 extended samplers */
+   memcpy(memory + DESCRIPTORS_AT, bytes, size);
+   aim(memory + DESCRIPTORS_AT, 66);
+   aim(memory + DESCRIPTORS_AT + 24, 64);
+   return size;
+}
+
 /* Whatever was counted can be printed; its sums are those of its instructions. */
 static void on_dispatch(void *user, const struct agxs_dispatch_stats *stats)
 {
@@ -109,7 +141,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
    };
    struct agxs_stats stats;
    put_sound_input((data[0] & 3) == 1);
-   put_input(data[0] & 3, data + 1, size - 1);
+   size_t taken = data[0] & 32 ? put_descriptors(data + 1, size - 1) : 0;
+   put_input(data[0] & 3, data + 1 + taken, size - 1 - taken);
    agx_status status =
       agxs_run_compute(&chip, &interface, &options, BASE, BASE + STREAM_AT, &stats);
    bool is_named = status == AGX_OK || status == AGX_INVALID_ARGUMENT ||

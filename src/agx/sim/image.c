@@ -69,11 +69,12 @@ static bool fail(const struct access *access, const struct agxs_image_error *err
    return false;
 }
 
-/* The thread's error text, as the instruction's. */
+/* The thread's error text, as the instruction's: a descriptor is not modelled, or none. */
 static bool fail_with(const struct access *access, agx_status status)
 {
    char text[160];
    agx_error_text(text, sizeof(text));
+   status = status == AGX_UNIMPLEMENTED ? status : AGX_INVALID_ARGUMENT;
    agxs_group_fail(access->group, access->uop, status, "%s", text);
    return false;
 }
