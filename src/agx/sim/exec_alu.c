@@ -50,26 +50,47 @@ static inline uint32_t shift_addend(const struct addend *addend, uint32_t value)
    return (((value ^ addend->flip) - addend->flip) << addend->shift) & addend->keep;
 }
 
-static void shift_addend64(const struct agxs_uop *uop, uint64_t *value)
+/* value + addend, in words: negated, shifted, added with carry. Only where lanes are active. */
+AGXS_INLINE void add_wide(struct agxs_group *group, const struct agxs_uop *uop, const uint32_t *low,
+                          const uint32_t *high, const struct agxs_wide addend, bool is_simple)
 {
-   uint64_t flip = uop->negate ? ~0ull : 0;
-   uint64_t keep = uop->shift < 5 ? ~0ull : 0;
-   unsigned shift = uop->shift & 7;
-   AGXS_FOR_LANES (i)
-      value[i] = (((value[i] ^ flip) - flip) << shift) & keep;
+   const uint32_t flip = uop->negate ? ~0u : 0, keep = uop->shift < 5 ? ~0u : 0;
+   const unsigned shift = uop->shift & 7;
+   const uint32_t *exec = group->exec.lane;
+   uint32_t *d = group->regs[uop->dst.row].lane, *dh = group->regs[uop->dst.row + 1].lane;
+   AGXS_EACH_LANE (i) {
+      uint32_t b = addend.low[i], bh = addend.high[i];
+      if (!is_simple) {
+         const uint32_t one = flip & 1, x = (b ^ flip) + one;
+         const uint32_t xh = (bh ^ flip) + (x < one ? 1u : 0u);
+         bh = (xh << shift | x >> 1 >> (31 - shift)) & keep;
+         b = x << shift & keep;
+      }
+      const uint32_t written = exec[i];
+      const uint32_t sum = low[i] + b;
+      const uint32_t sum_high = high[i] + bh + (sum < b ? 1u : 0u);
+      d[i] = (d[i] & ~written) | (sum & written);
+      dh[i] = (dh[i] & ~written) | (sum_high & written);
+   }
+}
+
+static void put_sum(struct agxs_group *group, const struct agxs_uop *uop, const uint32_t *low,
+                    const uint32_t *high, const struct agxs_wide addend)
+{
+   if (uop->negate || uop->shift)
+      add_wide(group, uop, low, high, addend, false);
+   else
+      add_wide(group, uop, low, high, addend, true);
 }
 
 INT_OPERATION(iadd, const struct addend addend = addend_of(uop), x + shift_addend(&addend, y))
 
 const struct agxs_uop *AGXS_EXEC(iadd64)(struct agxs_group *group, const struct agxs_uop *uop)
 {
-   uint64_t a[AGXS_LANES], b[AGXS_LANES];
-   agxs_get_i64(group, &uop->src[0], a);
-   agxs_get_i64(group, &uop->src[1], b);
-   shift_addend64(uop, b);
-   AGXS_FOR_LANES (i)
-      a[i] += b[i];
-   agxs_put_u64(group, &uop->dst, a);
+   struct agxs_row room[4];
+   const struct agxs_wide a = agxs_get_wide(group, &uop->src[0], &room[0]);
+   const struct agxs_wide b = agxs_get_wide(group, &uop->src[1], &room[2]);
+   put_sum(group, uop, a.low, a.high, b);
    return uop + 1;
 }
 
@@ -105,16 +126,26 @@ const struct agxs_uop *AGXS_EXEC(iadd_sat)(struct agxs_group *group, const struc
 
 INT_OPERATION(imadd, const struct addend addend = addend_of(uop), x *y + shift_addend(&addend, z))
 
+AGXS_INLINE uint32_t multiply_high(uint32_t x, uint32_t y)
+{
+   return (uint32_t)((uint64_t)x * y >> 32);
+}
+
 const struct agxs_uop *AGXS_EXEC(imadd64)(struct agxs_group *group, const struct agxs_uop *uop)
 {
-   uint64_t a[AGXS_LANES], b[AGXS_LANES], c[AGXS_LANES];
-   agxs_get_i64(group, &uop->src[0], a);
-   agxs_get_i64(group, &uop->src[1], b);
-   agxs_get_i64(group, &uop->src[2], c);
-   shift_addend64(uop, c);
-   AGXS_FOR_LANES (i)
-      a[i] = a[i] * b[i] + c[i];
-   agxs_put_u64(group, &uop->dst, a);
+   struct agxs_row room[6], low, high;
+   const struct agxs_wide a = agxs_get_wide(group, &uop->src[0], &room[0]);
+   const struct agxs_wide b = agxs_get_wide(group, &uop->src[1], &room[2]);
+   const struct agxs_wide c = agxs_get_wide(group, &uop->src[2], &room[4]);
+   AGXS_FOR_LANES (i) {
+      low.lane[i] = a.low[i] * b.low[i];
+      high.lane[i] = multiply_high(a.low[i], b.low[i]);
+   }
+   if (!a.is_short || !b.is_short) {
+      AGXS_FOR_LANES (i)
+         high.lane[i] += a.high[i] * b.low[i] + a.low[i] * b.high[i];
+   }
+   put_sum(group, uop, low.lane, high.lane, c);
    return uop + 1;
 }
 

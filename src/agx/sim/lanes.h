@@ -143,6 +143,28 @@ static inline void agxs_get_i64(const struct agxs_group *group, const struct agx
    }
 }
 
+/* A source of any size as two rows of words, extended by its own rule: its own registers
+ * where they will do, else room, filled. */
+struct agxs_wide {
+   const uint32_t *low, *high;
+   bool is_short; /* high is 0 */
+};
+
+static inline struct agxs_wide agxs_get_wide(const struct agxs_group *group,
+                                             const struct agxs_source *source,
+                                             struct agxs_row room[2])
+{
+   const struct agxs_row *row = agxs_source_row(group, source);
+   if (source->bits == 64)
+      return (struct agxs_wide){row[0].lane, row[1].lane, false};
+   if (source->right)
+      agxs_get_u32(group, source, &room[0]);
+   const uint32_t *low = source->right ? room[0].lane : row->lane;
+   AGXS_FOR_LANES (i)
+      room[1].lane[i] = source->is_signed ? (uint32_t)((int32_t)low[i] >> 31) : 0;
+   return (struct agxs_wide){low, room[1].lane, !source->is_signed};
+}
+
 static inline void agxs_put_u32(struct agxs_group *group, const struct agxs_dest *dest,
                                 const struct agxs_row *value)
 {

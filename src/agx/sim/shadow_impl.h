@@ -21,9 +21,10 @@ typedef bool agxs_shadow_rule(struct agxs_group *group, const struct agxs_uop *u
    X(defines) /* shadow_alu.c */                                                                   \
    X(move)                                                                                         \
    X(bitop)                                                                                        \
-   X(field) X(shift_high) X(asr) X(bitrev) X(count) X(ffs) X(intl) X(add) X(add64) X(add_sat)      \
-      X(multiply) X(multiply64) X(multiply_sat) X(select) X(whole) X(int_to_f)                     \
-         X(derive) /* shadow_memory.c */                                                           \
+   X(field)                                                                                        \
+   X(shift_high)                                                                                   \
+   X(asr) X(bitrev) X(count) X(ffs) X(intl) X(add) X(add64) X(add_sat) X(multiply) X(multiply64)   \
+      X(multiply_sat) X(select) X(whole) X(int_to_f) X(derive) /* shadow_memory.c */               \
       X(load) X(store) X(atomic) X(lload) X(lstore) X(latomic) X(stack_adjust) X(stack_load)       \
          X(stack_store) X(uniform_store) /* shadow_simd.c */                                       \
       X(sample) X(image_write) X(image_block) X(image_state) X(tile) /* shadow_image.c */ X(mask)  \
