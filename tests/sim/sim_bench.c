@@ -34,6 +34,7 @@ static const struct {
    {"exp2", "exp2 d=r5 a=r6"},
    {"u32_to_f", "u32_to_f d=r5 a=r6 round=rte"},
    {"f_to_u32", "f_to_u32 d=r5 a=r6 round=rtz"},
+   {"mfsr", "mfsr d=r5 sr=thread_in_grid_x"},
    {"icsel", "icsel d=r5 a=r5 b=r6 x=r7 y=r8 cond=ult"},
    {"fcsel", "fcsel d=r5 a=r5 b=r6 x=r7 y=r8 cond=flt"},
    {"if pop", "if_icmp a=r5 b=r6 nest=1 cond=ieq; pop_exec nest=1"},

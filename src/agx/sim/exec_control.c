@@ -197,13 +197,25 @@ const struct agxs_uop *AGXS_EXEC(barrier)(struct agxs_group *group, const struct
    return NULL;
 }
 
-/* Position of the lane's thread in its workgroup. */
-static uint32_t thread_position(const struct agxs_group *group, unsigned lane, unsigned axis)
+/* Quotients of numbers below 1024 by numbers up to 1024, as products. */
+#define QUOTIENT_BITS 20
+AGXS_INLINE uint32_t reciprocal(uint32_t divisor)
 {
-   const uint32_t *local = group->worker->dispatch->local;
-   uint32_t flat = group->index * AGXS_LANES + lane;
-   uint32_t below = axis == 0 ? 1 : axis == 1 ? local[0] : local[0] * local[1];
-   return flat / below % local[axis];
+   return (1u << QUOTIENT_BITS) / divisor + 1;
+}
+
+/* Positions of the threads in their workgroup along an axis, counted from `first`. */
+static void thread_positions(const struct agxs_group *group, unsigned axis, uint32_t first,
+                             struct agxs_row *out)
+{
+   const uint32_t *local = group->worker->dispatch->local, size = local[axis];
+   const uint32_t below = axis == 0 ? 1 : axis == 1 ? local[0] : local[0] * local[1];
+   const uint32_t per_below = reciprocal(below), per_size = reciprocal(size);
+   const uint32_t flat = group->index * AGXS_LANES;
+   AGXS_FOR_LANES (i) {
+      const uint32_t along = (flat + i) * per_below >> QUOTIENT_BITS;
+      out->lane[i] = first + along - (along * per_size >> QUOTIENT_BITS) * size;
+   }
 }
 
 /* Active lanes below this one, in the window of `width` lanes that it belongs to. */
@@ -218,7 +230,7 @@ static uint32_t active_quad(const struct agxs_group *group, unsigned lane)
    return (uint32_t)__builtin_popcount(group->active >> (lane & ~3u) & 15);
 }
 
-/* Decoding lets only these registers through (bind.c). */
+/* Decoding lets only these registers through (bind.c), and the positions of threads. */
 static uint32_t special_register(const struct agxs_group *group, unsigned number, unsigned lane)
 {
    const struct agxs_worker *worker = group->worker;
@@ -230,11 +242,6 @@ static uint32_t special_register(const struct agxs_group *group, unsigned number
       return local[number - AGX_ISA_SR_THREADS_PER_THREADGROUP_X];
    case AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_X ... AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_Z:
       return local[number - AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_X];
-   case AGX_ISA_SR_THREAD_IN_THREADGROUP_X ... AGX_ISA_SR_THREAD_IN_THREADGROUP_Z:
-      return thread_position(group, lane, number - AGX_ISA_SR_THREAD_IN_THREADGROUP_X);
-   case AGX_ISA_SR_THREAD_IN_GRID_X ... AGX_ISA_SR_THREAD_IN_GRID_Z:
-      number -= AGX_ISA_SR_THREAD_IN_GRID_X;
-      return worker->workgroup[number] * local[number] + thread_position(group, lane, number);
    case AGX_ISA_SR_THREAD_INDEX_IN_THREADGROUP:
       return group->index * AGXS_LANES + lane;
    case AGX_ISA_SR_THREAD_INDEX_IN_SIMDGROUP:
@@ -256,11 +263,38 @@ static uint32_t special_register(const struct agxs_group *group, unsigned number
    }
 }
 
+static bool differs_by_lane(unsigned number)
+{
+   return number == AGX_ISA_SR_THREAD_INDEX_IN_THREADGROUP ||
+          number == AGX_ISA_SR_THREAD_INDEX_IN_SIMDGROUP ||
+          (number >= AGX_ISA_SR_ACTIVE_THREAD_INDEX_IN_QUADGROUP &&
+           number <= AGX_ISA_SR_TOTAL_ACTIVE_THREADS_IN_SIMDGROUP);
+}
+
+static void get_special(const struct agxs_group *group, unsigned number, struct agxs_row *out)
+{
+   const struct agxs_worker *worker = group->worker;
+   unsigned in_group = number - AGX_ISA_SR_THREAD_IN_THREADGROUP_X;
+   unsigned in_grid = number - AGX_ISA_SR_THREAD_IN_GRID_X;
+   if (in_group < 3) {
+      thread_positions(group, in_group, 0, out);
+   } else if (in_grid < 3) {
+      uint32_t first = worker->workgroup[in_grid] * worker->dispatch->local[in_grid];
+      thread_positions(group, in_grid, first, out);
+   } else if (differs_by_lane(number)) {
+      AGXS_FOR_LANES (i)
+         out->lane[i] = special_register(group, number, i);
+   } else {
+      const uint32_t value = special_register(group, number, 0);
+      AGXS_FOR_LANES (i)
+         out->lane[i] = value;
+   }
+}
+
 const struct agxs_uop *AGXS_EXEC(mfsr)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct agxs_row d;
-   AGXS_FOR_LANES (i)
-      d.lane[i] = special_register(group, (unsigned)uop->imm, i);
+   get_special(group, (unsigned)uop->imm, &d);
    agxs_put_u32(group, &uop->dst, &d);
    return uop + 1;
 }

@@ -154,25 +154,56 @@ const struct agxs_uop *AGXS_EXEC(int_to_f)(struct agxs_group *group, const struc
    return uop + 1;
 }
 
-/* Clamped to the integer's range; NaN gives 0. */
-static inline uint32_t float_to_int(double value, double low, double high)
+/* Clamped to the integer's range; NaN gives 0. Conversions cut fractions off. Only what fits
+ * is converted, so that all machines agree. */
+#define BELOW_2_31 2147483520.0f /* the largest float that is */
+
+AGXS_INLINE float bound(float x, float low, float high)
 {
-   if (!(value == value))
-      return 0;
-   value = value < low ? low : value > high ? high : value;
-   return value < 0.0 ? (uint32_t)(int32_t)value : (uint32_t)value;
+   const float least = x > low ? x : low; /* NaN: low */
+   return least < high ? least : high;
+}
+
+AGXS_INLINE uint32_t to_u32(float x)
+{
+   const uint32_t large = x >= 2147483648.0f ? 0x80000000u : 0;
+   const float rest = x - (large ? 2147483648.0f : 0.0f);
+   const uint32_t value = (uint32_t)(int32_t)bound(rest, 0.0f, BELOW_2_31) | large;
+   return x >= 4294967296.0f ? ~0u : value;
+}
+
+AGXS_INLINE uint32_t to_s32(float x)
+{
+   const uint32_t ordered = x == x ? ~0u : 0;
+   const uint32_t value = (uint32_t)(int32_t)bound(x, -2147483648.0f, BELOW_2_31) & ordered;
+   return x >= 2147483648.0f ? 0x7fffffffu : value;
+}
+
+AGXS_INLINE uint32_t to_small(float x, float low, float high)
+{
+   const uint32_t ordered = x == x ? ~0u : 0;
+   return (uint32_t)(int32_t)bound(x, low, high) & ordered;
 }
 
 const struct agxs_uop *AGXS_EXEC(f_to_int)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct agxs_row a;
-   double span = (double)(1ull << (uop->is_signed ? uop->count - 1 : uop->count));
-   double low = uop->is_signed ? -span : 0.0, high = span - 1.0;
-   bool nearest = uop->mode == AGX_ISA_ROUND_RTE;
    agxs_get_float(group, &uop->src[0], &a);
-   AGXS_FOR_LANES (i) {
-      float x = agxs_float(a.lane[i]);
-      a.lane[i] = float_to_int((double)(nearest ? round_to_even(x) : truncf(x)), low, high);
+   if (uop->mode == AGX_ISA_ROUND_RTE) {
+      AGXS_FOR_LANES (i)
+         a.lane[i] = agxs_bits(round_to_even(agxs_float(a.lane[i])));
+   }
+   if (uop->count != 32) {
+      const float span = (float)(1u << (uop->is_signed ? uop->count - 1 : uop->count));
+      const float low = uop->is_signed ? -span : 0.0f, high = span - 1.0f;
+      AGXS_FOR_LANES (i)
+         a.lane[i] = to_small(agxs_float(a.lane[i]), low, high);
+   } else if (uop->is_signed) {
+      AGXS_FOR_LANES (i)
+         a.lane[i] = to_s32(agxs_float(a.lane[i]));
+   } else {
+      AGXS_FOR_LANES (i)
+         a.lane[i] = to_u32(agxs_float(a.lane[i]));
    }
    agxs_put_u32(group, &uop->dst, &a);
    return uop + 1;
