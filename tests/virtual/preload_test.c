@@ -5,9 +5,13 @@
  * library of a process, before any that LD_PRELOAD names.
  */
 #include <dlfcn.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sanitized.h"
 #include "support.h"
@@ -49,18 +53,72 @@ static void the_chip_is_chosen_by_name(void **state)
    assert_non_null(strstr(output, "chip 6020\n"));
 }
 
-static void every_way_leads_to_the_node(void **state)
+/* What `agx virtual` with these arguments prints; returns its exit code. */
+static int run_tool(const char *environment, const char *arguments, const char *client,
+                    char *output, size_t capacity)
 {
-   if (SANITIZED)
-      skip();
-   char command[2048], output[4096];
-   snprintf(command, sizeof(command), "AGX_VIRTUAL_LIBRARY='%s' '%s' virtual -- '%s' 2>&1",
-            getenv("AGX_TEST_PRELOAD"), getenv("AGX_TEST_TOOL"), getenv("AGX_TEST_WAYS_CLIENT"));
+   char command[4096];
+   snprintf(command, sizeof(command), "%s AGX_VIRTUAL_LIBRARY='%s' '%s' virtual %s -- '%s' 2>&1",
+            environment, getenv("AGX_TEST_PRELOAD"), getenv("AGX_TEST_TOOL"), arguments, client);
    FILE *pipe = popen(command, "r");
    assert_non_null(pipe);
-   output[fread(output, 1, sizeof(output) - 1, pipe)] = 0;
-   assert_int_equal(pclose(pipe), 0);
+   output[fread(output, 1, capacity - 1, pipe)] = 0;
+   int status = pclose(pipe);
+   assert_true(WIFEXITED(status));
+   return WEXITSTATUS(status);
+}
+
+static void every_way_leads_to_the_node(void **state)
+{
+   char output[4096];
+   if (SANITIZED)
+      skip();
+   assert_int_equal(run_tool("", "", getenv("AGX_TEST_WAYS_CLIENT"), output, sizeof(output)), 0);
    assert_string_equal(output, "fine\n");
+}
+
+static bool has_seccomp(void)
+{
+   uint32_t action = SECCOMP_RET_USER_NOTIF;
+   return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+#define REFUSES_PRIME                                                                              \
+   "agx virtual: PRIME: a program that goes past the C library can't share buffers on the "        \
+   "virtual AGX\n"
+
+static void a_static_program_is_served(void **state)
+{
+   char output[4096];
+   if (SANITIZED || !has_seccomp() || !*getenv("AGX_TEST_STATIC_CLIENT"))
+      skip();
+   int code = run_tool("", "", getenv("AGX_TEST_STATIC_CLIENT"), output, sizeof(output));
+   assert_string_equal(output, REFUSES_PRIME "fine\n");
+   assert_int_equal(code, 0);
+}
+
+static void system_calls_of_its_own_are_served(void **state)
+{
+   char output[4096];
+   if (SANITIZED || !has_seccomp())
+      skip();
+   int code = run_tool("", "--seccomp", getenv("AGX_TEST_DYNAMIC_CLIENT"), output, sizeof(output));
+   assert_string_equal(output, REFUSES_PRIME "fine\n");
+   assert_int_equal(code, 0);
+}
+
+/* A program that can't be served must not see the machine's own nodes. */
+static void what_cant_be_served_is_refused(void **state)
+{
+   char output[4096];
+   if (SANITIZED || !*getenv("AGX_TEST_STATIC_CLIENT"))
+      skip();
+   int code = run_tool("AGX_VIRTUAL_SECCOMP=0", "", getenv("AGX_TEST_STATIC_CLIENT"), output,
+                       sizeof(output));
+   assert_int_equal(code, 126);
+   assert_non_null(strstr(output, "a statically linked program needs seccomp user notification of "
+                                  "Linux 5.9 and later; it is switched off"));
+   assert_null(strstr(output, "line"));
 }
 
 /* A program may use agxhal itself: its own functions must not be taken over. */
@@ -80,6 +138,9 @@ int main(void)
       cmocka_unit_test(a_libdrm_program_finds_the_node),
       cmocka_unit_test(the_chip_is_chosen_by_name),
       cmocka_unit_test(every_way_leads_to_the_node),
+      cmocka_unit_test(a_static_program_is_served),
+      cmocka_unit_test(system_calls_of_its_own_are_served),
+      cmocka_unit_test(what_cant_be_served_is_refused),
       cmocka_unit_test(only_the_c_librarys_names_are_shown),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,9 +66,9 @@ static const struct agx_command {
     "                   with --stats also \"statistics\": [...]\n"},
    {"virtual",
     "[--chip NAME] [--stats[=FILE] [--json]] [--check] [--strict] [--chaos SEED]\n"
-    "                   [--inject FILE] [--timeout N] [--] COMMAND...",
+    "                   [--inject FILE] [--timeout N] [--seccomp] [--] COMMAND...",
     "run a program that sees the virtual AGX", agx_cmd_virtual,
-    "Any dynamically linked program: it finds a render node of an Apple GPU, whatever the machine\n"
+    "Any program of this processor: it finds a render node of an Apple GPU, whatever the machine\n"
     "has; the programs that it starts share the device. docs/virtual.md tells how far programs\n"
     "get. The exit code is the command's, 128 + N when signal N ended it; 127: no such command.\n"
     "  --chip NAME     g13g (the default), g13s, g13c, g13d, g14g, g14s, g14c or g14d, or the SoC\n"
@@ -78,7 +78,9 @@ static const struct agx_command {
     "  --strict        so does an access to memory that isn't mapped\n"
     "  --chaos SEED    everything that the stream does not order runs in random order\n"
     "  --inject FILE   failures by script\n"
-    "  --timeout N     instructions that a SIMD-group may execute; 0: no limit\n"},
+    "  --timeout N     instructions that a SIMD-group may execute; 0: no limit\n"
+    "  --seccomp       serve its system calls, as for statically linked programs; for those that\n"
+    "                  are linked dynamically, but make system calls of their own\n"},
 };
 
 static void print_overview(FILE *to)

@@ -17,12 +17,14 @@
 #include "agx/chip.h"
 #include "base/status.h"
 #include "base/util.h"
+#include "winsys/virtual/executable.h"
+#include "winsys/virtual/supervisor.h"
 
 #define LIBRARY "libagx_virtual.so"
 
 struct options {
    const struct agx_chip *chip;
-   bool stats, json, check, strict;
+   bool stats, json, check, strict, seccomp, attach;
    const char *stats_file, *chaos, *inject, *timeout;
 };
 
@@ -108,7 +110,7 @@ static agx_status set_environment(const struct options *options)
       AGX_TRY(set_path("AGX_VIRTUAL_INJECT", "", options->inject));
    if (options->stats)
       AGX_TRY(set_stats(options));
-   return set_preload();
+   return options->seccomp ? AGX_OK : set_preload(); /* one door is enough */
 }
 
 /* Decimal, 0x or 0 in front as in C, at most 64 bits. */
@@ -138,6 +140,8 @@ static bool take_flag(struct options *options, const char *argument)
       {"--json", &options->json},
       {"--check", &options->check},
       {"--strict", &options->strict},
+      {"--seccomp", &options->seccomp},
+      {"--attach", &options->attach}, /* by the preload library, for programs that it can't reach */
    };
    for (size_t i = 0; i < AGX_COUNT(flags); i++) {
       if (!is_option(flags[i].name, argument))
@@ -196,6 +200,30 @@ static int check_options(const struct options *options)
    return -1;
 }
 
+static int refused(const char *words)
+{
+   fprintf(stderr, "agx virtual: %s\n", words);
+   return AGX_EXIT_NO_START;
+}
+
+/* How the command is to be served: sets run->seccomp. An exit code, or -1 when it can be. */
+static int choose_door(struct agx_virtual_run *run)
+{
+   char path[PATH_MAX], words[PATH_MAX + 200];
+   enum agxv_executable kind =
+      agxv_executable_find(run->file, path, sizeof(path), words, sizeof(words));
+   if (kind == AGXV_EXECUTABLE_REFUSED)
+      return refused(words);
+   run->seccomp |= kind == AGXV_EXECUTABLE_STATIC;
+   if (!run->seccomp || agxv_supervisor_check() == AGX_OK)
+      return -1;
+   snprintf(words, sizeof(words),
+            "%s: %s needs seccomp user notification of Linux 5.9 and later; %s", path,
+            kind == AGXV_EXECUTABLE_STATIC ? "a statically linked program" : "--seccomp",
+            agx_error_peek());
+   return refused(words);
+}
+
 int agx_cmd_virtual(int argc, char **argv)
 {
    struct options options = {.chip = agx_chip_at(0)};
@@ -216,8 +244,14 @@ int agx_cmd_virtual(int argc, char **argv)
       return exit_code;
    if (at >= argc)
       return agx_tool_usage(argv[0], "no command to run");
-   if (set_environment(&options) != AGX_OK ||
-       agx_tool_run_virtual(options.chip, argv + at, &exit_code) != AGX_OK)
+   struct agx_virtual_run run = {options.chip, argv[at], argv + at, options.seccomp,
+                                 options.attach};
+   if (options.attach && argv[at + 1])
+      run.command++; /* the name by which the program is called follows its path */
+   if ((exit_code = choose_door(&run)) >= 0)
+      return exit_code;
+   if ((!options.attach && set_environment(&options) != AGX_OK) ||
+       agx_tool_run_virtual(&run, &exit_code) != AGX_OK)
       return agx_tool_failed(argv[0]);
    return exit_code;
 }

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "agx/chip.h"
 #include "agx/status.h"
 
@@ -13,8 +15,15 @@
 #define AGX_EXIT_NO_START    126
 #define AGX_EXIT_SIGNAL_BASE 128
 
+struct agx_virtual_run {
+   const struct agx_chip *chip;
+   const char *file; /* the program; a path, or a name that is looked for */
+   char **command;   /* its arguments, the first being its name */
+   bool seccomp;     /* its system calls are served */
+   bool attach;      /* it joins the device of the agx virtual around this one */
+};
+
 /* Runs a command with this environment and waits for its end. Signals that come meanwhile
- * go to it. What failed on the device is told at the end. *out_code is what a shell would answer
- * for it. */
-AGX_MUST_CHECK agx_status agx_tool_run_virtual(const struct agx_chip *chip, char **command,
-                                               int *out_code);
+ * go to it. What failed on the device is told at the end. *out_code is what a shell would
+ * answer for it. */
+AGX_MUST_CHECK agx_status agx_tool_run_virtual(const struct agx_virtual_run *run, int *out_code);

@@ -14,13 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/status.h"
 #include "base/util.h"
-#include "winsys/virtual/virtual.h"
+#include "winsys/virtual/shadow.h"
+#include "winsys/virtual/supervisor.h"
 
 static volatile sig_atomic_t child;
 
@@ -39,7 +42,7 @@ static void pass_on(int number)
 static agx_status make_segment(int *out_fd)
 {
    char path[64];
-   int fd = memfd_create("agx-virtual", MFD_CLOEXEC);
+   int fd = memfd_create("agx-virtual", MFD_CLOEXEC | MFD_ALLOW_SEALING);
    if (fd < 0)
       return agx_status_fail_errno(errno, "the device's memory file");
    *out_fd = fd;
@@ -49,13 +52,60 @@ static agx_status make_segment(int *out_fd)
    return AGX_OK;
 }
 
-/* In the child, with the signal mask of before. */
-_Noreturn static void start(char **command, const sigset_t *mask)
+/* That of the agx virtual around us. */
+static agx_status find_segment(int *out_fd)
 {
+   const char *path = getenv("AGX_VIRTUAL_SEGMENT");
+   *out_fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+   if (*out_fd < 0)
+      return AGX_FAIL(AGX_NOT_FOUND, "--attach: there is no agx virtual to attach to");
+   return AGX_OK;
+}
+
+/* Gives the descriptor that stopped calls are served by to the parent. */
+static bool send_listener(int socket, int listener)
+{
+   char control[CMSG_SPACE(sizeof(int))] = {0}, byte = 0;
+   struct iovec part = {&byte, 1};
+   struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+   *header = (struct cmsghdr){
+      .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+   memcpy(CMSG_DATA(header), &listener, sizeof(listener));
+   return sendmsg(socket, &message, 0) == 1;
+}
+
+static int receive_listener(int socket)
+{
+   char control[CMSG_SPACE(sizeof(int))], byte;
+   struct iovec part = {&byte, 1};
+   struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+   int listener = -1;
+   if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message))
+      memcpy(&listener, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(listener));
+   return listener;
+}
+
+/* In the child: with the signal mask of before, and the filter where there is a socket. */
+_Noreturn static void start(const struct agx_virtual_run *run, const sigset_t *mask, int socket)
+{
+   int listener = socket >= 0 ? agxv_filter_install() : 0;
+   if (listener < 0)
+      fprintf(stderr, "agx virtual: seccomp: %s\n", strerror(-listener));
+   if (listener < 0 || (socket >= 0 && !send_listener(socket, listener)))
+      _exit(AGX_EXIT_NO_START);
+   if (socket >= 0) {
+      close(listener);
+      close(socket);
+   }
+   if (run->attach)
+      prctl(PR_SET_PDEATHSIG, SIGKILL); /* who can't be served any more */
    sigprocmask(SIG_SETMASK, mask, NULL);
-   execvp(command[0], command);
+   execvp(run->file, run->command);
    int error = errno;
-   fprintf(stderr, "agx virtual: %s: %s\n", command[0], strerror(error));
+   fprintf(stderr, "agx virtual: %s: %s\n", run->file, strerror(error));
    _exit(error == ENOENT ? AGX_EXIT_NO_COMMAND : AGX_EXIT_NO_START);
 }
 
@@ -84,21 +134,12 @@ static int code_of(int status)
 }
 
 /* What went wrong on the device, which a client may not have noticed. */
-static agx_status tell_failures(const struct agx_chip *chip, int segment)
+static void tell_failures(struct agx_virtual_node *node)
 {
-   struct stat info;
-   struct agx_virtual_node *node;
    struct agx_virtual_statistics it;
    char text[600];
-   if (fstat(segment, &info) || info.st_size == 0)
-      return AGX_OK;      /* nobody opened it */
-   unsetenv("AGX_DEBUG"); /* this process only looks */
-   unsetenv("AGX_VIRTUAL_INJECT");
-   unsetenv("AGX_VIRTUAL_STATS");
-   AGX_TRY(agx_virtual_node_create(chip, segment, &node));
    agx_virtual_read_statistics(node, &it);
    agx_virtual_last_error(node, text, sizeof(text));
-   agx_virtual_node_destroy(node);
    uint64_t soft = it.soft_loads + it.soft_stores;
    if (it.failures > it.cancelled || soft)
       fprintf(stderr,
@@ -106,25 +147,73 @@ static agx_status tell_failures(const struct agx_chip *chip, int segment)
               " over the time limit, %" PRIu64 " cancelled), %" PRIu64 " soft faults%s%s\n",
               it.failures, it.submissions, it.timeouts, it.cancelled, soft,
               text[0] ? "; the last word: " : "", text);
+}
+
+/* The node of the programs that ran, only to look at it; NULL when nobody opened it. */
+static agx_status look_at(const struct agx_chip *chip, int segment,
+                          struct agx_virtual_node **out_node)
+{
+   struct stat info;
+   *out_node = NULL;
+   if (fstat(segment, &info) || info.st_size == 0)
+      return AGX_OK;
+   unsetenv("AGX_DEBUG");
+   unsetenv("AGX_VIRTUAL_INJECT");
+   unsetenv("AGX_VIRTUAL_STATS");
+   return agx_virtual_node_create(chip, segment, out_node);
+}
+
+static agx_status serve(const struct agx_chip *chip, int segment, int socket,
+                        struct agx_virtual_node **out_node)
+{
+   int listener = receive_listener(socket);
+   close(socket);
+   if (listener < 0)
+      return AGX_OK; /* the child said why, and ends */
+   if (!agxv_shadow_init(chip))
+      return AGX_FAIL(AGX_INTERNAL, "no folder for the device files");
+   int copy = fcntl(segment, F_DUPFD_CLOEXEC, 0); /* programs find the other by its number */
+   if (copy < 0)
+      return agx_status_fail_errno(errno, "the device's memory file");
+   AGX_TRY(agx_virtual_node_create(chip, copy, out_node));
+   return agxv_supervisor_start(*out_node, listener);
+}
+
+static agx_status wait_for(pid_t pid, int *out_code)
+{
+   int status;
+   while (waitpid(pid, &status, 0) < 0)
+      if (errno != EINTR)
+         return agx_status_fail_errno(errno, "waiting for the command");
+   *out_code = code_of(status);
    return AGX_OK;
 }
 
-agx_status agx_tool_run_virtual(const struct agx_chip *chip, char **command, int *out_code)
+agx_status agx_tool_run_virtual(const struct agx_virtual_run *run, int *out_code)
 {
    sigset_t before;
-   int status, segment = -1;
-   AGX_TRY(make_segment(&segment));
+   int segment = -1, sockets[2] = {-1, -1};
+   struct agx_virtual_node *node = NULL;
+   AGX_TRY(run->attach ? find_segment(&segment) : make_segment(&segment));
+   if (run->seccomp && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
+      return agx_status_fail_errno(errno, "socketpair");
    hold_signals(&before);
    pid_t pid = fork();
    if (pid == 0)
-      start(command, &before);
+      start(run, &before, sockets[1]);
    child = pid;
    take_signals(&before);
    if (pid < 0)
       return agx_status_fail_errno(errno, "fork");
-   while (waitpid(pid, &status, 0) < 0)
-      if (errno != EINTR)
-         return agx_status_fail_errno(errno, "waiting for %s", command[0]);
-   *out_code = code_of(status);
-   return tell_failures(chip, segment);
+   close(sockets[1]);
+   agx_status status = run->seccomp ? serve(run->chip, segment, sockets[0], &node) : AGX_OK;
+   if (status != AGX_OK)
+      kill(pid, SIGKILL);
+   AGX_TRY(wait_for(pid, out_code));
+   AGX_TRY(status);
+   if (!node)
+      AGX_TRY(look_at(run->chip, segment, &node));
+   if (node && !run->attach)
+      tell_failures(node);
+   return AGX_OK;
 }

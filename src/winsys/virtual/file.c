@@ -162,6 +162,13 @@ void agxv_reap(struct agx_virtual_node *node)
    }
 }
 
+void agx_virtual_reap(struct agx_virtual_node *node)
+{
+   agxv_lock(node);
+   agxv_reap(node);
+   agxv_unlock(node);
+}
+
 void agx_virtual_close(struct agx_virtual_file *file)
 {
    if (!file)

@@ -68,7 +68,7 @@ static uint32_t create(struct agx_virtual_file *file, uint64_t pages, uint32_t v
    if (vm) {
       AGXV_AT(node, agxv_gem, ref)->vm = vm;
       agxv_vm_get(node, vm);
-   } else if (agxv_backing_make(node, ref)) {
+   } else if (node->options.shares && agxv_backing_make(node, ref)) {
       agxv_trace(node, "a buffer of %llu pages can't be shared: no file",
                  (unsigned long long)pages);
    }

@@ -138,6 +138,7 @@ static struct agxv_options read_options(void)
    return (struct agxv_options){
       .strict = number_option("AGX_VIRTUAL_STRICT", 0) != 0,
       .check = number_option("AGX_VIRTUAL_CHECK", 0) != 0,
+      .shares = true,
       .execute = number_option("AGX_VIRTUAL_EXECUTE", 1) != 0,
       .trace = debug && strstr(debug, "virtual"),
       .threads = (uint32_t)number_option("AGX_VIRTUAL_THREADS", 0),
@@ -264,6 +265,9 @@ void agx_virtual_set_option(struct agx_virtual_node *node, enum agx_virtual_opti
    switch (option) {
    case AGX_VIRTUAL_STRICT:
       node->options.strict = value != 0;
+      break;
+   case AGX_VIRTUAL_SHARING:
+      node->options.shares = value != 0;
       break;
    case AGX_VIRTUAL_CHECK:
       node->options.check = value != 0;

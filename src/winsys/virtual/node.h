@@ -20,6 +20,7 @@ struct agxv_options {
    bool strict;           /* AGX_VIRTUAL_STRICT */
    bool check;            /* AGX_VIRTUAL_CHECK */
    bool execute;          /* AGX_VIRTUAL_EXECUTE */
+   bool shares;           /* buffers may get files of their own */
    bool trace;            /* AGX_DEBUG=virtual */
    uint32_t threads;      /* AGX_VIRTUAL_THREADS, 0: one per processor */
    uint64_t instructions; /* AGX_VIRTUAL_TIMEOUT, per SIMD-group, 0: no limit */

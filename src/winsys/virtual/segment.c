@@ -147,13 +147,14 @@ int agxv_segment_attach(struct agx_virtual_node *node, int fd, uint64_t memory_b
 {
    uint64_t bytes = AGXV_MEMORY_OFFSET + memory_bytes;
    node->is_private = fd < 0;
-   node->fd = fd >= 0 ? fd : memfd_create("agx-virtual", MFD_CLOEXEC);
+   node->fd = fd >= 0 ? fd : memfd_create("agx-virtual", MFD_CLOEXEC | MFD_ALLOW_SEALING);
    if (node->fd < 0)
       return -errno;
    node->fd = move_up(node->fd);
    struct stat info;
    if (fstat(node->fd, &info) || ((uint64_t)info.st_size < bytes && ftruncate(node->fd, bytes)))
       return -errno;
+   (void)fcntl(node->fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK); /* where it may be sealed */
    void *mapped =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, node->fd, 0);
    if (mapped == MAP_FAILED)

@@ -14,12 +14,19 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "winsys/virtual/virtual.h"
 
 #define SEEN_PAGES 32u
 #define PAGE_LOG2  12 /* the smallest page of any host: right, if not best, for larger ones */
 
 static _Thread_local uintptr_t seen[2][SEEN_PAGES]; /* read, write: page + 1 */
 static _Atomic int unchecked;
+static _Thread_local pid_t caller; /* 0: this process */
+
+void agx_virtual_set_caller(int32_t pid)
+{
+   caller = pid;
+}
 
 /* Whether the range lies in pages that were fine before; short ranges only. */
 static bool was_seen(bool write, uint64_t address, size_t size)
@@ -49,11 +56,12 @@ static int transfer(bool write, void *own, uint64_t other, size_t size)
 {
    struct iovec local = {own, size};
    struct iovec remote = {(void *)(uintptr_t)other, size};
-   ssize_t done = write ? process_vm_writev(getpid(), &local, 1, &remote, 1, 0)
-                        : process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+   pid_t pid = caller ? caller : getpid();
+   ssize_t done = write ? process_vm_writev(pid, &local, 1, &remote, 1, 0)
+                        : process_vm_readv(pid, &local, 1, &remote, 1, 0);
    if (done == (ssize_t)size)
       return 0;
-   if (done < 0 && is_missing(errno)) {
+   if (done < 0 && is_missing(errno) && !caller) {
       atomic_store(&unchecked, 1);
       return -ENOSYS;
    }
@@ -66,6 +74,8 @@ static int copy(bool write, void *own, uint64_t other, size_t size)
       return 0;
    if (other == 0 || (uintptr_t)other != other)
       return -EFAULT;
+   if (caller)
+      return transfer(write, own, other, size);
    if (!was_seen(write, other, size) && !atomic_load_explicit(&unchecked, memory_order_relaxed)) {
       int error = transfer(write, own, other, size);
       if (error == -EFAULT)

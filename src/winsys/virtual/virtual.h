@@ -42,6 +42,8 @@ bool agx_virtual_is_segment(struct agx_virtual_node *node, uint64_t device, uint
 /* The open file with that number, which another process may have opened. */
 AGX_MUST_CHECK agx_status agx_virtual_attach(struct agx_virtual_node *node, uint64_t serial,
                                              struct agx_virtual_file **out_file);
+/* Closes the files of which the last descriptor went unseen. */
+void agx_virtual_reap(struct agx_virtual_node *node);
 /* Tells that this program was just executed: what another program did before with the same
  * process id is over. Before anything is opened. */
 void agx_virtual_new_program(struct agx_virtual_node *node);
@@ -54,6 +56,10 @@ bool agx_virtual_move_own_fd(struct agx_virtual_node *node, int fd);
 /* One ioctl as the kernel would take it: dispatches on the request's number, copies
  * min(sizes) in and out. 0 or a negative errno. Any thread. */
 int agx_virtual_ioctl(struct agx_virtual_file *file, unsigned long request, void *argument);
+
+/* Addresses in requests of the calling thread are those of that process, which it must be
+ * allowed to look into; 0: of this one again. */
+void agx_virtual_set_caller(int32_t pid);
 
 /* mmap(2) of the node: the host address, or NULL with *out_errno. munmap(2) undoes it; the
  * buffer's memory is given back when agx_virtual_unmapped is told so as well. */
@@ -128,6 +134,7 @@ enum agx_virtual_option {
    AGX_VIRTUAL_EXECUTE,    /* 0: submissions complete without execution */
    AGX_VIRTUAL_THREADS,    /* of the simulator; 0: one per processor */
    AGX_VIRTUAL_TIMEOUT,    /* instructions per SIMD-group; 0: none */
+   AGX_VIRTUAL_SHARING, /* 0: no buffer gets a file of its own (docs/decisions/0004) */
    AGX_VIRTUAL_CHECK,      /* what hardware leaves undefined ends a submission */
    AGX_VIRTUAL_CHAOS,      /* a seed; 0: off */
    AGX_VIRTUAL_WORKGROUPS, /* that a command may ask for; 0: no limit */

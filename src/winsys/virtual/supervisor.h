@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The third door to the virtual node, for programs that go past the C library: the
+ * kernel stops their system calls on paths and device requests (seccomp user
+ * notification) and asks this process, which answers as the node would. Memory is mapped
+ * by the program itself, from the segment's file that it gets for the node.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "winsys/virtual/virtual.h"
+
+struct seccomp_notif;
+
+/* Fails with words where the kernel can't. */
+AGX_MUST_CHECK agx_status agxv_supervisor_check(void);
+
+/* In the process that is to be served, before it executes the program: its calls and those
+ * of its children stop from now on. The descriptor to serve them by, or a negative errno. */
+int agxv_filter_install(void);
+
+/* Serves in threads of their own, until all served processes are gone; fd is taken over. */
+AGX_MUST_CHECK agx_status agxv_supervisor_start(struct agx_virtual_node *node, int fd);
+
+/* What the parts share. */
+struct agxv_supervisor {
+   struct agx_virtual_node *node;
+   int fd;
+};
+
+/* One stopped call. */
+struct agxv_call {
+   const struct agxv_supervisor *supervisor;
+   uint64_t id;
+   int32_t pid; /* the thread */
+   int number;
+   uint64_t arguments[6];
+};
+
+#define AGXV_CALL_GOES_ON INT64_MIN /* the kernel shall do it */
+
+/* The call's result: a value, a negative errno, or AGXV_CALL_GOES_ON. */
+int64_t agxv_call_on_path(const struct agxv_call *call, bool *out_known);
+int64_t agxv_call_ioctl(const struct agxv_call *call);
+/* Whether it may take long. */
+bool agxv_call_blocks(const struct agxv_call *call);
+
+/* The program's memory and descriptors. 0 or a negative errno. */
+int agxv_call_read(const struct agxv_call *call, void *to, uint64_t from, uint64_t size);
+int agxv_call_write(const struct agxv_call *call, uint64_t to, const void *from, uint64_t size);
+/* A copy of the program's descriptor, or a negative errno. */
+int agxv_call_take_fd(const struct agxv_call *call, int fd);
+/* The number that the program gets for our descriptor (closed), or a negative errno. */
+int agxv_call_give_fd(const struct agxv_call *call, int fd, bool close_on_exec);
