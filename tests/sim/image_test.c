@@ -471,6 +471,23 @@ static void test_linear_and_twiddled(void **state)
    end(&c);
 }
 
+/* Texels of 12 bytes are emulated by programs: only fetches outside are hardware's. */
+static void test_emulated(void **state)
+{
+   struct image_case c;
+   begin(&c, READ "smpi r=r20..r23 texture=ts0 sampler=ss0 coord=r4 dim=2d mask=xyzw "
+                  "lod_mode=auto_lod group=a" WRITE);
+   c.texture.layout = AGX_HW_LAYOUT_LINEAR;
+   c.texture.channels = AGX_HW_CHANNELS_R32G32B32_EMULATED;
+   for (unsigned i = 0; i < THREADS; i++)
+      c.input[i][0] = 0xffffffff, c.input[i][1] = 262143;
+   assert_ok(run(&c));
+   assert_int_equal(c.output[0][0], 0);
+   c.input[0][0] = c.input[0][1] = 0;
+   assert_fails(run(&c), AGX_UNIMPLEMENTED, "texels of 12 bytes");
+   end(&c);
+}
+
 /* Blocks whose metadata says that they are plain can be read, others are refused. */
 static void test_compressed(void **state)
 {
@@ -854,14 +871,23 @@ static void test_checks(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fetch_levels),    cmocka_unit_test(test_fetch_3d_and_layers),
-      cmocka_unit_test(test_samples),         cmocka_unit_test(test_formats),
-      cmocka_unit_test(test_refused_formats), cmocka_unit_test(test_linear_and_twiddled),
-      cmocka_unit_test(test_compressed),      cmocka_unit_test(test_wrap_modes),
-      cmocka_unit_test(test_linear_filter),   cmocka_unit_test(test_offset_gather_compare),
-      cmocka_unit_test(test_level_of_detail), cmocka_unit_test(test_cube),
-      cmocka_unit_test(test_store_outside),   cmocka_unit_test(test_tile),
-      cmocka_unit_test(test_lines),           cmocka_unit_test(test_checks),
+      cmocka_unit_test(test_fetch_levels),
+      cmocka_unit_test(test_fetch_3d_and_layers),
+      cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_formats),
+      cmocka_unit_test(test_refused_formats),
+      cmocka_unit_test(test_linear_and_twiddled),
+      cmocka_unit_test(test_emulated),
+      cmocka_unit_test(test_compressed),
+      cmocka_unit_test(test_wrap_modes),
+      cmocka_unit_test(test_linear_filter),
+      cmocka_unit_test(test_offset_gather_compare),
+      cmocka_unit_test(test_level_of_detail),
+      cmocka_unit_test(test_cube),
+      cmocka_unit_test(test_store_outside),
+      cmocka_unit_test(test_tile),
+      cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_checks),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

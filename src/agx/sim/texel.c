@@ -34,6 +34,7 @@ static const struct channels table[] = {
    {AGX_HW_CHANNELS_R8G8B8A8, 4, 4, {8, 8, 8, 8}, 0, true, true, false},
    {AGX_HW_CHANNELS_R32G32, 8, 2, {32, 32}, 0, false, true, true},
    {AGX_HW_CHANNELS_R16G16B16A16, 8, 4, {16, 16, 16, 16}, 0, true, true, true},
+   {AGX_HW_CHANNELS_R32G32B32_EMULATED, 12, 3, {32, 32, 32}, 0, false, true, true},
    {AGX_HW_CHANNELS_R32G32B32A32, 16, 4, {32, 32, 32, 32}, 0, false, true, true},
 };
 

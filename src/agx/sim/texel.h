@@ -15,7 +15,7 @@
 
 struct agxs_texel_format {
    uint8_t type;  /* enum agx_hw_texture_type */
-   uint8_t bytes; /* of a texel: 1, 2, 4, 8 or 16 */
+   uint8_t bytes; /* of a texel: 1, 2, 4, 8 or 16; 12: emulated, hardware reads none */
    uint8_t count; /* channels in memory */
    uint8_t width[4];
    uint8_t packed; /* enum agx_isa_format of a word of small floats; 0: plain fields */

@@ -7,6 +7,9 @@
 #define TEXTURE_STRIDE_BIAS 16u
 #define PBE_STRIDE_BIAS     4u
 #define LAYER_STRIDE_BIAS   128u
+/* Texels that a program loads by itself: a descriptor of them is there for its size, and for
+ * fetches outside, which give zero. source: reference/cmdstream robustness.md 5.4 */
+#define EMULATED_BYTES 12u
 /* Bits above belong to other fields that share the word. */
 #define STRIDE_MASK 0xfffffu
 
@@ -59,7 +62,7 @@ static agx_status init_image(struct agxs_texture *texture, const struct fields *
       .depth = fields->depth,
       .levels = fields->is_mipmapped ? 2 : 1,
       .samples = is_multisampled(fields->dimension) ? 2u << fields->samples : 1,
-      .block_B = texture->format.bytes,
+      .block_B = texture->format.bytes == EMULATED_BYTES ? 4 : texture->format.bytes,
       .block_w = 1,
       .block_h = 1,
       .pages = fields->is_page_aligned ? AGX_LAYOUT_PAGES_ON : AGX_LAYOUT_PAGES_OFF,
@@ -233,6 +236,11 @@ uint8_t *agxs_texture_find(const struct agxs_texture *texture, struct agxs_tlb *
                            enum agxs_access access, struct agxs_image_error *error)
 {
    const struct agx_layout *layout = &texture->layout;
+   if (texture->format.bytes == EMULATED_BYTES) {
+      *error = (struct agxs_image_error){AGX_UNIMPLEMENTED, texture->address,
+                                         "texels of 12 bytes are not the texture unit's"};
+      return NULL;
+   }
    if (level < layout->meta_level_count &&
        !check_metadata(texture, tlb, level, layer, x, y, access, error))
       return NULL;
