@@ -134,6 +134,13 @@ static void finds_code_outside_of_the_window(void **state)
    SOUND("jmp_none offset=-1000\nmov d=r3 a=1");
 }
 
+static void finds_lanes_that_part_at_a_jump(void **state)
+{
+   FAULT("ret target=r1", "lane 0 goes to 0x0, lane 1 to 0x1");
+   FAULT("mov d=r3 a=r1\ncall_reg target=r3", "lane 0 goes to 0x0, lane 1 to 0x1");
+   SOUND("call offset=@end\njmp_any offset=@out\nend:\nret target=r1\nout:\nmov d=r3 a=1");
+}
+
 static void finds_uninitialised_reads(void **state)
 {
    FAULT(STORE("r9"), "r9 of lane 0 (thread 0) reaches device memory, but bits 0xffffffff are "
@@ -383,6 +390,7 @@ int main(void)
       cmocka_unit_test(finds_a_discard_in_divergent_code),
       cmocka_unit_test(finds_registers_beyond_the_count),
       cmocka_unit_test(finds_code_outside_of_the_window),
+      cmocka_unit_test(finds_lanes_that_part_at_a_jump),
       cmocka_unit_test(finds_uninitialised_reads),
       cmocka_unit_test(follows_threadgroup_memory_and_stack),
       cmocka_unit_test(holds_preambles_to_their_limits),

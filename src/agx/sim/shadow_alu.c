@@ -238,7 +238,7 @@ static void put_addition(struct agxs_group *group, const struct agxs_uop *uop,
       agxs_shadow_put(group, uop, &low);
 }
 
-static bool add(struct agxs_group *group, const struct agxs_uop *uop)
+bool agxs_shadow_add(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct addition sum;
    agxs_get_i64(group, &uop->src[0], sum.x);
@@ -246,21 +246,6 @@ static bool add(struct agxs_group *group, const struct agxs_uop *uop)
    get_addend(group, uop, &uop->src[1], &sum);
    put_addition(group, uop, &sum);
    return true;
-}
-
-bool agxs_shadow_add(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   return add(group, uop);
-}
-
-bool agxs_shadow_add64(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   return add(group, uop);
-}
-
-bool agxs_shadow_add_sat(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   return add(group, uop);
 }
 
 /* Bits of a product from the lowest undefined one on; times a defined 0 it is defined. */
@@ -273,7 +258,7 @@ static uint64_t multiply_masks(uint64_t x, uint64_t ux, uint64_t y, uint64_t uy)
    return agxs_shadow_carry(by_x | by_y);
 }
 
-static bool multiply(struct agxs_group *group, const struct agxs_uop *uop)
+bool agxs_shadow_multiply(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct addition sum;
    uint64_t y[AGXS_LANES], uy[AGXS_LANES];
@@ -288,21 +273,6 @@ static bool multiply(struct agxs_group *group, const struct agxs_uop *uop)
    get_addend(group, uop, &uop->src[2], &sum);
    put_addition(group, uop, &sum);
    return true;
-}
-
-bool agxs_shadow_multiply(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   return multiply(group, uop);
-}
-
-bool agxs_shadow_multiply64(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   return multiply(group, uop);
-}
-
-bool agxs_shadow_multiply_sat(struct agxs_group *group, const struct agxs_uop *uop)
-{
-   return multiply(group, uop);
 }
 
 /* ---- comparisons and selects ------------------------------------------------------ */

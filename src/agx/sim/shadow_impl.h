@@ -15,23 +15,22 @@ typedef bool agxs_shadow_rule(struct agxs_group *group, const struct agxs_uop *u
 
 /* By enum agxs_exec_index. An execution without a rule: what it writes is undefined as a
  * whole when a bit of anything that it reads is. */
-#define AGXS_SHADOW_RULES(X)                                                                       \
-   /* shadow.c */                                                                                  \
-   X(nothing)                                                                                      \
-   X(defines) /* shadow_alu.c */                                                                   \
-   X(move)                                                                                         \
-   X(bitop)                                                                                        \
-   X(field)                                                                                        \
-   X(shift_high)                                                                                   \
-   X(asr) X(bitrev) X(count) X(ffs) X(intl) X(add) X(add64) X(add_sat) X(multiply) X(multiply64)   \
-      X(multiply_sat) X(select) X(whole) X(int_to_f) X(derive) /* shadow_memory.c */               \
-      X(load) X(store) X(atomic) X(lload) X(lstore) X(latomic) X(stack_adjust) X(stack_load)       \
-         X(stack_store) X(uniform_store) /* shadow_simd.c */                                       \
-      X(sample) X(image_write) X(image_block) X(image_state) X(tile) /* shadow_image.c */ X(mask)  \
-         X(jump) X(ballot) X(shuffle) X(reduce) X(matrix)
-#define X(name) agxs_shadow_rule agxs_shadow_##name;
-AGXS_SHADOW_RULES(X)
-#undef X
+agxs_shadow_rule agxs_shadow_nothing, agxs_shadow_defines; /* shadow.c */
+/* shadow_alu.c */
+agxs_shadow_rule agxs_shadow_move, agxs_shadow_bitop, agxs_shadow_field, agxs_shadow_shift_high;
+agxs_shadow_rule agxs_shadow_asr, agxs_shadow_bitrev, agxs_shadow_count, agxs_shadow_ffs;
+agxs_shadow_rule agxs_shadow_intl, agxs_shadow_add, agxs_shadow_multiply, agxs_shadow_select;
+agxs_shadow_rule agxs_shadow_whole, agxs_shadow_int_to_f, agxs_shadow_derive;
+/* shadow_memory.c */
+agxs_shadow_rule agxs_shadow_load, agxs_shadow_store, agxs_shadow_atomic, agxs_shadow_lload;
+agxs_shadow_rule agxs_shadow_lstore, agxs_shadow_latomic, agxs_shadow_stack_adjust;
+agxs_shadow_rule agxs_shadow_stack_load, agxs_shadow_stack_store, agxs_shadow_uniform_store;
+/* shadow_image.c */
+agxs_shadow_rule agxs_shadow_sample, agxs_shadow_image_write, agxs_shadow_image_block;
+agxs_shadow_rule agxs_shadow_image_state, agxs_shadow_tile;
+/* shadow_simd.c */
+agxs_shadow_rule agxs_shadow_mask, agxs_shadow_jump, agxs_shadow_ballot, agxs_shadow_shuffle;
+agxs_shadow_rule agxs_shadow_reduce, agxs_shadow_matrix;
 
 uint32_t agxs_shadow_pc(const struct agxs_group *group, const struct agxs_uop *uop);
 

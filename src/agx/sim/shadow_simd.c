@@ -41,11 +41,24 @@ bool agxs_shadow_mask(struct agxs_group *group, const struct agxs_uop *uop)
           agxs_shadow_demand(group, uop, &uop->src[1], lanes, "a branch");
 }
 
-/* call_reg and ret: the target; what a call leaves in r1 is defined. */
+/* call_reg and ret: what lanes with different targets do is a guess of ours. What a call
+ * leaves in r1 is defined. */
 bool agxs_shadow_jump(struct agxs_group *group, const struct agxs_uop *uop)
 {
-   return agxs_shadow_demand(group, uop, &uop->src[0], group->active, "a jump") &&
-          agxs_shadow_defines(group, uop);
+   const struct agxs_row *to = agxs_source_row(group, &uop->src[0]);
+   unsigned first = group->active ? (unsigned)__builtin_ctz(group->active) : 0;
+   if (!agxs_shadow_demand(group, uop, &uop->src[0], group->active, "a jump"))
+      return false;
+   AGXS_FOR_LANES (i) {
+      if (!group->exec.lane[i] || to->lane[i] == to->lane[first])
+         continue;
+      agxs_group_fail(group, uop, AGX_FAILED_PRECONDITION,
+                      "check: lane %u goes to 0x%x, lane %u to 0x%x: what hardware does then is "
+                      "not known",
+                      first, to->lane[first], i, to->lane[i]);
+      return false;
+   }
+   return agxs_shadow_defines(group, uop);
 }
 
 bool agxs_shadow_ballot(struct agxs_group *group, const struct agxs_uop *uop)
