@@ -127,9 +127,6 @@ static const struct refusal refusals[] = {
    SOMETIMES(ST_TILE, "samples of tile memory are not modelled"),
    /* One stack pointer for all lanes. */
    SOMETIMES(STACK_ADJUST, "adjusts the stack by"),
-   /* Random addresses are no code. */
-   SOMETIMES(CALL_REG, "is no place that a call returns to"),
-   SOMETIMES(RET, "is no place that a call returns to"),
 };
 
 static struct agx_test_rng rng = {0x0153};

@@ -304,6 +304,7 @@ void agxs_bind_call_reg(struct agxs_bound *bound, const struct agxs_binding *bin
    set_source(bound, 0, binding->src[0], false, false);
    set_link(bound);
    bound->links = true;
+   bound->stack_words = AGXS_MAX_STACK_WORDS; /* what the function takes is not known here */
 }
 
 void agxs_bind_ret(struct agxs_bound *bound, const struct agxs_binding *binding)

@@ -257,7 +257,7 @@ const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT] = {
    MEMBAR(DEVICE_BARRIER_2, DEVICE),
    MEMBAR(MEMBAR, DEVICE),
    /* Scratch comes without a helper, so its doorbells are always skipped. */
-   JUMP(JMP_IF_SKIPPING_DOORBELL, link),
+   JUMP(JMP_IF_SKIPPING_DOORBELL, jump),
    REFUSE(DOORBELL, helper),
    REFUSE(MAP, helper),
    REFUSE(UNMAP, helper),

@@ -27,7 +27,7 @@
    X(floor) X(ceil) X(trunc) X(rint) X(rcp) X(rsqrt) X(rsqrts) X(log2) X(exp2) X(sinr) X(sinc) \
    X(dfdx) X(dfdy) X(int_to_f) X(f_to_int) \
    /* exec_control.c */ \
-   X(stop) X(trap) X(jmp_any) X(jmp_none) X(call) X(call_reg) X(ret) X(link) X(refuse) X(nop) \
+   X(stop) X(trap) X(jmp_any) X(jmp_none) X(call) X(call_reg) X(ret) X(link) X(refuse) X(nop) X(jump) \
    X(pop_exec) X(if_icmp) X(else_icmp) X(while_icmp) X(if_fcmp) X(else_fcmp) X(while_fcmp) \
    X(wait) X(membar) X(barrier) X(mfsr) \
    /* exec_memory.c */ \

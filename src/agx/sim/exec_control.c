@@ -6,7 +6,7 @@
  */
 #include "agx/sim/compare.h"
 #include "agx/sim/exec.h"
-#include "agx/sim/kernel.h"
+#include "agx/sim/reach.h"
 
 /* All ones where it holds; masks instead of branches, which compilers like to make. Counters
  * are small, so that signed comparisons do. */
@@ -125,10 +125,9 @@ static const struct agxs_uop *jump_to_register(struct agxs_group *group, const s
    const struct agxs_row *to = agxs_source_row(group, &uop->src[0]);
    struct agxs_row elsewhere;
    uint32_t first = to->lane[__builtin_ctz(group->active)];
-   const struct agxs_uop *target = agxs_kernel_find(group->kernel, first);
-   if (!target)
-      return agxs_group_fail(group, uop, AGX_UNIMPLEMENTED,
-                             "0x%x is no place that a call returns to", first);
+   const struct agxs_uop *target = agxs_group_reach(group, uop, first);
+   if (!target && !group->next_kernel)
+      return NULL;
    AGXS_FOR_LANES (i)
       elsewhere.lane[i] = to->lane[i] != first ? group->exec.lane[i] : 0;
    if (agxs_mask_bits(&elsewhere))
@@ -144,7 +143,7 @@ const struct agxs_uop *AGXS_EXEC(call_reg)(struct agxs_group *group, const struc
    const struct agxs_uop *target = jump_to_register(group, uop);
    AGXS_FOR_LANES (i)
       back.lane[i] = (uint32_t)uop->imm;
-   if (target)
+   if (group->state != AGXS_GROUP_FAILED)
       agxs_put_u32(group, &uop->dst, &back);
    return target;
 }
@@ -171,6 +170,11 @@ const struct agxs_uop *AGXS_EXEC(trap)(struct agxs_group *group, const struct ag
 const struct agxs_uop *AGXS_EXEC(refuse)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    return agxs_group_fail(group, uop, (agx_status)uop->imm, "%s", uop->reason);
+}
+
+const struct agxs_uop *AGXS_EXEC(jump)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   return uop->target;
 }
 
 const struct agxs_uop *AGXS_EXEC(nop)(struct agxs_group *group, const struct agxs_uop *uop)

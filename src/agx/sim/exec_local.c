@@ -11,8 +11,8 @@
 #include "agx/sim/elements.h"
 #include "agx/sim/exec.h"
 #include "agx/sim/format.h"
-#include "agx/sim/kernel.h"
 #include "agx/sim/lanes.h"
+#include "agx/sim/reach.h"
 
 /* True when every element that active lanes name lies in threadgroup memory and needs no
  * conversion; the offsets are then good for agxs_load_elements and agxs_store_elements. */
@@ -262,6 +262,6 @@ const struct agxs_uop *AGXS_EXEC(uniform_store)(struct agxs_group *group,
                                 first + e, dispatch->uniform_count);
       dispatch->uniforms[first + e] = (uint16_t)agxs_get_lane(group, &uop->src[0], slot++, lane);
    }
-   agxs_kernel_fill_pool(group->kernel, dispatch->uniforms, dispatch->pool);
+   agxs_worker_refill(group->worker);
    return uop + 1;
 }

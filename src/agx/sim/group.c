@@ -10,6 +10,7 @@
 
 #include "agx/sim/host_float.h"
 #include "agx/sim/kernel.h"
+#include "agx/sim/reach.h"
 #include "agx/sim/profile.h"
 #include "base/util.h"
 
@@ -137,6 +138,16 @@ static uint64_t run_profiled(struct agxs_group *group, uint64_t left, uint64_t *
    return count;
 }
 
+/* One stretch in the same code. What is outside of the launch's own kernel is not profiled. */
+static uint64_t run_stretch(struct agxs_group *group, uint64_t left, uint64_t *units)
+{
+   const struct agxs_worker *worker = group->worker;
+   if (worker->profile && group->kernel == worker->dispatch->kernel)
+      return run_profiled(group, left, units);
+   return worker->dispatch->options->check ? run_checked(group, left, units)
+                                           : run_plain(group, left);
+}
+
 void agxs_group_run(struct agxs_group *group)
 {
    const struct agxs_options *options = group->worker->dispatch->options;
@@ -148,9 +159,12 @@ void agxs_group_run(struct agxs_group *group)
    uint64_t turn = AGX_MIN(left, own_turn ? own_turn : AGXS_TURN);
    group->state = AGXS_GROUP_READY;
    bool flushed = agxs_host_flush(true);
-   uint64_t count = group->worker->profile ? run_profiled(group, turn, units)
-                    : options->check       ? run_checked(group, turn, units)
-                                           : run_plain(group, turn);
+   uint64_t count = run_stretch(group, turn, units);
+   while (group->next_kernel && group->state == AGXS_GROUP_READY && count < turn) {
+      agxs_group_move(group);
+      count += run_stretch(group, turn - count, units);
+   }
+   agxs_group_move(group);
    agxs_host_flush(flushed);
    count -= group->links;
    group->links = 0;

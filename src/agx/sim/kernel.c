@@ -335,6 +335,7 @@ agx_status agxs_kernel_create(struct agxs_tlb *tlb, const struct agxs_kernel_req
    if (!kernel)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "kernel at 0x%x: out of memory", request->entry);
    kernel->request = *request;
+   kernel->set = set;
    agx_arena_init(&kernel->arena, NULL, KERNEL_LIMIT_B, &exhausted);
    struct build build = {.kernel = kernel, .tlb = tlb, .set = set};
    if (setjmp(exhausted)) {

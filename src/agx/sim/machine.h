@@ -44,6 +44,7 @@ struct agxs_image_op;
 struct agxs_image_cache;
 struct agxs_states;
 struct agxs_shadow;
+struct agxs_extension;
 struct agxs_shadow_store;
 
 /* Executes one instruction for the group; returns the next one, or NULL with
@@ -137,6 +138,7 @@ struct agxs_kernel_request {
 struct agxs_kernel {
    struct agx_arena arena; /* holds all of this */
    struct agxs_kernel_request request;
+   const struct agxs_exec_set *set;
    struct agxs_uop *uops;
    struct agxs_uop_info *info;
    struct agxs_uop_regs *regs; /* check mode and statistics only, else NULL */
@@ -188,8 +190,10 @@ struct agxs_worker {
    struct agxs_stats stats;
    uint32_t turn; /* uops that a group runs before the next one; 0: AGXS_TURN */
    const struct agxs_exec_set *plain_set; /* chaos: what its own functions stand before */
-   struct agxs_shadow_store *shadow;      /* check mode, else NULL */
-   struct agxs_profile *profile; /* with options.profile, from the first launch on; else NULL */
+   struct agxs_extension *extensions;     /* code that registers led to; reach.h */
+   uint32_t extension_count;
+   struct agxs_shadow_store *shadow; /* check mode, else NULL */
+   struct agxs_profile *profile;     /* with options.profile, from the first launch on; else NULL */
 };
 
 struct agxs_group {
@@ -203,6 +207,9 @@ struct agxs_group {
    const struct agxs_uop *next; /* where to go on */
    struct agxs_worker *worker;
    const struct agxs_kernel *kernel;
+   /* Where a jump leads out of this kernel; NULL: nowhere. */
+   const struct agxs_kernel *next_kernel;
+   const struct agxs_row *next_pool;
    uint32_t index; /* in the workgroup */
    uint64_t instructions;
    uint64_t links; /* uops of this turn that are no instructions */

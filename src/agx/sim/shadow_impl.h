@@ -29,7 +29,7 @@ agxs_shadow_rule agxs_shadow_stack_load, agxs_shadow_stack_store, agxs_shadow_un
 agxs_shadow_rule agxs_shadow_sample, agxs_shadow_image_write, agxs_shadow_image_block;
 agxs_shadow_rule agxs_shadow_image_state, agxs_shadow_tile;
 /* shadow_simd.c */
-agxs_shadow_rule agxs_shadow_mask, agxs_shadow_jump, agxs_shadow_ballot, agxs_shadow_shuffle;
+agxs_shadow_rule agxs_shadow_mask, agxs_shadow_register_jump, agxs_shadow_ballot, agxs_shadow_shuffle;
 agxs_shadow_rule agxs_shadow_reduce, agxs_shadow_matrix;
 
 uint32_t agxs_shadow_pc(const struct agxs_group *group, const struct agxs_uop *uop);

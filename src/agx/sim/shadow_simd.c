@@ -43,7 +43,7 @@ bool agxs_shadow_mask(struct agxs_group *group, const struct agxs_uop *uop)
 
 /* call_reg and ret: what lanes with different targets do is a guess of ours. What a call
  * leaves in r1 is defined. */
-bool agxs_shadow_jump(struct agxs_group *group, const struct agxs_uop *uop)
+bool agxs_shadow_register_jump(struct agxs_group *group, const struct agxs_uop *uop)
 {
    const struct agxs_row *to = agxs_source_row(group, &uop->src[0]);
    unsigned first = group->active ? (unsigned)__builtin_ctz(group->active) : 0;

@@ -5,6 +5,7 @@
 
 #include "agx/sim/image.h"
 #include "agx/sim/lanes.h"
+#include "agx/sim/reach.h"
 #include "agx/sim/shadow.h"
 #include "agx/sim/profile.h"
 #include "base/util.h"
@@ -26,6 +27,7 @@ void agxs_worker_fini(struct agxs_worker *worker)
 {
    agxs_profile_free(worker);
    agxs_shadow_fini(worker);
+   agxs_worker_drop_extensions(worker);
    free(worker->groups);
    free(worker->registers);
    free(worker->shared);
@@ -69,6 +71,7 @@ agx_status agxs_worker_begin(struct agxs_worker *worker, const struct agxs_dispa
    uint64_t groups = agx_div_up(threads_of(dispatch), AGXS_LANES);
    uint64_t rows = groups * ((dispatch->kernel->request.halves + 1) / 2);
    uint64_t words = groups * AGXS_LANES * dispatch->stack_words;
+   agxs_worker_drop_extensions(worker);
    worker->dispatch = dispatch;
    if (words > MAX_STACK_WORDS)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
