@@ -18,7 +18,7 @@ static void options_reach_the_program(void **state)
    static char text[TOOL_MAX_OUTPUT];
    assert_int_equal(tool_run("AGX_TOOL",
                              "virtual --check --strict --chaos 0x7 --timeout 12 --stats=/s --json "
-                             "--inject /dev/null -- sh -c 'env | grep ^AGX_VIRTUAL_[CIT] | sort; "
+                             "--inject /dev/null -- sh -c 'env | grep -v TOOL= | grep ^AGX_VIRTUAL_[CIT] | sort; "
                              "echo $AGX_VIRTUAL_STRICT $AGX_VIRTUAL_STATS'",
                              text),
                     0);

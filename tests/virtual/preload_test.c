@@ -107,6 +107,19 @@ static void system_calls_of_its_own_are_served(void **state)
    assert_int_equal(code, 0);
 }
 
+/* Started by another program, with nothing in its environment. */
+static void a_static_child_is_served(void **state)
+{
+   char output[4096];
+   if (SANITIZED || !has_seccomp() || !*getenv("AGX_TEST_STATIC_CLIENT"))
+      skip();
+   int code = run_tool("", "-- env -i", getenv("AGX_TEST_STATIC_CLIENT"), output, sizeof(output));
+   assert_string_equal(output, REFUSES_PRIME "fine\n");
+   assert_int_equal(code, 0);
+   code = run_tool("", "-- env -i", getenv("AGX_TEST_DYNAMIC_CLIENT"), output, sizeof(output));
+   assert_non_null(strstr(output, "errno == EOPNOTSUPP")); /* it can share buffers */
+}
+
 /* A program that can't be served must not see the machine's own nodes. */
 static void what_cant_be_served_is_refused(void **state)
 {
@@ -119,6 +132,10 @@ static void what_cant_be_served_is_refused(void **state)
    assert_non_null(strstr(output, "a statically linked program needs seccomp user notification of "
                                   "Linux 5.9 and later; it is switched off"));
    assert_null(strstr(output, "line"));
+   code = run_tool("AGX_VIRTUAL_SECCOMP=0", "-- env", getenv("AGX_TEST_STATIC_CLIENT"), output,
+                   sizeof(output));
+   assert_int_equal(code, 126);
+   assert_non_null(strstr(output, "a statically linked program needs"));
 }
 
 /* A program may use agxhal itself: its own functions must not be taken over. */
@@ -139,6 +156,7 @@ int main(void)
       cmocka_unit_test(the_chip_is_chosen_by_name),
       cmocka_unit_test(every_way_leads_to_the_node),
       cmocka_unit_test(a_static_program_is_served),
+      cmocka_unit_test(a_static_child_is_served),
       cmocka_unit_test(system_calls_of_its_own_are_served),
       cmocka_unit_test(what_cant_be_served_is_refused),
       cmocka_unit_test(only_the_c_librarys_names_are_shown),

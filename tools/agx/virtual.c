@@ -93,6 +93,26 @@ static agx_status set_stats(const struct options *options)
    return set_path("AGX_VIRTUAL_STATS", options->json ? "json:" : "table:", options->stats_file);
 }
 
+/* The preload library hides it from this program, which serves another. */
+static agx_status restore_preload(void)
+{
+   const char *preload = getenv("AGX_VIRTUAL_LD_PRELOAD");
+   AGX_TRY(preload ? set("LD_PRELOAD", preload) : AGX_OK);
+   unsetenv("AGX_VIRTUAL_LD_PRELOAD");
+   return AGX_OK;
+}
+
+/* By which the preload library starts programs that it can't reach. */
+static agx_status set_tool(void)
+{
+   char self[PATH_MAX];
+   ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+   if (length < 0)
+      return agx_status_fail_errno(errno, "/proc/self/exe");
+   self[length] = 0;
+   return set("AGX_VIRTUAL_TOOL", self);
+}
+
 static agx_status set_environment(const struct options *options)
 {
    char device[64];
@@ -110,6 +130,7 @@ static agx_status set_environment(const struct options *options)
       AGX_TRY(set_path("AGX_VIRTUAL_INJECT", "", options->inject));
    if (options->stats)
       AGX_TRY(set_stats(options));
+   AGX_TRY(set_tool());
    return options->seccomp ? AGX_OK : set_preload(); /* one door is enough */
 }
 
@@ -250,7 +271,7 @@ int agx_cmd_virtual(int argc, char **argv)
       run.command++; /* the name by which the program is called follows its path */
    if ((exit_code = choose_door(&run)) >= 0)
       return exit_code;
-   if ((!options.attach && set_environment(&options) != AGX_OK) ||
+   if ((options.attach ? restore_preload() : set_environment(&options)) != AGX_OK ||
        agx_tool_run_virtual(&run, &exit_code) != AGX_OK)
       return agx_tool_failed(argv[0]);
    return exit_code;

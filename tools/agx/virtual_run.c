@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -97,6 +98,7 @@ _Noreturn static void start(const struct agx_virtual_run *run, const sigset_t *m
    if (listener < 0 || (socket >= 0 && !send_listener(socket, listener)))
       _exit(AGX_EXIT_NO_START);
    if (socket >= 0) {
+      unsetenv("AGX_VIRTUAL_TOOL"); /* its children are served already */
       close(listener);
       close(socket);
    }
@@ -179,12 +181,27 @@ static agx_status serve(const struct agx_chip *chip, int segment, int socket,
    return agxv_supervisor_start(*out_node, listener);
 }
 
-static agx_status wait_for(pid_t pid, int *out_code)
+/* In place of a program: whoever waits for that sees the same end. */
+static void end_like(int number)
+{
+   const struct rlimit none = {0, 0};
+   sigset_t only;
+   setrlimit(RLIMIT_CORE, &none);
+   signal(number, SIG_DFL);
+   sigemptyset(&only);
+   sigaddset(&only, number);
+   sigprocmask(SIG_UNBLOCK, &only, NULL);
+   raise(number);
+}
+
+static agx_status wait_for(pid_t pid, bool stands_in, int *out_code)
 {
    int status;
    while (waitpid(pid, &status, 0) < 0)
       if (errno != EINTR)
          return agx_status_fail_errno(errno, "waiting for the command");
+   if (WIFSIGNALED(status) && stands_in)
+      end_like(WTERMSIG(status));
    *out_code = code_of(status);
    return AGX_OK;
 }
@@ -209,7 +226,7 @@ agx_status agx_tool_run_virtual(const struct agx_virtual_run *run, int *out_code
    agx_status status = run->seccomp ? serve(run->chip, segment, sockets[0], &node) : AGX_OK;
    if (status != AGX_OK)
       kill(pid, SIGKILL);
-   AGX_TRY(wait_for(pid, out_code));
+   AGX_TRY(wait_for(pid, run->attach, out_code));
    AGX_TRY(status);
    if (!node)
       AGX_TRY(look_at(run->chip, segment, &node));
