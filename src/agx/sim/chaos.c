@@ -19,6 +19,9 @@
 #define WINDOW 16u
 _Static_assert(2 * WINDOW < AGXS_KERNEL_CACHE, "kernels of open launches stay");
 
+/* Turns between evictions, on average; what an endless kernel stores is seen at last. */
+#define EVICTION_STEPS 64u
+
 /* In what order the launches of a window begin their workgroups. */
 enum order {
    ORDER_MIXED,
@@ -259,7 +262,7 @@ static agx_status step(struct agxs_chaos *chaos, struct core *core)
    }
    core->worker.turn = draw_below(chaos, 2) ? 4096 : 1 + draw_below(chaos, 64);
    agxs_group_run(group);
-   if (chaos->leaks)
+   if (chaos->leaks || draw_below(chaos, EVICTION_STEPS) == 0)
       agxs_cache_evict(&core->worker.tlb, draw(chaos));
    return group->state == AGXS_GROUP_FAILED ? group->status : AGX_OK;
 }

@@ -77,8 +77,9 @@ struct agx_virtual_node {
    size_t mapping_count, mapping_capacity;
 
    /* Under the shared lock. */
-   bool is_mute;       /* agxv_tell wakes nobody */
-   uint32_t executing; /* jobs of this process */
+   bool is_mute;               /* agxv_tell wakes nobody */
+   uint32_t executing;         /* jobs of this process */
+   int64_t executing_since_ns; /* when the last of them began */
    struct agxv_watch *watches;
    size_t watch_count, watch_capacity;
    size_t sweep_at; /* count at which the next look for closed ones is due */

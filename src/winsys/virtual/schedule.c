@@ -18,6 +18,7 @@
 
 #define MAX_BEGIN_NS 300000u
 #define MAX_END_NS   500000u
+#define PATIENCE_NS  50000000
 
 enum decision {
    DECIDE_BEGIN,
@@ -68,19 +69,32 @@ static bool is_due(struct agx_virtual_node *node, const struct agxv_queue *queue
    return false;
 }
 
+/* One job at a time, so that a seed gives the same order; but one that takes long, perhaps
+ * because it waits for its client, holds up no other queue for ever. */
+static bool is_idle(const struct agx_virtual_node *node, int64_t *until_ns)
+{
+   if (!node->executing)
+      return true;
+   int64_t patience_ns = node->executing_since_ns + PATIENCE_NS;
+   if (patience_ns <= agxv_now_ns())
+      return true;
+   *until_ns = AGX_MIN(*until_ns, patience_ns);
+   return false;
+}
+
 /* One of the queue's jobs that may go now, chosen by rank. All whose turn it could be get their
  * time, so that none begins late because another was looked at first. */
 static uint32_t next_in_chaos(struct agx_virtual_node *node, const struct agxv_queue *queue,
                               uint64_t *out_rank, int64_t *until_ns)
 {
+   bool idle = is_idle(node, until_ns);
    bool is_next = true; /* all before it have been executed */
    uint32_t best = 0;
    for (uint32_t ref = queue->first_job; ref;) {
       struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
       if (job->pid != node->pid || !agxv_fence_done(node, job->ready))
          break;
-      bool can =
-         job->is_executed ? ref == queue->first_job : !node->executing && (is_next || job->is_free);
+      bool can = job->is_executed ? ref == queue->first_job : idle && (is_next || job->is_free);
       uint64_t rank = decide(node, job->number, DECIDE_RANK);
       if (can && is_due(node, queue, job, until_ns) && (!best || rank > *out_rank)) {
          best = ref;

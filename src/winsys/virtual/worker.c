@@ -204,6 +204,7 @@ static void run(struct agx_virtual_node *node, uint32_t ref)
    } else if (agxv_job_may_execute(node, job)) {
       queue->running = ref;
       node->executing++;
+      node->executing_since_ns = agxv_now_ns();
       agxv_job_executed(node, job, execute_unlocked(node, job));
       node->executing--;
       queue->running = 0;
