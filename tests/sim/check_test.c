@@ -353,9 +353,7 @@ static uint32_t undefined_bits(const char *program)
    group->memory = &memory;
    group->options.check = true;
    group->shared_bytes = 64;
-   group->undefined_row = 3;
-   group->undefined_lane = 5;
-   group->undefined_bits = 0xf0f0;
+   group->undefined[3][5] = 0xf0f0;
    for (unsigned i = 0; i < 4; i++)
       group->uniform[i] = (uint16_t)(SIM_DATA >> 16 * i);
    for (unsigned lane = 0; lane < 32; lane++) {
@@ -364,7 +362,7 @@ static uint32_t undefined_bits(const char *program)
       group->reg[6][lane] = lane == 5 ? 0xff00ff00 : 0;
    }
    assert_ok(sim_group_run(group));
-   uint32_t undefined = group->undefined_out[4];
+   uint32_t undefined = group->undefined[4][5];
    free(group);
    sim_memory_fini(&memory);
    return undefined;

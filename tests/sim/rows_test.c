@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/isa/table.h"
 #include "base/util.h"
+#include "rows.h"
 
 #define ROUNDS   200 /* encodings of each row */
 #define MAX_TEXT 400
@@ -131,29 +131,6 @@ static const struct refusal refusals[] = {
 
 static struct agx_test_rng rng = {0x0153};
 
-/* Random bits around what identifies the row; often few of them set. */
-static bool random_instr(enum agx_isa_op op, struct agx_isa_instr *out)
-{
-   const struct agx_isa_row *row = &agx_isa_rows[op];
-   uint8_t bytes[AGX_ISA_MAX_BYTES];
-   for (unsigned tries = 0; tries < 4000; tries++) {
-      struct agx_isa_bits noise = {{agx_test_random(&rng), agx_test_random(&rng)}};
-      for (unsigned i = 0; i < 2; i++)
-         noise.word[i] &= tries & 1 ? agx_test_random(&rng) : ~0ull;
-      struct agx_isa_bits bits =
-         agx_isa_bits_andnot(agx_isa_bits_andnot(noise, row->match_mask), row->const_mask);
-      for (unsigned i = 0; i < 2; i++)
-         bits.word[i] |= row->match_value.word[i] | row->const_value.word[i];
-      /* Bits that nothing accounts for stay 0. */
-      bits = agx_isa_bits_and(bits, row->known);
-      for (unsigned i = 0; i < sizeof(bytes); i++)
-         bytes[i] = (uint8_t)(bits.word[i / 8] >> i % 8 * 8);
-      if (agx_isa_decode(bytes, sizeof(bytes), out) == AGX_OK && out->op == op)
-         return true;
-   }
-   return false;
-}
-
 static agx_status run(const char *text)
 {
    struct sim_memory memory;
@@ -196,7 +173,7 @@ static unsigned try_row(enum agx_isa_op op, unsigned *met)
    for (unsigned i = 0; i < ROUNDS; i++) {
       struct agx_isa_instr instr;
       char text[MAX_TEXT];
-      if (!random_instr(op, &instr))
+      if (!random_row_instr(op, &rng, &instr))
          fail_msg("%s: no encoding found", name);
       assert_true(agx_isa_print(&instr, text, sizeof(text)) < sizeof(text));
       agx_status status = run(text);

@@ -174,14 +174,12 @@ agx_status sim_group_run(struct sim_group *group)
    if (state->shadow) {
       agxs_shadow_start_workgroup(&worker);
       if (!group->is_undefined)
-         memset(state->shadow->regs, 0, request.halves * 64);
-      state->shadow->regs[group->undefined_row].lane[group->undefined_lane] |=
-         group->undefined_bits;
+         memcpy(state->shadow->regs, group->undefined, request.halves / 2 * 128);
    }
    agxs_group_run(state);
    memcpy(group->reg, state->regs, request.halves * 64);
-   for (unsigned r = 0; r < request.halves / 2 && state->shadow; r++)
-      group->undefined_out[r] = state->shadow->regs[r].lane[group->undefined_lane];
+   if (state->shadow)
+      memcpy(group->undefined, state->shadow->regs, request.halves / 2 * 128);
    group->active = state->active;
    group->stats = worker.stats;
    agx_status status = state->state == AGXS_GROUP_FAILED ? state->status : AGX_OK;

@@ -54,8 +54,7 @@ struct sim_group {
    bool is_preamble;
    /* Check mode: nothing wrote the registers yet; or all but some bits of one are defined. */
    bool is_undefined;
-   uint32_t undefined_row, undefined_lane, undefined_bits;
-   uint32_t undefined_out[128];          /* out: of each register in that lane */
+   uint32_t undefined[128][32];          /* in and out: undefined bits */
    const struct agxs_exec_set *set;      /* NULL: the best */
    uint32_t reg[128][32];                /* in and out */
    uint16_t uniform[AGX_UNIFORM_HALVES]; /* in, and out of a preamble */
