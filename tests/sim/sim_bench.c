@@ -46,6 +46,7 @@ static const struct {
    {"load f16", "load r=r5l base=du0 index=r1 format=f16 mask=x group=a"},
    {"store i32", "store r=r5 base=du0 index=r1 format=i32 mask=x group=a"},
    {"atomic add", "atomic r=none s=r5 base=du0 index=r1 op=add coherency=coherent1 group=a"},
+   {"atomic same", "atomic r=none s=r5 base=du0 index=r2 op=add coherency=coherent1 group=a"},
    {"lload", "lload r=r5 base=none index=r1l format=i32 mask=x"},
    {"lload x4", "lload r=r8..r11 base=none index=r1l format=i32 mask=xyzw"},
    {"lstore", "lstore r=r5 base=none index=r1l format=i32 mask=x"},

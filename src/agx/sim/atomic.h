@@ -47,14 +47,20 @@ static inline uint32_t agxs_little(uint32_t value)
 #endif
 }
 
-/* On GPU memory that other threads use too; at is 4-aligned. Returns the old value. */
-static inline uint32_t agxs_atomic(uint8_t *at, unsigned op, uint32_t value, uint32_t compare)
+/* On GPU memory that other threads use too; at is 4-aligned. What the lanes of `lanes` ask for,
+ * in their order and at one go. Each finds in old what it met. */
+static inline void agxs_atomic_lanes(uint8_t *at, unsigned op, uint32_t lanes,
+                                     const uint32_t *value, const uint32_t *compare, uint32_t *old)
 {
    uint32_t *word = (uint32_t *)(void *)at;
-   uint32_t raw = __atomic_load_n(word, __ATOMIC_RELAXED), next;
+   uint32_t raw = __atomic_load_n(word, __ATOMIC_RELAXED), now;
    do {
-      next = agxs_little(agxs_atomic_apply(op, agxs_little(raw), value, compare));
-   } while (
-      !__atomic_compare_exchange_n(word, &raw, next, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-   return agxs_little(raw);
+      now = agxs_little(raw);
+      for (uint32_t left = lanes; left; left &= left - 1) {
+         unsigned i = (unsigned)__builtin_ctz(left);
+         old[i] = now;
+         now = agxs_atomic_apply(op, now, value[i], compare[i]);
+      }
+   } while (!__atomic_compare_exchange_n(word, &raw, agxs_little(now), true, __ATOMIC_SEQ_CST,
+                                         __ATOMIC_RELAXED));
 }

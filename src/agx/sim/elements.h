@@ -187,6 +187,19 @@ AGXS_INLINE struct agxs_element agxs_element(const struct agxs_group *group,
    return (struct agxs_element){group->regs[half / 2].lane, (half & 1) * 16};
 }
 
+/* Its words, in the register itself where that has 32 bits, else in room. */
+static inline const uint32_t *agxs_element_words(const struct agxs_group *group,
+                                                 const struct agxs_source *data, unsigned slot,
+                                                 struct agxs_row *room)
+{
+   const struct agxs_element element = agxs_element(group, data, slot);
+   if (data->bits == 32)
+      return element.lane;
+   AGXS_FOR_LANES (i)
+      room->lane[i] = element.lane[i] >> element.shift & 0xffff;
+   return room->lane;
+}
+
 /* The counterpart of agxs_fetch_row, for all lanes. */
 AGXS_INLINE void agxs_put_row(uint8_t *to, const struct agxs_element *from, const unsigned bytes,
                               const unsigned count)

@@ -198,26 +198,64 @@ const struct agxs_uop *AGXS_EXEC(store)(struct agxs_group *group, const struct a
    return uop + 1;
 }
 
+static bool is_one_place(const struct agxs_group *group, const uint64_t *va)
+{
+   const uint64_t to = va[__builtin_ctz(group->active)];
+   uint64_t apart = 0;
+   AGXS_FOR_LANES (i)
+      apart |= (va[i] ^ to) & (uint64_t)(int64_t)(int32_t)group->exec.lane[i];
+   return !(apart & ~3ull);
+}
+
+struct atomic_sources {
+   struct agxs_row room[2];
+   const uint32_t *value, *compare;
+};
+
+/* One atomic for all of these lanes; false when the group stops. */
+AGXS_INLINE bool run_atomic(struct agxs_group *group, const struct agxs_uop *uop, uint64_t to,
+                            uint32_t lanes, const struct atomic_sources *sources,
+                            struct agxs_row *old)
+{
+   struct agxs_tlb *tlb = &group->worker->tlb;
+   uint8_t *at = agxs_tlb_atomic_begin(tlb, to);
+   if (at) {
+      agxs_atomic_lanes(at, uop->mode, lanes, sources->value, sources->compare, old->lane);
+      agxs_tlb_atomic_end(tlb, to, at);
+      return true;
+   }
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      unsigned i = (unsigned)__builtin_ctz(left);
+      old->lane[i] = 0;
+      if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, to, i, "atomic"))
+         return false;
+   }
+   return true;
+}
+
 const struct agxs_uop *AGXS_EXEC(atomic)(struct agxs_group *group, const struct agxs_uop *uop)
 {
+   const bool is_pair = uop->mode == AGX_ISA_ATOMIC_CMPXCHG;
+   struct atomic_sources sources;
+   struct agxs_row old = {{0}};
    uint64_t va[AGXS_LANES];
+   if (!group->active)
+      return uop + 1;
    agxs_get_addresses(group, uop, 2, va);
-   AGXS_FOR_LANES (i) {
-      if (!group->exec.lane[i])
-         continue;
-      uint64_t to = va[i] & ~3ull;
-      uint32_t value = agxs_get_lane(group, &uop->src[0], 0, i), compare = 0, old = 0;
-      if (uop->mode == AGX_ISA_ATOMIC_CMPXCHG)
-         compare = agxs_get_lane(group, &uop->src[0], 1, i);
-      uint8_t *at = agxs_tlb_atomic_begin(&group->worker->tlb, to);
-      if (at) {
-         old = agxs_atomic(at, uop->mode, value, compare);
-         agxs_tlb_atomic_end(&group->worker->tlb, to, at);
-      } else if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, to, i, "atomic")) {
+   sources.value = agxs_element_words(group, &uop->src[0], 0, &sources.room[0]);
+   sources.compare = agxs_element_words(group, &uop->src[0], is_pair, &sources.room[1]);
+   if (is_one_place(group, va)) {
+      uint64_t to = va[__builtin_ctz(group->active)] & ~3ull;
+      if (!run_atomic(group, uop, to, group->active, &sources, &old))
          return NULL;
+   } else {
+      for (uint32_t left = group->active; left; left &= left - 1) {
+         unsigned i = (unsigned)__builtin_ctz(left);
+         if (!run_atomic(group, uop, va[i] & ~3ull, 1u << i, &sources, &old))
+            return NULL;
       }
-      if (uop->dst.bits)
-         agxs_put_lane(group, &uop->dst, 0, i, old);
    }
+   if (uop->dst.bits)
+      agxs_put_u32(group, &uop->dst, &old);
    return uop + 1;
 }
