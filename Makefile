@@ -81,7 +81,7 @@ fuzz: deps
 	   build-fuzz/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) build-fuzz/corpus/$$target || exit 1; \
 	done
 
-# Random requests to the virtual device's node; `make test` sends two million of them.
+# Random requests to the virtual device's node; `make test` sends four million of them.
 SOAK_IOCTLS ?= 10000000
 SOAK_SEED   ?= 1
 soak: deps

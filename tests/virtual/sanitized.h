@@ -15,3 +15,11 @@
 #ifndef SANITIZED
 #define SANITIZED 0
 #endif
+
+#if defined(__SANITIZE_THREAD__)
+#define THREAD_CHECKED true
+#elif defined(__has_feature)
+#define THREAD_CHECKED __has_feature(thread_sanitizer)
+#else
+#define THREAD_CHECKED false
+#endif

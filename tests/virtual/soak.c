@@ -269,8 +269,8 @@ static int send(struct soak *soak, unsigned index, void *sound)
    while (one_in(soak, 10))
       spoil(soak, request, argument);
    bool gives_fd = index == R_TO_FD || index == R_PRIME_OUT; /* cut, it would be lost */
-   if (one_in(soak, 200) && !gives_fd) /* another size, which is cut or filled up */
-      code = (code & ~0x3fff0000u) | (uint32_t)below(soak, 65) << 16;
+   if (one_in(soak, 200) && !gives_fd) /* another size, cut or filled up, but no half pointers */
+      code = (code & ~0x3fff0000u) | (uint32_t)below(soak, 9) * 8 << 16;
    tame(request, argument);
    bool nowhere = one_in(soak, 500) && agxv_user_is_checked();
    int result = agx_virtual_ioctl(soak->file->file, code,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include "sanitized.h"
 #include "winsys/virtual/user.h"
 
 #define DEFAULT_REQUESTS 100000
@@ -150,9 +151,13 @@ static uint64_t play_round(uint64_t seed, unsigned kind)
    agx_virtual_set_run_compute(node, machine);
    agx_virtual_read_statistics(node, &before);
    soak_world_open(&world, node);
-   uint64_t requests = kind == 2   ? play_together(&world, seed)
-                       : kind == 3 ? play_with_child(&world, seed)
-                                   : play_alone(&world, seed, ROUND_REQUESTS);
+   uint64_t requests =
+      kind == 2 ? play_together(&world, seed)
+      : kind == 3 && !THREAD_CHECKED /* it ends children that start threads */ ? play_with_child(
+                                                                                    &world, seed)
+                                                                               : play_alone(
+                                                                                    &world, seed,
+                                                                                    ROUND_REQUESTS);
    soak_world_close(&world);
    expect_all_back(node, before.blocks, seed);
    agx_virtual_node_destroy(node);

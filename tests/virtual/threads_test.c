@@ -4,17 +4,11 @@
  * the thread checker as much as for its own assertions.
  */
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 
 #include "device.h"
-
-#if defined(__SANITIZE_THREAD__)
-#define THREAD_CHECKED true
-#elif defined(__has_feature)
-#define THREAD_CHECKED __has_feature(thread_sanitizer)
-#else
-#define THREAD_CHECKED false
-#endif
+#include "sanitized.h"
 
 #define THREADS 4
 #define ROUNDS  50
@@ -144,12 +138,34 @@ static void a_forked_child_shares_the_file(void **state)
    device_close(&device);
 }
 
+/* Another process that has the file may destroy what an eventfd of this one waits for. */
+static void a_syncobj_goes_in_another_process(void **state)
+{
+   struct device device = device_open(add_one);
+   uint32_t doomed = make_syncobj(&device);
+   int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), status = -1;
+   struct agx_uapi_syncobj_eventfd args = {.handle = doomed, .fd = fd};
+   assert_int_equal(CALL(&device, SYNCOBJ_EVENTFD, args), 0);
+   pid_t child = fork();
+   if (child == 0)
+      _exit(-CALL(&device, SYNCOBJ_DESTROY, (struct agx_uapi_syncobj_destroy){doomed, 0}));
+   assert_int_equal(waitpid(child, &status, 0), child);
+   assert_int_equal(status, 0);
+   uint32_t next = make_syncobj(&device); /* in its place */
+   assert_int_equal(signal_syncobj(&device, next), 0);
+   uint64_t count;
+   assert_int_equal(read(fd, &count, sizeof(count)), -1);
+   close(fd);
+   device_close(&device);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_share_a_file),
       cmocka_unit_test(a_timeline_goes_back_and_forth),
       cmocka_unit_test(a_forked_child_shares_the_file),
+      cmocka_unit_test(a_syncobj_goes_in_another_process),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,8 +78,9 @@ struct agxv_queue {
 };
 
 struct agxv_syncobj {
-   uint32_t refs; /* handles, descriptors, waiters */
+   uint32_t refs; /* handles, descriptors, waiters; 0: gone, and watched only */
    uint32_t fence;
+   uint32_t watchers; /* eventfds of processes, which keep the block, not the syncobj */
 };
 
 /* The reference behind a number, or 0. */
@@ -120,4 +121,5 @@ void agxv_hold_again(struct agx_virtual_node *node);
 void agxv_gem_put(struct agx_virtual_node *node, uint32_t ref);
 void agxv_bound_put(struct agx_virtual_node *node, uint32_t ref);
 void agxv_queue_put(struct agx_virtual_node *node, uint32_t ref);
+void agxv_syncobj_unwatch(struct agx_virtual_node *node, uint32_t ref);
 void agxv_syncobj_put(struct agx_virtual_node *node, uint32_t ref);

@@ -13,14 +13,23 @@
 #include "winsys/virtual/user.h"
 #include "winsys/virtual/watch.h"
 
+void agxv_syncobj_unwatch(struct agx_virtual_node *node, uint32_t ref)
+{
+   struct agxv_syncobj *syncobj = AGXV_AT(node, agxv_syncobj, ref);
+   if (--syncobj->watchers == 0 && syncobj->refs == 0)
+      agxv_free(node, ref, sizeof(*syncobj));
+}
+
 void agxv_syncobj_put(struct agx_virtual_node *node, uint32_t ref)
 {
    struct agxv_syncobj *syncobj = AGXV_AT(node, agxv_syncobj, ref);
    if (--syncobj->refs)
       return;
-   agxv_watch_forget_syncobj(node, ref);
    agxv_fence_put(node, syncobj->fence);
-   agxv_free(node, ref, sizeof(*syncobj));
+   syncobj->fence = 0;
+   syncobj->watchers++; /* so that it is ours to free */
+   agxv_watch_forget_syncobj(node, ref);
+   agxv_syncobj_unwatch(node, ref);
 }
 
 void agxv_syncobj_replace(struct agx_virtual_node *node, uint32_t syncobj, uint32_t fence)

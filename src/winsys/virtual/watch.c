@@ -68,6 +68,8 @@ static void drop_watch(struct agx_virtual_node *node, size_t index)
    node->watches[index] = node->watches[--node->watch_count];
    close(watch.fd);
    agxv_fence_put(node, watch.fence);
+   if (watch.kind == WATCH_EVENTFD)
+      agxv_syncobj_unwatch(node, watch.syncobj);
    if (watch.record)
       free_record(node, watch.record);
 }
@@ -117,9 +119,12 @@ void agxv_watch_scan(struct agx_virtual_node *node)
       if (watch->done)
          continue;
       if (watch->kind == WATCH_EVENTFD) {
-         if (!eventfd_ready(node, watch))
+         /* Another process may have destroyed the syncobj. */
+         bool is_gone = AGXV_AT(node, agxv_syncobj, watch->syncobj)->refs == 0;
+         if (!is_gone && !eventfd_ready(node, watch))
             continue;
-         fire(watch);
+         if (!is_gone)
+            fire(watch);
          drop_watch(node, i--);
       } else if (agxv_fence_done(node, watch->fence)) {
          fire(watch);
@@ -154,6 +159,7 @@ int agxv_watch_eventfd(struct agx_virtual_node *node, int fd, uint32_t syncobj, 
    watch->kind = WATCH_EVENTFD;
    watch->fd = own;
    watch->syncobj = syncobj;
+   AGXV_AT(node, agxv_syncobj, syncobj)->watchers++;
    watch->point = point;
    watch->flags = flags;
    agxv_watch_scan(node);
