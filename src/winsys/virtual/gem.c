@@ -85,7 +85,7 @@ AGXV_HANDLER(gem_create)
    bool is_private = args->flags & AGX_UAPI_GEM_VM_PRIVATE;
    if (args->pad || args->flags & ~known || (!is_private && args->vm_id) || args->size == 0)
       return -EINVAL;
-   if (args->size > UINT64_MAX - AGX_UAPI_PAGE_BYTES)
+   if (args->size > UINT64_MAX - (AGX_UAPI_PAGE_BYTES - 1))
       return -EOVERFLOW;
    agxv_lock(file->node);
    uint32_t vm = is_private ? agxv_find(file, AGXV_VM, args->vm_id) : 0;

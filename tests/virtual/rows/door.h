@@ -14,6 +14,9 @@ struct door_file;
 
 extern const bool door_is_preloaded;
 
+/* The chip of the node that is opened next, and a fault script for it; NULL: none. */
+extern const char *door_chip, *door_script;
+
 struct door_file *door_open(void);
 void door_close(struct door_file *file);
 /* The node's descriptor, -1 where there is none. */

@@ -12,6 +12,8 @@
 
 const bool door_is_preloaded = false;
 
+const char *door_chip = "g13g", *door_script;
+
 struct door_file {
    struct device device;
    uint32_t queues[2];
@@ -24,7 +26,9 @@ struct door_file *door_open(void)
    struct door_file *file = calloc(1, sizeof(*file));
    assert_non_null(file);
    if (!node) {
-      assert_ok(agx_virtual_node_create(agx_chip_find("g13g"), -1, &node));
+      assert_ok(agx_virtual_node_create(agx_chip_find(door_chip), -1, &node));
+      if (door_script)
+         assert_ok(agx_virtual_set_script(node, door_script));
       agx_virtual_set_run_compute(node, machine_run);
    }
    file->device.node = node;

@@ -30,6 +30,10 @@
 /* What the row shows beside times must be what was recorded. result: >= 0, or negative errno. */
 void rows_check(const char *id, long long result, const char *format, ...)
    __attribute__((format(printf, 3, 4)));
+/* One of several ways to be refused as the row says. */
+void rows_refuse(const char *id, long long result, const char *what, int line);
+/* Before another run of all rows. */
+void rows_forget(void);
 void rows_aside(const char *id, const char *reason);
 void rows_read(const char *name);
 /* Fails with the ids of rows that nobody asked for. */
