@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <linux/dma-buf.h>
+#include <sys/ioctl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
