@@ -153,7 +153,8 @@ static agx_status keep_dispatch(const struct agxs_run *run, struct planned *it)
    it->rows = aligned_alloc(64, AGX_MAX(bytes, sizeof(struct agxs_row)));
    if (!it->rows)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "dispatch %u: out of memory", it->index);
-   memcpy(it->rows, it->dispatch.pool, bytes);
+   if (bytes)
+      memcpy(it->rows, it->dispatch.pool, bytes);
    it->dispatch.pool = it->rows;
    it->states = run->states;
    it->dispatch.states = &it->states;
