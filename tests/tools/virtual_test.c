@@ -16,14 +16,15 @@ static void a_program_sees_the_node(void **state)
 static void options_reach_the_program(void **state)
 {
    static char text[TOOL_MAX_OUTPUT];
-   assert_int_equal(tool_run("AGX_TOOL",
-                             "virtual --check --strict --chaos 0x7 --timeout 12 --stats=/s --json "
-                             "--inject /dev/null -- sh -c 'env | grep -v TOOL= | grep ^AGX_VIRTUAL_[CIT] | sort; "
-                             "echo $AGX_VIRTUAL_STRICT $AGX_VIRTUAL_STATS'",
-                             text),
-                    0);
+   assert_int_equal(
+      tool_run("AGX_TOOL",
+               "virtual --check --strict --chaos 0x7 --timeout 12 --stats=/s --json "
+               "--inject /dev/null -- sh -c 'env | grep -v TOOL= | grep ^AGX_VIRTUAL_[CIT] | sort; "
+               "echo $AGX_VIRTUAL_STRICT $AGX_VIRTUAL_STATS'",
+               text),
+      0);
    assert_string_equal(text, "AGX_VIRTUAL_CHAOS=0x7\nAGX_VIRTUAL_CHECK=1\n"
-                             "AGX_VIRTUAL_INJECT=/dev/null\nAGX_VIRTUAL_TIMEOUT=12\n"
+                             "AGX_VIRTUAL_INJECT=@/dev/null\nAGX_VIRTUAL_TIMEOUT=12\n"
                              "1 json:/s\n");
    assert_int_equal(tool_run("AGX_TOOL",
                              "virtual --stats=s -- sh -c "

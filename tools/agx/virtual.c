@@ -127,7 +127,7 @@ static agx_status set_environment(const struct options *options)
    if (options->timeout)
       AGX_TRY(set("AGX_VIRTUAL_TIMEOUT", options->timeout));
    if (options->inject)
-      AGX_TRY(set_path("AGX_VIRTUAL_INJECT", "", options->inject));
+      AGX_TRY(set_path("AGX_VIRTUAL_INJECT", "@", options->inject));
    if (options->stats)
       AGX_TRY(set_stats(options));
    AGX_TRY(set_tool());
