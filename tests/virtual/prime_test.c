@@ -107,6 +107,32 @@ static void two_devices_share_a_buffer(void **state)
    device_close(&second);
 }
 
+/* The GPU's clock writes into what another device made. */
+static void timestamps_reach_a_shared_buffer(void **state)
+{
+   struct device maker = device_open(add), user = device_open(add);
+   int fd = export(&maker, make_gem(&maker, 2 * PAGE, 0));
+   uint64_t *plain = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+   struct agx_uapi_gem_bind_object object = {.flags = AGX_UAPI_BIND_OBJECT_USAGE_TIMESTAMPS,
+                                             .handle = import(&user, fd),
+                                             .offset = PAGE,
+                                             .range = PAGE};
+   assert_int_equal(CALL(&user, ASAHI_GEM_BIND_OBJECT, object), 0);
+   uint32_t done = make_syncobj(&user), gem = make_gem(&user, PAGE, 0);
+   assert_int_equal(bind_gem(&user, gem, WINDOW_VA, PAGE, 6), 0);
+   struct agx_uapi_sync out = {AGX_UAPI_SYNC_SYNCOBJ, done, 0};
+   struct compute_record command = compute_command(1);
+   command.compute.ts.start = (struct agx_uapi_timestamp){object.object_handle, 0};
+   command.compute.ts.end = (struct agx_uapi_timestamp){object.object_handle, 8};
+   assert_int_equal(submit(&user, &command, &out, 0, 1), 0);
+   assert_int_equal(wait_syncobj(&user, done, INT64_MAX, 0), 0);
+   assert_true(plain[PAGE / 8] && plain[PAGE / 8] <= plain[PAGE / 8 + 1]);
+   munmap(plain, 2 * PAGE);
+   close(fd);
+   device_close(&user);
+   device_close(&maker);
+}
+
 /* Memory that comes free is the segment's own again, and zero. */
 static void ranges_are_used_again(void **state)
 {
@@ -372,6 +398,7 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_devices_share_a_buffer),
+      cmocka_unit_test(timestamps_reach_a_shared_buffer),
       cmocka_unit_test(ranges_are_used_again),
       cmocka_unit_test(a_descriptor_outlives_handles),
       cmocka_unit_test(only_buffers_are_taken),

@@ -11,13 +11,14 @@
 
 /* A machine that notes which streams it ran, holds those at HELD until released, and
  * fails those at FAIL + status. */
-#define HELD 0x100000ull
-#define FAIL 0x200000ull
+#define HELD     0x100000ull
+#define HELD_TOO 0x100001ull /* until the test ends */
+#define FAIL     0x200000ull
 
 static struct {
    pthread_mutex_t lock;
    pthread_cond_t changed;
-   bool open;
+   bool open, open_too;
    uint64_t ran[64];
    unsigned count, started;
    uint64_t usc_base;
@@ -30,7 +31,7 @@ static agx_status run_noted(const struct agx_chip *chip, const struct agxs_memor
    pthread_mutex_lock(&machine.lock);
    machine.started++;
    pthread_cond_broadcast(&machine.changed);
-   while (stream_va == HELD && !machine.open)
+   while ((stream_va == HELD && !machine.open) || (stream_va == HELD_TOO && !machine.open_too))
       pthread_cond_wait(&machine.changed, &machine.lock);
    if (machine.count < AGX_COUNT(machine.ran))
       machine.ran[machine.count++] = stream_va;
@@ -43,7 +44,7 @@ static agx_status run_noted(const struct agx_chip *chip, const struct agxs_memor
 
 static struct device open_machine(void)
 {
-   machine.open = false;
+   machine.open = machine.open_too = false;
    machine.count = machine.started = 0;
    return device_open(run_noted);
 }
@@ -234,6 +235,113 @@ static void timestamps_lie_in_order(void **state)
    device_close(&device);
 }
 
+#define MOST 64 /* commands of a submission */
+
+struct packed {
+   uint8_t bytes[MOST * 256];
+   uint32_t size;
+};
+
+static void put(struct packed *packed, const struct agx_uapi_cmd_header *header,
+                const void *payload)
+{
+   memcpy(packed->bytes + packed->size, header, sizeof(*header));
+   memcpy(packed->bytes + packed->size + sizeof(*header), payload, header->size);
+   packed->size += sizeof(*header) + header->size;
+}
+
+static void put_attachments(struct packed *packed, uint16_t type, uint16_t count)
+{
+   const struct agx_uapi_attachment list[16] = {{.pointer = 0x4000, .size = PAGE}};
+   const struct agx_uapi_cmd_header header = {type, (uint16_t)(count * sizeof(list[0])),
+                                              AGX_UAPI_BARRIER_NONE, AGX_UAPI_BARRIER_NONE};
+   put(packed, &header, list);
+}
+
+/* Each command waits for the one before, by its number; the render subqueue has none, so its
+ * barrier says so in both ways. Attachments of each kind lie between and don't count. */
+static void put_all(struct packed *packed, uint32_t stamps)
+{
+   for (uint16_t i = 0; i < MOST; i++) {
+      const struct agx_uapi_cmd_compute compute = {
+         .cdm_ctrl_stream_base = i + 1u, .ts = {{stamps, i * 16u}, {stamps, i * 16u + 8}}};
+      const uint16_t short_bytes = 16; /* what is missing of it is 0: no stamps */
+      const struct agx_uapi_cmd_header header = {AGX_UAPI_CMD_COMPUTE,
+                                                 i == 7 ? short_bytes : (uint16_t)sizeof(compute),
+                                                 i % 2 ? 0 : AGX_UAPI_BARRIER_NONE, i};
+      if (i % 8 == 0)
+         put_attachments(packed, (uint16_t)(AGX_UAPI_CMD_SET_VERTEX_ATTACHMENTS + i / 8 % 3),
+                         i % 17);
+      put(packed, &header, &compute);
+   }
+}
+
+static void one_submission_holds_64_commands(void **state)
+{
+   struct device device = open_machine();
+   uint32_t gem = make_gem(&device, PAGE, 0), done = make_syncobj(&device);
+   uint32_t last = make_syncobj(&device);
+   uint64_t *times = map_gem(&device, gem, PAGE), before = 1;
+   struct agx_uapi_gem_bind_object object = {
+      .flags = AGX_UAPI_BIND_OBJECT_USAGE_TIMESTAMPS, .handle = gem, .range = PAGE};
+   assert_int_equal(CALL(&device, ASAHI_GEM_BIND_OBJECT, object), 0);
+   struct agx_uapi_sync outs[] = {binary(done), point(last, 5)};
+   struct packed packed = {.size = 0};
+   put_all(&packed, object.object_handle);
+   struct agx_uapi_submit args = {.syncs = (uintptr_t)outs,
+                                  .cmdbuf = (uintptr_t)packed.bytes,
+                                  .queue_id = device.queue,
+                                  .out_sync_count = 2,
+                                  .cmdbuf_size = packed.size};
+   assert_int_equal(CALL(&device, ASAHI_SUBMIT, args), 0);
+   assert_int_equal(wait_syncobj(&device, done, INT64_MAX, 0), 0);
+   assert_int_equal(wait_point(&device, last, 5, 0, 0), 0); /* one fence for both */
+   assert_int_equal(machine.count, MOST);
+   for (unsigned i = 0; i < MOST; i++) {
+      assert_int_equal(machine.ran[i], i + 1);
+      if (i == 7) {
+         assert_int_equal(times[2 * i] | times[2 * i + 1], 0);
+         continue;
+      }
+      assert_true(before <= times[2 * i] && times[2 * i] <= times[2 * i + 1]);
+      before = times[2 * i + 1];
+   }
+   unmap_gem(&device, times, PAGE);
+   device_close(&device);
+}
+
+/* A job of the queue with the higher priority goes first, whoever came first. */
+static void priorities_decide(void **state)
+{
+   struct device device = open_machine();
+   uint32_t queues[4], timeline = make_syncobj(&device);
+   for (unsigned i = 0; i < AGX_COUNT(queues); i++) {
+      struct agx_uapi_queue_create args = {
+         .vm_id = device.vm, .priority = i == 3 ? AGX_UAPI_PRIORITY_MEDIUM : AGX_UAPI_PRIORITY_LOW};
+      assert_int_equal(CALL(&device, ASAHI_QUEUE_CREATE, args), 0);
+      queues[i] = args.queue_id;
+   }
+   static const uint64_t streams[] = {HELD, HELD_TOO, 8, 9};
+   for (unsigned i = 0; i < AGX_COUNT(queues); i++) {
+      struct agx_uapi_sync out = point(make_syncobj(&device), 1);
+      device.queue = queues[i];
+      out.handle = i == 2 ? timeline : out.handle;
+      assert_int_equal(submit_at(&device, streams[i], &out, 0, 1), 0);
+      if (i < 2)
+         await_start(i + 1); /* both workers have something to do now */
+   }
+   release();
+   assert_int_equal(wait_point(&device, timeline, 1, INT64_MAX, 0), 0);
+   assert_int_equal(machine.ran[0], HELD);
+   assert_int_equal(machine.ran[1], 9);
+   assert_int_equal(machine.ran[2], 8);
+   pthread_mutex_lock(&machine.lock);
+   machine.open_too = true;
+   pthread_cond_broadcast(&machine.changed);
+   pthread_mutex_unlock(&machine.lock);
+   device_close(&device);
+}
+
 static void closing_in_flight_cancels_what_did_not_start(void **state)
 {
    struct device device = open_machine(), other = {.node = device.node};
@@ -279,6 +387,8 @@ int main(void)
       cmocka_unit_test(a_sync_file_may_be_closed_before_its_end),
       cmocka_unit_test(commands_run_serially_and_stop_at_a_failure),
       cmocka_unit_test(timestamps_lie_in_order),
+      cmocka_unit_test(one_submission_holds_64_commands),
+      cmocka_unit_test(priorities_decide),
       cmocka_unit_test(closing_in_flight_cancels_what_did_not_start),
       cmocka_unit_test(without_execution_a_submission_is_done_at_once),
    };
