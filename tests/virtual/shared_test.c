@@ -172,6 +172,51 @@ static void a_descriptor_sees_another_process(void **state)
       close(used[i]);
 }
 
+/* Exports what the parent shared, passes it on, and ends. */
+static void pass_on(int segment, int socket)
+{
+   struct device device = attach(segment);
+   uint32_t timeline = import_syncobj(&device, channel_receive(socket));
+   channel_send(socket, export_syncobj(&device, timeline, 0));
+   channel_send(socket, export_syncobj(&device, timeline, AGX_UAPI_SYNCOBJ_SYNC_FILE));
+   channel_hear(socket);
+   _exit(0); /* without a word */
+}
+
+static void descriptors_outlive_who_made_them(void **state)
+{
+   int segment = make_segment(), sockets[2], status = -1;
+   channel_open(sockets);
+   assert_int_equal(pipe(gate), 0);
+   pid_t child = fork();
+   if (child == 0)
+      pass_on(segment, sockets[1]);
+   struct device device = attach(segment);
+   uint32_t timeline = make_syncobj(&device);
+   submit_counter(&device, GATED, timeline, 0, 7);
+   int shared = export_syncobj(&device, timeline, 0);
+   channel_send(sockets[0], shared);
+   int object = channel_receive(sockets[0]), sync_file = channel_receive(sockets[0]);
+   struct sync_file_info info = {0};
+   assert_int_equal(agx_virtual_fd_ioctl(device.node, sync_file, SYNC_IOC_FILE_INFO, &info), 0);
+   channel_tell(sockets[0]);
+   assert_int_equal(waitpid(child, &status, 0), child);
+   assert_int_equal(status, 0);
+   struct pollfd poller = {.fd = sync_file, .events = POLLIN};
+   assert_int_equal(poll(&poller, 1, 0), 0);
+   channel_tell(gate[1]);
+   assert_int_equal(poll(&poller, 1, 20000), 1);
+   assert_int_equal(poller.revents, POLLIN);
+   struct agx_uapi_syncobj_handle args = {.fd = object};
+   assert_int_equal(CALL(&device, SYNCOBJ_FD_TO_HANDLE, args), 0);
+   assert_int_equal(query(&device, args.handle, 0), 7);
+   const int used[] = {sync_file, object, shared, sockets[0], sockets[1], gate[0], gate[1]};
+   for (unsigned i = 0; i < AGX_COUNT(used); i++)
+      close(used[i]);
+   device_close(&device);
+   close(segment);
+}
+
 static void die_with_work_in_flight(int segment, int socket)
 {
    struct device device = attach(segment);
@@ -255,6 +300,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_processes_take_turns),
       cmocka_unit_test(a_descriptor_sees_another_process),
+      cmocka_unit_test(descriptors_outlive_who_made_them),
       cmocka_unit_test(work_of_a_dead_process_is_cancelled),
       cmocka_unit_test(a_process_may_die_at_any_point),
    };

@@ -41,6 +41,11 @@ void *agxv_at(const struct agx_virtual_node *node, uint32_t ref)
    return ref ? (uint8_t *)node->shared + (uint64_t)ref * AGXV_UNIT_BYTES : NULL;
 }
 
+uint32_t agxv_ref(const struct agx_virtual_node *node, const void *address)
+{
+   return (uint32_t)(((uintptr_t)address - (uintptr_t)node->shared) / AGXV_UNIT_BYTES);
+}
+
 static unsigned size_class(uint64_t size)
 {
    unsigned class = 0;

@@ -96,6 +96,8 @@ struct agxv_shared {
 
 /* The address of a reference in this process; NULL for 0. */
 void *agxv_at(const struct agx_virtual_node *node, uint32_t ref);
+/* And back. */
+uint32_t agxv_ref(const struct agx_virtual_node *node, const void *address);
 #define AGXV_AT(node, type, ref) ((struct type *)agxv_at((node), (ref)))
 
 /* Zeroed memory, or 0 when the segment is full. The lock is held. */

@@ -62,6 +62,49 @@ static void free_record(struct agx_virtual_node *node, uint32_t ref)
    }
 }
 
+/* Whether another living process keeps the record. */
+static bool is_kept(const struct agx_virtual_node *node, const struct agxv_record *record)
+{
+   for (unsigned i = 0; i < AGXV_MAX_KEEPERS; i++) {
+      int32_t pid = record->keepers[i];
+      if (pid && pid != node->pid && agxv_process_lives(node, pid))
+         return true;
+   }
+   return false;
+}
+
+static void stop_keeping(const struct agx_virtual_node *node, struct agxv_record *record)
+{
+   for (unsigned i = 0; i < AGXV_MAX_KEEPERS; i++)
+      if (record->keepers[i] == node->pid)
+         record->keepers[i] = 0;
+}
+
+static void let_record_go(struct agx_virtual_node *node, uint32_t ref)
+{
+   struct agxv_record *record = AGXV_AT(node, agxv_record, ref);
+   if (is_kept(node, record))
+      stop_keeping(node, record);
+   else
+      free_record(node, ref);
+}
+
+/* Makes this process a keeper; false when it is one already, or there are too many. */
+static bool become_keeper(const struct agx_virtual_node *node, struct agxv_record *record)
+{
+   int32_t *slot = NULL;
+   for (unsigned i = 0; i < AGXV_MAX_KEEPERS; i++) {
+      int32_t *it = &record->keepers[i];
+      if (*it == node->pid)
+         return false;
+      if (!slot && (*it == 0 || !agxv_process_lives(node, *it)))
+         slot = it;
+   }
+   if (slot)
+      *slot = node->pid;
+   return slot;
+}
+
 static void drop_watch(struct agx_virtual_node *node, size_t index)
 {
    struct agxv_watch watch = node->watches[index];
@@ -71,7 +114,7 @@ static void drop_watch(struct agx_virtual_node *node, size_t index)
    if (watch.kind == WATCH_EVENTFD)
       agxv_syncobj_unwatch(node, watch.syncobj);
    if (watch.record)
-      free_record(node, watch.record);
+      let_record_go(node, watch.record);
 }
 
 /* write(2) that raises no SIGPIPE in the program when the client closed its end. */
@@ -183,7 +226,8 @@ static int add_record(struct agx_virtual_node *node, int fd, enum agxv_record_ki
    if (!ref)
       return -ENOMEM;
    struct agxv_record *record = AGXV_AT(node, agxv_record, ref);
-   *record = (struct agxv_record){node->shared->fd_records, kind, target, info.st_dev, info.st_ino};
+   *record = (struct agxv_record){
+      node->shared->fd_records, kind, target, info.st_dev, info.st_ino, {node->pid}};
    node->shared->fd_records = ref;
    return 0;
 }
@@ -245,10 +289,52 @@ struct agxv_record *agxv_record_of_inode(struct agx_virtual_node *node, uint64_t
    return NULL;
 }
 
+/* An end of the pipe to write to, from its other end; -1 where the host has none. */
+static int open_write_end(int fd)
+{
+   char path[64];
+   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+   int end = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+   int high = end >= 0 ? fcntl(end, F_DUPFD_CLOEXEC, HIGH_FD) : -1;
+   if (high < 0)
+      return end;
+   close(end);
+   return high;
+}
+
+static void keep_too(struct agx_virtual_node *node, struct agxv_record *record, int fd)
+{
+   if (!become_keeper(node, record))
+      return;
+   int end = open_write_end(fd);
+   struct agxv_watch *watch = end >= 0 ? add_watch(node) : NULL;
+   if (!watch) {
+      if (end >= 0)
+         close(end);
+      stop_keeping(node, record);
+      return;
+   }
+   watch->kind = WATCH_PIPE;
+   watch->fd = end;
+   watch->record = agxv_ref(node, record);
+   if (record->kind == AGXV_RECORD_SYNCOBJ) {
+      watch->done = true; /* it was written to when it was made */
+   } else {
+      agxv_fence_get(node, record->target);
+      watch->fence = record->target;
+      agxv_watch_scan(node);
+   }
+}
+
 struct agxv_record *agxv_record_find(struct agx_virtual_node *node, int fd)
 {
    struct stat info;
-   return fstat(fd, &info) ? NULL : agxv_record_of_inode(node, info.st_dev, info.st_ino);
+   if (fstat(fd, &info))
+      return NULL;
+   struct agxv_record *record = agxv_record_of_inode(node, info.st_dev, info.st_ino);
+   if (record)
+      keep_too(node, record, fd);
+   return record;
 }
 
 const char *agx_virtual_inode_name(struct agx_virtual_node *node, uint64_t device, uint64_t inode)

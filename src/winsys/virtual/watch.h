@@ -18,12 +18,15 @@ enum agxv_record_kind {
    AGXV_RECORD_SYNC_FILE
 };
 
+#define AGXV_MAX_KEEPERS 8
+
 /* What a descriptor stands for; lies in the segment. */
 struct agxv_record {
    uint32_t next;
    uint32_t kind;
    uint32_t target; /* counted reference to a syncobj or fence */
    uint64_t device, inode;
+   int32_t keepers[AGXV_MAX_KEEPERS]; /* processes with an end to write to; the last one frees */
 };
 
 /* Writes to all descriptors whose fence is done by now. */
@@ -42,6 +45,8 @@ int agxv_record_create(struct agx_virtual_node *node, enum agxv_record_kind kind
 /* What fd, or the file with that inode, stands for, or NULL. */
 struct agxv_record *agxv_record_of_inode(struct agx_virtual_node *node, uint64_t device,
                                          uint64_t inode);
+/* The same for a descriptor that a client uses here, which this process now keeps too: who
+ * made it may die. */
 struct agxv_record *agxv_record_find(struct agx_virtual_node *node, int fd);
 /* Frees what no descriptor stands for any more. */
 void agxv_record_sweep(struct agx_virtual_node *node);
