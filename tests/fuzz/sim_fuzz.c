@@ -138,6 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
       .thread_count = 1,
       .max_instructions_per_group = 200,
       .max_workgroups = 16,
+      .chaos_seed = data[0] >> 6 == 1 ? size : 0,
    };
    struct agxs_stats stats;
    put_sound_input((data[0] & 3) == 1);
