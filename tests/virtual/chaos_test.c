@@ -5,6 +5,7 @@
  * memory that is released under a running command is poisoned.
  */
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "program.h"
 
@@ -247,6 +248,26 @@ static void a_sound_program_survives(void **state)
    }
 }
 
+/* Who mistypes the seed is told, and doesn't run without chaos unknowingly. */
+static void the_environment_gives_a_seed(void **state)
+{
+   static const char *const bad[] = {"x", "7 ", "-1", "99999999999999999999", "1.5"};
+   struct agx_virtual_node *node;
+   for (unsigned i = 0; i < AGX_COUNT(bad); i++) {
+      setenv("AGX_VIRTUAL_CHAOS", bad[i], 1);
+      assert_fails(agx_virtual_node_create(agx_chip_find("g13g"), -1, &node), AGX_INVALID_ARGUMENT,
+                   "is no seed");
+   }
+   setenv("AGX_VIRTUAL_CHAOS", "0x11", 1);
+   struct device device = device_open(run_noted);
+   unsetenv("AGX_VIRTUAL_CHAOS");
+   machine.count = 0;
+   run(&device, 1);
+   assert_int_equal(machine.count, 1);
+   assert_true(machine.seeds[0] != 0);
+   device_close(&device);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -255,6 +276,7 @@ int main(void)
       cmocka_unit_test(a_seed_gives_the_same_again),
       cmocka_unit_test(released_memory_is_poisoned),
       cmocka_unit_test(a_sound_program_survives),
+      cmocka_unit_test(the_environment_gives_a_seed),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,6 @@ static void a_death_frees_what_it_left(void **state)
       struct program it = load_on(fd, code, size);
       submit_one(&it);
       await_execution(&it);
-      unmap_all(&it);
       assert_int_equal(write(ready[1], "r", 1), 1);
       pause();
    }

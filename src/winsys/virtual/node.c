@@ -5,6 +5,7 @@
 #include "winsys/virtual/node.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -144,7 +145,6 @@ static struct agxv_options read_options(void)
       .threads = (uint32_t)number_option("AGX_VIRTUAL_THREADS", 0),
       .instructions = number_option("AGX_VIRTUAL_TIMEOUT", DEFAULT_INSTRUCTIONS),
       .workgroups = number_option("AGX_VIRTUAL_WORKGROUPS", DEFAULT_WORKGROUPS),
-      .chaos_seed = number_option("AGX_VIRTUAL_CHAOS", 0),
       .stats = agxv_stats_parse(getenv("AGX_VIRTUAL_STATS")),
       .memory_bytes = memory & ~(uint64_t)(AGX_UAPI_PAGE_BYTES * 64 - 1),
    };
@@ -157,6 +157,24 @@ static uint64_t memory_bytes_of(int segment_fd, uint64_t otherwise)
    if (segment_fd < 0 || fstat(segment_fd, &info) || info.st_size <= (off_t)AGXV_MEMORY_OFFSET)
       return otherwise;
    return (uint64_t)info.st_size - AGXV_MEMORY_OFFSET;
+}
+
+/* What AGX_VIRTUAL_CHAOS says. Who asks for chaos doesn't want to run without it, so what is no
+ * number is an error. */
+static agx_status read_chaos(struct agx_virtual_node *node)
+{
+   const char *value = getenv("AGX_VIRTUAL_CHAOS");
+   if (!value || !*value)
+      return AGX_OK;
+   char *end;
+   errno = 0;
+   node->options.chaos_seed = strtoull(value, &end, 0);
+   if (errno || *end || *value == '-')
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "AGX_VIRTUAL_CHAOS=%.40s is no seed: 0 to 2^64 - 1",
+                      value);
+   if (node->options.chaos_seed)
+      agxv_trace(node, "chaos with seed %" PRIu64, node->options.chaos_seed);
+   return AGX_OK;
 }
 
 /* What AGX_VIRTUAL_INJECT says, or nothing. */
@@ -208,7 +226,9 @@ agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
    node->run_compute = agx_virtual_default_run_compute();
    pthread_mutex_init(&node->local, NULL);
    node->options.memory_bytes = memory_bytes_of(segment_fd, node->options.memory_bytes);
-   agx_status status = read_script(node);
+   agx_status status = read_chaos(node);
+   if (status == AGX_OK)
+      status = read_script(node);
    if (status != AGX_OK && segment_fd >= 0)
       close(segment_fd);
    if (status == AGX_OK)
