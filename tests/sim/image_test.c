@@ -692,6 +692,78 @@ static void test_cube(void **state)
    end(&c);
 }
 
+/* Direction to the corner of all positive axes, of a cube whose faces are 1, 2, 3 ... */
+static void test_cube_corner(void **state)
+{
+   struct image_case c;
+   begin(&c, READ "smpf r=r20..r23 texture=ts0 sampler=ss0 coord=r4 lod=r8l dim=cube mask=xyzw "
+                  "lod_mode=lod_min group=a" WRITE);
+   c.texture.dimension = AGX_HW_TEXTURE_DIMENSION_CUBE;
+   c.texture.width = c.texture.height = 1;
+   c.sampler.magnify = AGX_HW_FILTER_LINEAR;
+   for (uint32_t face = 0; face < 6; face++)
+      agxs_put_le32(c.pixels + 128 * face, bits_of((float)(face + 1)));
+   for (unsigned a = 0; a < 3; a++)
+      c.input[0][a] = bits_of(1.0f);
+   assert_ok(run(&c));
+   /* A quarter each of +x, +y, +z and their average; one face weighs as much as another. */
+   assert_true(fabsf(float_of(c.output[0][0]) - (1 + 3 + 5) / 3.0f) < 1e-6f);
+   end(&c);
+}
+
+/* Registers name samplers of the command's heap, from 28 on. */
+static void test_sampler_heap(void **state)
+{
+   struct image_case c;
+   begin(&c, READ "mov d=r3l a=r9l\n"
+                  "smpf r=r20..r23 texture=ts0 sampler=r3l coord=r4 lod=r8l dim=2d mask=xyzw "
+                  "lod_mode=lod_min group=a" WRITE);
+   fill_plain(&c);
+   static const enum agx_hw_wrap modes[] = {AGX_HW_WRAP_CLAMP_TO_EDGE, AGX_HW_WRAP_REPEAT,
+                                            AGX_HW_WRAP_MIRRORED_REPEAT};
+   static const float texels[] = {7, 1, 6};
+   for (unsigned i = 0; i < AGX_COUNT(modes); i++) {
+      struct agx_hw_sampler sampler = c.sampler;
+      sampler.wrap_s = modes[i];
+      assert_ok(agx_hw_sampler_pack(&sampler, c.heap + 0x100 + 8 * i));
+   }
+   c.launch.options.sampler_heap = HEAP + 0x100;
+   c.launch.options.sampler_count = AGX_COUNT(modes);
+   for (unsigned i = 0; i < THREADS; i++) {
+      c.input[i][0] = bits_of(1.2f), c.input[i][1] = bits_of(0.0625f);
+      c.input[i][5] = 28 + i % 3;
+   }
+   assert_ok(run(&c));
+   for (unsigned i = 0; i < THREADS; i++)
+      assert_true(float_of(c.output[i][0]) == texels[i % 3]);
+   c.input[5][5] = 31;
+   assert_fails(run(&c), AGX_INVALID_ARGUMENT, "lane 5: sampler 3 of a heap of 3");
+   c.input[5][5] = 27;
+   assert_fails(run(&c), AGX_INVALID_ARGUMENT, "sampler state 27");
+   c.input[5][5] = 30;
+   c.launch.options.sampler_heap = 0x5000000000;
+   assert_fails(run(&c), AGX_DATA_LOSS, "sampler is not mapped");
+   end(&c);
+}
+
+/* Where a view shows alpha as a colour it is not curved, and a colour as alpha is. */
+static void test_srgb_swizzle(void **state)
+{
+   struct image_case c;
+   begin(&c, READ "smpi r=r20..r23 texture=ts0 sampler=ss0 coord=r4 dim=2d mask=xyzw "
+                  "lod_mode=auto_lod group=a" WRITE);
+   c.texture.channels = AGX_HW_CHANNELS_R8G8B8A8;
+   c.texture.type = AGX_HW_TEXTURE_TYPE_UNORM;
+   c.texture.srgb = true;
+   c.texture.swizzle_r = AGX_HW_CHANNEL_A;
+   c.texture.swizzle_a = AGX_HW_CHANNEL_R;
+   agxs_put_le32(c.pixels, 0x33000033);
+   assert_ok(run(&c));
+   assert_true(float_of(c.output[0][0]) == 0.2f);
+   assert_true(fabs(float_of(c.output[0][3]) - pow((0.2 + 0.055) / 1.055, 2.4)) < 1e-6);
+   end(&c);
+}
+
 /* ---- Stores ---------------------------------------------------------------------- */
 
 static void test_store_outside(void **state)
@@ -762,6 +834,38 @@ static void test_tile(void **state)
       assert_true(float_of(agxs_get_le32(at)) == (float)i);
       assert_true(float_of(agxs_get_le32(at + 4)) == (float)i + 0.5f);
       assert_true(float_of(c.output[i][1]) == (float)i + 0.5f);
+   }
+   end(&c);
+}
+
+/* Mesa's copies to packed formats: halves from 32-bit registers, and the block's code for 16
+ * bits is that of integers. */
+static void test_packed_tile(void **state)
+{
+   struct image_case c;
+   begin(&c, READ "mov d=r2l a=r0l\nshr d=r2h b=r0 c=31\n"
+                  "st_tile r=r8..r11 coord=r2l..r2h samples=1 offset=0 explicit_coords format=f16 "
+                  "mask=xyzw\n"
+                  "ld_tile r=r20..r21 coord=r2l..r2h samples=1 offset=0 format=f16 mask=xy\n"
+                  "barrier\nldimm32 d=r12 imm=0\nmov d=r3 a=r0\nldimm16 d=r0l imm=0\n"
+                  "if_icmp a=r3 b=0 nest=1 cond=ieq\n"
+                  "imgwblk r=r12l texture=ts1 coord=r4 lod=0 explicit_coords dim=2d format=i16\n"
+                  "pop_exec nest=1\nmov d=r0 a=r3" WRITE);
+   c.launch.shared_bytes = 8192;
+   c.launch.sample_stride = 1;
+   c.pbe.channels = AGX_HW_CHANNELS_R5G6B5;
+   c.pbe.type = AGX_HW_TEXTURE_TYPE_UNORM;
+   c.pbe.width = c.pbe.height = 32;
+   for (unsigned i = 0; i < THREADS; i++) {
+      c.input[i][4] = bits_of((float)i / 31.0f);
+      c.input[i][5] = bits_of((float)(2 * i) / 63.0f);
+      c.input[i][6] = bits_of((float)(31 - i) / 31.0f);
+   }
+   assert_ok(run(&c));
+   for (unsigned i = 0; i < THREADS; i++) {
+      uint32_t at = 2 * agx_layout_morton(i, 0, 7, 6);
+      assert_int_equal(agxs_get_le16(c.pixels + at), i | 2 * i << 5 | (31 - i) << 11);
+      assert_true(fabsf(float_of(c.output[i][0]) - (float)i / 31.0f) < 1e-3f);
    }
    end(&c);
 }
@@ -884,8 +988,12 @@ int main(void)
       cmocka_unit_test(test_offset_gather_compare),
       cmocka_unit_test(test_level_of_detail),
       cmocka_unit_test(test_cube),
+      cmocka_unit_test(test_cube_corner),
+      cmocka_unit_test(test_sampler_heap),
+      cmocka_unit_test(test_srgb_swizzle),
       cmocka_unit_test(test_store_outside),
       cmocka_unit_test(test_tile),
+      cmocka_unit_test(test_packed_tile),
       cmocka_unit_test(test_lines),
       cmocka_unit_test(test_checks),
    };

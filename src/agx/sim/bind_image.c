@@ -229,6 +229,10 @@ void agxs_bind_tile(struct agxs_bound *bound, const struct agxs_binding *binding
       (uint8_t)number(bound, is_store ? AGX_ISA_ST_TILE_FORMAT : AGX_ISA_LD_TILE_FORMAT) & 15;
    op->mask = (uint8_t)number(bound, is_store ? AGX_ISA_ST_TILE_MASK : AGX_ISA_LD_TILE_MASK) & 15;
    op->heap_offset = (uint32_t)number(bound, AGX_ISA_ST_TILE_OFFSET);
+   /* 32-bit registers hold singles, which Mesa's copies of packed formats count on. [U] */
+   unsigned bits = at(bound, is_store ? AGX_ISA_ST_TILE_R : AGX_ISA_LD_TILE_R)->bits;
+   if (op->format == AGX_ISA_FORMAT_F16 && bits == 32)
+      op->format = AGXS_FORMAT_F16_WIDE;
    const struct agxs_format *format = &agxs_formats[op->format];
    unsigned elements = format->channels ? format->channels : (unsigned)__builtin_popcount(op->mask);
    if (!format->known)

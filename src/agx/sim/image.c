@@ -154,30 +154,61 @@ static const struct agxs_texture *find_texture(const struct access *access, bool
    return NULL;
 }
 
-static const struct agxs_sampler *find_sampler(const struct access *access)
+/* A sampler of the command's heap. source: Mesa 26.2 keeps samplers of 8 bytes there and counts
+ * them from 28; what hardware does with fewer or with a register below that is [U]. */
+static bool read_heap(const struct access *access, uint32_t index,
+                      uint8_t bytes[AGX_HW_SAMPLER_BYTES])
 {
-   const struct agxs_states *states = access->group->worker->dispatch->states;
-   struct agxs_image_cache *cache = access->cache;
-   uint32_t index = access->op->has_sampler_register ? lane_value(access, &access->op->sampler, 0)
-                                                     : access->op->sampler_state;
-   if (index >= AGXS_SAMPLER_STATES || !states->has_sampler[index]) {
+   const struct agxs_options *options = access->group->worker->dispatch->options;
+   uint64_t bad_va;
+   if (index >= options->sampler_count) {
       agxs_group_fail(access->group, access->uop, AGX_INVALID_ARGUMENT,
-                      "nothing was loaded into sampler state %u", index);
-      return NULL;
+                      "lane %u: sampler %u of a heap of %u", access->lane, index,
+                      options->sampler_count);
+      return false;
    }
-   const uint8_t *bytes = states->sampler[index];
-   unsigned at = hash(bytes, states->sampler_bytes);
+   uint64_t va = options->sampler_heap + (uint64_t)index * AGX_HW_SAMPLER_BYTES;
+   return agxs_tlb_copy_out(&access->group->worker->tlb, va, bytes, AGX_HW_SAMPLER_BYTES,
+                            &bad_va) ||
+          fail(access, &(struct agxs_image_error){AGX_DATA_LOSS, bad_va, "sampler is not mapped"});
+}
+
+static const struct agxs_sampler *unpack_sampler(const struct access *access, const uint8_t *bytes,
+                                                 unsigned size)
+{
+   struct agxs_image_cache *cache = access->cache;
+   unsigned at = hash(bytes, size);
    struct agxs_sampler *sampler = &cache->sampler[at];
-   if (cache->has_sampler[at] && sampler->has_border == (states->sampler_bytes > 8) &&
-       memcmp(cache->sampler_bytes[at], bytes, states->sampler_bytes) == 0)
+   if (cache->has_sampler[at] && sampler->has_border == (size > AGX_HW_SAMPLER_BYTES) &&
+       memcmp(cache->sampler_bytes[at], bytes, size) == 0)
       return sampler;
-   agx_status status = agxs_sampler_init(sampler, bytes, states->sampler_bytes);
-   memcpy(cache->sampler_bytes[at], bytes, states->sampler_bytes);
+   agx_status status = agxs_sampler_init(sampler, bytes, size);
+   memcpy(cache->sampler_bytes[at], bytes, size);
    cache->has_sampler[at] = status == AGX_OK;
    if (status == AGX_OK)
       return sampler;
    fail_with(access, status);
    return NULL;
+}
+
+static const struct agxs_sampler *find_sampler(const struct access *access)
+{
+   const struct agxs_states *states = access->group->worker->dispatch->states;
+   uint8_t bytes[AGX_HW_SAMPLER_BYTES];
+   uint32_t index = access->op->sampler_state;
+   if (access->op->has_sampler_register) {
+      index = lane_value(access, &access->op->sampler, 0) & 0xffff;
+      if (index >= AGXS_HEAP_SAMPLER)
+         return read_heap(access, index - AGXS_HEAP_SAMPLER, bytes)
+                   ? unpack_sampler(access, bytes, sizeof(bytes))
+                   : NULL;
+   }
+   if (index >= AGXS_SAMPLER_STATES || !states->has_sampler[index]) {
+      agxs_group_fail(access->group, access->uop, AGX_INVALID_ARGUMENT,
+                      "nothing was loaded into sampler state %u", index);
+      return NULL;
+   }
+   return unpack_sampler(access, states->sampler[index], states->sampler_bytes);
 }
 
 /* ---- Loads and samples ---------------------------------------------------- */
@@ -578,6 +609,9 @@ static void read_pixel(const struct access *access, const struct agxs_texel_form
                        const uint8_t *at, struct agxs_texel *texel)
 {
    unsigned number = access->op->format;
+   /* Mesa has one code for both kinds of 16 bits: the image tells which they are. [U] */
+   if (number == AGX_ISA_FORMAT_I16 && !target->is_int)
+      number = AGX_ISA_FORMAT_F16;
    const struct agxs_format *format = &agxs_formats[number];
    unsigned bits = number == AGX_ISA_FORMAT_F16 ? 16 : 32;
    *texel = (struct agxs_texel){.real = {0, 0, 0, 1}};

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "agx/sim/floats.h"
 #include "agx/sim/format.h"
 #include "base/util.h"
 
@@ -114,7 +115,8 @@ static void apply_compare(const struct agxs_lookup *lookup, struct agxs_texel *m
    memory->bits[0] = passes ? 0x3f800000 : 0;
 }
 
-/* Memory channels to R, G, B, A. The sRGB curve belongs to colour outputs. */
+/* Memory channels to R, G, B, A. The sRGB curve belongs to the first three in memory: a view
+ * may show alpha as a colour, which stays straight. */
 static void swizzle(const struct agxs_texture *texture, const struct agxs_texel *memory,
                     struct agxs_texel *out)
 {
@@ -123,7 +125,7 @@ static void swizzle(const struct agxs_texture *texture, const struct agxs_texel 
       if (from < 4) {
          out->real[c] = memory->real[from];
          out->bits[c] = memory->bits[from];
-         if (texture->is_srgb && c < 3)
+         if (texture->is_srgb && from < 3)
             out->real[c] = agxs_srgb_to_linear(out->real[c]);
          continue;
       }
@@ -231,6 +233,39 @@ static void cross_edge(int64_t size, unsigned *face, int64_t texel[2])
    }
 }
 
+/* A texel of a cube's face or of the one across the edge. */
+static bool get_cube_texel(struct agxs_lookup *lookup, uint32_t level, uint32_t layer, int64_t x,
+                           int64_t y, struct agxs_texel *out)
+{
+   int64_t size = size_of(lookup->texture, level).side[0], at[2] = {x, y};
+   unsigned face = layer % 6;
+   if (x < 0 || y < 0 || x >= size || y >= size)
+      cross_edge(size, &face, at);
+   return get_texel(lookup, level, layer / 6 * 6 + face, (uint32_t)at[0], (uint32_t)at[1], 0, 0,
+                    out);
+}
+
+/* Where three faces meet the fourth texel is the average of theirs. source: Vulkan, as the
+ * preferred way; hardware's is [U] */
+static bool get_cube_tap(struct agxs_lookup *lookup, uint32_t level, uint32_t layer, int64_t x,
+                         int64_t y, struct agxs_texel *out)
+{
+   int64_t last = size_of(lookup->texture, level).side[0] - 1;
+   int64_t inner_x = x < 0 ? 0 : AGX_MIN(x, last), inner_y = y < 0 ? 0 : AGX_MIN(y, last);
+   struct agxs_texel beside, below;
+   if (x == inner_x || y == inner_y)
+      return get_cube_texel(lookup, level, layer, x, y, out);
+   if (!get_cube_texel(lookup, level, layer, inner_x, inner_y, out) ||
+       !get_cube_texel(lookup, level, layer, x, inner_y, &beside) ||
+       !get_cube_texel(lookup, level, layer, inner_x, y, &below))
+      return false;
+   for (unsigned c = 0; c < 4 && !lookup->texture->format.is_int; c++) {
+      out->real[c] = (out->real[c] + beside.real[c] + below.real[c]) / 3.0;
+      out->bits[c] = agxs_bits((float)out->real[c]);
+   }
+   return true;
+}
+
 /* One tap of a filter: any index. */
 static bool get_tap(struct agxs_lookup *lookup, uint32_t level, uint32_t layer,
                     const int64_t tap[3], struct agxs_texel *out)
@@ -238,20 +273,14 @@ static bool get_tap(struct agxs_lookup *lookup, uint32_t level, uint32_t layer,
    const struct agxs_texture *texture = lookup->texture;
    struct size size = size_of(texture, level);
    int64_t at[3] = {0};
-   if (is_cube(texture) && !lookup->sampler->state.seamful_cube_maps) {
-      unsigned face = layer % 6;
-      at[0] = tap[0], at[1] = tap[1];
-      if (at[0] < 0 || at[1] < 0 || at[0] >= size.side[0] || at[1] >= size.side[1])
-         cross_edge(size.side[0], &face, at);
-      layer = layer / 6 * 6 + face;
-   } else {
-      for (unsigned axis = 0; axis < axes_of(texture); axis++) {
-         at[axis] = wrap(tap[axis], size.side[axis], wrap_of(lookup, axis));
-         if (at[axis] != BORDER)
-            continue;
-         get_border(lookup, out);
-         return true;
-      }
+   if (is_cube(texture) && !lookup->sampler->state.seamful_cube_maps)
+      return get_cube_tap(lookup, level, layer, tap[0], tap[1], out);
+   for (unsigned axis = 0; axis < axes_of(texture); axis++) {
+      at[axis] = wrap(tap[axis], size.side[axis], wrap_of(lookup, axis));
+      if (at[axis] != BORDER)
+         continue;
+      get_border(lookup, out);
+      return true;
    }
    return get_texel(lookup, level, layer, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2], 0,
                     out);
@@ -491,7 +520,7 @@ static void unswizzle(const struct agxs_texture *texture, const struct agxs_texe
       unsigned from = texture->swizzle[c];
       memory->real[c] = texel->real[from];
       memory->bits[c] = texel->bits[from];
-      if (texture->is_srgb && from < 3 && memory->real[c] > 0.0 && memory->real[c] < 1.0)
+      if (texture->is_srgb && c < 3 && memory->real[c] > 0.0 && memory->real[c] < 1.0)
          memory->real[c] = agxs_linear_to_srgb(memory->real[c]);
    }
 }

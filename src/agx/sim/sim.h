@@ -55,6 +55,8 @@ struct agxs_options {
    uint64_t max_instructions_per_group; /* per SIMD-group; 0 = no limit; exceeding it = timeout */
    uint64_t max_workgroups;             /* per run; 0 = no limit; exceeding it = timeout */
    const atomic_bool *cancel;           /* looked at every million uops; may be NULL */
+   uint64_t sampler_heap;               /* 8-byte samplers that registers name; 0: none */
+   uint32_t sampler_count;              /* in the heap */
    /* 0: off. Else what the stream doesn't order runs in an order made from this number, one
     * thread, with caches that only barriers flush; `profile` has no effect (docs/hw). */
    uint64_t chaos_seed;

@@ -12,7 +12,8 @@
 #include "agx/sim/texel.h"
 
 #define AGXS_TEXTURE_STATES    256u
-#define AGXS_SAMPLER_STATES    32u
+#define AGXS_SAMPLER_STATES    28u
+#define AGXS_HEAP_SAMPLER      28u /* in a register: the first of the command's heap */
 #define AGXS_TEXTURE_BYTES     24u
 #define AGXS_SAMPLER_MAX_BYTES 24u
 

@@ -21,7 +21,8 @@ struct agxv_stamp {
 };
 
 struct agxv_command {
-   uint64_t stream_va;
+   uint64_t stream_va, sampler_heap;
+   uint32_t sampler_count;
    uint16_t barrier; /* of the compute subqueue, as in the header */
    struct agxv_stamp start, end;
 };

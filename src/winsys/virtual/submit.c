@@ -72,6 +72,8 @@ static int take_compute(struct submission *submission, const struct record *reco
       return -EINVAL;
    struct agxv_command *command = &submission->commands[submission->compute_count];
    command->stream_va = compute.cdm_ctrl_stream_base;
+   command->sampler_heap = compute.sampler_heap;
+   command->sampler_count = compute.sampler_count;
    command->barrier = record->header.cdm_barrier;
    int error = check_stamp(submission, &compute.ts.start, &command->start);
    if (!error)

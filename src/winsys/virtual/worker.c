@@ -46,7 +46,8 @@ static int32_t fence_error(agx_status status)
    }
 }
 
-static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base, uint64_t stream_va)
+static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base,
+                           const struct agxv_command *command)
 {
    struct agx_virtual_node *node = execution->node;
    const struct agxs_memory memory = {execution, translate, &execution->vm->generation};
@@ -57,6 +58,8 @@ static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base, 
       .max_instructions_per_group = node->options.instructions,
       .max_workgroups = node->options.workgroups,
       .cancel = execution->cancel,
+      .sampler_heap = command->sampler_heap,
+      .sampler_count = command->sampler_count,
       .chaos_seed = agxv_chaos_seed(node, execution->number, execution->command),
       .user = execution,
       .on_fault = agxv_note_fault,
@@ -69,7 +72,7 @@ static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base, 
    }
    struct agxs_stats stats = {0};
    agx_status status =
-      node->run_compute(&node->chip, &memory, &options, usc_base, stream_va, &stats);
+      node->run_compute(&node->chip, &memory, &options, usc_base, command->stream_va, &stats);
    if (status != AGX_OK)
       agxv_report(node, "submission %" PRIu64 ", command %u: %s: %s", execution->number,
                   execution->command, agx_status_name(status), agx_error_peek());
@@ -104,7 +107,7 @@ static int32_t execute(struct agxv_execution *execution, const struct agxv_job *
       execution->command = command;
       write_stamp(node, &job->commands[command].start);
       if (node->options.execute)
-         error = run_command(execution, queue->usc_exec_base, job->commands[command].stream_va);
+         error = run_command(execution, queue->usc_exec_base, &job->commands[command]);
       write_stamp(node, &job->commands[command].end);
    }
    return error;
