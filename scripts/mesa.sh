@@ -11,8 +11,10 @@
 # Environment:
 #    PEER_ROOT      the folder; default ~/.cache/agx-peer/sid
 #    MESA_MIRROR    where packages come from; default what this machine's apt uses
-#    MESA_MODES     of plain robust check chaos; default all
+#    MESA_MODES     of plain robust check chaos images; default all. images: what Honeykrisp
+#                   reads from and writes to images, compared with lavapipe
 #    MESA_KERNELS   only these kernels
+#    MESA_IMAGES    only image cases whose name contains this
 #    MESA_CHIP      chip of the virtual AGX; default g13g
 #    MESA_JSON      a file for the results
 #    OUT            the installed tree; default out
@@ -22,7 +24,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 out=${OUT:-$top/out}
 root=${PEER_ROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/agx-peer/sid}
 chip=${MESA_CHIP:-g13g}
-packages="mesa-vulkan-drivers libvulkan-dev vulkan-tools gcc libc6-dev libdrm2 libelf1t64"
+packages="mesa-vulkan-drivers libvulkan-dev vulkan-tools gcc libc6-dev libdrm2 libelf1t64 glslang-tools"
 
 fail() { echo "mesa.sh: $*" >&2; exit 1; }
 
@@ -83,6 +85,13 @@ build_runner() {
       tools/manifest/manifest.c tools/manifest/inputs.c src/base/status.c src/base/half.c -lvulkan -lm'
 }
 
+build_images() {
+   inside sh -eu -c 'cd /agxhal/source && gcc -std=gnu11 -O2 -ffp-contract=off -Wall -D_GNU_SOURCE \
+      -Iinclude -Isrc -Itools/manifest -o /agxhal/work/vkimages \
+      tests/mesa/vkimages.c tests/mesa/image_data.c tests/mesa/image_cases.c tests/mesa/image_run.c \
+      tests/mesa/vk_device.c src/base/status.c -lvulkan -lm && mkdir -p /agxhal/work/shaders'
+}
+
 agx() { inside /agxhal/out/bin/agx "$@"; }
 
 # Options of agx virtual, and of vkcorpus after a slash.
@@ -92,8 +101,26 @@ mode_options() {
    robust) echo "--strict/--robust" ;;
    check) echo "--check --strict/" ;;
    chaos) echo "--chaos 1/" ;;
-   *) fail "MESA_MODES: there is no mode $1 (plain robust check chaos)" ;;
+   *) fail "MESA_MODES: there is no mode $1 (plain robust check chaos images)" ;;
    esac
+}
+
+# Lavapipe's answers first, then Honeykrisp's beside them.
+run_images() {
+   lavapipe=/usr/share/vulkan/icd.d/lvp_icd.json status=0
+   cases="--cache /agxhal/work/shaders"
+   [ -f "$root$lavapipe" ] || { echo "images: sid's mesa-vulkan-drivers here has no lavapipe" >&2; return 1; }
+   build_images
+   echo "--- images: lavapipe, then agx virtual --chip $chip --check --strict"
+   # shellcheck disable=SC2086
+   inside env VK_DRIVER_FILES=$lavapipe VK_ICD_FILENAMES=$lavapipe /agxhal/work/vkimages $cases \
+      --only "${MESA_IMAGES:-}" --keep /agxhal/work/images.bin || return 1
+   # shellcheck disable=SC2086
+   agx virtual --chip "$chip" --check --strict -- /agxhal/work/vkimages $cases \
+      --only "${MESA_IMAGES:-}" --compare /agxhal/work/images.bin 2> "$work/images.err" || status=1
+   cat "$work/images.err" >&2
+   grep -q '^agx virtual:' "$work/images.err" && return 1 # a client may not notice
+   return $status
 }
 
 # One row a kernel, a column for each mode; then the words of what failed.
@@ -129,7 +156,9 @@ run_test() {
    Apple*) echo "vulkaninfo: $device" ;;
    *) fail "vulkaninfo names no Apple GPU, but: ${device:-nothing}" ;;
    esac
-   modes=${MESA_MODES:-plain robust check chaos} status=0 files= said=
+   modes=${MESA_MODES:-plain robust check chaos images} status=0 files= said=
+   case " $modes " in *" images "*) run_images && status=0 || status=1 ;; esac
+   modes=$(echo "$modes" | sed 's/\<images\>//')
    for mode in $modes; do
       options=$(mode_options "$mode")
       echo "--- $mode: agx virtual --chip $chip ${options%%/*}"
@@ -143,6 +172,7 @@ run_test() {
       files="$files $work/$mode.tsv"
       [ -s "$work/$mode.tsv" ] || fail "the run left no results"
    done
+   [ -n "$files" ] || return $status
    # shellcheck disable=SC2086
    table $files
    [ -z "$said" ] || echo "The virtual AGX complained in:$said (above)."

@@ -57,12 +57,19 @@ static bool has_extension(const struct vk_device *device, const char *name)
    return false;
 }
 
-/* With every feature that the device has, but out-of-bounds checks only when asked for. */
+/* With every feature that the device has, but out-of-bounds checks only when asked for;
+ * with them come samplers' extensions. */
 static agx_status make_device(struct vk_device *device, bool robust)
 {
-   static const char *const extensions[] = {VK_EXT_ROBUSTNESS_2_EXTENSION_NAME};
+   static const char *const extensions[] = {VK_EXT_ROBUSTNESS_2_EXTENSION_NAME,
+                                            VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME,
+                                            VK_EXT_NON_SEAMLESS_CUBE_MAP_EXTENSION_NAME};
+   VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT cubes = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT};
+   VkPhysicalDeviceCustomBorderColorFeaturesEXT borders = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT, .pNext = &cubes};
    VkPhysicalDeviceRobustness2FeaturesEXT robustness = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT};
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT, .pNext = &borders};
    VkPhysicalDeviceVulkan13Features v13 = {.sType =
                                               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
                                            .pNext = robust ? &robustness : NULL};
@@ -72,8 +79,9 @@ static agx_status make_device(struct vk_device *device, bool robust)
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &v12};
    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                          .pNext = &v11};
-   if (robust && !has_extension(device, extensions[0]))
-      return AGX_FAIL(AGX_NOT_FOUND, "%s: no %s", device->name, extensions[0]);
+   for (size_t i = 0; robust && i < AGX_COUNT(extensions); i++)
+      if (!has_extension(device, extensions[i]))
+         return AGX_FAIL(AGX_NOT_FOUND, "%s: no %s", device->name, extensions[i]);
    vkGetPhysicalDeviceFeatures2(device->physical, &features);
    if (!robust)
       features.features.robustBufferAccess = v13.robustImageAccess = VK_FALSE;
@@ -86,7 +94,7 @@ static agx_status make_device(struct vk_device *device, bool robust)
                                     .pNext = &features,
                                     .queueCreateInfoCount = 1,
                                     .pQueueCreateInfos = &queue,
-                                    .enabledExtensionCount = robust,
+                                    .enabledExtensionCount = robust ? AGX_COUNT(extensions) : 0,
                                     .ppEnabledExtensionNames = extensions};
    VK_TRY(vkCreateDevice(device->physical, &info, NULL, &device->device));
    vkGetDeviceQueue(device->device, device->family, 0, &device->queue);
