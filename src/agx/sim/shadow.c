@@ -233,18 +233,18 @@ uint32_t agxs_shadow_get_lane(const struct agxs_group *group, const struct agxs_
    return half & 1 ? mask >> 16 : mask & 0xffff;
 }
 
-struct agxs_origin agxs_shadow_origin(const struct agxs_group *group,
-                                      const struct agxs_source *source, unsigned index)
+struct agxs_cause agxs_shadow_cause(const struct agxs_group *group,
+                                    const struct agxs_source *source, unsigned index)
 {
    if (source->bank == AGXS_BANK_POOL)
-      return (struct agxs_origin){AGXS_ORIGIN_UNIFORM, group->kernel->constants[source->row].value};
+      return (struct agxs_cause){AGXS_CAUSE_UNIFORM, group->kernel->constants[source->row].value};
    unsigned half = first_half(source) + index * (source->bits / 16);
-   return group->shadow->origin[half % AGX_GPR_HALVES];
+   return group->shadow->cause[half % AGX_GPR_HALVES];
 }
 
-/* The origin of the first source that has undefined bits in an active lane. */
-static struct agxs_origin origin_of_sources(const struct agxs_group *group,
-                                            const struct agxs_uop *uop)
+/* The cause of the first source that has undefined bits in an active lane. */
+static struct agxs_cause cause_of_sources(const struct agxs_group *group,
+                                          const struct agxs_uop *uop)
 {
    for (unsigned s = 0; s < AGXS_MAX_SOURCES; s++) {
       const struct agxs_source *source = &uop->src[s];
@@ -254,18 +254,18 @@ static struct agxs_origin origin_of_sources(const struct agxs_group *group,
       agxs_shadow_get64(group, source, mask);
       AGXS_FOR_LANES (i) {
          if (mask[i] && group->exec.lane[i])
-            return agxs_shadow_origin(group, source, 0);
+            return agxs_shadow_cause(group, source, 0);
       }
    }
-   return (struct agxs_origin){0};
+   return (struct agxs_cause){0};
 }
 
-static void set_origin(struct agxs_shadow *shadow, const struct agxs_dest *dest,
-                       struct agxs_origin origin)
+static void set_cause(struct agxs_shadow *shadow, const struct agxs_dest *dest,
+                      struct agxs_cause cause)
 {
    unsigned half = dest->row * 2u + dest->shift / 16;
    for (unsigned i = 0; i < dest->bits / 16u; i++)
-      shadow->origin[(half + i) % AGX_GPR_HALVES] = origin;
+      shadow->cause[(half + i) % AGX_GPR_HALVES] = cause;
 }
 
 void agxs_shadow_put(struct agxs_group *group, const struct agxs_uop *uop,
@@ -277,7 +277,7 @@ void agxs_shadow_put(struct agxs_group *group, const struct agxs_uop *uop,
    AGXS_FOR_LANES (i)
       any |= (undefined->lane[i] << dest->shift) & dest->mask & group->exec.lane[i];
    if (any)
-      set_origin(group->shadow, dest, origin_of_sources(group, uop));
+      set_cause(group->shadow, dest, cause_of_sources(group, uop));
    AGXS_FOR_LANES (i) {
       uint32_t written = dest->mask & group->exec.lane[i];
       row->lane[i] = (row->lane[i] & ~written) | ((undefined->lane[i] << dest->shift) & written);
@@ -292,7 +292,7 @@ void agxs_shadow_put64(struct agxs_group *group, const struct agxs_uop *uop,
    AGXS_FOR_LANES (i)
       any |= group->exec.lane[i] ? undefined[i] : 0;
    if (any)
-      set_origin(group->shadow, &uop->dst, origin_of_sources(group, uop));
+      set_cause(group->shadow, &uop->dst, cause_of_sources(group, uop));
    AGXS_FOR_LANES (i) {
       if (!group->exec.lane[i])
          continue;
@@ -302,7 +302,7 @@ void agxs_shadow_put64(struct agxs_group *group, const struct agxs_uop *uop,
 }
 
 void agxs_shadow_put_lane(struct agxs_group *group, const struct agxs_dest *dest, unsigned index,
-                          unsigned lane, uint32_t undefined, struct agxs_origin origin)
+                          unsigned lane, uint32_t undefined, struct agxs_cause cause)
 {
    unsigned half = dest->row * 2u + dest->shift / 16 + index * (dest->bits / 16u);
    uint32_t *at = &group->shadow->regs[half / 2].lane[lane];
@@ -312,7 +312,7 @@ void agxs_shadow_put_lane(struct agxs_group *group, const struct agxs_dest *dest
       *at =
          half & 1 ? (*at & 0xffff) | undefined << 16 : (*at & 0xffff0000u) | (undefined & 0xffff);
    for (unsigned i = 0; undefined && i < dest->bits / 16u; i++)
-      group->shadow->origin[(half + i) % AGX_GPR_HALVES] = origin;
+      group->shadow->cause[(half + i) % AGX_GPR_HALVES] = cause;
 }
 
 /* ---- reports ---------------------------------------------------------------- */
@@ -322,26 +322,26 @@ uint32_t agxs_shadow_pc(const struct agxs_group *group, const struct agxs_uop *u
    return group->kernel->info[uop - group->kernel->uops].pc;
 }
 
-static void describe_origin(struct agxs_origin origin, char *text, size_t capacity)
+static void describe_cause(struct agxs_cause cause, char *text, size_t capacity)
 {
-   char half = origin.at & 1 ? 'h' : 'l';
-   switch (origin.kind) {
-   case AGXS_ORIGIN_DISCARD:
+   char half = cause.at & 1 ? 'h' : 'l';
+   switch (cause.kind) {
+   case AGXS_CAUSE_DISCARD:
       snprintf(text, capacity, "pc 0x%x discarded it: too early, or where not all lanes are active",
-               origin.at);
+               cause.at);
       break;
-   case AGXS_ORIGIN_UNIFORM:
-      snprintf(text, capacity, "no launch word or preamble loaded u%u%c", origin.at / 2, half);
+   case AGXS_CAUSE_UNIFORM:
+      snprintf(text, capacity, "no launch word or preamble loaded u%u%c", cause.at / 2, half);
       break;
-   case AGXS_ORIGIN_SHARED:
-      snprintf(text, capacity, "nothing stored threadgroup memory at 0x%x", origin.at);
+   case AGXS_CAUSE_SHARED:
+      snprintf(text, capacity, "nothing stored threadgroup memory at 0x%x", cause.at);
       break;
-   case AGXS_ORIGIN_CLOBBERED:
+   case AGXS_CAUSE_CLOBBERED:
       snprintf(text, capacity, "pc 0x%x, a texture operation, changed it besides its results",
-               origin.at);
+               cause.at);
       break;
-   case AGXS_ORIGIN_STACK:
-      snprintf(text, capacity, "nothing stored stack byte %u", origin.at);
+   case AGXS_CAUSE_STACK:
+      snprintf(text, capacity, "nothing stored stack byte %u", cause.at);
       break;
    default:
       snprintf(text, capacity, "nothing wrote it");
@@ -363,7 +363,7 @@ bool agxs_shadow_report(struct agxs_group *group, const struct agxs_uop *uop,
             !is_half   ? ""
             : half & 1 ? "h"
                        : "l");
-   describe_origin(agxs_shadow_origin(group, source, index), why, sizeof(why));
+   describe_cause(agxs_shadow_cause(group, source, index), why, sizeof(why));
    agxs_group_fail(group, uop, AGX_FAILED_PRECONDITION,
                    "check: %s of lane %u (thread %u) reaches %s, but bits 0x%x are undefined: %s",
                    name, lane, group->index * AGXS_LANES + lane, what, undefined, why);
@@ -491,7 +491,7 @@ void agxs_shadow_after(struct agxs_group *group, const struct agxs_uop *uop)
             shadow->regs[half / 2].lane[i] |= lost;
          }
          if (lanes & group->exists)
-            shadow->origin[half] = (struct agxs_origin){AGXS_ORIGIN_DISCARD, pc};
+            shadow->cause[half] = (struct agxs_cause){AGXS_CAUSE_DISCARD, pc};
       }
    }
 }

@@ -11,16 +11,16 @@
 #include "agx/sim/machine.h"
 
 /* Where undefined bits came from first; kept per register half, for the message. */
-enum agxs_origin_kind {
-   AGXS_ORIGIN_NEVER, /* nothing wrote the register */
-   AGXS_ORIGIN_DISCARD,
-   AGXS_ORIGIN_UNIFORM, /* at: the half */
-   AGXS_ORIGIN_SHARED,  /* threadgroup memory; at: the address */
-   AGXS_ORIGIN_STACK,
-   AGXS_ORIGIN_CLOBBERED, /* a texture operation changed more registers than it fills; at: pc */
+enum agxs_cause_kind {
+   AGXS_CAUSE_NEVER, /* nothing wrote the register */
+   AGXS_CAUSE_DISCARD,
+   AGXS_CAUSE_UNIFORM, /* at: the half */
+   AGXS_CAUSE_SHARED,  /* threadgroup memory; at: the address */
+   AGXS_CAUSE_STACK,
+   AGXS_CAUSE_CLOBBERED, /* a texture operation changed more registers than it fills; at: pc */
 };
 
-struct agxs_origin {
+struct agxs_cause {
    uint32_t kind;
    uint32_t at; /* pc of the instruction that discarded, else see above */
 };
@@ -30,7 +30,7 @@ struct agxs_shadow {
    struct agxs_row *regs; /* undefined bits, row by row as the registers */
    uint32_t *stack;       /* [word][lane] */
    uint32_t active;       /* lanes that execute the instruction; it may change the mask */
-   struct agxs_origin origin[AGX_GPR_HALVES];
+   struct agxs_cause cause[AGX_GPR_HALVES];
 };
 
 /* Of one worker; hangs on agxs_worker.shadow. */

@@ -46,7 +46,7 @@ static bool demand_texture(struct agxs_group *group, const struct agxs_uop *uop)
 static void define_result(struct agxs_group *group, const struct agxs_uop *uop)
 {
    const struct agxs_image_op *op = uop->image;
-   const struct agxs_origin clobbered = {AGXS_ORIGIN_CLOBBERED, agxs_shadow_pc(group, uop)};
+   const struct agxs_cause clobbered = {AGXS_CAUSE_CLOBBERED, agxs_shadow_pc(group, uop)};
    unsigned count = (unsigned)__builtin_popcount(op->mask) + op->is_sparse;
    AGXS_FOR_LANES (i) {
       for (unsigned e = 0; e < (op->is_sparse ? 8u : 4u) && group->exec.lane[i]; e++)
@@ -146,7 +146,6 @@ void agxs_shadow_tile_load(struct agxs_group *group, const struct agxs_dest *dst
       return;
    for (unsigned i = 0; at && i < bytes; i++)
       mask |= (uint32_t)shared_mask(group, at)[i] << 8 * i;
-   struct agxs_origin origin = {AGXS_ORIGIN_SHARED,
-                                at ? (uint32_t)(at - group->worker->shared) : 0};
-   agxs_shadow_put_lane(group, dst, slot, lane, is_raw || !mask ? mask : ~0u, origin);
+   struct agxs_cause cause = {AGXS_CAUSE_SHARED, at ? (uint32_t)(at - group->worker->shared) : 0};
+   agxs_shadow_put_lane(group, dst, slot, lane, is_raw || !mask ? mask : ~0u, cause);
 }

@@ -29,7 +29,8 @@ agxs_shadow_rule agxs_shadow_stack_load, agxs_shadow_stack_store, agxs_shadow_un
 agxs_shadow_rule agxs_shadow_sample, agxs_shadow_image_write, agxs_shadow_image_block;
 agxs_shadow_rule agxs_shadow_image_state, agxs_shadow_tile;
 /* shadow_simd.c */
-agxs_shadow_rule agxs_shadow_mask, agxs_shadow_register_jump, agxs_shadow_ballot, agxs_shadow_shuffle;
+agxs_shadow_rule agxs_shadow_mask, agxs_shadow_register_jump, agxs_shadow_ballot,
+   agxs_shadow_shuffle;
 agxs_shadow_rule agxs_shadow_reduce, agxs_shadow_matrix;
 
 uint32_t agxs_shadow_pc(const struct agxs_group *group, const struct agxs_uop *uop);
@@ -49,11 +50,11 @@ void agxs_shadow_put(struct agxs_group *group, const struct agxs_uop *uop,
 void agxs_shadow_put64(struct agxs_group *group, const struct agxs_uop *uop,
                        const uint64_t *undefined);
 void agxs_shadow_put_lane(struct agxs_group *group, const struct agxs_dest *dest, unsigned index,
-                          unsigned lane, uint32_t undefined, struct agxs_origin origin);
+                          unsigned lane, uint32_t undefined, struct agxs_cause cause);
 
 /* Where the source's undefined bits came from. */
-struct agxs_origin agxs_shadow_origin(const struct agxs_group *group,
-                                      const struct agxs_source *source, unsigned index);
+struct agxs_cause agxs_shadow_cause(const struct agxs_group *group,
+                                    const struct agxs_source *source, unsigned index);
 
 /* Fails the group: bits of the source's element reach `what` ("an address"). Returns false. */
 bool agxs_shadow_report(struct agxs_group *group, const struct agxs_uop *uop,

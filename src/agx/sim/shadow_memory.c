@@ -118,11 +118,11 @@ bool agxs_shadow_lload(struct agxs_group *group, const struct agxs_uop *uop)
    agxs_get_local_addresses(group, uop, bytes, &address);
    EACH_ELEMENT(uop, i, e, slot)
    {
-      struct agxs_origin origin = {.kind = AGXS_ORIGIN_SHARED};
-      const uint8_t *at = find_local(group, address.lane[i] + e * step, bytes, &origin.at);
+      struct agxs_cause cause = {.kind = AGXS_CAUSE_SHARED};
+      const uint8_t *at = find_local(group, address.lane[i] + e * step, bytes, &cause.at);
       uint32_t mask = at ? get_bytes(at, bytes) : 0;
       mask = format->is_raw ? mask : mask ? ~0u : 0;
-      agxs_shadow_put_lane(group, &uop->dst, slot, i, mask, origin);
+      agxs_shadow_put_lane(group, &uop->dst, slot, i, mask, cause);
    }
    return true;
 }
@@ -174,17 +174,17 @@ bool agxs_shadow_latomic(struct agxs_group *group, const struct agxs_uop *uop)
       return false;
    agxs_get_local_addresses(group, uop, 4, &address);
    AGXS_FOR_LANES (i) {
-      struct agxs_origin origin = {.kind = AGXS_ORIGIN_SHARED};
+      struct agxs_cause cause = {.kind = AGXS_CAUSE_SHARED};
       if (!group->exec.lane[i])
          continue;
-      uint8_t *at = find_local(group, address.lane[i], 4, &origin.at);
+      uint8_t *at = find_local(group, address.lane[i], 4, &cause.at);
       uint32_t data = agxs_shadow_get_lane(group, &uop->src[0], 0, i);
       data |= is_pair(uop) ? agxs_shadow_get_lane(group, &uop->src[0], 1, i) : 0;
       uint32_t old = at ? get_bytes(at, 4) : 0;
       if (at)
          put_bytes(at, 4, atomic_mask(uop->mode, old, data));
       if (uop->dst.bits)
-         agxs_shadow_put_lane(group, &uop->dst, 0, i, old, origin);
+         agxs_shadow_put_lane(group, &uop->dst, 0, i, old, cause);
    }
    return true;
 }
@@ -220,9 +220,9 @@ bool agxs_shadow_stack_load(struct agxs_group *group, const struct agxs_uop *uop
    {
       int64_t at = offset[i] + e * bytes;
       const uint32_t *word = find_stack(group, bytes, i, at, &shift);
-      struct agxs_origin origin = {AGXS_ORIGIN_STACK, (uint32_t)at};
+      struct agxs_cause cause = {AGXS_CAUSE_STACK, (uint32_t)at};
       uint32_t mask = word ? *word >> shift & low_bytes(bytes) : 0;
-      agxs_shadow_put_lane(group, &uop->dst, slot, i, mask, origin);
+      agxs_shadow_put_lane(group, &uop->dst, slot, i, mask, cause);
    }
    return true;
 }

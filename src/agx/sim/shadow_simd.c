@@ -171,7 +171,7 @@ bool agxs_shadow_matrix(struct agxs_group *group, const struct agxs_uop *uop)
          bool is_open = own || (row >> cell / 8 & 1) || (column >> cell % 8 & 1);
          const struct agxs_source *from = &uop->src[own ? 2 : row >> cell / 8 & 1 ? 0 : 1];
          agxs_shadow_put_lane(group, &uop->dst, e, i, is_open ? ~0u : 0,
-                              agxs_shadow_origin(group, from, 0));
+                              agxs_shadow_cause(group, from, 0));
       }
    }
    return true;
