@@ -261,6 +261,121 @@ static void finds_uniforms_that_nothing_loaded(void **state)
                   NULL));
 }
 
+/* ---- a whole kernel --------------------------------------------------------------------- */
+
+/* A sparse matrix times a vector, row by row, as the compiler writes it: u0 rows, u1 row
+ * starts, u3 columns, u5 values, u7 the vector, u9 the result. */
+static const char *const kernel[] = {
+   "mfsr d=r1 sr=thread_in_grid_x",
+   "ldimm16 d=r0l imm=0",
+   "if_icmp a=r1 b=u0 nest=1 cond=ugte",
+   "ldimm16 d=r0l imm=16384",
+   "pop_exec nest=1",
+   "load r=r2 base=du2 index=r1 format=i32 mask=x group=a",
+   "ldimm32 d=r3 imm=0",
+   "if_fcmp a=0.0 b=0.0 nest=1 cond=feq",
+   "iadd d=r4 a=r1 b=1",
+   "load r=r4 base=du2 index=r4 format=i32 mask=x group=a",
+   "wait group=a",
+   "top:",
+   "while_icmp a=r2 b=r4 nest=1 cond=ult",
+   "load r=r6 base=du4 index=r2 format=i32 mask=x group=a",
+   "load r=r5 base=du6 index=r2 format=i32 mask=x group=a",
+   "wait group=a",
+   "load r=r7 base=du8 index=r6 format=i32 mask=x group=b",
+   "wait group=b",
+   "fmul d=$r6 a=$r5 b=r7",
+   "fadd d=r3 a=r3 b=r6",
+   "iadd d=r2 a=r2 b=1",
+   "jmp_any offset=@top",
+   "pop_exec nest=1",
+   "store r=r3 base=du10 index=r1 format=i32 mask=x group=a",
+};
+
+struct plant {
+   unsigned line;
+   const char *instead; /* of that line */
+   agx_status code;     /* AGX_OK: it is sound as well */
+   const char *text;
+};
+
+#define CHECK AGX_FAILED_PRECONDITION
+
+static const struct plant plants[] = {
+   /* Waits left out. */
+   {10, "", CHECK, "r2l is read while an operation of group a will write it"},
+   {15, "", CHECK, "r6l is read while an operation of group a will write it"},
+   {17, "", CHECK, "r7l is read while an operation of group b will write it"},
+   {17, "wait group=a", CHECK, "r7l is read while an operation of group b will write it"},
+   /* Discarded, but needed: later, in the next turn, or by lanes that left the loop. */
+   {2, "if_icmp a=^r1 b=u0 nest=1 cond=ugte", CHECK, "r1 of lane 0 (thread 0) reaches an address"},
+   {8, "iadd d=r4 a=^r1 b=1", CHECK, "r1 of lane 0 (thread 0) reaches an address"},
+   {12, "while_icmp a=^r2 b=r4 nest=1 cond=ult", CHECK, "r2 of lane"},
+   {12, "while_icmp a=r2 b=^r4 nest=1 cond=ult", CHECK, "r4 of lane"},
+   {19, "fadd d=r3 a=^r3 b=r6", CHECK, "reaches device memory"},
+   {18, "fmul d=$r6 a=^r5 b=^r7", AGX_OK, NULL},
+   {19, "fadd d=r3 a=r3 b=^r6", AGX_OK, NULL},
+   /* Never written. */
+   {0, "", CHECK, "r1 of lane 0 (thread 0) reaches a branch"},
+   {1, "", CHECK, "r0l of lane 0 (thread 0) reaches the execution mask"},
+   {6, "", CHECK, "r3 of lane"},
+   {8, "iadd d=r4l a=r1 b=1", CHECK,
+    "r4 of lane 0 (thread 0) reaches an address, but bits "
+    "0xffff0000 are undefined"},
+   /* Registers and code that aren't there. */
+   {16, "load r=r16 base=du8 index=r6 format=i32 mask=x group=b", AGX_INVALID_ARGUMENT,
+    "a register beyond the count that the launch declares"},
+   {21, "jmp_any offset=-100000", AGX_INVALID_ARGUMENT, "the jump leaves the 4 GiB window of code"},
+   {21, "jmp_any offset=1000000", AGX_DATA_LOSS, "code fetch from unmapped memory"},
+};
+
+/* Ten rows of 0 to 9 entries, for 40 threads. */
+static agx_status run_kernel(const struct plant *plant)
+{
+   char program[4096] = "";
+   for (unsigned i = 0; i < AGX_COUNT(kernel); i++) {
+      strcat(program, plant && plant->line == i ? plant->instead : kernel[i]);
+      strcat(program, "\n");
+   }
+   struct sim_launch launch;
+   sim_launch_init(&launch, program);
+   uint8_t *data = sim_map(&launch.memory, SIM_DATA, 0x4000, true);
+   for (uint32_t i = 0; i < 64; i++) {
+      agxs_put_le32(data + 4 * i, i * (i - 1) / 2);    /* row starts */
+      agxs_put_le32(data + 0x400 + 4 * i, i % 10);     /* columns */
+      agxs_put_le32(data + 0x800 + 4 * i, 0x40000000); /* values: 2 */
+      agxs_put_le32(data + 0xc00 + 4 * i, 0x3f800000); /* the vector: 1 */
+   }
+   const uint64_t uniforms[] = {
+      10, SIM_DATA, SIM_DATA + 0x400, SIM_DATA + 0x800, SIM_DATA + 0xc00, SIM_DATA + 0x1000};
+   memcpy(launch.uniform, uniforms, sizeof(uniforms));
+   launch.options.check = true;
+   launch.options.max_instructions_per_group = 10000;
+   launch.grid[0] = 40, launch.local[0] = 20;
+   launch.halves = 16;
+   agx_status status = sim_launch_run(&launch);
+   for (uint32_t row = 0; row < 10 && status == AGX_OK; row++) {
+      float sum;
+      uint32_t bits = agxs_get_le32(data + 0x1000 + 4 * row);
+      memcpy(&sum, &bits, sizeof(sum));
+      assert_true(sum == 2.0f * (float)row);
+   }
+   sim_launch_fini(&launch);
+   return status;
+}
+
+static void finds_faults_planted_in_a_kernel(void **state)
+{
+   assert_ok(run_kernel(NULL));
+   for (size_t i = 0; i < AGX_COUNT(plants); i++) {
+      const struct plant *plant = &plants[i];
+      agx_status status = run_kernel(plant);
+      if (status != plant->code || (plant->text && !strstr(agx_error_peek(), plant->text)))
+         fail_msg("%s instead of %s: %s (%s)", plant->instead, kernel[plant->line],
+                  agx_status_name(status), agx_error_peek());
+   }
+}
+
 /* ---- propagation ---------------------------------------------------------------------- */
 
 struct spread {
@@ -393,6 +508,7 @@ int main(void)
       cmocka_unit_test(follows_threadgroup_memory_and_stack),
       cmocka_unit_test(holds_preambles_to_their_limits),
       cmocka_unit_test(finds_uniforms_that_nothing_loaded),
+      cmocka_unit_test(finds_faults_planted_in_a_kernel),
       cmocka_unit_test(spreads_what_is_undefined),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
