@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "sim_support.h"
 
-#define SEEDS     48u
+#define SEEDS     32u
 #define BARRIER   0x600fffffu
 #define TERMINATE 0x40000000u
 #define DATA_B    0x10000u
@@ -250,12 +250,12 @@ static void build_chain(struct scene *it)
                         "atomic r=none s=r2 base=du4 index=r1 op=or coherency=coherent1 group=a",
       wide, wide);
    agxs_put_le32(it->data + 2 * 0x4000, 1);
-   launch(it, add_program(it, text, NULL, 0), 50, 1);
+   launch(it, add_program(it, text, NULL, 0), 24, 1);
 }
 
 static bool is_summed(const struct scene *it)
 {
-   for (unsigned i = 0; i <= 50; i++)
+   for (unsigned i = 0; i <= 24; i++)
       if (data_at(it, 0, i) != i * (i + 1) / 2)
          return false;
    return true;

@@ -10,9 +10,9 @@
 
 #include "base/util.h"
 
-#define TABLE_SIZE  8192u /* a power of two */
-#define MAX_PAGES   4096u
-#define CALM_PAGES  512u /* to which an eviction brings it */
+#define TABLE_SIZE  2048u /* a power of two */
+#define MAX_PAGES   1024u
+#define CALM_PAGES  512u /* from which on an eviction forgets all */
 #define PAGE_BYTES  ((size_t)AGX_PAGE_BYTES)
 #define SPARE_PAGES 64u
 
@@ -30,7 +30,7 @@ struct table {
 };
 
 struct agxs_cache {
-   struct table data, texture;
+   struct table *data, *texture; /* NULL until there is a page */
    uint8_t *spare[SPARE_PAGES];
    uint32_t spare_count;
    bool is_off; /* no memory: reads and writes go to memory itself from then on */
@@ -60,9 +60,12 @@ static void give_page(struct agxs_cache *cache, uint8_t *page)
       free(page);
 }
 
-/* Where the host page stands, or would. */
+/* Where the host page stands, or would; an empty one when there is no table. */
 static struct page *find(struct table *table, const uint8_t *host)
 {
+   static struct page none;
+   if (!table)
+      return &none;
    uint64_t hash = (uintptr_t)host / PAGE_BYTES * 0x9e3779b97f4a7c15ull;
    uint32_t at = (uint32_t)(hash >> 40) % TABLE_SIZE;
    while (table->pages[at].host && table->pages[at].host != host)
@@ -85,25 +88,29 @@ static void write_back(struct page *page)
 
 static void empty(struct agxs_cache *cache, struct table *table)
 {
-   for (uint32_t i = 0; i < table->count; i++) {
+   for (uint32_t i = 0; table && i < table->count; i++) {
       struct page *page = &table->pages[table->order[i]];
       write_back(page);
       give_page(cache, page->copy);
       give_page(cache, page->twin);
       *page = (struct page){0};
    }
-   table->count = 0;
+   if (table)
+      table->count = 0;
 }
 
-static struct page *add(struct agxs_cache *cache, struct table *table, struct page *page,
-                        uint8_t *host)
+/* A copy of a page that has none; NULL without memory. */
+static struct page *add(struct agxs_cache *cache, struct table **table, uint8_t *host)
 {
-   uint8_t *copy = table->count < MAX_PAGES ? take_page(cache) : NULL;
+   if (!*table)
+      *table = calloc(1, sizeof(**table));
+   uint8_t *copy = *table ? take_page(cache) : NULL;
    if (!copy)
       return NULL;
+   struct page *page = find(*table, host);
    memcpy(copy, host, PAGE_BYTES);
    *page = (struct page){.host = host, .copy = copy};
-   table->order[table->count++] = (uint32_t)(page - table->pages);
+   (*table)->order[(*table)->count++] = (uint32_t)(page - (*table)->pages);
    return page;
 }
 
@@ -119,11 +126,11 @@ uint8_t *agxs_cache_page(struct agxs_tlb *tlb, uint8_t *host, enum agxs_access a
    struct agxs_cache *cache = tlb->cache;
    if (cache->is_off)
       return host;
-   if (cache->data.count == MAX_PAGES)
+   if (cache->data && cache->data->count == MAX_PAGES)
       agxs_cache_drop(tlb);
-   struct page *page = find(&cache->data, host);
+   struct page *page = find(cache->data, host);
    if (!page->host)
-      page = add(cache, &cache->data, page, host);
+      page = add(cache, &cache->data, host);
    if (page && access == AGXS_WRITE && !page->twin) {
       page->twin = take_page(cache);
       if (page->twin)
@@ -144,11 +151,11 @@ uint8_t *agxs_cache_texture(struct agxs_tlb *tlb, uint64_t va)
    uint8_t *host = tlb->memory->translate(tlb->memory->user, va - in_page, AGXS_READ);
    if (!host)
       return NULL;
-   if (cache->texture.count == MAX_PAGES)
-      empty(cache, &cache->texture);
-   struct page *page = find(&cache->texture, host);
+   if (cache->texture && cache->texture->count == MAX_PAGES)
+      empty(cache, cache->texture);
+   struct page *page = find(cache->texture, host);
    if (!page->host && !cache->is_off)
-      page = add(cache, &cache->texture, page, host);
+      page = add(cache, &cache->texture, host);
    return (page && page->host ? page->copy : host) + in_page;
 }
 
@@ -156,7 +163,7 @@ static void sync_byte(struct agxs_tlb *tlb, uint64_t va)
 {
    uint64_t at = va & AGXS_PAGE_MASK;
    uint8_t *host = tlb->memory->translate(tlb->memory->user, va - at, AGXS_READ);
-   struct page *page = host ? find(&tlb->cache->data, host) : NULL;
+   struct page *page = host ? find(tlb->cache->data, host) : NULL;
    if (!page || !page->host)
       return;
    if (page->twin && page->copy[at] != page->twin[at])
@@ -178,7 +185,7 @@ uint8_t *agxs_cache_atomic_begin(struct agxs_tlb *tlb, uint64_t va)
    uint8_t *host = tlb->memory->translate(tlb->memory->user, va - in_page, AGXS_WRITE);
    if (!host)
       return NULL;
-   struct page *page = find(&tlb->cache->data, host);
+   struct page *page = find(tlb->cache->data, host);
    for (unsigned i = 0; i < 4 && page->twin; i++)
       if (page->copy[in_page + i] != page->twin[in_page + i])
          host[in_page + i] = page->copy[in_page + i];
@@ -188,7 +195,7 @@ uint8_t *agxs_cache_atomic_begin(struct agxs_tlb *tlb, uint64_t va)
 void agxs_cache_atomic_end(struct agxs_tlb *tlb, uint64_t va, const uint8_t *at)
 {
    uint64_t in_page = va & AGXS_PAGE_MASK;
-   struct page *page = find(&tlb->cache->data, at - in_page);
+   struct page *page = find(tlb->cache->data, at - in_page);
    if (!page->host)
       return;
    memcpy(page->copy + in_page, at, 4);
@@ -200,38 +207,39 @@ void agxs_cache_drop(struct agxs_tlb *tlb)
 {
    if (!tlb->cache)
       return;
-   empty(tlb->cache, &tlb->cache->data);
-   empty(tlb->cache, &tlb->cache->texture);
+   empty(tlb->cache, tlb->cache->data);
+   empty(tlb->cache, tlb->cache->texture);
    agxs_tlb_forget(tlb);
 }
 
 static void write_back_all(struct agxs_cache *cache)
 {
-   for (uint32_t i = 0; i < cache->data.count; i++)
-      write_back(&cache->data.pages[cache->data.order[i]]);
+   for (uint32_t i = 0; cache->data && i < cache->data->count; i++)
+      write_back(&cache->data->pages[cache->data->order[i]]);
 }
 
 void agxs_cache_barrier(struct agxs_tlb *tlb, enum agxs_membar kind)
 {
    struct agxs_cache *cache = tlb->cache;
    if (kind == AGXS_MEMBAR_DEVICE) {
-      empty(cache, &cache->data);
+      empty(cache, cache->data);
       agxs_tlb_forget(tlb);
    }
    if (kind == AGXS_MEMBAR_RELEASE || kind == AGXS_MEMBAR_TEXTURE)
       write_back_all(cache);
    if (kind == AGXS_MEMBAR_ACQUIRE || kind == AGXS_MEMBAR_TEXTURE)
-      empty(cache, &cache->texture);
+      empty(cache, cache->texture);
 }
 
 void agxs_cache_evict(struct agxs_tlb *tlb, uint64_t random)
 {
-   struct table *table = &tlb->cache->data;
-   if (table->count > CALM_PAGES || tlb->cache->texture.count > CALM_PAGES) {
+   const struct table *textures = tlb->cache->texture;
+   struct table *table = tlb->cache->data;
+   if ((table && table->count > CALM_PAGES) || (textures && textures->count > CALM_PAGES)) {
       agxs_cache_drop(tlb);
       return;
    }
-   if (!table->count)
+   if (!table || !table->count)
       return;
    /* The entry stays in the table, as an up-to-date copy: to be there or to be read anew is
     * the same until somebody else writes. */
@@ -250,6 +258,8 @@ void agxs_cache_detach(struct agxs_tlb *tlb)
    agxs_cache_drop(tlb);
    while (cache->spare_count)
       free(cache->spare[--cache->spare_count]);
+   free(cache->data);
+   free(cache->texture);
    free(cache);
    tlb->cache = NULL;
 }

@@ -21,13 +21,14 @@ _Static_assert(2 * WINDOW < AGXS_KERNEL_CACHE, "kernels of open launches stay");
 
 /* Turns between evictions, on average; what an endless kernel stores is seen at last. */
 #define EVICTION_STEPS 64u
+#define LEAK_STEPS     4u
 
-/* In what order the launches of a window begin their workgroups. */
+/* How the launches of a window run. */
 enum order {
-   ORDER_MIXED,
-   ORDER_MIXED_TOO,
-   ORDER_BACKWARD, /* all of the last one first */
-   ORDER_SHUFFLED, /* one after the other, shuffled */
+   ORDER_MIXED,    /* any workgroup of any of them next */
+   ORDER_LEAKING,  /* mixed, and much that is stored reaches memory at once */
+   ORDER_BACKWARD, /* the last one first, each to its end, caches emptied between them */
+   ORDER_SHUFFLED, /* begun one after the other, in any order */
    ORDERS
 };
 
@@ -55,7 +56,6 @@ struct agxs_chaos {
    struct planned window[WINDOW];
    uint32_t count; /* launches in the window */
    enum order order;
-   bool leaks; /* much that is stored reaches memory at once */
    uint64_t random;
    struct agxs_exec_set set;
 };
@@ -192,15 +192,38 @@ static bool has_more(const struct planned *it)
    return !it->is_prepared || it->next < it->total;
 }
 
-/* The launch whose workgroup begins next, or NULL. */
-static struct planned *pick(struct agxs_chaos *chaos)
+static void drop_caches(struct agxs_run *run)
 {
+   for (unsigned i = 0; i < CORES; i++)
+      agxs_cache_drop(&run->chaos->cores[i].worker.tlb);
+   agxs_cache_drop(&agxs_pool_worker(run->pool)->tlb);
+}
+
+static bool is_quiet(const struct agxs_chaos *chaos)
+{
+   for (unsigned i = 0; i < CORES; i++)
+      if (chaos->cores[i].is_busy)
+         return false;
+   return true;
+}
+
+/* The launch whose workgroup begins next, or NULL when none may now. */
+static struct planned *pick(struct agxs_run *run)
+{
+   struct agxs_chaos *chaos = run->chaos;
    uint32_t count = chaos->count;
-   uint32_t start = chaos->order <= ORDER_MIXED_TOO ? draw_below(chaos, count) : 0;
+   uint32_t start = chaos->order <= ORDER_LEAKING ? draw_below(chaos, count) : 0;
    for (uint32_t i = 0; i < count; i++) {
       uint32_t at = chaos->order == ORDER_BACKWARD ? count - 1 - i : (start + i) % count;
-      if (has_more(&chaos->window[at]))
-         return &chaos->window[at];
+      struct planned *it = &chaos->window[at];
+      if (!has_more(it))
+         continue;
+      if (chaos->order == ORDER_BACKWARD && !it->is_prepared) {
+         if (!is_quiet(chaos))
+            return NULL;
+         drop_caches(run);
+      }
+      return it;
    }
    return NULL;
 }
@@ -208,7 +231,7 @@ static struct planned *pick(struct agxs_chaos *chaos)
 /* Gives the core a workgroup, where one is left. */
 static agx_status begin_workgroup(struct agxs_run *run, struct core *core)
 {
-   struct planned *it = pick(run->chaos);
+   struct planned *it = pick(run);
    if (it && !it->is_prepared)
       AGX_TRY(prepare(run, it));
    if (!it || it->next == it->total)
@@ -263,7 +286,7 @@ static agx_status step(struct agxs_chaos *chaos, struct core *core)
    }
    core->worker.turn = draw_below(chaos, 2) ? 4096 : 1 + draw_below(chaos, 64);
    agxs_group_run(group);
-   if (chaos->leaks || draw_below(chaos, EVICTION_STEPS) == 0)
+   if (draw_below(chaos, chaos->order == ORDER_LEAKING ? LEAK_STEPS : EVICTION_STEPS) == 0)
       agxs_cache_evict(&core->worker.tlb, draw(chaos));
    return group->state == AGXS_GROUP_FAILED ? group->status : AGX_OK;
 }
@@ -300,7 +323,6 @@ static agx_status run_window(struct agxs_run *run)
    const atomic_bool *cancel = run->options->cancel;
    struct core *core;
    chaos->order = (enum order)draw_below(chaos, ORDERS);
-   chaos->leaks = chaos->count > 1 && draw_below(chaos, 4) == 0;
    if (chaos->order == ORDER_SHUFFLED)
       shuffle(chaos);
    while ((core = pick_core(chaos))) {
@@ -333,10 +355,7 @@ agx_status agxs_chaos_add(struct agxs_run *run, const struct agx_hw_launch *laun
 
 agx_status agxs_chaos_barrier(struct agxs_run *run)
 {
-   struct agxs_chaos *chaos = run->chaos;
    AGX_TRY(run_window(run));
-   for (unsigned i = 0; i < CORES; i++)
-      agxs_cache_drop(&chaos->cores[i].worker.tlb);
-   agxs_cache_drop(&agxs_pool_worker(run->pool)->tlb);
+   drop_caches(run);
    return AGX_OK;
 }
