@@ -53,6 +53,8 @@ inside() {
          AGX_DEBUG="${AGX_DEBUG:-}" "$@"' sh "$root" "$top" "$out" "$work" "$@"
 }
 
+install_inside() { inside env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
+
 setup() {
    if [ ! -x "$root/usr/bin/dpkg" ]; then
       "$top/scripts/install-deps.sh" mesa
@@ -70,9 +72,10 @@ setup() {
    done
    if [ -n "$missing" ]; then
       echo "Installing there:$missing"
-      inside apt-get update -q
+      # The lists that debootstrap left are good enough, and may be all there is.
       # shellcheck disable=SC2086
-      inside env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+      install_inside $missing || { inside apt-get update -q && install_inside $missing; } ||
+         fail "apt-get could not install:$missing"
    fi
    [ -f "$root/usr/share/vulkan/icd.d/asahi_icd.json" ] ||
       fail "sid's mesa-vulkan-drivers of this architecture ($(uname -m)) has no Honeykrisp"
