@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "rows/door.h"
-#include "support.h"
+#include "rows/spinner.h"
 
 const bool door_is_preloaded = true;
 
@@ -26,27 +26,27 @@ static int result_of(long result)
 
 struct door_file *door_open(void)
 {
-   struct door_file *file = calloc(1, sizeof(*file));
-   assert_non_null(file);
-   file->fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
-   assert_true(file->fd >= 0);
-   return file;
+   struct door_file *it = calloc(1, sizeof(*it));
+   assert_non_null(it);
+   it->fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+   assert_true(it->fd >= 0);
+   return it;
 }
 
-void door_close(struct door_file *file)
+void door_close(struct door_file *it)
 {
-   assert_int_equal(close(file->fd), 0);
-   free(file);
+   assert_int_equal(close(it->fd), 0);
+   free(it);
 }
 
-int door_fd(struct door_file *file)
+int door_fd(struct door_file *it)
 {
-   return file->fd;
+   return it->fd;
 }
 
-int door_ioctl(struct door_file *file, unsigned long request, void *argument)
+int door_ioctl(struct door_file *it, unsigned long request, void *argument)
 {
-   return result_of(ioctl(file->fd, request, argument));
+   return result_of(ioctl(it->fd, request, argument));
 }
 
 int door_fd_ioctl(int fd, unsigned long request, void *argument)
@@ -54,10 +54,10 @@ int door_fd_ioctl(int fd, unsigned long request, void *argument)
    return result_of(ioctl(fd, request, argument));
 }
 
-int door_mmap(struct door_file *file, size_t length, int prot, int flags, uint64_t offset,
+int door_mmap(struct door_file *it, size_t length, int prot, int flags, uint64_t offset,
               void **out_memory)
 {
-   *out_memory = mmap(NULL, length, prot, flags, file->fd, (off_t)offset);
+   *out_memory = mmap(NULL, length, prot, flags, it->fd, (off_t)offset);
    return *out_memory == MAP_FAILED ? -errno : 0;
 }
 
@@ -90,6 +90,27 @@ void door_preload(char **argv)
    exit(1);
 }
 
-void door_shut(void) {}
+/* Of the file that made them last. */
+static struct spinner spinners[2];
 
-void door_fire(unsigned stream) {}
+void door_pend(struct door_file *it, unsigned stream, uint32_t handle, uint64_t value)
+{
+   struct spinner *spinner = &spinners[stream];
+   if (!spinner->queue)
+      spin_make(spinner);
+   *spinner->flag = 0;
+   spin_submit(spinner,
+               (struct agx_uapi_sync){
+                  value ? AGX_UAPI_SYNC_TIMELINE_SYNCOBJ : AGX_UAPI_SYNC_SYNCOBJ, handle, value});
+}
+
+void door_fire(unsigned stream)
+{
+   if (spinners[stream].flag)
+      *spinners[stream].flag = 1;
+}
+
+void door_shut(void)
+{
+   memset(spinners, 0, sizeof(spinners)); /* their mappings end with the process */
+}
