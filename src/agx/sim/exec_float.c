@@ -99,20 +99,20 @@ const struct agxs_uop *AGXS_EXEC(hmul)(struct agxs_group *group, const struct ag
    return uop + 1;
 }
 
-/* Rounds a double to single so that rounding to half afterwards is right: to odd,
- * that is cut, with the last bit set when anything was lost. */
-static inline float round_to_odd(double value)
+/* x + y rounded to odd: of the two singles around the sum the one whose last bit is set, unless
+ * the sum is one itself. With two digits more than half precision needs, rounding that to half
+ * is as good as rounding the sum. */
+AGXS_INLINE float add_to_odd(float x, float y)
 {
-   uint64_t wide;
-   memcpy(&wide, &value, sizeof(wide));
-   wide |= (wide & 0x1fffffff) ? 0x20000000 : 0;
-   wide &= ~0x1fffffffull;
-   memcpy(&value, &wide, sizeof(value));
-   return (float)value;
+   const float sum = x + y, back = sum - x;
+   const float lost = (x - (sum - back)) + (y - back); /* exact */
+   const uint32_t bits = agxs_bits(sum), even = ~bits & 1;
+   const uint32_t is_lost = lost > 0.0f || lost < 0.0f ? even : 0;
+   const uint32_t is_apart = (bits ^ agxs_bits(lost)) >> 31; /* lost points to zero */
+   return agxs_float(bits + is_lost - 2 * (is_lost & is_apart));
 }
 
-/* The product is exact in double. Where the sum is not, what double rounding loses
- * lies below 2^-26 of a half denormal or of the sum: no tie of half precision. */
+/* The product is exact in single: 22 digits, and nothing below 2^-48. */
 const struct agxs_uop *AGXS_EXEC(hfma)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct agxs_row a, b, c;
@@ -121,8 +121,8 @@ const struct agxs_uop *AGXS_EXEC(hfma)(struct agxs_group *group, const struct ag
    agxs_get_float(group, &uop->src[1], &b);
    agxs_get_float(group, &uop->src[2], &c);
    AGXS_FOR_LANES (i) {
-      double product = (double)agxs_float(a.lane[i]) * (double)agxs_float(b.lane[i]);
-      d.lane[i] = round_to_odd(product + (double)agxs_float(c.lane[i]));
+      const float product = agxs_float(a.lane[i]) * agxs_float(b.lane[i]);
+      d.lane[i] = add_to_odd(product, agxs_float(c.lane[i]));
    }
    agxs_put_half(group, uop, &d);
    return uop + 1;

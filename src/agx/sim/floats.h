@@ -71,6 +71,44 @@ static inline uint32_t agxs_single_to_half(uint32_t bits)
    return size > 0x7f800000u ? AGXS_NAN16 : sign | half;
 }
 
+/* agxs_half_to_single of row << left >> 16, but a NaN may become another one: nothing that
+ * takes floats from here lets them through. */
+static inline void agxs_halves_to_singles(const struct agxs_row *row, unsigned left,
+                                          struct agxs_row *out)
+{
+#if defined(__F16C__)
+   const __m128i shift = _mm_cvtsi32_si128((int)left);
+   for (unsigned i = 0; i < AGXS_LANES; i += 8) {
+      __m256i half = _mm256_load_si256((const __m256i *)&row->lane[i]);
+      half = _mm256_srli_epi32(_mm256_sll_epi32(half, shift), 16);
+      const __m128i packed =
+         _mm_packus_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+      _mm256_store_ps((float *)&out->lane[i], _mm256_cvtph_ps(packed));
+   }
+#else
+   AGXS_FOR_LANES (i)
+      out->lane[i] = agxs_half_to_single(row->lane[i] << left >> 16);
+#endif
+}
+
+/* agxs_single_to_half of each lane. */
+static inline void agxs_singles_to_halves(const struct agxs_row *row, struct agxs_row *out)
+{
+#if defined(__F16C__)
+   for (unsigned i = 0; i < AGXS_LANES; i += 8) {
+      const __m256 single = _mm256_load_ps((const float *)&row->lane[i]);
+      const __m256 is_nan = _mm256_cmp_ps(single, single, _CMP_UNORD_Q);
+      const __m128i packed = _mm256_cvtps_ph(single, _MM_FROUND_TO_NEAREST_INT);
+      const __m256i half = _mm256_blendv_epi8(
+         _mm256_cvtepu16_epi32(packed), _mm256_set1_epi32(AGXS_NAN16), _mm256_castps_si256(is_nan));
+      _mm256_store_si256((__m256i *)&out->lane[i], half);
+   }
+#else
+   AGXS_FOR_LANES (i)
+      out->lane[i] = agxs_single_to_half(row->lane[i]);
+#endif
+}
+
 /* A float source of either size as single bits. */
 static inline void agxs_get_float(const struct agxs_group *group, const struct agxs_source *source,
                                   struct agxs_row *out)
@@ -78,9 +116,9 @@ static inline void agxs_get_float(const struct agxs_group *group, const struct a
    const struct agxs_row *row = agxs_source_row(group, source);
    uint32_t keep = source->keep, flip = source->flip;
    if (source->bits == 16) {
-      unsigned left = source->left;
+      agxs_halves_to_singles(row, source->left, out);
       AGXS_FOR_LANES (i)
-         out->lane[i] = (agxs_half_to_single(row->lane[i] << left >> 16) & keep) ^ flip;
+         out->lane[i] = (out->lane[i] & keep) ^ flip;
    } else {
       AGXS_FOR_LANES (i)
          out->lane[i] = (agxs_flush(row->lane[i]) & keep) ^ flip;
@@ -120,10 +158,8 @@ static inline void agxs_put_single(struct agxs_group *group, const struct agxs_u
          bits.lane[i] = (raw & 0x7fffffff) > 0x7f800000u ? AGXS_NAN32 : agxs_flush(raw);
       }
    }
-   if (uop->dst.bits == 16) {
-      AGXS_FOR_LANES (i)
-         bits.lane[i] = agxs_single_to_half(bits.lane[i]);
-   }
+   if (uop->dst.bits == 16)
+      agxs_singles_to_halves(&bits, &bits);
    agxs_put_u32(group, &uop->dst, &bits);
 }
 
@@ -132,12 +168,8 @@ static inline void agxs_put_half(struct agxs_group *group, const struct agxs_uop
                                  const struct agxs_floats *value)
 {
    struct agxs_row bits;
-   if (uop->saturate) {
-      AGXS_FOR_LANES (i)
-         bits.lane[i] = agxs_single_to_half(agxs_bits(agxs_saturate(value->lane[i])));
-   } else {
-      AGXS_FOR_LANES (i)
-         bits.lane[i] = agxs_single_to_half(agxs_bits(value->lane[i]));
-   }
+   AGXS_FOR_LANES (i)
+      bits.lane[i] = agxs_bits(uop->saturate ? agxs_saturate(value->lane[i]) : value->lane[i]);
+   agxs_singles_to_halves(&bits, &bits);
    agxs_put_u32(group, &uop->dst, &bits);
 }

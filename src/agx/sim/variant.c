@@ -8,12 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef AGXS_HAS_AVX2
+#include <cpuid.h>
+
+/* What the variant is compiled for; not every compiler's own test knows F16C. */
+static bool has_avx2(void)
+{
+   unsigned a, b, c = 0, d;
+   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+          __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+}
+#endif
+
 const struct agxs_exec_set *agxs_exec_best(void)
 {
 #ifdef AGXS_HAS_AVX2
    const char *wanted = getenv("AGX_SIM_VARIANT");
    bool is_plain = wanted && strcmp(wanted, "plain") == 0;
-   if (!is_plain && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+   if (!is_plain && has_avx2())
       return &agxs_exec_set_avx2;
 #endif
    return &agxs_exec_set_plain;
