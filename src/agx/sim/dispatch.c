@@ -2,9 +2,9 @@
 #include "agx/sim/dispatch.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agx/sim/profile.h"
 #include "agx/sim/workgroup.h"
@@ -44,16 +44,23 @@ struct agxs_pool {
    uint32_t counts[3];
 };
 
+/* Those that this process may use; sysconf would read a file each time. */
+static uint32_t count_processors(void)
+{
+   cpu_set_t set;
+   CPU_ZERO(&set);
+   return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
 agx_status agxs_pool_create(const struct agxs_memory *memory, uint32_t thread_count,
                             struct agxs_pool **out_pool)
 {
-   long online = sysconf(_SC_NPROCESSORS_ONLN);
    *out_pool = NULL;
    struct agxs_pool *pool = calloc(1, sizeof(*pool));
    if (!pool)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "simulator: out of memory");
    pool->memory = memory;
-   pool->thread_count = thread_count ? thread_count : online > 0 ? (uint32_t)online : 1;
+   pool->thread_count = thread_count ? thread_count : count_processors();
    pool->thread_count = AGX_MIN(pool->thread_count, MAX_THREADS);
    pthread_mutex_init(&pool->mutex, NULL);
    pthread_cond_init(&pool->wake, NULL);

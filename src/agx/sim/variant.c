@@ -5,18 +5,32 @@
  */
 #include "agx/sim/exec.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #ifdef AGXS_HAS_AVX2
 #include <cpuid.h>
 
-/* What the variant is compiled for; not every compiler's own test knows F16C. */
+/* What the variant is compiled for; not every compiler's own test knows F16C. Asked once:
+ * under a hypervisor cpuid costs as much as a small dispatch. */
 static bool has_avx2(void)
 {
+   enum {
+      UNKNOWN,
+      NO,
+      YES
+   };
+   static atomic_int known;
+   int answer = atomic_load_explicit(&known, memory_order_relaxed);
    unsigned a, b, c = 0, d;
-   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-          __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+   if (answer == UNKNOWN) {
+      bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                 __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+      answer = has ? YES : NO;
+      atomic_store_explicit(&known, answer, memory_order_relaxed);
+   }
+   return answer == YES;
 }
 #endif
 
