@@ -7,6 +7,7 @@
  */
 #include "agx/sim/exec.h"
 #include "agx/sim/floats.h"
+#include "agx/sim/transcendental.h"
 
 #define FLOAT_UNARY(name, expression)                                                              \
    const struct agxs_uop *AGXS_EXEC(name)(struct agxs_group * group, const struct agxs_uop *uop)   \
@@ -21,8 +22,6 @@
       agxs_put_single(group, uop, &d);                                                             \
       return uop + 1;                                                                              \
    }
-
-#define HALF_PI 1.57079632679489661923
 
 static inline double reciprocal_root(double x)
 {
@@ -43,7 +42,7 @@ static inline float fold_quarter_turns(float q)
 
 static inline double sine_over_turn(double r)
 {
-   return r == 0.0 ? HALF_PI : sin(r * HALF_PI) / r;
+   return r == 0.0 ? AGXS_HALF_PI : sin(r * AGXS_HALF_PI) / r;
 }
 
 /* Nearest even without the rounding mode: adding 2^23 leaves no room for fractions. */
@@ -61,10 +60,28 @@ FLOAT_UNARY(rint, round_to_even(x))
 FLOAT_UNARY(rcp, 1.0f / x)
 FLOAT_UNARY(rsqrt, (float)reciprocal_root((double)x))
 FLOAT_UNARY(rsqrts, (float)reciprocal_root_for_sqrt((double)x))
-FLOAT_UNARY(log2, (float)log2((double)x))
-FLOAT_UNARY(exp2, (float)exp2((double)x))
+FLOAT_UNARY(log2, agxs_log2(x))
+FLOAT_UNARY(exp2, agxs_exp2(x))
 FLOAT_UNARY(sinr, fold_quarter_turns(x))
-FLOAT_UNARY(sinc, (float)sine_over_turn((double)x))
+
+/* Quarter turns that sinr left within -1 to 1, which is all it gives for 0 to 4. */
+const struct agxs_uop *AGXS_EXEC(sinc)(struct agxs_group *group, const struct agxs_uop *uop)
+{
+   struct agxs_row a;
+   struct agxs_floats d;
+   uint32_t far = 0;
+   agxs_get_float(group, &uop->src[0], &a);
+   AGXS_FOR_LANES (i)
+      far |= (a.lane[i] & 0x7fffffff) > 0x3f800000u ? ~0u : 0u;
+   AGXS_FOR_LANES (i)
+      d.lane[i] = agxs_sine_over_turn(agxs_float(a.lane[i]));
+   for (unsigned i = 0; i < AGXS_LANES && far; i++) {
+      float x = agxs_float(a.lane[i]);
+      d.lane[i] = fabsf(x) <= 1.0f ? d.lane[i] : (float)sine_over_turn((double)x);
+   }
+   agxs_put_single(group, uop, &d);
+   return uop + 1;
+}
 
 /* The neighbour with this lane bit set minus the one without it. */
 static void derive(struct agxs_group *group, const struct agxs_uop *uop, unsigned bit)
