@@ -261,6 +261,26 @@ static void finds_uniforms_that_nothing_loaded(void **state)
                   NULL));
 }
 
+static agx_status launch_with_barrier(uint32_t word)
+{
+   struct sim_launch launch;
+   sim_launch_init(&launch, "mov d=r1 a=0");
+   launch.options.check = true;
+   launch.barrier = word;
+   agx_status status = sim_launch_run(&launch);
+   sim_launch_fini(&launch);
+   return status;
+}
+
+static void finds_barriers_that_nobody_uses(void **state)
+{
+   assert_ok(launch_with_barrier(0x600fffff));
+   assert_ok(launch_with_barrier(0x60000160));
+   assert_fails(launch_with_barrier(0x60000008), AGX_FAILED_PRECONDITION,
+                "check: the barrier at 0x2000004020 selects 0x8, and no source says");
+   assert_fails(launch_with_barrier(0x610fffff), AGX_FAILED_PRECONDITION, "selects 0x10fffff");
+}
+
 /* ---- a whole kernel --------------------------------------------------------------------- */
 
 /* A sparse matrix times a vector, row by row, as the compiler writes it: u0 rows, u1 row
@@ -508,6 +528,7 @@ int main(void)
       cmocka_unit_test(follows_threadgroup_memory_and_stack),
       cmocka_unit_test(holds_preambles_to_their_limits),
       cmocka_unit_test(finds_uniforms_that_nothing_loaded),
+      cmocka_unit_test(finds_barriers_that_nobody_uses),
       cmocka_unit_test(finds_faults_planted_in_a_kernel),
       cmocka_unit_test(spreads_what_is_undefined),
    };

@@ -212,8 +212,11 @@ size_t sim_write_stream(const struct sim_launch *launch, uint8_t *to)
 {
    const uint32_t words[] = {
       4 | 4 << 9, /* 128 uniform halves, 16 samplers */
-      SIM_WORDS,        launch->grid[0],  launch->grid[1], launch->grid[2], launch->local[0],
-      launch->local[1], launch->local[2], 0x600fffff,      0x40000000,      0,
+      SIM_WORDS,        launch->grid[0],
+      launch->grid[1],  launch->grid[2],
+      launch->local[0], launch->local[1],
+      launch->local[2], launch->barrier ? launch->barrier : 0x600fffff,
+      0x40000000,       0,
    };
    put_words(to, words, AGX_COUNT(words));
    return sizeof(words);

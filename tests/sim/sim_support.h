@@ -75,6 +75,7 @@ struct sim_launch {
    uint32_t shared_bytes, spill_code;
    uint32_t sample_stride;  /* of tile memory, in 8 bytes */
    uint64_t uniform[32];    /* u0.. as 64-bit values */
+   uint32_t barrier;        /* the stream's barrier word; 0: the usual one */
    uint32_t loaded_halves;  /* that a launch word loads; 0: all */
    struct agxs_stats stats; /* out */
 };

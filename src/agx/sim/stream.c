@@ -56,11 +56,31 @@ static agx_status run_one(void *user, const struct agx_hw_launch *launch,
    return AGX_OK;
 }
 
+/* Check mode: what single selectors do is unknown, so only the sets that a known driver has
+ * used are relied on. Source: reference/cmdstream cdm.md 1.2. */
+static agx_status check_barrier(struct agxs_run *run, uint64_t va)
+{
+   static const uint32_t known[] = {0xfffff, 0x160, 0x170};
+   uint8_t bytes[4];
+   AGX_TRY(agxs_run_read(run, va, bytes, sizeof(bytes), "barrier"));
+   uint32_t selectors = agxs_get_le32(bytes) & 0x7ffffff; /* bit 27: return */
+   for (unsigned i = 0; i < AGX_COUNT(known); i++) {
+      if (selectors == known[i])
+         return AGX_OK;
+   }
+   return AGX_FAIL(AGX_FAILED_PRECONDITION,
+                   "check: the barrier at 0x%" PRIx64 " selects 0x%x, and no source says what "
+                   "that orders; use 0x600fffff",
+                   va, selectors);
+}
+
 /* A barrier has something to order in chaos only. */
 static agx_status see_packet(void *user, const struct agx_hw_packet *packet, uint64_t va,
                              const void *values)
 {
    struct agxs_run *run = user;
+   if (run->options->check && packet == &agx_hw_cdm_barrier_packet)
+      AGX_TRY(check_barrier(run, va));
    return run->chaos && packet == &agx_hw_cdm_barrier_packet ? agxs_chaos_barrier(run) : AGX_OK;
 }
 
