@@ -11,7 +11,7 @@
 # Environment:
 #    PEER_ROOT      the folder; default ~/.cache/agx-peer/sid
 #    MESA_MIRROR    where packages come from; default what this machine's apt uses
-#    MESA_MODES     of plain robust check chaos images; default all. images: what Honeykrisp
+#    MESA_MODES     of plain robust check chaos images (default: these) chaosSEED seccomp. images: what Honeykrisp
 #                   reads from and writes to images, compared with lavapipe
 #    MESA_KERNELS   only these kernels
 #    MESA_IMAGES    only image cases whose name contains this
@@ -43,7 +43,7 @@ inside() {
       root=$1 top=$2 out=$3 work=$4; shift 4
       mkdir -p "$root/agxhal/source" "$root/agxhal/out" "$root/agxhal/work"
       mount -t proc proc "$root/proc"
-      mount --bind /dev "$root/dev"
+      mount --rbind /dev "$root/dev"
       mount --bind "$top" "$root/agxhal/source"
       [ ! -d "$out" ] || mount --bind "$out" "$root/agxhal/out"
       mount --bind "$work" "$root/agxhal/work"
@@ -104,7 +104,9 @@ mode_options() {
    robust) echo "--strict/--robust" ;;
    check) echo "--check --strict/" ;;
    chaos) echo "--chaos 1/" ;;
-   *) fail "MESA_MODES: there is no mode $1 (plain robust check chaos images)" ;;
+   chaos[0-9]*) echo "--chaos ${1#chaos}/" ;;
+   seccomp) echo "--seccomp/" ;;
+   *) fail "MESA_MODES: there is no mode $1 (plain robust check chaos images chaosSEED seccomp)" ;;
    esac
 }
 
