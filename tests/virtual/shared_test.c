@@ -217,6 +217,57 @@ static void descriptors_outlive_who_made_them(void **state)
    close(segment);
 }
 
+/* Uses a descriptor, and ends without closing anything. */
+static void use_and_die(int segment, int socket)
+{
+   struct device device = attach(segment);
+   int sync_file = channel_receive(socket);
+   struct agx_uapi_syncobj_handle args = {
+      .handle = make_syncobj(&device), .flags = AGX_UAPI_SYNCOBJ_SYNC_FILE, .fd = sync_file};
+   assert_int_equal(CALL(&device, SYNCOBJ_FD_TO_HANDLE, args), 0);
+   channel_tell(socket);
+   pause();
+}
+
+static uint64_t blocks_of(struct device *device)
+{
+   struct agx_virtual_statistics statistics;
+   agx_virtual_read_statistics(device->node, &statistics);
+   return statistics.blocks;
+}
+
+static void what_a_dead_process_used_comes_back(void **state)
+{
+   int segment = make_segment(), sockets[2];
+   channel_open(sockets);
+   assert_int_equal(pipe(gate), 0);
+   pid_t child = fork();
+   if (child == 0) {
+      use_and_die(segment, sockets[1]);
+      _exit(0);
+   }
+   struct device device = attach(segment);
+   uint32_t timeline = make_syncobj(&device);
+   uint64_t blocks = blocks_of(&device);
+   submit_counter(&device, GATED, timeline, 0, 7);
+   int sync_file = export_syncobj(&device, timeline, AGX_UAPI_SYNCOBJ_SYNC_FILE);
+   channel_send(sockets[0], sync_file);
+   channel_hear(sockets[0]);
+   kill(child, SIGKILL);
+   assert_int_equal(waitpid(child, NULL, 0), child);
+   channel_tell(gate[1]);
+   assert_int_equal(wait_point(&device, timeline, 7, INT64_MAX, 0), 0);
+   struct agx_uapi_syncobj_array args = {(uintptr_t)&timeline, 1, 0};
+   assert_int_equal(CALL(&device, SYNCOBJ_RESET, args), 0);
+   const int used[] = {sync_file, sockets[0], sockets[1], gate[0], gate[1]};
+   for (unsigned i = 0; i < AGX_COUNT(used); i++)
+      close(used[i]);
+   while (blocks_of(&device) > blocks) /* the worker lets go of the job a little later */
+      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+   device_close(&device);
+   close(segment);
+}
+
 static void die_with_work_in_flight(int segment, int socket)
 {
    struct device device = attach(segment);
@@ -301,6 +352,7 @@ int main(void)
       cmocka_unit_test(two_processes_take_turns),
       cmocka_unit_test(a_descriptor_sees_another_process),
       cmocka_unit_test(descriptors_outlive_who_made_them),
+      cmocka_unit_test(what_a_dead_process_used_comes_back),
       cmocka_unit_test(work_of_a_dead_process_is_cancelled),
       cmocka_unit_test(a_process_may_die_at_any_point),
    };

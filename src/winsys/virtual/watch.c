@@ -169,7 +169,7 @@ void agxv_watch_scan(struct agx_virtual_node *node)
          if (!is_gone)
             fire(watch);
          drop_watch(node, i--);
-      } else if (agxv_fence_done(node, watch->fence)) {
+      } else if (agxv_fence_done(node, AGXV_AT(node, agxv_record, watch->record)->target)) {
          fire(watch);
       }
    }
@@ -270,8 +270,6 @@ int agxv_record_create(struct agx_virtual_node *node, enum agxv_record_kind kind
    if (kind == AGXV_RECORD_SYNCOBJ) {
       fire(watch); /* a syncobj's descriptor polls ready always */
    } else {
-      agxv_fence_get(node, target);
-      watch->fence = target;
       agxv_watch_scan(node);
    }
    return ends[0];
@@ -317,13 +315,8 @@ static void keep_too(struct agx_virtual_node *node, struct agxv_record *record, 
    watch->kind = WATCH_PIPE;
    watch->fd = end;
    watch->record = agxv_ref(node, record);
-   if (record->kind == AGXV_RECORD_SYNCOBJ) {
-      watch->done = true; /* it was written to when it was made */
-   } else {
-      agxv_fence_get(node, record->target);
-      watch->fence = record->target;
-      agxv_watch_scan(node);
-   }
+   watch->done = record->kind == AGXV_RECORD_SYNCOBJ; /* it was written to when it was made */
+   agxv_watch_scan(node);
 }
 
 struct agxv_record *agxv_record_find(struct agx_virtual_node *node, int fd)
