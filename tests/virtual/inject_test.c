@@ -104,6 +104,14 @@ static void a_request_that_fails_leaves_no_trace(void **state)
    assert_int_equal(error, ENFILE);
    unmap_gem(&device, map_gem(&device, 1, PAGE), PAGE);
    device_close(&device);
+   /* A mapping is no ioctl: these neither count nor fail it. */
+   device = open_with("ioctl any 2 EBUSY; ioctl any 5 EINTR");
+   uint32_t gem = make_gem(&device, PAGE, 0);
+   assert_int_equal(get_time(&device), -EBUSY);
+   unmap_gem(&device, map_gem(&device, gem, PAGE), PAGE);
+   assert_int_equal(get_time(&device), 0);
+   assert_int_equal(get_time(&device), -EINTR);
+   device_close(&device);
 }
 
 static void binding_can_stop_halfway(void **state)

@@ -34,12 +34,13 @@ int agxv_inject_request(struct agx_virtual_node *node, uint32_t index)
    struct agxv_inject *inject = node->inject;
    if (!inject)
       return 0;
-   uint64_t all = atomic_fetch_add(&inject->requests[0], 1) + 1;
+   bool is_ioctl = index != AGXV_REQUEST_MMAP;
+   uint64_t all = atomic_fetch_add(&inject->requests[0], is_ioctl) + is_ioctl;
    uint64_t own = atomic_fetch_add(&inject->requests[index + 1], 1) + 1;
    for (uint32_t i = 0; i < inject->count; i++) {
       const struct agxv_rule *rule = &inject->rules[i];
-      bool is_meant =
-         rule->request == 0 ? applies(rule, all) : rule->request == index + 1 && applies(rule, own);
+      bool is_meant = rule->request == 0 ? is_ioctl && applies(rule, all)
+                                         : rule->request == index + 1 && applies(rule, own);
       if (rule->verb != AGXV_INJECT_REQUEST || !is_meant)
          continue;
       agxv_trace(node, "injected: %s, call %" PRIu64 ", %" PRIu64 " of all: errno %d",

@@ -29,7 +29,7 @@ enum agxv_verb {
 
 struct agxv_rule {
    enum agxv_verb verb;
-   uint32_t request;            /* index + 1; 0: any */
+   uint32_t request;            /* index + 1; 0: any ioctl */
    uint64_t first, last, every; /* which ones; every 0: all from first to last */
    int32_t error;               /* negative errno */
    uint64_t value;
@@ -38,7 +38,7 @@ struct agxv_rule {
 struct agxv_inject {
    uint32_t count;
    struct agxv_rule rules[AGXV_MAX_RULES];
-   _Atomic uint64_t requests[AGXV_MAX_REQUESTS + 1]; /* seen so far; [0] all */
+   _Atomic uint64_t requests[AGXV_MAX_REQUESTS + 1]; /* seen so far; [0] all ioctls */
    _Atomic uint64_t binds;
 };
 
