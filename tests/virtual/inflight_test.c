@@ -4,6 +4,7 @@
  * would not end for years: its fence fails at once, and no memory stays.
  */
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 
 #include "program.h"
@@ -93,6 +94,35 @@ static void a_close_ends_a_huge_grid(void **state)
    close_in_flight(&it);
 }
 
+static atomic_bool executes;
+
+/* Meets the mappings' end before it looks whether it was told to end. */
+static agx_status without_mappings(const struct agx_chip *chip, const struct agxs_memory *memory,
+                                   const struct agxs_options *options, uint64_t usc_base,
+                                   uint64_t stream_va, struct agxs_stats *out_stats)
+{
+   atomic_store(&executes, true);
+   while (!atomic_load(options->cancel))
+      usleep(100);
+   return AGX_FAIL(AGX_DATA_LOSS, "stream: not mapped");
+}
+
+static void a_close_is_what_failed(void **state)
+{
+   struct program it = load(add_code, sizeof(add_code));
+   agx_virtual_set_run_compute(it.device.node, without_mappings);
+   struct device other = {.node = it.device.node};
+   assert_ok(agx_virtual_open(other.node, &other.file));
+   uint32_t shared = share(&it, &other, submit_one(&it));
+   while (!atomic_load(&executes))
+      usleep(100);
+   unmap_all(&it);
+   agx_virtual_close(it.device.file);
+   assert_gone(&other, shared);
+   agx_virtual_close(other.file);
+   agx_virtual_node_destroy(other.node);
+}
+
 /* Its workers go with it, so that only the jobs are left, which others find. */
 static void a_death_frees_what_it_left(void **state)
 {
@@ -139,6 +169,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_close_ends_an_endless_kernel),
       cmocka_unit_test(a_close_ends_a_huge_grid),
+      cmocka_unit_test(a_close_is_what_failed),
       cmocka_unit_test(a_death_frees_what_it_left),
       cmocka_unit_test(a_huge_grid_times_out),
    };

@@ -81,7 +81,9 @@ static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base,
               " threads, %" PRIu64 " instructions, %" PRIu64 " soft faults",
               execution->number, execution->command, stats.dispatches, stats.threads,
               stats.instructions, stats.soft_faults);
-   return fence_error(status);
+   bool is_cancelled = execution->cancel && atomic_load(execution->cancel);
+   /* Its mappings went before it was told: what it met then is no error of its own. */
+   return fence_error(status != AGX_OK && is_cancelled ? AGX_CANCELLED : status);
 }
 
 /* The memory stays as long as the job, which holds the binding. */
