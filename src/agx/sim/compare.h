@@ -7,15 +7,43 @@
 
 #include "agx/sim/floats.h"
 
-AGXS_INLINE void agxs_compare_int_loop(const struct agxs_reader *a, const struct agxs_reader *b,
-                                       uint32_t bias, uint32_t flip, struct agxs_row *out,
-                                       bool is_plain, bool is_equal)
+/* How an integer condition is tested: for less or equal, "greater" with its sources swapped,
+ * unsigned numbers with their top bits flipped. */
+struct agxs_int_condition {
+   struct agxs_reader a, b;
+   uint32_t bias, flip;
+   bool is_equal;
+};
+
+static inline struct agxs_int_condition agxs_int_condition(const struct agxs_group *group,
+                                                           const struct agxs_uop *uop)
 {
-   AGXS_FOR_LANES (i) {
-      const uint32_t x = agxs_read(a, i, is_plain), y = agxs_read(b, i, is_plain);
-      const bool holds = is_equal ? x == y : (int32_t)(x ^ bias) < (int32_t)(y ^ bias);
-      out->lane[i] = (holds ? ~0u : 0u) ^ flip;
-   }
+   const bool is_swapped = uop->mode == AGX_ISA_ICOND_UGT || uop->mode == AGX_ISA_ICOND_SGT;
+   const bool is_unsigned = uop->mode == AGX_ISA_ICOND_ULT || uop->mode == AGX_ISA_ICOND_UGT;
+   return (struct agxs_int_condition){
+      .a = agxs_reader(group, &uop->src[is_swapped]),
+      .b = agxs_reader(group, &uop->src[!is_swapped]),
+      .bias = is_unsigned ? 0x80000000u : 0,
+      .flip = uop->invert ? ~0u : 0,
+      .is_equal = !is_swapped && !is_unsigned && uop->mode != AGX_ISA_ICOND_SLT,
+   };
+}
+
+/* All ones where it holds. */
+AGXS_INLINE uint32_t agxs_int_truth(const struct agxs_int_condition *condition, unsigned i,
+                                    bool is_plain, bool is_equal)
+{
+   const uint32_t x = agxs_read(&condition->a, i, is_plain);
+   const uint32_t y = agxs_read(&condition->b, i, is_plain);
+   const bool less = (int32_t)(x ^ condition->bias) < (int32_t)(y ^ condition->bias);
+   return ((is_equal ? x == y : less) ? ~0u : 0u) ^ condition->flip;
+}
+
+AGXS_INLINE void agxs_compare_int_loop(const struct agxs_int_condition condition,
+                                       struct agxs_row *out, bool is_plain, bool is_equal)
+{
+   AGXS_FOR_LANES (i)
+      out->lane[i] = agxs_int_truth(&condition, i, is_plain, is_equal);
 }
 
 /* All ones in the lanes where the condition holds, active or not. Decoding has
@@ -23,20 +51,15 @@ AGXS_INLINE void agxs_compare_int_loop(const struct agxs_reader *a, const struct
 static inline void agxs_compare_int(const struct agxs_group *group, const struct agxs_uop *uop,
                                     struct agxs_row *out)
 {
-   const bool is_swapped = uop->mode == AGX_ISA_ICOND_UGT || uop->mode == AGX_ISA_ICOND_SGT;
-   const bool is_unsigned = uop->mode == AGX_ISA_ICOND_ULT || uop->mode == AGX_ISA_ICOND_UGT;
-   const bool is_equal = !is_swapped && !is_unsigned && uop->mode != AGX_ISA_ICOND_SLT;
-   const struct agxs_reader a = agxs_reader(group, &uop->src[is_swapped]);
-   const struct agxs_reader b = agxs_reader(group, &uop->src[!is_swapped]);
-   const uint32_t bias = is_unsigned ? 0x80000000u : 0, flip = uop->invert ? ~0u : 0;
-   if (!uop->reads_plain && is_equal)
-      agxs_compare_int_loop(&a, &b, 0, flip, out, false, true);
+   const struct agxs_int_condition condition = agxs_int_condition(group, uop);
+   if (!uop->reads_plain && condition.is_equal)
+      agxs_compare_int_loop(condition, out, false, true);
    else if (!uop->reads_plain)
-      agxs_compare_int_loop(&a, &b, bias, flip, out, false, false);
-   else if (is_equal)
-      agxs_compare_int_loop(&a, &b, 0, flip, out, true, true);
+      agxs_compare_int_loop(condition, out, false, false);
+   else if (condition.is_equal)
+      agxs_compare_int_loop(condition, out, true, true);
    else
-      agxs_compare_int_loop(&a, &b, bias, flip, out, true, false);
+      agxs_compare_int_loop(condition, out, true, false);
 }
 
 #define AGXS_COMPARE_FLOAT(condition)                                                              \

@@ -307,9 +307,31 @@ static void select_lanes(struct agxs_group *group, const struct agxs_uop *uop,
       select_loop(group, uop, truth, true, false);
 }
 
+/* Whole registers, all lanes active: compared and selected in one loop. */
+AGXS_INLINE void icsel_loop(struct agxs_group *group, const struct agxs_uop *uop,
+                            const struct agxs_int_condition condition, bool is_equal)
+{
+   const struct agxs_reader x = agxs_reader(group, &uop->src[2]);
+   const struct agxs_reader y = agxs_reader(group, &uop->src[3]);
+   const struct agxs_writer d = agxs_writer(group, &uop->dst);
+   AGXS_EACH_LANE (i) {
+      const uint32_t t = agxs_int_truth(&condition, i, true, is_equal);
+      const uint32_t value = (agxs_read(&x, i, true) & t) | (agxs_read(&y, i, true) & ~t);
+      agxs_write(&d, i, value, true, true);
+   }
+}
+
 const struct agxs_uop *AGXS_EXEC(icsel)(struct agxs_group *group, const struct agxs_uop *uop)
 {
    struct agxs_row truth;
+   if (uop->is_plain && group->active == ~0u) {
+      const struct agxs_int_condition condition = agxs_int_condition(group, uop);
+      if (condition.is_equal)
+         icsel_loop(group, uop, condition, true);
+      else
+         icsel_loop(group, uop, condition, false);
+      return uop + 1;
+   }
    agxs_compare_int(group, uop, &truth);
    select_lanes(group, uop, &truth);
    return uop + 1;
