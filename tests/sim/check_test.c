@@ -247,6 +247,12 @@ static void finds_uniforms_that_nothing_loaded(void **state)
                 "undefined: no launch word or preamble loaded u8l");
    assert_fails(launch_with("load r=r3 base=du8 index=0 format=i32 mask=x group=a", NULL),
                 AGX_FAILED_PRECONDITION, "check: u8 of lane 0 (thread 0) reaches an address");
+   /* A preamble may ask for the launch's size, not for a workgroup's. */
+   assert_ok(launch_with("mfsr d=r4 sr=dispatch_threads_per_threadgroup_x\nldimm16 d=r0l imm=0\n"
+                         "if_icmp a=r4 b=u8 nest=1 cond=ine\njmp_none offset=@same\ntrap\nsame:\n"
+                         "pop_exec nest=1",
+                         "mfsr d=r2 sr=dispatch_threads_per_threadgroup_x\n"
+                         "uniform_store u=u8 r=r2"));
    assert_ok(launch_with(STORE_U("u8"), "mov d=r2 a=5\nuniform_store u=u8 r=r2"));
    assert_fails(launch_with(STORE_U("u8"), "mov d=r2l a=5\nuniform_store u=u8l r=r2l"),
                 AGX_FAILED_PRECONDITION, "bits 0xffff0000 are undefined");

@@ -162,6 +162,7 @@ agx_status sim_group_run(struct sim_group *group)
       .uniforms = group->uniform,
       .uniform_count = AGX_UNIFORM_HALVES,
       .local = {32, 1, 1},
+      .launch_local = {32, 1, 1},
       .grid = {32, 1, 1},
       .shared_bytes = group->shared_bytes,
       .stack_words = group->stack_words,

@@ -361,6 +361,9 @@ void agxs_bind_mfsr(struct agxs_bound *bound, const struct agxs_binding *binding
                    (number >= AGX_ISA_SR_THREAD_IN_THREADGROUP_X &&
                     number <= AGX_ISA_SR_SIMDGROUP_INDEX_IN_THREADGROUP) ||
                    (number >= AGX_ISA_SR_THREAD_IN_GRID_X && number <= AGX_ISA_SR_THREAD_IN_GRID_Z);
+   /* The dispatch's own size is the same for all threads. [U] */
+   bool is_size = number >= AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_X &&
+                  number <= AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_Z;
    bool is_known = (is_local && number != 3 && number != 7 && number != 11) ||
                    (number >= AGX_ISA_SR_ACTIVE_THREAD_INDEX_IN_QUADGROUP &&
                     number <= AGX_ISA_SR_TOTAL_ACTIVE_THREADS_IN_SIMDGROUP) ||
@@ -368,7 +371,8 @@ void agxs_bind_mfsr(struct agxs_bound *bound, const struct agxs_binding *binding
                    number == AGX_ISA_SR_VM_SLOT;
    if (!is_known)
       refuse(bound, AGX_UNIMPLEMENTED, "this special register is not modelled");
-   else if (is_local && bound->kernel->request.is_preamble && bound->kernel->request.check)
+   else if (is_local && !is_size && bound->kernel->request.is_preamble &&
+            bound->kernel->request.check)
       refuse(bound, AGX_FAILED_PRECONDITION,
              "check: a preamble has no thread position or workgroup");
    bound->uop.imm = number;

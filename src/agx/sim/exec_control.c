@@ -238,14 +238,13 @@ static uint32_t active_quad(const struct agxs_group *group, unsigned lane)
 static uint32_t special_register(const struct agxs_group *group, unsigned number, unsigned lane)
 {
    const struct agxs_worker *worker = group->worker;
-   const uint32_t *local = worker->dispatch->local;
    switch (number) {
    case AGX_ISA_SR_THREADGROUP_IN_GRID_X ... AGX_ISA_SR_THREADGROUP_IN_GRID_Z:
       return worker->workgroup[number - AGX_ISA_SR_THREADGROUP_IN_GRID_X];
    case AGX_ISA_SR_THREADS_PER_THREADGROUP_X ... AGX_ISA_SR_THREADS_PER_THREADGROUP_Z:
-      return local[number - AGX_ISA_SR_THREADS_PER_THREADGROUP_X];
+      return worker->dispatch->launch_local[number - AGX_ISA_SR_THREADS_PER_THREADGROUP_X];
    case AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_X ... AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_Z:
-      return local[number - AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_X];
+      return worker->dispatch->launch_local[number - AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_X];
    case AGX_ISA_SR_THREAD_INDEX_IN_THREADGROUP:
       return group->index * AGXS_LANES + lane;
    case AGX_ISA_SR_THREAD_INDEX_IN_SIMDGROUP:

@@ -175,6 +175,7 @@ static agx_status prepare_dispatch(struct agxs_run *run, const struct agx_hw_lau
       .uniform_loaded = run->uniform_loaded,
       .index = (uint32_t)run->stats.dispatches,
    };
+   memcpy(out->launch_local, launch->local, sizeof(out->launch_local));
    AGX_TRY(find_kernel(run, request, &out->kernel));
    AGX_TRY(prepare_pool(run, out->kernel));
    out->pool = run->rows;

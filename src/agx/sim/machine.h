@@ -171,6 +171,7 @@ struct agxs_dispatch {
    uint64_t *uniform_loaded;   /* one bit a half, for check mode; NULL: all */
    uint32_t index;             /* of the launch in its stream */
    uint32_t local[3], grid[3]; /* threads */
+   uint32_t launch_local[3];   /* the same of the launch, also where this is its preamble */
    uint32_t shared_bytes;
    uint32_t stack_words;       /* declared for a lane */
    uint32_t tile_stride_B;     /* of a pixel in tile memory */
