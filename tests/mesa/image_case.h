@@ -13,6 +13,7 @@
 #include "base/status.h"
 
 #define IMAGE_QUERIES 1024u
+#define IMAGE_INDEXED 4u /* textures of an array */
 
 /* What numbers a format has, which decides samplers' types and random texels. */
 enum image_numbers {
@@ -56,6 +57,10 @@ struct image_case {
    VkComponentMapping swizzle;
    VkSamplerCreateInfo sampler;
    bool has_custom_border, is_seamful, is_shadow, is_storage, is_buffer;
+   bool is_indexed;   /* t is an array: view n shows level n, sampler n wraps in mode n */
+   bool is_host_copy; /* the driver's processor code puts the texels in place */
+   bool is_wild;      /* floats of all bits: denormals, infinities, what is not a number */
+   bool is_smooth;    /* a slow ramp in place of noise: for filters that may differ */
    VkClearColorValue border;
    const char *declaration; /* of the image t in binding 0 */
    const char *store;       /* a statement with the storage image s, before; or NULL */

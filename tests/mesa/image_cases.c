@@ -660,6 +660,127 @@ static void visit_buffers(const struct visit *visit)
    }
 }
 
+/* Shapes of many sizes whose texels the driver's processor code has put in place. */
+static void visit_layouts(const struct visit *visit)
+{
+   static const struct {
+      VkImageViewType view;
+      uint32_t width, height, depth, layers;
+   } sizes[] = {
+      {VK_IMAGE_VIEW_TYPE_1D, 16384, 1, 1, 1},     {VK_IMAGE_VIEW_TYPE_1D_ARRAY, 513, 1, 1, 70},
+      {VK_IMAGE_VIEW_TYPE_2D, 1, 1, 1, 1},         {VK_IMAGE_VIEW_TYPE_2D, 1, 300, 1, 1},
+      {VK_IMAGE_VIEW_TYPE_2D, 700, 3, 1, 1},       {VK_IMAGE_VIEW_TYPE_2D, 129, 129, 1, 1},
+      {VK_IMAGE_VIEW_TYPE_2D, 200, 513, 1, 1},     {VK_IMAGE_VIEW_TYPE_2D, 1021, 67, 1, 1},
+      {VK_IMAGE_VIEW_TYPE_2D, 64, 64, 1, 1},       {VK_IMAGE_VIEW_TYPE_2D_ARRAY, 33, 65, 1, 9},
+      {VK_IMAGE_VIEW_TYPE_2D_ARRAY, 4, 4, 1, 300}, {VK_IMAGE_VIEW_TYPE_3D, 37, 18, 25, 1},
+      {VK_IMAGE_VIEW_TYPE_3D, 3, 5, 90, 1},        {VK_IMAGE_VIEW_TYPE_3D, 129, 70, 2, 1},
+   };
+   static const VkFormat formats[] = {VK_FORMAT_R8_UINT, VK_FORMAT_R16_UINT, VK_FORMAT_R32_UINT,
+                                      VK_FORMAT_R32G32_UINT, VK_FORMAT_R32G32B32A32_UINT};
+   char text[200];
+   for (unsigned s = 0; s < AGX_COUNT(sizes); s++) {
+      for (unsigned f = 0; f < AGX_COUNT(formats); f++) {
+         const struct shape *shape = find_shape(sizes[s].view);
+         struct image_case c = make_case(shape, formats[f]);
+         uint32_t longest = AGX_MAX(AGX_MAX(sizes[s].width, sizes[s].height), sizes[s].depth);
+         c.width = sizes[s].width;
+         c.height = sizes[s].height;
+         c.depth = sizes[s].depth;
+         c.layers = sizes[s].layers;
+         c.is_host_copy = true;
+         c.queries = IMAGE_FETCH;
+         snprintf(text, sizeof(text), "texelFetch(t, %s, j.x)", shape->texel);
+         c.levels = 32u - (uint32_t)__builtin_clz(longest);
+         emit(visit, &c, text, "host copy, %u levels", c.levels);
+         if (c.levels > 2) {
+            c.levels = c.levels / 2;
+            emit(visit, &c, text, "host copy, %u levels", c.levels);
+            c.levels = 1;
+            emit(visit, &c, text, "host copy, %u levels", c.levels);
+         }
+         c.levels = 1;
+         c.tiling = VK_IMAGE_TILING_LINEAR;
+         emit(visit, &c, text, "host copy, %u levels", c.levels);
+      }
+   }
+}
+
+static void visit_wild(const struct visit *visit)
+{
+   static const VkFormat formats[] = {VK_FORMAT_R16_SFLOAT, VK_FORMAT_R16G16B16A16_SFLOAT,
+                                      VK_FORMAT_B10G11R11_UFLOAT_PACK32,
+                                      VK_FORMAT_E5B9G9R9_UFLOAT_PACK32};
+   for (unsigned f = 0; f < AGX_COUNT(formats); f++) {
+      struct image_case c = make_case(find_shape(VK_IMAGE_VIEW_TYPE_2D), formats[f]);
+      c.is_wild = true;
+      c.queries = IMAGE_FETCH;
+      emit(visit, &c, "texelFetch(t, i.xy, j.x)", "wild fetch");
+      set_filter(&c, VK_FILTER_NEAREST, VK_SAMPLER_MIPMAP_MODE_NEAREST);
+      emit(visit, &c, "textureLod(t, p.xy, a.x)", "wild nearest");
+      c.queries = IMAGE_GATHER;
+      emit(visit, &c, "textureGather(t, p.xy, 0)", "wild gather");
+   }
+}
+
+/* How many probes an anisotropic filter takes, and where, is the driver's choice: the image is
+ * slow enough for it not to matter much. */
+static void visit_anisotropy(const struct visit *visit)
+{
+   static const float ratios[] = {1, 2, 4, 16};
+   for (unsigned r = 0; r < AGX_COUNT(ratios); r++) {
+      struct image_case c = make_case(find_shape(VK_IMAGE_VIEW_TYPE_2D), VK_FORMAT_R8G8B8A8_UNORM);
+      c.width = c.height = 128;
+      c.levels = 8;
+      c.is_smooth = true;
+      set_filter(&c, VK_FILTER_LINEAR, VK_SAMPLER_MIPMAP_MODE_LINEAR);
+      set_wrap(&c, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE);
+      c.sampler.anisotropyEnable = VK_TRUE;
+      c.sampler.maxAnisotropy = ratios[r];
+      c.tolerance = 0.05;
+      emit(visit, &c, "textureGrad(t, fract(p.xy) * 0.4 + 0.3, vec2(0.03, 0), vec2(0, 0.03))",
+           "anisotropic %g, round", ratios[r]);
+      emit(visit, &c, "textureGrad(t, fract(p.xy) * 0.4 + 0.3, vec2(0.06, 0), vec2(0, 0.015))",
+           "anisotropic %g, 4", ratios[r]);
+      emit(visit, &c, "textureGrad(t, fract(p.xy) * 0.4 + 0.3, vec2(0.01, 0), vec2(0, 0.08))",
+           "anisotropic %g, 8", ratios[r]);
+   }
+}
+
+/* Each thread takes a texture and a sampler of its own: a view of one level, and a wrap mode. */
+static void visit_indexed(const struct visit *visit)
+{
+   for (unsigned f = 0; f < AGX_COUNT(few_formats); f++) {
+      struct image_case c = make_case(find_shape(VK_IMAGE_VIEW_TYPE_2D), few_formats[f]);
+      c.levels = IMAGE_INDEXED;
+      c.is_indexed = true;
+      set_filter(&c, VK_FILTER_NEAREST, VK_SAMPLER_MIPMAP_MODE_NEAREST);
+      emit(visit, &c, "textureLod(t[nonuniformEXT(j.x)], p.xy, 0.0)", "indexed nearest");
+      c.queries = IMAGE_FETCH;
+      emit(visit, &c, "texelFetch(t[nonuniformEXT(j.x)], i.xy, 0)", "indexed fetch");
+      c.queries = IMAGE_BEYOND;
+      emit(visit, &c, "texelFetch(t[nonuniformEXT(j.x & 3)], i.xy, 0)", "indexed fetch beyond");
+      if (!is_filtered(&c))
+         continue;
+      set_filter(&c, VK_FILTER_LINEAR, VK_SAMPLER_MIPMAP_MODE_NEAREST);
+      emit(visit, &c, "textureLod(t[nonuniformEXT(j.x)], p.xy, 0.0)", "indexed linear");
+   }
+}
+
+/* Derivatives of a direction, in the face's plane: a whole level each. */
+static void visit_cube_gradients(const struct visit *visit)
+{
+   struct image_case c =
+      make_case(find_shape(VK_IMAGE_VIEW_TYPE_CUBE), VK_FORMAT_R32G32B32A32_SFLOAT);
+   char text[200];
+   for (unsigned level = 0; level < 5; level++) {
+      double length = (double)(1u << level) / 16.0;
+      set_filter(&c, VK_FILTER_NEAREST, VK_SAMPLER_MIPMAP_MODE_NEAREST);
+      snprintf(text, sizeof(text), "textureGrad(t, p.xyz, along(p.xyz, %g), along(p.xyz, %g))",
+               length, length);
+      emit(visit, &c, text, "gradients for level %u", level);
+   }
+}
+
 void image_cases_visit(image_found *found, void *user)
 {
    const struct visit visit = {found, user};
@@ -676,4 +797,9 @@ void image_cases_visit(image_found *found, void *user)
    visit_storages(&visit);
    visit_atomics(&visit);
    visit_buffers(&visit);
+   visit_layouts(&visit);
+   visit_wild(&visit);
+   visit_anisotropy(&visit);
+   visit_cube_gradients(&visit);
+   visit_indexed(&visit);
 }

@@ -55,6 +55,9 @@ const struct image_format image_formats[] = {
    F(R32G32B32A32_UINT, 16, 4, UINT, "rgba32ui"),
    F(R32G32B32A32_SINT, 16, 4, SINT, "rgba32i"),
    F(R32G32B32A32_SFLOAT, 16, 4, FLOAT, "rgba32f"),
+   F(R32G32B32_UINT, 12, 4, UINT, NULL),
+   F(R32G32B32_SINT, 12, 4, SINT, NULL),
+   F(R32G32B32_SFLOAT, 12, 4, FLOAT, NULL),
    F(R5G6B5_UNORM_PACK16, 2, 0, UNORM, ""),
    F(B5G6R5_UNORM_PACK16, 2, 0, UNORM, ""),
    F(R5G5B5A1_UNORM_PACK16, 2, 0, UNORM, ""),
@@ -150,7 +153,7 @@ static uint32_t random_channel(const struct image_case *c, uint64_t *state)
    uint32_t word = (uint32_t)next(state);
    bool is_float = c->format->numbers == IMAGE_FLOAT ||
                    (c->format->numbers == IMAGE_DEPTH && c->format->channel_B == 4);
-   if (!is_float)
+   if (!is_float || c->is_wild)
       return word;
    if (c->format->channel_B == 2)
       return (word & 0x83ff) | (uint32_t)between(state, 5, 16) << 10;
@@ -163,6 +166,8 @@ static uint32_t random_channel(const struct image_case *c, uint64_t *state)
 static uint32_t random_packed(const struct image_case *c, uint64_t *state)
 {
    uint32_t word = (uint32_t)next(state);
+   if (c->is_wild)
+      return word;
    if (c->format->format == VK_FORMAT_B10G11R11_UFLOAT_PACK32)
       return (word & 0x07c1f83f) | (uint32_t)between(state, 5, 16) << 6 |
              (uint32_t)between(state, 5, 16) << 17 | (uint32_t)between(state, 0, 16) << 27;
@@ -171,8 +176,29 @@ static uint32_t random_packed(const struct image_case *c, uint64_t *state)
    return word;
 }
 
+/* R8G8B8A8: red goes from 0 to 255 across, green down. */
+static void fill_smooth(const struct image_case *c, uint8_t *texels)
+{
+   for (uint32_t level = 0; level < c->levels; level++) {
+      uint32_t width = image_level_size(c->width, level);
+      uint32_t height = image_level_size(c->height, level);
+      uint32_t count = width * height * image_level_size(c->depth, level) * c->layers;
+      for (uint32_t i = 0; i < count; i++) {
+         texels[4 * i] = (uint8_t)((2 * (i % width) + 1) * 255 / (2 * width));
+         texels[4 * i + 1] = (uint8_t)((2 * (i / width % height) + 1) * 255 / (2 * height));
+         texels[4 * i + 2] = (uint8_t)(level * 20);
+         texels[4 * i + 3] = 255;
+      }
+      texels += agx_align_up((uint64_t)count * 4, 16);
+   }
+}
+
 void image_fill(const struct image_case *c, uint64_t seed, uint8_t *texels)
 {
+   if (c->is_smooth) {
+      fill_smooth(c, texels);
+      return;
+   }
    uint64_t size_B = image_bytes(c);
    unsigned step = c->format->channel_B ? c->format->channel_B : c->format->texel_B;
    for (uint64_t at = 0; at < size_B; at += step) {

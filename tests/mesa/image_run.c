@@ -14,9 +14,10 @@
 #include "image_case.h"
 #include "vk.h"
 
-#define MAX_BINDINGS 4u
-#define MAX_LEVELS   16u
-#define FENCE_NS     120000000000ull
+#define MAX_LEVELS 16u
+#define FENCE_NS   120000000000ull
+#define TRANSFER_FEATURES                                                                          \
+   (VK_FORMAT_FEATURE_2_HOST_IMAGE_TRANSFER_BIT_EXT | VK_FORMAT_FEATURE_2_TRANSFER_DST_BIT)
 
 struct image_runner {
    struct vk_device vk;
@@ -31,9 +32,9 @@ struct objects {
    VkBuffer texels;
    VkDeviceMemory memory, staging_memory;
    VkBuffer staging;
-   VkImageView view, storage_view;
+   VkImageView view[IMAGE_INDEXED];
    VkBufferView buffer_view;
-   VkSampler sampler;
+   VkSampler sampler[IMAGE_INDEXED];
    VkDescriptorSetLayout set_layout;
    VkPipelineLayout layout;
    VkDescriptorPool pool;
@@ -73,9 +74,10 @@ static void write_shader(const struct image_case *c, const char *statement, char
             "#version 460\n"
             "#extension GL_EXT_shader_image_load_formatted : require\n"
             "#extension GL_EXT_texture_shadow_lod : require\n"
+            "#extension GL_EXT_nonuniform_qualifier : require\n"
             "layout(local_size_x = 64) in;\n"
             "struct query { vec4 p, a, b; ivec4 i, j; };\n"
-            "layout(binding = 0) uniform %s t;\n"
+            "layout(binding = 0) uniform %s t%s;\n"
             "layout(std430, binding = 1) readonly buffer Queries { query q[]; };\n"
             "layout(std430, binding = 2) writeonly buffer Answers { uvec4 r[]; };\n"
             "uvec4 bits(vec4 v) { return floatBitsToUint(v); }\n"
@@ -84,12 +86,17 @@ static void write_shader(const struct image_case *c, const char *statement, char
             "uvec4 bits(ivec4 v) { return uvec4(v); }\n"
             "uvec4 bits(uint v) { return uvec4(v); }\n"
             "uvec4 bits(int v) { return uvec4(v); }\n"
+            "vec3 along(vec3 v, float l) {\n"
+            "   vec3 m = abs(v);\n"
+            "   if (m.z >= m.x && m.z >= m.y) return vec3(l * m.z, 0, 0);\n"
+            "   return m.y >= m.x ? vec3(0, 0, l * m.y) : vec3(0, l * m.x, 0);\n"
+            "}\n"
             "void main() {\n"
             "   uint n = gl_GlobalInvocationID.x;\n"
             "   vec4 p = q[n].p, a = q[n].a, b = q[n].b; ivec4 i = q[n].i, j = q[n].j;\n"
             "   %s;\n"
             "}\n",
-            c->declaration, statement);
+            c->declaration, c->is_indexed ? "[4]" : "", statement);
 }
 
 static agx_status translate(const char *source, const char *spirv)
@@ -218,7 +225,8 @@ static VkFormatFeatureFlags2 needed_features(const struct image_case *c)
    if (c->is_buffer)
       return c->is_storage ? VK_FORMAT_FEATURE_2_STORAGE_TEXEL_BUFFER_BIT
                            : VK_FORMAT_FEATURE_2_UNIFORM_TEXEL_BUFFER_BIT;
-   VkFormatFeatureFlags2 needs = VK_FORMAT_FEATURE_2_TRANSFER_DST_BIT;
+   VkFormatFeatureFlags2 needs = c->is_host_copy ? VK_FORMAT_FEATURE_2_HOST_IMAGE_TRANSFER_BIT_EXT
+                                                 : VK_FORMAT_FEATURE_2_TRANSFER_DST_BIT;
    needs |=
       c->is_storage ? VK_FORMAT_FEATURE_2_STORAGE_IMAGE_BIT : VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_BIT;
    if (c->sampler.magFilter == VK_FILTER_LINEAR || c->sampler.minFilter == VK_FILTER_LINEAR)
@@ -228,13 +236,19 @@ static VkFormatFeatureFlags2 needed_features(const struct image_case *c)
    return needs;
 }
 
+static unsigned view_count(const struct image_case *c)
+{
+   return c->is_indexed ? IMAGE_INDEXED : 1;
+}
+
 static agx_status make_image(const struct image_runner *runner, const struct image_case *c,
                              struct objects *o)
 {
    VkMemoryRequirements needs;
    VkFormat view_format = c->view_format ? c->view_format->format : c->format->format;
    VkImageUsageFlags usage =
-      c->is_storage ? VK_IMAGE_USAGE_STORAGE_BIT : VK_IMAGE_USAGE_SAMPLED_BIT;
+      c->is_host_copy ? VK_IMAGE_USAGE_HOST_TRANSFER_BIT_EXT : VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+   usage |= c->is_storage ? VK_IMAGE_USAGE_STORAGE_BIT : VK_IMAGE_USAGE_SAMPLED_BIT;
    const VkImageCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
       .flags = (image_is_cube(c->view) ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0) |
@@ -246,7 +260,7 @@ static agx_status make_image(const struct image_runner *runner, const struct ima
       .arrayLayers = c->layers,
       .samples = VK_SAMPLE_COUNT_1_BIT,
       .tiling = c->tiling,
-      .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT | usage};
+      .usage = usage};
    VkImageFormatProperties limits;
    VkResult result =
       vkGetPhysicalDeviceImageFormatProperties(runner->vk.physical, info.format, info.imageType,
@@ -271,7 +285,12 @@ static agx_status make_image(const struct image_runner *runner, const struct ima
                                             : VK_REMAINING_MIP_LEVELS,
                            c->first_layer,
                            c->layer_count ? c->layer_count : VK_REMAINING_ARRAY_LAYERS}};
-   VK_TRY(vkCreateImageView(runner->vk.device, &view, NULL, &o->view));
+   for (unsigned i = 0; i < view_count(c); i++) {
+      VkImageViewCreateInfo one = view;
+      one.subresourceRange.baseMipLevel += i;
+      one.subresourceRange.levelCount = c->is_indexed ? 1 : view.subresourceRange.levelCount;
+      VK_TRY(vkCreateImageView(runner->vk.device, &one, NULL, &o->view[i]));
+   }
    return AGX_OK;
 }
 
@@ -312,6 +331,44 @@ static agx_status make_texel_buffer(const struct image_runner *runner, const str
    return AGX_OK;
 }
 
+/* Mesa's own code knows where texels lie: it and the simulator must agree. */
+static agx_status copy_on_host(const struct image_runner *runner, const struct image_case *c,
+                               const struct objects *o, const uint8_t *texels)
+{
+   PFN_vkCopyMemoryToImageEXT copy =
+      (PFN_vkCopyMemoryToImageEXT)vkGetDeviceProcAddr(runner->vk.device, "vkCopyMemoryToImageEXT");
+   PFN_vkTransitionImageLayoutEXT transition = (PFN_vkTransitionImageLayoutEXT)vkGetDeviceProcAddr(
+      runner->vk.device, "vkTransitionImageLayoutEXT");
+   const VkHostImageLayoutTransitionInfoEXT layout = {
+      .sType = VK_STRUCTURE_TYPE_HOST_IMAGE_LAYOUT_TRANSITION_INFO_EXT,
+      .image = o->image,
+      .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+      .subresourceRange = {aspect_of(c), 0, VK_REMAINING_MIP_LEVELS, 0, VK_REMAINING_ARRAY_LAYERS}};
+   if (!copy || !transition)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "no host image copies");
+   VK_TRY(transition(runner->vk.device, 1, &layout));
+   uint64_t at = 0;
+   for (uint32_t level = 0; level < c->levels; level++) {
+      uint32_t width = image_level_size(c->width, level);
+      uint32_t height = image_level_size(c->height, level);
+      uint32_t depth = image_level_size(c->depth, level);
+      const VkMemoryToImageCopyEXT region = {
+         .sType = VK_STRUCTURE_TYPE_MEMORY_TO_IMAGE_COPY_EXT,
+         .pHostPointer = texels + at,
+         .imageSubresource = {aspect_of(c), level, 0, c->layers},
+         .imageExtent = {width, height, depth}};
+      const VkCopyMemoryToImageInfoEXT info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COPY_MEMORY_TO_IMAGE_INFO_EXT,
+                                               .dstImage = o->image,
+                                               .dstImageLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                               .regionCount = 1,
+                                               .pRegions = &region};
+      VK_TRY(copy(runner->vk.device, &info));
+      at += agx_align_up((uint64_t)width * height * depth * c->layers * c->format->texel_B, 16);
+   }
+   return AGX_OK;
+}
+
 static agx_status make_sampler(const struct image_runner *runner, const struct image_case *c,
                                struct objects *o)
 {
@@ -323,7 +380,11 @@ static agx_status make_sampler(const struct image_runner *runner, const struct i
    info.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO;
    info.pNext = c->has_custom_border ? &border : NULL;
    info.flags = c->is_seamful ? VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT : 0;
-   VK_TRY(vkCreateSampler(runner->vk.device, &info, NULL, &o->sampler));
+   for (unsigned i = 0; i < view_count(c); i++) {
+      if (c->is_indexed)
+         info.addressModeU = info.addressModeV = (VkSamplerAddressMode)i;
+      VK_TRY(vkCreateSampler(runner->vk.device, &info, NULL, &o->sampler[i]));
+   }
    return AGX_OK;
 }
 
@@ -342,7 +403,7 @@ static agx_status make_layout(const struct image_runner *runner, const struct im
                               struct objects *o)
 {
    const VkDescriptorSetLayoutBinding bindings[] = {
-      {0, descriptor_type(c), 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
+      {0, descriptor_type(c), view_count(c), VK_SHADER_STAGE_COMPUTE_BIT, NULL},
       {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
       {2, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
    };
@@ -362,7 +423,7 @@ static agx_status make_layout(const struct image_runner *runner, const struct im
 static agx_status make_set(const struct image_runner *runner, const struct image_case *c,
                            struct objects *o)
 {
-   const VkDescriptorPoolSize sizes[] = {{descriptor_type(c), 1},
+   const VkDescriptorPoolSize sizes[] = {{descriptor_type(c), view_count(c)},
                                          {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 2}};
    const VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                             .maxSets = 1,
@@ -375,32 +436,33 @@ static agx_status make_set(const struct image_runner *runner, const struct image
                                              .descriptorSetCount = 1,
                                              .pSetLayouts = &o->set_layout};
    VK_TRY(vkAllocateDescriptorSets(runner->vk.device, &info, &o->set));
-   const VkDescriptorImageInfo image = {o->sampler, o->view, VK_IMAGE_LAYOUT_GENERAL};
+   VkDescriptorImageInfo images[IMAGE_INDEXED];
+   for (unsigned i = 0; i < view_count(c); i++)
+      images[i] = (VkDescriptorImageInfo){o->sampler[i], o->view[i], VK_IMAGE_LAYOUT_GENERAL};
    const VkDescriptorBufferInfo buffers[] = {{runner->queries.buffer, 0, VK_WHOLE_SIZE},
                                              {runner->answers.buffer, 0, VK_WHOLE_SIZE}};
    const VkWriteDescriptorSet writes[] = {
       {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
        .dstSet = o->set,
        .dstBinding = 0,
-       .descriptorCount = 1,
+       .descriptorCount = view_count(c),
        .descriptorType = descriptor_type(c),
-       .pImageInfo = &image,
+       .pImageInfo = images,
        .pTexelBufferView = &o->buffer_view},
       {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
        .dstSet = o->set,
        .dstBinding = 1,
-       .descriptorCount = 2,
+       .descriptorCount = 1,
        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-       .pBufferInfo = buffers},
+       .pBufferInfo = &buffers[0]},
+      {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+       .dstSet = o->set,
+       .dstBinding = 2,
+       .descriptorCount = 1,
+       .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+       .pBufferInfo = &buffers[1]},
    };
-   /* An array of bindings may not cross to the next one's descriptors: two writes. */
-   VkWriteDescriptorSet second = writes[1];
-   VkWriteDescriptorSet first = writes[1];
-   first.descriptorCount = second.descriptorCount = 1;
-   second.dstBinding = 2;
-   second.pBufferInfo = &buffers[1];
-   const VkWriteDescriptorSet all[] = {writes[0], first, second};
-   vkUpdateDescriptorSets(runner->vk.device, AGX_COUNT(all), all, 0, NULL);
+   vkUpdateDescriptorSets(runner->vk.device, AGX_COUNT(writes), writes, 0, NULL);
    return AGX_OK;
 }
 
@@ -455,7 +517,7 @@ static agx_status submit(struct image_runner *runner, const struct image_case *c
    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
    VK_TRY(vkAllocateCommandBuffers(runner->vk.device, &info, &commands));
    VK_TRY(vkBeginCommandBuffer(commands, &begin));
-   if (o->image)
+   if (o->image && !c->is_host_copy)
       record_upload(commands, c, o);
    record_barrier(commands);
    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, o->layout, 0, 1, &o->set, 0,
@@ -485,7 +547,7 @@ static agx_status run(struct image_runner *runner, const struct image_case *c, u
    char statement[400];
    void *mapped;
    AGX_TRY(check_format(runner, c, c->format->format,
-                        c->is_buffer ? 0 : VK_FORMAT_FEATURE_2_TRANSFER_DST_BIT));
+                        c->is_buffer ? 0 : needed_features(c) & TRANSFER_FEATURES));
    AGX_TRY(check_format(runner, c, view_format, needed_features(c)));
    if (c->is_buffer) {
       AGX_TRY(make_texel_buffer(runner, c, seed, o));
@@ -494,6 +556,8 @@ static agx_status run(struct image_runner *runner, const struct image_case *c, u
       AGX_TRY(make_buffer(runner, image_bytes(c), VK_BUFFER_USAGE_TRANSFER_SRC_BIT, &o->staging,
                           &o->staging_memory, &mapped));
       image_fill(c, seed, mapped);
+      if (c->is_host_copy)
+         AGX_TRY(copy_on_host(runner, c, o, mapped));
       AGX_TRY(make_sampler(runner, c, o));
    }
    AGX_TRY(make_layout(runner, c, o));
@@ -518,8 +582,10 @@ static void release(const struct image_runner *runner, struct objects *o)
    vkDestroyDescriptorPool(device, o->pool, NULL);
    vkDestroyPipelineLayout(device, o->layout, NULL);
    vkDestroyDescriptorSetLayout(device, o->set_layout, NULL);
-   vkDestroySampler(device, o->sampler, NULL);
-   vkDestroyImageView(device, o->view, NULL);
+   for (unsigned i = 0; i < IMAGE_INDEXED; i++) {
+      vkDestroySampler(device, o->sampler[i], NULL);
+      vkDestroyImageView(device, o->view[i], NULL);
+   }
    vkDestroyBufferView(device, o->buffer_view, NULL);
    vkDestroyImage(device, o->image, NULL);
    vkDestroyBuffer(device, o->texels, NULL);

@@ -58,14 +58,17 @@ static bool has_extension(const struct vk_device *device, const char *name)
 }
 
 /* With every feature that the device has, but out-of-bounds checks only when asked for;
- * with them come samplers' extensions. */
+ * with them come the extensions of samplers and images. */
 static agx_status make_device(struct vk_device *device, bool robust)
 {
-   static const char *const extensions[] = {VK_EXT_ROBUSTNESS_2_EXTENSION_NAME,
-                                            VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME,
-                                            VK_EXT_NON_SEAMLESS_CUBE_MAP_EXTENSION_NAME};
+   static const char *const extensions[] = {
+      VK_EXT_ROBUSTNESS_2_EXTENSION_NAME, VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME,
+      VK_EXT_NON_SEAMLESS_CUBE_MAP_EXTENSION_NAME, VK_EXT_HOST_IMAGE_COPY_EXTENSION_NAME};
+   VkPhysicalDeviceHostImageCopyFeaturesEXT copies = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_IMAGE_COPY_FEATURES_EXT};
    VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT cubes = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT};
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT,
+      .pNext = &copies};
    VkPhysicalDeviceCustomBorderColorFeaturesEXT borders = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT, .pNext = &cubes};
    VkPhysicalDeviceRobustness2FeaturesEXT robustness = {
