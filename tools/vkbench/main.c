@@ -129,8 +129,8 @@ static agx_status run_once(struct job *job, struct row *row)
    return AGX_OK;
 }
 
-/* How often the grid is repeated: along z, and as dispatches, by lavapipe's clock. */
-static agx_status choose_repetition(struct job *job, uint32_t workgroups[3], struct row *row)
+/* The grid repeated along z, and how many dispatches of it are the least. */
+static agx_status choose_grid(struct job *job, uint32_t workgroups[3], struct row *row)
 {
    const uint32_t *grid = job->manifest.workgroups;
    struct agx_executable_info info;
@@ -145,17 +145,20 @@ static agx_status choose_repetition(struct job *job, uint32_t workgroups[3], str
       threads *= workgroups[2];
    }
    row->dispatches = (uint32_t)agx_div_up(MIN_THREADS, threads);
-   for (;;) {
-      uint64_t ns;
-      AGX_TRY(vkbench_kernel_record(job->theirs, workgroups, row->dispatches));
-      AGX_TRY(vkbench_kernel_execute(job->theirs, &ns));
-      AGX_TRY(vkbench_kernel_execute(job->theirs, &ns));
-      row->threads = threads * row->dispatches;
-      if (ns >= MIN_NS || row->dispatches >= MAX_DISPATCHES)
-         return AGX_OK;
-      uint64_t factor = AGX_MAX(MIN_NS + MIN_NS / 4, ns) / AGX_MAX(ns, 1u) + 1;
-      row->dispatches = (uint32_t)AGX_MIN(row->dispatches * factor, MAX_DISPATCHES);
-   }
+   row->threads = threads * row->dispatches;
+   return AGX_OK;
+}
+
+/* Whether lavapipe's best, in wall time, is long enough; else there are more dispatches now. */
+static bool is_enough(struct row *row, uint64_t best_ns)
+{
+   if (best_ns >= MIN_NS || row->dispatches >= MAX_DISPATCHES)
+      return true;
+   uint64_t eighths = 10 * (uint64_t)MIN_NS / AGX_MAX(best_ns, 1u) + 1; /* a quarter more */
+   uint64_t dispatches = AGX_MIN(row->dispatches * eighths / 8 + 1, MAX_DISPATCHES);
+   row->threads = row->threads / row->dispatches * dispatches;
+   row->dispatches = (uint32_t)dispatches;
+   return false;
 }
 
 static uint64_t cpu_ns(void)
@@ -165,30 +168,53 @@ static uint64_t cpu_ns(void)
    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Runs one side once and keeps the smaller time. */
-static agx_status run_side(struct job *job, bool is_ours, uint64_t *best_ns)
+struct best {
+   uint64_t wall_ns, cpu_ns;
+};
+
+/* Runs one side once and keeps the smaller times. */
+static agx_status run_side(struct job *job, bool is_ours, struct best *best)
 {
    uint64_t ns, start = cpu_ns();
    AGX_TRY(is_ours ? agx_session_execute(&job->bench->session, &ns)
                    : vkbench_kernel_execute(job->theirs, &ns));
-   if (job->bench->by_cpu)
-      ns = cpu_ns() - start;
-   *best_ns = AGX_MIN(*best_ns, ns);
+   best->wall_ns = AGX_MIN(best->wall_ns, ns);
+   best->cpu_ns = AGX_MIN(best->cpu_ns, cpu_ns() - start);
    return AGX_OK;
 }
 
 /* The best of some rounds, the two sides in turn. */
+static agx_status run_rounds(struct job *job, struct best *theirs, struct best *ours)
+{
+   *theirs = *ours = (struct best){UINT64_MAX, UINT64_MAX};
+   for (uint32_t round = 0; round < job->bench->rounds; round++) {
+      AGX_TRY(run_side(job, false, theirs));
+      AGX_TRY(run_side(job, true, ours));
+   }
+   return AGX_OK;
+}
+
+/* Lavapipe alone finds how many dispatches are enough; then both run, again with more when its
+ * best turns out shorter. */
 static agx_status measure(struct job *job, struct row *row)
 {
    uint32_t workgroups[3];
+   struct best theirs, ours;
    AGX_TRY(run_once(job, row));
-   AGX_TRY(choose_repetition(job, workgroups, row));
-   AGX_TRY(record_ours(job, workgroups, row->dispatches));
-   row->ours_ns = row->theirs_ns = UINT64_MAX;
-   for (uint32_t round = 0; round < job->bench->rounds; round++) {
-      AGX_TRY(run_side(job, false, &row->theirs_ns));
-      AGX_TRY(run_side(job, true, &row->ours_ns));
-   }
+   AGX_TRY(choose_grid(job, workgroups, row));
+   do {
+      theirs = (struct best){UINT64_MAX, UINT64_MAX};
+      AGX_TRY(vkbench_kernel_record(job->theirs, workgroups, row->dispatches));
+      for (unsigned i = 0; i < 3; i++)
+         AGX_TRY(run_side(job, false, &theirs));
+   } while (!is_enough(row, theirs.wall_ns));
+   do {
+      AGX_TRY(vkbench_kernel_record(job->theirs, workgroups, row->dispatches));
+      AGX_TRY(record_ours(job, workgroups, row->dispatches));
+      AGX_TRY(run_rounds(job, &theirs, &ours));
+   } while (!is_enough(row, theirs.wall_ns));
+   row->theirs_ns = job->bench->by_cpu ? theirs.cpu_ns : theirs.wall_ns;
+   row->ours_ns = job->bench->by_cpu ? ours.cpu_ns : ours.wall_ns;
    return AGX_OK;
 }
 
