@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -168,9 +171,60 @@ static void use_syncobjs(int fd)
    CHECK(ioctl(fd, AGX_IOCTL_SYNCOBJ_FD_TO_HANDLE, &handle) == -1 && errno == EINVAL);
 }
 
+static void on_alarm(int number)
+{
+   (void)number;
+}
+
+static void set_alarm(int flags, int first_us, int interval_us)
+{
+   const struct sigaction action = {.sa_handler = on_alarm, .sa_flags = flags};
+   const struct itimerval timer = {{0, interval_us}, {0, first_us}};
+   CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+   CHECK(setitimer(ITIMER_REAL, &timer, NULL) == 0);
+}
+
+/* Before Linux 5.19 the kernel starts calls over that a signal meets while they are served. */
+static bool calls_are_whole(void)
+{
+   struct utsname host;
+   int major = 0, minor = 0;
+   CHECK(uname(&host) == 0 && sscanf(host.release, "%d.%d", &major, &minor) == 2);
+   return major > 5 || (major == 5 && minor >= 19);
+}
+
+/* Nothing is done twice under them, and waits end by them. */
+static void take_signals(void)
+{
+   int fd = open(NODE, O_RDWR);
+   CHECK(fd >= 0);
+   if (calls_are_whole()) {
+      set_alarm(SA_RESTART, 200, 200);
+      for (uint32_t i = 1; i <= 1000; i++)
+         CHECK(create_syncobj(fd) == i);
+   }
+   uint32_t handle = create_syncobj(fd);
+   set_alarm(0, 20000, 20000);
+   struct agx_uapi_syncobj_wait wait = {.handles = (uintptr_t)&handle,
+                                        .count_handles = 1,
+                                        .timeout_nsec = INT64_MAX,
+                                        .flags = AGX_UAPI_SYNCOBJ_WAIT_FOR_SUBMIT};
+   CHECK(ioctl(fd, AGX_IOCTL_SYNCOBJ_WAIT, &wait) == -1 && errno == EINTR);
+   pthread_t thread;
+   set_alarm(SA_RESTART, 3000, 3000);
+   shared_fd = fd;
+   shared_handle = handle;
+   CHECK(pthread_create(&thread, NULL, signal_later, NULL) == 0);
+   CHECK(ioctl(fd, AGX_IOCTL_SYNCOBJ_WAIT, &wait) == 0);
+   set_alarm(SA_RESTART, 0, 0);
+   pthread_join(thread, NULL);
+   close(fd);
+}
+
 int main(void)
 {
    look();
+   take_signals();
    int fd = open(NODE, O_RDWR), other = open(NODE, O_RDWR);
    CHECK(fd >= 0 && other >= 0 && create_syncobj(other) == 1);
    ask(fd);

@@ -17,12 +17,14 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/status.h"
 #include "base/util.h"
 
 #define REAP_MS 250 /* between looks for files whose last descriptor went */
+#define LOOK_MS 4   /* between looks for signals, while there are waits */
 
 static int transfer(const struct agxv_call *call, bool write, void *own, uint64_t other,
                     uint64_t size)
@@ -90,7 +92,7 @@ static void respond(const struct agxv_call *call, int64_t result)
       response.error = (int32_t)result;
    else
       response.val = result;
-   /* It fails when the caller is gone, or was interrupted and asks again. */
+   /* It fails when the caller is gone, or (before Linux 5.19) was interrupted and asks again. */
    (void)ioctl(call->supervisor->fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
@@ -105,7 +107,9 @@ static void serve(const struct agxv_call *call)
 
 static void *serve_apart(void *argument)
 {
-   serve(argument);
+   struct agxv_wait wait;
+   agxv_wait_begin(&wait, argument);
+   respond(argument, agxv_wait_end(&wait, agxv_call_ioctl(argument)));
    free(argument);
    return NULL;
 }
@@ -127,7 +131,7 @@ static bool start_apart(const struct agxv_call *call)
 
 /* The next call, false when it went by itself meanwhile. The kernel may know longer structs
  * than we do. */
-static bool take(const struct agxv_supervisor *supervisor, struct agxv_call *call)
+static bool take(struct agxv_supervisor *supervisor, struct agxv_call *call)
 {
    union {
       struct seccomp_notif it;
@@ -144,20 +148,40 @@ static bool take(const struct agxv_supervisor *supervisor, struct agxv_call *cal
    return true;
 }
 
+static int64_t now_ms(void)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+}
+
 static void *serve_all(void *argument)
 {
    struct agxv_supervisor *supervisor = argument;
    struct pollfd event = {.fd = supervisor->fd, .events = POLLIN};
    struct agxv_call call;
+   int64_t looked_ms = 0, reaped_ms = 0;
+   bool has_waits = false;
    for (;;) {
-      int count = poll(&event, 1, REAP_MS);
-      if (count == 0)
+      int count = poll(&event, 1, has_waits ? LOOK_MS : REAP_MS);
+      int64_t now = now_ms();
+      if (count == 0 && now - reaped_ms >= REAP_MS) {
          agx_virtual_reap(supervisor->node);
+         reaped_ms = now;
+      }
+      if (now - looked_ms >= LOOK_MS) {
+         has_waits = agxv_waits_look(supervisor);
+         looked_ms = now;
+      }
       if (count < 0 && errno != EINTR)
          break;
       if (count > 0 && !(event.revents & POLLIN))
          break; /* nobody is left */
-      if (count > 0 && take(supervisor, &call) && !(agxv_call_blocks(&call) && start_apart(&call)))
+      if (count <= 0 || !take(supervisor, &call))
+         continue;
+      if (agxv_call_blocks(&call) && start_apart(&call))
+         has_waits = true;
+      else
          serve(&call);
    }
    return NULL; /* the descriptor stays: calls apart may still answer */
@@ -168,7 +192,8 @@ agx_status agxv_supervisor_start(struct agx_virtual_node *node, int fd)
    struct agxv_supervisor *supervisor = malloc(sizeof(*supervisor));
    if (!supervisor)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "supervisor: no memory");
-   *supervisor = (struct agxv_supervisor){node, fd};
+   *supervisor = (struct agxv_supervisor){.node = node, .fd = fd};
+   agxv_waits_init(supervisor);
    agx_virtual_set_option(node, AGX_VIRTUAL_SHARING, 0);
    sigset_t all, before;
    pthread_t thread;

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,11 +29,13 @@ AGX_MUST_CHECK agx_status agxv_supervisor_start(struct agx_virtual_node *node, i
 struct agxv_supervisor {
    struct agx_virtual_node *node;
    int fd;
+   pthread_mutex_t lock;
+   struct agxv_wait *waits; /* those that threads of their own serve; by lock */
 };
 
 /* One stopped call. */
 struct agxv_call {
-   const struct agxv_supervisor *supervisor;
+   struct agxv_supervisor *supervisor;
    uint64_t id;
    int32_t pid; /* the thread */
    int number;
@@ -46,6 +49,20 @@ int64_t agxv_call_on_path(const struct agxv_call *call, bool *out_known);
 int64_t agxv_call_ioctl(const struct agxv_call *call);
 /* Whether it may take long. */
 bool agxv_call_blocks(const struct agxv_call *call);
+
+/* Calls that may take long end when their thread has a signal to take. Between begin and end
+ * stands what serves one, in a thread of its own; end gives the call's result. look is called
+ * every now and then, and tells whether there are any. */
+struct agxv_wait {
+   const struct agxv_call *call;
+   struct agxv_wait *next;
+   pthread_t thread;
+   bool restarts;
+};
+void agxv_waits_init(struct agxv_supervisor *supervisor);
+void agxv_wait_begin(struct agxv_wait *wait, const struct agxv_call *call);
+int64_t agxv_wait_end(struct agxv_wait *wait, int64_t result);
+bool agxv_waits_look(struct agxv_supervisor *supervisor);
 
 /* The program's memory and descriptors. 0 or a negative errno. */
 int agxv_call_read(const struct agxv_call *call, void *to, uint64_t from, uint64_t size);

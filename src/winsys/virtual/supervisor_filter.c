@@ -41,6 +41,9 @@ static const char letters[] = {'d', '>', 'b'};
 
 #define MAX_STEPS 128
 
+/* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, Linux 5.19 and later; older headers lack it. */
+#define WAIT_KILLABLE (1ul << 5)
+
 struct program {
    struct sock_filter steps[MAX_STEPS];
    unsigned short count;
@@ -99,8 +102,11 @@ int agxv_filter_install(void)
    const struct sock_fprog filter = {program.count, program.steps};
    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
       return -errno;
-   long fd =
-      syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
+   /* Else a signal would end a call that is being served, and restart it: it ran twice. */
+   long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                     SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE, &filter);
+   if (fd < 0 && errno == EINVAL)
+      fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
    return fd < 0 ? -errno : (int)fd;
 }
 
