@@ -209,16 +209,14 @@ uint32_t agxv_fence_parts(struct agx_virtual_node *node, uint32_t fence, uint32_
                           uint32_t capacity)
 {
    uint32_t stack[PART_DEPTH] = {fence}, depth = 1, count = 0;
-   while (depth) {
+   /* Merges of merges lead to one fence on many ways: whoever built them decides how many. */
+   while (depth && count < capacity) {
       uint32_t ref = stack[--depth];
       const struct agxv_fence *it = get(node, ref);
       const uint32_t halves[] = {it->before, it->inner};
       bool is_leaf = it->done || !it->inner || depth + 2 > PART_DEPTH;
-      if (is_leaf && (!it->done || ref == fence)) {
-         if (count < capacity)
-            parts[count] = ref;
-         count++;
-      }
+      if (is_leaf && (!it->done || ref == fence))
+         parts[count++] = ref;
       for (unsigned i = 0; i < AGX_COUNT(halves) && !is_leaf; i++)
          if (halves[i])
             stack[depth++] = halves[i];

@@ -39,7 +39,7 @@ uint32_t agxv_fence_create_point(struct agx_virtual_node *node, uint32_t before,
 /* What is done when both are; it may be one of them. 0 when the segment is full. */
 uint32_t agxv_fence_merge(struct agx_virtual_node *node, uint32_t a, uint32_t b);
 /* The fences that this one is made of and that are not done, itself when there are none;
- * borrowed. Gives their number, of which at most capacity are stored. */
+ * borrowed. Gives their number: capacity where there are as many or more. */
 uint32_t agxv_fence_parts(struct agx_virtual_node *node, uint32_t fence, uint32_t *parts,
                           uint32_t capacity);
 /* Makes fence wait for dependency too; false when the segment is full. */

@@ -41,7 +41,7 @@ static int file_info(struct agx_virtual_node *node, uint32_t fence, uint64_t arg
       return -EFAULT;
    if (info.flags || info.pad)
       return -EINVAL;
-   uint32_t count = AGX_MIN(agxv_fence_parts(node, fence, parts, MAX_PARTS), MAX_PARTS);
+   uint32_t count = agxv_fence_parts(node, fence, parts, MAX_PARTS);
    info.status = status_of(AGXV_AT(node, agxv_fence, fence));
    if (info.num_fences && info.num_fences < count)
       return -EINVAL;
