@@ -179,10 +179,12 @@ static void *serve_all(void *argument)
          break; /* nobody is left */
       if (count <= 0 || !take(supervisor, &call))
          continue;
-      if (agxv_call_blocks(&call) && start_apart(&call))
-         has_waits = true;
-      else
+      if (!agxv_call_blocks(&call))
          serve(&call);
+      else if (start_apart(&call))
+         has_waits = true;
+      else /* served here it would keep from us the call that ends it */
+         respond(&call, -ENOMEM);
    }
    return NULL; /* the descriptor stays: calls apart may still answer */
 }
