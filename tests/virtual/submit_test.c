@@ -235,6 +235,35 @@ static void timestamps_lie_in_order(void **state)
    device_close(&device);
 }
 
+static struct {
+   uint64_t sampler_heap;
+   uint32_t sampler_count;
+} seen;
+
+static agx_status note_samplers(const struct agx_chip *chip, const struct agxs_memory *memory,
+                                const struct agxs_options *options, uint64_t usc_base,
+                                uint64_t stream_va, struct agxs_stats *stats)
+{
+   seen.sampler_heap = options->sampler_heap;
+   seen.sampler_count = options->sampler_count;
+   return AGX_OK;
+}
+
+static void the_sampler_heap_reaches_the_machine(void **state)
+{
+   struct device device = device_open(note_samplers);
+   uint32_t handle = make_syncobj(&device);
+   struct agx_uapi_sync out = binary(handle);
+   struct compute_record command = compute_command(1);
+   command.compute.sampler_heap = 0x123450;
+   command.compute.sampler_count = 17;
+   assert_int_equal(submit(&device, &command, &out, 0, 1), 0);
+   assert_int_equal(wait_syncobj(&device, handle, INT64_MAX, 0), 0);
+   assert_int_equal(seen.sampler_heap, 0x123450);
+   assert_int_equal(seen.sampler_count, 17);
+   device_close(&device);
+}
+
 #define MOST 64 /* commands of a submission */
 
 struct packed {
@@ -387,6 +416,7 @@ int main(void)
       cmocka_unit_test(a_sync_file_may_be_closed_before_its_end),
       cmocka_unit_test(commands_run_serially_and_stop_at_a_failure),
       cmocka_unit_test(timestamps_lie_in_order),
+      cmocka_unit_test(the_sampler_heap_reaches_the_machine),
       cmocka_unit_test(one_submission_holds_64_commands),
       cmocka_unit_test(priorities_decide),
       cmocka_unit_test(closing_in_flight_cancels_what_did_not_start),
