@@ -158,7 +158,7 @@ void agxs_bind_sample(struct agxs_bound *bound, const struct agxs_binding *bindi
    bool is_ms = op->dim == AGX_ISA_DIM_2D_MS || op->dim == AGX_ISA_DIM_2D_MS_ARRAY;
    if (op->is_float && is_ms)
       refuse(bound, "filtering of multisampled textures is not known");
-   agxs_bound_dest(bound, AGX_ISA_SMPF_R + 1, op->is_sparse ? 8 : 4);
+   agxs_bound_dest(bound, at(bound, AGX_ISA_SMPF_R), op->is_sparse ? 8 : 4);
    bind_texture(bound, op, AGX_ISA_SMPF_HEAP, AGX_ISA_SMPF_TEXTURE);
    op->sampler_state = (uint16_t)sampler->value;
    if (sampler->kind == AGX_ISA_REG) {
@@ -247,5 +247,5 @@ void agxs_bind_tile(struct agxs_bound *bound, const struct agxs_binding *binding
    if (is_store)
       agxs_bound_source(bound, at(bound, AGX_ISA_ST_TILE_R), elements, &op->data);
    else
-      agxs_bound_dest(bound, AGX_ISA_LD_TILE_R + 1, elements);
+      agxs_bound_dest(bound, at(bound, AGX_ISA_LD_TILE_R), elements);
 }

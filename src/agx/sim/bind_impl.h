@@ -23,9 +23,21 @@ struct agxs_binding {
 /* By enum agx_isa_op; rows without a bind function are not modelled. */
 extern const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT];
 
-/* For bind functions in other files than bind.c. */
+/* bind_operand.c. `at` is an operand's index plus 1, 0 for none. The first refusal stays. */
 void agxs_bound_refuse(struct agxs_bound *bound, agx_status code, const char *reason);
-void agxs_bound_dest(struct agxs_bound *bound, uint8_t at, unsigned elements);
+const struct agx_isa_operand *agxs_bound_operand(const struct agxs_bound *bound, uint8_t at);
+int64_t agxs_bound_number(const struct agxs_bound *bound, uint8_t at);
+/* Checks the registers that a vector of so many elements covers, and notes them. */
+bool agxs_bound_registers(struct agxs_bound *bound, const struct agx_isa_operand *operand,
+                          unsigned elements, bool is_write);
+void agxs_bound_dest(struct agxs_bound *bound, const struct agx_isa_operand *operand,
+                     unsigned elements);
+/* A register vector. */
+void agxs_bound_vector(struct agxs_bound *bound, const struct agx_isa_operand *operand,
+                       struct agxs_source *source, unsigned elements);
+/* Source `index` of the uop, with its modifiers. */
+void agxs_bound_set(struct agxs_bound *bound, unsigned index, uint8_t at, bool is_float,
+                    bool is_signed);
 /* Integer bits of a register vector of so many elements, an immediate or a uniform. */
 void agxs_bound_source(struct agxs_bound *bound, const struct agx_isa_operand *operand,
                        unsigned elements, struct agxs_source *out);
