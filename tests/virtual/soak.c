@@ -168,6 +168,15 @@ static void remember(struct soak *soak, enum soak_kind kind, uint32_t name)
    pthread_mutex_unlock(&soak->world->lock);
 }
 
+/* How many are remembered. */
+static uint32_t known(struct soak *soak, enum soak_kind kind)
+{
+   pthread_mutex_lock(&soak->world->lock);
+   uint32_t count = soak->file->counts[kind];
+   pthread_mutex_unlock(&soak->world->lock);
+   return count;
+}
+
 /* A name that is about to go, forgotten already. */
 static uint32_t last_of(struct soak *soak, enum soak_kind kind)
 {
@@ -313,7 +322,7 @@ static void ask(struct soak *soak)
 static void do_vms(struct soak *soak)
 {
    struct agx_uapi_vm_create create = {KERNEL_START, KERNEL_END, 0, 0};
-   if (soak->file->counts[SOAK_VM] < 4)
+   if (known(soak, SOAK_VM) < 4)
       SEND(R_VM_CREATE, create);
    else if (one_in(soak, 8))
       SEND(R_VM_DESTROY, (struct agx_uapi_vm_destroy){last_of(soak, SOAK_VM), 0});
@@ -370,9 +379,9 @@ static void do_gems(struct soak *soak)
                                         .flags = (uint32_t)below(soak, 2) | (is_private ? 2 : 0)};
    create.vm_id = is_private ? name_of(soak, SOAK_VM) : 0;
    struct agx_uapi_gem_mmap_offset offset = {.handle = name_of(soak, SOAK_GEM)};
-   if (soak->file->counts[SOAK_GEM] < SOAK_NAMES)
+   if (known(soak, SOAK_GEM) < SOAK_NAMES)
       SEND(R_GEM_CREATE, create);
-   if (soak->file->counts[SOAK_GEM] > SOAK_NAMES / 2)
+   if (known(soak, SOAK_GEM) > SOAK_NAMES / 2)
       SEND(R_GEM_CLOSE, (struct agx_uapi_gem_close){last_of(soak, SOAK_GEM), 0});
    if (SEND(R_MMAP_OFFSET, offset) == 0 && one_in(soak, 4))
       use_mapping(soak, offset.offset);
@@ -384,7 +393,7 @@ static void do_objects(struct soak *soak)
                                              .handle = name_of(soak, SOAK_GEM),
                                              .offset = below(soak, 2) * PAGE,
                                              .range = (1 + below(soak, 2)) * PAGE};
-   if (soak->file->counts[SOAK_BOUND] > 4)
+   if (known(soak, SOAK_BOUND) > 4)
       object =
          (struct agx_uapi_gem_bind_object){.op = 1, .object_handle = last_of(soak, SOAK_BOUND)};
    SEND(R_BIND_OBJECT, object);
@@ -395,7 +404,7 @@ static void do_queues(struct soak *soak)
    struct agx_uapi_queue_create create = {.vm_id = name_of(soak, SOAK_VM),
                                           .priority = (uint32_t)below(soak, 2),
                                           .usc_exec_base = USC_BASE};
-   if (soak->file->counts[SOAK_QUEUE] < 4)
+   if (known(soak, SOAK_QUEUE) < 4)
       SEND(R_QUEUE_CREATE, create);
    else if (one_in(soak, 4))
       SEND(R_QUEUE_DESTROY, (struct agx_uapi_queue_destroy){last_of(soak, SOAK_QUEUE), 0});
@@ -456,9 +465,9 @@ static void do_syncobjs(struct soak *soak)
                                                 .dst_handle = name_of(soak, SOAK_SYNCOBJ),
                                                 .src_point = one_in(soak, 2) ? below(soak, 64) : 0,
                                                 .dst_point = below(soak, 64)};
-   if (soak->file->counts[SOAK_SYNCOBJ] < SOAK_NAMES)
+   if (known(soak, SOAK_SYNCOBJ) < SOAK_NAMES)
       SEND(R_CREATE, (struct agx_uapi_syncobj_create){0, (uint32_t)below(soak, 2)});
-   if (soak->file->counts[SOAK_SYNCOBJ] > SOAK_NAMES / 2 && one_in(soak, 2))
+   if (known(soak, SOAK_SYNCOBJ) > SOAK_NAMES / 2 && one_in(soak, 2))
       SEND(R_DESTROY, (struct agx_uapi_syncobj_destroy){last_of(soak, SOAK_SYNCOBJ), 0});
    SEND(R_TRANSFER, transfer);
 }
@@ -532,9 +541,9 @@ static void do_fds(struct soak *soak)
                                                      .flags = one_in(soak, 2) ? 4 : 0,
                                                      .point = below(soak, 64),
                                                      .fd = fd});
-   if (soak->file->counts[SOAK_GEM] < SOAK_NAMES)
+   if (known(soak, SOAK_GEM) < SOAK_NAMES)
       SEND(R_PRIME_IN, (struct agx_uapi_prime_handle){0, 0, fd});
-   if (flags || soak->file->counts[SOAK_SYNCOBJ] < SOAK_NAMES)
+   if (flags || known(soak, SOAK_SYNCOBJ) < SOAK_NAMES)
       SEND(R_FROM_FD,
            (struct agx_uapi_syncobj_handle){
               .handle = flags ? name_of(soak, SOAK_SYNCOBJ) : 0, .flags = flags, .fd = fd});

@@ -78,6 +78,25 @@ static void take_share(struct agx_virtual_node *node)
    node->shared->peers++;
 }
 
+/* The child never unlocks what its parent locked, which the race checker must know. */
+#if defined(__SANITIZE_THREAD__)
+#define THREAD_CHECKED 1
+#elif defined(__has_feature)
+#define THREAD_CHECKED __has_feature(thread_sanitizer)
+#else
+#define THREAD_CHECKED 0
+#endif
+#if THREAD_CHECKED
+#include <sanitizer/tsan_interface.h>
+static void forget_lock(pthread_mutex_t *lock)
+{
+   __tsan_mutex_pre_unlock(lock, 0);
+   __tsan_mutex_post_unlock(lock, 0);
+}
+#else
+static void forget_lock(pthread_mutex_t *lock) {}
+#endif
+
 /* The child has files and mappings too, but no workers, and descriptors stay the parent's
  * to write to. The shared lock is the parent's, and held for us. */
 static void after_fork_child(void)
@@ -88,7 +107,9 @@ static void after_fork_child(void)
       node->pid = getpid();
       node->worker_count = 0;
       node->executing = 0;
+      forget_lock(&node->local);
       pthread_mutex_init(&node->local, NULL);
+      forget_lock(&node->shared->lock);
       bool is_held = atomic_compare_exchange_strong(step, &expected, AGXV_FORK_CHILD);
       if (!is_held)
          agxv_lock(node);
@@ -98,6 +119,7 @@ static void after_fork_child(void)
       atomic_store(step, AGXV_FORK_DONE);
       syscall(SYS_futex, step, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
    }
+   forget_lock(&nodes_lock);
    pthread_mutex_init(&nodes_lock, NULL);
 }
 
