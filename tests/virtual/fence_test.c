@@ -6,6 +6,7 @@
 
 #include "device.h"
 #include "winsys/virtual/node.h"
+#include "winsys/virtual/user.h"
 
 #define CHAIN 200
 #define PARTS 16
@@ -69,11 +70,50 @@ static void merges_of_merges_are_listed_in_bounds(void **state)
    agx_virtual_node_destroy(node);
 }
 
+static int make_sync_file(struct device *device)
+{
+   struct agx_uapi_syncobj_handle args = {.handle = make_syncobj(device),
+                                          .flags = AGX_UAPI_SYNCOBJ_SYNC_FILE};
+   struct agx_uapi_syncobj_array one = {(uintptr_t)&args.handle, 1, 0};
+   assert_int_equal(CALL(device, SYNCOBJ_SIGNAL, one), 0);
+   assert_int_equal(CALL(device, SYNCOBJ_HANDLE_TO_FD, args), 0);
+   return args.fd;
+}
+
+/* The least number that a descriptor would get. */
+static int next_fd(void)
+{
+   int fd = dup(STDERR_FILENO);
+   close(fd);
+   return fd;
+}
+
+/* Else the program would have one that it doesn't know of. */
+static void unwritable_arguments_leave_no_descriptor(void **state)
+{
+   (void)state;
+   if (!agxv_user_is_checked())
+      skip(); /* an emulator: it would crash */
+   struct device device = device_open(NULL);
+   int fd = make_sync_file(&device), before = next_fd();
+   struct sync_merge_data *data =
+      mmap(NULL, sizeof(*data), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+   assert_true(data != MAP_FAILED);
+   *data = (struct sync_merge_data){.name = "both", .fd2 = fd};
+   assert_int_equal(mprotect(data, sizeof(*data), PROT_READ), 0);
+   assert_int_equal(agx_virtual_fd_ioctl(device.node, fd, SYNC_IOC_MERGE, data), -EFAULT);
+   assert_int_equal(next_fd(), before);
+   munmap(data, sizeof(*data));
+   close(fd);
+   device_close(&device);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_are_those_that_are_not_done),
       cmocka_unit_test(merges_of_merges_are_listed_in_bounds),
+      cmocka_unit_test(unwritable_arguments_leave_no_descriptor),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,7 @@ static int export_fences(struct agx_virtual_node *node, const struct agxv_backin
    if (!fence)
       return -ENOMEM;
    args.fd = agxv_record_create(node, AGXV_RECORD_SYNC_FILE, fence);
-   return args.fd < 0 ? args.fd : agxv_copy_out(argument, &args, sizeof(args));
+   return args.fd < 0 ? args.fd : agxv_record_hand_out(args.fd, argument, &args, sizeof(args));
 }
 
 static int import_fence(struct agx_virtual_node *node, struct agxv_backing *backing,

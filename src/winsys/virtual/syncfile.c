@@ -69,7 +69,8 @@ static int merge(struct agx_virtual_node *node, uint32_t fence, uint64_t argumen
    if (!both)
       return -ENOMEM;
    data.fence = agxv_record_create(node, AGXV_RECORD_SYNC_FILE, both);
-   return data.fence < 0 ? data.fence : agxv_copy_out(argument, &data, sizeof(data));
+   return data.fence < 0 ? data.fence
+                         : agxv_record_hand_out(data.fence, argument, &data, sizeof(data));
 }
 
 static int sync_file_ioctl(struct agx_virtual_node *node, uint32_t fence, unsigned long request,

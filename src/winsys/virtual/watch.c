@@ -19,6 +19,7 @@
 #include "winsys/virtual/fence.h"
 #include "winsys/virtual/job.h"
 #include "winsys/virtual/object.h"
+#include "winsys/virtual/user.h"
 
 enum {
    WATCH_EVENTFD,
@@ -273,6 +274,14 @@ int agxv_record_create(struct agx_virtual_node *node, enum agxv_record_kind kind
       agxv_watch_scan(node);
    }
    return ends[0];
+}
+
+int agxv_record_hand_out(int fd, uint64_t to, const void *arguments, size_t size)
+{
+   int error = agxv_copy_out(to, arguments, size);
+   if (error)
+      close(fd);
+   return error;
 }
 
 struct agxv_record *agxv_record_of_inode(struct agx_virtual_node *node, uint64_t device,
