@@ -150,6 +150,7 @@ void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t
 
 int agxv_memory_run_begin(struct agx_virtual_node *node)
 {
+   (void)oldest_run(node); /* takes the places of dead processes */
    for (int i = 0; i < AGXV_MAX_RUNNING; i++) {
       struct agxv_running *running = &node->shared->running[i];
       if (running->since)

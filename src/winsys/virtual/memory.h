@@ -18,7 +18,8 @@ void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t
 /* The object whose run starts at page, or 0. */
 uint32_t agxv_memory_owner(struct agx_virtual_node *node, uint64_t page);
 
-/* Around the execution of a command; slot < 0 when too many execute at once. */
+/* Around the execution of a command, which must not begin where the slot is < 0: as many execute
+ * as there may. */
 int agxv_memory_run_begin(struct agx_virtual_node *node);
 void agxv_memory_run_end(struct agx_virtual_node *node, int slot);
 

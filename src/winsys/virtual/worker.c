@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/util.h"
 #include "winsys/virtual/faultlog.h"
@@ -16,6 +17,8 @@
 #include "winsys/virtual/schedule.h"
 #include "winsys/virtual/vm.h"
 #include "winsys/virtual/watch.h"
+
+#define PLACE_POLL_NS 1000000
 
 static void *translate(void *user, uint64_t va, enum agxs_access access)
 {
@@ -179,6 +182,19 @@ static uint32_t pick(struct agx_virtual_node *node, int64_t *out_until_ns)
    return best_job;
 }
 
+/* A place among the commands that execute, without which memory would be reused under this one.
+ * Only many programs at once have to wait for it. The lock is held before and after. */
+static int await_place(struct agx_virtual_node *node)
+{
+   int slot;
+   while ((slot = agxv_memory_run_begin(node)) < 0) {
+      agxv_unlock(node);
+      nanosleep(&(struct timespec){.tv_nsec = PLACE_POLL_NS}, NULL);
+      agxv_lock(node);
+   }
+   return slot;
+}
+
 /* Its memory is kept for as long as it executes. The lock is held before and after. */
 static int32_t execute_unlocked(struct agx_virtual_node *node, const struct agxv_job *job)
 {
@@ -188,13 +204,12 @@ static int32_t execute_unlocked(struct agx_virtual_node *node, const struct agxv
       .cancel = &job->cancel,
       .number = job->number,
    };
-   int slot = agxv_memory_run_begin(node);
+   int slot = await_place(node);
    agxv_unlock(node);
    int32_t error = execute(&execution, job);
    agxv_lock(node);
    agxv_note_soft_faults(&execution);
-   if (slot >= 0)
-      agxv_memory_run_end(node, slot);
+   agxv_memory_run_end(node, slot);
    return error;
 }
 
