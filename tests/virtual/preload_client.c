@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <xf86drm.h>
@@ -51,6 +52,11 @@ static void look_at_paths(void)
    CHECK(access(NODE, R_OK | W_OK) == 0);
    CHECK(access("/dev/dri/renderD129", F_OK) == -1 && errno == ENOENT);
    CHECK(realpath("/sys/dev/char/226:128/device", path));
+   /* As ls -l does: the file system may not know labels, but the file is there. */
+   CHECK(getxattr("/dev/dri/renderD128", "user.none", NULL, 0) == -1 && errno != ENOENT);
+   CHECK(lgetxattr("/dev/dri", "user.none", NULL, 0) == -1 && errno != ENOENT);
+   CHECK(listxattr("/dev/dri", NULL, 0) >= 0 || errno != ENOENT);
+   CHECK(llistxattr("/dev/dri/renderD128", NULL, 0) >= 0 || errno != ENOENT);
    CHECK(strncmp(path, "/sys/devices/platform/", 22) == 0);
    DIR *folder = opendir("/dev/dri");
    CHECK(folder);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -263,6 +264,29 @@ AGXV_EXPORT int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *res
    AGXV_SHADOWED(path);
    return next_posix_spawn_file_actions_addopen(actions, fd, shadowed, flags, mode);
 }
+
+/* Access lists and labels, which `ls -l` asks for. */
+#define XATTR(name)                                                                                \
+   AGXV_EXPORT ssize_t name(const char *path, const char *attribute, void *value, size_t size)     \
+   {                                                                                               \
+      AGXV_NEXT(name);                                                                             \
+      AGXV_SHADOWED(path);                                                                         \
+      return next_##name(shadowed, attribute, value, size);                                        \
+   }
+
+XATTR(getxattr)
+XATTR(lgetxattr)
+
+#define XATTRS(name)                                                                               \
+   AGXV_EXPORT ssize_t name(const char *path, char *list, size_t size)                             \
+   {                                                                                               \
+      AGXV_NEXT(name);                                                                             \
+      AGXV_SHADOWED(path);                                                                         \
+      return next_##name(shadowed, list, size);                                                    \
+   }
+
+XATTRS(listxattr)
+XATTRS(llistxattr)
 
 AGXV_EXPORT int inotify_add_watch(int fd, const char *path, uint32_t mask)
 {
