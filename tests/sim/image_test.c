@@ -437,6 +437,11 @@ static void test_refused_formats(void **state)
    c.texture.last_level = 3;
    assert_fails(run(&c), AGX_INVALID_ARGUMENT, "levels 0 to 3 of 1");
    c.texture.last_level = 0;
+   c.texture.dimension = AGX_HW_TEXTURE_DIMENSION_CUBE;
+   c.texture.height = c.texture.width + 1;
+   assert_fails(run(&c), AGX_INVALID_ARGUMENT, "a cube's faces of 8x9");
+   c.texture.dimension = AGX_HW_TEXTURE_DIMENSION_2D;
+   c.texture.height = c.texture.width;
    c.texture.address = 0x5000000000; /* texture accesses are not covered by soft faults */
    c.launch.options.strict = false;
    assert_fails(run(&c), AGX_DATA_LOSS, "0x5000000000");

@@ -46,6 +46,9 @@ static agx_status check_fields(const struct fields *fields, const char *kind)
       return AGX_FAIL(AGX_UNIMPLEMENTED, "%s descriptor: sparse images are not modelled", kind);
    if (is_multisampled(fields->dimension) && fields->samples > AGX_HW_SAMPLE_COUNT_4)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s descriptor: sample code %u", kind, fields->samples);
+   if (is_cube(fields->dimension) && fields->width != fields->height)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s descriptor: a cube's faces of %ux%u", kind,
+                      fields->width, fields->height);
    return AGX_OK;
 }
 
