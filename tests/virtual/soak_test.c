@@ -114,16 +114,18 @@ static uint64_t play_with_child(struct soak_world *world, uint64_t seed)
    return requests + CHILD_REQUESTS + play_alone(world, seed + 3, ROUND_REQUESTS / 4);
 }
 
-/* Waits for what executes, then everything must be back. */
-static void expect_all_back(struct agx_virtual_node *node, uint64_t blocks, uint64_t seed)
+/* Waits for what executes, then everything must be back. Not so where a child took part: its
+ * worker may have died in the middle of a change, which can leak blocks (docs/virtual.md). */
+static void expect_all_back(struct agx_virtual_node *node, uint64_t blocks, bool had_child,
+                            uint64_t seed)
 {
    struct agx_virtual_statistics now;
    int64_t deadline_ns = now_ns() + DRAIN_S * 1000000000ll;
    do {
       agx_virtual_read_statistics(node, &now);
       nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-   } while ((now.memory_bytes || now.blocks != blocks) && now_ns() < deadline_ns);
-   if (now.memory_bytes || now.blocks != blocks)
+   } while ((now.memory_bytes || (!had_child && now.blocks != blocks)) && now_ns() < deadline_ns);
+   if (now.memory_bytes || (!had_child && now.blocks != blocks))
       fail_msg("seed %llu: %llu bytes of GPU memory and %lld blocks did not come back",
                (unsigned long long)seed, (unsigned long long)now.memory_bytes,
                (long long)(now.blocks - blocks));
@@ -159,7 +161,7 @@ static uint64_t play_round(uint64_t seed, unsigned kind)
                                                                                     &world, seed,
                                                                                     ROUND_REQUESTS);
    soak_world_close(&world);
-   expect_all_back(node, before.blocks, seed);
+   expect_all_back(node, before.blocks, kind == 3, seed);
    agx_virtual_node_destroy(node);
    assert_int_equal(open_descriptors(), descriptors);
    add_up(&world);
