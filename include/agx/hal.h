@@ -58,7 +58,8 @@ AGX_API void agx_release(void *object);
 /* ---- instance and devices --------------------------------------------- */
 
 /* Host memory for the library's objects. alloc gives memory aligned for any type or NULL;
- * free gets the size that alloc was asked for. Called from any thread. */
+ * free gets the size that alloc was asked for. Called from any thread; the last calls come a
+ * moment after the last release where a submission has only just ended. */
 struct agx_alloc_callbacks {
    void *user;
    void *(*alloc)(void *user, size_t size);

@@ -977,6 +977,21 @@ static void test_checks(void **state)
                 "check: r24 of lane 0 (thread 0) reaches an image address");
 }
 
+/* A block store counts as its texels, and looks at limits. */
+static void test_tile_limit(void **state)
+{
+   struct image_case c;
+   begin(&c, "again:\nldimm32 d=r4 imm=0\nldimm32 d=r5 imm=0\nldimm32 d=r12 imm=0\n"
+             "imgwblk r=r12l texture=ts1 coord=r4 lod=0 explicit_coords dim=2d format=i32\n"
+             "jmp_any offset=@again");
+   c.launch.shared_bytes = 8192;
+   c.launch.sample_stride = 1;
+   c.launch.options.max_instructions_per_group = 200000;
+   assert_fails(run(&c), AGX_DEADLINE_EXCEEDED, "more instructions");
+   assert_true(c.launch.stats.instructions < 100);
+   end(&c);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -998,6 +1013,7 @@ int main(void)
       cmocka_unit_test(test_srgb_swizzle),
       cmocka_unit_test(test_store_outside),
       cmocka_unit_test(test_tile),
+      cmocka_unit_test(test_tile_limit),
       cmocka_unit_test(test_packed_tile),
       cmocka_unit_test(test_lines),
       cmocka_unit_test(test_checks),

@@ -114,11 +114,17 @@ static struct page *add(struct agxs_cache *cache, struct table **table, uint8_t 
    return page;
 }
 
-/* Without memory for copies there are none: everything goes straight to memory. */
+/* Without memory for copies everything goes straight to memory; the run then fails, since it
+ * would find out nothing. */
 static void switch_off(struct agxs_tlb *tlb)
 {
    agxs_cache_drop(tlb);
    tlb->cache->is_off = true;
+}
+
+bool agxs_cache_is_off(const struct agxs_tlb *tlb)
+{
+   return tlb->cache && tlb->cache->is_off;
 }
 
 uint8_t *agxs_cache_page(struct agxs_tlb *tlb, uint8_t *host, enum agxs_access access)

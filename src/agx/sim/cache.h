@@ -23,6 +23,8 @@ enum agxs_membar {
 
 /* Gives the tlb caches of its own; AGX_RESOURCE_EXHAUSTED. */
 AGX_MUST_CHECK agx_status agxs_cache_attach(struct agxs_tlb *tlb);
+/* True once there was no memory for a copy: what ran since then saw memory itself. */
+bool agxs_cache_is_off(const struct agxs_tlb *tlb);
 /* Writes back and frees them; a tlb without any is left alone. */
 void agxs_cache_detach(struct agxs_tlb *tlb);
 

@@ -286,6 +286,8 @@ static agx_status step(struct agxs_chaos *chaos, struct core *core)
    }
    core->worker.turn = draw_below(chaos, 2) ? 4096 : 1 + draw_below(chaos, 64);
    agxs_group_run(group);
+   if (agxs_cache_is_off(&core->worker.tlb))
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "chaos: no memory for a core's caches");
    if (draw_below(chaos, chaos->order == ORDER_LEAKING ? LEAK_STEPS : EVICTION_STEPS) == 0)
       agxs_cache_evict(&core->worker.tlb, draw(chaos));
    return group->state == AGXS_GROUP_FAILED ? group->status : AGX_OK;

@@ -241,6 +241,7 @@ bool agxs_image_write_block(struct agxs_group *group, const struct agxs_uop *uop
       uint32_t start = agxs_lane_value(&lane, &lane.op->data, 0) & 0xffff;
       if (!write_tile(&lane, &lookup, &position, start))
          return false;
+      group->instructions += AGXS_TILE_SIDE * AGXS_TILE_SIDE; /* what the time limit counts */
    }
    return true;
 }

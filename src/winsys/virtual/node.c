@@ -28,6 +28,7 @@
 #define FORK_WAIT_NS         1000000000ll
 #define MIN_MEMORY           (1ull << 20)
 #define MAX_MEMORY           (1ull << 38)
+#define MAX_THREADS          1024u
 
 /* All nodes of this process, which a forked child must put right. */
 static pthread_mutex_t nodes_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -138,7 +139,8 @@ static void watch_process(void)
    atexit(at_exit);
 }
 
-static uint64_t number_option(const char *name, uint64_t otherwise)
+/* A number of the environment, up to `most`; what is none, or more, is told and left out. */
+static uint64_t number_option(const char *name, uint64_t otherwise, uint64_t most)
 {
    const char *text = getenv(name);
    if (!text || !*text)
@@ -146,27 +148,27 @@ static uint64_t number_option(const char *name, uint64_t otherwise)
    char *end;
    errno = 0;
    unsigned long long value = strtoull(text, &end, 0);
-   if (errno == 0 && *end == 0)
+   if (errno == 0 && *end == 0 && *text >= '0' && *text <= '9' && value <= most)
       return value;
-   fprintf(stderr, "agx virtual: %s=%s is no number, using %llu\n", name, text,
-           (unsigned long long)otherwise);
+   fprintf(stderr, "agx virtual: %s=%.40s is no number up to %llu, using %llu\n", name, text,
+           (unsigned long long)most, (unsigned long long)otherwise);
    return otherwise;
 }
 
 static struct agxv_options read_options(void)
 {
    const char *debug = getenv("AGX_DEBUG");
-   uint64_t memory = number_option("AGX_VIRTUAL_MEMORY", DEFAULT_MEMORY);
-   memory = AGX_MIN(AGX_MAX(memory, MIN_MEMORY), MAX_MEMORY);
+   uint64_t memory = number_option("AGX_VIRTUAL_MEMORY", DEFAULT_MEMORY, MAX_MEMORY);
+   memory = AGX_MAX(memory, MIN_MEMORY);
    return (struct agxv_options){
-      .strict = number_option("AGX_VIRTUAL_STRICT", 0) != 0,
-      .check = number_option("AGX_VIRTUAL_CHECK", 0) != 0,
+      .strict = number_option("AGX_VIRTUAL_STRICT", 0, 1) != 0,
+      .check = number_option("AGX_VIRTUAL_CHECK", 0, 1) != 0,
       .shares = true,
-      .execute = number_option("AGX_VIRTUAL_EXECUTE", 1) != 0,
+      .execute = number_option("AGX_VIRTUAL_EXECUTE", 1, 1) != 0,
       .trace = debug && strstr(debug, "virtual"),
-      .threads = (uint32_t)number_option("AGX_VIRTUAL_THREADS", 0),
-      .instructions = number_option("AGX_VIRTUAL_TIMEOUT", DEFAULT_INSTRUCTIONS),
-      .workgroups = number_option("AGX_VIRTUAL_WORKGROUPS", DEFAULT_WORKGROUPS),
+      .threads = (uint32_t)number_option("AGX_VIRTUAL_THREADS", 0, MAX_THREADS),
+      .instructions = number_option("AGX_VIRTUAL_TIMEOUT", DEFAULT_INSTRUCTIONS, UINT64_MAX),
+      .workgroups = number_option("AGX_VIRTUAL_WORKGROUPS", DEFAULT_WORKGROUPS, UINT64_MAX),
       .stats = agxv_stats_parse(getenv("AGX_VIRTUAL_STATS")),
       .memory_bytes = memory & ~(uint64_t)(AGX_UAPI_PAGE_BYTES * 64 - 1),
    };
