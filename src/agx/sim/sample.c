@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "agx/sim/cube.h"
 #include "agx/sim/floats.h"
 #include "agx/sim/format.h"
 #include "base/util.h"
@@ -190,49 +191,6 @@ static bool get_texel(struct agxs_lookup *lookup, uint32_t level, uint32_t layer
    return true;
 }
 
-/* Cube faces in the order +x, -x, +y, -y, +z, -z: which coordinates s, t and the major
- * axis are, and their signs. */
-static const struct {
-   uint8_t s_axis, t_axis, major;
-   int8_t s_sign, t_sign, sign;
-} faces[6] = {
-   {2, 1, 0, -1, -1, 1}, {2, 1, 0, 1, -1, -1}, {0, 2, 1, 1, 1, 1},
-   {0, 2, 1, 1, -1, -1}, {0, 1, 2, 1, -1, 1},  {0, 1, 2, -1, -1, -1},
-};
-
-static unsigned find_face(const double at[3])
-{
-   double x = fabs(at[0]), y = fabs(at[1]), z = fabs(at[2]);
-   unsigned axis = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
-   return axis * 2 + (at[axis] < 0.0);
-}
-
-/* s and t in 0..1 on the face. */
-static void to_face(const double at[3], unsigned face, double out[2])
-{
-   double major = fabs(at[faces[face].major]);
-   double scale = major > 0.0 ? 0.5 / major : 0.0;
-   out[0] = at[faces[face].s_axis] * faces[face].s_sign * scale + 0.5;
-   out[1] = at[faces[face].t_axis] * faces[face].t_sign * scale + 0.5;
-}
-
-/* Moves a texel that lies beyond its face's edge to the face that it is on. */
-static void cross_edge(int64_t size, unsigned *face, int64_t texel[2])
-{
-   double at[3], on_face[2];
-   double s = 2.0 * ((double)texel[0] + 0.5) / (double)size - 1.0;
-   double t = 2.0 * ((double)texel[1] + 0.5) / (double)size - 1.0;
-   at[faces[*face].s_axis] = s * faces[*face].s_sign;
-   at[faces[*face].t_axis] = t * faces[*face].t_sign;
-   at[faces[*face].major] = faces[*face].sign;
-   *face = find_face(at);
-   to_face(at, *face, on_face);
-   for (unsigned i = 0; i < 2; i++) {
-      int64_t index = (int64_t)floor(on_face[i] * (double)size);
-      texel[i] = index < 0 ? 0 : AGX_MIN(index, size - 1);
-   }
-}
-
 /* A texel of a cube's face or of the one across the edge. */
 static bool get_cube_texel(struct agxs_lookup *lookup, uint32_t level, uint32_t layer, int64_t x,
                            int64_t y, struct agxs_texel *out)
@@ -240,7 +198,7 @@ static bool get_cube_texel(struct agxs_lookup *lookup, uint32_t level, uint32_t 
    int64_t size = size_of(lookup->texture, level).side[0], at[2] = {x, y};
    unsigned face = layer % 6;
    if (x < 0 || y < 0 || x >= size || y >= size)
-      cross_edge(size, &face, at);
+      agxs_cube_cross_edge(size, &face, at);
    return get_texel(lookup, level, layer / 6 * 6 + face, (uint32_t)at[0], (uint32_t)at[1], 0, 0,
                     out);
 }
@@ -362,9 +320,9 @@ static void resolve_cube(const struct agxs_texture *texture, struct agxs_positio
 {
    if (!is_cube(texture))
       return;
-   unsigned face = find_face(position->at);
+   unsigned face = agxs_cube_face(position->at);
    double on_face[2];
-   to_face(position->at, face, on_face);
+   agxs_cube_to_face(position->at, face, on_face);
    position->at[0] = on_face[0];
    position->at[1] = on_face[1];
    position->at[2] = 0.0;
@@ -438,16 +396,8 @@ static void scale_derivative(const struct agxs_lookup *lookup, const double at[3
    const struct agxs_texture *texture = lookup->texture;
    struct size size = size_of(texture, 0);
    double plain[3] = {derivative[0], derivative[1], derivative[2]};
-   if (is_cube(texture)) {
-      unsigned face = find_face(at);
-      double major = at[faces[face].major] * faces[face].sign;
-      double moved = derivative[faces[face].major] * faces[face].sign;
-      double s = at[faces[face].s_axis] * faces[face].s_sign;
-      double t = at[faces[face].t_axis] * faces[face].t_sign;
-      double square = major > 0.0 ? 0.5 / (major * major) : 0.0;
-      plain[0] = (derivative[faces[face].s_axis] * faces[face].s_sign * major - s * moved) * square;
-      plain[1] = (derivative[faces[face].t_axis] * faces[face].t_sign * major - t * moved) * square;
-   }
+   if (is_cube(texture))
+      agxs_cube_derivative(at, derivative, plain);
    for (unsigned axis = 0; axis < 3; axis++) {
       bool counts = axis < axes_of(texture);
       bool is_pixels = lookup->sampler->state.pixel_coordinates;
