@@ -182,12 +182,27 @@ void agxv_segment_detach(struct agx_virtual_node *node)
    node->fd = -1;
 }
 
+/* How long to sleep for the lock before looking again. A waiter of another process that is
+ * woken, and killed before it takes the lock, takes the wake with it: when somebody else locks in
+ * between, neither the C library nor the kernel wakes the next one. */
+#define LOCK_RETRY_NS 50000000
+
 void agxv_lock(struct agx_virtual_node *node)
 {
+   pthread_mutex_t *lock = &node->shared->lock;
+   int error = pthread_mutex_trylock(lock);
+   while (error == EBUSY || error == ETIMEDOUT) {
+      struct timespec until;
+      clock_gettime(CLOCK_REALTIME, &until);
+      until.tv_nsec += LOCK_RETRY_NS;
+      until.tv_sec += until.tv_nsec / 1000000000;
+      until.tv_nsec %= 1000000000;
+      error = pthread_mutex_timedlock(lock, &until);
+   }
    /* The state may be half changed where its holder died: every list is linked in an
     * order that leaves at worst a leak. */
-   if (pthread_mutex_lock(&node->shared->lock) == EOWNERDEAD)
-      pthread_mutex_consistent(&node->shared->lock);
+   if (error == EOWNERDEAD)
+      pthread_mutex_consistent(lock);
    if (node->backings_seen != node->shared->backing_changes)
       agxv_backing_sync(node);
 }
