@@ -26,15 +26,24 @@
 #define REAP_MS 250 /* between looks for files whose last descriptor went */
 #define LOOK_MS 4   /* between looks for signals, while there are waits */
 
+bool agxv_call_is_there(const struct agxv_call *call)
+{
+   uint64_t id = call->id;
+   return ioctl(call->supervisor->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0 || errno != ENOENT;
+}
+
 static int transfer(const struct agxv_call *call, bool write, void *own, uint64_t other,
                     uint64_t size)
 {
    struct iovec local = {own, size}, remote = {(void *)(uintptr_t)other, size};
+   if (write && !agxv_call_is_there(call))
+      return -ESRCH;
    ssize_t done = write ? process_vm_writev(call->pid, &local, 1, &remote, 1, 0)
                         : process_vm_readv(call->pid, &local, 1, &remote, 1, 0);
-   if (done == (ssize_t)size)
-      return 0;
-   return done < 0 && errno == EPERM ? -EPERM : -EFAULT;
+   int error = done < 0 && errno == EPERM ? -EPERM : -EFAULT;
+   if (!write && !agxv_call_is_there(call))
+      return -ESRCH;
+   return done == (ssize_t)size ? 0 : error;
 }
 
 int agxv_call_read(const struct agxv_call *call, void *to, uint64_t from, uint64_t size)
@@ -67,8 +76,10 @@ int agxv_call_take_fd(const struct agxv_call *call, int fd)
    int process = (int)syscall(SYS_pidfd_open, process_of(call->pid), 0);
    if (process < 0)
       return -errno;
-   int taken = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
-   int error = errno;
+   /* From here on the process descriptor is of the right one, or of one that is gone. */
+   bool is_there = agxv_call_is_there(call);
+   int taken = is_there ? (int)syscall(SYS_pidfd_getfd, process, fd, 0) : -1;
+   int error = is_there ? errno : ESRCH;
    close(process);
    return taken < 0 ? -error : taken;
 }

@@ -64,7 +64,11 @@ void agxv_wait_begin(struct agxv_wait *wait, const struct agxv_call *call);
 int64_t agxv_wait_end(struct agxv_wait *wait, int64_t result);
 bool agxv_waits_look(struct agxv_supervisor *supervisor);
 
-/* The program's memory and descriptors. 0 or a negative errno. */
+/* Whether the thread still waits for its answer. What was learnt by its number before is of that
+ * thread then, and of no other that got the number since; ask before anything takes effect. */
+bool agxv_call_is_there(const struct agxv_call *call);
+
+/* The program's memory and descriptors. 0 or a negative errno; -ESRCH: it is gone. */
 int agxv_call_read(const struct agxv_call *call, void *to, uint64_t from, uint64_t size);
 int agxv_call_write(const struct agxv_call *call, uint64_t to, const void *from, uint64_t size);
 /* A copy of the program's descriptor, or a negative errno. */

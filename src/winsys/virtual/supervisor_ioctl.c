@@ -105,6 +105,11 @@ static int execute_passing(const struct agxv_call *call, struct agx_virtual_file
    return result;
 }
 
+static bool is_there(const void *call)
+{
+   return agxv_call_is_there(call);
+}
+
 static int64_t execute_core(const struct agxv_call *call, int fd)
 {
    struct agx_virtual_file *file;
@@ -116,9 +121,9 @@ static int64_t execute_core(const struct agxv_call *call, int fd)
    if (passing) {
       result = execute_passing(call, file, passing);
    } else {
-      agx_virtual_set_caller(call->pid);
+      agx_virtual_set_caller(call->pid, is_there, call);
       result = agx_virtual_ioctl(file, request_of(call), (void *)(uintptr_t)call->arguments[2]);
-      agx_virtual_set_caller(0);
+      agx_virtual_set_caller(0, NULL, NULL);
    }
    agx_virtual_close(file);
    return result;
@@ -129,10 +134,10 @@ static int64_t execute_fd(const struct agxv_call *call, int fd)
 {
    if (request_of(call) != SYNC_IOC_FILE_INFO)
       return AGXV_CALL_GOES_ON;
-   agx_virtual_set_caller(call->pid);
+   agx_virtual_set_caller(call->pid, is_there, call);
    int result = agx_virtual_fd_ioctl(call->supervisor->node, fd, request_of(call),
                                      (void *)(uintptr_t)call->arguments[2]);
-   agx_virtual_set_caller(0);
+   agx_virtual_set_caller(0, NULL, NULL);
    return result == -ENOTTY ? AGXV_CALL_GOES_ON : result;
 }
 

@@ -93,7 +93,7 @@ static bool read_path(const struct agxv_call *call, const struct row *row, char 
       else
          snprintf(link, sizeof(link), "/proc/%d/fd/%d", call->pid, folder);
       ssize_t length = readlink(link, base, sizeof(base) - 1);
-      if (length <= 0 || base[0] != '/')
+      if (length <= 0 || base[0] != '/' || !agxv_call_is_there(call))
          return false;
    }
    int length = snprintf(out, PATH_MAX, "%s%s%s", base, base[0] ? "/" : "", text);
@@ -228,7 +228,8 @@ static int64_t on_fd(const struct agxv_call *call, const struct row *row)
    char path[64];
    struct stat info;
    snprintf(path, sizeof(path), "/proc/%d/fd/%d", call->pid, (int)call->arguments[0]);
-   if ((int)call->arguments[0] < 0 || stat(path, &info) || !is_node(call, &info))
+   if ((int)call->arguments[0] < 0 || stat(path, &info) || !is_node(call, &info) ||
+       !agxv_call_is_there(call))
       return AGXV_CALL_GOES_ON;
    if (row->operation == STATX)
       return give_statx(call, path, 0);
@@ -243,7 +244,7 @@ static int64_t on_proc(const struct agxv_call *call, const struct row *row, cons
    snprintf(real, sizeof(real), "/proc/%d/%s", call->pid, path + strlen("/proc/self/"));
    if (readlink(real, text, sizeof(text) - 1) < 0 ||
        strncmp(text, MEMORY_FILE, strlen(MEMORY_FILE)) != 0 || stat(real, &info) ||
-       !is_node(call, &info))
+       !is_node(call, &info) || !agxv_call_is_there(call))
       return AGXV_CALL_GOES_ON;
    return give_text(call, row, NODE_PATH);
 }

@@ -6,11 +6,9 @@
  * waiting thread has a signal to take, and then interrupts the thread that waits for it.
  */
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "winsys/virtual/supervisor.h"
 
@@ -86,10 +84,8 @@ bool agxv_waits_look(struct agxv_supervisor *supervisor)
 {
    pthread_mutex_lock(&supervisor->lock);
    for (struct agxv_wait *wait = supervisor->waits; wait; wait = wait->next) {
-      uint64_t id = wait->call->id;
       bool is_own = false;
-      if (!has_signal(wait->call->pid, &is_own) &&
-          !(ioctl(supervisor->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) && errno == ENOENT))
+      if (!has_signal(wait->call->pid, &is_own) && agxv_call_is_there(wait->call))
          continue;
       wait->restarts = is_own;
       pthread_kill(wait->thread, wake_signal());

@@ -22,10 +22,20 @@
 static _Thread_local uintptr_t seen[2][SEEN_PAGES]; /* read, write: page + 1 */
 static _Atomic int unchecked;
 static _Thread_local pid_t caller; /* 0: this process */
+static _Thread_local bool (*caller_is_there)(const void *argument);
+static _Thread_local const void *caller_argument;
 
-void agx_virtual_set_caller(int32_t pid)
+void agx_virtual_set_caller(int32_t pid, bool (*is_there)(const void *argument),
+                            const void *argument)
 {
    caller = pid;
+   caller_is_there = is_there;
+   caller_argument = argument;
+}
+
+static bool is_gone(void)
+{
+   return caller && caller_is_there && !caller_is_there(caller_argument);
 }
 
 /* Whether the range lies in pages that were fine before; short ranges only. */
@@ -57,10 +67,12 @@ static int transfer(bool write, void *own, uint64_t other, size_t size)
    struct iovec local = {own, size};
    struct iovec remote = {(void *)(uintptr_t)other, size};
    pid_t pid = caller ? caller : getpid();
+   if (write && is_gone())
+      return -EFAULT;
    ssize_t done = write ? process_vm_writev(pid, &local, 1, &remote, 1, 0)
                         : process_vm_readv(pid, &local, 1, &remote, 1, 0);
    if (done == (ssize_t)size)
-      return 0;
+      return !write && is_gone() ? -EFAULT : 0;
    if (done < 0 && is_missing(errno) && !caller) {
       atomic_store(&unchecked, 1);
       return -ENOSYS;

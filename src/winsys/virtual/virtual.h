@@ -58,8 +58,10 @@ bool agx_virtual_move_own_fd(struct agx_virtual_node *node, int fd);
 int agx_virtual_ioctl(struct agx_virtual_file *file, unsigned long request, void *argument);
 
 /* Addresses in requests of the calling thread are those of that process, which it must be
- * allowed to look into; 0: of this one again. */
-void agx_virtual_set_caller(int32_t pid);
+ * allowed to look into; 0: of this one again. is_there tells whether the number is still the
+ * process's, and is asked after each look and before each change. */
+void agx_virtual_set_caller(int32_t pid, bool (*is_there)(const void *argument),
+                            const void *argument);
 
 /* mmap(2) of the node: the host address, or NULL with *out_errno. munmap(2) undoes it; the
  * buffer's memory is given back when agx_virtual_unmapped is told so as well. */
