@@ -145,6 +145,20 @@ static void waiting(void)
    close(epoll), close(fd);
 }
 
+/* More than fit on a stack; nothing ever happens on the node, wherever it stands. */
+static void polling_many(void)
+{
+   static struct pollfd fds[1000];
+   int fd = open(NODE, O_RDWR), pipes[2];
+   CHECK(pipe(pipes) == 0 && write(pipes[1], "x", 1) == 1);
+   for (int i = 0; i < 1000; i++)
+      fds[i] = (struct pollfd){i == 500 ? pipes[0] : i % 3 ? fd : -1, POLLIN, 0};
+   CHECK(poll(fds, 1000, -1) == 1 && fds[500].revents == POLLIN && fds[1].fd == fd);
+   CHECK(read(pipes[0], &(char){0}, 1) == 1 && poll(fds, 1000, 0) == 0 && !fds[500].revents);
+   CHECK(ppoll(fds, 70, &(struct timespec){0}, NULL) == 0);
+   close(pipes[0]), close(pipes[1]), close(fd);
+}
+
 /* Programs close what they don't know before they start others; the node keeps its own. */
 static void closing_wholesale(void)
 {
@@ -338,6 +352,7 @@ int main(int argc, char **argv)
    walks();
    system_calls();
    waiting();
+   polling_many();
    executed();
    shared_by_programs();
    by_threads();

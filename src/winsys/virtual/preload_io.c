@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -83,28 +85,50 @@ AGXV_EXPORT off64_t lseek64(int fd, off64_t offset, int whence)
    return is_bad_seek(fd, offset, whence) ? agxv_give(-EINVAL) : next_lseek64(fd, offset, whence);
 }
 
-#define POLLED 64
+#define FEW_POLLED 64
 
-/* A copy without the node's descriptors, on which nothing ever happens; NULL where there
- * are none, or more than fit. */
-static struct pollfd *without_nodes(const struct pollfd *fds, nfds_t count,
-                                    struct pollfd copy[POLLED])
+/* A list without the node's descriptors, on which nothing ever happens. */
+struct polled {
+   struct pollfd few[FEW_POLLED];
+   struct pollfd *list; /* few, or pages of its own: poll may be called in signal handlers */
+};
+
+/* 1: to is such a list; 0: fds has none of the node's; or a negative errno. */
+static int without_nodes(const struct pollfd *fds, nfds_t count, struct polled *to)
 {
-   bool any = false;
-   for (nfds_t i = 0; i < count && count <= POLLED; i++) {
-      bool node = agxv_is_node(fds[i].fd);
-      copy[i] = fds[i];
-      if (node)
-         copy[i].fd = -1;
-      any |= node;
-   }
-   return any ? copy : NULL;
+   AGXV_NEXT(mmap);
+   struct rlimit limit;
+   nfds_t first = 0;
+   if (agxv_is_inside() || !agxv_has_nodes())
+      return 0;
+   if (count > FEW_POLLED && (getrlimit(RLIMIT_NOFILE, &limit) || count > limit.rlim_cur))
+      return 0; /* the kernel refuses it, unread */
+   while (first < count && !agxv_is_node(fds[first].fd))
+      first++;
+   if (first == count)
+      return 0;
+   to->list = to->few;
+   if (count > FEW_POLLED)
+      to->list = next_mmap(NULL, count * sizeof(*fds), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+   if (to->list == MAP_FAILED)
+      return -ENOMEM;
+   memcpy(to->list, fds, count * sizeof(*fds));
+   for (nfds_t i = first; i < count; i++)
+      if (agxv_is_node(fds[i].fd))
+         to->list[i].fd = -1;
+   return 1;
 }
 
-static int polled(struct pollfd *fds, nfds_t count, const struct pollfd *copy, int result)
+static int give_polled(struct pollfd *fds, nfds_t count, struct polled *from, int result)
 {
+   AGXV_NEXT(munmap);
+   int error = errno;
    for (nfds_t i = 0; i < count && result >= 0; i++)
-      fds[i].revents = copy[i].revents;
+      fds[i].revents = from->list[i].revents;
+   if (from->list != from->few)
+      next_munmap(from->list, count * sizeof(*fds));
+   errno = error;
    return result;
 }
 
@@ -112,22 +136,23 @@ static int polled(struct pollfd *fds, nfds_t count, const struct pollfd *copy, i
    AGXV_EXPORT int name parameters                                                                 \
    {                                                                                               \
       AGXV_NEXT(name);                                                                             \
-      struct pollfd copy[POLLED];                                                                  \
-      if (agxv_is_inside() || !without_nodes(fds, count, copy))                                    \
-         return next_##name whole;                                                                 \
-      return polled(fds, count, copy, next_##name part);                                           \
+      struct polled copy;                                                                          \
+      int given = without_nodes(fds, count, &copy);                                                \
+      if (given <= 0)                                                                              \
+         return given ? agxv_give(given) : next_##name whole;                                      \
+      return give_polled(fds, count, &copy, next_##name part);                                     \
    }
 POLL(poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout),
-     (copy, count, timeout))
+     (copy.list, count, timeout))
 POLL(ppoll,
      (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
-     (fds, count, timeout, mask), (copy, count, timeout, mask))
+     (fds, count, timeout, mask), (copy.list, count, timeout, mask))
 POLL(__poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
-     (fds, count, timeout, room), (copy, count, timeout, sizeof(copy)))
+     (fds, count, timeout, room), (copy.list, count, timeout, room))
 POLL(__ppoll_chk,
      (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
       size_t room),
-     (fds, count, timeout, mask, room), (copy, count, timeout, mask, sizeof(copy)))
+     (fds, count, timeout, mask, room), (copy.list, count, timeout, mask, room))
 
 /* The node's descriptors leave the sets, as if nothing had happened on them. */
 static void forget_nodes(int count, fd_set *one, fd_set *two, fd_set *three)
