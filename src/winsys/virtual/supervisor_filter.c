@@ -46,13 +46,15 @@ static const char letters[] = {'d', '>', 'b'};
 
 struct program {
    struct sock_filter steps[MAX_STEPS];
-   unsigned short count;
+   unsigned short count; /* above MAX_STEPS: it doesn't fit */
 };
 
 static void step(struct program *program, uint16_t code, uint32_t value, uint8_t yes, uint8_t no)
 {
    if (program->count < MAX_STEPS)
-      program->steps[program->count++] = (struct sock_filter){code, yes, no, value};
+      program->steps[program->count] = (struct sock_filter){code, yes, no, value};
+   if (program->count <= MAX_STEPS)
+      program->count++;
 }
 
 static void load(struct program *program, size_t offset)
@@ -99,6 +101,8 @@ int agxv_filter_install(void)
 {
    struct program program = {.count = 0};
    build(&program);
+   if (program.count > MAX_STEPS)
+      return -E2BIG;
    const struct sock_fprog filter = {program.count, program.steps};
    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
       return -errno;
