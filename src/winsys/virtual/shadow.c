@@ -104,6 +104,25 @@ static bool make_tree(const char *base, const struct agx_chip *chip)
    return true;
 }
 
+/* As far as it was made. */
+static void remove_tree(const char *base)
+{
+   char path[PATH_MAX];
+   for (size_t i = 0; i < AGX_COUNT(files); i++) {
+      snprintf(path, sizeof(path), "%s/%s", base, files[i].path);
+      unlink(path);
+   }
+   for (size_t i = 0; i < AGX_COUNT(links); i++) {
+      snprintf(path, sizeof(path), "%s/%s", base, links[i].path);
+      unlink(path);
+   }
+   for (size_t i = AGX_COUNT(folders); i-- > 0;) {
+      snprintf(path, sizeof(path), "%s/%s", base, folders[i]);
+      rmdir(path);
+   }
+   rmdir(base);
+}
+
 /* Below a folder that only this user can write. */
 static bool make_private(const char *path)
 {
@@ -126,11 +145,11 @@ static bool make_root(const char *parent, const struct agx_chip *chip)
    if (stat(node, &node_info) == 0)
       return true;
    snprintf(fresh, sizeof(fresh), "%s/new-%d", base, (int)getpid());
-   if (mkdir(fresh, 0755) || !make_tree(fresh, chip))
+   if (mkdir(fresh, 0755))
       return false;
    /* Another process may have been first: then its tree is as good. */
-   if (rename(fresh, root) && errno != EEXIST && errno != ENOTEMPTY)
-      return false;
+   if (!make_tree(fresh, chip) || rename(fresh, root))
+      remove_tree(fresh);
    return stat(node, &node_info) == 0;
 }
 
