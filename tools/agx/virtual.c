@@ -178,7 +178,7 @@ static bool take_flag(struct options *options, const char *argument)
 }
 
 /* An option with a value, NULL when it is missing: an exit code, or -1 when it is good. */
-static int take_value(struct options *options, const char *name, const char *value)
+static int take_named(struct options *options, const char *name, const char *value)
 {
    const struct {
       const char *name;
@@ -207,6 +207,23 @@ static int take_value(struct options *options, const char *name, const char *val
    if (!value)
       return agx_tool_usage("virtual", "%s: not an option, or its value is missing", name);
    return agx_tool_usage("virtual", "%s: there is no such option", name);
+}
+
+/* --name value, or --name=value; *at stands on the last word of it then. */
+static int take_value(struct options *options, int argc, char **argv, int *at)
+{
+   const char *argument = argv[*at], *equals = strchr(argument, '=');
+   char name[32];
+   if (equals) {
+      size_t length = (size_t)(equals - argument);
+      if (length >= sizeof(name))
+         return agx_tool_usage("virtual", "%s: there is no such option", argument);
+      snprintf(name, sizeof(name), "%.*s", (int)length, argument);
+      return take_named(options, name, equals[1] ? equals + 1 : NULL);
+   }
+   const char *value = *at + 1 < argc && !is_option("--", argv[*at + 1]) ? argv[*at + 1] : NULL;
+   *at += 1;
+   return take_named(options, argument, value);
 }
 
 /* What no option can be sure of alone: an exit code, or -1 when all is well. */
@@ -256,10 +273,8 @@ int agx_cmd_virtual(int argc, char **argv)
       }
       if (take_flag(&options, argv[at]))
          continue;
-      const char *value = at + 1 < argc && !is_option("--", argv[at + 1]) ? argv[at + 1] : NULL;
-      if ((exit_code = take_value(&options, argv[at], value)) >= 0)
+      if ((exit_code = take_value(&options, argc, argv, &at)) >= 0)
          return exit_code;
-      at++;
    }
    if ((exit_code = check_options(&options)) >= 0)
       return exit_code;
