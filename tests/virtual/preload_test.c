@@ -5,10 +5,14 @@
  * library of a process, before any that LD_PRELOAD names.
  */
 #include <dlfcn.h>
+#include <errno.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,6 +142,41 @@ static void what_cant_be_served_is_refused(void **state)
    assert_non_null(strstr(output, "a statically linked program needs"));
 }
 
+/* As containers do: from now on the system call is not permitted. */
+static bool forbid(unsigned number)
+{
+   struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+   };
+   const struct sock_fprog filter = {sizeof(steps) / sizeof(steps[0]), steps};
+   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+static void who_is_not_let_in_says_so(void **state)
+{
+   static const unsigned numbers[] = {SYS_pidfd_getfd, SYS_process_vm_readv};
+   char output[4096];
+   if (SANITIZED || !has_seccomp() || !*getenv("AGX_TEST_STATIC_CLIENT"))
+      skip();
+   for (size_t i = 0; i < 2; i++) {
+      int status;
+      pid_t child = fork();
+      if (child == 0) {
+         if (!forbid(numbers[i]))
+            _exit(2);
+         run_tool("", "", getenv("AGX_TEST_STATIC_CLIENT"), output, sizeof(output));
+         const char *words = strstr(output, "can't be reached (Operation not permitted)");
+         fprintf(stderr, "%s", words ? "" : output);
+         _exit(!words || strstr(words + 1, "can't be reached") || strstr(output, "fine"));
+      }
+      assert_true(waitpid(child, &status, 0) == child && status == 0);
+   }
+}
+
 /* A program may use agxhal itself: its own functions must not be taken over. */
 static void only_the_c_librarys_names_are_shown(void **state)
 {
@@ -159,6 +198,7 @@ int main(void)
       cmocka_unit_test(a_static_child_is_served),
       cmocka_unit_test(system_calls_of_its_own_are_served),
       cmocka_unit_test(what_cant_be_served_is_refused),
+      cmocka_unit_test(who_is_not_let_in_says_so),
       cmocka_unit_test(only_the_c_librarys_names_are_shown),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,7 @@
 
 #include "base/status.h"
 #include "base/util.h"
+#include "winsys/virtual/user.h"
 
 #define REAP_MS 250 /* between looks for files whose last descriptor went */
 #define LOOK_MS 4   /* between looks for signals, while there are waits */
@@ -40,10 +41,12 @@ static int transfer(const struct agxv_call *call, bool write, void *own, uint64_
       return -ESRCH;
    ssize_t done = write ? process_vm_writev(call->pid, &local, 1, &remote, 1, 0)
                         : process_vm_readv(call->pid, &local, 1, &remote, 1, 0);
-   int error = done < 0 && errno == EPERM ? -EPERM : -EFAULT;
+   int error = done < 0 ? errno : EFAULT;
    if (!write && !agxv_call_is_there(call))
       return -ESRCH;
-   return done == (ssize_t)size ? 0 : error;
+   if (done == (ssize_t)size)
+      return 0;
+   return error == EPERM || error == ENOSYS ? agxv_user_refused(error) : -EFAULT;
 }
 
 int agxv_call_read(const struct agxv_call *call, void *to, uint64_t from, uint64_t size)
@@ -81,6 +84,8 @@ int agxv_call_take_fd(const struct agxv_call *call, int fd)
    int taken = is_there ? (int)syscall(SYS_pidfd_getfd, process, fd, 0) : -1;
    int error = is_there ? errno : ESRCH;
    close(process);
+   if (taken < 0 && (error == EPERM || error == ENOSYS))
+      return agxv_user_refused(error);
    return taken < 0 ? -error : taken;
 }
 

@@ -68,7 +68,8 @@ bool agxv_waits_look(struct agxv_supervisor *supervisor);
  * thread then, and of no other that got the number since; ask before anything takes effect. */
 bool agxv_call_is_there(const struct agxv_call *call);
 
-/* The program's memory and descriptors. 0 or a negative errno; -ESRCH: it is gone. */
+/* The program's memory and descriptors. 0 or a negative errno; -ESRCH: it is gone, -EACCES: we
+ * are not let in, which was said. */
 int agxv_call_read(const struct agxv_call *call, void *to, uint64_t from, uint64_t size);
 int agxv_call_write(const struct agxv_call *call, uint64_t to, const void *from, uint64_t size);
 /* A copy of the program's descriptor, or a negative errno. */

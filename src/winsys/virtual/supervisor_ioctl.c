@@ -87,6 +87,8 @@ static int execute_passing(const struct agxv_call *call, struct agx_virtual_file
    memcpy(&theirs, copy + passing->offset, sizeof(theirs));
    if (passing->way == TAKES) {
       ours = agxv_call_take_fd(call, theirs);
+      if (ours == -EACCES)
+         return ours;
       ours = ours < 0 ? -1 : ours;
       memcpy(copy + passing->offset, &ours, sizeof(ours));
    }
@@ -144,10 +146,12 @@ static int64_t execute_fd(const struct agxv_call *call, int fd)
 int64_t agxv_call_ioctl(const struct agxv_call *call)
 {
    int fd = agxv_call_take_fd(call, (int)call->arguments[0]);
+   bool is_core = AGX_UAPI_LETTER(request_of(call)) == 'd';
+   if (fd == -EACCES && (is_core || request_of(call) == SYNC_IOC_FILE_INFO))
+      return fd;
    if (fd < 0)
       return AGXV_CALL_GOES_ON;
-   int64_t result =
-      AGX_UAPI_LETTER(request_of(call)) == 'd' ? execute_core(call, fd) : execute_fd(call, fd);
+   int64_t result = is_core ? execute_core(call, fd) : execute_fd(call, fd);
    close(fd);
    return result;
 }

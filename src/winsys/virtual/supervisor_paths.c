@@ -64,29 +64,31 @@ static const struct row *find_row(int number)
    return NULL;
 }
 
-/* The text at an address; false when there is none, or no end of it. */
-static bool read_text(const struct agxv_call *call, uint64_t from, char *to, size_t capacity)
+/* The text at an address: 0, or a negative errno when there is none, or no end of it. */
+static int read_text(const struct agxv_call *call, uint64_t from, char *to, size_t capacity)
 {
    size_t length = 0;
    while (length < capacity) {
       /* Not across a page, of which the next may be missing; 4 KiB is right for all. */
       size_t part = AGX_MIN(capacity - length, 4096 - (size_t)((from + length) % 4096));
-      if (agxv_call_read(call, to + length, from + length, part))
-         return false;
+      int error = agxv_call_read(call, to + length, from + length, part);
+      if (error)
+         return error;
       if (memchr(to + length, 0, part))
-         return true;
+         return 0;
       length += part;
    }
-   return false;
+   return -ENAMETOOLONG;
 }
 
-/* The path that a call means, absolute; false when it can't be told. */
-static bool read_path(const struct agxv_call *call, const struct row *row, char out[PATH_MAX])
+/* The path that a call means, absolute: 0, or a negative errno when it can't be told. */
+static int read_path(const struct agxv_call *call, const struct row *row, char out[PATH_MAX])
 {
    char text[PATH_MAX], link[64], base[PATH_MAX] = "";
    int folder = row->folder < 0 ? AT_FDCWD : (int)call->arguments[row->folder];
-   if (!read_text(call, call->arguments[row->path], text, sizeof(text)) || !text[0])
-      return false;
+   int error = read_text(call, call->arguments[row->path], text, sizeof(text));
+   if (error || !text[0])
+      return error ? error : -ENOENT;
    if (text[0] != '/') {
       if (folder == AT_FDCWD)
          snprintf(link, sizeof(link), "/proc/%d/cwd", call->pid);
@@ -94,10 +96,10 @@ static bool read_path(const struct agxv_call *call, const struct row *row, char 
          snprintf(link, sizeof(link), "/proc/%d/fd/%d", call->pid, folder);
       ssize_t length = readlink(link, base, sizeof(base) - 1);
       if (length <= 0 || base[0] != '/' || !agxv_call_is_there(call))
-         return false;
+         return -ENOENT;
    }
    int length = snprintf(out, PATH_MAX, "%s%s%s", base, base[0] ? "/" : "", text);
-   return length > 0 && length < PATH_MAX;
+   return length > 0 && length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 static bool is_node(const struct agxv_call *call, const struct stat *info)
@@ -260,10 +262,11 @@ int64_t agxv_call_on_path(const struct agxv_call *call, bool *out_known)
    if (row->operation == STAT_FD ||
        (is_looked_at && (int)call->arguments[row->flags] & AT_EMPTY_PATH &&
         (!call->arguments[row->path] ||
-         (read_text(call, call->arguments[row->path], path, sizeof(path)) && !path[0]))))
+         (!read_text(call, call->arguments[row->path], path, sizeof(path)) && !path[0]))))
       return on_fd(call, row);
-   if (!read_path(call, row, path))
-      return AGXV_CALL_GOES_ON;
+   int error = read_path(call, row, path);
+   if (error) /* not let in: it might be the machine's own device */
+      return error == -EACCES ? error : AGXV_CALL_GOES_ON;
    if (row->operation == READLINK && strncmp(path, "/proc/self/fd/", 14) == 0)
       return on_proc(call, row, path);
    const char *led = agxv_shadow_at(AT_FDCWD, path, buffer);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -36,6 +37,18 @@ void agx_virtual_set_caller(int32_t pid, bool (*is_there)(const void *argument),
 static bool is_gone(void)
 {
    return caller && caller_is_there && !caller_is_there(caller_argument);
+}
+
+int agxv_user_refused(int error)
+{
+   static _Atomic bool said;
+   if (!atomic_exchange(&said, true))
+      fprintf(stderr,
+              "agx virtual: a program's memory or descriptors can't be reached (%s), so that it "
+              "can't be served: process_vm_readv and pidfd_getfd must be permitted (Yama's "
+              "ptrace_scope below 2, no such filter of a container)\n",
+              strerror(error));
+   return -EACCES;
 }
 
 /* Whether the range lies in pages that were fine before; short ranges only. */
@@ -77,6 +90,8 @@ static int transfer(bool write, void *own, uint64_t other, size_t size)
       atomic_store(&unchecked, 1);
       return -ENOSYS;
    }
+   if (done < 0 && is_missing(errno) && !is_gone())
+      (void)agxv_user_refused(errno);
    return -EFAULT;
 }
 
