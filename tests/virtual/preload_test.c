@@ -124,6 +124,22 @@ static void a_static_child_is_served(void **state)
    assert_non_null(strstr(output, "errno == EOPNOTSUPP")); /* it can share buffers */
 }
 
+/* The inner one has a device of its own. */
+static void one_runs_inside_another(void **state)
+{
+   char output[4096], arguments[1024];
+   if (SANITIZED || !has_seccomp() || !*getenv("AGX_TEST_STATIC_CLIENT"))
+      skip();
+   snprintf(arguments, sizeof(arguments), "-- '%s' virtual", getenv("AGX_TEST_TOOL"));
+   int code = run_tool("", arguments, getenv("AGX_TEST_STATIC_CLIENT"), output, sizeof(output));
+   assert_string_equal(output, REFUSES_PRIME "fine\n");
+   assert_int_equal(code, 0);
+   snprintf(arguments, sizeof(arguments), "--seccomp -- '%s' virtual --seccomp",
+            getenv("AGX_TEST_TOOL"));
+   assert_int_equal(run_tool("", arguments, "true", output, sizeof(output)), 126);
+   assert_non_null(strstr(output, "another agx virtual serves these programs already"));
+}
+
 /* A program that can't be served must not see the machine's own nodes. */
 static void what_cant_be_served_is_refused(void **state)
 {
@@ -197,6 +213,7 @@ int main(void)
       cmocka_unit_test(a_static_program_is_served),
       cmocka_unit_test(a_static_child_is_served),
       cmocka_unit_test(system_calls_of_its_own_are_served),
+      cmocka_unit_test(one_runs_inside_another),
       cmocka_unit_test(what_cant_be_served_is_refused),
       cmocka_unit_test(who_is_not_let_in_says_so),
       cmocka_unit_test(only_the_c_librarys_names_are_shown),

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/status.h"
 #include "base/util.h"
+#include "winsys/virtual/executable.h"
 #include "winsys/virtual/shadow.h"
 #include "winsys/virtual/supervisor.h"
 
@@ -89,12 +92,23 @@ static int receive_listener(int socket)
    return listener;
 }
 
+/* Past the preload library of an agx virtual around us, which would have it served once more. */
+static void execute_bare(const struct agx_virtual_run *run)
+{
+   char path[PATH_MAX];
+   (void)agxv_executable_find(run->file, path, sizeof(path), NULL, 0);
+   syscall(SYS_execve, path, run->command, environ);
+}
+
 /* In the child: with the signal mask of before, and the filter where there is a socket. */
 _Noreturn static void start(const struct agx_virtual_run *run, const sigset_t *mask, int socket)
 {
    int listener = socket >= 0 ? agxv_filter_install() : 0;
    if (listener < 0)
-      fprintf(stderr, "agx virtual: seccomp: %s\n", strerror(-listener));
+      fprintf(stderr, "agx virtual: seccomp: %s%s\n", strerror(-listener),
+              listener == -EBUSY ? ": another agx virtual serves these programs already; one "
+                                   "can't run inside of it"
+                                 : "");
    if (listener < 0 || (socket >= 0 && !send_listener(socket, listener)))
       _exit(AGX_EXIT_NO_START);
    if (socket >= 0) {
@@ -105,7 +119,10 @@ _Noreturn static void start(const struct agx_virtual_run *run, const sigset_t *m
    if (run->attach)
       prctl(PR_SET_PDEATHSIG, SIGKILL); /* who can't be served any more */
    sigprocmask(SIG_SETMASK, mask, NULL);
-   execvp(run->file, run->command);
+   if (socket >= 0)
+      execute_bare(run);
+   if (socket < 0 || errno == ENOEXEC)
+      execvp(run->file, run->command);
    int error = errno;
    fprintf(stderr, "agx virtual: %s: %s\n", run->file, strerror(error));
    _exit(error == ENOENT ? AGX_EXIT_NO_COMMAND : AGX_EXIT_NO_START);
