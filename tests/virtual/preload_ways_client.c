@@ -25,6 +25,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -91,6 +92,28 @@ static void odd_paths(void)
    CHECK((stream = freopen(NODE, "r+", stream)) && create_syncobj(fileno(stream)) == 1);
    fclose(stream);
    close(bare), close(again), close(fd), close(folder);
+}
+
+/* To users a folder of devices is read-only. */
+static void nothing_new(void)
+{
+   struct statvfs system;
+   CHECK(open("/dev/dri/new", O_WRONLY | O_CREAT, 0600) == -1 && errno == EACCES);
+   CHECK(creat("/dev/dri/new", 0600) == -1 && errno == EACCES);
+   CHECK(!fopen("/dev/dri/new", "we") && errno == EACCES);
+   CHECK(!fopen("/dev/dri/new", "r+") && errno == ENOENT);
+   CHECK(open("/dev/dri", O_RDWR | O_TMPFILE, 0600) == -1);
+   int folder = open("/dev/dri", O_RDONLY | O_DIRECTORY);
+   CHECK(openat(folder, "new", O_WRONLY | O_CREAT, 0600) == -1 && errno == EACCES);
+   CHECK(syscall(SYS_openat, folder, "new", O_WRONLY | O_CREAT, 0600) == -1 && errno == EACCES);
+   CHECK(faccessat(folder, "new", F_OK, 0) == -1 && errno == ENOENT);
+   CHECK(open(NODE, O_RDWR | O_CREAT | O_EXCL, 0600) == -1 && errno == EEXIST);
+   CHECK(open("/dev/char/226:128", O_RDWR | O_CREAT | O_EXCL, 0600) == -1 && errno == EEXIST);
+   CHECK(open("/sys/class/drm/renderD128/dev", O_WRONLY | O_TRUNC) == -1 && errno == EACCES);
+   CHECK(close(open(NODE, O_RDWR | O_CREAT | O_TRUNC, 0600)) == 0);
+   CHECK(close(open("/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0600)) == 0);
+   CHECK(statvfs(NODE, &system) == 0 && statvfs("/dev/dri/new", &system) == -1);
+   close(folder);
 }
 
 static unsigned seen;
@@ -353,6 +376,7 @@ int main(int argc, char **argv)
    system_calls();
    waiting();
    polling_many();
+   nothing_new();
    executed();
    shared_by_programs();
    by_threads();

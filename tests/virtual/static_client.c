@@ -21,6 +21,8 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,6 +55,15 @@ static void look(void)
    CHECK(lstat("/dev//dri/./renderD128", &by_path) == 0 && S_ISCHR(by_path.st_mode));
    CHECK(access("/dev/dri/card0", F_OK) == -1 && errno == ENOENT);
    CHECK(access("/dev/null", R_OK) == 0 && open("/dev/dri/renderD129", O_RDWR) == -1);
+   CHECK(open("/dev/dri/new", O_RDWR | O_CREAT, 0600) == -1 && errno == EACCES);
+   CHECK(access("/dev/dri/new", F_OK) == -1 && errno == ENOENT);
+   CHECK(open(NODE, O_RDWR | O_CREAT | O_EXCL, 0600) == -1 && errno == EEXIST);
+   CHECK(open("/sys/class/drm/renderD128/dev", O_WRONLY | O_TRUNC) == -1 && errno == EACCES);
+   CHECK(close(open(NODE, O_RDWR | O_CREAT | O_TRUNC, 0600)) == 0);
+   struct statfs system;
+   CHECK(statfs(NODE, &system) == 0 && statfs("/dev/dri/new", &system) == -1 && errno == ENOENT);
+   CHECK(getxattr(NODE, "user.none", NULL, 0) == -1 && errno != ENOENT);
+   CHECK(listxattr("/dev/dri", NULL, 0) >= 0 || errno != ENOENT);
    DIR *folder = opendir("/dev/dri");
    CHECK(folder);
    unsigned entries = 0;

@@ -13,8 +13,10 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "winsys/virtual/preload.h"
@@ -32,6 +34,34 @@ int __lxstat64(int version, const char *path, struct stat64 *info);
 int __fxstat(int version, int fd, struct stat *info);
 int __fxstat64(int version, int fd, struct stat64 *info);
 
+/* 0, or a negative errno where the device's folders take nothing new. */
+static int open_error(int folder, const char *path, int flags)
+{
+   if (agxv_is_inside())
+      return 0;
+   agxv_enter();
+   int error = agxv_shadow_open_error(folder, path, flags);
+   agxv_leave();
+   return error;
+}
+
+/* As fopen takes it; "c", "e", "m" and the like don't matter. */
+static int flags_of(const char *mode)
+{
+   int flags = strchr(mode, '+') ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;
+   flags |= mode[0] == 'w' ? O_CREAT | O_TRUNC : mode[0] == 'a' ? O_CREAT : 0;
+   return flags | (mode[0] != 'r' && strchr(mode, 'x') ? O_EXCL : 0);
+}
+
+#define REFUSED_OPEN(folder, path, flags, failure)                                                 \
+   do {                                                                                            \
+      int refused = open_error(folder, path, flags);                                               \
+      if (refused) {                                                                               \
+         errno = -refused;                                                                         \
+         return failure;                                                                           \
+      }                                                                                            \
+   } while (0)
+
 static mode_t mode_argument(int flags, va_list arguments)
 {
    bool creates = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
@@ -47,6 +77,7 @@ static mode_t mode_argument(int flags, va_list arguments)
       va_start(arguments, flags);                                                                  \
       mode_t mode = mode_argument(flags, arguments);                                               \
       va_end(arguments);                                                                           \
+      REFUSED_OPEN(AT_FDCWD, path, flags, -1);                                                     \
       return agxv_adopt(next_##name(shadowed, flags, mode));                                       \
    }
 OPEN(open)
@@ -61,6 +92,7 @@ OPEN(open64)
       va_start(arguments, flags);                                                                  \
       mode_t mode = mode_argument(flags, arguments);                                               \
       va_end(arguments);                                                                           \
+      REFUSED_OPEN(folder, path, flags, -1);                                                       \
       return agxv_adopt(next_##name(folder, shadowed, flags, mode));                               \
    }
 OPENAT(openat)
@@ -71,6 +103,7 @@ OPENAT(openat64)
    {                                                                                               \
       AGXV_NEXT(name);                                                                             \
       AGXV_SHADOWED(path);                                                                         \
+      REFUSED_OPEN(AT_FDCWD, path, flags, -1);                                                     \
       return agxv_adopt(next_##name(shadowed, flags));                                             \
    }
 OPEN_CHECKED(__open_2)
@@ -81,10 +114,22 @@ OPEN_CHECKED(__open64_2)
    {                                                                                               \
       AGXV_NEXT(name);                                                                             \
       AGXV_SHADOWED_AT(folder, path);                                                              \
+      REFUSED_OPEN(folder, path, flags, -1);                                                       \
       return agxv_adopt(next_##name(folder, shadowed, flags));                                     \
    }
 OPENAT_CHECKED(__openat_2)
 OPENAT_CHECKED(__openat64_2)
+
+#define CREAT(name)                                                                                \
+   AGXV_EXPORT int name(const char *path, mode_t mode)                                             \
+   {                                                                                               \
+      AGXV_NEXT(name);                                                                             \
+      AGXV_SHADOWED(path);                                                                         \
+      REFUSED_OPEN(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, -1);                              \
+      return agxv_adopt(next_##name(shadowed, mode));                                              \
+   }
+CREAT(creat)
+CREAT(creat64)
 
 /* What the file of the tree, or the memory file behind a descriptor, is shown as; struct
  * stat and struct stat64 have the same members. Pipes are anonymous inodes. */
@@ -220,6 +265,7 @@ AGXV_EXPORT int faccessat(int folder, const char *path, int mode, int flags)
    {                                                                                               \
       AGXV_NEXT(name);                                                                             \
       AGXV_SHADOWED(path);                                                                         \
+      REFUSED_OPEN(AT_FDCWD, path, flags_of(mode), NULL);                                          \
       return next_##name(shadowed, mode);                                                          \
    }
 FOPEN(fopen)
@@ -287,6 +333,19 @@ XATTR(lgetxattr)
 
 XATTRS(listxattr)
 XATTRS(llistxattr)
+
+#define STATFS(name, type)                                                                         \
+   AGXV_EXPORT int name(const char *restrict path, struct type *restrict info)                     \
+   {                                                                                               \
+      AGXV_NEXT(name);                                                                             \
+      AGXV_SHADOWED(path);                                                                         \
+      return next_##name(shadowed, info);                                                          \
+   }
+
+STATFS(statfs, statfs)
+STATFS(statfs64, statfs64)
+STATFS(statvfs, statvfs)
+STATFS(statvfs64, statvfs64)
 
 AGXV_EXPORT int inotify_add_watch(int fd, const char *path, uint32_t mask)
 {

@@ -261,6 +261,36 @@ bool agxv_shadow_strip(char *path)
    return true;
 }
 
+int agxv_shadow_open_error(int folder, const char *path, int flags)
+{
+   char absolute[PATH_MAX], real[PATH_MAX];
+   struct stat info;
+   bool is_new = (flags & O_TMPFILE) == O_TMPFILE, writes = (flags & O_ACCMODE) != O_RDONLY;
+   if (!root_length || !path || !path[0] || flags & O_PATH ||
+       !(writes || flags & (O_CREAT | O_TRUNC)))
+      return 0;
+   int before = errno;
+   bool is_known = make_absolute(folder, path, absolute);
+   if (is_known)
+      agxv_shadow_strip(absolute);
+   errno = before;
+   if (!is_known || !is_shown(absolute) ||
+       snprintf(real, sizeof(real), "%s%s", root, absolute) >= PATH_MAX)
+      return 0;
+   bool is_there = lstat(real, &info) == 0;
+   if (is_there && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) && !is_new) {
+      errno = before;
+      return -EEXIST;
+   }
+   is_there = is_there && stat(real, &info) == 0;
+   errno = before;
+   if (!is_there)
+      return flags & O_CREAT ? -EACCES : 0;
+   if (is_new)
+      return -EACCES;
+   return S_ISREG(info.st_mode) && !agxv_shadow_is_node(info.st_dev, info.st_ino) ? -EACCES : 0;
+}
+
 bool agxv_shadow_is_node(dev_t device, ino_t inode)
 {
    return root_length && node_info.st_ino == inode && node_info.st_dev == device;

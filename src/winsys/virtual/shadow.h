@@ -25,6 +25,10 @@ bool agxv_shadow_init(const struct agx_chip *chip);
 const char *agxv_shadow_at(int folder, const char *path, char buffer[PATH_MAX]);
 /* Undoes it for a path that the C library resolved, in place; false where it is another. */
 bool agxv_shadow_strip(char *path);
+/* What opening a path of the machine or of the tree with these flags gives where the tree must
+ * not take it: to users a device folder is read-only. 0: it may be opened, or is none of ours; else
+ * a negative errno. Inside only. */
+int agxv_shadow_open_error(int folder, const char *path, int flags);
 /* Whether the file is what stands for the node. */
 bool agxv_shadow_is_node(dev_t device, ino_t inode);
 void agxv_shadow_node_identity(dev_t *out_device, ino_t *out_inode);

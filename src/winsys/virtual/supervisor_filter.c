@@ -28,10 +28,11 @@
 
 static const unsigned stopped[] = {
 #ifdef SYS_open /* aarch64 has none of the older ones */
-   SYS_open,       SYS_creat,      SYS_stat,       SYS_lstat, SYS_access, SYS_readlink,
+   SYS_open,       SYS_creat,      SYS_stat,       SYS_lstat,  SYS_access,   SYS_readlink,
 #endif
-   SYS_openat,     SYS_openat2,    SYS_newfstatat, SYS_statx, SYS_fstat,  SYS_faccessat,
-   SYS_faccessat2, SYS_readlinkat, SYS_chdir,
+   SYS_openat,     SYS_openat2,    SYS_newfstatat, SYS_statx,  SYS_fstat,    SYS_faccessat,
+   SYS_faccessat2, SYS_readlinkat, SYS_chdir,      SYS_statfs, SYS_getxattr, SYS_lgetxattr,
+   SYS_listxattr,  SYS_llistxattr,
 };
 
 /* They would reach descriptors past the filter. */

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -35,6 +36,9 @@ enum operation {
    ACCESS,
    READLINK,
    CHDIR,
+   STATFS,
+   GET_ATTRIBUTE,
+   LIST_ATTRIBUTES,
 };
 
 /* Where the arguments of a call lie; -1: it has none. */
@@ -45,15 +49,27 @@ static const struct row {
    int8_t flags;
 } rows[] = {
 #ifdef SYS_open
-   {SYS_open, OPEN, -1, 0, 1, 1},         {SYS_creat, CREATE, -1, 0, 1, -1},
-   {SYS_stat, STAT, -1, 0, 1, -1},        {SYS_lstat, STAT_LINK, -1, 0, 1, -1},
-   {SYS_access, ACCESS, -1, 0, 1, -1},    {SYS_readlink, READLINK, -1, 0, 1, -1},
+   {SYS_open, OPEN, -1, 0, 1, 1},
+   {SYS_creat, CREATE, -1, 0, 1, -1},
+   {SYS_stat, STAT, -1, 0, 1, -1},
+   {SYS_lstat, STAT_LINK, -1, 0, 1, -1},
+   {SYS_access, ACCESS, -1, 0, 1, -1},
+   {SYS_readlink, READLINK, -1, 0, 1, -1},
 #endif
-   {SYS_openat, OPEN, 0, 1, 2, 2},        {SYS_openat2, OPEN_HOW, 0, 1, 2, -1},
-   {SYS_newfstatat, STAT_AT, 0, 1, 2, 3}, {SYS_fstat, STAT_FD, 0, -1, 1, -1},
-   {SYS_statx, STATX, 0, 1, 4, 2},        {SYS_faccessat, ACCESS, 0, 1, 2, -1},
-   {SYS_faccessat2, ACCESS, 0, 1, 2, 3},  {SYS_readlinkat, READLINK, 0, 1, 2, -1},
+   {SYS_openat, OPEN, 0, 1, 2, 2},
+   {SYS_openat2, OPEN_HOW, 0, 1, 2, -1},
+   {SYS_newfstatat, STAT_AT, 0, 1, 2, 3},
+   {SYS_fstat, STAT_FD, 0, -1, 1, -1},
+   {SYS_statx, STATX, 0, 1, 4, 2},
+   {SYS_faccessat, ACCESS, 0, 1, 2, -1},
+   {SYS_faccessat2, ACCESS, 0, 1, 2, 3},
+   {SYS_readlinkat, READLINK, 0, 1, 2, -1},
    {SYS_chdir, CHDIR, -1, 0, 1, -1},
+   {SYS_statfs, STATFS, -1, 0, 1, -1},
+   {SYS_getxattr, GET_ATTRIBUTE, -1, 0, 1, -1},
+   {SYS_lgetxattr, GET_ATTRIBUTE, -1, 0, 1, -1},
+   {SYS_listxattr, LIST_ATTRIBUTES, -1, 0, 1, -1},
+   {SYS_llistxattr, LIST_ATTRIBUTES, -1, 0, 1, -1},
 };
 
 static const struct row *find_row(int number)
@@ -124,6 +140,9 @@ static int64_t open_path(const struct agxv_call *call, const char *path, uint64_
 {
    struct stat info;
    bool close_on_exec = flags & O_CLOEXEC;
+   int error = agxv_shadow_open_error(AT_FDCWD, path, (int)flags);
+   if (error)
+      return error;
    if (stat(path, &info) == 0 && is_node(call, &info) && !(flags & (O_PATH | O_DIRECTORY)))
       return open_node(call, close_on_exec);
    int fd = open(path, (int)(flags & ~(uint64_t)(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC);
@@ -193,6 +212,14 @@ static int64_t give_link(const struct agxv_call *call, const struct row *row, co
    return give_text(call, row, text);
 }
 
+static int64_t give_statfs(const struct agxv_call *call, const char *path)
+{
+   struct statfs it;
+   if (statfs(path, &it))
+      return -errno;
+   return agxv_call_write(call, call->arguments[1], &it, sizeof(it));
+}
+
 /* A call on a path of the tree. */
 static int64_t on_shown(const struct agxv_call *call, const struct row *row, const char *path)
 {
@@ -205,7 +232,7 @@ static int64_t on_shown(const struct agxv_call *call, const struct row *row, con
    case OPEN_HOW:
       return open_how(call, path);
    case CREATE:
-      return -EACCES;
+      return open_path(call, path, O_CREAT | O_WRONLY | O_TRUNC);
    case STAT:
    case STAT_LINK:
    case STAT_AT:
@@ -219,6 +246,12 @@ static int64_t on_shown(const struct agxv_call *call, const struct row *row, con
       return faccessat(AT_FDCWD, path, (int)arguments[row->first], flags & AT_EACCESS) ? -errno : 0;
    case READLINK:
       return give_link(call, row, path);
+   case STATFS:
+      return give_statfs(call, path);
+   case GET_ATTRIBUTE: /* nothing has any there */
+      return -ENODATA;
+   case LIST_ATTRIBUTES:
+      return stat(path, &info) ? -errno : 0;
    default: /* CHDIR: nobody can do it for another process */
       return -ENOENT;
    }
