@@ -88,7 +88,7 @@ soak: deps
 	@[ -f build-asan/build.ninja ] || meson setup build-asan $(SETUP) -Doptimization=1 \
 	   -Db_sanitize=address,undefined -Db_lundef=false
 	ninja -C build-asan -j $(JOBS) tests/virtual/virtual_soak_test
-	AGX_SOAK_REQUESTS=$(SOAK_IOCTLS) AGX_SOAK_SEED=$(SOAK_SEED) \
+	AGX_SOAK_REQUESTS=$(SOAK_IOCTLS) AGX_SOAK_SEED=$(SOAK_SEED) AGX_SOAK_CHILDREN=1 \
 	   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build-asan/tests/virtual/virtual_soak_test
 
 SOURCES = $(shell git ls-files '*.c' '*.h')
