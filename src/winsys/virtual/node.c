@@ -80,14 +80,7 @@ static void take_share(struct agx_virtual_node *node)
 }
 
 /* The child never unlocks what its parent locked, which the race checker must know. */
-#if defined(__SANITIZE_THREAD__)
-#define THREAD_CHECKED 1
-#elif defined(__has_feature)
-#define THREAD_CHECKED __has_feature(thread_sanitizer)
-#else
-#define THREAD_CHECKED 0
-#endif
-#if THREAD_CHECKED
+#if AGXV_THREAD_CHECKED
 #include <sanitizer/tsan_interface.h>
 static void forget_lock(pthread_mutex_t *lock)
 {

@@ -187,9 +187,11 @@ void agxv_segment_detach(struct agx_virtual_node *node)
  * between, neither the C library nor the kernel wakes the next one. */
 #define LOCK_RETRY_NS 50000000
 
-void agxv_lock(struct agx_virtual_node *node)
+static int take_lock(pthread_mutex_t *lock)
 {
-   pthread_mutex_t *lock = &node->shared->lock;
+#if AGXV_THREAD_CHECKED /* which doesn't see that a wait with an end took over from the dead */
+   return pthread_mutex_lock(lock);
+#else
    int error = pthread_mutex_trylock(lock);
    while (error == EBUSY || error == ETIMEDOUT) {
       struct timespec until;
@@ -199,6 +201,14 @@ void agxv_lock(struct agx_virtual_node *node)
       until.tv_nsec %= 1000000000;
       error = pthread_mutex_timedlock(lock, &until);
    }
+   return error;
+#endif
+}
+
+void agxv_lock(struct agx_virtual_node *node)
+{
+   pthread_mutex_t *lock = &node->shared->lock;
+   int error = take_lock(lock);
    /* The state may be half changed where its holder died: every list is linked in an
     * order that leaves at worst a leak. */
    if (error == EOWNERDEAD)
