@@ -26,8 +26,7 @@ struct agxs_image_op {
    uint8_t mask;
    uint8_t format; /* of tile memory */
    uint8_t handle; /* enum agxs_handle */
-   bool is_float, is_bindless_sampler, has_shadow, has_offset, query_lod, is_sparse;
-   bool toward_zero, has_position;
+   bool is_float, has_shadow, has_offset, query_lod, is_sparse, toward_zero;
    uint8_t coord_axes, coord_elements; /* of the coordinates: x, y, z, and with layer and sample */
    uint16_t texture_state, sampler_state; /* when they are numbers */
    struct agxs_source texture, sampler;   /* when they are registers */

@@ -10,9 +10,18 @@
 #include "agx/sim/shadow.h"
 #include "base/util.h"
 
-static void read_level(const struct agxs_image_lane *lane, struct agxs_texel_position *position)
+/* Where a lane stores to; false: the group has failed. */
+static bool aim(struct agxs_image_lane *lane, unsigned index, struct agxs_lookup *lookup,
+                struct agxs_texel_position *position)
 {
+   lane->index = index;
+   *lookup = agxs_lane_lookup(lane);
+   lookup->texture = agxs_lane_texture(lane, true);
+   if (!lookup->texture)
+      return false;
+   agxs_lane_position(lane, position);
    position->level = agxs_lane_value(lane, &lane->op->lod, 0) & 0xffff;
+   return true;
 }
 
 /* A register as the texel's number; 16-bit signed integers are extended. */
@@ -34,17 +43,13 @@ bool agxs_image_write(struct agxs_group *group, const struct agxs_uop *uop)
    if (!agxs_lane_begin(&lane, group, uop))
       return false;
    AGXS_FOR_LANES (i) {
-      struct agxs_lookup lookup = agxs_lane_lookup(&lane);
+      struct agxs_lookup lookup;
       struct agxs_texel_position position;
       struct agxs_texel texel;
       if (!group->exec.lane[i])
          continue;
-      lane.index = i;
-      lookup.texture = agxs_lane_texture(&lane, true);
-      if (!lookup.texture)
+      if (!aim(&lane, i, &lookup, &position))
          return false;
-      agxs_lane_position(&lane, &position);
-      read_level(&lane, &position);
       const struct agxs_source *data = &lane.op->data;
       for (unsigned c = 0; c < 4; c++)
          set_channel(&lookup.texture->format, c, agxs_lane_value(&lane, data, c), data->bits,
@@ -228,16 +233,12 @@ bool agxs_image_write_block(struct agxs_group *group, const struct agxs_uop *uop
    if (!agxs_lane_begin(&lane, group, uop))
       return false;
    AGXS_FOR_LANES (i) {
-      struct agxs_lookup lookup = agxs_lane_lookup(&lane);
+      struct agxs_lookup lookup;
       struct agxs_texel_position position;
       if (!group->exec.lane[i])
          continue;
-      lane.index = i;
-      lookup.texture = agxs_lane_texture(&lane, true);
-      if (!lookup.texture)
+      if (!aim(&lane, i, &lookup, &position))
          return false;
-      agxs_lane_position(&lane, &position);
-      read_level(&lane, &position);
       uint32_t start = agxs_lane_value(&lane, &lane.op->data, 0) & 0xffff;
       if (!write_tile(&lane, &lookup, &position, start))
          return false;
