@@ -126,7 +126,8 @@ static uint32_t provided_uniform_B(const struct agx_program *program)
    return (uint32_t)agx_align_up(halves * 2u, 4);
 }
 
-static agx_status check_program(const struct agx_program *program)
+static agx_status check_program(const struct agx_program *program,
+                                const struct agxw_device_info *info)
 {
    uint32_t threads = program->local_size[0] * program->local_size[1] * program->local_size[2];
    if (threads > agx_occupancy_threads(program->gpr_halves))
@@ -134,8 +135,12 @@ static agx_status check_program(const struct agx_program *program)
                       "executable %s: a workgroup of %u threads with %u register halves each does "
                       "not fit on a core",
                       program->name, threads, program->gpr_halves);
-   if (program->scratch_B)
-      return AGX_FAIL(AGX_UNIMPLEMENTED, "executable %s: needs %u bytes of scratch memory",
+   /* Hardware gets scratch memory from a helper program whose protocol is not known well
+    * enough; the virtual device gives it by itself [U]. */
+   if (program->scratch_B && !info->is_virtual)
+      return AGX_FAIL(AGX_UNIMPLEMENTED,
+                      "executable %s: needs %u bytes of scratch memory for each thread, which only "
+                      "the virtual device has yet",
                       program->name, program->scratch_B);
    return AGX_OK;
 }
@@ -154,7 +159,7 @@ agx_status agx_executable_create(struct agx_device *device, const struct agx_exe
    executable->device = device;
    agx_status status = load_program(device, &read, &executable->program);
    if (status == AGX_OK)
-      status = check_program(executable->program);
+      status = check_program(executable->program, agxw_device_info(device->winsys));
    if (status == AGX_OK)
       status = upload(executable);
    if (status == AGX_OK)

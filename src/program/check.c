@@ -31,7 +31,7 @@ static agx_status check_limits(const struct agx_program *program)
       {"preamble_gpr_halves", program->preamble_gpr_halves, AGX_GPR_HALVES},
       {"uniform_halves", program->uniform_halves, AGX_UNIFORM_HALVES},
       {"shared_B", program->shared_B, AGX_MAX_SHARED_BYTES},
-      {"scratch_B", program->scratch_B, 1u << 20},
+      {"scratch_B", program->scratch_B, agx_program_frame_B(AGX_PROGRAM_MAX_SCRATCH_B)},
       {"push_B", program->push_B, AGX_PROGRAM_MAX_PUSH_B},
       {"binding_count", program->binding_count, AGX_PROGRAM_MAX_BINDINGS},
       {"uniform_count", program->uniform_count, AGX_PROGRAM_MAX_UNIFORMS},

@@ -21,6 +21,7 @@ struct code {
    const uint8_t *bytes;
    uint32_t text_B, code_B;
    uint32_t gpr_halves;
+   bool has_stack;          /* the preamble has none */
    agx_bitset_word *starts; /* one bit for each two bytes */
 };
 
@@ -77,6 +78,51 @@ static agx_status check_operands(const struct code *code, const struct agx_isa_i
    return AGX_OK;
 }
 
+/* Immediate offset of a stack access in bytes, and its first byte behind; false: no access,
+ * or its offset is in a register. */
+static bool stack_bytes(const struct agx_isa_instr *instr, int64_t *out_from, int64_t *out_to)
+{
+   _Static_assert((int)AGX_ISA_STACK_LOAD_INDEX == (int)AGX_ISA_STACK_STORE_INDEX &&
+                     (int)AGX_ISA_STACK_LOAD_MASK == (int)AGX_ISA_STACK_STORE_MASK &&
+                     (int)AGX_ISA_STACK_LOAD_FORMAT == (int)AGX_ISA_STACK_STORE_FORMAT &&
+                     (int)AGX_ISA_STACK_LOAD_SHIFT == (int)AGX_ISA_STACK_STORE_SHIFT,
+                  "loads and stores have the same operands");
+   if (instr->operand[AGX_ISA_STACK_LOAD_INDEX].kind == AGX_ISA_REG)
+      return false;
+   int64_t elements =
+      32 - __builtin_clz((uint32_t)instr->operand[AGX_ISA_STACK_LOAD_MASK].value | 1u);
+   *out_from = instr->operand[AGX_ISA_STACK_LOAD_INDEX].value
+               << instr->operand[AGX_ISA_STACK_LOAD_SHIFT].value;
+   *out_to = *out_from + (elements << AGX_MIN(instr->operand[AGX_ISA_STACK_LOAD_FORMAT].value, 2));
+   return true;
+}
+
+/* A frame is taken once, by the first instruction, as large as the program declares; only
+ * then may the stack be touched. Offsets in registers are the program's affair. */
+static agx_status check_stack(const struct code *code, const struct agx_isa_instr *instr,
+                              uint32_t at)
+{
+   const struct agx_program *program = code->program;
+   uint32_t frame_B = code->has_stack ? program->scratch_B : 0;
+   bool is_adjust = instr->op == AGX_ISA_OP_STACK_ADJUST;
+   bool is_access = instr->op == AGX_ISA_OP_STACK_LOAD || instr->op == AGX_ISA_OP_STACK_STORE;
+   const struct agx_isa_operand *amount = &instr->operand[AGX_ISA_STACK_ADJUST_INDEX];
+   int64_t from = 0, to = 0;
+   if (at == 0 && frame_B &&
+       (!is_adjust || amount->kind != AGX_ISA_IMM || amount->value * 4 != (int64_t)frame_B))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "program %s: %s does not begin by taking %u bytes of scratch memory",
+                      program->name, code->what, frame_B);
+   if ((is_adjust && (at != 0 || !frame_B)) || (is_access && !frame_B))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s at 0x%x: %s without scratch memory",
+                      program->name, code->what, at, agx_isa_info(instr->op)->name);
+   if (is_access && stack_bytes(instr, &from, &to) && (from < 0 || to > frame_B))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "program %s: %s at 0x%x: scratch bytes %lld to %lld of %u", program->name,
+                      code->what, at, (long long)from, (long long)to, frame_B);
+   return AGX_OK;
+}
+
 static agx_status check_instructions(const struct code *code)
 {
    struct agx_isa_instr instr = {0};
@@ -90,6 +136,7 @@ static agx_status check_instructions(const struct code *code)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s at 0x%x: %s is not allowed",
                          code->program->name, code->what, at, agx_isa_info(instr.op)->name);
       AGX_TRY(check_operands(code, &instr, at));
+      AGX_TRY(check_stack(code, &instr, at));
       agx_bitset_set(code->starts, at / 2);
       bool ends_text = at < code->text_B && at + instr.length >= code->text_B;
       bool is_end = ends_text && at + instr.length == code->text_B;
@@ -112,7 +159,8 @@ static agx_status check_jumps(const struct code *code)
       if (!offset)
          continue;
       int64_t target = (int64_t)at + offset->value;
-      if (target < 0 || target >= code->text_B || target % 2 != 0 ||
+      bool again = target == 0 && code->has_stack && code->program->scratch_B;
+      if (again || target < 0 || target >= code->text_B || target % 2 != 0 ||
           !agx_bitset_test(code->starts, (size_t)target / 2))
          return AGX_FAIL(AGX_INVALID_ARGUMENT,
                          "program %s: %s at 0x%x: jump to %lld is not an instruction of it",
@@ -151,8 +199,8 @@ static uint32_t text_before_traps(const uint8_t *bytes, uint32_t size)
 agx_status agx_program_check_code(const struct agx_program *program,
                                   const struct agx_host_alloc *alloc)
 {
-   struct code code = {program,         "code",          program->code,
-                       program->text_B, program->code_B, program->gpr_halves};
+   struct code code = {
+      program, "code", program->code, program->text_B, program->code_B, program->gpr_halves, true};
    AGX_TRY(check_one(&code, alloc));
    if (!program->preamble_B)
       return AGX_OK;
@@ -161,6 +209,7 @@ agx_status agx_program_check_code(const struct agx_program *program,
                         program->preamble,
                         text_before_traps(program->preamble, program->preamble_B),
                         program->preamble_B,
-                        program->preamble_gpr_halves};
+                        program->preamble_gpr_halves,
+                        false};
    return check_one(&code, alloc);
 }

@@ -18,6 +18,9 @@
 #define AGX_PROGRAM_MAX_UNIFORMS 256 /* slots */
 #define AGX_PROGRAM_MAX_PUSH_B   256
 #define AGX_PROGRAM_NAME_BYTES   64
+/* Scratch memory that code may use per thread. Hardware ends at 512 KiB; with all cores
+ * full this much is 256 MiB for each of them already. */
+#define AGX_PROGRAM_MAX_SCRATCH_B (64u << 10)
 
 enum agx_binding_kind {
    AGX_BINDING_STORAGE_BUFFER = 0,
@@ -76,13 +79,21 @@ struct agx_program {
    uint32_t uniform_halves; /* halves in use, preamble results included */
    uint32_t local_size[3];
    uint32_t shared_B;  /* threadgroup memory */
-   uint32_t scratch_B; /* per thread; 0: none */
+   uint32_t scratch_B; /* the frame of each thread, agx_program_frame_B; 0: none */
    uint32_t push_B;    /* bytes of push constants the kernel reads up to */
    uint32_t binding_count, uniform_count;
    const struct agx_program_binding *bindings;
    const struct agx_program_uniform *uniforms;
    struct agx_program_stats stats;
 };
+
+/* Bytes of the frame that a thread takes for so many bytes of scratch memory: whole groups
+ * of four words, and the ten words more that both known compilers take.
+ * Source: reference/isa, 16. */
+static inline uint32_t agx_program_frame_B(uint32_t scratch_B)
+{
+   return scratch_B ? ((scratch_B + 3) / 4 + 10 + 3) / 4 * 16 : 0;
+}
 
 /* Serialises to an ELF image in memory from alloc (NULL = malloc); the caller
  * frees it with agx_host_free(alloc, image, size). */

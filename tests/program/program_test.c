@@ -135,6 +135,7 @@ static void test_fields_are_checked(void **state)
       CASE("must end", program.text_B, 14),
       CASE("where the program must end", program.text_B, 10),
       CASE("shared_B", program.shared_B, 32769),
+      CASE("scratch_B 65600", program.scratch_B, 65600),
       CASE("binding 1", bindings[1].set, 0),
       CASE("binding 0", bindings[0].kind, 7),
       CASE("uniform slot 0", uniforms[0].index, 2),
@@ -167,6 +168,8 @@ static void test_code_is_checked(void **state)
       {{"stop", "wait group=a"}, "must end in stop"},
       {{"mov d=r4 a=r0", "stop"}, "register half 9 of 8"},
       {{"mov d=r0 a=u5", "stop"}, "uniform half 11 of 10"},
+      {{"stack_adjust index=16", "stop"}, "stack_adjust without scratch memory"},
+      {{"stack_load r=r0 index=0 format=i32 mask=x group=a", "stop"}, "without scratch memory"},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct sample sample;
@@ -175,6 +178,44 @@ static void test_code_is_checked(void **state)
       make_code(&sample, cases[i].lines);
       assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
                    cases[i].text);
+   }
+}
+
+/* A frame is taken once, whole, before anything else. */
+static void test_scratch_is_checked(void **state)
+{
+   static const struct {
+      const char *lines[4], *text;
+   } cases[] = {
+      {{"mov d=r0 a=1", "stop"}, "does not begin by taking 64 bytes"},
+      {{"stack_adjust index=12", "stop"}, "does not begin by taking 64 bytes"},
+      {{"stack_adjust index=20", "stop"}, "does not begin by taking 64 bytes"},
+      {{"stack_adjust index=r0.sx", "stop"}, "does not begin by taking 64 bytes"},
+      {{"stack_adjust index=16", "stack_adjust index=16", "stop"}, "at 0x6: stack_adjust without"},
+      {{"stack_adjust index=16", "jmp_any offset=-6", "stop"}, "jump to 0"},
+      {{"stack_adjust index=16", "stack_load r=r0 index=64 format=i32 mask=x group=a", "stop"},
+       "scratch bytes 64 to 68 of 64"},
+      {{"stack_adjust index=16", "stack_store r=r0 index=-4 format=i32 mask=x group=a", "stop"},
+       "scratch bytes -4 to 0"},
+      {{"stack_adjust index=16", "stack_load r=r0..r1 index=56 format=i32 mask=zw group=a", "stop"},
+       "scratch bytes 56 to 72"},
+      {{"stack_adjust index=16", "stack_load r=r0 index=60 format=i32 mask=x group=a", "stop"},
+       NULL},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct sample sample;
+      struct agx_program *copy;
+      make_sample(&sample);
+      sample.program.scratch_B = 64;
+      make_code(&sample, cases[i].lines);
+      if (cases[i].text) {
+         assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
+                      cases[i].text);
+         continue;
+      }
+      assert_ok(agx_program_copy(&sample.program, NULL, &copy));
+      assert_int_equal(copy->scratch_B, 64);
+      agx_program_free(copy);
    }
 }
 
@@ -316,10 +357,15 @@ static void test_readelf(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_fields_are_checked),
-      cmocka_unit_test(test_code_is_checked), cmocka_unit_test(test_versions_and_names),
-      cmocka_unit_test(test_truncated),       cmocka_unit_test(test_bit_flips),
-      cmocka_unit_test(test_no_memory),       cmocka_unit_test(test_readelf),
+      cmocka_unit_test(test_round_trip),
+      cmocka_unit_test(test_fields_are_checked),
+      cmocka_unit_test(test_code_is_checked),
+      cmocka_unit_test(test_scratch_is_checked),
+      cmocka_unit_test(test_versions_and_names),
+      cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_bit_flips),
+      cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_readelf),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
