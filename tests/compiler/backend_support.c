@@ -53,6 +53,7 @@ agx_status backend_compile(struct backend *backend)
       return shader->status;
    agxc_schedule(shader);
    agxc_ra(shader);
+   agxc_insert_stack(shader);
    agxc_lower_control(shader);
    agxc_insert_waits(shader);
    agxc_hints(shader);
@@ -72,6 +73,7 @@ void backend_run(struct backend *backend, uint8_t *data, uint32_t data_B)
    group->memory = &memory;
    group->options.check = true;
    group->options.max_instructions_per_group = 1000000;
+   group->stack_words = agx_program_frame_B(backend->shader->scratch_B) / 4;
    group->halves = backend->shader->gpr_halves;
    memset(group->reg, 0xa5, sizeof(group->reg));
    for (unsigned i = 0; i < 4; i++)

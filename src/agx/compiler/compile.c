@@ -65,6 +65,7 @@ static void describe(struct compilation *c)
    program->gpr_halves = shader->gpr_halves;
    program->uniform_halves = shader->uniform_halves;
    program->shared_B = shader->shared_B;
+   program->scratch_B = agx_program_frame_B(shader->scratch_B);
    program->push_B = shader->push_B;
    program->bindings = shader->bindings;
    program->binding_count = shader->binding_count;

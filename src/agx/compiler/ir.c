@@ -382,6 +382,17 @@ void agxc_index(struct agxc_shader *shader)
 /* Source: reference/isa, section 3: memory bases reach the first 256 halves only. */
 #define BASE_HALVES 256
 
+uint32_t agxc_scratch_alloc(struct agxc_shader *shader, uint64_t bytes)
+{
+   uint32_t at = (uint32_t)agx_align_up(shader->scratch_B, 4);
+   if (bytes > AGX_PROGRAM_MAX_SCRATCH_B - at)
+      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
+                "%s: scratch memory of %llu bytes on top of %u; a thread may have %u", shader->name,
+                (unsigned long long)bytes, at, AGX_PROGRAM_MAX_SCRATCH_B);
+   shader->scratch_B = at + (uint32_t)bytes;
+   return at;
+}
+
 struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
                                   uint32_t index, uint64_t value, unsigned bits)
 {

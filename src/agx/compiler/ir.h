@@ -244,6 +244,9 @@ struct agxc_shader {
    uint32_t local_size[3];
    uint32_t shared_B;
    uint32_t push_B;
+   /* Bytes of scratch memory in use per thread; see agxc_scratch_alloc. What the code
+    * declares is agx_program_frame_B of it. */
+   uint32_t scratch_B;
    struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
    uint32_t binding_count;
 
@@ -296,6 +299,10 @@ void agxc_index(struct agxc_shader *shader);
  * run out. */
 struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
                                   uint32_t index, uint64_t value, unsigned bits);
+
+/* Takes bytes of the thread's scratch memory, aligned to 4, and gives their offset; fails
+ * the compilation beyond AGX_PROGRAM_MAX_SCRATCH_B. */
+uint32_t agxc_scratch_alloc(struct agxc_shader *shader, uint64_t bytes);
 
 /* ---- building --------------------------------------------------------- */
 

@@ -29,6 +29,8 @@ bool agxc_schedule(struct agxc_shader *shader);
 
 /* Registers: replaces values by registers, inserts copies, removes PHI, COLLECT, SPLIT and MOV. */
 bool agxc_ra(struct agxc_shader *shader);
+/* The instruction that takes the thread's scratch memory, when there is any. */
+bool agxc_insert_stack(struct agxc_shader *shader);
 /* Structured control flow to mask instructions and jumps at block ends. */
 bool agxc_lower_control(struct agxc_shader *shader);
 /* Scoreboard groups and `wait` before results of asynchronous operations are used. */

@@ -22,6 +22,7 @@ static const struct pass {
    {"opt_dce", agxc_opt_dce, AGXC_STAGE_MACHINE, 0},
    {"schedule", agxc_schedule, AGXC_STAGE_MACHINE, AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
    {"ra", agxc_ra, AGXC_STAGE_REGISTERS, 0},
+   {"insert_stack", agxc_insert_stack, AGXC_STAGE_REGISTERS, 0},
    {"lower_control", agxc_lower_control, AGXC_STAGE_REGISTERS, 0},
    {"insert_waits", agxc_insert_waits, AGXC_STAGE_REGISTERS, 0},
    {"hints", agxc_hints, AGXC_STAGE_REGISTERS, AGXC_DEBUG_NO_OPT},
