@@ -12,6 +12,7 @@ enum {
    S = AGXC_SIDE_EFFECT,
    R = AGXC_READS_MEMORY,
    T = AGXC_TERMINATOR,
+   X = AGXC_CROSS_LANE,
 };
 
 static const struct agxc_op_info infos[] = {
@@ -32,6 +33,13 @@ static const struct {
    uint16_t row;
    uint8_t flags;
 } row_flags[] = {
+   {AGX_ISA_OP_ICMP_BALLOT, X},
+   {AGX_ISA_OP_FCMP_BALLOT, X},
+   {AGX_ISA_OP_SHUFFLE, X},
+   {AGX_ISA_OP_QUAD, X},
+   {AGX_ISA_OP_SIMD, X},
+   {AGX_ISA_OP_SIMD_MATRIX_FMADD16, X},
+   {AGX_ISA_OP_SIMD_MATRIX_FMADD32, X},
    {AGX_ISA_OP_LOAD, R},
    {AGX_ISA_OP_LLOAD, R},
    {AGX_ISA_OP_STACK_LOAD, R},
@@ -56,10 +64,18 @@ static const struct {
    {AGX_ISA_OP_IF_FCMP, S | T},
 };
 
+/* Source: reference/isa, section 11: 56 to 60 and 63 follow the execution mask. */
+static bool depends_on_mask(int64_t sr)
+{
+   return (sr >= AGX_ISA_SR_ACTIVE_THREAD_INDEX_IN_QUADGROUP && sr <= 60) || sr == 63;
+}
+
 unsigned agxc_flags(const struct agxc_instr *instr)
 {
    if (!agxc_is_machine(instr))
       return infos[instr->op].flags;
+   if (agxc_is_row(instr, AGX_ISA_OP_MFSR))
+      return depends_on_mask(instr->operand[AGX_ISA_MFSR_SR].imm) ? X : 0;
    for (size_t i = 0; i < AGX_COUNT(row_flags); i++)
       if (agxc_is_row(instr, row_flags[i].row))
          return row_flags[i].flags;

@@ -104,6 +104,7 @@ enum agxc_op_flags {
    AGXC_SIDE_EFFECT = 2,
    AGXC_READS_MEMORY = 4,
    AGXC_TERMINATOR = 8,
+   AGXC_CROSS_LANE = 16, /* depends on which lanes run: never leaves its block */
 };
 
 enum agxc_access {
@@ -121,6 +122,19 @@ enum agxc_sysval {
    AGXC_SYSVAL_SUBGROUP_ID,
    AGXC_SYSVAL_COUNT,
 };
+
+/* How SHUFFLE reads its operand. */
+enum agxc_shuffle {
+   AGXC_SHUFFLE_INDEX,  /* the lane itself */
+   AGXC_SHUFFLE_XOR,    /* lane ^ operand */
+   AGXC_SHUFFLE_UP,     /* lane - operand; undefined below 0 */
+   AGXC_SHUFFLE_DOWN,   /* lane + operand; undefined above 31 */
+   AGXC_SHUFFLE_ROTATE, /* (lane - operand) & 31 */
+   AGXC_SHUFFLE_QUAD,   /* lane `operand` of the own quad */
+};
+
+/* What REDUCE and SCAN combine with: enum agx_isa_subop, and what no row has. */
+#define AGXC_COMBINE_IMUL 32
 
 enum agxc_barrier {
    AGXC_BARRIER_EXECUTION = 1,   /* threads of the workgroup wait for each other */

@@ -93,6 +93,9 @@ static void visit_instr(struct table *table, struct agxc_instr *instr)
    for (int32_t at = *bucket; at >= 0; at = table->entries[at].next) {
       if (table->entries[at].hash != hash || !same(table->entries[at].instr, instr))
          continue;
+      /* Other lanes run in another block. */
+      if ((agxc_flags(instr) & AGXC_CROSS_LANE) && table->entries[at].instr->block != instr->block)
+         continue;
       agxc_become_mov(table->shader, instr, table->entries[at].instr->operand[0]);
       table->progress = true;
       return;
