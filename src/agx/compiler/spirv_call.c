@@ -76,7 +76,7 @@ void agxc_spv_emit_entry(struct agxc_spv *s)
    if (function->returns->kind != AGXC_SPV_VOID || function->type->count != 0)
       agxc_spv_invalid(s, "entry point takes or returns something");
    s->flow = AGX_ARENA_NEW(s->arena, struct agxc_spv_flow);
-   agxc_spv_ssa_begin(s);
+   s->ssa = agxc_ssa_begin(s->shader);
    s->instance = ++s->instance_count;
    s->flow->list = &s->shader->body;
    s->b = agxc_at_end(s->shader, agxc_last_block(&s->shader->body));
@@ -85,5 +85,5 @@ void agxc_spv_emit_entry(struct agxc_spv *s)
    agxc_spv_init_privates(s);
    function->active = true;
    agxc_spv_emit_region(s, function->entry, NULL);
-   agxc_spv_ssa_finish(s);
+   agxc_ssa_finish(s->ssa);
 }

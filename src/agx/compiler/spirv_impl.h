@@ -6,7 +6,7 @@
  *
  * Values are flat: an id of type T stands for an array of T's scalars, in order.
  * What changes over time (variables, phis, flags) lives in slots, one scalar each,
- * which spirv_ssa.c turns into SSA at the end.
+ * which ssa.c turns into SSA at the end.
  *
  * Everything is read from untrusted words: ids go through the agxc_spv_*_of functions, which
  * check them, and every failure leaves through agxc_spv_invalid or agxc_spv_missing.
@@ -17,6 +17,7 @@
 #include <spirv/unified1/spirv.h>
 
 #include "agx/compiler/ir.h"
+#include "agx/compiler/ssa.h"
 
 #define AGXC_SPV_MAX_IDS        (1u << 20)
 #define AGXC_SPV_MAX_TYPE_DEPTH 32
@@ -214,7 +215,7 @@ struct agxc_spv {
    struct agxc_builder b;
    struct agxc_spv_region *region;
    struct agxc_spv_flow *flow;
-   struct agxc_spv_ssa *ssa;
+   struct agxc_ssa *ssa;
    uint32_t instance, instance_count, call_depth, emitted, scan_mark;
 };
 
@@ -328,18 +329,29 @@ uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer 
                               uint32_t access);
 void agxc_spv_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t semantics, uint32_t with);
 
-/* ---- spirv_ssa.c ------------------------------------------------------- */
+/* ---- slots (ssa.h) ----------------------------------------------------- */
 
-void agxc_spv_ssa_begin(struct agxc_spv *s);
-/* count new slots of those bits (NULL: all 32); returns the first. */
-uint32_t agxc_spv_slots_new(struct agxc_spv *s, uint32_t count, const uint8_t *bits);
-struct agxc_ref agxc_spv_slot_read(struct agxc_spv *s, uint32_t slot);
-void agxc_spv_slot_write(struct agxc_spv *s, uint32_t slot, struct agxc_ref value);
+static inline uint32_t agxc_spv_slots_new(struct agxc_spv *s, uint32_t count, const uint8_t *bits)
+{
+   return agxc_slots_new(s->ssa, count, bits);
+}
+
+static inline struct agxc_ref agxc_spv_slot_read(struct agxc_spv *s, uint32_t slot)
+{
+   return agxc_slot_read(s->ssa, s->b.block, slot);
+}
+
+static inline void agxc_spv_slot_write(struct agxc_spv *s, uint32_t slot, struct agxc_ref value)
+{
+   agxc_slot_write(s->ssa, s->b.block, slot, value);
+}
+
 /* As if block had ended with that write; for values, which are written once. */
-void agxc_spv_slot_write_at(struct agxc_spv *s, struct agxc_block *block, uint32_t slot,
-                            struct agxc_ref value);
-/* Replaces reads by values and phis. */
-void agxc_spv_ssa_finish(struct agxc_spv *s);
+static inline void agxc_spv_slot_write_at(struct agxc_spv *s, struct agxc_block *block,
+                                          uint32_t slot, struct agxc_ref value)
+{
+   agxc_slot_write(s->ssa, block, slot, value);
+}
 
 /* ---- spirv_call.c ------------------------------------------------------ */
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slots to SSA. A slot is one mutable scalar: part of a variable, of a phi, or a flag.
- * During emission each block remembers the last write of a slot; a read without one
- * makes a value that stands for what arrives at the block.
+ * Slots to SSA. During the walk each block remembers the last write of a slot; a read
+ * without one makes a value that stands for what arrives at the block.
  *
  * When all control flow stands: dominators and dominance frontiers; phis of every slot
  * that is read, in the iterated frontier of its writes; then one walk down the
@@ -11,7 +10,9 @@
  *
  * Nothing here recurses, since hostile modules can make very long chains of blocks.
  */
-#include "agx/compiler/spirv_impl.h"
+#include "agx/compiler/ssa.h"
+
+#include <string.h>
 
 #define MAX_ROUNDS 32 /* of simplification; what remains is right, only longer */
 #define NONE       UINT32_MAX
@@ -36,7 +37,9 @@ struct arrival {
    struct agxc_ref by;
 };
 
-struct agxc_spv_ssa {
+struct agxc_ssa {
+   struct agxc_shader *shader;
+   struct agx_arena *arena;
    uint32_t *table; /* open addressing: write + 1 */
    uint32_t table_size;
    struct write *writes;
@@ -48,11 +51,19 @@ struct agxc_spv_ssa {
    uint32_t *of_value; /* arrival + 1 by value id, once all exist */
 };
 
-void agxc_spv_ssa_begin(struct agxc_spv *s)
+struct agxc_ssa *agxc_ssa_begin(struct agxc_shader *shader)
 {
-   s->ssa = AGX_ARENA_NEW(s->arena, struct agxc_spv_ssa);
-   s->ssa->table_size = 1024;
-   s->ssa->table = AGX_ARENA_ARRAY(s->arena, uint32_t, s->ssa->table_size);
+   struct agxc_ssa *ssa = AGX_ARENA_NEW(shader->arena, struct agxc_ssa);
+   ssa->shader = shader;
+   ssa->arena = shader->arena;
+   ssa->table_size = 1024;
+   ssa->table = AGX_ARENA_ARRAY(ssa->arena, uint32_t, ssa->table_size);
+   return ssa;
+}
+
+static struct agxc_ref *refs_new(struct agxc_ssa *ssa, uint32_t count)
+{
+   return AGX_ARENA_ARRAY(ssa->arena, struct agxc_ref, AGX_MAX(count, 1u));
 }
 
 /* ---- writes ------------------------------------------------------------ */
@@ -65,7 +76,7 @@ static uint32_t hash(const struct agxc_block *block, uint32_t slot)
 }
 
 /* The table's cell of a write, empty when there is none. */
-static uint32_t *find(struct agxc_spv_ssa *ssa, const struct agxc_block *block, uint32_t slot)
+static uint32_t *find(struct agxc_ssa *ssa, const struct agxc_block *block, uint32_t slot)
 {
    uint32_t mask = ssa->table_size - 1, i = hash(block, slot) & mask;
    for (; ssa->table[i]; i = (i + 1) & mask) {
@@ -76,29 +87,27 @@ static uint32_t *find(struct agxc_spv_ssa *ssa, const struct agxc_block *block, 
    return &ssa->table[i];
 }
 
-static void grow_table(struct agxc_spv *s)
+static void grow_table(struct agxc_ssa *ssa)
 {
-   struct agxc_spv_ssa *ssa = s->ssa;
    if (ssa->table_size > UINT32_MAX / 4)
-      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "too many variables");
+      agxc_fail(ssa->shader, AGX_RESOURCE_EXHAUSTED, "too many variables");
    ssa->table_size *= 2;
-   ssa->table = AGX_ARENA_ARRAY(s->arena, uint32_t, ssa->table_size);
+   ssa->table = AGX_ARENA_ARRAY(ssa->arena, uint32_t, ssa->table_size);
    for (uint32_t i = 0; i < ssa->write_count; i++)
       *find(ssa, ssa->writes[i].block, ssa->writes[i].slot) = i + 1;
 }
 
-void agxc_spv_slot_write_at(struct agxc_spv *s, struct agxc_block *block, uint32_t slot,
-                            struct agxc_ref value)
+void agxc_slot_write(struct agxc_ssa *ssa, struct agxc_block *block, uint32_t slot,
+                     struct agxc_ref value)
 {
-   struct agxc_spv_ssa *ssa = s->ssa;
    if (ssa->write_count >= ssa->table_size / 2)
-      grow_table(s);
+      grow_table(ssa);
    uint32_t *cell = find(ssa, block, slot);
    if (!*cell) {
       if (ssa->write_count == ssa->write_capacity) {
          uint32_t capacity = AGX_MAX(256u, 2 * ssa->write_capacity);
-         ssa->writes =
-            agx_arena_grow(s->arena, ssa->writes, ssa->write_count, capacity, sizeof(*ssa->writes));
+         ssa->writes = agx_arena_grow(ssa->arena, ssa->writes, ssa->write_count, capacity,
+                                      sizeof(*ssa->writes));
          ssa->write_capacity = capacity;
       }
       *cell = ++ssa->write_count;
@@ -109,15 +118,14 @@ void agxc_spv_slot_write_at(struct agxc_spv *s, struct agxc_block *block, uint32
 
 /* ---- during emission --------------------------------------------------- */
 
-uint32_t agxc_spv_slots_new(struct agxc_spv *s, uint32_t count, const uint8_t *bits)
+uint32_t agxc_slots_new(struct agxc_ssa *ssa, uint32_t count, const uint8_t *bits)
 {
-   struct agxc_spv_ssa *ssa = s->ssa;
    uint32_t first = ssa->slot_count;
    if (count > UINT32_MAX / 4 - first)
-      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "too many variables");
+      agxc_fail(ssa->shader, AGX_RESOURCE_EXHAUSTED, "too many variables");
    if (first + count > ssa->slot_capacity) {
       uint32_t capacity = 2 * (first + count);
-      ssa->slot_bits = agx_arena_grow(s->arena, ssa->slot_bits, first, capacity, 1);
+      ssa->slot_bits = agx_arena_grow(ssa->arena, ssa->slot_bits, first, capacity, 1);
       ssa->slot_capacity = capacity;
    }
    for (uint32_t i = 0; i < count; i++)
@@ -126,34 +134,28 @@ uint32_t agxc_spv_slots_new(struct agxc_spv *s, uint32_t count, const uint8_t *b
    return first;
 }
 
-static struct arrival *add_arrival(struct agxc_spv *s, struct agxc_block *block, uint32_t slot)
+static struct arrival *add_arrival(struct agxc_ssa *ssa, struct agxc_block *block, uint32_t slot)
 {
-   struct agxc_spv_ssa *ssa = s->ssa;
    if (ssa->arrival_count == ssa->arrival_capacity) {
       uint32_t capacity = AGX_MAX(64u, 2 * ssa->arrival_capacity);
-      ssa->arrivals = agx_arena_grow(s->arena, ssa->arrivals, ssa->arrival_count, capacity,
+      ssa->arrivals = agx_arena_grow(ssa->arena, ssa->arrivals, ssa->arrival_count, capacity,
                                      sizeof(*ssa->arrivals));
       ssa->arrival_capacity = capacity;
    }
    struct arrival *arrival = &ssa->arrivals[ssa->arrival_count++];
    *arrival = (struct arrival){.block = block, .slot = slot};
-   arrival->value = agxc_value_new(s->shader, ssa->slot_bits[slot], 1);
+   arrival->value = agxc_value_new(ssa->shader, ssa->slot_bits[slot], 1);
    return arrival;
 }
 
-struct agxc_ref agxc_spv_slot_read(struct agxc_spv *s, uint32_t slot)
+struct agxc_ref agxc_slot_read(struct agxc_ssa *ssa, struct agxc_block *block, uint32_t slot)
 {
-   uint32_t at = *find(s->ssa, s->b.block, slot);
+   uint32_t at = *find(ssa, block, slot);
    if (at)
-      return s->ssa->writes[at - 1].ref;
-   struct agxc_ref ref = agxc_use(add_arrival(s, s->b.block, slot)->value);
-   agxc_spv_slot_write_at(s, s->b.block, slot, ref);
+      return ssa->writes[at - 1].ref;
+   struct agxc_ref ref = agxc_use(add_arrival(ssa, block, slot)->value);
+   agxc_slot_write(ssa, block, slot, ref);
    return ref;
-}
-
-void agxc_spv_slot_write(struct agxc_spv *s, uint32_t slot, struct agxc_ref value)
-{
-   agxc_spv_slot_write_at(s, s->b.block, slot, value);
 }
 
 /* ---- dominance --------------------------------------------------------- */
@@ -184,14 +186,14 @@ static uint32_t nearest_common(const uint32_t *idom, uint32_t a, uint32_t b)
 }
 
 /* Program order is a reverse postorder of the tree's control flow. */
-static void find_dominators(struct agxc_spv *s, struct graph *g)
+static void find_dominators(struct agxc_ssa *ssa, struct graph *g)
 {
    memset(g->idom, 0xff, g->count * sizeof(*g->idom));
    g->idom[0] = 0;
    for (bool changed = true; changed;) {
       changed = false;
       for (uint32_t b = 1; b < g->count; b++) {
-         const struct agxc_block *block = s->shader->blocks[b];
+         const struct agxc_block *block = ssa->shader->blocks[b];
          uint32_t common = NONE;
          for (uint32_t p = 0; p < block->pred_count; p++) {
             uint32_t pred = block->preds[p]->index;
@@ -209,23 +211,23 @@ static void find_dominators(struct agxc_spv *s, struct graph *g)
       }
 }
 
-static void add_frontier(struct agxc_spv *s, struct graph *g, uint32_t of, uint32_t block)
+static void add_frontier(struct agxc_ssa *ssa, struct graph *g, uint32_t of, uint32_t block)
 {
    if (g->frontier_count == g->frontier_capacity) {
       uint32_t capacity = AGX_MAX(256u, 2 * g->frontier_capacity);
-      g->frontiers =
-         agx_arena_grow(s->arena, g->frontiers, g->frontier_count, capacity, sizeof(*g->frontiers));
+      g->frontiers = agx_arena_grow(ssa->arena, g->frontiers, g->frontier_count, capacity,
+                                    sizeof(*g->frontiers));
       g->frontier_capacity = capacity;
    }
    g->frontiers[g->frontier_count] = (struct frontier){block, g->first_frontier[of]};
    g->first_frontier[of] = ++g->frontier_count;
 }
 
-static void find_frontiers(struct agxc_spv *s, struct graph *g)
+static void find_frontiers(struct agxc_ssa *ssa, struct graph *g)
 {
-   uint32_t *joined = AGX_ARENA_ARRAY(s->arena, uint32_t, g->count);
+   uint32_t *joined = AGX_ARENA_ARRAY(ssa->arena, uint32_t, g->count);
    for (uint32_t b = 0; b < g->count; b++) {
-      const struct agxc_block *block = s->shader->blocks[b];
+      const struct agxc_block *block = ssa->shader->blocks[b];
       for (uint32_t p = 0; p < block->pred_count; p++) {
          struct agxc_block *pred = block->preds[p];
          g->place[pred->index][pred->succs[0] != block] = p;
@@ -235,45 +237,45 @@ static void find_frontiers(struct agxc_spv *s, struct graph *g)
          for (uint32_t at = pred->index; at != g->idom[b] && joined[at] != b + 1;
               at = g->idom[at]) {
             joined[at] = b + 1;
-            add_frontier(s, g, at, b);
+            add_frontier(ssa, g, at, b);
          }
       }
    }
 }
 
-static uint32_t *words(struct agxc_spv *s, uint32_t count)
+static uint32_t *words(struct agxc_ssa *ssa, uint32_t count)
 {
-   return AGX_ARENA_ARRAY(s->arena, uint32_t, AGX_MAX(count, 1u));
+   return AGX_ARENA_ARRAY(ssa->arena, uint32_t, AGX_MAX(count, 1u));
 }
 
-static struct graph *make_graph(struct agxc_spv *s)
+static struct graph *make_graph(struct agxc_ssa *ssa)
 {
-   struct graph *g = AGX_ARENA_NEW(s->arena, struct graph);
-   g->count = s->shader->block_count;
-   g->idom = words(s, g->count);
-   g->first_child = words(s, g->count);
-   g->next_child = words(s, g->count);
-   g->first_frontier = words(s, g->count);
-   g->place = agx_arena_array(s->arena, g->count, sizeof(*g->place));
-   g->reads = words(s, g->count);
-   g->writes = words(s, g->count);
-   g->phis = words(s, g->count);
-   find_dominators(s, g);
-   find_frontiers(s, g);
+   struct graph *g = AGX_ARENA_NEW(ssa->arena, struct graph);
+   g->count = ssa->shader->block_count;
+   g->idom = words(ssa, g->count);
+   g->first_child = words(ssa, g->count);
+   g->next_child = words(ssa, g->count);
+   g->first_frontier = words(ssa, g->count);
+   g->place = agx_arena_array(ssa->arena, g->count, sizeof(*g->place));
+   g->reads = words(ssa, g->count);
+   g->writes = words(ssa, g->count);
+   g->phis = words(ssa, g->count);
+   find_dominators(ssa, g);
+   find_frontiers(ssa, g);
    return g;
 }
 
 /* ---- phis -------------------------------------------------------------- */
 
-static void index_values(struct agxc_spv *s)
+static void index_values(struct agxc_ssa *ssa)
 {
-   s->ssa->of_value = words(s, s->shader->value_count);
-   for (uint32_t i = 0; i < s->ssa->arrival_count; i++)
-      s->ssa->of_value[s->ssa->arrivals[i].value->id] = i + 1;
+   ssa->of_value = words(ssa, ssa->shader->value_count);
+   for (uint32_t i = 0; i < ssa->arrival_count; i++)
+      ssa->of_value[ssa->arrivals[i].value->id] = i + 1;
 }
 
 /* False for the entry that a read has left behind. */
-static bool is_write(struct agxc_spv_ssa *ssa, const struct write *write)
+static bool is_write(struct agxc_ssa *ssa, const struct write *write)
 {
    uint32_t of = write->ref.kind == AGXC_VALUE ? ssa->of_value[write->ref.value->id] : 0;
    return !of || ssa->arrivals[of - 1].block != write->block ||
@@ -281,10 +283,9 @@ static bool is_write(struct agxc_spv_ssa *ssa, const struct write *write)
 }
 
 /* Puts reads and writes into their blocks' lists; returns each slot's first write. */
-static uint32_t *sort_by_block(struct agxc_spv *s, struct graph *g)
+static uint32_t *sort_by_block(struct agxc_ssa *ssa, struct graph *g)
 {
-   struct agxc_spv_ssa *ssa = s->ssa;
-   uint32_t *of_slot = words(s, ssa->slot_count);
+   uint32_t *of_slot = words(ssa, ssa->slot_count);
    for (uint32_t i = ssa->arrival_count; i-- > 0;) {
       struct arrival *arrival = &ssa->arrivals[i];
       arrival->next = g->reads[arrival->block->index];
@@ -302,23 +303,23 @@ static uint32_t *sort_by_block(struct agxc_spv *s, struct graph *g)
    return of_slot;
 }
 
-static void add_phi(struct agxc_spv *s, struct graph *g, uint32_t block, uint32_t slot)
+static void add_phi(struct agxc_ssa *ssa, struct graph *g, uint32_t block, uint32_t slot)
 {
-   struct agxc_block *at = s->shader->blocks[block];
-   struct arrival *phi = add_arrival(s, at, slot);
-   phi->sources = agxc_spv_refs(s, at->pred_count);
+   struct agxc_block *at = ssa->shader->blocks[block];
+   struct arrival *phi = add_arrival(ssa, at, slot);
+   phi->sources = refs_new(ssa, at->pred_count);
    phi->next = g->phis[block];
-   g->phis[block] = s->ssa->arrival_count;
+   g->phis[block] = ssa->arrival_count;
 }
 
 /* In the iterated dominance frontier of the slot's writes. seen and queued hold the
  * last slot + 1 for which a block was. */
-static void place_phis(struct agxc_spv *s, struct graph *g, uint32_t slot, uint32_t first_write,
+static void place_phis(struct agxc_ssa *ssa, struct graph *g, uint32_t slot, uint32_t first_write,
                        uint32_t *seen, uint32_t *stack)
 {
    uint32_t depth = 0;
-   for (uint32_t i = first_write; i; i = s->ssa->writes[i - 1].next_in_slot)
-      stack[depth++] = s->ssa->writes[i - 1].block->index;
+   for (uint32_t i = first_write; i; i = ssa->writes[i - 1].next_in_slot)
+      stack[depth++] = ssa->writes[i - 1].block->index;
    while (depth > 0) {
       uint32_t block = stack[--depth];
       for (uint32_t f = g->first_frontier[block]; f; f = g->frontiers[f - 1].next) {
@@ -326,28 +327,27 @@ static void place_phis(struct agxc_spv *s, struct graph *g, uint32_t slot, uint3
          if (seen[join] == slot + 1)
             continue;
          seen[join] = slot + 1;
-         add_phi(s, g, join, slot);
+         add_phi(ssa, g, join, slot);
          stack[depth++] = join;
       }
    }
 }
 
-static void place_all_phis(struct agxc_spv *s, struct graph *g)
+static void place_all_phis(struct agxc_ssa *ssa, struct graph *g)
 {
-   struct agxc_spv_ssa *ssa = s->ssa;
-   const uint32_t *of_slot = sort_by_block(s, g);
-   uint32_t *seen = words(s, g->count), *stack = words(s, 2 * g->count);
-   bool *is_read = AGX_ARENA_ARRAY(s->arena, bool, AGX_MAX(ssa->slot_count, 1u));
+   const uint32_t *of_slot = sort_by_block(ssa, g);
+   uint32_t *seen = words(ssa, g->count), *stack = words(ssa, 2 * g->count);
+   bool *is_read = AGX_ARENA_ARRAY(ssa->arena, bool, AGX_MAX(ssa->slot_count, 1u));
    for (uint32_t i = 0; i < ssa->arrival_count; i++)
       is_read[ssa->arrivals[i].slot] = true;
    for (uint32_t slot = 0; slot < ssa->slot_count; slot++)
       if (is_read[slot])
-         place_phis(s, g, slot, of_slot[slot], seen, stack);
+         place_phis(ssa, g, slot, of_slot[slot], seen, stack);
 }
 
 /* ---- renaming ---------------------------------------------------------- */
 
-static struct agxc_ref resolve(struct agxc_spv_ssa *ssa, struct agxc_ref ref)
+static struct agxc_ref resolve(struct agxc_ssa *ssa, struct agxc_ref ref)
 {
    while (ref.kind == AGXC_VALUE && ssa->of_value[ref.value->id]) {
       struct arrival *arrival = &ssa->arrivals[ssa->of_value[ref.value->id] - 1];
@@ -366,7 +366,7 @@ static struct agxc_ref resolve(struct agxc_spv_ssa *ssa, struct agxc_ref ref)
 }
 
 struct rename {
-   struct agxc_spv_ssa *ssa;
+   struct agxc_ssa *ssa;
    struct graph *graph;
    struct agxc_ref *now; /* by slot: NONE before any write */
    struct undo {
@@ -408,19 +408,18 @@ static void rename_block(struct rename *r, const struct agxc_block *block)
 }
 
 /* Preorder; a block's changes are undone when its subtree is through. */
-static void rename_all(struct agxc_spv *s, struct graph *g)
+static void rename_all(struct agxc_ssa *ssa, struct graph *g)
 {
-   struct agxc_spv_ssa *ssa = s->ssa;
    struct rename r = {.ssa = ssa, .graph = g};
-   r.now = agxc_spv_refs(s, ssa->slot_count);
-   r.undo = AGX_ARENA_ARRAY(s->arena, struct undo, ssa->write_count + ssa->arrival_count + 1);
-   uint32_t *marks = words(s, g->count), at = 0;
-   rename_block(&r, s->shader->blocks[0]);
+   r.now = refs_new(ssa, ssa->slot_count);
+   r.undo = AGX_ARENA_ARRAY(ssa->arena, struct undo, ssa->write_count + ssa->arrival_count + 1);
+   uint32_t *marks = words(ssa, g->count), at = 0;
+   rename_block(&r, ssa->shader->blocks[0]);
    for (uint32_t next = g->first_child[0];;) {
       if (next) {
          at = next - 1;
          marks[at] = r.undo_count;
-         rename_block(&r, s->shader->blocks[at]);
+         rename_block(&r, ssa->shader->blocks[at]);
          next = g->first_child[at];
          continue;
       }
@@ -448,7 +447,7 @@ static bool same(struct agxc_ref a, struct agxc_ref b)
 }
 
 /* True when only one value can reach a phi. */
-static bool is_trivial(struct agxc_spv_ssa *ssa, struct arrival *phi, struct agxc_ref *out)
+static bool is_trivial(struct agxc_ssa *ssa, struct arrival *phi, struct agxc_ref *out)
 {
    *out = agxc_none();
    for (uint32_t i = 0; i < phi->block->pred_count; i++) {
@@ -464,7 +463,7 @@ static bool is_trivial(struct agxc_spv_ssa *ssa, struct arrival *phi, struct agx
    return true;
 }
 
-static void simplify(struct agxc_spv_ssa *ssa)
+static void simplify(struct agxc_ssa *ssa)
 {
    bool progress = true;
    for (unsigned round = 0; progress && round < MAX_ROUNDS; round++) {
@@ -480,7 +479,7 @@ static void simplify(struct agxc_spv_ssa *ssa)
    }
 }
 
-static void need(struct agxc_spv_ssa *ssa, struct agxc_ref ref, bool *needed, uint32_t *list,
+static void need(struct agxc_ssa *ssa, struct agxc_ref ref, bool *needed, uint32_t *list,
                  uint32_t *count)
 {
    ref = resolve(ssa, ref);
@@ -492,27 +491,26 @@ static void need(struct agxc_spv_ssa *ssa, struct agxc_ref ref, bool *needed, ui
 }
 
 /* In front of the phis that are there already. */
-static void insert_phi(struct agxc_spv *s, struct arrival *arrival)
+static void insert_phi(struct agxc_ssa *ssa, struct arrival *arrival)
 {
    struct agxc_block *block = arrival->block;
-   struct agxc_instr *phi = agxc_instr_new_n(s->shader, AGXC_OP_PHI, 1, block->pred_count);
+   struct agxc_instr *phi = agxc_instr_new_n(ssa->shader, AGXC_OP_PHI, 1, block->pred_count);
    agxc_dests(phi)[0] = agxc_use(arrival->value);
    arrival->value->def = phi;
    for (uint32_t p = 0; p < block->pred_count; p++)
-      agxc_srcs(phi)[p] = resolve(s->ssa, arrival->sources[p]);
-   struct agxc_builder at = agxc_at_end(s->shader, block);
+      agxc_srcs(phi)[p] = resolve(ssa, arrival->sources[p]);
+   struct agxc_builder at = agxc_at_end(ssa->shader, block);
    if (!agx_list_empty(&block->instrs))
       at.before = agx_container_of(block->instrs.next, struct agxc_instr, link);
    agxc_insert(&at, phi);
 }
 
 /* Rewrites all operands, then places the phis that are still named. */
-static void replace(struct agxc_spv *s)
+static void replace(struct agxc_ssa *ssa)
 {
-   struct agxc_spv_ssa *ssa = s->ssa;
-   bool *needed = AGX_ARENA_ARRAY(s->arena, bool, AGX_MAX(ssa->arrival_count, 1u));
-   uint32_t *list = words(s, ssa->arrival_count), count = 0;
-   agxc_foreach_block (block, s->shader) {
+   bool *needed = AGX_ARENA_ARRAY(ssa->arena, bool, AGX_MAX(ssa->arrival_count, 1u));
+   uint32_t *list = words(ssa, ssa->arrival_count), count = 0;
+   agxc_foreach_block (block, ssa->shader) {
       agxc_foreach_instr (instr, block) {
          agxc_foreach_src (src, instr) {
             need(ssa, *src, needed, list, &count);
@@ -527,19 +525,19 @@ static void replace(struct agxc_spv *s)
    }
    for (uint32_t i = ssa->arrival_count; i-- > ssa->read_count;)
       if (needed[i])
-         insert_phi(s, &ssa->arrivals[i]);
+         insert_phi(ssa, &ssa->arrivals[i]);
 }
 
-void agxc_spv_ssa_finish(struct agxc_spv *s)
+void agxc_ssa_finish(struct agxc_ssa *ssa)
 {
-   agxc_index(s->shader);
-   struct graph *g = make_graph(s);
-   s->ssa->read_count = s->ssa->arrival_count;
-   index_values(s);
-   place_all_phis(s, g);
-   index_values(s);
-   rename_all(s, g);
-   simplify(s->ssa);
-   replace(s);
-   agxc_index(s->shader);
+   agxc_index(ssa->shader);
+   struct graph *g = make_graph(ssa);
+   ssa->read_count = ssa->arrival_count;
+   index_values(ssa);
+   place_all_phis(ssa, g);
+   index_values(ssa);
+   rename_all(ssa, g);
+   simplify(ssa);
+   replace(ssa);
+   agxc_index(ssa->shader);
 }
