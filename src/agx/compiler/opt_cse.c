@@ -96,6 +96,8 @@ static void visit_instr(struct table *table, struct agxc_instr *instr)
       /* Other lanes run in another block. */
       if ((agxc_flags(instr) & AGXC_CROSS_LANE) && table->entries[at].instr->block != instr->block)
          continue;
+      /* Who asked for exactness keeps it, at worst the other one pays. */
+      table->entries[at].instr->exact |= instr->exact;
       agxc_become_mov(table->shader, instr, table->entries[at].instr->operand[0]);
       table->progress = true;
       return;

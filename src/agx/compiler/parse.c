@@ -183,7 +183,7 @@ static unsigned take_op(struct parser *p)
 {
    bool is_row = take(p, "agx.");
    const char *word = p->at;
-   size_t length = strcspn(word, " \n");
+   size_t length = strcspn(word, ". \n");
    p->at += length;
    for (unsigned op = 0; !is_row && op < AGXC_OP_ISA; op++)
       if (same_name(agxc_op_info((enum agxc_op)op)->name, word, length))
@@ -222,9 +222,11 @@ static void parse_instr(struct parser *p)
          PARSE_FAIL(p, "\"=\" is missing at \"%.10s\"", p->at);
    }
    unsigned op = take_op(p);
+   bool exact = take(p, ".exact");
    skip_blanks(p);
    operands = *p->at && *p->at != '\n' ? take_refs(p, refs, dests) : dests;
    struct agxc_instr *instr = make_instr(p, op, dests, operands);
+   instr->exact = exact;
    for (unsigned i = 0; i < operands; i++)
       instr->operand[i] = refs[i];
    for (unsigned i = 0; i < dests; i++)

@@ -100,6 +100,7 @@ static void print_instr(struct printer *p, const struct agxc_instr *instr)
       add(p, "agx.%s", agx_isa_info(agxc_row(instr))->name);
    else
       print_lower(p, agxc_op_info(instr->op)->name);
+   add(p, instr->exact ? ".exact" : "");
    for (unsigned i = instr->dest_count; i < instr->operand_count; i++) {
       add(p, i == instr->dest_count ? " " : ", ");
       print_ref(p, &instr->operand[i]);

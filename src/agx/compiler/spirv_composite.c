@@ -153,22 +153,15 @@ static struct grid operand_grid(struct agxc_spv *s, const struct agxc_spv_instr 
    return g;
 }
 
-/* The sum of products of a's row and b's column; contracted where that is allowed. */
-static struct agxc_ref row_by_column(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                                     struct grid a, uint32_t row, struct grid b, uint32_t column)
+/* The sum of products of a's row and b's column. */
+static struct agxc_ref row_by_column(struct agxc_spv *s, struct grid a, uint32_t row, struct grid b,
+                                     uint32_t column)
 {
-   bool exact = agxc_spv_find_decoration(agxc_spv_id(s, in->id), AGXC_SPV_NO_MEMBER,
-                                         SpvDecorationNoContraction);
    struct agxc_ref sum = agxc_none();
    for (uint32_t k = 0; k < a.columns; k++) {
       struct agxc_ref x = a.at[k * a.rows + row], y = b.at[column * b.rows + k];
-      if (k == 0)
-         sum = agxc_spv_build2(s, AGXC_OP_FMUL, 32, x, y);
-      else if (exact)
-         sum =
-            agxc_spv_build2(s, AGXC_OP_FADD, 32, sum, agxc_spv_build2(s, AGXC_OP_FMUL, 32, x, y));
-      else
-         sum = agxc_spv_build3(s, AGXC_OP_FFMA, 32, x, y, sum);
+      struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_FMUL, 32, x, y);
+      sum = k ? agxc_spv_build2(s, AGXC_OP_FADD, 32, sum, product) : product;
    }
    return sum;
 }
@@ -184,7 +177,7 @@ static void define_product(struct agxc_spv *s, const struct agxc_spv_instr *in, 
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t column = 0; column < b.columns; column++)
       for (uint32_t row = 0; row < a.rows; row++)
-         out[column * a.rows + row] = row_by_column(s, in, a, row, b, column);
+         out[column * a.rows + row] = row_by_column(s, a, row, b, column);
    agxc_spv_define(s, in, out);
 }
 

@@ -217,6 +217,7 @@ struct agxc_spv {
    struct agxc_spv_flow *flow;
    struct agxc_ssa *ssa;
    uint32_t instance, instance_count, call_depth, emitted, scan_mark;
+   bool exact; /* the instruction being emitted is decorated NoContraction */
 };
 
 /* ---- failures ---------------------------------------------------------- */

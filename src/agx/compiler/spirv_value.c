@@ -130,6 +130,12 @@ static void check_place(struct agxc_spv *s)
       agxc_spv_missing(s, "constant expression that can't be folded");
 }
 
+static struct agxc_ref built(const struct agxc_spv *s, struct agxc_ref result)
+{
+   result.value->def->exact = s->exact;
+   return result;
+}
+
 struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a)
 {
@@ -137,7 +143,7 @@ struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bi
    if (a.kind == AGXC_IMM && agxc_fold(op, bits, (uint32_t)a.imm, 0, &folded))
       return agxc_imm(folded, bits);
    check_place(s);
-   return agxc_build1(&s->b, op, bits, a);
+   return built(s, agxc_build1(&s->b, op, bits, a));
 }
 
 /* x + 0, x * 1, x << 0 and their like: offsets are full of them. */
@@ -161,14 +167,14 @@ struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bi
    if (is_neutral(op, b))
       return a;
    check_place(s);
-   return agxc_build2(&s->b, op, bits, a, b);
+   return built(s, agxc_build2(&s->b, op, bits, a, b));
 }
 
 struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a, struct agxc_ref b, struct agxc_ref c)
 {
    check_place(s);
-   return agxc_build3(&s->b, op, bits, a, b, c);
+   return built(s, agxc_build3(&s->b, op, bits, a, b, c));
 }
 
 struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct agxc_ref yes,

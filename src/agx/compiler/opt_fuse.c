@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Contraction: a product that only goes into sums becomes part of them.
+ * Before: %p = fmul a, b; fadd %p, c (or fsub, either way round). After: ffma a, b, c.
+ * Only where neither operation is exact (NoContraction), and only where every use of the
+ * product goes away, so that no multiplication is done twice.
+ * Requires SSA; breaks nothing (opt_dce removes the products).
+ */
+#include "agx/compiler/passes.h"
+
+/* By value id: uses of any kind, and those that a sum could take over. */
+struct uses {
+   uint32_t all, in_sums;
+};
+
+static bool is_sum(const struct agxc_instr *instr)
+{
+   return (instr->op == AGXC_OP_FADD || instr->op == AGXC_OP_FSUB) && !instr->exact;
+}
+
+static struct uses *count_uses(struct agxc_shader *shader)
+{
+   struct uses *uses = AGX_ARENA_ARRAY(shader->arena, struct uses, shader->value_count);
+   agxc_foreach_block (block, shader) {
+      agxc_foreach_instr (instr, block) {
+         agxc_foreach_src (src, instr) {
+            if (src->kind != AGXC_VALUE)
+               continue;
+            uses[src->value->id].all++;
+            uses[src->value->id].in_sums += is_sum(instr);
+         }
+      }
+   }
+   return uses;
+}
+
+/* The product that ref is, when sums alone use it. */
+static const struct agxc_instr *fusable(const struct agxc_ref *ref, const struct uses *uses)
+{
+   const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
+   if (!def || def->op != AGXC_OP_FMUL || def->exact)
+      return NULL;
+   const struct uses *u = &uses[ref->value->id];
+   return u->all == u->in_sums ? def : NULL;
+}
+
+static struct agxc_ref negated(struct agxc_builder *b, struct agxc_ref ref)
+{
+   if (ref.kind == AGXC_IMM)
+      return agxc_imm((uint64_t)ref.imm ^ 1ull << (ref.bits - 1), ref.bits);
+   return agxc_build1(b, AGXC_OP_FNEG, ref.bits, ref);
+}
+
+static bool fuse(struct agxc_shader *shader, struct agxc_instr *sum, struct uses *uses)
+{
+   struct agxc_ref *srcs = agxc_srcs(sum);
+   unsigned side = fusable(&srcs[1], uses) ? 1 : 0;
+   const struct agxc_instr *product = fusable(&srcs[side], uses);
+   if (!product)
+      return false;
+   struct agxc_ref a = product->operand[1], b = product->operand[2], c = srcs[1 - side];
+   bool subtracts = sum->op == AGXC_OP_FSUB;
+   struct agxc_builder before = agxc_before(shader, sum);
+   if (subtracts && side == 1)
+      a = negated(&before, a);
+   if (subtracts && side == 0)
+      c = negated(&before, c);
+   /* What stays an addend must not look as if sums alone used it still. */
+   if (srcs[1 - side].kind == AGXC_VALUE)
+      uses[srcs[1 - side].value->id].in_sums--;
+   struct agxc_instr *fma = agxc_instr_new(shader, AGXC_OP_FFMA);
+   fma->operand[0] = sum->operand[0];
+   fma->operand[1] = a;
+   fma->operand[2] = b;
+   fma->operand[3] = c;
+   fma->operand[0].value->def = fma;
+   agxc_insert(&before, fma);
+   agxc_instr_remove(sum);
+   return true;
+}
+
+bool agxc_opt_fuse(struct agxc_shader *shader)
+{
+   bool progress = false;
+   agxc_index(shader);
+   struct uses *uses = count_uses(shader);
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr_safe (instr, block)
+         if (is_sum(instr))
+            progress |= fuse(shader, instr, uses);
+   return progress;
+}
