@@ -10,7 +10,7 @@ JOBS    ?= $(shell nproc)
 help:
 	@echo "make run           build, then compile, run and check the examples; writes mandelbrot.png"
 	@echo "make test          build and run all tests, plain, under ASan+UBSan and under TSan"
-	@echo "make bench         measure compile results, host costs, and wall time against lavapipe"
+	@echo "make bench         measure code and compile time against Honeykrisp's, host costs, wall time against lavapipe"
 	@echo "make build         build and install into ./out"
 	@echo "make test-aarch64  cross-build for aarch64 and run the unit tests under qemu-user"
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
@@ -47,9 +47,14 @@ test: build
 	TSAN_OPTIONS=halt_on_error=1 \
 	   meson test -C build-tsan --no-rebuild --print-errorlogs --timeout-multiplier 8 --suite threads
 
-# The second half needs Vulkan's headers when building, and lavapipe.
+# The race is against recorded figures of Honeykrisp, or against itself where `make test-mesa` has
+# made its folder. The last part needs Vulkan's headers when building, and lavapipe.
+PEER_ROOT ?= $(HOME)/.cache/agx-peer/sid
 bench: build
-	$(OUT)/bin/agx bench
+	$(OUT)/bin/agx bench --only host
+	@echo
+	scripts/race.py --out $(OUT) \
+	   $$([ "$$(id -u)" = 0 ] && [ -f $(PEER_ROOT)/usr/share/vulkan/icd.d/asahi_icd.json ] && echo --peer)
 	@[ -x $(OUT)/bin/agx-vkbench ] || ! pkg-config --exists vulkan || \
 	   { meson setup --reconfigure build-out >/dev/null && $(MAKE) -s build; }
 	@if [ -x $(OUT)/bin/agx-vkbench ]; then echo; $(OUT)/bin/agx-vkbench; \

@@ -6,6 +6,7 @@
 #
 #    mesa.sh setup          makes the folder (about 700 MB, a few minutes), or completes it
 #    mesa.sh test           does that, then the test; exit code 0 when every kernel matches
+#    mesa.sh race FOLDER    runs the kernels once each with statistics, for scripts/race.py
 #    mesa.sh run COMMAND... runs a command in the folder, with Honeykrisp as the Vulkan driver
 #
 # Environment:
@@ -186,7 +187,25 @@ run_test() {
    return $status
 }
 
-[ $# -gt 0 ] || { sed -n '3,20s/^# \{0,1\}//p' "$0"; exit 2; }
+# Statistics of each kernel under Honeykrisp: a file of JSON lines for each in the folder, and
+# corpus.tsv with verdicts, compile times and the driver's own statistics.
+run_race() {
+   folder=$1
+   mkdir -p "$folder" "$work/race"
+   build_runner
+   kernels=${MESA_KERNELS:-$(cd "$top/tests/corpus" && ls ./*.txt | sed 's,^\./,,; s,\.txt$,,')}
+   : > "$folder/corpus.tsv"
+   for kernel in $kernels; do
+      rm -f "$work/race/stats" # it would be added to
+      agx virtual --chip "$chip" --stats=/agxhal/work/race/stats --json -- /agxhal/work/vkcorpus --best "${RACE_BEST:-25}" \
+         --tsv /agxhal/work/race/tsv /agxhal/source/tests/corpus "$kernel" >/dev/null 2> "$work/race.err" ||
+         { cat "$work/race.err" >&2; fail "$kernel does not match, so its figures would mean nothing"; }
+      cp "$work/race/stats" "$folder/$kernel.json"
+      cat "$work/race/tsv" >> "$folder/corpus.tsv"
+   done
+}
+
+[ $# -gt 0 ] || { sed -n '3,21s/^# \{0,1\}//p' "$0"; exit 2; }
 [ "$(id -u)" = 0 ] || fail "a folder with another system needs root (debootstrap, mount, chroot): sudo $0 $*"
 command -v unshare >/dev/null || "$top/scripts/install-deps.sh" mesa
 work=$(mktemp -d)
@@ -197,5 +216,6 @@ case $command in
 setup) setup ;;
 test) setup && run_test ;;
 run) inside "$@" ;;
-*) fail "$command: there is no such command (setup, test, run)" ;;
+race) setup >&2 && run_race "${1:?a folder for the figures}" ;;
+*) fail "$command: there is no such command (setup, test, race, run)" ;;
 esac

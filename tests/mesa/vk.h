@@ -52,7 +52,9 @@ AGX_MUST_CHECK agx_status vk_image_create(const struct vk_device *device,
                                           struct vk_resource *out);
 
 /* Runs the SPIR-V kernel at path; resources[i] is then the manifest's resource i, and its
- * mapped memory what the kernel left. Nothing is freed: the process ends. */
+ * mapped memory what the kernel left. The pipeline is made `rounds` times (at least one);
+ * *out_best_ms is what the quickest took. Nothing is freed: the process ends. */
 AGX_MUST_CHECK agx_status vk_kernel_run(const struct vk_device *device, const char *path,
                                         const struct agx_manifest *manifest,
-                                        struct vk_resource *resources);
+                                        struct vk_resource *resources, unsigned rounds,
+                                        double *out_best_ms);

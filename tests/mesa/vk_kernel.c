@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/status.h"
 #include "base/util.h"
@@ -99,7 +100,16 @@ static agx_status read_spirv(const char *path, uint32_t **out_words, size_t *out
    return AGX_OK;
 }
 
-static agx_status create_pipeline(struct kernel *kernel, const char *path)
+static double now_ms(void)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+/* rounds times; the last one stays. *out_best_ms is the quickest. */
+static agx_status create_pipeline(struct kernel *kernel, const char *path, unsigned rounds,
+                                  double *out_best_ms)
 {
    const struct agx_manifest *manifest = kernel->manifest;
    VkSpecializationMapEntry entries[AGX_MANIFEST_MAX_SPECS];
@@ -124,8 +134,15 @@ static agx_status create_pipeline(struct kernel *kernel, const char *path)
                 .pName = "main",
                 .pSpecializationInfo = &specialization},
       .layout = kernel->layout};
-   VK_TRY(vkCreateComputePipelines(kernel->device->device, VK_NULL_HANDLE, 1, &info, NULL,
-                                   &kernel->pipeline));
+   *out_best_ms = 1e9;
+   for (unsigned round = 0; round < rounds; round++) {
+      if (round > 0)
+         vkDestroyPipeline(kernel->device->device, kernel->pipeline, NULL);
+      double start = now_ms();
+      VK_TRY(vkCreateComputePipelines(kernel->device->device, VK_NULL_HANDLE, 1, &info, NULL,
+                                      &kernel->pipeline));
+      *out_best_ms = AGX_MIN(*out_best_ms, now_ms() - start);
+   }
    return AGX_OK;
 }
 
@@ -318,11 +335,12 @@ static agx_status execute(struct kernel *kernel)
 }
 
 agx_status vk_kernel_run(const struct vk_device *device, const char *path,
-                         const struct agx_manifest *manifest, struct vk_resource *resources)
+                         const struct agx_manifest *manifest, struct vk_resource *resources,
+                         unsigned rounds, double *out_best_ms)
 {
    struct kernel kernel = {.device = device, .manifest = manifest, .resources = resources};
    AGX_TRY(create_layouts(&kernel));
-   AGX_TRY(create_pipeline(&kernel, path));
+   AGX_TRY(create_pipeline(&kernel, path, rounds, out_best_ms));
    AGX_TRY(create_resources(&kernel));
    AGX_TRY(allocate_sets(&kernel));
    write_descriptors(&kernel);

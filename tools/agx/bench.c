@@ -15,6 +15,8 @@
 #define DISPATCHES  2000 /* in one command buffer */
 #define SUBMISSIONS 2000
 #define ROUNDS      7
+#define BEST        5
+#define MAX_BEST    1000
 
 struct bench {
    struct agx_session session;
@@ -83,13 +85,22 @@ static agx_status time_submission(struct bench *bench, double *out_ns, double *o
    return AGX_OK;
 }
 
-static agx_status measure_host(struct bench *bench, const char *folder)
+static agx_status measure_host(struct bench *bench, const char *folder, struct agx_json *json)
 {
    double record_ns, submit_ns, round_trip_ns, one_ns;
    AGX_TRY(prepare(bench, folder));
    AGX_TRY(time_recording(bench, DISPATCHES, &record_ns));
    AGX_TRY(time_recording(bench, 1, &one_ns));
    AGX_TRY(time_submission(bench, &submit_ns, &round_trip_ns));
+   if (json) {
+      agx_json_open(json, "host_ns", '{');
+      agx_json_fixed(json, "record_dispatch", record_ns);
+      agx_json_fixed(json, "record_command_buffer", one_ns);
+      agx_json_fixed(json, "submit", submit_ns);
+      agx_json_fixed(json, "submit_and_wait", round_trip_ns);
+      agx_json_close(json, '}');
+      return AGX_OK;
+   }
    printf("\nhost, virtual device with execution switched off, best of %d rounds\n", ROUNDS);
    printf("  %-44s %9.0f ns\n", "record a dispatch (2000 in a command buffer)", record_ns);
    printf("  %-44s %9.0f ns\n", "record a command buffer of one dispatch", one_ns);
@@ -106,25 +117,65 @@ static void release(struct bench *bench)
    agx_session_close(&bench->session);
 }
 
-int agx_cmd_bench(int argc, char **argv)
+struct parts {
+   bool compile, host;
+};
+
+static agx_status run_parts(const struct bench_options *options, const struct parts *parts,
+                            struct agx_json *json, uint32_t *out_failed)
 {
    static struct bench bench;
-   const char *folder = "tests/corpus";
-   const struct agx_chip *chip = agx_chip_at(0);
+   agx_status status = AGX_OK;
+   if (parts->compile)
+      status = bench_compile(options, json, out_failed);
+   if (status != AGX_OK || !parts->host)
+      return status;
+   status = measure_host(&bench, options->folder, json);
+   release(&bench);
+   return status;
+}
+
+/* False: the word is no option, or its value is none. */
+static bool take_option(struct bench_options *options, struct parts *parts, const char *word,
+                        const char *value)
+{
+   if (strcmp(word, "--corpus") == 0)
+      options->folder = value;
+   else if (strcmp(word, "--chip") == 0)
+      options->chip = agx_chip_find(value);
+   else if (strcmp(word, "--best") == 0)
+      options->best = (uint32_t)strtoul(value, NULL, 10);
+   else if (strcmp(word, "--only") == 0)
+      *parts = (struct parts){strcmp(value, "compile") == 0, strcmp(value, "host") == 0};
+   else
+      return false;
+   return options->chip && options->best > 0 && options->best <= MAX_BEST &&
+          (parts->compile || parts->host);
+}
+
+int agx_cmd_bench(int argc, char **argv)
+{
+   struct bench_options options = {.folder = "tests/corpus", .chip = agx_chip_at(0), .best = BEST};
+   struct parts parts = {true, true};
+   struct agx_json json = {.file = stdout};
+   bool is_json = false;
+   uint32_t failed = 0;
    for (int i = 1; i < argc; i++) {
-      if (strcmp(argv[i], "--corpus") == 0 && i + 1 < argc)
-         folder = argv[++i];
-      else if (strcmp(argv[i], "--chip") == 0 && i + 1 < argc && agx_chip_find(argv[i + 1]))
-         chip = agx_chip_find(argv[++i]);
+      if (strcmp(argv[i], "--json") == 0)
+         is_json = true;
+      else if (i + 1 < argc && take_option(&options, &parts, argv[i], argv[i + 1]))
+         i++;
       else
          return agx_tool_usage(argv[0], "unexpected \"%s\"", argv[i]);
    }
-   uint32_t failed = 0;
    setenv("AGX_VIRTUAL_EXECUTE", "0", 1);
-   agx_status status = bench_compile(folder, chip, &failed);
-   if (status == AGX_OK)
-      status = measure_host(&bench, folder);
-   release(&bench);
+   if (is_json)
+      agx_json_open(&json, NULL, '{');
+   agx_status status = run_parts(&options, &parts, is_json ? &json : NULL, &failed);
+   if (is_json) {
+      agx_json_close(&json, '}');
+      putchar('\n');
+   }
    if (status != AGX_OK)
       return agx_tool_failed(argv[0]);
    return failed ? AGX_EXIT_FAILURE : AGX_EXIT_OK;

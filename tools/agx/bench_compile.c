@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * agx bench, first half: what the compiler makes of the corpus' first tier, beside
+ * agx bench, first half: what the compiler makes of the corpus, beside
  * recorded figures of Honeykrisp (Mesa's driver, robustness off).
  */
 #include <stdio.h>
@@ -69,8 +69,9 @@ static const char *lookup(const struct table *table, const char *kernel, const c
    return "-";
 }
 
-/* Compiles three times; *out_ms is the quickest. */
-static agx_status compile(const char *folder, const char *kernel, const struct agx_chip *chip,
+/* Compiles `best` times; *out_ms is the quickest. No file, no validator: SPIR-V in memory to
+ * code in memory. */
+static agx_status compile(const struct bench_options *options, const char *kernel,
                           struct agx_program **out_program, double *out_ms)
 {
    static struct agx_manifest manifest;
@@ -78,20 +79,21 @@ static agx_status compile(const char *folder, const char *kernel, const struct a
    char path[1024];
    uint8_t *spirv;
    size_t size;
-   snprintf(path, sizeof(path), "%s/%s.txt", folder, kernel);
+   snprintf(path, sizeof(path), "%s/%s.txt", options->folder, kernel);
    AGX_TRY(agx_manifest_load(path, &manifest));
-   snprintf(path, sizeof(path), "%s/%s.spv", folder, kernel);
+   snprintf(path, sizeof(path), "%s/%s.spv", options->folder, kernel);
    AGX_TRY(agx_tool_read(path, &spirv, &size));
    for (uint32_t i = 0; i < manifest.spec_count; i++)
       specs[i] = (struct agxc_spec){manifest.specs[i].id, 4, manifest.specs[i].value};
-   struct agxc_options options = {.chip = chip, .specs = specs, .spec_count = manifest.spec_count};
+   struct agxc_options compiler = {
+      .chip = options->chip, .specs = specs, .spec_count = manifest.spec_count};
    agx_status status = AGX_OK;
    *out_ms = 1e9;
-   for (int i = 0; i < 3 && status == AGX_OK; i++) {
+   for (uint32_t i = 0; i < options->best && status == AGX_OK; i++) {
       agx_program_free(*out_program);
       *out_program = NULL;
       uint64_t start = agx_tool_now_ns();
-      status = agxc_compile(spirv, size, &options, out_program);
+      status = agxc_compile(spirv, size, &compiler, out_program);
       *out_ms = AGX_MIN(*out_ms, (double)(agx_tool_now_ns() - start) / 1e6);
    }
    free(spirv);
@@ -129,27 +131,72 @@ static void print_header(void)
    printf(" %5s %5s %7s %8s %6s\n", "loads", "waits", "cycles", "ms", "hk");
 }
 
-agx_status bench_compile(const char *folder, const struct agx_chip *chip, uint32_t *out_failed)
+static void print_object(struct agx_json *json, const char *kernel,
+                         const struct agx_program *program, double ms)
+{
+   const struct {
+      const char *name;
+      uint64_t value;
+   } members[] = {
+      {"instructions", program->stats.instructions},
+      {"bytes", program->text_B},
+      {"preamble_instructions", program->stats.preamble_instructions},
+      {"register_halves", program->gpr_halves},
+      {"uniform_halves", program->uniform_halves},
+      {"threads", program->stats.threads},
+      {"spills", program->stats.spills},
+      {"fills", program->stats.fills},
+      {"loads", program->stats.loads},
+      {"waits", program->stats.waits},
+      {"cycles", program->stats.cycles},
+   };
+   agx_json_open(json, NULL, '{');
+   agx_json_text(json, "kernel", kernel);
+   for (size_t i = 0; i < AGX_COUNT(members); i++)
+      agx_json_number(json, members[i].name, members[i].value);
+   agx_json_number(json, "compile_ns", (uint64_t)(ms * 1e6));
+   agx_json_close(json, '}');
+}
+
+static void print_failure(struct agx_json *json, const char *kernel)
+{
+   if (!json) {
+      printf("%-20s not compiled: %s\n", kernel, agx_error_peek());
+      return;
+   }
+   agx_json_open(json, NULL, '{');
+   agx_json_text(json, "kernel", kernel);
+   agx_json_text(json, "error", agx_error_peek());
+   agx_json_close(json, '}');
+}
+
+agx_status bench_compile(const struct bench_options *options, struct agx_json *json,
+                         uint32_t *out_failed)
 {
    static struct table tiers, peer;
    *out_failed = 0;
-   AGX_TRY(load_table(folder, "tiers.tsv", &tiers));
-   AGX_TRY(load_table(folder, "honeykrisp.tsv", &peer));
-   print_header();
+   AGX_TRY(load_table(options->folder, "tiers.tsv", &tiers));
+   AGX_TRY(load_table(options->folder, "honeykrisp.tsv", &peer));
+   if (json)
+      agx_json_open(json, "kernels", '[');
+   else
+      print_header();
    for (unsigned i = 0; i < tiers.row_count; i++) {
       const char *kernel = cell(&tiers, &tiers.rows[i], "kernel");
       struct agx_program *program = NULL;
       double ms;
-      if (strcmp(cell(&tiers, &tiers.rows[i], "tier"), "1") != 0)
-         continue;
-      if (compile(folder, kernel, chip, &program, &ms) == AGX_OK) {
-         print_kernel(kernel, program, ms, &peer);
-      } else {
-         printf("%-20s not compiled: %s\n", kernel, agx_error_peek());
+      if (compile(options, kernel, &program, &ms) != AGX_OK) {
+         print_failure(json, kernel);
          (*out_failed)++;
+      } else if (json) {
+         print_object(json, kernel, program, ms);
+      } else {
+         print_kernel(kernel, program, ms, &peer);
       }
       agx_program_free(program);
    }
+   if (json)
+      agx_json_close(json, ']');
    free(tiers.text);
    free(peer.text);
    return AGX_OK;

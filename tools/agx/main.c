@@ -20,13 +20,13 @@ static const struct agx_command {
     "Reads FILE or standard input, one instruction a line, as `agx disasm` prints them; offset\n"
     "and bytes columns are skipped, '#' and ';' start a comment. Prints one line of hex for\n"
     "each instruction. The text is described in docs/hw/isa.md.\n"},
-   {"bench", "[--corpus DIR] [--chip CHIP]",
+   {"bench", "[--corpus DIR] [--chip CHIP] [--only compile|host] [--best N] [--json]",
     "print what kernels compile to, and what dispatches cost the host", agx_cmd_bench,
-    "Compiles the first tier of the corpus in DIR (tests/corpus) and prints our figures beside\n"
-    "recorded ones of Honeykrisp (hk, robustness off); then nanoseconds per recorded dispatch\n"
-    "and per submission on the virtual device with execution switched off. gprs16 and unif16\n"
-    "are in halves; cycles: a static estimate of one pass through each block; ms: compile time,\n"
-    "the best of three.\n"},
+    "Compiles the corpus in DIR (tests/corpus) and prints our figures beside recorded ones of\n"
+    "Honeykrisp (hk, robustness off); then nanoseconds per recorded dispatch and per submission\n"
+    "on the virtual device with execution switched off. gprs16 and unif16 are in halves; cycles:\n"
+    "a static estimate of one pass through each block; ms: compile time, the best of N (5).\n"
+    "scripts/race.py, which `make bench` runs, compares what is executed.\n"},
    {"compile",
     "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME] [--dump]\n"
     "                   FILE.spv...",
