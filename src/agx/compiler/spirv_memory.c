@@ -145,12 +145,13 @@ struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointe
 
 static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
 {
+   uint32_t restricted = p->var->restricted ? AGXC_ACCESS_RESTRICT : 0;
    if (p->coherent || is_volatile)
-      return AGXC_ACCESS_COHERENT;
+      return AGXC_ACCESS_COHERENT | restricted;
    /* NonWritable alone leaves other bindings free to name the same memory. */
    if (p->var->is_uniform || (p->var->restricted && p->not_writable))
-      return AGXC_ACCESS_CONST;
-   return 0;
+      return AGXC_ACCESS_CONST | restricted;
+   return restricted;
 }
 
 /* count elements of that many bits; 64-bit ones are pairs of words. */
@@ -377,8 +378,7 @@ void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
    if (p->place == AGXC_SPV_PLACE_SLOTS)
       store_chosen(s, p, &l, refs);
    else
-      store_memory(s, p, &l, access_bits(p, l.coherent || is_volatile) & AGXC_ACCESS_COHERENT,
-                   refs);
+      store_memory(s, p, &l, access_bits(p, l.coherent || is_volatile) & ~AGXC_ACCESS_CONST, refs);
 }
 
 /* The optional memory-access operand at i; true when it says Volatile. */
