@@ -26,7 +26,8 @@ void check_passes(const pass_fn *passes, size_t count, const char *before, const
    const char *got = agxc_print(shader, &arena) + strlen(PASS_HEADER);
    if (strcmp(got, after) != 0)
       fail_msg("before:\n%safter:\n%swant:\n%s", before, got, after);
-   bool is_machine = count && passes[count - 1] == agxc_select;
+   bool is_machine =
+      count && (passes[count - 1] == agxc_select || passes[count - 1] == agxc_schedule);
    assert_ok(agxc_validate(shader, is_machine ? AGXC_STAGE_MACHINE : AGXC_STAGE_GENERIC));
    agx_arena_fini(&arena);
 }

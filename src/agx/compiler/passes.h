@@ -17,7 +17,6 @@ bool agxc_opt_copy_prop(struct agxc_shader *shader); /* moves, trivial phis, spl
 bool agxc_opt_fuse(struct agxc_shader *shader);      /* products and sums to FFMA */
 bool agxc_opt_cse(struct agxc_shader *shader);       /* equal expressions in dominating blocks */
 bool agxc_opt_dce(struct agxc_shader *shader);       /* values that nothing uses */
-bool agxc_opt_vectorize(struct agxc_shader *shader); /* neighbouring accesses to vectors */
 bool agxc_lower_division(struct agxc_shader *shader);
 bool agxc_lower_math(struct agxc_shader *shader); /* what has no row: FDIV, FMOD, long fields */
 bool agxc_lower_buffer(

@@ -1,143 +1,331 @@
 /* SPDX-License-Identifier: MIT
  *
- * Brings loads of device memory together, so that one wait serves several and their
- * latencies overlap. Within a block, a load moves up to just behind the load before it,
- * with the instructions that it depends on; the rest follows in its old order.
+ * A list scheduler for each block, before registers are handed out. What leads to long
+ * latencies (loads of memory, reductions) goes first, the rest keeps its order except that
+ * an instruction whose operands aren't there yet lets others pass: so loads stand
+ * together, one wait serves many, and independent chains interleave.
  *
- * Before and after: machine rows, SSA. Loads do not pass stores, atomics, barriers or
- * rows that depend on the execution mask; a group is bounded in number and registers.
+ * Registers bound it. Up to the end of the step of occupancy that the shader needs anyway
+ * nothing is lost; beyond that only what lowers the pressure goes, or what is next in the
+ * old order. A schedule that comes out above both the step and the old pressure is dropped.
+ *
+ * Before and after: machine rows, SSA.
  */
+#include "agx/compiler/schedule.h"
+
+#include "agx/chip.h"
 #include "agx/compiler/liveness.h"
 #include "agx/compiler/passes.h"
 
-/* What one group may hold: half of a scoreboard group, and few registers. */
-#define MAX_LOADS  4
-#define MAX_HALVES 24
-/* Register halves that all threads of a core can have at once, and what else may come on
- * top: no schedule is worth resident threads, or a kernel that does not fit any more. */
-#define FULL_OCCUPANCY 104
-#define MARGIN         8
-/* How far a load may move, instructions; bounds the work per load. */
-#define MAX_DISTANCE 64
+/* Halves below the step that are left to the allocator: vectors leave gaps. */
+#define MARGIN 12
+/* Operations of device memory in flight: eight for each scoreboard group. */
+#define MAX_IN_FLIGHT 16
+/* How many candidates are looked at when registers run short. */
+#define MAX_LOOKED_AT 48
+
+/* A binary heap of node numbers, least key first; what is done already is skipped. */
+struct heap {
+   uint64_t *keys; /* key << 32 | number */
+   uint32_t count;
+};
 
 struct scheduling {
    struct agxc_shader *shader;
-   bool *moves; /* by instruction index: goes up with the load */
+   struct agxc_liveness *liveness;
+   uint32_t limit; /* halves */
+
+   /* Of the block in hand. */
+   struct agxc_sched_graph graph;
+   agx_bitset_word *live_out;
+   uint32_t *uses; /* by value: uses in the block that are not issued; 0 between blocks */
+   uint32_t *marks;
+   struct heap ready, pending, in_order;
+   uint32_t clock, pressure, peak;
+   uint32_t completion[MAX_IN_FLIGHT], issued_async;
+   uint32_t *order, issued;
 };
 
-static bool is_load(const struct agxc_instr *instr)
+/* ---- heaps ------------------------------------------------------------- */
+
+static void heap_push(struct heap *heap, uint32_t key, uint32_t number)
 {
-   return agxc_is_row(instr, AGX_ISA_OP_LOAD);
+   uint64_t entry = (uint64_t)key << 32 | number;
+   uint32_t at = heap->count++;
+   for (; at > 0 && heap->keys[(at - 1) / 2] > entry; at = (at - 1) / 2)
+      heap->keys[at] = heap->keys[(at - 1) / 2];
+   heap->keys[at] = entry;
 }
 
-/* Nothing moves across it. */
-static bool is_fence(const struct agxc_instr *instr)
+static void heap_pop(struct heap *heap)
 {
-   return instr->op == AGXC_OP_PHI || (agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR));
+   uint64_t entry = heap->keys[--heap->count];
+   uint32_t at = 0;
+   for (uint32_t child; (child = 2 * at + 1) < heap->count; at = child) {
+      if (child + 1 < heap->count && heap->keys[child + 1] < heap->keys[child])
+         child++;
+      if (heap->keys[child] >= entry)
+         break;
+      heap->keys[at] = heap->keys[child];
+   }
+   heap->keys[at] = entry;
 }
 
-static struct agxc_instr *next_of(const struct agxc_instr *instr)
+static uint32_t heap_number(const struct heap *heap, uint32_t i)
 {
-   return agx_container_of(instr->link.next, struct agxc_instr, link);
+   return (uint32_t)heap->keys[i];
 }
 
-static struct agxc_instr *previous_of(const struct agxc_instr *instr)
+/* Drops what was issued through another heap; false when nothing is left. */
+static bool heap_clean(const struct scheduling *s, struct heap *heap)
 {
-   return agx_container_of(instr->link.prev, struct agxc_instr, link);
+   while (heap->count > 0 && s->graph.nodes[heap_number(heap, 0)].is_done)
+      heap_pop(heap);
+   return heap->count > 0;
 }
 
-/* Marks the instruction behind `anchor` that makes this source, if there is one. False
- * when it is a load of the group: then the two can't go together. */
-static bool mark_source(struct scheduling *scheduling, const struct agxc_ref *src,
-                        const struct agxc_instr *anchor, const struct agxc_instr *first)
+/* ---- registers --------------------------------------------------------- */
+
+static bool is_last_use(const struct scheduling *s, const struct agxc_ref *src, uint32_t uses)
 {
-   if (src->kind != AGXC_VALUE)
-      return true;
-   const struct agxc_instr *def = src->value->def;
-   if (!def || def->block != anchor->block || def->index < first->index)
-      return true;
-   if (is_load(def))
+   return src->kind == AGXC_VALUE && s->uses[src->value->id] == uses &&
+          !agx_bitset_test(s->live_out, src->value->id);
+}
+
+/* How often the instruction names src's value up to src itself. */
+static uint32_t times_named(const struct agxc_instr *instr, const struct agxc_ref *src)
+{
+   uint32_t times = 0;
+   for (const struct agxc_ref *at = agxc_srcs(instr); at <= src; at++)
+      times += at->kind == AGXC_VALUE && at->value == src->value;
+   return times;
+}
+
+/* By how many halves the pressure grows when the instruction goes next. */
+static int32_t growth(const struct scheduling *s, const struct agxc_instr *instr)
+{
+   int32_t halves = 0;
+   agxc_foreach_dest (dest, instr)
+      if (dest->kind == AGXC_VALUE)
+         halves += (int32_t)agxc_halves(dest->value);
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && is_last_use(s, src, times_named(instr, src)))
+         halves -= (int32_t)agxc_halves(src->value);
+   return halves;
+}
+
+static void account(struct scheduling *s, const struct agxc_instr *instr)
+{
+   uint32_t dead = 0;
+   agxc_foreach_src (src, instr) {
+      if (src->kind != AGXC_VALUE)
+         continue;
+      s->pressure -= is_last_use(s, src, 1) ? agxc_halves(src->value) : 0;
+      s->uses[src->value->id]--;
+   }
+   agxc_foreach_dest (dest, instr) {
+      if (dest->kind != AGXC_VALUE)
+         continue;
+      bool is_used = s->uses[dest->value->id] > 0 || agx_bitset_test(s->live_out, dest->value->id);
+      s->pressure += agxc_halves(dest->value);
+      dead += is_used ? 0 : agxc_halves(dest->value);
+   }
+   s->peak = AGX_MAX(s->peak, s->pressure);
+   s->pressure -= dead;
+}
+
+static void count_uses(struct scheduling *s, const struct agxc_instr *instr)
+{
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE)
+         s->uses[src->value->id]++;
+}
+
+/* Halves live where the nodes begin. */
+static uint32_t entry_pressure(const struct scheduling *s)
+{
+   uint32_t halves = 0;
+   agx_bitset_for_each (id, s->liveness->in[s->graph.block->index], s->shader->value_count)
+      halves += agxc_halves(s->shader->values[id]);
+   agxc_foreach_instr (phi, s->graph.block) {
+      if (phi->op != AGXC_OP_PHI)
+         break;
+      halves += agxc_halves(agxc_dests(phi)[0].value);
+   }
+   return halves;
+}
+
+static void begin(struct scheduling *s)
+{
+   for (uint32_t i = 0; i < s->graph.count; i++)
+      count_uses(s, s->graph.nodes[i].instr);
+   const struct agxc_instr *last = agxc_terminator(s->graph.block);
+   if (last)
+      count_uses(s, last);
+   s->pressure = s->peak = entry_pressure(s);
+}
+
+/* The terminator's uses are all that is left over. */
+static void end(struct scheduling *s)
+{
+   const struct agxc_instr *last = agxc_terminator(s->graph.block);
+   if (!last)
+      return;
+   agxc_foreach_src (src, last)
+      if (src->kind == AGXC_VALUE)
+         s->uses[src->value->id]--;
+}
+
+static uint32_t old_peak(struct scheduling *s)
+{
+   begin(s);
+   for (uint32_t i = 0; i < s->graph.count; i++)
+      account(s, s->graph.nodes[i].instr);
+   end(s);
+   return s->peak;
+}
+
+/* ---- choosing ---------------------------------------------------------- */
+
+/* Long latencies first, then the old order. */
+static void make_ready(struct scheduling *s, uint32_t number)
+{
+   heap_push(&s->ready, UINT32_MAX - s->graph.nodes[number].height, number);
+}
+
+static void make_available(struct scheduling *s, uint32_t number)
+{
+   heap_push(&s->in_order, number, number);
+   if (s->graph.nodes[number].ready > s->clock)
+      heap_push(&s->pending, s->graph.nodes[number].ready, number);
+   else
+      make_ready(s, number);
+}
+
+static void advance(struct scheduling *s)
+{
+   while (heap_clean(s, &s->pending) &&
+          (s->pending.keys[0] >> 32 <= s->clock || !heap_clean(s, &s->ready))) {
+      uint32_t number = heap_number(&s->pending, 0);
+      s->clock = AGX_MAX(s->clock, (uint32_t)(s->pending.keys[0] >> 32));
+      heap_pop(&s->pending);
+      make_ready(s, number);
+   }
+}
+
+/* Registers are short: what frees most, else what comes next in the old order. */
+static uint32_t choose_smallest(struct scheduling *s)
+{
+   int32_t least = 0;
+   uint32_t best = UINT32_MAX;
+   heap_clean(s, &s->in_order);
+   for (uint32_t i = 0; i < s->in_order.count && i < MAX_LOOKED_AT; i++) {
+      uint32_t number = heap_number(&s->in_order, i);
+      const struct agxc_sched_node *node = &s->graph.nodes[number];
+      if (node->is_done)
+         continue;
+      int32_t halves = growth(s, node->instr);
+      if (halves < least || (halves == least && best != UINT32_MAX && number < best)) {
+         least = halves;
+         best = number;
+      }
+   }
+   return best == UINT32_MAX ? heap_number(&s->in_order, 0) : best;
+}
+
+/* A full scoreboard makes the next load wait for the oldest one. */
+static bool is_blocked(struct scheduling *s, uint32_t number)
+{
+   struct agxc_sched_node *node = &s->graph.nodes[number];
+   uint32_t free_at = s->completion[s->issued_async % MAX_IN_FLIGHT];
+   if (!node->is_async || free_at <= s->clock)
       return false;
-   if (def->index > anchor->index)
-      scheduling->moves[def->index] = true;
+   node->ready = free_at;
    return true;
 }
 
-/* Marks what must move for load to stand right behind anchor; `first` is where the group
- * begins. Walks backwards, so that users come before what they use. */
-static bool mark(struct scheduling *scheduling, struct agxc_instr *load,
-                 const struct agxc_instr *anchor, const struct agxc_instr *first)
+static uint32_t choose(struct scheduling *s)
 {
-   scheduling->moves[load->index] = true;
-   for (struct agxc_instr *at = load; at != anchor; at = previous_of(at)) {
-      if (!scheduling->moves[at->index])
-         continue;
-      agxc_foreach_src (src, at)
-         if (!mark_source(scheduling, src, anchor, first))
-            return false;
-   }
-   return true;
-}
-
-/* Moves what is marked between anchor and load, or only clears the marks. */
-static void apply(struct scheduling *scheduling, struct agxc_instr *load, struct agxc_instr *anchor,
-                  bool is_possible)
-{
-   struct agxc_instr *to = anchor;
-   for (struct agxc_instr *at = next_of(anchor), *next;; at = next) {
-      next = next_of(at);
-      if (scheduling->moves[at->index] && is_possible) {
-         agx_list_remove(&at->link);
-         agx_list_insert_after(&to->link, &at->link);
-         to = at;
-      }
-      scheduling->moves[at->index] = false;
-      if (at == load)
-         return;
+   for (;;) {
+      advance(s);
+      heap_clean(s, &s->ready);
+      uint32_t number = heap_number(&s->ready, 0);
+      int32_t halves = growth(s, s->graph.nodes[number].instr);
+      if (halves > 0 && s->pressure + (uint32_t)halves > s->limit)
+         return choose_smallest(s);
+      if (!is_blocked(s, number))
+         return number;
+      heap_pop(&s->ready);
+      heap_push(&s->pending, s->graph.nodes[number].ready, number);
    }
 }
 
-static uint32_t result_halves(const struct agxc_instr *load)
+static void issue(struct scheduling *s, uint32_t number)
 {
-   return agxc_halves(agxc_dests(load)[0].value);
+   struct agxc_sched_node *node = &s->graph.nodes[number];
+   uint32_t start = AGX_MAX(s->clock, node->ready);
+   s->clock = start + (node->latency ? 1 : 0);
+   node->is_done = true;
+   if (node->is_async)
+      s->completion[s->issued_async++ % MAX_IN_FLIGHT] = start + node->latency;
+   account(s, node->instr);
+   s->order[s->issued++] = number;
+   for (const struct agxc_edge *edge = node->edges; edge; edge = edge->next) {
+      struct agxc_sched_node *to = &s->graph.nodes[edge->to];
+      to->ready = AGX_MAX(to->ready, start + edge->latency);
+      if (--to->waiting == 0)
+         make_available(s, edge->to);
+   }
 }
 
-/* Numbers the block again from its first instruction's number on. */
-static void renumber(struct agxc_block *block, uint32_t index)
+/* ---- blocks ------------------------------------------------------------ */
+
+static void list_schedule(struct scheduling *s)
 {
-   agxc_foreach_instr (instr, block)
-      instr->index = index++;
+   uint32_t count = s->graph.count;
+   struct agx_arena *arena = s->shader->arena;
+   s->ready = s->pending = s->in_order = (struct heap){0};
+   /* What is blocked goes round: an entry at a time in either heap, so twice is enough. */
+   s->ready.keys = AGX_ARENA_ARRAY(arena, uint64_t, 2ull * count);
+   s->pending.keys = AGX_ARENA_ARRAY(arena, uint64_t, 2ull * count);
+   s->in_order.keys = AGX_ARENA_ARRAY(arena, uint64_t, count);
+   s->order = AGX_ARENA_ARRAY(arena, uint32_t, count);
+   s->clock = s->issued = s->issued_async = 0;
+   memset(s->completion, 0, sizeof(s->completion));
+   begin(s);
+   for (uint32_t i = 0; i < count; i++)
+      if (s->graph.nodes[i].waiting == 0)
+         make_available(s, i);
+   while (s->issued < count)
+      issue(s, choose(s));
+   end(s);
 }
 
-static bool schedule_block(struct scheduling *scheduling, struct agxc_block *block)
+static bool apply(struct scheduling *s)
 {
-   struct agxc_instr *first = NULL, *anchor = NULL;
-   uint32_t loads = 0, halves = 0, start = 0;
-   bool progress = false, is_first = true;
-   agxc_foreach_instr_safe (instr, block) {
-      start = is_first ? instr->index : start;
-      is_first = false;
-      if (is_fence(instr))
-         anchor = NULL;
-      if (!is_load(instr) || agxc_dests(instr)[0].kind != AGXC_VALUE)
-         continue;
-      bool fits = anchor && loads < MAX_LOADS && halves + result_halves(instr) <= MAX_HALVES &&
-                  instr->index - anchor->index <= MAX_DISTANCE;
-      if (fits && previous_of(instr) != anchor) {
-         fits = mark(scheduling, instr, anchor, first);
-         apply(scheduling, instr, anchor, fits);
-         progress |= fits;
-         renumber(block, start);
-      } else if (fits) {
-         fits = mark(scheduling, instr, anchor, first);
-         scheduling->moves[instr->index] = false;
-      }
-      first = fits ? first : instr;
-      loads = fits ? loads + 1 : 1;
-      halves = (fits ? halves : 0) + result_halves(instr);
-      anchor = instr;
+   struct agxc_instr *last = agxc_terminator(s->graph.block);
+   struct agx_link *before = last ? &last->link : &s->graph.block->instrs;
+   bool progress = false;
+   for (uint32_t i = 0; i < s->graph.count; i++) {
+      struct agx_link *link = &s->graph.nodes[s->order[i]].instr->link;
+      progress |= s->order[i] != i;
+      agx_list_remove(link);
+      agx_list_insert_before(before, link);
    }
    return progress;
+}
+
+static bool schedule_block(struct scheduling *s, struct agxc_block *block)
+{
+   agxc_sched_graph_build(&s->graph, s->shader, block, s->marks);
+   if (s->graph.count < 3)
+      return false;
+   agxc_liveness_at_end(s->liveness, block, s->live_out);
+   uint32_t before = old_peak(s);
+   list_schedule(s);
+   if (s->peak > AGX_MAX(before, s->limit))
+      return false;
+   return apply(s);
 }
 
 /* Passes may have left what a value's definition was. */
@@ -150,19 +338,35 @@ static void find_definitions(struct agxc_shader *shader)
                dest->value->def = instr;
 }
 
+/* The last half of the step of occupancy that so many halves fall in. */
+static uint32_t end_of_step(uint32_t halves)
+{
+   uint32_t end = AGX_MIN(AGX_MAX(halves, 1), AGX_GPR_HALVES);
+   while (end < AGX_GPR_HALVES && agx_occupancy_threads(end + 1) == agx_occupancy_threads(end))
+      end++;
+   return end;
+}
+
 bool agxc_schedule(struct agxc_shader *shader)
 {
    agxc_index(shader);
-   struct agx_arena_mark mark = agx_arena_mark(shader->arena);
-   uint32_t pressure = agxc_liveness_compute(shader)->max_halves;
-   agx_arena_release(shader->arena, mark);
-   if (pressure + MAX_HALVES + MARGIN > FULL_OCCUPANCY)
-      return false;
    find_definitions(shader);
-   struct scheduling scheduling = {shader,
-                                   AGX_ARENA_ARRAY(shader->arena, bool, shader->instr_count)};
+   struct agx_arena *arena = shader->arena;
+   struct agx_arena_mark mark = agx_arena_mark(arena);
+   struct scheduling s = {
+      .shader = shader,
+      .liveness = agxc_liveness_compute(shader),
+      .uses = AGX_ARENA_ARRAY(arena, uint32_t, shader->value_count),
+      .marks = AGX_ARENA_ARRAY(arena, uint32_t, shader->value_count),
+   };
+   s.live_out = AGX_ARENA_ARRAY(arena, agx_bitset_word, s.liveness->words);
+   s.limit = end_of_step(s.liveness->max_halves) - MARGIN;
    bool progress = false;
-   agxc_foreach_block (block, shader)
-      progress |= schedule_block(&scheduling, block);
+   agxc_foreach_block (block, shader) {
+      struct agx_arena_mark block_mark = agx_arena_mark(arena);
+      progress |= schedule_block(&s, block);
+      agx_arena_release(arena, block_mark);
+   }
+   agx_arena_release(arena, mark);
    return progress;
 }
