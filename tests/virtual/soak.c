@@ -14,6 +14,7 @@
 
 #define SCRATCH_BYTES 16384
 #define VOID_BYTES    (16ull << 30) /* behind it; a stride is less than 4 GiB */
+#define SHIFTS        8             /* pages by which the scratch memory may lie elsewhere */
 #define WINDOW_VA     0x2000000000ull
 #define WINDOW_PAGES  300
 #define WAIT_NS       20000
@@ -647,18 +648,22 @@ void soak_world_close(struct soak_world *world)
    pthread_mutex_destroy(&world->lock);
 }
 
+/* The arrays lie elsewhere each time, mostly where nothing was allowed before and the other way
+ * round: what held for an address once must not be believed later. */
 void soak_begin(struct soak *soak, struct soak_world *world, uint64_t seed)
 {
    size_t page = (size_t)sysconf(_SC_PAGESIZE);
    size_t bytes = agx_align_up(SCRATCH_BYTES, page);
    *soak = (struct soak){.rng = {seed}, .world = world, .scratch_bytes = bytes};
-   soak->scratch =
-      mmap(NULL, bytes + VOID_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-   assert_true(soak->scratch != MAP_FAILED);
+   soak->whole_bytes = SHIFTS * page + bytes + VOID_BYTES;
+   soak->whole =
+      mmap(NULL, soak->whole_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+   assert_true(soak->whole != MAP_FAILED);
+   soak->scratch = soak->whole + below(soak, SHIFTS) * page;
    assert_int_equal(mprotect(soak->scratch, bytes, PROT_READ | PROT_WRITE), 0);
 }
 
 void soak_end(struct soak *soak)
 {
-   munmap(soak->scratch, soak->scratch_bytes + VOID_BYTES);
+   munmap(soak->whole, soak->whole_bytes);
 }

@@ -50,6 +50,8 @@ struct soak {
    struct soak_file *file; /* of the request under way */
    uint8_t *scratch;       /* arrays, which end where nothing is mapped */
    size_t scratch_bytes;
+   uint8_t *whole; /* the scratch memory and the void around it */
+   size_t whole_bytes;
    uint64_t requests;
    bool is_child; /* gives out no descriptors: nobody can tell whether others have them still */
 };

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The check is process_vm_readv on ourselves, a system call that only fails where a
- * plain copy would crash. So that a submission doesn't pay for it each time, pages that
- * passed are remembered per thread; a program that unmaps such a page and passes it
- * again crashes, where a kernel would answer EFAULT.
+ * The copy is process_vm_readv or process_vm_writev on ourselves: system calls that only
+ * fail where a plain copy would crash, whatever other threads unmap meanwhile. Nothing is
+ * remembered between calls, because what was mapped then may be gone. Only what lies in
+ * the calling thread's own stack, in frames that are still to return, is copied plainly:
+ * it can't go while we are called. Most arguments lie there, so most requests pay nothing.
  */
 #include "winsys/virtual/user.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +17,18 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/virtual/virtual.h"
+#include "winsys/virtual/segment.h"
 
-#define SEEN_PAGES 32u
-#define PAGE_LOG2  12 /* the smallest page of any host: right, if not best, for larger ones */
+#if defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_CHECKED 1
+#elif defined(__has_feature)
+#define ADDRESS_CHECKED __has_feature(address_sanitizer)
+#else
+#define ADDRESS_CHECKED 0
+#endif
 
-static _Thread_local uintptr_t seen[2][SEEN_PAGES]; /* read, write: page + 1 */
+/* The thread's stack; the end is 0 before it was asked for, 1 where it isn't known. */
+static _Thread_local uintptr_t stack_start, stack_end;
 static _Atomic int unchecked;
 static _Thread_local pid_t caller; /* 0: this process */
 static _Thread_local bool (*caller_is_there)(const void *argument);
@@ -51,23 +59,32 @@ int agxv_user_refused(int error)
    return -EACCES;
 }
 
-/* Whether the range lies in pages that were fine before; short ranges only. */
-static bool was_seen(bool write, uint64_t address, size_t size)
+static void find_stack(void)
 {
-   uintptr_t first = address >> PAGE_LOG2, last = (address + size - 1) >> PAGE_LOG2;
-   if (address + size < address || last - first > 1)
-      return false;
-   return seen[write][first % SEEN_PAGES] == first + 1 &&
-          seen[write][last % SEEN_PAGES] == last + 1;
+   pthread_attr_t attributes;
+   void *start = NULL;
+   size_t size = 0;
+   int saved = errno;
+   stack_end = 1;
+   if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+      if (pthread_attr_getstack(&attributes, &start, &size) == 0) {
+         stack_start = (uintptr_t)start;
+         stack_end = stack_start + size;
+      }
+      pthread_attr_destroy(&attributes);
+   }
+   errno = saved;
 }
 
-static void remember(bool write, uint64_t address, size_t size)
+/* Whether the range lies between this frame and the stack's end. Not where the thread runs on
+ * another stack now, as coroutines do. */
+static bool is_in_frames(uint64_t address, size_t size)
 {
-   uintptr_t first = address >> PAGE_LOG2, last = (address + size - 1) >> PAGE_LOG2;
-   if (last - first > 1)
-      return;
-   seen[write][first % SEEN_PAGES] = first + 1;
-   seen[write][last % SEEN_PAGES] = last + 1;
+   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+   if (!stack_end)
+      find_stack();
+   return here >= stack_start && address >= here && address < stack_end &&
+          size <= stack_end - address;
 }
 
 static bool is_missing(int error)
@@ -84,7 +101,7 @@ static int transfer(bool write, void *own, uint64_t other, size_t size)
       return -EFAULT;
    ssize_t done = write ? process_vm_writev(pid, &local, 1, &remote, 1, 0)
                         : process_vm_readv(pid, &local, 1, &remote, 1, 0);
-   if (done == (ssize_t)size)
+   if (done >= 0 && (size_t)done == size)
       return !write && is_gone() ? -EFAULT : 0;
    if (done < 0 && is_missing(errno) && !caller) {
       atomic_store(&unchecked, 1);
@@ -95,6 +112,38 @@ static int transfer(bool write, void *own, uint64_t other, size_t size)
    return -EFAULT;
 }
 
+/* A plain copy, which race and address checkers see. */
+static int copy_plainly(bool write, void *own, uint64_t other, size_t size)
+{
+   if (write)
+      memcpy((void *)(uintptr_t)other, own, size);
+   else
+      memcpy(own, (const void *)(uintptr_t)other, size);
+   return 0;
+}
+
+/* Checkers don't see what the kernel copies, so they are told, without touching the memory. */
+#if AGXV_THREAD_CHECKED
+void __tsan_read_range(void *address, long size); /* as GCC has it */
+void __tsan_write_range(void *address, long size);
+static void tell_checkers(bool write, void *own, uint64_t other, size_t size)
+{
+   if (write)
+      __tsan_write_range((void *)(uintptr_t)other, size);
+   else
+      __tsan_read_range((void *)(uintptr_t)other, size);
+}
+#elif ADDRESS_CHECKED
+#include <sanitizer/asan_interface.h>
+static void tell_checkers(bool write, void *own, uint64_t other, size_t size)
+{
+   if (__asan_region_is_poisoned((void *)(uintptr_t)other, size))
+      copy_plainly(write, own, other, size); /* which reports it */
+}
+#else
+static void tell_checkers(bool write, void *own, uint64_t other, size_t size) {}
+#endif
+
 static int copy(bool write, void *own, uint64_t other, size_t size)
 {
    if (size == 0)
@@ -103,19 +152,14 @@ static int copy(bool write, void *own, uint64_t other, size_t size)
       return -EFAULT;
    if (caller)
       return transfer(write, own, other, size);
-   if (!was_seen(write, other, size) && !atomic_load_explicit(&unchecked, memory_order_relaxed)) {
-      int error = transfer(write, own, other, size);
-      if (error == -EFAULT)
-         return error;
-      if (error == 0)
-         remember(write, other, size);
-   }
-   /* Again as a plain copy, which race and address checkers see. */
-   if (write)
-      memcpy((void *)(uintptr_t)other, own, size);
-   else
-      memcpy(own, (const void *)(uintptr_t)other, size);
-   return 0;
+   if (is_in_frames(other, size) || atomic_load_explicit(&unchecked, memory_order_relaxed))
+      return copy_plainly(write, own, other, size);
+   int error = transfer(write, own, other, size);
+   if (error == -ENOSYS)
+      return copy_plainly(write, own, other, size);
+   if (!error)
+      tell_checkers(write, own, other, size);
+   return error;
 }
 
 int agxv_copy_in(void *to, uint64_t from, size_t size)
