@@ -33,19 +33,21 @@ build: deps build-out/build.ninja
 run: build
 	$(MAKE) -s -C examples run OUT=$(OUT)
 
-# Plain, then sanitized. Tests that start threads form the suite `threads`.
+# Plain, then sanitized. Tests that start threads form the suite `threads`. The runtimes keep the
+# signals of crashes, which cmocka would catch without a word of where.
+CRASHES   := handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2
+SANITIZED := ASAN_OPTIONS=$(CRASHES) UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+   TSAN_OPTIONS=halt_on_error=1:$(CRASHES)
 test: build
 	meson test -C build-out --no-rebuild --print-errorlogs
 	@[ -f build-asan/build.ninja ] || meson setup build-asan $(SETUP) -Doptimization=1 \
 	   -Db_sanitize=address,undefined -Db_lundef=false
 	ninja -C build-asan -j $(JOBS)
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	   meson test -C build-asan --no-rebuild --print-errorlogs --timeout-multiplier 4
+	$(SANITIZED) meson test -C build-asan --no-rebuild --print-errorlogs --timeout-multiplier 4
 	@[ -f build-tsan/build.ninja ] || meson setup build-tsan $(SETUP) -Doptimization=1 \
 	   -Db_sanitize=thread -Db_lundef=false
 	ninja -C build-tsan -j $(JOBS)
-	TSAN_OPTIONS=halt_on_error=1 \
-	   meson test -C build-tsan --no-rebuild --print-errorlogs --timeout-multiplier 8 --suite threads
+	$(SANITIZED) meson test -C build-tsan --no-rebuild --print-errorlogs --timeout-multiplier 8 --suite threads
 
 # The race is against recorded figures of Honeykrisp, or against itself where `make test-mesa` has
 # made its folder. The last part needs Vulkan's headers when building, and lavapipe.
@@ -96,7 +98,7 @@ soak: deps
 	   -Db_sanitize=address,undefined -Db_lundef=false
 	ninja -C build-asan -j $(JOBS) tests/virtual/virtual_soak_test
 	AGX_SOAK_REQUESTS=$(SOAK_IOCTLS) AGX_SOAK_SEED=$(SOAK_SEED) AGX_SOAK_CHILDREN=$(SOAK_CHILDREN) \
-	   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build-asan/tests/virtual/virtual_soak_test
+	   $(SANITIZED) build-asan/tests/virtual/virtual_soak_test
 
 SOURCES = $(shell git ls-files '*.c' '*.h')
 format:
