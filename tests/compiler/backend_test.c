@@ -129,7 +129,7 @@ static void test_straight_line(void **state)
                         "load r=r1 base=du0 index=r0 format=i32 mask=x group=a\n"
                         "wait group=a\n"
                         "iadd d=r1 a=^r1 b=7\n"
-                        "store r=r1 base=du0 index=r0 format=i32 mask=x group=b\n");
+                        "store r=r1 base=du0 index=r0 format=i32 mask=x group=a\n");
 }
 
 /* Elements that become a vector are made where they belong; a vector that dies is taken
@@ -238,7 +238,7 @@ static void test_if_else(void **state)
                         "else_fcmp a=0.0 b=0.0 nest=1 cond=feq\n"
                         "iadd d=r2 a=r1 b=2\n"
                         "pop_exec nest=1\n"
-                        "store r=r2 base=du0 index=r1 format=i32 mask=x group=b\n");
+                        "store r=r2 base=du0 index=r1 format=i32 mask=x group=a\n");
 }
 
 /* loop { if (x == 0) break; x -= 1 }: a while and no levels. */
@@ -270,7 +270,7 @@ static void test_while(void **state)
                         "iadd d=r2 a=r2 b=255\n"
                         "jmp_any offset=-14\n"
                         "pop_exec nest=1\n"
-                        "store r=r2 base=du0 index=r1 format=i32 mask=x group=b\n");
+                        "store r=r2 base=du0 index=r1 format=i32 mask=x group=a\n");
 }
 
 /* A long arm is jumped over when no lane takes it. */
@@ -287,9 +287,9 @@ static void test_skip(void **state)
                         "ldimm16 d=r0l imm=0\n"
                         "if_icmp a=r1 b=0 nest=1 cond=ieq\n"
                         "jmp_none offset=30\n"
-                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=b\n"
-                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=b\n"
-                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=b\n"
+                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n"
+                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n"
+                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n"
                         "pop_exec nest=1\n");
 }
 
@@ -327,10 +327,10 @@ static void test_loads_together(void **state)
                         "wait group=a\n"
                         "iadd d=$r1 a=^r1 b=r0\n"
                         "iadd d=r1 a=^r1 b=^r3\n"
-                        "store r=r1 base=du0 index=r0 format=i32 mask=x group=b\n"
+                        "store r=r1 base=du0 index=r0 format=i32 mask=x group=a\n"
                         "load r=r0 base=du0 index=r0 format=i32 mask=x group=a\n"
                         "wait group=a\n"
-                        "store r=r0 base=du0 index=r2 format=i32 mask=x group=b\n");
+                        "store r=r0 base=du0 index=r2 format=i32 mask=x group=a\n");
 }
 
 /* The ninth of a group has to wait, and a barrier waits for stores. */
@@ -365,6 +365,59 @@ static void test_wait_across_blocks(void **state)
    backend_fini(&backend);
 }
 
+/* loop { if (x == 0) break; x -= y } with y loaded before: one wait, in front. */
+static void test_wait_before_loop(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_shader *shader = backend.shader;
+   struct agxc_ref x = lane(&b), y = load(&b, x, 1);
+   struct agxc_loop *loop = agxc_loop_new(shader);
+   agxc_node_append(&shader->body, NULL, &loop->node);
+   agxc_node_append(&loop->body, &loop->node, &agxc_block_new(shader)->node);
+   agxc_node_append(&loop->continuing, &loop->node, &agxc_block_new(shader)->node);
+   struct agxc_block *behind = agxc_block_new(shader);
+   agxc_node_append(&shader->body, NULL, &behind->node);
+
+   b = agxc_at_end(shader, agxc_first_block(&loop->body));
+   struct agxc_ref phi = agxc_build2(&b, AGXC_OP_PHI, 32, x, agxc_none());
+   struct agxc_if *branch = make_if(&b, phi, &loop->body, &loop->node);
+   put(shader, &branch->then_list, AGXC_OP_BREAK);
+   b = agxc_at_end(shader, agxc_first_block(&loop->continuing));
+   agxc_srcs(phi.value->def)[1] = add(&b, phi, y);
+   b = agxc_at_end(shader, behind);
+   store(&b, phi, x);
+   compile_to(&backend, "mfsr d=$r1 sr=thread_index_in_simdgroup\n"
+                        "load r=r2 base=du0 index=r1 format=i32 mask=x group=a\n"
+                        "mov d=r3 a=r1\n"
+                        "ldimm16 d=r0l imm=0\n"
+                        "wait group=a\n"
+                        "while_icmp a=r3 b=0 nest=1 cond=ine\n"
+                        "iadd d=r3 a=r3 b=r2\n"
+                        "jmp_any offset=-14\n"
+                        "pop_exec nest=1\n"
+                        "store r=r3 base=du0 index=r1 format=i32 mask=x group=a\n");
+}
+
+/* A late load that is used late doesn't make an early one's user wait. */
+static void test_groups_by_use(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b), y = load(&b, x, 1), z = x;
+   for (unsigned i = 0; i < 30; i++)
+      z = add(&b, z, x);
+   struct agxc_ref late = load(&b, z, 1);
+   store(&b, y, x);
+   for (unsigned i = 0; i < 30; i++)
+      z = add(&b, z, x);
+   store(&b, late, z);
+   assert_ok(backend_compile(&backend));
+   assert_int_equal(count_of(&backend, "wait group=a"), 1);
+   assert_int_equal(count_of(&backend, "wait group=b"), 1);
+   backend_fini(&backend);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -381,6 +434,8 @@ int main(void)
       cmocka_unit_test(test_full_group),
       cmocka_unit_test(test_loads_together),
       cmocka_unit_test(test_wait_across_blocks),
+      cmocka_unit_test(test_wait_before_loop),
+      cmocka_unit_test(test_groups_by_use),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

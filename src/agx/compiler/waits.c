@@ -15,8 +15,9 @@
 
 #define GROUPS          2
 #define MAX_OUTSTANDING 8
-/* Loads that go together before the next ones take the other group. */
-#define CLUSTER 4
+/* Instructions between two loads that may share a group although the earlier one is used
+ * first: waiting for both at once costs no more than these. */
+#define CLUSTER_DISTANCE 24
 
 struct scoreboard {
    struct agxc_halves pending[GROUPS];
@@ -27,13 +28,14 @@ struct scoreboard {
 static const struct {
    uint16_t row;
    uint8_t group;
-   bool is_store;
 } rows[] = {
-   {AGX_ISA_OP_LOAD, AGX_ISA_LOAD_GROUP, false},
-   {AGX_ISA_OP_STORE, AGX_ISA_STORE_GROUP, true},
-   {AGX_ISA_OP_ATOMIC, AGX_ISA_ATOMIC_GROUP, false},
-   {AGX_ISA_OP_STACK_LOAD, AGX_ISA_STACK_LOAD_GROUP, false},
-   {AGX_ISA_OP_STACK_STORE, AGX_ISA_STACK_STORE_GROUP, true},
+   {AGX_ISA_OP_LOAD, AGX_ISA_LOAD_GROUP},
+   {AGX_ISA_OP_STORE, AGX_ISA_STORE_GROUP},
+   {AGX_ISA_OP_ATOMIC, AGX_ISA_ATOMIC_GROUP},
+   {AGX_ISA_OP_STACK_LOAD, AGX_ISA_STACK_LOAD_GROUP},
+   {AGX_ISA_OP_STACK_STORE, AGX_ISA_STACK_STORE_GROUP},
+   {AGX_ISA_OP_SMPF, AGX_ISA_SMPF_GROUP},
+   {AGX_ISA_OP_SMPI, AGX_ISA_SMPI_GROUP},
 };
 
 static int find_row(const struct agxc_instr *instr)
@@ -98,6 +100,8 @@ static void clear(struct scoreboard *board, unsigned groups)
 static void issue(struct scoreboard *board, const struct agxc_instr *instr)
 {
    int row = find_row(instr);
+   if (agxc_is_row(instr, AGX_ISA_OP_WAIT))
+      clear(board, 1u << instr->operand[AGX_ISA_WAIT_GROUP].imm);
    if (row < 0)
       return;
    int64_t g = instr->operand[rows[row].group].imm;
@@ -119,23 +123,130 @@ static bool merge(struct scoreboard *board, const struct scoreboard *from)
    return grew;
 }
 
-/* Loads and their users alternate between the groups in clusters, in program order:
- * results that are used one after the other need not wait for all of them. Stores keep to
- * the group that the last loads did not take. */
+/* ---- groups ------------------------------------------------------------ */
+
+/* What is under way in a group, along the code as it lies in memory. */
+struct cluster {
+   uint32_t loads, stores;
+   uint32_t last_issue; /* of its loads */
+   uint32_t first_use;  /* of a result; UINT32_MAX without loads */
+};
+
+struct choosing {
+   struct agxc_shader *shader;
+   uint32_t *use; /* by instruction: where its result is touched first, or the block's end */
+   struct cluster clusters[GROUPS];
+   unsigned last; /* group of the last load */
+};
+
+/* Where results are touched first, by a walk back through each block. */
+static void find_first_uses(struct choosing *c)
+{
+   uint32_t next[AGX_GPR_HALVES];
+   agxc_foreach_block (block, c->shader) {
+      bool is_first = true;
+      agxc_foreach_instr_rev (instr, block) {
+         for (uint32_t i = 0; i < AGX_GPR_HALVES && is_first; i++)
+            next[i] = instr->index + 1;
+         is_first = false;
+         uint32_t use = UINT32_MAX;
+         struct agxc_halves written = agxc_halves_written(instr), read = agxc_halves_read(instr);
+         agx_bitset_for_each (half, written.word, AGX_GPR_HALVES) {
+            use = AGX_MIN(use, next[half]);
+            next[half] = instr->index;
+         }
+         agx_bitset_for_each (half, read.word, AGX_GPR_HALVES)
+            next[half] = instr->index;
+         c->use[instr->index] = use;
+      }
+   }
+}
+
+static bool has_result(const struct agxc_instr *instr)
+{
+   return instr->dest_count > 0 && agxc_dests(instr)[0].kind == AGXC_REG;
+}
+
+static unsigned emptier(const struct choosing *c)
+{
+   const struct cluster *a = &c->clusters[0], *b = &c->clusters[1];
+   return b->loads + b->stores < a->loads + a->stores;
+}
+
+static bool is_full(const struct cluster *cluster)
+{
+   return cluster->loads + cluster->stores >= MAX_OUTSTANDING;
+}
+
+/* With the loads under way if its own result is needed no earlier than theirs, or they were
+ * issued only just now; else in the other group, so that nobody waits for what he doesn't use. */
+static unsigned group_for_load(const struct choosing *c, const struct agxc_instr *load)
+{
+   const struct cluster *mine = &c->clusters[c->last], *other = &c->clusters[c->last ^ 1];
+   bool is_close = mine->loads == 0 || load->index - mine->last_issue <= CLUSTER_DISTANCE ||
+                   c->use[load->index] <= mine->first_use;
+   if (is_close && !is_full(mine))
+      return c->last;
+   return is_full(other) ? emptier(c) : c->last ^ 1;
+}
+
+/* Where no load is under way, at best in the group that the next loads will take: a wait for
+ * them finds the store done. */
+static unsigned group_for_store(const struct choosing *c)
+{
+   const struct cluster *mine = &c->clusters[c->last], *other = &c->clusters[c->last ^ 1];
+   if (mine->loads == 0 && !is_full(mine))
+      return c->last;
+   if (other->loads == 0 && !is_full(other))
+      return c->last ^ 1;
+   return mine->first_use < other->first_use ? c->last ^ 1 : c->last;
+}
+
+static void choose_group(struct choosing *c, struct agxc_instr *instr, int row)
+{
+   bool is_load = has_result(instr);
+   unsigned group = is_load ? group_for_load(c, instr) : group_for_store(c);
+   struct cluster *cluster = &c->clusters[group];
+   if (is_full(cluster))
+      *cluster = (struct cluster){.first_use = UINT32_MAX};
+   instr->operand[rows[row].group] = agxc_imm(group, 64);
+   if (!is_load) {
+      cluster->stores++;
+      return;
+   }
+   c->last = group;
+   cluster->loads++;
+   cluster->last_issue = instr->index;
+   cluster->first_use = AGX_MIN(cluster->first_use, c->use[instr->index]);
+}
+
+/* Greedy, in program order: what ends up in which group only decides who waits together. */
 static void choose_groups(struct agxc_shader *shader)
 {
-   unsigned group = 0, loads = 0;
+   struct choosing c = {
+      .shader = shader,
+      .use = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->instr_count),
+      .clusters = {{.first_use = UINT32_MAX}, {.first_use = UINT32_MAX}},
+   };
+   find_first_uses(&c);
    agxc_foreach_block (block, shader)
       agxc_foreach_instr (instr, block) {
+         for (unsigned g = 0; g < GROUPS; g++)
+            if (c.clusters[g].first_use <= instr->index || is_barrier(instr))
+               c.clusters[g] = (struct cluster){.first_use = UINT32_MAX};
          int row = find_row(instr);
-         if (row < 0)
-            continue;
-         if (!rows[row].is_store && loads++ == CLUSTER) {
-            loads = 1;
-            group ^= 1;
-         }
-         instr->operand[rows[row].group] = agxc_imm(rows[row].is_store ? group ^ 1 : group, 64);
+         if (row >= 0)
+            choose_group(&c, instr, row);
       }
+}
+
+/* ---- waits ------------------------------------------------------------- */
+
+static void insert_wait(struct agxc_builder b, unsigned group)
+{
+   struct agxc_instr *wait = agxc_instr_new(b.shader, AGXC_OP_ISA + AGX_ISA_OP_WAIT);
+   wait->operand[AGX_ISA_WAIT_GROUP] = agxc_imm(group, 64);
+   agxc_insert(&b, wait);
 }
 
 /* One pass over all blocks; true when an entry state grew. With inserting set it puts the
@@ -150,10 +261,7 @@ static bool flow(struct agxc_shader *shader, struct scoreboard *entry, bool inse
          for (unsigned g = 0; g < GROUPS && inserting; g++) {
             if (!(groups >> g & 1))
                continue;
-            struct agxc_builder b = agxc_before(shader, instr);
-            struct agxc_instr *wait = agxc_instr_new(shader, AGXC_OP_ISA + AGX_ISA_OP_WAIT);
-            wait->operand[AGX_ISA_WAIT_GROUP] = agxc_imm(g, 64);
-            agxc_insert(&b, wait);
+            insert_wait(agxc_before(shader, instr), g);
          }
          clear(&board, groups);
          issue(&board, instr);
@@ -167,14 +275,88 @@ static bool flow(struct agxc_shader *shader, struct scoreboard *entry, bool inse
    return grew;
 }
 
-bool agxc_insert_waits(struct agxc_shader *shader)
+static struct scoreboard *compute_entries(struct agxc_shader *shader)
 {
-   agxc_index(shader);
-   choose_groups(shader);
    struct scoreboard *entry =
       AGX_ARENA_ARRAY(shader->arena, struct scoreboard, shader->block_count);
    while (flow(shader, entry, false))
       ;
-   flow(shader, entry, true);
+   return entry;
+}
+
+/* ---- loops ------------------------------------------------------------- */
+
+/* What the blocks touch; false when they have results of their own to wait for. */
+static bool collect_touched(struct agxc_shader *shader, uint32_t first, uint32_t last,
+                            struct agxc_halves *touched)
+{
+   for (uint32_t i = first; i <= last; i++)
+      agxc_foreach_instr (instr, shader->blocks[i]) {
+         if (find_row(instr) >= 0 && has_result(instr))
+            return false;
+         struct agxc_halves read = agxc_halves_read(instr), written = agxc_halves_written(instr);
+         agx_bitset_union(touched->word, read.word, AGX_COUNT(read.word));
+         agx_bitset_union(touched->word, written.word, AGX_COUNT(written.word));
+      }
+   return true;
+}
+
+/* What is under way where a loop begins and is needed inside would be waited for in each
+ * round, although only the first one can find it unfinished: the wait goes in front. */
+static bool wait_before_loop(struct agxc_shader *shader, const struct scoreboard *entry,
+                             uint32_t first, uint32_t last)
+{
+   struct agxc_halves touched = {0};
+   if (first == 0 || !collect_touched(shader, first, last, &touched))
+      return false;
+   struct agxc_block *before = shader->blocks[first - 1];
+   struct scoreboard board = entry[before->index];
+   agxc_foreach_instr (instr, before) {
+      clear(&board, groups_to_wait(&board, instr));
+      issue(&board, instr);
+   }
+   bool progress = false;
+   for (unsigned g = 0; g < GROUPS; g++) {
+      if (!agxc_halves_meet(&board.pending[g], &touched))
+         continue;
+      insert_wait(agxc_at_end(shader, before), g);
+      progress = true;
+   }
+   return progress;
+}
+
+/* The loop that ends with this block: where it starts, or UINT32_MAX when none does. */
+static uint32_t loop_start(const struct agxc_shader *shader, const struct agxc_block *block)
+{
+   agxc_foreach_instr (instr, block) {
+      const struct agxc_block *target = agxc_jump_target(shader, instr);
+      if (target && target->index <= block->index)
+         return target->index;
+   }
+   return UINT32_MAX;
+}
+
+/* Backwards, so that outer loops come first; one round for each level that has something. */
+static void wait_before_loops(struct agxc_shader *shader)
+{
+   for (bool progress = true; progress;) {
+      progress = false;
+      const struct scoreboard *entry = compute_entries(shader);
+      for (uint32_t i = shader->block_count; i-- > 0;) {
+         uint32_t start = loop_start(shader, shader->blocks[i]);
+         if (start == UINT32_MAX || !wait_before_loop(shader, entry, start, i))
+            continue;
+         progress = true;
+         i = start; /* loops inside find other things now */
+      }
+   }
+}
+
+bool agxc_insert_waits(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   choose_groups(shader);
+   wait_before_loops(shader);
+   flow(shader, compute_entries(shader), true);
    return true;
 }
