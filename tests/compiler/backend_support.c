@@ -63,6 +63,16 @@ agx_status backend_compile(struct backend *backend)
    return AGX_OK;
 }
 
+/* What the driver's launch words would load: constants, and the addresses of buffers. */
+static void set_uniform(struct sim_group *group, const struct agx_program_uniform *slot)
+{
+   uint64_t value = slot->value;
+   if (slot->kind == AGX_UNIFORM_BUFFER_ADDRESS)
+      value = BACKEND_DATA + (uint64_t)slot->index * BACKEND_BUFFER_B;
+   for (uint32_t i = 0; i < slot->halves; i++)
+      group->uniform[slot->start + i] = (uint16_t)(value >> 16 * i);
+}
+
 void backend_run(struct backend *backend, uint8_t *data, uint32_t data_B)
 {
    struct sim_memory memory;
@@ -78,6 +88,8 @@ void backend_run(struct backend *backend, uint8_t *data, uint32_t data_B)
    memset(group->reg, 0xa5, sizeof(group->reg));
    for (unsigned i = 0; i < 4; i++)
       group->uniform[i] = (uint16_t)(BACKEND_DATA >> 16 * i);
+   for (uint32_t i = 0; i < backend->shader->uniform_count; i++)
+      set_uniform(group, &backend->shader->uniforms[i]);
    agx_status status = sim_group_run(group);
    if (status != AGX_OK)
       fail_msg("%s in\n%s", agx_error_peek(), backend->text);

@@ -12,6 +12,8 @@
 /* Where memory lies; its address is in u0..u1 (a 64-bit base). */
 #define BACKEND_DATA   0x2000100000ull
 #define BACKEND_DATA_B 0x40000u
+/* Where binding i lies in it, in units of i. */
+#define BACKEND_BUFFER_B 0x1000u
 
 struct backend {
    struct agx_arena arena;

@@ -182,6 +182,12 @@ static bool eval_int(unsigned op, const uint32_t *x, unsigned from_bits, uint32_
    }
 }
 
+static uint32_t multiply_add_high(const struct agxc_instr *instr, const uint32_t *x)
+{
+   int64_t a = agxc_imm_of(instr, 0) ? (int64_t)(int32_t)x[0] : (int64_t)x[0];
+   return (uint32_t)(((__int128)a * x[1] + x[2]) >> 32);
+}
+
 static bool eval_compare(unsigned op, float a, float b, uint32_t *r)
 {
    switch (op) {
@@ -287,9 +293,11 @@ static agx_status eval_alu(struct thread *t, const struct agxc_instr *instr)
    const struct agxc_ref *dest = agxc_dests(instr), *srcs = agxc_srcs(instr);
    for (unsigned i = 0; i < instr->src_count && i < 4; i++)
       x[i] = read_word(t, &srcs[i], 0);
-   if (!eval_int(instr->op, x, srcs[0].bits, &r) &&
-       !eval_compare(instr->op, as_float(x[0]), as_float(x[1]), &r) &&
-       !eval_convert(instr->op, x[0], srcs[0].bits, dest->bits, &r)) {
+   if (instr->op == AGXC_OP_IMADH)
+      r = multiply_add_high(instr, x);
+   else if (!eval_int(instr->op, x, srcs[0].bits, &r) &&
+            !eval_compare(instr->op, as_float(x[0]), as_float(x[1]), &r) &&
+            !eval_convert(instr->op, x[0], srcs[0].bits, dest->bits, &r)) {
       if (!eval_float(instr->op, as_float(x[0]), as_float(x[1]), as_float(x[2]), &f))
          return AGX_FAIL(AGX_UNIMPLEMENTED, "evaluator: %s", agxc_op_info(instr->op)->name);
       r = as_bits(f);

@@ -1,123 +1,289 @@
 /* SPDX-License-Identifier: MIT
  *
- * 32-bit integer division. By a power of two: shifts and masks. By anything else: a float
- * reciprocal, refined, gives an estimate that multiply-high and two corrections make exact.
- * Source of the recipe: reference/isa, idioms.md 2. Requires SSA; breaks nothing.
+ * 32-bit integer division. By a constant: shifts, masks, or one multiply-high by its
+ * reciprocal. By a divisor that stays the same while the quotient is computed many times (a
+ * uniform, or from outside the loop): a multiply-high by a reciprocal that the preamble or
+ * the loop's front computes, and one correction. By anything else: two steps of float
+ * division and one correction. Quotient and remainder of the same operands come out as the
+ * same instructions, for opt_cse. Requires SSA; breaks nothing.
  */
+#include "agx/compiler/divergence.h"
 #include "agx/compiler/passes.h"
 
-#define ONE         0x3f800000u
-#define ALMOST_2_32 0x4f7ffffeu /* 4294966784.0: below 2^32 by more than rcp can be off */
+struct lowering {
+   struct agxc_shader *shader;
+   struct agxc_divergence *divergence; /* NULL when all divisors are constants */
+   uint32_t known;                     /* values that it knows */
+   struct agxc_builder b;
+};
+
+struct quotient {
+   struct agxc_ref q, m; /* n / d and n mod d */
+};
 
 static struct agxc_ref imm(uint32_t value)
 {
    return agxc_imm(value, 32);
 }
 
-static struct agxc_ref op2(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
+static struct agxc_ref op1(struct lowering *l, enum agxc_op op, struct agxc_ref a)
+{
+   return agxc_build1(&l->b, op, 32, a);
+}
+
+static struct agxc_ref op2(struct lowering *l, enum agxc_op op, struct agxc_ref a,
                            struct agxc_ref c)
 {
-   return agxc_build2(b, op, 32, a, c);
+   return agxc_build2(&l->b, op, 32, a, c);
 }
 
-/* 1 / x within half an ulp. A divisor of 0 gives a NaN in the refinement, not in rcp. */
-static struct agxc_ref refined_reciprocal(struct agxc_builder *b, struct agxc_ref x)
+/* x op y ? yes : no. */
+static struct agxc_ref choose(struct lowering *l, enum agxc_op op, struct agxc_ref x,
+                              struct agxc_ref y, struct agxc_ref yes, struct agxc_ref no)
 {
-   struct agxc_ref u = agxc_build1(b, AGXC_OP_FRCP, 32, x);
-   struct agxc_ref minus_x = agxc_build1(b, AGXC_OP_FNEG, 32, x);
-   struct agxc_ref error = agxc_build3(b, AGXC_OP_FFMA, 32, minus_x, u, imm(ONE));
-   struct agxc_ref v = agxc_build3(b, AGXC_OP_FFMA, 32, error, u, u);
-   struct agxc_ref is_number = agxc_build2(b, AGXC_OP_FEQ, 1, v, v);
-   return agxc_build3(b, AGXC_OP_SELECT, 32, is_number, v, u);
+   return agxc_build3(&l->b, AGXC_OP_SELECT, 32, agxc_build2(&l->b, op, 1, x, y), yes, no);
 }
 
-/* One correction: where the remainder is not below d, one more goes into the quotient. */
-static void correct(struct agxc_builder *b, struct agxc_ref d, struct agxc_ref *q,
-                    struct agxc_ref *m)
+/* x - y z, in the form that becomes one imadd. */
+static struct agxc_ref minus_product(struct lowering *l, struct agxc_ref x, struct agxc_ref y,
+                                     struct agxc_ref minus_z)
 {
-   struct agxc_ref more = agxc_build2(b, AGXC_OP_UGE, 1, *m, d);
-   *q = agxc_build3(b, AGXC_OP_SELECT, 32, more, op2(b, AGXC_OP_IADD, *q, imm(1)), *q);
-   *m = agxc_build3(b, AGXC_OP_SELECT, 32, more, op2(b, AGXC_OP_ISUB, *m, d), *m);
+   return op2(l, AGXC_OP_IADD, x, op2(l, AGXC_OP_IMUL, y, minus_z));
 }
 
-static void divide_unsigned(struct agxc_builder *b, struct agxc_ref n, struct agxc_ref d,
-                            struct agxc_ref *out_q, struct agxc_ref *out_m)
+/* ---- constants --------------------------------------------------------- */
+
+/* The high word of a * b + c. */
+static struct agxc_ref multiply_high(struct lowering *l, struct agxc_ref a, bool is_signed,
+                                     uint32_t b, uint32_t c)
 {
-   struct agxc_ref r = refined_reciprocal(b, agxc_build1(b, AGXC_OP_U2F, 32, d));
-   struct agxc_ref scaled = op2(b, AGXC_OP_FMUL, r, imm(ALMOST_2_32));
-   struct agxc_ref q0 = agxc_build1(b, AGXC_OP_F2U, 32, scaled);
-   struct agxc_ref minus_d = agxc_build1(b, AGXC_OP_INEG, 32, d);
-   struct agxc_ref e = op2(b, AGXC_OP_IMUL, q0, minus_d);
-   q0 = op2(b, AGXC_OP_IADD, q0, op2(b, AGXC_OP_UMULH, q0, e));
-   *out_q = op2(b, AGXC_OP_UMULH, n, q0);
-   *out_m = op2(b, AGXC_OP_ISUB, n, op2(b, AGXC_OP_IMUL, *out_q, d));
-   correct(b, d, out_q, out_m);
-   correct(b, d, out_q, out_m);
+   struct agxc_instr *instr = agxc_instr_new(l->shader, AGXC_OP_IMADH);
+   struct agxc_ref dest = agxc_use(agxc_value_new(l->shader, 32, 1));
+   dest.value->def = instr;
+   const struct agxc_ref operands[] = {dest, a, imm(b), imm(c), agxc_imm(is_signed, 64)};
+   memcpy(instr->operand, operands, sizeof(operands));
+   agxc_insert(&l->b, instr);
+   return dest;
 }
 
-/* 0 or all ones. */
-static struct agxc_ref sign_of(struct agxc_builder *b, struct agxc_ref x)
+static struct agxc_ref shift_right(struct lowering *l, enum agxc_op op, struct agxc_ref x,
+                                   unsigned amount)
 {
-   return op2(b, AGXC_OP_ASHR, x, imm(31));
+   return amount ? op2(l, op, x, imm(amount)) : x;
 }
 
-/* x, negated where sign is all ones. */
-static struct agxc_ref apply_sign(struct agxc_builder *b, struct agxc_ref x, struct agxc_ref sign)
+static bool is_power(uint32_t d)
 {
-   return op2(b, AGXC_OP_ISUB, op2(b, AGXC_OP_IXOR, x, sign), sign);
+   return d && !(d & (d - 1));
 }
 
-static struct agxc_ref divide_signed(struct agxc_builder *b, const struct agxc_instr *instr)
+/* n * M >> 32 + s for the least s whose M, just above 2^(32+s) / d, is exact for every n. Where
+ * none with 32 bits is, M just below and (n + 1) * M >> 32 + s are: the two errors add up to d,
+ * and half of that is small enough. */
+static struct agxc_ref unsigned_quotient(struct lowering *l, struct agxc_ref n, uint32_t d)
 {
-   struct agxc_ref n = instr->operand[1], d = instr->operand[2], q, m;
-   struct agxc_ref n_sign = sign_of(b, n), d_sign = sign_of(b, d);
-   divide_unsigned(b, apply_sign(b, n, n_sign), apply_sign(b, d, d_sign), &q, &m);
-   if (instr->op == AGXC_OP_SDIV)
-      return apply_sign(b, q, op2(b, AGXC_OP_IXOR, n_sign, d_sign));
-   m = apply_sign(b, m, n_sign);
+   unsigned log2 = 31u - (unsigned)__builtin_clz(d);
+   if (is_power(d))
+      return shift_right(l, AGXC_OP_USHR, n, log2);
+   for (unsigned s = 0; s <= log2; s++) {
+      uint64_t power = 1ull << (32 + s), m = power / d + 1;
+      if (m <= UINT32_MAX && m * d - power <= 1ull << s)
+         return shift_right(l, AGXC_OP_USHR, multiply_high(l, n, false, (uint32_t)m, 0), s);
+   }
+   uint32_t m = (uint32_t)((1ull << (32 + log2)) / d);
+   return shift_right(l, AGXC_OP_USHR, multiply_high(l, n, false, m, m), log2);
+}
+
+/* Rounds toward zero: the product rounds down, so negative dividends get one more. M has all
+ * 32 bits and counts as positive, n is signed. */
+static struct agxc_ref signed_quotient(struct lowering *l, struct agxc_ref n, int32_t divisor)
+{
+   uint32_t d = divisor < 0 ? 0u - (uint32_t)divisor : (uint32_t)divisor;
+   struct agxc_ref q = n;
+   if (is_power(d)) {
+      unsigned log2 = (unsigned)__builtin_ctz(d);
+      struct agxc_ref bias = choose(l, AGXC_OP_SLT, n, imm(0), imm(d - 1), imm(0));
+      if (log2)
+         q = op2(l, AGXC_OP_ASHR, op2(l, AGXC_OP_IADD, n, bias), imm(log2));
+   } else {
+      unsigned s = 0;
+      uint64_t m = 0;
+      for (;; s++) {
+         m = (1ull << (32 + s)) / d + 1;
+         if (m <= UINT32_MAX && m * d - (1ull << (32 + s)) < 2ull << s)
+            break;
+      }
+      q = shift_right(l, AGXC_OP_ASHR, multiply_high(l, n, true, (uint32_t)m, 0), s);
+      q = op2(l, AGXC_OP_IADD, q, choose(l, AGXC_OP_SLT, n, imm(0), imm(1), imm(0)));
+   }
+   return divisor < 0 ? op1(l, AGXC_OP_INEG, q) : q;
+}
+
+/* The remainder with the dividend's sign. */
+static struct agxc_ref signed_remainder(struct lowering *l, struct agxc_ref n, uint32_t d)
+{
+   if (!is_power(d))
+      return minus_product(l, n, signed_quotient(l, n, (int32_t)d), imm(0u - d));
+   struct agxc_ref bias = choose(l, AGXC_OP_SLT, n, imm(0), imm(d - 1), imm(0));
+   struct agxc_ref whole = op2(l, AGXC_OP_IAND, op2(l, AGXC_OP_IADD, n, bias), imm(0u - d));
+   return op2(l, AGXC_OP_ISUB, n, whole);
+}
+
+static struct agxc_ref by_constant(struct lowering *l, enum agxc_op op, struct agxc_ref n,
+                                   uint32_t d)
+{
+   int32_t divisor = (int32_t)d;
+   if (op == AGXC_OP_UDIV)
+      return unsigned_quotient(l, n, d);
+   if (op == AGXC_OP_UMOD && is_power(d))
+      return op2(l, AGXC_OP_IAND, n, imm(d - 1));
+   if (op == AGXC_OP_UMOD)
+      return minus_product(l, n, unsigned_quotient(l, n, d), imm(0u - d));
+   if (op == AGXC_OP_SDIV)
+      return signed_quotient(l, n, divisor);
+   if (op == AGXC_OP_SMOD && divisor > 0 && is_power(d))
+      return op2(l, AGXC_OP_IAND, n, imm(d - 1));
+   struct agxc_ref m = signed_remainder(l, n, divisor < 0 ? 0u - d : d);
+   if (op == AGXC_OP_SREM)
+      return m;
+   struct agxc_ref more = divisor < 0 ? choose(l, AGXC_OP_SLT, imm(0), m, imm(d), imm(0))
+                                      : choose(l, AGXC_OP_SLT, m, imm(0), imm(d), imm(0));
+   return op2(l, AGXC_OP_IADD, m, more);
+}
+
+/* ---- anything else ------------------------------------------------------ */
+
+/* Factors that keep a float estimate below the truth: converting the divisor and multiplying are
+ * off by 2^-24 each, rcp by at most two ulp. */
+#define BELOW_ONE  0x3f7ffff0u /* 1 - 2^-20 */
+#define BELOW_2_32 0x4f7ffff0u /* 2^32 - 2^12 */
+
+/* What is missing after an estimate that may be one too small. */
+static struct quotient correct(struct lowering *l, struct agxc_ref q, struct agxc_ref m,
+                               struct agxc_ref d)
+{
+   return (struct quotient){
+      .q = op2(l, AGXC_OP_IADD, q, choose(l, AGXC_OP_UGE, m, d, imm(1), imm(0))),
+      /* Where m is below d already, m - d wraps to more than m. */
+      .m = op2(l, AGXC_OP_UMIN, m, op2(l, AGXC_OP_ISUB, m, d)),
+   };
+}
+
+/* Two digits of about 20 bits: the first leaves less than 2^13 divisors over, the second at most
+ * one more than none. */
+static struct quotient in_floats(struct lowering *l, struct agxc_ref n, struct agxc_ref d)
+{
+   struct agxc_ref r = op1(l, AGXC_OP_FRCP, op1(l, AGXC_OP_U2F, d)), minus_d, q, m, q2;
+   r = op2(l, AGXC_OP_FMUL, r, imm(BELOW_ONE));
+   minus_d = op1(l, AGXC_OP_INEG, d);
+   q = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, op1(l, AGXC_OP_U2F, n), r));
+   m = minus_product(l, n, q, minus_d);
+   q2 = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, op1(l, AGXC_OP_U2F, m), r));
+   return correct(l, op2(l, AGXC_OP_IADD, q, q2), minus_product(l, m, q2, minus_d), d);
+}
+
+/* (2^32 - 1) / d: a float estimate from below, one step of Newton's, which stays below, and one
+ * where more than d is left over. For d above 2^32 - 2^12 it may be 0, which is near enough. */
+static struct agxc_ref reciprocal(struct lowering *l, struct agxc_ref d, struct agxc_ref minus_d)
+{
+   struct agxc_ref r = op1(l, AGXC_OP_FRCP, op1(l, AGXC_OP_U2F, d));
+   r = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, r, imm(BELOW_2_32)));
+   r = op2(l, AGXC_OP_IADD, r, op2(l, AGXC_OP_UMULH, r, op2(l, AGXC_OP_IMUL, r, minus_d)));
+   struct agxc_ref left = op2(l, AGXC_OP_IMUL, r, minus_d); /* 2^32 - r d */
+   return op2(l, AGXC_OP_IADD, r, choose(l, AGXC_OP_ULT, d, left, imm(1), imm(0)));
+}
+
+static struct quotient by_reciprocal(struct lowering *l, struct agxc_ref n, struct agxc_ref d)
+{
+   struct agxc_ref minus_d = op1(l, AGXC_OP_INEG, d);
+   struct agxc_ref q = op2(l, AGXC_OP_UMULH, n, reciprocal(l, d, minus_d));
+   return correct(l, q, minus_product(l, n, q, minus_d), d);
+}
+
+/* Whether what depends on the divisor alone is computed much less often than the quotient. */
+static bool is_steady(struct lowering *l, const struct agxc_instr *instr, const struct agxc_ref *d)
+{
+   if (d->kind != AGXC_VALUE || !d->value->def)
+      return true;
+   if (d->value->def->block->loop_depth < instr->block->loop_depth)
+      return true;
+   return d->value->id < l->known &&
+          agxc_scope_of(l->divergence, d, instr->block) == AGXC_SCOPE_DISPATCH;
+}
+
+static struct agxc_ref absolute(struct lowering *l, struct agxc_ref x)
+{
+   return op2(l, AGXC_OP_IMAX, x, op1(l, AGXC_OP_INEG, x));
+}
+
+/* x, negated where sign is below 0. */
+static struct agxc_ref with_sign(struct lowering *l, struct agxc_ref x, struct agxc_ref sign)
+{
+   return choose(l, AGXC_OP_SLT, sign, imm(0), op1(l, AGXC_OP_INEG, x), x);
+}
+
+static struct agxc_ref by_value(struct lowering *l, const struct agxc_instr *instr)
+{
+   struct agxc_ref n = instr->operand[1], d = instr->operand[2];
+   bool is_signed = instr->op >= AGXC_OP_SDIV, is_quotient;
+   bool steady = is_steady(l, instr, &d);
+   struct agxc_ref un = is_signed ? absolute(l, n) : n, ud = is_signed ? absolute(l, d) : d;
+   struct quotient result = steady ? by_reciprocal(l, un, ud) : in_floats(l, un, ud);
+   is_quotient = instr->op == AGXC_OP_UDIV || instr->op == AGXC_OP_SDIV;
+   if (!is_signed)
+      return is_quotient ? result.q : result.m;
+   if (is_quotient)
+      return with_sign(l, result.q, op2(l, AGXC_OP_IXOR, n, d));
+   struct agxc_ref m = with_sign(l, result.m, n);
    if (instr->op == AGXC_OP_SREM)
       return m;
-   /* SMOD: the divisor's sign; so one divisor more where the signs differ. */
-   struct agxc_ref differ = agxc_build2(b, AGXC_OP_SLT, 1, op2(b, AGXC_OP_IXOR, m, d), imm(0));
-   struct agxc_ref is_zero = agxc_build2(b, AGXC_OP_IEQ, 1, m, imm(0));
-   struct agxc_ref moved =
-      agxc_build3(b, AGXC_OP_SELECT, 32, differ, op2(b, AGXC_OP_IADD, m, d), m);
-   return agxc_build3(b, AGXC_OP_SELECT, 32, is_zero, m, moved);
+   /* The divisor's sign: one divisor more where the signs differ, unless m is 0. */
+   struct agxc_ref more =
+      choose(l, AGXC_OP_SLT, op2(l, AGXC_OP_IXOR, m, d), imm(0), op2(l, AGXC_OP_IADD, m, d), m);
+   return choose(l, AGXC_OP_IEQ, m, imm(0), m, more);
 }
 
-static struct agxc_ref lower(struct agxc_builder *b, const struct agxc_instr *instr)
+static struct agxc_ref lower(struct lowering *l, const struct agxc_instr *instr)
 {
-   struct agxc_ref n = instr->operand[1], d = instr->operand[2], q, m;
-   bool by_power = d.kind == AGXC_IMM && d.imm && !((uint64_t)d.imm & ((uint64_t)d.imm - 1));
-   switch (instr->op) {
-   case AGXC_OP_UDIV:
-      if (by_power)
-         return op2(b, AGXC_OP_USHR, n, imm((uint32_t)__builtin_ctzll((uint64_t)d.imm)));
-      divide_unsigned(b, n, d, &q, &m);
-      return q;
-   case AGXC_OP_UMOD:
-      if (by_power)
-         return op2(b, AGXC_OP_IAND, n, imm((uint32_t)d.imm - 1));
-      divide_unsigned(b, n, d, &q, &m);
-      return m;
-   default:
-      return divide_signed(b, instr);
-   }
+   const struct agxc_ref *d = &instr->operand[2];
+   if (d->kind != AGXC_IMM)
+      return by_value(l, instr);
+   /* Undefined, so anything. */
+   if (d->imm == 0)
+      return imm(0);
+   return by_constant(l, (enum agxc_op)instr->op, instr->operand[1], (uint32_t)d->imm);
+}
+
+static bool is_division(const struct agxc_instr *instr)
+{
+   return instr->op >= AGXC_OP_UDIV && instr->op <= AGXC_OP_SMOD;
+}
+
+static bool divides_by_values(struct agxc_shader *shader)
+{
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         if (is_division(instr) && instr->operand[2].kind == AGXC_VALUE)
+            return true;
+   return false;
 }
 
 bool agxc_lower_division(struct agxc_shader *shader)
 {
+   struct lowering l = {.shader = shader, .known = shader->value_count};
    bool progress = false;
    agxc_index(shader);
+   if (divides_by_values(shader))
+      l.divergence = agxc_divergence(shader);
    agxc_foreach_block (block, shader) {
       agxc_foreach_instr_safe (instr, block) {
-         if (instr->op < AGXC_OP_UDIV || instr->op > AGXC_OP_SMOD)
+         if (!is_division(instr))
             continue;
          if (instr->operand[0].bits != 32)
             agxc_fail(shader, AGX_UNIMPLEMENTED, "%s: division of %u-bit integers", shader->name,
                       instr->operand[0].bits);
-         struct agxc_builder b = agxc_before(shader, instr);
-         agxc_become_mov(shader, instr, lower(&b, instr));
+         l.b = agxc_before(shader, instr);
+         agxc_become_mov(shader, instr, lower(&l, instr));
          progress = true;
       }
    }

@@ -152,14 +152,20 @@ static void select_inot(struct agxc_selector *s, const struct agxc_instr *instr)
       agxc_select_row(s, AGX_ISA_OP_NOT, dest_of(instr), 1, srcs);
 }
 
-/* The high word of the 64-bit product. */
+/* The high word of the 64-bit product, or of product and sum. */
 static void select_mulh(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref srcs[2] = {agxc_select_int(s, instr->operand[1]),
-                              agxc_select_int(s, instr->operand[2])};
-   for (unsigned i = 0; i < 2 && instr->op == AGXC_OP_SMULH; i++)
-      srcs[i].sx = srcs[i].kind != AGXC_IMM;
-   struct agxc_ref product = agxc_select_new(s, AGX_ISA_OP_IMUL, 64, 2, srcs);
+   struct agxc_ref srcs[3];
+   for (unsigned i = 0; i < instr->src_count; i++)
+      srcs[i] = agxc_select_int(s, instr->operand[1 + i]);
+   bool adds = instr->op == AGXC_OP_IMADH;
+   bool a_signed = instr->op == AGXC_OP_SMULH || (adds && agxc_imm_of(instr, 0));
+   srcs[0].sx = a_signed && srcs[0].kind != AGXC_IMM;
+   srcs[1].sx = instr->op == AGXC_OP_SMULH && srcs[1].kind != AGXC_IMM;
+   if (adds && srcs[2].kind == AGXC_IMM && srcs[2].imm == 0)
+      adds = false;
+   enum agx_isa_op row = adds ? AGX_ISA_OP_IMADD : AGX_ISA_OP_IMUL;
+   struct agxc_ref product = agxc_select_new(s, row, 64, adds ? 3 : 2, srcs);
    struct agxc_instr *split = agxc_instr_new_n(s->shader, AGXC_OP_SPLIT, 2, 1);
    struct agxc_value *low = agxc_value_new(s->shader, 32, 1);
    low->def = instr->operand[0].value->def = split;
@@ -319,15 +325,15 @@ static const struct {
    uint16_t op;
    select_fn select;
 } functions[] = {
-   {AGXC_OP_IADD, select_iadd},   {AGXC_OP_ISUB, select_isub},     {AGXC_OP_INEG, select_ineg},
-   {AGXC_OP_ISHL, select_ishl},   {AGXC_OP_ASHR, select_ashr},     {AGXC_OP_INOT, select_inot},
-   {AGXC_OP_UMULH, select_mulh},  {AGXC_OP_SMULH, select_mulh},    {AGXC_OP_UBFE, select_field},
-   {AGXC_OP_BFI, select_field},   {AGXC_OP_F2U, select_convert},   {AGXC_OP_F2S, select_convert},
-   {AGXC_OP_U2F, select_convert}, {AGXC_OP_S2F, select_convert},   {AGXC_OP_ZEXT, select_extend},
-   {AGXC_OP_SEXT, select_extend}, {AGXC_OP_TRUNC, select_trunc},   {AGXC_OP_FSUB, select_fsub},
-   {AGXC_OP_FSAT, select_fsat},   {AGXC_OP_FNEG, select_sign},     {AGXC_OP_FABS, select_sign},
-   {AGXC_OP_FSQRT, select_fsqrt}, {AGXC_OP_FFRACT, select_ffract}, {AGXC_OP_FSIN, select_sine},
-   {AGXC_OP_FCOS, select_sine},
+   {AGXC_OP_IADD, select_iadd},   {AGXC_OP_ISUB, select_isub},   {AGXC_OP_INEG, select_ineg},
+   {AGXC_OP_ISHL, select_ishl},   {AGXC_OP_ASHR, select_ashr},   {AGXC_OP_INOT, select_inot},
+   {AGXC_OP_UMULH, select_mulh},  {AGXC_OP_SMULH, select_mulh},  {AGXC_OP_IMADH, select_mulh},
+   {AGXC_OP_UBFE, select_field},  {AGXC_OP_BFI, select_field},   {AGXC_OP_F2U, select_convert},
+   {AGXC_OP_F2S, select_convert}, {AGXC_OP_U2F, select_convert}, {AGXC_OP_S2F, select_convert},
+   {AGXC_OP_ZEXT, select_extend}, {AGXC_OP_SEXT, select_extend}, {AGXC_OP_TRUNC, select_trunc},
+   {AGXC_OP_FSUB, select_fsub},   {AGXC_OP_FSAT, select_fsat},   {AGXC_OP_FNEG, select_sign},
+   {AGXC_OP_FABS, select_sign},   {AGXC_OP_FSQRT, select_fsqrt}, {AGXC_OP_FFRACT, select_ffract},
+   {AGXC_OP_FSIN, select_sine},   {AGXC_OP_FCOS, select_sine},
 };
 
 void agxc_select_alu(struct agxc_selector *s, const struct agxc_instr *instr)
