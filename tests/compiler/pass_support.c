@@ -13,6 +13,22 @@ static struct agxc_shader *parse(struct agx_arena *arena, const struct agxc_opti
    return shader;
 }
 
+/* Whether two texts are the same but for the blanks that lines begin with. */
+static bool same_text(const char *a, const char *b)
+{
+   for (;; a++, b++) {
+      a += strspn(a, " ");
+      b += strspn(b, " ");
+      size_t length = strcspn(a, "\n");
+      if (strncmp(a, b, length + 1) != 0)
+         return false;
+      if (!a[length])
+         return true;
+      a += length;
+      b += length;
+   }
+}
+
 void check_passes(const pass_fn *passes, size_t count, const char *before, const char *after)
 {
    struct agxc_options options = {.chip = agx_chip_find("g13g")};
@@ -24,7 +40,7 @@ void check_passes(const pass_fn *passes, size_t count, const char *before, const
       passes[i](shader);
    agxc_opt_dce(shader);
    const char *got = agxc_print(shader, &arena) + strlen(PASS_HEADER);
-   if (strcmp(got, after) != 0)
+   if (!same_text(got, after))
       fail_msg("before:\n%safter:\n%swant:\n%s", before, got, after);
    bool is_machine =
       count && (passes[count - 1] == agxc_select || passes[count - 1] == agxc_schedule);

@@ -297,7 +297,12 @@ static struct agxc_loop *enclosing_loop(const struct agxc_node *node)
    return NULL;
 }
 
-static struct agxc_block *block_behind(const struct agxc_node *node)
+struct agxc_block *agxc_block_before(const struct agxc_node *node)
+{
+   return as_block(node->link.prev);
+}
+
+struct agxc_block *agxc_block_after(const struct agxc_node *node)
 {
    return as_block(node->link.next);
 }
@@ -306,7 +311,7 @@ static struct agxc_block *block_behind(const struct agxc_node *node)
 static struct agxc_block *after_list(const struct agxc_node *parent, const struct agx_link *list)
 {
    if (parent->kind == AGXC_NODE_IF)
-      return block_behind(parent);
+      return agxc_block_after(parent);
    struct agxc_loop *loop = agx_container_of(parent, struct agxc_loop, node);
    return agxc_first_block(list == &loop->body ? &loop->continuing : &loop->body);
 }
@@ -318,7 +323,7 @@ static void link_succs(struct agxc_block *block)
    if (last && (last->op == AGXC_OP_RETURN || agxc_is_row(last, AGX_ISA_OP_STOP)))
       return;
    if (last && last->op == AGXC_OP_BREAK && loop) {
-      block->succs[0] = block_behind(&loop->node);
+      block->succs[0] = agxc_block_after(&loop->node);
       return;
    }
    if (last && last->op == AGXC_OP_CONTINUE && loop) {

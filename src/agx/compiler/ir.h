@@ -293,6 +293,9 @@ struct agxc_loop *agxc_loop_new(struct agxc_shader *shader);
 void agxc_node_append(struct agx_link *list, struct agxc_node *parent, struct agxc_node *node);
 struct agxc_block *agxc_first_block(const struct agx_link *list);
 struct agxc_block *agxc_last_block(const struct agx_link *list);
+/* The blocks around an if or loop in its list. */
+struct agxc_block *agxc_block_before(const struct agxc_node *node);
+struct agxc_block *agxc_block_after(const struct agxc_node *node);
 
 /* An unlinked instruction; operands are zeroed (AGXC_NONE). Counts of a fixed-shape
  * operation or row come from its table; pass them for variadic ones. */

@@ -15,6 +15,8 @@ void agxc_spirv_to_ir(struct agxc_shader *shader, const uint32_t *words, size_t 
 bool agxc_opt_algebraic(struct agxc_shader *shader); /* constant folding and identities */
 bool agxc_opt_copy_prop(struct agxc_shader *shader); /* moves, trivial phis, split of collect */
 bool agxc_opt_fuse(struct agxc_shader *shader);      /* products and sums to FFMA */
+bool agxc_opt_branch(struct agxc_shader *shader);    /* ifs on constants */
+bool agxc_opt_unroll(struct agxc_shader *shader);    /* loops with a known number of turns */
 bool agxc_opt_cse(struct agxc_shader *shader);       /* equal expressions in dominating blocks */
 bool agxc_opt_dce(struct agxc_shader *shader);       /* values that nothing uses */
 bool agxc_lower_division(struct agxc_shader *shader);

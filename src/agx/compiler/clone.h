@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Copies of control flow, for passes that take loops apart. Each value that a copied
+ * instruction defines becomes a new one; what comes from outside stays.
+ */
+#pragma once
+
+#include "agx/compiler/ir.h"
+
+/* Where copies go: instructions to the end of `block`, nodes behind it and before `at`, which
+ * is a link in the list of block (or that list itself). A copied list melts into the block. */
+struct agxc_cursor {
+   struct agx_link *at;
+   struct agxc_block *block;
+};
+
+struct agxc_clone {
+   struct agxc_shader *shader;
+   struct agxc_ref *map; /* by value id: what stands for it; kind AGXC_NONE: itself */
+   uint32_t map_count;   /* values that the map knows: those that were there before */
+   struct agxc_cursor cursor;
+};
+
+/* A copier whose map is empty. */
+struct agxc_clone agxc_clone_begin(struct agxc_shader *shader, struct agxc_cursor cursor);
+
+/* What stands for a reference in the copy. */
+struct agxc_ref agxc_clone_ref(const struct agxc_clone *clone, struct agxc_ref ref);
+
+/* New values for everything that a node and what is in it define. Before any use is copied. */
+void agxc_clone_values(struct agxc_clone *clone, const struct agxc_node *node);
+
+/* Copies an instruction, or an if or loop with all that is in it; the cursor then stands in a
+ * new block behind that. */
+void agxc_clone_instr(struct agxc_clone *clone, const struct agxc_instr *instr);
+void agxc_clone_node(struct agxc_clone *clone, const struct agxc_node *node);
+
+/* Moves what is in `block` to the end of the cursor's block, and takes it out of its list. */
+void agxc_melt(struct agxc_cursor *cursor, struct agxc_block *block);

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loops that run a known number of times become that many copies of their body, where these
+ * are few instructions. How often a loop runs is found by running it: the values that its exit
+ * depends on are computed, turn by turn, as long as they are constants. So any counter will do.
+ *
+ * A loop qualifies when its only way out is one break on the top level of its body or its
+ * continuing part, and nothing in it continues.
+ *
+ * Before: generic SSA. After: the same; what copies repeat is left to opt_cse and opt_dce.
+ */
+#include "agx/compiler/clone.h"
+#include "agx/compiler/fold.h"
+#include "agx/compiler/passes.h"
+
+#define MAX_TURNS 64u
+/* Instructions in all copies together. Bodies shrink when their counters become constants, so
+ * this is well above what remains; 12 KiB of instruction cache are some 1500 instructions
+ * (source: reference/perf). */
+#define MAX_COPIES 640u
+#define MAX_PHIS   64u
+#define MAX_DEPTH  48u /* of expressions that the exit depends on */
+
+struct unroll {
+   struct agxc_shader *shader;
+   struct agxc_loop *loop;
+   struct agxc_if *exit;         /* the if with the break */
+   struct agx_link *break_arm;   /* its list that ends in the break ... */
+   struct agx_link *stay_arm;    /* ... and the other */
+   const struct agxc_ref *taken; /* condition of the exit */
+   bool leaves_if;               /* leaves when the condition has this value */
+   uint32_t size, breaks, continues;
+   uint32_t turns;
+   struct evaluation *evaluation;
+};
+
+/* What is known of values in one turn. */
+struct evaluation {
+   uint32_t *turn_of; /* by value id: the turn in which `known` was found, + 1 */
+   struct known {
+      bool is_known;
+      uint32_t bits;
+   } * known;
+   uint32_t value_count;
+};
+
+/* ---- shape ------------------------------------------------------------- */
+
+static void measure_list(struct unroll *u, const struct agx_link *list, unsigned inner_loops);
+
+static void measure_block(struct unroll *u, const struct agxc_block *block, unsigned inner_loops)
+{
+   agxc_foreach_instr (instr, block) {
+      u->size += instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV;
+      u->breaks += !inner_loops && instr->op == AGXC_OP_BREAK;
+      u->continues += !inner_loops && instr->op == AGXC_OP_CONTINUE;
+   }
+}
+
+static void measure_node(struct unroll *u, const struct agxc_node *node, unsigned inner_loops)
+{
+   if (node->kind == AGXC_NODE_BLOCK) {
+      measure_block(u, agx_container_of(node, struct agxc_block, node), inner_loops);
+   } else if (node->kind == AGXC_NODE_IF) {
+      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      measure_list(u, &branch->then_list, inner_loops);
+      measure_list(u, &branch->else_list, inner_loops);
+   } else {
+      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      measure_list(u, &loop->body, inner_loops + 1);
+      measure_list(u, &loop->continuing, inner_loops + 1);
+   }
+}
+
+static void measure_list(struct unroll *u, const struct agx_link *list, unsigned inner_loops)
+{
+   agxc_foreach_node (node, list)
+      measure_node(u, node, inner_loops);
+}
+
+static bool ends_in_break(const struct agx_link *list)
+{
+   const struct agxc_instr *last = agxc_terminator(agxc_last_block(list));
+   return last && last->op == AGXC_OP_BREAK;
+}
+
+/* The top-level if of the list that holds the break. */
+static bool find_exit(struct unroll *u, struct agx_link *list)
+{
+   agxc_foreach_node (node, list) {
+      struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      if (node->kind != AGXC_NODE_IF)
+         continue;
+      bool in_then = ends_in_break(&branch->then_list);
+      if (!in_then && !ends_in_break(&branch->else_list))
+         continue;
+      u->exit = branch;
+      u->break_arm = in_then ? &branch->then_list : &branch->else_list;
+      u->stay_arm = in_then ? &branch->else_list : &branch->then_list;
+      u->taken = &agxc_srcs(agxc_terminator(agxc_block_before(node)))[0];
+      u->leaves_if = in_then;
+      return agxc_terminator(agxc_last_block(u->stay_arm)) == NULL;
+   }
+   return false;
+}
+
+/* Control must reach the end of the part. */
+static bool falls_through(const struct agx_link *list)
+{
+   return agxc_terminator(agxc_last_block(list)) == NULL;
+}
+
+static bool has_shape(struct unroll *u)
+{
+   measure_list(u, &u->loop->body, 0);
+   measure_list(u, &u->loop->continuing, 0);
+   return u->breaks == 1 && u->continues == 0 && falls_through(&u->loop->body) &&
+          falls_through(&u->loop->continuing) &&
+          (find_exit(u, &u->loop->body) || find_exit(u, &u->loop->continuing));
+}
+
+/* ---- how often --------------------------------------------------------- */
+
+static struct known evaluate(struct unroll *u, const struct agxc_ref *ref, unsigned depth);
+
+static struct known compute(struct unroll *u, const struct agxc_instr *def, unsigned depth)
+{
+   struct known a, b = {true, 0}, result = {false, 0};
+   const struct agxc_ref *srcs = agxc_srcs(def);
+   if (def->op == AGXC_OP_MOV || (def->op == AGXC_OP_PHI && def->src_count == 1))
+      return evaluate(u, &srcs[0], depth);
+   if (def->op == AGXC_OP_SELECT) {
+      a = evaluate(u, &srcs[0], depth);
+      return a.is_known ? evaluate(u, &srcs[a.bits ? 1 : 2], depth) : result;
+   }
+   if (def->op == AGXC_OP_PHI || def->dest_count != 1 || def->src_count < 1 || def->src_count > 2 ||
+       srcs[0].bits > 32)
+      return result;
+   a = evaluate(u, &srcs[0], depth);
+   if (a.is_known && def->src_count == 2)
+      b = evaluate(u, &srcs[1], depth);
+   /* Rules are for 32 bits, and for booleans where no sign matters. */
+   if (!a.is_known || !b.is_known || (srcs[0].bits != 32 && srcs[0].bits != 1))
+      return result;
+   result.is_known = agxc_fold(def->op, def->operand[0].bits, a.bits, b.bits, &result.bits);
+   return result;
+}
+
+static struct known evaluate(struct unroll *u, const struct agxc_ref *ref, unsigned depth)
+{
+   struct evaluation *e = u->evaluation;
+   if (ref->kind == AGXC_IMM)
+      return (struct known){ref->bits <= 32, (uint32_t)ref->imm};
+   if (ref->kind != AGXC_VALUE || depth == 0 || !ref->value->def)
+      return (struct known){false, 0};
+   uint32_t id = ref->value->id;
+   if (e->turn_of[id] != u->turns + 1) {
+      struct known known = compute(u, ref->value->def, depth - 1);
+      e->known[id] = known;
+      e->turn_of[id] = u->turns + 1;
+   }
+   return e->known[id];
+}
+
+/* What the header's phis hold in the next turn, from source `from` of each: 0 the way in, 1
+ * the way back. Two steps, since they change at once. */
+static void enter_turn(struct unroll *u, const struct agxc_block *header, unsigned from,
+                       struct known *next)
+{
+   uint32_t count = 0;
+   agxc_foreach_instr (phi, header)
+      if (phi->op == AGXC_OP_PHI)
+         next[count++] = evaluate(u, &agxc_srcs(phi)[from], MAX_DEPTH);
+   u->turns += from;
+   count = 0;
+   agxc_foreach_instr (phi, header) {
+      if (phi->op != AGXC_OP_PHI)
+         continue;
+      u->evaluation->known[phi->operand[0].value->id] = next[count++];
+      u->evaluation->turn_of[phi->operand[0].value->id] = u->turns + 1;
+   }
+}
+
+/* Whole turns before the loop is left, in u->turns; false when that isn't known. */
+static bool count_turns(struct unroll *u)
+{
+   const struct agxc_block *header = agxc_first_block(&u->loop->body);
+   struct known next[MAX_PHIS];
+   uint32_t phis = 0;
+   agxc_foreach_instr (instr, header)
+      phis += instr->op == AGXC_OP_PHI;
+   if (header->pred_count != 2 || phis > MAX_PHIS)
+      return false;
+   u->turns = 0;
+   enter_turn(u, header, 0, next);
+   for (;;) {
+      struct known taken = evaluate(u, u->taken, MAX_DEPTH);
+      if (!taken.is_known)
+         return false;
+      if ((taken.bits != 0) == u->leaves_if)
+         return true;
+      if (u->turns == MAX_TURNS || (u->turns + 1) * u->size > MAX_COPIES)
+         return false;
+      enter_turn(u, header, 1, next);
+   }
+}
+
+/* ---- copying ------------------------------------------------------------ */
+
+/* The way in is known: of a phi with one source it is that source. The exit is decided. */
+static void copy_block(struct unroll *u, struct agxc_clone *clone, const struct agxc_block *block)
+{
+   bool is_header = block == agxc_first_block(&u->loop->body);
+   bool is_exit = block->node.link.next == &u->exit->node.link;
+   agxc_foreach_instr (instr, block) {
+      if (instr->op == AGXC_OP_BREAK || (instr->op == AGXC_OP_BRANCH && is_exit))
+         continue;
+      if (instr->op != AGXC_OP_PHI)
+         agxc_clone_instr(clone, instr);
+      else if (!is_header && instr->src_count == 1)
+         clone->map[instr->operand[0].value->id] = agxc_clone_ref(clone, agxc_srcs(instr)[0]);
+      else if (!is_header)
+         agxc_clone_instr(clone, instr);
+   }
+}
+
+/* Top-level blocks melt into one where nothing stands between. True when the exit was taken. */
+static bool copy_list(struct unroll *u, struct agxc_clone *clone, const struct agx_link *list,
+                      bool leaves)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK)
+         copy_block(u, clone, agx_container_of(node, struct agxc_block, node));
+      else if (node != &u->exit->node)
+         agxc_clone_node(clone, node);
+      else if (copy_list(u, clone, leaves ? u->break_arm : u->stay_arm, leaves) || leaves)
+         return true;
+   }
+   return false;
+}
+
+static void values_of_list(struct agxc_clone *clone, const struct agx_link *list,
+                           const struct agxc_block *header)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind != AGXC_NODE_BLOCK ||
+          agx_container_of(node, struct agxc_block, node) != header) {
+         agxc_clone_values(clone, node);
+         continue;
+      }
+      agxc_foreach_instr (instr, header) /* its phis stand for what the turn before left */
+         agxc_foreach_dest (dest, instr)
+            if (instr->op != AGXC_OP_PHI)
+               clone->map[dest->value->id] =
+                  agxc_use(agxc_value_new(clone->shader, dest->bits, dest->count));
+   }
+}
+
+static void step_phis(struct agxc_clone *clone, const struct agxc_block *header, unsigned from)
+{
+   struct agxc_ref next[MAX_PHIS];
+   uint32_t count = 0;
+   agxc_foreach_instr (phi, header)
+      if (phi->op == AGXC_OP_PHI)
+         next[count++] = agxc_clone_ref(clone, agxc_srcs(phi)[from]);
+   count = 0;
+   agxc_foreach_instr (phi, header)
+      if (phi->op == AGXC_OP_PHI)
+         clone->map[phi->operand[0].value->id] = next[count++];
+}
+
+static void keep_block(struct agxc_clone *clone, const struct agxc_block *block)
+{
+   struct agxc_builder b = agxc_at_end(clone->shader, clone->cursor.block);
+   agxc_foreach_instr (instr, block) {
+      agxc_foreach_dest (dest, instr) {
+         struct agxc_instr *mov = agxc_instr_new(clone->shader, AGXC_OP_MOV);
+         mov->operand[0] = *dest;
+         mov->operand[1] = clone->map[dest->value->id];
+         dest->value->def = mov;
+         agxc_insert(&b, mov);
+      }
+   }
+}
+
+/* What the code behind the loop knows by its old names. Only blocks on the top level, up to the
+ * exit, come before it on every way. True at the exit. */
+static bool keep_names(struct unroll *u, struct agxc_clone *clone, const struct agx_link *list)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK)
+         keep_block(clone, agx_container_of(node, struct agxc_block, node));
+      if (node == &u->exit->node)
+         return keep_names(u, clone, u->break_arm) || true;
+   }
+   return false;
+}
+
+static void unroll(struct unroll *u)
+{
+   const struct agxc_block *header = agxc_first_block(&u->loop->body);
+   struct agxc_block *entry = agxc_block_before(&u->loop->node);
+   struct agxc_block *behind = agxc_block_after(&u->loop->node);
+   struct agxc_clone clone =
+      agxc_clone_begin(u->shader, (struct agxc_cursor){&u->loop->node.link, entry});
+   for (uint32_t turn = 0; turn <= u->turns; turn++) {
+      bool leaves = turn == u->turns;
+      step_phis(&clone, header, turn > 0);
+      values_of_list(&clone, &u->loop->body, header);
+      values_of_list(&clone, &u->loop->continuing, header);
+      if (!copy_list(u, &clone, &u->loop->body, leaves))
+         copy_list(u, &clone, &u->loop->continuing, leaves);
+   }
+   agxc_foreach_instr (instr, behind)
+      if (instr->op == AGXC_OP_PHI) /* one way leads there: the break */
+         agxc_become_mov(u->shader, instr, agxc_clone_ref(&clone, agxc_srcs(instr)[0]));
+   if (!keep_names(u, &clone, &u->loop->body))
+      keep_names(u, &clone, &u->loop->continuing);
+   agx_list_remove(&u->loop->node.link);
+   agxc_melt(&clone.cursor, behind);
+}
+
+/* ---- pass --------------------------------------------------------------- */
+
+static bool try_loop(struct agxc_shader *shader, struct agxc_loop *loop)
+{
+   struct agx_arena_mark mark = agx_arena_mark(shader->arena);
+   struct unroll u = {.shader = shader, .loop = loop};
+   struct evaluation evaluation = {.value_count = shader->value_count};
+   if (!has_shape(&u))
+      return false;
+   evaluation.turn_of = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count + 1ull);
+   evaluation.known = AGX_ARENA_ARRAY(shader->arena, struct known, shader->value_count + 1ull);
+   u.evaluation = &evaluation;
+   if (!count_turns(&u)) {
+      agx_arena_release(shader->arena, mark);
+      return false;
+   }
+   unroll(&u);
+   return true;
+}
+
+/* Inner loops first. One that goes changes the list, so that the walk begins anew behind it. */
+static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
+{
+   bool progress = false;
+   for (struct agx_link *at = list->next, *next; at != list; at = next) {
+      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
+      next = at->next;
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         progress |= visit_list(shader, &branch->then_list);
+         progress |= visit_list(shader, &branch->else_list);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         progress |= visit_list(shader, &loop->body);
+         progress |= visit_list(shader, &loop->continuing);
+         struct agx_link *before = at->prev;
+         if (try_loop(shader, loop)) {
+            agxc_index(shader);
+            progress = true;
+            next = before->next; /* what came of the loop has no loop that was not tried */
+         }
+      }
+   }
+   return progress;
+}
+
+bool agxc_opt_unroll(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   return visit_list(shader, &shader->body);
+}
