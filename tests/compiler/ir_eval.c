@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One thread runs until a barrier or its end, then the next one does. Values are kept
- * per thread, four words each.
+ * per thread, four elements of up to 64 bits each.
  */
 #include "ir_eval.h"
 
@@ -10,13 +10,13 @@
 
 #include "base/half.h"
 
-#define WORDS    4    /* of a value */
+#define ELEMENTS 4    /* of a value */
 #define MAX_PHIS 4096 /* of a block */
 
 struct thread {
    struct agxc_block *block;
    struct agx_link *at; /* next instruction, or the block's list head */
-   uint32_t *values;
+   uint64_t *values;
    uint32_t local[3], index;
    bool done;
 };
@@ -28,14 +28,14 @@ struct group {
    uint64_t steps;
 };
 
-static uint32_t *value_words(const struct thread *t, const struct agxc_ref *ref)
+static uint64_t *elements(const struct thread *t, const struct agxc_ref *ref)
 {
-   return t->values + (size_t)ref->value->id * WORDS;
+   return t->values + (size_t)ref->value->id * ELEMENTS;
 }
 
-static uint32_t read_word(const struct thread *t, const struct agxc_ref *ref, unsigned i)
+static uint64_t read_element(const struct thread *t, const struct agxc_ref *ref, unsigned i)
 {
-   return ref->kind == AGXC_IMM ? (uint32_t)ref->imm : value_words(t, ref)[i];
+   return ref->kind == AGXC_IMM ? (uint64_t)ref->imm : elements(t, ref)[i];
 }
 
 static float as_float(uint32_t bits)
@@ -54,141 +54,114 @@ static uint32_t as_bits(float f)
 
 /* ---- arithmetic -------------------------------------------------------- */
 
-static bool eval_int(unsigned op, const uint32_t *x, unsigned from_bits, uint32_t *r)
+static int64_t as_signed(uint64_t x, unsigned bits)
 {
-   int32_t a = (int32_t)x[0], b = (int32_t)x[1];
-   uint32_t mask = (uint32_t)agx_bits(x[2] > 31 ? 32 : x[2]);
+   bool negative = x >> (bits - 1) & 1;
+   return negative ? (int64_t)(x | ~agx_bits(bits)) : (int64_t)x;
+}
+
+static int64_t divide(int64_t a, int64_t b, int64_t *rest)
+{
+   *rest = 0;
+   if (b == 0)
+      return 0;
+   if (b == -1)
+      return (int64_t)(0 - (uint64_t)a);
+   *rest = a % b;
+   return a / b;
+}
+
+static uint64_t reversed(uint64_t x, unsigned bits)
+{
+   uint64_t r = 0;
+   for (; bits-- > 0; x >>= 1)
+      r = r << 1 | (x & 1);
+   return r;
+}
+
+static uint64_t highest(uint64_t x)
+{
+   uint64_t i = 0;
+   if (!x)
+      return ~0ull;
+   while (x >>= 1)
+      i++;
+   return i;
+}
+
+static uint64_t field_mask(uint64_t count)
+{
+   return count > 63 ? ~0ull : (1ull << count) - 1;
+}
+
+/* x: sources, zero-extended from bits, which are those of the first one. */
+static bool eval_int(unsigned op, const uint64_t *x, unsigned bits, uint64_t *r)
+{
+   int64_t a = as_signed(x[0], bits), b = as_signed(x[1] & agx_bits(bits), bits), rest;
+   uint64_t amount = x[1] % bits;
    switch (op) {
-   case AGXC_OP_MOV:
-   case AGXC_OP_ZEXT:
-   case AGXC_OP_TRUNC:
-      *r = x[0];
+#define CASE(name, ...)                                                                            \
+   case AGXC_OP_##name:                                                                            \
+      *r = (uint64_t)(__VA_ARGS__);                                                                \
       return true;
-   case AGXC_OP_SEXT:
-      *r = from_bits == 1 ? 0u - x[0] : from_bits == 16 ? (uint32_t)(int16_t)x[0] : x[0];
-      return true;
-   case AGXC_OP_IADD:
-      *r = x[0] + x[1];
-      return true;
-   case AGXC_OP_ISUB:
-      *r = x[0] - x[1];
-      return true;
-   case AGXC_OP_IMUL:
-      *r = x[0] * x[1];
-      return true;
-   case AGXC_OP_UMULH:
-      *r = (uint32_t)((uint64_t)x[0] * x[1] >> 32);
-      return true;
-   case AGXC_OP_SMULH:
-      *r = (uint32_t)((int64_t)a * b >> 32);
-      return true;
-   case AGXC_OP_UDIV:
-      *r = x[1] ? x[0] / x[1] : 0;
-      return true;
-   case AGXC_OP_UMOD:
-      *r = x[1] ? x[0] % x[1] : 0;
-      return true;
-   case AGXC_OP_SDIV:
-      *r = b ? (uint32_t)((int64_t)a / b) : 0;
-      return true;
-   case AGXC_OP_SREM:
-      *r = b ? (uint32_t)((int64_t)a % b) : 0;
-      return true;
-   case AGXC_OP_SMOD:
-      *r = b ? (uint32_t)(((int64_t)a % b + b) % b) : 0;
-      return true;
-   case AGXC_OP_INEG:
-      *r = 0u - x[0];
-      return true;
-   case AGXC_OP_IAND:
-      *r = x[0] & x[1];
-      return true;
-   case AGXC_OP_IOR:
-      *r = x[0] | x[1];
-      return true;
-   case AGXC_OP_IXOR:
-      *r = x[0] ^ x[1];
-      return true;
-   case AGXC_OP_INOT:
-      *r = ~x[0];
-      return true;
-   case AGXC_OP_ISHL:
-      *r = x[0] << (x[1] & 31);
-      return true;
-   case AGXC_OP_USHR:
-      *r = x[0] >> (x[1] & 31);
-      return true;
-   case AGXC_OP_ASHR:
-      *r = (uint32_t)((int64_t)a >> (x[1] & 31));
-      return true;
-   case AGXC_OP_IMIN:
-      *r = (uint32_t)AGX_MIN(a, b);
-      return true;
-   case AGXC_OP_IMAX:
-      *r = (uint32_t)AGX_MAX(a, b);
-      return true;
-   case AGXC_OP_UMIN:
-      *r = AGX_MIN(x[0], x[1]);
-      return true;
-   case AGXC_OP_UMAX:
-      *r = AGX_MAX(x[0], x[1]);
-      return true;
-   case AGXC_OP_BITCOUNT:
-      *r = (uint32_t)__builtin_popcount(x[0]);
-      return true;
-   case AGXC_OP_BITREV:
-      *r = 0;
-      for (unsigned i = 0; i < 32; i++)
-         *r |= (x[0] >> i & 1) << (31 - i);
-      return true;
-   case AGXC_OP_FIND_UMSB:
-      *r = x[0] ? 31u - (uint32_t)__builtin_clz(x[0]) : ~0u;
-      return true;
-   case AGXC_OP_UBFE:
-      *r = x[1] > 31 ? 0 : x[0] >> x[1] & mask;
-      return true;
-   case AGXC_OP_SBFE:
-      *r = x[1] > 31 ? 0 : x[0] >> x[1] & mask;
-      if (x[2] > 0 && x[2] < 32 && *r >> (x[2] - 1) & 1)
-         *r |= ~mask;
-      return true;
-   case AGXC_OP_BFI:
-      mask = (uint32_t)agx_bits(x[3] > 31 ? 32 : x[3]) << (x[2] & 31);
-      *r = (x[0] & ~mask) | (x[1] << (x[2] & 31) & mask);
-      return true;
-   case AGXC_OP_IEQ:
-      *r = x[0] == x[1];
-      return true;
-   case AGXC_OP_INE:
-      *r = x[0] != x[1];
-      return true;
-   case AGXC_OP_ULT:
-      *r = x[0] < x[1];
-      return true;
-   case AGXC_OP_UGE:
-      *r = x[0] >= x[1];
-      return true;
-   case AGXC_OP_SLT:
-      *r = a < b;
-      return true;
-   case AGXC_OP_SGE:
-      *r = a >= b;
-      return true;
-   case AGXC_OP_SELECT:
-      *r = x[0] ? x[1] : x[2];
-      return true;
+      CASE(MOV, x[0])
+      CASE(ZEXT, x[0])
+      CASE(TRUNC, x[0])
+      CASE(SEXT, a)
+      CASE(PACK64, x[0] | x[1] << 32)
+      CASE(PACK32, x[0] | x[1] << 16)
+      CASE(IADD, x[0] + x[1])
+      CASE(ISUB, x[0] - x[1])
+      CASE(IMUL, x[0] * x[1])
+      CASE(UMULH, (unsigned __int128)x[0] * x[1] >> bits)
+      CASE(SMULH, (__int128)a * b >> bits)
+      CASE(UDIV, x[1] ? x[0] / x[1] : 0)
+      CASE(UMOD, x[1] ? x[0] % x[1] : 0)
+      CASE(SDIV, divide(a, b, &rest))
+      CASE(SREM, (divide(a, b, &rest), rest))
+      CASE(SMOD, (divide(a, b, &rest), rest && (rest < 0) != (b < 0) ? rest + b : rest))
+      CASE(INEG, 0 - x[0])
+      CASE(IAND, x[0] & x[1])
+      CASE(IOR, x[0] | x[1])
+      CASE(IXOR, x[0] ^ x[1])
+      CASE(INOT, ~x[0])
+      CASE(ISHL, x[0] << amount)
+      CASE(USHR, x[0] >> amount)
+      CASE(ASHR, a >> amount)
+      CASE(IMIN, AGX_MIN(a, b))
+      CASE(IMAX, AGX_MAX(a, b))
+      CASE(UMIN, AGX_MIN(x[0], x[1]))
+      CASE(UMAX, AGX_MAX(x[0], x[1]))
+      CASE(BITCOUNT, __builtin_popcountll(x[0]))
+      CASE(BITREV, reversed(x[0], bits))
+      CASE(FIND_UMSB, highest(x[0]))
+      CASE(UBFE, x[1] >= bits ? 0 : x[0] >> x[1] & field_mask(x[2]))
+      CASE(BFI, x[2] >= bits
+                   ? x[0]
+                   : (x[0] & ~(field_mask(x[3]) << x[2])) | (x[1] & field_mask(x[3])) << x[2])
+      CASE(SBFE, x[2] == 0 || x[1] >= bits
+                    ? 0
+                    : as_signed(x[0] >> x[1] & field_mask(x[2]), (unsigned)AGX_MIN(x[2], 64u)))
+      CASE(IEQ, x[0] == x[1])
+      CASE(INE, x[0] != x[1])
+      CASE(ULT, x[0] < x[1])
+      CASE(UGE, x[0] >= x[1])
+      CASE(SLT, a < b)
+      CASE(SGE, a >= b)
+      CASE(SELECT, x[0] ? x[1] : x[2])
+#undef CASE
    default:
       return false;
    }
 }
 
-static uint32_t multiply_add_high(const struct agxc_instr *instr, const uint32_t *x)
+static uint32_t multiply_add_high(const struct agxc_instr *instr, const uint64_t *x)
 {
    int64_t a = agxc_imm_of(instr, 0) ? (int64_t)(int32_t)x[0] : (int64_t)x[0];
    return (uint32_t)(((__int128)a * x[1] + x[2]) >> 32);
 }
 
-static bool eval_compare(unsigned op, float a, float b, uint32_t *r)
+static bool eval_compare(unsigned op, float a, float b, uint64_t *r)
 {
    switch (op) {
    case AGXC_OP_FEQ:
@@ -208,53 +181,73 @@ static bool eval_compare(unsigned op, float a, float b, uint32_t *r)
    }
 }
 
-static uint32_t to_unsigned(float a)
+static uint64_t to_unsigned(float a, unsigned bits)
 {
    if (!(a > 0))
       return 0;
-   return a >= 4294967296.0f ? ~0u : (uint32_t)a;
+   return a >= ldexpf(1, (int)bits) ? agx_bits(bits) : (uint64_t)a;
 }
 
-static uint32_t to_signed(float a)
+static uint64_t to_signed(float a, unsigned bits)
 {
    if (a != a)
       return 0;
-   if (a >= 2147483648.0f)
-      return 0x7fffffffu;
-   return a < -2147483648.0f ? 0x80000000u : (uint32_t)(int32_t)a;
+   if (a >= ldexpf(1, (int)bits - 1))
+      return agx_bits(bits - 1);
+   return a < -ldexpf(1, (int)bits - 1) ? 1ull << (bits - 1) : (uint64_t)(int64_t)a;
 }
 
-static bool eval_convert(unsigned op, uint32_t x, unsigned from_bits, unsigned bits, uint32_t *r)
+static float load_float(uint64_t x, unsigned bits)
+{
+   return bits == 16 ? agx_half_to_float((uint16_t)x) : as_float((uint32_t)x);
+}
+
+/* To float in such a way that a second rounding does no harm: odd where inexact. */
+static float to_odd(double d)
+{
+   float f = (float)d;
+   if (!isfinite(f) || (double)f == d)
+      return f;
+   if (fabs((double)f) > fabs(d))
+      f = nextafterf(f, 0);
+   return as_float(as_bits(f) | 1);
+}
+
+static uint64_t store_float(double d, unsigned bits)
+{
+   return bits == 16 ? agx_half_from_float(to_odd(d)) : as_bits((float)d);
+}
+
+static bool eval_convert(unsigned op, uint64_t x, unsigned from_bits, unsigned bits, uint64_t *r)
 {
    switch (op) {
    case AGXC_OP_F2F:
-      *r = from_bits == 16 && bits == 32   ? as_bits(agx_half_to_float((uint16_t)x))
-           : from_bits == 32 && bits == 16 ? agx_half_from_float(as_float(x))
-                                           : x;
+      *r = from_bits == bits ? x : store_float((double)load_float(x, from_bits), bits);
       return true;
    case AGXC_OP_F2U:
-      *r = to_unsigned(as_float(x));
+      *r = to_unsigned(load_float(x, from_bits), bits);
       return true;
    case AGXC_OP_F2S:
-      *r = to_signed(as_float(x));
+      *r = to_signed(load_float(x, from_bits), bits);
       return true;
    case AGXC_OP_U2F:
-      *r = as_bits((float)x);
+      *r = bits == 32 ? as_bits((float)x) : store_float((double)x, bits);
       return true;
    case AGXC_OP_S2F:
-      *r = as_bits((float)(int32_t)x);
+      *r = bits == 32 ? as_bits((float)as_signed(x, from_bits))
+                      : store_float((double)as_signed(x, from_bits), bits);
       return true;
    default:
       return false;
    }
 }
 
-static bool eval_float(unsigned op, float a, float b, float c, float *r)
+static bool eval_float(unsigned op, float a, float b, float c, double *r)
 {
    switch (op) {
 #define CASE(name, expr)                                                                           \
    case AGXC_OP_##name:                                                                            \
-      *r = (expr);                                                                                 \
+      *r = (double)(expr);                                                                         \
       return true;
       CASE(FADD, a + b)
       CASE(FSUB, a - b)
@@ -288,35 +281,45 @@ static bool eval_float(unsigned op, float a, float b, float c, float *r)
 
 static agx_status eval_alu(struct thread *t, const struct agxc_instr *instr)
 {
-   uint32_t x[4] = {0}, r;
-   float f;
+   uint64_t x[4] = {0}, r;
+   double d;
    const struct agxc_ref *dest = agxc_dests(instr), *srcs = agxc_srcs(instr);
+   unsigned bits = srcs[0].bits;
    for (unsigned i = 0; i < instr->src_count && i < 4; i++)
-      x[i] = read_word(t, &srcs[i], 0);
-   if (instr->op == AGXC_OP_IMADH)
-      r = multiply_add_high(instr, x);
-   else if (!eval_int(instr->op, x, srcs[0].bits, &r) &&
-            !eval_compare(instr->op, as_float(x[0]), as_float(x[1]), &r) &&
-            !eval_convert(instr->op, x[0], srcs[0].bits, dest->bits, &r)) {
-      if (!eval_float(instr->op, as_float(x[0]), as_float(x[1]), as_float(x[2]), &f))
-         return AGX_FAIL(AGX_UNIMPLEMENTED, "evaluator: %s", agxc_op_info(instr->op)->name);
-      r = as_bits(f);
+      x[i] = read_element(t, &srcs[i], 0);
+   if (instr->op == AGXC_OP_UNPACK64 || instr->op == AGXC_OP_UNPACK32) {
+      elements(t, &dest[0])[0] = x[0] & agx_bits(bits / 2u);
+      elements(t, &dest[1])[0] = x[0] >> bits / 2u;
+      return AGX_OK;
    }
-   value_words(t, dest)[0] = r & (uint32_t)agx_bits(dest->bits);
+   if (instr->op == AGXC_OP_IMADH) {
+      r = multiply_add_high(instr, x);
+   } else if (!eval_int(instr->op, x, bits, &r) &&
+              !eval_convert(instr->op, x[0], bits, dest->bits, &r)) {
+      float a = load_float(x[0], bits), b = load_float(x[1], bits), c = load_float(x[2], bits);
+      if (!eval_compare(instr->op, a, b, &r)) {
+         if (!eval_float(instr->op, a, b, c, &d))
+            return AGX_FAIL(AGX_UNIMPLEMENTED, "evaluator: %s", agxc_op_info(instr->op)->name);
+         if (bits == 16 && instr->op == AGXC_OP_FFMA)
+            d = (double)a * (double)b + (double)c;
+         r = store_float(d, bits);
+      }
+   }
+   elements(t, dest)[0] = r & agx_bits(dest->bits);
    return AGX_OK;
 }
 
 /* ---- memory ------------------------------------------------------------ */
 
 static agx_status find_memory(struct group *g, const struct agxc_instr *instr, uint32_t offset_B,
-                              uint32_t size_B, uint8_t **out_data)
+                              uint32_t size_B, uint32_t element_B, uint8_t **out_data)
 {
    bool shared = instr->op == AGXC_OP_LOAD_SHARED || instr->op == AGXC_OP_STORE_SHARED ||
                  instr->op == AGXC_OP_ATOMIC_SHARED;
    uint32_t binding = shared ? 0 : (uint32_t)agxc_imm_of(instr, 0);
    uint8_t *data = shared ? g->shared : g->eval->buffers[binding].data;
    uint64_t limit_B = shared ? g->eval->shader->shared_B : g->eval->buffers[binding].size_B;
-   if (!agx_range_fits(offset_B, size_B, limit_B) || offset_B % 4)
+   if (!agx_range_fits(offset_B, size_B, limit_B) || offset_B % element_B)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "evaluator: %s of %u bytes at %u of %llu in %s %u",
                       agxc_op_info(instr->op)->name, size_B, offset_B, (unsigned long long)limit_B,
                       shared ? "shared memory" : "binding", binding);
@@ -358,20 +361,26 @@ static agx_status eval_memory(struct group *g, struct thread *t, const struct ag
    const struct agxc_ref *srcs = agxc_srcs(instr);
    bool stores = instr->op == AGXC_OP_STORE_BUFFER || instr->op == AGXC_OP_STORE_SHARED;
    bool loads = instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_LOAD_SHARED;
-   unsigned count = stores ? srcs[1].count : loads ? agxc_dests(instr)->count : 1;
+   const struct agxc_ref *moved = stores ? &srcs[1] : agxc_dests(instr);
+   unsigned bytes = moved->bits / 8u;
    uint8_t *data = NULL;
-   AGX_TRY(find_memory(g, instr, read_word(t, &srcs[0], 0), 4 * count, &data));
-   for (unsigned i = 0; i < count; i++) {
-      uint32_t word = agx_load_u32(data + 4 * i);
+   AGX_TRY(find_memory(g, instr, (uint32_t)read_element(t, &srcs[0], 0), bytes * moved->count,
+                       bytes, &data));
+   for (unsigned i = 0; i < moved->count; i++) {
+      uint64_t element = 0;
+      for (unsigned byte = 0; byte < bytes; byte++)
+         element |= (uint64_t)data[bytes * i + byte] << 8 * byte;
       if (!stores)
-         value_words(t, agxc_dests(instr))[i] = word;
+         elements(t, agxc_dests(instr))[i] = element;
       if (stores)
-         word = read_word(t, &srcs[1], i);
+         element = read_element(t, &srcs[1], i);
       else if (!loads)
-         word = atomic_result((uint32_t)agxc_imm_of(instr, instr->op == AGXC_OP_ATOMIC_BUFFER),
-                              word, read_word(t, &srcs[1], 0),
-                              srcs[2].kind == AGXC_NONE ? 0 : read_word(t, &srcs[2], 0));
-      memcpy(data + 4 * i, &word, 4);
+         element =
+            atomic_result((uint32_t)agxc_imm_of(instr, instr->op == AGXC_OP_ATOMIC_BUFFER),
+                          (uint32_t)element, (uint32_t)read_element(t, &srcs[1], 0),
+                          srcs[2].kind == AGXC_NONE ? 0 : (uint32_t)read_element(t, &srcs[2], 0));
+      for (unsigned byte = 0; byte < bytes; byte++)
+         data[bytes * i + byte] = (uint8_t)(element >> 8 * byte);
    }
    return AGX_OK;
 }
@@ -403,16 +412,17 @@ static void enter_block(struct thread *t, struct agxc_block *to)
    uint32_t edge = 0;
    while (edge < to->pred_count && to->preds[edge] != from)
       edge++;
-   uint32_t words[MAX_PHIS], count = 0;
+   uint64_t words[MAX_PHIS];
+   uint32_t count = 0;
    struct agx_link *at = t->at;
    for (; at != &to->instrs; at = at->next, count++) {
       struct agxc_instr *phi = agx_container_of(at, struct agxc_instr, link);
       if (phi->op != AGXC_OP_PHI || count == MAX_PHIS)
          break;
-      words[count] = read_word(t, &agxc_srcs(phi)[edge], 0);
+      words[count] = read_element(t, &agxc_srcs(phi)[edge], 0);
    }
    for (uint32_t i = 0; i < count; i++, t->at = t->at->next)
-      value_words(t, agxc_dests(agx_container_of(t->at, struct agxc_instr, link)))[0] = words[i];
+      elements(t, agxc_dests(agx_container_of(t->at, struct agxc_instr, link)))[0] = words[i];
 }
 
 static void leave_block(struct thread *t, unsigned which)
@@ -433,7 +443,7 @@ static agx_status step(struct group *g, struct thread *t, bool *out_wait)
    t->at = t->at->next;
    switch (instr->op) {
    case AGXC_OP_BRANCH:
-      leave_block(t, read_word(t, agxc_srcs(instr), 0) ? 0 : 1);
+      leave_block(t, read_element(t, agxc_srcs(instr), 0) ? 0 : 1);
       return AGX_OK;
    case AGXC_OP_BREAK:
    case AGXC_OP_CONTINUE:
@@ -447,21 +457,21 @@ static agx_status step(struct group *g, struct thread *t, bool *out_wait)
       return AGX_OK;
    case AGXC_OP_COLLECT:
       for (unsigned i = 0; i < instr->src_count; i++)
-         value_words(t, agxc_dests(instr))[i] = read_word(t, &agxc_srcs(instr)[i], 0);
+         elements(t, agxc_dests(instr))[i] = read_element(t, &agxc_srcs(instr)[i], 0);
       return AGX_OK;
    case AGXC_OP_SPLIT:
       for (unsigned i = 0; i < instr->dest_count; i++)
-         value_words(t, &agxc_dests(instr)[i])[0] = read_word(t, agxc_srcs(instr), i);
+         elements(t, &agxc_dests(instr)[i])[0] = read_element(t, agxc_srcs(instr), i);
       return AGX_OK;
    case AGXC_OP_SYSVAL:
-      value_words(t, agxc_dests(instr))[0] = sysval(g, t, (uint32_t)agxc_imm_of(instr, 0));
+      elements(t, agxc_dests(instr))[0] = sysval(g, t, (uint32_t)agxc_imm_of(instr, 0));
       return AGX_OK;
    case AGXC_OP_LOAD_PUSH:
-      value_words(t, agxc_dests(instr))[0] = agx_load_u32(g->eval->push + agxc_imm_of(instr, 0));
+      elements(t, agxc_dests(instr))[0] =
+         agx_load_u32(g->eval->push + agxc_imm_of(instr, 0)) & agx_bits(agxc_dests(instr)->bits);
       return AGX_OK;
    case AGXC_OP_BUFFER_SIZE:
-      value_words(t, agxc_dests(instr))[0] =
-         (uint32_t)g->eval->buffers[agxc_imm_of(instr, 0)].size_B;
+      elements(t, agxc_dests(instr))[0] = (uint32_t)g->eval->buffers[agxc_imm_of(instr, 0)].size_B;
       return AGX_OK;
    case AGXC_OP_LOAD_BUFFER:
    case AGXC_OP_STORE_BUFFER:
@@ -511,11 +521,11 @@ agx_status ir_eval_run(struct ir_eval *eval)
    const struct agxc_shader *shader = eval->shader;
    uint32_t count = shader->local_size[0] * shader->local_size[1] * shader->local_size[2];
    struct thread *threads = calloc(count, sizeof(*threads));
-   uint32_t *values = calloc((size_t)count * (shader->value_count + 1), WORDS * sizeof(*values));
+   uint64_t *values = calloc((size_t)count * (shader->value_count + 1), ELEMENTS * sizeof(*values));
    struct group g = {.eval = eval, .shared = calloc(1, shader->shared_B + 1)};
    agx_status status = AGX_OK;
    for (uint32_t i = 0; i < count; i++)
-      threads[i].values = values + (size_t)i * (shader->value_count + 1) * WORDS;
+      threads[i].values = values + (size_t)i * (shader->value_count + 1) * ELEMENTS;
    for (g.id[2] = 0; g.id[2] < eval->workgroups[2] && status == AGX_OK; g.id[2]++)
       for (g.id[1] = 0; g.id[1] < eval->workgroups[1] && status == AGX_OK; g.id[1]++)
          for (g.id[0] = 0; g.id[0] < eval->workgroups[0] && status == AGX_OK; g.id[0]++)

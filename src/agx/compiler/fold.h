@@ -7,7 +7,8 @@
 
 #include "agx/compiler/ir.h"
 
-/* The result of op over 32-bit (or 1-bit) constants, cut to bits; b is ignored by operations
- * with one source. False where an operation has no rule. Shifts by 32 and more give 0 or the
- * sign, as the hardware's do; a division by 0, which is undefined, gives 0. */
-bool agxc_fold(enum agxc_op op, unsigned bits, uint32_t a, uint32_t b, uint32_t *out);
+/* The constant that op over constants gives, of that many bits; b is AGXC_NONE for operations
+ * with one source. AGXC_NONE where a source varies or an operation has no rule. Shifts by the
+ * width and more give 0 or the sign, as the hardware's do; a division by 0, which is undefined,
+ * gives 0. */
+struct agxc_ref agxc_fold(enum agxc_op op, unsigned bits, struct agxc_ref a, struct agxc_ref b);

@@ -110,6 +110,7 @@ enum agxc_op_flags {
 enum agxc_access {
    AGXC_ACCESS_COHERENT = 1, /* volatile or coherent: other workgroups see it */
    AGXC_ACCESS_CONST = 2,    /* memory that nothing writes during the dispatch */
+   AGXC_ACCESS_RESTRICT = 4, /* no other binding names this memory */
 };
 
 enum agxc_sysval {

@@ -102,9 +102,16 @@ static void lower_push(struct lowering *l, struct agxc_instr *instr)
 {
    struct agxc_value *value = instr->operand[0].value;
    uint32_t offset = (uint32_t)agxc_imm_of(instr, 0);
-   if (value->bits != 32 || offset % 4)
+   bool is_half = value->bits == 16 && value->count == 1 && offset % 2 == 0;
+   if (!is_half && (value->bits != 32 || offset % 4))
       agxc_fail(l->shader, AGX_UNIMPLEMENTED, "%s: push constant of %u bits at byte %u",
                 l->shader->name, value->bits, offset);
+   if (is_half) {
+      struct agxc_ref word = agxc_uniform_slot(l->shader, AGX_UNIFORM_PUSH, offset & ~3u, 0, 32);
+      l->replaced[value->id] = agxc_uniform(word.half + offset % 4 / 2, 16, 1);
+      agxc_instr_remove(instr);
+      return;
+   }
    if (value->count == 1) {
       l->replaced[value->id] = agxc_uniform_slot(l->shader, AGX_UNIFORM_PUSH, offset, 0, 32);
       agxc_instr_remove(instr);

@@ -25,18 +25,10 @@ static bool equals(const struct agxc_ref *ref, uint32_t value)
 static struct agxc_ref fold(const struct agxc_instr *instr)
 {
    const struct agxc_ref *srcs = agxc_srcs(instr);
-   unsigned bits = instr->operand[0].bits;
-   uint32_t value = 0, b = 0;
-   if (instr->src_count > 2 || !is_const(&srcs[0]) ||
-       (instr->src_count == 2 && !is_const(&srcs[1])))
+   if (instr->src_count > 2)
       return agxc_none();
-   if (instr->op == AGXC_OP_ZEXT)
-      return agxc_imm((uint64_t)srcs[0].imm, bits);
-   if (instr->src_count == 2)
-      b = (uint32_t)srcs[1].imm;
-   if (!agxc_fold((enum agxc_op)instr->op, bits, (uint32_t)srcs[0].imm, b, &value))
-      return agxc_none();
-   return agxc_imm(value, bits);
+   return agxc_fold((enum agxc_op)instr->op, instr->operand[0].bits, srcs[0],
+                    instr->src_count == 2 ? srcs[1] : agxc_none());
 }
 
 /* ---- identities ------------------------------------------------------- */

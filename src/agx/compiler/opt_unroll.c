@@ -142,7 +142,11 @@ static struct known compute(struct unroll *u, const struct agxc_instr *def, unsi
    /* Rules are for 32 bits, and for booleans where no sign matters. */
    if (!a.is_known || !b.is_known || (srcs[0].bits != 32 && srcs[0].bits != 1))
       return result;
-   result.is_known = agxc_fold(def->op, def->operand[0].bits, a.bits, b.bits, &result.bits);
+   struct agxc_ref folded =
+      agxc_fold((enum agxc_op)def->op, def->operand[0].bits, agxc_imm(a.bits, srcs[0].bits),
+                def->src_count == 2 ? agxc_imm(b.bits, srcs[1].bits) : agxc_none());
+   if (folded.kind == AGXC_IMM)
+      result = (struct known){true, (uint32_t)folded.imm};
    return result;
 }
 

@@ -21,6 +21,8 @@ static const struct pass {
    {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_cse", agxc_opt_cse, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_vectorize", agxc_opt_vectorize, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_dce", agxc_opt_dce, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_fuse", agxc_opt_fuse, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"select", agxc_select, AGXC_STAGE_MACHINE, 0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arithmetic, logic, comparisons and conversions, component by component.
+ * Arithmetic, logic and comparisons, component by component.
  */
 #include "agx/compiler/spirv_impl.h"
 
@@ -28,6 +28,39 @@ static struct agxc_ref *operand(struct agxc_spv *s, const struct agxc_spv_instr 
    return refs;
 }
 
+static unsigned bits_of(const struct agxc_ref *refs, const struct agxc_spv_type *type)
+{
+   return type->scalars ? refs[0].bits : 0;
+}
+
+static bool is_shift(uint16_t op)
+{
+   return op == AGXC_OP_ISHL || op == AGXC_OP_USHR || op == AGXC_OP_ASHR;
+}
+
+/* Widths agree, but for conversions, amounts of shifts, and counts of bits. */
+static void check_widths(struct agxc_spv *s, const struct agxc_spv_alu *alu, unsigned bits,
+                         unsigned a, unsigned b)
+{
+   bool gives_other = alu->takes != alu->gives || alu->op == AGXC_OP_BITCOUNT;
+   if ((!gives_other && a != bits) || (b && a != b && !is_shift(alu->op)))
+      agxc_spv_invalid(s, "operands of %u and %u bits, result of %u", a, b ? b : a, bits);
+}
+
+static struct agxc_ref alu_scalar(struct agxc_spv *s, const struct agxc_spv_alu *alu, unsigned bits,
+                                  struct agxc_ref a, struct agxc_ref b)
+{
+   if (alu->op == AGXC_OP_BITCOUNT)
+      return agxc_spv_resize(s, agxc_spv_build1(s, alu->op, a.bits, a), bits, false);
+   if (b.kind == AGXC_NONE)
+      return agxc_spv_build1(s, alu->op, bits, a);
+   if (is_shift(alu->op))
+      b = agxc_spv_resize(s, b, 32, false);
+   struct agxc_ref out =
+      alu->swap ? agxc_spv_build2(s, alu->op, bits, b, a) : agxc_spv_build2(s, alu->op, bits, a, b);
+   return alu->negate ? agxc_spv_build1(s, AGXC_OP_INOT, 1, out) : out;
+}
+
 void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    const struct agxc_spv_alu *alu = &agxc_spv_op_find(in->opcode)->alu;
@@ -35,51 +68,11 @@ void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in)
    const struct agxc_ref *a = operand(s, in, 0, alu->takes, type->scalars);
    const struct agxc_ref *b =
       alu->sources > 1 ? operand(s, in, 1, alu->takes, type->scalars) : NULL;
-   const struct agxc_ref *first = alu->swap ? b : a, *second = alu->swap ? a : b;
    unsigned bits = agxc_spv_component(type)->bits;
+   check_widths(s, alu, bits, bits_of(a, type), b ? bits_of(b, type) : 0);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
-   for (uint32_t i = 0; i < type->scalars; i++) {
-      out[i] = b ? agxc_spv_build2(s, alu->op, bits, first[i], second[i])
-                 : agxc_spv_build1(s, alu->op, bits, a[i]);
-      if (alu->negate)
-         out[i] = agxc_spv_build1(s, AGXC_OP_INOT, 1, out[i]);
-   }
-   agxc_spv_define(s, in, out);
-}
-
-void agxc_spv_op_bitcast(struct agxc_spv *s, const struct agxc_spv_instr *in)
-{
-   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id), *from;
-   struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &from);
-   const struct agxc_spv_type *a = agxc_spv_component(type), *b = agxc_spv_component(from);
-   if (!a || !b || a->bits != b->bits || type->scalars != from->scalars || a->kind == AGXC_SPV_BOOL)
-      agxc_spv_invalid(s, "from type %u to type %u", from->id, type->id);
-   agxc_spv_define(s, in, refs);
-}
-
-/* All numbers have 32 bits so far: changing width changes nothing. */
-void agxc_spv_op_convert_int(struct agxc_spv *s, const struct agxc_spv_instr *in)
-{
-   struct agxc_spv_type *type =
-      result_type(s, in, in->opcode == SpvOpFConvert ? AGXC_SPV_FLOAT : AGXC_SPV_INT);
-   agxc_spv_define(s, in, operand(s, in, 0, agxc_spv_component(type)->kind, type->scalars));
-}
-
-void agxc_spv_op_quantize(struct agxc_spv *s, const struct agxc_spv_instr *in)
-{
-   struct agxc_spv_type *type = result_type(s, in, AGXC_SPV_FLOAT);
-   const struct agxc_ref *a = operand(s, in, 0, AGXC_SPV_FLOAT, type->scalars);
-   struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
-   for (uint32_t i = 0; i < type->scalars; i++) {
-      struct agxc_ref half = agxc_spv_build1(s, AGXC_OP_F2F, 16, a[i]);
-      struct agxc_ref wide = agxc_spv_build1(s, AGXC_OP_F2F, 32, half);
-      /* Denormal halves become zero with the sign kept. */
-      struct agxc_ref size = agxc_spv_build1(s, AGXC_OP_FABS, 32, a[i]);
-      struct agxc_ref small =
-         agxc_spv_build2(s, AGXC_OP_FLT, 1, size, agxc_spv_f32(6.103515625e-05f));
-      struct agxc_ref sign = agxc_spv_build2(s, AGXC_OP_IAND, 32, a[i], agxc_spv_u32(0x80000000u));
-      out[i] = agxc_spv_select(s, small, sign, wide);
-   }
+   for (uint32_t i = 0; i < type->scalars; i++)
+      out[i] = alu_scalar(s, alu, bits, a[i], b ? b[i] : agxc_none());
    agxc_spv_define(s, in, out);
 }
 
@@ -95,24 +88,27 @@ void agxc_spv_op_extended(struct agxc_spv *s, const struct agxc_spv_instr *in)
    uint32_t n = type->members[0].type->scalars;
    const struct agxc_ref *a = operand(s, in, 0, AGXC_SPV_INT, n),
                          *b = operand(s, in, 1, AGXC_SPV_INT, n);
+   unsigned bits = part->bits;
+   if (a[0].bits != bits || b[0].bits != bits)
+      agxc_spv_invalid(s, "operands of %u and %u bits, results of %u", a[0].bits, b[0].bits, bits);
    struct agxc_ref *out = agxc_spv_refs(s, 2 * n);
    for (uint32_t i = 0; i < n; i++) {
       struct agxc_ref *low = &out[i], *high = &out[n + i];
       switch (in->opcode) {
       case SpvOpIAddCarry:
-         *low = agxc_spv_build2(s, AGXC_OP_IADD, 32, a[i], b[i]);
+         *low = agxc_spv_build2(s, AGXC_OP_IADD, bits, a[i], b[i]);
          *high = agxc_spv_build2(s, AGXC_OP_ULT, 1, *low, a[i]);
-         *high = agxc_spv_build1(s, AGXC_OP_ZEXT, 32, *high);
+         *high = agxc_spv_build1(s, AGXC_OP_ZEXT, bits, *high);
          break;
       case SpvOpISubBorrow:
-         *low = agxc_spv_build2(s, AGXC_OP_ISUB, 32, a[i], b[i]);
+         *low = agxc_spv_build2(s, AGXC_OP_ISUB, bits, a[i], b[i]);
          *high = agxc_spv_build2(s, AGXC_OP_ULT, 1, a[i], b[i]);
-         *high = agxc_spv_build1(s, AGXC_OP_ZEXT, 32, *high);
+         *high = agxc_spv_build1(s, AGXC_OP_ZEXT, bits, *high);
          break;
       default:
-         *low = agxc_spv_build2(s, AGXC_OP_IMUL, 32, a[i], b[i]);
+         *low = agxc_spv_build2(s, AGXC_OP_IMUL, bits, a[i], b[i]);
          *high = agxc_spv_build2(s, in->opcode == SpvOpUMulExtended ? AGXC_OP_UMULH : AGXC_OP_SMULH,
-                                 32, a[i], b[i]);
+                                 bits, a[i], b[i]);
       }
    }
    agxc_spv_define(s, in, out);
@@ -145,6 +141,10 @@ void agxc_spv_op_float_test(struct agxc_spv *s, const struct agxc_spv_instr *in)
    const struct agxc_ref *a = operand(s, in, 0, AGXC_SPV_FLOAT, type->scalars), *b = a;
    if (in->opcode == SpvOpFOrdNotEqual || in->opcode == SpvOpFUnordEqual)
       b = operand(s, in, 1, AGXC_SPV_FLOAT, type->scalars);
+   unsigned bits = bits_of(a, type);
+   if (bits_of(b, type) != bits)
+      agxc_spv_invalid(s, "operands of %u and %u bits", bits, bits_of(b, type));
+   uint64_t infinity = bits == 16 ? 0x7c00 : 0x7f800000;
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++) {
       switch (in->opcode) {
@@ -152,8 +152,8 @@ void agxc_spv_op_float_test(struct agxc_spv *s, const struct agxc_spv_instr *in)
          out[i] = agxc_spv_build2(s, AGXC_OP_FNE, 1, a[i], a[i]);
          break;
       case SpvOpIsInf:
-         out[i] = agxc_spv_build2(s, AGXC_OP_IAND, 32, a[i], agxc_spv_u32(0x7fffffffu));
-         out[i] = agxc_spv_build2(s, AGXC_OP_IEQ, 1, out[i], agxc_spv_u32(0x7f800000u));
+         out[i] = agxc_spv_build2(s, AGXC_OP_IAND, bits, a[i], agxc_imm(agx_bits(bits - 1), bits));
+         out[i] = agxc_spv_build2(s, AGXC_OP_IEQ, 1, out[i], agxc_imm(infinity, bits));
          break;
       case SpvOpFOrdNotEqual:
          out[i] = differs(s, a[i], b[i]);
@@ -172,18 +172,21 @@ void agxc_spv_op_bit_field(struct agxc_spv *s, const struct agxc_spv_instr *in)
    bool inserts = in->opcode == SpvOpBitFieldInsert;
    const struct agxc_ref *base = operand(s, in, 0, AGXC_SPV_INT, type->scalars);
    const struct agxc_ref *insert = inserts ? operand(s, in, 1, AGXC_SPV_INT, type->scalars) : NULL;
-   struct agxc_ref offset = agxc_spv_scalar(s, agxc_spv_operand(s, in, 1 + inserts), AGXC_SPV_INT);
-   struct agxc_ref count = agxc_spv_scalar(s, agxc_spv_operand(s, in, 2 + inserts), AGXC_SPV_INT);
+   struct agxc_ref offset = agxc_spv_index(s, agxc_spv_operand(s, in, 1 + inserts));
+   struct agxc_ref count = agxc_spv_index(s, agxc_spv_operand(s, in, 2 + inserts));
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
+   unsigned bits = agxc_spv_component(type)->bits;
+   if (base[0].bits != bits || (inserts && insert[0].bits != bits))
+      agxc_spv_invalid(s, "operand of %u bits, result of %u", base[0].bits, bits);
+   bool is_unsigned = in->opcode == SpvOpBitFieldUExtract;
    for (uint32_t i = 0; i < type->scalars; i++) {
-      if (inserts) {
-         struct agxc_ref srcs[] = {base[i], insert[i], offset, count};
-         out[i] = agxc_spv_emit(s, AGXC_OP_BFI, 32, 1, 4, srcs, 0, NULL);
-      } else {
+      struct agxc_ref srcs[] = {base[i], inserts ? insert[i] : offset, inserts ? offset : count,
+                                count};
+      if (inserts)
+         out[i] = agxc_spv_emit(s, AGXC_OP_BFI, bits, 1, 4, srcs, 0, NULL);
+      else
          out[i] =
-            agxc_spv_build3(s, in->opcode == SpvOpBitFieldUExtract ? AGXC_OP_UBFE : AGXC_OP_SBFE,
-                            32, base[i], offset, count);
-      }
+            agxc_spv_emit(s, is_unsigned ? AGXC_OP_UBFE : AGXC_OP_SBFE, bits, 1, 3, srcs, 0, NULL);
    }
    agxc_spv_define(s, in, out);
 }

@@ -55,7 +55,18 @@ static struct agxc_spv_pointer *atomic_pointer(struct agxc_spv *s, uint32_t id)
       agxc_spv_missing(s, "atomic in storage class %s", agxc_spv_storage_name(p->var->storage));
    if (p->type->kind != AGXC_SPV_INT)
       agxc_spv_missing(s, "atomic on type %u, which is no integer", p->type->id);
+   if (p->type->bits != 32)
+      agxc_spv_missing(s, "atomic of %u bits%s", p->type->bits,
+                       p->type->bits == 64 ? " (capability Int64Atomics)" : "");
    return p;
+}
+
+static struct agxc_ref atomic_data(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_ref data = agxc_spv_scalar(s, id, AGXC_SPV_INT);
+   if (data.bits != 32)
+      agxc_spv_invalid(s, "operand %u of %u bits", id, data.bits);
+   return data;
 }
 
 static struct agxc_ref emit_atomic(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t op,
@@ -85,8 +96,9 @@ static void order_after(struct agxc_spv *s, uint32_t scope, uint32_t semantics)
 
 static void define_int(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref value)
 {
-   if (agxc_spv_type_of(s, in->type_id)->kind != AGXC_SPV_INT)
-      agxc_spv_invalid(s, "result type %u is no integer", in->type_id);
+   const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   if (type->kind != AGXC_SPV_INT || type->bits != value.bits)
+      agxc_spv_invalid(s, "result type %u is no integer of %u bits", in->type_id, value.bits);
    struct agxc_ref *out = agxc_spv_refs(s, 1);
    out[0] = value;
    agxc_spv_define(s, in, out);
@@ -110,8 +122,7 @@ void agxc_spv_op_atomic(struct agxc_spv *s, const struct agxc_spv_instr *in)
    uint32_t scope = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
    uint32_t semantics = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2));
    bool by_one = in->opcode == SpvOpAtomicIIncrement || in->opcode == SpvOpAtomicIDecrement;
-   struct agxc_ref data =
-      by_one ? agxc_spv_u32(1) : agxc_spv_scalar(s, agxc_spv_operand(s, in, 3), AGXC_SPV_INT);
+   struct agxc_ref data = by_one ? agxc_spv_u32(1) : atomic_data(s, agxc_spv_operand(s, in, 3));
    uint32_t op = 0;
    for (size_t i = 0; i < AGX_COUNT(atomic_rows); i++)
       if (atomic_rows[i].opcode == in->opcode)
@@ -128,8 +139,8 @@ void agxc_spv_op_atomic_compare(struct agxc_spv *s, const struct agxc_spv_instr 
    uint32_t scope = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
    uint32_t semantics = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2)) |
                         agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 3));
-   struct agxc_ref data = agxc_spv_scalar(s, agxc_spv_operand(s, in, 4), AGXC_SPV_INT);
-   struct agxc_ref compare = agxc_spv_scalar(s, agxc_spv_operand(s, in, 5), AGXC_SPV_INT);
+   struct agxc_ref data = atomic_data(s, agxc_spv_operand(s, in, 4));
+   struct agxc_ref compare = atomic_data(s, agxc_spv_operand(s, in, 5));
    order_before(s, scope, semantics);
    struct agxc_ref old = emit_atomic(s, p, AGX_ISA_ATOMIC_CMPXCHG, data, compare);
    order_after(s, scope, semantics);
@@ -148,7 +159,7 @@ void agxc_spv_op_atomic_load(struct agxc_spv *s, const struct agxc_spv_instr *in
 void agxc_spv_op_atomic_store(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_pointer *p = atomic_pointer(s, agxc_spv_operand(s, in, 0));
-   struct agxc_ref value = agxc_spv_scalar(s, agxc_spv_operand(s, in, 3), AGXC_SPV_INT);
+   struct agxc_ref value = atomic_data(s, agxc_spv_operand(s, in, 3));
    agxc_spv_memory_barrier(s, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)),
                            agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2)), 0);
    agxc_spv_store(s, p, &value, true);

@@ -98,7 +98,7 @@ void agxc_spv_op_vector_extract(struct agxc_spv *s, const struct agxc_spv_instr 
    const struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &type);
    if (type->kind != AGXC_SPV_VECTOR || agxc_spv_type_of(s, in->type_id) != type->elem)
       agxc_spv_invalid(s, "of type %u", type->id);
-   struct agxc_ref index = agxc_spv_scalar(s, agxc_spv_operand(s, in, 1), AGXC_SPV_INT);
+   struct agxc_ref index = agxc_spv_index(s, agxc_spv_operand(s, in, 1));
    struct agxc_ref *out = agxc_spv_refs(s, 1);
    out[0] = refs[0];
    for (uint32_t i = 1; i < type->count; i++) {
@@ -115,7 +115,7 @@ void agxc_spv_op_vector_insert(struct agxc_spv *s, const struct agxc_spv_instr *
       agxc_spv_invalid(s, "of type %u", type->id);
    const struct agxc_ref *refs = agxc_spv_value_like(s, agxc_spv_operand(s, in, 0), type);
    struct agxc_ref object = agxc_spv_value_like(s, agxc_spv_operand(s, in, 1), type->elem)[0];
-   struct agxc_ref index = agxc_spv_scalar(s, agxc_spv_operand(s, in, 2), AGXC_SPV_INT);
+   struct agxc_ref index = agxc_spv_index(s, agxc_spv_operand(s, in, 2));
    struct agxc_ref *out = agxc_spv_refs(s, type->count);
    for (uint32_t i = 0; i < type->count; i++) {
       struct agxc_ref hit = agxc_spv_build2(s, AGXC_OP_IEQ, 1, index, agxc_spv_u32(i));
@@ -160,8 +160,8 @@ static struct agxc_ref row_by_column(struct agxc_spv *s, struct grid a, uint32_t
    struct agxc_ref sum = agxc_none();
    for (uint32_t k = 0; k < a.columns; k++) {
       struct agxc_ref x = a.at[k * a.rows + row], y = b.at[column * b.rows + k];
-      struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_FMUL, 32, x, y);
-      sum = k ? agxc_spv_build2(s, AGXC_OP_FADD, 32, sum, product) : product;
+      struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_FMUL, x.bits, x, y);
+      sum = k ? agxc_spv_build2(s, AGXC_OP_FADD, x.bits, sum, product) : product;
    }
    return sum;
 }
@@ -171,7 +171,9 @@ static void define_product(struct agxc_spv *s, const struct agxc_spv_instr *in, 
 {
    struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
    bool is_float = has_floats(type) || type->kind == AGXC_SPV_FLOAT;
-   if (a.columns != b.rows || !is_float || type->scalars != a.rows * b.columns)
+   unsigned bits = agxc_spv_scalar_bits(s, type)[0];
+   if (a.columns != b.rows || !is_float || type->scalars != a.rows * b.columns ||
+       a.at[0].bits != bits || b.at[0].bits != bits)
       agxc_spv_invalid(s, "%ux%u by %ux%u to type %u", a.columns, a.rows, b.columns, b.rows,
                        type->id);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
@@ -218,9 +220,11 @@ void agxc_spv_op_times_scalar(struct agxc_spv *s, const struct agxc_spv_instr *i
       agxc_spv_invalid(s, "result type %u", type->id);
    const struct agxc_ref *refs = agxc_spv_value_like(s, agxc_spv_operand(s, in, 0), type);
    struct agxc_ref scalar = agxc_spv_scalar(s, agxc_spv_operand(s, in, 1), AGXC_SPV_FLOAT);
+   if (scalar.bits != agxc_spv_scalar_bits(s, type)[0])
+      agxc_spv_invalid(s, "scalar of %u bits", scalar.bits);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++)
-      out[i] = agxc_spv_build2(s, AGXC_OP_FMUL, 32, refs[i], scalar);
+      out[i] = agxc_spv_build2(s, AGXC_OP_FMUL, scalar.bits, refs[i], scalar);
    agxc_spv_define(s, in, out);
 }
 

@@ -11,18 +11,20 @@ uint32_t agxc_spv_constant_u32(struct agxc_spv *s, uint32_t id)
    struct agxc_spv_id *entry = agxc_spv_id(s, id);
    if (entry->kind != AGXC_SPV_ID_VALUE || entry->region || entry->type->kind != AGXC_SPV_INT)
       agxc_spv_invalid(s, "id %u is no integer constant", id);
+   if ((uint64_t)entry->refs[0].imm > UINT32_MAX)
+      agxc_spv_missing(s, "constant %u of more than 32 bits as index or size", id);
    return (uint32_t)entry->refs[0].imm;
 }
 
 /* The caller's value of a specialization constant, or the module's. */
-static uint32_t specialized(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t value)
+static uint64_t specialized(struct agxc_spv *s, const struct agxc_spv_instr *in, uint64_t value)
 {
    const struct agxc_options *options = s->shader->options;
    const struct agxc_spv_decoration *d =
       agxc_spv_find_decoration(agxc_spv_id(s, in->id), AGXC_SPV_NO_MEMBER, SpvDecorationSpecId);
    for (uint32_t i = 0; d && i < options->spec_count; i++)
       if (options->specs[i].id == d->value)
-         value = (uint32_t)(options->specs[i].value & agx_bits(8 * options->specs[i].bytes));
+         value = options->specs[i].value & agx_bits(8 * options->specs[i].bytes);
    return value;
 }
 
@@ -31,7 +33,7 @@ static void read_bool(struct agxc_spv *s, const struct agxc_spv_instr *in,
 {
    if (type->kind != AGXC_SPV_BOOL)
       agxc_spv_invalid(s, "boolean of type %u", type->id);
-   uint32_t value = in->opcode == SpvOpConstantTrue || in->opcode == SpvOpSpecConstantTrue;
+   uint64_t value = in->opcode == SpvOpConstantTrue || in->opcode == SpvOpSpecConstantTrue;
    if (in->opcode == SpvOpSpecConstantTrue || in->opcode == SpvOpSpecConstantFalse)
       value = specialized(s, in, value) != 0;
    struct agxc_ref *refs = agxc_spv_refs(s, 1);
@@ -44,11 +46,13 @@ static void read_number(struct agxc_spv *s, const struct agxc_spv_instr *in,
 {
    if (type->kind != AGXC_SPV_INT && type->kind != AGXC_SPV_FLOAT)
       agxc_spv_invalid(s, "number of type %u", type->id);
-   uint32_t value = agxc_spv_operand(s, in, 0);
+   uint64_t value = agxc_spv_operand(s, in, 0);
+   if (type->bits == 64)
+      value |= (uint64_t)agxc_spv_operand(s, in, 1) << 32;
    if (in->opcode == SpvOpSpecConstant)
       value = specialized(s, in, value);
    struct agxc_ref *refs = agxc_spv_refs(s, 1);
-   refs[0] = agxc_imm(value, 32);
+   refs[0] = agxc_imm(value, type->bits);
    agxc_spv_define(s, in, refs);
 }
 

@@ -45,6 +45,31 @@ static void check_kind(struct agxc_spv *s, const struct agxc_spv_type *type, cha
                        kind == 'f' ? "floats" : "integers");
 }
 
+struct agxc_ref agxc_spv_glsl_widen(struct agxc_spv *s, struct agxc_ref ref)
+{
+   return ref.bits == 16 ? agxc_spv_build1(s, AGXC_OP_F2F, 32, ref) : ref;
+}
+
+struct agxc_ref agxc_spv_glsl_narrow(struct agxc_spv *s, struct agxc_ref ref, unsigned bits)
+{
+   return ref.bits == bits ? ref : agxc_spv_build1(s, AGXC_OP_F2F, bits, ref);
+}
+
+/* One component of bits. Functions of floats are made for 32 bits; halves are widened, which
+ * is exact, and rounded at the end. */
+static struct agxc_ref component(struct agxc_spv *s, const struct glsl_row *row, unsigned bits,
+                                 struct agxc_ref *x)
+{
+   unsigned count = (unsigned)strlen(row->kinds) - 1;
+   if (!row->each)
+      return agxc_spv_emit(s, row->op, bits, 1, count, x, 0, NULL);
+   for (unsigned i = 0; i < count && row->kinds[0] == 'f'; i++)
+      x[i] = row->kinds[1 + i] == 'f' ? agxc_spv_glsl_widen(s, x[i])
+                                      : agxc_spv_resize(s, x[i], 32, true);
+   struct agxc_ref out = row->each(s, x);
+   return row->kinds[0] == 'f' ? agxc_spv_glsl_narrow(s, out, bits) : out;
+}
+
 static void each_component(struct agxc_spv *s, const struct agxc_spv_instr *in,
                            const struct glsl_row *row)
 {
@@ -52,20 +77,20 @@ static void each_component(struct agxc_spv *s, const struct agxc_spv_instr *in,
    unsigned count = (unsigned)strlen(row->kinds) - 1;
    const struct agxc_ref *args[MAX_OPERANDS];
    check_kind(s, type, row->kinds[0], type->scalars);
+   unsigned bits = agxc_spv_component(type)->bits;
    for (unsigned i = 0; i < count; i++) {
       struct agxc_spv_type *arg;
       args[i] = agxc_spv_value(s, agxc_spv_operand(s, in, i), &arg);
       check_kind(s, arg, row->kinds[1 + i], type->scalars);
+      if (args[i][0].bits != bits && row->kinds[1 + i] == row->kinds[0])
+         agxc_spv_invalid(s, "operand %u of %u bits, result of %u", i, args[i][0].bits, bits);
    }
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t c = 0; c < type->scalars; c++) {
       struct agxc_ref x[MAX_OPERANDS];
       for (unsigned i = 0; i < count; i++)
          x[i] = args[i][c];
-      if (row->each)
-         out[c] = row->each(s, x);
-      else
-         out[c] = agxc_spv_emit(s, row->op, 32, 1, count, x, 0, NULL);
+      out[c] = component(s, row, bits, x);
    }
    agxc_spv_define(s, in, out);
 }

@@ -18,6 +18,10 @@
 #undef EACH
 #undef WHOLE
 
+/* Halves as 32 bits, and back. */
+struct agxc_ref agxc_spv_glsl_widen(struct agxc_spv *s, struct agxc_ref ref);
+struct agxc_ref agxc_spv_glsl_narrow(struct agxc_spv *s, struct agxc_ref ref, unsigned bits);
+
 /* Short names: float operations on 32 bits. */
 static inline struct agxc_ref agxc_spv_fadd(struct agxc_spv *s, struct agxc_ref a,
                                             struct agxc_ref b)

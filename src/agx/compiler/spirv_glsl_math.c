@@ -38,7 +38,9 @@ static struct agxc_ref odd_poly(struct agxc_spv *s, struct agxc_ref x, struct ag
 
 struct agxc_ref agxc_spv_glsl_sabs(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   return agxc_spv_build2(s, AGXC_OP_IMAX, 32, x[0], agxc_spv_build1(s, AGXC_OP_INEG, 32, x[0]));
+   unsigned bits = x[0].bits;
+   return agxc_spv_build2(s, AGXC_OP_IMAX, bits, x[0],
+                          agxc_spv_build1(s, AGXC_OP_INEG, bits, x[0]));
 }
 
 struct agxc_ref agxc_spv_glsl_fsign(struct agxc_spv *s, const struct agxc_ref *x)
@@ -50,8 +52,9 @@ struct agxc_ref agxc_spv_glsl_fsign(struct agxc_spv *s, const struct agxc_ref *x
 
 struct agxc_ref agxc_spv_glsl_ssign(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   struct agxc_ref least = agxc_spv_build2(s, AGXC_OP_IMAX, 32, x[0], agxc_spv_u32(~0u));
-   return agxc_spv_build2(s, AGXC_OP_IMIN, 32, least, agxc_spv_u32(1));
+   unsigned bits = x[0].bits;
+   struct agxc_ref least = agxc_spv_build2(s, AGXC_OP_IMAX, bits, x[0], agxc_imm(~0ull, bits));
+   return agxc_spv_build2(s, AGXC_OP_IMIN, bits, least, agxc_imm(1, bits));
 }
 
 struct agxc_ref agxc_spv_glsl_fclamp(struct agxc_spv *s, const struct agxc_ref *x)
@@ -60,16 +63,21 @@ struct agxc_ref agxc_spv_glsl_fclamp(struct agxc_spv *s, const struct agxc_ref *
                           x[2]);
 }
 
+static struct agxc_ref clamp_int(struct agxc_spv *s, const struct agxc_ref *x, enum agxc_op max,
+                                 enum agxc_op min)
+{
+   unsigned bits = x[0].bits;
+   return agxc_spv_build2(s, min, bits, agxc_spv_build2(s, max, bits, x[0], x[1]), x[2]);
+}
+
 struct agxc_ref agxc_spv_glsl_uclamp(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   return agxc_spv_build2(s, AGXC_OP_UMIN, 32, agxc_spv_build2(s, AGXC_OP_UMAX, 32, x[0], x[1]),
-                          x[2]);
+   return clamp_int(s, x, AGXC_OP_UMAX, AGXC_OP_UMIN);
 }
 
 struct agxc_ref agxc_spv_glsl_sclamp(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   return agxc_spv_build2(s, AGXC_OP_IMIN, 32, agxc_spv_build2(s, AGXC_OP_IMAX, 32, x[0], x[1]),
-                          x[2]);
+   return clamp_int(s, x, AGXC_OP_IMAX, AGXC_OP_IMIN);
 }
 
 struct agxc_ref agxc_spv_glsl_mix(struct agxc_spv *s, const struct agxc_ref *x)
@@ -290,14 +298,16 @@ struct agxc_ref agxc_spv_glsl_atanh(struct agxc_spv *s, const struct agxc_ref *x
 
 struct agxc_ref agxc_spv_glsl_find_lsb(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   struct agxc_ref negated = agxc_spv_build1(s, AGXC_OP_INEG, 32, x[0]);
-   struct agxc_ref lowest = agxc_spv_build2(s, AGXC_OP_IAND, 32, x[0], negated);
-   return agxc_spv_build1(s, AGXC_OP_FIND_UMSB, 32, lowest);
+   unsigned bits = x[0].bits;
+   struct agxc_ref negated = agxc_spv_build1(s, AGXC_OP_INEG, bits, x[0]);
+   struct agxc_ref lowest = agxc_spv_build2(s, AGXC_OP_IAND, bits, x[0], negated);
+   return agxc_spv_build1(s, AGXC_OP_FIND_UMSB, bits, lowest);
 }
 
 struct agxc_ref agxc_spv_glsl_find_smsb(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   struct agxc_ref sign = agxc_spv_build2(s, AGXC_OP_ASHR, 32, x[0], agxc_spv_u32(31));
-   return agxc_spv_build1(s, AGXC_OP_FIND_UMSB, 32,
-                          agxc_spv_build2(s, AGXC_OP_IXOR, 32, x[0], sign));
+   unsigned bits = x[0].bits;
+   struct agxc_ref sign = agxc_spv_build2(s, AGXC_OP_ASHR, bits, x[0], agxc_spv_u32(bits - 1));
+   return agxc_spv_build1(s, AGXC_OP_FIND_UMSB, bits,
+                          agxc_spv_build2(s, AGXC_OP_IXOR, bits, x[0], sign));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Functions of GLSL.std.450 over whole vectors and matrices, functions with two
- * results, and packing.
+ * results, and packing. Halves are widened on the way in and rounded on the way out.
  */
 #include "agx/compiler/spirv_glsl.h"
 
@@ -11,15 +11,22 @@ struct floats {
    uint32_t count;
 };
 
+static struct floats widened(struct agxc_spv *s, const struct agxc_ref *refs, uint32_t count)
+{
+   struct agxc_ref *wide = agxc_spv_refs(s, count);
+   for (uint32_t i = 0; i < count; i++)
+      wide[i] = agxc_spv_glsl_widen(s, refs[i]);
+   return (struct floats){wide, count};
+}
+
 static struct floats operand(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i)
 {
    struct agxc_spv_type *type;
-   struct floats v = {.at = agxc_spv_value(s, agxc_spv_operand(s, in, i), &type)};
+   const struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, i), &type);
    const struct agxc_spv_type *component = agxc_spv_component(type);
    if (!component || component->kind != AGXC_SPV_FLOAT)
       agxc_spv_invalid(s, "operand %u of type %u", i, type->id);
-   v.count = type->scalars;
-   return v;
+   return widened(s, refs, type->scalars);
 }
 
 static struct floats operand_of(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i,
@@ -40,6 +47,16 @@ static struct agxc_ref *result(struct agxc_spv *s, const struct agxc_spv_instr *
    if (!component || component->kind != kind || type->scalars != count)
       agxc_spv_invalid(s, "result type %u", type->id);
    return agxc_spv_refs(s, count);
+}
+
+/* Publishes the result, rounded to its type. */
+static void define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref *out)
+{
+   const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   const uint8_t *bits = agxc_spv_scalar_bits(s, type);
+   for (uint32_t i = 0; i < type->scalars; i++)
+      out[i] = agxc_spv_glsl_narrow(s, out[i], bits[i]);
+   agxc_spv_define(s, in, out);
 }
 
 static struct agxc_ref dot(struct agxc_spv *s, struct floats a, struct floats b)
@@ -65,7 +82,7 @@ void agxc_spv_glsl_length(struct agxc_spv *s, const struct agxc_spv_instr *in, u
    }
    out[0] = v.count == 1 ? agxc_spv_fop(s, AGXC_OP_FABS, v.at[0])
                          : agxc_spv_fop(s, AGXC_OP_FSQRT, dot(s, v, v));
-   agxc_spv_define(s, in, out);
+   define(s, in, out);
 }
 
 void agxc_spv_glsl_cross(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
@@ -77,7 +94,7 @@ void agxc_spv_glsl_cross(struct agxc_spv *s, const struct agxc_spv_instr *in, ui
       struct agxc_ref first = agxc_spv_fmul(s, a.at[j], b.at[k]);
       out[i] = agxc_spv_fsub(s, first, agxc_spv_fmul(s, b.at[j], a.at[k]));
    }
-   agxc_spv_define(s, in, out);
+   define(s, in, out);
 }
 
 void agxc_spv_glsl_normalize(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
@@ -87,7 +104,7 @@ void agxc_spv_glsl_normalize(struct agxc_spv *s, const struct agxc_spv_instr *in
    struct agxc_ref scale = agxc_spv_fop(s, AGXC_OP_FRSQRT, dot(s, v, v));
    for (uint32_t i = 0; i < v.count; i++)
       out[i] = agxc_spv_fmul(s, v.at[i], scale);
-   agxc_spv_define(s, in, out);
+   define(s, in, out);
 }
 
 void agxc_spv_glsl_face_forward(struct agxc_spv *s, const struct agxc_spv_instr *in,
@@ -99,7 +116,7 @@ void agxc_spv_glsl_face_forward(struct agxc_spv *s, const struct agxc_spv_instr 
    struct agxc_ref away = agxc_spv_build2(s, AGXC_OP_FLT, 1, dot(s, reference, i), agxc_spv_f32(0));
    for (uint32_t c = 0; c < n.count; c++)
       out[c] = agxc_spv_select(s, away, n.at[c], agxc_spv_fop(s, AGXC_OP_FNEG, n.at[c]));
-   agxc_spv_define(s, in, out);
+   define(s, in, out);
 }
 
 void agxc_spv_glsl_reflect(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
@@ -109,7 +126,7 @@ void agxc_spv_glsl_reflect(struct agxc_spv *s, const struct agxc_spv_instr *in, 
    struct agxc_ref scale = agxc_spv_fmul(s, dot(s, n, i), agxc_spv_f32(-2));
    for (uint32_t c = 0; c < i.count; c++)
       out[c] = agxc_spv_ffma(s, scale, n.at[c], i.at[c]);
-   agxc_spv_define(s, in, out);
+   define(s, in, out);
 }
 
 void agxc_spv_glsl_refract(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
@@ -128,7 +145,7 @@ void agxc_spv_glsl_refract(struct agxc_spv *s, const struct agxc_spv_instr *in, 
       bent = agxc_spv_fsub(s, bent, agxc_spv_fmul(s, scale, n.at[c]));
       out[c] = agxc_spv_select(s, total, agxc_spv_f32(0), bent);
    }
-   agxc_spv_define(s, in, out);
+   define(s, in, out);
 }
 
 /* ---- two results ------------------------------------------------------- */
@@ -178,8 +195,13 @@ void agxc_spv_glsl_split(struct agxc_spv *s, const struct agxc_spv_instr *in, ui
        second->scalars != x.count)
       agxc_spv_invalid(s, "result types %u and %u", first->id, second->id);
    struct agxc_ref *out = agxc_spv_refs(s, 2 * x.count);
-   for (uint32_t i = 0; i < x.count; i++)
-      (is_modf ? modf_of : frexp_of)(s, x.at[i], &out[i], &out[x.count + i]);
+   for (uint32_t i = 0; i < x.count; i++) {
+      struct agxc_ref *low = &out[i], *high = &out[x.count + i];
+      (is_modf ? modf_of : frexp_of)(s, x.at[i], low, high);
+      *low = agxc_spv_glsl_narrow(s, *low, a->bits);
+      *high = is_modf ? agxc_spv_glsl_narrow(s, *high, b->bits)
+                      : agxc_spv_resize(s, *high, b->bits, true);
+   }
    if (p)
       agxc_spv_store(s, p, out + x.count, false);
    agxc_spv_define(s, in, out);
@@ -191,12 +213,11 @@ void agxc_spv_glsl_split(struct agxc_spv *s, const struct agxc_spv_instr *in, ui
 static struct floats square(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t *out_n)
 {
    struct agxc_spv_type *type;
-   struct floats m = {.at = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &type)};
+   const struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &type);
    if (type->kind != AGXC_SPV_MATRIX || type->count != type->elem->count)
       agxc_spv_invalid(s, "operand of type %u is no square matrix", type->id);
-   m.count = type->scalars;
    *out_n = type->count;
-   return m;
+   return widened(s, refs, type->scalars);
 }
 
 /* The matrix without a row and a column. */
@@ -232,7 +253,7 @@ void agxc_spv_glsl_determinant(struct agxc_spv *s, const struct agxc_spv_instr *
    struct floats m = square(s, in, &n);
    struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, 1);
    out[0] = determinant(s, m.at, n);
-   agxc_spv_define(s, in, out);
+   define(s, in, out);
 }
 
 void agxc_spv_glsl_inverse(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
@@ -251,7 +272,7 @@ void agxc_spv_glsl_inverse(struct agxc_spv *s, const struct agxc_spv_instr *in, 
          struct agxc_ref cofactor = agxc_spv_fmul(s, determinant(s, minor, n - 1), scale);
          out[c * n + r] = (c + r) % 2 ? agxc_spv_fop(s, AGXC_OP_FNEG, cofactor) : cofactor;
       }
-   agxc_spv_define(s, in, out);
+   define(s, in, out);
 }
 
 /* ---- packing ----------------------------------------------------------- */
@@ -282,7 +303,7 @@ static const struct packing *find_packing(uint32_t number)
 static struct agxc_ref quantized(struct agxc_spv *s, const struct packing *p, struct agxc_ref x)
 {
    if (p->scale == 0)
-      return agxc_spv_build1(s, AGXC_OP_ZEXT, 32, agxc_spv_build1(s, AGXC_OP_F2F, 16, x));
+      return agxc_spv_build1(s, AGXC_OP_F2F, 16, x);
    struct agxc_ref range[] = {x, agxc_spv_f32(p->is_signed ? -1 : 0), agxc_spv_f32(1)};
    struct agxc_ref scaled =
       agxc_spv_fmul(s, agxc_spv_glsl_fclamp(s, range), agxc_spv_f32(p->scale));
@@ -296,10 +317,21 @@ void agxc_spv_glsl_pack(struct agxc_spv *s, const struct agxc_spv_instr *in, uin
    const struct packing *p = find_packing(number);
    struct floats v = operand_of(s, in, 0, p->count);
    struct agxc_ref *out = result(s, in, AGXC_SPV_INT, 1);
-   for (uint32_t i = 0; i < p->count; i++) {
-      struct agxc_ref part =
-         agxc_spv_build2(s, AGXC_OP_ISHL, 32, quantized(s, p, v.at[i]), agxc_spv_u32(i * p->bits));
-      out[0] = i == 0 ? part : agxc_spv_build2(s, AGXC_OP_IOR, 32, out[0], part);
+   if (agxc_spv_type_of(s, in->type_id)->bits != 32)
+      agxc_spv_invalid(s, "result type %u", in->type_id);
+   struct agxc_ref parts[4] = {0};
+   for (uint32_t i = 0; i < p->count; i++)
+      parts[i] = quantized(s, p, v.at[i]);
+   if (p->scale == 0) {
+      out[0] = agxc_spv_build2(s, AGXC_OP_PACK32, 32, parts[0], parts[1]);
+      agxc_spv_define(s, in, out);
+      return;
+   }
+   out[0] = parts[0];
+   for (uint32_t i = 1; i < p->count; i++) {
+      struct agxc_ref moved =
+         agxc_spv_build2(s, AGXC_OP_ISHL, 32, parts[i], agxc_spv_u32(i * p->bits));
+      out[0] = agxc_spv_build2(s, AGXC_OP_IOR, 32, out[0], moved);
    }
    agxc_spv_define(s, in, out);
 }
@@ -308,19 +340,23 @@ void agxc_spv_glsl_unpack(struct agxc_spv *s, const struct agxc_spv_instr *in, u
 {
    const struct packing *p = find_packing(number);
    struct agxc_ref word = agxc_spv_scalar(s, agxc_spv_operand(s, in, 0), AGXC_SPV_INT);
-   struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, p->count);
+   struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, p->count), halves[2];
+   if (word.bits != 32)
+      agxc_spv_invalid(s, "operand of %u bits", word.bits);
+   if (p->scale == 0)
+      agxc_spv_unpack(s, word, &halves[0], &halves[1]);
    for (uint32_t i = 0; i < p->count; i++) {
+      if (p->scale == 0) {
+         out[i] = agxc_spv_fop(s, AGXC_OP_F2F, halves[i]);
+         continue;
+      }
       struct agxc_ref part =
          agxc_spv_build3(s, p->is_signed ? AGXC_OP_SBFE : AGXC_OP_UBFE, 32, word,
                          agxc_spv_u32(i * p->bits), agxc_spv_u32(p->bits));
-      if (p->scale == 0) {
-         out[i] = agxc_spv_fop(s, AGXC_OP_F2F, agxc_spv_build1(s, AGXC_OP_TRUNC, 16, part));
-         continue;
-      }
       part = agxc_spv_fop(s, p->is_signed ? AGXC_OP_S2F : AGXC_OP_U2F, part);
       out[i] = agxc_spv_build2(s, AGXC_OP_FDIV, 32, part, agxc_spv_f32(p->scale));
       if (p->is_signed)
          out[i] = agxc_spv_build2(s, AGXC_OP_FMAX, 32, out[i], agxc_spv_f32(-1));
    }
-   agxc_spv_define(s, in, out);
+   define(s, in, out);
 }

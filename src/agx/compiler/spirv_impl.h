@@ -48,12 +48,13 @@ enum agxc_spv_kind {
 struct agxc_spv_member {
    struct agxc_spv_type *type;
    uint32_t first_scalar, offset_B, matrix_stride_B;
+   uint32_t packed_offset_B; /* without a layout of the module's */
    bool has_offset, row_major, not_writable, coherent;
 };
 
 struct agxc_spv_type {
    enum agxc_spv_kind kind;
-   uint8_t bits;       /* of a scalar: 1 or 32 */
+   uint8_t bits;       /* of a scalar: 1, 8, 16, 32 or 64 */
    bool is_signed;     /* integers */
    bool is_block;      /* structs: decorated Block or BufferBlock */
    bool is_old_buffer; /* structs: BufferBlock */
@@ -63,7 +64,10 @@ struct agxc_spv_type {
    struct agxc_spv_type *elem; /* component, column, element, pointee, return type */
    uint32_t stride_B;          /* arrays; 0 when there is no ArrayStride */
    uint64_t size_B;            /* structs: bytes of the fixed part, by the offsets */
-   uint32_t storage;           /* pointers: SpvStorageClass */
+   /* Where the module gives no layout (workgroup memory): packed by alignment; booleans are
+    * words. Saturated at AGXC_SPV_HUGE_SCALARS. */
+   uint32_t packed_B, align_B;
+   uint32_t storage; /* pointers: SpvStorageClass */
    struct agxc_spv_member *members;
    struct agxc_spv_type **params;
 };
@@ -284,6 +288,11 @@ struct agxc_ref *agxc_spv_value_like(struct agxc_spv *s, uint32_t id,
                                      const struct agxc_spv_type *type);
 /* One scalar of that kind (AGXC_SPV_BOOL, AGXC_SPV_INT or AGXC_SPV_FLOAT). */
 struct agxc_ref agxc_spv_scalar(struct agxc_spv *s, uint32_t id, enum agxc_spv_kind kind);
+/* An integer scalar of any width as 32 bits: an index, an amount, a count. */
+struct agxc_ref agxc_spv_index(struct agxc_spv *s, uint32_t id);
+/* An integer cut or extended to that many bits. */
+struct agxc_ref agxc_spv_resize(struct agxc_spv *s, struct agxc_ref ref, unsigned bits,
+                                bool is_signed);
 struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id);
 /* Publishes in's result; refs are count(type) scalars and are kept. */
 void agxc_spv_define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref *refs);
@@ -300,6 +309,9 @@ struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bi
                                 struct agxc_ref a, struct agxc_ref b, struct agxc_ref c);
 struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct agxc_ref yes,
                                 struct agxc_ref no);
+/* The words of a 64-bit value, or the halves of a 32-bit one. */
+void agxc_spv_unpack(struct agxc_spv *s, struct agxc_ref wide, struct agxc_ref *low,
+                     struct agxc_ref *high);
 static inline struct agxc_ref agxc_spv_u32(uint32_t value)
 {
    return agxc_imm(value, 32);

@@ -12,7 +12,7 @@
 
 struct layout {
    uint32_t *offsets_B; /* per scalar */
-   uint8_t *bits;
+   uint8_t *bits;       /* 1: a boolean, which takes a word */
    uint32_t count;
    bool coherent; /* a member says so */
 };
@@ -22,6 +22,22 @@ static uint32_t need_stride(struct agxc_spv *s, const struct agxc_spv_type *type
    if (stride_B == 0)
       agxc_spv_invalid(s, "type %u has no layout", type->id);
    return stride_B;
+}
+
+static uint32_t memory_bits(uint8_t bits)
+{
+   return bits == 1 ? 32 : bits;
+}
+
+/* Bytes from one part to the next, where in says how matrices lie. */
+static uint32_t part_step(struct agxc_spv *s, const struct agxc_spv_type *type,
+                          const struct agxc_spv_member *in)
+{
+   if (type->kind == AGXC_SPV_ARRAY)
+      return need_stride(s, type, type->stride_B);
+   if ((type->kind == AGXC_SPV_MATRIX) != in->row_major)
+      return need_stride(s, type, in->matrix_stride_B);
+   return type->align_B;
 }
 
 /* The offsets of all scalars of a type that stands at offset_B. */
@@ -47,14 +63,26 @@ static void lay_out(struct agxc_spv *s, struct layout *l, const struct agxc_spv_
          if (!inner.has_offset)
             agxc_spv_invalid(s, "member %u of type %u has no Offset", i, type->id);
          step_B = inner.offset_B;
-      } else if (type->kind == AGXC_SPV_ARRAY) {
-         step_B = need_stride(s, type, type->stride_B) * i;
-      } else if ((type->kind == AGXC_SPV_MATRIX) != in->row_major) {
-         step_B = need_stride(s, type, in->matrix_stride_B) * i;
       } else {
-         step_B = 4 * i;
+         step_B = part_step(s, type, in) * i;
       }
       lay_out(s, l, part, &inner, offset_B + step_B);
+   }
+}
+
+/* The same for workgroup memory, which has no layout of the module's. */
+static void pack(struct layout *l, const struct agxc_spv_type *type, uint32_t offset_B)
+{
+   if (agxc_spv_type_is_scalar(type)) {
+      l->offsets_B[l->count++] = offset_B;
+      return;
+   }
+   for (uint32_t i = 0; i < type->count && type->scalars; i++) {
+      bool is_struct = type->kind == AGXC_SPV_STRUCT;
+      const struct agxc_spv_type *part = is_struct ? type->members[i].type : type->elem;
+      if (part->scalars)
+         pack(l, part,
+              offset_B + (is_struct ? type->members[i].packed_offset_B : part->packed_B * i));
    }
 }
 
@@ -67,6 +95,8 @@ static struct layout layout_of(struct agxc_spv *s, const struct agxc_spv_pointer
       struct agxc_spv_member in = {.matrix_stride_B = p->matrix_stride_B,
                                    .row_major = p->row_major};
       lay_out(s, &l, p->type, &in, 0);
+   } else if (p->place == AGXC_SPV_PLACE_SHARED) {
+      pack(&l, p->type, 0);
    } else {
       for (uint32_t i = 0; i < scalars; i++)
          l.offsets_B[i] = 4 * i;
@@ -78,8 +108,10 @@ static struct layout layout_of(struct agxc_spv *s, const struct agxc_spv_pointer
 /* How many scalars from i on one access may move. */
 static uint32_t run_length(const struct layout *l, uint32_t i)
 {
-   uint32_t n = 1;
-   while (n < MAX_VECTOR && i + n < l->count && l->offsets_B[i + n] == l->offsets_B[i] + 4 * n)
+   uint32_t n = 1, bits = memory_bits(l->bits[i]);
+   uint32_t most = bits == 64 ? MAX_VECTOR / 2 : MAX_VECTOR;
+   while (n < most && i + n < l->count && memory_bits(l->bits[i + n]) == bits &&
+          l->offsets_B[i + n] == l->offsets_B[i] + bits / 8 * n)
       n++;
    return n;
 }
@@ -88,12 +120,13 @@ static uint32_t run_length(const struct layout *l, uint32_t i)
 
 static void allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
 {
-   uint64_t bytes = 4ull * var->type->scalars;
+   uint64_t bytes = agx_align_up((uint64_t)var->type->packed_B, 4);
    if (var->type->scalars == 0)
       agxc_spv_invalid(s, "workgroup variable %u has no size", var->id);
    if (bytes > AGX_MAX_SHARED_BYTES || s->shader->shared_B + bytes > AGX_MAX_SHARED_BYTES)
       agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "workgroup memory of %llu bytes, at most %u",
                      (unsigned long long)(s->shader->shared_B + bytes), AGX_MAX_SHARED_BYTES);
+   /* All sizes are whole words; 64-bit scalars are accessed as words too. */
    var->offset_B = s->shader->shared_B;
    var->allocated = true;
    s->shader->shared_B += (uint32_t)bytes;
@@ -112,22 +145,35 @@ struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointe
 
 static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
 {
+   uint32_t restricted = p->var->restricted ? AGXC_ACCESS_RESTRICT : 0;
    if (p->coherent || is_volatile)
-      return AGXC_ACCESS_COHERENT;
+      return AGXC_ACCESS_COHERENT | restricted;
    /* NonWritable alone leaves other bindings free to name the same memory. */
    if (p->var->is_uniform || (p->var->restricted && p->not_writable))
-      return AGXC_ACCESS_CONST;
-   return 0;
+      return AGXC_ACCESS_CONST | restricted;
+   return restricted;
 }
 
-static struct agxc_ref load_run(struct agxc_spv *s, const struct agxc_spv_pointer *p,
-                                uint32_t offset_B, uint32_t count, uint32_t access)
+/* count elements of that many bits; 64-bit ones are pairs of words. */
+static void load_run(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t offset_B,
+                     uint32_t bits, uint32_t count, uint32_t access, struct agxc_ref *out)
 {
-   struct agxc_ref offset = agxc_spv_offset(s, p, offset_B);
-   if (p->place == AGXC_SPV_PLACE_SHARED)
-      return agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, 32, count, 1, &offset, 0, NULL);
-   uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS), access};
-   return agxc_spv_emit(s, AGXC_OP_LOAD_BUFFER, 32, count, 1, &offset, 2, imms);
+   struct agxc_ref offset = agxc_spv_offset(s, p, offset_B), loaded, parts[MAX_VECTOR];
+   bool wide = bits == 64;
+   uint32_t n = wide ? 2 * count : count;
+   if (p->place == AGXC_SPV_PLACE_SHARED) {
+      loaded = agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, wide ? 32 : bits, n, 1, &offset, 0, NULL);
+   } else {
+      uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS), access};
+      loaded = agxc_spv_emit(s, AGXC_OP_LOAD_BUFFER, wide ? 32 : bits, n, 1, &offset, 2, imms);
+   }
+   if (n == 1)
+      parts[0] = loaded;
+   else
+      agxc_split(&s->b, loaded, parts);
+   for (uint32_t i = 0; i < count; i++)
+      out[i] =
+         wide ? agxc_spv_build2(s, AGXC_OP_PACK64, 64, parts[2 * i], parts[2 * i + 1]) : parts[i];
 }
 
 static void load_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
@@ -135,11 +181,7 @@ static void load_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
 {
    for (uint32_t i = 0; i < l->count;) {
       uint32_t count = run_length(l, i);
-      struct agxc_ref loaded = load_run(s, p, l->offsets_B[i], count, access);
-      if (count == 1)
-         out[i] = loaded;
-      else
-         agxc_split(&s->b, loaded, out + i);
+      load_run(s, p, l->offsets_B[i], memory_bits(l->bits[i]), count, access, out + i);
       i += count;
    }
    for (uint32_t i = 0; i < l->count; i++)
@@ -147,18 +189,27 @@ static void load_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
          out[i] = agxc_spv_build2(s, AGXC_OP_INE, 1, out[i], agxc_spv_u32(0));
 }
 
+/* Appends what a store moves for one scalar; returns how many elements that were. */
+static uint32_t stored_parts(struct agxc_spv *s, struct agxc_ref ref, struct agxc_ref *out)
+{
+   out[0] = ref.bits == 1 ? agxc_spv_build1(s, AGXC_OP_ZEXT, 32, ref) : ref;
+   if (ref.bits != 64)
+      return 1;
+   agxc_spv_unpack(s, ref, &out[0], &out[1]);
+   return 2;
+}
+
 static void store_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                          const struct layout *l, uint32_t access, const struct agxc_ref *refs)
 {
    for (uint32_t i = 0; i < l->count;) {
-      uint32_t count = run_length(l, i);
+      uint32_t count = run_length(l, i), n = 0;
       struct agxc_ref data[MAX_VECTOR];
       for (uint32_t j = 0; j < count; j++)
-         data[j] =
-            l->bits[i + j] == 1 ? agxc_spv_build1(s, AGXC_OP_ZEXT, 32, refs[i + j]) : refs[i + j];
+         n += stored_parts(s, refs[i + j], data + n);
       struct agxc_ref srcs[2];
       srcs[0] = agxc_spv_offset(s, p, l->offsets_B[i]);
-      srcs[1] = count == 1 ? data[0] : agxc_collect(&s->b, count, data);
+      srcs[1] = n == 1 ? data[0] : agxc_collect(&s->b, n, data);
       if (p->place == AGXC_SPV_PLACE_SHARED) {
          agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
       } else {
@@ -231,23 +282,40 @@ static struct agxc_ref read_builtin(struct agxc_spv *s, const struct agxc_spv_po
    return agxc_spv_u32((uint32_t)agx_div_up(size[0] * size[1] * size[2], AGX_SIMD_LANES));
 }
 
-static struct agxc_ref read_push(struct agxc_spv *s, uint32_t offset_B)
+static struct agxc_ref read_push_part(struct agxc_spv *s, uint32_t offset_B, uint32_t bits)
 {
-   if (!agx_range_fits(offset_B, 4, AGX_PROGRAM_MAX_PUSH_B))
+   if (!agx_range_fits(offset_B, bits / 8, AGX_PROGRAM_MAX_PUSH_B))
       agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "push constant at byte %u of at most %u", offset_B,
                      AGX_PROGRAM_MAX_PUSH_B);
-   s->shader->push_B = AGX_MAX(s->shader->push_B, offset_B + 4);
-   return agxc_spv_emit(s, AGXC_OP_LOAD_PUSH, 32, 1, 0, NULL, 1, &offset_B);
+   s->shader->push_B =
+      AGX_MAX(s->shader->push_B, (uint32_t)agx_align_up((uint64_t)offset_B + bits / 8, 4));
+   return agxc_spv_emit(s, AGXC_OP_LOAD_PUSH, bits, 1, 0, NULL, 1, &offset_B);
+}
+
+/* Uniform registers have halves, but no bytes. */
+static struct agxc_ref read_push(struct agxc_spv *s, uint32_t offset_B, uint32_t bits)
+{
+   if (bits == 64) {
+      struct agxc_ref low = read_push_part(s, offset_B, 32);
+      return agxc_spv_build2(s, AGXC_OP_PACK64, 64, low, read_push_part(s, offset_B + 4, 32));
+   }
+   if (bits == 8) {
+      struct agxc_ref half = read_push_part(s, offset_B & ~1u, 16);
+      struct agxc_ref shift = agxc_spv_u32(8 * (offset_B & 1));
+      half = agxc_spv_build2(s, AGXC_OP_USHR, 16, half, shift);
+      return agxc_spv_build1(s, AGXC_OP_TRUNC, 8, half);
+   }
+   return read_push_part(s, offset_B, memory_bits((uint8_t)bits));
 }
 
 static struct agxc_ref read_scalar(struct agxc_spv *s, const struct agxc_spv_pointer *p,
-                                   uint32_t offset_B)
+                                   uint32_t offset_B, uint32_t bits)
 {
    switch (p->place) {
    case AGXC_SPV_PLACE_SLOTS:
       return agxc_spv_slot_read(s, p->var->first_slot + offset_B / 4);
    case AGXC_SPV_PLACE_PUSH:
-      return read_push(s, offset_B);
+      return read_push(s, offset_B, bits);
    default:
       return read_builtin(s, p, offset_B / 4);
    }
@@ -258,12 +326,13 @@ static void load_chosen(struct agxc_spv *s, const struct agxc_spv_pointer *p,
 {
    struct choice c = choices_of(s, p);
    for (uint32_t i = 0; i < l->count; i++)
-      out[i] = read_scalar(s, p, p->const_B + l->offsets_B[i] + c.offsets_B[0]);
+      out[i] = read_scalar(s, p, p->const_B + l->offsets_B[i] + c.offsets_B[0], l->bits[i]);
    for (uint32_t n = 1; n < c.count; n++) {
       struct agxc_ref hit =
          agxc_spv_build2(s, AGXC_OP_IEQ, 1, c.index_B, agxc_spv_u32(c.offsets_B[n]));
       for (uint32_t i = 0; i < l->count; i++) {
-         struct agxc_ref other = read_scalar(s, p, p->const_B + l->offsets_B[i] + c.offsets_B[n]);
+         struct agxc_ref other =
+            read_scalar(s, p, p->const_B + l->offsets_B[i] + c.offsets_B[n], l->bits[i]);
          out[i] = agxc_spv_select(s, hit, other, out[i]);
       }
    }
@@ -309,8 +378,7 @@ void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
    if (p->place == AGXC_SPV_PLACE_SLOTS)
       store_chosen(s, p, &l, refs);
    else
-      store_memory(s, p, &l, access_bits(p, l.coherent || is_volatile) & AGXC_ACCESS_COHERENT,
-                   refs);
+      store_memory(s, p, &l, access_bits(p, l.coherent || is_volatile) & ~AGXC_ACCESS_CONST, refs);
 }
 
 /* The optional memory-access operand at i; true when it says Volatile. */
@@ -354,9 +422,9 @@ void agxc_spv_op_array_length(struct agxc_spv *s, const struct agxc_spv_instr *i
    struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
    uint32_t i = agxc_spv_operand(s, in, 1);
    struct agxc_spv_type *part = agxc_spv_part_type(s, p->type, i);
+   const struct agxc_spv_type *result = agxc_spv_type_of(s, in->type_id);
    if (p->place != AGXC_SPV_PLACE_BUFFER || p->type->kind != AGXC_SPV_STRUCT ||
-       part->kind != AGXC_SPV_RUNTIME_ARRAY ||
-       agxc_spv_type_of(s, in->type_id)->kind != AGXC_SPV_INT)
+       part->kind != AGXC_SPV_RUNTIME_ARRAY || result->kind != AGXC_SPV_INT || result->bits != 32)
       agxc_spv_invalid(s, "length of member %u of type %u", i, p->type->id);
    uint32_t stride_B = need_stride(s, part, part->stride_B);
    uint32_t index = agxc_spv_use_binding(s, p, 0);

@@ -125,8 +125,21 @@ static bool read_string(const struct agxc_spv_instr *in, uint32_t i, char *text,
 
 static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
 {
-   static const uint32_t taken[] = {SpvCapabilityMatrix, SpvCapabilityShader,
-                                    SpvCapabilityGroupNonUniform};
+   static const uint32_t taken[] = {
+      SpvCapabilityMatrix,
+      SpvCapabilityShader,
+      SpvCapabilityGroupNonUniform,
+      SpvCapabilityInt8,
+      SpvCapabilityInt16,
+      SpvCapabilityInt64,
+      SpvCapabilityFloat16,
+      SpvCapabilityStorageBuffer8BitAccess,
+      SpvCapabilityUniformAndStorageBuffer8BitAccess,
+      SpvCapabilityStoragePushConstant8,
+      SpvCapabilityStorageBuffer16BitAccess,
+      SpvCapabilityUniformAndStorageBuffer16BitAccess,
+      SpvCapabilityStoragePushConstant16,
+   };
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
    for (size_t i = 0; i < AGX_COUNT(taken); i++)
       if (capability == taken[i])
@@ -203,6 +216,7 @@ static bool decoration_is_taken(uint32_t kind)
       SpvDecorationUniform,          SpvDecorationUniformId,      SpvDecorationBinding,
       SpvDecorationDescriptorSet,    SpvDecorationOffset,         SpvDecorationNoContraction,
       SpvDecorationUserSemantic,     SpvDecorationAliasedPointer, SpvDecorationRestrictPointer,
+      SpvDecorationFPRoundingMode,
    };
    for (size_t i = 0; i < AGX_COUNT(taken); i++)
       if (kind == taken[i])

@@ -129,7 +129,7 @@ static struct agxc_ref or_else(struct agxc_spv *s, struct agxc_ref a, struct agx
 
 static struct agxc_ref is_literal(struct switch_state *w, uint32_t i)
 {
-   struct agxc_ref literal = agxc_spv_u32(agxc_spv_operand(w->s, w->in, 2 + 2 * i));
+   struct agxc_ref literal = agxc_imm(agxc_spv_operand(w->s, w->in, 2 + 2 * i), w->selector.bits);
    return agxc_spv_build2(w->s, AGXC_OP_IEQ, 1, w->selector, literal);
 }
 
@@ -230,6 +230,8 @@ struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_blo
    if (agxc_spv_operand_count(in) % 2)
       agxc_spv_invalid(s, "literal without a target");
    w.selector = agxc_spv_scalar(s, agxc_spv_operand(s, in, 0), AGXC_SPV_INT);
+   if (w.selector.bits == 64)
+      agxc_spv_missing(s, "switch on 64 bits");
    w.literals = (agxc_spv_operand_count(in) - 2) / 2;
    w.targets = c->targets = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_target, w.literals + 1);
    c->merge = merge;

@@ -120,12 +120,13 @@ static void read_number(struct agxc_spv *s, const struct agxc_spv_instr *in,
    uint32_t bits = agxc_spv_operand(s, in, 0);
    if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
       agxc_spv_invalid(s, "%u bits", bits);
-   if (bits != 32)
-      agxc_spv_missing(s, "%s%u", is_int ? "Int" : "Float", bits);
+   if (!is_int && (bits == 8 || bits == 64 || agxc_spv_operand_count(in) > 1))
+      agxc_spv_missing(s, "Float%u%s", bits, bits == 16 ? " of another encoding" : "");
    type->kind = is_int ? AGXC_SPV_INT : AGXC_SPV_FLOAT;
    type->bits = (uint8_t)bits;
    type->is_signed = is_int && agxc_spv_operand(s, in, 1) != 0;
    type->scalars = 1;
+   type->packed_B = type->align_B = bits / 8;
 }
 
 static void read_vector(struct agxc_spv *s, const struct agxc_spv_instr *in,
@@ -144,6 +145,8 @@ static void read_vector(struct agxc_spv *s, const struct agxc_spv_instr *in,
       agxc_spv_invalid(s, "components of type %u", type->elem->id);
    nest(s, type, type->elem);
    type->scalars = type->count * type->elem->scalars;
+   type->packed_B = type->count * type->elem->packed_B;
+   type->align_B = type->elem->align_B;
 }
 
 static void read_array(struct agxc_spv *s, const struct agxc_spv_instr *in,
@@ -160,11 +163,15 @@ static void read_array(struct agxc_spv *s, const struct agxc_spv_instr *in,
       if (type->count == 0)
          agxc_spv_invalid(s, "array without elements");
       type->scalars = saturated((uint64_t)type->count * type->elem->scalars);
+      type->packed_B = saturated((uint64_t)type->count * type->elem->packed_B);
    }
+   type->align_B = type->elem->align_B;
    const struct agxc_spv_decoration *stride =
       agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationArrayStride);
-   if (stride && (stride->value == 0 || stride->value % 4))
+   if (stride && stride->value == 0)
       agxc_spv_invalid(s, "ArrayStride %u", stride->value);
+   if (stride && stride->value % AGX_MAX(type->align_B, 1u))
+      agxc_spv_invalid(s, "ArrayStride %u, elements aligned to %u", stride->value, type->align_B);
    type->stride_B = stride ? stride->value : 0;
 }
 
@@ -179,6 +186,10 @@ static void read_member(struct agxc_spv *s, const struct agxc_spv_instr *in,
    nest(s, type, member->type);
    member->first_scalar = type->scalars;
    type->scalars = saturated((uint64_t)type->scalars + member->type->scalars);
+   member->packed_offset_B =
+      saturated(agx_align_up((uint64_t)type->packed_B, AGX_MAX(member->type->align_B, 1u)));
+   type->packed_B = saturated((uint64_t)member->packed_offset_B + member->type->packed_B);
+   type->align_B = AGX_MAX(type->align_B, member->type->align_B);
 }
 
 /* Walks the list once: structs may have thousands of members. */
@@ -192,12 +203,13 @@ static void decorate_members(struct agxc_spv *s, struct agxc_spv_type *type,
          agxc_spv_invalid(s, "decoration of member %u of %u", d->member, type->count);
       struct agxc_spv_member *member = &type->members[d->member];
       if (d->kind == SpvDecorationOffset) {
-         if (d->value % 4)
-            agxc_spv_missing(s, "member at offset %u, not a multiple of 4", d->value);
+         if (d->value % AGX_MAX(member->type->align_B, 1u))
+            agxc_spv_invalid(s, "member at offset %u, aligned to %u", d->value,
+                             member->type->align_B);
          member->offset_B = d->value;
          member->has_offset = true;
       } else if (d->kind == SpvDecorationMatrixStride) {
-         if (d->value == 0 || d->value % 4)
+         if (d->value == 0)
             agxc_spv_invalid(s, "MatrixStride %u", d->value);
          member->matrix_stride_B = d->value;
       }
@@ -211,22 +223,22 @@ static void decorate_members(struct agxc_spv *s, struct agxc_spv_type *type,
 static uint64_t size_of(const struct agxc_spv_type *type, const struct agxc_spv_member *member)
 {
    const uint64_t most = 1ull << 40;
-   uint64_t rows, columns;
+   uint64_t rows, columns, scalar_B = type->align_B;
    switch (type->kind) {
    case AGXC_SPV_VECTOR:
-      return 4u * type->count;
+      return type->packed_B;
    case AGXC_SPV_MATRIX:
       rows = type->elem->count;
       columns = type->count;
-      return member->row_major ? (rows - 1) * member->matrix_stride_B + 4 * columns
-                               : (columns - 1) * member->matrix_stride_B + 4 * rows;
+      return member->row_major ? (rows - 1) * member->matrix_stride_B + scalar_B * columns
+                               : (columns - 1) * member->matrix_stride_B + scalar_B * rows;
    case AGXC_SPV_ARRAY:
       return AGX_MIN((type->count - 1) * (uint64_t)type->stride_B, most) +
              size_of(type->elem, member);
    case AGXC_SPV_STRUCT:
       return type->size_B;
    default:
-      return agxc_spv_type_is_scalar(type) ? 4 : 0;
+      return type->packed_B;
    }
 }
 
@@ -239,6 +251,8 @@ static void read_struct(struct agxc_spv *s, const struct agxc_spv_instr *in,
    for (uint32_t i = 0; i < type->count; i++)
       read_member(s, in, type, i);
    decorate_members(s, type, id);
+   /* Arrays of structs step by whole alignments. */
+   type->packed_B = saturated(agx_align_up((uint64_t)type->packed_B, AGX_MAX(type->align_B, 1u)));
    for (uint32_t i = 0; i < type->count; i++)
       type->size_B = AGX_MAX(type->size_B, type->members[i].offset_B +
                                               size_of(type->members[i].type, &type->members[i]));
@@ -283,6 +297,7 @@ void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
       type->kind = AGXC_SPV_BOOL;
       type->bits = 1;
       type->scalars = 1;
+      type->packed_B = type->align_B = 4;
       break;
    case SpvOpTypeInt:
    case SpvOpTypeFloat:

@@ -103,6 +103,24 @@ struct agxc_ref agxc_spv_scalar(struct agxc_spv *s, uint32_t id, enum agxc_spv_k
    return refs[0];
 }
 
+struct agxc_ref agxc_spv_resize(struct agxc_spv *s, struct agxc_ref ref, unsigned bits,
+                                bool is_signed)
+{
+   if (ref.bits == bits)
+      return ref;
+   enum agxc_op widen = is_signed ? AGXC_OP_SEXT : AGXC_OP_ZEXT;
+   return agxc_spv_build1(s, ref.bits > bits ? AGXC_OP_TRUNC : widen, bits, ref);
+}
+
+struct agxc_ref agxc_spv_index(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_spv_type *type;
+   struct agxc_ref *refs = agxc_spv_value(s, id, &type);
+   if (type->kind != AGXC_SPV_INT)
+      agxc_spv_invalid(s, "id %u has type %u, an integer expected", id, type->id);
+   return agxc_spv_resize(s, refs[0], 32, type->is_signed);
+}
+
 struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id)
 {
    struct agxc_spv_id *entry = defined(s, id, AGXC_SPV_ID_POINTER);
@@ -139,9 +157,9 @@ static struct agxc_ref built(const struct agxc_spv *s, struct agxc_ref result)
 struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a)
 {
-   uint32_t folded;
-   if (a.kind == AGXC_IMM && agxc_fold(op, bits, (uint32_t)a.imm, 0, &folded))
-      return agxc_imm(folded, bits);
+   struct agxc_ref folded = agxc_fold(op, bits, a, agxc_none());
+   if (folded.kind != AGXC_NONE)
+      return folded;
    check_place(s);
    return built(s, agxc_build1(&s->b, op, bits, a));
 }
@@ -160,10 +178,9 @@ static bool is_neutral(enum agxc_op op, struct agxc_ref b)
 struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a, struct agxc_ref b)
 {
-   uint32_t folded;
-   if (a.kind == AGXC_IMM && b.kind == AGXC_IMM &&
-       agxc_fold(op, bits, (uint32_t)a.imm, (uint32_t)b.imm, &folded))
-      return agxc_imm(folded, bits);
+   struct agxc_ref folded = agxc_fold(op, bits, a, b);
+   if (folded.kind != AGXC_NONE)
+      return folded;
    if (is_neutral(op, b))
       return a;
    check_place(s);
@@ -183,6 +200,29 @@ struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct
    if (cond.kind == AGXC_IMM)
       return cond.imm ? yes : no;
    return agxc_spv_build3(s, AGXC_OP_SELECT, yes.bits, cond, yes, no);
+}
+
+void agxc_spv_unpack(struct agxc_spv *s, struct agxc_ref wide, struct agxc_ref *low,
+                     struct agxc_ref *high)
+{
+   unsigned bits = wide.bits / 2;
+   if (wide.kind == AGXC_IMM) {
+      *low = agxc_imm((uint64_t)wide.imm, bits);
+      *high = agxc_imm((uint64_t)wide.imm >> bits, bits);
+      return;
+   }
+   check_place(s);
+   struct agxc_instr *unpack =
+      agxc_instr_new(s->shader, bits == 32 ? AGXC_OP_UNPACK64 : AGXC_OP_UNPACK32);
+   for (unsigned i = 0; i < 2; i++) {
+      struct agxc_value *part = agxc_value_new(s->shader, bits, 1);
+      part->def = unpack;
+      unpack->operand[i] = agxc_use(part);
+   }
+   unpack->operand[2] = wide;
+   *low = unpack->operand[0];
+   *high = unpack->operand[1];
+   agxc_insert(&s->b, unpack);
 }
 
 struct agxc_ref agxc_spv_f32(float value)

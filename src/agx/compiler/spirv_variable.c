@@ -66,8 +66,8 @@ static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
    if (!d)
       agxc_spv_invalid(s, "input that is no builtin");
    bool is_vector = var->type->kind == AGXC_SPV_VECTOR && var->type->count == 3 &&
-                    var->type->elem->kind == AGXC_SPV_INT;
-   if (!is_vector && var->type->kind != AGXC_SPV_INT)
+                    var->type->elem->kind == AGXC_SPV_INT && var->type->elem->bits == 32;
+   if (!is_vector && (var->type->kind != AGXC_SPV_INT || var->type->bits != 32))
       agxc_spv_invalid(s, "builtin %s of type %u", agxc_spv_builtin_name(d->value), var->type->id);
    for (size_t i = 0; i < AGX_COUNT(builtins); i++)
       if (builtins[i] == d->value) {
@@ -263,9 +263,11 @@ static bool has_layout(const struct agxc_spv_pointer *p)
 static uint32_t stride_of(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 {
    const struct agxc_spv_type *type = p->type;
+   if (p->place == AGXC_SPV_PLACE_SHARED)
+      return type->elem->packed_B;
    if (!has_layout(p))
       return 4 * type->elem->scalars;
-   uint32_t stride = 4;
+   uint32_t stride = type->align_B;
    if (type->kind == AGXC_SPV_ARRAY || type->kind == AGXC_SPV_RUNTIME_ARRAY)
       stride = type->stride_B;
    else if ((type->kind == AGXC_SPV_MATRIX) != p->row_major)
@@ -303,7 +305,9 @@ static void step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
    const struct agxc_spv_member *member = &p->type->members[i];
    if (has_layout(p) && !member->has_offset)
       agxc_spv_invalid(s, "member %u of type %u has no Offset", i, p->type->id);
-   p->const_B += has_layout(p) ? member->offset_B : 4 * member->first_scalar;
+   p->const_B += has_layout(p)                       ? member->offset_B
+                 : p->place == AGXC_SPV_PLACE_SHARED ? member->packed_offset_B
+                                                     : 4 * member->first_scalar;
    p->matrix_stride_B = member->matrix_stride_B;
    p->row_major = member->row_major;
    p->not_writable |= member->not_writable;
@@ -313,7 +317,7 @@ static void step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
 
 static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
 {
-   struct agxc_ref index = agxc_spv_scalar(s, id, AGXC_SPV_INT);
+   struct agxc_ref index = agxc_spv_index(s, id);
    const struct agxc_spv_type *type = p->type;
    uint32_t stride_B = stride_of(s, p);
    if (index.kind == AGXC_IMM) {

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Neighbouring accesses become one: loads and stores of one base and one variable offset
+ * whose constants follow each other are joined to vectors of up to four elements, within a
+ * block. Loads move up to the first of a vector, stores down to the last.
+ *
+ * Requires constant parts that address.c can see (opt_algebraic, opt_cse). address.h says why
+ * constants may be compared although offsets wrap. Volatile and coherent accesses stay.
+ *
+ * Loads and stores are two walks, so that each sees the other kind at rest. In a walk, places
+ * of one key collect in an open group. A load group remembers the bytes that stores of its
+ * key have written since it was opened: a load of such bytes opens a new group. Every other
+ * conflict, and each barrier, closes the group. Then all members may stand where any does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx/compiler/address.h"
+#include "agx/compiler/passes.h"
+
+#define MAX_VECTOR 4
+/* Bounds on the work per access and on how long values live. */
+#define MAX_OPEN     16
+#define MAX_MEMBERS  32
+#define MAX_DISTANCE 256
+
+struct member {
+   struct agxc_instr *instr;
+   int64_t start, end; /* bytes */
+   uint32_t index;     /* of instr */
+};
+
+struct group {
+   struct agxc_place place; /* of its first member */
+   struct member members[MAX_MEMBERS];
+   uint32_t count;
+   struct {
+      int64_t start, end;
+   } written[MAX_MEMBERS]; /* loads: bytes that stores of this key wrote meanwhile */
+   uint32_t written_count;
+};
+
+struct vectorizer {
+   struct agxc_shader *shader;
+   struct group *open[MAX_OPEN]; /* the last MAX_OPEN that were opened */
+   uint32_t open_count;
+   struct group *spare[MAX_OPEN];
+   bool stores; /* which walk */
+   bool progress;
+};
+
+/* ---- joining ---------------------------------------------------------- */
+
+/* Members that become one access. */
+struct chunk {
+   const struct agxc_place *place;
+   struct member *members;
+   uint32_t count;
+   int64_t start;
+   uint32_t elements;
+};
+
+static unsigned element_of(const struct chunk *chunk, const struct member *member)
+{
+   return (unsigned)((member->start - chunk->start) / (chunk->place->bits / 8));
+}
+
+static bool is_before(const struct agxc_ref *ref, const struct agxc_instr *instr)
+{
+   return ref->kind != AGXC_VALUE || !ref->value->def || ref->value->def->block != instr->block ||
+          ref->value->def->index < instr->index;
+}
+
+/* The offset of the chunk's start, available before instr: a member's offset plus the way
+ * from that member to the start. */
+static struct agxc_ref offset_before(struct agxc_builder *b, const struct chunk *chunk,
+                                     const struct agxc_instr *instr)
+{
+   const struct member *from = &chunk->members[0];
+   uint32_t operand = chunk->place->offset_operand;
+   for (uint32_t i = 0; i < chunk->count; i++)
+      if (is_before(&chunk->members[i].instr->operand[operand], instr)) {
+         from = &chunk->members[i];
+         break;
+      }
+   struct agxc_ref offset = from->instr->operand[operand];
+   uint32_t delta = (uint32_t)(chunk->start - from->start);
+   if (offset.kind == AGXC_IMM)
+      return agxc_imm((uint32_t)offset.imm + delta, 32);
+   if (delta == 0)
+      return offset;
+   const struct agxc_instr *sum = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
+   if (sum && sum->op == AGXC_OP_IADD && sum->operand[2].kind == AGXC_IMM) {
+      offset = sum->operand[1];
+      delta += (uint32_t)sum->operand[2].imm;
+   }
+   if (delta == 0)
+      return offset;
+   struct agxc_ref moved = agxc_build2(b, AGXC_OP_IADD, 32, offset, agxc_imm(delta, 32));
+   moved.value->def->index = instr->index;
+   return moved;
+}
+
+static uint32_t access_of(const struct chunk *chunk)
+{
+   uint32_t access = ~0u;
+   for (uint32_t i = 0; i < chunk->count; i++)
+      access &= (uint32_t)agxc_imm_of(chunk->members[i].instr, 0);
+   return access;
+}
+
+static struct agxc_instr *new_access(struct agxc_builder *b, const struct chunk *chunk,
+                                     struct agxc_instr *like)
+{
+   const struct agxc_place *place = chunk->place;
+   struct agxc_instr *instr = agxc_instr_new(b->shader, like->op);
+   if (place->base.kind != AGXC_NONE)
+      instr->operand[place->base_operand] = place->base;
+   instr->operand[place->offset_operand] = offset_before(b, chunk, like);
+   if (place->space == AGXC_SPACE_DEVICE)
+      instr->operand[instr->operand_count - 1] = agxc_imm(access_of(chunk), 64);
+   return instr;
+}
+
+static void insert(struct agxc_builder *b, struct agxc_instr *instr, uint32_t index)
+{
+   agxc_insert(b, instr);
+   instr->index = index;
+}
+
+/* The destination of a load becomes `op` of elements of the vector. */
+static void redefine(struct agxc_builder *b, struct agxc_ref dest, const struct agxc_ref *elements,
+                     uint32_t index)
+{
+   enum agxc_op op = dest.count == 1 ? AGXC_OP_MOV : AGXC_OP_COLLECT;
+   struct agxc_instr *instr = agxc_instr_new_n(b->shader, op, 1, dest.count);
+   instr->operand[0] = dest;
+   dest.value->def = instr;
+   for (unsigned i = 0; i < dest.count; i++)
+      instr->operand[1 + i] = elements[i];
+   insert(b, instr, index);
+}
+
+static void join_loads(struct vectorizer *v, const struct chunk *chunk)
+{
+   struct agxc_instr *first = chunk->members[0].instr;
+   for (uint32_t i = 1; i < chunk->count; i++)
+      if (chunk->members[i].index < first->index)
+         first = chunk->members[i].instr;
+   struct agxc_builder b = agxc_before(v->shader, first);
+   struct agxc_instr *load = new_access(&b, chunk, first);
+   struct agxc_value *vector = agxc_value_new(v->shader, chunk->place->bits, chunk->elements);
+   load->operand[0] = agxc_use(vector);
+   vector->def = load;
+   insert(&b, load, first->index);
+   struct agxc_ref elements[MAX_VECTOR];
+   if (chunk->elements > 1) {
+      agxc_split(&b, agxc_use(vector), elements);
+      elements[0].value->def->index = first->index;
+   } else {
+      elements[0] = agxc_use(vector);
+   }
+   for (uint32_t i = 0; i < chunk->count; i++) {
+      struct agxc_instr *old = chunk->members[i].instr;
+      redefine(&b, old->operand[0], &elements[element_of(chunk, &chunk->members[i])], first->index);
+   }
+   for (uint32_t i = 0; i < chunk->count; i++)
+      agxc_instr_remove(chunk->members[i].instr);
+}
+
+static void join_stores(struct vectorizer *v, const struct chunk *chunk)
+{
+   struct agxc_instr *last = chunk->members[0].instr;
+   for (uint32_t i = 1; i < chunk->count; i++)
+      if (chunk->members[i].index > last->index)
+         last = chunk->members[i].instr;
+   struct agxc_builder b = agxc_before(v->shader, last);
+   struct agxc_ref elements[MAX_VECTOR];
+   for (uint32_t i = 0; i < chunk->count; i++) {
+      struct agxc_ref data = chunk->members[i].instr->operand[chunk->place->data_operand];
+      unsigned at = element_of(chunk, &chunk->members[i]);
+      if (data.count == 1)
+         elements[at] = data;
+      else
+         agxc_split(&b, data, &elements[at]);
+   }
+   struct agxc_instr *store = new_access(&b, chunk, last);
+   store->operand[chunk->place->data_operand] = agxc_collect(&b, chunk->elements, elements);
+   insert(&b, store, last->index);
+   for (uint32_t i = 0; i < chunk->count; i++)
+      agxc_instr_remove(chunk->members[i].instr);
+}
+
+/* ---- groups ----------------------------------------------------------- */
+
+static int compare_members(const void *a, const void *b)
+{
+   const struct member *x = a, *y = b;
+   if (x->start != y->start)
+      return x->start < y->start ? -1 : 1;
+   if (x->end != y->end)
+      return x->end > y->end ? -1 : 1;
+   return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* How many members from m on make one access. */
+static struct chunk chunk_at(const struct group *group, struct member *m, uint32_t left)
+{
+   int64_t element_B = group->place.bits / 8, limit = m->start + MAX_VECTOR * element_B;
+   struct chunk chunk = {.place = &group->place, .members = m, .count = 1, .start = m->start};
+   int64_t end = m->end;
+   uint32_t low = m->index, high = m->index;
+   while (chunk.count < left) {
+      const struct member *next = &m[chunk.count];
+      low = AGX_MIN(low, next->index);
+      high = AGX_MAX(high, next->index);
+      if (next->start > end || next->end > limit || (next->start - m->start) % element_B ||
+          high - low > MAX_DISTANCE)
+         break;
+      end = AGX_MAX(end, next->end);
+      chunk.count++;
+   }
+   chunk.elements = (uint32_t)((end - m->start) / element_B);
+   return chunk;
+}
+
+static void close_group(struct vectorizer *v, uint32_t which)
+{
+   struct group *group = v->open[which];
+   qsort(group->members, group->count, sizeof(group->members[0]), compare_members);
+   for (uint32_t i = 0; i < group->count;) {
+      struct chunk chunk = chunk_at(group, &group->members[i], group->count - i);
+      i += chunk.count;
+      if (chunk.count < 2)
+         continue;
+      if (v->stores)
+         join_stores(v, &chunk);
+      else
+         join_loads(v, &chunk);
+      v->progress = true;
+   }
+   memmove(&v->open[which], &v->open[which + 1], (v->open_count - which - 1) * sizeof(v->open[0]));
+   v->spare[--v->open_count] = group;
+}
+
+static void close_all(struct vectorizer *v)
+{
+   while (v->open_count)
+      close_group(v, v->open_count - 1);
+}
+
+static struct group *open_group(struct vectorizer *v, const struct agxc_place *place)
+{
+   if (v->open_count == MAX_OPEN)
+      close_group(v, 0);
+   struct group *group = v->spare[v->open_count];
+   if (!group)
+      group = AGX_ARENA_NEW(v->shader->arena, struct group);
+   group->place = *place;
+   group->count = group->written_count = 0;
+   v->open[v->open_count++] = group;
+   return group;
+}
+
+/* Index of the open group that this place may join, or open_count. */
+static uint32_t find_group(const struct vectorizer *v, const struct agxc_place *place)
+{
+   uint32_t i = 0;
+   while (i < v->open_count && !(v->open[i]->place.bits == place->bits &&
+                                 agxc_place_same_key(&v->open[i]->place, place)))
+      i++;
+   return i;
+}
+
+static void join(struct vectorizer *v, uint32_t which, struct agxc_instr *instr,
+                 const struct agxc_place *place)
+{
+   struct group *group = NULL;
+   if (which < v->open_count && v->open[which]->count == MAX_MEMBERS)
+      close_group(v, which);
+   else if (which < v->open_count)
+      group = v->open[which];
+   if (!group)
+      group = open_group(v, place);
+   group->members[group->count++] =
+      (struct member){.instr = instr,
+                      .start = place->constant,
+                      .end = place->constant + agxc_place_bytes(place),
+                      .index = instr->index};
+}
+
+/* ---- the walk over loads ---------------------------------------------- */
+
+static void note_write(struct vectorizer *v, const struct agxc_place *place)
+{
+   for (uint32_t i = v->open_count; i-- > 0;) {
+      struct group *group = v->open[i];
+      if (!agxc_place_same_key(&group->place, place)) {
+         if (agxc_place_may_overlap(&group->place, place))
+            close_group(v, i);
+         continue;
+      }
+      if (group->written_count == MAX_MEMBERS) {
+         close_group(v, i);
+         continue;
+      }
+      group->written[group->written_count].start = place->constant;
+      group->written[group->written_count++].end = place->constant + agxc_place_bytes(place);
+   }
+}
+
+static bool was_written(const struct group *group, const struct agxc_place *place)
+{
+   for (uint32_t i = 0; i < group->written_count; i++)
+      if (group->written[i].start < place->constant + agxc_place_bytes(place) &&
+          place->constant < group->written[i].end)
+         return true;
+   return false;
+}
+
+static void visit_for_loads(struct vectorizer *v, struct agxc_instr *instr)
+{
+   struct agxc_place place;
+   if (!agxc_place_of(v->shader, instr, &place)) {
+      if (agxc_flags(instr) & AGXC_SIDE_EFFECT)
+         close_all(v);
+      return;
+   }
+   if (place.writes) {
+      note_write(v, &place);
+      return;
+   }
+   if (place.access & AGXC_ACCESS_COHERENT || !place.exact)
+      return;
+   uint32_t which = find_group(v, &place);
+   if (which < v->open_count && was_written(v->open[which], &place)) {
+      close_group(v, which);
+      which = v->open_count;
+   }
+   join(v, which, instr, &place);
+}
+
+/* ---- the walk over stores --------------------------------------------- */
+
+static bool touches(const struct group *group, const struct agxc_place *place)
+{
+   if (!agxc_place_same_key(&group->place, place))
+      return agxc_place_may_overlap(&group->place, place);
+   for (uint32_t i = 0; i < group->count; i++)
+      if (group->members[i].start < place->constant + agxc_place_bytes(place) &&
+          place->constant < group->members[i].end)
+         return true;
+   return false;
+}
+
+static void visit_for_stores(struct vectorizer *v, struct agxc_instr *instr)
+{
+   struct agxc_place place;
+   if (!agxc_place_of(v->shader, instr, &place)) {
+      if (agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
+         close_all(v);
+      return;
+   }
+   for (uint32_t i = v->open_count; i-- > 0;)
+      if (touches(v->open[i], &place))
+         close_group(v, i);
+   if (place.reads || place.access & AGXC_ACCESS_COHERENT || !place.exact)
+      return;
+   join(v, find_group(v, &place), instr, &place);
+}
+
+static void walk(struct vectorizer *v, bool stores)
+{
+   v->stores = stores;
+   agxc_index(v->shader);
+   agxc_foreach_block (block, v->shader) {
+      agxc_foreach_instr_safe (instr, block) {
+         if (stores)
+            visit_for_stores(v, instr);
+         else
+            visit_for_loads(v, instr);
+      }
+      close_all(v);
+   }
+}
+
+bool agxc_opt_vectorize(struct agxc_shader *shader)
+{
+   struct vectorizer v = {.shader = shader};
+   walk(&v, false);
+   walk(&v, true);
+   return v.progress;
+}
