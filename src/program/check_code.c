@@ -37,11 +37,39 @@ static bool is_forbidden(uint16_t op)
       AGX_ISA_OP_UNMAP,
       AGX_ISA_OP_UNK_75,
       AGX_ISA_OP_JMP_IF_SKIPPING_DOORBELL,
+      AGX_ISA_OP_UNIFORM_STORE_RAW, /* to a place that only a register knows */
    };
    for (size_t i = 0; i < AGX_COUNT(rows); i++)
       if (rows[i] == op)
          return true;
    return agx_isa_info(op)->is_guess;
+}
+
+/* Uniform registers are a preamble's only output, and its own alone; it has no workgroup and
+ * no position. Source: reference/isa, 10. */
+static bool is_foreign(const struct agx_isa_instr *instr, bool is_preamble)
+{
+   static const uint16_t state_rows[] = {
+      AGX_ISA_OP_UNIFORM_STORE,
+      AGX_ISA_OP_TEX_STATE_STORE,
+      AGX_ISA_OP_SAMPLER_STATE_STORE,
+   };
+   static const uint16_t kernel_rows[] = {
+      AGX_ISA_OP_STORE,   AGX_ISA_OP_ATOMIC,  AGX_ISA_OP_LLOAD, AGX_ISA_OP_LSTORE,
+      AGX_ISA_OP_LATOMIC, AGX_ISA_OP_BARRIER, AGX_ISA_OP_IMGW,  AGX_ISA_OP_IMGWBLK,
+   };
+   if (instr->op == AGX_ISA_OP_MFSR)
+      return is_preamble && (instr->operand[AGX_ISA_MFSR_SR].value <
+                                AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_X ||
+                             instr->operand[AGX_ISA_MFSR_SR].value >
+                                AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_Z);
+   for (size_t i = 0; i < AGX_COUNT(state_rows); i++)
+      if (instr->op == state_rows[i])
+         return !is_preamble;
+   for (size_t i = 0; i < AGX_COUNT(kernel_rows); i++)
+      if (instr->op == kernel_rows[i])
+         return is_preamble;
+   return false;
 }
 
 static const struct agx_isa_operand *jump_offset(const struct agx_isa_instr *instr)
@@ -132,7 +160,7 @@ static agx_status check_instructions(const struct code *code)
          agx_error_prefix("program %s: %s at 0x%x", code->program->name, code->what, at);
          return status;
       }
-      if (is_forbidden(instr.op))
+      if (is_forbidden(instr.op) || is_foreign(&instr, !code->has_stack))
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s at 0x%x: %s is not allowed",
                          code->program->name, code->what, at, agx_isa_info(instr.op)->name);
       AGX_TRY(check_operands(code, &instr, at));

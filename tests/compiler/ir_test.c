@@ -42,7 +42,7 @@ static void reparse(void *user, const char *pass, const char *text)
    unsigned *count = user;
    struct context c;
    struct agxc_shader *shader = NULL;
-   if (strcmp(pass, "asm") == 0)
+   if (strncmp(pass, "asm", 3) == 0)
       return;
    begin(&c);
    assert_ok(agxc_parse(&c.arena, &c.options, text, &shader));

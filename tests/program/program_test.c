@@ -16,7 +16,7 @@
 #include "program/program.h"
 
 struct sample {
-   uint8_t code[256];
+   uint8_t code[256], preamble[128];
    struct agx_program_binding bindings[2];
    struct agx_program_uniform uniforms[4];
    struct agx_program program;
@@ -78,6 +78,18 @@ static void make_sample(struct sample *sample)
    sample->program.uniforms = sample->uniforms;
 }
 
+static void make_preamble(struct sample *sample, const char *const *lines)
+{
+   uint32_t at = 0;
+   for (; *lines; lines++)
+      at = append(sample->preamble, at, *lines);
+   for (int i = 0; i < 8; i++)
+      at = append(sample->preamble, at, "trap");
+   sample->program.preamble = sample->preamble;
+   sample->program.preamble_B = at;
+   sample->program.preamble_gpr_halves = 8;
+}
+
 static uint8_t *write_sample(const struct sample *sample, size_t *size)
 {
    void *image;
@@ -89,9 +101,14 @@ static void test_round_trip(void **state)
 {
    struct sample sample;
    make_sample(&sample);
-   sample.program.preamble = sample.code;
-   sample.program.preamble_B = sample.program.code_B;
-   sample.program.preamble_gpr_halves = 8;
+   static const char *const preamble[] = {
+      "load r=r1 base=du0 index=3 format=i32 mask=x group=a",
+      "wait group=a",
+      "uniform_store u=u4 r=r1",
+      "stop",
+      NULL,
+   };
+   make_preamble(&sample, preamble);
    size_t size;
    uint8_t *image = write_sample(&sample, &size);
    assert_true(agx_program_is_elf(image, size));
@@ -168,6 +185,7 @@ static void test_code_is_checked(void **state)
       {{"stop", "wait group=a"}, "must end in stop"},
       {{"mov d=r4 a=r0", "stop"}, "register half 9 of 8"},
       {{"mov d=r0 a=u5", "stop"}, "uniform half 11 of 10"},
+      {{"uniform_store u=u4 r=r1", "stop"}, "uniform_store is not allowed"},
       {{"stack_adjust index=16", "stop"}, "stack_adjust without scratch memory"},
       {{"stack_load r=r0 index=0 format=i32 mask=x group=a", "stop"}, "without scratch memory"},
    };
@@ -178,6 +196,40 @@ static void test_code_is_checked(void **state)
       make_code(&sample, cases[i].lines);
       assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
                    cases[i].text);
+   }
+}
+
+/* A preamble has one thread, no workgroup, and no output but uniforms that are declared. */
+static void test_preamble_is_checked(void **state)
+{
+   static const struct {
+      const char *lines[4], *text;
+   } cases[] = {
+      {{"mfsr d=r1 sr=thread_in_grid_x", "stop"}, "preamble at 0x0: mfsr is not allowed"},
+      {{"mfsr d=r1 sr=dispatch_threads_per_threadgroup_x", "stop"}, NULL},
+      {{"barrier", "stop"}, "barrier is not allowed"},
+      {{"lload r=r1 base=r0l index=0 format=i32 mask=x", "stop"}, "lload is not allowed"},
+      {{"store r=r1 base=du0 index=0 format=i32 mask=x group=a", "stop"}, "store is not allowed"},
+      {{"uniform_store u=u4 r=r1", "stop"}, NULL},
+      {{"uniform_store u=u5 r=r1", "stop"}, "uniform half 11 of 10"},
+      {{"uniform_store u=u4 r=r4", "stop"}, "register half 9 of 8"},
+      {{"uniform_store_raw r=r1l index=r2 shift=0 format=i16 mask=x group=a", "stop"},
+       "is not allowed"},
+      {{"stop", "mov d=r1 a=1"}, "must end in stop"},
+      {{"stack_load r=r0 index=0 format=i32 mask=x group=a", "stop"}, "without scratch memory"},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct sample sample;
+      struct agx_program *copy;
+      make_sample(&sample);
+      make_preamble(&sample, cases[i].lines);
+      if (cases[i].text) {
+         assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
+                      cases[i].text);
+         continue;
+      }
+      assert_ok(agx_program_copy(&sample.program, NULL, &copy));
+      agx_program_free(copy);
    }
 }
 
@@ -357,15 +409,11 @@ static void test_readelf(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip),
-      cmocka_unit_test(test_fields_are_checked),
-      cmocka_unit_test(test_code_is_checked),
-      cmocka_unit_test(test_scratch_is_checked),
-      cmocka_unit_test(test_versions_and_names),
-      cmocka_unit_test(test_truncated),
-      cmocka_unit_test(test_bit_flips),
-      cmocka_unit_test(test_no_memory),
-      cmocka_unit_test(test_readelf),
+      cmocka_unit_test(test_round_trip),         cmocka_unit_test(test_fields_are_checked),
+      cmocka_unit_test(test_code_is_checked),    cmocka_unit_test(test_preamble_is_checked),
+      cmocka_unit_test(test_scratch_is_checked), cmocka_unit_test(test_versions_and_names),
+      cmocka_unit_test(test_truncated),          cmocka_unit_test(test_bit_flips),
+      cmocka_unit_test(test_no_memory),          cmocka_unit_test(test_readelf),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

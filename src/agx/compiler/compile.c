@@ -42,15 +42,15 @@ static void add_line(void *user, const char *line)
    listing->length += bytes;
 }
 
-static void dump_code(struct compilation *c)
+static void dump_code(struct compilation *c, const char *title, const uint8_t *code,
+                      uint32_t text_B)
 {
    struct listing listing = {.arena = &c->arena, .capacity = 4096};
    listing.text = agx_arena_alloc(&c->arena, listing.capacity);
-   agx_status status =
-      agx_isa_disassemble(c->program.code, c->program.text_B, 0, add_line, &listing);
+   agx_status status = agx_isa_disassemble(code, text_B, 0, add_line, &listing);
    if (status != AGX_OK)
       add_line(&listing, agx_error_peek());
-   c->options->dump(c->options->dump_user, "asm", listing.text);
+   c->options->dump(c->options->dump_user, title, listing.text);
 }
 
 /* ---- stages ----------------------------------------------------------- */
@@ -72,6 +72,20 @@ static void describe(struct compilation *c)
    program->uniforms = shader->uniforms;
    program->uniform_count = shader->uniform_count;
    program->stats = shader->stats;
+   if (!shader->preamble)
+      return;
+   program->preamble_gpr_halves = shader->preamble->gpr_halves;
+   program->stats.preamble_instructions = shader->preamble->stats.instructions;
+}
+
+static void emit_preamble(struct compilation *c)
+{
+   uint8_t *code = NULL;
+   uint32_t text_B;
+   agxc_emit(c->shader->preamble, &code, &text_B, &c->program.preamble_B);
+   c->program.preamble = code;
+   if (c->options->dump)
+      dump_code(c, "asm preamble", code, text_B);
 }
 
 static void run(struct compilation *c, const void *spirv, size_t size)
@@ -84,9 +98,11 @@ static void run(struct compilation *c, const void *spirv, size_t size)
    agxc_run_pipeline(c->shader);
    agxc_emit(c->shader, &code, &c->program.text_B, &c->program.code_B);
    c->program.code = code;
-   describe(c);
    if (c->options->dump)
-      dump_code(c);
+      dump_code(c, "asm", code, c->program.text_B);
+   if (c->shader->preamble)
+      emit_preamble(c);
+   describe(c);
 }
 
 /* The stages under the jump buffer; a status of the shader's, or the arena's end. */

@@ -415,9 +415,20 @@ uint32_t agxc_scratch_alloc(struct agxc_shader *shader, uint64_t bytes)
    return at;
 }
 
+static uint32_t take_halves(struct agxc_shader *shader, uint32_t halves)
+{
+   uint32_t start = (uint32_t)agx_align_up(shader->uniform_halves, AGX_MIN(halves, 2));
+   if (start + halves > AGX_UNIFORM_HALVES)
+      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u halves",
+                shader->name, AGX_UNIFORM_HALVES);
+   shader->uniform_halves = start + halves;
+   return start;
+}
+
 struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
                                   uint32_t index, uint64_t value, unsigned bits)
 {
+   shader = agxc_uniform_owner(shader);
    uint32_t halves = AGX_MAX(bits / 16, 1);
    for (uint32_t i = 0; i < shader->uniform_count; i++) {
       const struct agx_program_uniform *slot = &shader->uniforms[i];
@@ -425,16 +436,20 @@ struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_k
           slot->halves == halves)
          return agxc_uniform(slot->start, bits, 1);
    }
-   uint32_t start = (uint32_t)agx_align_up(shader->uniform_halves, AGX_MIN(halves, 2));
-   if (shader->uniform_count == AGX_PROGRAM_MAX_UNIFORMS || start + halves > AGX_UNIFORM_HALVES)
-      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u halves",
-                shader->name, AGX_UNIFORM_HALVES);
+   if (shader->uniform_count == AGX_PROGRAM_MAX_UNIFORMS)
+      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u slots",
+                shader->name, AGX_PROGRAM_MAX_UNIFORMS);
+   uint32_t start = take_halves(shader, halves);
    if (kind == AGX_UNIFORM_BUFFER_ADDRESS && start + halves > BASE_HALVES)
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
                 "%s: uniform registers: the address of buffer %u would lie beyond half %u",
                 shader->name, index, BASE_HALVES);
    shader->uniforms[shader->uniform_count++] = (struct agx_program_uniform){
       .kind = kind, .start = start, .halves = halves, .index = index, .value = value};
-   shader->uniform_halves = start + halves;
    return agxc_uniform(start, bits, 1);
+}
+
+struct agxc_ref agxc_uniform_result(struct agxc_shader *shader, unsigned bits)
+{
+   return agxc_uniform(take_halves(shader, AGX_MAX(bits / 16, 1)), bits, 1);
 }

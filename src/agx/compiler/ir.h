@@ -270,6 +270,9 @@ struct agxc_shader {
    struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
    uint32_t uniform_count, uniform_halves;
 
+   struct agxc_shader *preamble; /* stores uniforms before this one runs, or NULL */
+   struct agxc_shader *main;     /* of a preamble: whose uniforms it shares; else NULL */
+
    /* Results of the back end. */
    uint32_t gpr_halves;
    struct agx_program_stats stats;
@@ -318,6 +321,15 @@ void agxc_index(struct agxc_shader *shader);
  * run out. */
 struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
                                   uint32_t index, uint64_t value, unsigned bits);
+
+/* Uniform halves that the preamble stores a value of so many bits to, each call its own. */
+struct agxc_ref agxc_uniform_result(struct agxc_shader *shader, unsigned bits);
+
+/* The shader whose uniforms these are. */
+static inline struct agxc_shader *agxc_uniform_owner(struct agxc_shader *shader)
+{
+   return shader->main ? shader->main : shader;
+}
 
 /* Takes bytes of the thread's scratch memory, aligned to 4, and gives their offset; fails
  * the compilation beyond AGX_PROGRAM_MAX_SCRATCH_B. */

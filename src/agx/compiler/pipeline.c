@@ -25,6 +25,7 @@ static const struct pass {
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_dce", agxc_opt_dce, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_fuse", agxc_opt_fuse, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_preamble", agxc_opt_preamble, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"select", agxc_select, AGXC_STAGE_MACHINE, 0},
    {"opt_dce", agxc_opt_dce, AGXC_STAGE_MACHINE, 0},
    {"schedule", agxc_schedule, AGXC_STAGE_MACHINE, AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
@@ -56,11 +57,11 @@ static void check(struct agxc_shader *shader, const char *pass, enum agxc_stage 
    agxc_leave(shader, status);
 }
 
-void agxc_run_pipeline(struct agxc_shader *shader)
+static void run_from(struct agxc_shader *shader, const char *stage, size_t first)
 {
-   show(shader, "spirv");
-   check(shader, "spirv", AGXC_STAGE_GENERIC);
-   for (size_t i = 0; i < AGX_COUNT(passes); i++) {
+   show(shader, stage);
+   check(shader, stage, AGXC_STAGE_GENERIC);
+   for (size_t i = first; i < AGX_COUNT(passes); i++) {
       const struct pass *pass = &passes[i];
       if (shader->options->debug & pass->skip)
          continue;
@@ -68,4 +69,15 @@ void agxc_run_pipeline(struct agxc_shader *shader)
       show(shader, pass->name);
       check(shader, pass->name, pass->stage);
    }
+}
+
+void agxc_run_pipeline(struct agxc_shader *shader)
+{
+   run_from(shader, "spirv", 0);
+   if (!shader->preamble)
+      return;
+   size_t behind = 0;
+   while (passes[behind].run != agxc_opt_preamble)
+      behind++;
+   run_from(shader->preamble, "preamble", behind + 1);
 }

@@ -30,6 +30,14 @@ static void select_sysval(struct agxc_selector *s, const struct agxc_instr *inst
    agxc_set_mod(row, AGX_ISA_MFSR_SR, registers[agxc_imm_of(instr, 0)]);
 }
 
+/* A preamble's result. */
+static void select_store_uniform(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref data = agxc_select_reg(s, instr->operand[0]);
+   struct agxc_ref uniform = agxc_uniform((uint32_t)agxc_imm_of(instr, 0), data.bits, 1);
+   agxc_select_row(s, AGX_ISA_OP_UNIFORM_STORE, uniform, 1, &data);
+}
+
 /* ---- moves ------------------------------------------------------------ */
 
 static void select_mov(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -82,6 +90,7 @@ static const struct {
    {AGXC_OP_LOAD_GLOBAL, AGXC_OP_ATOMIC_SHARED, agxc_select_memory},
    {AGXC_OP_LOAD_SCRATCH, AGXC_OP_STORE_SCRATCH, agxc_select_scratch},
    {AGXC_OP_SYSVAL, AGXC_OP_SYSVAL, select_sysval},
+   {AGXC_OP_STORE_UNIFORM, AGXC_OP_STORE_UNIFORM, select_store_uniform},
    {AGXC_OP_BARRIER, AGXC_OP_BARRIER, agxc_select_barrier},
    {AGXC_OP_BRANCH, AGXC_OP_BRANCH, agxc_select_branch},
    {AGXC_OP_MOV, AGXC_OP_MOV, select_mov},

@@ -73,8 +73,9 @@ static struct agxc_ref load_constant(struct agxc_selector *s, uint64_t value, un
 /* A constant that fits no immediate. */
 static struct agxc_ref wide_constant(struct agxc_selector *s, uint64_t value, unsigned bits)
 {
-   if (s->shader->uniform_halves + 2 > CONSTANT_HALVES_LIMIT ||
-       s->shader->uniform_count >= AGX_PROGRAM_MAX_UNIFORMS - 1)
+   const struct agxc_shader *owner = agxc_uniform_owner(s->shader);
+   if (owner->uniform_halves + 2 > CONSTANT_HALVES_LIMIT ||
+       owner->uniform_count >= AGX_PROGRAM_MAX_UNIFORMS - 1)
       return load_constant(s, value, bits);
    return agxc_uniform_slot(s->shader, AGX_UNIFORM_CONSTANT, 0, value, bits);
 }

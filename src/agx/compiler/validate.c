@@ -65,6 +65,8 @@ static agx_status check_dest(struct validator *v, const struct agxc_ref *dest)
    bool registers = v->stage == AGXC_STAGE_REGISTERS;
    if (dest->kind == AGXC_NONE)
       return AGX_OK; /* an atomic whose result nothing wants */
+   if (dest->kind == AGXC_UNIFORM && agxc_is_row(v->instr, AGX_ISA_OP_UNIFORM_STORE))
+      return v->shader->main ? AGX_OK : BROKEN(v, "only a preamble stores uniforms");
    if (dest->kind != (registers ? AGXC_REG : AGXC_VALUE))
       return BROKEN(v, "destination of kind %u", dest->kind);
    if (registers)

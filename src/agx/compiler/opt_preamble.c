@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is the same for the whole dispatch is computed once, by a preamble: pure operations on
+ * uniforms and constants, and loads of memory that nothing writes, become a program of one
+ * thread that stores uniform registers; the main code reads those.
+ *
+ * Before: generic SSA. After: the same with fewer instructions, and shader->preamble where
+ * the gain pays. Nothing is computed that could fault: a load moves only when each thread
+ * runs it anyway, or when its address is known to lie in the buffer. (Shipping kernels let
+ * loads of unmapped memory give 0, but nothing here relies on that.)
+ *
+ * Each operation has a cost in the main code, higher in loops; operations that selection folds
+ * into others cost nothing. An operation's gain is its own cost and its share of what only it
+ * and others need. Walking backwards, results whose gain is less than what reading them from
+ * a uniform costs stay in the main code, so that their operands become results instead.
+ */
+#include <string.h>
+
+#include "agx/compiler/divergence.h"
+#include "agx/compiler/passes.h"
+
+/* Fixed point: costs are cycles times 16. */
+#define ONE 16u
+/* Cycles a SIMD-group spends on a load that it need not wait for alone. [A] */
+#define LOAD_COST 10
+/* A dispatch worth optimising has 256 SIMD-groups on 8 cores with 4 schedulers each, so a cycle
+ * saved in each is 8 of the dispatch. [A] */
+#define GROUPS_PER_SCHEDULER 8
+/* The same of the preamble: an operation waits for the one before it; loads are awaited once.
+ * Source: reference/perf.md. */
+#define PREAMBLE_OP_COST   4
+#define PREAMBLE_LOAD_COST 200
+/* Uniform halves that results may fill up to; constants have their own limit above. */
+#define RESULT_HALVES 384
+#define BASE_HALVES   256
+
+struct hoisting {
+   struct agxc_shader *shader;
+   const struct agxc_divergence *divergence; /* made when a load asks */
+   struct agxc_instr **instrs;               /* by index */
+   agx_bitset_word *hoisted, *needed;        /* by index of instruction */
+   uint32_t *gain;                           /* by index of instruction */
+   uint32_t *uses;                           /* by value id */
+   struct use {
+      struct agxc_ref *ref;
+      struct agxc_instr *user;
+   } * lists;
+   uint32_t *first_use;   /* by value id, into lists */
+   struct agxc_ref *slot; /* by value id: the uniform, or NONE */
+   uint64_t total;
+};
+
+/* ---- what may move ------------------------------------------------------ */
+
+static const struct agx_program_uniform *slot_at(const struct agxc_shader *shader, uint32_t half)
+{
+   for (uint32_t i = 0; i < shader->uniform_count; i++)
+      if (shader->uniforms[i].start == half)
+         return &shader->uniforms[i];
+   return NULL;
+}
+
+/* Every dispatch may read there. */
+static bool is_in_bounds(const struct agxc_shader *shader, const struct agxc_instr *load)
+{
+   const struct agxc_ref *base = &load->operand[1], *offset = &load->operand[2];
+   if (base->kind != AGXC_UNIFORM)
+      return false;
+   const struct agx_program_uniform *slot = slot_at(shader, base->half);
+   if (!slot || slot->kind != AGX_UNIFORM_BUFFER_ADDRESS)
+      return false;
+   if (shader->options->robustness == AGXC_ROBUST_CLAMP)
+      return true; /* the offset was clamped before */
+   uint64_t bytes = load->operand[0].bits / 8u * load->operand[0].count;
+   return offset->kind == AGXC_IMM &&
+          agx_range_fits((uint64_t)offset->imm, bytes, shader->bindings[slot->index].min_size_B);
+}
+
+static bool load_may_move(struct hoisting *h, const struct agxc_instr *load)
+{
+   if (load->op != AGXC_OP_LOAD_GLOBAL || !(agxc_imm_of(load, 0) & AGXC_ACCESS_CONST))
+      return false;
+   if (is_in_bounds(h->shader, load))
+      return true;
+   if (!h->divergence)
+      h->divergence = agxc_divergence(h->shader);
+   return agx_bitset_test(h->divergence->runs, load->block->index);
+}
+
+static bool is_hoisted(const struct hoisting *h, const struct agxc_instr *instr)
+{
+   return agx_bitset_test(h->hoisted, instr->index);
+}
+
+static bool may_move(struct hoisting *h, const struct agxc_instr *instr)
+{
+   unsigned flags = agxc_flags(instr);
+   if (agxc_is_machine(instr) || instr->op == AGXC_OP_PHI || !instr->dest_count ||
+       !instr->src_count || flags & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE))
+      return false;
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && !is_hoisted(h, src->value->def))
+         return false;
+   return !(flags & AGXC_READS_MEMORY) || load_may_move(h, instr);
+}
+
+/* ---- what it is worth --------------------------------------------------- */
+
+static uint32_t weight_of(const struct agxc_block *block)
+{
+   return ONE << 3 * AGX_MIN(block->loop_depth, 3u);
+}
+
+static bool is_compare(unsigned op)
+{
+   return op >= AGXC_OP_IEQ && op <= AGXC_OP_FGE;
+}
+
+/* Cycles in the main code; roughly those of the row that it becomes. */
+static uint32_t cost_of(const struct agxc_instr *instr)
+{
+   static const struct {
+      uint16_t first, last;
+      uint8_t cost;
+   } costs[] = {
+      {AGXC_OP_MOV, AGXC_OP_SPLIT, 0},     {AGXC_OP_UNPACK64, AGXC_OP_UNPACK64, 0},
+      {AGXC_OP_PACK64, AGXC_OP_PACK64, 2}, {AGXC_OP_IMUL, AGXC_OP_SMULH, 4},
+      {AGXC_OP_ISHL, AGXC_OP_ASHR, 4},     {AGXC_OP_BITCOUNT, AGXC_OP_BFI, 4},
+      {AGXC_OP_F2U, AGXC_OP_S2F, 4},       {AGXC_OP_FFLOOR, AGXC_OP_FFRACT, 4},
+      {AGXC_OP_FRCP, AGXC_OP_FCOS, 8},     {AGXC_OP_LOAD_GLOBAL, AGXC_OP_LOAD_GLOBAL, LOAD_COST},
+      {AGXC_OP_FNEG, AGXC_OP_FABS, 0},
+   };
+   for (size_t i = 0; i < AGX_COUNT(costs); i++)
+      if (instr->op >= costs[i].first && instr->op <= costs[i].last)
+         return costs[i].cost;
+   return 1;
+}
+
+/* Selection folds the operation into this user. */
+static bool folds_into(const struct agxc_instr *instr, const struct use *use)
+{
+   unsigned user = use->user->op;
+   bool is_shift =
+      instr->op == AGXC_OP_ISHL && instr->operand[2].kind == AGXC_IMM && instr->operand[2].imm <= 4;
+   if (is_compare(instr->op) || (instr->op == AGXC_OP_INOT && instr->operand[0].bits == 1))
+      return user == AGXC_OP_BRANCH ||
+             (user == AGXC_OP_SELECT && use->ref == &use->user->operand[1]);
+   return is_shift && (user == AGXC_OP_IADD || user == AGXC_OP_ISUB);
+}
+
+/* The operand has no uniform form, so that a move is needed. */
+static bool wants_register(const struct use *use)
+{
+   const struct agxc_instr *user = use->user;
+   unsigned operand = (unsigned)(use->ref - agxc_srcs(user));
+   if (user->op == AGXC_OP_LOAD_GLOBAL || user->op == AGXC_OP_STORE_GLOBAL ||
+       user->op == AGXC_OP_ATOMIC_GLOBAL)
+      return operand > 0;
+   return user->op == AGXC_OP_PHI || user->op == AGXC_OP_COLLECT || user->op == AGXC_OP_PACK64 ||
+          (agxc_flags(user) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE) &&
+           user->op != AGXC_OP_BRANCH);
+}
+
+/* A phi reads at the end of the block that the value comes from. */
+static const struct agxc_block *reading_block(const struct use *use)
+{
+   const struct agxc_instr *user = use->user;
+   return user->op == AGXC_OP_PHI ? user->block->preds[use->ref - agxc_srcs(user)] : user->block;
+}
+
+static bool fits_uniform(const struct hoisting *h, const struct agxc_value *value,
+                         const struct use *use)
+{
+   if (value->count != 1 || value->bits == 8)
+      return false;
+   if (value->bits != 64)
+      return true;
+   unsigned op = use->user->op;
+   return (op == AGXC_OP_LOAD_GLOBAL || op == AGXC_OP_STORE_GLOBAL ||
+           op == AGXC_OP_ATOMIC_GLOBAL) &&
+          use->ref == agxc_srcs(use->user) && h->shader->uniform_halves + 4 <= BASE_HALVES;
+}
+
+/* Whether the results that the main code reads pay; false: the instruction stays there. */
+static bool pays(struct hoisting *h, const struct agxc_instr *instr)
+{
+   int64_t gain = h->gain[instr->index];
+   bool is_read = false, saves = false;
+   agxc_foreach_dest (dest, instr) {
+      uint32_t first = h->first_use[dest->value->id];
+      for (uint32_t i = 0; i < h->uses[dest->value->id]; i++) {
+         const struct use *use = &h->lists[first + i];
+         if (is_hoisted(h, use->user))
+            continue;
+         is_read = true;
+         uint32_t weight = weight_of(reading_block(use));
+         if (!fits_uniform(h, dest->value, use))
+            return false;
+         saves |= !folds_into(instr, use);
+         if (wants_register(use))
+            gain -= weight;
+      }
+   }
+   if (!is_read)
+      return true; /* only other results need it */
+   if (!saves || gain < (int64_t)ONE || h->shader->uniform_halves + 4 > RESULT_HALVES)
+      return false;
+   h->total += (uint64_t)gain;
+   return true;
+}
+
+/* ---- survey ------------------------------------------------------------- */
+
+static void list_uses(struct hoisting *h)
+{
+   struct agxc_shader *shader = h->shader;
+   uint32_t count = 0;
+   agxc_foreach_block (block, shader) {
+      agxc_foreach_instr (instr, block) {
+         h->instrs[instr->index] = instr;
+         agxc_foreach_src (src, instr)
+            if (src->kind == AGXC_VALUE)
+               h->uses[src->value->id]++;
+      }
+   }
+   for (uint32_t i = 0; i < shader->value_count; i++) {
+      h->first_use[i] = count;
+      count += h->uses[i];
+      h->uses[i] = 0;
+   }
+   h->lists = AGX_ARENA_ARRAY(shader->arena, struct use, count + 1ull);
+   for (uint32_t n = 0; n < shader->instr_count; n++)
+      agxc_foreach_src (src, h->instrs[n])
+         if (src->kind == AGXC_VALUE)
+            h->lists[h->first_use[src->value->id] + h->uses[src->value->id]++] =
+               (struct use){src, h->instrs[n]};
+}
+
+static uint32_t uses_of(const struct hoisting *h, const struct agxc_instr *instr)
+{
+   uint32_t uses = 0;
+   agxc_foreach_dest (dest, instr)
+      uses += h->uses[dest->value->id];
+   return AGX_MAX(uses, 1u);
+}
+
+/* Forwards: what may move, and its cost with its share of what it needs. */
+static bool find_candidates(struct hoisting *h)
+{
+   bool any = false;
+   for (uint32_t n = 0; n < h->shader->instr_count; n++) {
+      struct agxc_instr *instr = h->instrs[n];
+      if (!may_move(h, instr))
+         continue;
+      any = true;
+      agx_bitset_set(h->hoisted, n);
+      uint64_t gain = (uint64_t)cost_of(instr) * weight_of(instr->block);
+      agxc_foreach_src (src, instr)
+         if (src->kind == AGXC_VALUE)
+            gain += h->gain[src->value->def->index] / uses_of(h, src->value->def);
+      h->gain[n] = (uint32_t)AGX_MIN(gain, UINT32_MAX / 2);
+   }
+   return any;
+}
+
+/* Backwards: users before what they use. */
+static void drop_what_costs(struct hoisting *h)
+{
+   for (uint32_t n = h->shader->instr_count; n-- > 0;)
+      if (agx_bitset_test(h->hoisted, n) && !pays(h, h->instrs[n]))
+         agx_bitset_clear(h->hoisted, n);
+}
+
+/* Backwards: what results need. Returns the preamble's cost in cycles. */
+static uint64_t find_needed(struct hoisting *h)
+{
+   uint64_t cost = 0;
+   bool has_loads = false;
+   for (uint32_t n = h->shader->instr_count; n-- > 0;) {
+      const struct agxc_instr *instr = h->instrs[n];
+      if (!agx_bitset_test(h->hoisted, n))
+         continue;
+      agxc_foreach_dest (dest, instr) {
+         uint32_t first = h->first_use[dest->value->id];
+         bool is_result = false;
+         for (uint32_t i = 0; i < h->uses[dest->value->id]; i++) {
+            const struct agxc_instr *user = h->lists[first + i].user;
+            is_result |= !is_hoisted(h, user);
+            if (!is_hoisted(h, user) || agx_bitset_test(h->needed, user->index))
+               agx_bitset_set(h->needed, n);
+         }
+         cost += is_result ? PREAMBLE_OP_COST : 0;
+      }
+      if (agx_bitset_test(h->needed, n)) {
+         cost += cost_of(instr) ? PREAMBLE_OP_COST : 0;
+         has_loads |= instr->op == AGXC_OP_LOAD_GLOBAL;
+      }
+   }
+   return cost + (has_loads ? PREAMBLE_LOAD_COST : 0);
+}
+
+/* ---- moving ------------------------------------------------------------- */
+
+static struct agxc_shader *preamble_new(struct agxc_shader *shader)
+{
+   struct agxc_shader *preamble = agxc_shader_create(shader->arena, shader->options);
+   memcpy(preamble->name, shader->name, sizeof(preamble->name));
+   for (unsigned i = 0; i < 3; i++)
+      preamble->local_size[i] = 1;
+   preamble->main = shader;
+   return preamble;
+}
+
+static void clone(struct agxc_builder *b, struct agxc_value **copies,
+                  const struct agxc_instr *instr)
+{
+   struct agxc_instr *copy =
+      agxc_instr_new_n(b->shader, instr->op, instr->dest_count, instr->src_count);
+   copy->exact = instr->exact;
+   memcpy(copy->operand, instr->operand, instr->operand_count * sizeof(*copy->operand));
+   agxc_foreach_dest (dest, copy) {
+      struct agxc_value *value = agxc_value_new(b->shader, dest->value->bits, dest->value->count);
+      copies[dest->value->id] = value;
+      value->def = copy;
+      *dest = agxc_use(value);
+   }
+   agxc_foreach_src (src, copy)
+      if (src->kind == AGXC_VALUE)
+         src->value = copies[src->value->id];
+   agxc_insert(b, copy);
+}
+
+/* The main code reads the result from a uniform, which the preamble stores. */
+static void make_result(struct hoisting *h, struct agxc_builder *b, struct agxc_value *value,
+                        struct agxc_value *copy)
+{
+   struct agxc_ref uniform = agxc_none();
+   for (uint32_t i = 0; i < h->uses[value->id]; i++) {
+      const struct use *use = &h->lists[h->first_use[value->id] + i];
+      if (is_hoisted(h, use->user))
+         continue;
+      if (uniform.kind == AGXC_NONE)
+         uniform = agxc_uniform_result(h->shader, value->bits);
+      *use->ref = uniform;
+   }
+   if (uniform.kind == AGXC_NONE)
+      return;
+   struct agxc_instr *store = agxc_instr_new(b->shader, AGXC_OP_STORE_UNIFORM);
+   store->operand[0] = agxc_use(copy);
+   store->operand[1] = agxc_imm(uniform.half, 32);
+   agxc_insert(b, store);
+}
+
+static void move(struct hoisting *h)
+{
+   struct agxc_shader *shader = h->shader;
+   struct agxc_value **copies =
+      AGX_ARENA_ARRAY(shader->arena, struct agxc_value *, shader->value_count + 1ull);
+   shader->preamble = preamble_new(shader);
+   struct agxc_builder b = agxc_at_end(shader->preamble, agxc_first_block(&shader->preamble->body));
+   for (uint32_t n = 0; n < shader->instr_count; n++) {
+      struct agxc_instr *instr = h->instrs[n];
+      if (!agx_bitset_test(h->needed, n))
+         continue;
+      clone(&b, copies, instr);
+      agxc_foreach_dest (dest, instr)
+         make_result(h, &b, dest->value, copies[dest->value->id]);
+   }
+}
+
+bool agxc_opt_preamble(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   struct agx_arena *arena = shader->arena;
+   uint64_t instrs = shader->instr_count + 1ull, values = shader->value_count + 1ull;
+   struct hoisting h = {
+      .shader = shader,
+      .instrs = AGX_ARENA_ARRAY(arena, struct agxc_instr *, instrs),
+      .hoisted = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
+      .needed = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
+      .gain = AGX_ARENA_ARRAY(arena, uint32_t, instrs),
+      .uses = AGX_ARENA_ARRAY(arena, uint32_t, values),
+      .first_use = AGX_ARENA_ARRAY(arena, uint32_t, values),
+   };
+   list_uses(&h);
+   if (!find_candidates(&h))
+      return false;
+   drop_what_costs(&h);
+   if (!h.total || h.total * GROUPS_PER_SCHEDULER / ONE <= find_needed(&h))
+      return false;
+   move(&h);
+   agxc_opt_dce(shader);
+   return true;
+}
