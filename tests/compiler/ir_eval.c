@@ -19,12 +19,14 @@ struct thread {
    uint64_t *values;
    uint32_t local[3], index;
    bool done;
+   uint8_t *memory; /* of PRIVATE variables */
 };
 
 struct group {
    struct ir_eval *eval;
    uint32_t id[3];
    uint8_t *shared;
+   uint32_t *private_at; /* by variable, and the end behind the last */
    uint64_t steps;
 };
 
@@ -311,9 +313,25 @@ static agx_status eval_alu(struct thread *t, const struct agxc_instr *instr)
 
 /* ---- memory ------------------------------------------------------------ */
 
-static agx_status find_memory(struct group *g, const struct agxc_instr *instr, uint32_t offset_B,
-                              uint32_t size_B, uint32_t element_B, uint8_t **out_data)
+static agx_status find_private(struct group *g, struct thread *t, const struct agxc_instr *instr,
+                               uint32_t offset_B, uint32_t size_B, uint32_t element_B,
+                               uint8_t **out_data)
 {
+   uint32_t variable = (uint32_t)agxc_imm_of(instr, 0);
+   uint32_t bytes = g->private_at[variable + 1] - g->private_at[variable];
+   if (!agx_range_fits(offset_B, size_B, bytes) || offset_B % element_B)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "evaluator: %u bytes at %u of %u in variable %u", size_B,
+                      offset_B, bytes, variable);
+   *out_data = t->memory + g->private_at[variable] + offset_B;
+   return AGX_OK;
+}
+
+static agx_status find_memory(struct group *g, struct thread *t, const struct agxc_instr *instr,
+                              uint32_t offset_B, uint32_t size_B, uint32_t element_B,
+                              uint8_t **out_data)
+{
+   if (instr->op == AGXC_OP_LOAD_PRIVATE || instr->op == AGXC_OP_STORE_PRIVATE)
+      return find_private(g, t, instr, offset_B, size_B, element_B, out_data);
    bool shared = instr->op == AGXC_OP_LOAD_SHARED || instr->op == AGXC_OP_STORE_SHARED ||
                  instr->op == AGXC_OP_ATOMIC_SHARED;
    uint32_t binding = shared ? 0 : (uint32_t)agxc_imm_of(instr, 0);
@@ -359,12 +377,14 @@ static uint32_t atomic_result(uint32_t op, uint32_t old, uint32_t data, uint32_t
 static agx_status eval_memory(struct group *g, struct thread *t, const struct agxc_instr *instr)
 {
    const struct agxc_ref *srcs = agxc_srcs(instr);
-   bool stores = instr->op == AGXC_OP_STORE_BUFFER || instr->op == AGXC_OP_STORE_SHARED;
-   bool loads = instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_LOAD_SHARED;
+   bool stores = instr->op == AGXC_OP_STORE_BUFFER || instr->op == AGXC_OP_STORE_SHARED ||
+                 instr->op == AGXC_OP_STORE_PRIVATE;
+   bool loads = instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_LOAD_SHARED ||
+                instr->op == AGXC_OP_LOAD_PRIVATE;
    const struct agxc_ref *moved = stores ? &srcs[1] : agxc_dests(instr);
    unsigned bytes = moved->bits / 8u;
    uint8_t *data = NULL;
-   AGX_TRY(find_memory(g, instr, (uint32_t)read_element(t, &srcs[0], 0), bytes * moved->count,
+   AGX_TRY(find_memory(g, t, instr, (uint32_t)read_element(t, &srcs[0], 0), bytes * moved->count,
                        bytes, &data));
    for (unsigned i = 0; i < moved->count; i++) {
       uint64_t element = 0;
@@ -463,6 +483,8 @@ static agx_status step(struct group *g, struct thread *t, bool *out_wait)
       for (unsigned i = 0; i < instr->dest_count; i++)
          elements(t, &agxc_dests(instr)[i])[0] = read_element(t, agxc_srcs(instr), i);
       return AGX_OK;
+   case AGXC_OP_PRIVATE:
+      return AGX_OK;
    case AGXC_OP_SYSVAL:
       elements(t, agxc_dests(instr))[0] = sysval(g, t, (uint32_t)agxc_imm_of(instr, 0));
       return AGX_OK;
@@ -479,6 +501,8 @@ static agx_status step(struct group *g, struct thread *t, bool *out_wait)
    case AGXC_OP_LOAD_SHARED:
    case AGXC_OP_STORE_SHARED:
    case AGXC_OP_ATOMIC_SHARED:
+   case AGXC_OP_LOAD_PRIVATE:
+   case AGXC_OP_STORE_PRIVATE:
       return eval_memory(g, t, instr);
    default:
       return eval_alu(t, instr);
@@ -516,6 +540,19 @@ static agx_status run_group(struct group *g, struct thread *threads, uint32_t co
    return AGX_OK;
 }
 
+/* Where each variable lies in a thread's memory; the end is its size. */
+static uint32_t *place_private(const struct agxc_shader *shader)
+{
+   uint32_t *at = calloc(shader->private_count + 1, sizeof(*at));
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         if (instr->op == AGXC_OP_PRIVATE)
+            at[agxc_imm_of(instr, 0) + 1] = (uint32_t)agx_align_up(agxc_imm_of(instr, 1), 4);
+   for (uint32_t i = 0; i < shader->private_count; i++)
+      at[i + 1] += at[i];
+   return at;
+}
+
 agx_status ir_eval_run(struct ir_eval *eval)
 {
    const struct agxc_shader *shader = eval->shader;
@@ -524,13 +561,20 @@ agx_status ir_eval_run(struct ir_eval *eval)
    uint64_t *values = calloc((size_t)count * (shader->value_count + 1), ELEMENTS * sizeof(*values));
    struct group g = {.eval = eval, .shared = calloc(1, shader->shared_B + 1)};
    agx_status status = AGX_OK;
-   for (uint32_t i = 0; i < count; i++)
+   g.private_at = place_private(shader);
+   uint32_t private_B = g.private_at[shader->private_count] + 1;
+   uint8_t *memory = calloc(count, private_B);
+   for (uint32_t i = 0; i < count; i++) {
       threads[i].values = values + (size_t)i * (shader->value_count + 1) * ELEMENTS;
+      threads[i].memory = memory + (size_t)i * private_B;
+   }
    for (g.id[2] = 0; g.id[2] < eval->workgroups[2] && status == AGX_OK; g.id[2]++)
       for (g.id[1] = 0; g.id[1] < eval->workgroups[1] && status == AGX_OK; g.id[1]++)
          for (g.id[0] = 0; g.id[0] < eval->workgroups[0] && status == AGX_OK; g.id[0]++)
             status = run_group(&g, threads, count);
    free(g.shared);
+   free(g.private_at);
+   free(memory);
    free(values);
    free(threads);
    return status;

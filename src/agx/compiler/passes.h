@@ -20,6 +20,7 @@ bool agxc_opt_unroll(struct agxc_shader *shader);    /* loops with a known numbe
 bool agxc_opt_cse(struct agxc_shader *shader);       /* equal expressions in dominating blocks */
 bool agxc_opt_dce(struct agxc_shader *shader);       /* values that nothing uses */
 bool agxc_opt_vectorize(struct agxc_shader *shader); /* neighbouring accesses to vectors */
+bool agxc_lower_private(struct agxc_shader *shader); /* private arrays: registers or scratch */
 bool agxc_lower_division(struct agxc_shader *shader);
 bool agxc_lower_math(struct agxc_shader *shader); /* what has no row: FDIV, FMOD, long fields */
 bool agxc_lower_buffer(

@@ -116,23 +116,26 @@ struct agxc_spv_id {
    uint32_t instance;
    uint32_t slots; /* first slot + 1 when a use outside the region needed slots */
    bool is_spec;
+   uint32_t root;   /* pointers: the variable or parameter that a chain starts from, or 0 */
+   bool is_indexed; /* of such a root: something indexes it dynamically */
 };
 
 /* ---- pointers ---------------------------------------------------------- */
 
 enum agxc_spv_place {
-   AGXC_SPV_PLACE_SLOTS, /* Function and Private variables */
+   AGXC_SPV_PLACE_SLOTS, /* Function and Private variables without dynamic indices */
    AGXC_SPV_PLACE_BUFFER,
    AGXC_SPV_PLACE_SHARED,
    AGXC_SPV_PLACE_PUSH,
    AGXC_SPV_PLACE_BUILTIN,
+   AGXC_SPV_PLACE_PRIVATE, /* Function and Private variables that something indexes */
 };
 
 struct agxc_spv_pointer {
    enum agxc_spv_place place;
    struct agxc_spv_type *type; /* what it points to */
    struct agxc_spv_variable *var;
-   /* Buffers and shared memory: the byte offset is const_B + dynamic. */
+   /* Buffers, shared and private memory: the byte offset is const_B + dynamic. */
    uint32_t const_B;
    struct agxc_ref dynamic;
    uint32_t matrix_stride_B; /* matrices and columns of row-major ones; 0 = none */
@@ -154,7 +157,7 @@ struct agxc_spv_variable {
    uint32_t initializer;       /* id, or 0 */
    uint32_t first_slot;        /* SLOTS */
    uint32_t set, binding;      /* BUFFER */
-   uint32_t index;             /* BUFFER: in s->bindings */
+   uint32_t index;             /* BUFFER: in s->bindings; PRIVATE: of the IR's variable */
    bool has_binding, is_uniform, restricted, not_writable, coherent;
    uint32_t offset_B; /* SHARED, once allocated */
    bool allocated;
@@ -211,6 +214,7 @@ struct agxc_spv {
    uint32_t workgroup_size_id; /* constant decorated BuiltIn WorkgroupSize */
    uint32_t glsl_import;
    struct agxc_spv_variable *variables, **variables_tail;
+   struct agxc_spv_passing *passings;    /* pointers as arguments */
    struct agx_program_binding *bindings; /* sorted; before unused ones go */
    bool *binding_used;
    uint32_t binding_count;
@@ -322,6 +326,13 @@ struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits
                               unsigned src_count, const struct agxc_ref *srcs, unsigned imm_count,
                               const uint32_t *imms);
 
+/* ---- spirv_indexed.c --------------------------------------------------- */
+
+/* Notes what an instruction of a function body does to roots of pointers. */
+void agxc_spv_scan_pointers(struct agxc_spv *s, const struct agxc_spv_instr *in);
+/* After the walk: what is indexed through parameters. */
+void agxc_spv_settle_indexed(struct agxc_spv *s);
+
 /* ---- spirv_variable.c, spirv_memory.c, spirv_atomic.c ------------------- */
 
 void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in);
@@ -331,6 +342,13 @@ void agxc_spv_assign_bindings(struct agxc_spv *s);
 void agxc_spv_prune_bindings(struct agxc_spv *s);
 /* Slots for Private variables, and their initializers; at the entry point's start. */
 void agxc_spv_init_privates(struct agxc_spv *s);
+/* Makes a variable PRIVATE: its place is chosen later (lower_private.c). */
+void agxc_spv_begin_private(struct agxc_spv *s, struct agxc_spv_variable *var);
+static inline bool agxc_spv_in_memory(const struct agxc_spv_pointer *p)
+{
+   return p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED ||
+          p->place == AGXC_SPV_PLACE_PRIVATE;
+}
 struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                bool is_volatile);
 void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,

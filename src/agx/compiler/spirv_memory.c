@@ -70,7 +70,7 @@ static void lay_out(struct agxc_spv *s, struct layout *l, const struct agxc_spv_
    }
 }
 
-/* The same for workgroup memory, which has no layout of the module's. */
+/* The same for memory without a layout of the module's. */
 static void pack(struct layout *l, const struct agxc_spv_type *type, uint32_t offset_B)
 {
    if (agxc_spv_type_is_scalar(type)) {
@@ -95,7 +95,7 @@ static struct layout layout_of(struct agxc_spv *s, const struct agxc_spv_pointer
       struct agxc_spv_member in = {.matrix_stride_B = p->matrix_stride_B,
                                    .row_major = p->row_major};
       lay_out(s, &l, p->type, &in, 0);
-   } else if (p->place == AGXC_SPV_PLACE_SHARED) {
+   } else if (p->place == AGXC_SPV_PLACE_SHARED || p->place == AGXC_SPV_PLACE_PRIVATE) {
       pack(&l, p->type, 0);
    } else {
       for (uint32_t i = 0; i < scalars; i++)
@@ -116,7 +116,20 @@ static uint32_t run_length(const struct layout *l, uint32_t i)
    return n;
 }
 
-/* ---- buffers and shared memory ----------------------------------------- */
+/* ---- memory ------------------------------------------------------------ */
+
+void agxc_spv_begin_private(struct agxc_spv *s, struct agxc_spv_variable *var)
+{
+   uint64_t bytes = var->type->packed_B;
+   if (bytes > AGX_PROGRAM_MAX_SCRATCH_B)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED,
+                     "variable of %llu bytes with dynamic indices; a thread may have %u",
+                     (unsigned long long)bytes, AGX_PROGRAM_MAX_SCRATCH_B);
+   var->place = AGXC_SPV_PLACE_PRIVATE;
+   var->index = s->shader->private_count++;
+   uint32_t imms[] = {var->index, (uint32_t)bytes};
+   agxc_spv_emit(s, AGXC_OP_PRIVATE, 0, 0, 0, NULL, 2, imms);
+}
 
 static void allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
 {
@@ -154,19 +167,40 @@ static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
    return restricted;
 }
 
+static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                 struct agxc_ref offset, uint32_t bits, uint32_t count,
+                                 uint32_t access)
+{
+   if (p->place == AGXC_SPV_PLACE_SHARED)
+      return agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, bits, count, 1, &offset, 0, NULL);
+   if (p->place == AGXC_SPV_PLACE_PRIVATE)
+      return agxc_spv_emit(s, AGXC_OP_LOAD_PRIVATE, bits, count, 1, &offset, 1, &p->var->index);
+   uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS), access};
+   return agxc_spv_emit(s, AGXC_OP_LOAD_BUFFER, bits, count, 1, &offset, 2, imms);
+}
+
+static void emit_store(struct agxc_spv *s, const struct agxc_spv_pointer *p, struct agxc_ref offset,
+                       struct agxc_ref data, uint32_t access)
+{
+   struct agxc_ref srcs[] = {offset, data};
+   if (p->place == AGXC_SPV_PLACE_SHARED) {
+      agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
+   } else if (p->place == AGXC_SPV_PLACE_PRIVATE) {
+      agxc_spv_emit(s, AGXC_OP_STORE_PRIVATE, 0, 0, 2, srcs, 1, &p->var->index);
+   } else {
+      uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_WRITES), access};
+      agxc_spv_emit(s, AGXC_OP_STORE_BUFFER, 0, 0, 2, srcs, 2, imms);
+   }
+}
+
 /* count elements of that many bits; 64-bit ones are pairs of words. */
 static void load_run(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t offset_B,
                      uint32_t bits, uint32_t count, uint32_t access, struct agxc_ref *out)
 {
-   struct agxc_ref offset = agxc_spv_offset(s, p, offset_B), loaded, parts[MAX_VECTOR];
+   struct agxc_ref offset = agxc_spv_offset(s, p, offset_B), parts[MAX_VECTOR];
    bool wide = bits == 64;
    uint32_t n = wide ? 2 * count : count;
-   if (p->place == AGXC_SPV_PLACE_SHARED) {
-      loaded = agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, wide ? 32 : bits, n, 1, &offset, 0, NULL);
-   } else {
-      uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS), access};
-      loaded = agxc_spv_emit(s, AGXC_OP_LOAD_BUFFER, wide ? 32 : bits, n, 1, &offset, 2, imms);
-   }
+   struct agxc_ref loaded = emit_load(s, p, offset, wide ? 32 : bits, n, access);
    if (n == 1)
       parts[0] = loaded;
    else
@@ -207,15 +241,8 @@ static void store_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
       struct agxc_ref data[MAX_VECTOR];
       for (uint32_t j = 0; j < count; j++)
          n += stored_parts(s, refs[i + j], data + n);
-      struct agxc_ref srcs[2];
-      srcs[0] = agxc_spv_offset(s, p, l->offsets_B[i]);
-      srcs[1] = n == 1 ? data[0] : agxc_collect(&s->b, n, data);
-      if (p->place == AGXC_SPV_PLACE_SHARED) {
-         agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
-      } else {
-         uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_WRITES), access};
-         agxc_spv_emit(s, AGXC_OP_STORE_BUFFER, 0, 0, 2, srcs, 2, imms);
-      }
+      struct agxc_ref offset = agxc_spv_offset(s, p, l->offsets_B[i]);
+      emit_store(s, p, offset, n == 1 ? data[0] : agxc_collect(&s->b, n, data), access);
       i += count;
    }
 }
@@ -362,7 +389,7 @@ struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer
 {
    struct layout l = layout_of(s, p);
    struct agxc_ref *out = agxc_spv_refs(s, l.count);
-   if (p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED)
+   if (agxc_spv_in_memory(p))
       load_memory(s, p, &l, access_bits(p, l.coherent || is_volatile), out);
    else
       load_chosen(s, p, &l, out);

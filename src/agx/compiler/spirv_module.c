@@ -357,6 +357,7 @@ static void read_in_block(struct walk *w, const struct agxc_spv_instr *in,
    }
    if (in->id)
       agxc_spv_result(s, in)->kind = AGXC_SPV_ID_PENDING;
+   agxc_spv_scan_pointers(s, in);
 }
 
 static void read_in_function(struct walk *w, const struct agxc_spv_instr *in,
@@ -491,6 +492,7 @@ void agxc_spirv_to_ir(struct agxc_shader *shader, const uint32_t *words, size_t 
    s->variables_tail = &s->variables;
    read_header(s, words, word_count);
    walk_module(s);
+   agxc_spv_settle_indexed(s);
    agxc_spv_instr_at(s, s->entry_word);
    set_local_size(s);
    agxc_spv_assign_bindings(s);

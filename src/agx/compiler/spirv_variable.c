@@ -135,10 +135,23 @@ void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
 
 /* ---- slots ------------------------------------------------------------- */
 
+static void give_private(struct agxc_spv *s, struct agxc_spv_variable *var)
+{
+   struct agxc_spv_pointer *p = pointer_to(s, var);
+   agxc_spv_begin_private(s, var);
+   p->place = var->place;
+   if (agxc_spv_id(s, var->id)->kind == AGXC_SPV_ID_POINTER)
+      agxc_spv_id(s, var->id)->pointer->place = var->place; /* of the module */
+   if (var->initializer)
+      agxc_spv_store(s, p, agxc_spv_value_like(s, var->initializer, var->type), false);
+}
+
 static void give_slots(struct agxc_spv *s, struct agxc_spv_variable *var)
 {
-   if (var->type->scalars > AGXC_SPV_MAX_SCALARS)
-      agxc_spv_missing(s, "indexable private array: variable of %u scalars", var->type->scalars);
+   if (agxc_spv_id(s, var->id)->is_indexed || var->type->scalars > AGXC_SPV_MAX_SCALARS) {
+      give_private(s, var);
+      return;
+   }
    const uint8_t *bits = agxc_spv_scalar_bits(s, var->type);
    var->first_slot = agxc_spv_slots_new(s, var->type->scalars, bits);
    const struct agxc_ref *initial =
@@ -248,22 +261,23 @@ uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer 
 
 /* ---- access chains ----------------------------------------------------- */
 
-static bool in_memory(const struct agxc_spv_pointer *p)
-{
-   return p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED;
-}
-
-/* Buffers and push constants are laid out by the module, all else by scalars. */
+/* Buffers and push constants are laid out by the module, other memory is packed, and slots
+ * and builtins count four bytes for each scalar. */
 static bool has_layout(const struct agxc_spv_pointer *p)
 {
    return p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_PUSH;
+}
+
+static bool is_packed(const struct agxc_spv_pointer *p)
+{
+   return p->place == AGXC_SPV_PLACE_SHARED || p->place == AGXC_SPV_PLACE_PRIVATE;
 }
 
 /* Bytes from one part of an indexed type to the next. */
 static uint32_t stride_of(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 {
    const struct agxc_spv_type *type = p->type;
-   if (p->place == AGXC_SPV_PLACE_SHARED)
+   if (is_packed(p))
       return type->elem->packed_B;
    if (!has_layout(p))
       return 4 * type->elem->scalars;
@@ -280,7 +294,7 @@ static uint32_t stride_of(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 static void add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
                         uint32_t stride_B)
 {
-   if (!in_memory(p)) {
+   if (!agxc_spv_in_memory(p)) {
       if (p->dynamic_count == AGXC_SPV_MAX_DYNAMIC)
          agxc_spv_missing(s, "indexable private array: more than %u dynamic indices",
                           AGXC_SPV_MAX_DYNAMIC);
@@ -305,9 +319,9 @@ static void step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
    const struct agxc_spv_member *member = &p->type->members[i];
    if (has_layout(p) && !member->has_offset)
       agxc_spv_invalid(s, "member %u of type %u has no Offset", i, p->type->id);
-   p->const_B += has_layout(p)                       ? member->offset_B
-                 : p->place == AGXC_SPV_PLACE_SHARED ? member->packed_offset_B
-                                                     : 4 * member->first_scalar;
+   p->const_B += has_layout(p)  ? member->offset_B
+                 : is_packed(p) ? member->packed_offset_B
+                                : 4 * member->first_scalar;
    p->matrix_stride_B = member->matrix_stride_B;
    p->row_major = member->row_major;
    p->not_writable |= member->not_writable;

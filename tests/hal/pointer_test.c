@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pointers and memories of all kinds, from SPIR-V (compiler/spv/NAME.comp) to the virtual
+ * device, against the same computation in C: as glslang and as spirv-opt leave the modules,
+ * robust and not, optimised and not. Strict and checked.
+ */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/util.h"
+
+#define THREADS     64
+#define MAX_BUFFERS 8
+#define WORDS       1024
+
+struct job {
+   struct fixture fixture;
+   struct agx_buffer *buffers[MAX_BUFFERS];
+   uint32_t *memory[MAX_BUFFERS];
+   uint64_t address[MAX_BUFFERS];
+   uint32_t push[32];
+};
+
+/* One kernel: what it reads, where its buffers are bound, what must come out. */
+struct kernel {
+   const char *name;
+   uint32_t buffers; /* made */
+   uint32_t bound;   /* the first of them, at binding 0 and on */
+   uint32_t push_B;
+   void (*fill)(struct job *job);
+   void (*check)(const struct job *job);
+};
+
+static struct agx_executable *load(struct job *job, const char *name, const char *suffix,
+                                   bool robust)
+{
+   char path_in[96];
+   struct agx_executable_desc desc = {.size = sizeof(desc), .robust = robust};
+   struct agx_executable *executable = NULL;
+   snprintf(path_in, sizeof(path_in), "compiler/spv/%s%s", name, suffix);
+   char *path = agx_test_path(path_in), *spirv = agx_test_read_file(path, &desc.data_B);
+   desc.data = spirv;
+   agx_status status = agx_executable_create(job->fixture.device, &desc, &executable);
+   if (status != AGX_OK)
+      fail_msg("%s%s: %s", name, suffix, agx_error_peek());
+   free(spirv);
+   free(path);
+   return executable;
+}
+
+static void run(const struct kernel *kernel, const char *suffix, const char *debug, bool robust)
+{
+   setenv("AGX_DEBUG", debug, 1);
+   struct job job = {0};
+   fixture_open(&job.fixture, "virtual");
+   for (uint32_t i = 0; i < kernel->buffers; i++) {
+      struct agx_buffer_info info;
+      job.buffers[i] = fixture_buffer(&job.fixture, 4 * WORDS, &job.memory[i]);
+      agx_buffer_get_info(job.buffers[i], &info);
+      job.address[i] = info.address;
+   }
+   kernel->fill(&job);
+   struct agx_executable *executable = load(&job, kernel->name, suffix, robust);
+   struct agx_command_buffer *commands = fixture_begin(&job.fixture);
+   struct agx_semaphore *done = fixture_semaphore(&job.fixture);
+   struct agx_executable_info info;
+   agx_executable_get_info(executable, &info);
+   fixture_dispatch(commands, executable, THREADS / info.local_size[0], job.buffers, kernel->bound,
+                    job.push, kernel->push_B);
+   assert_ok(agx_command_buffer_end(commands));
+   assert_ok(fixture_submit(&job.fixture, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_wait(done, 1));
+   kernel->check(&job);
+   agx_release(commands);
+   agx_release(done);
+   agx_release(executable);
+   for (uint32_t i = 0; i < kernel->buffers; i++)
+      agx_release(job.buffers[i]);
+   fixture_close(&job.fixture);
+   unsetenv("AGX_DEBUG");
+}
+
+static void run_all(const struct kernel *kernel)
+{
+   setenv("AGX_VIRTUAL_STRICT", "1", 1);
+   setenv("AGX_VIRTUAL_CHECK", "1", 1);
+   run(kernel, ".spv", "validate", false);
+   run(kernel, ".opt.spv", "validate", false);
+   run(kernel, ".spv", "noopt,validate", true);
+   run(kernel, ".opt.spv", "", true);
+   unsetenv("AGX_VIRTUAL_STRICT");
+   unsetenv("AGX_VIRTUAL_CHECK");
+}
+
+static void compare(const char *name, const uint32_t *got,
+                    uint32_t (*twin)(const struct job *job, uint32_t i), const struct job *job)
+{
+   for (uint32_t i = 0; i < THREADS; i++)
+      if (got[i] != twin(job, i))
+         fail_msg("%s: thread %u: %d, not %d", name, i, (int)got[i], (int)twin(job, i));
+}
+
+/* ---- private memory ------------------------------------------------------ */
+
+static void fill_small(struct job *job)
+{
+   for (uint32_t i = 0; i < THREADS; i++)
+      job->memory[0][i] = i * 3 % 41;
+}
+
+struct pair {
+   int key;
+   bool odd;
+};
+
+static uint32_t private_twin(const struct job *job, uint32_t i)
+{
+   static const int table[20] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4};
+   int v = (int)job->memory[0][i], sp = 0, stack[12] = {0}, counts[40];
+   uint32_t sum = 0;
+   struct pair pairs[9];
+   for (int k = 0; k < 40; k++)
+      counts[k] = k;
+   for (int k = 0; k < 9; k++)
+      pairs[(k * 4 + v) % 9] = (struct pair){k - v, (k ^ v) & 1};
+   for (int k = 0; k < 30; k++) {
+      stack[sp] = v * k;
+      sp = (sp + 1) % 12;
+      counts[(v + k * k) % 40] += table[(v + k) % 20];
+   }
+   for (int k = 0; k < 40; k++)
+      sum = sum * 3 + (uint32_t)counts[k];
+   for (int k = 0; k < 12; k++)
+      sum = sum * 5 + (uint32_t)stack[(sp + k) % 12];
+   for (int k = 0; k < 9; k++)
+      sum = sum * 9 + (uint32_t)(pairs[k].key + pairs[k].odd);
+   for (int k = 0; k < 3; k++) {
+      /* m[(j + v) % 3] is j + 1 on the diagonal */
+      int j = ((k - v) % 3 + 3) % 3;
+      sum = sum * 13 + (uint32_t)((v % 3 == k ? j + 1 : 0) + ((v + 1) % 3 == k ? j + 1 : 0));
+   }
+   return sum;
+}
+
+static void check_private(const struct job *job)
+{
+   compare("private_memory", job->memory[1], private_twin, job);
+}
+
+static void private_memory(void **state)
+{
+   run_all(&(struct kernel){"private_memory", 2, 2, 0, fill_small, check_private});
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(private_memory),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
