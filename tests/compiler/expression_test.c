@@ -340,6 +340,50 @@ static struct agxc_ref random_operation(struct kernel *k, struct pool *pool,
    return agxc_build2(&k->b, AGXC_OP_FMIN, 32, low, imm(0x42800000));
 }
 
+/* What selection looks for in several operations: fields, rotations, inserts. */
+static struct agxc_ref random_field(struct kernel *k, struct pool *pool)
+{
+   struct agxc_ref x = pick(k, pool, INT), y = pick(k, pool, INT), a, b;
+   uint32_t at = 1 + next(&k->random, 31), n = 1 + next(&k->random, 32 - at);
+   uint32_t field = (uint32_t)agx_bits(n);
+   switch (next(&k->random, 8)) {
+   case 0: /* x << at | y >> 32 - at */
+      a = agxc_build2(&k->b, AGXC_OP_ISHL, 32, x, imm(at));
+      b = agxc_build2(&k->b, AGXC_OP_USHR, 32, next(&k->random, 2) ? x : y, imm(32 - at));
+      return agxc_build2(&k->b, next(&k->random, 2) ? AGXC_OP_IOR : AGXC_OP_IXOR, 32, b, a);
+   case 1: /* rotation by a value */
+      y = pick(k, pool, INT);
+      a = agxc_build2(&k->b, AGXC_OP_IAND, 32, y, imm(31));
+      b = next(&k->random, 2) ? agxc_build1(&k->b, AGXC_OP_INEG, 32, y)
+                              : agxc_build2(&k->b, AGXC_OP_ISUB, 32, imm(32), y);
+      b = agxc_build2(&k->b, AGXC_OP_IAND, 32, b, imm(31));
+      a = agxc_build2(&k->b, AGXC_OP_ISHL, 32, x, a);
+      return agxc_build2(&k->b, AGXC_OP_IOR, 32, a, agxc_build2(&k->b, AGXC_OP_USHR, 32, x, b));
+   case 2:
+      a = agxc_build2(&k->b, AGXC_OP_USHR, 32, x, imm(at));
+      return agxc_build2(&k->b, AGXC_OP_IAND, 32, a, imm(field));
+   case 3:
+      a = agxc_build2(&k->b, AGXC_OP_IAND, 32, x, imm(field << at));
+      return agxc_build2(&k->b, AGXC_OP_USHR, 32, a, imm(at));
+   case 4:
+      a = agxc_build2(&k->b, AGXC_OP_ISHL, 32, x, imm(at));
+      return agxc_build2(&k->b, AGXC_OP_USHR, 32, a, imm(1 + next(&k->random, 31)));
+   case 5:
+      a = agxc_build2(&k->b, AGXC_OP_IAND, 32, x, imm((uint32_t)agx_bits(at)));
+      b = agxc_build2(&k->b, AGXC_OP_ISHL, 32, y, imm(at));
+      return agxc_build2(&k->b, AGXC_OP_IOR, 32, a, b);
+   case 6:
+      a = agxc_build2(&k->b, AGXC_OP_IAND, 32, x, imm(~(field << at)));
+      b = agxc_build2(&k->b, AGXC_OP_ISHL, 32, y, imm(at));
+      b = agxc_build2(&k->b, AGXC_OP_IAND, 32, b, imm(field << at));
+      return agxc_build2(&k->b, AGXC_OP_IOR, 32, a, b);
+   default:
+      a = agxc_build2(&k->b, AGXC_OP_IAND, 32, x, imm(next(&k->random, 2) ? 0xff : 0xffff));
+      a = agxc_build1(&k->b, AGXC_OP_U2F, 32, a);
+      return agxc_build1(&k->b, AGXC_OP_F2U, 32, a);
+   }
+}
+
 static void random_graph(struct kernel *k)
 {
    struct pool pool = {0};
@@ -351,6 +395,10 @@ static void random_graph(struct kernel *k)
    }
    unsigned count = 4 + next(&k->random, 24);
    for (unsigned i = 0; i < count; i++) {
+      if (next(&k->random, 5) == 0) {
+         add(&pool, INT, random_field(k, &pool));
+         continue;
+      }
       const struct shape *shape = &shapes[next(&k->random, AGX_COUNT(shapes))];
       add(&pool, (enum kind)shape->gives, random_operation(k, &pool, shape));
    }

@@ -127,6 +127,10 @@ static void select_instr(struct agxc_selector *s, struct agxc_instr *instr)
       keep(s, instr);
       return;
    }
+   if (agxc_select_pattern(s, instr)) {
+      agx_list_remove(&instr->link);
+      return;
+   }
    for (size_t i = 0; i < AGX_COUNT(classes); i++) {
       if (instr->op < classes[i].first || instr->op > classes[i].last)
          continue;

@@ -23,6 +23,7 @@ const struct agxc_instr *agxc_select_def(const struct agxc_selector *s, const st
 /* As agxc_select_def when it is that operation, else NULL. */
 const struct agxc_instr *agxc_select_def_is(const struct agxc_selector *s,
                                             const struct agxc_ref *ref, enum agxc_op op);
+/* By this operation only, which runs no more often than the definition. */
 bool agxc_select_used_once(const struct agxc_selector *s, const struct agxc_ref *ref);
 
 /* Operands as a kind of source wants them; instructions are made where needed. */
@@ -53,6 +54,8 @@ static inline void agxc_set_mod(struct agxc_instr *instr, unsigned operand, int6
 
 /* ---- classes of operations; each selects one generic operation -------- */
 
+/* Rows for several operations at once; false when nothing matches. */
+bool agxc_select_pattern(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_alu(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_compare(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_choose(struct agxc_selector *s, const struct agxc_instr *instr);

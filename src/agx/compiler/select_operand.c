@@ -27,8 +27,11 @@ const struct agxc_instr *agxc_select_def_is(const struct agxc_selector *s,
 
 bool agxc_select_used_once(const struct agxc_selector *s, const struct agxc_ref *ref)
 {
-   return ref->kind == AGXC_VALUE && ref->value->id < s->value_count &&
-          s->uses[ref->value->id] == 1;
+   if (ref->kind != AGXC_VALUE || ref->value->id >= s->value_count || s->uses[ref->value->id] != 1)
+      return false;
+   /* What was computed before a loop must not be computed again in it. */
+   const struct agxc_instr *def = s->defs[ref->value->id];
+   return !def || def->block->loop_depth >= s->at.block->loop_depth;
 }
 
 struct agxc_instr *agxc_select_row(struct agxc_selector *s, enum agx_isa_op row,
