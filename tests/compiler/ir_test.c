@@ -181,7 +181,12 @@ static void equal_expressions_are_computed_once(void **state)
         "%3:32 = imul %1:32, %2:32\n" USE("%3:32"),
         "%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n%3:32 = imul %1:32, %1:32\n" USE("%3:32"),
         agxc_opt_cse, agxc_opt_copy_prop);
-   /* Not across the arms of an if, and not for loads. */
+   /* Memory that nothing writes is as good as a value. */
+   CASE("%0:32 = load_global u0l:64, #0:32, #2:64\n%1:32 = load_global u0l:64, #0:32, #2:64\n"
+        "%2:32 = imul %0:32, %1:32\n" USE("%2:32"),
+        "%0:32 = load_global u0l:64, #0:32, #2:64\n%2:32 = imul %0:32, %0:32\n" USE("%2:32"),
+        agxc_opt_cse, agxc_opt_copy_prop);
+   /* Not across the arms of an if, and not for other loads. */
    static const char text[] =
       "%0:32 = sysval #6:64\n%1:1 = ieq %0:32, #0:32\nbranch %1:1\nif\n"
       "   %2:32 = iadd %0:32, #1:32\n   " USE(

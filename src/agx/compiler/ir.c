@@ -82,6 +82,12 @@ unsigned agxc_flags(const struct agxc_instr *instr)
    return 0;
 }
 
+bool agxc_reads_constant(const struct agxc_instr *instr)
+{
+   return (instr->op == AGXC_OP_LOAD_BUFFER && agxc_imm_of(instr, 1) & AGXC_ACCESS_CONST) ||
+          (instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_CONST);
+}
+
 void agxc_leave(struct agxc_shader *shader, agx_status status)
 {
    shader->status = status;

@@ -195,6 +195,8 @@ struct agxc_op_info {
 };
 /* Of a generic operation. */
 const struct agxc_op_info *agxc_op_info(enum agxc_op op);
+/* A generic load of memory that nothing writes during the dispatch. */
+bool agxc_reads_constant(const struct agxc_instr *instr);
 /* enum agxc_op_flags of any instruction, machine rows included. */
 unsigned agxc_flags(const struct agxc_instr *instr);
 

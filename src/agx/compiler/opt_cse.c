@@ -72,7 +72,8 @@ static bool same(const struct agxc_instr *a, const struct agxc_instr *b)
 static bool is_candidate(const struct agxc_instr *instr)
 {
    return instr->dest_count == 1 && instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV &&
-          !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_TERMINATOR));
+          !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) &&
+          (!(agxc_flags(instr) & AGXC_READS_MEMORY) || agxc_reads_constant(instr));
 }
 
 /* Sources as they are now: a source that has become a move counts as what it moves. */

@@ -78,7 +78,7 @@ static bool is_in_bounds(const struct agxc_shader *shader, const struct agxc_ins
 
 static bool load_may_move(struct hoisting *h, const struct agxc_instr *load)
 {
-   if (load->op != AGXC_OP_LOAD_GLOBAL || !(agxc_imm_of(load, 0) & AGXC_ACCESS_CONST))
+   if (load->op != AGXC_OP_LOAD_GLOBAL || !agxc_reads_constant(load))
       return false;
    if (is_in_bounds(h->shader, load))
       return true;

@@ -161,7 +161,7 @@ static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
    uint32_t restricted = p->var->restricted ? AGXC_ACCESS_RESTRICT : 0;
    if (p->coherent || is_volatile)
       return AGXC_ACCESS_COHERENT | restricted;
-   /* NonWritable alone leaves other bindings free to name the same memory. */
+   /* Where aliases are allowed, NonWritable leaves other bindings free to write. */
    if (p->var->is_uniform || (p->var->restricted && p->not_writable))
       return AGXC_ACCESS_CONST | restricted;
    return restricted;

@@ -51,7 +51,8 @@ static void read_buffer(struct agxc_spv *s, struct agxc_spv_variable *var,
    var->set = set->value;
    var->binding = binding->value;
    var->is_uniform = var->storage == SpvStorageClassUniform && !var->type->is_old_buffer;
-   var->restricted = is_decorated(id, SpvDecorationRestrict);
+   /* Only what is decorated Aliased may share memory. Source: SPIR-V specification, 2.18.2. */
+   var->restricted = !is_decorated(id, SpvDecorationAliased);
    var->not_writable = is_decorated(id, SpvDecorationNonWritable);
    var->coherent =
       is_decorated(id, SpvDecorationCoherent) || is_decorated(id, SpvDecorationVolatile);
@@ -243,6 +244,9 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
       agxc_foreach_instr (instr, block) {
          if (names_binding(instr)) {
             struct agxc_ref *index = &agxc_srcs(instr)[instr->src_count];
+            if (instr->op == AGXC_OP_LOAD_BUFFER && index[1].imm == AGXC_ACCESS_RESTRICT &&
+                !(s->bindings[index->imm].access & AGX_BINDING_WRITES))
+               index[1].imm |= AGXC_ACCESS_CONST;
             *index = agxc_imm(to[index->imm], 32);
          }
       }
