@@ -4,33 +4,24 @@
  * are few instructions. How often a loop runs is found by running it: the values that its exit
  * depends on are computed, turn by turn, as long as they are constants. So any counter will do.
  *
- * A loop qualifies when its only way out is one break on the top level of its body or its
- * continuing part, and nothing in it continues.
+ * turn.h says which loops qualify.
  *
  * Before: generic SSA. After: the same; what copies repeat is left to opt_cse and opt_dce.
  */
-#include "agx/compiler/clone.h"
 #include "agx/compiler/fold.h"
 #include "agx/compiler/passes.h"
+#include "agx/compiler/turn.h"
 
 #define MAX_TURNS 64u
 /* Instructions in all copies together. Bodies shrink when their counters become constants, so
  * this is well above what remains; 12 KiB of instruction cache are some 1500 instructions
  * (source: reference/perf). */
 #define MAX_COPIES 640u
-#define MAX_PHIS   64u
 #define MAX_DEPTH  48u /* of expressions that the exit depends on */
 
 struct unroll {
-   struct agxc_shader *shader;
-   struct agxc_loop *loop;
-   struct agxc_if *exit;         /* the if with the break */
-   struct agx_link *break_arm;   /* its list that ends in the break ... */
-   struct agx_link *stay_arm;    /* ... and the other */
-   const struct agxc_ref *taken; /* condition of the exit */
-   bool leaves_if;               /* leaves when the condition has this value */
-   uint32_t size, breaks, continues;
-   uint32_t turns;
+   struct agxc_turn turn;
+   uint32_t turns; /* whole ones */
    struct evaluation *evaluation;
 };
 
@@ -43,81 +34,6 @@ struct evaluation {
    } * known;
    uint32_t value_count;
 };
-
-/* ---- shape ------------------------------------------------------------- */
-
-static void measure_list(struct unroll *u, const struct agx_link *list, unsigned inner_loops);
-
-static void measure_block(struct unroll *u, const struct agxc_block *block, unsigned inner_loops)
-{
-   agxc_foreach_instr (instr, block) {
-      u->size += instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV;
-      u->breaks += !inner_loops && instr->op == AGXC_OP_BREAK;
-      u->continues += !inner_loops && instr->op == AGXC_OP_CONTINUE;
-   }
-}
-
-static void measure_node(struct unroll *u, const struct agxc_node *node, unsigned inner_loops)
-{
-   if (node->kind == AGXC_NODE_BLOCK) {
-      measure_block(u, agx_container_of(node, struct agxc_block, node), inner_loops);
-   } else if (node->kind == AGXC_NODE_IF) {
-      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      measure_list(u, &branch->then_list, inner_loops);
-      measure_list(u, &branch->else_list, inner_loops);
-   } else {
-      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-      measure_list(u, &loop->body, inner_loops + 1);
-      measure_list(u, &loop->continuing, inner_loops + 1);
-   }
-}
-
-static void measure_list(struct unroll *u, const struct agx_link *list, unsigned inner_loops)
-{
-   agxc_foreach_node (node, list)
-      measure_node(u, node, inner_loops);
-}
-
-static bool ends_in_break(const struct agx_link *list)
-{
-   const struct agxc_instr *last = agxc_terminator(agxc_last_block(list));
-   return last && last->op == AGXC_OP_BREAK;
-}
-
-/* The top-level if of the list that holds the break. */
-static bool find_exit(struct unroll *u, struct agx_link *list)
-{
-   agxc_foreach_node (node, list) {
-      struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      if (node->kind != AGXC_NODE_IF)
-         continue;
-      bool in_then = ends_in_break(&branch->then_list);
-      if (!in_then && !ends_in_break(&branch->else_list))
-         continue;
-      u->exit = branch;
-      u->break_arm = in_then ? &branch->then_list : &branch->else_list;
-      u->stay_arm = in_then ? &branch->else_list : &branch->then_list;
-      u->taken = &agxc_srcs(agxc_terminator(agxc_block_before(node)))[0];
-      u->leaves_if = in_then;
-      return agxc_terminator(agxc_last_block(u->stay_arm)) == NULL;
-   }
-   return false;
-}
-
-/* Control must reach the end of the part. */
-static bool falls_through(const struct agx_link *list)
-{
-   return agxc_terminator(agxc_last_block(list)) == NULL;
-}
-
-static bool has_shape(struct unroll *u)
-{
-   measure_list(u, &u->loop->body, 0);
-   measure_list(u, &u->loop->continuing, 0);
-   return u->breaks == 1 && u->continues == 0 && falls_through(&u->loop->body) &&
-          falls_through(&u->loop->continuing) &&
-          (find_exit(u, &u->loop->body) || find_exit(u, &u->loop->continuing));
-}
 
 /* ---- how often --------------------------------------------------------- */
 
@@ -188,89 +104,20 @@ static void enter_turn(struct unroll *u, const struct agxc_block *header, unsign
 /* Whole turns before the loop is left, in u->turns; false when that isn't known. */
 static bool count_turns(struct unroll *u)
 {
-   const struct agxc_block *header = agxc_first_block(&u->loop->body);
-   struct known next[MAX_PHIS];
-   uint32_t phis = 0;
-   agxc_foreach_instr (instr, header)
-      phis += instr->op == AGXC_OP_PHI;
-   if (header->pred_count != 2 || phis > MAX_PHIS)
-      return false;
+   const struct agxc_block *header = u->turn.header;
+   struct known next[AGXC_TURN_MAX_PHIS];
    u->turns = 0;
    enter_turn(u, header, 0, next);
    for (;;) {
-      struct known taken = evaluate(u, u->taken, MAX_DEPTH);
+      struct known taken = evaluate(u, u->turn.taken, MAX_DEPTH);
       if (!taken.is_known)
          return false;
-      if ((taken.bits != 0) == u->leaves_if)
+      if ((taken.bits != 0) == u->turn.leaves_if)
          return true;
-      if (u->turns == MAX_TURNS || (u->turns + 1) * u->size > MAX_COPIES)
+      if (u->turns == MAX_TURNS || (u->turns + 1) * u->turn.size > MAX_COPIES)
          return false;
       enter_turn(u, header, 1, next);
    }
-}
-
-/* ---- copying ------------------------------------------------------------ */
-
-/* The way in is known: of a phi with one source it is that source. The exit is decided. */
-static void copy_block(struct unroll *u, struct agxc_clone *clone, const struct agxc_block *block)
-{
-   bool is_header = block == agxc_first_block(&u->loop->body);
-   bool is_exit = block->node.link.next == &u->exit->node.link;
-   agxc_foreach_instr (instr, block) {
-      if (instr->op == AGXC_OP_BREAK || (instr->op == AGXC_OP_BRANCH && is_exit))
-         continue;
-      if (instr->op != AGXC_OP_PHI)
-         agxc_clone_instr(clone, instr);
-      else if (!is_header && instr->src_count == 1)
-         clone->map[instr->operand[0].value->id] = agxc_clone_ref(clone, agxc_srcs(instr)[0]);
-      else if (!is_header)
-         agxc_clone_instr(clone, instr);
-   }
-}
-
-/* Top-level blocks melt into one where nothing stands between. True when the exit was taken. */
-static bool copy_list(struct unroll *u, struct agxc_clone *clone, const struct agx_link *list,
-                      bool leaves)
-{
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_BLOCK)
-         copy_block(u, clone, agx_container_of(node, struct agxc_block, node));
-      else if (node != &u->exit->node)
-         agxc_clone_node(clone, node);
-      else if (copy_list(u, clone, leaves ? u->break_arm : u->stay_arm, leaves) || leaves)
-         return true;
-   }
-   return false;
-}
-
-static void values_of_list(struct agxc_clone *clone, const struct agx_link *list,
-                           const struct agxc_block *header)
-{
-   agxc_foreach_node (node, list) {
-      if (node->kind != AGXC_NODE_BLOCK ||
-          agx_container_of(node, struct agxc_block, node) != header) {
-         agxc_clone_values(clone, node);
-         continue;
-      }
-      agxc_foreach_instr (instr, header) /* its phis stand for what the turn before left */
-         agxc_foreach_dest (dest, instr)
-            if (instr->op != AGXC_OP_PHI)
-               clone->map[dest->value->id] =
-                  agxc_use(agxc_value_new(clone->shader, dest->bits, dest->count));
-   }
-}
-
-static void step_phis(struct agxc_clone *clone, const struct agxc_block *header, unsigned from)
-{
-   struct agxc_ref next[MAX_PHIS];
-   uint32_t count = 0;
-   agxc_foreach_instr (phi, header)
-      if (phi->op == AGXC_OP_PHI)
-         next[count++] = agxc_clone_ref(clone, agxc_srcs(phi)[from]);
-   count = 0;
-   agxc_foreach_instr (phi, header)
-      if (phi->op == AGXC_OP_PHI)
-         clone->map[phi->operand[0].value->id] = next[count++];
 }
 
 static void keep_block(struct agxc_clone *clone, const struct agxc_block *block)
@@ -294,33 +141,29 @@ static bool keep_names(struct unroll *u, struct agxc_clone *clone, const struct 
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK)
          keep_block(clone, agx_container_of(node, struct agxc_block, node));
-      if (node == &u->exit->node)
-         return keep_names(u, clone, u->break_arm) || true;
+      if (node == &u->turn.exit->node)
+         return keep_names(u, clone, u->turn.break_arm) || true;
    }
    return false;
 }
 
 static void unroll(struct unroll *u)
 {
-   const struct agxc_block *header = agxc_first_block(&u->loop->body);
-   struct agxc_block *entry = agxc_block_before(&u->loop->node);
-   struct agxc_block *behind = agxc_block_after(&u->loop->node);
+   struct agxc_block *entry = agxc_block_before(&u->turn.loop->node);
+   struct agxc_block *behind = agxc_block_after(&u->turn.loop->node);
    struct agxc_clone clone =
-      agxc_clone_begin(u->shader, (struct agxc_cursor){&u->loop->node.link, entry});
+      agxc_clone_begin(u->turn.shader, (struct agxc_cursor){&u->turn.loop->node.link, entry});
    for (uint32_t turn = 0; turn <= u->turns; turn++) {
       bool leaves = turn == u->turns;
-      step_phis(&clone, header, turn > 0);
-      values_of_list(&clone, &u->loop->body, header);
-      values_of_list(&clone, &u->loop->continuing, header);
-      if (!copy_list(u, &clone, &u->loop->body, leaves))
-         copy_list(u, &clone, &u->loop->continuing, leaves);
+      agxc_turn_step(&u->turn, &clone, turn > 0);
+      agxc_turn_copy(&u->turn, &clone, leaves);
    }
    agxc_foreach_instr (instr, behind)
       if (instr->op == AGXC_OP_PHI) /* one way leads there: the break */
-         agxc_become_mov(u->shader, instr, agxc_clone_ref(&clone, agxc_srcs(instr)[0]));
-   if (!keep_names(u, &clone, &u->loop->body))
-      keep_names(u, &clone, &u->loop->continuing);
-   agx_list_remove(&u->loop->node.link);
+         agxc_become_mov(u->turn.shader, instr, agxc_clone_ref(&clone, agxc_srcs(instr)[0]));
+   if (!keep_names(u, &clone, &u->turn.loop->body))
+      keep_names(u, &clone, &u->turn.loop->continuing);
+   agx_list_remove(&u->turn.loop->node.link);
    agxc_melt(&clone.cursor, behind);
 }
 
@@ -329,9 +172,9 @@ static void unroll(struct unroll *u)
 static bool try_loop(struct agxc_shader *shader, struct agxc_loop *loop)
 {
    struct agx_arena_mark mark = agx_arena_mark(shader->arena);
-   struct unroll u = {.shader = shader, .loop = loop};
+   struct unroll u = {0};
    struct evaluation evaluation = {.value_count = shader->value_count};
-   if (!has_shape(&u))
+   if (!agxc_turn_find(&u.turn, shader, loop))
       return false;
    evaluation.turn_of = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count + 1ull);
    evaluation.known = AGX_ARENA_ARRAY(shader->arena, struct known, shader->value_count + 1ull);

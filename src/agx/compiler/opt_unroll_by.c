@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small inner loops over i < n, of which nothing else is known, take several turns at a time as
+ * long as that many are left:
+ *
+ *    for (; i < n - 3 * step; i += 4 * step) { body(i) ... body(i + 3 * step) }
+ *    for (; i < n; i += step) body(i)
+ *
+ * Loads of four turns wait together, neighbours join, and three of four tests are saved. The
+ * limit n - 3 * step is computed so that it can't wrap: as max(n, lowest + 3 * step) - 3 * step.
+ * A counter below it can take the four steps without wrapping either.
+ *
+ * Lanes with different n leave the first loop at different times, so loops with operations
+ * between lanes, or with barriers, stay as they are.
+ *
+ * Before: generic SSA. After: the same.
+ */
+#include "agx/compiler/passes.h"
+#include "agx/compiler/turn.h"
+
+#define MAX_FACTOR 4u
+#define MAX_SIZE   48u /* instructions in all copies */
+#define MAX_STEP   8   /* longer ones share a loop among lanes: few turns each */
+
+struct counter {
+   struct agxc_turn turn;
+   struct agxc_instr *phi; /* of i */
+   struct agxc_ref limit;  /* n */
+   uint32_t step;
+   bool is_signed;
+};
+
+/* ---- shape ------------------------------------------------------------- */
+
+static bool is_inside(const struct agxc_turn *turn, const struct agxc_block *block)
+{
+   return block->index >= turn->header->index &&
+          block->index <= agxc_last_block(&turn->loop->continuing)->index;
+}
+
+static bool is_invariant(const struct agxc_turn *turn, const struct agxc_ref *ref)
+{
+   return ref->kind != AGXC_VALUE || !is_inside(turn, ref->value->def->block);
+}
+
+/* i + step on the way back, with a constant step upwards. */
+static bool find_step(struct counter *c)
+{
+   const struct agxc_ref *back = &agxc_srcs(c->phi)[1];
+   const struct agxc_instr *add = back->kind == AGXC_VALUE ? back->value->def : NULL;
+   if (!add || add->op != AGXC_OP_IADD)
+      return false;
+   const struct agxc_ref *srcs = agxc_srcs(add);
+   for (unsigned i = 0; i < 2; i++) {
+      if (srcs[i].kind != AGXC_VALUE || srcs[i].value != c->phi->operand[0].value ||
+          srcs[1 - i].kind != AGXC_IMM)
+         continue;
+      c->step = (uint32_t)srcs[1 - i].imm;
+      return c->step > 0 && c->step <= MAX_STEP;
+   }
+   return false;
+}
+
+/* The loop goes on while i < n. */
+static bool find_test(struct counter *c)
+{
+   bool stays_if = !c->turn.leaves_if;
+   const struct agxc_ref *taken = c->turn.taken;
+   const struct agxc_instr *test = taken->kind == AGXC_VALUE ? taken->value->def : NULL;
+   for (; test && test->op == AGXC_OP_INOT; stays_if = !stays_if)
+      test = test->operand[1].kind == AGXC_VALUE ? test->operand[1].value->def : NULL;
+   if (!test)
+      return false;
+   bool is_below = test->op == AGXC_OP_ULT || test->op == AGXC_OP_SLT;
+   bool is_above = test->op == AGXC_OP_UGE || test->op == AGXC_OP_SGE;
+   if (!(stays_if ? is_below : is_above))
+      return false;
+   const struct agxc_ref *srcs = agxc_srcs(test);
+   c->is_signed = test->op == AGXC_OP_SLT || test->op == AGXC_OP_SGE;
+   c->limit = srcs[1];
+   c->phi = srcs[0].kind == AGXC_VALUE && srcs[0].bits == 32 ? srcs[0].value->def : NULL;
+   return c->phi && c->phi->op == AGXC_OP_PHI && c->phi->block == c->turn.header;
+}
+
+/* How many turns at a time; 1: leave it. */
+static unsigned choose_factor(const struct counter *c)
+{
+   const struct agxc_turn *turn = &c->turn;
+   unsigned factor = MAX_FACTOR;
+   if (turn->inner_loops || turn->barriers || turn->flags & AGXC_CROSS_LANE)
+      return 1;
+   while (factor > 1 && factor * turn->size > MAX_SIZE)
+      factor /= 2;
+   return factor;
+}
+
+static bool find_counter(struct counter *c, struct agxc_shader *shader, struct agxc_loop *loop)
+{
+   return agxc_turn_find(&c->turn, shader, loop) &&
+          agxc_block_before(&c->turn.exit->node) == c->turn.header && find_test(c) &&
+          is_invariant(&c->turn, &c->limit) && find_step(c);
+}
+
+/* ---- the new loop ------------------------------------------------------- */
+
+/* max(n, lowest + span) - span */
+static struct agxc_ref build_limit(struct counter *c, uint32_t span)
+{
+   struct agxc_builder b = agxc_at_end(c->turn.shader, agxc_block_before(&c->turn.loop->node));
+   uint32_t lowest = c->is_signed ? 0x80000000u : 0;
+   struct agxc_ref limit = agxc_build2(&b, c->is_signed ? AGXC_OP_IMAX : AGXC_OP_UMAX, 32, c->limit,
+                                       agxc_imm(lowest + span, 32));
+   return agxc_build2(&b, AGXC_OP_ISUB, 32, limit, agxc_imm(span, 32));
+}
+
+static struct agxc_block *append_block(struct agxc_shader *shader, struct agx_link *list,
+                                       struct agxc_node *parent)
+{
+   struct agxc_block *block = agxc_block_new(shader);
+   agxc_node_append(list, parent, &block->node);
+   return block;
+}
+
+/* The loop and the block behind it, before the old one. */
+static struct agxc_loop *insert_loop(struct counter *c)
+{
+   struct agxc_shader *shader = c->turn.shader;
+   struct agxc_node *old = &c->turn.loop->node;
+   struct agxc_loop *loop = agxc_loop_new(shader);
+   struct agxc_block *between = agxc_block_new(shader);
+   struct agxc_node *nodes[] = {&loop->node, &between->node};
+   for (unsigned i = 0; i < AGX_COUNT(nodes); i++) {
+      agx_list_insert_before(&old->link, &nodes[i]->link);
+      nodes[i]->parent = old->parent;
+      nodes[i]->list = old->list;
+   }
+   return loop;
+}
+
+/* Phis for those of the old header; the clone maps these to the new ones. */
+static void build_phis(struct counter *c, struct agxc_clone *clone, struct agxc_block *header,
+                       struct agxc_instr **out_phis)
+{
+   struct agxc_builder b = agxc_at_end(c->turn.shader, header);
+   agxc_foreach_instr (old, c->turn.header) {
+      if (old->op != AGXC_OP_PHI)
+         continue;
+      struct agxc_ref sources[2] = {agxc_srcs(old)[0], agxc_none()};
+      const struct agxc_value *value = old->operand[0].value;
+      struct agxc_ref phi = agxc_build(&b, AGXC_OP_PHI, value->bits, value->count, 2, sources);
+      clone->map[value->id] = phi;
+      *out_phis++ = phi.value->def;
+   }
+}
+
+static struct agxc_block *build_exit(struct counter *c, struct agxc_loop *loop,
+                                     struct agxc_block *header, struct agxc_ref counter,
+                                     struct agxc_ref limit)
+{
+   struct agxc_shader *shader = c->turn.shader;
+   struct agxc_builder b = agxc_at_end(shader, header);
+   struct agxc_if *branch = agxc_if_new(shader);
+   struct agxc_instr *test = agxc_instr_new(shader, AGXC_OP_BRANCH);
+   test->operand[0] = agxc_build2(&b, c->is_signed ? AGXC_OP_SLT : AGXC_OP_ULT, 1, counter, limit);
+   agxc_insert(&b, test);
+   agxc_node_append(&loop->body, &loop->node, &branch->node);
+   append_block(shader, &branch->then_list, &branch->node);
+   b = agxc_at_end(shader, append_block(shader, &branch->else_list, &branch->node));
+   agxc_insert(&b, agxc_instr_new(shader, AGXC_OP_BREAK));
+   return append_block(shader, &loop->body, &loop->node);
+}
+
+static void unroll_by(struct counter *c, unsigned factor)
+{
+   struct agxc_shader *shader = c->turn.shader;
+   struct agxc_instr *phis[AGXC_TURN_MAX_PHIS];
+   struct agxc_ref limit = build_limit(c, (factor - 1) * c->step);
+   struct agxc_loop *loop = insert_loop(c);
+   struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){&loop->body, NULL});
+   struct agxc_block *header = append_block(shader, &loop->body, &loop->node);
+   build_phis(c, &clone, header, phis);
+   struct agxc_ref counter = agxc_clone_ref(&clone, agxc_use(c->phi->operand[0].value));
+   clone.cursor.block = build_exit(c, loop, header, counter, limit);
+   for (unsigned turn = 0; turn < factor; turn++) {
+      agxc_turn_copy(&c->turn, &clone, false);
+      agxc_turn_step(&c->turn, &clone, 1);
+   }
+   append_block(shader, &loop->continuing, &loop->node);
+   unsigned count = 0;
+   agxc_foreach_instr (old, c->turn.header) {
+      if (old->op != AGXC_OP_PHI)
+         continue;
+      struct agxc_instr *phi = phis[count++];
+      agxc_srcs(phi)[1] = agxc_clone_ref(&clone, agxc_use(old->operand[0].value));
+      agxc_srcs(old)[0] = agxc_use(phi->operand[0].value);
+   }
+}
+
+/* ---- pass --------------------------------------------------------------- */
+
+static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
+{
+   bool progress = false;
+   for (struct agx_link *at = list->next, *next; at != list; at = next) {
+      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
+      next = at->next;
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         progress |= visit_list(shader, &branch->then_list);
+         progress |= visit_list(shader, &branch->else_list);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         struct counter c = {0};
+         bool inner = visit_list(shader, &loop->body);
+         inner |= visit_list(shader, &loop->continuing);
+         progress |= inner;
+         if (inner || !find_counter(&c, shader, loop) || choose_factor(&c) == 1)
+            continue;
+         unroll_by(&c, choose_factor(&c));
+         progress = true;
+      }
+   }
+   return progress;
+}
+
+bool agxc_opt_unroll_by(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   return visit_list(shader, &shader->body);
+}
