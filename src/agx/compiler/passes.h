@@ -22,6 +22,8 @@ bool agxc_opt_cse(struct agxc_shader *shader);       /* equal expressions in dom
 bool agxc_opt_dce(struct agxc_shader *shader);       /* values that nothing uses */
 bool agxc_opt_vectorize(struct agxc_shader *shader); /* neighbouring accesses to vectors */
 bool agxc_lower_private(struct agxc_shader *shader); /* private arrays: registers or scratch */
+/* Values of other lanes, reductions and scans to what has a row. */
+bool agxc_lower_subgroup(struct agxc_shader *shader);
 bool agxc_lower_division(struct agxc_shader *shader);
 bool agxc_lower_math(struct agxc_shader *shader); /* what has no row: FDIV, FMOD, long fields */
 bool agxc_lower_buffer(

@@ -106,6 +106,34 @@ void agxc_select_branch(struct agxc_selector *s, const struct agxc_instr *instr)
    agxc_set_mod(branch, is_float ? AGX_ISA_IF_FCMP_NEST : AGX_ISA_IF_ICMP_NEST, 1);
 }
 
+/* No uniforms: that ballots take them is only known from the encoding [U]. */
+static struct agxc_ref voted(struct agxc_selector *s, struct agxc_ref ref)
+{
+   if (ref.kind != AGXC_UNIFORM)
+      return ref;
+   struct agxc_ref plain = agxc_select_reg(s, agxc_uniform(ref.half, ref.bits, 1));
+   plain.abs = ref.abs;
+   plain.neg = ref.neg;
+   return plain;
+}
+
+void agxc_select_ballot(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct condition condition = {.cond = AGX_ISA_ICOND_IEQ, .a = agxc_imm(0, 16)};
+   condition.b = condition.a;
+   if (instr->operand[1].kind == AGXC_IMM)
+      condition.inverted = instr->operand[1].imm == 0;
+   else
+      condition = condition_of(s, instr->operand[1]);
+   struct agxc_ref srcs[2] = {voted(s, condition.a), voted(s, condition.b)};
+   bool is_float = condition.is_float;
+   struct agxc_instr *row =
+      agxc_select_row(s, is_float ? AGX_ISA_OP_FCMP_BALLOT : AGX_ISA_OP_ICMP_BALLOT,
+                      agxc_use(instr->operand[0].value), 2, srcs);
+   agxc_set_mod(row, AGX_ISA_ICMP_BALLOT_WINDOW, AGX_ISA_WINDOW_SIMD);
+   agxc_set_mod(row, AGX_ISA_ICMP_BALLOT_COND, condition.cond | (condition.inverted ? INVERT : 0));
+}
+
 void agxc_select_minmax(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    static const struct {

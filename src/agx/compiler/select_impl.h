@@ -60,6 +60,9 @@ void agxc_select_alu(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_compare(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_choose(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_branch(struct agxc_selector *s, const struct agxc_instr *instr);
+/* Operations between lanes; a ballot takes the compare that makes its condition. */
+void agxc_select_subgroup(struct agxc_selector *s, const struct agxc_instr *instr);
+void agxc_select_ballot(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_minmax(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_memory(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_scratch(struct agxc_selector *s, const struct agxc_instr *instr);

@@ -360,6 +360,11 @@ uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer 
                               uint32_t access);
 void agxc_spv_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t semantics, uint32_t with);
 
+/* ---- spirv_subgroup.c -------------------------------------------------- */
+
+/* The first word of SubgroupEqMask and its like. */
+struct agxc_ref agxc_spv_subgroup_mask(struct agxc_spv *s, uint32_t builtin);
+
 /* ---- slots (ssa.h) ----------------------------------------------------- */
 
 static inline uint32_t agxc_spv_slots_new(struct agxc_spv *s, uint32_t count, const uint8_t *bits)

@@ -302,6 +302,8 @@ static struct agxc_ref read_builtin(struct agxc_spv *s, const struct agxc_spv_po
          uint32_t imm = sysvals[i].sysval + (p->var->type->kind == AGXC_SPV_VECTOR ? component : 0);
          return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &imm);
       }
+   if (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask)
+      return component ? agxc_spv_u32(0) : agxc_spv_subgroup_mask(s, builtin);
    if (builtin == SpvBuiltInWorkgroupSize)
       return agxc_spv_u32(size[component]);
    if (builtin == SpvBuiltInSubgroupSize)

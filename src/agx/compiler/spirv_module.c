@@ -14,6 +14,8 @@
 #define HEADER_WORDS 5
 #define MAX_WORDS    (1u << 24)
 #define MAX_MINOR    6
+/* Newer than some headers. Source: the SPIR-V registry. */
+#define MODE_MAXIMALLY_RECONVERGES 6023
 
 /* Where the walk stands. */
 struct walk {
@@ -139,6 +141,16 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
       SpvCapabilityStorageBuffer16BitAccess,
       SpvCapabilityUniformAndStorageBuffer16BitAccess,
       SpvCapabilityStoragePushConstant16,
+      SpvCapabilityGroupNonUniformVote,
+      SpvCapabilityGroupNonUniformArithmetic,
+      SpvCapabilityGroupNonUniformBallot,
+      SpvCapabilityGroupNonUniformShuffle,
+      SpvCapabilityGroupNonUniformShuffleRelative,
+      SpvCapabilityGroupNonUniformClustered,
+      SpvCapabilityGroupNonUniformQuad,
+      SpvCapabilityGroupNonUniformRotateKHR,
+      SpvCapabilitySubgroupBallotKHR,
+      SpvCapabilitySubgroupVoteKHR,
    };
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
    for (size_t i = 0; i < AGX_COUNT(taken); i++)
@@ -196,6 +208,15 @@ static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
    uint32_t mode = agxc_spv_operand(s, in, 1);
    if (agxc_spv_operand(s, in, 0) != s->entry_function)
       return;
+   if (mode == MODE_MAXIMALLY_RECONVERGES || mode == SpvExecutionModeSubgroupUniformControlFlowKHR)
+      return; /* structure is followed: lanes meet where a construct ends */
+   if (mode == SpvExecutionModeSubgroupSize) {
+      uint32_t size = agxc_spv_operand(s, in, 2);
+      if (size != AGX_SIMD_LANES)
+         agxc_spv_missing(s, "execution mode SubgroupSize %u: subgroups have %u invocations", size,
+                          AGX_SIMD_LANES);
+      return;
+   }
    if (mode != SpvExecutionModeLocalSize && mode != SpvExecutionModeLocalSizeId)
       agxc_spv_missing(s, "execution mode %s (%u)", agxc_spv_mode_name(mode), mode);
    for (unsigned i = 0; i < 3; i++)

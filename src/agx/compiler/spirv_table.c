@@ -10,27 +10,30 @@
 #define S  AGXC_SPV_SPEC
 #define X  AGXC_SPV_NO_EFFECT
 
-/* Direct index: every opcode that is taken lies below this. */
-#define ROW_COUNT 512
+/* Direct index: opcodes that are taken lie below CORE_COUNT, or in one range of later ones. */
+#define CORE_COUNT    512
+#define LATER_FIRST   4416
+#define LATER_COUNT   64
+#define INDEX(opcode) ((opcode) < CORE_COUNT ? (opcode) : (opcode)-LATER_FIRST + CORE_COUNT)
 
-static const struct agxc_spv_op rows[ROW_COUNT] = {
+static const struct agxc_spv_op rows[CORE_COUNT + LATER_COUNT] = {
 #define ROW(name, least, bits)                                                                     \
-   [SpvOp##name] = {.opcode = SpvOp##name, .words = (least), .flags = (bits)},
+   [INDEX(SpvOp##name)] = {.opcode = SpvOp##name, .words = (least), .flags = (bits)},
 #define OP(name, least, bits, function)                                                            \
-   [SpvOp##                                                                                        \
-      name] = {.opcode = SpvOp##name, .words = (least), .flags = (bits), .handler = (function)},
+   [INDEX(SpvOp##name)] = {                                                                        \
+      .opcode = SpvOp##name, .words = (least), .flags = (bits), .handler = (function)},
 /* Spare bits of comparisons and arithmetic in OpSpecConstantOp: agxc_fold decides. */
 #define ALU(name, ir, count, from, to, exchanged, inverted)                                        \
-   [SpvOp##name] = {.opcode = SpvOp##name,                                                         \
-                    .words = 3 + (count),                                                          \
-                    .flags = TR | S,                                                               \
-                    .handler = agxc_spv_op_alu,                                                    \
-                    .alu = {.op = AGXC_OP_##ir,                                                    \
-                            .sources = (count),                                                    \
-                            .takes = AGXC_SPV_##from,                                              \
-                            .gives = AGXC_SPV_##to,                                                \
-                            .swap = (exchanged),                                                   \
-                            .negate = (inverted)}},
+   [INDEX(SpvOp##name)] = {.opcode = SpvOp##name,                                                  \
+                           .words = 3 + (count),                                                   \
+                           .flags = TR | S,                                                        \
+                           .handler = agxc_spv_op_alu,                                             \
+                           .alu = {.op = AGXC_OP_##ir,                                             \
+                                   .sources = (count),                                             \
+                                   .takes = AGXC_SPV_##from,                                       \
+                                   .gives = AGXC_SPV_##to,                                         \
+                                   .swap = (exchanged),                                            \
+                                   .negate = (inverted)}},
 #include "agx/compiler/spirv_op.def"
 #undef ROW
 #undef OP
@@ -39,7 +42,9 @@ static const struct agxc_spv_op rows[ROW_COUNT] = {
 
 const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode)
 {
-   return opcode < ROW_COUNT && rows[opcode].words ? &rows[opcode] : NULL;
+   if (opcode >= CORE_COUNT && (opcode < LATER_FIRST || opcode >= LATER_FIRST + LATER_COUNT))
+      return NULL;
+   return rows[INDEX(opcode)].words ? &rows[INDEX(opcode)] : NULL;
 }
 
 enum name_table {

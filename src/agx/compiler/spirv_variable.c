@@ -26,6 +26,9 @@ static const uint32_t builtins[] = {
    SpvBuiltInGlobalInvocationId, SpvBuiltInLocalInvocationIndex,
    SpvBuiltInSubgroupSize,       SpvBuiltInNumSubgroups,
    SpvBuiltInSubgroupId,         SpvBuiltInSubgroupLocalInvocationId,
+   SpvBuiltInSubgroupEqMask,     SpvBuiltInSubgroupGeMask,
+   SpvBuiltInSubgroupGtMask,     SpvBuiltInSubgroupLeMask,
+   SpvBuiltInSubgroupLtMask,
 };
 
 /* ---- reading ----------------------------------------------------------- */
@@ -66,7 +69,8 @@ static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
       agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBuiltIn);
    if (!d)
       agxc_spv_invalid(s, "input that is no builtin");
-   bool is_vector = var->type->kind == AGXC_SPV_VECTOR && var->type->count == 3 &&
+   bool is_mask = d->value >= SpvBuiltInSubgroupEqMask && d->value <= SpvBuiltInSubgroupLtMask;
+   bool is_vector = var->type->kind == AGXC_SPV_VECTOR && var->type->count == (is_mask ? 4 : 3) &&
                     var->type->elem->kind == AGXC_SPV_INT && var->type->elem->bits == 32;
    if (!is_vector && (var->type->kind != AGXC_SPV_INT || var->type->bits != 32))
       agxc_spv_invalid(s, "builtin %s of type %u", agxc_spv_builtin_name(d->value), var->type->id);
