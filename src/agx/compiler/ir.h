@@ -28,7 +28,10 @@ struct agxc_shader;
 /* ---- operands --------------------------------------------------------- */
 
 /* An SSA value. bits of an element are 1 (boolean), 8, 16, 32 or 64; count is 1
- * for a scalar, else the length of a vector in consecutive registers. */
+ * for a scalar, else the length of a vector in consecutive registers. From selection on
+ * booleans are 16-bit 0 or 1, and 8-bit elements 16-bit ones whose upper 8 bits are
+ * undefined: only operations whose low bits don't depend on higher ones work on 8 bits
+ * (moves, sums, products, bitwise ones, left shifts, stores); the others extend first. */
 struct agxc_value {
    uint32_t id; /* index in shader->values */
    uint8_t bits, count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Uses of a move become uses of its source; likewise of phis whose sources are all one value,
- * and of a vector's element whose vector was just put together.
+ * and of a part whose whole was just put together.
  * Before: generic SSA. After: moves and such phis are unused (opt_dce removes them).
  */
 #include "agx/compiler/passes.h"
@@ -36,6 +36,19 @@ static struct agxc_ref split_source(const struct agxc_instr *split, const struct
    return agxc_none();
 }
 
+static struct agxc_ref unpack_source(const struct agxc_instr *unpack,
+                                     const struct agxc_value *value)
+{
+   const struct agxc_ref *whole = &unpack->operand[2];
+   unsigned i = unpack->operand[1].value == value, bits = value->bits;
+   if (whole->kind == AGXC_IMM)
+      return agxc_imm((uint64_t)whole->imm >> i * bits, bits);
+   const struct agxc_instr *pack = whole->kind == AGXC_VALUE ? whole->value->def : NULL;
+   if (!pack || pack->op != (bits == 32 ? AGXC_OP_PACK64 : AGXC_OP_PACK32))
+      return agxc_none();
+   return pack->operand[1 + i];
+}
+
 /* What a value is a copy of, or AGXC_NONE. */
 static struct agxc_ref source_of(const struct agxc_value *value)
 {
@@ -48,6 +61,8 @@ static struct agxc_ref source_of(const struct agxc_value *value)
       return phi_source(def);
    if (def->op == AGXC_OP_SPLIT)
       return split_source(def, value);
+   if (def->op == AGXC_OP_UNPACK64 || def->op == AGXC_OP_UNPACK32)
+      return unpack_source(def, value);
    return agxc_none();
 }
 

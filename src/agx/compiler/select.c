@@ -2,7 +2,8 @@
  *
  * Selection: generic operations become rows of the instruction table.
  * Before: generic operations in SSA. After: rows in SSA, and MOV, PHI, COLLECT, SPLIT, BREAK,
- * CONTINUE and RETURN, whose operands are values only. Booleans have become 16-bit 0 or 1.
+ * CONTINUE and RETURN, whose operands are values only. Booleans have become 16-bit 0 or 1, and
+ * 8-bit values 16-bit ones whose upper half is undefined.
  */
 #include "agx/compiler/passes.h"
 #include "agx/compiler/select_impl.h"
@@ -43,6 +44,15 @@ static void select_store_uniform(struct agxc_selector *s, const struct agxc_inst
 static void select_mov(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref src = instr->operand[1], dest = agxc_use(instr->operand[0].value);
+   if (dest.bits == 64) {
+      /* No row moves 64 bits: the words are named anew. */
+      struct agxc_instr *copy = agxc_instr_new_n(s->shader, AGXC_OP_COLLECT, 1, 1);
+      copy->operand[0] = dest;
+      copy->operand[1] = agxc_select_reg(s, src);
+      dest.value->def = copy;
+      agxc_insert(&s->at, copy);
+      return;
+   }
    if (src.kind == AGXC_IMM) {
       bool half = dest.bits == 16;
       struct agxc_instr *row =
@@ -63,6 +73,21 @@ static void keep(struct agxc_selector *s, struct agxc_instr *instr)
    agxc_foreach_dest (dest, instr)
       *dest = agxc_use(dest->value);
    agxc_insert(&s->at, instr);
+}
+
+/* Words of 64 bits and halves of 32 are neighbouring registers. */
+static void select_pack(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   bool packs = instr->op == AGXC_OP_PACK64 || instr->op == AGXC_OP_PACK32;
+   struct agxc_instr *copy = agxc_instr_new_n(s->shader, packs ? AGXC_OP_COLLECT : AGXC_OP_SPLIT,
+                                              instr->dest_count, instr->src_count);
+   for (unsigned i = 0; i < instr->dest_count; i++) {
+      copy->operand[i] = agxc_use(instr->operand[i].value);
+      copy->operand[i].value->def = copy;
+   }
+   for (unsigned i = 0; i < instr->src_count; i++)
+      copy->operand[instr->dest_count + i] = agxc_select_reg(s, agxc_srcs(instr)[i]);
+   agxc_insert(&s->at, copy);
 }
 
 /* A phi's sources are made at the end of the blocks they come from. */
@@ -96,6 +121,7 @@ static const struct {
    {AGXC_OP_ACTIVE_RANK, AGXC_OP_SCAN, agxc_select_subgroup},
    {AGXC_OP_BRANCH, AGXC_OP_BRANCH, agxc_select_branch},
    {AGXC_OP_MOV, AGXC_OP_MOV, select_mov},
+   {AGXC_OP_PACK64, AGXC_OP_UNPACK32, select_pack},
    {AGXC_OP_IADD, AGXC_OP_FCOS, agxc_select_alu},
 };
 
@@ -106,13 +132,51 @@ static bool stays(const struct agxc_instr *instr)
           instr->op == AGXC_OP_RETURN;
 }
 
+/* Lowering leaves 8 bits only to what does not look at the register's upper half, and 64 bits
+ * to addresses, moves between registers, additions and products. */
+static bool takes_width(const struct agxc_instr *instr, unsigned bits)
+{
+   switch (instr->op) {
+   case AGXC_OP_MOV:
+   case AGXC_OP_PHI:
+      return true;
+   case AGXC_OP_PACK64:
+   case AGXC_OP_UNPACK64:
+   case AGXC_OP_UMUL64:
+   case AGXC_OP_SMUL64:
+      return bits != 8;
+   case AGXC_OP_IADD:
+   case AGXC_OP_ISUB:
+      return true;
+   case AGXC_OP_UDIV:
+   case AGXC_OP_UMOD:
+   case AGXC_OP_SDIV:
+   case AGXC_OP_SREM:
+   case AGXC_OP_SMOD:
+   case AGXC_OP_UMULH:
+   case AGXC_OP_SMULH:
+   case AGXC_OP_BITREV:
+      return bits == 32;
+   case AGXC_OP_USHR:
+   case AGXC_OP_ASHR:
+   case AGXC_OP_BITCOUNT:
+   case AGXC_OP_FIND_UMSB:
+      return bits != 8 && bits != 64;
+   default:
+      break;
+   }
+   bool looks = (instr->op >= AGXC_OP_IMIN && instr->op <= AGXC_OP_UMAX) ||
+                (instr->op >= AGXC_OP_IEQ && instr->op <= AGXC_OP_SGE);
+   return bits != 64 && !(looks && bits == 8);
+}
+
 static void check_width(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    for (unsigned i = 0; i < instr->dest_count + instr->src_count; i++) {
       const struct agxc_ref *ref = &instr->operand[i];
       bool is_address = i == instr->dest_count && instr->op >= AGXC_OP_LOAD_GLOBAL &&
                         instr->op <= AGXC_OP_ATOMIC_GLOBAL;
-      if (ref->kind != AGXC_NONE && ref->bits != 1 && ref->bits != 32 && !is_address)
+      if (ref->kind != AGXC_NONE && !is_address && !takes_width(instr, ref->bits))
          agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: operation %s on %u bits", s->shader->name,
                    agxc_op_info(instr->op)->name, ref->bits);
    }
@@ -144,6 +208,36 @@ static void select_instr(struct agxc_selector *s, struct agxc_instr *instr)
              s->shader->name, agxc_op_info(instr->op)->name);
 }
 
+static bool rounds_to_dest(const struct agxc_instr *instr)
+{
+   static const uint16_t ops[] = {
+      AGXC_OP_FADD,  AGXC_OP_FSUB,   AGXC_OP_FMUL,  AGXC_OP_FFMA,   AGXC_OP_FSAT, AGXC_OP_FFLOOR,
+      AGXC_OP_FCEIL, AGXC_OP_FTRUNC, AGXC_OP_FRINT, AGXC_OP_FFRACT, AGXC_OP_FRCP, AGXC_OP_FRSQRT,
+      AGXC_OP_FSQRT, AGXC_OP_FEXP2,  AGXC_OP_FLOG2, AGXC_OP_FSIN,   AGXC_OP_FCOS,
+   };
+   for (size_t i = 0; i < AGX_COUNT(ops); i++)
+      if (instr->op == ops[i])
+         return true;
+   return false;
+}
+
+/* Float rows with a 16-bit destination round to 32 bits, then to 16, as an f2f behind them
+ * would: it goes into the row. */
+static void fold_narrowing(struct agxc_selector *s, struct agxc_instr *f2f)
+{
+   struct agxc_ref *wide = &f2f->operand[1];
+   if (f2f->operand[0].bits != 16 || wide->bits != 32 || wide->kind != AGXC_VALUE ||
+       s->uses[wide->value->id] != 1)
+      return;
+   struct agxc_instr *def = wide->value->def;
+   if (!def || !rounds_to_dest(def))
+      return;
+   def->operand[0] = f2f->operand[0];
+   def->operand[0].value->def = def;
+   s->defs[def->operand[0].value->id] = def;
+   agx_list_remove(&f2f->link);
+}
+
 static void survey(struct agxc_selector *s)
 {
    struct agxc_shader *shader = s->shader;
@@ -159,8 +253,12 @@ static void survey(struct agxc_selector *s)
                s->uses[src->value->id]++;
       }
    }
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr_safe (instr, block)
+         if (instr->op == AGXC_OP_F2F)
+            fold_narrowing(s, instr);
    for (uint32_t i = 0; i < shader->value_count; i++)
-      if (shader->values[i]->bits == 1)
+      if (shader->values[i]->bits < 16)
          shader->values[i]->bits = 16;
 }
 

@@ -36,12 +36,16 @@ static bool match_compare(struct agxc_selector *s, const struct agxc_instr *def,
          continue;
       const struct agxc_ref *srcs = agxc_srcs(def);
       bool is_float = compares[i].is_float;
+      struct agxc_ref (*source)(struct agxc_selector *, struct agxc_ref) =
+         is_float                                ? agxc_select_float
+         : compares[i].cond == AGX_ISA_ICOND_SLT ? agxc_select_signed
+                                                 : agxc_select_int;
       *out = (struct condition){
          .is_float = is_float,
          .inverted = compares[i].inverted,
          .cond = compares[i].cond,
-         .a = is_float ? agxc_select_float(s, srcs[0]) : agxc_select_int(s, srcs[0]),
-         .b = is_float ? agxc_select_float(s, srcs[1]) : agxc_select_int(s, srcs[1]),
+         .a = source(s, srcs[0]),
+         .b = source(s, srcs[1]),
       };
       return true;
    }

@@ -26,10 +26,21 @@ const struct agxc_instr *agxc_select_def_is(const struct agxc_selector *s,
 /* By this operation only, which runs no more often than the definition. */
 bool agxc_select_used_once(const struct agxc_selector *s, const struct agxc_ref *ref);
 
-/* Operands as a kind of source wants them; instructions are made where needed. */
+/* Operands as a kind of source wants them; instructions are made where needed.
+ * An integer of 16 or 32 bits, in a source that extends with zeros: */
 struct agxc_ref agxc_select_int(struct agxc_selector *s, struct agxc_ref ref);
+/* An integer of which only the low ref.bits matter: it may come from a wider register. */
+struct agxc_ref agxc_select_low(struct agxc_selector *s, struct agxc_ref ref);
+/* An integer in a source that extends by the sign, from the register's size. */
+struct agxc_ref agxc_select_signed(struct agxc_selector *s, struct agxc_ref ref);
+/* A source of imadd that is extended to more bits than its own. */
+struct agxc_ref agxc_select_extended(struct agxc_selector *s, struct agxc_ref ref, bool is_signed);
+/* A source of iadd and imadd, which say themselves how they extend; of 16 bits or fewer only
+ * those matter. */
+struct agxc_ref agxc_select_addend(struct agxc_selector *s, struct agxc_ref ref);
+/* A float of 16 or 32 bits; a float source widens by itself, so halves stay halves. */
 struct agxc_ref agxc_select_float(struct agxc_selector *s, struct agxc_ref ref);
-/* A value of a select: raw bits of that size, in a register, a uniform or 0..255. */
+/* Raw bits of that size, in a register, a uniform or 0..255: a value of a select. */
 struct agxc_ref agxc_select_choice(struct agxc_selector *s, struct agxc_ref ref);
 /* In a register. */
 struct agxc_ref agxc_select_reg(struct agxc_selector *s, struct agxc_ref ref);
@@ -45,6 +56,10 @@ struct agxc_instr *agxc_select_row(struct agxc_selector *s, enum agx_isa_op row,
 /* As agxc_select_row with a new value for the destination, which it returns. */
 struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op row, unsigned bits,
                                 unsigned src_count, const struct agxc_ref *srcs);
+
+/* A value of that many bits from its two halves, which are registers. */
+struct agxc_ref agxc_select_join(struct agxc_selector *s, const struct agxc_ref parts[2],
+                                 unsigned bits);
 
 static inline void agxc_set_mod(struct agxc_instr *instr, unsigned operand, int64_t value)
 {

@@ -64,12 +64,14 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
    return address;
 }
 
-static unsigned element_log2(struct agxc_selector *s, const struct agxc_ref *data)
+static unsigned element_log2(unsigned bits)
 {
-   if (data->bits != 32)
-      agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: memory access of %u-bit elements",
-                s->shader->name, data->bits);
-   return 2;
+   return bits == 8 ? 0 : bits == 16 ? 1 : 2;
+}
+
+static unsigned format_of(unsigned bits)
+{
+   return bits == 8 ? AGX_ISA_FORMAT_I8 : bits == 16 ? AGX_ISA_FORMAT_I16 : AGX_ISA_FORMAT_I32;
 }
 
 static unsigned mask_of(const struct agxc_ref *data)
@@ -86,27 +88,36 @@ static unsigned coherency(int64_t access)
 static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref dest = agxc_use(instr->operand[0].value);
-   unsigned log2 = element_log2(s, &dest);
+   unsigned bits = instr->operand[0].bits, log2 = element_log2(bits);
    struct address address =
       match_offset(s, instr->operand[1], instr->operand[2], log2, MAX_INDEX_SHIFT);
    struct agxc_ref srcs[2] = {address.base, address.index};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
    agxc_set_mod(row, AGX_ISA_LOAD_SHIFT, address.shift);
-   agxc_set_mod(row, AGX_ISA_LOAD_FORMAT, AGX_ISA_FORMAT_I32);
+   agxc_set_mod(row, AGX_ISA_LOAD_FORMAT, format_of(bits));
    agxc_set_mod(row, AGX_ISA_LOAD_MASK, mask_of(&dest));
    agxc_set_mod(row, AGX_ISA_LOAD_COHERENCY, coherency(agxc_imm_of(instr, 0)));
 }
 
+/* In registers; stores cut their elements, so that a narrowed scalar needs no instruction. */
+static struct agxc_ref stored(struct agxc_selector *s, struct agxc_ref data)
+{
+   const struct agxc_instr *def = agxc_select_def_is(s, &data, AGXC_OP_TRUNC);
+   if (def && def->operand[1].bits <= 32)
+      data = def->operand[1];
+   return agxc_select_reg(s, data);
+}
+
 static void select_store(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref data = agxc_select_reg(s, instr->operand[2]);
-   unsigned log2 = element_log2(s, &data);
+   unsigned bits = instr->operand[2].bits, log2 = element_log2(bits);
+   struct agxc_ref data = stored(s, instr->operand[2]);
    struct address address =
       match_offset(s, instr->operand[0], instr->operand[1], log2, MAX_INDEX_SHIFT);
    struct agxc_ref srcs[3] = {data, address.base, address.index};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_STORE, agxc_none(), 3, srcs);
    agxc_set_mod(row, AGX_ISA_STORE_SHIFT, address.shift);
-   agxc_set_mod(row, AGX_ISA_STORE_FORMAT, AGX_ISA_FORMAT_I32);
+   agxc_set_mod(row, AGX_ISA_STORE_FORMAT, format_of(bits));
    agxc_set_mod(row, AGX_ISA_STORE_MASK, mask_of(&data));
    agxc_set_mod(row, AGX_ISA_STORE_COHERENCY, coherency(agxc_imm_of(instr, 0)));
 }
@@ -141,47 +152,47 @@ static void select_atomic(struct agxc_selector *s, const struct agxc_instr *inst
 
 /* ---- threadgroup memory ----------------------------------------------- */
 
-/* Base and index of 4-byte elements, both 16 bits wide. */
-static void match_shared(struct agxc_selector *s, struct agxc_ref offset, struct agxc_ref *base,
-                         struct agxc_ref *index)
+/* Base and index of elements of 2^log2 bytes, both 16 bits wide. */
+static void match_shared(struct agxc_selector *s, struct agxc_ref offset, unsigned log2,
+                         struct agxc_ref *base, struct agxc_ref *index)
 {
    *base = agxc_none();
    *index = agxc_imm(0, 16);
    uint32_t added = 0;
    const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD);
-   if (sum && sum->operand[2].kind == AGXC_IMM && sum->operand[2].imm % 4 == 0 &&
+   if (sum && sum->operand[2].kind == AGXC_IMM && sum->operand[2].imm % (1 << log2) == 0 &&
        (uint64_t)sum->operand[2].imm < AGX_MAX_SHARED_BYTES) {
       added = (uint32_t)sum->operand[2].imm;
       offset = sum->operand[1];
    }
    const struct agxc_instr *shl = agxc_select_def_is(s, &offset, AGXC_OP_ISHL);
    if (offset.kind == AGXC_IMM) {
-      *index = agxc_imm((uint32_t)(offset.imm + added) / 4, 16);
-   } else if (!added && shl && shl->operand[2].kind == AGXC_IMM && shl->operand[2].imm == 2) {
+      *index = agxc_imm((uint32_t)(offset.imm + added) >> log2, 16);
+   } else if (!added && shl && shl->operand[2].kind == AGXC_IMM && shl->operand[2].imm == log2) {
       *index = agxc_select_half(s, shl->operand[1]);
    } else {
       *base = agxc_select_half(s, offset);
-      *index = agxc_imm(added / 4, 16);
+      *index = agxc_imm(added >> log2, 16);
    }
 }
 
 static void select_load_shared(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref dest = agxc_use(instr->operand[0].value), srcs[2];
-   element_log2(s, &dest);
-   match_shared(s, instr->operand[1], &srcs[0], &srcs[1]);
+   unsigned bits = instr->operand[0].bits;
+   match_shared(s, instr->operand[1], element_log2(bits), &srcs[0], &srcs[1]);
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LLOAD, dest, 2, srcs);
-   agxc_set_mod(row, AGX_ISA_LLOAD_FORMAT, AGX_ISA_FORMAT_I32);
+   agxc_set_mod(row, AGX_ISA_LLOAD_FORMAT, format_of(bits));
    agxc_set_mod(row, AGX_ISA_LLOAD_MASK, mask_of(&dest));
 }
 
 static void select_store_shared(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref srcs[3] = {agxc_select_reg(s, instr->operand[1])};
-   element_log2(s, &srcs[0]);
-   match_shared(s, instr->operand[0], &srcs[1], &srcs[2]);
+   unsigned bits = instr->operand[1].bits;
+   struct agxc_ref srcs[3] = {stored(s, instr->operand[1])};
+   match_shared(s, instr->operand[0], element_log2(bits), &srcs[1], &srcs[2]);
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LSTORE, agxc_none(), 3, srcs);
-   agxc_set_mod(row, AGX_ISA_LSTORE_FORMAT, AGX_ISA_FORMAT_I32);
+   agxc_set_mod(row, AGX_ISA_LSTORE_FORMAT, format_of(bits));
    agxc_set_mod(row, AGX_ISA_LSTORE_MASK, mask_of(&srcs[0]));
 }
 
@@ -189,7 +200,7 @@ static void select_atomic_shared(struct agxc_selector *s, const struct agxc_inst
 {
    const struct agxc_ref *operands = agxc_srcs(instr);
    struct agxc_ref srcs[3] = {atomic_source(s, operands[1], operands[2])};
-   match_shared(s, operands[0], &srcs[1], &srcs[2]);
+   match_shared(s, operands[0], 2, &srcs[1], &srcs[2]);
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LATOMIC, used_dest(s, instr), 3, srcs);
    agxc_set_mod(row, AGX_ISA_LATOMIC_OP, agxc_imm_of(instr, 0));
 }
