@@ -236,7 +236,7 @@ static void write_uniform(const struct agx_program_uniform *slot, const struct r
       return;
    }
    case AGX_UNIFORM_BUFFER_ADDRESS:
-      value = ranges[slot->index].address;
+      value += ranges[slot->index].address;
       break;
    case AGX_UNIFORM_BUFFER_SIZE:
       value = AGX_MIN(ranges[slot->index].length_B, (uint64_t)UINT32_MAX);

@@ -42,7 +42,7 @@ struct agx_program_binding {
 
 /* What a run of uniform registers holds when the kernel starts. */
 enum agx_uniform_kind {
-   AGX_UNIFORM_BUFFER_ADDRESS = 0,  /* 4 halves: GPU address of bindings[index] */
+   AGX_UNIFORM_BUFFER_ADDRESS = 0,  /* 4 halves: GPU address of bindings[index], plus value */
    AGX_UNIFORM_BUFFER_SIZE = 1,     /* 2 halves: bytes of bindings[index], clamped to 2^32 - 1 */
    AGX_UNIFORM_PUSH = 2,            /* push-constant bytes from byte offset `index` */
    AGX_UNIFORM_WORKGROUP_COUNT = 3, /* 2 halves: grid size in workgroups, component `index` */

@@ -97,8 +97,11 @@ static uint64_t mix(uint64_t hash, uint64_t value)
    return hash ^ hash >> 29;
 }
 
-static uint64_t base_identity(const struct agxc_ref *base)
+static uint64_t base_identity(const struct agxc_place *place)
 {
+   const struct agxc_ref *base = &place->base;
+   if (place->is_binding)
+      return place->binding * 8ull + 7;
    uint64_t which = base->kind == AGXC_VALUE     ? base->value->id
                     : base->kind == AGXC_NONE    ? 0
                     : base->kind == AGXC_UNIFORM ? base->half
@@ -106,14 +109,29 @@ static uint64_t base_identity(const struct agxc_ref *base)
    return which * 8 + base->kind;
 }
 
-static bool is_binding(const struct agxc_shader *shader, const struct agxc_ref *base)
+/* The slot of a binding's address, or NULL. */
+static const struct agx_program_uniform *find_binding(const struct agxc_shader *shader,
+                                                      const struct agxc_ref *base)
 {
    if (base->kind != AGXC_UNIFORM)
-      return false;
+      return NULL;
    for (uint32_t i = 0; i < shader->uniform_count; i++)
       if (shader->uniforms[i].start == base->half)
-         return shader->uniforms[i].kind == AGX_UNIFORM_BUFFER_ADDRESS;
-   return false;
+         return shader->uniforms[i].kind == AGX_UNIFORM_BUFFER_ADDRESS ? &shader->uniforms[i]
+                                                                       : NULL;
+   return NULL;
+}
+
+/* The binding itself is the base, however far inside the uniform points. */
+static void take_binding(const struct agxc_shader *shader, struct agxc_place *place)
+{
+   const struct agx_program_uniform *slot = find_binding(shader, &place->base);
+   place->exact = place->term_count == 0 || slot;
+   if (!slot)
+      return;
+   place->is_binding = true;
+   place->binding = slot->index;
+   place->constant += (int64_t)slot->value;
 }
 
 /* Operand numbers: destinations, then sources. */
@@ -157,9 +175,9 @@ bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *in
    if (shapes[i].base != 255) {
       place.base_operand = shapes[i].base;
       place.base = instr->operand[place.base_operand];
-      place.exact = place.term_count == 0 || is_binding(shader, &place.base);
+      take_binding(shader, &place);
    }
-   place.key = mix(place.space, base_identity(&place.base));
+   place.key = mix(place.space, base_identity(&place));
    for (uint32_t t = 0; t < place.term_count; t++)
       place.key = mix(mix(place.key, place.terms[t].value), place.terms[t].factor);
    *out_place = place;
@@ -169,7 +187,7 @@ bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *in
 bool agxc_place_same_key(const struct agxc_place *a, const struct agxc_place *b)
 {
    if (a->key != b->key || a->space != b->space || a->term_count != b->term_count || !a->exact ||
-       !b->exact || base_identity(&a->base) != base_identity(&b->base))
+       !b->exact || base_identity(a) != base_identity(b))
       return false;
    for (uint32_t i = 0; i < a->term_count; i++)
       if (a->terms[i].value != b->terms[i].value || a->terms[i].factor != b->terms[i].factor)
@@ -180,7 +198,7 @@ bool agxc_place_same_key(const struct agxc_place *a, const struct agxc_place *b)
 
 static bool promises(const struct agxc_place *place)
 {
-   return place->access & AGXC_ACCESS_RESTRICT && place->base.kind == AGXC_UNIFORM;
+   return place->access & AGXC_ACCESS_RESTRICT && place->is_binding;
 }
 
 bool agxc_place_may_overlap(const struct agxc_place *a, const struct agxc_place *b)
@@ -191,5 +209,5 @@ bool agxc_place_may_overlap(const struct agxc_place *a, const struct agxc_place 
       return a->constant < b->constant + agxc_place_bytes(b) &&
              b->constant < a->constant + agxc_place_bytes(a);
    /* One binding is not another's memory when either promises so. */
-   return base_identity(&a->base) == base_identity(&b->base) || !(promises(a) || promises(b));
+   return base_identity(a) == base_identity(b) || !(promises(a) || promises(b));
 }

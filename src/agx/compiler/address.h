@@ -28,9 +28,11 @@ struct agxc_place {
    uint32_t access;                                     /* enum agxc_access */
    uint32_t base_operand, offset_operand, data_operand; /* where they stand; base: 0 if none */
    struct agxc_ref base;                                /* AGXC_NONE in shared memory */
-   struct agxc_term terms[AGXC_MAX_TERMS];              /* sorted by value */
+   bool is_binding; /* base is a uniform with the address of bindings[binding] */
+   uint32_t binding;
+   struct agxc_term terms[AGXC_MAX_TERMS]; /* sorted by value */
    uint32_t term_count;
-   int64_t constant; /* bytes, -2^31 .. 2^31 - 1 */
+   int64_t constant; /* bytes */
    uint64_t key;     /* hash of everything but constant and data */
    bool exact;       /* equal terms and near constants: addresses differ by just that */
 };

@@ -119,8 +119,10 @@ static bool reassociate(struct agxc_shader *shader, struct agxc_instr *instr)
       *a = sum->operand[1];
       return true;
    }
-   if (instr->op == AGXC_OP_ISHL && b->imm < 32 && sum_const) {
-      uint32_t added = (uint32_t)sum->operand[2].imm << b->imm;
+   /* Only where the shift can be undone: addresses count in elements. */
+   uint32_t added = sum_const && b->imm < 32 ? (uint32_t)sum->operand[2].imm << b->imm : 0;
+   if (instr->op == AGXC_OP_ISHL && b->imm < 32 && sum_const &&
+       (int32_t)added >> b->imm == (int32_t)sum->operand[2].imm) {
       struct agxc_builder before = agxc_before(shader, instr);
       struct agxc_ref shifted = agxc_build2(&before, AGXC_OP_ISHL, 32, sum->operand[1], *b);
       instr->op = AGXC_OP_IADD;

@@ -71,19 +71,22 @@ static bool is_before(const struct agxc_ref *ref, const struct agxc_instr *instr
           ref->value->def->index < instr->index;
 }
 
-/* The offset of the chunk's start, available before instr: a member's offset plus the way
- * from that member to the start. */
-static struct agxc_ref offset_before(struct agxc_builder *b, const struct chunk *chunk,
-                                     const struct agxc_instr *instr)
+/* A member whose offset is available before instr: the first one's is. */
+static const struct member *available_before(const struct chunk *chunk,
+                                             const struct agxc_instr *instr)
 {
-   const struct member *from = &chunk->members[0];
-   uint32_t operand = chunk->place->offset_operand;
-   for (uint32_t i = 0; i < chunk->count; i++)
-      if (is_before(&chunk->members[i].instr->operand[operand], instr)) {
-         from = &chunk->members[i];
-         break;
-      }
-   struct agxc_ref offset = from->instr->operand[operand];
+   uint32_t i = 0;
+   while (i + 1 < chunk->count &&
+          !is_before(&chunk->members[i].instr->operand[chunk->place->offset_operand], instr))
+      i++;
+   return &chunk->members[i];
+}
+
+/* The offset of the chunk's start: that of a member, and the way from there. */
+static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *chunk,
+                                    const struct member *from, const struct agxc_instr *instr)
+{
+   struct agxc_ref offset = from->instr->operand[chunk->place->offset_operand];
    uint32_t delta = (uint32_t)(chunk->start - from->start);
    if (offset.kind == AGXC_IMM)
       return agxc_imm((uint32_t)offset.imm + delta, 32);
@@ -114,9 +117,10 @@ static struct agxc_instr *new_access(struct agxc_builder *b, const struct chunk 
 {
    const struct agxc_place *place = chunk->place;
    struct agxc_instr *instr = agxc_instr_new(b->shader, like->op);
+   const struct member *from = available_before(chunk, like);
    if (place->base.kind != AGXC_NONE)
-      instr->operand[place->base_operand] = place->base;
-   instr->operand[place->offset_operand] = offset_before(b, chunk, like);
+      instr->operand[place->base_operand] = from->instr->operand[place->base_operand];
+   instr->operand[place->offset_operand] = start_offset(b, chunk, from, like);
    if (place->space == AGXC_SPACE_DEVICE)
       instr->operand[instr->operand_count - 1] = agxc_imm(access_of(chunk), 64);
    return instr;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bounds of values: what each operation says, and where nothing is known.
+ */
+#include "support.h"
+
+#include <string.h>
+
+#include "agx/compiler/range.h"
+
+static struct agxc_range last_value(const char *body, uint32_t size)
+{
+   struct agx_arena arena;
+   jmp_buf failed;
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   struct agxc_shader *shader = NULL;
+   agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
+   const char *text =
+      agx_arena_printf(&arena, "shader main local %ux2x1 shared 0 push 0\n%s", size, body);
+   assert_ok(agxc_parse(&arena, &options, text, &shader));
+   struct agxc_ranges *ranges = agxc_ranges_compute(shader);
+   assert_ok(agxc_validate(shader, AGXC_STAGE_GENERIC));
+   struct agxc_ref ref = agxc_none();
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         if (instr->op == AGXC_OP_STORE_SHARED)
+            ref = instr->operand[0];
+   struct agxc_range range = agxc_range_of(ranges, &ref);
+   agx_arena_fini(&arena);
+   return range;
+}
+
+#define STORE(value) "store_shared " value ", #0:32\n"
+#define ALL          0xffffffffull
+
+static void operations(void **state)
+{
+   static const struct {
+      const char *body;
+      uint64_t min, max;
+   } cases[] = {
+      {"%0:32 = sysval #3:64\n" STORE("%0:32"), 0, 15},
+      {"%0:32 = sysval #4:64\n" STORE("%0:32"), 0, 1},
+      {"%0:32 = sysval #12:64\n" STORE("%0:32"), 0, 31},
+      {"%0:32 = sysval #6:64\n" STORE("%0:32"), 0, ALL},
+      {"%0:32 = sysval #3:64\n%1:32 = ishl %0:32, #4:32\n%2:32 = iadd %1:32, #7:32\n" STORE(
+          "%2:32"),
+       7, 247},
+      {"%0:32 = sysval #6:64\n%1:32 = iand %0:32, #255:32\n%2:32 = imul %1:32, #3:32\n" STORE(
+          "%2:32"),
+       0, 765},
+      {"%0:32 = sysval #6:64\n%1:32 = ushr %0:32, #30:32\n" STORE("%1:32"), 0, 3},
+      {"%0:32 = sysval #6:64\n%1:32 = umin %0:32, #9:32\n%2:32 = ixor %1:32, #16:32\n" STORE(
+          "%2:32"),
+       0, 31},
+      {"%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n" STORE("%1:32"), 0, ALL},
+      {"%0:32 = sysval #3:64\n%1:32 = isub %0:32, #1:32\n" STORE("%1:32"), 0, ALL},
+      {"%0:32 = sysval #3:64\n%1:32 = isub #20:32, %0:32\n" STORE("%1:32"), 5, 20},
+      {"%0:32 = sysval #3:64\n%1:32 = ishl %0:32, #28:32\n" STORE("%1:32"), 0, 15ull << 28},
+      {"%0:32 = sysval #3:64\n%1:32 = ishl %0:32, #29:32\n" STORE("%1:32"), 0, ALL},
+      {"%0:32 = sysval #6:64\n%1:32 = umod %0:32, #10:32\n" STORE("%1:32"), 0, 9},
+      {"%0:8 = load_shared #0:32\n%1:32 = zext %0:8\n" STORE("%1:32"), 0, 255},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct agxc_range range = last_value(cases[i].body, 16);
+      if (range.min != cases[i].min || range.max != cases[i].max)
+         fail_msg("%sis %llu..%llu", cases[i].body, (unsigned long long)range.min,
+                  (unsigned long long)range.max);
+   }
+}
+
+#define LOOP(start, compare, step, arms)                                                           \
+   "loop\n   %0:32 = phi " start ", %3:32\n   %1:1 = " compare "\n   branch %1:1\n   if\n" arms    \
+   "   end\n   " STORE("%0:32") "   %3:32 = " step "\ncontinuing\nend\n"
+#define STAYS  "   else\n      break\n"
+#define LEAVES "      break\n   else\n"
+
+static void counting_loops(void **state)
+{
+   static const struct {
+      const char *body;
+      uint64_t max;
+   } cases[] = {
+      {LOOP("#0:32", "ult %0:32, #16:32", "iadd %0:32, #1:32", STAYS), 16},
+      {LOOP("#0:32", "ult %0:32, #16:32", "iadd %0:32, #3:32", STAYS), 18},
+      {LOOP("#0:32", "sge %0:32, #16:32", "iadd %0:32, #1:32", LEAVES), 16},
+      {LOOP("#128:32", "ieq %0:32, #0:32", "ushr %0:32, #1:32", LEAVES), 128},
+      /* Not these: the wrong way round, no bound, a step down, a start below zero. */
+      {LOOP("#0:32", "ult %0:32, #16:32", "iadd %0:32, #1:32", LEAVES), ALL},
+      {LOOP("#0:32", "ine %0:32, #16:32", "iadd %0:32, #1:32", STAYS), ALL},
+      {LOOP("#8:32", "ult %0:32, #16:32", "iadd %0:32, #0xffffffff:32", STAYS), ALL},
+      {LOOP("#0xffffffff:32", "slt %0:32, #16:32", "iadd %0:32, #1:32", STAYS), ALL},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct agxc_range range = last_value(cases[i].body, 16);
+      if (range.max != cases[i].max)
+         fail_msg("%sis at most %llu", cases[i].body, (unsigned long long)range.max);
+   }
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(operations),
+      cmocka_unit_test(counting_loops),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
