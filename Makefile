@@ -91,7 +91,7 @@ fuzz: deps
 # Random requests to the virtual device's node; `make test` sends four million of them.
 SOAK_IOCTLS ?= 10000000
 SOAK_SEED   ?= 1
-# 1: with children that die in the middle (docs/virtual.md tells of a defect)
+# 1: with children that die in the middle
 SOAK_CHILDREN ?= 0
 soak: deps
 	@[ -f build-asan/build.ninja ] || meson setup build-asan $(SETUP) -Doptimization=1 \

@@ -142,9 +142,8 @@ static void add_up(const struct soak_world *world)
    faulted += atomic_load(&world->faulted);
 }
 
-/* AGX_SOAK_CHILDREN=1, as `make soak SOAK_CHILDREN=1` sets it. A process that dies inside a change
- * can leave its traces (docs/virtual.md), so a run with children may fail where nothing else is
- * wrong. */
+/* AGX_SOAK_CHILDREN=1, as `make soak SOAK_CHILDREN=1` sets it. A death in just the wrong
+ * nanoseconds can leak a buffer, so `make test` goes without. */
 static bool has_children;
 
 /* Rounds by turns: two alone, one together, one with a child. */

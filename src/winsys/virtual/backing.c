@@ -140,23 +140,35 @@ int agxv_backing_make(struct agx_virtual_node *node, uint32_t gem)
    return error;
 }
 
-void agxv_backing_drop(struct agx_virtual_node *node, uint32_t ref)
+static void unlist(struct agx_virtual_node *node, uint32_t ref)
 {
-   if (!ref)
-      return;
    uint32_t *link = &node->shared->backings;
    while (*link && *link != ref)
       link = &get(node, *link)->next;
-   struct agxv_backing *backing = get(node, ref);
    if (*link)
-      *link = backing->next;
+      *link = get(node, ref)->next;
+}
+
+void agxv_backing_drop(struct agx_virtual_node *node, uint32_t *holder)
+{
+   uint32_t ref = *holder;
+   if (!ref)
+      return;
+   struct agxv_backing *backing = get(node, ref);
    struct agxv_overlay *overlay = find_overlay(node, backing->serial);
    if (overlay)
       remove_overlay(node, overlay);
-   for (unsigned i = 0; i < AGX_COUNT(backing->fences); i++)
-      agxv_fence_put(node, backing->fences[i]);
-   agxv_free(node, ref, sizeof(*backing));
+   unlist(node, ref);
    count_change(node);
+   for (unsigned i = 0; i < AGX_COUNT(backing->fences); i++) {
+      uint32_t fence = backing->fences[i];
+      backing->fences[i] = 0;
+      AGXV_STEP();
+      agxv_fence_put(node, fence);
+   }
+   *holder = 0;
+   AGXV_STEP();
+   agxv_free(node, ref, sizeof(*backing));
 }
 
 uint32_t agxv_backing_find(struct agx_virtual_node *node, uint64_t device, uint64_t inode)

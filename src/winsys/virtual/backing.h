@@ -33,8 +33,9 @@ int agxv_backing_make(struct agx_virtual_node *node, uint32_t gem);
 int agxv_backing_adopt(struct agx_virtual_node *node, uint32_t gem, int fd);
 /* A file of this process got a handle for the buffer through fd, the buffer's file. */
 void agxv_backing_hold(struct agx_virtual_node *node, uint32_t backing, int fd);
-/* The range's memory is the segment's own again. */
-void agxv_backing_drop(struct agx_virtual_node *node, uint32_t backing);
+/* The range's memory is the segment's own again, and *backing 0. Who dies in the middle leaves
+ * what another can do again. */
+void agxv_backing_drop(struct agx_virtual_node *node, uint32_t *backing);
 /* The buffer that has this file for memory, or 0. */
 uint32_t agxv_backing_find(struct agx_virtual_node *node, uint64_t device, uint64_t inode);
 /* This process's descriptor of the file, mapped over GPU memory; -1 when it can't be had. */

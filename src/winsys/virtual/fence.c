@@ -80,9 +80,10 @@ bool agxv_fence_depend(struct agx_virtual_node *node, uint32_t fence, uint32_t d
    struct dependent *link = AGXV_AT(node, dependent, ref);
    link->next = get(node, dependency)->dependents;
    link->fence = fence;
-   get(node, dependency)->dependents = ref;
    agxv_fence_get(node, fence);
    get(node, fence)->open++;
+   AGXV_STEP();
+   get(node, dependency)->dependents = ref;
    return true;
 }
 
@@ -124,7 +125,7 @@ void agxv_fence_signal(struct agx_virtual_node *node, uint32_t fence, int32_t er
       return;
    if (error)
       get(node, fence)->error = error;
-   if (--get(node, fence)->open)
+   if (get(node, fence)->open && --get(node, fence)->open) /* 0: who counted it down died */
       return;
    bool wakes_worker = false;
    uint64_t now_ns = (uint64_t)agxv_now_ns();

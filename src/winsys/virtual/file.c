@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "winsys/virtual/file.h"
 #include "winsys/virtual/job.h"
+#include "winsys/virtual/memory.h"
 #include "winsys/virtual/object.h"
 #include "winsys/virtual/vm.h"
 
@@ -113,10 +114,14 @@ static void close_all(struct agx_virtual_file *file)
    agxv_file_cancel(node, file->ref);
    for (unsigned i = 0; i < AGX_COUNT(order); i++) {
       struct agxv_table *table = agxv_table_of(file, order[i]);
-      const uint32_t *slots = agxv_at(node, table->slots);
-      for (uint32_t slot = 0; slot < table->capacity; slot++)
-         if (slots[slot])
-            close_one(file, order[i], slots[slot]);
+      uint32_t *slots = agxv_at(node, table->slots);
+      for (uint32_t slot = 0; slot < table->capacity; slot++) {
+         uint32_t ref = slots[slot];
+         slots[slot] = 0; /* first: who goes on where this process died must not put it again */
+         AGXV_STEP();
+         if (ref)
+            close_one(file, order[i], ref);
+      }
       agxv_table_fini(node, table);
    }
    uint32_t *link = &node->shared->files;
@@ -153,6 +158,7 @@ void agxv_reap(struct agx_virtual_node *node)
 {
    agxv_drop_orphans(node);
    agxv_hold_reap(node, 0);
+   agxv_memory_bury(node); /* nobody's command ends where all who executed died */
    for (uint32_t ref = node->shared->files; ref;) {
       const struct agxv_file *it = AGXV_AT(node, agxv_file, ref);
       struct agx_virtual_file ghost = {.node = node, .ref = ref};

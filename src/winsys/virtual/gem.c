@@ -209,10 +209,12 @@ uint32_t agxv_hold_gem(struct agx_virtual_node *node, uint32_t gem)
       return 0;
    uint32_t next = node->shared->holds;
    *AGXV_AT(node, agxv_hold, ref) = (struct agxv_hold){next, 0, gem, node->pid};
+   AGXV_AT(node, agxv_gem, gem)->refs++;
+   AGXV_STEP();
+   node->shared->holds = ref;
+   AGXV_STEP();
    if (next)
       AGXV_AT(node, agxv_hold, next)->before = ref;
-   node->shared->holds = ref;
-   AGXV_AT(node, agxv_gem, gem)->refs++;
    return ref;
 }
 

@@ -52,32 +52,51 @@ void agxv_job_free(struct agx_virtual_node *node, uint32_t ref)
    agxv_free(node, ref, job_bytes(job->command_count));
 }
 
-void agxv_job_finish(struct agx_virtual_node *node, uint32_t ref, int32_t error)
+void agxv_job_tell(struct agx_virtual_node *node, uint32_t ref, int32_t error)
 {
    struct agxv_shared *shared = node->shared;
+   const struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
+   if (agxv_fence_done(node, job->fence)) /* somebody told it, and died then */
+      return;
    shared->failures += error != 0;
    shared->timeouts += error == -ETIMEDOUT;
    shared->cancelled += error == -ECANCELED;
-   const struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
    node->is_mute = agxv_inject_unwoken(node, job->number);
    agxv_fence_signal(node, job->fence, error);
    node->is_mute = false;
+}
+
+void agxv_queue_remove(struct agx_virtual_node *node, struct agxv_queue *queue, uint32_t ref)
+{
+   uint32_t *link = &queue->first_job, before = 0;
+   while (*link && *link != ref) {
+      before = *link;
+      link = &AGXV_AT(node, agxv_job, *link)->next;
+   }
+   if (!*link)
+      return;
+   if (queue->last_job == ref)
+      queue->last_job = before;
+   AGXV_STEP();
+   *link = AGXV_AT(node, agxv_job, ref)->next;
+   AGXV_STEP();
    agxv_job_free(node, ref);
 }
 
-/* Queues with jobs stand in a list; those that had a turn go to its end. */
+/* Queues with jobs stand in a list. */
 static void activate(struct agx_virtual_node *node, uint32_t ref)
 {
    struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
-   if (queue->active)
-      return;
    uint32_t *link = &node->shared->active_queues;
-   while (*link)
+   while (*link && *link != ref)
       link = &AGXV_AT(node, agxv_queue, *link)->next_active;
-   *link = ref;
+   if (*link)
+      return;
    queue->next_active = 0;
-   queue->active = true;
+   queue->turn = ++node->shared->turns;
    queue->refs++;
+   AGXV_STEP();
+   *link = ref;
 }
 
 void agxv_job_push(struct agx_virtual_node *node, uint32_t ref)
@@ -97,17 +116,16 @@ void agxv_job_push(struct agx_virtual_node *node, uint32_t ref)
 void agxv_queue_cancel(struct agx_virtual_node *node, uint32_t ref, int32_t error)
 {
    struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
-   uint32_t doomed = queue->first_job, running = queue->running;
-   queue->first_job = queue->last_job = running;
-   while (doomed) {
-      struct agxv_job *job = AGXV_AT(node, agxv_job, doomed);
-      uint32_t next = job->next;
-      job->next = 0;
-      if (doomed == running)
+   for (uint32_t next = queue->first_job; next;) {
+      struct agxv_job *job = AGXV_AT(node, agxv_job, next);
+      uint32_t doomed = next;
+      next = job->next;
+      if (doomed == queue->running) {
          atomic_store(&job->cancel, true);
-      else
-         agxv_job_finish(node, doomed, error);
-      doomed = next;
+         continue;
+      }
+      agxv_job_tell(node, doomed, error);
+      agxv_queue_remove(node, queue, doomed);
    }
 }
 

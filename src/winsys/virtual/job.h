@@ -49,8 +49,11 @@ struct agxv_job {
 uint32_t agxv_job_create(struct agx_virtual_node *node, const struct agxv_command *commands,
                          uint32_t count);
 void agxv_job_free(struct agx_virtual_node *node, uint32_t job);
-/* Completes the job's fence with 0 or a negative errno, and frees it. */
-void agxv_job_finish(struct agx_virtual_node *node, uint32_t job, int32_t error);
+/* Completes the job's fence with 0 or a negative errno, where it isn't complete. The job is removed
+ * from its queue then, not before: should this process die here, another one cancels it. */
+void agxv_job_tell(struct agx_virtual_node *node, uint32_t job, int32_t error);
+/* Takes the job out of its queue and frees it. */
+void agxv_queue_remove(struct agx_virtual_node *node, struct agxv_queue *queue, uint32_t job);
 /* Appends the job (taken over) to its queue. */
 void agxv_job_push(struct agx_virtual_node *node, uint32_t job);
 /* Drops the queue's jobs that don't execute yet; their fences fail with error. The one that

@@ -84,13 +84,18 @@ uint32_t agxv_memory_owner(struct agx_virtual_node *node, uint64_t page)
    return page < page_count(node) ? owners[page] : 0;
 }
 
-static void reuse(struct agx_virtual_node *node, uint64_t first, uint64_t pages, uint32_t backing)
+/* The slow part: who dies here leaves it to be done again. */
+static void clean(struct agx_virtual_node *node, struct zombie *zombie)
 {
-   agxv_backing_drop(node, backing);
-   uint64_t offset = AGXV_MEMORY_OFFSET + (first << AGXV_PAGE_LOG2);
-   uint64_t bytes = pages << AGXV_PAGE_LOG2;
+   agxv_backing_drop(node, &zombie->backing);
+   uint64_t offset = AGXV_MEMORY_OFFSET + (zombie->first << AGXV_PAGE_LOG2);
+   uint64_t bytes = zombie->pages << AGXV_PAGE_LOG2;
    if (fallocate(node->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes))
-      memset(agxv_memory_at(node, first), 0, bytes);
+      memset(agxv_memory_at(node, zombie->first), 0, bytes);
+}
+
+static void give_back(struct agx_virtual_node *node, uint64_t first, uint64_t pages)
+{
    mark(page_bits(node), first, pages, false);
    node->shared->pages_used -= pages;
    if (first < node->shared->page_hint)
@@ -112,8 +117,10 @@ static uint64_t oldest_run(struct agx_virtual_node *node)
    return oldest;
 }
 
-static void bury(struct agx_virtual_node *node)
+void agxv_memory_bury(struct agx_virtual_node *node)
 {
+   if (!node->shared->zombies)
+      return;
    uint64_t oldest = oldest_run(node);
    uint32_t *link = &node->shared->zombies;
    while (*link) {
@@ -123,8 +130,10 @@ static void bury(struct agx_virtual_node *node)
          link = &zombie->next;
          continue;
       }
+      clean(node, zombie);
       *link = zombie->next;
-      reuse(node, zombie->first, zombie->pages, zombie->backing);
+      AGXV_STEP();
+      give_back(node, zombie->first, zombie->pages);
       agxv_free(node, ref, sizeof(*zombie));
    }
 }
@@ -134,18 +143,23 @@ void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t
 {
    uint32_t *owners = agxv_at(node, node->shared->page_owners);
    owners[first] = 0;
-   if (oldest_run(node) == UINT64_MAX) {
-      reuse(node, first, pages, backing);
-      return;
-   }
-   if (node->options.chaos_seed) /* whoever still reads it is to be found out */
+   AGXV_STEP();
+   bool is_seen = oldest_run(node) != UINT64_MAX;
+   if (is_seen && node->options.chaos_seed) /* whoever still reads it is to be found out */
       memset(agxv_memory_at(node, first), POISON_BYTE, pages << AGXV_PAGE_LOG2);
    uint32_t ref = agxv_alloc(node, sizeof(struct zombie));
-   if (!ref) /* lost until the node goes, which beats handing it out while it is written */
-      return;
-   struct zombie *zombie = AGXV_AT(node, zombie, ref);
-   *zombie = (struct zombie){node->shared->zombies, first, pages, node->shared->run_count, backing};
-   node->shared->zombies = ref;
+   if (ref) {
+      *AGXV_AT(node, zombie, ref) =
+         (struct zombie){node->shared->zombies, first, pages, node->shared->run_count, backing};
+      AGXV_STEP();
+      node->shared->zombies = ref;
+   } else if (!is_seen) {
+      struct zombie zombie = {.first = first, .pages = pages, .backing = backing};
+      clean(node, &zombie);
+      give_back(node, first, pages);
+   } /* else lost until the node goes, which beats handing it out while it is written */
+   if (!is_seen)
+      agxv_memory_bury(node);
 }
 
 int agxv_memory_run_begin(struct agx_virtual_node *node)
@@ -164,5 +178,5 @@ int agxv_memory_run_begin(struct agx_virtual_node *node)
 void agxv_memory_run_end(struct agx_virtual_node *node, int slot)
 {
    node->shared->running[slot].since = 0;
-   bury(node);
+   agxv_memory_bury(node);
 }

@@ -15,6 +15,8 @@ uint64_t agxv_memory_take(struct agx_virtual_node *node, uint64_t pages, uint32_
 /* backing: what was mapped over the run, dropped when it is reused; or 0. */
 void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t pages,
                          uint32_t backing);
+/* Takes back the released runs that no command sees any more. */
+void agxv_memory_bury(struct agx_virtual_node *node);
 /* The object whose run starts at page, or 0. */
 uint32_t agxv_memory_owner(struct agx_virtual_node *node, uint64_t page);
 

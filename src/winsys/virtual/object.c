@@ -26,9 +26,11 @@ static bool grow(struct agx_virtual_node *node, struct agxv_table *table)
       return false;
    if (table->capacity)
       memcpy(agxv_at(node, slots), agxv_at(node, table->slots), table->capacity * sizeof(uint32_t));
-   agxv_free(node, table->slots, table->capacity * sizeof(uint32_t));
+   const struct agxv_table old = *table;
    table->slots = slots;
    table->capacity = capacity;
+   AGXV_STEP();
+   agxv_free(node, old.slots, old.capacity * sizeof(uint32_t));
    return true;
 }
 
@@ -69,6 +71,8 @@ bool agxv_table_has(struct agx_virtual_node *node, const struct agxv_table *tabl
 
 void agxv_table_fini(struct agx_virtual_node *node, struct agxv_table *table)
 {
-   agxv_free(node, table->slots, table->capacity * sizeof(uint32_t));
+   const struct agxv_table old = *table;
    *table = (struct agxv_table){0};
+   AGXV_STEP();
+   agxv_free(node, old.slots, old.capacity * sizeof(uint32_t));
 }

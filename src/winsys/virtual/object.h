@@ -74,7 +74,7 @@ struct agxv_queue {
    uint32_t first_job, last_job;
    uint32_t next_active;
    uint32_t running; /* the job that executes, or 0 */
-   bool active;
+   uint64_t turn;    /* when it was last chosen, or became active */
 };
 
 struct agxv_syncobj {

@@ -23,7 +23,7 @@
 #include "winsys/virtual/node.h"
 #include "winsys/virtual/watch.h"
 
-#define SEGMENT_VERSION 2
+#define SEGMENT_VERSION 3
 #define HIGH_FD         600
 #define LOST_WAKE_NS    1000000000ll
 #define PEER_CHECK_NS   200000000ll /* between looks whether other processes still live */
@@ -64,6 +64,7 @@ uint32_t agxv_alloc(struct agx_virtual_node *node, uint64_t size)
    if (ref) {
       shared->blocks_used++;
       memcpy(&shared->free_blocks[class], agxv_at(node, ref), sizeof(uint32_t));
+      AGXV_STEP();
       memset(agxv_at(node, ref), 0, size);
       return ref;
    }
@@ -83,6 +84,7 @@ void agxv_free(struct agx_virtual_node *node, uint32_t ref, uint64_t size)
    unsigned class = size_class(size);
    node->shared->blocks_used--;
    memcpy(agxv_at(node, ref), &node->shared->free_blocks[class], sizeof(uint32_t));
+   AGXV_STEP();
    node->shared->free_blocks[class] = ref;
 }
 

@@ -90,7 +90,8 @@ struct agxv_shared {
    uint64_t fence_contexts;
    uint32_t queues_made;
    bool is_lost;           /* the device: see inject.h */
-   uint32_t active_queues; /* those with jobs, oldest turn first */
+   uint32_t active_queues; /* those with jobs */
+   uint64_t turns;         /* that queues had */
    uint32_t files;         /* struct agxv_file */
    uint64_t file_serial;
    uint32_t peers;      /* nodes attached, of this and other processes */
@@ -108,6 +109,10 @@ void *agxv_at(const struct agx_virtual_node *node, uint32_t ref);
 /* And back. */
 uint32_t agxv_ref(const struct agx_virtual_node *node, const void *address);
 #define AGXV_AT(node, type, ref) ((struct type *)agxv_at((node), (ref)))
+
+/* A process may die anywhere, with its other threads in the middle of a change. What stands
+ * before a step is in the segment before what stands behind it. */
+#define AGXV_STEP() atomic_signal_fence(memory_order_seq_cst)
 
 /* Zeroed memory, or 0 when the segment is full. The lock is held. */
 uint32_t agxv_alloc(struct agx_virtual_node *node, uint64_t size);

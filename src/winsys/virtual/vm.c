@@ -73,9 +73,10 @@ static bool remember(struct agx_virtual_node *node, struct agxv_gem *gem, uint32
    if (!ref)
       return false;
    *AGXV_AT(node, agxv_bind_record, ref) = (struct agxv_bind_record){gem->binds, vm, va, range};
+   agxv_vm_get(node, vm);
+   AGXV_STEP();
    gem->binds = ref;
    gem->bind_count++;
-   agxv_vm_get(node, vm);
    return true;
 }
 

@@ -122,9 +122,8 @@ static int32_t execute(struct agxv_execution *execution, const struct agxv_job *
 static void deactivate(struct agx_virtual_node *node, uint32_t *link)
 {
    uint32_t ref = *link;
-   struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
-   *link = queue->next_active;
-   queue->active = false;
+   *link = AGXV_AT(node, agxv_queue, ref)->next_active;
+   AGXV_STEP();
    agxv_queue_put(node, ref);
 }
 
@@ -142,23 +141,13 @@ void agxv_drop_orphans(struct agx_virtual_node *node)
    }
 }
 
-/* Puts a queue at the end of the list: it had its turn. */
-static void put_last(struct agx_virtual_node *node, uint32_t *link)
-{
-   uint32_t ref = *link;
-   *link = AGXV_AT(node, agxv_queue, ref)->next_active;
-   uint32_t *end = &node->shared->active_queues;
-   while (*end)
-      end = &AGXV_AT(node, agxv_queue, *end)->next_active;
-   *end = ref;
-   AGXV_AT(node, agxv_queue, ref)->next_active = 0;
-}
-
-/* The job that goes next; 0 when none can before *out_until_ns. */
+/* The job that goes next, of equal ones that of the queue whose turn is longest ago; 0 when none
+ * can before *out_until_ns. */
 static uint32_t pick(struct agx_virtual_node *node, int64_t *out_until_ns)
 {
    *out_until_ns = INT64_MAX;
-   uint32_t *best = NULL, best_job = 0;
+   struct agxv_queue *best = NULL;
+   uint32_t best_job = 0;
    uint64_t best_rank = 0;
    if (node->shared->peers > 1)
       agxv_drop_orphans(node);
@@ -170,15 +159,16 @@ static uint32_t pick(struct agx_virtual_node *node, int64_t *out_until_ns)
       }
       uint64_t rank = 0;
       uint32_t job = queue->running ? 0 : agxv_queue_next(node, queue, &rank, out_until_ns);
-      if (job && (!best || rank > best_rank)) {
-         best = link;
+      bool is_later = best && (rank < best_rank || (rank == best_rank && queue->turn > best->turn));
+      if (job && !is_later) {
+         best = queue;
          best_job = job;
          best_rank = rank;
       }
       link = &queue->next_active;
    }
    if (best)
-      put_last(node, best);
+      best->turn = ++node->shared->turns;
    return best_job;
 }
 
@@ -231,10 +221,8 @@ static void run(struct agx_virtual_node *node, uint32_t ref)
    }
    if (job->due_ns || queue->first_job != ref)
       return;
-   queue->first_job = job->next;
-   if (!queue->first_job)
-      queue->last_job = 0;
-   agxv_job_finish(node, ref, job->error);
+   agxv_job_tell(node, ref, job->error);
+   agxv_queue_remove(node, queue, ref);
 }
 
 static void (*thread_start)(void);
