@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Makes the .spv files of this folder anew. Needs glslang 13 or newer (GL_KHR_cooperative_matrix)
+# and spirv-tools; what it makes is committed.
+set -e
+cd "$(dirname "$0")"
+glsl="${GLSLANG:-glslang} -V --target-env vulkan1.3 --quiet"
+for t in bool uint int float float16_t uint64_t int64_t; do
+   $glsl -DT_$t subgroup.comp -o subgroup_$t.spv
+done
+for t in uint8_t int8_t uint16_t int16_t; do
+   $glsl -DTYPE=$t subgroup.comp -o subgroup_$t.spv
+done
+# Rotations, which this glslang does not know: shuffles become those over 32 lanes, xor
+# shuffles those in clusters of 8.
+disassemble="${SPIRV_DIS:-spirv-dis} --raw-id" assemble="${SPIRV_AS:-spirv-as} --target-env spv1.6"
+eight=$($disassemble subgroup_uint.spv | sed -n 's/^ *\(%[0-9]*\) = OpConstant %[0-9]* 8$/\1/p' | head -n 1)
+$disassemble subgroup_uint.spv | sed -e "s/OpCapability GroupNonUniformQuad/&\n&/" \
+   -e "s/OpGroupNonUniformShuffle /OpGroupNonUniformRotateKHR /" \
+   -e "s/OpGroupNonUniformShuffleXor \(.*\)/OpGroupNonUniformRotateKHR \1 $eight/" \
+   -e "0,/OpCapability GroupNonUniformQuad/s//OpCapability GroupNonUniformRotateKHR/" |
+   $assemble - -o rotate_uint.spv
