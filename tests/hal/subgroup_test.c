@@ -377,7 +377,7 @@ static void choose(struct run *run, struct agx_test_rng *rng)
    run->lane[(run->n + LANES - 1) / LANES * LANES] = run->votes;
 }
 
-static void compile(struct fixture *f, const struct run *run, const void *spirv, size_t size,
+static bool compile(struct fixture *f, const struct run *run, const void *spirv, size_t size,
                     struct agx_executable **out)
 {
    struct agx_specialization specializations[] = {
@@ -392,9 +392,13 @@ static void compile(struct fixture *f, const struct run *run, const void *spirv,
                                       .specializations = specializations,
                                       .specialization_count = AGX_COUNT(specializations)};
    agx_status status = agx_executable_create(f->device, &desc, out);
+   /* Arithmetic on 8 and 64 bits is still on its way. */
+   if (status == AGX_UNIMPLEMENTED && (run->type->bits == 64 || run->type->bits == 8))
+      return false;
    if (status != AGX_OK)
       fail_msg("%s, operation %u, mode %u: %s", run->type->name, run->op, run->mode,
                agx_error_peek());
+   return true;
 }
 
 /* Which lanes run in pass `pass` of the kernel's loop (0 where there is none). */
@@ -457,7 +461,8 @@ static void run_one(struct fixture *f, const struct run *run, const void *spirv,
    struct agx_buffer *buffers[4];
    uint32_t *memory[4];
    uint64_t y[3 * MAX_N];
-   compile(f, run, spirv, size, &executable);
+   if (!compile(f, run, spirv, size, &executable))
+      return;
    uint64_t sizes[4] = {8 * MAX_N, sizeof(run->lane), sizeof(run->mask), sizeof(y)};
    for (unsigned i = 0; i < 4; i++)
       buffers[i] = fixture_buffer(f, sizes[i], &memory[i]);
@@ -526,8 +531,7 @@ static void every_operation_on_every_type(void **state)
    setenv("AGX_DEBUG", "validate", 1);
    struct fixture f;
    fixture_open(&f, "virtual");
-   const char *wide = getenv("SG_ALL"); size_t tn = wide ? AGX_COUNT(types) : 4;
-   for (size_t i = 0; i < tn; i++)
+   for (size_t i = 0; i < AGX_COUNT(types); i++)
       run_type(&f, &types[i], false, &rng);
    run_type(&f, &types[1], true, &rng);
    fixture_close(&f);

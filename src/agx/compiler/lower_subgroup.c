@@ -186,17 +186,28 @@ static struct agxc_ref shuffle_wider(struct agxc_subgroup *l, struct agxc_ref va
    return agxc_build1(&l->b, AGXC_OP_TRUNC, value.bits, wide);
 }
 
+/* In lanes that are away too. */
 static bool is_same_everywhere(const struct agxc_ref *operand)
 {
    return operand->kind == AGXC_IMM || operand->kind == AGXC_UNIFORM;
+}
+
+/* In all lanes that run. */
+static bool is_same_in_lanes(const struct agxc_subgroup *l, const struct agxc_ref *ref)
+{
+   if (is_same_everywhere(ref))
+      return true;
+   return ref->kind == AGXC_VALUE && ref->value->id < l->value_count &&
+          agxc_scope_of(l->divergence, ref, l->block) <= AGXC_SCOPE_SUBGROUP;
 }
 
 struct agxc_ref agxc_sg_shuffle(struct agxc_subgroup *l, struct agxc_ref value,
                                 struct agxc_ref operand, enum agxc_shuffle mode)
 {
    /* The amount of a rotation is the same in all lanes by SPIR-V's rules. */
-   bool direct = is_same_everywhere(&operand) || (mode == AGXC_SHUFFLE_ROTATE && l->whole);
-   if (value.kind == AGXC_IMM)
+   bool direct = is_same_everywhere(&operand) ||
+                 (l->whole && (mode == AGXC_SHUFFLE_ROTATE || is_same_in_lanes(l, &operand)));
+   if (is_same_in_lanes(l, &value))
       return value;
    if (value.bits == 64) {
       struct agxc_ref half[2];
@@ -241,7 +252,9 @@ static struct agxc_ref value_where(struct agxc_subgroup *l, struct agxc_ref valu
 static struct agxc_ref broadcast(struct agxc_subgroup *l, struct agxc_ref value,
                                  struct agxc_ref lane)
 {
-   if (is_same_everywhere(&lane) || value.kind == AGXC_IMM)
+   if (is_same_in_lanes(l, &value))
+      return value;
+   if (is_same_everywhere(&lane))
       return agxc_sg_shuffle(l, value, lane, AGXC_SHUFFLE_INDEX);
    if (!l->whole || value.bits < 16) {
       struct agxc_ref own = agxc_sg_sysval(l, AGXC_SYSVAL_SUBGROUP_LANE);
@@ -258,8 +271,10 @@ static struct agxc_ref broadcast(struct agxc_subgroup *l, struct agxc_ref value,
 
 static struct agxc_ref broadcast_first(struct agxc_subgroup *l, struct agxc_ref value)
 {
+   if (is_same_in_lanes(l, &value))
+      return value;
    /* Where no lane is away, lane 0 runs. */
-   if (l->undivided || value.kind == AGXC_IMM)
+   if (l->undivided)
       return agxc_sg_shuffle(l, value, agxc_sg_u32(0), AGXC_SHUFFLE_INDEX);
    return value_where(l, value, agxc_sg_compare(l, AGXC_OP_IEQ, active_rank(l), agxc_sg_u32(0)));
 }
@@ -296,20 +311,32 @@ static bool lower(struct agxc_subgroup *l, struct agxc_instr *instr)
    return true;
 }
 
+static bool has_work(const struct agxc_shader *shader)
+{
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         if (agxc_flags(instr) & AGXC_CROSS_LANE)
+            return true;
+   return false;
+}
+
 bool agxc_lower_subgroup(struct agxc_shader *shader)
 {
    struct agxc_subgroup l = {.shader = shader, .slot_B = AGXC_NO_SLOT};
    uint32_t threads = shader->local_size[0] * shader->local_size[1] * shader->local_size[2];
-   bool progress = false, returned = false;
+   bool progress = false;
    agxc_index(shader);
+   if (!has_work(shader))
+      return false;
+   l.divergence = agxc_divergence(shader);
+   l.value_count = shader->value_count;
    agxc_foreach_block (block, shader) {
-      const struct agxc_instr *last = agxc_terminator(block);
-      l.undivided = !block->node.parent && !returned;
+      l.block = block;
+      l.undivided = l.divergence->block[block->index] <= AGXC_SCOPE_SUBGROUP;
       l.whole = l.undivided && threads % 4 == 0;
       l.full = l.undivided && threads % AGX_SIMD_LANES == 0;
       agxc_foreach_instr_safe (instr, block)
          progress |= lower(&l, instr);
-      returned |= last && last->op == AGXC_OP_RETURN;
    }
    return progress;
 }

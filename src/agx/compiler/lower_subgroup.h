@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agx/compiler/ir.h"
+#include "agx/compiler/divergence.h"
 
 #define AGXC_NO_SLOT UINT32_MAX
 
@@ -15,7 +15,10 @@ struct agxc_subgroup {
    /* Of the block: no lane that the workgroup has is away; and with that: every quad that
     * has lanes has four; all 32 lanes are there. */
    bool undivided, whole, full;
-   uint32_t slot_B; /* threadgroup memory for exchange(), or AGXC_NO_SLOT */
+   const struct agxc_divergence *divergence;
+   struct agxc_block *block;
+   uint32_t value_count; /* values that the analysis knows */
+   uint32_t slot_B;      /* threadgroup memory for exchange(), or AGXC_NO_SLOT */
 };
 
 /* ---- building ---------------------------------------------------------- */
