@@ -44,6 +44,28 @@ static void device(void **state)
    pass_golden_check(&g, "compiler/opt_address_device.txt");
 }
 
+static void shared(void **state)
+{
+   struct pass_golden g = {.passes = passes, .pass_count = AGX_COUNT(passes), .shared_B = 16384};
+#define LOCAL "%0:32 = sysval #3:64\n%1:32 = sysval #4:64\n"
+   pass_case(&g, "a scaled index and constants",
+             LOCAL "%2:32 = ishl %0:32, #2:32\n%3:32 = iadd %2:32, #64:32\n"
+                   "%4:32 = load_shared %2:32\n%5:32 = load_shared %3:32\n"
+                   "%6:32 = fadd %4:32, %5:32\n" OUT("%6:32"));
+   pass_case(&g, "a sum in bytes and a constant before it",
+             LOCAL "%2:32 = ishl %1:32, #6:32\n%3:32 = ishl %0:32, #2:32\n"
+                   "%4:32 = iadd %2:32, %3:32\n%5:32 = iadd %4:32, #0xfffffffc:32\n"
+                   "%6:32 = load_shared %5:32\n" OUT("%6:32"));
+   pass_case(&g, "what may be below zero keeps its constant inside",
+             LOCAL "%2:32 = isub %0:32, %1:32\n%3:32 = ishl %2:32, #2:32\n"
+                   "%4:32 = iadd %3:32, #64:32\n%5:32 = umin %4:32, #1020:32\n"
+                   "%6:32 = load_shared %5:32\n" OUT("%6:32"));
+   pass_case_same(&g, "what may be anything stays",
+                  "%2:32 = sysval #6:64\n%3:32 = ishl %2:32, #2:32\n%4:32 = iadd %3:32, #64:32\n"
+                  "%5:32 = load_shared %4:32\n" OUT("%5:32"));
+   pass_golden_check(&g, "compiler/opt_address_shared.txt");
+}
+
 /* A constant whose high bits a shift would drop keeps its place: (x + 2^31) << 2 is x << 2
  * as an offset, but as an index it is not x. */
 static void constants_that_a_shift_cuts(void **state)
@@ -64,6 +86,7 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(device),
+      cmocka_unit_test(shared),
       cmocka_unit_test(constants_that_a_shift_cuts),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

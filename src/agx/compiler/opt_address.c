@@ -3,7 +3,8 @@
  * Byte offsets take the form in which accesses have them for nothing.
  * Device memory, before: any offset. After: `index << shift`, shift at most two beyond the
  * element's size, and constants inside the base: a binding's address plus a constant is just
- * another uniform of the launch words.
+ * another uniform of the launch words. Workgroup memory, after: a 16-bit value, perhaps scaled
+ * by the element's size, and a constant, where it is proved that no part exceeds 16 bits.
  * opt_cse then finds what several accesses share.
  *
  * Why an index may stand for an offset that was computed modulo 2^32: the outermost factor of
@@ -179,6 +180,41 @@ static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
    *offset = build(rw, AGXC_OP_ISHL, index, agxc_imm(shift, 32));
 }
 
+/* ---- workgroup memory ------------------------------------------------- */
+
+static void rewrite_shared(struct rewriting *rw, struct agxc_instr *instr,
+                           const struct agxc_place *place)
+{
+   struct agxc_ref *offset = &instr->operand[place->offset_operand];
+   int64_t constant = 0, element_B = place->bits / 8;
+   if (is_constant(offset))
+      return;
+   struct agxc_ref index = split(rw, *offset, MAX_DEPTH, &constant);
+   if (is_constant(&index)) {
+      *offset = agxc_imm((uint32_t)constant, 32);
+      return;
+   }
+   bool in_field = constant % element_B == 0 && constant > -0x8000 && constant < 0x8000 &&
+                   agxc_range_max(rw->ranges, &index) <= 0xffff;
+   if (!in_field) {
+      index = *offset;
+      constant = 0;
+      if (agxc_range_max(rw->ranges, &index) > 0xffff)
+         return;
+   }
+   const struct agxc_instr *shl = def_of(&index);
+   unsigned log2 = (unsigned)__builtin_ctz((unsigned)element_B);
+   bool shifts = shl && shl->op == AGXC_OP_ISHL && is_constant(&shl->operand[2]) && log2 &&
+                 shl->operand[2].imm == log2 && constant >= 0;
+   if (shifts)
+      index = shl->operand[1];
+   struct agxc_ref half = agxc_build1(&rw->at, AGXC_OP_TRUNC, 16, index);
+   struct agxc_ref whole = agxc_build1(&rw->at, AGXC_OP_ZEXT, 32, half);
+   if (shifts)
+      whole = build(rw, AGXC_OP_ISHL, whole, agxc_imm(log2, 32));
+   *offset = build(rw, AGXC_OP_IADD, whole, agxc_imm((uint32_t)constant, 32));
+}
+
 bool agxc_opt_address(struct agxc_shader *shader)
 {
    struct rewriting rw = {.shader = shader, .ranges = agxc_ranges_compute(shader)};
@@ -190,6 +226,8 @@ bool agxc_opt_address(struct agxc_shader *shader)
          rw.at = agxc_before(shader, instr);
          if (place.space == AGXC_SPACE_DEVICE)
             rewrite_device(&rw, instr, &place);
+         else if (place.space == AGXC_SPACE_SHARED)
+            rewrite_shared(&rw, instr, &place);
       }
    }
    return true;

@@ -42,6 +42,8 @@ struct agxc_ref agxc_select_addend(struct agxc_selector *s, struct agxc_ref ref)
 struct agxc_ref agxc_select_float(struct agxc_selector *s, struct agxc_ref ref);
 /* Raw bits of that size, in a register, a uniform or 0..255: a value of a select. */
 struct agxc_ref agxc_select_choice(struct agxc_selector *s, struct agxc_ref ref);
+/* A constant that no immediate holds: a uniform, or a register when uniforms run short. */
+struct agxc_ref agxc_select_constant(struct agxc_selector *s, uint64_t value, unsigned bits);
 /* In a register. */
 struct agxc_ref agxc_select_reg(struct agxc_selector *s, struct agxc_ref ref);
 /* The low 16 bits, in a register. */

@@ -152,27 +152,48 @@ static void select_atomic(struct agxc_selector *s, const struct agxc_instr *inst
 
 /* ---- threadgroup memory ----------------------------------------------- */
 
-/* Base and index of elements of 2^log2 bytes, both 16 bits wide. */
+/* What opt_address makes of an offset whose arithmetic does not wrap 16 bits. */
+static bool is_half(const struct agxc_selector *s, const struct agxc_ref *ref)
+{
+   const struct agxc_instr *zext = agxc_select_def_is(s, ref, AGXC_OP_ZEXT);
+   return zext && zext->operand[1].bits == 16;
+}
+
+static const struct agxc_instr *scaled(const struct agxc_selector *s, const struct agxc_ref *ref,
+                                       unsigned log2)
+{
+   const struct agxc_instr *shl = agxc_select_def_is(s, ref, AGXC_OP_ISHL);
+   return shl && shl->operand[2].kind == AGXC_IMM && shl->operand[2].imm == log2 ? shl : NULL;
+}
+
+/* Base in bytes and index in elements of 2^log2 bytes, both 16 bits wide. A constant goes into
+ * the index, or into the base when an index is scaled; only next to halves, since what the
+ * hardware makes of a sum that wraps is not known [U]. */
 static void match_shared(struct agxc_selector *s, struct agxc_ref offset, unsigned log2,
                          struct agxc_ref *base, struct agxc_ref *index)
 {
    *base = agxc_none();
    *index = agxc_imm(0, 16);
-   uint32_t added = 0;
-   const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD);
-   if (sum && sum->operand[2].kind == AGXC_IMM && sum->operand[2].imm % (1 << log2) == 0 &&
-       (uint64_t)sum->operand[2].imm < AGX_MAX_SHARED_BYTES) {
-      added = (uint32_t)sum->operand[2].imm;
-      offset = sum->operand[1];
+   int32_t added = 0;
+   const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD), *shl;
+   if (sum && sum->operand[2].kind == AGXC_IMM && sum->operand[2].imm % (1 << log2) == 0) {
+      shl = scaled(s, &sum->operand[1], log2);
+      if (is_half(s, shl ? &shl->operand[1] : &sum->operand[1])) {
+         added = (int32_t)sum->operand[2].imm;
+         offset = sum->operand[1];
+      }
    }
-   const struct agxc_instr *shl = agxc_select_def_is(s, &offset, AGXC_OP_ISHL);
+   shl = scaled(s, &offset, log2);
    if (offset.kind == AGXC_IMM) {
-      *index = agxc_imm((uint32_t)(offset.imm + added) >> log2, 16);
-   } else if (!added && shl && shl->operand[2].kind == AGXC_IMM && shl->operand[2].imm == log2) {
+      *index = agxc_imm((uint64_t)offset.imm >> log2, 16);
+   } else if (shl && added >= 0) {
       *index = agxc_select_half(s, shl->operand[1]);
+      if (added)
+         *base = agxc_select_constant(s, (uint64_t)added, 16);
    } else {
       *base = agxc_select_half(s, offset);
-      *index = agxc_imm(added >> log2, 16);
+      *index = agxc_imm(0, 16);
+      index->imm = added >> (int)log2; /* signed */
    }
 }
 

@@ -93,7 +93,7 @@ static struct agxc_ref load_constant(struct agxc_selector *s, uint64_t value, un
 }
 
 /* A constant that fits no immediate. */
-static struct agxc_ref wide_constant(struct agxc_selector *s, uint64_t value, unsigned bits)
+struct agxc_ref agxc_select_constant(struct agxc_selector *s, uint64_t value, unsigned bits)
 {
    const struct agxc_shader *owner = agxc_uniform_owner(s->shader);
    if (owner->uniform_halves + 2 > CONSTANT_HALVES_LIMIT ||
@@ -157,7 +157,7 @@ static struct agxc_ref machine_ref(const struct agxc_selector *s, struct agxc_re
 struct agxc_ref agxc_select_choice(struct agxc_selector *s, struct agxc_ref ref)
 {
    if (ref.kind == AGXC_IMM && (uint64_t)ref.imm > 255)
-      return wide_constant(s, (uint64_t)ref.imm, machine_bits(ref.bits));
+      return agxc_select_constant(s, (uint64_t)ref.imm, machine_bits(ref.bits));
    return machine_ref(s, ref);
 }
 
@@ -272,7 +272,7 @@ struct agxc_ref agxc_select_float(struct agxc_selector *s, struct agxc_ref ref)
          minifloat(ref.bits == 16 ? float_bits(agx_half_to_float((uint16_t)bits)) : (uint32_t)bits);
       if (mini >= 0)
          return (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16, .count = 1, .imm = mini};
-      return wide_constant(s, bits, ref.bits);
+      return agxc_select_constant(s, bits, ref.bits);
    }
    ref = machine_ref(s, ref);
    ref.neg = neg;
