@@ -17,12 +17,11 @@
 #include <string.h>
 
 #include "agx/compiler/divergence.h"
+#include "agx/compiler/op_cost.h"
 #include "agx/compiler/passes.h"
 
 /* Fixed point: costs are cycles times 16. */
 #define ONE 16u
-/* Cycles a SIMD-group spends on a load that it need not wait for alone. [A] */
-#define LOAD_COST 10
 /* A dispatch worth optimising has 256 SIMD-groups on 8 cores with 4 schedulers each, so a cycle
  * saved in each is 8 of the dispatch. [A] */
 #define GROUPS_PER_SCHEDULER 8
@@ -52,35 +51,11 @@ struct hoisting {
 
 /* ---- what may move ------------------------------------------------------ */
 
-static const struct agx_program_uniform *slot_at(const struct agxc_shader *shader, uint32_t half)
-{
-   for (uint32_t i = 0; i < shader->uniform_count; i++)
-      if (shader->uniforms[i].start == half)
-         return &shader->uniforms[i];
-   return NULL;
-}
-
-/* Every dispatch may read there. */
-static bool is_in_bounds(const struct agxc_shader *shader, const struct agxc_instr *load)
-{
-   const struct agxc_ref *base = &load->operand[1], *offset = &load->operand[2];
-   if (base->kind != AGXC_UNIFORM)
-      return false;
-   const struct agx_program_uniform *slot = slot_at(shader, base->half);
-   if (!slot || slot->kind != AGX_UNIFORM_BUFFER_ADDRESS)
-      return false;
-   if (shader->options->robustness == AGXC_ROBUST_CLAMP)
-      return true; /* the offset was clamped before */
-   uint64_t bytes = load->operand[0].bits / 8u * load->operand[0].count;
-   return offset->kind == AGXC_IMM &&
-          agx_range_fits((uint64_t)offset->imm, bytes, shader->bindings[slot->index].min_size_B);
-}
-
 static bool load_may_move(struct hoisting *h, const struct agxc_instr *load)
 {
    if (load->op != AGXC_OP_LOAD_GLOBAL || !agxc_reads_constant(load))
       return false;
-   if (is_in_bounds(h->shader, load))
+   if (agxc_load_is_safe(h->shader, load))
       return true;
    if (!h->divergence)
       h->divergence = agxc_divergence(h->shader);
@@ -109,43 +84,6 @@ static bool may_move(struct hoisting *h, const struct agxc_instr *instr)
 static uint32_t weight_of(const struct agxc_block *block)
 {
    return ONE << 3 * AGX_MIN(block->loop_depth, 3u);
-}
-
-static bool is_compare(unsigned op)
-{
-   return op >= AGXC_OP_IEQ && op <= AGXC_OP_FGE;
-}
-
-/* Cycles in the main code; roughly those of the row that it becomes. */
-static uint32_t cost_of(const struct agxc_instr *instr)
-{
-   static const struct {
-      uint16_t first, last;
-      uint8_t cost;
-   } costs[] = {
-      {AGXC_OP_MOV, AGXC_OP_SPLIT, 0},     {AGXC_OP_UNPACK64, AGXC_OP_UNPACK64, 0},
-      {AGXC_OP_PACK64, AGXC_OP_PACK64, 2}, {AGXC_OP_IMUL, AGXC_OP_SMULH, 4},
-      {AGXC_OP_ISHL, AGXC_OP_ASHR, 4},     {AGXC_OP_BITCOUNT, AGXC_OP_BFI, 4},
-      {AGXC_OP_F2U, AGXC_OP_S2F, 4},       {AGXC_OP_FFLOOR, AGXC_OP_FFRACT, 4},
-      {AGXC_OP_FRCP, AGXC_OP_FCOS, 8},     {AGXC_OP_LOAD_GLOBAL, AGXC_OP_LOAD_GLOBAL, LOAD_COST},
-      {AGXC_OP_FNEG, AGXC_OP_FABS, 0},
-   };
-   for (size_t i = 0; i < AGX_COUNT(costs); i++)
-      if (instr->op >= costs[i].first && instr->op <= costs[i].last)
-         return costs[i].cost;
-   return 1;
-}
-
-/* Selection folds the operation into this user. */
-static bool folds_into(const struct agxc_instr *instr, const struct use *use)
-{
-   unsigned user = use->user->op;
-   bool is_shift =
-      instr->op == AGXC_OP_ISHL && instr->operand[2].kind == AGXC_IMM && instr->operand[2].imm <= 4;
-   if (is_compare(instr->op) || (instr->op == AGXC_OP_INOT && instr->operand[0].bits == 1))
-      return user == AGXC_OP_BRANCH ||
-             (user == AGXC_OP_SELECT && use->ref == &use->user->operand[1]);
-   return is_shift && (user == AGXC_OP_IADD || user == AGXC_OP_ISUB);
 }
 
 /* The operand has no uniform form, so that a move is needed. */
@@ -196,7 +134,7 @@ static bool pays(struct hoisting *h, const struct agxc_instr *instr)
          uint32_t weight = weight_of(reading_block(use));
          if (!fits_uniform(h, dest->value, use))
             return false;
-         saves |= !folds_into(instr, use);
+         saves |= !agxc_op_folds(instr, use->user, use->ref);
          if (wants_register(use))
             gain -= weight;
       }
@@ -254,7 +192,7 @@ static bool find_candidates(struct hoisting *h)
          continue;
       any = true;
       agx_bitset_set(h->hoisted, n);
-      uint64_t gain = (uint64_t)cost_of(instr) * weight_of(instr->block);
+      uint64_t gain = (uint64_t)agxc_op_cost(instr) * weight_of(instr->block);
       agxc_foreach_src (src, instr)
          if (src->kind == AGXC_VALUE)
             gain += h->gain[src->value->def->index] / uses_of(h, src->value->def);
@@ -292,7 +230,7 @@ static uint64_t find_needed(struct hoisting *h)
          cost += is_result ? PREAMBLE_OP_COST : 0;
       }
       if (agx_bitset_test(h->needed, n)) {
-         cost += cost_of(instr) ? PREAMBLE_OP_COST : 0;
+         cost += agxc_op_cost(instr) ? PREAMBLE_OP_COST : 0;
          has_loads |= instr->op == AGXC_OP_LOAD_GLOBAL;
       }
    }
