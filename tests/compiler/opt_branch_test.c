@@ -39,8 +39,26 @@ static void edges_of_what_goes_are_forgotten(void **state)
                            "%4:32 = iadd %1:32, #1:32\nend\n%5:32 = phi %1:32, %0:32\n" PASS_STORE(
                               "%5:32"),
         PASS_LOAD("%0:32") "loop\n%1:32 = phi %0:32, %4:32\n%2:1 = ult %1:32, #9:32\nbranch %2:1\n"
-                           "if\nelse\nbreak\nend\ncontinuing\n"
-                           "%4:32 = iadd %1:32, #1:32\nend\n" PASS_STORE("%1:32"));
+                           "if\nelse\nbreak\nend\n%4:32 = iadd %1:32, #1:32\n"
+                           "continuing\nend\n" PASS_STORE("%1:32"));
+}
+
+#define HEADER "loop\n%1:32 = phi #0:32, %4:32\n%2:1 = ult %1:32, #9:32\n"
+#define EXIT   "branch %2:1\nif\nelse\nbreak\nend\n"
+
+static void a_continuing_part_joins_the_body(void **state)
+{
+   GOES(HEADER EXIT PASS_STORE("%1:32") "continuing\n%4:32 = iadd %1:32, #1:32\nend\n",
+        HEADER EXIT PASS_STORE("%1:32") "%4:32 = iadd %1:32, #1:32\ncontinuing\nend\n");
+   /* With the exit in it. */
+   GOES(HEADER "continuing\n%4:32 = iadd %1:32, #1:32\n" EXIT "end\n",
+        HEADER "%4:32 = iadd %1:32, #1:32\n" EXIT "continuing\nend\n");
+   /* Not where something continues. */
+   NEGCASE(
+      HEADER EXIT PASS_LOAD("%5:32") "%6:1 = ieq %5:32, #0:32\nbranch %6:1\nif\ncontinue\n"
+                                     "else\nend\n" PASS_STORE(
+                                        "%1:32") "continuing\n%4:32 = iadd %1:32, #1:32\nend\n",
+      agxc_opt_branch);
 }
 
 static void other_branches_stay(void **state)
@@ -56,8 +74,11 @@ static void other_branches_stay(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_chosen_arm_stays), cmocka_unit_test(phis_behind_take_its_value),
-      cmocka_unit_test(nests_go_at_once),     cmocka_unit_test(edges_of_what_goes_are_forgotten),
+      cmocka_unit_test(the_chosen_arm_stays),
+      cmocka_unit_test(phis_behind_take_its_value),
+      cmocka_unit_test(nests_go_at_once),
+      cmocka_unit_test(edges_of_what_goes_are_forgotten),
+      cmocka_unit_test(a_continuing_part_joins_the_body),
       cmocka_unit_test(other_branches_stay),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

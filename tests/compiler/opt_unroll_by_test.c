@@ -39,6 +39,18 @@ static void signed_limits_do_not_wrap(void **state)
         agxc_opt_unroll_by);
 }
 
+/* Eight turns are twice four: copies follow each other without tests. */
+static void known_turns_need_no_tests(void **state)
+{
+   CASE(LOOP("%1:1 = ult %0:32, #8:32\n", BODY, "#1:32"),
+        "loop\n%0:32 = phi #0:32, %8:32\n%1:1 = ult %0:32, #8:32\nbranch %1:1\nif\nelse\nbreak\n"
+        "end\n" BODY "%2:32 = iadd %0:32, #1:32\n"
+        "store_shared #4:32, %2:32\n%4:32 = iadd %2:32, #1:32\n"
+        "store_shared #4:32, %4:32\n%6:32 = iadd %4:32, #1:32\n"
+        "store_shared #4:32, %6:32\n%8:32 = iadd %6:32, #1:32\ncontinuing\nend\n",
+        agxc_opt_branch, agxc_opt_unroll_by);
+}
+
 #define STAYS(text) NEGCASE(text, agxc_opt_unroll_by)
 
 static void other_loops_stay(void **state)
@@ -61,6 +73,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(four_turns_at_a_time),
       cmocka_unit_test(signed_limits_do_not_wrap),
+      cmocka_unit_test(known_turns_need_no_tests),
       cmocka_unit_test(other_loops_stay),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  *
  * Branches on constants go: what is chosen becomes part of the list around it. An arm that
  * ends in a break, continue or return is never chosen here, since that would cut off code.
+ * Where nothing continues, a loop's continuing part becomes the end of its body.
  *
  * Before: generic SSA. After: the same, with fewer ifs.
  */
@@ -104,6 +105,27 @@ static bool try_if(struct agxc_shader *shader, struct agxc_if *branch)
    return true;
 }
 
+/* One block then holds what stood on both sides of the border. */
+static bool join_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
+{
+   struct agxc_block *last = agxc_last_block(&loop->body);
+   struct agxc_block *first = agxc_first_block(&loop->continuing);
+   struct agxc_cursor cursor = {&loop->body, last};
+   if (first->pred_count != 1 || first->preds[0] != last || agxc_terminator(last))
+      return false;
+   if (first->node.link.next == &loop->continuing && agx_list_empty(&first->instrs))
+      return false;
+   agxc_foreach_instr (phi, first)
+      if (phi->op == AGXC_OP_PHI)
+         agxc_become_mov(shader, phi, agxc_srcs(phi)[0]);
+   melt(&cursor, first);
+   agxc_foreach_node (node, &loop->continuing)
+      node->list = &loop->body;
+   agx_list_splice(&loop->body, &loop->continuing);
+   agxc_node_append(&loop->continuing, &loop->node, &agxc_block_new(shader)->node);
+   return true;
+}
+
 /* From the inside out, so that an arm is done when it moves. */
 static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
 {
@@ -124,6 +146,10 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
          progress |= visit_list(shader, &loop->body);
          progress |= visit_list(shader, &loop->continuing);
+         if (join_continuing(shader, loop)) {
+            agxc_index(shader);
+            progress = true;
+         }
       }
    }
    return progress;

@@ -10,6 +10,9 @@
  * limit n - 3 * step is computed so that it can't wrap: as max(n, lowest + 3 * step) - 3 * step.
  * A counter below it can take the four steps without wrapping either.
  *
+ * Where the number of turns is known and a multiple of four, the copies are put behind each
+ * other in the loop as it is, without tests in between.
+ *
  * Lanes with different n leave the first loop at different times, so loops with operations
  * between lanes, or with barriers, stay as they are.
  *
@@ -19,8 +22,9 @@
 #include "agx/compiler/turn.h"
 
 #define MAX_FACTOR 4u
-#define MAX_SIZE   48u /* instructions in all copies */
-#define MAX_STEP   8   /* longer ones share a loop among lanes: few turns each */
+#define MAX_SIZE   48u  /* instructions in all copies ... */
+#define MAX_WHOLE  128u /* ... where no turns are left over */
+#define MAX_STEP   8    /* longer ones share a loop among lanes: few turns each */
 
 struct counter {
    struct agxc_turn turn;
@@ -82,6 +86,18 @@ static bool find_test(struct counter *c)
    return c->phi && c->phi->op == AGXC_OP_PHI && c->phi->block == c->turn.header;
 }
 
+/* The number of turns is known and a multiple of factor. */
+static bool goes_up(const struct counter *c, unsigned factor)
+{
+   const struct agxc_ref *first = &agxc_srcs(c->phi)[0];
+   if (first->kind != AGXC_IMM || c->limit.kind != AGXC_IMM)
+      return false;
+   int64_t from = c->is_signed ? (int32_t)first->imm : (int64_t)(uint32_t)first->imm;
+   int64_t to = c->is_signed ? (int32_t)c->limit.imm : (int64_t)(uint32_t)c->limit.imm;
+   int64_t turns = (to - from + c->step - 1) / c->step;
+   return to > from && turns % factor == 0;
+}
+
 /* How many turns at a time; 1: leave it. */
 static unsigned choose_factor(const struct counter *c)
 {
@@ -89,7 +105,7 @@ static unsigned choose_factor(const struct counter *c)
    unsigned factor = MAX_FACTOR;
    if (turn->inner_loops || turn->barriers || turn->flags & AGXC_CROSS_LANE)
       return 1;
-   while (factor > 1 && factor * turn->size > MAX_SIZE)
+   while (factor > 1 && factor * turn->size > (goes_up(c, factor) ? MAX_WHOLE : MAX_SIZE))
       factor /= 2;
    return factor;
 }
@@ -196,6 +212,33 @@ static void unroll_by(struct counter *c, unsigned factor)
    }
 }
 
+/* ---- the same loop, longer ---------------------------------------------- */
+
+static void lengthen(struct counter *c, unsigned factor)
+{
+   struct agxc_loop *loop = c->turn.loop;
+   bool is_joined = agx_list_empty(&agxc_first_block(&loop->continuing)->instrs) &&
+                    agxc_first_block(&loop->continuing) == agxc_last_block(&loop->continuing);
+   struct agx_link *list = is_joined ? &loop->body : &loop->continuing;
+   struct agx_link extra;
+   struct agxc_block *first = agxc_block_new(c->turn.shader);
+   struct agxc_cursor end = {NULL, agxc_last_block(list)};
+   agx_list_init(&extra);
+   agx_list_append(&extra, &first->node.link);
+   first->node.parent = &loop->node;
+   first->node.list = list;
+   struct agxc_clone clone = agxc_clone_begin(c->turn.shader, (struct agxc_cursor){&extra, first});
+   for (unsigned turn = 1; turn < factor; turn++) {
+      agxc_turn_step(&c->turn, &clone, 1);
+      agxc_turn_copy(&c->turn, &clone, false);
+   }
+   agxc_foreach_instr (phi, c->turn.header)
+      if (phi->op == AGXC_OP_PHI)
+         agxc_srcs(phi)[1] = agxc_clone_ref(&clone, agxc_srcs(phi)[1]);
+   agxc_melt(&end, first);
+   agx_list_splice(list, &extra);
+}
+
 /* ---- pass --------------------------------------------------------------- */
 
 static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
@@ -214,9 +257,13 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
          bool inner = visit_list(shader, &loop->body);
          inner |= visit_list(shader, &loop->continuing);
          progress |= inner;
-         if (inner || !find_counter(&c, shader, loop) || choose_factor(&c) == 1)
+         unsigned factor = inner || !find_counter(&c, shader, loop) ? 1 : choose_factor(&c);
+         if (factor == 1)
             continue;
-         unroll_by(&c, choose_factor(&c));
+         if (goes_up(&c, factor))
+            lengthen(&c, factor);
+         else
+            unroll_by(&c, factor);
          progress = true;
       }
    }

@@ -24,6 +24,7 @@ static const struct pass {
    {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_cse", agxc_opt_cse, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_hoist", agxc_opt_hoist, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_vectorize", agxc_opt_vectorize, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_address", agxc_opt_address, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},

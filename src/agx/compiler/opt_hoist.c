@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads of memory that nothing writes move up over ifs that control surely leaves at their end,
+ * to the first block before them: there opt_vectorize joins them with their neighbours, and one
+ * wait serves several. What their addresses need moves along.
+ *
+ * Nothing is executed that would not have been: a load moves only along one list of nodes, past
+ * ifs without break, continue or return. Loops and operations between lanes are not crossed.
+ *
+ * Before and after: generic SSA.
+ */
+#include "agx/compiler/passes.h"
+
+#define MAX_LOADS 8u  /* to one block: they wait in registers */
+#define MAX_DEPTH 12u /* of an address */
+
+struct hoist {
+   struct agxc_shader *shader;
+   struct agxc_block *to;
+   uint32_t loads;
+};
+
+/* ---- what may be crossed ------------------------------------------------ */
+
+static bool leaves_list(const struct agx_link *list);
+
+static bool leaves(const struct agxc_node *node)
+{
+   if (node->kind == AGXC_NODE_BLOCK) {
+      const struct agxc_instr *last =
+         agxc_terminator(agx_container_of(node, struct agxc_block, node));
+      return last && last->op != AGXC_OP_BRANCH;
+   }
+   if (node->kind == AGXC_NODE_LOOP)
+      return true;
+   const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+   return leaves_list(&branch->then_list) || leaves_list(&branch->else_list);
+}
+
+static bool leaves_list(const struct agx_link *list)
+{
+   agxc_foreach_node (node, list)
+      if (leaves(node))
+         return true;
+   return false;
+}
+
+/* ---- moving ------------------------------------------------------------- */
+
+static bool is_constant_load(const struct agxc_instr *instr)
+{
+   return instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_CONST;
+}
+
+static bool is_pure(const struct agxc_instr *instr)
+{
+   return instr->dest_count && instr->op != AGXC_OP_PHI &&
+          !(agxc_flags(instr) & ~(unsigned)AGXC_COMMUTATIVE);
+}
+
+/* Whether what defines a value is there at the end of h->to, or can be brought there from
+ * `from`, the block of the load. */
+static bool can_reach(const struct hoist *h, const struct agxc_block *from,
+                      const struct agxc_ref *ref, unsigned depth)
+{
+   const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
+   if (!def || def->block->index <= h->to->index)
+      return true;
+   if (def->block != from || depth == 0 || !is_pure(def))
+      return false;
+   agxc_foreach_src (src, def)
+      if (!can_reach(h, from, src, depth - 1))
+         return false;
+   return true;
+}
+
+static void move(struct hoist *h, struct agxc_instr *instr)
+{
+   struct agxc_instr *last = agxc_terminator(h->to);
+   struct agxc_builder b = {.shader = h->shader, .block = h->to, .before = last};
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && src->value->def->block->index > h->to->index)
+         move(h, src->value->def);
+   agxc_instr_remove(instr);
+   agxc_insert(&b, instr);
+}
+
+static bool hoist_block(struct hoist *h, struct agxc_block *block)
+{
+   bool progress = false;
+   agxc_foreach_instr_safe (instr, block) {
+      if (h->loads == MAX_LOADS || agxc_flags(instr) & AGXC_CROSS_LANE)
+         break;
+      if (!is_constant_load(instr))
+         continue;
+      bool reaches = true;
+      agxc_foreach_src (src, instr)
+         reaches = reaches && can_reach(h, block, src, MAX_DEPTH);
+      if (!reaches)
+         continue;
+      move(h, instr);
+      h->loads++;
+      progress = true;
+   }
+   return progress;
+}
+
+/* ---- pass --------------------------------------------------------------- */
+
+static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
+{
+   struct hoist h = {.shader = shader};
+   bool progress = false;
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         progress |= visit_list(shader, &branch->then_list);
+         progress |= visit_list(shader, &branch->else_list);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         progress |= visit_list(shader, &loop->body);
+         progress |= visit_list(shader, &loop->continuing);
+      } else if (h.to) {
+         progress |= hoist_block(&h, agx_container_of(node, struct agxc_block, node));
+         continue;
+      } else {
+         h.to = agx_container_of(node, struct agxc_block, node);
+         continue;
+      }
+      if (leaves(node))
+         h = (struct hoist){.shader = shader};
+   }
+   return progress;
+}
+
+bool agxc_opt_hoist(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   return visit_list(shader, &shader->body);
+}
