@@ -52,6 +52,7 @@ agx_status backend_compile(struct backend *backend)
    if (setjmp(backend->exhausted))
       return shader->status;
    agxc_schedule(shader);
+   agxc_spill(shader);
    agxc_ra(shader);
    agxc_insert_stack(shader);
    agxc_lower_control(shader);

@@ -150,7 +150,7 @@ static void test_vectors_in_place(void **state)
    backend_fini(&backend);
 }
 
-/* More than fits: refused by name, with numbers. */
+/* More than fits goes to memory and comes back. */
 static void test_out_of_registers(void **state)
 {
    struct backend backend;
@@ -159,10 +159,26 @@ static void test_out_of_registers(void **state)
    struct agxc_ref x = lane(&b), values[60];
    for (unsigned i = 0; i < AGX_COUNT(values); i++)
       values[i] = add(&b, x, agxc_imm(i, 64));
+   make_if(&b, x, &backend.shader->body, NULL); /* nothing moves over it */
    for (unsigned i = 0; i < AGX_COUNT(values); i++)
       store(&b, values[i], x);
+   assert_ok(backend_compile(&backend));
+   assert_true(backend.shader->gpr_halves <= 104);
+   assert_in_range(backend.shader->stats.spills, 8, 24);
+   assert_int_equal(backend.shader->stats.fills, backend.shader->stats.spills);
+   backend_fini(&backend);
+}
+
+/* Operands of one instruction that don't fit: refused by name, with numbers. */
+static void test_too_few_registers(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   backend.options.most_halves = 6;
+   struct agxc_ref x = lane(&b);
+   store(&b, load(&b, x, 4), x);
    assert_fails(backend_compile(&backend), AGX_RESOURCE_EXHAUSTED,
-                "104 available to a workgroup of 1024 threads");
+                "6 available to a workgroup of 32 threads");
    backend_fini(&backend);
 }
 
@@ -425,6 +441,7 @@ int main(void)
       cmocka_unit_test(test_straight_line),
       cmocka_unit_test(test_vectors_in_place),
       cmocka_unit_test(test_out_of_registers),
+      cmocka_unit_test(test_too_few_registers),
       cmocka_unit_test(test_last_register),
       cmocka_unit_test(test_validator),
       cmocka_unit_test(test_if_else),

@@ -13,7 +13,8 @@
 
 #define DATA_WORDS (TABLE_WORDS + 32 * SLOT_B / 4)
 
-static void check_program(const struct program *program, uint64_t seed, unsigned threads)
+static void check_program(const struct program *program, uint64_t seed, unsigned threads,
+                          unsigned most_halves)
 {
    static uint32_t got[DATA_WORDS], want[DATA_WORDS];
    struct agx_test_rng rng = {seed * 77 + 5};
@@ -33,6 +34,7 @@ static void check_program(const struct program *program, uint64_t seed, unsigned
    struct backend backend;
    backend_init(&backend);
    backend.shader->local_size[0] = threads;
+   backend.options.most_halves = most_halves;
    generate_program(program, backend.shader);
    assert_ok(backend_compile(&backend));
    backend_run(&backend, (uint8_t *)got, sizeof(got));
@@ -44,29 +46,38 @@ static void check_program(const struct program *program, uint64_t seed, unsigned
    backend_fini(&backend);
 }
 
-static void check_seeds(uint64_t first, unsigned count, unsigned vars, unsigned threads)
+static void check_seeds(uint64_t first, unsigned count, unsigned vars, unsigned threads,
+                        unsigned most_halves)
 {
    static struct program program;
    for (uint64_t seed = first; seed < first + count; seed++) {
       make_program(&program, seed * 0x9e3779b97f4a7c15ull, vars);
-      check_program(&program, seed, threads);
+      check_program(&program, seed, threads, most_halves);
    }
 }
 
 static void test_few_variables(void **state)
 {
-   check_seeds(1, 300, 6, 32);
+   check_seeds(1, 300, 6, 32, 0);
 }
 
 static void test_many_variables(void **state)
 {
-   check_seeds(1000, 100, 20, 32);
+   check_seeds(1000, 100, 20, 32, 0);
 }
 
 /* Room for 104 halves only, and nearly all of them live. */
 static void test_tight_registers(void **state)
 {
-   check_seeds(2000, 100, 36, 1024);
+   check_seeds(2000, 100, 36, 1024, 0);
+}
+
+/* Registers for a part of the variables only: the others go to memory and come back. */
+static void test_spilling(void **state)
+{
+   check_seeds(3000, 150, 20, 32, 44);
+   check_seeds(4000, 100, 40, 32, 64);
+   check_seeds(5000, 50, 46, 1024, 0);
 }
 
 int main(void)
@@ -75,6 +86,7 @@ int main(void)
       cmocka_unit_test(test_few_variables),
       cmocka_unit_test(test_many_variables),
       cmocka_unit_test(test_tight_registers),
+      cmocka_unit_test(test_spilling),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

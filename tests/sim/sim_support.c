@@ -137,7 +137,7 @@ agx_status sim_group_run(struct sim_group *group)
 {
    struct sim_memory own, *memory = group->memory ? group->memory : &own;
    sim_memory_init(&own);
-   assemble_program(group->program, sim_map(memory, SIM_USC_BASE, 0x4000, false), 0x4000);
+   assemble_program(group->program, sim_map(memory, SIM_USC_BASE, 0x10000, false), 0x10000);
    struct agxs_worker worker = {0};
    assert_ok(agxs_worker_init(&worker, &memory->interface));
    struct agxs_kernel_request request = {

@@ -37,6 +37,7 @@ struct agxc_options {
    uint32_t debug;                     /* enum agxc_debug bits */
    const struct agx_host_alloc *alloc; /* NULL = malloc */
    size_t memory_limit_B;              /* 0 = 256 MiB; more is AGX_RESOURCE_EXHAUSTED */
+   uint32_t most_halves; /* 0 = 256; fewer register halves, so that tests see spilling */
    /* Text of the IR after each pass and of the machine code; may be NULL. */
    void (*dump)(void *user, const char *pass, const char *text);
    void *dump_user;

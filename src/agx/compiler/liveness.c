@@ -134,12 +134,14 @@ struct agxc_liveness *agxc_liveness_compute(struct agxc_shader *shader)
    liveness->in = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word *, shader->block_count);
    for (uint32_t i = 0; i < shader->block_count; i++)
       liveness->in[i] = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, liveness->words);
+   liveness->halves = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->block_count);
    flow(shader, liveness);
 
    agx_bitset_word *live = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, liveness->words);
    agxc_foreach_block (block, shader) {
       agxc_liveness_at_end(liveness, block, live);
       uint32_t halves = block_pressure(shader, block, live);
+      liveness->halves[block->index] = halves;
       liveness->max_halves = AGX_MAX(liveness->max_halves, halves);
    }
    return liveness;

@@ -11,7 +11,8 @@
 struct agxc_liveness {
    uint32_t words;       /* of each set */
    agx_bitset_word **in; /* by block: at its start, without its phis' results */
-   uint32_t max_halves;  /* register halves that are live at once, at the most */
+   uint32_t *halves;     /* by block: register halves that are live at once, at the most */
+   uint32_t max_halves;  /* of all blocks */
 };
 
 /* Requires agxc_index; allocates from the shader's arena. */

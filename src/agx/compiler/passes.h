@@ -39,6 +39,9 @@ bool agxc_select(struct agxc_shader *shader);
 /* Machine to machine: brings loads together. */
 bool agxc_schedule(struct agxc_shader *shader);
 
+/* Machine to machine: sends values to scratch memory until the others fit in registers. */
+bool agxc_spill(struct agxc_shader *shader);
+
 /* Registers: replaces values by registers, inserts copies, removes PHI, COLLECT, SPLIT and MOV. */
 bool agxc_ra(struct agxc_shader *shader);
 /* The instruction that takes the thread's scratch memory, when there is any. */

@@ -37,6 +37,7 @@ static const struct pass {
    {"select", agxc_select, AGXC_STAGE_MACHINE, 0},
    {"opt_dce", agxc_opt_dce, AGXC_STAGE_MACHINE, 0},
    {"schedule", agxc_schedule, AGXC_STAGE_MACHINE, AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
+   {"spill", agxc_spill, AGXC_STAGE_MACHINE, 0},
    {"ra", agxc_ra, AGXC_STAGE_REGISTERS, 0},
    {"insert_stack", agxc_insert_stack, AGXC_STAGE_REGISTERS, 0},
    {"lower_control", agxc_lower_control, AGXC_STAGE_REGISTERS, 0},

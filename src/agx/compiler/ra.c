@@ -10,6 +10,7 @@
  */
 #include "agx/compiler/ra.h"
 
+#include "agx/compiler/limits.h"
 #include "agx/compiler/passes.h"
 
 static bool dies_at(const struct agxc_ra *ra, const struct agxc_value *value,
@@ -321,23 +322,11 @@ static void note_wishes(struct agxc_ra *ra)
       }
 }
 
-static bool has_control_flow(const struct agxc_shader *shader)
-{
-   return shader->body.next->next != &shader->body;
-}
-
-/* Halves that may be used: what the workgroup leaves (it must be resident as a whole),
- * and no more than costs the pressure's own step of occupancy. */
+/* No more than costs the pressure's own step of occupancy. */
 static uint32_t choose_limit(const struct agxc_shader *shader, uint32_t pressure)
 {
-   uint32_t threads = shader->local_size[0] * shader->local_size[1] * shader->local_size[2];
-   uint32_t cap = AGX_GPR_HALVES;
-   while (cap > 1 && agx_occupancy_threads(cap) < threads)
-      cap--;
-   uint32_t limit = AGX_MIN(AGX_MAX(pressure, 1), cap);
-   while (limit < cap && agx_occupancy_threads(limit + 1) == agx_occupancy_threads(limit))
-      limit++;
-   return limit;
+   uint32_t most = agxc_most_halves(shader);
+   return AGX_MIN(agxc_end_of_step(agxc_needed_halves(shader, pressure)), most);
 }
 
 static void init(struct agxc_ra *ra, struct agxc_shader *shader)
@@ -347,10 +336,8 @@ static void init(struct agxc_ra *ra, struct agxc_shader *shader)
    ra->shader = shader;
    ra->liveness = agxc_liveness_compute(shader);
    ra->live_out = AGX_ARENA_ARRAY(arena, agx_bitset_word, ra->liveness->words);
-   /* r0l counts the levels of inactive lanes. Source: reference/isa, 5. */
-   ra->first = ra->used = has_control_flow(shader) ? 1 : 0;
-   /* Packing may lose r0h and one half before an even one. */
-   ra->limit = choose_limit(shader, ra->liveness->max_halves + 2 * ra->first + 1);
+   ra->first = ra->used = agxc_reserved_halves(shader);
+   ra->limit = choose_limit(shader, ra->liveness->max_halves);
    ra->place = AGX_ARENA_ARRAY(arena, uint16_t, count);
    memset(ra->place, 0xff, count * sizeof(*ra->place));
    ra->last_use = AGX_ARENA_ARRAY(arena, uint32_t, count);

@@ -157,7 +157,6 @@ void agxc_ra_no_room(const struct agxc_ra *ra, uint32_t needed)
 {
    const uint32_t *size = ra->shader->local_size;
    agxc_fail(ra->shader, AGX_RESOURCE_EXHAUSTED,
-             "%s: registers: %u halves needed, %u available to a workgroup of %u threads, and "
-             "spilling is not implemented",
+             "%s: registers: %u halves needed at once, %u available to a workgroup of %u threads",
              ra->shader->name, needed, ra->limit, size[0] * size[1] * size[2]);
 }

@@ -13,7 +13,7 @@
  */
 #include "agx/compiler/schedule.h"
 
-#include "agx/chip.h"
+#include "agx/compiler/limits.h"
 #include "agx/compiler/liveness.h"
 #include "agx/compiler/passes.h"
 
@@ -338,15 +338,6 @@ static void find_definitions(struct agxc_shader *shader)
                dest->value->def = instr;
 }
 
-/* The last half of the step of occupancy that so many halves fall in. */
-static uint32_t end_of_step(uint32_t halves)
-{
-   uint32_t end = AGX_MIN(AGX_MAX(halves, 1), AGX_GPR_HALVES);
-   while (end < AGX_GPR_HALVES && agx_occupancy_threads(end + 1) == agx_occupancy_threads(end))
-      end++;
-   return end;
-}
-
 bool agxc_schedule(struct agxc_shader *shader)
 {
    agxc_index(shader);
@@ -360,7 +351,9 @@ bool agxc_schedule(struct agxc_shader *shader)
       .marks = AGX_ARENA_ARRAY(arena, uint32_t, shader->value_count),
    };
    s.live_out = AGX_ARENA_ARRAY(arena, agx_bitset_word, s.liveness->words);
-   s.limit = end_of_step(s.liveness->max_halves) - MARGIN;
+   uint32_t most = agxc_most_halves(shader), needed = s.liveness->max_halves;
+   s.limit = AGX_MIN(agxc_end_of_step(agxc_needed_halves(shader, needed)), most);
+   s.limit -= AGX_MIN(s.limit, MARGIN);
    bool progress = false;
    agxc_foreach_block (block, shader) {
       struct agx_arena_mark block_mark = agx_arena_mark(arena);

@@ -44,7 +44,7 @@ struct agxc_ssa {
    uint32_t table_size;
    struct write *writes;
    uint32_t write_count, write_capacity;
-   uint8_t *slot_bits;
+   uint8_t *slot_bits, *slot_elements;
    uint32_t slot_count, slot_capacity;
    struct arrival *arrivals; /* reads, then phis */
    uint32_t arrival_count, arrival_capacity, read_count;
@@ -126,12 +126,22 @@ uint32_t agxc_slots_new(struct agxc_ssa *ssa, uint32_t count, const uint8_t *bit
    if (first + count > ssa->slot_capacity) {
       uint32_t capacity = 2 * (first + count);
       ssa->slot_bits = agx_arena_grow(ssa->arena, ssa->slot_bits, first, capacity, 1);
+      ssa->slot_elements = agx_arena_grow(ssa->arena, ssa->slot_elements, first, capacity, 1);
       ssa->slot_capacity = capacity;
    }
-   for (uint32_t i = 0; i < count; i++)
+   for (uint32_t i = 0; i < count; i++) {
       ssa->slot_bits[first + i] = bits ? bits[i] : 32;
+      ssa->slot_elements[first + i] = 1;
+   }
    ssa->slot_count += count;
    return first;
+}
+
+uint32_t agxc_slot_new_like(struct agxc_ssa *ssa, const struct agxc_value *value)
+{
+   uint32_t slot = agxc_slots_new(ssa, 1, &value->bits);
+   ssa->slot_elements[slot] = value->count;
+   return slot;
 }
 
 static struct arrival *add_arrival(struct agxc_ssa *ssa, struct agxc_block *block, uint32_t slot)
@@ -144,7 +154,7 @@ static struct arrival *add_arrival(struct agxc_ssa *ssa, struct agxc_block *bloc
    }
    struct arrival *arrival = &ssa->arrivals[ssa->arrival_count++];
    *arrival = (struct arrival){.block = block, .slot = slot};
-   arrival->value = agxc_value_new(ssa->shader, ssa->slot_bits[slot], 1);
+   arrival->value = agxc_value_new(ssa->shader, ssa->slot_bits[slot], ssa->slot_elements[slot]);
    return arrival;
 }
 
@@ -514,7 +524,11 @@ static void replace(struct agxc_ssa *ssa)
       agxc_foreach_instr (instr, block) {
          agxc_foreach_src (src, instr) {
             need(ssa, *src, needed, list, &count);
-            *src = resolve(ssa, *src);
+            struct agxc_ref by = resolve(ssa, *src);
+            if (src->kind == AGXC_VALUE && by.kind == AGXC_VALUE)
+               src->value = by.value; /* with the modifiers that machine rows have */
+            else
+               *src = by;
          }
       }
    }
