@@ -168,13 +168,6 @@ static void constants_fold_and_gather(void **state)
         agxc_opt_algebraic, agxc_opt_copy_prop);
 }
 
-static void floats_keep_their_bits(void **state)
-{
-   /* x + 0 is not x for x = -0, and x * 1 may be a denormal. */
-   static const char text[] = "%0:32 = load_shared #0:32\n%1:32 = fadd %0:32, #0:32\n" USE("%1:32");
-   CASE(text, text, agxc_opt_algebraic, agxc_opt_copy_prop);
-}
-
 static void equal_expressions_are_computed_once(void **state)
 {
    CASE("%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n%2:32 = iadd %0:32, #1:32\n"
@@ -243,7 +236,6 @@ int main(void)
       cmocka_unit_test(what_is_wrong_in_text_is_named),
       cmocka_unit_test(broken_rules_are_found),
       cmocka_unit_test(constants_fold_and_gather),
-      cmocka_unit_test(floats_keep_their_bits),
       cmocka_unit_test(equal_expressions_are_computed_once),
       cmocka_unit_test(buffers_become_addresses),
       cmocka_unit_test(addresses_take_shift_and_constant),

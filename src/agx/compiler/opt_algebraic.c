@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Constant folding and identities on 32-bit integers and booleans, and the float identities
- * that hold for every input. Constants move to the second source, multiplications by powers
+ * Constant folding and identities; the rules for integers, booleans and floats are in
+ * algebraic_*.c. Constants move to the second source, multiplications by powers
  * of two become shifts, and constant parts of offsets gather at the outside, where the
  * addresses of selection look for them.
  * Before and after: generic SSA; what a rule replaces becomes a move.
  */
+#include "agx/compiler/algebraic.h"
 #include "agx/compiler/fold.h"
 #include "agx/compiler/passes.h"
 
@@ -107,7 +108,7 @@ static bool canonicalise(struct agxc_instr *instr)
 #define FREE_SHIFT 4
 
 /* (x + c) + d, (x + c) << k and (x << j) << k take the constant outside. */
-static bool reassociate(struct agxc_shader *shader, struct agxc_instr *instr)
+static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
 {
    struct agxc_ref *a = &instr->operand[1], *b = &instr->operand[2];
    if (instr->src_count != 2 || instr->operand[0].bits != 32 || !is_const(b))
@@ -123,8 +124,7 @@ static bool reassociate(struct agxc_shader *shader, struct agxc_instr *instr)
    uint32_t added = sum_const && b->imm < 32 ? (uint32_t)sum->operand[2].imm << b->imm : 0;
    if (instr->op == AGXC_OP_ISHL && b->imm < 32 && sum_const &&
        (int32_t)added >> b->imm == (int32_t)sum->operand[2].imm) {
-      struct agxc_builder before = agxc_before(shader, instr);
-      struct agxc_ref shifted = agxc_build2(&before, AGXC_OP_ISHL, 32, sum->operand[1], *b);
+      struct agxc_ref shifted = agxc_alg2(algebra, AGXC_OP_ISHL, 32, sum->operand[1], *b);
       instr->op = AGXC_OP_IADD;
       *a = shifted;
       *b = agxc_imm(added, 32);
@@ -139,19 +139,20 @@ static bool reassociate(struct agxc_shader *shader, struct agxc_instr *instr)
    return false;
 }
 
-/* x + (y + c) and (y + c) + x are (x + y) + c, when both sides vary. */
-static bool float_constant(struct agxc_shader *shader, struct agxc_instr *instr)
+/* x + (y + c) and (y + c) + x are (x + y) + c, when both sides vary and y + c is needed nowhere
+ * else. */
+static bool float_constant(struct agxc_algebra *algebra, struct agxc_instr *instr)
 {
    if (instr->op != AGXC_OP_IADD || instr->operand[0].bits != 32)
       return false;
    for (unsigned i = 1; i <= 2; i++) {
       const struct agxc_instr *sum = def_is(&instr->operand[i], AGXC_OP_IADD);
       struct agxc_ref other = instr->operand[3 - i];
-      if (!sum || !is_const(&sum->operand[2]) || is_const(&other))
+      if (!sum || !is_const(&sum->operand[2]) || is_const(&other) ||
+          !agxc_alg_used_once(algebra, &instr->operand[i]))
          continue;
-      struct agxc_builder before = agxc_before(shader, instr);
       struct agxc_ref constant = sum->operand[2];
-      struct agxc_ref varying = agxc_build2(&before, AGXC_OP_IADD, 32, sum->operand[1], other);
+      struct agxc_ref varying = agxc_alg2(algebra, AGXC_OP_IADD, 32, sum->operand[1], other);
       instr->operand[1] = varying;
       instr->operand[2] = constant;
       return true;
@@ -184,11 +185,33 @@ static void resolve_sources(struct agxc_instr *instr)
          *src = src->value->def->operand[1];
 }
 
-static bool visit(struct agxc_shader *shader, struct agxc_instr *instr)
+/* Rules that need more than this of each other are left to the next run. */
+#define MAX_DEPTH 6
+
+static struct agxc_ref apply_rules(struct agxc_algebra *algebra, const struct agxc_instr *instr)
+{
+   static struct agxc_ref (*const sets[])(struct agxc_algebra *, const struct agxc_instr *) = {
+      agxc_algebra_bool,
+      agxc_algebra_int,
+      agxc_algebra_float,
+   };
+   bool is_bool = instr->operand[0].bits == 1 || instr->op == AGXC_OP_SELECT ||
+                  instr->op == AGXC_OP_ZEXT || instr->op == AGXC_OP_SEXT;
+   bool is_float = instr->op >= AGXC_OP_FEQ || (instr->op >= AGXC_OP_F2F && !is_bool);
+   bool is_int = !is_bool && !is_float;
+   const bool takes[] = {is_bool, is_int, is_float && instr->op != AGXC_OP_SELECT};
+   struct agxc_ref result = agxc_none();
+   for (size_t i = 0; i < AGX_COUNT(sets) && result.kind == AGXC_NONE; i++)
+      if (takes[i])
+         result = sets[i](algebra, instr);
+   return result;
+}
+
+static bool visit(struct agxc_algebra *algebra, struct agxc_instr *instr)
 {
    resolve_sources(instr);
    if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_MOV || !is_narrow(instr) ||
-       agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
+       agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE))
       return false;
    bool progress = instr->src_count >= 2 && swap_constant(instr);
    struct agxc_ref result = fold(instr);
@@ -196,22 +219,56 @@ static bool visit(struct agxc_shader *shader, struct agxc_instr *instr)
       result = simplify(instr);
    if (result.kind == AGXC_NONE)
       result = double_negation(instr);
-   if (result.kind != AGXC_NONE) {
-      agxc_become_mov(shader, instr, result);
-      return true;
+   if (result.kind == AGXC_NONE) {
+      progress |= canonicalise(instr);
+      struct agxc_builder outer = algebra->at;
+      algebra->at = agxc_before(algebra->shader, instr);
+      result = apply_rules(algebra, instr);
+      if (result.kind == AGXC_NONE)
+         progress |= reassociate(algebra, instr) || float_constant(algebra, instr);
+      algebra->at = outer;
    }
-   progress |= canonicalise(instr);
-   progress |= reassociate(shader, instr);
-   progress |= float_constant(shader, instr);
-   return progress;
+   if (result.kind == AGXC_NONE)
+      return progress;
+   agxc_become_mov(algebra->shader, instr, result);
+   return true;
+}
+
+struct agxc_ref agxc_algebra_build(struct agxc_algebra *algebra, enum agxc_op op, unsigned bits,
+                                   unsigned count, const struct agxc_ref *srcs)
+{
+   bool exact = algebra->at.before->exact;
+   struct agxc_ref result = agxc_build(&algebra->at, op, bits, 1, count, srcs);
+   struct agxc_instr *instr = result.value->def;
+   instr->exact = exact;
+   if (algebra->depth == MAX_DEPTH)
+      return result;
+   algebra->depth++;
+   visit(algebra, instr);
+   algebra->depth--;
+   return instr->op == AGXC_OP_MOV ? instr->operand[1] : result;
+}
+
+static void count_uses(struct agxc_algebra *algebra)
+{
+   struct agxc_shader *shader = algebra->shader;
+   algebra->use_count = shader->value_count;
+   algebra->uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count);
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         agxc_foreach_src (src, instr)
+            if (src->kind == AGXC_VALUE)
+               algebra->uses[src->value->id]++;
 }
 
 bool agxc_opt_algebraic(struct agxc_shader *shader)
 {
+   struct agxc_algebra algebra = {.shader = shader};
    bool progress = false;
    agxc_index(shader);
+   count_uses(&algebra);
    agxc_foreach_block (block, shader)
       agxc_foreach_instr_safe (instr, block)
-         progress |= visit(shader, instr);
+         progress |= visit(&algebra, instr);
    return progress;
 }
