@@ -23,6 +23,7 @@ static const struct pass {
    {"lower_math", agxc_lower_math, AGXC_STAGE_GENERIC, 0},
    {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_predicate", agxc_opt_predicate, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_cse", agxc_opt_cse, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_hoist", agxc_opt_hoist, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_vectorize", agxc_opt_vectorize, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
