@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What both arms of an if begin with is done once, before it: pure operations and loads. Every
+ * lane takes one of the arms, so nothing runs that would not have run.
+ *
+ * Before: generic SSA. After: the same; opt_copy_prop takes away the moves that are left.
+ */
+#include "agx/compiler/passes.h"
+
+#define MAX_LOOK 24u /* instructions of each arm: work per if is this squared */
+
+/* Through the moves that this pass leaves. */
+static const struct agxc_ref *origin(const struct agxc_ref *ref)
+{
+   while (ref->kind == AGXC_VALUE && ref->value->def->op == AGXC_OP_MOV)
+      ref = &ref->value->def->operand[1];
+   return ref;
+}
+
+static bool same_ref(const struct agxc_ref *a, const struct agxc_ref *b)
+{
+   a = origin(a);
+   b = origin(b);
+   if (a->kind != b->kind || a->bits != b->bits || a->count != b->count)
+      return false;
+   if (a->kind == AGXC_VALUE)
+      return a->value == b->value;
+   if (a->kind == AGXC_UNIFORM)
+      return a->half == b->half;
+   return a->kind == AGXC_NONE || a->imm == b->imm;
+}
+
+static bool same_instr(const struct agxc_instr *a, const struct agxc_instr *b)
+{
+   if (a->op != b->op || a->dest_count != b->dest_count || a->operand_count != b->operand_count ||
+       a->exact != b->exact)
+      return false;
+   for (unsigned i = 0; i < a->dest_count; i++)
+      if (a->operand[i].bits != b->operand[i].bits || a->operand[i].count != b->operand[i].count)
+         return false;
+   for (unsigned i = a->dest_count; i < a->operand_count; i++)
+      if (!same_ref(&a->operand[i], &b->operand[i]))
+         return false;
+   return true;
+}
+
+/* May stand before the if, as far as the instruction itself goes. */
+static bool may_rise(const struct agxc_instr *instr)
+{
+   return instr->dest_count && instr->op != AGXC_OP_PHI &&
+          !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE));
+}
+
+/* Nothing that it reads is made in its block. */
+static bool reads_outside(const struct agxc_instr *instr)
+{
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && src->value->def->block == instr->block)
+         return false;
+   return true;
+}
+
+/* An equal instruction of the other arm before anything there has an effect, or NULL. */
+static struct agxc_instr *find_equal(const struct agxc_instr *instr, struct agxc_block *block)
+{
+   unsigned count = 0;
+   agxc_foreach_instr (other, block) {
+      if (agxc_flags(other) & AGXC_SIDE_EFFECT || ++count > MAX_LOOK)
+         return NULL;
+      if (same_instr(instr, other))
+         return other;
+   }
+   return NULL;
+}
+
+static bool join_arms(struct agxc_shader *shader, struct agxc_if *branch)
+{
+   struct agxc_block *before = agxc_block_before(&branch->node);
+   struct agxc_block *then_block = agxc_first_block(&branch->then_list);
+   struct agxc_block *else_block = agxc_first_block(&branch->else_list);
+   struct agxc_builder b = {shader, before, agxc_terminator(before)};
+   unsigned count = 0;
+   bool progress = false;
+   agxc_foreach_instr_safe (instr, then_block) {
+      if (agxc_flags(instr) & AGXC_SIDE_EFFECT || ++count > MAX_LOOK)
+         break;
+      if (!may_rise(instr) || !reads_outside(instr))
+         continue;
+      struct agxc_instr *other = find_equal(instr, else_block);
+      if (!other)
+         continue;
+      agxc_instr_remove(instr);
+      agxc_insert(&b, instr);
+      for (unsigned i = 0; i < instr->dest_count; i++) {
+         struct agxc_builder at = agxc_before(shader, other);
+         struct agxc_instr *mov = agxc_instr_new(shader, AGXC_OP_MOV);
+         mov->operand[0] = other->operand[i];
+         mov->operand[1] = agxc_use(instr->operand[i].value);
+         mov->operand[0].value->def = mov;
+         agxc_insert(&at, mov);
+      }
+      agxc_instr_remove(other);
+      progress = true;
+   }
+   return progress;
+}
+
+/* Outer ifs after inner ones: what rises out of these can rise further. */
+static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
+{
+   bool progress = false;
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         progress |= visit_list(shader, &branch->then_list);
+         progress |= visit_list(shader, &branch->else_list);
+         progress |= join_arms(shader, branch);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         progress |= visit_list(shader, &loop->body);
+         progress |= visit_list(shader, &loop->continuing);
+      }
+   }
+   return progress;
+}
+
+bool agxc_opt_both_arms(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   return visit_list(shader, &shader->body);
+}

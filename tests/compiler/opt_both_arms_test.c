@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What both arms of an if begin with.
+ */
+#include "pass_support.h"
+
+#define CONDITION PASS_LOAD("%0:32") "%1:1 = ieq %0:32, #0:32\n"
+#define IF        "branch %1:1\nif\n"
+
+static void equal_loads_rise(void **state)
+{
+   CASE(CONDITION IF
+        "%2:32 = load_shared %0:32\n%3:32 = iadd %2:32, #1:32\n"
+        "else\n%4:32 = load_shared %0:32\nend\n%5:32 = phi %3:32, %4:32\n" PASS_STORE("%5:32"),
+        CONDITION "%2:32 = load_shared %0:32\n" IF "%3:32 = iadd %2:32, #1:32\n"
+                  "else\nend\n%5:32 = phi %3:32, %2:32\n" PASS_STORE("%5:32"),
+        agxc_opt_both_arms, agxc_opt_copy_prop);
+}
+
+static void chains_rise_after_each_other(void **state)
+{
+   CASE(CONDITION IF "%2:32 = imul %0:32, #3:32\n%3:32 = load_shared %2:32\n" PASS_STORE(
+           "%3:32") "else\n%4:32 = imul %0:32, #3:32\n%5:32 = load_shared %4:32\n%6:32 = iadd "
+                    "%5:32, #1:32\n" PASS_STORE("%6:32") "end\n",
+        CONDITION "%2:32 = imul %0:32, #3:32\n%3:32 = load_shared %2:32\n" IF PASS_STORE(
+           "%3:32") "else\n%6:32 = iadd %3:32, #1:32\n" PASS_STORE("%6:32") "end\n",
+        agxc_opt_both_arms, agxc_opt_copy_prop);
+}
+
+static void others_stay(void **state)
+{
+   /* A store comes before one of them. */
+   NEGCASE(CONDITION IF PASS_STORE("#1:32") "%2:32 = load_shared %0:32\n" PASS_STORE(
+              "%2:32") "else\n%4:32 = load_shared %0:32\n" PASS_STORE("%4:32") "end\n",
+           agxc_opt_both_arms);
+   NEGCASE(CONDITION IF "%2:32 = load_shared %0:32\n" PASS_STORE("%2:32") "else\n" PASS_STORE(
+              "#1:32") "%4:32 = load_shared %0:32\n" PASS_STORE("%4:32") "end\n",
+           agxc_opt_both_arms);
+   /* Operations between lanes see other lanes there. */
+   NEGCASE(CONDITION IF "%2:32 = broadcast_first %0:32\n" PASS_STORE(
+              "%2:32") "else\n"
+                       "%4:32 = broadcast_first %0:32\n" PASS_STORE("%4:32") "end\n",
+           agxc_opt_both_arms);
+   /* In one arm only. */
+   NEGCASE(CONDITION IF "%2:32 = load_shared %0:32\n" PASS_STORE("%2:32") "else\nend\n",
+           agxc_opt_both_arms);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equal_loads_rise),
+      cmocka_unit_test(chains_rise_after_each_other),
+      cmocka_unit_test(others_stay),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
