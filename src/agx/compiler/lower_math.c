@@ -13,10 +13,10 @@ static struct agxc_ref divide(struct agxc_builder *b, struct agxc_ref x, struct 
 }
 
 /* x - y round(x / y), the rounding being floor (FMOD) or trunc (FREM). */
-static struct agxc_ref float_remainder(struct agxc_builder *b, const struct agxc_instr *instr)
+static struct agxc_ref float_remainder(struct agxc_builder *b, enum agxc_op op, struct agxc_ref x,
+                                       struct agxc_ref y)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
-   enum agxc_op round = instr->op == AGXC_OP_FMOD ? AGXC_OP_FFLOOR : AGXC_OP_FTRUNC;
+   enum agxc_op round = op == AGXC_OP_FMOD ? AGXC_OP_FFLOOR : AGXC_OP_FTRUNC;
    struct agxc_ref whole = agxc_build1(b, round, 32, divide(b, x, y));
    struct agxc_ref negated = agxc_build1(b, AGXC_OP_FNEG, 32, whole);
    return agxc_build3(b, AGXC_OP_FFMA, 32, negated, y, x);
@@ -61,10 +61,25 @@ static struct agxc_ref insert_field(struct agxc_builder *b, const struct agxc_re
    return agxc_build2(b, AGXC_OP_IOR, 32, kept, put);
 }
 
+/* Halves by way of floats: selection widens and rounds in the rows themselves. */
+static struct agxc_ref lower_half(struct agxc_builder *b, const struct agxc_instr *instr)
+{
+   bool divides = instr->op == AGXC_OP_FDIV;
+   if (!divides && instr->op != AGXC_OP_FMOD && instr->op != AGXC_OP_FREM)
+      return agxc_none();
+   struct agxc_ref x = agxc_build1(b, AGXC_OP_F2F, 32, instr->operand[1]);
+   struct agxc_ref y = agxc_build1(b, AGXC_OP_F2F, 32, instr->operand[2]);
+   struct agxc_ref wide =
+      divides ? divide(b, x, y) : float_remainder(b, (enum agxc_op)instr->op, x, y);
+   return agxc_build1(b, AGXC_OP_F2F, 16, wide);
+}
+
 /* The replacement, or AGXC_NONE for what stays. */
 static struct agxc_ref lower(struct agxc_builder *b, const struct agxc_instr *instr)
 {
    const struct agxc_ref *srcs = agxc_srcs(instr);
+   if (instr->dest_count == 1 && instr->operand[0].bits == 16)
+      return lower_half(b, instr);
    if (instr->dest_count != 1 || instr->operand[0].bits != 32)
       return agxc_none();
    switch (instr->op) {
@@ -72,7 +87,7 @@ static struct agxc_ref lower(struct agxc_builder *b, const struct agxc_instr *in
       return divide(b, srcs[0], srcs[1]);
    case AGXC_OP_FMOD:
    case AGXC_OP_FREM:
-      return float_remainder(b, instr);
+      return float_remainder(b, (enum agxc_op)instr->op, srcs[0], srcs[1]);
    case AGXC_OP_UBFE:
       return is_short_constant(&srcs[2]) ? agxc_none() : extract_unsigned(b, srcs);
    case AGXC_OP_SBFE:

@@ -27,6 +27,8 @@ bool agxc_opt_vectorize(struct agxc_shader *shader); /* neighbouring accesses to
 bool agxc_lower_private(struct agxc_shader *shader); /* private arrays: registers or scratch */
 /* Values of other lanes, reductions and scans to what has a row. */
 bool agxc_lower_subgroup(struct agxc_shader *shader);
+bool agxc_lower_narrow(struct agxc_shader *shader); /* 8 and 16 bits where no row has them */
+bool agxc_lower_int64(struct agxc_shader *shader);  /* 64-bit integers to words */
 bool agxc_lower_division(struct agxc_shader *shader);
 bool agxc_lower_math(struct agxc_shader *shader); /* what has no row: FDIV, FMOD, long fields */
 bool agxc_lower_buffer(

@@ -19,6 +19,8 @@ static const struct pass {
    {"lower_private", agxc_lower_private, AGXC_STAGE_GENERIC, 0},
    {"opt_unroll_by", agxc_opt_unroll_by, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"lower_subgroup", agxc_lower_subgroup, AGXC_STAGE_GENERIC, 0},
+   {"lower_narrow", agxc_lower_narrow, AGXC_STAGE_GENERIC, 0},
+   {"lower_int64", agxc_lower_int64, AGXC_STAGE_GENERIC, 0},
    {"lower_division", agxc_lower_division, AGXC_STAGE_GENERIC, 0},
    {"lower_math", agxc_lower_math, AGXC_STAGE_GENERIC, 0},
    {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},

@@ -174,6 +174,24 @@ static void select_ashr(struct agxc_selector *s, const struct agxc_instr *instr)
    agxc_select_row(s, AGX_ISA_OP_ASR, dest_of(instr), 3, srcs);
 }
 
+/* Rows that carry bits from one word of a 64-bit shift to the other. Source: reference/isa,
+ * semantics.md 6. */
+static void select_crossing(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref srcs[3] = {agxc_imm(0, 16)};
+   enum agx_isa_op row = instr->op == AGXC_OP_SHLHI   ? AGX_ISA_OP_SHLHI
+                         : instr->op == AGXC_OP_SHRHI ? AGX_ISA_OP_SHRHI
+                                                      : AGX_ISA_OP_ASRH;
+   unsigned first = instr->op == AGXC_OP_SHLHI;
+   for (unsigned i = 0; i < instr->src_count; i++)
+      srcs[first + i] = agxc_select_int(s, instr->operand[1 + i]);
+   if (instr->op == AGXC_OP_ASRH) {
+      srcs[0] = agxc_select_choice(s, instr->operand[1]);
+      srcs[2] = agxc_imm(0, 16);
+   }
+   agxc_select_row(s, row, dest_of(instr), 3, srcs);
+}
+
 static void select_inot(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref srcs[2] = {agxc_select_low(s, instr->operand[1]), agxc_imm(1, 16)};
@@ -311,6 +329,13 @@ static void extend_byte(struct agxc_selector *s, const struct agxc_instr *instr)
       agxc_select_row(s, AGX_ISA_OP_AND, dest, 2, srcs);
       return;
    }
+   if (agxc_select_is_clean(s, &instr->operand[1])) { /* two simple rows instead of two shifts */
+      struct agxc_ref flip[2] = {src, agxc_imm(0x80, 16)};
+      struct agxc_ref biased = agxc_select_new(s, AGX_ISA_OP_XOR, 16, 2, flip);
+      struct agxc_ref subtract[2] = {biased, agxc_imm(0x80, 16)};
+      agxc_select_row(s, AGX_ISA_OP_ISUB, dest, 2, subtract);
+      return;
+   }
    struct agxc_ref top = agxc_use(agxc_value_new(s->shader, dest.bits, 1));
    select_shift(s, AGX_ISA_OP_SHL, top, src, dest.bits - 8u);
    select_shift(s, AGX_ISA_OP_ASR, dest, top, dest.bits - 8u);
@@ -439,16 +464,22 @@ static const struct {
    uint16_t op;
    select_fn select;
 } functions[] = {
-   {AGXC_OP_IADD, select_iadd},   {AGXC_OP_ISUB, select_isub},    {AGXC_OP_INEG, select_ineg},
-   {AGXC_OP_ISHL, select_ishl},   {AGXC_OP_ASHR, select_ashr},    {AGXC_OP_INOT, select_inot},
-   {AGXC_OP_UMULH, select_mulh},  {AGXC_OP_IMADH, select_mulh},   {AGXC_OP_SMULH, select_mulh},
-   {AGXC_OP_UBFE, select_field},  {AGXC_OP_UMUL64, select_mul64}, {AGXC_OP_SMUL64, select_mul64},
-   {AGXC_OP_F2F, select_f2f},     {AGXC_OP_BFI, select_field},    {AGXC_OP_F2U, select_convert},
-   {AGXC_OP_F2S, select_convert}, {AGXC_OP_U2F, select_convert},  {AGXC_OP_S2F, select_convert},
-   {AGXC_OP_ZEXT, select_extend}, {AGXC_OP_SEXT, select_extend},  {AGXC_OP_TRUNC, select_trunc},
-   {AGXC_OP_FSUB, select_fsub},   {AGXC_OP_FSAT, select_fsat},    {AGXC_OP_FNEG, select_sign},
-   {AGXC_OP_FABS, select_sign},   {AGXC_OP_FSQRT, select_fsqrt},  {AGXC_OP_FFRACT, select_ffract},
-   {AGXC_OP_FSIN, select_sine},   {AGXC_OP_FCOS, select_sine},
+   {AGXC_OP_IADD, select_iadd},      {AGXC_OP_ISUB, select_isub},
+   {AGXC_OP_INEG, select_ineg},      {AGXC_OP_ISHL, select_ishl},
+   {AGXC_OP_ASHR, select_ashr},      {AGXC_OP_INOT, select_inot},
+   {AGXC_OP_UMULH, select_mulh},     {AGXC_OP_IMADH, select_mulh},
+   {AGXC_OP_SMULH, select_mulh},     {AGXC_OP_UBFE, select_field},
+   {AGXC_OP_SHLHI, select_crossing}, {AGXC_OP_SHRHI, select_crossing},
+   {AGXC_OP_ASRH, select_crossing},  {AGXC_OP_UMUL64, select_mul64},
+   {AGXC_OP_SMUL64, select_mul64},   {AGXC_OP_F2F, select_f2f},
+   {AGXC_OP_BFI, select_field},      {AGXC_OP_F2U, select_convert},
+   {AGXC_OP_F2S, select_convert},    {AGXC_OP_U2F, select_convert},
+   {AGXC_OP_S2F, select_convert},    {AGXC_OP_ZEXT, select_extend},
+   {AGXC_OP_SEXT, select_extend},    {AGXC_OP_TRUNC, select_trunc},
+   {AGXC_OP_FSUB, select_fsub},      {AGXC_OP_FSAT, select_fsat},
+   {AGXC_OP_FNEG, select_sign},      {AGXC_OP_FABS, select_sign},
+   {AGXC_OP_FSQRT, select_fsqrt},    {AGXC_OP_FFRACT, select_ffract},
+   {AGXC_OP_FSIN, select_sine},      {AGXC_OP_FCOS, select_sine},
 };
 
 void agxc_select_alu(struct agxc_selector *s, const struct agxc_instr *instr)

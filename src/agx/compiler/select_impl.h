@@ -24,6 +24,8 @@ const struct agxc_instr *agxc_select_def(const struct agxc_selector *s, const st
 const struct agxc_instr *agxc_select_def_is(const struct agxc_selector *s,
                                             const struct agxc_ref *ref, enum agxc_op op);
 /* By this operation only, which runs no more often than the definition. */
+/* An 8-bit value whose register has zeros above it. */
+bool agxc_select_is_clean(const struct agxc_selector *s, const struct agxc_ref *ref);
 bool agxc_select_used_once(const struct agxc_selector *s, const struct agxc_ref *ref);
 
 /* Operands as a kind of source wants them; instructions are made where needed.

@@ -113,7 +113,7 @@ static const struct agxc_ref *source_if(const struct agxc_selector *s, const str
 }
 
 /* Loads leave zeros above the 8 bits that they fetch. */
-static bool upper_half_is_zero(const struct agxc_selector *s, const struct agxc_ref *ref)
+bool agxc_select_is_clean(const struct agxc_selector *s, const struct agxc_ref *ref)
 {
    const struct agxc_instr *def = agxc_select_def(s, ref);
    if (def && def->op == AGXC_OP_SPLIT)
@@ -136,7 +136,7 @@ static struct agxc_ref strip_zext(const struct agxc_selector *s, struct agxc_ref
    for (const struct agxc_ref *source; (source = source_if(s, &ref, AGXC_OP_ZEXT));) {
       bool fits =
          source->kind == AGXC_VALUE && (source->bits == 16 || source->bits == 1 ||
-                                        (source->bits == 8 && upper_half_is_zero(s, source)));
+                                        (source->bits == 8 && agxc_select_is_clean(s, source)));
       if (!fits || ref.bits == 64)
          break;
       ref = *source;
