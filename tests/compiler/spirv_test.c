@@ -114,7 +114,7 @@ static const struct {
    {"axpy", SpvOpCapability, 0, 1, SpvCapabilityFloat64, AGX_UNIMPLEMENTED, "capability Float64"},
    {"axpy", SpvOpCapability, 0, 1, SpvCapabilityGroups, AGX_UNIMPLEMENTED, "capability Groups"},
    {"axpy", SpvOpCapability, 0, 0, 2 << 16 | 5000, AGX_UNIMPLEMENTED, "opcode 5000"},
-   {"axpy", SpvOpMemoryModel, 0, 1, SpvAddressingModelPhysicalStorageBuffer64, AGX_UNIMPLEMENTED,
+   {"axpy", SpvOpMemoryModel, 0, 1, SpvAddressingModelPhysical64, AGX_UNIMPLEMENTED,
     "addressing model"},
    {"axpy", SpvOpMemoryModel, 0, 2, SpvMemoryModelOpenCL, AGX_UNIMPLEMENTED, "memory model"},
    {"axpy", SpvOpEntryPoint, 0, 1, SpvExecutionModelFragment, AGX_INVALID_ARGUMENT,

@@ -20,6 +20,7 @@ struct job {
    struct agx_executable *executable;
    struct agx_buffer *buffers[AGX_MANIFEST_MAX_RESOURCES];
    uint32_t *memory[AGX_MANIFEST_MAX_RESOURCES];
+   uint8_t push[AGX_MANIFEST_MAX_PUSH_B];
 };
 
 static char *corpus_path(const char *format, const char *kernel, uint32_t id)
@@ -53,23 +54,49 @@ static agx_status load(struct job *job, const char *kernel, bool robust)
    return status;
 }
 
+static uint64_t address_of(void *user, uint32_t id)
+{
+   const struct job *job = user;
+   struct agx_buffer_info info;
+   const struct agx_manifest_resource *resource = agx_manifest_find(&job->manifest, id);
+   agx_buffer_get_info(job->buffers[resource - job->manifest.resources], &info);
+   return info.address;
+}
+
+/* Contents and push constants may hold the address of any buffer. */
+static void fill(struct job *job)
+{
+   const struct agx_manifest *m = &job->manifest;
+   for (uint32_t i = 0; i < m->resource_count; i++)
+      agx_manifest_fill(&m->resources[i].init, job->memory[i], m->resources[i].size_B, address_of,
+                        job);
+   memcpy(job->push, m->push, sizeof(job->push));
+   for (uint32_t i = 0; i < m->fixup_count; i++) {
+      uint64_t address = address_of(job, m->fixups[i].id);
+      memcpy(job->push + m->fixups[i].offset_B, &address, sizeof(address));
+   }
+}
+
 static void dispatch(struct job *job)
 {
    const struct agx_manifest *m = &job->manifest;
    struct agx_binding bindings[AGX_MANIFEST_MAX_RESOURCES];
+   uint32_t bound = 0;
    for (uint32_t i = 0; i < m->resource_count; i++) {
       job->buffers[i] = fixture_buffer(job->fixture, m->resources[i].size_B, &job->memory[i]);
-      agx_manifest_fill(&m->resources[i].init, job->memory[i], m->resources[i].size_B, NULL, NULL);
-      bindings[i] = (struct agx_binding){.set = m->resources[i].set,
-                                         .binding = m->resources[i].binding,
-                                         .ref = {job->buffers[i], 0, AGX_WHOLE_LENGTH}};
+      if (m->resources[i].type == AGX_MANIFEST_ADDRESS)
+         continue;
+      bindings[bound++] = (struct agx_binding){.set = m->resources[i].set,
+                                               .binding = m->resources[i].binding,
+                                               .ref = {job->buffers[i], 0, AGX_WHOLE_LENGTH}};
    }
+   fill(job);
    struct agx_dispatch dispatch = {
       .executable = job->executable,
       .workgroups = {m->workgroups[0], m->workgroups[1], m->workgroups[2]},
       .bindings = bindings,
-      .binding_count = m->resource_count,
-      .push = m->push,
+      .binding_count = bound,
+      .push = job->push,
       .push_B = m->push_B,
    };
    struct agx_command_buffer *commands = fixture_begin(job->fixture);

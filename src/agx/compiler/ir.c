@@ -91,6 +91,8 @@ bool agxc_reads_constant(const struct agxc_instr *instr)
 void agxc_leave(struct agxc_shader *shader, agx_status status)
 {
    shader->status = status;
+   if (shader->main)
+      shader->main->status = status;
    longjmp(*shader->arena->exhausted, 1);
 }
 

@@ -8,6 +8,8 @@
 #include "agx/compiler/passes.h"
 #include "robustness/buffer.h"
 
+#define MAX_BASE_HALF 252 /* a base names halves below 256 */
+
 struct lowering {
    struct agxc_shader *shader;
    struct agxc_ref *replaced; /* by value id: the uniform to use instead; kind NONE if none */
@@ -152,6 +154,9 @@ static void lower_instr(struct lowering *l, struct agxc_instr *instr)
    case AGXC_OP_BUFFER_SIZE:
       replace_value(l, instr, size_of(shader, agxc_imm_of(instr, 0)));
       return;
+   case AGXC_OP_BUFFER_ADDRESS:
+      replace_value(l, instr, address_of(shader, agxc_imm_of(instr, 0)));
+      return;
    case AGXC_OP_LOAD_PUSH:
       lower_push(l, instr);
       return;
@@ -165,6 +170,21 @@ static void lower_instr(struct lowering *l, struct agxc_instr *instr)
    default:
       return;
    }
+}
+
+/* An address put together from neighbouring uniforms is one uniform; only bases can be. */
+static void join_base(struct agxc_instr *instr)
+{
+   if (instr->op < AGXC_OP_LOAD_GLOBAL || instr->op > AGXC_OP_ATOMIC_GLOBAL)
+      return;
+   struct agxc_ref *base = &agxc_srcs(instr)[0];
+   const struct agxc_instr *pack = base->kind == AGXC_VALUE ? base->value->def : NULL;
+   if (!pack || pack->op != AGXC_OP_PACK64)
+      return;
+   struct agxc_ref low = agxc_srcs(pack)[0], high = agxc_srcs(pack)[1];
+   if (low.kind == AGXC_UNIFORM && high.kind == AGXC_UNIFORM && high.half == low.half + 2 &&
+       low.half <= MAX_BASE_HALF)
+      *base = agxc_uniform(low.half, 64, 1);
 }
 
 bool agxc_lower_buffer(struct agxc_shader *shader)
@@ -182,5 +202,8 @@ bool agxc_lower_buffer(struct agxc_shader *shader)
             if (src->kind == AGXC_VALUE && src->value->id < value_count &&
                 l.replaced[src->value->id].kind != AGXC_NONE)
                *src = l.replaced[src->value->id];
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         join_base(instr);
    return true;
 }

@@ -194,8 +194,6 @@ void agxc_spv_op_bit_field(struct agxc_spv *s, const struct agxc_spv_instr *in)
 void agxc_spv_op_select(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id), *cond_type;
-   if (type->kind == AGXC_SPV_POINTER)
-      agxc_spv_missing(s, "select of pointers (capability VariablePointers)");
    struct agxc_ref *cond = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &cond_type);
    const struct agxc_spv_type *component = agxc_spv_component(cond_type);
    bool fits = component && component->kind == AGXC_SPV_BOOL &&

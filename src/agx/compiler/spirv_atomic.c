@@ -51,7 +51,9 @@ void agxc_spv_op_memory_barrier(struct agxc_spv *s, const struct agxc_spv_instr 
 static struct agxc_spv_pointer *atomic_pointer(struct agxc_spv *s, uint32_t id)
 {
    struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, id);
-   if (p->place != AGXC_SPV_PLACE_BUFFER && p->place != AGXC_SPV_PLACE_SHARED)
+   bool has_atomics = p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED ||
+                      p->place == AGXC_SPV_PLACE_GLOBAL;
+   if (!has_atomics)
       agxc_spv_missing(s, "atomic in storage class %s", agxc_spv_storage_name(p->var->storage));
    if (p->type->kind != AGXC_SPV_INT)
       agxc_spv_missing(s, "atomic on type %u, which is no integer", p->type->id);
@@ -75,6 +77,10 @@ static struct agxc_ref emit_atomic(struct agxc_spv *s, struct agxc_spv_pointer *
    struct agxc_ref srcs[] = {agxc_spv_offset(s, p, 0), data, compare};
    if (p->place == AGXC_SPV_PLACE_SHARED)
       return agxc_spv_emit(s, AGXC_OP_ATOMIC_SHARED, 32, 1, 3, srcs, 1, &op);
+   if (p->place == AGXC_SPV_PLACE_GLOBAL) {
+      struct agxc_ref global[] = {p->base, agxc_spv_clamped(s, p, srcs[0], 4), data, compare};
+      return agxc_spv_emit(s, AGXC_OP_ATOMIC_GLOBAL, 32, 1, 4, global, 1, &op);
+   }
    uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS | AGX_BINDING_WRITES), op};
    return agxc_spv_emit(s, AGXC_OP_ATOMIC_BUFFER, 32, 1, 3, srcs, 2, imms);
 }

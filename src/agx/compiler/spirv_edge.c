@@ -99,8 +99,6 @@ static uint32_t phi_slots(struct agxc_spv *s, struct agxc_spv_block *block)
    uint32_t first = agxc_spv_slots_new(s, 0, NULL);
    for (uint32_t at = block->first; next_phi(s, &at, &phi);) {
       struct agxc_spv_type *type = agxc_spv_type_of(s, phi.type_id);
-      if (type->kind == AGXC_SPV_POINTER)
-         agxc_spv_missing(s, "phi of pointers (capability VariablePointers)");
       agxc_spv_slots_new(s, type->scalars, agxc_spv_scalar_bits(s, type));
    }
    block->phi_slots = first + 1;

@@ -59,15 +59,17 @@ struct agxc_spv_type {
    bool is_block;      /* structs: decorated Block or BufferBlock */
    bool is_old_buffer; /* structs: BufferBlock */
    uint32_t id, depth;
-   uint32_t scalars;           /* flat length; 0 for void, pointers and runtime arrays */
-   uint32_t count;             /* components, columns, elements, members, parameters */
+   uint32_t scalars; /* flat length; 0 for void, runtime arrays, and pointers without values */
+   uint32_t count;   /* components, columns, elements, members, parameters */
    struct agxc_spv_type *elem; /* component, column, element, pointee, return type */
    uint32_t stride_B;          /* arrays; 0 when there is no ArrayStride */
    uint64_t size_B;            /* structs: bytes of the fixed part, by the offsets */
    /* Where the module gives no layout (workgroup memory): packed by alignment; booleans are
     * words. Saturated at AGXC_SPV_HUGE_SCALARS. */
    uint32_t packed_B, align_B;
-   uint32_t storage; /* pointers: SpvStorageClass */
+   /* Pointers: SpvStorageClass. elem is NULL while a pointer is only announced, stride_B is
+    * that of OpPtrAccessChain. */
+   uint32_t storage;
    struct agxc_spv_member *members;
    struct agxc_spv_type **params;
 };
@@ -129,17 +131,22 @@ enum agxc_spv_place {
    AGXC_SPV_PLACE_PUSH,
    AGXC_SPV_PLACE_BUILTIN,
    AGXC_SPV_PLACE_PRIVATE, /* Function and Private variables that something indexes */
+   AGXC_SPV_PLACE_GLOBAL,  /* device memory behind an address that is computed */
 };
 
 struct agxc_spv_pointer {
    enum agxc_spv_place place;
-   struct agxc_spv_type *type; /* what it points to */
-   struct agxc_spv_variable *var;
+   struct agxc_spv_type *type;    /* what it points to */
+   struct agxc_spv_variable *var; /* NULL where it is not known: GLOBAL, and some SHARED */
+   /* GLOBAL: a 64-bit address, and for robust code the 32-bit size of what lies there, or
+    * AGXC_NONE. */
+   struct agxc_ref base, size;
    /* Buffers, shared and private memory: the byte offset is const_B + dynamic. */
    uint32_t const_B;
    struct agxc_ref dynamic;
    uint32_t matrix_stride_B; /* matrices and columns of row-major ones; 0 = none */
    bool row_major, not_writable, coherent;
+   bool is_address; /* GLOBAL: of storage class PhysicalStorageBuffer */
    /* The rest: const_B + sum of index * stride_B, index < count. Slots and builtins
     * count four bytes per scalar. */
    uint32_t dynamic_count;
@@ -214,6 +221,7 @@ struct agxc_spv {
    uint32_t workgroup_size_id; /* constant decorated BuiltIn WorkgroupSize */
    uint32_t glsl_import;
    struct agxc_spv_variable *variables, **variables_tail;
+   bool any_coherent;                    /* some variable or member is Coherent or Volatile */
    struct agxc_spv_passing *passings;    /* pointers as arguments */
    struct agx_program_binding *bindings; /* sorted; before unused ones go */
    bool *binding_used;
@@ -264,6 +272,19 @@ const struct agxc_spv_decoration *agxc_spv_find_decoration(const struct agxc_spv
 void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in);
 struct agxc_spv_type *agxc_spv_type_of(struct agxc_spv *s, uint32_t id); /* id names a type */
 bool agxc_spv_type_is_scalar(const struct agxc_spv_type *type);
+/* Addresses: the only pointers that lie in memory, as one 64-bit scalar. */
+static inline bool agxc_spv_type_is_address(const struct agxc_spv_type *type)
+{
+   return type->kind == AGXC_SPV_POINTER && type->storage == SpvStorageClassPhysicalStorageBuffer;
+}
+/* How a pointer of storage class StorageBuffer or Uniform looks as a value. */
+enum agxc_spv_pointer_part {
+   AGXC_SPV_POINTER_BASE,   /* 64 bits: where the buffer is bound */
+   AGXC_SPV_POINTER_OFFSET, /* bytes */
+   AGXC_SPV_POINTER_SIZE,   /* of the buffer; only robust code looks at it */
+   AGXC_SPV_POINTER_PARTS,
+};
+void agxc_spv_read_forward_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in);
 /* The scalar type that numbers and vectors of numbers consist of, or NULL. */
 const struct agxc_spv_type *agxc_spv_component(const struct agxc_spv_type *type);
 bool agxc_spv_same_shape(const struct agxc_spv_type *a, const struct agxc_spv_type *b);
@@ -326,6 +347,13 @@ struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits
                               unsigned src_count, const struct agxc_ref *srcs, unsigned imm_count,
                               const uint32_t *imms);
 
+/* ---- spirv_pointer.c --------------------------------------------------- */
+
+/* A pointer as scalars, and back. Fails for storage classes whose pointers have no values. */
+struct agxc_ref *agxc_spv_pointer_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p);
+struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct agxc_spv_type *type,
+                                               const struct agxc_ref *refs);
+
 /* ---- spirv_indexed.c --------------------------------------------------- */
 
 /* Notes what an instruction of a function body does to roots of pointers. */
@@ -344,10 +372,16 @@ void agxc_spv_prune_bindings(struct agxc_spv *s);
 void agxc_spv_init_privates(struct agxc_spv *s);
 /* Makes a variable PRIVATE: its place is chosen later (lower_private.c). */
 void agxc_spv_begin_private(struct agxc_spv *s, struct agxc_spv_variable *var);
+/* Device memory and push constants are laid out by the module. */
+static inline bool agxc_spv_has_layout(const struct agxc_spv_pointer *p)
+{
+   return p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_PUSH ||
+          p->place == AGXC_SPV_PLACE_GLOBAL;
+}
 static inline bool agxc_spv_in_memory(const struct agxc_spv_pointer *p)
 {
    return p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED ||
-          p->place == AGXC_SPV_PLACE_PRIVATE;
+          p->place == AGXC_SPV_PLACE_PRIVATE || p->place == AGXC_SPV_PLACE_GLOBAL;
 }
 struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                bool is_volatile);
@@ -356,6 +390,10 @@ void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
 /* The byte offset of a memory pointer. */
 struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                 uint32_t plus_B);
+/* For GLOBAL pointers: the offset of an access of that many bytes. Robust code stays inside of
+ * a buffer that is known only at run time, too. */
+struct agxc_ref agxc_spv_clamped(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                 struct agxc_ref offset, uint32_t bytes);
 uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                               uint32_t access);
 void agxc_spv_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t semantics, uint32_t with);

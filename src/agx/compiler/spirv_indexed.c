@@ -53,6 +53,8 @@ void agxc_spv_scan_pointers(struct agxc_spv *s, const struct agxc_spv_instr *in)
    switch (in->opcode) {
    case SpvOpAccessChain:
    case SpvOpInBoundsAccessChain:
+   case SpvOpPtrAccessChain:
+   case SpvOpInBoundsPtrAccessChain:
       scan_chain(s, in);
       break;
    case SpvOpCopyObject:

@@ -50,6 +50,13 @@ static void lay_out(struct agxc_spv *s, struct layout *l, const struct agxc_spv_
       l->offsets_B[l->count++] = offset_B;
       return;
    }
+   if (type->kind == AGXC_SPV_POINTER) {
+      if (!agxc_spv_type_is_address(type))
+         agxc_spv_invalid(s, "pointer of storage class %s in a block",
+                          agxc_spv_storage_name(type->storage));
+      l->offsets_B[l->count++] = offset_B;
+      return;
+   }
    for (uint32_t i = 0; i < type->count && type->scalars; i++) {
       const struct agxc_spv_type *part =
          type->kind == AGXC_SPV_STRUCT ? type->members[i].type : type->elem;
@@ -77,6 +84,12 @@ static void pack(struct layout *l, const struct agxc_spv_type *type, uint32_t of
       l->offsets_B[l->count++] = offset_B;
       return;
    }
+   if (type->kind == AGXC_SPV_POINTER) {
+      static const uint32_t parts_B[AGXC_SPV_POINTER_PARTS] = {0, 8, 12};
+      for (uint32_t i = 0; i < type->scalars; i++)
+         l->offsets_B[l->count++] = offset_B + parts_B[i];
+      return;
+   }
    for (uint32_t i = 0; i < type->count && type->scalars; i++) {
       bool is_struct = type->kind == AGXC_SPV_STRUCT;
       const struct agxc_spv_type *part = is_struct ? type->members[i].type : type->elem;
@@ -91,7 +104,7 @@ static struct layout layout_of(struct agxc_spv *s, const struct agxc_spv_pointer
    struct layout l = {.bits = agxc_spv_scalar_bits(s, p->type)};
    uint32_t scalars = p->type->scalars;
    l.offsets_B = AGX_ARENA_ARRAY(s->arena, uint32_t, AGX_MAX(scalars, 1u));
-   if (p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_PUSH) {
+   if (agxc_spv_has_layout(p)) {
       struct agxc_spv_member in = {.matrix_stride_B = p->matrix_stride_B,
                                    .row_major = p->row_major};
       lay_out(s, &l, p->type, &in, 0);
@@ -148,9 +161,9 @@ static void allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
 struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                 uint32_t plus_B)
 {
-   if (p->place == AGXC_SPV_PLACE_SHARED && !p->var->allocated)
+   if (p->place == AGXC_SPV_PLACE_SHARED && p->var && !p->var->allocated)
       allocate_shared(s, p->var);
-   struct agxc_ref constant = agxc_spv_u32(p->const_B + plus_B + p->var->offset_B);
+   struct agxc_ref constant = agxc_spv_u32(p->const_B + plus_B + (p->var ? p->var->offset_B : 0));
    if (p->dynamic.kind == AGXC_NONE)
       return constant;
    return agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, constant);
@@ -158,13 +171,22 @@ struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointe
 
 static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
 {
-   uint32_t restricted = p->var->restricted ? AGXC_ACCESS_RESTRICT : 0;
+   uint32_t restricted = p->var && p->var->restricted ? AGXC_ACCESS_RESTRICT : 0;
    if (p->coherent || is_volatile)
       return AGXC_ACCESS_COHERENT | restricted;
    /* Where aliases are allowed, NonWritable leaves other bindings free to write. */
-   if (p->var->is_uniform || (p->var->restricted && p->not_writable))
+   if (p->var && (p->var->is_uniform || (p->var->restricted && p->not_writable)))
       return AGXC_ACCESS_CONST | restricted;
    return restricted;
+}
+
+struct agxc_ref agxc_spv_clamped(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                 struct agxc_ref offset, uint32_t bytes)
+{
+   if (p->size.kind == AGXC_NONE || s->shader->options->robustness == AGXC_ROBUST_NONE)
+      return offset;
+   struct agxc_ref last = agxc_spv_build2(s, AGXC_OP_ISUB, 32, p->size, agxc_spv_u32(bytes));
+   return agxc_spv_build2(s, AGXC_OP_UMIN, 32, offset, last);
 }
 
 static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
@@ -175,6 +197,10 @@ static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_point
       return agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, bits, count, 1, &offset, 0, NULL);
    if (p->place == AGXC_SPV_PLACE_PRIVATE)
       return agxc_spv_emit(s, AGXC_OP_LOAD_PRIVATE, bits, count, 1, &offset, 1, &p->var->index);
+   if (p->place == AGXC_SPV_PLACE_GLOBAL) {
+      struct agxc_ref srcs[] = {p->base, agxc_spv_clamped(s, p, offset, bits / 8 * count)};
+      return agxc_spv_emit(s, AGXC_OP_LOAD_GLOBAL, bits, count, 2, srcs, 1, &access);
+   }
    uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS), access};
    return agxc_spv_emit(s, AGXC_OP_LOAD_BUFFER, bits, count, 1, &offset, 2, imms);
 }
@@ -187,6 +213,10 @@ static void emit_store(struct agxc_spv *s, const struct agxc_spv_pointer *p, str
       agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
    } else if (p->place == AGXC_SPV_PLACE_PRIVATE) {
       agxc_spv_emit(s, AGXC_OP_STORE_PRIVATE, 0, 0, 2, srcs, 1, &p->var->index);
+   } else if (p->place == AGXC_SPV_PLACE_GLOBAL) {
+      struct agxc_ref global[] = {
+         p->base, agxc_spv_clamped(s, p, offset, data.bits / 8u * data.count), data};
+      agxc_spv_emit(s, AGXC_OP_STORE_GLOBAL, 0, 0, 3, global, 1, &access);
    } else {
       uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_WRITES), access};
       agxc_spv_emit(s, AGXC_OP_STORE_BUFFER, 0, 0, 2, srcs, 2, imms);
@@ -410,15 +440,49 @@ void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
       store_memory(s, p, &l, access_bits(p, l.coherent || is_volatile) & ~AGXC_ACCESS_CONST, refs);
 }
 
-/* The optional memory-access operand at i; true when it says Volatile. */
-static bool read_access(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i)
+/* What memory operands ask for. */
+struct access {
+   bool is_volatile, available, visible; /* the last two: beyond the workgroup */
+   uint32_t alignment;                   /* 0: not said */
+};
+
+static bool is_wide(uint32_t scope)
 {
-   const uint32_t known =
-      SpvMemoryAccessVolatileMask | SpvMemoryAccessAlignedMask | SpvMemoryAccessNontemporalMask;
-   uint32_t mask = agxc_spv_operand_count(in) > i ? agxc_spv_operand(s, in, i) : 0;
+   return scope == SpvScopeDevice || scope == SpvScopeCrossDevice || scope == SpvScopeQueueFamily;
+}
+
+/* The optional memory operands from *i on, which moves behind them. */
+static struct access read_access(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t *i)
+{
+   const uint32_t known = SpvMemoryAccessVolatileMask | SpvMemoryAccessAlignedMask |
+                          SpvMemoryAccessNontemporalMask | SpvMemoryAccessMakePointerAvailableMask |
+                          SpvMemoryAccessMakePointerVisibleMask |
+                          SpvMemoryAccessNonPrivatePointerMask;
+   struct access access = {0};
+   if (agxc_spv_operand_count(in) <= *i)
+      return access;
+   uint32_t mask = agxc_spv_operand(s, in, (*i)++);
    if (mask & ~known)
       agxc_spv_missing(s, "memory access 0x%x", mask);
-   return mask & SpvMemoryAccessVolatileMask;
+   access.is_volatile = mask & SpvMemoryAccessVolatileMask;
+   if (mask & SpvMemoryAccessAlignedMask)
+      access.alignment = agxc_spv_operand(s, in, (*i)++);
+   if (mask & SpvMemoryAccessMakePointerAvailableMask)
+      access.available = is_wide(agxc_spv_constant_u32(s, agxc_spv_operand(s, in, (*i)++)));
+   if (mask & SpvMemoryAccessMakePointerVisibleMask)
+      access.visible = is_wide(agxc_spv_constant_u32(s, agxc_spv_operand(s, in, (*i)++)));
+   return access;
+}
+
+/* Memory is accessed by elements, whose addresses hardware rounds down to their size. */
+static void check_alignment(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                            const struct access *access)
+{
+   if (access->alignment & (access->alignment - 1))
+      agxc_spv_invalid(s, "alignment %u", access->alignment);
+   uint32_t element_B = AGX_MIN(p->type->align_B, 4u);
+   if (p->is_address && access->alignment && access->alignment < element_B)
+      agxc_spv_missing(s, "elements of %u bytes aligned to %u", element_B, access->alignment);
 }
 
 void agxc_spv_op_load(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -426,24 +490,37 @@ void agxc_spv_op_load(struct agxc_spv *s, const struct agxc_spv_instr *in)
    struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
    if (agxc_spv_type_of(s, in->type_id) != p->type)
       agxc_spv_invalid(s, "result type %u, pointer to type %u", in->type_id, p->type->id);
-   agxc_spv_define(s, in, agxc_spv_load(s, p, read_access(s, in, 1)));
+   uint32_t i = 1;
+   struct access access = read_access(s, in, &i);
+   check_alignment(s, p, &access);
+   agxc_spv_define(s, in, agxc_spv_load(s, p, access.is_volatile || access.visible));
 }
 
 void agxc_spv_op_store(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
    const struct agxc_ref *refs = agxc_spv_value_like(s, agxc_spv_operand(s, in, 1), p->type);
-   agxc_spv_store(s, p, refs, read_access(s, in, 2));
+   uint32_t i = 2;
+   struct access access = read_access(s, in, &i);
+   check_alignment(s, p, &access);
+   agxc_spv_store(s, p, refs, access.is_volatile || access.available);
 }
 
 void agxc_spv_op_copy_memory(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_pointer *to = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
    struct agxc_spv_pointer *from = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 1));
-   bool is_volatile = read_access(s, in, 2);
+   uint32_t i = 2;
+   struct access to_access = read_access(s, in, &i), from_access = to_access;
+   if (i < agxc_spv_operand_count(in))
+      from_access = read_access(s, in, &i);
+   check_alignment(s, to, &to_access);
+   check_alignment(s, from, &from_access);
    if (!agxc_spv_same_shape(to->type, from->type))
       agxc_spv_invalid(s, "copy from type %u to type %u", from->type->id, to->type->id);
-   agxc_spv_store(s, to, agxc_spv_load(s, from, is_volatile), is_volatile);
+   const struct agxc_ref *refs =
+      agxc_spv_load(s, from, from_access.is_volatile || from_access.visible);
+   agxc_spv_store(s, to, refs, to_access.is_volatile || to_access.available);
 }
 
 void agxc_spv_op_array_length(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -452,13 +529,16 @@ void agxc_spv_op_array_length(struct agxc_spv *s, const struct agxc_spv_instr *i
    uint32_t i = agxc_spv_operand(s, in, 1);
    struct agxc_spv_type *part = agxc_spv_part_type(s, p->type, i);
    const struct agxc_spv_type *result = agxc_spv_type_of(s, in->type_id);
-   if (p->place != AGXC_SPV_PLACE_BUFFER || p->type->kind != AGXC_SPV_STRUCT ||
-       part->kind != AGXC_SPV_RUNTIME_ARRAY || result->kind != AGXC_SPV_INT || result->bits != 32)
+   bool has_size = p->place == AGXC_SPV_PLACE_BUFFER || p->size.kind != AGXC_NONE;
+   if (!has_size || p->type->kind != AGXC_SPV_STRUCT || part->kind != AGXC_SPV_RUNTIME_ARRAY ||
+       result->kind != AGXC_SPV_INT || result->bits != 32)
       agxc_spv_invalid(s, "length of member %u of type %u", i, p->type->id);
    uint32_t stride_B = need_stride(s, part, part->stride_B);
-   uint32_t index = agxc_spv_use_binding(s, p, 0);
-   struct agxc_ref start = agxc_spv_offset(s, p, p->type->members[i].offset_B);
-   struct agxc_ref size = agxc_spv_emit(s, AGXC_OP_BUFFER_SIZE, 32, 1, 0, NULL, 1, &index);
+   struct agxc_ref start = agxc_spv_offset(s, p, p->type->members[i].offset_B), size = p->size;
+   if (p->place == AGXC_SPV_PLACE_BUFFER) {
+      uint32_t index = agxc_spv_use_binding(s, p, 0);
+      size = agxc_spv_emit(s, AGXC_OP_BUFFER_SIZE, 32, 1, 0, NULL, 1, &index);
+   }
    /* A buffer that ends before the array has no elements, not four billion. */
    struct agxc_ref end = agxc_spv_build2(s, AGXC_OP_UMAX, 32, size, start);
    struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, 32, end, start);

@@ -151,6 +151,11 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
       SpvCapabilityGroupNonUniformRotateKHR,
       SpvCapabilitySubgroupBallotKHR,
       SpvCapabilitySubgroupVoteKHR,
+      SpvCapabilityPhysicalStorageBufferAddresses,
+      SpvCapabilityVariablePointersStorageBuffer,
+      SpvCapabilityVariablePointers,
+      SpvCapabilityVulkanMemoryModel,
+      SpvCapabilityVulkanMemoryModelDeviceScope,
    };
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
    for (size_t i = 0; i < AGX_COUNT(taken); i++)
@@ -175,9 +180,10 @@ static void read_import(struct walk *w, const struct agxc_spv_instr *in)
 static void read_memory_model(struct walk *w, const struct agxc_spv_instr *in)
 {
    uint32_t addressing = agxc_spv_operand(w->s, in, 0), memory = agxc_spv_operand(w->s, in, 1);
-   if (addressing != SpvAddressingModelLogical)
+   if (addressing != SpvAddressingModelLogical &&
+       addressing != SpvAddressingModelPhysicalStorageBuffer64)
       agxc_spv_missing(w->s, "addressing model %u", addressing);
-   if (memory != SpvMemoryModelGLSL450)
+   if (memory != SpvMemoryModelGLSL450 && memory != SpvMemoryModelVulkan)
       agxc_spv_missing(w->s, "memory model %u", memory);
    w->has_model = true;
 }
@@ -237,7 +243,7 @@ static bool decoration_is_taken(uint32_t kind)
       SpvDecorationUniform,          SpvDecorationUniformId,      SpvDecorationBinding,
       SpvDecorationDescriptorSet,    SpvDecorationOffset,         SpvDecorationNoContraction,
       SpvDecorationUserSemantic,     SpvDecorationAliasedPointer, SpvDecorationRestrictPointer,
-      SpvDecorationFPRoundingMode,
+      SpvDecorationAlignment,        SpvDecorationNonUniform,     SpvDecorationFPRoundingMode,
    };
    for (size_t i = 0; i < AGX_COUNT(taken); i++)
       if (kind == taken[i])
@@ -259,6 +265,7 @@ static void read_decoration(struct walk *w, const struct agxc_spv_instr *in)
       agxc_spv_missing(s, "decoration %s (%u)", agxc_spv_decoration_name(d.kind), d.kind);
    if (agxc_spv_operand_count(in) > 2u + of_member)
       d.value = agxc_spv_operand(s, in, 2 + of_member);
+   s->any_coherent |= d.kind == SpvDecorationCoherent || d.kind == SpvDecorationVolatile;
    id->decorations = AGX_ARENA_NEW(s->arena, struct agxc_spv_decoration);
    *id->decorations = d;
    if (!of_member && d.kind == SpvDecorationBuiltIn && d.value == SpvBuiltInWorkgroupSize)
@@ -290,6 +297,7 @@ static const struct {
    {SpvOpDecorate, SpvOpMemberDecorate, read_decoration, NULL},
    {SpvOpDecorateId, SpvOpDecorateId, read_decoration, NULL},
    {SpvOpTypeVoid, SpvOpTypeFunction, NULL, agxc_spv_read_type},
+   {SpvOpTypeForwardPointer, SpvOpTypeForwardPointer, NULL, agxc_spv_read_forward_pointer},
    {SpvOpConstantTrue, SpvOpSpecConstantOp, NULL, agxc_spv_read_constant},
    {SpvOpUndef, SpvOpUndef, NULL, agxc_spv_read_constant},
    {SpvOpVariable, SpvOpVariable, NULL, agxc_spv_read_variable},

@@ -50,6 +50,10 @@ void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *t
 {
    bool has_values =
       agxc_spv_type_is_scalar(type) || (is_composite(type) && type->kind != AGXC_SPV_RUNTIME_ARRAY);
+   if (type->kind == AGXC_SPV_POINTER && !type->scalars)
+      agxc_spv_missing(s, "pointer of storage class %s as a value",
+                       agxc_spv_storage_name(type->storage));
+   has_values |= type->kind == AGXC_SPV_POINTER;
    if (!has_values)
       agxc_spv_invalid(s, "type %u has no values", type->id);
    if (type->scalars > AGXC_SPV_MAX_SCALARS)
@@ -59,6 +63,15 @@ void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *t
 /* Parts without scalars are skipped: there may be exponentially many. */
 static uint8_t *fill_bits(const struct agxc_spv_type *type, uint8_t *at)
 {
+   static const uint8_t parts[] = {
+      [AGXC_SPV_POINTER_BASE] = 64,
+      [AGXC_SPV_POINTER_OFFSET] = 32,
+      [AGXC_SPV_POINTER_SIZE] = 32,
+   };
+   if (type->kind == AGXC_SPV_POINTER) {
+      memcpy(at, type->scalars == 1 ? &type->bits : parts, type->scalars);
+      return at + type->scalars;
+   }
    if (agxc_spv_type_is_scalar(type)) {
       *at = type->bits;
       return at + 1;
@@ -109,7 +122,7 @@ static void nest(struct agxc_spv *s, struct agxc_spv_type *type, const struct ag
 
 static void check_stored(struct agxc_spv *s, const struct agxc_spv_type *type)
 {
-   if (!agxc_spv_type_is_scalar(type) && !is_composite(type))
+   if (!agxc_spv_type_is_scalar(type) && !is_composite(type) && type->kind != AGXC_SPV_POINTER)
       agxc_spv_invalid(s, "type %u can't be part of a composite", type->id);
 }
 
@@ -261,13 +274,70 @@ static void read_struct(struct agxc_spv *s, const struct agxc_spv_instr *in,
       type->is_old_buffer || agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBlock);
 }
 
-static void read_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                         struct agxc_spv_type *type)
+/* What a pointer is as a value, by storage class; others have none. */
+static void shape_pointer(struct agxc_spv_type *type)
 {
+   switch (type->storage) {
+   case SpvStorageClassPhysicalStorageBuffer:
+      type->bits = 64;
+      type->scalars = 1;
+      type->packed_B = type->align_B = 8;
+      break;
+   case SpvStorageClassWorkgroup:
+      type->bits = 32;
+      type->scalars = 1;
+      type->packed_B = type->align_B = 4;
+      break;
+   case SpvStorageClassStorageBuffer:
+   case SpvStorageClassUniform:
+      type->scalars = AGXC_SPV_POINTER_PARTS;
+      type->packed_B = 16;
+      type->align_B = 8;
+      break;
+   default:
+      break;
+   }
+}
+
+static void read_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                         struct agxc_spv_type *type, const struct agxc_spv_id *id)
+{
+   const struct agxc_spv_decoration *stride =
+      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationArrayStride);
    type->kind = AGXC_SPV_POINTER;
    type->storage = agxc_spv_operand(s, in, 0);
    type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 1));
+   type->stride_B = stride ? stride->value : 0;
+   shape_pointer(type);
    nest(s, type, type->elem);
+}
+
+/* A pointer that structs may name before what it points to is known. */
+void agxc_spv_read_forward_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_instr pointer = *in;
+   pointer.id = agxc_spv_operand(s, in, 0);
+   struct agxc_spv_id *id = agxc_spv_result(s, &pointer);
+   struct agxc_spv_type *type = AGX_ARENA_NEW(s->arena, struct agxc_spv_type);
+   type->id = pointer.id;
+   type->kind = AGXC_SPV_POINTER;
+   type->storage = agxc_spv_operand(s, in, 1);
+   if (type->storage != SpvStorageClassPhysicalStorageBuffer)
+      agxc_spv_invalid(s, "of storage class %s", agxc_spv_storage_name(type->storage));
+   shape_pointer(type);
+   id->kind = AGXC_SPV_ID_TYPE;
+   id->type = type;
+}
+
+/* The type of an announced pointer, now that its OpTypePointer has come; or NULL. */
+static struct agxc_spv_type *announced(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_id *id = agxc_spv_id(s, in->id);
+   bool is_open = in->opcode == SpvOpTypePointer && id->kind == AGXC_SPV_ID_TYPE &&
+                  id->type->kind == AGXC_SPV_POINTER && !id->type->elem;
+   if (is_open && agxc_spv_operand(s, in, 0) != id->type->storage)
+      agxc_spv_invalid(s, "storage class differs from OpTypeForwardPointer's");
+   return is_open ? id->type : NULL;
 }
 
 static void read_function_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
@@ -286,8 +356,10 @@ static void read_function_type(struct agxc_spv *s, const struct agxc_spv_instr *
 
 void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   struct agxc_spv_id *id = agxc_spv_result(s, in);
-   struct agxc_spv_type *type = AGX_ARENA_NEW(s->arena, struct agxc_spv_type);
+   struct agxc_spv_type *type = announced(s, in);
+   struct agxc_spv_id *id = type ? agxc_spv_id(s, in->id) : agxc_spv_result(s, in);
+   if (!type)
+      type = AGX_ARENA_NEW(s->arena, struct agxc_spv_type);
    type->id = in->id;
    switch (in->opcode) {
    case SpvOpTypeVoid:
@@ -315,7 +387,7 @@ void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
       read_struct(s, in, type, id);
       break;
    case SpvOpTypePointer:
-      read_pointer(s, in, type);
+      read_pointer(s, in, type, id);
       break;
    default:
       read_function_type(s, in, type);

@@ -61,12 +61,15 @@ static void read_through_slots(struct agxc_spv *s, struct agxc_spv_id *id,
       out[i] = refs[i].kind == AGXC_IMM ? refs[i] : agxc_spv_slot_read(s, id->slots - 1 + i);
 }
 
+/* A known pointer may stand for its value, and a value may be a pointer. */
 static struct agxc_spv_id *defined(struct agxc_spv *s, uint32_t id, enum agxc_spv_id_kind kind)
 {
    struct agxc_spv_id *entry = agxc_spv_id(s, id);
    if (entry->kind == AGXC_SPV_ID_PENDING)
       agxc_spv_invalid(s, "id %u is used before its definition", id);
-   if (entry->kind != kind)
+   bool is_value = entry->kind == AGXC_SPV_ID_VALUE, is_known = entry->kind == AGXC_SPV_ID_POINTER;
+   bool is_pointer = is_known || (is_value && entry->type->kind == AGXC_SPV_POINTER);
+   if (kind == AGXC_SPV_ID_POINTER ? !is_pointer : !is_value && !is_known)
       agxc_spv_invalid(s, "id %u is no %s", id, kind == AGXC_SPV_ID_POINTER ? "pointer" : "value");
    if (entry->region && entry->instance != s->instance)
       agxc_spv_invalid(s, "id %u is not of this function, or used before its definition", id);
@@ -77,6 +80,8 @@ struct agxc_ref *agxc_spv_value(struct agxc_spv *s, uint32_t id, struct agxc_spv
 {
    struct agxc_spv_id *entry = defined(s, id, AGXC_SPV_ID_VALUE);
    *out_type = entry->type;
+   if (entry->kind == AGXC_SPV_ID_POINTER)
+      return agxc_spv_pointer_refs(s, agxc_spv_pointer_of(s, id));
    if (!entry->region || entry->region->open)
       return entry->refs;
    struct agxc_ref *refs = agxc_spv_refs(s, entry->type->scalars);
@@ -124,19 +129,26 @@ struct agxc_ref agxc_spv_index(struct agxc_spv *s, uint32_t id)
 struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id)
 {
    struct agxc_spv_id *entry = defined(s, id, AGXC_SPV_ID_POINTER);
+   struct agxc_spv_type *type;
+   if (entry->kind == AGXC_SPV_ID_VALUE) {
+      const struct agxc_ref *value = agxc_spv_value(s, id, &type);
+      return agxc_spv_pointer_from(s, type, value);
+   }
    if (!entry->region || entry->region->open)
       return entry->pointer;
    struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
    *p = *entry->pointer;
-   struct agxc_ref from[1 + AGXC_SPV_MAX_DYNAMIC], to[1 + AGXC_SPV_MAX_DYNAMIC];
-   from[0] = p->dynamic.kind == AGXC_NONE ? agxc_spv_u32(0) : p->dynamic;
+   struct agxc_ref *refs[3 + AGXC_SPV_MAX_DYNAMIC] = {&p->dynamic, &p->base, &p->size};
+   struct agxc_ref from[AGX_COUNT(refs)] = {0}, to[AGX_COUNT(refs)];
+   uint32_t count = 3 + p->dynamic_count;
    for (uint32_t i = 0; i < p->dynamic_count; i++)
-      from[1 + i] = p->dynamics[i].index;
-   read_through_slots(s, entry, from, 1 + p->dynamic_count, to);
-   if (p->dynamic.kind != AGXC_NONE)
-      p->dynamic = to[0];
-   for (uint32_t i = 0; i < p->dynamic_count; i++)
-      p->dynamics[i].index = to[1 + i];
+      refs[3 + i] = &p->dynamics[i].index;
+   for (uint32_t i = 0; i < count; i++)
+      from[i] = refs[i]->kind == AGXC_NONE ? agxc_spv_u32(0) : *refs[i];
+   read_through_slots(s, entry, from, count, to);
+   for (uint32_t i = 0; i < count; i++)
+      if (refs[i]->kind != AGXC_NONE)
+         *refs[i] = to[i];
    return p;
 }
 
