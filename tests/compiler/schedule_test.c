@@ -77,6 +77,21 @@ static void a_loop_variable_is_free_for_its_next_value(void **state)
                 "   agx.store %4:32, u0l:64, %0:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"
                 "end\n",
            agxc_schedule);
+   /* Also where the next value is not made in the last block. */
+   NEGCASE(LANE "loop\n"
+                "   %1:32 = phi %0:32, %3:32\n"
+                "   %2:32 = agx.imul %1:32, #3:32, #0:64\n"
+                "   %4:32 = agx.iadd %2:32, %1:32, #0:64, #0:64\n"
+                "   %3:32 = agx.iadd %1:32, #1:32, #0:64, #0:64\n"
+                "   agx.store %4:32, u0l:64, %0:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"
+                "   agx.if_icmp %4:32, #9:32, #0:64, #0:64, #2:64\n"
+                "   if\n"
+                "      break\n"
+                "   else\n"
+                "   end\n"
+                "continuing\n"
+                "end\n",
+           agxc_schedule);
 }
 
 int main(void)

@@ -39,7 +39,7 @@ struct scheduling {
    struct agxc_sched_graph graph;
    agx_bitset_word *live_out;
    uint32_t *uses; /* by value: uses in the block that are not issued; 0 between blocks */
-   uint32_t *marks;
+   struct agxc_value **next_value;
    struct heap ready, pending, in_order;
    uint32_t clock, pressure, peak;
    uint32_t completion[MAX_IN_FLIGHT], issued_async;
@@ -317,7 +317,7 @@ static bool apply(struct scheduling *s)
 
 static bool schedule_block(struct scheduling *s, struct agxc_block *block)
 {
-   agxc_sched_graph_build(&s->graph, s->shader, block, s->marks);
+   agxc_sched_graph_build(&s->graph, s->shader, block, s->next_value);
    if (s->graph.count < 3)
       return false;
    agxc_liveness_at_end(s->liveness, block, s->live_out);
@@ -338,6 +338,19 @@ static void find_definitions(struct agxc_shader *shader)
                dest->value->def = instr;
 }
 
+/* What the phis of loops take from the end of a turn. */
+static void find_next_values(const struct agxc_shader *shader, struct agxc_value **next_value)
+{
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (phi, block) {
+         if (phi->op != AGXC_OP_PHI)
+            break;
+         for (uint32_t i = 0; i < phi->src_count; i++)
+            if (block->preds[i]->index >= block->index && agxc_srcs(phi)[i].kind == AGXC_VALUE)
+               next_value[agxc_dests(phi)[0].value->id] = agxc_srcs(phi)[i].value;
+      }
+}
+
 bool agxc_schedule(struct agxc_shader *shader)
 {
    agxc_index(shader);
@@ -348,12 +361,13 @@ bool agxc_schedule(struct agxc_shader *shader)
       .shader = shader,
       .liveness = agxc_liveness_compute(shader),
       .uses = AGX_ARENA_ARRAY(arena, uint32_t, shader->value_count),
-      .marks = AGX_ARENA_ARRAY(arena, uint32_t, shader->value_count),
+      .next_value = AGX_ARENA_ARRAY(arena, struct agxc_value *, shader->value_count),
    };
    s.live_out = AGX_ARENA_ARRAY(arena, agx_bitset_word, s.liveness->words);
    uint32_t most = agxc_most_halves(shader), needed = s.liveness->max_halves;
    s.limit = AGX_MIN(agxc_end_of_step(agxc_needed_halves(shader, needed)), most);
    s.limit -= AGX_MIN(s.limit, MARGIN);
+   find_next_values(shader, s.next_value);
    bool progress = false;
    agxc_foreach_block (block, shader) {
       struct agx_arena_mark block_mark = agx_arena_mark(arena);

@@ -27,7 +27,7 @@ struct agxc_sched_node {
 
 struct agxc_sched_graph {
    struct agxc_block *block;
-   uint32_t *marks; /* by value: scratch, all zero between uses */
+   struct agxc_value *const *next_value; /* by value: a loop's variable in the next turn */
    uint32_t count;
    struct agxc_sched_node *nodes;
 };
@@ -52,4 +52,4 @@ bool agxc_memory_apart(const struct agxc_instr *a, const struct agxc_instr *b);
 
 /* Requires agxc_index, and that each value's def is its definition. In the arena. */
 void agxc_sched_graph_build(struct agxc_sched_graph *graph, struct agxc_shader *shader,
-                            struct agxc_block *block, uint32_t *marks);
+                            struct agxc_block *block, struct agxc_value *const *next_value);

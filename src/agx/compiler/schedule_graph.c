@@ -177,32 +177,17 @@ static void order_values(struct building *building, uint32_t number)
    }
 }
 
-/* Readers of a phi's result stay in front of the definition of what replaces it, where
- * they were: otherwise the old and the new value live at once and a copy is needed. */
-static void order_phis(struct building *building)
+/* Readers of a loop's variable stay in front of the definition of its next value, where
+ * they were: otherwise both live at once and a copy is needed. */
+static void order_next_value(struct building *building, uint32_t number)
 {
    const struct agxc_sched_graph *graph = building->graph;
-   const struct agxc_block *succ = graph->block->succs[0];
-   if (!succ || graph->block->succs[1] || succ->index > graph->block->index)
-      return;
-   uint32_t pred = 0;
-   while (succ->preds[pred] != graph->block)
-      pred++;
-   agxc_foreach_instr (phi, succ) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
-      const struct agxc_ref *src = &agxc_srcs(phi)[pred];
-      uint32_t next = src->kind == AGXC_VALUE ? defining_node(graph, src->value) : graph->count;
-      graph->marks[agxc_dests(phi)[0].value->id] = next == graph->count ? 0 : next;
-   }
-   for (uint32_t i = 0; i < graph->count; i++)
-      agxc_foreach_src (use, graph->nodes[i].instr)
-         if (use->kind == AGXC_VALUE && graph->marks[use->value->id] > i)
-            add_edge(building, i, graph->marks[use->value->id], 0);
-   agxc_foreach_instr (phi, succ) {
-      if (phi->op != AGXC_OP_PHI)
-         break;
-      graph->marks[agxc_dests(phi)[0].value->id] = 0;
+   agxc_foreach_src (src, graph->nodes[number].instr) {
+      if (src->kind != AGXC_VALUE || !graph->next_value[src->value->id])
+         continue;
+      uint32_t next = defining_node(graph, graph->next_value[src->value->id]);
+      if (next != graph->count && next > number)
+         add_edge(building, number, next, 0);
    }
 }
 
@@ -221,9 +206,9 @@ static void set_heights(struct agxc_sched_graph *graph)
 }
 
 void agxc_sched_graph_build(struct agxc_sched_graph *graph, struct agxc_shader *shader,
-                            struct agxc_block *block, uint32_t *marks)
+                            struct agxc_block *block, struct agxc_value *const *next_value)
 {
-   *graph = (struct agxc_sched_graph){.block = block, .marks = marks};
+   *graph = (struct agxc_sched_graph){.block = block, .next_value = next_value};
    const struct agxc_instr *last = agxc_terminator(block);
    agxc_foreach_instr (instr, block)
       graph->count += instr->op != AGXC_OP_PHI && instr != last;
@@ -238,7 +223,7 @@ void agxc_sched_graph_build(struct agxc_sched_graph *graph, struct agxc_shader *
    for (uint32_t i = 0; i < graph->count; i++) {
       order_values(building, i);
       order_memory(building, i);
+      order_next_value(building, i);
    }
-   order_phis(building);
    set_heights(graph);
 }
