@@ -23,6 +23,7 @@ bool agxc_opt_both_arms(struct agxc_shader *shader); /* what both arms of an if 
 bool agxc_opt_cse(struct agxc_shader *shader);       /* equal expressions in dominating blocks */
 bool agxc_opt_dce(struct agxc_shader *shader);       /* values that nothing uses */
 bool agxc_opt_address(struct agxc_shader *shader);   /* offsets as accesses want them */
+bool agxc_opt_memory(struct agxc_shader *shader);    /* loads of what is known, dead stores */
 bool agxc_opt_vectorize(struct agxc_shader *shader); /* neighbouring accesses to vectors */
 bool agxc_lower_private(struct agxc_shader *shader); /* private arrays: registers or scratch */
 /* Values of other lanes, reductions and scans to what has a row. */

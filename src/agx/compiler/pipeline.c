@@ -30,6 +30,8 @@ static const struct pass {
    {"opt_both_arms", agxc_opt_both_arms, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_hoist", agxc_opt_hoist, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_memory", agxc_opt_memory, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_vectorize", agxc_opt_vectorize, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_address", agxc_opt_address, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
