@@ -77,6 +77,8 @@ static inline void agxc_set_mod(struct agxc_instr *instr, unsigned operand, int6
 bool agxc_select_pattern(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_alu(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_compare(struct agxc_selector *s, const struct agxc_instr *instr);
+/* AND and OR of booleans, where one of them is a compare that only they want. */
+bool agxc_select_logic(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_choose(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_branch(struct agxc_selector *s, const struct agxc_instr *instr);
 /* Operations between lanes; a ballot takes the compare that makes its condition. */

@@ -381,7 +381,11 @@ static const struct {
 
 bool agxc_select_pattern(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   if (instr->dest_count != 1 || instr->operand[0].bits != 32)
+   if (instr->dest_count != 1)
+      return false;
+   if (instr->operand[0].bits == 1)
+      return agxc_select_logic(s, instr);
+   if (instr->operand[0].bits != 32)
       return false;
    for (size_t i = 0; i < AGX_COUNT(patterns); i++)
       if (patterns[i].op == instr->op && patterns[i].match(s, instr))
