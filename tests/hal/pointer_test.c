@@ -156,10 +156,168 @@ static void private_memory(void **state)
    run_all(&(struct kernel){"private_memory", 2, 2, 0, fill_small, check_private});
 }
 
+struct wide_pair {
+   int key;
+   bool odd;
+   int64_t wide[2];
+};
+
+static uint32_t types_twin(const struct job *job, uint32_t i)
+{
+   static const int table[20] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4};
+   int v = (int)job->memory[0][i], sp = 0, stack[12] = {0}, counts[40];
+   uint32_t sum = 0;
+   struct wide_pair pairs[9];
+   uint8_t bytes[33];
+   int halves[5][3];
+   for (int k = 0; k < 40; k++)
+      counts[k] = k;
+   for (int k = 0; k < 33; k++)
+      bytes[(k * 7 + v) % 33] = (uint8_t)(k + v);
+   for (int k = 0; k < 9; k++)
+      pairs[(k * 4 + v) % 9] = (struct wide_pair){k - v, (k ^ v) & 1, {k * 1000003ll, -k}};
+   for (int k = 0; k < 5; k++)
+      memcpy(halves[(k + v) % 5], (int[]){k, k + 1, v}, sizeof(halves[0]));
+   for (int k = 0; k < 30; k++) {
+      stack[sp] = v * k;
+      sp = (sp + 1) % 12;
+      counts[(v + k * k) % 40] += table[(v + k) % 20];
+   }
+   for (int k = 0; k < 40; k++)
+      sum = sum * 3 + (uint32_t)counts[k];
+   for (int k = 0; k < 12; k++)
+      sum = sum * 5 + (uint32_t)stack[(sp + k) % 12];
+   for (int k = 0; k < 33; k++)
+      sum = sum * 7 + bytes[k];
+   for (int k = 0; k < 9; k++)
+      sum = sum * 9 + (uint32_t)(pairs[k].key + pairs[k].odd + (int)(pairs[k].wide[v & 1] >> 4));
+   for (int k = 0; k < 5; k++)
+      sum = sum * 11 + (uint32_t)halves[k][v % 3];
+   for (int k = 0; k < 3; k++) {
+      /* m[(j + v) % 3] is j + 1 on the diagonal */
+      int j = ((k - v) % 3 + 3) % 3;
+      sum = sum * 13 + (uint32_t)((v % 3 == k ? j + 1 : 0) + ((v + 1) % 3 == k ? j + 1 : 0));
+   }
+   return sum;
+}
+
+static void check_types(const struct job *job)
+{
+   compare("private_types", job->memory[1], types_twin, job);
+}
+
+/* The same with 8, 16 and 64 bits beside them. */
+static void private_types(void **state)
+{
+   run_all(&(struct kernel){"private_types", 2, 2, 0, fill_small, check_types});
+}
+
+/* ---- addresses ------------------------------------------------------------ */
+
+/* Buffers: 0 output, 1 list of nodes {value, pad, next}, 2 integers, 3 row, 4 counter. */
+static void fill_addresses(struct job *job)
+{
+   for (uint32_t i = 0; i < 8; i++) {
+      uint64_t next = i < 6 ? job->address[1] + 16 * (i + 1) : 0;
+      job->memory[1][4 * i] = i * i + 1;
+      memcpy(&job->memory[1][4 * i + 2], &next, sizeof(next));
+   }
+   for (uint32_t i = 0; i < 2 * THREADS; i++)
+      job->memory[2][i] = i * 17;
+   for (uint32_t i = 0; i < 8; i++) {
+      float f = (float)(i * 5);
+      memcpy(&job->memory[3][i], &f, sizeof(f));
+   }
+   for (uint32_t i = 0; i < THREADS; i++)
+      job->memory[3][8 + i] = i ^ 5;
+   uint64_t push[] = {job->address[1], job->address[2] + 4 * THREADS, job->address[3],
+                      job->address[4]};
+   memcpy(job->push, push, sizeof(push));
+   job->push[8] = THREADS;
+}
+
+static uint32_t addresses_list(uint32_t i)
+{
+   uint32_t s = 0;
+   for (uint32_t k = 0; k < i % 9 && k < 7; k++)
+      s = s * 3 + k * k + 1;
+   return s;
+}
+
+static uint32_t addresses_twin(const struct job *job, uint32_t i)
+{
+   uint32_t s = addresses_list(i) + (THREADS + i) * 17;
+   uint32_t picked = THREADS + ((i & 1) ? i : i ^ 2);
+   return s + picked * 17 * 7 + ((i & 1) * 4 + (i >> 1 & 1) * 2 + (i >> 2 & 1)) * 5 + (i ^ 5);
+}
+
+static void check_addresses(const struct job *job)
+{
+   compare("addresses", job->memory[0], addresses_twin, job);
+   for (uint32_t i = 0; i < THREADS; i++)
+      assert_int_equal(job->memory[2][i], addresses_list(i) + (THREADS + i) * 17);
+   assert_int_equal(job->memory[4][0], THREADS * (THREADS - 1) / 2);
+}
+
+static void addresses(void **state)
+{
+   run_all(&(struct kernel){"addresses", 5, 1, 36, fill_addresses, check_addresses});
+}
+
+/* ---- variable pointers ----------------------------------------------------- */
+
+static uint32_t x_of(uint32_t i)
+{
+   return i * i + 3;
+}
+
+static uint32_t z_of(uint32_t i)
+{
+   return 1000 - 7 * i;
+}
+
+static void fill_variable(struct job *job)
+{
+   for (uint32_t i = 0; i < 2 * THREADS; i++) {
+      job->memory[0][i] = x_of(i);
+      job->memory[2][i] = z_of(i);
+   }
+}
+
+static uint32_t variable_twin(const struct job *job, uint32_t i)
+{
+   bool odd = i & 1;
+   uint32_t lane = i % 32, group = i - lane, mirror = 31 - lane, at = i, sum = 0;
+   for (uint32_t k = 0; k < 5; k++) {
+      uint32_t v = odd ? x_of(at) : z_of(at);
+      uint32_t w = k > 0 ? x_of(i) : odd ? x_of(group + mirror) : group + mirror;
+      sum = sum * 5 + v + w;
+      at += odd ? 2 : 1;
+   }
+   return sum + (at - i) + (odd ? 100 : 0);
+}
+
+static void check_variable(const struct job *job)
+{
+   compare("variable_pointers", job->memory[1], variable_twin, job);
+   for (uint32_t i = 0; i < THREADS; i++) {
+      assert_int_equal(job->memory[0][128 + i], i & 1 ? i : 0);
+      assert_int_equal(job->memory[2][128 + i], i & 1 ? 0 : i);
+   }
+}
+
+static void variable_pointers(void **state)
+{
+   run_all(&(struct kernel){"variable_pointers", 3, 3, 0, fill_variable, check_variable});
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(private_memory),
+      cmocka_unit_test(private_types),
+      cmocka_unit_test(addresses),
+      cmocka_unit_test(variable_pointers),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
