@@ -20,3 +20,8 @@ $disassemble subgroup_uint.spv | sed -e "s/OpCapability GroupNonUniformQuad/&\n&
    -e "s/OpGroupNonUniformShuffleXor \(.*\)/OpGroupNonUniformRotateKHR \1 $eight/" \
    -e "0,/OpCapability GroupNonUniformQuad/s//OpCapability GroupNonUniformRotateKHR/" |
    $assemble - -o rotate_uint.spv
+for t in float float16_t; do
+   $glsl -DT=$t matmul.comp -o matmul_$t.spv
+   $glsl -DT=$t -DS=float matrix.comp -o matrix_${t}_float.spv
+done
+$glsl -DT=float16_t -DS=float16_t matrix.comp -o matrix_float16_t_float16_t.spv

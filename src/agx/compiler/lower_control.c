@@ -31,6 +31,7 @@ struct scope {
    bool is_nested; /* inside any if or loop */
    bool in_loop;
    bool loop_continues; /* that loop has a level for continued lanes */
+   const struct agxc_loop *loop;
 };
 
 struct lowering {
@@ -141,6 +142,14 @@ static bool list_has(const struct agx_link *list, unsigned op, bool in_loops)
    return false;
 }
 
+/* Source: reference/isa, 12: matrix rows must not run without their lanes, so code that has
+ * some is jumped over when there are none. */
+static bool needs_all_lanes(const struct agxc_instr *instr)
+{
+   return agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD16) ||
+          agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD32);
+}
+
 static uint32_t list_cycles(const struct agx_link *list)
 {
    uint32_t cycles = 0;
@@ -153,12 +162,55 @@ static uint32_t list_cycles(const struct agx_link *list)
          continue;
       }
       agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node)) {
+         if (needs_all_lanes(instr))
+            return JUMP_CYCLES + 1;
          bool is_memory =
             agxc_is_machine(instr) && agx_isa_info(agxc_row(instr))->unit == AGX_ISA_UNIT_MEM;
          cycles += is_memory ? LOAD_CYCLES : 1;
       }
    }
    return cycles;
+}
+
+static bool node_needs_lanes(const struct agxc_node *node);
+
+static bool list_needs_lanes(const struct agx_link *list)
+{
+   agxc_foreach_node (node, list)
+      if (node_needs_lanes(node))
+         return true;
+   return false;
+}
+
+static bool node_needs_lanes(const struct agxc_node *node)
+{
+   if (node->kind == AGXC_NODE_IF) {
+      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      return list_needs_lanes(&branch->then_list) || list_needs_lanes(&branch->else_list);
+   }
+   if (node->kind == AGXC_NODE_LOOP) {
+      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      return list_needs_lanes(&loop->body) || list_needs_lanes(&loop->continuing);
+   }
+   agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
+      if (needs_all_lanes(instr))
+         return true;
+   return false;
+}
+
+/* Of the nodes behind node in its list. */
+static bool rest_needs_lanes(const struct agxc_node *node)
+{
+   for (const struct agx_link *at = node->link.next; at != node->list; at = at->next)
+      if (node_needs_lanes(agx_container_of(at, struct agxc_node, link)))
+         return true;
+   return false;
+}
+
+static struct agxc_block *block_behind(const struct agxc_node *node)
+{
+   return agx_container_of(agx_container_of(node->link.next, struct agxc_node, link),
+                           struct agxc_block, node);
 }
 
 /* ---- lowering ----------------------------------------------------------- */
@@ -227,8 +279,11 @@ static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct s
       agx_container_of(branch->node.link.next, struct agxc_node, link), struct agxc_block, node);
    struct agxc_instr *compare = agxc_terminator(before);
    agx_assert(compare);
-   if (lower_break_if(branch, compare, scope))
+   if (lower_break_if(branch, compare, scope)) {
+      if (rest_needs_lanes(&branch->node) || list_needs_lanes(&scope.loop->continuing))
+         jump(agxc_at_end(shader, before), AGX_ISA_OP_JMP_NONE, block_behind(&scope.loop->node));
       return;
+   }
 
    bool then_is_empty = list_is_empty(&branch->then_list);
    bool has_else = !list_is_empty(&branch->else_list);
@@ -265,7 +320,8 @@ static void lower_loop(struct lowering *lowering, struct agxc_loop *loop, struct
    uint32_t levels = continues ? 2 : 1;
    bool pushes = scope.is_nested || lowering->has_returns;
 
-   struct scope inside = {.is_nested = true, .in_loop = true, .loop_continues = continues};
+   struct scope inside = {
+      .is_nested = true, .in_loop = true, .loop_continues = continues, .loop = loop};
    lower_list(lowering, &loop->body, inside);
    lower_list(lowering, &loop->continuing, inside);
 

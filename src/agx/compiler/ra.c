@@ -33,12 +33,22 @@ struct dying {
    uint32_t count;
 };
 
-/* Frees each source whose last use this is; a value that stands twice counts once. */
-static void free_dying(struct agxc_ra *ra, const struct agxc_instr *instr, struct dying *dying)
+static bool is_late_source(const struct agxc_instr *instr, const struct agxc_value *value)
+{
+   const struct agxc_ref *srcs = agxc_srcs(instr);
+   return reads_late(instr) && ((srcs[0].kind == AGXC_VALUE && srcs[0].value == value) ||
+                                (srcs[1].kind == AGXC_VALUE && srcs[1].value == value));
+}
+
+/* Frees each source whose last use this is and that is read late, or not; a value that stands
+ * twice counts once. */
+static void free_dying(struct agxc_ra *ra, const struct agxc_instr *instr, bool late,
+                       struct dying *dying)
 {
    dying->count = 0;
    agxc_foreach_src (src, instr) {
-      if (src->kind != AGXC_VALUE || !dies_at(ra, src->value, instr))
+      if (src->kind != AGXC_VALUE || !dies_at(ra, src->value, instr) ||
+          is_late_source(instr, src->value) != late)
          continue;
       uint32_t half = ra->place[src->value->id];
       if (ra->holder[half] != src->value)
@@ -134,15 +144,27 @@ static struct agxc_ref to_register(const struct agxc_ra *ra, struct agxc_ref ref
    return ref;
 }
 
+/* A matrix product goes where the sum was that it adds to: sums are kept over many. */
+static bool put_over_sum(struct agxc_ra *ra, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *sum = &agxc_srcs(instr)[2], *dest = &agxc_dests(instr)[0];
+   if (!reads_late(instr) || sum->kind != AGXC_VALUE || dest->kind != AGXC_VALUE)
+      return false;
+   uint32_t half = ra->place[sum->value->id];
+   if (!agxc_ra_is_free(ra, half, agxc_halves(dest->value)))
+      return false;
+   agxc_ra_put(ra, dest->value, half);
+   return true;
+}
+
 static void assign_row(struct agxc_ra *ra, struct agxc_instr *instr)
 {
    struct dying dying = {0};
-   bool is_late = reads_late(instr);
-   if (!is_late)
-      free_dying(ra, instr, &dying);
-   allocate_results(ra, instr, &dying);
-   if (is_late)
-      free_dying(ra, instr, &dying);
+   free_dying(ra, instr, false, &dying);
+   if (!put_over_sum(ra, instr))
+      allocate_results(ra, instr, &dying);
+   if (reads_late(instr))
+      free_dying(ra, instr, true, &dying);
    agxc_foreach_src (src, instr)
       *src = to_register(ra, *src);
    free_unused_results(ra, instr);
@@ -204,7 +226,7 @@ static void assign_collect(struct agxc_ra *ra, struct agxc_instr *instr)
 {
    struct dying dying;
    struct agxc_value *vector = agxc_dests(instr)[0].value;
-   free_dying(ra, instr, &dying);
+   free_dying(ra, instr, false, &dying);
    uint32_t base = best_vector_place(ra, instr);
    if (base != AGXC_NOWHERE)
       agxc_ra_put(ra, vector, base);

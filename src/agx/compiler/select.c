@@ -118,6 +118,7 @@ static const struct {
    {AGXC_OP_STORE_UNIFORM, AGXC_OP_STORE_UNIFORM, select_store_uniform},
    {AGXC_OP_BARRIER, AGXC_OP_BARRIER, agxc_select_barrier},
    {AGXC_OP_BALLOT, AGXC_OP_BALLOT, agxc_select_ballot},
+   {AGXC_OP_MATRIX_FMA, AGXC_OP_MATRIX_FMA, agxc_select_subgroup},
    {AGXC_OP_ACTIVE_RANK, AGXC_OP_SCAN, agxc_select_subgroup},
    {AGXC_OP_BRANCH, AGXC_OP_BRANCH, agxc_select_branch},
    {AGXC_OP_MOV, AGXC_OP_MOV, select_mov},

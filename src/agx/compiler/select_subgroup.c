@@ -43,9 +43,22 @@ static void select_reduce(struct agxc_selector *s, const struct agxc_instr *inst
    agxc_set_mod(row, AGX_ISA_SIMD_OP, agxc_imm_of(instr, 0));
 }
 
+/* The row's width is the sum's; factors may be halves in both. Source: reference/isa, 12. */
+static void select_matrix(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref dest = agxc_use(instr->operand[0].value), srcs[3];
+   for (unsigned i = 0; i < 3; i++)
+      srcs[i] = agxc_select_reg(s, instr->operand[1 + i]);
+   agxc_select_row(
+      s, dest.bits == 16 ? AGX_ISA_OP_SIMD_MATRIX_FMADD16 : AGX_ISA_OP_SIMD_MATRIX_FMADD32, dest, 3,
+      srcs);
+}
+
 void agxc_select_subgroup(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   if (instr->op == AGXC_OP_ACTIVE_RANK)
+   if (instr->op == AGXC_OP_MATRIX_FMA)
+      select_matrix(s, instr);
+   else if (instr->op == AGXC_OP_ACTIVE_RANK)
       select_rank(s, instr);
    else if (instr->op == AGXC_OP_SHUFFLE)
       select_shuffle(s, instr);

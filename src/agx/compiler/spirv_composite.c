@@ -16,6 +16,13 @@ void agxc_spv_op_construct(struct agxc_spv *s, const struct agxc_spv_instr *in)
       agxc_spv_invalid(s, "composite of scalar type %u", type->id);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    uint32_t filled = 0, count = agxc_spv_operand_count(in);
+   if (type->kind == AGXC_SPV_COOPERATIVE) { /* all elements are its one part */
+      struct agxc_ref part = agxc_spv_value_like(s, agxc_spv_operand(s, in, 0), type->elem)[0];
+      for (uint32_t i = 0; i < type->scalars; i++)
+         out[i] = part;
+      agxc_spv_define(s, in, out);
+      return;
+   }
    if (type->kind != AGXC_SPV_VECTOR && count != type->count)
       agxc_spv_invalid(s, "%u parts for type %u with %u", count, type->id, type->count);
    for (uint32_t i = 0; i < count; i++) {
@@ -216,7 +223,7 @@ void agxc_spv_op_dot(struct agxc_spv *s, const struct agxc_spv_instr *in)
 void agxc_spv_op_times_scalar(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
-   if (!has_floats(type))
+   if (!has_floats(type) && type->kind != AGXC_SPV_COOPERATIVE)
       agxc_spv_invalid(s, "result type %u", type->id);
    const struct agxc_ref *refs = agxc_spv_value_like(s, agxc_spv_operand(s, in, 0), type);
    struct agxc_ref scalar = agxc_spv_scalar(s, agxc_spv_operand(s, in, 1), AGXC_SPV_FLOAT);

@@ -17,6 +17,14 @@
 #include <spirv/unified1/spirv.h>
 
 #include "agx/compiler/ir.h"
+
+/* Newer than some headers. Source: the SPIR-V registry. */
+#define SpvCapabilityCooperativeMatrixKHR 6022
+#define SpvOpTypeCooperativeMatrixKHR     4456
+#define SpvOpCooperativeMatrixLoadKHR     4457
+#define SpvOpCooperativeMatrixStoreKHR    4458
+#define SpvOpCooperativeMatrixMulAddKHR   4459
+#define SpvOpCooperativeMatrixLengthKHR   4460
 #include "agx/compiler/ssa.h"
 
 #define AGXC_SPV_MAX_IDS        (1u << 20)
@@ -38,11 +46,19 @@ enum agxc_spv_kind {
    AGXC_SPV_FLOAT,
    AGXC_SPV_VECTOR,
    AGXC_SPV_MATRIX,
+   AGXC_SPV_COOPERATIVE, /* matrix of a subgroup: what one lane holds, like an array */
    AGXC_SPV_ARRAY,
    AGXC_SPV_RUNTIME_ARRAY,
    AGXC_SPV_STRUCT,
    AGXC_SPV_POINTER,
    AGXC_SPV_FUNCTION,
+};
+
+/* As the CooperativeMatrixUse operand counts them. */
+enum agxc_spv_use {
+   AGXC_SPV_USE_A,
+   AGXC_SPV_USE_B,
+   AGXC_SPV_USE_ACCUMULATOR,
 };
 
 struct agxc_spv_member {
@@ -70,6 +86,7 @@ struct agxc_spv_type {
    /* Pointers: SpvStorageClass. elem is NULL while a pointer is only announced, stride_B is
     * that of OpPtrAccessChain. */
    uint32_t storage;
+   uint32_t rows, columns, use; /* cooperative matrices: of the whole; enum agxc_spv_use */
    struct agxc_spv_member *members;
    struct agxc_spv_type **params;
 };
@@ -397,6 +414,17 @@ struct agxc_ref agxc_spv_clamped(struct agxc_spv *s, const struct agxc_spv_point
 uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                               uint32_t access);
 void agxc_spv_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t semantics, uint32_t with);
+
+/* A vector at a memory pointer: count elements of that many bits, 16 or 32. */
+void agxc_spv_load_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bits,
+                          uint32_t count, bool is_volatile, struct agxc_ref *out);
+void agxc_spv_store_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t count,
+                           const struct agxc_ref *refs, bool is_volatile);
+
+/* ---- spirv_matrix.c ---------------------------------------------------- */
+
+void agxc_spv_read_cooperative(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                               struct agxc_spv_type *type);
 
 /* ---- spirv_subgroup.c -------------------------------------------------- */
 

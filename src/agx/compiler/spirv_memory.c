@@ -253,6 +253,20 @@ static void load_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
          out[i] = agxc_spv_build2(s, AGXC_OP_INE, 1, out[i], agxc_spv_u32(0));
 }
 
+void agxc_spv_load_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bits,
+                          uint32_t count, bool is_volatile, struct agxc_ref *out)
+{
+   load_run(s, p, 0, bits, count, access_bits(p, is_volatile), out);
+}
+
+void agxc_spv_store_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t count,
+                           const struct agxc_ref *refs, bool is_volatile)
+{
+   struct agxc_ref offset = agxc_spv_offset(s, p, 0);
+   emit_store(s, p, offset, count == 1 ? refs[0] : agxc_collect(&s->b, count, refs),
+              access_bits(p, is_volatile) & ~AGXC_ACCESS_CONST);
+}
+
 /* Appends what a store moves for one scalar; returns how many elements that were. */
 static uint32_t stored_parts(struct agxc_spv *s, struct agxc_ref ref, struct agxc_ref *out)
 {

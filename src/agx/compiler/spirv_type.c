@@ -13,7 +13,7 @@ bool agxc_spv_type_is_scalar(const struct agxc_spv_type *type)
 
 const struct agxc_spv_type *agxc_spv_component(const struct agxc_spv_type *type)
 {
-   if (type->kind == AGXC_SPV_VECTOR)
+   if (type->kind == AGXC_SPV_VECTOR || type->kind == AGXC_SPV_COOPERATIVE)
       return type->elem;
    return agxc_spv_type_is_scalar(type) ? type : NULL;
 }
@@ -98,7 +98,8 @@ bool agxc_spv_same_shape(const struct agxc_spv_type *a, const struct agxc_spv_ty
    if (a == b)
       return true;
    if (a->kind != b->kind || a->count != b->count || a->scalars != b->scalars ||
-       a->scalars > AGXC_SPV_MAX_SCALARS || a->kind == AGXC_SPV_POINTER)
+       a->scalars > AGXC_SPV_MAX_SCALARS || a->kind == AGXC_SPV_POINTER || a->rows != b->rows ||
+       a->columns != b->columns || a->use != b->use)
       return false;
    uint8_t bits_a[AGXC_SPV_MAX_SCALARS], bits_b[AGXC_SPV_MAX_SCALARS];
    fill_bits(a, bits_a);
@@ -378,6 +379,9 @@ void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
    case SpvOpTypeVector:
    case SpvOpTypeMatrix:
       read_vector(s, in, type);
+      break;
+   case SpvOpTypeCooperativeMatrixKHR:
+      agxc_spv_read_cooperative(s, in, type);
       break;
    case SpvOpTypeArray:
    case SpvOpTypeRuntimeArray:

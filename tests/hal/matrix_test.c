@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cooperative matrices through all layers: shapes, layouts, strides and types at random
+ * against plain loops (tests/kernels/matrix.comp), and a matrix product of 256 (matmul.comp)
+ * that must stay near the rate of the matrix instruction.
+ */
+#include "fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/status.h"
+#include "base/util.h"
+
+#define MAX_LINE  72u
+#define MAX_ITEMS (64u * MAX_LINE)
+#define UNTOUCHED 0x7b /* every byte */
+
+/* ---- halves and singles ------------------------------------------------ */
+
+static float half_to_single(uint16_t raw)
+{
+   int exponent = raw >> 10 & 31;
+   float value = exponent ? ldexpf((float)(1024 + (raw & 1023)), exponent - 25)
+                          : ldexpf((float)(raw & 1023), -24);
+   return raw & 0x8000 ? -value : value;
+}
+
+/* Of multiples of 2^-10 up to 2^11, which halves hold exactly. */
+static uint16_t single_to_half(float value)
+{
+   if (value == 0)
+      return 0;
+   int exponent;
+   float fraction = frexpf(fabsf(value), &exponent);
+   return (uint16_t)((value < 0 ? 0x8000 : 0) | (exponent + 14) << 10 |
+                     ((int)ldexpf(fraction, 11) & 1023));
+}
+
+static float get(const void *data, unsigned bits, unsigned i)
+{
+   uint16_t half;
+   float single;
+   if (bits == 16) {
+      memcpy(&half, (const uint8_t *)data + 2 * i, 2);
+      return half_to_single(half);
+   }
+   memcpy(&single, (const uint8_t *)data + 4 * i, 4);
+   return single;
+}
+
+static void put(void *data, unsigned bits, unsigned i, float value)
+{
+   uint16_t half = single_to_half(value);
+   if (bits == 16)
+      memcpy((uint8_t *)data + 2 * i, &half, 2);
+   else
+      memcpy((uint8_t *)data + 4 * i, &value, 4);
+}
+
+/* ---- one product of any shape ------------------------------------------ */
+
+static const struct kind {
+   const char *kernel;
+   unsigned bits, sum_bits;
+} kinds[] = {
+   {"matrix_float_float", 32, 32},
+   {"matrix_float16_t_float", 16, 32},
+   {"matrix_float16_t_float16_t", 16, 16},
+};
+
+struct product {
+   const struct kind *kind;
+   unsigned m, n, k, rows, shared, line, turns;
+   bool fixed_line, loops;
+   uint32_t *memory[5];
+};
+
+struct parameters {
+   uint32_t stride, turns, count;
+   float scale;
+};
+
+/* Where element (row, column) lies in matrix number `which`. */
+static unsigned at(const struct product *p, unsigned which, unsigned row, unsigned column)
+{
+   return p->rows >> which & 1 ? row * p->line + column : column * p->line + row;
+}
+
+static float expected(const struct product *p, unsigned row, unsigned column)
+{
+   float sum = 0;
+   for (unsigned i = 0; i < p->k; i++)
+      sum += get(p->memory[0], p->kind->bits, at(p, 0, row, i)) *
+             get(p->memory[1], p->kind->bits, at(p, 1, i, column));
+   float value = get(p->memory[2], p->kind->sum_bits, at(p, 2, row, column)) +
+                 sum * (float)(p->loops ? p->turns : 1);
+   value = -value * 0.5f + 1 + 2;
+   return p->turns > 1 ? value * value : value;
+}
+
+static void check(const struct product *p)
+{
+   unsigned bytes = p->kind->sum_bits / 8;
+   uint8_t *d = (uint8_t *)p->memory[3];
+   struct parameters parameters;
+   for (unsigned row = 0; row < p->m; row++)
+      for (unsigned column = 0; column < p->n; column++) {
+         unsigned i = at(p, 3, row, column);
+         float got = get(d, p->kind->sum_bits, i), want = expected(p, row, column);
+         float slack = p->kind->sum_bits == 16 ? fabsf(want) / 1024 : 0;
+         if (!(fabsf(got - want) <= slack))
+            fail_msg("%s, %ux%ux%u, rows 0x%x, shared %u, line %u, turns %u: (%u, %u) is %g, not "
+                     "%g",
+                     p->kind->kernel, p->m, p->n, p->k, p->rows, p->shared, p->line, p->turns, row,
+                     column, (double)got, (double)want);
+         memset(d + i * bytes, UNTOUCHED, bytes);
+      }
+   for (unsigned i = 0; i < MAX_ITEMS * bytes; i++)
+      if (d[i] != UNTOUCHED)
+         fail_msg("%s, %ux%ux%u: byte %u was written", p->kind->kernel, p->m, p->n, p->k, i);
+   memcpy(&parameters, p->memory[4], sizeof(parameters));
+   assert_int_equal(parameters.count, p->m * p->n / 32);
+}
+
+static void fill(const struct product *p, struct agx_test_rng *rng)
+{
+   struct parameters parameters = {.stride = p->line, .turns = p->turns, .scale = 0.5f};
+   for (unsigned which = 0; which < 3; which++)
+      for (unsigned i = 0; i < MAX_ITEMS; i++)
+         put(p->memory[which], which == 2 ? p->kind->sum_bits : p->kind->bits, i,
+             (float)agx_test_random_below(rng, 3) - 1);
+   memset(p->memory[3], UNTOUCHED, MAX_ITEMS * 4);
+   memcpy(p->memory[4], &parameters, sizeof(parameters));
+}
+
+static struct agx_executable *compile(struct fixture *f, const char *kernel,
+                                      const struct agx_specialization *specializations,
+                                      uint32_t count)
+{
+   char name[64];
+   struct agx_executable_desc desc = {
+      .size = sizeof(desc), .specializations = specializations, .specialization_count = count};
+   struct agx_executable *executable;
+   snprintf(name, sizeof(name), "kernels/%s.spv", kernel);
+   char *path = agx_test_path(name), *spirv = agx_test_read_file(path, &desc.data_B);
+   desc.data = spirv;
+   assert_ok(agx_executable_create(f->device, &desc, &executable));
+   free(spirv);
+   free(path);
+   return executable;
+}
+
+static void dispatch(struct fixture *f, struct agx_executable *executable, uint32_t x, uint32_t y,
+                     struct agx_buffer **buffers, uint32_t count)
+{
+   struct agx_binding bindings[5];
+   for (uint32_t i = 0; i < count; i++)
+      bindings[i] = (struct agx_binding){.binding = i, .ref = {buffers[i], 0, AGX_WHOLE_LENGTH}};
+   struct agx_dispatch dispatch = {.executable = executable,
+                                   .workgroups = {x, y, 1},
+                                   .bindings = bindings,
+                                   .binding_count = count};
+   struct agx_command_buffer *commands = fixture_begin(f);
+   struct agx_semaphore *done = fixture_semaphore(f);
+   assert_ok(agx_cmd_dispatch(commands, &dispatch));
+   assert_ok(agx_command_buffer_end(commands));
+   assert_ok(fixture_submit(f, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_wait(done, 1));
+   agx_release(commands);
+   agx_release(done);
+}
+
+static void run_product(struct fixture *f, const struct kind *kind, struct agx_test_rng *rng)
+{
+   struct product p = {.kind = kind,
+                       .m = 8 * (1 + (unsigned)agx_test_random_below(rng, 4)),
+                       .n = 8 * (1 + (unsigned)agx_test_random_below(rng, 4)),
+                       .k = 8 * (1 + (unsigned)agx_test_random_below(rng, 6)),
+                       .rows = (unsigned)agx_test_random_below(rng, 16),
+                       .shared = (unsigned)agx_test_random_below(rng, 2),
+                       .turns = 1 + (unsigned)agx_test_random_below(rng, 3),
+                       .fixed_line = agx_test_random_below(rng, 2),
+                       .loops = agx_test_random_below(rng, 2)};
+   p.line = AGX_MAX(p.m, AGX_MAX(p.n, p.k)) + (unsigned)agx_test_random_below(rng, 9);
+   struct agx_specialization specializations[] = {
+      {.id = 0, .bytes = 4, .value = p.m},
+      {.id = 1, .bytes = 4, .value = p.n},
+      {.id = 2, .bytes = 4, .value = p.k},
+      {.id = 3, .bytes = 4, .value = p.rows},
+      {.id = 4, .bytes = 4, .value = p.shared},
+      {.id = 5, .bytes = 4, .value = p.fixed_line ? p.line : 0},
+      {.id = 6, .bytes = 4, .value = p.loops ? 2 : 1},
+   };
+   struct agx_executable *executable =
+      compile(f, kind->kernel, specializations, AGX_COUNT(specializations));
+   struct agx_buffer *buffers[5];
+   for (unsigned i = 0; i < 5; i++)
+      buffers[i] = fixture_buffer(f, i < 4 ? MAX_ITEMS * 4 : 64, &p.memory[i]);
+   fill(&p, rng);
+   dispatch(f, executable, 1, 1, buffers, 5);
+   check(&p);
+   for (unsigned i = 0; i < 5; i++)
+      agx_release(buffers[i]);
+   agx_release(executable);
+}
+
+static void products_of_all_shapes(void **state)
+{
+   const char *seed = getenv("AGX_TEST_SEED");
+   struct agx_test_rng rng = {seed ? strtoull(seed, NULL, 0) | 1 : 0x3a7};
+   setenv("AGX_VIRTUAL_STRICT", "1", 1);
+   setenv("AGX_VIRTUAL_CHECK", "1", 1);
+   setenv("AGX_DEBUG", "validate", 1);
+   struct fixture f;
+   fixture_open(&f, "virtual");
+   for (unsigned i = 0; i < 120; i++)
+      run_product(&f, &kinds[i % AGX_COUNT(kinds)], &rng);
+   fixture_close(&f);
+   unsetenv("AGX_VIRTUAL_CHECK");
+   unsetenv("AGX_DEBUG");
+}
+
+/* ---- 256 x 256 x 256 --------------------------------------------------- */
+
+#define SIZE 256u
+/* 1.25 times 18 cycles for each 512 of 256^3 products, on 8 cores of 4 schedulers. */
+#define MOST_CYCLES 23040.0
+
+/* The number behind "main" of the dispatch's own grid. */
+static double cycles_in(const char *path)
+{
+   size_t size;
+   char *text = agx_test_read_file(path, &size), *own = strstr(text, "\"own\": {");
+   assert_non_null(own);
+   char *at_main = strstr(own, "\"main\": ");
+   assert_non_null(at_main);
+   double cycles = strtod(at_main + strlen("\"main\": "), NULL);
+   free(text);
+   return cycles;
+}
+
+static void check_large(const void *a, const void *b, const float *c, unsigned bits)
+{
+   for (unsigned row = 0; row < SIZE; row++)
+      for (unsigned column = 0; column < SIZE; column++) {
+         double sum = 0;
+         for (unsigned i = 0; i < SIZE; i++)
+            sum += (double)get(a, bits, row * SIZE + i) * (double)get(b, bits, i * SIZE + column);
+         if (!(fabs((double)c[row * SIZE + column] - sum) <= 1e-4))
+            fail_msg("(%u, %u) is %g, not %g", row, column, (double)c[row * SIZE + column], sum);
+      }
+}
+
+static void run_large(const char *kernel, unsigned bits)
+{
+   char path[] = "/tmp/agx-matrix-XXXXXX", value[64];
+   int file = mkstemp(path);
+   struct fixture f;
+   struct agx_test_rng rng = {7};
+   assert_true(file >= 0);
+   snprintf(value, sizeof(value), "json:%s", path);
+   setenv("AGX_VIRTUAL_STATS", value, 1);
+   fixture_open(&f, "virtual:g13g");
+   struct agx_executable *executable = compile(&f, kernel, NULL, 0);
+   struct agx_buffer *buffers[3];
+   uint32_t *memory[3];
+   for (unsigned i = 0; i < 3; i++)
+      buffers[i] = fixture_buffer(&f, SIZE * SIZE * 4, &memory[i]);
+   for (unsigned i = 0; i < SIZE * SIZE; i++) {
+      put(memory[0], bits, i, ((float)agx_test_random_below(&rng, 2049) - 1024) / 1024);
+      put(memory[1], bits, i, ((float)agx_test_random_below(&rng, 2049) - 1024) / 1024);
+   }
+   dispatch(&f, executable, SIZE / 64, SIZE / 64, buffers, 3);
+   check_large(memory[0], memory[1], (const float *)memory[2], bits);
+   for (unsigned i = 0; i < 3; i++)
+      agx_release(buffers[i]);
+   agx_release(executable);
+   fixture_close(&f);
+   unsetenv("AGX_VIRTUAL_STATS");
+   double cycles = cycles_in(path);
+   print_message("%s: %.0f modelled cycles, at most %.0f\n", kernel, cycles, MOST_CYCLES);
+   assert_true(cycles > 0 && cycles <= MOST_CYCLES);
+   close(file);
+   unlink(path);
+}
+
+static void a_large_product_runs_at_the_rate_of_the_instruction(void **state)
+{
+   run_large("matmul_float", 32);
+   run_large("matmul_float16_t", 16);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(products_of_all_shapes),
+      cmocka_unit_test(a_large_product_runs_at_the_rate_of_the_instruction),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
