@@ -188,13 +188,18 @@ void agxv_segment_detach(struct agx_virtual_node *node)
  * woken, and killed before it takes the lock, takes the wake with it: when somebody else locks in
  * between, neither the C library nor the kernel wakes the next one. */
 #define LOCK_RETRY_NS 50000000
+#define LOCK_POLL_NS  20000
 
 static int take_lock(pthread_mutex_t *lock)
 {
-#if AGXV_THREAD_CHECKED /* which doesn't see that a wait with an end took over from the dead */
-   return pthread_mutex_lock(lock);
-#else
    int error = pthread_mutex_trylock(lock);
+#if AGXV_THREAD_CHECKED /* which doesn't see that a wait with an end took over from the dead */
+   while (error == EBUSY) {
+      nanosleep(&(struct timespec){.tv_nsec = LOCK_POLL_NS}, NULL);
+      error = pthread_mutex_trylock(lock);
+   }
+   return error;
+#else
    while (error == EBUSY || error == ETIMEDOUT) {
       struct timespec until;
       clock_gettime(CLOCK_REALTIME, &until);
