@@ -4,6 +4,8 @@
  * the thread checker as much as for its own assertions.
  */
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 
@@ -159,6 +161,44 @@ static void a_syncobj_goes_in_another_process(void **state)
    device_close(&device);
 }
 
+static atomic_uint met;
+
+/* Ends when the command of the other queue executes too; orders nothing behind it. */
+static agx_status meet(const struct agx_chip *chip, const struct agxs_memory *memory,
+                       const struct agxs_options *options, uint64_t usc_base, uint64_t stream_va,
+                       struct agxs_stats *out_stats)
+{
+   atomic_fetch_add_explicit(&met, 1, memory_order_relaxed);
+   while (atomic_load_explicit(&met, memory_order_relaxed) < 2)
+      sched_yield();
+   return AGX_OK;
+}
+
+/* As a program may ask for: one of the times stands there, whole. */
+static void two_queues_stamp_one_place(void **state)
+{
+   struct device device = device_open(meet), other = device;
+   other.queue = make_queue(&device, device.vm);
+   uint32_t gem = make_gem(&device, PAGE, 0), timelines[2];
+   uint64_t *memory = map_gem(&device, gem, PAGE);
+   struct agx_uapi_gem_bind_object object = {.flags = 1, .handle = gem, .range = PAGE};
+   assert_int_equal(CALL(&device, ASAHI_GEM_BIND_OBJECT, object), 0);
+   struct compute_record command = compute_command(0);
+   command.compute.ts.end.handle = object.object_handle;
+   for (unsigned i = 0; i < 2; i++) {
+      timelines[i] = make_syncobj(&device);
+      struct agx_uapi_sync out = {AGX_UAPI_SYNC_TIMELINE_SYNCOBJ, timelines[i], 1};
+      assert_int_equal(submit(i ? &other : &device, &command, &out, 0, 1), 0);
+   }
+   for (unsigned i = 0; i < 2; i++)
+      assert_int_equal(wait_point(&device, timelines[i], 1, INT64_MAX, 0), 0);
+   struct agx_uapi_get_time now = {0};
+   assert_int_equal(CALL(&device, ASAHI_GET_TIME, now), 0);
+   assert_true(memory[0] > 0 && memory[0] <= now.gpu_timestamp);
+   unmap_gem(&device, memory, PAGE);
+   device_close(&device);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -166,6 +206,7 @@ int main(void)
       cmocka_unit_test(a_timeline_goes_back_and_forth),
       cmocka_unit_test(a_forked_child_shares_the_file),
       cmocka_unit_test(a_syncobj_goes_in_another_process),
+      cmocka_unit_test(two_queues_stamp_one_place),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

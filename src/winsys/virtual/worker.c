@@ -97,7 +97,11 @@ static void write_stamp(struct agx_virtual_node *node, const struct agxv_stamp *
    const struct agxv_bound *bound = AGXV_AT(node, agxv_bound, stamp->bound);
    uint8_t *memory = agxv_memory_at(node, AGXV_AT(node, agxv_gem, bound->gem)->first_page);
    uint64_t time = agxv_gpu_time();
-   memcpy(memory + bound->offset + stamp->offset, &time, sizeof(time));
+   void *at = memory + bound->offset + stamp->offset;
+   if (agx_is_aligned((uintptr_t)at, sizeof(time))) /* whole, when others write or read it too */
+      __atomic_store_n((uint64_t *)at, time, __ATOMIC_RELAXED);
+   else
+      memcpy(at, &time, sizeof(time));
 }
 
 static int32_t execute(struct agxv_execution *execution, const struct agxv_job *job)
