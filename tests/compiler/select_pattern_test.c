@@ -48,6 +48,18 @@ static void fields_are_extracted(void **state)
         "%2:32 = agx.shr %0:32, #8:32\n%9:32 = agx.and %2:32, #5:32\n");
 }
 
+static void high_halves_need_no_shift(void **state)
+{
+   ROW1("%2:32 = ushr %0:32, #0x10:32\n%9:32 = imul %2:32, %2:32\n",
+        "%10:16, %11:16 = split %0:32\n%9:32 = agx.imul %11:16, %11:16, #0:64\n");
+   /* A store wants all 32 bits, a signed compare its own sign. */
+   ROW1("%9:32 = ushr %0:32, #0x10:32\n", "%9:32 = agx.shr %0:32, #0x10:32\n");
+   ROW1("%2:32 = ushr %0:32, #0x10:32\n%3:1 = slt %2:32, #5:32\n"
+        "%9:32 = select %3:1, #1:32, #0:32\n",
+        "%2:32 = agx.shr %0:32, #0x10:32\n"
+        "%9:32 = agx.icsel %2:32, #5:32, #1:32, #0:32, #5:64\n");
+}
+
 static void words_are_joined(void **state)
 {
    ROW1("%2:32 = ishl %0:32, #5:32\n%3:32 = ushr %0:32, #0x1b:32\n%9:32 = ior %2:32, %3:32\n",
@@ -94,6 +106,7 @@ int main(void)
       cmocka_unit_test(sums_take_long_shifts),
       cmocka_unit_test(products_become_shifted_sums),
       cmocka_unit_test(fields_are_extracted),
+      cmocka_unit_test(high_halves_need_no_shift),
       cmocka_unit_test(words_are_joined),
       cmocka_unit_test(inversions_join_logic),
       cmocka_unit_test(floats_saturate_where_they_are_made),

@@ -239,19 +239,47 @@ static void fold_narrowing(struct agxc_selector *s, struct agxc_instr *f2f)
    agx_list_remove(&f2f->link);
 }
 
+/* Whether the sources of its row extend with zeros what is shorter. */
+static bool extends_with_zeros(const struct agxc_instr *instr)
+{
+   switch (instr->op) {
+   case AGXC_OP_IADD:
+   case AGXC_OP_ISUB:
+   case AGXC_OP_IMUL:
+   case AGXC_OP_IAND:
+   case AGXC_OP_IOR:
+   case AGXC_OP_IXOR:
+   case AGXC_OP_ISHL:
+   case AGXC_OP_USHR:
+   case AGXC_OP_IEQ:
+   case AGXC_OP_INE:
+   case AGXC_OP_ULT:
+   case AGXC_OP_UGE:
+      return instr->operand[1].bits == 32;
+   default:
+      return false;
+   }
+}
+
 static void survey(struct agxc_selector *s)
 {
    struct agxc_shader *shader = s->shader;
    s->value_count = shader->value_count;
    s->defs = AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, s->value_count);
    s->uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, s->value_count);
+   s->low_uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, s->value_count);
+   s->low = AGX_ARENA_ARRAY(shader->arena, struct agxc_value *, s->value_count);
    agxc_foreach_block (block, shader) {
       agxc_foreach_instr (instr, block) {
          agxc_foreach_dest (dest, instr)
             s->defs[dest->value->id] = instr;
-         agxc_foreach_src (src, instr)
-            if (src->kind == AGXC_VALUE)
-               s->uses[src->value->id]++;
+         bool extends = extends_with_zeros(instr);
+         agxc_foreach_src (src, instr) {
+            if (src->kind != AGXC_VALUE)
+               continue;
+            s->uses[src->value->id]++;
+            s->low_uses[src->value->id] += extends;
+         }
       }
    }
    agxc_foreach_block (block, shader)

@@ -13,6 +13,8 @@ struct agxc_selector {
    struct agxc_builder at;   /* before the operation that is being selected */
    struct agxc_instr **defs; /* by value id: the generic definition */
    uint32_t *uses;           /* by value id: how many operands name it */
+   uint32_t *low_uses;       /* by value id: and would take 16 bits, extended with zeros, for it */
+   struct agxc_value **low;  /* by value id: those 16 bits, where that is all there is to it */
    uint32_t value_count;     /* values that existed before */
 };
 
@@ -23,9 +25,9 @@ const struct agxc_instr *agxc_select_def(const struct agxc_selector *s, const st
 /* As agxc_select_def when it is that operation, else NULL. */
 const struct agxc_instr *agxc_select_def_is(const struct agxc_selector *s,
                                             const struct agxc_ref *ref, enum agxc_op op);
-/* By this operation only, which runs no more often than the definition. */
 /* An 8-bit value whose register has zeros above it. */
 bool agxc_select_is_clean(const struct agxc_selector *s, const struct agxc_ref *ref);
+/* By this operation only, which runs no more often than the definition. */
 bool agxc_select_used_once(const struct agxc_selector *s, const struct agxc_ref *ref);
 
 /* Operands as a kind of source wants them; instructions are made where needed.

@@ -163,7 +163,10 @@ struct agxc_ref agxc_select_choice(struct agxc_selector *s, struct agxc_ref ref)
 
 struct agxc_ref agxc_select_int(struct agxc_selector *s, struct agxc_ref ref)
 {
-   return agxc_select_choice(s, strip_zext(s, ref));
+   ref = strip_zext(s, ref);
+   if (ref.kind == AGXC_VALUE && ref.value->id < s->value_count && s->low[ref.value->id])
+      return agxc_use(s->low[ref.value->id]);
+   return agxc_select_choice(s, ref);
 }
 
 struct agxc_ref agxc_select_low(struct agxc_selector *s, struct agxc_ref ref)

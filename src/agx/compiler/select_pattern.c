@@ -144,6 +144,28 @@ static bool shifted_mask(struct agxc_selector *s, const struct agxc_instr *instr
                      agxc_imm(b - (uint64_t)shl->operand[2].imm, 32), 32 - b);
 }
 
+/* x >> 16 is a half of x's register, which users that extend with zeros take as it is: no shift, a
+ * copy at most. */
+static bool high_half(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref x = instr->operand[1];
+   uint32_t id = instr->operand[0].value->id;
+   if (!is_imm(&instr->operand[2]) || instr->operand[2].imm != 16 || x.kind != AGXC_VALUE ||
+       s->low_uses[id] != s->uses[id])
+      return false;
+   struct agxc_instr *split = agxc_instr_new_n(s->shader, AGXC_OP_SPLIT, 2, 1);
+   for (unsigned i = 0; i < 2; i++) {
+      split->operand[i] = agxc_use(agxc_value_new(s->shader, 16, 1));
+      split->operand[i].value->def = split;
+   }
+   split->operand[2] = agxc_select_reg(s, x);
+   agxc_insert(&s->at, split);
+   s->low[id] = split->operand[1].value;
+   /* For patterns that want all 32 bits after all. */
+   agxc_select_row(s, AGX_ISA_OP_MOV, agxc_use(instr->operand[0].value), 1, &split->operand[1]);
+   return true;
+}
+
 /* Whether `left` and `right` are amounts that add up to 32; `rotates` allows both to be 0. */
 static bool complementary(const struct agxc_selector *s, const struct agxc_ref *left,
                           const struct agxc_ref *right, bool rotates)
@@ -375,8 +397,9 @@ static const struct {
    {AGXC_OP_IOR, inverted_source},  {AGXC_OP_IXOR, funnel},
    {AGXC_OP_IXOR, inserted},        {AGXC_OP_IXOR, stacked},
    {AGXC_OP_IXOR, inverted_source}, {AGXC_OP_INOT, inverted_result},
-   {AGXC_OP_USHR, shifted_mask},    {AGXC_OP_FSAT, saturated},
-   {AGXC_OP_U2F, narrow_to_float},  {AGXC_OP_S2F, narrow_to_float},
+   {AGXC_OP_USHR, shifted_mask},    {AGXC_OP_USHR, high_half},
+   {AGXC_OP_FSAT, saturated},       {AGXC_OP_U2F, narrow_to_float},
+   {AGXC_OP_S2F, narrow_to_float},
 };
 
 bool agxc_select_pattern(struct agxc_selector *s, const struct agxc_instr *instr)
