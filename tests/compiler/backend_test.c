@@ -305,8 +305,7 @@ static void test_skip(void **state)
                         "jmp_none offset=30\n"
                         "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n"
                         "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n"
-                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n"
-                        "pop_exec nest=1\n");
+                        "store r=r1 base=du0 index=r1 format=i32 mask=x group=a\n");
 }
 
 /* ---- waits ------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ static void run_case(struct pass_golden *golden, const char *title, const char *
    struct agxc_options options = {.chip = agx_chip_find("g13g")};
    struct agxc_shader *shader = NULL;
    agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
-   const char *text = agx_arena_printf(&arena, "shader main local 32x1x1 shared %u push 0\n%s",
+   const char *text = agx_arena_printf(&arena, "shader main local 32x2x1 shared %u push 0\n%s",
                                        golden->shared_B, body);
    assert_ok(agxc_parse(&arena, &options, text, &shader));
    shader->binding_count = 4;

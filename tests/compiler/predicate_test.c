@@ -48,6 +48,23 @@ static void conditions_are_constants_in_their_arms(void **state)
            "branch %3:1\nif\n   " USE("#1:32") "else\nend\n");
 }
 
+static void negated_conditions_count_too(void **state)
+{
+   check(X "%4:1 = uge %0:32, u4l:32\n" IF("   %2:1 = ult %0:32, u5l:32\n",
+                                           "") "%3:1 = phi "
+                                               "%2:1, %4:1\n"
+                                               "branch %3:1\nif\n   " USE("#1:32") "else\nend\n",
+         X "%4:1 = uge %0:32, u4l:32\n%2:1 = ult %0:32, u5l:32\n"
+           "%3:1 = select %1:1, %2:1, #1:1\nbranch %3:1\nif\n   " USE("#1:32") "else\nend\n");
+   /* A NaN is neither less nor not less. */
+   check("%0:32 = sysval #6:32\n%1:1 = flt %0:32, u4l:32\n%4:1 = fge %0:32, u4l:32\n" IF(
+            "   %2:1 = ult %0:32, u5l:32\n",
+            "") "%3:1 = phi %2:1, %4:1\nbranch %3:1\nif\n   " USE("#1:32") "else\nend\n",
+         "%0:32 = sysval #6:32\n%1:1 = flt %0:32, u4l:32\n%4:1 = fge %0:32, u4l:32\n"
+         "%2:1 = ult %0:32, u5l:32\n%3:1 = select %1:1, %2:1, %4:1\nbranch %3:1\nif\n   " USE(
+            "#1:32") "else\nend\n");
+}
+
 static void empty_ifs_go(void **state)
 {
    check(X IF("", "") USE("#1:32"), X USE("#1:32"));
@@ -93,6 +110,7 @@ int main(void)
       cmocka_unit_test(short_arms_become_selects),
       cmocka_unit_test(ifs_in_ifs_flatten_from_inside),
       cmocka_unit_test(conditions_are_constants_in_their_arms),
+      cmocka_unit_test(negated_conditions_count_too),
       cmocka_unit_test(empty_ifs_go),
       cmocka_unit_test(effects_and_what_others_see_stay),
       cmocka_unit_test(long_arms_stay),

@@ -18,7 +18,7 @@ static struct agxc_shader *read(struct agx_arena *arena, const struct agxc_optio
       agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_ADDRESS, i, 0, 64);
    for (uint32_t i = 0; i < 4; i++)
       agxc_uniform_slot(shader, AGX_UNIFORM_PUSH, 4 * i, 0, 32);
-   assert_ok(agxc_validate(shader, AGXC_STAGE_GENERIC));
+   assert_ok(agxc_validate(shader, c->stage));
    return shader;
 }
 
@@ -38,7 +38,7 @@ void uniform_check(const struct uniform_case *c)
    agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
    struct agxc_shader *shader = read(&arena, &options, c);
    bool progress = c->pass(shader);
-   assert_ok(agxc_validate(shader, AGXC_STAGE_GENERIC));
+   assert_ok(agxc_validate(shader, c->stage));
    compare("code", shader, &arena, c->after ? c->after : c->before);
    assert_int_equal(progress, c->after != NULL);
    assert_int_equal(shader->preamble != NULL, c->preamble != NULL);

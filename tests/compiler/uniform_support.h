@@ -14,6 +14,7 @@ struct uniform_case {
    enum agxc_robustness robustness;
    bool (*pass)(struct agxc_shader *);
    const char *before, *after; /* bodies; after NULL: as before, and no progress */
+   enum agxc_stage stage;      /* of before and after; 0: generic */
    const char *preamble;       /* NULL: none */
 };
 

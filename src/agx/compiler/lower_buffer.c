@@ -136,6 +136,17 @@ static void replace_value(struct lowering *l, struct agxc_instr *instr, struct a
    agxc_instr_remove(instr);
 }
 
+/* Positions that the workgroup's shape settles. */
+static bool is_zero(const struct agxc_shader *shader, enum agxc_sysval sysval)
+{
+   const uint32_t *size = shader->local_size;
+   if (sysval >= AGXC_SYSVAL_LOCAL_ID && sysval < AGXC_SYSVAL_LOCAL_ID + 3)
+      return size[sysval - AGXC_SYSVAL_LOCAL_ID] == 1;
+   uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
+   return (sysval == AGXC_SYSVAL_SUBGROUP_ID && threads <= 32) ||
+          (sysval == AGXC_SYSVAL_LOCAL_INDEX && threads == 1);
+}
+
 static void lower_instr(struct lowering *l, struct agxc_instr *instr)
 {
    struct agxc_shader *shader = l->shader;
@@ -161,6 +172,10 @@ static void lower_instr(struct lowering *l, struct agxc_instr *instr)
       lower_push(l, instr);
       return;
    case AGXC_OP_SYSVAL:
+      if (is_zero(shader, (enum agxc_sysval)agxc_imm_of(instr, 0))) {
+         replace_value(l, instr, agxc_imm(0, 32));
+         return;
+      }
       which = agxc_imm_of(instr, 0) - AGXC_SYSVAL_WORKGROUP_COUNT;
       if (which >= 0 && which < 3)
          replace_value(

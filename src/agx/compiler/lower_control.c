@@ -9,8 +9,9 @@
  *          lanes wait, if there are any.
  *
  * So leaving k ifs and then a loop means k + 1 or k + 2. A returned lane gets a number
- * that no pops use up. Lanes that were away before a nested loop must not come back at
- * its end: push_exec raises them. Source: reference/isa, 5; reference/idioms, 6.
+ * that no pops use up, or at top level one that nothing pops. Lanes that were away before a nested
+ * loop must not come back at its end: push_exec raises them. Source: reference/isa, 5;
+ * reference/idioms, 6.
  *
  * Before: if_icmp/if_fcmp ends each block in front of an if; BREAK, CONTINUE, RETURN.
  * After: nothing of that is left; the offset of a jump is the index of its block until
@@ -107,13 +108,12 @@ static bool list_is_empty(const struct agx_link *list)
    return list->next->next == list && agx_list_empty(&agxc_first_block(list)->instrs);
 }
 
-/* The list is nothing but a BREAK. */
-static bool list_is_break(const struct agx_link *list)
+/* The list is nothing but a BREAK, or a RETURN. */
+static bool list_is_only(const struct agx_link *list, unsigned op)
 {
    const struct agxc_block *block = agxc_first_block(list);
    const struct agxc_instr *last = agxc_terminator(block);
-   return list->next->next == list && last && last->op == AGXC_OP_BREAK &&
-          block->instrs.next == &last->link;
+   return list->next->next == list && last && last->op == op && block->instrs.next == &last->link;
 }
 
 static bool list_has(const struct agx_link *list, unsigned op, bool in_loops);
@@ -260,14 +260,40 @@ static bool lower_break_if(struct agxc_if *branch, struct agxc_instr *compare, s
 {
    if (!scope.in_loop || scope.ifs > 0 || scope.loop_continues)
       return false;
-   bool breaks_then = list_is_break(&branch->then_list) && list_is_empty(&branch->else_list);
-   bool breaks_else = list_is_break(&branch->else_list) && list_is_empty(&branch->then_list);
+   bool breaks_then =
+      list_is_only(&branch->then_list, AGXC_OP_BREAK) && list_is_empty(&branch->else_list);
+   bool breaks_else =
+      list_is_only(&branch->else_list, AGXC_OP_BREAK) && list_is_empty(&branch->then_list);
    if (!breaks_then && !breaks_else)
       return false;
    set_compare(compare, AGX_ISA_OP_WHILE_ICMP, AGX_ISA_OP_WHILE_FCMP, breaks_then);
    struct agx_link *list = breaks_then ? &branch->then_list : &branch->else_list;
    agxc_instr_remove(agxc_terminator(agxc_first_block(list)));
    return true;
+}
+
+/* `if (c) return;` at top level: lanes that fail the opposite wait at 1, and nothing there pops
+ * what it has not pushed, so they wait until the end. */
+static bool lower_return_if(struct agxc_if *branch, struct agxc_instr *compare, struct scope scope)
+{
+   if (scope.is_nested)
+      return false;
+   bool returns_then =
+      list_is_only(&branch->then_list, AGXC_OP_RETURN) && list_is_empty(&branch->else_list);
+   bool returns_else =
+      list_is_only(&branch->else_list, AGXC_OP_RETURN) && list_is_empty(&branch->then_list);
+   if (!returns_then && !returns_else)
+      return false;
+   set_compare(compare, AGX_ISA_OP_IF_ICMP, AGX_ISA_OP_IF_FCMP, returns_then);
+   struct agx_link *list = returns_then ? &branch->then_list : &branch->else_list;
+   agxc_instr_remove(agxc_terminator(agxc_first_block(list)));
+   return true;
+}
+
+/* Nothing is left to run. As after a return, lanes may be away when the program stops [U]. */
+static bool is_program_end(const struct lowering *lowering, const struct agxc_block *block)
+{
+   return agx_list_empty(&block->instrs) && block->node.link.next == &lowering->shader->body;
 }
 
 static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct scope scope)
@@ -279,6 +305,8 @@ static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct s
       agx_container_of(branch->node.link.next, struct agxc_node, link), struct agxc_block, node);
    struct agxc_instr *compare = agxc_terminator(before);
    agx_assert(compare);
+   if (lower_return_if(branch, compare, scope))
+      return;
    if (lower_break_if(branch, compare, scope)) {
       if (rest_needs_lanes(&branch->node) || list_needs_lanes(&scope.loop->continuing))
          jump(agxc_at_end(shader, before), AGX_ISA_OP_JMP_NONE, block_behind(&scope.loop->node));
@@ -306,7 +334,8 @@ static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct s
       jump(at_start(shader, else_block), AGX_ISA_OP_JMP_NONE, behind);
    if (has_else)
       else_always(at_start(shader, else_block));
-   pop(at_start(shader, behind), 1);
+   if (!is_program_end(lowering, behind))
+      pop(at_start(shader, behind), 1);
 }
 
 static void lower_loop(struct lowering *lowering, struct agxc_loop *loop, struct scope scope)
@@ -332,7 +361,8 @@ static void lower_loop(struct lowering *lowering, struct agxc_loop *loop, struct
       while_always(at_start(shader, continuing), 2);
    jump(agxc_at_end(shader, agxc_last_block(&loop->continuing)), AGX_ISA_OP_JMP_ANY,
         agxc_first_block(&loop->body));
-   pop(at_start(shader, behind), levels);
+   if (!is_program_end(lowering, behind))
+      pop(at_start(shader, behind), levels);
 }
 
 static void lower_list(struct lowering *lowering, struct agx_link *list, struct scope scope)

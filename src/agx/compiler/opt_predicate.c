@@ -93,7 +93,30 @@ static bool pays(const struct agxc_shader *shader, const struct agxc_if *branch,
 
 static bool same(const struct agxc_ref *a, const struct agxc_ref *b)
 {
-   return a->kind == AGXC_VALUE && b->kind == AGXC_VALUE && a->value == b->value;
+   if (a->kind != b->kind || a->bits != b->bits)
+      return false;
+   return a->kind == AGXC_VALUE     ? a->value == b->value
+          : a->kind == AGXC_UNIFORM ? a->half == b->half
+                                    : a->kind == AGXC_IMM && a->imm == b->imm;
+}
+
+/* One is false where the other is true. Floats have no such pairs but equality: NaN. */
+static bool is_negation(const struct agxc_ref *a, const struct agxc_ref *b)
+{
+   static const uint16_t pairs[][2] = {
+      {AGXC_OP_IEQ, AGXC_OP_INE},
+      {AGXC_OP_ULT, AGXC_OP_UGE},
+      {AGXC_OP_SLT, AGXC_OP_SGE},
+      {AGXC_OP_FEQ, AGXC_OP_FNE},
+   };
+   if (a->kind != AGXC_VALUE || b->kind != AGXC_VALUE)
+      return false;
+   const struct agxc_instr *x = a->value->def, *y = b->value->def;
+   for (size_t i = 0; i < AGX_COUNT(pairs); i++)
+      if ((x->op == pairs[i][0] && y->op == pairs[i][1]) ||
+          (x->op == pairs[i][1] && y->op == pairs[i][0]))
+         return same(&x->operand[1], &y->operand[1]) && same(&x->operand[2], &y->operand[2]);
+   return false;
 }
 
 /* phi -> condition ? yes : no, in the instruction's place. What is the condition itself is a
@@ -109,10 +132,10 @@ static void become_select(struct agxc_shader *shader, struct agxc_instr *phi,
       no = swap;
       condition = def->operand[1];
    }
-   if (same(&yes, &condition))
-      yes = agxc_imm(1, 1);
-   if (same(&no, &condition))
-      no = agxc_imm(0, 1);
+   if (same(&yes, &condition) || is_negation(&yes, &condition))
+      yes = agxc_imm(same(&yes, &condition), 1);
+   if (same(&no, &condition) || is_negation(&no, &condition))
+      no = agxc_imm(!same(&no, &condition), 1);
    phi->op = AGXC_OP_SELECT;
    phi->src_count = 3;
    phi->operand_count = 4;

@@ -51,6 +51,8 @@ bool agxc_spill(struct agxc_shader *shader);
 bool agxc_ra(struct agxc_shader *shader);
 /* The instruction that takes the thread's scratch memory, when there is any. */
 bool agxc_insert_stack(struct agxc_shader *shader);
+/* Barriers that order nothing; behind everything that moves instructions. */
+bool agxc_drop_barriers(struct agxc_shader *shader);
 /* Structured control flow to mask instructions and jumps at block ends. */
 bool agxc_lower_control(struct agxc_shader *shader);
 /* Scoreboard groups and `wait` before results of asynchronous operations are used. */

@@ -254,9 +254,11 @@ static const uint16_t wide_sequence[] = {
 void agxc_select_barrier(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    int64_t bits = agxc_imm_of(instr, 0);
-   unsigned count = bits & AGXC_BARRIER_DEVICE_WIDE                      ? AGX_COUNT(wide_sequence)
-                    : bits & (AGXC_BARRIER_DEVICE | AGXC_BARRIER_SHARED) ? 1
-                                                                         : 0;
+   /* The execution barrier orders threadgroup memory too; without one a row must still keep
+    * others from moving accesses across. */
+   bool is_fence = bits & AGXC_BARRIER_DEVICE ||
+                   (bits & AGXC_BARRIER_SHARED && !(bits & AGXC_BARRIER_EXECUTION));
+   unsigned count = bits & AGXC_BARRIER_DEVICE_WIDE ? AGX_COUNT(wide_sequence) : is_fence ? 1 : 0;
    for (unsigned i = 0; i < count; i++)
       agxc_select_row(s, (enum agx_isa_op)wide_sequence[i], agxc_none(), 0, NULL);
    if (bits & AGXC_BARRIER_EXECUTION)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Barriers that order nothing. A workgroup of one SIMD-group has nobody to wait for: its
+ * threadgroup memory is synchronous, and each instruction is done by all lanes before the
+ * next. Until here the barrier kept passes from moving accesses of one lane across those of
+ * another, so this pass stands behind everything that moves instructions. And a barrier
+ * that follows another without an access in between says nothing new.
+ * Source: reference/isa, 8 and 9.
+ *
+ * Before and after: rows over registers.
+ */
+#include "agx/compiler/passes.h"
+
+#define LANES 32
+
+static bool touches_memory(const struct agxc_instr *instr)
+{
+   return agx_isa_info(agxc_row(instr))->unit == AGX_ISA_UNIT_MEM;
+}
+
+bool agxc_drop_barriers(struct agxc_shader *shader)
+{
+   const uint32_t *size = shader->local_size;
+   bool is_alone = (uint64_t)size[0] * size[1] * size[2] <= LANES, progress = false;
+   agxc_foreach_block (block, shader) {
+      bool has_barrier = false, has_fence = false; /* since the last access */
+      agxc_foreach_instr_safe (instr, block) {
+         bool is_barrier = agxc_is_row(instr, AGX_ISA_OP_BARRIER);
+         bool is_fence = agxc_is_row(instr, AGX_ISA_OP_MEMORY_BARRIER);
+         if (touches_memory(instr))
+            has_barrier = has_fence = false;
+         if ((is_barrier && (is_alone || has_barrier)) || (is_fence && has_fence)) {
+            agxc_instr_remove(instr);
+            progress = true;
+         }
+         has_barrier |= is_barrier;
+         has_fence |= is_fence;
+      }
+   }
+   return progress;
+}
