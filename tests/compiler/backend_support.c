@@ -65,11 +65,13 @@ agx_status backend_compile(struct backend *backend)
 }
 
 /* What the driver's launch words would load: constants, and the addresses of buffers. */
-static void set_uniform(struct sim_group *group, const struct agx_program_uniform *slot)
+static void set_uniform(const struct backend *backend, struct sim_group *group,
+                        const struct agx_program_uniform *slot)
 {
    uint64_t value = slot->value;
+   uint32_t piece = backend->pieces ? slot->index % backend->pieces : slot->index;
    if (slot->kind == AGX_UNIFORM_BUFFER_ADDRESS)
-      value = BACKEND_DATA + (uint64_t)slot->index * BACKEND_BUFFER_B;
+      value += BACKEND_DATA + (uint64_t)piece * BACKEND_BUFFER_B;
    for (uint32_t i = 0; i < slot->halves; i++)
       group->uniform[slot->start + i] = (uint16_t)(value >> 16 * i);
 }
@@ -85,12 +87,13 @@ void backend_run(struct backend *backend, uint8_t *data, uint32_t data_B)
    group->options.check = true;
    group->options.max_instructions_per_group = 1000000;
    group->stack_words = agx_program_frame_B(backend->shader->scratch_B) / 4;
+   group->shared_bytes = backend->shader->shared_B;
    group->halves = backend->shader->gpr_halves;
    memset(group->reg, 0xa5, sizeof(group->reg));
    for (unsigned i = 0; i < 4; i++)
       group->uniform[i] = (uint16_t)(BACKEND_DATA >> 16 * i);
    for (uint32_t i = 0; i < backend->shader->uniform_count; i++)
-      set_uniform(group, &backend->shader->uniforms[i]);
+      set_uniform(backend, group, &backend->shader->uniforms[i]);
    agx_status status = sim_group_run(group);
    if (status != AGX_OK)
       fail_msg("%s in\n%s", agx_error_peek(), backend->text);

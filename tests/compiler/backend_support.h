@@ -20,7 +20,8 @@ struct backend {
    jmp_buf exhausted;
    struct agxc_options options;
    struct agxc_shader *shader;
-   char *text; /* the code as text, after backend_compile */
+   char *text;      /* the code as text, after backend_compile */
+   uint32_t pieces; /* binding i lies where i % pieces would, unless 0 */
 };
 
 void backend_init(struct backend *backend);
