@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Random compute kernels in SPIR-V: structured control flow of any kind, integers and floats
+ * of all widths, workgroup and private memory, calls, and operations between lanes. Whatever
+ * the seed, what a kernel computes is defined: shifts stay below the width, divisors are
+ * positive, loops end, indices are masked, floats are never contracted.
+ */
+#pragma once
+
+#include "support.h"
+
+#define RANDOM_THREADS   64u /* of a workgroup; there are two */
+#define RANDOM_IN_WORDS  1024u
+#define RANDOM_OUT_WORDS 16u /* of a thread */
+#define RANDOM_MAX_WORDS 65536u
+
+/* What a kernel may use; bits. */
+enum random_features {
+   RANDOM_INT8 = 1,
+   RANDOM_INT16 = 2,
+   RANDOM_INT64 = 4,
+   RANDOM_FLOAT16 = 8,
+   RANDOM_FLOAT32 = 16,
+   RANDOM_SUBGROUP = 32, /* results depend on the size of a subgroup */
+   RANDOM_SHARED = 64,
+   RANDOM_ALL = 127,
+};
+
+struct random_kernel {
+   uint32_t words[RANDOM_MAX_WORDS];
+   uint32_t count;
+};
+
+/* The kernel of a seed (not 0); features says what it may use. Binding 0 of set 0 are
+ * RANDOM_IN_WORDS words of input, binding 1 RANDOM_OUT_WORDS words of output for each thread. */
+void random_kernel_make(struct random_kernel *kernel, uint64_t seed, uint32_t features);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Random kernels (kernel.h), compiled without optimisation and with, must compute the same on
+ * the virtual AGX in check mode. AGX_RANDOM_KERNELS says how many, AGX_RANDOM_SEED which is the
+ * first, AGX_RANDOM_FEATURES what they may use. AGX_RANDOM_SAVE=DIR keeps each of them there as
+ * NAME.spv with manifest and result, for other implementations (make random compares lavapipe).
+ */
+#include "kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx/compiler/compiler.h"
+#include "agx/hal.h"
+#include "base/alloc.h"
+#include "base/util.h"
+#include "manifest.h"
+#include "program/program.h"
+
+#define DEFAULT_KERNELS 100
+#define WORKGROUPS      2u
+#define OUT_WORDS       (WORKGROUPS * RANDOM_THREADS * RANDOM_OUT_WORDS)
+#define IN_SEED         12345
+
+struct bench {
+   struct agx_instance *instance;
+   struct agx_device *device;
+   struct agx_semaphore *done;
+   struct agx_command_buffer *commands;
+   struct agx_buffer *in, *out;
+   uint32_t *in_words, *out_words;
+   uint64_t value;
+};
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+   const char *text = getenv(name);
+   return text && *text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+static void make_buffer(struct bench *bench, uint64_t size_B, struct agx_buffer **out_buffer,
+                        uint32_t **out_words)
+{
+   struct agx_buffer_desc desc = {
+      .size = sizeof(desc), .size_B = size_B, .flags = AGX_BUFFER_HOST_READ, .label = "random"};
+   assert_ok(agx_buffer_create(bench->device, &desc, out_buffer));
+   assert_ok(agx_buffer_map(*out_buffer, (void **)out_words));
+}
+
+/* As `rand_u32` of a manifest does it. */
+static void fill_input(uint32_t *words)
+{
+   const struct agx_manifest_init init = {.kind = AGX_INIT_RAND_U32, .seed = IN_SEED};
+   agx_manifest_fill(&init, words, RANDOM_IN_WORDS * 4, NULL, NULL);
+}
+
+static void open_bench(struct bench *bench)
+{
+   struct agx_device_desc desc = {.size = sizeof(desc), .name = "virtual"};
+   setenv("AGX_VIRTUAL_CHECK", "1", 1);
+   assert_ok(agx_instance_create(NULL, &bench->instance));
+   assert_ok(agx_device_open(bench->instance, &desc, &bench->device));
+   assert_ok(agx_semaphore_create(bench->device, 0, &bench->done));
+   assert_ok(agx_command_buffer_create(bench->device, "random", &bench->commands));
+   make_buffer(bench, RANDOM_IN_WORDS * 4, &bench->in, &bench->in_words);
+   make_buffer(bench, OUT_WORDS * 4, &bench->out, &bench->out_words);
+   fill_input(bench->in_words);
+}
+
+static void close_bench(struct bench *bench)
+{
+   agx_release(bench->in);
+   agx_release(bench->out);
+   agx_release(bench->commands);
+   agx_release(bench->done);
+   agx_release(bench->device);
+   agx_release(bench->instance);
+}
+
+/* SPIR-V to an executable, by way of an ELF file, which has no say in how it is compiled. */
+static agx_status load(struct bench *bench, const struct random_kernel *kernel, uint32_t debug,
+                       struct agx_executable **out_executable)
+{
+   struct agxc_options options = {.chip = agx_chip_find("g13g"),
+                                  .debug = debug | AGXC_DEBUG_VALIDATE};
+   struct agx_program *program = NULL;
+   void *image;
+   size_t size;
+   AGX_TRY(agxc_compile(kernel->words, kernel->count * 4ul, &options, &program));
+   agx_status status = agx_program_write_elf(program, NULL, &image, &size);
+   agx_program_free(program);
+   AGX_TRY(status);
+   struct agx_executable_desc desc = {.size = sizeof(desc), .data = image, .data_B = size};
+   status = agx_executable_create(bench->device, &desc, out_executable);
+   agx_host_free(NULL, image, size);
+   return status;
+}
+
+static agx_status run(struct bench *bench, struct agx_executable *executable, uint32_t *out_words)
+{
+   struct agx_binding bindings[2] = {
+      {.binding = 0, .ref = {bench->in, 0, AGX_WHOLE_LENGTH}},
+      {.binding = 1, .ref = {bench->out, 0, AGX_WHOLE_LENGTH}},
+   };
+   struct agx_dispatch dispatch = {.executable = executable,
+                                   .workgroups = {WORKGROUPS, 1, 1},
+                                   .binding_count = 2,
+                                   .bindings = bindings};
+   struct agx_point point = {bench->done, ++bench->value};
+   struct agx_op op = {.size = sizeof(op),
+                       .kind = AGX_OP_EXECUTE,
+                       .signals = &point,
+                       .signal_count = 1,
+                       .u.execute.commands = bench->commands};
+   memset(bench->out_words, 0xa5, OUT_WORDS * 4);
+   AGX_TRY(agx_command_buffer_begin(bench->commands));
+   AGX_TRY(agx_cmd_dispatch(bench->commands, &dispatch));
+   AGX_TRY(agx_command_buffer_end(bench->commands));
+   AGX_TRY(agx_submit(bench->device, &op, 1, NULL));
+   AGX_TRY(agx_semaphore_wait(&point, 1, false, AGX_DEADLINE_NEVER));
+   memcpy(out_words, bench->out_words, OUT_WORDS * 4);
+   return AGX_OK;
+}
+
+static agx_status compute(struct bench *bench, const struct random_kernel *kernel, uint32_t debug,
+                          uint32_t *out_words)
+{
+   struct agx_executable *executable = NULL;
+   AGX_TRY(load(bench, kernel, debug, &executable));
+   agx_status status = run(bench, executable, out_words);
+   agx_release(executable);
+   return status;
+}
+
+/* ---- for others --------------------------------------------------------- */
+
+static void write_file(const char *folder, const char *name, uint64_t seed, const char *ending,
+                       const void *data, size_t size)
+{
+   char path[1024];
+   snprintf(path, sizeof(path), "%s/%s%llu%s", folder, name, (unsigned long long)seed, ending);
+   FILE *file = fopen(path, "wb");
+   if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0)
+      fail_msg("%s can't be written", path);
+}
+
+static void save(const char *folder, uint64_t seed, const struct random_kernel *kernel,
+                 const uint32_t *result)
+{
+   char manifest[512];
+   int length = snprintf(manifest, sizeof(manifest),
+                         "buf 0 0 0 ssbo %u rand_u32 %u\nbuf 1 0 1 ssbo %u zero out\n"
+                         "dispatch %u 1 1\ncmp exact\n",
+                         RANDOM_IN_WORDS * 4, IN_SEED, OUT_WORDS * 4, WORKGROUPS);
+   write_file(folder, "k", seed, ".spv", kernel->words, kernel->count * 4ul);
+   write_file(folder, "k", seed, ".txt", manifest, (size_t)length);
+   write_file(folder, "ref/k", seed, ".1.bin", result, OUT_WORDS * 4);
+}
+
+/* ---- test --------------------------------------------------------------- */
+
+static uint64_t seed_of(uint64_t first, uint64_t index)
+{
+   return (first + index) * 0x9e3779b97f4a7c15ull | 1;
+}
+
+static uint32_t features_of(uint64_t index)
+{
+   static const uint32_t sets[] = {
+      0,
+      RANDOM_ALL & ~RANDOM_SUBGROUP,
+      RANDOM_FLOAT32 | RANDOM_SHARED,
+      RANDOM_INT8 | RANDOM_INT16,
+      RANDOM_INT64,
+      RANDOM_FLOAT16 | RANDOM_INT16,
+      RANDOM_SUBGROUP | RANDOM_SHARED,
+      RANDOM_ALL,
+   };
+   return (uint32_t)number("AGX_RANDOM_FEATURES", sets[index % AGX_COUNT(sets)]);
+}
+
+static void optimisation_changes_nothing(void **state)
+{
+   static struct random_kernel kernel;
+   static uint32_t plain[OUT_WORDS], optimized[OUT_WORDS];
+   uint64_t count = number("AGX_RANDOM_KERNELS", DEFAULT_KERNELS);
+   uint64_t first = number("AGX_RANDOM_SEED", 1), wrong = 0;
+   const char *folder = getenv("AGX_RANDOM_SAVE");
+   struct bench bench = {0};
+   open_bench(&bench);
+   for (uint64_t i = 0; i < count; i++) {
+      uint32_t features = features_of(first + i);
+      random_kernel_make(&kernel, seed_of(first, i), features);
+      agx_status status = compute(&bench, &kernel, AGXC_DEBUG_NO_OPT, plain);
+      if (status == AGX_OK)
+         status = compute(&bench, &kernel, 0, optimized);
+      uint32_t at = 0;
+      while (at < OUT_WORDS && plain[at] == optimized[at])
+         at++;
+      if (folder && (status != AGX_OK || at < OUT_WORDS || !(features & RANDOM_SUBGROUP)))
+         save(folder, first + i, &kernel, plain);
+      if (status == AGX_OK && at == OUT_WORDS)
+         continue;
+      wrong++;
+      if (status != AGX_OK)
+         print_error("kernel %llu (features %u): %s\n", (unsigned long long)(first + i), features,
+                     agx_error_peek());
+      else
+         print_error("kernel %llu (features %u): thread %u, word %u is 0x%x, optimised 0x%x\n",
+                     (unsigned long long)(first + i), features, at / RANDOM_OUT_WORDS,
+                     at % RANDOM_OUT_WORDS, plain[at], optimized[at]);
+   }
+   close_bench(&bench);
+   if (wrong)
+      fail_msg("%llu of %llu kernels failed", (unsigned long long)wrong, (unsigned long long)count);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {cmocka_unit_test(optimisation_changes_nothing)};
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
