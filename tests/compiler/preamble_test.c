@@ -25,8 +25,20 @@ static void one_result_may_need_another(void **state)
    check(X "%1:32 = imul u4l:32, u5l:32\n%2:32 = iadd %0:32, %1:32\n%3:32 = frcp %1:32\n"
            "%4:32 = fadd %2:32, %3:32\n" USE("%4:32"),
          X "%2:32 = iadd %0:32, u8l:32\n%4:32 = fadd %2:32, u9l:32\n" USE("%4:32"),
-         "%0:32 = imul u4l:32, u5l:32\nstore_uniform %0:32, #0x10:32\n%1:32 = frcp %0:32\n"
+         "%0:32 = imul u4l:32, u5l:32\n%1:32 = frcp %0:32\nstore_uniform %0:32, #0x10:32\n"
          "store_uniform %1:32, #0x12:32\n");
+}
+
+/* A byte can't be a uniform, so the main code keeps it; the result needs it all the same. */
+static void what_stays_may_be_needed_too(void **state)
+{
+#define BYTE "%1:8 = trunc u4l:32\n"
+   check(X BYTE "store_global u2l:64, %0:32, %1:8, #0:64\n%2:32 = zext %1:8\n"
+                "%3:32 = imul %2:32, u5l:32\n%4:32 = iadd %0:32, %3:32\n" USE("%4:32"),
+         X BYTE
+         "store_global u2l:64, %0:32, %1:8, #0:64\n%4:32 = iadd %0:32, u8l:32\n" USE("%4:32"),
+         "%0:8 = trunc u4l:32\n%1:32 = zext %0:8\n%2:32 = imul %1:32, u5l:32\n"
+         "store_uniform %2:32, #0x10:32\n");
 }
 
 static void cheap_results_move_out_of_loops_only(void **state)
@@ -78,13 +90,15 @@ static void threads_and_lanes_stay(void **state)
    "%4:32 = fadd %0:32, " a "\n%5:32 = fadd %4:32, " b "\n%6:32 = fadd %5:32, " c "\n" USE("%6:"   \
                                                                                            "32")
 
+#define STORES                                                                                     \
+   "store_uniform %0:32, #0x10:32\nstore_uniform %1:32, #0x12:32\nstore_uniform %2:32, #0x14:32\n"
+
 static void loads_of_constant_memory_move(void **state)
 {
    check(X LOADS("#0:32, #2:64", "#4:32, #2:64", "#0xc:32, #2:64") SUMS("%1:32", "%2:32", "%3:32"),
          X SUMS("u8l:32", "u9l:32", "u10l:32"),
-         "%0:32 = load_global u0l:64, #0:32, #2:64\nstore_uniform %0:32, #0x10:32\n"
-         "%1:32 = load_global u0l:64, #4:32, #2:64\nstore_uniform %1:32, #0x12:32\n"
-         "%2:32 = load_global u0l:64, #0xc:32, #2:64\nstore_uniform %2:32, #0x14:32\n");
+         "%0:32 = load_global u0l:64, #0:32, #2:64\n%1:32 = load_global u0l:64, #4:32, #2:64\n"
+         "%2:32 = load_global u0l:64, #0xc:32, #2:64\n" STORES);
    /* Memory that may be written. */
    check(X LOADS("#0:32, #0:64", "#4:32, #0:64", "#0xc:32, #1:64") SUMS("%1:32", "%2:32", "%3:32"),
          NULL, NULL);
@@ -97,9 +111,8 @@ static void loads_that_may_fault_move_when_all_threads_run_them(void **state)
 {
 #define FAR LOADS("u4l:32, #2:64", "u5l:32, #2:64", "#0xd:32, #2:64")
    check(X FAR SUMS("%1:32", "%2:32", "%3:32"), X SUMS("u8l:32", "u9l:32", "u10l:32"),
-         "%0:32 = load_global u0l:64, u4l:32, #2:64\nstore_uniform %0:32, #0x10:32\n"
-         "%1:32 = load_global u0l:64, u5l:32, #2:64\nstore_uniform %1:32, #0x12:32\n"
-         "%2:32 = load_global u0l:64, #0xd:32, #2:64\nstore_uniform %2:32, #0x14:32\n");
+         "%0:32 = load_global u0l:64, u4l:32, #2:64\n%1:32 = load_global u0l:64, u5l:32, #2:64\n"
+         "%2:32 = load_global u0l:64, #0xd:32, #2:64\n" STORES);
    check(X "%7:1 = ieq %0:32, #0:32\nbranch %7:1\nif\n   return\nelse\nend\n" FAR SUMS(
             "%1:32", "%2:32", "%3:32"),
          NULL, NULL);
@@ -121,6 +134,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(costly_results_move),
       cmocka_unit_test(one_result_may_need_another),
+      cmocka_unit_test(what_stays_may_be_needed_too),
       cmocka_unit_test(cheap_results_move_out_of_loops_only),
       cmocka_unit_test(what_folds_stays),
       cmocka_unit_test(operands_of_what_stays_become_results),

@@ -325,8 +325,14 @@ static uint32_t subgroup_op(struct maker *m, enum type type, unsigned depth)
    case 0:
       return RESULT(SpvOpGroupNonUniformBroadcastFirst, m->type[type], scope, a);
    case 1:
-      return RESULT(SpvOpGroupNonUniformBroadcast, m->type[type], scope, a,
-                    constant(m, U32, below(m, 2)));
+      if (m->depth > 1) /* the lane might be elsewhere */
+         return a;
+      if (below(m, 2))
+         return RESULT(SpvOpGroupNonUniformBroadcast, m->type[type], scope, a,
+                       constant(m, U32, below(m, 32)));
+      return RESULT(
+         SpvOpGroupNonUniformShuffle, m->type[type], scope, a,
+         RESULT(SpvOpBitwiseAnd, m->type[U32], expression(m, U32, depth), constant(m, U32, 31)));
    case 2: {
       uint32_t ballot =
          RESULT(SpvOpGroupNonUniformBallot, m->uvec4, scope, expression(m, BOOL, depth));
@@ -822,6 +828,7 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
       {RANDOM_FLOAT16, SpvCapabilityFloat16},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniform},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniformBallot},
+      {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniformShuffle},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniformArithmetic},
    };
    static const char set[16] = "GLSL.std.450", name[8] = "main";

@@ -38,8 +38,9 @@ struct hoisting {
    const struct agxc_divergence *divergence; /* made when a load asks */
    struct agxc_instr **instrs;               /* by index */
    agx_bitset_word *hoisted, *needed;        /* by index of instruction */
-   uint32_t *gain;                           /* by index of instruction */
-   uint32_t *uses;                           /* by value id */
+   agx_bitset_word *stays; /* the main code computes it too: only other results read the copy */
+   uint32_t *gain;         /* by index of instruction */
+   uint32_t *uses;         /* by value id */
    struct use {
       struct agxc_ref *ref;
       struct agxc_instr *user;
@@ -119,6 +120,12 @@ static bool fits_uniform(const struct hoisting *h, const struct agxc_value *valu
           use->ref == agxc_srcs(use->user) && h->shader->uniform_halves + 4 <= BASE_HALVES;
 }
 
+/* Whether the main code goes on to have the instruction. */
+static bool is_in_main(const struct hoisting *h, const struct agxc_instr *instr)
+{
+   return !is_hoisted(h, instr) || agx_bitset_test(h->stays, instr->index);
+}
+
 /* Whether the results that the main code reads pay; false: the instruction stays there. */
 static bool pays(struct hoisting *h, const struct agxc_instr *instr)
 {
@@ -128,7 +135,7 @@ static bool pays(struct hoisting *h, const struct agxc_instr *instr)
       uint32_t first = h->first_use[dest->value->id];
       for (uint32_t i = 0; i < h->uses[dest->value->id]; i++) {
          const struct use *use = &h->lists[first + i];
-         if (is_hoisted(h, use->user))
+         if (!is_in_main(h, use->user))
             continue;
          is_read = true;
          uint32_t weight = weight_of(reading_block(use));
@@ -201,12 +208,28 @@ static bool find_candidates(struct hoisting *h)
    return any;
 }
 
-/* Backwards: users before what they use. */
+static bool is_read_by_hoisted(const struct hoisting *h, const struct agxc_instr *instr)
+{
+   agxc_foreach_dest (dest, instr) {
+      uint32_t first = h->first_use[dest->value->id];
+      for (uint32_t i = 0; i < h->uses[dest->value->id]; i++)
+         if (is_hoisted(h, h->lists[first + i].user))
+            return true;
+   }
+   return false;
+}
+
+/* Backwards: users before what they use. What does not pay but is needed is computed twice. */
 static void drop_what_costs(struct hoisting *h)
 {
-   for (uint32_t n = h->shader->instr_count; n-- > 0;)
-      if (agx_bitset_test(h->hoisted, n) && !pays(h, h->instrs[n]))
+   for (uint32_t n = h->shader->instr_count; n-- > 0;) {
+      if (!agx_bitset_test(h->hoisted, n) || pays(h, h->instrs[n]))
+         continue;
+      if (is_read_by_hoisted(h, h->instrs[n]))
+         agx_bitset_set(h->stays, n);
+      else
          agx_bitset_clear(h->hoisted, n);
+   }
 }
 
 /* Backwards: what results need. Returns the preamble's cost in cycles. */
@@ -223,8 +246,9 @@ static uint64_t find_needed(struct hoisting *h)
          bool is_result = false;
          for (uint32_t i = 0; i < h->uses[dest->value->id]; i++) {
             const struct agxc_instr *user = h->lists[first + i].user;
-            is_result |= !is_hoisted(h, user);
-            if (!is_hoisted(h, user) || agx_bitset_test(h->needed, user->index))
+            bool is_read = !agx_bitset_test(h->stays, n) && is_in_main(h, user);
+            is_result |= is_read;
+            if (is_read || agx_bitset_test(h->needed, user->index))
                agx_bitset_set(h->needed, n);
          }
          cost += is_result ? PREAMBLE_OP_COST : 0;
@@ -275,7 +299,7 @@ static void make_result(struct hoisting *h, struct agxc_builder *b, struct agxc_
    struct agxc_ref uniform = agxc_none();
    for (uint32_t i = 0; i < h->uses[value->id]; i++) {
       const struct use *use = &h->lists[h->first_use[value->id] + i];
-      if (is_hoisted(h, use->user))
+      if (!is_in_main(h, use->user))
          continue;
       if (uniform.kind == AGXC_NONE)
          uniform = agxc_uniform_result(h->shader, value->bits);
@@ -297,13 +321,13 @@ static void move(struct hoisting *h)
    shader->preamble = preamble_new(shader);
    struct agxc_builder b = agxc_at_end(shader->preamble, agxc_first_block(&shader->preamble->body));
    for (uint32_t n = 0; n < shader->instr_count; n++) {
-      struct agxc_instr *instr = h->instrs[n];
-      if (!agx_bitset_test(h->needed, n))
-         continue;
-      clone(&b, copies, instr);
-      agxc_foreach_dest (dest, instr)
-         make_result(h, &b, dest->value, copies[dest->value->id]);
+      if (agx_bitset_test(h->needed, n))
+         clone(&b, copies, h->instrs[n]);
    }
+   for (uint32_t n = 0; n < shader->instr_count; n++)
+      if (agx_bitset_test(h->needed, n) && !agx_bitset_test(h->stays, n))
+         agxc_foreach_dest (dest, h->instrs[n])
+            make_result(h, &b, dest->value, copies[dest->value->id]);
 }
 
 bool agxc_opt_preamble(struct agxc_shader *shader)
@@ -315,6 +339,7 @@ bool agxc_opt_preamble(struct agxc_shader *shader)
       .shader = shader,
       .instrs = AGX_ARENA_ARRAY(arena, struct agxc_instr *, instrs),
       .hoisted = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
+      .stays = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
       .needed = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
       .gain = AGX_ARENA_ARRAY(arena, uint32_t, instrs),
       .uses = AGX_ARENA_ARRAY(arena, uint32_t, values),
