@@ -244,7 +244,8 @@ static bool decoration_is_taken(uint32_t kind)
       SpvDecorationUniform,          SpvDecorationUniformId,      SpvDecorationBinding,
       SpvDecorationDescriptorSet,    SpvDecorationOffset,         SpvDecorationNoContraction,
       SpvDecorationUserSemantic,     SpvDecorationAliasedPointer, SpvDecorationRestrictPointer,
-      SpvDecorationAlignment,        SpvDecorationNonUniform,     SpvDecorationFPRoundingMode,
+      SpvDecorationAlignment,        SpvDecorationNonUniform,     SpvDecorationNoSignedWrap,
+      SpvDecorationNoUnsignedWrap,   SpvDecorationFPRoundingMode,
    };
    for (size_t i = 0; i < AGX_COUNT(taken); i++)
       if (kind == taken[i])
