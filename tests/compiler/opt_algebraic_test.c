@@ -77,6 +77,17 @@ static void truths(void **state)
         "%10:1 = ieq %0:32, #0:32\n%9:32 = select %10:1, #1:32, #0:32\n" OUT);
 }
 
+static void choices_know_their_condition(void **state)
+{
+   RULE("%2:1 = ult %0:32, #3:32\n%3:1 = uge %0:32, #3:32\n%4:1 = ieq %0:32, #1:32\n"
+        "%5:1 = select %2:1, %4:1, %3:1\n%9:32 = select %5:1, #7:32, %0:32\n",
+        "%4:1 = ieq %0:32, #1:32\n%11:1 = uge %0:32, #3:32\n"
+        "%12:1 = ior %11:1, %4:1\n%9:32 = select %12:1, #7:32, %0:32\n" OUT);
+   /* Another limit says nothing. */
+   KEEPS("%2:1 = ult %0:32, #3:32\n%3:1 = uge %0:32, #4:32\n%4:1 = ieq %0:32, #1:32\n"
+         "%5:1 = select %2:1, %4:1, %3:1\n%9:32 = select %5:1, #7:32, %0:32\n");
+}
+
 static void floats(void **state)
 {
    RULE("%2:32 = fadd %0:32, #0:32\n%9:32 = fmul %2:32, #0x3f800000:32\n", PASS_STORE("%0:32"));
@@ -111,8 +122,10 @@ static void exact_floats(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sums),   cmocka_unit_test(products), cmocka_unit_test(bits),
-      cmocka_unit_test(truths), cmocka_unit_test(floats),   cmocka_unit_test(exact_floats),
+      cmocka_unit_test(sums),         cmocka_unit_test(products),
+      cmocka_unit_test(bits),         cmocka_unit_test(truths),
+      cmocka_unit_test(floats),       cmocka_unit_test(choices_know_their_condition),
+      cmocka_unit_test(exact_floats),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

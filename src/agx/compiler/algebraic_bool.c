@@ -29,14 +29,16 @@ static struct agxc_ref negation(struct agxc_algebra *a, struct agxc_ref x)
 
 /* ---- logic --------------------------------------------------------------- */
 
+/* Compares that are each other's negation. */
+static const uint16_t opposite[][2] = {
+   {AGXC_OP_IEQ, AGXC_OP_INE}, {AGXC_OP_INE, AGXC_OP_IEQ}, {AGXC_OP_ULT, AGXC_OP_UGE},
+   {AGXC_OP_UGE, AGXC_OP_ULT}, {AGXC_OP_SLT, AGXC_OP_SGE}, {AGXC_OP_SGE, AGXC_OP_SLT},
+   {AGXC_OP_FEQ, AGXC_OP_FNE}, {AGXC_OP_FNE, AGXC_OP_FEQ},
+};
+
 /* not (a < b) is a >= b, but not of floats, where both are false for NaN. */
 static struct agxc_ref rule_inot(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   static const uint16_t opposite[][2] = {
-      {AGXC_OP_IEQ, AGXC_OP_INE}, {AGXC_OP_INE, AGXC_OP_IEQ}, {AGXC_OP_ULT, AGXC_OP_UGE},
-      {AGXC_OP_UGE, AGXC_OP_ULT}, {AGXC_OP_SLT, AGXC_OP_SGE}, {AGXC_OP_SGE, AGXC_OP_SLT},
-      {AGXC_OP_FEQ, AGXC_OP_FNE}, {AGXC_OP_FNE, AGXC_OP_FEQ},
-   };
    const struct agxc_instr *def = agxc_alg_def(&instr->operand[1]);
    for (size_t i = 0; def && i < AGX_COUNT(opposite); i++)
       if (opposite[i][0] == def->op)
@@ -120,10 +122,30 @@ static struct agxc_ref rule_order(struct agxc_algebra *a, const struct agxc_inst
 
 /* ---- selects --------------------------------------------------------------- */
 
+/* What x is where c is `known`: c itself, its negation, or the opposite compare say it. */
+static struct agxc_ref settled(const struct agxc_ref *x, const struct agxc_ref *c, bool known)
+{
+   const struct agxc_instr *a = agxc_alg_def(x), *b = agxc_alg_def(c);
+   if (same(x, c))
+      return truth(known);
+   if (!a || !b)
+      return *x;
+   if (a->op == AGXC_OP_INOT && same(&a->operand[1], c))
+      return truth(!known);
+   bool compares = a->src_count == 2 && b->src_count == 2 && same(&a->operand[1], &b->operand[1]) &&
+                   same(&a->operand[2], &b->operand[2]);
+   for (size_t i = 0; compares && i < AGX_COUNT(opposite); i++)
+      if (opposite[i][0] == a->op && opposite[i][1] == b->op)
+         return truth(!known);
+   return *x;
+}
+
 /* Of booleans: a connective. */
 static struct agxc_ref choose_truth(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref c = instr->operand[1], x = instr->operand[2], y = instr->operand[3];
+   struct agxc_ref c = instr->operand[1];
+   struct agxc_ref x = settled(&instr->operand[2], &c, true);
+   struct agxc_ref y = settled(&instr->operand[3], &c, false);
    if (equals(&x, 1) && equals(&y, 0))
       return c;
    if (equals(&x, 0) && equals(&y, 1))

@@ -147,13 +147,27 @@ static struct agxc_ref distribute(struct agxc_algebra *a, struct agxc_ref sum, s
    return op2(a, size == c ? AGXC_OP_IADD : AGXC_OP_ISUB, product, step);
 }
 
+/* (x << k) y is x y << k, where more shifts may follow. */
+static struct agxc_ref shift_product(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
+{
+   for (unsigned i = 0; i < 2; i++) {
+      const struct agxc_instr *def = def_const(i ? &y : &x, AGXC_OP_ISHL);
+      if (def && agxc_alg_used_once(a, i ? &y : &x))
+         return op2(a, AGXC_OP_ISHL, op2(a, AGXC_OP_IMUL, def->operand[1], i ? x : y),
+                    def->operand[2]);
+   }
+   return agxc_none();
+}
+
 static struct agxc_ref rule_imul(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
    struct agxc_ref x = instr->operand[1], y = instr->operand[2];
    const struct agxc_instr *def;
    if (!is_const(&y)) {
       struct agxc_ref result = distribute(a, x, y);
-      return result.kind == AGXC_NONE ? distribute(a, y, x) : result;
+      if (result.kind == AGXC_NONE)
+         result = distribute(a, y, x);
+      return result.kind == AGXC_NONE ? shift_product(a, x, y) : result;
    }
    if (equals(&y, UINT32_MAX))
       return op1(a, AGXC_OP_INEG, x);

@@ -130,8 +130,9 @@ static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
       *b = agxc_imm(added, 32);
       return true;
    }
-   if (instr->op == AGXC_OP_ISHL && b->imm > FREE_SHIFT && shl && is_const(&shl->operand[2]) &&
-       b->imm + shl->operand[2].imm < 32) {
+   if (instr->op == AGXC_OP_ISHL && shl && is_const(&shl->operand[2]) &&
+       b->imm + shl->operand[2].imm < 32 &&
+       (b->imm > FREE_SHIFT || b->imm + shl->operand[2].imm <= FREE_SHIFT)) {
       *b = agxc_imm((uint32_t)(b->imm + shl->operand[2].imm), 32);
       *a = shl->operand[1];
       return true;
