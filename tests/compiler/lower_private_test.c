@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where private variables go: registers, a choice among registers, or scratch memory.
+ * Where private variables go: registers, a choice among registers, workgroup memory, or scratch
+ * memory.
  */
 #include "golden_support.h"
 
@@ -48,6 +49,20 @@ static void test_places(void **state)
                   "%1:32 = ishl %0:32, #3:32\n"
                   "%2:32 = iadd %1:32, #4:32\n"
                   "%9:32 = load_private %2:32, #0:32\n" OUT);
+   pass_case(&golden, "words that all threads have room for are workgroup memory",
+             LANE "private #0:32, #96:32\n"
+                  "%1:32 = ishl %0:32, #2:32\n"
+                  "%2:32x2 = collect %0:32, #5:32\n"
+                  "store_private %1:32, %2:32x2, #0:32\n"
+                  "%3:32 = load_private %1:32, #0:32\n"
+                  "%4:32 = load_private #4:32, #0:32\n"
+                  "%9:32 = iadd %3:32, %4:32\n" OUT);
+   pass_case(&golden, "halves are not",
+             LANE "private #0:32, #96:32\n"
+                  "%1:32 = ishl %0:32, #1:32\n%2:16 = trunc %0:32\n"
+                  "store_private %1:32, %2:16, #0:32\n"
+                  "%3:16 = load_private %1:32, #0:32\n"
+                  "%9:32 = zext %3:16\n" OUT);
    pass_case(&golden, "a long array is scratch memory",
              LANE "private #0:32, #256:32\n"
                   "private #1:32, #256:32\n"

@@ -2,7 +2,9 @@
  *
  * Private variables get a place. One whose offsets are all constant becomes SSA values. One
  * with a dynamic offset does too when choosing among its elements with selects is cheaper
- * than going to memory; any other lies in scratch memory.
+ * than going to memory. Words of any other lie in workgroup memory when it has room for all
+ * threads, word i of every thread beside each other, which is near and never in conflict about
+ * a bank; what is left lies in scratch memory.
  *
  * Before: PRIVATE, LOAD_PRIVATE, STORE_PRIVATE. After: none of them. Late enough for
  * unrolled loops to have made offsets constant.
@@ -16,6 +18,11 @@
  * run meanwhile, which the figure is for. Tuned on private_array and small stacks. */
 #define COST_ACCESS    3
 #define COST_LOAD_WAIT 12
+#define COST_NEAR_WAIT 3 /* workgroup memory */
+/* Bytes of workgroup memory per core, and threads of a core that must still find room in it.
+ * Source: reference/perf, "The core"; half of full occupancy. */
+#define CORE_SHARED_B 61440u
+#define MIN_RESIDENT  512u
 /* Elements that are worth registers at all when something indexes them. */
 #define MAX_INDEXED_ELEMENTS 64
 #define MAX_VARIABLES        65536
@@ -23,12 +30,14 @@
 
 struct variable {
    uint32_t bytes;
-   bool is_loaded, is_indexed, in_scratch;
-   uint64_t ladder, memory; /* costs */
-   uint8_t *bits;           /* by byte: width of the element that starts there, or 0 */
-   uint32_t *slot;          /* by byte */
+   bool is_loaded, is_indexed, in_memory, in_workgroup;
+   bool is_odd;                   /* not made of words */
+   uint64_t ladder, memory, near; /* costs */
+   uint8_t *bits;                 /* by byte: width of the element that starts there, or 0 */
+   uint32_t *slot;                /* by byte */
    uint32_t elements;
-   uint32_t scratch_at;
+   uint32_t memory_at;
+   struct agxc_ref own; /* in workgroup memory: the thread's first word */
 };
 
 struct lowering {
@@ -193,11 +202,11 @@ static void count_variables(struct lowering *l)
 static void note_elements(struct access *access)
 {
    struct variable *var = access->var;
-   for (uint32_t i = 0; i < access->choices && !var->in_scratch; i++) {
+   for (uint32_t i = 0; i < access->choices && !var->in_memory; i++) {
       for (uint32_t e = 0; e < access->bytes; e += access->element_B) {
          uint32_t at = access->first + i * access->step + e;
          if (at % access->element_B || (var->bits[at] && var->bits[at] != access->data->bits)) {
-            var->in_scratch = true;
+            var->in_memory = true;
             return;
          }
          var->elements += !var->bits[at];
@@ -214,13 +223,16 @@ static void note_access(struct lowering *l, const struct agxc_instr *instr)
    bool is_load = instr->op == AGXC_OP_LOAD_PRIVATE;
    var->is_loaded |= is_load;
    var->memory += COST_ACCESS + (is_load ? COST_LOAD_WAIT : 0);
+   var->near += COST_ACCESS + (is_load ? COST_NEAR_WAIT : 0);
+   var->is_odd |=
+      access->data->bits != 32 || access->first % 4 || (access->is_dynamic && access->step % 4);
    if (!var->bits)
       var->bits = AGX_ARENA_ARRAY(l->shader->arena, uint8_t, AGX_MAX(var->bytes, 1u));
    if (access->is_dynamic) {
       var->is_indexed = true;
       var->ladder += (uint64_t)access->choices * (access->bytes / access->element_B);
       if (access->choices > MAX_INDEXED_ELEMENTS)
-         var->in_scratch = true;
+         var->in_memory = true;
    }
    note_elements(access);
 }
@@ -238,15 +250,38 @@ static bool overlaps(const struct variable *var)
    return false;
 }
 
+static uint32_t threads_of(const struct agxc_shader *shader)
+{
+   const uint32_t *size = shader->local_size;
+   return AGX_MAX(size[0], 1u) * AGX_MAX(size[1], 1u) * AGX_MAX(size[2], 1u);
+}
+
+/* The variable of all threads, next to what the workgroup memory holds already. */
+static bool fits_workgroup(const struct agxc_shader *shader, const struct variable *var)
+{
+   uint64_t threads = threads_of(shader);
+   uint64_t bytes = agx_align_up(shader->shared_B, 4) + agx_align_up(var->bytes, 4) * threads;
+   return !var->is_odd && bytes <= AGX_MAX_SHARED_BYTES &&
+          CORE_SHARED_B / bytes * threads >= MIN_RESIDENT;
+}
+
 static void choose_place(struct lowering *l, struct variable *var)
 {
    if (!var->bits || !var->is_loaded)
       return;
-   var->in_scratch |=
-      overlaps(var) ||
-      (var->is_indexed && (var->elements > MAX_INDEXED_ELEMENTS || var->ladder > var->memory));
-   if (var->in_scratch) {
-      var->scratch_at = agxc_scratch_alloc(l->shader, var->bytes);
+   bool near = fits_workgroup(l->shader, var);
+   var->in_memory |=
+      overlaps(var) || (var->is_indexed && (var->elements > MAX_INDEXED_ELEMENTS ||
+                                            var->ladder > (near ? var->near : var->memory)));
+   if (var->in_memory && near) {
+      var->in_workgroup = true;
+      var->memory_at = (uint32_t)agx_align_up(l->shader->shared_B, 4);
+      l->shader->shared_B =
+         var->memory_at + (uint32_t)agx_align_up(var->bytes, 4) * threads_of(l->shader);
+      return;
+   }
+   if (var->in_memory) {
+      var->memory_at = agxc_scratch_alloc(l->shader, var->bytes);
       return;
    }
    var->slot = AGX_ARENA_ARRAY(l->shader->arena, uint32_t, var->bytes);
@@ -328,32 +363,94 @@ static void store_slots(struct lowering *l, struct agxc_instr *instr, struct acc
    }
 }
 
-/* ---- scratch memory ---------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------ */
+
+/* A constant offset outside is undefined; stay inside. */
+static struct agxc_ref inside(struct lowering *l, struct agxc_builder *b,
+                              const struct access *access)
+{
+   const struct variable *var = access->var;
+   uint32_t last = var->bytes > access->bytes ? var->bytes - access->bytes : 0;
+   if (access->offset->kind == AGXC_IMM)
+      return agxc_imm(AGX_MIN((uint64_t)access->offset->imm, last), 32);
+   if (l->shader->options->robustness == AGXC_ROBUST_NONE)
+      return *access->offset;
+   return agxc_build2(b, AGXC_OP_UMIN, 32, *access->offset, agxc_imm(last, 32));
+}
+
+/* The load or store that takes the place of a private one; of `dest`, or of `data`. */
+static void access_memory(struct agxc_builder *b, bool is_load, bool near, struct agxc_ref offset,
+                          struct agxc_ref data)
+{
+   enum agxc_op op = is_load ? (near ? AGXC_OP_LOAD_SHARED : AGXC_OP_LOAD_SCRATCH)
+                             : (near ? AGXC_OP_STORE_SHARED : AGXC_OP_STORE_SCRATCH);
+   struct agxc_instr *memory = agxc_instr_new(b->shader, op);
+   if (is_load) {
+      memory->operand[0] = data;
+      data.value->def = memory;
+   } else {
+      agxc_srcs(memory)[1] = data;
+   }
+   agxc_srcs(memory)[0] = offset;
+   agxc_insert(b, memory);
+}
 
 static void use_scratch(struct lowering *l, struct agxc_instr *instr, const struct access *access)
 {
-   const struct variable *var = access->var;
    struct agxc_builder b = agxc_before(l->shader, instr);
-   struct agxc_ref offset = *access->offset;
-   uint32_t last = var->bytes > access->bytes ? var->bytes - access->bytes : 0;
-   /* A constant offset outside is undefined; stay inside. */
+   uint32_t at = access->var->memory_at;
+   struct agxc_ref offset = inside(l, &b, access);
    if (offset.kind == AGXC_IMM)
-      offset = agxc_imm(AGX_MIN((uint64_t)offset.imm, last) + var->scratch_at, 32);
-   else if (l->shader->options->robustness != AGXC_ROBUST_NONE)
-      offset = agxc_build2(&b, AGXC_OP_UMIN, 32, offset, agxc_imm(last, 32));
-   if (offset.kind != AGXC_IMM && var->scratch_at)
-      offset = agxc_build2(&b, AGXC_OP_IADD, 32, offset, agxc_imm(var->scratch_at, 32));
+      offset = agxc_imm((uint64_t)offset.imm + at, 32);
+   else if (at)
+      offset = agxc_build2(&b, AGXC_OP_IADD, 32, offset, agxc_imm(at, 32));
+   access_memory(&b, instr->op == AGXC_OP_LOAD_PRIVATE, false, offset, *access->data);
+}
+
+/* Where the thread's first word lies; computed once, where the program starts. */
+static struct agxc_ref first_word(struct lowering *l, struct variable *var)
+{
+   if (var->own.kind != AGXC_NONE)
+      return var->own;
+   struct agxc_block *entry = agxc_first_block(&l->shader->body);
+   struct agxc_builder b = agxc_at_end(l->shader, entry);
+   if (!agx_list_empty(&entry->instrs))
+      b.before = agx_container_of(entry->instrs.next, struct agxc_instr, link);
+   struct agxc_ref thread = agxc_build(&b, AGXC_OP_SYSVAL, 32, 1, 0, NULL);
+   thread.value->def->operand[1].imm = AGXC_SYSVAL_LOCAL_INDEX;
+   var->own = agxc_build2(&b, AGXC_OP_ISHL, 32, thread, agxc_imm(2, 32));
+   if (var->memory_at)
+      var->own = agxc_build2(&b, AGXC_OP_IADD, 32, var->own, agxc_imm(var->memory_at, 32));
+   return var->own;
+}
+
+/* Word i of thread t lies at (i * threads + t) * 4: lanes never meet in a bank. */
+static void use_workgroup(struct lowering *l, struct agxc_instr *instr, const struct access *access)
+{
+   struct agxc_ref own = first_word(l, access->var);
+   struct agxc_builder b = agxc_before(l->shader, instr);
    bool is_load = instr->op == AGXC_OP_LOAD_PRIVATE;
-   struct agxc_instr *memory =
-      agxc_instr_new(l->shader, is_load ? AGXC_OP_LOAD_SCRATCH : AGXC_OP_STORE_SCRATCH);
-   if (is_load) {
-      memory->operand[0] = instr->operand[0];
-      memory->operand[0].value->def = memory;
-   } else {
-      agxc_srcs(memory)[1] = *access->data;
+   uint32_t threads = threads_of(l->shader), count = AGX_MAX(access->data->count, 1);
+   struct agxc_ref offset = inside(l, &b, access), elements[4] = {*access->data};
+   struct agxc_ref first = agxc_build2(&b, AGXC_OP_IMUL, 32, offset, agxc_imm(threads, 32));
+   first = agxc_build2(&b, AGXC_OP_IADD, 32, first, own);
+   if (!is_load && count > 1)
+      agxc_split(&b, *access->data, elements);
+   for (uint32_t i = 0; i < count; i++) {
+      struct agxc_ref at = first;
+      if (is_load && count > 1)
+         elements[i] = agxc_use(agxc_value_new(l->shader, 32, 1));
+      if (i)
+         at = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(4 * i * threads, 32));
+      access_memory(&b, is_load, true, at, elements[i]);
    }
-   agxc_srcs(memory)[0] = offset;
-   agxc_insert(&b, memory);
+   if (!is_load || count == 1)
+      return;
+   struct agxc_instr *collect = agxc_instr_new_n(l->shader, AGXC_OP_COLLECT, 1, count);
+   collect->operand[0] = *access->data;
+   access->data->value->def = collect;
+   memcpy(agxc_srcs(collect), elements, count * sizeof(*elements));
+   agxc_insert(&b, collect);
 }
 
 /* ---- the walk ----------------------------------------------------------- */
@@ -367,7 +464,9 @@ static void lower(struct lowering *l, struct agxc_block *block, struct agxc_inst
          begin_slots(l, block, var);
    } else {
       struct access *access = &l->accesses[l->access_count++];
-      if (var->in_scratch && var->is_loaded)
+      if (var->in_workgroup && var->is_loaded)
+         use_workgroup(l, instr, access);
+      else if (var->in_memory && var->is_loaded)
          use_scratch(l, instr, access);
       else if (is_load)
          load_slots(l, instr, access);
