@@ -119,13 +119,29 @@ static void exact_floats(void **state)
         "%10:32 = fsub.exact u4l:32, %0:32\n" PASS_STORE("%10:32"));
 }
 
+static void widths(void **state)
+{
+   RULE("%2:16 = trunc %0:32\n%3:8 = trunc %2:16\n%9:32 = zext %3:8\n",
+        "%10:8 = trunc %0:32\n%9:32 = zext %10:8\n" OUT);
+   RULE("%2:64 = sext %0:32\n%9:32 = trunc %2:64\n", PASS_STORE("%0:32"));
+   RULE("%2:8 = trunc %0:32\n%3:16 = zext %2:8\n%9:32 = sext %3:16\n",
+        "%2:8 = trunc %0:32\n%10:32 = zext %2:8\n" PASS_STORE("%10:32"));
+   RULE("%2:8 = trunc %0:32\n%3:32 = zext %2:8\n%9:32 = iand %3:32, #0x1ff:32\n",
+        "%2:8 = trunc %0:32\n%3:32 = zext %2:8\n" PASS_STORE("%3:32"));
+   /* Signs spread through zeros only; what is cut off is gone; a float may lose bits. */
+   KEEPS("%2:8 = trunc %0:32\n%3:16 = sext %2:8\n%9:32 = zext %3:16\n");
+   KEEPS("%2:16 = trunc %0:32\n%9:32 = zext %2:16\n");
+   KEEPS("%2:8 = trunc %0:32\n%3:32 = zext %2:8\n%9:32 = iand %3:32, #0x7f:32\n");
+   KEEPS("%2:16 = f2f %0:32\n%9:32 = f2f %2:16\n");
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums),         cmocka_unit_test(products),
       cmocka_unit_test(bits),         cmocka_unit_test(truths),
       cmocka_unit_test(floats),       cmocka_unit_test(choices_know_their_condition),
-      cmocka_unit_test(exact_floats),
+      cmocka_unit_test(exact_floats), cmocka_unit_test(widths),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@ static inline bool agxc_alg_used_once(const struct agxc_algebra *a, const struct
 
 /* Rules for integers of 32 bits, booleans, and floats of 32 bits. */
 struct agxc_ref agxc_algebra_int(struct agxc_algebra *a, const struct agxc_instr *instr);
+struct agxc_ref agxc_algebra_width(struct agxc_algebra *algebra, const struct agxc_instr *instr);
 struct agxc_ref agxc_algebra_bool(struct agxc_algebra *a, const struct agxc_instr *instr);
 struct agxc_ref agxc_algebra_float(struct agxc_algebra *a, const struct agxc_instr *instr);
 

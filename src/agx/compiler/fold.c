@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "agx/compiler/fold.h"
 
+#include <string.h>
+
+#include "base/half.h"
+
 /* What a rule sees: sources of w bits, zero-extended, and sign-extended as sa, sb. */
 struct inputs {
-   unsigned w;
+   unsigned w, to; /* to: of the result */
    uint64_t a, b;
    int64_t sa, sb;
 };
@@ -48,6 +52,22 @@ static uint64_t bitrev(const struct inputs *in)
    return out;
 }
 
+/* Exact upwards, to nearest even downwards; 32-bit denormals count as 0, as everywhere. */
+static uint64_t f2f(const struct inputs *in)
+{
+   uint32_t bits = (uint32_t)in->a;
+   float value;
+   if (in->w == in->to)
+      return in->a;
+   if (in->w == 16) {
+      value = agx_half_to_float((uint16_t)in->a);
+      memcpy(&bits, &value, sizeof(bits));
+      return bits;
+   }
+   memcpy(&value, &bits, sizeof(value));
+   return agx_half_from_float(value);
+}
+
 #define SIGN(in) (1ull << ((in)->w - 1))
 
 /* RULE(operation, expression over `in`) */
@@ -81,6 +101,7 @@ static uint64_t bitrev(const struct inputs *in)
    RULE(FIND_UMSB, in->a ? 63u - (uint64_t)__builtin_clzll(in->a) : ~0ull)                         \
    RULE(ZEXT, in->a)                                                                               \
    RULE(SEXT, (uint64_t)in->sa)                                                                    \
+   RULE(F2F, f2f(in))                                                                              \
    RULE(TRUNC, in->a)                                                                              \
    RULE(IEQ, in->a == in->b)                                                                       \
    RULE(INE, in->a != in->b)                                                                       \
@@ -110,7 +131,7 @@ struct agxc_ref agxc_fold(enum agxc_op op, unsigned bits, struct agxc_ref a, str
    bool is_const = a.kind == AGXC_IMM && (b.kind == AGXC_IMM || b.kind == AGXC_NONE);
    if (op >= AGXC_OP_ISA || !rules[op] || !is_const)
       return agxc_none();
-   struct inputs in = {.w = a.bits, .a = (uint64_t)a.imm};
+   struct inputs in = {.w = a.bits, .to = bits, .a = (uint64_t)a.imm};
    in.sa = sign_extended(in.a, a.bits);
    if (b.kind == AGXC_IMM) {
       in.b = (uint64_t)b.imm;

@@ -15,9 +15,9 @@ static bool is_const(const struct agxc_ref *ref)
    return ref->kind == AGXC_IMM;
 }
 
-static bool equals(const struct agxc_ref *ref, uint32_t value)
+static bool equals(const struct agxc_ref *ref, uint64_t value)
 {
-   return ref->kind == AGXC_IMM && (uint32_t)ref->imm == value;
+   return ref->kind == AGXC_IMM && (uint64_t)ref->imm == value;
 }
 
 /* ---- folding ---------------------------------------------------------- */
@@ -38,7 +38,7 @@ static struct agxc_ref fold(const struct agxc_instr *instr)
 static struct agxc_ref simplify(const struct agxc_instr *instr)
 {
    const struct agxc_ref *a = &instr->operand[1], *b = &instr->operand[2];
-   uint32_t ones = (uint32_t)agx_bits(instr->operand[0].bits);
+   uint64_t ones = agx_bits(instr->operand[0].bits);
    switch (instr->op) {
    case AGXC_OP_IADD:
    case AGXC_OP_ISUB:
@@ -169,10 +169,14 @@ static struct agxc_ref double_negation(const struct agxc_instr *instr)
    return inverts && inner ? inner->operand[1] : agxc_none();
 }
 
-static bool is_narrow(const struct agxc_instr *instr)
+static bool is_scalar(const struct agxc_instr *instr)
 {
-   if (instr->dest_count != 1 || instr->src_count == 0 || instr->operand[0].count != 1)
-      return false;
+   return instr->dest_count == 1 && instr->src_count && instr->operand[0].count == 1;
+}
+
+/* Only words and booleans: most rules count in them. */
+static bool has_words(const struct agxc_instr *instr)
+{
    agxc_foreach_src (src, instr)
       if (src->kind != AGXC_NONE && src->bits != 32 && src->bits != 1)
          return false;
@@ -211,7 +215,7 @@ static struct agxc_ref apply_rules(struct agxc_algebra *algebra, const struct ag
 static bool visit(struct agxc_algebra *algebra, struct agxc_instr *instr)
 {
    resolve_sources(instr);
-   if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_MOV || !is_narrow(instr) ||
+   if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_MOV || !is_scalar(instr) ||
        agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE))
       return false;
    bool progress = instr->src_count >= 2 && swap_constant(instr);
@@ -221,11 +225,14 @@ static bool visit(struct agxc_algebra *algebra, struct agxc_instr *instr)
    if (result.kind == AGXC_NONE)
       result = double_negation(instr);
    if (result.kind == AGXC_NONE) {
-      progress |= canonicalise(instr);
+      bool words = has_words(instr);
+      progress |= words && canonicalise(instr);
       struct agxc_builder outer = algebra->at;
       algebra->at = agxc_before(algebra->shader, instr);
-      result = apply_rules(algebra, instr);
-      if (result.kind == AGXC_NONE)
+      result = agxc_algebra_width(algebra, instr);
+      if (result.kind == AGXC_NONE && words)
+         result = apply_rules(algebra, instr);
+      if (result.kind == AGXC_NONE && words)
          progress |= reassociate(algebra, instr) || float_constant(algebra, instr);
       algebra->at = outer;
    }

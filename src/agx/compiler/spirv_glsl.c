@@ -3,6 +3,7 @@
  * OpExtInst: finds the row in the table of GLSL.std.450 and checks its operands.
  */
 #include "agx/compiler/spirv_glsl.h"
+#include "base/half.h"
 
 struct glsl_row {
    uint16_t number;
@@ -39,10 +40,10 @@ static void check_kind(struct agxc_spv *s, const struct agxc_spv_type *type, cha
                        uint32_t scalars)
 {
    const struct agxc_spv_type *component = agxc_spv_component(type);
-   if (!component || component->kind != (kind == 'f' ? AGXC_SPV_FLOAT : AGXC_SPV_INT) ||
+   if (!component || component->kind != (kind == 'i' ? AGXC_SPV_INT : AGXC_SPV_FLOAT) ||
        type->scalars != scalars)
       agxc_spv_invalid(s, "type %u: %u %s expected", type->id, scalars,
-                       kind == 'f' ? "floats" : "integers");
+                       kind == 'i' ? "integers" : "floats");
 }
 
 struct agxc_ref agxc_spv_glsl_widen(struct agxc_spv *s, struct agxc_ref ref)
@@ -53,6 +54,11 @@ struct agxc_ref agxc_spv_glsl_widen(struct agxc_spv *s, struct agxc_ref ref)
 struct agxc_ref agxc_spv_glsl_narrow(struct agxc_spv *s, struct agxc_ref ref, unsigned bits)
 {
    return ref.bits == bits ? ref : agxc_spv_build1(s, AGXC_OP_F2F, bits, ref);
+}
+
+struct agxc_ref agxc_spv_glsl_float(float value, unsigned bits)
+{
+   return bits == 16 ? agxc_imm(agx_half_from_float(value), 16) : agxc_spv_f32(value);
 }
 
 /* One component of bits. Functions of floats are made for 32 bits; halves are widened, which

@@ -22,6 +22,9 @@
 struct agxc_ref agxc_spv_glsl_widen(struct agxc_spv *s, struct agxc_ref ref);
 struct agxc_ref agxc_spv_glsl_narrow(struct agxc_spv *s, struct agxc_ref ref, unsigned bits);
 
+/* A constant that halves hold exactly. */
+struct agxc_ref agxc_spv_glsl_float(float value, unsigned bits);
+
 /* Short names: float operations on 32 bits. */
 static inline struct agxc_ref agxc_spv_fadd(struct agxc_spv *s, struct agxc_ref a,
                                             struct agxc_ref b)

@@ -45,9 +45,11 @@ struct agxc_ref agxc_spv_glsl_sabs(struct agxc_spv *s, const struct agxc_ref *x)
 
 struct agxc_ref agxc_spv_glsl_fsign(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   struct agxc_ref negative = less(s, x[0], agxc_spv_f32(0));
-   struct agxc_ref below = agxc_spv_select(s, negative, agxc_spv_f32(-1), agxc_spv_f32(0));
-   return agxc_spv_select(s, less(s, agxc_spv_f32(0), x[0]), agxc_spv_f32(1), below);
+   unsigned bits = x[0].bits;
+   struct agxc_ref zero = agxc_imm(0, bits);
+   struct agxc_ref below =
+      agxc_spv_select(s, less(s, x[0], zero), agxc_spv_glsl_float(-1, bits), zero);
+   return agxc_spv_select(s, less(s, zero, x[0]), agxc_spv_glsl_float(1, bits), below);
 }
 
 struct agxc_ref agxc_spv_glsl_ssign(struct agxc_spv *s, const struct agxc_ref *x)
@@ -59,7 +61,8 @@ struct agxc_ref agxc_spv_glsl_ssign(struct agxc_spv *s, const struct agxc_ref *x
 
 struct agxc_ref agxc_spv_glsl_fclamp(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   return agxc_spv_build2(s, AGXC_OP_FMIN, 32, agxc_spv_build2(s, AGXC_OP_FMAX, 32, x[0], x[1]),
+   unsigned bits = x[0].bits;
+   return agxc_spv_build2(s, AGXC_OP_FMIN, bits, agxc_spv_build2(s, AGXC_OP_FMAX, bits, x[0], x[1]),
                           x[2]);
 }
 
@@ -88,7 +91,8 @@ struct agxc_ref agxc_spv_glsl_mix(struct agxc_spv *s, const struct agxc_ref *x)
 
 struct agxc_ref agxc_spv_glsl_step(struct agxc_spv *s, const struct agxc_ref *x)
 {
-   return agxc_spv_select(s, less(s, x[1], x[0]), agxc_spv_f32(0), agxc_spv_f32(1));
+   unsigned bits = x[0].bits;
+   return agxc_spv_select(s, less(s, x[1], x[0]), agxc_imm(0, bits), agxc_spv_glsl_float(1, bits));
 }
 
 struct agxc_ref agxc_spv_glsl_smoothstep(struct agxc_spv *s, const struct agxc_ref *x)
