@@ -377,7 +377,7 @@ static void choose(struct run *run, struct agx_test_rng *rng)
    run->lane[(run->n + LANES - 1) / LANES * LANES] = run->votes;
 }
 
-static bool compile(struct fixture *f, const struct run *run, const void *spirv, size_t size,
+static void compile(struct fixture *f, const struct run *run, const void *spirv, size_t size,
                     struct agx_executable **out)
 {
    struct agx_specialization specializations[] = {
@@ -392,13 +392,9 @@ static bool compile(struct fixture *f, const struct run *run, const void *spirv,
                                       .specializations = specializations,
                                       .specialization_count = AGX_COUNT(specializations)};
    agx_status status = agx_executable_create(f->device, &desc, out);
-   /* Arithmetic on 8 and 64 bits is still on its way. */
-   if (status == AGX_UNIMPLEMENTED && (run->type->bits == 64 || run->type->bits == 8))
-      return false;
    if (status != AGX_OK)
       fail_msg("%s, operation %u, mode %u: %s", run->type->name, run->op, run->mode,
                agx_error_peek());
-   return true;
 }
 
 /* Which lanes run in pass `pass` of the kernel's loop (0 where there is none). */
@@ -461,8 +457,7 @@ static void run_one(struct fixture *f, const struct run *run, const void *spirv,
    struct agx_buffer *buffers[4];
    uint32_t *memory[4];
    uint64_t y[3 * MAX_N];
-   if (!compile(f, run, spirv, size, &executable))
-      return;
+   compile(f, run, spirv, size, &executable);
    uint64_t sizes[4] = {8 * MAX_N, sizeof(run->lane), sizeof(run->mask), sizeof(y)};
    for (unsigned i = 0; i < 4; i++)
       buffers[i] = fixture_buffer(f, sizes[i], &memory[i]);
@@ -522,25 +517,36 @@ static void run_type(struct fixture *f, const struct type *type, bool rotates,
    free(path);
 }
 
-static void every_operation_on_every_type(void **state)
+static void run_all(const char *device, const char *debug, uint64_t seed)
 {
-   const char *seed = getenv("AGX_TEST_SEED");
-   struct agx_test_rng rng = {seed ? strtoull(seed, NULL, 0) | 1 : 0x5eed};
+   const char *given = getenv("AGX_TEST_SEED");
+   struct agx_test_rng rng = {given ? strtoull(given, NULL, 0) | 1 : seed};
    setenv("AGX_VIRTUAL_STRICT", "1", 1);
    setenv("AGX_VIRTUAL_CHECK", "1", 1);
-   setenv("AGX_DEBUG", "validate", 1);
+   setenv("AGX_DEBUG", debug, 1);
    struct fixture f;
-   fixture_open(&f, "virtual");
+   fixture_open(&f, device);
    for (size_t i = 0; i < AGX_COUNT(types); i++)
       run_type(&f, &types[i], false, &rng);
    run_type(&f, &types[1], true, &rng);
    fixture_close(&f);
 }
 
+static void every_operation_on_every_type(void **state)
+{
+   run_all("virtual", "validate", 0x5eed);
+}
+
+static void without_optimisation_too(void **state)
+{
+   run_all("virtual:g14s", "noopt,validate", 0x0b7);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_operation_on_every_type),
+      cmocka_unit_test(without_optimisation_too),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
