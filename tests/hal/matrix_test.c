@@ -224,6 +224,81 @@ static void products_of_all_shapes(void **state)
    unsetenv("AGX_DEBUG");
 }
 
+/* ---- control flow ------------------------------------------------------ */
+
+#define FLOW 16u /* rows and columns */
+
+/* push: turns, turn to leave out, subgroups that stay, turn to end with. */
+static float expected_flow(const float *a, const float *b, const uint32_t *push, unsigned w,
+                           unsigned row, unsigned column)
+{
+   float sum = 0;
+   for (uint32_t i = 0; w < push[2] && i < push[0]; i++) {
+      if (i == push[1])
+         continue;
+      bool ends = i + 1 == push[3];
+      for (unsigned k = 0; k < FLOW; k++)
+         sum += a[(i * FLOW + row) * FLOW + k] * b[(i * FLOW + k) * FLOW + column] *
+                (w & 1 && !ends ? 2 : 1);
+      if (ends)
+         break;
+   }
+   return sum;
+}
+
+static void run_flow(struct fixture *f, struct agx_executable *executable, const uint32_t *push)
+{
+   struct agx_buffer *buffers[3];
+   uint32_t *memory[3];
+   struct agx_test_rng rng = {5};
+   for (unsigned i = 0; i < 3; i++)
+      buffers[i] = fixture_buffer(f, 8 * FLOW * FLOW * 4, &memory[i]);
+   float *a = (float *)memory[0], *b = (float *)memory[1];
+   for (unsigned i = 0; i < 8 * FLOW * FLOW; i++) {
+      a[i] = (float)agx_test_random_below(&rng, 5) - 2;
+      b[i] = (float)agx_test_random_below(&rng, 5) - 2;
+      memory[2][i] = 0;
+   }
+   struct agx_command_buffer *commands = fixture_begin(f);
+   struct agx_semaphore *done = fixture_semaphore(f);
+   fixture_dispatch(commands, executable, 4, buffers, 3, push, 16);
+   assert_ok(agx_command_buffer_end(commands));
+   assert_ok(fixture_submit(f, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_wait(done, 1));
+   for (unsigned i = 0; i < 8 * FLOW * FLOW; i++) {
+      float got, want = expected_flow(a, b, push, i / FLOW / FLOW, i / FLOW % FLOW, i % FLOW);
+      memcpy(&got, &memory[2][i], 4);
+      if (got != want)
+         fail_msg("push %u %u %u %u: element %u is %g, not %g", push[0], push[1], push[2], push[3],
+                  i, (double)got, (double)want);
+   }
+   agx_release(commands);
+   agx_release(done);
+   for (unsigned i = 0; i < 3; i++)
+      agx_release(buffers[i]);
+}
+
+static void products_wait_for_their_lanes(void **state)
+{
+   static const uint32_t pushes[][4] = {
+      {6, 2, 5, 5}, {3, 9, 8, 9}, {0, 0, 8, 0}, {4, 0, 3, 1}, {8, 7, 8, 8}, {2, 0, 0, 2},
+   };
+   static const char *const modes[] = {"validate", "noopt,validate"};
+   for (unsigned mode = 0; mode < AGX_COUNT(modes); mode++) {
+      struct fixture f;
+      setenv("AGX_DEBUG", modes[mode], 1);
+      setenv("AGX_VIRTUAL_CHECK", "1", 1);
+      fixture_open(&f, "virtual");
+      struct agx_executable *executable = compile(&f, "matrix_flow", NULL, 0);
+      for (unsigned i = 0; i < AGX_COUNT(pushes); i++)
+         run_flow(&f, executable, pushes[i]);
+      agx_release(executable);
+      fixture_close(&f);
+   }
+   unsetenv("AGX_VIRTUAL_CHECK");
+   unsetenv("AGX_DEBUG");
+}
+
 /* ---- 256 x 256 x 256 --------------------------------------------------- */
 
 #define SIZE 256u
@@ -298,6 +373,7 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_of_all_shapes),
+      cmocka_unit_test(products_wait_for_their_lanes),
       cmocka_unit_test(a_large_product_runs_at_the_rate_of_the_instruction),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,12 +32,15 @@ struct scope {
    bool is_nested; /* inside any if or loop */
    bool in_loop;
    bool loop_continues; /* that loop has a level for continued lanes */
-   const struct agxc_loop *loop;
 };
 
 struct lowering {
    struct agxc_shader *shader;
    bool has_returns; /* nested ones: lanes may be away at top level, too */
+   /* Where code at top level that needs its lanes is left when all have returned: an empty
+    * block at the very end, with an if before it that is only there for the tree's shape. */
+   struct agxc_node *end_if;
+   struct agxc_block *end;
 };
 
 static struct agxc_instr *add_row(struct agxc_builder b, enum agx_isa_op row)
@@ -198,15 +201,6 @@ static bool node_needs_lanes(const struct agxc_node *node)
    return false;
 }
 
-/* Of the nodes behind node in its list. */
-static bool rest_needs_lanes(const struct agxc_node *node)
-{
-   for (const struct agx_link *at = node->link.next; at != node->list; at = at->next)
-      if (node_needs_lanes(agx_container_of(at, struct agxc_node, link)))
-         return true;
-   return false;
-}
-
 static struct agxc_block *block_behind(const struct agxc_node *node)
 {
    return agx_container_of(agx_container_of(node->link.next, struct agxc_node, link),
@@ -307,11 +301,8 @@ static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct s
    agx_assert(compare);
    if (lower_return_if(branch, compare, scope))
       return;
-   if (lower_break_if(branch, compare, scope)) {
-      if (rest_needs_lanes(&branch->node) || list_needs_lanes(&scope.loop->continuing))
-         jump(agxc_at_end(shader, before), AGX_ISA_OP_JMP_NONE, block_behind(&scope.loop->node));
+   if (lower_break_if(branch, compare, scope))
       return;
-   }
 
    bool then_is_empty = list_is_empty(&branch->then_list);
    bool has_else = !list_is_empty(&branch->else_list);
@@ -349,8 +340,7 @@ static void lower_loop(struct lowering *lowering, struct agxc_loop *loop, struct
    uint32_t levels = continues ? 2 : 1;
    bool pushes = scope.is_nested || lowering->has_returns;
 
-   struct scope inside = {
-      .is_nested = true, .in_loop = true, .loop_continues = continues, .loop = loop};
+   struct scope inside = {.is_nested = true, .in_loop = true, .loop_continues = continues};
    lower_list(lowering, &loop->body, inside);
    lower_list(lowering, &loop->continuing, inside);
 
@@ -365,16 +355,89 @@ static void lower_loop(struct lowering *lowering, struct agxc_loop *loop, struct
       pop(at_start(shader, behind), levels);
 }
 
+/* Whether lanes that enter the node may be away behind it, for the rest of its list. */
+static bool loses_lanes(const struct agxc_node *node)
+{
+   return node->kind != AGXC_NODE_BLOCK &&
+          (node_has(node, AGXC_OP_BREAK, false) || node_has(node, AGXC_OP_CONTINUE, false) ||
+           node_has(node, AGXC_OP_RETURN, true));
+}
+
+/* What stands behind the node in its list, or in the loop's continuing part. */
+static bool rest_needs_lanes(const struct agxc_node *node, const struct scope *scope)
+{
+   for (const struct agx_link *at = node->link.next; at != node->list; at = at->next)
+      if (node_needs_lanes(agx_container_of(at, struct agxc_node, link)))
+         return true;
+   if (!node->parent || node->parent->kind != AGXC_NODE_LOOP || scope->loop_continues)
+      return false;
+   return list_needs_lanes(&agx_container_of(node->parent, struct agxc_loop, node)->continuing);
+}
+
+/* Where code goes on that must not run the rest of this list without lanes. */
+static struct agxc_block *way_out(const struct lowering *lowering, const struct agx_link *list,
+                                  const struct agxc_node *parent, const struct scope *scope)
+{
+   if (!parent)
+      return lowering->end;
+   if (parent->kind == AGXC_NODE_IF) {
+      const struct agxc_if *branch = agx_container_of(parent, struct agxc_if, node);
+      bool has_else = list == &branch->then_list && !list_is_empty(&branch->else_list);
+      return has_else ? agxc_first_block(&branch->else_list) : block_behind(parent);
+   }
+   const struct agxc_loop *loop = agx_container_of(parent, struct agxc_loop, node);
+   bool may_continue = list == &loop->body && scope->loop_continues;
+   return may_continue ? agxc_first_block(&loop->continuing) : block_behind(parent);
+}
+
+/* Behind the pop that starts the block after the node. */
+static void skip_rest(struct lowering *lowering, struct agx_link *list,
+                      const struct agxc_node *node, const struct scope *scope)
+{
+   struct agxc_block *behind = block_behind(node);
+   struct agxc_builder b = at_start(lowering->shader, behind);
+   if (b.before && agxc_is_row(b.before, AGX_ISA_OP_POP_EXEC)) {
+      struct agx_link *next = b.before->link.next;
+      b.before = next == &behind->instrs ? NULL : agx_container_of(next, struct agxc_instr, link);
+   }
+   jump(b, AGX_ISA_OP_JMP_NONE, way_out(lowering, list, node->parent, scope));
+}
+
 static void lower_list(struct lowering *lowering, struct agx_link *list, struct scope scope)
 {
    agxc_foreach_node (node, list) {
+      if (node == lowering->end_if)
+         return;
+      bool skips = loses_lanes(node) && rest_needs_lanes(node, &scope);
       if (node->kind == AGXC_NODE_BLOCK)
          lower_leave(lowering, agx_container_of(node, struct agxc_block, node), scope);
       else if (node->kind == AGXC_NODE_IF)
          lower_if(lowering, agx_container_of(node, struct agxc_if, node), scope);
       else
          lower_loop(lowering, agx_container_of(node, struct agxc_loop, node), scope);
+      if (skips)
+         skip_rest(lowering, list, node, &scope);
    }
+}
+
+/* A list with nothing in it. */
+static void make_empty(struct agxc_shader *shader, struct agx_link *list, struct agxc_node *parent)
+{
+   struct agxc_block *block = agxc_block_new(shader);
+   agxc_node_append(list, parent, &block->node);
+   block->index = shader->block_count++;
+}
+
+static void make_end(struct lowering *lowering)
+{
+   struct agxc_shader *shader = lowering->shader;
+   struct agxc_if *branch = agxc_if_new(shader);
+   agxc_node_append(&shader->body, NULL, &branch->node);
+   make_empty(shader, &branch->then_list, &branch->node);
+   make_empty(shader, &branch->else_list, &branch->node);
+   make_empty(shader, &shader->body, NULL);
+   lowering->end_if = &branch->node;
+   lowering->end = agxc_last_block(&shader->body);
 }
 
 static bool has_nested_return(const struct agxc_shader *shader)
@@ -388,7 +451,9 @@ static bool has_nested_return(const struct agxc_shader *shader)
 bool agxc_lower_control(struct agxc_shader *shader)
 {
    agxc_index(shader);
-   struct lowering lowering = {shader, has_nested_return(shader)};
+   struct lowering lowering = {.shader = shader, .has_returns = has_nested_return(shader)};
+   if (lowering.has_returns && list_needs_lanes(&shader->body))
+      make_end(&lowering);
    if (shader->block_count > 1) {
       struct agxc_block *entry = agxc_first_block(&shader->body);
       struct agxc_instr *last = agxc_terminator(entry);
