@@ -376,3 +376,13 @@ struct agxc_ref agxc_sg_scan(struct agxc_subgroup *l, struct agxc_ref value, uns
    }
    return agxc_build1(&l->b, AGXC_OP_TRUNC, value.bits, wide);
 }
+
+bool agxc_sg_is_row(const struct agxc_instr *instr)
+{
+   unsigned with = (unsigned)agxc_imm_of(instr, 0);
+   int64_t how = agxc_imm_of(instr, 1); /* lanes of a cluster, or whether a scan is inclusive */
+   struct agxc_ref src = agxc_srcs(instr)[0];
+   if (src.bits > 32 || needs_widening(src, with) || !has_row(with))
+      return false;
+   return instr->op == AGXC_OP_SCAN ? how == 0 : how == 4 || how == AGX_SIMD_LANES;
+}

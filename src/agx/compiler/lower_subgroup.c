@@ -103,7 +103,7 @@ static struct agxc_ref shuffle_boolean(struct agxc_subgroup *l, struct agxc_ref 
    return agxc_sg_compare(l, AGXC_OP_INE, bit, agxc_sg_u32(0));
 }
 
-/* The lane that a shuffle reads from. */
+/* The lane that a shuffle reads from; anything where that is undefined. */
 static struct agxc_ref lane_read(struct agxc_subgroup *l, struct agxc_ref operand,
                                  enum agxc_shuffle mode)
 {
@@ -123,7 +123,7 @@ static struct agxc_ref lane_read(struct agxc_subgroup *l, struct agxc_ref operan
    if (mode != AGXC_SHUFFLE_INDEX)
       at = agxc_sg_binary(l, (enum agxc_op)ops[mode], agxc_sg_sysval(l, AGXC_SYSVAL_SUBGROUP_LANE),
                           operand);
-   return agxc_sg_binary(l, AGXC_OP_IAND, at, agxc_sg_u32(31));
+   return at;
 }
 
 /* Any lane, where no lane of a quad is away: one shuffle for each lane that a quad may be
@@ -164,6 +164,7 @@ static struct agxc_ref exchange(struct agxc_subgroup *l, struct agxc_ref value, 
    struct agxc_ref two = agxc_sg_u32(2), slot = agxc_sg_u32(l->slot_B);
    struct agxc_ref own = agxc_sg_sysval(l, AGXC_SYSVAL_LOCAL_INDEX);
    struct agxc_ref first = agxc_sg_binary(l, AGXC_OP_IAND, own, agxc_sg_u32(~31u));
+   at = agxc_sg_binary(l, AGXC_OP_IAND, at, agxc_sg_u32(31));
    struct agxc_ref other = agxc_sg_binary(l, AGXC_OP_IOR, first, at);
    struct agxc_instr *store = agxc_instr_new(l->shader, AGXC_OP_STORE_SHARED);
    store->operand[0] =
@@ -201,6 +202,11 @@ static bool is_same_in_lanes(const struct agxc_subgroup *l, const struct agxc_re
           agxc_scope_of(l->divergence, ref, l->block) <= AGXC_SCOPE_SUBGROUP;
 }
 
+static uint32_t last_operand(enum agxc_shuffle mode)
+{
+   return mode == AGXC_SHUFFLE_QUAD ? 3 : AGX_SIMD_LANES - 1;
+}
+
 struct agxc_ref agxc_sg_shuffle(struct agxc_subgroup *l, struct agxc_ref value,
                                 struct agxc_ref operand, enum agxc_shuffle mode)
 {
@@ -221,7 +227,7 @@ struct agxc_ref agxc_sg_shuffle(struct agxc_subgroup *l, struct agxc_ref value,
    if (value.bits < 16 || (value.bits < 32 && !direct && !l->whole))
       return shuffle_wider(l, value, operand, mode);
    if (direct) {
-      uint32_t limit = mode == AGXC_SHUFFLE_QUAD ? 3 : 31;
+      uint32_t limit = last_operand(mode);
       if (operand.kind == AGXC_IMM && operand.imm > limit &&
           (mode == AGXC_SHUFFLE_UP || mode == AGXC_SHUFFLE_DOWN))
          return value; /* undefined: there is no such lane */
@@ -281,8 +287,22 @@ static struct agxc_ref broadcast_first(struct agxc_subgroup *l, struct agxc_ref 
 
 /* ---- the pass ---------------------------------------------------------- */
 
+/* Nothing is to be done. */
+static bool is_lowered(const struct agxc_subgroup *l, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *srcs = agxc_srcs(instr);
+   if (instr->op == AGXC_OP_REDUCE || instr->op == AGXC_OP_SCAN)
+      return agxc_sg_is_row(instr);
+   return instr->op == AGXC_OP_SHUFFLE && (srcs[0].bits == 16 || srcs[0].bits == 32) &&
+          srcs[1].kind == AGXC_IMM &&
+          srcs[1].imm <= last_operand((enum agxc_shuffle)agxc_imm_of(instr, 0)) &&
+          !is_same_in_lanes(l, &srcs[0]);
+}
+
 static bool lower(struct agxc_subgroup *l, struct agxc_instr *instr)
 {
+   if (is_lowered(l, instr))
+      return false;
    const struct agxc_ref *srcs = agxc_srcs(instr);
    struct agxc_ref result;
    l->b = agxc_before(l->shader, instr);

@@ -48,5 +48,7 @@ struct agxc_ref agxc_sg_shuffle(struct agxc_subgroup *l, struct agxc_ref value,
                                 struct agxc_ref operand, enum agxc_shuffle mode);
 struct agxc_ref agxc_sg_reduce(struct agxc_subgroup *l, struct agxc_ref value, unsigned with,
                                uint32_t cluster);
+/* A REDUCE or SCAN that has a row already. */
+bool agxc_sg_is_row(const struct agxc_instr *instr);
 struct agxc_ref agxc_sg_scan(struct agxc_subgroup *l, struct agxc_ref value, unsigned with,
                              bool inclusive);
