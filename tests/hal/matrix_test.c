@@ -299,6 +299,48 @@ static void products_wait_for_their_lanes(void **state)
    unsetenv("AGX_DEBUG");
 }
 
+/* ---- addresses --------------------------------------------------------- */
+
+static void matrices_at_addresses(void **state)
+{
+   struct fixture f;
+   struct agx_test_rng rng = {11};
+   struct agx_buffer *buffers[3];
+   uint32_t *memory[3];
+   uint64_t push[3];
+   setenv("AGX_VIRTUAL_CHECK", "1", 1);
+   fixture_open(&f, "virtual");
+   struct agx_executable *executable = compile(&f, "matrix_address", NULL, 0);
+   for (unsigned i = 0; i < 3; i++) {
+      struct agx_buffer_info info;
+      buffers[i] = fixture_buffer(&f, FLOW * FLOW * 4, &memory[i]);
+      agx_buffer_get_info(buffers[i], &info);
+      push[i] = info.address;
+      for (unsigned j = 0; j < FLOW * FLOW; j++)
+         put(memory[i], 32, j, (float)agx_test_random_below(&rng, 9) - 4);
+   }
+   struct agx_command_buffer *commands = fixture_begin(&f);
+   struct agx_semaphore *done = fixture_semaphore(&f);
+   fixture_dispatch(commands, executable, 1, NULL, 0, push, sizeof(push));
+   assert_ok(agx_command_buffer_end(commands));
+   assert_ok(fixture_submit(&f, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_wait(done, 1));
+   for (unsigned row = 0; row < FLOW; row++)
+      for (unsigned column = 0; column < FLOW; column++) {
+         float want = 1;
+         for (unsigned k = 0; k < FLOW; k++)
+            want += get(memory[0], 32, row * FLOW + k) * get(memory[1], 32, column * FLOW + k);
+         assert_true(get(memory[2], 32, row * FLOW + column) == want);
+      }
+   agx_release(commands);
+   agx_release(done);
+   for (unsigned i = 0; i < 3; i++)
+      agx_release(buffers[i]);
+   agx_release(executable);
+   fixture_close(&f);
+   unsetenv("AGX_VIRTUAL_CHECK");
+}
+
 /* ---- 256 x 256 x 256 --------------------------------------------------- */
 
 #define SIZE 256u
@@ -374,6 +416,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_of_all_shapes),
       cmocka_unit_test(products_wait_for_their_lanes),
+      cmocka_unit_test(matrices_at_addresses),
       cmocka_unit_test(a_large_product_runs_at_the_rate_of_the_instruction),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,5 +25,6 @@ for t in float float16_t; do
    $glsl -DT=$t -DS=float matrix.comp -o matrix_${t}_float.spv
 done
 $glsl matrix_flow.comp -o matrix_flow.spv
+$glsl matrix_address.comp -o matrix_address.spv
 $glsl -DT=float16_t -DS=float16_t matrix.comp -o matrix_float16_t_float16_t.spv
 ${SPIRV_AS:-spirv-as} --target-env spv1.6 dot.spvasm -o dot.spv
