@@ -204,6 +204,7 @@ struct agx_binding_info {
    uint32_t set, binding;
    uint32_t type; /* enum agx_binding_type */
    bool is_written;
+   uint32_t element; /* of an array of buffers, else 0 */
 };
 
 struct agx_executable_info {
@@ -267,6 +268,7 @@ AGX_API AGX_MUST_CHECK agx_status agx_command_buffer_end(struct agx_command_buff
 struct agx_binding {
    uint32_t set, binding;
    struct agx_buffer_ref ref;
+   uint32_t element; /* of an array of buffers, else 0 */
 };
 
 struct agx_dispatch {

@@ -134,7 +134,8 @@ static const struct agx_binding *find_binding(const struct agx_dispatch *dispatc
       uint32_t at =
          likely + i < dispatch->binding_count ? likely + i : likely + i - dispatch->binding_count;
       const struct agx_binding *binding = &dispatch->bindings[at];
-      if (binding->set == wanted->set && binding->binding == wanted->binding)
+      if (binding->set == wanted->set && binding->binding == wanted->binding &&
+          binding->element == wanted->element)
          return binding;
    }
    return NULL;
@@ -152,8 +153,9 @@ static agx_status check_binding(const struct agx_program *program, uint32_t inde
    const char *name = program->name;
    uint32_t set = wanted->set, number = wanted->binding;
    if (!binding || !binding->ref.buffer)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: set %u binding %u has no buffer", name,
-                      set, number);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch of %s: set %u binding %u has no buffer for element %u", name, set,
+                      number, wanted->element);
    const struct agx_buffer_ref *ref = &binding->ref;
    if (ref->buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,

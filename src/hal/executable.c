@@ -221,6 +221,7 @@ agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_
       .type =
          binding->kind == AGX_BINDING_UNIFORM_BUFFER ? AGX_BINDING_UNIFORM : AGX_BINDING_STORAGE,
       .is_written = binding->access & AGX_BINDING_WRITES,
+      .element = binding->element,
    };
    return AGX_OK;
 }

@@ -66,9 +66,13 @@ static agx_status check_bindings(const struct agx_program *program)
 {
    for (uint32_t i = 0; i < program->binding_count; i++) {
       const struct agx_program_binding *binding = &program->bindings[i], *before = binding - 1;
-      bool is_sorted = i == 0 || before->set < binding->set ||
-                       (before->set == binding->set && before->binding < binding->binding);
+      bool is_sorted =
+         i == 0 || before->set < binding->set ||
+         (before->set == binding->set &&
+          (before->binding < binding->binding ||
+           (before->binding == binding->binding && before->element < binding->element)));
       if (binding->kind > AGX_BINDING_UNIFORM_BUFFER ||
+          binding->element >= AGX_PROGRAM_MAX_ELEMENTS ||
           binding->access > (AGX_BINDING_READS | AGX_BINDING_WRITES) || !is_sorted)
          return AGX_FAIL(
             AGX_INVALID_ARGUMENT, "program %s: binding %u (set %u, binding %u, kind %u, access %u)",

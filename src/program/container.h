@@ -7,7 +7,8 @@
  *   .text               main program with padding; the entry symbol points here
  *   .text.preamble      preamble, when there is one
  *   .rodata.agx.program the words of agx_program_words, in that order
- *   .rodata.agx.bindings, .rodata.agx.uniforms   records of six words each
+ *   .rodata.agx.bindings, .rodata.agx.uniforms   records of six words each; a binding's
+ *                       third word has the kind in its low half, the element in its high
  *   .note.agx           ABI version, chip, kernel interface
  */
 #pragma once

@@ -161,9 +161,9 @@ static agx_status read_records(struct reader *reader)
                         AGX_PROGRAM_MAX_UNIFORMS, &uniforms));
    for (uint32_t i = 0; i < program->binding_count; i++) {
       const uint8_t *at = bindings.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;
-      reader->bindings[i] =
-         (struct agx_program_binding){agx_get_u32(at), agx_get_u32(at + 4), agx_get_u32(at + 8),
-                                      agx_get_u32(at + 12), get_u64(at + 16)};
+      reader->bindings[i] = (struct agx_program_binding){
+         agx_get_u32(at),      agx_get_u32(at + 4), agx_get_u32(at + 8) & 0xffff,
+         agx_get_u32(at + 12), get_u64(at + 16),    agx_get_u32(at + 8) >> 16};
    }
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const uint8_t *at = uniforms.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;

@@ -90,7 +90,8 @@ static void make_records(struct writer *writer)
    for (uint32_t i = 0; i < program->binding_count; i++) {
       const struct agx_program_binding *b = &program->bindings[i];
       make_record(writer->bindings + (size_t)i * AGX_CONTAINER_RECORD_BYTES,
-                  (uint32_t[4]){b->set, b->binding, b->kind, b->access}, b->min_size_B);
+                  (uint32_t[4]){b->set, b->binding, b->kind | b->element << 16, b->access},
+                  b->min_size_B);
    }
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const struct agx_program_uniform *u = &program->uniforms[i];

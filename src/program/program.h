@@ -15,7 +15,8 @@
 
 #define AGX_PROGRAM_ABI_VERSION  1
 #define AGX_PROGRAM_MAX_BINDINGS 64
-#define AGX_PROGRAM_MAX_UNIFORMS 256 /* slots */
+#define AGX_PROGRAM_MAX_ELEMENTS 65536 /* of an array of buffers */
+#define AGX_PROGRAM_MAX_UNIFORMS 256   /* slots */
 #define AGX_PROGRAM_MAX_PUSH_B   256
 #define AGX_PROGRAM_NAME_BYTES   64
 /* Scratch memory that code may use per thread. Hardware ends at 512 KiB; with all cores
@@ -32,12 +33,14 @@ enum agx_binding_access {
    AGX_BINDING_WRITES = 2,
 };
 
-/* One buffer that the kernel names; sorted by set, then binding. */
+/* One buffer that the kernel names; sorted by set, binding, element. Of an array of buffers
+ * only the elements that the code may reach are here. */
 struct agx_program_binding {
    uint32_t set, binding;
    uint32_t kind;       /* enum agx_binding_kind */
    uint32_t access;     /* enum agx_binding_access bits the code really uses */
    uint64_t min_size_B; /* to be bound at least: the block's fixed part, and one robust access */
+   uint32_t element;    /* of an array of buffers, else 0 */
 };
 
 /* What a run of uniform registers holds when the kernel starts. */

@@ -14,7 +14,7 @@
 #include "base/util.h"
 
 #define THREADS     64
-#define MAX_BUFFERS 8
+#define MAX_BUFFERS 12
 #define WORDS       1024
 
 struct job {
@@ -31,6 +31,7 @@ struct kernel {
    uint32_t buffers; /* made */
    uint32_t bound;   /* the first of them, at binding 0 and on */
    uint32_t push_B;
+   const struct agx_binding *bindings; /* NULL: binding i is buffer i */
    void (*fill)(struct job *job);
    void (*check)(const struct job *job);
 };
@@ -69,8 +70,20 @@ static void run(const struct kernel *kernel, const char *suffix, const char *deb
    struct agx_semaphore *done = fixture_semaphore(&job.fixture);
    struct agx_executable_info info;
    agx_executable_get_info(executable, &info);
-   fixture_dispatch(commands, executable, THREADS / info.local_size[0], job.buffers, kernel->bound,
-                    job.push, kernel->push_B);
+   struct agx_binding bindings[2 * MAX_BUFFERS];
+   for (uint32_t i = 0; i < kernel->bound; i++) {
+      bindings[i] = kernel->bindings ? kernel->bindings[i] : (struct agx_binding){.binding = i};
+      bindings[i].ref = (struct agx_buffer_ref){job.buffers[i], 0, AGX_WHOLE_LENGTH};
+   }
+   struct agx_dispatch dispatch = {
+      .executable = executable,
+      .workgroups = {THREADS / info.local_size[0], 1, 1},
+      .bindings = bindings,
+      .binding_count = kernel->bound,
+      .push = job.push,
+      .push_B = kernel->push_B,
+   };
+   assert_ok(agx_cmd_dispatch(commands, &dispatch));
    assert_ok(agx_command_buffer_end(commands));
    assert_ok(fixture_submit(&job.fixture, commands, NO_POINT, (struct agx_point){done, 1}));
    assert_ok(fixture_wait(done, 1));
@@ -153,7 +166,7 @@ static void check_private(const struct job *job)
 
 static void private_memory(void **state)
 {
-   run_all(&(struct kernel){"private_memory", 2, 2, 0, fill_small, check_private});
+   run_all(&(struct kernel){"private_memory", 2, 2, 0, NULL, fill_small, check_private});
 }
 
 struct wide_pair {
@@ -209,7 +222,7 @@ static void check_types(const struct job *job)
 /* The same with 8, 16 and 64 bits beside them. */
 static void private_types(void **state)
 {
-   run_all(&(struct kernel){"private_types", 2, 2, 0, fill_small, check_types});
+   run_all(&(struct kernel){"private_types", 2, 2, 0, NULL, fill_small, check_types});
 }
 
 /* ---- addresses ------------------------------------------------------------ */
@@ -261,7 +274,7 @@ static void check_addresses(const struct job *job)
 
 static void addresses(void **state)
 {
-   run_all(&(struct kernel){"addresses", 5, 1, 36, fill_addresses, check_addresses});
+   run_all(&(struct kernel){"addresses", 5, 1, 36, NULL, fill_addresses, check_addresses});
 }
 
 /* ---- variable pointers ----------------------------------------------------- */
@@ -308,16 +321,122 @@ static void check_variable(const struct job *job)
 
 static void variable_pointers(void **state)
 {
-   run_all(&(struct kernel){"variable_pointers", 3, 3, 0, fill_variable, check_variable});
+   run_all(&(struct kernel){"variable_pointers", 3, 3, 0, NULL, fill_variable, check_variable});
+}
+
+/* ---- arrays of buffers ------------------------------------------------------ */
+
+/* Buffers 0 to 2 are ins, 3 and 4 rows, 5 to 9 outs. */
+static const struct agx_binding array_bindings[] = {
+   {.binding = 0, .element = 0}, {.binding = 0, .element = 1}, {.binding = 0, .element = 2},
+   {.binding = 1, .element = 0}, {.binding = 1, .element = 1}, {.binding = 2, .element = 0},
+   {.binding = 2, .element = 1}, {.binding = 2, .element = 2}, {.binding = 2, .element = 3},
+   {.binding = 2, .element = 4},
+};
+
+static void fill_arrays(struct job *job)
+{
+   for (uint32_t b = 0; b < 3; b++)
+      for (uint32_t i = 0; i < THREADS; i++)
+         job->memory[b][i] = (b + 2) * i + b;
+   for (uint32_t b = 0; b < 2; b++) {
+      for (uint32_t i = 0; i < 4; i++)
+         job->memory[3 + b][i] = 10 * b + i;
+      for (uint32_t i = 0; i < 8; i++) { /* columns of three, 16 bytes apart */
+         float f = (float)(100 * b + i);
+         memcpy(&job->memory[3 + b][4 + i], &f, sizeof(f));
+      }
+   }
+}
+
+static uint32_t arrays_b(uint32_t i)
+{
+   return (i % 3 + 2) * i + i % 3 + WORDS;
+}
+
+static uint32_t arrays_twin(const struct job *job, uint32_t i)
+{
+   uint32_t a = 2 * i + (4 * i + 2) * 3;
+   uint32_t c = 10 * (i & 1) + (i & 3) + 11 + 100 * (i >> 1 & 1) + 4 * (i & 1) + i % 3;
+   return a + arrays_b(i) * 5 + c * 7;
+}
+
+static void check_arrays(const struct job *job)
+{
+   compare("buffer_arrays", job->memory[9], arrays_twin, job);
+   uint32_t sums[2] = {0};
+   for (uint32_t i = 0; i < THREADS; i++) {
+      assert_int_equal(job->memory[5 + (i & 1)][i + 2], arrays_b(i));
+      sums[i & 1] += i;
+   }
+   assert_int_equal(job->memory[7][0], sums[0]);
+   assert_int_equal(job->memory[8][0], sums[1]);
+}
+
+static void buffer_arrays(void **state)
+{
+   run_all(&(struct kernel){"buffer_arrays", 10, 10, 0, array_bindings, fill_arrays, check_arrays});
+}
+
+/* ---- workgroup memory -------------------------------------------------------- */
+
+/* Words, bytes and halves are the same memory; mat2 m comes behind 64 words. */
+static uint32_t blocks_twin(const struct job *job, uint32_t i)
+{
+   uint32_t lane = i % 32, words[68];
+   for (uint32_t k = 0; k < 32; k++) {
+      words[k] = job->memory[0][i - lane + k] * 0x01030507u;
+      words[32 + k] = k;
+   }
+   static const float m[4] = {1, 2, 3, 4};
+   uint32_t at = (lane * 4 + 1) % 128;
+   uint32_t byte = words[at / 4] >> 8 * (at % 4) & 0xff;
+   uint32_t half = words[2 + lane / 2] >> 16 * (lane % 2) & 0xffff;
+   uint32_t s = byte + half * 3 + (uint32_t)m[(lane & 1) * 2 + (lane >> 1 & 1)];
+   for (uint32_t k = 0; k < 32; k++) {
+      words[k / 4] &= ~(0xffu << 8 * (k % 4));
+      words[k / 4] |= (k + 7) << 8 * (k % 4);
+   }
+   return s + words[lane / 4] * 5;
+}
+
+static void check_blocks(const struct job *job)
+{
+   compare("shared_blocks", job->memory[1], blocks_twin, job);
+}
+
+static void workgroup_blocks(void **state)
+{
+   run_all(&(struct kernel){"shared_blocks", 2, 2, 0, NULL, fill_small, check_blocks});
+}
+
+static uint32_t zeros_twin(const struct job *job, uint32_t i)
+{
+   uint32_t counts[41] = {0}, sum = 0;
+   for (uint32_t k = 0; k < 32; k++)
+      counts[job->memory[0][i / 32 * 32 + k]]++;
+   for (uint32_t k = 0; k < 41; k++)
+      sum = sum * 3 + counts[k];
+   return sum + 9;
+}
+
+static void check_zeros(const struct job *job)
+{
+   compare("shared_zeros", job->memory[1], zeros_twin, job);
+}
+
+static void workgroup_zeros(void **state)
+{
+   run_all(&(struct kernel){"shared_zeros", 2, 2, 0, NULL, fill_small, check_zeros});
 }
 
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(private_memory),
-      cmocka_unit_test(private_types),
-      cmocka_unit_test(addresses),
-      cmocka_unit_test(variable_pointers),
+      cmocka_unit_test(private_memory),  cmocka_unit_test(private_types),
+      cmocka_unit_test(addresses),       cmocka_unit_test(variable_pointers),
+      cmocka_unit_test(buffer_arrays),   cmocka_unit_test(workgroup_blocks),
+      cmocka_unit_test(workgroup_zeros),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

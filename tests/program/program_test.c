@@ -55,7 +55,7 @@ static void make_sample(struct sample *sample)
    };
    *sample = (struct sample){
       .bindings = {{0, 1, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS, 16},
-                   {2, 0, AGX_BINDING_UNIFORM_BUFFER, AGX_BINDING_READS, 1ull << 33}},
+                   {2, 0, AGX_BINDING_UNIFORM_BUFFER, AGX_BINDING_READS, 1ull << 33, 7}},
       .uniforms = {{AGX_UNIFORM_BUFFER_ADDRESS, 0, 4, 0, 0},
                    {AGX_UNIFORM_BUFFER_SIZE, 4, 2, 1, 0},
                    {AGX_UNIFORM_PUSH, 6, 2, 12, 0},
@@ -155,6 +155,7 @@ static void test_fields_are_checked(void **state)
       CASE("scratch_B 65600", program.scratch_B, 65600),
       CASE("binding 1", bindings[1].set, 0),
       CASE("binding 0", bindings[0].kind, 7),
+      CASE("binding 1", bindings[1].element, 65536),
       CASE("uniform slot 0", uniforms[0].index, 2),
       CASE("uniform slot 1", uniforms[1].start, 5),
       CASE("uniform slot 2", uniforms[2].index, 253),

@@ -7,7 +7,7 @@
 
 static bool is_packed(const struct agxc_spv_pointer *p)
 {
-   return p->place == AGXC_SPV_PLACE_SHARED || p->place == AGXC_SPV_PLACE_PRIVATE;
+   return !p->is_block && (p->place == AGXC_SPV_PLACE_SHARED || p->place == AGXC_SPV_PLACE_PRIVATE);
 }
 
 /* Bytes from one part of an indexed type to the next. */
@@ -66,6 +66,19 @@ static void step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
    p->type = part;
 }
 
+static void step_into_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
+{
+   struct agxc_ref index = agxc_spv_index(s, id);
+   struct agxc_spv_type *block = p->type->elem;
+   if (index.kind == AGXC_IMM) {
+      p->element = (uint32_t)AGX_MIN((uint64_t)index.imm, p->var->elements - 1);
+      p->is_array = false;
+   } else {
+      agxc_spv_choose_buffer(s, p, index);
+   }
+   p->type = block;
+}
+
 static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
 {
    struct agxc_ref index = agxc_spv_index(s, id);
@@ -89,7 +102,9 @@ static void follow(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t
    for (; i < agxc_spv_operand_count(in); i++) {
       if (!p->type || p->type->kind < AGXC_SPV_VECTOR || p->type->kind > AGXC_SPV_STRUCT)
          agxc_spv_invalid(s, "index %u into type %u", i, p->type ? p->type->id : 0);
-      if (p->type->kind == AGXC_SPV_STRUCT)
+      if (p->is_array)
+         step_into_buffer(s, p, agxc_spv_operand(s, in, i));
+      else if (p->type->kind == AGXC_SPV_STRUCT)
          step_into_member(s, p, agxc_spv_operand(s, in, i));
       else
          step_into_element(s, p, agxc_spv_operand(s, in, i));

@@ -29,7 +29,7 @@
 
 #define AGXC_SPV_MAX_IDS        (1u << 20)
 #define AGXC_SPV_MAX_TYPE_DEPTH 32
-#define AGXC_SPV_MAX_SCALARS    4096u       /* of one value in registers */
+#define AGXC_SPV_MAX_SCALARS    8192u       /* of one value in registers */
 #define AGXC_SPV_HUGE_SCALARS   0x7fffffffu /* more than counts: saturated */
 #define AGXC_SPV_MAX_CALL_DEPTH 32
 #define AGXC_SPV_MAX_NESTING    96
@@ -161,9 +161,12 @@ struct agxc_spv_pointer {
    /* Buffers, shared and private memory: the byte offset is const_B + dynamic. */
    uint32_t const_B;
    struct agxc_ref dynamic;
+   uint32_t element;         /* BUFFER: of an array of buffers */
+   bool is_array;            /* BUFFER: the array of buffers as a whole */
    uint32_t matrix_stride_B; /* matrices and columns of row-major ones; 0 = none */
    bool row_major, not_writable, coherent;
    bool is_address; /* GLOBAL: of storage class PhysicalStorageBuffer */
+   bool is_block;   /* SHARED: laid out by the module */
    /* The rest: const_B + sum of index * stride_B, index < count. Slots and builtins
     * count four bytes per scalar. */
    uint32_t dynamic_count;
@@ -182,6 +185,7 @@ struct agxc_spv_variable {
    uint32_t first_slot;        /* SLOTS */
    uint32_t set, binding;      /* BUFFER */
    uint32_t index;             /* BUFFER: in s->bindings; PRIVATE: of the IR's variable */
+   uint32_t elements; /* BUFFER: of an array of buffers, whose block is type->elem; else 0 */
    bool has_binding, is_uniform, restricted, not_writable, coherent;
    uint32_t offset_B; /* SHARED, once allocated */
    bool allocated;
@@ -238,10 +242,12 @@ struct agxc_spv {
    uint32_t workgroup_size_id; /* constant decorated BuiltIn WorkgroupSize */
    uint32_t glsl_import;
    struct agxc_spv_variable *variables, **variables_tail;
-   bool any_coherent;                    /* some variable or member is Coherent or Volatile */
+   bool shared_blocks; /* workgroup variables are Blocks, which share one piece of memory */
+   bool any_coherent;  /* some variable or member is Coherent or Volatile */
    struct agxc_spv_passing *passings;    /* pointers as arguments */
    struct agx_program_binding *bindings; /* sorted; before unused ones go */
    bool *binding_used;
+   bool *binding_pointed; /* a pointer that only running tells may lead there */
    uint32_t binding_count;
 
    /* Emission. */
@@ -368,6 +374,8 @@ struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits
 
 /* A pointer as scalars, and back. Fails for storage classes whose pointers have no values. */
 struct agxc_ref *agxc_spv_pointer_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p);
+/* Makes a pointer to an array of buffers one to the buffer that index tells when it runs. */
+void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index);
 struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct agxc_spv_type *type,
                                                const struct agxc_ref *refs);
 
@@ -385,15 +393,17 @@ void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
 void agxc_spv_assign_bindings(struct agxc_spv *s);
 /* Drops bindings that no instruction names and renumbers the others. */
 void agxc_spv_prune_bindings(struct agxc_spv *s);
+/* Zeros for workgroup variables that ask for them; at the entry point's start. */
+void agxc_spv_init_shared(struct agxc_spv *s);
 /* Slots for Private variables, and their initializers; at the entry point's start. */
 void agxc_spv_init_privates(struct agxc_spv *s);
 /* Makes a variable PRIVATE: its place is chosen later (lower_private.c). */
 void agxc_spv_begin_private(struct agxc_spv *s, struct agxc_spv_variable *var);
-/* Device memory and push constants are laid out by the module. */
+/* Device memory, push constants and Blocks in workgroup memory are laid out by the module. */
 static inline bool agxc_spv_has_layout(const struct agxc_spv_pointer *p)
 {
    return p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_PUSH ||
-          p->place == AGXC_SPV_PLACE_GLOBAL;
+          p->place == AGXC_SPV_PLACE_GLOBAL || p->is_block;
 }
 static inline bool agxc_spv_in_memory(const struct agxc_spv_pointer *p)
 {

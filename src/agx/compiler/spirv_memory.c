@@ -108,7 +108,7 @@ static struct layout layout_of(struct agxc_spv *s, const struct agxc_spv_pointer
       struct agxc_spv_member in = {.matrix_stride_B = p->matrix_stride_B,
                                    .row_major = p->row_major};
       lay_out(s, &l, p->type, &in, 0);
-   } else if (p->place == AGXC_SPV_PLACE_SHARED || p->place == AGXC_SPV_PLACE_PRIVATE) {
+   } else if (agxc_spv_in_memory(p)) {
       pack(&l, p->type, 0);
    } else {
       for (uint32_t i = 0; i < scalars; i++)
@@ -146,16 +146,59 @@ void agxc_spv_begin_private(struct agxc_spv *s, struct agxc_spv_variable *var)
 
 static void allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
 {
-   uint64_t bytes = agx_align_up((uint64_t)var->type->packed_B, 4);
+   bool is_block = var->type->is_block;
+   uint64_t bytes = agx_align_up(is_block ? var->type->size_B : var->type->packed_B, 4);
+   /* All sizes are whole words; 64-bit scalars are accessed as words too. */
+   uint64_t at = is_block ? 0 : s->shader->shared_B;
    if (var->type->scalars == 0)
       agxc_spv_invalid(s, "workgroup variable %u has no size", var->id);
-   if (bytes > AGX_MAX_SHARED_BYTES || s->shader->shared_B + bytes > AGX_MAX_SHARED_BYTES)
+   if (bytes > AGX_MAX_SHARED_BYTES || at + bytes > AGX_MAX_SHARED_BYTES)
       agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "workgroup memory of %llu bytes, at most %u",
-                     (unsigned long long)(s->shader->shared_B + bytes), AGX_MAX_SHARED_BYTES);
-   /* All sizes are whole words; 64-bit scalars are accessed as words too. */
-   var->offset_B = s->shader->shared_B;
+                     (unsigned long long)(at + bytes), AGX_MAX_SHARED_BYTES);
+   var->offset_B = (uint32_t)at;
    var->allocated = true;
-   s->shader->shared_B += (uint32_t)bytes;
+   s->shader->shared_B = AGX_MAX(s->shader->shared_B, (uint32_t)(at + bytes));
+}
+
+#define ZEROS_B 16 /* that one store writes */
+
+/* Threads share the work. What lies between the variables is undefined at the start, too; the
+ * last stores may meet, since all write the same. */
+static void store_zeros(struct agxc_spv *s, uint32_t from_B, uint32_t to_B)
+{
+   const uint32_t *size = s->shader->local_size;
+   uint32_t threads = size[0] * size[1] * size[2], count = (to_B - from_B) / ZEROS_B;
+   uint32_t which = AGXC_SYSVAL_LOCAL_INDEX;
+   struct agxc_ref thread = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
+   struct agxc_ref zeros[MAX_VECTOR], zero = agxc_spv_u32(0);
+   for (uint32_t i = 0; i < MAX_VECTOR; i++)
+      zeros[i] = zero;
+   zero = agxc_collect(&s->b, MAX_VECTOR, zeros);
+   for (uint32_t i = 0; i < count; i += threads) {
+      struct agxc_ref at = agxc_spv_build2(s, AGXC_OP_IADD, 32, thread, agxc_spv_u32(i));
+      if (count - i < threads)
+         at = agxc_spv_build2(s, AGXC_OP_UMIN, 32, at, agxc_spv_u32(count - 1));
+      at = agxc_spv_build2(s, AGXC_OP_ISHL, 32, at, agxc_spv_u32(4));
+      at = agxc_spv_build2(s, AGXC_OP_IADD, 32, at, agxc_spv_u32(from_B));
+      struct agxc_ref srcs[] = {at, zero};
+      agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
+   }
+   uint32_t barrier = AGXC_BARRIER_EXECUTION | AGXC_BARRIER_SHARED;
+   agxc_spv_emit(s, AGXC_OP_BARRIER, 0, 0, 0, NULL, 1, &barrier);
+}
+
+void agxc_spv_init_shared(struct agxc_spv *s)
+{
+   uint32_t from_B = UINT32_MAX, to_B = 0;
+   for (struct agxc_spv_variable *var = s->variables; var; var = var->next) {
+      if (var->place != AGXC_SPV_PLACE_SHARED || !var->initializer)
+         continue;
+      allocate_shared(s, var);
+      from_B = AGX_MIN(from_B, var->offset_B / ZEROS_B * ZEROS_B);
+      to_B = s->shader->shared_B = (uint32_t)agx_align_up(s->shader->shared_B, ZEROS_B);
+   }
+   if (from_B < to_B)
+      store_zeros(s, from_B, to_B);
 }
 
 struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
@@ -214,6 +257,8 @@ static void emit_store(struct agxc_spv *s, const struct agxc_spv_pointer *p, str
    } else if (p->place == AGXC_SPV_PLACE_PRIVATE) {
       agxc_spv_emit(s, AGXC_OP_STORE_PRIVATE, 0, 0, 2, srcs, 1, &p->var->index);
    } else if (p->place == AGXC_SPV_PLACE_GLOBAL) {
+      if (p->not_writable)
+         agxc_spv_invalid(s, "write to read-only memory");
       struct agxc_ref global[] = {
          p->base, agxc_spv_clamped(s, p, offset, data.bits / 8u * data.count), data};
       agxc_spv_emit(s, AGXC_OP_STORE_GLOBAL, 0, 0, 3, global, 1, &access);

@@ -7,6 +7,9 @@
  */
 #include "agx/compiler/spirv_impl.h"
 
+/* Buffers of an array that an index may choose from: each takes six uniform halves. */
+#define MAX_CHOICES 32
+
 static void need_no_matrix(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 {
    bool is_part =
@@ -23,17 +26,58 @@ static struct agxc_ref buffer_part(struct agxc_spv *s, enum agxc_op op, unsigned
    return agxc_spv_emit(s, op, bits, 1, 0, NULL, 1, &binding);
 }
 
-static void bound_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p, struct agxc_ref *out)
+/* The binding, from now on one that pointers lead to. */
+static uint32_t point_at(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 {
    bool writes = !p->var->is_uniform && !p->not_writable;
    uint32_t access = AGX_BINDING_READS | (writes ? AGX_BINDING_WRITES : 0u);
    uint32_t binding = agxc_spv_use_binding(s, p, access);
    /* One access through the pointer must fit. */
-   struct agx_program_binding *info = &s->bindings[p->var->index];
-   info->min_size_B = AGX_MAX(info->min_size_B, 16u);
+   s->bindings[binding].min_size_B = AGX_MAX(s->bindings[binding].min_size_B, 16u);
+   s->binding_pointed[binding] = true;
+   return binding;
+}
+
+static void bound_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p, struct agxc_ref *out)
+{
+   uint32_t binding = point_at(s, p);
    out[AGXC_SPV_POINTER_BASE] = buffer_part(s, AGXC_OP_BUFFER_ADDRESS, 64, binding);
    out[AGXC_SPV_POINTER_OFFSET] = agxc_spv_offset(s, p, 0);
    out[AGXC_SPV_POINTER_SIZE] = buffer_part(s, AGXC_OP_BUFFER_SIZE, 32, binding);
+}
+
+/* The address or size of one of the buffers from..to - 1 of an array, by a tree of selects. */
+static struct agxc_ref choose(struct agxc_spv *s, const struct agxc_ref *parts, uint32_t from,
+                              uint32_t to, struct agxc_ref index)
+{
+   if (to - from == 1)
+      return parts[from];
+   uint32_t middle = from + (to - from) / 2;
+   struct agxc_ref low = choose(s, parts, from, middle, index);
+   struct agxc_ref high = choose(s, parts, middle, to, index);
+   return agxc_spv_select(s, agxc_spv_build2(s, AGXC_OP_ULT, 1, index, agxc_spv_u32(middle)), low,
+                          high);
+}
+
+void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index)
+{
+   struct agxc_ref bases[MAX_CHOICES], sizes[MAX_CHOICES];
+   uint32_t count = p->var->elements;
+   if (count > MAX_CHOICES)
+      agxc_spv_missing(s, "dynamic index into an array of %u buffers, at most %u", count,
+                       MAX_CHOICES);
+   p->is_array = false;
+   for (p->element = 0; p->element < count; p->element++) {
+      uint32_t binding = point_at(s, p);
+      bases[p->element] = buffer_part(s, AGXC_OP_BUFFER_ADDRESS, 64, binding);
+      sizes[p->element] = buffer_part(s, AGXC_OP_BUFFER_SIZE, 32, binding);
+   }
+   p->element = 0;
+   p->not_writable |= p->var->is_uniform;
+   p->place = AGXC_SPV_PLACE_GLOBAL;
+   p->base = choose(s, bases, 0, count, index);
+   p->size = choose(s, sizes, 0, count, index);
+   p->var = NULL;
 }
 
 /* Of an address there is no offset left. */
@@ -88,6 +132,7 @@ struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct 
    p->place = AGXC_SPV_PLACE_GLOBAL;
    if (type->storage == SpvStorageClassWorkgroup) {
       p->place = AGXC_SPV_PLACE_SHARED;
+      p->is_block = s->shared_blocks;
       p->dynamic = refs[0];
    } else if (agxc_spv_type_is_address(type)) {
       p->base = refs[0];

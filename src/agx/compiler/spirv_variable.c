@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#define MAX_BUFFERS (1u << 20) /* elements of all arrays; few of them may be used */
+
 static const struct {
    uint32_t storage;
    enum agxc_spv_place place;
@@ -41,10 +43,20 @@ static bool is_decorated(const struct agxc_spv_id *id, uint32_t kind)
 static void read_buffer(struct agxc_spv *s, struct agxc_spv_variable *var,
                         const struct agxc_spv_id *id)
 {
-   if (var->type->kind == AGXC_SPV_ARRAY || var->type->kind == AGXC_SPV_RUNTIME_ARRAY)
-      agxc_spv_missing(s, "array of buffer bindings");
-   if (var->type->kind != AGXC_SPV_STRUCT || !var->type->is_block)
-      agxc_spv_invalid(s, "buffer whose type %u is no Block", var->type->id);
+   const struct agxc_spv_type *block = var->type;
+   if (block->kind == AGXC_SPV_RUNTIME_ARRAY)
+      agxc_spv_missing(s, "array of buffers without a length (capability RuntimeDescriptorArray)");
+   if (block->kind == AGXC_SPV_ARRAY) {
+      var->elements = block->count;
+      block = block->elem;
+   }
+   if (var->elements > AGX_PROGRAM_MAX_ELEMENTS)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "array of %u buffers, at most %u", var->elements,
+                     AGX_PROGRAM_MAX_ELEMENTS);
+   if (block->kind == AGXC_SPV_ARRAY)
+      agxc_spv_missing(s, "array of arrays of buffers");
+   if (block->kind != AGXC_SPV_STRUCT || !block->is_block)
+      agxc_spv_invalid(s, "buffer whose type %u is no Block", block->id);
    const struct agxc_spv_decoration *set =
       agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationDescriptorSet);
    const struct agxc_spv_decoration *binding =
@@ -53,13 +65,16 @@ static void read_buffer(struct agxc_spv *s, struct agxc_spv_variable *var,
       agxc_spv_invalid(s, "buffer without DescriptorSet and Binding");
    var->set = set->value;
    var->binding = binding->value;
-   var->is_uniform = var->storage == SpvStorageClassUniform && !var->type->is_old_buffer;
+   var->is_uniform = var->storage == SpvStorageClassUniform && !block->is_old_buffer;
    /* Only what is decorated Aliased may share memory. Source: SPIR-V specification, 2.18.2. */
    var->restricted = !is_decorated(id, SpvDecorationAliased);
    var->not_writable = is_decorated(id, SpvDecorationNonWritable);
    var->coherent =
       is_decorated(id, SpvDecorationCoherent) || is_decorated(id, SpvDecorationVolatile);
-   s->binding_count++;
+   uint64_t count = (uint64_t)s->binding_count + AGX_MAX(var->elements, 1u);
+   if (count > MAX_BUFFERS)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u buffers in arrays", MAX_BUFFERS);
+   s->binding_count = (uint32_t)count;
 }
 
 static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
@@ -109,7 +124,27 @@ static struct agxc_spv_pointer *pointer_to(struct agxc_spv *s, struct agxc_spv_v
    p->var = var;
    p->not_writable = var->not_writable;
    p->coherent = var->coherent;
+   p->is_array = var->elements > 0;
+   p->is_block = var->place == AGXC_SPV_PLACE_SHARED && var->type->is_block;
    return p;
+}
+
+/* Blocks all begin at one address, so there must be nothing else. */
+static void read_shared(struct agxc_spv *s, const struct agxc_spv_variable *var)
+{
+   for (const struct agxc_spv_variable *other = s->variables; other; other = other->next)
+      if (other->place == AGXC_SPV_PLACE_SHARED && other->type->is_block != var->type->is_block)
+         agxc_spv_invalid(s, "workgroup variables %u and %u: one is a Block, one is none",
+                          other->id, var->id);
+   s->shared_blocks |= var->type->is_block;
+}
+
+static bool is_zero(const struct agxc_ref *refs, uint32_t count)
+{
+   for (uint32_t i = 0; i < count; i++)
+      if (refs[i].kind != AGXC_IMM || refs[i].imm != 0)
+         return false;
+   return true;
 }
 
 void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -118,8 +153,11 @@ void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
    const struct agxc_spv_id *id = agxc_spv_id(s, in->id);
    if (var->storage == SpvStorageClassFunction)
       agxc_spv_invalid(s, "Function variable outside functions");
-   if (var->initializer && var->place != AGXC_SPV_PLACE_SLOTS)
+   if (var->initializer && var->place != AGXC_SPV_PLACE_SLOTS &&
+       var->place != AGXC_SPV_PLACE_SHARED)
       agxc_spv_missing(s, "initializer in storage class %s", agxc_spv_storage_name(var->storage));
+   if (var->place == AGXC_SPV_PLACE_SHARED)
+      read_shared(s, var);
    if (var->place == AGXC_SPV_PLACE_BUFFER)
       read_buffer(s, var, id);
    if (var->place == AGXC_SPV_PLACE_BUILTIN)
@@ -129,9 +167,11 @@ void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
       agxc_spv_invalid(s, "push constants whose type %u is no Block", var->type->id);
    if (var->initializer) {
       struct agxc_spv_type *type;
-      agxc_spv_value(s, var->initializer, &type);
+      const struct agxc_ref *refs = agxc_spv_value(s, var->initializer, &type);
       if (!agxc_spv_same_shape(type, var->type))
          agxc_spv_invalid(s, "initializer of type %u", type->id);
+      if (var->place == AGXC_SPV_PLACE_SHARED && !is_zero(refs, type->scalars))
+         agxc_spv_missing(s, "workgroup memory that begins with other values than 0");
    }
    *s->variables_tail = var;
    s->variables_tail = &var->next;
@@ -196,6 +236,33 @@ static int compare_variables(const void *a, const void *b)
    return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* Several variables may name one binding; the longest array decides how many there are. */
+static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, uint32_t count)
+{
+   uint32_t first = s->binding_count, elements = 1;
+   for (uint32_t i = 0; i < count; i++)
+      elements = AGX_MAX(elements, group[i]->elements);
+   for (uint32_t e = 0; e < elements; e++)
+      s->bindings[s->binding_count++] = (struct agx_program_binding){
+         .set = group[0]->set,
+         .binding = group[0]->binding,
+         .kind = group[0]->is_uniform ? AGX_BINDING_UNIFORM_BUFFER : AGX_BINDING_STORAGE_BUFFER,
+         .element = e,
+      };
+   for (uint32_t i = 0; i < count; i++) {
+      struct agxc_spv_variable *var = group[i];
+      const struct agxc_spv_type *block = var->elements ? var->type->elem : var->type;
+      var->index = first;
+      var->restricted &= count == 1; /* else several names for one buffer */
+      if (var->is_uniform != group[0]->is_uniform)
+         agxc_spv_invalid(s, "set %u binding %u is a uniform and a storage buffer", var->set,
+                          var->binding);
+      for (uint32_t e = 0; e < AGX_MAX(var->elements, 1u); e++)
+         s->bindings[first + e].min_size_B =
+            AGX_MAX(s->bindings[first + e].min_size_B, block->size_B);
+   }
+}
+
 void agxc_spv_assign_bindings(struct agxc_spv *s)
 {
    uint32_t count = AGX_MAX(s->binding_count, 1u), n = 0;
@@ -206,21 +273,13 @@ void agxc_spv_assign_bindings(struct agxc_spv *s)
    qsort(sorted, n, sizeof(*sorted), compare_variables);
    s->bindings = AGX_ARENA_ARRAY(s->arena, struct agx_program_binding, count);
    s->binding_used = AGX_ARENA_ARRAY(s->arena, bool, count);
+   s->binding_pointed = AGX_ARENA_ARRAY(s->arena, bool, count);
    s->binding_count = 0;
-   for (uint32_t i = 0; i < n; i++) {
-      struct agxc_spv_variable *var = sorted[i];
-      uint32_t kind = var->is_uniform ? AGX_BINDING_UNIFORM_BUFFER : AGX_BINDING_STORAGE_BUFFER;
-      if (i == 0 || sorted[i - 1]->set != var->set || sorted[i - 1]->binding != var->binding)
-         s->bindings[s->binding_count++] =
-            (struct agx_program_binding){.set = var->set, .binding = var->binding, .kind = kind};
-      var->index = s->binding_count - 1;
-      if (i > 0 && sorted[i - 1]->index == var->index) /* two names for one buffer */
-         sorted[i - 1]->restricted = var->restricted = false;
-      struct agx_program_binding *binding = &s->bindings[var->index];
-      if (binding->kind != kind)
-         agxc_spv_invalid(s, "set %u binding %u is a uniform and a storage buffer", var->set,
-                          var->binding);
-      binding->min_size_B = AGX_MAX(binding->min_size_B, var->type->size_B);
+   for (uint32_t i = 0, end; i < n; i = end) {
+      for (end = i + 1; end < n && sorted[end]->set == sorted[i]->set &&
+                        sorted[end]->binding == sorted[i]->binding;)
+         end++;
+      assign_group(s, sorted + i, end - i);
    }
 }
 
@@ -249,6 +308,9 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
       agxc_foreach_instr (instr, block) {
          if (names_binding(instr)) {
             struct agxc_ref *index = &agxc_srcs(instr)[instr->src_count];
+            bool has_access = instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_STORE_BUFFER;
+            if (has_access && s->binding_pointed[index->imm])
+               index[1].imm &= ~(int64_t)AGXC_ACCESS_RESTRICT;
             if (instr->op == AGXC_OP_LOAD_BUFFER && index[1].imm == AGXC_ACCESS_RESTRICT &&
                 !(s->bindings[index->imm].access & AGX_BINDING_WRITES))
                index[1].imm |= AGXC_ACCESS_CONST;
@@ -260,7 +322,9 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
 
 uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t access)
 {
-   uint32_t index = p->var->index;
+   uint32_t index = p->var->index + p->element;
+   if (p->is_array)
+      agxc_spv_invalid(s, "array of buffers %u as one", p->var->id);
    if ((access & AGX_BINDING_WRITES) && (p->var->is_uniform || p->not_writable))
       agxc_spv_invalid(s, "write to read-only variable %u", p->var->id);
    s->binding_used[index] = true;
