@@ -20,6 +20,7 @@ struct thread {
    uint32_t local[3], index;
    bool done;
    uint8_t *memory; /* of PRIVATE variables */
+   const uint16_t *uniforms;
 };
 
 struct group {
@@ -35,8 +36,18 @@ static uint64_t *elements(const struct thread *t, const struct agxc_ref *ref)
    return t->values + (size_t)ref->value->id * ELEMENTS;
 }
 
+static uint64_t read_uniform(const struct thread *t, const struct agxc_ref *ref)
+{
+   uint64_t word = 0;
+   for (unsigned half = 0; half < AGX_MAX(ref->bits / 16u, 1u); half++)
+      word |= (uint64_t)t->uniforms[ref->half + half] << 16 * half;
+   return word;
+}
+
 static uint64_t read_element(const struct thread *t, const struct agxc_ref *ref, unsigned i)
 {
+   if (ref->kind == AGXC_UNIFORM)
+      return read_uniform(t, ref);
    return ref->kind == AGXC_IMM ? (uint64_t)ref->imm : elements(t, ref)[i];
 }
 
@@ -334,7 +345,12 @@ static agx_status find_memory(struct group *g, struct thread *t, const struct ag
       return find_private(g, t, instr, offset_B, size_B, element_B, out_data);
    bool shared = instr->op == AGXC_OP_LOAD_SHARED || instr->op == AGXC_OP_STORE_SHARED ||
                  instr->op == AGXC_OP_ATOMIC_SHARED;
-   uint32_t binding = shared ? 0 : (uint32_t)agxc_imm_of(instr, 0);
+   bool global = instr->op == AGXC_OP_LOAD_GLOBAL || instr->op == AGXC_OP_STORE_GLOBAL;
+   uint32_t binding = shared   ? 0
+                      : global ? (uint16_t)read_element(t, agxc_srcs(instr), 0)
+                               : (uint32_t)agxc_imm_of(instr, 0);
+   if (binding >= AGX_PROGRAM_MAX_BINDINGS)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "evaluator: binding %u", binding);
    uint8_t *data = shared ? g->shared : g->eval->buffers[binding].data;
    uint64_t limit_B = shared ? g->eval->shader->shared_B : g->eval->buffers[binding].size_B;
    if (!agx_range_fits(offset_B, size_B, limit_B) || offset_B % element_B)
@@ -376,11 +392,12 @@ static uint32_t atomic_result(uint32_t op, uint32_t old, uint32_t data, uint32_t
 
 static agx_status eval_memory(struct group *g, struct thread *t, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
-   bool stores = instr->op == AGXC_OP_STORE_BUFFER || instr->op == AGXC_OP_STORE_SHARED ||
-                 instr->op == AGXC_OP_STORE_PRIVATE;
-   bool loads = instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_LOAD_SHARED ||
-                instr->op == AGXC_OP_LOAD_PRIVATE;
+   bool global = instr->op == AGXC_OP_LOAD_GLOBAL || instr->op == AGXC_OP_STORE_GLOBAL;
+   const struct agxc_ref *srcs = agxc_srcs(instr) + global;
+   bool stores = instr->op == AGXC_OP_STORE_GLOBAL || instr->op == AGXC_OP_STORE_BUFFER ||
+                 instr->op == AGXC_OP_STORE_SHARED || instr->op == AGXC_OP_STORE_PRIVATE;
+   bool loads = instr->op == AGXC_OP_LOAD_GLOBAL || instr->op == AGXC_OP_LOAD_BUFFER ||
+                instr->op == AGXC_OP_LOAD_SHARED || instr->op == AGXC_OP_LOAD_PRIVATE;
    const struct agxc_ref *moved = stores ? &srcs[1] : agxc_dests(instr);
    unsigned bytes = moved->bits / 8u;
    uint8_t *data = NULL;
@@ -495,6 +512,16 @@ static agx_status step(struct group *g, struct thread *t, bool *out_wait)
    case AGXC_OP_BUFFER_SIZE:
       elements(t, agxc_dests(instr))[0] = (uint32_t)g->eval->buffers[agxc_imm_of(instr, 0)].size_B;
       return AGX_OK;
+   case AGXC_OP_STORE_UNIFORM: {
+      const struct agxc_ref *data = agxc_srcs(instr);
+      for (unsigned half = 0; half < AGX_MAX(data->bits / 16u, 1u); half++)
+         g->eval->uniforms[agxc_imm_of(instr, 0) + half] =
+            (uint16_t)(read_element(t, data, 0) >> 16 * half);
+      return AGX_OK;
+   }
+   case AGXC_OP_LOAD_GLOBAL:
+   case AGXC_OP_STORE_GLOBAL: /* from bindings' addresses only */
+      return agxc_srcs(instr)->kind == AGXC_UNIFORM ? eval_memory(g, t, instr) : eval_alu(t, instr);
    case AGXC_OP_LOAD_BUFFER:
    case AGXC_OP_STORE_BUFFER:
    case AGXC_OP_ATOMIC_BUFFER:
@@ -567,6 +594,7 @@ agx_status ir_eval_run(struct ir_eval *eval)
    for (uint32_t i = 0; i < count; i++) {
       threads[i].values = values + (size_t)i * (shader->value_count + 1) * ELEMENTS;
       threads[i].memory = memory + (size_t)i * private_B;
+      threads[i].uniforms = eval->uniforms;
    }
    for (g.id[2] = 0; g.id[2] < eval->workgroups[2] && status == AGX_OK; g.id[2]++)
       for (g.id[1] = 0; g.id[1] < eval->workgroups[1] && status == AGX_OK; g.id[1]++)

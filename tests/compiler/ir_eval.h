@@ -18,6 +18,9 @@ struct ir_eval {
    uint8_t push[AGX_PROGRAM_MAX_PUSH_B];
    uint32_t workgroups[3];
    uint64_t max_steps; /* instructions, all threads together */
+   /* Behind lower_buffer: uniform halves, which a preamble stores to. The address of a buffer
+    * is its binding's number. */
+   uint16_t *uniforms;
 };
 
 /* Runs the whole grid. Fails on accesses outside of memory, on operations it does not
