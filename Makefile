@@ -16,6 +16,7 @@ help:
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
 	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
 	@echo "make soak          ten million random requests to the virtual device, under ASan+UBSan"
+	@echo "make random        ten thousand random kernels, optimised and not, and on lavapipe"
 	@echo "make format        lay out the sources with clang-format"
 	@echo "make clean         remove everything that was built"
 
@@ -100,6 +101,12 @@ soak: deps
 	AGX_SOAK_REQUESTS=$(SOAK_IOCTLS) AGX_SOAK_SEED=$(SOAK_SEED) AGX_SOAK_CHILDREN=$(SOAK_CHILDREN) \
 	   $(SANITIZED) build-asan/tests/virtual/virtual_soak_test
 
+# Random kernels; `make test` runs a few.
+RANDOM_KERNELS ?= 10000
+RANDOM_SEED    ?= 1
+random: build
+	scripts/random.sh build-out/tests/random/random_test $(RANDOM_KERNELS) $(RANDOM_SEED)
+
 SOURCES = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(SOURCES)
@@ -109,4 +116,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz soak format check-format clean
+.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz soak random format check-format clean

@@ -119,8 +119,8 @@ static bool stack_bytes(const struct agx_isa_instr *instr, int64_t *out_from, in
       return false;
    int64_t elements =
       32 - __builtin_clz((uint32_t)instr->operand[AGX_ISA_STACK_LOAD_MASK].value | 1u);
-   *out_from = instr->operand[AGX_ISA_STACK_LOAD_INDEX].value
-               << instr->operand[AGX_ISA_STACK_LOAD_SHIFT].value;
+   *out_from = instr->operand[AGX_ISA_STACK_LOAD_INDEX].value *
+               ((int64_t)1 << instr->operand[AGX_ISA_STACK_LOAD_SHIFT].value);
    *out_to = *out_from + (elements << AGX_MIN(instr->operand[AGX_ISA_STACK_LOAD_FORMAT].value, 2));
    return true;
 }

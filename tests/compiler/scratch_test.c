@@ -33,7 +33,8 @@ static void emit(struct agxc_builder *b, enum agxc_op op, struct agxc_ref dest, 
       instr->operand[0] = dest;
       dest.value->def = instr;
    }
-   memcpy(agxc_srcs(instr), srcs, count * sizeof(*srcs));
+   if (count)
+      memcpy(agxc_srcs(instr), srcs, count * sizeof(*srcs));
    for (unsigned i = instr->dest_count + instr->src_count; i < instr->operand_count; i++)
       instr->operand[i] = agxc_imm(0, 32);
    agxc_insert(b, instr);

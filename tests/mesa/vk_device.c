@@ -62,13 +62,23 @@ static bool has_extension(const struct vk_device *device, const char *name)
 static agx_status make_device(struct vk_device *device, bool robust)
 {
    static const char *const extensions[] = {
-      VK_EXT_ROBUSTNESS_2_EXTENSION_NAME, VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME,
-      VK_EXT_NON_SEAMLESS_CUBE_MAP_EXTENSION_NAME, VK_EXT_HOST_IMAGE_COPY_EXTENSION_NAME};
+      VK_EXT_ROBUSTNESS_2_EXTENSION_NAME,
+      VK_EXT_CUSTOM_BORDER_COLOR_EXTENSION_NAME,
+      VK_EXT_NON_SEAMLESS_CUBE_MAP_EXTENSION_NAME,
+#ifdef VK_EXT_host_image_copy /* headers of Debian 12 lack it; only vkimages needs it */
+      VK_EXT_HOST_IMAGE_COPY_EXTENSION_NAME,
+#endif
+   };
+#ifdef VK_EXT_host_image_copy
    VkPhysicalDeviceHostImageCopyFeaturesEXT copies = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_IMAGE_COPY_FEATURES_EXT};
+#endif
    VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT cubes = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT,
-      .pNext = &copies};
+#ifdef VK_EXT_host_image_copy
+      .pNext = &copies,
+#endif
+   };
    VkPhysicalDeviceCustomBorderColorFeaturesEXT borders = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT, .pNext = &cubes};
    VkPhysicalDeviceRobustness2FeaturesEXT robustness = {

@@ -246,15 +246,27 @@ static uint32_t shift_amount(struct maker *m, enum type type, unsigned depth)
    return RESULT(SpvOpBitwiseAnd, m->type[type], amount, constant(m, type, widths[type] - 1u));
 }
 
-/* Positive, so that no quotient overflows. */
-static uint32_t divisor(struct maker *m, enum type type, unsigned depth)
+static uint32_t positive(struct maker *m, enum type type, unsigned depth)
 {
-   if (below(m, 2))
-      return constant(m, type, (any_bits(m) & ((1ull << (widths[type] - 1)) - 1)) | 1);
    uint32_t any = expression(m, type, depth);
-   uint32_t low = RESULT(SpvOpBitwiseAnd, m->type[type], any,
-                         constant(m, type, (1ull << (widths[type] - 1)) - 1));
-   return RESULT(SpvOpBitwiseOr, m->type[type], low, constant(m, type, 1));
+   return RESULT(SpvOpBitwiseAnd, m->type[type], any,
+                 constant(m, type, (1ull << (widths[type] - 1)) - 1));
+}
+
+/* Divisors are positive, so that no quotient overflows; remainders of what is negative are
+ * undefined in Vulkan. */
+static uint32_t division(struct maker *m, enum type type, unsigned depth)
+{
+   static const SpvOp ops[] = {SpvOpUDiv, SpvOpUMod, SpvOpSDiv, SpvOpSRem, SpvOpSMod};
+   SpvOp op = ops[below(m, AGX_COUNT(ops))];
+   uint32_t t = m->type[type], divisor;
+   uint32_t dividend =
+      op == SpvOpSRem || op == SpvOpSMod ? positive(m, type, depth) : expression(m, type, depth);
+   if (below(m, 2))
+      divisor = constant(m, type, (any_bits(m) & ((1ull << (widths[type] - 1)) - 1)) | 1);
+   else
+      divisor = RESULT(SpvOpBitwiseOr, t, positive(m, type, depth), constant(m, type, 1));
+   return RESULT(op, t, dividend, divisor);
 }
 
 static uint32_t float_to_int(struct maker *m, enum type type, unsigned depth)
@@ -349,7 +361,6 @@ static uint32_t int_op(struct maker *m, enum type type, unsigned depth)
                                   SpvOpBitwiseOr, SpvOpBitwiseXor, SpvOpIAdd, SpvOpISub};
    static const SpvOp shifts[] = {SpvOpShiftLeftLogical, SpvOpShiftRightLogical,
                                   SpvOpShiftRightArithmetic};
-   static const SpvOp divisions[] = {SpvOpUDiv, SpvOpUMod, SpvOpSDiv, SpvOpSRem, SpvOpSMod};
    static const uint32_t choices[] = {GLSLstd450UMin, GLSLstd450UMax, GLSLstd450SMin,
                                       GLSLstd450SMax};
    uint32_t t = m->type[type];
@@ -360,7 +371,7 @@ static uint32_t int_op(struct maker *m, enum type type, unsigned depth)
       return RESULT(shifts[below(m, 3)], t, expression(m, type, depth),
                     shift_amount(m, type, depth));
    case 2:
-      return RESULT(divisions[below(m, 5)], t, expression(m, type, depth), divisor(m, type, depth));
+      return division(m, type, depth);
    case 3: {
       uint32_t a = expression(m, type, depth);
       return GLSL(type, choices[below(m, 4)], a, expression(m, type, depth));
@@ -477,7 +488,8 @@ static void open_block(struct maker *m, uint32_t label)
    m->label = label;
 }
 
-/* A word that tells all bits of a value, the same for all NaNs. */
+/* A word that tells all bits of a value, the same for all NaNs and for both zeros, whose sign
+ * an implementation need not keep. */
 static uint32_t word_of(struct maker *m, enum type type, uint32_t id)
 {
    uint32_t t = m->type[U32];
@@ -486,7 +498,9 @@ static uint32_t word_of(struct maker *m, enum type type, uint32_t id)
    if (is_float(type)) {
       uint32_t wide = type == F32 ? id : RESULT(SpvOpFConvert, m->type[F32], id);
       uint32_t nan = RESULT(SpvOpIsNan, m->type[BOOL], wide);
-      uint32_t bits = RESULT(SpvOpBitcast, t, wide);
+      uint32_t zero = RESULT(SpvOpFOrdEqual, m->type[BOOL], wide, constant(m, F32, 0));
+      uint32_t any = RESULT(SpvOpBitcast, t, wide);
+      uint32_t bits = RESULT(SpvOpSelect, t, zero, constant(m, U32, 0), any);
       return RESULT(SpvOpSelect, t, nan, constant(m, U32, 0x7fc00000), bits);
    }
    if (type == U64) {
