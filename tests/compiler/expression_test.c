@@ -166,31 +166,69 @@ static void divide_by_uniform(struct kernel *k)
    divide_all(k, k->words[0], load(&k->b, imm(4), 1, AGXC_ACCESS_CONST));
 }
 
+/* What a seed divides by, when that is a constant, and the length of its short dividends. */
+static uint32_t divisor_of(uint64_t seed)
+{
+   uint32_t d = interesting(&seed) >> (seed % 3 ? 20 : 0);
+   return d ? d : 7;
+}
+
+static uint32_t limit_of(uint64_t seed)
+{
+   return (uint32_t)agx_bits(next(&seed, 4) ? 8 + next(&seed, 12) : 31);
+}
+
 static void divide_by_constant(struct kernel *k)
 {
-   uint64_t random = k->random;
-   uint32_t d = interesting(&random);
-   divide_all(k, k->words[0], imm(d ? d : 1));
-   divide_all(k, k->words[0], imm(2 + next(&random, 20)));
+   divide_all(k, k->words[0], imm(divisor_of(k->random)));
+   divide_all(k, k->words[0], imm(2 + (uint32_t)(k->random % 20)));
+}
+
+/* Dividends that are known to be short, by each kind of divisor. */
+static struct agxc_ref masked(struct kernel *k)
+{
+   return agxc_build2(&k->b, AGXC_OP_IAND, 32, k->words[0], imm(limit_of(k->random)));
+}
+
+static void divide_short_by_values(struct kernel *k)
+{
+   divide_all(k, masked(k), k->words[1]);
+   struct agxc_ref positive = agxc_build2(&k->b, AGXC_OP_USHR, 32, k->words[1], imm(1));
+   divide_all(k, masked(k), agxc_build2(&k->b, AGXC_OP_IOR, 32, positive, imm(1)));
+}
+
+static void divide_short_by_uniform(struct kernel *k)
+{
+   divide_all(k, masked(k), load(&k->b, imm(4), 1, AGXC_ACCESS_CONST));
+}
+
+static void divide_short_by_constant(struct kernel *k)
+{
+   divide_all(k, masked(k), imm(divisor_of(k->random)));
+   divide_all(k, masked(k), imm(2 + (uint32_t)(k->random % 1000)));
 }
 
 static void divisions_are_exact(void **state)
 {
-   static const build_fn kinds[] = {divide_by_values, divide_by_uniform, divide_by_constant};
+   static const build_fn kinds[] = {
+      divide_by_values,       divide_by_uniform,       divide_by_constant,
+      divide_short_by_values, divide_short_by_uniform, divide_short_by_constant,
+   };
    uint64_t random = 1;
-   for (uint64_t seed = 0; seed < 600; seed++) {
+   for (uint64_t seed = 0; seed < 1200; seed++) {
       uint32_t input[LANES * WORDS] = {0};
       for (uint32_t i = 0; i < LANES; i++) {
          uint32_t d = interesting(&random), n = interesting(&random);
-         d = i && seed % 3 == 1 ? input[1] : d ? d : 1;
+         d = i && seed % 3 == 1 ? input[1] : seed % 3 == 2 ? divisor_of(seed) : d ? d : 1;
          if (next(&random, 3) == 0)
             n = n / d * d - next(&random, 2);
          else if (next(&random, 2) == 0)
-            n = (UINT32_MAX / d - next(&random, 4)) * d - next(&random, 2);
+            n = ((seed % 6 < 3 ? UINT32_MAX : limit_of(seed)) / d - next(&random, 4)) * d -
+                next(&random, 2);
          input[i * WORDS + 1] = d;
          input[i * WORDS] = n;
       }
-      compare(kinds[seed % 3], seed, input);
+      compare(kinds[seed % AGX_COUNT(kinds)], seed, input);
    }
 }
 

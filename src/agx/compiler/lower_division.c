@@ -4,16 +4,19 @@
  * reciprocal. By a divisor that stays the same while the quotient is computed many times (a
  * uniform, or from outside the loop): a multiply-high by a reciprocal that the preamble or
  * the loop's front computes, and one correction. By anything else: two steps of float
- * division and one correction. Quotient and remainder of the same operands come out as the
+ * division and one correction. Dividends that are known to be short need one product with a
+ * constant's reciprocal, or one step. Quotient and remainder of the same operands come out as the
  * same instructions, for opt_cse. Requires SSA; breaks nothing.
  */
 #include "agx/compiler/divergence.h"
 #include "agx/compiler/passes.h"
+#include "agx/compiler/range.h"
 
 struct lowering {
    struct agxc_shader *shader;
    struct agxc_divergence *divergence; /* NULL when all divisors are constants */
    uint32_t known;                     /* values that it knows */
+   struct agxc_ranges *ranges;
    struct agxc_builder b;
 };
 
@@ -77,14 +80,36 @@ static bool is_power(uint32_t d)
    return d && !(d & (d - 1));
 }
 
+/* A dividend of few bits: n * M >> s, where the product has no more than 32. */
+static bool short_quotient(struct lowering *l, struct agxc_ref n, uint32_t d, uint64_t max,
+                           struct agxc_ref *out)
+{
+   for (unsigned s = 1; s < 32; s++) {
+      uint64_t power = 1ull << s, m = power / d + 1;
+      if (max * m > UINT32_MAX)
+         return false;
+      if ((m * d - power) * max >= power)
+         continue;
+      *out = op2(l, AGXC_OP_USHR, op2(l, AGXC_OP_IMUL, n, imm((uint32_t)m)), imm(s));
+      return true;
+   }
+   return false;
+}
+
 /* n * M >> 32 + s for the least s whose M, just above 2^(32+s) / d, is exact for every n. Where
  * none with 32 bits is, M just below and (n + 1) * M >> 32 + s are: the two errors add up to d,
  * and half of that is small enough. */
 static struct agxc_ref unsigned_quotient(struct lowering *l, struct agxc_ref n, uint32_t d)
 {
    unsigned log2 = 31u - (unsigned)__builtin_clz(d);
+   uint64_t max = agxc_range_max(l->ranges, &n);
+   struct agxc_ref q;
    if (is_power(d))
       return shift_right(l, AGXC_OP_USHR, n, log2);
+   if (max < d)
+      return imm(0);
+   if (short_quotient(l, n, d, max, &q))
+      return q;
    for (unsigned s = 0; s <= log2; s++) {
       uint64_t power = 1ull << (32 + s), m = power / d + 1;
       if (m <= UINT32_MAX && m * d - power <= 1ull << s)
@@ -129,10 +154,18 @@ static struct agxc_ref signed_remainder(struct lowering *l, struct agxc_ref n, u
    return op2(l, AGXC_OP_ISUB, n, whole);
 }
 
+/* Not below 0 as a signed number: then the unsigned operations do, which are shorter. */
+static bool is_positive(const struct lowering *l, const struct agxc_ref *ref)
+{
+   return agxc_range_max(l->ranges, ref) <= INT32_MAX;
+}
+
 static struct agxc_ref by_constant(struct lowering *l, enum agxc_op op, struct agxc_ref n,
                                    uint32_t d)
 {
    int32_t divisor = (int32_t)d;
+   if (op >= AGXC_OP_SDIV && divisor > 0 && is_positive(l, &n))
+      op = op == AGXC_OP_SDIV ? AGXC_OP_UDIV : AGXC_OP_UMOD;
    if (op == AGXC_OP_UDIV)
       return unsigned_quotient(l, n, d);
    if (op == AGXC_OP_UMOD && is_power(d))
@@ -155,6 +188,7 @@ static struct agxc_ref by_constant(struct lowering *l, enum agxc_op op, struct a
 
 /* Factors that keep a float estimate below the truth: converting the divisor and multiplying are
  * off by 2^-24 each, rcp by at most two ulp. */
+#define ABOVE_ONE  0x3f800008u /* 1 + 2^-20 */
 #define BELOW_ONE  0x3f7ffff0u /* 1 - 2^-20 */
 #define BELOW_2_32 0x4f7ffff0u /* 2^32 - 2^12 */
 
@@ -180,6 +214,18 @@ static struct quotient in_floats(struct lowering *l, struct agxc_ref n, struct a
    m = minus_product(l, n, q, minus_d);
    q2 = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, op1(l, AGXC_OP_U2F, m), r));
    return correct(l, op2(l, AGXC_OP_IADD, q, q2), minus_product(l, m, q2, minus_d), d);
+}
+
+/* A dividend below this, times a reciprocal that is too large by up to 2^-19, is too large by less
+ * than 1 / d, so that it does not reach the next whole number. */
+#define SHORT_LIMIT (1u << 19)
+
+static struct quotient in_one_float(struct lowering *l, struct agxc_ref n, struct agxc_ref d)
+{
+   struct agxc_ref r = op1(l, AGXC_OP_FRCP, op1(l, AGXC_OP_U2F, d));
+   r = op2(l, AGXC_OP_FMUL, r, imm(ABOVE_ONE));
+   struct agxc_ref q = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, op1(l, AGXC_OP_U2F, n), r));
+   return (struct quotient){q, minus_product(l, n, q, op1(l, AGXC_OP_INEG, d))};
 }
 
 /* (2^32 - 1) / d: a float estimate from below, one step of Newton's, which stays below, and one
@@ -225,11 +271,13 @@ static struct agxc_ref with_sign(struct lowering *l, struct agxc_ref x, struct a
 static struct agxc_ref by_value(struct lowering *l, const struct agxc_instr *instr)
 {
    struct agxc_ref n = instr->operand[1], d = instr->operand[2];
-   bool is_signed = instr->op >= AGXC_OP_SDIV, is_quotient;
+   bool is_signed = instr->op >= AGXC_OP_SDIV && !(is_positive(l, &n) && is_positive(l, &d));
+   bool is_quotient = instr->op == AGXC_OP_UDIV || instr->op == AGXC_OP_SDIV;
    bool steady = is_steady(l, instr, &d);
    struct agxc_ref un = is_signed ? absolute(l, n) : n, ud = is_signed ? absolute(l, d) : d;
-   struct quotient result = steady ? by_reciprocal(l, un, ud) : in_floats(l, un, ud);
-   is_quotient = instr->op == AGXC_OP_UDIV || instr->op == AGXC_OP_SDIV;
+   struct quotient result = agxc_range_max(l->ranges, &un) < SHORT_LIMIT ? in_one_float(l, un, ud)
+                            : steady                                     ? by_reciprocal(l, un, ud)
+                                                                         : in_floats(l, un, ud);
    if (!is_signed)
       return is_quotient ? result.q : result.m;
    if (is_quotient)
@@ -259,21 +307,28 @@ static bool is_division(const struct agxc_instr *instr)
    return instr->op >= AGXC_OP_UDIV && instr->op <= AGXC_OP_SMOD;
 }
 
-static bool divides_by_values(struct agxc_shader *shader)
+/* Which kinds of divisors there are. */
+static void find_divisions(struct agxc_shader *shader, bool *out_any, bool *out_by_values)
 {
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         if (is_division(instr) && instr->operand[2].kind == AGXC_VALUE)
-            return true;
-   return false;
+   *out_any = *out_by_values = false;
+   agxc_foreach_block (block, shader) {
+      agxc_foreach_instr (instr, block) {
+         *out_any |= is_division(instr);
+         *out_by_values |= is_division(instr) && instr->operand[2].kind == AGXC_VALUE;
+      }
+   }
 }
 
 bool agxc_lower_division(struct agxc_shader *shader)
 {
    struct lowering l = {.shader = shader, .known = shader->value_count};
-   bool progress = false;
+   bool progress = false, any, by_values;
    agxc_index(shader);
-   if (divides_by_values(shader))
+   find_divisions(shader, &any, &by_values);
+   if (!any)
+      return false;
+   l.ranges = agxc_ranges_compute(shader);
+   if (by_values)
       l.divergence = agxc_divergence(shader);
    agxc_foreach_block (block, shader) {
       agxc_foreach_instr_safe (instr, block) {
