@@ -170,6 +170,14 @@ static void constants_fold_and_gather(void **state)
 
 static void equal_expressions_are_computed_once(void **state)
 {
+   /* Whatever order their sources are in, where that does not matter. */
+   CASE("%0:32 = sysval #6:64\n%1:32 = sysval #7:64\n%2:32 = imul %1:32, %0:32\n"
+        "%3:32 = imul %0:32, %1:32\n%4:32 = isub %0:32, %1:32\n%5:32 = isub %1:32, %0:32\n"
+        "%6:32 = ixor %2:32, %3:32\n%7:32 = ixor %4:32, %5:32\n" USE("%6:32") USE("%7:32"),
+        "%0:32 = sysval #6:64\n%1:32 = sysval #7:64\n%2:32 = imul %1:32, %0:32\n"
+        "%4:32 = isub %0:32, %1:32\n%5:32 = isub %1:32, %0:32\n"
+        "%6:32 = ixor %2:32, %2:32\n%7:32 = ixor %4:32, %5:32\n" USE("%6:32") USE("%7:32"),
+        agxc_opt_cse, agxc_opt_copy_prop);
    CASE("%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n%2:32 = iadd %0:32, #1:32\n"
         "%3:32 = imul %1:32, %2:32\n" USE("%3:32"),
         "%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n%3:32 = imul %1:32, %1:32\n" USE("%3:32"),

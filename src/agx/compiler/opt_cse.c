@@ -42,11 +42,21 @@ static uint64_t identity(const struct agxc_ref *ref)
    }
 }
 
+static uint64_t key(const struct agxc_ref *ref)
+{
+   return identity(ref) * 8 + ref->kind;
+}
+
 static uint32_t hash_of(const struct agxc_instr *instr)
 {
    uint32_t hash = instr->op;
-   for (unsigned i = instr->dest_count; i < instr->operand_count; i++)
-      hash = mix(hash, identity(&instr->operand[i]) * 8 + instr->operand[i].kind);
+   unsigned first = instr->dest_count;
+   if (agxc_flags(instr) & AGXC_COMMUTATIVE) {
+      hash = mix(hash, key(&instr->operand[first]) + key(&instr->operand[first + 1]));
+      first += 2;
+   }
+   for (unsigned i = first; i < instr->operand_count; i++)
+      hash = mix(hash, key(&instr->operand[i]));
    return hash;
 }
 
@@ -63,7 +73,15 @@ static bool same(const struct agxc_instr *a, const struct agxc_instr *b)
       return false;
    if (a->operand[0].bits != b->operand[0].bits || a->operand[0].count != b->operand[0].count)
       return false;
-   for (unsigned i = a->dest_count; i < a->operand_count; i++)
+   unsigned first = a->dest_count;
+   if (agxc_flags(a) & AGXC_COMMUTATIVE) {
+      const struct agxc_ref *x = &a->operand[first], *y = &b->operand[first];
+      if (!(same_ref(&x[0], &y[0]) && same_ref(&x[1], &y[1])) &&
+          !(same_ref(&x[0], &y[1]) && same_ref(&x[1], &y[0])))
+         return false;
+      first += 2;
+   }
+   for (unsigned i = first; i < a->operand_count; i++)
       if (!same_ref(&a->operand[i], &b->operand[i]))
          return false;
    return true;

@@ -444,10 +444,12 @@ static void select_ffract(struct agxc_selector *s, const struct agxc_instr *inst
 static void select_sine(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref none = agxc_none();
-   struct agxc_ref turns =
-      float_row(s, AGX_ISA_OP_FMUL, instr->operand[1], agxc_imm(INV_TWO_PI, 32));
-   if (instr->op == AGXC_OP_FCOS)
-      turns = float_row(s, AGX_ISA_OP_FADD, turns, agxc_imm(QUARTER, 32));
+   struct agxc_ref scaled[3] = {agxc_select_float(s, instr->operand[1]),
+                                agxc_select_float(s, agxc_imm(INV_TWO_PI, 32)),
+                                agxc_select_float(s, agxc_imm(QUARTER, 32))};
+   struct agxc_ref turns = instr->op == AGXC_OP_FCOS
+                              ? agxc_select_new(s, AGX_ISA_OP_FFMA, 32, 3, scaled)
+                              : agxc_select_new(s, AGX_ISA_OP_FMUL, 32, 2, scaled);
    struct agxc_ref floor = float_row(s, AGX_ISA_OP_FLOOR, turns, none);
    floor.neg = true;
    struct agxc_ref fract =
