@@ -14,6 +14,9 @@
 #define STORE(offset, value, binding, access)                                                      \
    "store_buffer " offset ", " value ", #" #binding ":64, #" #access ":64\n"
 
+#define GLOBAL(value, base, offset, access)                                                        \
+   value " = load_global " base ", " offset ", #" #access ":64\n"
+
 /* Two loads of binding 0 with something in between, and a use of both. */
 #define BETWEEN(access, middle)                                                                    \
    ID PLUS4 LOAD("%3:32", "%1:32", 0, access)                                                      \
@@ -59,6 +62,13 @@ static void loads(void **state)
              "%6:32 = iadd %5:32, %2:32\n%7:32 = imul %6:32, #4:32\n" LOAD("%8:32", "%4:32", 0, 0)
                 LOAD("%9:32", "%7:32", 0, 0) "%10:32 = fadd %8:32, %9:32\n" STORE("%0:32", "%10:32",
                                                                                   3, 0));
+   static const pass_fn alone[] = {agxc_opt_vectorize};
+   g.passes = alone;
+   g.pass_count = 1;
+   pass_case(&g, "an address that is no binding's",
+             ID PLUS4 GLOBAL("%3:32", "u0l:64", "%1:32", 0)
+                GLOBAL("%4:32", "u0l:64", "%2:32", 0) "%5:32 = fadd %3:32, %4:32\n"
+                                                      "store_shared #0:32, %5:32\n");
    pass_golden_check(&g, "compiler/opt_vectorize_loads.txt");
 }
 
@@ -68,14 +78,6 @@ static void loads_that_stay(void **state)
    static const pass_fn lowered[] = {agxc_opt_vectorize};
    g.passes = lowered;
    g.pass_count = 1;
-#define GLOBAL(value, base, offset, access)                                                        \
-   value " = load_global " base ", " offset ", #" #access ":64\n"
-   /* A uniform that is no binding, and an address in registers: nothing says that v + 4 does
-    * not wrap. */
-   pass_case_same(&g, "addresses of unknown objects",
-                  ID PLUS4 GLOBAL("%3:32", "u0l:64", "%1:32", 0)
-                     GLOBAL("%4:32", "u0l:64", "%2:32", 0) "%5:32 = fadd %3:32, %4:32\n"
-                                                           "store_shared #0:32, %5:32\n");
    pass_case_same(&g, "shared: a gap, and a distance that is no element",
                   ID "%2:32 = iadd %1:32, #8:32\n%3:32 = iadd %1:32, #14:32\n"
                      "%4:32 = load_shared %1:32\n%5:32 = load_shared %2:32\n"

@@ -4,9 +4,9 @@
  * less than 2^31 bytes, workgroup and scratch memory still less. Let two instructions that both run
  * use offsets v + c and v + d (mod 2^32) with |c - d| < 2^31. Both offsets are in bounds, so below
  * 2^31; so their difference as numbers lies strictly between -2^31 and 2^31, and it is congruent to
- * c - d: it is c - d. (Robust clamps hide v behind a umin; such offsets have other terms.) For a
- * 64-bit address in registers the object's size is unknown and the argument fails: its offset
- * counts only where it is constant, or where its range shows that no sum wraps.
+ * c - d: it is c - d. (Robust clamps hide v behind a umin; such offsets have other terms.) The same
+ * goes for what an access chain from a 64-bit address reaches: the front end computes its offset in
+ * 32 bits too, with a sign, so that no more than 2^31 bytes count.
  */
 #include "agx/compiler/address.h"
 
@@ -126,7 +126,6 @@ static const struct agx_program_uniform *find_binding(const struct agxc_shader *
 static void take_binding(const struct agxc_shader *shader, struct agxc_place *place)
 {
    const struct agx_program_uniform *slot = find_binding(shader, &place->base);
-   place->exact = place->term_count == 0 || slot;
    if (!slot)
       return;
    place->is_binding = true;
@@ -168,7 +167,6 @@ bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *in
       .access = shapes[i].has_access ? (uint32_t)agxc_imm_of(instr, 0) : 0,
       .offset_operand = shapes[i].offset,
       .data_operand = shapes[i].data,
-      .exact = true,
    };
    struct agxc_ref offset = instr->operand[place.offset_operand];
    take_apart(offset, &place);
@@ -186,8 +184,8 @@ bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *in
 
 bool agxc_place_same_key(const struct agxc_place *a, const struct agxc_place *b)
 {
-   if (a->key != b->key || a->space != b->space || a->term_count != b->term_count || !a->exact ||
-       !b->exact || base_identity(a) != base_identity(b))
+   if (a->key != b->key || a->space != b->space || a->term_count != b->term_count ||
+       base_identity(a) != base_identity(b))
       return false;
    for (uint32_t i = 0; i < a->term_count; i++)
       if (a->terms[i].value != b->terms[i].value || a->terms[i].factor != b->terms[i].factor)

@@ -34,7 +34,6 @@ struct agxc_place {
    uint32_t term_count;
    int64_t constant; /* bytes */
    uint64_t key;     /* hash of everything but constant and data */
-   bool exact;       /* equal terms and near constants: addresses differ by just that */
 };
 
 /* False for instructions that touch no memory, and for barriers. */

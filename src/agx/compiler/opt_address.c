@@ -155,14 +155,13 @@ static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
    unsigned log2 = (unsigned)__builtin_ctz(place->bits / 8u);
    bool is_atomic = place->reads && place->writes;
    int64_t constant = 0;
-   if (!place->is_binding) /* wrap can't be excluded */
-      return;
    struct agxc_ref index = split(rw, *offset, MAX_DEPTH, &constant);
    unsigned shift = AGX_MIN(twos(&index, MAX_DEPTH), log2 + (is_atomic ? 0 : MAX_SHIFT));
    if (shift < log2 || (log2 == 0 && agxc_range_max(rw->ranges, &index) == UINT32_MAX))
       shift = 0;
    /* Without a shift, v = offset - c might pass 2^31. */
-   bool in_base = constant != 0 && (shift || constant > 0) && has_room(rw->shader);
+   bool in_base =
+      place->is_binding && constant != 0 && (shift || constant > 0) && has_room(rw->shader);
    if (!in_base && shift && constant % (1ll << shift) && constant % (1ll << log2) == 0)
       shift = log2;
    if (!in_base && constant % (1ll << shift))

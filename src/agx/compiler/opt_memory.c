@@ -198,7 +198,7 @@ static void visit_store(struct forwarding *f, struct agxc_instr *instr,
                         const struct agxc_place *place)
 {
    struct agxc_ref data = instr->operand[place->data_operand];
-   bool plain = place->exact && !(place->access & AGXC_ACCESS_COHERENT);
+   bool plain = !(place->access & AGXC_ACCESS_COHERENT);
    if (plain)
       remove_dead_stores(f, place);
    forget_overlaps(f, place);
@@ -225,7 +225,7 @@ static void visit(struct forwarding *f, struct agxc_instr *instr)
    } else if (place.writes) {
       visit_store(f, instr, &place);
    } else {
-      bool plain = place.exact && !(place.access & AGXC_ACCESS_COHERENT);
+      bool plain = !(place.access & AGXC_ACCESS_COHERENT);
       struct agxc_ref dest = instr->operand[0];
       if (plain && forward(f, instr, &place)) {
          f->progress = true;

@@ -334,7 +334,7 @@ static void visit_for_loads(struct vectorizer *v, struct agxc_instr *instr)
       note_write(v, &place);
       return;
    }
-   if (place.access & AGXC_ACCESS_COHERENT || !place.exact)
+   if (place.access & AGXC_ACCESS_COHERENT)
       return;
    uint32_t which = find_group(v, &place);
    if (which < v->open_count && was_written(v->open[which], &place)) {
@@ -368,7 +368,7 @@ static void visit_for_stores(struct vectorizer *v, struct agxc_instr *instr)
    for (uint32_t i = v->open_count; i-- > 0;)
       if (touches(v->open[i], &place))
          close_group(v, i);
-   if (place.reads || place.access & AGXC_ACCESS_COHERENT || !place.exact)
+   if (place.reads || place.access & AGXC_ACCESS_COHERENT)
       return;
    join(v, find_group(v, &place), instr, &place);
 }
