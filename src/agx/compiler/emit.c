@@ -121,6 +121,7 @@ void agxc_emit(struct agxc_shader *shader, uint8_t **out_code, uint32_t *out_tex
       .block_at = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->block_count),
       .jumps = AGX_ARENA_ARRAY(shader->arena, struct jump, shader->instr_count),
    };
+   agxc_stats_begin(&emission.stats, shader);
    agxc_foreach_block (block, shader) {
       emission.block_at[block->index] = emission.size;
       agxc_foreach_instr (instr, block)

@@ -269,6 +269,7 @@ struct agxc_shader {
    /* Bytes of scratch memory in use per thread; see agxc_scratch_alloc. What the code
     * declares is agx_program_frame_B of it. */
    uint32_t scratch_B;
+   uint32_t spilled_B;     /* the last bytes of it hold what registers could not */
    uint32_t private_count; /* variables of PRIVATE */
    struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
    uint32_t binding_count;

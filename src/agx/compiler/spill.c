@@ -524,11 +524,13 @@ bool agxc_spill(struct agxc_shader *shader)
       return false;
    uint32_t limit = most - AGX_MIN(most, HEADROOM + agxc_needed_halves(shader, 0));
    struct agxc_spilling *s = begin(shader, liveness, limit);
+   uint32_t own_B = (uint32_t)agx_align_up(shader->scratch_B, 4);
    agxc_foreach_block (block, shader)
       if (block->index == 0 || block->pred_count > 0)
          spill_block(s, block);
    agxc_spill_finish(s);
    agxc_opt_dce(shader);
+   shader->spilled_B = shader->scratch_B > own_B ? shader->scratch_B - own_B : 0;
    if (!(shader->options->debug & (AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE)))
       agxc_schedule(shader); /* what comes back is asked for early */
    return true;

@@ -7,6 +7,17 @@
 
 #include "agx/isa/cost.h"
 
+void agxc_stats_begin(struct agxc_stats *stats, const struct agxc_shader *shader)
+{
+   *stats = (struct agxc_stats){.spills_from = shader->scratch_B - shader->spilled_B};
+}
+
+/* The shader's own memory of threads uses the same rows, below what is spilled. */
+static bool is_spill(const struct agxc_stats *stats, const struct agx_isa_operand *index)
+{
+   return index->kind == AGX_ISA_IMM && index->value >= stats->spills_from;
+}
+
 void agxc_stats_count(struct agxc_stats *stats, const struct agx_isa_instr *instr)
 {
    struct agx_isa_cost cost = agx_isa_cost(instr);
@@ -14,8 +25,10 @@ void agxc_stats_count(struct agxc_stats *stats, const struct agx_isa_instr *inst
    stats->counts.instructions++;
    stats->counts.waits += instr->op == AGX_ISA_OP_WAIT;
    stats->counts.loads += instr->op == AGX_ISA_OP_LOAD;
-   stats->counts.spills += instr->op == AGX_ISA_OP_STACK_STORE;
-   stats->counts.fills += instr->op == AGX_ISA_OP_STACK_LOAD;
+   stats->counts.spills += instr->op == AGX_ISA_OP_STACK_STORE &&
+                           is_spill(stats, &instr->operand[AGX_ISA_STACK_STORE_INDEX]);
+   stats->counts.fills += instr->op == AGX_ISA_OP_STACK_LOAD &&
+                          is_spill(stats, &instr->operand[AGX_ISA_STACK_LOAD_INDEX]);
 }
 
 void agxc_stats_finish(struct agxc_stats *stats, struct agxc_shader *shader)
