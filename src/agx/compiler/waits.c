@@ -286,28 +286,65 @@ static struct scoreboard *compute_entries(struct agxc_shader *shader)
 
 /* ---- loops ------------------------------------------------------------- */
 
-/* What the blocks touch; false when they have results of their own to wait for. */
-static bool collect_touched(struct agxc_shader *shader, uint32_t first, uint32_t last,
-                            struct agxc_halves *touched)
+/* Blocks first to last, which are a loop. */
+struct region {
+   struct agxc_shader *shader;
+   uint32_t first, last;
+   struct scoreboard *entry; /* by block, from first on */
+};
+
+static bool flow_into(struct region *region, uint32_t block, const struct scoreboard *board)
 {
-   for (uint32_t i = first; i <= last; i++)
+   return block >= region->first && block <= region->last &&
+          merge(&region->entry[block - region->first], board);
+}
+
+/* One pass; true when an entry state grew. Counts waits, those in inner loops fourfold. */
+static bool flow_region(struct region *region, uint32_t *out_waits)
+{
+   const struct agxc_shader *shader = region->shader;
+   uint32_t depth = shader->blocks[region->first]->loop_depth;
+   bool grew = false;
+   *out_waits = 0;
+   for (uint32_t i = region->first; i <= region->last; i++) {
+      struct scoreboard board = region->entry[i - region->first];
+      uint32_t inner = AGX_MIN(shader->blocks[i]->loop_depth - depth, 4);
       agxc_foreach_instr (instr, shader->blocks[i]) {
-         if (find_row(instr) >= 0 && has_result(instr))
-            return false;
-         struct agxc_halves read = agxc_halves_read(instr), written = agxc_halves_written(instr);
-         agx_bitset_union(touched->word, read.word, AGX_COUNT(read.word));
-         agx_bitset_union(touched->word, written.word, AGX_COUNT(written.word));
+         unsigned groups = groups_to_wait(&board, instr);
+         *out_waits += (uint32_t)__builtin_popcount(groups) << 2 * inner;
+         clear(&board, groups);
+         issue(&board, instr);
+         const struct agxc_block *target = agxc_jump_target(shader, instr);
+         if (target)
+            grew |= flow_into(region, target->index, &board);
       }
-   return true;
+      grew |= flow_into(region, i + 1, &board);
+   }
+   return grew;
+}
+
+/* Waits that a turn of the loop needs when it is entered like that. */
+static uint32_t waits_in_loop(struct agxc_shader *shader, uint32_t first, uint32_t last,
+                              const struct scoreboard *before)
+{
+   struct agx_arena_mark mark = agx_arena_mark(shader->arena);
+   struct region region = {shader, first, last,
+                           AGX_ARENA_ARRAY(shader->arena, struct scoreboard, last - first + 1)};
+   uint32_t waits;
+   region.entry[0] = *before;
+   while (flow_region(&region, &waits))
+      ;
+   agx_arena_release(shader->arena, mark);
+   return waits;
 }
 
 /* What is under way where a loop begins and is needed inside would be waited for in each
- * round, although only the first one can find it unfinished: the wait goes in front. */
+ * turn, although only the first one can find it unfinished: the wait goes in front where
+ * that saves one inside. */
 static bool wait_before_loop(struct agxc_shader *shader, const struct scoreboard *entry,
                              uint32_t first, uint32_t last)
 {
-   struct agxc_halves touched = {0};
-   if (first == 0 || !collect_touched(shader, first, last, &touched))
+   if (first == 0)
       return false;
    struct agxc_block *before = shader->blocks[first - 1];
    struct scoreboard board = entry[before->index];
@@ -317,9 +354,15 @@ static bool wait_before_loop(struct agxc_shader *shader, const struct scoreboard
    }
    bool progress = false;
    for (unsigned g = 0; g < GROUPS; g++) {
-      if (!agxc_halves_meet(&board.pending[g], &touched))
+      if (board.count[g] == 0)
+         continue;
+      struct scoreboard without = board;
+      clear(&without, 1u << g);
+      if (waits_in_loop(shader, first, last, &without) >=
+          waits_in_loop(shader, first, last, &board))
          continue;
       insert_wait(agxc_at_end(shader, before), g);
+      board = without;
       progress = true;
    }
    return progress;
