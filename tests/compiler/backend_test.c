@@ -150,6 +150,42 @@ static void test_vectors_in_place(void **state)
    backend_fini(&backend);
 }
 
+/* Elements that live on are the vector for its store; the low half of a word is there. */
+static void test_names_only(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b), out[4];
+   for (unsigned i = 0; i < 4; i++)
+      out[i] = add(&b, x, agxc_imm(i, 64));
+   store(&b, agxc_collect(&b, 4, out), x);
+   struct agxc_ref low = backend_value(&b, AGX_ISA_OP_MOV, 16, 1, 1, &out[0]);
+   struct agxc_ref sum = add(&b, low, out[1]);
+   store(&b, add(&b, add(&b, sum, out[0]), add(&b, out[2], out[3])), x);
+   assert_ok(backend_compile(&backend));
+   assert_int_equal(count_of(&backend, "mov"), 0);
+   uint32_t data[128] = {0};
+   backend_run(&backend, (uint8_t *)data, sizeof(data));
+   assert_int_equal(data[31], 31 + 4 * 31 + 6);
+   assert_int_equal(data[34], 31 + 3);
+   backend_fini(&backend);
+}
+
+/* Two vectors for one reader: both end up in front of it, and the pass ends. */
+static void test_two_vectors(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref x = lane(&b), y = add(&b, x, x), parts[2] = {x, y};
+   struct agxc_ref factors[3] = {agxc_collect(&b, 2, parts), agxc_collect(&b, 2, parts)};
+   factors[2] = load(&b, x, 2);
+   struct agxc_ref product = backend_value(&b, AGX_ISA_OP_SIMD_MATRIX_FMADD32, 32, 2, 3, factors);
+   store(&b, product, x);
+   assert_ok(backend_compile(&backend));
+   assert_int_equal(count_of(&backend, "simd_matrix"), 1);
+   backend_fini(&backend);
+}
+
 /* More than fits goes to memory and comes back. */
 static void test_out_of_registers(void **state)
 {
@@ -439,6 +475,8 @@ int main(void)
       cmocka_unit_test(test_liveness),
       cmocka_unit_test(test_straight_line),
       cmocka_unit_test(test_vectors_in_place),
+      cmocka_unit_test(test_names_only),
+      cmocka_unit_test(test_two_vectors),
       cmocka_unit_test(test_out_of_registers),
       cmocka_unit_test(test_too_few_registers),
       cmocka_unit_test(test_last_register),

@@ -167,6 +167,8 @@ static void assign_row(struct agxc_ra *ra, struct agxc_instr *instr)
       free_dying(ra, instr, true, &dying);
    agxc_foreach_src (src, instr)
       *src = to_register(ra, *src);
+   while (ra->late_count > 0)
+      agxc_ra_free(ra, ra->late[--ra->late_count]);
    free_unused_results(ra, instr);
    agxc_foreach_dest (dest, instr)
       *dest = to_register(ra, *dest);
@@ -226,6 +228,8 @@ static void assign_collect(struct agxc_ra *ra, struct agxc_instr *instr)
 {
    struct dying dying;
    struct agxc_value *vector = agxc_dests(instr)[0].value;
+   if (agxc_ra_borrow(ra, instr))
+      return;
    free_dying(ra, instr, false, &dying);
    uint32_t base = best_vector_place(ra, instr);
    if (base != AGXC_NOWHERE)
@@ -270,13 +274,18 @@ static void assign_split(struct agxc_ra *ra, struct agxc_instr *instr)
 
 static void assign_copy(struct agxc_ra *ra, struct agxc_instr *instr)
 {
+   if (agxc_ra_rename(ra, instr)) {
+      agxc_instr_remove(instr);
+      return;
+   }
    if (instr->op == AGXC_OP_SPLIT || instr->op == AGXC_OP_UNPACK64 || agxc_is_machine(instr))
       assign_split(ra, instr);
    else
       assign_collect(ra, instr);
    struct agxc_builder b = agxc_before(ra->shader, instr);
    agxc_ra_flush(ra, &b);
-   free_unused_results(ra, instr);
+   if (!ra->late_count)
+      free_unused_results(ra, instr);
    agxc_instr_remove(instr);
 }
 
@@ -374,6 +383,7 @@ bool agxc_ra(struct agxc_shader *shader)
    agxc_foreach_block (block, shader)
       if (block->index > 0 && block->pred_count == 0)
          empty_block(block);
+   agxc_ra_sink_collects(shader);
    agxc_index(shader);
    struct agxc_ra *ra = AGX_ARENA_NEW(shader->arena, struct agxc_ra);
    init(ra, shader);

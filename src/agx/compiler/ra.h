@@ -49,6 +49,10 @@ struct agxc_ra {
    agx_bitset_word *live_out;                 /* at the end of block */
    struct agxc_value *holder[AGX_GPR_HALVES]; /* NULL: free */
 
+   /* Elements of a vector that is nothing but their places: they end with its user. */
+   struct agxc_value *late[AGX_ISA_MAX_OPERANDS];
+   uint32_t late_count;
+
    struct agxc_copy copies[2 * AGX_GPR_HALVES];
    uint32_t copy_count;
 };
@@ -78,6 +82,17 @@ void agxc_ra_copy(struct agxc_ra *ra, uint32_t half, struct agxc_ref src, uint32
 void agxc_ra_flush(struct agxc_ra *ra, struct agxc_builder *b);
 /* A collect, split or move, or a row that only cuts a value: copies at the most. */
 bool agxc_ra_is_copy(const struct agxc_instr *instr);
+
+/* ---- ra_rename.c ------------------------------------------------------- */
+
+/* Before anything else: vectors are put together right before the only one who reads them. */
+void agxc_ra_sink_collects(struct agxc_shader *shader);
+/* A copy, or a cut, of a value that lives on and is only read in this block: readers get the
+ * value itself, and the instruction is gone. False when that can't be. */
+bool agxc_ra_rename(struct agxc_ra *ra, struct agxc_instr *copy);
+/* A vector whose elements stand side by side already and live on: its reader, the next
+ * instruction, reads them there. False when that can't be. */
+bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect);
 
 /* ---- ra_evict.c -------------------------------------------------------- */
 
