@@ -29,39 +29,36 @@ const struct agxc_op_info *agxc_op_info(enum agxc_op op)
 
 /* Which rows have effects, read memory, or end a block. Everything else is a pure
  * function of its operands. */
-static const struct {
-   uint16_t row;
-   uint8_t flags;
-} row_flags[] = {
-   {AGX_ISA_OP_ICMP_BALLOT, X},
-   {AGX_ISA_OP_FCMP_BALLOT, X},
-   {AGX_ISA_OP_SHUFFLE, X},
-   {AGX_ISA_OP_QUAD, X},
-   {AGX_ISA_OP_SIMD, X},
-   {AGX_ISA_OP_SIMD_MATRIX_FMADD16, X},
-   {AGX_ISA_OP_SIMD_MATRIX_FMADD32, X},
-   {AGX_ISA_OP_LOAD, R},
-   {AGX_ISA_OP_LLOAD, R},
-   {AGX_ISA_OP_STACK_LOAD, R},
-   {AGX_ISA_OP_STORE, S},
-   {AGX_ISA_OP_LSTORE, S},
-   {AGX_ISA_OP_STACK_STORE, S},
-   {AGX_ISA_OP_STACK_ADJUST, S},
-   {AGX_ISA_OP_UNIFORM_STORE, S},
-   {AGX_ISA_OP_ATOMIC, S},
-   {AGX_ISA_OP_LATOMIC, S},
-   {AGX_ISA_OP_BARRIER, S},
-   {AGX_ISA_OP_MEMORY_BARRIER, S},
-   {AGX_ISA_OP_MEMORY_BARRIER_2, S},
-   {AGX_ISA_OP_MEMORY_BARRIER_3, S},
-   {AGX_ISA_OP_UNKNOWN_BARRIER_1, S},
-   {AGX_ISA_OP_UNKNOWN_BARRIER_2, S},
-   {AGX_ISA_OP_DEVICE_BARRIER_1, S},
-   {AGX_ISA_OP_DEVICE_BARRIER_2, S},
-   {AGX_ISA_OP_WAIT, S},
-   {AGX_ISA_OP_STOP, S | T},
-   {AGX_ISA_OP_IF_ICMP, S | T},
-   {AGX_ISA_OP_IF_FCMP, S | T},
+static const uint8_t row_flags[AGX_ISA_OP_COUNT] = {
+   [AGX_ISA_OP_ICMP_BALLOT] = X,
+   [AGX_ISA_OP_FCMP_BALLOT] = X,
+   [AGX_ISA_OP_SHUFFLE] = X,
+   [AGX_ISA_OP_QUAD] = X,
+   [AGX_ISA_OP_SIMD] = X,
+   [AGX_ISA_OP_SIMD_MATRIX_FMADD16] = X,
+   [AGX_ISA_OP_SIMD_MATRIX_FMADD32] = X,
+   [AGX_ISA_OP_LOAD] = R,
+   [AGX_ISA_OP_LLOAD] = R,
+   [AGX_ISA_OP_STACK_LOAD] = R,
+   [AGX_ISA_OP_STORE] = S,
+   [AGX_ISA_OP_LSTORE] = S,
+   [AGX_ISA_OP_STACK_STORE] = S,
+   [AGX_ISA_OP_STACK_ADJUST] = S,
+   [AGX_ISA_OP_UNIFORM_STORE] = S,
+   [AGX_ISA_OP_ATOMIC] = S,
+   [AGX_ISA_OP_LATOMIC] = S,
+   [AGX_ISA_OP_BARRIER] = S,
+   [AGX_ISA_OP_MEMORY_BARRIER] = S,
+   [AGX_ISA_OP_MEMORY_BARRIER_2] = S,
+   [AGX_ISA_OP_MEMORY_BARRIER_3] = S,
+   [AGX_ISA_OP_UNKNOWN_BARRIER_1] = S,
+   [AGX_ISA_OP_UNKNOWN_BARRIER_2] = S,
+   [AGX_ISA_OP_DEVICE_BARRIER_1] = S,
+   [AGX_ISA_OP_DEVICE_BARRIER_2] = S,
+   [AGX_ISA_OP_WAIT] = S,
+   [AGX_ISA_OP_STOP] = S | T,
+   [AGX_ISA_OP_IF_ICMP] = S | T,
+   [AGX_ISA_OP_IF_FCMP] = S | T,
 };
 
 /* Source: reference/isa, section 11: 56 to 60 and 63 follow the execution mask. */
@@ -76,10 +73,7 @@ unsigned agxc_flags(const struct agxc_instr *instr)
       return infos[instr->op].flags;
    if (agxc_is_row(instr, AGX_ISA_OP_MFSR))
       return depends_on_mask(instr->operand[AGX_ISA_MFSR_SR].imm) ? X : 0;
-   for (size_t i = 0; i < AGX_COUNT(row_flags); i++)
-      if (agxc_is_row(instr, row_flags[i].row))
-         return row_flags[i].flags;
-   return 0;
+   return row_flags[agxc_row(instr)];
 }
 
 bool agxc_reads_constant(const struct agxc_instr *instr)
