@@ -430,13 +430,36 @@ static void workgroup_zeros(void **state)
    run_all(&(struct kernel){"shared_zeros", 2, 2, 0, NULL, fill_small, check_zeros});
 }
 
+/* ---- the Vulkan memory model --------------------------------------------------- */
+
+static uint32_t model_twin(const struct job *job, uint32_t i)
+{
+   return job->memory[0][i ^ 31] * 3 + ((i % 32 ^ 31) + 1) * 1000;
+}
+
+static void check_model(const struct job *job)
+{
+   compare("memory_model", job->memory[1], model_twin, job);
+   for (uint32_t k = 0; k < 4; k++) {
+      uint32_t sum = 0;
+      for (uint32_t i = k; i < THREADS; i += 4)
+         sum += (i % 32 ^ 31) + 1;
+      assert_int_equal(job->memory[1][512 + k], sum);
+   }
+}
+
+static void memory_model(void **state)
+{
+   run_all(&(struct kernel){"memory_model", 3, 3, 0, NULL, fill_small, check_model});
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(private_memory),  cmocka_unit_test(private_types),
       cmocka_unit_test(addresses),       cmocka_unit_test(variable_pointers),
       cmocka_unit_test(buffer_arrays),   cmocka_unit_test(workgroup_blocks),
-      cmocka_unit_test(workgroup_zeros),
+      cmocka_unit_test(workgroup_zeros), cmocka_unit_test(memory_model),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
