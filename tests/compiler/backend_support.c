@@ -44,6 +44,11 @@ static void print_code(struct backend *backend, const uint8_t *code, uint32_t si
    }
 }
 
+void backend_load(struct backend *backend, const uint8_t *code, uint32_t size)
+{
+   print_code(backend, code, size);
+}
+
 agx_status backend_compile(struct backend *backend)
 {
    struct agxc_shader *shader = backend->shader;
@@ -89,6 +94,7 @@ void backend_run(struct backend *backend, uint8_t *data, uint32_t data_B)
    group->stack_words = agx_program_frame_B(backend->shader->scratch_B) / 4;
    group->shared_bytes = backend->shader->shared_B;
    group->halves = backend->shader->gpr_halves;
+   group->shared_bytes = backend->shader->shared_B;
    memset(group->reg, 0xa5, sizeof(group->reg));
    for (unsigned i = 0; i < 4; i++)
       group->uniform[i] = (uint16_t)(BACKEND_DATA >> 16 * i);

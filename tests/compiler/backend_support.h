@@ -29,6 +29,8 @@ void backend_fini(struct backend *backend);
 
 /* Register allocation to emission; the status of a pass that failed. */
 agx_status backend_compile(struct backend *backend);
+/* Takes code from elsewhere, without its stop; the shader says what it needs. */
+void backend_load(struct backend *backend, const uint8_t *code, uint32_t size);
 /* Runs the compiled code on 32 lanes in check mode, over data (in and out). */
 void backend_run(struct backend *backend, uint8_t *data, uint32_t data_B);
 

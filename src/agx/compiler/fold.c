@@ -58,7 +58,7 @@ static uint64_t f2f(const struct inputs *in)
    uint32_t bits = (uint32_t)in->a;
    float value;
    if (in->w == in->to)
-      return in->a;
+      return in->w == 32 && !(bits & 0x7f800000u) ? bits & 0x80000000u : in->a;
    if (in->w == 16) {
       value = agx_half_to_float((uint16_t)in->a);
       memcpy(&bits, &value, sizeof(bits));

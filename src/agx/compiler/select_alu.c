@@ -435,8 +435,8 @@ static void select_fsqrt(struct agxc_selector *s, const struct agxc_instr *instr
 
 static void select_ffract(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1];
-   struct agxc_ref floor = float_row(s, AGX_ISA_OP_FLOOR, x, agxc_none());
+   struct agxc_ref x = instr->operand[1], src = agxc_select_float(s, x);
+   struct agxc_ref floor = agxc_select_new(s, AGX_ISA_OP_FLOOR, x.bits, 1, &src);
    emit_fadd(s, instr, x, floor, true, false);
 }
 

@@ -15,7 +15,9 @@
 #define MAX_WORDS    (1u << 24)
 #define MAX_MINOR    6
 /* Newer than some headers. Source: the SPIR-V registry. */
-#define MODE_MAXIMALLY_RECONVERGES 6023
+#define MODE_MAXIMALLY_RECONVERGES  6023
+#define MODE_FAST_MATH_DEFAULT      6028
+#define CAPABILITY_FLOAT_CONTROLS_2 6029
 
 /* Where the walk stands. */
 struct walk {
@@ -141,6 +143,11 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
       SpvCapabilityStorageBuffer16BitAccess,
       SpvCapabilityUniformAndStorageBuffer16BitAccess,
       SpvCapabilityStoragePushConstant16,
+      SpvCapabilityDenormPreserve,
+      SpvCapabilityDenormFlushToZero,
+      SpvCapabilitySignedZeroInfNanPreserve,
+      SpvCapabilityRoundingModeRTE,
+      CAPABILITY_FLOAT_CONTROLS_2,
       SpvCapabilityCooperativeMatrixKHR,
       SpvCapabilityDotProduct,
       SpvCapabilityDotProductInputAll,
@@ -171,6 +178,7 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
       SpvCapabilityVulkanMemoryModelDeviceScope,
    };
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
+   w->s->has_fast_math |= capability == CAPABILITY_FLOAT_CONTROLS_2;
    for (size_t i = 0; i < AGX_COUNT(taken); i++)
       if (capability == taken[i])
          return;
@@ -227,6 +235,12 @@ static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
    uint32_t mode = agxc_spv_operand(s, in, 1);
    if (agxc_spv_operand(s, in, 0) != s->entry_function)
       return;
+   if (mode == MODE_FAST_MATH_DEFAULT)
+      return; /* only permits */
+   if (agxc_spv_is_float_mode(mode)) {
+      agxc_spv_read_float_mode(s, in);
+      return;
+   }
    if (mode == MODE_MAXIMALLY_RECONVERGES || mode == SpvExecutionModeSubgroupUniformControlFlowKHR)
       return; /* structure is followed: lanes meet where a construct ends */
    if (mode == SpvExecutionModeSubgroupSize) {
@@ -257,7 +271,7 @@ static bool decoration_is_taken(uint32_t kind)
       SpvDecorationDescriptorSet,    SpvDecorationOffset,         SpvDecorationNoContraction,
       SpvDecorationUserSemantic,     SpvDecorationAliasedPointer, SpvDecorationRestrictPointer,
       SpvDecorationAlignment,        SpvDecorationNonUniform,     SpvDecorationNoSignedWrap,
-      SpvDecorationNoUnsignedWrap,   SpvDecorationFPRoundingMode,
+      SpvDecorationNoUnsignedWrap,   SpvDecorationFPRoundingMode, SpvDecorationFPFastMathMode,
    };
    for (size_t i = 0; i < AGX_COUNT(taken); i++)
       if (kind == taken[i])

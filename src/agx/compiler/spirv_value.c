@@ -160,12 +160,6 @@ static void check_place(struct agxc_spv *s)
       agxc_spv_missing(s, "constant expression that can't be folded");
 }
 
-static struct agxc_ref built(const struct agxc_spv *s, struct agxc_ref result)
-{
-   result.value->def->exact = s->exact;
-   return result;
-}
-
 struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a)
 {
@@ -173,7 +167,7 @@ struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bi
    if (folded.kind != AGXC_NONE)
       return folded;
    check_place(s);
-   return built(s, agxc_build1(&s->b, op, bits, a));
+   return agxc_spv_controlled(s, agxc_build1(&s->b, op, bits, a));
 }
 
 /* x + 0, x * 1, x << 0 and their like: offsets are full of them. */
@@ -196,14 +190,14 @@ struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bi
    if (is_neutral(op, b))
       return a;
    check_place(s);
-   return built(s, agxc_build2(&s->b, op, bits, a, b));
+   return agxc_spv_controlled(s, agxc_build2(&s->b, op, bits, a, b));
 }
 
 struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a, struct agxc_ref b, struct agxc_ref c)
 {
    check_place(s);
-   return built(s, agxc_build3(&s->b, op, bits, a, b, c));
+   return agxc_spv_controlled(s, agxc_build3(&s->b, op, bits, a, b, c));
 }
 
 struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct agxc_ref yes,
@@ -260,5 +254,6 @@ struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits
    for (unsigned i = 0; i < imm_count; i++)
       agxc_srcs(instr)[src_count + i] = agxc_imm(imms[i], 32);
    agxc_insert(&s->b, instr);
-   return dest;
+   bool is_alu = op >= AGXC_OP_FADD && op <= AGXC_OP_FCOS;
+   return is_alu ? agxc_spv_controlled(s, dest) : dest;
 }
