@@ -542,11 +542,70 @@ static void without_optimisation_too(void **state)
    run_all("virtual:g14s", "noopt,validate", 0x0b7);
 }
 
+/* ---- the extensions that came before ----------------------------------- */
+
+static uint32_t expected_old(const uint32_t *x, unsigned i)
+{
+   unsigned first = i & ~(LANES - 1);
+   uint32_t ballot = 0, any = 0, all = 2, eights = 0;
+   for (unsigned lane = 0; lane < LANES; lane++) {
+      uint32_t v = x[first + lane];
+      ballot |= (v & 1) << lane;
+      any |= v & 2 && v & 4 ? 1 : 0;
+      all = v ? all : 0;
+      eights += v >> 3 & 1;
+   }
+   uint32_t r = ballot ^ x[first] ^ x[first + 5];
+   r += x[i] & 2 ? any : 0;
+   r += all + (eights % LANES == 0 ? 4 : 0);
+   return r + (1u << i % LANES) - 1 + LANES;
+}
+
+static void older_extensions_too(void **state)
+{
+   struct agx_test_rng rng = {0x01d};
+   struct fixture f;
+   struct agx_executable *executable;
+   struct agx_executable_desc desc = {.size = sizeof(desc)};
+   struct agx_buffer *buffers[2];
+   uint32_t *memory[2];
+   setenv("AGX_VIRTUAL_CHECK", "1", 1);
+   setenv("AGX_DEBUG", "validate", 1);
+   fixture_open(&f, "virtual");
+   char *path = agx_test_path("kernels/subgroup_old.spv");
+   char *spirv = agx_test_read_file(path, &desc.data_B);
+   desc.data = spirv;
+   assert_ok(agx_executable_create(f.device, &desc, &executable));
+   for (unsigned i = 0; i < 2; i++)
+      buffers[i] = fixture_buffer(&f, 64 * 4, &memory[i]);
+   for (unsigned turn = 0; turn < 8; turn++) {
+      struct agx_command_buffer *commands = fixture_begin(&f);
+      struct agx_semaphore *done = fixture_semaphore(&f);
+      for (unsigned i = 0; i < 64; i++)
+         memory[0][i] = (uint32_t)agx_test_random(&rng) | (turn & 1) | (turn & 2 ? 8 : 0);
+      fixture_dispatch(commands, executable, 1, buffers, 2, NULL, 0);
+      assert_ok(agx_command_buffer_end(commands));
+      assert_ok(fixture_submit(&f, commands, NO_POINT, (struct agx_point){done, 1}));
+      assert_ok(fixture_wait(done, 1));
+      for (unsigned i = 0; i < 64; i++)
+         assert_int_equal(memory[1][i], expected_old(memory[0], i));
+      agx_release(commands);
+      agx_release(done);
+   }
+   agx_release(buffers[0]);
+   agx_release(buffers[1]);
+   agx_release(executable);
+   fixture_close(&f);
+   free(spirv);
+   free(path);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_operation_on_every_type),
       cmocka_unit_test(without_optimisation_too),
+      cmocka_unit_test(older_extensions_too),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

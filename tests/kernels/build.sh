@@ -11,6 +11,7 @@ done
 for t in uint8_t int8_t uint16_t int16_t; do
    $glsl -DTYPE=$t subgroup.comp -o subgroup_$t.spv
 done
+${GLSLANG:-glslang} -V --target-env vulkan1.0 --quiet subgroup_old.comp -o subgroup_old.spv
 # Rotations, which this glslang does not know: shuffles become those over 32 lanes, xor
 # shuffles those in clusters of 8.
 disassemble="${SPIRV_DIS:-spirv-dis} --raw-id" assemble="${SPIRV_AS:-spirv-as} --target-env spv1.6"
