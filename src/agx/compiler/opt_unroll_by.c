@@ -22,9 +22,9 @@
 #include "agx/compiler/turn.h"
 
 #define MAX_FACTOR 4u
-#define MAX_SIZE   48u  /* instructions in all copies ... */
-#define MAX_WHOLE  128u /* ... where no turns are left over */
-#define MAX_STEP   8    /* longer ones share a loop among lanes: few turns each */
+#define MAX_SIZE   48u /* instructions in all copies ... */
+#define MAX_WHOLE  96u /* ... where no turns are left over */
+#define MAX_STEP   8   /* longer ones share a loop among lanes: few turns each */
 
 struct counter {
    struct agxc_turn turn;
@@ -103,7 +103,8 @@ static unsigned choose_factor(const struct counter *c)
 {
    const struct agxc_turn *turn = &c->turn;
    unsigned factor = MAX_FACTOR;
-   if (turn->inner_loops || turn->barriers || turn->flags & AGXC_CROSS_LANE)
+   /* Scratch memory comes in order, so that its loads gain nothing side by side. */
+   if (turn->privates || turn->inner_loops || turn->barriers || turn->flags & AGXC_CROSS_LANE)
       return 1;
    while (factor > 1 && factor * turn->size > (goes_up(c, factor) ? MAX_WHOLE : MAX_SIZE))
       factor /= 2;
