@@ -35,6 +35,7 @@ static agx_status check_limits(const struct agx_program *program)
       {"push_B", program->push_B, AGX_PROGRAM_MAX_PUSH_B},
       {"binding_count", program->binding_count, AGX_PROGRAM_MAX_BINDINGS},
       {"uniform_count", program->uniform_count, AGX_PROGRAM_MAX_UNIFORMS},
+      {"state_count", program->state_count, AGX_PROGRAM_MAX_STATES},
       {"code_B", program->code_B, AGX_PROGRAM_MAX_CODE_B},
       {"preamble_B", program->preamble_B, AGX_PROGRAM_MAX_CODE_B},
    };
@@ -71,14 +72,69 @@ static agx_status check_bindings(const struct agx_program *program)
          (before->set == binding->set &&
           (before->binding < binding->binding ||
            (before->binding == binding->binding && before->element < binding->element)));
-      if (binding->kind > AGX_BINDING_UNIFORM_BUFFER ||
-          binding->element >= AGX_PROGRAM_MAX_ELEMENTS ||
-          binding->access > (AGX_BINDING_READS | AGX_BINDING_WRITES) || !is_sorted)
+      uint32_t last_access = AGX_BINDING_READS | AGX_BINDING_WRITES;
+      if (binding->kind == AGX_BINDING_KIND_STORAGE_IMAGE)
+         last_access |= AGX_BINDING_ATOMICS;
+      uint32_t last_dim = agx_binding_has_image(binding->kind) ? AGX_PROGRAM_LAST_DIM : 0;
+      if (binding->kind >= AGX_BINDING_KIND_COUNT || binding->access > last_access ||
+          binding->dim > last_dim || binding->element >= AGX_PROGRAM_MAX_ELEMENTS || !is_sorted)
          return AGX_FAIL(
-            AGX_INVALID_ARGUMENT, "program %s: binding %u (set %u, binding %u, kind %u, access %u)",
-            program->name, i, binding->set, binding->binding, binding->kind, binding->access);
+            AGX_INVALID_ARGUMENT,
+            "program %s: binding %u (set %u, binding %u, kind %u, dimension %u, access %u)",
+            program->name, i, binding->set, binding->binding, binding->kind, binding->dim,
+            binding->access);
    }
    return AGX_OK;
+}
+
+static bool state_fits(const struct agx_program *program, const struct agx_program_state *state)
+{
+   if (state->kind == AGX_STATE_FETCH_SAMPLER)
+      return state->index == 0;
+   if (state->index >= program->binding_count)
+      return false;
+   uint32_t kind = program->bindings[state->index].kind;
+   switch (state->kind) {
+   case AGX_STATE_TEXTURE:
+      return agx_binding_has_image(kind);
+   case AGX_STATE_IMAGE:
+      return kind == AGX_BINDING_KIND_STORAGE_IMAGE;
+   case AGX_STATE_SAMPLER:
+      return agx_binding_has_sampler(kind);
+   default:
+      return false;
+   }
+}
+
+static agx_status check_states(const struct agx_program *program)
+{
+   uint32_t textures = 0, samplers = 0;
+   for (uint32_t i = 0; i < program->state_count; i++) {
+      const struct agx_program_state *state = &program->states[i];
+      if (!state_fits(program, state))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: state register %u (kind %u, index %u)",
+                         program->name, i, state->kind, state->index);
+      *(agx_state_is_texture(state->kind) ? &textures : &samplers) += 1;
+   }
+   if (textures > AGX_PROGRAM_MAX_TEXTURES || samplers > AGX_PROGRAM_MAX_SAMPLERS)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %u texture and %u sampler registers",
+                      program->name, textures, samplers);
+   return AGX_OK;
+}
+
+static bool image_slot_fits(const struct agx_program *program,
+                            const struct agx_program_uniform *uniform)
+{
+   if (uniform->index >= program->binding_count ||
+       !agx_binding_has_image(program->bindings[uniform->index].kind))
+      return false;
+   return uniform->value < AGX_IMAGE_PROPERTY_COUNT &&
+          uniform->halves == (uniform->value == AGX_IMAGE_ADDRESS ? 4 : 2);
+}
+
+static bool names_buffer(const struct agx_program *program, uint32_t index)
+{
+   return index < program->binding_count && agx_binding_is_buffer(program->bindings[index].kind);
 }
 
 /* What index may be, and how long the slot is, by kind. */
@@ -86,15 +142,17 @@ static bool slot_fits(const struct agx_program *program, const struct agx_progra
 {
    switch (uniform->kind) {
    case AGX_UNIFORM_BUFFER_ADDRESS:
-      return uniform->index < program->binding_count && uniform->halves == 4;
+      return names_buffer(program, uniform->index) && uniform->halves == 4;
    case AGX_UNIFORM_BUFFER_SIZE:
-      return uniform->index < program->binding_count && uniform->halves == 2;
+      return names_buffer(program, uniform->index) && uniform->halves == 2;
    case AGX_UNIFORM_PUSH:
       return agx_range_fits(uniform->index, 2ull * uniform->halves, AGX_PROGRAM_MAX_PUSH_B);
    case AGX_UNIFORM_WORKGROUP_COUNT:
       return uniform->index < 3 && uniform->halves == 2;
    case AGX_UNIFORM_CONSTANT:
       return uniform->halves <= 4;
+   case AGX_UNIFORM_IMAGE:
+      return image_slot_fits(program, uniform);
    default:
       return false;
    }
@@ -126,6 +184,7 @@ agx_status agx_program_check(const struct agx_program *program, const struct agx
    AGX_TRY(check_limits(program));
    AGX_TRY(check_workgroup(program));
    AGX_TRY(check_bindings(program));
+   AGX_TRY(check_states(program));
    AGX_TRY(check_uniforms(program));
    return agx_program_check_code(program, alloc);
 }

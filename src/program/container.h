@@ -7,8 +7,9 @@
  *   .text               main program with padding; the entry symbol points here
  *   .text.preamble      preamble, when there is one
  *   .rodata.agx.program the words of agx_program_words, in that order
- *   .rodata.agx.bindings, .rodata.agx.uniforms   records of six words each; a binding's
- *                       third word has the kind in its low half, the element in its high
+ *   .rodata.agx.bindings, .rodata.agx.uniforms, .rodata.agx.states   records of six words each;
+ *                       a binding's third word has the kind in its lowest byte, the dimension
+ *                       in the next, the element above
  *   .note.agx           ABI version, chip, kernel interface
  */
 #pragma once
@@ -23,6 +24,7 @@
 #define AGX_CONTAINER_PROGRAM  ".rodata.agx.program"
 #define AGX_CONTAINER_BINDINGS ".rodata.agx.bindings"
 #define AGX_CONTAINER_UNIFORMS ".rodata.agx.uniforms"
+#define AGX_CONTAINER_STATES   ".rodata.agx.states"
 #define AGX_CONTAINER_NOTE     ".note.agx"
 
 #define AGX_CONTAINER_NOTE_OWNER       "agxhal"
@@ -35,9 +37,12 @@ enum agx_container_note {
 };
 
 #define AGX_CONTAINER_RECORD_WORDS 6
-#define AGX_CONTAINER_RECORD_BYTES (4 * AGX_CONTAINER_RECORD_WORDS)
-#define AGX_CONTAINER_MAX_BYTES    (64u << 20)
-#define AGX_PROGRAM_MAX_CODE_B     (16u << 20)
+/* Of a binding's dimension and element in the word of its kind. */
+#define AGX_CONTAINER_DIM_SHIFT     8
+#define AGX_CONTAINER_ELEMENT_SHIFT 16
+#define AGX_CONTAINER_RECORD_BYTES  (4 * AGX_CONTAINER_RECORD_WORDS)
+#define AGX_CONTAINER_MAX_BYTES     (64u << 20)
+#define AGX_PROGRAM_MAX_CODE_B      (16u << 20)
 
 /* Offsets in struct agx_program of its plain 32-bit fields, in file order. */
 extern const uint16_t agx_program_words[];

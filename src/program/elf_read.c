@@ -23,6 +23,7 @@ struct reader {
    struct agx_program program;
    struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
    struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
+   struct agx_program_state states[AGX_PROGRAM_MAX_STATES];
 };
 
 static agx_status malformed(const char *what)
@@ -154,16 +155,25 @@ static uint64_t get_u64(const uint8_t *at)
 static agx_status read_records(struct reader *reader)
 {
    struct agx_program *program = &reader->program;
-   struct section bindings, uniforms;
+   struct section bindings, uniforms, states;
    AGX_TRY(need_records(reader, AGX_CONTAINER_BINDINGS, program->binding_count,
                         AGX_PROGRAM_MAX_BINDINGS, &bindings));
    AGX_TRY(need_records(reader, AGX_CONTAINER_UNIFORMS, program->uniform_count,
                         AGX_PROGRAM_MAX_UNIFORMS, &uniforms));
+   AGX_TRY(need_records(reader, AGX_CONTAINER_STATES, program->state_count, AGX_PROGRAM_MAX_STATES,
+                        &states));
    for (uint32_t i = 0; i < program->binding_count; i++) {
       const uint8_t *at = bindings.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;
+      uint32_t kind = agx_get_u32(at + 8);
       reader->bindings[i] = (struct agx_program_binding){
-         agx_get_u32(at),      agx_get_u32(at + 4), agx_get_u32(at + 8) & 0xffff,
-         agx_get_u32(at + 12), get_u64(at + 16),    agx_get_u32(at + 8) >> 16};
+         .set = agx_get_u32(at),
+         .binding = agx_get_u32(at + 4),
+         .kind = kind & 0xff,
+         .access = agx_get_u32(at + 12),
+         .min_size_B = get_u64(at + 16),
+         .element = kind >> AGX_CONTAINER_ELEMENT_SHIFT,
+         .dim = kind >> AGX_CONTAINER_DIM_SHIFT & 0xff,
+      };
    }
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const uint8_t *at = uniforms.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;
@@ -171,6 +181,11 @@ static agx_status read_records(struct reader *reader)
          (struct agx_program_uniform){agx_get_u32(at), agx_get_u32(at + 4), agx_get_u32(at + 8),
                                       agx_get_u32(at + 12), get_u64(at + 16)};
    }
+   for (uint32_t i = 0; i < program->state_count; i++) {
+      const uint8_t *at = states.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;
+      reader->states[i] = (struct agx_program_state){agx_get_u32(at), agx_get_u32(at + 4)};
+   }
+   program->states = reader->states;
    program->bindings = reader->bindings;
    program->uniforms = reader->uniforms;
    return AGX_OK;

@@ -29,6 +29,7 @@ struct writer {
    Elf64_Sym symbols[3];
    uint8_t bindings[AGX_PROGRAM_MAX_BINDINGS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t uniforms[AGX_PROGRAM_MAX_UNIFORMS * AGX_CONTAINER_RECORD_BYTES];
+   uint8_t states[AGX_PROGRAM_MAX_STATES * AGX_CONTAINER_RECORD_BYTES];
 };
 
 static agx_status elf_failed(const char *what)
@@ -90,7 +91,10 @@ static void make_records(struct writer *writer)
    for (uint32_t i = 0; i < program->binding_count; i++) {
       const struct agx_program_binding *b = &program->bindings[i];
       make_record(writer->bindings + (size_t)i * AGX_CONTAINER_RECORD_BYTES,
-                  (uint32_t[4]){b->set, b->binding, b->kind | b->element << 16, b->access},
+                  (uint32_t[4]){b->set, b->binding,
+                                b->kind | b->dim << AGX_CONTAINER_DIM_SHIFT |
+                                   b->element << AGX_CONTAINER_ELEMENT_SHIFT,
+                                b->access},
                   b->min_size_B);
    }
    for (uint32_t i = 0; i < program->uniform_count; i++) {
@@ -98,6 +102,9 @@ static void make_records(struct writer *writer)
       make_record(writer->uniforms + (size_t)i * AGX_CONTAINER_RECORD_BYTES,
                   (uint32_t[4]){u->kind, u->start, u->halves, u->index}, u->value);
    }
+   for (uint32_t i = 0; i < program->state_count; i++)
+      make_record(writer->states + (size_t)i * AGX_CONTAINER_RECORD_BYTES,
+                  (uint32_t[4]){program->states[i].kind, program->states[i].index}, 0);
 }
 
 static void add_note(struct writer *writer, enum agx_container_note type, const void *text,
@@ -178,6 +185,8 @@ static agx_status add_data(struct writer *writer)
                        program->binding_count * (size_t)AGX_CONTAINER_RECORD_BYTES, NULL));
    AGX_TRY(add_section(writer, records, AGX_CONTAINER_UNIFORMS, ELF_T_BYTE, writer->uniforms,
                        program->uniform_count * (size_t)AGX_CONTAINER_RECORD_BYTES, NULL));
+   AGX_TRY(add_section(writer, records, AGX_CONTAINER_STATES, ELF_T_BYTE, writer->states,
+                       program->state_count * (size_t)AGX_CONTAINER_RECORD_BYTES, NULL));
    return add_section(writer, notes, AGX_CONTAINER_NOTE, ELF_T_BYTE, writer->notes, writer->notes_B,
                       NULL);
 }

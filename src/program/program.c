@@ -19,26 +19,13 @@ struct program_block {
 
 #define WORD(field) offsetof(struct agx_program, field)
 const uint16_t agx_program_words[] = {
-   WORD(text_B),
-   WORD(gpr_halves),
-   WORD(preamble_gpr_halves),
-   WORD(uniform_halves),
-   WORD(local_size[0]),
-   WORD(local_size[1]),
-   WORD(local_size[2]),
-   WORD(shared_B),
-   WORD(scratch_B),
-   WORD(push_B),
-   WORD(binding_count),
-   WORD(uniform_count),
-   WORD(stats.instructions),
-   WORD(stats.preamble_instructions),
-   WORD(stats.spills),
-   WORD(stats.fills),
-   WORD(stats.loads),
-   WORD(stats.waits),
-   WORD(stats.cycles),
-   WORD(stats.threads),
+   WORD(text_B),         WORD(gpr_halves),         WORD(preamble_gpr_halves),
+   WORD(uniform_halves), WORD(local_size[0]),      WORD(local_size[1]),
+   WORD(local_size[2]),  WORD(shared_B),           WORD(scratch_B),
+   WORD(push_B),         WORD(binding_count),      WORD(uniform_count),
+   WORD(state_count),    WORD(stats.instructions), WORD(stats.preamble_instructions),
+   WORD(stats.spills),   WORD(stats.fills),        WORD(stats.loads),
+   WORD(stats.waits),    WORD(stats.cycles),       WORD(stats.threads),
 };
 const size_t agx_program_word_count = AGX_COUNT(agx_program_words);
 
@@ -62,9 +49,10 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
 
    size_t bindings_B = program->binding_count * sizeof(*program->bindings);
    size_t uniforms_B = program->uniform_count * sizeof(*program->uniforms);
+   size_t states_B = program->state_count * sizeof(*program->states);
    size_t size = agx_align_up(sizeof(struct program_block), 16) + agx_align_up(bindings_B, 16) +
-                 agx_align_up(uniforms_B, 16) + agx_align_up(program->code_B, 16) +
-                 agx_align_up(program->preamble_B, 16);
+                 agx_align_up(uniforms_B, 16) + agx_align_up(states_B, 16) +
+                 agx_align_up(program->code_B, 16) + agx_align_up(program->preamble_B, 16);
    struct program_block *block = agx_host_zalloc(alloc, size);
    if (!block)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory for %zu bytes", program->name,
@@ -75,6 +63,7 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
    uint8_t *cursor = (uint8_t *)block + agx_align_up(sizeof(*block), 16);
    block->program.bindings = place(&cursor, program->bindings, bindings_B);
    block->program.uniforms = place(&cursor, program->uniforms, uniforms_B);
+   block->program.states = place(&cursor, program->states, states_B);
    block->program.code = place(&cursor, program->code, program->code_B);
    uint8_t *preamble = place(&cursor, program->preamble, program->preamble_B);
    block->program.preamble = program->preamble_B ? preamble : NULL;

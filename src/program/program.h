@@ -13,11 +13,15 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-#define AGX_PROGRAM_ABI_VERSION  1
+#define AGX_PROGRAM_ABI_VERSION  2
 #define AGX_PROGRAM_MAX_BINDINGS 64
 #define AGX_PROGRAM_MAX_ELEMENTS 65536 /* of an array of buffers */
 #define AGX_PROGRAM_MAX_UNIFORMS 256   /* slots */
+#define AGX_PROGRAM_MAX_TEXTURES 64    /* texture state registers */
+#define AGX_PROGRAM_MAX_SAMPLERS 16    /* sampler state registers */
+#define AGX_PROGRAM_MAX_STATES   (AGX_PROGRAM_MAX_TEXTURES + AGX_PROGRAM_MAX_SAMPLERS)
 #define AGX_PROGRAM_MAX_PUSH_B   256
+#define AGX_PROGRAM_LAST_DIM     7 /* of a texture descriptor; multisampled arrays are not taken */
 #define AGX_PROGRAM_NAME_BYTES   64
 /* Scratch memory that code may use per thread. Hardware ends at 512 KiB; with all cores
  * full this much is 256 MiB for each of them already. */
@@ -26,22 +30,65 @@
 enum agx_binding_kind {
    AGX_BINDING_STORAGE_BUFFER = 0,
    AGX_BINDING_UNIFORM_BUFFER = 1,
+   AGX_BINDING_KIND_STORAGE_IMAGE = 2,
+   AGX_BINDING_KIND_TEXTURE = 3,
+   AGX_BINDING_KIND_SAMPLER = 4,
+   AGX_BINDING_KIND_TEXTURE_SAMPLER = 5, /* both in one */
+   AGX_BINDING_KIND_COUNT,
 };
+
+static inline bool agx_binding_is_buffer(uint32_t kind)
+{
+   return kind <= AGX_BINDING_UNIFORM_BUFFER;
+}
+
+static inline bool agx_binding_has_image(uint32_t kind)
+{
+   return kind == AGX_BINDING_KIND_STORAGE_IMAGE || kind == AGX_BINDING_KIND_TEXTURE ||
+          kind == AGX_BINDING_KIND_TEXTURE_SAMPLER;
+}
+
+static inline bool agx_binding_has_sampler(uint32_t kind)
+{
+   return kind == AGX_BINDING_KIND_SAMPLER || kind == AGX_BINDING_KIND_TEXTURE_SAMPLER;
+}
 
 enum agx_binding_access {
    AGX_BINDING_READS = 1,
    AGX_BINDING_WRITES = 2,
+   AGX_BINDING_ATOMICS = 4, /* on an image, by address: it must be linear */
 };
 
-/* One buffer that the kernel names; sorted by set, binding, element. Of an array of buffers
- * only the elements that the code may reach are here. */
+/* One buffer, image or sampler that the kernel names; sorted by set, binding, element. Of an
+ * array of buffers only the elements that the code may reach are here. */
 struct agx_program_binding {
    uint32_t set, binding;
    uint32_t kind;       /* enum agx_binding_kind */
    uint32_t access;     /* enum agx_binding_access bits the code really uses */
    uint64_t min_size_B; /* to be bound at least: the block's fixed part, and one robust access */
    uint32_t element;    /* of an array of buffers, else 0 */
+   uint32_t dim;        /* of images: a texture descriptor's code */
 };
+
+/* What the state registers hold when the kernel starts. Texture registers are numbered in the
+ * order of the entries of the first two kinds, sampler registers in that of the others. */
+enum agx_state_kind {
+   AGX_STATE_TEXTURE = 0,       /* the image of bindings[index], to read */
+   AGX_STATE_IMAGE = 1,         /* the image of bindings[index], to write */
+   AGX_STATE_SAMPLER = 2,       /* the sampler of bindings[index] */
+   AGX_STATE_FETCH_SAMPLER = 3, /* the driver's own for texel fetches: zeros outside */
+   AGX_STATE_KIND_COUNT,
+};
+
+struct agx_program_state {
+   uint32_t kind;  /* enum agx_state_kind */
+   uint32_t index; /* into bindings; 0 for the driver's own */
+};
+
+static inline bool agx_state_is_texture(uint32_t kind)
+{
+   return kind <= AGX_STATE_IMAGE;
+}
 
 /* What a run of uniform registers holds when the kernel starts. */
 enum agx_uniform_kind {
@@ -50,7 +97,21 @@ enum agx_uniform_kind {
    AGX_UNIFORM_PUSH = 2,            /* push-constant bytes from byte offset `index` */
    AGX_UNIFORM_WORKGROUP_COUNT = 3, /* 2 halves: grid size in workgroups, component `index` */
    AGX_UNIFORM_CONSTANT = 4,        /* value, low bits first */
+   AGX_UNIFORM_IMAGE = 5,           /* of the image of bindings[index]: enum agx_image_property */
    AGX_UNIFORM_KIND_COUNT,
+};
+
+/* `value` of an image's uniform: numbers of the view that is bound, 2 halves but for ADDRESS. */
+enum agx_image_property {
+   AGX_IMAGE_ADDRESS = 0, /* 4 halves: of its first texel; linear images */
+   AGX_IMAGE_WIDTH = 1,   /* texels of its first level */
+   AGX_IMAGE_HEIGHT = 2,
+   AGX_IMAGE_DEPTH = 3,        /* slices of a 3D image, else layers; cubes count six */
+   AGX_IMAGE_LEVELS = 4,       /* how many */
+   AGX_IMAGE_LAST_LEVEL = 5,   /* one less */
+   AGX_IMAGE_ROW_TEXELS = 6,   /* from row to row, padding included; linear images */
+   AGX_IMAGE_LAYER_TEXELS = 7, /* from layer to layer, likewise */
+   AGX_IMAGE_PROPERTY_COUNT,
 };
 
 struct agx_program_uniform {
@@ -84,9 +145,10 @@ struct agx_program {
    uint32_t shared_B;  /* threadgroup memory */
    uint32_t scratch_B; /* the frame of each thread, agx_program_frame_B; 0: none */
    uint32_t push_B;    /* bytes of push constants the kernel reads up to */
-   uint32_t binding_count, uniform_count;
+   uint32_t binding_count, uniform_count, state_count;
    const struct agx_program_binding *bindings;
    const struct agx_program_uniform *uniforms;
+   const struct agx_program_state *states;
    struct agx_program_stats stats;
 };
 
