@@ -44,6 +44,8 @@ extern "C" {
 struct agx_instance;
 struct agx_device;
 struct agx_buffer;
+struct agx_image;
+struct agx_sampler;
 struct agx_executable;
 struct agx_command_buffer;
 struct agx_semaphore;
@@ -170,6 +172,102 @@ struct agx_buffer_ref {
    uint64_t length_B; /* AGX_WHOLE_LENGTH: to the end */
 };
 
+/* ---- images and samplers ---------------------------------------------- */
+
+enum agx_image_type {
+   AGX_IMAGE_1D = 0,
+   AGX_IMAGE_2D = 1,
+   AGX_IMAGE_3D = 2,
+   AGX_IMAGE_CUBE = 3, /* six layers for each cube */
+};
+
+enum agx_image_flags {
+   AGX_IMAGE_LINEAR = 1,        /* rows one behind the other: one level only */
+   AGX_IMAGE_ATOMICS = 2,       /* kernels may use atomics on it: linear, texels of 4 bytes */
+   AGX_IMAGE_HOST_READ = 4,     /* the host reads it: mapped with write-back caching */
+   AGX_IMAGE_GPU_READ_ONLY = 8, /* kernels may only read it */
+};
+
+struct agx_image_desc {
+   uint32_t size;
+   const void *next;
+   uint32_t type; /* enum agx_image_type */
+   /* By the name that Vulkan, OpenGL or GLSL has for it: "R8G8B8A8_UNORM", "GL_RGBA8", "rgba8". */
+   const char *format;
+   uint32_t width, height;
+   uint32_t depth;  /* slices of a 3D image, else layers; 0 counts as 1 (cubes: 6) */
+   uint32_t levels; /* 0 counts as 1 */
+   uint32_t flags;  /* enum agx_image_flags */
+   const char *label;
+};
+
+/* GPU memory, zeroed. AGX_UNIMPLEMENTED for formats that are not known. */
+AGX_API AGX_MUST_CHECK agx_status agx_image_create(struct agx_device *device,
+                                                   const struct agx_image_desc *desc,
+                                                   struct agx_image **out_image);
+
+struct agx_image_info {
+   uint32_t type, width, height, depth, levels; /* of level 0 */
+   uint32_t texel_B;
+   uint64_t size_B; /* of its memory */
+   bool is_linear;
+};
+AGX_API void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info);
+
+/* A part of one level. */
+struct agx_image_region {
+   uint32_t level;
+   uint32_t x, y, z; /* z: the first slice or layer */
+   uint32_t width, height, depth;
+};
+
+/* Copies between an image and host memory at once, whatever the image's layout: texels in the
+ * image's format, rows row_B apart, slices slice_B (0: one right behind the other). The caller
+ * orders this with the GPU's work by semaphores. */
+AGX_API AGX_MUST_CHECK agx_status agx_image_write(struct agx_image *image,
+                                                  const struct agx_image_region *region,
+                                                  const void *texels, uint64_t row_B,
+                                                  uint64_t slice_B);
+AGX_API AGX_MUST_CHECK agx_status agx_image_read(struct agx_image *image,
+                                                 const struct agx_image_region *region,
+                                                 void *texels, uint64_t row_B, uint64_t slice_B);
+
+enum agx_filter {
+   AGX_FILTER_NEAREST = 0,
+   AGX_FILTER_LINEAR = 1,
+   AGX_FILTER_NONE = 2, /* between levels: the first one only */
+};
+
+enum agx_wrap {
+   AGX_WRAP_REPEAT = 0,
+   AGX_WRAP_MIRROR = 1,
+   AGX_WRAP_EDGE = 2,
+   AGX_WRAP_BORDER = 3,
+   AGX_WRAP_MIRROR_ONCE = 4,
+};
+
+enum agx_border {
+   AGX_BORDER_TRANSPARENT_BLACK = 0,
+   AGX_BORDER_OPAQUE_BLACK = 1,
+   AGX_BORDER_OPAQUE_WHITE = 2,
+};
+
+struct agx_sampler_desc {
+   uint32_t size;
+   const void *next;
+   uint32_t magnify, minify, between_levels; /* enum agx_filter */
+   uint32_t wrap[3];                         /* enum agx_wrap, along x, y, z */
+   uint32_t border;                          /* enum agx_border */
+   uint32_t max_anisotropy;                  /* 1, 2, 4, 8, 16; 0 counts as 1 */
+   float min_lod, max_lod;                   /* max_lod 0 counts as no limit */
+   bool texel_coordinates;                   /* in texels, not 0 to 1 */
+};
+
+/* desc may be NULL: nearest texels of the nearest level, repeated. */
+AGX_API AGX_MUST_CHECK agx_status agx_sampler_create(struct agx_device *device,
+                                                     const struct agx_sampler_desc *desc,
+                                                     struct agx_sampler **out_sampler);
+
 /* ---- executables ------------------------------------------------------ */
 
 struct agx_specialization {
@@ -198,6 +296,10 @@ AGX_API AGX_MUST_CHECK agx_status agx_executable_create(struct agx_device *devic
 enum agx_binding_type {
    AGX_BINDING_STORAGE = 0,
    AGX_BINDING_UNIFORM = 1,
+   AGX_BINDING_STORAGE_IMAGE = 2,
+   AGX_BINDING_TEXTURE = 3,
+   AGX_BINDING_SAMPLER = 4,
+   AGX_BINDING_TEXTURE_SAMPLER = 5, /* an image and a sampler */
 };
 
 struct agx_binding_info {
@@ -205,6 +307,7 @@ struct agx_binding_info {
    uint32_t type; /* enum agx_binding_type */
    bool is_written;
    uint32_t element; /* of an array of buffers, else 0 */
+   bool has_atomics; /* the image must have AGX_IMAGE_ATOMICS */
 };
 
 struct agx_executable_info {
@@ -267,8 +370,12 @@ AGX_API AGX_MUST_CHECK agx_status agx_command_buffer_end(struct agx_command_buff
 
 struct agx_binding {
    uint32_t set, binding;
-   struct agx_buffer_ref ref;
-   uint32_t element; /* of an array of buffers, else 0 */
+   struct agx_buffer_ref ref; /* buffers */
+   uint32_t element;          /* of an array of buffers, else 0 */
+   struct agx_image *image;   /* images; a kernel sees its levels from first_level on, */
+   uint32_t first_level;      /* level_count of them (0: all that follow); stores go to the first */
+   uint32_t level_count;
+   struct agx_sampler *sampler;
 };
 
 struct agx_dispatch {

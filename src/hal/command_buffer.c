@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "hal/bind_image.h"
 
 /* Source: reference/cmdstream, cdm.md 1.1. */
 static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
@@ -19,8 +20,8 @@ static void release_segments(struct agx_command_buffer *commands)
 {
    agx_record_for_each (segment, commands->first) {
       agx_release(segment->executable);
-      for (uint32_t i = 0; i < segment->buffer_count; i++)
-         agx_release(segment->buffers[i]);
+      for (uint32_t i = 0; i < segment->object_count; i++)
+         agx_release(segment->objects[i]);
    }
    agx_device_return_blocks(commands->device, commands->first);
    commands->first = commands->last = NULL;
@@ -141,13 +142,9 @@ static const struct agx_binding *find_binding(const struct agx_dispatch *dispatc
    return NULL;
 }
 
-struct range {
-   uint64_t address, length_B;
-};
-
-static agx_status check_binding(const struct agx_program *program, uint32_t index,
-                                const struct agx_binding *binding, struct agx_device *device,
-                                struct range *out_range)
+static agx_status check_buffer(const struct agx_program *program, uint32_t index,
+                               const struct agx_binding *binding, struct agx_device *device,
+                               struct agx_bound *out_range)
 {
    const struct agx_program_binding *wanted = &program->bindings[index];
    const char *name = program->name;
@@ -182,6 +179,23 @@ static agx_status check_binding(const struct agx_program *program, uint32_t inde
                       name, set, number, (unsigned long long)out_range->length_B,
                       (unsigned long long)wanted->min_size_B);
    return AGX_OK;
+}
+
+static agx_status check_binding(const struct agx_program *program, uint32_t index,
+                                const struct agx_binding *binding, struct agx_device *device,
+                                struct agx_bound *out_bound)
+{
+   const struct agx_program_binding *wanted = &program->bindings[index];
+   *out_bound = (struct agx_bound){0};
+   if (agx_binding_is_buffer(wanted->kind)) {
+      AGX_TRY(check_buffer(program, index, binding, device, out_bound));
+      out_bound->objects[0] = binding->ref.buffer;
+      return AGX_OK;
+   }
+   if (!binding)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: set %u binding %u is not given",
+                      program->name, wanted->set, wanted->binding);
+   return agx_bind_image(program->name, wanted, binding, device, out_bound);
 }
 
 static agx_status check_grid(const struct agx_program *program, const uint32_t workgroups[3],
@@ -222,7 +236,7 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
 }
 
 /* What one slot of the uniform registers holds in this dispatch. */
-static void write_uniform(const struct agx_program_uniform *slot, const struct range *ranges,
+static void write_uniform(const struct agx_program_uniform *slot, const struct agx_bound *bound,
                           const struct agx_dispatch *dispatch, uint8_t *uniforms)
 {
    uint8_t *at = uniforms + slot->start * 2u;
@@ -238,10 +252,13 @@ static void write_uniform(const struct agx_program_uniform *slot, const struct r
       return;
    }
    case AGX_UNIFORM_BUFFER_ADDRESS:
-      value += ranges[slot->index].address;
+      value += bound[slot->index].address;
       break;
    case AGX_UNIFORM_BUFFER_SIZE:
-      value = AGX_MIN(ranges[slot->index].length_B, (uint64_t)UINT32_MAX);
+      value = AGX_MIN(bound[slot->index].length_B, (uint64_t)UINT32_MAX);
+      break;
+   case AGX_UNIFORM_IMAGE:
+      value = agx_bound_property(&bound[slot->index], (enum agx_image_property)slot->value);
       break;
    case AGX_UNIFORM_WORKGROUP_COUNT:
       value = dispatch->workgroups[slot->index];
@@ -258,30 +275,33 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    AGX_TRY(check_dispatch(commands, dispatch));
    struct agx_executable *executable = dispatch->executable;
    const struct agx_program *program = executable->program;
-   struct range ranges[AGX_PROGRAM_MAX_BINDINGS];
+   struct agx_bound bound[AGX_PROGRAM_MAX_BINDINGS];
    uint32_t threads[3], count = program->binding_count;
    AGX_TRY(check_grid(program, dispatch->workgroups, threads));
-   size_t total_B = agx_align_up(sizeof(struct agx_segment) + count * sizeof(void *), 16) +
-                    agx_align_up(executable->uniform_B, 16);
+   uint32_t object_count = 2 * count; /* an image and a sampler each, at most; NULL where none */
+   size_t total_B = agx_align_up(sizeof(struct agx_segment) + object_count * sizeof(void *), 16) +
+                    agx_align_up(executable->uniform_B, 16) +
+                    agx_align_up(agx_executable_state_B(executable), 16);
    struct agx_segment *segment = reserve(commands, total_B);
    if (!segment)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
    for (uint32_t i = 0; i < count; i++) {
       const struct agx_binding *binding = find_binding(dispatch, &program->bindings[i], i);
-      AGX_TRY(check_binding(program, i, binding, commands->device, &ranges[i]));
-      segment->buffers[i] = binding->ref.buffer;
+      AGX_TRY(check_binding(program, i, binding, commands->device, &bound[i]));
+      memcpy(&segment->objects[2 * (size_t)i], bound[i].objects, sizeof(bound[i].objects));
    }
    segment->kind = AGX_SEGMENT_DISPATCH;
    segment->executable = executable;
-   segment->buffer_count = count;
+   segment->object_count = object_count;
    memcpy(segment->threads, threads, sizeof(threads));
    uint8_t *uniforms = agx_segment_uniforms(segment);
    memset(uniforms, 0, executable->uniform_B);
    for (uint32_t i = 0; i < program->uniform_count; i++)
-      write_uniform(&program->uniforms[i], ranges, dispatch, uniforms);
+      write_uniform(&program->uniforms[i], bound, dispatch, uniforms);
+   AGX_TRY(agx_bound_write_states(program, bound, agx_segment_states(segment)));
    agx_retain(executable);
-   for (uint32_t i = 0; i < count; i++)
-      agx_retain(segment->buffers[i]);
+   for (uint32_t i = 0; i < object_count; i++)
+      agx_retain(segment->objects[i]);
    commit(commands, segment);
    return AGX_OK;
 }

@@ -43,9 +43,25 @@ static agx_status copy(struct area *area, const void *bytes, size_t size)
 
 /* ---- what an executable always says ----------------------------------- */
 
+/* The launch's code for so many samplers of 8 bytes. */
+static uint32_t sampler_states(uint32_t count)
+{
+   return count <= 16 ? (uint32_t)agx_div_up(count, 4) : AGX_HW_SAMPLER_STATES_16_COMPACT;
+}
+
+static void count_states(struct agx_executable *executable)
+{
+   const struct agx_program *program = executable->program;
+   executable->texture_count = executable->sampler_count = 0;
+   for (uint32_t i = 0; i < program->state_count; i++)
+      *(agx_state_is_texture(program->states[i].kind) ? &executable->texture_count
+                                                      : &executable->sampler_count) += 1;
+}
+
 agx_status agx_executable_pack(struct agx_executable *executable)
 {
    const struct agx_program *program = executable->program;
+   count_states(executable);
    const struct agx_hw_usc_program usc = {
       .shared_B = program->shared_B,
       .code_offset = executable->code_offset_B,
@@ -60,6 +76,8 @@ agx_status agx_executable_pack(struct agx_executable *executable)
    executable->launch = (struct agx_hw_launch){
       .uniform_halves = program->uniform_halves,
       .preamble_halves = program->preamble_gpr_halves,
+      .texture_count = executable->texture_count,
+      .sampler_states = sampler_states(executable->sampler_count),
       .mode = AGX_HW_CDM_MODE_DIRECT,
       .local = {program->local_size[0], program->local_size[1], program->local_size[2]},
    };
@@ -89,10 +107,12 @@ static struct sizes measure(const struct agx_command_buffer *commands)
       } else if (!is_empty(segment)) {
          const struct agx_executable *executable = segment->executable;
          uint64_t loads = agx_div_up(executable->uniform_B / 2, AGX_HW_USC_UNIFORM_MAX);
-         uint64_t words_B = loads * AGX_HW_USC_UNIFORM_BYTES + executable->words_tail_B;
+         uint64_t words_B = loads * AGX_HW_USC_UNIFORM_BYTES + executable->words_tail_B +
+                            AGX_HW_USC_TEXTURE_BYTES + AGX_HW_USC_SAMPLER_BYTES;
          sizes.stream_B += AGX_HW_CDM_LAUNCH_MAX_BYTES;
          sizes.words_B += agx_align_up(words_B, AGX_HW_USC_ALIGN_B);
          sizes.uniform_B += agx_align_up(executable->uniform_B, UNIFORM_ALIGN);
+         sizes.uniform_B += agx_align_up(agx_executable_state_B(executable), UNIFORM_ALIGN);
          sizes.dispatches++;
       }
    }
@@ -121,6 +141,26 @@ struct outputs {
    const struct agxw_device_info *info;
 };
 
+/* The descriptors behind the uniform contents, and the words that name them. */
+static agx_status encode_states(struct outputs *out, struct agx_segment *segment)
+{
+   const struct agx_executable *executable = segment->executable;
+   uint32_t state_B = agx_executable_state_B(executable);
+   if (state_B == 0)
+      return AGX_OK;
+   align(&out->uniforms, UNIFORM_ALIGN);
+   const struct agx_hw_usc_texture textures = {.count = executable->texture_count,
+                                               .buffer = area_end(&out->uniforms)};
+   const struct agx_hw_usc_sampler samplers = {
+      .count = executable->sampler_count,
+      .buffer = textures.buffer + (uint64_t)executable->texture_count * AGX_HW_TEXTURE_BYTES};
+   if (textures.count)
+      AGX_TRY(agx_hw_append(&out->words.bytes, &agx_hw_usc_texture_packet, &textures));
+   if (samplers.count)
+      AGX_TRY(agx_hw_append(&out->words.bytes, &agx_hw_usc_sampler_packet, &samplers));
+   return copy(&out->uniforms, agx_segment_states(segment), state_B);
+}
+
 /* Launch words: Uniform words over the contents, then the executable's own. */
 static agx_status encode_dispatch(struct outputs *out, struct agx_segment *segment)
 {
@@ -132,8 +172,9 @@ static agx_status encode_dispatch(struct outputs *out, struct agx_segment *segme
    memcpy(launch.global, segment->threads, sizeof(launch.global));
    AGX_TRY(agx_hw_usc_uniforms(&out->words.bytes, 0, executable->uniform_B / 2,
                                area_end(&out->uniforms)));
-   AGX_TRY(copy(&out->words, executable->words_tail, executable->words_tail_B));
    AGX_TRY(copy(&out->uniforms, agx_segment_uniforms(segment), executable->uniform_B));
+   AGX_TRY(encode_states(out, segment));
+   AGX_TRY(copy(&out->words, executable->words_tail, executable->words_tail_B));
    return agx_hw_cdm_launch(&out->stream.bytes, out->info->chip, &launch);
 }
 

@@ -218,10 +218,10 @@ agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_
    *out_info = (struct agx_binding_info){
       .set = binding->set,
       .binding = binding->binding,
-      .type =
-         binding->kind == AGX_BINDING_UNIFORM_BUFFER ? AGX_BINDING_UNIFORM : AGX_BINDING_STORAGE,
+      .type = binding->kind, /* the numbers are the same */
       .is_written = binding->access & AGX_BINDING_WRITES,
       .element = binding->element,
+      .has_atomics = binding->access & AGX_BINDING_ATOMICS,
    };
    return AGX_OK;
 }

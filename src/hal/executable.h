@@ -10,16 +10,24 @@ struct agx_executable {
    struct agx_object object;
    struct agx_device *device;
    struct agx_program *program;
-   struct agxw_bo *bo;         /* machine code, in the USC window */
-   uint32_t code_offset_B;     /* of the main program from the start of the window */
-   uint32_t preamble_offset_B; /* likewise; meaningless without one */
-   uint32_t uniform_B;         /* bytes of uniform contents a dispatch provides */
+   struct agxw_bo *bo;                    /* machine code, in the USC window */
+   uint32_t code_offset_B;                /* of the main program from the start of the window */
+   uint32_t preamble_offset_B;            /* likewise; meaningless without one */
+   uint32_t uniform_B;                    /* bytes of uniform contents a dispatch provides */
+   uint32_t texture_count, sampler_count; /* state registers */
 
    /* What is the same in each dispatch, made once (command_encode.c). */
    struct agx_hw_launch launch;                   /* all but USC words and grid */
    uint8_t words_tail[AGX_HW_USC_TAIL_MAX_BYTES]; /* of the USC words, behind the Uniform words */
    uint32_t words_tail_B;
 };
+
+/* Bytes of descriptors a dispatch provides: textures, then samplers. */
+static inline uint32_t agx_executable_state_B(const struct agx_executable *executable)
+{
+   return executable->texture_count * AGX_HW_TEXTURE_BYTES +
+          executable->sampler_count * AGX_HW_SAMPLER_BYTES;
+}
 
 /* Makes launch and words_tail. */
 AGX_MUST_CHECK agx_status agx_executable_pack(struct agx_executable *executable);

@@ -28,15 +28,23 @@ struct agx_segment {
    /* Of a dispatch: */
    struct agx_executable *executable; /* retained */
    uint32_t threads[3];               /* of the whole grid */
-   uint32_t buffer_count;
-   struct agx_buffer *buffers[]; /* retained; then the uniform contents, 16-byte aligned */
+   uint32_t object_count;
+   /* Buffers, images and samplers, retained; then the uniform contents and the descriptors,
+    * each 16-byte aligned. */
+   void *objects[];
 };
 
 /* The contents of the uniform registers, from half 0 on. */
 static inline uint8_t *agx_segment_uniforms(struct agx_segment *segment)
 {
-   size_t offset = sizeof(*segment) + segment->buffer_count * sizeof(struct agx_buffer *);
+   size_t offset = sizeof(*segment) + segment->object_count * sizeof(void *);
    return (uint8_t *)segment + ((offset + 15) & ~(size_t)15);
+}
+
+/* The descriptors that state registers hold. */
+static inline uint8_t *agx_segment_states(struct agx_segment *segment)
+{
+   return agx_segment_uniforms(segment) + ((segment->executable->uniform_B + 15u) & ~15u);
 }
 
 #define agx_record_for_each(segment, first)                                                        \
