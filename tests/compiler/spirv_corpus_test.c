@@ -83,12 +83,22 @@ static bool crosses_lanes(const struct agxc_shader *shader)
    return false;
 }
 
+static bool has_images(const struct agxc_shader *shader)
+{
+   for (uint32_t i = 0; i < shader->binding_count; i++)
+      if (!agx_binding_is_buffer(shader->bindings[i].kind))
+         return true;
+   return false;
+}
+
 /* Returns false when it takes too long to say, or needs lanes at once, which the evaluator
  * does not have. */
 static bool run_kernel(const char *name, const struct agxc_shader *shader,
                        const struct agx_manifest *manifest)
 {
    struct ir_eval eval = {.shader = shader, .max_steps = MAX_STEPS};
+   if (has_images(shader))
+      return false;
    memcpy(eval.push, manifest->push, sizeof(eval.push));
    memcpy(eval.workgroups, manifest->workgroups, sizeof(eval.workgroups));
    fill_inputs(&eval, manifest);

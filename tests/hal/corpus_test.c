@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/util.h"
 #include "manifest.h"
 
 struct job {
@@ -19,6 +20,9 @@ struct job {
    struct agx_manifest manifest;
    struct agx_executable *executable;
    struct agx_buffer *buffers[AGX_MANIFEST_MAX_RESOURCES];
+   struct agx_image *images[AGX_MANIFEST_MAX_RESOURCES]; /* the buffer is staging memory then */
+   struct agx_sampler *samplers[AGX_MANIFEST_MAX_RESOURCES];
+   uint64_t sizes[AGX_MANIFEST_MAX_RESOURCES];
    uint32_t *memory[AGX_MANIFEST_MAX_RESOURCES];
    uint8_t push[AGX_MANIFEST_MAX_PUSH_B];
 };
@@ -63,13 +67,66 @@ static uint64_t address_of(void *user, uint32_t id)
    return info.address;
 }
 
+static bool has_atomics(const struct job *job, const struct agx_manifest_resource *resource)
+{
+   struct agx_binding_info info;
+   for (uint32_t i = 0;; i++) {
+      if (agx_executable_get_binding(job->executable, i, &info) != AGX_OK)
+         return false;
+      if (info.set == resource->set && info.binding == resource->binding)
+         return info.has_atomics;
+   }
+}
+
+/* An image, its sampler, and staging memory for all its levels. */
+static void make_image(struct job *job, uint32_t index)
+{
+   const struct agx_manifest_resource *resource = &job->manifest.resources[index];
+   const struct agx_image_desc desc = {
+      .size = sizeof(desc),
+      .type = AGX_IMAGE_2D,
+      .format = resource->format,
+      .width = resource->width,
+      .height = resource->height,
+      .levels = resource->levels,
+      .flags = AGX_IMAGE_HOST_READ | (has_atomics(job, resource) ? AGX_IMAGE_ATOMICS : 0u),
+   };
+   const struct agx_sampler_desc sampler = {.size = sizeof(sampler),
+                                            .wrap = {AGX_WRAP_EDGE, AGX_WRAP_EDGE, AGX_WRAP_EDGE}};
+   struct agx_image_info info;
+   assert_ok(agx_image_create(job->fixture->device, &desc, &job->images[index]));
+   assert_ok(agx_sampler_create(job->fixture->device, &sampler, &job->samplers[index]));
+   agx_image_get_info(job->images[index], &info);
+   job->sizes[index] = 0;
+   for (uint32_t level = 0; level < info.levels; level++)
+      job->sizes[index] += (uint64_t)AGX_MAX(info.width >> level, 1u) *
+                           AGX_MAX(info.height >> level, 1u) * info.texel_B;
+}
+
+static void copy_image(const struct job *job, uint32_t index, bool to_image)
+{
+   struct agx_image_info info;
+   uint8_t *at = (uint8_t *)job->memory[index];
+   agx_image_get_info(job->images[index], &info);
+   for (uint32_t level = 0; level < info.levels; level++) {
+      const struct agx_image_region region = {
+         .level = level,
+         .width = AGX_MAX(info.width >> level, 1u),
+         .height = AGX_MAX(info.height >> level, 1u),
+         .depth = 1,
+      };
+      assert_ok(to_image ? agx_image_write(job->images[index], &region, at, 0, 0)
+                         : agx_image_read(job->images[index], &region, at, 0, 0));
+      at += (size_t)region.width * region.height * info.texel_B;
+   }
+}
+
 /* Contents and push constants may hold the address of any buffer. */
 static void fill(struct job *job)
 {
    const struct agx_manifest *m = &job->manifest;
    for (uint32_t i = 0; i < m->resource_count; i++)
-      agx_manifest_fill(&m->resources[i].init, job->memory[i], m->resources[i].size_B, address_of,
-                        job);
+      agx_manifest_fill(&m->resources[i].init, job->memory[i], job->sizes[i], address_of, job);
    memcpy(job->push, m->push, sizeof(job->push));
    for (uint32_t i = 0; i < m->fixup_count; i++) {
       uint64_t address = address_of(job, m->fixups[i].id);
@@ -83,14 +140,22 @@ static void dispatch(struct job *job)
    struct agx_binding bindings[AGX_MANIFEST_MAX_RESOURCES];
    uint32_t bound = 0;
    for (uint32_t i = 0; i < m->resource_count; i++) {
-      job->buffers[i] = fixture_buffer(job->fixture, m->resources[i].size_B, &job->memory[i]);
+      job->sizes[i] = m->resources[i].size_B;
+      if (m->resources[i].type >= AGX_MANIFEST_STORAGE_IMAGE)
+         make_image(job, i);
+      job->buffers[i] = fixture_buffer(job->fixture, job->sizes[i], &job->memory[i]);
       if (m->resources[i].type == AGX_MANIFEST_ADDRESS)
          continue;
       bindings[bound++] = (struct agx_binding){.set = m->resources[i].set,
                                                .binding = m->resources[i].binding,
-                                               .ref = {job->buffers[i], 0, AGX_WHOLE_LENGTH}};
+                                               .ref = {job->buffers[i], 0, AGX_WHOLE_LENGTH},
+                                               .image = job->images[i],
+                                               .sampler = job->samplers[i]};
    }
    fill(job);
+   for (uint32_t i = 0; i < m->resource_count; i++)
+      if (job->images[i])
+         copy_image(job, i, true);
    struct agx_dispatch dispatch = {
       .executable = job->executable,
       .workgroups = {m->workgroups[0], m->workgroups[1], m->workgroups[2]},
@@ -107,6 +172,9 @@ static void dispatch(struct job *job)
    assert_ok(fixture_wait(done, 1));
    agx_release(commands);
    agx_release(done);
+   for (uint32_t i = 0; i < m->resource_count; i++)
+      if (job->images[i])
+         copy_image(job, i, false);
 }
 
 static void compare(const struct job *job, const char *kernel)
@@ -119,7 +187,7 @@ static void compare(const struct job *job, const char *kernel)
       size_t size;
       char *path = corpus_path("corpus/ref/%s.%u.bin", kernel, resource->id);
       char *reference = agx_test_read_file(path, &size);
-      assert_int_equal(size, resource->size_B);
+      assert_int_equal(size, job->sizes[i]);
       if (!agx_manifest_compare(&job->manifest, job->memory[i], reference, size, text,
                                 sizeof(text)))
          fail_msg("%s: output %u: %s", kernel, resource->id, text);
@@ -140,8 +208,11 @@ static bool run_kernel(struct fixture *fixture, const char *kernel, bool robust)
    }
    dispatch(&job);
    compare(&job, kernel);
-   for (uint32_t i = 0; i < job.manifest.resource_count; i++)
+   for (uint32_t i = 0; i < job.manifest.resource_count; i++) {
       agx_release(job.buffers[i]);
+      agx_release(job.images[i]);
+      agx_release(job.samplers[i]);
+   }
    agx_release(job.executable);
    return true;
 }

@@ -71,6 +71,8 @@ static void describe(struct compilation *c)
    program->binding_count = shader->binding_count;
    program->uniforms = shader->uniforms;
    program->uniform_count = shader->uniform_count;
+   program->states = shader->states;
+   program->state_count = shader->state_count;
    program->stats = shader->stats;
    if (!shader->preamble)
       return;

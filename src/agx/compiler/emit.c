@@ -58,11 +58,32 @@ static struct agx_isa_operand to_operand(const struct agxc_ref *ref)
    return operand;
 }
 
+/* State registers are numbers in the IR. Of coordinates the table has only the first; how many
+ * follow says the dimension. */
+static void name_texture_operands(struct agx_isa_instr *isa)
+{
+   switch (isa->op) {
+   case AGX_ISA_OP_SMPF:
+   case AGX_ISA_OP_SMPI:
+      isa->operand[AGX_ISA_SMPF_TEXTURE].kind = AGX_ISA_TS;
+      isa->operand[AGX_ISA_SMPF_SAMPLER].kind = AGX_ISA_SS;
+      isa->operand[AGX_ISA_SMPF_COORD].count = 1;
+      return;
+   case AGX_ISA_OP_IMGW:
+      isa->operand[AGX_ISA_IMGW_TEXTURE].kind = AGX_ISA_TS;
+      isa->operand[AGX_ISA_IMGW_COORD].count = 1;
+      return;
+   default:
+      return;
+   }
+}
+
 static struct agx_isa_instr to_isa(const struct agxc_instr *instr)
 {
    struct agx_isa_instr isa = {.op = (uint16_t)agxc_row(instr)};
    for (unsigned i = 0; i < instr->operand_count; i++)
       isa.operand[i] = to_operand(&instr->operand[i]);
+   name_texture_operands(&isa);
    return isa;
 }
 

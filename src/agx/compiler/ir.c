@@ -40,6 +40,9 @@ static const uint8_t row_flags[AGX_ISA_OP_COUNT] = {
    [AGX_ISA_OP_LOAD] = R,
    [AGX_ISA_OP_LLOAD] = R,
    [AGX_ISA_OP_STACK_LOAD] = R,
+   [AGX_ISA_OP_SMPF] = R,
+   [AGX_ISA_OP_SMPI] = R,
+   [AGX_ISA_OP_IMGW] = S,
    [AGX_ISA_OP_STORE] = S,
    [AGX_ISA_OP_LSTORE] = S,
    [AGX_ISA_OP_STACK_STORE] = S,
@@ -55,6 +58,11 @@ static const uint8_t row_flags[AGX_ISA_OP_COUNT] = {
    [AGX_ISA_OP_UNKNOWN_BARRIER_2] = S,
    [AGX_ISA_OP_DEVICE_BARRIER_1] = S,
    [AGX_ISA_OP_DEVICE_BARRIER_2] = S,
+   [AGX_ISA_OP_IMAGE_BARRIER_1] = S,
+   [AGX_ISA_OP_IMAGE_BARRIER_2] = S,
+   [AGX_ISA_OP_IMAGE_BARRIER_3] = S,
+   [AGX_ISA_OP_IMAGE_BARRIER_4] = S,
+   [AGX_ISA_OP_FLUSH_MEMORY_TO_TEXTURE] = S,
    [AGX_ISA_OP_WAIT] = S,
    [AGX_ISA_OP_STOP] = S | T,
    [AGX_ISA_OP_IF_ICMP] = S | T,
@@ -442,13 +450,34 @@ struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_k
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u slots",
                 shader->name, AGX_PROGRAM_MAX_UNIFORMS);
    uint32_t start = take_halves(shader, halves);
-   if (kind == AGX_UNIFORM_BUFFER_ADDRESS && start + halves > BASE_HALVES)
+   bool is_address =
+      kind == AGX_UNIFORM_BUFFER_ADDRESS || (kind == AGX_UNIFORM_IMAGE && bits == 64);
+   if (is_address && start + halves > BASE_HALVES)
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
-                "%s: uniform registers: the address of buffer %u would lie beyond half %u",
+                "%s: uniform registers: the address of binding %u would lie beyond half %u",
                 shader->name, index, BASE_HALVES);
    shader->uniforms[shader->uniform_count++] = (struct agx_program_uniform){
       .kind = kind, .start = start, .halves = halves, .index = index, .value = value};
    return agxc_uniform(start, bits, 1);
+}
+
+uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, uint32_t binding)
+{
+   shader = agxc_uniform_owner(shader);
+   bool is_texture = agx_state_is_texture(kind);
+   uint32_t limit = is_texture ? AGX_PROGRAM_MAX_TEXTURES : AGX_PROGRAM_MAX_SAMPLERS, slot = 0;
+   for (uint32_t i = 0; i < shader->state_count; i++) {
+      const struct agx_program_state *state = &shader->states[i];
+      if (state->kind == (uint32_t)kind && state->index == binding)
+         return slot;
+      slot += agx_state_is_texture(state->kind) == is_texture;
+   }
+   if (slot == limit)
+      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: more than %u %s state registers", shader->name,
+                limit, is_texture ? "texture" : "sampler");
+   shader->states[shader->state_count++] =
+      (struct agx_program_state){.kind = kind, .index = binding};
+   return slot;
 }
 
 struct agxc_ref agxc_uniform_result(struct agxc_shader *shader, unsigned bits)

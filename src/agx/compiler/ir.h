@@ -145,6 +145,7 @@ enum agxc_barrier {
    AGXC_BARRIER_SHARED = 2,      /* orders threadgroup memory */
    AGXC_BARRIER_DEVICE = 4,      /* orders device memory, workgroup scope */
    AGXC_BARRIER_DEVICE_WIDE = 8, /* orders device memory beyond the workgroup */
+   AGXC_BARRIER_IMAGE = 16,      /* orders images, and device memory with what textures read */
 };
 
 /* Operands stand in order: destinations, sources, immediates (and modifiers). For a
@@ -278,6 +279,10 @@ struct agxc_shader {
    struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
    uint32_t uniform_count, uniform_halves;
 
+   /* State registers; see agxc_state_slot. */
+   struct agx_program_state states[AGX_PROGRAM_MAX_STATES];
+   uint32_t state_count;
+
    struct agxc_shader *preamble; /* stores uniforms before this one runs, or NULL */
    struct agxc_shader *main;     /* of a preamble: whose uniforms it shares; else NULL */
 
@@ -329,6 +334,10 @@ void agxc_index(struct agxc_shader *shader);
  * run out. */
 struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
                                   uint32_t index, uint64_t value, unsigned bits);
+
+/* The texture or sampler state register that holds the described descriptor, its number; made on
+ * first use. Fails the compilation when they run out. */
+uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, uint32_t binding);
 
 /* Uniform halves that the preamble stores a value of so many bits to, each call its own. */
 struct agxc_ref agxc_uniform_result(struct agxc_shader *shader, unsigned bits);

@@ -168,6 +168,11 @@ static void lower_instr(struct lowering *l, struct agxc_instr *instr)
    case AGXC_OP_BUFFER_ADDRESS:
       replace_value(l, instr, address_of(shader, agxc_imm_of(instr, 0)));
       return;
+   case AGXC_OP_IMAGE_INFO:
+      replace_value(l, instr,
+                    agxc_uniform_slot(shader, AGX_UNIFORM_IMAGE, (uint32_t)agxc_imm_of(instr, 0),
+                                      (uint64_t)agxc_imm_of(instr, 1), instr->operand[0].bits));
+      return;
    case AGXC_OP_LOAD_PUSH:
       lower_push(l, instr);
       return;

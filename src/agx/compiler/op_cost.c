@@ -25,6 +25,7 @@ unsigned agxc_op_cost(const struct agxc_instr *instr)
       {AGXC_OP_FFLOOR, AGXC_OP_FFRACT, 4},
       {AGXC_OP_FRCP, AGXC_OP_FCOS, 8},
       {AGXC_OP_LOAD_GLOBAL, AGXC_OP_LOAD_GLOBAL, AGXC_COST_LOAD},
+      {AGXC_OP_IMAGE_LOAD, AGXC_OP_IMAGE_SAMPLE, 2 * AGXC_COST_LOAD},
       {AGXC_OP_FNEG, AGXC_OP_FABS, 0},
    };
    for (size_t i = 0; i < AGX_COUNT(costs); i++)

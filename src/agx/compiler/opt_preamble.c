@@ -72,7 +72,8 @@ static bool may_move(struct hoisting *h, const struct agxc_instr *instr)
 {
    unsigned flags = agxc_flags(instr);
    if (agxc_is_machine(instr) || instr->op == AGXC_OP_PHI || !instr->dest_count ||
-       !instr->src_count || flags & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE))
+       !instr->src_count || instr->op == AGXC_OP_IMAGE_FETCH || instr->op == AGXC_OP_IMAGE_SAMPLE ||
+       flags & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE))
       return false;
    agxc_foreach_src (src, instr)
       if (src->kind == AGXC_VALUE && !is_hoisted(h, src->value->def))

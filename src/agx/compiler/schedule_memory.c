@@ -58,6 +58,14 @@ unsigned agxc_memory_of(const struct agxc_instr *instr)
    for (size_t i = 0; i < AGX_COUNT(others); i++)
       if (agxc_is_row(instr, others[i].row))
          return others[i].memory;
+   /* Textures are not written while they are read, unless the row says so. */
+   if (agxc_is_row(instr, AGX_ISA_OP_SMPF) ||
+       (agxc_is_row(instr, AGX_ISA_OP_SMPI) && !instr->operand[AGX_ISA_SMPI_RW].imm))
+      return AGXC_MEMORY_NONE;
+   if (agxc_is_row(instr, AGX_ISA_OP_SMPI))
+      return AGXC_MEMORY_DEVICE;
+   if (agxc_is_row(instr, AGX_ISA_OP_IMGW))
+      return AGXC_MEMORY_DEVICE | AGXC_MEMORY_WRITES;
    unsigned flags = agxc_flags(instr);
    if (flags & AGXC_SIDE_EFFECT)
       return AGXC_MEMORY_ALL | AGXC_MEMORY_WRITES;

@@ -114,6 +114,7 @@ static const struct {
    {AGXC_OP_SELECT, AGXC_OP_SELECT, agxc_select_choose},
    {AGXC_OP_LOAD_GLOBAL, AGXC_OP_ATOMIC_SHARED, agxc_select_memory},
    {AGXC_OP_LOAD_SCRATCH, AGXC_OP_STORE_SCRATCH, agxc_select_scratch},
+   {AGXC_OP_IMAGE_LOAD, AGXC_OP_IMAGE_STORE, agxc_select_image},
    {AGXC_OP_SYSVAL, AGXC_OP_SYSVAL, select_sysval},
    {AGXC_OP_STORE_UNIFORM, AGXC_OP_STORE_UNIFORM, select_store_uniform},
    {AGXC_OP_BARRIER, AGXC_OP_BARRIER, agxc_select_barrier},

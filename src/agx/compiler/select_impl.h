@@ -89,4 +89,5 @@ void agxc_select_ballot(struct agxc_selector *s, const struct agxc_instr *instr)
 void agxc_select_minmax(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_memory(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_scratch(struct agxc_selector *s, const struct agxc_instr *instr);
+void agxc_select_image(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_barrier(struct agxc_selector *s, const struct agxc_instr *instr);

@@ -251,6 +251,18 @@ static const uint16_t wide_sequence[] = {
    AGX_ISA_OP_DEVICE_BARRIER_1,
 };
 
+/* Known to work for memory that textures then read; image stores alone would need a part. */
+static const uint16_t image_before[] = {AGX_ISA_OP_MEMORY_BARRIER, AGX_ISA_OP_MEMORY_BARRIER_2,
+                                        AGX_ISA_OP_IMAGE_BARRIER_1, AGX_ISA_OP_IMAGE_BARRIER_2};
+static const uint16_t image_after[] = {AGX_ISA_OP_IMAGE_BARRIER_3, AGX_ISA_OP_IMAGE_BARRIER_4,
+                                       AGX_ISA_OP_FLUSH_MEMORY_TO_TEXTURE};
+
+static void emit_rows(struct agxc_selector *s, const uint16_t *rows, size_t count)
+{
+   for (size_t i = 0; i < count; i++)
+      agxc_select_row(s, (enum agx_isa_op)rows[i], agxc_none(), 0, NULL);
+}
+
 void agxc_select_barrier(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    int64_t bits = agxc_imm_of(instr, 0);
@@ -259,8 +271,12 @@ void agxc_select_barrier(struct agxc_selector *s, const struct agxc_instr *instr
    bool is_fence = bits & AGXC_BARRIER_DEVICE ||
                    (bits & AGXC_BARRIER_SHARED && !(bits & AGXC_BARRIER_EXECUTION));
    unsigned count = bits & AGXC_BARRIER_DEVICE_WIDE ? AGX_COUNT(wide_sequence) : is_fence ? 1 : 0;
-   for (unsigned i = 0; i < count; i++)
-      agxc_select_row(s, (enum agx_isa_op)wide_sequence[i], agxc_none(), 0, NULL);
+   bool is_image = bits & AGXC_BARRIER_IMAGE;
+   if (is_image && count == 1)
+      count = 0; /* a part of what follows */
+   emit_rows(s, wide_sequence, count);
+   emit_rows(s, image_before, is_image ? AGX_COUNT(image_before) : 0);
    if (bits & AGXC_BARRIER_EXECUTION)
       agxc_select_row(s, AGX_ISA_OP_BARRIER, agxc_none(), 0, NULL);
+   emit_rows(s, image_after, is_image ? AGX_COUNT(image_after) : 0);
 }

@@ -23,6 +23,8 @@ void agxc_spv_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t semant
          bits |= AGXC_BARRIER_SHARED;
       if (semantics & DEVICE_MASK)
          bits |= wide ? AGXC_BARRIER_DEVICE_WIDE : AGXC_BARRIER_DEVICE;
+      if (semantics & SpvMemorySemanticsImageMemoryMask && s->any_storage_image)
+         bits |= AGXC_BARRIER_IMAGE;
    }
    if (bits)
       agxc_spv_emit(s, AGXC_OP_BARRIER, 0, 0, 0, NULL, 1, &bits);

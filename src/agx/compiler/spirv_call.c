@@ -23,10 +23,11 @@ static void pass_argument(struct agxc_spv *s, struct agxc_spv_function *function
    const struct agxc_spv_type *type = function->type->params[i];
    struct agxc_spv_instr param = {.id = function->params[i], .type_id = type->id};
    s->instance = caller;
-   if (type->kind == AGXC_SPV_POINTER) {
+   bool is_handle = agxc_spv_type_is_handle(type);
+   if (type->kind == AGXC_SPV_POINTER || is_handle) {
       struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, argument);
       s->instance = callee;
-      if (p->type != type->elem)
+      if (p->type != (is_handle ? type : type->elem))
          agxc_spv_invalid(s, "argument %u points to type %u", i, p->type->id);
       agxc_spv_define_pointer(s, &param, p);
    } else {

@@ -52,6 +52,9 @@ enum agxc_spv_kind {
    AGXC_SPV_STRUCT,
    AGXC_SPV_POINTER,
    AGXC_SPV_FUNCTION,
+   AGXC_SPV_IMAGE,
+   AGXC_SPV_SAMPLER,
+   AGXC_SPV_SAMPLED_IMAGE, /* elem is the image's type */
 };
 
 /* As the CooperativeMatrixUse operand counts them. */
@@ -87,6 +90,10 @@ struct agxc_spv_type {
     * that of OpPtrAccessChain. */
    uint32_t storage;
    uint32_t rows, columns, use; /* cooperative matrices: of the whole; enum agxc_spv_use */
+   struct {
+      uint8_t dim; /* SpvDim */
+      bool is_array, is_storage;
+   } image;
    struct agxc_spv_member *members;
    struct agxc_spv_type **params;
 };
@@ -149,12 +156,14 @@ enum agxc_spv_place {
    AGXC_SPV_PLACE_BUILTIN,
    AGXC_SPV_PLACE_PRIVATE, /* Function and Private variables that something indexes */
    AGXC_SPV_PLACE_GLOBAL,  /* device memory behind an address that is computed */
+   AGXC_SPV_PLACE_HANDLE,  /* images and samplers: the variable itself is the value */
 };
 
 struct agxc_spv_pointer {
    enum agxc_spv_place place;
-   struct agxc_spv_type *type;    /* what it points to */
-   struct agxc_spv_variable *var; /* NULL where it is not known: GLOBAL, and some SHARED */
+   struct agxc_spv_type *type;        /* what it points to */
+   struct agxc_spv_variable *var;     /* NULL where it is not known: GLOBAL, and some SHARED */
+   struct agxc_spv_variable *sampler; /* HANDLE: that the image is sampled with, or NULL */
    /* GLOBAL: a 64-bit address, and for robust code the 32-bit size of what lies there, or
     * AGXC_NONE. */
    struct agxc_ref base, size;
@@ -183,8 +192,8 @@ struct agxc_spv_variable {
    struct agxc_spv_type *type; /* what it holds */
    uint32_t initializer;       /* id, or 0 */
    uint32_t first_slot;        /* SLOTS */
-   uint32_t set, binding;      /* BUFFER */
-   uint32_t index;             /* BUFFER: in s->bindings; PRIVATE: of the IR's variable */
+   uint32_t set, binding;      /* BUFFER, HANDLE */
+   uint32_t index;             /* BUFFER, HANDLE: in s->bindings; PRIVATE: of the IR's variable */
    uint32_t elements; /* BUFFER: of an array of buffers, whose block is type->elem; else 0 */
    bool has_binding, is_uniform, restricted, not_writable, coherent;
    uint32_t offset_B; /* SHARED, once allocated */
@@ -243,7 +252,8 @@ struct agxc_spv {
    uint32_t glsl_import;
    struct agxc_spv_variable *variables, **variables_tail;
    bool shared_blocks; /* workgroup variables are Blocks, which share one piece of memory */
-   bool any_coherent;  /* some variable or member is Coherent or Volatile */
+   bool any_storage_image, any_aliased_image;
+   bool any_coherent;                    /* some variable or member is Coherent or Volatile */
    struct agxc_spv_passing *passings;    /* pointers as arguments */
    struct agx_program_binding *bindings; /* sorted; before unused ones go */
    bool *binding_used;
@@ -442,6 +452,26 @@ void agxc_spv_load_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, 
                           uint32_t count, bool is_volatile, struct agxc_ref *out);
 void agxc_spv_store_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t count,
                            const struct agxc_ref *refs, bool is_volatile);
+
+/* ---- spirv_image.c, spirv_texture.c ------------------------------------ */
+
+void agxc_spv_read_image_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                              struct agxc_spv_type *type);
+/* enum agx_binding_kind of a variable that is a handle, and the dimension of its descriptor. */
+uint32_t agxc_spv_handle_kind(struct agxc_spv *s, const struct agxc_spv_type *type);
+uint32_t agxc_spv_image_dim(const struct agxc_spv_type *image);
+static inline bool agxc_spv_type_is_handle(const struct agxc_spv_type *type)
+{
+   return type->kind >= AGXC_SPV_IMAGE;
+}
+/* The value that OpLoad of such a variable gives, and what is made of it. */
+void agxc_spv_load_handle(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                          const struct agxc_spv_pointer *p);
+/* The variable of an image, which must have been loaded; with a sampler where one is needed. */
+const struct agxc_spv_pointer *agxc_spv_image(struct agxc_spv *s, uint32_t id, bool sampled);
+const struct agxc_spv_type *agxc_spv_image_type(const struct agxc_spv_pointer *image);
+struct agxc_ref agxc_spv_image_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                                    enum agx_image_property property);
 
 /* ---- spirv_matrix.c ---------------------------------------------------- */
 

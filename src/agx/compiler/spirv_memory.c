@@ -491,7 +491,8 @@ void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                     const struct agxc_ref *refs, bool is_volatile)
 {
    struct layout l = layout_of(s, p);
-   if (p->place == AGXC_SPV_PLACE_PUSH || p->place == AGXC_SPV_PLACE_BUILTIN)
+   if (p->place == AGXC_SPV_PLACE_PUSH || p->place == AGXC_SPV_PLACE_BUILTIN ||
+       p->place == AGXC_SPV_PLACE_HANDLE)
       agxc_spv_invalid(s, "store to storage class %s", agxc_spv_storage_name(p->var->storage));
    if (p->place == AGXC_SPV_PLACE_SLOTS)
       store_chosen(s, p, &l, refs);
@@ -551,6 +552,10 @@ void agxc_spv_op_load(struct agxc_spv *s, const struct agxc_spv_instr *in)
       agxc_spv_invalid(s, "result type %u, pointer to type %u", in->type_id, p->type->id);
    uint32_t i = 1;
    struct access access = read_access(s, in, &i);
+   if (p->place == AGXC_SPV_PLACE_HANDLE) {
+      agxc_spv_load_handle(s, in, p);
+      return;
+   }
    check_alignment(s, p, &access);
    agxc_spv_define(s, in, agxc_spv_load(s, p, access.is_volatile || access.visible));
 }

@@ -176,6 +176,19 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
       SpvCapabilityWorkgroupMemoryExplicitLayout16BitAccessKHR,
       SpvCapabilityVulkanMemoryModel,
       SpvCapabilityVulkanMemoryModelDeviceScope,
+      SpvCapabilityImageQuery,
+      SpvCapabilitySampled1D,
+      SpvCapabilityImage1D,
+      SpvCapabilitySampledCubeArray,
+      SpvCapabilityImageCubeArray,
+      SpvCapabilityStorageImageExtendedFormats,
+      SpvCapabilityStorageImageReadWithoutFormat,
+      SpvCapabilityStorageImageWriteWithoutFormat,
+      SpvCapabilityImageGatherExtended,
+      SpvCapabilityImageMSArray,
+      SpvCapabilityStorageImageMultisample,
+      SpvCapabilitySampledBuffer,
+      SpvCapabilityImageBuffer,
    };
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
    w->s->has_fast_math |= capability == CAPABILITY_FLOAT_CONTROLS_2;

@@ -123,6 +123,8 @@ static void nest(struct agxc_spv *s, struct agxc_spv_type *type, const struct ag
 
 static void check_stored(struct agxc_spv *s, const struct agxc_spv_type *type)
 {
+   if (agxc_spv_type_is_handle(type))
+      agxc_spv_missing(s, "array of images or samplers");
    if (!agxc_spv_type_is_scalar(type) && !is_composite(type) && type->kind != AGXC_SPV_POINTER)
       agxc_spv_invalid(s, "type %u can't be part of a composite", type->id);
 }
@@ -392,6 +394,11 @@ void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
       break;
    case SpvOpTypePointer:
       read_pointer(s, in, type, id);
+      break;
+   case SpvOpTypeImage:
+   case SpvOpTypeSampler:
+   case SpvOpTypeSampledImage:
+      agxc_spv_read_image_type(s, in, type);
       break;
    default:
       read_function_type(s, in, type);

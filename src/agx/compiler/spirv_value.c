@@ -68,6 +68,8 @@ static struct agxc_spv_id *defined(struct agxc_spv *s, uint32_t id, enum agxc_sp
    if (entry->kind == AGXC_SPV_ID_PENDING)
       agxc_spv_invalid(s, "id %u is used before its definition", id);
    bool is_value = entry->kind == AGXC_SPV_ID_VALUE, is_known = entry->kind == AGXC_SPV_ID_POINTER;
+   if (is_known && agxc_spv_type_is_handle(entry->type) && kind != AGXC_SPV_ID_POINTER)
+      agxc_spv_missing(s, "image or sampler %u as a value", id);
    bool is_pointer = is_known || (is_value && entry->type->kind == AGXC_SPV_POINTER);
    if (kind == AGXC_SPV_ID_POINTER ? !is_pointer : !is_value && !is_known)
       agxc_spv_invalid(s, "id %u is no %s", id, kind == AGXC_SPV_ID_POINTER ? "pointer" : "value");

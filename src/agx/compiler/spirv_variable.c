@@ -20,6 +20,7 @@ static const struct {
    {SpvStorageClassPrivate, AGXC_SPV_PLACE_SLOTS},
    {SpvStorageClassFunction, AGXC_SPV_PLACE_SLOTS},
    {SpvStorageClassInput, AGXC_SPV_PLACE_BUILTIN},
+   {SpvStorageClassUniformConstant, AGXC_SPV_PLACE_HANDLE},
 };
 
 static const uint32_t builtins[] = {
@@ -40,8 +41,8 @@ static bool is_decorated(const struct agxc_spv_id *id, uint32_t kind)
    return agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, kind);
 }
 
-static void read_buffer(struct agxc_spv *s, struct agxc_spv_variable *var,
-                        const struct agxc_spv_id *id)
+static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
+                         const struct agxc_spv_id *id)
 {
    const struct agxc_spv_type *block = var->type;
    if (block->kind == AGXC_SPV_RUNTIME_ARRAY)
@@ -55,14 +56,17 @@ static void read_buffer(struct agxc_spv *s, struct agxc_spv_variable *var,
                      AGX_PROGRAM_MAX_ELEMENTS);
    if (block->kind == AGXC_SPV_ARRAY)
       agxc_spv_missing(s, "array of arrays of buffers");
-   if (block->kind != AGXC_SPV_STRUCT || !block->is_block)
+   bool is_handle = var->place == AGXC_SPV_PLACE_HANDLE;
+   if (is_handle && !agxc_spv_type_is_handle(var->type))
+      agxc_spv_invalid(s, "UniformConstant of type %u", var->type->id);
+   if (!is_handle && (block->kind != AGXC_SPV_STRUCT || !block->is_block))
       agxc_spv_invalid(s, "buffer whose type %u is no Block", block->id);
    const struct agxc_spv_decoration *set =
       agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationDescriptorSet);
    const struct agxc_spv_decoration *binding =
       agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBinding);
    if (!set || !binding)
-      agxc_spv_invalid(s, "buffer without DescriptorSet and Binding");
+      agxc_spv_invalid(s, "without DescriptorSet and Binding");
    var->set = set->value;
    var->binding = binding->value;
    var->is_uniform = var->storage == SpvStorageClassUniform && !block->is_old_buffer;
@@ -71,6 +75,7 @@ static void read_buffer(struct agxc_spv *s, struct agxc_spv_variable *var,
    var->not_writable = is_decorated(id, SpvDecorationNonWritable);
    var->coherent =
       is_decorated(id, SpvDecorationCoherent) || is_decorated(id, SpvDecorationVolatile);
+   s->any_aliased_image |= is_handle && !var->restricted;
    uint64_t count = (uint64_t)s->binding_count + AGX_MAX(var->elements, 1u);
    if (count > MAX_BUFFERS)
       agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u buffers in arrays", MAX_BUFFERS);
@@ -158,8 +163,8 @@ void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
       agxc_spv_missing(s, "initializer in storage class %s", agxc_spv_storage_name(var->storage));
    if (var->place == AGXC_SPV_PLACE_SHARED)
       read_shared(s, var);
-   if (var->place == AGXC_SPV_PLACE_BUFFER)
-      read_buffer(s, var, id);
+   if (var->place == AGXC_SPV_PLACE_BUFFER || var->place == AGXC_SPV_PLACE_HANDLE)
+      read_binding(s, var, id);
    if (var->place == AGXC_SPV_PLACE_BUILTIN)
       read_builtin(s, var, id);
    if (var->place == AGXC_SPV_PLACE_PUSH &&
@@ -236,6 +241,21 @@ static int compare_variables(const void *a, const void *b)
    return x->id < y->id ? -1 : x->id > y->id;
 }
 
+static uint32_t kind_of(struct agxc_spv *s, const struct agxc_spv_variable *var)
+{
+   if (var->place == AGXC_SPV_PLACE_HANDLE)
+      return agxc_spv_handle_kind(s, var->type);
+   return var->is_uniform ? AGX_BINDING_UNIFORM_BUFFER : AGX_BINDING_STORAGE_BUFFER;
+}
+
+static uint32_t dim_of(const struct agxc_spv_variable *var)
+{
+   const struct agxc_spv_type *type = var->type;
+   if (type->kind == AGXC_SPV_SAMPLED_IMAGE)
+      type = type->elem;
+   return type->kind == AGXC_SPV_IMAGE ? agxc_spv_image_dim(type) : 0;
+}
+
 /* Several variables may name one binding; the longest array decides how many there are. */
 static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, uint32_t count)
 {
@@ -246,7 +266,8 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
       s->bindings[s->binding_count++] = (struct agx_program_binding){
          .set = group[0]->set,
          .binding = group[0]->binding,
-         .kind = group[0]->is_uniform ? AGX_BINDING_UNIFORM_BUFFER : AGX_BINDING_STORAGE_BUFFER,
+         .kind = kind_of(s, group[0]),
+         .dim = dim_of(group[0]),
          .element = e,
       };
    for (uint32_t i = 0; i < count; i++) {
@@ -254,9 +275,8 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
       const struct agxc_spv_type *block = var->elements ? var->type->elem : var->type;
       var->index = first;
       var->restricted &= count == 1; /* else several names for one buffer */
-      if (var->is_uniform != group[0]->is_uniform)
-         agxc_spv_invalid(s, "set %u binding %u is a uniform and a storage buffer", var->set,
-                          var->binding);
+      if (kind_of(s, var) != s->bindings[first].kind || dim_of(var) != s->bindings[first].dim)
+         agxc_spv_invalid(s, "set %u binding %u has two kinds", var->set, var->binding);
       for (uint32_t e = 0; e < AGX_MAX(var->elements, 1u); e++)
          s->bindings[first + e].min_size_B =
             AGX_MAX(s->bindings[first + e].min_size_B, block->size_B);
@@ -268,7 +288,7 @@ void agxc_spv_assign_bindings(struct agxc_spv *s)
    uint32_t count = AGX_MAX(s->binding_count, 1u), n = 0;
    struct agxc_spv_variable **sorted = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_variable *, count);
    for (struct agxc_spv_variable *var = s->variables; var; var = var->next)
-      if (var->place == AGXC_SPV_PLACE_BUFFER)
+      if (var->place == AGXC_SPV_PLACE_BUFFER || var->place == AGXC_SPV_PLACE_HANDLE)
          sorted[n++] = var;
    qsort(sorted, n, sizeof(*sorted), compare_variables);
    s->bindings = AGX_ARENA_ARRAY(s->arena, struct agx_program_binding, count);
@@ -288,7 +308,8 @@ static bool names_binding(const struct agxc_instr *instr)
 {
    return instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_STORE_BUFFER ||
           instr->op == AGXC_OP_ATOMIC_BUFFER || instr->op == AGXC_OP_BUFFER_SIZE ||
-          instr->op == AGXC_OP_BUFFER_ADDRESS;
+          instr->op == AGXC_OP_BUFFER_ADDRESS ||
+          (instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO);
 }
 
 void agxc_spv_prune_bindings(struct agxc_spv *s)
@@ -299,7 +320,7 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
       if (!s->binding_used[i])
          continue;
       if (shader->binding_count == AGX_PROGRAM_MAX_BINDINGS)
-         agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u buffers",
+         agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u bindings",
                         AGX_PROGRAM_MAX_BINDINGS);
       to[i] = shader->binding_count;
       shader->bindings[shader->binding_count++] = s->bindings[i];
@@ -314,7 +335,12 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
             if (instr->op == AGXC_OP_LOAD_BUFFER && index[1].imm == AGXC_ACCESS_RESTRICT &&
                 !(s->bindings[index->imm].access & AGX_BINDING_WRITES))
                index[1].imm |= AGXC_ACCESS_CONST;
+            if (instr->op == AGXC_OP_IMAGE_LOAD &&
+                !(s->bindings[index->imm].access & AGX_BINDING_WRITES) && !s->any_aliased_image)
+               instr->op = AGXC_OP_IMAGE_FETCH;
             *index = agxc_imm(to[index->imm], 32);
+            if (instr->op == AGXC_OP_IMAGE_SAMPLE)
+               index[2] = agxc_imm(to[index[2].imm], 32);
          }
       }
    }
