@@ -190,8 +190,6 @@ static void mistakes_are_named(void **state)
    assert_int_equal(tool_run("AGX_TOOL", "run a.spv --manifest", text), 2);
    assert_int_equal(tool_run("AGX_TOOL", "run a.spv --manifest /nonexistent.txt", text), 1);
    assert_non_null(strstr(text, "/nonexistent.txt"));
-   assert_int_equal(run_kernel("image_fetch", ""), 1);
-   assert_non_null(strstr(text, "images are not supported"));
 }
 
 int main(void)

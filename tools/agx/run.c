@@ -33,16 +33,10 @@ struct run {
 
 /* ---- inputs ------------------------------------------------------------ */
 
-static agx_status check_supported(const struct agx_manifest *manifest)
+static bool is_image(const struct agx_manifest_resource *resource)
 {
-   for (uint32_t i = 0; i < manifest->resource_count; i++) {
-      const struct agx_manifest_resource *resource = &manifest->resources[i];
-      if (resource->type == AGX_MANIFEST_STORAGE_IMAGE ||
-          resource->type == AGX_MANIFEST_SAMPLED_IMAGE)
-         return AGX_FAIL(AGX_UNIMPLEMENTED, "resource %u: images are not supported yet",
-                         resource->id);
-   }
-   return AGX_OK;
+   return resource->type == AGX_MANIFEST_STORAGE_IMAGE ||
+          resource->type == AGX_MANIFEST_SAMPLED_IMAGE;
 }
 
 static uint64_t address_of(void *user, uint32_t id)
@@ -56,14 +50,22 @@ static agx_status make_buffers(struct run *run)
 {
    for (uint32_t i = 0; i < run->manifest.resource_count; i++) {
       char label[32];
+      if (is_image(&run->manifest.resources[i])) {
+         AGX_TRY(agx_session_image(&run->session, run->executable, &run->manifest.resources[i],
+                                   &run->buffers[i]));
+         continue;
+      }
       snprintf(label, sizeof(label), "buffer %u", run->manifest.resources[i].id);
       AGX_TRY(agx_session_buffer(&run->session, run->manifest.resources[i].size_B, label,
                                  &run->buffers[i]));
    }
    /* Contents may hold addresses of any other. */
-   for (uint32_t i = 0; i < run->manifest.resource_count; i++)
+   for (uint32_t i = 0; i < run->manifest.resource_count; i++) {
       agx_manifest_fill(&run->manifest.resources[i].init, run->buffers[i].memory,
-                        run->manifest.resources[i].size_B, address_of, run);
+                        run->buffers[i].size, address_of, run);
+      if (run->buffers[i].image)
+         AGX_TRY(agx_session_copy_image(&run->manifest.resources[i], &run->buffers[i], true));
+   }
    memcpy(run->push, run->manifest.push, sizeof(run->push));
    for (uint32_t i = 0; i < run->manifest.fixup_count; i++) {
       uint64_t address = address_of(run, run->manifest.fixups[i].id);
@@ -138,15 +140,18 @@ static agx_status handle_output(struct run *run, uint32_t index)
 {
    const struct agx_manifest_resource *resource = &run->manifest.resources[index];
    const uint8_t *data = run->buffers[index].memory;
+   uint64_t size = run->buffers[index].size;
    char text[256] = "";
    bool same = true;
+   if (run->buffers[index].image)
+      AGX_TRY(agx_session_copy_image(resource, &run->buffers[index], false));
    if (run->dump)
-      AGX_TRY(dump_output(run, resource->id, data, resource->size_B));
+      AGX_TRY(dump_output(run, resource->id, data, size));
    if (run->check)
-      AGX_TRY(check_output(run, resource->id, data, resource->size_B, text, sizeof(text), &same));
+      AGX_TRY(check_output(run, resource->id, data, size, text, sizeof(text), &same));
    run->mismatches += !same;
    const char *verdict = !run->check ? "" : same ? "matches" : "DIFFERS";
-   report_output(run, resource->id, data, resource->size_B, verdict, text);
+   report_output(run, resource->id, data, size, verdict, text);
    return AGX_OK;
 }
 
@@ -214,7 +219,6 @@ static agx_status open_device(struct run *run)
 static agx_status run_kernel(struct run *run)
 {
    AGX_TRY(agx_manifest_load(run->manifest_path, &run->manifest));
-   AGX_TRY(check_supported(&run->manifest));
    AGX_TRY(open_device(run));
    AGX_TRY(agx_session_load(&run->session, run->kernel, &run->manifest, &run->executable));
    AGX_TRY(make_buffers(run));
@@ -226,7 +230,7 @@ static agx_status run_kernel(struct run *run)
 static void release(struct run *run)
 {
    for (uint32_t i = 0; i < run->manifest.resource_count; i++)
-      agx_release(run->buffers[i].buffer);
+      agx_session_release_buffer(&run->buffers[i]);
    agx_release(run->executable);
    agx_session_close(&run->session);
    if (run->stats_fd >= 0)

@@ -77,11 +77,13 @@ static uint32_t collect_bindings(const struct agx_manifest *manifest,
    uint32_t count = 0;
    for (uint32_t i = 0; i < manifest->resource_count; i++) {
       const struct agx_manifest_resource *resource = &manifest->resources[i];
-      if (resource->type != AGX_MANIFEST_SSBO && resource->type != AGX_MANIFEST_UBO)
+      if (resource->type == AGX_MANIFEST_ADDRESS)
          continue;
       out_bindings[count++] = (struct agx_binding){.set = resource->set,
                                                    .binding = resource->binding,
-                                                   .ref = {buffers[i].buffer, 0, AGX_WHOLE_LENGTH}};
+                                                   .ref = {buffers[i].buffer, 0, AGX_WHOLE_LENGTH},
+                                                   .image = buffers[i].image,
+                                                   .sampler = buffers[i].sampler};
    }
    return count;
 }

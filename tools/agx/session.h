@@ -16,9 +16,11 @@ struct agx_session {
    uint64_t value; /* of the last submission */
 };
 
-/* One buffer, mapped all the time. */
+/* One buffer, mapped all the time; or an image with a sampler, and memory to copy it from. */
 struct agx_session_buffer {
    struct agx_buffer *buffer;
+   struct agx_image *image;
+   struct agx_sampler *sampler;
    uint8_t *memory;
    uint64_t size, address; /* address: on the GPU */
 };
@@ -27,10 +29,21 @@ struct agx_session_buffer {
 AGX_MUST_CHECK agx_status agx_session_open(const char *device, struct agx_session *out_session);
 void agx_session_close(struct agx_session *session);
 
-/* Release out_buffer->buffer, also when it failed. */
+/* Call agx_session_release_buffer, also when it failed. */
 AGX_MUST_CHECK agx_status agx_session_buffer(struct agx_session *session, uint64_t size,
                                              const char *label,
                                              struct agx_session_buffer *out_buffer);
+
+/* An image as the executable needs it, with its memory allocated. */
+AGX_MUST_CHECK agx_status agx_session_image(struct agx_session *session,
+                                            struct agx_executable *executable,
+                                            const struct agx_manifest_resource *resource,
+                                            struct agx_session_buffer *out_buffer);
+/* All levels between the image and its memory. */
+AGX_MUST_CHECK agx_status agx_session_copy_image(const struct agx_manifest_resource *resource,
+                                                 const struct agx_session_buffer *buffer,
+                                                 bool to_image);
+void agx_session_release_buffer(struct agx_session_buffer *buffer);
 
 /* A kernel from SPIR-V or a compiled file, with the manifest's specialization constants. */
 AGX_MUST_CHECK agx_status agx_session_load(struct agx_session *session, const char *path,

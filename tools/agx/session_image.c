@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Images of a manifest: made for the kernel that will use them, and copied from and to host
+ * memory that holds their levels one behind the other.
+ */
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "base/util.h"
+#include "session.h"
+
+/* Atomics need a layout of their own, which the executable tells. */
+static bool has_atomics(struct agx_executable *executable,
+                        const struct agx_manifest_resource *resource)
+{
+   struct agx_executable_info info;
+   agx_executable_get_info(executable, &info);
+   for (uint32_t i = 0; i < info.binding_count; i++) {
+      struct agx_binding_info binding;
+      if (agx_executable_get_binding(executable, i, &binding) == AGX_OK &&
+          binding.set == resource->set && binding.binding == resource->binding)
+         return binding.has_atomics;
+   }
+   return false;
+}
+
+static struct agx_image_region level_region(const struct agx_manifest_resource *resource,
+                                            uint32_t level)
+{
+   return (struct agx_image_region){
+      .level = level,
+      .width = AGX_MAX(resource->width >> level, 1u),
+      .height = AGX_MAX(resource->height >> level, 1u),
+      .depth = 1,
+   };
+}
+
+static uint64_t level_bytes(const struct agx_image_region *region, uint32_t texel_B)
+{
+   return (uint64_t)region->width * region->height * texel_B;
+}
+
+static agx_status make_sampler(struct agx_session *session,
+                               const struct agx_manifest_resource *resource,
+                               struct agx_sampler **out_sampler)
+{
+   uint32_t filter = resource->linear_filter ? AGX_FILTER_LINEAR : AGX_FILTER_NEAREST;
+   const struct agx_sampler_desc desc = {
+      .size = sizeof(desc),
+      .magnify = filter,
+      .minify = filter,
+      .between_levels = AGX_FILTER_NEAREST,
+      .wrap = {AGX_WRAP_EDGE, AGX_WRAP_EDGE, AGX_WRAP_EDGE},
+   };
+   return agx_sampler_create(session->device, &desc, out_sampler);
+}
+
+agx_status agx_session_image(struct agx_session *session, struct agx_executable *executable,
+                             const struct agx_manifest_resource *resource,
+                             struct agx_session_buffer *out_buffer)
+{
+   const struct agx_image_desc desc = {
+      .size = sizeof(desc),
+      .type = AGX_IMAGE_2D,
+      .format = resource->format,
+      .width = resource->width,
+      .height = resource->height,
+      .levels = resource->levels,
+      .flags = AGX_IMAGE_HOST_READ | (has_atomics(executable, resource) ? AGX_IMAGE_ATOMICS : 0u),
+   };
+   struct agx_image_info info;
+   *out_buffer = (struct agx_session_buffer){0};
+   AGX_TRY(agx_image_create(session->device, &desc, &out_buffer->image));
+   AGX_TRY(make_sampler(session, resource, &out_buffer->sampler));
+   agx_image_get_info(out_buffer->image, &info);
+   for (uint32_t level = 0; level < resource->levels; level++) {
+      struct agx_image_region region = level_region(resource, level);
+      out_buffer->size += level_bytes(&region, info.texel_B);
+   }
+   out_buffer->memory = calloc(1, out_buffer->size);
+   return out_buffer->memory ? AGX_OK : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for an image");
+}
+
+agx_status agx_session_copy_image(const struct agx_manifest_resource *resource,
+                                  const struct agx_session_buffer *buffer, bool to_image)
+{
+   struct agx_image_info info;
+   uint8_t *at = buffer->memory;
+   agx_image_get_info(buffer->image, &info);
+   for (uint32_t level = 0; level < resource->levels; level++) {
+      struct agx_image_region region = level_region(resource, level);
+      if (to_image)
+         AGX_TRY(agx_image_write(buffer->image, &region, at, 0, 0));
+      else
+         AGX_TRY(agx_image_read(buffer->image, &region, at, 0, 0));
+      at += level_bytes(&region, info.texel_B);
+   }
+   return AGX_OK;
+}
+
+void agx_session_release_buffer(struct agx_session_buffer *buffer)
+{
+   agx_release(buffer->buffer);
+   agx_release(buffer->sampler);
+   if (buffer->image)
+      free(buffer->memory);
+   agx_release(buffer->image);
+}
