@@ -428,8 +428,9 @@ static uint32_t float_op(struct maker *m, enum type type, unsigned depth)
       return GLSL(type, unary[below(m, AGX_COUNT(unary))], expression(m, type, depth));
    case 2:
       a = expression(m, type, depth);
-      return GLSL(type, below(m, 2) ? GLSLstd450NMin : GLSLstd450NMax, a,
-                  expression(m, type, depth));
+      a = GLSL(type, below(m, 2) ? GLSLstd450NMin : GLSLstd450NMax, a, expression(m, type, depth));
+      /* Of two zeros either may come out: plus zero makes them one. */
+      return exact(m, RESULT(SpvOpFAdd, t, a, constant(m, type, 0)));
    case 3:
       return RESULT(SpvOpSelect, t, expression(m, BOOL, depth), expression(m, type, depth),
                     leaf(m, type));
@@ -488,8 +489,7 @@ static void open_block(struct maker *m, uint32_t label)
    m->label = label;
 }
 
-/* A word that tells all bits of a value, the same for all NaNs and for both zeros, whose sign
- * an implementation need not keep. */
+/* A word that tells all bits of a value, the same for all NaNs. */
 static uint32_t word_of(struct maker *m, enum type type, uint32_t id)
 {
    uint32_t t = m->type[U32];
@@ -498,9 +498,7 @@ static uint32_t word_of(struct maker *m, enum type type, uint32_t id)
    if (is_float(type)) {
       uint32_t wide = type == F32 ? id : RESULT(SpvOpFConvert, m->type[F32], id);
       uint32_t nan = RESULT(SpvOpIsNan, m->type[BOOL], wide);
-      uint32_t zero = RESULT(SpvOpFOrdEqual, m->type[BOOL], wide, constant(m, F32, 0));
-      uint32_t any = RESULT(SpvOpBitcast, t, wide);
-      uint32_t bits = RESULT(SpvOpSelect, t, zero, constant(m, U32, 0), any);
+      uint32_t bits = RESULT(SpvOpBitcast, t, wide);
       return RESULT(SpvOpSelect, t, nan, constant(m, U32, 0x7fc00000), bits);
    }
    if (type == U64) {
@@ -840,16 +838,20 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
       {RANDOM_INT16, SpvCapabilityInt16},
       {RANDOM_INT64, SpvCapabilityInt64},
       {RANDOM_FLOAT16, SpvCapabilityFloat16},
+      {RANDOM_FLOAT16, SpvCapabilitySignedZeroInfNanPreserve},
+      {RANDOM_FLOAT32, SpvCapabilitySignedZeroInfNanPreserve},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniform},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniformBallot},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniformShuffle},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniformArithmetic},
    };
    static const char set[16] = "GLSL.std.450", name[8] = "main";
+   static const _Alignas(4) char extension[24] = "SPV_KHR_float_controls";
    uint32_t words[12] = {m->glsl};
    for (size_t i = 0; i < AGX_COUNT(capabilities); i++)
       if ((m->features & capabilities[i].feature) == capabilities[i].feature)
          PUT(to, SpvOpCapability, capabilities[i].capability);
+   put(to, SpvOpExtension, 6, (const uint32_t *)(const void *)extension);
    memcpy(words + 1, set, sizeof(set));
    put(to, SpvOpExtInstImport, 5, words);
    PUT(to, SpvOpMemoryModel, SpvAddressingModelLogical, SpvMemoryModelGLSL450);
@@ -860,6 +862,10 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
    words[5] = m->lid_var;
    put(to, SpvOpEntryPoint, 6, words);
    PUT(to, SpvOpExecutionMode, function, SpvExecutionModeLocalSize, RANDOM_THREADS, 1, 1);
+   for (enum type type = F16; type <= F32; type++)
+      if (has(m, type))
+         PUT(to, SpvOpExecutionMode, function, SpvExecutionModeSignedZeroInfNanPreserve,
+             widths[type]);
 }
 
 static void put_decorations(const struct maker *m, struct section *to, const struct interface *i)
