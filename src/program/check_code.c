@@ -38,6 +38,7 @@ static bool is_forbidden(uint16_t op)
       AGX_ISA_OP_UNK_75,
       AGX_ISA_OP_JMP_IF_SKIPPING_DOORBELL,
       AGX_ISA_OP_UNIFORM_STORE_RAW, /* to a place that only a register knows */
+      AGX_ISA_OP_IMGWBLK,           /* of tiles, which these programs don't have */
    };
    for (size_t i = 0; i < AGX_COUNT(rows); i++)
       if (rows[i] == op)
@@ -106,6 +107,83 @@ static agx_status check_operands(const struct code *code, const struct agx_isa_i
    return AGX_OK;
 }
 
+/* ---- textures ---------------------------------------------------------- */
+
+/* Registers that a coordinate vector takes, of 32 and of 16 bits, and axes, by dimension. What
+ * the operand table says of such vectors is only where they begin. Source: reference/isa, 14. */
+static const struct {
+   uint8_t wide, narrow, axes;
+} dims[] = {
+   [AGX_ISA_DIM_1D] = {1, 1, 1},          [AGX_ISA_DIM_1D_ARRAY] = {2, 2, 1},
+   [AGX_ISA_DIM_2D] = {2, 2, 2},          [AGX_ISA_DIM_2D_ARRAY] = {3, 3, 2},
+   [AGX_ISA_DIM_2D_MS] = {3, 3, 2},       [AGX_ISA_DIM_3D] = {3, 3, 3},
+   [AGX_ISA_DIM_CUBE] = {3, 3, 3},        [AGX_ISA_DIM_CUBE_ARRAY] = {4, 4, 3},
+   [AGX_ISA_DIM_2D_MS_ARRAY] = {3, 4, 2},
+};
+
+static bool registers_fit(const struct code *code, const struct agx_isa_operand *first,
+                          unsigned halves)
+{
+   return first->kind != AGX_ISA_REG ||
+          agx_range_fits((uint64_t)first->value, halves, code->gpr_halves);
+}
+
+static bool coordinates_fit(const struct code *code, const struct agx_isa_operand *coord,
+                            int64_t dim)
+{
+   if (dim < 0 || dim >= (int64_t)AGX_COUNT(dims))
+      return false;
+   return registers_fit(code, coord, coord->bits == 16 ? dims[dim].narrow : 2u * dims[dim].wide);
+}
+
+static uint32_t count_states(const struct agx_program *program, bool textures)
+{
+   uint32_t count = 0;
+   for (uint32_t i = 0; i < program->state_count; i++)
+      count += agx_state_is_texture(program->states[i].kind) == textures;
+   return count;
+}
+
+/* A state register that the program's table fills. */
+static bool is_state(const struct code *code, const struct agx_isa_operand *operand)
+{
+   bool is_texture = operand->kind == AGX_ISA_TS;
+   return (is_texture || operand->kind == AGX_ISA_SS) && operand->value >= 0 &&
+          operand->value < count_states(code->program, is_texture);
+}
+
+static bool sample_fits(const struct code *code, const struct agx_isa_instr *instr)
+{
+   const struct agx_isa_operand *at = instr->operand;
+   int64_t dim = at[AGX_ISA_SMPF_DIM].value, mode = at[AGX_ISA_SMPF_LOD_MODE].value;
+   unsigned results = at[AGX_ISA_SMPF_SPARSE].value ? 8 : 4;
+   bool has_gradients = mode == AGX_ISA_LOD_MODE_LOD_GRAD || mode == AGX_ISA_LOD_MODE_LOD_GRAD_MIN;
+   return is_state(code, &at[AGX_ISA_SMPF_TEXTURE]) && is_state(code, &at[AGX_ISA_SMPF_SAMPLER]) &&
+          coordinates_fit(code, &at[AGX_ISA_SMPF_COORD], dim) &&
+          registers_fit(code, &at[AGX_ISA_SMPF_R], results * at[AGX_ISA_SMPF_R].bits / 16u) &&
+          (!has_gradients || registers_fit(code, &at[AGX_ISA_SMPF_LOD], 4u * dims[dim].axes + 1u));
+}
+
+/* Textures and images by state register only; bindless ones are not taken. */
+static agx_status check_texture(const struct code *code, const struct agx_isa_instr *instr,
+                                uint32_t at)
+{
+   bool fits = true;
+   if (instr->op == AGX_ISA_OP_SMPF || instr->op == AGX_ISA_OP_SMPI)
+      fits = sample_fits(code, instr);
+   else if (instr->op == AGX_ISA_OP_IMGW)
+      fits = is_state(code, &instr->operand[AGX_ISA_IMGW_TEXTURE]) &&
+             coordinates_fit(code, &instr->operand[AGX_ISA_IMGW_COORD],
+                             instr->operand[AGX_ISA_IMGW_DIM].value);
+   if (fits)
+      return AGX_OK;
+   return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                   "program %s: %s at 0x%x: %s names state or registers that it does not have",
+                   code->program->name, code->what, at, agx_isa_info(instr->op)->name);
+}
+
+/* ---- scratch memory ---------------------------------------------------- */
+
 /* Immediate offset of a stack access in bytes, and its first byte behind; false: no access,
  * or its offset is in a register. */
 static bool stack_bytes(const struct agx_isa_instr *instr, int64_t *out_from, int64_t *out_to)
@@ -164,6 +242,7 @@ static agx_status check_instructions(const struct code *code)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %s at 0x%x: %s is not allowed",
                          code->program->name, code->what, at, agx_isa_info(instr.op)->name);
       AGX_TRY(check_operands(code, &instr, at));
+      AGX_TRY(check_texture(code, &instr, at));
       AGX_TRY(check_stack(code, &instr, at));
       agx_bitset_set(code->starts, at / 2);
       bool ends_text = at < code->text_B && at + instr.length >= code->text_B;

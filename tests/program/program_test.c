@@ -200,6 +200,76 @@ static void test_code_is_checked(void **state)
    }
 }
 
+/* Texture rows say only where their vectors begin, and name state that a table must fill. */
+static void test_textures_are_checked(void **state)
+{
+   static const struct {
+      const char *lines[3];
+      bool fits;
+   } cases[] = {
+      {{"smpi r=r0..r3 texture=ts0 sampler=ss0 coord=r2 dim=2d mask=xyzw group=a", "stop"}, true},
+      {{"smpi r=r0..r3 texture=ts2 sampler=ss0 coord=r2 dim=2d mask=xyzw group=a", "stop"}, false},
+      {{"smpi r=r0..r3 texture=ts0 sampler=ss1 coord=r2 dim=2d mask=xyzw group=a", "stop"}, false},
+      {{"smpi r=r0..r3 texture=ts0 sampler=ss0 coord=r3 dim=2d mask=xyzw group=a", "stop"}, false},
+      {{"smpi r=r0..r3 texture=ts0 sampler=ss0 coord=r2 dim=3d mask=xyzw group=a", "stop"}, false},
+      {{"smpi r=r1 texture=ts0 sampler=ss0 coord=r2 dim=2d mask=x group=a", "stop"}, false},
+      {{"smpi r=r0 texture=ts0 sampler=ss0 coord=r2 dim=2d mask=x group=a", "stop"}, true},
+      {{"imgw r=r0..r3 texture=ts1 coord=r2 lod=0 dim=2d", "stop"}, true},
+      {{"imgw r=r0..r3 texture=ts2 coord=r2 lod=0 dim=2d", "stop"}, false},
+      {{"imgw r=r0..r3 texture=ts1 coord=r2 lod=0 dim=2d_array", "stop"}, false},
+   };
+   static const struct agx_program_state states[] = {
+      {AGX_STATE_TEXTURE, 0}, {AGX_STATE_FETCH_SAMPLER, 0}, {AGX_STATE_IMAGE, 0}};
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct sample sample;
+      struct agx_program *copy;
+      make_sample(&sample);
+      sample.bindings[0] =
+         (struct agx_program_binding){0, 1, AGX_BINDING_KIND_STORAGE_IMAGE, AGX_BINDING_READS, 0};
+      sample.bindings[0].dim = AGX_ISA_DIM_2D;
+      sample.program.uniform_count = 0;
+      sample.program.states = states;
+      sample.program.state_count = AGX_COUNT(states);
+      make_code(&sample, cases[i].lines);
+      if (!cases[i].fits) {
+         assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
+                      "names state or registers that it does not have");
+         continue;
+      }
+      size_t size;
+      uint8_t *image = write_sample(&sample, &size);
+      assert_ok(agx_program_read_elf(image, size, NULL, &copy));
+      assert_int_equal(copy->state_count, 3);
+      assert_int_equal(copy->states[2].kind, AGX_STATE_IMAGE);
+      assert_int_equal(copy->bindings[0].kind, AGX_BINDING_KIND_STORAGE_IMAGE);
+      assert_int_equal(copy->bindings[0].dim, AGX_ISA_DIM_2D);
+      agx_program_free(copy);
+      free(image);
+   }
+}
+
+static void test_states_are_checked(void **state)
+{
+   static const struct {
+      struct agx_program_state states[2];
+      uint32_t count;
+   } cases[] = {
+      {{{AGX_STATE_KIND_COUNT, 0}}, 1},    /* no such kind */
+      {{{AGX_STATE_TEXTURE, 0}}, 1},       /* of a buffer */
+      {{{AGX_STATE_SAMPLER, 2}}, 1},       /* of no binding */
+      {{{AGX_STATE_FETCH_SAMPLER, 1}}, 1}, /* of a binding */
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct sample sample;
+      struct agx_program *copy;
+      make_sample(&sample);
+      sample.program.states = cases[i].states;
+      sample.program.state_count = cases[i].count;
+      assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
+                   "state register 0");
+   }
+}
+
 /* A preamble has one thread, no workgroup, and no output but uniforms that are declared. */
 static void test_preamble_is_checked(void **state)
 {
@@ -411,7 +481,8 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round_trip),         cmocka_unit_test(test_fields_are_checked),
-      cmocka_unit_test(test_code_is_checked),    cmocka_unit_test(test_preamble_is_checked),
+      cmocka_unit_test(test_code_is_checked),    cmocka_unit_test(test_textures_are_checked),
+      cmocka_unit_test(test_states_are_checked), cmocka_unit_test(test_preamble_is_checked),
       cmocka_unit_test(test_scratch_is_checked), cmocka_unit_test(test_versions_and_names),
       cmocka_unit_test(test_truncated),          cmocka_unit_test(test_bit_flips),
       cmocka_unit_test(test_no_memory),          cmocka_unit_test(test_readelf),
