@@ -425,7 +425,6 @@ static void make_empty(struct agxc_shader *shader, struct agx_link *list, struct
 {
    struct agxc_block *block = agxc_block_new(shader);
    agxc_node_append(list, parent, &block->node);
-   block->index = shader->block_count++;
 }
 
 static void make_end(struct lowering *lowering)
@@ -438,6 +437,7 @@ static void make_end(struct lowering *lowering)
    make_empty(shader, &shader->body, NULL);
    lowering->end_if = &branch->node;
    lowering->end = agxc_last_block(&shader->body);
+   agxc_index(shader);
 }
 
 static bool has_nested_return(const struct agxc_shader *shader)
