@@ -45,9 +45,9 @@ struct hoisting {
       struct agxc_ref *ref;
       struct agxc_instr *user;
    } * lists;
-   uint32_t *first_use;   /* by value id, into lists */
-   struct agxc_ref *slot; /* by value id: the uniform, or NONE */
+   uint32_t *first_use; /* by value id, into lists */
    uint64_t total;
+   uint32_t halves, base_halves; /* that results will take; those of bases among them */
 };
 
 /* ---- what may move ------------------------------------------------------ */
@@ -118,7 +118,14 @@ static bool fits_uniform(const struct hoisting *h, const struct agxc_value *valu
    unsigned op = use->user->op;
    return (op == AGXC_OP_LOAD_GLOBAL || op == AGXC_OP_STORE_GLOBAL ||
            op == AGXC_OP_ATOMIC_GLOBAL) &&
-          use->ref == agxc_srcs(use->user) && h->shader->uniform_halves + 4 <= BASE_HALVES;
+          use->ref == agxc_srcs(use->user) &&
+          h->shader->uniform_halves + h->base_halves + 4 <= BASE_HALVES;
+}
+
+/* Uniform halves of a result, with what aligning the next one may waste. */
+static uint32_t halves_of(const struct agxc_value *value)
+{
+   return AGX_MAX(value->bits / 16u, 2u);
 }
 
 /* Whether the main code goes on to have the instruction. */
@@ -131,9 +138,11 @@ static bool is_in_main(const struct hoisting *h, const struct agxc_instr *instr)
 static bool pays(struct hoisting *h, const struct agxc_instr *instr)
 {
    int64_t gain = h->gain[instr->index];
-   bool is_read = false, saves = false;
+   uint32_t halves = 0, base_halves = 0;
+   bool saves = false;
    agxc_foreach_dest (dest, instr) {
       uint32_t first = h->first_use[dest->value->id];
+      bool is_read = false;
       for (uint32_t i = 0; i < h->uses[dest->value->id]; i++) {
          const struct use *use = &h->lists[first + i];
          if (!is_in_main(h, use->user))
@@ -146,11 +155,16 @@ static bool pays(struct hoisting *h, const struct agxc_instr *instr)
          if (wants_register(use))
             gain -= weight;
       }
+      halves += is_read ? halves_of(dest->value) : 0;
+      base_halves += is_read && dest->value->bits == 64 ? 4 : 0;
    }
-   if (!is_read)
+   if (!halves)
       return true; /* only other results need it */
-   if (!saves || gain < (int64_t)ONE || h->shader->uniform_halves + 4 > RESULT_HALVES)
+   if (!saves || gain < (int64_t)ONE ||
+       h->shader->uniform_halves + h->halves + halves > RESULT_HALVES)
       return false;
+   h->halves += halves;
+   h->base_halves += base_halves;
    h->total += (uint64_t)gain;
    return true;
 }
@@ -314,6 +328,16 @@ static void make_result(struct hoisting *h, struct agxc_builder *b, struct agxc_
    agxc_insert(b, store);
 }
 
+static void make_results(struct hoisting *h, struct agxc_builder *b, struct agxc_value **copies,
+                         bool bases)
+{
+   for (uint32_t n = 0; n < h->shader->instr_count; n++)
+      if (agx_bitset_test(h->needed, n) && !agx_bitset_test(h->stays, n))
+         agxc_foreach_dest (dest, h->instrs[n])
+            if ((dest->value->bits == 64) == bases)
+               make_result(h, b, dest->value, copies[dest->value->id]);
+}
+
 static void move(struct hoisting *h)
 {
    struct agxc_shader *shader = h->shader;
@@ -325,10 +349,8 @@ static void move(struct hoisting *h)
       if (agx_bitset_test(h->needed, n))
          clone(&b, copies, h->instrs[n]);
    }
-   for (uint32_t n = 0; n < shader->instr_count; n++)
-      if (agx_bitset_test(h->needed, n) && !agx_bitset_test(h->stays, n))
-         agxc_foreach_dest (dest, h->instrs[n])
-            make_result(h, &b, dest->value, copies[dest->value->id]);
+   make_results(h, &b, copies, true); /* first, where memory bases reach */
+   make_results(h, &b, copies, false);
 }
 
 bool agxc_opt_preamble(struct agxc_shader *shader)
