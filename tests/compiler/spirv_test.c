@@ -26,8 +26,8 @@ static uint32_t *read_module(const char *kernel, size_t *word_count)
 /* ---- text -------------------------------------------------------------- */
 
 static const char *const kernels[] = {
-   "arrays",      "axpy",    "buffers",       "floats", "integers", "loops",   "matrices",
-   "push_arrays", "returns", "shared_memory", "specs",  "switches", "vectors",
+   "arrays",      "axpy",    "buffers",       "floats",          "integers", "loops",    "matrices",
+   "push_arrays", "returns", "shared_memory", "shared_volatile", "specs",    "switches", "vectors",
 };
 
 /* Modules that are damaged, too, but whose text nobody needs to read. */

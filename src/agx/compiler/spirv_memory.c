@@ -475,15 +475,27 @@ static void store_chosen(struct agxc_spv *s, const struct agxc_spv_pointer *p,
 
 /* ---- instructions ------------------------------------------------------ */
 
+/* Accesses of workgroup memory have no bits of their own: a barrier without bits, which becomes
+ * no instruction, keeps passes from taking a volatile or atomic one for another. */
+static void fence_volatile(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t access)
+{
+   uint32_t bits = 0;
+   if (p->place == AGXC_SPV_PLACE_SHARED && access & AGXC_ACCESS_COHERENT)
+      agxc_spv_emit(s, AGXC_OP_BARRIER, 0, 0, 0, NULL, 1, &bits);
+}
+
 struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                bool is_volatile)
 {
    struct layout l = layout_of(s, p);
    struct agxc_ref *out = agxc_spv_refs(s, l.count);
+   uint32_t access = access_bits(p, l.coherent || is_volatile);
+   fence_volatile(s, p, access);
    if (agxc_spv_in_memory(p))
-      load_memory(s, p, &l, access_bits(p, l.coherent || is_volatile), out);
+      load_memory(s, p, &l, access, out);
    else
       load_chosen(s, p, &l, out);
+   fence_volatile(s, p, access);
    return out;
 }
 
@@ -494,10 +506,13 @@ void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
    if (p->place == AGXC_SPV_PLACE_PUSH || p->place == AGXC_SPV_PLACE_BUILTIN ||
        p->place == AGXC_SPV_PLACE_HANDLE)
       agxc_spv_invalid(s, "store to storage class %s", agxc_spv_storage_name(p->var->storage));
+   uint32_t access = access_bits(p, l.coherent || is_volatile) & ~AGXC_ACCESS_CONST;
+   fence_volatile(s, p, access);
    if (p->place == AGXC_SPV_PLACE_SLOTS)
       store_chosen(s, p, &l, refs);
    else
-      store_memory(s, p, &l, access_bits(p, l.coherent || is_volatile) & ~AGXC_ACCESS_CONST, refs);
+      store_memory(s, p, &l, access, refs);
+   fence_volatile(s, p, access);
 }
 
 /* What memory operands ask for. */
