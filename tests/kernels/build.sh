@@ -32,3 +32,6 @@ ${SPIRV_AS:-spirv-as} --target-env spv1.6 dot.spvasm -o dot.spv
 for kernel in fetch query sample write; do
    $glsl image_$kernel.comp -o image_$kernel.spv
 done
+for level in 0 level; do
+   $glsl -DLEVEL=$level image_level.comp -o image_level_$level.spv
+done

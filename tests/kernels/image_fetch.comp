@@ -1,6 +1,6 @@
+#version 450
 // SPDX-License-Identifier: MIT
 // Fetches of any level, layer and texel, inside or not: one thread for each request.
-#version 450
 layout(local_size_x = 32) in;
 layout(binding = 0) uniform texture2D flat2;
 layout(binding = 1) uniform texture2DArray layers;

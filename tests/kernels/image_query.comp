@@ -1,6 +1,6 @@
+#version 450
 // SPDX-License-Identifier: MIT
 // Sizes and levels of all kinds of images.
-#version 450
 layout(local_size_x = 1) in;
 layout(binding = 0) uniform texture2D flat2;
 layout(binding = 1) uniform texture2DArray layers;

@@ -1,6 +1,6 @@
+#version 450
 // SPDX-License-Identifier: MIT
 // Samples at levels between the images' own.
-#version 450
 layout(local_size_x = 32) in;
 layout(binding = 0) uniform sampler2D flat2;
 layout(binding = 1) uniform sampler2DArray layers;

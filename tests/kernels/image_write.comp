@@ -1,7 +1,7 @@
+#version 450
 // SPDX-License-Identifier: MIT
 // Stores and atomics around the edges of images of 16 by 16 texels and 3 layers: what lies
 // outside is dropped. Then what another thread stored is loaded.
-#version 450
 layout(local_size_x = 32, local_size_y = 32) in;
 layout(binding = 0, r32ui) uniform uimage2DArray stored;
 layout(binding = 1, r32ui) uniform uimage2D counted;

@@ -19,6 +19,9 @@ static struct agxc_ref select_level(struct agxc_selector *s, struct agxc_ref lev
 {
    if (level.kind == AGXC_NONE)
       return level;
+   const struct agxc_instr *cut = agxc_select_def_is(s, &level, AGXC_OP_TRUNC);
+   if (cut && cut->operand[1].kind == AGXC_UNIFORM)
+      level = agxc_uniform(cut->operand[1].half, 16, 1); /* the low half */
    if (level.kind == AGXC_IMM)
       level = agxc_select_constant(s, (uint64_t)level.imm, 16);
    bool is_uniform = level.kind == AGXC_UNIFORM && level.half < MAX_LEVEL_HALF;
