@@ -50,7 +50,7 @@ static void compares(void **state)
    struct pass_golden g = begin();
    pass_case(&g, "equal", BOOL("ieq %4:64, %5:64"));
    pass_case(&g, "below", BOOL("ult %4:64, %5:64"));
-   pass_case(&g, "below, signed: the high words only", BOOL("slt %4:64, %5:64"));
+   pass_case(&g, "below, signed: so are the high words", BOOL("slt %4:64, %5:64"));
    pass_case(&g, "negative", BOOL("slt %4:64, #0:64"));
    pass_golden_check(&g, "compiler/lower_int64_compares.txt");
 }
