@@ -69,6 +69,18 @@ static void other_branches_stay(void **state)
    /* What follows a break that is sure would be cut off. */
    NEGCASE("loop\nbranch #1:1\nif\nbreak\nelse\nend\n" PASS_STORE("#1:32") "continuing\nend\n",
            agxc_opt_branch);
+   /* Nor would anything come behind a loop whose only exit went, where a phi counts the ways. */
+   NEGCASE("loop\nbranch #1:1\nif\nelse\nbreak\nend\ncontinuing\nend\n" HEADER EXIT
+           "%4:32 = iadd %1:32, #1:32\ncontinuing\nend\n",
+           agxc_opt_branch);
+}
+
+/* An arm with a loop in it goes, exits and all. */
+static void loops_go_with_their_arm(void **state)
+{
+   GOES("branch #0:1\nif\n" HEADER EXIT "%4:32 = iadd %1:32, #1:32\ncontinuing\nend\n"
+        "else\nend\n" PASS_STORE("#1:32"),
+        PASS_STORE("#1:32"));
 }
 
 int main(void)
@@ -80,6 +92,7 @@ int main(void)
       cmocka_unit_test(edges_of_what_goes_are_forgotten),
       cmocka_unit_test(a_continuing_part_joins_the_body),
       cmocka_unit_test(other_branches_stay),
+      cmocka_unit_test(loops_go_with_their_arm),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Branches on constants go: what is chosen becomes part of the list around it. An arm that
- * ends in a break, continue or return is never chosen here, since that would cut off code.
+ * ends in a break, continue or return is never chosen here, since that would cut off code; nor
+ * does the only way out of a loop go.
  * Where nothing continues, a loop's continuing part becomes the end of its body.
  *
  * Before: generic SSA. After: the same, with fewer ifs.
@@ -88,6 +89,40 @@ static void inline_arm(struct agxc_shader *shader, struct agxc_block *before, st
    melt(&cursor, behind);
 }
 
+/* Blocks of the list that leave it by that jump, and where to; jumps in a loop stay in there. */
+static uint32_t count_jumps(const struct agx_link *list, unsigned op, struct agxc_block **out_to)
+{
+   uint32_t count = 0;
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK) {
+         const struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
+         const struct agxc_instr *last = agxc_terminator(block);
+         if (last && last->op == op && block->succs[0]) {
+            *out_to = block->succs[0];
+            count++;
+         }
+      } else if (node->kind == AGXC_NODE_IF) {
+         const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         count += count_jumps(&branch->then_list, op, out_to);
+         count += count_jumps(&branch->else_list, op, out_to);
+      }
+   }
+   return count;
+}
+
+/* Without the list nothing would reach what stands behind the loop, or its continuing part. */
+static bool is_only_way(const struct agx_link *list)
+{
+   static const unsigned ops[] = {AGXC_OP_BREAK, AGXC_OP_CONTINUE};
+   for (size_t i = 0; i < AGX_COUNT(ops); i++) {
+      struct agxc_block *to = NULL;
+      uint32_t count = count_jumps(list, ops[i], &to);
+      if (to && to->pred_count <= count)
+         return true;
+   }
+   return false;
+}
+
 /* True when the if is gone. */
 static bool try_if(struct agxc_shader *shader, struct agxc_if *branch)
 {
@@ -97,10 +132,11 @@ static bool try_if(struct agxc_shader *shader, struct agxc_if *branch)
       return false;
    bool is_then = last->operand[0].imm != 0;
    struct agx_link *arm = is_then ? &branch->then_list : &branch->else_list;
-   if (agxc_terminator(agxc_last_block(arm)))
+   struct agx_link *other = is_then ? &branch->else_list : &branch->then_list;
+   if (agxc_terminator(agxc_last_block(arm)) || is_only_way(other))
       return false;
    agxc_instr_remove(last);
-   forget_list(is_then ? &branch->else_list : &branch->then_list);
+   forget_list(other);
    inline_arm(shader, before, arm, branch);
    return true;
 }
