@@ -100,6 +100,15 @@ static void floats_saturate_where_they_are_made(void **state)
    ROW1("%2:32 = iand %0:32, #0xff:32\n%9:32 = u2f %2:32\n", "%9:32 = agx.u8_to_f %0:32, #1:64\n");
 }
 
+static void constant_addresses_get_a_register(void **state)
+{
+   CASE(PASS_LOAD("%0:32") "store_global #0x100000040:64, #4:32, %0:32, #0:64\n",
+        LLOAD "%1:32 = agx.ldimm32 #0x40:64, #0:64\n%2:32 = agx.ldimm32 #1:64, #0:64\n"
+              "%3:64 = collect %1:32, %2:32\n"
+              "agx.store %0:32, %3:64, #1:32, #0:64, #2:64, #1:64, #0:64, #0:64\n",
+        agxc_select);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -110,6 +119,7 @@ int main(void)
       cmocka_unit_test(words_are_joined),
       cmocka_unit_test(inversions_join_logic),
       cmocka_unit_test(floats_saturate_where_they_are_made),
+      cmocka_unit_test(constant_addresses_get_a_register),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ struct address {
 static struct address match_offset(struct agxc_selector *s, struct agxc_ref base,
                                    struct agxc_ref offset, unsigned size_log2, unsigned max_shift)
 {
-   struct address address = {.base = base};
+   struct address address = {.base = base.kind == AGXC_IMM ? agxc_select_reg(s, base) : base};
    uint32_t added = 0;
    const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD);
    if (sum && sum->operand[2].kind == AGXC_IMM) {
