@@ -87,9 +87,9 @@ static bool swap_constant(struct agxc_instr *instr)
 static bool canonicalise(struct agxc_instr *instr)
 {
    struct agxc_ref *b = &instr->operand[2];
-   uint32_t value = (uint32_t)b->imm;
-   if (instr->operand[0].bits != 32 || instr->src_count != 2 || !is_const(b))
+   if (instr->src_count != 2 || instr->operand[0].bits != 32 || !is_const(b))
       return false;
+   uint32_t value = (uint32_t)b->imm;
    if (instr->op == AGXC_OP_IMUL && value && !(value & (value - 1))) {
       instr->op = AGXC_OP_ISHL;
       *b = agxc_imm((uint32_t)__builtin_ctz(value), 32);
