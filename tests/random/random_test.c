@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random kernels (kernel.h), compiled without optimisation and with, must compute the same on
- * the virtual AGX in check mode. AGX_RANDOM_KERNELS says how many, AGX_RANDOM_SEED which is the
- * first, AGX_RANDOM_FEATURES what they may use. AGX_RANDOM_SAVE=DIR keeps each of them there as
- * NAME.spv with manifest and result, for other implementations (make random compares lavapipe).
+ * Random kernels (kernel.h), compiled without optimisation, with it, robust, and with few
+ * registers, must compute the same on the virtual AGX in check mode. AGX_RANDOM_KERNELS says how
+ * many, AGX_RANDOM_SEED which is the first, AGX_RANDOM_FEATURES what they may use.
+ * AGX_RANDOM_SAVE=DIR keeps each of them there as NAME.spv with manifest and result, for other
+ * implementations (make random compares lavapipe).
  */
 #include "kernel.h"
 
@@ -78,13 +79,24 @@ static void close_bench(struct bench *bench)
    agx_release(bench->instance);
 }
 
+/* Ways to compile. The validator numbers blocks anew, so one does without it. */
+static const struct mode {
+   const char *name;
+   struct agxc_options options;
+} modes[] = {
+   {"plain", {.debug = AGXC_DEBUG_NO_OPT | AGXC_DEBUG_VALIDATE}},
+   {"optimised", {.debug = AGXC_DEBUG_VALIDATE}},
+   {"robust", {.robustness = AGXC_ROBUST_CLAMP}},
+   {"spilling", {.most_halves = 56}},
+};
+
 /* SPIR-V to an executable, by way of an ELF file, which has no say in how it is compiled. */
-static agx_status load(struct bench *bench, const struct random_kernel *kernel, uint32_t debug,
-                       struct agx_executable **out_executable)
+static agx_status load(struct bench *bench, const struct random_kernel *kernel,
+                       const struct mode *mode, struct agx_executable **out_executable)
 {
-   struct agxc_options options = {.chip = agx_chip_find("g13g"),
-                                  .debug = debug | AGXC_DEBUG_VALIDATE};
+   struct agxc_options options = mode->options;
    struct agx_program *program = NULL;
+   options.chip = agx_chip_find("g13g");
    void *image;
    size_t size;
    AGX_TRY(agxc_compile(kernel->words, kernel->count * 4ul, &options, &program));
@@ -123,11 +135,11 @@ static agx_status run(struct bench *bench, struct agx_executable *executable, ui
    return AGX_OK;
 }
 
-static agx_status compute(struct bench *bench, const struct random_kernel *kernel, uint32_t debug,
-                          uint32_t *out_words)
+static agx_status compute(struct bench *bench, const struct random_kernel *kernel,
+                          const struct mode *mode, uint32_t *out_words)
 {
    struct agx_executable *executable = NULL;
-   AGX_TRY(load(bench, kernel, debug, &executable));
+   AGX_TRY(load(bench, kernel, mode, &executable));
    agx_status status = run(bench, executable, out_words);
    agx_release(executable);
    return status;
@@ -180,10 +192,33 @@ static uint32_t features_of(uint64_t index)
    return (uint32_t)number("AGX_RANDOM_FEATURES", sets[index % AGX_COUNT(sets)]);
 }
 
-static void optimisation_changes_nothing(void **state)
+/* Whether the kernel computes in that mode what it did in the first, plain one. */
+static bool agrees(struct bench *bench, const struct random_kernel *kernel, uint64_t number,
+                   const struct mode *mode, uint32_t *plain)
+{
+   static uint32_t words[OUT_WORDS];
+   bool is_first = mode == modes;
+   agx_status status = compute(bench, kernel, mode, is_first ? plain : words);
+   if (status != AGX_OK) {
+      print_error("kernel %llu, %s: %s\n", (unsigned long long)number, mode->name,
+                  agx_error_peek());
+      return false;
+   }
+   for (uint32_t at = 0; !is_first && at < OUT_WORDS; at++) {
+      if (plain[at] == words[at])
+         continue;
+      print_error("kernel %llu, %s: thread %u, word %u is 0x%x, plain 0x%x\n",
+                  (unsigned long long)number, mode->name, at / RANDOM_OUT_WORDS,
+                  at % RANDOM_OUT_WORDS, words[at], plain[at]);
+      return false;
+   }
+   return true;
+}
+
+static void modes_agree(void **state)
 {
    static struct random_kernel kernel;
-   static uint32_t plain[OUT_WORDS], optimized[OUT_WORDS];
+   static uint32_t plain[OUT_WORDS];
    uint64_t count = number("AGX_RANDOM_KERNELS", DEFAULT_KERNELS);
    uint64_t first = number("AGX_RANDOM_SEED", 1), wrong = 0;
    const char *folder = getenv("AGX_RANDOM_SAVE");
@@ -192,24 +227,12 @@ static void optimisation_changes_nothing(void **state)
    for (uint64_t i = 0; i < count; i++) {
       uint32_t features = features_of(first + i);
       random_kernel_make(&kernel, seed_of(first, i), features);
-      agx_status status = compute(&bench, &kernel, AGXC_DEBUG_NO_OPT, plain);
-      if (status == AGX_OK)
-         status = compute(&bench, &kernel, 0, optimized);
-      uint32_t at = 0;
-      while (at < OUT_WORDS && plain[at] == optimized[at])
-         at++;
-      if (folder && (status != AGX_OK || at < OUT_WORDS || !(features & RANDOM_SUBGROUP)))
+      bool agree = true;
+      for (size_t mode = 0; mode < AGX_COUNT(modes) && agree; mode++)
+         agree = agrees(&bench, &kernel, first + i, &modes[mode], plain);
+      if (folder && (!agree || !(features & RANDOM_SUBGROUP)))
          save(folder, first + i, &kernel, plain);
-      if (status == AGX_OK && at == OUT_WORDS)
-         continue;
-      wrong++;
-      if (status != AGX_OK)
-         print_error("kernel %llu (features %u): %s\n", (unsigned long long)(first + i), features,
-                     agx_error_peek());
-      else
-         print_error("kernel %llu (features %u): thread %u, word %u is 0x%x, optimised 0x%x\n",
-                     (unsigned long long)(first + i), features, at / RANDOM_OUT_WORDS,
-                     at % RANDOM_OUT_WORDS, plain[at], optimized[at]);
+      wrong += !agree;
    }
    close_bench(&bench);
    if (wrong)
@@ -218,6 +241,6 @@ static void optimisation_changes_nothing(void **state)
 
 int main(void)
 {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(optimisation_changes_nothing)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(modes_agree)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
