@@ -366,6 +366,39 @@ static void samples_find_level_and_texel(void **state)
       }
 }
 
+static void gradients_and_gathers(void **state)
+{
+   struct bench *bench = *state;
+   bind_image(bench, 0, make_filled(bench, &flat));
+   float(*requests)[4] = bind_buffer(bench, 1, REQUESTS * 16);
+   float(*y)[2][4] = bind_buffer(bench, 2, REQUESTS * 32);
+   uint32_t random = 3;
+   for (int i = 0; i < REQUESTS; i++) {
+      requests[i][0] = ((float)(next(&random) % 61) + 0.37f) / 61.0f;
+      requests[i][1] = ((float)(next(&random) % 61) + 0.37f) / 61.0f;
+      int level = (int)(next(&random) % 5);
+      /* Along columns only, or along rows only: the longer one decides. */
+      requests[i][2] = i % 2 ? 0.01f / 20.0f : (float)(1 << level) / 20.0f;
+      requests[i][3] = i % 2 ? (float)(1 << level) / 12.0f : 0.01f / 12.0f;
+   }
+   run(bench, "kernels/image_gather.spv", REQUESTS / 32);
+   for (int i = 0; i < REQUESTS; i++) {
+      const float *r = requests[i];
+      int level = (int)lrintf(log2f(fmaxf(r[2] * 20.0f, r[3] * 12.0f)));
+      int u = (int)floorf(r[0] * (float)side(20, level));
+      int v = (int)floorf(r[1] * (float)side(12, level));
+      assert_true(y[i][0][0] == texel(u, v, 0, level));
+      static const int8_t corners[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+      for (int k = 0; k < 4; k++) {
+         u = (int)floorf(r[0] * 20.0f - 0.5f) + corners[k][0];
+         v = (int)floorf(r[1] * 12.0f - 0.5f) + corners[k][1];
+         u = u < 0 ? 0 : AGX_MIN(u, 19);
+         v = v < 0 ? 0 : AGX_MIN(v, 11);
+         assert_true(y[i][1][k] == texel(u, v, 0, 0));
+      }
+   }
+}
+
 static void check_writes(struct bench *bench, uint32_t flags)
 {
    const struct shape stored = {AGX_IMAGE_2D, 16, 16, 3, 1, flags, "r32ui"};
@@ -450,7 +483,7 @@ int main(void)
       CASE(copies_keep_every_texel),      CASE(bad_images_are_refused),
       CASE(fetches_give_texels_or_zero),  CASE(queries_give_the_view),
       CASE(samples_find_level_and_texel), CASE(writes_outside_are_dropped),
-      CASE(bindings_are_checked),
+      CASE(bindings_are_checked),         CASE(gradients_and_gathers),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

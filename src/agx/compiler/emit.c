@@ -68,6 +68,8 @@ static void name_texture_operands(struct agx_isa_instr *isa)
       isa->operand[AGX_ISA_SMPF_TEXTURE].kind = AGX_ISA_TS;
       isa->operand[AGX_ISA_SMPF_SAMPLER].kind = AGX_ISA_SS;
       isa->operand[AGX_ISA_SMPF_COORD].count = 1;
+      if (isa->operand[AGX_ISA_SMPF_LOD].bits == 32) /* derivatives */
+         isa->operand[AGX_ISA_SMPF_LOD].count = 2;
       return;
    case AGX_ISA_OP_IMGW:
       isa->operand[AGX_ISA_IMGW_TEXTURE].kind = AGX_ISA_TS;

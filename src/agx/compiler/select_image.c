@@ -19,6 +19,8 @@ static struct agxc_ref select_level(struct agxc_selector *s, struct agxc_ref lev
 {
    if (level.kind == AGXC_NONE)
       return level;
+   if (level.count > 1) /* derivatives */
+      return agxc_select_reg(s, level);
    const struct agxc_instr *cut = agxc_select_def_is(s, &level, AGXC_OP_TRUNC);
    if (cut && cut->operand[1].kind == AGXC_UNIFORM)
       level = agxc_uniform(cut->operand[1].half, 16, 1); /* the low half */
@@ -32,6 +34,8 @@ static unsigned level_mode(const struct agxc_ref *level)
 {
    if (level->kind == AGXC_NONE)
       return AGX_ISA_LOD_MODE_AUTO_LOD;
+   if (level->count > 1)
+      return AGX_ISA_LOD_MODE_LOD_GRAD;
    return level->kind == AGXC_UNIFORM ? AGX_ISA_LOD_MODE_LOD_MIN_U : AGX_ISA_LOD_MODE_LOD_MIN;
 }
 
@@ -58,6 +62,8 @@ static void select_read(struct agxc_selector *s, const struct agxc_instr *instr)
    agxc_set_mod(row, AGX_ISA_SMPI_DIM, agxc_imm_of(instr, 1));
    agxc_set_mod(row, AGX_ISA_SMPI_MASK, 15);
    agxc_set_mod(row, AGX_ISA_SMPI_LOD_MODE, level_mode(&srcs[4]));
+   if (is_sample && agxc_imm_of(instr, 3))
+      agxc_set_mod(row, AGX_ISA_SMPI_GATHER, 2 * agxc_imm_of(instr, 3) - 1);
    agxc_set_mod(row, AGX_ISA_SMPI_RW, instr->op == AGXC_OP_IMAGE_LOAD);
 }
 

@@ -11,7 +11,7 @@
 #define FAR_OUTSIDE 0xfff0u
 
 struct operands {
-   uint32_t lod, const_offset, offset; /* ids, or 0 */
+   uint32_t lod, offset, dx, dy; /* ids, or 0 */
 };
 
 /* The optional image operands from operand i on. */
@@ -25,7 +25,7 @@ static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_i
    } rows[] = {
       {SpvImageOperandsBiasMask, 1, "Bias"},
       {SpvImageOperandsLodMask, 1, NULL},
-      {SpvImageOperandsGradMask, 2, "Grad"},
+      {SpvImageOperandsGradMask, 2, NULL},
       {SpvImageOperandsConstOffsetMask, 1, NULL},
       {SpvImageOperandsOffsetMask, 1, NULL},
       {SpvImageOperandsConstOffsetsMask, 1, "ConstOffsets"},
@@ -49,6 +49,10 @@ static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_i
       if (rows[row].refused)
          agxc_spv_missing(s, "image operand %s", rows[row].refused);
       uint32_t id = rows[row].words ? agxc_spv_operand(s, in, i) : 0;
+      if (rows[row].bit == SpvImageOperandsGradMask) {
+         operands.dx = id;
+         operands.dy = agxc_spv_operand(s, in, i + 1);
+      }
       i += rows[row].words;
       if (rows[row].bit == SpvImageOperandsLodMask)
          operands.lod = id;
@@ -218,26 +222,61 @@ void agxc_spv_op_image_fetch(struct agxc_spv *s, const struct agxc_spv_instr *in
    define_texel(s, in, type, agxc_spv_emit(s, op, 32, 4, 3, srcs, 2, imms));
 }
 
+/* The derivatives of x, then of y, each along columns and rows. */
+static struct agxc_ref gradients(struct agxc_spv *s, const struct agxc_spv_type *image,
+                                 const struct operands *operands)
+{
+   struct agxc_ref *d[2], out[4];
+   uint32_t ids[2] = {operands->dx, operands->dy}, axes = image->image.dim == SpvDim1D ? 1 : 2;
+   if (image->image.dim == SpvDim3D || image->image.dim == SpvDimCube)
+      agxc_spv_missing(s, "image operand Grad of three coordinates");
+   for (uint32_t i = 0; i < 2; i++) {
+      uint32_t count;
+      const struct agxc_spv_type *component = component_of(s, ids[i], &d[i], &count);
+      if (component->kind != AGXC_SPV_FLOAT || component->bits != 32 || count != axes)
+         agxc_spv_invalid(s, "derivatives %u", ids[i]);
+      out[i] = d[i][0];
+      out[2 + i] = axes > 1 ? d[i][1] : agxc_spv_u32(0);
+   }
+   return agxc_collect(&s->b, 4, out);
+}
+
+/* A half, or derivatives; none of what is gathered, which the first level gives. */
+static struct agxc_ref sample_level(struct agxc_spv *s, const struct agxc_spv_type *image,
+                                    const struct operands *operands, bool is_gather)
+{
+   if (is_gather && (operands->lod || operands->dx))
+      agxc_spv_missing(s, "level of an ImageGather");
+   if (is_gather)
+      return agxc_none();
+   if (operands->dx)
+      return gradients(s, image, operands);
+   if (!operands->lod)
+      agxc_spv_invalid(s, "without Lod or Grad");
+   struct agxc_ref level = agxc_spv_scalar(s, operands->lod, AGXC_SPV_FLOAT);
+   return level.bits == 16 ? level : agxc_spv_build1(s, AGXC_OP_F2F, 16, level);
+}
+
 void agxc_spv_op_image_sample(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), true);
    const struct agxc_spv_type *type = agxc_spv_image_type(image);
-   struct operands operands = read_operands(s, in, 2);
-   if (!operands.lod)
-      agxc_spv_invalid(s, "without Lod");
-   if (type->elem->kind != AGXC_SPV_FLOAT)
-      agxc_spv_missing(s, "sampling of integers");
+   bool is_gather = in->opcode == SpvOpImageGather;
+   struct operands operands = read_operands(s, in, is_gather ? 3 : 2);
+   uint32_t gather = 0;
+   if (is_gather)
+      gather = 1 + agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2));
+   if (gather > 4)
+      agxc_spv_invalid(s, "component %u", gather - 1);
    struct coordinates c =
       read_coordinates(s, type, agxc_spv_operand(s, in, 1), AGXC_SPV_FLOAT, agxc_spv_f32(0.5f));
    round_layer(s, image, &c);
-   struct agxc_ref level = agxc_spv_scalar(s, operands.lod, AGXC_SPV_FLOAT);
-   if (level.bits != 16)
-      level = agxc_spv_build1(s, AGXC_OP_F2F, 16, level);
+   struct agxc_ref level = sample_level(s, type, &operands, is_gather);
    struct agxc_ref srcs[] = {vector_of(s, &c), level, pack_offset(s, operands.offset)};
    struct agxc_spv_pointer sampler = {.var = image->sampler};
    uint32_t imms[] = {agxc_spv_use_binding(s, image, AGX_BINDING_READS), agxc_spv_image_dim(type),
-                      agxc_spv_use_binding(s, &sampler, AGX_BINDING_READS)};
-   define_texel(s, in, type, agxc_spv_emit(s, AGXC_OP_IMAGE_SAMPLE, 32, 4, 3, srcs, 3, imms));
+                      agxc_spv_use_binding(s, &sampler, AGX_BINDING_READS), gather};
+   define_texel(s, in, type, agxc_spv_emit(s, AGXC_OP_IMAGE_SAMPLE, 32, 4, 3, srcs, 4, imms));
 }
 
 /* Derivatives are those of a quad of pixels, which compute programs don't have. */
