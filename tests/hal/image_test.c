@@ -274,7 +274,8 @@ static void fetches_give_texels_or_zero(void **state)
       const int32_t *r = requests[i];
       float want[] = {
          expected(&flat, r[0], r[1], 0, r[3]), expected(&layered, r[0], r[1], r[2], r[3]),
-         expected(&solid, r[0], r[1], r[2], r[3]), expected(&flat, r[0] - 8, r[1] + 7, 0, r[3])};
+         expected(&solid, r[0], r[1], r[2], r[3]),
+         expected(&flat, (int32_t)((uint32_t)r[0] - 8), (int32_t)((uint32_t)r[1] + 7), 0, r[3])};
       for (int k = 0; k < 4; k++)
          if (y[i][k][0] != want[k])
             fail_msg("fetch %d of %d, %d, %d level %d: %g, want %g", k, r[0], r[1], r[2], r[3],
