@@ -83,7 +83,8 @@ static void put(struct section *to, SpvOp op, unsigned count, const uint32_t *wo
 {
    assert_true(to->count + count + 1 <= RANDOM_MAX_WORDS);
    to->words[to->count++] = (count + 1) << SpvWordCountShift | op;
-   memcpy(&to->words[to->count], words, count * 4);
+   if (count)
+      memcpy(&to->words[to->count], words, count * 4);
    to->count += count;
 }
 
