@@ -26,6 +26,10 @@ static const uint8_t widths[TYPES] = {1, 8, 16, 32, 64, 16, 32};
 static const uint32_t needs[TYPES] = {
    0, RANDOM_INT8, RANDOM_INT16, 0, RANDOM_INT64, RANDOM_FLOAT16, RANDOM_FLOAT32};
 
+/* Elements in memory: scalars, and vectors of that many. */
+#define SHAPES 3
+static const uint32_t shape_counts[SHAPES] = {1, 2, 4};
+
 struct section {
    uint32_t words[RANDOM_MAX_WORDS];
    uint32_t count;
@@ -48,6 +52,7 @@ struct maker {
    uint32_t in_var, out_var, shared_var, gid_var, lid_var;
    uint32_t ptr_in, ptr_out, ptr_shared, ptr_private, ptr_input_word;
    uint32_t variable[TYPES][VARIABLES], array_var, counter_ptr;
+   uint32_t alias_var[U64 + 1][SHAPES], alias_ptr[U64 + 1][SHAPES], alias_type[U64 + 1][SHAPES];
    uint32_t gid, lid, helper_function;
    uint32_t params[2];
    bool in_helper;
@@ -356,6 +361,50 @@ static uint32_t subgroup_op(struct maker *m, enum type type, unsigned depth)
    }
 }
 
+/* A piece of the thread's own output, as an element of that type and shape; `at` of those that
+ * fit, or one that is computed. */
+static uint32_t own_element(struct maker *m, enum type type, unsigned shape, uint32_t at,
+                            bool is_computed)
+{
+   uint32_t elements = RANDOM_OUT_WORDS * 32 / (widths[type] * shape_counts[shape]);
+   uint32_t t = m->type[U32], offset = constant(m, U32, at % elements);
+   if (is_computed)
+      offset = RESULT(SpvOpBitwiseAnd, t, expression(m, U32, 1), constant(m, U32, elements - 1));
+   uint32_t base = RESULT(SpvOpIMul, t, m->gid, constant(m, U32, elements));
+   return RESULT(SpvOpAccessChain, m->alias_ptr[type][shape], m->alias_var[type][shape],
+                 constant(m, U32, 0), RESULT(SpvOpIAdd, t, base, offset));
+}
+
+static uint32_t memory_load(struct maker *m, enum type type)
+{
+   unsigned shape = below(m, SHAPES);
+   uint32_t pointer = own_element(m, type, shape, below(m, 64), below(m, 3) == 0);
+   uint32_t value = RESULT(SpvOpLoad, m->alias_type[type][shape], pointer);
+   if (shape == 0)
+      return value;
+   return RESULT(SpvOpCompositeExtract, m->type[type], value, below(m, shape_counts[shape]));
+}
+
+/* A few neighbours, of which some are read as well. */
+static void memory_stores(struct maker *m)
+{
+   enum type type = any_int(m);
+   unsigned shape = below(m, SHAPES), count = 1 + below(m, 4);
+   uint32_t at = below(m, 64);
+   bool is_computed = below(m, 3) == 0;
+   for (unsigned i = 0; i < count; i++) {
+      uint32_t words[6] = {0}, value = 0;
+      for (unsigned e = 0; e < shape_counts[shape]; e++)
+         words[e] = value = e ? leaf(m, type) : expression(m, type, 1);
+      if (shape)
+         value = result_of(m, SpvOpCompositeConstruct, m->alias_type[type][shape],
+                           shape_counts[shape], words);
+      EMIT(SpvOpStore, own_element(m, type, shape, at + i, is_computed), value);
+      if (below(m, 3) == 0)
+         EMIT(SpvOpStore, m->variable[type][below(m, VARIABLES)], memory_load(m, type));
+   }
+}
+
 static uint32_t int_op(struct maker *m, enum type type, unsigned depth)
 {
    static const SpvOp binary[] = {SpvOpIAdd,      SpvOpISub,       SpvOpIMul, SpvOpBitwiseAnd,
@@ -365,6 +414,8 @@ static uint32_t int_op(struct maker *m, enum type type, unsigned depth)
    static const uint32_t choices[] = {GLSLstd450UMin, GLSLstd450UMax, GLSLstd450SMin,
                                       GLSLstd450SMax};
    uint32_t t = m->type[type];
+   if (m->features & RANDOM_MEMORY && !m->in_helper && below(m, 10) == 0)
+      return memory_load(m, type);
    switch (below(m, 14)) {
    case 0:
       return RESULT(below(m, 2) ? SpvOpNot : SpvOpSNegate, t, expression(m, type, depth));
@@ -635,6 +686,11 @@ static void statement(struct maker *m)
    case 5:
       output(m, below(m, RANDOM_OUT_WORDS - 6), expression(m, U32, 2));
       return;
+   case 6:
+      if (!(m->features & RANDOM_MEMORY))
+         break;
+      memory_stores(m);
+      return;
    default:
       break;
    }
@@ -699,11 +755,43 @@ static uint32_t variable(struct maker *m, uint32_t pointer, SpvStorageClass clas
 
 struct interface {
    uint32_t in_struct, out_struct, array;
+   struct alias {
+      uint32_t structure, array, variable, stride;
+   } aliases[(U64 + 1) * SHAPES];
+   unsigned alias_count;
 };
+
+static uint32_t vector_type(struct maker *m, enum type type, uint32_t count)
+{
+   if (count == 1)
+      return m->type[type];
+   return type == U32 && count == 4 ? m->uvec4 : GLOBAL(SpvOpTypeVector, m->type[type], count);
+}
+
+/* The output once more, as arrays of all kinds of elements. */
+static void make_aliases(struct maker *m, struct interface *i)
+{
+   for (unsigned t = U8; t <= U64; t++)
+      for (unsigned shape = 0; has(m, (enum type)t) && shape < SHAPES; shape++) {
+         struct alias *alias = &i->aliases[i->alias_count++];
+         uint32_t element = vector_type(m, (enum type)t, shape_counts[shape]);
+         alias->stride = widths[t] / 8u * shape_counts[shape];
+         alias->array = GLOBAL(SpvOpTypeRuntimeArray, element);
+         alias->structure = GLOBAL(SpvOpTypeStruct, alias->array);
+         uint32_t whole = GLOBAL(SpvOpTypePointer, SpvStorageClassStorageBuffer, alias->structure);
+         m->alias_type[t][shape] = element;
+         m->alias_ptr[t][shape] =
+            element == m->type[U32]
+               ? m->ptr_out
+               : GLOBAL(SpvOpTypePointer, SpvStorageClassStorageBuffer, element);
+         m->alias_var[t][shape] = alias->variable =
+            variable(m, whole, SpvStorageClassStorageBuffer);
+      }
+}
 
 static struct interface make_interface(struct maker *m)
 {
-   struct interface i;
+   struct interface i = {0};
    i.array = GLOBAL(SpvOpTypeRuntimeArray, m->type[U32]);
    i.in_struct = GLOBAL(SpvOpTypeStruct, i.array);
    i.out_struct = GLOBAL(SpvOpTypeStruct, i.array);
@@ -721,6 +809,8 @@ static struct interface make_interface(struct maker *m)
    m->shared_var = variable(m, shared, SpvStorageClassWorkgroup);
    m->gid_var = variable(m, input, SpvStorageClassInput);
    m->lid_var = variable(m, input, SpvStorageClassInput);
+   if (m->features & RANDOM_MEMORY)
+      make_aliases(m, &i);
    return i;
 }
 
@@ -841,6 +931,8 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
       {RANDOM_FLOAT16, SpvCapabilityFloat16},
       {RANDOM_FLOAT16, SpvCapabilitySignedZeroInfNanPreserve},
       {RANDOM_FLOAT32, SpvCapabilitySignedZeroInfNanPreserve},
+      {RANDOM_MEMORY | RANDOM_INT8, SpvCapabilityStorageBuffer8BitAccess},
+      {RANDOM_MEMORY | RANDOM_INT16, SpvCapabilityStorageBuffer16BitAccess},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniform},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniformBallot},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniformShuffle},
@@ -854,6 +946,12 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
          PUT(to, SpvOpCapability, capabilities[i].capability);
    put(to, SpvOpExtension, 6, (const uint32_t *)(const void *)extension);
    memcpy(words + 1, set, sizeof(set));
+   if ((m->features & (RANDOM_MEMORY | RANDOM_INT8)) == (RANDOM_MEMORY | RANDOM_INT8)) {
+      static const char storage[24] = "SPV_KHR_8bit_storage";
+      uint32_t name_words[6];
+      memcpy(name_words, storage, sizeof(storage));
+      put(to, SpvOpExtension, 6, name_words);
+   }
    put(to, SpvOpExtInstImport, 5, words);
    PUT(to, SpvOpMemoryModel, SpvAddressingModelLogical, SpvMemoryModelGLSL450);
    words[0] = SpvExecutionModelGLCompute;
@@ -879,6 +977,17 @@ static void put_decorations(const struct maker *m, struct section *to, const str
       PUT(to, SpvOpDecorate, vars[k], SpvDecorationDescriptorSet, 0);
       PUT(to, SpvOpDecorate, vars[k], SpvDecorationBinding, k);
    }
+   for (unsigned k = 0; k < i->alias_count; k++) {
+      const struct alias *alias = &i->aliases[k];
+      PUT(to, SpvOpDecorate, alias->array, SpvDecorationArrayStride, alias->stride);
+      PUT(to, SpvOpDecorate, alias->structure, SpvDecorationBlock);
+      PUT(to, SpvOpMemberDecorate, alias->structure, 0, SpvDecorationOffset, 0);
+      PUT(to, SpvOpDecorate, alias->variable, SpvDecorationDescriptorSet, 0);
+      PUT(to, SpvOpDecorate, alias->variable, SpvDecorationBinding, 1);
+      PUT(to, SpvOpDecorate, alias->variable, SpvDecorationAliased);
+   }
+   if (i->alias_count)
+      PUT(to, SpvOpDecorate, m->out_var, SpvDecorationAliased);
    PUT(to, SpvOpMemberDecorate, i->in_struct, 0, SpvDecorationNonWritable);
    PUT(to, SpvOpDecorate, m->gid_var, SpvDecorationBuiltIn, SpvBuiltInGlobalInvocationId);
    PUT(to, SpvOpDecorate, m->lid_var, SpvDecorationBuiltIn, SpvBuiltInLocalInvocationId);

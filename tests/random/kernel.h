@@ -23,7 +23,8 @@ enum random_features {
    RANDOM_FLOAT32 = 16,
    RANDOM_SUBGROUP = 32, /* results depend on the size of a subgroup */
    RANDOM_SHARED = 64,
-   RANDOM_ALL = 127,
+   RANDOM_MEMORY = 128, /* the output read and written as elements of all kinds */
+   RANDOM_ALL = 255,
 };
 
 struct random_kernel {
