@@ -27,7 +27,7 @@ static void one_result_may_need_another(void **state)
    check(X "%1:32 = imul u4l:32, u5l:32\n%2:32 = iadd %0:32, %1:32\n%3:32 = frcp %1:32\n"
            "%4:32 = fadd %2:32, %3:32\n" USE("%4:32"),
          X "%2:32 = iadd %0:32, u8l:32\n%4:32 = fadd %2:32, u9l:32\n" USE("%4:32"),
-         "%0:32 = imul u4l:32, u5l:32\n%1:32 = frcp %0:32\nstore_uniform %0:32, #0x10:32\n"
+         "%0:32 = imul u4l:32, u5l:32\nstore_uniform %0:32, #0x10:32\n%1:32 = frcp %0:32\n"
          "store_uniform %1:32, #0x12:32\n");
 }
 
@@ -92,15 +92,17 @@ static void threads_and_lanes_stay(void **state)
    "%4:32 = fadd %0:32, " a "\n%5:32 = fadd %4:32, " b "\n%6:32 = fadd %5:32, " c "\n" USE("%6:"   \
                                                                                            "32")
 
-#define STORES                                                                                     \
-   "store_uniform %0:32, #0x10:32\nstore_uniform %1:32, #0x12:32\nstore_uniform %2:32, #0x14:32\n"
+/* What the preamble makes of them. */
+#define RESULTS(a, b, c)                                                                           \
+   "%0:32 = load_global u0l:64, " a "\nstore_uniform %0:32, #0x10:32\n"                            \
+   "%1:32 = load_global u0l:64, " b "\nstore_uniform %1:32, #0x12:32\n"                            \
+   "%2:32 = load_global u0l:64, " c "\nstore_uniform %2:32, #0x14:32\n"
 
 static void loads_of_constant_memory_move(void **state)
 {
    check(X LOADS("#0:32, #2:64", "#4:32, #2:64", "#0xc:32, #2:64") SUMS("%1:32", "%2:32", "%3:32"),
          X SUMS("u8l:32", "u9l:32", "u10l:32"),
-         "%0:32 = load_global u0l:64, #0:32, #2:64\n%1:32 = load_global u0l:64, #4:32, #2:64\n"
-         "%2:32 = load_global u0l:64, #0xc:32, #2:64\n" STORES);
+         RESULTS("#0:32, #2:64", "#4:32, #2:64", "#0xc:32, #2:64"));
    /* Memory that may be written. */
    check(X LOADS("#0:32, #0:64", "#4:32, #0:64", "#0xc:32, #1:64") SUMS("%1:32", "%2:32", "%3:32"),
          NULL, NULL);
@@ -113,8 +115,7 @@ static void loads_that_may_fault_move_when_all_threads_run_them(void **state)
 {
 #define FAR LOADS("u4l:32, #2:64", "u5l:32, #2:64", "#0xd:32, #2:64")
    check(X FAR SUMS("%1:32", "%2:32", "%3:32"), X SUMS("u8l:32", "u9l:32", "u10l:32"),
-         "%0:32 = load_global u0l:64, u4l:32, #2:64\n%1:32 = load_global u0l:64, u5l:32, #2:64\n"
-         "%2:32 = load_global u0l:64, #0xd:32, #2:64\n" STORES);
+         RESULTS("u4l:32, #2:64", "u5l:32, #2:64", "#0xd:32, #2:64"));
    check(X "%7:1 = ieq %0:32, #0:32\nbranch %7:1\nif\n   return\nelse\nend\n" FAR SUMS(
             "%1:32", "%2:32", "%3:32"),
          NULL, NULL);
@@ -170,6 +171,28 @@ static void results_fit_the_uniforms(void **state)
    agx_arena_fini(&arena);
 }
 
+/* All of them live at once, and a preamble has no scratch memory. */
+static void what_would_spill_stays(void **state)
+{
+   enum {
+      COUNT = 140
+   };
+   struct agx_arena arena;
+   jmp_buf failed;
+   agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
+   const char *text = X;
+   for (unsigned i = 1; i <= COUNT; i++)
+      text = agx_arena_printf(&arena, "%s%%%u:32 = imul u4l:32, #0x%x:32\n", text, i, i + 0x12345);
+   text = agx_arena_printf(&arena, "%s%%%u:32 = imul %%1:32, %%%u:32\n", text, COUNT + 1, COUNT);
+   for (unsigned i = 1; i < COUNT; i++)
+      text = agx_arena_printf(&arena, "%s%%%u:32 = imul %%%u:32, %%%u:32\n", text, COUNT + 1 + i,
+                              COUNT + i, i);
+   check(
+      agx_arena_printf(&arena, "%sstore_global u2l:64, %%0:32, %%%u:32, #0:64\n", text, 2 * COUNT),
+      NULL, NULL);
+   agx_arena_fini(&arena);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -184,6 +207,7 @@ int main(void)
       cmocka_unit_test(loads_that_may_fault_move_when_all_threads_run_them),
       cmocka_unit_test(addresses_are_results),
       cmocka_unit_test(results_fit_the_uniforms),
+      cmocka_unit_test(what_would_spill_stays),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "agx/compiler/divergence.h"
+#include "agx/compiler/liveness.h"
 #include "agx/compiler/op_cost.h"
 #include "agx/compiler/passes.h"
 
@@ -32,6 +33,9 @@
 /* Uniform halves that results may fill up to; constants have their own limit above. */
 #define RESULT_HALVES 384
 #define BASE_HALVES   256
+/* A preamble has no scratch memory: it must not spill. Below AGX_GPR_HALVES, for what selection
+ * adds and allocation wastes. */
+#define LIVE_HALVES 192
 
 struct hoisting {
    struct agxc_shader *shader;
@@ -45,7 +49,9 @@ struct hoisting {
       struct agxc_ref *ref;
       struct agxc_instr *user;
    } * lists;
-   uint32_t *first_use; /* by value id, into lists */
+   uint32_t *first_use;   /* by value id, into lists */
+   struct agxc_ref *slot; /* by value id: the uniform of a result, or NONE */
+   uint32_t value_count;
    uint64_t total;
    uint32_t halves, base_halves; /* that results will take; those of bases among them */
 };
@@ -276,6 +282,30 @@ static uint64_t find_needed(struct hoisting *h)
    return cost + (has_loads ? PREAMBLE_LOAD_COST : 0);
 }
 
+/* The most halves that live at once in the preamble. */
+static uint32_t peak_halves(const struct hoisting *h)
+{
+   uint32_t *ends =
+      AGX_ARENA_ARRAY(h->shader->arena, uint32_t, h->shader->instr_count + 1ull); /* halves */
+   uint32_t live = 0, peak = 0;
+   for (uint32_t n = 0; n < h->shader->instr_count; n++) {
+      if (!agx_bitset_test(h->needed, n))
+         continue;
+      agxc_foreach_dest (dest, h->instrs[n]) {
+         uint32_t first = h->first_use[dest->value->id], last = n;
+         for (uint32_t i = 0; i < h->uses[dest->value->id]; i++) {
+            uint32_t user = h->lists[first + i].user->index;
+            last = agx_bitset_test(h->needed, user) ? AGX_MAX(last, user) : last;
+         }
+         live += agxc_halves(dest->value);
+         ends[last] += agxc_halves(dest->value);
+      }
+      peak = AGX_MAX(peak, live);
+      live -= ends[n];
+   }
+   return peak;
+}
+
 /* ---- moving ------------------------------------------------------------- */
 
 static struct agxc_shader *preamble_new(struct agxc_shader *shader)
@@ -307,50 +337,67 @@ static void clone(struct agxc_builder *b, struct agxc_value **copies,
    agxc_insert(b, copy);
 }
 
-/* The main code reads the result from a uniform, which the preamble stores. */
-static void make_result(struct hoisting *h, struct agxc_builder *b, struct agxc_value *value,
-                        struct agxc_value *copy)
+static bool is_read_by_main(const struct hoisting *h, const struct agxc_value *value)
 {
-   struct agxc_ref uniform = agxc_none();
-   for (uint32_t i = 0; i < h->uses[value->id]; i++) {
-      const struct use *use = &h->lists[h->first_use[value->id] + i];
-      if (!is_in_main(h, use->user))
-         continue;
-      if (uniform.kind == AGXC_NONE)
-         uniform = agxc_uniform_result(h->shader, value->bits);
-      *use->ref = uniform;
-   }
-   if (uniform.kind == AGXC_NONE)
-      return;
-   struct agxc_instr *store = agxc_instr_new(b->shader, AGXC_OP_STORE_UNIFORM);
-   store->operand[0] = agxc_use(copy);
-   store->operand[1] = agxc_imm(uniform.half, 32);
-   agxc_insert(b, store);
+   for (uint32_t i = 0; i < h->uses[value->id]; i++)
+      if (is_in_main(h, h->lists[h->first_use[value->id] + i].user))
+         return true;
+   return false;
 }
 
-static void make_results(struct hoisting *h, struct agxc_builder *b, struct agxc_value **copies,
-                         bool bases)
+/* Uniforms for the results, those that memory takes as bases (or not) only. */
+static void give_uniforms(struct hoisting *h, bool bases)
 {
    for (uint32_t n = 0; n < h->shader->instr_count; n++)
       if (agx_bitset_test(h->needed, n) && !agx_bitset_test(h->stays, n))
          agxc_foreach_dest (dest, h->instrs[n])
-            if ((dest->value->bits == 64) == bases)
-               make_result(h, b, dest->value, copies[dest->value->id]);
+            if ((dest->value->bits == 64) == bases && is_read_by_main(h, dest->value))
+               h->slot[dest->value->id] = agxc_uniform_result(h->shader, dest->value->bits);
 }
 
+static void store_results(struct hoisting *h, struct agxc_builder *b, struct agxc_value **copies,
+                          const struct agxc_instr *instr)
+{
+   agxc_foreach_dest (dest, instr) {
+      const struct agxc_ref *slot = &h->slot[dest->value->id];
+      if (slot->kind == AGXC_NONE)
+         continue;
+      struct agxc_instr *store = agxc_instr_new(b->shader, AGXC_OP_STORE_UNIFORM);
+      store->operand[0] = agxc_use(copies[dest->value->id]);
+      store->operand[1] = agxc_imm(slot->half, 32);
+      agxc_insert(b, store);
+   }
+}
+
+/* The main code reads the results from their uniforms. */
+static void replace_uses(struct hoisting *h)
+{
+   for (uint32_t id = 0; id < h->value_count; id++)
+      for (uint32_t i = 0; i < h->uses[id] && h->slot[id].kind != AGXC_NONE; i++) {
+         const struct use *use = &h->lists[h->first_use[id] + i];
+         if (is_in_main(h, use->user))
+            *use->ref = h->slot[id];
+      }
+}
+
+/* Each result is stored where it is made, so that few live at once. */
 static void move(struct hoisting *h)
 {
    struct agxc_shader *shader = h->shader;
    struct agxc_value **copies =
-      AGX_ARENA_ARRAY(shader->arena, struct agxc_value *, shader->value_count + 1ull);
+      AGX_ARENA_ARRAY(shader->arena, struct agxc_value *, h->value_count + 1ull);
+   h->slot = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, h->value_count + 1ull);
+   give_uniforms(h, true); /* first, where memory bases reach */
+   give_uniforms(h, false);
    shader->preamble = preamble_new(shader);
    struct agxc_builder b = agxc_at_end(shader->preamble, agxc_first_block(&shader->preamble->body));
    for (uint32_t n = 0; n < shader->instr_count; n++) {
-      if (agx_bitset_test(h->needed, n))
-         clone(&b, copies, h->instrs[n]);
+      if (!agx_bitset_test(h->needed, n))
+         continue;
+      clone(&b, copies, h->instrs[n]);
+      store_results(h, &b, copies, h->instrs[n]);
    }
-   make_results(h, &b, copies, true); /* first, where memory bases reach */
-   make_results(h, &b, copies, false);
+   replace_uses(h);
 }
 
 bool agxc_opt_preamble(struct agxc_shader *shader)
@@ -360,6 +407,7 @@ bool agxc_opt_preamble(struct agxc_shader *shader)
    uint64_t instrs = shader->instr_count + 1ull, values = shader->value_count + 1ull;
    struct hoisting h = {
       .shader = shader,
+      .value_count = shader->value_count,
       .instrs = AGX_ARENA_ARRAY(arena, struct agxc_instr *, instrs),
       .hoisted = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
       .stays = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
@@ -372,7 +420,8 @@ bool agxc_opt_preamble(struct agxc_shader *shader)
    if (!find_candidates(&h))
       return false;
    drop_what_costs(&h);
-   if (!h.total || h.total * GROUPS_PER_SCHEDULER / ONE <= find_needed(&h))
+   if (!h.total || h.total * GROUPS_PER_SCHEDULER / ONE <= find_needed(&h) ||
+       peak_halves(&h) > LIVE_HALVES)
       return false;
    move(&h);
    agxc_opt_dce(shader);
