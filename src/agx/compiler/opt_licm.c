@@ -12,8 +12,8 @@
  * the next step of occupancy, others as long as there is room below it; operations that become
  * part of their users (op_cost.h) cost no register.
  */
-#include "agx/chip.h"
 #include "agx/compiler/address.h"
+#include "agx/compiler/limits.h"
 #include "agx/compiler/liveness.h"
 #include "agx/compiler/op_cost.h"
 #include "agx/compiler/passes.h"
@@ -55,16 +55,6 @@ static uint32_t live_halves(const struct agxc_shader *shader, const struct agxc_
    return halves;
 }
 
-/* The most halves that keep as many threads resident. */
-static uint32_t step_end(uint32_t halves)
-{
-   halves = AGX_MIN(AGX_MAX(halves, 1u), AGX_GPR_HALVES);
-   uint32_t threads = agx_occupancy_threads(halves);
-   while (halves < AGX_GPR_HALVES && agx_occupancy_threads(halves + 1) == threads)
-      halves++;
-   return halves;
-}
-
 static void note_effects(struct loop_info *loop, const struct agxc_shader *shader,
                          const struct agxc_instr *instr)
 {
@@ -85,24 +75,18 @@ static void note_effects(struct loop_info *loop, const struct agxc_shader *shade
 static void survey_list(struct licm *l, struct agx_link *list, struct loop_info *loop,
                         uint32_t *peak);
 
-static struct agxc_block *block_before(const struct agxc_node *node)
-{
-   return agx_container_of(agx_container_of(node->link.prev, struct agxc_node, link),
-                           struct agxc_block, node);
-}
-
 static void survey_loop(struct licm *l, struct agxc_loop *node, struct loop_info *parent,
                         uint32_t *peak)
 {
    struct loop_info *loop = AGX_ARENA_NEW(l->shader->arena, struct loop_info);
    uint32_t halves = 0;
    loop->parent = parent;
-   loop->before = block_before(&node->node);
+   loop->before = agxc_block_before(&node->node);
    loop->first = agxc_first_block(&node->body)->index;
    l->loop_at[loop->first] = loop;
    survey_list(l, &node->body, loop, &halves);
    survey_list(l, &node->continuing, loop, &halves);
-   uint32_t end = step_end(halves + SLACK_HALVES);
+   uint32_t end = agxc_end_of_step(halves + SLACK_HALVES);
    loop->room = (int32_t)end - (int32_t)(halves + SLACK_HALVES);
    loop->cheap_room = (int32_t)end - (int32_t)(halves + CHEAP_SLACK_HALVES);
    *peak = AGX_MAX(*peak, halves);
