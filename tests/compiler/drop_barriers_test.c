@@ -42,6 +42,14 @@ static void once_is_enough(void **state)
    check("64x1x1", LOAD BARRIER ADD BARRIER LOAD, LOAD BARRIER ADD LOAD);
 }
 
+static void sequences_stay_whole(void **state)
+{
+#define WIDE FENCE "agx.unknown_barrier_1\nagx.memory_barrier_2\n"
+   check("64x1x1", LOAD FENCE WIDE LOAD, NULL);
+   check("64x1x1", LOAD WIDE WIDE LOAD, NULL);
+   check("64x1x1", LOAD FENCE FENCE WIDE LOAD, LOAD FENCE WIDE LOAD);
+}
+
 static void what_an_access_is_between_stays(void **state)
 {
    check("64x1x1", BARRIER LOAD BARRIER, NULL);
@@ -60,6 +68,7 @@ int main(void)
       cmocka_unit_test(one_simd_group_waits_for_nobody),
       cmocka_unit_test(several_do),
       cmocka_unit_test(once_is_enough),
+      cmocka_unit_test(sequences_stay_whole),
       cmocka_unit_test(what_an_access_is_between_stays),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
