@@ -58,6 +58,12 @@ static void lanes_that_are_away_keep_theirs(void **state)
          IF(ADD("   $r2l", "r1l", "#1") ADD("   r3l", "r2l", "#1")) STORE("r3l"));
 }
 
+/* Lanes that skip the arm still have the old value. */
+static void writes_of_some_lanes_end_nothing(void **state)
+{
+   STAYS(ADD("r3l", "r2l", "#1") IF(ADD("   r2l", "r0l", "#1")) STORE("r2l") STORE("r3l"));
+}
+
 #define LOOP(body) "loop\n" body "   agx.jmp_any #1:64\ncontinuing\nend\n"
 
 /* The next turn reads it again. */
@@ -77,6 +83,7 @@ int main(void)
       cmocka_unit_test(what_is_needed_is_not_discarded),
       cmocka_unit_test(other_units_do_not_count),
       cmocka_unit_test(lanes_that_are_away_keep_theirs),
+      cmocka_unit_test(writes_of_some_lanes_end_nothing),
       cmocka_unit_test(loops_need_what_they_read),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

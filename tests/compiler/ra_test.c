@@ -68,6 +68,27 @@ static void elements_in_two_places_are_copied(void **state)
             "r2l", "r0l"));
 }
 
+/* Made where the vector wants them, in whatever order. */
+static void elements_know_their_vector(void **state)
+{
+   check(LANE ADD("%1", "%0", "#1")
+            ADD("%2", "%0", "#2") "%3:32x2 = collect %2:32, %1:32\n" STORE2("%3", "%0"),
+         "r0l:32 = agx.mfsr #0x34:64\n" ADD("r2l", "r0l", "#1") ADD("r1l", "r0l", "#2")
+            STORE2("r1l", "r0l"));
+}
+
+/* The second arm's value goes where the first one's had to, though another is free. */
+static void sources_know_their_phi(void **state)
+{
+   check(LANE ASK("%0") "if\n   " ADD("%5", "%0", "#3") "   " ADD("%1", "%5", "#1") "   " STORE(
+            "%5", "%0") "else\n   " ADD("%2", "%0",
+                                        "#2") "end\n%3:32 = phi %1:32, %2:32\n" STORE("%3", "%0"),
+         "r1l:32 = agx.mfsr #0x34:64\n" ASK("r1l") "if\n   " ADD("r2l", "r1l", "#3") "   " ADD(
+            "r3l", "r2l",
+            "#1") "   " STORE("r2l", "r1l") "else\n   " ADD("r3l", "r1l",
+                                                            "#2") "end\n" STORE("r3l", "r1l"));
+}
+
 /* r0l counts levels as soon as there is control flow. */
 static void phis_share_with_their_sources(void **state)
 {
@@ -110,6 +131,8 @@ int main(void)
       cmocka_unit_test(what_dies_makes_room),
       cmocka_unit_test(vectors_are_names),
       cmocka_unit_test(elements_in_two_places_are_copied),
+      cmocka_unit_test(elements_know_their_vector),
+      cmocka_unit_test(sources_know_their_phi),
       cmocka_unit_test(phis_share_with_their_sources),
       cmocka_unit_test(loops),
    };
