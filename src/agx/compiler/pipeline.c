@@ -43,6 +43,7 @@ static const struct pass {
    {"opt_dce", agxc_opt_dce, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_fuse", agxc_opt_fuse, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_preamble", agxc_opt_preamble, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_rotate", agxc_opt_rotate, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_licm", agxc_opt_licm, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"select", agxc_select, AGXC_STAGE_MACHINE, 0},
    {"opt_dce", agxc_opt_dce, AGXC_STAGE_MACHINE, 0},
