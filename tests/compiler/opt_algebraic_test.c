@@ -97,6 +97,8 @@ static void floats(void **state)
         "%10:32 = fmul %0:32, #0x3dcccccd:32\n" PASS_STORE("%10:32"));
    RULE("%2:32 = fmax %0:32, #0:32\n%9:32 = fmin %2:32, #0x3f800000:32\n",
         "%10:32 = fsat %0:32\n" PASS_STORE("%10:32"));
+   /* This gives 1 for a NaN, where saturation gives 0. */
+   KEEPS("%2:32 = fmin %0:32, #0x3f800000:32\n%9:32 = fmax %2:32, #0:32\n");
    RULE("%2:32 = fsqrt %0:32\n%9:32 = frcp %2:32\n",
         "%10:32 = frsqrt %0:32\n" PASS_STORE("%10:32"));
    RULE("%2:32 = flog2 %0:32\n%3:32 = fmul %2:32, #0x40000000:32\n%9:32 = fexp2 %3:32\n",

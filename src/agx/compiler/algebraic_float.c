@@ -241,9 +241,9 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_ins
       return x;
    if (!is_const(&y))
       return agxc_none();
-   def = def_const(&x, is_min ? AGXC_OP_FMAX : AGXC_OP_FMIN);
-   if (def && equals(&y, is_min ? ONE : 0) && equals(&def->operand[2], is_min ? 0 : ONE) &&
-       !instr->exact)
+   /* Only in this order does a NaN become 0, as the hardware's saturation makes it. */
+   def = is_min ? def_const(&x, AGXC_OP_FMAX) : NULL;
+   if (def && equals(&y, ONE) && equals(&def->operand[2], 0) && !instr->exact)
       return op1(a, AGXC_OP_FSAT, def->operand[1]);
    if ((def = def_const(&x, (enum agxc_op)instr->op))) {
       float c = value_of(&def->operand[2]), d = value_of(&y);
