@@ -52,6 +52,8 @@ bool agxc_spill(struct agxc_shader *shader);
 bool agxc_ra(struct agxc_shader *shader);
 /* The instruction that takes the thread's scratch memory, when there is any. */
 bool agxc_insert_stack(struct agxc_shader *shader);
+/* Registers: dependent instructions apart, where that makes a block stall less. */
+bool agxc_schedule_post(struct agxc_shader *shader);
 /* Barriers that order nothing; behind everything that moves instructions. */
 bool agxc_drop_barriers(struct agxc_shader *shader);
 /* Structured control flow to mask instructions and jumps at block ends. */

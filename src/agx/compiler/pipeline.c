@@ -51,6 +51,8 @@ static const struct pass {
    {"spill", agxc_spill, AGXC_STAGE_MACHINE, 0},
    {"ra", agxc_ra, AGXC_STAGE_REGISTERS, 0},
    {"insert_stack", agxc_insert_stack, AGXC_STAGE_REGISTERS, 0},
+   {"schedule_post", agxc_schedule_post, AGXC_STAGE_REGISTERS,
+    AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
    {"lower_control", agxc_lower_control, AGXC_STAGE_REGISTERS, 0},
    {"drop_barriers", agxc_drop_barriers, AGXC_STAGE_REGISTERS, AGXC_DEBUG_NO_OPT},
    {"insert_waits", agxc_insert_waits, AGXC_STAGE_REGISTERS, 0},

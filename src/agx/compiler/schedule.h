@@ -50,6 +50,9 @@ unsigned agxc_memory_of(const struct agxc_instr *instr);
 /* True when the two accesses (device, local or stack) can't touch a common byte. */
 bool agxc_memory_apart(const struct agxc_instr *a, const struct agxc_instr *b);
 
+/* Cycles from issue until the result can be used; 0 for what becomes no instruction. */
+uint32_t agxc_sched_latency(const struct agxc_instr *instr);
+
 /* Requires agxc_index, and that each value's def is its definition. In the arena. */
 void agxc_sched_graph_build(struct agxc_sched_graph *graph, struct agxc_shader *shader,
                             struct agxc_block *block, struct agxc_value *const *next_value);

@@ -41,14 +41,15 @@ static void add_edge(struct building *building, uint32_t from, uint32_t to, uint
 
 /* ---- latencies --------------------------------------------------------- */
 
-static uint32_t latency_of(const struct agxc_instr *instr)
+uint32_t agxc_sched_latency(const struct agxc_instr *instr)
 {
    if (!agxc_is_machine(instr))
       return 0;
    struct agx_isa_instr isa = {.op = (uint16_t)agxc_row(instr)};
    for (unsigned i = 0; i < instr->operand_count; i++) {
       const struct agxc_ref *ref = &instr->operand[i];
-      bool is_register = ref->kind == AGXC_VALUE || ref->kind == AGXC_UNIFORM;
+      bool is_register =
+         ref->kind == AGXC_VALUE || ref->kind == AGXC_REG || ref->kind == AGXC_UNIFORM;
       isa.operand[i].kind = is_register ? AGX_ISA_REG : AGX_ISA_IMM;
       isa.operand[i].bits = ref->bits;
       isa.operand[i].value = is_register ? 0 : ref->imm;
@@ -217,7 +218,7 @@ void agxc_sched_graph_build(struct agxc_sched_graph *graph, struct agxc_shader *
    agxc_foreach_instr (instr, block)
       if (instr->op != AGXC_OP_PHI && instr != last)
          graph->nodes[number++] = (struct agxc_sched_node){
-            .instr = instr, .latency = latency_of(instr), .is_async = is_async(instr)};
+            .instr = instr, .latency = agxc_sched_latency(instr), .is_async = is_async(instr)};
    struct building *building = AGX_ARENA_NEW(shader->arena, struct building);
    *building = (struct building){.graph = graph, .arena = shader->arena};
    for (uint32_t i = 0; i < graph->count; i++) {
