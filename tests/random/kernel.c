@@ -551,6 +551,10 @@ static uint32_t word_of(struct maker *m, enum type type, uint32_t id)
       uint32_t wide = type == F32 ? id : RESULT(SpvOpFConvert, m->type[F32], id);
       uint32_t nan = RESULT(SpvOpIsNan, m->type[BOOL], wide);
       uint32_t bits = RESULT(SpvOpBitcast, t, wide);
+      if (!(m->features & RANDOM_ZEROS)) { /* either may come out */
+         uint32_t zero = RESULT(SpvOpFOrdEqual, m->type[BOOL], wide, constant(m, F32, 0));
+         bits = RESULT(SpvOpSelect, t, zero, constant(m, U32, 0), bits);
+      }
       return RESULT(SpvOpSelect, t, nan, constant(m, U32, 0x7fc00000), bits);
    }
    if (type == U64) {
@@ -929,8 +933,8 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
       {RANDOM_INT16, SpvCapabilityInt16},
       {RANDOM_INT64, SpvCapabilityInt64},
       {RANDOM_FLOAT16, SpvCapabilityFloat16},
-      {RANDOM_FLOAT16, SpvCapabilitySignedZeroInfNanPreserve},
-      {RANDOM_FLOAT32, SpvCapabilitySignedZeroInfNanPreserve},
+      {RANDOM_ZEROS | RANDOM_FLOAT16, SpvCapabilitySignedZeroInfNanPreserve},
+      {RANDOM_ZEROS | RANDOM_FLOAT32, SpvCapabilitySignedZeroInfNanPreserve},
       {RANDOM_MEMORY | RANDOM_INT8, SpvCapabilityStorageBuffer8BitAccess},
       {RANDOM_MEMORY | RANDOM_INT16, SpvCapabilityStorageBuffer16BitAccess},
       {RANDOM_SUBGROUP, SpvCapabilityGroupNonUniform},
@@ -962,7 +966,7 @@ static void put_header(struct maker *m, struct section *to, uint32_t function)
    put(to, SpvOpEntryPoint, 6, words);
    PUT(to, SpvOpExecutionMode, function, SpvExecutionModeLocalSize, RANDOM_THREADS, 1, 1);
    for (enum type type = F16; type <= F32; type++)
-      if (has(m, type))
+      if (has(m, type) && m->features & RANDOM_ZEROS)
          PUT(to, SpvOpExecutionMode, function, SpvExecutionModeSignedZeroInfNanPreserve,
              widths[type]);
 }

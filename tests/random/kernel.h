@@ -24,7 +24,8 @@ enum random_features {
    RANDOM_SUBGROUP = 32, /* results depend on the size of a subgroup */
    RANDOM_SHARED = 64,
    RANDOM_MEMORY = 128, /* the output read and written as elements of all kinds */
-   RANDOM_ALL = 255,
+   RANDOM_ZEROS = 256,  /* signs of zeros are kept, as SignedZeroInfNanPreserve asks */
+   RANDOM_ALL = 511,
 };
 
 struct random_kernel {

@@ -181,13 +181,14 @@ static uint32_t features_of(uint64_t index)
 {
    static const uint32_t sets[] = {
       0,
-      RANDOM_ALL & ~RANDOM_SUBGROUP,
+      RANDOM_ALL & ~(RANDOM_SUBGROUP | RANDOM_MEMORY | RANDOM_ZEROS),
       RANDOM_FLOAT32 | RANDOM_SHARED,
       RANDOM_INT8 | RANDOM_INT16,
       RANDOM_INT64,
       RANDOM_FLOAT16 | RANDOM_INT16,
       RANDOM_MEMORY,
       RANDOM_MEMORY | RANDOM_INT8 | RANDOM_INT16 | RANDOM_INT64,
+      RANDOM_FLOAT16 | RANDOM_FLOAT32 | RANDOM_ZEROS,
       RANDOM_SUBGROUP | RANDOM_SHARED,
       RANDOM_ALL,
    };
@@ -232,7 +233,7 @@ static void modes_agree(void **state)
       bool agree = true;
       for (size_t mode = 0; mode < AGX_COUNT(modes) && agree; mode++)
          agree = agrees(&bench, &kernel, first + i, &modes[mode], plain);
-      if (folder && (!agree || !(features & RANDOM_SUBGROUP)))
+      if (folder && (!agree || !(features & (RANDOM_SUBGROUP | RANDOM_ZEROS))))
          save(folder, first + i, &kernel, plain);
       wrong += !agree;
    }
