@@ -140,8 +140,7 @@ def ratio(ours, theirs):
 
 
 def geometric_mean(values):
-    # A kernel that needs none where the other does would make the mean zero: counted as 0.01.
-    return math.exp(sum(math.log(max(value, 0.01)) for value in values) / len(values))
+    return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
 def summarize(rows):
@@ -151,9 +150,8 @@ def summarize(rows):
         ratios = {kernel: ratio(ours[name], theirs[name]) for kernel, ours, theirs in rows}
         if name == "ms":
             value = sum(row[1]["ms"] for row in rows) / sum(row[2]["ms"] for row in rows)
-        elif name == "met":  # a kernel without waits has no ratio: totals are compared then
-            finite = [value for value in ratios.values() if value != math.inf]
-            value = geometric_mean(finite)
+        elif name == "met":  # one kernel without any wait would make the whole mean 0
+            value = geometric_mean([v for v in ratios.values() if 0 < v < math.inf] or [1.0])
         else:
             value = geometric_mean(list(ratios.values()))
         worst = max(ratios, key=ratios.get)
