@@ -7,7 +7,8 @@
  *
  * Registers bound it. Up to the end of the step of occupancy that the shader needs anyway
  * nothing is lost; beyond that only what lowers the pressure goes, or what is next in the
- * old order. A schedule that comes out above both the step and the old pressure is dropped.
+ * old order. A schedule that comes out above both the step and the old pressure is made
+ * again with less room, and dropped when that doesn't help.
  *
  * Before and after: machine rows, SSA.
  */
@@ -21,6 +22,10 @@
 #define MARGIN 12
 /* Operations of device memory in flight: eight for each scoreboard group. */
 #define MAX_IN_FLIGHT 16
+/* A schedule that needs too much is made again with a lower limit: how often, and by how much
+ * lower at the least. */
+#define MAX_RETRIES 3
+#define RETRY_STEP  4
 /* How many candidates are looked at when registers run short. */
 #define MAX_LOOKED_AT 48
 
@@ -315,17 +320,31 @@ static bool apply(struct scheduling *s)
    return progress;
 }
 
+/* Nodes as they were before any was issued. */
+static void restart(struct agxc_sched_graph *graph)
+{
+   for (uint32_t i = 0; i < graph->count; i++)
+      graph->nodes[i].ready = graph->nodes[i].waiting = graph->nodes[i].is_done = 0;
+   for (uint32_t i = 0; i < graph->count; i++)
+      for (const struct agxc_edge *edge = graph->nodes[i].edges; edge; edge = edge->next)
+         graph->nodes[edge->to].waiting++;
+}
+
 static bool schedule_block(struct scheduling *s, struct agxc_block *block)
 {
    agxc_sched_graph_build(&s->graph, s->shader, block, s->next_value);
    if (s->graph.count < 3)
       return false;
    agxc_liveness_at_end(s->liveness, block, s->live_out);
-   uint32_t before = old_peak(s);
+   uint32_t limit = s->limit, allowed = AGX_MAX(old_peak(s), limit);
    list_schedule(s);
-   if (s->peak > AGX_MAX(before, s->limit))
-      return false;
-   return apply(s);
+   for (uint32_t i = 0; i < MAX_RETRIES && s->peak > allowed; i++) {
+      s->limit -= AGX_MIN(s->limit, s->peak - allowed + RETRY_STEP);
+      restart(&s->graph);
+      list_schedule(s);
+   }
+   s->limit = limit;
+   return s->peak <= allowed && apply(s);
 }
 
 /* Passes may have left what a value's definition was. */
