@@ -68,11 +68,14 @@ static agx_status take_address(struct agxw_bo *bo, uint64_t align)
    struct agxw_device *device = bo->device;
    pthread_mutex_lock(&device->lock);
    agx_status status = agxw_va_heap_alloc(heap_of(bo), bo->size, align, &bo->va);
+   if (status == AGX_OK) {
+      bo->asked = bo->size;
+      if (!(bo->flags & AGXW_BO_USC))
+         status = agxw_sinks_place(device, bo->va, bo->size);
+   }
    pthread_mutex_unlock(&device->lock);
    if (status != AGX_OK)
       agx_error_prefix("%s", bo->label);
-   else
-      bo->asked = bo->size;
    return status;
 }
 
@@ -140,6 +143,20 @@ agx_status agxw_bo_create_fixed(struct agxw_device *device, uint64_t size, uint6
    AGX_TRY(new_bo(device, size, flags, label, &bo));
    bo->va = va;
    return populate(bo, out_bo);
+}
+
+agx_status agxw_bo_create_unbound(struct agxw_device *device, uint64_t size, const char *label,
+                                  struct agxw_bo **out_bo)
+{
+   struct agxw_bo *bo = NULL;
+   *out_bo = NULL;
+   AGX_TRY(new_bo(device, size, 0, label, &bo));
+   agx_status status = create_object(bo);
+   if (status != AGX_OK)
+      agxw_bo_destroy(bo);
+   else
+      *out_bo = bo;
+   return status;
 }
 
 /* The kernel drops bindings with the handle, but a shared object may live on under

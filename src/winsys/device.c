@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A device: parameters checked, address space planned, the VM, and the zero page.
+ * A device: parameters checked, address space planned, the VM, and its sinks.
  */
 #include "winsys/device.h"
 
@@ -108,8 +108,10 @@ static agx_status init_heaps(struct agxw_device *device)
    const struct agxw_plan *plan = &device->plan;
    AGX_TRY(agxw_va_heap_init(&device->usc, "USC window", plan->usc_start + AGX_PAGE_BYTES,
                              plan->usc_end, device->alloc));
-   return agxw_va_heap_init(&device->user, "user address space", plan->user_start, plan->user_end,
-                            device->alloc);
+   AGX_TRY(agxw_va_heap_init(&device->user, "user address space", plan->user_start, plan->user_end,
+                             device->alloc));
+   agxw_va_heap_divide(&device->user, AGXW_WINDOW_BYTES, AGXW_SINK_BYTES);
+   return AGX_OK;
 }
 
 static agx_status open_device(struct agxw_device *device)
@@ -123,8 +125,7 @@ static agx_status open_device(struct agxw_device *device)
    fill_info(device, chip, &params);
    AGX_TRY(create_vm(device));
    AGX_TRY(init_heaps(device));
-   return agxw_bo_create_fixed(device, AGX_PAGE_BYTES, device->plan.zero_page, AGXW_BO_READ_ONLY,
-                               "zero page", &device->zero_page);
+   return agxw_sinks_init(device);
 }
 
 agx_status agxw_device_create(struct agx_kmd *kmd, const struct agx_host_alloc *alloc,
@@ -153,6 +154,7 @@ void agxw_device_destroy(struct agxw_device *device)
 {
    if (!device)
       return;
+   agxw_bo_destroy(device->waste_page);
    agxw_bo_destroy(device->zero_page);
    agxw_va_heap_fini(&device->user);
    agxw_va_heap_fini(&device->usc);

@@ -23,7 +23,8 @@ struct agxw_device {
    uint32_t page_bytes;  /* CPU mappings: the larger of GPU's and host's page */
    pthread_mutex_t lock; /* of the heaps, and of making CPU mappings */
    struct agxw_va_heap usc, user;
-   struct agxw_bo *zero_page;
+   struct agxw_bo *zero_page, *waste_page;
+   uint64_t sinks_bound[AGXW_ADDRESS_BYTES / AGXW_WINDOW_BYTES / 64]; /* a bit for each window */
 };
 
 struct agxw_bo {
@@ -60,6 +61,16 @@ AGX_MUST_CHECK agx_status agxw_vm_bind(struct agxw_device *device, const struct 
 AGX_MUST_CHECK agx_status agxw_bo_create_fixed(struct agxw_device *device, uint64_t size,
                                                uint64_t va, uint32_t flags, const char *label,
                                                struct agxw_bo **out_bo);
+
+/* A buffer without an address. */
+AGX_MUST_CHECK agx_status agxw_bo_create_unbound(struct agxw_device *device, uint64_t size,
+                                                 const char *label, struct agxw_bo **out_bo);
+
+/* Makes both pages, and binds those of the null window. */
+AGX_MUST_CHECK agx_status agxw_sinks_init(struct agxw_device *device);
+/* A buffer takes bytes at va of the user heap: binds the sinks of its window, if they are not
+ * bound, and forgets those that it covers. The lock is held. */
+AGX_MUST_CHECK agx_status agxw_sinks_place(struct agxw_device *device, uint64_t va, uint64_t bytes);
 
 /* A submission without commands, checked. */
 AGX_MUST_CHECK agx_status agxw_submit_syncs(struct agxw_device *device,

@@ -3,9 +3,10 @@
  * The address plan, bottom up:
  *    [0, 2^36)        nothing but the zero page at 2^32: a null base plus any scaled
  *                     32-bit index stays in it
- *    one page         guard, so that the window starts where recorded programs have it
+ *    4 GiB window     nothing but sinks at its end: the address of buffers that are null. The
+ *                     next one starts where recorded programs have it
  *    4 GiB window     code and launch words, which the hardware addresses by 32 bits
- *    user             buffers
+ *    user             buffers; the end of each 4 GiB window holds sinks
  *    top              the kernel's own
  * Source: reference/cmdstream (uapi.md 3, flows.md 1).
  */
@@ -28,7 +29,9 @@ agx_status agxw_plan_make(uint64_t vm_start, uint64_t vm_end, uint64_t kernel_mi
                       (unsigned long long)kernel_min);
    struct agxw_plan plan = {
       .zero_page = AGXW_ZERO_PAGE,
-      .usc_start = agx_align_up(AGXW_LOW_END + page, AGXW_WINDOW_BYTES),
+      .null_start = AGXW_LOW_END,
+      .null_end = AGXW_LOW_END + AGXW_WINDOW_BYTES,
+      .usc_start = AGXW_LOW_END + AGXW_WINDOW_BYTES,
       .kernel_end = vm_end & ~(page - 1),
    };
    plan.usc_end = plan.usc_start + AGXW_WINDOW_BYTES;

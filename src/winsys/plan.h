@@ -8,7 +8,8 @@
 
 #include "base/status.h"
 
-#define AGXW_LOW_END       (UINT64_C(1) << 36) /* below: nothing but the zero page */
+#define AGXW_LOW_END       (UINT64_C(1) << 36)   /* below: nothing but the zero page */
+#define AGXW_SINK_BYTES    (2 * UINT64_C(16384)) /* at the end of each window: zeros, waste */
 #define AGXW_ZERO_PAGE     (UINT64_C(1) << 32)
 #define AGXW_WINDOW_BYTES  (UINT64_C(1) << 32) /* code and launch words: 32-bit offsets */
 #define AGXW_KERNEL_BYTES  (UINT64_C(32) << 30)
@@ -18,6 +19,7 @@
 /* All multiples of 16 KiB; ends are exclusive. */
 struct agxw_plan {
    uint64_t zero_page;                /* 2^32: reads as zero, can't be written */
+   uint64_t null_start, null_end;     /* 4 GiB, aligned to it: empty but for its sinks */
    uint64_t usc_start, usc_end;       /* 4 GiB, aligned to it */
    uint64_t user_start, user_end;     /* everything else of ours */
    uint64_t kernel_start, kernel_end; /* left to the kernel: the top */

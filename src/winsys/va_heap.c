@@ -87,6 +87,38 @@ void agxw_va_heap_fini(struct agxw_va_heap *heap)
    *heap = (struct agxw_va_heap){0};
 }
 
+void agxw_va_heap_divide(struct agxw_va_heap *heap, uint64_t window_B, uint64_t kept_B)
+{
+   agx_assert(heap->live == 0 && (window_B & (window_B - 1)) == 0 && kept_B < window_B);
+   heap->window_B = window_B;
+   heap->kept_B = kept_B;
+}
+
+static uint64_t window_end(const struct agxw_va_heap *heap, uint64_t va)
+{
+   uint64_t end = (va & ~(heap->window_B - 1)) + heap->window_B;
+   return AGX_MIN(end, heap->end);
+}
+
+uint64_t agxw_va_heap_kept(const struct agxw_va_heap *heap, uint64_t va)
+{
+   return window_end(heap, va) - heap->kept_B;
+}
+
+/* Where in the hole so many bytes go; UINT64_MAX when they don't. */
+static uint64_t find_place(const struct agxw_va_heap *heap, const struct agxw_va_hole *hole,
+                           uint64_t occupied, uint64_t align)
+{
+   bool is_long = heap->window_B && occupied > heap->window_B - heap->kept_B;
+   uint64_t start = agx_align_up(hole->start, is_long ? AGX_MAX(align, heap->window_B) : align);
+   while (start >= hole->start && start < hole->end && hole->end - start >= occupied) {
+      if (!heap->window_B || is_long || start + occupied <= agxw_va_heap_kept(heap, start))
+         return start;
+      start = agx_align_up(window_end(heap, start), AGX_MAX(align, heap->window_B));
+   }
+   return UINT64_MAX;
+}
+
 agx_status agxw_va_heap_alloc(struct agxw_va_heap *heap, uint64_t bytes, uint64_t align,
                               uint64_t *out_va)
 {
@@ -98,9 +130,8 @@ agx_status agxw_va_heap_alloc(struct agxw_va_heap *heap, uint64_t bytes, uint64_
    uint64_t occupied = occupied_bytes(bytes);
    AGX_TRY(reserve_holes(heap, heap->live + 2));
    for (size_t i = 0; occupied > 0 && i < heap->hole_count; i++) {
-      const struct agxw_va_hole *hole = &heap->holes[i];
-      uint64_t start = agx_align_up(hole->start, align);
-      if (start < hole->start || start >= hole->end || hole->end - start < occupied)
+      uint64_t start = find_place(heap, &heap->holes[i], occupied, align);
+      if (start == UINT64_MAX)
          continue;
       cut(heap, i, start, start + occupied);
       heap->live++;

@@ -3,6 +3,10 @@
  * Hands out ranges of GPU address space: pure arithmetic over a sorted list of
  * holes, first fit from the bottom. The caller locks. A freed range must be one
  * that was handed out.
+ *
+ * With windows, the last pages of each aligned window stay free for whoever wants to map
+ * something there, and no range lies across the end of a window; but one that is too long
+ * for a window begins with one, and covers the ends of all but perhaps its last.
  */
 #pragma once
 
@@ -21,6 +25,7 @@ struct agxw_va_heap {
    const struct agx_host_alloc *alloc;
    const char *name;
    uint64_t start, end;
+   uint64_t window_B, kept_B;  /* of a window, and at its end; 0: no windows */
    struct agxw_va_hole *holes; /* ascending, never touching each other */
    size_t hole_count, capacity;
    size_t live; /* ranges handed out */
@@ -31,6 +36,12 @@ struct agxw_va_heap {
 AGX_MUST_CHECK agx_status agxw_va_heap_init(struct agxw_va_heap *heap, const char *name,
                                             uint64_t start, uint64_t end,
                                             const struct agx_host_alloc *alloc);
+/* Divides the heap, which has given out nothing yet, into windows: at multiples of window_B, a
+ * power of two, with kept_B, a multiple of pages, left free at the end of each. The last window
+ * ends with the heap. */
+void agxw_va_heap_divide(struct agxw_va_heap *heap, uint64_t window_B, uint64_t kept_B);
+/* Where the pages that are left free begin in the window that holds va. */
+uint64_t agxw_va_heap_kept(const struct agxw_va_heap *heap, uint64_t va);
 /* Ranges that are still out are forgotten. */
 void agxw_va_heap_fini(struct agxw_va_heap *heap);
 

@@ -89,6 +89,19 @@ uint64_t agxw_bo_size(const struct agxw_bo *bo);
 /* Persistent CPU mapping; the same pointer each time. */
 AGX_MUST_CHECK agx_status agxw_bo_map(struct agxw_bo *bo, void **out_memory);
 
+/* A page of zeros that is read-only and a page to write to, whose contents mean nothing: for
+ * accesses that must not happen. */
+struct agxw_sinks {
+   uint64_t zero_va, waste_va;
+};
+
+/* Those above offset bytes into a buffer, for addresses within 4 GiB. False where they are out of
+ * reach: in a buffer of more than 4 GiB, and of what lies in the USC window. No lock. */
+bool agxw_bo_sinks(const struct agxw_bo *bo, uint64_t offset, struct agxw_sinks *out_sinks);
+/* What stands for the address of a buffer that isn't there: nothing is mapped in the 4 GiB from it
+ * on but these sinks. */
+uint64_t agxw_device_null(const struct agxw_device *device, struct agxw_sinks *out_sinks);
+
 /* ---- timelines -------------------------------------------------------- */
 
 /* A 64-bit timeline (a DRM syncobj). Points must increase. */

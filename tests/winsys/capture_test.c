@@ -94,11 +94,11 @@ static void what_passes_is_written(void **state)
    assert_ok(agxw_capture_open(&reader, file.data, file.size));
    assert_string_equal(reader.node, "fake");
    assert_int_equal(count_records(&file, AGXW_CAPTURE_REQUEST, AGX_IOCTL_ASAHI_SUBMIT), 2);
-   assert_int_equal(count_records(&file, AGXW_CAPTURE_REQUEST, AGX_IOCTL_ASAHI_GEM_CREATE), 3);
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_REQUEST, AGX_IOCTL_ASAHI_GEM_CREATE), 4);
    assert_int_equal(count_records(&file, AGXW_CAPTURE_REQUEST, AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT), 2);
-   assert_int_equal(count_records(&file, AGXW_CAPTURE_LABEL, 0), 3);
-   /* The stream's page, pages 1 and 2 of the data in one, and page 3 before the second. */
-   assert_int_equal(count_records(&file, AGXW_CAPTURE_PAGES, 0), 3);
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_LABEL, 0), 4);
+   /* Waste, the stream's page, pages 1 and 2 of the data in one, and page 3 before the second. */
+   assert_int_equal(count_records(&file, AGXW_CAPTURE_PAGES, 0), 4);
    assert_int_equal(count_records(&file, AGXW_CAPTURE_NOTE, 0), 0);
    free(file.data);
 }

@@ -47,8 +47,10 @@ struct fake_kmd {
    uint32_t next_id;
    void *memory[64]; /* of GEM objects by handle, made when mapped, freed with the node */
    struct agx_uapi_vm_create vm;
-   struct agx_uapi_gem_create gem;   /* the last one */
-   struct agx_uapi_gem_bind_op bind; /* the last one */
+   struct agx_uapi_gem_create gem;       /* the last one */
+   struct agx_uapi_gem_bind_op bind;     /* the last one */
+   struct agx_uapi_gem_bind_op sinks[2]; /* the last two of one request */
+   int sink_binds;                       /* such requests */
    struct agx_uapi_queue_create queue;
    struct agx_uapi_syncobj_timeline_wait wait;
    uint64_t wait_points[64];

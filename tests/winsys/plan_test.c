@@ -9,6 +9,8 @@ static void m1_plan_is_the_recorded_one(void **state)
    struct agxw_plan plan;
    assert_ok(agxw_plan_make(0x4000, 0x7fffff8000, 0x20000000, &plan));
    assert_int_equal(plan.zero_page, 0x100000000);
+   assert_int_equal(plan.null_start, 0x1000000000);
+   assert_int_equal(plan.null_end, 0x1100000000);
    assert_int_equal(plan.usc_start, 0x1100000000);
    assert_int_equal(plan.usc_end, 0x1200000000);
    assert_int_equal(plan.user_start, 0x2000000000);
@@ -57,7 +59,8 @@ static void parts_never_overlap(void **state)
       if (agxw_plan_make(start, end, kernel, &plan) != AGX_OK)
          continue;
       made++;
-      assert_true(start <= plan.zero_page && plan.zero_page < plan.usc_start);
+      assert_true(start <= plan.zero_page && plan.zero_page < plan.null_start);
+      assert_true(plan.null_start < plan.null_end && plan.null_end <= plan.usc_start);
       assert_true(agx_is_aligned(plan.usc_start, UINT64_C(1) << 32));
       assert_int_equal(plan.usc_end - plan.usc_start, UINT64_C(1) << 32);
       assert_true(plan.usc_end <= plan.user_start && plan.user_start < plan.user_end);

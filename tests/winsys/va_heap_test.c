@@ -47,6 +47,38 @@ static void alignment_is_kept_and_checked(void **state)
    agxw_va_heap_fini(&heap);
 }
 
+#define WINDOW (64 * PAGE)
+
+/* Windows of 64 pages, of which 2 are kept; the last one is shorter. */
+static void ends_of_windows_stay_free(void **state)
+{
+   struct agxw_va_heap heap;
+   uint64_t a, b, c, d;
+   assert_ok(agxw_va_heap_init(&heap, "heap", START, START + 5 * WINDOW - 10 * PAGE, NULL));
+   agxw_va_heap_divide(&heap, WINDOW, 2 * PAGE);
+   assert_int_equal(agxw_va_heap_kept(&heap, START), START + WINDOW - 2 * PAGE);
+   assert_int_equal(agxw_va_heap_kept(&heap, START + WINDOW - 1), START + WINDOW - 2 * PAGE);
+   assert_int_equal(agxw_va_heap_kept(&heap, START + 4 * WINDOW), START + 5 * WINDOW - 12 * PAGE);
+   assert_ok(agxw_va_heap_alloc(&heap, 40 * PAGE, 0, &a));
+   assert_ok(agxw_va_heap_alloc(&heap, 21 * PAGE, 0, &b)); /* with its guard one page too long */
+   assert_ok(agxw_va_heap_alloc(&heap, 20 * PAGE, 0, &c)); /* just fits */
+   assert_ok(agxw_va_heap_alloc(&heap, 1, 0, &d));
+   assert_int_equal(a, START);
+   assert_int_equal(b, START + WINDOW);
+   assert_int_equal(c, START + 41 * PAGE);
+   assert_int_equal(d, START + WINDOW + 22 * PAGE);
+   agxw_va_heap_free(&heap, d, 1);
+   assert_ok(
+      agxw_va_heap_alloc(&heap, WINDOW - 2 * PAGE, 0, &d)); /* longer than a window has room */
+   assert_int_equal(d, START + 2 * WINDOW);
+   assert_ok(agxw_va_heap_alloc(&heap, 61 * PAGE, 0, &a));
+   assert_int_equal(a, START + 3 * WINDOW);
+   assert_fails(agxw_va_heap_alloc(&heap, 52 * PAGE, 0, &a), AGX_RESOURCE_EXHAUSTED, "no hole");
+   assert_ok(agxw_va_heap_alloc(&heap, 51 * PAGE, 0, &a));
+   assert_int_equal(a, START + 4 * WINDOW);
+   agxw_va_heap_fini(&heap);
+}
+
 #define PAGES 400
 #define SLOTS 64
 
@@ -145,6 +177,7 @@ static void freeing_needs_no_memory(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ends_of_windows_stay_free),
       cmocka_unit_test(ranges_are_pages_with_a_guard),
       cmocka_unit_test(alignment_is_kept_and_checked),
       cmocka_unit_test(random_use_agrees_with_a_page_map),
