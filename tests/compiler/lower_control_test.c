@@ -60,6 +60,23 @@ static void long_arms_are_jumped_over(void **state)
                                                  "end\n" POP("1") ADD("r3l", "3"));
 }
 
+/* Nothing behind the test runs for no lane where a load would be waited for. */
+static void tests_before_loads_jump(void **state)
+{
+   check("loop\n   " ASK "   if\n   else\n      break\n   end\n" LONG
+         "continuing\nend\n" ADD("r3l", "3"),
+         LEVEL("0") "loop\n   " COMPARE("while", "1", "2") "   if\n   else\n   end\n"
+                                                           "   agx.jmp_none #6:64\n" LONG
+                                                           "continuing\n   agx.jmp_any #1:64\n"
+                                                           "end\n" POP("1") ADD("r3l", "3"));
+   /* The loads come before the test, or only some lanes reach it: no jump. */
+   check(
+      "loop\n" LONG "   " ASK "   if\n   else\n      break\n   end\n   " ADD(
+         "r1l", "1") "continuing\nend\n" ADD("r3l", "3"),
+      LEVEL("0") "loop\n" LONG "   " COMPARE("while", "1", "2") "   if\n   else\n   end\n   " ADD(
+         "r1l", "1") "continuing\n   agx.jmp_any #1:64\nend\n" POP("1") ADD("r3l", "3"));
+}
+
 static void loops_that_only_break(void **state)
 {
    check("loop\n   " ASK "   if\n      break\n   else\n   end\ncontinuing\n   " ADD(
@@ -129,13 +146,10 @@ static void returns(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_straight_line_stays),
-      cmocka_unit_test(ifs),
-      cmocka_unit_test(long_arms_are_jumped_over),
-      cmocka_unit_test(loops_that_only_break),
-      cmocka_unit_test(loops_that_continue),
-      cmocka_unit_test(loops_inside_push),
-      cmocka_unit_test(returns),
+      cmocka_unit_test(a_straight_line_stays),     cmocka_unit_test(ifs),
+      cmocka_unit_test(long_arms_are_jumped_over), cmocka_unit_test(tests_before_loads_jump),
+      cmocka_unit_test(loops_that_only_break),     cmocka_unit_test(loops_that_continue),
+      cmocka_unit_test(loops_inside_push),         cmocka_unit_test(returns),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

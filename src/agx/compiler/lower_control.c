@@ -374,6 +374,30 @@ static bool rest_needs_lanes(const struct agxc_node *node, const struct scope *s
    return list_needs_lanes(&agx_container_of(node->parent, struct agxc_loop, node)->continuing);
 }
 
+static bool node_loads(const struct agxc_node *node)
+{
+   if (node->kind != AGXC_NODE_BLOCK)
+      return false;
+   agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
+      if (agxc_is_row(instr, AGX_ISA_OP_LOAD))
+         return true;
+   return false;
+}
+
+/* The loop's test, with loads behind it. Once it has failed in all lanes these would run, and
+ * their wait take some 200 cycles, for nothing (source: reference/perf); a jump that never
+ * happens but then takes one in each turn. */
+static bool ends_loading_loop(const struct agxc_node *node, const struct scope *scope)
+{
+   if (!scope->in_loop || scope->ifs > 0 || scope->loop_continues || node->kind != AGXC_NODE_IF ||
+       !node_has(node, AGXC_OP_BREAK, false))
+      return false;
+   for (const struct agx_link *at = node->link.next; at != node->list; at = at->next)
+      if (node_loads(agx_container_of(at, struct agxc_node, link)))
+         return true;
+   return false;
+}
+
 /* Where code goes on that must not run the rest of this list without lanes. */
 static struct agxc_block *way_out(const struct lowering *lowering, const struct agx_link *list,
                                   const struct agxc_node *parent, const struct scope *scope)
@@ -408,7 +432,8 @@ static void lower_list(struct lowering *lowering, struct agx_link *list, struct 
    agxc_foreach_node (node, list) {
       if (node == lowering->end_if)
          return;
-      bool skips = loses_lanes(node) && rest_needs_lanes(node, &scope);
+      bool skips =
+         (loses_lanes(node) && rest_needs_lanes(node, &scope)) || ends_loading_loop(node, &scope);
       if (node->kind == AGXC_NODE_BLOCK)
          lower_leave(lowering, agx_container_of(node, struct agxc_block, node), scope);
       else if (node->kind == AGXC_NODE_IF)
