@@ -7,6 +7,7 @@
 #    mesa.sh setup          makes the folder (about 700 MB, a few minutes), or completes it
 #    mesa.sh test           does that, then the test; exit code 0 when every kernel matches
 #    mesa.sh race FOLDER    runs the kernels once each with statistics, for scripts/race.py
+#    mesa.sh lavapipe FOLDER  runs the kernels of a folder (like tests/corpus) on sid's lavapipe
 #    mesa.sh run COMMAND... runs a command in the folder, with Honeykrisp as the Vulkan driver
 #
 # Environment:
@@ -205,7 +206,16 @@ run_race() {
    done
 }
 
-[ $# -gt 0 ] || { sed -n '3,21s/^# \{0,1\}//p' "$0"; exit 2; }
+# Somebody else's kernels on the processor; no virtual AGX is needed.
+run_lavapipe() {
+   icd=/usr/share/vulkan/icd.d/lvp_icd.json
+   [ -f "$root$icd" ] || fail "sid's mesa-vulkan-drivers here has no lavapipe"
+   cp -r "$1" "$work/kernels"
+   build_runner
+   inside env VK_DRIVER_FILES=$icd VK_ICD_FILENAMES=$icd /agxhal/work/vkcorpus --device llvmpipe /agxhal/work/kernels
+}
+
+[ $# -gt 0 ] || { sed -n '3,22s/^# \{0,1\}//p' "$0"; exit 2; }
 [ "$(id -u)" = 0 ] || fail "a folder with another system needs root (debootstrap, mount, chroot): sudo $0 $*"
 command -v unshare >/dev/null || "$top/scripts/install-deps.sh" mesa
 work=$(mktemp -d)
@@ -217,5 +227,6 @@ setup) setup ;;
 test) setup && run_test ;;
 run) inside "$@" ;;
 race) setup >&2 && run_race "${1:?a folder for the figures}" ;;
-*) fail "$command: there is no such command (setup, test, race, run)" ;;
+lavapipe) setup >&2 && run_lavapipe "${1:?a folder with kernels}" ;;
+*) fail "$command: there is no such command (setup, test, race, lavapipe, run)" ;;
 esac
