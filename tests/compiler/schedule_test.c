@@ -54,6 +54,30 @@ static void what_may_meet_stays(void **state)
            agxc_schedule);
 }
 
+/* Atomic loads of one word (whose indices may be equal) must not find an older value after a
+ * newer one; others change places when a longer way begins with the later one. */
+static void atomic_loads_keep_their_order(void **state)
+{
+#define LANES "%0:16 = agx.mfsr #0x34:64\n"
+#define FIRST(exact)                                                                               \
+   "%1:32 = agx.lload" exact " %0:16, #1:16, #2:64, #1:64\n%2:32 = agx.iadd %1:32, #1:32, #0:64, " \
+   "#0:64\n"
+#define SECOND(exact) "%3:16 = agx.lload" exact " %0:16, #2:16, #1:64, #1:64\n"
+#define REST                                                                                       \
+   LLOAD("%4", "%3", "#0")                                                                         \
+   ADD("%5", "%4", "%1:32") ADD("%6", "%5", "%2:32") LSTORE("%6", "%0", "#1")
+   CASE(LANES FIRST("") SECOND("") REST,
+        LANES SECOND("") "%1:32 = agx.lload %0:16, #1:16, #2:64, #1:64\n" LLOAD("%4", "%3", "#0")
+           ADD("%2", "%1", "#1:32") ADD("%5", "%4", "%1:32") ADD("%6", "%5", "%2:32")
+              LSTORE("%6", "%0", "#1"),
+        agxc_schedule);
+   CASE(LANES FIRST(".exact") SECOND(".exact") REST,
+        LANES "%1:32 = agx.lload.exact %0:16, #1:16, #2:64, #1:64\n" SECOND(".exact")
+           ADD("%2", "%1", "#1:32") LLOAD("%4", "%3", "#0") ADD("%5", "%4", "%1:32")
+              ADD("%6", "%5", "%2:32") LSTORE("%6", "%0", "#1"),
+        agxc_schedule);
+}
+
 static void barriers_hold_memory(void **state)
 {
    NEGCASE(LANE "agx.barrier\n" LOAD("%1", "u0l", "%0") STORE("%1", "u0l", "%0"), agxc_schedule);
@@ -145,6 +169,7 @@ int main(void)
       cmocka_unit_test(loads_come_together),
       cmocka_unit_test(what_is_apart_passes),
       cmocka_unit_test(what_may_meet_stays),
+      cmocka_unit_test(atomic_loads_keep_their_order),
       cmocka_unit_test(barriers_hold_memory),
       cmocka_unit_test(a_loop_variable_is_free_for_its_next_value),
       cmocka_unit_test(registers_that_run_out_cost_few_loads),

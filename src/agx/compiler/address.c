@@ -164,7 +164,9 @@ bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *in
       .writes = shapes[i].writes,
       .bits = data->bits,
       .count = data->count,
-      .access = shapes[i].has_access ? (uint32_t)agxc_imm_of(instr, 0) : 0,
+      .access = shapes[i].has_access ? (uint32_t)agxc_imm_of(instr, 0)
+                : instr->exact       ? AGXC_ACCESS_COHERENT
+                                     : 0,
       .offset_operand = shapes[i].offset,
       .data_operand = shapes[i].data,
    };

@@ -157,7 +157,8 @@ struct agxc_instr {
    uint16_t op; /* enum agxc_op, or AGXC_OP_ISA + enum agx_isa_op */
    uint16_t dest_count, src_count, operand_count;
    bool exact;     /* generic float operations: computed as written, with all roundings, signs of
-                      zeros and special values (NoContraction, SignedZeroInfNanPreserve) */
+                      zeros and special values (NoContraction, SignedZeroInfNanPreserve);
+                      loads of workgroup memory: atomic or volatile */
    uint32_t index; /* position in program order, set by agxc_index */
    struct agxc_ref *operand;
 };

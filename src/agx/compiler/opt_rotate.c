@@ -100,7 +100,7 @@ static bool is_gain(const struct agxc_turn *turn, const struct agxc_instr *load,
       return (agxc_reads_constant(load) ||
               (!has_writes && !(agxc_imm_of(load, 0) & AGXC_ACCESS_COHERENT))) &&
              !agxc_load_is_safe(turn->shader, load);
-   return load->op == AGXC_OP_LOAD_SHARED && !has_writes;
+   return load->op == AGXC_OP_LOAD_SHARED && !has_writes && !load->exact;
 }
 
 /* Some load of the body never changes, nor does what its address is computed from. */

@@ -51,8 +51,9 @@ unsigned agxc_memory_of(const struct agxc_instr *instr)
 {
    const struct access *access = find_access(instr);
    if (access) {
-      bool is_coherent =
-         access->coherency != NO_OPERAND && instr->operand[access->coherency].imm != 0;
+      bool is_coherent = access->coherency == NO_OPERAND
+                            ? instr->exact
+                            : instr->operand[access->coherency].imm != 0;
       return access->memory | (is_coherent ? AGXC_MEMORY_WRITES : 0);
    }
    for (size_t i = 0; i < AGX_COUNT(others); i++)

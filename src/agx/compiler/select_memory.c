@@ -205,6 +205,7 @@ static void select_load_shared(struct agxc_selector *s, const struct agxc_instr 
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LLOAD, dest, 2, srcs);
    agxc_set_mod(row, AGX_ISA_LLOAD_FORMAT, format_of(bits));
    agxc_set_mod(row, AGX_ISA_LLOAD_MASK, mask_of(&dest));
+   row->exact = instr->exact;
 }
 
 static void select_store_shared(struct agxc_selector *s, const struct agxc_instr *instr)

@@ -236,8 +236,12 @@ static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_point
                                  struct agxc_ref offset, uint32_t bits, uint32_t count,
                                  uint32_t access)
 {
-   if (p->place == AGXC_SPV_PLACE_SHARED)
-      return agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, bits, count, 1, &offset, 0, NULL);
+   if (p->place == AGXC_SPV_PLACE_SHARED) {
+      struct agxc_ref data =
+         agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, bits, count, 1, &offset, 0, NULL);
+      data.value->def->exact = access & AGXC_ACCESS_COHERENT;
+      return data;
+   }
    if (p->place == AGXC_SPV_PLACE_PRIVATE)
       return agxc_spv_emit(s, AGXC_OP_LOAD_PRIVATE, bits, count, 1, &offset, 1, &p->var->index);
    if (p->place == AGXC_SPV_PLACE_GLOBAL) {
