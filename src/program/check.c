@@ -77,12 +77,15 @@ static agx_status check_bindings(const struct agx_program *program)
          last_access |= AGX_BINDING_ATOMICS;
       uint32_t last_dim = agx_binding_has_image(binding->kind) ? AGX_PROGRAM_LAST_DIM : 0;
       if (binding->kind >= AGX_BINDING_KIND_COUNT || binding->access > last_access ||
-          binding->dim > last_dim || binding->element >= AGX_PROGRAM_MAX_ELEMENTS || !is_sorted)
+          binding->dim > last_dim || binding->element >= AGX_PROGRAM_MAX_ELEMENTS || !is_sorted ||
+          binding->robustness >= AGX_PROGRAM_ROBUST_COUNT ||
+          (binding->robustness && !agx_binding_is_buffer(binding->kind)))
          return AGX_FAIL(
             AGX_INVALID_ARGUMENT,
-            "program %s: binding %u (set %u, binding %u, kind %u, dimension %u, access %u)",
+            "program %s: binding %u (set %u, binding %u, kind %u, dimension %u, access %u, "
+            "robustness %u)",
             program->name, i, binding->set, binding->binding, binding->kind, binding->dim,
-            binding->access);
+            binding->access, binding->robustness);
    }
    return AGX_OK;
 }
@@ -137,6 +140,18 @@ static bool names_buffer(const struct agx_program *program, uint32_t index)
    return index < program->binding_count && agx_binding_is_buffer(program->bindings[index].kind);
 }
 
+static bool access_fits(const struct agx_program *program,
+                        const struct agx_program_uniform *uniform)
+{
+   struct agx_program_access access = agx_program_access_unpack(uniform->value);
+   if (!names_buffer(program, uniform->index) ||
+       program->bindings[uniform->index].robustness == AGX_PROGRAM_ROBUST_OFF)
+      return false;
+   return agx_program_access_pack(access) == uniform->value && access.stride >= 1 &&
+          access.stride <= AGX_PROGRAM_MAX_STRIDE_B && access.bytes >= 1 &&
+          access.bytes <= AGX_PROGRAM_MAX_ACCESS_B;
+}
+
 /* What index may be, and how long the slot is, by kind. */
 static bool slot_fits(const struct agx_program *program, const struct agx_program_uniform *uniform)
 {
@@ -151,6 +166,12 @@ static bool slot_fits(const struct agx_program *program, const struct agx_progra
       return uniform->index < 3 && uniform->halves == 2;
    case AGX_UNIFORM_CONSTANT:
       return uniform->halves <= 4;
+   case AGX_UNIFORM_BUFFER_COUNT:
+   case AGX_UNIFORM_BUFFER_LAST:
+   case AGX_UNIFORM_BUFFER_SINK:
+      return access_fits(program, uniform) && uniform->halves == 2;
+   case AGX_UNIFORM_BUFFER_GUARD:
+      return access_fits(program, uniform) && uniform->halves == 4;
    case AGX_UNIFORM_IMAGE:
       return image_slot_fits(program, uniform);
    default:

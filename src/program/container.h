@@ -40,9 +40,11 @@ enum agx_container_note {
 /* Of a binding's dimension and element in the word of its kind. */
 #define AGX_CONTAINER_DIM_SHIFT     8
 #define AGX_CONTAINER_ELEMENT_SHIFT 16
-#define AGX_CONTAINER_RECORD_BYTES  (4 * AGX_CONTAINER_RECORD_WORDS)
-#define AGX_CONTAINER_MAX_BYTES     (64u << 20)
-#define AGX_PROGRAM_MAX_CODE_B      (16u << 20)
+/* Of its robustness in the word of its access. */
+#define AGX_CONTAINER_ROBUST_SHIFT 8
+#define AGX_CONTAINER_RECORD_BYTES (4 * AGX_CONTAINER_RECORD_WORDS)
+#define AGX_CONTAINER_MAX_BYTES    (64u << 20)
+#define AGX_PROGRAM_MAX_CODE_B     (16u << 20)
 
 /* Offsets in struct agx_program of its plain 32-bit fields, in file order. */
 extern const uint16_t agx_program_words[];

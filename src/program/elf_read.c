@@ -164,15 +164,16 @@ static agx_status read_records(struct reader *reader)
                         &states));
    for (uint32_t i = 0; i < program->binding_count; i++) {
       const uint8_t *at = bindings.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;
-      uint32_t kind = agx_get_u32(at + 8);
+      uint32_t kind = agx_get_u32(at + 8), access = agx_get_u32(at + 12);
       reader->bindings[i] = (struct agx_program_binding){
          .set = agx_get_u32(at),
          .binding = agx_get_u32(at + 4),
          .kind = kind & 0xff,
-         .access = agx_get_u32(at + 12),
+         .access = access & 0xff,
          .min_size_B = get_u64(at + 16),
          .element = kind >> AGX_CONTAINER_ELEMENT_SHIFT,
          .dim = kind >> AGX_CONTAINER_DIM_SHIFT & 0xff,
+         .robustness = access >> AGX_CONTAINER_ROBUST_SHIFT,
       };
    }
    for (uint32_t i = 0; i < program->uniform_count; i++) {

@@ -94,7 +94,7 @@ static void make_records(struct writer *writer)
                   (uint32_t[4]){b->set, b->binding,
                                 b->kind | b->dim << AGX_CONTAINER_DIM_SHIFT |
                                    b->element << AGX_CONTAINER_ELEMENT_SHIFT,
-                                b->access},
+                                b->access | b->robustness << AGX_CONTAINER_ROBUST_SHIFT},
                   b->min_size_B);
    }
    for (uint32_t i = 0; i < program->uniform_count; i++) {

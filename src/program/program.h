@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-#define AGX_PROGRAM_ABI_VERSION  2
+#define AGX_PROGRAM_ABI_VERSION  3
 #define AGX_PROGRAM_MAX_BINDINGS 64
 #define AGX_PROGRAM_MAX_ELEMENTS 65536 /* of an array of buffers */
 #define AGX_PROGRAM_MAX_UNIFORMS 256   /* slots */
@@ -59,15 +59,24 @@ enum agx_binding_access {
    AGX_BINDING_ATOMICS = 4, /* on an image, by address: it must be linear */
 };
 
+/* What happens to accesses that leave a buffer. */
+enum agx_program_robustness {
+   AGX_PROGRAM_ROBUST_OFF = 0,   /* the application's affair */
+   AGX_PROGRAM_ROBUST_CLAMP = 1, /* they stay inside the buffer, somewhere */
+   AGX_PROGRAM_ROBUST_ZERO = 2,  /* loads give 0, stores and atomics do nothing */
+   AGX_PROGRAM_ROBUST_COUNT,
+};
+
 /* One buffer, image or sampler that the kernel names; sorted by set, binding, element. Of an
  * array of buffers only the elements that the code may reach are here. */
 struct agx_program_binding {
    uint32_t set, binding;
    uint32_t kind;       /* enum agx_binding_kind */
    uint32_t access;     /* enum agx_binding_access bits the code really uses */
-   uint64_t min_size_B; /* to be bound at least: the block's fixed part, and one robust access */
+   uint64_t min_size_B; /* to be bound at least: the block's fixed part; robust code needs none */
    uint32_t element;    /* of an array of buffers, else 0 */
    uint32_t dim;        /* of images: a texture descriptor's code */
+   uint32_t robustness; /* enum agx_program_robustness, of buffers */
 };
 
 /* What the state registers hold when the kernel starts. Texture registers are numbered in the
@@ -98,6 +107,12 @@ enum agx_uniform_kind {
    AGX_UNIFORM_WORKGROUP_COUNT = 3, /* 2 halves: grid size in workgroups, component `index` */
    AGX_UNIFORM_CONSTANT = 4,        /* value, low bits first */
    AGX_UNIFORM_IMAGE = 5,           /* of the image of bindings[index]: enum agx_image_property */
+   /* For robust accesses to bindings[index]; value is a packed struct agx_program_access, and
+    * robustness/buffer.h has the arithmetic. */
+   AGX_UNIFORM_BUFFER_COUNT = 6, /* 2 halves: agxr_buffer_count: how many indices are inside */
+   AGX_UNIFORM_BUFFER_LAST = 7,  /* 2 halves: agxr_buffer_last: the last of them, or 0 */
+   AGX_UNIFORM_BUFFER_SINK = 8,  /* 2 halves: agxr_buffer_sink: an index that leads to a sink */
+   AGX_UNIFORM_BUFFER_GUARD = 9, /* 4 halves: agxr_buffer_guard: address + constant, or a sink's */
    AGX_UNIFORM_KIND_COUNT,
 };
 
@@ -113,6 +128,34 @@ enum agx_image_property {
    AGX_IMAGE_LAYER_TEXELS = 7, /* from layer to layer, likewise */
    AGX_IMAGE_PROPERTY_COUNT,
 };
+
+/* Accesses of `bytes` bytes at address + constant + i * stride. Sinks are a page of zeros for
+ * loads, one of waste for stores and atomics. A guard has no index, its stride is 1. */
+struct agx_program_access {
+   uint32_t constant;
+   uint32_t stride; /* 1 to AGX_PROGRAM_MAX_STRIDE_B */
+   uint32_t bytes;  /* 1 to AGX_PROGRAM_MAX_ACCESS_B */
+   bool writes;     /* the sink is the waste */
+};
+
+#define AGX_PROGRAM_MAX_STRIDE_B 8192 /* from index to index less than half a sink */
+#define AGX_PROGRAM_MAX_ACCESS_B 16
+
+static inline uint64_t agx_program_access_pack(struct agx_program_access access)
+{
+   return access.constant | (uint64_t)access.stride << 32 | (uint64_t)access.bytes << 48 |
+          (uint64_t)access.writes << 56;
+}
+
+static inline struct agx_program_access agx_program_access_unpack(uint64_t value)
+{
+   return (struct agx_program_access){
+      .constant = (uint32_t)value,
+      .stride = value >> 32 & 0xffff,
+      .bytes = value >> 48 & 0xff,
+      .writes = value >> 56 & 1,
+   };
+}
 
 struct agx_program_uniform {
    uint32_t kind;   /* enum agx_uniform_kind */

@@ -1,21 +1,61 @@
 /* SPDX-License-Identifier: MIT
  *
- * The arithmetic of safe buffer access: total, pure, without wrap.
+ * The arithmetic of safe buffer accesses: pure, total, without wrap. An access of `bytes` bytes
+ * at constant + index * stride is inside a buffer of `size` bytes when none of its bytes lies
+ * behind the end; numbers are those of mathematics, not modulo anything. Source:
+ * reference/cmdstream, robustness.md 2.
+ *
+ * Sinks are two pages that every buffer has above it within reach of a 32-bit byte distance.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* True when bytes at offset lie inside a buffer of size bytes.
- * Source: reference/cmdstream, robustness.md 2. */
-static inline bool agxr_buffer_in_bounds(uint32_t offset, uint32_t bytes, uint32_t size)
+/* How many indices, from 0 on, are inside: index < count is the test. All that 32 bits can
+ * say but the last one, so that a saturated index is always outside. */
+static inline uint32_t agxr_buffer_count(uint64_t size, uint32_t constant, uint32_t stride,
+                                         uint32_t bytes)
 {
-   return bytes <= size && offset <= size - bytes;
+   uint64_t before = (uint64_t)constant + bytes; /* bytes up to the end of the first access */
+   if (size < before)
+      return 0;
+   uint64_t rest = size - before;
+   uint64_t count = stride ? rest / stride : UINT32_MAX;
+   return count < UINT32_MAX ? (uint32_t)count + 1 : UINT32_MAX;
 }
 
-/* The last offset at which bytes fit into size, 0 when none does: what umin clamps to. */
-static inline uint32_t agxr_buffer_last_offset(uint32_t bytes, uint32_t size)
+/* What umin clamps to: the last index inside. 0 where there is none; then the access goes to a
+ * sink, see agxr_buffer_guard. */
+static inline uint32_t agxr_buffer_last(uint64_t size, uint32_t constant, uint32_t stride,
+                                        uint32_t bytes)
 {
-   return bytes <= size ? size - bytes : 0;
+   uint32_t count = agxr_buffer_count(size, constant, stride, bytes);
+   return count ? count - 1 : 0;
+}
+
+/* Where an access without index goes, and the base of accesses with clamped ones: address +
+ * constant if bytes fit there, else the sink. */
+static inline uint64_t agxr_buffer_guard(uint64_t address, uint64_t size, uint32_t constant,
+                                         uint32_t bytes, uint64_t sink)
+{
+   return agxr_buffer_count(size, constant, 1, bytes) ? address + constant : sink;
+}
+
+/* The first index that leads from address into the sink, with all bytes of the access. False if
+ * none does: the sink lies below, or too far above. */
+static inline bool agxr_buffer_sink(uint64_t address, uint32_t constant, uint32_t stride,
+                                    uint32_t bytes, uint64_t sink, uint64_t sink_B,
+                                    uint32_t *out_index)
+{
+   *out_index = 0;
+   uint64_t base = address + constant;
+   if (stride == 0 || base < address || sink < base || sink - base > UINT32_MAX)
+      return false;
+   uint64_t index = (sink - base + stride - 1) / stride;
+   uint64_t inside = index * stride - (sink - base); /* bytes from the sink's beginning */
+   if (index * stride > UINT32_MAX || inside + bytes > sink_B)
+      return false;
+   *out_index = (uint32_t)index;
+   return true;
 }

@@ -55,7 +55,8 @@ static void make_sample(struct sample *sample)
    };
    *sample = (struct sample){
       .bindings = {{0, 1, AGX_BINDING_STORAGE_BUFFER, AGX_BINDING_READS, 16},
-                   {2, 0, AGX_BINDING_UNIFORM_BUFFER, AGX_BINDING_READS, 1ull << 33, 7}},
+                   {2, 0, AGX_BINDING_UNIFORM_BUFFER, AGX_BINDING_READS, 1ull << 33, 7, 0,
+                    AGX_PROGRAM_ROBUST_ZERO}},
       .uniforms = {{AGX_UNIFORM_BUFFER_ADDRESS, 0, 4, 0, 0},
                    {AGX_UNIFORM_BUFFER_SIZE, 4, 2, 1, 0},
                    {AGX_UNIFORM_PUSH, 6, 2, 12, 0},
@@ -156,6 +157,7 @@ static void test_fields_are_checked(void **state)
       CASE("binding 1", bindings[1].set, 0),
       CASE("binding 0", bindings[0].kind, 7),
       CASE("binding 1", bindings[1].element, 65536),
+      CASE("robustness 3", bindings[1].robustness, 3),
       CASE("uniform slot 0", uniforms[0].index, 2),
       CASE("uniform slot 1", uniforms[1].start, 5),
       CASE("uniform slot 2", uniforms[2].index, 253),
@@ -171,6 +173,41 @@ static void test_fields_are_checked(void **state)
       assert_fails(agx_program_copy(&sample.program, NULL, &copy), AGX_INVALID_ARGUMENT,
                    cases[i].text);
       assert_null(copy);
+   }
+}
+
+/* What a robust access may ask of the driver. */
+static void test_accesses_are_checked(void **state)
+{
+   static const struct {
+      uint32_t kind, binding;
+      struct agx_program_access access;
+      uint64_t flip;
+      bool fits;
+   } cases[] = {
+      {AGX_UNIFORM_BUFFER_COUNT, 1, {12, 8192, 16, true}, 0, true},
+      {AGX_UNIFORM_BUFFER_LAST, 1, {UINT32_MAX, 1, 1, false}, 0, true},
+      {AGX_UNIFORM_BUFFER_SINK, 1, {0, 4, 4, false}, 0, true},
+      {AGX_UNIFORM_BUFFER_SINK, 1, {0, 4, 4, false}, 1ull << 63, false},
+      {AGX_UNIFORM_BUFFER_COUNT, 1, {0, 0, 4, false}, 0, false},
+      {AGX_UNIFORM_BUFFER_COUNT, 1, {0, 8193, 4, false}, 0, false},
+      {AGX_UNIFORM_BUFFER_COUNT, 1, {0, 4, 0, false}, 0, false},
+      {AGX_UNIFORM_BUFFER_COUNT, 1, {0, 4, 17, false}, 0, false},
+      {AGX_UNIFORM_BUFFER_COUNT, 0, {0, 4, 4, false}, 0, false}, /* not robust */
+      {AGX_UNIFORM_BUFFER_COUNT, 2, {0, 4, 4, false}, 0, false},
+      {AGX_UNIFORM_BUFFER_GUARD, 1, {0, 1, 4, false}, 0, false}, /* of 4 halves */
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct sample sample;
+      struct agx_program *copy;
+      make_sample(&sample);
+      sample.program.code = sample.code;
+      sample.uniforms[3] =
+         (struct agx_program_uniform){cases[i].kind, 8, 2, cases[i].binding,
+                                      agx_program_access_pack(cases[i].access) ^ cases[i].flip};
+      agx_status status = agx_program_copy(&sample.program, NULL, &copy);
+      assert_int_equal(status == AGX_OK, cases[i].fits);
+      agx_program_free(copy);
    }
 }
 
@@ -353,7 +390,7 @@ static void test_versions_and_names(void **state)
    assert_non_null(at);
    at[sizeof(note)]++;
    struct agx_program *got;
-   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 3");
+   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 4");
    free(image);
 
    strcpy(sample.program.name, "h\xc3\xa4lfte");
@@ -480,12 +517,19 @@ static void test_readelf(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip),         cmocka_unit_test(test_fields_are_checked),
-      cmocka_unit_test(test_code_is_checked),    cmocka_unit_test(test_textures_are_checked),
-      cmocka_unit_test(test_states_are_checked), cmocka_unit_test(test_preamble_is_checked),
-      cmocka_unit_test(test_scratch_is_checked), cmocka_unit_test(test_versions_and_names),
-      cmocka_unit_test(test_truncated),          cmocka_unit_test(test_bit_flips),
-      cmocka_unit_test(test_no_memory),          cmocka_unit_test(test_readelf),
+      cmocka_unit_test(test_round_trip),
+      cmocka_unit_test(test_fields_are_checked),
+      cmocka_unit_test(test_code_is_checked),
+      cmocka_unit_test(test_accesses_are_checked),
+      cmocka_unit_test(test_textures_are_checked),
+      cmocka_unit_test(test_states_are_checked),
+      cmocka_unit_test(test_preamble_is_checked),
+      cmocka_unit_test(test_scratch_is_checked),
+      cmocka_unit_test(test_versions_and_names),
+      cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_bit_flips),
+      cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_readelf),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,9 +16,17 @@ struct agxc_spec {
    uint64_t value; /* bits, low first */
 };
 
+/* docs/robustness.md */
 enum agxc_robustness {
-   AGXC_ROBUST_NONE = 0, /* accesses outside a buffer are the application's affair */
-   AGXC_ROBUST_CLAMP,    /* indices are clamped with umin: stray accesses stay inside the buffer */
+   AGXC_ROBUST_NONE = AGX_PROGRAM_ROBUST_OFF,
+   AGXC_ROBUST_CLAMP = AGX_PROGRAM_ROBUST_CLAMP,
+   AGXC_ROBUST_ZERO = AGX_PROGRAM_ROBUST_ZERO,
+};
+
+/* What counts for one binding instead of the options' robustness. */
+struct agxc_robust_binding {
+   uint32_t set, binding;
+   enum agxc_robustness robustness;
 };
 
 /* Turns things off, for debugging; bits. */
@@ -34,6 +42,8 @@ struct agxc_options {
    const struct agxc_spec *specs; /* ids that the module lacks are ignored */
    uint32_t spec_count;
    enum agxc_robustness robustness;
+   const struct agxc_robust_binding *robust_bindings; /* those that the module lacks are ignored */
+   uint32_t robust_binding_count;
    uint32_t debug;                     /* enum agxc_debug bits */
    const struct agx_host_alloc *alloc; /* NULL = malloc */
    size_t memory_limit_B;              /* 0 = 256 MiB; more is AGX_RESOURCE_EXHAUSTED */

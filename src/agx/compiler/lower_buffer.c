@@ -6,7 +6,6 @@
  * buffer.
  */
 #include "agx/compiler/passes.h"
-#include "robustness/buffer.h"
 
 #define MAX_BASE_HALF 252 /* a base names halves below 256 */
 
@@ -25,18 +24,19 @@ static struct agxc_ref size_of(struct agxc_shader *shader, int64_t binding)
    return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_SIZE, (uint32_t)binding, 0, 32);
 }
 
-/* umin(offset, last offset at which bytes fit): agxr_buffer_last_offset over uniforms. The
- * binding must be large enough for one access, which the HAL checks (min_size_B). */
+/* umin(offset, last offset at which bytes fit). The binding must be large enough for one access,
+ * which the HAL checks (min_size_B). */
 static struct agxc_ref clamp(struct agxc_builder *b, int64_t binding, struct agxc_ref offset,
                              unsigned bytes)
 {
    struct agxc_shader *shader = b->shader;
+   if (shader->options->robustness == AGXC_ROBUST_ZERO)
+      agxc_fail(shader, AGX_UNIMPLEMENTED, "%s: robustness zero", shader->name);
    if (shader->options->robustness != AGXC_ROBUST_CLAMP)
       return offset;
    struct agx_program_binding *info = &shader->bindings[binding];
    info->min_size_B = AGX_MAX(info->min_size_B, (uint64_t)bytes);
-   if (offset.kind == AGXC_IMM &&
-       agxr_buffer_in_bounds((uint32_t)offset.imm, bytes, (uint32_t)info->min_size_B))
+   if (offset.kind == AGXC_IMM && agx_range_fits((uint64_t)offset.imm, bytes, info->min_size_B))
       return offset;
    struct agxc_ref last =
       agxc_build2(b, AGXC_OP_ISUB, 32, size_of(shader, binding), agxc_imm(bytes, 32));
