@@ -17,6 +17,7 @@
 #include "agx/compiler/limits.h"
 #include "agx/compiler/liveness.h"
 #include "agx/compiler/passes.h"
+#include "agx/compiler/schedule_heap.h"
 
 /* Halves below the step that are left to the allocator: vectors leave gaps. */
 #define MARGIN 12
@@ -29,12 +30,6 @@
 /* How many candidates are looked at when registers run short. */
 #define MAX_LOOKED_AT 48
 
-/* A binary heap of node numbers, least key first; what is done already is skipped. */
-struct heap {
-   uint64_t *keys; /* key << 32 | number */
-   uint32_t count;
-};
-
 struct scheduling {
    struct agxc_shader *shader;
    struct agxc_liveness *liveness;
@@ -44,8 +39,8 @@ struct scheduling {
    struct agxc_sched_graph graph;
    agx_bitset_word *live_out;
    uint32_t *uses; /* by value: uses in the block that are not issued; 0 between blocks */
-   struct agxc_value **next_value;
-   struct heap ready, pending, in_order;
+   struct agxc_value *const *next_value;
+   struct agxc_heap ready, pending, in_order;
    uint32_t clock, pressure, peak;
    uint32_t completion[MAX_IN_FLIGHT], issued_async;
    uint32_t *order, issued;
@@ -53,39 +48,11 @@ struct scheduling {
 
 /* ---- heaps ------------------------------------------------------------- */
 
-static void heap_push(struct heap *heap, uint32_t key, uint32_t number)
-{
-   uint64_t entry = (uint64_t)key << 32 | number;
-   uint32_t at = heap->count++;
-   for (; at > 0 && heap->keys[(at - 1) / 2] > entry; at = (at - 1) / 2)
-      heap->keys[at] = heap->keys[(at - 1) / 2];
-   heap->keys[at] = entry;
-}
-
-static void heap_pop(struct heap *heap)
-{
-   uint64_t entry = heap->keys[--heap->count];
-   uint32_t at = 0;
-   for (uint32_t child; (child = 2 * at + 1) < heap->count; at = child) {
-      if (child + 1 < heap->count && heap->keys[child + 1] < heap->keys[child])
-         child++;
-      if (heap->keys[child] >= entry)
-         break;
-      heap->keys[at] = heap->keys[child];
-   }
-   heap->keys[at] = entry;
-}
-
-static uint32_t heap_number(const struct heap *heap, uint32_t i)
-{
-   return (uint32_t)heap->keys[i];
-}
-
 /* Drops what was issued through another heap; false when nothing is left. */
-static bool heap_clean(const struct scheduling *s, struct heap *heap)
+static bool heap_clean(const struct scheduling *s, struct agxc_heap *heap)
 {
-   while (heap->count > 0 && s->graph.nodes[heap_number(heap, 0)].is_done)
-      heap_pop(heap);
+   while (heap->count > 0 && s->graph.nodes[agxc_heap_number(heap, 0)].is_done)
+      agxc_heap_take(heap, 0);
    return heap->count > 0;
 }
 
@@ -195,14 +162,14 @@ static uint32_t old_peak(struct scheduling *s)
 /* Long latencies first, then the old order. */
 static void make_ready(struct scheduling *s, uint32_t number)
 {
-   heap_push(&s->ready, UINT32_MAX - s->graph.nodes[number].height, number);
+   agxc_heap_push(&s->ready, UINT32_MAX - s->graph.nodes[number].height, number);
 }
 
 static void make_available(struct scheduling *s, uint32_t number)
 {
-   heap_push(&s->in_order, number, number);
+   agxc_heap_push(&s->in_order, number, number);
    if (s->graph.nodes[number].ready > s->clock)
-      heap_push(&s->pending, s->graph.nodes[number].ready, number);
+      agxc_heap_push(&s->pending, s->graph.nodes[number].ready, number);
    else
       make_ready(s, number);
 }
@@ -210,10 +177,10 @@ static void make_available(struct scheduling *s, uint32_t number)
 static void advance(struct scheduling *s)
 {
    while (heap_clean(s, &s->pending) &&
-          (s->pending.keys[0] >> 32 <= s->clock || !heap_clean(s, &s->ready))) {
-      uint32_t number = heap_number(&s->pending, 0);
-      s->clock = AGX_MAX(s->clock, (uint32_t)(s->pending.keys[0] >> 32));
-      heap_pop(&s->pending);
+          (agxc_heap_key(&s->pending, 0) <= s->clock || !heap_clean(s, &s->ready))) {
+      uint32_t number = agxc_heap_number(&s->pending, 0);
+      s->clock = AGX_MAX(s->clock, agxc_heap_key(&s->pending, 0));
+      agxc_heap_take(&s->pending, 0);
       make_ready(s, number);
    }
 }
@@ -225,7 +192,7 @@ static uint32_t choose_smallest(struct scheduling *s)
    uint32_t best = UINT32_MAX;
    heap_clean(s, &s->in_order);
    for (uint32_t i = 0; i < s->in_order.count && i < MAX_LOOKED_AT; i++) {
-      uint32_t number = heap_number(&s->in_order, i);
+      uint32_t number = agxc_heap_number(&s->in_order, i);
       const struct agxc_sched_node *node = &s->graph.nodes[number];
       if (node->is_done)
          continue;
@@ -235,7 +202,7 @@ static uint32_t choose_smallest(struct scheduling *s)
          best = number;
       }
    }
-   return best == UINT32_MAX ? heap_number(&s->in_order, 0) : best;
+   return best == UINT32_MAX ? agxc_heap_number(&s->in_order, 0) : best;
 }
 
 /* A full scoreboard makes the next load wait for the oldest one. */
@@ -254,14 +221,14 @@ static uint32_t choose(struct scheduling *s)
    for (;;) {
       advance(s);
       heap_clean(s, &s->ready);
-      uint32_t number = heap_number(&s->ready, 0);
+      uint32_t number = agxc_heap_number(&s->ready, 0);
       int32_t halves = growth(s, s->graph.nodes[number].instr);
       if (halves > 0 && s->pressure + (uint32_t)halves > s->limit)
          return choose_smallest(s);
       if (!is_blocked(s, number))
          return number;
-      heap_pop(&s->ready);
-      heap_push(&s->pending, s->graph.nodes[number].ready, number);
+      agxc_heap_take(&s->ready, 0);
+      agxc_heap_push(&s->pending, s->graph.nodes[number].ready, number);
    }
 }
 
@@ -289,7 +256,7 @@ static void list_schedule(struct scheduling *s)
 {
    uint32_t count = s->graph.count;
    struct agx_arena *arena = s->shader->arena;
-   s->ready = s->pending = s->in_order = (struct heap){0};
+   s->ready = s->pending = s->in_order = (struct agxc_heap){0};
    /* What is blocked goes round: an entry at a time in either heap, so twice is enough. */
    s->ready.keys = AGX_ARENA_ARRAY(arena, uint64_t, 2ull * count);
    s->pending.keys = AGX_ARENA_ARRAY(arena, uint64_t, 2ull * count);
@@ -347,46 +314,21 @@ static bool schedule_block(struct scheduling *s, struct agxc_block *block)
    return s->peak <= allowed && apply(s);
 }
 
-/* Passes may have left what a value's definition was. */
-static void find_definitions(struct agxc_shader *shader)
-{
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         agxc_foreach_dest (dest, instr)
-            if (dest->kind == AGXC_VALUE)
-               dest->value->def = instr;
-}
-
-/* What the phis of loops take from the end of a turn. */
-static void find_next_values(const struct agxc_shader *shader, struct agxc_value **next_value)
-{
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (phi, block) {
-         if (phi->op != AGXC_OP_PHI)
-            break;
-         for (uint32_t i = 0; i < phi->src_count; i++)
-            if (block->preds[i]->index >= block->index && agxc_srcs(phi)[i].kind == AGXC_VALUE)
-               next_value[agxc_dests(phi)[0].value->id] = agxc_srcs(phi)[i].value;
-      }
-}
-
 bool agxc_schedule(struct agxc_shader *shader)
 {
    agxc_index(shader);
-   find_definitions(shader);
    struct agx_arena *arena = shader->arena;
    struct agx_arena_mark mark = agx_arena_mark(arena);
    struct scheduling s = {
       .shader = shader,
       .liveness = agxc_liveness_compute(shader),
       .uses = AGX_ARENA_ARRAY(arena, uint32_t, shader->value_count),
-      .next_value = AGX_ARENA_ARRAY(arena, struct agxc_value *, shader->value_count),
+      .next_value = agxc_sched_prepare(shader),
    };
    s.live_out = AGX_ARENA_ARRAY(arena, agx_bitset_word, s.liveness->words);
    uint32_t most = agxc_most_halves(shader), needed = s.liveness->max_halves;
    s.limit = AGX_MIN(agxc_end_of_step(agxc_needed_halves(shader, needed)), most);
    s.limit -= AGX_MIN(s.limit, MARGIN);
-   find_next_values(shader, s.next_value);
    bool progress = false;
    agxc_foreach_block (block, shader) {
       struct agx_arena_mark block_mark = agx_arena_mark(arena);

@@ -53,6 +53,10 @@ bool agxc_memory_apart(const struct agxc_instr *a, const struct agxc_instr *b);
 /* Cycles from issue until the result can be used; 0 for what becomes no instruction. */
 uint32_t agxc_sched_latency(const struct agxc_instr *instr);
 
-/* Requires agxc_index, and that each value's def is its definition. In the arena. */
+/* Sets each value's def, and gives by value what the phis of loops take from the end of a
+ * turn. Requires agxc_index. */
+struct agxc_value *const *agxc_sched_prepare(struct agxc_shader *shader);
+
+/* Requires agxc_index and agxc_sched_prepare. In the arena. */
 void agxc_sched_graph_build(struct agxc_sched_graph *graph, struct agxc_shader *shader,
                             struct agxc_block *block, struct agxc_value *const *next_value);

@@ -192,6 +192,34 @@ static void order_next_value(struct building *building, uint32_t number)
    }
 }
 
+/* ---- the shader -------------------------------------------------------- */
+
+/* Passes may have left what a value's definition was. */
+static void find_definitions(struct agxc_shader *shader)
+{
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         agxc_foreach_dest (dest, instr)
+            if (dest->kind == AGXC_VALUE)
+               dest->value->def = instr;
+}
+
+struct agxc_value *const *agxc_sched_prepare(struct agxc_shader *shader)
+{
+   struct agxc_value **next_value =
+      AGX_ARENA_ARRAY(shader->arena, struct agxc_value *, shader->value_count);
+   find_definitions(shader);
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (phi, block) {
+         if (phi->op != AGXC_OP_PHI)
+            break;
+         for (uint32_t i = 0; i < phi->src_count; i++)
+            if (block->preds[i]->index >= block->index && agxc_srcs(phi)[i].kind == AGXC_VALUE)
+               next_value[agxc_dests(phi)[0].value->id] = agxc_srcs(phi)[i].value;
+      }
+   return next_value;
+}
+
 /* ---- the whole --------------------------------------------------------- */
 
 static void set_heights(struct agxc_sched_graph *graph)

@@ -15,6 +15,7 @@
 #include "agx/compiler/machine.h"
 #include "agx/compiler/passes.h"
 #include "agx/compiler/schedule.h"
+#include "agx/compiler/schedule_heap.h"
 
 #define NONE UINT32_MAX
 /* Cycles; results that come later are awaited by `wait`. */
@@ -46,41 +47,11 @@ struct posting {
    struct half halves[AGX_GPR_HALVES];
 
    /* Of the order that is tried. */
-   struct heap {
-      uint64_t *keys; /* key << 32 | number, sorted as a binary heap */
-      uint32_t count;
-   } ready, later;
+   struct agxc_heap ready, later;
    bool by_height;
    uint32_t clock, stall, end;
    uint32_t *order, issued;
 };
-
-/* ---- heaps ------------------------------------------------------------- */
-
-static void heap_push(struct heap *heap, uint32_t key, uint32_t number)
-{
-   uint64_t entry = (uint64_t)key << 32 | number;
-   uint32_t at = heap->count++;
-   for (; at > 0 && heap->keys[(at - 1) / 2] > entry; at = (at - 1) / 2)
-      heap->keys[at] = heap->keys[(at - 1) / 2];
-   heap->keys[at] = entry;
-}
-
-static uint32_t heap_pop(struct heap *heap)
-{
-   uint32_t first = (uint32_t)heap->keys[0];
-   uint64_t entry = heap->keys[--heap->count];
-   uint32_t at = 0;
-   for (uint32_t child; (child = 2 * at + 1) < heap->count; at = child) {
-      if (child + 1 < heap->count && heap->keys[child + 1] < heap->keys[child])
-         child++;
-      if (heap->keys[child] >= entry)
-         break;
-      heap->keys[at] = heap->keys[child];
-   }
-   heap->keys[at] = entry;
-   return first;
-}
 
 /* ---- what must stay before what ---------------------------------------- */
 
@@ -200,9 +171,9 @@ static void make_available(struct posting *p, uint32_t number)
 {
    const struct agxc_sched_node *node = &p->nodes[number];
    if (node->ready > p->clock)
-      heap_push(&p->later, node->ready, number);
+      agxc_heap_push(&p->later, node->ready, number);
    else
-      heap_push(&p->ready, p->by_height ? UINT32_MAX - node->height : number, number);
+      agxc_heap_push(&p->ready, p->by_height ? UINT32_MAX - node->height : number, number);
 }
 
 /* The clock is that of reference/perf.md: one instruction a cycle, and operands are awaited. */
@@ -238,10 +209,10 @@ static uint32_t cost(const struct posting *p)
 static uint32_t choose(struct posting *p)
 {
    if (p->ready.count == 0)
-      p->clock = AGX_MAX(p->clock, (uint32_t)(p->later.keys[0] >> 32));
-   while (p->later.count > 0 && p->later.keys[0] >> 32 <= p->clock)
-      make_available(p, heap_pop(&p->later));
-   return heap_pop(&p->ready);
+      p->clock = AGX_MAX(p->clock, agxc_heap_key(&p->later, 0));
+   while (p->later.count > 0 && agxc_heap_key(&p->later, 0) <= p->clock)
+      make_available(p, agxc_heap_take(&p->later, 0));
+   return agxc_heap_take(&p->ready, 0);
 }
 
 static uint32_t try_order(struct posting *p, bool by_height, uint32_t fixed)
