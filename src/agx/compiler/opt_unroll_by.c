@@ -18,76 +18,18 @@
  *
  * Before: generic SSA. After: the same.
  */
+#include "agx/compiler/counter.h"
 #include "agx/compiler/passes.h"
-#include "agx/compiler/turn.h"
 
 #define MAX_FACTOR 4u
 #define MAX_SIZE   48u /* instructions in all copies ... */
 #define MAX_WHOLE  96u /* ... where no turns are left over */
 #define MAX_STEP   8   /* longer ones share a loop among lanes: few turns each */
 
-struct counter {
-   struct agxc_turn turn;
-   struct agxc_instr *phi; /* of i */
-   struct agxc_ref limit;  /* n */
-   uint32_t step;
-   bool is_signed;
-};
-
-/* ---- shape ------------------------------------------------------------- */
-
-static bool is_inside(const struct agxc_turn *turn, const struct agxc_block *block)
-{
-   return block->index >= turn->header->index &&
-          block->index <= agxc_last_block(&turn->loop->continuing)->index;
-}
-
-static bool is_invariant(const struct agxc_turn *turn, const struct agxc_ref *ref)
-{
-   return ref->kind != AGXC_VALUE || !is_inside(turn, ref->value->def->block);
-}
-
-/* i + step on the way back, with a constant step upwards. */
-static bool find_step(struct counter *c)
-{
-   const struct agxc_ref *back = &agxc_srcs(c->phi)[1];
-   const struct agxc_instr *add = back->kind == AGXC_VALUE ? back->value->def : NULL;
-   if (!add || add->op != AGXC_OP_IADD)
-      return false;
-   const struct agxc_ref *srcs = agxc_srcs(add);
-   for (unsigned i = 0; i < 2; i++) {
-      if (srcs[i].kind != AGXC_VALUE || srcs[i].value != c->phi->operand[0].value ||
-          srcs[1 - i].kind != AGXC_IMM)
-         continue;
-      c->step = (uint32_t)srcs[1 - i].imm;
-      return c->step > 0 && c->step <= MAX_STEP;
-   }
-   return false;
-}
-
-/* The loop goes on while i < n. */
-static bool find_test(struct counter *c)
-{
-   bool stays_if = !c->turn.leaves_if;
-   const struct agxc_ref *taken = c->turn.taken;
-   const struct agxc_instr *test = taken->kind == AGXC_VALUE ? taken->value->def : NULL;
-   for (; test && test->op == AGXC_OP_INOT; stays_if = !stays_if)
-      test = test->operand[1].kind == AGXC_VALUE ? test->operand[1].value->def : NULL;
-   if (!test)
-      return false;
-   bool is_below = test->op == AGXC_OP_ULT || test->op == AGXC_OP_SLT;
-   bool is_above = test->op == AGXC_OP_UGE || test->op == AGXC_OP_SGE;
-   if (!(stays_if ? is_below : is_above))
-      return false;
-   const struct agxc_ref *srcs = agxc_srcs(test);
-   c->is_signed = test->op == AGXC_OP_SLT || test->op == AGXC_OP_SGE;
-   c->limit = srcs[1];
-   c->phi = srcs[0].kind == AGXC_VALUE && srcs[0].bits == 32 ? srcs[0].value->def : NULL;
-   return c->phi && c->phi->op == AGXC_OP_PHI && c->phi->block == c->turn.header;
-}
+/* ---- choosing ---------------------------------------------------------- */
 
 /* The number of turns is known and a multiple of factor. */
-static bool goes_up(const struct counter *c, unsigned factor)
+static bool goes_up(const struct agxc_counter *c, unsigned factor)
 {
    const struct agxc_ref *first = &agxc_srcs(c->phi)[0];
    if (first->kind != AGXC_IMM || c->limit.kind != AGXC_IMM)
@@ -99,29 +41,23 @@ static bool goes_up(const struct counter *c, unsigned factor)
 }
 
 /* How many turns at a time; 1: leave it. */
-static unsigned choose_factor(const struct counter *c)
+static unsigned choose_factor(const struct agxc_counter *c)
 {
    const struct agxc_turn *turn = &c->turn;
    unsigned factor = MAX_FACTOR;
    /* Scratch memory comes in order, so that its loads gain nothing side by side. */
-   if (turn->privates || turn->inner_loops || turn->barriers || turn->flags & AGXC_CROSS_LANE)
+   if (c->step > MAX_STEP || turn->privates || turn->inner_loops || turn->barriers ||
+       turn->flags & AGXC_CROSS_LANE)
       return 1;
    while (factor > 1 && factor * turn->size > (goes_up(c, factor) ? MAX_WHOLE : MAX_SIZE))
       factor /= 2;
    return factor;
 }
 
-static bool find_counter(struct counter *c, struct agxc_shader *shader, struct agxc_loop *loop)
-{
-   return agxc_turn_find(&c->turn, shader, loop) &&
-          agxc_block_before(&c->turn.exit->node) == c->turn.header && find_test(c) &&
-          is_invariant(&c->turn, &c->limit) && find_step(c);
-}
-
 /* ---- the new loop ------------------------------------------------------- */
 
 /* max(n, lowest + span) - span */
-static struct agxc_ref build_limit(struct counter *c, uint32_t span)
+static struct agxc_ref build_limit(struct agxc_counter *c, uint32_t span)
 {
    struct agxc_builder b = agxc_at_end(c->turn.shader, agxc_block_before(&c->turn.loop->node));
    uint32_t lowest = c->is_signed ? 0x80000000u : 0;
@@ -139,7 +75,7 @@ static struct agxc_block *append_block(struct agxc_shader *shader, struct agx_li
 }
 
 /* The loop and the block behind it, before the old one. */
-static struct agxc_loop *insert_loop(struct counter *c)
+static struct agxc_loop *insert_loop(struct agxc_counter *c)
 {
    struct agxc_shader *shader = c->turn.shader;
    struct agxc_node *old = &c->turn.loop->node;
@@ -155,7 +91,7 @@ static struct agxc_loop *insert_loop(struct counter *c)
 }
 
 /* Phis for those of the old header; the clone maps these to the new ones. */
-static void build_phis(struct counter *c, struct agxc_clone *clone, struct agxc_block *header,
+static void build_phis(struct agxc_counter *c, struct agxc_clone *clone, struct agxc_block *header,
                        struct agxc_instr **out_phis)
 {
    struct agxc_builder b = agxc_at_end(c->turn.shader, header);
@@ -170,7 +106,7 @@ static void build_phis(struct counter *c, struct agxc_clone *clone, struct agxc_
    }
 }
 
-static struct agxc_block *build_exit(struct counter *c, struct agxc_loop *loop,
+static struct agxc_block *build_exit(struct agxc_counter *c, struct agxc_loop *loop,
                                      struct agxc_block *header, struct agxc_ref counter,
                                      struct agxc_ref limit)
 {
@@ -187,7 +123,7 @@ static struct agxc_block *build_exit(struct counter *c, struct agxc_loop *loop,
    return append_block(shader, &loop->body, &loop->node);
 }
 
-static void unroll_by(struct counter *c, unsigned factor)
+static void unroll_by(struct agxc_counter *c, unsigned factor)
 {
    struct agxc_shader *shader = c->turn.shader;
    struct agxc_instr *phis[AGXC_TURN_MAX_PHIS];
@@ -215,7 +151,7 @@ static void unroll_by(struct counter *c, unsigned factor)
 
 /* ---- the same loop, longer ---------------------------------------------- */
 
-static void lengthen(struct counter *c, unsigned factor)
+static void lengthen(struct agxc_counter *c, unsigned factor)
 {
    struct agxc_loop *loop = c->turn.loop;
    bool is_joined = agx_list_empty(&agxc_first_block(&loop->continuing)->instrs) &&
@@ -254,11 +190,11 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
          progress |= visit_list(shader, &branch->else_list);
       } else if (node->kind == AGXC_NODE_LOOP) {
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         struct counter c = {0};
+         struct agxc_counter c = {0};
          bool inner = visit_list(shader, &loop->body);
          inner |= visit_list(shader, &loop->continuing);
          progress |= inner;
-         unsigned factor = inner || !find_counter(&c, shader, loop) ? 1 : choose_factor(&c);
+         unsigned factor = inner || !agxc_counter_find(&c, shader, loop) ? 1 : choose_factor(&c);
          if (factor == 1)
             continue;
          if (goes_up(&c, factor))

@@ -18,6 +18,7 @@ bool agxc_opt_fuse(struct agxc_shader *shader);      /* products and sums to FFM
 bool agxc_opt_branch(struct agxc_shader *shader);    /* ifs on constants */
 bool agxc_opt_unroll(struct agxc_shader *shader);    /* loops with a known number of turns */
 bool agxc_opt_unroll_by(struct agxc_shader *shader); /* several turns at a time */
+bool agxc_opt_unroll_masked(struct agxc_shader *shader);
 bool agxc_opt_rotate(struct agxc_shader *shader);    /* loops that test behind their body */
 bool agxc_opt_hoist(struct agxc_shader *shader);     /* loads over ifs */
 bool agxc_opt_both_arms(struct agxc_shader *shader); /* what both arms of an if begin with */

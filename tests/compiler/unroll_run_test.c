@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loops run as they were and with several turns at a time, for all small counts: the same results,
+ * and no access outside of buffers that end where the loop does.
+ */
+#include "support.h"
+
+#include <stdio.h>
+
+#include "agx/compiler/passes.h"
+#include "ir_eval.h"
+
+#define LANES 32u
+#define MAX_N 70u
+
+/* Lanes add up what an index names, and store a square of each; u0 holds addresses, and the
+ * limit is read where the test is. */
+static const char form[] = "shader main local 32x1x1 shared 0 push 0\n"
+                           "%%0:32 = sysval #0xc:32\n"
+                           "%%1:32 = imul %%0:32, #%u:32\n"
+                           "%%2:32 = iadd %%1:32, #%u:32\n"
+                           "loop\n"
+                           "%%3:32 = phi %%2:32, %%4:32\n"
+                           "%%5:32 = phi #0x3f800000:32, %%6:32\n"
+                           "%%7:32 = load_global u0l:64, #0:32, #6:64\n"
+                           "%%8:1 = %s %%3:32, %%7:32\n"
+                           "branch %%8:1\n"
+                           "if\n"
+                           "else\n"
+                           "break\n"
+                           "end\n"
+                           "%%9:32 = iadd %%3:32, #%u:32\n"
+                           "%%10:32 = ishl %%9:32, #2:32\n"
+                           "%%11:32 = load_global u4l:64, %%10:32, #6:64\n"
+                           "%%12:32 = ishl %%11:32, #2:32\n"
+                           "%%13:32 = load_global u4l:64, %%12:32, #6:64\n"
+                           "%%14:32 = imul %%5:32, #3:32\n"
+                           "%%6:32 = iadd %%14:32, %%13:32\n"
+                           "store_global u8l:64, %%10:32, %%13:32, #4:64\n"
+                           "%%4:32 = iadd %%3:32, #%u:32\n"
+                           "continuing\n"
+                           "end\n"
+                           "%%15:32 = ishl %%0:32, #2:32\n"
+                           "store_global u12l:64, %%15:32, %%5:32, #4:64\n";
+
+struct memory {
+   uint32_t limit, data[MAX_N + 1], squares[MAX_N + 1], sums[LANES];
+};
+
+static void run(const char *text, uint32_t count, bool unrolls, struct memory *memory)
+{
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   struct agx_arena arena;
+   jmp_buf failed;
+   agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
+   struct agxc_shader *shader = NULL;
+   assert_ok(agxc_parse(&arena, &options, text, &shader));
+   if (unrolls)
+      assert_true(agxc_opt_unroll_masked(shader));
+   agxc_index(shader);
+   assert_ok(agxc_validate(shader, AGXC_STAGE_GENERIC));
+   uint16_t uniforms[32] = {0, [8] = 1, [16] = 2, [24] = 3}; /* addresses: the buffers' numbers */
+   struct ir_eval eval = {
+      .shader = shader,
+      .buffers = {{(uint8_t *)&memory->limit, 4},
+                  {(uint8_t *)memory->data, 4ull * count},
+                  {(uint8_t *)memory->squares, 4ull * count},
+                  {(uint8_t *)memory->sums, sizeof(memory->sums)}},
+      .workgroups = {1, 1, 1},
+      .max_steps = 1u << 20,
+      .uniforms = uniforms,
+   };
+   assert_ok(ir_eval_run(&eval));
+   agx_arena_fini(&arena);
+}
+
+/* Lanes begin at lane * apart + first, in a range that `bias` moves to where elements are. */
+static void compare(uint32_t apart, uint32_t first, uint32_t step, uint32_t bias, const char *test)
+{
+   char text[sizeof(form) + 64];
+   snprintf(text, sizeof(text), form, apart, first, test, bias, step);
+   for (uint32_t n = 1; n <= MAX_N; n++) {
+      struct memory want = {.limit = n - bias}, got;
+      for (uint32_t i = 0; i < n; i++)
+         want.data[i] = i * 7 % n;
+      got = want;
+      run(text, n, false, &want);
+      run(text, n, true, &got);
+      assert_memory_equal(&want, &got, sizeof(want));
+   }
+}
+
+static void lanes_share_a_loop(void **state)
+{
+   compare(1, 0, 32, 0, "ult");
+   compare(1, 0, 32, 0, "slt");
+}
+
+static void lanes_have_their_own(void **state)
+{
+   compare(1, 0, 1, 0, "ult");
+   compare(0, 0, 1, 0, "ult");
+   compare(3, 1, 2, 0, "ult");
+}
+
+/* From below 0; and up to the greatest number. */
+static void ranges_end_anywhere(void **state)
+{
+   compare(1, 0u - 20, 1, 20, "slt");
+   compare(1, 0u - 20, 4, 20, "slt");
+   compare(1, 0u - MAX_N - 1, 1, MAX_N + 1, "ult");
+   compare(1, 0x7fffffffu - MAX_N, 1, 0u - (0x7fffffffu - MAX_N), "slt");
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(lanes_share_a_loop),
+      cmocka_unit_test(lanes_have_their_own),
+      cmocka_unit_test(ranges_end_anywhere),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
