@@ -180,3 +180,22 @@ size_t agxw_device_fault_text(struct agxw_device *device, char *text, size_t cap
       return 0;
    return device->kmd->ops->last_error(device->kmd, text, capacity);
 }
+
+bool agxw_device_watches(const struct agxw_device *device)
+{
+   return device->kmd->ops->tell_bounds != NULL;
+}
+
+agx_status agxw_device_tell_bounds(struct agxw_device *device, uint64_t stream_va,
+                                   const struct agx_kmd_range *ranges, uint32_t count)
+{
+   if (!device->kmd->ops->tell_bounds)
+      return AGX_FAIL(AGX_UNIMPLEMENTED,
+                      "%s: does not watch what kernels access; the virtual "
+                      "device does",
+                      device->kmd->name);
+   int error = device->kmd->ops->tell_bounds(device->kmd, stream_va, ranges, count);
+   if (error)
+      return agx_status_fail_errno(error, "%s: bounds of %u ranges", device->kmd->name, count);
+   return AGX_OK;
+}

@@ -6,12 +6,20 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
 
 struct agx_kmd;
+
+/* A part of the memory that one dispatch may access. */
+struct agx_kmd_range {
+   uint64_t va, bytes;
+   uint32_t dispatch; /* number of the launch in its stream, from 0 */
+   bool is_readable, is_writable;
+};
 
 struct agx_kmd_ops {
    /* Executes one request; 0 or a negative errno. EINTR and EAGAIN are
@@ -33,6 +41,11 @@ struct agx_kmd_ops {
    void (*close)(struct agx_kmd *kmd);
    /* Optional. Names a GEM object, for recorders. */
    void (*label)(struct agx_kmd *kmd, uint32_t handle, const char *text);
+   /* Optional: a device that can watch what shaders access. Says what the launches of the
+    * stream at stream_va may, by ascending dispatch; every other access then fails their
+    * submission. Replaces what was said of that stream; count 0 forgets it. 0 or -ENOMEM. */
+   int (*tell_bounds)(struct agx_kmd *kmd, uint64_t stream_va, const struct agx_kmd_range *ranges,
+                      uint32_t count);
 };
 
 /* Embedded at offset 0 of every implementation. */

@@ -382,6 +382,13 @@ static void capture_label(struct agx_kmd *kmd, uint32_t handle, const char *text
       capture->inner->ops->label(capture->inner, handle, text);
 }
 
+static int capture_tell_bounds(struct agx_kmd *kmd, uint64_t stream_va,
+                               const struct agx_kmd_range *ranges, uint32_t count)
+{
+   struct agx_kmd *inner = capture_of(kmd)->inner;
+   return inner->ops->tell_bounds(inner, stream_va, ranges, count);
+}
+
 static void capture_close(struct agx_kmd *kmd)
 {
    struct kmd_capture *capture = capture_of(kmd);
@@ -422,6 +429,7 @@ agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct 
       .last_error = inner->ops->last_error ? capture_last_error : NULL,
       .close = capture_close,
       .label = capture_label,
+      .tell_bounds = inner->ops->tell_bounds ? capture_tell_bounds : NULL,
    };
    capture->base = (struct agx_kmd){.ops = &capture->ops, .name = inner->name, .fd = inner->fd};
    capture->inner = inner;

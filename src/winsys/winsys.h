@@ -68,6 +68,14 @@ const struct agxw_device_info *agxw_device_info(const struct agxw_device *device
  * virtual device; "" on a real kernel, which tells no more than that a fence failed. */
 size_t agxw_device_fault_text(struct agxw_device *device, char *text, size_t capacity);
 
+/* Whether the device watches what shaders access; then, what the launches of the stream at
+ * stream_va may, by ascending dispatch. Every other access fails their submission with a text that
+ * names it. Replaces what was told of that stream before; count 0 forgets it. */
+bool agxw_device_watches(const struct agxw_device *device);
+AGX_MUST_CHECK agx_status agxw_device_tell_bounds(struct agxw_device *device, uint64_t stream_va,
+                                                  const struct agx_kmd_range *ranges,
+                                                  uint32_t count);
+
 /* ---- buffers ---------------------------------------------------------- */
 
 enum agxw_bo_flags {

@@ -99,6 +99,41 @@ static void faults_are_counted_and_kept(void **state)
    device_close(&it.device);
 }
 
+/* Told of one stream, until told otherwise; the program runs to its end. */
+static void accesses_out_of_bounds_fail_a_command(void **state)
+{
+   struct program it = load(add_code, sizeof(add_code));
+   struct agx_virtual_node *node = it.device.node;
+   struct agxs_range ranges[] = {
+      {A_VA, 16, 0, AGXS_READ}, {B_VA, 16, 0, AGXS_READ}, {OUT_VA, 16, 0, AGXS_WRITE}};
+   struct agx_virtual_statistics counts;
+   struct agx_virtual_fault fault;
+   assert_int_equal(agx_virtual_tell_bounds(node, STREAM_VA, ranges, 3), 0);
+   assert_int_equal(finish(&it), 1);
+   ranges[1].bytes = 11;
+   assert_int_equal(agx_virtual_tell_bounds(node, STREAM_VA + 4, ranges, 3), 0);
+   assert_int_equal(finish(&it), 1);
+   assert_int_equal(agx_virtual_tell_bounds(node, STREAM_VA, ranges, 3), 0);
+   memset(it.out, 0, 16);
+   assert_int_equal(finish(&it), -EIO);
+   assert_last_error(&it, "submission 3, command 0: 2 accesses out of bounds; dispatch 0: ");
+   assert_last_error(&it,
+                     "(load) at address 0x200000c008, 4 bytes, workgroup 0,0,0, thread 2, pc 0x");
+   assert_true(it.out[3] == 44.0f);
+   agx_virtual_read_statistics(node, &counts);
+   assert_int_equal(counts.outside, 2);
+   assert_int_equal(counts.soft_loads + counts.soft_stores, 0);
+   assert_int_equal(counts.failures, 1);
+   assert_int_equal(agx_virtual_read_faults(node, &fault, 1), 1);
+   assert_int_equal(fault.va, B_VA + 12);
+   assert_int_equal(fault.bytes, 4);
+   assert_int_equal(fault.thread, 3);
+   assert_false(fault.is_hard);
+   assert_int_equal(agx_virtual_tell_bounds(node, STREAM_VA, NULL, 0), 0);
+   assert_int_equal(finish(&it), 1);
+   device_close(&it.device);
+}
+
 static void what_is_no_instruction_is_named(void **state)
 {
    static const uint8_t nonsense[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -117,6 +152,7 @@ int main(void)
       cmocka_unit_test(strict_makes_them_errors),
       cmocka_unit_test(a_stream_that_is_not_there_is_a_fault),
       cmocka_unit_test(faults_are_counted_and_kept),
+      cmocka_unit_test(accesses_out_of_bounds_fail_a_command),
       cmocka_unit_test(what_is_no_instruction_is_named),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

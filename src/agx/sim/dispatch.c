@@ -222,6 +222,7 @@ void agxs_stats_add(struct agxs_stats *sum, const struct agxs_stats *more)
    sum->threads += more->threads;
    sum->instructions += more->instructions;
    sum->soft_faults += more->soft_faults;
+   sum->outside += more->outside;
    for (unsigned i = 0; i < AGXS_UNITS; i++)
       sum->unit_instructions[i] += more->unit_instructions[i];
 }

@@ -19,8 +19,9 @@ static uint32_t pc_of(const struct agxs_group *group, const struct agxs_uop *uop
    return group->kernel->info[uop - group->kernel->uops].pc;
 }
 
-static void report(const struct agxs_group *group, const struct agxs_uop *uop,
-                   enum agxs_fault_kind kind, uint64_t va, unsigned lane, const char *what)
+void agxs_group_report(const struct agxs_group *group, const struct agxs_uop *uop,
+                       enum agxs_fault_kind kind, uint64_t va, uint64_t bytes, unsigned lane,
+                       const char *what)
 {
    const struct agxs_worker *worker = group->worker;
    const struct agxs_options *options = worker->dispatch->options;
@@ -29,6 +30,7 @@ static void report(const struct agxs_group *group, const struct agxs_uop *uop,
    struct agxs_fault fault = {
       .kind = kind,
       .va = va,
+      .bytes = bytes,
       .dispatch = worker->dispatch->index,
       .pc = pc_of(group, uop),
       .workgroup = {worker->workgroup[0], worker->workgroup[1], worker->workgroup[2]},
@@ -50,8 +52,8 @@ const struct agxs_uop *agxs_group_fail(struct agxs_group *group, const struct ag
    agxs_kernel_text(group->kernel, uop, text, sizeof(text));
    group->state = AGXS_GROUP_FAILED;
    if (code == AGX_DATA_LOSS)
-      report(group, uop, AGXS_FAULT_HARD, group->kernel->request.usc_base + pc_of(group, uop), 0,
-             "shader");
+      agxs_group_report(group, uop, AGXS_FAULT_HARD,
+                        group->kernel->request.usc_base + pc_of(group, uop), 0, 0, "shader");
    group->status =
       AGX_FAIL(code, "dispatch %u, workgroup %u,%u,%u, %s pc 0x%x: %s: %s", worker->dispatch->index,
                worker->workgroup[0], worker->workgroup[1], worker->workgroup[2],
@@ -65,7 +67,7 @@ bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,
 {
    const struct agxs_options *options = group->worker->dispatch->options;
    group->worker->stats.soft_faults++;
-   report(group, uop, options->strict ? AGXS_FAULT_HARD : kind, va, lane, what);
+   agxs_group_report(group, uop, options->strict ? AGXS_FAULT_HARD : kind, va, 0, lane, what);
    if (!options->strict)
       return true;
    char text[200];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/sim/bounds.h"
 #include "agx/sim/profile.h"
 #include "agx/sim/workgroup.h"
 #include "base/util.h"
@@ -174,7 +175,9 @@ static agx_status prepare_dispatch(struct agxs_run *run, const struct agx_hw_lau
       .states = &run->states,
       .uniform_loaded = run->uniform_loaded,
       .index = (uint32_t)run->stats.dispatches,
+      .inner_set = run->inner_set,
    };
+   agxs_bounds_select(run->options, out);
    memcpy(out->launch_local, launch->local, sizeof(out->launch_local));
    AGX_TRY(find_kernel(run, request, &out->kernel));
    AGX_TRY(prepare_pool(run, out->kernel));

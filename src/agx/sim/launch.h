@@ -20,8 +20,9 @@ struct agxs_run {
    const struct agxs_options *options;
    uint64_t usc_base;
    struct agxs_pool *pool;
-   struct agxs_chaos *chaos; /* with options.chaos_seed, else NULL */
-   const struct agxs_exec_set *set;
+   struct agxs_chaos *chaos;                    /* with options.chaos_seed, else NULL */
+   const struct agxs_exec_set *set, *inner_set; /* inner_set: with options.ranges, bounds.h */
+   struct agxs_exec_set bounds_set;
    struct agxs_kernel *kernels[AGXS_KERNEL_CACHE];
    uint32_t kernel_next;  /* slot that is replaced next */
    struct agxs_row *rows; /* constant pool of the kernel that runs */

@@ -173,9 +173,12 @@ struct agxs_dispatch {
    uint32_t local[3], grid[3]; /* threads */
    uint32_t launch_local[3];   /* the same of the launch, also where this is its preamble */
    uint32_t shared_bytes;
-   uint32_t stack_words;       /* declared for a lane */
-   uint32_t tile_stride_B;     /* of a pixel in tile memory */
-   struct agxs_states *states; /* textures and samplers; written by a preamble only */
+   uint32_t stack_words;            /* declared for a lane */
+   uint32_t tile_stride_B;          /* of a pixel in tile memory */
+   struct agxs_states *states;      /* textures and samplers; written by a preamble only */
+   const struct agxs_range *ranges; /* with options.ranges, the launch's own */
+   uint32_t range_count;
+   const struct agxs_exec_set *inner_set; /* then: what executes, bounds.h */
 };
 
 struct agxs_worker {
@@ -226,6 +229,11 @@ struct agxs_group {
 const struct agxs_uop *agxs_group_fail(struct agxs_group *group, const struct agxs_uop *uop,
                                        agx_status code, const char *format, ...)
    __attribute__((format(printf, 4, 5), cold));
+
+/* Tells options.on_fault. */
+void agxs_group_report(const struct agxs_group *group, const struct agxs_uop *uop,
+                       enum agxs_fault_kind kind, uint64_t va, uint64_t bytes, unsigned lane,
+                       const char *what) __attribute__((cold));
 
 /* Counts and reports a soft fault; false when the group must stop (strict; it has failed). */
 bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,

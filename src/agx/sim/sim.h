@@ -34,13 +34,21 @@ enum agxs_fault_kind {
    AGXS_FAULT_SOFT_LOAD,  /* load from unmapped memory: gave 0 */
    AGXS_FAULT_SOFT_STORE, /* store or atomic to unmapped or read-only memory: dropped */
    AGXS_FAULT_HARD,       /* the submission stops */
+   AGXS_FAULT_BOUNDS,     /* outside of what the launch may access: was executed all the same */
+};
+
+/* A part of what one launch may access. */
+struct agxs_range {
+   uint64_t va, bytes;
+   uint32_t dispatch; /* index of the launch in its stream, from 0 */
+   uint32_t access;   /* enum agxs_access bits */
 };
 
 struct agxs_fault {
    enum agxs_fault_kind kind;
-   uint64_t va;
-   uint32_t dispatch; /* index of the launch in its stream, from 0 */
-   uint64_t pc;       /* relative to usc_base; 0 when not from a shader */
+   uint64_t va, bytes; /* bytes: with AGXS_FAULT_BOUNDS */
+   uint32_t dispatch;  /* index of the launch in its stream, from 0 */
+   uint64_t pc;        /* relative to usc_base; 0 when not from a shader */
    uint32_t workgroup[3];
    uint32_t lane_flat; /* flat index of the thread in its workgroup */
    const char *what;   /* "load", "USC words", ...; static */
@@ -60,6 +68,10 @@ struct agxs_options {
    /* 0: off. Else what the stream doesn't order runs in an order made from this number, one
     * thread, with caches that only barriers flush; `profile` has no effect (docs/hw). */
    uint64_t chaos_seed;
+   /* Not NULL: what shaders access is watched, and reported when it lies outside of their
+    * launch's ranges. Sorted by dispatch. */
+   const struct agxs_range *ranges;
+   uint32_t range_count;
    void *user;
    /* Each fault, soft or hard; any thread; may be NULL. */
    void (*on_fault)(void *user, const struct agxs_fault *fault);
@@ -75,6 +87,7 @@ struct agxs_stats {
    uint64_t dispatches, workgroups, simd_groups, threads;
    uint64_t instructions; /* executed, per SIMD-group */
    uint64_t soft_faults;
+   uint64_t outside; /* accesses outside of options.ranges */
    /* The same by enum agx_isa_unit; only with options.check or options.profile. */
    uint64_t unit_instructions[AGXS_UNITS];
 };

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/sim/bounds.h"
 #include "agx/sim/chaos.h"
 #include "agx/sim/launch.h"
 #include "base/util.h"
@@ -111,6 +112,11 @@ agx_status agxs_run_compute(const struct agx_chip *chip, const struct agxs_memor
       memset(out_stats, 0, sizeof(*out_stats));
    AGX_TRY(agxs_pool_create(memory, options->thread_count, &run.pool));
    agx_status status = options->chaos_seed ? agxs_chaos_create(&run) : AGX_OK;
+   if (options->ranges) {
+      agxs_bounds_exec_set(run.set, &run.bounds_set);
+      run.inner_set = run.set;
+      run.set = &run.bounds_set;
+   }
    if (status == AGX_OK)
       status = walk_stream(&run, stream_va);
    agxs_chaos_destroy(&run);

@@ -12,7 +12,7 @@
 
 #include "base/util.h"
 
-#define SHOWN_FAULTS 4u /* soft faults of one command that are kept one by one */
+#define SHOWN_FAULTS 4u /* of one command that are kept one by one, for each kind of soft ones */
 
 static const char *fault_name(enum agxs_fault_kind kind)
 {
@@ -20,6 +20,7 @@ static const char *fault_name(enum agxs_fault_kind kind)
       [AGXS_FAULT_SOFT_LOAD] = "soft fault, read 0",
       [AGXS_FAULT_SOFT_STORE] = "soft fault, write dropped",
       [AGXS_FAULT_HARD] = "fault",
+      [AGXS_FAULT_BOUNDS] = "outside of what the dispatch may access",
    };
    return (size_t)kind < AGX_COUNT(names) ? names[kind] : "fault";
 }
@@ -34,6 +35,7 @@ static void keep(const struct agxv_execution *execution, const struct agxs_fault
       .submission = execution->number,
       .va = fault->va,
       .pc = fault->pc,
+      .bytes = fault->bytes,
       .command = execution->command,
       .dispatch = fault->dispatch,
       .thread = fault->lane_flat,
@@ -45,23 +47,41 @@ static void keep(const struct agxv_execution *execution, const struct agxs_fault
    agxv_unlock(node);
 }
 
+static _Atomic uint64_t *counter_of(struct agxv_execution *execution, enum agxs_fault_kind kind)
+{
+   switch (kind) {
+   case AGXS_FAULT_SOFT_LOAD:
+      return &execution->soft_loads;
+   case AGXS_FAULT_SOFT_STORE:
+      return &execution->soft_stores;
+   case AGXS_FAULT_BOUNDS:
+      return &execution->outside;
+   default:
+      return NULL;
+   }
+}
+
 void agxv_note_fault(void *user, const struct agxs_fault *fault)
 {
    struct agxv_execution *execution = user;
-   if (fault->kind != AGXS_FAULT_HARD) {
-      bool is_load = fault->kind == AGXS_FAULT_SOFT_LOAD;
-      uint64_t before =
-         atomic_fetch_add(is_load ? &execution->soft_loads : &execution->soft_stores, 1);
-      if (before >= SHOWN_FAULTS)
-         return;
-   }
+   _Atomic uint64_t *counter = counter_of(execution, fault->kind);
+   uint64_t before = counter ? atomic_fetch_add(counter, 1) : 0;
+   char text[AGXV_FAULT_TEXT_BYTES], bytes[32] = "";
+   if (before >= SHOWN_FAULTS)
+      return;
+   if (fault->bytes)
+      snprintf(bytes, sizeof(bytes), ", %" PRIu64 " bytes", fault->bytes);
+   snprintf(text, sizeof(text),
+            "dispatch %u: %s (%s) at address 0x%" PRIx64
+            "%s, workgroup %u,%u,%u, thread %u, pc 0x%" PRIx64,
+            fault->dispatch, fault_name(fault->kind), fault->what ? fault->what : "access",
+            fault->va, bytes, fault->workgroup[0], fault->workgroup[1], fault->workgroup[2],
+            fault->lane_flat, fault->pc);
+   if (fault->kind == AGXS_FAULT_BOUNDS && before == 0)
+      memcpy(execution->first_outside, text, sizeof(text));
    keep(execution, fault);
-   agxv_report(execution->node,
-               "submission %" PRIu64 ", command %u, dispatch %u: %s (%s) at address 0x%" PRIx64
-               ", workgroup %u,%u,%u, thread %u, pc 0x%" PRIx64,
-               execution->number, execution->command, fault->dispatch, fault_name(fault->kind),
-               fault->what ? fault->what : "access", fault->va, fault->workgroup[0],
-               fault->workgroup[1], fault->workgroup[2], fault->lane_flat, fault->pc);
+   agxv_report(execution->node, "submission %" PRIu64 ", command %u, %s", execution->number,
+               execution->command, text);
 }
 
 void agxv_note_soft_faults(struct agxv_execution *execution)
@@ -69,6 +89,7 @@ void agxv_note_soft_faults(struct agxv_execution *execution)
    struct agxv_shared *shared = execution->node->shared;
    shared->soft_loads += atomic_load(&execution->soft_loads);
    shared->soft_stores += atomic_load(&execution->soft_stores);
+   shared->outside += atomic_load(&execution->outside);
 }
 
 void agx_virtual_read_statistics(struct agx_virtual_node *node,
@@ -87,6 +108,7 @@ void agx_virtual_read_statistics(struct agx_virtual_node *node,
       .soft_loads = shared->soft_loads,
       .soft_stores = shared->soft_stores,
       .hard_faults = shared->hard_faults,
+      .outside = shared->outside,
       .injected = shared->injected,
       .memory_bytes = shared->pages_used << AGXV_PAGE_LOG2,
       .blocks = shared->blocks_used,
@@ -116,7 +138,7 @@ void agxv_show_statistics(struct agx_virtual_node *node)
    agxv_trace(node,
               "%" PRIu64 " submissions, %" PRIu64 " failed (%" PRIu64 " timeouts, %" PRIu64
               " cancelled); soft faults: %" PRIu64 " loads, %" PRIu64 " stores; %" PRIu64
-              " hard faults; %" PRIu64 " injected",
+              " hard faults; %" PRIu64 " out of bounds; %" PRIu64 " injected",
               it.submissions, it.failures, it.timeouts, it.cancelled, it.soft_loads, it.soft_stores,
-              it.hard_faults, it.injected);
+              it.hard_faults, it.outside, it.injected);
 }

@@ -12,6 +12,8 @@
 
 struct agxv_vm;
 
+#define AGXV_FAULT_TEXT_BYTES 240
+
 /* One command that executes, as the simulator's callbacks see it. */
 struct agxv_execution {
    struct agx_virtual_node *node;
@@ -19,7 +21,8 @@ struct agxv_execution {
    const atomic_bool *cancel;
    uint64_t number;  /* of the submission */
    uint32_t command; /* in it */
-   _Atomic uint64_t soft_loads, soft_stores;
+   _Atomic uint64_t soft_loads, soft_stores, outside;
+   char first_outside[AGXV_FAULT_TEXT_BYTES]; /* the first of them in words */
 };
 
 /* agxs_options.on_fault; user is the execution. */

@@ -54,6 +54,25 @@ static size_t virtual_last_error(struct agx_kmd *kmd, char *text, size_t capacit
    return agx_virtual_last_error(cast(kmd)->node, text, capacity);
 }
 
+static int virtual_tell_bounds(struct agx_kmd *kmd, uint64_t stream_va,
+                               const struct agx_kmd_range *ranges, uint32_t count)
+{
+   struct agxs_range *converted = count ? calloc(count, sizeof(*converted)) : NULL;
+   if (count && !converted)
+      return -ENOMEM;
+   for (uint32_t i = 0; i < count; i++)
+      converted[i] = (struct agxs_range){
+         .va = ranges[i].va,
+         .bytes = ranges[i].bytes,
+         .dispatch = ranges[i].dispatch,
+         .access =
+            (ranges[i].is_readable ? AGXS_READ : 0u) | (ranges[i].is_writable ? AGXS_WRITE : 0u),
+      };
+   int error = agx_virtual_tell_bounds(cast(kmd)->node, stream_va, converted, count);
+   free(converted);
+   return error;
+}
+
 static void virtual_close(struct agx_kmd *kmd)
 {
    struct kmd_virtual *it = cast(kmd);
@@ -68,6 +87,7 @@ static const struct agx_kmd_ops ops = {
    .munmap = virtual_munmap,
    .fd_ioctl = virtual_fd_ioctl,
    .last_error = virtual_last_error,
+   .tell_bounds = virtual_tell_bounds,
    .close = virtual_close,
 };
 

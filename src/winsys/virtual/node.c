@@ -2,6 +2,7 @@
  *
  * Nodes: creation, options, and what a fork means for them.
  */
+#include "winsys/virtual/bounds.h"
 #include "winsys/virtual/node.h"
 
 #include <errno.h>
@@ -286,6 +287,7 @@ void agx_virtual_node_destroy(struct agx_virtual_node *node)
    agxv_unlock(node);
    agxv_segment_detach(node);
    pthread_mutex_destroy(&node->local);
+   agxv_bounds_fini(node);
    free(node->mappings);
    free(node->inject);
    free(node);

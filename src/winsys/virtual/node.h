@@ -76,6 +76,8 @@ struct agx_virtual_node {
    struct agxv_mapping *mappings;
    size_t mapping_count, mapping_capacity;
 
+   struct agxv_told *told; /* bounds.h */
+
    /* Under the shared lock. */
    bool is_mute;               /* agxv_tell wakes nobody */
    uint32_t executing;         /* jobs of this process */

@@ -97,6 +97,7 @@ struct agx_virtual_statistics {
    uint64_t submissions, failures; /* that were queued; whose fence has an error */
    uint64_t timeouts, cancelled;   /* of the failures; jobs that went with their file */
    uint64_t soft_loads, soft_stores, hard_faults;
+   uint64_t outside;      /* accesses beyond what agx_virtual_tell_bounds allows */
    uint64_t injected;     /* what a script made happen */
    uint64_t memory_bytes; /* GPU memory in use now */
    uint64_t blocks;       /* of the node's own state in use now */
@@ -104,10 +105,11 @@ struct agx_virtual_statistics {
 void agx_virtual_read_statistics(struct agx_virtual_node *node,
                                  struct agx_virtual_statistics *out_statistics);
 
-/* A fault of a command: hard ones, and the first soft ones of each command. */
+/* A fault of a command: hard ones, and the first soft ones and accesses beyond bounds of each. */
 struct agx_virtual_fault {
    uint64_t submission; /* from 1 */
    uint64_t va, pc;
+   uint64_t bytes;             /* of an access beyond bounds; 0: another fault */
    uint32_t command, dispatch; /* from 0 */
    uint32_t workgroup[3], thread;
    bool is_hard;
@@ -116,6 +118,13 @@ struct agx_virtual_fault {
 /* The last ones, newest last; returns how many. */
 size_t agx_virtual_read_faults(struct agx_virtual_node *node, struct agx_virtual_fault *faults,
                                size_t capacity);
+
+/* What the launches of the stream at stream_va may access, of whatever address space, sorted by
+ * dispatch: what their shaders access besides fails the command with EIO, after it has run to its
+ * end. Copied; replaces what was told of that stream, count 0 forgets it. For submissions that this
+ * process executes. 0 or -ENOMEM. Any thread. */
+int agx_virtual_tell_bounds(struct agx_virtual_node *node, uint64_t stream_va,
+                            const struct agxs_range *ranges, uint32_t count);
 
 /* Called first by each thread that nodes of this process start. Before the first node. */
 void agx_virtual_set_thread_start(void (*start)(void));

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/util.h"
+#include "winsys/virtual/bounds.h"
 #include "winsys/virtual/faultlog.h"
 #include "winsys/virtual/fence.h"
 #include "winsys/virtual/job.h"
@@ -49,8 +50,8 @@ static int32_t fence_error(agx_status status)
    }
 }
 
-static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base,
-                           const struct agxv_command *command)
+static int32_t run_watched(struct agxv_execution *execution, uint64_t usc_base,
+                           const struct agxv_command *command, const struct agxv_told *told)
 {
    struct agx_virtual_node *node = execution->node;
    const struct agxs_memory memory = {execution, translate, &execution->vm->generation};
@@ -66,6 +67,8 @@ static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base,
       .chaos_seed = agxv_chaos_seed(node, execution->number, execution->command),
       .user = execution,
       .on_fault = agxv_note_fault,
+      .ranges = told ? told->ranges : NULL,
+      .range_count = told ? told->count : 0,
       .profile = node->options.stats.form != AGXV_STATS_NONE,
       .on_dispatch = on_dispatch,
    };
@@ -86,7 +89,22 @@ static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base,
               stats.instructions, stats.soft_faults);
    bool is_cancelled = execution->cancel && atomic_load(execution->cancel);
    /* Its mappings went before it was told: what it met then is no error of its own. */
+   if (status == AGX_OK && stats.outside) {
+      agxv_report(node,
+                  "submission %" PRIu64 ", command %u: %" PRIu64 " accesses out of bounds; %s",
+                  execution->number, execution->command, stats.outside, execution->first_outside);
+      return -EIO;
+   }
    return fence_error(status != AGX_OK && is_cancelled ? AGX_CANCELLED : status);
+}
+
+static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base,
+                           const struct agxv_command *command)
+{
+   struct agxv_told *told = agxv_bounds_get(execution->node, command->stream_va);
+   int32_t error = run_watched(execution, usc_base, command, told);
+   agxv_bounds_put(execution->node, told);
+   return error;
 }
 
 /* The memory stays as long as the job, which holds the binding. */
