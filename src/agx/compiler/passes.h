@@ -43,6 +43,8 @@ bool agxc_opt_preamble(struct agxc_shader *shader);  /* what a dispatch needs bu
 /* Generic to machine. */
 bool agxc_select(struct agxc_shader *shader);
 
+/* Machine to machine: fewer values alive at once, where they cost threads. */
+bool agxc_schedule_pressure(struct agxc_shader *shader);
 /* Machine to machine: brings loads together. */
 bool agxc_schedule(struct agxc_shader *shader);
 

@@ -48,6 +48,8 @@ static const struct pass {
    {"opt_licm", agxc_opt_licm, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"select", agxc_select, AGXC_STAGE_MACHINE, 0},
    {"opt_dce", agxc_opt_dce, AGXC_STAGE_MACHINE, 0},
+   {"schedule_pressure", agxc_schedule_pressure, AGXC_STAGE_MACHINE,
+    AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
    {"schedule", agxc_schedule, AGXC_STAGE_MACHINE, AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
    {"spill", agxc_spill, AGXC_STAGE_MACHINE, 0},
    {"ra", agxc_ra, AGXC_STAGE_REGISTERS, 0},

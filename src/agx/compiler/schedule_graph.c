@@ -15,11 +15,17 @@
 #define WINDOW 16
 #define KINDS  3
 
+struct forgotten {
+   struct forgotten *next;
+   uint32_t number;
+};
+
 struct chain {
    uint32_t stores[WINDOW]; /* the newest at count - 1, round */
    uint32_t store_count;
-   uint32_t loads[WINDOW];
+   uint32_t loads[WINDOW]; /* the oldest first */
    uint32_t load_count;
+   struct forgotten *forgotten; /* loads that the next store stays behind, wherever it goes */
 };
 
 struct building {
@@ -97,10 +103,12 @@ static void order_load(struct building *building, struct chain *chain, uint32_t 
       add_edge(building, store, number, 1);
       break;
    }
-   if (chain->load_count == WINDOW) { /* stands for the one that is forgotten */
-      add_edge(building, chain->loads[0], number, 0);
-      chain->loads[0] = number;
-      return;
+   if (chain->load_count == WINDOW) {
+      struct forgotten *forgotten = AGX_ARENA_NEW(building->arena, struct forgotten);
+      *forgotten = (struct forgotten){chain->forgotten, chain->loads[0]};
+      chain->forgotten = forgotten;
+      chain->load_count--;
+      memmove(chain->loads, chain->loads + 1, chain->load_count * sizeof(chain->loads[0]));
    }
    chain->loads[chain->load_count++] = number;
 }
@@ -110,11 +118,13 @@ static void order_store(struct building *building, struct chain *chain, uint32_t
    const struct agxc_sched_node *nodes = building->graph->nodes;
    if (chain->store_count)
       add_edge(building, *store_at(chain, chain->store_count - 1), number, 1);
+   for (; chain->forgotten; chain->forgotten = chain->forgotten->next)
+      add_edge(building, chain->forgotten->number, number, 0);
    uint32_t kept = 0;
    for (uint32_t i = 0; i < chain->load_count; i++) {
       uint32_t load = chain->loads[i];
       bool is_apart = agxc_memory_apart(nodes[load].instr, nodes[number].instr);
-      if (is_apart && !(chain->load_count == WINDOW && i == 0))
+      if (is_apart)
          chain->loads[kept++] = load;
       else
          add_edge(building, load, number, 0);

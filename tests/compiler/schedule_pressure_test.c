@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks whose values cost threads are ordered so that fewer live at once; others stay.
+ */
+#include "pass_support.h"
+
+#include <string.h>
+
+#include "agx/compiler/liveness.h"
+
+#define LANE    "%0:32 = agx.mfsr #0x34:64\n%1:16 = agx.mfsr #0x34:64\n"
+#define BARRIER "agx.barrier\n"
+#define ROWS    4
+#define STEPS   32
+
+/* A matrix product as producers write it: everything is read between two barriers (a row of four
+ * words for each of the steps, and as many words for each row of sums), then sums row by row. */
+static const char *reads_then_sums(struct agx_arena *arena, unsigned rows, unsigned steps)
+{
+   const char *text = PASS_HEADER LANE BARRIER;
+   unsigned id = 2;
+   for (unsigned i = 0; i < rows * steps / 4 + steps; i++, id += 5)
+      text = agx_arena_printf(arena,
+                              "%s%%%u:32x4 = agx.lload %%1:16, #%u:16, #2:64, #15:64\n%%%u:32, "
+                              "%%%u:32, %%%u:32, %%%u:32 = split %%%u:32x4\n",
+                              text, id, 4 * i, id + 1, id + 2, id + 3, id + 4, id);
+   text = agx_arena_printf(arena, "%s" BARRIER, text);
+   unsigned sums[4 * ROWS], b = 2 + 5 * rows * steps / 4;
+   for (unsigned row = 0; row < rows; row++)
+      for (unsigned k = 0; k < steps; k++)
+         for (unsigned column = 0; column < 4; column++) {
+            unsigned a = 2 + 5 * (row * steps / 4 + k / 4) + 1 + k % 4,
+                     *sum = &sums[4 * row + column];
+            text = agx_arena_printf(arena,
+                                    k ? "%s%%%u:32 = agx.ffma %%%u:32, %%%u:32, %%%u:32, #0:64\n"
+                                      : "%s%%%u:32 = agx.fmul %%%u:32, %%%u:32, #0:64\n",
+                                    text, id, a, b + 5 * k + 1 + column, *sum);
+            *sum = id++;
+         }
+   for (unsigned i = 0; i < 4 * rows; i++)
+      text = agx_arena_printf(
+         arena, "%sagx.store %%%u:32, u0l:64, %%0:32, #0:64, #2:64, #1:64, #0:64, #0:64\n", text,
+         sums[i]);
+   return text;
+}
+
+static uint32_t pressure(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   return agxc_liveness_compute(shader)->max_halves;
+}
+
+static struct agxc_shader *parse(struct agx_arena *arena, const struct agxc_options *options,
+                                 unsigned rows, unsigned steps)
+{
+   struct agxc_shader *shader = NULL;
+   assert_ok(agxc_parse(arena, options, reads_then_sums(arena, rows, steps), &shader));
+   return shader;
+}
+
+static void sums_stand_behind_their_reads(void **state)
+{
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   struct agx_arena arena;
+   jmp_buf failed;
+   agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
+   struct agxc_shader *shader = parse(&arena, &options, ROWS, STEPS);
+   assert_true(pressure(shader) >= 512);
+   assert_true(agxc_schedule_pressure(shader));
+   assert_ok(agxc_validate(shader, AGXC_STAGE_MACHINE));
+   /* Sixteen sums, four words for each row, a row of four, and what has just been read. */
+   assert_in_range(pressure(shader), 1, 104);
+   /* All reads are still between the barriers. */
+   const char *text = agxc_print(shader, &arena), *end = text;
+   for (const char *at = text; (at = strstr(at, BARRIER)); at++)
+      end = at;
+   assert_null(strstr(end, "agx.lload"));
+   agx_arena_fini(&arena);
+}
+
+/* Where no thread is lost there is nothing to do. */
+static void few_registers_stay(void **state)
+{
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   struct agx_arena arena;
+   jmp_buf failed;
+   agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
+   struct agxc_shader *shader = parse(&arena, &options, 1, 8);
+   assert_false(agxc_schedule_pressure(shader));
+   agx_arena_fini(&arena);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sums_stand_behind_their_reads),
+      cmocka_unit_test(few_registers_stay),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
