@@ -36,6 +36,28 @@ static void sums_keep_their_order(void **state)
       agxc_opt_unroll_masked);
 }
 
+/* Where the counter is only part of a place, the place is chosen. */
+static void places_are_counters(void **state)
+{
+#define PLACE "%10:32 = iadd %0:32, %9:32\n"
+   CASE(
+      N LOOP(SUM, PLACE LOAD("%8:32", "%10:32", CONST) LONG("%4:32", "%8:32", "%3:32"), "#0x20:32")
+         END,
+      N "loop\n%0:32 = phi #0:32, %24:32\n%3:32 = phi #0:32, %22:32\n" TEST("%9:32")
+         PLACE LOAD("%8:32", "%10:32", CONST) LONG(
+            "%4:32", "%8:32",
+            "%3:32") "%11:32 = isub %9:32, %0:32\n%12:1 = ult #0x20:32, %11:32\n"
+                     "%21:32 = iadd %10:32, #0x20:32\n%14:32 = select %12:1, %21:32, %10:32\n" LOAD(
+                        "%15:32", "%14:32",
+                        CONST) "%16:32 = fexp2 %15:32\n%17:32 = flog2 %16:32\n%18:32 = fexp2 "
+                               "%17:32\n"
+                               "%19:32 = fadd %18:32, %4:32\n%22:32 = select %12:1, %19:32, %4:32\n"
+                               "%23:32 = iadd %0:32, #0x40:32\n%24:32 = select %12:1, %23:32, "
+                               "%9:32\n"
+                               "continuing\nend\n" END,
+      agxc_opt_unroll_masked);
+}
+
 /* Loads that need loads wait twice in each turn: more turns are worth it. The limit is a load
  * that the loop's test does: it goes to the front. */
 static void waits_are_worth_code(void **state)
@@ -137,9 +159,8 @@ static void other_loops_stay(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sums_keep_their_order),
-      cmocka_unit_test(waits_are_worth_code),
-      cmocka_unit_test(stores_are_masked),
+      cmocka_unit_test(sums_keep_their_order), cmocka_unit_test(places_are_counters),
+      cmocka_unit_test(waits_are_worth_code),  cmocka_unit_test(stores_are_masked),
       cmocka_unit_test(other_loops_stay),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static const char form[] = "shader main local 32x1x1 shared 0 push 0\n"
                            "%%11:32 = load_global u4l:64, %%10:32, #6:64\n"
                            "%%12:32 = ishl %%11:32, #2:32\n"
                            "%%13:32 = load_global u4l:64, %%12:32, #6:64\n"
-                           "%%14:32 = imul %%5:32, #3:32\n"
+                           "%%14:32 = imul %%5:32, %s\n"
                            "%%6:32 = iadd %%14:32, %%13:32\n"
                            "store_global u8l:64, %%10:32, %%13:32, #4:64\n"
                            "%%4:32 = iadd %%3:32, #%u:32\n"
@@ -77,9 +77,12 @@ static void run(const char *text, uint32_t count, bool unrolls, struct memory *m
 /* Lanes begin at lane * apart + first, in a range that `bias` moves to where elements are. */
 static void compare(uint32_t apart, uint32_t first, uint32_t step, uint32_t bias, const char *test)
 {
-   char text[sizeof(form) + 64];
-   snprintf(text, sizeof(text), form, apart, first, test, bias, step);
+   char texts[2][sizeof(form) + 64];
+   /* The counter is no more than a place, or a factor as well. */
+   snprintf(texts[0], sizeof(texts[0]), form, apart, first, test, bias, "#3:32", step);
+   snprintf(texts[1], sizeof(texts[1]), form, apart, first, test, bias, "%3:32", step);
    for (uint32_t n = 1; n <= MAX_N; n++) {
+      const char *text = texts[n % 2];
       struct memory want = {.limit = n - bias}, got;
       for (uint32_t i = 0; i < n; i++)
          want.data[i] = i * 7 % n;

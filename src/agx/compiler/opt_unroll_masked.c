@@ -15,10 +15,12 @@
  * sums stay as they are. Steps are powers of two: a counter that wraps before it reaches n then
  * never does, so that only loops that never end differ.
  *
- * The measure is code for waits: see GROWTH.
+ * The measure is code for waits: see SECOND_ROWS.
  *
  * Before and after: generic SSA.
  */
+#include <string.h>
+
 #include "agx/compiler/counter.h"
 #include "agx/compiler/op_cost.h"
 #include "agx/compiler/passes.h"
@@ -26,10 +28,12 @@
 #define MAX_FACTOR 4u
 #define MAX_STEP   0x10000u
 /* Rows of code that one wait less in each turn, some 200 cycles (source: reference/perf), is
- * worth: as many as are a small loop. Beyond it, loops are mostly computation, and there are
- * other lanes to run meanwhile. */
-#define GROWTH      13u
-#define LOAD_HALVES 64u /* registers for loads that wait together */
+ * worth: of a second turn, which halves them, and of all further ones, which save less. Longer
+ * bodies are mostly computation, and there are other lanes to run meanwhile. */
+#define SECOND_ROWS  15u
+#define FURTHER_ROWS 13u
+#define LOOP_ROWS    2u  /* n - i, and a select for the last counter */
+#define LOAD_HALVES  64u /* registers for loads that wait together */
 /* Where lanes share a loop, the last turns are those of a few, and the others' loads are in vain:
  * more of a turn than this is too much of that. */
 #define SHARED_HALVES 8u
@@ -49,8 +53,9 @@ struct pass {
 
 struct masked {
    struct agxc_counter counter;
-   struct agxc_block *body; /* behind the exit ... */
-   struct agxc_block *last; /* ... the same, or the continuing part */
+   struct agxc_block *body;        /* behind the exit ... */
+   struct agxc_block *last;        /* ... the same, or the continuing part */
+   const struct agxc_instr *place; /* i + base, the only thing that turns do with i; or NULL */
    struct agxc_instr *held[MAX_HELD];
    uint32_t held_count;
    uint32_t size, waits, load_halves; /* of a turn */
@@ -204,6 +209,33 @@ static bool measure_block(struct pass *pass, struct masked *m, const struct agxc
    return true;
 }
 
+static void find_uses(struct masked *m, const struct agxc_block *block, uint32_t *count)
+{
+   const struct agxc_value *counter = m->counter.phi->operand[0].value;
+   const struct agxc_instr *step = agxc_srcs(m->counter.phi)[1].value->def;
+   agxc_foreach_instr (instr, block) {
+      agxc_foreach_src (src, instr) {
+         bool is_test = instr->dest_count && instr->operand[0].bits == 1;
+         if (src->kind != AGXC_VALUE || src->value != counter || instr == step || is_test)
+            continue;
+         m->place = instr;
+         (*count)++;
+      }
+   }
+}
+
+/* Where turns do nothing with i but i + base, that is what they have instead. */
+static void find_place(struct masked *m)
+{
+   uint32_t count = 0;
+   find_uses(m, m->counter.turn.header, &count);
+   find_uses(m, m->body, &count);
+   if (m->last != m->body)
+      find_uses(m, m->last, &count);
+   if (count != 1 || m->place->op != AGXC_OP_IADD)
+      m->place = NULL;
+}
+
 /* How many turns at a time; 1: leave it. */
 static uint32_t choose_factor(struct pass *pass, struct masked *m)
 {
@@ -212,9 +244,12 @@ static uint32_t choose_factor(struct pass *pass, struct masked *m)
        (m->last != m->body && !measure_block(pass, m, m->last)) ||
        (m->stores && m->has_changing_loads) || m->waits == 0)
       return 1;
+   find_place(m);
    /* The counter and what is loaded instead; a mask around stores. */
-   uint32_t rows = m->size + 2 + m->held_count + (m->stores ? 2 : 0);
-   uint32_t factor = 1 + m->waits * GROWTH / rows;
+   uint32_t rows = m->size + (m->place ? 1 : 2) + m->held_count + (m->stores ? 2 : 0);
+   uint32_t factor = 1 + (m->waits * FURTHER_ROWS - LOOP_ROWS) / rows;
+   if (factor == 1 && rows + LOOP_ROWS <= m->waits * SECOND_ROWS)
+      factor = 2;
    if (m->counter.step > 1 && m->load_halves > SHARED_HALVES)
       return 1;
    return AGX_MIN(factor, AGX_MIN(MAX_FACTOR, AGX_MAX(LOAD_HALVES / m->load_halves, 1u)));
@@ -267,6 +302,23 @@ static void append_if(struct masked *m, struct agxc_ref condition, struct agx_li
    append_block(shader, list, loop);
 }
 
+/* The place of another turn, if it is one: i + base of the copy becomes that. */
+static void set_place(struct masked *m, struct agxc_clone *clone, uint32_t distance,
+                      struct agxc_ref is_turn)
+{
+   struct agxc_shader *shader = m->counter.turn.shader;
+   struct agxc_ref first = m->place->operand[0];
+   struct agxc_instr *add = clone->map[first.value->id].value->def;
+   struct agxc_builder b = agxc_before(shader, add);
+   struct agxc_ref own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
+   struct agxc_instr *select = agxc_instr_new(shader, AGXC_OP_SELECT);
+   struct agxc_ref operands[] = {add->operand[0], is_turn, own, first};
+   memcpy(select->operand, operands, sizeof(operands));
+   select->operand[0].value->def = select;
+   agxc_insert(&b, select);
+   agxc_instr_remove(add);
+}
+
 /* One more turn: its counter, its code, and what it leaves where it is one. */
 static void copy_turn(struct masked *m, struct agxc_clone *clone, uint32_t distance,
                       struct agxc_ref is_turn, struct agxc_ref *held)
@@ -274,11 +326,17 @@ static void copy_turn(struct masked *m, struct agxc_clone *clone, uint32_t dista
    struct agxc_counter *c = &m->counter;
    struct agxc_builder b = agxc_at_end(c->turn.shader, clone->cursor.block);
    struct agxc_ref first = agxc_use(c->phi->operand[0].value);
-   struct agxc_ref own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
-   clone->map[first.value->id] = agxc_build3(&b, AGXC_OP_SELECT, 32, is_turn, own, first);
+   struct agxc_ref own = first;
+   if (!m->place) {
+      own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
+      own = agxc_build3(&b, AGXC_OP_SELECT, 32, is_turn, own, first);
+   }
+   clone->map[first.value->id] = own;
    for (uint32_t i = 0; i < m->held_count; i++)
       clone->map[m->held[i]->operand[0].value->id] = held[i];
    agxc_turn_copy(&c->turn, clone, false);
+   if (m->place)
+      set_place(m, clone, distance, is_turn);
    for (uint32_t i = 0; i < m->held_count; i++) {
       struct agxc_ref next = agxc_clone_ref(clone, agxc_srcs(m->held[i])[1]);
       held[i] = agxc_build3(&b, AGXC_OP_SELECT, next.bits, is_turn, next, held[i]);
