@@ -92,11 +92,26 @@ static void loops(void **state)
          LOAD("r2l:32", "r1l") LOOP(ADD("   r3l", "r3l", "#1")) WAIT ADD("r4l", "r2l", "#1"));
 }
 
+/* A group is not done where a block ends: the ninth load takes the other one. */
+static void groups_fill_up_across_blocks(void **state)
+{
+#define FOUR(a, b, c, d) LOAD(a, "r1l") LOAD(b, "r1l") LOAD(c, "r1l") LOAD(d, "r1l")
+#define EIGHT                                                                                      \
+   FOUR("r2l:32", "r3l:32", "r4l:32", "r5l:32")                                                    \
+   IF "if\n" FOUR("   r6l:32", "   r7l:32", "   r8l:32", "   r9l:32") "else\nend\n"
+#define NINTH(group)                                                                               \
+   "r10l:32 = agx.load u0l:64, r1l:32, #0:64, #2:64, #1:64, #0:64, #" group ":64\n"
+   check(EIGHT NINTH("0") ADD("r2l", "r2l", "r6l") ADD("r10l", "r10l", "#1"),
+         EIGHT NINTH("1")
+            WAIT ADD("r2l", "r2l", "r6l") "agx.wait #1:64\n" ADD("r10l", "r10l", "#1"));
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_are_waited_for),
       cmocka_unit_test(sources_are_free_at_once),
+      cmocka_unit_test(groups_fill_up_across_blocks),
       cmocka_unit_test(threadgroup_memory_is_synchronous),
       cmocka_unit_test(barriers_find_everything_done),
       cmocka_unit_test(jumps_come_around_waits),

@@ -125,6 +125,17 @@ static void loops(void **state)
                 "   r2l:32 = agx.xor r2l:32, r3l:32\nend\n" STORE("r2l", "r1l"));
 }
 
+/* A constant that the phi takes from one way is in its place before the ways part: what the other
+ * way computes on the side leaves that alone. */
+static void phis_keep_their_place(void **state)
+{
+   check(LANE
+         "%4:32 = agx.ldimm32 #7:64, #0:64\n" ASK("%0") "if\n   " ADD("%5", "%0", "#3") "   " ADD(
+            "%1", "%5", "#1") "else\nend\n%3:32 = phi %1:32, %4:32\n" STORE("%3", "%0"),
+         "r1l:32 = agx.mfsr #0x34:64\nr2l:32 = agx.ldimm32 #7:64, #0:64\n" ASK("r1l") "if\n   " ADD(
+            "r3l", "r1l", "#3") "   " ADD("r2l", "r3l", "#1") "else\nend\n" STORE("r2l", "r1l"));
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -133,6 +144,7 @@ int main(void)
       cmocka_unit_test(elements_in_two_places_are_copied),
       cmocka_unit_test(elements_know_their_vector),
       cmocka_unit_test(sources_know_their_phi),
+      cmocka_unit_test(phis_keep_their_place),
       cmocka_unit_test(phis_share_with_their_sources),
       cmocka_unit_test(loops),
    };

@@ -48,12 +48,27 @@ static void fences_are_for_device_memory(void **state)
    CASE("barrier #5:64\n", "agx.memory_barrier\nagx.barrier\n", agxc_select);
 }
 
+/* What a phi takes beside a load is there before the load: an arm could not write it without
+ * waiting. */
+static void constants_come_before_loads(void **state)
+{
+   CASE(ID "%1:1 = ieq %0:32, #7:32\nbranch %1:1\nif\n" GET(
+           "%0") "else\nend\n"
+                 "%3:32 = phi %2:32, #0:32\nstore_global u2l:64, #4:32, %3:32, #0:64\n",
+        LANE "%5:32 = agx.ldimm32 #0:64, #0:64\nagx.if_icmp %0:32, #7:32, #1:64, #0:64, #0:64\n"
+             "if\n%4:32 = agx.shr %0:32, #2:16\n" LOAD(
+                "%4", "0") "else\nend\n"
+                           "%3:32 = phi %2:32, %5:32\n"
+                           "agx.store %3:32, u2l:64, #1:32, #0:64, #2:64, #1:64, #0:64, #0:64\n",
+        agxc_select);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shifts_join_the_index),        cmocka_unit_test(others_are_computed),
-      cmocka_unit_test(bytes_count_by_one),           cmocka_unit_test(the_stack_counts_bytes),
-      cmocka_unit_test(fences_are_for_device_memory),
+      cmocka_unit_test(shifts_join_the_index),  cmocka_unit_test(constants_come_before_loads),
+      cmocka_unit_test(others_are_computed),    cmocka_unit_test(bytes_count_by_one),
+      cmocka_unit_test(the_stack_counts_bytes), cmocka_unit_test(fences_are_for_device_memory),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

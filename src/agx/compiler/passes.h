@@ -38,6 +38,7 @@ bool agxc_lower_buffer(
    struct agxc_shader *shader); /* *_BUFFER to *_GLOBAL with uniform bases, clamps */
 bool agxc_opt_licm(struct agxc_shader *shader);      /* invariant code in front of its loop */
 bool agxc_opt_predicate(struct agxc_shader *shader); /* short ifs to selects */
+bool agxc_opt_split_arms(struct agxc_shader *shader); /* loads of several ifs wait together */
 bool agxc_opt_preamble(struct agxc_shader *shader);  /* what a dispatch needs but once */
 
 /* Generic to machine. */

@@ -302,9 +302,32 @@ static void note_last_uses(struct agxc_ra *ra, const struct agxc_block *block)
    }
 }
 
+/* Where other sources of the phis are that take what this block makes: others shall not be put
+ * there as long as there is room, or the phi costs a copy. */
+static void note_wanted(struct agxc_ra *ra, const struct agxc_block *block)
+{
+   const struct agxc_block *behind = block->succs[0];
+   memset(ra->wanted, 0, sizeof(ra->wanted));
+   if (!behind || block->succs[1] || behind->pred_count != 2)
+      return;
+   bool is_second = behind->preds[1] == block;
+   agxc_foreach_instr (phi, behind) {
+      if (phi->op != AGXC_OP_PHI)
+         break;
+      const struct agxc_ref *mine = &phi->operand[1 + is_second];
+      const struct agxc_ref *other = &phi->operand[2 - is_second];
+      if (mine->kind != AGXC_VALUE || other->kind != AGXC_VALUE ||
+          mine->value->def->block != block || ra->place[other->value->id] == AGXC_NOWHERE)
+         continue;
+      for (uint32_t i = 0; i < agxc_halves(other->value); i++)
+         agx_bitset_set(ra->wanted, ra->place[other->value->id] + i);
+   }
+}
+
 static void assign_block(struct agxc_ra *ra, struct agxc_block *block)
 {
    ra->block = block;
+   note_wanted(ra, block);
    agxc_liveness_at_end(ra->liveness, block, ra->live_out);
    note_last_uses(ra, block);
    agxc_ra_enter(ra, block);

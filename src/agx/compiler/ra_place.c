@@ -91,24 +91,46 @@ static uint32_t find_in_vector(const struct agxc_ra *ra, const struct agxc_value
    return AGXC_NOWHERE;
 }
 
+#define MAX_SIBLINGS 4u
+
+/* Where the phi is, or before that is known, where one of its other sources is. */
 static uint32_t find_for_phi(const struct agxc_ra *ra, const struct agxc_value *value)
 {
    const struct agxc_value *phi = ra->phi[value->id];
-   uint32_t half = phi ? ra->place[phi->id] : AGXC_NOWHERE;
-   return half != AGXC_NOWHERE && suits(ra, value, half) ? half : AGXC_NOWHERE;
+   if (!phi)
+      return AGXC_NOWHERE;
+   uint32_t half = ra->place[phi->id];
+   if (half != AGXC_NOWHERE)
+      return suits(ra, value, half) ? half : AGXC_NOWHERE;
+   const struct agxc_ref *srcs = agxc_srcs(phi->def);
+   for (unsigned i = 0; i < AGX_MIN(phi->def->src_count, MAX_SIBLINGS); i++) {
+      half = srcs[i].kind == AGXC_VALUE ? ra->place[srcs[i].value->id] : AGXC_NOWHERE;
+      if (half != AGXC_NOWHERE && suits(ra, value, half))
+         return half;
+   }
+   return AGXC_NOWHERE;
 }
 
-static uint32_t find_first(const struct agxc_ra *ra, const struct agxc_value *value)
+static bool is_wanted(const struct agxc_ra *ra, uint32_t half, uint32_t count)
+{
+   for (uint32_t i = half; i < half + count; i++)
+      if (agx_bitset_test(ra->wanted, i))
+         return true;
+   return false;
+}
+
+static uint32_t find_first(const struct agxc_ra *ra, const struct agxc_value *value, bool polite)
 {
    uint32_t halves = agxc_halves(value);
    /* A single half goes beside a taken one first: that keeps pairs whole. */
    for (uint32_t half = ra->first; halves == 1 && half < ra->limit; half++)
-      if (!ra->holder[half] && ((half ^ 1) < ra->first || ra->holder[half ^ 1]))
+      if (!ra->holder[half] && ((half ^ 1) < ra->first || ra->holder[half ^ 1]) &&
+          !(polite && is_wanted(ra, half, 1)))
          return half;
    uint32_t step = agxc_alignment(value);
    for (uint32_t half = (uint32_t)agx_align_up(ra->first, step); half + halves <= ra->limit;
         half += step)
-      if (agxc_ra_is_free(ra, half, halves))
+      if (agxc_ra_is_free(ra, half, halves) && !(polite && is_wanted(ra, half, halves)))
          return half;
    return AGXC_NOWHERE;
 }
@@ -118,7 +140,9 @@ uint32_t agxc_ra_find(const struct agxc_ra *ra, const struct agxc_value *value)
    uint32_t half = find_for_phi(ra, value);
    if (half == AGXC_NOWHERE)
       half = find_in_vector(ra, value);
-   return half == AGXC_NOWHERE ? find_first(ra, value) : half;
+   if (half == AGXC_NOWHERE)
+      half = find_first(ra, value, true);
+   return half == AGXC_NOWHERE ? find_first(ra, value, false) : half;
 }
 
 uint32_t agxc_ra_pack(const struct agxc_ra *ra, struct agxc_place *places, uint32_t count)

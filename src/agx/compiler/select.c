@@ -90,12 +90,37 @@ static void select_pack(struct agxc_selector *s, const struct agxc_instr *instr)
    agxc_insert(&s->at, copy);
 }
 
+static bool is_device_load(const struct agxc_selector *s, const struct agxc_ref *ref)
+{
+   return ref->kind == AGXC_VALUE && ref->value->id < s->value_count &&
+          s->defs[ref->value->id]->op == AGXC_OP_LOAD_GLOBAL;
+}
+
+/* Where a constant is made that a phi takes from an arm: if both arms are without ifs and loops,
+ * in front of the if when that saves the arm, or a wait in it since the other arm loads what the
+ * phi takes. */
+static struct agxc_block *block_for_constant(const struct agxc_selector *s, struct agxc_block *arm,
+                                             const struct agxc_instr *phi)
+{
+   struct agxc_node *parent = arm->node.parent;
+   if (!parent || parent->kind != AGXC_NODE_IF || phi->src_count != 2)
+      return arm;
+   const struct agxc_if *branch = agx_container_of(parent, struct agxc_if, node);
+   bool is_simple = branch->then_list.next->next == &branch->then_list &&
+                    branch->else_list.next->next == &branch->else_list;
+   bool pays = agx_list_empty(&arm->instrs) || is_device_load(s, &phi->operand[1]) ||
+               is_device_load(s, &phi->operand[2]);
+   return is_simple && pays ? agxc_block_before(parent) : arm;
+}
+
 /* A phi's sources are made at the end of the blocks they come from. */
 static void finish_phi(struct agxc_selector *s, struct agxc_instr *phi)
 {
    phi->operand[0] = agxc_use(phi->operand[0].value);
    for (unsigned i = 0; i < phi->src_count; i++) {
       struct agxc_block *pred = phi->block->preds[i];
+      if (phi->operand[1 + i].kind != AGXC_VALUE)
+         pred = block_for_constant(s, pred, phi);
       s->at = agxc_at_end(s->shader, pred);
       s->at.before = agxc_terminator(pred);
       phi->operand[1 + i] = agxc_select_reg(s, phi->operand[1 + i]);

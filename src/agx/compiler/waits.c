@@ -134,21 +134,34 @@ struct cluster {
 
 struct choosing {
    struct agxc_shader *shader;
-   uint32_t *use; /* by instruction: where its result is touched first, or the block's end */
+   uint32_t *use; /* by instruction: where its result is touched first, or the loop's end */
    struct cluster clusters[GROUPS];
    unsigned last; /* group of the last load */
 };
 
-/* Where results are touched first, by a walk back through each block. */
+/* The block jumps back: what follows it in memory is not what runs next. */
+static bool ends_loop(const struct agxc_shader *shader, const struct agxc_block *block)
+{
+   agxc_foreach_instr (instr, block) {
+      const struct agxc_block *target = agxc_jump_target(shader, instr);
+      if (target && target->index <= block->index)
+         return true;
+   }
+   return false;
+}
+
+/* Where results are touched first, by a walk back along the code as it lies in memory. */
 static void find_first_uses(struct choosing *c)
 {
-   uint32_t next[AGX_GPR_HALVES];
-   agxc_foreach_block (block, c->shader) {
-      bool is_first = true;
-      agxc_foreach_instr_rev (instr, block) {
-         for (uint32_t i = 0; i < AGX_GPR_HALVES && is_first; i++)
-            next[i] = instr->index + 1;
-         is_first = false;
+   struct agxc_shader *shader = c->shader;
+   uint32_t next[AGX_GPR_HALVES], end = shader->instr_count;
+   for (uint32_t i = 0; i < AGX_GPR_HALVES; i++)
+      next[i] = end;
+   for (uint32_t b = shader->block_count; b-- > 0;) {
+      if (ends_loop(shader, shader->blocks[b]))
+         for (uint32_t i = 0; i < AGX_GPR_HALVES; i++)
+            next[i] = end;
+      agxc_foreach_instr_rev (instr, shader->blocks[b]) {
          uint32_t use = UINT32_MAX;
          struct agxc_halves written = agxc_halves_written(instr), read = agxc_halves_read(instr);
          agx_bitset_for_each (half, written.word, AGX_GPR_HALVES) {
@@ -158,6 +171,7 @@ static void find_first_uses(struct choosing *c)
          agx_bitset_for_each (half, read.word, AGX_GPR_HALVES)
             next[half] = instr->index;
          c->use[instr->index] = use;
+         end = instr->index;
       }
    }
 }
