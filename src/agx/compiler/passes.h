@@ -36,10 +36,11 @@ bool agxc_lower_division(struct agxc_shader *shader);
 bool agxc_lower_math(struct agxc_shader *shader); /* what has no row: FDIV, FMOD, long fields */
 bool agxc_lower_buffer(
    struct agxc_shader *shader); /* *_BUFFER to *_GLOBAL with uniform bases, clamps */
-bool agxc_opt_licm(struct agxc_shader *shader);      /* invariant code in front of its loop */
-bool agxc_opt_predicate(struct agxc_shader *shader); /* short ifs to selects */
-bool agxc_opt_split_arms(struct agxc_shader *shader); /* loads of several ifs wait together */
-bool agxc_opt_preamble(struct agxc_shader *shader);  /* what a dispatch needs but once */
+bool agxc_opt_licm(struct agxc_shader *shader);        /* invariant code in front of its loop */
+bool agxc_opt_predicate(struct agxc_shader *shader);   /* short ifs to selects */
+bool agxc_opt_early_loads(struct agxc_shader *shader); /* of ifs behind loops, in front of them */
+bool agxc_opt_split_arms(struct agxc_shader *shader);  /* loads of several ifs wait together */
+bool agxc_opt_preamble(struct agxc_shader *shader);    /* what a dispatch needs but once */
 
 /* Generic to machine. */
 bool agxc_select(struct agxc_shader *shader);
