@@ -14,32 +14,38 @@
 #include "agx/compiler/op_cost.h"
 #include "agx/compiler/passes.h"
 
-#define MAX_LOADS    8u  /* of one if */
-#define MAX_PENDING  16u /* both scoreboard groups; that many registers wait for them */
-#define MAX_ARM_COST 40u /* cycles of both arms, without loads */
+#define MAX_LOADS    8u              /* of one if: a scoreboard group */
+#define MAX_PENDING  (2 * MAX_LOADS) /* that many registers wait for them */
+#define MAX_ARM_COST 40u             /* cycles of both arms, without loads */
 #define MAX_PHIS     4u
 
 struct splitting {
    struct agxc_shader *shader;
-   /* By value, up to `capacity`: a value is late, that is, waits for a load that this list of
-    * nodes has issued, when its number is that of now. */
+   /* By value, up to `capacity`: the last load that it needs, by number from 1. It is late when
+    * that is under way. */
    uint32_t *late, *used;
-   uint32_t capacity, now, now_used;
-   uint32_t pending; /* loads under way */
-   bool has_uses;    /* the block before has operations that need one */
+   uint32_t capacity, now_used;
+   uint32_t issued, done; /* loads */
+   bool has_uses;         /* the block before has operations that need one under way */
    bool progress;
 };
 
 static void forget(struct splitting *s)
 {
-   s->now++;
-   s->pending = 0;
+   s->done = s->issued;
    s->has_uses = false;
+}
+
+/* For so many loads: the wait for the older half comes before they are issued. */
+static void make_room(struct splitting *s, uint32_t loads)
+{
+   if (s->issued - s->done + loads > MAX_PENDING)
+      s->done = AGX_MAX(s->done, s->issued - MAX_LOADS);
 }
 
 static bool is_late(const struct splitting *s, const struct agxc_ref *ref)
 {
-   return ref->kind == AGXC_VALUE && s->late[ref->value->id] == s->now;
+   return ref->kind == AGXC_VALUE && s->late[ref->value->id] > s->done;
 }
 
 static bool needs_late(const struct splitting *s, const struct agxc_instr *instr)
@@ -50,10 +56,15 @@ static bool needs_late(const struct splitting *s, const struct agxc_instr *instr
    return false;
 }
 
+/* As late as what it needs. */
 static void mark_late(struct splitting *s, const struct agxc_instr *instr)
 {
+   uint32_t last = 0;
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE)
+         last = AGX_MAX(last, s->late[src->value->id]);
    agxc_foreach_dest (dest, instr)
-      s->late[dest->value->id] = s->now;
+      s->late[dest->value->id] = last;
 }
 
 static bool is_load(const struct agxc_instr *instr)
@@ -70,10 +81,8 @@ static bool is_pure(const struct agxc_instr *instr)
 
 static void issue_load(struct splitting *s, const struct agxc_instr *load)
 {
-   if (s->pending == MAX_PENDING)
-      forget(s);
-   s->pending++;
-   mark_late(s, load);
+   make_room(s, 1);
+   s->late[load->operand[0].value->id] = ++s->issued;
 }
 
 /* ---- surveys ------------------------------------------------------------ */
@@ -177,8 +186,7 @@ static bool splits(struct splitting *s, const struct agxc_if *branch,
        !arm_splits(s, &branch->else_list, &loads, &cost) || loads > MAX_LOADS ||
        cost > MAX_ARM_COST || !phis_split(agxc_block_after(&branch->node)))
       return false;
-   if (s->pending + loads > MAX_PENDING)
-      forget(s);
+   make_room(s, loads);
    return true;
 }
 
@@ -399,10 +407,10 @@ static void visit_if(struct splitting *s, struct agxc_if *branch)
    }
    struct agxc_block *behind = agxc_block_after(&branch->node);
    const struct agxc_ref *condition = agxc_srcs(agxc_terminator(agxc_block_before(&branch->node)));
-   bool is_split = (s->pending || next_loads(behind)) && splits(s, branch, condition);
+   bool is_split = (s->issued > s->done || next_loads(behind)) && splits(s, branch, condition);
    if (is_split)
       split_if(s, branch);
-   if (s->pending)
+   if (s->issued > s->done)
       sink_over(s, branch);
    if (!is_split)
       scan_arms(s, branch);
@@ -436,9 +444,7 @@ bool agxc_opt_split_arms(struct agxc_shader *shader)
    if (shader->block_count == 1)
       return false;
    struct splitting s = {
-      .shader = shader,
-      .capacity = shader->value_count * 2, /* a phi for each load */
-      .now = 1,
+      .shader = shader, .capacity = shader->value_count * 2, /* a phi for each load */
    };
    s.late = AGX_ARENA_ARRAY(shader->arena, uint32_t, s.capacity);
    s.used = AGX_ARENA_ARRAY(shader->arena, uint32_t, s.capacity);
