@@ -20,7 +20,9 @@
 #include "agx/compiler/schedule_heap.h"
 
 /* Halves below the step that are left to the allocator: vectors leave gaps. */
-#define MARGIN 12
+#define MARGIN 20
+/* Of these, what a load from device memory may take: its latency is worth a few copies. */
+#define FOR_LOADS 16
 /* Operations of device memory in flight: eight for each scoreboard group. */
 #define MAX_IN_FLIGHT 16
 /* A schedule that needs too much is made again with a lower limit: how often, and by how much
@@ -33,7 +35,8 @@
 struct scheduling {
    struct agxc_shader *shader;
    struct agxc_liveness *liveness;
-   uint32_t limit; /* halves */
+   uint32_t limit;     /* halves */
+   uint32_t for_loads; /* halves above it */
 
    /* Of the block in hand. */
    struct agxc_sched_graph graph;
@@ -223,7 +226,8 @@ static uint32_t choose(struct scheduling *s)
       heap_clean(s, &s->ready);
       uint32_t number = agxc_heap_number(&s->ready, 0);
       int32_t halves = growth(s, s->graph.nodes[number].instr);
-      if (halves > 0 && s->pressure + (uint32_t)halves > s->limit)
+      uint32_t limit = s->limit + (s->graph.nodes[number].is_async ? s->for_loads : 0);
+      if (halves > 0 && s->pressure + (uint32_t)halves > limit)
          return choose_smallest(s);
       if (!is_blocked(s, number))
          return number;
@@ -303,7 +307,7 @@ static bool schedule_block(struct scheduling *s, struct agxc_block *block)
    if (s->graph.count < 3)
       return false;
    agxc_liveness_at_end(s->liveness, block, s->live_out);
-   uint32_t limit = s->limit, allowed = AGX_MAX(old_peak(s), limit);
+   uint32_t limit = s->limit, allowed = AGX_MAX(old_peak(s), limit + s->for_loads);
    list_schedule(s);
    for (uint32_t i = 0; i < MAX_RETRIES && s->peak > allowed; i++) {
       s->limit -= AGX_MIN(s->limit, s->peak - allowed + RETRY_STEP);
@@ -329,6 +333,7 @@ bool agxc_schedule(struct agxc_shader *shader)
    uint32_t most = agxc_most_halves(shader), needed = s.liveness->max_halves;
    s.limit = AGX_MIN(agxc_end_of_step(agxc_needed_halves(shader, needed)), most);
    s.limit -= AGX_MIN(s.limit, MARGIN);
+   s.for_loads = s.limit > 0 ? FOR_LOADS : 0;
    bool progress = false;
    agxc_foreach_block (block, shader) {
       struct agx_arena_mark block_mark = agx_arena_mark(arena);
