@@ -1,21 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 #include "agx/compiler/clone.h"
 
-struct agxc_clone agxc_clone_begin(struct agxc_shader *shader, struct agxc_cursor cursor)
+struct agxc_clone agxc_clone_begin(struct agxc_shader *shader, struct agxc_cursor cursor,
+                                   struct agxc_clone_map *map)
 {
-   return (struct agxc_clone){
-      .shader = shader,
-      .map = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, shader->value_count + 1ull),
-      .map_count = shader->value_count,
-      .cursor = cursor,
-   };
+   for (uint32_t i = 0; i < map->set_count; i++)
+      map->refs[map->set[i]] = agxc_none();
+   map->set_count = 0;
+   if (map->capacity < shader->value_count) {
+      map->capacity = 2 * shader->value_count;
+      map->refs = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, map->capacity);
+   }
+   return (struct agxc_clone){.shader = shader, .map = map, .cursor = cursor};
+}
+
+void agxc_clone_set(struct agxc_clone *clone, const struct agxc_value *value, struct agxc_ref ref)
+{
+   struct agxc_clone_map *map = clone->map;
+   agx_assert(value->id < map->capacity);
+   struct agxc_ref *at = &map->refs[value->id];
+   if (at->kind == AGXC_NONE && map->set_count == map->set_capacity) {
+      uint32_t *old = map->set;
+      map->set_capacity = AGX_MAX(2 * map->set_capacity, 64u);
+      map->set = AGX_ARENA_ARRAY(clone->shader->arena, uint32_t, map->set_capacity);
+      for (uint32_t i = 0; i < map->set_count; i++)
+         map->set[i] = old[i];
+   }
+   if (at->kind == AGXC_NONE)
+      map->set[map->set_count++] = value->id;
+   *at = ref;
+}
+
+void agxc_clone_renew(struct agxc_clone *clone, const struct agxc_value *value)
+{
+   agxc_clone_set(clone, value, agxc_use(agxc_value_new(clone->shader, value->bits, value->count)));
 }
 
 struct agxc_ref agxc_clone_ref(const struct agxc_clone *clone, struct agxc_ref ref)
 {
-   if (ref.kind != AGXC_VALUE || ref.value->id >= clone->map_count)
+   if (ref.kind != AGXC_VALUE || ref.value->id >= clone->map->capacity)
       return ref;
-   struct agxc_ref mapped = clone->map[ref.value->id];
+   struct agxc_ref mapped = clone->map->refs[ref.value->id];
    return mapped.kind == AGXC_NONE ? ref : mapped;
 }
 
@@ -29,8 +54,7 @@ static void values_of_block(struct agxc_clone *clone, const struct agxc_block *b
 {
    agxc_foreach_instr (instr, block)
       agxc_foreach_dest (dest, instr)
-         clone->map[dest->value->id] =
-            agxc_use(agxc_value_new(clone->shader, dest->bits, dest->count));
+         agxc_clone_renew(clone, dest->value);
 }
 
 void agxc_clone_values(struct agxc_clone *clone, const struct agxc_node *node)

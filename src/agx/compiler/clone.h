@@ -14,15 +14,29 @@ struct agxc_cursor {
    struct agxc_block *block;
 };
 
+/* What stands for which value: of a pass, for one copy after the other, since its size is that
+ * of the shader. Zero in the beginning. */
+struct agxc_clone_map {
+   struct agxc_ref *refs; /* by value id; kind AGXC_NONE: itself */
+   uint32_t capacity;
+   uint32_t *set; /* the ids of those that are something else */
+   uint32_t set_count, set_capacity;
+};
+
 struct agxc_clone {
    struct agxc_shader *shader;
-   struct agxc_ref *map; /* by value id: what stands for it; kind AGXC_NONE: itself */
-   uint32_t map_count;   /* values that the map knows: those that were there before */
+   struct agxc_clone_map *map;
    struct agxc_cursor cursor;
 };
 
-/* A copier whose map is empty. */
-struct agxc_clone agxc_clone_begin(struct agxc_shader *shader, struct agxc_cursor cursor);
+/* A copier whose map is empty: what was in it is forgotten. */
+struct agxc_clone agxc_clone_begin(struct agxc_shader *shader, struct agxc_cursor cursor,
+                                   struct agxc_clone_map *map);
+
+/* From now on ref stands for the value, which was there before the copying. */
+void agxc_clone_set(struct agxc_clone *clone, const struct agxc_value *value, struct agxc_ref ref);
+/* A new value of its shape does. */
+void agxc_clone_renew(struct agxc_clone *clone, const struct agxc_value *value);
 
 /* What stands for a reference in the copy. */
 struct agxc_ref agxc_clone_ref(const struct agxc_clone *clone, struct agxc_ref ref);

@@ -30,6 +30,7 @@ struct rotate {
    struct rotated *done;
    struct agxc_ref *outside; /* by value id: what others than the loop see of a header's value */
    uint32_t outside_count;
+   struct agxc_clone_map around, last;
 };
 
 /* ---- choosing ----------------------------------------------------------- */
@@ -140,16 +141,15 @@ static struct agxc_block *append_block(struct agxc_shader *shader, struct agx_li
 
 /* Copies the test to the end of `block`: of the turn that comes from there. */
 static struct agxc_clone copy_test(const struct agxc_turn *turn, struct agxc_block *block,
-                                   unsigned from)
+                                   unsigned from, struct agxc_clone_map *map)
 {
    struct agxc_cursor end = {NULL, block};
-   struct agxc_clone clone = agxc_clone_begin(turn->shader, end);
+   struct agxc_clone clone = agxc_clone_begin(turn->shader, end, map);
    agxc_turn_step(turn, &clone, from);
    agxc_foreach_instr (instr, turn->header)
       agxc_foreach_dest (dest, instr)
          if (instr->op != AGXC_OP_PHI)
-            clone.map[dest->value->id] =
-               agxc_use(agxc_value_new(turn->shader, dest->bits, dest->count));
+            agxc_clone_renew(&clone, dest->value);
    agxc_foreach_instr (instr, turn->header)
       if (instr->op != AGXC_OP_PHI)
          agxc_clone_instr(&clone, instr);
@@ -175,12 +175,12 @@ static struct agxc_if *wrap(const struct agxc_turn *turn)
 }
 
 /* The test of the next turn ends the body. The old one always stays: opt_branch takes it away. */
-static struct agxc_clone move_exit(const struct agxc_turn *turn)
+static struct agxc_clone move_exit(const struct agxc_turn *turn, struct agxc_clone_map *map)
 {
    struct agxc_shader *shader = turn->shader;
    struct agxc_loop *loop = turn->loop;
    struct agxc_if *exit = agxc_if_new(shader);
-   struct agxc_clone next = copy_test(turn, agxc_last_block(&loop->body), 1);
+   struct agxc_clone next = copy_test(turn, agxc_last_block(&loop->body), 1, map);
    agxc_node_append(&loop->body, &loop->node, &exit->node);
    struct agxc_block *arms[] = {append_block(shader, &exit->then_list, &exit->node),
                                 append_block(shader, &exit->else_list, &exit->node)};
@@ -214,8 +214,8 @@ static void rotate(struct rotate *r, const struct agxc_turn *turn)
 {
    struct rotated *done = AGX_ARENA_NEW(r->shader->arena, struct rotated);
    struct agxc_block *before = agxc_block_before(&turn->loop->node);
-   struct agxc_clone around = copy_test(turn, before, 0);
-   struct agxc_clone last = move_exit(turn);
+   struct agxc_clone around = copy_test(turn, before, 0, &r->around);
+   struct agxc_clone last = move_exit(turn, &r->last);
    struct agxc_block *behind = agxc_block_after(&wrap(turn)->node);
    *done = (struct rotated){r->done, turn->loop, behind};
    r->done = done;

@@ -25,14 +25,16 @@ struct unroll {
    struct evaluation *evaluation;
 };
 
-/* What is known of values in one turn. */
+/* What is known of values in one turn, of one loop after the other. */
 struct evaluation {
-   uint32_t *turn_of; /* by value id: the turn in which `known` was found, + 1 */
+   uint32_t *turn_of; /* by value id: the turn in which `known` was found, + first_turn */
    struct known {
       bool is_known;
       uint32_t bits;
    } * known;
-   uint32_t value_count;
+   uint32_t capacity;
+   uint32_t first_turn; /* above all turns of the loops before */
+   struct agxc_clone_map map;
 };
 
 /* ---- how often --------------------------------------------------------- */
@@ -74,10 +76,10 @@ static struct known evaluate(struct unroll *u, const struct agxc_ref *ref, unsig
    if (ref->kind != AGXC_VALUE || depth == 0 || !ref->value->def)
       return (struct known){false, 0};
    uint32_t id = ref->value->id;
-   if (e->turn_of[id] != u->turns + 1) {
+   if (e->turn_of[id] != u->turns + e->first_turn) {
       struct known known = compute(u, ref->value->def, depth - 1);
       e->known[id] = known;
-      e->turn_of[id] = u->turns + 1;
+      e->turn_of[id] = u->turns + e->first_turn;
    }
    return e->known[id];
 }
@@ -97,7 +99,7 @@ static void enter_turn(struct unroll *u, const struct agxc_block *header, unsign
       if (phi->op != AGXC_OP_PHI)
          continue;
       u->evaluation->known[phi->operand[0].value->id] = next[count++];
-      u->evaluation->turn_of[phi->operand[0].value->id] = u->turns + 1;
+      u->evaluation->turn_of[phi->operand[0].value->id] = u->turns + u->evaluation->first_turn;
    }
 }
 
@@ -127,7 +129,7 @@ static void keep_block(struct agxc_clone *clone, const struct agxc_block *block)
       agxc_foreach_dest (dest, instr) {
          struct agxc_instr *mov = agxc_instr_new(clone->shader, AGXC_OP_MOV);
          mov->operand[0] = *dest;
-         mov->operand[1] = clone->map[dest->value->id];
+         mov->operand[1] = agxc_clone_ref(clone, *dest);
          dest->value->def = mov;
          agxc_insert(&b, mov);
       }
@@ -151,8 +153,8 @@ static void unroll(struct unroll *u)
 {
    struct agxc_block *entry = agxc_block_before(&u->turn.loop->node);
    struct agxc_block *behind = agxc_block_after(&u->turn.loop->node);
-   struct agxc_clone clone =
-      agxc_clone_begin(u->turn.shader, (struct agxc_cursor){&u->turn.loop->node.link, entry});
+   struct agxc_clone clone = agxc_clone_begin(
+      u->turn.shader, (struct agxc_cursor){&u->turn.loop->node.link, entry}, &u->evaluation->map);
    for (uint32_t turn = 0; turn <= u->turns; turn++) {
       bool leaves = turn == u->turns;
       agxc_turn_step(&u->turn, &clone, turn > 0);
@@ -169,26 +171,31 @@ static void unroll(struct unroll *u)
 
 /* ---- pass --------------------------------------------------------------- */
 
-static bool try_loop(struct agxc_shader *shader, struct agxc_loop *loop)
+/* Copies are new values, too. */
+static void make_room(struct evaluation *e, struct agxc_shader *shader)
 {
-   struct agx_arena_mark mark = agx_arena_mark(shader->arena);
-   struct unroll u = {0};
-   struct evaluation evaluation = {.value_count = shader->value_count};
+   if (e->capacity >= shader->value_count)
+      return;
+   e->capacity = 2 * shader->value_count;
+   e->turn_of = AGX_ARENA_ARRAY(shader->arena, uint32_t, e->capacity);
+   e->known = AGX_ARENA_ARRAY(shader->arena, struct known, e->capacity);
+}
+
+static bool try_loop(struct agxc_shader *shader, struct agxc_loop *loop, struct evaluation *e)
+{
+   struct unroll u = {.evaluation = e};
    if (!agxc_turn_find(&u.turn, shader, loop))
       return false;
-   evaluation.turn_of = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count + 1ull);
-   evaluation.known = AGX_ARENA_ARRAY(shader->arena, struct known, shader->value_count + 1ull);
-   u.evaluation = &evaluation;
-   if (!count_turns(&u)) {
-      agx_arena_release(shader->arena, mark);
+   make_room(e, shader);
+   e->first_turn += MAX_TURNS + 2;
+   if (!count_turns(&u))
       return false;
-   }
    unroll(&u);
    return true;
 }
 
 /* Inner loops first. One that goes changes the list, so that the walk begins anew behind it. */
-static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
+static bool visit_list(struct agxc_shader *shader, struct agx_link *list, struct evaluation *e)
 {
    bool progress = false;
    for (struct agx_link *at = list->next, *next; at != list; at = next) {
@@ -196,15 +203,14 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
       next = at->next;
       if (node->kind == AGXC_NODE_IF) {
          struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= visit_list(shader, &branch->then_list);
-         progress |= visit_list(shader, &branch->else_list);
+         progress |= visit_list(shader, &branch->then_list, e);
+         progress |= visit_list(shader, &branch->else_list, e);
       } else if (node->kind == AGXC_NODE_LOOP) {
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         progress |= visit_list(shader, &loop->body);
-         progress |= visit_list(shader, &loop->continuing);
+         progress |= visit_list(shader, &loop->body, e);
+         progress |= visit_list(shader, &loop->continuing, e);
          struct agx_link *before = at->prev;
-         if (try_loop(shader, loop)) {
-            agxc_index(shader);
+         if (try_loop(shader, loop, e)) {
             progress = true;
             next = before->next; /* what came of the loop has no loop that was not tried */
          }
@@ -215,6 +221,7 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
 
 bool agxc_opt_unroll(struct agxc_shader *shader)
 {
+   struct evaluation evaluation = {0};
    agxc_index(shader);
-   return visit_list(shader, &shader->body);
+   return visit_list(shader, &shader->body, &evaluation);
 }

@@ -101,7 +101,7 @@ static void build_phis(struct agxc_counter *c, struct agxc_clone *clone, struct 
       struct agxc_ref sources[2] = {agxc_srcs(old)[0], agxc_none()};
       const struct agxc_value *value = old->operand[0].value;
       struct agxc_ref phi = agxc_build(&b, AGXC_OP_PHI, value->bits, value->count, 2, sources);
-      clone->map[value->id] = phi;
+      agxc_clone_set(clone, value, phi);
       *out_phis++ = phi.value->def;
    }
 }
@@ -123,13 +123,13 @@ static struct agxc_block *build_exit(struct agxc_counter *c, struct agxc_loop *l
    return append_block(shader, &loop->body, &loop->node);
 }
 
-static void unroll_by(struct agxc_counter *c, unsigned factor)
+static void unroll_by(struct agxc_counter *c, unsigned factor, struct agxc_clone_map *map)
 {
    struct agxc_shader *shader = c->turn.shader;
    struct agxc_instr *phis[AGXC_TURN_MAX_PHIS];
    struct agxc_ref limit = build_limit(c, (factor - 1) * c->step);
    struct agxc_loop *loop = insert_loop(c);
-   struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){&loop->body, NULL});
+   struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){&loop->body, NULL}, map);
    struct agxc_block *header = append_block(shader, &loop->body, &loop->node);
    build_phis(c, &clone, header, phis);
    struct agxc_ref counter = agxc_clone_ref(&clone, agxc_use(c->phi->operand[0].value));
@@ -151,7 +151,7 @@ static void unroll_by(struct agxc_counter *c, unsigned factor)
 
 /* ---- the same loop, longer ---------------------------------------------- */
 
-static void lengthen(struct agxc_counter *c, unsigned factor)
+static void lengthen(struct agxc_counter *c, unsigned factor, struct agxc_clone_map *map)
 {
    struct agxc_loop *loop = c->turn.loop;
    bool is_joined = agx_list_empty(&agxc_first_block(&loop->continuing)->instrs) &&
@@ -164,7 +164,8 @@ static void lengthen(struct agxc_counter *c, unsigned factor)
    agx_list_append(&extra, &first->node.link);
    first->node.parent = &loop->node;
    first->node.list = list;
-   struct agxc_clone clone = agxc_clone_begin(c->turn.shader, (struct agxc_cursor){&extra, first});
+   struct agxc_clone clone =
+      agxc_clone_begin(c->turn.shader, (struct agxc_cursor){&extra, first}, map);
    for (unsigned turn = 1; turn < factor; turn++) {
       agxc_turn_step(&c->turn, &clone, 1);
       agxc_turn_copy(&c->turn, &clone, false);
@@ -178,7 +179,8 @@ static void lengthen(struct agxc_counter *c, unsigned factor)
 
 /* ---- pass --------------------------------------------------------------- */
 
-static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
+static bool visit_list(struct agxc_shader *shader, struct agx_link *list,
+                       struct agxc_clone_map *map)
 {
    bool progress = false;
    for (struct agx_link *at = list->next, *next; at != list; at = next) {
@@ -186,21 +188,21 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
       next = at->next;
       if (node->kind == AGXC_NODE_IF) {
          struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= visit_list(shader, &branch->then_list);
-         progress |= visit_list(shader, &branch->else_list);
+         progress |= visit_list(shader, &branch->then_list, map);
+         progress |= visit_list(shader, &branch->else_list, map);
       } else if (node->kind == AGXC_NODE_LOOP) {
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
          struct agxc_counter c = {0};
-         bool inner = visit_list(shader, &loop->body);
-         inner |= visit_list(shader, &loop->continuing);
+         bool inner = visit_list(shader, &loop->body, map);
+         inner |= visit_list(shader, &loop->continuing, map);
          progress |= inner;
          unsigned factor = inner || !agxc_counter_find(&c, shader, loop) ? 1 : choose_factor(&c);
          if (factor == 1)
             continue;
          if (goes_up(&c, factor))
-            lengthen(&c, factor);
+            lengthen(&c, factor, map);
          else
-            unroll_by(&c, factor);
+            unroll_by(&c, factor, map);
          progress = true;
       }
    }
@@ -209,6 +211,7 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
 
 bool agxc_opt_unroll_by(struct agxc_shader *shader)
 {
+   struct agxc_clone_map map = {0};
    agxc_index(shader);
-   return visit_list(shader, &shader->body);
+   return visit_list(shader, &shader->body, &map);
 }

@@ -47,6 +47,7 @@ struct fact {
 
 struct pass {
    struct agxc_shader *shader;
+   struct agxc_clone_map map;
    struct fact *facts;       /* by value id; of a loop's values, while that is looked at */
    agx_bitset_word *escapes; /* header's values that others than the loop use */
 };
@@ -308,7 +309,7 @@ static void set_place(struct masked *m, struct agxc_clone *clone, uint32_t dista
 {
    struct agxc_shader *shader = m->counter.turn.shader;
    struct agxc_ref first = m->place->operand[0];
-   struct agxc_instr *add = clone->map[first.value->id].value->def;
+   struct agxc_instr *add = agxc_clone_ref(clone, first).value->def;
    struct agxc_builder b = agxc_before(shader, add);
    struct agxc_ref own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
    struct agxc_instr *select = agxc_instr_new(shader, AGXC_OP_SELECT);
@@ -331,9 +332,9 @@ static void copy_turn(struct masked *m, struct agxc_clone *clone, uint32_t dista
       own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
       own = agxc_build3(&b, AGXC_OP_SELECT, 32, is_turn, own, first);
    }
-   clone->map[first.value->id] = own;
+   agxc_clone_set(clone, first.value, own);
    for (uint32_t i = 0; i < m->held_count; i++)
-      clone->map[m->held[i]->operand[0].value->id] = held[i];
+      agxc_clone_set(clone, m->held[i]->operand[0].value, held[i]);
    agxc_turn_copy(&c->turn, clone, false);
    if (m->place)
       set_place(m, clone, distance, is_turn);
@@ -343,13 +344,13 @@ static void copy_turn(struct masked *m, struct agxc_clone *clone, uint32_t dista
    }
 }
 
-static void unroll(struct masked *m, uint32_t factor)
+static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map)
 {
    struct agxc_counter *c = &m->counter;
    struct agxc_shader *shader = c->turn.shader;
    struct agxc_block *copies = agxc_block_new(shader);
    struct agxc_builder b = agxc_at_end(shader, copies);
-   struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){NULL, copies});
+   struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){NULL, copies}, map);
    struct agxc_cursor end = {NULL, m->last};
    struct agxc_ref counter = agxc_use(c->phi->operand[0].value);
    struct agxc_ref left = agxc_build2(&b, AGXC_OP_ISUB, 32, c->limit, counter);
@@ -398,7 +399,7 @@ static bool try_loop(struct pass *pass, struct agxc_loop *loop)
       return false;
    uint32_t factor = choose_factor(pass, &m);
    if (factor > 1)
-      unroll(&m, factor);
+      unroll(&m, factor, &pass->map);
    return factor > 1;
 }
 

@@ -100,7 +100,7 @@ static void copy_block(const struct agxc_turn *u, struct agxc_clone *clone,
       if (instr->op != AGXC_OP_PHI)
          agxc_clone_instr(clone, instr);
       else if (!is_header && instr->src_count == 1)
-         clone->map[instr->operand[0].value->id] = agxc_clone_ref(clone, agxc_srcs(instr)[0]);
+         agxc_clone_set(clone, instr->operand[0].value, agxc_clone_ref(clone, agxc_srcs(instr)[0]));
       else if (!is_header)
          agxc_clone_instr(clone, instr);
    }
@@ -133,8 +133,7 @@ static void values_of_list(struct agxc_clone *clone, const struct agx_link *list
       agxc_foreach_instr (instr, header) /* its phis stand for what the turn before left */
          agxc_foreach_dest (dest, instr)
             if (instr->op != AGXC_OP_PHI)
-               clone->map[dest->value->id] =
-                  agxc_use(agxc_value_new(clone->shader, dest->bits, dest->count));
+               agxc_clone_renew(clone, dest->value);
    }
 }
 
@@ -148,7 +147,7 @@ void agxc_turn_step(const struct agxc_turn *u, struct agxc_clone *clone, unsigne
    count = 0;
    agxc_foreach_instr (phi, u->header)
       if (phi->op == AGXC_OP_PHI)
-         clone->map[phi->operand[0].value->id] = next[count++];
+         agxc_clone_set(clone, phi->operand[0].value, next[count++]);
 }
 
 void agxc_turn_copy(const struct agxc_turn *u, struct agxc_clone *clone, bool leaves)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Passes that copy loops take memory, and so work, in proportion to how many loops there are.
+ */
+#include <stdio.h>
+
+#include "pass_support.h"
+
+#define FEW    250u
+#define MANY   2000u
+#define LINE_B 400u
+
+/* Loops over i < limit, one behind the other, that add up what they load. */
+static const char *make_loops(struct agx_arena *arena, uint32_t count, const char *limit,
+                              const char *step)
+{
+   char *text = agx_arena_alloc(arena, (size_t)count * LINE_B + 200), *at = text;
+   at += sprintf(at, PASS_HEADER "%%0:32 = load_shared #0:32\n");
+   for (uint32_t i = 0, id = 1; i < count; i++, id += 6)
+      at +=
+         sprintf(at,
+                 "loop\n%%%u:32 = phi #0:32, %%%u:32\n%%%u:32 = phi #0:32, %%%u:32\n"
+                 "%%%u:1 = ult %%%u:32, %s\nbranch %%%u:1\nif\nelse\nbreak\nend\n"
+                 "%%%u:32 = load_global u0l:64, %%%u:32, #6:64\n%%%u:32 = iadd %%%u:32, %%%u:32\n"
+                 "%%%u:32 = iadd %%%u:32, %s\ncontinuing\nend\nstore_shared #0:32, %%%u:32\n",
+                 id, id + 1, id + 2, id + 3, id + 4, id, limit, id + 4, id + 5, id, id + 3, id + 2,
+                 id + 5, id + 1, id, step, id + 2);
+   return text;
+}
+
+static uint64_t taken_by(bool (*pass)(struct agxc_shader *), uint32_t count, const char *limit,
+                         const char *step)
+{
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   struct agx_arena arena, text;
+   jmp_buf failed;
+   agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
+   agx_arena_init(&text, NULL, SIZE_MAX, &failed);
+   struct agxc_shader *shader = NULL;
+   assert_ok(agxc_parse(&arena, &options, make_loops(&text, count, limit, step), &shader));
+   uint64_t before = arena.total_B;
+   assert_true(pass(shader));
+   uint64_t taken = arena.total_B - before;
+   assert_ok(agxc_validate(shader, AGXC_STAGE_GENERIC));
+   agx_arena_fini(&text);
+   agx_arena_fini(&arena);
+   return taken;
+}
+
+/* The host gives memory in blocks, hence a margin; a square would be eight times as much. */
+static void check(bool (*pass)(struct agxc_shader *), const char *limit, const char *step)
+{
+   uint64_t few = taken_by(pass, FEW, limit, step), many = taken_by(pass, MANY, limit, step);
+   if (many > 2 * (MANY / FEW) * few)
+      fail_msg("%u loops take %llu bytes, %u take %llu", FEW, (unsigned long long)few, MANY,
+               (unsigned long long)many);
+}
+
+static void known_turns(void **state)
+{
+   check(agxc_opt_unroll, "#0x60:32", "#0x20:32");
+}
+
+static void several_turns(void **state)
+{
+   check(agxc_opt_unroll_by, "%0:32", "#1:32");
+}
+
+static void masked_turns(void **state)
+{
+   check(agxc_opt_unroll_masked, "%0:32", "#0x20:32");
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(known_turns),
+      cmocka_unit_test(several_turns),
+      cmocka_unit_test(masked_turns),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
