@@ -276,6 +276,19 @@ struct agx_specialization {
    uint64_t value; /* bits */
 };
 
+/* docs/robustness.md */
+enum agx_robustness {
+   AGX_ROBUST_OFF = 0,   /* the application sees to it that there are none */
+   AGX_ROBUST_CLAMP = 1, /* they stay inside, at places that mean nothing; or do nothing */
+   AGX_ROBUST_ZERO = 2,  /* loads give 0 and stores do nothing, to the byte */
+};
+
+/* Of one binding; of an array of buffers, all. */
+struct agx_binding_robustness {
+   uint32_t set, binding;
+   uint32_t robustness; /* enum agx_robustness */
+};
+
 struct agx_executable_desc {
    uint32_t size;
    const void *next;
@@ -284,7 +297,12 @@ struct agx_executable_desc {
    const char *entry;                                /* entry point; NULL: the only one */
    const struct agx_specialization *specializations; /* SPIR-V only */
    uint32_t specialization_count;
-   bool robust; /* SPIR-V only: clamp what a kernel accesses to the bound range */
+   /* What becomes of accesses that leave the bound range of a buffer: enum agx_robustness, for
+    * all bindings but those that overrides name. Says of an ELF file how it must have been
+    * compiled; 0 without overrides takes it as it is. */
+   uint32_t robustness;
+   const struct agx_binding_robustness *overrides;
+   uint32_t override_count; /* up to AGX_MAX_BINDINGS; of bindings that the kernel lacks no use */
 };
 
 /* Compiles (or reads) one kernel and loads it. AGX_UNIMPLEMENTED names what the compiler
@@ -308,6 +326,9 @@ struct agx_binding_info {
    bool is_written;
    uint32_t element; /* of an array of buffers, else 0 */
    bool has_atomics; /* the image must have AGX_IMAGE_ATOMICS */
+   /* Of buffers, enum agx_robustness. Where it is not AGX_ROBUST_OFF the bound range may be of any
+    * length, or without a buffer (ref.buffer NULL: as if it had no bytes). */
+   uint32_t robustness;
 };
 
 struct agx_executable_info {

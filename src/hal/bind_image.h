@@ -12,6 +12,7 @@
 struct agx_bound {
    void *objects[2];           /* to retain; NULL where there is none */
    uint64_t address, length_B; /* buffers */
+   struct agxw_sinks sinks;    /* of robust ones; zeros where they are out of reach */
    const struct agx_image *image;
    const struct agx_sampler *sampler;
    uint32_t first_level, level_count, dim;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "hal/bind_image.h"
+#include "hal/bind_buffer.h"
 
 /* Source: reference/cmdstream, cdm.md 1.1. */
 static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
@@ -24,6 +24,7 @@ static void release_segments(struct agx_command_buffer *commands)
          agx_release(segment->objects[i]);
    }
    agx_device_return_blocks(commands->device, commands->first);
+   agx_bounds_forget(commands);
    commands->first = commands->last = NULL;
    commands->stream_va = 0;
 }
@@ -80,6 +81,7 @@ agx_status agx_command_buffer_end(struct agx_command_buffer *commands)
    if (commands->failed != AGX_OK)
       return AGX_FAIL(commands->failed, "%s: an earlier recording call failed", commands->label);
    AGX_TRY(agx_command_buffer_encode(commands));
+   AGX_TRY(agx_bounds_tell(commands));
    commands->state = AGX_RECORD_DONE;
    return AGX_OK;
 }
@@ -142,56 +144,14 @@ static const struct agx_binding *find_binding(const struct agx_dispatch *dispatc
    return NULL;
 }
 
-static agx_status check_buffer(const struct agx_program *program, uint32_t index,
-                               const struct agx_binding *binding, struct agx_device *device,
-                               struct agx_bound *out_range)
-{
-   const struct agx_program_binding *wanted = &program->bindings[index];
-   const char *name = program->name;
-   uint32_t set = wanted->set, number = wanted->binding;
-   if (!binding || !binding->ref.buffer)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "dispatch of %s: set %u binding %u has no buffer for element %u", name, set,
-                      number, wanted->element);
-   const struct agx_buffer_ref *ref = &binding->ref;
-   if (ref->buffer->device != device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "dispatch of %s: the buffer of set %u binding %u is of another device", name,
-                      set, number);
-   uint64_t size = ref->buffer->size_B;
-   if (ref->offset_B > size || ref->offset_B % 4 ||
-       (ref->length_B != AGX_WHOLE_LENGTH && ref->length_B > size - ref->offset_B))
-      return AGX_FAIL(AGX_OUT_OF_RANGE,
-                      "dispatch of %s: set %u binding %u: offset %llu, length %llu in a buffer of "
-                      "%llu bytes",
-                      name, set, number, (unsigned long long)ref->offset_B,
-                      (unsigned long long)ref->length_B, (unsigned long long)size);
-   if (wanted->access & AGX_BINDING_WRITES && ref->buffer->flags & AGX_BUFFER_GPU_READ_ONLY)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "dispatch of %s: writes to set %u binding %u, a read-only buffer", name, set,
-                      number);
-   out_range->address = ref->buffer->address + ref->offset_B;
-   out_range->length_B = ref->length_B == AGX_WHOLE_LENGTH ? size - ref->offset_B : ref->length_B;
-   if (out_range->length_B < wanted->min_size_B)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "dispatch of %s: set %u binding %u has %llu bytes; the kernel's block needs "
-                      "%llu",
-                      name, set, number, (unsigned long long)out_range->length_B,
-                      (unsigned long long)wanted->min_size_B);
-   return AGX_OK;
-}
-
 static agx_status check_binding(const struct agx_program *program, uint32_t index,
                                 const struct agx_binding *binding, struct agx_device *device,
                                 struct agx_bound *out_bound)
 {
    const struct agx_program_binding *wanted = &program->bindings[index];
    *out_bound = (struct agx_bound){0};
-   if (agx_binding_is_buffer(wanted->kind)) {
-      AGX_TRY(check_buffer(program, index, binding, device, out_bound));
-      out_bound->objects[0] = binding->ref.buffer;
-      return AGX_OK;
-   }
+   if (agx_binding_is_buffer(wanted->kind))
+      return agx_bind_buffer(program->name, wanted, binding, device, out_bound);
    if (!binding)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: set %u binding %u is not given",
                       program->name, wanted->set, wanted->binding);
@@ -236,8 +196,10 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
 }
 
 /* What one slot of the uniform registers holds in this dispatch. */
-static void write_uniform(const struct agx_program_uniform *slot, const struct agx_bound *bound,
-                          const struct agx_dispatch *dispatch, uint8_t *uniforms)
+static agx_status write_uniform(const struct agx_program *program,
+                                const struct agx_program_uniform *slot,
+                                const struct agx_bound *bound, const struct agx_dispatch *dispatch,
+                                uint8_t *uniforms)
 {
    uint8_t *at = uniforms + slot->start * 2u;
    size_t bytes = slot->halves * 2u;
@@ -249,13 +211,19 @@ static void write_uniform(const struct agx_program_uniform *slot, const struct a
       memset(at, 0, bytes);
       if (copied)
          memcpy(at, (const uint8_t *)dispatch->push + slot->index, copied);
-      return;
+      return AGX_OK;
    }
    case AGX_UNIFORM_BUFFER_ADDRESS:
       value += bound[slot->index].address;
       break;
    case AGX_UNIFORM_BUFFER_SIZE:
       value = AGX_MIN(bound[slot->index].length_B, (uint64_t)UINT32_MAX);
+      break;
+   case AGX_UNIFORM_BUFFER_COUNT:
+   case AGX_UNIFORM_BUFFER_LAST:
+   case AGX_UNIFORM_BUFFER_SINK:
+   case AGX_UNIFORM_BUFFER_GUARD:
+      AGX_TRY(agx_bound_limit(program, slot, &bound[slot->index], &value));
       break;
    case AGX_UNIFORM_IMAGE:
       value = agx_bound_property(&bound[slot->index], (enum agx_image_property)slot->value);
@@ -267,6 +235,7 @@ static void write_uniform(const struct agx_program_uniform *slot, const struct a
       break;
    }
    memcpy(at, &value, AGX_MIN(bytes, sizeof(value)));
+   return AGX_OK;
 }
 
 static agx_status record_dispatch(struct agx_command_buffer *commands,
@@ -279,9 +248,11 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    uint32_t threads[3], count = program->binding_count;
    AGX_TRY(check_grid(program, dispatch->workgroups, threads));
    uint32_t object_count = 2 * count; /* an image and a sampler each, at most; NULL where none */
-   size_t total_B = agx_align_up(sizeof(struct agx_segment) + object_count * sizeof(void *), 16) +
-                    agx_align_up(executable->uniform_B, 16) +
-                    agx_align_up(agx_executable_state_B(executable), 16);
+   size_t total_B =
+      agx_align_up(sizeof(struct agx_segment) + object_count * sizeof(void *), 16) +
+      agx_align_up(executable->uniform_B, 16) +
+      agx_align_up(agx_executable_state_B(executable), 16) +
+      agx_align_up(agx_bounds_capacity(executable) * sizeof(struct agx_kmd_range), 16);
    struct agx_segment *segment = reserve(commands, total_B);
    if (!segment)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
@@ -297,8 +268,11 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    uint8_t *uniforms = agx_segment_uniforms(segment);
    memset(uniforms, 0, executable->uniform_B);
    for (uint32_t i = 0; i < program->uniform_count; i++)
-      write_uniform(&program->uniforms[i], bound, dispatch, uniforms);
+      AGX_TRY(write_uniform(program, &program->uniforms[i], bound, dispatch, uniforms));
    AGX_TRY(agx_bound_write_states(program, bound, agx_segment_states(segment)));
+   segment->range_count = agx_bounds_capacity(executable);
+   if (segment->range_count)
+      segment->range_count = agx_bounds_collect(program, bound, agx_segment_ranges(segment));
    agx_retain(executable);
    for (uint32_t i = 0; i < object_count; i++)
       agx_retain(segment->objects[i]);

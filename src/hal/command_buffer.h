@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "hal/bind_buffer.h"
 #include "hal/buffer.h"
 #include "hal/record.h"
 
@@ -23,10 +24,19 @@ struct agx_command_buffer {
    struct agxw_bo *words;             /* launch words, in the USC window */
    struct agxw_bo *data;              /* stream, then uniform contents */
    uint64_t stream_va, stream_end_va; /* 0: nothing to run */
+   bool is_told;                      /* the device was told what it may access */
 };
 
 /* Segments to launch words, uniform contents and stream (command_encode.c). */
 AGX_MUST_CHECK agx_status agx_command_buffer_encode(struct agx_command_buffer *commands);
+
+/* AGX_DEBUG=bounds (bounds.c): how many ranges say what an executable's dispatches may access, at
+ * most; those of one; and all of an encoded command buffer to the device, or none any more. */
+uint32_t agx_bounds_capacity(const struct agx_executable *executable);
+uint32_t agx_bounds_collect(const struct agx_program *program, const struct agx_bound *bound,
+                            struct agx_kmd_range *out_ranges);
+AGX_MUST_CHECK agx_status agx_bounds_tell(struct agx_command_buffer *commands);
+void agx_bounds_forget(struct agx_command_buffer *commands);
 
 /* The stream to submit; false when there is nothing to run. */
 static inline bool agx_command_buffer_stream(const struct agx_command_buffer *commands,

@@ -91,12 +91,6 @@ struct sizes {
    uint32_t dispatches;
 };
 
-/* Nothing runs when a dimension is 0; hardware need not be asked. */
-static bool is_empty(const struct agx_segment *segment)
-{
-   return !segment->threads[0] || !segment->threads[1] || !segment->threads[2];
-}
-
 static struct sizes measure(const struct agx_command_buffer *commands)
 {
    /* The last barrier and the end. */
@@ -104,7 +98,7 @@ static struct sizes measure(const struct agx_command_buffer *commands)
    agx_record_for_each (segment, commands->first) {
       if (segment->kind == AGX_SEGMENT_BARRIER) {
          sizes.stream_B += AGX_HW_CDM_BARRIER_BYTES;
-      } else if (!is_empty(segment)) {
+      } else if (agx_segment_runs(segment)) {
          const struct agx_executable *executable = segment->executable;
          uint64_t loads = agx_div_up(executable->uniform_B / 2, AGX_HW_USC_UNIFORM_MAX);
          uint64_t words_B = loads * AGX_HW_USC_UNIFORM_BYTES + executable->words_tail_B +
@@ -186,7 +180,7 @@ static agx_status encode_segments(struct agx_command_buffer *commands, struct ou
          if (!is_ordered)
             AGX_TRY(agx_hw_cdm_barrier(&out->stream.bytes));
          is_ordered = true;
-      } else if (!is_empty(segment)) {
+      } else if (agx_segment_runs(segment)) {
          AGX_TRY(encode_dispatch(out, segment));
          is_ordered = false;
       }

@@ -154,6 +154,11 @@ static agx_status open_winsys(struct agx_device *device, struct agx_kmd *kmd)
 static agx_status start(struct agx_device *device, struct agx_kmd *kmd)
 {
    AGX_TRY(open_winsys(device, kmd));
+   if (device->debug & AGX_DEBUG_BOUNDS && !agxw_device_watches(device->winsys))
+      return AGX_FAIL(AGX_UNIMPLEMENTED,
+                      "device: AGX_DEBUG=bounds: %s does not watch what kernels "
+                      "access; a virtual device of this process does",
+                      agxw_device_info(device->winsys)->node);
    int error = pthread_create(&device->worker, NULL, agx_device_work, device);
    if (error)
       return agx_status_fail_errno(error, "device: worker thread");

@@ -33,6 +33,7 @@ static agx_status compile(struct agx_device *device, const struct agx_executable
                           struct agx_program **out_program)
 {
    struct agxc_spec specs[MAX_SPECIALIZATIONS];
+   struct agxc_robust_binding overrides[AGX_MAX_BINDINGS];
    if (desc->specialization_count > MAX_SPECIALIZATIONS)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "executable: %u specialization constants; the limit is %u",
                       desc->specialization_count, MAX_SPECIALIZATIONS);
@@ -40,13 +41,20 @@ static agx_status compile(struct agx_device *device, const struct agx_executable
       const struct agx_specialization *given = &desc->specializations[i];
       specs[i] = (struct agxc_spec){given->id, given->bytes, given->value};
    }
+   for (uint32_t i = 0; i < desc->override_count; i++) {
+      const struct agx_binding_robustness *given = &desc->overrides[i];
+      overrides[i] = (struct agxc_robust_binding){given->set, given->binding,
+                                                  (enum agxc_robustness)given->robustness};
+   }
    bool dumps = device->debug & (AGX_DEBUG_IR | AGX_DEBUG_ASM);
    struct agxc_options options = {
       .chip = agxw_device_info(device->winsys)->chip,
       .entry = desc->entry,
       .specs = specs,
       .spec_count = desc->specialization_count,
-      .robustness = desc->robust ? AGXC_ROBUST_CLAMP : AGXC_ROBUST_NONE,
+      .robustness = (enum agxc_robustness)desc->robustness,
+      .robust_bindings = overrides,
+      .robust_binding_count = desc->override_count,
       .debug = (device->debug & AGX_DEBUG_NO_OPT ? AGXC_DEBUG_NO_OPT : 0u) |
                (device->debug & AGX_DEBUG_VALIDATE ? AGXC_DEBUG_VALIDATE : 0u),
       .alloc = device->alloc,
@@ -56,9 +64,53 @@ static agx_status compile(struct agx_device *device, const struct agx_executable
    return agxc_compile(desc->data, desc->data_B, &options, out_program);
 }
 
+_Static_assert((int)AGX_ROBUST_OFF == AGX_PROGRAM_ROBUST_OFF &&
+                  (int)AGX_ROBUST_CLAMP == AGX_PROGRAM_ROBUST_CLAMP &&
+                  (int)AGX_ROBUST_ZERO == AGX_PROGRAM_ROBUST_ZERO,
+               "modes have the same numbers everywhere");
+
+static agx_status check_robustness(const struct agx_executable_desc *desc)
+{
+   uint32_t worst = desc->robustness;
+   if (desc->override_count > AGX_MAX_BINDINGS || (desc->override_count && !desc->overrides))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: robustness of %u bindings at %p",
+                      desc->override_count, (const void *)desc->overrides);
+   for (uint32_t i = 0; i < desc->override_count; i++)
+      worst = AGX_MAX(worst, desc->overrides[i].robustness);
+   if (worst > AGX_ROBUST_ZERO)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: robustness %u", worst);
+   return AGX_OK;
+}
+
+static uint32_t wanted_robustness(const struct agx_executable_desc *desc,
+                                  const struct agx_program_binding *binding)
+{
+   for (uint32_t i = 0; i < desc->override_count; i++)
+      if (desc->overrides[i].set == binding->set && desc->overrides[i].binding == binding->binding)
+         return desc->overrides[i].robustness;
+   return desc->robustness;
+}
+
+/* That a file was compiled as the caller relies on. */
+static agx_status check_compiled(const struct agx_executable_desc *desc,
+                                 const struct agx_program *program)
+{
+   for (uint32_t i = 0; i < program->binding_count; i++) {
+      const struct agx_program_binding *binding = &program->bindings[i];
+      uint32_t wanted = wanted_robustness(desc, binding);
+      if (agx_binding_is_buffer(binding->kind) && wanted != binding->robustness)
+         return AGX_FAIL(AGX_INCOMPATIBLE,
+                         "executable %s: set %u binding %u was compiled with robustness %u, not %u",
+                         program->name, binding->set, binding->binding, binding->robustness,
+                         wanted);
+   }
+   return AGX_OK;
+}
+
 static agx_status load_program(struct agx_device *device, const struct agx_executable_desc *desc,
                                struct agx_program **out_program)
 {
+   AGX_TRY(check_robustness(desc));
    if (!desc->data || desc->data_B == 0)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: no data");
    if (agx_program_is_spirv(desc->data, desc->data_B))
@@ -72,10 +124,14 @@ static agx_status load_program(struct agx_device *device, const struct agx_execu
                       "executable: specialization constants for an ELF file, which has none left");
    AGX_TRY(agx_program_read_elf(desc->data, desc->data_B, device->alloc, out_program));
    const char *chip = agxw_device_info(device->winsys)->chip->name;
-   if (strcmp((*out_program)->chip, chip) == 0)
+   agx_status status = AGX_OK;
+   if (strcmp((*out_program)->chip, chip) != 0)
+      status = AGX_FAIL(AGX_INCOMPATIBLE, "executable: compiled for %s; this device is %s",
+                        (*out_program)->chip, chip);
+   else if (desc->robustness || desc->override_count)
+      status = check_compiled(desc, *out_program);
+   if (status == AGX_OK)
       return AGX_OK;
-   agx_status status = AGX_FAIL(AGX_INCOMPATIBLE, "executable: compiled for %s; this device is %s",
-                                (*out_program)->chip, chip);
    agx_program_free(*out_program);
    *out_program = NULL;
    return status;
@@ -222,6 +278,7 @@ agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_
       .is_written = binding->access & AGX_BINDING_WRITES,
       .element = binding->element,
       .has_atomics = binding->access & AGX_BINDING_ATOMICS,
+      .robustness = binding->robustness, /* here too */
    };
    return AGX_OK;
 }

@@ -29,10 +29,18 @@ struct agx_segment {
    struct agx_executable *executable; /* retained */
    uint32_t threads[3];               /* of the whole grid */
    uint32_t object_count;
-   /* Buffers, images and samplers, retained; then the uniform contents and the descriptors,
-    * each 16-byte aligned. */
+   uint32_t range_count; /* with AGX_DEBUG=bounds */
+   /* Buffers, images and samplers, retained; then the uniform contents, the descriptors, and
+    * what is needed to watch it, each 16-byte aligned. */
    void *objects[];
 };
+
+/* Whether there is something for hardware to do: not for a barrier, nor where a dimension is 0. */
+static inline bool agx_segment_runs(const struct agx_segment *segment)
+{
+   return segment->kind == AGX_SEGMENT_DISPATCH && segment->threads[0] && segment->threads[1] &&
+          segment->threads[2];
+}
 
 /* The contents of the uniform registers, from half 0 on. */
 static inline uint8_t *agx_segment_uniforms(struct agx_segment *segment)
@@ -45,6 +53,13 @@ static inline uint8_t *agx_segment_uniforms(struct agx_segment *segment)
 static inline uint8_t *agx_segment_states(struct agx_segment *segment)
 {
    return agx_segment_uniforms(segment) + ((segment->executable->uniform_B + 15u) & ~15u);
+}
+
+/* What it may access, 16-byte aligned; `dispatch` is still open. */
+static inline struct agx_kmd_range *agx_segment_ranges(struct agx_segment *segment)
+{
+   uint32_t state_B = agx_executable_state_B(segment->executable);
+   return (struct agx_kmd_range *)(agx_segment_states(segment) + ((state_B + 15u) & ~15u));
 }
 
 #define agx_record_for_each(segment, first)                                                        \

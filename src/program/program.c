@@ -19,13 +19,28 @@ struct program_block {
 
 #define WORD(field) offsetof(struct agx_program, field)
 const uint16_t agx_program_words[] = {
-   WORD(text_B),         WORD(gpr_halves),         WORD(preamble_gpr_halves),
-   WORD(uniform_halves), WORD(local_size[0]),      WORD(local_size[1]),
-   WORD(local_size[2]),  WORD(shared_B),           WORD(scratch_B),
-   WORD(push_B),         WORD(binding_count),      WORD(uniform_count),
-   WORD(state_count),    WORD(stats.instructions), WORD(stats.preamble_instructions),
-   WORD(stats.spills),   WORD(stats.fills),        WORD(stats.loads),
-   WORD(stats.waits),    WORD(stats.cycles),       WORD(stats.threads),
+   WORD(text_B),
+   WORD(gpr_halves),
+   WORD(preamble_gpr_halves),
+   WORD(uniform_halves),
+   WORD(local_size[0]),
+   WORD(local_size[1]),
+   WORD(local_size[2]),
+   WORD(shared_B),
+   WORD(scratch_B),
+   WORD(push_B),
+   WORD(takes_addresses),
+   WORD(binding_count),
+   WORD(uniform_count),
+   WORD(state_count),
+   WORD(stats.instructions),
+   WORD(stats.preamble_instructions),
+   WORD(stats.spills),
+   WORD(stats.fills),
+   WORD(stats.loads),
+   WORD(stats.waits),
+   WORD(stats.cycles),
+   WORD(stats.threads),
 };
 const size_t agx_program_word_count = AGX_COUNT(agx_program_words);
 

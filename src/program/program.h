@@ -185,9 +185,10 @@ struct agx_program {
    uint32_t preamble_gpr_halves;
    uint32_t uniform_halves; /* halves in use, preamble results included */
    uint32_t local_size[3];
-   uint32_t shared_B;  /* threadgroup memory */
-   uint32_t scratch_B; /* the frame of each thread, agx_program_frame_B; 0: none */
-   uint32_t push_B;    /* bytes of push constants the kernel reads up to */
+   uint32_t shared_B;        /* threadgroup memory */
+   uint32_t scratch_B;       /* the frame of each thread, agx_program_frame_B; 0: none */
+   uint32_t push_B;          /* bytes of push constants the kernel reads up to */
+   uint32_t takes_addresses; /* 1: of memory that nobody binds (PhysicalStorageBuffer64) */
    uint32_t binding_count, uniform_count, state_count;
    const struct agx_program_binding *bindings;
    const struct agx_program_uniform *uniforms;

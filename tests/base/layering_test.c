@@ -28,8 +28,9 @@ static const struct {
    {"src/winsys", "winsys/ agx/chip.h base/ agx/status.h"},
    {"src/winsys/virtual",
     "winsys/virtual/ winsys/kmd.h winsys/asahi_uapi.h agx/sim/ agx/chip.h base/ agx/status.h"},
-   {"src/hal", "hal/ agx/hal.h winsys/winsys.h winsys/kmd.h program/ agx/compiler/compiler.h "
-               "agx/hw/ agx/layout/ agx/chip.h agx/format.h agx/isa/isa.h base/ agx/status.h"},
+   {"src/hal",
+    "hal/ agx/hal.h winsys/winsys.h winsys/kmd.h robustness/ program/ agx/compiler/compiler.h "
+    "agx/hw/ agx/layout/ agx/chip.h agx/format.h agx/isa/isa.h base/ agx/status.h"},
 };
 
 static const char *allowed_in(const char *path)

@@ -47,7 +47,7 @@ static agx_status load(struct job *job, const char *kernel, bool robust)
       .size = sizeof(desc),
       .specializations = specializations,
       .specialization_count = job->manifest.spec_count,
-      .robust = robust,
+      .robustness = robust ? AGX_ROBUST_CLAMP : AGX_ROBUST_OFF,
    };
    path = corpus_path("corpus/%s.spv", kernel, 0);
    char *spirv = agx_test_read_file(path, &desc.data_B);

@@ -27,7 +27,8 @@ static struct agx_executable *load(struct fixture *f, const char *target, const 
                                    bool robust)
 {
    char file[512];
-   struct agx_executable_desc desc = {.size = sizeof(desc), .robust = robust};
+   struct agx_executable_desc desc = {.size = sizeof(desc),
+                                      .robustness = robust ? AGX_ROBUST_CLAMP : AGX_ROBUST_OFF};
    struct agx_executable *executable = NULL;
    snprintf(file, sizeof(file), "models/%s/%s", target, name);
    char *path = agx_test_path(file), *spirv = agx_test_read_file(path, &desc.data_B);

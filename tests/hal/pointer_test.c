@@ -40,7 +40,8 @@ static struct agx_executable *load(struct job *job, const char *name, const char
                                    bool robust)
 {
    char path_in[96];
-   struct agx_executable_desc desc = {.size = sizeof(desc), .robust = robust};
+   struct agx_executable_desc desc = {.size = sizeof(desc),
+                                      .robustness = robust ? AGX_ROBUST_CLAMP : AGX_ROBUST_OFF};
    struct agx_executable *executable = NULL;
    snprintf(path_in, sizeof(path_in), "compiler/spv/%s%s", name, suffix);
    char *path = agx_test_path(path_in), *spirv = agx_test_read_file(path, &desc.data_B);

@@ -268,6 +268,7 @@ struct agxc_shader {
    uint32_t local_size[3];
    uint32_t shared_B;
    uint32_t push_B;
+   bool takes_addresses; /* of memory that nobody binds */
    /* Bytes of scratch memory in use per thread; see agxc_scratch_alloc. What the code
     * declares is agx_program_frame_B of it. */
    uint32_t scratch_B;

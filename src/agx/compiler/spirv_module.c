@@ -219,6 +219,7 @@ static void read_memory_model(struct walk *w, const struct agxc_spv_instr *in)
       agxc_spv_missing(w->s, "addressing model %u", addressing);
    if (memory != SpvMemoryModelGLSL450 && memory != SpvMemoryModelVulkan)
       agxc_spv_missing(w->s, "memory model %u", memory);
+   w->s->shader->takes_addresses = addressing == SpvAddressingModelPhysicalStorageBuffer64;
    w->has_model = true;
 }
 
