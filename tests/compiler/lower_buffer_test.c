@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bindings to addresses, with and without clamps; constants of the dispatch to uniforms.
+ * Bindings to addresses, constants of the dispatch to uniforms.
  */
 #include "uniform_support.h"
 
 #define X   "%0:32 = load_shared #0:32\n"
 #define OUT "store_shared #0:32, "
 
-static void check(enum agxc_robustness robustness, const char *local, const char *before,
-                  const char *after)
+static void check(const char *local, const char *before, const char *after)
 {
-   uniform_check(&(struct uniform_case){.pass = agxc_lower_buffer,
-                                        .robustness = robustness,
-                                        .local = local,
-                                        .before = before,
-                                        .after = after});
+   uniform_check(&(struct uniform_case){
+      .pass = agxc_lower_buffer, .local = local, .before = before, .after = after});
 }
 
-#define PLAIN(before, after)  check(AGXC_ROBUST_NONE, NULL, before, after)
-#define ROBUST(before, after) check(AGXC_ROBUST_CLAMP, NULL, before, after)
+#define PLAIN(before, after) check(NULL, before, after)
 
 static void bindings_are_addresses(void **state)
 {
@@ -30,36 +25,6 @@ static void bindings_are_addresses(void **state)
          X "%1:32 = atomic_global u2l:64, %0:32, #1:32, _, #2:64\n" OUT "%1:32\n");
    PLAIN("%1:64 = buffer_address #1:64\n%2:32 = load_global %1:64, #0:32, #0:64\n" OUT "%2:32\n",
          "%2:32 = load_global u2l:64, #0:32, #0:64\n" OUT "%2:32\n");
-}
-
-/* The last offset at which all bytes fit. */
-static void clamps_know_how_wide_an_access_is(void **state)
-{
-   ROBUST(X "%1:32 = load_buffer %0:32, #0:64, #0:64\n" OUT "%1:32\n",
-          X "%2:32 = isub u8l:32, #4:32\n%3:32 = umin %0:32, %2:32\n"
-            "%1:32 = load_global u0l:64, %3:32, #0:64\n" OUT "%1:32\n");
-   ROBUST(X "%1:32x4 = load_buffer %0:32, #1:64, #0:64\n" OUT "%1:32x4\n",
-          X "%2:32 = isub u8l:32, #0x10:32\n%3:32 = umin %0:32, %2:32\n"
-            "%1:32x4 = load_global u2l:64, %3:32, #0:64\n" OUT "%1:32x4\n");
-   ROBUST(X "store_buffer %0:32, #1:8, #1:64, #0:64\n",
-          X "%1:32 = isub u8l:32, #1:32\n%2:32 = umin %0:32, %1:32\n"
-            "store_global u2l:64, %2:32, #1:8, #0:64\n");
-   ROBUST(X "%1:32 = atomic_buffer %0:32, #1:32, _, #1:64, #2:64\n" OUT "%1:32\n",
-          X "%2:32 = isub u8l:32, #4:32\n%3:32 = umin %0:32, %2:32\n"
-            "%1:32 = atomic_global u2l:64, %3:32, #1:32, _, #2:64\n" OUT "%1:32\n");
-}
-
-/* Binding 0 has 16 bytes. */
-static void constants_that_fit_are_not_clamped(void **state)
-{
-   ROBUST(X "store_buffer #12:32, %0:32, #0:64, #0:64\n",
-          X "store_global u0l:64, #0xc:32, %0:32, #0:64\n");
-   ROBUST(X "store_buffer #13:32, %0:32, #0:64, #0:64\n",
-          X "%1:32 = isub u8l:32, #4:32\n%2:32 = umin #0xd:32, %1:32\n"
-            "store_global u0l:64, %2:32, %0:32, #0:64\n");
-   ROBUST("%0:32x4 = load_buffer #4:32, #0:64, #0:64\n" OUT "%0:32x4\n",
-          "%1:32 = isub u8l:32, #0x10:32\n%2:32 = umin #4:32, %1:32\n"
-          "%0:32x4 = load_global u0l:64, %2:32, #0:64\n" OUT "%0:32x4\n");
 }
 
 static void what_the_dispatch_says_is_uniform(void **state)
@@ -77,10 +42,9 @@ static void its_shape_settles_positions(void **state)
 {
    const char *text = "%0:32 = sysval #4:64\n%1:32 = sysval #0xe:64\n%2:32 = sysval #0xc:64\n" OUT
                       "%0:32\n" OUT "%1:32\n" OUT "%2:32\n";
-   check(AGXC_ROBUST_NONE, "32x2x1", text, text);
-   check(AGXC_ROBUST_NONE, "32x1x1", text,
-         "%2:32 = sysval #0xc:64\n" OUT "#0:32\n" OUT "#0:32\n" OUT "%2:32\n");
-   check(AGXC_ROBUST_NONE, "1x1x1", text, OUT "#0:32\n" OUT "#0:32\n" OUT "#0:32\n");
+   check("32x2x1", text, text);
+   check("32x1x1", text, "%2:32 = sysval #0xc:64\n" OUT "#0:32\n" OUT "#0:32\n" OUT "%2:32\n");
+   check("1x1x1", text, OUT "#0:32\n" OUT "#0:32\n" OUT "#0:32\n");
 }
 
 static void addresses_of_neighbours_are_one_uniform(void **state)
@@ -92,24 +56,13 @@ static void addresses_of_neighbours_are_one_uniform(void **state)
    PLAIN(text, text);
 }
 
-/* An address is the application's affair, robust or not. */
-static void addresses_are_not_clamped(void **state)
-{
-   const char *text = X "%1:32 = load_global u0l:64, %0:32, #0:64\n" OUT "%1:32\n";
-   PLAIN(text, text);
-   ROBUST(text, text);
-}
-
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(bindings_are_addresses),
-      cmocka_unit_test(clamps_know_how_wide_an_access_is),
-      cmocka_unit_test(constants_that_fit_are_not_clamped),
       cmocka_unit_test(what_the_dispatch_says_is_uniform),
       cmocka_unit_test(its_shape_settles_positions),
       cmocka_unit_test(addresses_of_neighbours_are_one_uniform),
-      cmocka_unit_test(addresses_are_not_clamped),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

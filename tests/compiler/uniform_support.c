@@ -13,7 +13,9 @@ static struct agxc_shader *read(struct agx_arena *arena, const struct agxc_optio
       agx_arena_printf(arena, "shader main local %s shared 64 push 16\n%s", local, c->before),
       &shader));
    shader->binding_count = 2;
-   shader->bindings[0].min_size_B = 16;
+   shader->bindings[0].min_size_B = c->robustness ? 0 : 16;
+   for (uint32_t i = 0; i < 2; i++)
+      shader->bindings[i].robustness = c->robustness;
    for (uint32_t i = 0; i < 2; i++)
       agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_ADDRESS, i, 0, 64);
    for (uint32_t i = 0; i < 4; i++)

@@ -86,7 +86,8 @@ static const struct mode {
 } modes[] = {
    {"plain", {.debug = AGXC_DEBUG_NO_OPT | AGXC_DEBUG_VALIDATE}},
    {"optimised", {.debug = AGXC_DEBUG_VALIDATE}},
-   {"robust", {.robustness = AGXC_ROBUST_CLAMP}},
+   {"clamp", {.robustness = AGXC_ROBUST_CLAMP}},
+   {"zero", {.robustness = AGXC_ROBUST_ZERO}},
    {"spilling", {.most_halves = 56}},
 };
 

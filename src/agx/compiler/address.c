@@ -19,7 +19,8 @@ struct sum {
    struct agxc_term terms[AGXC_MAX_TERMS];
    uint32_t count;
    uint64_t constant;
-   bool overflow; /* more terms than there is room for */
+   uint32_t stride; /* of the last ELEMENT */
+   bool overflow;   /* more terms than there is room for */
 };
 
 static void add_term(struct sum *sum, uint32_t value, uint64_t factor)
@@ -40,6 +41,30 @@ static void add_term(struct sum *sum, uint32_t value, uint64_t factor)
    sum->count++;
 }
 
+static void add_ref(struct sum *sum, struct agxc_ref ref, uint64_t factor, unsigned depth);
+
+/* Robust code tells outside from inside, so that offsets that differ by 2^32 are not the same:
+ * an index counts as a sum only where no factor or constant comes near that. */
+static void add_element(struct sum *sum, const struct agxc_instr *element, uint64_t factor,
+                        unsigned depth)
+{
+   struct sum inner = {0};
+   uint32_t stride = (uint32_t)element->operand[2].imm;
+   sum->stride = stride;
+   add_ref(&inner, element->operand[1], 1, depth);
+   bool fits = !inner.overflow && (inner.constant + (1u << 20)) * stride < 1ull << 31;
+   for (uint32_t i = 0; i < inner.count && fits; i++)
+      fits = inner.terms[i].factor < 1u << 16;
+   if (!fits || (uint64_t)stride * factor >= 1u << 15) {
+      add_term(sum, element->operand[0].value->id, factor);
+      return;
+   }
+   sum->constant += factor * stride * inner.constant;
+   for (uint32_t i = 0; i < inner.count; i++)
+      add_term(sum, inner.terms[i].value, factor * stride * inner.terms[i].factor);
+   sum->overflow |= inner.overflow;
+}
+
 /* Adds factor * ref. What is not a sum, or lies too deep, is a term. */
 static void add_ref(struct sum *sum, struct agxc_ref ref, uint64_t factor, unsigned depth)
 {
@@ -56,6 +81,10 @@ static void add_ref(struct sum *sum, struct agxc_ref ref, uint64_t factor, unsig
    const struct agxc_instr *def = ref.value->def;
    const struct agxc_ref *srcs = def ? agxc_srcs(def) : NULL;
    bool constant = def && def->src_count == 2 && srcs[1].kind == AGXC_IMM;
+   if (def && def->op == AGXC_OP_ELEMENT) {
+      add_element(sum, def, factor, depth);
+      return;
+   }
    if (def && depth > 0) {
       if (def->op == AGXC_OP_IADD || def->op == AGXC_OP_ISUB) {
          add_ref(sum, srcs[0], factor, depth - 1);
@@ -83,6 +112,7 @@ static void take_apart(struct agxc_ref offset, struct agxc_place *place)
       sum = (struct sum){0};
       add_ref(&sum, offset, 1, 1);
    }
+   place->stride = sum.stride;
    for (uint32_t i = 0; i < sum.count; i++) {
       uint32_t factor = (uint32_t)sum.terms[i].factor;
       if (factor)
@@ -117,8 +147,10 @@ static const struct agx_program_uniform *find_binding(const struct agxc_shader *
       return NULL;
    for (uint32_t i = 0; i < shader->uniform_count; i++)
       if (shader->uniforms[i].start == base->half)
-         return shader->uniforms[i].kind == AGX_UNIFORM_BUFFER_ADDRESS ? &shader->uniforms[i]
-                                                                       : NULL;
+         return shader->uniforms[i].kind == AGX_UNIFORM_BUFFER_ADDRESS ||
+                      shader->uniforms[i].kind == AGX_UNIFORM_BUFFER_GUARD
+                   ? &shader->uniforms[i]
+                   : NULL;
    return NULL;
 }
 
@@ -130,7 +162,10 @@ static void take_binding(const struct agxc_shader *shader, struct agxc_place *pl
       return;
    place->is_binding = true;
    place->binding = slot->index;
-   place->constant += (int64_t)slot->value;
+   bool is_guard = slot->kind == AGX_UNIFORM_BUFFER_GUARD;
+   place->constant += is_guard ? agx_program_access_unpack(slot->value).constant : slot->value;
+   if (!(place->access & AGXC_ACCESS_INSIDE) && !is_guard)
+      place->robustness = (uint8_t)shader->bindings[slot->index].robustness;
 }
 
 /* Operand numbers: destinations, then sources. */
@@ -177,7 +212,8 @@ bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *in
       place.base = instr->operand[place.base_operand];
       take_binding(shader, &place);
    }
-   place.key = mix(place.space, base_identity(&place));
+   place.constant += (place.access >> AGXC_ACCESS_SKIP_SHIFT & 3) * (place.bits / 8u);
+   place.key = mix(mix(place.space, place.stride), base_identity(&place));
    for (uint32_t t = 0; t < place.term_count; t++)
       place.key = mix(mix(place.key, place.terms[t].value), place.terms[t].factor);
    *out_place = place;
@@ -186,8 +222,8 @@ bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *in
 
 bool agxc_place_same_key(const struct agxc_place *a, const struct agxc_place *b)
 {
-   if (a->key != b->key || a->space != b->space || a->term_count != b->term_count ||
-       base_identity(a) != base_identity(b))
+   if (a->key != b->key || a->space != b->space || a->stride != b->stride ||
+       a->term_count != b->term_count || base_identity(a) != base_identity(b))
       return false;
    for (uint32_t i = 0; i < a->term_count; i++)
       if (a->terms[i].value != b->terms[i].value || a->terms[i].factor != b->terms[i].factor)

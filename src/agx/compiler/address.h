@@ -30,6 +30,8 @@ struct agxc_place {
    struct agxc_ref base;                                /* AGXC_NONE in shared memory */
    bool is_binding; /* base is a uniform with the address of bindings[binding] */
    uint32_t binding;
+   uint8_t robustness; /* enum agxc_robustness: how the access is yet to be checked */
+   uint32_t stride;    /* of what robust code indexes; 0 if nothing */
    struct agxc_term terms[AGXC_MAX_TERMS]; /* sorted by value */
    uint32_t term_count;
    int64_t constant; /* bytes */

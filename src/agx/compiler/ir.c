@@ -450,8 +450,8 @@ struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_k
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u slots",
                 shader->name, AGX_PROGRAM_MAX_UNIFORMS);
    uint32_t start = take_halves(shader, halves);
-   bool is_address =
-      kind == AGX_UNIFORM_BUFFER_ADDRESS || (kind == AGX_UNIFORM_IMAGE && bits == 64);
+   bool is_address = kind == AGX_UNIFORM_BUFFER_ADDRESS || kind == AGX_UNIFORM_BUFFER_GUARD ||
+                     (kind == AGX_UNIFORM_IMAGE && bits == 64);
    if (is_address && start + halves > BASE_HALVES)
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
                 "%s: uniform registers: the address of binding %u would lie beyond half %u",

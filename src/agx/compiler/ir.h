@@ -114,7 +114,11 @@ enum agxc_access {
    AGXC_ACCESS_COHERENT = 1, /* volatile or coherent: other workgroups see it */
    AGXC_ACCESS_CONST = 2,    /* memory that nothing writes during the dispatch */
    AGXC_ACCESS_RESTRICT = 4, /* no other binding names this memory */
+   AGXC_ACCESS_PAIRS = 8,    /* of 64 bits: two elements are inside a buffer, or none */
+   AGXC_ACCESS_INSIDE = 16,  /* of a robust binding, but known to be inside */
 };
+/* Elements of memory, 0 to 3, in front of those that are accessed. */
+#define AGXC_ACCESS_SKIP_SHIFT 8
 
 enum agxc_sysval {
    AGXC_SYSVAL_WORKGROUP_ID,        /* + component 0..2 */

@@ -2,8 +2,7 @@
  *
  * Buffers by binding become memory by address: the address of a binding is a 64-bit uniform,
  * its size a 32-bit one; push constants and the grid's size are uniforms themselves.
- * Requires SSA. With AGXC_ROBUST_CLAMP offsets are clamped so that no access leaves its
- * buffer.
+ * Requires SSA. agxc_lower_robust checks the accesses of robust bindings.
  */
 #include "agx/compiler/passes.h"
 
@@ -22,30 +21,6 @@ static struct agxc_ref address_of(struct agxc_shader *shader, int64_t binding)
 static struct agxc_ref size_of(struct agxc_shader *shader, int64_t binding)
 {
    return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_SIZE, (uint32_t)binding, 0, 32);
-}
-
-/* umin(offset, last offset at which bytes fit). The binding must be large enough for one access,
- * which the HAL checks (min_size_B). */
-static struct agxc_ref clamp(struct agxc_builder *b, int64_t binding, struct agxc_ref offset,
-                             unsigned bytes)
-{
-   struct agxc_shader *shader = b->shader;
-   if (shader->options->robustness == AGXC_ROBUST_ZERO)
-      agxc_fail(shader, AGX_UNIMPLEMENTED, "%s: robustness zero", shader->name);
-   if (shader->options->robustness != AGXC_ROBUST_CLAMP)
-      return offset;
-   struct agx_program_binding *info = &shader->bindings[binding];
-   info->min_size_B = AGX_MAX(info->min_size_B, (uint64_t)bytes);
-   if (offset.kind == AGXC_IMM && agx_range_fits((uint64_t)offset.imm, bytes, info->min_size_B))
-      return offset;
-   struct agxc_ref last =
-      agxc_build2(b, AGXC_OP_ISUB, 32, size_of(shader, binding), agxc_imm(bytes, 32));
-   return agxc_build2(b, AGXC_OP_UMIN, 32, offset, last);
-}
-
-static unsigned bytes_of(const struct agxc_ref *data)
-{
-   return data->bits / 8u * data->count;
 }
 
 static void replace_by(struct agxc_builder *b, struct agxc_instr *old, enum agxc_op op,
@@ -69,7 +44,7 @@ static void lower_load(struct agxc_builder *b, struct agxc_instr *instr)
    int64_t binding = agxc_imm_of(instr, 0);
    struct agxc_ref srcs[2] = {
       address_of(b->shader, binding),
-      clamp(b, binding, instr->operand[1], bytes_of(&instr->operand[0])),
+      instr->operand[1],
    };
    replace_by(b, instr, AGXC_OP_LOAD_GLOBAL, 2, srcs, agxc_imm_of(instr, 1));
 }
@@ -79,7 +54,7 @@ static void lower_store(struct agxc_builder *b, struct agxc_instr *instr)
    int64_t binding = agxc_imm_of(instr, 0);
    struct agxc_ref srcs[3] = {
       address_of(b->shader, binding),
-      clamp(b, binding, instr->operand[0], bytes_of(&instr->operand[1])),
+      instr->operand[0],
       instr->operand[1],
    };
    replace_by(b, instr, AGXC_OP_STORE_GLOBAL, 3, srcs, agxc_imm_of(instr, 1));
@@ -90,7 +65,7 @@ static void lower_atomic(struct agxc_builder *b, struct agxc_instr *instr)
    int64_t binding = agxc_imm_of(instr, 0);
    struct agxc_ref srcs[4] = {
       address_of(b->shader, binding),
-      clamp(b, binding, instr->operand[1], 4),
+      instr->operand[1],
       instr->operand[2],
       instr->operand[3],
    };
@@ -165,6 +140,15 @@ static void lower_instr(struct lowering *l, struct agxc_instr *instr)
    case AGXC_OP_BUFFER_SIZE:
       replace_value(l, instr, size_of(shader, agxc_imm_of(instr, 0)));
       return;
+   case AGXC_OP_BUFFER_SINK: {
+      struct agx_program_access access = {
+         .constant = UINT32_MAX, .stride = 1, .bytes = 16, .writes = agxc_imm_of(instr, 1)};
+      replace_value(l, instr,
+                    agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_GUARD,
+                                      (uint32_t)agxc_imm_of(instr, 0),
+                                      agx_program_access_pack(access), 64));
+      return;
+   }
    case AGXC_OP_BUFFER_ADDRESS:
       replace_value(l, instr, address_of(shader, agxc_imm_of(instr, 0)));
       return;

@@ -59,10 +59,12 @@ bool agxc_load_is_safe(const struct agxc_shader *shader, const struct agxc_instr
    if (base->kind != AGXC_UNIFORM)
       return false;
    const struct agx_program_uniform *slot = slot_at(shader, base->half);
+   if (slot && slot->kind == AGX_UNIFORM_BUFFER_GUARD)
+      return true;
    if (!slot || slot->kind != AGX_UNIFORM_BUFFER_ADDRESS)
       return false;
-   if (shader->options->robustness == AGXC_ROBUST_CLAMP)
-      return true; /* the offset was clamped before */
+   if (shader->bindings[slot->index].robustness)
+      return !(agxc_imm_of(load, 0) & AGXC_ACCESS_INSIDE) || offset->kind == AGXC_IMM;
    uint64_t bytes = load->operand[0].bits / 8u * load->operand[0].count;
    return offset->kind == AGXC_IMM &&
           agx_range_fits((uint64_t)offset->imm, bytes, shader->bindings[slot->index].min_size_B);

@@ -59,6 +59,9 @@ static struct agxc_ref simplify(const struct agxc_instr *instr)
       if (is_const(a))
          return a->imm ? *b : instr->operand[3];
       return agxc_none();
+   case AGXC_OP_ELEMENT: /* what wraps is outside, and must remain so */
+      return is_const(a) && a->imm * b->imm <= INT32_MAX ? agxc_imm((uint64_t)(a->imm * b->imm), 32)
+                                                         : agxc_none();
    default:
       return agxc_none();
    }

@@ -202,6 +202,9 @@ static void visit_store(struct forwarding *f, struct agxc_instr *instr,
    if (plain)
       remove_dead_stores(f, place);
    forget_overlaps(f, place);
+   /* Outside, what was stored is not what a load reads. */
+   if (place->robustness == AGXC_ROBUST_ZERO)
+      data = agxc_none();
    if (plain)
       remember(f, place, data, instr);
 }

@@ -82,6 +82,65 @@ static const struct member *available_before(const struct chunk *chunk,
    return &chunk->members[i];
 }
 
+/* An offset without its constant, which is added to *constant. */
+static struct agxc_ref root_of(struct agxc_ref offset, uint32_t *constant)
+{
+   const struct agxc_instr *sum = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
+   while (sum && sum->op == AGXC_OP_MOV)
+      sum = (offset = sum->operand[1]).kind == AGXC_VALUE ? offset.value->def : NULL;
+   if (offset.kind == AGXC_IMM) {
+      *constant += (uint32_t)offset.imm;
+      return agxc_none();
+   }
+   if (!sum || sum->op != AGXC_OP_IADD || sum->operand[2].kind != AGXC_IMM)
+      return offset;
+   *constant += (uint32_t)sum->operand[2].imm;
+   return sum->operand[1];
+}
+
+/* The two differ by what the offset adds to one index, not by the index. */
+static bool have_one_root(const struct agxc_place *place, const struct agxc_instr *a,
+                          const struct agxc_instr *b)
+{
+   uint32_t constant = 0;
+   struct agxc_ref x = root_of(a->operand[place->offset_operand], &constant);
+   struct agxc_ref y = root_of(b->operand[place->offset_operand], &constant);
+   return x.kind == y.kind && (x.kind == AGXC_NONE || (x.kind == AGXC_VALUE && x.value == y.value));
+}
+
+/* Where an index is checked, the index of the chunk's start is what the check must see. */
+static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk *chunk,
+                                     const struct member *from, const struct agxc_instr *instr)
+{
+   uint32_t constant = 0, stride = chunk->place->stride;
+   int64_t delta = chunk->start - from->start, steps = 0;
+   struct agxc_ref root = root_of(from->instr->operand[chunk->place->offset_operand], &constant);
+   const struct agxc_instr *element = root.value->def;
+   if (!have_one_root(chunk->place, from->instr, chunk->members[0].instr))
+      for (; delta < 0; steps--)
+         delta += stride;
+   if (steps) {
+      struct agxc_ref index =
+         agxc_build2(b, AGXC_OP_IADD, 32, element->operand[1], agxc_imm((uint32_t)steps, 32));
+      index.value->def->index = instr->index;
+      root = agxc_build2(b, AGXC_OP_ELEMENT, 32, index, element->operand[2]);
+      root.value->def->index = instr->index;
+   }
+   constant += (uint32_t)delta;
+   if (constant == 0)
+      return root;
+   struct agxc_ref sum = agxc_build2(b, AGXC_OP_IADD, 32, root, agxc_imm(constant, 32));
+   sum.value->def->index = instr->index;
+   return sum;
+}
+
+static bool is_element(struct agxc_ref offset)
+{
+   uint32_t constant = 0;
+   struct agxc_ref root = root_of(offset, &constant);
+   return root.kind == AGXC_VALUE && root.value->def && root.value->def->op == AGXC_OP_ELEMENT;
+}
+
 /* The offset of the chunk's start: that of a member, and the way from there. */
 static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *chunk,
                                     const struct member *from, const struct agxc_instr *instr)
@@ -92,6 +151,8 @@ static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *
       return agxc_imm((uint32_t)offset.imm + delta, 32);
    if (delta == 0)
       return offset;
+   if (chunk->place->robustness && is_element(offset))
+      return start_element(b, chunk, from, instr);
    const struct agxc_instr *sum = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
    if (sum && sum->op == AGXC_OP_IADD && sum->operand[2].kind == AGXC_IMM) {
       offset = sum->operand[1];
@@ -207,6 +268,19 @@ static int compare_members(const void *a, const void *b)
    return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* In zero mode what one element's index says must say all about the others. In clamp mode an
+ * access less than 16 bytes from one that is outside may count as outside too.
+ * Source: reference/cmdstream, robustness.md 2. */
+static bool may_join(const struct agxc_place *place, const struct agxc_instr *a,
+                     const struct agxc_instr *b)
+{
+   if (place->robustness == AGXC_ROBUST_ZERO)
+      return have_one_root(place, a, b);
+   return !place->robustness || have_one_root(place, a, b) ||
+          (is_element(a->operand[place->offset_operand]) &&
+           is_element(b->operand[place->offset_operand]));
+}
+
 /* How many members from m on make one access. */
 static struct chunk chunk_at(const struct group *group, struct member *m, uint32_t left)
 {
@@ -219,7 +293,7 @@ static struct chunk chunk_at(const struct group *group, struct member *m, uint32
       low = AGX_MIN(low, next->index);
       high = AGX_MAX(high, next->index);
       if (next->start > end || next->end > limit || (next->start - m->start) % element_B ||
-          high - low > MAX_DISTANCE)
+          high - low > MAX_DISTANCE || !may_join(&group->place, m->instr, next->instr))
          break;
       end = AGX_MAX(end, next->end);
       chunk.count++;
@@ -270,7 +344,9 @@ static struct group *open_group(struct vectorizer *v, const struct agxc_place *p
 static uint32_t find_group(const struct vectorizer *v, const struct agxc_place *place)
 {
    uint32_t i = 0;
+   uint32_t alike = AGXC_ACCESS_PAIRS | AGXC_ACCESS_INSIDE;
    while (i < v->open_count && !(v->open[i]->place.bits == place->bits &&
+                                 !((v->open[i]->place.access ^ place->access) & alike) &&
                                  agxc_place_same_key(&v->open[i]->place, place)))
       i++;
    return i;

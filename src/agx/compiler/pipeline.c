@@ -40,6 +40,7 @@ static const struct pass {
    {"opt_early_loads", agxc_opt_early_loads, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_vectorize", agxc_opt_vectorize, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"lower_robust", agxc_lower_robust, AGXC_STAGE_GENERIC, 0},
    {"opt_address", agxc_opt_address, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_cse", agxc_opt_cse, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},

@@ -79,6 +79,11 @@ static unsigned mask_of(const struct agxc_ref *data)
    return (1u << data->count) - 1;
 }
 
+static unsigned device_mask(const struct agxc_instr *instr, const struct agxc_ref *data)
+{
+   return mask_of(data) << (agxc_imm_of(instr, 0) >> AGXC_ACCESS_SKIP_SHIFT);
+}
+
 /* Source: reference/isa, section 7. */
 static unsigned coherency(int64_t access)
 {
@@ -95,7 +100,7 @@ static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
    agxc_set_mod(row, AGX_ISA_LOAD_SHIFT, address.shift);
    agxc_set_mod(row, AGX_ISA_LOAD_FORMAT, format_of(bits));
-   agxc_set_mod(row, AGX_ISA_LOAD_MASK, mask_of(&dest));
+   agxc_set_mod(row, AGX_ISA_LOAD_MASK, device_mask(instr, &dest));
    agxc_set_mod(row, AGX_ISA_LOAD_COHERENCY, coherency(agxc_imm_of(instr, 0)));
 }
 
@@ -118,7 +123,7 @@ static void select_store(struct agxc_selector *s, const struct agxc_instr *instr
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_STORE, agxc_none(), 3, srcs);
    agxc_set_mod(row, AGX_ISA_STORE_SHIFT, address.shift);
    agxc_set_mod(row, AGX_ISA_STORE_FORMAT, format_of(bits));
-   agxc_set_mod(row, AGX_ISA_STORE_MASK, mask_of(&data));
+   agxc_set_mod(row, AGX_ISA_STORE_MASK, device_mask(instr, &data));
    agxc_set_mod(row, AGX_ISA_STORE_COHERENCY, coherency(agxc_imm_of(instr, 0)));
 }
 

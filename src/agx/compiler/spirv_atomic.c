@@ -80,7 +80,8 @@ static struct agxc_ref emit_atomic(struct agxc_spv *s, struct agxc_spv_pointer *
    if (p->place == AGXC_SPV_PLACE_SHARED)
       return agxc_spv_emit(s, AGXC_OP_ATOMIC_SHARED, 32, 1, 3, srcs, 1, &op);
    if (p->place == AGXC_SPV_PLACE_GLOBAL) {
-      struct agxc_ref global[] = {p->base, agxc_spv_clamped(s, p, srcs[0], 4), data, compare};
+      struct agxc_ref global[] = {agxc_none(), srcs[0], data, compare};
+      agxc_spv_check(s, p, 4, true, &global[0], &global[1]);
       return agxc_spv_emit(s, AGXC_OP_ATOMIC_GLOBAL, 32, 1, 4, global, 1, &op);
    }
    uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS | AGX_BINDING_WRITES), op};

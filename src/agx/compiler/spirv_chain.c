@@ -40,13 +40,17 @@ static void add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct a
       p->dynamics[p->dynamic_count++].count = p->type->count;
       return;
    }
-   bool is_shift = (stride_B & (stride_B - 1)) == 0;
-   struct agxc_ref term = is_shift
-                             ? agxc_spv_build2(s, AGXC_OP_ISHL, 32, index,
-                                               agxc_spv_u32((uint32_t)__builtin_ctz(stride_B)))
-                             : agxc_spv_build2(s, AGXC_OP_IMUL, 32, index, agxc_spv_u32(stride_B));
-   p->dynamic =
-      p->dynamic.kind == AGXC_NONE ? term : agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, term);
+   agxc_spv_add_dynamic(s, p, index, stride_B);
+}
+
+static void add_constant(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t index,
+                         uint32_t stride_B)
+{
+   bool wraps = p->const_B + (uint64_t)index * stride_B > INT32_MAX;
+   if (wraps && agxc_spv_robustness(s, p))
+      agxc_spv_add_dynamic(s, p, agxc_spv_u32(index), stride_B);
+   else
+      p->const_B += index * stride_B;
 }
 
 static void step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
@@ -87,8 +91,11 @@ static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, ui
    if (index.kind == AGXC_IMM) {
       uint32_t i = (uint32_t)index.imm;
       /* Beyond the end is undefined; stay inside. */
-      p->const_B +=
-         stride_B * (type->kind == AGXC_SPV_RUNTIME_ARRAY ? i : AGX_MIN(i, type->count - 1));
+      add_constant(s, p, type->kind == AGXC_SPV_RUNTIME_ARRAY ? i : AGX_MIN(i, type->count - 1),
+                   stride_B);
+   } else if (p->place == AGXC_SPV_PLACE_GLOBAL && stride_B > 0 &&
+              agxc_spv_robustness(s, p) == AGXC_ROBUST_ZERO) {
+      agxc_spv_add_saturated(s, p, index, stride_B);
    } else if (stride_B > 0) {
       add_dynamic(s, p, index, stride_B);
    }
@@ -165,7 +172,7 @@ void agxc_spv_op_ptr_access_chain(struct agxc_spv *s, const struct agxc_spv_inst
    if (agxc_spv_type_is_address(pointer))
       move_address(s, p, element, stride_B);
    else if (index.kind == AGXC_IMM)
-      p->const_B += (uint32_t)index.imm * stride_B;
+      add_constant(s, p, (uint32_t)index.imm, stride_B);
    else
       add_dynamic(s, p, index, stride_B);
    follow(s, in, 2, p);

@@ -253,9 +253,10 @@ struct agxc_spv {
    struct agxc_spv_variable *variables, **variables_tail;
    bool shared_blocks; /* workgroup variables are Blocks, which share one piece of memory */
    bool any_storage_image, any_aliased_image;
-   bool any_coherent;                    /* some variable or member is Coherent or Volatile */
-   struct agxc_spv_passing *passings;    /* pointers as arguments */
-   struct agx_program_binding *bindings; /* sorted; before unused ones go */
+   bool any_coherent;                       /* some variable or member is Coherent or Volatile */
+   struct agxc_spv_passing *passings;       /* pointers as arguments */
+   struct agx_program_binding *bindings;    /* sorted; before unused ones go */
+   enum agxc_robustness pointer_robustness; /* of what a pointer may lead to: the strictest */
    bool *binding_used;
    bool *binding_pointed; /* a pointer that only running tells may lead there */
    uint32_t binding_count;
@@ -439,10 +440,21 @@ void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
 /* The byte offset of a memory pointer. */
 struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                 uint32_t plus_B);
-/* For GLOBAL pointers: the offset of an access of that many bytes. Robust code stays inside of
- * a buffer that is known only at run time, too. */
-struct agxc_ref agxc_spv_clamped(struct agxc_spv *s, const struct agxc_spv_pointer *p,
-                                 struct agxc_ref offset, uint32_t bytes);
+/* How accesses through p are checked. */
+enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s,
+                                         const struct agxc_spv_pointer *p);
+/* Moves the dynamic part of p, which is in memory, by index elements of stride_B bytes. */
+void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                          uint32_t stride_B);
+
+void agxc_spv_add_bytes(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B);
+void agxc_spv_add_saturated(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                            uint32_t stride_B);
+
+/* For GLOBAL pointers: base and offset of an access of that many bytes, which robust code makes
+ * sure to be inside the buffer, or a sink. */
+void agxc_spv_check(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
+                    bool writes, struct agxc_ref *base, struct agxc_ref *offset);
 uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                               uint32_t access);
 void agxc_spv_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t semantics, uint32_t with);

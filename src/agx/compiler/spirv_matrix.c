@@ -144,7 +144,7 @@ static void advance(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_
    if (by_B.kind == AGXC_IMM)
       p->const_B += (uint32_t)by_B.imm;
    else
-      p->dynamic = p->dynamic.kind == AGXC_NONE ? by_B : binary(s, AGXC_OP_IADD, p->dynamic, by_B);
+      agxc_spv_add_bytes(s, p, by_B);
 }
 
 /* The pointer's own elements may be vectors, and strides count those. */

@@ -118,11 +118,20 @@ static struct layout layout_of(struct agxc_spv *s, const struct agxc_spv_pointer
    return l;
 }
 
+/* Behind a pointer each element is checked by itself, where that makes a difference. */
+static bool is_split(const struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   return p->place == AGXC_SPV_PLACE_GLOBAL && agxc_spv_robustness(s, p) == AGXC_ROBUST_ZERO;
+}
+
 /* How many scalars from i on one access may move. */
-static uint32_t run_length(const struct layout *l, uint32_t i)
+static uint32_t run_length(const struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                           const struct layout *l, uint32_t i)
 {
    uint32_t n = 1, bits = memory_bits(l->bits[i]);
    uint32_t most = bits == 64 ? MAX_VECTOR / 2 : MAX_VECTOR;
+   if (is_split(s, p))
+      return 1;
    while (n < most && i + n < l->count && memory_bits(l->bits[i + n]) == bits &&
           l->offsets_B[i + n] == l->offsets_B[i] + bits / 8 * n)
       n++;
@@ -212,6 +221,48 @@ struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointe
    return agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, constant);
 }
 
+enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   if (p->place == AGXC_SPV_PLACE_BUFFER)
+      return (enum agxc_robustness)s->bindings[p->var->index].robustness;
+   return p->place == AGXC_SPV_PLACE_GLOBAL && p->size.kind != AGXC_NONE ? s->pointer_robustness
+                                                                         : AGXC_ROBUST_NONE;
+}
+
+void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                          uint32_t stride_B)
+{
+   bool is_shift = (stride_B & (stride_B - 1)) == 0, is_checked = agxc_spv_robustness(s, p);
+   struct agxc_ref by =
+      agxc_spv_u32(is_shift && !is_checked ? (uint32_t)__builtin_ctz(stride_B) : stride_B);
+   struct agxc_ref term = agxc_spv_build2(s,
+                                          is_checked ? AGXC_OP_ELEMENT
+                                          : is_shift ? AGXC_OP_ISHL
+                                                     : AGXC_OP_IMUL,
+                                          32, index, by);
+   agxc_spv_add_bytes(s, p, term);
+}
+
+void agxc_spv_add_bytes(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B)
+{
+   p->dynamic =
+      p->dynamic.kind == AGXC_NONE ? by_B : agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, by_B);
+}
+
+/* The same where the buffer is known only at run time: what would wrap stays beyond its end. */
+void agxc_spv_add_saturated(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                            uint32_t stride_B)
+{
+   struct agxc_ref most = agxc_spv_u32(UINT32_MAX / stride_B), old = p->dynamic;
+   index = agxc_spv_build2(s, AGXC_OP_UMIN, 32, index, most);
+   struct agxc_ref by_B = agxc_spv_build2(s, AGXC_OP_IMUL, 32, index, agxc_spv_u32(stride_B));
+   agxc_spv_add_bytes(s, p, by_B);
+   if (old.kind == AGXC_NONE)
+      return;
+   struct agxc_ref wrapped = agxc_spv_build2(s, AGXC_OP_ULT, 1, p->dynamic, old);
+   p->dynamic = agxc_spv_select(s, wrapped, agxc_spv_u32(UINT32_MAX), p->dynamic);
+}
+
 static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
 {
    uint32_t restricted = p->var && p->var->restricted ? AGXC_ACCESS_RESTRICT : 0;
@@ -223,13 +274,39 @@ static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
    return restricted;
 }
 
-struct agxc_ref agxc_spv_clamped(struct agxc_spv *s, const struct agxc_spv_pointer *p,
-                                 struct agxc_ref offset, uint32_t bytes)
+/* The sink of some buffer that pointers lead to: all buffers have the same. */
+static struct agxc_ref sink_of(struct agxc_spv *s, bool writes)
 {
-   if (p->size.kind == AGXC_NONE || s->shader->options->robustness == AGXC_ROBUST_NONE)
-      return offset;
-   struct agxc_ref last = agxc_spv_build2(s, AGXC_OP_ISUB, 32, p->size, agxc_spv_u32(bytes));
-   return agxc_spv_build2(s, AGXC_OP_UMIN, 32, offset, last);
+   uint32_t i = 0;
+   while (i < s->binding_count && !s->binding_pointed[i])
+      i++;
+   if (i == s->binding_count)
+      agxc_spv_invalid(s, "pointer to no buffer");
+   uint32_t imms[] = {i, writes};
+   return agxc_spv_emit(s, AGXC_OP_BUFFER_SINK, 64, 1, 0, NULL, 2, imms);
+}
+
+/* size - (bytes - 1): how many offsets are inside; 0 for smaller buffers. */
+void agxc_spv_check(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
+                    bool writes, struct agxc_ref *base, struct agxc_ref *offset)
+{
+   enum agxc_robustness robustness = agxc_spv_robustness(s, p);
+   *base = p->base;
+   if (!robustness)
+      return;
+   struct agxc_ref zero = agxc_spv_u32(0), less = agxc_spv_u32(bytes - 1);
+   struct agxc_ref most = agxc_spv_build2(s, AGXC_OP_UMAX, 32, p->size, less);
+   struct agxc_ref count = agxc_spv_build2(s, AGXC_OP_ISUB, 32, most, less), inside;
+   if (robustness == AGXC_ROBUST_CLAMP) {
+      struct agxc_ref most_of = agxc_spv_build2(s, AGXC_OP_UMAX, 32, count, agxc_spv_u32(1));
+      struct agxc_ref last = agxc_spv_build2(s, AGXC_OP_ISUB, 32, most_of, agxc_spv_u32(1));
+      *offset = agxc_spv_build2(s, AGXC_OP_UMIN, 32, *offset, last);
+      inside = agxc_spv_build2(s, AGXC_OP_INE, 1, count, zero);
+   } else {
+      inside = agxc_spv_build2(s, AGXC_OP_ULT, 1, *offset, count);
+      *offset = agxc_spv_select(s, inside, *offset, zero);
+   }
+   *base = agxc_spv_select(s, inside, p->base, sink_of(s, writes));
 }
 
 static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
@@ -245,7 +322,8 @@ static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_point
    if (p->place == AGXC_SPV_PLACE_PRIVATE)
       return agxc_spv_emit(s, AGXC_OP_LOAD_PRIVATE, bits, count, 1, &offset, 1, &p->var->index);
    if (p->place == AGXC_SPV_PLACE_GLOBAL) {
-      struct agxc_ref srcs[] = {p->base, agxc_spv_clamped(s, p, offset, bits / 8 * count)};
+      struct agxc_ref srcs[] = {agxc_none(), offset};
+      agxc_spv_check(s, p, bits / 8 * count, false, &srcs[0], &srcs[1]);
       return agxc_spv_emit(s, AGXC_OP_LOAD_GLOBAL, bits, count, 2, srcs, 1, &access);
    }
    uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS), access};
@@ -263,8 +341,8 @@ static void emit_store(struct agxc_spv *s, const struct agxc_spv_pointer *p, str
    } else if (p->place == AGXC_SPV_PLACE_GLOBAL) {
       if (p->not_writable)
          agxc_spv_invalid(s, "write to read-only memory");
-      struct agxc_ref global[] = {
-         p->base, agxc_spv_clamped(s, p, offset, data.bits / 8u * data.count), data};
+      struct agxc_ref global[] = {agxc_none(), offset, data};
+      agxc_spv_check(s, p, data.bits / 8u * data.count, true, &global[0], &global[1]);
       agxc_spv_emit(s, AGXC_OP_STORE_GLOBAL, 0, 0, 3, global, 1, &access);
    } else {
       uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_WRITES), access};
@@ -279,6 +357,8 @@ static void load_run(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint3
    struct agxc_ref offset = agxc_spv_offset(s, p, offset_B), parts[MAX_VECTOR];
    bool wide = bits == 64;
    uint32_t n = wide ? 2 * count : count;
+   if (wide && agxc_spv_robustness(s, p))
+      access |= AGXC_ACCESS_PAIRS;
    struct agxc_ref loaded = emit_load(s, p, offset, wide ? 32 : bits, n, access);
    if (n == 1)
       parts[0] = loaded;
@@ -293,7 +373,7 @@ static void load_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                         const struct layout *l, uint32_t access, struct agxc_ref *out)
 {
    for (uint32_t i = 0; i < l->count;) {
-      uint32_t count = run_length(l, i);
+      uint32_t count = run_length(s, p, l, i);
       load_run(s, p, l->offsets_B[i], memory_bits(l->bits[i]), count, access, out + i);
       i += count;
    }
@@ -305,15 +385,19 @@ static void load_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
 void agxc_spv_load_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bits,
                           uint32_t count, bool is_volatile, struct agxc_ref *out)
 {
-   load_run(s, p, 0, bits, count, access_bits(p, is_volatile), out);
+   uint32_t step = is_split(s, p) ? 1 : count;
+   for (uint32_t i = 0; i < count; i += step)
+      load_run(s, p, i * bits / 8, bits, step, access_bits(p, is_volatile), out + i);
 }
 
 void agxc_spv_store_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t count,
                            const struct agxc_ref *refs, bool is_volatile)
 {
-   struct agxc_ref offset = agxc_spv_offset(s, p, 0);
-   emit_store(s, p, offset, count == 1 ? refs[0] : agxc_collect(&s->b, count, refs),
-              access_bits(p, is_volatile) & ~AGXC_ACCESS_CONST);
+   uint32_t step = is_split(s, p) ? 1 : count, access = access_bits(p, is_volatile);
+   for (uint32_t i = 0; i < count; i += step)
+      emit_store(s, p, agxc_spv_offset(s, p, i * refs[0].bits / 8u),
+                 step == 1 ? refs[i] : agxc_collect(&s->b, step, refs + i),
+                 access & ~AGXC_ACCESS_CONST);
 }
 
 /* Appends what a store moves for one scalar; returns how many elements that were. */
@@ -330,12 +414,13 @@ static void store_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                          const struct layout *l, uint32_t access, const struct agxc_ref *refs)
 {
    for (uint32_t i = 0; i < l->count;) {
-      uint32_t count = run_length(l, i), n = 0;
+      uint32_t count = run_length(s, p, l, i), n = 0;
       struct agxc_ref data[MAX_VECTOR];
       for (uint32_t j = 0; j < count; j++)
          n += stored_parts(s, refs[i + j], data + n);
       struct agxc_ref offset = agxc_spv_offset(s, p, l->offsets_B[i]);
-      emit_store(s, p, offset, n == 1 ? data[0] : agxc_collect(&s->b, n, data), access);
+      uint32_t pairs = n > count && agxc_spv_robustness(s, p) ? AGXC_ACCESS_PAIRS : 0;
+      emit_store(s, p, offset, n == 1 ? data[0] : agxc_collect(&s->b, n, data), access | pairs);
       i += count;
    }
 }

@@ -32,8 +32,6 @@ static uint32_t point_at(struct agxc_spv *s, const struct agxc_spv_pointer *p)
    bool writes = !p->var->is_uniform && !p->not_writable;
    uint32_t access = AGX_BINDING_READS | (writes ? AGX_BINDING_WRITES : 0u);
    uint32_t binding = agxc_spv_use_binding(s, p, access);
-   /* One access through the pointer must fit. */
-   s->bindings[binding].min_size_B = AGX_MAX(s->bindings[binding].min_size_B, 16u);
    s->binding_pointed[binding] = true;
    return binding;
 }

@@ -256,6 +256,18 @@ static uint32_t dim_of(const struct agxc_spv_variable *var)
    return type->kind == AGXC_SPV_IMAGE ? agxc_spv_image_dim(type) : 0;
 }
 
+static uint32_t robustness_of(const struct agxc_spv *s, const struct agxc_spv_variable *var)
+{
+   const struct agxc_options *options = s->shader->options;
+   if (var->place != AGXC_SPV_PLACE_BUFFER)
+      return AGX_PROGRAM_ROBUST_OFF;
+   for (uint32_t i = 0; i < options->robust_binding_count; i++)
+      if (options->robust_bindings[i].set == var->set &&
+          options->robust_bindings[i].binding == var->binding)
+         return options->robust_bindings[i].robustness;
+   return options->robustness;
+}
+
 /* Several variables may name one binding; the longest array decides how many there are. */
 static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, uint32_t count)
 {
@@ -269,7 +281,10 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
          .kind = kind_of(s, group[0]),
          .dim = dim_of(group[0]),
          .element = e,
+         .robustness = robustness_of(s, group[0]),
       };
+   s->pointer_robustness =
+      (enum agxc_robustness)AGX_MAX((uint32_t)s->pointer_robustness, robustness_of(s, group[0]));
    for (uint32_t i = 0; i < count; i++) {
       struct agxc_spv_variable *var = group[i];
       const struct agxc_spv_type *block = var->elements ? var->type->elem : var->type;
@@ -277,7 +292,7 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
       var->restricted &= count == 1; /* else several names for one buffer */
       if (kind_of(s, var) != s->bindings[first].kind || dim_of(var) != s->bindings[first].dim)
          agxc_spv_invalid(s, "set %u binding %u has two kinds", var->set, var->binding);
-      for (uint32_t e = 0; e < AGX_MAX(var->elements, 1u); e++)
+      for (uint32_t e = 0; e < AGX_MAX(var->elements, 1u) && !s->bindings[first].robustness; e++)
          s->bindings[first + e].min_size_B =
             AGX_MAX(s->bindings[first + e].min_size_B, block->size_B);
    }
@@ -308,7 +323,7 @@ static bool names_binding(const struct agxc_instr *instr)
 {
    return instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_STORE_BUFFER ||
           instr->op == AGXC_OP_ATOMIC_BUFFER || instr->op == AGXC_OP_BUFFER_SIZE ||
-          instr->op == AGXC_OP_BUFFER_ADDRESS ||
+          instr->op == AGXC_OP_BUFFER_ADDRESS || instr->op == AGXC_OP_BUFFER_SINK ||
           (instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO);
 }
 
@@ -332,7 +347,8 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
             bool has_access = instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_STORE_BUFFER;
             if (has_access && s->binding_pointed[index->imm])
                index[1].imm &= ~(int64_t)AGXC_ACCESS_RESTRICT;
-            if (instr->op == AGXC_OP_LOAD_BUFFER && index[1].imm == AGXC_ACCESS_RESTRICT &&
+            if (instr->op == AGXC_OP_LOAD_BUFFER &&
+                (index[1].imm & ~(int64_t)AGXC_ACCESS_PAIRS) == AGXC_ACCESS_RESTRICT &&
                 !(s->bindings[index->imm].access & AGX_BINDING_WRITES))
                index[1].imm |= AGXC_ACCESS_CONST;
             if (instr->op == AGXC_OP_IMAGE_LOAD &&

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What robust accesses become; u0 and u2 are the addresses of the bindings 0 and 1, new uniforms
+ * begin at u8.
+ */
+#include "uniform_support.h"
+
+#define X   "%0:32 = load_shared #0:32\n"
+#define OUT "store_shared #0:32, "
+
+static void check(enum agxc_robustness robustness, const char *before, const char *after)
+{
+   uniform_check(&(struct uniform_case){
+      .pass = agxc_lower_robust, .robustness = robustness, .before = before, .after = after});
+}
+
+#define CLAMP(before, after) check(AGXC_ROBUST_CLAMP, before, after)
+#define ZERO(before, after)  check(AGXC_ROBUST_ZERO, before, after)
+
+static void nothing_is_checked_when_off(void **state)
+{
+   check(AGXC_ROBUST_NONE, X "%1:32 = load_global u0l:64, %0:32, #0:64\n" OUT "%1:32\n", NULL);
+}
+
+/* An address is the application's affair, robust or not. */
+static void addresses_are_not_checked(void **state)
+{
+   CLAMP(X "%1:64 = pack64 %0:32, %0:32\n%2:32 = load_global %1:64, %0:32, #0:64\n" OUT "%2:32\n",
+         X "%1:64 = pack64 %0:32, %0:32\n%2:32 = load_global %1:64, %0:32, #0:64\n" OUT "%2:32\n");
+}
+
+/* An index is compared as it is, before it is multiplied. */
+static void one_umin_clamps(void **state)
+{
+   CLAMP(X "%1:32 = element %0:32, #4:32\n"
+           "%2:32 = load_global u0l:64, %1:32, #0:64\n" OUT "%2:32\n",
+         "%0:32 = load_shared #0:32\n"
+         "%1:32 = ishl %0:32, #2:32\n"
+         "%3:32 = umin %0:32, u8l:32\n"
+         "%4:32 = ishl %3:32, #2:32\n"
+         "%2:32 = load_global u9l:64, %4:32, #0:64\n"
+         "store_shared #0:32, %2:32\n");
+   CLAMP(X "%1:32 = element %0:32, #0xc:32\n"
+           "%2:32 = iadd %1:32, #8:32\n"
+           "store_global u2l:64, %2:32, %0:32, #0:64\n",
+         "%0:32 = load_shared #0:32\n"
+         "%1:32 = imul %0:32, #0xc:32\n"
+         "%2:32 = iadd %1:32, #8:32\n"
+         "%3:32 = umin %0:32, u8l:32\n"
+         "%4:32 = imul %3:32, #3:32\n"
+         "%5:32 = ishl %4:32, #2:32\n"
+         "store_global u9l:64, %5:32, %0:32, #0:64\n");
+   CLAMP(X "%1:32 = element %0:32, #0x10:32\n"
+           "%2:32x4 = load_global u0l:64, %1:32, #0:64\n"
+           "%3:32, %4:32, %5:32, %6:32 = split %2:32x4\n" OUT "%6:32\n",
+         "%0:32 = load_shared #0:32\n"
+         "%1:32 = ishl %0:32, #4:32\n"
+         "%7:32 = umin %0:32, u8l:32\n"
+         "%8:32 = ishl %7:32, #4:32\n"
+         "%2:32x4 = load_global u9l:64, %8:32, #0:64\n"
+         "%3:32, %4:32, %5:32, %6:32 = split %2:32x4\n"
+         "store_shared #0:32, %6:32\n");
+   CLAMP(X "%1:32 = element %0:32, #4:32\n"
+           "%2:32 = atomic_global u2l:64, %1:32, #1:32, _, #2:64\n" OUT "%2:32\n",
+         "%0:32 = load_shared #0:32\n"
+         "%1:32 = ishl %0:32, #2:32\n"
+         "%3:32 = umin %0:32, u8l:32\n"
+         "%4:32 = ishl %3:32, #2:32\n"
+         "%2:32 = atomic_global u9l:64, %4:32, #1:32, _, #2:64\n"
+         "store_shared #0:32, %2:32\n");
+}
+
+/* The index goes to a page of zeros, or of waste. */
+static void one_select_redirects(void **state)
+{
+   ZERO(X "%1:32 = element %0:32, #4:32\n"
+          "%2:32 = load_global u0l:64, %1:32, #0:64\n" OUT "%2:32\n",
+        "%0:32 = load_shared #0:32\n"
+        "%1:32 = ishl %0:32, #2:32\n"
+        "%3:1 = ult %0:32, u8l:32\n"
+        "%4:32 = select %3:1, %0:32, u9l:32\n"
+        "%5:32 = ishl %4:32, #2:32\n"
+        "%2:32 = load_global u0l:64, %5:32, #0:64\n"
+        "store_shared #0:32, %2:32\n");
+   ZERO(X "%1:32 = element %0:32, #2:32\n"
+          "store_global u2l:64, %1:32, #7:16, #0:64\n",
+        "%0:32 = load_shared #0:32\n"
+        "%1:32 = ishl %0:32, #1:32\n"
+        "%2:1 = ult %0:32, u8l:32\n"
+        "%3:32 = select %2:1, %0:32, u9l:32\n"
+        "%4:32 = ishl %3:32, #1:32\n"
+        "store_global u2l:64, %4:32, #7:16, #0:64\n");
+   ZERO(X "%1:32 = element %0:32, #8:32\n"
+          "%2:32x2 = load_global u0l:64, %1:32, #8:64\n"
+          "%3:32, %4:32 = split %2:32x2\n" OUT "%4:32\n",
+        "%0:32 = load_shared #0:32\n"
+        "%1:32 = ishl %0:32, #3:32\n"
+        "%5:1 = ult %0:32, u8l:32\n"
+        "%6:32 = select %5:1, %0:32, u9l:32\n"
+        "%7:32 = ishl %6:32, #3:32\n"
+        "%2:32x2 = load_global u0l:64, %7:32, #8:64\n"
+        "%3:32, %4:32 = split %2:32x2\n"
+        "store_shared #0:32, %4:32\n");
+   ZERO(X "%1:32 = element %0:32, #4:32\n"
+          "%2:32 = atomic_global u2l:64, %1:32, #1:32, _, #2:64\n" OUT "%2:32\n",
+        "%0:32 = load_shared #0:32\n"
+        "%1:32 = ishl %0:32, #2:32\n"
+        "%3:1 = ult %0:32, u8l:32\n"
+        "%4:32 = select %3:1, %0:32, u9l:32\n"
+        "%5:32 = ishl %4:32, #2:32\n"
+        "%2:32 = atomic_global u2l:64, %5:32, #1:32, _, #2:64\n"
+        "store_shared #0:32, %2:32\n");
+}
+
+/* Only where the index is the count can a part be inside. */
+static void vectors_are_split_for_one_thread_only(void **state)
+{
+   ZERO(X "%1:32 = element %0:32, #8:32\n"
+          "%2:32x2 = load_global u0l:64, %1:32, #0:64\n"
+          "%3:32, %4:32 = split %2:32x2\n" OUT "%4:32\n",
+        "%0:32 = load_shared #0:32\n"
+        "%1:32 = ishl %0:32, #3:32\n"
+        "%5:1 = ult %0:32, u8l:32\n"
+        "%6:32 = select %5:1, %0:32, u9l:32\n"
+        "%7:32 = ishl %6:32, #3:32\n"
+        "%8:1 = ieq %0:32, u8l:32\n"
+        "%13:32x2 = load_global u0l:64, %7:32, #0:64\n"
+        "%14:32, %15:32 = split %13:32x2\n"
+        "branch %8:1\n"
+        "if\n"
+        "   %9:1 = ult %0:32, u10l:32\n"
+        "   %10:32 = select %9:1, %0:32, u9l:32\n"
+        "   %11:32 = ishl %10:32, #3:32\n"
+        "   %12:32 = load_global u0l:64, %11:32, #0:64\n"
+        "else\n"
+        "end\n"
+        "%16:32 = phi %12:32, %14:32\n"
+        "%17:32 = phi #0:32, %15:32\n"
+        "%2:32x2 = collect %16:32, %17:32\n"
+        "%3:32, %4:32 = split %2:32x2\n"
+        "store_shared #0:32, %4:32\n");
+   ZERO(X "%1:32 = element %0:32, #0x10:32\n"
+          "%2:32x3 = collect %0:32, %0:32, %0:32\n"
+          "store_global u2l:64, %1:32, %2:32x3, #0:64\n",
+        "%0:32 = load_shared #0:32\n"
+        "%1:32 = ishl %0:32, #4:32\n"
+        "%2:32x3 = collect %0:32, %0:32, %0:32\n"
+        "%3:1 = ult %0:32, u8l:32\n"
+        "%4:32 = select %3:1, %0:32, u9l:32\n"
+        "%5:32 = ishl %4:32, #4:32\n"
+        "%6:32, %7:32, %8:32 = split %2:32x3\n"
+        "%9:1 = ieq %0:32, u8l:32\n"
+        "store_global u2l:64, %5:32, %2:32x3, #0:64\n"
+        "branch %9:1\n"
+        "if\n"
+        "   %10:1 = ult %0:32, u10l:32\n"
+        "   %11:32 = select %10:1, %0:32, u9l:32\n"
+        "   %12:32 = ishl %11:32, #4:32\n"
+        "   store_global u2l:64, %12:32, %6:32, #0:64\n"
+        "   %13:1 = ult %0:32, u11l:32\n"
+        "   %14:32 = select %13:1, %0:32, u9l:32\n"
+        "   %15:32 = ishl %14:32, #4:32\n"
+        "   store_global u2l:64, %15:32, %7:32, #0x100:64\n"
+        "else\n"
+        "end\n");
+}
+
+/* Without an index there is nothing to check: the base is the sink where there is no room. */
+static void constants_cost_nothing(void **state)
+{
+   CLAMP("%0:32 = load_global u0l:64, #0xc:32, #0:64\n" OUT "%0:32\n",
+         "%0:32 = load_global u8l:64, #0:32, #0:64\n"
+         "store_shared #0:32, %0:32\n");
+   ZERO("%0:32x2 = load_global u0l:64, #0xc:32, #0:64\n"
+        "%1:32, %2:32 = split %0:32x2\n" OUT "%2:32\n",
+        "%3:32 = load_global u8l:64, #0:32, #0:64\n"
+        "%4:32 = load_global u10l:64, #0:32, #0:64\n"
+        "%0:32x2 = collect %3:32, %4:32\n"
+        "%1:32, %2:32 = split %0:32x2\n"
+        "store_shared #0:32, %2:32\n");
+   ZERO(X "store_global u2l:64, #0x10:32, %0:32, #0:64\n",
+        "%0:32 = load_shared #0:32\n"
+        "store_global u8l:64, #0:32, %0:32, #0:64\n");
+}
+
+/* (i & 255) + 3 is i & 255, twelve bytes on. */
+static void indices_that_cannot_wrap_lose_their_constants(void **state)
+{
+   CLAMP(X "%1:32 = iand %0:32, #0xff:32\n"
+           "%2:32 = iadd %1:32, #3:32\n"
+           "%3:32 = element %2:32, #4:32\n"
+           "%4:32 = load_global u0l:64, %3:32, #0:64\n" OUT "%4:32\n",
+         "%0:32 = load_shared #0:32\n"
+         "%1:32 = iand %0:32, #0xff:32\n"
+         "%2:32 = iadd %1:32, #3:32\n"
+         "%3:32 = ishl %2:32, #2:32\n"
+         "%5:32 = umin %1:32, u8l:32\n"
+         "%6:32 = ishl %5:32, #2:32\n"
+         "%4:32 = load_global u9l:64, %6:32, #0:64\n"
+         "store_shared #0:32, %4:32\n");
+   CLAMP(X "%1:32 = iadd %0:32, #3:32\n"
+           "%2:32 = element %1:32, #4:32\n"
+           "%3:32 = load_global u0l:64, %2:32, #0:64\n" OUT "%3:32\n",
+         "%0:32 = load_shared #0:32\n"
+         "%1:32 = iadd %0:32, #3:32\n"
+         "%2:32 = ishl %1:32, #2:32\n"
+         "%4:32 = umin %1:32, u8l:32\n"
+         "%5:32 = ishl %4:32, #2:32\n"
+         "%3:32 = load_global u9l:64, %5:32, #0:64\n"
+         "store_shared #0:32, %3:32\n");
+   CLAMP(X "%1:32 = iand %0:32, #0xff:32\n"
+           "%2:32 = ishl %1:32, #2:32\n"
+           "%3:32 = element %2:32, #4:32\n"
+           "%4:32x4 = load_global u0l:64, %3:32, #0:64\n"
+           "%5:32, %6:32, %7:32, %8:32 = split %4:32x4\n" OUT "%5:32\n",
+         "%0:32 = load_shared #0:32\n"
+         "%1:32 = iand %0:32, #0xff:32\n"
+         "%2:32 = ishl %1:32, #2:32\n"
+         "%3:32 = ishl %2:32, #2:32\n"
+         "%9:32 = umin %1:32, u8l:32\n"
+         "%10:32 = ishl %9:32, #4:32\n"
+         "%4:32x4 = load_global u9l:64, %10:32, #0:64\n"
+         "%5:32, %6:32, %7:32, %8:32 = split %4:32x4\n"
+         "store_shared #0:32, %5:32\n");
+}
+
+/* In zero mode sums and products saturate. */
+static void nested_indices_are_one(void **state)
+{
+   CLAMP(X "%1:32 = element %0:32, #0x40:32\n"
+           "%2:32 = element %0:32, #4:32\n"
+           "%3:32 = iadd %1:32, %2:32\n"
+           "%4:32 = load_global u0l:64, %3:32, #0:64\n" OUT "%4:32\n",
+         "%0:32 = load_shared #0:32\n"
+         "%1:32 = ishl %0:32, #6:32\n"
+         "%2:32 = ishl %0:32, #2:32\n"
+         "%3:32 = iadd %1:32, %2:32\n"
+         "%5:32 = ishl %0:32, #4:32\n"
+         "%6:32 = iadd %5:32, %0:32\n"
+         "%7:32 = umin %6:32, u8l:32\n"
+         "%8:32 = ishl %7:32, #2:32\n"
+         "%4:32 = load_global u9l:64, %8:32, #0:64\n"
+         "store_shared #0:32, %4:32\n");
+   ZERO(X "%1:32 = element %0:32, #0x40:32\n"
+          "%2:32 = element %0:32, #4:32\n"
+          "%3:32 = iadd %1:32, %2:32\n"
+          "%4:32 = load_global u0l:64, %3:32, #0:64\n" OUT "%4:32\n",
+        "%0:32 = load_shared #0:32\n"
+        "%1:32 = ishl %0:32, #6:32\n"
+        "%2:32 = ishl %0:32, #2:32\n"
+        "%3:32 = iadd %1:32, %2:32\n"
+        "%5:32 = umin %0:32, #0xfffffff:32\n"
+        "%6:32 = ishl %5:32, #4:32\n"
+        "%7:32 = iadd %6:32, %0:32\n"
+        "%8:1 = ult %7:32, %6:32\n"
+        "%9:32 = select %8:1, #0xffffffff:32, %7:32\n"
+        "%10:1 = ult %9:32, u8l:32\n"
+        "%11:32 = select %10:1, %9:32, u9l:32\n"
+        "%12:32 = ishl %11:32, #2:32\n"
+        "%4:32 = load_global u0l:64, %12:32, #0:64\n"
+        "store_shared #0:32, %4:32\n");
+   CLAMP(X "%1:32 = element %0:32, #0x4000:32\n"
+           "%2:32 = load_global u0l:64, %1:32, #0:64\n" OUT "%2:32\n",
+         "%0:32 = load_shared #0:32\n"
+         "%1:32 = ishl %0:32, #0xe:32\n"
+         "%3:32 = ishl %0:32, #0xa:32\n"
+         "%4:32 = umin %3:32, u8l:32\n"
+         "%5:32 = ishl %4:32, #4:32\n"
+         "%2:32 = load_global u9l:64, %5:32, #0:64\n"
+         "store_shared #0:32, %2:32\n");
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_is_checked_when_off),
+      cmocka_unit_test(addresses_are_not_checked),
+      cmocka_unit_test(one_umin_clamps),
+      cmocka_unit_test(one_select_redirects),
+      cmocka_unit_test(vectors_are_split_for_one_thread_only),
+      cmocka_unit_test(constants_cost_nothing),
+      cmocka_unit_test(indices_that_cannot_wrap_lose_their_constants),
+      cmocka_unit_test(nested_indices_are_one),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
