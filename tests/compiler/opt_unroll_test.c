@@ -89,6 +89,12 @@ static void other_loops_stay(void **state)
    /* Two ways out. */
    STAYS("%8:32 = load_shared #0:32\n%9:1 = ult %8:32, #5:32\n" LOOP(
       "#0:32", PLUS_ONE, UP("#2:32"), "branch %9:1\nif\nbreak\nelse\nend\n" BODY));
+   /* What is behind uses what a loop inside computes. */
+   STAYS("loop\n%0:32 = phi #0:32, %2:32\n"
+         "loop\n%3:32 = phi %0:32, %4:32\n%4:32 = load_shared %3:32\n%5:1 = ult %4:32, #9:32\n"
+         "branch %5:1\nif\nelse\nbreak\nend\ncontinuing\nend\n"
+         "%2:32 = iadd %0:32, #1:32\n%1:1 = ult %2:32, #2:32\nbranch %1:1\nif\nelse\nbreak\nend\n"
+         "continuing\nend\nstore_shared %0:32, %4:32\n");
    /* A counter of 16 bits: nothing here knows its rules. */
    STAYS("loop\n%0:16 = phi #0:16, %2:16\n%1:1 = ult %0:16, #3:16\nbranch %1:1\nif\nelse\nbreak\n"
          "end\n"

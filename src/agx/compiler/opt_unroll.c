@@ -184,7 +184,8 @@ static void make_room(struct evaluation *e, struct agxc_shader *shader)
 static bool try_loop(struct agxc_shader *shader, struct agxc_loop *loop, struct evaluation *e)
 {
    struct unroll u = {.evaluation = e};
-   if (!agxc_turn_find(&u.turn, shader, loop))
+   /* What a loop inside computes may be used behind both, under names that are not kept here. */
+   if (!agxc_turn_find(&u.turn, shader, loop) || u.turn.inner_loops)
       return false;
    make_room(e, shader);
    e->first_turn += MAX_TURNS + 2;
