@@ -105,6 +105,12 @@ static int switches_twin(int x)
    return x == 7 || x == 8 ? -s : s;
 }
 
+/* -1 * 0x100000001 isn't -1, and 3 * 0x100000001 isn't 3. */
+static int switches64_twin(int x)
+{
+   return x == 0 ? 1 : x == 1 ? 20 : x == 2 ? 300 : x;
+}
+
 static int find(int x, int limit)
 {
    if (x < 0)
@@ -190,6 +196,7 @@ static int arrays_twin(int input)
 static void switches(void **state)
 {
    check_ints("switches", switches_twin, -10);
+   check_ints("switches64", switches64_twin, -10);
 }
 
 static void returns(void **state)

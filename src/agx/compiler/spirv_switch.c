@@ -13,14 +13,35 @@ struct switch_state {
    const struct agxc_spv_instr *in;
    struct agxc_ref selector;
    uint32_t literals, count; /* pairs, different targets but for merge */
+   uint32_t literal_words;   /* of each */
    struct agxc_spv_target *targets;
    uint32_t *next_literal; /* of the same target: index + 1, or 0 */
    bool dead;              /* a target that always runs has left for good */
 };
 
+/* A literal is as wide as the selector, whose definition may be yet to come. */
+static uint32_t count_literal_words(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_spv_id *selector = agxc_spv_id(s, agxc_spv_operand(s, in, 0));
+   const struct agxc_spv_type *type = selector->type;
+   if (!type && selector->kind == AGXC_SPV_ID_PENDING) {
+      type = agxc_spv_type_of(s, agxc_spv_instr_at(s, selector->word).type_id);
+      s->now = *in;
+   }
+   return type && type->bits == 64 ? 2 : 1;
+}
+
+static uint64_t literal_value(struct switch_state *w, uint32_t i)
+{
+   uint32_t at = 2 + i * (w->literal_words + 1);
+   uint64_t high = w->literal_words == 2 ? agxc_spv_operand(w->s, w->in, at + 1) : 0;
+   return high << 32 | agxc_spv_operand(w->s, w->in, at);
+}
+
 static struct agxc_spv_block *literal_block(struct switch_state *w, uint32_t i)
 {
-   return agxc_spv_block_of(w->s, agxc_spv_operand(w->s, w->in, 2 + 2 * i + 1));
+   uint32_t at = 2 + i * (w->literal_words + 1) + w->literal_words;
+   return agxc_spv_block_of(w->s, agxc_spv_operand(w->s, w->in, at));
 }
 
 static struct agxc_spv_block *default_block(struct switch_state *w)
@@ -95,7 +116,8 @@ static void visit_successors(struct switch_state *w, uint32_t from, struct agxc_
       visit(w, from, agxc_spv_block_of(s, agxc_spv_operand(s, &in, 1)), stack);
       visit(w, from, agxc_spv_block_of(s, agxc_spv_operand(s, &in, 2)), stack);
    } else if (in.opcode == SpvOpSwitch) {
-      for (uint32_t i = 1; i < agxc_spv_operand_count(&in); i += 2)
+      uint32_t step = count_literal_words(s, &in) + 1;
+      for (uint32_t i = 1; i < agxc_spv_operand_count(&in); i += step)
          visit(w, from, agxc_spv_block_of(s, agxc_spv_operand(s, &in, i)), stack);
    }
 }
@@ -129,7 +151,7 @@ static struct agxc_ref or_else(struct agxc_spv *s, struct agxc_ref a, struct agx
 
 static struct agxc_ref is_literal(struct switch_state *w, uint32_t i)
 {
-   struct agxc_ref literal = agxc_imm(agxc_spv_operand(w->s, w->in, 2 + 2 * i), w->selector.bits);
+   struct agxc_ref literal = agxc_imm(literal_value(w, i), w->selector.bits);
    return agxc_spv_build2(w->s, AGXC_OP_IEQ, 1, w->selector, literal);
 }
 
@@ -227,12 +249,11 @@ struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_blo
 {
    struct agxc_spv_construct *c = AGX_ARENA_NEW(s->arena, struct agxc_spv_construct);
    struct switch_state w = {.s = s, .block = block, .merge = merge, .construct = c, .in = in};
-   if (agxc_spv_operand_count(in) % 2)
-      agxc_spv_invalid(s, "literal without a target");
    w.selector = agxc_spv_scalar(s, agxc_spv_operand(s, in, 0), AGXC_SPV_INT);
-   if (w.selector.bits == 64)
-      agxc_spv_missing(s, "switch on 64 bits");
-   w.literals = (agxc_spv_operand_count(in) - 2) / 2;
+   w.literal_words = w.selector.bits == 64 ? 2 : 1;
+   if ((agxc_spv_operand_count(in) - 2) % (w.literal_words + 1))
+      agxc_spv_invalid(s, "literal without a target");
+   w.literals = (agxc_spv_operand_count(in) - 2) / (w.literal_words + 1);
    w.targets = c->targets = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_target, w.literals + 1);
    c->merge = merge;
    agxc_spv_push(s, c, AGXC_SPV_SWITCH, true);
