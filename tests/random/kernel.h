@@ -9,10 +9,15 @@
 
 #include "support.h"
 
-#define RANDOM_THREADS   64u /* of a workgroup; there are two */
-#define RANDOM_IN_WORDS  1024u
-#define RANDOM_OUT_WORDS 16u /* of a thread */
-#define RANDOM_MAX_WORDS 65536u
+#define RANDOM_THREADS    64u /* of a workgroup */
+#define RANDOM_IN_WORDS   1024u
+#define RANDOM_OUT_WORDS  16u /* of a thread */
+#define RANDOM_GROUPS     2u
+#define RANDOM_TAIL_AT    (RANDOM_GROUPS * RANDOM_THREADS * RANDOM_OUT_WORDS)
+#define RANDOM_TAIL       8u /* words behind what the threads write, for atomics of all of them */
+#define RANDOM_UNIFORM_B  1024u /* of the uniform buffer, and words of push constants: */
+#define RANDOM_PUSH_WORDS 12u
+#define RANDOM_MAX_WORDS  65536u
 
 /* What a kernel may use; bits. */
 enum random_features {
@@ -25,7 +30,8 @@ enum random_features {
    RANDOM_SHARED = 64,
    RANDOM_MEMORY = 128, /* the output read and written as elements of all kinds */
    RANDOM_ZEROS = 256,  /* signs of zeros are kept, as SignedZeroInfNanPreserve asks */
-   RANDOM_ALL = 511,
+   RANDOM_WIDE = 512,   /* what wide.c adds; also needs a uniform buffer and push constants */
+   RANDOM_ALL = 1023,
 };
 
 struct random_kernel {
@@ -34,5 +40,6 @@ struct random_kernel {
 };
 
 /* The kernel of a seed (not 0); features says what it may use. Binding 0 of set 0 are
- * RANDOM_IN_WORDS words of input, binding 1 RANDOM_OUT_WORDS words of output for each thread. */
+ * RANDOM_IN_WORDS words of input, binding 1 RANDOM_OUT_WORDS words of output for each thread
+ * and RANDOM_TAIL words of zeros. With RANDOM_WIDE, binding 2 is a uniform buffer. */
 void random_kernel_make(struct random_kernel *kernel, uint64_t seed, uint32_t features);

@@ -20,17 +20,23 @@
 #include "program/program.h"
 
 #define DEFAULT_KERNELS 100
-#define WORKGROUPS      2u
-#define OUT_WORDS       (WORKGROUPS * RANDOM_THREADS * RANDOM_OUT_WORDS)
+#define WORKGROUPS      RANDOM_GROUPS
+#define OUT_WORDS       (RANDOM_TAIL_AT + RANDOM_TAIL)
 #define IN_SEED         12345
+#define UNIFORM_SEED    54321
+#define PUSH                                                                                       \
+   {                                                                                               \
+      1, 2, 3, 5, 8, 13, 21, 34, 0x80000000, 0xffffffff, 0xdeadbeef, 12345                         \
+   }
+#define PUSH_TEXT "1 2 3 5 8 13 21 34 0x80000000 0xffffffff 0xdeadbeef 12345"
 
 struct bench {
    struct agx_instance *instance;
    struct agx_device *device;
    struct agx_semaphore *done;
    struct agx_command_buffer *commands;
-   struct agx_buffer *in, *out;
-   uint32_t *in_words, *out_words;
+   struct agx_buffer *in, *out, *uniform;
+   uint32_t *in_words, *out_words, *uniform_words;
    uint64_t value;
 };
 
@@ -50,10 +56,10 @@ static void make_buffer(struct bench *bench, uint64_t size_B, struct agx_buffer 
 }
 
 /* As `rand_u32` of a manifest does it. */
-static void fill_input(uint32_t *words)
+static void fill(uint32_t *words, uint64_t size_B, uint64_t seed)
 {
-   const struct agx_manifest_init init = {.kind = AGX_INIT_RAND_U32, .seed = IN_SEED};
-   agx_manifest_fill(&init, words, RANDOM_IN_WORDS * 4, NULL, NULL);
+   const struct agx_manifest_init init = {.kind = AGX_INIT_RAND_U32, .seed = seed};
+   agx_manifest_fill(&init, words, size_B, NULL, NULL);
 }
 
 static void open_bench(struct bench *bench)
@@ -66,13 +72,16 @@ static void open_bench(struct bench *bench)
    assert_ok(agx_command_buffer_create(bench->device, "random", &bench->commands));
    make_buffer(bench, RANDOM_IN_WORDS * 4, &bench->in, &bench->in_words);
    make_buffer(bench, OUT_WORDS * 4, &bench->out, &bench->out_words);
-   fill_input(bench->in_words);
+   make_buffer(bench, RANDOM_UNIFORM_B, &bench->uniform, &bench->uniform_words);
+   fill(bench->in_words, RANDOM_IN_WORDS * 4, IN_SEED);
+   fill(bench->uniform_words, RANDOM_UNIFORM_B, UNIFORM_SEED);
 }
 
 static void close_bench(struct bench *bench)
 {
    agx_release(bench->in);
    agx_release(bench->out);
+   agx_release(bench->uniform);
    agx_release(bench->commands);
    agx_release(bench->done);
    agx_release(bench->device);
@@ -112,21 +121,26 @@ static agx_status load(struct bench *bench, const struct random_kernel *kernel,
 
 static agx_status run(struct bench *bench, struct agx_executable *executable, uint32_t *out_words)
 {
-   struct agx_binding bindings[2] = {
+   static const uint32_t push[RANDOM_PUSH_WORDS] = PUSH;
+   struct agx_binding bindings[3] = {
       {.binding = 0, .ref = {bench->in, 0, AGX_WHOLE_LENGTH}},
       {.binding = 1, .ref = {bench->out, 0, AGX_WHOLE_LENGTH}},
+      {.binding = 2, .ref = {bench->uniform, 0, AGX_WHOLE_LENGTH}},
    };
    struct agx_dispatch dispatch = {.executable = executable,
                                    .workgroups = {WORKGROUPS, 1, 1},
-                                   .binding_count = 2,
-                                   .bindings = bindings};
+                                   .binding_count = AGX_COUNT(bindings),
+                                   .bindings = bindings,
+                                   .push = push,
+                                   .push_B = sizeof(push)};
    struct agx_point point = {bench->done, ++bench->value};
    struct agx_op op = {.size = sizeof(op),
                        .kind = AGX_OP_EXECUTE,
                        .signals = &point,
                        .signal_count = 1,
                        .u.execute.commands = bench->commands};
-   memset(bench->out_words, 0xa5, OUT_WORDS * 4);
+   memset(bench->out_words, 0xa5, RANDOM_TAIL_AT * 4);
+   memset(bench->out_words + RANDOM_TAIL_AT, 0, RANDOM_TAIL * 4);
    AGX_TRY(agx_command_buffer_begin(bench->commands));
    AGX_TRY(agx_cmd_dispatch(bench->commands, &dispatch));
    AGX_TRY(agx_command_buffer_end(bench->commands));
@@ -159,13 +173,16 @@ static void write_file(const char *folder, const char *name, uint64_t seed, cons
 }
 
 static void save(const char *folder, uint64_t seed, const struct random_kernel *kernel,
-                 const uint32_t *result)
+                 bool is_wide, const uint32_t *result)
 {
-   char manifest[512];
-   int length = snprintf(manifest, sizeof(manifest),
-                         "buf 0 0 0 ssbo %u rand_u32 %u\nbuf 1 0 1 ssbo %u zero out\n"
-                         "dispatch %u 1 1\ncmp exact\n",
-                         RANDOM_IN_WORDS * 4, IN_SEED, OUT_WORDS * 4, WORKGROUPS);
+   char manifest[512], wide[256];
+   snprintf(wide, sizeof(wide), "buf 2 0 2 ubo %u rand_u32 %u\npush u32 " PUSH_TEXT "\n",
+            RANDOM_UNIFORM_B, UNIFORM_SEED);
+   int length =
+      snprintf(manifest, sizeof(manifest),
+               "buf 0 0 0 ssbo %u rand_u32 %u\nbuf 1 0 1 ssbo %u zero out\n"
+               "%sdispatch %u 1 1\ncmp exact\n",
+               RANDOM_IN_WORDS * 4, IN_SEED, OUT_WORDS * 4, is_wide ? wide : "", WORKGROUPS);
    write_file(folder, "k", seed, ".spv", kernel->words, kernel->count * 4ul);
    write_file(folder, "k", seed, ".txt", manifest, (size_t)length);
    write_file(folder, "ref/k", seed, ".1.bin", result, OUT_WORDS * 4);
@@ -182,7 +199,7 @@ static uint32_t features_of(uint64_t index)
 {
    static const uint32_t sets[] = {
       0,
-      RANDOM_ALL & ~(RANDOM_SUBGROUP | RANDOM_MEMORY | RANDOM_ZEROS),
+      RANDOM_ALL & ~(RANDOM_SUBGROUP | RANDOM_MEMORY | RANDOM_ZEROS | RANDOM_WIDE),
       RANDOM_FLOAT32 | RANDOM_SHARED,
       RANDOM_INT8 | RANDOM_INT16,
       RANDOM_INT64,
@@ -191,6 +208,12 @@ static uint32_t features_of(uint64_t index)
       RANDOM_MEMORY | RANDOM_INT8 | RANDOM_INT16 | RANDOM_INT64,
       RANDOM_FLOAT16 | RANDOM_FLOAT32 | RANDOM_ZEROS,
       RANDOM_SUBGROUP | RANDOM_SHARED,
+      RANDOM_ALL & ~RANDOM_WIDE,
+      RANDOM_WIDE | RANDOM_SHARED,
+      RANDOM_WIDE | RANDOM_FLOAT32,
+      RANDOM_WIDE | RANDOM_MEMORY | RANDOM_SHARED | RANDOM_INT8 | RANDOM_INT16 | RANDOM_INT64,
+      RANDOM_WIDE | RANDOM_SUBGROUP | RANDOM_SHARED | RANDOM_INT16,
+      RANDOM_ALL & ~(RANDOM_SUBGROUP | RANDOM_MEMORY | RANDOM_ZEROS),
       RANDOM_ALL,
    };
    return (uint32_t)number("AGX_RANDOM_FEATURES", sets[index % AGX_COUNT(sets)]);
@@ -235,7 +258,7 @@ static void modes_agree(void **state)
       for (size_t mode = 0; mode < AGX_COUNT(modes) && agree; mode++)
          agree = agrees(&bench, &kernel, first + i, &modes[mode], plain);
       if (folder && (!agree || !(features & (RANDOM_SUBGROUP | RANDOM_ZEROS))))
-         save(folder, first + i, &kernel, plain);
+         save(folder, first + i, &kernel, features & RANDOM_WIDE, plain);
       wrong += !agree;
    }
    close_bench(&bench);
