@@ -9,6 +9,7 @@ instructions: those that tests/random/kernel.c makes, but for operations between
    interpret.py --trace THREAD ...      also prints each result of that thread
 
 Input and output are as random_test.c binds them."""
+import copy
 import hashlib
 import math
 import re
@@ -17,6 +18,9 @@ import subprocess
 import sys
 
 IN_SEED, IN_WORDS, OUT_WORDS, THREADS, GROUPS = 12345, 1024, 16, 64, 2
+UNIFORM_SEED, UNIFORM_WORDS = 54321, 256
+PUSH = (1, 2, 3, 5, 8, 13, 21, 34, 0x80000000, 0xFFFFFFFF, 0xDEADBEEF, 12345)
+TAIL_AT, TAIL_WORDS = GROUPS * THREADS * OUT_WORDS * 4, 8
 FORMATS = {16: "<e", 32: "<f"}
 
 
@@ -66,7 +70,7 @@ class Module:
                 self.decorations.setdefault(args[0], {})[args[1], args[2]] = args[3:]
             elif op.startswith("OpType"):
                 self.types[result] = (op[6:], args)
-            elif op.startswith("OpConstant"):
+            elif op.startswith(("OpConstant", "OpSpecConstant")):
                 self.constant(op, result, args)
             elif op == "OpFunction":
                 function = {"params": [], "code": [], "labels": {}}
@@ -87,7 +91,9 @@ class Module:
             self.values[result] = [self.values[a] for a in args[1:]]
         elif op == "OpConstantNull":
             self.values[result] = self.null(args[0])
-        elif op == "OpConstant":
+        elif op == "OpSpecConstantOp":
+            self.values[result] = INTEGER["Op" + args[1]](*(self.values[a] for a in args[2:]), 32) & 0xFFFFFFFF
+        elif op in ("OpConstant", "OpSpecConstant"):
             kind, operands = self.types[args[0]]
             if kind == "Int":
                 self.values[result] = int(args[1]) & (1 << int(operands[0])) - 1
@@ -103,7 +109,8 @@ class Module:
         return 0 if kind == "Bool" else int(args[0])
 
     def width_of(self, operand):
-        return self.width(self.type_of[operand])
+        kind, args = self.types[self.type_of[operand]]
+        return self.width(args[0] if kind == "Vector" else self.type_of[operand])
 
     def element(self, type_id, index):
         """The type of a part, and its offset in bytes where there is a layout."""
@@ -122,6 +129,10 @@ class Module:
         kind, args = self.types[type_id]
         return int(args[1]) * self.size(args[0]) if kind == "Vector" else self.width(type_id) // 8
 
+    def bytes(self, type_id):
+        kind, args = self.types[type_id]
+        return int(args[1]) * self.bytes(args[0]) if kind == "Matrix" else self.size(type_id)
+
     def null(self, type_id):
         kind, args = self.types[type_id]
         if kind == "Vector":
@@ -136,14 +147,21 @@ class Module:
             return [self.undefined(args[0]) for _ in range(self.values[args[1]])]
         if kind in ("Vector", "Matrix"):
             return [self.undefined(args[0]) for _ in range(int(args[1]))]
+        if kind == "Struct":
+            return [self.undefined(member) for member in args]
         return None
 
 
 class Buffer:
-    """Memory with a layout."""
+    """Memory with a layout. What the threads write belongs to one of them each."""
 
-    def __init__(self, data):
+    def __init__(self, data, is_owned):
         self.data = data
+        self.owners = {} if is_owned else None
+
+    def own(self, at, size, thread):
+        for byte in range(at, min(at + size, TAIL_AT)) if self.owners is not None else ():
+            assert self.owners.setdefault(byte, thread) == thread, "two threads race for byte %d" % byte
 
     def load(self, module, type_id, at):
         kind, args = module.types[type_id]
@@ -228,6 +246,11 @@ INTEGER = {
     "UMax": lambda a, b, w: max(a, b),
     "SMin": lambda a, b, w: min(signed(a, w), signed(b, w)),
     "SMax": lambda a, b, w: max(signed(a, w), signed(b, w)),
+    "UClamp": lambda a, low, high, w: min(max(a, low), high),
+    "SClamp": lambda a, low, high, w: min(max(signed(a, w), signed(low, w)), signed(high, w)),
+    "SAbs": lambda a, w: abs(signed(a, w)),
+    "SSign": lambda a, w: (signed(a, w) > 0) - (signed(a, w) < 0),
+    "OpCopyObject": lambda a, w: a,
     "FindUMsb": lambda a, w: a.bit_length() - 1,
     "FindILsb": lambda a, w: (a & -a).bit_length() - 1,
     "FindSMsb": find_smsb,
@@ -286,15 +309,90 @@ LOGIC = {
 }
 
 
+ATOMIC = {
+    "IAdd": lambda a, b: a + b,
+    "ISub": lambda a, b: a - b,
+    "UMin": min,
+    "UMax": max,
+    "SMin": lambda a, b: min(signed(a, 32), signed(b, 32)),
+    "SMax": lambda a, b: max(signed(a, 32), signed(b, 32)),
+    "And": lambda a, b: a & b,
+    "Or": lambda a, b: a | b,
+    "Xor": lambda a, b: a ^ b,
+    "Exchange": lambda a, b: b,
+    "IIncrement": lambda a: a + 1,
+    "IDecrement": lambda a: a - 1,
+}
+
+
+def dot(a, b):
+    return sum((x * y for x, y in zip(a, b)), 0.0)
+
+
+def transpose(m):
+    return [list(row) for row in zip(*m)]
+
+
+def times_vector(m, v):
+    return [dot(row, v) for row in zip(*m)]
+
+
+def wide_product(a, b):
+    return [a * b & 0xFFFFFFFF, a * b >> 32 & 0xFFFFFFFF]
+
+
+def inserted_at(vector, value, index):
+    return vector[:index] + [value] + vector[index + 1:]
+
+
+def halves_of(word):
+    return [value_of(word & 0xFFFF, 16), value_of(word >> 16, 16)]
+
+
+def frexp(a):
+    mantissa, exponent = math.frexp(a)
+    return [mantissa, exponent & 0xFFFFFFFF]
+
+
+# Of 32 bits. Floats are small enough here that everything is exact.
+WHOLE = {
+    "OpIAddCarry": lambda a, b: [a + b & 0xFFFFFFFF, a + b >> 32],
+    "OpISubBorrow": lambda a, b: [a - b & 0xFFFFFFFF, int(a < b)],
+    "OpUMulExtended": wide_product,
+    "OpSMulExtended": lambda a, b: wide_product(signed(a, 32), signed(b, 32)),
+    "OpVectorInsertDynamic": inserted_at,
+    "OpAny": any,
+    "OpAll": all,
+    "OpDot": dot,
+    "OpTranspose": transpose,
+    "OpMatrixTimesVector": times_vector,
+    "OpVectorTimesMatrix": lambda v, m: [dot(v, column) for column in m],
+    "OpMatrixTimesMatrix": lambda a, b: [times_vector(a, column) for column in b],
+    "OpMatrixTimesScalar": lambda m, a: [[x * a for x in column] for column in m],
+    "OpOuterProduct": lambda a, b: [[x * y for x in a] for y in b],
+    "Determinant": lambda m: m[0][0] * m[1][1] - m[1][0] * m[0][1],
+    "Cross": lambda a, b: [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]],
+    "Fma": lambda a, b, c: a * b + c,
+    "Ldexp": lambda a, b: math.ldexp(a, signed(b, 32)),
+    "ModfStruct": lambda a: list(math.modf(a)),
+    "FrexpStruct": frexp,
+    "PackHalf2x16": lambda v: bits_of(v[0], 16) | bits_of(v[1], 16) << 16,
+    "UnpackHalf2x16": halves_of,
+    "Step": lambda edge, x: 0.0 if x < edge else 1.0,
+}
+
+
 def defined(value):
     assert value is not None, "a value that nobody stored is used"
     return value
 
 
 class Thread:
-    def __init__(self, module, memory, group, local, trace):
+    def __init__(self, module, memory, touched, group, local, trace):
         self.module, self.trace = module, trace
+        self.number, self.phase, self.touched = group * THREADS + local, 0, touched
         self.memory = dict(memory)
+        self.shared = {id(at) for at in memory.values() if isinstance(at, list)}
         for name in module.variables:
             kind = module.decorations.get(name, {}).get("BuiltIn")
             if kind:
@@ -318,19 +416,34 @@ class Thread:
             assert index < len(holder), "index beyond the array"
         return (pointee, holder, at)
 
-    def load(self, pointer):
+    def touch(self, pointer, stores):
+        """Between two barriers nobody else may store what this thread touches."""
         type_id, holder, at = pointer
+        if isinstance(holder, Buffer):
+            holder.own(at, self.module.bytes(type_id), self.number)
+            return
+        if id(holder) not in self.shared:
+            return
+        before = self.touched.get((id(holder), at))
+        if before and before[0] == self.phase and before[1] != self.number:
+            assert not (stores or before[2]) or stores == before[2] == "atomic", "two threads race for workgroup memory"
+        self.touched[id(holder), at] = (self.phase, self.number, stores)
+
+    def load(self, pointer, stores=False):
+        type_id, holder, at = pointer
+        self.touch(pointer, stores)
         if isinstance(holder, Buffer):
             return holder.load(self.module, type_id, at)
         value = holder[at]
-        return list(value) if isinstance(value, list) else defined(value)
+        return copy.deepcopy(value) if isinstance(value, list) else defined(value)
 
-    def store(self, pointer, value):
+    def store(self, pointer, value, stores=True):
         type_id, holder, at = pointer
+        self.touch(pointer, stores)
         if isinstance(holder, Buffer):
             holder.store(self.module, type_id, at, value)
         else:
-            holder[at] = value
+            holder[at] = copy.deepcopy(value)
 
     def run(self, name, arguments):
         """A generator: yields at barriers, returns the function's value."""
@@ -368,6 +481,7 @@ class Thread:
             elif op == "OpReturnValue":
                 return values[args[0]]
             elif op == "OpControlBarrier":
+                self.phase += 1
                 yield
             elif op == "OpMemoryBarrier":
                 pass
@@ -385,12 +499,23 @@ class Thread:
                     print(op, *args, values[args[1]])
             elif op == "OpFunctionCall":
                 values[result] = yield from self.run(args[1], [values[a] for a in args[2:]])
+            elif op.startswith("OpAtomic"):
+                values[result] = self.atomic(op[8:], *(values[a] for a in args[1:]))
             else:
                 values[result] = self.compute(op, args, values)
             if self.trace and result and op not in ("OpLabel", "OpVariable", "OpAccessChain"):
                 print(result, "=", op, *args, "->", values[result])
             if target:
                 at = function["labels"][target]
+
+    def atomic(self, op, pointer, scope, semantics, *operands):
+        old = self.load(pointer, "atomic")
+        if op == "CompareExchange":
+            new = operands[1] if old == operands[2] else old
+        else:
+            new = ATOMIC[op](old, *operands) & 0xFFFFFFFF
+        self.store(pointer, new, "atomic")
+        return old
 
     def compute(self, op, args, values):
         module, type_id = self.module, args[0]
@@ -411,17 +536,42 @@ class Thread:
             return [both[int(i)] for i in args[3:]]
         if op == "OpVectorExtractDynamic":
             return values[args[1]][values[args[2]]]
+        if op == "OpCompositeInsert":
+            value = copy.deepcopy(values[args[2]])
+            inner = value
+            for index in args[3:-1]:
+                inner = inner[int(index)]
+            inner[int(args[-1])] = values[args[1]]
+            return value
+        if op == "OpArrayLength":
+            return IN_WORDS
         inputs = [values[a] for a in args[1:]]
-        if op == "OpSelect":
+        if op in WHOLE:
+            return WHOLE[op](*inputs)
+        if op == "OpBitcast" and "Vector" in (kind, module.types[module.type_of[args[1]]][0]):
+            return self.cast(type_id, inputs[0], module.width_of(args[1]))
+        if op == "OpSelect" and not isinstance(inputs[0], list):
             return inputs[1] if inputs[0] else inputs[2]
         if kind == "Vector":
-            return [self.scalar(op, operands[0], list(parts)) for parts in zip(*inputs)]
+            return [self.scalar(op, operands[0], list(parts), args) for parts in zip(*inputs)]
         return self.scalar(op, type_id, inputs, args)
+
+    def cast(self, type_id, value, width):
+        """Integers: of two vectors the first elements are the low bits."""
+        kind, operands = self.module.types[type_id]
+        parts = value if isinstance(value, list) else [value]
+        bits = sum(part << width * i for i, part in enumerate(parts))
+        if kind != "Vector":
+            return bits
+        width = self.module.width(operands[0])
+        return [bits >> width * i & (1 << width) - 1 for i in range(int(operands[1]))]
 
     def scalar(self, op, type_id, inputs, args=None):
         module = self.module
         kind = module.types[type_id][0]
         width = module.width(type_id)
+        if op == "OpSelect":
+            return inputs[1] if inputs[0] else inputs[2]
         if op in LOGIC:
             return LOGIC[op](*inputs)
         if op in INTEGER:
@@ -438,6 +588,8 @@ class Thread:
             return signed(inputs[0], module.width_of(args[1])) & mask
         if op in ("OpConvertFToU", "OpConvertFToS"):
             return int(inputs[0]) & mask
+        if op == "OpConvertSToF":
+            return rounded(float(signed(inputs[0], module.width_of(args[1]))), width)
         if op == "OpConvertUToF":
             return rounded(float(inputs[0]), width)
         if op == "OpFConvert":
@@ -458,17 +610,22 @@ def main():
         sys.exit(__doc__)
     module = Module(arguments[0])
     words = [mix(IN_SEED, i) >> 32 for i in range(IN_WORDS)]
-    buffers = {"0": Buffer(bytearray(struct.pack("<%dI" % IN_WORDS, *words))),
-               "1": Buffer(bytearray(GROUPS * THREADS * OUT_WORDS * 4))}
+    buffers = {"0": Buffer(bytearray(struct.pack("<%dI" % IN_WORDS, *words)), False),
+               "1": Buffer(bytearray(TAIL_AT + TAIL_WORDS * 4), True),
+               "2": Buffer(bytearray(struct.pack("<%dI" % UNIFORM_WORDS, *(
+                   mix(UNIFORM_SEED, i) >> 32 for i in range(UNIFORM_WORDS)))), False)}
+    push = Buffer(bytearray(struct.pack("<%dI" % len(PUSH), *PUSH)), False)
     for group in range(GROUPS):
-        memory = {}
+        memory, touched = {}, {}
         for name, args in module.variables.items():
             decorations = module.decorations.get(name, {})
             if "Binding" in decorations:
                 memory[name] = buffers[decorations["Binding"][0]]
+            elif args[1] == "PushConstant":
+                memory[name] = push
             elif args[1] == "Workgroup":
                 memory[name] = module.undefined(module.types[args[0]][1][1])
-        threads = [Thread(module, memory, group, local, group * THREADS + local == traced).run(module.main, [])
+        threads = [Thread(module, memory, touched, group, local, group * THREADS + local == traced).run(module.main, [])
                    for local in range(THREADS)]
         while threads:
             threads = [thread for thread in threads if next(thread, "end") != "end"]
