@@ -49,6 +49,15 @@ static void test_places(void **state)
                   "%1:32 = ishl %0:32, #3:32\n"
                   "%2:32 = iadd %1:32, #4:32\n"
                   "%9:32 = load_private %2:32, #0:32\n" OUT);
+   pass_case(&golden, "behind a constant, choices before it are below zero",
+             LANE "private #0:32, #20:32\n"
+                  "store_private #0:32, #9:32, #0:32\n"
+                  "store_private #8:32, #10:32, #0:32\n"
+                  "store_private #12:32, #11:32, #0:32\n"
+                  "store_private #16:32, #12:32, #0:32\n"
+                  "%1:32 = ishl %0:32, #2:32\n"
+                  "%2:32 = iadd %1:32, #8:32\n"
+                  "%9:32 = load_private %2:32, #0:32\n" OUT);
    pass_case(&golden, "words that all threads have room for are workgroup memory",
              LANE "private #0:32, #96:32\n"
                   "%1:32 = ishl %0:32, #2:32\n"

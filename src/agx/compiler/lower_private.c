@@ -314,9 +314,11 @@ static struct agxc_ref choose(struct lowering *l, struct agxc_builder *b,
    uint32_t middle = from + (to - from) / 2;
    struct agxc_ref low = choose(l, b, access, element, from, middle);
    struct agxc_ref high = choose(l, b, access, element, middle, to);
-   struct agxc_ref is_low =
-      agxc_build2(b, AGXC_OP_ULT, 1, access->index,
-                  agxc_imm(access->index_first + middle * access->index_step, 32));
+   /* An index that something is added to may start below zero. */
+   uint32_t last = access->index_first + (access->choices - 1) * access->index_step;
+   enum agxc_op less = last < access->index_first ? AGXC_OP_SLT : AGXC_OP_ULT;
+   struct agxc_ref is_low = agxc_build2(
+      b, less, 1, access->index, agxc_imm(access->index_first + middle * access->index_step, 32));
    return agxc_build3(b, AGXC_OP_SELECT, access->data->bits, is_low, low, high);
 }
 
