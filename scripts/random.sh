@@ -58,7 +58,7 @@ while [ "$done" -lt "$count" ]; do
       { grep '^kernel' "$work/out" || cat "$work/out"; status=1; judge; }
    if ls "$work/kernels/"*.txt >/dev/null 2>&1; then
       on_lavapipe "$work/kernels" > "$work/out" 2>&1 ||
-         { grep 'FAIL' "$work/out" || tail -3 "$work/out"; status=1; judge; }
+         { grep -B 1 'FAIL' "$work/out" || tail -3 "$work/out"; status=1; judge; }
    fi
    done=$((done + n))
    echo "$done of $count kernels"
