@@ -29,7 +29,9 @@ elif [ -n "$lavapipe" ] && pkg-config --exists vulkan; then
    (cd "$top" && ${CC:-cc} -std=gnu11 -O1 -ffp-contract=off -D_GNU_SOURCE -Iinclude -Isrc -Itools/manifest -o "$work/vkcorpus" \
       tests/mesa/vkcorpus.c tests/mesa/vk_device.c tests/mesa/vk_kernel.c tools/manifest/manifest.c tools/manifest/inputs.c \
       src/base/status.c src/base/half.c $(pkg-config --cflags --libs vulkan) -lm)
-   on_lavapipe() { VK_DRIVER_FILES=$lavapipe VK_ICD_FILENAMES=$lavapipe "$work/vkcorpus" --device llvmpipe "$1"; }
+   on_lavapipe() {
+      VK_DRIVER_FILES=$lavapipe VK_ICD_FILENAMES=$lavapipe GALLIVM_PERF=nopt "$work/vkcorpus" --device llvmpipe "$1"
+   }
 else
    echo "random.sh: no lavapipe here (scripts/install-deps.sh bench), so results are compared among ourselves only"
    on_lavapipe() { :; }
