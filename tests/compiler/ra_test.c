@@ -125,15 +125,31 @@ static void loops(void **state)
                 "   r2l:32 = agx.xor r2l:32, r3l:32\nend\n" STORE("r2l", "r1l"));
 }
 
+#define SIDE(x, y, lane) "   " ADD(x, lane, "#3") "   " ADD(y, lane, "#1") "   " STORE(x, lane)
+
 /* A constant that the phi takes from one way is in its place before the ways part: what the other
  * way computes on the side leaves that alone. */
 static void phis_keep_their_place(void **state)
 {
-   check(LANE
-         "%4:32 = agx.ldimm32 #7:64, #0:64\n" ASK("%0") "if\n   " ADD("%5", "%0", "#3") "   " ADD(
-            "%1", "%5", "#1") "else\nend\n%3:32 = phi %1:32, %4:32\n" STORE("%3", "%0"),
-         "r1l:32 = agx.mfsr #0x34:64\nr2l:32 = agx.ldimm32 #7:64, #0:64\n" ASK("r1l") "if\n   " ADD(
-            "r3l", "r1l", "#3") "   " ADD("r2l", "r3l", "#1") "else\nend\n" STORE("r2l", "r1l"));
+   check(LANE "%4:32 = agx.ldimm32 #7:64, #0:64\n" ASK("%0") "if\n" SIDE(
+            "%5", "%1", "%0") "else\nend\n%3:32 = phi %1:32, %4:32\n" STORE("%3", "%0"),
+         "r1l:32 = agx.mfsr #0x34:64\nr2l:32 = agx.ldimm32 #7:64, #0:64\n" ASK("r1l") "if\n" SIDE(
+            "r3l", "r2l", "r1l") "else\nend\n" STORE("r2l", "r1l"));
+}
+
+#define TURN(lane) "   " ASK(lane) "   if\n      break\n   else\n   end\ncontinuing\n"
+#define STEPS(a0, a1, a2, b0, b1, b2, c0, c1, c2)                                                  \
+   "   " ADD(a0, a1, a2) "   " ADD(b0, b1, b2) "   " ADD(c0, c1, c2) "end\n"
+#define PHIS "loop\n   %1:32 = phi %0:32, %4:32\n   %2:32 = phi %0:32, %3:32\n"
+#define MOVS "r1l:32 = agx.mfsr #0x34:64\nr2l:32 = agx.mov r1l:32\nr3l:32 = agx.mov r1l:32\nloop\n"
+
+/* The sum's first step keeps off the place that the other variable goes to. */
+static void steps_stay_where_their_phi_is(void **state)
+{
+   check(LANE PHIS TURN("%0") STEPS("%5", "%2", "%1", "%4", "%0", "#5", "%3", "%5", "#1")
+            STORE("%1", "%0") STORE("%2", "%0"),
+         MOVS TURN("r1l") STEPS("r3l", "r3l", "r2l", "r2l", "r1l", "#5", "r3l", "r3l", "#1")
+            STORE("r2l", "r1l") STORE("r3l", "r1l"));
 }
 
 int main(void)
@@ -147,6 +163,7 @@ int main(void)
       cmocka_unit_test(phis_keep_their_place),
       cmocka_unit_test(phis_share_with_their_sources),
       cmocka_unit_test(loops),
+      cmocka_unit_test(steps_stay_where_their_phi_is),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

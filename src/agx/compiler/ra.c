@@ -376,6 +376,31 @@ static void note_wishes(struct agxc_ra *ra)
       }
 }
 
+/* A value of which nothing comes but one that goes into a phi goes there as well: the sum that a
+ * loop adds to in several steps stays in one place. */
+static void pass_wishes_on(struct agxc_ra *ra)
+{
+   const struct agxc_shader *shader = ra->shader;
+   uint8_t *uses = AGX_ARENA_ARRAY(shader->arena, uint8_t, shader->value_count);
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         agxc_foreach_src (src, instr)
+            if (src->kind == AGXC_VALUE)
+               uses[src->value->id] = (uint8_t)AGX_MIN(uses[src->value->id] + 1, 2);
+   agxc_foreach_block (block, shader) {
+      agxc_foreach_instr_rev (instr, block) {
+         struct agxc_value *wish = instr->dest_count == 1 && agxc_dests(instr)[0].kind == AGXC_VALUE
+                                      ? ra->phi[agxc_dests(instr)[0].value->id]
+                                      : NULL;
+         agxc_foreach_src (src, instr)
+            if (wish && src->kind == AGXC_VALUE && uses[src->value->id] == 1 &&
+                !ra->phi[src->value->id] && src->value->def->block == block &&
+                agxc_halves(src->value) == agxc_halves(wish))
+               ra->phi[src->value->id] = wish;
+      }
+   }
+}
+
 /* No more than costs the pressure's own step of occupancy. */
 static uint32_t choose_limit(const struct agxc_shader *shader, uint32_t pressure)
 {
@@ -411,6 +436,7 @@ bool agxc_ra(struct agxc_shader *shader)
    struct agxc_ra *ra = AGX_ARENA_NEW(shader->arena, struct agxc_ra);
    init(ra, shader);
    note_wishes(ra);
+   pass_wishes_on(ra);
    bool validates = shader->options->debug & AGXC_DEBUG_VALIDATE;
    struct agxc_ra_record *record = validates ? agxc_ra_record(shader) : NULL;
    agxc_foreach_block (block, shader)
