@@ -44,6 +44,21 @@ static void parts_of_wholes(void **state)
            OUT("#2:32") OUT("#1:32"));
 }
 
+static void wholes_of_parts(void **state)
+{
+   BECOMES(
+      PASS_LOAD("%0:32x2") "%1:32, %2:32 = split %0:32x2\n%3:32x2 = collect %1:32, %2:32\n" OUT(
+         "%3:32x2"),
+      PASS_LOAD("%0:32x2") OUT("%0:32x2"));
+   /* In another order, or not all. */
+   STAYS(PASS_LOAD("%0:32x2") "%1:32, %2:32 = split %0:32x2\n%3:32x2 = collect %2:32, %1:32\n" OUT(
+      "%3:32x2"));
+   STAYS(PASS_LOAD("%0:32x2") "%1:32, %2:32 = split %0:32x2\n%3:32x2 = collect %1:32, #0:32\n" OUT(
+      "%3:32x2"));
+   STAYS(PASS_LOAD("%0:32x3") "%1:32, %2:32, %4:32 = split %0:32x3\n"
+                              "%3:32x2 = collect %1:32, %2:32\n" OUT("%3:32x2"));
+}
+
 static void phis_of_several_stay(void **state)
 {
    STAYS(X IF "%1:32 = phi %0:32, #1:32\n" OUT("%1:32"));
@@ -68,6 +83,7 @@ int main(void)
       cmocka_unit_test(moves),
       cmocka_unit_test(phis_of_one_value),
       cmocka_unit_test(parts_of_wholes),
+      cmocka_unit_test(wholes_of_parts),
       cmocka_unit_test(phis_of_several_stay),
       cmocka_unit_test(parts_of_something_else_stay),
    };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Uses of a move become uses of its source; likewise of phis whose sources are all one value,
- * and of a part whose whole was just put together.
+ * of a part whose whole was just put together, and of a whole put together from all its parts.
  * Before: generic SSA. After: moves and such phis are unused (opt_dce removes them).
  */
 #include "agx/compiler/passes.h"
@@ -36,6 +36,19 @@ static struct agxc_ref split_source(const struct agxc_instr *split, const struct
    return agxc_none();
 }
 
+static struct agxc_ref collect_source(const struct agxc_instr *collect)
+{
+   const struct agxc_ref *first = &collect->operand[1];
+   const struct agxc_instr *split = first->kind == AGXC_VALUE ? first->value->def : NULL;
+   if (!split || split->op != AGXC_OP_SPLIT || split->dest_count != collect->src_count)
+      return agxc_none();
+   for (unsigned i = 0; i < collect->src_count; i++)
+      if (collect->operand[1 + i].kind != AGXC_VALUE ||
+          collect->operand[1 + i].value != split->operand[i].value)
+         return agxc_none();
+   return split->operand[split->dest_count];
+}
+
 static struct agxc_ref unpack_source(const struct agxc_instr *unpack,
                                      const struct agxc_value *value)
 {
@@ -61,6 +74,8 @@ static struct agxc_ref source_of(const struct agxc_value *value)
       return phi_source(def);
    if (def->op == AGXC_OP_SPLIT)
       return split_source(def, value);
+   if (def->op == AGXC_OP_COLLECT)
+      return collect_source(def);
    if (def->op == AGXC_OP_UNPACK64 || def->op == AGXC_OP_UNPACK32)
       return unpack_source(def, value);
    return agxc_none();
