@@ -43,6 +43,7 @@ bool agxc_opt_split_arms(struct agxc_shader *shader);  /* loads of several ifs w
 bool agxc_opt_preamble(struct agxc_shader *shader);    /* what a dispatch needs but once */
 
 bool agxc_lower_robust(struct agxc_shader *shader); /* accesses that may leave their buffer */
+bool agxc_opt_prefetch(struct agxc_shader *shader); /* loads of a loop's next turn */
 
 /* Generic to machine. */
 bool agxc_select(struct agxc_shader *shader);

@@ -49,6 +49,7 @@ static const struct pass {
    {"opt_preamble", agxc_opt_preamble, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_rotate", agxc_opt_rotate, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_licm", agxc_opt_licm, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_prefetch", agxc_opt_prefetch, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"select", agxc_select, AGXC_STAGE_MACHINE, 0},
    {"opt_dce", agxc_opt_dce, AGXC_STAGE_MACHINE, 0},
    {"schedule_pressure", agxc_schedule_pressure, AGXC_STAGE_MACHINE,
