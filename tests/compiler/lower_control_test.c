@@ -16,6 +16,7 @@
 #define PUSH(n)  "agx.if_fcmp f0:16x0, f0:16x0, #" n ":64, #0:64, #0:64\n"
 #define POP(n)   "agx.pop_exec #" n ":64, #0:64\n"
 #define RETURNED "0x4000"
+#define LOAD     "r2l:32 = agx.load u0l:64, r1l:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"
 #define LONG                                                                                       \
    "   r2l:32 = agx.load u0l:64, r1l:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"                      \
    "   r2l:32 = agx.load u0l:64, r2l:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"
@@ -69,6 +70,15 @@ static void tests_before_loads_jump(void **state)
                                                            "   agx.jmp_none #6:64\n" LONG
                                                            "continuing\n   agx.jmp_any #1:64\n"
                                                            "end\n" POP("1") ADD("r3l", "3"));
+   /* The load of the next turn, in an if. */
+   check("loop\n   " ASK "   if\n   else\n      break\n   end\n   " ASK "   if\n" LOAD
+         "   else\n   end\ncontinuing\nend\n" ADD("r3l", "3"),
+         LEVEL("0") "loop\n   " COMPARE(
+            "while", "1",
+            "2") "   if\n   else\n   end\n"
+                 "   agx.jmp_none #9:64\n   " IF "   if\n      " LOAD
+                 "   else\n   end\n   " POP("1") "continuing\n   agx.jmp_any #1:64\nend\n" POP("1")
+                    ADD("r3l", "3"));
    /* The loads come before the test, or only some lanes reach it: no jump. */
    check(
       "loop\n" LONG "   " ASK "   if\n   else\n      break\n   end\n   " ADD(

@@ -374,8 +374,21 @@ static bool rest_needs_lanes(const struct agxc_node *node, const struct scope *s
    return list_needs_lanes(&agx_container_of(node->parent, struct agxc_loop, node)->continuing);
 }
 
+static bool node_loads(const struct agxc_node *node);
+
+static bool list_loads(const struct agx_link *list)
+{
+   agxc_foreach_node (node, list)
+      if (node_loads(node))
+         return true;
+   return false;
+}
+
 static bool node_loads(const struct agxc_node *node)
 {
+   const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+   if (node->kind == AGXC_NODE_IF) /* opt_prefetch.c makes those that load */
+      return list_loads(&branch->then_list) || list_loads(&branch->else_list);
    if (node->kind != AGXC_NODE_BLOCK)
       return false;
    agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
