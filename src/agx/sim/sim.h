@@ -29,6 +29,7 @@ struct agxs_memory {
 };
 
 struct agxs_dispatch_stats; /* agx/sim/profile.h */
+struct agxs_exec_set;       /* agx/sim/exec.h */
 
 enum agxs_fault_kind {
    AGXS_FAULT_SOFT_LOAD,  /* load from unmapped memory: gave 0 */
@@ -72,6 +73,7 @@ struct agxs_options {
     * launch's ranges. Sorted by dispatch. */
    const struct agxs_range *ranges;
    uint32_t range_count;
+   const struct agxs_exec_set *exec_set; /* what executes; NULL: what suits this machine best */
    void *user;
    /* Each fault, soft or hard; any thread; may be NULL. */
    void (*on_fault)(void *user, const struct agxs_fault *fault);

@@ -106,7 +106,7 @@ agx_status agxs_run_compute(const struct agx_chip *chip, const struct agxs_memor
       .memory = memory,
       .options = &own,
       .usc_base = usc_base,
-      .set = agxs_exec_best(),
+      .set = options->exec_set ? options->exec_set : agxs_exec_best(),
    };
    if (out_stats)
       memset(out_stats, 0, sizeof(*out_stats));

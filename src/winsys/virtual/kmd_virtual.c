@@ -119,3 +119,8 @@ agx_status agx_kmd_virtual_open(const char *name, struct agx_kmd **out_kmd)
    *out_kmd = &it->base;
    return AGX_OK;
 }
+
+struct agx_virtual_node *agx_kmd_virtual_node(struct agx_kmd *kmd)
+{
+   return cast(kmd)->node;
+}
