@@ -16,6 +16,7 @@ help:
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
 	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
 	@echo "make soak          ten million random requests to the virtual device, under ASan+UBSan"
+	@echo "make robust-soak   the corpus with its buffers shrunk at random, a thousand times"
 	@echo "make random        ten thousand random kernels, optimised and not, and on lavapipe"
 	@echo "make format        lay out the sources with clang-format"
 	@echo "make clean         remove everything that was built"
@@ -107,6 +108,13 @@ RANDOM_SEED    ?= 1
 random: build
 	scripts/random.sh build-out/tests/random/random_test $(RANDOM_KERNELS) $(RANDOM_SEED)
 
+# The corpus in robust modes, each binding shrunk at random; `make test` tries a few.
+ROBUST_SEEDS ?= 1000
+ROBUST_SEED  ?= 1
+robust-soak: build
+	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_TEST_SHARED_DIR=$(CURDIR)/tests \
+	   AGX_ROBUST_SEEDS=$(ROBUST_SEEDS) AGX_ROBUST_SEED=$(ROBUST_SEED) build-out/tests/hal/robust_test
+
 SOURCES = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(SOURCES)
@@ -116,4 +124,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz soak random format check-format clean
+.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz soak robust-soak random format check-format clean

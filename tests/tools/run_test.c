@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/util.h"
 #include "kernels.h"
 
 static char text[TOOL_MAX_OUTPUT];
@@ -182,6 +183,41 @@ static void outputs_are_written(void **state)
    rmdir(folder);
 }
 
+/* Robust code of any mode computes the same, from SPIR-V and from a file. */
+static void robust_modes_are_chosen(void **state)
+{
+   char folder[] = "/tmp/agx-run-XXXXXX", arguments[1024];
+   char *corpus = agx_test_path("corpus");
+   static const char *const modes[] = {"off", "clamp", "zero", "zero --robust 0.1=off"};
+   for (size_t i = 0; i < AGX_COUNT(modes); i++) {
+      snprintf(arguments, sizeof(arguments),
+               "run %s/saxpy.spv --manifest %s/saxpy.txt --device virtual --check %s/ref --bounds "
+               "--robust %s",
+               corpus, corpus, corpus, modes[i]);
+      assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+      assert_non_null(strstr(text, "matches"));
+   }
+   assert_non_null(mkdtemp(folder));
+   snprintf(arguments, sizeof(arguments), "compile --robust zero -o %s/k %s/saxpy.spv", folder,
+            corpus);
+   assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+   snprintf(arguments, sizeof(arguments),
+            "run %s/k --manifest %s/saxpy.txt --device virtual --robust zero", folder, corpus);
+   assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+   snprintf(arguments, sizeof(arguments),
+            "run %s/k --manifest %s/saxpy.txt --device virtual --robust clamp", folder, corpus);
+   assert_int_equal(tool_run("AGX_TOOL", arguments, text), 1);
+   assert_non_null(strstr(text, "set 0 binding 0 was compiled with robustness 2, not 1"));
+   assert_int_equal(tool_run("AGX_TOOL", "run a.spv --manifest b --robust safe", text), 2);
+   assert_non_null(strstr(text, "--robust safe"));
+   assert_int_equal(tool_run("AGX_TOOL", "run a.spv --manifest b --robust 0.x=zero", text), 2);
+   assert_int_equal(tool_run("AGX_TOOL", "compile --robust 0=zero a.spv", text), 2);
+   snprintf(arguments, sizeof(arguments), "%s/k", folder);
+   unlink(arguments);
+   rmdir(folder);
+   free(corpus);
+}
+
 static void mistakes_are_named(void **state)
 {
    assert_int_equal(tool_run("AGX_TOOL", "run", text), 2);
@@ -202,6 +238,7 @@ int main(void)
       cmocka_unit_test(json_says_the_same),
       cmocka_unit_test(differences_are_shown),
       cmocka_unit_test(outputs_are_written),
+      cmocka_unit_test(robust_modes_are_chosen),
       cmocka_unit_test(mistakes_are_named),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

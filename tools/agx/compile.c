@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "base/util.h"
 #include "program/program.h"
+#include "robust.h"
 #include "session.h"
 
 #define MAX_SPECS 64
@@ -21,6 +22,8 @@
 struct compile {
    struct agxc_options options;
    struct agxc_spec specs[MAX_SPECS];
+   struct agx_tool_robust robust;
+   struct agxc_robust_binding robust_bindings[AGX_MAX_BINDINGS];
    const char *out;
    bool shows_stats, is_json;
    uint32_t failed, done;
@@ -227,9 +230,21 @@ static int take_option(struct compile *compile, const char *option, const char *
    else if (strcmp(option, "--spec") == 0 && compile->options.spec_count < MAX_SPECS &&
             parse_spec(value, &compile->specs[compile->options.spec_count]))
       compile->options.spec_count++;
-   else
+   else if (strcmp(option, "--robust") != 0 || !agx_tool_robust_parse(&compile->robust, value))
       return 0;
    return compile->options.chip ? 2 : 0;
+}
+
+static void set_robustness(struct compile *compile)
+{
+   const struct agx_tool_robust *robust = &compile->robust;
+   compile->options.robustness = (enum agxc_robustness)robust->mode;
+   compile->options.robust_bindings = compile->robust_bindings;
+   compile->options.robust_binding_count = robust->count;
+   for (uint32_t i = 0; i < robust->count; i++)
+      compile->robust_bindings[i] =
+         (struct agxc_robust_binding){robust->overrides[i].set, robust->overrides[i].binding,
+                                      (enum agxc_robustness)robust->overrides[i].robustness};
 }
 
 int agx_cmd_compile(int argc, char **argv)
@@ -252,6 +267,7 @@ int agx_cmd_compile(int argc, char **argv)
    if (compile.out && argc - at > 1)
       return agx_tool_usage("compile", "-o with %d files", argc - at);
 
+   set_robustness(&compile);
    print_header(&compile);
    for (; at < argc; at++) {
       if (compile_file(&compile, argv[at]) == AGX_OK)

@@ -28,8 +28,8 @@ static const struct agx_command {
     "a static estimate of one pass through each block; ms: compile time, the best of N (5).\n"
     "scripts/race.py, which `make bench` runs, compares what is executed.\n"},
    {"compile",
-    "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME] [--dump]\n"
-    "                   FILE.spv...",
+    "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME]\n"
+    "                   [--robust MODE]... [--dump] FILE.spv...",
     "compile SPIR-V kernels to ELF files", agx_cmd_compile,
     "Writes FILE.agxbin for each FILE.spv. A kernel that can't be compiled says why in one line;\n"
     "the others are compiled all the same, and the exit status is 1.\n"
@@ -38,6 +38,8 @@ static const struct agx_command {
     "  --entry NAME     the entry point, where there are several\n"
     "  --spec ID=VALUE  a specialization constant: 12, 0x10, 1.5, true\n"
     "  --chip NAME      such as g13g (the default), g14s or t6020\n"
+    "  --robust MODE    what becomes of accesses outside of a buffer: off (the default), clamp,\n"
+    "                   zero; SET.BINDING=MODE for one binding; docs/robustness.md\n"
     "  --dump           print the code after each pass to standard error\n"},
    {"disasm", "[--json] [--raw] [FILE | --hex BYTES...]",
     "turn machine code into text, one instruction a line", agx_cmd_disasm,
@@ -52,7 +54,8 @@ static const struct agx_command {
     "                  drm only a real one; virtual:CHIP such as virtual:g14s or virtual:t6020\n"
     "  --json          print {\"device\": {...}, \"nodes\": [...]}, or \"error\" for the device\n"},
    {"run",
-    "KERNEL.spv --manifest FILE [--dump DIR] [--check DIR] [--device NAME] [--stats] [--json]",
+    "KERNEL.spv --manifest FILE [--dump DIR] [--check DIR] [--device NAME] [--stats] [--json]\n"
+    "               [--robust MODE]... [--bounds]",
     "run a kernel with the inputs of a manifest", agx_cmd_run,
     "KERNEL is SPIR-V or a file of `agx compile`; NAME is its file name without ending.\n"
     "  --manifest FILE  inputs, grid and comparison (tools/manifest/manifest.h has the format)\n"
@@ -62,6 +65,8 @@ static const struct agx_command {
     "  --device NAME    as for `agx info`\n"
     "  --stats          count what is executed and model its cycles: virtual devices only,\n"
     "                   several times slower; docs/hw/simulator.md explains the numbers\n"
+    "  --robust MODE    as for `agx compile`\n"
+    "  --bounds         fail at accesses outside of what the kernel binds: virtual devices only\n"
     "  --json           print one object: {\"kernel\", \"device\", \"ns\", \"outputs\": [...]},\n"
     "                   with --stats also \"statistics\": [...]\n"},
    {"virtual",

@@ -18,7 +18,8 @@
 
 struct run {
    const char *kernel, *manifest_path, *dump, *check, *device;
-   bool is_json, wants_stats;
+   bool is_json, wants_stats, wants_bounds;
+   struct agx_tool_robust robust;
    int stats_fd;   /* -1: no statistics */
    char name[128]; /* the kernel's file name without folder and ending */
    struct agx_manifest manifest;
@@ -203,9 +204,22 @@ static void set_name(struct run *run)
             base);
 }
 
+/* Adds to AGX_DEBUG, which whoever opens a device reads. */
+static agx_status ask_for_bounds(void)
+{
+   char flags[512];
+   const char *debug = getenv("AGX_DEBUG");
+   int length = snprintf(flags, sizeof(flags), "%s,bounds", debug ? debug : "");
+   if (length < 0 || (size_t)length >= sizeof(flags) || setenv("AGX_DEBUG", flags, 1) != 0)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "environment: AGX_DEBUG");
+   return AGX_OK;
+}
+
 static agx_status open_device(struct run *run)
 {
    struct agx_device_info info;
+   if (run->wants_bounds)
+      AGX_TRY(ask_for_bounds());
    if (run->wants_stats)
       AGX_TRY(agx_run_stats_begin(run->is_json, &run->stats_fd));
    AGX_TRY(agx_session_open(run->device, &run->session));
@@ -220,7 +234,8 @@ static agx_status run_kernel(struct run *run)
 {
    AGX_TRY(agx_manifest_load(run->manifest_path, &run->manifest));
    AGX_TRY(open_device(run));
-   AGX_TRY(agx_session_load(&run->session, run->kernel, &run->manifest, &run->executable));
+   AGX_TRY(
+      agx_session_load(&run->session, run->kernel, &run->manifest, &run->robust, &run->executable));
    AGX_TRY(make_buffers(run));
    AGX_TRY(agx_session_run(&run->session, run->executable, &run->manifest, run->buffers, run->push,
                            &run->ns));
@@ -259,7 +274,12 @@ int agx_cmd_run(int argc, char **argv)
          run.is_json = true;
       else if (strcmp(argv[i], "--stats") == 0)
          run.wants_stats = true;
-      else if (value && i + 1 < argc)
+      else if (strcmp(argv[i], "--bounds") == 0)
+         run.wants_bounds = true;
+      else if (strcmp(argv[i], "--robust") == 0 && i + 1 < argc) {
+         if (!agx_tool_robust_parse(&run.robust, argv[++i]))
+            return agx_tool_usage(argv[0], "--robust %s", argv[i]);
+      } else if (value && i + 1 < argc)
          *value = argv[++i];
       else if (value)
          return agx_tool_usage(argv[0], "%s needs a value", argv[i]);

@@ -47,6 +47,7 @@ agx_status agx_session_buffer(struct agx_session *session, uint64_t size, const 
 
 agx_status agx_session_load(struct agx_session *session, const char *path,
                             const struct agx_manifest *manifest,
+                            const struct agx_tool_robust *robust,
                             struct agx_executable **out_executable)
 {
    struct agx_specialization specs[AGX_MANIFEST_MAX_SPECS];
@@ -62,6 +63,11 @@ agx_status agx_session_load(struct agx_session *session, const char *path,
                                       .data_B = size,
                                       .specializations = specs,
                                       .specialization_count = manifest->spec_count};
+   if (robust) {
+      desc.robustness = robust->mode;
+      desc.overrides = robust->overrides;
+      desc.override_count = robust->count;
+   }
    agx_status status = agx_executable_create(session->device, &desc, out_executable);
    free(data);
    if (status != AGX_OK)

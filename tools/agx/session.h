@@ -7,6 +7,7 @@
 
 #include "agx/hal.h"
 #include "manifest.h"
+#include "robust.h"
 
 struct agx_session {
    struct agx_instance *instance;
@@ -45,9 +46,11 @@ AGX_MUST_CHECK agx_status agx_session_copy_image(const struct agx_manifest_resou
                                                  bool to_image);
 void agx_session_release_buffer(struct agx_session_buffer *buffer);
 
-/* A kernel from SPIR-V or a compiled file, with the manifest's specialization constants. */
+/* A kernel from SPIR-V or a compiled file, with the manifest's specialization constants. robust may
+ * be NULL: off, or as the file was compiled. */
 AGX_MUST_CHECK agx_status agx_session_load(struct agx_session *session, const char *path,
                                            const struct agx_manifest *manifest,
+                                           const struct agx_tool_robust *robust,
                                            struct agx_executable **out_executable);
 
 /* Submits once more; waits for everything submitted. */
