@@ -35,3 +35,22 @@ done
 for level in 0 level; do
    $glsl -DLEVEL=$level image_level.comp -o image_level_$level.spv
 done
+# Name, then what is defined.
+while read -r name defines; do
+   eval "$glsl $defines robust_access.comp -o robust_$name.spv"
+done <<'END'
+u8 -DTYPE=uint8_t '-DACCESS=a[i]'
+u16 -DTYPE=uint16_t '-DACCESS=a[i]'
+u32_behind_3 -DTYPE=uint -DHEAD=3 '-DACCESS=a[i]'
+u64 -DTYPE=uint64_t '-DACCESS=a[i]'
+uvec2 -DTYPE=uvec2 '-DACCESS=a[i]'
+uvec3 -DTYPE=uvec3 '-DACCESS=a[i]'
+uvec4 -DTYPE=uvec4 '-DACCESS=a[i]'
+u16vec4 -DTYPE=u16vec4 '-DACCESS=a[i]'
+u8vec3 -DTYPE=u8vec3 '-DACCESS=a[i]'
+u64vec2 -DTYPE=u64vec2 '-DACCESS=a[i]'
+nested -DTYPE=uint '-DMEMBERS=uint x; uint m[5];' '-DACCESS=a[i].m[j]'
+member -DTYPE=uvec4 '-DMEMBERS=uvec4 x; uvec4 p; uint q;' '-DACCESS=a[i].p'
+large -DTYPE=uint '-DMEMBERS=uint m[5000];' '-DACCESS=a[i].m[j]'
+sums -DTYPE=uint -DHEAD=1 '-DACCESS=a[i + j]'
+END
