@@ -60,8 +60,8 @@ static bool is_constant_load(const struct agxc_instr *instr)
 static uint32_t live_halves(const struct early *e, const struct agxc_block *block)
 {
    uint32_t halves = 0;
-   agx_bitset_for_each (id, e->liveness->in[block->index], e->shader->value_count)
-      halves += agxc_halves(e->shader->values[id]);
+   agxc_foreach_live_in (id, e->liveness, block)
+      halves += agxc_halves(e->shader->values[*id]);
    return halves;
 }
 

@@ -49,9 +49,8 @@ static uint32_t live_halves(const struct agxc_shader *shader, const struct agxc_
                             const struct agxc_block *block)
 {
    uint32_t halves = 0;
-   for (uint32_t w = 0; w < liveness->words; w++)
-      for (agx_bitset_word bits = liveness->in [block->index][w]; bits; bits &= bits - 1)
-         halves += agxc_halves(shader->values[w * 64 + (uint32_t)__builtin_ctzll(bits)]);
+   agxc_foreach_live_in (id, liveness, block)
+      halves += agxc_halves(shader->values[*id]);
    return halves;
 }
 

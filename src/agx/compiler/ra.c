@@ -16,7 +16,7 @@
 static bool dies_at(const struct agxc_ra *ra, const struct agxc_value *value,
                     const struct agxc_instr *instr)
 {
-   return ra->last_use[value->id] <= instr->index && !agx_bitset_test(ra->live_out, value->id);
+   return ra->last_use[value->id] <= instr->index && !agx_bitset_test(ra->live_out.bits, value->id);
 }
 
 /* Source: reference/isa, 13: the matrix unit reads its factors late. */
@@ -328,7 +328,7 @@ static void assign_block(struct agxc_ra *ra, struct agxc_block *block)
 {
    ra->block = block;
    note_wanted(ra, block);
-   agxc_liveness_at_end(ra->liveness, block, ra->live_out);
+   agxc_liveness_at_end(ra->liveness, block, &ra->live_out);
    note_last_uses(ra, block);
    agxc_ra_enter(ra, block);
    agxc_foreach_instr_safe (instr, block) {
@@ -414,7 +414,7 @@ static void init(struct agxc_ra *ra, struct agxc_shader *shader)
    uint32_t count = shader->value_count;
    ra->shader = shader;
    ra->liveness = agxc_liveness_compute(shader);
-   ra->live_out = AGX_ARENA_ARRAY(arena, agx_bitset_word, ra->liveness->words);
+   ra->live_out = agxc_live_set_new(shader);
    ra->first = ra->used = agxc_reserved_halves(shader);
    ra->limit = choose_limit(shader, ra->liveness->max_halves);
    ra->place = AGX_ARENA_ARRAY(arena, uint16_t, count);

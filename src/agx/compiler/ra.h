@@ -46,7 +46,7 @@ struct agxc_ra {
 
    struct agxc_border *borders; /* by block */
    struct agxc_block *block;
-   agx_bitset_word *live_out;                   /* at the end of block */
+   struct agxc_live_set live_out;               /* at the end of block */
    agx_bitset_word wanted[AGX_GPR_HALVES / 64]; /* places that phis behind block are in already */
    struct agxc_value *holder[AGX_GPR_HALVES];   /* NULL: free */
 

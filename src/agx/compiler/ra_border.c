@@ -26,14 +26,6 @@ static uint32_t count_phis(const struct agxc_block *block)
    return count;
 }
 
-static uint32_t count_bits(const agx_bitset_word *set, uint32_t bits)
-{
-   uint32_t count = 0;
-   for (uint32_t i = 0; i < agx_bitset_words(bits); i++)
-      count += (uint32_t)__builtin_popcountll(set[i]);
-   return count;
-}
-
 /* The place of a phi's result: where this predecessor has its source, if that is free. */
 static uint32_t place_phi(struct agxc_ra *ra, const struct agxc_instr *phi, uint32_t pred)
 {
@@ -61,19 +53,17 @@ static void repack(struct agxc_ra *ra, struct agxc_border *border)
 static void decide(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
 {
    struct agxc_border *border = &ra->borders[block->index];
-   const agx_bitset_word *in = ra->liveness->in[block->index];
-   uint32_t value_count = ra->shader->value_count;
+   uint32_t live = ra->liveness->first[block->index + 1] - ra->liveness->first[block->index];
    border->is_decided = true;
-   border->places = AGX_ARENA_ARRAY(ra->shader->arena, struct agxc_place,
-                                    count_bits(in, value_count) + count_phis(block));
+   border->places = AGX_ARENA_ARRAY(ra->shader->arena, struct agxc_place, live + count_phis(block));
    struct agxc_value *saved[AGX_GPR_HALVES];
    memcpy(saved, ra->holder, sizeof(saved));
    memset(ra->holder, 0, sizeof(ra->holder));
-   agx_bitset_for_each (id, in, value_count) {
-      struct agxc_value *value = ra->shader->values[id];
-      agx_assert(ra->place[id] != AGXC_NOWHERE);
-      border->places[border->count++] = (struct agxc_place){value, ra->place[id]};
-      agxc_ra_put(ra, value, ra->place[id]);
+   agxc_foreach_live_in (id, ra->liveness, block) {
+      struct agxc_value *value = ra->shader->values[*id];
+      agx_assert(ra->place[*id] != AGXC_NOWHERE);
+      border->places[border->count++] = (struct agxc_place){value, ra->place[*id]};
+      agxc_ra_put(ra, value, ra->place[*id]);
    }
    bool fits = true;
    agxc_foreach_instr (phi, block) {

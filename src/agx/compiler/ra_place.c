@@ -46,7 +46,7 @@ static bool frees_up(const struct agxc_ra *ra, uint32_t half, const struct agxc_
 {
    const struct agxc_value *holder = ra->holder[half];
    return !holder || (instr->block == ra->block && ra->last_use[holder->id] <= instr->index &&
-                      !agx_bitset_test(ra->live_out, holder->id));
+                      !agx_bitset_test(ra->live_out.bits, holder->id));
 }
 
 /* True when each element of a collect could be made in place if the vector started at

@@ -82,7 +82,7 @@ static bool stand_together(const struct agxc_ra *ra, const struct agxc_instr *co
 static bool ends_at(const struct agxc_ra *ra, const struct agxc_value *value,
                     const struct agxc_instr *instr)
 {
-   return ra->last_use[value->id] <= instr->index && !agx_bitset_test(ra->live_out, value->id);
+   return ra->last_use[value->id] <= instr->index && !agx_bitset_test(ra->live_out.bits, value->id);
 }
 
 bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect)
@@ -92,7 +92,7 @@ bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect)
    agxc_foreach_src (src, collect)
       all_end = all_end && src->kind == AGXC_VALUE && ends_at(ra, src->value, collect);
    if (all_end || ra->last_use[vector->id] != collect->index + 1 ||
-       agx_bitset_test(ra->live_out, vector->id) || !is_read_next(collect) ||
+       agx_bitset_test(ra->live_out.bits, vector->id) || !is_read_next(collect) ||
        !stand_together(ra, collect))
       return false;
    const struct agxc_instr *reader = agx_container_of(collect->link.next, struct agxc_instr, link);
@@ -118,7 +118,8 @@ bool agxc_ra_rename(struct agxc_ra *ra, struct agxc_instr *copy)
    const struct agxc_value *name = copy->operand[0].value;
    struct agxc_value *value = copy->operand[1].value;
    uint32_t last = ra->last_use[name->id];
-   if (ends_at(ra, value, copy) || agx_bitset_test(ra->live_out, name->id) || last <= copy->index)
+   if (ends_at(ra, value, copy) || agx_bitset_test(ra->live_out.bits, name->id) ||
+       last <= copy->index)
       return false;
    for (struct agx_link *at = copy->link.next; at != &copy->block->instrs; at = at->next) {
       struct agxc_instr *instr = agx_container_of(at, struct agxc_instr, link);

@@ -40,7 +40,7 @@ struct scheduling {
 
    /* Of the block in hand. */
    struct agxc_sched_graph graph;
-   agx_bitset_word *live_out;
+   struct agxc_live_set live_out;
    uint32_t *uses; /* by value: uses in the block that are not issued; 0 between blocks */
    struct agxc_value *const *next_value;
    struct agxc_heap ready, pending, in_order;
@@ -64,7 +64,7 @@ static bool heap_clean(const struct scheduling *s, struct agxc_heap *heap)
 static bool is_last_use(const struct scheduling *s, const struct agxc_ref *src, uint32_t uses)
 {
    return src->kind == AGXC_VALUE && s->uses[src->value->id] == uses &&
-          !agx_bitset_test(s->live_out, src->value->id);
+          !agx_bitset_test(s->live_out.bits, src->value->id);
 }
 
 /* How often the instruction names src's value up to src itself. */
@@ -101,7 +101,8 @@ static void account(struct scheduling *s, const struct agxc_instr *instr)
    agxc_foreach_dest (dest, instr) {
       if (dest->kind != AGXC_VALUE)
          continue;
-      bool is_used = s->uses[dest->value->id] > 0 || agx_bitset_test(s->live_out, dest->value->id);
+      bool is_used =
+         s->uses[dest->value->id] > 0 || agx_bitset_test(s->live_out.bits, dest->value->id);
       s->pressure += agxc_halves(dest->value);
       dead += is_used ? 0 : agxc_halves(dest->value);
    }
@@ -120,8 +121,8 @@ static void count_uses(struct scheduling *s, const struct agxc_instr *instr)
 static uint32_t entry_pressure(const struct scheduling *s)
 {
    uint32_t halves = 0;
-   agx_bitset_for_each (id, s->liveness->in[s->graph.block->index], s->shader->value_count)
-      halves += agxc_halves(s->shader->values[id]);
+   agxc_foreach_live_in (id, s->liveness, s->graph.block)
+      halves += agxc_halves(s->shader->values[*id]);
    agxc_foreach_instr (phi, s->graph.block) {
       if (phi->op != AGXC_OP_PHI)
          break;
@@ -306,7 +307,7 @@ static bool schedule_block(struct scheduling *s, struct agxc_block *block)
    agxc_sched_graph_build(&s->graph, s->shader, block, s->next_value);
    if (s->graph.count < 3)
       return false;
-   agxc_liveness_at_end(s->liveness, block, s->live_out);
+   agxc_liveness_at_end(s->liveness, block, &s->live_out);
    uint32_t limit = s->limit, allowed = AGX_MAX(old_peak(s), limit + s->for_loads);
    list_schedule(s);
    for (uint32_t i = 0; i < MAX_RETRIES && s->peak > allowed; i++) {
@@ -329,7 +330,7 @@ bool agxc_schedule(struct agxc_shader *shader)
       .uses = AGX_ARENA_ARRAY(arena, uint32_t, shader->value_count),
       .next_value = agxc_sched_prepare(shader),
    };
-   s.live_out = AGX_ARENA_ARRAY(arena, agx_bitset_word, s.liveness->words);
+   s.live_out = agxc_live_set_new(shader);
    uint32_t most = agxc_most_halves(shader), needed = s.liveness->max_halves;
    s.limit = AGX_MIN(agxc_end_of_step(agxc_needed_halves(shader, needed)), most);
    s.limit -= AGX_MIN(s.limit, MARGIN);

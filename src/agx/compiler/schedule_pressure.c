@@ -30,7 +30,7 @@ struct ordering {
    struct agxc_edge **before; /* by node: whom it stands behind */
    uint32_t *below;           /* by node: edges to nodes that are not taken */
    uint32_t *barriers;        /* by node: how many must stand in front of it */
-   agx_bitset_word *live;
+   struct agxc_live_set live;
    struct agxc_heap available; /* the latest first */
    bool writes_first;
    uint32_t *order; /* filled from its end */
@@ -46,7 +46,7 @@ static uint32_t halves_of(const struct agxc_ref *ref)
 
 static bool is_live(const struct ordering *o, const struct agxc_ref *ref)
 {
-   return ref->kind == AGXC_VALUE && agx_bitset_test(o->live, ref->value->id);
+   return ref->kind == AGXC_VALUE && agx_bitset_test(o->live.bits, ref->value->id);
 }
 
 static bool is_named_before(const struct agxc_instr *instr, const struct agxc_ref *src)
@@ -74,7 +74,7 @@ static void make_live(struct ordering *o, const struct agxc_instr *instr)
    agxc_foreach_src (src, instr) {
       if (src->kind != AGXC_VALUE || is_live(o, src))
          continue;
-      agx_bitset_set(o->live, src->value->id);
+      agx_bitset_set(o->live.bits, src->value->id);
       o->halves += halves_of(src);
    }
 }
@@ -87,7 +87,7 @@ static void account(struct ordering *o, const struct agxc_instr *instr)
       dead += is_live(o, dest) ? 0 : halves_of(dest);
       if (!is_live(o, dest))
          continue;
-      agx_bitset_clear(o->live, dest->value->id);
+      agx_bitset_clear(o->live.bits, dest->value->id);
       o->halves -= halves_of(dest);
    }
    o->peak = AGX_MAX(o->peak, o->halves + dead);
@@ -97,14 +97,27 @@ static void account(struct ordering *o, const struct agxc_instr *instr)
 
 static void begin(struct ordering *o)
 {
-   agxc_liveness_at_end(o->liveness, o->graph.block, o->live);
+   agxc_liveness_at_end(o->liveness, o->graph.block, &o->live);
    o->halves = 0;
-   agx_bitset_for_each (id, o->live, o->shader->value_count)
-      o->halves += agxc_halves(o->shader->values[id]);
+   for (uint32_t i = 0; i < o->live.count; i++)
+      o->halves += agxc_halves(o->shader->values[o->live.ids[i]]);
    const struct agxc_instr *last = agxc_terminator(o->graph.block);
    if (last)
       make_live(o, last);
    o->peak = o->halves;
+}
+
+/* Empties the set: what is left in it lives at the block's start. */
+static uint32_t end(struct ordering *o)
+{
+   agxc_foreach_live_in (id, o->liveness, o->graph.block)
+      agx_bitset_clear(o->live.bits, *id);
+   agxc_foreach_instr (phi, o->graph.block) {
+      if (phi->op != AGXC_OP_PHI)
+         break;
+      agx_bitset_clear(o->live.bits, agxc_dests(phi)[0].value->id);
+   }
+   return o->peak;
 }
 
 /* ---- order ------------------------------------------------------------- */
@@ -174,7 +187,7 @@ static uint32_t old_peak(struct ordering *o)
    begin(o);
    for (uint32_t i = o->graph.count; i-- > 0;)
       account(o, o->graph.nodes[i].instr);
-   return o->peak;
+   return end(o);
 }
 
 /* Fills o->order. */
@@ -191,7 +204,7 @@ static uint32_t new_peak(struct ordering *o, bool writes_first)
          make_available(o, i);
    for (uint32_t left = count; left-- > 0;)
       o->order[left] = take(o);
-   return o->peak;
+   return end(o);
 }
 
 /* ---- blocks ------------------------------------------------------------ */
@@ -234,7 +247,7 @@ bool agxc_schedule_pressure(struct agxc_shader *shader)
       .liveness = agxc_liveness_compute(shader),
       .next_value = agxc_sched_prepare(shader),
    };
-   o.live = AGX_ARENA_ARRAY(arena, agx_bitset_word, o.liveness->words);
+   o.live = agxc_live_set_new(shader);
    uint32_t free = agxc_end_of_step(1);
    bool progress = false;
    agxc_foreach_block (block, shader) {

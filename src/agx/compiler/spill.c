@@ -421,8 +421,7 @@ static void couple(struct agxc_spilling *s, struct agxc_block *pred, struct agxc
       const struct agxc_ref *src = &agxc_srcs(phi)[way];
       /* What is live here was just seen to; the block's own phis are not. */
       if (src->kind != AGXC_VALUE || set_has(exit, src->value) || is_overwritten(s, block, src) ||
-          (set_has(entry, src->value) &&
-           agx_bitset_test(s->liveness->in[block->index], src->value->id)) ||
+          (set_has(entry, src->value) && agxc_is_live_in(s->liveness, block, src->value)) ||
           agx_bitset_test(s->is_memory_phi, agxc_dests(phi)[0].value->id))
          continue;
       to_memory(s, src->value);
@@ -444,7 +443,7 @@ static void take_over(struct agxc_spilling *s, const struct agxc_block *block,
    drop_all(s);
    for (uint32_t i = 0; i < exit->count; i++) {
       struct agxc_value *value = exit->values[i].value;
-      if (agx_bitset_test(s->liveness->in[block->index], value->id))
+      if (agxc_is_live_in(s->liveness, block, value))
          keep(s, value, agxc_next_use_at_start(s->uses, block, value));
    }
    s->entry[block->index] = copy_set(s);
@@ -502,9 +501,9 @@ static struct agxc_spilling *begin(struct agxc_shader *shader, struct agxc_liven
    s->now.values = AGX_ARENA_ARRAY(arena, struct agxc_kept, count + 1ull);
    s->index = AGX_ARENA_ARRAY(arena, uint32_t, count);
    s->pinned = AGX_ARENA_ARRAY(arena, uint32_t, count);
-   s->in_memory = AGX_ARENA_ARRAY(arena, agx_bitset_word, liveness->words);
-   s->reloaded = AGX_ARENA_ARRAY(arena, agx_bitset_word, liveness->words);
-   s->is_memory_phi = AGX_ARENA_ARRAY(arena, agx_bitset_word, liveness->words);
+   s->in_memory = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(count));
+   s->reloaded = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(count));
+   s->is_memory_phi = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(count));
    s->place = AGX_ARENA_ARRAY(arena, uint32_t, count);
    s->version_of = AGX_ARENA_ARRAY(arena, struct agxc_value *, s->version_capacity);
    s->entry = AGX_ARENA_ARRAY(arena, struct agxc_kept_set, blocks);

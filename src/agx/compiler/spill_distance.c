@@ -130,12 +130,10 @@ struct agxc_next_uses *agxc_next_uses_compute(struct agxc_shader *shader,
    uses->touched = AGX_ARENA_ARRAY(arena, uint32_t, 2ull * shader->value_count);
    memset(uses->next, 0xff, shader->value_count * sizeof(*uses->next));
    agxc_foreach_block (block, shader) {
-      uint32_t count = 0, i = block->index;
-      agx_bitset_for_each (id, liveness->in[i], shader->value_count)
-         count++;
+      uint32_t i = block->index, count = liveness->first[i + 1] - liveness->first[i];
       uses->in[i] = AGX_ARENA_ARRAY(arena, struct agxc_distance, count);
-      agx_bitset_for_each (id, liveness->in[i], shader->value_count)
-         uses->in[i][uses->in_count[i]++] = (struct agxc_distance){(uint32_t)id, AGXC_NEVER};
+      agxc_foreach_live_in (id, liveness, block)
+         uses->in[i][uses->in_count[i]++] = (struct agxc_distance){*id, AGXC_NEVER};
    }
    for (unsigned round = 0; round < ROUNDS; round++)
       for (uint32_t i = shader->block_count; i-- > 0;) {
