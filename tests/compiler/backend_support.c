@@ -90,7 +90,7 @@ void backend_run(struct backend *backend, uint8_t *data, uint32_t data_B)
    struct sim_group *group = sim_group_new(backend->text);
    group->memory = &memory;
    group->options.check = true;
-   group->options.max_instructions_per_group = 1000000;
+   group->options.max_instructions_per_group = 20000000;
    group->stack_words = agx_program_frame_B(backend->shader->scratch_B) / 4;
    group->shared_bytes = backend->shader->shared_B;
    group->halves = backend->shader->gpr_halves;

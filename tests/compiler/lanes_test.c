@@ -45,7 +45,7 @@ static void a_return_at_top_level_is_one_instruction(void **state)
    check(NULL, agxc_lower_control,
          IF("2") "if\n   " IF("2") "   if\n      return\n   else\n   end\nelse\nend\n" STORE,
          "r0l:16 = agx.ldimm16 #0:64\n" IF("2") "if\n   " IF(
-            "2") "   if\n      r0l:16 = agx.ldimm16 #0x4000:64\n   else\n   end\n"
+            "2") "   if\n      r0l:16 = agx.ldimm16 #0x8000:64\n   else\n   end\n"
                  "   agx.pop_exec #1:64, #0:64\nelse\nend\nagx.pop_exec #1:64, #0:64\n" STORE);
 }
 

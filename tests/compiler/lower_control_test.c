@@ -15,7 +15,7 @@
 #define ELSE     "agx.else_fcmp f0:16x0, f0:16x0, #1:64, #0:64, #0:64\n"
 #define PUSH(n)  "agx.if_fcmp f0:16x0, f0:16x0, #" n ":64, #0:64, #0:64\n"
 #define POP(n)   "agx.pop_exec #" n ":64, #0:64\n"
-#define RETURNED "0x4000"
+#define RETURNED "0x8000"
 #define LOAD     "r2l:32 = agx.load u0l:64, r1l:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"
 #define LONG                                                                                       \
    "   r2l:32 = agx.load u0l:64, r1l:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"                      \

@@ -137,7 +137,8 @@ agx_status sim_group_run(struct sim_group *group)
 {
    struct sim_memory own, *memory = group->memory ? group->memory : &own;
    sim_memory_init(&own);
-   assemble_program(group->program, sim_map(memory, SIM_USC_BASE, 0x10000, false), 0x10000);
+   size_t capacity = 0x10000 + strlen(group->program);
+   assemble_program(group->program, sim_map(memory, SIM_USC_BASE, capacity, false), capacity);
    struct agxs_worker worker = {0};
    assert_ok(agxs_worker_init(&worker, &memory->interface));
    struct agxs_kernel_request request = {
@@ -177,7 +178,9 @@ agx_status sim_group_run(struct sim_group *group)
       if (!group->is_undefined)
          memcpy(state->shadow->regs, group->undefined, request.halves / 2 * 128);
    }
-   agxs_group_run(state);
+   do
+      agxs_group_run(state); /* one turn among other groups */
+   while (state->state == AGXS_GROUP_READY);
    memcpy(group->reg, state->regs, request.halves * 64);
    if (state->shadow)
       memcpy(group->undefined, state->shadow->regs, request.halves / 2 * 128);

@@ -2,9 +2,14 @@
  *
  * The compiler's entry: one arena, the front end, the pipeline, the emitter, and a copy of
  * the result. Whatever fails leaves through the arena's jump buffer, once.
+ *
+ * Passes recurse over the tree of control flow. Few kernels nest more than a dozen levels, so
+ * the caller's stack is used for the first AGXC_SHALLOW_NESTING of them. A module that turns out to
+ * be deeper is compiled again by a thread that has stack for all levels the hardware can count.
  */
 #include "agx/compiler/compiler.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,10 +18,19 @@
 
 #define DEFAULT_LIMIT_B ((size_t)256 << 20)
 
+/* Of the front end, which needs most; with the address sanitizer, without optimization. Memory
+ * for it is only reserved. */
+#define STACK_PER_LEVEL_B 8192
+#define DEEP_STACK_B      ((size_t)STACK_PER_LEVEL_B * (AGXC_MOST_NESTING + 1))
+
 struct compilation {
    struct agx_arena arena;
    const struct agxc_options *options;
+   const void *spirv;
+   size_t size;
+   uint32_t most_nesting;
    struct agxc_shader *shader; /* NULL until it is made */
+   bool is_too_deep;           /* more levels of control flow than that */
    struct agx_program program; /* points into the arena */
 };
 
@@ -91,13 +105,14 @@ static void emit_preamble(struct compilation *c)
       dump_code(c, "asm preamble", code, text_B);
 }
 
-static void run(struct compilation *c, const void *spirv, size_t size)
+static void run(struct compilation *c)
 {
    uint8_t *code = NULL;
    c->shader = agxc_shader_create(&c->arena, c->options);
-   uint32_t *words = AGX_ARENA_ARRAY(&c->arena, uint32_t, size / 4);
-   memcpy(words, spirv, size);
-   agxc_spirv_to_ir(c->shader, words, size / 4);
+   c->shader->most_nesting = c->most_nesting;
+   uint32_t *words = AGX_ARENA_ARRAY(&c->arena, uint32_t, c->size / 4);
+   memcpy(words, c->spirv, c->size);
+   agxc_spirv_to_ir(c->shader, words, c->size / 4);
    agxc_run_pipeline(c->shader);
    agxc_emit(c->shader, &code, &c->program.text_B, &c->program.code_B);
    c->program.code = code;
@@ -109,18 +124,70 @@ static void run(struct compilation *c, const void *spirv, size_t size)
 }
 
 /* The stages under the jump buffer; a status of the shader's, or the arena's end. */
-static agx_status guarded(struct compilation *c, const void *spirv, size_t size)
+static agx_status guarded(struct compilation *c)
 {
    jmp_buf exhausted;
    c->arena.exhausted = &exhausted;
    if (setjmp(exhausted) == 0) {
-      run(c, spirv, size);
+      run(c);
       return AGX_OK;
    }
    if (c->shader && c->shader->status != AGX_OK)
       return c->shader->status;
    return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
                    "compiler: out of memory, or over the limit of %zu bytes", c->arena.limit_B);
+}
+
+static agx_status compile(struct compilation *c, struct agx_program **out_program)
+{
+   const struct agx_host_alloc *alloc = c->options->alloc;
+   size_t limit_B = c->options->memory_limit_B ? c->options->memory_limit_B : DEFAULT_LIMIT_B;
+   agx_arena_init(&c->arena, alloc, limit_B, NULL);
+   agx_status status = guarded(c);
+   if (status == AGX_OK)
+      status = agx_program_copy(&c->program, alloc, out_program);
+   c->is_too_deep = c->shader && c->shader->is_too_deep;
+   agx_arena_fini(&c->arena);
+   return status;
+}
+
+/* ---- deep nests -------------------------------------------------------- */
+
+struct deep {
+   struct compilation compilation;
+   struct agx_program *program;
+   agx_status status;
+   char error[256]; /* the text of the other thread's failure */
+};
+
+static void *compile_deep(void *user)
+{
+   struct deep *deep = user;
+   deep->status = compile(&deep->compilation, &deep->program);
+   if (deep->status != AGX_OK)
+      snprintf(deep->error, sizeof(deep->error), "%s", agx_error_peek());
+   return NULL;
+}
+
+static agx_status compile_on_deep_stack(struct deep *deep, struct agx_program **out_program)
+{
+   pthread_attr_t attributes;
+   pthread_t thread;
+   int error = pthread_attr_init(&attributes);
+   if (error)
+      return agx_status_fail_errno(error, "compiler: thread for deep control flow");
+   error = pthread_attr_setstacksize(&attributes, DEEP_STACK_B);
+   if (!error)
+      error = pthread_create(&thread, &attributes, compile_deep, deep);
+   pthread_attr_destroy(&attributes);
+   if (error)
+      return agx_status_fail_errno(error, "compiler: thread with a stack of %zu bytes",
+                                   DEEP_STACK_B);
+   pthread_join(thread, NULL);
+   if (deep->status != AGX_OK)
+      return AGX_FAIL(deep->status, "%s", deep->error);
+   *out_program = deep->program;
+   return AGX_OK;
 }
 
 agx_status agxc_compile(const void *spirv, size_t size, const struct agxc_options *options,
@@ -131,12 +198,13 @@ agx_status agxc_compile(const void *spirv, size_t size, const struct agxc_option
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "compiler: no chip");
    if (size % 4)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "SPIR-V: %zu bytes are no whole number of words", size);
-   struct compilation c = {.options = options};
-   size_t limit_B = options->memory_limit_B ? options->memory_limit_B : DEFAULT_LIMIT_B;
-   agx_arena_init(&c.arena, options->alloc, limit_B, NULL);
-   agx_status status = guarded(&c, spirv, size);
-   if (status == AGX_OK)
-      status = agx_program_copy(&c.program, options->alloc, out_program);
-   agx_arena_fini(&c.arena);
-   return status;
+   struct compilation c = {
+      .options = options, .spirv = spirv, .size = size, .most_nesting = AGXC_SHALLOW_NESTING};
+   agx_status status = compile(&c, out_program);
+   if (!c.is_too_deep)
+      return status;
+   struct deep deep = {.compilation = c};
+   deep.compilation.most_nesting = AGXC_MOST_NESTING;
+   deep.compilation.shader = NULL;
+   return compile_on_deep_stack(&deep, out_program);
 }

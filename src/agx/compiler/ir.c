@@ -104,6 +104,7 @@ struct agxc_shader *agxc_shader_create(struct agx_arena *arena, const struct agx
    shader->arena = arena;
    shader->options = options;
    shader->chip = options->chip;
+   shader->most_nesting = AGXC_SHALLOW_NESTING;
    agx_list_init(&shader->body);
    agxc_node_append(&shader->body, NULL, &agxc_block_new(shader)->node);
    return shader;
@@ -245,12 +246,15 @@ struct agxc_instr *agxc_terminator(const struct agxc_block *block)
 
 /* ---- numbering -------------------------------------------------------- */
 
-static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth);
+static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth,
+                        struct agxc_loop *loop);
 
-static void number_block(struct agxc_shader *shader, struct agxc_block *block, uint32_t loop_depth)
+static void number_block(struct agxc_shader *shader, struct agxc_block *block, uint32_t loop_depth,
+                         struct agxc_loop *loop)
 {
    block->index = shader->block_count;
    block->loop_depth = loop_depth;
+   block->loop = loop;
    block->pred_count = 0;
    block->succs[0] = block->succs[1] = NULL;
    shader->blocks[shader->block_count++] = block;
@@ -260,25 +264,27 @@ static void number_block(struct agxc_shader *shader, struct agxc_block *block, u
    }
 }
 
-static void number_node(struct agxc_shader *shader, struct agxc_node *node, uint32_t loop_depth)
+static void number_node(struct agxc_shader *shader, struct agxc_node *node, uint32_t loop_depth,
+                        struct agxc_loop *loop)
 {
    if (node->kind == AGXC_NODE_BLOCK) {
-      number_block(shader, agx_container_of(node, struct agxc_block, node), loop_depth);
+      number_block(shader, agx_container_of(node, struct agxc_block, node), loop_depth, loop);
    } else if (node->kind == AGXC_NODE_IF) {
       struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      number_list(shader, &branch->then_list, loop_depth);
-      number_list(shader, &branch->else_list, loop_depth);
+      number_list(shader, &branch->then_list, loop_depth, loop);
+      number_list(shader, &branch->else_list, loop_depth, loop);
    } else {
-      struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-      number_list(shader, &loop->body, loop_depth + 1);
-      number_list(shader, &loop->continuing, loop_depth + 1);
+      struct agxc_loop *inner = agx_container_of(node, struct agxc_loop, node);
+      number_list(shader, &inner->body, loop_depth + 1, inner);
+      number_list(shader, &inner->continuing, loop_depth + 1, inner);
    }
 }
 
-static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth)
+static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth,
+                        struct agxc_loop *loop)
 {
    agxc_foreach_node (node, list)
-      number_node(shader, node, loop_depth);
+      number_node(shader, node, loop_depth, loop);
 }
 
 static uint32_t count_blocks(const struct agx_link *list)
@@ -296,15 +302,6 @@ static uint32_t count_blocks(const struct agx_link *list)
       }
    }
    return count;
-}
-
-/* The innermost loop around a node, or NULL. */
-static struct agxc_loop *enclosing_loop(const struct agxc_node *node)
-{
-   for (struct agxc_node *at = node->parent; at; at = at->parent)
-      if (at->kind == AGXC_NODE_LOOP)
-         return agx_container_of(at, struct agxc_loop, node);
-   return NULL;
 }
 
 struct agxc_block *agxc_block_before(const struct agxc_node *node)
@@ -329,7 +326,7 @@ static struct agxc_block *after_list(const struct agxc_node *parent, const struc
 static void link_succs(struct agxc_block *block)
 {
    struct agxc_instr *last = agxc_terminator(block);
-   struct agxc_loop *loop = enclosing_loop(&block->node);
+   struct agxc_loop *loop = block->loop;
    if (last && (last->op == AGXC_OP_RETURN || agxc_is_row(last, AGX_ISA_OP_STOP)))
       return;
    if (last && last->op == AGXC_OP_BREAK && loop) {
@@ -403,7 +400,7 @@ void agxc_index(struct agxc_shader *shader)
    shader->blocks =
       AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, count_blocks(&shader->body));
    shader->block_count = shader->instr_count = 0;
-   number_list(shader, &shader->body, 0);
+   number_list(shader, &shader->body, 0, NULL);
    agxc_foreach_block (block, shader)
       link_succs(block);
    link_preds(shader);

@@ -232,6 +232,7 @@ struct agxc_block {
    /* Set by agxc_index: */
    uint32_t index;              /* position in program order */
    uint32_t loop_depth;         /* loops around it */
+   struct agxc_loop *loop;      /* the innermost of them, or NULL */
    struct agxc_block *succs[2]; /* of a branch: then, else; NULL where there is none */
    struct agxc_block **preds;   /* in program order; phis follow this order */
    uint32_t pred_count;
@@ -259,6 +260,10 @@ struct agxc_shader {
    const struct agxc_options *options;
    const struct agx_chip *chip;
    char name[AGX_PROGRAM_NAME_BYTES];
+
+   /* Regions inside each other that the caller's stack allows; whether the module has more. */
+   uint32_t most_nesting;
+   bool is_too_deep;
 
    struct agx_link body; /* list of nodes */
    struct agxc_value **values;
@@ -304,6 +309,12 @@ struct agxc_shader {
  * buffer (passes own nothing but arena memory). */
 #define agxc_fail(shader, code, ...) agxc_leave((shader), agx_status_fail((code), __VA_ARGS__))
 void agxc_leave(struct agxc_shader *shader, agx_status status) __attribute__((noreturn, cold));
+
+/* Levels of control flow that any thread's stack has room for. */
+#define AGXC_SHALLOW_NESTING 96
+/* The hardware counts the levels that a lane must leave in 16 bits; half of them are for lanes
+ * that have returned. See lower_control.c. */
+#define AGXC_MOST_NESTING 32767
 
 struct agxc_shader *agxc_shader_create(struct agx_arena *arena, const struct agxc_options *options);
 

@@ -19,8 +19,9 @@
  */
 #include "agx/compiler/passes.h"
 
-/* More than nested levels can take away, and far from wrapping 16 bits. */
-#define RETURNED 0x4000
+/* More than nested levels can take away; and as many more levels do not wrap the 16 bits. */
+#define RETURNED (AGXC_MOST_NESTING + 1)
+_Static_assert(RETURNED + AGXC_MOST_NESTING <= UINT16_MAX, "levels are counted in 16 bits");
 
 /* Cycles that a skipped arm must save for a jump to pay. Source: reference/idioms, 6. */
 #define JUMP_CYCLES 19
@@ -28,8 +29,9 @@
 
 /* Around the node that is being lowered. */
 struct scope {
-   uint32_t ifs;   /* inside the innermost loop */
-   bool is_nested; /* inside any if or loop */
+   uint32_t levels; /* of all ifs and loops */
+   uint32_t ifs;    /* inside the innermost loop */
+   bool is_nested;  /* inside any if or loop */
    bool in_loop;
    bool loop_continues; /* that loop has a level for continued lanes */
 };
@@ -37,6 +39,7 @@ struct scope {
 struct lowering {
    struct agxc_shader *shader;
    bool has_returns; /* nested ones: lanes may be away at top level, too */
+   bool needs_lanes; /* there are matrix rows */
    /* Where code at top level that needs its lanes is left when all have returned: an empty
     * block at the very end, with an if before it that is only there for the tree's shape. */
    struct agxc_node *end_if;
@@ -153,26 +156,36 @@ static bool needs_all_lanes(const struct agxc_instr *instr)
           agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD32);
 }
 
-static uint32_t list_cycles(const struct agx_link *list)
+/* cycles, and what the list takes; counted no further than until a jump pays. */
+static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list)
 {
-   uint32_t cycles = 0;
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_LOOP)
          return JUMP_CYCLES + 1;
       if (node->kind == AGXC_NODE_IF) {
          const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         cycles += list_cycles(&branch->then_list) + list_cycles(&branch->else_list);
-         continue;
+         cycles = add_cycles(cycles, &branch->then_list);
+         cycles = add_cycles(cycles, &branch->else_list);
+      } else {
+         agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node)) {
+            if (needs_all_lanes(instr))
+               return JUMP_CYCLES + 1;
+            bool is_memory =
+               agxc_is_machine(instr) && agx_isa_info(agxc_row(instr))->unit == AGX_ISA_UNIT_MEM;
+            cycles += is_memory ? LOAD_CYCLES : 1;
+            if (cycles > JUMP_CYCLES)
+               return cycles;
+         }
       }
-      agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node)) {
-         if (needs_all_lanes(instr))
-            return JUMP_CYCLES + 1;
-         bool is_memory =
-            agxc_is_machine(instr) && agx_isa_info(agxc_row(instr))->unit == AGX_ISA_UNIT_MEM;
-         cycles += is_memory ? LOAD_CYCLES : 1;
-      }
+      if (cycles > JUMP_CYCLES)
+         return cycles;
    }
    return cycles;
+}
+
+static bool pays_to_skip(const struct agx_link *list)
+{
+   return add_cycles(0, list) > JUMP_CYCLES;
 }
 
 static bool node_needs_lanes(const struct agxc_node *node);
@@ -290,6 +303,16 @@ static bool is_program_end(const struct lowering *lowering, const struct agxc_bl
    return agx_list_empty(&block->instrs) && block->node.link.next == &lowering->shader->body;
 }
 
+/* The scope inside of a node that has so many levels. */
+static void enter_levels(const struct lowering *lowering, struct scope *scope, uint32_t levels)
+{
+   scope->levels += levels;
+   if (scope->levels > AGXC_MOST_NESTING)
+      agxc_fail(lowering->shader, AGX_RESOURCE_EXHAUSTED,
+                "%s: control flow nested more than %u levels deep (a loop with continue has two)",
+                lowering->shader->name, AGXC_MOST_NESTING);
+}
+
 static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct scope scope)
 {
    struct agxc_shader *shader = lowering->shader;
@@ -310,9 +333,10 @@ static void lower_if(struct lowering *lowering, struct agxc_if *branch, struct s
    struct agx_link *first = is_swapped ? &branch->else_list : &branch->then_list;
    has_else = has_else && !is_swapped;
    struct agxc_block *else_block = agxc_first_block(&branch->else_list);
-   bool skips_first = list_cycles(first) > JUMP_CYCLES;
-   bool skips_else = has_else && list_cycles(&branch->else_list) > JUMP_CYCLES;
+   bool skips_first = pays_to_skip(first);
+   bool skips_else = has_else && pays_to_skip(&branch->else_list);
 
+   enter_levels(lowering, &scope, 1);
    scope.ifs++;
    scope.is_nested = true;
    lower_list(lowering, &branch->then_list, scope);
@@ -340,7 +364,9 @@ static void lower_loop(struct lowering *lowering, struct agxc_loop *loop, struct
    uint32_t levels = continues ? 2 : 1;
    bool pushes = scope.is_nested || lowering->has_returns;
 
-   struct scope inside = {.is_nested = true, .in_loop = true, .loop_continues = continues};
+   struct scope inside = {
+      .levels = scope.levels, .is_nested = true, .in_loop = true, .loop_continues = continues};
+   enter_levels(lowering, &inside, levels);
    lower_list(lowering, &loop->body, inside);
    lower_list(lowering, &loop->continuing, inside);
 
@@ -445,8 +471,8 @@ static void lower_list(struct lowering *lowering, struct agx_link *list, struct 
    agxc_foreach_node (node, list) {
       if (node == lowering->end_if)
          return;
-      bool skips =
-         (loses_lanes(node) && rest_needs_lanes(node, &scope)) || ends_loading_loop(node, &scope);
+      bool skips = (lowering->needs_lanes && loses_lanes(node) && rest_needs_lanes(node, &scope)) ||
+                   ends_loading_loop(node, &scope);
       if (node->kind == AGXC_NODE_BLOCK)
          lower_leave(lowering, agx_container_of(node, struct agxc_block, node), scope);
       else if (node->kind == AGXC_NODE_IF)
@@ -489,8 +515,10 @@ static bool has_nested_return(const struct agxc_shader *shader)
 bool agxc_lower_control(struct agxc_shader *shader)
 {
    agxc_index(shader);
-   struct lowering lowering = {.shader = shader, .has_returns = has_nested_return(shader)};
-   if (lowering.has_returns && list_needs_lanes(&shader->body))
+   struct lowering lowering = {.shader = shader,
+                               .has_returns = has_nested_return(shader),
+                               .needs_lanes = list_needs_lanes(&shader->body)};
+   if (lowering.has_returns && lowering.needs_lanes)
       make_end(&lowering);
    if (shader->block_count > 1) {
       struct agxc_block *entry = agxc_first_block(&shader->body);

@@ -7,6 +7,15 @@
 
 /* ---- lists ------------------------------------------------------------- */
 
+void agxc_spv_count_nesting(struct agxc_spv *s)
+{
+   if (++s->flow->nesting <= s->shader->most_nesting)
+      return;
+   s->shader->is_too_deep = true;
+   agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "control flow nested more than %u deep",
+                  s->shader->most_nesting);
+}
+
 void agxc_spv_new_block(struct agxc_spv *s)
 {
    struct agxc_block *block = agxc_block_new(s->shader);
@@ -19,8 +28,6 @@ struct agxc_spv_place_saved agxc_spv_enter(struct agxc_spv *s, struct agx_link *
 {
    struct agxc_spv_flow *flow = s->flow;
    struct agxc_spv_place_saved saved = {flow->list, flow->parent, s->region};
-   if (++flow->nesting > AGXC_SPV_MAX_NESTING)
-      agxc_spv_missing(s, "control flow nested more than %u deep", AGXC_SPV_MAX_NESTING);
    flow->list = list;
    flow->parent = parent;
    s->region = AGX_ARENA_NEW(s->arena, struct agxc_spv_region);
@@ -31,7 +38,6 @@ struct agxc_spv_place_saved agxc_spv_enter(struct agxc_spv *s, struct agx_link *
 
 void agxc_spv_leave_list(struct agxc_spv *s, struct agxc_spv_place_saved saved)
 {
-   s->flow->nesting--;
    s->flow->list = saved.list;
    s->flow->parent = saved.parent;
    s->region->open = false;
@@ -49,15 +55,17 @@ struct agxc_if *agxc_spv_begin_if(struct agxc_spv *s, struct agxc_ref cond)
 void agxc_spv_push(struct agxc_spv *s, struct agxc_spv_construct *c,
                    enum agxc_spv_construct_kind kind, bool flagged)
 {
+   struct agxc_spv_construct *outer = s->flow->top;
    c->kind = kind;
-   c->outer = s->flow->top;
+   c->outer = outer;
+   c->depth = outer ? outer->depth + 1 : 1;
+   c->loop = kind == AGXC_SPV_LOOP ? c : outer ? outer->loop : NULL;
+   c->call = kind == AGXC_SPV_CALL ? c : outer ? outer->call : NULL;
+   c->active = true;
    s->flow->top = c;
    if (!flagged)
       return;
-   if (s->flow->flagged == 64)
-      agxc_spv_missing(s, "switches and calls nested more than 64 deep");
    const uint8_t bits = 1;
-   c->bit = 1ull << s->flow->flagged++;
    c->flag_slot = agxc_spv_slots_new(s, 1, &bits);
    agxc_spv_slot_write(s, c->flag_slot, agxc_imm(0, 1));
 }
@@ -65,7 +73,7 @@ void agxc_spv_push(struct agxc_spv *s, struct agxc_spv_construct *c,
 void agxc_spv_pop(struct agxc_spv *s, struct agxc_spv_construct *c)
 {
    s->flow->top = c->outer;
-   s->flow->flagged -= c->bit != 0;
+   c->active = false;
 }
 
 /* ---- edges and phis ---------------------------------------------------- */

@@ -60,16 +60,18 @@ static struct agxc_spv_end emit_both(struct agxc_spv *s, struct agxc_spv_block *
    struct agxc_spv_end b = agxc_spv_emit_arm(s, from, no, end, false);
    agxc_spv_leave_list(s, saved);
    agxc_spv_new_block(s);
-   return (struct agxc_spv_end){.falls = a.falls || b.falls, .exits = a.exits | b.exits};
+   return (struct agxc_spv_end){.falls = a.falls || b.falls,
+                                .exits = agxc_spv_join_exits(s, a.exits, b.exits)};
 }
 
 /* if (cond) break or continue, without a merge block: the rest needs no arm. */
 static bool emit_jump_if(struct agxc_spv *s, struct agxc_spv_block *from, struct agxc_ref cond,
                          struct agxc_spv_block *to, bool when, struct agxc_spv_block *end)
 {
-   struct agxc_spv_construct *c, *loop = agxc_spv_innermost_loop(s);
+   struct agxc_spv_construct *c, *loop = agxc_spv_border(s->flow->top);
    enum agxc_spv_jump_kind kind = agxc_spv_classify(s, to, end, &c);
-   if (kind == AGXC_SPV_JUMP_END && loop && to == loop->continues && !loop->in_continuing) {
+   if (kind == AGXC_SPV_JUMP_END && loop && loop->kind == AGXC_SPV_LOOP && to == loop->continues &&
+       !loop->in_continuing) {
       kind = AGXC_SPV_JUMP_CONTINUE;
       c = loop;
    }
@@ -127,9 +129,7 @@ static struct step emit_conditional(struct agxc_spv *s, struct agxc_spv_block *b
 
 static struct agxc_spv_end emit_return(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   struct agxc_spv_construct *c = s->flow->top;
-   while (c && c->kind != AGXC_SPV_CALL)
-      c = c->outer;
+   struct agxc_spv_construct *c = s->flow->top ? s->flow->top->call : NULL;
    if (in->opcode == SpvOpUnreachable)
       return (struct agxc_spv_end){0};
    if (!c) {
@@ -189,9 +189,8 @@ static struct step emit_step(struct agxc_spv *s, struct agxc_spv_block *block,
    return emit_terminator(s, block, merge, end);
 }
 
-/* inside: block is the header of the loop whose body this is. */
-static struct agxc_spv_end emit_from(struct agxc_spv *s, struct agxc_spv_block *block,
-                                     struct agxc_spv_block *end, bool inside)
+static struct agxc_spv_end emit_steps(struct agxc_spv *s, struct agxc_spv_block *block,
+                                      struct agxc_spv_block *end, bool inside)
 {
    for (;; inside = false) {
       struct step step = emit_step(s, block, end, inside);
@@ -203,6 +202,16 @@ static struct agxc_spv_end emit_from(struct agxc_spv *s, struct agxc_spv_block *
          return agxc_spv_emit_guarded(s, step.next, end, step.end.exits);
       block = step.next;
    }
+}
+
+/* inside: block is the header of the loop whose body this is. All recursion comes by here. */
+static struct agxc_spv_end emit_from(struct agxc_spv *s, struct agxc_spv_block *block,
+                                     struct agxc_spv_block *end, bool inside)
+{
+   agxc_spv_count_nesting(s);
+   struct agxc_spv_end last = emit_steps(s, block, end, inside);
+   s->flow->nesting--;
+   return last;
 }
 
 struct agxc_spv_end agxc_spv_emit_region(struct agxc_spv *s, struct agxc_spv_block *block,

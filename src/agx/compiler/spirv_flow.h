@@ -14,16 +14,23 @@ enum agxc_spv_construct_kind {
    AGXC_SPV_CALL,
 };
 
+/* Constructs that flagged exits are on their way to, innermost first; lists share their tails. */
+struct agxc_spv_exits {
+   struct agxc_spv_construct *to;
+   const struct agxc_spv_exits *outer;
+};
+
 /* What control flow is inside of, innermost first. */
 struct agxc_spv_construct {
-   struct agxc_spv_construct *outer;
+   struct agxc_spv_construct *outer, *loop, *call; /* the innermost loop and call, this included */
+   uint32_t depth;                                 /* constructs around it, and itself */
+   bool active;
    enum agxc_spv_construct_kind kind;
    struct agxc_spv_block *merge, *header, *continues;
    bool in_continuing;
-   bool broke, continued; /* loops: something goes to merge, to continues */
-   uint64_t exits;        /* loops: constructs further out that a BREAK is on its way to */
+   bool broke, continued;              /* loops: something goes to merge, to continues */
+   const struct agxc_spv_exits *exits; /* loops: those that a BREAK is on its way to */
    /* Switches and calls are left by setting a flag and skipping what is in between. */
-   uint64_t bit;
    uint32_t flag_slot;
    uint32_t return_slot;            /* calls */
    struct agxc_spv_target *targets; /* switches */
@@ -41,13 +48,13 @@ struct agxc_spv_flow {
    struct agxc_spv_construct *top;
    struct agx_link *list; /* being filled */
    struct agxc_node *parent;
-   uint32_t nesting, flagged;
+   uint32_t nesting; /* of regions */
 };
 
 /* How a list of nodes ends. */
 struct agxc_spv_end {
-   bool falls;     /* control reaches the block that was asked for */
-   uint64_t exits; /* bits of constructs that flagged exits are on their way to */
+   bool falls; /* control reaches the block that was asked for */
+   const struct agxc_spv_exits *exits;
 };
 
 /* What a branch to a block means here. */
@@ -67,6 +74,8 @@ struct agxc_spv_place_saved {
    struct agxc_spv_region *region;
 };
 
+/* One region more is being emitted; fails beyond shader->most_nesting. */
+void agxc_spv_count_nesting(struct agxc_spv *s);
 struct agxc_spv_place_saved agxc_spv_enter(struct agxc_spv *s, struct agx_link *list,
                                            struct agxc_node *parent);
 void agxc_spv_leave_list(struct agxc_spv *s, struct agxc_spv_place_saved saved);
@@ -95,7 +104,10 @@ struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_blo
 bool agxc_spv_has_phis(struct agxc_spv *s, const struct agxc_spv_block *block);
 /* Defines a block's phis from what its edges wrote. */
 void agxc_spv_emit_phis(struct agxc_spv *s, struct agxc_spv_block *block);
-struct agxc_spv_construct *agxc_spv_innermost_loop(struct agxc_spv *s);
+/* The innermost loop or call around c, c included, or NULL: no branch goes further out. */
+struct agxc_spv_construct *agxc_spv_border(struct agxc_spv_construct *c);
+const struct agxc_spv_exits *agxc_spv_join_exits(struct agxc_spv *s, const struct agxc_spv_exits *a,
+                                                 const struct agxc_spv_exits *b);
 /* A terminator without operands, after which nothing falls through. */
 struct agxc_spv_end agxc_spv_terminate(struct agxc_spv *s, enum agxc_op op);
 enum agxc_spv_jump_kind agxc_spv_classify(struct agxc_spv *s, struct agxc_spv_block *to,
@@ -106,7 +118,9 @@ struct agxc_spv_end agxc_spv_jump(struct agxc_spv *s, struct agxc_spv_block *fro
                                   struct agxc_spv_block *to, enum agxc_spv_jump_kind kind,
                                   struct agxc_spv_construct *c);
 /* Sends on what must leave the loop around; returns the exits that remain. */
-uint64_t agxc_spv_break_onwards(struct agxc_spv *s, uint64_t exits, bool always);
+const struct agxc_spv_exits *
+agxc_spv_break_onwards(struct agxc_spv *s, const struct agxc_spv_exits *exits, bool always);
 /* Goes on at block unless a flag of exits is set. */
 struct agxc_spv_end agxc_spv_emit_guarded(struct agxc_spv *s, struct agxc_spv_block *block,
-                                          struct agxc_spv_block *end, uint64_t exits);
+                                          struct agxc_spv_block *end,
+                                          const struct agxc_spv_exits *exits);

@@ -32,7 +32,6 @@
 #define AGXC_SPV_MAX_SCALARS    8192u       /* of one value in registers */
 #define AGXC_SPV_HUGE_SCALARS   0x7fffffffu /* more than counts: saturated */
 #define AGXC_SPV_MAX_CALL_DEPTH 32
-#define AGXC_SPV_MAX_NESTING    96
 #define AGXC_SPV_MAX_EMITTED    (4u << 20) /* instructions after inlining */
 #define AGXC_SPV_MAX_SELECTS    64u        /* scalars that one dynamic index may choose from */
 #define AGXC_SPV_MAX_DYNAMIC    4          /* dynamic indices in one register pointer */
@@ -211,7 +210,7 @@ struct agxc_spv_block {
    struct agxc_spv_function *function;
    uint32_t visited; /* instance that emitted it last */
    /* As target of a switch: which one, which of its targets; and the search that found it. */
-   struct agxc_spv_construct *case_of;
+   struct agxc_spv_construct *case_of, *merge_of; /* merge_of: the switch that ends here */
    uint32_t case_index, scanned;
    struct agxc_spv_block *scan_next;
    uint32_t phi_slots; /* first slot + 1 of its phis in phi_instance */

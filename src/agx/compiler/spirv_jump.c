@@ -14,46 +14,53 @@ struct agxc_spv_end agxc_spv_terminate(struct agxc_spv *s, enum agxc_op op)
    return (struct agxc_spv_end){0};
 }
 
-struct agxc_spv_construct *agxc_spv_innermost_loop(struct agxc_spv *s)
+struct agxc_spv_construct *agxc_spv_border(struct agxc_spv_construct *c)
 {
-   struct agxc_spv_construct *c = s->flow->top;
-   while (c && c->kind != AGXC_SPV_LOOP && c->kind != AGXC_SPV_CALL)
-      c = c->outer;
-   return c && c->kind == AGXC_SPV_LOOP ? c : NULL;
+   if (!c || !c->loop || !c->call)
+      return c ? c->loop ? c->loop : c->call : NULL;
+   return c->loop->depth > c->call->depth ? c->loop : c->call;
 }
 
 struct agxc_spv_end agxc_spv_exit_to(struct agxc_spv *s, struct agxc_spv_construct *target)
 {
+   struct agxc_spv_exits *exit = AGX_ARENA_NEW(s->arena, struct agxc_spv_exits);
+   struct agxc_spv_construct *loop = s->flow->top->loop;
+   exit->to = target;
    agxc_spv_slot_write(s, target->flag_slot, agxc_imm(1, 1));
-   for (struct agxc_spv_construct *c = s->flow->top; c != target; c = c->outer)
-      if (c->kind == AGXC_SPV_LOOP) {
-         c->exits |= target->bit;
-         return agxc_spv_terminate(s, AGXC_OP_BREAK);
-      }
-   return (struct agxc_spv_end){.exits = target->bit};
+   if (!loop || loop->depth < target->depth)
+      return (struct agxc_spv_end){.exits = exit};
+   loop->exits = agxc_spv_join_exits(s, loop->exits, exit);
+   return agxc_spv_terminate(s, AGXC_OP_BREAK);
+}
+
+/* Whether c is around, inside of the innermost loop or call. */
+static bool is_around(const struct agxc_spv_construct *c, const struct agxc_spv_construct *border)
+{
+   return c && c->active && (!border || c->depth > border->depth);
 }
 
 enum agxc_spv_jump_kind agxc_spv_classify(struct agxc_spv *s, struct agxc_spv_block *to,
                                           struct agxc_spv_block *end,
                                           struct agxc_spv_construct **out_construct)
 {
-   *out_construct = NULL;
+   struct agxc_spv_construct *border = agxc_spv_border(s->flow->top);
+   *out_construct = border;
    if (to == end)
       return AGXC_SPV_JUMP_END;
-   for (struct agxc_spv_construct *c = s->flow->top; c && c->kind != AGXC_SPV_CALL; c = c->outer) {
-      *out_construct = c;
-      if (c->kind == AGXC_SPV_LOOP) {
-         if (to == c->merge)
-            return AGXC_SPV_JUMP_BREAK;
-         if (to == c->continues && !c->in_continuing)
-            return AGXC_SPV_JUMP_CONTINUE;
-         return AGXC_SPV_JUMP_ON; /* no branch goes further out than its loop */
-      }
-      if (c->kind == AGXC_SPV_SWITCH && to == c->merge)
-         return AGXC_SPV_JUMP_LEAVE;
-      if (c->kind == AGXC_SPV_SWITCH && to->case_of == c)
-         return AGXC_SPV_JUMP_FALL;
+   if (is_around(to->merge_of, border)) {
+      *out_construct = to->merge_of;
+      return AGXC_SPV_JUMP_LEAVE;
    }
+   if (is_around(to->case_of, border)) {
+      *out_construct = to->case_of;
+      return AGXC_SPV_JUMP_FALL;
+   }
+   if (!border || border->kind != AGXC_SPV_LOOP)
+      return AGXC_SPV_JUMP_ON;
+   if (to == border->merge)
+      return AGXC_SPV_JUMP_BREAK;
+   if (to == border->continues && !border->in_continuing)
+      return AGXC_SPV_JUMP_CONTINUE;
    return AGXC_SPV_JUMP_ON;
 }
 
@@ -71,7 +78,7 @@ struct agxc_spv_end agxc_spv_jump(struct agxc_spv *s, struct agxc_spv_block *fro
       c->continued = true;
       return agxc_spv_terminate(s, AGXC_OP_CONTINUE);
    case AGXC_SPV_JUMP_FALL:
-      if (c->targets[to->case_index].emitted)
+      if (c->targets[to->case_index].emitted || !c->targets[to->case_index].from)
          agxc_spv_invalid(s, "unstructured switch: branch back to block %u", to->label);
       agxc_spv_slot_write(s, c->targets[to->case_index].from_slot, agxc_imm(1, 1));
       return agxc_spv_exit_to(s, c);
@@ -97,44 +104,59 @@ struct agxc_spv_end agxc_spv_emit_arm(struct agxc_spv *s, struct agxc_spv_block 
 
 /* ---- flagged exits on their way ---------------------------------------- */
 
-static struct agxc_ref any_flag(struct agxc_spv *s, uint64_t exits)
+static struct agxc_ref any_flag(struct agxc_spv *s, const struct agxc_spv_exits *exits)
 {
-   struct agxc_ref any = agxc_none();
-   for (struct agxc_spv_construct *c = s->flow->top; c; c = c->outer)
-      if (c->bit & exits) {
-         struct agxc_ref flag = agxc_spv_slot_read(s, c->flag_slot);
-         any = any.kind == AGXC_NONE ? flag : agxc_spv_build2(s, AGXC_OP_IOR, 1, any, flag);
-      }
+   struct agxc_ref any = agxc_spv_slot_read(s, exits->to->flag_slot);
+   while ((exits = exits->outer)) {
+      struct agxc_ref flag = agxc_spv_slot_read(s, exits->to->flag_slot);
+      any = agxc_spv_build2(s, AGXC_OP_IOR, 1, any, flag);
+   }
    return any;
 }
 
-/* Those of exits that lie outside of the innermost loop. */
-static uint64_t beyond_loop(struct agxc_spv *s, uint64_t exits,
-                            struct agxc_spv_construct **out_loop)
+/* The exits of a that are deeper than depth, in front of tail. */
+static const struct agxc_spv_exits *inner_exits(struct agxc_spv *s, const struct agxc_spv_exits *a,
+                                                uint32_t depth, const struct agxc_spv_exits *tail)
 {
-   uint64_t inside = 0;
-   *out_loop = NULL;
-   for (struct agxc_spv_construct *c = s->flow->top; c; c = c->outer) {
-      inside |= c->bit;
-      if (c->kind == AGXC_SPV_LOOP) {
-         *out_loop = c;
-         return exits & ~inside;
-      }
+   const struct agxc_spv_exits *first = tail, **last = &first;
+   for (; a && a->to->depth > depth; a = a->outer) {
+      struct agxc_spv_exits *copy = AGX_ARENA_NEW(s->arena, struct agxc_spv_exits);
+      *copy = (struct agxc_spv_exits){a->to, tail};
+      *last = copy;
+      last = &copy->outer;
    }
-   return 0;
+   return first;
 }
 
-/* Sends on what must leave the loop around; returns the exits that remain. */
-uint64_t agxc_spv_break_onwards(struct agxc_spv *s, uint64_t exits, bool always)
+const struct agxc_spv_exits *agxc_spv_join_exits(struct agxc_spv *s, const struct agxc_spv_exits *a,
+                                                 const struct agxc_spv_exits *b)
 {
-   struct agxc_spv_construct *loop;
-   uint64_t beyond = beyond_loop(s, exits, &loop);
+   for (; b; b = b->outer) {
+      const struct agxc_spv_exits *outer = a;
+      while (outer && outer->to->depth > b->to->depth)
+         outer = outer->outer;
+      if (outer && outer->to == b->to)
+         continue;
+      struct agxc_spv_exits *exit = AGX_ARENA_NEW(s->arena, struct agxc_spv_exits);
+      *exit = (struct agxc_spv_exits){b->to, outer};
+      a = inner_exits(s, a, b->to->depth, exit);
+   }
+   return a;
+}
+
+const struct agxc_spv_exits *agxc_spv_break_onwards(struct agxc_spv *s,
+                                                    const struct agxc_spv_exits *exits, bool always)
+{
+   struct agxc_spv_construct *loop = s->flow->top ? s->flow->top->loop : NULL;
+   const struct agxc_spv_exits *beyond = loop ? exits : NULL;
+   while (beyond && beyond->to->depth > loop->depth)
+      beyond = beyond->outer;
    if (!beyond)
       return exits;
-   loop->exits |= beyond;
+   loop->exits = agxc_spv_join_exits(s, loop->exits, beyond);
    if (always && beyond == exits) {
       agxc_spv_terminate(s, AGXC_OP_BREAK);
-      return 0;
+      return NULL;
    }
    struct agxc_if *branch = agxc_spv_begin_if(s, any_flag(s, beyond));
    struct agxc_spv_place_saved saved = agxc_spv_enter(s, &branch->then_list, &branch->node);
@@ -143,7 +165,7 @@ uint64_t agxc_spv_break_onwards(struct agxc_spv *s, uint64_t exits, bool always)
    saved = agxc_spv_enter(s, &branch->else_list, &branch->node);
    agxc_spv_leave_list(s, saved);
    agxc_spv_new_block(s);
-   return exits & ~beyond;
+   return inner_exits(s, exits, loop->depth, NULL);
 }
 
 /* True when running on from block to end does nothing. */
@@ -157,11 +179,12 @@ static bool is_empty(struct agxc_spv *s, const struct agxc_spv_block *block,
 
 /* Goes on at block unless a flag is set. */
 struct agxc_spv_end agxc_spv_emit_guarded(struct agxc_spv *s, struct agxc_spv_block *block,
-                                          struct agxc_spv_block *end, uint64_t exits)
+                                          struct agxc_spv_block *end,
+                                          const struct agxc_spv_exits *exits)
 {
    if (is_empty(s, block, end)) {
       struct agxc_spv_end rest = agxc_spv_emit_region(s, block, end);
-      rest.exits |= exits;
+      rest.exits = agxc_spv_join_exits(s, rest.exits, exits);
       return rest;
    }
    struct agxc_if *branch = agxc_spv_begin_if(s, any_flag(s, exits));
@@ -171,6 +194,6 @@ struct agxc_spv_end agxc_spv_emit_guarded(struct agxc_spv *s, struct agxc_spv_bl
    struct agxc_spv_end rest = agxc_spv_emit_region(s, block, end);
    agxc_spv_leave_list(s, saved);
    agxc_spv_new_block(s);
-   rest.exits |= exits;
+   rest.exits = agxc_spv_join_exits(s, rest.exits, exits);
    return rest;
 }

@@ -19,18 +19,6 @@ struct switch_state {
    bool dead;              /* a target that always runs has left for good */
 };
 
-/* A literal is as wide as the selector, whose definition may be yet to come. */
-static uint32_t count_literal_words(struct agxc_spv *s, const struct agxc_spv_instr *in)
-{
-   const struct agxc_spv_id *selector = agxc_spv_id(s, agxc_spv_operand(s, in, 0));
-   const struct agxc_spv_type *type = selector->type;
-   if (!type && selector->kind == AGXC_SPV_ID_PENDING) {
-      type = agxc_spv_type_of(s, agxc_spv_instr_at(s, selector->word).type_id);
-      s->now = *in;
-   }
-   return type && type->bits == 64 ? 2 : 1;
-}
-
 static uint64_t literal_value(struct switch_state *w, uint32_t i)
 {
    uint32_t at = 2 + i * (w->literal_words + 1);
@@ -72,9 +60,7 @@ static void add_literal(struct switch_state *w, uint32_t i)
 
 static bool is_boundary(struct switch_state *w, const struct agxc_spv_block *block)
 {
-   const struct agxc_spv_construct *c = w->construct->outer;
-   while (c && c->kind != AGXC_SPV_LOOP && c->kind != AGXC_SPV_CALL)
-      c = c->outer;
+   const struct agxc_spv_construct *c = agxc_spv_border(w->construct);
    if (block == w->merge || block == w->block)
       return true;
    return c && c->kind == AGXC_SPV_LOOP &&
@@ -105,20 +91,26 @@ static void visit(struct switch_state *w, uint32_t from, struct agxc_spv_block *
    *stack = block;
 }
 
+/* A switch or loop: nothing in it falls through to a target of a switch around it. */
+static bool is_own_construct(struct agxc_spv *s, const struct agxc_spv_block *block)
+{
+   return block->merge && (agxc_spv_instr_at(s, block->merge).opcode == SpvOpLoopMerge ||
+                           agxc_spv_instr_at(s, block->end).opcode == SpvOpSwitch);
+}
+
 static void visit_successors(struct switch_state *w, uint32_t from, struct agxc_spv_block *block,
                              struct agxc_spv_block **stack)
 {
    struct agxc_spv *s = w->s;
    struct agxc_spv_instr in = agxc_spv_instr_at(s, block->end);
-   if (in.opcode == SpvOpBranch) {
+   if (is_own_construct(s, block)) {
+      struct agxc_spv_instr merge = agxc_spv_instr_at(s, block->merge);
+      visit(w, from, agxc_spv_block_of(s, agxc_spv_operand(s, &merge, 0)), stack);
+   } else if (in.opcode == SpvOpBranch) {
       visit(w, from, agxc_spv_block_of(s, agxc_spv_operand(s, &in, 0)), stack);
    } else if (in.opcode == SpvOpBranchConditional) {
       visit(w, from, agxc_spv_block_of(s, agxc_spv_operand(s, &in, 1)), stack);
       visit(w, from, agxc_spv_block_of(s, agxc_spv_operand(s, &in, 2)), stack);
-   } else if (in.opcode == SpvOpSwitch) {
-      uint32_t step = count_literal_words(s, &in) + 1;
-      for (uint32_t i = 1; i < agxc_spv_operand_count(&in); i += step)
-         visit(w, from, agxc_spv_block_of(s, agxc_spv_operand(s, &in, i)), stack);
    }
 }
 
@@ -234,7 +226,7 @@ static struct agxc_spv_end emit_targets(struct switch_state *w)
       for (uint32_t next = i + 1; next; next = w->targets[next - 1].to) {
          struct agxc_spv_end end = emit_target(w, &w->targets[next - 1]);
          all.falls |= end.falls;
-         all.exits |= end.exits;
+         all.exits = agxc_spv_join_exits(w->s, all.exits, end.exits);
          done++;
       }
    }
@@ -255,18 +247,22 @@ struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_blo
       agxc_spv_invalid(s, "literal without a target");
    w.literals = (agxc_spv_operand_count(in) - 2) / (w.literal_words + 1);
    w.targets = c->targets = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_target, w.literals + 1);
+   struct agxc_spv_construct *around = merge->merge_of;
    c->merge = merge;
+   merge->merge_of = c;
    agxc_spv_push(s, c, AGXC_SPV_SWITCH, true);
-   add_target(&w, default_block(&w));
    w.next_literal = AGX_ARENA_ARRAY(s->arena, uint32_t, w.literals + 1);
    for (uint32_t i = 0; i < w.literals; i++)
       add_target(&w, literal_block(&w, i));
+   /* Last, so that the selector need not live through what is often the longest target. */
+   add_target(&w, default_block(&w));
    for (uint32_t i = w.literals; i-- > 0;)
       add_literal(&w, i);
    find_falls(&w);
    struct agxc_spv_end all = emit_targets(&w);
    agxc_spv_pop(s, c);
-   all.falls |= (all.exits & c->bit) != 0;
-   all.exits &= ~c->bit;
-   return all;
+   merge->merge_of = around;
+   if (!all.exits || all.exits->to != c)
+      return all;
+   return (struct agxc_spv_end){.falls = true, .exits = all.exits->outer};
 }

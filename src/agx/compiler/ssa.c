@@ -3,53 +3,17 @@
  * Slots to SSA. During the walk each block remembers the last write of a slot; a read
  * without one makes a value that stands for what arrives at the block.
  *
- * When all control flow stands: dominators and dominance frontiers; phis of every slot
- * that is read, in the iterated frontier of its writes; then one walk down the
- * dominator tree, which replaces what arrives by the write or phi above it. Phis that
+ * When all control flow stands: phis of every slot that is read (ssa_phis.c); then one walk down
+ * the dominator tree, which replaces what arrives by the write or phi above it. Phis that
  * one value reaches, or that nobody reads, are dropped.
  *
  * Nothing here recurses, since hostile modules can make very long chains of blocks.
  */
-#include "agx/compiler/ssa.h"
+#include "agx/compiler/ssa_impl.h"
 
 #include <string.h>
 
 #define MAX_ROUNDS 32 /* of simplification; what remains is right, only longer */
-#define NONE       UINT32_MAX
-
-/* What a slot holds at the end of a block. */
-struct write {
-   struct agxc_block *block;
-   uint32_t slot;
-   uint32_t next; /* of the same block: index + 1 */
-   uint32_t next_in_slot;
-   struct agxc_ref ref;
-};
-
-/* A slot at the entry of a block: read there, or joined there by a phi. */
-struct arrival {
-   struct agxc_block *block;
-   uint32_t slot;
-   uint32_t next; /* of the same kind and block: index + 1 */
-   struct agxc_value *value;
-   struct agxc_ref *sources; /* phis: one per predecessor */
-   bool replaced;
-   struct agxc_ref by;
-};
-
-struct agxc_ssa {
-   struct agxc_shader *shader;
-   struct agx_arena *arena;
-   uint32_t *table; /* open addressing: write + 1 */
-   uint32_t table_size;
-   struct write *writes;
-   uint32_t write_count, write_capacity;
-   uint8_t *slot_bits, *slot_elements;
-   uint32_t slot_count, slot_capacity;
-   struct arrival *arrivals; /* reads, then phis */
-   uint32_t arrival_count, arrival_capacity, read_count;
-   uint32_t *of_value; /* arrival + 1 by value id, once all exist */
-};
 
 struct agxc_ssa *agxc_ssa_begin(struct agxc_shader *shader)
 {
@@ -80,7 +44,7 @@ static uint32_t *find(struct agxc_ssa *ssa, const struct agxc_block *block, uint
 {
    uint32_t mask = ssa->table_size - 1, i = hash(block, slot) & mask;
    for (; ssa->table[i]; i = (i + 1) & mask) {
-      const struct write *write = &ssa->writes[ssa->table[i] - 1];
+      const struct agxc_slot_write *write = &ssa->writes[ssa->table[i] - 1];
       if (write->block == block && write->slot == slot)
          break;
    }
@@ -111,7 +75,7 @@ void agxc_slot_write(struct agxc_ssa *ssa, struct agxc_block *block, uint32_t sl
          ssa->write_capacity = capacity;
       }
       *cell = ++ssa->write_count;
-      ssa->writes[*cell - 1] = (struct write){.block = block, .slot = slot};
+      ssa->writes[*cell - 1] = (struct agxc_slot_write){.block = block, .slot = slot};
    }
    ssa->writes[*cell - 1].ref = value;
 }
@@ -144,7 +108,8 @@ uint32_t agxc_slot_new_like(struct agxc_ssa *ssa, const struct agxc_value *value
    return slot;
 }
 
-static struct arrival *add_arrival(struct agxc_ssa *ssa, struct agxc_block *block, uint32_t slot)
+struct agxc_arrival *agxc_ssa_add_arrival(struct agxc_ssa *ssa, struct agxc_block *block,
+                                          uint32_t slot)
 {
    if (ssa->arrival_count == ssa->arrival_capacity) {
       uint32_t capacity = AGX_MAX(64u, 2 * ssa->arrival_capacity);
@@ -152,8 +117,8 @@ static struct arrival *add_arrival(struct agxc_ssa *ssa, struct agxc_block *bloc
                                      sizeof(*ssa->arrivals));
       ssa->arrival_capacity = capacity;
    }
-   struct arrival *arrival = &ssa->arrivals[ssa->arrival_count++];
-   *arrival = (struct arrival){.block = block, .slot = slot};
+   struct agxc_arrival *arrival = &ssa->arrivals[ssa->arrival_count++];
+   *arrival = (struct agxc_arrival){.block = block, .slot = slot};
    arrival->value = agxc_value_new(ssa->shader, ssa->slot_bits[slot], ssa->slot_elements[slot]);
    return arrival;
 }
@@ -163,119 +128,34 @@ struct agxc_ref agxc_slot_read(struct agxc_ssa *ssa, struct agxc_block *block, u
    uint32_t at = *find(ssa, block, slot);
    if (at)
       return ssa->writes[at - 1].ref;
-   struct agxc_ref ref = agxc_use(add_arrival(ssa, block, slot)->value);
+   struct agxc_ref ref = agxc_use(agxc_ssa_add_arrival(ssa, block, slot)->value);
    agxc_slot_write(ssa, block, slot, ref);
    return ref;
 }
 
-/* ---- dominance --------------------------------------------------------- */
-
-/* By block index; lists hold index + 1. */
-struct graph {
-   uint32_t count;
-   uint32_t *idom; /* NONE: nothing reaches the block */
-   uint32_t *first_child, *next_child;
-   struct frontier {
-      uint32_t block, next;
-   } * frontiers;
-   uint32_t frontier_count, frontier_capacity;
-   uint32_t *first_frontier;
-   uint32_t (*place)[2];            /* of a block among the predecessors of each successor */
-   uint32_t *reads, *writes, *phis; /* first of each block */
-};
-
-static uint32_t nearest_common(const uint32_t *idom, uint32_t a, uint32_t b)
-{
-   while (a != b) {
-      if (a > b)
-         a = idom[a];
-      else
-         b = idom[b];
-   }
-   return a;
-}
-
-/* Program order is a reverse postorder of the tree's control flow. */
-static void find_dominators(struct agxc_ssa *ssa, struct graph *g)
-{
-   memset(g->idom, 0xff, g->count * sizeof(*g->idom));
-   g->idom[0] = 0;
-   for (bool changed = true; changed;) {
-      changed = false;
-      for (uint32_t b = 1; b < g->count; b++) {
-         const struct agxc_block *block = ssa->shader->blocks[b];
-         uint32_t common = NONE;
-         for (uint32_t p = 0; p < block->pred_count; p++) {
-            uint32_t pred = block->preds[p]->index;
-            if (g->idom[pred] != NONE)
-               common = common == NONE ? pred : nearest_common(g->idom, common, pred);
-         }
-         changed |= g->idom[b] != common;
-         g->idom[b] = common;
-      }
-   }
-   for (uint32_t b = g->count; b-- > 1;)
-      if (g->idom[b] != NONE) {
-         g->next_child[b] = g->first_child[g->idom[b]];
-         g->first_child[g->idom[b]] = b + 1;
-      }
-}
-
-static void add_frontier(struct agxc_ssa *ssa, struct graph *g, uint32_t of, uint32_t block)
-{
-   if (g->frontier_count == g->frontier_capacity) {
-      uint32_t capacity = AGX_MAX(256u, 2 * g->frontier_capacity);
-      g->frontiers = agx_arena_grow(ssa->arena, g->frontiers, g->frontier_count, capacity,
-                                    sizeof(*g->frontiers));
-      g->frontier_capacity = capacity;
-   }
-   g->frontiers[g->frontier_count] = (struct frontier){block, g->first_frontier[of]};
-   g->first_frontier[of] = ++g->frontier_count;
-}
-
-static void find_frontiers(struct agxc_ssa *ssa, struct graph *g)
-{
-   uint32_t *joined = AGX_ARENA_ARRAY(ssa->arena, uint32_t, g->count);
-   for (uint32_t b = 0; b < g->count; b++) {
-      const struct agxc_block *block = ssa->shader->blocks[b];
-      for (uint32_t p = 0; p < block->pred_count; p++) {
-         struct agxc_block *pred = block->preds[p];
-         g->place[pred->index][pred->succs[0] != block] = p;
-         if (block->pred_count < 2)
-            continue;
-         /* What has been joined already has joined all above it too. */
-         for (uint32_t at = pred->index; at != g->idom[b] && joined[at] != b + 1;
-              at = g->idom[at]) {
-            joined[at] = b + 1;
-            add_frontier(ssa, g, at, b);
-         }
-      }
-   }
-}
+/* ---- reads and writes of blocks ---------------------------------------- */
 
 static uint32_t *words(struct agxc_ssa *ssa, uint32_t count)
 {
    return AGX_ARENA_ARRAY(ssa->arena, uint32_t, AGX_MAX(count, 1u));
 }
 
-static struct graph *make_graph(struct agxc_ssa *ssa)
+static struct agxc_ssa_graph *make_graph(struct agxc_ssa *ssa)
 {
-   struct graph *g = AGX_ARENA_NEW(ssa->arena, struct graph);
-   g->count = ssa->shader->block_count;
-   g->idom = words(ssa, g->count);
-   g->first_child = words(ssa, g->count);
-   g->next_child = words(ssa, g->count);
-   g->first_frontier = words(ssa, g->count);
-   g->place = agx_arena_array(ssa->arena, g->count, sizeof(*g->place));
-   g->reads = words(ssa, g->count);
-   g->writes = words(ssa, g->count);
-   g->phis = words(ssa, g->count);
-   find_dominators(ssa, g);
-   find_frontiers(ssa, g);
+   struct agxc_ssa_graph *g = AGX_ARENA_NEW(ssa->arena, struct agxc_ssa_graph);
+   uint32_t count = ssa->shader->block_count;
+   g->dominance = agxc_dominance_compute(ssa->shader);
+   g->place = agx_arena_array(ssa->arena, count, sizeof(*g->place));
+   g->reads = words(ssa, count);
+   g->writes = words(ssa, count);
+   g->phis = words(ssa, count);
+   agxc_foreach_block (block, ssa->shader)
+      for (uint32_t p = 0; p < block->pred_count; p++) {
+         const struct agxc_block *pred = block->preds[p];
+         g->place[pred->index][pred->succs[0] != block] = p;
+      }
    return g;
 }
-
-/* ---- phis -------------------------------------------------------------- */
 
 static void index_values(struct agxc_ssa *ssa)
 {
@@ -285,7 +165,7 @@ static void index_values(struct agxc_ssa *ssa)
 }
 
 /* False for the entry that a read has left behind. */
-static bool is_write(struct agxc_ssa *ssa, const struct write *write)
+static bool is_write(struct agxc_ssa *ssa, const struct agxc_slot_write *write)
 {
    uint32_t of = write->ref.kind == AGXC_VALUE ? ssa->of_value[write->ref.value->id] : 0;
    return !of || ssa->arrivals[of - 1].block != write->block ||
@@ -293,17 +173,17 @@ static bool is_write(struct agxc_ssa *ssa, const struct write *write)
 }
 
 /* Puts reads and writes into their blocks' lists; returns each slot's first write. */
-static uint32_t *sort_by_block(struct agxc_ssa *ssa, struct graph *g)
+static uint32_t *sort_by_block(struct agxc_ssa *ssa, struct agxc_ssa_graph *g)
 {
    uint32_t *of_slot = words(ssa, ssa->slot_count);
    for (uint32_t i = ssa->arrival_count; i-- > 0;) {
-      struct arrival *arrival = &ssa->arrivals[i];
+      struct agxc_arrival *arrival = &ssa->arrivals[i];
       arrival->next = g->reads[arrival->block->index];
       g->reads[arrival->block->index] = i + 1;
    }
    for (uint32_t i = ssa->write_count; i-- > 0;) {
-      struct write *write = &ssa->writes[i];
-      if (!is_write(ssa, write) || g->idom[write->block->index] == NONE)
+      struct agxc_slot_write *write = &ssa->writes[i];
+      if (!is_write(ssa, write) || g->dominance->idom[write->block->index] == AGXC_NO_BLOCK)
          continue;
       write->next = g->writes[write->block->index];
       g->writes[write->block->index] = i + 1;
@@ -313,60 +193,18 @@ static uint32_t *sort_by_block(struct agxc_ssa *ssa, struct graph *g)
    return of_slot;
 }
 
-static void add_phi(struct agxc_ssa *ssa, struct graph *g, uint32_t block, uint32_t slot)
-{
-   struct agxc_block *at = ssa->shader->blocks[block];
-   struct arrival *phi = add_arrival(ssa, at, slot);
-   phi->sources = refs_new(ssa, at->pred_count);
-   phi->next = g->phis[block];
-   g->phis[block] = ssa->arrival_count;
-}
-
-/* In the iterated dominance frontier of the slot's writes. seen and queued hold the
- * last slot + 1 for which a block was. */
-static void place_phis(struct agxc_ssa *ssa, struct graph *g, uint32_t slot, uint32_t first_write,
-                       uint32_t *seen, uint32_t *stack)
-{
-   uint32_t depth = 0;
-   for (uint32_t i = first_write; i; i = ssa->writes[i - 1].next_in_slot)
-      stack[depth++] = ssa->writes[i - 1].block->index;
-   while (depth > 0) {
-      uint32_t block = stack[--depth];
-      for (uint32_t f = g->first_frontier[block]; f; f = g->frontiers[f - 1].next) {
-         uint32_t join = g->frontiers[f - 1].block;
-         if (seen[join] == slot + 1)
-            continue;
-         seen[join] = slot + 1;
-         add_phi(ssa, g, join, slot);
-         stack[depth++] = join;
-      }
-   }
-}
-
-static void place_all_phis(struct agxc_ssa *ssa, struct graph *g)
-{
-   const uint32_t *of_slot = sort_by_block(ssa, g);
-   uint32_t *seen = words(ssa, g->count), *stack = words(ssa, 2 * g->count);
-   bool *is_read = AGX_ARENA_ARRAY(ssa->arena, bool, AGX_MAX(ssa->slot_count, 1u));
-   for (uint32_t i = 0; i < ssa->arrival_count; i++)
-      is_read[ssa->arrivals[i].slot] = true;
-   for (uint32_t slot = 0; slot < ssa->slot_count; slot++)
-      if (is_read[slot])
-         place_phis(ssa, g, slot, of_slot[slot], seen, stack);
-}
-
 /* ---- renaming ---------------------------------------------------------- */
 
 static struct agxc_ref resolve(struct agxc_ssa *ssa, struct agxc_ref ref)
 {
    while (ref.kind == AGXC_VALUE && ssa->of_value[ref.value->id]) {
-      struct arrival *arrival = &ssa->arrivals[ssa->of_value[ref.value->id] - 1];
+      struct agxc_arrival *arrival = &ssa->arrivals[ssa->of_value[ref.value->id] - 1];
       if (!arrival->replaced)
          break;
       struct agxc_ref next = arrival->by;
       /* Halve the path, so that chains stay short. */
       if (next.kind == AGXC_VALUE && ssa->of_value[next.value->id]) {
-         struct arrival *after = &ssa->arrivals[ssa->of_value[next.value->id] - 1];
+         struct agxc_arrival *after = &ssa->arrivals[ssa->of_value[next.value->id] - 1];
          if (after->replaced)
             arrival->by = after->by;
       }
@@ -377,7 +215,7 @@ static struct agxc_ref resolve(struct agxc_ssa *ssa, struct agxc_ref ref)
 
 struct rename {
    struct agxc_ssa *ssa;
-   struct graph *graph;
+   struct agxc_ssa_graph *graph;
    struct agxc_ref *now; /* by slot: NONE before any write */
    struct undo {
       uint32_t slot;
@@ -400,7 +238,7 @@ static struct agxc_ref current(struct rename *r, uint32_t slot)
 
 static void rename_block(struct rename *r, const struct agxc_block *block)
 {
-   struct arrival *arrivals = r->ssa->arrivals;
+   struct agxc_arrival *arrivals = r->ssa->arrivals;
    for (uint32_t i = r->graph->phis[block->index]; i; i = arrivals[i - 1].next)
       set(r, arrivals[i - 1].slot, agxc_use(arrivals[i - 1].value));
    for (uint32_t i = r->graph->reads[block->index]; i; i = arrivals[i - 1].next) {
@@ -418,27 +256,28 @@ static void rename_block(struct rename *r, const struct agxc_block *block)
 }
 
 /* Preorder; a block's changes are undone when its subtree is through. */
-static void rename_all(struct agxc_ssa *ssa, struct graph *g)
+static void rename_all(struct agxc_ssa *ssa, struct agxc_ssa_graph *g)
 {
    struct rename r = {.ssa = ssa, .graph = g};
    r.now = refs_new(ssa, ssa->slot_count);
    r.undo = AGX_ARENA_ARRAY(ssa->arena, struct undo, ssa->write_count + ssa->arrival_count + 1);
-   uint32_t *marks = words(ssa, g->count), at = 0;
+   const struct agxc_dominance *d = g->dominance;
+   uint32_t *marks = words(ssa, ssa->shader->block_count), at = 0;
    rename_block(&r, ssa->shader->blocks[0]);
-   for (uint32_t next = g->first_child[0];;) {
+   for (uint32_t next = d->first_child[0];;) {
       if (next) {
          at = next - 1;
          marks[at] = r.undo_count;
          rename_block(&r, ssa->shader->blocks[at]);
-         next = g->first_child[at];
+         next = d->first_child[at];
          continue;
       }
       if (at == 0)
          break;
       for (; r.undo_count > marks[at]; r.undo_count--)
          r.now[r.undo[r.undo_count - 1].slot] = r.undo[r.undo_count - 1].was;
-      next = g->next_child[at];
-      at = g->idom[at];
+      next = d->next_child[at];
+      at = d->idom[at];
    }
    for (uint32_t i = 0; i < ssa->read_count; i++)
       if (!ssa->arrivals[i].replaced) { /* nothing reaches the block */
@@ -457,7 +296,7 @@ static bool same(struct agxc_ref a, struct agxc_ref b)
 }
 
 /* True when only one value can reach a phi. */
-static bool is_trivial(struct agxc_ssa *ssa, struct arrival *phi, struct agxc_ref *out)
+static bool is_trivial(struct agxc_ssa *ssa, struct agxc_arrival *phi, struct agxc_ref *out)
 {
    *out = agxc_none();
    for (uint32_t i = 0; i < phi->block->pred_count; i++) {
@@ -479,7 +318,7 @@ static void simplify(struct agxc_ssa *ssa)
    for (unsigned round = 0; progress && round < MAX_ROUNDS; round++) {
       progress = false;
       for (uint32_t i = ssa->read_count; i < ssa->arrival_count; i++) {
-         struct arrival *phi = &ssa->arrivals[i];
+         struct agxc_arrival *phi = &ssa->arrivals[i];
          struct agxc_ref by;
          if (phi->replaced || !is_trivial(ssa, phi, &by))
             continue;
@@ -501,7 +340,7 @@ static void need(struct agxc_ssa *ssa, struct agxc_ref ref, bool *needed, uint32
 }
 
 /* In front of the phis that are there already. */
-static void insert_phi(struct agxc_ssa *ssa, struct arrival *arrival)
+static void insert_phi(struct agxc_ssa *ssa, struct agxc_arrival *arrival)
 {
    struct agxc_block *block = arrival->block;
    struct agxc_instr *phi = agxc_instr_new_n(ssa->shader, AGXC_OP_PHI, 1, block->pred_count);
@@ -533,7 +372,7 @@ static void replace(struct agxc_ssa *ssa)
       }
    }
    for (uint32_t i = 0; i < count; i++) {
-      struct arrival *phi = &ssa->arrivals[list[i]];
+      struct agxc_arrival *phi = &ssa->arrivals[list[i]];
       for (uint32_t p = 0; p < phi->block->pred_count; p++)
          need(ssa, phi->sources[p], needed, list, &count);
    }
@@ -545,10 +384,10 @@ static void replace(struct agxc_ssa *ssa)
 void agxc_ssa_finish(struct agxc_ssa *ssa)
 {
    agxc_index(ssa->shader);
-   struct graph *g = make_graph(ssa);
+   struct agxc_ssa_graph *g = make_graph(ssa);
    ssa->read_count = ssa->arrival_count;
    index_values(ssa);
-   place_all_phis(ssa, g);
+   agxc_ssa_place_phis(ssa, g, sort_by_block(ssa, g));
    index_values(ssa);
    rename_all(ssa, g);
    simplify(ssa);

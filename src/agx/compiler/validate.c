@@ -3,12 +3,12 @@
  * The rules that hold between passes: shapes of operands, one definition for each value that
  * dominates its uses, phis that match their block, and what may stand at each stage.
  */
-#include "agx/compiler/ir.h"
+#include "agx/compiler/dominance.h"
 
 struct validator {
    const struct agxc_shader *shader;
    enum agxc_stage stage;
-   const struct agxc_block **idoms; /* by block: the immediate dominator; NULL: entry, unreached */
+   const struct agxc_dominance *dominance;
    const struct agxc_instr **defs;
    const struct agxc_block *block;
    const struct agxc_instr *instr;
@@ -81,34 +81,6 @@ static agx_status check_dest(struct validator *v, const struct agxc_ref *dest)
 
 /* ---- dominance -------------------------------------------------------- */
 
-static const struct agxc_block *
-common_dominator(const struct validator *v, const struct agxc_block *a, const struct agxc_block *b)
-{
-   while (a != b) {
-      while (a->index > b->index)
-         a = v->idoms[a->index];
-      while (b->index > a->index)
-         b = v->idoms[b->index];
-   }
-   return a;
-}
-
-/* Program order is a reverse postorder of structured control flow, so one walk finds all but
- * what back edges add, which never changes a dominator: the header dominates the loop. */
-static void find_dominators(struct validator *v)
-{
-   agxc_foreach_block (block, v->shader) {
-      const struct agxc_block *idom = NULL;
-      for (uint32_t i = 0; i < block->pred_count; i++) {
-         const struct agxc_block *pred = block->preds[i];
-         if (pred->index >= block->index)
-            continue;
-         idom = idom ? common_dominator(v, idom, pred) : pred;
-      }
-      v->idoms[block->index] = idom;
-   }
-}
-
 static bool is_unreached(const struct agxc_block *block)
 {
    return block->index != 0 && block->pred_count == 0;
@@ -119,10 +91,7 @@ static bool dominates_use(const struct validator *v, const struct agxc_instr *de
 {
    if (def->block == block)
       return def->index < index;
-   const struct agxc_block *at = block;
-   while (at && at->index > def->block->index)
-      at = v->idoms[at->index];
-   return at == def->block;
+   return agxc_dominates(v->dominance, def->block->index, block->index);
 }
 
 /* A phi's source is used at the end of its predecessor. */
@@ -205,8 +174,7 @@ agx_status agxc_validate(const struct agxc_shader *shader, enum agxc_stage stage
    struct agxc_shader *indexed = (struct agxc_shader *)shader;
    agxc_index(indexed);
    struct validator v = {.shader = shader, .stage = stage};
-   v.idoms = AGX_ARENA_ARRAY(shader->arena, const struct agxc_block *, shader->block_count);
-   find_dominators(&v);
+   v.dominance = agxc_dominance_compute(indexed);
    v.defs = AGX_ARENA_ARRAY(shader->arena, const struct agxc_instr *, shader->value_count);
    return check_list(&v, &shader->body);
 }
