@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agx/compiler/liveness.h"
+#include "agx/compiler/ra.h"
 #include "agx/compiler/passes.h"
 #include "agx/compiler/ra.h"
 #include "base/util.h"
@@ -114,6 +115,28 @@ static void test_liveness(void **state)
    assert_false(agx_bitset_test(arm.bits, y.value->id));
    assert_false(agxc_is_live_in(live, blocks[3], phi.value));
    assert_int_equal(live->max_halves, 6);
+   backend_fini(&backend);
+}
+
+/* A hostile circle does not keep the pass busy; nothing moves. */
+static void collects_that_read_each_other_end(void **state)
+{
+   struct backend backend;
+   struct agxc_builder b = start(&backend);
+   struct agxc_ref refs[2];
+   struct agxc_instr *collects[2];
+   for (unsigned i = 0; i < 2; i++) {
+      refs[i] = agxc_use(agxc_value_new(backend.shader, 32, 1));
+      collects[i] = agxc_instr_new_n(backend.shader, AGXC_OP_COLLECT, 1, 1);
+      refs[i].value->def = collects[i];
+      agxc_dests(collects[i])[0] = refs[i];
+      agxc_insert(&b, collects[i]);
+   }
+   agxc_srcs(collects[0])[0] = refs[1];
+   agxc_srcs(collects[1])[0] = refs[0];
+   agxc_index(backend.shader);
+   agxc_ra_sink_collects(backend.shader);
+   assert_ptr_equal(collects[0]->link.next, &collects[1]->link);
    backend_fini(&backend);
 }
 
@@ -474,6 +497,7 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_liveness),
+      cmocka_unit_test(collects_that_read_each_other_end),
       cmocka_unit_test(test_straight_line),
       cmocka_unit_test(test_vectors_in_place),
       cmocka_unit_test(test_names_only),

@@ -34,14 +34,15 @@ static struct reader *find_readers(struct agxc_shader *shader)
 void agxc_ra_sink_collects(struct agxc_shader *shader)
 {
    const struct reader *readers = find_readers(shader);
-   /* Backwards: what was moved is not met again. */
+   /* Backwards, and only to a reader behind: what was moved is not met again. Without that, two
+    * that read each other, as code that nothing reaches may, would change places for ever. */
    agxc_foreach_block (block, shader)
       agxc_foreach_instr_rev (instr, block) {
          if (instr->op != AGXC_OP_COLLECT || agxc_dests(instr)[0].kind != AGXC_VALUE)
             continue;
          const struct reader *reader = &readers[agxc_dests(instr)[0].value->id];
          if (reader->count != 1 || reader->instr->block != block ||
-             reader->instr->op == AGXC_OP_PHI)
+             reader->instr->op == AGXC_OP_PHI || reader->instr->index <= instr->index)
             continue;
          agx_list_remove(&instr->link);
          agx_list_insert_before(&reader->instr->link, &instr->link);
