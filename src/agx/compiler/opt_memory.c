@@ -31,6 +31,7 @@ struct forwarding {
    struct agxc_instr **splits;    /* by value id: a split in the block that defines the vector */
    uint32_t value_count;          /* values that existed before */
    bool progress;
+   uint32_t looked_at; /* instructions of a loop */
 };
 
 static struct known *known_at(struct forwarding *f, uint32_t i)
@@ -69,10 +70,15 @@ static void note_read(struct forwarding *f, const struct agxc_place *place)
          known_at(f, i)->unread = NULL;
 }
 
+/* Accesses and others in loops that are looked at before everything is forgotten, so that nests
+ * of loops are not read anew at each level. */
+#define MAX_LOOKED_AT 4096u
+
 static void forget_block(struct forwarding *f, const struct agxc_block *block)
 {
    agxc_foreach_instr (instr, block) {
       struct agxc_place place;
+      f->looked_at++;
       if (agxc_place_of(f->shader, instr, &place)) {
          if (place.writes)
             forget_overlaps(f, &place);
@@ -85,6 +91,8 @@ static void forget_block(struct forwarding *f, const struct agxc_block *block)
 static void forget_list(struct forwarding *f, const struct agx_link *list)
 {
    agxc_foreach_node (node, list) {
+      if (f->looked_at > MAX_LOOKED_AT)
+         return;
       if (node->kind == AGXC_NODE_BLOCK) {
          forget_block(f, agx_container_of(node, struct agxc_block, node));
       } else if (node->kind == AGXC_NODE_IF) {
@@ -254,8 +262,11 @@ static void visit_list(struct forwarding *f, const struct agx_link *list)
          visit_list(f, &branch->else_list);
       } else {
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         f->looked_at = 0;
          forget_list(f, &loop->body);
          forget_list(f, &loop->continuing);
+         if (f->looked_at > MAX_LOOKED_AT)
+            forget_all(f);
          visit_list(f, &loop->body);
          visit_list(f, &loop->continuing);
       }

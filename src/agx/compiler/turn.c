@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "agx/compiler/turn.h"
 
+/* Larger ones are of no use to any pass; so nests of loops are not measured anew at each level. */
+#define MAX_SIZE 1024u
+
 /* ---- shape ------------------------------------------------------------- */
 
 static void measure_list(struct agxc_turn *u, const struct agx_link *list, unsigned inner_loops);
@@ -35,8 +38,11 @@ static void measure_node(struct agxc_turn *u, const struct agxc_node *node, unsi
 
 static void measure_list(struct agxc_turn *u, const struct agx_link *list, unsigned inner_loops)
 {
-   agxc_foreach_node (node, list)
+   agxc_foreach_node (node, list) {
+      if (u->size > MAX_SIZE)
+         return;
       measure_node(u, node, inner_loops);
+   }
 }
 
 static bool ends_in_break(const struct agx_link *list)
@@ -76,6 +82,8 @@ bool agxc_turn_find(struct agxc_turn *u, struct agxc_shader *shader, struct agxc
    *u = (struct agxc_turn){.shader = shader, .loop = loop, .header = agxc_first_block(&loop->body)};
    measure_list(u, &u->loop->body, 0);
    measure_list(u, &u->loop->continuing, 0);
+   if (u->size > MAX_SIZE)
+      return false;
    uint32_t phis = 0;
    agxc_foreach_instr (instr, u->header)
       phis += instr->op == AGXC_OP_PHI;
