@@ -20,14 +20,16 @@ AGX_MUST_CHECK agx_status vkbench_device_open(struct vkbench_device **out_device
 void vkbench_device_close(struct vkbench_device *device);
 const char *vkbench_device_name(const struct vkbench_device *device);
 
-/* Builds the pipeline and fills the buffers. Buffers only: images are AGX_UNIMPLEMENTED. */
+/* Builds the pipeline and fills buffers and images. */
 AGX_MUST_CHECK agx_status vkbench_kernel_create(struct vkbench_device *device, const void *spirv,
                                                 size_t spirv_B, const struct agx_manifest *manifest,
                                                 struct vkbench_kernel **out_kernel);
 void vkbench_kernel_destroy(struct vkbench_kernel *kernel);
 
-/* Content of resource number index; good until the kernel goes. */
+/* Content of resource number index; good until the kernel goes. That of images is what the last
+ * call of vkbench_kernel_read_images found, level behind level. */
 const void *vkbench_kernel_memory(const struct vkbench_kernel *kernel, uint32_t index);
+AGX_MUST_CHECK agx_status vkbench_kernel_read_images(struct vkbench_kernel *kernel);
 
 /* Records the kernel `dispatches` times over a grid of workgroups, without barriers. */
 AGX_MUST_CHECK agx_status vkbench_kernel_record(struct vkbench_kernel *kernel,

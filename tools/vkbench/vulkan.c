@@ -4,43 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <vulkan/vulkan.h>
 
 #include "base/util.h"
+#include "vulkan_impl.h"
 
 #define MAX_DEVICES 8
 #define MAX_SETS    4
 
-#define VK_TRY(call)                                                                               \
-   do {                                                                                            \
-      VkResult result_ = (call);                                                                   \
-      if (result_ != VK_SUCCESS)                                                                   \
-         return AGX_FAIL(AGX_INTERNAL, "vulkan: %s: error %d", #call, (int)result_);               \
-   } while (0)
-
-struct vkbench_device {
-   VkInstance instance;
-   VkPhysicalDevice physical;
-   VkPhysicalDeviceProperties properties;
-   VkDevice device;
-   VkQueue queue;
-   VkCommandPool pool;
-   VkFence fence;
-   uint32_t memory_type; /* mapped, coherent */
-   bool has_addresses;
-};
-
-struct buffer {
-   VkBuffer buffer;
-   VkDeviceMemory memory;
-   void *map;
-   uint64_t address;
-};
-
 struct vkbench_kernel {
    struct vkbench_device *device;
    const struct agx_manifest *manifest;
-   struct buffer buffers[AGX_MANIFEST_MAX_RESOURCES];
+   struct vkbench_resource resources[AGX_MANIFEST_MAX_RESOURCES];
    VkDescriptorSetLayout set_layouts[MAX_SETS];
    uint32_t set_count;
    VkDescriptorPool descriptor_pool;
@@ -48,7 +22,7 @@ struct vkbench_kernel {
    VkPipelineLayout layout;
    VkShaderModule module;
    VkPipeline pipeline;
-   VkCommandBuffer commands;
+   VkCommandBuffer commands, copies; /* copies: of images from and to their buffers */
    uint8_t push[AGX_MANIFEST_MAX_PUSH_B];
 };
 
@@ -166,12 +140,14 @@ const char *vkbench_device_name(const struct vkbench_device *device)
 
 /* ---- buffers ----------------------------------------------------------- */
 
-static agx_status create_buffer(struct vkbench_device *device, uint64_t size, struct buffer *buffer)
+static agx_status create_buffer(struct vkbench_device *device, uint64_t size,
+                                struct vkbench_resource *buffer)
 {
    const VkBufferCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
       .size = size,
       .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                (device->has_addresses ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0)};
    VkMemoryRequirements needs;
    VK_TRY(vkCreateBuffer(device->device, &info, NULL, &buffer->buffer));
@@ -197,20 +173,23 @@ static uint64_t address_of(void *user, uint32_t id)
 {
    const struct vkbench_kernel *kernel = user;
    const struct agx_manifest_resource *resource = agx_manifest_find(kernel->manifest, id);
-   return resource ? kernel->buffers[resource - kernel->manifest->resources].address : 0;
+   return resource ? kernel->resources[resource - kernel->manifest->resources].address : 0;
 }
 
-static agx_status make_buffers(struct vkbench_kernel *kernel)
+static agx_status make_resources(struct vkbench_kernel *kernel)
 {
    const struct agx_manifest *manifest = kernel->manifest;
    for (uint32_t i = 0; i < manifest->resource_count; i++) {
-      if (!manifest->resources[i].size_B)
-         return AGX_FAIL(AGX_UNIMPLEMENTED, "images are not compared");
-      AGX_TRY(create_buffer(kernel->device, manifest->resources[i].size_B, &kernel->buffers[i]));
+      const struct agx_manifest_resource *desc = &manifest->resources[i];
+      struct vkbench_resource *it = &kernel->resources[i];
+      it->size_B = desc->size_B;
+      if (vkbench_is_image(desc))
+         AGX_TRY(vkbench_image_create(kernel->device, desc, it));
+      AGX_TRY(create_buffer(kernel->device, it->size_B, it));
    }
    for (uint32_t i = 0; i < manifest->resource_count; i++)
-      agx_manifest_fill(&manifest->resources[i].init, kernel->buffers[i].map,
-                        manifest->resources[i].size_B, address_of, kernel);
+      agx_manifest_fill(&manifest->resources[i].init, kernel->resources[i].map,
+                        kernel->resources[i].size_B, address_of, kernel);
    memcpy(kernel->push, manifest->push, sizeof(kernel->push));
    for (uint32_t i = 0; i < manifest->fixup_count; i++) {
       uint64_t address = address_of(kernel, manifest->fixups[i].id);
@@ -223,8 +202,16 @@ static agx_status make_buffers(struct vkbench_kernel *kernel)
 
 static VkDescriptorType descriptor_type(const struct agx_manifest_resource *resource)
 {
-   return resource->type == AGX_MANIFEST_UBO ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
-                                             : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+   switch (resource->type) {
+   case AGX_MANIFEST_UBO:
+      return VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+   case AGX_MANIFEST_STORAGE_IMAGE:
+      return VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+   case AGX_MANIFEST_SAMPLED_IMAGE:
+      return VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+   default:
+      return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+   }
 }
 
 static agx_status make_set_layout(struct vkbench_kernel *kernel, uint32_t set)
@@ -256,7 +243,9 @@ static agx_status make_sets(struct vkbench_kernel *kernel)
    const struct agx_manifest *manifest = kernel->manifest;
    const VkDescriptorPoolSize sizes[] = {
       {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, AGX_MANIFEST_MAX_RESOURCES},
-      {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, AGX_MANIFEST_MAX_RESOURCES}};
+      {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, AGX_MANIFEST_MAX_RESOURCES},
+      {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, AGX_MANIFEST_MAX_RESOURCES},
+      {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, AGX_MANIFEST_MAX_RESOURCES}};
    const VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                             .maxSets = MAX_SETS,
                                             .poolSizeCount = AGX_COUNT(sizes),
@@ -277,12 +266,15 @@ static agx_status make_sets(struct vkbench_kernel *kernel)
    VK_TRY(vkAllocateDescriptorSets(kernel->device->device, &info, kernel->sets));
    for (uint32_t i = 0; i < manifest->resource_count; i++) {
       const struct agx_manifest_resource *resource = &manifest->resources[i];
-      const VkDescriptorBufferInfo range = {kernel->buffers[i].buffer, 0, resource->size_B};
+      const VkDescriptorBufferInfo range = {kernel->resources[i].buffer, 0, resource->size_B};
+      const VkDescriptorImageInfo image = {kernel->resources[i].sampler, kernel->resources[i].view,
+                                           VK_IMAGE_LAYOUT_GENERAL};
       const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                                           .dstSet = kernel->sets[resource->set],
                                           .dstBinding = resource->binding,
                                           .descriptorCount = 1,
                                           .descriptorType = descriptor_type(resource),
+                                          .pImageInfo = &image,
                                           .pBufferInfo = &range};
       if (resource->type != AGX_MANIFEST_ADDRESS)
          vkUpdateDescriptorSets(kernel->device->device, 1, &write, 0, NULL);
@@ -291,6 +283,17 @@ static agx_status make_sets(struct vkbench_kernel *kernel)
 }
 
 /* ---- kernel ------------------------------------------------------------ */
+
+static agx_status submit(struct vkbench_device *device, VkCommandBuffer commands)
+{
+   const VkSubmitInfo submission = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                    .commandBufferCount = 1,
+                                    .pCommandBuffers = &commands};
+   VK_TRY(vkQueueSubmit(device->queue, 1, &submission, device->fence));
+   VK_TRY(vkWaitForFences(device->device, 1, &device->fence, VK_TRUE, UINT64_MAX));
+   VK_TRY(vkResetFences(device->device, 1, &device->fence));
+   return AGX_OK;
+}
 
 static agx_status make_pipeline(struct vkbench_kernel *kernel, const void *spirv, size_t spirv_B)
 {
@@ -328,17 +331,36 @@ static agx_status make_pipeline(struct vkbench_kernel *kernel, const void *spirv
    return AGX_OK;
 }
 
+/* Between all images, or those that are outputs, and their buffers. */
+static agx_status copy_images(struct vkbench_kernel *kernel, bool to_images)
+{
+   const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+   const struct agx_manifest *manifest = kernel->manifest;
+   uint32_t count = 0;
+   VK_TRY(vkBeginCommandBuffer(kernel->copies, &begin));
+   for (uint32_t i = 0; i < manifest->resource_count; i++) {
+      const struct agx_manifest_resource *desc = &manifest->resources[i];
+      if (!vkbench_is_image(desc) || !(to_images || desc->is_output))
+         continue;
+      vkbench_image_record_copy(kernel->copies, desc, &kernel->resources[i], to_images);
+      count++;
+   }
+   VK_TRY(vkEndCommandBuffer(kernel->copies));
+   return count ? submit(kernel->device, kernel->copies) : AGX_OK;
+}
+
 static agx_status create_kernel(struct vkbench_kernel *kernel, const void *spirv, size_t spirv_B)
 {
    const VkCommandBufferAllocateInfo commands = {.sType =
                                                     VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                                  .commandPool = kernel->device->pool,
                                                  .commandBufferCount = 1};
-   AGX_TRY(make_buffers(kernel));
+   AGX_TRY(make_resources(kernel));
    AGX_TRY(make_sets(kernel));
    AGX_TRY(make_pipeline(kernel, spirv, spirv_B));
    VK_TRY(vkAllocateCommandBuffers(kernel->device->device, &commands, &kernel->commands));
-   return AGX_OK;
+   VK_TRY(vkAllocateCommandBuffers(kernel->device->device, &commands, &kernel->copies));
+   return copy_images(kernel, true);
 }
 
 agx_status vkbench_kernel_create(struct vkbench_device *device, const void *spirv, size_t spirv_B,
@@ -366,6 +388,8 @@ void vkbench_kernel_destroy(struct vkbench_kernel *kernel)
    VkDevice device = kernel->device->device;
    if (kernel->commands)
       vkFreeCommandBuffers(device, kernel->device->pool, 1, &kernel->commands);
+   if (kernel->copies)
+      vkFreeCommandBuffers(device, kernel->device->pool, 1, &kernel->copies);
    vkDestroyPipeline(device, kernel->pipeline, NULL);
    vkDestroyShaderModule(device, kernel->module, NULL);
    vkDestroyPipelineLayout(device, kernel->layout, NULL);
@@ -373,15 +397,21 @@ void vkbench_kernel_destroy(struct vkbench_kernel *kernel)
    for (uint32_t i = 0; i < MAX_SETS; i++)
       vkDestroyDescriptorSetLayout(device, kernel->set_layouts[i], NULL);
    for (uint32_t i = 0; i < AGX_MANIFEST_MAX_RESOURCES; i++) {
-      vkDestroyBuffer(device, kernel->buffers[i].buffer, NULL);
-      vkFreeMemory(device, kernel->buffers[i].memory, NULL);
+      vkbench_image_destroy(kernel->device, &kernel->resources[i]);
+      vkDestroyBuffer(device, kernel->resources[i].buffer, NULL);
+      vkFreeMemory(device, kernel->resources[i].memory, NULL);
    }
    free(kernel);
 }
 
 const void *vkbench_kernel_memory(const struct vkbench_kernel *kernel, uint32_t index)
 {
-   return kernel->buffers[index].map;
+   return kernel->resources[index].map;
+}
+
+agx_status vkbench_kernel_read_images(struct vkbench_kernel *kernel)
+{
+   return copy_images(kernel, false);
 }
 
 agx_status vkbench_kernel_record(struct vkbench_kernel *kernel, const uint32_t workgroups[3],
@@ -411,14 +441,8 @@ static uint64_t now_ns(void)
 
 agx_status vkbench_kernel_execute(struct vkbench_kernel *kernel, uint64_t *out_ns)
 {
-   struct vkbench_device *device = kernel->device;
-   const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                .commandBufferCount = 1,
-                                .pCommandBuffers = &kernel->commands};
    uint64_t start = now_ns();
-   VK_TRY(vkQueueSubmit(device->queue, 1, &submit, device->fence));
-   VK_TRY(vkWaitForFences(device->device, 1, &device->fence, VK_TRUE, UINT64_MAX));
+   AGX_TRY(submit(kernel->device, kernel->commands));
    *out_ns = now_ns() - start;
-   VK_TRY(vkResetFences(device->device, 1, &device->fence));
    return AGX_OK;
 }
