@@ -143,6 +143,10 @@ def geometric_mean(values):
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
+def both_wait(rows):
+    return [kernel for kernel, ours, theirs in rows if ours["met"] and theirs["met"]]
+
+
 def summarize(rows):
     """For each figure: value, target, worst kernel, whether both are met."""
     summary = {}
@@ -150,8 +154,8 @@ def summarize(rows):
         ratios = {kernel: ratio(ours[name], theirs[name]) for kernel, ours, theirs in rows}
         if name == "ms":
             value = sum(row[1]["ms"] for row in rows) / sum(row[2]["ms"] for row in rows)
-        elif name == "met":  # one kernel without any wait would make the whole mean 0
-            value = geometric_mean([v for v in ratios.values() if 0 < v < math.inf] or [1.0])
+        elif name == "met":  # one kernel that never waits would make the whole mean 0
+            value = geometric_mean([ratios[kernel] for kernel in both_wait(rows)] or [1.0])
         else:
             value = geometric_mean(list(ratios.values()))
         worst = max(ratios, key=ratios.get)
@@ -187,6 +191,9 @@ def print_summary(rows, summary, failures):
         limit = f" (at most {entry['limit']:.2f})" if entry["limit"] else ""
         print(f"  {'ok  ' if entry['met'] else 'MISS'} {entry['what']:<42} {entry['value']:5.2f}"
               f" of {entry['target']:.2f}   {entry['worst']:5.2f} {entry['worst_kernel']}{limit}")
+    never = [kernel for kernel, ours, theirs in rows if theirs["met"] and not ours["met"]]
+    print(f"       waits: the mean is over the {len(both_wait(rows))} kernels in which both wait; "
+          f"only Honeykrisp's wait: {', '.join(never) or 'none'}")
     for words, kernels in (("fewer resident threads without a gain", fewer_threads(rows)),
                            ("spills where Honeykrisp has none", needless_spills(rows)),
                            ("not compiled or wrong", [kernel for kernel, _ in failures])):
