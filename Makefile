@@ -16,7 +16,7 @@ help:
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
 	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
 	@echo "make soak          ten million random requests to the virtual device, under ASan+UBSan"
-	@echo "make robust-soak   the corpus with its buffers shrunk at random, a thousand times"
+	@echo "make robust-soak   the corpus and random kernels with their buffers shrunk at random"
 	@echo "make random        ten thousand random kernels, optimised and not, and on lavapipe"
 	@echo "make format        lay out the sources with clang-format"
 	@echo "make clean         remove everything that was built"
@@ -114,6 +114,7 @@ ROBUST_SEED  ?= 1
 robust-soak: build
 	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_TEST_SHARED_DIR=$(CURDIR)/tests \
 	   AGX_ROBUST_SEEDS=$(ROBUST_SEEDS) AGX_ROBUST_SEED=$(ROBUST_SEED) build-out/tests/hal/robust_test
+	AGX_RANDOM_KERNELS=$(ROBUST_SEEDS)0 AGX_RANDOM_SEED=$(ROBUST_SEED) build-out/tests/random/shrunk_test
 
 SOURCES = $(shell git ls-files '*.c' '*.h')
 format:

@@ -88,6 +88,15 @@ static bool is_buffer(const struct corpus_job *job, uint32_t i)
    return job->manifest.resources[i].type <= AGX_MANIFEST_UBO;
 }
 
+/* Of buffers, or of images, as atomics on them do. */
+static bool takes_addresses(const struct corpus_job *job)
+{
+   for (uint32_t i = 0; i < job->manifest.resource_count; i++)
+      if (!is_buffer(job, i))
+         return true;
+   return false;
+}
+
 /* False: it took too long. */
 static bool run_model(struct trial *trial)
 {
@@ -112,6 +121,9 @@ static bool run_model(struct trial *trial)
    if (status == AGX_DEADLINE_EXCEEDED)
       return false;
    assert_ok(status);
+   if (model->foreign && !takes_addresses(job))
+      fail_msg("%s: %llu accesses that name no binding", trial->kernel,
+               (unsigned long long)model->foreign);
    return true;
 }
 
