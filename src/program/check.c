@@ -207,5 +207,6 @@ agx_status agx_program_check(const struct agx_program *program, const struct agx
    AGX_TRY(check_bindings(program));
    AGX_TRY(check_states(program));
    AGX_TRY(check_uniforms(program));
+   AGX_TRY(agx_program_check_inside(program));
    return agx_program_check_code(program, alloc);
 }

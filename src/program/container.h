@@ -25,7 +25,10 @@
 #define AGX_CONTAINER_BINDINGS ".rodata.agx.bindings"
 #define AGX_CONTAINER_UNIFORMS ".rodata.agx.uniforms"
 #define AGX_CONTAINER_STATES   ".rodata.agx.states"
-#define AGX_CONTAINER_NOTE     ".note.agx"
+/* Of a program with a twin without checks: what must hold, and its whole image. */
+#define AGX_CONTAINER_CONDITIONS ".rodata.agx.conditions"
+#define AGX_CONTAINER_INSIDE     ".rodata.agx.inside"
+#define AGX_CONTAINER_NOTE       ".note.agx"
 
 #define AGX_CONTAINER_NOTE_OWNER       "agxhal"
 #define AGX_CONTAINER_KERNEL_INTERFACE "asahi-drm 7.2-merged"
@@ -43,8 +46,10 @@ enum agx_container_note {
 /* Of its robustness in the word of its access. */
 #define AGX_CONTAINER_ROBUST_SHIFT 8
 #define AGX_CONTAINER_RECORD_BYTES (4 * AGX_CONTAINER_RECORD_WORDS)
-#define AGX_CONTAINER_MAX_BYTES    (64u << 20)
-#define AGX_PROGRAM_MAX_CODE_B     (16u << 20)
+/* A condition: binding, bytes, step count, and all steps. */
+#define AGX_CONTAINER_CONDITION_BYTES (4 * (3 + 2 * AGX_PROGRAM_MAX_STEPS))
+#define AGX_CONTAINER_MAX_BYTES       (64u << 20)
+#define AGX_PROGRAM_MAX_CODE_B        (16u << 20)
 
 /* Offsets in struct agx_program of its plain 32-bit fields, in file order. */
 extern const uint16_t agx_program_words[];
@@ -53,6 +58,8 @@ extern const size_t agx_program_word_count;
 /* Checks every field, and the code instruction by instruction. */
 AGX_MUST_CHECK agx_status agx_program_check(const struct agx_program *program,
                                             const struct agx_host_alloc *alloc);
+/* The part of conditions. */
+AGX_MUST_CHECK agx_status agx_program_check_inside(const struct agx_program *program);
 /* The code's part of that: it decodes, stays inside, ends in stop and traps, and names no
  * register that the program does not declare. */
 AGX_MUST_CHECK agx_status agx_program_check_code(const struct agx_program *program,

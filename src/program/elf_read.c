@@ -24,7 +24,14 @@ struct reader {
    struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
    struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
    struct agx_program_state states[AGX_PROGRAM_MAX_STATES];
+   struct agx_program_condition conditions[AGX_PROGRAM_MAX_CONDITIONS];
+   struct agx_program *inside; /* owned, like what it was read with */
+   const struct agx_host_alloc *alloc;
+   bool is_twin; /* which has none itself */
 };
+
+static agx_status read_image(const void *image, size_t size, const struct agx_host_alloc *alloc,
+                             bool is_twin, struct agx_program **out_program);
 
 static agx_status malformed(const char *what)
 {
@@ -224,6 +231,39 @@ static agx_status read_code(struct reader *reader)
    return AGX_OK;
 }
 
+static void read_condition(const uint8_t *at, struct agx_program_condition *out)
+{
+   out->binding = agx_get_u32(at);
+   out->bytes = agx_get_u32(at + 4);
+   out->step_count = agx_get_u32(at + 8);
+   for (unsigned i = 0; i < AGX_PROGRAM_MAX_STEPS; i++)
+      out->steps[i] =
+         (struct agx_program_step){agx_get_u32(at + 12 + 8 * i), agx_get_u32(at + 16 + 8 * i)};
+}
+
+static agx_status read_inside(struct reader *reader)
+{
+   struct agx_program *program = &reader->program;
+   struct section conditions, inside;
+   uint32_t count = program->condition_count;
+   AGX_TRY(find_section(reader, AGX_CONTAINER_INSIDE, &inside));
+   if (!inside.bytes)
+      return count ? malformed("conditions of nothing") : AGX_OK;
+   if (reader->is_twin)
+      return malformed("a twin has a twin");
+   AGX_TRY(need_section(reader, AGX_CONTAINER_CONDITIONS, &conditions));
+   if (count > AGX_PROGRAM_MAX_CONDITIONS ||
+       conditions.size != count * (size_t)AGX_CONTAINER_CONDITION_BYTES)
+      return malformed("the wrong number of conditions");
+   for (uint32_t i = 0; i < count; i++)
+      read_condition(conditions.bytes + (size_t)i * AGX_CONTAINER_CONDITION_BYTES,
+                     &reader->conditions[i]);
+   program->conditions = reader->conditions;
+   AGX_TRY(read_image(inside.bytes, inside.size, reader->alloc, true, &reader->inside));
+   program->inside = reader->inside;
+   return AGX_OK;
+}
+
 static agx_status read_all(struct reader *reader)
 {
    if (!reader->elf)
@@ -233,11 +273,12 @@ static agx_status read_all(struct reader *reader)
    AGX_TRY(read_words(reader));
    AGX_TRY(read_records(reader));
    AGX_TRY(read_name(reader));
-   return read_code(reader);
+   AGX_TRY(read_code(reader));
+   return read_inside(reader);
 }
 
-agx_status agx_program_read_elf(const void *image, size_t size, const struct agx_host_alloc *alloc,
-                                struct agx_program **out_program)
+static agx_status read_image(const void *image, size_t size, const struct agx_host_alloc *alloc,
+                             bool is_twin, struct agx_program **out_program)
 {
    *out_program = NULL;
    if (!agx_program_is_elf(image, size) || size > AGX_CONTAINER_MAX_BYTES)
@@ -248,6 +289,8 @@ agx_status agx_program_read_elf(const void *image, size_t size, const struct agx
    if (!reader)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program: no memory to read it");
    reader->image = image;
+   reader->alloc = alloc;
+   reader->is_twin = is_twin;
    reader->size = size;
    /* libelf takes a pointer to writable bytes and, read-only, leaves them alone. */
    reader->elf = elf_memory((char *)image, size);
@@ -256,6 +299,13 @@ agx_status agx_program_read_elf(const void *image, size_t size, const struct agx
       status = agx_program_copy(&reader->program, alloc, out_program);
    if (reader->elf)
       elf_end(reader->elf);
+   agx_program_free(reader->inside);
    agx_host_free(alloc, reader, sizeof(*reader));
    return status;
+}
+
+agx_status agx_program_read_elf(const void *image, size_t size, const struct agx_host_alloc *alloc,
+                                struct agx_program **out_program)
+{
+   return read_image(image, size, alloc, false, out_program);
 }

@@ -30,6 +30,9 @@ struct writer {
    uint8_t bindings[AGX_PROGRAM_MAX_BINDINGS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t uniforms[AGX_PROGRAM_MAX_UNIFORMS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t states[AGX_PROGRAM_MAX_STATES * AGX_CONTAINER_RECORD_BYTES];
+   uint8_t conditions[AGX_PROGRAM_MAX_CONDITIONS * AGX_CONTAINER_CONDITION_BYTES];
+   void *inside; /* the twin's image, or NULL */
+   size_t inside_B;
 };
 
 static agx_status elf_failed(const char *what)
@@ -107,6 +110,21 @@ static void make_records(struct writer *writer)
                   (uint32_t[4]){program->states[i].kind, program->states[i].index}, 0);
 }
 
+static void make_conditions(struct writer *writer)
+{
+   uint8_t *at = writer->conditions;
+   for (uint32_t i = 0; i < writer->program->condition_count; i++) {
+      const struct agx_program_condition *c = &writer->program->conditions[i];
+      const uint32_t head[3] = {c->binding, c->bytes, c->step_count};
+      for (unsigned k = 0; k < 3; k++, at += 4)
+         agx_put_u32(at, head[k]);
+      for (unsigned k = 0; k < AGX_PROGRAM_MAX_STEPS; k++, at += 8) {
+         agx_put_u32(at, c->steps[k].op);
+         agx_put_u32(at + 4, c->steps[k].value);
+      }
+   }
+}
+
 static void add_note(struct writer *writer, enum agx_container_note type, const void *text,
                      size_t size)
 {
@@ -179,6 +197,13 @@ static agx_status add_data(struct writer *writer)
    make_words(writer);
    make_records(writer);
    make_notes(writer);
+   make_conditions(writer);
+   if (writer->inside) {
+      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_CONDITIONS, ELF_T_BYTE, writer->conditions,
+                          program->condition_count * (size_t)AGX_CONTAINER_CONDITION_BYTES, NULL));
+      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_INSIDE, ELF_T_BYTE, writer->inside,
+                          writer->inside_B, NULL));
+   }
    AGX_TRY(add_section(writer, plain, AGX_CONTAINER_PROGRAM, ELF_T_BYTE, writer->words,
                        4 * agx_program_word_count, NULL));
    AGX_TRY(add_section(writer, records, AGX_CONTAINER_BINDINGS, ELF_T_BYTE, writer->bindings,
@@ -261,6 +286,12 @@ agx_status agx_program_write_elf(const struct agx_program *program,
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory to write it", program->name);
    writer->program = program;
    agx_status status = AGX_OK;
+   if (program->inside)
+      status = agx_program_write_elf(program->inside, alloc, &writer->inside, &writer->inside_B);
+   if (status != AGX_OK) {
+      agx_host_free(alloc, writer, sizeof(*writer));
+      return status;
+   }
    int fd = memfd_create("agx-program", MFD_CLOEXEC);
    if (fd < 0)
       status = agx_status_fail_errno(errno, "program %s: memory file", program->name);
@@ -274,6 +305,8 @@ agx_status agx_program_write_elf(const struct agx_program *program,
       status = read_back(fd, alloc, out_image, out_size);
    if (fd >= 0)
       close(fd);
+   if (writer->inside)
+      agx_host_free(alloc, writer->inside, writer->inside_B);
    agx_host_free(alloc, writer, sizeof(*writer));
    return status;
 }

@@ -41,6 +41,7 @@ const uint16_t agx_program_words[] = {
    WORD(stats.waits),
    WORD(stats.cycles),
    WORD(stats.threads),
+   WORD(condition_count),
 };
 const size_t agx_program_word_count = AGX_COUNT(agx_program_words);
 
@@ -65,20 +66,29 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
    size_t bindings_B = program->binding_count * sizeof(*program->bindings);
    size_t uniforms_B = program->uniform_count * sizeof(*program->uniforms);
    size_t states_B = program->state_count * sizeof(*program->states);
+   size_t conditions_B = program->condition_count * sizeof(*program->conditions);
+   struct agx_program *inside = NULL;
+   if (program->inside)
+      AGX_TRY(agx_program_copy(program->inside, alloc, &inside));
    size_t size = agx_align_up(sizeof(struct program_block), 16) + agx_align_up(bindings_B, 16) +
                  agx_align_up(uniforms_B, 16) + agx_align_up(states_B, 16) +
-                 agx_align_up(program->code_B, 16) + agx_align_up(program->preamble_B, 16);
+                 agx_align_up(conditions_B, 16) + agx_align_up(program->code_B, 16) +
+                 agx_align_up(program->preamble_B, 16);
    struct program_block *block = agx_host_zalloc(alloc, size);
-   if (!block)
+   if (!block) {
+      agx_program_free(inside);
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory for %zu bytes", program->name,
                       size);
+   }
    block->program = *program;
+   block->program.inside = inside;
    block->alloc = *alloc;
    block->size = size;
    uint8_t *cursor = (uint8_t *)block + agx_align_up(sizeof(*block), 16);
    block->program.bindings = place(&cursor, program->bindings, bindings_B);
    block->program.uniforms = place(&cursor, program->uniforms, uniforms_B);
    block->program.states = place(&cursor, program->states, states_B);
+   block->program.conditions = place(&cursor, program->conditions, conditions_B);
    block->program.code = place(&cursor, program->code, program->code_B);
    uint8_t *preamble = place(&cursor, program->preamble, program->preamble_B);
    block->program.preamble = program->preamble_B ? preamble : NULL;
@@ -92,6 +102,7 @@ void agx_program_free(struct agx_program *program)
       return;
    struct program_block *block = agx_container_of(program, struct program_block, program);
    struct agx_host_alloc alloc = block->alloc;
+   agx_program_free((struct agx_program *)program->inside);
    agx_host_free(&alloc, block, block->size);
 }
 

@@ -165,6 +165,68 @@ struct agx_program_uniform {
    uint64_t value;
 };
 
+/* How a bound is computed, on a stack. Values are 32 bits, and what a step leaves is no less than
+ * any value that the kernel may have there; EXACT ones leave the very value, modulo 2^32, of
+ * operands that are exact. WIDE ones have 64 bits. */
+enum agx_step_op {
+   AGX_STEP_CONSTANT,    /* value; exact */
+   AGX_STEP_PUSH,        /* the push constant at byte `value`; exact */
+   AGX_STEP_SIZE,        /* of bindings[value]: its bytes, at most 2^32 - 1; exact */
+   AGX_STEP_GROUP_COUNT, /* workgroups in dimension `value`; exact */
+   AGX_STEP_LAST_GROUP,  /* the greatest workgroup id in dimension `value` */
+   AGX_STEP_LAST_THREAD, /* the greatest global id in dimension `value` */
+   AGX_STEP_EXACT_ADD,
+   AGX_STEP_EXACT_SUB,
+   AGX_STEP_EXACT_MUL,
+   AGX_STEP_EXACT_SHL,
+   AGX_STEP_EXACT_SHR,
+   AGX_STEP_EXACT_AND,
+   AGX_STEP_EXACT_UDIV,
+   AGX_STEP_EXACT_UMIN,
+   AGX_STEP_EXACT_UMAX,
+   AGX_STEP_EXACT_IMIN,
+   AGX_STEP_EXACT_IMAX,
+   AGX_STEP_ADD, /* any value if that may wrap, and so on */
+   AGX_STEP_MUL,
+   AGX_STEP_SHR,  /* by an exact number */
+   AGX_STEP_UDIV, /* by an exact number */
+   AGX_STEP_UMOD, /* likewise */
+   AGX_STEP_MIN,
+   AGX_STEP_MAX,
+   AGX_STEP_BELOW,        /* a, b: a where a < b */
+   AGX_STEP_BELOW_SIGNED, /* likewise, as signed numbers */
+   AGX_STEP_COUNT_SIGNED, /* a, b: counts from a, in steps of `value`, as long as it is < b */
+   AGX_STEP_IMIN,
+   AGX_STEP_IMAX,
+   AGX_STEP_WIDE_ADD,
+   AGX_STEP_WIDE_MUL,
+   AGX_STEP_COUNT,
+};
+
+struct agx_program_step {
+   uint32_t op; /* enum agx_step_op */
+   uint32_t value;
+};
+
+#define AGX_PROGRAM_MAX_STEPS      28
+#define AGX_PROGRAM_STEP_DEPTH     8
+#define AGX_PROGRAM_MAX_CONDITIONS 64
+
+/* Accesses to bindings[binding] are inside if the bound that the steps leave, plus `bytes`, does
+ * not exceed the size. */
+struct agx_program_condition {
+   uint32_t binding, bytes, step_count;
+   struct agx_program_step steps[AGX_PROGRAM_MAX_STEPS];
+};
+
+/* What a dispatch gives. */
+struct agx_program_launch {
+   const void *push;
+   uint32_t push_B; /* what lies behind counts as 0 */
+   uint32_t workgroups[3];
+   const uint64_t *sizes_B; /* of bindings */
+};
+
 /* What the compiler counted; see README, `agx compile --stats`. */
 struct agx_program_stats {
    uint32_t instructions, preamble_instructions;
@@ -194,7 +256,20 @@ struct agx_program {
    const struct agx_program_uniform *uniforms;
    const struct agx_program_state *states;
    struct agx_program_stats stats;
+   /* The same kernel for dispatches of which all conditions hold: accesses that these bound are
+    * not checked there. NULL: there is none. It has the same bindings and push constants. */
+   const struct agx_program *inside;
+   const struct agx_program_condition *conditions;
+   uint32_t condition_count;
 };
+
+/* Whether a condition that agx_program_check has seen holds. */
+bool agx_program_holds(const struct agx_program *program, const struct agx_program_launch *launch,
+                       const struct agx_program_condition *condition);
+
+/* Whether `inside` may run instead. */
+bool agx_program_runs_inside(const struct agx_program *program,
+                             const struct agx_program_launch *launch);
 
 /* Bytes of the frame that a thread takes for so many bytes of scratch memory: whole groups
  * of four words, and the ten words more that both known compilers take.

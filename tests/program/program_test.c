@@ -211,6 +211,127 @@ static void test_accesses_are_checked(void **state)
    }
 }
 
+static const struct agx_program_step one_step[] = {{AGX_STEP_LAST_THREAD, 0}};
+
+/* Bounds against every value that the kernel may have there. */
+static void test_bounds(void **state)
+{
+#define S(op, value)                                                                               \
+   {                                                                                               \
+      AGX_STEP_##op, value                                                                         \
+   }
+   static const struct {
+      struct agx_program_step steps[8];
+      uint32_t count;
+      uint64_t want; /* with push constants 10, 0x80000000, 0, 3 and 2, 3, 4 workgroups of 64x2x1 */
+   } cases[] = {
+      {{S(CONSTANT, 7)}, 1, 7},
+      {{S(PUSH, 4)}, 1, 0x80000000},
+      {{S(PUSH, 12)}, 1, 3},
+      {{S(SIZE, 1)}, 1, 4096},
+      {{S(GROUP_COUNT, 2)}, 1, 4},
+      {{S(LAST_GROUP, 1)}, 1, 2},
+      {{S(LAST_THREAD, 0)}, 1, 127},
+      {{S(LAST_THREAD, 1)}, 1, 5},
+      {{S(PUSH, 12), S(PUSH, 0), S(EXACT_SUB, 0)}, 3, 0xfffffff9},
+      {{S(PUSH, 4), S(PUSH, 4), S(EXACT_ADD, 0)}, 3, 0},
+      {{S(PUSH, 4), S(PUSH, 4), S(ADD, 0)}, 3, UINT32_MAX},
+      {{S(PUSH, 4), S(PUSH, 0), S(EXACT_MUL, 0)}, 3, 0},
+      {{S(PUSH, 4), S(PUSH, 0), S(MUL, 0)}, 3, UINT32_MAX},
+      {{S(PUSH, 4), S(PUSH, 0), S(WIDE_MUL, 0)}, 3, 10ull << 31},
+      {{S(PUSH, 4), S(PUSH, 4), S(WIDE_ADD, 0)}, 3, 1ull << 32},
+      {{S(PUSH, 0), S(PUSH, 12), S(EXACT_SHL, 0)}, 3, 80},
+      {{S(PUSH, 0), S(PUSH, 0), S(EXACT_SHR, 0)}, 3, 0},
+      {{S(PUSH, 0), S(PUSH, 12), S(EXACT_AND, 0)}, 3, 2},
+      {{S(PUSH, 0), S(PUSH, 12), S(EXACT_UDIV, 0)}, 3, 3},
+      {{S(PUSH, 4), S(PUSH, 0), S(EXACT_UMIN, 0)}, 3, 10},
+      {{S(PUSH, 4), S(PUSH, 0), S(EXACT_UMAX, 0)}, 3, 0x80000000},
+      {{S(PUSH, 4), S(PUSH, 0), S(EXACT_IMIN, 0)}, 3, 0x80000000},
+      {{S(PUSH, 4), S(PUSH, 0), S(EXACT_IMAX, 0)}, 3, 10},
+      {{S(PUSH, 0), S(PUSH, 12), S(SHR, 0)}, 3, 1},
+      {{S(PUSH, 0), S(PUSH, 8), S(UDIV, 0)}, 3, UINT32_MAX}, /* by 0 */
+      {{S(PUSH, 0), S(PUSH, 12), S(UMOD, 0)}, 3, 2},
+      {{S(PUSH, 12), S(PUSH, 0), S(UMOD, 0)}, 3, 3},
+      {{S(PUSH, 0), S(PUSH, 8), S(UMOD, 0)}, 3, UINT32_MAX},
+      {{S(PUSH, 0), S(PUSH, 12), S(MIN, 0)}, 3, 3},
+      {{S(PUSH, 0), S(PUSH, 12), S(MAX, 0)}, 3, 10},
+      {{S(PUSH, 0), S(PUSH, 12), S(BELOW, 0)}, 3, 2},
+      {{S(PUSH, 0), S(PUSH, 8), S(BELOW, 0)}, 3, 0},
+      {{S(PUSH, 4), S(PUSH, 12), S(BELOW_SIGNED, 0)}, 3, 0x80000000}, /* may be negative */
+      {{S(PUSH, 0), S(PUSH, 4), S(BELOW_SIGNED, 0)}, 3, 10},
+      {{S(PUSH, 0), S(PUSH, 12), S(BELOW_SIGNED, 0)}, 3, 2},
+      {{S(CONSTANT, 0), S(PUSH, 0), S(COUNT_SIGNED, 2)}, 3, 9},
+      {{S(CONSTANT, 0), S(CONSTANT, INT32_MAX), S(COUNT_SIGNED, 1)}, 3, UINT32_MAX},
+      {{S(CONSTANT, 0), S(CONSTANT, INT32_MAX - 1), S(COUNT_SIGNED, 1)}, 3, INT32_MAX - 2},
+      {{S(PUSH, 4), S(PUSH, 0), S(COUNT_SIGNED, 1)}, 3, UINT32_MAX},
+      {{S(PUSH, 0), S(PUSH, 12), S(IMIN, 0)}, 3, 3},
+      {{S(PUSH, 4), S(PUSH, 12), S(IMIN, 0)}, 3, UINT32_MAX},
+      {{S(PUSH, 4), S(PUSH, 12), S(IMAX, 0)}, 3, INT32_MAX},
+      {{S(PUSH, 4), S(PUSH, 4), S(IMAX, 0)}, 3, UINT32_MAX},
+   };
+#undef S
+   const uint32_t push[] = {10, 0x80000000, 0, 3};
+   const struct agx_program program = {.local_size = {64, 2, 1}, .push_B = 16};
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct agx_program_condition condition = {.step_count = cases[i].count, .bytes = 4};
+      uint64_t sizes[2] = {cases[i].want + 4, 4096};
+      struct agx_program_launch launch = {push, sizeof(push), {2, 3, 4}, sizes};
+      memcpy(condition.steps, cases[i].steps, sizeof(cases[i].steps));
+      assert_true(agx_program_holds(&program, &launch, &condition));
+      sizes[0]--;
+      assert_false(agx_program_holds(&program, &launch, &condition));
+   }
+}
+
+static void test_twins(void **state)
+{
+   struct sample sample, twin;
+   struct agx_program_condition condition = {
+      .binding = 1, .bytes = 16, .step_count = 1, .steps = {one_step[0]}};
+   make_sample(&sample);
+   make_sample(&twin);
+   twin.program.code = twin.code;
+   twin.program.bindings = twin.bindings;
+   twin.program.uniforms = twin.uniforms;
+   sample.program.inside = &twin.program;
+   sample.program.conditions = &condition;
+   sample.program.condition_count = 1;
+   size_t size;
+   uint8_t *image = write_sample(&sample, &size);
+   struct agx_program *got;
+   assert_ok(agx_program_read_elf(image, size, NULL, &got));
+   assert_non_null(got->inside);
+   assert_memory_equal(got->inside->code, twin.code, twin.program.code_B);
+   assert_int_equal(got->condition_count, 1);
+   assert_memory_equal(got->conditions, &condition, sizeof(condition));
+   agx_program_free(got);
+   free(image);
+
+   const struct {
+      void *field;
+      uint32_t value;
+   } wrong[] = {
+      {&condition.binding, 2},
+      {&condition.step_count, 0},
+      {&condition.step_count, 2},
+      {&condition.step_count, AGX_PROGRAM_MAX_STEPS + 1},
+      {&condition.steps[0].value, 3},
+      {&condition.steps[0].op, AGX_STEP_ADD},
+      {&condition.steps[0].op, AGX_STEP_COUNT},
+      {&sample.program.condition_count, AGX_PROGRAM_MAX_CONDITIONS + 1},
+      {&twin.bindings[0].set, 3},
+      {&twin.program.push_B, 0},
+      {&twin.program.local_size[1], 1},
+   };
+   for (size_t i = 0; i < AGX_COUNT(wrong); i++) {
+      uint32_t was;
+      memcpy(&was, wrong[i].field, 4);
+      memcpy(wrong[i].field, &wrong[i].value, 4);
+      assert_int_equal(agx_program_copy(&sample.program, NULL, &got), AGX_INVALID_ARGUMENT);
+      memcpy(wrong[i].field, &was, 4);
+   }
+}
+
 static void test_code_is_checked(void **state)
 {
    static const struct {
@@ -521,6 +642,8 @@ int main(void)
       cmocka_unit_test(test_fields_are_checked),
       cmocka_unit_test(test_code_is_checked),
       cmocka_unit_test(test_accesses_are_checked),
+      cmocka_unit_test(test_bounds),
+      cmocka_unit_test(test_twins),
       cmocka_unit_test(test_textures_are_checked),
       cmocka_unit_test(test_states_are_checked),
       cmocka_unit_test(test_preamble_is_checked),

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether a dispatch stays inside its buffers, as far as grid, push constants and sizes tell:
+ * the compiler says how to compute a bound of each access, this computes it. Bounds only ever
+ * grow from step to step, and what might wrap is as large as 32 bits allow; so a bound that fits
+ * is one that the kernel's own arithmetic, which wraps, can't exceed.
+ */
+#include <string.h>
+
+#include "base/util.h"
+#include "program/container.h"
+
+#define ANY UINT32_MAX
+
+/* ---- checks ------------------------------------------------------------- */
+
+static unsigned operand_count(uint32_t op)
+{
+   return op <= AGX_STEP_LAST_THREAD ? 0 : 2;
+}
+
+static bool step_fits(const struct agx_program *program, const struct agx_program_step *step)
+{
+   switch (step->op) {
+   case AGX_STEP_PUSH:
+      return step->value % 4 == 0 && agx_range_fits(step->value, 4, program->push_B);
+   case AGX_STEP_SIZE:
+      return step->value < program->binding_count;
+   case AGX_STEP_GROUP_COUNT:
+   case AGX_STEP_LAST_GROUP:
+   case AGX_STEP_LAST_THREAD:
+      return step->value < 3;
+   default:
+      return step->op < AGX_STEP_COUNT;
+   }
+}
+
+static bool condition_fits(const struct agx_program *program,
+                           const struct agx_program_condition *condition)
+{
+   unsigned depth = 0;
+   if (condition->binding >= program->binding_count ||
+       !agx_binding_is_buffer(program->bindings[condition->binding].kind) ||
+       condition->step_count > AGX_PROGRAM_MAX_STEPS)
+      return false;
+   for (uint32_t i = 0; i < condition->step_count; i++) {
+      unsigned taken = operand_count(condition->steps[i].op);
+      if (!step_fits(program, &condition->steps[i]) || depth < taken)
+         return false;
+      depth = depth - taken + 1;
+      if (depth > AGX_PROGRAM_STEP_DEPTH)
+         return false;
+   }
+   return depth == 1;
+}
+
+static bool is_twin(const struct agx_program *a, const struct agx_program *b)
+{
+   if (a->binding_count != b->binding_count || a->push_B != b->push_B || b->inside)
+      return false;
+   for (uint32_t i = 0; i < a->binding_count; i++) {
+      const struct agx_program_binding *x = &a->bindings[i], *y = &b->bindings[i];
+      if (x->set != y->set || x->binding != y->binding || x->kind != y->kind ||
+          x->access != y->access || x->element != y->element || x->dim != y->dim)
+         return false;
+   }
+   return memcmp(a->local_size, b->local_size, sizeof(a->local_size)) == 0;
+}
+
+agx_status agx_program_check_inside(const struct agx_program *program)
+{
+   if (!program->inside)
+      return AGX_OK;
+   if (!is_twin(program, program->inside))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: the code without checks is of another one",
+                      program->name);
+   if (program->condition_count > AGX_PROGRAM_MAX_CONDITIONS)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %u conditions, at most %u", program->name,
+                      program->condition_count, AGX_PROGRAM_MAX_CONDITIONS);
+   for (uint32_t i = 0; i < program->condition_count; i++)
+      if (!condition_fits(program, &program->conditions[i]))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: condition %u", program->name, i);
+   return AGX_OK;
+}
+
+/* ---- steps -------------------------------------------------------------- */
+
+static uint64_t clamped(uint64_t value)
+{
+   return AGX_MIN(value, (uint64_t)ANY);
+}
+
+static uint64_t least_signed(uint64_t a, uint64_t b, bool least)
+{
+   return ((int32_t)a < (int32_t)b) == least ? a : b;
+}
+
+static uint64_t exact(uint32_t op, uint32_t a, uint32_t b)
+{
+   switch (op) {
+   case AGX_STEP_EXACT_ADD:
+      return a + b;
+   case AGX_STEP_EXACT_SUB:
+      return a - b;
+   case AGX_STEP_EXACT_MUL:
+      return a * b;
+   case AGX_STEP_EXACT_SHL:
+      return b < 32 ? a << b : 0;
+   case AGX_STEP_EXACT_SHR:
+      return b < 32 ? a >> b : 0;
+   case AGX_STEP_EXACT_AND:
+      return a & b;
+   case AGX_STEP_EXACT_UDIV:
+      return b ? a / b : 0;
+   case AGX_STEP_EXACT_UMIN:
+      return AGX_MIN(a, b);
+   case AGX_STEP_EXACT_UMAX:
+      return AGX_MAX(a, b);
+   default:
+      return least_signed(a, b, op == AGX_STEP_EXACT_IMIN);
+   }
+}
+
+/* Signed numbers are known only where no value is negative. */
+static uint64_t bound(uint32_t op, uint32_t value, uint64_t a, uint64_t b)
+{
+   bool signs = a > INT32_MAX || b > INT32_MAX; /* there may be negative ones */
+   switch (op) {
+   case AGX_STEP_ADD:
+      return clamped(a + b);
+   case AGX_STEP_MUL:
+      return clamped(a * b);
+   case AGX_STEP_SHR:
+      return b < 32 ? a >> b : ANY;
+   case AGX_STEP_UDIV:
+      return b ? a / b : ANY;
+   case AGX_STEP_UMOD:
+      return b ? AGX_MIN(a, b - 1) : ANY;
+   case AGX_STEP_MIN:
+      return AGX_MIN(a, b);
+   case AGX_STEP_MAX:
+      return AGX_MAX(a, b);
+   case AGX_STEP_BELOW:
+      return AGX_MIN(a, b ? b - 1 : 0);
+   case AGX_STEP_BELOW_SIGNED:
+      return signs ? a : AGX_MIN(a, b ? b - 1 : 0);
+   case AGX_STEP_COUNT_SIGNED:
+      return signs || b + value > INT32_MAX ? ANY : b ? b - 1 : 0;
+   case AGX_STEP_IMIN:
+      return signs ? ANY : AGX_MIN(a, b);
+   case AGX_STEP_IMAX: /* one that is not negative is enough */
+      return !signs ? AGX_MAX(a, b) : AGX_MIN(a, b) <= INT32_MAX ? INT32_MAX : ANY;
+   case AGX_STEP_WIDE_ADD:
+      return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+   default: /* AGX_STEP_WIDE_MUL */
+      return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+   }
+}
+
+static uint32_t push_word(const struct agx_program_launch *launch, uint32_t at)
+{
+   uint32_t word = 0;
+   if (at < launch->push_B)
+      memcpy(&word, (const char *)launch->push + at, AGX_MIN(launch->push_B - at, 4u));
+   return word;
+}
+
+static uint64_t leaf(const struct agx_program *program, const struct agx_program_launch *launch,
+                     const struct agx_program_step *step)
+{
+   uint64_t groups = step->value < 3 ? launch->workgroups[step->value] : 0;
+   switch (step->op) {
+   case AGX_STEP_CONSTANT:
+      return step->value;
+   case AGX_STEP_PUSH:
+      return push_word(launch, step->value);
+   case AGX_STEP_SIZE:
+      return clamped(launch->sizes_B[step->value]);
+   case AGX_STEP_GROUP_COUNT:
+      return groups;
+   case AGX_STEP_LAST_GROUP:
+      return groups ? groups - 1 : 0;
+   default: /* AGX_STEP_LAST_THREAD */
+      return groups ? clamped(groups * program->local_size[step->value] - 1) : 0;
+   }
+}
+
+bool agx_program_holds(const struct agx_program *program, const struct agx_program_launch *launch,
+                       const struct agx_program_condition *condition)
+{
+   uint64_t stack[AGX_PROGRAM_STEP_DEPTH] = {0};
+   unsigned top = 0;
+   for (uint32_t i = 0; i < condition->step_count; i++) {
+      const struct agx_program_step *step = &condition->steps[i];
+      if (operand_count(step->op) == 0) {
+         stack[top++] = leaf(program, launch, step);
+         continue;
+      }
+      uint64_t b = stack[--top], a = stack[top - 1];
+      bool is_exact = step->op >= AGX_STEP_EXACT_ADD && step->op <= AGX_STEP_EXACT_IMAX;
+      stack[top - 1] =
+         is_exact ? exact(step->op, (uint32_t)a, (uint32_t)b) : bound(step->op, step->value, a, b);
+   }
+   uint64_t size = launch->sizes_B[condition->binding];
+   return condition->bytes <= size && stack[0] <= size - condition->bytes;
+}
+
+bool agx_program_runs_inside(const struct agx_program *program,
+                             const struct agx_program_launch *launch)
+{
+   if (!program->inside)
+      return false;
+   for (uint32_t i = 0; i < program->condition_count; i++)
+      if (!agx_program_holds(program, launch, &program->conditions[i]))
+         return false;
+   return true;
+}
