@@ -238,6 +238,23 @@ static agx_status write_uniform(const struct agx_program *program,
    return AGX_OK;
 }
 
+/* The code that this dispatch needs: without checks, where it can be seen to stay inside. */
+static struct agx_executable *choose_executable(const struct agx_dispatch *dispatch,
+                                                const struct agx_bound *bound)
+{
+   struct agx_executable *executable = dispatch->executable;
+   const struct agx_program *program = executable->program;
+   uint64_t sizes_B[AGX_PROGRAM_MAX_BINDINGS];
+   if (!executable->inside)
+      return executable;
+   for (uint32_t i = 0; i < program->binding_count; i++)
+      sizes_B[i] = agx_binding_is_buffer(program->bindings[i].kind) ? bound[i].length_B : 0;
+   struct agx_program_launch launch = {
+      .push = dispatch->push, .push_B = dispatch->push_B, .sizes_B = sizes_B};
+   memcpy(launch.workgroups, dispatch->workgroups, sizeof(launch.workgroups));
+   return agx_program_runs_inside(program, &launch) ? executable->inside : executable;
+}
+
 static agx_status record_dispatch(struct agx_command_buffer *commands,
                                   const struct agx_dispatch *dispatch)
 {
@@ -247,6 +264,12 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    struct agx_bound bound[AGX_PROGRAM_MAX_BINDINGS];
    uint32_t threads[3], count = program->binding_count;
    AGX_TRY(check_grid(program, dispatch->workgroups, threads));
+   for (uint32_t i = 0; i < count; i++) {
+      const struct agx_binding *binding = find_binding(dispatch, &program->bindings[i], i);
+      AGX_TRY(check_binding(program, i, binding, commands->device, &bound[i]));
+   }
+   executable = choose_executable(dispatch, bound);
+   program = executable->program;
    uint32_t object_count = 2 * count; /* an image and a sampler each, at most; NULL where none */
    size_t total_B =
       agx_align_up(sizeof(struct agx_segment) + object_count * sizeof(void *), 16) +
@@ -256,11 +279,8 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    struct agx_segment *segment = reserve(commands, total_B);
    if (!segment)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
-   for (uint32_t i = 0; i < count; i++) {
-      const struct agx_binding *binding = find_binding(dispatch, &program->bindings[i], i);
-      AGX_TRY(check_binding(program, i, binding, commands->device, &bound[i]));
+   for (uint32_t i = 0; i < count; i++)
       memcpy(&segment->objects[2 * (size_t)i], bound[i].objects, sizeof(bound[i].objects));
-   }
    segment->kind = AGX_SEGMENT_DISPATCH;
    segment->executable = executable;
    segment->object_count = object_count;

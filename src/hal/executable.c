@@ -162,6 +162,8 @@ static void destroy(struct agx_executable *executable)
    struct agx_device *device = executable->device;
    if (executable->bo)
       agxw_bo_destroy(executable->bo);
+   if (executable->inside)
+      agx_release(executable->inside);
    agx_program_free(executable->program);
    agx_host_free(device->alloc, executable, sizeof(*executable));
    agx_release(device);
@@ -201,30 +203,65 @@ static agx_status check_program(const struct agx_program *program,
    return AGX_OK;
 }
 
+static struct agx_executable *executable_new(struct agx_device *device)
+{
+   struct agx_executable *executable = agx_host_zalloc(device->alloc, sizeof(*executable));
+   if (!executable)
+      return NULL;
+   agx_object_init(&executable->object, &executable_type);
+   agx_retain(device);
+   executable->device = device;
+   return executable;
+}
+
+static agx_status place(struct agx_executable *executable)
+{
+   const struct agxw_device_info *info = agxw_device_info(executable->device->winsys);
+   AGX_TRY(check_program(executable->program, info));
+   AGX_TRY(upload(executable));
+   AGX_TRY(agx_executable_pack(executable));
+   executable->uniform_B = provided_uniform_B(executable->program);
+   return AGX_OK;
+}
+
+static agx_status place_inside(struct agx_executable *executable)
+{
+   const struct agx_program *program = executable->program->inside;
+   struct agx_device *device = executable->device;
+   if (!program || device->debug & AGX_DEBUG_CHECKED)
+      return AGX_OK;
+   struct agx_executable *inside = executable_new(device);
+   if (!inside)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable: out of host memory");
+   agx_status status = agx_program_copy(program, device->alloc, &inside->program);
+   if (status == AGX_OK)
+      status = place(inside);
+   if (status != AGX_OK) {
+      destroy(inside);
+      return status;
+   }
+   executable->inside = inside;
+   return AGX_OK;
+}
+
 agx_status agx_executable_create(struct agx_device *device, const struct agx_executable_desc *desc,
                                  struct agx_executable **out_executable)
 {
    struct agx_executable_desc read;
    *out_executable = NULL;
    AGX_TRY(agx_desc_read("agx_executable_desc", desc, &read, sizeof(read)));
-   struct agx_executable *executable = agx_host_zalloc(device->alloc, sizeof(*executable));
+   struct agx_executable *executable = executable_new(device);
    if (!executable)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable: out of host memory");
-   agx_object_init(&executable->object, &executable_type);
-   agx_retain(device);
-   executable->device = device;
    agx_status status = load_program(device, &read, &executable->program);
    if (status == AGX_OK)
-      status = check_program(executable->program, agxw_device_info(device->winsys));
+      status = place(executable);
    if (status == AGX_OK)
-      status = upload(executable);
-   if (status == AGX_OK)
-      status = agx_executable_pack(executable);
+      status = place_inside(executable);
    if (status != AGX_OK) {
       destroy(executable);
       return status;
    }
-   executable->uniform_B = provided_uniform_B(executable->program);
    *out_executable = executable;
    return AGX_OK;
 }

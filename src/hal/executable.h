@@ -10,6 +10,8 @@ struct agx_executable {
    struct agx_object object;
    struct agx_device *device;
    struct agx_program *program;
+   /* The twin without checks, for dispatches that stay inside; NULL: there is none. */
+   struct agx_executable *inside;
    struct agxw_bo *bo;                    /* machine code, in the USC window */
    uint32_t code_offset_B;                /* of the main program from the start of the window */
    uint32_t preamble_offset_B;            /* likewise; meaningless without one */

@@ -100,12 +100,20 @@ static void robust_code_computes_the_same(void **state)
    run_corpus("virtual:g13s", "bounds", AGX_ROBUST_ZERO);
 }
 
+/* Even where nothing needs them. */
+static void checks_let_the_same_be_computed(void **state)
+{
+   run_corpus("virtual:g13g", "bounds,checked", AGX_ROBUST_CLAMP);
+   run_corpus("virtual:g13g", "bounds,checked", AGX_ROBUST_ZERO);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_kernel_matches_or_is_refused_by_name),
       cmocka_unit_test(without_optimisation_too),
       cmocka_unit_test(robust_code_computes_the_same),
+      cmocka_unit_test(checks_let_the_same_be_computed),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,6 +205,8 @@ bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *in
       .offset_operand = shapes[i].offset,
       .data_operand = shapes[i].data,
    };
+   if (instr->op == AGXC_OP_ATOMIC_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ATOMIC_INSIDE)
+      place.access = AGXC_ACCESS_INSIDE;
    struct agxc_ref offset = instr->operand[place.offset_operand];
    take_apart(offset, &place);
    if (shapes[i].base != 255) {

@@ -105,11 +105,20 @@ static void emit_preamble(struct compilation *c)
       dump_code(c, "asm preamble", code, text_B);
 }
 
-static void run(struct compilation *c)
+static bool is_robust(const struct agxc_options *options)
+{
+   bool robust = options->robustness != AGXC_ROBUST_NONE;
+   for (uint32_t i = 0; i < options->robust_binding_count; i++)
+      robust |= options->robust_bindings[i].robustness != AGXC_ROBUST_NONE;
+   return robust && !(options->debug & AGXC_DEBUG_NO_OPT);
+}
+
+static void run(struct compilation *c, bool assumes_inside)
 {
    uint8_t *code = NULL;
    c->shader = agxc_shader_create(&c->arena, c->options);
    c->shader->most_nesting = c->most_nesting;
+   c->shader->assumes_inside = assumes_inside;
    uint32_t *words = AGX_ARENA_ARRAY(&c->arena, uint32_t, c->size / 4);
    memcpy(words, c->spirv, c->size);
    agxc_spirv_to_ir(c->shader, words, c->size / 4);
@@ -123,13 +132,33 @@ static void run(struct compilation *c)
    describe(c);
 }
 
+/* Robust code has a twin without checks, where some can be left out. */
+static void run_all(struct compilation *c)
+{
+   c->program = (struct agx_program){.inside = NULL};
+   if (is_robust(c->options)) {
+      run(c, true);
+      if (c->shader->condition_count) {
+         struct agx_program *twin = AGX_ARENA_NEW(&c->arena, struct agx_program);
+         const struct agxc_shader *shader = c->shader;
+         *twin = c->program;
+         c->program = (struct agx_program){.inside = twin,
+                                           .conditions = shader->conditions,
+                                           .condition_count = shader->condition_count};
+      } else {
+         c->program = (struct agx_program){.inside = NULL};
+      }
+   }
+   run(c, false);
+}
+
 /* The stages under the jump buffer; a status of the shader's, or the arena's end. */
 static agx_status guarded(struct compilation *c)
 {
    jmp_buf exhausted;
    c->arena.exhausted = &exhausted;
    if (setjmp(exhausted) == 0) {
-      run(c);
+      run_all(c);
       return AGX_OK;
    }
    if (c->shader && c->shader->status != AGX_OK)

@@ -117,6 +117,7 @@ enum agxc_access {
    AGXC_ACCESS_PAIRS = 8,    /* of 64 bits: two elements are inside a buffer, or none */
    AGXC_ACCESS_INSIDE = 16,  /* of a robust binding, but known to be inside */
 };
+#define AGXC_ATOMIC_INSIDE 0x100 /* the same of atomics, beside the operation */
 /* Elements of memory, 0 to 3, in front of those that are accessed. */
 #define AGXC_ACCESS_SKIP_SHIFT 8
 
@@ -293,6 +294,11 @@ struct agxc_shader {
    /* State registers; see agxc_state_slot. */
    struct agx_program_state states[AGX_PROGRAM_MAX_STATES];
    uint32_t state_count;
+
+   /* Of the twin without checks (prove_inside.c): that it is one, and what must hold for it. */
+   bool assumes_inside;
+   struct agx_program_condition *conditions;
+   uint32_t condition_count;
 
    struct agxc_shader *preamble; /* stores uniforms before this one runs, or NULL */
    struct agxc_shader *main;     /* of a preamble: whose uniforms it shares; else NULL */

@@ -42,6 +42,7 @@ bool agxc_opt_early_loads(struct agxc_shader *shader); /* of ifs behind loops, i
 bool agxc_opt_split_arms(struct agxc_shader *shader);  /* loads of several ifs wait together */
 bool agxc_opt_preamble(struct agxc_shader *shader);    /* what a dispatch needs but once */
 
+bool agxc_prove_inside(struct agxc_shader *shader); /* accesses that the driver can see to stay */
 bool agxc_lower_robust(struct agxc_shader *shader); /* accesses that may leave their buffer */
 bool agxc_opt_prefetch(struct agxc_shader *shader); /* loads of a loop's next turn */
 

@@ -11,6 +11,7 @@ static const struct pass {
 } passes[] = {
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"lower_buffer", agxc_lower_buffer, AGXC_STAGE_GENERIC, 0},
+   {"prove_inside", agxc_prove_inside, AGXC_STAGE_GENERIC, 0},
    {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_unroll", agxc_opt_unroll, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},

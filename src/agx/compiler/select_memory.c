@@ -151,7 +151,7 @@ static void select_atomic(struct agxc_selector *s, const struct agxc_instr *inst
    struct address address = match_offset(s, srcs[0], srcs[1], 2, 0);
    struct agxc_ref row_srcs[3] = {source, address.base, address.index};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_ATOMIC, used_dest(s, instr), 3, row_srcs);
-   agxc_set_mod(row, AGX_ISA_ATOMIC_OP, agxc_imm_of(instr, 0));
+   agxc_set_mod(row, AGX_ISA_ATOMIC_OP, agxc_imm_of(instr, 0) & ~(int64_t)AGXC_ATOMIC_INSIDE);
    agxc_set_mod(row, AGX_ISA_ATOMIC_COHERENCY, s->shader->chip->atomic_coherency_3 ? 3 : 1);
 }
 
