@@ -2,6 +2,7 @@
 #include "hal/bind_buffer.h"
 
 #include "agx/chip.h"
+#include "base/util.h"
 #include "hal/buffer.h"
 #include "robustness/buffer.h"
 
@@ -92,7 +93,9 @@ agx_status agx_bound_limit(const struct agx_program *program,
       *out_value = agxr_buffer_last(bound->length_B, it.constant, it.stride, it.bytes);
       return AGX_OK;
    case AGX_UNIFORM_BUFFER_GUARD:
-      *out_value = agxr_buffer_guard(bound->address, bound->length_B, it.constant, it.bytes, sink);
+      /* What ends beyond 4 GiB is never inside: so the compiler asks for the sink itself. */
+      *out_value = agxr_buffer_guard(bound->address, AGX_MIN(bound->length_B, (uint64_t)UINT32_MAX),
+                                     it.constant, it.bytes, sink);
       has_sink |= *out_value != sink;
       break;
    default: /* AGX_UNIFORM_BUFFER_SINK */
