@@ -43,11 +43,42 @@ static const char form[] = "shader main local 32x1x1 shared 0 push 0\n"
                            "%%15:32 = ishl %%0:32, #2:32\n"
                            "store_global u12l:64, %%15:32, %%5:32, #4:64\n";
 
+/* What barriers part: one load in each turn, and what is left of it. */
+static const char tiles[] = "shader main local 32x1x1 shared 4 push 0\n"
+                            "%%0:32 = sysval #0xc:32\n"
+                            "%%1:32 = imul %%0:32, #%u:32\n"
+                            "%%2:32 = iadd %%1:32, #%u:32\n"
+                            "%%7:32 = load_global u0l:64, #0:32, #6:64\n"
+                            "loop\n"
+                            "%%3:32 = phi %%2:32, %%4:32\n"
+                            "%%5:32 = phi #0x3f800000:32, %%6:32\n"
+                            "%%8:1 = %s\n"
+                            "branch %%8:1\n"
+                            "if\n"
+                            "else\n"
+                            "break\n"
+                            "end\n"
+                            "%%9:32 = iadd %%3:32, #%u:32\n"
+                            "%%10:32 = ishl %%9:32, #2:32\n"
+                            "%%11:32 = load_global u4l:64, %%10:32, #6:64\n"
+                            "barrier #2:32\n"
+                            "%%14:32 = imul %%5:32, #3:32\n"
+                            "%s"
+                            "%%6:32 = iadd %%14:32, %%11:32\n"
+                            "barrier #2:32\n"
+                            "store_global u8l:64, %%10:32, %%11:32, #4:64\n"
+                            "%%4:32 = iadd %%3:32, #%u:32\n"
+                            "continuing\n"
+                            "end\n"
+                            "%%15:32 = ishl %%0:32, #2:32\n"
+                            "store_global u12l:64, %%15:32, %%5:32, #4:64\n";
+
 struct memory {
    uint32_t limit, data[MAX_N + 1], squares[MAX_N + 1], sums[LANES];
 };
 
-static void run(const char *text, uint32_t count, bool unrolls, struct memory *memory)
+static void run(const char *text, uint32_t count, bool (*pass)(struct agxc_shader *),
+                struct memory *memory)
 {
    struct agxc_options options = {.chip = agx_chip_find("g13g")};
    struct agx_arena arena;
@@ -55,8 +86,8 @@ static void run(const char *text, uint32_t count, bool unrolls, struct memory *m
    agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
    struct agxc_shader *shader = NULL;
    assert_ok(agxc_parse(&arena, &options, text, &shader));
-   if (unrolls)
-      assert_true(agxc_opt_unroll_masked(shader));
+   if (pass)
+      assert_true(pass(shader));
    agxc_index(shader);
    assert_ok(agxc_validate(shader, AGXC_STAGE_GENERIC));
    uint16_t uniforms[32] = {0, [8] = 1, [16] = 2, [24] = 3}; /* addresses: the buffers' numbers */
@@ -74,23 +105,41 @@ static void run(const char *text, uint32_t count, bool unrolls, struct memory *m
    agx_arena_fini(&arena);
 }
 
-/* Lanes begin at lane * apart + first, in a range that `bias` moves to where elements are. */
-static void compare(uint32_t apart, uint32_t first, uint32_t step, uint32_t bias, const char *test)
+/* Limits of n elements, in turn for each text. */
+static void compare_texts(char (*texts)[sizeof(tiles) + 128], bool (*pass)(struct agxc_shader *),
+                          uint32_t bias, bool is_inclusive)
 {
-   char texts[2][sizeof(form) + 64];
-   /* The counter is no more than a place, or a factor as well. */
-   snprintf(texts[0], sizeof(texts[0]), form, apart, first, test, bias, "#3:32", step);
-   snprintf(texts[1], sizeof(texts[1]), form, apart, first, test, bias, "%3:32", step);
    for (uint32_t n = 1; n <= MAX_N; n++) {
       const char *text = texts[n % 2];
-      struct memory want = {.limit = n - bias}, got;
+      struct memory want = {.limit = n - is_inclusive - bias}, got;
       for (uint32_t i = 0; i < n; i++)
          want.data[i] = i * 7 % n;
       got = want;
-      run(text, n, false, &want);
-      run(text, n, true, &got);
+      run(text, n, NULL, &want);
+      run(text, n, pass, &got);
       assert_memory_equal(&want, &got, sizeof(want));
    }
+}
+
+/* Lanes begin at lane * apart + first, in a range that `bias` moves to where elements are. */
+static void compare(uint32_t apart, uint32_t first, uint32_t step, uint32_t bias, const char *test)
+{
+   char texts[2][sizeof(tiles) + 128];
+   /* The counter is no more than a place, or a factor as well. */
+   snprintf(texts[0], sizeof(texts[0]), form, apart, first, test, bias, "#3:32", step);
+   snprintf(texts[1], sizeof(texts[1]), form, apart, first, test, bias, "%3:32", step);
+   compare_texts(texts, agxc_opt_unroll_masked, bias, false);
+}
+
+static void compare_tiles(uint32_t apart, uint32_t first, uint32_t step, uint32_t bias,
+                          const char *test, bool is_inclusive)
+{
+   char texts[2][sizeof(tiles) + 128];
+   /* Two turns at a time, or four in a longer loop. */
+   snprintf(texts[0], sizeof(texts[0]), tiles, apart, first, test, bias, "", step);
+   snprintf(texts[1], sizeof(texts[1]), tiles, apart, first, test, bias,
+            "%12:32 = ixor %5:32, #5:32\nstore_shared #0:32, %12:32\n", step);
+   compare_texts(texts, agxc_opt_load_ahead, bias, is_inclusive);
 }
 
 static void lanes_share_a_loop(void **state)
@@ -115,12 +164,40 @@ static void ranges_end_anywhere(void **state)
    compare(1, 0x7fffffffu - MAX_N, 1, 0u - (0x7fffffffu - MAX_N), "slt");
 }
 
+#define BELOW(op) op " %3:32, %7:32"
+#define UPTO(op)  op " %7:32, %3:32"
+
+static void loads_go_ahead(void **state)
+{
+   compare_tiles(0, 0, 16, 0, BELOW("ult"), false);
+   compare_tiles(0, 3, 4, 0, BELOW("slt"), false);
+   compare_tiles(0, 0, 1, 0, BELOW("ult"), false);
+   compare_tiles(0, 1, 2, 0, UPTO("uge"), true);
+   compare_tiles(0, 0, 8, 0, UPTO("sge"), true);
+}
+
+/* Each lane has turns of its own. */
+static void lanes_go_ahead_alone(void **state)
+{
+   compare_tiles(1, 0, 32, 0, BELOW("ult"), false);
+   compare_tiles(3, 1, 2, 0, BELOW("ult"), false);
+   compare_tiles(1, 0, 1, 0, UPTO("uge"), true);
+}
+
+static void ranges_ahead_end_anywhere(void **state)
+{
+   compare_tiles(1, 0u - 20, 4, 20, BELOW("slt"), false);
+   compare_tiles(1, 0u - 20, 4, 20, UPTO("sge"), true);
+   compare_tiles(1, 0u - MAX_N - 1, 1, MAX_N + 1, BELOW("ult"), false);
+   compare_tiles(1, 0x7fffffffu - MAX_N, 1, 0u - (0x7fffffffu - MAX_N), BELOW("slt"), false);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lanes_share_a_loop),
-      cmocka_unit_test(lanes_have_their_own),
-      cmocka_unit_test(ranges_end_anywhere),
+      cmocka_unit_test(lanes_share_a_loop),   cmocka_unit_test(lanes_have_their_own),
+      cmocka_unit_test(ranges_end_anywhere),  cmocka_unit_test(loads_go_ahead),
+      cmocka_unit_test(lanes_go_ahead_alone), cmocka_unit_test(ranges_ahead_end_anywhere),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

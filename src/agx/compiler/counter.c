@@ -30,7 +30,7 @@ static bool find_step(struct agxc_counter *c)
    return false;
 }
 
-/* The loop goes on while i < n. */
+/* The loop goes on while i < n, or while n >= i. */
 static bool find_test(struct agxc_counter *c)
 {
    bool stays_if = !c->turn.leaves_if;
@@ -42,12 +42,14 @@ static bool find_test(struct agxc_counter *c)
       return false;
    bool is_below = test->op == AGXC_OP_ULT || test->op == AGXC_OP_SLT;
    bool is_above = test->op == AGXC_OP_UGE || test->op == AGXC_OP_SGE;
-   if (!(stays_if ? is_below : is_above))
+   if (!is_below && !is_above)
       return false;
-   const struct agxc_ref *srcs = agxc_srcs(test);
+   /* i < n or not i >= n; n >= i or not n < i. */
+   c->is_inclusive = stays_if != is_below;
+   const struct agxc_ref *srcs = agxc_srcs(test), *place = &srcs[c->is_inclusive];
    c->is_signed = test->op == AGXC_OP_SLT || test->op == AGXC_OP_SGE;
-   c->limit = srcs[1];
-   c->phi = srcs[0].kind == AGXC_VALUE && srcs[0].bits == 32 ? srcs[0].value->def : NULL;
+   c->limit = srcs[!c->is_inclusive];
+   c->phi = place->kind == AGXC_VALUE && place->bits == 32 ? place->value->def : NULL;
    return c->phi && c->phi->op == AGXC_OP_PHI && c->phi->block == c->turn.header;
 }
 

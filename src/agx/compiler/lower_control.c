@@ -418,13 +418,13 @@ static bool node_loads(const struct agxc_node *node)
    if (node->kind != AGXC_NODE_BLOCK)
       return false;
    agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
-      if (agxc_is_row(instr, AGX_ISA_OP_LOAD))
+      if (agxc_is_row(instr, AGX_ISA_OP_LOAD) || agxc_is_row(instr, AGX_ISA_OP_BARRIER))
          return true;
    return false;
 }
 
-/* The loop's test, with loads behind it. Once it has failed in all lanes these would run, and
- * their wait take some 200 cycles, for nothing (source: reference/perf); a jump that never
+/* The loop's test, with loads or barriers behind it. Once it has failed in all lanes these would
+ * run, and their wait take some 200 cycles, for nothing (source: reference/perf); a jump that never
  * happens but then takes one in each turn. */
 static bool ends_loading_loop(const struct agxc_node *node, const struct scope *scope)
 {

@@ -46,8 +46,8 @@ static unsigned choose_factor(const struct agxc_counter *c)
    const struct agxc_turn *turn = &c->turn;
    unsigned factor = MAX_FACTOR;
    /* Scratch memory comes in order, so that its loads gain nothing side by side. */
-   if (c->step > MAX_STEP || turn->privates || turn->inner_loops || turn->barriers ||
-       turn->flags & AGXC_CROSS_LANE)
+   if (c->step > MAX_STEP || c->is_inclusive || turn->privates || turn->inner_loops ||
+       turn->barriers || turn->flags & AGXC_CROSS_LANE)
       return 1;
    while (factor > 1 && factor * turn->size > (goes_up(c, factor) ? MAX_WHOLE : MAX_SIZE))
       factor /= 2;

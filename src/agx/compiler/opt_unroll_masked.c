@@ -395,7 +395,7 @@ static bool try_loop(struct pass *pass, struct agxc_loop *loop)
    lift_test(turn);
    struct agxc_counter *c = &m.counter;
    if (!agxc_counter_find(c, pass->shader, loop) || c->step > MAX_STEP ||
-       (c->step & (c->step - 1)) || is_remainder(c) || !find_held(pass, &m))
+       (c->step & (c->step - 1)) || c->is_inclusive || is_remainder(c) || !find_held(pass, &m))
       return false;
    uint32_t factor = choose_factor(pass, &m);
    if (factor > 1)

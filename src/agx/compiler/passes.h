@@ -40,6 +40,7 @@ bool agxc_opt_licm(struct agxc_shader *shader);        /* invariant code in fron
 bool agxc_opt_predicate(struct agxc_shader *shader);   /* short ifs to selects */
 bool agxc_opt_early_loads(struct agxc_shader *shader); /* of ifs behind loops, in front of them */
 bool agxc_opt_split_arms(struct agxc_shader *shader);  /* loads of several ifs wait together */
+bool agxc_opt_load_ahead(struct agxc_shader *shader);  /* of several turns that barriers part */
 bool agxc_opt_preamble(struct agxc_shader *shader);    /* what a dispatch needs but once */
 
 bool agxc_prove_inside(struct agxc_shader *shader); /* accesses that the driver can see to stay */

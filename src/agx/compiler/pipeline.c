@@ -38,6 +38,7 @@ static const struct pass {
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_unroll_masked", agxc_opt_unroll_masked, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_split_arms", agxc_opt_split_arms, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_load_ahead", agxc_opt_load_ahead, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_early_loads", agxc_opt_early_loads, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_vectorize", agxc_opt_vectorize, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
