@@ -59,6 +59,8 @@ bench: build
 	@echo
 	scripts/race.py --out $(OUT) \
 	   $$([ "$$(id -u)" = 0 ] && [ -f $(PEER_ROOT)/usr/share/vulkan/icd.d/asahi_icd.json ] && echo --peer)
+	@echo
+	scripts/robust.py --out $(OUT)
 	@[ -x $(OUT)/bin/agx-vkbench ] || ! pkg-config --exists vulkan || \
 	   { meson setup --reconfigure build-out >/dev/null && $(MAKE) -s build; }
 	@if [ -x $(OUT)/bin/agx-vkbench ]; then echo; $(OUT)/bin/agx-vkbench; \

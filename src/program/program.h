@@ -208,7 +208,7 @@ struct agx_program_step {
    uint32_t value;
 };
 
-#define AGX_PROGRAM_MAX_STEPS      28
+#define AGX_PROGRAM_MAX_STEPS      44
 #define AGX_PROGRAM_STEP_DEPTH     8
 #define AGX_PROGRAM_MAX_CONDITIONS 64
 

@@ -104,6 +104,15 @@ static void tests_bound_what_stands_behind_them(void **state)
    check("%0:32 = load_shared #0:32\n%1:1 = uge %0:32, u4l:32\nbranch %1:1\nif\n   return\n"
          "else\nend\n" LOAD("%0:32"),
          "4294967295 push0 < 4 ** : 4 of 0\n");
+   /* i >= n || i >= m, as front ends have it; and what only one of two ways says. */
+   check("%0:32 = load_shared #0:32\n%1:1 = uge %0:32, u4l:32\n%2:1 = inot %1:1\nbranch %2:1\nif\n"
+         "   %3:1 = uge %0:32, u5l:32\nelse\nend\n%4:1 = phi %3:1, %1:1\nbranch %4:1\nif\n"
+         "   return\nelse\nend\n" LOAD("%0:32"),
+         "4294967295 push4 < push0 < 4 ** : 4 of 0\n");
+   check("%0:32 = load_shared #0:32\n%1:1 = uge %0:32, u4l:32\nbranch %1:1\nif\n"
+         "   %3:1 = uge %0:32, u5l:32\nelse\nend\n%4:1 = phi %3:1, %1:1\nbranch %4:1\nif\n"
+         "   return\nelse\nend\n" LOAD("%0:32"),
+         "");
    /* Signed tests say nothing about what may be negative. */
    check(X "%1:1 = slt %0:32, u4l:32\nbranch %1:1\nif\n" LOAD("%0:32") "else\nend\n",
          "thread0 push0 <s 4 ** : 4 of 0\n");

@@ -93,6 +93,35 @@ static void tells_what_a_kernel_costs(void **state)
    assert_null(strstr(text, "statistics"));
 }
 
+static uint32_t count_of(const char *name)
+{
+   uint32_t value = 0;
+   const char *at = strstr(text, name);
+   assert_non_null(at);
+   assert_int_equal(sscanf(at + strlen(name), "\": %u", &value), 1);
+   return value;
+}
+
+/* With all its checks a copy of vectors executes 12 instructions for each thread but those at the
+ * end of a buffer, and both programs of it have no more than 40. */
+static void checks_of_vectors_are_cheap(void **state)
+{
+   char *corpus = agx_test_path("corpus");
+   char arguments[512];
+   setenv("AGX_DEBUG", "checked", 1);
+   assert_int_equal(run_kernel("vec4_copy", "--robust zero --bounds --stats --json"), 0);
+   unsetenv("AGX_DEBUG");
+   assert_true(count_of("\"issue") <= 12 * count_of("\"simd_groups"));
+   assert_int_equal(run_kernel("vec4_copy", "--robust zero --bounds --stats --json"), 0);
+   assert_int_equal(count_of("\"issue"), 5 * count_of("\"simd_groups"));
+   snprintf(arguments, sizeof(arguments), "compile --json --robust zero '%s/vec4_copy.spv'",
+            corpus);
+   free(corpus);
+   assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+   uint32_t instructions = count_of("\"instructions");
+   assert_true(instructions + 5 <= 40);
+}
+
 /* saxpy by hand: what `agx compile` would write, without the compiler. Threads beyond the
  * arrays' ends store to the rest of the page. */
 static const struct agx_test_kernel saxpy = {
@@ -234,6 +263,7 @@ int main(void)
       cmocka_unit_test(first_tier_matches_its_references),
       cmocka_unit_test(other_tiers_work_or_name_what_is_missing),
       cmocka_unit_test(tells_what_a_kernel_costs),
+      cmocka_unit_test(checks_of_vectors_are_cheap),
       cmocka_unit_test(compiled_files_run_too),
       cmocka_unit_test(json_says_the_same),
       cmocka_unit_test(differences_are_shown),

@@ -40,13 +40,6 @@ struct sum {
    uint64_t constant;
 };
 
-struct robust {
-   struct agxc_shader *shader;
-   struct agxc_ranges *ranges;
-   struct agxc_builder at; /* before the access */
-   bool splits;            /* some block was split */
-};
-
 /* One access: what it touches, and how its index is checked. */
 struct access {
    struct agxc_instr *instr;
@@ -55,6 +48,16 @@ struct access {
    bool writes, zero, exact; /* exact: elements count one by one */
    struct agxc_ref index;    /* AGXC_NONE: no index */
    uint32_t constant, stride;
+};
+
+struct robust {
+   struct agxc_shader *shader;
+   struct agxc_ranges *ranges;
+   struct agxc_builder at; /* before the access */
+   /* The last load of which elements are loaded one by one in an if, which copies share. */
+   struct access load;
+   struct agxc_if *branch;
+   struct agxc_ref phis[MAX_VECTOR];
 };
 
 /* ---- offsets ------------------------------------------------------------ */
@@ -369,61 +372,157 @@ static struct agxc_if *split_block(struct robust *r, struct agxc_instr *at,
    struct agxc_instr *test = agxc_instr_new(shader, AGXC_OP_BRANCH);
    test->operand[0] = condition;
    agxc_insert(&b, test);
-   r->splits = true;
    return branch;
 }
+
+static bool has_one_index(const struct access *a)
+{
+   return a->stride >= a->bytes;
+}
+
+static struct agxc_ref is_partial(struct robust *r, const struct access *a)
+{
+   return agxc_build2(&r->at, has_one_index(a) ? AGXC_OP_IEQ : AGXC_OP_UGE, 1, a->index,
+                      limit(r, a, AGX_UNIFORM_BUFFER_COUNT, a->constant, a->bytes));
+}
+
+/* Elements from..to - 1, each where it belongs. */
+static void access_parts(struct robust *r, const struct access *a, uint32_t from, uint32_t to,
+                         struct agxc_ref *parts)
+{
+   uint32_t step = part_elements(a), element_B = a->place.bits / 8u;
+   struct agxc_ref base = a->instr->operand[a->place.base_operand];
+   for (uint32_t i = from; i < to; i += step) {
+      struct agxc_ref index = redirected(r, a, (i + step) * element_B);
+      access_part(r, a, i, i, base, scaled(r, a, index), parts);
+   }
+}
+
+/* ---- copies ------------------------------------------------------------- */
+
+/* What an element of a vector that was put together and taken apart is. */
+static struct agxc_ref resolved(struct agxc_ref ref)
+{
+   for (;;) {
+      ref = moved(ref);
+      const struct agxc_instr *split = def_is(ref, AGXC_OP_SPLIT);
+      if (!split)
+         return ref;
+      const struct agxc_instr *collect =
+         def_is(moved(split->operand[split->dest_count]), AGXC_OP_COLLECT);
+      uint32_t which = 0;
+      while (split->operand[which].value != ref.value)
+         which++;
+      if (!collect)
+         return ref;
+      ref = collect->operand[1 + which];
+   }
+}
+
+/* The elements of a store as the last load's if has them; false if it hasn't. */
+static bool take_copied(const struct robust *r, const struct access *a, struct agxc_ref *elements)
+{
+   const struct agxc_instr *collect =
+      def_is(moved(a->instr->operand[a->place.data_operand]), AGXC_OP_COLLECT);
+   if (!collect)
+      return false;
+   for (uint32_t i = 0; i < a->place.count; i++) {
+      elements[i] = resolved(collect->operand[1 + i]);
+      uint32_t k = 0;
+      while (k < r->load.place.count &&
+             !(elements[i].kind == AGXC_VALUE && elements[i].value == r->phis[k].value))
+         k++;
+      if (k < r->load.place.count)
+         elements[i] = elements[i].value->def->operand[1];
+      else if (elements[i].kind == AGXC_VALUE)
+         return false;
+   }
+   return true;
+}
+
+/* Nothing touches memory between the if and the store. */
+static bool stands_first(const struct agxc_instr *store)
+{
+   agxc_foreach_instr (instr, store->block) {
+      if (instr == store)
+         return true;
+      if (agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
+         return false;
+   }
+   return false;
+}
+
+/* A store of what was just loaded, at the same index: one if for both. There every element is
+ * loaded and stored by itself, since either of the two may be whole. */
+static bool join_copy(struct robust *r, struct access *a)
+{
+   struct agxc_ref elements[MAX_VECTOR], loaded[MAX_VECTOR];
+   struct access *load = &r->load;
+   bool is_same = r->branch && a->writes && a->instr->block == agxc_block_after(&r->branch->node) &&
+                  a->index.kind == AGXC_VALUE && load->index.kind == AGXC_VALUE &&
+                  a->index.value == load->index.value;
+   if (!is_same || !stands_first(a->instr) || !take_copied(r, a, elements))
+      return false;
+   uint32_t step = part_elements(load), count = load->place.count;
+   struct agxc_instr *test = agxc_terminator(agxc_block_before(&r->branch->node));
+   r->at = agxc_before(r->shader, test);
+   test->operand[0] = agxc_build2(&r->at, AGXC_OP_IOR, 1, test->operand[0], is_partial(r, a));
+   r->at = agxc_at_end(r->shader, agxc_first_block(&r->branch->then_list));
+   if (has_one_index(load)) { /* whose last element was taken for one outside */
+      access_parts(r, load, count - step, count, loaded);
+      for (uint32_t i = count - step; i < count; i++)
+         r->phis[i].value->def->operand[1] = loaded[i];
+      take_copied(r, a, elements);
+   }
+   access_parts(r, a, 0, a->place.count, elements);
+   r->branch = NULL;
+   return true;
+}
+
+/* ---- parts of vectors ----------------------------------------------------- */
 
 /* Behind the access, for threads whose index is the one where some elements may be inside. */
 static void add_parts(struct robust *r, struct access *a)
 {
    struct agxc_shader *shader = r->shader;
    struct agxc_ref whole[MAX_VECTOR], parts[MAX_VECTOR];
-   uint32_t step = part_elements(a), element_B = a->place.bits / 8u, count = a->place.count;
-   bool is_one = a->stride >= a->bytes; /* index; and there the last element is outside */
+   uint32_t step = part_elements(a), count = a->place.count;
+   /* Where one index is in question, the last element is outside. */
+   uint32_t to = has_one_index(a) ? count - step : count;
    take_data(r, a, parts);
-   struct agxc_ref condition =
-      agxc_build2(&r->at, is_one ? AGXC_OP_IEQ : AGXC_OP_UGE, 1, a->index,
-                  limit(r, a, AGX_UNIFORM_BUFFER_COUNT, a->constant, a->bytes));
-   struct agxc_ref base = a->instr->operand[a->place.base_operand];
-   struct agxc_if *branch = split_block(r, a->instr, condition);
+   struct agxc_if *branch = split_block(r, a->instr, is_partial(r, a));
    struct agxc_block *behind = agxc_block_after(&branch->node);
    r->at = agxc_at_end(shader, agxc_first_block(&branch->then_list));
-   for (uint32_t i = 0; i < count; i += step) {
-      if (is_one && i + step == count) {
-         for (uint32_t k = 0; k < step && !a->writes; k++)
-            parts[i + k] = agxc_imm(0, a->place.bits);
-         break;
-      }
-      struct agxc_ref index = redirected(r, a, (i + step) * element_B);
-      access_part(r, a, i, i, base, scaled(r, a, index), parts);
-   }
+   access_parts(r, a, 0, to, parts);
    if (a->writes)
       return;
+   for (uint32_t i = to; i < count; i++)
+      parts[i] = agxc_imm(0, a->place.bits);
    struct agxc_value *vector = agxc_value_new(shader, a->place.bits, count);
-   r->at = agxc_at_end(shader, a->instr->block);
-   r->at.before = agxc_terminator(a->instr->block);
+   r->at = agxc_before(shader, agxc_terminator(a->instr->block));
    struct agxc_ref dest = a->instr->operand[0];
    a->instr->operand[0] = agxc_use(vector);
    vector->def = a->instr;
    agxc_split(&r->at, agxc_use(vector), whole);
    r->at = agxc_at_end(shader, behind);
-   r->at.before = agx_list_empty(&behind->instrs)
-                     ? NULL
-                     : agx_container_of(behind->instrs.next, struct agxc_instr, link);
+   if (!agx_list_empty(&behind->instrs))
+      r->at.before = agx_container_of(behind->instrs.next, struct agxc_instr, link);
    for (uint32_t i = 0; i < count; i++) {
       struct agxc_ref ways[2] = {parts[i], whole[i]};
-      parts[i] = agxc_build(&r->at, AGXC_OP_PHI, a->place.bits, 1, 2, ways);
+      r->phis[i] = agxc_build(&r->at, AGXC_OP_PHI, a->place.bits, 1, 2, ways);
    }
    a->instr->operand[0] = dest;
-   replace_load(r, a, parts);
+   replace_load(r, a, r->phis);
    a->instr->operand[0] = agxc_use(vector);
+   r->load = *a;
+   r->branch = branch;
 }
 
 static void zero(struct robust *r, struct access *a)
 {
    struct agxc_ref index = redirected(r, a, a->bytes);
    set_place(a, base_of(r, a), scaled(r, a, index));
-   if (a->exact)
+   if (a->exact && !join_copy(r, a))
       add_parts(r, a);
 }
 

@@ -429,6 +429,53 @@ static void add_no_less(struct proof *p, struct agxc_ref a, struct agxc_ref b, b
 
 static void assume(struct proof *p, struct agxc_ref condition, bool holds, unsigned depth);
 
+static bool same(struct agxc_ref a, struct agxc_ref b)
+{
+   a = chased(a);
+   b = chased(b);
+   if (a.kind != b.kind || a.bits != b.bits)
+      return false;
+   return a.kind == AGXC_VALUE     ? a.value == b.value
+          : a.kind == AGXC_UNIFORM ? a.half == b.half
+                                   : a.kind == AGXC_IMM && a.imm == b.imm;
+}
+
+/* Whether a, given that b holds or not, is *out. */
+static bool follows(struct agxc_ref a, struct agxc_ref b, bool holds, bool *out)
+{
+   static const uint16_t pairs[][2] = {
+      {AGXC_OP_IEQ, AGXC_OP_INE}, {AGXC_OP_ULT, AGXC_OP_UGE}, {AGXC_OP_SLT, AGXC_OP_SGE}};
+   a = chased(a);
+   *out = holds;
+   if (a.kind == AGXC_IMM) {
+      *out = a.imm != 0;
+      return true;
+   }
+   for (;;) { /* a, or its negation */
+      const struct agxc_instr *def = a.kind == AGXC_VALUE ? a.value->def : NULL;
+      if (same(a, b) || !def || def->op != AGXC_OP_INOT)
+         break;
+      a = chased(def->operand[1]);
+      *out = !*out;
+   }
+   if (same(a, b))
+      return true;
+   b = chased(b);
+   const struct agxc_instr *x = a.kind == AGXC_VALUE ? a.value->def : NULL;
+   const struct agxc_instr *y = b.kind == AGXC_VALUE ? b.value->def : NULL;
+   if (y && y->op == AGXC_OP_INOT && same(y->operand[1], a)) {
+      *out = !*out;
+      return true;
+   }
+   for (size_t i = 0; i < 2 * AGX_COUNT(pairs) && x && y; i++)
+      if (x->op == pairs[i / 2][i % 2] && y->op == pairs[i / 2][1 - i % 2] &&
+          same(x->operand[1], y->operand[1]) && same(x->operand[2], y->operand[2])) {
+         *out = !*out;
+         return true;
+      }
+   return false;
+}
+
 /* a || b and a && b come as ifs; of the phi of one way in is known what its test excludes. */
 static void assume_phi(struct proof *p, const struct agxc_instr *phi, bool holds, unsigned depth)
 {
@@ -438,14 +485,10 @@ static void assume_phi(struct proof *p, const struct agxc_instr *phi, bool holds
    const struct agxc_node *node = agx_container_of(before, struct agxc_node, link);
    if (node->kind != AGXC_NODE_IF)
       return;
-   struct agxc_ref test = chased(agxc_srcs(agxc_terminator(agxc_block_before(node)))[0]);
+   struct agxc_ref test = agxc_srcs(agxc_terminator(agxc_block_before(node)))[0];
    for (unsigned way = 0; way < 2; way++) { /* then, else: it can't have been this one */
-      struct agxc_ref value = chased(phi->operand[1 + way]);
-      bool is_test =
-         value.kind == AGXC_VALUE && test.kind == AGXC_VALUE && value.value == test.value;
-      bool excluded =
-         value.kind == AGXC_IMM ? (value.imm != 0) != holds : is_test && (way == 0) != holds;
-      if (!excluded)
+      bool value;
+      if (!follows(phi->operand[1 + way], test, way == 0, &value) || value == holds)
          continue;
       assume(p, test, way == 1, depth);
       assume(p, phi->operand[2 - way], holds, depth);
