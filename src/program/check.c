@@ -33,6 +33,7 @@ static agx_status check_limits(const struct agx_program *program)
       {"shared_B", program->shared_B, AGX_MAX_SHARED_BYTES},
       {"scratch_B", program->scratch_B, agx_program_frame_B(AGX_PROGRAM_MAX_SCRATCH_B)},
       {"push_B", program->push_B, AGX_PROGRAM_MAX_PUSH_B},
+      {"is_vertex", program->is_vertex, 1},
       {"binding_count", program->binding_count, AGX_PROGRAM_MAX_BINDINGS},
       {"uniform_count", program->uniform_count, AGX_PROGRAM_MAX_UNIFORMS},
       {"state_count", program->state_count, AGX_PROGRAM_MAX_STATES},
@@ -63,6 +64,33 @@ static agx_status check_workgroup(const struct agx_program *program)
    return AGX_OK;
 }
 
+/* Vertex stages alone have such bindings, each at its place; others have no strides. */
+static bool vertex_fits(const struct agx_program *program,
+                        const struct agx_program_binding *binding)
+{
+   uint32_t at = binding->binding, size = binding->element_B, stride = binding->stride_B;
+   bool is_other = stride || size || binding->per_instance || binding->divisor;
+   if (!agx_binding_is_vertex(binding->kind))
+      return !is_other && binding->set != AGX_PROGRAM_VERTEX_SET;
+   if (!program->is_vertex || binding->set != AGX_PROGRAM_VERTEX_SET || binding->min_size_B ||
+       stride > AGX_PROGRAM_MAX_STRIDE_B || binding->element || binding->per_instance > 1)
+      return false;
+   bool writes = binding->access & AGX_BINDING_WRITES;
+   switch (binding->kind) {
+   case AGX_BINDING_VERTEX_BUFFER:
+      return !writes && at < AGX_PROGRAM_MAX_ATTRIBUTES && size >= 1 &&
+             size <= AGX_PROGRAM_MAX_ACCESS_B && (binding->per_instance || !binding->divisor);
+   case AGX_BINDING_INDEX_BUFFER:
+      return !writes && at == AGX_PROGRAM_INDEX_BINDING && size == stride && !binding->divisor &&
+             !binding->per_instance && (size == 1 || size == 2 || size == 4);
+   default:
+      return at >= AGX_PROGRAM_FEEDBACK_BINDING &&
+             at - AGX_PROGRAM_FEEDBACK_BINDING < AGX_PROGRAM_MAX_FEEDBACKS && stride &&
+             stride % 4 == 0 && !size && !binding->divisor && !binding->per_instance &&
+             binding->robustness == AGX_PROGRAM_ROBUST_OFF;
+   }
+}
+
 static agx_status check_bindings(const struct agx_program *program)
 {
    for (uint32_t i = 0; i < program->binding_count; i++) {
@@ -79,7 +107,8 @@ static agx_status check_bindings(const struct agx_program *program)
       if (binding->kind >= AGX_BINDING_KIND_COUNT || binding->access > last_access ||
           binding->dim > last_dim || binding->element >= AGX_PROGRAM_MAX_ELEMENTS || !is_sorted ||
           binding->robustness >= AGX_PROGRAM_ROBUST_COUNT ||
-          (binding->robustness && !agx_binding_is_buffer(binding->kind)))
+          (binding->robustness && !agx_binding_is_buffer(binding->kind)) ||
+          !vertex_fits(program, binding))
          return AGX_FAIL(
             AGX_INVALID_ARGUMENT,
             "program %s: binding %u (set %u, binding %u, kind %u, dimension %u, access %u, "
@@ -164,6 +193,8 @@ static bool slot_fits(const struct agx_program *program, const struct agx_progra
       return agx_range_fits(uniform->index, 2ull * uniform->halves, AGX_PROGRAM_MAX_PUSH_B);
    case AGX_UNIFORM_WORKGROUP_COUNT:
       return uniform->index < 3 && uniform->halves == 2;
+   case AGX_UNIFORM_DRAW:
+      return program->is_vertex && uniform->index < AGX_DRAW_VALUE_COUNT && uniform->halves == 2;
    case AGX_UNIFORM_CONSTANT:
       return uniform->halves <= 4;
    case AGX_UNIFORM_BUFFER_COUNT:

@@ -9,7 +9,8 @@
  *   .rodata.agx.program the words of agx_program_words, in that order
  *   .rodata.agx.bindings, .rodata.agx.uniforms, .rodata.agx.states   records of six words each;
  *                       a binding's third word has the kind in its lowest byte, the dimension
- *                       in the next, the element above
+ *                       in the next, the element above; the last two of a vertex stage's are
+ *                       its divisor, and stride, element size and rate (AGX_CONTAINER_*)
  *   .note.agx           ABI version, chip, kernel interface
  */
 #pragma once
@@ -45,6 +46,10 @@ enum agx_container_note {
 #define AGX_CONTAINER_ELEMENT_SHIFT 16
 /* Of its robustness in the word of its access. */
 #define AGX_CONTAINER_ROBUST_SHIFT 8
+/* Of a vertex stage's binding, in the record's last 64 bits above the divisor. */
+#define AGX_CONTAINER_STRIDE_SHIFT 32
+#define AGX_CONTAINER_SIZE_SHIFT   48
+#define AGX_CONTAINER_RATE_SHIFT   56
 #define AGX_CONTAINER_RECORD_BYTES (4 * AGX_CONTAINER_RECORD_WORDS)
 /* A condition: binding, bytes, step count, and all steps. */
 #define AGX_CONTAINER_CONDITION_BYTES (4 * (3 + 2 * AGX_PROGRAM_MAX_STEPS))

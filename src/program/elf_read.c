@@ -159,6 +159,17 @@ static uint64_t get_u64(const uint8_t *at)
    return agx_get_u32(at) | (uint64_t)agx_get_u32(at + 4) << 32;
 }
 
+/* A vertex stage's binding has no least size, but other numbers in its place. */
+static void read_vertex(struct agx_program_binding *binding)
+{
+   uint64_t value = binding->min_size_B;
+   binding->min_size_B = 0;
+   binding->divisor = (uint32_t)value;
+   binding->stride_B = value >> AGX_CONTAINER_STRIDE_SHIFT & 0xffff;
+   binding->element_B = value >> AGX_CONTAINER_SIZE_SHIFT & 0xff;
+   binding->per_instance = (uint32_t)(value >> AGX_CONTAINER_RATE_SHIFT);
+}
+
 static agx_status read_records(struct reader *reader)
 {
    struct agx_program *program = &reader->program;
@@ -182,6 +193,8 @@ static agx_status read_records(struct reader *reader)
          .dim = kind >> AGX_CONTAINER_DIM_SHIFT & 0xff,
          .robustness = access >> AGX_CONTAINER_ROBUST_SHIFT,
       };
+      if (agx_binding_is_vertex(kind & 0xff))
+         read_vertex(&reader->bindings[i]);
    }
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const uint8_t *at = uniforms.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;

@@ -98,7 +98,11 @@ static void make_records(struct writer *writer)
                                 b->kind | b->dim << AGX_CONTAINER_DIM_SHIFT |
                                    b->element << AGX_CONTAINER_ELEMENT_SHIFT,
                                 b->access | b->robustness << AGX_CONTAINER_ROBUST_SHIFT},
-                  b->min_size_B);
+                  agx_binding_is_vertex(b->kind)
+                     ? b->divisor | (uint64_t)b->stride_B << AGX_CONTAINER_STRIDE_SHIFT |
+                          (uint64_t)b->element_B << AGX_CONTAINER_SIZE_SHIFT |
+                          (uint64_t)b->per_instance << AGX_CONTAINER_RATE_SHIFT
+                     : b->min_size_B);
    }
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const struct agx_program_uniform *u = &program->uniforms[i];

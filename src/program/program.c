@@ -29,6 +29,7 @@ const uint16_t agx_program_words[] = {
    WORD(shared_B),
    WORD(scratch_B),
    WORD(push_B),
+   WORD(is_vertex),
    WORD(takes_addresses),
    WORD(binding_count),
    WORD(uniform_count),

@@ -13,16 +13,21 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-#define AGX_PROGRAM_ABI_VERSION  3
-#define AGX_PROGRAM_MAX_BINDINGS 64
-#define AGX_PROGRAM_MAX_ELEMENTS 65536 /* of an array of buffers */
-#define AGX_PROGRAM_MAX_UNIFORMS 256   /* slots */
-#define AGX_PROGRAM_MAX_TEXTURES 64    /* texture state registers */
-#define AGX_PROGRAM_MAX_SAMPLERS 16    /* sampler state registers */
-#define AGX_PROGRAM_MAX_STATES   (AGX_PROGRAM_MAX_TEXTURES + AGX_PROGRAM_MAX_SAMPLERS)
-#define AGX_PROGRAM_MAX_PUSH_B   256
-#define AGX_PROGRAM_LAST_DIM     7 /* of a texture descriptor; multisampled arrays are not taken */
-#define AGX_PROGRAM_NAME_BYTES   64
+#define AGX_PROGRAM_ABI_VERSION      4
+#define AGX_PROGRAM_MAX_BINDINGS     64
+#define AGX_PROGRAM_MAX_ELEMENTS     65536 /* of an array of buffers */
+#define AGX_PROGRAM_MAX_UNIFORMS     256   /* slots */
+#define AGX_PROGRAM_MAX_TEXTURES     64    /* texture state registers */
+#define AGX_PROGRAM_MAX_SAMPLERS     16    /* sampler state registers */
+#define AGX_PROGRAM_MAX_STATES       (AGX_PROGRAM_MAX_TEXTURES + AGX_PROGRAM_MAX_SAMPLERS)
+#define AGX_PROGRAM_MAX_PUSH_B       256
+#define AGX_PROGRAM_LAST_DIM         7 /* of a texture descriptor; multisampled arrays are not taken */
+#define AGX_PROGRAM_NAME_BYTES       64
+#define AGX_PROGRAM_VERTEX_SET       0xffffffffu /* not a module's */
+#define AGX_PROGRAM_MAX_ATTRIBUTES   32          /* locations */
+#define AGX_PROGRAM_MAX_FEEDBACKS    4           /* buffers */
+#define AGX_PROGRAM_INDEX_BINDING    0x100u
+#define AGX_PROGRAM_FEEDBACK_BINDING 0x200u
 /* Scratch memory that code may use per thread. Hardware ends at 512 KiB; with all cores
  * full this much is 256 MiB for each of them already. */
 #define AGX_PROGRAM_MAX_SCRATCH_B (64u << 10)
@@ -34,12 +39,21 @@ enum agx_binding_kind {
    AGX_BINDING_KIND_TEXTURE = 3,
    AGX_BINDING_KIND_SAMPLER = 4,
    AGX_BINDING_KIND_TEXTURE_SAMPLER = 5, /* both in one */
+   /* Of a vertex stage; all in AGX_PROGRAM_VERTEX_SET. */
+   AGX_BINDING_VERTEX_BUFFER = 6,   /* binding: the location that reads it */
+   AGX_BINDING_INDEX_BUFFER = 7,    /* binding: AGX_PROGRAM_INDEX_BINDING */
+   AGX_BINDING_FEEDBACK_BUFFER = 8, /* binding: AGX_PROGRAM_FEEDBACK_BINDING + XfbBuffer */
    AGX_BINDING_KIND_COUNT,
 };
 
 static inline bool agx_binding_is_buffer(uint32_t kind)
 {
-   return kind <= AGX_BINDING_UNIFORM_BUFFER;
+   return kind <= AGX_BINDING_UNIFORM_BUFFER || kind >= AGX_BINDING_VERTEX_BUFFER;
+}
+
+static inline bool agx_binding_is_vertex(uint32_t kind)
+{
+   return kind >= AGX_BINDING_VERTEX_BUFFER && kind < AGX_BINDING_KIND_COUNT;
 }
 
 static inline bool agx_binding_has_image(uint32_t kind)
@@ -77,6 +91,10 @@ struct agx_program_binding {
    uint32_t element;    /* of an array of buffers, else 0 */
    uint32_t dim;        /* of images: a texture descriptor's code */
    uint32_t robustness; /* enum agx_program_robustness, of buffers */
+   /* Of a vertex stage's: from element to element (feedback: from vertex to vertex), bytes of an
+    * element, and of vertex buffers how elements are counted. */
+   uint32_t stride_B, element_B;
+   uint32_t per_instance, divisor;
 };
 
 /* What the state registers hold when the kernel starts. Texture registers are numbered in the
@@ -113,7 +131,19 @@ enum agx_uniform_kind {
    AGX_UNIFORM_BUFFER_LAST = 7,  /* 2 halves: agxr_buffer_last: the last of them, or 0 */
    AGX_UNIFORM_BUFFER_SINK = 8,  /* 2 halves: agxr_buffer_sink: an index that leads to a sink */
    AGX_UNIFORM_BUFFER_GUARD = 9, /* 4 halves: agxr_buffer_guard: address + constant, or a sink's */
+   AGX_UNIFORM_DRAW = 10,        /* 2 halves: enum agx_draw_value `index` */
    AGX_UNIFORM_KIND_COUNT,
+};
+
+/* Of a draw, for vertex stages. Its grid is one thread a vertex along x, one an instance along y.
+ */
+enum agx_draw_value {
+   AGX_DRAW_FIRST = 0,        /* vertex or index */
+   AGX_DRAW_VERTEX_COUNT = 1, /* of one instance */
+   AGX_DRAW_BASE_VERTEX = 2,  /* added to indices; without them, the same as FIRST */
+   AGX_DRAW_BASE_INSTANCE = 3,
+   AGX_DRAW_INDEX = 4, /* what gl_DrawID reads */
+   AGX_DRAW_VALUE_COUNT,
 };
 
 /* `value` of an image's uniform: numbers of the view that is bound, 2 halves but for ADDRESS. */
@@ -250,6 +280,7 @@ struct agx_program {
    uint32_t shared_B;        /* threadgroup memory */
    uint32_t scratch_B;       /* the frame of each thread, agx_program_frame_B; 0: none */
    uint32_t push_B;          /* bytes of push constants the kernel reads up to */
+   uint32_t is_vertex;       /* 1: a vertex stage, whose grid is that of a draw */
    uint32_t takes_addresses; /* 1: of memory that nobody binds (PhysicalStorageBuffer64) */
    uint32_t binding_count, uniform_count, state_count;
    const struct agx_program_binding *bindings;

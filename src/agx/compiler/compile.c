@@ -81,6 +81,7 @@ static void describe(struct compilation *c)
    program->shared_B = shader->shared_B;
    program->scratch_B = agx_program_frame_B(shader->scratch_B);
    program->push_B = shader->push_B;
+   program->is_vertex = shader->is_vertex;
    program->takes_addresses = shader->takes_addresses;
    program->bindings = shader->bindings;
    program->binding_count = shader->binding_count;

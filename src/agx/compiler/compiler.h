@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agx/chip.h"
+#include "agx/format.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "program/program.h"
@@ -29,6 +30,15 @@ struct agxc_robust_binding {
    enum agxc_robustness robustness;
 };
 
+/* Of a vertex stage: what an input location reads. */
+struct agxc_attribute {
+   uint32_t location;
+   const struct agx_vertex_format *format;
+   uint32_t stride_B; /* a multiple of the format's unit, up to AGX_PROGRAM_MAX_STRIDE_B */
+   bool per_instance; /* elements are counted by base instance + instance / divisor */
+   uint32_t divisor;  /* 0: all instances read the element of the base instance */
+};
+
 /* Turns things off, for debugging; bits. */
 enum agxc_debug {
    AGXC_DEBUG_NO_OPT = 1 << 0,
@@ -38,12 +48,16 @@ enum agxc_debug {
 
 struct agxc_options {
    const struct agx_chip *chip;   /* required */
-   const char *entry;             /* entry point; NULL: the only compute entry point */
+   const char *entry;             /* NULL: the only compute entry point, or else vertex one */
    const struct agxc_spec *specs; /* ids that the module lacks are ignored */
    uint32_t spec_count;
    enum agxc_robustness robustness;
    const struct agxc_robust_binding *robust_bindings; /* those that the module lacks are ignored */
    uint32_t robust_binding_count;
+   /* Of a vertex stage. Without any, inputs are packed 32-bit components, one element a vertex. */
+   const struct agxc_attribute *attributes;
+   uint32_t attribute_count;
+   uint32_t index_B;                   /* bytes of an index: 1, 2, 4, or 0 for vertices in order */
    uint32_t debug;                     /* enum agxc_debug bits */
    const struct agx_host_alloc *alloc; /* NULL = malloc */
    size_t memory_limit_B;              /* 0 = 256 MiB; more is AGX_RESOURCE_EXHAUSTED */
@@ -53,7 +67,7 @@ struct agxc_options {
    void *dump_user;
 };
 
-/* Compiles one compute entry point. AGX_UNIMPLEMENTED names the capability,
+/* Compiles one compute or vertex entry point. AGX_UNIMPLEMENTED names the capability,
  * opcode or construct that is missing; AGX_INVALID_ARGUMENT says at which word
  * the module is malformed; AGX_RESOURCE_EXHAUSTED: registers, uniforms or memory.
  * Free the result with agx_program_free. */

@@ -129,6 +129,8 @@ enum agxc_sysval {
    AGXC_SYSVAL_LOCAL_INDEX = 12,
    AGXC_SYSVAL_SUBGROUP_LANE,
    AGXC_SYSVAL_SUBGROUP_ID,
+   AGXC_SYSVAL_DRAW, /* + enum agx_draw_value: a uniform */
+   AGXC_SYSVAL_DRAW_LAST = AGXC_SYSVAL_DRAW + AGX_DRAW_VALUE_COUNT - 1,
    AGXC_SYSVAL_COUNT,
 };
 
@@ -276,6 +278,7 @@ struct agxc_shader {
 
    /* What the module declares. */
    uint32_t local_size[3];
+   bool is_vertex;
    uint32_t shared_B;
    uint32_t push_B;
    bool takes_addresses; /* of memory that nobody binds */

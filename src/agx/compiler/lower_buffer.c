@@ -111,6 +111,15 @@ static void replace_value(struct lowering *l, struct agxc_instr *instr, struct a
    agxc_instr_remove(instr);
 }
 
+static struct agxc_ref limit_of(struct agxc_shader *shader, const struct agxc_instr *instr)
+{
+   struct agx_program_access access = {.stride = (uint32_t)agxc_imm_of(instr, 2),
+                                       .bytes = (uint32_t)agxc_imm_of(instr, 3)};
+   return agxc_uniform_slot(shader, (enum agx_uniform_kind)agxc_imm_of(instr, 1),
+                            (uint32_t)agxc_imm_of(instr, 0), agx_program_access_pack(access),
+                            instr->operand[0].bits);
+}
+
 /* Positions that the workgroup's shape settles. */
 static bool is_zero(const struct agxc_shader *shader, enum agxc_sysval sysval)
 {
@@ -149,6 +158,9 @@ static void lower_instr(struct lowering *l, struct agxc_instr *instr)
                                       agx_program_access_pack(access), 64));
       return;
    }
+   case AGXC_OP_BUFFER_LIMIT:
+      replace_value(l, instr, limit_of(shader, instr));
+      return;
    case AGXC_OP_BUFFER_ADDRESS:
       replace_value(l, instr, address_of(shader, agxc_imm_of(instr, 0)));
       return;
@@ -163,6 +175,12 @@ static void lower_instr(struct lowering *l, struct agxc_instr *instr)
    case AGXC_OP_SYSVAL:
       if (is_zero(shader, (enum agxc_sysval)agxc_imm_of(instr, 0))) {
          replace_value(l, instr, agxc_imm(0, 32));
+         return;
+      }
+      which = agxc_imm_of(instr, 0) - AGXC_SYSVAL_DRAW;
+      if (which >= 0 && which < AGX_DRAW_VALUE_COUNT) {
+         replace_value(l, instr,
+                       agxc_uniform_slot(shader, AGX_UNIFORM_DRAW, (uint32_t)which, 0, 32));
          return;
       }
       which = agxc_imm_of(instr, 0) - AGXC_SYSVAL_WORKGROUP_COUNT;

@@ -99,8 +99,8 @@ static bool wants_register(const struct use *use)
 {
    const struct agxc_instr *user = use->user;
    unsigned operand = (unsigned)(use->ref - agxc_srcs(user));
-   if (user->op == AGXC_OP_LOAD_GLOBAL || user->op == AGXC_OP_STORE_GLOBAL ||
-       user->op == AGXC_OP_ATOMIC_GLOBAL)
+   if (user->op == AGXC_OP_LOAD_FORMAT || user->op == AGXC_OP_LOAD_GLOBAL ||
+       user->op == AGXC_OP_STORE_GLOBAL || user->op == AGXC_OP_ATOMIC_GLOBAL)
       return operand > 0;
    return user->op == AGXC_OP_PHI || user->op == AGXC_OP_COLLECT || user->op == AGXC_OP_PACK64 ||
           (agxc_flags(user) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE) &&

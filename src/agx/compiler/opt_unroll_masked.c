@@ -161,7 +161,8 @@ static uint32_t rows_of(const struct agxc_instr *instr)
 static bool is_load(const struct agxc_instr *instr)
 {
    return instr->op == AGXC_OP_LOAD_GLOBAL || instr->op == AGXC_OP_IMAGE_LOAD ||
-          instr->op == AGXC_OP_IMAGE_FETCH || instr->op == AGXC_OP_IMAGE_SAMPLE;
+          instr->op == AGXC_OP_LOAD_FORMAT || instr->op == AGXC_OP_IMAGE_FETCH ||
+          instr->op == AGXC_OP_IMAGE_SAMPLE;
 }
 
 static bool measure_instr(struct pass *pass, struct masked *m, const struct agxc_instr *instr)

@@ -137,7 +137,7 @@ static const struct {
    {AGXC_OP_FMIN, AGXC_OP_FMAX, agxc_select_minmax},
    {AGXC_OP_IEQ, AGXC_OP_FGE, agxc_select_compare},
    {AGXC_OP_SELECT, AGXC_OP_SELECT, agxc_select_choose},
-   {AGXC_OP_LOAD_GLOBAL, AGXC_OP_ATOMIC_SHARED, agxc_select_memory},
+   {AGXC_OP_LOAD_FORMAT, AGXC_OP_ATOMIC_SHARED, agxc_select_memory},
    {AGXC_OP_LOAD_SCRATCH, AGXC_OP_STORE_SCRATCH, agxc_select_scratch},
    {AGXC_OP_IMAGE_LOAD, AGXC_OP_IMAGE_STORE, agxc_select_image},
    {AGXC_OP_SYSVAL, AGXC_OP_SYSVAL, select_sysval},
@@ -201,7 +201,7 @@ static void check_width(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    for (unsigned i = 0; i < instr->dest_count + instr->src_count; i++) {
       const struct agxc_ref *ref = &instr->operand[i];
-      bool is_address = i == instr->dest_count && instr->op >= AGXC_OP_LOAD_GLOBAL &&
+      bool is_address = i == instr->dest_count && instr->op >= AGXC_OP_LOAD_FORMAT &&
                         instr->op <= AGXC_OP_ATOMIC_GLOBAL;
       if (ref->kind != AGXC_NONE && !is_address && !takes_width(instr, ref->bits))
          agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: operation %s on %u bits", s->shader->name,

@@ -104,6 +104,18 @@ static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
    agxc_set_mod(row, AGX_ISA_LOAD_COHERENCY, coherency(agxc_imm_of(instr, 0)));
 }
 
+static void select_load_format(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref dest = agxc_use(instr->operand[0].value), index = instr->operand[2];
+   bool is_small = index.kind == AGXC_IMM && index.imm <= MAX_INDEX_IMM;
+   struct agxc_ref srcs[2] = {instr->operand[1], is_small ? index : agxc_select_reg(s, index)};
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
+   agxc_set_mod(row, AGX_ISA_LOAD_SHIFT, agxc_imm_of(instr, 1));
+   agxc_set_mod(row, AGX_ISA_LOAD_FORMAT, agxc_imm_of(instr, 0));
+   agxc_set_mod(row, AGX_ISA_LOAD_MASK, mask_of(&dest));
+   agxc_set_mod(row, AGX_ISA_LOAD_COHERENCY, AGX_ISA_COHERENT_INCOHERENT);
+}
+
 /* In registers; stores cut their elements, so that a narrowed scalar needs no instruction. */
 static struct agxc_ref stored(struct agxc_selector *s, struct agxc_ref data)
 {
@@ -240,9 +252,10 @@ void agxc_select_memory(struct agxc_selector *s, const struct agxc_instr *instr)
       uint16_t op;
       void (*select)(struct agxc_selector *, const struct agxc_instr *);
    } functions[] = {
-      {AGXC_OP_LOAD_GLOBAL, select_load},          {AGXC_OP_STORE_GLOBAL, select_store},
-      {AGXC_OP_ATOMIC_GLOBAL, select_atomic},      {AGXC_OP_LOAD_SHARED, select_load_shared},
-      {AGXC_OP_STORE_SHARED, select_store_shared}, {AGXC_OP_ATOMIC_SHARED, select_atomic_shared},
+      {AGXC_OP_LOAD_FORMAT, select_load_format},     {AGXC_OP_LOAD_GLOBAL, select_load},
+      {AGXC_OP_STORE_GLOBAL, select_store},          {AGXC_OP_ATOMIC_GLOBAL, select_atomic},
+      {AGXC_OP_LOAD_SHARED, select_load_shared},     {AGXC_OP_STORE_SHARED, select_store_shared},
+      {AGXC_OP_ATOMIC_SHARED, select_atomic_shared},
    };
    for (size_t i = 0; i < AGX_COUNT(functions); i++)
       if (functions[i].op == instr->op)

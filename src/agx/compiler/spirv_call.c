@@ -71,6 +71,19 @@ void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
    agxc_spv_define(s, in, refs);
 }
 
+/* Of a vertex stage like a call: what follows comes behind each return. */
+static void emit_main(struct agxc_spv *s, struct agxc_spv_function *function)
+{
+   struct agxc_spv_construct *c = AGX_ARENA_NEW(s->arena, struct agxc_spv_construct);
+   c->header = function->entry;
+   if (s->shader->is_vertex)
+      agxc_spv_push(s, c, AGXC_SPV_CALL, true);
+   function->active = true;
+   agxc_spv_emit_region(s, function->entry, NULL);
+   if (s->shader->is_vertex)
+      agxc_spv_pop(s, c);
+}
+
 void agxc_spv_emit_entry(struct agxc_spv *s)
 {
    struct agxc_spv_function *function = function_of(s, s->entry_function);
@@ -85,7 +98,10 @@ void agxc_spv_emit_entry(struct agxc_spv *s)
    s->region->open = true;
    agxc_spv_init_shared(s);
    agxc_spv_init_privates(s);
-   function->active = true;
-   agxc_spv_emit_region(s, function->entry, NULL);
+   if (s->shader->is_vertex)
+      agxc_spv_begin_vertex(s);
+   emit_main(s, function);
+   if (s->shader->is_vertex)
+      agxc_spv_end_vertex(s);
    agxc_ssa_finish(s->ssa);
 }

@@ -245,7 +245,8 @@ struct agxc_spv {
    struct agxc_spv_instr now; /* the instruction being read, for messages */
 
    uint32_t entry_function, entry_word;
-   uint32_t size_ids[3]; /* LocalSizeId, or the WorkgroupSize constant */
+   struct agxc_spv_vertex *vertex; /* of a vertex stage, else NULL */
+   uint32_t size_ids[3];           /* LocalSizeId, or the WorkgroupSize constant */
    bool has_size, size_is_ids;
    uint32_t workgroup_size_id; /* constant decorated BuiltIn WorkgroupSize */
    uint32_t glsl_import;
@@ -483,6 +484,19 @@ const struct agxc_spv_pointer *agxc_spv_image(struct agxc_spv *s, uint32_t id, b
 const struct agxc_spv_type *agxc_spv_image_type(const struct agxc_spv_pointer *image);
 struct agxc_ref agxc_spv_image_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                                     enum agx_image_property property);
+
+/* ---- spirv_vertex.c ---------------------------------------------------- */
+
+/* Inputs that are builtins are read where they are used; others are variables. */
+bool agxc_spv_is_builtin_input(const struct agxc_spv_id *id);
+struct agxc_ref agxc_spv_vertex_builtin(struct agxc_spv *s, uint32_t builtin);
+/* Behind the module's own: the buffers of attributes, indices and feedback. */
+uint32_t agxc_spv_vertex_binding_count(const struct agxc_spv *s);
+void agxc_spv_assign_vertex_bindings(struct agxc_spv *s);
+void agxc_spv_set_vertex_size(struct agxc_spv *s);
+/* In front of the entry point's code, and behind it. */
+void agxc_spv_begin_vertex(struct agxc_spv *s);
+void agxc_spv_end_vertex(struct agxc_spv *s);
 
 /* ---- spirv_matrix.c ---------------------------------------------------- */
 

@@ -480,6 +480,11 @@ static struct agxc_ref read_builtin(struct agxc_spv *s, const struct agxc_spv_po
          uint32_t imm = sysvals[i].sysval + (p->var->type->kind == AGXC_SPV_VECTOR ? component : 0);
          return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &imm);
       }
+   if (s->shader->is_vertex && builtin < SpvBuiltInSubgroupEqMask &&
+       builtin != SpvBuiltInSubgroupSize)
+      return agxc_spv_vertex_builtin(s, builtin);
+   if (builtin >= SpvBuiltInBaseVertex && builtin <= SpvBuiltInDrawIndex)
+      return agxc_spv_vertex_builtin(s, builtin);
    if (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask)
       return component ? agxc_spv_u32(0) : agxc_spv_subgroup_mask(s, builtin);
    if (builtin == SpvBuiltInWorkgroupSize)

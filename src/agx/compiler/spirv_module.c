@@ -6,7 +6,7 @@
  * the rest when it emits them.
  */
 #include "agx/compiler/passes.h"
-#include "agx/compiler/spirv_impl.h"
+#include "agx/compiler/spirv_vertex.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,6 +131,8 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
 {
    static const uint32_t taken[] = {
       SpvCapabilityMatrix,
+      SpvCapabilityTransformFeedback,
+      SpvCapabilityDrawParameters,
       SpvCapabilityShader,
       SpvCapabilityGroupNonUniform,
       SpvCapabilityInt8,
@@ -230,13 +232,18 @@ static void read_entry_point(struct walk *w, const struct agxc_spv_instr *in)
    const char *wanted = s->shader->options->entry;
    if (!read_string(in, 2, name, sizeof(name)))
       agxc_spv_invalid(s, "string without end");
-   if (agxc_spv_operand(s, in, 0) != SpvExecutionModelGLCompute)
+   uint32_t model = agxc_spv_operand(s, in, 0);
+   bool is_vertex = model == SpvExecutionModelVertex;
+   if ((model != SpvExecutionModelGLCompute && !is_vertex) || (wanted && strcmp(wanted, name) != 0))
       return;
-   if (wanted && strcmp(wanted, name) != 0)
-      return;
-   if (w->entry_points++ > 0)
+   if (w->entry_points && is_vertex && !s->shader->is_vertex)
+      return; /* a compute entry point goes before */
+   if (w->entry_points++ > 0 && is_vertex == s->shader->is_vertex)
       agxc_spv_invalid(
-         s, wanted ? "second entry point %s" : "several compute entry points: name one", name);
+         s, wanted ? "second entry point %s" : "several entry points of that stage: name one",
+         name);
+   s->shader->is_vertex = is_vertex;
+   s->vertex = is_vertex ? AGX_ARENA_NEW(s->arena, struct agxc_spv_vertex) : NULL;
    s->entry_function = agxc_spv_operand(s, in, 1);
    s->entry_word = in->at;
    agxc_spv_id(s, s->entry_function);
@@ -257,6 +264,8 @@ static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
    }
    if (mode == MODE_MAXIMALLY_RECONVERGES || mode == SpvExecutionModeSubgroupUniformControlFlowKHR)
       return; /* structure is followed: lanes meet where a construct ends */
+   if (mode == SpvExecutionModeXfb && s->shader->is_vertex)
+      return; /* outputs are captured anyway */
    if (mode == SpvExecutionModeSubgroupSize) {
       uint32_t size = agxc_spv_operand(s, in, 2);
       if (size != AGX_SIMD_LANES)
@@ -264,7 +273,8 @@ static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
                           AGX_SIMD_LANES);
       return;
    }
-   if (mode != SpvExecutionModeLocalSize && mode != SpvExecutionModeLocalSizeId)
+   if ((mode != SpvExecutionModeLocalSize || s->shader->is_vertex) &&
+       mode != SpvExecutionModeLocalSizeId)
       agxc_spv_missing(s, "execution mode %s (%u)", agxc_spv_mode_name(mode), mode);
    for (unsigned i = 0; i < 3; i++)
       s->size_ids[i] = agxc_spv_operand(s, in, 2 + i);
@@ -285,6 +295,9 @@ static bool decoration_is_taken(uint32_t kind)
       SpvDecorationDescriptorSet,    SpvDecorationOffset,         SpvDecorationNoContraction,
       SpvDecorationUserSemantic,     SpvDecorationAliasedPointer, SpvDecorationRestrictPointer,
       SpvDecorationAlignment,        SpvDecorationNonUniform,     SpvDecorationNoSignedWrap,
+      SpvDecorationLocation,         SpvDecorationComponent,      SpvDecorationXfbBuffer,
+      SpvDecorationXfbStride,        SpvDecorationInvariant,      SpvDecorationFlat,
+      SpvDecorationNoPerspective,    SpvDecorationCentroid,       SpvDecorationSample,
       SpvDecorationNoUnsignedWrap,   SpvDecorationFPRoundingMode, SpvDecorationFPFastMathMode,
    };
    for (size_t i = 0; i < AGX_COUNT(taken); i++)
@@ -489,7 +502,8 @@ static void walk_module(struct agxc_spv *s)
    if (!w.has_model)
       agxc_spv_invalid(s, "module without OpMemoryModel");
    if (w.entry_points == 0)
-      agxc_spv_invalid(s, "no compute entry point%s%s", s->shader->options->entry ? " named " : "",
+      agxc_spv_invalid(s, "no compute or vertex entry point%s%s",
+                       s->shader->options->entry ? " named " : "",
                        s->shader->options->entry ? s->shader->options->entry : "");
 }
 
@@ -533,6 +547,10 @@ static void read_header(struct agxc_spv *s, const uint32_t *words, size_t word_c
 static void set_local_size(struct agxc_spv *s)
 {
    uint32_t *size = s->shader->local_size;
+   if (s->shader->is_vertex) {
+      agxc_spv_set_vertex_size(s);
+      return;
+   }
    if (!s->has_size && !s->workgroup_size_id)
       agxc_spv_invalid(s, "entry point without workgroup size");
    if (s->has_size)

@@ -19,18 +19,34 @@ static const struct {
    {SpvStorageClassWorkgroup, AGXC_SPV_PLACE_SHARED},
    {SpvStorageClassPrivate, AGXC_SPV_PLACE_SLOTS},
    {SpvStorageClassFunction, AGXC_SPV_PLACE_SLOTS},
-   {SpvStorageClassInput, AGXC_SPV_PLACE_BUILTIN},
+   {SpvStorageClassInput, AGXC_SPV_PLACE_BUILTIN}, /* those with a location: SLOTS */
    {SpvStorageClassUniformConstant, AGXC_SPV_PLACE_HANDLE},
 };
 
+/* A vertex stage has the first ones and those of a SIMD-group, a compute kernel all others. */
+#define VERTEX_BUILTINS 7
 static const uint32_t builtins[] = {
-   SpvBuiltInNumWorkgroups,      SpvBuiltInWorkgroupSize,
-   SpvBuiltInWorkgroupId,        SpvBuiltInLocalInvocationId,
-   SpvBuiltInGlobalInvocationId, SpvBuiltInLocalInvocationIndex,
-   SpvBuiltInSubgroupSize,       SpvBuiltInNumSubgroups,
-   SpvBuiltInSubgroupId,         SpvBuiltInSubgroupLocalInvocationId,
-   SpvBuiltInSubgroupEqMask,     SpvBuiltInSubgroupGeMask,
-   SpvBuiltInSubgroupGtMask,     SpvBuiltInSubgroupLeMask,
+   SpvBuiltInVertexIndex,
+   SpvBuiltInInstanceIndex,
+   SpvBuiltInVertexId,
+   SpvBuiltInInstanceId,
+   SpvBuiltInBaseVertex,
+   SpvBuiltInBaseInstance,
+   SpvBuiltInDrawIndex,
+   SpvBuiltInNumWorkgroups,
+   SpvBuiltInWorkgroupSize,
+   SpvBuiltInWorkgroupId,
+   SpvBuiltInLocalInvocationId,
+   SpvBuiltInGlobalInvocationId,
+   SpvBuiltInLocalInvocationIndex,
+   SpvBuiltInSubgroupSize,
+   SpvBuiltInNumSubgroups,
+   SpvBuiltInSubgroupId,
+   SpvBuiltInSubgroupLocalInvocationId,
+   SpvBuiltInSubgroupEqMask,
+   SpvBuiltInSubgroupGeMask,
+   SpvBuiltInSubgroupGtMask,
+   SpvBuiltInSubgroupLeMask,
    SpvBuiltInSubgroupLtMask,
 };
 
@@ -82,6 +98,12 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
    s->binding_count = (uint32_t)count;
 }
 
+static bool is_of_stage(const struct agxc_spv *s, size_t row)
+{
+   bool is_first = row < VERTEX_BUILTINS;
+   return s->shader->is_vertex ? is_first || builtins[row] >= SpvBuiltInSubgroupSize : !is_first;
+}
+
 static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
                          const struct agxc_spv_id *id)
 {
@@ -95,7 +117,7 @@ static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
    if (!is_vector && (var->type->kind != AGXC_SPV_INT || var->type->bits != 32))
       agxc_spv_invalid(s, "builtin %s of type %u", agxc_spv_builtin_name(d->value), var->type->id);
    for (size_t i = 0; i < AGX_COUNT(builtins); i++)
-      if (builtins[i] == d->value) {
+      if (builtins[i] == d->value && is_of_stage(s, i)) {
          var->builtin = d->value;
          return;
       }
@@ -116,8 +138,15 @@ static struct agxc_spv_variable *make_variable(struct agxc_spv *s, const struct 
    for (size_t i = 0; i < AGX_COUNT(places); i++)
       if (places[i].storage == storage) {
          var->place = places[i].place;
+         if (s->shader->is_vertex && storage == SpvStorageClassInput &&
+             !agxc_spv_is_builtin_input(agxc_spv_id(s, in->id)))
+            var->place = AGXC_SPV_PLACE_SLOTS;
          return var;
       }
+   if (storage == SpvStorageClassOutput && s->shader->is_vertex) {
+      var->place = AGXC_SPV_PLACE_SLOTS;
+      return var;
+   }
    agxc_spv_missing(s, "storage class %s (%u)", agxc_spv_storage_name(storage), storage);
 }
 
@@ -300,7 +329,7 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
 
 void agxc_spv_assign_bindings(struct agxc_spv *s)
 {
-   uint32_t count = AGX_MAX(s->binding_count, 1u), n = 0;
+   uint32_t count = AGX_MAX(s->binding_count + agxc_spv_vertex_binding_count(s), 1u), n = 0;
    struct agxc_spv_variable **sorted = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_variable *, count);
    for (struct agxc_spv_variable *var = s->variables; var; var = var->next)
       if (var->place == AGXC_SPV_PLACE_BUFFER || var->place == AGXC_SPV_PLACE_HANDLE)
@@ -316,6 +345,7 @@ void agxc_spv_assign_bindings(struct agxc_spv *s)
          end++;
       assign_group(s, sorted + i, end - i);
    }
+   agxc_spv_assign_vertex_bindings(s);
 }
 
 /* Where the binding index stands among an operation's immediates. */
@@ -324,6 +354,7 @@ static bool names_binding(const struct agxc_instr *instr)
    return instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_STORE_BUFFER ||
           instr->op == AGXC_OP_ATOMIC_BUFFER || instr->op == AGXC_OP_BUFFER_SIZE ||
           instr->op == AGXC_OP_BUFFER_ADDRESS || instr->op == AGXC_OP_BUFFER_SINK ||
+          instr->op == AGXC_OP_BUFFER_LIMIT ||
           (instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO);
 }
 
