@@ -289,6 +289,23 @@ struct agx_binding_robustness {
    uint32_t robustness; /* enum agx_robustness */
 };
 
+/* What an input location of a vertex stage reads. */
+struct agx_vertex_attribute {
+   uint32_t location;
+   /* By our name or Vulkan's: "R8G8B8A8_UNORM", "R10G10B10A2_SSCALED". */
+   const char *format;
+   uint32_t stride_B; /* between elements: a multiple of a component's size, at most 8192 */
+   bool per_instance; /* elements are counted by base_instance + instance / divisor */
+   uint32_t divisor;  /* 0: all instances read the element of base_instance */
+};
+
+/* Compiled into the code. */
+struct agx_vertex_input {
+   const struct agx_vertex_attribute *attributes; /* without any, 32-bit components, packed */
+   uint32_t attribute_count;
+   uint32_t index_B; /* bytes of an index: 1, 2, 4; 0: vertices in order */
+};
+
 struct agx_executable_desc {
    uint32_t size;
    const void *next;
@@ -303,6 +320,7 @@ struct agx_executable_desc {
    uint32_t robustness;
    const struct agx_binding_robustness *overrides;
    uint32_t override_count; /* up to AGX_MAX_BINDINGS; of bindings that the kernel lacks no use */
+   const struct agx_vertex_input *vertex; /* SPIR-V of a vertex stage only; may be NULL */
 };
 
 /* Compiles (or reads) one kernel and loads it. AGX_UNIMPLEMENTED names what the compiler
@@ -318,6 +336,10 @@ enum agx_binding_type {
    AGX_BINDING_TEXTURE = 3,
    AGX_BINDING_SAMPLER = 4,
    AGX_BINDING_TEXTURE_SAMPLER = 5, /* an image and a sampler */
+   /* Given to agx_cmd_dispatch_vertices by location or number, which `binding` says. */
+   AGX_BINDING_ATTRIBUTE = 6,
+   AGX_BINDING_INDICES = 7,
+   AGX_BINDING_FEEDBACK = 8,
 };
 
 struct agx_binding_info {
@@ -329,6 +351,11 @@ struct agx_binding_info {
    /* Of buffers, enum agx_robustness. Where it is not AGX_ROBUST_OFF the bound range may be of any
     * length, or without a buffer (ref.buffer NULL: as if it had no bytes). */
    uint32_t robustness;
+   /* Of attributes, indices and feedback: bytes from element to element (feedback: from vertex to
+    * vertex) and of an element, and how elements are counted. */
+   uint32_t stride_B, element_B;
+   bool per_instance;
+   uint32_t divisor;
 };
 
 struct agx_executable_info {
@@ -344,6 +371,7 @@ struct agx_executable_info {
    uint32_t resident_threads;    /* that the registers allow on a core */
    uint32_t resident_simdgroups; /* on a core, of whole workgroups, threadgroup memory counted */
    uint32_t cycles;              /* static estimate, one pass through each block */
+   bool is_vertex;               /* for agx_cmd_dispatch_vertices, else for agx_cmd_dispatch */
 };
 AGX_API void agx_executable_get_info(struct agx_executable *executable,
                                      struct agx_executable_info *out_info);
@@ -412,6 +440,39 @@ struct agx_dispatch {
  * returned here and again by agx_command_buffer_end. */
 AGX_API AGX_MUST_CHECK agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
                                                    const struct agx_dispatch *dispatch);
+/* Where the elements of a location lie. */
+struct agx_vertex_buffer {
+   uint32_t location;
+   struct agx_buffer_ref ref; /* what may be read */
+   uint64_t offset_B; /* of element 0 from there; ref and it together aligned to a component */
+};
+
+/* One thread runs for each vertex of each instance. Its outputs are record
+ * instance * vertex_count + vertex of the feedback buffers: where the module's Xfb decorations say,
+ * else in buffer 0, the position first and then by location, without gaps. */
+struct agx_vertex_dispatch {
+   struct agx_executable *executable;
+   uint32_t first, vertex_count; /* vertices, or positions in the index buffer */
+   int32_t base_vertex;          /* added to indices; without them 0 */
+   uint32_t base_instance;
+   uint32_t instance_count; /* up to 65535; 0 of either count: nothing runs, which is legal */
+   uint32_t draw_index;     /* what the kernel reads as gl_DrawID */
+   uint32_t vertex_buffer_count;
+   const struct agx_vertex_buffer *vertex_buffers; /* one for each location of the executable */
+   struct agx_buffer_ref indices; /* positions behind its end read its last index, or 0 */
+   uint32_t feedback_count;
+   const struct agx_buffer_ref *feedback; /* by number; each must hold all records */
+   uint32_t binding_count;
+   const struct agx_binding *bindings; /* as in agx_dispatch */
+   const void *push;
+   uint32_t push_B;
+};
+
+/* Ordered as other dispatches. Elements that lie outside of ref are what the executable's
+ * robustness says: any inside (of ref without any: zeros), or zeros; with AGX_ROBUST_OFF they must
+ * not occur. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_dispatch_vertices(
+   struct agx_command_buffer *commands, const struct agx_vertex_dispatch *dispatch);
 /* What stands before it has run, and its memory is visible, before what follows starts. */
 AGX_API AGX_MUST_CHECK agx_status agx_cmd_barrier(struct agx_command_buffer *commands);
 

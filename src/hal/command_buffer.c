@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "hal/bind_buffer.h"
+#include "hal/vertex.h"
 
 /* Source: reference/cmdstream, cdm.md 1.1. */
 static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
@@ -146,10 +147,12 @@ static const struct agx_binding *find_binding(const struct agx_dispatch *dispatc
 
 static agx_status check_binding(const struct agx_program *program, uint32_t index,
                                 const struct agx_binding *binding, struct agx_device *device,
-                                struct agx_bound *out_bound)
+                                const struct agx_vertex_dispatch *draw, struct agx_bound *out_bound)
 {
    const struct agx_program_binding *wanted = &program->bindings[index];
    *out_bound = (struct agx_bound){0};
+   if (agx_binding_is_vertex(wanted->kind))
+      return agx_bind_vertex(program->name, wanted, draw, device, out_bound);
    if (agx_binding_is_buffer(wanted->kind))
       return agx_bind_buffer(program->name, wanted, binding, device, out_bound);
    if (!binding)
@@ -199,7 +202,7 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
 static agx_status write_uniform(const struct agx_program *program,
                                 const struct agx_program_uniform *slot,
                                 const struct agx_bound *bound, const struct agx_dispatch *dispatch,
-                                uint8_t *uniforms)
+                                const struct agx_vertex_dispatch *draw, uint8_t *uniforms)
 {
    uint8_t *at = uniforms + slot->start * 2u;
    size_t bytes = slot->halves * 2u;
@@ -231,6 +234,9 @@ static agx_status write_uniform(const struct agx_program *program,
    case AGX_UNIFORM_WORKGROUP_COUNT:
       value = dispatch->workgroups[slot->index];
       break;
+   case AGX_UNIFORM_DRAW:
+      value = agx_vertex_value(program, draw, (enum agx_draw_value)slot->index);
+      break;
    default: /* AGX_UNIFORM_CONSTANT */
       break;
    }
@@ -255,18 +261,24 @@ static struct agx_executable *choose_executable(const struct agx_dispatch *dispa
    return agx_program_runs_inside(program, &launch) ? executable->inside : executable;
 }
 
+/* draw NULL: a compute kernel. */
 static agx_status record_dispatch(struct agx_command_buffer *commands,
-                                  const struct agx_dispatch *dispatch)
+                                  const struct agx_dispatch *dispatch,
+                                  const struct agx_vertex_dispatch *draw)
 {
    AGX_TRY(check_dispatch(commands, dispatch));
+   AGX_TRY(agx_vertex_check(dispatch->executable->program, draw));
    struct agx_executable *executable = dispatch->executable;
    const struct agx_program *program = executable->program;
    struct agx_bound bound[AGX_PROGRAM_MAX_BINDINGS];
    uint32_t threads[3], count = program->binding_count;
-   AGX_TRY(check_grid(program, dispatch->workgroups, threads));
+   if (draw)
+      memcpy(threads, (uint32_t[3]){draw->vertex_count, draw->instance_count, 1}, sizeof(threads));
+   else
+      AGX_TRY(check_grid(program, dispatch->workgroups, threads));
    for (uint32_t i = 0; i < count; i++) {
       const struct agx_binding *binding = find_binding(dispatch, &program->bindings[i], i);
-      AGX_TRY(check_binding(program, i, binding, commands->device, &bound[i]));
+      AGX_TRY(check_binding(program, i, binding, commands->device, draw, &bound[i]));
    }
    executable = choose_executable(dispatch, bound);
    program = executable->program;
@@ -288,7 +300,7 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    uint8_t *uniforms = agx_segment_uniforms(segment);
    memset(uniforms, 0, executable->uniform_B);
    for (uint32_t i = 0; i < program->uniform_count; i++)
-      AGX_TRY(write_uniform(program, &program->uniforms[i], bound, dispatch, uniforms));
+      AGX_TRY(write_uniform(program, &program->uniforms[i], bound, dispatch, draw, uniforms));
    AGX_TRY(agx_bound_write_states(program, bound, agx_segment_states(segment)));
    segment->range_count = agx_bounds_capacity(executable);
    if (segment->range_count)
@@ -310,7 +322,20 @@ static agx_status note_failure(struct agx_command_buffer *commands, agx_status s
 agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
                             const struct agx_dispatch *dispatch)
 {
-   return note_failure(commands, record_dispatch(commands, dispatch));
+   return note_failure(commands, record_dispatch(commands, dispatch, NULL));
+}
+
+agx_status agx_cmd_dispatch_vertices(struct agx_command_buffer *commands,
+                                     const struct agx_vertex_dispatch *draw)
+{
+   const struct agx_dispatch dispatch = {
+      .executable = draw->executable,
+      .binding_count = draw->binding_count,
+      .bindings = draw->bindings,
+      .push = draw->push,
+      .push_B = draw->push_B,
+   };
+   return note_failure(commands, record_dispatch(commands, &dispatch, draw));
 }
 
 agx_status agx_cmd_barrier(struct agx_command_buffer *commands)

@@ -21,6 +21,30 @@
 
 #define MAX_SPECIALIZATIONS 64
 
+static agx_status read_attributes(const struct agx_vertex_input *input,
+                                  struct agxc_attribute out[AGX_PROGRAM_MAX_ATTRIBUTES])
+{
+   if (input->attribute_count > AGX_PROGRAM_MAX_ATTRIBUTES ||
+       (input->attribute_count && !input->attributes))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: %u attributes at %p; at most %u",
+                      input->attribute_count, (const void *)input->attributes,
+                      AGX_PROGRAM_MAX_ATTRIBUTES);
+   for (uint32_t i = 0; i < input->attribute_count; i++) {
+      const struct agx_vertex_attribute *given = &input->attributes[i];
+      const struct agx_vertex_format *format =
+         given->format ? agx_vertex_format_find(given->format) : NULL;
+      if (!format)
+         return AGX_FAIL(AGX_UNIMPLEMENTED, "executable: attribute at location %u: format \"%s\"",
+                         given->location, given->format ? given->format : "");
+      out[i] = (struct agxc_attribute){.location = given->location,
+                                       .format = format,
+                                       .stride_B = given->stride_B,
+                                       .per_instance = given->per_instance,
+                                       .divisor = given->divisor};
+   }
+   return AGX_OK;
+}
+
 static void dump_pass(void *user, const char *pass, const char *text)
 {
    uint32_t debug = *(const uint32_t *)user;
@@ -46,6 +70,9 @@ static agx_status compile(struct agx_device *device, const struct agx_executable
       overrides[i] = (struct agxc_robust_binding){given->set, given->binding,
                                                   (enum agxc_robustness)given->robustness};
    }
+   struct agxc_attribute attributes[AGX_PROGRAM_MAX_ATTRIBUTES];
+   if (desc->vertex)
+      AGX_TRY(read_attributes(desc->vertex, attributes));
    bool dumps = device->debug & (AGX_DEBUG_IR | AGX_DEBUG_ASM);
    struct agxc_options options = {
       .chip = agxw_device_info(device->winsys)->chip,
@@ -55,6 +82,9 @@ static agx_status compile(struct agx_device *device, const struct agx_executable
       .robustness = (enum agxc_robustness)desc->robustness,
       .robust_bindings = overrides,
       .robust_binding_count = desc->override_count,
+      .attributes = attributes,
+      .attribute_count = desc->vertex ? desc->vertex->attribute_count : 0,
+      .index_B = desc->vertex ? desc->vertex->index_B : 0,
       .debug = (device->debug & AGX_DEBUG_NO_OPT ? AGXC_DEBUG_NO_OPT : 0u) |
                (device->debug & AGX_DEBUG_VALIDATE ? AGXC_DEBUG_VALIDATE : 0u),
       .alloc = device->alloc,
@@ -98,6 +128,10 @@ static agx_status check_compiled(const struct agx_executable_desc *desc,
    for (uint32_t i = 0; i < program->binding_count; i++) {
       const struct agx_program_binding *binding = &program->bindings[i];
       uint32_t wanted = wanted_robustness(desc, binding);
+      if (binding->kind == AGX_BINDING_INDEX_BUFFER)
+         wanted = AGX_MAX(wanted, (uint32_t)AGX_ROBUST_CLAMP);
+      if (binding->kind == AGX_BINDING_FEEDBACK_BUFFER)
+         continue;
       if (agx_binding_is_buffer(binding->kind) && wanted != binding->robustness)
          return AGX_FAIL(AGX_INCOMPATIBLE,
                          "executable %s: set %u binding %u was compiled with robustness %u, not %u",
@@ -122,6 +156,9 @@ static agx_status load_program(struct agx_device *device, const struct agx_execu
    if (desc->specialization_count)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "executable: specialization constants for an ELF file, which has none left");
+   if (desc->vertex)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "executable: vertex input for an ELF file, which has its own");
    AGX_TRY(agx_program_read_elf(desc->data, desc->data_B, device->alloc, out_program));
    const char *chip = agxw_device_info(device->winsys)->chip->name;
    agx_status status = AGX_OK;
@@ -296,6 +333,7 @@ void agx_executable_get_info(struct agx_executable *executable,
       .resident_threads = agx_occupancy_threads(program->gpr_halves),
       .resident_simdgroups = resident_simdgroups(program),
       .cycles = program->stats.cycles,
+      .is_vertex = program->is_vertex,
    };
    snprintf(out_info->name, sizeof(out_info->name), "%s", program->name);
 }
@@ -316,6 +354,15 @@ agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_
       .element = binding->element,
       .has_atomics = binding->access & AGX_BINDING_ATOMICS,
       .robustness = binding->robustness, /* here too */
+      .stride_B = binding->stride_B,
+      .element_B = binding->element_B,
+      .per_instance = binding->per_instance,
+      .divisor = binding->divisor,
    };
+   if (!agx_binding_is_vertex(binding->kind))
+      return AGX_OK;
+   out_info->set = 0;
+   if (binding->kind != AGX_BINDING_VERTEX_BUFFER)
+      out_info->binding &= AGX_PROGRAM_INDEX_BINDING - 1; /* 0, or the feedback buffer's number */
    return AGX_OK;
 }

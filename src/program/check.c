@@ -103,7 +103,9 @@ static agx_status check_bindings(const struct agx_program *program)
       uint32_t last_access = AGX_BINDING_READS | AGX_BINDING_WRITES;
       if (binding->kind == AGX_BINDING_KIND_STORAGE_IMAGE)
          last_access |= AGX_BINDING_ATOMICS;
-      uint32_t last_dim = agx_binding_has_image(binding->kind) ? AGX_PROGRAM_LAST_DIM : 0;
+      uint32_t last_dim = agx_binding_has_image(binding->kind)   ? AGX_PROGRAM_LAST_DIM
+                          : agx_binding_is_vertex(binding->kind) ? 2
+                                                                 : 0;
       if (binding->kind >= AGX_BINDING_KIND_COUNT || binding->access > last_access ||
           binding->dim > last_dim || binding->element >= AGX_PROGRAM_MAX_ELEMENTS || !is_sorted ||
           binding->robustness >= AGX_PROGRAM_ROBUST_COUNT ||

@@ -89,7 +89,8 @@ struct agx_program_binding {
    uint32_t access;     /* enum agx_binding_access bits the code really uses */
    uint64_t min_size_B; /* to be bound at least: the block's fixed part; robust code needs none */
    uint32_t element;    /* of an array of buffers, else 0 */
-   uint32_t dim;        /* of images: a texture descriptor's code */
+   uint32_t dim;        /* of images: a texture descriptor's code; of a vertex stage's buffers: the
+                           logarithm of what addresses are multiples of */
    uint32_t robustness; /* enum agx_program_robustness, of buffers */
    /* Of a vertex stage's: from element to element (feedback: from vertex to vertex), bytes of an
     * element, and of vertex buffers how elements are counted. */

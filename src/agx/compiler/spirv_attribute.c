@@ -252,6 +252,7 @@ const struct agxc_ref *agxc_spv_fetch(struct agxc_spv *s, uint32_t location)
    uint32_t binding = s->vertex->first_binding + location;
    s->bindings[binding].stride_B = attribute.stride_B;
    s->bindings[binding].element_B = format->size_B;
+   s->bindings[binding].dim = (uint32_t)__builtin_ctz(agx_vertex_format_unit_B(format));
    s->bindings[binding].per_instance = attribute.per_instance;
    s->bindings[binding].divisor = attribute.per_instance ? attribute.divisor : 0;
    for (uint32_t i = 0; i < 4; i++)

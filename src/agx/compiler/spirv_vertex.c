@@ -122,10 +122,12 @@ void agxc_spv_assign_vertex_bindings(struct agxc_spv *s)
          binding->kind = AGX_BINDING_INDEX_BUFFER;
          binding->binding = AGX_PROGRAM_INDEX_BINDING;
          binding->stride_B = binding->element_B = options->index_B;
+         binding->dim = options->index_B ? (uint32_t)__builtin_ctz(options->index_B) : 0;
          binding->robustness = AGX_MAX(binding->robustness, (uint32_t)AGX_PROGRAM_ROBUST_CLAMP);
       } else if (i > AGX_PROGRAM_MAX_ATTRIBUTES) {
          binding->kind = AGX_BINDING_FEEDBACK_BUFFER;
          binding->binding = AGX_PROGRAM_FEEDBACK_BINDING + i - AGX_PROGRAM_MAX_ATTRIBUTES - 1;
+         binding->dim = 2;
          binding->robustness = AGX_PROGRAM_ROBUST_OFF; /* recording a draw checks its size */
       }
    }
