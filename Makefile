@@ -17,6 +17,7 @@ help:
 	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
 	@echo "make soak          ten million random requests to the virtual device, under ASan+UBSan"
 	@echo "make robust-soak   the corpus and random kernels with their buffers shrunk at random"
+	@echo "make random-vertex a hundred thousand random attributes against the model of vertex fetch"
 	@echo "make random        ten thousand random kernels, optimised and not, and on lavapipe"
 	@echo "make format        lay out the sources with clang-format"
 	@echo "make clean         remove everything that was built"
@@ -118,6 +119,12 @@ robust-soak: build
 	   AGX_ROBUST_SEEDS=$(ROBUST_SEEDS) AGX_ROBUST_SEED=$(ROBUST_SEED) build-out/tests/hal/robust_test
 	AGX_RANDOM_KERNELS=$(ROBUST_SEEDS)0 AGX_RANDOM_SEED=$(ROBUST_SEED) build-out/tests/random/shrunk_test
 
+VERTEX_SETUPS ?= 100000
+VERTEX_SEED   ?= 1
+random-vertex: build
+	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_TEST_SHARED_DIR=$(CURDIR)/tests \
+	   AGX_VERTEX_SETUPS=$(VERTEX_SETUPS) AGX_VERTEX_SEED=$(VERTEX_SEED) build-out/tests/hal/vertex_test
+
 SOURCES = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(SOURCES)
@@ -127,4 +134,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz soak robust-soak random format check-format clean
+.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz soak robust-soak random random-vertex format check-format clean

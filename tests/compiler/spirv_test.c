@@ -124,7 +124,7 @@ static const struct {
     "addressing model"},
    {"axpy", SpvOpMemoryModel, 0, 2, SpvMemoryModelOpenCL, AGX_UNIMPLEMENTED, "memory model"},
    {"axpy", SpvOpEntryPoint, 0, 1, SpvExecutionModelFragment, AGX_INVALID_ARGUMENT,
-    "no compute entry point"},
+    "no compute or vertex entry point"},
    {"axpy", SpvOpEntryPoint, 0, 2, 2, AGX_INVALID_ARGUMENT, "no function"},
    {"axpy", SpvOpExecutionMode, 0, 2, SpvExecutionModeDerivativeGroupQuadsNV, AGX_UNIMPLEMENTED,
     "execution mode"},
@@ -222,7 +222,7 @@ static void entry_points_are_chosen(void **state)
    struct spirv_front front;
    struct agxc_options options = {.entry = "other"};
    assert_fails(spirv_front_run(&front, words, word_count, &options), AGX_INVALID_ARGUMENT,
-                "no compute entry point named other");
+                "no compute or vertex entry point named other");
    spirv_front_fini(&front);
    options.entry = "main";
    assert_ok(spirv_front_run(&front, words, word_count, &options));

@@ -35,6 +35,9 @@ done
 for level in 0 level; do
    $glsl -DLEVEL=$level image_level.comp -o image_level_$level.spv
 done
+for stage in dense formats stage default; do
+   $glsl vertex_$stage.vert -o vertex_$stage.spv
+done
 # Name, then what is defined.
 while read -r name defines; do
    eval "$glsl $defines robust_access.comp -o robust_$name.spv"

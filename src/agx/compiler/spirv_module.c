@@ -282,7 +282,7 @@ static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
    s->has_size = true;
 }
 
-static bool decoration_is_taken(uint32_t kind)
+static bool decoration_is_taken(const struct agxc_spv *s, uint32_t kind)
 {
    static const uint32_t taken[] = {
       SpvDecorationRelaxedPrecision, SpvDecorationSpecId,         SpvDecorationBlock,
@@ -295,13 +295,19 @@ static bool decoration_is_taken(uint32_t kind)
       SpvDecorationDescriptorSet,    SpvDecorationOffset,         SpvDecorationNoContraction,
       SpvDecorationUserSemantic,     SpvDecorationAliasedPointer, SpvDecorationRestrictPointer,
       SpvDecorationAlignment,        SpvDecorationNonUniform,     SpvDecorationNoSignedWrap,
-      SpvDecorationLocation,         SpvDecorationComponent,      SpvDecorationXfbBuffer,
-      SpvDecorationXfbStride,        SpvDecorationInvariant,      SpvDecorationFlat,
-      SpvDecorationNoPerspective,    SpvDecorationCentroid,       SpvDecorationSample,
       SpvDecorationNoUnsignedWrap,   SpvDecorationFPRoundingMode, SpvDecorationFPFastMathMode,
+   };
+   /* Of an interface: of what follows a vertex stage's, nothing is left here. */
+   static const uint32_t vertex[] = {
+      SpvDecorationLocation,  SpvDecorationComponent, SpvDecorationXfbBuffer,
+      SpvDecorationXfbStride, SpvDecorationInvariant, SpvDecorationFlat,
+      SpvDecorationCentroid,  SpvDecorationSample,    SpvDecorationNoPerspective,
    };
    for (size_t i = 0; i < AGX_COUNT(taken); i++)
       if (kind == taken[i])
+         return true;
+   for (size_t i = 0; i < AGX_COUNT(vertex) && s->shader->is_vertex; i++)
+      if (kind == vertex[i])
          return true;
    return false;
 }
@@ -316,7 +322,7 @@ static void read_decoration(struct walk *w, const struct agxc_spv_instr *in)
       .member = of_member ? agxc_spv_operand(s, in, 1) : AGXC_SPV_NO_MEMBER,
       .kind = agxc_spv_operand(s, in, 1 + of_member),
    };
-   if (!decoration_is_taken(d.kind))
+   if (!decoration_is_taken(s, d.kind))
       agxc_spv_missing(s, "decoration %s (%u)", agxc_spv_decoration_name(d.kind), d.kind);
    if (agxc_spv_operand_count(in) > 2u + of_member)
       d.value = agxc_spv_operand(s, in, 2 + of_member);
