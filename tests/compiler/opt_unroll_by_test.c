@@ -51,6 +51,28 @@ static void known_turns_need_no_tests(void **state)
         agxc_opt_branch, agxc_opt_unroll_by);
 }
 
+#define KNOWN "%1:1 = ult %0:32, #4:32\n"
+
+/* Loads from scratch memory wait together, or stores to it follow what was loaded together. */
+static void scratch_memory_is_one_way(void **state)
+{
+   CASE(LOOP(KNOWN, "%3:32 = load_scratch %0:32\n" PASS_STORE("%3:32"), "#1:32"),
+        "loop\n%0:32 = phi #0:32, %12:32\n" KNOWN "branch %1:1\nif\nelse\nbreak\nend\n"
+        "%3:32 = load_scratch %0:32\n" PASS_STORE(
+           "%3:32") "%2:32 = iadd %0:32, #1:32\n%5:32 = "
+                    "load_scratch %2:32\n" PASS_STORE(
+                       "%5:32") "%6:32 = iadd %2:32, #1:32\n%8:32 = load_scratch "
+                                "%6:32\n" PASS_STORE("%8:32") "%9:32 = iadd %6:32, "
+                                                              "#1:32\n%11:32 = load_scratch "
+                                                              "%9:32\n" PASS_STORE(
+                                                                 "%11:32") "%12:32 = iadd %9:32, "
+                                                                           "#1:"
+                                                                           "32\ncontinuing\nend\n",
+        agxc_opt_branch, agxc_opt_unroll_by);
+   NEGCASE(LOOP(KNOWN, "%3:32 = load_scratch %0:32\nstore_scratch #0:32, %3:32\n", "#1:32"),
+           agxc_opt_unroll_by);
+}
+
 #define STAYS(text) NEGCASE(text, agxc_opt_unroll_by)
 
 static void other_loops_stay(void **state)
@@ -64,6 +86,8 @@ static void other_loops_stay(void **state)
    STAYS(N LOOP("%1:1 = ine %0:32, %9:32\n", BODY, "#1:32"));
    /* Threads wait for each other in each turn. */
    STAYS(N LOOP("%1:1 = ult %0:32, %9:32\n", BODY "barrier #3:32\n", "#1:32"));
+   /* The limit is a turn, too, and may be the last number there is. */
+   STAYS(N LOOP("%1:1 = uge %9:32, %0:32\n", BODY, "#1:32"));
    /* The counter is the greater side. */
    STAYS(N LOOP("%1:1 = ult %9:32, %0:32\n", BODY, "#1:32"));
 }
@@ -71,9 +95,8 @@ static void other_loops_stay(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(four_turns_at_a_time),
-      cmocka_unit_test(signed_limits_do_not_wrap),
-      cmocka_unit_test(known_turns_need_no_tests),
+      cmocka_unit_test(four_turns_at_a_time),      cmocka_unit_test(signed_limits_do_not_wrap),
+      cmocka_unit_test(known_turns_need_no_tests), cmocka_unit_test(scratch_memory_is_one_way),
       cmocka_unit_test(other_loops_stay),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

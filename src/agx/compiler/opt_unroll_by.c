@@ -40,13 +40,19 @@ static bool goes_up(const struct agxc_counter *c, unsigned factor)
    return to > from && turns % factor == 0;
 }
 
+/* Scratch memory comes in order, and what is loaded behind a store of another turn waits for it:
+ * such loads gain nothing side by side. Loads alone at least wait once. */
+static bool has_private_order(const struct agxc_turn *turn)
+{
+   return turn->private_loads && turn->private_stores;
+}
+
 /* How many turns at a time; 1: leave it. */
 static unsigned choose_factor(const struct agxc_counter *c)
 {
    const struct agxc_turn *turn = &c->turn;
    unsigned factor = MAX_FACTOR;
-   /* Scratch memory comes in order, so that its loads gain nothing side by side. */
-   if (c->step > MAX_STEP || c->is_inclusive || turn->privates || turn->inner_loops ||
+   if (c->step > MAX_STEP || c->is_inclusive || has_private_order(turn) || turn->inner_loops ||
        turn->barriers || turn->flags & AGXC_CROSS_LANE)
       return 1;
    while (factor > 1 && factor * turn->size > (goes_up(c, factor) ? MAX_WHOLE : MAX_SIZE))

@@ -391,7 +391,8 @@ static bool try_loop(struct pass *pass, struct agxc_loop *loop)
    struct masked m = {0};
    struct agxc_turn *turn = &m.counter.turn;
    if (!agxc_turn_find(turn, pass->shader, loop) || turn->inner_loops || turn->barriers ||
-       turn->privates || turn->flags & AGXC_CROSS_LANE || !is_straight(&m, turn))
+       turn->private_loads || turn->private_stores || turn->flags & AGXC_CROSS_LANE ||
+       !is_straight(&m, turn))
       return false;
    lift_test(turn);
    struct agxc_counter *c = &m.counter;

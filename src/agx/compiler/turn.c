@@ -13,7 +13,8 @@ static void measure_block(struct agxc_turn *u, const struct agxc_block *block, u
    agxc_foreach_instr (instr, block) {
       u->flags |= agxc_flags(instr);
       u->barriers += instr->op == AGXC_OP_BARRIER;
-      u->privates += instr->op == AGXC_OP_LOAD_SCRATCH || instr->op == AGXC_OP_STORE_SCRATCH;
+      u->private_loads += instr->op == AGXC_OP_LOAD_SCRATCH;
+      u->private_stores += instr->op == AGXC_OP_STORE_SCRATCH;
       u->size += instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV;
       u->breaks += !inner_loops && instr->op == AGXC_OP_BREAK;
       u->continues += !inner_loops && instr->op == AGXC_OP_CONTINUE;

@@ -20,7 +20,8 @@ struct agxc_turn {
    bool leaves_if;               /* leaves when the condition has this value */
    uint32_t size;                /* instructions of a turn */
    uint32_t flags;               /* enum agxc_op_flags of them, put together */
-   uint32_t breaks, continues, barriers, privates, inner_loops;
+   uint32_t breaks, continues, barriers, inner_loops;
+   uint32_t private_loads, private_stores; /* of scratch memory */
 };
 
 /* False: the loop has another shape. */
