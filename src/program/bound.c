@@ -56,7 +56,8 @@ static bool condition_fits(const struct agx_program *program,
 
 static bool is_twin(const struct agx_program *a, const struct agx_program *b)
 {
-   if (a->binding_count != b->binding_count || a->push_B != b->push_B || b->inside)
+   if (a->is_vertex != b->is_vertex || a->binding_count != b->binding_count ||
+       a->push_B != b->push_B || b->inside)
       return false;
    for (uint32_t i = 0; i < a->binding_count; i++) {
       const struct agx_program_binding *x = &a->bindings[i], *y = &b->bindings[i];
@@ -71,7 +72,7 @@ agx_status agx_program_check_inside(const struct agx_program *program)
 {
    if (!program->inside)
       return AGX_OK;
-   if (!is_twin(program, program->inside))
+   if (program->is_vertex || !is_twin(program, program->inside))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: the code without checks is of another one",
                       program->name);
    if (program->condition_count > AGX_PROGRAM_MAX_CONDITIONS)

@@ -193,6 +193,36 @@ static void captures_go_where_the_module_says(void **state)
    close_stage(&s);
 }
 
+/* Robust buffers of a stage are checked whatever the draw looks like. */
+static void other_buffers_are_checked(void **state)
+{
+   struct stage s;
+   open_stage(&s, "kernels/vertex_store.spv", AGX_ROBUST_ZERO);
+   const struct agx_vertex_buffer buffer = {0, {s.in, 0, 400}, 0};
+   const struct agx_binding counts = {.ref = {s.out[1], 0, 20}};
+   const struct agx_buffer_ref feedback = {s.out[0], 0, AGX_WHOLE_LENGTH};
+   for (uint32_t i = 0; i < 100; i++) {
+      s.in_words[i] = 99 - i;
+      s.out_words[1][i] = 1000;
+   }
+   const struct agx_vertex_dispatch draw = {.executable = s.executable,
+                                            .vertex_count = 100,
+                                            .instance_count = 1,
+                                            .vertex_buffer_count = 1,
+                                            .vertex_buffers = &buffer,
+                                            .feedback_count = 1,
+                                            .feedback = &feedback,
+                                            .binding_count = 1,
+                                            .bindings = &counts};
+   run(&s, &draw);
+   for (uint32_t i = 0; i < 100; i++) {
+      assert_int_equal(s.out_words[1][i], i < 5 ? 1001 : 1000);
+      if (i >= 5)
+         assert_int_equal(s.out_words[0][i], 0);
+   }
+   close_stage(&s);
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
    struct stage s;
@@ -243,6 +273,7 @@ int main(void)
       cmocka_unit_test(default_outputs_are_packed),
       cmocka_unit_test(files_carry_what_a_draw_must_know),
       cmocka_unit_test(captures_go_where_the_module_says),
+      cmocka_unit_test(other_buffers_are_checked),
       cmocka_unit_test(what_does_not_fit_is_refused),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

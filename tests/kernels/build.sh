@@ -35,7 +35,7 @@ done
 for level in 0 level; do
    $glsl -DLEVEL=$level image_level.comp -o image_level_$level.spv
 done
-for stage in dense formats stage default; do
+for stage in dense formats stage default store; do
    $glsl vertex_$stage.vert -o vertex_$stage.spv
 done
 # Name, then what is defined.

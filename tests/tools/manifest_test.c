@@ -65,6 +65,11 @@ static void what_is_wrong_is_named(void **state)
       {"cmp f32 -1 0", "'-1' is not a tolerance"},
       {"cmp", "cmp takes"},
       {"img 0 0 0 storage r32f 1 1 1 cubic zero", "'cubic' is neither"},
+      {"attribute 0 R8_UINT", "attribute takes"},
+      {"attribute 0 R8_UINT_OF_A_NAME_THAT_HAS_NO_END 4", "is too long"},
+      {"attribute 0 R8_UINT 4 x", "'x' is not a number"},
+      {"draw 0 1 2 3", "draw takes"},
+      {"draw 0 1 2147483648 0 1", "is not a i32"},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct agx_manifest m;

@@ -93,6 +93,20 @@ static void tells_what_a_kernel_costs(void **state)
    assert_null(strstr(text, "statistics"));
 }
 
+/* A vertex stage, by the draw that its manifest says. */
+static void vertex_stages_run(void **state)
+{
+   char *kernels = agx_test_path("kernels");
+   char arguments[1024];
+   snprintf(arguments, sizeof(arguments),
+            "run '%s/vertex_dense.spv' --manifest '%s/vertex_dense.txt' --device virtual --robust "
+            "zero --bounds",
+            kernels, kernels);
+   free(kernels);
+   assert_int_equal(tool_run("AGX_TOOL", arguments, text), 0);
+   assert_non_null(strstr(text, "output 3: 96 bytes, fnv df414c673f431bde"));
+}
+
 static uint32_t count_of(const char *name)
 {
    uint32_t value = 0;
@@ -262,6 +276,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(first_tier_matches_its_references),
       cmocka_unit_test(other_tiers_work_or_name_what_is_missing),
+      cmocka_unit_test(vertex_stages_run),
       cmocka_unit_test(tells_what_a_kernel_costs),
       cmocka_unit_test(checks_of_vectors_are_cheap),
       cmocka_unit_test(compiled_files_run_too),

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "agx.h"
@@ -45,6 +46,23 @@ agx_status agx_session_buffer(struct agx_session *session, uint64_t size, const 
    return agx_buffer_map(out_buffer->buffer, (void **)&out_buffer->memory);
 }
 
+/* What a vertex stage is compiled for; attributes has room for all of the manifest's. */
+static struct agx_vertex_input vertex_input(const struct agx_manifest *manifest,
+                                            struct agx_vertex_attribute *attributes)
+{
+   struct agx_vertex_input input = {.attributes = attributes,
+                                    .attribute_count = manifest->attribute_count};
+   for (uint32_t i = 0; i < manifest->attribute_count; i++) {
+      const struct agx_manifest_attribute *a = &manifest->attributes[i];
+      attributes[i] = (struct agx_vertex_attribute){a->location, a->format, a->stride_B,
+                                                    a->per_instance, a->divisor};
+   }
+   for (uint32_t i = 0; i < manifest->resource_count; i++)
+      if (manifest->resources[i].type == AGX_MANIFEST_INDEX)
+         input.index_B = manifest->resources[i].binding;
+   return input;
+}
+
 agx_status agx_session_load(struct agx_session *session, const char *path,
                             const struct agx_manifest *manifest,
                             const struct agx_tool_robust *robust,
@@ -63,6 +81,11 @@ agx_status agx_session_load(struct agx_session *session, const char *path,
                                       .data_B = size,
                                       .specializations = specs,
                                       .specialization_count = manifest->spec_count};
+   struct agx_vertex_attribute attributes[AGX_MANIFEST_MAX_ATTRIBUTES];
+   const struct agx_vertex_input input = vertex_input(manifest, attributes);
+   bool is_elf = size >= 4 && memcmp(data, "\177ELF", 4) == 0; /* which has its own */
+   if (manifest->is_draw && !is_elf)
+      desc.vertex = &input;
    if (robust) {
       desc.robustness = robust->mode;
       desc.overrides = robust->overrides;
@@ -83,7 +106,7 @@ static uint32_t collect_bindings(const struct agx_manifest *manifest,
    uint32_t count = 0;
    for (uint32_t i = 0; i < manifest->resource_count; i++) {
       const struct agx_manifest_resource *resource = &manifest->resources[i];
-      if (resource->type == AGX_MANIFEST_ADDRESS)
+      if (resource->type == AGX_MANIFEST_ADDRESS || resource->type >= AGX_MANIFEST_VERTEX)
          continue;
       out_bindings[count++] = (struct agx_binding){.set = resource->set,
                                                    .binding = resource->binding,
@@ -111,6 +134,39 @@ agx_status agx_session_wait(struct agx_session *session)
    return agx_semaphore_wait(&done, 1, false, AGX_DEADLINE_NEVER);
 }
 
+/* The manifest's draw, with buffers for what only vertex stages have. */
+static agx_status record_draw(struct agx_session *session, const struct agx_dispatch *like,
+                              const struct agx_manifest *manifest,
+                              const struct agx_session_buffer *buffers)
+{
+   struct agx_vertex_buffer vertex[AGX_MANIFEST_MAX_RESOURCES];
+   struct agx_buffer_ref feedback[AGX_MANIFEST_MAX_RESOURCES] = {{0}};
+   struct agx_vertex_dispatch draw = {.executable = like->executable,
+                                      .first = manifest->draw[0],
+                                      .vertex_count = manifest->draw[1],
+                                      .base_vertex = (int32_t)manifest->draw[2],
+                                      .base_instance = manifest->draw[3],
+                                      .instance_count = manifest->draw[4],
+                                      .vertex_buffers = vertex,
+                                      .feedback = feedback,
+                                      .feedback_count = AGX_MANIFEST_MAX_RESOURCES,
+                                      .binding_count = like->binding_count,
+                                      .bindings = like->bindings,
+                                      .push = like->push,
+                                      .push_B = like->push_B};
+   for (uint32_t i = 0; i < manifest->resource_count; i++) {
+      const struct agx_manifest_resource *r = &manifest->resources[i];
+      const struct agx_buffer_ref ref = {buffers[i].buffer, 0, AGX_WHOLE_LENGTH};
+      if (r->type == AGX_MANIFEST_VERTEX)
+         vertex[draw.vertex_buffer_count++] = (struct agx_vertex_buffer){r->binding, ref, 0};
+      else if (r->type == AGX_MANIFEST_INDEX)
+         draw.indices = ref;
+      else if (r->type == AGX_MANIFEST_FEEDBACK && r->binding < AGX_MANIFEST_MAX_RESOURCES)
+         feedback[r->binding] = ref;
+   }
+   return agx_cmd_dispatch_vertices(session->commands, &draw);
+}
+
 agx_status agx_session_record(struct agx_session *session, struct agx_executable *executable,
                               const struct agx_manifest *manifest,
                               const struct agx_session_buffer *buffers, const uint8_t *push,
@@ -125,7 +181,8 @@ agx_status agx_session_record(struct agx_session *session, struct agx_executable
                                    .push_B = manifest->push_B};
    AGX_TRY(agx_command_buffer_begin(session->commands));
    for (uint32_t i = 0; i < dispatches; i++)
-      AGX_TRY(agx_cmd_dispatch(session->commands, &dispatch));
+      AGX_TRY(manifest->is_draw ? record_draw(session, &dispatch, manifest, buffers)
+                                : agx_cmd_dispatch(session->commands, &dispatch));
    return agx_command_buffer_end(session->commands);
 }
 

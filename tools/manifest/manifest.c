@@ -233,15 +233,20 @@ static agx_status parse_resource(struct agx_manifest *m, const struct line *line
 
 static agx_status parse_buffer(struct agx_manifest *m, const struct line *line)
 {
-   static const char *const types[] = {"ssbo", "ubo", "addr"};
+   static const char *const types[] = {
+      [AGX_MANIFEST_SSBO] = "ssbo",    [AGX_MANIFEST_UBO] = "ubo",
+      [AGX_MANIFEST_ADDRESS] = "addr", [AGX_MANIFEST_VERTEX] = "vertex",
+      [AGX_MANIFEST_INDEX] = "index",  [AGX_MANIFEST_FEEDBACK] = "feedback",
+   };
    struct agx_manifest_resource r = {0};
    if (line->count < 7)
-      return LINE_FAIL(line, "buf takes ID SET BINDING ssbo|ubo|addr BYTES INIT");
+      return LINE_FAIL(line, "buf takes ID SET BINDING TYPE BYTES INIT");
    unsigned type = 0;
-   while (type < AGX_COUNT(types) && strcmp(types[type], line->word[4]) != 0)
+   while (type < AGX_COUNT(types) && (!types[type] || strcmp(types[type], line->word[4]) != 0))
       type++;
    if (type == AGX_COUNT(types))
-      return LINE_FAIL(line, "'%s' is not one of ssbo, ubo, addr", line->word[4]);
+      return LINE_FAIL(line, "'%s' is not one of ssbo, ubo, addr, vertex, index, feedback",
+                       line->word[4]);
    r.type = (enum agx_manifest_type)type;
    AGX_TRY(parse_unsigned(line, line->word[5], AGX_MANIFEST_MAX_BYTES, &r.size_B));
    if (r.size_B == 0)
@@ -283,6 +288,35 @@ static agx_status parse_dispatch(struct agx_manifest *m, const struct line *line
    return AGX_OK;
 }
 
+static agx_status parse_attribute(struct agx_manifest *m, const struct line *line)
+{
+   if (line->count != 4 && line->count != 5)
+      return LINE_FAIL(line, "attribute takes LOCATION FORMAT STRIDE [DIVISOR]");
+   if (m->attribute_count == AGX_MANIFEST_MAX_ATTRIBUTES)
+      return LINE_FAIL(line, "more than %u attributes", AGX_MANIFEST_MAX_ATTRIBUTES);
+   struct agx_manifest_attribute *a = &m->attributes[m->attribute_count];
+   AGX_TRY(parse_u32(line, line->word[1], &a->location));
+   if ((size_t)snprintf(a->format, sizeof(a->format), "%s", line->word[2]) >= sizeof(a->format))
+      return LINE_FAIL(line, "format '%s' is too long", line->word[2]);
+   AGX_TRY(parse_u32(line, line->word[3], &a->stride_B));
+   a->per_instance = line->count == 5;
+   if (a->per_instance)
+      AGX_TRY(parse_u32(line, line->word[4], &a->divisor));
+   m->attribute_count++;
+   return AGX_OK;
+}
+
+static agx_status parse_draw(struct agx_manifest *m, const struct line *line)
+{
+   if (line->count != 6)
+      return LINE_FAIL(line, "draw takes FIRST VERTICES BASE_VERTEX BASE_INSTANCE INSTANCES");
+   for (unsigned i = 0; i < 5; i++)
+      AGX_TRY(i == 2 ? parse_word32(line, "i32", line->word[3], &m->draw[2])
+                     : parse_u32(line, line->word[1 + i], &m->draw[i]));
+   m->is_draw = true;
+   return AGX_OK;
+}
+
 static agx_status parse_compare(struct agx_manifest *m, const struct line *line)
 {
    static const struct {
@@ -318,8 +352,9 @@ static agx_status parse_line(struct agx_manifest *m, const struct line *line)
       const char *name;
       agx_status (*parse)(struct agx_manifest *, const struct line *);
    } directives[] = {
-      {"spec", parse_spec}, {"push", parse_push},         {"buf", parse_buffer},
-      {"img", parse_image}, {"dispatch", parse_dispatch}, {"cmp", parse_compare},
+      {"spec", parse_spec}, {"push", parse_push},           {"buf", parse_buffer},
+      {"img", parse_image}, {"dispatch", parse_dispatch},   {"cmp", parse_compare},
+      {"draw", parse_draw}, {"attribute", parse_attribute},
    };
    for (size_t i = 0; i < AGX_COUNT(directives); i++)
       if (strcmp(directives[i].name, line->word[0]) == 0)

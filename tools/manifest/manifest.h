@@ -8,6 +8,9 @@
  *    buf ID SET BINDING ssbo|ubo|addr BYTES INIT... [out]
  *    img ID SET BINDING storage|sampled FORMAT W H MIPS linear|nearest INIT... [out]
  *    dispatch X Y Z                          workgroups
+ *    attribute LOCATION FORMAT STRIDE [DIVISOR]      with DIVISOR: counted by instances
+ *    buf ID 0 N vertex|index|feedback BYTES INIT [out]  N: location, bytes of an index, number
+ *    draw FIRST VERTICES BASE_VERTEX BASE_INSTANCE INSTANCES    instead of dispatch
  *    cmp exact | f32 RTOL ATOL | f16 RTOL ATOL | mostly PERCENT | none
  */
 #pragma once
@@ -18,11 +21,12 @@
 
 #include "base/status.h"
 
-#define AGX_MANIFEST_MAX_RESOURCES 64
-#define AGX_MANIFEST_MAX_SPECS     64
-#define AGX_MANIFEST_MAX_PUSH_B    256
-#define AGX_MANIFEST_MAX_ADDRESSES 32
-#define AGX_MANIFEST_MAX_BYTES     (1ull << 30) /* of one resource */
+#define AGX_MANIFEST_MAX_RESOURCES  64
+#define AGX_MANIFEST_MAX_SPECS      64
+#define AGX_MANIFEST_MAX_PUSH_B     256
+#define AGX_MANIFEST_MAX_ADDRESSES  32
+#define AGX_MANIFEST_MAX_ATTRIBUTES 32
+#define AGX_MANIFEST_MAX_BYTES      (1ull << 30) /* of one resource */
 
 enum agx_manifest_type {
    AGX_MANIFEST_SSBO,
@@ -30,6 +34,9 @@ enum agx_manifest_type {
    AGX_MANIFEST_ADDRESS, /* a buffer reached by address only */
    AGX_MANIFEST_STORAGE_IMAGE,
    AGX_MANIFEST_SAMPLED_IMAGE,
+   AGX_MANIFEST_VERTEX, /* of a vertex stage: elements of a location */
+   AGX_MANIFEST_INDEX,
+   AGX_MANIFEST_FEEDBACK,
 };
 
 enum agx_manifest_init_kind {
@@ -86,6 +93,12 @@ enum agx_manifest_compare {
    AGX_COMPARE_NONE,
 };
 
+struct agx_manifest_attribute {
+   uint32_t location, stride_B, divisor;
+   bool per_instance;
+   char format[32];
+};
+
 struct agx_manifest {
    struct agx_manifest_resource resources[AGX_MANIFEST_MAX_RESOURCES];
    uint32_t resource_count;
@@ -96,6 +109,11 @@ struct agx_manifest {
    struct agx_manifest_fixup fixups[AGX_MANIFEST_MAX_ADDRESSES];
    uint32_t fixup_count;
    uint32_t workgroups[3];
+   struct agx_manifest_attribute attributes[AGX_MANIFEST_MAX_ATTRIBUTES];
+   uint32_t attribute_count;
+   /* A draw's first vertex, vertices, base vertex, base instance, instances. */
+   uint32_t draw[5];
+   bool is_draw;
    enum agx_manifest_compare compare;
    double rtol, atol; /* `mostly`: rtol is the percentage of words that may differ */
 };

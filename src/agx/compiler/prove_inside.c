@@ -709,7 +709,7 @@ static void visit_list(struct proof *p, struct agx_link *list, const struct agxc
 
 bool agxc_prove_inside(struct agxc_shader *shader)
 {
-   if (!shader->assumes_inside)
+   if (!shader->assumes_inside || shader->is_vertex) /* draws say nothing of indices */
       return false;
    struct proof p = {.shader = shader};
    agxc_opt_algebraic(shader);
