@@ -20,31 +20,6 @@ struct hoist {
    uint32_t loads;
 };
 
-/* ---- what may be crossed ------------------------------------------------ */
-
-static bool leaves_list(const struct agx_link *list);
-
-static bool leaves(const struct agxc_node *node)
-{
-   if (node->kind == AGXC_NODE_BLOCK) {
-      const struct agxc_instr *last =
-         agxc_terminator(agx_container_of(node, struct agxc_block, node));
-      return last && last->op != AGXC_OP_BRANCH;
-   }
-   if (node->kind == AGXC_NODE_LOOP)
-      return true;
-   const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-   return leaves_list(&branch->then_list) || leaves_list(&branch->else_list);
-}
-
-static bool leaves_list(const struct agx_link *list)
-{
-   agxc_foreach_node (node, list)
-      if (leaves(node))
-         return true;
-   return false;
-}
-
 /* ---- moving ------------------------------------------------------------- */
 
 static bool is_constant_load(const struct agxc_instr *instr)
@@ -107,34 +82,51 @@ static bool hoist_block(struct hoist *h, struct agxc_block *block)
 
 /* ---- pass --------------------------------------------------------------- */
 
-static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
+struct visited {
+   bool progress;
+   bool leaves; /* some lanes may end in it */
+};
+
+static bool may_leave(const struct agxc_block *block)
+{
+   const struct agxc_instr *last = agxc_terminator(block);
+   return last && last->op != AGXC_OP_BRANCH;
+}
+
+static struct visited visit_list(struct agxc_shader *shader, struct agx_link *list)
 {
    struct hoist h = {.shader = shader};
-   bool progress = false;
+   struct visited all = {0};
    agxc_foreach_node (node, list) {
+      struct visited part[2] = {0};
       if (node->kind == AGXC_NODE_IF) {
          struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= visit_list(shader, &branch->then_list);
-         progress |= visit_list(shader, &branch->else_list);
+         part[0] = visit_list(shader, &branch->then_list);
+         part[1] = visit_list(shader, &branch->else_list);
       } else if (node->kind == AGXC_NODE_LOOP) {
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         progress |= visit_list(shader, &loop->body);
-         progress |= visit_list(shader, &loop->continuing);
-      } else if (h.to) {
-         progress |= hoist_block(&h, agx_container_of(node, struct agxc_block, node));
-         continue;
+         part[0] = visit_list(shader, &loop->body);
+         part[1] = visit_list(shader, &loop->continuing);
+         part[0].leaves = true;
       } else {
-         h.to = agx_container_of(node, struct agxc_block, node);
+         struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
+         all.leaves |= may_leave(block);
+         if (h.to)
+            all.progress |= hoist_block(&h, block);
+         else
+            h.to = block;
          continue;
       }
-      if (leaves(node))
+      all.progress |= part[0].progress || part[1].progress;
+      all.leaves |= part[0].leaves || part[1].leaves;
+      if (part[0].leaves || part[1].leaves)
          h = (struct hoist){.shader = shader};
    }
-   return progress;
+   return all;
 }
 
 bool agxc_opt_hoist(struct agxc_shader *shader)
 {
    agxc_index(shader);
-   return visit_list(shader, &shader->body);
+   return visit_list(shader, &shader->body).progress;
 }
