@@ -18,6 +18,10 @@
 /* Instructions between two loads that may share a group although the earlier one is used
  * first: waiting for both at once costs no more than these. */
 #define CLUSTER_DISTANCE 24
+/* Loops inside a loop that waits in front of it are weighed for, and rounds of that: every
+ * instruction is looked at a bounded number of times. */
+#define MAX_LEVELS 8u
+#define MAX_ROUNDS 8u
 
 struct scoreboard {
    struct agxc_halves pending[GROUPS];
@@ -337,6 +341,17 @@ static bool flow_region(struct region *region, uint32_t *out_waits)
    return grew;
 }
 
+/* Stops at the first block that is too deep, so that nests of loops are not walked anew at each
+ * level. */
+static bool is_shallow(const struct agxc_shader *shader, uint32_t first, uint32_t last)
+{
+   uint32_t most = shader->blocks[first]->loop_depth + MAX_LEVELS;
+   for (uint32_t i = first; i <= last; i++)
+      if (shader->blocks[i]->loop_depth > most)
+         return false;
+   return true;
+}
+
 /* Waits that a turn of the loop needs when it is entered like that. */
 static uint32_t waits_in_loop(struct agxc_shader *shader, uint32_t first, uint32_t last,
                               const struct scoreboard *before)
@@ -366,6 +381,8 @@ static bool wait_before_loop(struct agxc_shader *shader, const struct scoreboard
       clear(&board, groups_to_wait(&board, instr));
       issue(&board, instr);
    }
+   if (board.count[0] + board.count[1] == 0 || !is_shallow(shader, first, last))
+      return false;
    bool progress = false;
    for (unsigned g = 0; g < GROUPS; g++) {
       if (board.count[g] == 0)
@@ -396,7 +413,8 @@ static uint32_t loop_start(const struct agxc_shader *shader, const struct agxc_b
 /* Backwards, so that outer loops come first; one round for each level that has something. */
 static void wait_before_loops(struct agxc_shader *shader)
 {
-   for (bool progress = true; progress;) {
+   bool progress = true;
+   for (uint32_t round = 0; progress && round < MAX_ROUNDS; round++) {
       progress = false;
       const struct scoreboard *entry = compute_entries(shader);
       for (uint32_t i = shader->block_count; i-- > 0;) {
