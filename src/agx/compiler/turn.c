@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "agx/compiler/turn.h"
 
-/* Larger ones are of no use to any pass; so nests of loops are not measured anew at each level. */
-#define MAX_SIZE 1024u
+/* Larger ones, or with more loops inside each other, are of no use to any pass; so nests of loops
+ * are not measured anew at each level. */
+#define MAX_SIZE   1024u
+#define MAX_LEVELS 4u
 
 /* ---- shape ------------------------------------------------------------- */
 
@@ -39,8 +41,10 @@ static void measure_node(struct agxc_turn *u, const struct agxc_node *node, unsi
 
 static void measure_list(struct agxc_turn *u, const struct agx_link *list, unsigned inner_loops)
 {
+   if (inner_loops > MAX_LEVELS)
+      u->size = MAX_SIZE + 1;
    agxc_foreach_node (node, list) {
-      if (u->size > MAX_SIZE)
+      if (u->size > MAX_SIZE || u->breaks > 1 || u->continues)
          return;
       measure_node(u, node, inner_loops);
    }
