@@ -70,9 +70,10 @@ static void note_read(struct forwarding *f, const struct agxc_place *place)
          known_at(f, i)->unread = NULL;
 }
 
-/* Accesses and others in loops that are looked at before everything is forgotten, so that nests
- * of loops are not read anew at each level. */
+/* Accesses and others in loops that are looked at, and loops inside each other, before everything
+ * is forgotten, so that nests of loops are not read anew at each level. */
 #define MAX_LOOKED_AT 4096u
+#define MAX_LEVELS    8u
 
 static void forget_block(struct forwarding *f, const struct agxc_block *block)
 {
@@ -88,8 +89,10 @@ static void forget_block(struct forwarding *f, const struct agxc_block *block)
    }
 }
 
-static void forget_list(struct forwarding *f, const struct agx_link *list)
+static void forget_list(struct forwarding *f, const struct agx_link *list, unsigned levels)
 {
+   if (levels > MAX_LEVELS)
+      f->looked_at = MAX_LOOKED_AT + 1;
    agxc_foreach_node (node, list) {
       if (f->looked_at > MAX_LOOKED_AT)
          return;
@@ -97,12 +100,12 @@ static void forget_list(struct forwarding *f, const struct agx_link *list)
          forget_block(f, agx_container_of(node, struct agxc_block, node));
       } else if (node->kind == AGXC_NODE_IF) {
          struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         forget_list(f, &branch->then_list);
-         forget_list(f, &branch->else_list);
+         forget_list(f, &branch->then_list, levels);
+         forget_list(f, &branch->else_list, levels);
       } else {
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         forget_list(f, &loop->body);
-         forget_list(f, &loop->continuing);
+         forget_list(f, &loop->body, levels + 1);
+         forget_list(f, &loop->continuing, levels + 1);
       }
    }
 }
@@ -263,8 +266,8 @@ static void visit_list(struct forwarding *f, const struct agx_link *list)
       } else {
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
          f->looked_at = 0;
-         forget_list(f, &loop->body);
-         forget_list(f, &loop->continuing);
+         forget_list(f, &loop->body, 1);
+         forget_list(f, &loop->continuing, 1);
          if (f->looked_at > MAX_LOOKED_AT)
             forget_all(f);
          visit_list(f, &loop->body);
