@@ -257,6 +257,12 @@ static void number_block(struct agxc_shader *shader, struct agxc_block *block, u
    block->loop = loop;
    block->pred_count = 0;
    block->succs[0] = block->succs[1] = NULL;
+   if (shader->block_count == shader->block_capacity) {
+      uint32_t capacity = AGX_MAX(16u, 2 * shader->block_count);
+      shader->blocks = agx_arena_grow(shader->arena, shader->blocks, shader->block_count, capacity,
+                                      sizeof(struct agxc_block *));
+      shader->block_capacity = capacity;
+   }
    shader->blocks[shader->block_count++] = block;
    agxc_foreach_instr (instr, block) {
       instr->block = block;
@@ -285,23 +291,6 @@ static void number_list(struct agxc_shader *shader, struct agx_link *list, uint3
 {
    agxc_foreach_node (node, list)
       number_node(shader, node, loop_depth, loop);
-}
-
-static uint32_t count_blocks(const struct agx_link *list)
-{
-   uint32_t count = 0;
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_BLOCK) {
-         count++;
-      } else if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         count += count_blocks(&branch->then_list) + count_blocks(&branch->else_list);
-      } else {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         count += count_blocks(&loop->body) + count_blocks(&loop->continuing);
-      }
-   }
-   return count;
 }
 
 struct agxc_block *agxc_block_before(const struct agxc_node *node)
@@ -353,40 +342,31 @@ static void link_succs(struct agxc_block *block)
    }
 }
 
-/* Marks what control reaches from the entry; succs of the rest are cut. */
-static void find_reachable(struct agxc_shader *shader, agx_bitset_word *reached)
+/* In one walk, since control goes back only to loops that it has come through: what none of the
+ * blocks in front of it goes to is never reached, and goes nowhere. */
+static uint32_t link_reachable(struct agxc_shader *shader)
 {
-   struct agxc_block **stack =
-      AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, shader->block_count);
-   uint32_t depth = 0;
-   stack[depth++] = shader->blocks[0];
-   agx_bitset_set(reached, 0);
-   while (depth > 0) {
-      struct agxc_block *block = stack[--depth];
+   uint32_t edges = 0;
+   agxc_foreach_block (block, shader) {
+      if (block->index > 0 && block->pred_count == 0)
+         continue;
+      link_succs(block);
       for (unsigned i = 0; i < 2; i++) {
-         struct agxc_block *succ = block->succs[i];
-         if (succ && !agx_bitset_test(reached, succ->index)) {
-            agx_bitset_set(reached, succ->index);
-            stack[depth++] = succ;
-         }
+         if (!block->succs[i])
+            continue;
+         block->succs[i]->pred_count++;
+         edges++;
       }
    }
+   return edges;
 }
 
-static void link_preds(struct agxc_shader *shader)
+static void link_preds(struct agxc_shader *shader, uint32_t edges)
 {
-   agx_bitset_word *reached =
-      AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->block_count));
-   find_reachable(shader, reached);
+   struct agxc_block **preds = AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, edges);
    agxc_foreach_block (block, shader) {
-      if (!agx_bitset_test(reached, block->index))
-         block->succs[0] = block->succs[1] = NULL;
-      for (unsigned i = 0; i < 2; i++)
-         if (block->succs[i])
-            block->succs[i]->pred_count++;
-   }
-   agxc_foreach_block (block, shader) {
-      block->preds = AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, block->pred_count);
+      block->preds = preds;
+      preds += block->pred_count;
       block->pred_count = 0;
    }
    agxc_foreach_block (block, shader)
@@ -397,13 +377,12 @@ static void link_preds(struct agxc_shader *shader)
 
 void agxc_index(struct agxc_shader *shader)
 {
-   shader->blocks =
-      AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, count_blocks(&shader->body));
+   /* Passes hold on to the array that they had. */
+   shader->block_capacity = shader->block_count;
+   shader->blocks = AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, shader->block_capacity);
    shader->block_count = shader->instr_count = 0;
    number_list(shader, &shader->body, 0, NULL);
-   agxc_foreach_block (block, shader)
-      link_succs(block);
-   link_preds(shader);
+   link_preds(shader, link_reachable(shader));
 }
 
 /* ---- uniforms --------------------------------------------------------- */

@@ -274,7 +274,7 @@ struct agxc_shader {
 
    /* Set by agxc_index; stale after control flow has changed. */
    struct agxc_block **blocks;
-   uint32_t block_count, instr_count;
+   uint32_t block_count, block_capacity, instr_count;
 
    /* What the module declares. */
    uint32_t local_size[3];
