@@ -119,7 +119,8 @@ static void other_loops_stay(void **state)
                 LOAD("%8:32", "%0:32", CONST) LONG(
                    "%10:32", "%8:32",
                    "%3:32") "%11:32 = fsin %10:32\n%12:32 = fexp2 %11:32\n%13:32 = fexp2 %12:32\n"
-                            "%14:32 = fsin %13:32\n%15:32 = fexp2 %14:32\n%4:32 = flog2 %15:32\n",
+                            "%14:32 = fsin %13:32\n%15:32 = fexp2 %14:32\n%16:32 = fexp2 %15:32\n"
+                            "%17:32 = fexp2 %16:32\n%18:32 = fexp2 %17:32\n%4:32 = flog2 %18:32\n",
                 "#1:32") END);
    /* A load of the same each time. */
    STAYS(N LOOP(SUM, LOAD("%8:32", "#8:32", CONST) "%4:32 = fadd %3:32, %8:32\n", "#1:32") END);

@@ -30,7 +30,7 @@
 /* Rows of code that one wait less in each turn, some 200 cycles (source: reference/perf), is
  * worth: of a second turn, which halves them, and of all further ones, which save less. Longer
  * bodies are mostly computation, and there are other lanes to run meanwhile. */
-#define SECOND_ROWS  15u
+#define SECOND_ROWS  19u
 #define FURTHER_ROWS 13u
 #define LOOP_ROWS    2u  /* n - i, and a select for the last counter */
 #define LOAD_HALVES  64u /* registers for loads that wait together */
@@ -147,7 +147,9 @@ static uint32_t rows_of(const struct agxc_instr *instr)
    const struct agxc_ref *srcs = agxc_srcs(instr);
    bool is_short_shift = instr->op == AGXC_OP_ISHL && srcs[1].kind == AGXC_IMM && srcs[1].imm <= 4;
    bool is_compare = instr->op >= AGXC_OP_IEQ && instr->op <= AGXC_OP_FGE;
-   if (agxc_op_cost(instr) == 0 || is_short_shift || is_compare)
+   bool is_half = instr->op == AGXC_OP_PACK32 || instr->op == AGXC_OP_UNPACK32 ||
+                  instr->op == AGXC_OP_ZEXT || (instr->op == AGXC_OP_SEXT && srcs[0].bits == 16);
+   if (agxc_op_cost(instr) == 0 || is_short_shift || is_compare || is_half)
       return 0;
    unsigned product = instr->op == AGXC_OP_FADD   ? AGXC_OP_FMUL
                       : instr->op == AGXC_OP_IADD ? AGXC_OP_IMUL

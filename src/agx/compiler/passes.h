@@ -38,6 +38,7 @@ bool agxc_lower_buffer(
    struct agxc_shader *shader); /* *_BUFFER to *_GLOBAL with uniform bases, clamps */
 bool agxc_opt_licm(struct agxc_shader *shader);        /* invariant code in front of its loop */
 bool agxc_opt_predicate(struct agxc_shader *shader);   /* short ifs to selects */
+bool agxc_opt_byte_dot(struct agxc_shader *shader);    /* products of signed bytes, in pairs */
 bool agxc_opt_early_loads(struct agxc_shader *shader); /* of ifs behind loops, in front of them */
 bool agxc_opt_split_arms(struct agxc_shader *shader);  /* loads of several ifs wait together */
 bool agxc_opt_load_ahead(struct agxc_shader *shader);  /* of several turns that barriers part */

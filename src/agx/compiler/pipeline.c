@@ -36,6 +36,7 @@ static const struct pass {
    {"opt_predicate", agxc_opt_predicate, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_algebraic", agxc_opt_algebraic, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
+   {"opt_byte_dot", agxc_opt_byte_dot, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_unroll_masked", agxc_opt_unroll_masked, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_split_arms", agxc_opt_split_arms, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"opt_load_ahead", agxc_opt_load_ahead, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},

@@ -85,8 +85,11 @@ static void select_pack(struct agxc_selector *s, const struct agxc_instr *instr)
       copy->operand[i] = agxc_use(instr->operand[i].value);
       copy->operand[i].value->def = copy;
    }
-   for (unsigned i = 0; i < instr->src_count; i++)
-      copy->operand[instr->dest_count + i] = agxc_select_reg(s, agxc_srcs(instr)[i]);
+   for (unsigned i = 0; i < instr->src_count; i++) {
+      struct agxc_ref src = agxc_srcs(instr)[i];
+      copy->operand[instr->dest_count + i] =
+         instr->op == AGXC_OP_PACK32 ? agxc_select_half(s, src) : agxc_select_reg(s, src);
+   }
    agxc_insert(&s->at, copy);
 }
 

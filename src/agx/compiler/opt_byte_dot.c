@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sums of products of signed bytes. Each byte by itself costs two rows to extend, while factors
+ * that are halves extend for free. So neighbouring bytes of a load, which are the halves of a word
+ * with zeros above them, move up together: word << 8 holds 256 x in either half. With a word of
+ * the other load's bytes y made likewise, two products are
+ *
+ *    p = 256 x0 * 256 y0 + 256 x1 * 256 y1 - 2^16
+ *
+ * and the high half of p, as a signed number, is x0 y0 + x1 y1 - 1: that sum lies in -32512 to
+ * 32768, so that it fits when it is one less. The ones are added once for all pairs.
+ *
+ * Stands behind opt_algebraic, which would take constants out of the sums again. What pairs
+ * replace is removed, so that opt_unroll_masked counts what there will be.
+ *
+ * Before and after: generic SSA.
+ */
+#include "agx/compiler/passes.h"
+
+#define MAX_LEAVES 16u
+
+struct dots {
+   struct agxc_shader *shader;
+   uint32_t *uses;             /* by value id */
+   agx_bitset_word *is_inside; /* sums that belong to another one's tree */
+   struct agxc_ref leaves[MAX_LEAVES];
+   struct agxc_instr *product[MAX_LEAVES]; /* the leaf, if it is one of bytes */
+   uint32_t count;
+};
+
+static void count_uses(struct dots *d)
+{
+   agxc_foreach_block (block, d->shader)
+      agxc_foreach_instr (instr, block)
+         agxc_foreach_src (src, instr)
+            if (src->kind == AGXC_VALUE)
+               d->uses[src->value->id]++;
+}
+
+static struct agxc_instr *def_of(const struct agxc_ref *ref, enum agxc_op op)
+{
+   return ref->kind == AGXC_VALUE && ref->value->def->op == op ? ref->value->def : NULL;
+}
+
+static struct agxc_instr *sole_def(const struct dots *d, const struct agxc_ref *ref,
+                                   enum agxc_op op)
+{
+   struct agxc_instr *def = def_of(ref, op);
+   return def && d->uses[ref->value->id] == 1 ? def : NULL;
+}
+
+/* The byte that a word extends, if it is an element of a loaded vector. */
+static const struct agxc_ref *loaded_byte(const struct agxc_ref *ref)
+{
+   const struct agxc_instr *sext = def_of(ref, AGXC_OP_SEXT);
+   const struct agxc_ref *byte = sext ? &sext->operand[1] : NULL;
+   const struct agxc_instr *split = byte && byte->bits == 8 ? def_of(byte, AGXC_OP_SPLIT) : NULL;
+   const struct agxc_ref *vector = split ? agxc_srcs(split) : NULL;
+   bool is_loaded =
+      vector && (def_of(vector, AGXC_OP_LOAD_GLOBAL) || def_of(vector, AGXC_OP_LOAD_BUFFER) ||
+                 def_of(vector, AGXC_OP_LOAD_SHARED));
+   return is_loaded ? byte : NULL;
+}
+
+static struct agxc_instr *byte_product(const struct dots *d, const struct agxc_ref *ref)
+{
+   struct agxc_instr *product = sole_def(d, ref, AGXC_OP_IMUL);
+   bool fits = product && loaded_byte(&product->operand[1]) && loaded_byte(&product->operand[2]);
+   return fits ? product : NULL;
+}
+
+/* The leaves of a tree of sums; what does not fit stays a sum of its own. */
+static void gather(struct dots *d, struct agxc_instr *root)
+{
+   d->count = 0;
+   for (unsigned i = 1; i <= 2; i++)
+      d->leaves[d->count++] = root->operand[i];
+   for (uint32_t i = 0; i < d->count;) {
+      const struct agxc_instr *sum = sole_def(d, &d->leaves[i], AGXC_OP_IADD);
+      if (!sum || sum->block != root->block || d->count == MAX_LEAVES) {
+         d->product[i] = byte_product(d, &d->leaves[i]);
+         i++;
+         continue;
+      }
+      agx_bitset_set(d->is_inside, sum->operand[0].value->id);
+      d->leaves[i] = sum->operand[1];
+      d->leaves[d->count++] = sum->operand[2];
+   }
+}
+
+/* ---- pairs ---------------------------------------------------------------- */
+
+/* Which word of a vector a byte is in, and which half of it; its split in both cases. */
+static unsigned place_of(const struct agxc_ref *byte)
+{
+   const struct agxc_instr *split = byte->value->def;
+   unsigned place = 0;
+   while (split->operand[place].value != byte->value)
+      place++;
+   return place;
+}
+
+static bool same_word(const struct agxc_ref *a, const struct agxc_ref *b)
+{
+   return a->value->def == b->value->def && (place_of(a) ^ place_of(b)) == 1;
+}
+
+/* Neighbours, with their factors in either order; `swapped` says that q's differ from p's. */
+static bool is_pair(const struct agxc_instr *p, const struct agxc_instr *q, bool *swapped)
+{
+   const struct agxc_ref *p1 = loaded_byte(&p->operand[1]), *p2 = loaded_byte(&p->operand[2]);
+   const struct agxc_ref *q1 = loaded_byte(&q->operand[1]), *q2 = loaded_byte(&q->operand[2]);
+   *swapped = same_word(p1, q2) && same_word(p2, q1);
+   return *swapped || (same_word(p1, q1) && same_word(p2, q2));
+}
+
+static void halves_of(struct agxc_builder *b, struct agxc_ref word, struct agxc_ref out[2])
+{
+   struct agxc_instr *instr = agxc_instr_new(b->shader, AGXC_OP_UNPACK32);
+   for (unsigned i = 0; i < 2; i++) {
+      out[i] = agxc_use(agxc_value_new(b->shader, 16, 1));
+      out[i].value->def = instr;
+      instr->operand[i] = out[i];
+   }
+   instr->operand[2] = word;
+   agxc_insert(b, instr);
+}
+
+/* 256 times each byte of the word that holds both, as halves in the order asked for. */
+static void scale(struct agxc_builder *b, const struct agxc_ref *first,
+                  const struct agxc_ref *second, struct agxc_ref out[2])
+{
+   bool turned = place_of(first) > place_of(second);
+   const struct agxc_ref *low = turned ? second : first, *high = turned ? first : second;
+   struct agxc_ref low_half = agxc_build1(b, AGXC_OP_ZEXT, 16, *low);
+   struct agxc_ref high_half = agxc_build1(b, AGXC_OP_ZEXT, 16, *high);
+   struct agxc_ref word = agxc_build2(b, AGXC_OP_PACK32, 32, low_half, high_half);
+   word = agxc_build2(b, AGXC_OP_ISHL, 32, word, agxc_imm(8, 32));
+   struct agxc_ref halves[2];
+   halves_of(b, word, halves);
+   out[0] = agxc_build1(b, AGXC_OP_SEXT, 32, halves[turned]);
+   out[1] = agxc_build1(b, AGXC_OP_SEXT, 32, halves[!turned]);
+}
+
+/* x0 y0 + x1 y1 - 1 */
+static struct agxc_ref build_pair(struct agxc_builder *b, const struct agxc_instr *p,
+                                  const struct agxc_instr *q, bool swapped)
+{
+   struct agxc_ref x[2], y[2], halves[2];
+   const struct agxc_ref *q_of[] = {&q->operand[swapped ? 2 : 1], &q->operand[swapped ? 1 : 2]};
+   scale(b, loaded_byte(&p->operand[1]), loaded_byte(q_of[0]), x);
+   scale(b, loaded_byte(&p->operand[2]), loaded_byte(q_of[1]), y);
+   struct agxc_ref sum = agxc_imm(0xffff0000u, 32);
+   for (unsigned i = 0; i < 2; i++) {
+      struct agxc_ref product = agxc_build2(b, AGXC_OP_IMUL, 32, x[i], y[i]);
+      sum = agxc_build2(b, AGXC_OP_IADD, 32, product, sum);
+   }
+   halves_of(b, sum, halves);
+   return agxc_build1(b, AGXC_OP_SEXT, 32, halves[1]);
+}
+
+/* Leaf i with a later one, in its place; that one becomes 0. */
+static bool join_leaf(struct dots *d, struct agxc_builder *b, uint32_t i)
+{
+   for (uint32_t j = i + 1; d->product[i] && j < d->count; j++) {
+      bool swapped;
+      if (!d->product[j] || !is_pair(d->product[i], d->product[j], &swapped))
+         continue;
+      d->leaves[i] = build_pair(b, d->product[i], d->product[j], swapped);
+      d->leaves[j] = agxc_none();
+      d->product[j] = NULL;
+      return true;
+   }
+   return false;
+}
+
+/* ---- pass ---------------------------------------------------------------- */
+
+/* What is loaded is summed up first, then comes what is there already. */
+static bool visit_sum(struct dots *d, struct agxc_instr *root)
+{
+   struct agxc_builder b = agxc_before(d->shader, root);
+   struct agxc_ref pairs = agxc_none();
+   uint32_t ones = 0;
+   gather(d, root);
+   for (uint32_t i = 0; i < d->count; i++) {
+      if (!join_leaf(d, &b, i))
+         continue;
+      pairs = ones++ ? agxc_build2(&b, AGXC_OP_IADD, 32, pairs, d->leaves[i]) : d->leaves[i];
+      d->leaves[i] = agxc_none();
+   }
+   if (ones == 0)
+      return false;
+   struct agxc_ref sum = agxc_build2(&b, AGXC_OP_IADD, 32, pairs, agxc_imm(ones, 32));
+   for (uint32_t i = 0; i < d->count; i++)
+      if (d->leaves[i].kind != AGXC_NONE)
+         sum = agxc_build2(&b, AGXC_OP_IADD, 32, sum, d->leaves[i]);
+   agxc_become_mov(d->shader, root, sum);
+   return true;
+}
+
+bool agxc_opt_byte_dot(struct agxc_shader *shader)
+{
+   bool progress = false;
+   struct dots d = {
+      .shader = shader,
+      .uses = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->value_count + 1ull),
+      .is_inside = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word,
+                                   agx_bitset_words(shader->value_count + 1ull)),
+   };
+   agxc_index(shader);
+   count_uses(&d);
+   agxc_foreach_block (block, shader)
+      for (struct agx_link *at = block->instrs.prev, *next; at != &block->instrs; at = next) {
+         struct agxc_instr *instr = agx_container_of(at, struct agxc_instr, link);
+         next = at->prev;
+         if (instr->op == AGXC_OP_IADD && instr->operand[0].bits == 32 &&
+             !agx_bitset_test(d.is_inside, instr->operand[0].value->id))
+            progress |= visit_sum(&d, instr);
+      }
+   if (progress)
+      agxc_opt_dce(shader);
+   return progress;
+}
