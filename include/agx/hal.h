@@ -283,6 +283,10 @@ enum agx_robustness {
    AGX_ROBUST_ZERO = 2,  /* loads give 0 and stores do nothing, to the byte */
 };
 
+/* The set of a vertex stage's own buffers: binding is an input location, or AGX_INDEX_BINDING. */
+#define AGX_VERTEX_SET    0xffffffffu
+#define AGX_INDEX_BINDING 0x100u
+
 /* Of one binding; of an array of buffers, all. */
 struct agx_binding_robustness {
    uint32_t set, binding;
@@ -336,7 +340,8 @@ enum agx_binding_type {
    AGX_BINDING_TEXTURE = 3,
    AGX_BINDING_SAMPLER = 4,
    AGX_BINDING_TEXTURE_SAMPLER = 5, /* an image and a sampler */
-   /* Given to agx_cmd_dispatch_vertices by location or number, which `binding` says. */
+   /* Of AGX_VERTEX_SET; `binding` is the location, AGX_INDEX_BINDING, or the number of the feedback
+    * buffer. */
    AGX_BINDING_ATTRIBUTE = 6,
    AGX_BINDING_INDICES = 7,
    AGX_BINDING_FEEDBACK = 8,

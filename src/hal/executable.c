@@ -98,6 +98,9 @@ _Static_assert((int)AGX_ROBUST_OFF == AGX_PROGRAM_ROBUST_OFF &&
                   (int)AGX_ROBUST_CLAMP == AGX_PROGRAM_ROBUST_CLAMP &&
                   (int)AGX_ROBUST_ZERO == AGX_PROGRAM_ROBUST_ZERO,
                "modes have the same numbers everywhere");
+_Static_assert(AGX_VERTEX_SET == AGX_PROGRAM_VERTEX_SET &&
+                  AGX_INDEX_BINDING == AGX_PROGRAM_INDEX_BINDING,
+               "and so have a vertex stage's buffers");
 
 static agx_status check_robustness(const struct agx_executable_desc *desc)
 {
@@ -359,10 +362,7 @@ agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_
       .per_instance = binding->per_instance,
       .divisor = binding->divisor,
    };
-   if (!agx_binding_is_vertex(binding->kind))
-      return AGX_OK;
-   out_info->set = 0;
-   if (binding->kind != AGX_BINDING_VERTEX_BUFFER)
-      out_info->binding &= AGX_PROGRAM_INDEX_BINDING - 1; /* 0, or the feedback buffer's number */
+   if (binding->kind == AGX_BINDING_FEEDBACK_BUFFER)
+      out_info->binding -= AGX_PROGRAM_FEEDBACK_BINDING;
    return AGX_OK;
 }

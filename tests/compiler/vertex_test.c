@@ -143,6 +143,39 @@ static void what_is_missing_is_named(void **state)
    }
 }
 
+/* Whatever words are changed, the compiler ends with a program or a status. */
+static void damaged_modules_end_well(void **state)
+{
+   static const char *const kernels[] = {"kernels/vertex_stage.spv", "kernels/vertex_default.spv",
+                                         "kernels/vertex_store.spv"};
+   struct agx_test_rng rng = {5};
+   const struct agxc_options options = {.chip = agx_chip_find("g13g"), .index_B = 2};
+   uint32_t failed = 0;
+   for (uint32_t i = 0; i < AGX_COUNT(kernels); i++) {
+      size_t size;
+      char *path = agx_test_path(kernels[i]);
+      char *spirv = agx_test_read_file(path, &size);
+      uint32_t *words = malloc(size);
+      for (uint32_t n = 0; n < 700; n++) {
+         memcpy(words, spirv, size);
+         for (uint32_t k = 0; k <= n % 3; k++) {
+            uint32_t *word = &words[5 + agx_test_random_below(&rng, size / 4 - 5)];
+            *word = n % 2 ? *word ^ 1u << agx_test_random_below(&rng, 32)
+                          : (uint32_t)agx_test_random_below(&rng, 80);
+         }
+         struct agx_program *program = NULL;
+         if (agxc_compile(words, size, &options, &program) == AGX_OK)
+            agx_program_free(program);
+         else
+            failed++;
+      }
+      free(words);
+      free(spirv);
+      free(path);
+   }
+   assert_true(failed > 200);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -150,6 +183,7 @@ int main(void)
       cmocka_unit_test(formats_are_converted),
       cmocka_unit_test(indices_are_clamped),
       cmocka_unit_test(what_is_missing_is_named),
+      cmocka_unit_test(damaged_modules_end_well),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,11 @@ static void default_outputs_are_packed(void **state)
 
 static void files_carry_what_a_draw_must_know(void **state)
 {
-   struct agxc_options options = {.chip = agx_chip_find("g13g"), .robustness = AGXC_ROBUST_ZERO};
+   const struct agxc_robust_binding clamped = {AGX_PROGRAM_VERTEX_SET, 4, AGXC_ROBUST_CLAMP};
+   struct agxc_options options = {.chip = agx_chip_find("g13g"),
+                                  .robustness = AGXC_ROBUST_ZERO,
+                                  .robust_bindings = &clamped,
+                                  .robust_binding_count = 1};
    struct agx_executable_desc desc = {.size = sizeof(desc)};
    struct agx_program *program;
    struct stage s;
@@ -135,6 +139,10 @@ static void files_carry_what_a_draw_must_know(void **state)
    assert_int_equal(binding.stride_B, 12);
    assert_int_equal(binding.element_B, 12);
    assert_int_equal(binding.robustness, AGX_ROBUST_ZERO);
+   assert_ok(agx_executable_get_binding(s.executable, 1, &binding));
+   assert_int_equal(binding.set, AGX_VERTEX_SET);
+   assert_int_equal(binding.binding, 4);
+   assert_int_equal(binding.robustness, AGX_ROBUST_CLAMP);
    assert_ok(agx_executable_get_binding(s.executable, 2, &binding));
    assert_int_equal(binding.type, AGX_BINDING_FEEDBACK);
    assert_int_equal(binding.binding, 0);

@@ -99,6 +99,15 @@ static void find_vertex(struct agxc_spv *s)
 
 /* ---- bindings ----------------------------------------------------------- */
 
+static uint32_t robustness_of(const struct agxc_options *options, uint32_t location)
+{
+   for (uint32_t i = 0; i < options->robust_binding_count; i++)
+      if (options->robust_bindings[i].set == AGX_PROGRAM_VERTEX_SET &&
+          options->robust_bindings[i].binding == location)
+         return options->robust_bindings[i].robustness;
+   return options->robustness;
+}
+
 uint32_t agxc_spv_vertex_binding_count(const struct agxc_spv *s)
 {
    return s->shader->is_vertex ? AGX_PROGRAM_MAX_ATTRIBUTES + 1 + AGX_PROGRAM_MAX_FEEDBACKS : 0;
@@ -116,7 +125,8 @@ void agxc_spv_assign_vertex_bindings(struct agxc_spv *s)
          .set = AGX_PROGRAM_VERTEX_SET,
          .binding = i,
          .kind = AGX_BINDING_VERTEX_BUFFER,
-         .robustness = options->robustness,
+         .robustness =
+            robustness_of(options, i < AGX_PROGRAM_MAX_ATTRIBUTES ? i : AGX_PROGRAM_INDEX_BINDING),
       };
       if (i == AGX_PROGRAM_MAX_ATTRIBUTES) {
          binding->kind = AGX_BINDING_INDEX_BUFFER;
