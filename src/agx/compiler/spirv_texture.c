@@ -6,9 +6,7 @@
  * Source: reference/cmdstream robustness.md 5.1, reference/isa 14.
  */
 #include "agx/compiler/spirv_impl.h"
-
-/* Outside of any image, even after an offset of up to 15, and in 16 bits. */
-#define FAR_OUTSIDE 0xfff0u
+#include "robustness/image.h"
 
 struct operands {
    uint32_t lod, offset, dx, dy; /* ids, or 0 */
@@ -160,7 +158,7 @@ static void guard(struct agxc_spv *s, const struct agxc_spv_pointer *image, stru
       bad = bad.kind == AGXC_NONE ? no_layer : agxc_spv_build2(s, AGXC_OP_IOR, 1, bad, no_layer);
    }
    if (bad.kind != AGXC_NONE)
-      c->at[0] = agxc_spv_select(s, bad, agxc_spv_u32(FAR_OUTSIDE), c->at[0]);
+      c->at[0] = agxc_spv_select(s, bad, agxc_spv_u32(AGXR_FAR_OUTSIDE), c->at[0]);
 }
 
 /* The nearest layer that there is. Source: reference/cmdstream robustness.md 5.2. */
