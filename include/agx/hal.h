@@ -199,6 +199,7 @@ struct agx_image_desc {
    uint32_t levels; /* 0 counts as 1 */
    uint32_t flags;  /* enum agx_image_flags */
    const char *label;
+   uint32_t samples; /* of each texel: 1, 2 or 4; 0 counts as 1; of 2D images of one level */
 };
 
 /* GPU memory, zeroed. AGX_UNIMPLEMENTED for formats that are not known. */
@@ -211,6 +212,7 @@ struct agx_image_info {
    uint32_t texel_B;
    uint64_t size_B; /* of its memory */
    bool is_linear;
+   uint32_t samples;
 };
 AGX_API void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info);
 
@@ -219,6 +221,7 @@ struct agx_image_region {
    uint32_t level;
    uint32_t x, y, z; /* z: the first slice or layer */
    uint32_t width, height, depth;
+   uint32_t sample; /* of a multisampled image: which one of each texel */
 };
 
 /* Copies between an image and host memory at once, whatever the image's layout: texels in the
@@ -252,6 +255,19 @@ enum agx_border {
    AGX_BORDER_OPAQUE_WHITE = 2,
 };
 
+/* What passes gives 1, the rest 0: reference OP texel. */
+enum agx_compare {
+   AGX_COMPARE_OFF = 0,
+   AGX_COMPARE_NEVER = 1,
+   AGX_COMPARE_LESS = 2,
+   AGX_COMPARE_EQUAL = 3,
+   AGX_COMPARE_LESS_OR_EQUAL = 4,
+   AGX_COMPARE_GREATER = 5,
+   AGX_COMPARE_NOT_EQUAL = 6,
+   AGX_COMPARE_GREATER_OR_EQUAL = 7,
+   AGX_COMPARE_ALWAYS = 8,
+};
+
 struct agx_sampler_desc {
    uint32_t size;
    const void *next;
@@ -261,6 +277,7 @@ struct agx_sampler_desc {
    uint32_t max_anisotropy;                  /* 1, 2, 4, 8, 16; 0 counts as 1 */
    float min_lod, max_lod;                   /* max_lod 0 counts as no limit */
    bool texel_coordinates;                   /* in texels, not 0 to 1 */
+   uint32_t compare; /* enum agx_compare: for what is sampled with a reference */
 };
 
 /* desc may be NULL: nearest texels of the nearest level, repeated. */
@@ -345,7 +362,11 @@ enum agx_binding_type {
    AGX_BINDING_ATTRIBUTE = 6,
    AGX_BINDING_INDICES = 7,
    AGX_BINDING_FEEDBACK = 8,
+   AGX_BINDING_TEXEL_BUFFER = 9, /* a buffer and a format */
+   AGX_BINDING_STORAGE_TEXEL_BUFFER = 10,
 };
+
+#define AGX_UNSIZED UINT32_MAX
 
 struct agx_binding_info {
    uint32_t set, binding;
@@ -361,6 +382,9 @@ struct agx_binding_info {
    uint32_t stride_B, element_B;
    bool per_instance;
    uint32_t divisor;
+   /* Of an array of images, samplers or texel buffers: how many there are, AGX_UNSIZED: as many as
+    * are bound; 0: no array. Elements that are not bound read as 0, and drop what is stored. */
+   uint32_t elements;
 };
 
 struct agx_executable_info {
@@ -422,14 +446,21 @@ AGX_API AGX_MUST_CHECK agx_status agx_command_buffer_create(
 AGX_API AGX_MUST_CHECK agx_status agx_command_buffer_begin(struct agx_command_buffer *commands);
 AGX_API AGX_MUST_CHECK agx_status agx_command_buffer_end(struct agx_command_buffer *commands);
 
+/* An image of NULL, or a texel buffer of none, reads as 0 and drops what is stored. */
 struct agx_binding {
    uint32_t set, binding;
-   struct agx_buffer_ref ref; /* buffers */
-   uint32_t element;          /* of an array of buffers, else 0 */
+   struct agx_buffer_ref ref; /* buffers; those of texels at a multiple of 16 bytes */
+   uint32_t element;          /* of an array, else 0 */
    struct agx_image *image;   /* images; a kernel sees its levels from first_level on, */
    uint32_t first_level;      /* level_count of them (0: all that follow); stores go to the first */
    uint32_t level_count;
    struct agx_sampler *sampler;
+   const char
+      *format; /* of texels in a buffer; of an image: another one of the same size, or NULL */
+   /* Of images that are read: what R, G, B, A are, of "rgba01", as "bgra" or "rrr1"; or NULL. */
+   const char *swizzle;
+   uint32_t first_layer; /* a kernel sees layers from here on, layer_count of them (0: all that */
+   uint32_t layer_count; /* follow); cubes may be made of six of a 2D image's */
 };
 
 struct agx_dispatch {

@@ -30,8 +30,9 @@ static agx_status check_range(const struct agx_program_binding *wanted,
    return AGX_OK;
 }
 
-static agx_status bind(const struct agx_program_binding *wanted, const struct agx_binding *binding,
-                       struct agx_device *device, struct agx_bound *out)
+agx_status agx_bind_range(const struct agx_program_binding *wanted,
+                          const struct agx_binding *binding, struct agx_device *device,
+                          struct agx_bound *out)
 {
    bool is_robust = wanted->robustness != AGX_PROGRAM_ROBUST_OFF;
    if (!binding || (!binding->ref.buffer && !is_robust))
@@ -58,7 +59,7 @@ agx_status agx_bind_buffer(const char *name, const struct agx_program_binding *w
                            const struct agx_binding *binding, struct agx_device *device,
                            struct agx_bound *out_bound)
 {
-   agx_status status = bind(wanted, binding, device, out_bound);
+   agx_status status = agx_bind_range(wanted, binding, device, out_bound);
    if (status != AGX_OK)
       agx_error_prefix("dispatch of %s: set %u binding %u", name, wanted->set, wanted->binding);
    return status;

@@ -12,6 +12,11 @@ AGX_MUST_CHECK agx_status agx_bind_buffer(const char *name,
                                           const struct agx_binding *binding,
                                           struct agx_device *device, struct agx_bound *out_bound);
 
+/* The same without the dispatch's name in front of a failure. */
+AGX_MUST_CHECK agx_status agx_bind_range(const struct agx_program_binding *wanted,
+                                         const struct agx_binding *binding,
+                                         struct agx_device *device, struct agx_bound *out_bound);
+
 /* What a uniform of the kinds AGX_UNIFORM_BUFFER_COUNT to _GUARD says of a bound buffer.
  * AGX_OUT_OF_RANGE names a binding whose kernel needs a sink where none is in reach. */
 AGX_MUST_CHECK agx_status agx_bound_limit(const struct agx_program *program,

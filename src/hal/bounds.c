@@ -11,39 +11,50 @@
 
 #define RANGES_PER_BINDING 3u
 
-uint32_t agx_bounds_capacity(const struct agx_executable *executable)
+uint32_t agx_bounds_capacity(const struct agx_executable *executable, uint32_t elements)
 {
    return executable->device->debug & AGX_DEBUG_BOUNDS
-             ? executable->program->binding_count * RANGES_PER_BINDING + 1
+             ? (executable->program->binding_count + elements) * RANGES_PER_BINDING + 2
              : 0;
 }
 
-uint32_t agx_bounds_collect(const struct agx_program *program, const struct agx_bound *bound,
-                            struct agx_kmd_range *out_ranges)
+/* Returns how many there are of it. */
+static uint32_t collect(const struct agx_program_binding *binding, const struct agx_bound *it,
+                        struct agx_kmd_range *out_ranges)
 {
-   uint32_t count = 1;
+   uint32_t count = 0;
+   bool reads = binding->access & AGX_BINDING_READS, writes = binding->access & AGX_BINDING_WRITES;
+   if (it->image)
+      out_ranges[count++] =
+         (struct agx_kmd_range){it->image->address, it->image->layout.size_B, 0, reads, writes};
+   else if (it->length_B)
+      out_ranges[count++] = (struct agx_kmd_range){it->address, it->length_B, 0, reads, writes};
+   if (!it->sinks.zero_va)
+      return count;
+   out_ranges[count++] = (struct agx_kmd_range){it->sinks.zero_va, AGX_PAGE_BYTES, 0, true, false};
+   if (writes)
+      out_ranges[count++] =
+         (struct agx_kmd_range){it->sinks.waste_va, AGX_PAGE_BYTES, 0, true, true};
+   return count;
+}
+
+agx_status agx_bounds_collect(const struct agx_binder *binder, struct agx_kmd_range *out_ranges,
+                              uint32_t *out_count)
+{
+   const struct agx_program *program = binder->program;
+   uint32_t count = AGX_BOUNDS_HEAP + 1;
    /* Nobody knows what memory belongs to the addresses that a kernel is given. */
    out_ranges[0] =
       (struct agx_kmd_range){0, program->takes_addresses ? UINT64_MAX : 0, 0, true, true};
-   for (uint32_t i = 0; i < program->binding_count; i++) {
-      const struct agx_bound *it = &bound[i];
-      const struct agx_program_binding *binding = &program->bindings[i];
-      bool reads = binding->access & AGX_BINDING_READS,
-           writes = binding->access & AGX_BINDING_WRITES;
-      if (it->image)
-         out_ranges[count++] =
-            (struct agx_kmd_range){it->image->address, it->image->layout.size_B, 0, reads, writes};
-      else if (it->length_B)
-         out_ranges[count++] = (struct agx_kmd_range){it->address, it->length_B, 0, reads, writes};
-      if (!it->sinks.zero_va)
-         continue;
-      out_ranges[count++] =
-         (struct agx_kmd_range){it->sinks.zero_va, AGX_PAGE_BYTES, 0, true, false};
-      if (writes)
-         out_ranges[count++] =
-            (struct agx_kmd_range){it->sinks.waste_va, AGX_PAGE_BYTES, 0, true, true};
-   }
-   return count;
+   out_ranges[AGX_BOUNDS_HEAP] = (struct agx_kmd_range){0}; /* where it will be is not known yet */
+   for (uint32_t i = 0; i < program->binding_count; i++)
+      for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
+         struct agx_bound bound;
+         AGX_TRY(agx_binder_element(binder, i, e, &bound));
+         count += collect(&program->bindings[i], &bound, out_ranges + count);
+      }
+   *out_count = count;
+   return AGX_OK;
 }
 
 static uint32_t count_ranges(const struct agx_command_buffer *commands)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "hal/bind_array.h"
 #include "hal/bind_buffer.h"
 #include "hal/vertex.h"
 
@@ -128,39 +129,6 @@ static void commit(struct agx_command_buffer *commands, const struct agx_segment
    commands->last->used += segment->total_B;
 }
 
-/* The application's binding for one of the executable's, or NULL. Programs usually give them
- * in the executable's order. */
-static const struct agx_binding *find_binding(const struct agx_dispatch *dispatch,
-                                              const struct agx_program_binding *wanted,
-                                              uint32_t likely)
-{
-   for (uint32_t i = 0; i < dispatch->binding_count; i++) {
-      uint32_t at =
-         likely + i < dispatch->binding_count ? likely + i : likely + i - dispatch->binding_count;
-      const struct agx_binding *binding = &dispatch->bindings[at];
-      if (binding->set == wanted->set && binding->binding == wanted->binding &&
-          binding->element == wanted->element)
-         return binding;
-   }
-   return NULL;
-}
-
-static agx_status check_binding(const struct agx_program *program, uint32_t index,
-                                const struct agx_binding *binding, struct agx_device *device,
-                                const struct agx_vertex_dispatch *draw, struct agx_bound *out_bound)
-{
-   const struct agx_program_binding *wanted = &program->bindings[index];
-   *out_bound = (struct agx_bound){0};
-   if (agx_binding_is_vertex(wanted->kind))
-      return agx_bind_vertex(program->name, wanted, draw, device, out_bound);
-   if (agx_binding_is_buffer(wanted->kind))
-      return agx_bind_buffer(program->name, wanted, binding, device, out_bound);
-   if (!binding)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: set %u binding %u is not given",
-                      program->name, wanted->set, wanted->binding);
-   return agx_bind_image(program->name, wanted, binding, device, out_bound);
-}
-
 static agx_status check_grid(const struct agx_program *program, const uint32_t workgroups[3],
                              uint32_t out_threads[3])
 {
@@ -199,11 +167,14 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
 }
 
 /* What one slot of the uniform registers holds in this dispatch. */
-static agx_status write_uniform(const struct agx_program *program,
-                                const struct agx_program_uniform *slot,
-                                const struct agx_bound *bound, const struct agx_dispatch *dispatch,
-                                const struct agx_vertex_dispatch *draw, uint8_t *uniforms)
+static agx_status write_uniform(const struct agx_binder *binder,
+                                const struct agx_program_uniform *slot, uint8_t *uniforms)
 {
+   const struct agx_program *program = binder->program;
+   const struct agx_dispatch *dispatch = binder->dispatch;
+   const struct agx_vertex_dispatch *draw = binder->draw;
+   const struct agx_bound *bound = binder->bound;
+   struct agx_bound element;
    uint8_t *at = uniforms + slot->start * 2u;
    size_t bytes = slot->halves * 2u;
    uint64_t value = slot->value;
@@ -229,8 +200,13 @@ static agx_status write_uniform(const struct agx_program *program,
       AGX_TRY(agx_bound_limit(program, slot, &bound[slot->index], &value));
       break;
    case AGX_UNIFORM_IMAGE:
-      value = agx_bound_property(&bound[slot->index], (enum agx_image_property)slot->value);
+      AGX_TRY(agx_binder_element(binder, slot->index,
+                                 (uint32_t)(slot->value >> AGX_IMAGE_ELEMENT_SHIFT), &element));
+      value = agx_bound_property(
+         &element, (enum agx_image_property)(slot->value & ((1u << AGX_IMAGE_ELEMENT_SHIFT) - 1)));
       break;
+   case AGX_UNIFORM_HEAP: /* agx_binder_heap */
+      return AGX_OK;
    case AGX_UNIFORM_WORKGROUP_COUNT:
       value = dispatch->workgroups[slot->index];
       break;
@@ -270,41 +246,45 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    AGX_TRY(agx_vertex_check(dispatch->executable->program, draw));
    struct agx_executable *executable = dispatch->executable;
    const struct agx_program *program = executable->program;
-   struct agx_bound bound[AGX_PROGRAM_MAX_BINDINGS];
-   uint32_t threads[3], count = program->binding_count;
+   struct agx_binder binder;
+   uint32_t threads[3];
    if (draw)
       memcpy(threads, (uint32_t[3]){draw->vertex_count, draw->instance_count, 1}, sizeof(threads));
    else
       AGX_TRY(check_grid(program, dispatch->workgroups, threads));
-   for (uint32_t i = 0; i < count; i++) {
-      const struct agx_binding *binding = find_binding(dispatch, &program->bindings[i], i);
-      AGX_TRY(check_binding(program, i, binding, commands->device, draw, &bound[i]));
-   }
-   executable = choose_executable(dispatch, bound);
+   AGX_TRY(agx_binder_init(&binder, commands->device, program, dispatch, draw));
+   executable = choose_executable(dispatch, binder.bound);
    program = executable->program;
-   uint32_t object_count = 2 * count; /* an image and a sampler each, at most; NULL where none */
-   size_t total_B =
-      agx_align_up(sizeof(struct agx_segment) + object_count * sizeof(void *), 16) +
-      agx_align_up(executable->uniform_B, 16) +
-      agx_align_up(agx_executable_state_B(executable), 16) +
-      agx_align_up(agx_bounds_capacity(executable) * sizeof(struct agx_kmd_range), 16);
+   agx_binder_run(&binder, program);
+   uint32_t object_count = binder.object_count;
+   uint32_t ranges = agx_bounds_capacity(executable, binder.element_count);
+   size_t total_B = agx_align_up(sizeof(struct agx_segment) + object_count * sizeof(void *), 16) +
+                    agx_align_up(executable->uniform_B, 16) +
+                    agx_align_up(agx_executable_state_B(executable), 16) +
+                    agx_align_up(binder.heap_B, 16) +
+                    agx_align_up(ranges * sizeof(struct agx_kmd_range), 16);
+   if (total_B > AGX_RECORD_MAX_B)
+      return AGX_FAIL(AGX_OUT_OF_RANGE,
+                      "dispatch of %s: %u elements of arrays take %zu bytes; the limit is %zu",
+                      program->name, binder.element_count, total_B, AGX_RECORD_MAX_B);
    struct agx_segment *segment = reserve(commands, total_B);
    if (!segment)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
-   for (uint32_t i = 0; i < count; i++)
-      memcpy(&segment->objects[2 * (size_t)i], bound[i].objects, sizeof(bound[i].objects));
    segment->kind = AGX_SEGMENT_DISPATCH;
    segment->executable = executable;
    segment->object_count = object_count;
+   segment->heap_B = binder.heap_B;
    memcpy(segment->threads, threads, sizeof(threads));
+   AGX_TRY(agx_binder_objects(&binder, segment->objects));
    uint8_t *uniforms = agx_segment_uniforms(segment);
    memset(uniforms, 0, executable->uniform_B);
    for (uint32_t i = 0; i < program->uniform_count; i++)
-      AGX_TRY(write_uniform(program, &program->uniforms[i], bound, dispatch, draw, uniforms));
-   AGX_TRY(agx_bound_write_states(program, bound, agx_segment_states(segment)));
-   segment->range_count = agx_bounds_capacity(executable);
-   if (segment->range_count)
-      segment->range_count = agx_bounds_collect(program, bound, agx_segment_ranges(segment));
+      AGX_TRY(write_uniform(&binder, &program->uniforms[i], uniforms));
+   AGX_TRY(agx_binder_states(&binder, agx_segment_states(segment)));
+   AGX_TRY(agx_binder_heap(&binder, uniforms, agx_segment_heap(segment)));
+   segment->range_count = ranges;
+   if (ranges)
+      AGX_TRY(agx_bounds_collect(&binder, agx_segment_ranges(segment), &segment->range_count));
    agx_retain(executable);
    for (uint32_t i = 0; i < object_count; i++)
       agx_retain(segment->objects[i]);

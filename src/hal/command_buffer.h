@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "hal/bind_array.h"
 #include "hal/bind_buffer.h"
 #include "hal/buffer.h"
 #include "hal/record.h"
@@ -32,9 +33,11 @@ AGX_MUST_CHECK agx_status agx_command_buffer_encode(struct agx_command_buffer *c
 
 /* AGX_DEBUG=bounds (bounds.c): how many ranges say what an executable's dispatches may access, at
  * most; those of one; and all of an encoded command buffer to the device, or none any more. */
-uint32_t agx_bounds_capacity(const struct agx_executable *executable);
-uint32_t agx_bounds_collect(const struct agx_program *program, const struct agx_bound *bound,
-                            struct agx_kmd_range *out_ranges);
+#define AGX_BOUNDS_HEAP 1 /* which of a dispatch's ranges is its heap, set while encoding */
+/* With so many elements of arrays. */
+uint32_t agx_bounds_capacity(const struct agx_executable *executable, uint32_t elements);
+AGX_MUST_CHECK agx_status agx_bounds_collect(const struct agx_binder *binder,
+                                             struct agx_kmd_range *out_ranges, uint32_t *out_count);
 AGX_MUST_CHECK agx_status agx_bounds_tell(struct agx_command_buffer *commands);
 void agx_bounds_forget(struct agx_command_buffer *commands);
 

@@ -10,6 +10,7 @@
 
 #include "agx/hw/usc.h"
 #include "base/util.h"
+#include "hal/bind_array.h"
 #include "hal/command_buffer.h"
 
 #define STREAM_ALIGN  1024u
@@ -107,6 +108,7 @@ static struct sizes measure(const struct agx_command_buffer *commands)
          sizes.words_B += agx_align_up(words_B, AGX_HW_USC_ALIGN_B);
          sizes.uniform_B += agx_align_up(executable->uniform_B, UNIFORM_ALIGN);
          sizes.uniform_B += agx_align_up(agx_executable_state_B(executable), UNIFORM_ALIGN);
+         sizes.uniform_B += agx_align_up(segment->heap_B, UNIFORM_ALIGN);
          sizes.dispatches++;
       }
    }
@@ -155,6 +157,20 @@ static agx_status encode_states(struct outputs *out, struct agx_segment *segment
    return copy(&out->uniforms, agx_segment_states(segment), state_B);
 }
 
+/* What arrays are indexed in, behind that; its address goes into the uniform contents. */
+static agx_status encode_heap(struct outputs *out, struct agx_segment *segment, uint8_t *uniforms)
+{
+   if (segment->heap_B == 0)
+      return AGX_OK;
+   align(&out->uniforms, UNIFORM_ALIGN);
+   uint64_t heap_va = area_end(&out->uniforms);
+   agx_heap_place(segment->executable->program, heap_va, uniforms);
+   if (segment->range_count)
+      agx_segment_ranges(segment)[AGX_BOUNDS_HEAP] =
+         (struct agx_kmd_range){heap_va, segment->heap_B, 0, true, false};
+   return copy(&out->uniforms, agx_segment_heap(segment), segment->heap_B);
+}
+
 /* Launch words: Uniform words over the contents, then the executable's own. */
 static agx_status encode_dispatch(struct outputs *out, struct agx_segment *segment)
 {
@@ -166,8 +182,10 @@ static agx_status encode_dispatch(struct outputs *out, struct agx_segment *segme
    memcpy(launch.global, segment->threads, sizeof(launch.global));
    AGX_TRY(agx_hw_usc_uniforms(&out->words.bytes, 0, executable->uniform_B / 2,
                                area_end(&out->uniforms)));
+   uint8_t *uniforms = out->uniforms.bytes.memory + out->uniforms.bytes.used;
    AGX_TRY(copy(&out->uniforms, agx_segment_uniforms(segment), executable->uniform_B));
    AGX_TRY(encode_states(out, segment));
+   AGX_TRY(encode_heap(out, segment, uniforms));
    AGX_TRY(copy(&out->words, executable->words_tail, executable->words_tail_B));
    return agx_hw_cdm_launch(&out->stream.bytes, out->info->chip, &launch);
 }

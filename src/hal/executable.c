@@ -361,6 +361,7 @@ agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_
       .element_B = binding->element_B,
       .per_instance = binding->per_instance,
       .divisor = binding->divisor,
+      .elements = binding->elements,
    };
    if (binding->kind == AGX_BINDING_FEEDBACK_BUFFER)
       out_info->binding -= AGX_PROGRAM_FEEDBACK_BINDING;

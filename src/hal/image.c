@@ -36,6 +36,14 @@ static agx_status check_desc(const struct agx_image_desc *desc)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: type %u, flags 0x%x", desc->type, desc->flags);
    if (!desc->format)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: no format");
+   bool has_samples = desc->samples > 1;
+   if (desc->samples > 4 || desc->samples == 3 ||
+       (has_samples && (desc->type != AGX_IMAGE_2D || desc->levels > 1 ||
+                        desc->flags & (AGX_IMAGE_LINEAR | AGX_IMAGE_ATOMICS))))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "image: %u samples, type %u, %u levels, flags 0x%x; 2 or 4 samples need a "
+                      "tiled 2D image of one level",
+                      desc->samples, desc->type, desc->levels, desc->flags);
    bool is_flat = desc->type == AGX_IMAGE_1D, is_cube = desc->type == AGX_IMAGE_CUBE;
    if ((is_flat && desc->height != 1) ||
        (is_cube && (desc->depth % 6 || desc->width != desc->height)))
@@ -63,15 +71,13 @@ static agx_status lay_out(struct agx_image *image)
       .height = image->height,
       .depth = image->depth,
       .levels = image->levels,
-      .samples = 1,
+      .samples = image->samples,
       .block_B = image->format->texel_B,
       .block_w = 1,
       .block_h = 1,
       .is_3d = image->type == AGX_IMAGE_3D,
       .is_writeable = image->format->is_storable && !(image->flags & AGX_IMAGE_GPU_READ_ONLY),
    };
-   if (is_linear && image->type == AGX_IMAGE_3D)
-      return AGX_FAIL(AGX_UNIMPLEMENTED, "image: linear 3D images");
    if (!has_atomics)
       return agx_layout_init(&shape, &image->layout);
    if (image->format->texel_B != 4)
@@ -105,6 +111,7 @@ agx_status agx_image_create(struct agx_device *device, const struct agx_image_de
    *out_image = NULL;
    AGX_TRY(agx_desc_read("agx_image_desc", desc, &read, sizeof(read)));
    read.levels = AGX_MAX(read.levels, 1u);
+   read.samples = AGX_MAX(read.samples, 1u);
    read.depth = AGX_MAX(read.depth, read.type == AGX_IMAGE_CUBE ? 6u : 1u);
    AGX_TRY(check_desc(&read));
    const struct agx_format *format = agx_format_find(read.format);
@@ -123,6 +130,7 @@ agx_status agx_image_create(struct agx_device *device, const struct agx_image_de
    image->height = read.height;
    image->depth = read.depth;
    image->levels = read.levels;
+   image->samples = read.samples;
    agx_status status = lay_out(image);
    if (status == AGX_OK)
       status = allocate(image, read.label);
@@ -145,6 +153,7 @@ void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info
       .texel_B = image->format->texel_B,
       .size_B = image->layout.size_B,
       .is_linear = image->layout.tiling == AGX_LAYOUT_LINEAR,
+      .samples = image->samples,
    };
 }
 
@@ -164,6 +173,8 @@ static agx_status check_copy(struct copy *copy)
    const struct agx_image_region *r = &copy->region;
    if (r->level >= image->levels)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "image copy: level %u of %u", r->level, image->levels);
+   if (r->sample >= image->samples)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "image copy: sample %u of %u", r->sample, image->samples);
    bool is_3d = image->type == AGX_IMAGE_3D;
    uint32_t width = agx_image_side(image->width, r->level);
    uint32_t height = agx_image_side(image->height, r->level);
@@ -193,7 +204,7 @@ static void copy_row(const struct copy *copy, uint8_t *memory, uint32_t y, uint3
    bool is_linear = layout->tiling == AGX_LAYOUT_LINEAR;
    uint32_t step = is_linear ? r->width : 1;
    for (uint32_t x = 0; x < r->width; x += step) {
-      uint8_t *at = memory + agx_layout_offset(layout, r->level, z, r->x + x, y, 0);
+      uint8_t *at = memory + agx_layout_offset(layout, r->level, z, r->x + x, y, r->sample);
       uint8_t *host = texels + x * texel_B;
       if (copy->to_image)
          memcpy(at, host, step * texel_B);

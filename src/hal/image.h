@@ -12,7 +12,7 @@ struct agx_image {
    struct agxw_bo *bo;
    const struct agx_format *format;
    uint32_t type, flags; /* enum agx_image_type, enum agx_image_flags */
-   uint32_t width, height, depth, levels;
+   uint32_t width, height, depth, levels, samples;
    uint64_t address;
    struct agx_layout layout;
 };

@@ -10,6 +10,7 @@
 #include "hal/executable.h"
 
 #define AGX_RECORD_BLOCK_B ((size_t)32 << 10)
+#define AGX_RECORD_MAX_B   (AGX_RECORD_BLOCK_B - 32) /* of one segment */
 
 struct agx_record_block {
    struct agx_record_block *next;
@@ -30,7 +31,9 @@ struct agx_segment {
    uint32_t threads[3];               /* of the whole grid */
    uint32_t object_count;
    uint32_t range_count; /* with AGX_DEBUG=bounds */
-   /* Buffers, images and samplers, retained; then the uniform contents, the descriptors, and
+   uint32_t heap_B;
+   /* Buffers, images and samplers, retained; then the uniform contents, the descriptors, those of
+    * arrays, and
     * what is needed to watch it, each 16-byte aligned. */
    void *objects[];
 };
@@ -55,11 +58,17 @@ static inline uint8_t *agx_segment_states(struct agx_segment *segment)
    return agx_segment_uniforms(segment) + ((segment->executable->uniform_B + 15u) & ~15u);
 }
 
+/* What the kernel indexes, heap_B bytes. */
+static inline uint8_t *agx_segment_heap(struct agx_segment *segment)
+{
+   uint32_t state_B = agx_executable_state_B(segment->executable);
+   return agx_segment_states(segment) + ((state_B + 15u) & ~15u);
+}
+
 /* What it may access, 16-byte aligned; `dispatch` is still open. */
 static inline struct agx_kmd_range *agx_segment_ranges(struct agx_segment *segment)
 {
-   uint32_t state_B = agx_executable_state_B(segment->executable);
-   return (struct agx_kmd_range *)(agx_segment_states(segment) + ((state_B + 15u) & ~15u));
+   return (struct agx_kmd_range *)(agx_segment_heap(segment) + ((segment->heap_B + 15u) & ~15u));
 }
 
 #define agx_record_for_each(segment, first)                                                        \

@@ -25,17 +25,17 @@ static agx_status check_desc(const struct agx_sampler_desc *desc)
    uint32_t ratio = desc->max_anisotropy;
    bool is_known = desc->magnify <= AGX_FILTER_LINEAR && desc->minify <= AGX_FILTER_LINEAR &&
                    desc->between_levels <= AGX_FILTER_NONE &&
-                   desc->border <= AGX_BORDER_OPAQUE_WHITE && ratio <= 16 &&
-                   (ratio & (ratio - 1)) == 0;
+                   desc->border <= AGX_BORDER_OPAQUE_WHITE && desc->compare <= AGX_COMPARE_ALWAYS &&
+                   ratio <= 16 && (ratio & (ratio - 1)) == 0;
    for (unsigned i = 0; i < 3; i++)
       is_known &= desc->wrap[i] <= AGX_WRAP_MIRROR_ONCE;
    if (!is_known || !(desc->min_lod >= 0) || !(desc->max_lod >= 0))
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "sampler: filters %u %u %u, wrap %u %u %u, border %u, anisotropy %u, levels "
-                      "%g to %g",
+                      "sampler: filters %u %u %u, wrap %u %u %u, border %u, anisotropy %u, compare "
+                      "%u, levels %g to %g",
                       desc->magnify, desc->minify, desc->between_levels, desc->wrap[0],
-                      desc->wrap[1], desc->wrap[2], desc->border, ratio, (double)desc->min_lod,
-                      (double)desc->max_lod);
+                      desc->wrap[1], desc->wrap[2], desc->border, ratio, desc->compare,
+                      (double)desc->min_lod, (double)desc->max_lod);
    return AGX_OK;
 }
 
@@ -53,6 +53,16 @@ static agx_status pack(const struct agx_sampler_desc *desc, uint8_t *words)
       [AGX_FILTER_LINEAR] = AGX_HW_MIP_FILTER_LINEAR,
       [AGX_FILTER_NONE] = AGX_HW_MIP_FILTER_NONE,
    };
+   static const uint8_t compares[] = {
+      [AGX_COMPARE_NEVER] = AGX_HW_COMPARE_FUNC_NEVER,
+      [AGX_COMPARE_LESS] = AGX_HW_COMPARE_FUNC_LESS,
+      [AGX_COMPARE_EQUAL] = AGX_HW_COMPARE_FUNC_EQUAL,
+      [AGX_COMPARE_LESS_OR_EQUAL] = AGX_HW_COMPARE_FUNC_LEQUAL,
+      [AGX_COMPARE_GREATER] = AGX_HW_COMPARE_FUNC_GREATER,
+      [AGX_COMPARE_NOT_EQUAL] = AGX_HW_COMPARE_FUNC_NOT_EQUAL,
+      [AGX_COMPARE_GREATER_OR_EQUAL] = AGX_HW_COMPARE_FUNC_GEQUAL,
+      [AGX_COMPARE_ALWAYS] = AGX_HW_COMPARE_FUNC_ALWAYS,
+   };
    struct agx_hw_sampler sampler = agx_hw_sampler_default();
    sampler.minimum_lod = desc->min_lod;
    sampler.maximum_lod = desc->max_lod > 0 ? desc->max_lod : NO_LIMIT;
@@ -64,6 +74,10 @@ static agx_status pack(const struct agx_sampler_desc *desc, uint8_t *words)
    sampler.wrap_t = wraps[desc->wrap[1]];
    sampler.wrap_r = wraps[desc->wrap[2]];
    sampler.pixel_coordinates = desc->texel_coordinates;
+   if (desc->compare != AGX_COMPARE_OFF) {
+      sampler.compare_enable = true;
+      sampler.compare_func = compares[desc->compare];
+   }
    sampler.border_colour = desc->border; /* the same numbers */
    return agx_hw_sampler_pack(&sampler, words);
 }

@@ -62,7 +62,8 @@ static bool is_twin(const struct agx_program *a, const struct agx_program *b)
    for (uint32_t i = 0; i < a->binding_count; i++) {
       const struct agx_program_binding *x = &a->bindings[i], *y = &b->bindings[i];
       if (x->set != y->set || x->binding != y->binding || x->kind != y->kind ||
-          x->access != y->access || x->element != y->element || x->dim != y->dim)
+          x->access != y->access || x->element != y->element || x->dim != y->dim ||
+          x->elements != y->elements)
          return false;
    }
    return memcmp(a->local_size, b->local_size, sizeof(a->local_size)) == 0;

@@ -106,11 +106,16 @@ static agx_status check_bindings(const struct agx_program *program)
       uint32_t last_dim = agx_binding_has_image(binding->kind)   ? AGX_PROGRAM_LAST_DIM
                           : agx_binding_is_vertex(binding->kind) ? 2
                                                                  : 0;
+      bool takes_robustness =
+         agx_binding_is_buffer(binding->kind) || agx_binding_is_texels(binding->kind);
+      bool is_array = binding->elements > 0;
       if (binding->kind >= AGX_BINDING_KIND_COUNT || binding->access > last_access ||
+          (is_array && (!agx_binding_is_array(binding->kind) || binding->element)) ||
+          (binding->elements > AGX_PROGRAM_MAX_ELEMENTS &&
+           binding->elements != AGX_PROGRAM_UNSIZED) ||
           binding->dim > last_dim || binding->element >= AGX_PROGRAM_MAX_ELEMENTS || !is_sorted ||
           binding->robustness >= AGX_PROGRAM_ROBUST_COUNT ||
-          (binding->robustness && !agx_binding_is_buffer(binding->kind)) ||
-          !vertex_fits(program, binding))
+          (binding->robustness && !takes_robustness) || !vertex_fits(program, binding))
          return AGX_FAIL(
             AGX_INVALID_ARGUMENT,
             "program %s: binding %u (set %u, binding %u, kind %u, dimension %u, access %u, "
@@ -124,15 +129,18 @@ static agx_status check_bindings(const struct agx_program *program)
 static bool state_fits(const struct agx_program *program, const struct agx_program_state *state)
 {
    if (state->kind == AGX_STATE_FETCH_SAMPLER)
-      return state->index == 0;
+      return state->index == 0 && state->element == 0;
    if (state->index >= program->binding_count)
       return false;
    uint32_t kind = program->bindings[state->index].kind;
+   if (state->element >= AGX_MAX(program->bindings[state->index].elements, 1u))
+      return false;
    switch (state->kind) {
    case AGX_STATE_TEXTURE:
       return agx_binding_has_image(kind);
    case AGX_STATE_IMAGE:
-      return kind == AGX_BINDING_KIND_STORAGE_IMAGE;
+      return kind == AGX_BINDING_KIND_STORAGE_IMAGE ||
+             kind == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER;
    case AGX_STATE_SAMPLER:
       return agx_binding_has_sampler(kind);
    default:
@@ -162,13 +170,33 @@ static bool image_slot_fits(const struct agx_program *program,
    if (uniform->index >= program->binding_count ||
        !agx_binding_has_image(program->bindings[uniform->index].kind))
       return false;
-   return uniform->value < AGX_IMAGE_PROPERTY_COUNT &&
-          uniform->halves == (uniform->value == AGX_IMAGE_ADDRESS ? 4 : 2);
+   uint64_t property = uniform->value & ((1u << AGX_IMAGE_ELEMENT_SHIFT) - 1);
+   uint64_t element = uniform->value >> AGX_IMAGE_ELEMENT_SHIFT;
+   return property < AGX_IMAGE_PROPERTY_COUNT &&
+          element < AGX_MAX(program->bindings[uniform->index].elements, 1u) &&
+          uniform->halves == (property == AGX_IMAGE_ADDRESS ? 4 : 2);
+}
+
+static bool heap_slot_fits(const struct agx_program *program,
+                           const struct agx_program_uniform *uniform)
+{
+   if (uniform->index >= program->binding_count || uniform->value >= AGX_HEAP_PART_COUNT)
+      return false;
+   const struct agx_program_binding *binding = &program->bindings[uniform->index];
+   bool is_storage = binding->kind == AGX_BINDING_KIND_STORAGE_IMAGE ||
+                     binding->kind == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER;
+   return binding->elements && agx_binding_has_image(binding->kind) &&
+          (is_storage || uniform->value != AGX_HEAP_IMAGES) && uniform->halves == 4 &&
+          uniform->start % 4 == 0 && uniform->start <= AGX_HEAP_LAST_HALF;
 }
 
 static bool names_buffer(const struct agx_program *program, uint32_t index)
 {
-   return index < program->binding_count && agx_binding_is_buffer(program->bindings[index].kind);
+   if (index >= program->binding_count)
+      return false;
+   const struct agx_program_binding *binding = &program->bindings[index];
+   return agx_binding_is_buffer(binding->kind) ||
+          (agx_binding_is_texels(binding->kind) && !binding->elements);
 }
 
 static bool access_fits(const struct agx_program *program,
@@ -205,6 +233,8 @@ static bool slot_fits(const struct agx_program *program, const struct agx_progra
       return access_fits(program, uniform) && uniform->halves == 2;
    case AGX_UNIFORM_BUFFER_GUARD:
       return access_fits(program, uniform) && uniform->halves == 4;
+   case AGX_UNIFORM_HEAP:
+      return heap_slot_fits(program, uniform);
    case AGX_UNIFORM_IMAGE:
       return image_slot_fits(program, uniform);
    default:

@@ -152,19 +152,42 @@ static bool is_state(const struct code *code, const struct agx_isa_operand *oper
           operand->value < count_states(code->program, is_texture);
 }
 
+/* The heap of an array's descriptors, and a byte offset in a register. */
+static bool is_bindless(const struct code *code, const struct agx_isa_operand *heap,
+                        const struct agx_isa_operand *texture)
+{
+   if (texture->kind != AGX_ISA_REG || texture->bits != 32 || heap->kind != AGX_ISA_UNIFORM)
+      return false;
+   for (uint32_t i = 0; i < code->program->uniform_count; i++) {
+      const struct agx_program_uniform *slot = &code->program->uniforms[i];
+      if (slot->kind == AGX_UNIFORM_HEAP && slot->start == heap->value)
+         return slot->value != AGX_HEAP_NUMBERS;
+   }
+   return false;
+}
+
+/* The number of a state register that is computed: only of those that the program has. */
+static bool is_sampler(const struct code *code, const struct agx_isa_operand *operand)
+{
+   bool is_computed = operand->kind == AGX_ISA_REG && operand->bits == 16;
+   return is_computed ? count_states(code->program, false) > 1 : is_state(code, operand);
+}
+
 static bool sample_fits(const struct code *code, const struct agx_isa_instr *instr)
 {
    const struct agx_isa_operand *at = instr->operand;
    int64_t dim = at[AGX_ISA_SMPF_DIM].value, mode = at[AGX_ISA_SMPF_LOD_MODE].value;
    unsigned results = at[AGX_ISA_SMPF_SPARSE].value ? 8 : 4;
    bool has_gradients = mode == AGX_ISA_LOD_MODE_LOD_GRAD || mode == AGX_ISA_LOD_MODE_LOD_GRAD_MIN;
-   return is_state(code, &at[AGX_ISA_SMPF_TEXTURE]) && is_state(code, &at[AGX_ISA_SMPF_SAMPLER]) &&
+   bool is_there = is_state(code, &at[AGX_ISA_SMPF_TEXTURE]) ||
+                   is_bindless(code, &at[AGX_ISA_SMPF_HEAP], &at[AGX_ISA_SMPF_TEXTURE]);
+   return is_there && is_sampler(code, &at[AGX_ISA_SMPF_SAMPLER]) &&
           coordinates_fit(code, &at[AGX_ISA_SMPF_COORD], dim) &&
           registers_fit(code, &at[AGX_ISA_SMPF_R], results * at[AGX_ISA_SMPF_R].bits / 16u) &&
           (!has_gradients || registers_fit(code, &at[AGX_ISA_SMPF_LOD], 4u * dims[dim].axes + 1u));
 }
 
-/* Textures and images by state register only; bindless ones are not taken. */
+/* Textures and images by state register, or out of one of the program's heaps. */
 static agx_status check_texture(const struct code *code, const struct agx_isa_instr *instr,
                                 uint32_t at)
 {
@@ -172,7 +195,9 @@ static agx_status check_texture(const struct code *code, const struct agx_isa_in
    if (instr->op == AGX_ISA_OP_SMPF || instr->op == AGX_ISA_OP_SMPI)
       fits = sample_fits(code, instr);
    else if (instr->op == AGX_ISA_OP_IMGW)
-      fits = is_state(code, &instr->operand[AGX_ISA_IMGW_TEXTURE]) &&
+      fits = (is_state(code, &instr->operand[AGX_ISA_IMGW_TEXTURE]) ||
+              is_bindless(code, &instr->operand[AGX_ISA_IMGW_HEAP],
+                          &instr->operand[AGX_ISA_IMGW_TEXTURE])) &&
              coordinates_fit(code, &instr->operand[AGX_ISA_IMGW_COORD],
                              instr->operand[AGX_ISA_IMGW_DIM].value);
    if (fits)

@@ -9,7 +9,9 @@
  *   .rodata.agx.program the words of agx_program_words, in that order
  *   .rodata.agx.bindings, .rodata.agx.uniforms, .rodata.agx.states   records of six words each;
  *                       a binding's third word has the kind in its lowest byte, the dimension
- *                       in the next, the element above; the last two of a vertex stage's are
+ *                       in the next, the element above; its last two have the least size of
+ *                       a buffer, or the elements of an array of images or samplers;
+ *                       those of a vertex stage's are
  *                       its divisor, and stride, element size and rate (AGX_CONTAINER_*)
  *   .note.agx           ABI version, chip, kernel interface
  */

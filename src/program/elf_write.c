@@ -102,7 +102,8 @@ static void make_records(struct writer *writer)
                      ? b->divisor | (uint64_t)b->stride_B << AGX_CONTAINER_STRIDE_SHIFT |
                           (uint64_t)b->element_B << AGX_CONTAINER_SIZE_SHIFT |
                           (uint64_t)b->per_instance << AGX_CONTAINER_RATE_SHIFT
-                     : b->min_size_B);
+                  : agx_binding_is_array(b->kind) ? b->elements
+                                                  : b->min_size_B);
    }
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const struct agx_program_uniform *u = &program->uniforms[i];
@@ -111,7 +112,9 @@ static void make_records(struct writer *writer)
    }
    for (uint32_t i = 0; i < program->state_count; i++)
       make_record(writer->states + (size_t)i * AGX_CONTAINER_RECORD_BYTES,
-                  (uint32_t[4]){program->states[i].kind, program->states[i].index}, 0);
+                  (uint32_t[4]){program->states[i].kind, program->states[i].index,
+                                program->states[i].element},
+                  0);
 }
 
 static void make_conditions(struct writer *writer)

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-#define AGX_PROGRAM_ABI_VERSION      4
+#define AGX_PROGRAM_ABI_VERSION      5
 #define AGX_PROGRAM_MAX_BINDINGS     64
 #define AGX_PROGRAM_MAX_ELEMENTS     65536 /* of an array of buffers */
 #define AGX_PROGRAM_MAX_UNIFORMS     256   /* slots */
@@ -21,7 +21,8 @@
 #define AGX_PROGRAM_MAX_SAMPLERS     16    /* sampler state registers */
 #define AGX_PROGRAM_MAX_STATES       (AGX_PROGRAM_MAX_TEXTURES + AGX_PROGRAM_MAX_SAMPLERS)
 #define AGX_PROGRAM_MAX_PUSH_B       256
-#define AGX_PROGRAM_LAST_DIM         7 /* of a texture descriptor; multisampled arrays are not taken */
+#define AGX_PROGRAM_LAST_DIM         8          /* of a texture descriptor */
+#define AGX_PROGRAM_UNSIZED          UINT32_MAX /* elements of an array: as many as are bound */
 #define AGX_PROGRAM_NAME_BYTES       64
 #define AGX_PROGRAM_VERTEX_SET       0xffffffffu /* not a module's */
 #define AGX_PROGRAM_MAX_ATTRIBUTES   32          /* locations */
@@ -40,26 +41,41 @@ enum agx_binding_kind {
    AGX_BINDING_KIND_SAMPLER = 4,
    AGX_BINDING_KIND_TEXTURE_SAMPLER = 5, /* both in one */
    /* Of a vertex stage; all in AGX_PROGRAM_VERTEX_SET. */
-   AGX_BINDING_VERTEX_BUFFER = 6,   /* binding: the location that reads it */
-   AGX_BINDING_INDEX_BUFFER = 7,    /* binding: AGX_PROGRAM_INDEX_BINDING */
-   AGX_BINDING_FEEDBACK_BUFFER = 8, /* binding: AGX_PROGRAM_FEEDBACK_BINDING + XfbBuffer */
+   AGX_BINDING_VERTEX_BUFFER = 6,     /* binding: the location that reads it */
+   AGX_BINDING_INDEX_BUFFER = 7,      /* binding: AGX_PROGRAM_INDEX_BINDING */
+   AGX_BINDING_FEEDBACK_BUFFER = 8,   /* binding: AGX_PROGRAM_FEEDBACK_BINDING + XfbBuffer */
+   AGX_BINDING_KIND_TEXEL_BUFFER = 9, /* a buffer with a format, to read */
+   AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER = 10,
    AGX_BINDING_KIND_COUNT,
 };
 
 static inline bool agx_binding_is_buffer(uint32_t kind)
 {
-   return kind <= AGX_BINDING_UNIFORM_BUFFER || kind >= AGX_BINDING_VERTEX_BUFFER;
+   return kind <= AGX_BINDING_UNIFORM_BUFFER ||
+          (kind >= AGX_BINDING_VERTEX_BUFFER && kind <= AGX_BINDING_FEEDBACK_BUFFER);
 }
 
 static inline bool agx_binding_is_vertex(uint32_t kind)
 {
-   return kind >= AGX_BINDING_VERTEX_BUFFER && kind < AGX_BINDING_KIND_COUNT;
+   return kind >= AGX_BINDING_VERTEX_BUFFER && kind <= AGX_BINDING_FEEDBACK_BUFFER;
 }
 
+static inline bool agx_binding_is_texels(uint32_t kind)
+{
+   return kind == AGX_BINDING_KIND_TEXEL_BUFFER || kind == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER;
+}
+
+/* There is a texture descriptor of it. */
 static inline bool agx_binding_has_image(uint32_t kind)
 {
    return kind == AGX_BINDING_KIND_STORAGE_IMAGE || kind == AGX_BINDING_KIND_TEXTURE ||
-          kind == AGX_BINDING_KIND_TEXTURE_SAMPLER;
+          kind == AGX_BINDING_KIND_TEXTURE_SAMPLER || agx_binding_is_texels(kind);
+}
+
+/* Arrays of buffers have a binding for each element; others are one. */
+static inline bool agx_binding_is_array(uint32_t kind)
+{
+   return !agx_binding_is_buffer(kind);
 }
 
 static inline bool agx_binding_has_sampler(uint32_t kind)
@@ -82,7 +98,8 @@ enum agx_program_robustness {
 };
 
 /* One buffer, image or sampler that the kernel names; sorted by set, binding, element. Of an
- * array of buffers only the elements that the code may reach are here. */
+ * array of buffers only the elements that the code may reach are here; of an array of images or
+ * samplers there is one entry. */
 struct agx_program_binding {
    uint32_t set, binding;
    uint32_t kind;       /* enum agx_binding_kind */
@@ -91,11 +108,12 @@ struct agx_program_binding {
    uint32_t element;    /* of an array of buffers, else 0 */
    uint32_t dim;        /* of images: a texture descriptor's code; of a vertex stage's buffers: the
                            logarithm of what addresses are multiples of */
-   uint32_t robustness; /* enum agx_program_robustness, of buffers */
+   uint32_t robustness; /* enum agx_program_robustness, of buffers and texel buffers */
    /* Of a vertex stage's: from element to element (feedback: from vertex to vertex), bytes of an
     * element, and of vertex buffers how elements are counted. */
    uint32_t stride_B, element_B;
    uint32_t per_instance, divisor;
+   uint32_t elements; /* of an array of images or samplers; AGX_PROGRAM_UNSIZED; 0: no array */
 };
 
 /* What the state registers hold when the kernel starts. Texture registers are numbered in the
@@ -109,8 +127,9 @@ enum agx_state_kind {
 };
 
 struct agx_program_state {
-   uint32_t kind;  /* enum agx_state_kind */
-   uint32_t index; /* into bindings; 0 for the driver's own */
+   uint32_t kind;    /* enum agx_state_kind */
+   uint32_t index;   /* into bindings; 0 for the driver's own */
+   uint32_t element; /* of an array */
 };
 
 static inline bool agx_state_is_texture(uint32_t kind)
@@ -133,6 +152,9 @@ enum agx_uniform_kind {
    AGX_UNIFORM_BUFFER_SINK = 8,  /* 2 halves: agxr_buffer_sink: an index that leads to a sink */
    AGX_UNIFORM_BUFFER_GUARD = 9, /* 4 halves: agxr_buffer_guard: address + constant, or a sink's */
    AGX_UNIFORM_DRAW = 10,        /* 2 halves: enum agx_draw_value `index` */
+   /* 4 halves, a multiple of four below half 128: where the dispatch's descriptors of the array
+    * bindings[index] lie, one behind the other; value is an enum agx_heap_part. */
+   AGX_UNIFORM_HEAP = 11,
    AGX_UNIFORM_KIND_COUNT,
 };
 
@@ -147,7 +169,20 @@ enum agx_draw_value {
    AGX_DRAW_VALUE_COUNT,
 };
 
-/* `value` of an image's uniform: numbers of the view that is bound, 2 halves but for ADDRESS. */
+/* What there is of each element of an array that code indexes. */
+enum agx_heap_part {
+   AGX_HEAP_TEXTURES = 0, /* descriptors to read, AGX_HEAP_DESCRIPTOR_B apart */
+   AGX_HEAP_IMAGES = 1,   /* descriptors to write, likewise */
+   AGX_HEAP_NUMBERS = 2,  /* AGX_HEAP_NUMBERS_B each: properties, 4 bytes each, in their order */
+   AGX_HEAP_PART_COUNT,
+};
+
+#define AGX_HEAP_DESCRIPTOR_B 24u
+#define AGX_HEAP_NUMBERS_B    64u
+#define AGX_HEAP_LAST_HALF    124u /* that an instruction can name */
+
+/* `value` of an image's uniform: numbers of the view that is bound, 2 halves but for ADDRESS;
+ * with the element of an array in the bits from AGX_IMAGE_ELEMENT_SHIFT on. */
 enum agx_image_property {
    AGX_IMAGE_ADDRESS = 0, /* 4 halves: of its first texel; linear images */
    AGX_IMAGE_WIDTH = 1,   /* texels of its first level */
@@ -156,9 +191,16 @@ enum agx_image_property {
    AGX_IMAGE_LEVELS = 4,       /* how many */
    AGX_IMAGE_LAST_LEVEL = 5,   /* one less */
    AGX_IMAGE_ROW_TEXELS = 6,   /* from row to row, padding included; linear images */
-   AGX_IMAGE_LAYER_TEXELS = 7, /* from layer to layer, likewise */
+   AGX_IMAGE_LAYER_TEXELS = 7, /* from layer to layer, likewise; multisampled: of samples */
+   AGX_IMAGE_SAMPLES = 8,
+   AGX_IMAGE_ELEMENTS = 9,     /* of the array, as many as are bound */
+   AGX_IMAGE_TILE_WIDTH = 10,  /* multisampled: log2 of a tile's columns of texels, */
+   AGX_IMAGE_TILE_HEIGHT = 11, /* of its rows, */
+   AGX_IMAGE_ROW_TILES = 12,   /* and how many tiles there are in a row of them */
    AGX_IMAGE_PROPERTY_COUNT,
 };
+
+#define AGX_IMAGE_ELEMENT_SHIFT 8
 
 /* Accesses of `bytes` bytes at address + constant + i * stride. Sinks are a page of zeros for
  * loads, one of waste for stores and atomics. A guard has no index, its stride is 1. */

@@ -155,7 +155,7 @@ static void test_fields_are_checked(void **state)
       CASE("shared_B", program.shared_B, 32769),
       CASE("scratch_B 65600", program.scratch_B, 65600),
       CASE("binding 1", bindings[1].set, 0),
-      CASE("binding 0", bindings[0].kind, 7),
+      CASE("binding 0", bindings[0].kind, 11),
       CASE("binding 1", bindings[1].element, 65536),
       CASE("robustness 3", bindings[1].robustness, 3),
       CASE("uniform slot 0", uniforms[0].index, 2),
@@ -372,6 +372,9 @@ static void test_textures_are_checked(void **state)
       {{"smpi r=r0..r3 texture=ts0 sampler=ss0 coord=r2 dim=3d mask=xyzw group=a", "stop"}, false},
       {{"smpi r=r1 texture=ts0 sampler=ss0 coord=r2 dim=2d mask=x group=a", "stop"}, false},
       {{"smpi r=r0 texture=ts0 sampler=ss0 coord=r2 dim=2d mask=x group=a", "stop"}, true},
+      {{"smpi r=r0..r3 heap=du0 texture=r3 sampler=ss0 coord=r2 dim=2d mask=xyzw group=a", "stop"},
+       false}, /* of no array's heap */
+      {{"imgw r=r0..r3 heap=du0 texture=r3 coord=r2 lod=0 dim=2d", "stop"}, false},
       {{"imgw r=r0..r3 texture=ts1 coord=r2 lod=0 dim=2d", "stop"}, true},
       {{"imgw r=r0..r3 texture=ts2 coord=r2 lod=0 dim=2d", "stop"}, false},
       {{"imgw r=r0..r3 texture=ts1 coord=r2 lod=0 dim=2d_array", "stop"}, false},
@@ -511,7 +514,7 @@ static void test_versions_and_names(void **state)
    assert_non_null(at);
    at[sizeof(note)]++;
    struct agx_program *got;
-   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 5");
+   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 6");
    free(image);
 
    strcpy(sample.program.name, "h\xc3\xa4lfte");

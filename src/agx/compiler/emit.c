@@ -58,6 +58,12 @@ static struct agx_isa_operand to_operand(const struct agxc_ref *ref)
    return operand;
 }
 
+static void name_state(struct agx_isa_operand *operand, enum agx_isa_kind kind)
+{
+   if (operand->kind == AGX_ISA_IMM)
+      operand->kind = kind;
+}
+
 /* State registers are numbers in the IR. Of coordinates the table has only the first; how many
  * follow says the dimension. */
 static void name_texture_operands(struct agx_isa_instr *isa)
@@ -65,14 +71,18 @@ static void name_texture_operands(struct agx_isa_instr *isa)
    switch (isa->op) {
    case AGX_ISA_OP_SMPF:
    case AGX_ISA_OP_SMPI:
-      isa->operand[AGX_ISA_SMPF_TEXTURE].kind = AGX_ISA_TS;
-      isa->operand[AGX_ISA_SMPF_SAMPLER].kind = AGX_ISA_SS;
+      name_state(&isa->operand[AGX_ISA_SMPF_TEXTURE], AGX_ISA_TS);
+      name_state(&isa->operand[AGX_ISA_SMPF_SAMPLER], AGX_ISA_SS);
       isa->operand[AGX_ISA_SMPF_COORD].count = 1;
       if (isa->operand[AGX_ISA_SMPF_LOD].bits == 32) /* derivatives */
          isa->operand[AGX_ISA_SMPF_LOD].count = 2;
+      if (isa->operand[AGX_ISA_SMPF_EXTRA].count == 2) { /* reference and offset */
+         isa->operand[AGX_ISA_SMPF_EXTRA].bits = 16;
+         isa->operand[AGX_ISA_SMPF_EXTRA].count = 3;
+      }
       return;
    case AGX_ISA_OP_IMGW:
-      isa->operand[AGX_ISA_IMGW_TEXTURE].kind = AGX_ISA_TS;
+      name_state(&isa->operand[AGX_ISA_IMGW_TEXTURE], AGX_ISA_TS);
       isa->operand[AGX_ISA_IMGW_COORD].count = 1;
       return;
    default:

@@ -411,6 +411,18 @@ static uint32_t take_halves(struct agxc_shader *shader, uint32_t halves)
    return start;
 }
 
+/* Source: reference/isa, 15.4: a heap's base is named by a multiple of four halves, of 5 bits. */
+static uint32_t take_heap(struct agxc_shader *shader)
+{
+   shader->uniform_halves = (uint32_t)agx_align_up(shader->uniform_halves, 4);
+   uint32_t start = take_halves(shader, 4);
+   if (start > AGX_HEAP_LAST_HALF)
+      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
+                "%s: uniform registers: more than %u arrays of images", shader->name,
+                AGX_HEAP_LAST_HALF / 4 + 1);
+   return start;
+}
+
 struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
                                   uint32_t index, uint64_t value, unsigned bits)
 {
@@ -425,7 +437,7 @@ struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_k
    if (shader->uniform_count == AGX_PROGRAM_MAX_UNIFORMS)
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u slots",
                 shader->name, AGX_PROGRAM_MAX_UNIFORMS);
-   uint32_t start = take_halves(shader, halves);
+   uint32_t start = kind == AGX_UNIFORM_HEAP ? take_heap(shader) : take_halves(shader, halves);
    bool is_address = kind == AGX_UNIFORM_BUFFER_ADDRESS || kind == AGX_UNIFORM_BUFFER_GUARD ||
                      (kind == AGX_UNIFORM_IMAGE && bits == 64);
    if (is_address && start + halves > BASE_HALVES)
@@ -437,14 +449,15 @@ struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_k
    return agxc_uniform(start, bits, 1);
 }
 
-uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, uint32_t binding)
+uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, uint32_t binding,
+                         uint32_t element)
 {
    shader = agxc_uniform_owner(shader);
    bool is_texture = agx_state_is_texture(kind);
    uint32_t limit = is_texture ? AGX_PROGRAM_MAX_TEXTURES : AGX_PROGRAM_MAX_SAMPLERS, slot = 0;
    for (uint32_t i = 0; i < shader->state_count; i++) {
       const struct agx_program_state *state = &shader->states[i];
-      if (state->kind == (uint32_t)kind && state->index == binding)
+      if (state->kind == (uint32_t)kind && state->index == binding && state->element == element)
          return slot;
       slot += agx_state_is_texture(state->kind) == is_texture;
    }
@@ -452,7 +465,7 @@ uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, u
       agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: more than %u %s state registers", shader->name,
                 limit, is_texture ? "texture" : "sampler");
    shader->states[shader->state_count++] =
-      (struct agx_program_state){.kind = kind, .index = binding};
+      (struct agx_program_state){.kind = kind, .index = binding, .element = element};
    return slot;
 }
 

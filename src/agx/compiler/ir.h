@@ -363,7 +363,8 @@ struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_k
 
 /* The texture or sampler state register that holds the described descriptor, its number; made on
  * first use. Fails the compilation when they run out. */
-uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, uint32_t binding);
+uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, uint32_t binding,
+                         uint32_t element);
 
 /* Uniform halves that the preamble stores a value of so many bits to, each call its own. */
 struct agxc_ref agxc_uniform_result(struct agxc_shader *shader, unsigned bits);

@@ -18,6 +18,12 @@ static struct agxc_ref address_of(struct agxc_shader *shader, int64_t binding)
    return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_ADDRESS, (uint32_t)binding, 0, 64);
 }
 
+static struct agxc_ref heap_of(struct agxc_shader *shader, const struct agxc_instr *instr)
+{
+   return agxc_uniform_slot(shader, AGX_UNIFORM_HEAP, (uint32_t)agxc_imm_of(instr, 0),
+                            (uint64_t)agxc_imm_of(instr, 1), 64);
+}
+
 static struct agxc_ref size_of(struct agxc_shader *shader, int64_t binding)
 {
    return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_SIZE, (uint32_t)binding, 0, 32);
@@ -169,6 +175,9 @@ static void lower_instr(struct lowering *l, struct agxc_instr *instr)
                     agxc_uniform_slot(shader, AGX_UNIFORM_IMAGE, (uint32_t)agxc_imm_of(instr, 0),
                                       (uint64_t)agxc_imm_of(instr, 1), instr->operand[0].bits));
       return;
+   case AGXC_OP_HEAP_ADDRESS:
+      replace_value(l, instr, heap_of(shader, instr));
+      return;
    case AGXC_OP_LOAD_PUSH:
       lower_push(l, instr);
       return;
@@ -215,6 +224,11 @@ bool agxc_lower_buffer(struct agxc_shader *shader)
    uint32_t value_count = shader->value_count;
    l.replaced = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, value_count);
    agxc_index(shader);
+   /* Few registers can be the base of a heap: those first. */
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         if (instr->op == AGXC_OP_HEAP_ADDRESS)
+            (void)heap_of(shader, instr);
    agxc_foreach_block (block, shader)
       agxc_foreach_instr_safe (instr, block)
          lower_instr(&l, instr);

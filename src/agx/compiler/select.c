@@ -206,7 +206,9 @@ static void check_width(struct agxc_selector *s, const struct agxc_instr *instr)
       const struct agxc_ref *ref = &instr->operand[i];
       bool is_address = i == instr->dest_count && instr->op >= AGXC_OP_LOAD_FORMAT &&
                         instr->op <= AGXC_OP_ATOMIC_GLOBAL;
-      if (ref->kind != AGXC_NONE && !is_address && !takes_width(instr, ref->bits))
+      bool is_heap = instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_STORE &&
+                     ref->kind == AGXC_UNIFORM && ref->bits == 64;
+      if (ref->kind != AGXC_NONE && !is_address && !is_heap && !takes_width(instr, ref->bits))
          agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: operation %s on %u bits", s->shader->name,
                    agxc_op_info(instr->op)->name, ref->bits);
    }

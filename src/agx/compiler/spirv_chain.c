@@ -83,6 +83,29 @@ static void step_into_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, uin
    p->type = block;
 }
 
+/* An index that may lie behind the end is the last one, if the code is to be robust. */
+static void step_into_handle(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
+{
+   struct agxc_ref index = agxc_spv_index(s, id);
+   bool is_sized = p->var->elements != AGX_PROGRAM_UNSIZED;
+   bool is_robust = s->shader->options->robustness != AGXC_ROBUST_NONE;
+   p->type = p->type->elem;
+   p->is_array = false;
+   if (index.kind == AGXC_IMM && index.imm < AGX_PROGRAM_MAX_ELEMENTS) {
+      p->element =
+         is_sized ? AGX_MIN((uint32_t)index.imm, p->var->elements - 1) : (uint32_t)index.imm;
+      return;
+   }
+   p->dynamic = index;
+   if (!is_robust)
+      return;
+   struct agxc_ref count = agxc_spv_u32(p->var->elements);
+   if (!is_sized)
+      count = agxc_spv_image_info(s, p, AGX_IMAGE_ELEMENTS);
+   count = agxc_spv_build2(s, AGXC_OP_ISUB, 32, count, agxc_spv_u32(1));
+   p->dynamic = agxc_spv_build2(s, AGXC_OP_UMIN, 32, index, count);
+}
+
 static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
 {
    struct agxc_ref index = agxc_spv_index(s, id);
@@ -109,7 +132,9 @@ static void follow(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t
    for (; i < agxc_spv_operand_count(in); i++) {
       if (!p->type || p->type->kind < AGXC_SPV_VECTOR || p->type->kind > AGXC_SPV_STRUCT)
          agxc_spv_invalid(s, "index %u into type %u", i, p->type ? p->type->id : 0);
-      if (p->is_array)
+      if (p->is_array && p->place == AGXC_SPV_PLACE_HANDLE)
+         step_into_handle(s, p, agxc_spv_operand(s, in, i));
+      else if (p->is_array)
          step_into_buffer(s, p, agxc_spv_operand(s, in, i));
       else if (p->type->kind == AGXC_SPV_STRUCT)
          step_into_member(s, p, agxc_spv_operand(s, in, i));

@@ -2,7 +2,7 @@
  *
  * Images and samplers: their types, and handles. A handle is known at compile time: loading
  * one gives the variable, and OpSampledImage joins two. What a query asks for is a uniform that
- * the driver writes. Atomics on an image are atomics on memory, which a linear layout allows.
+ * the driver writes; of an element of an array that only running tells, a number in memory.
  */
 #include "agx/compiler/spirv_impl.h"
 
@@ -20,19 +20,22 @@ static void read_image(struct agxc_spv *s, const struct agxc_spv_instr *in,
                        struct agxc_spv_type *type)
 {
    static const char *const refused[] = {
-      [SpvDimRect] = "Rect", [SpvDimBuffer] = "Buffer", [SpvDimSubpassData] = "SubpassData"};
+      [SpvDimRect] = "Rect", [SpvDimSubpassData] = "SubpassData"};
    uint32_t dim = agxc_spv_operand(s, in, 1), sampled = agxc_spv_operand(s, in, 5);
    type->kind = AGXC_SPV_IMAGE;
    type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
    check_sampled_type(s, type->elem);
    if (dim > SpvDimSubpassData || (sampled != 1 && sampled != 2))
       agxc_spv_missing(s, "image of dimension %u, Sampled %u", dim, sampled);
-   if (dim > SpvDimCube)
+   if (dim > SpvDimCube && dim != SpvDimBuffer)
       agxc_spv_missing(s, "image of dimension %s", refused[dim]);
-   if (agxc_spv_operand(s, in, 4))
-      agxc_spv_missing(s, "multisampled image");
    type->image.dim = (uint8_t)dim;
    type->image.is_array = agxc_spv_operand(s, in, 3) != 0;
+   type->image.is_multisampled = agxc_spv_operand(s, in, 4) != 0;
+   if (type->image.is_multisampled && dim != SpvDim2D)
+      agxc_spv_invalid(s, "multisampled image of dimension %u", dim);
+   if (dim == SpvDimBuffer && type->image.is_array)
+      agxc_spv_invalid(s, "array of layers of texel buffers");
    type->image.is_storage = sampled == 2;
    if (dim == SpvDim3D && type->image.is_array)
       agxc_spv_invalid(s, "array of 3D images");
@@ -61,14 +64,19 @@ uint32_t agxc_spv_handle_kind(struct agxc_spv *s, const struct agxc_spv_type *ty
       return AGX_BINDING_KIND_SAMPLER;
    if (type->kind == AGXC_SPV_SAMPLED_IMAGE)
       return AGX_BINDING_KIND_TEXTURE_SAMPLER;
+   if (type->image.dim == SpvDimBuffer)
+      return type->image.is_storage ? AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER
+                                    : AGX_BINDING_KIND_TEXEL_BUFFER;
    return type->image.is_storage ? AGX_BINDING_KIND_STORAGE_IMAGE : AGX_BINDING_KIND_TEXTURE;
 }
 
-/* One-dimensional images are those of height 1, and cubes that are stored to layers: the
- * hardware's own are not known well enough. Source: reference/isa, 15. */
+/* One-dimensional images are those of height 1, buffers of texels rows of 16384, and cubes that are
+ * stored to layers: the hardware's own are not known well enough. Source: reference/isa, 15. */
 uint32_t agxc_spv_image_dim(const struct agxc_spv_type *image)
 {
    bool is_array = image->image.is_array;
+   if (image->image.is_multisampled)
+      return is_array ? AGX_ISA_DIM_2D_MS_ARRAY : AGX_ISA_DIM_2D_MS;
    switch (image->image.dim) {
    case SpvDim3D:
       return AGX_ISA_DIM_3D;
@@ -84,12 +92,12 @@ uint32_t agxc_spv_image_dim(const struct agxc_spv_type *image)
 /* ---- handles ----------------------------------------------------------- */
 
 static void define_handle(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                          struct agxc_spv_variable *var, struct agxc_spv_variable *sampler)
+                          const struct agxc_spv_pointer *image,
+                          const struct agxc_spv_pointer *sampler)
 {
    struct agxc_spv_pointer *handle = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
-   handle->place = AGXC_SPV_PLACE_HANDLE;
+   *handle = *image;
    handle->type = agxc_spv_type_of(s, in->type_id);
-   handle->var = var;
    handle->sampler = sampler;
    agxc_spv_define_pointer(s, in, handle);
 }
@@ -98,7 +106,9 @@ void agxc_spv_load_handle(struct agxc_spv *s, const struct agxc_spv_instr *in,
                           const struct agxc_spv_pointer *p)
 {
    bool is_both = p->type->kind == AGXC_SPV_SAMPLED_IMAGE;
-   define_handle(s, in, p->var, is_both ? p->var : p->sampler);
+   if (p->is_array)
+      agxc_spv_invalid(s, "array of images or samplers %u as one", p->var->id);
+   define_handle(s, in, p, is_both ? p : p->sampler);
 }
 
 static const struct agxc_spv_pointer *handle_of(struct agxc_spv *s, uint32_t id,
@@ -132,7 +142,7 @@ void agxc_spv_op_sampled_image(struct agxc_spv *s, const struct agxc_spv_instr *
    const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
    if (type->kind != AGXC_SPV_SAMPLED_IMAGE || type->elem != image->type)
       agxc_spv_invalid(s, "result type %u", type->id);
-   define_handle(s, in, image->var, sampler->var);
+   define_handle(s, in, image, sampler);
 }
 
 void agxc_spv_op_image(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -140,15 +150,42 @@ void agxc_spv_op_image(struct agxc_spv *s, const struct agxc_spv_instr *in)
    const struct agxc_spv_pointer *both = agxc_spv_image(s, agxc_spv_operand(s, in, 0), true);
    if (agxc_spv_type_of(s, in->type_id) != both->type->elem)
       agxc_spv_invalid(s, "result type %u", in->type_id);
-   define_handle(s, in, both->var, NULL);
+   define_handle(s, in, both, NULL);
 }
 
 /* ---- queries ----------------------------------------------------------- */
 
+void agxc_spv_heap_place(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                         enum agx_heap_part part, struct agxc_ref *out_heap,
+                         struct agxc_ref *out_place)
+{
+   uint32_t imms[] = {agxc_spv_use_binding(s, image, 0), part};
+   uint32_t stride_B = part == AGX_HEAP_NUMBERS ? AGX_HEAP_NUMBERS_B : AGX_HEAP_DESCRIPTOR_B;
+   *out_heap = *out_place = agxc_none();
+   if (image->dynamic.kind == AGXC_NONE)
+      return;
+   *out_heap = agxc_spv_emit(s, AGXC_OP_HEAP_ADDRESS, 64, 1, 0, NULL, 2, imms);
+   *out_place = agxc_spv_build2(s, AGXC_OP_IMUL, 32, image->dynamic, agxc_spv_u32(stride_B));
+}
+
+/* Of an element that only running tells. */
+static struct agxc_ref load_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                                 enum agx_image_property property)
+{
+   struct agxc_ref srcs[2];
+   uint32_t access = AGXC_ACCESS_CONST | AGXC_ACCESS_RESTRICT;
+   agxc_spv_heap_place(s, image, AGX_HEAP_NUMBERS, &srcs[0], &srcs[1]);
+   srcs[1] = agxc_spv_build2(s, AGXC_OP_IADD, 32, srcs[1], agxc_spv_u32(4 * property));
+   return agxc_spv_emit(s, AGXC_OP_LOAD_GLOBAL, 32, 1, 2, srcs, 1, &access);
+}
+
 struct agxc_ref agxc_spv_image_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                                     enum agx_image_property property)
 {
-   uint32_t imms[] = {agxc_spv_use_binding(s, image, 0), property};
+   if (image->dynamic.kind != AGXC_NONE && property != AGX_IMAGE_ELEMENTS)
+      return load_info(s, image, property);
+   uint32_t imms[] = {agxc_spv_use_binding(s, image, 0),
+                      property | image->element << AGX_IMAGE_ELEMENT_SHIFT};
    unsigned bits = property == AGX_IMAGE_ADDRESS ? 64 : 32;
    return agxc_spv_emit(s, AGXC_OP_IMAGE_INFO, bits, 1, 0, NULL, 2, imms);
 }
@@ -195,7 +232,7 @@ void agxc_spv_op_image_size(struct agxc_spv *s, const struct agxc_spv_instr *in)
    struct agxc_ref out[4];
    uint32_t count = 0;
    out[count++] = side(s, image, AGX_IMAGE_WIDTH, level);
-   if (type->image.dim != SpvDim1D)
+   if (type->image.dim != SpvDim1D && type->image.dim != SpvDimBuffer)
       out[count++] = side(s, image, AGX_IMAGE_HEIGHT, level);
    if (type->image.dim == SpvDim3D)
       out[count++] = side(s, image, AGX_IMAGE_DEPTH, level);
@@ -204,70 +241,14 @@ void agxc_spv_op_image_size(struct agxc_spv *s, const struct agxc_spv_instr *in)
    define_ints(s, in, count, out);
 }
 
+/* Samples, too. */
 void agxc_spv_op_image_levels(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), false);
-   struct agxc_ref levels = agxc_spv_image_info(s, image, AGX_IMAGE_LEVELS);
+   bool is_samples = in->opcode == SpvOpImageQuerySamples;
+   if (is_samples != agxc_spv_image_type(image)->image.is_multisampled)
+      agxc_spv_invalid(s, "of image type %u", image->type->id);
+   struct agxc_ref levels =
+      agxc_spv_image_info(s, image, is_samples ? AGX_IMAGE_SAMPLES : AGX_IMAGE_LEVELS);
    define_ints(s, in, 1, &levels);
-}
-
-/* ---- atomics ----------------------------------------------------------- */
-
-/* Index of a texel in memory. Coordinates outside go to a column, a row or a layer that the
- * driver puts behind each, so atomics there hit nothing that is read. */
-static struct agxc_ref texel_index(struct agxc_spv *s, const struct agxc_spv_pointer *image,
-                                   const struct agxc_ref *coord, uint32_t count)
-{
-   static const struct {
-      uint8_t limit, step;
-   } axes[] = {
-      {AGX_IMAGE_WIDTH, 0},
-      {AGX_IMAGE_HEIGHT, AGX_IMAGE_ROW_TEXELS},
-      {AGX_IMAGE_DEPTH, AGX_IMAGE_LAYER_TEXELS},
-   };
-   struct agxc_ref index = agxc_none();
-   for (uint32_t i = 0; i < count; i++) {
-      struct agxc_ref limit = agxc_spv_image_info(s, image, axes[i].limit);
-      struct agxc_ref term = agxc_spv_build2(s, AGXC_OP_UMIN, 32, coord[i], limit);
-      if (axes[i].step)
-         term =
-            agxc_spv_build2(s, AGXC_OP_IMUL, 32, term, agxc_spv_image_info(s, image, axes[i].step));
-      index = i ? agxc_spv_build2(s, AGXC_OP_IADD, 32, term, index) : term;
-   }
-   return index;
-}
-
-void agxc_spv_op_texel_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in)
-{
-   const struct agxc_spv_pointer *image = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
-   const struct agxc_spv_type *result = agxc_spv_type_of(s, in->type_id);
-   if (image->place != AGXC_SPV_PLACE_HANDLE || image->type->kind != AGXC_SPV_IMAGE ||
-       !image->type->image.is_storage)
-      agxc_spv_invalid(s, "texel of what is no storage image");
-   if (result->kind != AGXC_SPV_POINTER || result->elem != image->type->elem)
-      agxc_spv_invalid(s, "result type %u", result->id);
-   if (image->type->image.dim == SpvDim3D || image->type->image.dim == SpvDimCube)
-      agxc_spv_missing(s, "atomic on a %s image",
-                       image->type->image.dim == SpvDim3D ? "3D" : "cube");
-   struct agxc_spv_type *type;
-   struct agxc_ref *given = agxc_spv_value(s, agxc_spv_operand(s, in, 1), &type), coord[3];
-   const struct agxc_spv_type *component = agxc_spv_component(type);
-   uint32_t axes = image->type->image.dim == SpvDim1D ? 1 : 2;
-   bool is_array = image->type->image.is_array;
-   if (!component || component->kind != AGXC_SPV_INT || type->scalars != axes + is_array)
-      agxc_spv_invalid(s, "coordinates of type %u", type->id);
-   uint32_t count = 0;
-   for (uint32_t i = 0; i < type->scalars; i++) {
-      if (i == 1 && axes == 1)
-         coord[count++] = agxc_spv_u32(0); /* a row before the layer */
-      coord[count++] = agxc_spv_resize(s, given[i], 32, component->is_signed);
-   }
-   struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
-   p->place = AGXC_SPV_PLACE_GLOBAL;
-   p->type = image->type->elem;
-   p->base = agxc_spv_image_info(s, image, AGX_IMAGE_ADDRESS);
-   p->dynamic =
-      agxc_spv_build2(s, AGXC_OP_ISHL, 32, texel_index(s, image, coord, count), agxc_spv_u32(2));
-   agxc_spv_use_binding(s, image, AGX_BINDING_READS | AGX_BINDING_WRITES | AGX_BINDING_ATOMICS);
-   agxc_spv_define_pointer(s, in, p);
 }

@@ -91,7 +91,7 @@ struct agxc_spv_type {
    uint32_t rows, columns, use; /* cooperative matrices: of the whole; enum agxc_spv_use */
    struct {
       uint8_t dim; /* SpvDim */
-      bool is_array, is_storage;
+      bool is_array, is_storage, is_multisampled;
    } image;
    struct agxc_spv_member *members;
    struct agxc_spv_type **params;
@@ -160,17 +160,18 @@ enum agxc_spv_place {
 
 struct agxc_spv_pointer {
    enum agxc_spv_place place;
-   struct agxc_spv_type *type;        /* what it points to */
-   struct agxc_spv_variable *var;     /* NULL where it is not known: GLOBAL, and some SHARED */
-   struct agxc_spv_variable *sampler; /* HANDLE: that the image is sampled with, or NULL */
+   struct agxc_spv_type *type;             /* what it points to */
+   struct agxc_spv_variable *var;          /* NULL where it is not known: GLOBAL, and some SHARED */
+   const struct agxc_spv_pointer *sampler; /* HANDLE: that the image is sampled with, or NULL */
    /* GLOBAL: a 64-bit address, and for robust code the 32-bit size of what lies there, or
     * AGXC_NONE. */
    struct agxc_ref base, size;
-   /* Buffers, shared and private memory: the byte offset is const_B + dynamic. */
+   /* Buffers, shared and private memory: the byte offset is const_B + dynamic. HANDLE: which one
+    * of an array, if that is no constant. */
    uint32_t const_B;
    struct agxc_ref dynamic;
-   uint32_t element;         /* BUFFER: of an array of buffers */
-   bool is_array;            /* BUFFER: the array of buffers as a whole */
+   uint32_t element;         /* BUFFER, HANDLE: of an array of buffers, images or samplers */
+   bool is_array;            /* BUFFER, HANDLE: the array as a whole */
    uint32_t matrix_stride_B; /* matrices and columns of row-major ones; 0 = none */
    bool row_major, not_writable, coherent;
    bool is_address; /* GLOBAL: of storage class PhysicalStorageBuffer */
@@ -193,7 +194,9 @@ struct agxc_spv_variable {
    uint32_t first_slot;        /* SLOTS */
    uint32_t set, binding;      /* BUFFER, HANDLE */
    uint32_t index;             /* BUFFER, HANDLE: in s->bindings; PRIVATE: of the IR's variable */
-   uint32_t elements; /* BUFFER: of an array of buffers, whose block is type->elem; else 0 */
+   /* BUFFER, HANDLE: of an array of buffers, images or samplers, whose block is type->elem; else
+    * 0. HANDLE: AGX_PROGRAM_UNSIZED too. */
+   uint32_t elements;
    bool has_binding, is_uniform, restricted, not_writable, coherent;
    uint32_t offset_B; /* SHARED, once allocated */
    bool allocated;
@@ -484,6 +487,23 @@ const struct agxc_spv_pointer *agxc_spv_image(struct agxc_spv *s, uint32_t id, b
 const struct agxc_spv_type *agxc_spv_image_type(const struct agxc_spv_pointer *image);
 struct agxc_ref agxc_spv_image_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                                     enum agx_image_property property);
+
+/* Which heap an element of an array is in, and where; both AGXC_NONE where a state register holds
+ * the descriptor. */
+void agxc_spv_heap_place(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                         enum agx_heap_part part, struct agxc_ref *out_heap,
+                         struct agxc_ref *out_place);
+
+/* ---- spirv_texel.c ----------------------------------------------------- */
+
+/* Column and row of texel `index` of a buffer of texels; far outside where there is none. */
+void agxc_spv_texel_of_buffer(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                              struct agxc_ref index, struct agxc_ref out_at[2]);
+/* Likewise of one sample of a multisampled image, in the image that stores to it see: all its
+ * memory, one sample a texel. */
+void agxc_spv_texel_of_sample(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                              const struct agxc_ref at[2], struct agxc_ref layer,
+                              struct agxc_ref sample, struct agxc_ref out_at[2]);
 
 /* ---- spirv_vertex.c ---------------------------------------------------- */
 

@@ -191,6 +191,15 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
       SpvCapabilityStorageImageMultisample,
       SpvCapabilitySampledBuffer,
       SpvCapabilityImageBuffer,
+      SpvCapabilityRuntimeDescriptorArray,
+      SpvCapabilitySampledImageArrayDynamicIndexing,
+      SpvCapabilityStorageImageArrayDynamicIndexing,
+      SpvCapabilitySampledImageArrayNonUniformIndexing,
+      SpvCapabilityStorageImageArrayNonUniformIndexing,
+      SpvCapabilityUniformTexelBufferArrayDynamicIndexing,
+      SpvCapabilityStorageTexelBufferArrayDynamicIndexing,
+      SpvCapabilityUniformTexelBufferArrayNonUniformIndexing,
+      SpvCapabilityStorageTexelBufferArrayNonUniformIndexing,
    };
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
    w->s->has_fast_math |= capability == CAPABILITY_FLOAT_CONTROLS_2;

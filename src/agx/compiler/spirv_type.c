@@ -123,8 +123,6 @@ static void nest(struct agxc_spv *s, struct agxc_spv_type *type, const struct ag
 
 static void check_stored(struct agxc_spv *s, const struct agxc_spv_type *type)
 {
-   if (agxc_spv_type_is_handle(type))
-      agxc_spv_missing(s, "array of images or samplers");
    if (!agxc_spv_type_is_scalar(type) && !is_composite(type) && type->kind != AGXC_SPV_POINTER)
       agxc_spv_invalid(s, "type %u can't be part of a composite", type->id);
 }
@@ -170,7 +168,8 @@ static void read_array(struct agxc_spv *s, const struct agxc_spv_instr *in,
 {
    type->kind = in->opcode == SpvOpTypeArray ? AGXC_SPV_ARRAY : AGXC_SPV_RUNTIME_ARRAY;
    type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
-   check_stored(s, type->elem);
+   if (!agxc_spv_type_is_handle(type->elem))
+      check_stored(s, type->elem);
    if (type->elem->kind == AGXC_SPV_RUNTIME_ARRAY)
       agxc_spv_invalid(s, "array of runtime arrays");
    nest(s, type, type->elem);

@@ -57,23 +57,29 @@ static bool is_decorated(const struct agxc_spv_id *id, uint32_t kind)
    return agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, kind);
 }
 
+/* What a variable is an image or sampler of, or an array of them. */
+static const struct agxc_spv_type *handle_type(const struct agxc_spv_variable *var)
+{
+   return var->elements ? var->type->elem : var->type;
+}
+
 static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
                          const struct agxc_spv_id *id)
 {
    const struct agxc_spv_type *block = var->type;
-   if (block->kind == AGXC_SPV_RUNTIME_ARRAY)
+   bool is_handle = var->place == AGXC_SPV_PLACE_HANDLE;
+   if (block->kind == AGXC_SPV_RUNTIME_ARRAY && !is_handle)
       agxc_spv_missing(s, "array of buffers without a length (capability RuntimeDescriptorArray)");
-   if (block->kind == AGXC_SPV_ARRAY) {
-      var->elements = block->count;
+   if (block->kind == AGXC_SPV_ARRAY || block->kind == AGXC_SPV_RUNTIME_ARRAY) {
+      var->elements = block->kind == AGXC_SPV_ARRAY ? block->count : AGX_PROGRAM_UNSIZED;
       block = block->elem;
    }
-   if (var->elements > AGX_PROGRAM_MAX_ELEMENTS)
-      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "array of %u buffers, at most %u", var->elements,
-                     AGX_PROGRAM_MAX_ELEMENTS);
+   if (var->elements > AGX_PROGRAM_MAX_ELEMENTS && var->elements != AGX_PROGRAM_UNSIZED)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "array of %u %s, at most %u", var->elements,
+                     is_handle ? "images or samplers" : "buffers", AGX_PROGRAM_MAX_ELEMENTS);
    if (block->kind == AGXC_SPV_ARRAY)
-      agxc_spv_missing(s, "array of arrays of buffers");
-   bool is_handle = var->place == AGXC_SPV_PLACE_HANDLE;
-   if (is_handle && !agxc_spv_type_is_handle(var->type))
+      agxc_spv_missing(s, "array of arrays of %s", is_handle ? "images or samplers" : "buffers");
+   if (is_handle && !agxc_spv_type_is_handle(block))
       agxc_spv_invalid(s, "UniformConstant of type %u", var->type->id);
    if (!is_handle && (block->kind != AGXC_SPV_STRUCT || !block->is_block))
       agxc_spv_invalid(s, "buffer whose type %u is no Block", block->id);
@@ -92,7 +98,7 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
    var->coherent =
       is_decorated(id, SpvDecorationCoherent) || is_decorated(id, SpvDecorationVolatile);
    s->any_aliased_image |= is_handle && !var->restricted;
-   uint64_t count = (uint64_t)s->binding_count + AGX_MAX(var->elements, 1u);
+   uint64_t count = (uint64_t)s->binding_count + (is_handle ? 1 : AGX_MAX(var->elements, 1u));
    if (count > MAX_BUFFERS)
       agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u buffers in arrays", MAX_BUFFERS);
    s->binding_count = (uint32_t)count;
@@ -273,23 +279,28 @@ static int compare_variables(const void *a, const void *b)
 static uint32_t kind_of(struct agxc_spv *s, const struct agxc_spv_variable *var)
 {
    if (var->place == AGXC_SPV_PLACE_HANDLE)
-      return agxc_spv_handle_kind(s, var->type);
+      return agxc_spv_handle_kind(s, handle_type(var));
    return var->is_uniform ? AGX_BINDING_UNIFORM_BUFFER : AGX_BINDING_STORAGE_BUFFER;
 }
 
 static uint32_t dim_of(const struct agxc_spv_variable *var)
 {
    const struct agxc_spv_type *type = var->type;
+   if (var->place == AGXC_SPV_PLACE_HANDLE)
+      type = handle_type(var);
    if (type->kind == AGXC_SPV_SAMPLED_IMAGE)
       type = type->elem;
    return type->kind == AGXC_SPV_IMAGE ? agxc_spv_image_dim(type) : 0;
 }
 
-static uint32_t robustness_of(const struct agxc_spv *s, const struct agxc_spv_variable *var)
+/* Atomics on texels of a buffer are to memory: never outside. */
+static uint32_t robustness_of(struct agxc_spv *s, const struct agxc_spv_variable *var)
 {
    const struct agxc_options *options = s->shader->options;
    if (var->place != AGXC_SPV_PLACE_BUFFER)
-      return AGX_PROGRAM_ROBUST_OFF;
+      return kind_of(s, var) == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER && !var->elements
+                ? AGX_PROGRAM_ROBUST_ZERO
+                : AGX_PROGRAM_ROBUST_OFF;
    for (uint32_t i = 0; i < options->robust_binding_count; i++)
       if (options->robust_bindings[i].set == var->set &&
           options->robust_bindings[i].binding == var->binding)
@@ -301,9 +312,10 @@ static uint32_t robustness_of(const struct agxc_spv *s, const struct agxc_spv_va
 static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, uint32_t count)
 {
    uint32_t first = s->binding_count, elements = 1;
+   bool is_handle = group[0]->place == AGXC_SPV_PLACE_HANDLE;
    for (uint32_t i = 0; i < count; i++)
       elements = AGX_MAX(elements, group[i]->elements);
-   for (uint32_t e = 0; e < elements; e++)
+   for (uint32_t e = 0; e < (is_handle ? 1 : elements); e++)
       s->bindings[s->binding_count++] = (struct agx_program_binding){
          .set = group[0]->set,
          .binding = group[0]->binding,
@@ -311,16 +323,21 @@ static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, u
          .dim = dim_of(group[0]),
          .element = e,
          .robustness = robustness_of(s, group[0]),
+         .elements = is_handle && group[0]->elements ? elements : 0,
       };
-   s->pointer_robustness =
-      (enum agxc_robustness)AGX_MAX((uint32_t)s->pointer_robustness, robustness_of(s, group[0]));
+   if (!is_handle)
+      s->pointer_robustness =
+         (enum agxc_robustness)AGX_MAX((uint32_t)s->pointer_robustness, robustness_of(s, group[0]));
    for (uint32_t i = 0; i < count; i++) {
       struct agxc_spv_variable *var = group[i];
       const struct agxc_spv_type *block = var->elements ? var->type->elem : var->type;
       var->index = first;
       var->restricted &= count == 1; /* else several names for one buffer */
-      if (kind_of(s, var) != s->bindings[first].kind || dim_of(var) != s->bindings[first].dim)
+      if (kind_of(s, var) != s->bindings[first].kind || dim_of(var) != s->bindings[first].dim ||
+          (is_handle && !var->elements != !group[0]->elements))
          agxc_spv_invalid(s, "set %u binding %u has two kinds", var->set, var->binding);
+      if (is_handle)
+         continue;
       for (uint32_t e = 0; e < AGX_MAX(var->elements, 1u) && !s->bindings[first].robustness; e++)
          s->bindings[first + e].min_size_B =
             AGX_MAX(s->bindings[first + e].min_size_B, block->size_B);
@@ -395,8 +412,9 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
 
 uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t access)
 {
-   uint32_t index = p->var->index + p->element;
-   if (p->is_array)
+   bool is_handle = p->var->place == AGXC_SPV_PLACE_HANDLE;
+   uint32_t index = p->var->index + (is_handle ? 0 : p->element);
+   if (p->is_array && !is_handle)
       agxc_spv_invalid(s, "array of buffers %u as one", p->var->id);
    if ((access & AGX_BINDING_WRITES) && (p->var->is_uniform || p->not_writable))
       agxc_spv_invalid(s, "write to read-only variable %u", p->var->id);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Device memory is watched element by element, as it is accessed; of an image the whole memory
- * that its descriptor names, since the texture unit keeps inside of that by itself.
+ * that its descriptor names (of linear ones at least the texel), since the texture unit keeps
+ * inside of that by itself.
  */
 #include "agx/sim/bounds.h"
 
@@ -76,6 +77,26 @@ static void watch(struct agxs_group *group, const struct agxs_uop *uop, unsigned
 }
 
 /* False: the group has failed. */
+/* Of a linear image only the texel, where that is known: code itself keeps inside of rows that
+ * are longer than what they describe. */
+static bool is_texel_allowed(const struct agxs_image_lane *lane, const struct agxs_texture *texture,
+                             unsigned access, uint32_t *hint)
+{
+   const struct agxs_image_op *op = lane->op;
+   const struct agx_layout *layout = &texture->layout;
+   struct agxs_texel_position at;
+   bool is_texel = access == AGXS_WRITE || !op->is_float;
+   if (layout->tiling != AGX_LAYOUT_LINEAR || !is_texel || op->has_offset || op->coord_axes != 2 ||
+       texture->dimension != AGX_HW_TEXTURE_DIMENSION_2D)
+      return false;
+   agxs_lane_position(lane, &at);
+   if (at.at[0] < 0 || at.at[1] < 0 || at.at[0] >= layout->width || at.at[1] >= layout->height)
+      return true;
+   uint64_t va =
+      texture->address + agx_layout_offset(layout, 0, 0, (uint32_t)at.at[0], (uint32_t)at.at[1], 0);
+   return is_allowed(lane->group->worker->dispatch, va, layout->element_B, access, hint);
+}
+
 static bool watch_image(struct agxs_group *group, const struct agxs_uop *uop, unsigned access,
                         const char *what)
 {
@@ -89,7 +110,8 @@ static bool watch_image(struct agxs_group *group, const struct agxs_uop *uop, un
       if (!texture)
          return false;
       if (!is_allowed(group->worker->dispatch, texture->address, texture->layout.size_B, access,
-                      &hint))
+                      &hint) &&
+          !is_texel_allowed(&lane, texture, access, &hint))
          note(group, uop, texture->address, texture->layout.size_B, lane.index, what);
    }
    return true;
