@@ -98,6 +98,10 @@ static void floats_saturate_where_they_are_made(void **state)
                "%9:32 = agx.fadd %2:32, f128:16, #1:64\n" LSTORE("%9:32") LSTORE("%2:32"),
         agxc_select);
    ROW1("%2:32 = iand %0:32, #0xff:32\n%9:32 = u2f %2:32\n", "%9:32 = agx.u8_to_f %0:32, #1:64\n");
+   ROW1("%2:32 = iand %0:32, #0xff:32\n%9:32 = s2f %2:32\n", "%9:32 = agx.u8_to_f %0:32, #1:64\n");
+   /* A mask that keeps the sign. */
+   ROW1("%3:16 = trunc %0:32\n%2:16 = iand %3:16, #0xffff:16\n%9:32 = s2f %2:16\n",
+        "%2:16 = agx.and %0:32, u0l:16\n%9:32 = agx.s16_to_f %2:16, #1:64\n");
 }
 
 static void constant_addresses_get_a_register(void **state)

@@ -370,12 +370,14 @@ static bool saturated(struct agxc_selector *s, const struct agxc_instr *instr)
    return false;
 }
 
-/* Whole numbers of 8 and 16 bits out of a word's low end. */
+/* Whole numbers of 8 and 16 bits out of a wider one's low end; of a narrow number the mask keeps
+ * the sign. */
 static bool narrow_to_float(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    const struct agxc_instr *and = sole(s, &instr->operand[1], AGXC_OP_IAND);
    int64_t mask = and&&is_imm(&and->operand[2]) ? and->operand[2].imm : 0;
-   if (mask != 0xff && mask != 0xffff)
+   if ((mask != 0xff && mask != 0xffff) ||
+       (instr->op == AGXC_OP_S2F && mask >> (instr->operand[1].bits - 1) & 1))
       return false;
    struct agxc_instr *row =
       emit(s, instr, mask == 0xff ? AGX_ISA_OP_U8_TO_F : AGX_ISA_OP_U16_TO_F, 1, &and->operand[1]);
