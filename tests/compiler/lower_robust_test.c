@@ -29,6 +29,23 @@ static void addresses_are_not_checked(void **state)
          X "%1:64 = pack64 %0:32, %0:32\n%2:32 = load_global %1:64, %0:32, #0:64\n" OUT "%2:32\n");
 }
 
+/* Eight elements from 8 i on have one index; from any other index on they may wrap. */
+static void constants_leave_aligned_indices(void **state)
+{
+   uniform_check(&(struct uniform_case){
+      .pass = agxc_opt_algebraic,
+      .before = X "%1:32 = ishl %0:32, #3:32\n%2:32 = iadd %1:32, #7:32\n"
+                  "%3:32 = element %2:32, #4:32\n" OUT "%3:32\n",
+      .after = X "%1:32 = ishl %0:32, #3:32\n%2:32 = iadd %1:32, #7:32\n"
+                 "%4:32 = element %1:32, #4:32\n%3:32 = iadd %4:32, #0x1c:32\n" OUT "%3:32\n",
+   });
+   uniform_check(&(struct uniform_case){
+      .pass = agxc_opt_algebraic,
+      .before = X "%1:32 = ishl %0:32, #3:32\n%2:32 = iadd %1:32, #8:32\n"
+                  "%3:32 = element %2:32, #4:32\n" OUT "%3:32\n",
+   });
+}
+
 /* An index is compared as it is, before it is multiplied. */
 static void one_umin_clamps(void **state)
 {
@@ -165,6 +182,95 @@ static void vectors_are_split_for_one_thread_only(void **state)
         "end\n");
 }
 
+/* Where the index is the count of either, all elements go one by one. */
+static void copies_share_a_branch(void **state)
+{
+   ZERO(X "%1:32 = element %0:32, #8:32\n"
+          "%2:32x2 = load_global u0l:64, %1:32, #0:64\n"
+          "store_global u2l:64, %1:32, %2:32x2, #0:64\n",
+        "%0:32 = load_shared #0:32\n"
+        "%1:32 = ishl %0:32, #3:32\n"
+        "%3:1 = ult %0:32, u8l:32\n"
+        "%4:32 = select %3:1, %0:32, u9l:32\n"
+        "%5:32 = ishl %4:32, #3:32\n"
+        "%6:1 = ieq %0:32, u8l:32\n"
+        "%11:32x2 = load_global u0l:64, %5:32, #0:64\n"
+        "%12:32, %13:32 = split %11:32x2\n"
+        "%19:1 = ieq %0:32, u11l:32\n"
+        "%20:1 = ior %6:1, %19:1\n"
+        "branch %20:1\n"
+        "if\n"
+        "   %7:1 = ult %0:32, u10l:32\n"
+        "   %8:32 = select %7:1, %0:32, u9l:32\n"
+        "   %9:32 = ishl %8:32, #3:32\n"
+        "   %10:32 = load_global u0l:64, %9:32, #0:64\n"
+        "   %21:1 = ult %0:32, u8l:32\n"
+        "   %22:32 = select %21:1, %0:32, u9l:32\n"
+        "   %23:32 = ishl %22:32, #3:32\n"
+        "   %24:32 = load_global u0l:64, %23:32, #0x100:64\n"
+        "   %25:1 = ult %0:32, u13l:32\n"
+        "   %26:32 = select %25:1, %0:32, u12l:32\n"
+        "   %27:32 = ishl %26:32, #3:32\n"
+        "   store_global u2l:64, %27:32, %10:32, #0:64\n"
+        "   %28:1 = ult %0:32, u11l:32\n"
+        "   %29:32 = select %28:1, %0:32, u12l:32\n"
+        "   %30:32 = ishl %29:32, #3:32\n"
+        "   store_global u2l:64, %30:32, %24:32, #0x100:64\n"
+        "else\n"
+        "end\n"
+        "%14:32 = phi %10:32, %12:32\n"
+        "%15:32 = phi %24:32, %13:32\n"
+        "%2:32x2 = collect %14:32, %15:32\n"
+        "%16:1 = ult %0:32, u11l:32\n"
+        "%17:32 = select %16:1, %0:32, u12l:32\n"
+        "%18:32 = ishl %17:32, #3:32\n"
+        "store_global u2l:64, %18:32, %2:32x2, #0:64\n");
+   ZERO(X "%1:32 = element %0:32, #8:32\n"
+          "%2:32x2 = load_global u0l:64, %1:32, #0:64\n"
+          "%3:32, %4:32 = split %2:32x2\n"
+          "%5:32x2 = collect %4:32, %3:32\n"
+          "store_global u2l:64, %1:32, %5:32x2, #0:64\n",
+        "%0:32 = load_shared #0:32\n"
+        "%1:32 = ishl %0:32, #3:32\n"
+        "%6:1 = ult %0:32, u8l:32\n"
+        "%7:32 = select %6:1, %0:32, u9l:32\n"
+        "%8:32 = ishl %7:32, #3:32\n"
+        "%9:1 = ieq %0:32, u8l:32\n"
+        "%14:32x2 = load_global u0l:64, %8:32, #0:64\n"
+        "%15:32, %16:32 = split %14:32x2\n"
+        "%22:1 = ieq %0:32, u11l:32\n"
+        "%23:1 = ior %9:1, %22:1\n"
+        "branch %23:1\n"
+        "if\n"
+        "   %10:1 = ult %0:32, u10l:32\n"
+        "   %11:32 = select %10:1, %0:32, u9l:32\n"
+        "   %12:32 = ishl %11:32, #3:32\n"
+        "   %13:32 = load_global u0l:64, %12:32, #0:64\n"
+        "   %24:1 = ult %0:32, u8l:32\n"
+        "   %25:32 = select %24:1, %0:32, u9l:32\n"
+        "   %26:32 = ishl %25:32, #3:32\n"
+        "   %27:32 = load_global u0l:64, %26:32, #0x100:64\n"
+        "   %28:1 = ult %0:32, u13l:32\n"
+        "   %29:32 = select %28:1, %0:32, u12l:32\n"
+        "   %30:32 = ishl %29:32, #3:32\n"
+        "   store_global u2l:64, %30:32, %27:32, #0:64\n"
+        "   %31:1 = ult %0:32, u11l:32\n"
+        "   %32:32 = select %31:1, %0:32, u12l:32\n"
+        "   %33:32 = ishl %32:32, #3:32\n"
+        "   store_global u2l:64, %33:32, %13:32, #0x100:64\n"
+        "else\n"
+        "end\n"
+        "%17:32 = phi %13:32, %15:32\n"
+        "%18:32 = phi %27:32, %16:32\n"
+        "%2:32x2 = collect %17:32, %18:32\n"
+        "%3:32, %4:32 = split %2:32x2\n"
+        "%5:32x2 = collect %4:32, %3:32\n"
+        "%19:1 = ult %0:32, u11l:32\n"
+        "%20:32 = select %19:1, %0:32, u12l:32\n"
+        "%21:32 = ishl %20:32, #3:32\n"
+        "store_global u2l:64, %21:32, %5:32x2, #0:64\n");
+}
+
 /* Without an index there is nothing to check: the base is the sink where there is no room. */
 static void constants_cost_nothing(void **state)
 {
@@ -275,9 +381,11 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_checked_when_off),
       cmocka_unit_test(addresses_are_not_checked),
+      cmocka_unit_test(constants_leave_aligned_indices),
       cmocka_unit_test(one_umin_clamps),
       cmocka_unit_test(one_select_redirects),
       cmocka_unit_test(vectors_are_split_for_one_thread_only),
+      cmocka_unit_test(copies_share_a_branch),
       cmocka_unit_test(constants_cost_nothing),
       cmocka_unit_test(indices_that_cannot_wrap_lose_their_constants),
       cmocka_unit_test(nested_indices_are_one),

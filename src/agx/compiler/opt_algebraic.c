@@ -143,6 +143,37 @@ static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
    return false;
 }
 
+/* The bits at the bottom that are 0 whatever the rest is. */
+static unsigned zero_bits(const struct agxc_ref *ref)
+{
+   const struct agxc_instr *shl = def_is(ref, AGXC_OP_ISHL), *mul = def_is(ref, AGXC_OP_IMUL);
+   if (shl && is_const(&shl->operand[2]) && shl->operand[2].imm < 32)
+      return (unsigned)shl->operand[2].imm;
+   return mul && is_const(&mul->operand[2]) && mul->operand[2].imm
+             ? (unsigned)__builtin_ctzll((uint64_t)mul->operand[2].imm)
+             : 0;
+}
+
+/* Element (x << k) + c is c elements behind x << k, if c < 2^k: that does not wrap, so both are
+ * inside or outside by what the index x << k says. */
+static bool element_constant(struct agxc_algebra *algebra, struct agxc_instr *instr)
+{
+   const struct agxc_instr *sum =
+      instr->op == AGXC_OP_ELEMENT ? def_is(&instr->operand[1], AGXC_OP_IADD) : NULL;
+   if (!sum || !is_const(&sum->operand[2]) ||
+       (uint64_t)sum->operand[2].imm >> zero_bits(&sum->operand[1]))
+      return false;
+   uint64_t bytes = (uint64_t)sum->operand[2].imm * (uint64_t)instr->operand[2].imm;
+   if (bytes > INT16_MAX)
+      return false;
+   struct agxc_ref first =
+      agxc_alg2(algebra, AGXC_OP_ELEMENT, 32, sum->operand[1], instr->operand[2]);
+   instr->op = AGXC_OP_IADD;
+   instr->operand[1] = first;
+   instr->operand[2] = agxc_imm(bytes, 32);
+   return true;
+}
+
 /* x + (y + c) and (y + c) + x are (x + y) + c, when both sides vary and y + c is needed nowhere
  * else. */
 static bool float_constant(struct agxc_algebra *algebra, struct agxc_instr *instr)
@@ -236,7 +267,8 @@ static bool visit(struct agxc_algebra *algebra, struct agxc_instr *instr)
       if (result.kind == AGXC_NONE && words)
          result = apply_rules(algebra, instr);
       if (result.kind == AGXC_NONE && words)
-         progress |= reassociate(algebra, instr) || float_constant(algebra, instr);
+         progress |= reassociate(algebra, instr) || element_constant(algebra, instr) ||
+                     float_constant(algebra, instr);
       algebra->at = outer;
    }
    if (result.kind == AGXC_NONE)
