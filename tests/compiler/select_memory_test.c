@@ -33,14 +33,6 @@ static void bytes_count_by_one(void **state)
         agxc_select);
 }
 
-static void the_stack_counts_bytes(void **state)
-{
-   CASE(ID "%2:32 = load_scratch %0:32\nstore_scratch %0:32, %2:32\n",
-        LANE "%2:32 = agx.stack_load %0:32, #0:64, #2:64, #1:64, #0:64\n"
-             "agx.stack_store %2:32, %0:32, #0:64, #2:64, #1:64, #0:64\n",
-        agxc_select);
-}
-
 /* Threadgroup memory is in order; device memory is not. */
 static void fences_are_for_device_memory(void **state)
 {
@@ -66,9 +58,9 @@ static void constants_come_before_loads(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shifts_join_the_index),  cmocka_unit_test(constants_come_before_loads),
-      cmocka_unit_test(others_are_computed),    cmocka_unit_test(bytes_count_by_one),
-      cmocka_unit_test(the_stack_counts_bytes), cmocka_unit_test(fences_are_for_device_memory),
+      cmocka_unit_test(shifts_join_the_index),        cmocka_unit_test(constants_come_before_loads),
+      cmocka_unit_test(others_are_computed),          cmocka_unit_test(bytes_count_by_one),
+      cmocka_unit_test(fences_are_for_device_memory),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
