@@ -259,7 +259,8 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_ins
 static struct agxc_ref rule_frcp(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
    const struct agxc_instr *def = def_is(&instr->operand[1], AGXC_OP_FSQRT);
-   return def && !instr->exact ? op1(a, AGXC_OP_FRSQRT, def->operand[1]) : agxc_none();
+   return def && !instr->exact && !def->exact ? op1(a, AGXC_OP_FRSQRT, def->operand[1])
+                                              : agxc_none();
 }
 
 /* pow(x, c), which is undefined below 0, arrives as exp2(c log2 x). */
@@ -267,7 +268,7 @@ static struct agxc_ref rule_fexp2(struct agxc_algebra *a, const struct agxc_inst
 {
    const struct agxc_instr *mul = def_const(&instr->operand[1], AGXC_OP_FMUL);
    const struct agxc_instr *log = mul ? def_is(&mul->operand[1], AGXC_OP_FLOG2) : NULL;
-   if (!log || instr->exact)
+   if (!log || instr->exact || mul->exact || log->exact)
       return agxc_none();
    struct agxc_ref x = log->operand[1], square;
    switch ((uint32_t)mul->operand[2].imm) {
