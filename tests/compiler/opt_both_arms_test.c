@@ -46,12 +46,96 @@ static void others_stay(void **state)
            agxc_opt_both_arms);
 }
 
+#define LOAD1                  PASS_LOAD("%0:32")
+#define OUT                    PASS_STORE("%9:32")
+#define PASSES                 agxc_opt_both_arms, agxc_opt_copy_prop
+#define BECOMES(before, after) CASE(before, after, PASSES)
+#define STAYS(text)            NEGCASE(text, PASSES)
+
+/* Exact or not, coherent or not, an atomic, another address, a barrier before. */
+static void looks_deceive(void **state)
+{
+   STAYS(LOAD1 "%2:1 = ult %0:32, #9:32\n"
+               "branch %2:1\n"
+               "if\n"
+               "%3:32 = fadd %0:32, #0x3f800000:32\n"
+               "store_shared #8:32, %3:32\n"
+               "else\n"
+               "%4:32 = fadd.exact %0:32, #0x3f800000:32\n"
+               "store_shared #0xc:32, %4:32\n"
+               "end\n"
+               "%9:32 = iadd %0:32, #1:32\n" OUT);
+   STAYS(LOAD1 "%2:1 = ult %0:32, #9:32\n"
+               "branch %2:1\n"
+               "if\n"
+               "%3:32 = load_global u0l:64, %0:32, #0:64\n"
+               "store_shared #8:32, %3:32\n"
+               "else\n"
+               "%4:32 = load_global u0l:64, %0:32, #1:64\n"
+               "store_shared #0xc:32, %4:32\n"
+               "end\n"
+               "%9:32 = iadd %0:32, #1:32\n" OUT);
+   STAYS(LOAD1 "%2:1 = ult %0:32, #9:32\n"
+               "branch %2:1\n"
+               "if\n"
+               "%3:32 = atomic_shared #0x10:32, %0:32, _, #0:64\n"
+               "store_shared #8:32, %3:32\n"
+               "else\n"
+               "%4:32 = atomic_shared #0x10:32, %0:32, _, #0:64\n"
+               "store_shared #0xc:32, %4:32\n"
+               "end\n"
+               "%9:32 = iadd %0:32, #1:32\n" OUT);
+   STAYS(LOAD1 "%2:1 = ult %0:32, #9:32\n"
+               "branch %2:1\n"
+               "if\n"
+               "%3:32 = iadd %0:32, #2:32\n"
+               "%4:32 = load_shared %3:32\n"
+               "store_shared #8:32, %4:32\n"
+               "else\n"
+               "%5:32 = iadd %0:32, #3:32\n"
+               "%6:32 = load_shared %5:32\n"
+               "store_shared #0xc:32, %6:32\n"
+               "end\n"
+               "%9:32 = iadd %0:32, #1:32\n" OUT);
+   STAYS(LOAD1 "%2:1 = ult %0:32, #9:32\n"
+               "branch %2:1\n"
+               "if\n"
+               "barrier #3:64\n"
+               "%3:32 = load_shared %0:32\n"
+               "store_shared #8:32, %3:32\n"
+               "else\n"
+               "%4:32 = load_shared %0:32\n"
+               "store_shared #0xc:32, %4:32\n"
+               "end\n"
+               "%9:32 = iadd %0:32, #1:32\n" OUT);
+   BECOMES(LOAD1 "%2:1 = ult %0:32, #9:32\n"
+                 "branch %2:1\n"
+                 "if\n"
+                 "%3:32 = fadd.exact %0:32, #0x3f800000:32\n"
+                 "store_shared #8:32, %3:32\n"
+                 "else\n"
+                 "%4:32 = fadd.exact %0:32, #0x3f800000:32\n"
+                 "store_shared #0xc:32, %4:32\n"
+                 "end\n"
+                 "%9:32 = iadd %0:32, #1:32\n" OUT,
+           LOAD1 "%2:1 = ult %0:32, #9:32\n"
+                 "%3:32 = fadd.exact %0:32, #0x3f800000:32\n"
+                 "branch %2:1\n"
+                 "if\n"
+                 "store_shared #8:32, %3:32\n"
+                 "else\n"
+                 "store_shared #0xc:32, %3:32\n"
+                 "end\n"
+                 "%9:32 = iadd %0:32, #1:32\n" OUT);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_loads_rise),
       cmocka_unit_test(chains_rise_after_each_other),
       cmocka_unit_test(others_stay),
+      cmocka_unit_test(looks_deceive),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

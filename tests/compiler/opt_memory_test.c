@@ -88,11 +88,55 @@ static void unknown(void **state)
    pass_golden_check(&g, "compiler/opt_memory_stays.txt");
 }
 
+/* What overlaps, what others see, and what ends between. */
+static void shared_with_others(void **state)
+{
+   struct pass_golden g = begin();
+   pass_case_same(&g, "an overlapping store",
+                  ONE "store_shared %1:32, %0:32\n%2:32 = iadd %1:32, #2:32\nstore_shared %2:32, "
+                      "#5:32\n%3:32 = load_shared %1:32\n" KEEP "%3:32\n");
+   pass_case_same(&g, "an overlapping store before it",
+                  ONE "store_shared %1:32, %0:32\n%2:32 = iadd %1:32, #0xfffffffe:32\nstore_shared "
+                      "%2:32, #5:32\n%3:32 = load_shared %1:32\n" KEEP "%3:32\n");
+   pass_case_same(&g, "a part is newer",
+                  ONE "store_shared %1:32, %0:32\n%2:16 = trunc %0:32\nstore_shared %1:32, "
+                      "%2:16\n%3:32 = load_shared %1:32\n" KEEP "%3:32\n");
+   pass_case_same(&g, "threads meet",
+                  ONE "store_shared %1:32, %0:32\nbarrier #1:64\n%3:32 = load_shared %1:32\n" KEEP
+                      "%3:32\n");
+   pass_case_same(&g, "atomic loads",
+                  ONE "%2:32 = load_shared.exact %1:32\n%3:32 = load_shared.exact %1:32\n%4:32 = "
+                      "iadd %2:32, %3:32\n" KEEP "%4:32\n");
+   pass_case_same(&g, "others see coherent memory",
+                  ONE "%2:32 = load_global u0l:64, %1:32, #0:64\n%3:32 = load_global u0l:64, "
+                      "%1:32, #1:64\n%4:32 = iadd %2:32, %3:32\n" KEEP "%4:32\n");
+   pass_case_same(&g, "an address that may be the same",
+                  ONE "store_global u0l:64, %1:32, #7:32, #0:64\nstore_global u2l:64, %1:32, "
+                      "#8:32, #0:64\n%3:32 = load_global u0l:64, %1:32, #0:64\n" KEEP "%3:32\n");
+   pass_case_same(&g, "an image may be that memory",
+                  ONE "%2:32x2 = collect %0:32, %1:32\n%3:32x4 = collect %0:32, %1:32, %0:32, "
+                      "%1:32\nstore_global u0l:64, %1:32, #7:32, #0:64\nimage_store %2:32x2, "
+                      "%3:32x4, #1:64, #2:64\n%4:32 = load_global u0l:64, %1:32, #0:64\n" KEEP
+                      "%4:32\n");
+   pass_case_same(
+      &g, "coherent stores",
+      ONE "store_global u0l:64, %1:32, #7:32, #1:64\nstore_global u0l:64, %1:32, #8:32, #1:64\n");
+   pass_case_same(&g, "a thread may end between two stores",
+                  ONE "store_global u0l:64, %1:32, #7:32, #0:64\n%4:1 = ieq %0:32, #0:32\nbranch "
+                      "%4:1\nif\n   return\nelse\nend\nstore_global u0l:64, %1:32, #8:32, #0:64\n");
+   pass_case_same(
+      &g, "a store that is covered in part",
+      ONE
+      "%2:32x2 = collect %0:32, %1:32\nstore_shared #16:32, %2:32x2\nstore_shared #16:32, #5:32\n");
+   pass_golden_check(&g, NULL);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(known),
       cmocka_unit_test(unknown),
+      cmocka_unit_test(shared_with_others),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
