@@ -101,6 +101,96 @@ static void loads_that_may_never_run_leave_when_they_are_safe(void **state)
          NULL);
 }
 
+/* Whatever may change memory in a turn. */
+static void loads_stay_with_what_writes(void **state)
+{
+   /* Threads that meet may have written; */
+   check("%0:32 = load_shared #0:32\n"
+         "loop\n"
+         "   %8:32 = load_shared %0:32\n"
+         "   barrier #1:64\n"
+         "   %3:1 = ult %8:32, #9:32\n"
+         "   branch %3:1\n"
+         "   if\n"
+         "      break\n"
+         "   else\n"
+         "   end\n"
+         "continuing\n"
+         "end\n"
+         "store_shared #4:32, %8:32\n",
+         NULL);
+   /* others see coherent memory, and change it; */
+   check("%0:32 = load_shared #0:32\n"
+         "loop\n"
+         "   %8:32 = load_global u0l:64, %0:32, #1:64\n"
+         "   %3:1 = ult %8:32, #9:32\n"
+         "   branch %3:1\n"
+         "   if\n"
+         "      break\n"
+         "   else\n"
+         "   end\n"
+         "continuing\n"
+         "end\n"
+         "store_shared #4:32, %8:32\n",
+         NULL);
+   /* so they do with what is read atomically; */
+   check("%0:32 = load_shared #0:32\n"
+         "loop\n"
+         "   %8:32 = load_shared.exact %0:32\n"
+         "   %3:1 = ult %8:32, #9:32\n"
+         "   branch %3:1\n"
+         "   if\n"
+         "      break\n"
+         "   else\n"
+         "   end\n"
+         "continuing\n"
+         "end\n"
+         "store_shared #4:32, %8:32\n",
+         NULL);
+   /* an image may be the same memory; */
+   check("%0:32 = load_shared #0:32\n"
+         "%5:32x2 = collect %0:32, %0:32\n"
+         "%6:32x4 = collect %0:32, %0:32, %0:32, %0:32\n"
+         "loop\n"
+         "   %8:32 = load_global u0l:64, %0:32, #0:64\n"
+         "   image_store %5:32x2, %6:32x4, #1:64, #2:64\n"
+         "   %3:1 = ult %8:32, #9:32\n"
+         "   branch %3:1\n"
+         "   if\n"
+         "      break\n"
+         "   else\n"
+         "   end\n"
+         "continuing\n"
+         "end\n"
+         "store_shared #4:32, %8:32\n",
+         NULL);
+   /* and a loop in it may store. */
+   check("%0:32 = load_shared #0:32\n"
+         "%1:32 = load_shared #4:32\n"
+         "%4:1 = ult %1:32, #3:32\n"
+         "loop\n"
+         "   %8:32 = load_shared %0:32\n"
+         "   loop\n"
+         "      store_shared %1:32, %8:32\n"
+         "      branch %4:1\n"
+         "      if\n"
+         "         break\n"
+         "      else\n"
+         "      end\n"
+         "   continuing\n"
+         "   end\n"
+         "   %3:1 = ult %8:32, #9:32\n"
+         "   branch %3:1\n"
+         "   if\n"
+         "      break\n"
+         "   else\n"
+         "   end\n"
+         "continuing\n"
+         "end\n"
+         "store_shared #4:32, %8:32\n",
+         NULL);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -110,6 +200,7 @@ int main(void)
       cmocka_unit_test(lanes_stay),
       cmocka_unit_test(loads_leave_when_nothing_writes),
       cmocka_unit_test(loads_that_may_never_run_leave_when_they_are_safe),
+      cmocka_unit_test(loads_stay_with_what_writes),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
