@@ -153,7 +153,7 @@ static void loads_stay_with_what_writes(void **state)
          "%6:32x4 = collect %0:32, %0:32, %0:32, %0:32\n"
          "loop\n"
          "   %8:32 = load_global u0l:64, %0:32, #0:64\n"
-         "   image_store %5:32x2, %6:32x4, #1:64, #2:64\n"
+         "   image_store %5:32x2, %6:32x4, _, _, #1:64, #2:64, #0:64\n"
          "   %3:1 = ult %8:32, #9:32\n"
          "   branch %3:1\n"
          "   if\n"

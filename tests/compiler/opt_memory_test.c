@@ -113,11 +113,12 @@ static void shared_with_others(void **state)
    pass_case_same(&g, "an address that may be the same",
                   ONE "store_global u0l:64, %1:32, #7:32, #0:64\nstore_global u2l:64, %1:32, "
                       "#8:32, #0:64\n%3:32 = load_global u0l:64, %1:32, #0:64\n" KEEP "%3:32\n");
-   pass_case_same(&g, "an image may be that memory",
-                  ONE "%2:32x2 = collect %0:32, %1:32\n%3:32x4 = collect %0:32, %1:32, %0:32, "
-                      "%1:32\nstore_global u0l:64, %1:32, #7:32, #0:64\nimage_store %2:32x2, "
-                      "%3:32x4, #1:64, #2:64\n%4:32 = load_global u0l:64, %1:32, #0:64\n" KEEP
-                      "%4:32\n");
+   pass_case_same(
+      &g, "an image may be that memory",
+      ONE "%2:32x2 = collect %0:32, %1:32\n%3:32x4 = collect %0:32, %1:32, %0:32, "
+          "%1:32\nstore_global u0l:64, %1:32, #7:32, #0:64\nimage_store %2:32x2, "
+          "%3:32x4, _, _, #1:64, #2:64, #0:64\n%4:32 = load_global u0l:64, %1:32, #0:64\n" KEEP
+          "%4:32\n");
    pass_case_same(
       &g, "coherent stores",
       ONE "store_global u0l:64, %1:32, #7:32, #1:64\nstore_global u0l:64, %1:32, #8:32, #1:64\n");

@@ -104,6 +104,98 @@ static void long_arms_stay(void **state)
          NULL);
 }
 
+static void what_no_select_can_do_stays(void **state)
+{
+   /* Other lanes would vote; */
+   check("%0:32 = load_shared #0:32\n"
+         "%2:1 = ult %0:32, #9:32\n"
+         "branch %2:1\n"
+         "if\n"
+         "   %3:32 = ballot #1:1\n"
+         "else\n"
+         "end\n"
+         "%9:32 = phi %3:32, #0:32\n"
+         "store_shared #4:32, %9:32\n",
+         NULL);
+   /* constant memory may end there; */
+   check("%0:32 = load_shared #0:32\n"
+         "%2:1 = ult %0:32, #9:32\n"
+         "branch %2:1\n"
+         "if\n"
+         "   %3:32 = load_global u0l:64, %0:32, #2:64\n"
+         "else\n"
+         "end\n"
+         "%9:32 = phi %3:32, #0:32\n"
+         "store_shared #4:32, %9:32\n",
+         NULL);
+   /* so may images, and they cost; */
+   check("%5:32x2 = load_shared #8:32\n"
+         "%0:32 = load_shared #0:32\n"
+         "%2:1 = ult %0:32, #9:32\n"
+         "branch %2:1\n"
+         "if\n"
+         "   %7:32x4 = image_fetch %5:32x2, #0:16, _, _, _, #1:64, #2:64, #0:64\n"
+         "   %3:32, %10:32, %11:32, %12:32 = split %7:32x4\n"
+         "else\n"
+         "end\n"
+         "%9:32 = phi %3:32, #0:32\n"
+         "store_shared #4:32, %9:32\n",
+         NULL);
+   /* no select is wider than a word, or narrower than a half, */
+   check("%5:64 = load_global u0l:64, #0:32, #0:64\n"
+         "%0:32 = load_shared #0:32\n"
+         "%2:1 = ult %0:32, #9:32\n"
+         "branch %2:1\n"
+         "if\n"
+         "   %6:64 = pack64 %0:32, #1:32\n"
+         "else\n"
+         "end\n"
+         "%7:64 = phi %6:64, %5:64\n"
+         "%8:32, %9:32 = unpack64 %7:64\n"
+         "store_shared #4:32, %9:32\n",
+         NULL);
+   check("%0:32 = load_shared #0:32\n"
+         "%2:1 = ult %0:32, #9:32\n"
+         "%5:8 = trunc %0:32\n"
+         "branch %2:1\n"
+         "if\n"
+         "   %6:8 = iadd %5:8, #1:8\n"
+         "else\n"
+         "end\n"
+         "%7:8 = phi %6:8, %5:8\n"
+         "%9:32 = zext %7:8\n"
+         "store_shared #4:32, %9:32\n",
+         NULL);
+   /* or a vector; */
+   check("%5:32x2 = load_shared #8:32\n"
+         "%0:32 = load_shared #0:32\n"
+         "%2:1 = ult %0:32, #9:32\n"
+         "branch %2:1\n"
+         "if\n"
+         "   %6:32x2 = collect %0:32, #1:32\n"
+         "else\n"
+         "end\n"
+         "%7:32x2 = phi %6:32x2, %5:32x2\n"
+         "store_shared #8:32, %7:32x2\n",
+         NULL);
+   /* four of them cost more than the if. */
+   check("%0:32 = load_shared #0:32\n"
+         "%2:1 = ult %0:32, #9:32\n"
+         "branch %2:1\n"
+         "if\n"
+         "else\n"
+         "end\n"
+         "%3:32 = phi #1:32, #2:32\n"
+         "%4:32 = phi #3:32, #2:32\n"
+         "%5:32 = phi #4:32, #2:32\n"
+         "%6:32 = phi #5:32, #2:32\n"
+         "%7:32 = iadd %3:32, %4:32\n"
+         "%8:32 = iadd %5:32, %6:32\n"
+         "%9:32 = iadd %8:32, %7:32\n"
+         "store_shared #4:32, %9:32\n",
+         NULL);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -114,6 +206,7 @@ int main(void)
       cmocka_unit_test(empty_ifs_go),
       cmocka_unit_test(effects_and_what_others_see_stay),
       cmocka_unit_test(long_arms_stay),
+      cmocka_unit_test(what_no_select_can_do_stays),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
