@@ -146,6 +146,13 @@ static agx_status bind(const struct agx_program_binding *wanted, const struct ag
    out->dim = wanted->dim;
    out->elements = 1;
    out->is_texels = agx_binding_is_texels(wanted->kind);
+   /* NULL is an image that is not there, but not where only something else is given. */
+   bool has_image = binding && binding->image, has_buffer = binding && binding->ref.buffer;
+   if (has_image != has_buffer && has_image == out->is_texels &&
+       agx_binding_has_image(wanted->kind))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s is wanted, not %s",
+                      out->is_texels ? "a buffer of texels" : "an image",
+                      out->is_texels ? "an image" : "a buffer");
    if (out->is_texels) {
       if (binding && binding->ref.buffer)
          AGX_TRY(bind_texels(wanted, binding, device, out));

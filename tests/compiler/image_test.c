@@ -125,12 +125,24 @@ static void what_is_missing_is_named(void **state)
    }
 }
 
+static void unsized_samplers_are_refused(void **state)
+{
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   struct agx_program *program = NULL;
+   size_t size;
+   uint32_t *words = read_kernel("kernels/image_samplers.spv", &size);
+   assert_fails(agxc_compile(words, size, &options, &program), AGX_UNIMPLEMENTED,
+                "array of more than 16 samplers");
+   free(words);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_level_that_may_be_missing_costs_one_select),
       cmocka_unit_test(checks_cost_one_select_each),
       cmocka_unit_test(what_is_missing_is_named),
+      cmocka_unit_test(unsized_samplers_are_refused),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -283,6 +283,29 @@ static void bad_texels_are_refused(void **state)
    }
 }
 
+/* What is given must be of the kind that is wanted; nothing at all is an image that is not there.
+ */
+static void other_kinds_are_refused(void **state)
+{
+   struct bench *bench = *state;
+   uint32_t *memory;
+   bind(bench, (struct agx_binding){
+                  .image = make(
+                     bench, (struct agx_image_desc){
+                               .type = AGX_IMAGE_2D, .format = "r32f", .width = 8, .height = 8})});
+   for (uint32_t b = 1; b < 3; b++)
+      bind(bench, (struct agx_binding){.binding = b});
+   bind_buffer(bench, 3, REQUESTS * 4);
+   bind_buffer(bench, 4, REQUESTS * 32);
+   assert_fails(record(bench, "kernels/image_texels.spv", 1, false), AGX_INVALID_ARGUMENT,
+                "a buffer of texels is wanted, not an image");
+   drop_bindings(bench);
+   bind(bench, (struct agx_binding){
+                  .ref = {fixture_buffer(&bench->fixture, 64, &memory), 0, AGX_WHOLE_LENGTH}});
+   assert_fails(record(bench, "kernels/image_fetch.spv", 1, false), AGX_INVALID_ARGUMENT,
+                "an image is wanted, not a buffer");
+}
+
 /* ---- arrays ------------------------------------------------------------ */
 
 static float by_which;
@@ -805,6 +828,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       CASE(texels_of_buffers),
       CASE(bad_texels_are_refused),
+      CASE(other_kinds_are_refused),
       CASE(arrays_are_indexed),
       CASE(wild_indices_are_the_last),
       CASE(missing_elements_read_zero),
