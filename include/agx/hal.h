@@ -181,6 +181,15 @@ enum agx_image_type {
    AGX_IMAGE_CUBE = 3, /* six layers for each cube */
 };
 
+/* The name of a format for struct agx_image_desc, by the number that GL's headers give an internal
+ * format: GL_RGBA8. NULL when there is none. */
+AGX_API const char *agx_format_from_gl(uint32_t internal);
+
+/* Likewise for struct agx_vertex_attribute, by what glVertexAttribPointer takes: size 1 to 4 or
+ * GL_BGRA, type GL_SHORT and so on; integer: by what glVertexAttribIPointer does. */
+AGX_API const char *agx_vertex_format_from_gl(uint32_t size, uint32_t type, bool normalized,
+                                              bool integer);
+
 enum agx_image_flags {
    AGX_IMAGE_LINEAR = 1,        /* rows one behind the other: one level only */
    AGX_IMAGE_ATOMICS = 2,       /* kernels may use atomics on it: linear, texels of 4 bytes */

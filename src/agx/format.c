@@ -49,7 +49,7 @@ const struct agx_format *agx_format_find(const char *name)
    return NULL;
 }
 
-const struct agx_format *agx_format_from_gl(uint32_t internal)
+const struct agx_format *agx_format_by_gl(uint32_t internal)
 {
    for (size_t i = 0; i < AGX_COUNT(formats); i++)
       if (formats[i].gl_internal == internal)
@@ -149,8 +149,8 @@ static enum agx_vertex_type gl_reading(uint32_t type, bool is_signed, bool norma
    return is_signed ? AGX_VERTEX_SSCALED : AGX_VERTEX_USCALED;
 }
 
-const struct agx_vertex_format *agx_vertex_format_from_gl(uint32_t size, uint32_t type,
-                                                          bool normalized, bool integer)
+const struct agx_vertex_format *agx_vertex_format_by_gl(uint32_t size, uint32_t type,
+                                                        bool normalized, bool integer)
 {
    bool is_bgra = size == GL_BGRA;
    uint32_t channels = is_bgra ? 4 : size;

@@ -30,7 +30,7 @@ const struct agx_format *agx_format_at(size_t index);
 const struct agx_format *agx_format_find(const char *name);
 
 /* By the number that GL's headers give an internal format: GL_RGBA8. NULL when there is none. */
-const struct agx_format *agx_format_from_gl(uint32_t internal);
+const struct agx_format *agx_format_by_gl(uint32_t internal);
 
 /* ---- vertex attributes ------------------------------------------------- */
 
@@ -80,5 +80,5 @@ const struct agx_vertex_format *agx_vertex_format_find(const char *name);
 /* By what glVertexAttribPointer takes: size 1 to 4 or GL_BGRA, type GL_SHORT and so on; integer
  * for glVertexAttribIPointer. NULL for what is no attribute (GL_DOUBLE, or sizes that a type does
  * not have). */
-const struct agx_vertex_format *agx_vertex_format_from_gl(uint32_t size, uint32_t type,
-                                                          bool normalized, bool integer);
+const struct agx_vertex_format *agx_vertex_format_by_gl(uint32_t size, uint32_t type,
+                                                        bool normalized, bool integer);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hal/vertex.h"
 
+#include "agx/format.h"
 #include "base/util.h"
 #include "hal/buffer.h"
 #include "robustness/vertex.h"
@@ -160,4 +161,19 @@ agx_status agx_bind_vertex(const char *name, const struct agx_program_binding *w
                           wanted->binding - AGX_PROGRAM_FEEDBACK_BINDING);
       return status;
    }
+}
+
+/* ---- names --------------------------------------------------------------- */
+
+const char *agx_format_from_gl(uint32_t internal)
+{
+   const struct agx_format *format = agx_format_by_gl(internal);
+   return format ? format->name : NULL;
+}
+
+const char *agx_vertex_format_from_gl(uint32_t size, uint32_t type, bool normalized, bool integer)
+{
+   const struct agx_vertex_format *format =
+      agx_vertex_format_by_gl(size, type, normalized, integer);
+   return format ? format->name : NULL;
 }

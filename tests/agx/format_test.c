@@ -39,9 +39,9 @@ static void names_are_unique_and_swizzles_well_formed(void **state)
 static void gl_names_formats_by_number(void **state)
 {
    for (size_t i = 0; agx_format_at(i); i++)
-      assert_ptr_equal(agx_format_from_gl(agx_format_at(i)->gl_internal), agx_format_at(i));
-   assert_null(agx_format_from_gl(GL_COMPRESSED_RGBA_S3TC_DXT5_EXT));
-   assert_null(agx_format_from_gl(0));
+      assert_ptr_equal(agx_format_by_gl(agx_format_at(i)->gl_internal), agx_format_at(i));
+   assert_null(agx_format_by_gl(GL_COMPRESSED_RGBA_S3TC_DXT5_EXT));
+   assert_null(agx_format_by_gl(0));
 }
 
 static void vertex_formats_are_found_by_each_of_their_names(void **state)
@@ -95,7 +95,7 @@ static void gl_names_attributes(void **state)
       {5, GL_FLOAT, false, false, NULL},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
-      const struct agx_vertex_format *format = agx_vertex_format_from_gl(
+      const struct agx_vertex_format *format = agx_vertex_format_by_gl(
          cases[i].size, cases[i].type, cases[i].normalized, cases[i].integer);
       if (cases[i].name)
          assert_string_equal(format ? format->name : "none", cases[i].name);

@@ -231,6 +231,18 @@ static void other_buffers_are_checked(void **state)
    close_stage(&s);
 }
 
+/* GL's numbers, as its headers have them. */
+static void formats_are_named_by_gl(void **state)
+{
+   const uint32_t rgba8 = 0x8058, bgra = 0x80e1, ubyte = 0x1401, real = 0x1406, wide = 0x140a;
+   assert_string_equal(agx_format_from_gl(rgba8), "R8G8B8A8_UNORM");
+   assert_null(agx_format_from_gl(0));
+   assert_string_equal(agx_vertex_format_from_gl(3, real, false, false), "R32G32B32_FLOAT");
+   assert_string_equal(agx_vertex_format_from_gl(bgra, ubyte, true, false), "B8G8R8A8_UNORM");
+   assert_string_equal(agx_vertex_format_from_gl(4, ubyte, false, true), "R8G8B8A8_UINT");
+   assert_null(agx_vertex_format_from_gl(4, wide, false, false));
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
    struct stage s;
@@ -282,6 +294,7 @@ int main(void)
       cmocka_unit_test(files_carry_what_a_draw_must_know),
       cmocka_unit_test(captures_go_where_the_module_says),
       cmocka_unit_test(other_buffers_are_checked),
+      cmocka_unit_test(formats_are_named_by_gl),
       cmocka_unit_test(what_does_not_fit_is_refused),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
