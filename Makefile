@@ -18,6 +18,7 @@ help:
 	@echo "make soak          ten million random requests to the virtual device, under ASan+UBSan"
 	@echo "make robust-soak   the corpus and random kernels with their buffers shrunk at random"
 	@echo "make random-vertex a hundred thousand random attributes against the model of vertex fetch"
+	@echo "make image-formats every image format, shape and sampler against the model of their texels"
 	@echo "make random        ten thousand random kernels, optimised and not, and on lavapipe"
 	@echo "make format        lay out the sources with clang-format"
 	@echo "make clean         remove everything that was built"
@@ -125,6 +126,10 @@ random-vertex: build
 	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_TEST_SHARED_DIR=$(CURDIR)/tests \
 	   AGX_VERTEX_SETUPS=$(VERTEX_SETUPS) AGX_VERTEX_SEED=$(VERTEX_SEED) build-out/tests/hal/vertex_test
 
+# Every image format with every shape and sampler; `make test` tries a part.
+image-formats: build
+	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_IMAGE_FORMATS=all build-out/tests/hal/image_formats_test
+
 SOURCES = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(SOURCES)
@@ -134,4 +139,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz soak robust-soak random random-vertex format check-format clean
+.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz soak robust-soak random random-vertex image-formats format check-format clean
