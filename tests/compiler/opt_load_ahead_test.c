@@ -56,6 +56,26 @@ static void loads_go_four_ahead(void **state)
       agxc_opt_load_ahead);
 }
 
+#define COUNTS                                                                                     \
+   "loop\n%20:32 = phi #0:32, %21:32\n%22:1 = ult %20:32, u6l:32\nbranch %22:1\nif\nelse\n"        \
+   "break\nend\n" BARRIER "%21:32 = iadd %20:32, #1:32\ncontinuing\nend\n"
+#define BEHIND "%4:32 = iadd %1:32, %20:32\n"
+
+/* What another loop has counted is a number like any other: nothing of that loop is copied. */
+static void counters_of_other_loops_are_numbers(void **state)
+{
+   CASE(COUNTS BEGIN BEHIND LOAD USE BARRIER STEP("#0x10:32"),
+        COUNTS "loop\n%34:32 = phi #0:32, %36:32\n%1:32 = phi #0:32, %2:32\n" TEST
+               "%23:32 = iand %1:32, #0x10:32\n%24:1 = ieq %23:32, #0:32\nbranch %24:1\nif\n"
+               "%25:32 = isub u0l:32, %1:32\n%26:32 = mov %1:32\n%27:32 = iadd %26:32, %20:32\n"
+               "%28:32 = load_global u2l:64, %27:32, #2:64\n%29:1 = ult #0x10:32, %25:32\n"
+               "%30:32 = iadd %1:32, #0x10:32\n%31:32 = select %29:1, %30:32, %1:32\n"
+               "%32:32 = iadd %31:32, %20:32\n%33:32 = load_global u2l:64, %32:32, #2:64\n"
+               "else\nend\n%35:32 = phi %28:32, %34:32\n%36:32 = phi %33:32, %34:32\n"
+               "%5:32 = mov %35:32\n" USE BARRIER STEP("#0x10:32"),
+        agxc_opt_load_ahead);
+}
+
 #define STAYS(text) NEGCASE(text, agxc_opt_load_ahead)
 
 static void short_turns_without_barriers_stay(void **state)
@@ -107,6 +127,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_go_two_ahead),
       cmocka_unit_test(loads_go_four_ahead),
+      cmocka_unit_test(counters_of_other_loops_are_numbers),
       cmocka_unit_test(short_turns_without_barriers_stay),
       cmocka_unit_test(loads_that_may_change_stay),
       cmocka_unit_test(other_addresses_stay),

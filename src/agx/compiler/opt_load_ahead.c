@@ -47,8 +47,8 @@ struct pass {
    struct agxc_shader *shader;
    struct agxc_liveness *liveness;
    struct agxc_clone_map map;
-   /* By value id: how many instructions after each other compute it in the loop, from nothing but
-    * its counter and what is outside; 0: it doesn't follow from these. */
+   /* By value id, of the loop that is looked at: how many instructions after each other compute it
+    * there, from nothing but its counter and what is outside; 0: it doesn't follow from these. */
    uint8_t *depth;
 };
 
@@ -204,15 +204,15 @@ static struct agxc_ref build_place(struct ahead *a, struct agxc_builder *b, stru
    return agxc_build3(b, AGXC_OP_SELECT, 32, is_turn, there, here);
 }
 
-/* Copies what computes a value, unless that is done. */
-static void copy_value(struct pass *pass, struct agxc_clone *clone, const struct agxc_ref *ref)
+/* Copies what computes a value in the loop, unless that is done. */
+static void copy_value(const struct ahead *a, struct agxc_clone *clone, const struct agxc_ref *ref)
 {
-   if (ref->kind != AGXC_VALUE || pass->depth[ref->value->id] == 0 ||
+   if (agxc_turn_is_invariant(&a->counter.turn, ref) ||
        agxc_clone_ref(clone, *ref).value != ref->value)
       return;
    const struct agxc_instr *def = ref->value->def;
    agxc_foreach_src (src, def)
-      copy_value(pass, clone, src);
+      copy_value(a, clone, src);
    agxc_foreach_dest (dest, def)
       agxc_clone_renew(clone, dest->value);
    agxc_clone_instr(clone, def);
@@ -234,7 +234,7 @@ static void build_loads(struct pass *pass, struct ahead *a, struct agxc_block *b
       agxc_clone_set(&clone, here.value, place);
       for (uint32_t i = 0; i < a->load_count; i++) {
          agxc_foreach_src (src, a->loads[i])
-            copy_value(pass, &clone, src);
+            copy_value(a, &clone, src);
          agxc_clone_renew(&clone, a->loads[i]->operand[0].value);
          agxc_clone_instr(&clone, a->loads[i]);
          out[turn][i] = agxc_clone_ref(&clone, agxc_use(a->loads[i]->operand[0].value));
