@@ -242,17 +242,22 @@ static uint32_t counter_step(const struct agxc_instr *phi)
    return counts ? (uint32_t)b.imm : 0;
 }
 
-/* What goes round in a loop: counted up until a test fails, or made smaller. */
+/* What goes round in a loop: counted up until a test fails, or made smaller. A counter got where it
+ * is by all turns so far, so its limit is bounded by what holds in each of them: what this turn has
+ * found out behind the test doesn't count. */
 static void push_loop_phi(struct proof *p, const struct agxc_instr *phi,
                           const struct agxc_loop *loop)
 {
    uint32_t by = counter_step(phi);
-   for (const struct fact *fact = p->facts; fact && by; fact = fact->outer) {
+   struct fact *all = p->facts;
+   for (const struct fact *fact = all; fact && by; fact = fact->outer) {
       if (fact->value != phi->operand[0].value || !fact->is_signed || fact->leaves != loop ||
           fact->limit.kind == AGXC_NONE)
          continue;
       push_bound(p, phi->operand[1]);
+      p->facts = fact->outer;
       push_bound(p, fact->limit);
+      p->facts = all;
       step(p, AGX_STEP_COUNT_SIGNED, by);
       return;
    }
