@@ -35,6 +35,9 @@ static void device(void **state)
              ID "%2:32 = ishl %0:32, #2:32\n%3:32 = iadd %2:32, #1:32\n%4:32 = sysval #3:64\n"
                 "%5:32 = ishl %4:32, #2:32\n" LOAD("%6:8", "%3:32", 0) LOAD(
                    "%7:8", "%5:32", 1) "%8:8 = iadd %6:8, %7:8\n%9:32 = zext %8:8\n" OUT("%9:32"));
+   pass_case(&g, "what the application shifts stays inside of the index",
+             ID "%2:32 = ishl.exact %0:32, #1:32\n%3:32 = ishl %2:32, #2:32\n"
+                "%4:32 = iadd %3:32, #4:32\n" LOAD("%5:32", "%4:32", 0) OUT("%5:32"));
    pass_case(&g, "a constant before the buffer stays when nothing divides it",
              ID "%2:32 = iadd %0:32, #0xffffffff:32\n" LOAD("%3:8", "%2:32",
                                                             0) "%4:32 = zext %3:8\n" OUT("%4:32"));

@@ -18,6 +18,15 @@ static void shifts_join_the_index(void **state)
    CASE(ID SHIFT("4") GET("%1") OUT("4"), LANE LOAD("%0", "2") STORE("1"), agxc_select);
 }
 
+/* What the application shifts wraps at 32 bits, and the row's shift does not. */
+static void shifts_that_wrap_stay(void **state)
+{
+   CASE(ID "%1:32 = ishl.exact %0:32, #2:32\n" GET("%1") OUT("4"),
+        LANE "%1:32 = agx.iadd #0:16, %0:32, #2:64, #0:64\n%3:32 = agx.shr %1:32, #2:16\n" LOAD(
+           "%3", "0") STORE("1"),
+        agxc_select);
+}
+
 /* Two bits more than the element has are all that the row can do. */
 static void others_are_computed(void **state)
 {
@@ -58,9 +67,9 @@ static void constants_come_before_loads(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shifts_join_the_index),        cmocka_unit_test(constants_come_before_loads),
-      cmocka_unit_test(others_are_computed),          cmocka_unit_test(bytes_count_by_one),
-      cmocka_unit_test(fences_are_for_device_memory),
+      cmocka_unit_test(shifts_join_the_index), cmocka_unit_test(constants_come_before_loads),
+      cmocka_unit_test(shifts_that_wrap_stay), cmocka_unit_test(others_are_computed),
+      cmocka_unit_test(bytes_count_by_one),    cmocka_unit_test(fences_are_for_device_memory),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

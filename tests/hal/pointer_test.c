@@ -431,6 +431,38 @@ static void workgroup_zeros(void **state)
    run_all(&(struct kernel){"shared_zeros", 2, 2, 0, NULL, fill_small, check_zeros});
 }
 
+/* ---- indices -------------------------------------------------------------- */
+
+static void fill_wraps(struct job *job)
+{
+   for (uint32_t i = 0; i < THREADS; i++)
+      job->memory[0][i] = i - 1;
+   for (uint32_t i = 0; i < WORDS; i++) {
+      job->memory[1][i] = i * 2654435761u;
+      job->memory[4][i] = i;
+   }
+}
+
+static uint32_t wraps_twin(const struct job *job, uint32_t i)
+{
+   const uint32_t *x = job->memory[1];
+   return x[i] + 3 * x[i + 2] + 5 * x[2 * i] + 7 * x[2 * i + 3] + 11 * x[4 * i];
+}
+
+static void check_wraps(const struct job *job)
+{
+   compare("index_wraps", job->memory[2], wraps_twin, job);
+   for (uint32_t i = 0; i < THREADS; i++) {
+      assert_int_equal(job->memory[3][i], i + job->memory[1][i + 1]);
+      assert_int_equal(job->memory[4][i], i + 2 + i);
+   }
+}
+
+static void index_wraps(void **state)
+{
+   run_all(&(struct kernel){"index_wraps", 5, 5, 0, NULL, fill_wraps, check_wraps});
+}
+
 /* ---- the Vulkan memory model --------------------------------------------------- */
 
 static uint32_t model_twin(const struct job *job, uint32_t i)
@@ -461,6 +493,7 @@ int main(void)
       cmocka_unit_test(addresses),       cmocka_unit_test(variable_pointers),
       cmocka_unit_test(buffer_arrays),   cmocka_unit_test(workgroup_blocks),
       cmocka_unit_test(workgroup_zeros), cmocka_unit_test(memory_model),
+      cmocka_unit_test(index_wraps),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

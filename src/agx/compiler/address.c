@@ -143,15 +143,11 @@ static uint64_t base_identity(const struct agxc_place *place)
 static const struct agx_program_uniform *find_binding(const struct agxc_shader *shader,
                                                       const struct agxc_ref *base)
 {
-   if (base->kind != AGXC_UNIFORM)
-      return NULL;
-   for (uint32_t i = 0; i < shader->uniform_count; i++)
-      if (shader->uniforms[i].start == base->half)
-         return shader->uniforms[i].kind == AGX_UNIFORM_BUFFER_ADDRESS ||
-                      shader->uniforms[i].kind == AGX_UNIFORM_BUFFER_GUARD
-                   ? &shader->uniforms[i]
-                   : NULL;
-   return NULL;
+   const struct agx_program_uniform *slot =
+      base->kind == AGXC_UNIFORM ? agxc_slot_at(shader, base->half) : NULL;
+   bool is_address =
+      slot && (slot->kind == AGX_UNIFORM_BUFFER_ADDRESS || slot->kind == AGX_UNIFORM_BUFFER_GUARD);
+   return is_address ? slot : NULL;
 }
 
 /* The binding itself is the base, however far inside the uniform points. */

@@ -16,6 +16,14 @@ struct agxc_algebra {
    uint32_t use_count;
 };
 
+/* Whether two products by constants may become one. An application's own (exact) wraps as it
+ * likes, a stride of the access chain does not (opt_address.c): what is made of both would pass for
+ * a stride. */
+static inline bool agxc_alg_may_join(const struct agxc_instr *outer, const struct agxc_instr *inner)
+{
+   return outer->exact || !inner->exact;
+}
+
 /* Whether nothing but the instruction that is looked at uses the value. */
 static inline bool agxc_alg_used_once(const struct agxc_algebra *a, const struct agxc_ref *ref)
 {

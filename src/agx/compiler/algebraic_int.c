@@ -28,6 +28,16 @@ static struct agxc_ref op2(struct agxc_algebra *a, enum agxc_op op, struct agxc_
    return agxc_alg2(a, op, 32, x, y);
 }
 
+/* A product in place of what the application wrote wraps like that. */
+static struct agxc_ref as_written(struct agxc_ref product, const struct agxc_instr *was)
+{
+   const struct agxc_instr *def = agxc_alg_def(&product);
+   bool is_product = def && (def->op == AGXC_OP_IMUL || def->op == AGXC_OP_ISHL);
+   if (is_product && (was->exact || was->op == AGXC_OP_IADD))
+      product.value->def->exact = true;
+   return product;
+}
+
 static uint32_t u32(const struct agxc_ref *ref)
 {
    return (uint32_t)ref->imm;
@@ -71,7 +81,7 @@ static struct agxc_ref rule_iadd(struct agxc_algebra *a, const struct agxc_instr
    struct agxc_ref x = instr->operand[1], y = instr->operand[2];
    const struct agxc_instr *def;
    if (same(&x, &y) && !is_const(&x))
-      return op2(a, AGXC_OP_ISHL, x, imm(1));
+      return as_written(op2(a, AGXC_OP_ISHL, x, imm(1)), instr);
    if ((def = def_is(&y, AGXC_OP_INEG)))
       return op2(a, AGXC_OP_ISUB, x, def->operand[1]);
    if ((def = def_is(&x, AGXC_OP_INEG)))
@@ -122,7 +132,8 @@ static struct agxc_ref rule_ineg(struct agxc_algebra *a, const struct agxc_instr
    if ((def = def_is(&instr->operand[1], AGXC_OP_ISUB)))
       return op2(a, AGXC_OP_ISUB, def->operand[2], def->operand[1]);
    if ((def = def_const(&instr->operand[1], AGXC_OP_IMUL)))
-      return op2(a, AGXC_OP_IMUL, def->operand[1], imm(0u - u32(&def->operand[2])));
+      return as_written(op2(a, AGXC_OP_IMUL, def->operand[1], imm(0u - u32(&def->operand[2]))),
+                        def);
    return agxc_none();
 }
 
@@ -148,11 +159,12 @@ static struct agxc_ref distribute(struct agxc_algebra *a, struct agxc_ref sum, s
 }
 
 /* (x << k) y is x y << k, where more shifts may follow. */
-static struct agxc_ref shift_product(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
+static struct agxc_ref shift_product(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
+   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
    for (unsigned i = 0; i < 2; i++) {
       const struct agxc_instr *def = def_const(i ? &y : &x, AGXC_OP_ISHL);
-      if (def && agxc_alg_used_once(a, i ? &y : &x))
+      if (def && agxc_alg_used_once(a, i ? &y : &x) && agxc_alg_may_join(instr, def))
          return op2(a, AGXC_OP_ISHL, op2(a, AGXC_OP_IMUL, def->operand[1], i ? x : y),
                     def->operand[2]);
    }
@@ -167,16 +179,17 @@ static struct agxc_ref rule_imul(struct agxc_algebra *a, const struct agxc_instr
       struct agxc_ref result = distribute(a, x, y);
       if (result.kind == AGXC_NONE)
          result = distribute(a, y, x);
-      return result.kind == AGXC_NONE ? shift_product(a, x, y) : result;
+      return result.kind == AGXC_NONE ? shift_product(a, instr) : result;
    }
    if (equals(&y, UINT32_MAX))
       return op1(a, AGXC_OP_INEG, x);
    if ((def = def_const(&x, AGXC_OP_IADD)))
       return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_IMUL, def->operand[1], y),
                  imm(u32(&def->operand[2]) * u32(&y)));
-   if ((def = def_const(&x, AGXC_OP_IMUL)))
+   if ((def = def_const(&x, AGXC_OP_IMUL)) && agxc_alg_may_join(instr, def))
       return op2(a, AGXC_OP_IMUL, def->operand[1], imm(u32(&def->operand[2]) * u32(&y)));
-   if ((def = def_const(&x, AGXC_OP_ISHL)) && def->operand[2].imm < 32)
+   if ((def = def_const(&x, AGXC_OP_ISHL)) && def->operand[2].imm < 32 &&
+       agxc_alg_may_join(instr, def))
       return op2(a, AGXC_OP_IMUL, def->operand[1], imm(u32(&y) << def->operand[2].imm));
    if ((def = def_is(&x, AGXC_OP_INEG)))
       return op2(a, AGXC_OP_IMUL, def->operand[1], imm(0u - u32(&y)));
@@ -196,7 +209,7 @@ static struct agxc_ref rule_ishl(struct agxc_algebra *a, const struct agxc_instr
    if (y.imm >= 32)
       return imm(0);
    uint32_t k = u32(&y);
-   if ((def = def_const(&x, AGXC_OP_IMUL)))
+   if ((def = def_const(&x, AGXC_OP_IMUL)) && agxc_alg_may_join(instr, def))
       return op2(a, AGXC_OP_IMUL, def->operand[1], imm(u32(&def->operand[2]) << k));
    if ((def = def_const(&x, AGXC_OP_ISHL)) && def->operand[2].imm + k >= 32)
       return imm(0);

@@ -423,6 +423,14 @@ static uint32_t take_heap(struct agxc_shader *shader)
    return start;
 }
 
+const struct agx_program_uniform *agxc_slot_at(const struct agxc_shader *shader, uint32_t half)
+{
+   for (uint32_t i = 0; i < shader->uniform_count; i++)
+      if (shader->uniforms[i].start == half)
+         return &shader->uniforms[i];
+   return NULL;
+}
+
 struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
                                   uint32_t index, uint64_t value, unsigned bits)
 {

@@ -165,7 +165,8 @@ struct agxc_instr {
    uint16_t dest_count, src_count, operand_count;
    bool exact;     /* generic float operations: computed as written, with all roundings, signs of
                       zeros and special values (NoContraction, SignedZeroInfNanPreserve);
-                      loads of workgroup memory: atomic or volatile */
+                      loads of workgroup memory: atomic or volatile; integer products and shifts:
+                      modulo 2^n, other than those by strides, which don't wrap in bounds */
    uint32_t index; /* position in program order, set by agxc_index */
    struct agxc_ref *operand;
 };
@@ -360,6 +361,9 @@ void agxc_index(struct agxc_shader *shader);
  * run out. */
 struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
                                   uint32_t index, uint64_t value, unsigned bits);
+
+/* The slot that begins at a uniform half, or NULL. */
+const struct agx_program_uniform *agxc_slot_at(const struct agxc_shader *shader, uint32_t half);
 
 /* The texture or sampler state register that holds the described descriptor, its number; made on
  * first use. Fails the compilation when they run out. */

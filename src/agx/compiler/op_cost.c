@@ -45,20 +45,12 @@ bool agxc_op_folds(const struct agxc_instr *instr, const struct agxc_instr *user
    return is_shift && (user->op == AGXC_OP_IADD || user->op == AGXC_OP_ISUB);
 }
 
-static const struct agx_program_uniform *slot_at(const struct agxc_shader *shader, uint32_t half)
-{
-   for (uint32_t i = 0; i < shader->uniform_count; i++)
-      if (shader->uniforms[i].start == half)
-         return &shader->uniforms[i];
-   return NULL;
-}
-
 bool agxc_load_is_safe(const struct agxc_shader *shader, const struct agxc_instr *load)
 {
    const struct agxc_ref *base = &load->operand[1], *offset = &load->operand[2];
    if (base->kind != AGXC_UNIFORM)
       return false;
-   const struct agx_program_uniform *slot = slot_at(shader, base->half);
+   const struct agx_program_uniform *slot = agxc_slot_at(shader, base->half);
    if (slot && slot->kind == AGX_UNIFORM_BUFFER_GUARD)
       return true;
    if (!slot || slot->kind != AGX_UNIFORM_BUFFER_ADDRESS)

@@ -9,10 +9,12 @@
  *
  * Why an index may stand for an offset that was computed modulo 2^32: the outermost factor of
  * each summand is a stride of the access chain, a multiple of the element's size, and products of
- * strides and indices do not wrap in bounds. What the application itself computes stays below
- * that factor and wraps as it likes. With index + c / 2^s in bounds as a number and |c| < 2^31,
- * the index read with its sign is what belongs to base + c. (opt_algebraic takes no constant out
- * of a shift that would lose bits of it.) Bytes have no factor: there a range must prove it.
+ * strides and indices do not wrap in bounds. What the application itself computes (exact) stays
+ * below that factor and wraps as it likes, but where a range proves that it does not; opt_algebraic
+ * keeps the two apart. With index + c / 2^s in bounds as a number and |c| < 2^31, the index read
+ * with its sign is what belongs to base + c: so select_memory.c reads it where c is in the base.
+ * (opt_algebraic takes no constant out of a shift that would lose bits of it.) Bytes have no
+ * factor: there a range must prove it.
  */
 #include <string.h>
 
@@ -92,11 +94,22 @@ static struct agxc_ref split(struct rewriting *rw, struct agxc_ref ref, unsigned
    if (inner == 0 || !fits(inner) || !fits(inner * factor))
       return ref;
    *constant += inner * factor;
-   return build(rw, (enum agxc_op)def->op, a, srcs[1]);
+   struct agxc_ref product = build(rw, (enum agxc_op)def->op, a, srcs[1]);
+   if (def->exact && product.kind == AGXC_VALUE && product.value->def->op == def->op)
+      product.value->def->exact = true;
+   return product;
+}
+
+/* Whether a product by a constant is what it would be in 64 bits. */
+static bool keeps_all(struct rewriting *rw, const struct agxc_instr *def)
+{
+   const struct agxc_ref *srcs = agxc_srcs(def);
+   uint64_t factor = def->op == AGXC_OP_ISHL ? 1ull << (srcs[1].imm & 63) : (uint32_t)srcs[1].imm;
+   return !def->exact || agxc_range_max(rw->ranges, &srcs[0]) * factor <= UINT32_MAX;
 }
 
 /* The power of two that every summand of ref is multiplied by: 2^result. */
-static unsigned twos(const struct agxc_ref *ref, unsigned depth)
+static unsigned twos(struct rewriting *rw, const struct agxc_ref *ref, unsigned depth)
 {
    if (is_constant(ref))
       return ref->imm ? (unsigned)__builtin_ctzll((uint64_t)ref->imm) : 31;
@@ -104,13 +117,12 @@ static unsigned twos(const struct agxc_ref *ref, unsigned depth)
    if (!def || depth == 0 || def->src_count != 2)
       return 0;
    const struct agxc_ref *srcs = agxc_srcs(def);
-   if (def->op == AGXC_OP_ISHL && is_constant(&srcs[1]))
-      return AGX_MIN((unsigned)srcs[1].imm, 31u);
-   if (def->op == AGXC_OP_IMUL && is_constant(&srcs[1]))
-      return twos(&srcs[1], 0);
    if (def->op == AGXC_OP_IADD)
-      return AGX_MIN(twos(&srcs[0], depth - 1), twos(&srcs[1], depth - 1));
-   return 0;
+      return AGX_MIN(twos(rw, &srcs[0], depth - 1), twos(rw, &srcs[1], depth - 1));
+   bool is_shift = def->op == AGXC_OP_ISHL;
+   if (!(is_shift || def->op == AGXC_OP_IMUL) || !is_constant(&srcs[1]) || !keeps_all(rw, def))
+      return 0;
+   return is_shift ? AGX_MIN((unsigned)srcs[1].imm, 31u) : twos(rw, &srcs[1], 0);
 }
 
 /* ref / 2^shift, for shift <= twos(ref, depth). */
@@ -156,12 +168,11 @@ static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
    bool is_atomic = place->reads && place->writes;
    int64_t constant = 0;
    struct agxc_ref index = split(rw, *offset, MAX_DEPTH, &constant);
-   unsigned shift = AGX_MIN(twos(&index, MAX_DEPTH), log2 + (is_atomic ? 0 : MAX_SHIFT));
+   unsigned shift = AGX_MIN(twos(rw, &index, MAX_DEPTH), log2 + (is_atomic ? 0 : MAX_SHIFT));
    if (shift < log2 || (log2 == 0 && agxc_range_max(rw->ranges, &index) == UINT32_MAX))
       shift = 0;
-   /* Without a shift, v = offset - c might pass 2^31. */
-   bool in_base =
-      place->is_binding && constant != 0 && (shift || constant > 0) && has_room(rw->shader);
+   /* Without a shift the index of a byte may pass 2^31, which would read as below zero. */
+   bool in_base = place->is_binding && constant != 0 && shift && has_room(rw->shader);
    if (!in_base && shift && constant % (1ll << shift) && constant % (1ll << log2) == 0)
       shift = log2;
    if (!in_base && constant % (1ll << shift))

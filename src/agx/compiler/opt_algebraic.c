@@ -129,12 +129,13 @@ static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
        (int32_t)added >> b->imm == (int32_t)sum->operand[2].imm) {
       struct agxc_ref shifted = agxc_alg2(algebra, AGXC_OP_ISHL, 32, sum->operand[1], *b);
       instr->op = AGXC_OP_IADD;
+      instr->exact = false;
       *a = shifted;
       *b = agxc_imm(added, 32);
       return true;
    }
    if (instr->op == AGXC_OP_ISHL && shl && is_const(&shl->operand[2]) &&
-       b->imm + shl->operand[2].imm < 32 &&
+       agxc_alg_may_join(instr, shl) && b->imm + shl->operand[2].imm < 32 &&
        (b->imm > FREE_SHIFT || b->imm + shl->operand[2].imm <= FREE_SHIFT)) {
       *b = agxc_imm((uint32_t)(b->imm + shl->operand[2].imm), 32);
       *a = shl->operand[1];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Selection: memory and barriers. A byte offset is taken apart into index and shift where it
- * has that form; a product or sum that wraps 32 bits lies outside every buffer (2^31 bytes at
- * most), so index arithmetic may stand for offset arithmetic.
+ * has that form. A stride's product, or sum, that wraps 32 bits lies outside every buffer (2^31
+ * bytes at most), so index arithmetic may stand for offset arithmetic; a shift that the application
+ * wrote (exact) may wrap, which the hardware's, in 64 bits, would not.
  */
 #include "agx/compiler/select_impl.h"
 
@@ -25,12 +26,14 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
    const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD);
    if (sum && sum->operand[2].kind == AGXC_IMM) {
       const struct agxc_instr *shifted = agxc_select_def_is(s, &sum->operand[1], AGXC_OP_ISHL);
-      if (shifted && shifted->operand[2].kind == AGXC_IMM) {
+      if (shifted && shifted->operand[2].kind == AGXC_IMM && !shifted->exact) {
          added = (uint32_t)sum->operand[2].imm;
          offset = sum->operand[1];
       }
    }
    const struct agxc_instr *shl = agxc_select_def_is(s, &offset, AGXC_OP_ISHL);
+   if (shl && shl->exact)
+      shl = NULL;
    unsigned amount = shl && shl->operand[2].kind == AGXC_IMM ? (unsigned)shl->operand[2].imm : 0;
    if (shl && amount >= size_log2 && amount - size_log2 <= max_shift &&
        added % (1u << amount) == 0) {
@@ -62,6 +65,24 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
       address.index = agxc_select_reg(s, offset);
    }
    return address;
+}
+
+/* Where opt_address has put a constant of the offset into the base, what is left of it may be
+ * below zero. Checked indices are not: sinks lie up to 4 GiB above the base. */
+static bool is_signed(const struct agxc_shader *shader, const struct agxc_ref *base, bool is_inside)
+{
+   const struct agx_program_uniform *slot =
+      base->kind == AGXC_UNIFORM ? agxc_slot_at(shader, base->half) : NULL;
+   return slot && slot->kind == AGX_UNIFORM_BUFFER_ADDRESS && slot->value &&
+          (is_inside || !shader->bindings[slot->index].robustness);
+}
+
+static struct agxc_ref index_of(const struct agxc_shader *shader, const struct address *address,
+                                bool is_inside)
+{
+   struct agxc_ref index = address->index;
+   index.sx = index.kind != AGXC_IMM && is_signed(shader, &address->base, is_inside);
+   return index;
 }
 
 static unsigned element_log2(unsigned bits)
@@ -96,7 +117,8 @@ static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
    unsigned bits = instr->operand[0].bits, log2 = element_log2(bits);
    struct address address =
       match_offset(s, instr->operand[1], instr->operand[2], log2, MAX_INDEX_SHIFT);
-   struct agxc_ref srcs[2] = {address.base, address.index};
+   bool is_inside = agxc_imm_of(instr, 0) & AGXC_ACCESS_INSIDE;
+   struct agxc_ref srcs[2] = {address.base, index_of(s->shader, &address, is_inside)};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
    agxc_set_mod(row, AGX_ISA_LOAD_SHIFT, address.shift);
    agxc_set_mod(row, AGX_ISA_LOAD_FORMAT, format_of(bits));
@@ -131,7 +153,8 @@ static void select_store(struct agxc_selector *s, const struct agxc_instr *instr
    struct agxc_ref data = stored(s, instr->operand[2]);
    struct address address =
       match_offset(s, instr->operand[0], instr->operand[1], log2, MAX_INDEX_SHIFT);
-   struct agxc_ref srcs[3] = {data, address.base, address.index};
+   bool is_inside = agxc_imm_of(instr, 0) & AGXC_ACCESS_INSIDE;
+   struct agxc_ref srcs[3] = {data, address.base, index_of(s->shader, &address, is_inside)};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_STORE, agxc_none(), 3, srcs);
    agxc_set_mod(row, AGX_ISA_STORE_SHIFT, address.shift);
    agxc_set_mod(row, AGX_ISA_STORE_FORMAT, format_of(bits));
@@ -161,7 +184,8 @@ static void select_atomic(struct agxc_selector *s, const struct agxc_instr *inst
    const struct agxc_ref *srcs = agxc_srcs(instr);
    struct agxc_ref source = atomic_source(s, srcs[2], srcs[3]);
    struct address address = match_offset(s, srcs[0], srcs[1], 2, 0);
-   struct agxc_ref row_srcs[3] = {source, address.base, address.index};
+   bool is_inside = agxc_imm_of(instr, 0) & AGXC_ATOMIC_INSIDE;
+   struct agxc_ref row_srcs[3] = {source, address.base, index_of(s->shader, &address, is_inside)};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_ATOMIC, used_dest(s, instr), 3, row_srcs);
    agxc_set_mod(row, AGX_ISA_ATOMIC_OP, agxc_imm_of(instr, 0) & ~(int64_t)AGXC_ATOMIC_INSIDE);
    agxc_set_mod(row, AGX_ISA_ATOMIC_COHERENCY, s->shader->chip->atomic_coherency_3 ? 3 : 1);

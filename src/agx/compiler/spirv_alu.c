@@ -47,6 +47,15 @@ static void check_widths(struct agxc_spv *s, const struct agxc_spv_alu *alu, uns
       agxc_spv_invalid(s, "operands of %u and %u bits, result of %u", a, b ? b : a, bits);
 }
 
+/* What the application multiplies wraps as it likes, other than strides (opt_address.c). */
+static struct agxc_ref as_written(struct agxc_ref product)
+{
+   struct agxc_instr *def = product.kind == AGXC_VALUE ? product.value->def : NULL;
+   if (def && (def->op == AGXC_OP_IMUL || def->op == AGXC_OP_ISHL))
+      def->exact = true;
+   return product;
+}
+
 static struct agxc_ref alu_scalar(struct agxc_spv *s, const struct agxc_spv_alu *alu, unsigned bits,
                                   struct agxc_ref a, struct agxc_ref b)
 {
@@ -58,7 +67,7 @@ static struct agxc_ref alu_scalar(struct agxc_spv *s, const struct agxc_spv_alu 
       b = agxc_spv_resize(s, b, 32, false);
    struct agxc_ref out =
       alu->swap ? agxc_spv_build2(s, alu->op, bits, b, a) : agxc_spv_build2(s, alu->op, bits, a, b);
-   return alu->negate ? agxc_spv_build1(s, AGXC_OP_INOT, 1, out) : out;
+   return alu->negate ? agxc_spv_build1(s, AGXC_OP_INOT, 1, out) : as_written(out);
 }
 
 void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -106,7 +115,7 @@ void agxc_spv_op_extended(struct agxc_spv *s, const struct agxc_spv_instr *in)
          *high = agxc_spv_build1(s, AGXC_OP_ZEXT, bits, *high);
          break;
       default:
-         *low = agxc_spv_build2(s, AGXC_OP_IMUL, bits, a[i], b[i]);
+         *low = as_written(agxc_spv_build2(s, AGXC_OP_IMUL, bits, a[i], b[i]));
          *high = agxc_spv_build2(s, in->opcode == SpvOpUMulExtended ? AGXC_OP_UMULH : AGXC_OP_SMULH,
                                  bits, a[i], b[i]);
       }
