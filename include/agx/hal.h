@@ -485,10 +485,11 @@ struct agx_dispatch {
  * returned here and again by agx_command_buffer_end. */
 AGX_API AGX_MUST_CHECK agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
                                                    const struct agx_dispatch *dispatch);
+
 /* Where the elements of a location lie. */
 struct agx_vertex_buffer {
    uint32_t location;
-   struct agx_buffer_ref ref; /* what may be read */
+   struct agx_buffer_ref ref; /* what may be read; in robust modes NULL is no bytes */
    uint64_t offset_B; /* of element 0 from there; ref and it together aligned to a component */
 };
 
@@ -498,13 +499,14 @@ struct agx_vertex_buffer {
 struct agx_vertex_dispatch {
    struct agx_executable *executable;
    uint32_t first, vertex_count; /* vertices, or positions in the index buffer */
-   int32_t base_vertex;          /* added to indices; without them 0 */
+   int32_t base_vertex;          /* added to indices; 0 for executables that take none */
    uint32_t base_instance;
    uint32_t instance_count; /* up to 65535; 0 of either count: nothing runs, which is legal */
    uint32_t draw_index;     /* what the kernel reads as gl_DrawID */
    uint32_t vertex_buffer_count;
    const struct agx_vertex_buffer *vertex_buffers; /* one for each location of the executable */
-   struct agx_buffer_ref indices; /* positions behind its end read its last index, or 0 */
+   struct agx_buffer_ref indices; /* positions behind its end read its last index, or 0; NULL, too,
+                                     for executables that take none */
    uint32_t feedback_count;
    const struct agx_buffer_ref *feedback; /* by number; each must hold all records */
    uint32_t binding_count;

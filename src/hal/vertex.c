@@ -10,6 +10,14 @@
 #define MAX_VERTICES  0x7fffffffu
 #define MAX_INSTANCES 65535u
 
+static bool has_indices(const struct agx_program *program)
+{
+   for (uint32_t i = 0; i < program->binding_count; i++)
+      if (program->bindings[i].kind == AGX_BINDING_INDEX_BUFFER)
+         return true;
+   return false;
+}
+
 agx_status agx_vertex_check(const struct agx_program *program,
                             const struct agx_vertex_dispatch *draw)
 {
@@ -32,15 +40,11 @@ agx_status agx_vertex_check(const struct agx_program *program,
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "dispatch of %s: %u vertex, %u feedback buffers at NULL", program->name,
                       draw->vertex_buffer_count, draw->feedback_count);
+   if ((draw->indices.buffer || draw->base_vertex) && !has_indices(program))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch of %s: %s, but it was compiled to take vertices in order",
+                      program->name, draw->indices.buffer ? "indices" : "a base vertex");
    return AGX_OK;
-}
-
-static bool has_indices(const struct agx_program *program)
-{
-   for (uint32_t i = 0; i < program->binding_count; i++)
-      if (program->bindings[i].kind == AGX_BINDING_INDEX_BUFFER)
-         return true;
-   return false;
 }
 
 uint32_t agx_vertex_value(const struct agx_program *program, const struct agx_vertex_dispatch *draw,
@@ -109,13 +113,13 @@ static agx_status bind_attribute(const struct agx_program_binding *wanted,
                                  const struct agx_vertex_dispatch *draw, struct agx_device *device,
                                  struct agx_bound *out)
 {
-   static const struct agx_buffer_ref nothing;
    const struct agx_vertex_buffer *buffer = NULL;
    for (uint32_t i = 0; i < draw->vertex_buffer_count && !buffer; i++)
       if (draw->vertex_buffers[i].location == wanted->binding)
          buffer = &draw->vertex_buffers[i];
-   AGX_TRY(bind_range(wanted, buffer ? &buffer->ref : &nothing, buffer ? buffer->offset_B : 0,
-                      wanted->element_B, device, out));
+   if (!buffer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "is not given");
+   AGX_TRY(bind_range(wanted, &buffer->ref, buffer->offset_B, wanted->element_B, device, out));
    if (wanted->robustness == AGX_PROGRAM_ROBUST_OFF && out->length_B == 0)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "no buffer that holds an element of %u bytes",
                       wanted->element_B);

@@ -277,7 +277,14 @@ static void what_does_not_fit_is_refused(void **state)
    draw = good;
    draw.vertex_buffer_count = 0;
    assert_fails(agx_cmd_dispatch_vertices(commands, &draw), AGX_INVALID_ARGUMENT,
-                "input location 0");
+                "input location 0: is not given");
+   draw = good;
+   draw.indices = (struct agx_buffer_ref){s.in, 0, 16};
+   assert_fails(agx_cmd_dispatch_vertices(commands, &draw), AGX_INVALID_ARGUMENT,
+                "vertices in order");
+   draw = good;
+   draw.base_vertex = -1;
+   assert_fails(agx_cmd_dispatch_vertices(commands, &draw), AGX_INVALID_ARGUMENT, "base vertex");
    buffer.offset_B = 2;
    assert_fails(agx_cmd_dispatch_vertices(commands, &good), AGX_INVALID_ARGUMENT,
                 "no multiple of 4");

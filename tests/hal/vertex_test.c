@@ -278,7 +278,7 @@ static bool record(struct world *w, const struct setup *s, struct agx_executable
       .instance_count = s->instances,
       .vertex_buffer_count = INPUTS,
       .vertex_buffers = buffers,
-      .indices = {s->index_size ? w->pool : NULL, s->index_start, s->index_size},
+      .indices = {s->index_B && s->index_size ? w->pool : NULL, s->index_start, s->index_size},
       .feedback_count = 1,
       .feedback = &feedback,
    };
