@@ -76,7 +76,6 @@ static void watch(struct agxs_group *group, const struct agxs_uop *uop, unsigned
    }
 }
 
-/* False: the group has failed. */
 /* Of a linear image only the texel, where that is known: code itself keeps inside of rows that
  * are longer than what they describe. */
 static bool is_texel_allowed(const struct agxs_image_lane *lane, const struct agxs_texture *texture,
@@ -97,6 +96,7 @@ static bool is_texel_allowed(const struct agxs_image_lane *lane, const struct ag
    return is_allowed(lane->group->worker->dispatch, va, layout->element_B, access, hint);
 }
 
+/* False: the group has failed. */
 static bool watch_image(struct agxs_group *group, const struct agxs_uop *uop, unsigned access,
                         const char *what)
 {
