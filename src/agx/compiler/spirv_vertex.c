@@ -232,8 +232,8 @@ static void capture(struct agxc_spv *s, const struct output *o, uint32_t buffer,
          agxc_spv_missing(s, "vertex output of %u bits", bits[i]);
    if (v->captured_count == v->captured_capacity) {
       uint32_t capacity = AGX_MAX(2 * v->captured_capacity, 16u);
-      v->captured = agx_arena_grow(s->arena, v->captured, v->captured_count * sizeof(*v->captured),
-                                   capacity * sizeof(*v->captured), _Alignof(void *));
+      v->captured =
+         agx_arena_grow(s->arena, v->captured, v->captured_count, capacity, sizeof(*v->captured));
       v->captured_capacity = capacity;
    }
    v->captured[v->captured_count++] = (struct agxc_spv_captured){
