@@ -90,6 +90,18 @@ bool agxc_reads_constant(const struct agxc_instr *instr)
           (instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_CONST);
 }
 
+bool agxc_is_pure(const struct agxc_instr *instr)
+{
+   return instr->dest_count && instr->op != AGXC_OP_PHI &&
+          !(agxc_flags(instr) & ~(unsigned)AGXC_COMMUTATIVE);
+}
+
+bool agxc_is_arithmetic(const struct agxc_instr *instr)
+{
+   bool is_image = instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO;
+   return agxc_is_pure(instr) && !is_image;
+}
+
 void agxc_leave(struct agxc_shader *shader, agx_status status)
 {
    shader->status = status;
@@ -159,6 +171,14 @@ void agxc_node_append(struct agx_link *list, struct agxc_node *parent, struct ag
    agx_list_append(list, &node->link);
    node->parent = parent;
    node->list = list;
+}
+
+struct agxc_block *agxc_block_append(struct agxc_shader *shader, struct agx_link *list,
+                                     struct agxc_node *parent)
+{
+   struct agxc_block *block = agxc_block_new(shader);
+   agxc_node_append(list, parent, &block->node);
+   return block;
 }
 
 static struct agxc_block *as_block(struct agx_link *link)

@@ -213,6 +213,11 @@ const struct agxc_op_info *agxc_op_info(enum agxc_op op);
 bool agxc_reads_constant(const struct agxc_instr *instr);
 /* enum agxc_op_flags of any instruction, machine rows included. */
 unsigned agxc_flags(const struct agxc_instr *instr);
+/* Of a generic operation: it may stand wherever its sources are known. Fetches of images that
+ * nothing writes among them. */
+bool agxc_is_pure(const struct agxc_instr *instr);
+/* The same, without images. */
+bool agxc_is_arithmetic(const struct agxc_instr *instr);
 
 /* ---- control flow ----------------------------------------------------- */
 
@@ -335,6 +340,9 @@ struct agxc_if *agxc_if_new(struct agxc_shader *shader);
 struct agxc_loop *agxc_loop_new(struct agxc_shader *shader);
 /* Appends a node to a list of parent (NULL = the shader's body). */
 void agxc_node_append(struct agx_link *list, struct agxc_node *parent, struct agxc_node *node);
+/* Appends a new block. */
+struct agxc_block *agxc_block_append(struct agxc_shader *shader, struct agx_link *list,
+                                     struct agxc_node *parent);
 struct agxc_block *agxc_first_block(const struct agx_link *list);
 struct agxc_block *agxc_last_block(const struct agx_link *list);
 /* The blocks around an if or loop in its list. */

@@ -82,20 +82,13 @@ static void note_loop(struct early *e, const struct agxc_loop *loop)
 
 /* ---- moving -------------------------------------------------------------- */
 
-static bool is_pure(const struct agxc_instr *instr)
-{
-   bool is_image = instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO;
-   return instr->dest_count && instr->op != AGXC_OP_PHI && !is_image &&
-          !(agxc_flags(instr) & ~(unsigned)AGXC_COMMUTATIVE);
-}
-
 /* Whether a value is there at the end of e->to, or can be computed there. */
 static bool can_reach(const struct early *e, const struct agxc_ref *ref, unsigned depth)
 {
    const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
    if (!def || def->block->index <= e->to->index)
       return true;
-   if (depth == 0 || !is_pure(def))
+   if (depth == 0 || !agxc_is_arithmetic(def))
       return false;
    agxc_foreach_src (src, def)
       if (!can_reach(e, src, depth - 1))

@@ -27,12 +27,6 @@ static bool is_constant_load(const struct agxc_instr *instr)
    return instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_CONST;
 }
 
-static bool is_pure(const struct agxc_instr *instr)
-{
-   return instr->dest_count && instr->op != AGXC_OP_PHI &&
-          !(agxc_flags(instr) & ~(unsigned)AGXC_COMMUTATIVE);
-}
-
 /* Whether what defines a value is there at the end of h->to, or can be brought there from
  * `from`, the block of the load. */
 static bool can_reach(const struct hoist *h, const struct agxc_block *from,
@@ -41,7 +35,7 @@ static bool can_reach(const struct hoist *h, const struct agxc_block *from,
    const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
    if (!def || def->block->index <= h->to->index)
       return true;
-   if (def->block != from || depth == 0 || !is_pure(def))
+   if (def->block != from || depth == 0 || !agxc_is_pure(def))
       return false;
    agxc_foreach_src (src, def)
       if (!can_reach(h, from, src, depth - 1))

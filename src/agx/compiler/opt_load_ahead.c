@@ -54,13 +54,6 @@ struct pass {
 
 /* ---- choosing ------------------------------------------------------------ */
 
-static bool is_pure(const struct agxc_instr *instr)
-{
-   bool is_image = instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO;
-   return instr->dest_count && instr->op != AGXC_OP_PHI && !is_image &&
-          !(agxc_flags(instr) & ~(unsigned)AGXC_COMMUTATIVE);
-}
-
 static bool is_slow_load(const struct agxc_instr *instr)
 {
    bool is_image = instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO;
@@ -92,7 +85,7 @@ static bool visit_instr(struct pass *pass, struct ahead *a, struct agxc_instr *i
       return false;
    if (instr == a->counter.phi)
       pass->depth[dest->value->id] = 1;
-   if (is_pure(instr))
+   if (agxc_is_arithmetic(instr))
       agxc_foreach_dest (each, instr)
          pass->depth[each->value->id] = depth;
    bool returns = agxc_flags(instr) & AGXC_SIDE_EFFECT && instr->dest_count;
@@ -157,14 +150,6 @@ static struct agxc_ref build_nothing(struct ahead *a, const struct agxc_ref *sha
    for (unsigned i = 0; i < shape->count; i++)
       zeros[i] = agxc_imm(0, shape->bits);
    return agxc_collect(&b, shape->count, zeros);
-}
-
-static struct agxc_block *append_block(struct agxc_shader *shader, struct agx_link *list,
-                                       struct agxc_node *parent)
-{
-   struct agxc_block *block = agxc_block_new(shader);
-   agxc_node_append(list, parent, &block->node);
-   return block;
 }
 
 /* A block with the test, and the if, in front of the body. */
@@ -278,8 +263,8 @@ static void load_ahead(struct pass *pass, struct ahead *a)
    struct agxc_ref values[MAX_AHEAD][MAX_LOADS];
    struct agxc_block *test;
    struct agxc_if *branch = insert_if(a, &test);
-   build_loads(pass, a, append_block(pass->shader, &branch->then_list, &branch->node), values);
-   append_block(pass->shader, &branch->else_list, &branch->node);
+   build_loads(pass, a, agxc_block_append(pass->shader, &branch->then_list, &branch->node), values);
+   agxc_block_append(pass->shader, &branch->else_list, &branch->node);
    for (uint32_t i = 0; i < a->load_count; i++)
       build_ring(a, a->loads[i], values, i);
 }

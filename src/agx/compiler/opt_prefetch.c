@@ -105,14 +105,6 @@ static struct agxc_ref build_zero(struct agxc_builder *b, const struct agxc_ref 
    return like->count == 1 ? zeros[0] : agxc_collect(b, like->count, zeros);
 }
 
-static struct agxc_block *append_block(struct agxc_shader *shader, struct agx_link *list,
-                                       struct agxc_node *parent)
-{
-   struct agxc_block *block = agxc_block_new(shader);
-   agxc_node_append(list, parent, &block->node);
-   return block;
-}
-
 /* An if on the turn's test at the end of the builder's block, and a block behind it. */
 static struct agxc_block *build_if(struct agxc_prefetch *p, struct agxc_ref test,
                                    struct agxc_block **out_inside)
@@ -129,8 +121,8 @@ static struct agxc_block *build_if(struct agxc_prefetch *p, struct agxc_ref test
       nodes[i]->parent = at->parent;
       nodes[i]->list = at->list;
    }
-   struct agxc_block *then_block = append_block(shader, &branch->then_list, &branch->node);
-   struct agxc_block *else_block = append_block(shader, &branch->else_list, &branch->node);
+   struct agxc_block *then_block = agxc_block_append(shader, &branch->then_list, &branch->node);
+   struct agxc_block *else_block = agxc_block_append(shader, &branch->else_list, &branch->node);
    *out_inside = p->turn.leaves_if ? else_block : then_block;
    return agx_container_of(nodes[1], struct agxc_block, node);
 }

@@ -131,14 +131,6 @@ static bool has_gain(const struct agxc_turn *turn)
 
 /* ---- rotating ----------------------------------------------------------- */
 
-static struct agxc_block *append_block(struct agxc_shader *shader, struct agx_link *list,
-                                       struct agxc_node *parent)
-{
-   struct agxc_block *block = agxc_block_new(shader);
-   agxc_node_append(list, parent, &block->node);
-   return block;
-}
-
 /* Copies the test to the end of `block`: of the turn that comes from there. */
 static struct agxc_clone copy_test(const struct agxc_turn *turn, struct agxc_block *block,
                                    unsigned from, struct agxc_clone_map *map)
@@ -167,10 +159,10 @@ static struct agxc_if *wrap(const struct agxc_turn *turn)
    guard->node.parent = node->parent;
    guard->node.list = node->list;
    agx_list_remove(&node->link);
-   append_block(shader, in, &guard->node);
+   agxc_block_append(shader, in, &guard->node);
    agxc_node_append(in, &guard->node, node);
-   append_block(shader, in, &guard->node);
-   append_block(shader, turn->leaves_if ? &guard->then_list : &guard->else_list, &guard->node);
+   agxc_block_append(shader, in, &guard->node);
+   agxc_block_append(shader, turn->leaves_if ? &guard->then_list : &guard->else_list, &guard->node);
    return guard;
 }
 
@@ -182,11 +174,11 @@ static struct agxc_clone move_exit(const struct agxc_turn *turn, struct agxc_clo
    struct agxc_if *exit = agxc_if_new(shader);
    struct agxc_clone next = copy_test(turn, agxc_last_block(&loop->body), 1, map);
    agxc_node_append(&loop->body, &loop->node, &exit->node);
-   struct agxc_block *arms[] = {append_block(shader, &exit->then_list, &exit->node),
-                                append_block(shader, &exit->else_list, &exit->node)};
+   struct agxc_block *arms[] = {agxc_block_append(shader, &exit->then_list, &exit->node),
+                                agxc_block_append(shader, &exit->else_list, &exit->node)};
    struct agxc_builder b = agxc_at_end(shader, arms[turn->leaves_if ? 0 : 1]);
    agxc_insert(&b, agxc_instr_new(shader, AGXC_OP_BREAK));
-   append_block(shader, &loop->body, &loop->node);
+   agxc_block_append(shader, &loop->body, &loop->node);
    agxc_srcs(agxc_terminator(turn->header))[0] = agxc_imm(turn->leaves_if ? 0 : 1, 1);
    return next;
 }

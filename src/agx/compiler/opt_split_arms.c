@@ -72,13 +72,6 @@ static bool is_load(const struct agxc_instr *instr)
    return instr->op == AGXC_OP_LOAD_GLOBAL;
 }
 
-static bool is_pure(const struct agxc_instr *instr)
-{
-   bool is_image = instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO;
-   return instr->dest_count && instr->op != AGXC_OP_PHI && !is_image &&
-          !(agxc_flags(instr) & ~(unsigned)AGXC_COMMUTATIVE);
-}
-
 static void issue_load(struct splitting *s, const struct agxc_instr *load)
 {
    make_room(s, 1);
@@ -140,7 +133,7 @@ static bool arm_splits(struct splitting *s, const struct agx_link *arm, uint32_t
             return false;
          depends = true;
          (*loads)++;
-      } else if (!is_pure(instr)) {
+      } else if (!agxc_is_arithmetic(instr)) {
          return false;
       } else {
          *cost += agxc_op_cost(instr);
@@ -326,7 +319,7 @@ static void mark_used(struct splitting *s, const struct agxc_instr *instr)
 
 static bool may_sink(const struct splitting *s, const struct agxc_instr *instr)
 {
-   if (!is_pure(instr) || !needs_late(s, instr))
+   if (!agxc_is_arithmetic(instr) || !needs_late(s, instr))
       return false;
    agxc_foreach_dest (dest, instr)
       if (s->used[dest->value->id] == s->now_used)
@@ -375,7 +368,7 @@ static void scan_block(struct splitting *s, const struct agxc_block *block)
          continue;
       }
       bool waits = needs_late(s, instr);
-      if (waits && is_pure(instr)) {
+      if (waits && agxc_is_arithmetic(instr)) {
          mark_late(s, instr);
          s->has_uses = true;
          continue;

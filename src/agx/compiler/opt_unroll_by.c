@@ -72,14 +72,6 @@ static struct agxc_ref build_limit(struct agxc_counter *c, uint32_t span)
    return agxc_build2(&b, AGXC_OP_ISUB, 32, limit, agxc_imm(span, 32));
 }
 
-static struct agxc_block *append_block(struct agxc_shader *shader, struct agx_link *list,
-                                       struct agxc_node *parent)
-{
-   struct agxc_block *block = agxc_block_new(shader);
-   agxc_node_append(list, parent, &block->node);
-   return block;
-}
-
 /* The loop and the block behind it, before the old one. */
 static struct agxc_loop *insert_loop(struct agxc_counter *c)
 {
@@ -123,10 +115,10 @@ static struct agxc_block *build_exit(struct agxc_counter *c, struct agxc_loop *l
    test->operand[0] = agxc_build2(&b, c->is_signed ? AGXC_OP_SLT : AGXC_OP_ULT, 1, counter, limit);
    agxc_insert(&b, test);
    agxc_node_append(&loop->body, &loop->node, &branch->node);
-   append_block(shader, &branch->then_list, &branch->node);
-   b = agxc_at_end(shader, append_block(shader, &branch->else_list, &branch->node));
+   agxc_block_append(shader, &branch->then_list, &branch->node);
+   b = agxc_at_end(shader, agxc_block_append(shader, &branch->else_list, &branch->node));
    agxc_insert(&b, agxc_instr_new(shader, AGXC_OP_BREAK));
-   return append_block(shader, &loop->body, &loop->node);
+   return agxc_block_append(shader, &loop->body, &loop->node);
 }
 
 static void unroll_by(struct agxc_counter *c, unsigned factor, struct agxc_clone_map *map)
@@ -136,7 +128,7 @@ static void unroll_by(struct agxc_counter *c, unsigned factor, struct agxc_clone
    struct agxc_ref limit = build_limit(c, (factor - 1) * c->step);
    struct agxc_loop *loop = insert_loop(c);
    struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){&loop->body, NULL}, map);
-   struct agxc_block *header = append_block(shader, &loop->body, &loop->node);
+   struct agxc_block *header = agxc_block_append(shader, &loop->body, &loop->node);
    build_phis(c, &clone, header, phis);
    struct agxc_ref counter = agxc_clone_ref(&clone, agxc_use(c->phi->operand[0].value));
    clone.cursor.block = build_exit(c, loop, header, counter, limit);
@@ -144,7 +136,7 @@ static void unroll_by(struct agxc_counter *c, unsigned factor, struct agxc_clone
       agxc_turn_copy(&c->turn, &clone, false);
       agxc_turn_step(&c->turn, &clone, 1);
    }
-   append_block(shader, &loop->continuing, &loop->node);
+   agxc_block_append(shader, &loop->continuing, &loop->node);
    unsigned count = 0;
    agxc_foreach_instr (old, c->turn.header) {
       if (old->op != AGXC_OP_PHI)

@@ -65,18 +65,12 @@ struct masked {
 
 /* ---- shape --------------------------------------------------------------- */
 
-static bool is_pure(const struct agxc_instr *instr)
-{
-   return instr->dest_count && instr->op != AGXC_OP_PHI &&
-          !(agxc_flags(instr) & ~(unsigned)AGXC_COMMUTATIVE);
-}
-
 /* What the test needs of values that never change stands before the loop: it runs at once. */
 static void lift_test(struct agxc_turn *turn)
 {
    struct agxc_builder b = agxc_at_end(turn->shader, agxc_block_before(&turn->loop->node));
    agxc_foreach_instr_safe (instr, turn->header) {
-      if (!is_pure(instr) && !agxc_reads_constant(instr))
+      if (!agxc_is_pure(instr) && !agxc_reads_constant(instr))
          continue;
       bool is_fixed = true;
       agxc_foreach_src (src, instr)
@@ -281,14 +275,6 @@ static void put_stores(struct agx_link *list, struct agxc_block *block)
    agx_list_splice(&block->instrs, list);
 }
 
-static struct agxc_block *append_block(struct agxc_shader *shader, struct agx_link *list,
-                                       struct agxc_node *parent)
-{
-   struct agxc_block *block = agxc_block_new(shader);
-   agxc_node_append(list, parent, &block->node);
-   return block;
-}
-
 /* if (condition) { stores } at the loop's end. */
 static void append_if(struct masked *m, struct agxc_ref condition, struct agx_link *stores)
 {
@@ -301,9 +287,9 @@ static void append_if(struct masked *m, struct agxc_ref condition, struct agx_li
    test->operand[0] = condition;
    agxc_insert(&b, test);
    agxc_node_append(list, loop, &branch->node);
-   put_stores(stores, append_block(shader, &branch->then_list, &branch->node));
-   append_block(shader, &branch->else_list, &branch->node);
-   append_block(shader, list, loop);
+   put_stores(stores, agxc_block_append(shader, &branch->then_list, &branch->node));
+   agxc_block_append(shader, &branch->else_list, &branch->node);
+   agxc_block_append(shader, list, loop);
 }
 
 /* The place of another turn, if it is one: i + base of the copy becomes that. */
