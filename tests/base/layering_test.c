@@ -24,7 +24,7 @@ static const struct {
    {"src/agx/sim", "agx/sim/ agx/isa/ agx/hw/ agx/layout/ agx/chip.h base/ agx/status.h"},
    {"src/program", "program/ agx/isa/ agx/chip.h base/ agx/status.h"},
    {"src/agx/compiler",
-    "agx/compiler/ agx/isa/ agx/chip.h program/ robustness/ base/ agx/status.h"},
+    "agx/compiler/ agx/isa/ agx/chip.h agx/format.h program/ robustness/ base/ agx/status.h"},
    {"src/winsys", "winsys/ agx/chip.h base/ agx/status.h"},
    {"src/winsys/virtual",
     "winsys/virtual/ winsys/kmd.h winsys/asahi_uapi.h agx/sim/ agx/chip.h base/ agx/status.h"},
