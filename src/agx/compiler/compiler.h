@@ -70,7 +70,8 @@ struct agxc_options {
 /* Compiles one compute or vertex entry point. AGX_UNIMPLEMENTED names the capability,
  * opcode or construct that is missing; AGX_INVALID_ARGUMENT says at which word
  * the module is malformed; AGX_RESOURCE_EXHAUSTED: registers, uniforms or memory.
- * Free the result with agx_program_free. */
+ * Free the result with agx_program_free. Control flow of many levels is compiled by a thread of its
+ * own, for which this waits: alloc and dump may be called there. */
 AGX_MUST_CHECK agx_status agxc_compile(const void *spirv, size_t size,
                                        const struct agxc_options *options,
                                        struct agx_program **out_program);
