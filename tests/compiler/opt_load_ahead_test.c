@@ -109,6 +109,14 @@ static void conditional_loads_stay(void **state)
             "#0x10:32"));
 }
 
+/* In front of the exit there is one more than there are turns. */
+static void loads_of_the_test_stay(void **state)
+{
+   STAYS(X "loop\n%1:32 = phi #0:32, %2:32\n" ADDRESS LOAD
+           "%3:1 = ult %1:32, u0l:32\nbranch %3:1\nif\nelse\nbreak\nend\n" USE BARRIER STEP(
+              "#0x10:32"));
+}
+
 /* Steps that a counter could wrap with, and limits that change. */
 static void other_loops_stay(void **state)
 {
@@ -132,6 +140,7 @@ int main(void)
       cmocka_unit_test(loads_that_may_change_stay),
       cmocka_unit_test(other_addresses_stay),
       cmocka_unit_test(conditional_loads_stay),
+      cmocka_unit_test(loads_of_the_test_stay),
       cmocka_unit_test(other_loops_stay),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,6 +135,13 @@ static void other_loops_stay(void **state)
    STAYS(N LOOP(SUM, LOAD("%8:32", "%0:32", "#1:64") "%4:32 = fadd %3:32, %8:32\n", "#1:32") END);
    STAYS(N LOOP("", LOAD("%5:32", "%0:32", "#0:64") "store_global u4l:64, %0:32, %5:32, #0:64\n",
                 "#1:32"));
+   /* In front of the exit the last counter is seen, which is not n. */
+   STAYS(N "loop\n%0:32 = phi #0:32, %2:32\n" SUM
+           "store_global u4l:64, %0:32, %0:32, #0:64\n" TEST("%9:32")
+              LOAD("%8:32", "%0:32", CONST) "%4:32 = fadd %3:32, %8:32\n"
+                                            "%2:32 = iadd %0:32, #4:32\ncontinuing\nend\n" END);
+   STAYS(N "loop\n%0:32 = phi #0:32, %2:32\n" SUM LOAD("%8:32", "%0:32", CONST) TEST(
+      "%9:32") "%4:32 = fadd %3:32, %8:32\n%2:32 = iadd %0:32, #4:32\ncontinuing\nend\n" END);
    /* Lanes of a turn that is none must not take part. */
    STAYS(N LOOP(SUM,
                 LOAD("%8:32", "%0:32", CONST) "%7:32 = reduce %8:32, #1:32, #0x20:32\n"

@@ -76,7 +76,8 @@ static uint8_t depth_of(const struct pass *pass, const struct ahead *a,
    return depth;
 }
 
-/* Notes what follows from the counter, and loads at such addresses. False: one that doesn't. */
+/* Notes what follows from the counter, and loads at such addresses. False: one that doesn't, or
+ * one in front of the exit, which runs once more than there are turns. */
 static bool visit_instr(struct pass *pass, struct ahead *a, struct agxc_instr *instr, bool is_top)
 {
    const struct agxc_ref *dest = instr->operand;
@@ -91,8 +92,8 @@ static bool visit_instr(struct pass *pass, struct ahead *a, struct agxc_instr *i
    bool returns = agxc_flags(instr) & AGXC_SIDE_EFFECT && instr->dest_count;
    if (!is_slow_load(instr))
       return !returns; /* an atomic's wait would stay */
-   if (depth == 0 || !agxc_reads_constant(instr) || instr->op != AGXC_OP_LOAD_GLOBAL ||
-       a->load_count == MAX_LOADS)
+   if (depth == 0 || instr->block == a->counter.turn.header || !agxc_reads_constant(instr) ||
+       instr->op != AGXC_OP_LOAD_GLOBAL || a->load_count == MAX_LOADS)
       return false;
    a->loads[a->load_count++] = instr;
    a->load_halves += agxc_halves(dest->value);

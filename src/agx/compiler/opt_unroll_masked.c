@@ -173,7 +173,11 @@ static bool measure_instr(struct pass *pass, struct masked *m, const struct agxc
       fact.is_held |= of->is_held;
       fact.depth = (uint8_t)AGX_MAX(fact.depth, of->depth);
    }
+   /* In front of the exit i may be n, which is not what the loop would have ended with. */
+   bool sees_end = fact.varies && instr->block == m->counter.turn.header;
    if (instr->op == AGXC_OP_STORE_GLOBAL) {
+      if (instr->block == m->counter.turn.header)
+         return false;
       m->stores = true;
       m->size++;
       return !(agxc_imm_of(instr, 0) & AGXC_ACCESS_COHERENT);
@@ -181,7 +185,7 @@ static bool measure_instr(struct pass *pass, struct masked *m, const struct agxc
    if (flags & (AGXC_SIDE_EFFECT | AGXC_CROSS_LANE))
       return instr->op == AGXC_OP_BRANCH;
    if (flags & AGXC_READS_MEMORY || is_load(instr)) {
-      if (fact.is_held ||
+      if (fact.is_held || sees_end ||
           (instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_COHERENT))
          return false;
       m->has_changing_loads |= flags & AGXC_READS_MEMORY && !agxc_reads_constant(instr);
