@@ -62,6 +62,24 @@ static void chains_wait_once(void **state)
         agxc_opt_prefetch);
 }
 
+/* A scaled index has a sign, which an offset lacks: bases may lie behind what is accessed. */
+static void first_indices_below_zero_keep_their_shift(void **state)
+{
+#define LOOP(phi, from, next)                                                                      \
+   "loop\n" phi "%0:32 = phi #0xfffffffe:32, " next                                                \
+   ":32\n%8:32 = phi %7:32, %4:32\n%1:1 = slt %0:32, " from                                        \
+   ":32\nbranch %1:1\nif\nelse\nbreak\nend\n"
+   CASE(PASS_LOAD("%7:32") LOOP("", "#9", "%2") INDEX COLUMN ENTRY ADD BOTTOM,
+        PASS_LOAD("%7:32") "%13:32 = ishl #0xfffffffe:32, #2:32\n"
+                           "%14:32 = load_global u0l:64, %13:32, #2:64\n" LOOP(
+                              "%11:32 = phi %14:32, %19:32\n", "#9", "%15") ENTRY
+        "%15:32 = iadd %0:32, #1:32\n%16:1 = slt %15:32, #9:32\nbranch %16:1\n"
+        "if\n%17:32 = ishl %15:32, #2:32\n"
+        "%18:32 = load_global u0l:64, %17:32, #2:64\nelse\nend\n"
+        "%19:32 = phi %18:32, %11:32\n" ADD END,
+        agxc_opt_prefetch);
+}
+
 /* A second chain behind the place of the first one's load. */
 static void chains_follow_each_other(void **state)
 {
@@ -153,8 +171,11 @@ static void registers_may_lack(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(chains_wait_once),   cmocka_unit_test(chains_follow_each_other),
-      cmocka_unit_test(work_hides_loads),   cmocka_unit_test(other_loads_stay),
+      cmocka_unit_test(chains_wait_once),
+      cmocka_unit_test(chains_follow_each_other),
+      cmocka_unit_test(first_indices_below_zero_keep_their_shift),
+      cmocka_unit_test(work_hides_loads),
+      cmocka_unit_test(other_loads_stay),
       cmocka_unit_test(registers_may_lack),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

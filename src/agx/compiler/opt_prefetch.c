@@ -36,10 +36,14 @@ static struct agxc_ref copy_phi(struct agxc_prefetch *p, const struct agxc_instr
                                : copy_of(p, agxc_srcs(phi)[1], AGXC_WAY_THIS);
 }
 
-/* What is known without computing it: first turns begin with constants. */
+/* What is known without computing it: first turns begin with constants. An index below zero, which
+ * bases that constants went into allow, keeps its shift: a scaled index has a sign, an offset not.
+ */
 static struct agxc_ref simplified(const struct agxc_instr *instr, const struct agxc_ref *srcs)
 {
    bool has_two = instr->src_count == 2 && instr->operand_count == 3;
+   if (instr->op == AGXC_OP_ISHL && srcs[0].kind == AGXC_IMM && srcs[0].imm >> 31)
+      return agxc_none();
    if (has_two && srcs[0].kind == AGXC_IMM && srcs[1].kind == AGXC_IMM)
       return agxc_fold((enum agxc_op)instr->op, instr->operand[0].bits, srcs[0], srcs[1]);
    if (instr->op != AGXC_OP_IADD)
