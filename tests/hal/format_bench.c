@@ -47,8 +47,8 @@ static struct agx_executable *load_kernel(struct bench *bench, const char *name,
 
 int bench_open(void **state)
 {
-   static const char *const names[] = {"fetch", "sample", "store", "texels"}, *const classes[] = {
-                                                                                 "", "_u", "_i"};
+   static const char *const names[] = {"fetch", "sample", "store", "texels", "samples"},
+                            *const classes[] = {"", "_u", "_i"};
    struct bench *bench = calloc(1, sizeof(*bench));
    const char *all = getenv("AGX_IMAGE_FORMATS");
    setenv("AGX_VIRTUAL_STRICT", "1", 1);
@@ -75,10 +75,11 @@ int bench_close(void **state)
    struct bench *bench = *state;
    print_message(
       "%llu images; texels fetched %llu, sampled %llu, stored and loaded %llu, of buffers "
-      "%llu\n",
+      "%llu, of multisampled images %llu\n",
       (unsigned long long)bench->images, (unsigned long long)bench->texels[FETCH],
       (unsigned long long)bench->texels[SAMPLE], (unsigned long long)bench->texels[STORE],
-      (unsigned long long)bench->texels[TEXELS]);
+      (unsigned long long)bench->texels[TEXELS],
+      (unsigned long long)bench->texels[SAMPLES_OF_TEXELS]);
    for (uint32_t k = 0; k < KERNELS; k++)
       for (uint32_t c = 0; c < 3; c++)
          agx_release(bench->executables[k][c]);
@@ -204,9 +205,9 @@ void for_each_subject(struct bench *bench, check_subject *check, bool is_moderat
    free(subject);
 }
 
-void for_each_row(struct bench *bench, check_subject *check, uint32_t texels)
+void for_each_format(struct bench *bench, check_subject *check, const struct shape *shape)
 {
-   const struct shape shape = {.width = texels, .height = 1, .depth = 1, .levels = 1};
+   const uint32_t texels = shape->width * shape->height * shape->depth;
    const struct agx_format *format;
    struct subject *subject = calloc(1, sizeof(*subject));
    for (uint32_t f = 0; (format = agx_format_at(f)); f++) {
@@ -214,7 +215,7 @@ void for_each_row(struct bench *bench, check_subject *check, uint32_t texels)
       if (is_left_out || (uint64_t)texels * format->texel_B > MAX_IMAGE_B)
          continue;
       subject->bench = bench;
-      subject->shape = &shape;
+      subject->shape = shape;
       format_model_read(format->name, &subject->model);
       subject->class = format_model_class(&subject->model);
       fill_at_random(subject, texels * format->texel_B, false);

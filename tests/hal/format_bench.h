@@ -35,7 +35,8 @@ enum kernel {
    FETCH,
    SAMPLE,
    STORE,
-   TEXELS, /* of buffers */
+   TEXELS,            /* of buffers */
+   SAMPLES_OF_TEXELS, /* of multisampled images */
    KERNELS,
 };
 
@@ -101,10 +102,11 @@ void bench_run(struct bench *bench, enum kernel kernel, enum format_class class,
 uint32_t some_value(struct subject *subject, uint32_t c);
 double number_in(const struct subject *subject, uint32_t word);
 
-/* As for_each_subject, with one row of that many texels; there is no image. Short runs give
- * long rows to few formats. */
-void for_each_row(struct bench *bench, check_subject *check, uint32_t texels);
+/* As for_each_subject, with one shape of one level; there is no image. Short runs give large
+ * ones to few formats. */
+void for_each_format(struct bench *bench, check_subject *check, const struct shape *shape);
 
 check_subject check_nearest, check_linear; /* image_formats_sample.c */
 check_subject check_stores;                /* image_formats_store.c */
+check_subject check_multisampled;          /* image_formats_samples.c */
 check_subject check_texels;                /* image_formats_texels.c */

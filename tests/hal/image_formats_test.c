@@ -95,9 +95,19 @@ static void stores_are_encoded(void **state)
 static void buffers_of_texels(void **state)
 {
    struct bench *bench = *state;
-   for_each_row(bench, check_texels, bench->takes_all ? 32767 : 16500);
-   for_each_row(bench, check_texels, 1031);
-   for_each_row(bench, check_texels, 1);
+   const uint32_t counts[] = {bench->takes_all ? 32767 : 16500, 1031, 1};
+   for (uint32_t i = 0; i < AGX_COUNT(counts); i++) {
+      const struct shape row = {.width = counts[i], .height = 1, .depth = 1, .levels = 1};
+      for_each_format(bench, check_texels, &row);
+   }
+}
+
+static void samples_of_texels(void **state)
+{
+   for (uint32_t samples = 2; samples <= 4; samples += 2) {
+      const struct shape shape = {LAYERS, 19, 9, samples, 1, 0};
+      for_each_format(*state, check_multisampled, &shape);
+   }
 }
 
 /* Compressed blocks, depth, three channels, 64 bits: by the name that was asked for. */
@@ -145,8 +155,9 @@ int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
    const struct CMUnitTest tests[] = {
-      CASE(fetches_are_decoded), CASE(nearest_texels_and_borders), CASE(linear_filters),
-      CASE(stores_are_encoded),  CASE(buffers_of_texels),          CASE(other_formats_are_refused),
+      CASE(fetches_are_decoded),       CASE(nearest_texels_and_borders), CASE(linear_filters),
+      CASE(stores_are_encoded),        CASE(buffers_of_texels),          CASE(samples_of_texels),
+      CASE(other_formats_are_refused),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

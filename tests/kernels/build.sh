@@ -35,7 +35,7 @@ done
 for kind in HEAP HEAP_LEVEL LAYER SAMPLE TEXEL TEXEL_STORE; do
    $glsl -DKIND=$kind image_cost.comp -o image_cost_$(echo $kind | tr A-Z a-z).spv
 done
-for kernel in fetch sample store texels; do
+for kernel in fetch sample samples store texels; do
    $glsl image_formats_$kernel.comp -o image_formats_$kernel.spv
    for s in u i; do
       $glsl -DS=$s image_formats_$kernel.comp -o image_formats_${kernel}_$s.spv
