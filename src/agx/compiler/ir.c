@@ -501,3 +501,13 @@ struct agxc_ref agxc_uniform_result(struct agxc_shader *shader, unsigned bits)
 {
    return agxc_uniform(take_halves(shader, AGX_MAX(bits / 16, 1)), bits, 1);
 }
+
+bool agxc_is_of_dispatch(const struct agxc_ref *condition)
+{
+   if (condition->kind != AGXC_VALUE)
+      return true;
+   agxc_foreach_src (src, condition->value->def)
+      if (src->kind == AGXC_VALUE)
+         return false;
+   return condition->value->def->src_count > 0;
+}

@@ -360,6 +360,10 @@ void agxc_become_mov(struct agxc_shader *shader, struct agxc_instr *instr, struc
 /* The terminator of a block (BRANCH, BREAK, CONTINUE, RETURN or a machine one), or NULL. */
 struct agxc_instr *agxc_terminator(const struct agxc_block *block);
 
+/* Whether all threads of the dispatch decide the same, by constants and uniforms alone: one arm is
+ * skipped as a whole. */
+bool agxc_is_of_dispatch(const struct agxc_ref *condition);
+
 /* Numbers blocks and instructions in program order and computes shader->blocks, succs,
  * preds and loop depths. Blocks that nothing reaches keep pred_count 0. */
 void agxc_index(struct agxc_shader *shader);

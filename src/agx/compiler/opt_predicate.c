@@ -66,16 +66,6 @@ static uint32_t count_selects(const struct agxc_block *behind)
    return count;
 }
 
-static bool is_of_dispatch(const struct agxc_ref *condition)
-{
-   if (condition->kind != AGXC_VALUE)
-      return true;
-   agxc_foreach_src (src, condition->value->def)
-      if (src->kind == AGXC_VALUE)
-         return false;
-   return condition->value->def->src_count > 0;
-}
-
 static bool pays(const struct agxc_shader *shader, const struct agxc_if *branch,
                  const struct agxc_ref *condition)
 {
@@ -85,7 +75,8 @@ static bool pays(const struct agxc_shader *shader, const struct agxc_if *branch,
    if (then_cost == UINT32_MAX || else_cost == UINT32_MAX || selects == UINT32_MAX)
       return false;
    bool has_else = then_cost && else_cost;
-   return then_cost + else_cost <= (is_of_dispatch(condition) ? MAX_UNIFORM_COST : MAX_ARM_COST) &&
+   return then_cost + else_cost <=
+             (agxc_is_of_dispatch(condition) ? MAX_UNIFORM_COST : MAX_ARM_COST) &&
           selects <= MAX_SELECTS + has_else;
 }
 

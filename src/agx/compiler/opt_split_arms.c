@@ -159,22 +159,11 @@ static bool phis_split(const struct agxc_block *behind)
    return true;
 }
 
-/* All threads of the dispatch decide the same: one arm is skipped as a whole. */
-static bool is_of_dispatch(const struct agxc_ref *condition)
-{
-   if (condition->kind != AGXC_VALUE)
-      return true;
-   agxc_foreach_src (src, condition->value->def)
-      if (src->kind == AGXC_VALUE)
-         return false;
-   return condition->value->def->src_count > 0;
-}
-
 static bool splits(struct splitting *s, const struct agxc_if *branch,
                    const struct agxc_ref *condition)
 {
    uint32_t loads = 0, cost = 0;
-   if (is_of_dispatch(condition) || is_late(s, condition) ||
+   if (agxc_is_of_dispatch(condition) || is_late(s, condition) ||
        !arm_splits(s, &branch->then_list, &loads, &cost) ||
        !arm_splits(s, &branch->else_list, &loads, &cost) || loads > MAX_LOADS ||
        cost > MAX_ARM_COST || !phis_split(agxc_block_after(&branch->node)))
