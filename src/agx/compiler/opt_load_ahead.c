@@ -278,8 +278,9 @@ static bool begins_with_phi(const struct agxc_block *block)
           agx_container_of(block->instrs.next, struct agxc_instr, link)->op == AGXC_OP_PHI;
 }
 
-static bool try_loop(struct pass *pass, struct agxc_loop *loop)
+static bool try_loop(void *user, struct agxc_loop *loop)
 {
+   struct pass *pass = user;
    struct ahead a = {0};
    struct agxc_counter *c = &a.counter;
    if (!agxc_counter_find(c, pass->shader, loop) || c->step > MAX_STEP || c->step & (c->step - 1))
@@ -295,24 +296,6 @@ static bool try_loop(struct pass *pass, struct agxc_loop *loop)
    return a.turns > 1;
 }
 
-static bool visit_list(struct pass *pass, struct agx_link *list)
-{
-   bool progress = false;
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= visit_list(pass, &branch->then_list);
-         progress |= visit_list(pass, &branch->else_list);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         bool inner = visit_list(pass, &loop->body);
-         inner |= visit_list(pass, &loop->continuing);
-         progress |= inner || try_loop(pass, loop);
-      }
-   }
-   return progress;
-}
-
 bool agxc_opt_load_ahead(struct agxc_shader *shader)
 {
    agxc_index(shader);
@@ -320,5 +303,5 @@ bool agxc_opt_load_ahead(struct agxc_shader *shader)
       .shader = shader,
       .depth = AGX_ARENA_ARRAY(shader->arena, uint8_t, shader->value_count + 1ull),
    };
-   return visit_list(&pass, &shader->body);
+   return agxc_turn_visit(&shader->body, try_loop, &pass);
 }

@@ -378,8 +378,9 @@ static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map
 
 /* ---- pass ---------------------------------------------------------------- */
 
-static bool try_loop(struct pass *pass, struct agxc_loop *loop)
+static bool try_loop(void *user, struct agxc_loop *loop)
 {
+   struct pass *pass = user;
    struct masked m = {0};
    struct agxc_turn *turn = &m.counter.turn;
    if (!agxc_turn_find(turn, pass->shader, loop) || turn->inner_loops || turn->barriers ||
@@ -395,24 +396,6 @@ static bool try_loop(struct pass *pass, struct agxc_loop *loop)
    if (factor > 1)
       unroll(&m, factor, &pass->map);
    return factor > 1;
-}
-
-static bool visit_list(struct pass *pass, struct agx_link *list)
-{
-   bool progress = false;
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= visit_list(pass, &branch->then_list);
-         progress |= visit_list(pass, &branch->else_list);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         bool inner = visit_list(pass, &loop->body);
-         inner |= visit_list(pass, &loop->continuing);
-         progress |= inner || try_loop(pass, loop);
-      }
-   }
-   return progress;
 }
 
 /* The loop whose header holds the value, or NULL. */
@@ -450,5 +433,5 @@ bool agxc_opt_unroll_masked(struct agxc_shader *shader)
                                  agx_bitset_words(shader->value_count + 1ull)),
    };
    find_escapes(&pass);
-   return visit_list(&pass, &shader->body);
+   return agxc_turn_visit(&shader->body, try_loop, &pass);
 }

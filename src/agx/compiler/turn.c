@@ -170,3 +170,22 @@ void agxc_turn_copy(const struct agxc_turn *u, struct agxc_clone *clone, bool le
    if (!copy_list(u, clone, &u->loop->body, leaves))
       copy_list(u, clone, &u->loop->continuing, leaves);
 }
+
+bool agxc_turn_visit(struct agx_link *list, bool (*visit)(void *user, struct agxc_loop *loop),
+                     void *user)
+{
+   bool progress = false;
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         progress |= agxc_turn_visit(&branch->then_list, visit, user);
+         progress |= agxc_turn_visit(&branch->else_list, visit, user);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         bool inner = agxc_turn_visit(&loop->body, visit, user);
+         inner |= agxc_turn_visit(&loop->continuing, visit, user);
+         progress |= inner || visit(user, loop);
+      }
+   }
+   return progress;
+}

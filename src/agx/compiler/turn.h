@@ -32,3 +32,8 @@ void agxc_turn_step(const struct agxc_turn *turn, struct agxc_clone *clone, unsi
 
 /* Copies one turn to the cursor; with `leaves` only up to the exit and the break's arm. */
 void agxc_turn_copy(const struct agxc_turn *turn, struct agxc_clone *clone, bool leaves);
+
+/* Calls visit for each loop of a list, inner ones first, as long as nothing inside of it has
+ * changed; whether any call returned true. */
+bool agxc_turn_visit(struct agx_link *list, bool (*visit)(void *user, struct agxc_loop *loop),
+                     void *user);
