@@ -22,7 +22,7 @@ bool gpu_open(const char *device, struct gpu *out_gpu)
       gpu_close(out_gpu);
       return false;
    }
-   struct agx_device_info info;
+   struct agx_device_info info = {.size = sizeof(info)};
    agx_device_get_info(out_gpu->device, &info);
    if (info.is_virtual)
       snprintf(out_gpu->name, sizeof(out_gpu->name), "virtual AGX, %s", info.chip);
@@ -68,6 +68,7 @@ static bool record(struct agx_command_buffer *commands, struct agx_executable *e
       bindings[i] = (struct agx_binding){
          .set = 0, .binding = i, .ref = {run->buffers[i]->buffer, 0, AGX_WHOLE_LENGTH}};
    struct agx_dispatch dispatch = {
+      .size = sizeof(dispatch),
       .executable = executable,
       .workgroups = {run->workgroups[0], run->workgroups[1], run->workgroups[2]},
       .binding_count = run->buffer_count,
@@ -98,7 +99,7 @@ static bool submit_and_wait(struct gpu *gpu, struct agx_command_buffer *commands
 
 static void fill_figures(struct agx_executable *executable, struct gpu_run *run)
 {
-   struct agx_executable_info info;
+   struct agx_executable_info info = {.size = sizeof(info)};
    agx_executable_get_info(executable, &info);
    run->instructions = info.instructions;
    run->bytes = info.code_B;
@@ -117,7 +118,7 @@ bool gpu_execute(struct gpu *gpu, struct gpu_run *run)
    bool ok = agx_executable_create(gpu->device, &desc, &executable) == AGX_OK;
    if (ok)
       fill_figures(executable, run);
-   ok = ok && agx_command_buffer_create(gpu->device, "example", &commands) == AGX_OK &&
+   ok = ok && agx_command_buffer_create(gpu->device, NULL, &commands) == AGX_OK &&
         record(commands, executable, run);
    double start = now_ms();
    ok = ok && submit_and_wait(gpu, commands);

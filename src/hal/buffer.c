@@ -60,5 +60,6 @@ agx_status agx_buffer_map(struct agx_buffer *buffer, void **out_memory)
 
 void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_info)
 {
-   *out_info = (struct agx_buffer_info){.size_B = buffer->size_B, .address = buffer->address};
+   const struct agx_buffer_info info = {.size_B = buffer->size_B, .address = buffer->address};
+   agx_info_write(out_info, &info, sizeof(info));
 }

@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "hal/bind_array.h"
 #include "hal/bind_buffer.h"
+#include "hal/desc.h"
 #include "hal/vertex.h"
 
 /* Source: reference/cmdstream, cdm.md 1.1. */
@@ -48,17 +49,23 @@ static void command_buffer_destroy(struct agx_object *object)
 static const struct agx_object_type command_buffer_type = {"command buffer",
                                                            command_buffer_destroy};
 
-agx_status agx_command_buffer_create(struct agx_device *device, const char *label,
+agx_status agx_command_buffer_create(struct agx_device *device,
+                                     const struct agx_command_buffer_desc *desc,
                                      struct agx_command_buffer **out_commands)
 {
+   struct agx_command_buffer_desc read;
    *out_commands = NULL;
+   AGX_TRY(agx_desc_read("agx_command_buffer_desc", desc, &read, sizeof(read)));
+   if (read.flags)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "command buffer: unknown flags 0x%x", read.flags);
    struct agx_command_buffer *commands = agx_host_zalloc(device->alloc, sizeof(*commands));
    if (!commands)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "command buffer: out of host memory");
    agx_object_init(&commands->object, &command_buffer_type);
    agx_retain(device);
    commands->device = device;
-   snprintf(commands->label, sizeof(commands->label), "%s", label ? label : "command buffer");
+   snprintf(commands->label, sizeof(commands->label), "%s",
+            read.label ? read.label : "command buffer");
    *out_commands = commands;
    return AGX_OK;
 }
@@ -302,20 +309,32 @@ static agx_status note_failure(struct agx_command_buffer *commands, agx_status s
 agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
                             const struct agx_dispatch *dispatch)
 {
+   struct agx_dispatch read;
+   if (!agx_desc_is_current(dispatch->size, dispatch->next, sizeof(*dispatch))) {
+      agx_status status = agx_desc_read("agx_dispatch", dispatch, &read, sizeof(read));
+      if (status != AGX_OK)
+         return note_failure(commands, status);
+      dispatch = &read;
+   }
    return note_failure(commands, record_dispatch(commands, dispatch, NULL));
 }
 
 agx_status agx_cmd_dispatch_vertices(struct agx_command_buffer *commands,
                                      const struct agx_vertex_dispatch *draw)
 {
+   struct agx_vertex_dispatch read;
+   agx_status status = agx_desc_read("agx_vertex_dispatch", draw, &read, sizeof(read));
    const struct agx_dispatch dispatch = {
-      .executable = draw->executable,
-      .binding_count = draw->binding_count,
-      .bindings = draw->bindings,
-      .push = draw->push,
-      .push_B = draw->push_B,
+      .size = sizeof(dispatch),
+      .executable = read.executable,
+      .binding_count = read.binding_count,
+      .bindings = read.bindings,
+      .push = read.push,
+      .push_B = read.push_B,
    };
-   return note_failure(commands, record_dispatch(commands, &dispatch, draw));
+   if (status == AGX_OK)
+      status = record_dispatch(commands, &dispatch, &read);
+   return note_failure(commands, status);
 }
 
 agx_status agx_cmd_barrier(struct agx_command_buffer *commands)

@@ -43,3 +43,14 @@ agx_status agx_desc_read(const char *name, const void *desc, void *out, size_t c
       return AGX_FAIL(AGX_UNIMPLEMENTED, "%s: next is not NULL; there are no extensions yet", name);
    return AGX_OK;
 }
+
+void agx_info_write(void *out, const void *info, size_t info_B)
+{
+   uint32_t size = agx_load_u32(out);
+   agx_assert(size >= sizeof(size) && size <= MAX_DESC_B);
+   if (size < sizeof(size) || size > MAX_DESC_B)
+      return;
+   memset(out, 0, size);
+   memcpy(out, info, AGX_MIN(size, info_B));
+   memcpy(out, &size, sizeof(size));
+}

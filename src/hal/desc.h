@@ -16,3 +16,13 @@ AGX_MUST_CHECK agx_status agx_desc_read(const char *name, const void *desc, void
 /* As agx_desc_read for a struct without `next`, such as struct agx_op. */
 AGX_MUST_CHECK agx_status agx_desc_read_tail(const char *name, const void *desc, void *out,
                                              size_t capacity);
+
+/* Hands out a struct that the library fills, whose size its caller has set: what that has room for.
+ */
+void agx_info_write(void *out, const void *info, size_t info_B);
+
+/* Whether a descriptor that is read often is just ours, and needs no agx_desc_read. */
+static inline bool agx_desc_is_current(uint32_t size, const void *next, size_t current)
+{
+   return size == current && !next;
+}

@@ -216,7 +216,7 @@ agx_status agx_device_open(struct agx_instance *instance, const struct agx_devic
 void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info)
 {
    const struct agxw_device_info *winsys = agxw_device_info(device->winsys);
-   *out_info = (struct agx_device_info){
+   struct agx_device_info info = {
       .is_virtual = winsys->is_virtual,
       .core_count = winsys->core_count,
       .max_khz = winsys->max_khz,
@@ -228,9 +228,10 @@ void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_
       .max_bindings = AGX_MAX_BINDINGS,
       .max_workgroups = {0x7fffffff, 65535, 65535},
    };
-   snprintf(out_info->name, sizeof(out_info->name), "%s", winsys->name);
-   snprintf(out_info->node, sizeof(out_info->node), "%s", winsys->node);
-   snprintf(out_info->chip, sizeof(out_info->chip), "%s", winsys->chip->name);
+   snprintf(info.name, sizeof(info.name), "%s", winsys->name);
+   snprintf(info.node, sizeof(info.node), "%s", winsys->node);
+   snprintf(info.chip, sizeof(info.chip), "%s", winsys->chip->name);
+   agx_info_write(out_info, &info, sizeof(info));
 }
 
 agx_status agx_device_status(struct agx_device *device)

@@ -21,9 +21,11 @@
 
 #define MAX_SPECIALIZATIONS 64
 
-static agx_status read_attributes(const struct agx_vertex_input *input,
+static agx_status read_attributes(const struct agx_vertex_input *given_input,
+                                  struct agx_vertex_input *input,
                                   struct agxc_attribute out[AGX_PROGRAM_MAX_ATTRIBUTES])
 {
+   AGX_TRY(agx_desc_read("agx_vertex_input", given_input, input, sizeof(*input)));
    if (input->attribute_count > AGX_PROGRAM_MAX_ATTRIBUTES ||
        (input->attribute_count && !input->attributes))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: %u attributes at %p; at most %u",
@@ -70,9 +72,10 @@ static agx_status compile(struct agx_device *device, const struct agx_executable
       overrides[i] = (struct agxc_robust_binding){given->set, given->binding,
                                                   (enum agxc_robustness)given->robustness};
    }
+   struct agx_vertex_input vertex = {0};
    struct agxc_attribute attributes[AGX_PROGRAM_MAX_ATTRIBUTES];
    if (desc->vertex)
-      AGX_TRY(read_attributes(desc->vertex, attributes));
+      AGX_TRY(read_attributes(desc->vertex, &vertex, attributes));
    bool dumps = device->debug & (AGX_DEBUG_IR | AGX_DEBUG_ASM);
    struct agxc_options options = {
       .chip = agxw_device_info(device->winsys)->chip,
@@ -83,8 +86,8 @@ static agx_status compile(struct agx_device *device, const struct agx_executable
       .robust_bindings = overrides,
       .robust_binding_count = desc->override_count,
       .attributes = attributes,
-      .attribute_count = desc->vertex ? desc->vertex->attribute_count : 0,
-      .index_B = desc->vertex ? desc->vertex->index_B : 0,
+      .attribute_count = vertex.attribute_count,
+      .index_B = vertex.index_B,
       .debug = (device->debug & AGX_DEBUG_NO_OPT ? AGXC_DEBUG_NO_OPT : 0u) |
                (device->debug & AGX_DEBUG_VALIDATE ? AGXC_DEBUG_VALIDATE : 0u),
       .alloc = device->alloc,
@@ -323,7 +326,7 @@ void agx_executable_get_info(struct agx_executable *executable,
                              struct agx_executable_info *out_info)
 {
    const struct agx_program *program = executable->program;
-   *out_info = (struct agx_executable_info){
+   struct agx_executable_info info = {
       .local_size = {program->local_size[0], program->local_size[1], program->local_size[2]},
       .shared_B = program->shared_B,
       .push_B = program->push_B,
@@ -338,7 +341,8 @@ void agx_executable_get_info(struct agx_executable *executable,
       .cycles = program->stats.cycles,
       .is_vertex = program->is_vertex,
    };
-   snprintf(out_info->name, sizeof(out_info->name), "%s", program->name);
+   snprintf(info.name, sizeof(info.name), "%s", program->name);
+   agx_info_write(out_info, &info, sizeof(info));
 }
 
 agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_t index,
@@ -349,7 +353,7 @@ agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_
       return AGX_FAIL(AGX_OUT_OF_RANGE, "executable %s: binding %u of %u", program->name, index,
                       program->binding_count);
    const struct agx_program_binding *binding = &program->bindings[index];
-   *out_info = (struct agx_binding_info){
+   struct agx_binding_info info = {
       .set = binding->set,
       .binding = binding->binding,
       .type = binding->kind, /* the numbers are the same */
@@ -364,6 +368,7 @@ agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_
       .elements = binding->elements,
    };
    if (binding->kind == AGX_BINDING_FEEDBACK_BUFFER)
-      out_info->binding -= AGX_PROGRAM_FEEDBACK_BINDING;
+      info.binding -= AGX_PROGRAM_FEEDBACK_BINDING;
+   agx_info_write(out_info, &info, sizeof(info));
    return AGX_OK;
 }

@@ -144,7 +144,7 @@ agx_status agx_image_create(struct agx_device *device, const struct agx_image_de
 
 void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info)
 {
-   *out_info = (struct agx_image_info){
+   const struct agx_image_info info = {
       .type = image->type,
       .width = image->width,
       .height = image->height,
@@ -155,6 +155,7 @@ void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info
       .is_linear = image->layout.tiling == AGX_LAYOUT_LINEAR,
       .samples = image->samples,
    };
+   agx_info_write(out_info, &info, sizeof(info));
 }
 
 /* ---- copies ------------------------------------------------------------ */

@@ -10,7 +10,7 @@ static void memory_is_zero_and_whole(void **state)
    struct fixture *f = conformance_device(state);
    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
       uint32_t *words;
-      struct agx_buffer_info info;
+      struct agx_buffer_info info = {.size = sizeof(info)};
       struct agx_buffer *buffer = fixture_buffer(f, sizes[i], &words);
       uint8_t *bytes = (uint8_t *)words;
       agx_buffer_get_info(buffer, &info);
@@ -45,6 +45,7 @@ static void buffers_do_not_overlap(void **state)
    uint32_t *words[COUNT];
    for (uint32_t i = 0; i < COUNT; i++) {
       buffers[i] = fixture_buffer(f, 16384 * (1 + i % 3), &words[i]);
+      infos[i].size = sizeof(infos[i]);
       agx_buffer_get_info(buffers[i], &infos[i]);
       words[i][0] = i;
    }

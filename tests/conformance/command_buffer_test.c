@@ -10,7 +10,8 @@ static void states_are_kept(void **state)
 {
    struct fixture *f = conformance_device(state);
    struct agx_command_buffer *commands = NULL;
-   assert_ok(agx_command_buffer_create(f->device, "states", &commands));
+   const struct agx_command_buffer_desc desc = {.size = sizeof(desc), .label = "states"};
+   assert_ok(agx_command_buffer_create(f->device, &desc, &commands));
    assert_fails(agx_command_buffer_end(commands), AGX_FAILED_PRECONDITION, "states");
    assert_fails(agx_cmd_barrier(commands), AGX_FAILED_PRECONDITION, "states");
    assert_fails(fixture_submit(f, commands, NO_POINT, NO_POINT), AGX_FAILED_PRECONDITION, "states");
@@ -33,7 +34,8 @@ static void grids_have_three_dimensions(void **state)
       uint32_t w = grids[i][0] * 4, h = grids[i][1] * 2, d = grids[i][2] * 2;
       uint32_t push[2] = {w, w * h};
       struct agx_binding binding = {.ref = {buffer, 0, AGX_WHOLE_LENGTH}};
-      struct agx_dispatch dispatch = {.executable = grid,
+      struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                      .executable = grid,
                                       .workgroups = {grids[i][0], grids[i][1], grids[i][2]},
                                       .binding_count = 1,
                                       .bindings = &binding,
@@ -63,7 +65,7 @@ static void an_empty_grid_runs_nothing(void **state)
    struct agx_binding binding = {.ref = {buffer, 0, AGX_WHOLE_LENGTH}};
    for (size_t i = 0; i < sizeof(grids) / sizeof(grids[0]); i++) {
       struct agx_dispatch dispatch = {
-         .executable = count, .binding_count = 1, .bindings = &binding};
+         .size = sizeof(dispatch), .executable = count, .binding_count = 1, .bindings = &binding};
       memcpy(dispatch.workgroups, grids[i], sizeof(grids[i]));
       assert_ok(agx_cmd_dispatch(commands, &dispatch));
    }
@@ -83,7 +85,8 @@ static void ranges_are_exact(void **state)
    struct agx_buffer *buffer = fixture_buffer(f, 16384, &words);
    struct agx_binding bindings[2] = {{.binding = 0, .ref = {buffer, 16384 - 256, 128}},
                                      {.binding = 1, .ref = {buffer, 16384 - 128, 128}}};
-   struct agx_dispatch dispatch = {.executable = add,
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = add,
                                    .workgroups = {1, 1, 1},
                                    .binding_count = 2,
                                    .bindings = bindings,

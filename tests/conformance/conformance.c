@@ -48,6 +48,7 @@ int conformance_open(void **state)
       agx_release(fixture.instance);
       return strncmp(desc.name, "virtual", 7) == 0 ? -1 : 0; /* that one is always there */
    }
+   fixture.info.size = sizeof(fixture.info);
    agx_device_get_info(fixture.device, &fixture.info);
    *state = &fixture;
    return 0;

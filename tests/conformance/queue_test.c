@@ -159,8 +159,11 @@ static void devices_stand_side_by_side(void **state)
    struct agx_buffer *other_buffer = fixture_buffer(&other, 256, &other_words);
    struct agx_command_buffer *commands = fixture_begin(&other);
    struct agx_binding binding = {.ref = {buffer, 0, AGX_WHOLE_LENGTH}};
-   struct agx_dispatch dispatch = {
-      .executable = theirs, .workgroups = {1, 1, 1}, .binding_count = 1, .bindings = &binding};
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = theirs,
+                                   .workgroups = {1, 1, 1},
+                                   .binding_count = 1,
+                                   .bindings = &binding};
    assert_fails(agx_cmd_dispatch(commands, &dispatch), AGX_INVALID_ARGUMENT, "another device");
    assert_ok(agx_command_buffer_begin(commands));
    dispatch.executable = ours;

@@ -58,7 +58,7 @@ agx_status corpus_compile(struct corpus_job *job, const char *kernel, uint32_t r
 static uint64_t address_of(void *user, uint32_t id)
 {
    const struct corpus_job *job = user;
-   struct agx_buffer_info info;
+   struct agx_buffer_info info = {.size = sizeof(info)};
    const struct agx_manifest_resource *resource = agx_manifest_find(&job->manifest, id);
    agx_buffer_get_info(job->buffers[resource - job->manifest.resources], &info);
    return info.address;
@@ -66,7 +66,7 @@ static uint64_t address_of(void *user, uint32_t id)
 
 static bool has_atomics(const struct corpus_job *job, const struct agx_manifest_resource *resource)
 {
-   struct agx_binding_info info;
+   struct agx_binding_info info = {.size = sizeof(info)};
    for (uint32_t i = 0;; i++) {
       if (agx_executable_get_binding(job->executable, i, &info) != AGX_OK)
          return false;
@@ -90,7 +90,7 @@ static void make_image(struct corpus_job *job, uint32_t index)
    };
    const struct agx_sampler_desc sampler = {.size = sizeof(sampler),
                                             .wrap = {AGX_WRAP_EDGE, AGX_WRAP_EDGE, AGX_WRAP_EDGE}};
-   struct agx_image_info info;
+   struct agx_image_info info = {.size = sizeof(info)};
    assert_ok(agx_image_create(job->fixture->device, &desc, &job->images[index]));
    assert_ok(agx_sampler_create(job->fixture->device, &sampler, &job->samplers[index]));
    agx_image_get_info(job->images[index], &info);
@@ -102,7 +102,7 @@ static void make_image(struct corpus_job *job, uint32_t index)
 
 static void copy_image(const struct corpus_job *job, uint32_t index, bool to_image)
 {
-   struct agx_image_info info;
+   struct agx_image_info info = {.size = sizeof(info)};
    uint8_t *at = (uint8_t *)job->memory[index];
    agx_image_get_info(job->images[index], &info);
    for (uint32_t level = 0; level < info.levels; level++) {
@@ -191,6 +191,7 @@ agx_status corpus_run(struct corpus_job *job)
    const struct agx_manifest *m = &job->manifest;
    struct agx_binding bindings[AGX_MANIFEST_MAX_RESOURCES];
    struct agx_dispatch dispatch = {
+      .size = sizeof(dispatch),
       .executable = job->executable,
       .workgroups = {m->workgroups[0], m->workgroups[1], m->workgroups[2]},
       .bindings = bindings,

@@ -99,6 +99,7 @@ static void open_world(struct world *w)
    failing_kmd_open(&w->kmd);
    assert_ok(agx_instance_create(NULL, &f->instance));
    assert_ok(agx_device_open_kmd(f->instance, &w->kmd.base, &f->device));
+   f->info.size = sizeof(f->info);
    agx_device_get_info(f->device, &f->info);
    w->kernel = fixture_kernel(f, &agx_test_count);
    w->buffer = fixture_buffer(f, 256, &w->words);

@@ -41,8 +41,9 @@ int main(int argc, char **argv)
       xs[i] = (float)i, ys[i] = 1;
    unsigned push[] = {0x40200000, 1000}; // a, the bits of 2.5f, and how many
    struct agx_binding bindings[] = {{0, 0, {x, 0, 4000}}, {0, 1, {y, 0, 4000}}};
-   struct agx_dispatch dispatch = {saxpy, {16, 1, 1}, 2, bindings, push, sizeof(push)};
-   check(agx_command_buffer_create(device, "saxpy", &commands));
+   struct agx_dispatch dispatch = {sizeof(dispatch), NULL, saxpy,       {16, 1, 1}, 2,
+                                   bindings,         push, sizeof(push)};
+   check(agx_command_buffer_create(device, NULL, &commands));
    check(agx_command_buffer_begin(commands));
    check(agx_cmd_dispatch(commands, &dispatch));
    check(agx_command_buffer_end(commands));

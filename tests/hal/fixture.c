@@ -8,6 +8,7 @@ void fixture_open(struct fixture *f, const char *name)
    struct agx_device_desc desc = {.size = sizeof(desc), .name = name};
    assert_ok(agx_instance_create(NULL, &f->instance));
    assert_ok(agx_device_open(f->instance, &desc, &f->device));
+   f->info.size = sizeof(f->info);
    agx_device_get_info(f->device, &f->info);
 }
 
@@ -50,7 +51,7 @@ struct agx_semaphore *fixture_semaphore(struct fixture *f)
 struct agx_command_buffer *fixture_begin(struct fixture *f)
 {
    struct agx_command_buffer *commands = NULL;
-   assert_ok(agx_command_buffer_create(f->device, "test", &commands));
+   assert_ok(agx_command_buffer_create(f->device, NULL, &commands));
    assert_ok(agx_command_buffer_begin(commands));
    return commands;
 }
@@ -64,6 +65,7 @@ void fixture_dispatch(struct agx_command_buffer *commands, struct agx_executable
       bindings[i] = (struct agx_binding){
          .binding = i, .ref = {.buffer = buffers[i], .length_B = AGX_WHOLE_LENGTH}};
    struct agx_dispatch dispatch = {
+      .size = sizeof(dispatch),
       .executable = executable,
       .workgroups = {workgroups, 1, 1},
       .bindings = bindings,

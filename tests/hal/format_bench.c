@@ -238,6 +238,7 @@ void bench_run(struct bench *bench, enum kernel kernel, enum format_class class,
    bindings[bound_count + 2] =
       (struct agx_binding){.binding = bound_count + 2, .sampler = bench->plain};
    const struct agx_dispatch dispatch = {
+      .size = sizeof(dispatch),
       .executable = bench->executables[kernel][class],
       .workgroups = {agx_div_up(count, LANES), 1, 1},
       .bindings = bindings,

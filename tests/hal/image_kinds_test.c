@@ -99,6 +99,7 @@ static agx_status record(struct bench *bench, const char *kernel, uint32_t workg
    free(spirv);
    free(path);
    const struct agx_dispatch dispatch = {
+      .size = sizeof(dispatch),
       .executable = executable,
       .workgroups = {workgroups, 1, 1},
       .bindings = bench->bindings,
@@ -141,7 +142,7 @@ typedef float fill_texel(int x, int y, int z, int level, int sample);
 
 static void fill(struct agx_image *image, fill_texel *texel)
 {
-   struct agx_image_info info;
+   struct agx_image_info info = {.size = sizeof(info)};
    agx_image_get_info(image, &info);
    for (uint32_t level = 0; level < info.levels; level++)
       for (uint32_t sample = 0; sample < info.samples; sample++) {

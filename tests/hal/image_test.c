@@ -144,6 +144,7 @@ static void run(struct bench *bench, const char *kernel, uint32_t workgroups)
    free(spirv);
    free(path);
    const struct agx_dispatch dispatch = {
+      .size = sizeof(dispatch),
       .executable = executable,
       .workgroups = {workgroups, 1, 1},
       .bindings = bench->bindings,
@@ -184,7 +185,7 @@ static void copies_keep_every_texel(void **state)
    for (size_t i = 0; i < AGX_COUNT(shapes); i++) {
       const struct shape *shape = &shapes[i];
       struct agx_image *image = make_image(*state, shape);
-      struct agx_image_info info;
+      struct agx_image_info info = {.size = sizeof(info)};
       agx_image_get_info(image, &info);
       uint64_t at = 0;
       for (size_t b = 0; b < sizeof(put); b++)
@@ -448,7 +449,7 @@ static void bindings_are_checked(void **state)
    static const struct shape plain = {AGX_IMAGE_2D, 16, 16, 3, 1, 0, "r32ui"};
    struct agx_executable_desc desc = {.size = sizeof(desc)};
    struct agx_executable *executable;
-   struct agx_binding_info info;
+   struct agx_binding_info info = {.size = sizeof(info)};
    char *path = agx_test_path("kernels/image_write.spv");
    char *spirv = agx_test_read_file(path, &desc.data_B);
    desc.data = spirv;
@@ -461,7 +462,8 @@ static void bindings_are_checked(void **state)
    bind_image(bench, 0, make_image(bench, &plain));
    bind_image(bench, 1, make_image(bench, &plain));
    bind_buffer(bench, 2, 4096);
-   struct agx_dispatch dispatch = {.executable = executable,
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = executable,
                                    .workgroups = {1, 1, 1},
                                    .bindings = bench->bindings,
                                    .binding_count = 3};

@@ -160,7 +160,8 @@ static void dispatch(struct fixture *f, struct agx_executable *executable, uint3
    struct agx_binding bindings[5];
    for (uint32_t i = 0; i < count; i++)
       bindings[i] = (struct agx_binding){.binding = i, .ref = {buffers[i], 0, AGX_WHOLE_LENGTH}};
-   struct agx_dispatch dispatch = {.executable = executable,
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = executable,
                                    .workgroups = {x, y, 1},
                                    .bindings = bindings,
                                    .binding_count = count};
@@ -312,7 +313,7 @@ static void matrices_at_addresses(void **state)
    fixture_open(&f, "virtual");
    struct agx_executable *executable = compile(&f, "matrix_address", NULL, 0);
    for (unsigned i = 0; i < 3; i++) {
-      struct agx_buffer_info info;
+      struct agx_buffer_info info = {.size = sizeof(info)};
       buffers[i] = fixture_buffer(&f, FLOW * FLOW * 4, &memory[i]);
       agx_buffer_get_info(buffers[i], &info);
       push[i] = info.address;

@@ -60,7 +60,7 @@ static void run(const struct kernel *kernel, const char *suffix, const char *deb
    struct job job = {0};
    fixture_open(&job.fixture, "virtual");
    for (uint32_t i = 0; i < kernel->buffers; i++) {
-      struct agx_buffer_info info;
+      struct agx_buffer_info info = {.size = sizeof(info)};
       job.buffers[i] = fixture_buffer(&job.fixture, 4 * WORDS, &job.memory[i]);
       agx_buffer_get_info(job.buffers[i], &info);
       job.address[i] = info.address;
@@ -69,7 +69,7 @@ static void run(const struct kernel *kernel, const char *suffix, const char *deb
    struct agx_executable *executable = load(&job, kernel->name, suffix, robust);
    struct agx_command_buffer *commands = fixture_begin(&job.fixture);
    struct agx_semaphore *done = fixture_semaphore(&job.fixture);
-   struct agx_executable_info info;
+   struct agx_executable_info info = {.size = sizeof(info)};
    agx_executable_get_info(executable, &info);
    struct agx_binding bindings[2 * MAX_BUFFERS];
    for (uint32_t i = 0; i < kernel->bound; i++) {
@@ -77,6 +77,7 @@ static void run(const struct kernel *kernel, const char *suffix, const char *deb
       bindings[i].ref = (struct agx_buffer_ref){job.buffers[i], 0, AGX_WHOLE_LENGTH};
    }
    struct agx_dispatch dispatch = {
+      .size = sizeof(dispatch),
       .executable = executable,
       .workgroups = {THREADS / info.local_size[0], 1, 1},
       .bindings = bindings,

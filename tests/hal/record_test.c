@@ -31,21 +31,47 @@ static void dispatches_are_checked(void **state)
       const char *text;
    } cases[] = {
       {{.executable = NULL}, good[1], AGX_INVALID_ARGUMENT, "executable is NULL"},
-      {{add, {1, 1, 1}, 2, NULL, push, 0}, good[1], AGX_INVALID_ARGUMENT, "0 bytes of push"},
-      {{add, {1, 1, 1}, 2, NULL, NULL, 4}, good[1], AGX_INVALID_ARGUMENT, "push"},
-      {{add, {1, 1, 1}, 1, NULL, push, 4}, good[1], AGX_INVALID_ARGUMENT, "binding 1: no buffer"},
-      {{add, {1, 65536, 1}, 2, NULL, push, 4}, good[1], AGX_OUT_OF_RANGE, "65536 workgroups"},
-      {{add, {0x7fffffff, 1, 1}, 2, NULL, push, 4}, good[1], AGX_OUT_OF_RANGE, "2147483647"},
-      {{add, {1, 1, 1}, 2, NULL, push, 4},
+      {{.executable = add, .workgroups = {1, 1, 1}, .binding_count = 2, .push = push, .push_B = 0},
+       good[1],
+       AGX_INVALID_ARGUMENT,
+       "0 bytes of push"},
+      {{.executable = add, .workgroups = {1, 1, 1}, .binding_count = 2, .push = NULL, .push_B = 4},
+       good[1],
+       AGX_INVALID_ARGUMENT,
+       "push"},
+      {{.executable = add, .workgroups = {1, 1, 1}, .binding_count = 1, .push = push, .push_B = 4},
+       good[1],
+       AGX_INVALID_ARGUMENT,
+       "binding 1: no buffer"},
+      {{.executable = add,
+        .workgroups = {1, 65536, 1},
+        .binding_count = 2,
+        .push = push,
+        .push_B = 4},
+       good[1],
+       AGX_OUT_OF_RANGE,
+       "65536 workgroups"},
+      {{.executable = add,
+        .workgroups = {0x7fffffff, 1, 1},
+        .binding_count = 2,
+        .push = push,
+        .push_B = 4},
+       good[1],
+       AGX_OUT_OF_RANGE,
+       "2147483647"},
+      {{.executable = add, .workgroups = {1, 1, 1}, .binding_count = 2, .push = push, .push_B = 4},
        {0, 1, {buffer, 254, 4}},
        AGX_OUT_OF_RANGE,
        "offset 254"},
-      {{add, {1, 1, 1}, 2, NULL, push, 4},
+      {{.executable = add, .workgroups = {1, 1, 1}, .binding_count = 2, .push = push, .push_B = 4},
        {0, 1, {buffer, 260, 0}},
        AGX_OUT_OF_RANGE,
        "offset 260"},
-      {{add, {1, 1, 1}, 2, NULL, push, 4}, {0, 1, {buffer, 252, 8}}, AGX_OUT_OF_RANGE, "length 8"},
-      {{add, {1, 1, 1}, 2, NULL, push, 4},
+      {{.executable = add, .workgroups = {1, 1, 1}, .binding_count = 2, .push = push, .push_B = 4},
+       {0, 1, {buffer, 252, 8}},
+       AGX_OUT_OF_RANGE,
+       "length 8"},
+      {{.executable = add, .workgroups = {1, 1, 1}, .binding_count = 2, .push = push, .push_B = 4},
        {0, 1, {read_only, 0, 4}},
        AGX_INVALID_ARGUMENT,
        "read-only"},
@@ -54,6 +80,7 @@ static void dispatches_are_checked(void **state)
       struct agx_command_buffer *commands = fixture_begin(&f);
       struct agx_binding bindings[2] = {good[0], cases[i].second};
       struct agx_dispatch dispatch = cases[i].dispatch;
+      dispatch.size = sizeof(dispatch);
       dispatch.bindings = bindings;
       assert_fails(agx_cmd_dispatch(commands, &dispatch), cases[i].status, cases[i].text);
       assert_fails(agx_command_buffer_end(commands), cases[i].status, "earlier recording call");
@@ -144,8 +171,10 @@ static void host_memory_may_run_out_anywhere(void **state)
       struct agx_command_buffer *commands = NULL;
       struct agx_semaphore *done = NULL;
       struct agx_binding binding = {.ref = {.length_B = AGX_WHOLE_LENGTH}};
-      struct agx_dispatch dispatch = {
-         .workgroups = {1, 1, 1}, .binding_count = 1, .bindings = &binding};
+      struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                      .workgroups = {1, 1, 1},
+                                      .binding_count = 1,
+                                      .bindings = &binding};
       agx_status status = agx_instance_create(&instance_desc, &instance);
       if (status == AGX_OK)
          status = agx_device_open(instance, &device_desc, &device);

@@ -110,7 +110,8 @@ static void run(struct bench *bench, struct agx_executable *executable, uint64_t
       {.binding = 0, .ref = {size ? bench->buffers[0] : NULL, offset, size}},
       {.binding = 1, .ref = {bench->buffers[1], 0, AGX_WHOLE_LENGTH}},
       {.binding = 2, .ref = {bench->buffers[2], 0, AGX_WHOLE_LENGTH}}};
-   const struct agx_dispatch dispatch = {.executable = executable,
+   const struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                         .executable = executable,
                                          .workgroups = {1, 1, 1},
                                          .binding_count = 3,
                                          .bindings = bindings,

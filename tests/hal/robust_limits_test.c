@@ -106,8 +106,11 @@ static agx_status record(struct fixture *f, struct agx_executable *executable,
 {
    const struct agx_binding bindings[2] = {{.ref = ref},
                                            {.binding = 1, .ref = {out, 0, AGX_WHOLE_LENGTH}}};
-   struct agx_dispatch dispatch = {
-      .executable = executable, .workgroups = {1, 1, 1}, .binding_count = 2, .bindings = bindings};
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = executable,
+                                   .workgroups = {1, 1, 1},
+                                   .binding_count = 2,
+                                   .bindings = bindings};
    *out_commands = fixture_begin(f);
    return agx_cmd_dispatch(*out_commands, &dispatch);
 }
@@ -158,7 +161,7 @@ static void limits_are_those_of_the_bound_range(void **state)
    fixture_open(&f, "virtual");
    unsetenv("AGX_DEBUG");
    struct agx_buffer *buffer = fixture_buffer(&f, 256, &memory);
-   struct agx_buffer_info info;
+   struct agx_buffer_info info = {.size = sizeof(info)};
    agx_buffer_get_info(buffer, &info);
    const uint64_t zero = (info.address | 0xffffffff) - 0x7fff;
    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -255,7 +258,7 @@ static void modes_are_checked(void **state)
    assert_fails(agx_executable_create(f.device, &desc, &executable), AGX_INVALID_ARGUMENT,
                 "65 bindings");
    const struct agx_binding_robustness off = {0, 1, AGX_ROBUST_OFF};
-   struct agx_binding_info info;
+   struct agx_binding_info info = {.size = sizeof(info)};
    desc.overrides = &off;
    desc.override_count = 1;
    assert_ok(agx_executable_create(f.device, &desc, &executable));

@@ -109,7 +109,7 @@ static bool run_model(struct trial *trial)
       trial->plain_ranges[i].is_null = false;
    corpus_prepare(job);
    for (uint32_t i = 0; i < job->manifest.resource_count; i++) {
-      struct agx_buffer_info info;
+      struct agx_buffer_info info = {.size = sizeof(info)};
       if (!is_buffer(job, i))
          continue;
       assert_true(model->count < MODEL_MAX_BINDINGS);

@@ -55,7 +55,8 @@ static void offsets_push_constants_and_order(void **state)
       {.binding = 1, .ref = {y, 12, 256}},
       {.binding = 0, .ref = {x, 8, AGX_WHOLE_LENGTH}},
    };
-   struct agx_dispatch dispatch = {.executable = add,
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = add,
                                    .workgroups = {2, 1, 1},
                                    .binding_count = 2,
                                    .bindings = bindings,

@@ -71,7 +71,8 @@ static void outputs_are_packed(struct stage *s)
    const struct agx_buffer_ref feedback = {s->out[0], 16, AGX_WHOLE_LENGTH};
    for (uint32_t i = 0; i < 20; i++)
       s->in_words[i] = word((float)i);
-   const struct agx_vertex_dispatch draw = {.executable = s->executable,
+   const struct agx_vertex_dispatch draw = {.size = sizeof(draw),
+                                            .executable = s->executable,
                                             .first = 1,
                                             .vertex_count = 3,
                                             .instance_count = 2,
@@ -128,8 +129,8 @@ static void files_carry_what_a_draw_must_know(void **state)
    assert_ok(agx_executable_create(s.f.device, &desc, &s.executable));
    outputs_are_packed(&s);
 
-   struct agx_executable_info info;
-   struct agx_binding_info binding;
+   struct agx_executable_info info = {.size = sizeof(info)};
+   struct agx_binding_info binding = {.size = sizeof(binding)};
    agx_executable_get_info(s.executable, &info);
    assert_true(info.is_vertex);
    assert_int_equal(info.binding_count, 3);
@@ -147,7 +148,7 @@ static void files_carry_what_a_draw_must_know(void **state)
    assert_int_equal(binding.type, AGX_BINDING_FEEDBACK);
    assert_int_equal(binding.binding, 0);
    assert_int_equal(binding.stride_B, 28);
-   const struct agx_vertex_input input = {0};
+   const struct agx_vertex_input input = {.size = sizeof(input), 0};
    desc.vertex = &input;
    struct agx_executable *none;
    assert_fails(agx_executable_create(s.f.device, &desc, &none), AGX_INVALID_ARGUMENT,
@@ -174,7 +175,8 @@ static void captures_go_where_the_module_says(void **state)
       s.in_words[i] = i;
    const struct agx_buffer_ref feedback[] = {{s.out[0], 0, AGX_WHOLE_LENGTH},
                                              {s.out[1], 0, AGX_WHOLE_LENGTH}};
-   struct agx_vertex_dispatch draw = {.executable = s.executable,
+   struct agx_vertex_dispatch draw = {.size = sizeof(draw),
+                                      .executable = s.executable,
                                       .first = 2,
                                       .vertex_count = 2,
                                       .base_instance = 11,
@@ -213,7 +215,8 @@ static void other_buffers_are_checked(void **state)
       s.in_words[i] = 99 - i;
       s.out_words[1][i] = 1000;
    }
-   const struct agx_vertex_dispatch draw = {.executable = s.executable,
+   const struct agx_vertex_dispatch draw = {.size = sizeof(draw),
+                                            .executable = s.executable,
                                             .vertex_count = 100,
                                             .instance_count = 1,
                                             .vertex_buffer_count = 1,
@@ -249,7 +252,8 @@ static void what_does_not_fit_is_refused(void **state)
    open_stage(&s, "kernels/vertex_dense.spv", AGX_ROBUST_OFF);
    struct agx_vertex_buffer buffer = {0, {s.in, 0, 64}, 0};
    struct agx_buffer_ref feedback = {s.out[0], 0, 64};
-   const struct agx_vertex_dispatch good = {.executable = s.executable,
+   const struct agx_vertex_dispatch good = {.size = sizeof(good),
+                                            .executable = s.executable,
                                             .vertex_count = 4,
                                             .instance_count = 1,
                                             .vertex_buffer_count = 1,
@@ -258,7 +262,8 @@ static void what_does_not_fit_is_refused(void **state)
                                             .feedback = &feedback};
    struct agx_vertex_dispatch draw = good;
    struct agx_command_buffer *commands = fixture_begin(&s.f);
-   const struct agx_dispatch compute = {.executable = s.executable, .workgroups = {1, 1, 1}};
+   const struct agx_dispatch compute = {
+      .size = sizeof(compute), .executable = s.executable, .workgroups = {1, 1, 1}};
    assert_ok(agx_cmd_dispatch_vertices(commands, &draw));
    assert_fails(agx_cmd_dispatch(commands, &compute), AGX_INVALID_ARGUMENT, "vertex stage");
    draw.vertex_count = 5;

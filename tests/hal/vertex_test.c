@@ -248,7 +248,10 @@ static struct agx_executable *compile(struct world *w, const struct setup *s)
       attributes[i] =
          (struct agx_vertex_attribute){i, s->attributes[i].format->name, s->attributes[i].stride_B,
                                        s->attributes[i].per_instance, s->attributes[i].divisor};
-   const struct agx_vertex_input input = {attributes, INPUTS, s->index_B};
+   const struct agx_vertex_input input = {.size = sizeof(input),
+                                          .attributes = attributes,
+                                          .attribute_count = INPUTS,
+                                          .index_B = s->index_B};
    const struct agx_executable_desc desc = {.size = sizeof(desc),
                                             .data = w->spirv,
                                             .data_B = w->spirv_B,
@@ -270,6 +273,7 @@ static bool record(struct world *w, const struct setup *s, struct agx_executable
       buffers[i] = (struct agx_vertex_buffer){i, {w->pool, a->start_B, a->size_B}, a->offset_B};
    }
    const struct agx_vertex_dispatch draw = {
+      .size = sizeof(draw),
       .executable = executable,
       .first = s->first,
       .vertex_count = s->vertices,

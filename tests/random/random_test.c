@@ -69,7 +69,7 @@ static void open_bench(struct bench *bench)
    assert_ok(agx_instance_create(NULL, &bench->instance));
    assert_ok(agx_device_open(bench->instance, &desc, &bench->device));
    assert_ok(agx_semaphore_create(bench->device, 0, &bench->done));
-   assert_ok(agx_command_buffer_create(bench->device, "random", &bench->commands));
+   assert_ok(agx_command_buffer_create(bench->device, NULL, &bench->commands));
    make_buffer(bench, RANDOM_IN_WORDS * 4, &bench->in, &bench->in_words);
    make_buffer(bench, OUT_WORDS * 4, &bench->out, &bench->out_words);
    make_buffer(bench, RANDOM_UNIFORM_B, &bench->uniform, &bench->uniform_words);
@@ -127,7 +127,8 @@ static agx_status run(struct bench *bench, struct agx_executable *executable, ui
       {.binding = 1, .ref = {bench->out, 0, AGX_WHOLE_LENGTH}},
       {.binding = 2, .ref = {bench->uniform, 0, AGX_WHOLE_LENGTH}},
    };
-   struct agx_dispatch dispatch = {.executable = executable,
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = executable,
                                    .workgroups = {WORKGROUPS, 1, 1},
                                    .binding_count = AGX_COUNT(bindings),
                                    .bindings = bindings,

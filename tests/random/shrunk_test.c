@@ -98,7 +98,8 @@ static agx_status run(struct side *side, const struct plan *plan, struct agx_exe
    for (uint32_t i = 0; i < BUFFERS; i++)
       bindings[i] = (struct agx_binding){.binding = i,
                                          .ref = {side->buffers[i], plan->offset[i], plan->size[i]}};
-   const struct agx_dispatch dispatch = {.executable = executable,
+   const struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                         .executable = executable,
                                          .workgroups = {RANDOM_GROUPS, 1, 1},
                                          .binding_count = BUFFERS,
                                          .bindings = bindings,
@@ -157,7 +158,7 @@ static void set_model(struct bench *bench, const struct plan *plan)
 {
    bench->model = (struct model){.count = BUFFERS};
    for (uint32_t i = 0; i < BUFFERS; i++) {
-      struct agx_buffer_info info;
+      struct agx_buffer_info info = {.size = sizeof(info)};
       agx_buffer_get_info(bench->plain.buffers[i], &info);
       bench->model.bindings[i] =
          (struct model_binding){.va = info.address + plan->offset[i], .bytes = plan->size[i]};

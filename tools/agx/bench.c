@@ -40,7 +40,8 @@ static agx_status prepare(struct bench *bench, const char *folder)
       bench->bindings[i] =
          (struct agx_binding){.binding = i, .ref = {bench->buffers[i].buffer, 0, AGX_WHOLE_LENGTH}};
    }
-   bench->dispatch = (struct agx_dispatch){.executable = bench->executable,
+   bench->dispatch = (struct agx_dispatch){.size = sizeof(struct agx_dispatch),
+                                           .executable = bench->executable,
                                            .workgroups = {1, 1, 1},
                                            .binding_count = 2,
                                            .bindings = bench->bindings,

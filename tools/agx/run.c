@@ -158,7 +158,7 @@ static agx_status handle_output(struct run *run, uint32_t index)
 
 static void begin_report(struct run *run)
 {
-   struct agx_device_info info;
+   struct agx_device_info info = {.size = sizeof(info)};
    agx_device_get_info(run->session.device, &info);
    if (!run->is_json) {
       printf("%s on %s%s: %.3f ms\n", run->name, info.name, info.is_virtual ? ", virtual" : "",
@@ -217,7 +217,7 @@ static agx_status ask_for_bounds(void)
 
 static agx_status open_device(struct run *run)
 {
-   struct agx_device_info info;
+   struct agx_device_info info = {.size = sizeof(info)};
    if (run->wants_bounds)
       AGX_TRY(ask_for_bounds());
    if (run->wants_stats)

@@ -22,7 +22,7 @@ agx_status agx_session_open(const char *device, struct agx_session *out_session)
    AGX_TRY(agx_instance_create(NULL, &out_session->instance));
    AGX_TRY(agx_device_open(out_session->instance, &desc, &out_session->device));
    AGX_TRY(agx_semaphore_create(out_session->device, 0, &out_session->done));
-   return agx_command_buffer_create(out_session->device, "session", &out_session->commands);
+   return agx_command_buffer_create(out_session->device, NULL, &out_session->commands);
 }
 
 void agx_session_close(struct agx_session *session)
@@ -38,7 +38,7 @@ agx_status agx_session_buffer(struct agx_session *session, uint64_t size, const 
 {
    struct agx_buffer_desc desc = {
       .size = sizeof(desc), .size_B = size, .flags = AGX_BUFFER_HOST_READ, .label = label};
-   struct agx_buffer_info info;
+   struct agx_buffer_info info = {.size = sizeof(info)};
    *out_buffer = (struct agx_session_buffer){.size = size};
    AGX_TRY(agx_buffer_create(session->device, &desc, &out_buffer->buffer));
    agx_buffer_get_info(out_buffer->buffer, &info);
@@ -50,7 +50,8 @@ agx_status agx_session_buffer(struct agx_session *session, uint64_t size, const 
 static struct agx_vertex_input vertex_input(const struct agx_manifest *manifest,
                                             struct agx_vertex_attribute *attributes)
 {
-   struct agx_vertex_input input = {.attributes = attributes,
+   struct agx_vertex_input input = {.size = sizeof(input),
+                                    .attributes = attributes,
                                     .attribute_count = manifest->attribute_count};
    for (uint32_t i = 0; i < manifest->attribute_count; i++) {
       const struct agx_manifest_attribute *a = &manifest->attributes[i];
@@ -141,7 +142,8 @@ static agx_status record_draw(struct agx_session *session, const struct agx_disp
 {
    struct agx_vertex_buffer vertex[AGX_MANIFEST_MAX_RESOURCES];
    struct agx_buffer_ref feedback[AGX_MANIFEST_MAX_RESOURCES] = {{0}};
-   struct agx_vertex_dispatch draw = {.executable = like->executable,
+   struct agx_vertex_dispatch draw = {.size = sizeof(draw),
+                                      .executable = like->executable,
                                       .first = manifest->draw[0],
                                       .vertex_count = manifest->draw[1],
                                       .base_vertex = (int32_t)manifest->draw[2],
@@ -173,7 +175,8 @@ agx_status agx_session_record(struct agx_session *session, struct agx_executable
                               const uint32_t workgroups[3], uint32_t dispatches)
 {
    struct agx_binding bindings[AGX_MANIFEST_MAX_RESOURCES];
-   struct agx_dispatch dispatch = {.executable = executable,
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = executable,
                                    .workgroups = {workgroups[0], workgroups[1], workgroups[2]},
                                    .binding_count = collect_bindings(manifest, buffers, bindings),
                                    .bindings = bindings,

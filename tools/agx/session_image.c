@@ -13,10 +13,10 @@
 static bool has_atomics(struct agx_executable *executable,
                         const struct agx_manifest_resource *resource)
 {
-   struct agx_executable_info info;
+   struct agx_executable_info info = {.size = sizeof(info)};
    agx_executable_get_info(executable, &info);
    for (uint32_t i = 0; i < info.binding_count; i++) {
-      struct agx_binding_info binding;
+      struct agx_binding_info binding = {.size = sizeof(binding)};
       if (agx_executable_get_binding(executable, i, &binding) == AGX_OK &&
           binding.set == resource->set && binding.binding == resource->binding)
          return binding.has_atomics;
@@ -68,7 +68,7 @@ agx_status agx_session_image(struct agx_session *session, struct agx_executable 
       .levels = resource->levels,
       .flags = AGX_IMAGE_HOST_READ | (has_atomics(executable, resource) ? AGX_IMAGE_ATOMICS : 0u),
    };
-   struct agx_image_info info;
+   struct agx_image_info info = {.size = sizeof(info)};
    *out_buffer = (struct agx_session_buffer){0};
    AGX_TRY(agx_image_create(session->device, &desc, &out_buffer->image));
    AGX_TRY(make_sampler(session, resource, &out_buffer->sampler));
@@ -84,7 +84,7 @@ agx_status agx_session_image(struct agx_session *session, struct agx_executable 
 agx_status agx_session_copy_image(const struct agx_manifest_resource *resource,
                                   const struct agx_session_buffer *buffer, bool to_image)
 {
-   struct agx_image_info info;
+   struct agx_image_info info = {.size = sizeof(info)};
    uint8_t *at = buffer->memory;
    agx_image_get_info(buffer->image, &info);
    for (uint32_t level = 0; level < resource->levels; level++) {

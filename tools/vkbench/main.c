@@ -168,7 +168,7 @@ static agx_status run_once(struct job *job, struct row *row)
 static agx_status choose_grid(struct job *job, uint32_t workgroups[3], struct row *row)
 {
    const uint32_t *grid = job->manifest.workgroups;
-   struct agx_executable_info info;
+   struct agx_executable_info info = {.size = sizeof(info)};
    agx_executable_get_info(job->ours, &info);
    uint64_t threads = (uint64_t)info.local_size[0] * info.local_size[1] * info.local_size[2] *
                       grid[0] * grid[1] * grid[2];

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Instances, nodes and devices.
+ */
+#pragma once
+
+#include "agx/object.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Host memory for the library's objects. alloc gives memory aligned for any type or NULL;
+ * free gets the size that alloc was asked for. Called from any thread; the last calls come a
+ * moment after the last release where a submission has only just ended. */
+struct agx_alloc_callbacks {
+   void *user;
+   void *(*alloc)(void *user, size_t size);
+   void (*free)(void *user, void *memory, size_t size);
+};
+
+struct agx_instance_desc {
+   uint32_t size;
+   const void *next;
+   const struct agx_alloc_callbacks *alloc; /* NULL: malloc. Copied; user must outlive all */
+};
+
+/* desc may be NULL. */
+AGX_API AGX_MUST_CHECK agx_status agx_instance_create(const struct agx_instance_desc *desc,
+                                                      struct agx_instance **out_instance);
+
+/* A render node of the system, usable or not. */
+struct agx_node {
+   char path[64];     /* what agx_device_open takes */
+   char driver[32];   /* the kernel driver's name; "" when it could not be asked */
+   agx_status status; /* AGX_OK when the node can be used */
+   char reason[128];  /* why not, and what to do about it */
+};
+
+/* Fills up to *count nodes (NULL: none) and sets *count to how many there are. The virtual
+ * device is not among them: it is always there. */
+AGX_API AGX_MUST_CHECK agx_status agx_instance_enumerate(struct agx_instance *instance,
+                                                         uint32_t *count, struct agx_node *nodes);
+
+struct agx_device_desc {
+   uint32_t size;
+   const void *next;
+   /* "auto" or NULL: the environment's AGX_DEVICE if set, else the first usable node of the
+    * system, else the virtual device. "drm": the first usable node. "/dev/dri/renderD128": that
+    * one. "virtual" or "virtual:g14s": the virtual AGX, of that chip. */
+   const char *name;
+   /* Record what passes between driver and kernel to this file; NULL: the environment's
+    * AGX_CAPTURE if set. docs/capture.md. */
+   const char *capture_path;
+};
+
+/* desc may be NULL. AGX_NOT_FOUND tells of each node why it is not usable. */
+AGX_API AGX_MUST_CHECK agx_status agx_device_open(struct agx_instance *instance,
+                                                  const struct agx_device_desc *desc,
+                                                  struct agx_device **out_device);
+
+struct agx_device_info {
+   uint32_t size;             /* set by the caller */
+   char name[AGX_NAME_BYTES]; /* "Apple M1 (G13G B1)" */
+   char node[AGX_NAME_BYTES]; /* "renderD128", "virtual:g13g" */
+   char chip[16];             /* "g13g" */
+   bool is_virtual;
+   uint32_t core_count;
+   uint32_t max_khz; /* of the GPU's clock; 0 when not known */
+   uint32_t max_workgroup_threads;
+   uint32_t max_shared_B; /* threadgroup memory of a workgroup */
+   uint32_t simd_lanes;
+   uint32_t page_B; /* granularity of GPU memory */
+   uint32_t max_push_B;
+   uint32_t max_bindings;
+   uint64_t max_workgroups[3];
+};
+AGX_API void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info);
+
+/* AGX_OK, or the first failure that took the device away (sticky), with its text. */
+AGX_API AGX_MUST_CHECK agx_status agx_device_status(struct agx_device *device);
+
+/* Fails every operation that still waits for a value nobody has submitted, with
+ * AGX_CANCELLED. Parked operations keep the device alive: call this before letting it go
+ * when some may be left. */
+AGX_API void agx_device_cancel(struct agx_device *device);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Executables: kernels, ready to run.
+ */
+#pragma once
+
+#include "agx/object.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct agx_specialization {
+   uint32_t id;
+   uint32_t bytes; /* of value that count: 1, 2, 4 or 8; a bool has 4 */
+   uint64_t value; /* bits */
+};
+
+/* docs/robustness.md */
+enum agx_robustness {
+   AGX_ROBUST_OFF = 0,   /* the application sees to it that there are none */
+   AGX_ROBUST_CLAMP = 1, /* they stay inside, at places that mean nothing; or do nothing */
+   AGX_ROBUST_ZERO = 2,  /* loads give 0 and stores do nothing, to the byte */
+};
+
+/* The set of a vertex stage's own buffers: binding is an input location, or AGX_INDEX_BINDING. */
+#define AGX_VERTEX_SET    0xffffffffu
+#define AGX_INDEX_BINDING 0x100u
+
+/* Of one binding; of an array of buffers, all. */
+struct agx_binding_robustness {
+   uint32_t set, binding;
+   uint32_t robustness; /* enum agx_robustness */
+};
+
+/* What an input location of a vertex stage reads. */
+struct agx_vertex_attribute {
+   uint32_t location;
+   /* By our name or Vulkan's: "R8G8B8A8_UNORM", "R10G10B10A2_SSCALED". */
+   const char *format;
+   uint32_t stride_B; /* between elements: a multiple of a component's size, at most 8192 */
+   bool per_instance; /* elements are counted by base_instance + instance / divisor */
+   uint32_t divisor;  /* 0: all instances read the element of base_instance */
+};
+
+/* Compiled into the code. */
+struct agx_vertex_input {
+   uint32_t size;
+   const void *next;
+   const struct agx_vertex_attribute *attributes; /* without any, 32-bit components, packed */
+   uint32_t attribute_count;
+   uint32_t index_B; /* bytes of an index: 1, 2, 4; 0: vertices in order */
+};
+
+struct agx_executable_desc {
+   uint32_t size;
+   const void *next;
+   const void *data; /* SPIR-V, or an ELF file that `agx compile` wrote */
+   size_t data_B;
+   const char *entry;                                /* entry point; NULL: the only one */
+   const struct agx_specialization *specializations; /* SPIR-V only */
+   uint32_t specialization_count;
+   /* What becomes of accesses that leave the bound range of a buffer: enum agx_robustness, for
+    * all bindings but those that overrides name. Says of an ELF file how it must have been
+    * compiled; 0 without overrides takes it as it is. */
+   uint32_t robustness;
+   const struct agx_binding_robustness *overrides;
+   uint32_t override_count; /* up to AGX_MAX_BINDINGS; of bindings that the kernel lacks no use */
+   const struct agx_vertex_input *vertex; /* SPIR-V of a vertex stage only; may be NULL */
+};
+
+/* Compiles (or reads) one kernel and loads it. AGX_UNIMPLEMENTED names what the compiler
+ * lacks, AGX_INCOMPATIBLE a file for another chip or ABI. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_create(struct agx_device *device,
+                                                        const struct agx_executable_desc *desc,
+                                                        struct agx_executable **out_executable);
+
+enum agx_binding_type {
+   AGX_BINDING_STORAGE = 0,
+   AGX_BINDING_UNIFORM = 1,
+   AGX_BINDING_STORAGE_IMAGE = 2,
+   AGX_BINDING_TEXTURE = 3,
+   AGX_BINDING_SAMPLER = 4,
+   AGX_BINDING_TEXTURE_SAMPLER = 5, /* an image and a sampler */
+   /* Of AGX_VERTEX_SET; `binding` is the location, AGX_INDEX_BINDING, or the number of the feedback
+    * buffer. */
+   AGX_BINDING_ATTRIBUTE = 6,
+   AGX_BINDING_INDICES = 7,
+   AGX_BINDING_FEEDBACK = 8,
+   AGX_BINDING_TEXEL_BUFFER = 9, /* a buffer and a format */
+   AGX_BINDING_STORAGE_TEXEL_BUFFER = 10,
+};
+
+#define AGX_UNSIZED UINT32_MAX
+
+struct agx_binding_info {
+   uint32_t size; /* set by the caller */
+   uint32_t set, binding;
+   uint32_t type; /* enum agx_binding_type */
+   bool is_written;
+   uint32_t element; /* of an array of buffers, else 0 */
+   bool has_atomics; /* the image must have AGX_IMAGE_ATOMICS */
+   /* Of buffers, enum agx_robustness. Where it is not AGX_ROBUST_OFF the bound range may be of any
+    * length, or without a buffer (ref.buffer NULL: as if it had no bytes). */
+   uint32_t robustness;
+   /* Of attributes, indices and feedback: bytes from element to element (feedback: from vertex to
+    * vertex) and of an element, and how elements are counted. */
+   uint32_t stride_B, element_B;
+   bool per_instance;
+   uint32_t divisor;
+   /* Of an array of images, samplers or texel buffers: how many there are, AGX_UNSIZED: as many as
+    * are bound; 0: no array. Elements that are not bound read as 0, and drop what is stored. */
+   uint32_t elements;
+};
+
+struct agx_executable_info {
+   uint32_t size;             /* set by the caller */
+   char name[AGX_NAME_BYTES]; /* entry point */
+   uint32_t local_size[3];    /* threads of a workgroup */
+   uint32_t shared_B;         /* threadgroup memory */
+   uint32_t push_B;           /* push constants that the kernel reads, up to */
+   uint32_t binding_count;
+   uint32_t instructions, preamble_instructions;
+   uint32_t code_B;     /* machine code, without padding */
+   uint32_t gpr_halves; /* 16-bit register halves of a thread */
+   uint32_t uniform_halves;
+   uint32_t resident_threads;    /* that the registers allow on a core */
+   uint32_t resident_simdgroups; /* on a core, of whole workgroups, threadgroup memory counted */
+   uint32_t cycles;              /* static estimate, one pass through each block */
+   bool is_vertex;               /* for agx_cmd_dispatch_vertices, else for agx_cmd_dispatch */
+};
+AGX_API void agx_executable_get_info(struct agx_executable *executable,
+                                     struct agx_executable_info *out_info);
+/* AGX_OUT_OF_RANGE beyond binding_count. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_get_binding(struct agx_executable *executable,
+                                                             uint32_t index,
+                                                             struct agx_binding_info *out_info);
+
+#ifdef __cplusplus
+}
+#endif

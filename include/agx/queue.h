@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Submission: operations ordered by semaphores.
+ */
+#pragma once
+
+#include "agx/buffer.h"
+#include "agx/command_buffer.h"
+#include "agx/semaphore.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum agx_op_kind {
+   AGX_OP_BARRIER = 0, /* nothing but its waits and signals */
+   AGX_OP_EXECUTE = 1, /* a command buffer */
+};
+
+struct agx_op_execute {
+   struct agx_command_buffer *commands;
+};
+
+/* One operation: runs when all its waits are reached, signals when it is done. A wait may
+ * name a value that nobody has submitted yet. When a wait fails, all signals of the operation
+ * fail with the same status and text, and it does not run, unless the GPU had it already:
+ * behind work that then failed there (docs/decisions/0002-completion.md). */
+struct agx_op {
+   uint32_t size;
+   uint32_t kind;  /* enum agx_op_kind */
+   uint64_t flags; /* 0 */
+   const struct agx_point *waits;
+   const struct agx_point *signals;   /* values greater than any submitted before */
+   uint32_t wait_count, signal_count; /* up to 32 each */
+   union {
+      struct agx_op_execute execute;
+      uint64_t reserved[16];
+   } u;
+};
+
+/* Queues the operations in order; they are ordered among each other only by their points.
+ * When it fails, *out_queued (may be NULL) tells how many went through; the rest left no
+ * trace. */
+AGX_API AGX_MUST_CHECK agx_status agx_submit(struct agx_device *device, const struct agx_op *ops,
+                                             uint32_t count, uint32_t *out_queued);
+
+#ifdef __cplusplus
+}
+#endif
