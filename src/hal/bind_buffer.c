@@ -51,7 +51,7 @@ agx_status agx_bind_range(const struct agx_program_binding *wanted,
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%llu bytes; the kernel's block needs %llu",
                       (unsigned long long)out->length_B, (unsigned long long)wanted->min_size_B);
    if (is_robust) /* out of reach is no error until a kernel wants one */
-      (void)agxw_bo_sinks(ref->buffer->bo, ref->offset_B, &out->sinks);
+      (void)agxw_bo_sinks(ref->buffer->bo, ref->buffer->offset_B + ref->offset_B, &out->sinks);
    return AGX_OK;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffers: one GPU allocation each.
+ * Buffers: one GPU allocation each, and views of them.
  */
 #include "hal/buffer.h"
+
+#include <stdio.h>
 
 #include "base/util.h"
 #include "hal/desc.h"
@@ -20,6 +22,11 @@ static void buffer_destroy(struct agx_object *object)
 }
 
 static const struct agx_object_type buffer_type = {"buffer", buffer_destroy};
+
+static void set_label(struct agx_buffer *buffer, const char *label)
+{
+   snprintf(buffer->label, sizeof(buffer->label), "%s", label);
+}
 
 agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_desc *desc,
                              struct agx_buffer **out_buffer)
@@ -49,17 +56,50 @@ agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_
    buffer->size_B = read.size_B;
    buffer->flags = read.flags;
    buffer->address = agxw_bo_va(buffer->bo);
+   set_label(buffer, read.label ? read.label : "buffer");
    *out_buffer = buffer;
    return AGX_OK;
 }
 
 agx_status agx_buffer_map(struct agx_buffer *buffer, void **out_memory)
 {
-   return agxw_bo_map(buffer->bo, out_memory);
+   void *memory = NULL;
+   *out_memory = NULL;
+   AGX_TRY(agxw_bo_map(buffer->bo, &memory));
+   *out_memory = (char *)memory + buffer->offset_B;
+   return AGX_OK;
 }
 
 void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_info)
 {
    const struct agx_buffer_info info = {.size_B = buffer->size_B, .address = buffer->address};
    agx_info_write(out_info, &info, sizeof(info));
+}
+
+/* ---- views -------------------------------------------------------------- */
+
+agx_status agx_buffer_init_view(struct agx_buffer *view, const struct agx_object_type *type,
+                                struct agx_buffer *parent, uint64_t offset_B, uint64_t size_B,
+                                uint32_t flags, const char *label)
+{
+   if (offset_B > parent->size_B || size_B > parent->size_B - offset_B)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: a view of %llu bytes at %llu of %llu", parent->label,
+                      (unsigned long long)size_B, (unsigned long long)offset_B,
+                      (unsigned long long)parent->size_B);
+   agx_object_init(&view->object, type);
+   agx_retain(parent);
+   view->device = parent->device;
+   view->bo = parent->bo;
+   view->parent = parent;
+   view->offset_B = parent->offset_B + offset_B;
+   view->size_B = size_B;
+   view->address = parent->address + offset_B;
+   view->flags = parent->flags | flags;
+   set_label(view, label ? label : parent->label);
+   return AGX_OK;
+}
+
+void agx_buffer_fini_view(struct agx_buffer *view)
+{
+   agx_release(view->parent);
 }

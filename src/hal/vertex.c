@@ -105,7 +105,7 @@ static agx_status bind_range(const struct agx_program_binding *wanted,
    out->address = ref->buffer->address + at;
    out->length_B = agxr_vertex_size(length) - offset_B;
    if (wanted->robustness != AGX_PROGRAM_ROBUST_OFF)
-      (void)agxw_bo_sinks(ref->buffer->bo, at, &out->sinks);
+      (void)agxw_bo_sinks(ref->buffer->bo, ref->buffer->offset_B + at, &out->sinks);
    return AGX_OK;
 }
 
