@@ -15,6 +15,7 @@
 
 #include "agx/compiler/passes.h"
 #include "agx/compiler/pipeline.h"
+#include "base/thread.h"
 
 #define DEFAULT_LIMIT_B ((size_t)256 << 20)
 
@@ -208,7 +209,7 @@ static agx_status compile_on_deep_stack(struct deep *deep, struct agx_program **
       return agx_status_fail_errno(error, "compiler: thread for deep control flow");
    error = pthread_attr_setstacksize(&attributes, DEEP_STACK_B);
    if (!error)
-      error = pthread_create(&thread, &attributes, compile_deep, deep);
+      error = agx_thread_start(&thread, &attributes, compile_deep, deep);
    pthread_attr_destroy(&attributes);
    if (error)
       return agx_status_fail_errno(error, "compiler: thread with a stack of %zu bytes",

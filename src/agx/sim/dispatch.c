@@ -8,6 +8,7 @@
 
 #include "agx/sim/profile.h"
 #include "agx/sim/workgroup.h"
+#include "base/thread.h"
 #include "base/util.h"
 
 #define MAX_THREADS 64u
@@ -170,7 +171,7 @@ static void start_helpers(struct agxs_pool *pool)
       helper->pool = pool;
       if (agxs_worker_init(&helper->worker, pool->memory) != AGX_OK)
          return;
-      if (pthread_create(&helper->thread, NULL, helper_main, helper) != 0) {
+      if (agx_thread_start(&helper->thread, NULL, helper_main, helper) != 0) {
          agxs_worker_fini(&helper->worker);
          return;
       }

@@ -10,7 +10,6 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "base/thread.h"
 #include "base/util.h"
 #include "winsys/virtual/user.h"
 
@@ -137,7 +137,7 @@ static bool start_apart(const struct agxv_call *call)
    if (!copy)
       return false;
    *copy = *call;
-   if (pthread_create(&thread, NULL, serve_apart, copy)) {
+   if (agx_thread_start(&thread, NULL, serve_apart, copy)) {
       free(copy);
       return false;
    }
@@ -213,12 +213,8 @@ agx_status agxv_supervisor_start(struct agx_virtual_node *node, int fd)
    *supervisor = (struct agxv_supervisor){.node = node, .fd = fd};
    agxv_waits_init(supervisor);
    agx_virtual_set_option(node, AGX_VIRTUAL_SHARING, 0);
-   sigset_t all, before;
    pthread_t thread;
-   sigfillset(&all);
-   pthread_sigmask(SIG_SETMASK, &all, &before); /* the command's signals are the main thread's */
-   int error = pthread_create(&thread, NULL, serve_all, supervisor);
-   pthread_sigmask(SIG_SETMASK, &before, NULL);
+   int error = agx_thread_start(&thread, NULL, serve_all, supervisor);
    if (error) {
       free(supervisor);
       return agx_status_fail_errno(error, "supervisor: thread");

@@ -5,10 +5,10 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "base/util.h"
 #include "winsys/virtual/bounds.h"
 #include "winsys/virtual/faultlog.h"
@@ -285,18 +285,10 @@ static void *work(void *argument)
 
 bool agxv_workers_start(struct agx_virtual_node *node)
 {
-   sigset_t all, before;
    pthread_mutex_lock(&node->local);
-   sigfillset(&all);
-   sigdelset(&all, SIGSEGV);
-   sigdelset(&all, SIGBUS);
-   sigdelset(&all, SIGFPE);
-   sigdelset(&all, SIGILL);
-   pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the program's own affair */
    while (node->worker_count < AGXV_WORKERS &&
-          pthread_create(&node->workers[node->worker_count], NULL, work, node) == 0)
+          agx_thread_start(&node->workers[node->worker_count], NULL, work, node) == 0)
       node->worker_count++;
-   pthread_sigmask(SIG_SETMASK, &before, NULL);
    bool runs = node->worker_count > 0;
    pthread_mutex_unlock(&node->local);
    return runs;
