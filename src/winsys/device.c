@@ -128,8 +128,17 @@ static agx_status open_device(struct agxw_device *device)
    return agxw_sinks_init(device);
 }
 
-agx_status agxw_device_create(struct agx_kmd *kmd, const struct agx_host_alloc *alloc,
-                              struct agxw_device **out_device)
+/* What needs no GPU. */
+static agx_status open_syncs(struct agxw_device *device)
+{
+   snprintf(device->info.name, sizeof(device->info.name), "%s, timelines only", device->kmd->name);
+   snprintf(device->info.node, sizeof(device->info.node), "%s", device->kmd->name);
+   return AGX_OK;
+}
+
+static agx_status create(struct agx_kmd *kmd, const struct agx_host_alloc *alloc,
+                         agx_status (*open)(struct agxw_device *device),
+                         struct agxw_device **out_device)
 {
    *out_device = NULL;
    struct agxw_device *device = agx_host_zalloc(alloc, sizeof(*device));
@@ -141,13 +150,25 @@ agx_status agxw_device_create(struct agx_kmd *kmd, const struct agx_host_alloc *
    device->kmd = kmd;
    device->page_bytes = AGX_MAX(AGX_PAGE_BYTES, agxw_host_page_bytes());
    pthread_mutex_init(&device->lock, NULL);
-   agx_status status = open_device(device);
+   agx_status status = open(device);
    if (status != AGX_OK) {
       agxw_device_destroy(device);
       return status;
    }
    *out_device = device;
    return AGX_OK;
+}
+
+agx_status agxw_device_create(struct agx_kmd *kmd, const struct agx_host_alloc *alloc,
+                              struct agxw_device **out_device)
+{
+   return create(kmd, alloc, open_device, out_device);
+}
+
+agx_status agxw_device_create_syncs(struct agx_kmd *kmd, const struct agx_host_alloc *alloc,
+                                    struct agxw_device **out_device)
+{
+   return create(kmd, alloc, open_syncs, out_device);
 }
 
 void agxw_device_destroy(struct agxw_device *device)

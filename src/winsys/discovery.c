@@ -51,7 +51,7 @@ static void explain_open(struct agxw_node_info *info, int error)
 }
 
 /* What the open file is; sets status and reason unless it can be used. */
-static void inspect(int fd, struct agxw_node_info *info)
+static void inspect(int fd, bool any_driver, struct agxw_node_info *info)
 {
    drmVersionPtr version = drmGetVersion(fd);
    if (!version) {
@@ -61,7 +61,7 @@ static void inspect(int fd, struct agxw_node_info *info)
    snprintf(info->driver, sizeof(info->driver), "%.*s", version->name_len, version->name);
    drmFreeVersion(version);
    uint64_t timelines = 0;
-   if (strcmp(info->driver, DRIVER_NAME) != 0) {
+   if (!any_driver && strcmp(info->driver, DRIVER_NAME) != 0) {
       info->status = AGX_INCOMPATIBLE;
       snprintf(info->reason, sizeof(info->reason), "its driver is %.32s, not " DRIVER_NAME,
                info->driver);
@@ -71,7 +71,7 @@ static void inspect(int fd, struct agxw_node_info *info)
    }
 }
 
-int agxw_node_open(const char *path, struct agxw_node_info *out_info)
+int agxw_node_open(const char *path, bool any_driver, struct agxw_node_info *out_info)
 {
    *out_info = (struct agxw_node_info){.status = AGX_OK};
    snprintf(out_info->path, sizeof(out_info->path), "%s", path);
@@ -80,7 +80,7 @@ int agxw_node_open(const char *path, struct agxw_node_info *out_info)
       explain_open(out_info, errno);
       return -1;
    }
-   inspect(fd, out_info);
+   inspect(fd, any_driver, out_info);
    if (out_info->status == AGX_OK)
       return fd;
    close(fd);
@@ -100,7 +100,7 @@ agx_status agxw_enumerate(struct agxw_node_info nodes[AGXW_MAX_NODES], uint32_t 
    for (int i = 0; i < count; i++) {
       if (!(devices[i]->available_nodes & 1 << DRM_NODE_RENDER))
          continue;
-      int fd = agxw_node_open(devices[i]->nodes[DRM_NODE_RENDER], &nodes[(*out_count)++]);
+      int fd = agxw_node_open(devices[i]->nodes[DRM_NODE_RENDER], false, &nodes[(*out_count)++]);
       if (fd >= 0)
          close(fd);
    }

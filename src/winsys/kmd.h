@@ -58,6 +58,10 @@ struct agx_kmd {
 /* Opens a node of the system through libdrm; path such as "/dev/dri/renderD128". */
 AGX_MUST_CHECK agx_status agx_kmd_drm_open(const char *path, struct agx_kmd **out_kmd);
 
+/* The same for a node of any driver that has timeline syncobjs, for what asks for nothing else
+ * (agxw_device_create_syncs). */
+AGX_MUST_CHECK agx_status agx_kmd_drm_open_syncs(const char *path, struct agx_kmd **out_kmd);
+
 /* Opens a virtual node in this process. chip is a name of agx/chip.def such as
  * "g13g" or "t8103"; NULL means g13g. */
 AGX_MUST_CHECK agx_status agx_kmd_virtual_open(const char *chip, struct agx_kmd **out_kmd);

@@ -60,11 +60,11 @@ static const struct agx_kmd_ops drm_ops = {
    .close = drm_close,
 };
 
-agx_status agx_kmd_drm_open(const char *path, struct agx_kmd **out_kmd)
+static agx_status open_path(const char *path, bool any_driver, struct agx_kmd **out_kmd)
 {
    *out_kmd = NULL;
    struct agxw_node_info info;
-   int fd = agxw_node_open(path, &info);
+   int fd = agxw_node_open(path, any_driver, &info);
    if (fd < 0)
       return AGX_FAIL(info.status, "%s: %s", path, info.reason);
    struct kmd_drm *drm = calloc(1, sizeof(*drm));
@@ -77,4 +77,14 @@ agx_status agx_kmd_drm_open(const char *path, struct agx_kmd **out_kmd)
    drm->base = (struct agx_kmd){.ops = &drm_ops, .name = drm->name, .fd = fd};
    *out_kmd = &drm->base;
    return AGX_OK;
+}
+
+agx_status agx_kmd_drm_open(const char *path, struct agx_kmd **out_kmd)
+{
+   return open_path(path, false, out_kmd);
+}
+
+agx_status agx_kmd_drm_open_syncs(const char *path, struct agx_kmd **out_kmd)
+{
+   return open_path(path, true, out_kmd);
 }

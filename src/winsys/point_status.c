@@ -2,8 +2,7 @@
  *
  * Whether a reached point's fence failed: the point is exported as a sync file and
  * its fences are asked one by one, because a timeline's own fence carries no error.
- * Kernels before 6.16 can't export a point; there it is first copied to a syncobj of
- * its own. A real kernel may forget the fences of points below the latest one that is
+ * A real kernel may forget the fences of points below the latest one that is
  * reached [U]; so ask soon, or before the next point is submitted.
  */
 #include <errno.h>
@@ -11,45 +10,9 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/device.h"
+#include "winsys/syncobj.h"
 
 #define MAX_FENCES 32
-
-static int export_handle(struct agxw_device *device, uint32_t handle, uint32_t flags,
-                         uint64_t value, int *out_fd)
-{
-   struct agx_uapi_syncobj_handle export = {
-      .handle = handle, .flags = flags, .fd = -1, .point = value};
-   int error = agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_HANDLE_TO_FD, &export);
-   *out_fd = error ? -1 : export.fd;
-   return error;
-}
-
-static int export_copy(struct agxw_device *device, const struct agxw_point *point, int *out_fd)
-{
-   struct agx_uapi_syncobj_create create = {0};
-   int error = agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_CREATE, &create);
-   if (error)
-      return error;
-   struct agx_uapi_syncobj_transfer copy = {.src_handle = point->timeline->handle,
-                                            .dst_handle = create.handle,
-                                            .src_point = point->value};
-   error = agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_TRANSFER, &copy);
-   if (!error)
-      error = export_handle(device, create.handle, AGX_UAPI_SYNCOBJ_SYNC_FILE, 0, out_fd);
-   struct agx_uapi_syncobj_destroy destroy = {.handle = create.handle};
-   agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_DESTROY, &destroy);
-   return error;
-}
-
-static int export_point(const struct agxw_point *point, int *out_fd)
-{
-   struct agxw_device *device = point->timeline->device;
-   int error =
-      export_handle(device, point->timeline->handle,
-                    AGX_UAPI_SYNCOBJ_SYNC_FILE | AGX_UAPI_SYNCOBJ_TIMELINE, point->value, out_fd);
-   return error == -EINVAL ? export_copy(device, point, out_fd) : error;
-}
 
 /* Puts the sync file's state in *out_state: 1 signalled, 0 pending, negative: the
  * errno of a fence in it. Returns a negative errno when it can't be asked. */
@@ -104,7 +67,8 @@ agx_status agxw_point_status(const struct agxw_point *point)
    if (point->value == 0)
       return AGX_OK;
    int fd = -1, state = 0;
-   int error = export_point(point, &fd);
+   int error = agxw_syncobj_to_sync_file(point->timeline->device, point->timeline->handle,
+                                         point->value, &fd);
    if (error)
       return agx_status_fail_errno(error, "timeline %u, point %llu: export as a sync file",
                                    point->timeline->handle, (unsigned long long)point->value);

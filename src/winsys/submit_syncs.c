@@ -5,15 +5,7 @@
  * waits are first collected in a timeline made for the purpose, whose last point is
  * reached when all of its points are.
  */
-#include "winsys/device.h"
-
-static int transfer(struct agxw_device *device, uint32_t from, uint64_t from_value, uint32_t to,
-                    uint64_t to_value)
-{
-   struct agx_uapi_syncobj_transfer request = {
-      .src_handle = from, .dst_handle = to, .src_point = from_value, .dst_point = to_value};
-   return agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_TRANSFER, &request);
-}
+#include "winsys/syncobj.h"
 
 /* A wait on value 0 is no wait. */
 static uint32_t count_waits(const struct agxw_submit *submit, const struct agxw_point **out_last)
@@ -40,7 +32,8 @@ static agx_status signal_after(struct agxw_device *device, const struct agxw_sub
 {
    for (uint32_t i = 0; i < submit->signal_count; i++) {
       const struct agxw_point *signal = &submit->signals[i];
-      int error = transfer(device, handle, value, signal->timeline->handle, signal->value);
+      int error =
+         agxw_syncobj_transfer(device, handle, value, signal->timeline->handle, signal->value);
       if (error)
          return agx_status_fail_errno(error, "submit: SYNCOBJ_TRANSFER to signal %u, value %llu", i,
                                       (unsigned long long)signal->value);
@@ -56,7 +49,8 @@ static agx_status collect(struct agxw_device *device, const struct agxw_submit *
       const struct agxw_point *wait = &submit->waits[i];
       if (wait->value == 0)
          continue;
-      int error = transfer(device, wait->timeline->handle, wait->value, handle, ++value);
+      int error =
+         agxw_syncobj_transfer(device, wait->timeline->handle, wait->value, handle, ++value);
       if (error)
          return agx_status_fail_errno(error, "submit: SYNCOBJ_TRANSFER from wait %u, value %llu", i,
                                       (unsigned long long)wait->value);
@@ -73,15 +67,14 @@ agx_status agxw_submit_syncs(struct agxw_device *device, const struct agxw_submi
       return signal_now(submit);
    if (waits == 1)
       return signal_after(device, submit, wait->timeline->handle, wait->value);
-   struct agx_uapi_syncobj_create create = {0};
-   int error = agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_CREATE, &create);
+   uint32_t sum;
+   int error = agxw_syncobj_create(device, 0, &sum);
    if (error)
       return agx_status_fail_errno(error, "submit: SYNCOBJ_CREATE to collect %u waits", waits);
    uint64_t value = 0;
-   agx_status status = collect(device, submit, create.handle, &value);
+   agx_status status = collect(device, submit, sum, &value);
    if (status == AGX_OK)
-      status = signal_after(device, submit, create.handle, value);
-   struct agx_uapi_syncobj_destroy destroy = {.handle = create.handle};
-   agxw_ioctl(device, AGX_IOCTL_SYNCOBJ_DESTROY, &destroy);
+      status = signal_after(device, submit, sum, value);
+   agxw_syncobj_destroy(device, sum);
    return status;
 }

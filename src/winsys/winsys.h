@@ -61,6 +61,11 @@ struct agxw_device_info {
 AGX_MUST_CHECK agx_status agxw_device_create(struct agx_kmd *kmd,
                                              const struct agx_host_alloc *alloc,
                                              struct agxw_device **out_device);
+/* A device that has timelines and nothing else: no address space, buffers or queues, and no chip
+ * in its info. For tests on nodes of any driver. */
+AGX_MUST_CHECK agx_status agxw_device_create_syncs(struct agx_kmd *kmd,
+                                                   const struct agx_host_alloc *alloc,
+                                                   struct agxw_device **out_device);
 /* All objects made from the device must be gone. */
 void agxw_device_destroy(struct agxw_device *device);
 const struct agxw_device_info *agxw_device_info(const struct agxw_device *device);
@@ -112,11 +117,19 @@ uint64_t agxw_device_null(const struct agxw_device *device, struct agxw_sinks *o
 
 /* ---- timelines -------------------------------------------------------- */
 
+#define AGXW_MAX_SYNCS 64 /* waits, and signals, of one submission */
+
 /* A 64-bit timeline (a DRM syncobj). Points must increase. */
 AGX_MUST_CHECK agx_status agxw_timeline_create(struct agxw_device *device, uint64_t initial,
                                                struct agxw_timeline **out_timeline);
 void agxw_timeline_destroy(struct agxw_timeline *timeline);
 AGX_MUST_CHECK agx_status agxw_timeline_query(struct agxw_timeline *timeline, uint64_t *out_value);
+/* Values of count timelines of this device in one ioctl; submitted: the last points that have a
+ * fence, reached or not. out_values are 0 on failure. */
+AGX_MUST_CHECK agx_status agxw_timelines_query(struct agxw_device *device,
+                                               struct agxw_timeline *const *timelines,
+                                               uint32_t count, bool submitted,
+                                               uint64_t *out_values);
 AGX_MUST_CHECK agx_status agxw_timeline_signal(struct agxw_timeline *timeline, uint64_t value);
 
 struct agxw_point {
@@ -124,15 +137,40 @@ struct agxw_point {
    uint64_t value;
 };
 
-/* Waits until all (or any, of up to AGXW_MAX_SYNCS) points are reached; also for points
- * that nobody has submitted yet. deadline_ns is absolute CLOCK_MONOTONIC, 0 polls, INT64_MAX is
- * forever. AGX_DEADLINE_EXCEEDED when it passes. A point whose fence failed counts as reached: ask
- * agxw_point_status. */
+/* Waits in one ioctl until all (or any) points are reached; also for points that nobody has
+ * submitted yet. No heap up to AGXW_MAX_SYNCS points. deadline_ns is absolute CLOCK_MONOTONIC, 0
+ * polls, INT64_MAX is forever. AGX_DEADLINE_EXCEEDED when it passes. A point whose fence failed
+ * counts as reached: ask agxw_point_status. */
 AGX_MUST_CHECK agx_status agxw_wait(struct agxw_device *device, const struct agxw_point *points,
                                     uint32_t count, bool any, int64_t deadline_ns);
 /* AGX_OK, or the fence's error as a status with text (AGX_DATA_LOSS: fault,
  * AGX_DEADLINE_EXCEEDED: the GPU hung, AGX_UNAVAILABLE: device lost), for a reached point. */
 AGX_MUST_CHECK agx_status agxw_point_status(const struct agxw_point *point);
+
+/* ---- timelines beyond the device -------------------------------------- */
+
+/* A file that stands for the timeline in other processes and APIs (a DRM syncobj's), closed on
+ * exec, and a timeline from such a file. Both see all that the others do; the files are the
+ * caller's. AGX_INVALID_ARGUMENT when it is another kind of file. */
+AGX_MUST_CHECK agx_status agxw_timeline_export(struct agxw_timeline *timeline, int *out_fd);
+AGX_MUST_CHECK agx_status agxw_timeline_import(struct agxw_device *device, int fd,
+                                               struct agxw_timeline **out_timeline);
+
+/* A sync file, readable (POLLIN) when the point is reached, which carries its fence with the error.
+ * AGX_FAILED_PRECONDITION unless what reaches the point has been submitted. */
+AGX_MUST_CHECK agx_status agxw_point_export_sync_file(const struct agxw_point *point, int *out_fd);
+/* The point is reached when the sync file's fence is, and fails with it. The fence is the
+ * timeline's from here on; fd stays the caller's. */
+AGX_MUST_CHECK agx_status agxw_point_import_sync_file(const struct agxw_point *point, int fd);
+
+/* Adds 1 to the eventfd once: when the point is reached (at once if it is), or when_submitted as
+ * soon as something that reaches it has been submitted. Never, if the timeline goes first. */
+AGX_MUST_CHECK agx_status agxw_point_eventfd(const struct agxw_point *point, int fd,
+                                             bool when_submitted);
+
+/* to is reached when from is, which must have been submitted. Errors go along. */
+AGX_MUST_CHECK agx_status agxw_point_transfer(const struct agxw_point *from,
+                                              const struct agxw_point *to);
 
 /* ---- queues ----------------------------------------------------------- */
 
@@ -146,8 +184,6 @@ struct agxw_compute {
    uint64_t stream_va;
    uint64_t stream_end_va; /* address of its Terminate */
 };
-
-#define AGXW_MAX_SYNCS 64
 
 struct agxw_submit {
    const struct agxw_compute *commands; /* in order; each waits for the one before */

@@ -67,7 +67,7 @@ static int take_bind(struct fake_kmd *fake, const struct agx_uapi_vm_bind *bind)
 static int take_wait(struct fake_kmd *fake, const struct agx_uapi_syncobj_timeline_wait *wait)
 {
    fake->wait = *wait;
-   assert_in_range(wait->count_handles, 1, 64);
+   assert_in_range(wait->count_handles, 1, FAKE_MAX_WAITS);
    memcpy(fake->wait_points, pointer(wait->points), wait->count_handles * 8);
    return 0;
 }
@@ -78,6 +78,15 @@ static int take_export(struct fake_kmd *fake, struct agx_uapi_syncobj_handle *ex
       return -EINVAL;
    export->fd = eventfd(0, EFD_CLOEXEC);
    return 0;
+}
+
+static int take_import(struct fake_kmd *fake, struct agx_uapi_syncobj_handle *import)
+{
+   if (fcntl(import->fd, F_GETFD) == -1)
+      return -EINVAL;
+   if (import->flags == 0)
+      return take_id(fake, &import->handle, &fake->live.syncobjs);
+   return fake->old_kernel && import->flags & AGX_UAPI_SYNCOBJ_TIMELINE ? -EINVAL : 0;
 }
 
 static int give_offset(struct agx_uapi_gem_mmap_offset *get)
@@ -139,6 +148,10 @@ static int answer(struct fake_kmd *fake, uint32_t request, void *argument)
       return 0;
    case AGX_IOCTL_SYNCOBJ_HANDLE_TO_FD:
       return take_export(fake, argument);
+   case AGX_IOCTL_SYNCOBJ_FD_TO_HANDLE:
+      return take_import(fake, argument);
+   case AGX_IOCTL_SYNCOBJ_EVENTFD:
+      return 0;
    }
    fail_msg("request %#x is unexpected", request);
    return -ENOTTY;

@@ -15,6 +15,7 @@
 #define FAKE_MAX_COMMANDS  70
 #define FAKE_MAX_SYNCS     140
 #define FAKE_MAX_TRANSFERS 64
+#define FAKE_MAX_WAITS     256
 
 struct fake_submit {
    struct agx_uapi_submit request;
@@ -53,7 +54,7 @@ struct fake_kmd {
    int sink_binds;                       /* such requests */
    struct agx_uapi_queue_create queue;
    struct agx_uapi_syncobj_timeline_wait wait;
-   uint64_t wait_points[64];
+   uint64_t wait_points[FAKE_MAX_WAITS];
    struct agx_uapi_syncobj_transfer transfers[FAKE_MAX_TRANSFERS];
    int transfer_count;
    struct fake_submit submits[FAKE_MAX_SUBMITS];

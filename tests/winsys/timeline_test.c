@@ -2,7 +2,9 @@
 #include "fake_kmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "winsys/device.h"
 
@@ -84,19 +86,33 @@ static void value_zero_asks_nobody(void **state)
    end(&setup);
 }
 
-static void many_points_are_waited_for_in_turns(void **state)
+/* In one request; from a number on their arrays stand on the heap. */
+static void many_points_are_waited_for_at_once(void **state)
 {
-   struct setup setup;
-   begin(&setup, 0);
+   struct fake_kmd fake;
+   struct agx_failing_alloc alloc;
+   struct agxw_device *device;
+   struct agxw_timeline *timeline;
    struct agxw_point points[150];
+   fake_kmd_init(&fake);
+   agx_failing_alloc_init(&alloc, SIZE_MAX);
+   assert_ok(agxw_device_create(&fake.base, &alloc.alloc, &device));
+   assert_ok(agxw_timeline_create(device, 0, &timeline));
    for (int i = 0; i < 150; i++)
-      points[i] = (struct agxw_point){setup.timeline, (uint64_t)i + 1};
-   fake_kmd_fail(&setup.fake, -1, AGX_UAPI_NR(AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT), 0);
-   assert_ok(agxw_wait(setup.device, points, 150, false, 0));
-   assert_int_equal(setup.fake.requests, 3);
-   assert_int_equal(setup.fake.wait_points[0], 129);
-   assert_fails(agxw_wait(setup.device, points, 65, true, 0), AGX_INVALID_ARGUMENT, "65 points");
-   end(&setup);
+      points[i] = (struct agxw_point){timeline, (uint64_t)i + 1};
+   fake_kmd_fail(&fake, -1, AGX_UAPI_NR(AGX_IOCTL_SYNCOBJ_TIMELINE_WAIT), 0);
+   assert_ok(agxw_wait(device, points, 150, false, 0));
+   assert_ok(agxw_wait(device, points, 150, true, 0));
+   assert_int_equal(fake.requests, 2);
+   assert_int_equal(fake.wait.count_handles, 150);
+   assert_int_equal(fake.wait_points[149], 150);
+   alloc.remaining = 0;
+   assert_ok(agxw_wait(device, points, AGXW_MAX_SYNCS, true, 0));
+   assert_fails(agxw_wait(device, points, AGXW_MAX_SYNCS + 1, true, 0), AGX_RESOURCE_EXHAUSTED,
+                "65");
+   agxw_timeline_destroy(timeline);
+   agxw_device_destroy(device);
+   assert_int_equal(alloc.live, 0);
 }
 
 static void a_fence_s_error_becomes_a_status(void **state)
@@ -136,14 +152,80 @@ static void a_fence_s_error_becomes_a_status(void **state)
    }
 }
 
+/* Everything that sharing asks for, once. */
+static agx_status share(struct setup *setup, int fd)
+{
+   const struct agxw_point start = {setup->timeline, 0}, point = {setup->timeline, 7};
+   struct agxw_timeline *other;
+   int file;
+   AGX_TRY(agxw_timeline_import(setup->device, fd, &other));
+   agxw_timeline_destroy(other);
+   AGX_TRY(agxw_timeline_export(setup->timeline, &file));
+   close(file);
+   for (uint64_t value = 0; value < 8; value += 7) {
+      AGX_TRY(agxw_point_export_sync_file(&(struct agxw_point){setup->timeline, value}, &file));
+      close(file);
+   }
+   AGX_TRY(agxw_point_import_sync_file(&point, fd));
+   AGX_TRY(agxw_point_eventfd(&start, fd, false));
+   return agxw_point_transfer(&point, &(struct agxw_point){setup->timeline, 8});
+}
+
+static void sharing_leaves_nothing_when_it_fails(void **state)
+{
+   static const unsigned long requests[] = {
+      AGX_IOCTL_SYNCOBJ_CREATE, AGX_IOCTL_SYNCOBJ_TRANSFER, AGX_IOCTL_SYNCOBJ_HANDLE_TO_FD,
+      AGX_IOCTL_SYNCOBJ_FD_TO_HANDLE, AGX_IOCTL_SYNCOBJ_EVENTFD};
+   int fd = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = dup(fd);
+   close(free_fd);
+   for (int i = 0; i < 2 * 5; i++) {
+      struct setup setup;
+      int nth = 0, failed = 0;
+      begin(&setup, 0);
+      setup.fake.old_kernel = i % 2;
+      for (bool over = false; !over; nth++) {
+         fake_kmd_fail(&setup.fake, nth, AGX_UAPI_NR(requests[i / 2]), ENOMEM);
+         failed += share(&setup, fd) == AGX_RESOURCE_EXHAUSTED;
+         over = setup.fake.requests <= nth;
+         assert_int_equal(setup.fake.live.syncobjs, 1);
+      }
+      assert_int_equal(failed, nth - 1);
+      assert_true(failed > 0);
+      end(&setup);
+   }
+   assert_int_equal(dup(fd), free_fd);
+   close(free_fd);
+   close(fd);
+}
+
+static void refusals_say_which_file(void **state)
+{
+   struct setup setup;
+   struct agxw_timeline *other;
+   begin(&setup, 0);
+   const struct agxw_point point = {setup.timeline, 7};
+   fake_kmd_fail(&setup.fake, 0, 0, EMFILE);
+   assert_fails(agxw_timeline_import(setup.device, 5, &other), AGX_RESOURCE_EXHAUSTED, "file 5");
+   fake_kmd_fail(&setup.fake, 0, 0, EBADF);
+   assert_fails(agxw_point_eventfd(&point, 5, false), AGX_INVALID_ARGUMENT, "file 5");
+   fake_kmd_fail(&setup.fake, 0, 0, ENODEV);
+   assert_fails(agxw_point_import_sync_file(&point, 5), AGX_UNAVAILABLE, "sync file 5");
+   fake_kmd_fail(&setup.fake, 0, 0, ENODEV);
+   assert_fails(agxw_point_transfer(&point, &point), AGX_UNAVAILABLE, "point 7");
+   setup.fake.fail_at = -1;
+   end(&setup);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_first_value_is_signalled),
       cmocka_unit_test(waits_go_to_the_kernel_as_they_are),
       cmocka_unit_test(value_zero_asks_nobody),
-      cmocka_unit_test(many_points_are_waited_for_in_turns),
+      cmocka_unit_test(many_points_are_waited_for_at_once),
       cmocka_unit_test(a_fence_s_error_becomes_a_status),
+      cmocka_unit_test(sharing_leaves_nothing_when_it_fails),
+      cmocka_unit_test(refusals_say_which_file),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
