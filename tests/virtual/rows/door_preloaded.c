@@ -90,6 +90,17 @@ void door_preload(char **argv)
    exit(1);
 }
 
+static int spin_ioctl(void *it, unsigned long request, void *argument)
+{
+   return door_ioctl(it, request, argument);
+}
+
+static int spin_map_page(void *it, uint64_t offset, void **out_memory)
+{
+   return door_mmap(it, AGX_UAPI_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, offset,
+                    out_memory);
+}
+
 /* Of the file that made them last. */
 static struct spinner spinners[2];
 
@@ -97,7 +108,7 @@ void door_pend(struct door_file *it, unsigned stream, uint32_t handle, uint64_t 
 {
    struct spinner *spinner = &spinners[stream];
    if (!spinner->queue)
-      spin_make(spinner);
+      spin_make(spinner, (struct spinner_door){spin_ioctl, spin_map_page, it});
    *spinner->flag = 0;
    spin_submit(spinner,
                (struct agx_uapi_sync){
