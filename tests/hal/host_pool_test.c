@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The host's threads: how many there are, in which order they take jobs, how they end.
+ */
+#include "support.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "hal/host_pool.h"
+
+/* A gate that jobs wait at, and a count of how many did. */
+struct gate {
+   sem_t arrived, open;
+};
+
+static void gate_init(struct gate *gate)
+{
+   sem_init(&gate->arrived, 0, 0);
+   sem_init(&gate->open, 0, 0);
+}
+
+static void take(sem_t *semaphore)
+{
+   while (sem_wait(semaphore))
+      ;
+}
+
+struct work {
+   struct agx_host_job job;
+   struct gate *gate; /* NULL: runs through */
+   sem_t *over;
+   struct agx_host_pool *destroys;
+   _Atomic uint32_t *clock;
+   uint32_t ran_at, turns;
+   bool was_cancelled;
+   sigset_t mask;
+};
+
+static bool run(struct agx_host_job *job)
+{
+   struct work *work = agx_container_of(job, struct work, job);
+   if (work->gate) {
+      sem_post(&work->gate->arrived);
+      take(&work->gate->open);
+   }
+   pthread_sigmask(SIG_SETMASK, NULL, &work->mask);
+   if (work->clock)
+      work->ran_at = atomic_fetch_add(work->clock, 1) + 1;
+   if (work->turns && --work->turns)
+      return true;
+   if (work->destroys)
+      agx_host_pool_destroy(work->destroys);
+   sem_post(work->over);
+   return false;
+}
+
+static void cancel(struct agx_host_job *job)
+{
+   agx_container_of(job, struct work, job)->was_cancelled = true;
+}
+
+static const struct agx_host_job_type call = {run, cancel, false}, transfer = {run, cancel, true};
+
+struct setup {
+   struct agx_instance *instance;
+   struct agx_host_pool *pool;
+   struct agx_failing_alloc alloc;
+   struct gate gate;
+   sem_t over;
+   _Atomic uint32_t clock;
+};
+
+static void open_pool(struct setup *setup, uint32_t threads)
+{
+   agx_failing_alloc_init(&setup->alloc, SIZE_MAX);
+   const struct agx_alloc_callbacks callbacks = {setup->alloc.alloc.user, setup->alloc.alloc.alloc,
+                                                 setup->alloc.alloc.free};
+   const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &callbacks};
+   assert_ok(agx_instance_create(&desc, &setup->instance));
+   assert_ok(agx_host_pool_create(setup->instance, threads, &setup->pool));
+   gate_init(&setup->gate);
+   sem_init(&setup->over, 0, 0);
+   atomic_init(&setup->clock, 0);
+}
+
+static void close_pool(struct setup *setup)
+{
+   agx_host_pool_destroy(setup->pool);
+   agx_release(setup->instance);
+   assert_int_equal(atomic_load(&setup->alloc.live), 0);
+}
+
+static void post(struct setup *setup, struct work *work, const struct agx_host_job_type *type,
+                 bool waits)
+{
+   *work = (struct work){.job.type = type,
+                         .gate = waits ? &setup->gate : NULL,
+                         .over = &setup->over,
+                         .clock = &setup->clock,
+                         .turns = work->turns,
+                         .destroys = work->destroys};
+   assert_ok(agx_host_pool_post(setup->pool, &work->job));
+}
+
+static void times(sem_t *semaphore, unsigned count, bool is_take)
+{
+   for (unsigned i = 0; i < count; i++) {
+      if (is_take)
+         take(semaphore);
+      else
+         sem_post(semaphore);
+   }
+}
+
+static void threads_come_with_the_work(void **state)
+{
+   struct setup setup;
+   struct work works[9] = {0};
+   open_pool(&setup, 3);
+   assert_int_equal(agx_host_pool_thread_count(setup.pool), 0);
+   for (unsigned i = 0; i < 9; i++) {
+      post(&setup, &works[i], &call, true);
+      assert_int_equal(agx_host_pool_thread_count(setup.pool), i < 3 ? i + 1 : 3);
+   }
+   times(&setup.gate.arrived, 3, true);
+   int more = 0;
+   sem_getvalue(&setup.gate.arrived, &more);
+   assert_int_equal(more, 0);
+   times(&setup.gate.open, 9, false);
+   times(&setup.over, 9, true);
+   close_pool(&setup);
+   for (unsigned i = 0; i < 9; i++) {
+      assert_int_equal(sigismember(&works[i].mask, SIGINT), 1);
+      assert_int_equal(sigismember(&works[i].mask, SIGXFSZ), 1);
+      assert_int_equal(sigismember(&works[i].mask, SIGSEGV), 0);
+   }
+}
+
+static void one_thread_takes_jobs_as_they_came(void **state)
+{
+   struct setup setup;
+   struct work works[20] = {0};
+   open_pool(&setup, 1);
+   post(&setup, &works[0], &call, true);
+   take(&setup.gate.arrived);
+   for (unsigned i = 1; i < 20; i++)
+      post(&setup, &works[i], i % 3 ? &transfer : &call, false);
+   sem_post(&setup.gate.open);
+   times(&setup.over, 20, true);
+   for (unsigned i = 0; i < 20; i++)
+      assert_int_equal(works[i].ran_at, i + 1);
+   close_pool(&setup);
+}
+
+/* However many transfers wait for a disk. */
+static void a_thread_is_left_to_calls(void **state)
+{
+   struct setup setup;
+   struct work works[10] = {0}, between = {0};
+   open_pool(&setup, 4);
+   for (unsigned i = 0; i < 10; i++)
+      post(&setup, &works[i], &transfer, true);
+   times(&setup.gate.arrived, 3, true);
+   post(&setup, &between, &call, false);
+   take(&setup.over);
+   assert_int_equal(between.ran_at, 1);
+   int more = 0;
+   sem_getvalue(&setup.gate.arrived, &more);
+   assert_int_equal(more, 0);
+   times(&setup.gate.open, 10, false);
+   times(&setup.over, 10, true);
+   close_pool(&setup);
+}
+
+/* Long transfers in pieces let others pass. */
+static void turns_are_taken_in_turn(void **state)
+{
+   struct setup setup;
+   struct work first = {0}, lengthy = {.turns = 3}, brief = {0};
+   open_pool(&setup, 1);
+   post(&setup, &first, &call, true);
+   take(&setup.gate.arrived);
+   post(&setup, &lengthy, &transfer, false);
+   post(&setup, &brief, &transfer, false);
+   sem_post(&setup.gate.open);
+   times(&setup.over, 3, true);
+   assert_int_equal(brief.ran_at, 3);
+   assert_int_equal(lengthy.ran_at, 5);
+   close_pool(&setup);
+}
+
+static void cancelling_spares_what_has_run(void **state)
+{
+   struct setup setup;
+   struct work begun = {.turns = 2}, waiting[3] = {0};
+   open_pool(&setup, 1);
+   post(&setup, &begun, &transfer, true);
+   take(&setup.gate.arrived);
+   for (unsigned i = 0; i < 3; i++)
+      post(&setup, &waiting[i], i ? &call : &transfer, false);
+   agx_host_pool_cancel(setup.pool);
+   times(&setup.gate.open, 2, false);
+   take(&setup.over);
+   assert_int_equal(begun.ran_at, 2);
+   for (unsigned i = 0; i < 3; i++) {
+      assert_true(waiting[i].was_cancelled);
+      assert_int_equal(waiting[i].ran_at, 0);
+   }
+   agx_host_pool_cancel(setup.pool);
+   close_pool(&setup);
+}
+
+/* The last reference of a device may go in a job. */
+static void a_job_may_destroy_the_pool(void **state)
+{
+   for (unsigned round = 0; round < 20; round++) {
+      struct setup setup;
+      struct work works[4] = {0};
+      open_pool(&setup, 4);
+      for (unsigned i = 0; i < 3; i++)
+         post(&setup, &works[i], &call, true);
+      times(&setup.gate.open, 3, false);
+      times(&setup.over, 3, true);
+      works[3].destroys = setup.pool;
+      post(&setup, &works[3], &call, false);
+      take(&setup.over);
+      agx_release(setup.instance);
+      while (atomic_load(&setup.alloc.live)) /* the thread is on its way out */
+         sched_yield();
+   }
+}
+
+static void memory_may_be_short(void **state)
+{
+   struct setup setup;
+   struct agx_host_pool *pool;
+   open_pool(&setup, 4);
+   atomic_store(&setup.alloc.remaining, 0);
+   assert_fails(agx_host_pool_create(setup.instance, 2, &pool), AGX_RESOURCE_EXHAUSTED, "memory");
+   assert_null(pool);
+   close_pool(&setup);
+   agx_host_pool_destroy(NULL);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(threads_come_with_the_work),
+      cmocka_unit_test(one_thread_takes_jobs_as_they_came),
+      cmocka_unit_test(a_thread_is_left_to_calls),
+      cmocka_unit_test(turns_are_taken_in_turn),
+      cmocka_unit_test(cancelling_spares_what_has_run),
+      cmocka_unit_test(a_job_may_destroy_the_pool),
+      cmocka_unit_test(memory_may_be_short),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
