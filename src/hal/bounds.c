@@ -59,7 +59,7 @@ agx_status agx_bounds_collect(const struct agx_binder *binder, struct agx_kmd_ra
 
 static uint32_t count_ranges(const struct agx_command_buffer *commands)
 {
-   uint32_t count = 0;
+   uint32_t count = 1; /* the tag */
    agx_record_for_each (segment, commands->first)
       count += agx_segment_runs(segment) ? segment->range_count : 0;
    return count;
@@ -77,6 +77,7 @@ static void number_ranges(const struct agx_command_buffer *commands, struct agx_
       }
       dispatch++;
    }
+   *ranges = (struct agx_kmd_range){commands->tag.count_va, sizeof(uint32_t), dispatch, true, true};
 }
 
 agx_status agx_bounds_tell(struct agx_command_buffer *commands)

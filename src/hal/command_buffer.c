@@ -42,6 +42,7 @@ static void command_buffer_destroy(struct agx_object *object)
       agxw_bo_destroy(commands->words);
    if (commands->data)
       agxw_bo_destroy(commands->data);
+   agx_tag_give(device, &commands->tag);
    agx_host_free(device->alloc, commands, sizeof(*commands));
    agx_release(device);
 }
@@ -77,6 +78,8 @@ agx_status agx_command_buffer_begin(struct agx_command_buffer *commands)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: begin while %u submissions are in flight",
                       commands->label, in_flight);
    release_segments(commands);
+   if (commands->tag.count)
+      atomic_store_explicit(commands->tag.count, 0, memory_order_relaxed);
    commands->failed = AGX_OK;
    commands->state = AGX_RECORD_RECORDING;
    return AGX_OK;
@@ -93,6 +96,11 @@ agx_status agx_command_buffer_end(struct agx_command_buffer *commands)
    AGX_TRY(agx_bounds_tell(commands));
    commands->state = AGX_RECORD_DONE;
    return AGX_OK;
+}
+
+_Atomic uint32_t *agx_command_buffer_tag(const struct agx_command_buffer *commands)
+{
+   return commands->stream_va ? commands->tag.count : NULL;
 }
 
 agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,

@@ -26,6 +26,7 @@ struct agx_command_buffer {
    struct agxw_bo *data;              /* stream, then uniform contents */
    uint64_t stream_va, stream_end_va; /* 0: nothing to run */
    bool is_told;                      /* the device was told what it may access */
+   struct agx_tag tag;                /* from the first recording on that has anything to run */
 };
 
 /* Segments to launch words, uniform contents and stream (command_encode.c). */
@@ -48,6 +49,10 @@ static inline bool agx_command_buffer_stream(const struct agx_command_buffer *co
    *out_command = (struct agxw_compute){commands->stream_va, commands->stream_end_va};
    return commands->stream_va != 0;
 }
+
+/* Its tag: how many submissions have run to their end since begin. NULL when there is nothing to
+ * run, or it is not recorded to its end. */
+_Atomic uint32_t *agx_command_buffer_tag(const struct agx_command_buffer *commands);
 
 /* That it may be submitted to the device. */
 AGX_MUST_CHECK agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,

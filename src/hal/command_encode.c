@@ -94,8 +94,9 @@ struct sizes {
 
 static struct sizes measure(const struct agx_command_buffer *commands)
 {
-   /* The last barrier and the end. */
-   struct sizes sizes = {.stream_B = AGX_HW_CDM_BARRIER_BYTES + AGX_HW_CDM_STREAM_TERMINATE_BYTES};
+   /* The tag between two barriers, and the end. */
+   struct sizes sizes = {.stream_B = 2 * AGX_HW_CDM_BARRIER_BYTES + AGX_HW_CDM_LAUNCH_MAX_BYTES +
+                                     AGX_HW_CDM_STREAM_TERMINATE_BYTES};
    agx_record_for_each (segment, commands->first) {
       if (segment->kind == AGX_SEGMENT_BARRIER) {
          sizes.stream_B += AGX_HW_CDM_BARRIER_BYTES;
@@ -203,7 +204,10 @@ static agx_status encode_segments(struct agx_command_buffer *commands, struct ou
          is_ordered = false;
       }
    }
-   return is_ordered ? AGX_OK : agx_hw_cdm_barrier(&out->stream.bytes);
+   if (!is_ordered)
+      AGX_TRY(agx_hw_cdm_barrier(&out->stream.bytes));
+   AGX_TRY(agx_hw_cdm_launch(&out->stream.bytes, out->info->chip, &commands->tag.launch));
+   return agx_hw_cdm_barrier(&out->stream.bytes);
 }
 
 /* The stream first, then, behind what may be prefetched, the uniform contents. */
@@ -214,6 +218,8 @@ agx_status agx_command_buffer_encode(struct agx_command_buffer *commands)
    commands->stream_va = 0;
    if (sizes.dispatches == 0)
       return AGX_OK;
+   if (!commands->tag.page)
+      AGX_TRY(agx_tag_take(commands->device, &commands->tag));
    uint64_t stream_room = agx_align_up(sizes.stream_B + PREFETCH_B, STREAM_ALIGN);
    AGX_TRY(
       prepare(commands, &commands->words, sizes.words_B + PREFETCH_B, AGXW_BO_USC, &out.words));

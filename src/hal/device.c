@@ -75,6 +75,7 @@ static void free_device(struct agx_device *device)
       device->blocks = block->next;
       agx_host_free(device->alloc, block, sizeof(*block));
    }
+   agx_tags_fini(device);
    if (device->timeline)
       agxw_timeline_destroy(device->timeline);
    if (device->queue)
@@ -122,6 +123,7 @@ static void init_locks(struct agx_device *device)
    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
    pthread_mutex_init(&device->lock, NULL);
    pthread_mutex_init(&device->blocks_lock, NULL);
+   agx_tags_init(&device->tags);
    pthread_cond_init(&device->changed, &monotonic);
    pthread_cond_init(&device->work, NULL);
    pthread_condattr_destroy(&monotonic);

@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "hal/instance.h"
 #include "hal/object.h"
+#include "hal/tag.h"
 #include "winsys/winsys.h"
 
 #define AGX_FAILURE_TEXT_BYTES 256
@@ -47,6 +48,7 @@ struct agx_device {
 
    pthread_mutex_t blocks_lock;
    struct agx_record_block *blocks; /* free ones */
+   struct agx_tags tags;
 };
 
 /* Opens a device over a kmd, which it takes over, also on failure. */

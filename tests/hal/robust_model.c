@@ -13,11 +13,14 @@
 static struct model *current;
 static struct agxs_exec_set robust_set;
 
-/* The binding whose address is the base of the lane's access; NULL: an address of its own. */
+/* The binding whose address is the base of the lane's access; NULL: an address of its own. What
+ * follows the one dispatch that is tried is the driver's. */
 static struct model_binding *find(const struct agxs_group *group, const struct agxs_uop *uop,
                                   unsigned lane)
 {
    uint64_t base[AGXS_LANES];
+   if (group->worker->dispatch->index > 0)
+      return NULL;
    agxs_get_i64(group, &uop->src[1], base);
    for (uint32_t i = 0; i < current->count; i++)
       if (current->bindings[i].va == base[lane])

@@ -14,5 +14,5 @@
 AGX_MUST_CHECK agx_status agx_run_stats_begin(bool is_json, int *out_fd);
 
 /* Prints what was written: the tables as they are, or the member "statistics" with an
- * object for each dispatch. json NULL: tables. */
+ * object for each dispatch, without the library's own that end its streams. json NULL: tables. */
 AGX_MUST_CHECK agx_status agx_run_stats_print(int fd, struct agx_json *json);
