@@ -37,6 +37,12 @@ struct agx_kmd_ops {
     * dispatch), as agx_error_text does; 0 and "" when nothing failed. NULL where the
     * kernel tells no more than a fence's error. */
    size_t (*last_error)(struct agx_kmd *kmd, char *text, size_t capacity);
+   /* Bytes of the dma-buf behind fd, or a negative errno. */
+   int64_t (*dmabuf_bytes)(struct agx_kmd *kmd, int fd);
+   /* Makes a dma-buf of a range of a memory file (memfd_create(2)) as UDMABUF_CREATE does, with
+    * its rules: a descriptor that is closed on exec, or a negative errno; ENOENT or EACCES where
+    * there is no /dev/udmabuf for us. */
+   int (*make_dmabuf)(struct agx_kmd *kmd, int memory_file, uint64_t offset, uint64_t bytes);
    /* Closes the node; everything created through it goes. */
    void (*close)(struct agx_kmd *kmd);
    /* Optional. Names a GEM object, for recorders. */

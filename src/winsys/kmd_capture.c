@@ -363,6 +363,19 @@ static int capture_fd_ioctl(struct agx_kmd *kmd, int fd, unsigned long request, 
    return inner->ops->fd_ioctl(inner, fd, request, argument);
 }
 
+static int64_t capture_dmabuf_bytes(struct agx_kmd *kmd, int fd)
+{
+   struct agx_kmd *inner = capture_of(kmd)->inner;
+   return inner->ops->dmabuf_bytes(inner, fd);
+}
+
+static int capture_make_dmabuf(struct agx_kmd *kmd, int memory_file, uint64_t offset,
+                               uint64_t bytes)
+{
+   struct agx_kmd *inner = capture_of(kmd)->inner;
+   return inner->ops->make_dmabuf(inner, memory_file, offset, bytes);
+}
+
 static size_t capture_last_error(struct agx_kmd *kmd, char *text, size_t capacity)
 {
    struct agx_kmd *inner = capture_of(kmd)->inner;
@@ -426,6 +439,8 @@ agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct 
       .mmap = capture_mmap,
       .munmap = capture_munmap,
       .fd_ioctl = capture_fd_ioctl,
+      .dmabuf_bytes = capture_dmabuf_bytes,
+      .make_dmabuf = capture_make_dmabuf,
       .last_error = inner->ops->last_error ? capture_last_error : NULL,
       .close = capture_close,
       .label = capture_label,

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,28 @@ static int drm_fd_ioctl(struct agx_kmd *kmd, int fd, unsigned long request, void
    return drmIoctl(fd, request, argument) == 0 ? 0 : -errno;
 }
 
+/* Seeking is how a dma-buf tells its size. Source: Linux, drivers/dma-buf/dma-buf.c. */
+static int64_t drm_dmabuf_bytes(struct agx_kmd *kmd, int fd)
+{
+   off_t bytes = lseek(fd, 0, SEEK_END);
+   return bytes < 0 ? -errno : bytes;
+}
+
+static int drm_make_dmabuf(struct agx_kmd *kmd, int memory_file, uint64_t offset, uint64_t bytes)
+{
+   struct udmabuf_create create = {.memfd = (uint32_t)memory_file,
+                                   .flags = UDMABUF_FLAGS_CLOEXEC,
+                                   .offset = offset,
+                                   .size = bytes};
+   int maker = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+   if (maker < 0)
+      return -errno;
+   int fd = drmIoctl(maker, UDMABUF_CREATE, &create);
+   int error = -errno;
+   close(maker);
+   return fd < 0 ? error : fd;
+}
+
 static void drm_close(struct agx_kmd *kmd)
 {
    struct kmd_drm *drm = agx_container_of(kmd, struct kmd_drm, base);
@@ -57,6 +80,8 @@ static const struct agx_kmd_ops drm_ops = {
    .mmap = drm_mmap,
    .munmap = drm_munmap,
    .fd_ioctl = drm_fd_ioctl,
+   .dmabuf_bytes = drm_dmabuf_bytes,
+   .make_dmabuf = drm_make_dmabuf,
    .close = drm_close,
 };
 

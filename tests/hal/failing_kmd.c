@@ -11,18 +11,24 @@ static bool gives_back(uint32_t nr)
           nr == 0x49 /* QUEUE_DESTROY */ || nr == 0xc0 /* SYNCOBJ_DESTROY */;
 }
 
-static int forward_ioctl(struct agx_kmd *base, unsigned long request, void *argument)
+/* Whether this request is one to fail. */
+static bool fails(struct failing_kmd *kmd, uint32_t nr)
 {
-   struct failing_kmd *kmd = (struct failing_kmd *)base;
-   uint32_t nr = request & 0xff, wanted = atomic_load(&kmd->nr);
+   uint32_t wanted = atomic_load(&kmd->nr);
    bool counts = !gives_back(nr) && (wanted == 0 || wanted == nr);
    int left = atomic_load(&kmd->countdown);
    while (counts && left > 0 && !atomic_compare_exchange_weak(&kmd->countdown, &left, left - 1))
       ;
-   if (counts && left == 0) {
+   if (counts && left == 0)
       atomic_fetch_add(&kmd->failed, 1);
+   return counts && left == 0;
+}
+
+static int forward_ioctl(struct agx_kmd *base, unsigned long request, void *argument)
+{
+   struct failing_kmd *kmd = (struct failing_kmd *)base;
+   if (fails(kmd, request & 0xff))
       return -atomic_load(&kmd->error);
-   }
    return kmd->inner->ops->ioctl(kmd->inner, request, argument);
 }
 
@@ -42,6 +48,21 @@ static int forward_fd_ioctl(struct agx_kmd *base, int fd, unsigned long request,
 {
    struct failing_kmd *kmd = (struct failing_kmd *)base;
    return kmd->inner->ops->fd_ioctl(kmd->inner, fd, request, argument);
+}
+
+static int64_t forward_dmabuf_bytes(struct agx_kmd *base, int fd)
+{
+   struct failing_kmd *kmd = (struct failing_kmd *)base;
+   return kmd->inner->ops->dmabuf_bytes(kmd->inner, fd);
+}
+
+static int forward_make_dmabuf(struct agx_kmd *base, int memory_file, uint64_t offset,
+                               uint64_t bytes)
+{
+   struct failing_kmd *kmd = (struct failing_kmd *)base;
+   if (fails(kmd, FAILING_UDMABUF))
+      return -atomic_load(&kmd->error);
+   return kmd->inner->ops->make_dmabuf(kmd->inner, memory_file, offset, bytes);
 }
 
 static size_t forward_last_error(struct agx_kmd *base, char *text, size_t capacity)
@@ -65,6 +86,8 @@ void failing_kmd_open(struct failing_kmd *kmd)
       .mmap = forward_mmap,
       .munmap = forward_munmap,
       .fd_ioctl = forward_fd_ioctl,
+      .dmabuf_bytes = forward_dmabuf_bytes,
+      .make_dmabuf = forward_make_dmabuf,
       .last_error = forward_last_error,
       .close = forward_close,
    };

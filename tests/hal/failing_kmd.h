@@ -9,6 +9,8 @@
 #include "support.h"
 #include "winsys/kmd.h"
 
+#define FAILING_UDMABUF 0x142u /* the number that stands for UDMABUF_CREATE */
+
 struct failing_kmd {
    struct agx_kmd base;
    struct agx_kmd *inner;

@@ -58,7 +58,7 @@ static int take_bind(struct fake_kmd *fake, const struct agx_uapi_vm_bind *bind)
       fake->sink_binds++;
       return 0;
    }
-   assert_int_equal(bind->num_binds, 1);
+   fake->bind_count = bind->num_binds;
    fake->bind = ops[0];
    fake->live.binds += fake->bind.flags & AGX_UAPI_BIND_UNBIND ? -1 : 1;
    return 0;
@@ -96,6 +96,15 @@ static int give_offset(struct agx_uapi_gem_mmap_offset *get)
    return 0;
 }
 
+/* Every descriptor is of the object that the test named, or of a new one. */
+static int take_import(struct fake_kmd *fake, struct agx_uapi_prime_handle *args)
+{
+   if (!fake->imported)
+      return take_id(fake, &args->handle, &fake->live.buffers);
+   args->handle = fake->imported;
+   return 0;
+}
+
 static int answer(struct fake_kmd *fake, uint32_t request, void *argument)
 {
    switch (request) {
@@ -117,6 +126,11 @@ static int answer(struct fake_kmd *fake, uint32_t request, void *argument)
       return drop(&fake->live.buffers);
    case AGX_IOCTL_ASAHI_GEM_MMAP_OFFSET:
       return give_offset(argument);
+   case AGX_IOCTL_PRIME_HANDLE_TO_FD:
+      ((struct agx_uapi_prime_handle *)argument)->fd = eventfd(0, EFD_CLOEXEC);
+      return 0;
+   case AGX_IOCTL_PRIME_FD_TO_HANDLE:
+      return take_import(fake, argument);
    case AGX_IOCTL_ASAHI_VM_BIND:
       return take_bind(fake, argument);
    case AGX_IOCTL_ASAHI_QUEUE_CREATE:
@@ -209,6 +223,22 @@ static int fake_fd_ioctl(struct agx_kmd *kmd, int fd, unsigned long request, voi
    return 0;
 }
 
+static int64_t fake_dmabuf_bytes(struct agx_kmd *kmd, int fd)
+{
+   struct fake_kmd *fake = fake_of(kmd);
+   if (fake->inner)
+      return fake->inner->ops->dmabuf_bytes(fake->inner, fd);
+   return fake->dmabuf_bytes;
+}
+
+static int fake_make_dmabuf(struct agx_kmd *kmd, int memory_file, uint64_t offset, uint64_t bytes)
+{
+   struct fake_kmd *fake = fake_of(kmd);
+   if (fake->inner)
+      return fake->inner->ops->make_dmabuf(fake->inner, memory_file, offset, bytes);
+   return fake->make_dmabuf_error ? fake->make_dmabuf_error : fcntl(memory_file, F_DUPFD, 0);
+}
+
 static size_t fake_last_error(struct agx_kmd *kmd, char *text, size_t capacity)
 {
    const char *last = fake_of(kmd)->last_error;
@@ -237,6 +267,8 @@ static const struct agx_kmd_ops fake_ops = {
    .mmap = fake_mmap,
    .munmap = fake_munmap,
    .fd_ioctl = fake_fd_ioctl,
+   .dmabuf_bytes = fake_dmabuf_bytes,
+   .make_dmabuf = fake_make_dmabuf,
    .last_error = fake_last_error,
    .close = fake_close,
    .label = fake_label,

@@ -63,6 +63,10 @@ struct fake_kmd {
    bool old_kernel;    /* can't export points */
    int32_t file_status, fence_status;
    const char *last_error;
+   uint32_t bind_count;  /* of the last VM_BIND */
+   uint32_t imported;    /* handle that FD_TO_HANDLE gives; 0: a new one */
+   int64_t dmabuf_bytes; /* of any dma-buf, or a negative errno */
+   int make_dmabuf_error;
    char label[64];
 };
 

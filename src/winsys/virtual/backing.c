@@ -18,6 +18,7 @@
 #include "winsys/virtual/fence.h"
 #include "winsys/virtual/memory.h"
 #include "winsys/virtual/object.h"
+#include "winsys/virtual/udmabuf.h"
 
 #define FILE_NAME "agx-buffer"
 #define FILE_LINK "/memfd:" FILE_NAME " (deleted)"
@@ -65,7 +66,7 @@ static int add_overlay(struct agx_virtual_node *node, const struct agxv_backing 
       node->overlays = grown;
       node->overlay_capacity = capacity;
    }
-   int error = map_over(node, backing, fd, 0);
+   int error = map_over(node, backing, fd, backing->offset);
    if (!error)
       node->overlays[node->overlay_count++] =
          (struct agxv_overlay){backing->serial, backing->first_page, backing->pages, fd};
@@ -94,8 +95,10 @@ int agxv_backing_adopt(struct agx_virtual_node *node, uint32_t gem_ref, int fd)
 {
    struct agxv_gem *gem = AGXV_AT(node, agxv_gem, gem_ref);
    struct stat info;
+   uint64_t offset = 0, bytes = 0;
    if (fstat(fd, &info))
       return -errno;
+   bool is_range = agxv_udmabuf_range(fd, &offset, &bytes);
    int own = copy_high(fd);
    uint32_t ref = own >= 0 ? agxv_alloc(node, sizeof(struct agxv_backing)) : 0;
    if (!ref) {
@@ -108,6 +111,8 @@ int agxv_backing_adopt(struct agx_virtual_node *node, uint32_t gem_ref, int fd)
                                     .serial = ++node->shared->backing_serials,
                                     .device = info.st_dev,
                                     .inode = info.st_ino,
+                                    .is_range = is_range,
+                                    .offset = offset,
                                     .first_page = gem->first_page,
                                     .pages = gem->pages,
                                     .pid = node->pid,
@@ -171,11 +176,14 @@ void agxv_backing_drop(struct agx_virtual_node *node, uint32_t *holder)
    agxv_free(node, ref, sizeof(*backing));
 }
 
-uint32_t agxv_backing_find(struct agx_virtual_node *node, uint64_t device, uint64_t inode)
+uint32_t agxv_backing_find(struct agx_virtual_node *node, uint64_t device, uint64_t inode,
+                           uint64_t offset, uint64_t bytes)
 {
    for (uint32_t ref = node->shared->backings; ref; ref = get(node, ref)->next) {
       const struct agxv_backing *backing = get(node, ref);
-      if (backing->gem && backing->device == device && backing->inode == inode)
+      bool is_range = backing->offset == offset && backing->pages << AGXV_PAGE_LOG2 == bytes;
+      if (backing->gem && backing->device == device && backing->inode == inode &&
+          (is_range || bytes == 0))
          return backing->gem;
    }
    return 0;
@@ -192,6 +200,8 @@ static int open_remote(struct agx_virtual_node *node, const struct agxv_backing 
       return -1;
    bool same =
       fstat(fd, &info) == 0 && info.st_dev == backing->device && info.st_ino == backing->inode;
+   if (same && backing->is_range)
+      agxv_udmabuf_mark(fd, backing->offset, backing->pages << AGXV_PAGE_LOG2);
    int own = same ? copy_high(fd) : -1;
    close(fd);
    if (own >= 0 && add_overlay(node, backing, own)) {
@@ -253,11 +263,16 @@ void agxv_backing_fini(struct agx_virtual_node *node)
    node->overlay_count = node->overlay_capacity = 0;
 }
 
-uint64_t agxv_buffer_bytes(int fd)
+uint64_t agxv_buffer_bytes(int fd, uint64_t *out_offset)
 {
    char path[64], target[sizeof(FILE_LINK) + 1];
    struct stat info;
-   if (fcntl(fd, F_GET_SEALS) != SEALS || fstat(fd, &info) || info.st_size <= 0)
+   uint64_t bytes;
+   *out_offset = 0;
+   int seals = fcntl(fd, F_GET_SEALS);
+   if (seals >= 0 && seals & F_SEAL_SHRINK && agxv_udmabuf_range(fd, out_offset, &bytes))
+      return bytes;
+   if (seals != SEALS || fstat(fd, &info) || info.st_size <= 0)
       return 0;
    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
    ssize_t length = readlink(path, target, sizeof(target));

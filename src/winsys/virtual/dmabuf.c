@@ -38,9 +38,10 @@ enum {
 };
 
 /* What stands for the file in this node; NULL where it is no buffer of it (any more). */
-static struct agxv_backing *find(struct agx_virtual_node *node, uint64_t device, uint64_t inode)
+static struct agxv_backing *find(struct agx_virtual_node *node, uint64_t device, uint64_t inode,
+                                 uint64_t offset, uint64_t bytes)
 {
-   uint32_t gem = agxv_backing_find(node, device, inode);
+   uint32_t gem = agxv_backing_find(node, device, inode, offset, bytes);
    return gem ? AGXV_AT(node, agxv_backing, AGXV_AT(node, agxv_gem, gem)->backing) : NULL;
 }
 
@@ -138,7 +139,8 @@ int agxv_dmabuf_ioctl(struct agx_virtual_node *node, int fd, unsigned long reque
    struct stat info;
    if (fstat(fd, &info))
       return -EBADF;
-   struct agxv_backing *backing = find(node, info.st_dev, info.st_ino);
+   uint64_t offset, bytes = agxv_buffer_bytes(fd, &offset);
+   struct agxv_backing *backing = find(node, info.st_dev, info.st_ino, offset, bytes);
    switch (request) {
    case DMA_BUF_IOCTL_SYNC:
       return sync_caches(argument);
@@ -158,7 +160,7 @@ void agx_virtual_buffer_name(struct agx_virtual_node *node, uint64_t device, uin
                              char *name, size_t capacity)
 {
    agxv_lock(node);
-   const struct agxv_backing *backing = find(node, device, inode);
+   const struct agxv_backing *backing = find(node, device, inode, 0, 0);
    snprintf(name, capacity, "/dmabuf:%s", backing ? backing->name : "");
    agxv_unlock(node);
 }

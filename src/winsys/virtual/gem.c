@@ -321,9 +321,11 @@ static void *map_object(struct agx_virtual_node *node, uint32_t ref, void *addre
                         int prot, int flags, int *out_errno)
 {
    const struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);
-   off_t in_segment = (off_t)(AGXV_MEMORY_OFFSET + (gem->first_page << AGXV_PAGE_LOG2));
+   off_t at = (off_t)(AGXV_MEMORY_OFFSET + (gem->first_page << AGXV_PAGE_LOG2));
+   if (gem->backing)
+      at = (off_t)AGXV_AT(node, agxv_backing, gem->backing)->offset;
    int fd = gem->backing ? agxv_backing_fd(node, gem->backing) : node->fd;
-   void *mapped = mmap(address, length, prot, flags, fd, gem->backing ? 0 : in_segment);
+   void *mapped = mmap(address, length, prot, flags, fd, at);
    if (mapped == MAP_FAILED) {
       *out_errno = errno;
       return NULL;

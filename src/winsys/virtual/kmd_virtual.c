@@ -49,6 +49,18 @@ static int virtual_fd_ioctl(struct agx_kmd *kmd, int fd, unsigned long request, 
    return agx_virtual_fd_ioctl(cast(kmd)->node, fd, request, argument);
 }
 
+static int64_t virtual_dmabuf_bytes(struct agx_kmd *kmd, int fd)
+{
+   uint64_t bytes = agx_virtual_buffer_bytes(fd);
+   return bytes ? (int64_t)bytes : -EINVAL;
+}
+
+static int virtual_make_dmabuf(struct agx_kmd *kmd, int memory_file, uint64_t offset,
+                               uint64_t bytes)
+{
+   return agx_virtual_udmabuf(memory_file, offset, bytes, true);
+}
+
 static size_t virtual_last_error(struct agx_kmd *kmd, char *text, size_t capacity)
 {
    return agx_virtual_last_error(cast(kmd)->node, text, capacity);
@@ -86,6 +98,8 @@ static const struct agx_kmd_ops ops = {
    .mmap = virtual_mmap,
    .munmap = virtual_munmap,
    .fd_ioctl = virtual_fd_ioctl,
+   .dmabuf_bytes = virtual_dmabuf_bytes,
+   .make_dmabuf = virtual_make_dmabuf,
    .last_error = virtual_last_error,
    .tell_bounds = virtual_tell_bounds,
    .close = virtual_close,

@@ -42,6 +42,12 @@ AGXV_EXPORT int ioctl(int fd, unsigned long request, ...)
       agxv_put(opened);
       return agxv_give(result);
    }
+   if (AGX_UAPI_LETTER(request) == 'u' && !agxv_is_inside() && agxv_is_udmabuf(fd)) {
+      agxv_enter();
+      result = agx_virtual_udmabuf_ioctl(request, argument);
+      agxv_leave();
+      return agxv_give(result);
+   }
    if (is_fd_request(request) && agxv_node_if_made() && !agxv_is_inside()) {
       agxv_enter();
       result = agx_virtual_fd_ioctl(agxv_node_if_made(), fd, request, argument);

@@ -62,6 +62,10 @@ struct agx_virtual_file *agxv_file_of(struct agxv_open *open);
 bool agxv_is_node(int fd);
 /* Whether fd is a buffer's (PRIME_HANDLE_TO_FD). */
 bool agxv_is_buffer(int fd);
+/* Bytes of a buffer's descriptor; 0 where it is none. */
+uint64_t agxv_buffer_size(int fd);
+/* Whether fd is what we show as /dev/udmabuf. */
+bool agxv_is_udmabuf(int fd);
 /* Whether any descriptor is the node's. */
 bool agxv_has_nodes(void);
 /* Takes fd out of the table, before it is closed; give the result (NULL is fine) to

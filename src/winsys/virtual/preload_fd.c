@@ -328,13 +328,29 @@ bool agxv_is_node(int fd)
    return opened;
 }
 
-bool agxv_is_buffer(int fd)
+uint64_t agxv_buffer_size(int fd)
 {
    if (agxv_is_inside() || !agxv_node_if_made())
-      return false;
+      return 0;
    int error = errno;
    agxv_enter();
-   bool is = agx_virtual_is_buffer(fd);
+   uint64_t bytes = agx_virtual_buffer_bytes(fd);
+   agxv_leave();
+   errno = error;
+   return bytes;
+}
+
+bool agxv_is_buffer(int fd)
+{
+   return agxv_buffer_size(fd) != 0;
+}
+
+bool agxv_is_udmabuf(int fd)
+{
+   struct stat info;
+   int error = errno;
+   agxv_enter();
+   bool is = fstat(fd, &info) == 0 && agxv_shadow_is_udmabuf(info.st_dev, info.st_ino);
    agxv_leave();
    errno = error;
    return is;

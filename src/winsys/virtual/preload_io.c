@@ -63,10 +63,12 @@ REFUSED(ssize_t, pwrite64, EINVAL, (int fd, const void *from, size_t size, off64
 REFUSED(int, ftruncate, EINVAL, (int fd, off_t size), (fd, size))
 REFUSED(int, ftruncate64, EINVAL, (int fd, off64_t size), (fd, size))
 
-/* A buffer's file is sought in only for its size. */
-static bool is_bad_seek(int fd, int64_t offset, int whence)
+/* A buffer's file is sought in only for its size, and stays where it is. */
+static int64_t seek_buffer(uint64_t bytes, int64_t offset, int whence)
 {
-   return (offset || (whence != SEEK_SET && whence != SEEK_END)) && agxv_is_buffer(fd);
+   if (offset || (whence != SEEK_SET && whence != SEEK_END))
+      return agxv_give(-EINVAL);
+   return whence == SEEK_END ? (int64_t)bytes : 0;
 }
 
 AGXV_EXPORT off_t lseek(int fd, off_t offset, int whence)
@@ -74,7 +76,8 @@ AGXV_EXPORT off_t lseek(int fd, off_t offset, int whence)
    AGXV_NEXT(lseek);
    if (agxv_is_node(fd))
       return 0;
-   return is_bad_seek(fd, offset, whence) ? agxv_give(-EINVAL) : next_lseek(fd, offset, whence);
+   uint64_t bytes = agxv_buffer_size(fd);
+   return bytes ? (off_t)seek_buffer(bytes, offset, whence) : next_lseek(fd, offset, whence);
 }
 
 AGXV_EXPORT off64_t lseek64(int fd, off64_t offset, int whence)
@@ -82,7 +85,8 @@ AGXV_EXPORT off64_t lseek64(int fd, off64_t offset, int whence)
    AGXV_NEXT(lseek64);
    if (agxv_is_node(fd))
       return 0;
-   return is_bad_seek(fd, offset, whence) ? agxv_give(-EINVAL) : next_lseek64(fd, offset, whence);
+   uint64_t bytes = agxv_buffer_size(fd);
+   return bytes ? seek_buffer(bytes, offset, whence) : next_lseek64(fd, offset, whence);
 }
 
 #define FEW_POLLED 64

@@ -72,13 +72,13 @@ static uint32_t take_in(struct agx_virtual_node *node, int fd, uint64_t bytes)
    return 0;
 }
 
-static uint32_t import(struct agx_virtual_file *file, int fd, uint64_t bytes)
+static uint32_t import(struct agx_virtual_file *file, int fd, uint64_t offset, uint64_t bytes)
 {
    struct agx_virtual_node *node = file->node;
    struct stat info;
    if (fstat(fd, &info))
       return 0;
-   uint32_t gem = agxv_backing_find(node, info.st_dev, info.st_ino);
+   uint32_t gem = agxv_backing_find(node, info.st_dev, info.st_ino, offset, bytes);
    if (gem) {
       AGXV_AT(node, agxv_gem, gem)->refs++;
       agxv_backing_hold(node, AGXV_AT(node, agxv_gem, gem)->backing, fd);
@@ -96,11 +96,11 @@ AGXV_HANDLER(prime_fd_to_handle)
    struct agx_uapi_prime_handle *args = argument;
    if (fcntl(args->fd, F_GETFD) < 0)
       return -EBADF;
-   uint64_t bytes = agxv_buffer_bytes(args->fd);
+   uint64_t offset, bytes = agxv_buffer_bytes(args->fd, &offset);
    if (!bytes || !agx_is_aligned(bytes, AGX_UAPI_PAGE_BYTES))
       return -EINVAL;
    agxv_lock(file->node);
-   uint32_t handle = import(file, args->fd, bytes);
+   uint32_t handle = import(file, args->fd, offset, bytes);
    agxv_unlock(file->node);
    if (!handle)
       return -ENOMEM;
@@ -112,7 +112,7 @@ void *agx_virtual_mmap_fd(int fd, void *address, size_t length, int prot, int fl
                           uint64_t offset, int *out_errno)
 {
    *out_errno = 0;
-   uint64_t bytes = agxv_buffer_bytes(fd);
+   uint64_t first, bytes = agxv_buffer_bytes(fd, &first);
    if (!bytes)
       return NULL;
    *out_errno = EINVAL;
@@ -120,12 +120,18 @@ void *agx_virtual_mmap_fd(int fd, void *address, size_t length, int prot, int fl
    if ((flags & MAP_TYPE) == MAP_PRIVATE || length == 0 || length > bytes ||
        !agx_range_fits(offset, agx_align_up(length, host_page), bytes))
       return NULL;
-   void *mapped = mmap(address, length, prot, flags, fd, (off_t)offset);
+   void *mapped = mmap(address, length, prot, flags, fd, (off_t)(first + offset));
    *out_errno = mapped == MAP_FAILED ? errno : 0;
    return mapped == MAP_FAILED ? NULL : mapped;
 }
 
 bool agx_virtual_is_buffer(int fd)
 {
-   return agxv_buffer_bytes(fd) != 0;
+   return agx_virtual_buffer_bytes(fd) != 0;
+}
+
+uint64_t agx_virtual_buffer_bytes(int fd)
+{
+   uint64_t offset;
+   return agxv_buffer_bytes(fd, &offset);
 }

@@ -15,19 +15,16 @@
 #include "base/util.h"
 
 #define DEVICE  "406400000.gpu"
-#define VERSION "2" /* of the tree */
+#define VERSION "3" /* of the tree */
 
 static char root[PATH_MAX / 4];
 static size_t root_length;
-static struct stat node_info;
+static struct stat node_info, udmabuf_info;
 
 /* What is led into the tree. All of /dev/dri is: nodes of the machine are hidden. */
 static const char *const shown[] = {
-   "/dev/dri",
-   "/dev/char/226:128",
-   "/sys/class/drm",
-   "/sys/dev/char/226:128",
-   ("/sys/devices/platform/" DEVICE),
+   "/dev/dri",       "/dev/char/226:128",     "/dev/udmabuf",
+   "/sys/class/drm", "/sys/dev/char/226:128", ("/sys/devices/platform/" DEVICE),
 };
 
 static const char *const folders[] = {
@@ -63,6 +60,7 @@ static const struct {
    const char *path, *text; /* %s: the chip's device tree name */
 } files[] = {
    {"dev/dri/renderD128", ""},
+   {"dev/udmabuf", ""},
    {"sys/devices/platform/" DEVICE "/uevent",
     "DRIVER=asahi\nOF_NAME=gpu\nOF_FULLNAME=/soc/gpu@406400000\nOF_COMPATIBLE_0=%s\n"
     "OF_COMPATIBLE_N=1\nMODALIAS=of:NgpuT(null)C%s\n"},
@@ -133,6 +131,14 @@ static bool make_private(const char *path)
           !(info.st_mode & 022);
 }
 
+/* Keeps which files of the tree the devices are. */
+static bool look_at(const char *node)
+{
+   char udmabuf[PATH_MAX];
+   snprintf(udmabuf, sizeof(udmabuf), "%s/dev/udmabuf", root);
+   return stat(node, &node_info) == 0 && stat(udmabuf, &udmabuf_info) == 0;
+}
+
 static bool make_root(const char *parent, const struct agx_chip *chip)
 {
    char base[PATH_MAX / 8], fresh[PATH_MAX / 4];
@@ -142,7 +148,7 @@ static bool make_root(const char *parent, const struct agx_chip *chip)
    snprintf(root, sizeof(root), "%s/%s-" VERSION, base, chip->name);
    char node[PATH_MAX];
    snprintf(node, sizeof(node), "%s/dev/dri/renderD128", root);
-   if (stat(node, &node_info) == 0)
+   if (look_at(node))
       return true;
    snprintf(fresh, sizeof(fresh), "%s/new-%d", base, (int)getpid());
    if (mkdir(fresh, 0755))
@@ -150,7 +156,7 @@ static bool make_root(const char *parent, const struct agx_chip *chip)
    /* Another process may have been first: then its tree is as good. */
    if (!make_tree(fresh, chip) || rename(fresh, root))
       remove_tree(fresh);
-   return stat(node, &node_info) == 0;
+   return look_at(node);
 }
 
 bool agxv_shadow_init(const struct agx_chip *chip)
@@ -183,7 +189,7 @@ static bool is_shown(const char *path)
 /* Most paths are none of ours, which is quickly seen. */
 static bool may_be_shown(const char *path)
 {
-   static const char *const marks[] = {"dri", "drm", "226:128", DEVICE};
+   static const char *const marks[] = {"dri", "drm", "226:128", "udmabuf", DEVICE};
    for (size_t i = 0; i < AGX_COUNT(marks); i++)
       if (strstr(path, marks[i]))
          return true;
@@ -288,12 +294,19 @@ int agxv_shadow_open_error(int folder, const char *path, int flags)
       return flags & O_CREAT ? -EACCES : 0;
    if (is_new)
       return -EACCES;
-   return S_ISREG(info.st_mode) && !agxv_shadow_is_node(info.st_dev, info.st_ino) ? -EACCES : 0;
+   bool is_device = agxv_shadow_is_node(info.st_dev, info.st_ino) ||
+                    agxv_shadow_is_udmabuf(info.st_dev, info.st_ino);
+   return S_ISREG(info.st_mode) && !is_device ? -EACCES : 0;
 }
 
 bool agxv_shadow_is_node(dev_t device, ino_t inode)
 {
    return root_length && node_info.st_ino == inode && node_info.st_dev == device;
+}
+
+bool agxv_shadow_is_udmabuf(dev_t device, ino_t inode)
+{
+   return root_length && udmabuf_info.st_ino == inode && udmabuf_info.st_dev == device;
 }
 
 void agxv_shadow_node_identity(dev_t *out_device, ino_t *out_inode)

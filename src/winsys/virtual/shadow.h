@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The paths that the preload library shows: a small tree of real files (device folder
- * and sysfs) in a private folder of the user, to which paths below /dev/dri and the
+ * and sysfs) in a private folder of the user, to which paths below /dev/dri, /dev/udmabuf and the
  * node's sysfs folders are led. So the C library's own code lists, reads and resolves
  * them, and only the node's file must be passed off as a device.
  */
@@ -31,4 +31,6 @@ bool agxv_shadow_strip(char *path);
 int agxv_shadow_open_error(int folder, const char *path, int flags);
 /* Whether the file is what stands for the node. */
 bool agxv_shadow_is_node(dev_t device, ino_t inode);
+/* And for /dev/udmabuf. */
+bool agxv_shadow_is_udmabuf(dev_t device, ino_t inode);
 void agxv_shadow_node_identity(dev_t *out_device, ino_t *out_inode);

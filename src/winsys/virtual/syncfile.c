@@ -85,7 +85,7 @@ int agx_virtual_fd_ioctl(struct agx_virtual_node *node, int fd, unsigned long re
                          void *argument)
 {
    int error = -ENOTTY;
-   bool is_buffer = agxv_buffer_bytes(fd) != 0;
+   bool is_buffer = agx_virtual_is_buffer(fd);
    agxv_lock(node);
    const struct agxv_record *record = is_buffer ? NULL : agxv_record_find(node, fd);
    if (is_buffer) {

@@ -85,6 +85,12 @@ bool agx_virtual_is_buffer(int fd);
  * *out_errno 0 when fd is none. */
 void *agx_virtual_mmap_fd(int fd, void *address, size_t length, int prot, int flags,
                           uint64_t offset, int *out_errno);
+/* Bytes of the buffer behind such a descriptor; 0 when it is none. */
+uint64_t agx_virtual_buffer_bytes(int fd);
+/* As UDMABUF_CREATE: a descriptor, which PRIME takes, of bytes of a memory file from offset on;
+ * or a negative errno. And as any request on /dev/udmabuf. */
+int agx_virtual_udmabuf(int memory_file, uint64_t offset, uint64_t bytes, bool closes_on_exec);
+int agx_virtual_udmabuf_ioctl(unsigned long request, void *argument);
 /* What one is called in /proc: "/dmabuf:" and the name that this node was told. */
 void agx_virtual_buffer_name(struct agx_virtual_node *node, uint64_t device, uint64_t inode,
                              char *name, size_t capacity);
