@@ -38,6 +38,8 @@ static agx_status create_object(struct agxw_bo *bo)
       return agx_status_fail_errno(error, "%s: GEM_CREATE of %#llx bytes", bo->label,
                                    (unsigned long long)bo->size);
    bo->handle = create.handle;
+   if (shareable)
+      agxw_share_enter(bo);
    if (device->kmd->ops->label)
       device->kmd->ops->label(device->kmd, bo->handle, bo->label);
    return AGX_OK;
@@ -46,13 +48,15 @@ static agx_status create_object(struct agxw_bo *bo)
 /* False when the kernel kept the object, and with it maybe the binding. */
 static bool close_object(struct agxw_bo *bo)
 {
+   if (bo->is_listed)
+      return agxw_share_leave(bo);
    struct agx_uapi_gem_close close = {.handle = bo->handle};
    bool gone = agxw_ioctl(bo->device, AGX_IOCTL_GEM_CLOSE, &close) == 0;
    bo->handle = 0;
    return gone;
 }
 
-static agx_status bind_object(struct agxw_bo *bo)
+agx_status agxw_bo_bind_whole(struct agxw_bo *bo)
 {
    uint32_t write = bo->flags & AGXW_BO_READ_ONLY ? 0 : AGX_UAPI_BIND_WRITE;
    return agxw_vm_bind(bo->device, bo, bo->va, bo->size, AGX_UAPI_BIND_READ | write);
@@ -63,7 +67,7 @@ static struct agxw_va_heap *heap_of(const struct agxw_bo *bo)
    return bo->flags & AGXW_BO_USC ? &bo->device->usc : &bo->device->user;
 }
 
-static agx_status take_address(struct agxw_bo *bo, uint64_t align)
+agx_status agxw_bo_take_address(struct agxw_bo *bo, uint64_t align)
 {
    struct agxw_device *device = bo->device;
    pthread_mutex_lock(&device->lock);
@@ -86,9 +90,8 @@ static void give_address_back(struct agxw_bo *bo)
    pthread_mutex_unlock(&bo->device->lock);
 }
 
-/* A buffer that is nothing but its fields. */
-static agx_status new_bo(struct agxw_device *device, uint64_t size, uint32_t flags,
-                         const char *label, struct agxw_bo **out_bo)
+agx_status agxw_bo_new(struct agxw_device *device, uint64_t size, uint32_t flags, const char *label,
+                       struct agxw_bo **out_bo)
 {
    const uint32_t known = AGXW_BO_USC | AGXW_BO_READ_ONLY | AGXW_BO_CACHED | AGXW_BO_SHAREABLE;
    label = label ? label : "buffer";
@@ -113,7 +116,7 @@ static agx_status populate(struct agxw_bo *bo, struct agxw_bo **out_bo)
 {
    agx_status status = create_object(bo);
    if (status == AGX_OK)
-      status = bind_object(bo);
+      status = agxw_bo_bind_whole(bo);
    if (status != AGX_OK)
       agxw_bo_destroy(bo);
    else
@@ -126,8 +129,8 @@ agx_status agxw_bo_create(struct agxw_device *device, uint64_t size, uint64_t al
 {
    struct agxw_bo *bo = NULL;
    *out_bo = NULL;
-   AGX_TRY(new_bo(device, size, flags, label, &bo));
-   agx_status status = take_address(bo, align);
+   AGX_TRY(agxw_bo_new(device, size, flags, label, &bo));
+   agx_status status = agxw_bo_take_address(bo, align);
    if (status != AGX_OK) {
       agxw_bo_destroy(bo);
       return status;
@@ -140,17 +143,17 @@ agx_status agxw_bo_create_fixed(struct agxw_device *device, uint64_t size, uint6
 {
    struct agxw_bo *bo = NULL;
    *out_bo = NULL;
-   AGX_TRY(new_bo(device, size, flags, label, &bo));
+   AGX_TRY(agxw_bo_new(device, size, flags, label, &bo));
    bo->va = va;
    return populate(bo, out_bo);
 }
 
-agx_status agxw_bo_create_unbound(struct agxw_device *device, uint64_t size, const char *label,
-                                  struct agxw_bo **out_bo)
+agx_status agxw_bo_create_unbound(struct agxw_device *device, uint64_t size, uint32_t flags,
+                                  const char *label, struct agxw_bo **out_bo)
 {
    struct agxw_bo *bo = NULL;
    *out_bo = NULL;
-   AGX_TRY(new_bo(device, size, 0, label, &bo));
+   AGX_TRY(agxw_bo_new(device, size, flags, label, &bo));
    agx_status status = create_object(bo);
    if (status != AGX_OK)
       agxw_bo_destroy(bo);
@@ -166,10 +169,10 @@ void agxw_bo_destroy(struct agxw_bo *bo)
    if (!bo)
       return;
    struct agxw_device *device = bo->device;
-   bool unbound = true;
+   bool unbound = true, outlives = bo->is_listed || bo->is_range;
    if (bo->map)
       device->kmd->ops->munmap(device->kmd, bo->map, bo->size);
-   if (bo->handle && bo->flags & AGXW_BO_SHAREABLE)
+   if (outlives && bo->asked)
       unbound = agxw_vm_bind(device, NULL, bo->va, bo->size, AGX_UAPI_BIND_UNBIND) == AGX_OK;
    if (bo->handle && !close_object(bo))
       unbound = false;
@@ -205,6 +208,9 @@ static agx_status make_mapping(struct agxw_bo *bo)
 agx_status agxw_bo_map(struct agxw_bo *bo, void **out_memory)
 {
    *out_memory = NULL;
+   if (bo->is_range)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: reserved addresses have no memory to map",
+                      bo->label);
    if (bo->size > SIZE_MAX)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: %#llx bytes can't be mapped here", bo->label,
                       (unsigned long long)bo->size);

@@ -150,6 +150,8 @@ static agx_status create(struct agx_kmd *kmd, const struct agx_host_alloc *alloc
    device->kmd = kmd;
    device->page_bytes = AGX_MAX(AGX_PAGE_BYTES, agxw_host_page_bytes());
    pthread_mutex_init(&device->lock, NULL);
+   pthread_mutex_init(&device->share_lock, NULL);
+   agx_list_init(&device->shared);
    agx_status status = open(device);
    if (status != AGX_OK) {
       agxw_device_destroy(device);
@@ -184,8 +186,14 @@ void agxw_device_destroy(struct agxw_device *device)
       agxw_ioctl(device, AGX_IOCTL_ASAHI_VM_DESTROY, &destroy);
    }
    device->kmd->ops->close(device->kmd);
+   pthread_mutex_destroy(&device->share_lock);
    pthread_mutex_destroy(&device->lock);
    agx_host_free(device->alloc, device, sizeof(*device));
+}
+
+uint32_t agxw_device_page(const struct agxw_device *device)
+{
+   return device->page_bytes;
 }
 
 const struct agxw_device_info *agxw_device_info(const struct agxw_device *device)

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/list.h"
 #include "winsys/asahi_uapi.h"
 #include "winsys/plan.h"
 #include "winsys/va_heap.h"
@@ -23,6 +24,8 @@ struct agxw_device {
    uint32_t page_bytes;  /* CPU mappings: the larger of GPU's and host's page */
    pthread_mutex_t lock; /* of the heaps, and of making CPU mappings */
    struct agxw_va_heap usc, user;
+   pthread_mutex_t share_lock; /* of shared, and of what imports do to handles */
+   struct agx_link shared;     /* agxw_bo, those whose object others may have too */
    struct agxw_bo *zero_page, *waste_page;
    uint64_t sinks_bound[AGXW_ADDRESS_BYTES / AGXW_WINDOW_BYTES / 64]; /* a bit for each window */
 };
@@ -34,6 +37,9 @@ struct agxw_bo {
    uint32_t handle;
    uint32_t flags;
    void *map; /* NULL until asked for; under the device's lock */
+   struct agx_link link;
+   bool is_range;  /* reserved: no object */
+   bool is_listed; /* in the device's shared ones */
    char label[AGXW_LABEL_BYTES];
 };
 
@@ -62,10 +68,15 @@ AGX_MUST_CHECK agx_status agxw_bo_create_fixed(struct agxw_device *device, uint6
                                                uint64_t va, uint32_t flags, const char *label,
                                                struct agxw_bo **out_bo);
 
-/* A buffer without an address. */
-AGX_MUST_CHECK agx_status agxw_bo_create_unbound(struct agxw_device *device, uint64_t size,
-                                                 const char *label, struct agxw_bo **out_bo);
-
+/* For the files of buffers only: a buffer that is nothing but its fields; its address; undoing. */
+AGX_MUST_CHECK agx_status agxw_bo_new(struct agxw_device *device, uint64_t size, uint32_t flags,
+                                      const char *label, struct agxw_bo **out_bo);
+AGX_MUST_CHECK agx_status agxw_bo_take_address(struct agxw_bo *bo, uint64_t align);
+AGX_MUST_CHECK agx_status agxw_bo_bind_whole(struct agxw_bo *bo);
+/* Enters a buffer whose handle others may come to use too, and leaves: false when the kernel kept
+ * the object, and with it maybe the binding. */
+void agxw_share_enter(struct agxw_bo *bo);
+bool agxw_share_leave(struct agxw_bo *bo);
 /* Makes both pages, and binds those of the null window. */
 AGX_MUST_CHECK agx_status agxw_sinks_init(struct agxw_device *device);
 /* A buffer takes bytes at va of the user heap: binds the sinks of its window, if they are not

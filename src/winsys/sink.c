@@ -46,7 +46,7 @@ agx_status agxw_sinks_init(struct agxw_device *device)
    void *memory = NULL;
    AGX_TRY(agxw_bo_create_fixed(device, AGX_PAGE_BYTES, plan->zero_page, AGXW_BO_READ_ONLY,
                                 "zero page", &device->zero_page));
-   AGX_TRY(agxw_bo_create_unbound(device, AGX_PAGE_BYTES, "waste page", &device->waste_page));
+   AGX_TRY(agxw_bo_create_unbound(device, AGX_PAGE_BYTES, 0, "waste page", &device->waste_page));
    AGX_TRY(agxw_bo_map(device->waste_page, &memory));
    memset(memory, WASTE_BYTE, AGX_PAGE_BYTES);
    return bind_sinks(device, plan->null_end - AGXW_SINK_BYTES);

@@ -88,6 +88,7 @@ enum agxw_bo_flags {
    AGXW_BO_READ_ONLY = 2, /* the GPU may only read it */
    AGXW_BO_CACHED = 4,    /* write-back on the CPU: for read-back and snooped data */
    AGXW_BO_SHAREABLE = 8, /* may be exported, or hold timestamps */
+   AGXW_BO_IMPORTED = 16, /* not asked for: of agxw_bo_import */
 };
 
 /* Sizes are rounded up to 16 KiB pages; memory is zero; one guard page follows. align
@@ -101,6 +102,43 @@ uint64_t agxw_bo_va(const struct agxw_bo *bo);
 uint64_t agxw_bo_size(const struct agxw_bo *bo);
 /* Persistent CPU mapping; the same pointer each time. */
 AGX_MUST_CHECK agx_status agxw_bo_map(struct agxw_bo *bo, void **out_memory);
+
+/* A new descriptor, closed on exec, of the dma-buf that is a shareable or imported buffer's memory.
+ * AGX_FAILED_PRECONDITION for others. */
+AGX_MUST_CHECK agx_status agxw_bo_export(struct agxw_bo *bo, int *out_fd);
+/* A buffer over all the memory of a dma-buf, whose descriptor stays the caller's; flags: READ_ONLY.
+ * The same dma-buf may be imported many times, also one that this device exported.
+ * AGX_INVALID_ARGUMENT when it is none, AGX_OUT_OF_RANGE when it isn't whole pages. */
+AGX_MUST_CHECK agx_status agxw_bo_import(struct agxw_device *device, int fd, uint32_t flags,
+                                         const char *label, struct agxw_bo **out_bo);
+/* A dma-buf (its new descriptor, closed on exec) of a range of a memory file: memfd_create(2) with
+ * MFD_ALLOW_SEALING, sealed against shrinking; both numbers are multiples of agxw_device_page.
+ * AGX_UNAVAILABLE with the reason where it can't be had. */
+AGX_MUST_CHECK agx_status agxw_dmabuf_of_memory(struct agxw_device *device, int memory_file,
+                                                uint64_t offset, uint64_t bytes, int *out_fd);
+/* Bytes: the larger of the GPU's and the host's page. */
+uint32_t agxw_device_page(const struct agxw_device *device);
+
+/* A range of addresses, in which nothing is bound; what is there is bound by agxw_bo_bind. It can't
+ * be mapped on the CPU. */
+AGX_MUST_CHECK agx_status agxw_bo_reserve(struct agxw_device *device, uint64_t size, uint64_t align,
+                                          const char *label, struct agxw_bo **out_bo);
+/* Memory without an address, for agxw_bo_bind. flags: CACHED. */
+AGX_MUST_CHECK agx_status agxw_bo_create_unbound(struct agxw_device *device, uint64_t size,
+                                                 uint32_t flags, const char *label,
+                                                 struct agxw_bo **out_bo);
+struct agxw_bind {
+   uint64_t offset, bytes;       /* of the range */
+   const struct agxw_bo *memory; /* NULL: nothing any more */
+   uint64_t memory_offset;
+   bool is_readable, is_writable; /* by the GPU; one at least, where there is memory */
+};
+#define AGXW_MAX_BINDS 32
+/* Changes what is bound in a reserved range, in order, at once: the GPU must be done with what was
+ * there. Whole pages (agxw_device_page). One ioctl for each AGXW_MAX_BINDS; on failure the first
+ * ones may have been done. */
+AGX_MUST_CHECK agx_status agxw_bo_bind(struct agxw_bo *range, const struct agxw_bind *binds,
+                                       uint32_t count);
 
 /* A page of zeros that is read-only and a page to write to, whose contents mean nothing: for
  * accesses that must not happen. */

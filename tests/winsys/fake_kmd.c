@@ -97,7 +97,7 @@ static int give_offset(struct agx_uapi_gem_mmap_offset *get)
 }
 
 /* Every descriptor is of the object that the test named, or of a new one. */
-static int take_import(struct fake_kmd *fake, struct agx_uapi_prime_handle *args)
+static int take_buffer(struct fake_kmd *fake, struct agx_uapi_prime_handle *args)
 {
    if (!fake->imported)
       return take_id(fake, &args->handle, &fake->live.buffers);
@@ -130,7 +130,7 @@ static int answer(struct fake_kmd *fake, uint32_t request, void *argument)
       ((struct agx_uapi_prime_handle *)argument)->fd = eventfd(0, EFD_CLOEXEC);
       return 0;
    case AGX_IOCTL_PRIME_FD_TO_HANDLE:
-      return take_import(fake, argument);
+      return take_buffer(fake, argument);
    case AGX_IOCTL_ASAHI_VM_BIND:
       return take_bind(fake, argument);
    case AGX_IOCTL_ASAHI_QUEUE_CREATE:

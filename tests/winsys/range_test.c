@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reserved ranges: what is asked of the kernel, and what it is asked for wrongly.
+ */
+#include <errno.h>
+
+#include "fake_kmd.h"
+
+#include "winsys/device.h"
+
+#define PAGE 16384u
+
+struct setup {
+   struct fake_kmd fake;
+   struct agxw_device *device;
+   struct agxw_bo *range, *memory;
+};
+
+static void begin(struct setup *setup)
+{
+   fake_kmd_init(&setup->fake);
+   assert_ok(agxw_device_create(&setup->fake.base, NULL, &setup->device));
+   assert_ok(agxw_bo_reserve(setup->device, 40 * PAGE, 0, "range", &setup->range));
+   assert_ok(
+      agxw_bo_create_unbound(setup->device, 4 * PAGE, AGXW_BO_CACHED, "memory", &setup->memory));
+   assert_int_equal(setup->fake.gem.flags, AGX_UAPI_GEM_VM_PRIVATE | AGX_UAPI_GEM_WRITEBACK);
+}
+
+static void end(struct setup *setup)
+{
+   agxw_bo_destroy(setup->range);
+   agxw_bo_destroy(setup->memory);
+   assert_int_equal(setup->device->user.live, 0);
+   agxw_device_destroy(setup->device);
+   fake_kmd_assert_clean(&setup->fake);
+}
+
+static void binds_reach_the_kernel(void **state)
+{
+   struct setup setup;
+   begin(&setup);
+   const struct agxw_bind bind = {3 * PAGE, 2 * PAGE, setup.memory, PAGE, true, false};
+   assert_ok(agxw_bo_bind(setup.range, &bind, 1));
+   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_READ);
+   assert_int_equal(setup.fake.bind.handle, setup.memory->handle);
+   assert_int_equal(setup.fake.bind.offset, PAGE);
+   assert_int_equal(setup.fake.bind.range, 2 * PAGE);
+   assert_int_equal(setup.fake.bind.addr, agxw_bo_va(setup.range) + 3 * PAGE);
+   const struct agxw_bind both = {0, PAGE, setup.memory, 0, true, true};
+   assert_ok(agxw_bo_bind(setup.range, &both, 1));
+   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_READ | AGX_UAPI_BIND_WRITE);
+   const struct agxw_bind none = {0, 40 * PAGE, NULL, 0, false, false};
+   assert_ok(agxw_bo_bind(setup.range, &none, 1));
+   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
+   assert_int_equal(setup.fake.bind.handle, 0);
+   assert_int_equal(setup.fake.bind.offset, 0);
+   end(&setup);
+}
+
+static void many_binds_take_one_request_for_each_32(void **state)
+{
+   struct setup setup;
+   struct agxw_bind binds[40];
+   begin(&setup);
+   for (uint32_t i = 0; i < 40; i++)
+      binds[i] = (struct agxw_bind){i * PAGE, PAGE, setup.memory, i % 4 * PAGE, true, true};
+   int before = setup.fake.requests;
+   assert_ok(agxw_bo_bind(setup.range, binds, 40));
+   assert_int_equal(setup.fake.requests, before + 2);
+   assert_int_equal(setup.fake.bind_count, 8);
+   assert_ok(agxw_bo_bind(setup.range, binds, 0));
+   assert_int_equal(setup.fake.requests, before + 2);
+   end(&setup);
+}
+
+static void bad_binds_never_reach_the_kernel(void **state)
+{
+   struct setup setup;
+   begin(&setup);
+   struct agxw_bo *m = setup.memory, *ordinary;
+   const struct {
+      struct agxw_bind bind;
+      agx_status status;
+   } cases[] = {
+      {{100, PAGE, m, 0, true, true}, AGX_OUT_OF_RANGE},
+      {{0, 100, m, 0, true, true}, AGX_OUT_OF_RANGE},
+      {{0, 0, m, 0, true, true}, AGX_OUT_OF_RANGE},
+      {{40 * PAGE, PAGE, m, 0, true, true}, AGX_OUT_OF_RANGE},
+      {{39 * PAGE, 2 * PAGE, NULL, 0, false, false}, AGX_OUT_OF_RANGE},
+      {{UINT64_MAX - PAGE + 1, PAGE, NULL, 0, false, false}, AGX_OUT_OF_RANGE},
+      {{0, PAGE, m, 4 * PAGE, true, true}, AGX_OUT_OF_RANGE},
+      {{0, 5 * PAGE, m, 0, true, true}, AGX_OUT_OF_RANGE},
+      {{0, PAGE, m, 8, true, true}, AGX_OUT_OF_RANGE},
+      {{0, PAGE, m, 0, false, false}, AGX_INVALID_ARGUMENT},
+      {{0, PAGE, setup.range, 0, true, true}, AGX_INVALID_ARGUMENT},
+   };
+   int before = setup.fake.requests;
+   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+      assert_fails(agxw_bo_bind(setup.range, &cases[i].bind, 1), cases[i].status, "range: ");
+   assert_int_equal(setup.fake.requests, before);
+   assert_ok(agxw_bo_create(setup.device, PAGE, 0, 0, "ordinary", &ordinary));
+   const struct agxw_bind bind = {0, PAGE, m, 0, true, true};
+   assert_fails(agxw_bo_bind(ordinary, &bind, 1), AGX_FAILED_PRECONDITION, "ordinary: not a");
+   agxw_bo_destroy(ordinary);
+   end(&setup);
+}
+
+static void ranges_have_no_memory_but_sinks(void **state)
+{
+   struct setup setup;
+   struct agxw_sinks sinks;
+   void *memory = &memory;
+   begin(&setup);
+   assert_fails(agxw_bo_map(setup.range, &memory), AGX_FAILED_PRECONDITION, "range: reserved");
+   assert_null(memory);
+   assert_true(agxw_bo_sinks(setup.range, 0, &sinks));
+   assert_int_equal(setup.fake.sinks[0].addr, sinks.zero_va);
+   end(&setup);
+}
+
+/* The sinks of the windows inside are not there any more, for nobody else either. */
+static void long_ranges_are_empty(void **state)
+{
+   struct setup setup;
+   struct agxw_bo *range, *next;
+   struct agxw_sinks sinks;
+   begin(&setup);
+   assert_ok(agxw_bo_reserve(setup.device, UINT64_C(10) << 30, 0, "long", &range));
+   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
+   assert_int_equal(setup.fake.bind.addr, agxw_bo_va(range));
+   assert_int_equal(setup.fake.bind.range, UINT64_C(10) << 30);
+   assert_false(agxw_bo_sinks(range, 0, &sinks));
+   agxw_bo_destroy(range);
+   int sink_binds = setup.fake.sink_binds;
+   assert_ok(agxw_bo_create(setup.device, UINT64_C(3) << 30, 0, 0, "in the first", &next));
+   assert_int_equal(setup.fake.sink_binds, sink_binds);
+   agxw_bo_destroy(next);
+   end(&setup);
+}
+
+static void failures_leave_nothing(void **state)
+{
+   for (int nth = 0; nth < 2; nth++) {
+      struct setup setup;
+      struct agxw_bo *range;
+      begin(&setup);
+      const struct agxw_bind bind = {0, PAGE, setup.memory, 0, true, true};
+      fake_kmd_fail(&setup.fake, 0, AGX_UAPI_NR(AGX_IOCTL_ASAHI_VM_BIND), ENOMEM);
+      if (nth == 0)
+         assert_fails(agxw_bo_bind(setup.range, &bind, 1), AGX_RESOURCE_EXHAUSTED, "VM_BIND");
+      else
+         assert_fails(agxw_bo_reserve(setup.device, UINT64_C(5) << 30, 0, "long", &range),
+                      AGX_RESOURCE_EXHAUSTED, "VM_BIND");
+      end(&setup);
+   }
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(binds_reach_the_kernel),
+      cmocka_unit_test(many_binds_take_one_request_for_each_32),
+      cmocka_unit_test(bad_binds_never_reach_the_kernel),
+      cmocka_unit_test(ranges_have_no_memory_but_sinks),
+      cmocka_unit_test(long_ranges_are_empty),
+      cmocka_unit_test(failures_leave_nothing),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
