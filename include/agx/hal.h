@@ -28,6 +28,7 @@
 #include "agx/executable.h"
 #include "agx/image.h"
 #include "agx/object.h"
+#include "agx/pool.h"
 #include "agx/queue.h"
 #include "agx/semaphore.h"
 #include "agx/status.h"
