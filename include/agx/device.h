@@ -42,6 +42,11 @@ struct agx_node {
 AGX_API AGX_MUST_CHECK agx_status agx_instance_enumerate(struct agx_instance *instance,
                                                          uint32_t *count, struct agx_node *nodes);
 
+enum agx_queue_priority {
+   AGX_QUEUE_LOW = 0,
+   AGX_QUEUE_MEDIUM = 1, /* goes first */
+};
+
 struct agx_device_desc {
    uint32_t size;
    const void *next;
@@ -52,6 +57,11 @@ struct agx_device_desc {
    /* Record what passes between driver and kernel to this file; NULL: the environment's
     * AGX_CAPTURE if set. docs/capture.md. */
    const char *capture_path;
+   /* 1 to 8; 0: two. Their priorities, or NULL: all medium. */
+   uint32_t queue_count;
+   const uint32_t *queue_priorities; /* enum agx_queue_priority */
+   /* Operations that may wait for what nobody has submitted; 0: 16384. */
+   uint32_t max_parked;
 };
 
 /* desc may be NULL. AGX_NOT_FOUND tells of each node why it is not usable. */
@@ -74,11 +84,18 @@ struct agx_device_info {
    uint32_t max_push_B;
    uint32_t max_bindings;
    uint64_t max_workgroups[3];
+   uint32_t queue_count;
 };
 AGX_API void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info);
 
 /* AGX_OK, or the first failure that took the device away (sticky), with its text. */
 AGX_API AGX_MUST_CHECK agx_status agx_device_status(struct agx_device *device);
+
+/* A failure on the GPU takes its queue away: whatever is outstanding there fails with its text, and
+ * so does all that comes later, until this makes the queue anew. Waits for what the kernel still
+ * has of the old one. AGX_FAILED_PRECONDITION: the queue is not lost; the device's failure when it
+ * is gone as a whole. */
+AGX_API AGX_MUST_CHECK agx_status agx_queue_recreate(struct agx_device *device, uint32_t queue);
 
 /* Fails every operation that still waits for a value nobody has submitted, with
  * AGX_CANCELLED. Parked operations keep the device alive: call this before letting it go

@@ -27,10 +27,11 @@ struct agx_op_execute {
  * behind work that then failed there (docs/decisions/0002-completion.md). */
 struct agx_op {
    uint32_t size;
-   uint32_t kind;  /* enum agx_op_kind */
-   uint64_t flags; /* 0 */
+   uint32_t kind;   /* enum agx_op_kind */
+   uint64_t flags;  /* of its kind */
+   uint64_t queues; /* a bit for each that may take it, of which the lowest does; 0: any */
    const struct agx_point *waits;
-   const struct agx_point *signals;   /* values greater than any submitted before */
+   const struct agx_point *signals;   /* values that are not reached yet */
    uint32_t wait_count, signal_count; /* up to 32 each */
    union {
       struct agx_op_execute execute;

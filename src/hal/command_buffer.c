@@ -30,6 +30,8 @@ static void release_segments(struct agx_command_buffer *commands)
    agx_bounds_forget(commands);
    commands->first = commands->last = NULL;
    commands->stream_va = 0;
+   commands->launches = 0;
+   commands->is_tag_ambiguous = false;
 }
 
 static void command_buffer_destroy(struct agx_object *object)

@@ -27,6 +27,10 @@ struct agx_command_buffer {
    uint64_t stream_va, stream_end_va; /* 0: nothing to run */
    bool is_told;                      /* the device was told what it may access */
    struct agx_tag tag;                /* from the first recording on that has anything to run */
+
+   /* Submissions since it was recorded, under the device's lock: what its tag counts to. */
+   uint32_t launches, tag_queue;
+   bool is_tag_ambiguous; /* it ran on several queues, or failed: the tag tells no more */
 };
 
 /* Segments to launch words, uniform contents and stream (command_encode.c). */

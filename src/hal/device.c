@@ -9,28 +9,14 @@
 #include <string.h>
 
 #include "base/debug.h"
+#include "base/thread.h"
 #include "base/util.h"
 #include "hal/desc.h"
 #include "hal/record.h"
 #include "hal/submission.h"
 
-/* ---- failures --------------------------------------------------------- */
-
-void agx_failure_keep(struct agx_failure *failure, agx_status status)
-{
-   if (status == AGX_OK || failure->status != AGX_OK)
-      return;
-   failure->status = status;
-   snprintf(failure->text, sizeof(failure->text), "%.*s", AGX_FAILURE_TEXT_BYTES - 1,
-            agx_error_peek());
-}
-
-agx_status agx_failure_raise(const struct agx_failure *failure)
-{
-   if (failure->status == AGX_OK)
-      return AGX_OK;
-   return AGX_FAIL(failure->status, "%s", failure->text);
-}
+#define DEFAULT_QUEUES 2u
+#define DEFAULT_PARKED 16384u
 
 /* ---- recording blocks ------------------------------------------------- */
 
@@ -76,10 +62,10 @@ static void free_device(struct agx_device *device)
       agx_host_free(device->alloc, block, sizeof(*block));
    }
    agx_tags_fini(device);
-   if (device->timeline)
-      agxw_timeline_destroy(device->timeline);
-   if (device->queue)
-      agxw_queue_destroy(device->queue);
+   for (unsigned i = 0; i < device->queue_count; i++)
+      agx_queue_fini(&device->queues[i]);
+   if (device->interrupt)
+      agxw_timeline_destroy(device->interrupt);
    if (device->winsys)
       agxw_device_destroy(device->winsys);
    pthread_mutex_destroy(&device->blocks_lock);
@@ -91,33 +77,42 @@ static void free_device(struct agx_device *device)
 }
 
 /* Nothing is parked or in flight: each would hold a reference. */
-static void device_destroy(struct agx_object *object)
+static void *destroy_device(void *argument)
 {
-   struct agx_device *device = agx_container_of(object, struct agx_device, object);
+   struct agx_device *device = argument;
    pthread_mutex_lock(&device->lock);
    device->stop = true;
    pthread_cond_signal(&device->work);
-   bool in_worker = pthread_equal(pthread_self(), device->worker);
-   device->is_orphan = in_worker;
+   agx_device_interrupt(device);
    pthread_mutex_unlock(&device->lock);
-   if (in_worker)
-      return;
-   pthread_join(device->worker, NULL);
+   if (device->has_worker)
+      pthread_join(device->worker, NULL);
    free_device(device);
+   return NULL;
 }
 
-void agx_device_worker_ends(struct agx_device *device)
+/* The last reference may go in the very thread that must end first. */
+static void device_destroy(struct agx_object *object)
 {
-   if (!device->is_orphan)
-      return;
-   pthread_detach(pthread_self());
-   free_device(device);
+   struct agx_device *device = agx_container_of(object, struct agx_device, object);
+   pthread_t thread;
+   if (!agx_on_library_thread)
+      destroy_device(device);
+   else if (agx_thread_start(&thread, NULL, destroy_device, device) == 0)
+      pthread_detach(thread);
+   else
+      fprintf(stderr, "agx: no thread to close a device with; it stays open\n");
 }
 
 static const struct agx_object_type device_type = {"device", device_destroy};
 
+_Thread_local bool agx_on_library_thread;
+
 static void init_locks(struct agx_device *device)
 {
+   struct agx_link *lists[] = {&device->parked, &device->deferred, &device->freed,
+                               &device->ready,  &device->runnable, &device->done,
+                               &device->spare,  &device->fired,    &device->watch_calls};
    pthread_condattr_t monotonic;
    pthread_condattr_init(&monotonic);
    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -125,11 +120,10 @@ static void init_locks(struct agx_device *device)
    pthread_mutex_init(&device->blocks_lock, NULL);
    agx_tags_init(&device->tags);
    pthread_cond_init(&device->changed, &monotonic);
-   pthread_cond_init(&device->work, NULL);
+   pthread_cond_init(&device->work, &monotonic);
    pthread_condattr_destroy(&monotonic);
-   agx_list_init(&device->in_flight);
-   agx_list_init(&device->parked);
-   agx_list_init(&device->spare);
+   for (size_t i = 0; i < AGX_COUNT(lists); i++)
+      agx_list_init(lists[i]);
 }
 
 static agx_status open_kmd(const struct agx_device_desc *desc, struct agx_kmd **out_kmd)
@@ -148,22 +142,43 @@ static agx_status open_kmd(const struct agx_device_desc *desc, struct agx_kmd **
 static agx_status open_winsys(struct agx_device *device, struct agx_kmd *kmd)
 {
    AGX_TRY(agxw_device_create(kmd, device->alloc, &device->winsys));
-   AGX_TRY(agxw_queue_create(device->winsys, 0, &device->queue));
-   return agxw_timeline_create(device->winsys, 0, &device->timeline);
+   return agxw_timeline_create(device->winsys, 0, &device->interrupt);
+}
+
+static agx_status read_queues(struct agx_device *device, const struct agx_device_desc *desc)
+{
+   uint32_t count = desc->queue_count ? desc->queue_count : DEFAULT_QUEUES;
+   if (count > AGX_MAX_QUEUES)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "device: %u queues; the limit is %u", count,
+                      AGX_MAX_QUEUES);
+   device->queue_count = 0;
+   for (uint32_t i = 0; i < count; i++) {
+      uint32_t priority =
+         desc->queue_priorities && desc->queue_count ? desc->queue_priorities[i] : AGX_QUEUE_MEDIUM;
+      if (priority > AGX_QUEUE_MEDIUM)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "device: queue %u: priority %u", i, priority);
+      agx_queue_init(&device->queues[i], device, i, priority);
+      device->queue_count++;
+   }
+   device->max_parked = desc->max_parked ? desc->max_parked : DEFAULT_PARKED;
+   return AGX_OK;
 }
 
 /* Takes the kmd over, also when it fails. */
-static agx_status start(struct agx_device *device, struct agx_kmd *kmd)
+static agx_status start(struct agx_device *device, const struct agx_device_desc *desc,
+                        struct agx_kmd *kmd)
 {
    AGX_TRY(open_winsys(device, kmd));
+   AGX_TRY(read_queues(device, desc));
    if (device->debug & AGX_DEBUG_BOUNDS && !agxw_device_watches(device->winsys))
       return AGX_FAIL(AGX_UNIMPLEMENTED,
                       "device: AGX_DEBUG=bounds: %s does not watch what kernels "
                       "access; a virtual device of this process does",
                       agxw_device_info(device->winsys)->node);
-   int error = pthread_create(&device->worker, NULL, agx_device_work, device);
+   int error = agx_thread_start(&device->worker, NULL, agx_device_work, device);
    if (error)
-      return agx_status_fail_errno(error, "device: worker thread");
+      return agx_status_fail_errno(error, "device: completion thread");
+   device->has_worker = true;
    return AGX_OK;
 }
 
@@ -181,8 +196,8 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    return device;
 }
 
-agx_status agx_device_open_kmd(struct agx_instance *instance, struct agx_kmd *kmd,
-                               struct agx_device **out_device)
+agx_status agx_device_open_over(struct agx_instance *instance, const struct agx_device_desc *desc,
+                                struct agx_kmd *kmd, struct agx_device **out_device)
 {
    uint32_t debug = 0;
    *out_device = NULL;
@@ -193,7 +208,7 @@ agx_status agx_device_open_kmd(struct agx_instance *instance, struct agx_kmd *km
       return status != AGX_OK ? status
                               : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: out of host memory");
    }
-   status = start(device, kmd);
+   status = start(device, desc, kmd);
    if (status != AGX_OK) {
       free_device(device);
       return status;
@@ -210,7 +225,7 @@ agx_status agx_device_open(struct agx_instance *instance, const struct agx_devic
    *out_device = NULL;
    AGX_TRY(agx_desc_read("agx_device_desc", desc, &read, sizeof(read)));
    AGX_TRY(open_kmd(&read, &kmd));
-   return agx_device_open_kmd(instance, kmd, out_device);
+   return agx_device_open_over(instance, &read, kmd, out_device);
 }
 
 /* ---- queries ---------------------------------------------------------- */
@@ -229,6 +244,7 @@ void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_
       .max_push_B = AGX_MAX_PUSH_B,
       .max_bindings = AGX_MAX_BINDINGS,
       .max_workgroups = {0x7fffffff, 65535, 65535},
+      .queue_count = device->queue_count,
    };
    snprintf(info.name, sizeof(info.name), "%s", winsys->name);
    snprintf(info.node, sizeof(info.node), "%s", winsys->node);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A device: the winsys device with its one queue, the epoch timeline of that queue, and the
- * submissions that have not retired. One lock guards semaphores and lists; nothing in
+ * A device: the winsys device, its queues, and the submissions that have not ended. One lock
+ * guards semaphores and lists; it is never held over a submission's ioctl, and nothing in
  * recording takes it.
  */
 #pragma once
@@ -11,16 +11,9 @@
 #include "base/list.h"
 #include "hal/instance.h"
 #include "hal/object.h"
+#include "hal/queue.h"
 #include "hal/tag.h"
 #include "winsys/winsys.h"
-
-#define AGX_FAILURE_TEXT_BYTES 256
-
-/* A failure that outlives the thread that saw it. */
-struct agx_failure {
-   agx_status status; /* AGX_OK: none */
-   char text[AGX_FAILURE_TEXT_BYTES];
-};
 
 struct agx_record_block;
 
@@ -29,42 +22,65 @@ struct agx_device {
    struct agx_instance *instance;
    const struct agx_host_alloc *alloc;
    struct agxw_device *winsys;
-   struct agxw_queue *queue;
-   struct agxw_timeline *timeline; /* point n: the nth kernel submission is done */
-   uint32_t debug;                 /* enum agx_debug */
+   uint32_t debug; /* enum agx_debug */
+   uint32_t queue_count;
+   uint32_t max_parked; /* operations */
+   struct agx_queue queues[AGX_MAX_QUEUES];
 
    pthread_mutex_t lock;
-   pthread_cond_t changed;    /* a semaphore advanced or failed */
-   pthread_cond_t work;       /* in_flight is no longer empty, or stop */
-   uint64_t epoch;            /* of the last kernel submission */
-   struct agx_link in_flight; /* agx_submission, by epoch */
-   struct agx_link parked;    /* agx_submission whose waits nobody has submitted yet */
-   struct agx_link spare;     /* agx_submission, to be used again */
-   struct agx_failure lost;   /* why the device is gone */
-   bool stop;
+   pthread_cond_t changed;      /* a semaphore advanced or failed, or a watch was called */
+   struct agx_link parked;      /* agx_submission whose waits nobody has submitted yet */
+   struct agx_link deferred;    /* whose launch said "not now" */
+   uint32_t parked_count;       /* of both */
+   struct agx_link freed;       /* to be tried again */
+   struct agx_link ready;       /* for the kernel */
+   struct agx_link runnable;    /* on the host */
+   struct agx_link done;        /* to be let go */
+   struct agx_link spare;       /* to be used again */
+   struct agx_link fired;       /* watches to be called */
+   struct agx_link watch_calls; /* agx_watch_call */
+   uint64_t submissions;        /* ever */
+   struct agx_failure lost;     /* why the device is gone */
+   bool is_gone, is_retiring;
 
-   pthread_t worker;
-   bool is_orphan; /* the last reference went in the worker, which then frees the device */
+   uint32_t watching;      /* watches of all semaphores */
+   uint32_t sleepers;      /* threads that wait for `changed` */
+   uint32_t run_followers; /* operations with something to do when the GPU is done */
+
+   /* Signalled to have threads look again that wait in the kernel; in_kernel counts them. */
+   struct agxw_timeline *interrupt;
+   uint64_t interrupt_value;
+   uint32_t in_kernel;
+
+   pthread_t worker; /* the completion thread */
+   pthread_cond_t work;
+   bool has_worker, stop;
+   bool worker_sleeps, worker_rests; /* rests: not even a tick will wake it */
 
    pthread_mutex_t blocks_lock;
    struct agx_record_block *blocks; /* free ones */
    struct agx_tags tags;
 };
 
+/* Threads of the library set it: they don't destroy devices by themselves, since that waits for
+ * them. */
+extern _Thread_local bool agx_on_library_thread;
+
 /* Opens a device over a kmd, which it takes over, also on failure. */
-AGX_MUST_CHECK agx_status agx_device_open_kmd(struct agx_instance *instance, struct agx_kmd *kmd,
-                                              struct agx_device **out_device);
+AGX_MUST_CHECK agx_status agx_device_open_over(struct agx_instance *instance,
+                                               const struct agx_device_desc *desc,
+                                               struct agx_kmd *kmd, struct agx_device **out_device);
 
-/* Keeps the failure with the thread's error text; the first one stays. */
-void agx_failure_keep(struct agx_failure *failure, agx_status status);
-
-/* The failure as this thread's: sets the error text, returns the status. */
-agx_status agx_failure_raise(const struct agx_failure *failure);
+/* The same with a descriptor of zeros. */
+static inline AGX_MUST_CHECK agx_status agx_device_open_kmd(struct agx_instance *instance,
+                                                            struct agx_kmd *kmd,
+                                                            struct agx_device **out_device)
+{
+   const struct agx_device_desc desc = {.size = sizeof(desc)};
+   return agx_device_open_over(instance, &desc, kmd, out_device);
+}
 
 /* A block for recording, or NULL; takes the pool's lock, and the heap when the pool is
  * empty. */
 struct agx_record_block *agx_device_take_block(struct agx_device *device);
 void agx_device_return_blocks(struct agx_device *device, struct agx_record_block *first);
-
-/* The worker's last act. */
-void agx_device_worker_ends(struct agx_device *device);

@@ -1,25 +1,44 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Timeline semaphores: host objects. What the GPU will signal stands in `pending`, with the
+ * submission that does it; who waits stands in `waiting` and `watches`.
+ */
 #pragma once
 
 #include "hal/device.h"
 
-/* Everything below the device is guarded by the device's lock. */
+struct agx_submission;
+
+/* Guarded by the device's lock. */
 struct agx_semaphore {
    struct agx_object object;
    struct agx_device *device;
-   uint64_t value;    /* reached */
-   uint64_t promised; /* largest value that was reached or submitted */
+   uint64_t value; /* reached */
    struct agx_failure failure;
-   struct agx_link pending; /* agx_signal in flight, by value */
+   struct agx_link pending; /* agx_signal whose frontier is known */
+   struct agx_link waiting; /* agx_wait of parked submissions, by value */
+   struct agx_link watches; /* agx_watch_node, by value */
+   uint32_t kernel_waiters; /* threads that wait for it in the kernel */
 };
 
-/* A signal of a kernel submission in flight. */
+/* A signal of a submission that was launched. */
 struct agx_signal {
    struct agx_link link;
+   struct agx_submission *submission;
    struct agx_semaphore *semaphore;
    uint64_t value;
 };
 
-/* With the device's lock held. Both wake waiters; parked submissions are the caller's. */
+/* A wait of a submission; linked while that is parked and the value is not reached. */
+struct agx_wait {
+   struct agx_link link;
+   struct agx_submission *submission;
+   struct agx_semaphore *semaphore;
+   uint64_t value;
+   bool is_resolved; /* somebody has submitted what reaches it */
+};
+
+/* With the device's lock held. They free whom they concern (schedule.c) and wake who waits; the
+ * caller settles. */
 void agx_semaphore_advance(struct agx_semaphore *semaphore, uint64_t value);
 void agx_semaphore_fail_locked(struct agx_semaphore *semaphore, const struct agx_failure *failure);

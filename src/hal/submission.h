@@ -1,37 +1,134 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations between agx_submit and their end. One is parked while a wait names a value that
- * nobody has submitted; in flight once the kernel has it (or once it only follows what the
- * kernel has); then it retires: its semaphores advance or fail, its resources go.
+ * Operations between agx_submit and their end.
+ *
+ *    parked     a wait names a value that nobody has submitted, or its launch was deferred
+ *    launched   in flight on a queue, or following what is in flight there (its frontier)
+ *    runnable   on the host: all waits are reached, run comes next, or has deferred
+ *    delivered  its semaphores know; its references go next
+ *
+ * Guarded by the device's lock but for what only the thread uses that moves it on.
  */
 #pragma once
 
 #include "hal/command_buffer.h"
+#include "hal/op.h"
+#include "hal/queue.h"
 #include "hal/semaphore.h"
 
 #define AGX_MAX_POINTS 32
+#define AGX_OP_STATE_B 192
+
+enum agx_submission_state {
+   AGX_SUBMISSION_PARKED,
+   AGX_SUBMISSION_READY,     /* for the kernel */
+   AGX_SUBMISSION_IN_FLIGHT, /* the kernel has it */
+   AGX_SUBMISSION_FOLLOWING, /* of what the kernel has */
+   AGX_SUBMISSION_RUNNING,
+   AGX_SUBMISSION_DELIVERED,
+};
 
 struct agx_submission {
    struct agx_link link;
-   struct agx_command_buffer *commands;    /* retained; NULL: nothing to execute */
-   struct agx_point waits[AGX_MAX_POINTS]; /* semaphores retained */
+   enum agx_submission_state state;
+   bool is_delivered; /* early, when its queue was lost: the kernel may still use what it holds */
+   const struct agx_op_type *type;
+   struct agx_device *device;
+   struct agx_queue *queue;
+   uint64_t number;                       /* of the device's submissions, from 1 */
+   struct agx_command_buffer *commands;   /* retained; NULL: nothing for the GPU */
+   struct agxw_compute stream;            /* of commands; stream_va 0: nothing to run */
+   struct agx_wait waits[AGX_MAX_POINTS]; /* semaphores retained */
    struct agx_signal signals[AGX_MAX_POINTS];
    uint32_t wait_count, signal_count;
-   uint64_t epoch; /* done when the queue's timeline reaches it; 0: at once */
-   bool has_fence; /* the epoch is its own, and fence tells how it came out */
-   /* Signalled to fence_value by the kernel with the epoch. A point of its own, because a
-    * kernel forgets the errors of points below the latest one that is reached. Kept from use
-    * to use. */
+   uint32_t unresolved;          /* parked: waits that nobody has submitted yet */
+   struct agx_frontier frontier; /* once launched: it is over when this is reached */
+   uint64_t epoch;               /* in flight: its own on its queue */
+   /* Signalled to fence_value by the kernel with the epoch. A timeline of its own, because a
+    * kernel forgets the errors of points below the latest one that is reached. Kept from use to
+    * use. */
    struct agxw_timeline *fence;
    uint64_t fence_value;
-   bool is_delivered; /* its semaphores know; only its references are left */
+   uint32_t tag_target; /* what the command buffer's tag counts to when it ran to its end; 0: ask */
+   struct agx_failure failure;                   /* parked: it shall fail with this */
+   _Alignas(16) uint8_t state_B[AGX_OP_STATE_B]; /* what the kind's prepare captures */
 };
 
-/* Takes parked submissions as far as they go. With the device's lock held. */
-void agx_device_pump(struct agx_device *device);
+/* What a kind captured. */
+#define AGX_OP_STATE(submission, type)                                                             \
+   ((type *)((submission)->state_B + 0 * sizeof(char[sizeof(type) <= AGX_OP_STATE_B ? 1 : -1])))
 
-/* The worker's loop. */
+/* The end of an operation whose run has deferred: AGX_OK, or a failure with the thread's error
+ * text. Once only. May end the device's life. */
+void agx_submission_finish(struct agx_submission *submission, agx_status status);
+
+/* ---- schedule.c: with the device's lock held ---------------------------- */
+
+enum agx_readiness {
+   AGX_READY,
+   AGX_NOT_YET,
+   AGX_WAIT_FAILED,
+};
+
+/* Whether the GPU may be told of what waits for the point: it is reached, or will be at the
+ * frontier, which is merged into *frontier. */
+enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_frontier *frontier);
+
+/* The failure of a wait that came to nothing, or NULL. */
+const struct agx_failure *agx_submission_failed_wait(const struct agx_submission *submission);
+
+/* Frees submissions that wait for what the semaphore has reached, or is about to. */
+void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value);
+
+/* Sets a new submission going, for which there is room: it ends in one of the lists. */
+void agx_submission_start(struct agx_submission *submission);
+/* Ends it when its frontier is reached; again after each epoch that it waited for. */
+void agx_submission_follow(struct agx_submission *submission);
+/* The end: nothing but its references is left. */
+void agx_submission_end(struct agx_submission *submission, const struct agx_failure *failure);
+
+/* Takes parked submissions that were freed as far as they go without the kernel. */
+void agx_device_pump(struct agx_device *device);
+/* Has parked submissions tried again whose launch was deferred; takes the lock itself. */
+void agx_device_retry(struct agx_device *device);
+
+/* Lets go of a lock that may have made work: sends what is ready, runs what is runnable, calls
+ * watches, drops references. With the lock held; returns without it. */
+void agx_device_settle(struct agx_device *device);
+
+/* Gives a GPU submission to the kernel, whose waits are at frontier. The queue's submit_lock is
+ * held, the device's is let go of meanwhile. On failure nothing has changed. */
+AGX_MUST_CHECK agx_status agx_submission_send(struct agx_submission *submission);
+
+/* Tells its semaphores that it is done, or how it failed. */
+void agx_submission_deliver(struct agx_submission *submission, const struct agx_failure *failure);
+
+/* ---- completion.c -------------------------------------------------------- */
+
+/* Ends what the queue has in flight up to an epoch that it has reached. */
+void agx_queue_retire(struct agx_queue *queue, uint64_t reached);
+/* Asks the kernel how far all queues are, and retires. The lock is let go of meanwhile. */
+AGX_MUST_CHECK agx_status agx_device_poll(struct agx_device *device);
+/* Somebody who does not wait in the kernel wants to know when things end. */
+void agx_device_wake(struct agx_device *device);
+/* The completion thread. */
 void *agx_device_work(void *device);
 
+/* A thread may sleep until something changes, or in the kernel: tells it of the semaphore. */
+void agx_device_notify(struct agx_semaphore *semaphore);
+/* Has threads that wait in the kernel look again. */
+void agx_device_interrupt(struct agx_device *device);
+/* The first submission in flight after a rest. */
+void agx_device_note_flight(struct agx_device *device);
+/* Fails what is parked for the queue; NULL: for any. */
+void agx_submissions_fail_parked(struct agx_device *device, const struct agx_queue *queue,
+                                 const struct agx_failure *failure);
+/* Takes the device away, with the thread's error text: everything outstanding fails. */
+void agx_device_lose(struct agx_device *device, agx_status status);
+
+/* ---- submission.c -------------------------------------------------------- */
+
+/* Lets go of what a submission holds, without the lock. */
+void agx_submission_drop(struct agx_submission *submission);
 /* Frees spare submissions; nothing is parked or in flight. */
 void agx_submissions_fini(struct agx_device *device);

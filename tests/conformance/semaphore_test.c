@@ -114,13 +114,18 @@ static void waiters_wake(void **state)
    agx_release(semaphore);
 }
 
-static void another_devices_points_are_refused(void **state)
+static void points_of_several_devices(void **state)
 {
    struct fixture *f = conformance_device(state), other;
    conformance_open_another(&other);
    struct agx_semaphore *ours = fixture_semaphore(f), *theirs = fixture_semaphore(&other);
-   struct agx_point points[2] = {conformance_point(ours, 0), conformance_point(theirs, 0)};
-   assert_fails(agx_semaphore_wait(points, 2, false, 0), AGX_INVALID_ARGUMENT, "point 1");
+   struct agx_point points[2] = {conformance_point(ours, 1), conformance_point(theirs, 1)};
+   assert_fails(agx_semaphore_wait(points, 2, true, 0), AGX_DEADLINE_EXCEEDED, "");
+   assert_ok(agx_semaphore_signal(theirs, 1));
+   assert_ok(agx_semaphore_wait(points, 2, true, AGX_DEADLINE_NEVER));
+   assert_fails(agx_semaphore_wait(points, 2, false, 0), AGX_DEADLINE_EXCEEDED, "");
+   assert_ok(agx_semaphore_signal(ours, 1));
+   assert_ok(agx_semaphore_wait(points, 2, false, AGX_DEADLINE_NEVER));
    assert_fails(fixture_submit(f, NULL, points[1], NO_POINT), AGX_INVALID_ARGUMENT, "wait 0");
    points[1].semaphore = NULL;
    assert_fails(agx_semaphore_wait(points, 2, false, 0), AGX_INVALID_ARGUMENT, "point 1");
@@ -134,7 +139,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_only_grow), cmocka_unit_test(the_first_failure_stays),
       cmocka_unit_test(deadlines_pass),   cmocka_unit_test(failures_in_waits),
-      cmocka_unit_test(waiters_wake),     cmocka_unit_test(another_devices_points_are_refused),
+      cmocka_unit_test(waiters_wake),     cmocka_unit_test(points_of_several_devices),
    };
    return cmocka_run_group_tests(tests, conformance_open, conformance_close);
 }

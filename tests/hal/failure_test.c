@@ -156,7 +156,7 @@ static void a_parked_submission_that_is_refused_fails(void **state)
 }
 
 /* When waiting itself fails the device counts as lost: everything outstanding fails, and
- * later submissions do. */
+ * so does what comes later. */
 static void a_lost_device_fails_what_is_outstanding(void **state)
 {
    struct world w;
@@ -167,13 +167,17 @@ static void a_lost_device_fails_what_is_outstanding(void **state)
    assert_int_not_equal(status, AGX_OK);
    failing_kmd_disarm(&w.kmd);
    assert_int_equal(agx_device_status(w.fixture.device), status);
-   assert_int_equal(fixture_submit(&w.fixture, w.commands, NO_POINT, NO_POINT), status);
+   struct agx_semaphore *later = fixture_semaphore(&w.fixture);
+   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){later, 1}));
+   assert_int_equal(fixture_wait(later, 1), status);
+   assert_int_equal(agx_queue_recreate(w.fixture.device, 0), status);
+   agx_release(later);
    close_world(&w);
 }
 
-/* A fault is told although younger submissions are done before anybody asks: a kernel forgets
- * the fences of points below the latest one that is reached. */
-static void a_fault_is_not_lost_behind_others(void **state)
+/* A fault takes its queue away: what is behind it fails with its text, what comes later does, and
+ * another queue goes on, until the queue is made anew. */
+static void a_fault_takes_its_queue_away(void **state)
 {
    enum {
       BEHIND = 12
@@ -187,24 +191,41 @@ static void a_fault_is_not_lost_behind_others(void **state)
    struct agx_executable *count = fixture_kernel(&f, &agx_test_count);
    struct agx_buffer *buffer = fixture_buffer(&f, 256, &words);
    struct agx_command_buffer *bad = fixture_begin(&f), *good = fixture_begin(&f);
-   struct agx_semaphore *failed, *done = fixture_semaphore(&f);
    fixture_dispatch(bad, stray, 1, NULL, 0, &address, 8);
    fixture_dispatch(good, count, 1, &buffer, 1, NULL, 0);
    assert_ok(agx_command_buffer_end(bad));
    assert_ok(agx_command_buffer_end(good));
-   for (uint64_t round = 0; round < 40; round++) {
-      failed = fixture_semaphore(&f);
+   assert_fails(agx_queue_recreate(f.device, 0), AGX_FAILED_PRECONDITION, "not lost");
+   for (uint64_t round = 0; round < 20; round++) {
+      struct agx_semaphore *failed = fixture_semaphore(&f), *behind = fixture_semaphore(&f),
+                           *later = fixture_semaphore(&f), *other = fixture_semaphore(&f);
       assert_ok(fixture_submit(&f, bad, NO_POINT, (struct agx_point){failed, 1}));
       for (uint64_t i = 1; i <= BEHIND; i++)
-         assert_ok(
-            fixture_submit(&f, good, NO_POINT, (struct agx_point){done, round * BEHIND + i}));
+         assert_ok(fixture_submit(&f, good, NO_POINT, (struct agx_point){behind, i}));
       assert_fails(fixture_wait(failed, 1), AGX_DATA_LOSS, "fault");
-      assert_ok(fixture_wait(done, (round + 1) * BEHIND));
+      assert_fails(fixture_wait(behind, BEHIND), AGX_DATA_LOSS, "fault");
+      assert_ok(fixture_submit(&f, good, NO_POINT, (struct agx_point){later, 1}));
+      assert_fails(fixture_wait(later, 1), AGX_DATA_LOSS, "fault");
+      const struct agx_point signal = {other, 1};
+      const struct agx_op op = {.size = sizeof(op),
+                                .kind = AGX_OP_EXECUTE,
+                                .queues = 2,
+                                .signals = &signal,
+                                .signal_count = 1,
+                                .u.execute = {good}};
+      assert_ok(agx_submit(f.device, &op, 1, NULL));
+      assert_ok(fixture_wait(other, 1));
+      assert_ok(agx_device_status(f.device));
+      assert_ok(agx_queue_recreate(f.device, 0));
+      assert_ok(fixture_submit(&f, good, NO_POINT, (struct agx_point){other, 2}));
+      assert_ok(fixture_wait(other, 2));
       agx_release(failed);
+      agx_release(behind);
+      agx_release(later);
+      agx_release(other);
    }
    agx_release(bad);
    agx_release(good);
-   agx_release(done);
    agx_release(buffer);
    agx_release(count);
    agx_release(stray);
@@ -218,7 +239,7 @@ int main(void)
       cmocka_unit_test(every_request_may_fail),
       cmocka_unit_test(a_refused_submission_can_be_repeated),
       cmocka_unit_test(a_parked_submission_that_is_refused_fails),
-      cmocka_unit_test(a_fault_is_not_lost_behind_others),
+      cmocka_unit_test(a_fault_takes_its_queue_away),
       cmocka_unit_test(a_lost_device_fails_what_is_outstanding),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ int main(int argc, char **argv)
    check(agx_command_buffer_end(commands));
    check(agx_semaphore_create(device, 0, &done));
    struct agx_point point = {done, 1};
-   struct agx_op op = {sizeof(op), AGX_OP_EXECUTE, 0, NULL, &point, 0, 1, {{commands}}};
+   struct agx_op op = {sizeof(op), AGX_OP_EXECUTE, 0, 0, NULL, &point, 0, 1, {{commands}}};
    check(agx_submit(device, &op, 1, NULL));
    check(agx_semaphore_wait(&point, 1, false, AGX_DEADLINE_NEVER));
    printf("2.5 * 999 + 1 = %g\n", ys[999]);

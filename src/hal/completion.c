@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The ends of submissions: who notices them, how each came out, and what is lost with one that
+ * failed. Threads that wait retire by themselves; a thread of the library does so for those who
+ * sleep, for watches, and for what is parked, and now and then when nobody asks.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "base/debug.h"
+#include "base/util.h"
+#include "hal/submission.h"
+
+/* ---- how it came out ------------------------------------------------------ */
+
+/* The tag of a command buffer counts what ran to its end; only where it lags, or can't tell, is
+ * the kernel asked: two requests. */
+static agx_status outcome(const struct agx_submission *submission)
+{
+   struct agx_command_buffer *commands = submission->commands;
+   const _Atomic uint32_t *tag = agx_command_buffer_tag(commands);
+   if (submission->device->debug & AGX_DEBUG_TRUST)
+      return AGX_OK;
+   if (tag && submission->tag_target &&
+       (int32_t)(atomic_load_explicit(tag, memory_order_acquire) - submission->tag_target) >= 0)
+      return AGX_OK;
+   const struct agxw_point point = {submission->fence, submission->fence_value};
+   agx_status status = agxw_point_status(&point);
+   if (status != AGX_OK)
+      commands->is_tag_ambiguous = true; /* the count is behind for good */
+   return status;
+}
+
+/* ---- loss ----------------------------------------------------------------- */
+
+void agx_submissions_fail_parked(struct agx_device *device, const struct agx_queue *queue,
+                                 const struct agx_failure *failure)
+{
+   struct agx_link *lists[] = {&device->parked, &device->deferred};
+   for (size_t i = 0; i < AGX_COUNT(lists); i++) {
+      agx_list_for_each_safe (struct agx_submission, submission, lists[i], link) {
+         if (queue && submission->queue != queue)
+            continue;
+         for (uint32_t w = 0; w < submission->wait_count; w++)
+            agx_list_remove(&submission->waits[w].link);
+         agx_list_remove(&submission->link);
+         submission->failure = *failure;
+         agx_list_append(&device->freed, &submission->link);
+      }
+   }
+}
+
+static void lose_queue(struct agx_queue *queue, const struct agx_failure *failure)
+{
+   if (queue->lost.status != AGX_OK)
+      return;
+   queue->lost = *failure;
+   agx_list_for_each (struct agx_submission, submission, &queue->in_flight, link)
+      agx_submission_deliver(submission, &queue->lost);
+   agx_submissions_fail_parked(queue->device, queue, &queue->lost);
+}
+
+/* What takes a queue away: all but being stopped by the fault of another one. */
+static bool is_fatal(agx_status status)
+{
+   return status != AGX_OK && status != AGX_ABORTED;
+}
+
+void agx_device_lose(struct agx_device *device, agx_status status)
+{
+   agx_failure_keep(&device->lost, status);
+   for (unsigned i = 0; i < device->queue_count; i++) {
+      struct agx_queue *queue = &device->queues[i];
+      lose_queue(queue, &device->lost);
+      agx_queue_retire(queue, queue->epoch);
+   }
+   agx_submissions_fail_parked(device, NULL, &device->lost);
+   pthread_cond_broadcast(&device->changed);
+   agx_device_interrupt(device);
+}
+
+/* ---- retiring ------------------------------------------------------------- */
+
+static void retire_one(struct agx_queue *queue, struct agx_submission *submission)
+{
+   struct agx_failure failure = {0};
+   agx_list_remove(&submission->link);
+   queue->in_flight_count--;
+   queue->retired = submission->epoch;
+   if (!submission->is_delivered)
+      agx_failure_keep(&failure, outcome(submission));
+   const struct agx_failure *waited = agx_submission_failed_wait(submission);
+   if (is_fatal(failure.status))
+      lose_queue(queue, &failure);
+   if (failure.status == AGX_UNAVAILABLE && queue->device->lost.status == AGX_OK) {
+      queue->device->lost = failure;
+      queue->device->is_gone = true;
+   }
+   agx_submission_end(submission, failure.status != AGX_OK ? &failure : waited);
+}
+
+static void call_followers(struct agx_queue *queue)
+{
+   while (!agx_list_empty(&queue->followers)) {
+      struct agx_submission *submission =
+         agx_container_of(queue->followers.next, struct agx_submission, link);
+      if (submission->frontier.epochs[queue->index] > queue->retired)
+         return;
+      agx_list_remove(&submission->link);
+      agx_submission_follow(submission);
+   }
+}
+
+void agx_queue_retire(struct agx_queue *queue, uint64_t reached)
+{
+   struct agx_device *device = queue->device;
+   device->is_retiring = true;
+   while (!agx_list_empty(&queue->in_flight)) {
+      struct agx_submission *submission =
+         agx_container_of(queue->in_flight.next, struct agx_submission, link);
+      if (submission->epoch > reached)
+         break;
+      retire_one(queue, submission);
+   }
+   call_followers(queue);
+   device->is_retiring = false;
+   if (device->sleepers)
+      pthread_cond_broadcast(&device->changed);
+   if (device->is_gone) {
+      device->is_gone = false;
+      agx_device_lose(device, agx_failure_raise(&device->lost));
+   }
+}
+
+agx_status agx_device_poll(struct agx_device *device)
+{
+   for (unsigned i = 0; i < device->queue_count; i++) {
+      struct agx_queue *queue = &device->queues[i];
+      uint64_t reached = 0;
+      if (queue->in_flight_count == 0)
+         continue;
+      pthread_mutex_unlock(&device->lock);
+      agx_status status = agxw_timeline_query(queue->timeline, &reached);
+      pthread_mutex_lock(&device->lock);
+      if (status != AGX_OK) {
+         agx_device_lose(device, status);
+         return status;
+      }
+      agx_queue_retire(queue, reached);
+   }
+   return AGX_OK;
+}
+
+/* ---- waking --------------------------------------------------------------- */
+
+void agx_device_interrupt(struct agx_device *device)
+{
+   if (device->in_kernel == 0)
+      return;
+   device->interrupt_value++;
+   (void)!agxw_timeline_signal(device->interrupt, device->interrupt_value);
+}
+
+void agx_device_notify(struct agx_semaphore *semaphore)
+{
+   struct agx_device *device = semaphore->device;
+   if (device->sleepers)
+      pthread_cond_broadcast(&device->changed);
+   /* Who waits in the kernel for what retires wakes by itself. */
+   if (semaphore->kernel_waiters && (!device->is_retiring || semaphore->failure.status != AGX_OK))
+      agx_device_interrupt(device);
+}
+
+void agx_device_wake(struct agx_device *device)
+{
+   if (device->worker_sleeps)
+      pthread_cond_signal(&device->work);
+}
+
+/* ---- the completion thread ------------------------------------------------ */
+
+/* How long it looks again by itself after something happened, and how often: nobody waits for
+ * what it then finds. */
+#define TICK_NS (20 * 1000000)
+#define TICKS   50
+
+static bool is_wanted(const struct agx_device *device)
+{
+   return device->sleepers || device->watching || device->parked_count || device->run_followers;
+}
+
+static void wait_for_any_queue(struct agx_device *device)
+{
+   struct agxw_point points[AGX_MAX_QUEUES + 1];
+   uint32_t count = 0;
+   for (unsigned i = 0; i < device->queue_count; i++)
+      if (device->queues[i].timeline)
+         points[count++] =
+            (struct agxw_point){device->queues[i].timeline, device->queues[i].retired + 1};
+   points[count++] = (struct agxw_point){device->interrupt, device->interrupt_value + 1};
+   device->in_kernel++;
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = agxw_wait(device->winsys, points, count, true, AGX_DEADLINE_NEVER);
+   pthread_mutex_lock(&device->lock);
+   device->in_kernel--;
+   if (status != AGX_OK)
+      agx_device_lose(device, status);
+   else
+      (void)!agx_device_poll(device);
+}
+
+/* True: time passed, and nobody called. */
+static bool doze(struct agx_device *device, bool with_ticks)
+{
+   struct timespec until;
+   int error = 0;
+   clock_gettime(CLOCK_MONOTONIC, &until);
+   until.tv_nsec += TICK_NS;
+   until.tv_sec += until.tv_nsec / 1000000000;
+   until.tv_nsec %= 1000000000;
+   device->worker_sleeps = true;
+   device->worker_rests = !with_ticks;
+   if (with_ticks)
+      error = pthread_cond_timedwait(&device->work, &device->lock, &until);
+   else
+      pthread_cond_wait(&device->work, &device->lock);
+   device->worker_sleeps = device->worker_rests = false;
+   return error == ETIMEDOUT;
+}
+
+void agx_device_note_flight(struct agx_device *device)
+{
+   if (device->worker_rests || (device->worker_sleeps && is_wanted(device)))
+      pthread_cond_signal(&device->work);
+}
+
+static bool is_in_flight(const struct agx_device *device)
+{
+   for (unsigned i = 0; i < device->queue_count; i++)
+      if (device->queues[i].in_flight_count)
+         return true;
+   return false;
+}
+
+void *agx_device_work(void *argument)
+{
+   struct agx_device *device = argument;
+   agx_on_library_thread = true;
+   uint32_t idle = 0;
+   uint64_t seen = 0;
+   pthread_mutex_lock(&device->lock);
+   while (!device->stop) {
+      bool flies = is_in_flight(device);
+      if (flies && is_wanted(device)) {
+         wait_for_any_queue(device);
+         idle = 0;
+      } else {
+         idle = seen == device->submissions ? idle + 1 : 0;
+         seen = device->submissions;
+         if (doze(device, flies || idle < TICKS) && is_in_flight(device))
+            (void)!agx_device_poll(device);
+      }
+      agx_device_settle(device);
+      pthread_mutex_lock(&device->lock);
+   }
+   pthread_mutex_unlock(&device->lock);
+   return NULL;
+}

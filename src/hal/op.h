@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kinds of operations: one row each, so that ordering, failure and lifetime are the same for all
+ * of them (schedule.c, completion.c).
+ */
+#pragma once
+
+#include "agx/queue.h"
+#include "base/status.h"
+
+struct agx_submission;
+
+struct agx_op_type {
+   const char *name;
+   /* Checks the operation and captures what it needs in the submission, in agx_submit, without a
+    * lock. What runs on the GPU sets submission->commands (a reference, recorded to its end). On
+    * failure nothing is left behind; drop is not called. NULL: there is nothing to capture. */
+   agx_status (*prepare)(struct agx_device *device, const struct agx_op *op,
+                         struct agx_submission *submission);
+   /* When each wait is reached, or is on the GPU already; under the device's lock, so it must be
+    * short. AGX_DEFERRED: not now, it stays parked; agx_device_retry has it tried again. NULL:
+    * nothing to do. */
+   agx_status (*launch)(struct agx_submission *submission);
+   /* When each wait is reached and none has failed; on any thread, without a lock; must not
+    * block. AGX_DEFERRED (kinds with is_host only): agx_submission_finish follows, from any
+    * thread. NULL: nothing to do. */
+   agx_status (*run)(struct agx_submission *submission);
+   /* Lets go of what prepare captured (but commands), whether it ran or not; on any thread,
+    * without a lock. May be NULL. */
+   void (*drop)(struct agx_submission *submission);
+   bool is_host; /* its end is the host's affair: what waits for it stays parked until then */
+};
+
+/* By enum agx_op_kind; NULL for numbers that are none. */
+const struct agx_op_type *agx_op_type(uint32_t kind);

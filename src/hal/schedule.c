@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ordering. An operation knows how many of its waits nobody has submitted yet; each stands in its
+ * semaphore's list, so that a signal finds whom it frees without a search. What waits only for the
+ * GPU goes there with in-syncs, or follows it. Nothing here waits.
+ */
+#include <stdio.h>
+
+#include "base/debug.h"
+#include "base/util.h"
+#include "hal/submission.h"
+#include "hal/watch.h"
+
+/* ---- points --------------------------------------------------------------- */
+
+enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_frontier *frontier)
+{
+   const struct agx_semaphore *semaphore = point->semaphore;
+   if (semaphore->value >= point->value)
+      return AGX_READY;
+   if (semaphore->failure.status != AGX_OK)
+      return AGX_WAIT_FAILED;
+   agx_list_for_each (struct agx_signal, signal, &semaphore->pending, link) {
+      if (signal->value < point->value)
+         continue;
+      agx_frontier_merge(frontier, &signal->submission->frontier);
+      return AGX_READY;
+   }
+   return AGX_NOT_YET;
+}
+
+const struct agx_failure *agx_submission_failed_wait(const struct agx_submission *submission)
+{
+   for (uint32_t i = 0; i < submission->wait_count; i++) {
+      const struct agx_semaphore *semaphore = submission->waits[i].semaphore;
+      if (semaphore->value < submission->waits[i].value && semaphore->failure.status != AGX_OK)
+         return &semaphore->failure;
+   }
+   return NULL;
+}
+
+static void unlink_waits(struct agx_submission *submission)
+{
+   for (uint32_t i = 0; i < submission->wait_count; i++)
+      agx_list_remove(&submission->waits[i].link);
+   submission->unresolved = 0;
+}
+
+/* By value, the lowest first; mostly the new one is the highest. */
+static void link_wait(struct agx_wait *wait)
+{
+   struct agx_link *head = &wait->semaphore->waiting, *at = head;
+   while (at->prev != head &&
+          agx_container_of(at->prev, struct agx_wait, link)->value > wait->value)
+      at = at->prev;
+   agx_list_insert_before(at, &wait->link);
+}
+
+/* Resolves all waits. While one of them is for what nobody has submitted, all that are not reached
+ * are linked to their semaphores. */
+static enum agx_readiness resolve_waits(struct agx_submission *submission)
+{
+   struct agx_frontier frontier = {0};
+   submission->unresolved = 0;
+   for (uint32_t i = 0; i < submission->wait_count; i++) {
+      struct agx_wait *wait = &submission->waits[i];
+      const struct agx_point point = {wait->semaphore, wait->value};
+      enum agx_readiness readiness = agx_point_resolve(&point, &frontier);
+      if (readiness == AGX_WAIT_FAILED)
+         return AGX_WAIT_FAILED;
+      wait->is_resolved = readiness == AGX_READY;
+      submission->unresolved += !wait->is_resolved;
+   }
+   submission->frontier = frontier;
+   if (submission->unresolved == 0)
+      return AGX_READY;
+   for (uint32_t i = 0; i < submission->wait_count; i++)
+      if (submission->waits[i].semaphore->value < submission->waits[i].value)
+         link_wait(&submission->waits[i]);
+   return AGX_NOT_YET;
+}
+
+void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value)
+{
+   bool has_failed = semaphore->failure.status != AGX_OK;
+   struct agx_link *head = &semaphore->waiting, *at = head->next;
+   while (at != head) {
+      struct agx_wait *wait = agx_container_of(at, struct agx_wait, link);
+      struct agx_submission *submission = wait->submission;
+      if (wait->value > value)
+         return;
+      at = at->next;
+      if (wait->value <= semaphore->value)
+         agx_list_remove(&wait->link);
+      submission->unresolved -= !wait->is_resolved;
+      wait->is_resolved = true;
+      if (submission->unresolved && !has_failed)
+         continue;
+      unlink_waits(submission);
+      at = head->next; /* more than one of them may have been its */
+      agx_list_remove(&submission->link);
+      agx_list_append(&semaphore->device->freed, &submission->link);
+   }
+}
+
+static void file_signals(struct agx_submission *submission)
+{
+   for (uint32_t i = 0; i < submission->signal_count; i++) {
+      struct agx_signal *signal = &submission->signals[i];
+      agx_list_append(&signal->semaphore->pending, &signal->link);
+      agx_waits_resolve(signal->semaphore, signal->value);
+   }
+}
+
+/* ---- the end -------------------------------------------------------------- */
+
+void agx_submission_deliver(struct agx_submission *submission, const struct agx_failure *failure)
+{
+   struct agx_device *device = submission->device;
+   if (submission->is_delivered)
+      return;
+   submission->is_delivered = true;
+   for (uint32_t i = 0; i < submission->signal_count; i++) {
+      struct agx_signal *signal = &submission->signals[i];
+      agx_list_remove(&signal->link);
+      if (failure)
+         agx_semaphore_fail_locked(signal->semaphore, failure);
+      else
+         agx_semaphore_advance(signal->semaphore, signal->value);
+   }
+   if (device->debug & AGX_DEBUG_SYNC)
+      fprintf(stderr, "agx: %s %llu %s%s\n", submission->type->name,
+              (unsigned long long)submission->number, failure ? "failed: " : "done",
+              failure ? failure->text : "");
+}
+
+void agx_submission_end(struct agx_submission *submission, const struct agx_failure *failure)
+{
+   /* Whoever is told may record the command buffer anew, so it leaves flight before. */
+   if (submission->commands)
+      atomic_fetch_sub(&submission->commands->in_flight, 1);
+   agx_submission_deliver(submission, failure);
+   submission->state = AGX_SUBMISSION_DELIVERED;
+   agx_list_append(&submission->device->done, &submission->link);
+}
+
+/* ---- following ------------------------------------------------------------ */
+
+/* A queue that has not come far enough for it, or NULL. */
+static struct agx_queue *behind(struct agx_device *device, const struct agx_frontier *frontier)
+{
+   for (unsigned i = 0; i < device->queue_count; i++)
+      if (frontier->epochs[i] > device->queues[i].retired)
+         return &device->queues[i];
+   return NULL;
+}
+
+void agx_submission_follow(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   if (submission->state == AGX_SUBMISSION_FOLLOWING)
+      device->run_followers -= submission->type->run != NULL;
+   struct agx_queue *queue = behind(device, &submission->frontier);
+   if (queue) {
+      struct agx_link *head = &queue->followers, *at = head;
+      uint64_t epoch = submission->frontier.epochs[queue->index];
+      while (
+         at->prev != head &&
+         agx_container_of(at->prev, struct agx_submission, link)->frontier.epochs[queue->index] >
+            epoch)
+         at = at->prev;
+      agx_list_insert_before(at, &submission->link);
+      submission->state = AGX_SUBMISSION_FOLLOWING;
+      device->run_followers += submission->type->run != NULL;
+      return;
+   }
+   const struct agx_failure *failure = agx_submission_failed_wait(submission);
+   if (failure || !submission->type->run) {
+      agx_submission_end(submission, failure);
+      return;
+   }
+   submission->state = AGX_SUBMISSION_RUNNING;
+   agx_list_append(&device->runnable, &submission->link);
+}
+
+static void start_following(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   if (!submission->type->is_host && behind(device, &submission->frontier))
+      file_signals(submission);
+   agx_submission_follow(submission);
+   if (submission->state == AGX_SUBMISSION_FOLLOWING && submission->type->run)
+      agx_device_wake(device);
+}
+
+/* ---- launching ------------------------------------------------------------ */
+
+static bool is_for_gpu(const struct agx_submission *submission)
+{
+   return submission->stream.stream_va != 0;
+}
+
+static void fail_launch(struct agx_submission *submission, const struct agx_failure *failure)
+{
+   struct agx_failure copy = *failure; /* may be of a semaphore that it signals */
+   agx_submission_end(submission, &copy);
+}
+
+/* With all waits resolved; the submission is in no list. False: deferred. */
+static bool launch_on_host(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   const struct agx_failure *failure = agx_submission_failed_wait(submission);
+   if (!failure && device->lost.status != AGX_OK)
+      failure = &device->lost;
+   if (!failure && submission->queue->lost.status != AGX_OK)
+      failure = &submission->queue->lost;
+   if (failure) {
+      fail_launch(submission, failure);
+      return true;
+   }
+   agx_status status = submission->type->launch ? submission->type->launch(submission) : AGX_OK;
+   if (status == AGX_DEFERRED) {
+      submission->state = AGX_SUBMISSION_PARKED;
+      agx_list_append(&device->deferred, &submission->link);
+      return false;
+   }
+   if (status != AGX_OK) {
+      struct agx_failure own = {0};
+      agx_failure_keep(&own, status);
+      agx_submission_end(submission, &own);
+      return true;
+   }
+   if (!is_for_gpu(submission)) {
+      start_following(submission);
+      return true;
+   }
+   submission->state = AGX_SUBMISSION_READY;
+   agx_list_append(&device->ready, &submission->link);
+   return true;
+}
+
+void agx_device_pump(struct agx_device *device)
+{
+   while (!agx_list_empty(&device->freed)) {
+      struct agx_submission *submission =
+         agx_container_of(device->freed.next, struct agx_submission, link);
+      agx_list_remove(&submission->link);
+      device->parked_count--;
+      if (submission->failure.status != AGX_OK)
+         agx_submission_end(submission, &submission->failure);
+      else
+         agx_submission_start(submission);
+   }
+}
+
+void agx_device_retry(struct agx_device *device)
+{
+   pthread_mutex_lock(&device->lock);
+   agx_list_splice(&device->freed, &device->deferred);
+   agx_device_settle(device);
+}
+
+void agx_submission_start(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   if (resolve_waits(submission) != AGX_NOT_YET) {
+      if (!launch_on_host(submission))
+         device->parked_count++;
+      return;
+   }
+   submission->state = AGX_SUBMISSION_PARKED;
+   agx_list_append(&device->parked, &submission->link);
+   device->parked_count++;
+   agx_device_wake(device);
+}
+
+/* ---- to the kernel -------------------------------------------------------- */
+
+/* Unlocked but for the queue's submit_lock. */
+static agx_status submit_stream(struct agx_submission *submission, const struct agxw_point *waits,
+                                uint32_t wait_count)
+{
+   struct agx_queue *queue = submission->queue;
+   AGX_TRY(agx_queue_prepare(queue));
+   if (!submission->fence)
+      AGX_TRY(agxw_timeline_create(submission->device->winsys, 0, &submission->fence));
+   const struct agxw_point signals[] = {
+      {queue->timeline, queue->epoch + 1},
+      {submission->fence, submission->fence_value + 1},
+   };
+   const struct agxw_submit submit = {
+      .commands = &submission->stream,
+      .command_count = 1,
+      .waits = waits,
+      .wait_count = wait_count,
+      .signals = signals,
+      .signal_count = AGX_COUNT(signals),
+   };
+   return agxw_submit(queue->kernel, &submit);
+}
+
+/* The number to which the command buffer's tag counts with this submission; 0 where that can't be
+ * told: when it runs on several queues, or failed before. */
+static uint32_t next_tag(struct agx_submission *submission)
+{
+   struct agx_command_buffer *commands = submission->commands;
+   commands->launches++;
+   if (commands->launches == 1)
+      commands->tag_queue = submission->queue->index;
+   commands->is_tag_ambiguous |= commands->tag_queue != submission->queue->index;
+   return commands->is_tag_ambiguous ? 0 : commands->launches;
+}
+
+agx_status agx_submission_send(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   struct agx_queue *queue = submission->queue;
+   struct agxw_point waits[AGX_MAX_QUEUES];
+   uint32_t wait_count = 0;
+   AGX_TRY(agx_failure_raise(&device->lost));
+   AGX_TRY(agx_failure_raise(&queue->lost));
+   for (unsigned i = 0; i < device->queue_count; i++) {
+      const struct agx_queue *other = &device->queues[i];
+      if (other != queue && submission->frontier.epochs[i] > other->retired)
+         waits[wait_count++] = (struct agxw_point){other->timeline, submission->frontier.epochs[i]};
+   }
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = submit_stream(submission, waits, wait_count);
+   pthread_mutex_lock(&device->lock);
+   if (status != AGX_OK)
+      return status;
+   submission->epoch = ++queue->epoch;
+   submission->fence_value++;
+   submission->tag_target = next_tag(submission);
+   submission->state = AGX_SUBMISSION_IN_FLIGHT;
+   submission->frontier = (struct agx_frontier){0};
+   submission->frontier.epochs[queue->index] = submission->epoch;
+   agx_list_append(&queue->in_flight, &submission->link);
+   queue->in_flight_count++;
+   if (device->debug & AGX_DEBUG_SYNC)
+      fprintf(stderr, "agx: %s %llu: queue %u, epoch %llu\n", submission->type->name,
+              (unsigned long long)submission->number, queue->index,
+              (unsigned long long)submission->epoch);
+   file_signals(submission);
+   agx_device_note_flight(device);
+   return AGX_OK;
+}
+
+/* One of the ready list. */
+static void send_ready(struct agx_device *device)
+{
+   struct agx_queue *queue =
+      agx_container_of(device->ready.next, struct agx_submission, link)->queue;
+   pthread_mutex_unlock(&device->lock);
+   pthread_mutex_lock(&queue->submit_lock);
+   pthread_mutex_lock(&device->lock);
+   agx_list_for_each_safe (struct agx_submission, submission, &device->ready, link) {
+      if (submission->queue != queue)
+         continue;
+      agx_list_remove(&submission->link);
+      const struct agx_failure *waited = agx_submission_failed_wait(submission);
+      if (waited) {
+         fail_launch(submission, waited);
+         break;
+      }
+      struct agx_failure failure = {0};
+      agx_failure_keep(&failure, agx_submission_send(submission));
+      if (failure.status != AGX_OK)
+         agx_submission_end(submission, &failure);
+      break; /* the list may be another one by now */
+   }
+   pthread_mutex_unlock(&queue->submit_lock);
+}
+
+/* ---- settling ------------------------------------------------------------- */
+
+static void run_one(struct agx_device *device)
+{
+   struct agx_submission *submission =
+      agx_container_of(device->runnable.next, struct agx_submission, link);
+   struct agx_failure failure = {0};
+   agx_list_remove(&submission->link);
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = submission->type->run(submission);
+   pthread_mutex_lock(&device->lock);
+   if (status == AGX_DEFERRED)
+      return;
+   agx_failure_keep(&failure, status);
+   agx_submission_end(submission, status == AGX_OK ? NULL : &failure);
+}
+
+static void free_done(struct agx_device *device)
+{
+   struct agx_link done;
+   agx_list_init(&done);
+   agx_list_splice(&done, &device->done);
+   pthread_mutex_unlock(&device->lock);
+   agx_list_for_each (struct agx_submission, submission, &done, link)
+      agx_submission_drop(submission);
+   pthread_mutex_lock(&device->lock);
+   agx_list_splice(&device->spare, &done);
+}
+
+static bool settle_one(struct agx_device *device)
+{
+   if (!agx_list_empty(&device->freed))
+      agx_device_pump(device);
+   else if (!agx_list_empty(&device->ready))
+      send_ready(device);
+   else if (!agx_list_empty(&device->runnable))
+      run_one(device);
+   else if (!agx_list_empty(&device->done))
+      free_done(device);
+   else
+      return agx_watch_call_one(device);
+   return true;
+}
+
+/* The device that this thread settles: whatever it calls meanwhile leaves its work to it. */
+static _Thread_local struct agx_device *settled;
+
+static bool is_settled(const struct agx_device *device)
+{
+   return agx_list_empty(&device->freed) && agx_list_empty(&device->ready) &&
+          agx_list_empty(&device->runnable) && agx_list_empty(&device->done) &&
+          agx_list_empty(&device->fired);
+}
+
+void agx_device_settle(struct agx_device *device)
+{
+   struct agx_device *outer = settled;
+   if (outer == device || is_settled(device)) {
+      pthread_mutex_unlock(&device->lock);
+      return;
+   }
+   settled = device;
+   agx_retain(device); /* what it lets go of may be the last that holds it */
+   while (settle_one(device))
+      ;
+   pthread_mutex_unlock(&device->lock);
+   settled = outer;
+   agx_release(device);
+}
+
+void agx_submission_finish(struct agx_submission *submission, agx_status status)
+{
+   struct agx_device *device = submission->device;
+   struct agx_failure failure = {0};
+   agx_failure_keep(&failure, status);
+   pthread_mutex_lock(&device->lock);
+   agx_submission_end(submission, status == AGX_OK ? NULL : &failure);
+   agx_device_settle(device);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting on the host. Where each point is reached or on the GPU, the thread waits in the kernel
+ * for the queues' timelines, one ioctl, and retires by itself what has ended. Else it sleeps until
+ * something changes, and the completion thread looks after the GPU.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "base/util.h"
+#include "hal/submission.h"
+
+/* True: the wait is over; a failure decides through *out_failed. */
+static bool is_over(const struct agx_point *points, uint32_t count, bool any,
+                    const struct agx_semaphore **out_failed)
+{
+   uint32_t reached = 0;
+   const struct agx_semaphore *failed = NULL;
+   for (uint32_t i = 0; i < count; i++) {
+      const struct agx_semaphore *semaphore = points[i].semaphore;
+      if (semaphore->value >= points[i].value)
+         reached++;
+      else if (semaphore->failure.status != AGX_OK && !failed)
+         failed = semaphore;
+   }
+   *out_failed = any && reached ? NULL : failed;
+   return *out_failed || (any ? reached > 0 : reached == count);
+}
+
+/* ---- in the kernel ------------------------------------------------------- */
+
+struct plan {
+   struct agxw_point points[AGX_MAX_QUEUES + 1];
+   uint32_t count;
+};
+
+/* What to wait for in the kernel: the first queue that has not come far enough (any: each of
+ * them), and whoever interrupts. False: something else than the GPU must happen first. */
+static bool make_plan(const struct agx_point *points, uint32_t count, bool any, struct plan *plan)
+{
+   struct agx_device *device = points[0].semaphore->device;
+   struct agx_frontier frontier = {0};
+   plan->count = 0;
+   for (uint32_t i = 0; i < count; i++) {
+      if (points[i].semaphore->value >= points[i].value)
+         continue;
+      if (agx_point_resolve(&points[i], &frontier) != AGX_READY)
+         return false;
+   }
+   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++) {
+      if (frontier.epochs[i] <= device->queues[i].retired)
+         continue;
+      /* Of several points on one queue the nearest one would do for any: the next epoch. */
+      uint64_t epoch = any && count > 1 ? device->queues[i].retired + 1 : frontier.epochs[i];
+      plan->points[plan->count++] = (struct agxw_point){device->queues[i].timeline, epoch};
+      if (!any)
+         break;
+   }
+   if (plan->count == 0)
+      return false;
+   plan->points[plan->count++] =
+      (struct agxw_point){device->interrupt, device->interrupt_value + 1};
+   return true;
+}
+
+static void count_waiters(const struct agx_point *points, uint32_t count, int32_t change)
+{
+   for (uint32_t i = 0; i < count; i++)
+      points[i].semaphore->kernel_waiters += (uint32_t)change;
+}
+
+/* The lock is let go of meanwhile. */
+static agx_status wait_in_kernel(struct agx_device *device, const struct agx_point *points,
+                                 uint32_t count, const struct plan *plan, int64_t deadline_ns)
+{
+   /* With one queue and nobody who interrupted, that it came back says how far the queue is. */
+   bool is_one = plan->count == 2;
+   uint64_t interrupts = device->interrupt_value;
+   count_waiters(points, count, 1);
+   device->in_kernel++;
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = agxw_wait(device->winsys, plan->points, plan->count, true, deadline_ns);
+   pthread_mutex_lock(&device->lock);
+   device->in_kernel--;
+   count_waiters(points, count, -1);
+   if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED) {
+      agx_device_lose(device, status);
+      return AGX_OK; /* which the points know by now */
+   }
+   if (status == AGX_DEADLINE_EXCEEDED || !is_one || interrupts != device->interrupt_value)
+      return agx_device_poll(device);
+   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++)
+      if (device->queues[i].timeline == plan->points[0].timeline)
+         agx_queue_retire(&device->queues[i], plan->points[0].value);
+   return AGX_OK;
+}
+
+/* ---- asleep --------------------------------------------------------------- */
+
+static void sleep_until(struct agx_device *device, int64_t deadline_ns)
+{
+   const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000),
+                                     .tv_nsec = (long)(deadline_ns % 1000000000)};
+   device->sleepers++;
+   agx_device_wake(device);
+   if (deadline_ns == AGX_DEADLINE_NEVER)
+      pthread_cond_wait(&device->changed, &device->lock);
+   else
+      pthread_cond_timedwait(&device->changed, &device->lock, &deadline);
+   device->sleepers--;
+}
+
+static bool has_passed(int64_t deadline_ns)
+{
+   struct timespec now;
+   if (deadline_ns == AGX_DEADLINE_NEVER)
+      return false;
+   if (deadline_ns <= 0)
+      return true;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec >= deadline_ns;
+}
+
+static agx_status out_of_time(const struct agx_point *points, uint32_t count)
+{
+   for (uint32_t i = 0; i < count; i++)
+      if (points[i].semaphore->value < points[i].value)
+         return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "semaphore at %llu, waited for %llu",
+                         (unsigned long long)points[i].semaphore->value,
+                         (unsigned long long)points[i].value);
+   return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "semaphore: out of time");
+}
+
+/* Points of one device. */
+static agx_status wait_on(struct agx_device *device, const struct agx_point *points, uint32_t count,
+                          bool any, int64_t deadline_ns)
+{
+   const struct agx_semaphore *failed = NULL;
+   agx_status status = AGX_OK;
+   bool is_last = false; /* the deadline has passed, this is the last look */
+   pthread_mutex_lock(&device->lock);
+   while (!is_over(points, count, any, &failed)) {
+      struct plan plan;
+      if (is_last) {
+         status = out_of_time(points, count);
+         break;
+      }
+      is_last = has_passed(deadline_ns);
+      if (is_last)
+         status = agx_device_poll(device);
+      else if (make_plan(points, count, any, &plan))
+         status = wait_in_kernel(device, points, count, &plan, deadline_ns);
+      else
+         sleep_until(device, deadline_ns);
+      if (status != AGX_OK)
+         break;
+   }
+   if (failed)
+      status = agx_failure_raise(&failed->failure);
+   agx_device_settle(device);
+   return status;
+}
+
+/* ---- several devices ------------------------------------------------------ */
+
+/* Wakes one thread that waits for any of several devices. */
+struct bell {
+   pthread_mutex_t lock;
+   pthread_cond_t rung;
+   bool is_rung;
+};
+
+static void ring(struct agx_watch *watch, agx_status status, uint64_t value)
+{
+   struct bell *bell = watch->user;
+   pthread_mutex_lock(&bell->lock);
+   bell->is_rung = true;
+   pthread_cond_signal(&bell->rung);
+   pthread_mutex_unlock(&bell->lock);
+}
+
+static void wait_for_bell(struct bell *bell, int64_t deadline_ns)
+{
+   const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000),
+                                     .tv_nsec = (long)(deadline_ns % 1000000000)};
+   int error = 0;
+   pthread_mutex_lock(&bell->lock);
+   while (!bell->is_rung && error != ETIMEDOUT)
+      error = deadline_ns == AGX_DEADLINE_NEVER
+                 ? pthread_cond_wait(&bell->rung, &bell->lock)
+                 : pthread_cond_timedwait(&bell->rung, &bell->lock, &deadline);
+   pthread_mutex_unlock(&bell->lock);
+}
+
+/* Any of points on several devices: a watch on each, then a look at each. */
+static agx_status wait_any_device(const struct agx_point *points, uint32_t count,
+                                  int64_t deadline_ns)
+{
+   const struct agx_host_alloc *alloc = points[0].semaphore->device->alloc;
+   struct bell bell = {.lock = PTHREAD_MUTEX_INITIALIZER};
+   pthread_condattr_t monotonic;
+   struct agx_watch *watches = agx_host_zalloc(alloc, count * sizeof(*watches));
+   if (!watches)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "wait: out of host memory for %u points", count);
+   pthread_condattr_init(&monotonic);
+   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+   pthread_cond_init(&bell.rung, &monotonic);
+   pthread_condattr_destroy(&monotonic);
+   for (uint32_t i = 0; i < count; i++) {
+      watches[i] = (struct agx_watch){.value = points[i].value, .fn = ring, .user = &bell};
+      (void)!agx_semaphore_watch(points[i].semaphore, &watches[i]);
+   }
+   wait_for_bell(&bell, deadline_ns);
+   for (uint32_t i = 0; i < count; i++)
+      agx_semaphore_unwatch(points[i].semaphore, &watches[i]);
+   pthread_cond_destroy(&bell.rung);
+   agx_host_free(alloc, watches, count * sizeof(*watches));
+   agx_status status = AGX_OK;
+   for (uint32_t i = 0; i < count; i++) {
+      agx_status one = wait_on(points[i].semaphore->device, &points[i], 1, false, 0);
+      if (one == AGX_OK)
+         return AGX_OK;
+      if (status == AGX_OK || status == AGX_DEADLINE_EXCEEDED)
+         status = one;
+   }
+   return status;
+}
+
+agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count, bool any,
+                              int64_t deadline_ns)
+{
+   bool is_mixed = false;
+   if (count && !points)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "wait: %u points at NULL", count);
+   for (uint32_t i = 0; i < count; i++) {
+      if (!points[i].semaphore)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "wait: semaphore of point %u is NULL", i);
+      is_mixed |= points[i].semaphore->device != points[0].semaphore->device;
+   }
+   if (count == 0)
+      return AGX_OK;
+   if (!is_mixed)
+      return wait_on(points[0].semaphore->device, points, count, any, deadline_ns);
+   if (any)
+      return wait_any_device(points, count, deadline_ns);
+   for (uint32_t i = 0; i < count; i++)
+      AGX_TRY(wait_on(points[i].semaphore->device, &points[i], 1, false, deadline_ns));
+   return AGX_OK;
+}
