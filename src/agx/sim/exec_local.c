@@ -43,7 +43,7 @@ static uint8_t *find_local(struct agxs_group *group, const struct agxs_uop *uop,
    if (address + bytes <= worker->dispatch->shared_bytes)
       return worker->shared + address;
    *stop =
-      !agxs_group_fault(group, uop, kind, address, lane,
+      !agxs_group_fault(group, uop, kind, address, bytes, lane,
                         kind == AGXS_FAULT_SOFT_LOAD ? "threadgroup load" : "threadgroup store");
    return NULL;
 }

@@ -109,7 +109,8 @@ static bool load_element(struct agxs_group *group, const struct agxs_uop *uop, u
    uint32_t value = 0;
    if (at)
       value = agxs_format_load(uop->format, channel, at, uop->dst.bits);
-   else if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_LOAD, va, lane, "load"))
+   else if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_LOAD, va, agxs_formats[uop->format].bytes,
+                              lane, "load"))
       return false;
    agxs_put_lane(group, &uop->dst, slot, lane, value);
    return true;
@@ -155,7 +156,7 @@ static bool store_packed(struct agxs_group *group, const struct agxs_uop *uop, u
 {
    uint8_t *at = agxs_tlb_find(&group->worker->tlb, va & ~3ull, AGXS_WRITE);
    if (!at)
-      return agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, va & ~3ull, lane, "store");
+      return agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, va & ~3ull, 4, lane, "store");
    agxs_store_packed(group, uop, at, lane);
    return true;
 }
@@ -174,7 +175,7 @@ static bool store_lane(struct agxs_group *group, const struct agxs_uop *uop, uin
       uint8_t *at = agxs_tlb_find(&group->worker->tlb, to, AGXS_WRITE);
       if (at)
          agxs_format_store(uop->format, e, at, value, uop->src[0].bits);
-      else if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, to, lane, "store"))
+      else if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, to, bytes, lane, "store"))
          return false;
    }
    return true;
@@ -227,7 +228,7 @@ AGXS_INLINE bool run_atomic(struct agxs_group *group, const struct agxs_uop *uop
    for (uint32_t left = lanes; left; left &= left - 1) {
       unsigned i = (unsigned)__builtin_ctz(left);
       old->lane[i] = 0;
-      if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, to, i, "atomic"))
+      if (!agxs_group_fault(group, uop, AGXS_FAULT_SOFT_STORE, to, 4, i, "atomic"))
          return false;
    }
    return true;

@@ -63,11 +63,12 @@ const struct agxs_uop *agxs_group_fail(struct agxs_group *group, const struct ag
 }
 
 bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,
-                      enum agxs_fault_kind kind, uint64_t va, unsigned lane, const char *what)
+                      enum agxs_fault_kind kind, uint64_t va, unsigned bytes, unsigned lane,
+                      const char *what)
 {
    const struct agxs_options *options = group->worker->dispatch->options;
    group->worker->stats.soft_faults++;
-   agxs_group_report(group, uop, options->strict ? AGXS_FAULT_HARD : kind, va, 0, lane, what);
+   agxs_group_report(group, uop, options->strict ? AGXS_FAULT_HARD : kind, va, bytes, lane, what);
    if (!options->strict)
       return true;
    char text[200];

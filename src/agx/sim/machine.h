@@ -237,8 +237,8 @@ void agxs_group_report(const struct agxs_group *group, const struct agxs_uop *uo
 
 /* Counts and reports a soft fault; false when the group must stop (strict; it has failed). */
 bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,
-                      enum agxs_fault_kind kind, uint64_t va, unsigned lane, const char *what)
-   __attribute__((cold));
+                      enum agxs_fault_kind kind, uint64_t va, unsigned bytes, unsigned lane,
+                      const char *what) __attribute__((cold));
 
 /* Runs the group until it is done, at a barrier or failed, or has had its turn (ready). */
 void agxs_group_run(struct agxs_group *group);

@@ -47,7 +47,7 @@ struct agxs_range {
 
 struct agxs_fault {
    enum agxs_fault_kind kind;
-   uint64_t va, bytes; /* bytes: with AGXS_FAULT_BOUNDS */
+   uint64_t va, bytes; /* bytes: 0 where they are not known */
    uint32_t dispatch;  /* index of the launch in its stream, from 0 */
    uint64_t pc;        /* relative to usc_base; 0 when not from a shader */
    uint32_t workgroup[3];
