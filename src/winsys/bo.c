@@ -105,6 +105,7 @@ agx_status agxw_bo_new(struct agxw_device *device, uint64_t size, uint32_t flags
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: no memory for the object", label);
    bo->device = device;
    bo->size = agx_align_up(size, device->page_bytes);
+   bo->bytes = size;
    bo->flags = flags;
    snprintf(bo->label, sizeof(bo->label), "%s", label);
    *out_bo = bo;
@@ -117,11 +118,13 @@ static agx_status populate(struct agxw_bo *bo, struct agxw_bo **out_bo)
    agx_status status = create_object(bo);
    if (status == AGX_OK)
       status = agxw_bo_bind_whole(bo);
-   if (status != AGX_OK)
+   if (status != AGX_OK) {
       agxw_bo_destroy(bo);
-   else
-      *out_bo = bo;
-   return status;
+      return status;
+   }
+   agxw_places_add(bo);
+   *out_bo = bo;
+   return AGX_OK;
 }
 
 agx_status agxw_bo_create(struct agxw_device *device, uint64_t size, uint64_t align, uint32_t flags,
@@ -170,6 +173,7 @@ void agxw_bo_destroy(struct agxw_bo *bo)
       return;
    struct agxw_device *device = bo->device;
    bool unbound = true, outlives = bo->is_listed || bo->is_range;
+   agxw_places_remove(bo);
    if (bo->map)
       device->kmd->ops->munmap(device->kmd, bo->map, bo->size);
    if (outlives && bo->asked)

@@ -152,6 +152,7 @@ static agx_status create(struct agx_kmd *kmd, const struct agx_host_alloc *alloc
    pthread_mutex_init(&device->lock, NULL);
    pthread_mutex_init(&device->share_lock, NULL);
    agx_list_init(&device->shared);
+   agx_list_init(&device->bos);
    agx_status status = open(device);
    if (status != AGX_OK) {
       agxw_device_destroy(device);
@@ -208,6 +209,13 @@ size_t agxw_device_fault_text(struct agxw_device *device, char *text, size_t cap
    if (!device->kmd->ops->last_error)
       return 0;
    return device->kmd->ops->last_error(device->kmd, text, capacity);
+}
+
+bool agxw_device_take_fault(struct agxw_device *device, uint64_t first_va, uint64_t last_va,
+                            struct agx_kmd_fault *out_fault)
+{
+   return device->kmd->ops->take_fault &&
+          device->kmd->ops->take_fault(device->kmd, first_va, last_va, out_fault);
 }
 
 bool agxw_device_watches(const struct agxw_device *device)

@@ -13,7 +13,7 @@
 #include "winsys/va_heap.h"
 #include "winsys/winsys.h"
 
-#define AGXW_LABEL_BYTES 32
+#define AGXW_GONE_BOS 64 /* whose places are remembered */
 
 struct agxw_device {
    const struct agx_host_alloc *alloc;
@@ -27,12 +27,17 @@ struct agxw_device {
    pthread_mutex_t share_lock; /* of shared, and of what imports do to handles */
    struct agx_link shared;     /* agxw_bo, those whose object others may have too */
    struct agxw_bo *zero_page, *waste_page;
+   struct agx_link bos; /* all agxw_bo; under the lock, as is the rest of what places.c keeps */
+   struct agxw_place gone[AGXW_GONE_BOS];
+   uint64_t gone_count;
    uint64_t sinks_bound[AGXW_ADDRESS_BYTES / AGXW_WINDOW_BYTES / 64]; /* a bit for each window */
 };
 
 struct agxw_bo {
    struct agxw_device *device;
+   struct agx_link place; /* places.c */
    uint64_t va, size;
+   uint64_t bytes; /* that the buffer was made for; size is in pages */
    uint64_t asked; /* bytes that the heap was asked for */
    uint32_t handle;
    uint32_t flags;
@@ -77,6 +82,11 @@ AGX_MUST_CHECK agx_status agxw_bo_bind_whole(struct agxw_bo *bo);
  * the object, and with it maybe the binding. */
 void agxw_share_enter(struct agxw_bo *bo);
 bool agxw_share_leave(struct agxw_bo *bo);
+
+/* The buffer is there from now on; it is no more. */
+void agxw_places_add(struct agxw_bo *bo);
+void agxw_places_remove(struct agxw_bo *bo);
+
 /* Makes both pages, and binds those of the null window. */
 AGX_MUST_CHECK agx_status agxw_sinks_init(struct agxw_device *device);
 /* A buffer takes bytes at va of the user heap: binds the sinks of its window, if they are not

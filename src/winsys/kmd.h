@@ -21,6 +21,30 @@ struct agx_kmd_range {
    bool is_readable, is_writable;
 };
 
+enum agx_kmd_fault_kind {
+   AGX_KMD_FAULT_OTHER,   /* no access to memory: text says what */
+   AGX_KMD_FAULT_ADDRESS, /* an access to what isn't mapped for it */
+   AGX_KMD_FAULT_BOUNDS,  /* one outside of what tell_bounds allows */
+};
+
+/* How a command failed. */
+struct agx_kmd_fault {
+   uint64_t serial;     /* of the device's failed commands, from 1 */
+   uint64_t submission; /* the device's own number for it, from 1 */
+   uint64_t stream_va;  /* of the command */
+   uint32_t queue;      /* in the order of creation on the device, from 1 */
+   uint32_t command;    /* of the submission, from 0 */
+   uint32_t dispatch;   /* number of the launch in its stream, from 0; UINT32_MAX: not known */
+   int32_t error;       /* the fence's, a negative errno */
+   uint32_t kind;       /* enum agx_kmd_fault_kind; unless it is OTHER: */
+   bool is_write;
+   char access[24];    /* "load", "atomic", "USC words" */
+   uint64_t va, bytes; /* 0 bytes: not known */
+   uint64_t pc;        /* from the start of the USC window; 0: not a shader's */
+   uint32_t workgroup[3], thread;
+   char text[256]; /* the device's own words */
+};
+
 struct agx_kmd_ops {
    /* Executes one request; 0 or a negative errno. EINTR and EAGAIN are
     * repeated below the seam, as drmIoctl does. */
@@ -43,6 +67,10 @@ struct agx_kmd_ops {
     * its rules: a descriptor that is closed on exec, or a negative errno; ENOENT or EACCES where
     * there is no /dev/udmabuf for us. */
    int (*make_dmabuf)(struct agx_kmd *kmd, int memory_file, uint64_t offset, uint64_t bytes);
+   /* Optional. The oldest failed command that nobody has taken yet, of those whose streams begin
+    * from first_va to last_va; false: there is none. A device keeps few of them. */
+   bool (*take_fault)(struct agx_kmd *kmd, uint64_t first_va, uint64_t last_va,
+                      struct agx_kmd_fault *out_fault);
    /* Closes the node; everything created through it goes. */
    void (*close)(struct agx_kmd *kmd);
    /* Optional. Names a GEM object, for recorders. */

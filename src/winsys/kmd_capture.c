@@ -382,6 +382,13 @@ static size_t capture_last_error(struct agx_kmd *kmd, char *text, size_t capacit
    return inner->ops->last_error(inner, text, capacity);
 }
 
+static bool capture_take_fault(struct agx_kmd *kmd, uint64_t first_va, uint64_t last_va,
+                               struct agx_kmd_fault *out_fault)
+{
+   struct agx_kmd *inner = capture_of(kmd)->inner;
+   return inner->ops->take_fault(inner, first_va, last_va, out_fault);
+}
+
 static void capture_label(struct agx_kmd *kmd, uint32_t handle, const char *text)
 {
    struct kmd_capture *capture = capture_of(kmd);
@@ -442,6 +449,7 @@ agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct 
       .dmabuf_bytes = capture_dmabuf_bytes,
       .make_dmabuf = capture_make_dmabuf,
       .last_error = inner->ops->last_error ? capture_last_error : NULL,
+      .take_fault = inner->ops->take_fault ? capture_take_fault : NULL,
       .close = capture_close,
       .label = capture_label,
       .tell_bounds = inner->ops->tell_bounds ? capture_tell_bounds : NULL,

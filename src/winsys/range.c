@@ -15,11 +15,13 @@ agx_status agxw_bo_reserve(struct agxw_device *device, uint64_t size, uint64_t a
    agx_status status = agxw_bo_take_address(bo, align);
    if (status == AGX_OK && bo->size > AGXW_WINDOW_BYTES - AGXW_SINK_BYTES)
       status = agxw_vm_bind(device, NULL, bo->va, bo->size, AGX_UAPI_BIND_UNBIND); /* sinks */
-   if (status != AGX_OK)
+   if (status != AGX_OK) {
       agxw_bo_destroy(bo);
-   else
-      *out_bo = bo;
-   return status;
+      return status;
+   }
+   agxw_places_add(bo);
+   *out_bo = bo;
+   return AGX_OK;
 }
 
 static bool fits(uint64_t offset, uint64_t bytes, const struct agxw_bo *bo)

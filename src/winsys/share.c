@@ -96,7 +96,7 @@ static agx_status find_size(struct agxw_bo *bo, int fd)
                       "%s: a dma-buf of %lld bytes; multiples of %u up to 2^37 "
                       "can be imported",
                       bo->label, (long long)bytes, bo->device->page_bytes);
-   bo->size = (uint64_t)bytes;
+   bo->size = bo->bytes = (uint64_t)bytes;
    return AGX_OK;
 }
 
@@ -119,11 +119,13 @@ agx_status agxw_bo_import(struct agxw_device *device, int fd, uint32_t flags, co
                        &bo));
    bo->flags |= AGXW_BO_IMPORTED;
    agx_status status = import(bo, fd);
-   if (status != AGX_OK)
+   if (status != AGX_OK) {
       agxw_bo_destroy(bo);
-   else
-      *out_bo = bo;
-   return status;
+      return status;
+   }
+   agxw_places_add(bo);
+   *out_bo = bo;
+   return AGX_OK;
 }
 
 /* ---- host memory -------------------------------------------------------- */

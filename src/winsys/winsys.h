@@ -73,6 +73,31 @@ const struct agxw_device_info *agxw_device_info(const struct agxw_device *device
  * virtual device; "" on a real kernel, which tells no more than that a fence failed. */
 size_t agxw_device_fault_text(struct agxw_device *device, char *text, size_t capacity);
 
+/* How a command failed whose stream begins from first_va to last_va: the oldest one that was
+ * not told yet. False when the device tells nothing (a real kernel) or no more. */
+bool agxw_device_take_fault(struct agxw_device *device, uint64_t first_va, uint64_t last_va,
+                            struct agx_kmd_fault *out_fault);
+
+#define AGXW_LABEL_BYTES 32
+
+enum agxw_place_kind {
+   AGXW_PLACE_NOWHERE, /* the device has no buffers */
+   AGXW_PLACE_INSIDE,  /* distance bytes from the buffer's start */
+   AGXW_PLACE_BEHIND,  /* ... from its end; no buffer is nearer */
+   AGXW_PLACE_BEFORE,  /* ... before its start; no buffer is nearer */
+   AGXW_PLACE_FREED,   /* inside of one that was freed not long ago */
+};
+
+struct agxw_place {
+   enum agxw_place_kind kind;
+   uint64_t va, bytes; /* of the buffer */
+   uint64_t distance;
+   char label[AGXW_LABEL_BYTES];
+};
+
+/* What a GPU address belongs to. Slow: for messages. */
+void agxw_device_find_place(struct agxw_device *device, uint64_t va, struct agxw_place *out_place);
+
 /* Whether the device watches what shaders access; then, what the launches of the stream at
  * stream_va may, by ascending dispatch. Every other access fails their submission with a text that
  * names it. Replaces what was told of that stream before; count 0 forgets it. */

@@ -71,6 +71,13 @@ static size_t forward_last_error(struct agx_kmd *base, char *text, size_t capaci
    return kmd->inner->ops->last_error(kmd->inner, text, capacity);
 }
 
+static bool forward_take_fault(struct agx_kmd *base, uint64_t first_va, uint64_t last_va,
+                               struct agx_kmd_fault *out_fault)
+{
+   struct failing_kmd *kmd = (struct failing_kmd *)base;
+   return kmd->inner->ops->take_fault(kmd->inner, first_va, last_va, out_fault);
+}
+
 static void forward_close(struct agx_kmd *base)
 {
    struct failing_kmd *kmd = (struct failing_kmd *)base;
@@ -89,6 +96,7 @@ void failing_kmd_open(struct failing_kmd *kmd)
       .dmabuf_bytes = forward_dmabuf_bytes,
       .make_dmabuf = forward_make_dmabuf,
       .last_error = forward_last_error,
+      .take_fault = forward_take_fault,
       .close = forward_close,
    };
    *kmd = (struct failing_kmd){.countdown = -1};

@@ -4,13 +4,14 @@
  * only the first few of a command are kept and shown, hard ones always.
  */
 #include "winsys/virtual/faultlog.h"
-#include "winsys/virtual/watch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/util.h"
+#include "winsys/virtual/vm.h"
+#include "winsys/virtual/watch.h"
 
 #define SHOWN_FAULTS 4u /* of one command that are kept one by one, for each kind of soft ones */
 
@@ -25,7 +26,7 @@ static const char *fault_name(enum agxs_fault_kind kind)
    return (size_t)kind < AGX_COUNT(names) ? names[kind] : "fault";
 }
 
-static void keep(const struct agxv_execution *execution, const struct agxs_fault *fault)
+static void keep(struct agxv_execution *execution, const struct agxs_fault *fault)
 {
    struct agx_virtual_node *node = execution->node;
    agxv_lock(node);
@@ -43,8 +44,62 @@ static void keep(const struct agxv_execution *execution, const struct agxs_fault
    };
    memcpy(to->workgroup, fault->workgroup, sizeof(to->workgroup));
    snprintf(to->access, sizeof(to->access), "%s", fault->what ? fault->what : "access");
-   shared->hard_faults += fault->kind == AGXS_FAULT_HARD;
+   shared->hard_faults += to->is_hard;
+   bool decides = to->is_hard || fault->kind == AGXS_FAULT_BOUNDS;
+   if (decides && (!execution->has_fault || (to->is_hard && !execution->fault.is_hard))) {
+      execution->fault = *to;
+      execution->has_fault = true;
+   }
    agxv_unlock(node);
+}
+
+void agxv_note_failure(const struct agxv_execution *execution, uint64_t stream_va, int32_t error,
+                       uint32_t dispatch, const char *text)
+{
+   struct agx_virtual_node *node = execution->node;
+   agxv_lock(node);
+   struct agxv_shared *shared = node->shared;
+   uint64_t serial = ++shared->failed_count;
+   struct agxv_failed *to = &shared->failed[(serial - 1) % AGXV_KEPT_FAILURES];
+   *to = (struct agxv_failed){
+      .file = AGXV_AT(node, agxv_file, execution->vm->file)->serial,
+      .failure =
+         {
+            .serial = serial,
+            .submission = execution->number,
+            .stream_va = stream_va,
+            .queue = execution->queue,
+            .command = execution->command,
+            .error = error,
+            .dispatch = execution->has_fault ? execution->fault.dispatch : dispatch,
+            .has_fault = execution->has_fault,
+            .fault = execution->fault,
+         },
+   };
+   snprintf(to->failure.text, sizeof(to->failure.text), "%s", text);
+   agxv_unlock(node);
+}
+
+bool agx_virtual_take_failure(struct agx_virtual_file *file, uint64_t first_va, uint64_t last_va,
+                              struct agx_virtual_failure *out_failure)
+{
+   struct agx_virtual_node *node = file->node;
+   bool found = false;
+   agxv_lock(node);
+   struct agxv_shared *shared = node->shared;
+   uint64_t own = AGXV_AT(node, agxv_file, file->ref)->serial;
+   uint64_t kept = AGX_MIN(shared->failed_count, AGXV_KEPT_FAILURES);
+   for (uint64_t i = shared->failed_count - kept; i < shared->failed_count && !found; i++) {
+      struct agxv_failed *it = &shared->failed[i % AGXV_KEPT_FAILURES];
+      found =
+         it->file == own && it->failure.stream_va >= first_va && it->failure.stream_va <= last_va;
+      if (found) {
+         *out_failure = it->failure;
+         it->file = 0;
+      }
+   }
+   agxv_unlock(node);
+   return found;
 }
 
 static _Atomic uint64_t *counter_of(struct agxv_execution *execution, enum agxs_fault_kind kind)

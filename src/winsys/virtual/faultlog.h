@@ -19,11 +19,20 @@ struct agxv_execution {
    struct agx_virtual_node *node;
    struct agxv_vm *vm;
    const atomic_bool *cancel;
+   uint32_t queue;   /* in the order of creation on the node */
    uint64_t number;  /* of the submission */
    uint32_t command; /* in it */
    _Atomic uint64_t soft_loads, soft_stores, outside;
    char first_outside[AGXV_FAULT_TEXT_BYTES]; /* the first of them in words */
+   /* Under the lock: what the command will have failed of, the first hard one before others. */
+   bool has_fault;
+   struct agx_virtual_fault fault;
 };
+
+/* Keeps how a command failed, for agx_virtual_take_failure. dispatch: the last one that was
+ * executed, or UINT32_MAX. The lock is not held. */
+void agxv_note_failure(const struct agxv_execution *execution, uint64_t stream_va, int32_t error,
+                       uint32_t dispatch, const char *text);
 
 /* agxs_options.on_fault; user is the execution. */
 void agxv_note_fault(void *user, const struct agxs_fault *fault);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/util.h"
@@ -66,6 +67,38 @@ static size_t virtual_last_error(struct agx_kmd *kmd, char *text, size_t capacit
    return agx_virtual_last_error(cast(kmd)->node, text, capacity);
 }
 
+static bool virtual_take_fault(struct agx_kmd *kmd, uint64_t first_va, uint64_t last_va,
+                               struct agx_kmd_fault *out_fault)
+{
+   struct agx_virtual_failure it;
+   if (!agx_virtual_take_failure(cast(kmd)->file, first_va, last_va, &it))
+      return false;
+   *out_fault = (struct agx_kmd_fault){
+      .serial = it.serial,
+      .submission = it.submission,
+      .stream_va = it.stream_va,
+      .queue = it.queue,
+      .command = it.command,
+      .dispatch = it.dispatch,
+      .error = it.error,
+   };
+   memcpy(out_fault->text, it.text, sizeof(out_fault->text));
+   if (!it.has_fault)
+      return true;
+   out_fault->kind = it.fault.is_hard ? AGX_KMD_FAULT_ADDRESS : AGX_KMD_FAULT_BOUNDS;
+   out_fault->is_write = strstr(it.fault.access, "store") || strstr(it.fault.access, "atomic");
+   out_fault->va = it.fault.va;
+   out_fault->bytes = it.fault.bytes;
+   out_fault->pc = it.fault.pc;
+   out_fault->thread = it.fault.thread;
+   memcpy(out_fault->access, it.fault.access, sizeof(out_fault->access));
+   memcpy(out_fault->workgroup, it.fault.workgroup, sizeof(out_fault->workgroup));
+   /* A shader that did what it must not, such as running off its code, accessed nothing. */
+   if (strcmp(out_fault->access, "shader") == 0)
+      out_fault->kind = AGX_KMD_FAULT_OTHER;
+   return true;
+}
+
 static int virtual_tell_bounds(struct agx_kmd *kmd, uint64_t stream_va,
                                const struct agx_kmd_range *ranges, uint32_t count)
 {
@@ -101,6 +134,7 @@ static const struct agx_kmd_ops ops = {
    .dmabuf_bytes = virtual_dmabuf_bytes,
    .make_dmabuf = virtual_make_dmabuf,
    .last_error = virtual_last_error,
+   .take_fault = virtual_take_fault,
    .tell_bounds = virtual_tell_bounds,
    .close = virtual_close,
 };

@@ -23,7 +23,7 @@
 #include "winsys/virtual/node.h"
 #include "winsys/virtual/watch.h"
 
-#define SEGMENT_VERSION 4
+#define SEGMENT_VERSION 5
 #define HIGH_FD         600
 #define LOST_WAKE_NS    1000000000ll
 #define PEER_CHECK_NS   200000000ll /* between looks whether other processes still live */

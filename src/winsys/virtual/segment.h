@@ -37,6 +37,7 @@
 
 #define AGXV_MAX_RUNNING   32
 #define AGXV_KEPT_FAULTS   64
+#define AGXV_KEPT_FAILURES 64
 #define AGXV_PAGE_LOG2     14
 #define AGXV_MEMORY_OFFSET (1ull << 32)
 
@@ -52,6 +53,12 @@ enum agxv_fork_step {
 struct agxv_running {
    uint64_t since; /* 0: free */
    int32_t pid;
+};
+
+/* A command that failed, until somebody takes it; see faultlog.h. */
+struct agxv_failed {
+   struct agx_virtual_failure failure;
+   uint64_t file; /* its serial; 0: taken */
 };
 
 struct agxv_shared {
@@ -101,6 +108,8 @@ struct agxv_shared {
    uint64_t soft_loads, soft_stores, hard_faults, injected, outside;
    uint64_t fault_count; /* kept ones; the last of them are there */
    struct agx_virtual_fault faults[AGXV_KEPT_FAULTS];
+   uint64_t failed_count; /* kept ones; the last of them are there */
+   struct agxv_failed failed[AGXV_KEPT_FAILURES];
    char last_error[AGXV_ERROR_BYTES];
 };
 

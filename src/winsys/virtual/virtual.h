@@ -115,15 +115,33 @@ void agx_virtual_read_statistics(struct agx_virtual_node *node,
 struct agx_virtual_fault {
    uint64_t submission; /* from 1 */
    uint64_t va, pc;
-   uint64_t bytes;             /* of an access beyond bounds; 0: another fault */
+   uint64_t bytes;             /* of the access; 0: not known */
    uint32_t command, dispatch; /* from 0 */
    uint32_t workgroup[3], thread;
-   bool is_hard;
+   bool is_hard; /* it ended the command; else, with bounds told, the first outside of them does */
    char access[24]; /* "load", "store", "stream", ... */
 };
 /* The last ones, newest last; returns how many. */
 size_t agx_virtual_read_faults(struct agx_virtual_node *node, struct agx_virtual_fault *faults,
                                size_t capacity);
+
+/* A command that failed. */
+struct agx_virtual_failure {
+   uint64_t serial;     /* from 1 */
+   uint64_t submission; /* from 1 */
+   uint64_t stream_va;
+   uint32_t queue; /* in the order of creation on the node, from 1 */
+   uint32_t command;
+   int32_t error;     /* of the fence, a negative errno */
+   uint32_t dispatch; /* that was executed last; UINT32_MAX: not known */
+   bool has_fault;    /* which ended it: */
+   struct agx_virtual_fault fault;
+   char text[256]; /* what ended it, in words */
+};
+/* Takes the oldest failed command of the file whose stream begins from first_va to last_va. The
+ * last 64 of the node are kept, and each is given out once. False: there is none. */
+bool agx_virtual_take_failure(struct agx_virtual_file *file, uint64_t first_va, uint64_t last_va,
+                              struct agx_virtual_failure *out_failure);
 
 /* What the launches of the stream at stream_va may access, of whatever address space, sorted by
  * dispatch: what their shaders access besides fails the command with EIO, after it has run to its

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -50,6 +51,27 @@ static int32_t fence_error(agx_status status)
    }
 }
 
+/* The error that the command's fence gets; when there is one, why, in words. */
+static int32_t judge(struct agxv_execution *execution, agx_status status,
+                     const struct agxs_stats *stats, char text[AGXV_ERROR_BYTES])
+{
+   struct agx_virtual_node *node = execution->node;
+   bool is_cancelled = execution->cancel && atomic_load(execution->cancel);
+   if (status != AGX_OK) {
+      snprintf(text, AGXV_ERROR_BYTES, "%s", agx_error_peek());
+      agxv_report(node, "submission %" PRIu64 ", command %u: %s: %s", execution->number,
+                  execution->command, agx_status_name(status), text);
+      return fence_error(is_cancelled ? AGX_CANCELLED : status);
+   }
+   if (!stats->outside)
+      return 0;
+   snprintf(text, AGXV_ERROR_BYTES, "%" PRIu64 " accesses out of bounds; %s", stats->outside,
+            execution->first_outside);
+   agxv_report(node, "submission %" PRIu64 ", command %u: %s", execution->number,
+               execution->command, text);
+   return -EIO;
+}
+
 static int32_t run_watched(struct agxv_execution *execution, uint64_t usc_base,
                            const struct agxv_command *command, const struct agxv_told *told)
 {
@@ -79,23 +101,18 @@ static int32_t run_watched(struct agxv_execution *execution, uint64_t usc_base,
    struct agxs_stats stats = {0};
    agx_status status =
       node->run_compute(&node->chip, &memory, &options, usc_base, command->stream_va, &stats);
-   if (status != AGX_OK)
-      agxv_report(node, "submission %" PRIu64 ", command %u: %s: %s", execution->number,
-                  execution->command, agx_status_name(status), agx_error_peek());
+   char text[AGXV_ERROR_BYTES] = "";
+   int32_t error = judge(execution, status, &stats, text);
    agxv_trace(node,
               "submission %" PRIu64 ", command %u: %" PRIu64 " dispatches, %" PRIu64
               " threads, %" PRIu64 " instructions, %" PRIu64 " soft faults",
               execution->number, execution->command, stats.dispatches, stats.threads,
               stats.instructions, stats.soft_faults);
-   bool is_cancelled = execution->cancel && atomic_load(execution->cancel);
-   /* Its mappings went before it was told: what it met then is no error of its own. */
-   if (status == AGX_OK && stats.outside) {
-      agxv_report(node,
-                  "submission %" PRIu64 ", command %u: %" PRIu64 " accesses out of bounds; %s",
-                  execution->number, execution->command, stats.outside, execution->first_outside);
-      return -EIO;
-   }
-   return fence_error(status != AGX_OK && is_cancelled ? AGX_CANCELLED : status);
+   /* Launches that chaos reordered have no last one. */
+   if (error && error != -ECANCELED)
+      agxv_note_failure(execution, command->stream_va, error,
+                        options.chaos_seed ? UINT32_MAX : (uint32_t)stats.dispatches, text);
+   return error;
 }
 
 static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base,
@@ -132,6 +149,7 @@ static int32_t execute(struct agxv_execution *execution, const struct agxv_job *
       uint32_t command = agxv_job_command(node, job, done);
       done |= 1ull << command;
       execution->command = command;
+      execution->has_fault = false;
       write_stamp(node, &job->commands[command].start);
       if (node->options.execute)
          error = run_command(execution, queue->usc_exec_base, &job->commands[command]);
@@ -214,6 +232,7 @@ static int32_t execute_unlocked(struct agx_virtual_node *node, const struct agxv
       .node = node,
       .vm = AGXV_AT(node, agxv_vm, AGXV_AT(node, agxv_queue, job->queue)->vm),
       .cancel = &job->cancel,
+      .queue = AGXV_AT(node, agxv_queue, job->queue)->number,
       .number = job->number,
    };
    int slot = await_place(node);
