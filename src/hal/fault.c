@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Texts of faults. A virtual device tells how each command failed; here addresses become
+ * buffers, and numbers of launches become dispatches. Of a real kernel there is the fence's
+ * error and nothing else. Source: reference/cmdstream, uapi.md 5.
+ */
+#include "hal/fault.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "hal/command_buffer.h"
+
+/* A text that is cut off where the room ends. */
+struct text {
+   char *bytes;
+   size_t capacity, used;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct text *text, const char *format, ...)
+{
+   va_list arguments;
+   va_start(arguments, format);
+   int length = vsnprintf(text->bytes + text->used, text->capacity - text->used, format, arguments);
+   va_end(arguments);
+   if (length > 0)
+      text->used = AGX_MIN(text->used + (size_t)length, text->capacity - 1);
+}
+
+/* What the error of a fence means. */
+static const char *name_of(agx_status status)
+{
+   switch (status) {
+   case AGX_DATA_LOSS:
+      return "GPU fault";
+   case AGX_DEADLINE_EXCEEDED:
+      return "the GPU hung";
+   case AGX_ABORTED:
+      return "stopped by the fault of another submission";
+   case AGX_UNAVAILABLE:
+      return "device lost";
+   case AGX_UNKNOWN:
+      return "failed for a reason that the kernel doesn't tell";
+   default:
+      return NULL;
+   }
+}
+
+/* ---- where ------------------------------------------------------------ */
+
+static void add_place(struct text *text, struct agx_device *device, uint64_t va)
+{
+   struct agxw_place place;
+   agxw_device_find_place(device->winsys, va, &place);
+   switch (place.kind) {
+   case AGXW_PLACE_INSIDE:
+      add(text, ", byte %" PRIu64 " of buffer \"%s\"", place.distance, place.label);
+      break;
+   case AGXW_PLACE_BEHIND:
+      add(text, ", %" PRIu64 " bytes behind buffer \"%s\"", place.distance, place.label);
+      break;
+   case AGXW_PLACE_BEFORE:
+      add(text, ", %" PRIu64 " bytes before buffer \"%s\"", place.distance, place.label);
+      break;
+   case AGXW_PLACE_FREED:
+      add(text, ", byte %" PRIu64 " of buffer \"%s\", which was released", place.distance,
+          place.label);
+      break;
+   default:
+      break;
+   }
+}
+
+/* Lanes see threadgroup memory at addresses of its own. */
+static bool is_device_memory(const struct agx_kmd_fault *fault)
+{
+   return strncmp(fault->access, "threadgroup", 11) != 0;
+}
+
+static void add_access(struct text *text, struct agx_device *device,
+                       const struct agx_kmd_fault *fault)
+{
+   add(text, ": %s", fault->access);
+   if (fault->bytes)
+      add(text, " of %" PRIu64 " bytes", fault->bytes);
+   add(text, " at 0x%" PRIx64, fault->va);
+   if (is_device_memory(fault))
+      add_place(text, device, fault->va);
+   if (fault->kind == AGX_KMD_FAULT_BOUNDS)
+      add(text, ", outside of what the dispatch may access");
+}
+
+/* ---- which dispatch --------------------------------------------------- */
+
+/* The segment of the nth launch of the stream, or NULL. */
+static const struct agx_segment *find_launch(const struct agx_command_buffer *commands,
+                                             uint32_t number)
+{
+   agx_record_for_each (segment, commands->first)
+      if (agx_segment_runs(segment) && number-- == 0)
+         return segment;
+   return NULL;
+}
+
+static void add_dispatch(struct text *text, const struct agx_command_buffer *commands,
+                         uint32_t number)
+{
+   const struct agx_segment *segment = find_launch(commands, number);
+   add(text, "; dispatch %u", number);
+   if (segment)
+      add(text, " (\"%s\")", segment->executable->program->name);
+   add(text, " of \"%s\"", commands->label);
+}
+
+/* Without a number: what it may have been. */
+static void add_candidates(struct text *text, const struct agx_command_buffer *commands)
+{
+   uint32_t count = 0;
+   const char *name = NULL;
+   agx_record_for_each (segment, commands->first)
+      if (agx_segment_runs(segment)) {
+         count++;
+         name = segment->executable->program->name;
+      }
+   if (count == 1)
+      add(text, "; the only dispatch (\"%s\") of \"%s\"", name, commands->label);
+   else
+      add(text, "; one of the %u dispatches of \"%s\"", count, commands->label);
+}
+
+/* ---- all of it -------------------------------------------------------- */
+
+static bool take(struct agx_device *device, const struct agx_command_buffer *commands,
+                 struct agx_kmd_fault *out_fault)
+{
+   return commands && commands->stream_va &&
+          agxw_device_take_fault(device->winsys, commands->stream_va, commands->stream_end_va,
+                                 out_fault);
+}
+
+static void describe_known(struct text *text, struct agx_device *device,
+                           const struct agx_command_buffer *commands,
+                           const struct agx_kmd_fault *fault)
+{
+   if (fault->kind == AGX_KMD_FAULT_OTHER) {
+      add_dispatch(text, commands, fault->dispatch);
+      add(text, ": %s", fault->text);
+      return;
+   }
+   add_access(text, device, fault);
+   if (fault->dispatch != UINT32_MAX)
+      add_dispatch(text, commands, fault->dispatch);
+   if (fault->pc)
+      add(text, ", workgroup %u,%u,%u, thread %u", fault->workgroup[0], fault->workgroup[1],
+          fault->workgroup[2], fault->thread);
+}
+
+void agx_fault_describe(struct agx_device *device, struct agx_command_buffer *commands,
+                        agx_status status, struct agx_failure *out)
+{
+   struct agx_kmd_fault fault;
+   const char *name = name_of(status);
+   *out = (struct agx_failure){0};
+   if (status == AGX_OK)
+      return;
+   if (!name) { /* no fence's error */
+      agx_failure_keep(out, status);
+      return;
+   }
+   out->status = status;
+   struct text text = {out->text, sizeof(out->text), 0};
+   add(&text, "%s", name);
+   if (take(device, commands, &fault)) {
+      describe_known(&text, device, commands, &fault);
+      return;
+   }
+   if (commands && status != AGX_UNAVAILABLE)
+      add_candidates(&text, commands);
+   add(&text, "; %s tells no more than the fence's error", agxw_device_info(device->winsys)->node);
+}
