@@ -129,7 +129,9 @@ static void addresses_are_results(void **state)
            "store_global %5:64, %0:32, #7:32, #0:64\n",
          X "store_global u8l:64, %0:32, #7:32, #0:64\n",
          "%0:32, %1:32 = unpack64 u2l:64\n%2:32 = imul u4l:32, u5l:32\n"
-         "%3:32 = iadd %0:32, %2:32\n%4:64 = pack64 %3:32, %1:32\nstore_uniform %4:64, #0x10:32\n");
+         "%3:32 = iadd %0:32, %2:32\n%4:64 = pack64 %3:32, %1:32\n"
+         "%5:32, %6:32 = unpack64 %4:64\nstore_uniform %5:32, #0x10:32\n"
+         "store_uniform %6:32, #0x12:32\n");
 }
 
 /* Uniforms run out before results do: the rest stays, and bases of memory get places first. */

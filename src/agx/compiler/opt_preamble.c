@@ -355,6 +355,29 @@ static void give_uniforms(struct hoisting *h, bool bases)
                h->slot[dest->value->id] = agxc_uniform_result(h->shader, dest->value->bits);
 }
 
+static void store_word(struct agxc_builder *b, struct agxc_value *word, uint32_t half)
+{
+   struct agxc_instr *store = agxc_instr_new(b->shader, AGXC_OP_STORE_UNIFORM);
+   store->operand[0] = agxc_use(word);
+   store->operand[1] = agxc_imm(half, 32);
+   agxc_insert(b, store);
+}
+
+/* No store takes 64 bits: an address goes word by word. */
+static void store_address(struct agxc_builder *b, struct agxc_value *address, uint32_t half)
+{
+   struct agxc_instr *unpack = agxc_instr_new(b->shader, AGXC_OP_UNPACK64);
+   for (uint32_t i = 0; i < 2; i++) {
+      struct agxc_value *word = agxc_value_new(b->shader, 32, 1);
+      word->def = unpack;
+      unpack->operand[i] = agxc_use(word);
+   }
+   unpack->operand[2] = agxc_use(address);
+   agxc_insert(b, unpack);
+   for (uint32_t i = 0; i < 2; i++)
+      store_word(b, unpack->operand[i].value, half + 2 * i);
+}
+
 static void store_results(struct hoisting *h, struct agxc_builder *b, struct agxc_value **copies,
                           const struct agxc_instr *instr)
 {
@@ -362,10 +385,10 @@ static void store_results(struct hoisting *h, struct agxc_builder *b, struct agx
       const struct agxc_ref *slot = &h->slot[dest->value->id];
       if (slot->kind == AGXC_NONE)
          continue;
-      struct agxc_instr *store = agxc_instr_new(b->shader, AGXC_OP_STORE_UNIFORM);
-      store->operand[0] = agxc_use(copies[dest->value->id]);
-      store->operand[1] = agxc_imm(slot->half, 32);
-      agxc_insert(b, store);
+      if (slot->bits == 64)
+         store_address(b, copies[dest->value->id], slot->half);
+      else
+         store_word(b, copies[dest->value->id], slot->half);
    }
 }
 
