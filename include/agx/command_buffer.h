@@ -98,6 +98,20 @@ struct agx_vertex_dispatch {
  * not occur. */
 AGX_API AGX_MUST_CHECK agx_status agx_cmd_dispatch_vertices(
    struct agx_command_buffer *commands, const struct agx_vertex_dispatch *dispatch);
+
+/* Fills the target with a pattern of 1, 2 or 4 bytes, which is captured; no other byte is touched,
+ * so that others may write its neighbours at the same time. Offset and length are multiples of
+ * pattern_B; a length of 0 is legal. Ordered as a dispatch. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_fill(struct agx_command_buffer *commands,
+                                               struct agx_buffer_ref target, const void *pattern,
+                                               uint32_t pattern_B);
+
+/* Copies bytes between ranges of the same length, at any offset; no other byte is touched. The
+ * ranges must not overlap. Ordered as a dispatch. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_copy(struct agx_command_buffer *commands,
+                                               struct agx_buffer_ref source,
+                                               struct agx_buffer_ref target);
+
 /* What stands before it has run, and its memory is visible, before what follows starts. */
 AGX_API AGX_MUST_CHECK agx_status agx_cmd_barrier(struct agx_command_buffer *commands);
 

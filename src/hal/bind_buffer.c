@@ -20,7 +20,8 @@ static agx_status check_range(const struct agx_program_binding *wanted,
    uint64_t size = ref->buffer->size_B;
    if (ref->buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "a buffer of another device");
-   if (ref->offset_B > size || ref->offset_B % 4 ||
+   bool is_aligned = ref->offset_B % 4 == 0 || wanted->access & AGX_BINDING_BYTES;
+   if (ref->offset_B > size || !is_aligned ||
        (ref->length_B != AGX_WHOLE_LENGTH && ref->length_B > size - ref->offset_B))
       return AGX_FAIL(AGX_OUT_OF_RANGE, "offset %llu, length %llu in a buffer of %llu bytes",
                       (unsigned long long)ref->offset_B, (unsigned long long)ref->length_B,

@@ -56,6 +56,7 @@ static void free_device(struct agx_device *device)
 {
    struct agx_instance *instance = device->instance;
    agx_submissions_fini(device);
+   agx_builtins_fini(&device->builtins);
    while (device->blocks) {
       struct agx_record_block *block = device->blocks;
       device->blocks = block->next;
@@ -193,6 +194,7 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    device->alloc = &instance->alloc;
    device->debug = debug;
    init_locks(device);
+   agx_builtins_init(&device->builtins);
    return device;
 }
 

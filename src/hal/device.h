@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/list.h"
+#include "hal/builtin.h"
 #include "hal/instance.h"
 #include "hal/object.h"
 #include "hal/queue.h"
@@ -59,6 +60,7 @@ struct agx_device {
 
    pthread_mutex_t blocks_lock;
    struct agx_record_block *blocks; /* free ones */
+   struct agx_builtins builtins;
    struct agx_tags tags;
 };
 

@@ -208,8 +208,10 @@ static void destroy(struct agx_executable *executable)
    if (executable->inside)
       agx_release(executable->inside);
    agx_program_free(executable->program);
+   bool is_own = executable->is_own;
    agx_host_free(device->alloc, executable, sizeof(*executable));
-   agx_release(device);
+   if (!is_own)
+      agx_release(device);
 }
 
 static void executable_destroy(struct agx_object *object)
@@ -246,13 +248,15 @@ static agx_status check_program(const struct agx_program *program,
    return AGX_OK;
 }
 
-static struct agx_executable *executable_new(struct agx_device *device)
+static struct agx_executable *executable_new(struct agx_device *device, bool is_own)
 {
    struct agx_executable *executable = agx_host_zalloc(device->alloc, sizeof(*executable));
    if (!executable)
       return NULL;
    agx_object_init(&executable->object, &executable_type);
-   agx_retain(device);
+   if (!is_own)
+      agx_retain(device);
+   executable->is_own = is_own;
    executable->device = device;
    return executable;
 }
@@ -273,7 +277,7 @@ static agx_status place_inside(struct agx_executable *executable)
    struct agx_device *device = executable->device;
    if (!program || device->debug & AGX_DEBUG_CHECKED)
       return AGX_OK;
-   struct agx_executable *inside = executable_new(device);
+   struct agx_executable *inside = executable_new(device, executable->is_own);
    if (!inside)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable: out of host memory");
    agx_status status = agx_program_copy(program, device->alloc, &inside->program);
@@ -293,7 +297,7 @@ agx_status agx_executable_create(struct agx_device *device, const struct agx_exe
    struct agx_executable_desc read;
    *out_executable = NULL;
    AGX_TRY(agx_desc_read("agx_executable_desc", desc, &read, sizeof(read)));
-   struct agx_executable *executable = executable_new(device);
+   struct agx_executable *executable = executable_new(device, false);
    if (!executable)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable: out of host memory");
    agx_status status = load_program(device, &read, &executable->program);
@@ -301,6 +305,25 @@ agx_status agx_executable_create(struct agx_device *device, const struct agx_exe
       status = place(executable);
    if (status == AGX_OK)
       status = place_inside(executable);
+   if (status != AGX_OK) {
+      destroy(executable);
+      return status;
+   }
+   *out_executable = executable;
+   return AGX_OK;
+}
+
+agx_status agx_executable_create_own(struct agx_device *device, struct agx_program *program,
+                                     struct agx_executable **out_executable)
+{
+   struct agx_executable *executable = executable_new(device, true);
+   *out_executable = NULL;
+   if (!executable) {
+      agx_program_free(program);
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable: out of host memory");
+   }
+   executable->program = program;
+   agx_status status = place(executable);
    if (status != AGX_OK) {
       destroy(executable);
       return status;

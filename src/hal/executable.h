@@ -12,6 +12,7 @@ struct agx_executable {
    struct agx_program *program;
    /* The twin without checks, for dispatches that stay inside; NULL: there is none. */
    struct agx_executable *inside;
+   bool is_own;                           /* the driver's own, which don't keep the device */
    struct agxw_bo *bo;                    /* machine code, in the USC window */
    uint32_t code_offset_B;                /* of the main program from the start of the window */
    uint32_t preamble_offset_B;            /* likewise; meaningless without one */
@@ -30,6 +31,12 @@ static inline uint32_t agx_executable_state_B(const struct agx_executable *execu
    return executable->texture_count * AGX_HW_TEXTURE_BYTES +
           executable->sampler_count * AGX_HW_SAMPLER_BYTES;
 }
+
+/* One of the driver's own kernels, which lives as long as the device. Takes the program over, also
+ * on failure. */
+AGX_MUST_CHECK agx_status agx_executable_create_own(struct agx_device *device,
+                                                    struct agx_program *program,
+                                                    struct agx_executable **out_executable);
 
 /* Makes launch and words_tail. */
 AGX_MUST_CHECK agx_status agx_executable_pack(struct agx_executable *executable);

@@ -100,16 +100,18 @@ static agx_status check_bindings(const struct agx_program *program)
          (before->set == binding->set &&
           (before->binding < binding->binding ||
            (before->binding == binding->binding && before->element < binding->element)));
-      uint32_t last_access = AGX_BINDING_READS | AGX_BINDING_WRITES;
+      uint32_t may_access = AGX_BINDING_READS | AGX_BINDING_WRITES;
       if (binding->kind == AGX_BINDING_KIND_STORAGE_IMAGE)
-         last_access |= AGX_BINDING_ATOMICS;
+         may_access |= AGX_BINDING_ATOMICS;
+      if (binding->kind == AGX_BINDING_STORAGE_BUFFER)
+         may_access |= AGX_BINDING_BYTES;
       uint32_t last_dim = agx_binding_has_image(binding->kind)   ? AGX_PROGRAM_LAST_DIM
                           : agx_binding_is_vertex(binding->kind) ? 2
                                                                  : 0;
       bool takes_robustness =
          agx_binding_is_buffer(binding->kind) || agx_binding_is_texels(binding->kind);
       bool is_array = binding->elements > 0;
-      if (binding->kind >= AGX_BINDING_KIND_COUNT || binding->access > last_access ||
+      if (binding->kind >= AGX_BINDING_KIND_COUNT || binding->access & ~may_access ||
           (is_array && (!agx_binding_is_array(binding->kind) || binding->element)) ||
           (binding->elements > AGX_PROGRAM_MAX_ELEMENTS &&
            binding->elements != AGX_PROGRAM_UNSIZED) ||

@@ -87,6 +87,7 @@ enum agx_binding_access {
    AGX_BINDING_READS = 1,
    AGX_BINDING_WRITES = 2,
    AGX_BINDING_ATOMICS = 4, /* on an image, by address: it must be linear */
+   AGX_BINDING_BYTES = 8,   /* a storage buffer that may begin anywhere, not at 4 bytes only */
 };
 
 /* What happens to accesses that leave a buffer. */

@@ -1,0 +1,79 @@
+#version 460
+// SPDX-License-Identifier: MIT
+//
+// length bytes from any address to any other: 16-byte stores where the target is aligned to them,
+// 4 for each thread, and single bytes before and behind, by the first workgroup. The 16 bytes are
+// one load where source and target are congruent modulo 4, else they are shifted out of 5 words.
+// Nothing else is written, nor read. The driver binds buffers at `target` and `source`
+// (make_builtins.c).
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#extension GL_EXT_shader_8bit_storage : require
+
+layout(local_size_x = 64) in;
+
+layout(buffer_reference, buffer_reference_align = 1) readonly buffer From { uint8_t at[]; };
+layout(buffer_reference, buffer_reference_align = 1) writeonly buffer Bytes { uint8_t at[]; };
+layout(buffer_reference, buffer_reference_align = 4, std430) readonly buffer Words { uint at[]; };
+layout(buffer_reference, buffer_reference_align = 16) writeonly buffer Quads { uvec4 at[]; };
+
+layout(push_constant) uniform Push {
+   uint64_t target, source;
+   uint length; // less than 2^31
+};
+
+const uint EACH = 4; // quads of a thread
+
+uvec4 load4(Words words, uint quad)
+{
+   return uvec4(words.at[quad * 4], words.at[quad * 4 + 1], words.at[quad * 4 + 2],
+                words.at[quad * 4 + 3]);
+}
+
+void main()
+{
+   // The bytes by which the source's words lie before those of the target.
+   uint shift = (uint(source) - uint(target)) & 3;
+   uint head = -uint(target) & 15;
+   if (head < shift) // the first word would begin before the source
+      head += 16;
+   head = min(head, length);
+   uint rest = length - head, behind = shift == 0 ? 0 : 4 - shift;
+   uint quads = rest < behind ? 0 : (rest - behind) >> 4;
+   uint tail = rest - quads * 16;
+   Quads to = Quads(target + head);
+   Words from = Words(source + head - shift);
+   uint group = gl_WorkGroupID.x * (64 * EACH);
+   uint me = gl_LocalInvocationID.x;
+   uint first = group + me;
+   uvec4 data[EACH];
+   if (shift == 0) {
+      if (group + 64 * EACH <= quads) {
+         for (uint i = 0; i < EACH; i++)
+            data[i] = load4(from, first + i * 64);
+         for (uint i = 0; i < EACH; i++)
+            to.at[first + i * 64] = data[i];
+      } else {
+         for (uint i = 0; i < EACH; i++)
+            if (first + i * 64 < quads)
+               to.at[first + i * 64] = load4(from, first + i * 64);
+      }
+   } else {
+      uint right = shift * 8, left = 32 - right;
+      for (uint i = 0; i < EACH; i++) {
+         uint quad = first + i * 64;
+         if (quad < quads) {
+            uvec4 low = load4(from, quad);
+            uvec4 high = uvec4(low.yzw, from.at[quad * 4 + 4]);
+            to.at[quad] = low >> right | high << left;
+         }
+      }
+   }
+   if (group == 0) {
+      bool is_head = me < 32;
+      uint at = is_head ? me : length - tail + (me - 32);
+      if (is_head ? me < head : me - 32 < tail)
+         Bytes(target).at[at] = From(source).at[at];
+   }
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Fill and copy, byte-exact: dispatches of the driver's own kernels (builtin/), which see their
+ * buffers as bindings. What is long is cut into parts that the kernels can count.
+ */
+#include <string.h>
+
+#include "base/util.h"
+#include "hal/buffer.h"
+#include "hal/builtin.h"
+#include "hal/command_buffer.h"
+
+#define PART_B        (1ull << 30) /* keeps source and target congruent modulo 16 */
+#define WORKGROUP_B   4096u        /* 64 threads, 4 stores of 16 bytes each */
+#define MAX_ADDRESSES 2
+
+struct fill_push {
+   uint64_t target;
+   uint32_t length, pattern;
+};
+
+struct copy_push {
+   uint64_t target, source;
+   uint32_t length;
+};
+
+/* ---- checks -------------------------------------------------------------- */
+
+static agx_status check_recording(const struct agx_command_buffer *commands, const char *what)
+{
+   if (commands->state != AGX_RECORD_RECORDING)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s outside begin and end", commands->label,
+                      what);
+   return AGX_OK;
+}
+
+/* Checks a range, and puts a number in place of AGX_WHOLE_LENGTH. */
+static agx_status check_ref(const struct agx_device *device, const char *what,
+                            struct agx_buffer_ref *ref)
+{
+   const struct agx_buffer *buffer = ref->buffer;
+   if (!buffer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the buffer is NULL", what);
+   if (buffer->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is a buffer of another device", what,
+                      buffer->label);
+   if (ref->length_B == AGX_WHOLE_LENGTH && ref->offset_B <= buffer->size_B)
+      ref->length_B = buffer->size_B - ref->offset_B;
+   if (!agx_range_fits(ref->offset_B, ref->length_B, buffer->size_B))
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: offset %llu, length %llu in %s of %llu bytes", what,
+                      (unsigned long long)ref->offset_B, (unsigned long long)ref->length_B,
+                      buffer->label, (unsigned long long)buffer->size_B);
+   return AGX_OK;
+}
+
+static agx_status check_target(const struct agx_device *device, const char *what,
+                               struct agx_buffer_ref *ref)
+{
+   AGX_TRY(check_ref(device, what, ref));
+   if (ref->buffer->flags & AGX_BUFFER_GPU_READ_ONLY)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is read-only", what, ref->buffer->label);
+   return AGX_OK;
+}
+
+/* Repeats a pattern in *out_word. */
+static agx_status check_pattern(const struct agx_buffer_ref *target, const void *pattern,
+                                uint32_t pattern_B, uint32_t *out_word)
+{
+   if (!pattern || (pattern_B != 1 && pattern_B != 2 && pattern_B != 4))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "fill: a pattern of %u bytes at %p; it takes 1, 2 or 4",
+                      pattern_B, pattern);
+   if (target->offset_B % pattern_B || target->length_B % pattern_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "fill: offset %llu, length %llu: no multiples of the pattern's %u bytes",
+                      (unsigned long long)target->offset_B, (unsigned long long)target->length_B,
+                      pattern_B);
+   uint8_t *bytes = (uint8_t *)out_word;
+   for (uint32_t i = 0; i < sizeof(*out_word); i++)
+      bytes[i] = ((const uint8_t *)pattern)[i % pattern_B];
+   return AGX_OK;
+}
+
+/* By addresses, since two buffers may show the same memory. */
+static agx_status check_apart(const struct agx_buffer_ref *source,
+                              const struct agx_buffer_ref *target)
+{
+   uint64_t from = source->buffer->address + source->offset_B;
+   uint64_t to = target->buffer->address + target->offset_B;
+   if (target->length_B != source->length_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "copy: %llu bytes to a range of %llu",
+                      (unsigned long long)source->length_B, (unsigned long long)target->length_B);
+   if (from < to + target->length_B && to < from + source->length_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "copy: %llu bytes of %s at %llu overlap the target, %s at %llu",
+                      (unsigned long long)source->length_B, source->buffer->label,
+                      (unsigned long long)source->offset_B, target->buffer->label,
+                      (unsigned long long)target->offset_B);
+   return AGX_OK;
+}
+
+/* ---- dispatches ---------------------------------------------------------- */
+
+/* All of what is to be done, cut into parts. refs: target, then source; push begins with their
+ * addresses, and *length in it is the part's. */
+static agx_status record_parts(struct agx_command_buffer *commands, enum agx_builtin which,
+                               const struct agx_buffer_ref *refs, uint32_t ref_count,
+                               const void *push, uint32_t push_B, uint32_t *length)
+{
+   struct agx_binding bindings[MAX_ADDRESSES] = {0};
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .workgroups = {1, 1, 1},
+                                   .binding_count = ref_count,
+                                   .bindings = bindings,
+                                   .push = push,
+                                   .push_B = push_B};
+   uint64_t total_B = refs[0].length_B;
+   AGX_TRY(agx_device_builtin(commands->device, which, &dispatch.executable));
+   for (uint64_t done = 0; done < total_B; done += *length) {
+      *length = (uint32_t)AGX_MIN(total_B - done, PART_B);
+      for (uint32_t i = 0; i < ref_count; i++)
+         bindings[i] = (struct agx_binding){
+            .binding = i, .ref = {refs[i].buffer, refs[i].offset_B + done, *length}};
+      dispatch.workgroups[0] = (uint32_t)agx_div_up(*length, WORKGROUP_B);
+      AGX_TRY(agx_cmd_dispatch(commands, &dispatch));
+   }
+   return AGX_OK;
+}
+
+static agx_status record_fill(struct agx_command_buffer *commands, struct agx_buffer_ref *target,
+                              const void *pattern, uint32_t pattern_B)
+{
+   struct fill_push push = {0};
+   AGX_TRY(check_recording(commands, "fill"));
+   AGX_TRY(check_target(commands->device, "fill", target));
+   AGX_TRY(check_pattern(target, pattern, pattern_B, &push.pattern));
+   return record_parts(commands, AGX_BUILTIN_FILL, target, 1, &push, sizeof(push), &push.length);
+}
+
+static agx_status record_copy(struct agx_command_buffer *commands, struct agx_buffer_ref *source,
+                              struct agx_buffer_ref *target)
+{
+   struct copy_push push = {0};
+   AGX_TRY(check_recording(commands, "copy"));
+   AGX_TRY(check_ref(commands->device, "copy", source));
+   AGX_TRY(check_target(commands->device, "copy", target));
+   AGX_TRY(check_apart(source, target));
+   const struct agx_buffer_ref refs[] = {*target, *source};
+   return record_parts(commands, AGX_BUILTIN_COPY, refs, AGX_COUNT(refs), &push, sizeof(push),
+                       &push.length);
+}
+
+static agx_status note_failure(struct agx_command_buffer *commands, agx_status status)
+{
+   if (status != AGX_OK && commands->failed == AGX_OK)
+      commands->failed = status;
+   return status;
+}
+
+agx_status agx_cmd_fill(struct agx_command_buffer *commands, struct agx_buffer_ref target,
+                        const void *pattern, uint32_t pattern_B)
+{
+   return note_failure(commands, record_fill(commands, &target, pattern, pattern_B));
+}
+
+agx_status agx_cmd_copy(struct agx_command_buffer *commands, struct agx_buffer_ref source,
+                        struct agx_buffer_ref target)
+{
+   return note_failure(commands, record_copy(commands, &source, &target));
+}
