@@ -87,6 +87,9 @@ bool agxw_share_leave(struct agxw_bo *bo);
 void agxw_places_add(struct agxw_bo *bo);
 void agxw_places_remove(struct agxw_bo *bo);
 
+/* What a command says of where its times go. */
+void agxw_stamps_pack(const struct agxw_compute *command, struct agx_uapi_timestamps *out_stamps);
+
 /* Makes both pages, and binds those of the null window. */
 AGX_MUST_CHECK agx_status agxw_sinks_init(struct agxw_device *device);
 /* A buffer takes bytes at va of the user heap: binds the sinks of its window, if they are not

@@ -55,7 +55,7 @@ static void pack_signals(struct agx_uapi_sync *syncs, const struct agxw_submit *
 static void pack_commands(struct packed_command *packed, const struct agxw_compute *commands,
                           uint32_t count)
 {
-   for (uint32_t i = 0; i < count; i++)
+   for (uint32_t i = 0; i < count; i++) {
       packed[i] = (struct packed_command){
          .header = {.cmd_type = AGX_UAPI_CMD_COMPUTE,
                     .size = sizeof(packed[i].compute),
@@ -64,6 +64,9 @@ static void pack_commands(struct packed_command *packed, const struct agxw_compu
          .compute = {.cdm_ctrl_stream_base = commands[i].stream_va,
                      .cdm_ctrl_stream_end = commands[i].stream_end_va},
       };
+      if (commands[i].stamps)
+         agxw_stamps_pack(&commands[i], &packed[i].compute.ts);
+   }
 }
 
 static agx_status check_submit(const struct agxw_submit *submit)

@@ -235,6 +235,20 @@ AGX_MUST_CHECK agx_status agxw_point_eventfd(const struct agxw_point *point, int
 AGX_MUST_CHECK agx_status agxw_point_transfer(const struct agxw_point *from,
                                               const struct agxw_point *to);
 
+/* ---- timestamps ------------------------------------------------------- */
+
+struct agxw_stamps;
+
+/* Room for count timestamps, all 0. */
+AGX_MUST_CHECK agx_status agxw_stamps_create(struct agxw_device *device, uint32_t count,
+                                             struct agxw_stamps **out_stamps);
+/* No command in flight writes to it. */
+void agxw_stamps_destroy(struct agxw_stamps *stamps);
+/* In ticks of timestamp_hz, of the clock that agxw_device_time reads; a command that failed may
+ * leave its own as they were. */
+_Atomic uint64_t *agxw_stamps_times(struct agxw_stamps *stamps);
+AGX_MUST_CHECK agx_status agxw_device_time(struct agxw_device *device, uint64_t *out_time);
+
 /* ---- queues ----------------------------------------------------------- */
 
 AGX_MUST_CHECK agx_status agxw_queue_create(struct agxw_device *device, uint32_t priority,
@@ -246,6 +260,9 @@ void agxw_queue_destroy(struct agxw_queue *queue);
 struct agxw_compute {
    uint64_t stream_va;
    uint64_t stream_end_va; /* address of its Terminate */
+   /* Where the times of its start and end are written to; NULL: nowhere. */
+   struct agxw_stamps *stamps;
+   uint32_t start_stamp, end_stamp;
 };
 
 struct agxw_submit {

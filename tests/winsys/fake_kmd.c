@@ -133,6 +133,19 @@ static int answer(struct fake_kmd *fake, uint32_t request, void *argument)
       return take_buffer(fake, argument);
    case AGX_IOCTL_ASAHI_VM_BIND:
       return take_bind(fake, argument);
+   case AGX_IOCTL_ASAHI_GEM_BIND_OBJECT: {
+      struct agx_uapi_gem_bind_object *bind = argument;
+      if (bind->op == AGX_UAPI_BIND_OBJECT_OP_UNBIND) {
+         assert_int_equal(bind->object_handle, fake->object.object_handle);
+         return drop(&fake->live.objects);
+      }
+      int error = take_id(fake, &bind->object_handle, &fake->live.objects);
+      fake->object = *bind;
+      return error;
+   }
+   case AGX_IOCTL_ASAHI_GET_TIME:
+      ((struct agx_uapi_get_time *)argument)->gpu_timestamp = 77;
+      return 0;
    case AGX_IOCTL_ASAHI_QUEUE_CREATE:
       fake->queue = *(struct agx_uapi_queue_create *)argument;
       return take_id(fake, &((struct agx_uapi_queue_create *)argument)->queue_id,

@@ -28,7 +28,7 @@ struct fake_submit {
 };
 
 struct fake_counts {
-   int vms, buffers, queues, syncobjs, mappings, binds;
+   int vms, buffers, queues, syncobjs, mappings, binds, objects;
 };
 
 /* Owned by the test; close only marks it. */
@@ -59,7 +59,8 @@ struct fake_kmd {
    int transfer_count;
    struct fake_submit submits[FAKE_MAX_SUBMITS];
    int submit_count;
-   uint64_t signalled; /* the last TIMELINE_SIGNAL's value */
+   struct agx_uapi_gem_bind_object object; /* the last one bound */
+   uint64_t signalled;                     /* the last TIMELINE_SIGNAL's value */
    bool old_kernel;    /* can't export points */
    int32_t file_status, fence_status;
    const char *last_error;

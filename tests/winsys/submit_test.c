@@ -229,6 +229,54 @@ static void limits_are_checked(void **state)
    end(&setup);
 }
 
+/* Only commands that ask for them have times, each at its own place. */
+static void commands_are_timed(void **state)
+{
+   struct setup setup;
+   struct agxw_stamps *stamps = NULL;
+   uint64_t now = 0;
+   begin(&setup, 64);
+   assert_ok(agxw_stamps_create(setup.device, 5000, &stamps));
+   assert_int_equal(setup.fake.gem.flags, AGX_UAPI_GEM_WRITEBACK); /* not private to the VM */
+   assert_int_equal(setup.fake.object.flags, AGX_UAPI_BIND_OBJECT_USAGE_TIMESTAMPS);
+   assert_int_equal(setup.fake.object.range % AGX_UAPI_PAGE_BYTES, 0);
+   assert_true(setup.fake.object.range >= 5000 * 8);
+   assert_int_equal(setup.fake.object.vm_id, 0);
+   const struct agxw_compute commands[] = {
+      {0x1000, 0x1100, stamps, 4998, 4999}, {0x2000, 0x2100}, {0x3000, 0x3100, stamps, 0, 1}};
+   const struct agxw_point signal = {setup.b, 1};
+   assert_ok(agxw_submit(setup.queue, &(struct agxw_submit){.commands = commands,
+                                                            .command_count = 3,
+                                                            .signals = &signal,
+                                                            .signal_count = 1}));
+   const struct fake_submit *submit = &setup.fake.submits[0];
+   static const struct {
+      bool is_timed;
+      uint32_t start, end;
+   } rows[] = {{true, 39984, 39992}, {false, 0, 0}, {true, 0, 8}};
+   for (uint32_t i = 0; i < 3; i++) {
+      const struct agx_uapi_timestamps *ts = &submit->commands[i].compute.ts;
+      uint32_t handle = rows[i].is_timed ? setup.fake.object.object_handle : 0;
+      assert_int_equal(ts->start.handle, handle);
+      assert_int_equal(ts->end.handle, handle);
+      assert_int_equal(ts->start.offset, rows[i].start);
+      assert_int_equal(ts->end.offset, rows[i].end);
+   }
+   assert_ok(agxw_device_time(setup.device, &now));
+   assert_int_equal(now, 77);
+   agxw_stamps_destroy(stamps);
+   assert_int_equal(setup.fake.live.objects, 0);
+   for (int nth = 0; nth < 4; nth++) {
+      fake_kmd_fail(&setup.fake, nth, 0, ENOMEM);
+      assert_fails(agxw_stamps_create(setup.device, 8, &stamps), AGX_RESOURCE_EXHAUSTED,
+                   "timestamps");
+      assert_null(stamps);
+   }
+   fake_kmd_fail(&setup.fake, 0, 0, EINVAL);
+   assert_fails(agxw_device_time(setup.device, &now), AGX_INVALID_ARGUMENT, "GET_TIME");
+   end(&setup);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -239,6 +287,7 @@ int main(void)
       cmocka_unit_test(no_commands_means_copying_fences),
       cmocka_unit_test(failures_leave_nothing_behind),
       cmocka_unit_test(limits_are_checked),
+      cmocka_unit_test(commands_are_timed),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
