@@ -4,6 +4,7 @@
  */
 #include "winsys/device.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,23 @@ bool agxw_device_take_fault(struct agxw_device *device, uint64_t first_va, uint6
 {
    return device->kmd->ops->take_fault &&
           device->kmd->ops->take_fault(device->kmd, first_va, last_va, out_fault);
+}
+
+agx_status agxw_device_watch_counters(struct agxw_device *device,
+                                      void (*fn)(void *user,
+                                                 const struct agx_kmd_counters *counters),
+                                      void *user)
+{
+   const struct agx_kmd_ops *ops = device->kmd->ops;
+   int error = ops->watch_counters ? ops->watch_counters(device->kmd, fn, user) : -EOPNOTSUPP;
+   if (error == -EOPNOTSUPP)
+      return AGX_FAIL(AGX_UNAVAILABLE,
+                      "%s: counts nothing; a virtual device of this process does, unless "
+                      "AGX_VIRTUAL_CHAOS is set",
+                      device->kmd->name);
+   if (error)
+      return agx_status_fail_errno(error, "%s: counters", device->kmd->name);
+   return AGX_OK;
 }
 
 bool agxw_device_watches(const struct agxw_device *device)

@@ -45,6 +45,21 @@ struct agx_kmd_fault {
    char text[256]; /* the device's own words */
 };
 
+/* What a launch executed. */
+struct agx_kmd_counters {
+   uint64_t submission; /* the device's own number for it, from 1 */
+   uint64_t stream_va;  /* of the command */
+   uint32_t command;    /* of the submission, from 0 */
+   uint32_t dispatch;   /* number of the launch in its stream, from 0 */
+   uint64_t workgroups, threads;
+   uint64_t instructions; /* executed by SIMD-groups */
+   uint64_t cycles;       /* that the model says the whole takes */
+   uint64_t stall_cycles; /* of SIMD-groups, for operands and operations */
+   uint64_t waits;        /* that met an outstanding operation */
+   uint64_t bytes;        /* of memory that lanes named */
+   uint64_t lines;        /* of memory, distinct in each instruction */
+};
+
 struct agx_kmd_ops {
    /* Executes one request; 0 or a negative errno. EINTR and EAGAIN are
     * repeated below the seam, as drmIoctl does. */
@@ -71,6 +86,13 @@ struct agx_kmd_ops {
     * from first_va to last_va; false: there is none. A device keeps few of them. */
    bool (*take_fault)(struct agx_kmd *kmd, uint64_t first_va, uint64_t last_va,
                       struct agx_kmd_fault *out_fault);
+   /* Optional: a device that counts what launches execute. Calls fn for each launch of this node
+    * from now on that runs to its end, before the end of its submission is told; from its own
+    * threads, never two calls at a time. NULL: no more, and no call is left. 0 or a negative errno:
+    * EOPNOTSUPP when it doesn't count as it is set up. */
+   int (*watch_counters)(struct agx_kmd *kmd,
+                         void (*fn)(void *user, const struct agx_kmd_counters *counters),
+                         void *user);
    /* Closes the node; everything created through it goes. */
    void (*close)(struct agx_kmd *kmd);
    /* Optional. Names a GEM object, for recorders. */

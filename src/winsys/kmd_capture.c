@@ -389,6 +389,14 @@ static bool capture_take_fault(struct agx_kmd *kmd, uint64_t first_va, uint64_t 
    return inner->ops->take_fault(inner, first_va, last_va, out_fault);
 }
 
+static int capture_watch_counters(struct agx_kmd *kmd,
+                                  void (*fn)(void *user, const struct agx_kmd_counters *counters),
+                                  void *user)
+{
+   struct agx_kmd *inner = capture_of(kmd)->inner;
+   return inner->ops->watch_counters(inner, fn, user);
+}
+
 static void capture_label(struct agx_kmd *kmd, uint32_t handle, const char *text)
 {
    struct kmd_capture *capture = capture_of(kmd);
@@ -450,6 +458,7 @@ agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct 
       .make_dmabuf = capture_make_dmabuf,
       .last_error = inner->ops->last_error ? capture_last_error : NULL,
       .take_fault = inner->ops->take_fault ? capture_take_fault : NULL,
+      .watch_counters = inner->ops->watch_counters ? capture_watch_counters : NULL,
       .close = capture_close,
       .label = capture_label,
       .tell_bounds = inner->ops->tell_bounds ? capture_tell_bounds : NULL,

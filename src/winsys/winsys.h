@@ -78,6 +78,13 @@ size_t agxw_device_fault_text(struct agxw_device *device, char *text, size_t cap
 bool agxw_device_take_fault(struct agxw_device *device, uint64_t first_va, uint64_t last_va,
                             struct agx_kmd_fault *out_fault);
 
+/* Calls fn for each launch that this device runs from now on, with what it executed, before its
+ * submission is over; from threads of the device, never two at a time, and fn must not call the
+ * winsys. fn NULL: no more. AGX_UNAVAILABLE where a device counts nothing, as real ones do. */
+AGX_MUST_CHECK agx_status agxw_device_watch_counters(
+   struct agxw_device *device, void (*fn)(void *user, const struct agx_kmd_counters *counters),
+   void *user);
+
 #define AGXW_LABEL_BYTES 32
 
 enum agxw_place_kind {

@@ -78,6 +78,14 @@ static bool forward_take_fault(struct agx_kmd *base, uint64_t first_va, uint64_t
    return kmd->inner->ops->take_fault(kmd->inner, first_va, last_va, out_fault);
 }
 
+static int forward_watch_counters(struct agx_kmd *base,
+                                  void (*fn)(void *user, const struct agx_kmd_counters *counters),
+                                  void *user)
+{
+   struct failing_kmd *kmd = (struct failing_kmd *)base;
+   return kmd->inner->ops->watch_counters(kmd->inner, fn, user);
+}
+
 static void forward_close(struct agx_kmd *base)
 {
    struct failing_kmd *kmd = (struct failing_kmd *)base;
@@ -97,6 +105,7 @@ void failing_kmd_open(struct failing_kmd *kmd)
       .make_dmabuf = forward_make_dmabuf,
       .last_error = forward_last_error,
       .take_fault = forward_take_fault,
+      .watch_counters = forward_watch_counters,
       .close = forward_close,
    };
    *kmd = (struct failing_kmd){.countdown = -1};

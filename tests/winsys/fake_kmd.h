@@ -61,7 +61,7 @@ struct fake_kmd {
    int submit_count;
    struct agx_uapi_gem_bind_object object; /* the last one bound */
    uint64_t signalled;                     /* the last TIMELINE_SIGNAL's value */
-   bool old_kernel;    /* can't export points */
+   bool old_kernel;                        /* can't export points */
    int32_t file_status, fence_status;
    const char *last_error;
    uint32_t bind_count;  /* of the last VM_BIND */

@@ -53,8 +53,8 @@ static void keep(struct agxv_execution *execution, const struct agxs_fault *faul
    agxv_unlock(node);
 }
 
-void agxv_note_failure(const struct agxv_execution *execution, uint64_t stream_va, int32_t error,
-                       uint32_t dispatch, const char *text)
+void agxv_note_failure(const struct agxv_execution *execution, int32_t error, uint32_t dispatch,
+                       const char *text)
 {
    struct agx_virtual_node *node = execution->node;
    agxv_lock(node);
@@ -67,7 +67,7 @@ void agxv_note_failure(const struct agxv_execution *execution, uint64_t stream_v
          {
             .serial = serial,
             .submission = execution->number,
-            .stream_va = stream_va,
+            .stream_va = execution->stream_va,
             .queue = execution->queue,
             .command = execution->command,
             .error = error,

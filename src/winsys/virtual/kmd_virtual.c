@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "agx/sim/profile.h"
 #include "base/util.h"
 #include "winsys/kmd.h"
 #include "winsys/virtual/virtual.h"
@@ -16,6 +17,8 @@ struct kmd_virtual {
    struct agx_kmd base;
    struct agx_virtual_node *node;
    struct agx_virtual_file *file;
+   void (*on_counters)(void *user, const struct agx_kmd_counters *counters);
+   void *counters_user;
    char name[32];
 };
 
@@ -99,6 +102,40 @@ static bool virtual_take_fault(struct agx_kmd *kmd, uint64_t first_va, uint64_t 
    return true;
 }
 
+static void convert_counters(void *user, const struct agx_virtual_counters *it)
+{
+   const struct kmd_virtual *kmd = user;
+   const struct agxs_dispatch_stats *stats = it->stats;
+   const struct agxs_model model = agxs_model(&stats->counts, stats->chip, 1);
+   const struct agx_kmd_counters counters = {
+      .submission = it->submission,
+      .stream_va = it->stream_va,
+      .command = it->command,
+      .dispatch = stats->index,
+      .workgroups = stats->counts.workgroups,
+      .threads = stats->counts.threads,
+      .instructions = stats->counts.issue,
+      .cycles = (uint64_t)model.total,
+      .stall_cycles = stats->counts.stall,
+      .waits = stats->waits_met,
+      .bytes = stats->requested_B,
+      .lines = stats->line_accesses,
+   };
+   kmd->on_counters(kmd->counters_user, &counters);
+}
+
+static int virtual_watch_counters(struct agx_kmd *kmd,
+                                  void (*fn)(void *user, const struct agx_kmd_counters *counters),
+                                  void *user)
+{
+   struct kmd_virtual *it = cast(kmd);
+   if (fn) { /* nobody is told yet */
+      it->on_counters = fn;
+      it->counters_user = user;
+   }
+   return agx_virtual_watch_counters(it->file, fn ? convert_counters : NULL, it);
+}
+
 static int virtual_tell_bounds(struct agx_kmd *kmd, uint64_t stream_va,
                                const struct agx_kmd_range *ranges, uint32_t count)
 {
@@ -135,6 +172,7 @@ static const struct agx_kmd_ops ops = {
    .make_dmabuf = virtual_make_dmabuf,
    .last_error = virtual_last_error,
    .take_fault = virtual_take_fault,
+   .watch_counters = virtual_watch_counters,
    .tell_bounds = virtual_tell_bounds,
    .close = virtual_close,
 };

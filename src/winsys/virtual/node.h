@@ -77,6 +77,11 @@ struct agx_virtual_node {
    size_t mapping_count, mapping_capacity;
 
    struct agxv_told *told; /* bounds.h */
+   /* counters.c: who is told of what launches of a file execute; fn NULL: nobody. */
+   agx_virtual_counters_fn *counters_fn;
+   void *counters_user;
+   uint32_t counters_file;
+   _Atomic bool counts;
 
    /* Under the shared lock. */
    bool is_mute;               /* agxv_tell wakes nobody */

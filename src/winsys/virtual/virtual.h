@@ -143,6 +143,19 @@ struct agx_virtual_failure {
 bool agx_virtual_take_failure(struct agx_virtual_file *file, uint64_t first_va, uint64_t last_va,
                               struct agx_virtual_failure *out_failure);
 
+/* What a launch executed. */
+struct agx_virtual_counters {
+   uint64_t submission, stream_va;
+   uint32_t command;
+   const struct agxs_dispatch_stats *stats;
+};
+typedef void agx_virtual_counters_fn(void *user, const struct agx_virtual_counters *counters);
+/* Has fn called for each launch of the file's that this process executes from now on, before its
+ * submission is done; under a lock of the node: no call of the node's functions from there. NULL:
+ * no more. Counting is several times slower. -EOPNOTSUPP under chaos, which counts nothing. */
+int agx_virtual_watch_counters(struct agx_virtual_file *file, agx_virtual_counters_fn *fn,
+                               void *user);
+
 /* What the launches of the stream at stream_va may access, of whatever address space, sorted by
  * dispatch: what their shaders access besides fails the command with EIO, after it has run to its
  * end. Copied; replaces what was told of that stream, count 0 forgets it. For submissions that this

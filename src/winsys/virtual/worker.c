@@ -31,7 +31,11 @@ static void *translate(void *user, uint64_t va, enum agxs_access access)
 static void on_dispatch(void *user, const struct agxs_dispatch_stats *stats)
 {
    const struct agxv_execution *execution = user;
-   agxv_stats_write(&execution->node->options.stats, execution->number, execution->command, stats);
+   const struct agxv_stats *options = &execution->node->options.stats;
+   if (options->form != AGXV_STATS_NONE)
+      agxv_stats_write(options, execution->number, execution->command, stats);
+   if (execution->node->counts)
+      agxv_tell_counters(execution, stats);
 }
 
 /* The error of a fence, as kernels give it. */
@@ -76,6 +80,7 @@ static int32_t run_watched(struct agxv_execution *execution, uint64_t usc_base,
                            const struct agxv_command *command, const struct agxv_told *told)
 {
    struct agx_virtual_node *node = execution->node;
+   execution->stream_va = command->stream_va;
    const struct agxs_memory memory = {execution, translate, &execution->vm->generation};
    const struct agxs_options options = {
       .strict = node->options.strict,
@@ -91,7 +96,7 @@ static int32_t run_watched(struct agxv_execution *execution, uint64_t usc_base,
       .on_fault = agxv_note_fault,
       .ranges = told ? told->ranges : NULL,
       .range_count = told ? told->count : 0,
-      .profile = node->options.stats.form != AGXV_STATS_NONE,
+      .profile = node->options.stats.form != AGXV_STATS_NONE || node->counts,
       .on_dispatch = on_dispatch,
    };
    if (!node->run_compute) {
@@ -110,7 +115,7 @@ static int32_t run_watched(struct agxv_execution *execution, uint64_t usc_base,
               stats.instructions, stats.soft_faults);
    /* Launches that chaos reordered have no last one. */
    if (error && error != -ECANCELED)
-      agxv_note_failure(execution, command->stream_va, error,
+      agxv_note_failure(execution, error,
                         options.chaos_seed ? UINT32_MAX : (uint32_t)stats.dispatches, text);
    return error;
 }
