@@ -9,6 +9,7 @@
 
 #include "base/debug.h"
 #include "base/util.h"
+#include "hal/fault.h"
 #include "hal/submission.h"
 
 /* ---- how it came out ------------------------------------------------------ */
@@ -88,7 +89,10 @@ static void retire_one(struct agx_queue *queue, struct agx_submission *submissio
    queue->in_flight_count--;
    queue->retired = submission->epoch;
    if (!submission->is_delivered)
-      agx_failure_keep(&failure, outcome(submission));
+      agx_fault_describe(queue->device, submission->commands, &submission->stream,
+                         outcome(submission), &failure);
+   else
+      agx_fault_forget(queue->device, &submission->stream);
    const struct agx_failure *waited = agx_submission_failed_wait(submission);
    if (is_fatal(failure.status))
       lose_queue(queue, &failure);

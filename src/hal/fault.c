@@ -133,14 +133,6 @@ static void add_candidates(struct text *text, const struct agx_command_buffer *c
 
 /* ---- all of it -------------------------------------------------------- */
 
-static bool take(struct agx_device *device, const struct agx_command_buffer *commands,
-                 struct agx_kmd_fault *out_fault)
-{
-   return commands && commands->stream_va &&
-          agxw_device_take_fault(device->winsys, commands->stream_va, commands->stream_end_va,
-                                 out_fault);
-}
-
 static void describe_known(struct text *text, struct agx_device *device,
                            const struct agx_command_buffer *commands,
                            const struct agx_kmd_fault *fault)
@@ -159,7 +151,8 @@ static void describe_known(struct text *text, struct agx_device *device,
 }
 
 void agx_fault_describe(struct agx_device *device, struct agx_command_buffer *commands,
-                        agx_status status, struct agx_failure *out)
+                        const struct agxw_compute *stream, agx_status status,
+                        struct agx_failure *out)
 {
    struct agx_kmd_fault fault;
    const char *name = name_of(status);
@@ -173,11 +166,18 @@ void agx_fault_describe(struct agx_device *device, struct agx_command_buffer *co
    out->status = status;
    struct text text = {out->text, sizeof(out->text), 0};
    add(&text, "%s", name);
-   if (take(device, commands, &fault)) {
+   if (commands && stream->stream_va &&
+       agxw_device_take_fault(device->winsys, stream->stream_va, stream->stream_end_va, &fault)) {
       describe_known(&text, device, commands, &fault);
       return;
    }
    if (commands && status != AGX_UNAVAILABLE)
       add_candidates(&text, commands);
    add(&text, "; %s tells no more than the fence's error", agxw_device_info(device->winsys)->node);
+}
+
+void agx_fault_forget(struct agx_device *device, const struct agxw_compute *stream)
+{
+   struct agx_kmd_fault fault;
+   (void)agxw_device_take_fault(device->winsys, stream->stream_va, stream->stream_end_va, &fault);
 }

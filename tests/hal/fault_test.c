@@ -92,8 +92,10 @@ static agx_status submit(struct world *w, const struct agx_command_buffer *comma
 static void assert_described(struct world *w, struct agx_command_buffer *commands,
                              agx_status status, const char *expected)
 {
+   struct agxw_compute stream;
    struct agx_failure failure;
-   agx_fault_describe(w->f.device, commands, status, &failure);
+   assert_true(agx_command_buffer_stream(commands, &stream));
+   agx_fault_describe(w->f.device, commands, &stream, status, &failure);
    assert_int_equal(failure.status, status);
    if (!strstr(failure.text, expected))
       fail_msg("\"%s\" is not in \"%s\"", expected, failure.text);
@@ -256,12 +258,12 @@ static void other_failures_keep_their_text(void **state)
    struct agx_failure failure;
    open_world(&w, "1", "");
    agx_status status = AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for %d cats", 9);
-   agx_fault_describe(w.f.device, NULL, status, &failure);
+   agx_fault_describe(w.f.device, NULL, NULL, status, &failure);
    assert_int_equal(failure.status, AGX_RESOURCE_EXHAUSTED);
    assert_string_equal(failure.text, "no memory for 9 cats");
-   agx_fault_describe(w.f.device, NULL, AGX_OK, &failure);
+   agx_fault_describe(w.f.device, NULL, NULL, AGX_OK, &failure);
    assert_int_equal(failure.status, AGX_OK);
-   agx_fault_describe(w.f.device, NULL, AGX_UNAVAILABLE, &failure);
+   agx_fault_describe(w.f.device, NULL, NULL, AGX_UNAVAILABLE, &failure);
    assert_string_equal(failure.text,
                        "device lost; virtual:g13g tells no more than the fence's error");
    close_world(&w);
