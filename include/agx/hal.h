@@ -26,6 +26,8 @@
 #include "agx/command_buffer.h"
 #include "agx/device.h"
 #include "agx/executable.h"
+#include "agx/file.h"
+#include "agx/host_call.h"
 #include "agx/image.h"
 #include "agx/object.h"
 #include "agx/pool.h"

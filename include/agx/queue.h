@@ -6,6 +6,8 @@
 
 #include "agx/buffer.h"
 #include "agx/command_buffer.h"
+#include "agx/file.h"
+#include "agx/host_call.h"
 #include "agx/semaphore.h"
 
 #ifdef __cplusplus
@@ -13,8 +15,11 @@ extern "C" {
 #endif
 
 enum agx_op_kind {
-   AGX_OP_BARRIER = 0, /* nothing but its waits and signals */
-   AGX_OP_EXECUTE = 1, /* a command buffer */
+   AGX_OP_BARRIER = 0,    /* nothing but its waits and signals */
+   AGX_OP_EXECUTE = 1,    /* a command buffer */
+   AGX_OP_READ = 8,       /* of a file, into a buffer */
+   AGX_OP_WRITE = 9,      /* of a buffer, into a file */
+   AGX_OP_HOST_CALL = 10, /* a function of the application */
 };
 
 struct agx_op_execute {
@@ -35,6 +40,8 @@ struct agx_op {
    uint32_t wait_count, signal_count; /* up to 32 each */
    union {
       struct agx_op_execute execute;
+      struct agx_op_file file; /* AGX_OP_READ, AGX_OP_WRITE */
+      struct agx_op_host_call host_call;
       uint64_t reserved[16];
    } u;
 };

@@ -12,6 +12,7 @@
 #include "base/thread.h"
 #include "base/util.h"
 #include "hal/desc.h"
+#include "hal/host_pool.h"
 #include "hal/record.h"
 #include "hal/submission.h"
 
@@ -55,6 +56,8 @@ void agx_device_return_blocks(struct agx_device *device, struct agx_record_block
 static void free_device(struct agx_device *device)
 {
    struct agx_instance *instance = device->instance;
+   agx_host_pool_destroy(device->host_pool);
+   agx_host_calls_fini(&device->host_calls, device->alloc);
    agx_submissions_fini(device);
    agx_builtins_fini(&device->builtins);
    while (device->blocks) {
@@ -120,6 +123,7 @@ static void init_locks(struct agx_device *device)
    pthread_mutex_init(&device->lock, NULL);
    pthread_mutex_init(&device->blocks_lock, NULL);
    agx_tags_init(&device->tags);
+   agx_host_calls_init(&device->host_calls);
    pthread_cond_init(&device->changed, &monotonic);
    pthread_cond_init(&device->work, &monotonic);
    pthread_condattr_destroy(&monotonic);
@@ -170,6 +174,7 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
                         struct agx_kmd *kmd)
 {
    AGX_TRY(open_winsys(device, kmd));
+   AGX_TRY(agx_host_pool_create(device->instance, AGX_HOST_THREADS, &device->host_pool));
    AGX_TRY(read_queues(device, desc));
    if (device->debug & AGX_DEBUG_BOUNDS && !agxw_device_watches(device->winsys))
       return AGX_FAIL(AGX_UNIMPLEMENTED,

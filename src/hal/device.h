@@ -10,12 +10,14 @@
 
 #include "base/list.h"
 #include "hal/builtin.h"
+#include "hal/host_call.h"
 #include "hal/instance.h"
 #include "hal/object.h"
 #include "hal/queue.h"
 #include "hal/tag.h"
 #include "winsys/winsys.h"
 
+struct agx_host_pool;
 struct agx_record_block;
 
 struct agx_device {
@@ -62,6 +64,9 @@ struct agx_device {
    struct agx_record_block *blocks; /* free ones */
    struct agx_builtins builtins;
    struct agx_tags tags;
+
+   struct agx_host_pool *host_pool; /* functions and files */
+   struct agx_host_calls host_calls;
 };
 
 /* Threads of the library set it: they don't destroy devices by themselves, since that waits for

@@ -23,7 +23,7 @@ agx_status agx_file_store_length(const struct agx_file_store *store, uint64_t *o
    if (!store->calls)
       return AGX_OK;
    if (store->calls->fstat(store->fd, &status))
-      return agx_status_fail_errno(errno, "file: its length");
+      return agx_status_fail_errno(errno, "%s: its length", store->name);
    *out_length_B = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : AGX_FILE_MAX_B;
    return AGX_OK;
 }
@@ -36,9 +36,10 @@ agx_status agx_transfer_check(const struct agx_transfer *transfer)
    AGX_TRY(agx_file_store_length(transfer->store, &length_B));
    if (agx_range_fits(transfer->offset_B, transfer->length_B, length_B))
       return AGX_OK;
-   return AGX_FAIL(
-      AGX_OUT_OF_RANGE, "file: %s %" PRIu64 " bytes at %" PRIu64 "; the file has %" PRIu64,
-      transfer->is_write ? "write" : "read", transfer->length_B, transfer->offset_B, length_B);
+   return AGX_FAIL(AGX_OUT_OF_RANGE,
+                   "%s: %s %" PRIu64 " bytes at %" PRIu64 "; the file has %" PRIu64,
+                   transfer->store->name, transfer->is_write ? "write" : "read", transfer->length_B,
+                   transfer->offset_B, length_B);
 }
 
 /* ---- one call ----------------------------------------------------------- */
@@ -46,9 +47,9 @@ agx_status agx_transfer_check(const struct agx_transfer *transfer)
 static agx_status failed_call(const struct agx_transfer *transfer, int error)
 {
    agx_status status = agx_status_fail_errno(
-      error, "file: %s at byte %" PRIu64 ", %" PRIu64 " of %" PRIu64 " bytes done",
-      transfer->is_write ? "write" : "read", transfer->offset_B + transfer->done_B,
-      transfer->done_B, transfer->length_B);
+      error, "%s: %s at byte %" PRIu64 ", %" PRIu64 " of %" PRIu64 " bytes done",
+      transfer->store->name, transfer->is_write ? "write" : "read",
+      transfer->offset_B + transfer->done_B, transfer->done_B, transfer->length_B);
    return error == EIO ? AGX_DATA_LOSS : status;
 }
 
@@ -56,10 +57,10 @@ static agx_status failed_call(const struct agx_transfer *transfer, int error)
 static agx_status stuck(const struct agx_transfer *transfer)
 {
    uint64_t at = transfer->offset_B + transfer->done_B;
-   return AGX_FAIL(AGX_DATA_LOSS,
-                   "file: %s at byte %" PRIu64 ", %" PRIu64 " of %" PRIu64 " bytes done: %s",
-                   transfer->is_write ? "write" : "read", at, transfer->done_B, transfer->length_B,
-                   transfer->is_write ? "it takes no more" : "it ended while it was read");
+   return AGX_FAIL(
+      AGX_DATA_LOSS, "%s: %s at byte %" PRIu64 ", %" PRIu64 " of %" PRIu64 " bytes done: %s",
+      transfer->store->name, transfer->is_write ? "write" : "read", at, transfer->done_B,
+      transfer->length_B, transfer->is_write ? "it takes no more" : "it ended while it was read");
 }
 
 static agx_status move_some(struct agx_transfer *transfer, char *memory, uint64_t size_B)

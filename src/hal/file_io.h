@@ -24,6 +24,7 @@ extern const struct agx_file_calls agx_file_system_calls;
 
 /* Where a file's bytes are. */
 struct agx_file_store {
+   const char *name;                   /* for messages */
    const struct agx_file_calls *calls; /* NULL: the bytes are in memory */
    int fd;
    void *memory;

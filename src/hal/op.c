@@ -5,6 +5,8 @@
 #include "hal/op.h"
 
 #include "base/util.h"
+#include "hal/file.h"
+#include "hal/host_call.h"
 #include "hal/submission.h"
 
 static agx_status prepare_execute(struct agx_device *device, const struct agx_op *op,
@@ -17,12 +19,16 @@ static agx_status prepare_execute(struct agx_device *device, const struct agx_op
    return AGX_OK;
 }
 
-static const struct agx_op_type types[] = {
-   [AGX_OP_BARRIER] = {.name = "barrier"},
-   [AGX_OP_EXECUTE] = {.name = "execute", .prepare = prepare_execute},
+static const struct agx_op_type barrier_op = {.name = "barrier"};
+static const struct agx_op_type execute_op = {.name = "execute", .prepare = prepare_execute};
+
+static const struct agx_op_type *const types[] = {
+   [AGX_OP_BARRIER] = &barrier_op,         [AGX_OP_EXECUTE] = &execute_op,
+   [AGX_OP_READ] = &agx_file_read_op,      [AGX_OP_WRITE] = &agx_file_write_op,
+   [AGX_OP_HOST_CALL] = &agx_host_call_op,
 };
 
 const struct agx_op_type *agx_op_type(uint32_t kind)
 {
-   return kind < AGX_COUNT(types) && types[kind].name ? &types[kind] : NULL;
+   return kind < AGX_COUNT(types) ? types[kind] : NULL;
 }

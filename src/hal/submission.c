@@ -8,6 +8,7 @@
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/desc.h"
+#include "hal/host_pool.h"
 
 /* ---- checks --------------------------------------------------------------- */
 
@@ -240,6 +241,7 @@ void agx_device_cancel(struct agx_device *device)
    pthread_mutex_lock(&device->lock);
    agx_submissions_fail_parked(device, NULL, &failure);
    agx_device_settle(device);
+   agx_host_pool_cancel(device->host_pool);
 }
 
 void agx_submissions_fini(struct agx_device *device)

@@ -73,7 +73,7 @@ static int fake_stat(int fd, struct stat *out)
 }
 
 static const struct agx_file_calls fake_calls = {fake_read, fake_write, fake_stat};
-static const struct agx_file_store fake_store = {.calls = &fake_calls, .fd = -1};
+static const struct agx_file_store fake_store = {.name = "fake", .calls = &fake_calls, .fd = -1};
 
 static void reset(size_t step)
 {
@@ -160,7 +160,7 @@ static void failures_say_where(void **state)
       fake.error = rows[i / 2].error;
       fake.result = fake.error ? -1 : 0;
       assert_fails(move_all(&transfer, memory, 1000), rows[i / 2].status, rows[i / 2].text);
-      assert_non_null(strstr(agx_error_peek(), i % 2 ? "file: write" : "file: read"));
+      assert_non_null(strstr(agx_error_peek(), i % 2 ? "fake: write" : "fake: read"));
       assert_int_equal(transfer.done_B, 200);
    }
 }
@@ -174,7 +174,7 @@ static void ranges_are_checked_before_a_byte_moves(void **state)
                {999, 2, false},       {FAKE_B + 1, 0, false}, {UINT64_MAX, 2, false},
                {1ull << 40, 1, false}};
    uint8_t bytes[FAKE_B] = {0};
-   const struct agx_file_store memory = {.memory = bytes, .memory_B = FAKE_B};
+   const struct agx_file_store memory = {.name = "bytes", .memory = bytes, .memory_B = FAKE_B};
    reset(1);
    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
       for (unsigned way = 0; way < 4; way++) {
@@ -197,7 +197,7 @@ static void ranges_are_checked_before_a_byte_moves(void **state)
 static void memory_is_a_file(void **state)
 {
    uint8_t bytes[FAKE_B], memory[FAKE_B] = {0};
-   const struct agx_file_store store = {.memory = bytes, .memory_B = FAKE_B};
+   const struct agx_file_store store = {.name = "bytes", .memory = bytes, .memory_B = FAKE_B};
    struct agx_transfer transfer = {.store = &store, .offset_B = 100, .length_B = 400};
    for (size_t i = 0; i < FAKE_B; i++)
       bytes[i] = (uint8_t)(i * 3);
@@ -216,7 +216,7 @@ static void real_files_refuse_in_their_ways(void **state)
 {
    uint8_t memory[8192];
    memset(memory, 0x3c, sizeof(memory));
-   struct agx_file_store store = {.calls = &agx_file_system_calls};
+   struct agx_file_store store = {.name = "real", .calls = &agx_file_system_calls};
    struct agx_transfer transfer = {.store = &store, .length_B = sizeof(memory), .is_write = true};
    if ((store.fd = open("/dev/full", O_RDWR | O_CLOEXEC)) >= 0) {
       uint64_t length_B;
@@ -243,7 +243,8 @@ static void limits_of_the_process_are_failures(void **state)
    uint8_t memory[8192] = {1};
    FILE *file = tmpfile();
    assert_non_null(file);
-   struct agx_file_store store = {.calls = &agx_file_system_calls, .fd = fileno(file)};
+   struct agx_file_store store = {
+      .name = "real", .calls = &agx_file_system_calls, .fd = fileno(file)};
    struct agx_transfer transfer = {.store = &store, .length_B = sizeof(memory), .is_write = true};
    struct rlimit before;
    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);

@@ -178,10 +178,10 @@ static void bad_submissions_leave_no_trace(void **state)
    struct agx_command_buffer *commands = fixture_begin(f);
    struct agx_op ops[2] = {
       {.size = sizeof(ops[0]), .kind = AGX_OP_BARRIER},
-      {.size = sizeof(ops[0]), .kind = 9},
+      {.size = sizeof(ops[0]), .kind = 99},
    };
    uint32_t queued = 77;
-   assert_fails(agx_submit(f->device, ops, 2, &queued), AGX_UNIMPLEMENTED, "kind 9");
+   assert_fails(agx_submit(f->device, ops, 2, &queued), AGX_UNIMPLEMENTED, "kind 99");
    assert_int_equal(queued, 1);
    assert_fails(fixture_submit(f, commands, NO_POINT, NO_POINT), AGX_FAILED_PRECONDITION,
                 "not recorded to its end");
