@@ -57,7 +57,7 @@ struct agx_executable_desc {
    const void *next;
    const void *data; /* SPIR-V, or an ELF file that `agx compile` wrote */
    size_t data_B;
-   const char *entry;                                /* entry point; NULL: the only one */
+   const char *entry; /* one entry point; NULL: all compute ones, or else all vertex ones */
    const struct agx_specialization *specializations; /* SPIR-V only */
    uint32_t specialization_count;
    /* What becomes of accesses that leave the bound range of a buffer: enum agx_robustness, for
@@ -67,10 +67,17 @@ struct agx_executable_desc {
    const struct agx_binding_robustness *overrides;
    uint32_t override_count; /* up to AGX_MAX_BINDINGS; of bindings that the kernel lacks no use */
    const struct agx_vertex_input *vertex; /* SPIR-V of a vertex stage only; may be NULL */
+   uint32_t flags;                        /* enum agx_executable_flags */
 };
 
-/* Compiles (or reads) one kernel and loads it. AGX_UNIMPLEMENTED names what the compiler
- * lacks, AGX_INCOMPATIBLE a file for another chip or ABI. */
+enum agx_executable_flags {
+   /* Neither taken from the caches of compiled kernels nor kept there; docs/hal.md. */
+   AGX_EXECUTABLE_TRANSIENT = 1 << 0,
+};
+
+/* Compiles (or reads) kernels and loads them; from any thread. AGX_UNIMPLEMENTED names what the
+ * compiler lacks, AGX_INCOMPATIBLE a file for another chip or ABI, AGX_NOT_FOUND an entry point
+ * that a file lacks. */
 AGX_API AGX_MUST_CHECK agx_status agx_executable_create(struct agx_device *device,
                                                         const struct agx_executable_desc *desc,
                                                         struct agx_executable **out_executable);
@@ -135,6 +142,21 @@ AGX_API void agx_executable_get_info(struct agx_executable *executable,
 AGX_API AGX_MUST_CHECK agx_status agx_executable_get_binding(struct agx_executable *executable,
                                                              uint32_t index,
                                                              struct agx_binding_info *out_info);
+
+/* What the caches of compiled kernels have done for a device so far; docs/hal.md. */
+struct agx_cache_stats {
+   uint32_t size; /* set by the caller */
+   uint64_t compiles;
+   uint64_t memory_hits; /* also of threads that waited for another one's compile */
+   uint64_t memory_misses;
+   uint64_t memory_entries, memory_B; /* now */
+   uint64_t disk_hits, disk_misses;
+   uint64_t disk_stored, disk_store_failures;
+   uint64_t disk_dropped; /* files that were damaged, or not ours */
+   uint64_t disk_evicted; /* files that had to make room */
+};
+AGX_API void agx_device_get_cache_stats(struct agx_device *device,
+                                        struct agx_cache_stats *out_stats);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,7 @@
 #include "base/thread.h"
 #include "base/util.h"
 #include "hal/desc.h"
+#include "hal/executable_cache.h"
 #include "hal/host_pool.h"
 #include "hal/record.h"
 #include "hal/submission.h"
@@ -66,6 +67,7 @@ static void free_device(struct agx_device *device)
       agx_host_free(device->alloc, block, sizeof(*block));
    }
    agx_tags_fini(device);
+   agx_executable_cache_destroy(device->kernels);
    for (unsigned i = 0; i < device->queue_count; i++)
       agx_queue_fini(&device->queues[i]);
    if (device->interrupt)
@@ -176,6 +178,7 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
    AGX_TRY(open_winsys(device, kmd));
    AGX_TRY(agx_host_pool_create(device->instance, AGX_HOST_THREADS, &device->host_pool));
    AGX_TRY(read_queues(device, desc));
+   AGX_TRY(agx_executable_cache_create(device->alloc, device->debug, &device->kernels));
    if (device->debug & AGX_DEBUG_BOUNDS && !agxw_device_watches(device->winsys))
       return AGX_FAIL(AGX_UNIMPLEMENTED,
                       "device: AGX_DEBUG=bounds: %s does not watch what kernels "

@@ -17,6 +17,7 @@
 #include "hal/tag.h"
 #include "winsys/winsys.h"
 
+struct agx_executable_cache;
 struct agx_host_pool;
 struct agx_record_block;
 
@@ -67,6 +68,7 @@ struct agx_device {
 
    struct agx_host_pool *host_pool; /* functions and files */
    struct agx_host_calls host_calls;
+   struct agx_executable_cache *kernels; /* compiled ones */
 };
 
 /* Threads of the library set it: they don't destroy devices by themselves, since that waits for

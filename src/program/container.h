@@ -14,6 +14,7 @@
  *                       those of a vertex stage's are
  *                       its divisor, and stride, element size and rate (AGX_CONTAINER_*)
  *   .note.agx           ABI version, chip, kernel interface
+ *   .rodata.agx.entry   any number: the image of a further program, of the same chip
  */
 #pragma once
 
@@ -31,6 +32,7 @@
 /* Of a program with a twin without checks: what must hold, and its whole image. */
 #define AGX_CONTAINER_CONDITIONS ".rodata.agx.conditions"
 #define AGX_CONTAINER_INSIDE     ".rodata.agx.inside"
+#define AGX_CONTAINER_ENTRY      ".rodata.agx.entry"
 #define AGX_CONTAINER_NOTE       ".note.agx"
 
 #define AGX_CONTAINER_NOTE_OWNER       "agxhal"

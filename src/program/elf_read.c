@@ -16,6 +16,19 @@ struct section {
    size_t size;
 };
 
+/* Where an image stands: in a file of its own, with further entries, or in a section of one. */
+enum part {
+   PART_FILE,
+   PART_ENTRY,
+   PART_TWIN, /* which has none itself */
+};
+
+/* What has been read, owned; of a file, its own program comes first. */
+struct programs {
+   struct agx_program *at[AGX_PROGRAM_MAX_ENTRIES];
+   uint32_t count;
+};
+
 struct reader {
    const uint8_t *image;
    size_t size;
@@ -27,11 +40,12 @@ struct reader {
    struct agx_program_condition conditions[AGX_PROGRAM_MAX_CONDITIONS];
    struct agx_program *inside; /* owned, like what it was read with */
    const struct agx_host_alloc *alloc;
-   bool is_twin; /* which has none itself */
+   enum part part;
+   struct programs *programs;
 };
 
 static agx_status read_image(const void *image, size_t size, const struct agx_host_alloc *alloc,
-                             bool is_twin, struct agx_program **out_program);
+                             enum part part, struct programs *programs);
 
 static agx_status malformed(const char *what)
 {
@@ -52,14 +66,15 @@ static agx_status check_header(const struct reader *reader)
    return AGX_OK;
 }
 
-static agx_status find_section(const struct reader *reader, const char *name,
+/* The next section of that name behind *cursor, NULL: the first. */
+static agx_status next_section(const struct reader *reader, const char *name, Elf_Scn **cursor,
                                struct section *out_section)
 {
    *out_section = (struct section){0};
    size_t names;
    if (elf_getshdrstrndx(reader->elf, &names) != 0)
       return malformed("no section names");
-   for (Elf_Scn *at = NULL; (at = elf_nextscn(reader->elf, at));) {
+   for (Elf_Scn *at = *cursor; (at = elf_nextscn(reader->elf, at));) {
       /* libelf may point into the image, at any alignment. */
       const void *from = elf64_getshdr(at);
       Elf64_Shdr header = {0};
@@ -73,9 +88,17 @@ static agx_status find_section(const struct reader *reader, const char *name,
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: section %s is not inside it",
                          name);
       *out_section = (struct section){reader->image + header.sh_offset, header.sh_size};
+      *cursor = at;
       return AGX_OK;
    }
    return AGX_OK;
+}
+
+static agx_status find_section(const struct reader *reader, const char *name,
+                               struct section *out_section)
+{
+   Elf_Scn *first = NULL;
+   return next_section(reader, name, &first, out_section);
 }
 
 static agx_status need_section(const struct reader *reader, const char *name,
@@ -267,7 +290,7 @@ static agx_status read_inside(struct reader *reader)
    AGX_TRY(find_section(reader, AGX_CONTAINER_INSIDE, &inside));
    if (!inside.bytes)
       return count ? malformed("conditions of nothing") : AGX_OK;
-   if (reader->is_twin)
+   if (reader->part == PART_TWIN)
       return malformed("a twin has a twin");
    AGX_TRY(need_section(reader, AGX_CONTAINER_CONDITIONS, &conditions));
    if (count > AGX_PROGRAM_MAX_CONDITIONS ||
@@ -277,9 +300,29 @@ static agx_status read_inside(struct reader *reader)
       read_condition(conditions.bytes + (size_t)i * AGX_CONTAINER_CONDITION_BYTES,
                      &reader->conditions[i]);
    program->conditions = reader->conditions;
-   AGX_TRY(read_image(inside.bytes, inside.size, reader->alloc, true, &reader->inside));
-   program->inside = reader->inside;
-   return AGX_OK;
+   struct programs twin = {.count = 0};
+   agx_status status = read_image(inside.bytes, inside.size, reader->alloc, PART_TWIN, &twin);
+   program->inside = reader->inside = twin.count ? twin.at[0] : NULL; /* freed in any case */
+   return status;
+}
+
+/* The file's further programs. Their sections may not share bytes, so that a small file cannot
+ * become a large module. */
+static agx_status read_entries(struct reader *reader)
+{
+   size_t total_B = 0;
+   struct section entry;
+   for (Elf_Scn *at = NULL;;) {
+      AGX_TRY(next_section(reader, AGX_CONTAINER_ENTRY, &at, &entry));
+      if (!entry.bytes)
+         return AGX_OK;
+      if (reader->part != PART_FILE)
+         return malformed("an entry point inside another one");
+      total_B += entry.size;
+      if (reader->programs->count == AGX_PROGRAM_MAX_ENTRIES || total_B > reader->size)
+         return malformed("more entry points than a file may have");
+      AGX_TRY(read_image(entry.bytes, entry.size, reader->alloc, PART_ENTRY, reader->programs));
+   }
 }
 
 static agx_status read_all(struct reader *reader)
@@ -296,9 +339,8 @@ static agx_status read_all(struct reader *reader)
 }
 
 static agx_status read_image(const void *image, size_t size, const struct agx_host_alloc *alloc,
-                             bool is_twin, struct agx_program **out_program)
+                             enum part part, struct programs *programs)
 {
-   *out_program = NULL;
    if (!agx_program_is_elf(image, size) || size > AGX_CONTAINER_MAX_BYTES)
       return malformed("not an ELF file, or too large");
    if (elf_version(EV_CURRENT) == EV_NONE)
@@ -308,13 +350,18 @@ static agx_status read_image(const void *image, size_t size, const struct agx_ho
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program: no memory to read it");
    reader->image = image;
    reader->alloc = alloc;
-   reader->is_twin = is_twin;
+   reader->part = part;
+   reader->programs = programs;
    reader->size = size;
    /* libelf takes a pointer to writable bytes and, read-only, leaves them alone. */
    reader->elf = elf_memory((char *)image, size);
    agx_status status = read_all(reader);
    if (status == AGX_OK)
-      status = agx_program_copy(&reader->program, alloc, out_program);
+      status = agx_program_copy(&reader->program, alloc, &programs->at[programs->count]);
+   if (status == AGX_OK) {
+      programs->count++;
+      status = read_entries(reader);
+   }
    if (reader->elf)
       elf_end(reader->elf);
    agx_program_free(reader->inside);
@@ -322,8 +369,37 @@ static agx_status read_image(const void *image, size_t size, const struct agx_ho
    return status;
 }
 
+static agx_status read_file(const void *image, size_t size, const struct agx_host_alloc *alloc,
+                            struct programs *programs)
+{
+   agx_status status = read_image(image, size, alloc, PART_FILE, programs);
+   while (status != AGX_OK && programs->count)
+      agx_program_free(programs->at[--programs->count]);
+   return status;
+}
+
 agx_status agx_program_read_elf(const void *image, size_t size, const struct agx_host_alloc *alloc,
                                 struct agx_program **out_program)
 {
-   return read_image(image, size, alloc, false, out_program);
+   struct programs programs = {.count = 0};
+   *out_program = NULL;
+   AGX_TRY(read_file(image, size, alloc, &programs));
+   if (programs.count == 1) {
+      *out_program = programs.at[0];
+      return AGX_OK;
+   }
+   uint32_t count = programs.count;
+   while (programs.count)
+      agx_program_free(programs.at[--programs.count]);
+   return AGX_FAIL(AGX_INVALID_ARGUMENT, "program: ELF image: %u entry points instead of one",
+                   count);
+}
+
+agx_status agx_module_read_elf(const void *image, size_t size, const struct agx_host_alloc *alloc,
+                               struct agx_module **out_module)
+{
+   struct programs programs = {.count = 0};
+   *out_module = NULL;
+   AGX_TRY(read_file(image, size, alloc, &programs));
+   return agx_module_create(programs.at, programs.count, alloc, out_module);
 }

@@ -13,7 +13,12 @@
 #include "base/util.h"
 #include "program/container.h"
 
-#define MAX_NAMES_B 512
+#define MAX_NAMES_B 2048
+
+struct image {
+   void *bytes;
+   size_t size;
+};
 
 /* Buffers that libelf refers to until the file is written. */
 struct writer {
@@ -31,8 +36,9 @@ struct writer {
    uint8_t uniforms[AGX_PROGRAM_MAX_UNIFORMS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t states[AGX_PROGRAM_MAX_STATES * AGX_CONTAINER_RECORD_BYTES];
    uint8_t conditions[AGX_PROGRAM_MAX_CONDITIONS * AGX_CONTAINER_CONDITION_BYTES];
-   void *inside; /* the twin's image, or NULL */
-   size_t inside_B;
+   struct image inside;                           /* the twin's, or NULL */
+   struct image entries[AGX_PROGRAM_MAX_ENTRIES]; /* further programs' */
+   uint32_t entry_count;
 };
 
 static agx_status elf_failed(const char *what)
@@ -205,11 +211,14 @@ static agx_status add_data(struct writer *writer)
    make_records(writer);
    make_notes(writer);
    make_conditions(writer);
-   if (writer->inside) {
+   for (uint32_t i = 0; i < writer->entry_count; i++)
+      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_ENTRY, ELF_T_BYTE, writer->entries[i].bytes,
+                          writer->entries[i].size, NULL));
+   if (writer->inside.bytes) {
       AGX_TRY(add_section(writer, plain, AGX_CONTAINER_CONDITIONS, ELF_T_BYTE, writer->conditions,
                           program->condition_count * (size_t)AGX_CONTAINER_CONDITION_BYTES, NULL));
-      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_INSIDE, ELF_T_BYTE, writer->inside,
-                          writer->inside_B, NULL));
+      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_INSIDE, ELF_T_BYTE, writer->inside.bytes,
+                          writer->inside.size, NULL));
    }
    AGX_TRY(add_section(writer, plain, AGX_CONTAINER_PROGRAM, ELF_T_BYTE, writer->words,
                        4 * agx_program_word_count, NULL));
@@ -276,44 +285,84 @@ static agx_status read_back(int fd, const struct agx_host_alloc *alloc, void **o
    return AGX_OK;
 }
 
-agx_status agx_program_write_elf(const struct agx_program *program,
-                                 const struct agx_host_alloc *alloc, void **out_image,
-                                 size_t *out_size)
+static agx_status write_image(const struct agx_program *program, struct agx_program *const *others,
+                              uint32_t other_count, const struct agx_host_alloc *alloc,
+                              struct image *out_image);
+
+/* The images that stand in the file as sections. */
+static agx_status write_parts(struct writer *writer, struct agx_program *const *others,
+                              uint32_t other_count, const struct agx_host_alloc *alloc)
 {
-   *out_image = NULL;
-   *out_size = 0;
-   if (!alloc)
-      alloc = agx_host_alloc_default();
+   if (writer->program->inside)
+      AGX_TRY(write_image(writer->program->inside, NULL, 0, alloc, &writer->inside));
+   for (uint32_t i = 0; i < other_count; i++, writer->entry_count++)
+      AGX_TRY(write_image(others[i], NULL, 0, alloc, &writer->entries[i]));
+   return AGX_OK;
+}
+
+static void free_writer(struct writer *writer, const struct agx_host_alloc *alloc)
+{
+   if (writer->inside.bytes)
+      agx_host_free(alloc, writer->inside.bytes, writer->inside.size);
+   for (uint32_t i = 0; i < writer->entry_count; i++)
+      agx_host_free(alloc, writer->entries[i].bytes, writer->entries[i].size);
+   agx_host_free(alloc, writer, sizeof(*writer));
+}
+
+static agx_status write_file(struct writer *writer, const struct agx_host_alloc *alloc,
+                             struct image *out_image)
+{
+   int fd = memfd_create("agx-program", MFD_CLOEXEC);
+   if (fd < 0)
+      return agx_status_fail_errno(errno, "program %s: memory file", writer->program->name);
+   writer->elf = elf_begin(fd, ELF_C_WRITE, NULL);
+   agx_status status = writer->elf ? build(writer) : elf_failed("beginning");
+   if (writer->elf)
+      elf_end(writer->elf);
+   if (status == AGX_OK)
+      status = read_back(fd, alloc, &out_image->bytes, &out_image->size);
+   close(fd);
+   return status;
+}
+
+static agx_status write_image(const struct agx_program *program, struct agx_program *const *others,
+                              uint32_t other_count, const struct agx_host_alloc *alloc,
+                              struct image *out_image)
+{
    AGX_TRY(agx_program_check(program, alloc));
    if (elf_version(EV_CURRENT) == EV_NONE)
       return elf_failed("version");
-
    struct writer *writer = agx_host_zalloc(alloc, sizeof(*writer));
    if (!writer)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory to write it", program->name);
    writer->program = program;
-   agx_status status = AGX_OK;
-   if (program->inside)
-      status = agx_program_write_elf(program->inside, alloc, &writer->inside, &writer->inside_B);
-   if (status != AGX_OK) {
-      agx_host_free(alloc, writer, sizeof(*writer));
-      return status;
-   }
-   int fd = memfd_create("agx-program", MFD_CLOEXEC);
-   if (fd < 0)
-      status = agx_status_fail_errno(errno, "program %s: memory file", program->name);
-   if (status == AGX_OK && !(writer->elf = elf_begin(fd, ELF_C_WRITE, NULL)))
-      status = elf_failed("beginning");
+   agx_status status = write_parts(writer, others, other_count, alloc);
    if (status == AGX_OK)
-      status = build(writer);
-   if (writer->elf)
-      elf_end(writer->elf);
-   if (status == AGX_OK)
-      status = read_back(fd, alloc, out_image, out_size);
-   if (fd >= 0)
-      close(fd);
-   if (writer->inside)
-      agx_host_free(alloc, writer->inside, writer->inside_B);
-   agx_host_free(alloc, writer, sizeof(*writer));
+      status = write_file(writer, alloc, out_image);
+   free_writer(writer, alloc);
+   return status;
+}
+
+agx_status agx_program_write_elf(const struct agx_program *program,
+                                 const struct agx_host_alloc *alloc, void **out_image,
+                                 size_t *out_size)
+{
+   struct image image = {NULL, 0};
+   agx_status status =
+      write_image(program, NULL, 0, alloc ? alloc : agx_host_alloc_default(), &image);
+   *out_image = image.bytes;
+   *out_size = image.size;
+   return status;
+}
+
+agx_status agx_module_write_elf(const struct agx_module *module, const struct agx_host_alloc *alloc,
+                                void **out_image, size_t *out_size)
+{
+   struct image image = {NULL, 0};
+   agx_status status =
+      write_image(module->programs[0], module->programs + 1, module->program_count - 1,
+                  alloc ? alloc : agx_host_alloc_default(), &image);
+   *out_image = image.bytes;
+   *out_size = image.size;
    return status;
 }

@@ -107,6 +107,14 @@ void agx_program_free(struct agx_program *program)
    agx_host_free(&alloc, block, block->size);
 }
 
+size_t agx_program_bytes(const struct agx_program *program)
+{
+   size_t bytes = 0;
+   for (; program; program = program->inside)
+      bytes += agx_container_of(program, struct program_block, program)->size;
+   return bytes;
+}
+
 static bool starts_with(const void *bytes, size_t size, const char *magic)
 {
    return size >= 4 && memcmp(bytes, magic, 4) == 0;

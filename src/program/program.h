@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +14,8 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-#define AGX_PROGRAM_ABI_VERSION      5
+#define AGX_PROGRAM_ABI_VERSION      6
+#define AGX_PROGRAM_MAX_ENTRIES      64 /* programs of a module */
 #define AGX_PROGRAM_MAX_BINDINGS     64
 #define AGX_PROGRAM_MAX_ELEMENTS     65536 /* of an array of buffers */
 #define AGX_PROGRAM_MAX_UNIFORMS     256   /* slots */
@@ -360,7 +362,7 @@ AGX_MUST_CHECK agx_status agx_program_write_elf(const struct agx_program *progra
                                                 const struct agx_host_alloc *alloc,
                                                 void **out_image, size_t *out_size);
 
-/* Reads an ELF image that may be hostile: every field is checked, code included
+/* Reads an ELF image of one program that may be hostile: every field is checked, code included
  * (it must decode and end in stop). The result is one allocation, independent of
  * image; free it with agx_program_free. AGX_INCOMPATIBLE: other ABI version. */
 AGX_MUST_CHECK agx_status agx_program_read_elf(const void *image, size_t size,
@@ -372,6 +374,38 @@ AGX_MUST_CHECK agx_status agx_program_copy(const struct agx_program *program,
                                            const struct agx_host_alloc *alloc,
                                            struct agx_program **out_program);
 void agx_program_free(struct agx_program *program);
+
+/* Bytes of host memory that a program from agx_program_copy takes, with its twin. */
+size_t agx_program_bytes(const struct agx_program *program);
+
+/* The programs of one file, one for each entry point, all of one chip and with different names.
+ * Counted, because whoever runs them shares them; nobody changes them. */
+struct agx_module {
+   atomic_uint references;
+   struct agx_host_alloc alloc;
+   size_t bytes; /* of host memory, programs included */
+   uint32_t program_count;
+   struct agx_program *programs[];
+};
+
+/* Takes the programs (1 to AGX_PROGRAM_MAX_ENTRIES, from agx_program_copy) over, also when it
+ * fails; one reference. */
+AGX_MUST_CHECK agx_status agx_module_create(struct agx_program *const *programs, uint32_t count,
+                                            const struct agx_host_alloc *alloc,
+                                            struct agx_module **out_module);
+struct agx_module *agx_module_retain(struct agx_module *module);
+void agx_module_release(struct agx_module *module); /* NULL: nothing */
+
+/* The index of the program with that name; program_count: there is none. */
+uint32_t agx_module_find(const struct agx_module *module, const char *name);
+
+/* As agx_program_write_elf and agx_program_read_elf, for files of any number of programs. */
+AGX_MUST_CHECK agx_status agx_module_write_elf(const struct agx_module *module,
+                                               const struct agx_host_alloc *alloc, void **out_image,
+                                               size_t *out_size);
+AGX_MUST_CHECK agx_status agx_module_read_elf(const void *image, size_t size,
+                                              const struct agx_host_alloc *alloc,
+                                              struct agx_module **out_module);
 
 /* True when bytes start like an ELF image / like SPIR-V (either byte order). */
 bool agx_program_is_elf(const void *bytes, size_t size);

@@ -514,7 +514,7 @@ static void test_versions_and_names(void **state)
    assert_non_null(at);
    at[sizeof(note)]++;
    struct agx_program *got;
-   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 6");
+   assert_fails(agx_program_read_elf(image, size, NULL, &got), AGX_INCOMPATIBLE, "ABI version 7");
    free(image);
 
    strcpy(sample.program.name, "h\xc3\xa4lfte");

@@ -46,6 +46,7 @@ enum agxc_debug {
    AGXC_DEBUG_VALIDATE = 1 << 2, /* run the validator after each pass */
 };
 
+/* What is added here and changes code is added to agx_cache_key_make (src/hal/cache_key.c), too. */
 struct agxc_options {
    const struct agx_chip *chip;   /* required */
    const char *entry;             /* NULL: the only compute entry point, or else vertex one */
@@ -75,3 +76,9 @@ struct agxc_options {
 AGX_MUST_CHECK agx_status agxc_compile(const void *spirv, size_t size,
                                        const struct agxc_options *options,
                                        struct agx_program **out_program);
+
+/* Compiles options->entry, or without one all compute entry points, or else all vertex ones. As
+ * agxc_compile otherwise; agx_module_release. What fails for one entry point fails as a whole. */
+AGX_MUST_CHECK agx_status agxc_compile_module(const void *spirv, size_t size,
+                                              const struct agxc_options *options,
+                                              struct agx_module **out_module);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Modules with several entry points: each is compiled on its own, for each sees other
+ * variables, sizes and modes.
+ */
+#include <spirv/unified1/spirv.h>
+#include <string.h>
+
+#include "agx/compiler/compiler.h"
+#include "base/util.h"
+
+#define HEADER_WORDS 5
+
+struct entries {
+   char names[AGX_PROGRAM_MAX_ENTRIES][AGX_PROGRAM_NAME_BYTES];
+   uint32_t count;
+};
+
+static uint32_t word_at(const uint8_t *bytes, size_t word, bool is_swapped)
+{
+   uint32_t value = agx_load_u32(bytes + 4 * word);
+   return is_swapped ? __builtin_bswap32(value) : value;
+}
+
+/* Cut as the front end cuts it. */
+static void copy_name(const uint8_t *bytes, size_t first, size_t end, bool is_swapped,
+                      char out[AGX_PROGRAM_NAME_BYTES])
+{
+   size_t length = 0;
+   for (size_t at = first; at < end; at++)
+      for (unsigned byte = 0; byte < 4; byte++) {
+         char c = (char)(word_at(bytes, at, is_swapped) >> 8 * byte);
+         if (!c || length + 1 == AGX_PROGRAM_NAME_BYTES) {
+            out[length] = 0;
+            return;
+         }
+         out[length++] = c;
+      }
+   out[length] = 0;
+}
+
+/* The entry points of one model, up to the first function. What is malformed ends the search; the
+ * front end says what is wrong with it. */
+static agx_status list_entries(const uint8_t *bytes, size_t word_count, uint32_t wanted_model,
+                               struct entries *entries)
+{
+   entries->count = 0;
+   if (word_count < HEADER_WORDS)
+      return AGX_OK;
+   bool is_swapped = agx_load_u32(bytes) != SpvMagicNumber;
+   for (size_t at = HEADER_WORDS; at < word_count;) {
+      uint32_t head = word_at(bytes, at, is_swapped);
+      uint32_t opcode = head & 0xffff, length = head >> 16;
+      if (length == 0 || length > word_count - at || opcode == SpvOpFunction)
+         return AGX_OK;
+      if (opcode == SpvOpEntryPoint && length > 3 &&
+          word_at(bytes, at + 1, is_swapped) == wanted_model) {
+         if (entries->count == AGX_PROGRAM_MAX_ENTRIES)
+            return AGX_FAIL(AGX_OUT_OF_RANGE, "SPIR-V word %zu: more than %u entry points", at,
+                            AGX_PROGRAM_MAX_ENTRIES);
+         copy_name(bytes, at + 3, at + length, is_swapped, entries->names[entries->count++]);
+      }
+      at += length;
+   }
+   return AGX_OK;
+}
+
+static agx_status compile_all(const void *spirv, size_t size, const struct agxc_options *options,
+                              const struct entries *entries, struct agx_module **out_module)
+{
+   struct agx_program *programs[AGX_PROGRAM_MAX_ENTRIES];
+   struct agxc_options each = *options;
+   for (uint32_t i = 0; i < entries->count; i++) {
+      each.entry = entries->names[i];
+      agx_status status = agxc_compile(spirv, size, &each, &programs[i]);
+      if (status == AGX_OK)
+         continue;
+      agx_error_prefix("entry point %s", each.entry);
+      while (i)
+         agx_program_free(programs[--i]);
+      return status;
+   }
+   return agx_module_create(programs, entries->count, options->alloc, out_module);
+}
+
+agx_status agxc_compile_module(const void *spirv, size_t size, const struct agxc_options *options,
+                               struct agx_module **out_module)
+{
+   struct entries entries = {.count = 0};
+   *out_module = NULL;
+   if (!options->entry) {
+      AGX_TRY(list_entries(spirv, size / 4, SpvExecutionModelGLCompute, &entries));
+      if (entries.count == 0)
+         AGX_TRY(list_entries(spirv, size / 4, SpvExecutionModelVertex, &entries));
+   }
+   if (entries.count > 1)
+      return compile_all(spirv, size, options, &entries, out_module);
+   struct agx_program *program;
+   AGX_TRY(agxc_compile(spirv, size, options, &program));
+   return agx_module_create(&program, 1, options->alloc, out_module);
+}
