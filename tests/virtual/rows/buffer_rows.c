@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows G: buffers and dma-bufs, recorded on a driver with dumb buffers (vgem) and here
- * made by this driver's own requests. Its page is four of the recorded ones, so sizes
- * are shown in its pages.
+ * Rows G: buffers and dma-bufs, recorded on a driver with dumb buffers (vgem), elsewhere made
+ * by that driver's own requests. Its page may be several of the recorded ones, so sizes are
+ * shown in its pages.
  */
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -15,36 +15,20 @@
 #include <sys/wait.h>
 
 #include "rows/rows.h"
+#include "rows/vgem.h"
 #include "sanitized.h"
 
-#define PAGE     AGX_UAPI_PAGE_BYTES
 #define RECORDED 4096
-
-#ifndef DMA_BUF_IOCTL_EXPORT_SYNC_FILE /* headers before 6.0 */
-struct dma_buf_export_sync_file {
-   __u32 flags;
-   __s32 fd;
-};
-#define DMA_BUF_IOCTL_EXPORT_SYNC_FILE _IOWR(DMA_BUF_BASE, 2, struct dma_buf_export_sync_file)
-#endif
 
 static unsigned long long as_recorded(uint64_t bytes)
 {
-   return bytes / PAGE * RECORDED;
-}
-
-static int make(uint64_t size, uint32_t *handle)
-{
-   struct agx_uapi_gem_create args = {.size = size};
-   int result = REQUEST(ASAHI_GEM_CREATE, args);
-   *handle = args.handle;
-   return result;
+   return bytes / door_page * RECORDED;
 }
 
 static uint32_t made(uint64_t size)
 {
    uint32_t handle;
-   assert_int_equal(make(size, &handle), 0);
+   assert_int_equal(door_make_buffer(file, size, &handle), 0);
    return handle;
 }
 
@@ -69,20 +53,12 @@ static int import(int fd, uint32_t *handle)
    return result;
 }
 
-static int offset_of(uint32_t handle, uint64_t *offset)
-{
-   struct agx_uapi_gem_mmap_offset args = {.handle = handle};
-   int result = REQUEST(ASAHI_GEM_MMAP_OFFSET, args);
-   *offset = args.offset;
-   return result;
-}
-
 static uint32_t *mapped(uint32_t handle)
 {
    uint64_t offset;
    void *memory;
-   assert_int_equal(offset_of(handle, &offset), 0);
-   assert_int_equal(door_mmap(file, PAGE, 3, MAP_SHARED, offset, &memory), 0);
+   assert_int_equal(door_buffer_offset(file, handle, &offset), 0);
+   assert_int_equal(door_mmap(file, door_page, 3, MAP_SHARED, offset, &memory), 0);
    return memory;
 }
 
@@ -93,10 +69,30 @@ static uint64_t inode_of(int fd)
    return info.st_ino;
 }
 
+static int make_square(uint32_t side)
+{
+   struct vgem_dumb dumb = {.width = side, .height = side, .bpp = 32};
+   return door_ioctl(file, VGEM_CREATE_DUMB, &dumb);
+}
+
+static void too_much(void)
+{
+   uint32_t handle;
+   if (door_is_real) {
+      ROW("G47", make_square(UINT32_MAX));
+      ROW("G48", make_square(1u << 19));
+      return;
+   }
+   assert_int_equal(door_make_buffer(file, UINT64_MAX, &handle), -EOVERFLOW);
+   assert_int_equal(door_make_buffer(file, 1ull << 40, &handle), -ENOMEM);
+   rows_aside("G47", "dumb buffers' own check; too much is EOVERFLOW or ENOMEM here");
+   rows_aside("G48", "dumb buffers' own check; too much is EOVERFLOW or ENOMEM here");
+}
+
 void rows_of_buffers(void **state)
 {
    int fd, again, ignored;
-   uint32_t a = made(400), b = made(4 * PAGE), back;
+   uint32_t a = made(400), b = made(4 * door_page), back;
    struct stat info;
    assert_int_equal(export(a, O_CLOEXEC, &fd), 0);
    assert_int_equal(fstat(fd, &info), 0);
@@ -117,12 +113,9 @@ void rows_of_buffers(void **state)
    ROW("G9", 0, "%s", name);
    ROW("G10", export(a, 1, &ignored));
    ROW("G15", import(fd, &back), "same handle=%d", back == a);
-   ROW("G30", offset_of(999, &(uint64_t){0}));
-   ROW("G46", make(0, &back));
-   assert_int_equal(make(UINT64_MAX, &back), -EOVERFLOW);
-   assert_int_equal(make(1ull << 40, &back), -ENOMEM);
-   rows_aside("G47", "dumb buffers' own check; too much is EOVERFLOW or ENOMEM here");
-   rows_aside("G48", "dumb buffers' own check; too much is EOVERFLOW or ENOMEM here");
+   ROW("G30", door_buffer_offset(file, 999, &(uint64_t){0}));
+   ROW("G46", door_make_buffer(file, 0, &back));
+   too_much();
    close(fd);
    close(again);
 }
@@ -134,9 +127,9 @@ static void as_a_file(int fd)
    char bytes[4] = "";
    ROW("G11", 0, "%llu", as_recorded((uint64_t)lseek(fd, 0, SEEK_END)));
    ROW("G12", 0, "%lld", (long long)lseek(fd, 0, SEEK_SET));
-   for (unsigned i = 0; !door_is_preloaded && i < AGX_COUNT(preloaded); i++)
+   for (unsigned i = 0; !door_has_descriptors && i < AGX_COUNT(preloaded); i++)
       rows_aside(preloaded[i], "in process it is the memory file that it is");
-   if (!door_is_preloaded)
+   if (!door_has_descriptors)
       return;
    ROW("G13", lseek(fd, 4, SEEK_SET) < 0 ? -errno : 0);
    ROW("G14", lseek(fd, 0, SEEK_CUR) < 0 ? -errno : 0);
@@ -170,21 +163,21 @@ static uint32_t imported(int fd, uint32_t a)
    struct door_file *mine = file;
    uint32_t theirs = 0, again = 0;
    uint64_t here, there;
-   int back, result = offset_of(a, &here);
+   int back, result = door_buffer_offset(file, a, &here);
    ROW("G18", result, "page aligned=%d >=2^32=%d", here % 4096 == 0, here >= 1ull << 32);
-   file = door_open();
+   file = door_open_buffers();
    ROW("G16", import(fd, &theirs), "h=%u", theirs);
    ROW("G17", import(fd, &again), "same=%d", again == theirs);
    ROW("G17b", export(theirs, O_RDWR, &back), "ino_eq=%d", inode_of(back) == inode_of(fd));
    close(back);
-   ROW("G19", offset_of(theirs, &there), "eq=%d", here == there);
+   ROW("G19", door_buffer_offset(file, theirs, &there), "eq=%d", here == there);
    uint32_t *memory = mapped(theirs);
    ROW("G22", 0, "%#x", memory[0]);
-   door_munmap(memory, PAGE);
+   door_munmap(memory, door_page);
    assert_int_equal(drop(theirs), 0);
    struct door_file *other = file;
    void *none;
-   ROW("G28b", door_mmap(other, PAGE, 3, MAP_SHARED, here, &none));
+   ROW("G28b", door_mmap(other, door_page, 3, MAP_SHARED, here, &none));
    door_close(other);
    file = mine;
    return theirs;
@@ -194,46 +187,46 @@ static void refused_mappings(int fd, uint32_t a, uint32_t four_pages)
 {
    uint64_t offset;
    void *memory;
-   assert_int_equal(offset_of(a, &offset), 0);
-   ROW("G26", door_mmap(file, 2 * PAGE, 3, MAP_SHARED, offset, &memory));
-   ROW("G27", door_mmap_fd(fd, 2 * PAGE, 3, MAP_SHARED, &memory));
-   ROW("G28", door_mmap(file, PAGE, 3, MAP_PRIVATE, offset, &memory));
-   assert_int_equal(offset_of(four_pages, &offset), 0);
-   ROW("G29", door_mmap(file, 2 * PAGE, 3, MAP_SHARED, offset + PAGE, &memory));
+   assert_int_equal(door_buffer_offset(file, a, &offset), 0);
+   ROW("G26", door_mmap(file, 2 * door_page, 3, MAP_SHARED, offset, &memory));
+   ROW("G27", door_mmap_fd(fd, 2 * door_page, 3, MAP_SHARED, &memory));
+   ROW("G28", door_mmap(file, door_page, 3, MAP_PRIVATE, offset, &memory));
+   assert_int_equal(door_buffer_offset(file, four_pages, &offset), 0);
+   ROW("G29", door_mmap(file, 2 * door_page, 3, MAP_SHARED, offset + door_page, &memory));
 }
 
 void rows_of_mappings(void **state)
 {
    int fd, second;
    uint64_t offset, again;
-   uint32_t a = made(400), b = made(4 * PAGE), back;
+   uint32_t a = made(400), b = made(4 * door_page), back;
    void *memory, *plain, *other;
    assert_int_equal(export(a, O_CLOEXEC | O_RDWR, &fd) | export(a, O_CLOEXEC, &second), 0);
-   assert_int_equal(offset_of(a, &offset), 0);
-   ROW("G20", door_mmap(file, PAGE, 3, MAP_SHARED, offset, &memory));
+   assert_int_equal(door_buffer_offset(file, a, &offset), 0);
+   ROW("G20", door_mmap(file, door_page, 3, MAP_SHARED, offset, &memory));
    uint32_t *words = memory;
-   ROW("G21", 0, "%d", words[0] == 0 && words[PAGE / 4 - 1] == 0);
+   ROW("G21", 0, "%d", words[0] == 0 && words[door_page / 4 - 1] == 0);
    words[0] = 0x1234;
    imported(fd, a);
-   ROW("G23", door_mmap_fd(fd, PAGE, 3, MAP_SHARED, &plain), "%#x", *(uint32_t *)plain);
-   ROW("G24", door_mmap_fd(second, PAGE, 3, MAP_SHARED, &other));
-   door_munmap(other, PAGE);
-   ROW("G25", door_mmap_fd(second, PAGE, 1, MAP_SHARED, &other));
-   door_munmap(other, PAGE);
+   ROW("G23", door_mmap_fd(fd, door_page, 3, MAP_SHARED, &plain), "%#x", *(uint32_t *)plain);
+   ROW("G24", door_mmap_fd(second, door_page, 3, MAP_SHARED, &other));
+   door_munmap(other, door_page);
+   ROW("G25", door_mmap_fd(second, door_page, 1, MAP_SHARED, &other));
+   door_munmap(other, door_page);
    refused_mappings(fd, a, b);
    assert_int_equal(drop(a), 0);
    words[1] = 7;
    ROW("G31", 0, "dmabuf sees %u", ((uint32_t *)plain)[1]);
    ROW("G32", import(fd, &back), "h=%u", back);
-   ROW("G33", offset_of(back, &again), "eq=%d", again == offset);
+   ROW("G33", door_buffer_offset(file, back, &again), "eq=%d", again == offset);
    struct door_file *gone = file;
-   file = door_open();
+   file = door_open_buffers();
    door_close(gone);
    ROW("G49", 0, "%#x", words[0]);
    close(fd);
    close(second);
-   door_munmap(memory, PAGE);
-   door_munmap(plain, PAGE);
+   door_munmap(memory, door_page);
+   door_munmap(plain, door_page);
 }
 
 void rows_of_dma_bufs(void **state)
@@ -292,7 +285,7 @@ void rows_of_buffers_and_forks(void **state)
    }
    assert_int_equal(waitpid(child, NULL, 0), child);
    ROW("G44", 0, "%u", memory[2]);
-   door_munmap(memory, PAGE);
+   door_munmap(memory, door_page);
    int fault = touch(memory);
    ROW("G45", 0, "sig=%d code=%d", fault / 16, fault % 16);
    if (door_fd(file) >= 0) {

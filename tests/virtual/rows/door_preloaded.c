@@ -1,88 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * The door through the C library: this file knows nothing of the node.
+ * The door through the C library with the preload library in front of it, which shows a
+ * node. Pending fences are programs that wait for a word.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rows/door.h"
+#include "rows/door_libc.h"
 #include "rows/spinner.h"
+#include "sanitized.h"
 
-const bool door_is_preloaded = true;
-
-struct door_file {
-   int fd;
-};
-
-static int result_of(long result)
-{
-   return result < 0 ? -errno : (int)result;
-}
+const bool door_is_real = false;
 
 struct door_file *door_open(void)
 {
-   struct door_file *it = calloc(1, sizeof(*it));
-   assert_non_null(it);
-   it->fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
-   assert_true(it->fd >= 0);
-   return it;
+   return door_open_path("/dev/dri/renderD128");
 }
 
-void door_close(struct door_file *it)
+struct door_file *door_open_buffers(void)
 {
-   assert_int_equal(close(it->fd), 0);
-   free(it);
-}
-
-int door_fd(struct door_file *it)
-{
-   return it->fd;
-}
-
-int door_ioctl(struct door_file *it, unsigned long request, void *argument)
-{
-   return result_of(ioctl(it->fd, request, argument));
-}
-
-int door_fd_ioctl(int fd, unsigned long request, void *argument)
-{
-   return result_of(ioctl(fd, request, argument));
-}
-
-int door_mmap(struct door_file *it, size_t length, int prot, int flags, uint64_t offset,
-              void **out_memory)
-{
-   *out_memory = mmap(NULL, length, prot, flags, it->fd, (off_t)offset);
-   return *out_memory == MAP_FAILED ? -errno : 0;
-}
-
-int door_mmap_fd(int fd, size_t length, int prot, int flags, void **out_memory)
-{
-   *out_memory = mmap(NULL, length, prot, flags, fd, 0);
-   return *out_memory == MAP_FAILED ? -errno : 0;
-}
-
-void door_munmap(void *memory, size_t length)
-{
-   assert_int_equal(munmap(memory, length), 0);
-}
-
-void door_name(int fd, char *name, size_t capacity)
-{
-   char path[64];
-   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-   ssize_t length = readlink(path, name, capacity - 1);
-   name[length > 0 ? length : 0] = 0;
+   return door_open();
 }
 
 void door_preload(char **argv)
 {
    const char *library = getenv("AGX_TEST_PRELOAD");
+   if (SANITIZED)
+      exit(77); /* the sanitizer's runtime wants to be the first library */
    if (getenv("LD_PRELOAD"))
       return;
    setenv("LD_PRELOAD", library ? library : "", 1);

@@ -36,6 +36,11 @@ static void capabilities(void)
    for (unsigned i = 0; i < AGX_COUNT(asked); i++)
       ROW(asked[i].row, ask_capability(asked[i].capability, &args), "value=%#llx",
           (unsigned long long)args.value);
+   if (door_is_real) {
+      ROW("A3.0", ask_capability(1, &args), "value=%#llx", (unsigned long long)args.value);
+      ROW("A3.5", ask_capability(0x77, &args), "value=%llx", (unsigned long long)args.value);
+      return;
+   }
    /* As on a driver without a display; source: reference/syncobj, 15. */
    assert_int_equal(ask_capability(1, &args), -EOPNOTSUPP);
    assert_int_equal(ask_capability(0x77, &args), -EOPNOTSUPP);
@@ -49,11 +54,13 @@ static void version(void)
    struct agx_uapi_version all = {.name = (uintptr_t)whole, .name_len = sizeof(whole)};
    struct agx_uapi_version two = {.name = (uintptr_t)part, .name_len = 2};
    assert_int_equal(REQUEST(VERSION, all), 0);
-   assert_string_equal(whole, "asahi");
+   if (!door_is_real)
+      assert_string_equal(whole, "asahi");
    rows_aside("A1", "names the driver");
    rows_aside("A2", "shows the driver's name");
    assert_int_equal(REQUEST(VERSION, two), 0);
-   assert_string_equal(part, "as?");
+   assert_memory_equal(part, whole, 2);
+   assert_int_equal(part[2], '?');
    assert_int_equal(two.name_len, all.name_len);
    assert_int_equal(two.date_len, all.date_len);
 }
@@ -71,6 +78,7 @@ static void through_the_descriptor(void)
    assert_int_equal(fstat(fd, &info), 0);
    ROW("A16", 0, "chr=%d major=%u minor>=128=%d", S_ISCHR(info.st_mode), major(info.st_rdev),
        minor(info.st_rdev) >= 128);
+   fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK); /* without it the kernel waits for events */
    ROW("A17", read(fd, bytes, sizeof(bytes)) < 0 ? -errno : 0);
    ROW("A18", write(fd, bytes, sizeof(bytes)) < 0 ? -errno : 0);
    struct pollfd poller = {.fd = fd, .events = POLLIN | POLLOUT};
@@ -97,8 +105,11 @@ void rows_of_node(void **state)
    ROW("A14", raw(0xc0106401));
    ROW("A15", raw(0x80046402));
    through_the_descriptor();
-   assert_int_equal(door_mmap(file, 4096, PROT_READ, MAP_SHARED, 0, &memory), -EINVAL);
+   ROW("A21", door_mmap(file, 4096, PROT_READ, MAP_SHARED, 0, &memory));
+   if (door_is_real) {
+      ROW("A22", door_mmap(file, 4096, PROT_READ, MAP_SHARED, 1ull << 32, &memory));
+      return;
+   }
    assert_int_equal(door_mmap(file, 4096, PROT_READ, MAP_SHARED, 1ull << 32, &memory), -EINVAL);
-   rows_aside("A21", "offsets of buffers are the driver's own; the result is the same");
    rows_aside("A22", "offsets of buffers are the driver's own: 4G holds one there, none here");
 }

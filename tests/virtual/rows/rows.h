@@ -36,6 +36,8 @@ void rows_refuse(const char *id, long long result, const char *what, int line);
 void rows_forget(void);
 void rows_aside(const char *id, const char *reason);
 void rows_read(const char *name);
+/* On a kernel: what it is known to answer otherwise than the recorded one. */
+void rows_adapt(void);
 /* Fails with the ids of rows that nobody asked for. */
 void rows_finish(void);
 
@@ -47,6 +49,7 @@ const char *errno_name(long long result);
 extern struct door_file *file;
 
 int rows_set_up(void **state);
+int rows_set_up_buffers(void **state);
 int rows_tear_down(void **state);
 
 #define REQUEST(request, ...) door_ioctl(file, AGX_IOCTL_##request, &(__VA_ARGS__))

@@ -15,6 +15,14 @@
 
 #include "winsys/asahi_uapi.h"
 
+#ifndef DMA_BUF_IOCTL_EXPORT_SYNC_FILE /* headers before 6.0 */
+struct dma_buf_export_sync_file {
+   __u32 flags;
+   __s32 fd;
+};
+#define DMA_BUF_IOCTL_EXPORT_SYNC_FILE _IOWR(DMA_BUF_BASE, 2, struct dma_buf_export_sync_file)
+#endif
+
 struct vgem_attach {
    uint32_t handle, flags, out_fence, pad;
 };
@@ -26,9 +34,15 @@ struct vgem_dumb {
    uint64_t size;
 };
 
+struct vgem_map {
+   uint32_t handle, pad;
+   uint64_t offset;
+};
+
 #define VGEM_ATTACH      _IOWR('d', 0x41, struct vgem_attach)
 #define VGEM_SIGNAL      _IOW('d', 0x42, struct vgem_signal)
 #define VGEM_CREATE_DUMB _IOWR('d', 0xb2, struct vgem_dumb)
+#define VGEM_MAP_DUMB    _IOWR('d', 0xb3, struct vgem_map)
 #define VGEM_WRITE       1
 
 /* The sync file of a new fence on the buffer, which is let go, or a negative errno. */
