@@ -14,6 +14,7 @@ help:
 	@echo "make build         build and install into ./out"
 	@echo "make test-aarch64  cross-build for aarch64 and run the unit tests under qemu-user"
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
+	@echo "make test-kernel   run the tests of timelines on Debian's own kernels in QEMU (downloads kernels)"
 	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
 	@echo "make soak          ten million random requests to the virtual device, under ASan+UBSan"
 	@echo "make robust-soak   the corpus and random kernels with their buffers shrunk at random"
@@ -83,6 +84,11 @@ test-aarch64: deps
 test-mesa: build
 	@OUT=$(OUT) scripts/mesa.sh test
 
+# The kernel's own timelines, without a GPU; scripts/kernel.sh says what KERNEL_SUITES,
+# KERNEL_CACHE and KERNEL_MIRROR do.
+test-kernel: build
+	@BUILD=$(CURDIR)/build-out scripts/kernel.sh
+
 # libFuzzer over the parsers, as long as FUZZ_SECONDS says for each; needs clang and its runtime.
 FUZZ_SECONDS ?= 600
 fuzz: deps
@@ -139,4 +145,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build run test bench test-aarch64 test-mesa fuzz soak robust-soak random random-vertex image-formats format check-format clean
+.PHONY: help deps build run test bench test-aarch64 test-mesa test-kernel fuzz soak robust-soak random random-vertex image-formats format check-format clean
