@@ -17,6 +17,10 @@ extern "C" {
 enum agx_op_kind {
    AGX_OP_BARRIER = 0,    /* nothing but its waits and signals */
    AGX_OP_EXECUTE = 1,    /* a command buffer */
+   AGX_OP_DISPATCH = 2,   /* a single dispatch */
+   AGX_OP_FILL = 3,       /* of a buffer, with a pattern */
+   AGX_OP_UPDATE = 4,     /* of a buffer, with bytes of the host's */
+   AGX_OP_COPY = 5,       /* of a buffer, to another */
    AGX_OP_READ = 8,       /* of a file, into a buffer */
    AGX_OP_WRITE = 9,      /* of a buffer, into a file */
    AGX_OP_HOST_CALL = 10, /* a function of the application */
@@ -24,6 +28,23 @@ enum agx_op_kind {
 
 struct agx_op_execute {
    struct agx_command_buffer *commands;
+};
+
+/* As agx_cmd_dispatch: all it points to is captured in the call. */
+struct agx_op_dispatch {
+   const struct agx_dispatch *dispatch;
+};
+
+/* As agx_cmd_fill. */
+struct agx_op_fill {
+   struct agx_buffer_ref target;
+   uint8_t pattern[4]; /* the first pattern_B count */
+   uint32_t pattern_B;
+};
+
+/* As agx_cmd_copy. */
+struct agx_op_copy {
+   struct agx_buffer_ref source, target;
 };
 
 /* One operation: runs when all its waits are reached, signals when it is done. A wait may
@@ -40,6 +61,9 @@ struct agx_op {
    uint32_t wait_count, signal_count; /* up to 32 each */
    union {
       struct agx_op_execute execute;
+      struct agx_op_dispatch dispatch;
+      struct agx_op_fill fill;
+      struct agx_op_copy copy;
       struct agx_op_file file; /* AGX_OP_READ, AGX_OP_WRITE */
       struct agx_op_host_call host_call;
       uint64_t reserved[16];

@@ -45,8 +45,10 @@ static void command_buffer_destroy(struct agx_object *object)
    if (commands->data)
       agxw_bo_destroy(commands->data);
    agx_tag_give(device, &commands->tag);
+   bool is_own = commands->is_own;
    agx_host_free(device->alloc, commands, sizeof(*commands));
-   agx_release(device);
+   if (!is_own)
+      agx_release(device);
 }
 
 static const struct agx_object_type command_buffer_type = {"command buffer",

@@ -17,7 +17,9 @@ struct agx_command_buffer {
    struct agx_device *device;
    char label[AGX_NAME_BYTES];
    enum agx_record_state state;
-   agx_status failed; /* first recording error */
+   agx_status failed;                     /* first recording error */
+   struct agx_command_buffer *next_spare; /* of the device's own */
+   bool is_own;                           /* the device's own, which don't keep it */
    struct agx_record_block *first, *last;
    _Atomic uint32_t in_flight; /* submissions that hold it */
 

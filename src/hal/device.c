@@ -60,6 +60,7 @@ static void free_device(struct agx_device *device)
    agx_host_pool_destroy(device->host_pool);
    agx_host_calls_fini(&device->host_calls, device->alloc);
    agx_submissions_fini(device);
+   agx_one_shots_fini(&device->one_shots);
    agx_builtins_fini(&device->builtins);
    while (device->blocks) {
       struct agx_record_block *block = device->blocks;
@@ -203,6 +204,7 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    device->debug = debug;
    init_locks(device);
    agx_builtins_init(&device->builtins);
+   agx_one_shots_init(&device->one_shots);
    return device;
 }
 

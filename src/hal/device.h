@@ -15,6 +15,7 @@
 #include "hal/object.h"
 #include "hal/queue.h"
 #include "hal/tag.h"
+#include "hal/transfer.h"
 #include "winsys/winsys.h"
 
 struct agx_executable_cache;
@@ -64,6 +65,7 @@ struct agx_device {
    pthread_mutex_t blocks_lock;
    struct agx_record_block *blocks; /* free ones */
    struct agx_builtins builtins;
+   struct agx_one_shots one_shots;
    struct agx_tags tags;
 
    struct agx_host_pool *host_pool; /* functions and files */

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Transfers and dispatches as operations of a queue: their bytes, their order, and that all they
+ * need is captured in the call.
+ */
+#include "conformance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD        0xa5
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- operations ------------------------------------------------------------ */
+
+static struct agx_op fill_op(struct agx_buffer *buffer, uint64_t offset, uint64_t length,
+                             uint32_t pattern, uint32_t pattern_B)
+{
+   struct agx_op op = {.size = sizeof(op),
+                       .kind = AGX_OP_FILL,
+                       .u.fill = {.target = {buffer, offset, length}, .pattern_B = pattern_B}};
+   for (int i = 0; i < 4; i++)
+      op.u.fill.pattern[i] = (uint8_t)(pattern >> 8 * i);
+   return op;
+}
+
+static struct agx_op copy_op(struct agx_buffer *source, uint64_t from, struct agx_buffer *target,
+                             uint64_t to, uint64_t length)
+{
+   return (struct agx_op){.size = sizeof(struct agx_op),
+                          .kind = AGX_OP_COPY,
+                          .u.copy = {{source, from, length}, {target, to, length}}};
+}
+
+static agx_status submit(struct fixture *f, struct agx_op op, struct agx_point wait,
+                         struct agx_point signal)
+{
+   op.waits = &wait;
+   op.signals = &signal;
+   op.wait_count = wait.semaphore != NULL;
+   op.signal_count = signal.semaphore != NULL;
+   return agx_submit(f->device, &op, 1, NULL);
+}
+
+/* Until it is done. */
+static void run(struct fixture *f, struct agx_op op)
+{
+   struct agx_semaphore *done = fixture_semaphore(f);
+   assert_ok(submit(f, op, NO_POINT, conformance_point(done, 1)));
+   assert_ok(fixture_wait(done, 1));
+   agx_release(done);
+}
+
+static void model_fill(uint8_t *bytes, uint64_t length, uint32_t pattern, uint32_t pattern_B)
+{
+   for (uint64_t i = 0; i < length; i++)
+      bytes[i] = (uint8_t)(pattern >> i % pattern_B * 8);
+}
+
+/* What tells places apart. */
+static void scatter(uint8_t *bytes, uint64_t size, uint32_t seed)
+{
+   for (uint64_t i = 0; i < size; i++)
+      bytes[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+}
+
+static struct agx_buffer *make_buffer(struct fixture *f, uint64_t size, int byte,
+                                      uint8_t **out_bytes)
+{
+   uint32_t *words;
+   struct agx_buffer *buffer = fixture_buffer(f, size, &words);
+   memset(words, byte, size);
+   *out_bytes = (uint8_t *)words;
+   return buffer;
+}
+
+/* ---- fill ------------------------------------------------------------------ */
+
+static void check_fill(void **state, uint64_t size, uint64_t offset, uint64_t length,
+                       uint32_t pattern_B)
+{
+   struct fixture *f = conformance_device(state);
+   uint8_t *bytes, *model = malloc(size);
+   struct agx_buffer *buffer = make_buffer(f, size, GUARD, &bytes);
+   assert_non_null(model);
+   memset(model, GUARD, size);
+   model_fill(model + offset, length, 0x9badcafe, pattern_B);
+   run(f, fill_op(buffer, offset, length, 0x9badcafe, pattern_B));
+   assert_memory_equal(bytes, model, size);
+   agx_release(buffer);
+   free(model);
+}
+
+static void fill_entire_buffer_1_byte(void **state)
+{
+   check_fill(state, 1000, 0, 1000, 1);
+}
+
+static void fill_entire_buffer_2_byte(void **state)
+{
+   check_fill(state, 1000, 0, 1000, 2);
+}
+
+static void fill_entire_buffer_4_byte(void **state)
+{
+   check_fill(state, 1000, 0, 1000, 4);
+}
+
+static void fill_subrange(void **state)
+{
+   check_fill(state, 1000, 100, 700, 4);
+   check_fill(state, 1000, 333, 5, 1);
+   check_fill(state, 1000, 999, 1, 1);
+   check_fill(state, 1000, 500, 0, 4);
+}
+
+static void fill_large_buffer(void **state)
+{
+   check_fill(state, (4 << 20) + 7, 0, (4 << 20) + 7, 1);
+}
+
+static void fill_size_alignment_and_pattern_classes(void **state)
+{
+   static const uint32_t sizes[] = {1, 3, 4, 15, 16, 17, 31, 33, 64, 255, 4096, 4099};
+   struct fixture *f = conformance_device(state);
+   uint8_t *bytes, model[8192];
+   struct agx_buffer *buffer = make_buffer(f, sizeof(model), GUARD, &bytes);
+   memset(model, GUARD, sizeof(model));
+   struct agx_semaphore *done = fixture_semaphore(f);
+   uint64_t value = 0;
+   for (uint32_t pattern_B = 1; pattern_B <= 4; pattern_B *= 2)
+      for (size_t i = 0; i < COUNT(sizes); i++)
+         for (uint32_t offset = 0; offset < 20; offset += 5) {
+            uint64_t at = offset * pattern_B, length = (uint64_t)sizes[i] / pattern_B * pattern_B;
+            uint32_t pattern = (uint32_t)(at * 77 + length * 0x01020305);
+            assert_ok(submit(f, fill_op(buffer, at, length, pattern, pattern_B),
+                             conformance_point(done, value), conformance_point(done, value + 1)));
+            value++;
+            model_fill(model + at, length, pattern, pattern_B);
+         }
+   assert_ok(fixture_wait(done, value));
+   assert_memory_equal(bytes, model, sizeof(model));
+   agx_release(done);
+   agx_release(buffer);
+}
+
+/* ---- copy ------------------------------------------------------------------ */
+
+static void check_copy(void **state, uint64_t size, uint64_t from, uint64_t to, uint64_t length)
+{
+   struct fixture *f = conformance_device(state);
+   uint8_t *source_bytes, *bytes, *model = malloc(size);
+   struct agx_buffer *source = make_buffer(f, size, 0, &source_bytes);
+   struct agx_buffer *target = make_buffer(f, size, GUARD, &bytes);
+   assert_non_null(model);
+   scatter(source_bytes, size, 3);
+   memset(model, GUARD, size);
+   memcpy(model + to, source_bytes + from, length);
+   run(f, copy_op(source, from, target, to, length));
+   assert_memory_equal(bytes, model, size);
+   agx_release(source);
+   agx_release(target);
+   free(model);
+}
+
+static void copy_entire_buffer(void **state)
+{
+   check_copy(state, 1001, 0, 0, 1001);
+}
+
+static void copy_with_offsets(void **state)
+{
+   check_copy(state, 1000, 256, 128, 512);
+   check_copy(state, 1000, 3, 700, 299);
+   check_copy(state, 1000, 1000, 1000, 0);
+}
+
+static void copy_large_buffer(void **state)
+{
+   check_copy(state, 2 << 20, 0, 0, 2 << 20);
+   check_copy(state, 1 << 20, 1, 0, (1 << 20) - 1);
+}
+
+static void copy_size_and_alignment_classes(void **state)
+{
+   static const uint64_t sizes[] = {1, 2, 4, 7, 16, 17, 33, 64, 255, 4097};
+   for (size_t i = 0; i < COUNT(sizes); i++)
+      for (uint64_t from = 0; from < 6; from += 1 + i % 2)
+         check_copy(state, 5000, from, (from * 7 + i) % 19, sizes[i]);
+}
+
+static void burst_copy_submit(void **state)
+{
+   enum {
+      BURST = 64,
+      EACH = 100
+   };
+   struct fixture *f = conformance_device(state);
+   uint8_t *from, *to;
+   struct agx_buffer *source = make_buffer(f, BURST * EACH, 0, &from);
+   struct agx_buffer *target = make_buffer(f, BURST * EACH, GUARD, &to);
+   struct agx_semaphore *done[BURST];
+   scatter(from, BURST * EACH, 5);
+   for (uint64_t i = 0; i < BURST; i++) {
+      done[i] = fixture_semaphore(f);
+      assert_ok(submit(f, copy_op(source, i * EACH, target, i * EACH, EACH), NO_POINT,
+                       conformance_point(done[i], 1)));
+   }
+   for (int i = 0; i < BURST; i++) {
+      assert_ok(fixture_wait(done[i], 1));
+      agx_release(done[i]);
+   }
+   assert_memory_equal(to, from, BURST * EACH);
+   agx_release(source);
+   agx_release(target);
+}
+
+/* ---- chains ---------------------------------------------------------------- */
+
+static void chained_fill_then_copy(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   uint8_t *from, *to;
+   struct agx_buffer *source = make_buffer(f, 512, 0, &from), *target = make_buffer(f, 512, 0, &to);
+   struct agx_semaphore *chain = fixture_semaphore(f);
+   assert_ok(submit(f, fill_op(source, 0, 512, 0xab, 1), NO_POINT, conformance_point(chain, 1)));
+   assert_ok(submit(f, copy_op(source, 7, target, 8, 500), conformance_point(chain, 1),
+                    conformance_point(chain, 2)));
+   assert_ok(fixture_wait(chain, 2));
+   for (int i = 0; i < 512; i++)
+      assert_int_equal(to[i], i >= 8 && i < 508 ? 0xab : 0);
+   agx_release(chain);
+   agx_release(source);
+   agx_release(target);
+}
+
+static void chained_fill_copy_fill(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   uint8_t *from, *to;
+   struct agx_buffer *source = make_buffer(f, 512, 0, &from), *target = make_buffer(f, 512, 0, &to);
+   struct agx_semaphore *chain = fixture_semaphore(f);
+   const struct agx_op ops[] = {fill_op(source, 0, 512, 0x1234, 2),
+                                copy_op(source, 0, target, 0, 512),
+                                fill_op(target, 100, 4, 0x99887766, 4)};
+   /* Submitted backwards: each waits for what comes later. */
+   for (uint64_t i = COUNT(ops); i-- > 0;)
+      assert_ok(
+         submit(f, ops[i], conformance_point(chain, i + 1), conformance_point(chain, i + 2)));
+   assert_int_equal(from[0], 0);
+   assert_ok(agx_semaphore_signal(chain, 1));
+   assert_ok(fixture_wait(chain, 4));
+   for (int i = 0; i < 512; i++)
+      assert_int_equal(to[i], i >= 100 && i < 104 ? 0x66 + 0x11 * (i - 100) : i % 2 ? 0x12 : 0x34);
+   agx_release(chain);
+   agx_release(source);
+   agx_release(target);
+}
+
+static void barrier_signals(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_semaphore *semaphore = fixture_semaphore(f);
+   assert_ok(submit(f, (struct agx_op){.size = sizeof(struct agx_op)}, NO_POINT,
+                    conformance_point(semaphore, 1)));
+   assert_ok(fixture_wait(semaphore, 1));
+   agx_release(semaphore);
+}
+
+static void barrier_preserves_ordering(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   uint8_t *bytes;
+   struct agx_buffer *buffer = make_buffer(f, 64, 0, &bytes);
+   struct agx_semaphore *chain = fixture_semaphore(f);
+   assert_ok(submit(f, fill_op(buffer, 0, 64, 1, 1), NO_POINT, conformance_point(chain, 1)));
+   assert_ok(submit(f, (struct agx_op){.size = sizeof(struct agx_op)}, conformance_point(chain, 1),
+                    conformance_point(chain, 2)));
+   assert_ok(submit(f, fill_op(buffer, 0, 32, 2, 1), conformance_point(chain, 2),
+                    conformance_point(chain, 3)));
+   assert_ok(fixture_wait(chain, 3));
+   for (int i = 0; i < 64; i++)
+      assert_int_equal(bytes[i], i < 32 ? 2 : 1);
+   agx_release(chain);
+   agx_release(buffer);
+}
+
+/* ---- dispatch -------------------------------------------------------------- */
+
+static void dispatch_captures_all_it_is_given(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_executable *add = fixture_kernel(f, &agx_test_add);
+   uint32_t *from, *to, push = 1000;
+   struct agx_buffer *x = fixture_buffer(f, 128, &from), *y = fixture_buffer(f, 128, &to);
+   struct agx_semaphore *go = fixture_semaphore(f), *done = fixture_semaphore(f);
+   struct agx_binding bindings[2] = {{.binding = 0, .ref = {x, 0, AGX_WHOLE_LENGTH}},
+                                     {.binding = 1, .ref = {y, 0, AGX_WHOLE_LENGTH}}};
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = add,
+                                   .workgroups = {1, 1, 1},
+                                   .binding_count = 2,
+                                   .bindings = bindings,
+                                   .push = &push,
+                                   .push_B = sizeof(push)};
+   struct agx_op op = {.size = sizeof(op), .kind = AGX_OP_DISPATCH, .u.dispatch = {&dispatch}};
+   for (uint32_t i = 0; i < 32; i++)
+      from[i] = i;
+   assert_ok(submit(f, op, conformance_point(go, 1), conformance_point(done, 1)));
+   push = 5;
+   memset(bindings, 0, sizeof(bindings));
+   memset(&dispatch, 0, sizeof(dispatch));
+   agx_release(x); /* all is kept alive until it has run */
+   agx_release(add);
+   assert_int_equal(to[3], 0);
+   assert_ok(agx_semaphore_signal(go, 1));
+   assert_ok(fixture_wait(done, 1));
+   for (uint32_t i = 0; i < 32; i++)
+      assert_int_equal(to[i], i + 1000);
+   agx_release(y);
+   agx_release(go);
+   agx_release(done);
+}
+
+/* What does nothing signals nevertheless. */
+static void nothing_to_do_signals(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_executable *count = fixture_kernel(f, &agx_test_count);
+   uint8_t *bytes;
+   struct agx_buffer *buffer = make_buffer(f, 256, GUARD, &bytes);
+   struct agx_binding binding = {.ref = {buffer, 0, AGX_WHOLE_LENGTH}};
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = count,
+                                   .workgroups = {1, 0, 1},
+                                   .binding_count = 1,
+                                   .bindings = &binding};
+   run(f, (struct agx_op){
+             .size = sizeof(struct agx_op), .kind = AGX_OP_DISPATCH, .u.dispatch = {&dispatch}});
+   run(f, fill_op(buffer, 256, 0, 1, 4));
+   run(f, copy_op(buffer, 8, buffer, 8, 0));
+   for (int i = 0; i < 256; i++)
+      assert_int_equal(bytes[i], GUARD);
+   agx_release(buffer);
+   agx_release(count);
+}
+
+/* A refusal leaves no trace: its signal may be submitted again. */
+static void refusals_leave_no_trace(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   uint8_t *bytes;
+   struct agx_buffer *buffer = make_buffer(f, 64, GUARD, &bytes);
+   struct agx_semaphore *done = fixture_semaphore(f);
+   struct agx_op flagged = fill_op(buffer, 0, 4, 1, 4);
+   flagged.flags = 4;
+   assert_fails(submit(f, flagged, NO_POINT, conformance_point(done, 1)), AGX_INVALID_ARGUMENT,
+                "0x4 of a fill");
+   assert_fails(submit(f, fill_op(buffer, 0, 65, 1, 1), NO_POINT, conformance_point(done, 1)),
+                AGX_OUT_OF_RANGE, "length 65");
+   assert_fails(submit(f, fill_op(buffer, 0, 6, 1, 4), NO_POINT, conformance_point(done, 1)),
+                AGX_INVALID_ARGUMENT, "length 6");
+   assert_fails(submit(f, copy_op(buffer, 0, buffer, 3, 4), NO_POINT, conformance_point(done, 1)),
+                AGX_INVALID_ARGUMENT, "overlap");
+   assert_fails(submit(f, (struct agx_op){.size = sizeof(struct agx_op), .kind = AGX_OP_DISPATCH},
+                       NO_POINT, conformance_point(done, 1)),
+                AGX_INVALID_ARGUMENT, "NULL");
+   assert_ok(submit(f, fill_op(buffer, 0, 64, 7, 1), NO_POINT, conformance_point(done, 1)));
+   assert_ok(fixture_wait(done, 1));
+   assert_int_equal(bytes[63], 7);
+   agx_release(done);
+   agx_release(buffer);
+}
+
+/* Nothing runs behind a failure, and its text comes through. */
+static void failed_waits_fail_transfers(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   uint8_t *bytes;
+   struct agx_buffer *buffer = make_buffer(f, 64, GUARD, &bytes);
+   struct agx_semaphore *go = fixture_semaphore(f), *done = fixture_semaphore(f);
+   assert_ok(submit(f, fill_op(buffer, 0, 64, 1, 1), conformance_point(go, 1),
+                    conformance_point(done, 1)));
+   agx_semaphore_fail(go, AGX_ABORTED, "the hose is cut");
+   assert_fails(fixture_wait(done, 1), AGX_ABORTED, "the hose is cut");
+   assert_int_equal(bytes[0], GUARD);
+   agx_release(buffer);
+   agx_release(go);
+   agx_release(done);
+}
+
+/* ---- command buffers under stress ------------------------------------------- */
+
+static void rapid_fill_submit(void **state)
+{
+   enum {
+      ROUNDS = 200
+   };
+   struct fixture *f = conformance_device(state);
+   uint8_t *bytes;
+   struct agx_buffer *buffer = make_buffer(f, 1024, 0, &bytes);
+   struct agx_semaphore *chain = fixture_semaphore(f);
+   for (uint32_t i = 0; i < ROUNDS; i++) {
+      struct agx_command_buffer *commands = fixture_begin(f);
+      const uint32_t pattern = i + 1;
+      assert_ok(agx_cmd_fill(commands, (struct agx_buffer_ref){buffer, 0, 1024}, &pattern, 4));
+      assert_ok(agx_command_buffer_end(commands));
+      assert_ok(
+         fixture_submit(f, commands, conformance_point(chain, i), conformance_point(chain, i + 1)));
+      agx_release(commands);
+   }
+   assert_ok(fixture_wait(chain, ROUNDS));
+   for (int i = 0; i < 1024; i += 4)
+      assert_int_equal(bytes[i], ROUNDS);
+   agx_release(chain);
+   agx_release(buffer);
+}
+
+static void rapid_copy_submit(void **state)
+{
+   enum {
+      ROUNDS = 100
+   };
+   struct fixture *f = conformance_device(state);
+   uint8_t *bytes[2];
+   struct agx_buffer *buffers[2] = {make_buffer(f, 1000, 0, &bytes[0]),
+                                    make_buffer(f, 1000, 0, &bytes[1])};
+   struct agx_semaphore *chain = fixture_semaphore(f);
+   scatter(bytes[0], 1000, 9);
+   for (uint32_t i = 0; i < ROUNDS; i++) {
+      struct agx_command_buffer *commands = fixture_begin(f);
+      assert_ok(agx_cmd_copy(commands, (struct agx_buffer_ref){buffers[i % 2], i % 2, 999},
+                             (struct agx_buffer_ref){buffers[1 - i % 2], 1 - i % 2, 999}));
+      assert_ok(agx_command_buffer_end(commands));
+      assert_ok(
+         fixture_submit(f, commands, conformance_point(chain, i), conformance_point(chain, i + 1)));
+      agx_release(commands);
+   }
+   assert_ok(fixture_wait(chain, ROUNDS));
+   assert_memory_equal(bytes[0], bytes[1] + 1, 999);
+   agx_release(chain);
+   agx_release(buffers[0]);
+   agx_release(buffers[1]);
+}
+
+static void large_fill_command_buffer(void **state)
+{
+   enum {
+      FILLS = 2000
+   };
+   struct fixture *f = conformance_device(state);
+   uint8_t *bytes;
+   struct agx_buffer *buffer = make_buffer(f, FILLS * 4, 0, &bytes);
+   struct agx_command_buffer *commands = fixture_begin(f);
+   for (uint32_t i = 0; i < FILLS; i++)
+      assert_ok(agx_cmd_fill(commands, (struct agx_buffer_ref){buffer, i * 4ull, 4}, &i, 4));
+   conformance_run(f, commands);
+   for (uint32_t i = 0; i < FILLS; i++)
+      assert_int_equal(((uint32_t *)bytes)[i], i);
+   agx_release(commands);
+   agx_release(buffer);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(fill_entire_buffer_1_byte),
+      cmocka_unit_test(fill_entire_buffer_2_byte),
+      cmocka_unit_test(fill_entire_buffer_4_byte),
+      cmocka_unit_test(fill_subrange),
+      cmocka_unit_test(fill_large_buffer),
+      cmocka_unit_test(fill_size_alignment_and_pattern_classes),
+      cmocka_unit_test(copy_entire_buffer),
+      cmocka_unit_test(copy_with_offsets),
+      cmocka_unit_test(copy_large_buffer),
+      cmocka_unit_test(copy_size_and_alignment_classes),
+      cmocka_unit_test(burst_copy_submit),
+      cmocka_unit_test(chained_fill_then_copy),
+      cmocka_unit_test(chained_fill_copy_fill),
+      cmocka_unit_test(barrier_signals),
+      cmocka_unit_test(barrier_preserves_ordering),
+      cmocka_unit_test(dispatch_captures_all_it_is_given),
+      cmocka_unit_test(nothing_to_do_signals),
+      cmocka_unit_test(refusals_leave_no_trace),
+      cmocka_unit_test(failed_waits_fail_transfers),
+      cmocka_unit_test(rapid_fill_submit),
+      cmocka_unit_test(rapid_copy_submit),
+      cmocka_unit_test(large_fill_command_buffer),
+   };
+   return cmocka_run_group_tests(tests, conformance_open, conformance_close);
+}
