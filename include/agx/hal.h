@@ -29,6 +29,7 @@
 #include "agx/file.h"
 #include "agx/host_call.h"
 #include "agx/image.h"
+#include "agx/memory.h"
 #include "agx/object.h"
 #include "agx/pool.h"
 #include "agx/queue.h"

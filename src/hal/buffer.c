@@ -9,80 +9,210 @@
 #include "base/util.h"
 #include "hal/desc.h"
 
-/* Source: reference/cmdstream, robustness.md 2. */
-#define MAX_BUFFER_B (1ull << 37)
+/* ---- life ---------------------------------------------------------------- */
+
+void agx_buffer_init(struct agx_buffer *buffer, const struct agx_object_type *type,
+                     struct agx_device *device, struct agxw_bo *bo,
+                     const struct agx_buffer_desc *desc, const char *label)
+{
+   agx_object_init(&buffer->object, type);
+   agx_retain(device);
+   buffer->device = device;
+   buffer->bo = bo;
+   buffer->size_B = desc->size_B;
+   buffer->address = agxw_bo_va(bo);
+   buffer->flags = desc->flags;
+   buffer->memory = desc->memory;
+   buffer->usage = desc->usage;
+   buffer->access = desc->access;
+   snprintf(buffer->label, sizeof(buffer->label), "%s", desc->label ? desc->label : label);
+}
+
+void agx_buffer_fini(struct agx_buffer *buffer)
+{
+   agxw_bo_destroy(buffer->bo);
+   agx_release(buffer->device);
+}
+
+static bool is_host_visible(const struct agx_buffer *buffer)
+{
+   return buffer->memory & AGX_MEMORY_HOST_VISIBLE;
+}
 
 static void buffer_destroy(struct agx_object *object)
 {
    struct agx_buffer *buffer = agx_container_of(object, struct agx_buffer, object);
+   const struct agx_host_alloc *alloc = buffer->device->alloc;
    struct agx_device *device = buffer->device;
-   agxw_bo_destroy(buffer->bo);
-   agx_host_free(device->alloc, buffer, sizeof(*buffer));
+   agx_memory_given_back(&device->memory, agxw_bo_size(buffer->bo), is_host_visible(buffer));
+   agx_retain(device); /* its allocator is needed once more */
+   agx_buffer_fini(buffer);
+   agx_host_free(alloc, buffer, sizeof(*buffer));
    agx_release(device);
 }
 
 static const struct agx_object_type buffer_type = {"buffer", buffer_destroy};
 
-static void set_label(struct agx_buffer *buffer, const char *label)
-{
-   snprintf(buffer->label, sizeof(buffer->label), "%s", label);
-}
-
 agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_desc *desc,
                              struct agx_buffer **out_buffer)
 {
    struct agx_buffer_desc read;
+   struct agxw_bo *bo;
    *out_buffer = NULL;
    AGX_TRY(agx_desc_read("agx_buffer_desc", desc, &read, sizeof(read)));
-   if (read.size_B == 0 || read.size_B > MAX_BUFFER_B)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "buffer: size %llu is not in 1 to 2^37",
-                      (unsigned long long)read.size_B);
-   if (read.flags & ~(uint32_t)(AGX_BUFFER_HOST_READ | AGX_BUFFER_GPU_READ_ONLY))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "buffer: unknown flags 0x%x", read.flags);
-   uint32_t flags = (read.flags & AGX_BUFFER_HOST_READ ? AGXW_BO_CACHED : 0) |
-                    (read.flags & AGX_BUFFER_GPU_READ_ONLY ? AGXW_BO_READ_ONLY : 0);
+   AGX_TRY(agx_buffer_resolve(&read, "buffer"));
    struct agx_buffer *buffer = agx_host_zalloc(device->alloc, sizeof(*buffer));
    if (!buffer)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "buffer: out of host memory");
-   agx_status status = agxw_bo_create(device->winsys, read.size_B, 0, flags,
-                                      read.label ? read.label : "buffer", &buffer->bo);
+   agx_status status = agxw_bo_create(device->winsys, AGX_MAX(read.size_B, 1u), read.align_B,
+                                      agx_buffer_bo_flags(read.flags, read.usage),
+                                      read.label ? read.label : "buffer", &bo);
    if (status != AGX_OK) {
       agx_host_free(device->alloc, buffer, sizeof(*buffer));
       return status;
    }
-   agx_object_init(&buffer->object, &buffer_type);
-   agx_retain(device);
-   buffer->device = device;
-   buffer->size_B = read.size_B;
-   buffer->flags = read.flags;
-   buffer->address = agxw_bo_va(buffer->bo);
-   set_label(buffer, read.label ? read.label : "buffer");
+   agx_buffer_init(buffer, &buffer_type, device, bo, &read, "buffer");
+   agx_memory_taken(&device->memory, agxw_bo_size(bo), is_host_visible(buffer));
    *out_buffer = buffer;
+   return AGX_OK;
+}
+
+/* ---- host access --------------------------------------------------------- */
+
+agx_status agx_buffer_check_range(const struct agx_buffer *buffer, uint64_t offset_B,
+                                  uint64_t *length_B)
+{
+   if (offset_B <= buffer->size_B && *length_B == AGX_WHOLE_LENGTH)
+      *length_B = buffer->size_B - offset_B;
+   if (!agx_range_fits(offset_B, *length_B, buffer->size_B))
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: %llu bytes at %llu; it has %llu", buffer->label,
+                      (unsigned long long)*length_B, (unsigned long long)offset_B,
+                      (unsigned long long)buffer->size_B);
+   return AGX_OK;
+}
+
+static agx_status check_state(struct agx_buffer *buffer)
+{
+   uint32_t state = atomic_load_explicit(&buffer->state, memory_order_acquire);
+   if (state != AGX_BUFFER_LIVE)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s", buffer->label,
+                      state == AGX_BUFFER_RESERVED ? "it has no memory yet: its allocation waits"
+                                                   : "its memory was given back");
+   return AGX_OK;
+}
+
+agx_status agx_buffer_check_mapping(struct agx_buffer *buffer, uint32_t access)
+{
+   if (access == 0 || access & ~(uint32_t)AGX_ACCESS_ALL)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: access %#x", buffer->label, access);
+   if (buffer->is_reservation)
+      return AGX_FAIL(AGX_PERMISSION_DENIED,
+                      "%s: addresses have no memory of their own: map its pages (agx_pages_map)",
+                      buffer->label);
+   if (!(buffer->memory & AGX_MEMORY_HOST_VISIBLE) || !(buffer->usage & AGX_USAGE_MAPPING))
+      return AGX_FAIL(AGX_PERMISSION_DENIED,
+                      "%s: the host can't map it; ask for AGX_USAGE_MAPPING and "
+                      "AGX_MEMORY_HOST_VISIBLE",
+                      buffer->label);
+   if (access & ~buffer->access)
+      return AGX_FAIL(AGX_PERMISSION_DENIED, "%s: access %#x; its own allows %#x", buffer->label,
+                      access, buffer->access);
+   return check_state(buffer);
+}
+
+agx_status agx_buffer_host_memory(struct agx_buffer *buffer, void **out_memory)
+{
+   void *memory = buffer->host;
+   *out_memory = NULL;
+   if (!memory)
+      AGX_TRY(agxw_bo_map(buffer->bo, &memory));
+   *out_memory = (uint8_t *)memory + buffer->offset_B;
    return AGX_OK;
 }
 
 agx_status agx_buffer_map(struct agx_buffer *buffer, void **out_memory)
 {
-   void *memory = NULL;
    *out_memory = NULL;
-   AGX_TRY(agxw_bo_map(buffer->bo, &memory));
-   *out_memory = (char *)memory + buffer->offset_B;
+   AGX_TRY(agx_buffer_check_mapping(buffer, AGX_ACCESS_READ | AGX_ACCESS_WRITE));
+   return agx_buffer_host_memory(buffer, out_memory);
+}
+
+agx_status agx_buffer_map_range(struct agx_buffer *buffer, uint64_t offset_B, uint64_t length_B,
+                                uint32_t access, void **out_memory)
+{
+   void *memory;
+   *out_memory = NULL;
+   AGX_TRY(agx_buffer_check_range(buffer, offset_B, &length_B));
+   AGX_TRY(agx_buffer_check_mapping(buffer, access));
+   AGX_TRY(agx_buffer_host_memory(buffer, &memory));
+   agx_retain(buffer);
+   atomic_fetch_add_explicit(&buffer->mappings, 1, memory_order_relaxed);
+   *out_memory = (uint8_t *)memory + offset_B;
    return AGX_OK;
 }
 
+agx_status agx_buffer_unmap(struct agx_buffer *buffer)
+{
+   uint32_t mappings = atomic_load_explicit(&buffer->mappings, memory_order_relaxed);
+   while (mappings > 0 &&
+          !atomic_compare_exchange_weak_explicit(&buffer->mappings, &mappings, mappings - 1,
+                                                 memory_order_relaxed, memory_order_relaxed))
+      ;
+   if (mappings == 0)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: not mapped by agx_buffer_map_range",
+                      buffer->label);
+   agx_release(buffer);
+   return AGX_OK;
+}
+
+static agx_status sync_range(struct agx_buffer *buffer, uint64_t offset_B, uint64_t length_B,
+                             uint32_t access)
+{
+   AGX_TRY(agx_buffer_check_range(buffer, offset_B, &length_B));
+   return agx_buffer_check_mapping(buffer, access);
+}
+
+agx_status agx_buffer_flush(struct agx_buffer *buffer, uint64_t offset_B, uint64_t length_B)
+{
+   return sync_range(buffer, offset_B, length_B, AGX_ACCESS_WRITE);
+}
+
+agx_status agx_buffer_invalidate(struct agx_buffer *buffer, uint64_t offset_B, uint64_t length_B)
+{
+   return sync_range(buffer, offset_B, length_B, AGX_ACCESS_READ);
+}
+
+/* ---- what it is ---------------------------------------------------------- */
+
 void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_info)
 {
-   const struct agx_buffer_info info = {.size_B = buffer->size_B, .address = buffer->address};
+   struct agx_buffer_info info = {
+      .size_B = buffer->size_B,
+      .address = buffer->address,
+      .state = atomic_load_explicit(&buffer->state, memory_order_acquire),
+      .flags = buffer->flags,
+      .memory = buffer->memory,
+      .usage = buffer->usage,
+      .access = buffer->access,
+      .heap = agx_heap_of(buffer->memory),
+      .is_exportable = agxw_bo_is_shareable(buffer->bo),
+      .is_imported = buffer->is_imported,
+      .allocation_B = agxw_bo_size(buffer->bo),
+      .offset_B = buffer->offset_B,
+   };
+   if (buffer->is_reservation && agx_vmem_is_empty(buffer))
+      info.state = AGX_BUFFER_RESERVED;
+   snprintf(info.label, sizeof(info.label), "%s", buffer->label);
    agx_info_write(out_info, &info, sizeof(info));
 }
 
-/* ---- views -------------------------------------------------------------- */
+/* ---- views --------------------------------------------------------------- */
 
 agx_status agx_buffer_init_view(struct agx_buffer *view, const struct agx_object_type *type,
                                 struct agx_buffer *parent, uint64_t offset_B, uint64_t size_B,
                                 uint32_t flags, const char *label)
 {
-   if (offset_B > parent->size_B || size_B > parent->size_B - offset_B)
+   if (!agx_range_fits(offset_B, size_B, parent->size_B))
       return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: a view of %llu bytes at %llu of %llu", parent->label,
                       (unsigned long long)size_B, (unsigned long long)offset_B,
                       (unsigned long long)parent->size_B);
@@ -95,7 +225,13 @@ agx_status agx_buffer_init_view(struct agx_buffer *view, const struct agx_object
    view->size_B = size_B;
    view->address = parent->address + offset_B;
    view->flags = parent->flags | flags;
-   set_label(view, label ? label : parent->label);
+   view->memory = parent->memory;
+   view->usage = parent->usage;
+   view->access = parent->access;
+   view->is_imported = parent->is_imported;
+   view->is_reservation = parent->is_reservation;
+   view->host = parent->host;
+   snprintf(view->label, sizeof(view->label), "%s", label ? label : parent->label);
    return AGX_OK;
 }
 

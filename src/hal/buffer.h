@@ -5,9 +5,13 @@
  */
 #pragma once
 
+#include "agx/memory.h"
 #include "hal/device.h"
 
 #define AGX_BUFFER_LABEL_BYTES 32
+
+/* The largest there is. Source: reference/cmdstream, robustness.md 2. */
+#define AGX_MAX_BUFFER_B (1ull << 37)
 
 struct agx_buffer {
    struct agx_object object;
@@ -16,8 +20,13 @@ struct agx_buffer {
    struct agx_buffer *parent; /* what it is a view of, retained; NULL: it owns bo and device */
    uint64_t offset_B;         /* of its first byte in bo */
    uint64_t size_B;
-   uint64_t address; /* of its first byte */
-   uint32_t flags;   /* enum agx_buffer_flags */
+   uint64_t address;                 /* of its first byte */
+   uint32_t flags;                   /* enum agx_buffer_flags */
+   uint32_t memory, usage, access;   /* enum agx_memory_type, agx_buffer_usage, agx_access */
+   _Atomic uint32_t state;           /* enum agx_buffer_state */
+   _Atomic uint32_t mappings;        /* agx_buffer_map_range without its agx_buffer_unmap */
+   bool is_imported, is_reservation; /* agx_vmem_reserve */
+   uint8_t *host;                    /* bo's memory where its owner has mapped it; else NULL */
    char label[AGX_BUFFER_LABEL_BYTES];
 };
 
@@ -30,3 +39,35 @@ AGX_MUST_CHECK agx_status agx_buffer_init_view(struct agx_buffer *view,
                                                struct agx_buffer *parent, uint64_t offset_B,
                                                uint64_t size_B, uint32_t flags, const char *label);
 void agx_buffer_fini_view(struct agx_buffer *view);
+
+/* The heap that memory of such types is of (heap.c). */
+uint32_t agx_heap_of(uint32_t memory);
+/* Whether nothing is bound in a reservation (vmem.c). */
+bool agx_vmem_is_empty(struct agx_buffer *buffer);
+
+/* Checks what a description asks for, and fills in what it leaves open or implies (heap.c). */
+AGX_MUST_CHECK agx_status agx_buffer_resolve(struct agx_buffer_desc *desc, const char *what);
+
+/* Fills a zeroed buffer over all of bo, which it takes over on success, as a resolved description
+ * says; retains the device. */
+void agx_buffer_init(struct agx_buffer *buffer, const struct agx_object_type *type,
+                     struct agx_device *device, struct agxw_bo *bo,
+                     const struct agx_buffer_desc *desc, const char *label);
+/* Destroys bo and releases the device; agx_buffer_init undone. */
+void agx_buffer_fini(struct agx_buffer *buffer);
+
+/* Its memory for the library itself, whatever it is allowed to others. */
+AGX_MUST_CHECK agx_status agx_buffer_host_memory(struct agx_buffer *buffer, void **out_memory);
+
+/* offset_B and *length_B (AGX_WHOLE_LENGTH is made exact) lie in the buffer. */
+AGX_MUST_CHECK agx_status agx_buffer_check_range(const struct agx_buffer *buffer, uint64_t offset_B,
+                                                 uint64_t *length_B);
+/* Whether the host may map it for access. */
+AGX_MUST_CHECK agx_status agx_buffer_check_mapping(struct agx_buffer *buffer, uint32_t access);
+
+static inline uint32_t agx_buffer_bo_flags(uint32_t flags, uint32_t usage)
+{
+   return (flags & AGX_BUFFER_HOST_READ ? AGXW_BO_CACHED : 0u) |
+          (flags & AGX_BUFFER_GPU_READ_ONLY ? AGXW_BO_READ_ONLY : 0u) |
+          (usage & AGX_USAGE_SHARING_EXPORT ? AGXW_BO_SHAREABLE : 0u);
+}

@@ -12,6 +12,7 @@
 #include "hal/builtin.h"
 #include "hal/host_call.h"
 #include "hal/instance.h"
+#include "hal/memory_stats.h"
 #include "hal/object.h"
 #include "hal/queue.h"
 #include "hal/tag.h"
@@ -67,6 +68,7 @@ struct agx_device {
    struct agx_builtins builtins;
    struct agx_one_shots one_shots;
    struct agx_tags tags;
+   struct agx_memory_counters memory;
 
    struct agx_host_pool *host_pool; /* functions and files */
    struct agx_host_calls host_calls;

@@ -47,6 +47,11 @@ bool agxw_share_leave(struct agxw_bo *bo)
    return gone;
 }
 
+bool agxw_bo_is_shareable(const struct agxw_bo *bo)
+{
+   return bo->is_listed;
+}
+
 agx_status agxw_bo_export(struct agxw_bo *bo, int *out_fd)
 {
    struct agx_uapi_prime_handle args = {

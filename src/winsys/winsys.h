@@ -135,6 +135,8 @@ uint64_t agxw_bo_size(const struct agxw_bo *bo);
 /* Persistent CPU mapping; the same pointer each time. */
 AGX_MUST_CHECK agx_status agxw_bo_map(struct agxw_bo *bo, void **out_memory);
 
+/* Whether agxw_bo_export can work. */
+bool agxw_bo_is_shareable(const struct agxw_bo *bo);
 /* A new descriptor, closed on exec, of the dma-buf that is a shareable or imported buffer's memory.
  * AGX_FAILED_PRECONDITION for others. */
 AGX_MUST_CHECK agx_status agxw_bo_export(struct agxw_bo *bo, int *out_fd);
