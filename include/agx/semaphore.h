@@ -61,6 +61,36 @@ AGX_API AGX_MUST_CHECK agx_status agx_semaphore_watch(struct agx_semaphore *sema
 /* True: it will never be called. False: it was; and it is over, unless this is called from it. */
 AGX_API bool agx_semaphore_unwatch(struct agx_semaphore *semaphore, struct agx_watch *watch);
 
+/* ---- beyond this device ----------------------------------------------- */
+
+enum agx_fd_kind {
+   /* The whole timeline, a DRM syncobj: what either side signals the other one sees. A semaphore
+    * that fails on the host shows as value UINT64_MAX there, since a syncobj has no failures. */
+   AGX_FD_SYNCOBJ = 1,
+   /* A sync_file: readable once the value is reached; carries the failure of work on the GPU. */
+   AGX_FD_SYNC_FILE = 2,
+   /* An eventfd, readable once the value is reached or the semaphore has failed. */
+   AGX_FD_EVENTFD = 3,
+};
+
+/* A file to wait with, for poll(2), or for another process, API or driver; it is the caller's, and
+ * closed on exec. value means nothing for AGX_FD_SYNCOBJ. AGX_FAILED_PRECONDITION: a sync_file
+ * for a value that nobody has submitted; the semaphore's failure where it has failed (but an
+ * eventfd, which then is readable). */
+AGX_API AGX_MUST_CHECK agx_status agx_semaphore_export(struct agx_semaphore *semaphore,
+                                                       uint64_t value, uint32_t kind, int *out_fd);
+
+/* A semaphore over the syncobj that fd stands for, which stays the caller's. Its value is the
+ * syncobj's. */
+AGX_API AGX_MUST_CHECK agx_status agx_semaphore_import(struct agx_device *device, int fd,
+                                                       struct agx_semaphore **out_semaphore);
+
+/* Has the semaphore reach the value when the file is ready: a sync_file (whose failure it takes
+ * over), or as AGX_FD_EVENTFD any file that becomes readable, which is not read. Takes fd over when
+ * it succeeds. */
+AGX_API AGX_MUST_CHECK agx_status agx_semaphore_import_point(struct agx_semaphore *semaphore,
+                                                             uint64_t value, uint32_t kind, int fd);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,7 @@
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/fault.h"
+#include "hal/share.h"
 #include "hal/submission.h"
 
 /* ---- how it came out ------------------------------------------------------ */
@@ -152,6 +153,7 @@ agx_status agx_device_poll(struct agx_device *device)
       }
       agx_queue_retire(queue, reached);
    }
+   agx_device_poll_shared(device);
    return AGX_OK;
 }
 
@@ -188,15 +190,20 @@ void agx_device_wake(struct agx_device *device)
 #define TICK_NS (20 * 1000000)
 #define TICKS   50
 
+/* Shared semaphores and imports that it waits for in the kernel; of more, the first ones. */
+#define MAX_SHARED 256
+
 static bool is_wanted(const struct agx_device *device)
 {
-   return device->sleepers || device->watching || device->parked_count || device->run_followers;
+   return !agx_list_empty(&device->imports) || device->sleepers || device->watching ||
+          device->parked_count || device->run_followers;
 }
 
 static void wait_for_any_queue(struct agx_device *device)
 {
-   struct agxw_point points[AGX_MAX_QUEUES + 1];
-   uint32_t count = 0;
+   struct agxw_point points[AGX_MAX_QUEUES + 1 + MAX_SHARED];
+   void *objects[MAX_SHARED];
+   uint32_t shared = agx_device_shared_points(device, points, objects, MAX_SHARED), count = shared;
    for (unsigned i = 0; i < device->queue_count; i++)
       if (device->queues[i].timeline)
          points[count++] =
@@ -205,6 +212,8 @@ static void wait_for_any_queue(struct agx_device *device)
    device->in_kernel++;
    pthread_mutex_unlock(&device->lock);
    agx_status status = agxw_wait(device->winsys, points, count, true, AGX_DEADLINE_NEVER);
+   for (uint32_t i = 0; i < shared; i++)
+      agx_release(objects[i]);
    pthread_mutex_lock(&device->lock);
    device->in_kernel--;
    if (status != AGX_OK)
@@ -238,8 +247,11 @@ void agx_device_note_flight(struct agx_device *device)
       pthread_cond_signal(&device->work);
 }
 
+/* Whether there is anything in the kernel that may end. */
 static bool is_in_flight(const struct agx_device *device)
 {
+   if (!agx_list_empty(&device->imports) || !agx_list_empty(&device->shared))
+      return true;
    for (unsigned i = 0; i < device->queue_count; i++)
       if (device->queues[i].in_flight_count)
          return true;

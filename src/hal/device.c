@@ -15,6 +15,7 @@
 #include "hal/executable_cache.h"
 #include "hal/host_pool.h"
 #include "hal/record.h"
+#include "hal/share.h"
 #include "hal/submission.h"
 
 #define DEFAULT_QUEUES 2u
@@ -87,6 +88,7 @@ static void free_device(struct agx_device *device)
 static void *destroy_device(void *argument)
 {
    struct agx_device *device = argument;
+   agx_poller_destroy(device->poller);
    pthread_mutex_lock(&device->lock);
    device->stop = true;
    pthread_cond_signal(&device->work);
@@ -119,7 +121,8 @@ static void init_locks(struct agx_device *device)
 {
    struct agx_link *lists[] = {&device->parked, &device->deferred, &device->freed,
                                &device->ready,  &device->runnable, &device->done,
-                               &device->spare,  &device->fired,    &device->watch_calls};
+                               &device->spare,  &device->fired,    &device->watch_calls,
+                               &device->shared, &device->imports,  &device->imported};
    pthread_condattr_t monotonic;
    pthread_condattr_init(&monotonic);
    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -21,6 +21,7 @@
 
 struct agx_executable_cache;
 struct agx_host_pool;
+struct agx_poller;
 struct agx_record_block;
 
 struct agx_device {
@@ -45,6 +46,10 @@ struct agx_device {
    struct agx_link spare;       /* to be used again */
    struct agx_link fired;       /* watches to be called */
    struct agx_link watch_calls; /* agx_watch_call */
+   struct agx_link shared;      /* agx_semaphore with a timeline in the kernel */
+   struct agx_link imports;     /* agx_import: sync_files that semaphores wait for */
+   struct agx_link imported;    /* which have ended */
+   struct agx_poller *poller;   /* of other files; NULL until there is one */
    uint64_t submissions;        /* ever */
    struct agx_failure lost;     /* why the device is gone */
    bool is_gone, is_retiring;

@@ -8,6 +8,17 @@ void agx_retain(void *handle)
       atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
 }
 
+bool agx_try_retain(void *handle)
+{
+   struct agx_object *object = handle;
+   uint32_t references = atomic_load_explicit(&object->references, memory_order_relaxed);
+   while (references &&
+          !atomic_compare_exchange_weak_explicit(&object->references, &references, references + 1,
+                                                 memory_order_relaxed, memory_order_relaxed))
+      ;
+   return references;
+}
+
 void agx_release(void *handle)
 {
    struct agx_object *object = handle;

@@ -29,3 +29,7 @@ static inline void agx_object_init(struct agx_object *object, const struct agx_o
    object->type = type;
    atomic_init(&object->references, 1);
 }
+
+/* A reference, unless the last one has gone: for lists that objects leave when they are destroyed.
+ */
+bool agx_try_retain(void *handle);

@@ -8,6 +8,7 @@
 
 #include "base/debug.h"
 #include "base/util.h"
+#include "hal/share.h"
 #include "hal/submission.h"
 #include "hal/watch.h"
 
@@ -123,6 +124,8 @@ void agx_submission_deliver(struct agx_submission *submission, const struct agx_
    for (uint32_t i = 0; i < submission->signal_count; i++) {
       struct agx_signal *signal = &submission->signals[i];
       agx_list_remove(&signal->link);
+      if (signal->is_shared && !failure)
+         signal->semaphore->told = AGX_MAX(signal->semaphore->told, signal->value);
       if (failure)
          agx_semaphore_fail_locked(signal->semaphore, failure);
       else
@@ -277,25 +280,48 @@ void agx_submission_start(struct agx_submission *submission)
 
 /* ---- to the kernel -------------------------------------------------------- */
 
+/* What a kernel submission waits for and signals. */
+struct syncs {
+   struct agxw_point waits[AGX_MAX_QUEUES], signals[AGX_MAX_POINTS + 2];
+   uint32_t wait_count, signal_count;
+};
+
+static void collect_syncs(struct agx_submission *submission, struct syncs *syncs)
+{
+   struct agx_device *device = submission->device;
+   syncs->wait_count = 0;
+   syncs->signal_count = 2; /* the queue's and its own */
+   for (unsigned i = 0; i < device->queue_count; i++) {
+      const struct agx_queue *other = &device->queues[i];
+      uint64_t epoch = submission->frontier.epochs[i];
+      if (other != submission->queue && epoch > other->retired)
+         syncs->waits[syncs->wait_count++] = (struct agxw_point){other->timeline, epoch};
+   }
+   for (uint32_t i = 0; i < submission->signal_count; i++) {
+      struct agx_signal *signal = &submission->signals[i];
+      signal->is_shared = signal->semaphore->shared != NULL;
+      if (signal->is_shared)
+         syncs->signals[syncs->signal_count++] =
+            (struct agxw_point){signal->semaphore->shared, signal->value};
+   }
+}
+
 /* Unlocked but for the queue's submit_lock. */
-static agx_status submit_stream(struct agx_submission *submission, const struct agxw_point *waits,
-                                uint32_t wait_count)
+static agx_status submit_stream(struct agx_submission *submission, struct syncs *syncs)
 {
    struct agx_queue *queue = submission->queue;
    AGX_TRY(agx_queue_prepare(queue));
    if (!submission->fence)
       AGX_TRY(agxw_timeline_create(submission->device->winsys, 0, &submission->fence));
-   const struct agxw_point signals[] = {
-      {queue->timeline, queue->epoch + 1},
-      {submission->fence, submission->fence_value + 1},
-   };
+   syncs->signals[0] = (struct agxw_point){queue->timeline, queue->epoch + 1};
+   syncs->signals[1] = (struct agxw_point){submission->fence, submission->fence_value + 1};
    const struct agxw_submit submit = {
       .commands = &submission->stream,
       .command_count = 1,
-      .waits = waits,
-      .wait_count = wait_count,
-      .signals = signals,
-      .signal_count = AGX_COUNT(signals),
+      .waits = syncs->waits,
+      .wait_count = syncs->wait_count,
+      .signals = syncs->signals,
+      .signal_count = syncs->signal_count,
    };
    return agxw_submit(queue->kernel, &submit);
 }
@@ -316,17 +342,12 @@ agx_status agx_submission_send(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
    struct agx_queue *queue = submission->queue;
-   struct agxw_point waits[AGX_MAX_QUEUES];
-   uint32_t wait_count = 0;
+   struct syncs syncs;
    AGX_TRY(agx_failure_raise(&device->lost));
    AGX_TRY(agx_failure_raise(&queue->lost));
-   for (unsigned i = 0; i < device->queue_count; i++) {
-      const struct agx_queue *other = &device->queues[i];
-      if (other != queue && submission->frontier.epochs[i] > other->retired)
-         waits[wait_count++] = (struct agxw_point){other->timeline, submission->frontier.epochs[i]};
-   }
+   collect_syncs(submission, &syncs);
    pthread_mutex_unlock(&device->lock);
-   agx_status status = submit_stream(submission, waits, wait_count);
+   agx_status status = submit_stream(submission, &syncs);
    pthread_mutex_lock(&device->lock);
    if (status != AGX_OK)
       return status;
@@ -412,6 +433,8 @@ static bool settle_one(struct agx_device *device)
       run_one(device);
    else if (!agx_list_empty(&device->done))
       free_done(device);
+   else if (agx_device_free_imported(device))
+      return true;
    else
       return agx_watch_call_one(device);
    return true;
@@ -424,7 +447,7 @@ static bool is_settled(const struct agx_device *device)
 {
    return agx_list_empty(&device->freed) && agx_list_empty(&device->ready) &&
           agx_list_empty(&device->runnable) && agx_list_empty(&device->done) &&
-          agx_list_empty(&device->fired);
+          agx_list_empty(&device->fired) && agx_list_empty(&device->imported);
 }
 
 void agx_device_settle(struct agx_device *device)

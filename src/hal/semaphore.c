@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/util.h"
+#include "hal/share.h"
 #include "hal/submission.h"
 #include "hal/watch.h"
 
@@ -15,6 +16,13 @@ static void semaphore_destroy(struct agx_object *object)
 {
    struct agx_semaphore *semaphore = agx_container_of(object, struct agx_semaphore, object);
    struct agx_device *device = semaphore->device;
+   if (semaphore->shared) {
+      pthread_mutex_lock(&device->lock);
+      agx_list_remove(&semaphore->shared_link);
+      agx_device_interrupt(device); /* nobody may wait for it in the kernel any more */
+      pthread_mutex_unlock(&device->lock);
+      agxw_timeline_destroy(semaphore->shared);
+   }
    agx_host_free(device->alloc, semaphore, sizeof(*semaphore));
    agx_release(device);
 }
@@ -44,6 +52,7 @@ void agx_semaphore_advance(struct agx_semaphore *semaphore, uint64_t value)
    if (semaphore->failure.status != AGX_OK || value <= semaphore->value)
       return;
    semaphore->value = value;
+   agx_semaphore_tell_shared(semaphore);
    agx_waits_resolve(semaphore, value);
    agx_watches_fire(semaphore);
    agx_device_notify(semaphore);
@@ -54,6 +63,7 @@ void agx_semaphore_fail_locked(struct agx_semaphore *semaphore, const struct agx
    if (semaphore->failure.status != AGX_OK)
       return;
    semaphore->failure = *failure;
+   agx_semaphore_tell_shared(semaphore);
    agx_waits_resolve(semaphore, UINT64_MAX);
    agx_watches_fire(semaphore);
    agx_device_notify(semaphore);
@@ -65,7 +75,8 @@ agx_status agx_semaphore_query(struct agx_semaphore *semaphore, uint64_t *out_va
    pthread_mutex_lock(&device->lock);
    /* Nobody else may look while nobody waits. */
    agx_status status = AGX_OK;
-   if (semaphore->failure.status == AGX_OK && !agx_list_empty(&semaphore->pending))
+   if (semaphore->failure.status == AGX_OK &&
+       (semaphore->shared || !agx_list_empty(&semaphore->pending)))
       status = agx_device_poll(device);
    *out_value = semaphore->value;
    if (status == AGX_OK || semaphore->failure.status != AGX_OK)

@@ -15,10 +15,13 @@ struct agx_semaphore {
    struct agx_device *device;
    uint64_t value; /* reached */
    struct agx_failure failure;
-   struct agx_link pending; /* agx_signal whose frontier is known */
-   struct agx_link waiting; /* agx_wait of parked submissions, by value */
-   struct agx_link watches; /* agx_watch_node, by value */
-   uint32_t kernel_waiters; /* threads that wait for it in the kernel */
+   struct agx_link pending;      /* agx_signal whose frontier is known */
+   struct agx_link waiting;      /* agx_wait of parked submissions, by value */
+   struct agx_link watches;      /* agx_watch_node, by value */
+   struct agxw_timeline *shared; /* others may signal it, too, or want to know; NULL: nobody */
+   struct agx_link shared_link;  /* among the device's */
+   uint64_t told;                /* the kernel's value, as far as it is known */
+   uint32_t kernel_waiters;      /* threads that wait for it in the kernel */
 };
 
 /* A signal of a submission that was launched. */
@@ -27,6 +30,7 @@ struct agx_signal {
    struct agx_submission *submission;
    struct agx_semaphore *semaphore;
    uint64_t value;
+   bool is_shared; /* the kernel tells the shared timeline */
 };
 
 /* A wait of a submission; linked while that is parked and the value is not reached. */

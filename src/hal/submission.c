@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "hal/desc.h"
 #include "hal/host_pool.h"
+#include "hal/share.h"
 
 /* ---- checks --------------------------------------------------------------- */
 
@@ -240,6 +241,7 @@ void agx_device_cancel(struct agx_device *device)
                                        .text = "operation cancelled while it waited"};
    pthread_mutex_lock(&device->lock);
    agx_submissions_fail_parked(device, NULL, &failure);
+   agx_device_cancel_imports(device, &failure);
    agx_device_settle(device);
    agx_host_pool_cancel(device->host_pool);
 }

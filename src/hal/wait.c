@@ -29,35 +29,55 @@ static bool is_over(const struct agx_point *points, uint32_t count, bool any,
 
 /* ---- in the kernel ------------------------------------------------------- */
 
+#define MAX_SHARED 32 /* points of shared semaphores that one thread waits for in the kernel */
+
 struct plan {
-   struct agxw_point points[AGX_MAX_QUEUES + 1];
+   struct agxw_point points[AGX_MAX_QUEUES + MAX_SHARED + 1];
    uint32_t count;
+   struct agx_queue *queue; /* whose epoch is the only one; NULL: others are waited for, too */
 };
 
-/* What to wait for in the kernel: the first queue that has not come far enough (any: each of
- * them), and whoever interrupts. False: something else than the GPU must happen first. */
+/* The queues that have not come far enough. Of several points on one queue the nearest one would do
+ * for any: its next epoch. */
+static void plan_queues(struct agx_device *device, const struct agx_frontier *frontier, bool any,
+                        struct plan *plan)
+{
+   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++) {
+      struct agx_queue *queue = &device->queues[i];
+      if (frontier->epochs[i] <= queue->retired)
+         continue;
+      uint64_t epoch = any ? queue->retired + 1 : frontier->epochs[i];
+      plan->points[plan->count++] = (struct agxw_point){queue->timeline, epoch};
+      plan->queue = plan->count == 1 ? queue : NULL;
+   }
+}
+
+/* What to wait for in the kernel (all: the first of it), and whoever interrupts. False: something
+ * else must happen first. */
 static bool make_plan(const struct agx_point *points, uint32_t count, bool any, struct plan *plan)
 {
    struct agx_device *device = points[0].semaphore->device;
    struct agx_frontier frontier = {0};
    plan->count = 0;
+   plan->queue = NULL;
    for (uint32_t i = 0; i < count; i++) {
-      if (points[i].semaphore->value >= points[i].value)
+      const struct agx_semaphore *semaphore = points[i].semaphore;
+      if (semaphore->value >= points[i].value)
          continue;
-      if (agx_point_resolve(&points[i], &frontier) != AGX_READY)
+      enum agx_readiness readiness = agx_point_resolve(&points[i], &frontier);
+      if (readiness == AGX_READY)
+         continue;
+      if (readiness == AGX_WAIT_FAILED || !semaphore->shared || plan->count == MAX_SHARED)
          return false;
+      plan->points[plan->count++] = (struct agxw_point){semaphore->shared, points[i].value};
    }
-   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++) {
-      if (frontier.epochs[i] <= device->queues[i].retired)
-         continue;
-      /* Of several points on one queue the nearest one would do for any: the next epoch. */
-      uint64_t epoch = any && count > 1 ? device->queues[i].retired + 1 : frontier.epochs[i];
-      plan->points[plan->count++] = (struct agxw_point){device->queues[i].timeline, epoch};
-      if (!any)
-         break;
-   }
+   plan_queues(device, &frontier, any && count > 1, plan);
    if (plan->count == 0)
       return false;
+   if (!any && plan->count > 1) {
+      plan->count = 1;
+      plan->queue = NULL; /* rather ask than know which one it was */
+   }
    plan->points[plan->count++] =
       (struct agxw_point){device->interrupt, device->interrupt_value + 1};
    return true;
@@ -73,8 +93,6 @@ static void count_waiters(const struct agx_point *points, uint32_t count, int32_
 static agx_status wait_in_kernel(struct agx_device *device, const struct agx_point *points,
                                  uint32_t count, const struct plan *plan, int64_t deadline_ns)
 {
-   /* With one queue and nobody who interrupted, that it came back says how far the queue is. */
-   bool is_one = plan->count == 2;
    uint64_t interrupts = device->interrupt_value;
    count_waiters(points, count, 1);
    device->in_kernel++;
@@ -87,11 +105,10 @@ static agx_status wait_in_kernel(struct agx_device *device, const struct agx_poi
       agx_device_lose(device, status);
       return AGX_OK; /* which the points know by now */
    }
-   if (status == AGX_DEADLINE_EXCEEDED || !is_one || interrupts != device->interrupt_value)
+   /* With one queue and nobody who interrupted, that it came back says how far the queue is. */
+   if (status == AGX_DEADLINE_EXCEEDED || !plan->queue || interrupts != device->interrupt_value)
       return agx_device_poll(device);
-   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++)
-      if (device->queues[i].timeline == plan->points[0].timeline)
-         agx_queue_retire(&device->queues[i], plan->points[0].value);
+   agx_queue_retire(plan->queue, plan->points[0].value);
    return AGX_OK;
 }
 

@@ -190,9 +190,13 @@ static void a_fault_takes_its_queue_away(void **state)
    struct agx_executable *stray = fixture_kernel(&f, &agx_test_stray);
    struct agx_executable *count = fixture_kernel(&f, &agx_test_count);
    struct agx_buffer *buffer = fixture_buffer(&f, 256, &words);
-   struct agx_command_buffer *bad = fixture_begin(&f), *good = fixture_begin(&f);
+   struct agx_buffer *second = fixture_buffer(&f, 256, &words);
+   struct agx_command_buffer *bad = fixture_begin(&f), *good = fixture_begin(&f),
+                             *beside = fixture_begin(&f);
    fixture_dispatch(bad, stray, 1, NULL, 0, &address, 8);
    fixture_dispatch(good, count, 1, &buffer, 1, NULL, 0);
+   fixture_dispatch(beside, count, 1, &second, 1, NULL, 0);
+   assert_ok(agx_command_buffer_end(beside));
    assert_ok(agx_command_buffer_end(bad));
    assert_ok(agx_command_buffer_end(good));
    assert_fails(agx_queue_recreate(f.device, 0), AGX_FAILED_PRECONDITION, "not lost");
@@ -212,7 +216,7 @@ static void a_fault_takes_its_queue_away(void **state)
                                 .queues = 2,
                                 .signals = &signal,
                                 .signal_count = 1,
-                                .u.execute = {good}};
+                                .u.execute = {beside}};
       assert_ok(agx_submit(f.device, &op, 1, NULL));
       assert_ok(fixture_wait(other, 1));
       assert_ok(agx_device_status(f.device));
@@ -226,6 +230,8 @@ static void a_fault_takes_its_queue_away(void **state)
    }
    agx_release(bad);
    agx_release(good);
+   agx_release(beside);
+   agx_release(second);
    agx_release(buffer);
    agx_release(count);
    agx_release(stray);
