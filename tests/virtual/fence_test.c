@@ -18,54 +18,60 @@ static struct agx_virtual_node *make_node(void)
    return node;
 }
 
-static void parts_are_those_that_are_not_done(void **state)
+/* As a kernel's: see rows F4x. */
+static void merges_show_what_they_were_made_of(void **state)
 {
    (void)state;
    struct agx_virtual_node *node = make_node();
    uint32_t parts[PARTS];
    agxv_lock(node);
    uint32_t a = agxv_fence_create(node), b = agxv_fence_create(node);
-   uint32_t both = agxv_fence_merge(node, a, b);
+   uint32_t both = agxv_fence_merge(node, a, b), again = agxv_fence_merge(node, both, a);
    assert_int_equal(agxv_fence_parts(node, both, parts, PARTS), 2);
    assert_int_equal(agxv_fence_parts(node, both, parts, 1), 1);
+   assert_int_equal(agxv_fence_parts(node, again, parts, PARTS), 2);
    agxv_fence_signal(node, a, 0);
-   assert_int_equal(agxv_fence_parts(node, both, parts, PARTS), 1);
-   assert_int_equal(parts[0], b);
+   assert_int_equal(agxv_fence_parts(node, both, parts, PARTS), 2);
+   uint32_t rest = agxv_fence_merge(node, both, a); /* what is done is left out */
+   assert_int_equal(rest, b);
    agxv_fence_signal(node, b, 0);
-   assert_int_equal(agxv_fence_parts(node, both, parts, PARTS), 1);
-   assert_int_equal(parts[0], both);
-   agxv_fence_put(node, both);
-   agxv_fence_put(node, a);
-   agxv_fence_put(node, b);
+   assert_int_equal(agxv_fence_parts(node, both, parts, PARTS), 2);
+   assert_true(agxv_fence_done(node, both));
+   const uint32_t all[] = {rest, again, both, a, b};
+   for (unsigned i = 0; i < AGX_COUNT(all); i++)
+      agxv_fence_put(node, all[i]);
    agxv_unlock(node);
    agx_virtual_node_destroy(node);
 }
 
-/* Each merge holds the one before twice, directly and in another merge: 2^CHAIN ways. */
+/* Each merge holds the one before twice, directly and in another merge, once there are too many
+ * fences to list them: 2^n ways. */
 static void merges_of_merges_are_listed_in_bounds(void **state)
 {
    (void)state;
    struct agx_virtual_node *node = make_node();
-   uint32_t parts[PARTS];
+   uint32_t parts[PARTS], pending[CHAIN];
    agxv_lock(node);
-   uint32_t first = agxv_fence_create(node), last = first;
-   agxv_fence_get(node, first);
+   uint32_t last = agxv_fence_create_done(node);
    for (unsigned i = 0; i < CHAIN; i++) {
-      uint32_t other = agxv_fence_create(node);
-      uint32_t beside = agxv_fence_merge(node, last, other);
+      pending[i] = agxv_fence_create(node);
+      uint32_t beside = agxv_fence_merge(node, last, pending[i]);
       uint32_t next = agxv_fence_merge(node, last, beside);
       assert_int_not_equal(next, 0);
-      agxv_fence_signal(node, other, 0);
-      agxv_fence_put(node, other);
       agxv_fence_put(node, beside);
       agxv_fence_put(node, last);
       last = next;
    }
    assert_int_equal(agxv_fence_parts(node, last, parts, PARTS), PARTS);
-   agxv_fence_signal(node, first, 0);
+   uint32_t many[4 * CHAIN];
+   assert_in_range(agxv_fence_parts(node, last, many, 4 * CHAIN), 1, 2 * CHAIN);
+   for (unsigned i = 0; i < CHAIN; i++) {
+      assert_false(agxv_fence_done(node, last));
+      agxv_fence_signal(node, pending[i], 0);
+      agxv_fence_put(node, pending[i]);
+   }
    assert_true(agxv_fence_done(node, last));
    agxv_fence_put(node, last);
-   agxv_fence_put(node, first);
    agxv_unlock(node);
    agx_virtual_node_destroy(node);
 }
@@ -111,7 +117,7 @@ static void unwritable_arguments_leave_no_descriptor(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parts_are_those_that_are_not_done),
+      cmocka_unit_test(merges_show_what_they_were_made_of),
       cmocka_unit_test(merges_of_merges_are_listed_in_bounds),
       cmocka_unit_test(unwritable_arguments_leave_no_descriptor),
    };

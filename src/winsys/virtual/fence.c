@@ -87,7 +87,7 @@ bool agxv_fence_depend(struct agx_virtual_node *node, uint32_t fence, uint32_t d
    return true;
 }
 
-/* A point that is done forgets what it was made of. */
+/* A point that is done forgets what it was made of; a merge shows it as long as it lives. */
 static void forget(struct agx_virtual_node *node, struct agxv_fence *fence)
 {
    uint32_t before = fence->before, inner = fence->inner;
@@ -95,6 +95,8 @@ static void forget(struct agx_virtual_node *node, struct agxv_fence *fence)
       fence->error = get(node, inner)->error;
    if (!fence->is_point && before && get(node, before)->error)
       fence->error = get(node, before)->error;
+   if (!fence->is_point)
+      return;
    fence->before = fence->inner = 0;
    agxv_fence_put(node, before);
    agxv_fence_put(node, inner);
@@ -182,12 +184,8 @@ uint32_t agxv_fence_create_point(struct agx_virtual_node *node, uint32_t before,
    return ref;
 }
 
-uint32_t agxv_fence_merge(struct agx_virtual_node *node, uint32_t a, uint32_t b)
+static uint32_t merge_two(struct agx_virtual_node *node, uint32_t a, uint32_t b)
 {
-   if (a == b) {
-      agxv_fence_get(node, a);
-      return a;
-   }
    uint32_t ref = agxv_fence_create(node);
    if (!ref)
       return 0;
@@ -204,25 +202,96 @@ uint32_t agxv_fence_merge(struct agx_virtual_node *node, uint32_t a, uint32_t b)
    return ref;
 }
 
-#define PART_DEPTH 32u
+/* ---- what a fence is made of ------------------------------------------- */
+
+#define PART_DEPTH  32u
+#define PART_VISITS 4096u /* merges of merges lead to one fence on any number of ways */
+#define MERGE_PARTS 64u
+
+struct walk {
+   struct {
+      uint32_t ref;
+      bool is_earlier; /* a point before another one: only seen while its own fence is pending */
+   } stack[PART_DEPTH];
+   uint32_t depth;
+   uint32_t *parts, count;
+};
+
+static void push(struct walk *walk, uint32_t ref, bool is_earlier)
+{
+   if (!ref)
+      return;
+   walk->stack[walk->depth].ref = ref;
+   walk->stack[walk->depth++].is_earlier = is_earlier;
+}
+
+static void add_part(struct walk *walk, uint32_t ref)
+{
+   for (uint32_t i = 0; i < walk->count; i++)
+      if (walk->parts[i] == ref)
+         return;
+   walk->parts[walk->count++] = ref;
+}
+
+static void visit(struct agx_virtual_node *node, struct walk *walk, uint32_t ref, bool is_earlier)
+{
+   const struct agxv_fence *it = get(node, ref);
+   bool hides = is_earlier && (it->is_point ? !it->inner || get(node, it->inner)->done : it->done);
+   bool is_leaf = !it->inner || walk->depth + 2 > PART_DEPTH;
+   if (is_leaf && !hides)
+      add_part(walk, ref);
+   if (is_leaf && it->inner)
+      return;
+   push(walk, it->before, it->is_point);
+   if (!hides)
+      push(walk, it->inner, false);
+}
 
 uint32_t agxv_fence_parts(struct agx_virtual_node *node, uint32_t fence, uint32_t *parts,
                           uint32_t capacity)
 {
-   uint32_t stack[PART_DEPTH] = {fence}, depth = 1, count = 0;
-   /* Merges of merges lead to one fence on many ways: whoever built them decides how many. */
-   while (depth && count < capacity) {
-      uint32_t ref = stack[--depth];
-      const struct agxv_fence *it = get(node, ref);
-      const uint32_t halves[] = {it->before, it->inner};
-      bool is_leaf = it->done || !it->inner || depth + 2 > PART_DEPTH;
-      if (is_leaf && (!it->done || ref == fence))
-         parts[count++] = ref;
-      for (unsigned i = 0; i < AGX_COUNT(halves) && !is_leaf; i++)
-         if (halves[i])
-            stack[depth++] = halves[i];
+   struct walk walk = {.parts = parts};
+   push(&walk, fence, false);
+   for (uint32_t visits = 0; visits < PART_VISITS && walk.depth && walk.count < capacity;
+        visits++) {
+      walk.depth--;
+      visit(node, &walk, walk.stack[walk.depth].ref, walk.stack[walk.depth].is_earlier);
    }
-   return count;
+   return walk.count;
+}
+
+/* Adds the parts of fence that are pending, or have failed. */
+static uint32_t add_parts(struct agx_virtual_node *node, uint32_t fence, uint32_t *parts,
+                          uint32_t count)
+{
+   uint32_t own[MERGE_PARTS], own_count = agxv_fence_parts(node, fence, own, MERGE_PARTS);
+   for (uint32_t i = 0; i < own_count; i++) {
+      bool is_new = !get(node, own[i])->done || get(node, own[i])->error;
+      for (uint32_t j = 0; j < count; j++)
+         is_new &= parts[j] != own[i];
+      if (is_new)
+         parts[count++] = own[i];
+   }
+   return own_count < MERGE_PARTS ? count : 2 * MERGE_PARTS;
+}
+
+uint32_t agxv_fence_merge(struct agx_virtual_node *node, uint32_t a, uint32_t b)
+{
+   uint32_t parts[2 * MERGE_PARTS], count = add_parts(node, a, parts, 0);
+   if (count < 2 * MERGE_PARTS)
+      count = add_parts(node, b, parts, count);
+   if (count >= 2 * MERGE_PARTS)
+      return merge_two(node, a, b);
+   if (count == 0)
+      return agxv_fence_create_done(node);
+   uint32_t all = parts[0];
+   agxv_fence_get(node, all);
+   for (uint32_t i = 1; i < count && all; i++) {
+      uint32_t before = all;
+      all = merge_two(node, before, parts[i]);
+      agxv_fence_put(node, before);
+   }
+   return all;
 }
 
 uint32_t agxv_fence_at_value(struct agx_virtual_node *node, uint32_t fence, uint64_t value,

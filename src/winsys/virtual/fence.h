@@ -22,7 +22,7 @@ struct agxv_fence {
    bool is_point;   /* the rest is valid */
    uint32_t before; /* the fence in front, 0 when there is none or it is done */
    uint32_t inner;  /* what was added at this point; 0 once done */
-                    /* without is_point both may be the two halves of a merge */
+                    /* without is_point both may be the two halves of a merge, to its end */
    uint64_t value, value_before;
    uint64_t context; /* points of one context have ascending values */
    uint64_t done_ns;
@@ -36,10 +36,11 @@ uint32_t agxv_fence_create_done(struct agx_virtual_node *node);
 /* The point value with fence inner (borrowed), put behind before (borrowed, may be 0). */
 uint32_t agxv_fence_create_point(struct agx_virtual_node *node, uint32_t before, uint32_t inner,
                                  uint64_t value);
-/* What is done when both are; it may be one of them. 0 when the segment is full. */
+/* What is done when both are; it may be one of them. What is done is left out, unless it has
+ * failed: whether a kernel keeps that is not known [U]. 0 when the segment is full. */
 uint32_t agxv_fence_merge(struct agx_virtual_node *node, uint32_t a, uint32_t b);
-/* The fences that this one is made of and that are not done, itself when there are none;
- * borrowed. Gives their number: capacity where there are as many or more. */
+/* The fences that this one is made of, done or not; of points before it only those that are not.
+ * Borrowed. Gives their number: capacity where there are as many or more. Source: rows F2x, F4x. */
 uint32_t agxv_fence_parts(struct agx_virtual_node *node, uint32_t fence, uint32_t *parts,
                           uint32_t capacity);
 /* Makes fence wait for dependency too; false when the segment is full. */

@@ -32,7 +32,7 @@ static struct sync_fence_info describe(const struct agxv_fence *fence)
    return one;
 }
 
-/* One entry for each fence that is pending. */
+/* One entry for each fence that it is made of. */
 static int file_info(struct agx_virtual_node *node, uint32_t fence, uint64_t argument)
 {
    struct sync_file_info info;

@@ -269,10 +269,25 @@ AGXV_HANDLER(syncobj_eventfd)
    return error;
 }
 
+/* The checks that both directions share. */
+static int check_handle_args(const struct agx_uapi_syncobj_handle *args)
+{
+   const uint32_t known = AGX_UAPI_SYNCOBJ_SYNC_FILE | AGX_UAPI_SYNCOBJ_TIMELINE;
+   if (args->pad || args->flags & ~known)
+      return -EINVAL;
+   return args->point && !(args->flags & AGX_UAPI_SYNCOBJ_SYNC_FILE) ? -EINVAL : 0;
+}
+
+/* A sync file's point counts with the flag only. */
+static uint64_t point_of(const struct agx_uapi_syncobj_handle *args)
+{
+   return args->flags & AGX_UAPI_SYNCOBJ_TIMELINE ? args->point : 0;
+}
+
 static int export_sync_file(struct agx_virtual_file *file, struct agx_uapi_syncobj_handle *args)
 {
    int error;
-   uint32_t fence = agxv_syncobj_fence(file, args->handle, args->point, &error);
+   uint32_t fence = agxv_syncobj_fence(file, args->handle, point_of(args), &error);
    if (!fence)
       return error;
    args->fd = agxv_record_create(file->node, AGXV_RECORD_SYNC_FILE, fence);
@@ -287,17 +302,6 @@ static int export_syncobj(struct agx_virtual_file *file, struct agx_uapi_syncobj
    AGXV_AT(file->node, agxv_syncobj, ref)->refs++;
    args->fd = agxv_record_create(file->node, AGXV_RECORD_SYNCOBJ, ref);
    return args->fd < 0 ? args->fd : 0;
-}
-
-/* The checks that both directions share. */
-static int check_handle_args(const struct agx_uapi_syncobj_handle *args)
-{
-   const uint32_t known = AGX_UAPI_SYNCOBJ_SYNC_FILE | AGX_UAPI_SYNCOBJ_TIMELINE;
-   if (args->pad || args->flags & ~known)
-      return -EINVAL;
-   if (args->flags & AGX_UAPI_SYNCOBJ_TIMELINE && !(args->flags & AGX_UAPI_SYNCOBJ_SYNC_FILE))
-      return -EINVAL;
-   return args->point && !(args->flags & AGX_UAPI_SYNCOBJ_TIMELINE) ? -EINVAL : 0;
 }
 
 AGXV_HANDLER(syncobj_handle_to_fd)
@@ -323,9 +327,9 @@ static int import_sync_file(struct agx_virtual_file *file,
    uint32_t ref = agxv_find(file, AGXV_SYNCOBJ, args->handle);
    if (!ref)
       return -ENOENT;
-   if (!args->point)
+   if (!point_of(args))
       agxv_syncobj_replace(node, ref, record->target);
-   else if (!agxv_syncobj_add_point(node, ref, record->target, args->point))
+   else if (!agxv_syncobj_add_point(node, ref, record->target, point_of(args)))
       return -ENOMEM;
    agxv_tell(node);
    return 0;

@@ -417,7 +417,7 @@ static void syncobjs(void **state)
    REFUSED("so_destroy.1", REQUEST(SYNCOBJ_DESTROY, (struct agx_uapi_syncobj_destroy){out, 1}));
    SPOILT("so_handle_to_fd.1", SYNCOBJ_HANDLE_TO_FD, sound, it.pad = 1);
    SPOILT("so_handle_to_fd.1", SYNCOBJ_HANDLE_TO_FD, sound, it.flags = 4);
-   SPOILT("so_handle_to_fd.1", SYNCOBJ_HANDLE_TO_FD, sound, it.flags = 2);
+   SPOILT("so_handle_to_fd.1", SYNCOBJ_HANDLE_TO_FD, sound, (it.flags = 2, it.point = 3));
    SPOILT("so_handle_to_fd.1", SYNCOBJ_HANDLE_TO_FD, sound, it.point = 3);
    REFUSED("so_handle_to_fd.2", to_fd(UNKNOWN, 0, 0, &ignored));
    REFUSED("so_handle_to_fd.3", to_fd(UNKNOWN, 1, 0, &ignored));

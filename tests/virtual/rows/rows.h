@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows that were recorded on a real kernel 7.2 (syncobj.tsv, gem.tsv: id, what, result,
+ * Rows that were recorded on a real kernel 7.2 (syncobj.tsv, gem.tsv, file.tsv: id, what, result,
  * details), to be had again from the virtual node: ROW compares one with what the node
  * does, and at the end every row must have had its turn or stand aside with a reason.
  */
@@ -27,7 +27,8 @@
       rows_check(id, result_, " " __VA_ARGS__);                                                    \
    } while (0)
 
-/* What the row shows beside times must be what was recorded. result: >= 0, or negative errno. */
+/* What the row shows beside times must be what was recorded. result: >= 0, or negative errno. With
+ * AGX_ROWS_RECORD in the environment it is printed, as a line of a table. */
 void rows_check(const char *id, long long result, const char *format, ...)
    __attribute__((format(printf, 3, 4)));
 /* One of several ways to be refused as the row says. */
@@ -106,6 +107,10 @@ void rows_of_sync_files(void **state);
 void rows_of_eventfds(void **state);
 void rows_of_pending_fences(void **state);
 void rows_of_pending_points(void **state);
+void rows_of_file_flags(void **state);
+void rows_of_point_files(void **state);
+void rows_of_merged_files(void **state);
+void rows_of_late_eventfds(void **state);
 void rows_of_many(void **state);
 void rows_of_buffers(void **state);
 void rows_of_mappings(void **state);

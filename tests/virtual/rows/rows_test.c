@@ -11,6 +11,7 @@ static int read_tables(void **state)
 {
    rows_read("syncobj.tsv");
    rows_read("gem.tsv");
+   rows_read("file.tsv");
    rows_adapt();
    return 0;
 }
@@ -42,6 +43,10 @@ int main(int argc, char **argv)
       BUFFER_ROWS(rows_of_buffers_and_forks),
       ROWS(rows_of_pending_fences),
       ROWS(rows_of_pending_points),
+      ROWS(rows_of_file_flags),
+      ROWS(rows_of_point_files),
+      ROWS(rows_of_merged_files),
+      ROWS(rows_of_late_eventfds),
       cmocka_unit_test(every_row_had_its_turn),
    };
    door_preload(argv);
