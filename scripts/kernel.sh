@@ -12,6 +12,7 @@
 #    KERNEL_SUITES    Debian suites whose kernels are used; default "trixie sid"
 #    KERNEL_CACHE     where they are kept; default ~/.cache/agxhal-kernel. Remove a suite's folder to get a newer one
 #    KERNEL_MIRROR    where packages come from; default what this machine's apt uses
+#    KERNEL_ENV       variables for the tests, such as "AGX_ROWS_RECORD=1"
 #    KERNEL_VERBOSE   1: show all that the machine says
 set -eu
 
@@ -79,7 +80,7 @@ fetch_kernel() {
    # shellcheck disable=SC2086
    "$top/scripts/initrd.py" modules "$work/tree" "$work/modules" $modules
    mv "$(find "$work/tree" -name 'vmlinuz*' -type f | head -n 1)" "$work/vmlinuz"
-   rm -rf "$work/tree" "$work/lists" "$work/apt" "$work"/*.deb "$cache/$1"
+   rm -rf "$work/tree" "$work/lists" "$work/apt" "$work"/*.deb "$cache/${1:?}"
    mv "$work" "$cache/$1"
 }
 
@@ -88,9 +89,8 @@ run_kernel() {
    folder=$(mktemp -d)
    trap 'rm -rf "$folder"' EXIT
    : > "$folder/list"
-   set -- "$@" "/init=$build/tests/kernel/kernel_init" "/modules=$cache/$suite/modules" "/tests/list=$folder/list" \
-      "/tests/virtual/rows/syncobj.tsv=$top/tests/virtual/rows/syncobj.tsv" \
-      "/tests/virtual/rows/gem.tsv=$top/tests/virtual/rows/gem.tsv"
+   set -- "$@" "/init=$build/tests/kernel/kernel_init" "/modules=$cache/$suite/modules" "/tests/list=$folder/list"
+   for table in "$top"/tests/virtual/rows/*.tsv; do set -- "$@" "/tests/virtual/rows/${table##*/}=$table"; done
    for entry; do
       case $entry in /run/*) echo "${entry%%=*}" >> "$folder/list" ;; esac
    done
@@ -98,7 +98,7 @@ run_kernel() {
    # shellcheck disable=SC2086
    timeout 300 "$qemu" $machine -accel tcg -m 512 -smp 2 -nographic -nodefaults -no-reboot -serial stdio \
       -device virtio-gpu-pci -kernel "$cache/$suite/vmlinuz" -initrd "$folder/initrd" \
-      -append "console=$console quiet loglevel=3 panic=-1" < /dev/null > "$folder/log" 2>&1 || true
+      -append "console=$console quiet loglevel=3 panic=-1 ${KERNEL_ENV:-}" < /dev/null > "$folder/log" 2>&1 || true
    tr -d '\r' < "$folder/log" > "$folder/said"
    [ -z "${KERNEL_VERBOSE:-}" ] || cat "$folder/said"
    awk -v suite="$suite" '
