@@ -47,28 +47,23 @@ void main()
    uint group = gl_WorkGroupID.x * (64 * EACH);
    uint me = gl_LocalInvocationID.x;
    uint first = group + me;
-   uvec4 data[EACH];
-   if (shift == 0) {
-      if (group + 64 * EACH <= quads) {
+   if (group < quads) {
+      // What lies behind the last is loaded as the last, and not stored, so that all loads are
+      // under way at once.
+      uvec4 data[EACH];
+      uint next[EACH];
+      for (uint i = 0; i < EACH; i++)
+         data[i] = load4(from, min(first + i * 64, quads - 1));
+      if (shift != 0) {
+         uint right = shift * 8, left = 32 - right;
          for (uint i = 0; i < EACH; i++)
-            data[i] = load4(from, first + i * 64);
+            next[i] = from.at[min(first + i * 64, quads - 1) * 4 + 4];
          for (uint i = 0; i < EACH; i++)
+            data[i] = data[i] >> right | uvec4(data[i].yzw, next[i]) << left;
+      }
+      for (uint i = 0; i < EACH; i++)
+         if (first + i * 64 < quads)
             to.at[first + i * 64] = data[i];
-      } else {
-         for (uint i = 0; i < EACH; i++)
-            if (first + i * 64 < quads)
-               to.at[first + i * 64] = load4(from, first + i * 64);
-      }
-   } else {
-      uint right = shift * 8, left = 32 - right;
-      for (uint i = 0; i < EACH; i++) {
-         uint quad = first + i * 64;
-         if (quad < quads) {
-            uvec4 low = load4(from, quad);
-            uvec4 high = uvec4(low.yzw, from.at[quad * 4 + 4]);
-            to.at[quad] = low >> right | high << left;
-         }
-      }
    }
    if (group == 0) {
       bool is_head = me < 32;
