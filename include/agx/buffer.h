@@ -97,6 +97,17 @@ AGX_API AGX_MUST_CHECK agx_status agx_buffer_flush(struct agx_buffer *buffer, ui
 AGX_API AGX_MUST_CHECK agx_status agx_buffer_invalidate(struct agx_buffer *buffer,
                                                         uint64_t offset_B, uint64_t length_B);
 
+/* What the host does with a part of it, at once: as if between agx_buffer_map_range and
+ * agx_buffer_unmap. The caller orders it with the GPU's work. */
+AGX_API AGX_MUST_CHECK agx_status agx_buffer_read(struct agx_buffer *buffer, uint64_t offset_B,
+                                                  uint64_t length_B, void *out_data);
+AGX_API AGX_MUST_CHECK agx_status agx_buffer_write(struct agx_buffer *buffer, uint64_t offset_B,
+                                                   uint64_t length_B, const void *data);
+/* With a pattern of 1, 2 or 4 bytes; offset and length are multiples of that. */
+AGX_API AGX_MUST_CHECK agx_status agx_buffer_fill(struct agx_buffer *buffer, uint64_t offset_B,
+                                                  uint64_t length_B, const void *pattern,
+                                                  uint32_t pattern_B);
+
 /* ---- what it is --------------------------------------------------------- */
 
 enum agx_buffer_state {

@@ -9,6 +9,7 @@
 #include "hal/buffer.h"
 #include "hal/builtin.h"
 #include "hal/command_buffer.h"
+#include "hal/transfer.h"
 
 #define PART_B        (1ull << 30) /* keeps source and target congruent modulo 16 */
 #define WORKGROUP_B   4096u        /* 64 threads, 4 stores of 16 bytes each */
@@ -62,9 +63,8 @@ static agx_status check_target(const struct agx_device *device, const char *what
    return AGX_OK;
 }
 
-/* Repeats a pattern in *out_word. */
-static agx_status check_pattern(const struct agx_buffer_ref *target, const void *pattern,
-                                uint32_t pattern_B, uint32_t *out_word)
+agx_status agx_pattern_check(const struct agx_buffer_ref *target, const void *pattern,
+                             uint32_t pattern_B, uint32_t *out_word)
 {
    if (!pattern || (pattern_B != 1 && pattern_B != 2 && pattern_B != 4))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "fill: a pattern of %u bytes at %p; it takes 1, 2 or 4",
@@ -132,7 +132,7 @@ static agx_status record_fill(struct agx_command_buffer *commands, struct agx_bu
    struct fill_push push = {0};
    AGX_TRY(check_recording(commands, "fill"));
    AGX_TRY(check_target(commands->device, "fill", target));
-   AGX_TRY(check_pattern(target, pattern, pattern_B, &push.pattern));
+   AGX_TRY(agx_pattern_check(target, pattern, pattern_B, &push.pattern));
    return record_parts(commands, AGX_BUILTIN_FILL, target, 1, &push, sizeof(push), &push.length);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations of queues that are one command: each is recorded into a command buffer of the
- * device's own, which goes back when the operation has ended.
+ * Fill, update and copy. Operations of queues that are one command are recorded into a command
+ * buffer of the device's own each, which goes back when the operation has ended.
  */
 #pragma once
 
@@ -15,6 +15,11 @@ struct agx_one_shots {
    struct agx_command_buffer *spare; /* begun; by next_spare */
    uint32_t count;
 };
+
+/* A pattern of 1, 2 or 4 bytes for a target whose range is checked, repeated in *out_word. */
+AGX_MUST_CHECK agx_status agx_pattern_check(const struct agx_buffer_ref *target,
+                                            const void *pattern, uint32_t pattern_B,
+                                            uint32_t *out_word);
 
 void agx_one_shots_init(struct agx_one_shots *one_shots);
 void agx_one_shots_fini(struct agx_one_shots *one_shots);

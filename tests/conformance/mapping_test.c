@@ -240,10 +240,64 @@ static void mappings_keep_their_buffer(void **state)
    agx_release(buffer);
 }
 
+/* ---- filling, writing and reading by the library ---------------------------- */
+
+static void check_fill(void **state, uint64_t offset, uint64_t length, uint64_t really,
+                       uint32_t pattern, uint32_t pattern_B)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_buffer *buffer = create(f, (struct agx_buffer_desc){0});
+   uint8_t bytes[SIZE_B], model[SIZE_B];
+   memset(model, 0x77, sizeof(model));
+   assert_ok(agx_buffer_write(buffer, 0, sizeof(model), model));
+   assert_ok(agx_buffer_fill(buffer, offset, length, &pattern, pattern_B));
+   for (uint64_t i = 0; i < really; i++)
+      model[offset + i] = (uint8_t)(pattern >> i % pattern_B * 8);
+   assert_ok(agx_buffer_read(buffer, 0, AGX_WHOLE_LENGTH, bytes));
+   assert_memory_equal(bytes, model, sizeof(model));
+   agx_release(buffer);
+}
+
+#define FILL_CASE(name, ...)                                                                       \
+   static void name(void **state)                                                                  \
+   {                                                                                               \
+      check_fill(state, __VA_ARGS__);                                                              \
+   }
+FILL_CASE(zero_whole_buffer, 0, AGX_WHOLE_LENGTH, SIZE_B, 0, 1)
+FILL_CASE(zero_with_offset, 16, AGX_WHOLE_LENGTH, SIZE_B - 16, 0, 1)
+FILL_CASE(zero_subspan, 4, 8, 8, 0, 1)
+FILL_CASE(fill_empty, 32, 0, 0, 0xbf, 1)
+FILL_CASE(fill_whole_buffer, 0, AGX_WHOLE_LENGTH, SIZE_B, 0xbadf00d5, 4)
+FILL_CASE(fill_with_offset, 6, AGX_WHOLE_LENGTH, SIZE_B - 6, 0xbadf, 2)
+FILL_CASE(fill_subspan, 5, 7, 7, 0xbf, 1)
+
+static void library_accesses_are_checked(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_buffer *buffer = create(f, (struct agx_buffer_desc){0});
+   uint32_t word = 0;
+   assert_fails(agx_buffer_read(buffer, 253, 4, &word), AGX_OUT_OF_RANGE, "253");
+   assert_fails(agx_buffer_read(buffer, 0, 4, NULL), AGX_INVALID_ARGUMENT, "NULL");
+   assert_fails(agx_buffer_write(buffer, 253, 4, &word), AGX_OUT_OF_RANGE, "253");
+   assert_fails(agx_buffer_write(buffer, 0, 4, NULL), AGX_INVALID_ARGUMENT, "NULL");
+   assert_fails(agx_buffer_fill(buffer, 253, 4, &word, 1), AGX_OUT_OF_RANGE, "253");
+   assert_fails(agx_buffer_fill(buffer, 2, 4, &word, 4), AGX_INVALID_ARGUMENT, "offset 2");
+   assert_ok(agx_buffer_read(buffer, SIZE_B, 0, NULL));
+   agx_release(buffer);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(allocator_supports_buffer_mapping),
+      cmocka_unit_test(zero_whole_buffer),
+      cmocka_unit_test(zero_with_offset),
+      cmocka_unit_test(zero_subspan),
+      cmocka_unit_test(fill_empty),
+      cmocka_unit_test(fill_whole_buffer),
+      cmocka_unit_test(fill_with_offset),
+      cmocka_unit_test(fill_subspan),
+      cmocka_unit_test(library_accesses_are_checked),
       cmocka_unit_test(read_data_whole),
       cmocka_unit_test(read_data_subspan),
       cmocka_unit_test(write_data_whole_buffer),
