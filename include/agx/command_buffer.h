@@ -12,14 +12,26 @@
 extern "C" {
 #endif
 
-/* Recorded between begin and end, then submitted any number of times, also while an
- * earlier submission of it is in flight. begin discards what was recorded, and fails with
- * AGX_FAILED_PRECONDITION while the command buffer is in flight. */
+enum agx_command_buffer_flags {
+   /* Submitted at most once after it was recorded; again is AGX_FAILED_PRECONDITION. */
+   AGX_COMMAND_BUFFER_ONE_SHOT = 1,
+   /* Keeps nothing alive: the application sees to it that what is recorded lives until the last
+    * submission has ended and the command buffer is recorded anew or gone. */
+   AGX_COMMAND_BUFFER_UNRETAINED = 2,
+   /* Leaves out checks that help to find mistakes in the application: of devices, ranges,
+    * alignment, and what may be written. Such a mistake may then do anything on the GPU. */
+   AGX_COMMAND_BUFFER_UNCHECKED = 4,
+};
+
+/* Recorded between begin and end by one thread at a time, then submitted any number of times, also
+ * while an earlier submission of it is in flight. begin discards what was recorded, and fails with
+ * AGX_FAILED_PRECONDITION while the command buffer is in flight. What is recorded is kept alive
+ * until then. */
 struct agx_command_buffer_desc {
    uint32_t size;
    const void *next;
    const char *label; /* for messages and captures; NULL: none */
-   uint32_t flags;    /* 0 */
+   uint32_t flags;    /* enum agx_command_buffer_flags */
 };
 
 /* desc may be NULL. */
@@ -112,8 +124,74 @@ AGX_API AGX_MUST_CHECK agx_status agx_cmd_copy(struct agx_command_buffer *comman
                                                struct agx_buffer_ref source,
                                                struct agx_buffer_ref target);
 
-/* What stands before it has run, and its memory is visible, before what follows starts. */
-AGX_API AGX_MUST_CHECK agx_status agx_cmd_barrier(struct agx_command_buffer *commands);
+/* ---- order -------------------------------------------------------------- */
+
+/* What a barrier stands between. */
+enum agx_stage {
+   AGX_STAGE_ISSUE = 1, /* the device reads the counts and arguments of indirect dispatches */
+   AGX_STAGE_DISPATCH = 2,
+   AGX_STAGE_TRANSFER = 4, /* fill, update, copy */
+   AGX_STAGE_HOST = 8,
+};
+
+/* The accesses that it orders. */
+enum agx_scope {
+   AGX_SCOPE_INDIRECT_READ = 1,
+   AGX_SCOPE_CONSTANT_READ = 2,
+   AGX_SCOPE_DISPATCH_READ = 4,
+   AGX_SCOPE_DISPATCH_WRITE = 8,
+   AGX_SCOPE_TRANSFER_READ = 16,
+   AGX_SCOPE_TRANSFER_WRITE = 32,
+   AGX_SCOPE_HOST_READ = 64,
+   AGX_SCOPE_HOST_WRITE = 128,
+   AGX_SCOPE_MEMORY_READ = 256, /* any */
+   AGX_SCOPE_MEMORY_WRITE = 512,
+};
+
+struct agx_barrier {
+   uint32_t size;
+   const void *next;
+   uint32_t source_stages, target_stages; /* of enum agx_stage; 0: all */
+   uint32_t source_scopes, target_scopes; /* of enum agx_scope; 0: all */
+   uint32_t buffer_count;                 /* 0: all memory */
+   struct agx_buffer *const *buffers;     /* each as a whole */
+};
+
+/* Commands before it come before those behind it where they access the same memory and one of them
+ * writes to it; what they wrote is visible then. Others may overlap all the same, as all commands
+ * may that no barrier stands between. The host sees what a submission wrote when its signals are
+ * reached, with or without barriers. NULL: all stages, scopes and memory. Where no command needs
+ * it, a barrier costs nothing on the GPU. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_barrier(struct agx_command_buffer *commands,
+                                                  const struct agx_barrier *barrier);
+
+/* A barrier in two halves, which may stand apart: commands behind a wait come after those before
+ * the signal. The halves stand in one command buffer, or in several that are submitted in order. */
+AGX_API AGX_MUST_CHECK agx_status agx_event_create(struct agx_device *device,
+                                                   struct agx_event **out_event);
+
+enum agx_event_op {
+   AGX_EVENT_SIGNAL = 0,
+   AGX_EVENT_RESET = 1,
+   AGX_EVENT_WAIT = 2,
+};
+
+/* barrier says what a wait orders, as in agx_cmd_barrier; it has no effect on the others. A wait
+ * behind a reset, without a signal between them in the command buffer, would never end:
+ * AGX_FAILED_PRECONDITION. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_event(struct agx_command_buffer *commands,
+                                                struct agx_event *event,
+                                                uint32_t op, /* enum agx_event_op */
+                                                const struct agx_barrier *barrier);
+
+/* ---- labels ------------------------------------------------------------- */
+
+/* Commands up to the matching end belong to it, in messages about faults and in profiles. The text
+ * is copied, its first AGX_NAME_BYTES - 1 bytes. color: 0xRRGGBBAA, 0: none. What is not closed at
+ * agx_command_buffer_end, and an end without a begin, is AGX_FAILED_PRECONDITION. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_begin_label(struct agx_command_buffer *commands,
+                                                      const char *text, uint32_t color);
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_end_label(struct agx_command_buffer *commands);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,7 @@ struct agx_image;
 struct agx_sampler;
 struct agx_executable;
 struct agx_command_buffer;
+struct agx_event;
 struct agx_pool;
 struct agx_semaphore;
 

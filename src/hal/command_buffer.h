@@ -1,10 +1,16 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A command buffer: GPU memory that holds its stream and what its launches need, and on the host
+ * what may be asked of it later.
+ */
 #pragma once
 
 #include "hal/bind_array.h"
 #include "hal/bind_buffer.h"
 #include "hal/buffer.h"
-#include "hal/record.h"
+#include "hal/chunk.h"
+#include "hal/executable.h"
+#include "hal/resources.h"
 
 enum agx_record_state {
    AGX_RECORD_INITIAL,
@@ -12,39 +18,67 @@ enum agx_record_state {
    AGX_RECORD_DONE,
 };
 
+/* An array that grows; its memory stays from recording to recording. */
+struct agx_vector {
+   void *items;
+   uint32_t count, capacity;
+};
+
+/* Launches from `first` on, to the next run. */
+struct agx_run {
+   struct agx_executable *executable;
+   uint32_t first, label;
+};
+
+/* Labels are numbered from 1; 0: none. */
+struct agx_label_node {
+   uint32_t parent, color;
+   char text[AGX_NAME_BYTES];
+};
+
 struct agx_command_buffer {
    struct agx_object object;
    struct agx_device *device;
    char label[AGX_NAME_BYTES];
+   uint32_t flags; /* enum agx_command_buffer_flags */
    enum agx_record_state state;
    agx_status failed;                     /* first recording error */
+   _Atomic uint32_t in_flight;            /* submissions that hold it */
+   _Atomic uint32_t submissions;          /* since begin */
    struct agx_command_buffer *next_spare; /* of the device's own */
    bool is_own;                           /* the device's own, which don't keep it */
-   struct agx_record_block *first, *last;
-   _Atomic uint32_t in_flight; /* submissions that hold it */
 
-   /* What end() encodes; the buffers are kept for the next recording. */
-   struct agxw_bo *words;             /* launch words, in the USC window */
-   struct agxw_bo *data;              /* stream, then uniform contents */
+   /* The open chunk: the next word of the stream, and the lowest byte of blocks. */
+   uint8_t *stream, *blocks;
+   uint64_t va_bias; /* what makes a GPU address of a pointer into it */
+   uint64_t usc_base;
+   struct agx_order order;
+   struct agx_resources resources;
+   uint32_t dispatch_count; /* launches in the stream */
+   struct agx_run run;      /* the last of runs */
+   uint32_t label_open;
+   bool is_watched; /* AGX_DEBUG=bounds */
+   bool is_told;    /* the device was told what it may access */
+
+   struct agx_chunk *first, *last;    /* last: the open one */
    uint64_t stream_va, stream_end_va; /* 0: nothing to run */
-   bool is_told;                      /* the device was told what it may access */
    struct agx_tag tag;                /* from the first recording on that has anything to run */
+   struct agx_vector runs, labels;    /* agx_run, agx_label_node */
+   struct agx_vector ranges;          /* agx_kmd_range, with AGX_DEBUG=bounds */
 
    /* Submissions since it was recorded, under the device's lock: what its tag counts to. */
    uint32_t launches, tag_queue;
    bool is_tag_ambiguous; /* it ran on several queues, or failed: the tag tells no more */
 };
 
-/* Segments to launch words, uniform contents and stream (command_encode.c). */
-AGX_MUST_CHECK agx_status agx_command_buffer_encode(struct agx_command_buffer *commands);
+/* Room for one more item of item_B bytes, or NULL: out of host memory. */
+void *agx_vector_add(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B);
+void agx_vector_fini(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B);
 
-/* AGX_DEBUG=bounds (bounds.c): how many ranges say what an executable's dispatches may access, at
- * most; those of one; and all of an encoded command buffer to the device, or none any more. */
-#define AGX_BOUNDS_HEAP 1 /* which of a dispatch's ranges is its heap, set while encoding */
-/* With so many elements of arrays. */
-uint32_t agx_bounds_capacity(const struct agx_executable *executable, uint32_t elements);
-AGX_MUST_CHECK agx_status agx_bounds_collect(const struct agx_binder *binder,
-                                             struct agx_kmd_range *out_ranges, uint32_t *out_count);
+/* AGX_DEBUG=bounds (bounds.c): notes what the launch to come may access; tells the device all of a
+ * recorded command buffer's, or none any more. heap_B bytes at heap_va are its heap. */
+AGX_MUST_CHECK agx_status agx_bounds_note(struct agx_command_buffer *commands,
+                                          const struct agx_binder *binder, uint64_t heap_va);
 AGX_MUST_CHECK agx_status agx_bounds_tell(struct agx_command_buffer *commands);
 void agx_bounds_forget(struct agx_command_buffer *commands);
 
@@ -57,8 +91,20 @@ static inline bool agx_command_buffer_stream(const struct agx_command_buffer *co
 }
 
 /* Its tag: how many submissions have run to their end since begin. NULL when there is nothing to
- * run, or it is not recorded to its end. */
+ * run, it is not recorded to its end, or the tag would say nothing, as a device that watches fails
+ * submissions that have run to their end. */
 _Atomic uint32_t *agx_command_buffer_tag(const struct agx_command_buffer *commands);
+
+/* "outer/inner: kernel" of a launch, as faults number them, or without labels "kernel"; cut to
+ * capacity, always terminated. Returns the whole length, 0 where there is no such launch. The
+ * executables must live. */
+size_t agx_command_buffer_dispatch_label(const struct agx_command_buffer *commands, uint32_t number,
+                                         char *text, size_t capacity);
+
+/* A submission of it begins, which is in flight then; or was none after all. A one-shot command
+ * buffer's second one is AGX_FAILED_PRECONDITION. */
+AGX_MUST_CHECK agx_status agx_command_buffer_take_off(struct agx_command_buffer *commands);
+void agx_command_buffer_take_back(struct agx_command_buffer *commands);
 
 /* That it may be submitted to the device. */
 AGX_MUST_CHECK agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,

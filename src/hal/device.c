@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening a device, its worker, and the pool of recording blocks.
+ * Opening a device, its worker, and its failures.
  */
 #include "hal/device.h"
 
@@ -14,43 +14,11 @@
 #include "hal/desc.h"
 #include "hal/executable_cache.h"
 #include "hal/host_pool.h"
-#include "hal/record.h"
 #include "hal/share.h"
 #include "hal/submission.h"
 
 #define DEFAULT_QUEUES 2u
 #define DEFAULT_PARKED 16384u
-
-/* ---- recording blocks ------------------------------------------------- */
-
-struct agx_record_block *agx_device_take_block(struct agx_device *device)
-{
-   pthread_mutex_lock(&device->blocks_lock);
-   struct agx_record_block *block = device->blocks;
-   if (block)
-      device->blocks = block->next;
-   pthread_mutex_unlock(&device->blocks_lock);
-   if (!block)
-      block = device->alloc->alloc(device->alloc->user, sizeof(*block));
-   if (!block)
-      return NULL;
-   block->next = NULL;
-   block->used = 0;
-   return block;
-}
-
-void agx_device_return_blocks(struct agx_device *device, struct agx_record_block *first)
-{
-   if (!first)
-      return;
-   struct agx_record_block *last = first;
-   while (last->next)
-      last = last->next;
-   pthread_mutex_lock(&device->blocks_lock);
-   last->next = device->blocks;
-   device->blocks = first;
-   pthread_mutex_unlock(&device->blocks_lock);
-}
 
 /* ---- lifetime --------------------------------------------------------- */
 
@@ -63,11 +31,7 @@ static void free_device(struct agx_device *device)
    agx_submissions_fini(device);
    agx_one_shots_fini(&device->one_shots);
    agx_builtins_fini(&device->builtins);
-   while (device->blocks) {
-      struct agx_record_block *block = device->blocks;
-      device->blocks = block->next;
-      agx_host_free(device->alloc, block, sizeof(*block));
-   }
+   agx_chunks_fini(device);
    agx_tags_fini(device);
    agx_executable_cache_destroy(device->kernels);
    for (unsigned i = 0; i < device->queue_count; i++)
@@ -76,7 +40,6 @@ static void free_device(struct agx_device *device)
       agxw_timeline_destroy(device->interrupt);
    if (device->winsys)
       agxw_device_destroy(device->winsys);
-   pthread_mutex_destroy(&device->blocks_lock);
    pthread_cond_destroy(&device->work);
    pthread_cond_destroy(&device->changed);
    pthread_mutex_destroy(&device->lock);
@@ -127,7 +90,7 @@ static void init_locks(struct agx_device *device)
    pthread_condattr_init(&monotonic);
    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
    pthread_mutex_init(&device->lock, NULL);
-   pthread_mutex_init(&device->blocks_lock, NULL);
+   agx_chunks_init(&device->chunks);
    agx_tags_init(&device->tags);
    agx_host_calls_init(&device->host_calls);
    pthread_cond_init(&device->changed, &monotonic);

@@ -10,6 +10,7 @@
 
 #include "base/list.h"
 #include "hal/builtin.h"
+#include "hal/chunk.h"
 #include "hal/host_call.h"
 #include "hal/instance.h"
 #include "hal/memory_stats.h"
@@ -22,7 +23,6 @@
 struct agx_executable_cache;
 struct agx_host_pool;
 struct agx_poller;
-struct agx_record_block;
 
 struct agx_device {
    struct agx_object object;
@@ -68,10 +68,9 @@ struct agx_device {
    bool has_worker, stop;
    bool worker_sleeps, worker_rests; /* rests: not even a tick will wake it */
 
-   pthread_mutex_t blocks_lock;
-   struct agx_record_block *blocks; /* free ones */
    struct agx_builtins builtins;
    struct agx_one_shots one_shots;
+   struct agx_chunks chunks;
    struct agx_tags tags;
    struct agx_memory_counters memory;
 
@@ -97,8 +96,3 @@ static inline AGX_MUST_CHECK agx_status agx_device_open_kmd(struct agx_instance 
    const struct agx_device_desc desc = {.size = sizeof(desc)};
    return agx_device_open_over(instance, &desc, kmd, out_device);
 }
-
-/* A block for recording, or NULL; takes the pool's lock, and the heap when the pool is
- * empty. */
-struct agx_record_block *agx_device_take_block(struct agx_device *device);
-void agx_device_return_blocks(struct agx_device *device, struct agx_record_block *first);

@@ -65,14 +65,6 @@ static void executable_destroy(struct agx_object *object)
 
 static const struct agx_object_type executable_type = {"executable", executable_destroy};
 
-static uint32_t provided_uniform_B(const struct agx_program *program)
-{
-   uint32_t halves = 0;
-   for (uint32_t i = 0; i < program->uniform_count; i++)
-      halves = AGX_MAX(halves, program->uniforms[i].start + program->uniforms[i].halves);
-   return (uint32_t)agx_align_up(halves * 2u, 4);
-}
-
 static agx_status check_program(const struct agx_program *program,
                                 const struct agxw_device_info *info)
 {
@@ -92,6 +84,13 @@ static agx_status check_program(const struct agx_program *program,
    return AGX_OK;
 }
 
+static agx_status plan(struct agx_executable *executable, const struct agxw_device_info *info)
+{
+   const struct agx_plan_code code = {executable->code_offset_B, executable->preamble_offset_B};
+   return agx_plan_make(info->chip, executable->program, &code, executable->program->inside,
+                        &executable->plan);
+}
+
 /* Loads one program of the module. */
 static agx_status load(struct agx_device *device, struct agx_module *module,
                        const struct agx_program *program, bool is_own,
@@ -109,12 +108,11 @@ static agx_status load(struct agx_device *device, struct agx_module *module,
    executable->module = agx_module_retain(module);
    executable->program = program;
    executable->entry_count = 1;
-   executable->uniform_B = provided_uniform_B(program);
    agx_status status = check_program(program, info);
    if (status == AGX_OK)
       status = upload(executable);
    if (status == AGX_OK)
-      status = agx_executable_pack(executable);
+      status = plan(executable, info);
    if (status == AGX_OK && program->inside && !(device->debug & AGX_DEBUG_CHECKED))
       status = load(device, module, program->inside, is_own, &executable->inside);
    if (status != AGX_OK) {

@@ -95,38 +95,23 @@ static void add_access(struct text *text, struct agx_device *device,
 
 /* ---- which dispatch --------------------------------------------------- */
 
-/* The segment of the nth launch of the stream, or NULL. */
-static const struct agx_segment *find_launch(const struct agx_command_buffer *commands,
-                                             uint32_t number)
-{
-   agx_record_for_each (segment, commands->first)
-      if (agx_segment_runs(segment) && number-- == 0)
-         return segment;
-   return NULL;
-}
-
 static void add_dispatch(struct text *text, const struct agx_command_buffer *commands,
                          uint32_t number)
 {
-   const struct agx_segment *segment = find_launch(commands, number);
+   char label[2 * AGX_NAME_BYTES];
    add(text, "; dispatch %u", number);
-   if (segment)
-      add(text, " (\"%s\")", segment->executable->program->name);
+   if (agx_command_buffer_dispatch_label(commands, number, label, sizeof(label)))
+      add(text, " (\"%s\")", label);
    add(text, " of \"%s\"", commands->label);
 }
 
 /* Without a number: what it may have been. */
 static void add_candidates(struct text *text, const struct agx_command_buffer *commands)
 {
-   uint32_t count = 0;
-   const char *name = NULL;
-   agx_record_for_each (segment, commands->first)
-      if (agx_segment_runs(segment)) {
-         count++;
-         name = segment->executable->program->name;
-      }
-   if (count == 1)
-      add(text, "; the only dispatch (\"%s\") of \"%s\"", name, commands->label);
+   char label[2 * AGX_NAME_BYTES];
+   uint32_t count = commands->dispatch_count;
+   if (count == 1 && agx_command_buffer_dispatch_label(commands, 0, label, sizeof(label)))
+      add(text, "; the only dispatch (\"%s\") of \"%s\"", label, commands->label);
    else
       add(text, "; one of the %u dispatches of \"%s\"", count, commands->label);
 }

@@ -22,12 +22,14 @@ struct agx_object_type {
 struct agx_object {
    const struct agx_object_type *type;
    _Atomic uint32_t references;
+   _Atomic uint32_t hint; /* where it is in the sets of recordings, maybe (hal/resources.h) */
 };
 
 static inline void agx_object_init(struct agx_object *object, const struct agx_object_type *type)
 {
    object->type = type;
    atomic_init(&object->references, 1);
+   atomic_init(&object->hint, 0);
 }
 
 /* A reference, unless the last one has gone: for lists that objects leave when they are destroyed.

@@ -1,79 +1,108 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a command buffer records: segments, packed one behind the other in blocks of fixed
- * size. A dispatch holds its uniform registers' contents, ready to be copied.
+ * Writing into a command buffer's chunks. The stream grows from a chunk's start, the blocks that
+ * launches refer to from its end down; where they would meet, a Link leads on to the next chunk.
+ * Memory is written once and never read.
  */
 #pragma once
 
-#include <stdint.h>
+#include <string.h>
 
-#include "hal/executable.h"
+#include "base/util.h"
+#include "hal/command_buffer.h"
 
-#define AGX_RECORD_BLOCK_B ((size_t)32 << 10)
-#define AGX_RECORD_MAX_B   (AGX_RECORD_BLOCK_B - 32) /* of one segment */
-
-struct agx_record_block {
-   struct agx_record_block *next;
-   uint32_t used; /* bytes of data */
-   _Alignas(16) uint8_t data[AGX_RECORD_BLOCK_B - 32];
+/* A launch whose room is taken. */
+struct agx_launch {
+   uint8_t *block; /* 64-byte aligned, as block_va */
+   uint64_t block_va;
+   uint8_t *words; /* in the stream */
 };
 
-enum agx_segment_kind {
-   AGX_SEGMENT_DISPATCH,
-   AGX_SEGMENT_BARRIER,
-};
-
-struct agx_segment {
-   uint32_t kind;    /* enum agx_segment_kind */
-   uint32_t total_B; /* to the next segment, a multiple of 16 */
-   /* Of a dispatch: */
-   struct agx_executable *executable; /* retained */
-   uint32_t threads[3];               /* of the whole grid */
-   uint32_t object_count;
-   uint32_t range_count; /* with AGX_DEBUG=bounds */
-   uint32_t heap_B;
-   /* Buffers, images and samplers, retained; then the uniform contents, the descriptors, those of
-    * arrays, and
-    * what is needed to watch it, each 16-byte aligned. */
-   void *objects[];
-};
-
-/* Whether there is something for hardware to do: not for a barrier, nor where a dimension is 0. */
-static inline bool agx_segment_runs(const struct agx_segment *segment)
+/* Every barrier word is the same. */
+static inline uint32_t agx_record_barrier_word(void)
 {
-   return segment->kind == AGX_SEGMENT_DISPATCH && segment->threads[0] && segment->threads[1] &&
-          segment->threads[2];
+   return 0x600fffff; /* agx_hw_cdm_barrier; the test of recording compares */
 }
 
-/* The contents of the uniform registers, from half 0 on. */
-static inline uint8_t *agx_segment_uniforms(struct agx_segment *segment)
+/* Goes on in another chunk, with that much room at least. */
+AGX_MUST_CHECK agx_status agx_record_next_chunk(struct agx_command_buffer *commands,
+                                                uint64_t stream_B, uint64_t block_B);
+
+#define AGX_RECORD_RESERVE_B                                                                       \
+   (2 * AGX_HW_CDM_STREAM_LINK_BYTES) /* of a stream, for what ends it                             \
+                                       */
+
+static inline agx_status agx_record_room(struct agx_command_buffer *commands, uint64_t stream_B,
+                                         uint64_t block_B)
 {
-   size_t offset = sizeof(*segment) + segment->object_count * sizeof(void *);
-   return (uint8_t *)segment + ((offset + 15) & ~(size_t)15);
+   uint64_t room = (uint64_t)(commands->blocks - commands->stream);
+   if (__builtin_expect(stream_B + block_B + AGX_RECORD_RESERVE_B <= room, 1))
+      return AGX_OK;
+   return agx_record_next_chunk(commands, stream_B, block_B);
 }
 
-/* The descriptors that state registers hold. */
-static inline uint8_t *agx_segment_states(struct agx_segment *segment)
+/* Takes the room of a launch and, where it needs one, writes the barrier word before it. Hazards
+ * were noted (commands->order). */
+static inline agx_status agx_record_open(struct agx_command_buffer *commands,
+                                         const struct agx_plan *plan, uint32_t block_B,
+                                         bool needs_barrier, struct agx_launch *out_launch)
 {
-   return agx_segment_uniforms(segment) + ((segment->executable->uniform_B + 15u) & ~15u);
+   AGX_TRY(agx_record_room(commands, plan->stream_B + AGX_HW_CDM_BARRIER_BYTES, block_B));
+   if (needs_barrier) {
+      const uint32_t word = agx_record_barrier_word();
+      memcpy(commands->stream, &word, sizeof(word));
+      commands->stream += sizeof(word);
+      commands->order.word = commands->order.tick;
+   }
+   commands->blocks -= block_B;
+   out_launch->block = commands->blocks;
+   out_launch->block_va = (uintptr_t)commands->blocks + commands->va_bias;
+   out_launch->words = commands->stream;
+   commands->stream += plan->stream_B;
+   return AGX_OK;
 }
 
-/* What the kernel indexes, heap_B bytes. */
-static inline uint8_t *agx_segment_heap(struct agx_segment *segment)
+/* The launch's words in the stream, over a grid of so many threads. */
+static inline void agx_record_close(struct agx_command_buffer *commands,
+                                    const struct agx_plan *plan, const struct agx_launch *launch,
+                                    const uint32_t threads[3])
 {
-   uint32_t state_B = agx_executable_state_B(segment->executable);
-   return agx_segment_states(segment) + ((state_B + 15u) & ~15u);
+   uint64_t head = plan->stream[0] + ((launch->block_va - commands->usc_base) << 32);
+   memcpy(launch->words, &head, sizeof(head));
+   if (plan->grid_at_B > sizeof(head))
+      memcpy(launch->words + sizeof(head), &plan->stream[1], sizeof(head));
+   uint8_t *grid = launch->words + plan->grid_at_B;
+   memcpy(grid, threads, 3 * sizeof(threads[0]));
+   memcpy(grid + AGX_HW_CDM_GLOBAL_SIZE_BYTES,
+          (const uint8_t *)plan->stream + plan->grid_at_B + AGX_HW_CDM_GLOBAL_SIZE_BYTES,
+          AGX_HW_CDM_LOCAL_SIZE_BYTES);
 }
 
-/* What it may access, 16-byte aligned; `dispatch` is still open. */
-static inline struct agx_kmd_range *agx_segment_ranges(struct agx_segment *segment)
+/* That the launches from here on are of the executable, under the open label: what is told of them
+ * in agx_command_buffer_dispatch_label. */
+AGX_MUST_CHECK agx_status agx_record_new_run(struct agx_command_buffer *commands,
+                                             struct agx_executable *executable);
+
+static inline agx_status agx_record_run(struct agx_command_buffer *commands,
+                                        struct agx_executable *executable)
 {
-   return (struct agx_kmd_range *)(agx_segment_heap(segment) + ((segment->heap_B + 15u) & ~15u));
+   commands->dispatch_count++;
+   if (__builtin_expect(
+          commands->run.executable == executable && commands->run.label == commands->label_open, 1))
+      return AGX_OK;
+   return agx_record_new_run(commands, executable);
 }
 
-#define agx_record_for_each(segment, first)                                                        \
-   for (struct agx_record_block *segment##_block = (first); segment##_block;                       \
-        segment##_block = segment##_block->next)                                                   \
-      for (struct agx_segment *segment = (struct agx_segment *)segment##_block->data;              \
-           (uint8_t *)segment < segment##_block->data + segment##_block->used;                     \
-           segment = (struct agx_segment *)((uint8_t *)segment + segment->total_B))
+/* Keeps the object for the recording. */
+static inline struct agx_use *agx_record_use(struct agx_command_buffer *commands, void *object)
+{
+   return agx_resources_use(&commands->resources, commands->device->alloc, object);
+}
+
+/* The first recording error stays, and is end()'s. */
+agx_status agx_record_fail(struct agx_command_buffer *commands, agx_status status);
+
+/* A launch that is plain (plan.h): false where anything is out of the ordinary, for the long way to
+ * look at. */
+bool agx_record_plain(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
+                      agx_status *out_status);

@@ -159,7 +159,7 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
    struct agx_device *device = submission->device;
    struct agx_queue *queue = submission->queue;
    if (submission->commands)
-      atomic_fetch_add(&submission->commands->in_flight, 1);
+      AGX_TRY(agx_command_buffer_take_off(submission->commands));
    pthread_mutex_lock(&queue->submit_lock);
    pthread_mutex_lock(&device->lock);
    agx_status status = submit_locked(submission, op);
@@ -170,7 +170,7 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
    }
    agx_device_settle(device);
    if (submission->commands)
-      atomic_fetch_sub(&submission->commands->in_flight, 1);
+      agx_command_buffer_take_back(submission->commands);
    return status;
 }
 

@@ -13,13 +13,13 @@ static void states_are_kept(void **state)
    const struct agx_command_buffer_desc desc = {.size = sizeof(desc), .label = "states"};
    assert_ok(agx_command_buffer_create(f->device, &desc, &commands));
    assert_fails(agx_command_buffer_end(commands), AGX_FAILED_PRECONDITION, "states");
-   assert_fails(agx_cmd_barrier(commands), AGX_FAILED_PRECONDITION, "states");
+   assert_fails(agx_cmd_barrier(commands, NULL), AGX_FAILED_PRECONDITION, "states");
    assert_fails(fixture_submit(f, commands, NO_POINT, NO_POINT), AGX_FAILED_PRECONDITION, "states");
    assert_ok(agx_command_buffer_begin(commands));
    assert_fails(fixture_submit(f, commands, NO_POINT, NO_POINT), AGX_FAILED_PRECONDITION, "states");
-   assert_ok(agx_cmd_barrier(commands));
+   assert_ok(agx_cmd_barrier(commands, NULL));
    conformance_run(f, commands);
-   assert_fails(agx_cmd_barrier(commands), AGX_FAILED_PRECONDITION, "states");
+   assert_fails(agx_cmd_barrier(commands, NULL), AGX_FAILED_PRECONDITION, "states");
    agx_release(commands);
 }
 
@@ -163,7 +163,7 @@ static void a_recording_keeps_what_it_uses(void **state)
    struct agx_buffer *out = fixture_buffer(f, 256, &words);
    struct agx_command_buffer *commands = fixture_begin(f);
    fixture_dispatch(commands, count, 1, &scratch, 1, NULL, 0);
-   assert_ok(agx_cmd_barrier(commands));
+   assert_ok(agx_cmd_barrier(commands, NULL));
    fixture_dispatch(commands, add, 2, (struct agx_buffer *[]){scratch, out}, 2, &push, 4);
    agx_release(scratch);
    agx_release(count);

@@ -37,9 +37,16 @@ static agx_status whole_life(struct failing_kmd *kmd, const void *image, size_t 
       assert_ok(agx_semaphore_create(device, 0, &done));
       assert_ok(agx_command_buffer_create(device, NULL, &commands));
       assert_ok(agx_command_buffer_begin(commands));
-      fixture_dispatch(commands, executable, 1, &buffer, 1, NULL, 0);
-      status = agx_command_buffer_end(commands);
+      const struct agx_binding binding = {.ref = {buffer, 0, AGX_WHOLE_LENGTH}};
+      const struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                            .executable = executable,
+                                            .workgroups = {1, 1, 1},
+                                            .binding_count = 1,
+                                            .bindings = &binding};
+      status = agx_cmd_dispatch(commands, &dispatch);
    }
+   if (status == AGX_OK)
+      status = agx_command_buffer_end(commands);
    struct agx_point point = {done, 1};
    struct agx_op op = {.size = sizeof(op),
                        .kind = AGX_OP_EXECUTE,

@@ -68,7 +68,7 @@ static struct agx_command_buffer *record(struct world *w, const char *label, int
    assert_ok(agx_command_buffer_begin(commands));
    for (int i = 0; i < before; i++) {
       fixture_dispatch(commands, w->count, 1, &w->buffer, 1, NULL, 0);
-      assert_ok(agx_cmd_barrier(commands));
+      assert_ok(agx_cmd_barrier(commands, NULL));
       fixture_dispatch(commands, w->count, 0, &w->buffer, 1, NULL, 0); /* runs nothing */
    }
    fixture_dispatch(commands, w->stray, 1, NULL, 0, &address, 8);

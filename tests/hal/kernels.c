@@ -76,6 +76,7 @@ void *agx_test_kernel_elf(const struct agx_test_kernel *kernel, const char *chip
       .gpr_halves = kernel->gpr_halves,
       .local_size = {kernel->local_size[0], kernel->local_size[1], kernel->local_size[2]},
       .push_B = kernel->push_B,
+      .takes_addresses = kernel->takes_addresses,
       .bindings = bindings,
       .uniforms = uniforms,
       .binding_count = kernel->bindings,

@@ -142,7 +142,7 @@ static void execute(struct run *run, const struct net *net)
       executables[i] = load(&run->fixture, "ampere", step->name, false);
       fixture_dispatch(commands, executables[i], step->workgroups, buffers, step->buffer_count,
                        NULL, 0);
-      assert_ok(agx_cmd_barrier(commands));
+      assert_ok(agx_cmd_barrier(commands, NULL));
    }
    assert_ok(agx_command_buffer_end(commands));
    assert_ok(fixture_submit(&run->fixture, commands, NO_POINT, (struct agx_point){done, 1}));

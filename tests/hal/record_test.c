@@ -104,7 +104,7 @@ static void a_recording_may_span_many_blocks(void **state)
    struct agx_command_buffer *commands = fixture_begin(&f);
    for (uint32_t i = 0; i < 1000; i++) {
       fixture_dispatch(commands, add, 1, buffers, 2, &i, 4);
-      assert_ok(agx_cmd_barrier(commands));
+      assert_ok(agx_cmd_barrier(commands, NULL));
    }
    assert_ok(agx_command_buffer_end(commands));
    assert_ok(fixture_submit(&f, commands, NO_POINT, (struct agx_point){done, 1}));

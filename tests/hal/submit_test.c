@@ -63,7 +63,7 @@ static void offsets_push_constants_and_order(void **state)
                                    .push = &push,
                                    .push_B = 4};
    fixture_dispatch(commands, count, 4, &x, 1, NULL, 0);
-   assert_ok(agx_cmd_barrier(commands));
+   assert_ok(agx_cmd_barrier(commands, NULL));
    assert_ok(agx_cmd_dispatch(commands, &dispatch));
    assert_ok(agx_command_buffer_end(commands));
    /* Twice: a command buffer can be submitted again. */

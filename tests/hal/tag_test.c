@@ -58,7 +58,7 @@ static void nothing_to_run_has_no_tag(void **state)
    struct agx_buffer *buffer = fixture_buffer(&f, 256, &words);
    struct agx_command_buffer *commands = fixture_begin(&f);
    fixture_dispatch(commands, count, 0, &buffer, 1, NULL, 0);
-   assert_ok(agx_cmd_barrier(commands));
+   assert_ok(agx_cmd_barrier(commands, NULL));
    assert_ok(agx_command_buffer_end(commands));
    assert_null(agx_command_buffer_tag(commands));
    agx_release(commands);

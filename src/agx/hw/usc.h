@@ -24,6 +24,13 @@
 AGX_MUST_CHECK agx_status agx_hw_usc_uniforms(struct agx_hw_buffer *buffer, uint32_t start,
                                               uint32_t halves, uint64_t address);
 
+/* A Uniform word that agx_hw_usc_uniforms made for an address, moved on by bytes (a multiple of 4;
+ * the sum has 40 bits). The address stands, by 4, in its bits from 26 on. */
+static inline uint64_t agx_hw_usc_uniform_at(uint64_t word, uint64_t bytes)
+{
+   return word + (bytes << 24);
+}
+
 /* The end of a compute program. */
 struct agx_hw_usc_program {
    uint32_t shared_B;    /* threadgroup memory, up to 32768; 0: none */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Chunks: pieces of GPU memory that command buffers are recorded into. They are cut from slabs of
+ * the device, mapped for good, and go back to it when a command buffer is done with them: so
+ * recording asks the kernel for nothing once there are enough of them.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct agx_device;
+struct agx_slab;
+
+enum agx_chunk_size {
+   AGX_CHUNK_SMALL, /* what a command buffer begins with: a page */
+   AGX_CHUNK_LARGE, /* what it goes on with */
+   AGX_CHUNK_SIZES,
+};
+
+#define AGX_CHUNK_LARGE_B (128u << 10)
+/* Mapped bytes that must lie behind a stream and behind launch words, which are read ahead.
+ * Source: reference/cmdstream, cdm.md 1.3. */
+#define AGX_CHUNK_PREFETCH_B 2048u
+
+/* In the USC window; the GPU only reads it. Write-combining on hardware: write it in order, and
+ * never read it. */
+struct agx_chunk {
+   struct agx_chunk *next;
+   struct agx_slab *slab;
+   uint8_t *memory;
+   uint64_t va; /* a page's start */
+   uint32_t usable_B;
+};
+
+/* Embedded in the device. */
+struct agx_chunks {
+   pthread_mutex_t lock;
+   struct agx_chunk *free[AGX_CHUNK_SIZES];
+   struct agx_slab *slabs;
+};
+
+void agx_chunks_init(struct agx_chunks *chunks);
+/* All chunks must have been given back. */
+void agx_chunks_fini(struct agx_device *device);
+
+/* Takes a lock; memory, and requests, only when there is no free one. */
+AGX_MUST_CHECK agx_status agx_chunk_take(struct agx_device *device, enum agx_chunk_size size,
+                                         struct agx_chunk **out_chunk);
+/* A list of them, or NULL. */
+void agx_chunks_give(struct agx_device *device, struct agx_chunk *first);
+
+/* Returns slabs that nobody uses to the system; how many bytes that were. */
+uint64_t agx_chunks_trim(struct agx_device *device);

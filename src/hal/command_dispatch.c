@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A dispatch becomes a launch: the long way, which takes everything and says what is wrong.
+ */
+#include "hal/desc.h"
+#include "hal/record.h"
+#include "hal/vertex.h"
+
+/* Source: reference/cmdstream, cdm.md 1.1. */
+static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
+
+/* ---- checks ------------------------------------------------------------ */
+
+static agx_status check_grid(const struct agx_program *program, const uint32_t workgroups[3],
+                             uint32_t out_threads[3])
+{
+   for (unsigned i = 0; i < 3; i++) {
+      uint64_t threads = (uint64_t)workgroups[i] * program->local_size[i];
+      if (workgroups[i] > max_workgroups[i] || threads > UINT32_MAX)
+         return AGX_FAIL(AGX_OUT_OF_RANGE,
+                         "dispatch of %s: %u workgroups of %u threads in dimension %u",
+                         program->name, workgroups[i], program->local_size[i], i);
+      out_threads[i] = (uint32_t)threads;
+   }
+   return AGX_OK;
+}
+
+static agx_status check_dispatch(const struct agx_command_buffer *commands,
+                                 const struct agx_dispatch *dispatch)
+{
+   const struct agx_executable *executable = dispatch->executable;
+   if (commands->state != AGX_RECORD_RECORDING)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: dispatch outside begin and end",
+                      commands->label);
+   if (!executable)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
+   if (executable->device != commands->device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable of another device",
+                      executable->program->name);
+   if (dispatch->push_B < executable->program->push_B || dispatch->push_B > AGX_MAX_PUSH_B ||
+       (dispatch->push_B && !dispatch->push))
+      return AGX_FAIL(
+         AGX_INVALID_ARGUMENT, "dispatch of %s: %u bytes of push constants; it takes %u to %u",
+         executable->program->name, dispatch->push_B, executable->program->push_B, AGX_MAX_PUSH_B);
+   if (dispatch->binding_count && !dispatch->bindings)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: %u bindings at NULL",
+                      executable->program->name, dispatch->binding_count);
+   return AGX_OK;
+}
+
+/* ---- contents ---------------------------------------------------------- */
+
+static void write_push(const struct agx_dispatch *dispatch, uint32_t from, uint8_t *at,
+                       size_t bytes)
+{
+   size_t given = from < dispatch->push_B ? dispatch->push_B - from : 0;
+   size_t copied = AGX_MIN(bytes, given);
+   if (copied)
+      memcpy(at, (const uint8_t *)dispatch->push + from, copied);
+}
+
+/* What one slot of the uniform registers holds in this dispatch; uniforms are zeros before. */
+static agx_status write_uniform(const struct agx_binder *binder,
+                                const struct agx_program_uniform *slot, uint8_t *uniforms)
+{
+   const struct agx_program *program = binder->program;
+   const struct agx_bound *bound = binder->bound;
+   struct agx_bound element;
+   uint8_t *at = uniforms + slot->start * 2u;
+   size_t bytes = slot->halves * 2u;
+   uint64_t value = slot->value;
+   switch (slot->kind) {
+   case AGX_UNIFORM_PUSH:
+      write_push(binder->dispatch, slot->index, at, bytes);
+      return AGX_OK;
+   case AGX_UNIFORM_BUFFER_ADDRESS:
+      value += bound[slot->index].address;
+      break;
+   case AGX_UNIFORM_BUFFER_SIZE:
+      value = AGX_MIN(bound[slot->index].length_B, (uint64_t)UINT32_MAX);
+      break;
+   case AGX_UNIFORM_BUFFER_COUNT:
+   case AGX_UNIFORM_BUFFER_LAST:
+   case AGX_UNIFORM_BUFFER_SINK:
+   case AGX_UNIFORM_BUFFER_GUARD:
+      AGX_TRY(agx_bound_limit(program, slot, &bound[slot->index], &value));
+      break;
+   case AGX_UNIFORM_IMAGE:
+      AGX_TRY(agx_binder_element(binder, slot->index,
+                                 (uint32_t)(slot->value >> AGX_IMAGE_ELEMENT_SHIFT), &element));
+      value = agx_bound_property(
+         &element, (enum agx_image_property)(slot->value & ((1u << AGX_IMAGE_ELEMENT_SHIFT) - 1)));
+      break;
+   case AGX_UNIFORM_HEAP: /* agx_binder_heap */
+      return AGX_OK;
+   case AGX_UNIFORM_WORKGROUP_COUNT:
+      value = binder->dispatch->workgroups[slot->index];
+      break;
+   case AGX_UNIFORM_DRAW:
+      value = agx_vertex_value(program, binder->draw, (enum agx_draw_value)slot->index);
+      break;
+   default: /* AGX_UNIFORM_CONSTANT */
+      break;
+   }
+   memcpy(at, &value, AGX_MIN(bytes, sizeof(value)));
+   return AGX_OK;
+}
+
+/* In the block's order: words, uniform contents, states; and the heap before the contents, which
+ * say where its parts begin. */
+static agx_status write_block(const struct agx_binder *binder, const struct agx_plan *plan,
+                              const struct agx_block *block, const struct agx_launch *launch)
+{
+   const struct agx_program *program = binder->program;
+   uint8_t uniforms[AGX_UNIFORM_HALVES * 2] = {0};
+   for (uint32_t i = 0; i < program->uniform_count; i++)
+      AGX_TRY(write_uniform(binder, &program->uniforms[i], uniforms));
+   AGX_TRY(agx_binder_heap(binder, uniforms, launch->block + block->heap_at));
+   agx_heap_place(program, launch->block_va + block->heap_at, uniforms);
+   AGX_TRY(agx_plan_write_words(plan, block, launch->block_va, launch->block));
+   memcpy(launch->block + block->uniforms_at, uniforms, plan->uniform_B);
+   return agx_binder_states(binder, launch->block + block->states_at);
+}
+
+/* ---- uses -------------------------------------------------------------- */
+
+/* An object may be NULL. */
+static agx_status note_use(struct agx_command_buffer *commands, void *object, uint32_t access,
+                           bool *needs_barrier)
+{
+   if (!object)
+      return AGX_OK;
+   struct agx_use *use = agx_record_use(commands, object);
+   if (!use)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
+   if (access)
+      *needs_barrier |= agx_order_use(&commands->order, use, access & AGX_BINDING_WRITES);
+   return AGX_OK;
+}
+
+/* All that is bound, elements of arrays too, which are checked here; whether any of it needs a
+ * barrier word before the launch. */
+static agx_status note_uses(struct agx_command_buffer *commands, const struct agx_binder *binder,
+                            bool *out_needs_barrier)
+{
+   const struct agx_program *program = binder->program;
+   *out_needs_barrier = false;
+   commands->order.tick++;
+   for (uint32_t i = 0; i < program->binding_count; i++) {
+      for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
+         struct agx_bound bound;
+         AGX_TRY(agx_binder_element(binder, i, e, &bound));
+         AGX_TRY(
+            note_use(commands, bound.objects[0], program->bindings[i].access, out_needs_barrier));
+         AGX_TRY(note_use(commands, bound.objects[1], 0, out_needs_barrier));
+      }
+   }
+   if (program->takes_addresses)
+      *out_needs_barrier |= agx_order_use_anything(&commands->order);
+   return AGX_OK;
+}
+
+/* The code that this dispatch needs: without checks, where it can be seen to stay inside. */
+static struct agx_executable *choose_executable(const struct agx_dispatch *dispatch,
+                                                const struct agx_bound *bound)
+{
+   struct agx_executable *executable = dispatch->executable;
+   const struct agx_program *program = executable->program;
+   uint64_t sizes_B[AGX_PROGRAM_MAX_BINDINGS];
+   if (!executable->inside)
+      return executable;
+   for (uint32_t i = 0; i < program->binding_count; i++)
+      sizes_B[i] = agx_binding_is_buffer(program->bindings[i].kind) ? bound[i].length_B : 0;
+   struct agx_program_launch launch = {
+      .push = dispatch->push, .push_B = dispatch->push_B, .sizes_B = sizes_B};
+   memcpy(launch.workgroups, dispatch->workgroups, sizeof(launch.workgroups));
+   return agx_program_runs_inside(program, &launch) ? executable->inside : executable;
+}
+
+/* ---- the long way ------------------------------------------------------ */
+
+static agx_status check_size(const struct agx_binder *binder, const struct agx_block *block)
+{
+   const uint32_t limit_B = AGX_CHUNK_LARGE_B / 2;
+   if (block->total_B <= limit_B)
+      return AGX_OK;
+   return AGX_FAIL(AGX_OUT_OF_RANGE,
+                   "dispatch of %s: %u elements of arrays take %u bytes; the limit is %u",
+                   binder->program->name, binder->element_count, block->total_B, limit_B);
+}
+
+static agx_status launch(struct agx_command_buffer *commands, const struct agx_binder *binder,
+                         struct agx_executable *executable, const uint32_t threads[3])
+{
+   const struct agx_plan *plan = &executable->plan;
+   const struct agx_block block = agx_plan_block(plan, binder->heap_B);
+   struct agx_launch launch;
+   bool needs_barrier;
+   AGX_TRY(check_size(binder, &block));
+   AGX_TRY(note_uses(commands, binder, &needs_barrier));
+   AGX_TRY(agx_record_run(commands, executable));
+   AGX_TRY(agx_record_open(commands, plan, block.total_B, needs_barrier, &launch));
+   AGX_TRY(write_block(binder, plan, &block, &launch));
+   agx_record_close(commands, plan, &launch, threads);
+   return commands->is_watched ? agx_bounds_note(commands, binder, launch.block_va + block.heap_at)
+                               : AGX_OK;
+}
+
+/* That a launch over no threads at all would have been in order. */
+static agx_status check_elements(const struct agx_binder *binder)
+{
+   struct agx_bound bound;
+   for (uint32_t i = 0; i < binder->program->binding_count; i++)
+      for (uint32_t e = 0; e < binder->bound[i].elements; e++)
+         AGX_TRY(agx_binder_element(binder, i, e, &bound));
+   return AGX_OK;
+}
+
+/* draw NULL: a compute kernel. */
+static agx_status record_dispatch(struct agx_command_buffer *commands,
+                                  const struct agx_dispatch *dispatch,
+                                  const struct agx_vertex_dispatch *draw)
+{
+   AGX_TRY(check_dispatch(commands, dispatch));
+   AGX_TRY(agx_vertex_check(dispatch->executable->program, draw));
+   const struct agx_program *program = dispatch->executable->program;
+   struct agx_binder binder;
+   uint32_t threads[3];
+   if (draw)
+      memcpy(threads, (uint32_t[3]){draw->vertex_count, draw->instance_count, 1}, sizeof(threads));
+   else
+      AGX_TRY(check_grid(program, dispatch->workgroups, threads));
+   AGX_TRY(agx_binder_init(&binder, commands->device, program, dispatch, draw));
+   if (!threads[0] || !threads[1] || !threads[2])
+      return check_elements(&binder);
+   struct agx_executable *executable = choose_executable(dispatch, binder.bound);
+   agx_binder_run(&binder, executable->program);
+   return launch(commands, &binder, executable, threads);
+}
+
+agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
+                            const struct agx_dispatch *dispatch)
+{
+   struct agx_dispatch read;
+   agx_status status;
+   if (!agx_desc_is_current(dispatch->size, dispatch->next, sizeof(*dispatch))) {
+      status = agx_desc_read("agx_dispatch", dispatch, &read, sizeof(read));
+      if (status != AGX_OK)
+         return agx_record_fail(commands, status);
+      dispatch = &read;
+   }
+   if (!agx_record_plain(commands, dispatch, &status))
+      status = record_dispatch(commands, dispatch, NULL);
+   return status == AGX_OK ? AGX_OK : agx_record_fail(commands, status);
+}
+
+agx_status agx_cmd_dispatch_vertices(struct agx_command_buffer *commands,
+                                     const struct agx_vertex_dispatch *draw)
+{
+   struct agx_vertex_dispatch read;
+   agx_status status = agx_desc_read("agx_vertex_dispatch", draw, &read, sizeof(read));
+   const struct agx_dispatch dispatch = {
+      .size = sizeof(dispatch),
+      .executable = read.executable,
+      .binding_count = read.binding_count,
+      .bindings = read.bindings,
+      .push = read.push,
+      .push_B = read.push_B,
+   };
+   if (status == AGX_OK)
+      status = record_dispatch(commands, &dispatch, &read);
+   return agx_record_fail(commands, status);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The short way of a dispatch, for what most are: buffers, bound in the executable's order by
+ * address, and push constants. Everything is checked before anything changes, so that the long way
+ * can start over where something is out of the ordinary, and say what.
+ */
+#include "hal/record.h"
+
+/* Source: reference/cmdstream, cdm.md 1.1. */
+static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
+
+struct plain {
+   const struct agx_plan *plan;
+   const struct agx_dispatch *dispatch;
+   uint64_t addresses[AGX_PLAN_MAX_BINDINGS], lengths_B[AGX_PLAN_MAX_BINDINGS];
+   uint32_t threads[3];
+};
+
+/* That the range is one of the buffer's that the kernel may be bound to. */
+static inline bool is_sound(const struct agx_command_buffer *commands,
+                            const struct agx_plan_binding *wanted, const struct agx_buffer_ref *ref,
+                            uint64_t length_B)
+{
+   const struct agx_buffer *buffer = ref->buffer;
+   return buffer->device == commands->device && !(ref->offset_B & wanted->align_mask) &&
+          agx_range_fits(ref->offset_B, length_B, buffer->size_B) &&
+          length_B >= wanted->min_size_B &&
+          !(wanted->writes && buffer->flags & AGX_BUFFER_GPU_READ_ONLY);
+}
+
+static inline bool take_bindings(const struct agx_command_buffer *commands, struct plain *plain)
+{
+   const bool is_checked = !(commands->flags & AGX_COMMAND_BUFFER_UNCHECKED);
+   const struct agx_plan *plan = plain->plan;
+   if (plain->dispatch->binding_count != plan->binding_count)
+      return false;
+   for (uint32_t i = 0; i < plan->binding_count; i++) {
+      const struct agx_plan_binding *wanted = &plan->bindings[i];
+      const struct agx_binding *binding = &plain->dispatch->bindings[i];
+      const struct agx_buffer_ref *ref = &binding->ref;
+      if (binding->set != wanted->set || binding->binding != wanted->binding ||
+          binding->element != wanted->element || !ref->buffer)
+         return false;
+      uint64_t length_B = ref->length_B;
+      if (length_B == AGX_WHOLE_LENGTH)
+         length_B = ref->buffer->size_B - ref->offset_B;
+      if (is_checked && !is_sound(commands, wanted, ref, length_B))
+         return false;
+      plain->addresses[i] = ref->buffer->address + ref->offset_B;
+      plain->lengths_B[i] = length_B;
+   }
+   return true;
+}
+
+static inline bool take_grid(const struct agx_program *program, struct plain *plain)
+{
+   uint64_t any_zero = 1;
+   for (unsigned i = 0; i < 3; i++) {
+      uint32_t workgroups = plain->dispatch->workgroups[i];
+      uint64_t threads = (uint64_t)workgroups * program->local_size[i];
+      if (workgroups > max_workgroups[i] || threads > UINT32_MAX)
+         return false;
+      plain->threads[i] = (uint32_t)threads;
+      any_zero &= threads != 0;
+   }
+   return any_zero != 0;
+}
+
+static inline bool take_push(const struct agx_program *program, const struct plain *plain)
+{
+   const struct agx_dispatch *dispatch = plain->dispatch;
+   return dispatch->push_B >= program->push_B && dispatch->push_B >= plain->plan->plain_push_B &&
+          dispatch->push_B <= AGX_MAX_PUSH_B && (dispatch->push || !dispatch->push_B);
+}
+
+/* Whether any needs a barrier word. */
+static inline agx_status note_uses(struct agx_command_buffer *commands, const struct plain *plain,
+                                   bool *out_needs_barrier)
+{
+   const struct agx_plan *plan = plain->plan;
+   bool needs = false;
+   commands->order.tick++;
+   for (uint32_t i = 0; i < plan->binding_count; i++) {
+      struct agx_use *use = agx_record_use(commands, plain->dispatch->bindings[i].ref.buffer);
+      if (!use)
+         return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
+      needs |= agx_order_use(&commands->order, use, plan->bindings[i].writes);
+   }
+   *out_needs_barrier = needs;
+   return AGX_OK;
+}
+
+static inline uint8_t *put(uint8_t *at, uint64_t value, uint32_t bytes)
+{
+   if (bytes == 8)
+      memcpy(at, &value, 8);
+   else
+      memcpy(at, &value, 4);
+   return at + bytes;
+}
+
+static inline uint8_t *put_push(uint8_t *at, const uint8_t *from, uint32_t bytes)
+{
+   if (bytes == 8)
+      memcpy(at, from, 8);
+   else if (bytes == 4)
+      memcpy(at, from, 4);
+   else
+      memcpy(at, from, bytes);
+   return at + bytes;
+}
+
+static inline void write_contents(const struct plain *plain, uint8_t *at)
+{
+   const struct agx_plan *plan = plain->plan;
+   for (uint32_t i = 0; i < plan->part_count; i++) {
+      const struct agx_plan_part *part = &plan->parts[i];
+      switch (part->kind) {
+      case AGX_UNIFORM_BUFFER_ADDRESS:
+         at = put(at, plain->addresses[part->index] + part->value, 8);
+         break;
+      case AGX_UNIFORM_PUSH:
+         at = put_push(at, (const uint8_t *)plain->dispatch->push + part->index, part->bytes);
+         break;
+      case AGX_UNIFORM_BUFFER_SIZE:
+         at = put(at, AGX_MIN(plain->lengths_B[part->index], (uint64_t)UINT32_MAX), part->bytes);
+         break;
+      case AGX_UNIFORM_WORKGROUP_COUNT:
+         at = put(at, plain->dispatch->workgroups[part->index], part->bytes);
+         break;
+      default: /* AGX_UNIFORM_CONSTANT */
+         at = put(at, part->value, part->bytes);
+         break;
+      }
+   }
+}
+
+static inline void write_block(const struct plain *plain, const struct agx_launch *launch)
+{
+   const struct agx_plan *plan = plain->plan;
+   const uint32_t contents_at = plan->load_count * 8 + (uint32_t)sizeof(plan->tail);
+   uint8_t *at = launch->block;
+   for (uint32_t i = 0; i < plan->load_count; i++)
+      at = put(at, agx_hw_usc_uniform_at(plan->loads[i], launch->block_va + contents_at), 8);
+   memcpy(at, plan->tail, sizeof(plan->tail));
+   write_contents(plain, at + sizeof(plan->tail));
+}
+
+static inline agx_status record(struct agx_command_buffer *commands, const struct plain *plain)
+{
+   struct agx_launch launch;
+   bool needs_barrier = false;
+   AGX_TRY(note_uses(commands, plain, &needs_barrier));
+   AGX_TRY(agx_record_run(commands, plain->dispatch->executable));
+   AGX_TRY(agx_record_open(commands, plain->plan, plain->plan->plain_B, needs_barrier, &launch));
+   write_block(plain, &launch);
+   agx_record_close(commands, plain->plan, &launch, plain->threads);
+   return AGX_OK;
+}
+
+bool agx_record_plain(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
+                      agx_status *out_status)
+{
+   const struct agx_executable *executable = dispatch->executable;
+   if (!executable || !executable->plan.is_plain || executable->device != commands->device ||
+       commands->state != AGX_RECORD_RECORDING || commands->is_watched)
+      return false;
+   struct plain plain; /* its arrays are not cleared */
+   plain.plan = &executable->plan;
+   plain.dispatch = dispatch;
+   if (!take_push(executable->program, &plain) || !take_grid(executable->program, &plain) ||
+       !take_bindings(commands, &plain))
+      return false;
+   *out_status = record(commands, &plain);
+   return true;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "hal/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+/* ---- words ------------------------------------------------------------- */
+
+/* The launch's code for so many samplers of 8 bytes. */
+static uint32_t sampler_states(uint32_t count)
+{
+   return count <= 16 ? (uint32_t)agx_div_up(count, 4) : AGX_HW_SAMPLER_STATES_16_COMPACT;
+}
+
+static void count_states(const struct agx_program *program, struct agx_plan *plan)
+{
+   for (uint32_t i = 0; i < program->state_count; i++)
+      *(agx_state_is_texture(program->states[i].kind) ? &plan->texture_count
+                                                      : &plan->sampler_count) += 1;
+}
+
+static agx_status pack_stream(const struct agx_chip *chip, const struct agx_program *program,
+                              struct agx_plan *plan)
+{
+   const struct agx_hw_launch launch = {
+      .uniform_halves = program->uniform_halves,
+      .preamble_halves = program->preamble_gpr_halves,
+      .texture_count = plan->texture_count,
+      .sampler_states = sampler_states(plan->sampler_count),
+      .mode = AGX_HW_CDM_MODE_DIRECT,
+      .local = {program->local_size[0], program->local_size[1], program->local_size[2]},
+   };
+   struct agx_hw_buffer words = {(uint8_t *)plan->stream, sizeof(plan->stream), 0};
+   AGX_TRY(agx_hw_cdm_launch(&words, chip, &launch));
+   plan->stream_B = (uint32_t)words.used;
+   plan->grid_at_B = plan->stream_B - AGX_HW_CDM_GLOBAL_SIZE_BYTES - AGX_HW_CDM_LOCAL_SIZE_BYTES;
+   return AGX_OK;
+}
+
+/* Words that would load from address 0 on. */
+static agx_status pack_loads(struct agx_plan *plan)
+{
+   struct agx_hw_buffer words = {(uint8_t *)plan->loads, sizeof(plan->loads), 0};
+   AGX_TRY(agx_hw_usc_uniforms(&words, 0, plan->uniform_B / 2, 0));
+   plan->load_count = (uint32_t)(words.used / AGX_HW_USC_UNIFORM_BYTES);
+   return AGX_OK;
+}
+
+static agx_status pack_tail(const struct agx_program *program, const struct agx_plan_code *code,
+                            struct agx_plan *plan)
+{
+   const struct agx_hw_usc_program usc = {
+      .shared_B = program->shared_B,
+      .code_offset = code->code_offset_B,
+      .gpr_halves = AGX_MAX(program->gpr_halves, 1u),
+      .scratch_B = program->scratch_B,
+      .has_preamble = program->preamble_B > 0,
+      .preamble_offset = code->preamble_offset_B,
+   };
+   struct agx_hw_buffer words = {(uint8_t *)plan->tail, sizeof(plan->tail), 0};
+   return agx_hw_usc_compute(&words, &usc);
+}
+
+/* ---- plain launches ---------------------------------------------------- */
+
+static bool plan_bindings(const struct agx_program *program, struct agx_plan *plan)
+{
+   if (program->binding_count > AGX_PLAN_MAX_BINDINGS)
+      return false;
+   for (uint32_t i = 0; i < program->binding_count; i++) {
+      const struct agx_program_binding *binding = &program->bindings[i];
+      if (binding->kind > AGX_BINDING_UNIFORM_BUFFER ||
+          binding->robustness != AGX_PROGRAM_ROBUST_OFF)
+         return false;
+      plan->bindings[i] =
+         (struct agx_plan_binding){.set = binding->set,
+                                   .binding = binding->binding,
+                                   .element = binding->element,
+                                   .writes = binding->access & AGX_BINDING_WRITES,
+                                   .align_mask = binding->access & AGX_BINDING_BYTES ? 0 : 3,
+                                   .min_size_B = binding->min_size_B};
+   }
+   plan->binding_count = program->binding_count;
+   return true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+   const struct agx_program_uniform *first = a, *second = b;
+   return first->start < second->start ? -1 : first->start > second->start;
+}
+
+/* False: there are too many parts. */
+static bool add_part(struct agx_plan *plan, const struct agx_plan_part *part)
+{
+   if (plan->part_count == AGX_PLAN_MAX_PARTS)
+      return false;
+   plan->parts[plan->part_count++] = *part;
+   return true;
+}
+
+/* Zeros up to a place. */
+static bool add_gap(struct agx_plan *plan, uint32_t *at_B, uint32_t end_B)
+{
+   while (*at_B < end_B) {
+      uint32_t bytes = end_B - *at_B < 8 ? 4 : 8;
+      const struct agx_plan_part zeros = {.kind = AGX_UNIFORM_CONSTANT, .bytes = (uint16_t)bytes};
+      if (!add_part(plan, &zeros))
+         return false;
+      *at_B += bytes;
+   }
+   return true;
+}
+
+/* Push constants that lie one behind the other are one part. */
+static bool join_push(struct agx_plan *plan, const struct agx_program_uniform *slot, uint32_t bytes)
+{
+   struct agx_plan_part *last = plan->part_count ? &plan->parts[plan->part_count - 1] : NULL;
+   plan->plain_push_B = AGX_MAX(plan->plain_push_B, slot->index + bytes);
+   if (!last || last->kind != AGX_UNIFORM_PUSH || last->index + last->bytes != slot->index)
+      return false;
+   last->bytes = (uint16_t)(last->bytes + bytes);
+   return true;
+}
+
+static bool add_slot(struct agx_plan *plan, const struct agx_program_uniform *slot, uint32_t *at_B)
+{
+   uint32_t start_B = slot->start * 2, bytes = slot->halves * 2;
+   struct agx_plan_part part = {(uint16_t)slot->kind, (uint16_t)bytes, slot->index, slot->value};
+   if (start_B % 4 || bytes % 4 || start_B < *at_B || !add_gap(plan, at_B, start_B))
+      return false;
+   *at_B += bytes;
+   switch (slot->kind) {
+   case AGX_UNIFORM_PUSH:
+      return join_push(plan, slot, bytes) || add_part(plan, &part);
+   case AGX_UNIFORM_BUFFER_ADDRESS:
+      return bytes == 8 && add_part(plan, &part);
+   case AGX_UNIFORM_BUFFER_SIZE:
+   case AGX_UNIFORM_WORKGROUP_COUNT:
+   case AGX_UNIFORM_CONSTANT:
+      return (bytes == 4 || bytes == 8) && add_part(plan, &part);
+   default:
+      return false;
+   }
+}
+
+static bool plan_parts(const struct agx_program *program, struct agx_plan *plan)
+{
+   struct agx_program_uniform slots[AGX_PLAN_MAX_PARTS];
+   uint32_t at_B = 0, count = program->uniform_count;
+   if (count > AGX_PLAN_MAX_PARTS)
+      return false;
+   if (count)
+      memcpy(slots, program->uniforms, count * sizeof(slots[0]));
+   qsort(slots, count, sizeof(slots[0]), by_start);
+   for (uint32_t i = 0; i < count; i++)
+      if (!add_slot(plan, &slots[i], &at_B))
+         return false;
+   return add_gap(plan, &at_B, plan->uniform_B);
+}
+
+static uint32_t provided_uniform_B(const struct agx_program *program)
+{
+   uint32_t halves = 0;
+   for (uint32_t i = 0; i < program->uniform_count; i++)
+      halves = AGX_MAX(halves, program->uniforms[i].start + program->uniforms[i].halves);
+   return (uint32_t)agx_align_up(halves * 2u, 4);
+}
+
+agx_status agx_plan_make(const struct agx_chip *chip, const struct agx_program *program,
+                         const struct agx_plan_code *code, bool has_twin, struct agx_plan *out_plan)
+{
+   *out_plan = (struct agx_plan){.uniform_B = provided_uniform_B(program)};
+   count_states(program, out_plan);
+   AGX_TRY(pack_stream(chip, program, out_plan));
+   AGX_TRY(pack_loads(out_plan));
+   AGX_TRY(pack_tail(program, code, out_plan));
+   out_plan->uniform_B = (uint32_t)agx_align_up(out_plan->uniform_B, 8);
+   out_plan->is_plain = !program->is_vertex && !has_twin && !program->takes_addresses &&
+                        program->state_count == 0 && plan_bindings(program, out_plan) &&
+                        plan_parts(program, out_plan);
+   out_plan->plain_B = agx_plan_block(out_plan, 0).total_B;
+   return AGX_OK;
+}
+
+/* ---- blocks ------------------------------------------------------------ */
+
+struct agx_block agx_plan_block(const struct agx_plan *plan, uint32_t heap_B)
+{
+   struct agx_block block;
+   uint64_t words_B = plan->load_count * AGX_HW_USC_UNIFORM_BYTES + sizeof(plan->tail) +
+                      (plan->texture_count ? AGX_HW_USC_TEXTURE_BYTES : 0) +
+                      (plan->sampler_count ? AGX_HW_USC_SAMPLER_BYTES : 0);
+   uint64_t at = agx_align_up(words_B, 8);
+   block.uniforms_at = (uint32_t)at;
+   at =
+      agx_align_up(at + plan->uniform_B,
+                   plan->texture_count || plan->sampler_count || heap_B ? AGX_PLAN_PART_ALIGN : 8);
+   block.states_at = (uint32_t)at;
+   at = agx_align_up(at + agx_plan_state_B(plan), AGX_PLAN_PART_ALIGN);
+   block.heap_at = (uint32_t)at;
+   block.total_B = (uint32_t)agx_align_up(at + heap_B, AGX_PLAN_PART_ALIGN);
+   return block;
+}
+
+static agx_status append_states(const struct agx_plan *plan, uint64_t states_va,
+                                struct agx_hw_buffer *words)
+{
+   const struct agx_hw_usc_texture textures = {.count = plan->texture_count, .buffer = states_va};
+   const struct agx_hw_usc_sampler samplers = {.count = plan->sampler_count,
+                                               .buffer = states_va + (uint64_t)plan->texture_count *
+                                                                        AGX_HW_TEXTURE_BYTES};
+   if (textures.count)
+      AGX_TRY(agx_hw_append(words, &agx_hw_usc_texture_packet, &textures));
+   if (samplers.count)
+      AGX_TRY(agx_hw_append(words, &agx_hw_usc_sampler_packet, &samplers));
+   return AGX_OK;
+}
+
+agx_status agx_plan_write_words(const struct agx_plan *plan, const struct agx_block *block,
+                                uint64_t block_va, uint8_t *out)
+{
+   struct agx_hw_buffer words = {out, block->uniforms_at, 0};
+   for (uint32_t i = 0; i < plan->load_count; i++) {
+      uint64_t word = agx_hw_usc_uniform_at(plan->loads[i], block_va + block->uniforms_at);
+      memcpy(words.memory + words.used, &word, sizeof(word));
+      words.used += sizeof(word);
+   }
+   AGX_TRY(append_states(plan, block_va + block->states_at, &words));
+   memcpy(words.memory + words.used, plan->tail, sizeof(plan->tail));
+   return AGX_OK;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A launch plan: what all launches of an executable have in common, made once, so that recording
+ * one is a few stores. It says where everything of a launch is written: its words in the stream,
+ * and, elsewhere, one block that holds
+ *    the words of the shader core    Uniform words, Texture and Sampler words, then the end
+ *    the uniform contents            from a multiple of 8 bytes on
+ *    the descriptors of states       from a multiple of 64 on; textures, then samplers
+ *    the heap                        from a multiple of 64 on: what code indexes
+ * Source: reference/cmdstream, cdm.md 1 and 2.
+ */
+#pragma once
+
+#include "agx/chip.h"
+#include "agx/hw/cdm.h"
+#include "agx/hw/usc.h"
+#include "program/program.h"
+
+#define AGX_PLAN_MAX_LOADS    (AGX_UNIFORM_HALVES / AGX_HW_USC_UNIFORM_MAX)
+#define AGX_PLAN_MAX_BINDINGS 16
+#define AGX_PLAN_MAX_PARTS    32
+#define AGX_PLAN_PART_ALIGN   64u
+
+/* What a plain launch is bound to. */
+struct agx_plan_binding {
+   uint32_t set, binding, element;
+   uint32_t writes;     /* the code does */
+   uint32_t align_mask; /* bits that an offset must not have */
+   uint64_t min_size_B;
+};
+
+/* A piece of the uniform contents of a plain launch. They follow each other without gaps. */
+struct agx_plan_part {
+   uint16_t kind;  /* enum agx_uniform_kind; constants where nothing is said */
+   uint16_t bytes; /* all but push constants: 4 or 8 */
+   uint32_t index;
+   uint64_t value;
+};
+
+struct agx_plan {
+   /* Words of the stream. The second one is added the offset of the block in the USC window;
+    * the grid follows the head. */
+   uint32_t stream_B, grid_at_B;
+   uint64_t stream[AGX_HW_CDM_LAUNCH_MAX_BYTES / 8];
+
+   /* Words of the block: loads, to which the address of the uniform contents is added, then, not
+    * in plain launches, those of states; then the tail. */
+   uint32_t load_count;
+   uint64_t loads[AGX_PLAN_MAX_LOADS];
+   uint64_t tail[(AGX_HW_USC_TAIL_MAX_BYTES + 7) / 8]; /* zeros behind */
+   uint32_t texture_count, sampler_count;
+
+   uint32_t uniform_B; /* contents, a multiple of 8 */
+
+   /* A plain launch binds nothing but buffers, by address, without limits. */
+   bool is_plain;
+   uint32_t plain_B;      /* its block */
+   uint32_t plain_push_B; /* that the contents reach into */
+   uint32_t binding_count, part_count;
+   struct agx_plan_binding bindings[AGX_PLAN_MAX_BINDINGS];
+   struct agx_plan_part parts[AGX_PLAN_MAX_PARTS];
+};
+
+/* Where the code is, relative to the USC window. */
+struct agx_plan_code {
+   uint32_t code_offset_B, preamble_offset_B;
+};
+AGX_MUST_CHECK agx_status agx_plan_make(const struct agx_chip *chip,
+                                        const struct agx_program *program,
+                                        const struct agx_plan_code *code, bool has_twin,
+                                        struct agx_plan *out_plan);
+
+/* Where parts of a block begin, relative to it. */
+struct agx_block {
+   uint32_t uniforms_at, states_at, heap_at, total_B;
+};
+
+/* Bytes of the descriptors of states. */
+static inline uint32_t agx_plan_state_B(const struct agx_plan *plan)
+{
+   return plan->texture_count * AGX_HW_TEXTURE_BYTES + plan->sampler_count * AGX_HW_SAMPLER_BYTES;
+}
+
+struct agx_block agx_plan_block(const struct agx_plan *plan, uint32_t heap_B);
+
+/* Writes the block's words in order, for a block at block_va. */
+AGX_MUST_CHECK agx_status agx_plan_write_words(const struct agx_plan *plan,
+                                               const struct agx_block *block, uint64_t block_va,
+                                               uint8_t *out);

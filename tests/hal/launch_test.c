@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a launch looks like in memory: the short and the long way write the same, and that is what
+ * the writers of src/agx/hw would.
+ */
+#include "fixture.h"
+
+#include <string.h>
+
+#include "base/util.h"
+#include "stream.h"
+
+/* One dispatch of two buffers and a push word. */
+struct scene {
+   struct fixture f;
+   struct agx_executable *add;
+   struct agx_buffer *buffers[2];
+   struct agx_binding bindings[2];
+   struct agx_dispatch dispatch;
+   uint32_t push;
+};
+
+static void open_scene(struct scene *it, const char *device)
+{
+   uint32_t *words;
+   memset(it, 0, sizeof(*it));
+   fixture_open(&it->f, device);
+   it->add = fixture_kernel(&it->f, &agx_test_add);
+   it->push = 0x12345678;
+   for (uint32_t i = 0; i < 2; i++) {
+      it->buffers[i] = fixture_buffer(&it->f, 512, &words);
+      it->bindings[i] =
+         (struct agx_binding){.binding = i, .ref = {it->buffers[i], 16 * i, AGX_WHOLE_LENGTH}};
+   }
+   it->dispatch = (struct agx_dispatch){.size = sizeof(it->dispatch),
+                                        .executable = it->add,
+                                        .workgroups = {3, 2, 1},
+                                        .binding_count = 2,
+                                        .bindings = it->bindings,
+                                        .push = &it->push,
+                                        .push_B = 4};
+}
+
+static void close_scene(struct scene *it)
+{
+   agx_release(it->add);
+   agx_release(it->buffers[0]);
+   agx_release(it->buffers[1]);
+   fixture_close(&it->f);
+}
+
+static const uint8_t *block_of(const struct agx_command_buffer *commands, uint32_t number)
+{
+   const uint32_t *launch = stream_launch(commands, number);
+   const uint8_t *block = stream_memory(commands, commands->usc_base + launch[1]);
+   assert_non_null(block);
+   return block;
+}
+
+/* The contents are what the Uniform word of the block says; words is where they begin. */
+static void check_block(const struct scene *it, const struct agx_command_buffer *commands,
+                        uint32_t number)
+{
+   const uint32_t *launch = stream_launch(commands, number);
+   const struct agx_program *program = it->add->program;
+   const uint64_t block_va = commands->usc_base + launch[1], contents_va = block_va + 32;
+   const uint64_t contents[3] = {it->buffers[0]->address, it->buffers[1]->address + 16, it->push};
+   uint8_t expected[64] = {0};
+   struct agx_hw_buffer words = {expected, sizeof(expected), 0};
+   const struct agx_hw_usc_program usc = {.code_offset = it->add->code_offset_B,
+                                          .gpr_halves = program->gpr_halves};
+   assert_ok(agx_hw_usc_uniforms(&words, 0, 10, contents_va));
+   assert_ok(agx_hw_usc_compute(&words, &usc));
+   memcpy(expected + 32, contents, sizeof(contents));
+   assert_memory_equal(block_of(commands, number), expected, 32 + sizeof(contents));
+}
+
+static void check_words(const struct scene *it, const struct agx_command_buffer *commands,
+                        uint32_t number)
+{
+   const struct agx_chip *chip = agxw_device_info(commands->device->winsys)->chip;
+   const uint32_t *launch = stream_launch(commands, number);
+   const struct agx_hw_launch expected = {.uniform_halves = it->add->program->uniform_halves,
+                                          .usc_offset = launch[1],
+                                          .global = {96, 2, 1},
+                                          .local = {32, 1, 1}};
+   uint8_t memory[64];
+   struct agx_hw_buffer words = {memory, sizeof(memory), 0};
+   assert_ok(agx_hw_cdm_launch(&words, chip, &expected));
+   assert_memory_equal(launch, memory, words.used);
+   words.used = 0;
+   assert_ok(agx_hw_cdm_barrier(&words));
+   assert_memory_equal((const uint8_t *)launch + it->add->plan.stream_B, memory, 4);
+}
+
+static void both_ways_write_the_same(void **state)
+{
+   static const char *const devices[] = {"virtual:g13g", "virtual:g14d"};
+   for (size_t i = 0; i < AGX_COUNT(devices); i++) {
+      struct scene it;
+      open_scene(&it, devices[i]);
+      assert_true(it.add->plan.is_plain);
+      struct agx_command_buffer *commands = fixture_begin(&it.f);
+      const struct agx_binding turned[2] = {it.bindings[1], it.bindings[0]};
+      assert_ok(agx_cmd_dispatch(commands, &it.dispatch));
+      assert_ok(agx_cmd_barrier(commands, NULL));
+      it.dispatch.bindings = turned; /* out of order: the long way */
+      assert_ok(agx_cmd_dispatch(commands, &it.dispatch));
+      assert_ok(agx_command_buffer_end(commands));
+      assert_string_equal(stream_text(commands), "LBL");
+      for (uint32_t number = 0; number < 2; number++) {
+         check_block(&it, commands, number);
+         check_words(&it, commands, number);
+      }
+      agx_release(commands);
+      close_scene(&it);
+   }
+}
+
+/* Links lead from chunk to chunk, and each dispatch takes under 256 bytes. */
+static void chunks_are_linked(void **state)
+{
+   enum {
+      COUNT = 5000
+   };
+   struct scene it;
+   open_scene(&it, "virtual:g13g");
+   struct agx_command_buffer *commands = fixture_begin(&it.f);
+   for (uint32_t i = 0; i < COUNT; i++) {
+      assert_ok(agx_cmd_dispatch(commands, &it.dispatch));
+      assert_ok(agx_cmd_barrier(commands, NULL));
+   }
+   assert_ok(agx_command_buffer_end(commands));
+   uint64_t bytes = 0, chunks = 0;
+   for (const struct agx_chunk *chunk = commands->first; chunk; chunk = chunk->next, chunks++)
+      bytes += chunk->usable_B + AGX_CHUNK_PREFETCH_B;
+   assert_true(chunks > 3);
+   assert_true(bytes + commands->runs.capacity * sizeof(struct agx_run) < 256 * COUNT);
+   assert_int_equal(strlen(stream_text(commands)), 2 * COUNT - 1);
+   check_block(&it, commands, 0);
+   check_block(&it, commands, COUNT - 1);
+   agx_release(commands);
+   close_scene(&it);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(both_ways_write_the_same),
+      cmocka_unit_test(chunks_are_linked),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where barriers stand in the stream: at each hazard that a recorded barrier or event covers, and
+ * nowhere else; and that what they order comes out right however badly the rest is ordered.
+ */
+#include "fixture.h"
+
+#include <string.h>
+
+#include "base/util.h"
+#include "stream.h"
+
+#define BUFFERS 6
+#define WORDS   32 /* that a launch adds to */
+
+struct bench {
+   struct fixture f;
+   struct agx_executable *add, *raw;
+   struct agx_buffer *buffers[BUFFERS];
+   uint32_t *words[BUFFERS];
+   struct agx_semaphore *done;
+   uint64_t value;
+};
+
+/* As agx_test_add, without a binding: from the address in push words 0 and 1 to that in 2 and 3. */
+static const struct agx_test_kernel raw = {
+   .name = "raw",
+   .text = "mfsr d=r0 sr=thread_in_grid_x\n"
+           "load r=r1 base=du0 index=r0 format=i32 mask=x group=a\n"
+           "wait group=a\n"
+           "iadd d=r1 a=r1 b=u4\n"
+           "store r=r1 base=du2 index=r0 format=i32 mask=x group=a\n",
+   .local_size = {WORDS, 1, 1},
+   .gpr_halves = 4,
+   .push_B = 20,
+   .takes_addresses = true,
+};
+
+static int open_bench(void **state)
+{
+   static struct bench bench;
+   fixture_open(&bench.f, "virtual:g13g");
+   bench.add = fixture_kernel(&bench.f, &agx_test_add);
+   bench.raw = fixture_kernel(&bench.f, &raw);
+   for (uint32_t i = 0; i < BUFFERS; i++)
+      bench.buffers[i] = fixture_buffer(&bench.f, WORDS * 4, &bench.words[i]);
+   bench.done = fixture_semaphore(&bench.f);
+   *state = &bench;
+   return 0;
+}
+
+static int close_bench(void **state)
+{
+   struct bench *bench = *state;
+   for (uint32_t i = 0; i < BUFFERS; i++)
+      agx_release(bench->buffers[i]);
+   agx_release(bench->done);
+   agx_release(bench->raw);
+   agx_release(bench->add);
+   fixture_close(&bench->f);
+   return 0;
+}
+
+/* buffers[to] = buffers[from] + number, word by word. */
+static void launch(struct bench *bench, struct agx_command_buffer *commands, uint32_t from,
+                   uint32_t to, uint32_t number)
+{
+   struct agx_buffer *buffers[2] = {bench->buffers[from], bench->buffers[to]};
+   fixture_dispatch(commands, bench->add, 1, buffers, 2, &number, 4);
+}
+
+static void launch_raw(struct bench *bench, struct agx_command_buffer *commands, uint32_t from,
+                       uint32_t to, uint32_t number)
+{
+   struct {
+      uint64_t from, to;
+      uint32_t number;
+   } push = {.number = number};
+   struct agx_buffer_info info = {.size = sizeof(info)};
+   agx_buffer_get_info(bench->buffers[from], &info);
+   push.from = info.address;
+   agx_buffer_get_info(bench->buffers[to], &info);
+   push.to = info.address;
+   fixture_dispatch(commands, bench->raw, 1, NULL, 0, &push, 20);
+}
+
+static struct agx_barrier barrier_of(struct bench *bench, const uint32_t *which, uint32_t count,
+                                     struct agx_buffer **out_buffers)
+{
+   for (uint32_t i = 0; i < count; i++)
+      out_buffers[i] = bench->buffers[which[i]];
+   return (struct agx_barrier){
+      .size = sizeof(struct agx_barrier), .buffer_count = count, .buffers = out_buffers};
+}
+
+static void run(struct bench *bench, struct agx_command_buffer *commands)
+{
+   struct agx_point point = {bench->done, ++bench->value};
+   assert_ok(fixture_submit(&bench->f, commands, NO_POINT, point));
+   assert_ok(fixture_wait(bench->done, bench->value));
+}
+
+/* A script: "ab" launches from a to b, "AB" by addresses; "|" is a barrier, "(x)" one of buffer x,
+ * "h" one to the host; "!" signals, "?" waits for and "0" resets the event. */
+static void play(struct bench *bench, const char *script, struct agx_event *event,
+                 struct agx_command_buffer *commands)
+{
+   static const struct agx_barrier to_host = {.size = sizeof(to_host),
+                                              .source_stages = AGX_STAGE_DISPATCH,
+                                              .target_stages = AGX_STAGE_HOST};
+   for (const char *at = script; *at; at++) {
+      struct agx_buffer *buffers[1];
+      if (*at == ' ')
+         continue;
+      if (*at == '|') {
+         assert_ok(agx_cmd_barrier(commands, NULL));
+      } else if (*at == '(') {
+         struct agx_barrier barrier = barrier_of(bench, (uint32_t[]){at[1] - 'a'}, 1, buffers);
+         assert_ok(agx_cmd_barrier(commands, &barrier));
+         at += 2;
+      } else if (*at == 'h') {
+         assert_ok(agx_cmd_barrier(commands, &to_host));
+      } else if (strchr("!?0", *at)) {
+         uint32_t op = *at == '!'   ? AGX_EVENT_SIGNAL
+                       : *at == '?' ? AGX_EVENT_WAIT
+                                    : AGX_EVENT_RESET;
+         assert_ok(agx_cmd_event(commands, event, op, NULL));
+      } else if (*at < 'a') {
+         launch_raw(bench, commands, (uint32_t)(at[0] - 'A'), (uint32_t)(at[1] - 'A'), 1);
+         at++;
+      } else {
+         launch(bench, commands, (uint32_t)(at[0] - 'a'), (uint32_t)(at[1] - 'a'), 1);
+         at++;
+      }
+   }
+}
+
+static void words_stand_at_hazards(void **state)
+{
+   static const struct {
+      const char *script, *stream;
+   } cases[] = {
+      {"", ""},
+      {"|", ""},
+      {"ab cd", "LL"},
+      {"ab bc", "LL"},           /* no barrier: whoever records it wants no order */
+      {"ab | bc", "LBL"},        /* read after write */
+      {"ab | ca", "LBL"},        /* write after read */
+      {"ab | cb", "LBL"},        /* write after write */
+      {"ab | ac", "LL"},         /* read after read */
+      {"ab | cd", "LL"},         /* nothing in common */
+      {"ab ||| bc", "LBL"},      /* one of many */
+      {"| ab | |", "L"},         /* at the ends */
+      {"ab | bc bd", "LBLL"},    /* behind the same word */
+      {"ab | bc | bd", "LBLL"},  /* ordered already */
+      {"ab | bc | cd", "LBLBL"}, /* each */
+      {"ab | de | bc", "LLBL"},  /* not before it must */
+      {"ab | de bc | ef", "LLBLL"},
+      {"ab | bc | de", "LBLL"},
+      {"ab (b) bc", "LBL"},    /* a barrier of one buffer */
+      {"ab (d) bc", "LL"},     /* of another one */
+      {"ab cd (b) de", "LLL"}, /* */
+      {"ab cd (b) | de", "LLBL"},
+      {"ab (b) (a) ca", "LBL"},
+      {"ab h bc", "LL"}, /* between commands and the host */
+      {"ab h | bc", "LBL"},
+      {"ab ! bc", "LL"},    /* a signal alone */
+      {"ab ! ? bc", "LBL"}, /* and with its wait */
+      {"ab ! cd ? bc", "LLBL"},
+      {"ab ! cd ? de", "LLL"}, /* behind the signal */
+      {"ab ! 0 ! ? bc", "LBL"},
+      {"ab ? bc", "LL"}, /* signalled elsewhere, which is before */
+      {"AB bc", "LL"},   /* addresses: whatever there is */
+      {"AB | cd", "LBL"},
+      {"ab | CD", "LBL"},
+      {"AB | CD", "LBL"},
+      {"AB (c) cd", "LBL"},
+      {"AB (c) de", "LL"},
+      {"ab | bc | CD | de", "LBLBLBL"},
+      {"AB ! ? cd", "LBL"},
+      {"| AB", "L"},
+   };
+   struct bench *bench = *state;
+   struct agx_event *event;
+   assert_ok(agx_event_create(bench->f.device, &event));
+   struct agx_command_buffer *commands = fixture_begin(&bench->f);
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      assert_ok(agx_command_buffer_begin(commands));
+      play(bench, cases[i].script, event, commands);
+      assert_ok(agx_command_buffer_end(commands));
+      if (strcmp(stream_text(commands), cases[i].stream) != 0)
+         fail_msg("\"%s\" became %s, not %s", cases[i].script, stream_text(commands),
+                  cases[i].stream);
+   }
+   agx_release(commands);
+   agx_release(event);
+}
+
+/* ---- at random ------------------------------------------------------------ */
+
+#define STEPS 60
+
+/* What one launch did; before which others that came earlier. */
+struct past {
+   uint32_t from, to;
+   bool is_raw;
+   bool is_behind_word;
+   bool is_behind_barrier[BUFFERS]; /* of that buffer */
+   bool is_behind_any;
+};
+
+/* Rules of ordering, launch against launch. */
+struct oracle {
+   struct past past[STEPS];
+   uint32_t count;
+   uint32_t words[BUFFERS]; /* what each word of a buffer holds */
+   char stream[2 * STEPS + 1];
+};
+
+static bool conflicts(const struct past *a, uint32_t from, uint32_t to)
+{
+   return a->to == from || a->to == to || a->from == to;
+}
+
+/* Whether the earlier launch is before a new one by what was recorded; and whether a word between
+ * them is wanted. A launch by addresses may use anything. */
+static bool wants_word(const struct oracle *it, uint32_t from, uint32_t to, bool is_raw)
+{
+   for (uint32_t i = 0; i < it->count; i++) {
+      const struct past *a = &it->past[i];
+      if (a->is_behind_word)
+         continue;
+      if (is_raw ? a->is_behind_any
+                 : (a->is_behind_barrier[from] && (a->is_raw || a->to == from)) ||
+                      (a->is_behind_barrier[to] && (a->is_raw || a->to == to || a->from == to)))
+         return true;
+   }
+   return false;
+}
+
+static void note_barrier(struct oracle *it, uint32_t end, const uint32_t *which, uint32_t count)
+{
+   for (uint32_t i = 0; i < end; i++) {
+      it->past[i].is_behind_any = true;
+      for (uint32_t b = 0; b < BUFFERS; b++)
+         it->past[i].is_behind_barrier[b] |= count == 0;
+      for (uint32_t b = 0; b < count; b++)
+         it->past[i].is_behind_barrier[which[b]] = true;
+   }
+}
+
+static void note_launch(struct oracle *it, uint32_t from, uint32_t to, bool is_raw, uint32_t number)
+{
+   size_t length = strlen(it->stream);
+   if (wants_word(it, from, to, is_raw)) {
+      it->stream[length++] = 'B';
+      for (uint32_t i = 0; i < it->count; i++)
+         it->past[i].is_behind_word = true;
+   }
+   it->stream[length] = 'L';
+   it->past[it->count++] = (struct past){.from = from, .to = to, .is_raw = is_raw};
+   it->words[to] = it->words[from] + number;
+}
+
+/* Whether the results would depend on luck without a barrier of that launch's buffers. */
+static bool needs_barrier(const struct oracle *it, uint32_t from, uint32_t to)
+{
+   for (uint32_t i = 0; i < it->count; i++)
+      if (!it->past[i].is_behind_word && conflicts(&it->past[i], from, to))
+         return true;
+   return false;
+}
+
+static void one_of_many(struct bench *bench, struct agx_event *event, uint64_t seed)
+{
+   struct agx_test_rng rng = {seed};
+   struct oracle it = {.count = 0};
+   struct agx_command_buffer *commands = fixture_begin(&bench->f);
+   bool is_signalled = false;
+   uint32_t signal_at = 0;
+   for (uint32_t i = 0; i < BUFFERS; i++) {
+      it.words[i] = 1000 * i;
+      for (uint32_t w = 0; w < WORDS; w++)
+         bench->words[i][w] = 1000 * i;
+   }
+   for (uint32_t step = 0; step < STEPS; step++) {
+      uint32_t from = (uint32_t)agx_test_random_below(&rng, BUFFERS);
+      uint32_t to = (from + 1 + (uint32_t)agx_test_random_below(&rng, BUFFERS - 1)) % BUFFERS;
+      bool is_raw = agx_test_random_below(&rng, 8) == 0;
+      struct agx_buffer *buffers[2];
+      if (agx_test_random_below(&rng, 6) == 0) {
+         assert_ok(agx_cmd_event(commands, event, AGX_EVENT_SIGNAL, NULL));
+         is_signalled = true;
+         signal_at = it.count;
+      }
+      if (is_signalled && agx_test_random_below(&rng, 4) == 0) {
+         assert_ok(agx_cmd_event(commands, event, AGX_EVENT_WAIT, NULL));
+         note_barrier(&it, signal_at, NULL, 0);
+      }
+      if (needs_barrier(&it, from, to) || agx_test_random_below(&rng, 5) == 0) {
+         const uint32_t which[2] = {from, to};
+         bool is_global = is_raw || agx_test_random_below(&rng, 2);
+         struct agx_barrier barrier = barrier_of(bench, which, 2, buffers);
+         assert_ok(agx_cmd_barrier(commands, is_global ? NULL : &barrier));
+         note_barrier(&it, it.count, which, is_global ? 0 : 2);
+      }
+      (is_raw ? launch_raw : launch)(bench, commands, from, to, step);
+      note_launch(&it, from, to, is_raw, step);
+   }
+   assert_ok(agx_command_buffer_end(commands));
+   assert_string_equal(stream_text(commands), it.stream);
+   run(bench, commands);
+   for (uint32_t i = 0; i < BUFFERS; i++)
+      for (uint32_t w = 0; w < WORDS; w++)
+         assert_int_equal(bench->words[i][w], it.words[i]);
+   agx_release(commands);
+}
+
+static void what_barriers_order_comes_out_right(void **state)
+{
+   struct bench *bench = *state;
+   struct agx_event *event;
+   assert_ok(agx_event_create(bench->f.device, &event));
+   for (uint64_t seed = 1; seed <= 40; seed++)
+      one_of_many(bench, event, seed);
+   agx_release(event);
+}
+
+/* ---- chains --------------------------------------------------------------- */
+
+static void more_objects_than_a_set_begins_with(void **state)
+{
+   enum {
+      COUNT = 100
+   };
+   struct bench *bench = *state;
+   struct agx_buffer *buffers[COUNT];
+   uint32_t *words[COUNT], one = 1;
+   struct agx_command_buffer *both[2] = {fixture_begin(&bench->f), fixture_begin(&bench->f)};
+   for (uint32_t i = 0; i < COUNT; i++)
+      buffers[i] = fixture_buffer(&bench->f, WORDS * 4, &words[i]);
+   /* In two sets at once, in another order, so that hints mislead. */
+   for (uint32_t i = 0; i + 1 < COUNT; i++) {
+      uint32_t j = COUNT - 2 - i;
+      fixture_dispatch(both[0], bench->add, 1, &buffers[i], 2, &one, 4);
+      assert_ok(agx_cmd_barrier(both[0], NULL));
+      fixture_dispatch(both[1], bench->add, 1, &buffers[j], 2, &one, 4);
+      assert_ok(agx_cmd_barrier(both[1], NULL));
+   }
+   for (uint32_t i = 0; i < 2; i++) {
+      assert_ok(agx_command_buffer_end(both[i]));
+      const char *text = stream_text(both[i]);
+      for (uint32_t at = 0; at < COUNT - 1; at++)
+         assert_true(text[2 * at] == 'L' && text[2 * at + 1] == (at < COUNT - 2 ? 'B' : 0));
+   }
+   for (uint32_t i = 0; i < COUNT; i++)
+      agx_release(buffers[i]); /* the recordings keep them */
+   run(bench, both[0]);
+   assert_int_equal(words[COUNT - 1][0], COUNT - 1);
+   run(bench, both[1]);
+   assert_int_equal(words[COUNT - 1][0], COUNT - 1);
+   agx_release(both[0]);
+   agx_release(both[1]);
+}
+
+static void mistakes_are_told(void **state)
+{
+   struct bench *bench = *state;
+   struct agx_event *event;
+   struct agx_buffer *none[1] = {NULL};
+   struct agx_barrier bad[] = {
+      {.size = sizeof(bad[0]), .source_stages = 64},
+      {.size = sizeof(bad[0]), .target_scopes = 1024},
+      {.size = sizeof(bad[0]), .buffer_count = 1},
+      {.size = sizeof(bad[0]), .buffer_count = 1, .buffers = none},
+   };
+   static const char *const texts[] = {"stages 0x40", "scopes 0x400", "buffers at NULL",
+                                       "buffer 0 is NULL"};
+   assert_ok(agx_event_create(bench->f.device, &event));
+   struct agx_command_buffer *commands = fixture_begin(&bench->f);
+   for (uint32_t i = 0; i < AGX_COUNT(bad); i++) {
+      assert_ok(agx_command_buffer_begin(commands));
+      assert_fails(agx_cmd_barrier(commands, &bad[i]), AGX_INVALID_ARGUMENT, texts[i]);
+      assert_fails(agx_command_buffer_end(commands), AGX_INVALID_ARGUMENT, "earlier");
+   }
+   assert_fails(agx_cmd_event(commands, event, AGX_EVENT_SIGNAL, NULL), AGX_FAILED_PRECONDITION,
+                "outside begin");
+   assert_ok(agx_command_buffer_begin(commands));
+   assert_fails(agx_cmd_event(commands, NULL, AGX_EVENT_SIGNAL, NULL), AGX_INVALID_ARGUMENT,
+                "NULL");
+   assert_fails(agx_cmd_event(commands, event, 3, NULL), AGX_INVALID_ARGUMENT, "operation 3");
+   assert_ok(agx_cmd_event(commands, event, AGX_EVENT_RESET, NULL));
+   assert_fails(agx_cmd_event(commands, event, AGX_EVENT_WAIT, NULL), AGX_FAILED_PRECONDITION,
+                "not signalled");
+   agx_release(commands);
+   agx_release(event);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(words_stand_at_hazards),
+      cmocka_unit_test(what_barriers_order_comes_out_right),
+      cmocka_unit_test(more_objects_than_a_set_begins_with),
+      cmocka_unit_test(mistakes_are_told),
+   };
+   return cmocka_run_group_tests(tests, open_bench, close_bench);
+}
