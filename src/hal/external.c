@@ -71,7 +71,9 @@ static agx_status find_source(struct agx_device *device, const struct agx_extern
    *out_source = (struct source){.fd = external->fd,
                                  .offset_B = external->offset_B,
                                  .size_B = external->size_B ? external->size_B : desc->size_B};
-   if (external->kind != AGX_EXTERNAL_DMA_BUF && out_source->size_B == 0)
+   bool is_host =
+      external->kind == AGX_EXTERNAL_MEMFD || external->kind == AGX_EXTERNAL_HOST_POINTER;
+   if (is_host && out_source->size_B == 0)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "import: size 0");
    switch (external->kind) {
    case AGX_EXTERNAL_DMA_BUF:

@@ -19,8 +19,11 @@ static bool fails(struct failing_kmd *kmd, uint32_t nr)
    int left = atomic_load(&kmd->countdown);
    while (counts && left > 0 && !atomic_compare_exchange_weak(&kmd->countdown, &left, left - 1))
       ;
-   if (counts && left == 0)
+   if (counts && left == 0) {
       atomic_fetch_add(&kmd->failed, 1);
+      if (kmd->once)
+         atomic_store(&kmd->countdown, -1);
+   }
    return counts && left == 0;
 }
 
@@ -117,6 +120,7 @@ void failing_kmd_arm(struct failing_kmd *kmd, int nth, uint32_t nr, int error)
 {
    kmd->nr = nr;
    kmd->error = error;
+   kmd->once = false;
    kmd->countdown = nth;
 }
 

@@ -17,6 +17,7 @@ struct failing_kmd {
    _Atomic int countdown;   /* requests (of number nr) that still succeed; < 0: all do */
    _Atomic uint32_t nr;     /* low byte of the request; 0: any */
    _Atomic int error;       /* positive errno */
+   _Atomic bool once;       /* only the first of them; set after arming */
    _Atomic uint32_t failed; /* requests that were failed */
    _Atomic bool closed;
 };

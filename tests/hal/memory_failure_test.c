@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory when the kernel or the host has none: every request and every allocation fails in
+ * turn, and each time all GPU memory, all descriptors and all host memory come back.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "failing_kmd.h"
+#include "fixture.h"
+#include "hal/device.h"
+#include "winsys/virtual/virtual.h"
+
+#define NR_VM_BIND 0x44
+#define PAGE       16384u
+
+struct bench {
+   struct failing_kmd kmd;
+   struct agx_failing_alloc alloc;
+   struct agx_instance *instance;
+   struct agx_device *device;
+   int file; /* a memory file that can be imported */
+   int calls;
+};
+
+static void begin(struct bench *b)
+{
+   *b = (struct bench){0};
+   agx_failing_alloc_init(&b->alloc, SIZE_MAX);
+   const struct agx_alloc_callbacks callbacks = {b->alloc.alloc.user, b->alloc.alloc.alloc,
+                                                 b->alloc.alloc.free};
+   const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &callbacks};
+   failing_kmd_open(&b->kmd);
+   assert_ok(agx_instance_create(&desc, &b->instance));
+   assert_ok(agx_device_open_kmd(b->instance, &b->kmd.base, &b->device));
+   b->file = memfd_create("memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+   assert_int_equal(ftruncate(b->file, 4 * PAGE), 0);
+   assert_int_equal(fcntl(b->file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+}
+
+static void end(struct bench *b)
+{
+   agx_release(b->device);
+   agx_release(b->instance);
+   failing_kmd_await_close(&b->kmd);
+   close(b->file);
+   assert_int_equal(b->alloc.live, 0);
+}
+
+/* ---- what may fail ---------------------------------------------------------- */
+
+static agx_status create_and_map(struct bench *b)
+{
+   const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 3 * PAGE};
+   struct agx_buffer *buffer;
+   void *memory;
+   agx_status status = agx_buffer_create(b->device, &desc, &buffer);
+   if (status == AGX_OK)
+      status = agx_buffer_map(buffer, &memory);
+   if (status == AGX_OK)
+      status = agx_buffer_map_range(buffer, 0, 4, AGX_ACCESS_READ, &memory);
+   if (status == AGX_OK)
+      assert_ok(agx_buffer_unmap(buffer));
+   agx_release(buffer);
+   return status;
+}
+
+static void count(void *user)
+{
+   ++*(int *)user;
+}
+
+static agx_status import(struct bench *b, struct agx_external external)
+{
+   struct agx_buffer *buffer;
+   void *memory;
+   int calls = 0;
+   external.size = sizeof(external);
+   agx_status status = agx_buffer_import(b->device, NULL, &external,
+                                         (struct agx_release_callback){count, &calls}, &buffer);
+   bool is_made = status == AGX_OK;
+   if (is_made)
+      status = agx_buffer_map(buffer, &memory);
+   agx_release(buffer);
+   assert_int_equal(calls, is_made);
+   return status;
+}
+
+static agx_status export_and_import(struct bench *b)
+{
+   const struct agx_buffer_desc desc = {.size = sizeof(desc),
+                                        .size_B = PAGE,
+                                        .usage = AGX_USAGE_TRANSFER | AGX_USAGE_MAPPING |
+                                                 AGX_USAGE_SHARING_EXPORT};
+   struct agx_external external = {.size = sizeof(external), .fd = -1};
+   struct agx_buffer *buffer;
+   agx_status status = agx_buffer_create(b->device, &desc, &buffer);
+   if (status == AGX_OK)
+      status = agx_buffer_export(buffer, AGX_EXTERNAL_DMA_BUF, &external);
+   if (status == AGX_OK)
+      status = import(b, external);
+   if (external.fd >= 0)
+      close(external.fd);
+   agx_release(buffer);
+   return status;
+}
+
+static agx_status import_memory_file(struct bench *b)
+{
+   return import(
+      b, (struct agx_external){.kind = AGX_EXTERNAL_MEMFD, .fd = b->file, .size_B = 2 * PAGE});
+}
+
+static agx_status import_pointer(struct bench *b)
+{
+   void *memory = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, b->file, 0);
+   assert_ptr_not_equal(memory, MAP_FAILED);
+   agx_status status =
+      import(b, (struct agx_external){
+                   .kind = AGX_EXTERNAL_HOST_POINTER, .pointer = memory, .size_B = 4 * PAGE});
+   munmap(memory, 4 * PAGE);
+   return status;
+}
+
+/* Twelve parts, so that their list grows. */
+static agx_status change_bindings(struct agx_buffer *range, struct agx_pages *pages)
+{
+   agx_status status = AGX_OK;
+   for (uint32_t i = 0; i < 12 && status == AGX_OK; i++)
+      status = agx_vmem_bind(range, 2 * i * PAGE, pages, 0, PAGE, AGX_ACCESS_READ);
+   if (status == AGX_OK)
+      status = agx_vmem_bind(range, 0, pages, 0, 8 * PAGE, AGX_ACCESS_READ | AGX_ACCESS_WRITE);
+   if (status == AGX_OK)
+      status = agx_vmem_protect(range, PAGE, 2 * PAGE, AGX_ACCESS_READ);
+   if (status == AGX_OK)
+      status = agx_vmem_bind(range, PAGE, NULL, 0, 5 * PAGE, 0);
+   return status;
+}
+
+static agx_status reserve_and_bind(struct bench *b)
+{
+   struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 24 * PAGE};
+   struct agx_buffer *range;
+   struct agx_pages *pages = NULL;
+   void *memory;
+   agx_status status = agx_vmem_reserve(b->device, &desc, &range);
+   desc.size_B = 8 * PAGE;
+   if (status == AGX_OK)
+      status = agx_pages_create(b->device, &desc, &pages);
+   if (status == AGX_OK)
+      status = agx_pages_map(pages, &memory);
+   if (status == AGX_OK)
+      status = change_bindings(range, pages);
+   agx_release(pages);
+   agx_release(range);
+   return status;
+}
+
+static agx_status (*const lives[])(struct bench *) = {
+   create_and_map, export_and_import, import_memory_file, import_pointer, reserve_and_bind,
+};
+
+/* ---- what must come back ------------------------------------------------------ */
+
+struct state {
+   uint64_t gpu_B, counted_B, host;
+   uint32_t descriptors;
+};
+
+static struct state look(struct bench *b)
+{
+   struct agx_virtual_statistics statistics;
+   agx_virtual_read_statistics(agx_kmd_virtual_node(b->kmd.inner), &statistics);
+   struct state state = {.gpu_B = statistics.memory_bytes,
+                         .counted_B = b->device->memory.device.used_B,
+                         .host = b->alloc.live};
+   DIR *folder = opendir("/proc/self/fd");
+   while (readdir(folder))
+      state.descriptors++;
+   closedir(folder);
+   return state;
+}
+
+static void assert_same(struct bench *b, const struct state *before)
+{
+   struct state now = look(b);
+   assert_int_equal(now.gpu_B, before->gpu_B);
+   assert_int_equal(now.counted_B, before->counted_B);
+   assert_int_equal(now.host, before->host);
+   assert_int_equal(now.descriptors, before->descriptors);
+}
+
+static void every_request_may_fail(void **state)
+{
+   static const struct {
+      int error;
+      bool once;
+   } ways[] = {{ENOMEM, false}, {ENOMEM, true}, {ENODEV, false}, {EMFILE, true}};
+   for (size_t i = 0; i < AGX_COUNT(lives); i++)
+      for (size_t way = 0; way < AGX_COUNT(ways); way++) {
+         struct bench b;
+         begin(&b);
+         assert_ok(lives[i](&b));
+         const struct state before = look(&b);
+         for (int nth = 0;; nth++) {
+            assert_true(nth < 100);
+            failing_kmd_arm(&b.kmd, nth, 0, ways[way].error);
+            b.kmd.once = ways[way].once;
+            b.kmd.failed = 0;
+            agx_status status = lives[i](&b);
+            uint32_t failed = b.kmd.failed;
+            failing_kmd_disarm(&b.kmd);
+            assert_same(&b, &before);
+            assert_ok(lives[i](&b));
+            if (failed == 0)
+               break;
+            /* Undoing may fail too: but what was made is made. */
+            assert_true(status != AGX_OK || nth > 0);
+         }
+         end(&b);
+      }
+}
+
+static void every_allocation_may_fail(void **state)
+{
+   for (size_t i = 0; i < AGX_COUNT(lives); i++) {
+      struct bench b;
+      begin(&b);
+      assert_ok(lives[i](&b));
+      const struct state before = look(&b);
+      for (size_t nth = 0;; nth++) {
+         assert_true(nth < 100);
+         b.alloc.remaining = nth;
+         agx_status status = lives[i](&b);
+         b.alloc.remaining = SIZE_MAX;
+         assert_same(&b, &before);
+         if (status == AGX_OK)
+            break;
+         assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
+      }
+      end(&b);
+   }
+}
+
+/* More than the device has; then all of it is there again. */
+static void memory_may_run_out(void **state)
+{
+   struct bench b;
+   struct agx_buffer *buffers[64];
+   uint32_t made = 0;
+   const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = UINT64_C(1) << 30};
+   begin(&b);
+   const struct state before = look(&b);
+   agx_status status = AGX_OK;
+   while (made < AGX_COUNT(buffers) && status == AGX_OK) {
+      status = agx_buffer_create(b.device, &desc, &buffers[made]);
+      made += status == AGX_OK;
+   }
+   assert_fails(status, AGX_RESOURCE_EXHAUSTED, "GEM_CREATE");
+   assert_true(made > 2);
+   assert_int_equal(look(&b).counted_B - before.counted_B, made * desc.size_B);
+   for (uint32_t i = 0; i < made; i++)
+      agx_release(buffers[i]);
+   assert_int_equal(look(&b).counted_B, before.counted_B);
+   assert_true(b.device->memory.device.peak_B >= made * desc.size_B);
+   assert_int_equal(look(&b).gpu_B, before.gpu_B);
+   assert_ok(create_and_map(&b));
+   end(&b);
+}
+
+/* What a failed change had begun is undone: the second of its requests fails. */
+static void a_failed_protection_is_put_back(void **state)
+{
+   struct bench b;
+   struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 80 * PAGE};
+   struct agx_buffer *range;
+   struct agx_pages *pages;
+   uint32_t *words, *out, push = 0;
+   void *memory;
+   begin(&b);
+   struct fixture f = {.instance = b.instance, .device = b.device};
+   f.info.size = sizeof(f.info);
+   agx_device_get_info(b.device, &f.info);
+   assert_ok(agx_vmem_reserve(b.device, &desc, &range));
+   desc.size_B = PAGE;
+   assert_ok(agx_pages_create(b.device, &desc, &pages));
+   assert_ok(agx_pages_map(pages, &memory));
+   words = memory;
+   for (uint32_t i = 0; i < 32; i++)
+      words[i] = 9;
+   for (uint32_t i = 0; i < 80; i++)
+      assert_ok(agx_vmem_bind(range, i * PAGE, pages, 0, PAGE, AGX_ACCESS_READ));
+   failing_kmd_arm(&b.kmd, 1, NR_VM_BIND, ENOMEM);
+   b.kmd.once = true;
+   assert_fails(agx_vmem_protect(range, 0, 80 * PAGE, 0), AGX_RESOURCE_EXHAUSTED, "VM_BIND");
+   failing_kmd_disarm(&b.kmd);
+   struct agx_buffer *result = fixture_buffer(&f, 128, &out);
+   struct agx_executable *add = fixture_kernel(&f, &agx_test_add);
+   struct agx_command_buffer *commands = fixture_begin(&f);
+   struct agx_semaphore *done = fixture_semaphore(&f);
+   fixture_dispatch(commands, add, 1, (struct agx_buffer *[]){range, result}, 2, &push, 4);
+   assert_ok(agx_command_buffer_end(commands));
+   assert_ok(fixture_submit(&f, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_wait(done, 1));
+   assert_int_equal(out[31], 9);
+   agx_release(done);
+   agx_release(commands);
+   agx_release(add);
+   agx_release(result);
+   agx_release(pages);
+   agx_release(range);
+   end(&b);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_request_may_fail),
+      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(memory_may_run_out),
+      cmocka_unit_test(a_failed_protection_is_put_back),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
