@@ -118,6 +118,13 @@ AGX_API AGX_MUST_CHECK agx_status agx_cmd_fill(struct agx_command_buffer *comman
                                                struct agx_buffer_ref target, const void *pattern,
                                                uint32_t pattern_B);
 
+#define AGX_MAX_UPDATE_B 65536u
+
+/* Fills the target with bytes of the host's, which are captured, AGX_MAX_UPDATE_B at most; no other
+ * byte is touched. Ordered as a dispatch. */
+AGX_API AGX_MUST_CHECK agx_status agx_cmd_update(struct agx_command_buffer *commands,
+                                                 const void *data, struct agx_buffer_ref target);
+
 /* Copies bytes between ranges of the same length, at any offset; no other byte is touched. The
  * ranges must not overlap. Ordered as a dispatch. */
 AGX_API AGX_MUST_CHECK agx_status agx_cmd_copy(struct agx_command_buffer *commands,

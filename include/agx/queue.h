@@ -42,6 +42,12 @@ struct agx_op_fill {
    uint32_t pattern_B;
 };
 
+/* As agx_cmd_update, of any length. */
+struct agx_op_update {
+   const void *data;
+   struct agx_buffer_ref target;
+};
+
 /* As agx_cmd_copy. */
 struct agx_op_copy {
    struct agx_buffer_ref source, target;
@@ -63,6 +69,7 @@ struct agx_op {
       struct agx_op_execute execute;
       struct agx_op_dispatch dispatch;
       struct agx_op_fill fill;
+      struct agx_op_update update;
       struct agx_op_copy copy;
       struct agx_op_file file; /* AGX_OP_READ, AGX_OP_WRITE */
       struct agx_op_host_call host_call;

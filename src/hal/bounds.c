@@ -59,6 +59,12 @@ agx_status agx_bounds_note(struct agx_command_buffer *commands, const struct agx
    return AGX_OK;
 }
 
+agx_status agx_bounds_note_data(struct agx_command_buffer *commands, uint64_t va, uint64_t length_B)
+{
+   return add(commands,
+              (struct agx_kmd_range){va, length_B, commands->dispatch_count - 1, true, false});
+}
+
 agx_status agx_bounds_tell(struct agx_command_buffer *commands)
 {
    if (!commands->is_watched)

@@ -16,6 +16,7 @@ struct agx_executable;
 enum agx_builtin {
    AGX_BUILTIN_FILL = 0,
    AGX_BUILTIN_COPY = 1,
+   AGX_BUILTIN_UPDATE = 2, /* a copy whose source is an address */
    AGX_BUILTIN_COUNT,
 };
 

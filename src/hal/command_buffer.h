@@ -79,6 +79,9 @@ void agx_vector_fini(struct agx_vector *vector, const struct agx_host_alloc *all
  * recorded command buffer's, or none any more. heap_B bytes at heap_va are its heap. */
 AGX_MUST_CHECK agx_status agx_bounds_note(struct agx_command_buffer *commands,
                                           const struct agx_binder *binder, uint64_t heap_va);
+/* What the last launch may read besides. */
+AGX_MUST_CHECK agx_status agx_bounds_note_data(struct agx_command_buffer *commands, uint64_t va,
+                                               uint64_t length_B);
 AGX_MUST_CHECK agx_status agx_bounds_tell(struct agx_command_buffer *commands);
 void agx_bounds_forget(struct agx_command_buffer *commands);
 

@@ -24,10 +24,11 @@ static const struct agx_op_type barrier_op = {.name = "barrier"};
 static const struct agx_op_type execute_op = {.name = "execute", .prepare = prepare_execute};
 
 static const struct agx_op_type *const types[] = {
-   [AGX_OP_BARRIER] = &barrier_op,       [AGX_OP_EXECUTE] = &execute_op,
-   [AGX_OP_DISPATCH] = &agx_dispatch_op, [AGX_OP_FILL] = &agx_fill_op,
-   [AGX_OP_COPY] = &agx_copy_op,         [AGX_OP_READ] = &agx_file_read_op,
-   [AGX_OP_WRITE] = &agx_file_write_op,  [AGX_OP_HOST_CALL] = &agx_host_call_op,
+   [AGX_OP_BARRIER] = &barrier_op,         [AGX_OP_EXECUTE] = &execute_op,
+   [AGX_OP_DISPATCH] = &agx_dispatch_op,   [AGX_OP_FILL] = &agx_fill_op,
+   [AGX_OP_UPDATE] = &agx_update_op,       [AGX_OP_COPY] = &agx_copy_op,
+   [AGX_OP_READ] = &agx_file_read_op,      [AGX_OP_WRITE] = &agx_file_write_op,
+   [AGX_OP_HOST_CALL] = &agx_host_call_op,
 };
 
 const struct agx_op_type *agx_op_type(uint32_t kind)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fill and copy, byte-exact: dispatches of the driver's own kernels (builtin/), which see their
- * buffers as bindings. What is long is cut into parts that the kernels can count.
+ * Fill, update and copy, byte-exact: dispatches of the driver's own kernels (builtin/), which see
+ * their buffers as bindings. What is long is cut into parts that the kernels can count.
  */
-#include <string.h>
-
 #include "base/util.h"
 #include "hal/buffer.h"
 #include "hal/builtin.h"
-#include "hal/command_buffer.h"
+#include "hal/record.h"
 #include "hal/transfer.h"
 
 #define PART_B        (1ull << 30) /* keeps source and target congruent modulo 16 */
 #define WORKGROUP_B   4096u        /* 64 threads, 4 stores of 16 bytes each */
 #define MAX_ADDRESSES 2
+/* Of an update: two of them fit in a chunk of the recording. */
+#define UPDATE_PART_B (60u << 10)
 
 struct fill_push {
    uint64_t target;
@@ -54,13 +54,28 @@ static agx_status check_ref(const struct agx_device *device, const char *what,
    return AGX_OK;
 }
 
+static agx_status check_usage(const char *what, const struct agx_buffer *buffer, uint32_t usage,
+                              const char *name)
+{
+   if (buffer->usage & usage)
+      return AGX_OK;
+   return AGX_FAIL(AGX_PERMISSION_DENIED, "%s: %s was made without %s", what, buffer->label, name);
+}
+
 static agx_status check_target(const struct agx_device *device, const char *what,
                                struct agx_buffer_ref *ref)
 {
    AGX_TRY(check_ref(device, what, ref));
    if (ref->buffer->flags & AGX_BUFFER_GPU_READ_ONLY)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is read-only", what, ref->buffer->label);
-   return AGX_OK;
+   return check_usage(what, ref->buffer, AGX_USAGE_TRANSFER_TARGET, "AGX_USAGE_TRANSFER_TARGET");
+}
+
+static agx_status check_source(const struct agx_device *device, const char *what,
+                               struct agx_buffer_ref *ref)
+{
+   AGX_TRY(check_ref(device, what, ref));
+   return check_usage(what, ref->buffer, AGX_USAGE_TRANSFER_SOURCE, "AGX_USAGE_TRANSFER_SOURCE");
 }
 
 agx_status agx_pattern_check(const struct agx_buffer_ref *target, const void *pattern,
@@ -141,7 +156,7 @@ static agx_status record_copy(struct agx_command_buffer *commands, struct agx_bu
 {
    struct copy_push push = {0};
    AGX_TRY(check_recording(commands, "copy"));
-   AGX_TRY(check_ref(commands->device, "copy", source));
+   AGX_TRY(check_source(commands->device, "copy", source));
    AGX_TRY(check_target(commands->device, "copy", target));
    AGX_TRY(check_apart(source, target));
    const struct agx_buffer_ref refs[] = {*target, *source};
@@ -149,21 +164,80 @@ static agx_status record_copy(struct agx_command_buffer *commands, struct agx_bu
                        &push.length);
 }
 
-static agx_status note_failure(struct agx_command_buffer *commands, agx_status status)
+/* ---- update -------------------------------------------------------------- */
+
+/* Puts bytes into the recording where they are congruent with the address, modulo 16. */
+static agx_status keep_data(struct agx_command_buffer *commands, const uint8_t *data,
+                            uint32_t length_B, uint64_t address, uint64_t *out_va)
 {
-   if (status != AGX_OK && commands->failed == AGX_OK)
-      commands->failed = status;
-   return status;
+   const uint32_t shift = address % 16;
+   const uint32_t room_B = (uint32_t)agx_align_up(shift + length_B, 64);
+   AGX_TRY(agx_record_room(commands, 0, room_B));
+   commands->blocks -= room_B;
+   memcpy(commands->blocks + shift, data, length_B);
+   *out_va = (uintptr_t)commands->blocks + commands->va_bias + shift;
+   return AGX_OK;
 }
+
+static agx_status record_update_part(struct agx_command_buffer *commands, const uint8_t *data,
+                                     const struct agx_buffer_ref *target)
+{
+   struct copy_push push = {0};
+   const uint32_t length_B = (uint32_t)target->length_B;
+   AGX_TRY(keep_data(commands, data, length_B, target->buffer->address + target->offset_B,
+                     &push.source));
+   AGX_TRY(
+      record_parts(commands, AGX_BUILTIN_UPDATE, target, 1, &push, sizeof(push), &push.length));
+   return commands->is_watched ? agx_bounds_note_data(commands, push.source, length_B) : AGX_OK;
+}
+
+agx_status agx_record_update(struct agx_command_buffer *commands, const void *data,
+                             struct agx_buffer_ref target)
+{
+   AGX_TRY(check_recording(commands, "update"));
+   AGX_TRY(check_target(commands->device, "update", &target));
+   if (!data && target.length_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "update: %llu bytes at NULL",
+                      (unsigned long long)target.length_B);
+   for (uint64_t done = 0, part_B; done < target.length_B; done += part_B) {
+      part_B = AGX_MIN(target.length_B - done, UPDATE_PART_B);
+      const struct agx_buffer_ref part = {
+         .buffer = target.buffer, .offset_B = target.offset_B + done, .length_B = part_B};
+      AGX_TRY(record_update_part(commands, (const uint8_t *)data + done, &part));
+   }
+   return AGX_OK;
+}
+
+static agx_status record_limited_update(struct agx_command_buffer *commands, const void *data,
+                                        struct agx_buffer_ref target)
+{
+   AGX_TRY(check_recording(commands, "update"));
+   AGX_TRY(check_target(commands->device, "update", &target));
+   if (target.length_B > AGX_MAX_UPDATE_B)
+      return AGX_FAIL(
+         AGX_OUT_OF_RANGE,
+         "update: %llu bytes; the limit is %u in a command buffer, a queue's operation "
+         "has none",
+         (unsigned long long)target.length_B, AGX_MAX_UPDATE_B);
+   return agx_record_update(commands, data, target);
+}
+
+/* ---- commands ------------------------------------------------------------ */
 
 agx_status agx_cmd_fill(struct agx_command_buffer *commands, struct agx_buffer_ref target,
                         const void *pattern, uint32_t pattern_B)
 {
-   return note_failure(commands, record_fill(commands, &target, pattern, pattern_B));
+   return agx_record_fail(commands, record_fill(commands, &target, pattern, pattern_B));
+}
+
+agx_status agx_cmd_update(struct agx_command_buffer *commands, const void *data,
+                          struct agx_buffer_ref target)
+{
+   return agx_record_fail(commands, record_limited_update(commands, data, target));
 }
 
 agx_status agx_cmd_copy(struct agx_command_buffer *commands, struct agx_buffer_ref source,
                         struct agx_buffer_ref target)
 {
-   return note_failure(commands, record_copy(commands, &source, &target));
+   return agx_record_fail(commands, record_copy(commands, &source, &target));
 }

@@ -21,7 +21,11 @@ AGX_MUST_CHECK agx_status agx_pattern_check(const struct agx_buffer_ref *target,
                                             const void *pattern, uint32_t pattern_B,
                                             uint32_t *out_word);
 
+/* agx_cmd_update without its limit. */
+AGX_MUST_CHECK agx_status agx_record_update(struct agx_command_buffer *commands, const void *data,
+                                            struct agx_buffer_ref target);
+
 void agx_one_shots_init(struct agx_one_shots *one_shots);
 void agx_one_shots_fini(struct agx_one_shots *one_shots);
 
-extern const struct agx_op_type agx_dispatch_op, agx_fill_op, agx_copy_op;
+extern const struct agx_op_type agx_dispatch_op, agx_fill_op, agx_copy_op, agx_update_op;

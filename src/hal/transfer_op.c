@@ -84,6 +84,11 @@ static agx_status record_fill(struct agx_command_buffer *commands, const struct 
    return agx_cmd_fill(commands, fill->target, fill->pattern, fill->pattern_B);
 }
 
+static agx_status record_update(struct agx_command_buffer *commands, const struct agx_op *op)
+{
+   return agx_record_update(commands, op->u.update.data, op->u.update.target);
+}
+
 static agx_status record_copy(struct agx_command_buffer *commands, const struct agx_op *op)
 {
    return agx_cmd_copy(commands, op->u.copy.source, op->u.copy.target);
@@ -126,4 +131,5 @@ static void drop(struct agx_submission *submission)
 
 OP(dispatch);
 OP(fill);
+OP(update);
 OP(copy);

@@ -5,7 +5,8 @@
  * Usage: make_builtins OUT.inc FILE.spv..., in the order of the table below.
  *
  * Such a kernel takes addresses at the front of its push constants. Here they become bindings, so
- * that whoever records them sees what buffers they use: the first is written, the second read.
+ * that whoever records them sees what buffers they use: the first is written, the second read. The
+ * source of an update stays an address, since it lies in the recording itself.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@
 static const struct kernel {
    const char *name;
    uint32_t addresses;
-} kernels[] = {{"fill", 1}, {"copy", 2}};
+} kernels[] = {{"fill", 1}, {"copy", 2}, {"update", 1}};
 
 struct image {
    void *bytes;
