@@ -67,6 +67,7 @@ struct agx_dispatch {
    const struct agx_binding *bindings; /* each binding of the executable once, any order */
    const void *push;                   /* push constants; at least the executable's push_B */
    uint32_t push_B;
+   uint32_t entry; /* which entry point of the executable */
 };
 
 /* Dispatches between two barriers are not ordered among each other. A recording error is

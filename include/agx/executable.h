@@ -120,6 +120,7 @@ struct agx_binding_info {
    uint32_t elements;
 };
 
+/* Of one entry point. */
 struct agx_executable_info {
    uint32_t size;             /* set by the caller */
    char name[AGX_NAME_BYTES]; /* entry point */
@@ -135,13 +136,87 @@ struct agx_executable_info {
    uint32_t resident_simdgroups; /* on a core, of whole workgroups, threadgroup memory counted */
    uint32_t cycles;              /* static estimate, one pass through each block */
    bool is_vertex;               /* for agx_cmd_dispatch_vertices, else for agx_cmd_dispatch */
+   uint32_t scratch_B;           /* memory of each thread for what registers don't hold */
+   uint32_t parameter_count, specialization_count;
+   uint32_t max_workgroup_threads; /* that registers and hardware allow */
 };
+
+/* Entry points are numbered from 0 on, in the order of the module; most executables have one. */
+AGX_API uint32_t agx_executable_get_entry_count(struct agx_executable *executable);
+/* AGX_NOT_FOUND: there is none of that name. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_find_entry(struct agx_executable *executable,
+                                                            const char *name, uint32_t *out_entry);
+/* AGX_OUT_OF_RANGE: there are fewer. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_get_entry(struct agx_executable *executable,
+                                                           uint32_t entry,
+                                                           struct agx_executable_info *out_info);
+/* As agx_executable_get_entry for entry point 0. */
 AGX_API void agx_executable_get_info(struct agx_executable *executable,
                                      struct agx_executable_info *out_info);
-/* AGX_OUT_OF_RANGE beyond binding_count. */
+
+/* What must be bound: AGX_OUT_OF_RANGE beyond binding_count or the entry points. */
+AGX_API AGX_MUST_CHECK agx_status
+agx_executable_get_entry_binding(struct agx_executable *executable, uint32_t entry, uint32_t index,
+                                 struct agx_binding_info *out_info);
+/* Of entry point 0. */
 AGX_API AGX_MUST_CHECK agx_status agx_executable_get_binding(struct agx_executable *executable,
                                                              uint32_t index,
                                                              struct agx_binding_info *out_info);
+
+enum agx_parameter_kind_info {
+   AGX_PARAMETER_BINDING = 0,  /* set, binding: one for each array */
+   AGX_PARAMETER_CONSTANT = 1, /* a member of the push constants: offset_B, size_B */
+   AGX_PARAMETER_POINTER = 2,  /* likewise, a GPU address */
+};
+
+struct agx_parameter_info {
+   uint32_t size;             /* set by the caller */
+   uint32_t kind;             /* enum agx_parameter_kind_info */
+   char name[AGX_NAME_BYTES]; /* of the variable, block or member; "" if the module has none */
+   uint32_t set, binding;
+   uint32_t offset_B, size_B;
+};
+
+/* Bindings first, in the order of get_binding, then push constants in that of the module.
+ * AGX_OUT_OF_RANGE beyond parameter_count or the entry points. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_get_parameter(struct agx_executable *executable,
+                                                               uint32_t entry, uint32_t index,
+                                                               struct agx_parameter_info *out_info);
+
+enum agx_specialization_type {
+   AGX_SPECIALIZATION_BOOL = 0,
+   AGX_SPECIALIZATION_UINT = 1,
+   AGX_SPECIALIZATION_INT = 2,
+   AGX_SPECIALIZATION_FLOAT = 3,
+};
+
+struct agx_specialization_info {
+   uint32_t size; /* set by the caller */
+   uint32_t id;
+   uint32_t type;             /* enum agx_specialization_type */
+   uint32_t bytes;            /* 1, 2, 4 or 8; of a bool 1 */
+   uint64_t value;            /* bits of the module's default, whatever was given */
+   char name[AGX_NAME_BYTES]; /* "" if the module has none */
+};
+
+/* Specialization constants that the module had, the first 256. AGX_OUT_OF_RANGE beyond
+ * specialization_count or the entry points. */
+AGX_API AGX_MUST_CHECK agx_status
+agx_executable_get_specialization(struct agx_executable *executable, uint32_t entry, uint32_t index,
+                                  struct agx_specialization_info *out_info);
+
+/* A buffer over the storage of a module's variable: AGX_NOT_FOUND for every name, since neither
+ * SPIR-V for Vulkan nor our files have any. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_get_global(struct agx_executable *executable,
+                                                            const char *name,
+                                                            struct agx_buffer **out_buffer);
+
+/* Which of the formats "agx-elf" and "spirv" data begins with (a constant text), and how many bytes
+ * belong to it; of SPIR-V all whole words. AGX_INCOMPATIBLE: none of them. */
+AGX_API AGX_MUST_CHECK agx_status agx_executable_infer_format(const void *data, size_t data_B,
+                                                              const char **out_format,
+                                                              size_t *out_used_B);
+AGX_API bool agx_executable_format_is_known(const char *format);
 
 /* What the caches of compiled kernels have done for a device so far; docs/hal.md. */
 struct agx_cache_stats {

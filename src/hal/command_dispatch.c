@@ -238,6 +238,16 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    return launch(commands, &binder, executable, threads);
 }
 
+/* The long way of another entry point than the first: as if it were an executable of its own. */
+static agx_status record_entry(struct agx_command_buffer *commands,
+                               const struct agx_dispatch *dispatch)
+{
+   struct agx_dispatch of_entry = *dispatch;
+   if (dispatch->executable)
+      AGX_TRY(agx_executable_resolve(dispatch->executable, dispatch->entry, &of_entry.executable));
+   return record_dispatch(commands, &of_entry, NULL);
+}
+
 agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
                             const struct agx_dispatch *dispatch)
 {
@@ -250,7 +260,8 @@ agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
       dispatch = &read;
    }
    if (!agx_record_plain(commands, dispatch, &status))
-      status = record_dispatch(commands, dispatch, NULL);
+      status = dispatch->entry ? record_entry(commands, dispatch)
+                               : record_dispatch(commands, dispatch, NULL);
    return status == AGX_OK ? AGX_OK : agx_record_fail(commands, status);
 }
 

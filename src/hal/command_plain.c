@@ -10,6 +10,7 @@
 static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
 
 struct plain {
+   struct agx_executable *executable; /* the entry point */
    const struct agx_plan *plan;
    const struct agx_dispatch *dispatch;
    uint64_t addresses[AGX_PLAN_MAX_BINDINGS], lengths_B[AGX_PLAN_MAX_BINDINGS];
@@ -151,7 +152,7 @@ static inline agx_status record(struct agx_command_buffer *commands, const struc
    struct agx_launch launch;
    bool needs_barrier = false;
    AGX_TRY(note_uses(commands, plain, &needs_barrier));
-   AGX_TRY(agx_record_run(commands, plain->dispatch->executable));
+   AGX_TRY(agx_record_run(commands, plain->executable));
    AGX_TRY(agx_record_open(commands, plain->plan, plain->plan->plain_B, needs_barrier, &launch));
    write_block(plain, &launch);
    agx_record_close(commands, plain->plan, &launch, plain->threads);
@@ -161,11 +162,14 @@ static inline agx_status record(struct agx_command_buffer *commands, const struc
 bool agx_record_plain(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
                       agx_status *out_status)
 {
-   const struct agx_executable *executable = dispatch->executable;
+   struct agx_executable *executable = dispatch->executable;
+   if (executable && dispatch->entry)
+      executable = agx_executable_entry(executable, dispatch->entry);
    if (!executable || !executable->plan.is_plain || executable->device != commands->device ||
        commands->state != AGX_RECORD_RECORDING || commands->is_watched)
       return false;
    struct plain plain; /* its arrays are not cleared */
+   plain.executable = executable;
    plain.plan = &executable->plan;
    plain.dispatch = dispatch;
    if (!take_push(executable->program, &plain) || !take_grid(executable->program, &plain) ||

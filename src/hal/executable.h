@@ -31,6 +31,10 @@ static inline struct agx_executable *agx_executable_entry(struct agx_executable 
    return entry ? executable->entries[entry] : executable;
 }
 
+/* The same, AGX_OUT_OF_RANGE; executable itself stays as it is on failure. */
+AGX_MUST_CHECK agx_status agx_executable_resolve(struct agx_executable *executable, uint32_t entry,
+                                                 struct agx_executable **out_entry);
+
 /* Reads or compiles what the application hands in; a reference of the module. */
 AGX_MUST_CHECK agx_status agx_executable_load(struct agx_device *device,
                                               const struct agx_executable_desc *desc,

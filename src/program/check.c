@@ -37,6 +37,9 @@ static agx_status check_limits(const struct agx_program *program)
       {"binding_count", program->binding_count, AGX_PROGRAM_MAX_BINDINGS},
       {"uniform_count", program->uniform_count, AGX_PROGRAM_MAX_UNIFORMS},
       {"state_count", program->state_count, AGX_PROGRAM_MAX_STATES},
+      {"parameter_count", program->parameter_count, AGX_PROGRAM_MAX_PARAMETERS},
+      {"constant_count", program->constant_count, AGX_PROGRAM_MAX_CONSTANTS},
+      {"names_B", program->names_B, AGX_PROGRAM_MAX_NAMES_B},
       {"code_B", program->code_B, AGX_PROGRAM_MAX_CODE_B},
       {"preamble_B", program->preamble_B, AGX_PROGRAM_MAX_CODE_B},
    };
@@ -259,6 +262,37 @@ static agx_status check_uniforms(const struct agx_program *program)
    return AGX_OK;
 }
 
+/* Names are text that ends, and what has one points into them. */
+static agx_status check_reflection(const struct agx_program *program)
+{
+   uint32_t names_B = program->names_B;
+   if ((program->parameter_count || program->constant_count) && names_B == 0)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: no names", program->name);
+   for (uint32_t i = 0; i < names_B; i++)
+      if (program->names[i] &&
+          ((unsigned char)program->names[i] < ' ' || program->names[i] == 0x7f))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: byte 0x%02x in names", program->name,
+                         (unsigned char)program->names[i]);
+   if (names_B && program->names[names_B - 1])
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: names without end", program->name);
+   for (uint32_t i = 0; i < program->parameter_count; i++) {
+      const struct agx_program_parameter *p = &program->parameters[i];
+      bool is_binding = p->kind == AGX_PARAMETER_KIND_BINDING;
+      if (p->kind >= AGX_PARAMETER_KIND_COUNT || p->name >= names_B ||
+          (is_binding ? p->offset_B || p->size_B : p->set || p->binding))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: parameter %u (kind %u)", program->name,
+                         i, p->kind);
+   }
+   for (uint32_t i = 0; i < program->constant_count; i++) {
+      const struct agx_program_constant *c = &program->constants[i];
+      bool is_size = c->bytes == 1 || c->bytes == 2 || c->bytes == 4 || c->bytes == 8;
+      if (c->type >= AGX_CONSTANT_TYPE_COUNT || !is_size || c->name >= names_B)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: constant %u (type %u, %u bytes)",
+                         program->name, i, c->type, c->bytes);
+   }
+   return AGX_OK;
+}
+
 agx_status agx_program_check(const struct agx_program *program, const struct agx_host_alloc *alloc)
 {
    AGX_TRY(check_text(program->name, sizeof(program->name), "the name"));
@@ -272,6 +306,7 @@ agx_status agx_program_check(const struct agx_program *program, const struct agx
    AGX_TRY(check_bindings(program));
    AGX_TRY(check_states(program));
    AGX_TRY(check_uniforms(program));
+   AGX_TRY(check_reflection(program));
    AGX_TRY(agx_program_check_inside(program));
    return agx_program_check_code(program, alloc);
 }

@@ -13,6 +13,9 @@
  *                       a buffer, or the elements of an array of images or samplers;
  *                       those of a vertex stage's are
  *                       its divisor, and stride, element size and rate (AGX_CONTAINER_*)
+ *   .rodata.agx.parameters, .rodata.agx.constants   records likewise; of a constant: id, type with
+ *                       its bytes in the second byte, name, nothing, and the value
+ *   .rodata.agx.names   their names, each with a zero byte behind
  *   .note.agx           ABI version, chip, kernel interface
  *   .rodata.agx.entry   any number: the image of a further program, of the same chip
  */
@@ -30,10 +33,14 @@
 #define AGX_CONTAINER_UNIFORMS ".rodata.agx.uniforms"
 #define AGX_CONTAINER_STATES   ".rodata.agx.states"
 /* Of a program with a twin without checks: what must hold, and its whole image. */
-#define AGX_CONTAINER_CONDITIONS ".rodata.agx.conditions"
-#define AGX_CONTAINER_INSIDE     ".rodata.agx.inside"
-#define AGX_CONTAINER_ENTRY      ".rodata.agx.entry"
-#define AGX_CONTAINER_NOTE       ".note.agx"
+#define AGX_CONTAINER_CONDITIONS           ".rodata.agx.conditions"
+#define AGX_CONTAINER_INSIDE               ".rodata.agx.inside"
+#define AGX_CONTAINER_PARAMETERS           ".rodata.agx.parameters"
+#define AGX_CONTAINER_CONSTANTS            ".rodata.agx.constants"
+#define AGX_CONTAINER_NAMES                ".rodata.agx.names"
+#define AGX_CONTAINER_CONSTANT_BYTES_SHIFT 8
+#define AGX_CONTAINER_ENTRY                ".rodata.agx.entry"
+#define AGX_CONTAINER_NOTE                 ".note.agx"
 
 #define AGX_CONTAINER_NOTE_OWNER       "agxhal"
 #define AGX_CONTAINER_KERNEL_INTERFACE "asahi-drm 7.2-merged"

@@ -38,6 +38,8 @@ struct reader {
    struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
    struct agx_program_state states[AGX_PROGRAM_MAX_STATES];
    struct agx_program_condition conditions[AGX_PROGRAM_MAX_CONDITIONS];
+   struct agx_program_parameter parameters[AGX_PROGRAM_MAX_PARAMETERS];
+   struct agx_program_constant constants[AGX_PROGRAM_MAX_CONSTANTS];
    struct agx_program *inside; /* owned, like what it was read with */
    const struct agx_host_alloc *alloc;
    enum part part;
@@ -240,6 +242,43 @@ static agx_status read_records(struct reader *reader)
    return AGX_OK;
 }
 
+/* What is only there to be asked for; a file may have none of it. */
+static agx_status read_reflection(struct reader *reader)
+{
+   struct agx_program *program = &reader->program;
+   struct section parameters, constants, names;
+   AGX_TRY(find_section(reader, AGX_CONTAINER_NAMES, &names));
+   if (!names.bytes)
+      return program->parameter_count || program->constant_count ? malformed("no names") : AGX_OK;
+   AGX_TRY(need_records(reader, AGX_CONTAINER_PARAMETERS, program->parameter_count,
+                        AGX_PROGRAM_MAX_PARAMETERS, &parameters));
+   AGX_TRY(need_records(reader, AGX_CONTAINER_CONSTANTS, program->constant_count,
+                        AGX_PROGRAM_MAX_CONSTANTS, &constants));
+   if (names.size > AGX_PROGRAM_MAX_NAMES_B)
+      return malformed("too many names");
+   for (uint32_t i = 0; i < program->parameter_count; i++) {
+      const uint8_t *at = parameters.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;
+      reader->parameters[i] = (struct agx_program_parameter){
+         agx_get_u32(at),      agx_get_u32(at + 4),  agx_get_u32(at + 8),
+         agx_get_u32(at + 12), agx_get_u32(at + 16), agx_get_u32(at + 20)};
+   }
+   for (uint32_t i = 0; i < program->constant_count; i++) {
+      const uint8_t *at = constants.bytes + (size_t)i * AGX_CONTAINER_RECORD_BYTES;
+      uint32_t type = agx_get_u32(at + 4);
+      reader->constants[i] =
+         (struct agx_program_constant){.id = agx_get_u32(at),
+                                       .type = type & 0xff,
+                                       .bytes = type >> AGX_CONTAINER_CONSTANT_BYTES_SHIFT,
+                                       .name = agx_get_u32(at + 8),
+                                       .value = get_u64(at + 16)};
+   }
+   program->parameters = reader->parameters;
+   program->constants = reader->constants;
+   program->names = (const char *)names.bytes;
+   program->names_B = (uint32_t)names.size;
+   return AGX_OK;
+}
+
 /* The entry's name is that of the first symbol. */
 static agx_status read_name(struct reader *reader)
 {
@@ -334,6 +373,7 @@ static agx_status read_all(struct reader *reader)
    AGX_TRY(read_words(reader));
    AGX_TRY(read_records(reader));
    AGX_TRY(read_name(reader));
+   AGX_TRY(read_reflection(reader));
    AGX_TRY(read_code(reader));
    return read_inside(reader);
 }

@@ -36,6 +36,8 @@ struct writer {
    uint8_t uniforms[AGX_PROGRAM_MAX_UNIFORMS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t states[AGX_PROGRAM_MAX_STATES * AGX_CONTAINER_RECORD_BYTES];
    uint8_t conditions[AGX_PROGRAM_MAX_CONDITIONS * AGX_CONTAINER_CONDITION_BYTES];
+   uint8_t parameters[AGX_PROGRAM_MAX_PARAMETERS * AGX_CONTAINER_RECORD_BYTES];
+   uint8_t constants[AGX_PROGRAM_MAX_CONSTANTS * AGX_CONTAINER_RECORD_BYTES];
    struct image inside;                           /* the twin's, or NULL */
    struct image entries[AGX_PROGRAM_MAX_ENTRIES]; /* further programs' */
    uint32_t entry_count;
@@ -121,6 +123,24 @@ static void make_records(struct writer *writer)
                   (uint32_t[4]){program->states[i].kind, program->states[i].index,
                                 program->states[i].element},
                   0);
+}
+
+static void make_reflection(struct writer *writer)
+{
+   const struct agx_program *program = writer->program;
+   for (uint32_t i = 0; i < program->parameter_count; i++) {
+      const struct agx_program_parameter *p = &program->parameters[i];
+      make_record(writer->parameters + (size_t)i * AGX_CONTAINER_RECORD_BYTES,
+                  (uint32_t[4]){p->kind, p->set, p->binding, p->offset_B},
+                  p->size_B | (uint64_t)p->name << 32);
+   }
+   for (uint32_t i = 0; i < program->constant_count; i++) {
+      const struct agx_program_constant *c = &program->constants[i];
+      make_record(
+         writer->constants + (size_t)i * AGX_CONTAINER_RECORD_BYTES,
+         (uint32_t[4]){c->id, c->type | c->bytes << AGX_CONTAINER_CONSTANT_BYTES_SHIFT, c->name},
+         c->value);
+   }
 }
 
 static void make_conditions(struct writer *writer)
@@ -211,6 +231,15 @@ static agx_status add_data(struct writer *writer)
    make_records(writer);
    make_notes(writer);
    make_conditions(writer);
+   make_reflection(writer);
+   if (program->names_B) {
+      AGX_TRY(add_section(writer, records, AGX_CONTAINER_PARAMETERS, ELF_T_BYTE, writer->parameters,
+                          program->parameter_count * (size_t)AGX_CONTAINER_RECORD_BYTES, NULL));
+      AGX_TRY(add_section(writer, records, AGX_CONTAINER_CONSTANTS, ELF_T_BYTE, writer->constants,
+                          program->constant_count * (size_t)AGX_CONTAINER_RECORD_BYTES, NULL));
+      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_NAMES, ELF_T_BYTE, program->names,
+                          program->names_B, NULL));
+   }
    for (uint32_t i = 0; i < writer->entry_count; i++)
       AGX_TRY(add_section(writer, plain, AGX_CONTAINER_ENTRY, ELF_T_BYTE, writer->entries[i].bytes,
                           writer->entries[i].size, NULL));

@@ -43,6 +43,8 @@ const uint16_t agx_program_words[] = {
    WORD(stats.cycles),
    WORD(stats.threads),
    WORD(condition_count),
+   WORD(parameter_count),
+   WORD(constant_count),
 };
 const size_t agx_program_word_count = AGX_COUNT(agx_program_words);
 
@@ -68,13 +70,16 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
    size_t uniforms_B = program->uniform_count * sizeof(*program->uniforms);
    size_t states_B = program->state_count * sizeof(*program->states);
    size_t conditions_B = program->condition_count * sizeof(*program->conditions);
+   size_t parameters_B = program->parameter_count * sizeof(*program->parameters);
+   size_t constants_B = program->constant_count * sizeof(*program->constants);
    struct agx_program *inside = NULL;
    if (program->inside)
       AGX_TRY(agx_program_copy(program->inside, alloc, &inside));
    size_t size = agx_align_up(sizeof(struct program_block), 16) + agx_align_up(bindings_B, 16) +
                  agx_align_up(uniforms_B, 16) + agx_align_up(states_B, 16) +
-                 agx_align_up(conditions_B, 16) + agx_align_up(program->code_B, 16) +
-                 agx_align_up(program->preamble_B, 16);
+                 agx_align_up(conditions_B, 16) + agx_align_up(parameters_B, 16) +
+                 agx_align_up(constants_B, 16) + agx_align_up(program->names_B, 16) +
+                 agx_align_up(program->code_B, 16) + agx_align_up(program->preamble_B, 16);
    struct program_block *block = agx_host_zalloc(alloc, size);
    if (!block) {
       agx_program_free(inside);
@@ -90,6 +95,9 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
    block->program.uniforms = place(&cursor, program->uniforms, uniforms_B);
    block->program.states = place(&cursor, program->states, states_B);
    block->program.conditions = place(&cursor, program->conditions, conditions_B);
+   block->program.parameters = place(&cursor, program->parameters, parameters_B);
+   block->program.constants = place(&cursor, program->constants, constants_B);
+   block->program.names = place(&cursor, program->names, program->names_B);
    block->program.code = place(&cursor, program->code, program->code_B);
    uint8_t *preamble = place(&cursor, program->preamble, program->preamble_B);
    block->program.preamble = program->preamble_B ? preamble : NULL;

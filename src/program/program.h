@@ -303,6 +303,42 @@ struct agx_program_launch {
    const uint64_t *sizes_B; /* of bindings */
 };
 
+/* What a caller may want to know of the module, but no launch needs. */
+enum agx_parameter_kind {
+   AGX_PARAMETER_KIND_BINDING = 0,  /* set, binding */
+   AGX_PARAMETER_KIND_CONSTANT = 1, /* push-constant bytes: offset_B, size_B */
+   AGX_PARAMETER_KIND_POINTER = 2,  /* likewise, which hold an address */
+   AGX_PARAMETER_KIND_COUNT,
+};
+
+struct agx_program_parameter {
+   uint32_t kind; /* enum agx_parameter_kind */
+   uint32_t set, binding;
+   uint32_t offset_B, size_B;
+   uint32_t name; /* where it begins in names */
+};
+
+enum agx_constant_type {
+   AGX_CONSTANT_TYPE_BOOL = 0,
+   AGX_CONSTANT_TYPE_UINT = 1,
+   AGX_CONSTANT_TYPE_INT = 2,
+   AGX_CONSTANT_TYPE_FLOAT = 3,
+   AGX_CONSTANT_TYPE_COUNT,
+};
+
+/* A specialization constant of the module. */
+struct agx_program_constant {
+   uint32_t id;
+   uint32_t type;  /* enum agx_constant_type */
+   uint32_t bytes; /* 1 (bool), 1, 2, 4 or 8 */
+   uint32_t name;
+   uint64_t value; /* bits of the module's */
+};
+
+#define AGX_PROGRAM_MAX_PARAMETERS 384
+#define AGX_PROGRAM_MAX_CONSTANTS  256 /* further ones are not listed */
+#define AGX_PROGRAM_MAX_NAMES_B    (32u << 10)
+
 /* What the compiler counted; see README, `agx compile --stats`. */
 struct agx_program_stats {
    uint32_t instructions, preamble_instructions;
@@ -338,6 +374,11 @@ struct agx_program {
    const struct agx_program *inside;
    const struct agx_program_condition *conditions;
    uint32_t condition_count;
+   /* Names end with a zero byte; what has none begins at one. */
+   uint32_t parameter_count, constant_count, names_B;
+   const struct agx_program_parameter *parameters; /* bindings first */
+   const struct agx_program_constant *constants;
+   const char *names;
 };
 
 /* Whether a condition that agx_program_check has seen holds. */

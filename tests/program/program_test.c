@@ -5,6 +5,7 @@
  */
 #include "support.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@ struct sample {
    uint8_t code[256], preamble[128];
    struct agx_program_binding bindings[2];
    struct agx_program_uniform uniforms[4];
+   struct agx_program_parameter parameters[4];
+   struct agx_program_constant constants[2];
    struct agx_program program;
 };
 
@@ -75,6 +78,22 @@ static void make_sample(struct sample *sample)
    };
    make_code(sample, lines);
    sample->program.code = sample->code;
+   static const char names[] = "\0in\0bias\0scale";
+   const struct agx_program_parameter parameters[] = {{AGX_PARAMETER_KIND_BINDING, 0, 1, 0, 0, 1},
+                                                      {AGX_PARAMETER_KIND_BINDING, 2, 0, 0, 0, 0},
+                                                      {AGX_PARAMETER_KIND_CONSTANT, 0, 0, 4, 8, 4},
+                                                      {AGX_PARAMETER_KIND_POINTER, 0, 0, 8, 8, 0}};
+   const struct agx_program_constant constants[] = {
+      {3, AGX_CONSTANT_TYPE_INT, 4, 9, 0xfffffffe},
+      {1u << 31, AGX_CONSTANT_TYPE_FLOAT, 8, 0, 1ull << 62}};
+   memcpy(sample->parameters, parameters, sizeof(parameters));
+   memcpy(sample->constants, constants, sizeof(constants));
+   sample->program.parameters = sample->parameters;
+   sample->program.parameter_count = 4;
+   sample->program.constants = sample->constants;
+   sample->program.constant_count = 2;
+   sample->program.names = names;
+   sample->program.names_B = sizeof(names);
    sample->program.bindings = sample->bindings;
    sample->program.uniforms = sample->uniforms;
 }
@@ -134,6 +153,18 @@ static void test_round_trip(void **state)
    assert_int_equal(got->uniform_halves, 10);
    assert_int_equal(got->shared_B, 128);
    assert_int_equal(got->push_B, 16);
+   assert_int_equal(got->parameter_count, 4);
+   assert_memory_equal(got->parameters, want->parameters, sizeof(sample.parameters));
+   assert_int_equal(got->constant_count, 2);
+   for (unsigned i = 0; i < 2; i++) {
+      assert_int_equal(got->constants[i].id, want->constants[i].id);
+      assert_int_equal(got->constants[i].type, want->constants[i].type);
+      assert_int_equal(got->constants[i].bytes, want->constants[i].bytes);
+      assert_int_equal(got->constants[i].name, want->constants[i].name);
+      assert_true(got->constants[i].value == want->constants[i].value);
+   }
+   assert_int_equal(got->names_B, want->names_B);
+   assert_memory_equal(got->names, want->names, want->names_B);
    agx_program_free(got);
 }
 
@@ -145,6 +176,17 @@ static void test_fields_are_checked(void **state)
       uint32_t value;
    } cases[] = {
 #define CASE(text, field, value) {text, offsetof(struct sample, field), value}
+      CASE("parameter 1", parameters[1].kind, AGX_PARAMETER_KIND_COUNT),
+      CASE("parameter 0", parameters[0].size_B, 4),
+      CASE("parameter 2", parameters[2].set, 1),
+      CASE("parameter 3", parameters[3].name, 15),
+      CASE("constant 0", constants[0].bytes, 3),
+      CASE("constant 1", constants[1].type, AGX_CONSTANT_TYPE_COUNT),
+      CASE("constant 1", constants[1].name, 1000),
+      CASE("names", program.names_B, 14),
+      CASE("no names", program.names_B, 0),
+      CASE("names_B", program.names_B, 1u << 20),
+      CASE("parameter_count", program.parameter_count, 100000),
       CASE("gpr_halves 300", program.gpr_halves, 300),
       CASE("register half 7 of 7", program.gpr_halves, 7),
       CASE("uniform slot 3", program.uniform_halves, 9),
@@ -527,17 +569,144 @@ static void test_versions_and_names(void **state)
    assert_fails(agx_program_copy(&sample.program, NULL, &got), AGX_INCOMPATIBLE, "g99z");
 }
 
+/* A module of two samples and one with a twin of its own, as a file. */
+static uint8_t *write_module(size_t *size)
+{
+   static const char *const names[] = {"main", "second", "third"};
+   struct agx_program *programs[3];
+   struct agx_module *module;
+   struct sample sample, inside;
+   void *image;
+   for (int i = 0; i < 3; i++) {
+      make_sample(&sample);
+      make_sample(&inside);
+      strcpy(sample.program.name, names[i]);
+      sample.program.local_size[0] = 8u << i;
+      inside.program.local_size[0] = 8u << i;
+      inside.program.parameter_count = inside.program.constant_count = 0;
+      if (i == 1)
+         sample.program.inside = &inside.program;
+      assert_ok(agx_program_copy(&sample.program, NULL, &programs[i]));
+   }
+   assert_ok(agx_module_create(programs, 3, NULL, &module));
+   assert_true(module->bytes > 3 * sizeof(struct agx_program));
+   assert_ok(agx_module_write_elf(module, NULL, &image, size));
+   agx_module_release(module);
+   return image;
+}
+
+static void test_modules(void **state)
+{
+   size_t size;
+   uint8_t *image = write_module(&size);
+   struct agx_program *program;
+   struct agx_module *module;
+   assert_fails(agx_program_read_elf(image, size, NULL, &program), AGX_INVALID_ARGUMENT,
+                "3 entry points");
+   assert_ok(agx_module_read_elf(image, size, NULL, &module));
+   free(image);
+   assert_int_equal(module->program_count, 3);
+   assert_int_equal(agx_module_find(module, "main"), 0);
+   assert_int_equal(agx_module_find(module, "third"), 2);
+   assert_int_equal(agx_module_find(module, "fourth"), 3);
+   for (uint32_t i = 0; i < 3; i++)
+      assert_int_equal(module->programs[i]->local_size[0], 8u << i);
+   assert_non_null(module->programs[1]->inside);
+   assert_null(module->programs[2]->inside);
+   agx_module_retain(module);
+   agx_module_release(module);
+   assert_string_equal(module->programs[0]->name, "main");
+   agx_module_release(module);
+   agx_module_release(NULL);
+}
+
+static void test_modules_are_checked(void **state)
+{
+   struct agx_program *programs[AGX_PROGRAM_MAX_ENTRIES + 1];
+   struct agx_module *module;
+   struct sample sample;
+   make_sample(&sample);
+   for (int i = 0; i < 2; i++)
+      assert_ok(agx_program_copy(&sample.program, NULL, &programs[i]));
+   assert_fails(agx_module_create(programs, 2, NULL, &module), AGX_INVALID_ARGUMENT,
+                "two entry points");
+   assert_ok(agx_program_copy(&sample.program, NULL, &programs[0]));
+   strcpy(sample.program.name, "other");
+   strcpy(sample.program.chip, "g14s");
+   assert_ok(agx_program_copy(&sample.program, NULL, &programs[1]));
+   assert_fails(agx_module_create(programs, 2, NULL, &module), AGX_INVALID_ARGUMENT, "g14s");
+   assert_fails(agx_module_create(programs, 0, NULL, &module), AGX_OUT_OF_RANGE, "0 entry points");
+   for (uint32_t i = 0; i < AGX_COUNT(programs); i++) {
+      snprintf(sample.program.name, sizeof(sample.program.name), "entry %u", i);
+      assert_ok(agx_program_copy(&sample.program, NULL, &programs[i]));
+   }
+   assert_fails(agx_module_create(programs, AGX_COUNT(programs), NULL, &module), AGX_OUT_OF_RANGE,
+                "65 entry points");
+}
+
 /* Reads a copy of exactly that size, so that a sanitizer sees each byte beyond. */
 static void read_hostile(const uint8_t *image, size_t size)
 {
    uint8_t *copy = malloc(size ? size : 1);
    assert_non_null(copy);
    memcpy(copy, image, size);
-   struct agx_program *got = NULL;
-   agx_status status = agx_program_read_elf(copy, size, NULL, &got);
+   struct agx_module *got = NULL;
+   agx_status status = agx_module_read_elf(copy, size, NULL, &got);
    assert_true((status == AGX_OK) == (got != NULL));
    free(copy);
-   agx_program_free(got);
+   agx_module_release(got);
+}
+
+static void test_hostile_modules(void **state)
+{
+   size_t size;
+   uint8_t *image = write_module(&size);
+   struct agx_test_rng rng = {0xc0ffee};
+   for (size_t i = 0; i < size; i += 37)
+      read_hostile(image, i);
+   for (int round = 0; round < 6000; round++) {
+      size_t at[3];
+      uint8_t saved[3];
+      int count = 1 + round % 3;
+      for (int i = 0; i < count; i++) {
+         at[i] = agx_test_random_below(&rng, size);
+         saved[i] = image[at[i]];
+         image[at[i]] = round % 2 ? (uint8_t)agx_test_random(&rng)
+                                  : image[at[i]] ^ (uint8_t)(1u << agx_test_random_below(&rng, 8));
+      }
+      read_hostile(image, size);
+      for (int i = count; i-- > 0;)
+         image[at[i]] = saved[i];
+   }
+   free(image);
+}
+
+/* Sections of the same bytes again and again would make a small file a large module. */
+static void test_entries_do_not_share_bytes(void **state)
+{
+   size_t size;
+   uint8_t *image = write_module(&size);
+   Elf64_Ehdr header;
+   Elf64_Shdr sections[64], *first = NULL, *largest = NULL;
+   memcpy(&header, image, sizeof(header));
+   assert_in_range(header.e_shnum, 3, AGX_COUNT(sections));
+   memcpy(sections, image + header.e_shoff, header.e_shnum * sizeof(sections[0]));
+   const char *names = (const char *)image + sections[header.e_shstrndx].sh_offset;
+   for (uint32_t i = 0; i < header.e_shnum; i++) {
+      if (strcmp(names + sections[i].sh_name, ".rodata.agx.entry") != 0)
+         continue;
+      if (!first)
+         first = &sections[i];
+      largest = &sections[i];
+   }
+   assert_ptr_not_equal(first, largest);
+   first->sh_offset = largest->sh_offset = 0; /* the whole file, twice */
+   first->sh_size = largest->sh_size = size;
+   memcpy(image + header.e_shoff, sections, header.e_shnum * sizeof(sections[0]));
+   struct agx_module *got;
+   assert_fails(agx_module_read_elf(image, size, NULL, &got), AGX_INVALID_ARGUMENT,
+                "entry point inside another");
+   free(image);
 }
 
 static void test_truncated(void **state)
@@ -586,22 +755,20 @@ static void test_bit_flips(void **state)
 
 static void test_no_memory(void **state)
 {
-   struct sample sample;
-   make_sample(&sample);
    size_t size;
-   uint8_t *image = write_sample(&sample, &size);
-   struct agx_program *got = NULL;
+   uint8_t *image = write_module(&size);
+   struct agx_module *got = NULL;
    size_t needed = 0;
    for (; !got; needed++) {
       struct agx_failing_alloc failing;
       agx_failing_alloc_init(&failing, needed);
-      agx_status status = agx_program_read_elf(image, size, &failing.alloc, &got);
+      agx_status status = agx_module_read_elf(image, size, &failing.alloc, &got);
       if (status != AGX_OK) {
          assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
          assert_int_equal(failing.live, 0);
          continue;
       }
-      agx_program_free(got);
+      agx_module_release(got);
       assert_int_equal(failing.live, 0);
    }
    assert_true(needed > 2);
@@ -655,6 +822,10 @@ int main(void)
       cmocka_unit_test(test_truncated),
       cmocka_unit_test(test_bit_flips),
       cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_modules),
+      cmocka_unit_test(test_modules_are_checked),
+      cmocka_unit_test(test_hostile_modules),
+      cmocka_unit_test(test_entries_do_not_share_bytes),
       cmocka_unit_test(test_readelf),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

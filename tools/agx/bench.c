@@ -34,7 +34,8 @@ static agx_status prepare(struct bench *bench, const char *folder)
    char path[1024];
    snprintf(path, sizeof(path), "%s/saxpy.spv", folder);
    AGX_TRY(agx_session_open("virtual", &bench->session));
-   AGX_TRY(agx_session_load(&bench->session, path, &bench->manifest, NULL, &bench->executable));
+   AGX_TRY(
+      agx_session_load(&bench->session, path, NULL, &bench->manifest, NULL, &bench->executable));
    for (uint32_t i = 0; i < 2; i++) {
       AGX_TRY(agx_session_buffer(&bench->session, 4096, "bench", &bench->buffers[i]));
       bench->bindings[i] =

@@ -90,15 +90,15 @@ static void print_json_text(const char *text, int length)
 }
 
 /* The twin of a robust program has a row of its own, NAME.inside; its time is part of the
- * program's. */
-static void print_row(struct compile *compile, const char *path, const struct agx_program *program,
-                      double ms, bool is_twin)
+ * program's. Where a file has several entry points, their names stand behind the file's. */
+static void print_row(struct compile *compile, const char *path, const char *entry,
+                      const struct agx_program *program, double ms, bool is_twin)
 {
    const char *start;
-   char name[256];
+   char name[320];
    int length = kernel_name(path, &start);
-   length =
-      snprintf(name, sizeof(name), "%.*s%s", AGX_MIN(length, 200), start, is_twin ? ".inside" : "");
+   length = snprintf(name, sizeof(name), "%.*s%s%s%s", AGX_MIN(length, 200), start,
+                     entry ? ":" : "", entry ? entry : "", is_twin ? ".inside" : "");
    if (compile->is_json) {
       printf("%s\n  {\"kernel\": ", compile->done++ ? "," : "");
       print_json_text(name, length);
@@ -114,7 +114,16 @@ static void print_row(struct compile *compile, const char *path, const struct ag
    }
    printf(compile->is_json ? ", \"compile_ms\": %.3f}" : "\t%.3f\n", is_twin ? 0 : ms);
    if (program->inside)
-      print_row(compile, path, program->inside, ms, true);
+      print_row(compile, path, entry, program->inside, ms, true);
+}
+
+/* The time is that of all. */
+static void print_rows(struct compile *compile, const char *path, const struct agx_module *module,
+                       double ms)
+{
+   for (uint32_t i = 0; i < module->program_count; i++)
+      print_row(compile, path, module->program_count > 1 ? module->programs[i]->name : NULL,
+                module->programs[i], i ? 0 : ms, false);
 }
 
 static void print_json_failure(struct compile *compile, const char *path)
@@ -142,8 +151,8 @@ static agx_status write_file(const char *path, const void *bytes, size_t size)
 }
 
 /* FILE.spv becomes FILE.agxbin, unless -o says otherwise; with a table alone, nothing. */
-static agx_status write_program(const struct compile *compile, const char *path,
-                                const struct agx_program *program)
+static agx_status write_module(const struct compile *compile, const char *path,
+                               const struct agx_module *module)
 {
    char name[4096];
    if (!compile->out && (compile->shows_stats || compile->is_json))
@@ -157,7 +166,7 @@ static agx_status write_program(const struct compile *compile, const char *path,
 
    void *image;
    size_t size;
-   AGX_TRY(agx_program_write_elf(program, NULL, &image, &size));
+   AGX_TRY(agx_module_write_elf(module, NULL, &image, &size));
    agx_status status = write_file(compile->out ? compile->out : name, image, size);
    agx_host_free(NULL, image, size);
    return status;
@@ -168,16 +177,16 @@ static agx_status compile_file(struct compile *compile, const char *path)
    uint8_t *spirv;
    size_t size;
    AGX_TRY(agx_tool_read(path, &spirv, &size));
-   struct agx_program *program = NULL;
+   struct agx_module *module = NULL;
    uint64_t start = agx_tool_now_ns();
-   agx_status status = agxc_compile(spirv, size, &compile->options, &program);
+   agx_status status = agxc_compile_module(spirv, size, &compile->options, &module);
    double ms = (double)(agx_tool_now_ns() - start) / 1e6;
    free(spirv);
    if (status == AGX_OK)
-      status = write_program(compile, path, program);
+      status = write_module(compile, path, module);
    if (status == AGX_OK && (compile->shows_stats || compile->is_json))
-      print_row(compile, path, program, ms, false);
-   agx_program_free(program);
+      print_rows(compile, path, module, ms);
+   agx_module_release(module);
    return status;
 }
 

@@ -13,10 +13,12 @@
 #include "agx.h"
 #include "agx/isa/isa.h"
 #include "base/status.h"
+#include "program/program.h"
 
 struct agx_disasm {
    bool is_json, is_raw;
-   bool has_printed; /* an instruction, for the commas of JSON */
+   bool has_printed;  /* an instruction, for the commas of JSON */
+   const char *entry; /* of an ELF file with several entry points; NULL: all */
 };
 
 /* ---- output ------------------------------------------------------------ */
@@ -166,10 +168,51 @@ static agx_status print_elf(struct agx_disasm *disasm, uint8_t *data, size_t siz
    return status;
 }
 
+static agx_status print_program(struct agx_disasm *disasm, const struct agx_program *program)
+{
+   if (!disasm->is_json)
+      printf("%s# %s\n", disasm->has_printed ? "\n" : "", program->name);
+   disasm->has_printed |= !disasm->is_json;
+   AGX_TRY(print_code(disasm, program->code, program->code_B, 0));
+   if (program->preamble_B == 0)
+      return AGX_OK;
+   if (!disasm->is_json)
+      printf("\n# %s, preamble\n", program->name);
+   return print_code(disasm, program->preamble, program->preamble_B, 0);
+}
+
+/* Files of several entry points, or one of them by name. */
+static agx_status print_entries(struct agx_disasm *disasm, const struct agx_module *module)
+{
+   uint32_t index = disasm->entry ? agx_module_find(module, disasm->entry) : 0;
+   if (index == module->program_count)
+      return AGX_FAIL(AGX_NOT_FOUND, "no entry point %s", disasm->entry);
+   if (disasm->entry)
+      return print_program(disasm, module->programs[index]);
+   for (uint32_t i = 0; i < module->program_count; i++)
+      AGX_TRY(print_program(disasm, module->programs[i]));
+   return AGX_OK;
+}
+
+/* Any ELF file has sections; ours may have several programs. */
+static agx_status print_file(struct agx_disasm *disasm, uint8_t *data, size_t size)
+{
+   struct agx_module *module = NULL;
+   agx_status status = agx_module_read_elf(data, size, NULL, &module);
+   if (status != AGX_OK && disasm->entry)
+      return status;
+   if (status != AGX_OK || (module->program_count == 1 && !disasm->entry))
+      status = print_elf(disasm, data, size);
+   else
+      status = print_entries(disasm, module);
+   agx_module_release(module);
+   return status;
+}
+
 static agx_status print_input(struct agx_disasm *disasm, uint8_t *data, size_t size)
 {
    if (!disasm->is_raw && size >= 4 && memcmp(data, "\177ELF", 4) == 0)
-      return print_elf(disasm, data, size);
+      return print_file(disasm, data, size);
    if (!disasm->is_raw && is_hex(data, size))
       size = hex_to_bytes(data, size);
    return print_code(disasm, data, size, 0);
@@ -238,6 +281,8 @@ int agx_cmd_disasm(int argc, char **argv)
          disasm.is_json = true;
       else if (strcmp(argv[i], "--raw") == 0)
          disasm.is_raw = true;
+      else if (strcmp(argv[i], "--entry") == 0 && i + 1 < argc)
+         disasm.entry = argv[++i];
       else if (strcmp(argv[i], "--hex") == 0)
          is_hex_given = true;
       else if (argv[i][0] == '-' && argv[i][1] != 0)

@@ -35,16 +35,17 @@ static const struct agx_command {
     "the others are compiled all the same, and the exit status is 1.\n"
     "  -o OUT           the file to write, for a single kernel\n"
     "  --stats, --json  print a table (TSV, JSON) of what the compiler made; no file without -o\n"
-    "  --entry NAME     the entry point, where there are several\n"
+    "  --entry NAME     one entry point; without it all compute ones, or else all vertex ones\n"
     "  --spec ID=VALUE  a specialization constant: 12, 0x10, 1.5, true\n"
     "  --chip NAME      such as g13g (the default), g14s or t6020\n"
     "  --robust MODE    what becomes of accesses outside of a buffer: off (the default), clamp,\n"
     "                   zero; SET.BINDING=MODE for one binding; docs/robustness.md\n"
     "  --dump           print the code after each pass to standard error\n"},
-   {"disasm", "[--json] [--raw] [FILE | --hex BYTES...]",
+   {"disasm", "[--json] [--raw] [--entry NAME] [FILE | --hex BYTES...]",
     "turn machine code into text, one instruction a line", agx_cmd_disasm,
     "FILE (or standard input) is an ELF file, whose executable sections are shown, or hex text,\n"
     "or raw bytes.\n"
+    "  --entry NAME    one entry point of a file of `agx compile`\n"
     "  --hex BYTES...  the bytes themselves, as hex; spaces do not matter\n"
     "  --raw           FILE is raw bytes, whatever it looks like\n"
     "  --json          print {\"instructions\": [...], \"error\": ...}\n"},
@@ -55,9 +56,10 @@ static const struct agx_command {
     "  --json          print {\"device\": {...}, \"nodes\": [...]}, or \"error\" for the device\n"},
    {"run",
     "KERNEL.spv --manifest FILE [--dump DIR] [--check DIR] [--device NAME] [--stats] [--json]\n"
-    "               [--robust MODE]... [--bounds]",
+    "               [--entry NAME] [--robust MODE]... [--bounds]",
     "run a kernel with the inputs of a manifest", agx_cmd_run,
     "KERNEL is SPIR-V or a file of `agx compile`; NAME is its file name without ending.\n"
+    "  --entry NAME     one of several entry points; without it the first\n"
     "  --manifest FILE  inputs, grid and comparison (tools/manifest/manifest.h has the format)\n"
     "  --dump DIR       write each output to DIR/NAME.ID.bin\n"
     "  --check DIR      compare each output with DIR/NAME.ID.bin by the manifest's rule; the\n"

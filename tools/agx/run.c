@@ -17,7 +17,7 @@
 #include "session.h"
 
 struct run {
-   const char *kernel, *manifest_path, *dump, *check, *device;
+   const char *kernel, *entry, *manifest_path, *dump, *check, *device;
    bool is_json, wants_stats, wants_bounds;
    struct agx_tool_robust robust;
    int stats_fd;   /* -1: no statistics */
@@ -234,8 +234,8 @@ static agx_status run_kernel(struct run *run)
 {
    AGX_TRY(agx_manifest_load(run->manifest_path, &run->manifest));
    AGX_TRY(open_device(run));
-   AGX_TRY(
-      agx_session_load(&run->session, run->kernel, &run->manifest, &run->robust, &run->executable));
+   AGX_TRY(agx_session_load(&run->session, run->kernel, run->entry, &run->manifest, &run->robust,
+                            &run->executable));
    AGX_TRY(make_buffers(run));
    AGX_TRY(agx_session_run(&run->session, run->executable, &run->manifest, run->buffers, run->push,
                            &run->ns));
@@ -261,6 +261,8 @@ static const char **value_option(struct run *run, const char *word)
       return &run->dump;
    if (strcmp(word, "--check") == 0)
       return &run->check;
+   if (strcmp(word, "--entry") == 0)
+      return &run->entry;
    return strcmp(word, "--device") == 0 ? &run->device : NULL;
 }
 

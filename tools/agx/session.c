@@ -64,7 +64,7 @@ static struct agx_vertex_input vertex_input(const struct agx_manifest *manifest,
    return input;
 }
 
-agx_status agx_session_load(struct agx_session *session, const char *path,
+agx_status agx_session_load(struct agx_session *session, const char *path, const char *entry,
                             const struct agx_manifest *manifest,
                             const struct agx_tool_robust *robust,
                             struct agx_executable **out_executable)
@@ -80,6 +80,7 @@ agx_status agx_session_load(struct agx_session *session, const char *path,
    struct agx_executable_desc desc = {.size = sizeof(desc),
                                       .data = data,
                                       .data_B = size,
+                                      .entry = entry,
                                       .specializations = specs,
                                       .specialization_count = manifest->spec_count};
    struct agx_vertex_attribute attributes[AGX_MANIFEST_MAX_ATTRIBUTES];

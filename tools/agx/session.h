@@ -46,10 +46,10 @@ AGX_MUST_CHECK agx_status agx_session_copy_image(const struct agx_manifest_resou
                                                  bool to_image);
 void agx_session_release_buffer(struct agx_session_buffer *buffer);
 
-/* A kernel from SPIR-V or a compiled file, with the manifest's specialization constants. robust may
- * be NULL: off, or as the file was compiled. */
+/* A kernel from SPIR-V or a compiled file, with the manifest's specialization constants; entry
+ * NULL: its first entry point. robust may be NULL: off, or as the file was compiled. */
 AGX_MUST_CHECK agx_status agx_session_load(struct agx_session *session, const char *path,
-                                           const struct agx_manifest *manifest,
+                                           const char *entry, const struct agx_manifest *manifest,
                                            const struct agx_tool_robust *robust,
                                            struct agx_executable **out_executable);
 

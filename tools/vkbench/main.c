@@ -101,7 +101,7 @@ static agx_status load_kernel(struct job *job, const char *name)
    snprintf(path, sizeof(path), "%s/%s.txt", job->bench->folder, name);
    AGX_TRY(agx_manifest_load(path, &job->manifest));
    snprintf(path, sizeof(path), "%s/%s.spv", job->bench->folder, name);
-   AGX_TRY(agx_session_load(&job->bench->session, path, &job->manifest, NULL, &job->ours));
+   AGX_TRY(agx_session_load(&job->bench->session, path, NULL, &job->manifest, NULL, &job->ours));
    AGX_TRY(make_buffers(job));
    AGX_TRY(agx_tool_read(path, &spirv, &size));
    agx_status status =

@@ -91,6 +91,14 @@ static void describe(struct compilation *c)
    program->states = shader->states;
    program->state_count = shader->state_count;
    program->stats = shader->stats;
+   if (!shader->assumes_inside) {
+      program->parameters = shader->parameters;
+      program->parameter_count = shader->parameter_count;
+      program->constants = shader->constants;
+      program->constant_count = shader->constant_count;
+      program->names = shader->names;
+      program->names_B = shader->names_B;
+   }
    if (!shader->preamble)
       return;
    program->preamble_gpr_halves = shader->preamble->gpr_halves;

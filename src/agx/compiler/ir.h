@@ -296,6 +296,12 @@ struct agxc_shader {
    struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
    uint32_t binding_count;
 
+   /* What the module calls them (spirv_reflect.c). */
+   struct agx_program_parameter *parameters;
+   struct agx_program_constant *constants;
+   char *names;
+   uint32_t parameter_count, constant_count, names_B;
+
    /* Uniform registers; see agxc_uniform_slot. */
    struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
    uint32_t uniform_count, uniform_halves;

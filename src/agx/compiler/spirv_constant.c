@@ -22,6 +22,8 @@ static uint64_t specialized(struct agxc_spv *s, const struct agxc_spv_instr *in,
    const struct agxc_options *options = s->shader->options;
    const struct agxc_spv_decoration *d =
       agxc_spv_find_decoration(agxc_spv_id(s, in->id), AGXC_SPV_NO_MEMBER, SpvDecorationSpecId);
+   if (d)
+      agxc_spv_note_constant(s, in, d->value, value);
    for (uint32_t i = 0; d && i < options->spec_count; i++)
       if (options->specs[i].id == d->value)
          value = options->specs[i].value & agx_bits(8 * options->specs[i].bytes);

@@ -239,6 +239,13 @@ struct agxc_spv_instr {
    uint32_t first;       /* index of the first operand behind them */
 };
 
+/* OpName or OpMemberName. */
+struct agxc_spv_name {
+   struct agxc_spv_name *next;
+   uint32_t id, member; /* AGXC_SPV_NO_MEMBER: of the id itself */
+   uint32_t word;       /* of the instruction */
+};
+
 struct agxc_spv {
    struct agxc_shader *shader;
    struct agx_arena *arena;
@@ -263,6 +270,8 @@ struct agxc_spv {
    bool *binding_used;
    bool *binding_pointed; /* a pointer that only running tells may lead there */
    uint32_t binding_count;
+
+   struct agxc_spv_name *names; /* the last one first */
 
    /* Emission. */
    struct agxc_builder b;
@@ -307,6 +316,19 @@ struct agxc_spv_id *agxc_spv_id(struct agxc_spv *s, uint32_t id);
 struct agxc_spv_id *agxc_spv_result(struct agxc_spv *s, const struct agxc_spv_instr *in);
 const struct agxc_spv_decoration *agxc_spv_find_decoration(const struct agxc_spv_id *id,
                                                            uint32_t member, uint32_t kind);
+
+/* The literal string at operand i, cut to capacity; false when it has no end. */
+bool agxc_spv_string(const struct agxc_spv_instr *in, uint32_t i, char *text, size_t capacity);
+
+/* ---- spirv_reflect.c --------------------------------------------------- */
+
+/* Remembers a name, before anything else is known. */
+void agxc_spv_note_name(struct agxc_spv *s, const struct agxc_spv_instr *in);
+/* Remembers a specialization constant with the module's value. */
+void agxc_spv_note_constant(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t spec_id,
+                            uint64_t value);
+/* Lists parameters, when it is known which bindings there are. */
+void agxc_spv_reflect(struct agxc_spv *s);
 
 /* ---- spirv_type.c ------------------------------------------------------ */
 

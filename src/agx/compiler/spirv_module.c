@@ -108,8 +108,7 @@ const struct agxc_spv_decoration *agxc_spv_find_decoration(const struct agxc_spv
    return NULL;
 }
 
-/* Copies the literal string at operand i, cut to capacity; false when it has no end. */
-static bool read_string(const struct agxc_spv_instr *in, uint32_t i, char *text, size_t capacity)
+bool agxc_spv_string(const struct agxc_spv_instr *in, uint32_t i, char *text, size_t capacity)
 {
    size_t length = 0;
    for (uint32_t w = in->first + i; w < in->length; w++)
@@ -212,7 +211,7 @@ static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
 static void read_import(struct walk *w, const struct agxc_spv_instr *in)
 {
    char name[64];
-   if (!read_string(in, 0, name, sizeof(name)))
+   if (!agxc_spv_string(in, 0, name, sizeof(name)))
       agxc_spv_invalid(w->s, "string without end");
    bool is_glsl = strcmp(name, "GLSL.std.450") == 0;
    if (!is_glsl && strncmp(name, "NonSemantic.", 12) != 0)
@@ -239,7 +238,7 @@ static void read_entry_point(struct walk *w, const struct agxc_spv_instr *in)
    struct agxc_spv *s = w->s;
    char name[AGX_PROGRAM_NAME_BYTES];
    const char *wanted = s->shader->options->entry;
-   if (!read_string(in, 2, name, sizeof(name)))
+   if (!agxc_spv_string(in, 2, name, sizeof(name)))
       agxc_spv_invalid(s, "string without end");
    uint32_t model = agxc_spv_operand(s, in, 0);
    bool is_vertex = model == SpvExecutionModelVertex;
@@ -502,6 +501,8 @@ static void walk_module(struct agxc_spv *s)
    for (uint32_t at = HEADER_WORDS; at < s->word_count;) {
       struct agxc_spv_instr in = agxc_spv_instr_at(s, at);
       const struct agxc_spv_op *row = agxc_spv_op_find(in.opcode);
+      if (in.opcode == SpvOpName || in.opcode == SpvOpMemberName)
+         agxc_spv_note_name(s, &in);
       if (row->flags & AGXC_SPV_NO_EFFECT) {
          if (in.id)
             agxc_spv_result(s, &in)->kind = AGXC_SPV_ID_OTHER;
@@ -603,4 +604,5 @@ void agxc_spirv_to_ir(struct agxc_shader *shader, const uint32_t *words, size_t 
    agxc_spv_assign_bindings(s);
    agxc_spv_emit_entry(s);
    agxc_spv_prune_bindings(s);
+   agxc_spv_reflect(s);
 }
