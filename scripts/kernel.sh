@@ -20,7 +20,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$top/build-out}
 cache=${KERNEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/agxhal-kernel}
 suites=${KERNEL_SUITES:-trixie sid}
-tests="virtual/kernel_rows_test winsys/winsys_timeline_share_test"
+tests="virtual/kernel_rows_test winsys/winsys_timeline_share_test winsys/winsys_udmabuf_test"
 modules="virtio_pci virtio_gpu vgem"
 
 fail() { echo "kernel.sh: $*" >&2; exit 1; }

@@ -193,6 +193,7 @@ static agx_status apply_request(struct agxw_capture_state *state,
    union {
       struct agx_uapi_gem_create create;
       struct agx_uapi_gem_close close;
+      struct agx_uapi_prime_handle import;
       struct agx_uapi_queue_create queue;
    } argument;
    if (record->result != 0)
@@ -201,6 +202,9 @@ static agx_status apply_request(struct agxw_capture_state *state,
    switch (record->request) {
    case AGX_IOCTL_ASAHI_GEM_CREATE:
       return add_object(state, argument.create.handle);
+   case AGX_IOCTL_PRIME_FD_TO_HANDLE: /* maybe of what has a handle already */
+      return find_object(state, argument.import.handle) ? AGX_OK
+                                                        : add_object(state, argument.import.handle);
    case AGX_IOCTL_GEM_CLOSE:
       apply_close(state, argument.close.handle);
       return AGX_OK;

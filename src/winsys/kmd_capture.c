@@ -216,6 +216,13 @@ static void follow(struct kmd_capture *capture, uint32_t request, const void *ar
       add_object(capture, create->handle, create->size);
       break;
    }
+   case AGX_IOCTL_PRIME_FD_TO_HANDLE: {
+      const struct agx_uapi_prime_handle *import = argument;
+      int64_t bytes = capture->inner->ops->dmabuf_bytes(capture->inner, import->fd);
+      if (bytes > 0 && !find_object(capture, import->handle))
+         add_object(capture, import->handle, (uint64_t)bytes);
+      break;
+   }
    case AGX_IOCTL_GEM_CLOSE: {
       const struct agx_uapi_gem_close *close = argument;
       struct object *object = find_object(capture, close->handle);

@@ -169,6 +169,51 @@ static void memory_is_as_it_was_at_each_submission(void **state)
    free(file.data);
 }
 
+/* Memory that another made is recorded as one's own. */
+static void imported_buffers_are_recorded(void **state)
+{
+   struct file file;
+   struct fake_kmd fake;
+   struct agx_kmd *kmd;
+   struct agxw_device *device;
+   struct agxw_queue *queue;
+   struct agxw_bo *import;
+   void *bytes;
+   fake_kmd_init(&fake);
+   fake.dmabuf_bytes = 2 * 16384;
+   make_path(&file);
+   assert_ok(agx_kmd_capture_open(&fake.base, file.path, &kmd));
+   assert_ok(agxw_device_create(kmd, NULL, &device));
+   assert_ok(agxw_queue_create(device, 0, &queue));
+   assert_ok(agxw_bo_import(device, 7, 0, "theirs", &import));
+   assert_ok(agxw_bo_map(import, &bytes));
+   ((uint8_t *)bytes)[16384 + 3] = 8;
+   uint64_t va = agxw_bo_va(import), start;
+   const struct agxw_compute command = {va, va + 8};
+   assert_ok(agxw_submit(queue, &(struct agxw_submit){.commands = &command, .command_count = 1}));
+   agxw_queue_destroy(queue);
+   agxw_device_destroy((agxw_bo_destroy(import), device));
+   load(&file);
+   struct agxw_capture_reader reader;
+   struct agxw_capture_state *then;
+   struct agxw_capture_record record;
+   bool more = true;
+   assert_ok(agxw_capture_open(&reader, file.data, file.size));
+   assert_ok(agxw_capture_state_create(NULL, &then));
+   do {
+      assert_ok(agxw_capture_next(&reader, &record, &more));
+      assert_true(more);
+      assert_ok(agxw_capture_state_apply(then, &record));
+   } while (record.type != AGXW_CAPTURE_REQUEST || record.request != AGX_IOCTL_ASAHI_SUBMIT);
+   uint8_t byte = 0;
+   const uint32_t vm_id = 1;
+   assert_string_equal(agxw_capture_state_label(then, vm_id, va, &start), "theirs");
+   assert_true(agxw_capture_state_read(then, vm_id, va + 16384 + 3, &byte, 1));
+   assert_int_equal(byte, 8);
+   agxw_capture_state_destroy(then);
+   free(file.data);
+}
+
 /* Reads everything; the status of the first failure. */
 static agx_status read_all(const void *data, size_t size)
 {
@@ -293,6 +338,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_passes_is_written),
       cmocka_unit_test(memory_is_as_it_was_at_each_submission),
+      cmocka_unit_test(imported_buffers_are_recorded),
       cmocka_unit_test(cut_files_are_called_cut),
       cmocka_unit_test(foreign_files_are_named),
       cmocka_unit_test(damaged_files_do_no_harm),

@@ -60,8 +60,6 @@ void agxv_udmabuf_mark(int fd, uint64_t offset, uint64_t bytes)
 static int check_file(int fd, uint64_t end)
 {
    struct stat info;
-   if (fcntl(fd, F_GETFD) < 0)
-      return -EBADF;
    int seals = fcntl(fd, F_GET_SEALS);
    if (seals < 0)
       return -EBADFD;
