@@ -30,6 +30,8 @@ struct agxw_device {
    struct agx_link bos; /* all agxw_bo; under the lock, as is the rest of what places.c keeps */
    struct agxw_place gone[AGXW_GONE_BOS];
    uint64_t gone_count;
+   agxw_observe_fn *observe; /* or NULL */
+   void *observer;
    uint64_t sinks_bound[AGXW_ADDRESS_BYTES / AGXW_WINDOW_BYTES / 64]; /* a bit for each window */
 };
 

@@ -10,11 +10,38 @@
 #include "base/util.h"
 #include "winsys/device.h"
 
+static struct agxw_place place_of(const struct agxw_bo *bo, enum agxw_place_kind kind)
+{
+   struct agxw_place place = {.kind = kind, .va = bo->va, .bytes = bo->bytes};
+   memcpy(place.label, bo->label, sizeof(place.label));
+   return place;
+}
+
+/* The lock is held. */
+static void observe(const struct agxw_device *device, const struct agxw_bo *bo, bool is_new)
+{
+   const struct agxw_place place = place_of(bo, AGXW_PLACE_INSIDE);
+   if (device->observe)
+      device->observe(device->observer, &place, is_new);
+}
+
 void agxw_places_add(struct agxw_bo *bo)
 {
    struct agxw_device *device = bo->device;
    pthread_mutex_lock(&device->lock);
    agx_list_append(&device->bos, &bo->place);
+   observe(device, bo, true);
+   pthread_mutex_unlock(&device->lock);
+}
+
+void agxw_device_observe(struct agxw_device *device, agxw_observe_fn *fn, void *user)
+{
+   pthread_mutex_lock(&device->lock);
+   device->observe = fn;
+   device->observer = user;
+   if (fn)
+      agx_list_for_each (struct agxw_bo, bo, &device->bos, place)
+         observe(device, bo, true);
    pthread_mutex_unlock(&device->lock);
 }
 
@@ -25,9 +52,8 @@ void agxw_places_remove(struct agxw_bo *bo)
       return;
    pthread_mutex_lock(&device->lock);
    agx_list_remove(&bo->place);
-   struct agxw_place *gone = &device->gone[device->gone_count++ % AGX_COUNT(device->gone)];
-   *gone = (struct agxw_place){.kind = AGXW_PLACE_FREED, .va = bo->va, .bytes = bo->bytes};
-   memcpy(gone->label, bo->label, sizeof(gone->label));
+   device->gone[device->gone_count++ % AGX_COUNT(device->gone)] = place_of(bo, AGXW_PLACE_FREED);
+   observe(device, bo, false);
    pthread_mutex_unlock(&device->lock);
 }
 
@@ -40,15 +66,10 @@ static void consider(const struct agxw_bo *bo, uint64_t va, struct agxw_place *p
    if (bo->bytes == 0 || place->kind == AGXW_PLACE_INSIDE ||
        (!is_inside && place->kind != AGXW_PLACE_NOWHERE && distance > place->distance))
       return;
-   *place = (struct agxw_place){
-      .kind = is_inside   ? AGXW_PLACE_INSIDE
-              : is_behind ? AGXW_PLACE_BEHIND
-                          : AGXW_PLACE_BEFORE,
-      .va = bo->va,
-      .bytes = bo->bytes,
-      .distance = distance,
-   };
-   memcpy(place->label, bo->label, sizeof(place->label));
+   *place = place_of(bo, is_inside   ? AGXW_PLACE_INSIDE
+                         : is_behind ? AGXW_PLACE_BEHIND
+                                     : AGXW_PLACE_BEFORE);
+   place->distance = distance;
 }
 
 static bool find_gone(const struct agxw_device *device, uint64_t va, struct agxw_place *out_place)
@@ -79,4 +100,25 @@ void agxw_device_find_place(struct agxw_device *device, uint64_t va, struct agxw
    if (!is_mapped && find_gone(device, va, &gone))
       *out_place = gone;
    pthread_mutex_unlock(&device->lock);
+}
+
+static struct agxw_bo *find_bo(struct agxw_device *device, uint64_t va)
+{
+   struct agxw_bo *found = NULL;
+   pthread_mutex_lock(&device->lock);
+   agx_list_for_each (struct agxw_bo, bo, &device->bos, place)
+      if (!bo->is_range && va >= bo->va && va - bo->va < bo->size)
+         found = bo;
+   pthread_mutex_unlock(&device->lock);
+   return found;
+}
+
+bool agxw_device_read(struct agxw_device *device, uint64_t va, void *out, size_t bytes)
+{
+   struct agxw_bo *bo = find_bo(device, va);
+   void *memory = NULL;
+   if (!bo || !agx_range_fits(va - bo->va, bytes, bo->size) || agxw_bo_map(bo, &memory) != AGX_OK)
+      return false;
+   memcpy(out, (const uint8_t *)memory + (va - bo->va), bytes);
+   return true;
 }

@@ -102,6 +102,16 @@ struct agxw_place {
    char label[AGXW_LABEL_BYTES];
 };
 
+/* Calls fn with each buffer as it is made and before it goes, and at once with all there are; from
+ * any thread, with a lock of the winsys held, which fn must not call. fn NULL: no more, and no call
+ * is left. */
+typedef void agxw_observe_fn(void *user, const struct agxw_place *place, bool is_new);
+void agxw_device_observe(struct agxw_device *device, agxw_observe_fn *fn, void *user);
+
+/* Copies what a device reads at a GPU address; false where that is not wholly in a buffer that the
+ * host can map. Slow. */
+bool agxw_device_read(struct agxw_device *device, uint64_t va, void *out, size_t bytes);
+
 /* What a GPU address belongs to. Slow: for messages. */
 void agxw_device_find_place(struct agxw_device *device, uint64_t va, struct agxw_place *out_place);
 
