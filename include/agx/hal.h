@@ -31,6 +31,7 @@
 #include "agx/image.h"
 #include "agx/memory.h"
 #include "agx/object.h"
+#include "agx/profile.h"
 #include "agx/pool.h"
 #include "agx/queue.h"
 #include "agx/semaphore.h"

@@ -47,6 +47,7 @@ struct agx_command_buffer {
    _Atomic uint32_t submissions;          /* since begin */
    struct agx_command_buffer *next_spare; /* of the device's own */
    bool is_own;                           /* the device's own, which don't keep it */
+   _Atomic uint64_t profile_id;           /* 0: nobody has asked */
 
    /* The open chunk: the next word of the stream, and the lowest byte of blocks. */
    uint8_t *stream, *blocks;

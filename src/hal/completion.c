@@ -90,10 +90,9 @@ static void retire_one(struct agx_queue *queue, struct agx_submission *submissio
    queue->in_flight_count--;
    queue->retired = submission->epoch;
    if (!submission->is_delivered)
-      agx_fault_describe(queue->device, submission->commands, &submission->stream,
-                         outcome(submission), &failure);
+      agx_fault_describe(submission, outcome(submission), &failure);
    else
-      agx_fault_forget(queue->device, &submission->stream);
+      agx_fault_forget(submission);
    const struct agx_failure *waited = agx_submission_failed_wait(submission);
    if (is_fatal(failure.status))
       lose_queue(queue, &failure);

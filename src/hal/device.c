@@ -14,6 +14,7 @@
 #include "hal/desc.h"
 #include "hal/executable_cache.h"
 #include "hal/host_pool.h"
+#include "hal/profile.h"
 #include "hal/share.h"
 #include "hal/submission.h"
 
@@ -26,6 +27,7 @@
 static void free_device(struct agx_device *device)
 {
    struct agx_instance *instance = device->instance;
+   agx_profile_fini(device);
    agx_host_pool_destroy(device->host_pool);
    agx_host_calls_fini(&device->host_calls, device->alloc);
    agx_submissions_fini(device);
@@ -151,6 +153,7 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
                       "device: AGX_DEBUG=bounds: %s does not watch what kernels "
                       "access; a virtual device of this process does",
                       agxw_device_info(device->winsys)->node);
+   AGX_TRY(agx_profile_open_environment(device));
    int error = agx_thread_start(&device->worker, NULL, agx_device_work, device);
    if (error)
       return agx_status_fail_errno(error, "device: completion thread");

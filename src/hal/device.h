@@ -23,13 +23,15 @@
 struct agx_executable_cache;
 struct agx_host_pool;
 struct agx_poller;
+struct agx_profile;
 
 struct agx_device {
    struct agx_object object;
    struct agx_instance *instance;
    const struct agx_host_alloc *alloc;
    struct agxw_device *winsys;
-   uint32_t debug; /* enum agx_debug */
+   uint32_t debug;              /* enum agx_debug */
+   struct agx_profile *profile; /* the session, or NULL; changes only while the device is idle */
    uint32_t queue_count;
    uint32_t max_parked; /* operations */
    struct agx_queue queues[AGX_MAX_QUEUES];

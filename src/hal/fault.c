@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "hal/command_buffer.h"
+#include "hal/profile.h"
+#include "hal/submission.h"
 
 /* A text that is cut off where the room ends. */
 struct text {
@@ -135,10 +136,23 @@ static void describe_known(struct text *text, struct agx_device *device,
           fault->workgroup[2], fault->thread);
 }
 
-void agx_fault_describe(struct agx_device *device, struct agx_command_buffer *commands,
-                        const struct agxw_compute *stream, agx_status status,
+static bool take(const struct agx_submission *submission, struct agx_kmd_fault *out_fault)
+{
+   uint64_t first_va, last_va;
+   if (!submission->commands || !submission->stream.stream_va)
+      return false;
+   agx_profile_streams(submission, &first_va, &last_va);
+   if (!agxw_device_take_fault(submission->device->winsys, first_va, last_va, out_fault))
+      return false;
+   if (out_fault->dispatch != UINT32_MAX)
+      out_fault->dispatch += agx_profile_first_dispatch(submission, out_fault->stream_va);
+   return true;
+}
+
+void agx_fault_describe(const struct agx_submission *submission, agx_status status,
                         struct agx_failure *out)
 {
+   struct agx_device *device = submission->device;
    struct agx_kmd_fault fault;
    const char *name = name_of(status);
    *out = (struct agx_failure){0};
@@ -151,18 +165,17 @@ void agx_fault_describe(struct agx_device *device, struct agx_command_buffer *co
    out->status = status;
    struct text text = {out->text, sizeof(out->text), 0};
    add(&text, "%s", name);
-   if (commands && stream->stream_va &&
-       agxw_device_take_fault(device->winsys, stream->stream_va, stream->stream_end_va, &fault)) {
-      describe_known(&text, device, commands, &fault);
+   if (take(submission, &fault)) {
+      describe_known(&text, device, submission->commands, &fault);
       return;
    }
-   if (commands && status != AGX_UNAVAILABLE)
-      add_candidates(&text, commands);
+   if (submission->commands && status != AGX_UNAVAILABLE)
+      add_candidates(&text, submission->commands);
    add(&text, "; %s tells no more than the fence's error", agxw_device_info(device->winsys)->node);
 }
 
-void agx_fault_forget(struct agx_device *device, const struct agxw_compute *stream)
+void agx_fault_forget(const struct agx_submission *submission)
 {
    struct agx_kmd_fault fault;
-   (void)agxw_device_take_fault(device->winsys, stream->stream_va, stream->stream_end_va, &fault);
+   (void)take(submission, &fault);
 }

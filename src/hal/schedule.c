@@ -139,6 +139,8 @@ void agx_submission_deliver(struct agx_submission *submission, const struct agx_
 
 void agx_submission_end(struct agx_submission *submission, const struct agx_failure *failure)
 {
+   if (submission->profile)
+      agx_profile_ended(submission, failure);
    /* Whoever is told may record the command buffer anew, so it leaves flight before. */
    if (submission->commands)
       atomic_fetch_sub(&submission->commands->in_flight, 1);
@@ -182,6 +184,8 @@ void agx_submission_follow(struct agx_submission *submission)
       agx_submission_end(submission, failure);
       return;
    }
+   if (submission->profile)
+      agx_profile_started(submission);
    submission->state = AGX_SUBMISSION_RUNNING;
    agx_list_append(&device->runnable, &submission->link);
 }
@@ -315,7 +319,7 @@ static agx_status submit_stream(struct agx_submission *submission, struct syncs 
       AGX_TRY(agxw_timeline_create(submission->device->winsys, 0, &submission->fence));
    syncs->signals[0] = (struct agxw_point){queue->timeline, queue->epoch + 1};
    syncs->signals[1] = (struct agxw_point){submission->fence, submission->fence_value + 1};
-   const struct agxw_submit submit = {
+   struct agxw_submit submit = {
       .commands = &submission->stream,
       .command_count = 1,
       .waits = syncs->waits,
@@ -323,6 +327,8 @@ static agx_status submit_stream(struct agx_submission *submission, struct syncs 
       .signals = syncs->signals,
       .signal_count = syncs->signal_count,
    };
+   if (submission->profile)
+      AGX_TRY(agx_profile_prepare(submission, &submit));
    return agxw_submit(queue->kernel, &submit);
 }
 

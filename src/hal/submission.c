@@ -103,6 +103,8 @@ static void init_submission(struct agx_submission *submission, struct agx_device
    submission->failure.status = AGX_OK;
    submission->tag_target = 0;
    submission->state = AGX_SUBMISSION_PARKED;
+   submission->session = NULL;
+   submission->profile = NULL;
 }
 
 static void retain_points(struct agx_submission *submission, const struct agx_op *op)
@@ -127,6 +129,8 @@ static void retain_points(struct agx_submission *submission, const struct agx_op
 
 void agx_submission_drop(struct agx_submission *submission)
 {
+   if (submission->session)
+      agx_profile_drop(submission);
    if (submission->type->drop)
       submission->type->drop(submission);
    agx_release(submission->commands);
@@ -194,7 +198,10 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
    if (submission->commands && !submission->stream.stream_va)
       agx_command_buffer_stream(submission->commands, &submission->stream);
    retain_points(submission, &op);
-   status = submit_captured(submission, &op);
+   if (device->profile)
+      status = agx_profile_take_submission(submission, op.kind);
+   if (status == AGX_OK)
+      status = submit_captured(submission, &op);
    if (status != AGX_OK) {
       agx_submission_drop(submission);
       return_spare(submission);

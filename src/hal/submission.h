@@ -13,6 +13,7 @@
 
 #include "hal/command_buffer.h"
 #include "hal/op.h"
+#include "hal/profile.h"
 #include "hal/queue.h"
 #include "hal/semaphore.h"
 
@@ -51,6 +52,8 @@ struct agx_submission {
    uint64_t fence_value;
    uint32_t tag_target; /* what the command buffer's tag counts to when it ran to its end; 0: ask */
    struct agx_failure failure;                   /* parked: it shall fail with this */
+   struct agx_profile *session;                  /* that records it, retained; NULL: none */
+   struct agx_profile_entry *profile;            /* in it, until it ends */
    _Alignas(16) uint8_t state_B[AGX_OP_STATE_B]; /* what the kind's prepare captures */
 };
 

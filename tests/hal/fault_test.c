@@ -10,6 +10,7 @@
 #include "fixture.h"
 #include "hal/command_buffer.h"
 #include "hal/fault.h"
+#include "hal/submission.h"
 
 struct world {
    struct fixture f;
@@ -92,10 +93,11 @@ static agx_status submit(struct world *w, const struct agx_command_buffer *comma
 static void assert_described(struct world *w, struct agx_command_buffer *commands,
                              agx_status status, const char *expected)
 {
-   struct agxw_compute stream;
+   static struct agx_submission submission;
    struct agx_failure failure;
-   assert_true(agx_command_buffer_stream(commands, &stream));
-   agx_fault_describe(w->f.device, commands, &stream, status, &failure);
+   submission = (struct agx_submission){.device = w->f.device, .commands = commands};
+   assert_true(agx_command_buffer_stream(commands, &submission.stream));
+   agx_fault_describe(&submission, status, &failure);
    assert_int_equal(failure.status, status);
    if (!strstr(failure.text, expected))
       fail_msg("\"%s\" is not in \"%s\"", expected, failure.text);
@@ -255,15 +257,17 @@ static void hangs_name_the_dispatch(void **state)
 static void other_failures_keep_their_text(void **state)
 {
    struct world w;
+   static struct agx_submission submission;
    struct agx_failure failure;
    open_world(&w, "1", "");
+   submission = (struct agx_submission){.device = w.f.device};
    agx_status status = AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "no memory for %d cats", 9);
-   agx_fault_describe(w.f.device, NULL, NULL, status, &failure);
+   agx_fault_describe(&submission, status, &failure);
    assert_int_equal(failure.status, AGX_RESOURCE_EXHAUSTED);
    assert_string_equal(failure.text, "no memory for 9 cats");
-   agx_fault_describe(w.f.device, NULL, NULL, AGX_OK, &failure);
+   agx_fault_describe(&submission, AGX_OK, &failure);
    assert_int_equal(failure.status, AGX_OK);
-   agx_fault_describe(w.f.device, NULL, NULL, AGX_UNAVAILABLE, &failure);
+   agx_fault_describe(&submission, AGX_UNAVAILABLE, &failure);
    assert_string_equal(failure.text,
                        "device lost; virtual:g13g tells no more than the fence's error");
    close_world(&w);

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Operations in a session: an entry for each, from agx_submit until its records are delivered.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "hal/command_buffer.h"
+#include "hal/profile_session.h"
+#include "hal/submission.h"
+
+#define GPU_FAMILIES (AGX_PROFILE_DEVICE_QUEUE | AGX_PROFILE_DISPATCH | AGX_PROFILE_COUNTERS)
+
+uint64_t agx_command_buffer_profile_id(struct agx_command_buffer *commands)
+{
+   static _Atomic uint64_t ids;
+   uint64_t none = 0, id = atomic_load(&commands->profile_id);
+   if (id)
+      return id;
+   id = atomic_fetch_add(&ids, 1) + 1;
+   return atomic_compare_exchange_strong(&commands->profile_id, &none, id) ? id : none;
+}
+
+/* ---- entries -------------------------------------------------------------- */
+
+void agx_profile_free_entry(struct agx_profile_entry *entry)
+{
+   const struct agx_host_alloc *alloc = entry->profile->device->alloc;
+   agxw_stamps_destroy(entry->stamps);
+   agxw_bo_destroy(entry->stream);
+   if (entry->dispatches)
+      agx_host_free(alloc, entry->dispatches,
+                    entry->dispatch_capacity * sizeof(entry->dispatches[0]));
+   agx_host_free(alloc, entry, sizeof(*entry));
+}
+
+static struct agx_profile_entry *take_spare(struct agx_profile *profile)
+{
+   struct agx_profile_entry *entry = NULL;
+   pthread_mutex_lock(&profile->lock);
+   if (!agx_list_empty(&profile->spare)) {
+      entry = agx_container_of(profile->spare.next, struct agx_profile_entry, link);
+      agx_list_remove(&entry->link);
+   }
+   pthread_mutex_unlock(&profile->lock);
+   if (entry)
+      return entry;
+   entry = agx_host_zalloc(profile->device->alloc, sizeof(*entry));
+   if (entry) {
+      entry->profile = profile;
+      agx_list_init(&entry->link);
+   }
+   return entry;
+}
+
+static bool is_of_queue(const struct agx_profile *profile, uint32_t queue)
+{
+   return !profile->filter.queues || profile->filter.queues >> queue & 1;
+}
+
+agx_status agx_profile_take_submission(struct agx_submission *submission, uint32_t kind)
+{
+   struct agx_profile *profile = submission->device->profile;
+   if (!(profile->families & (AGX_PROFILE_QUEUE | GPU_FAMILIES)) ||
+       !is_of_queue(profile, submission->queue->index))
+      return AGX_OK;
+   struct agx_profile_entry *entry = take_spare(profile);
+   if (!entry)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: no host memory to profile it");
+   atomic_fetch_add(&profile->references, 1);
+   entry->queue = submission->queue->index;
+   entry->operation = kind;
+   entry->name = submission->type->name;
+   entry->submitted_ns = agx_profile_clock();
+   entry->number = entry->started_ns = entry->ended_ns = entry->commands_id = 0;
+   entry->status = AGX_OK;
+   entry->is_in_flight = entry->is_timed = false;
+   entry->command_count = entry->span_count = entry->dispatch_count = 0;
+   entry->label = "";
+   if (submission->commands) {
+      entry->commands_id = agx_command_buffer_profile_id(submission->commands);
+      pthread_mutex_lock(&profile->lock);
+      entry->label = agx_profile_intern(profile, submission->commands->label);
+      pthread_mutex_unlock(&profile->lock);
+   }
+   submission->profile = entry;
+   submission->session = profile;
+   return AGX_OK;
+}
+
+void agx_profile_started(struct agx_submission *submission)
+{
+   if (submission->profile)
+      submission->profile->started_ns = agx_profile_clock();
+}
+
+void agx_profile_ended(struct agx_submission *submission, const struct agx_failure *failure)
+{
+   struct agx_profile_entry *entry = submission->profile;
+   struct agx_profile *profile = submission->session;
+   if (!entry)
+      return;
+   entry->number = submission->number;
+   entry->ended_ns = agx_profile_clock();
+   entry->status = failure ? failure->status : AGX_OK;
+   submission->profile = NULL;
+   pthread_mutex_lock(&profile->lock);
+   agx_list_remove(&entry->link);
+   agx_list_append(profile->is_closed ? &profile->spare : &profile->ended, &entry->link);
+   pthread_mutex_unlock(&profile->lock);
+}
+
+void agx_profile_drop(struct agx_submission *submission)
+{
+   struct agx_profile_entry *entry = submission->profile;
+   struct agx_profile *profile = submission->session;
+   pthread_mutex_lock(&profile->lock);
+   if (entry)
+      agx_list_append(&profile->spare, &entry->link);
+   bool is_closed = profile->is_closed;
+   pthread_mutex_unlock(&profile->lock);
+   submission->profile = NULL;
+   submission->session = NULL;
+   if (!is_closed)
+      agx_profile_deliver(profile);
+   agx_profile_unref(profile);
+}
+
+/* ---- to the GPU ----------------------------------------------------------- */
+
+static bool is_wanted(const struct agx_profile *profile, const struct agx_profile_entry *entry,
+                      const struct agx_profile_dispatch *dispatch)
+{
+   const struct agx_profile_filter *filter = &profile->filter;
+   return (!filter->command_buffer || filter->command_buffer == entry->commands_id) &&
+          (!filter->has_command_index || filter->command_index == dispatch->command_index) &&
+          (!filter->function || fnmatch(filter->function, dispatch->name, 0) == 0);
+}
+
+static agx_status make_room(struct agx_profile_entry *entry, uint32_t count)
+{
+   const struct agx_host_alloc *alloc = entry->profile->device->alloc;
+   size_t bytes = sizeof(entry->dispatches[0]);
+   if (count <= entry->dispatch_capacity)
+      return AGX_OK;
+   struct agx_profile_dispatch *larger = agx_host_zalloc(alloc, count * bytes);
+   if (!larger)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: no host memory to profile %u dispatches",
+                      count);
+   if (entry->dispatches)
+      agx_host_free(alloc, entry->dispatches, entry->dispatch_capacity * bytes);
+   entry->dispatches = larger;
+   entry->dispatch_capacity = count;
+   return AGX_OK;
+}
+
+/* "command buffer/outer/inner" of a run's launches; with the lock held. */
+static const char *label_run(struct agx_profile *profile, const struct agx_command_buffer *commands,
+                             const struct agx_run *run)
+{
+   char path[512], label[512 + AGX_NAME_BYTES];
+   size_t name = strlen(run->executable->program->name);
+   size_t length = agx_command_buffer_dispatch_label(commands, run->first, path, sizeof(path));
+   length = AGX_MIN(length, sizeof(path) - 1);
+   length = length > name + 2 ? length - name - 2 : 0; /* without ": kernel" */
+   snprintf(label, sizeof(label), "%s%s%.*s", commands->label, length ? "/" : "", (int)length,
+            path);
+   return agx_profile_intern(profile, label);
+}
+
+/* What the stream's launches are, but for the last, which is the library's own. */
+static agx_status name_dispatches(struct agx_profile_entry *entry,
+                                  const struct agx_command_buffer *commands)
+{
+   struct agx_profile *profile = entry->profile;
+   const struct agx_run *runs = commands->runs.items;
+   AGX_TRY(make_room(entry, commands->dispatch_count));
+   pthread_mutex_lock(&profile->lock);
+   for (uint32_t i = 0; i < commands->runs.count; i++) {
+      bool is_last = i + 1 == commands->runs.count;
+      uint32_t end = is_last ? commands->dispatch_count : runs[i + 1].first;
+      struct agx_profile_dispatch of = {
+         .name = agx_profile_intern(profile, runs[i].executable->program->name),
+         .label = label_run(profile, commands, &runs[i]),
+      };
+      for (uint32_t index = runs[i].first; index < end; index++) {
+         of.command_index = index;
+         of.is_wanted = is_wanted(profile, entry, &of);
+         entry->dispatches[entry->dispatch_count++] = of;
+      }
+   }
+   pthread_mutex_unlock(&profile->lock);
+   return AGX_OK;
+}
+
+static bool wants_any(const struct agx_profile_entry *entry)
+{
+   for (uint32_t i = 0; i < entry->dispatch_count; i++)
+      if (entry->dispatches[i].is_wanted)
+         return true;
+   return false;
+}
+
+/* The first span_count commands, or the only one, get times. */
+static agx_status add_stamps(struct agx_profile_entry *entry)
+{
+   struct agxw_device *winsys = entry->profile->device->winsys;
+   if (!entry->stamps)
+      AGX_TRY(agxw_stamps_create(winsys, 2 * AGX_PROFILE_MAX_COMMANDS, &entry->stamps));
+   _Atomic uint64_t *times = agxw_stamps_times(entry->stamps);
+   uint32_t count = entry->span_count ? entry->span_count : 1;
+   for (uint32_t i = 0; i < count; i++) {
+      atomic_store_explicit(&times[2 * i], 0, memory_order_relaxed);
+      atomic_store_explicit(&times[2 * i + 1], 0, memory_order_relaxed);
+      entry->commands[i].stamps = entry->stamps;
+      entry->commands[i].start_stamp = 2 * i;
+      entry->commands[i].end_stamp = 2 * i + 1;
+   }
+   entry->is_timed = true;
+   return AGX_OK;
+}
+
+agx_status agx_profile_prepare(struct agx_submission *submission, struct agxw_submit *submit)
+{
+   struct agx_profile_entry *entry = submission->profile;
+   struct agx_profile *profile = entry->profile;
+   entry->started_ns = agx_profile_clock();
+   if (!(profile->families & GPU_FAMILIES))
+      return AGX_OK;
+   if (entry->command_count == 0) { /* once, however often the kernel is asked */
+      AGX_TRY(name_dispatches(entry, submission->commands));
+      entry->commands[0] = submission->stream;
+      entry->command_count = 1;
+      if (profile->families & (AGX_PROFILE_DISPATCH | AGX_PROFILE_COUNTERS) && wants_any(entry))
+         AGX_TRY(agx_profile_split(entry, &submission->stream));
+      if (profile->families & (AGX_PROFILE_DEVICE_QUEUE | AGX_PROFILE_DISPATCH))
+         AGX_TRY(add_stamps(entry));
+   }
+   submit->commands = entry->commands;
+   submit->command_count = entry->command_count;
+   pthread_mutex_lock(&profile->lock);
+   if (!entry->is_in_flight)
+      agx_list_append(&profile->in_flight, &entry->link);
+   entry->is_in_flight = true;
+   pthread_mutex_unlock(&profile->lock);
+   return AGX_OK;
+}
+
+/* The dispatch that a launch of a command is; with the lock held. */
+static struct agx_profile_dispatch *find_dispatch(struct agx_profile *profile, uint64_t stream_va,
+                                                  uint32_t launch)
+{
+   agx_list_for_each (struct agx_profile_entry, entry, &profile->in_flight, link)
+      for (uint32_t i = 0; i < entry->span_count; i++) {
+         const struct agx_profile_span *span = &entry->spans[i];
+         if (span->stream_va != stream_va)
+            continue;
+         return launch < span->count ? &entry->dispatches[span->first + launch] : NULL;
+      }
+   return NULL;
+}
+
+void agx_profile_count(void *user, const struct agx_kmd_counters *counters)
+{
+   struct agx_profile *profile = user;
+   pthread_mutex_lock(&profile->lock);
+   struct agx_profile_dispatch *dispatch =
+      find_dispatch(profile, counters->stream_va, counters->dispatch);
+   if (dispatch) {
+      dispatch->counters = *counters;
+      dispatch->has_counters = true;
+   }
+   pthread_mutex_unlock(&profile->lock);
+}
+
+void agx_profile_streams(const struct agx_submission *submission, uint64_t *out_first_va,
+                         uint64_t *out_last_va)
+{
+   const struct agx_profile_entry *entry = submission->profile;
+   *out_first_va = *out_last_va = submission->stream.stream_va;
+   if (!entry || entry->span_count == 0)
+      return;
+   *out_first_va = entry->commands[0].stream_va;
+   *out_last_va = entry->commands[entry->command_count - 1].stream_va;
+}
+
+uint32_t agx_profile_first_dispatch(const struct agx_submission *submission, uint64_t stream_va)
+{
+   const struct agx_profile_entry *entry = submission->profile;
+   for (uint32_t i = 0; entry && i < entry->span_count; i++)
+      if (entry->spans[i].stream_va == stream_va)
+         return entry->spans[i].first;
+   return 0;
+}
+
+/* ---- records -------------------------------------------------------------- */
+
+struct times {
+   uint64_t start_ns, end_ns;
+};
+
+static uint64_t to_host(const struct agx_profile *profile, uint64_t gpu)
+{
+   const struct agxw_device_info *info = agxw_device_info(profile->device->winsys);
+   double ns_per_tick = info->timestamp_hz ? 1e9 / (double)info->timestamp_hz : 1.0;
+   int64_t ticks = (int64_t)(gpu - profile->gpu_base);
+   int64_t ns = info->timestamp_hz == 1000000000 ? ticks : (int64_t)((double)ticks * ns_per_tick);
+   return profile->host_base + (uint64_t)ns;
+}
+
+/* False: the GPU wrote none, as when a command was not executed. */
+static bool read_times(const struct agx_profile *profile, const struct agx_profile_entry *entry,
+                       uint32_t first, uint32_t last, struct times *out_times)
+{
+   *out_times = (struct times){0};
+   if (!entry->is_timed)
+      return false;
+   _Atomic uint64_t *times = agxw_stamps_times(entry->stamps);
+   uint64_t start = atomic_load_explicit(&times[2 * first], memory_order_relaxed);
+   uint64_t end = atomic_load_explicit(&times[2 * last + 1], memory_order_relaxed);
+   if (!start || !end || end < start)
+      return false;
+   *out_times = (struct times){to_host(profile, start), to_host(profile, end)};
+   return true;
+}
+
+static struct agx_profile_record record_of(const struct agx_profile_entry *entry, uint32_t kind)
+{
+   return (struct agx_profile_record){
+      .kind = kind,
+      .queue = entry->queue,
+      .operation = entry->operation,
+      .submission = entry->number,
+      .command_buffer = entry->commands_id,
+      .command_index = AGX_PROFILE_NONE,
+      .name = entry->name,
+      .label = entry->label,
+      .status = entry->status,
+   };
+}
+
+static void tell_operation(struct agx_profile *profile, const struct agx_profile_entry *entry)
+{
+   struct agx_profile_record record = record_of(entry, AGX_PROFILE_RECORD_QUEUE);
+   record.granularity = AGX_PROFILE_HOST_TIME;
+   record.submitted_ns = entry->submitted_ns;
+   record.start_ns = entry->started_ns ? entry->started_ns : entry->ended_ns;
+   record.end_ns = entry->ended_ns;
+   agx_profile_put(profile, &record);
+}
+
+static void tell_submission(struct agx_profile *profile, const struct agx_profile_entry *entry)
+{
+   struct agx_profile_record record = record_of(entry, AGX_PROFILE_RECORD_DEVICE_QUEUE);
+   struct times times;
+   if (read_times(profile, entry, 0, entry->span_count ? entry->span_count - 1 : 0, &times))
+      record.granularity = AGX_PROFILE_SUBMISSION;
+   record.start_ns = times.start_ns;
+   record.end_ns = times.end_ns;
+   record.span_count = entry->dispatch_count;
+   agx_profile_put(profile, &record);
+}
+
+static void tell_counters(struct agx_profile *profile, struct agx_profile_record *record,
+                          const struct agx_kmd_counters *it)
+{
+   const struct agx_profile_counter counters[] = {
+      {"workgroups", it->workgroups},
+      {"threads", it->threads},
+      {"instructions", it->instructions},
+      {"cycles", it->cycles},
+      {"stall_cycles", it->stall_cycles},
+      {"waits", it->waits},
+      {"bytes", it->bytes},
+      {"lines", it->lines},
+   };
+   record->kind = AGX_PROFILE_RECORD_COUNTERS;
+   record->counters = counters;
+   record->counter_count = AGX_COUNT(counters);
+   agx_profile_put(profile, record);
+}
+
+static void tell_span(struct agx_profile *profile, const struct agx_profile_entry *entry,
+                      uint32_t number)
+{
+   const struct agx_profile_span *span = &entry->spans[number];
+   struct times times;
+   bool has_times = read_times(profile, entry, number, number, &times);
+   for (uint32_t i = 0; i < span->count; i++) {
+      const struct agx_profile_dispatch *dispatch = &entry->dispatches[span->first + i];
+      struct agx_profile_record record = record_of(entry, AGX_PROFILE_RECORD_DISPATCH);
+      if (!dispatch->is_wanted)
+         continue;
+      record.name = dispatch->name;
+      record.label = dispatch->label;
+      record.command_index = dispatch->command_index;
+      memcpy(record.workgroups, dispatch->workgroups, sizeof(record.workgroups));
+      record.granularity = !has_times         ? AGX_PROFILE_NO_TIME
+                           : span->count == 1 ? AGX_PROFILE_ONE_DISPATCH
+                                              : AGX_PROFILE_SPAN;
+      record.start_ns = times.start_ns;
+      record.end_ns = times.end_ns;
+      record.span_count = span->count;
+      record.span_index = i;
+      if (profile->families & AGX_PROFILE_DISPATCH)
+         agx_profile_put(profile, &record);
+      if (dispatch->has_counters)
+         tell_counters(profile, &record, &dispatch->counters);
+   }
+}
+
+void agx_profile_tell(struct agx_profile *profile, const struct agx_profile_entry *entry)
+{
+   if (profile->families & AGX_PROFILE_QUEUE)
+      tell_operation(profile, entry);
+   if (entry->command_count == 0)
+      return;
+   if (profile->families & AGX_PROFILE_DEVICE_QUEUE)
+      tell_submission(profile, entry);
+   for (uint32_t i = 0; i < entry->span_count; i++)
+      tell_span(profile, entry, i);
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Trace files: whole at any time, whatever names have in them, and no program fails of one.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "hal/device.h"
+#include "hal/trace.h"
+
+/* ---- a small parser ------------------------------------------------------- */
+
+/* Walks a JSON text; what is wrong ends the test. */
+struct json {
+   const char *at;
+   uint32_t objects;
+};
+
+static void skip_blanks(struct json *json)
+{
+   json->at += strspn(json->at, " \t\r\n");
+}
+
+static void expect(struct json *json, char what)
+{
+   skip_blanks(json);
+   if (*json->at != what)
+      fail_msg("'%c' expected at \"%.40s\"", what, json->at);
+   json->at++;
+}
+
+static bool follows(struct json *json, char what)
+{
+   skip_blanks(json);
+   return *json->at == what;
+}
+
+/* A continuation byte of UTF-8. */
+static bool continues(char byte)
+{
+   return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+static void parse_string(struct json *json)
+{
+   expect(json, '"');
+   while (*json->at != '"') {
+      unsigned char byte = (unsigned char)*json->at++;
+      assert_true(byte >= 0x20);
+      if (byte == '\\') {
+         assert_non_null(strchr("\"\\/bfnrtu", *json->at));
+         if (*json->at == 'u')
+            for (int i = 1; i <= 4; i++)
+               assert_non_null(strchr("0123456789abcdefABCDEF", json->at[i]));
+         json->at += *json->at == 'u' ? 5 : 1;
+      } else if (byte >= 0x80) {
+         assert_true(byte >= 0xc2 && byte <= 0xf4);
+         for (int more = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : 1; more; more--)
+            assert_true(continues(*json->at++));
+      }
+   }
+   json->at++;
+}
+
+static void parse_value(struct json *json);
+
+static void parse_members(struct json *json, char open, char close)
+{
+   expect(json, open);
+   for (bool first = true; !follows(json, close); first = false) {
+      if (!first)
+         expect(json, ',');
+      if (open == '{') {
+         parse_string(json);
+         expect(json, ':');
+      }
+      parse_value(json);
+   }
+   expect(json, close);
+}
+
+static void parse_value(struct json *json)
+{
+   if (follows(json, '{')) {
+      json->objects++;
+      parse_members(json, '{', '}');
+   } else if (follows(json, '[')) {
+      parse_members(json, '[', ']');
+   } else if (follows(json, '"')) {
+      parse_string(json);
+   } else {
+      size_t length = strspn(json->at, "-+.eE0123456789");
+      assert_true(length > 0);
+      json->at += length;
+   }
+}
+
+/* The file's text (free it), after it was parsed to its end. */
+static char *read_trace(const char *path)
+{
+   FILE *file = fopen(path, "rb");
+   assert_non_null(file);
+   static char text[1 << 20];
+   size_t length = fread(text, 1, sizeof(text) - 1, file);
+   fclose(file);
+   text[length] = 0;
+   struct json json = {text, 0};
+   parse_value(&json);
+   skip_blanks(&json);
+   assert_int_equal(*json.at, 0);
+   assert_true(json.objects > 1);
+   return text;
+}
+
+static void assert_holds(const char *text, const char *part)
+{
+   if (!strstr(text, part))
+      fail_msg("%s is not in the trace:\n%s", part, text);
+}
+
+static uint32_t occurrences(const char *text, const char *part)
+{
+   uint32_t count = 0;
+   for (; (text = strstr(text, part)); text++)
+      count++;
+   return count;
+}
+
+/* ---- tests ---------------------------------------------------------------- */
+
+struct scene {
+   struct fixture f;
+   struct agx_executable *count;
+   struct agx_buffer *buffer;
+   char path[64];
+};
+
+static void set(struct scene *s)
+{
+   uint32_t *words;
+   snprintf(s->path, sizeof(s->path), "/tmp/agx-trace-XXXXXX");
+   int fd = mkstemp(s->path);
+   assert_true(fd >= 0);
+   close(fd);
+   fixture_open(&s->f, "virtual");
+   s->count = fixture_kernel(&s->f, &agx_test_count);
+   s->buffer = fixture_buffer(&s->f, 256, &words);
+}
+
+static void strike(struct scene *s)
+{
+   agx_release(s->count);
+   agx_release(s->buffer);
+   fixture_close(&s->f);
+   unlink(s->path);
+}
+
+static void run(struct scene *s, const char *label, int dispatches)
+{
+   struct agx_command_buffer_desc desc = {.size = sizeof(desc), .label = label};
+   struct agx_command_buffer *commands = NULL;
+   struct agx_semaphore *done = fixture_semaphore(&s->f);
+   assert_ok(agx_command_buffer_create(s->f.device, &desc, &commands));
+   assert_ok(agx_command_buffer_begin(commands));
+   for (int i = 0; i < dispatches; i++)
+      fixture_dispatch(commands, s->count, 1, &s->buffer, 1, NULL, 0);
+   assert_ok(agx_command_buffer_end(commands));
+   assert_ok(fixture_submit(&s->f, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_wait(done, 1));
+   agx_release(commands);
+   agx_release(done);
+}
+
+static void begin(struct scene *s, uint32_t flags)
+{
+   struct agx_profile_desc desc = {
+      .size = sizeof(desc),
+      .families = AGX_PROFILE_QUEUE | AGX_PROFILE_DEVICE_QUEUE | AGX_PROFILE_DISPATCH |
+                  AGX_PROFILE_HOST | AGX_PROFILE_MEMORY | AGX_PROFILE_COUNTERS,
+      .flags = flags,
+      .path = s->path,
+   };
+   assert_ok(agx_profile_begin(s->f.device, &desc));
+}
+
+static void traces_hold_what_happened(void **state)
+{
+   struct scene s;
+   set(&s);
+   begin(&s, 0);
+   read_trace(s.path); /* from the beginning on */
+   run(&s, "layer", 2);
+   assert_ok(agx_profile_flush(s.f.device));
+   const char *text = read_trace(s.path);
+   assert_holds(text, "\"args\":{\"name\":\"Apple M1");
+   assert_holds(text, "\"name\":\"GPU queue 0\"");
+   assert_holds(text, "\"name\":\"queue 0\"");
+   assert_holds(text, "\"name\":\"GPU memory\"");
+   assert_holds(text, "\"instructions\":");
+   assert_int_equal(occurrences(text, "\"name\":\"count\",\"ts\""), 2);
+   assert_int_equal(occurrences(text, "\"name\":\"layer\",\"ts\""), 1);
+   assert_int_equal(occurrences(text, "\"ph\":\"b\""), 1);
+   assert_int_equal(occurrences(text, "\"ph\":\"e\""), 1);
+   run(&s, "more", 1);
+   assert_ok(agx_profile_end(s.f.device));
+   text = read_trace(s.path);
+   assert_int_equal(occurrences(text, "\"name\":\"count\",\"ts\""), 3);
+   assert_int_equal(occurrences(text, "\"name\":\"process_name\""), 1);
+   strike(&s);
+}
+
+static void spans_are_one_slice(void **state)
+{
+   struct scene s;
+   set(&s);
+   begin(&s, AGX_PROFILE_KEEP_OVERLAP);
+   run(&s, NULL, 5);
+   assert_ok(agx_profile_end(s.f.device));
+   const char *text = read_trace(s.path);
+   assert_int_equal(occurrences(text, "\"name\":\"5 dispatches from count\""), 1);
+   assert_int_equal(occurrences(text, "\"granularity\":\"span\""), 1);
+   strike(&s);
+}
+
+static void names_are_escaped(void **state)
+{
+   struct scene s;
+   set(&s);
+   begin(&s, 0);
+   run(&s, "quote \" back \\ line \n tab \t bell \a", 1);
+   run(&s, "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", 1);
+   run(&s, "bad \xff \xc3 \xc0\x80 \xed\xa0\x80 end", 1);
+   assert_ok(agx_profile_end(s.f.device));
+   const char *text = read_trace(s.path);
+   assert_holds(text, "quote \\\" back \\\\ line \\u000a tab \\u0009 bell \\u0007");
+   assert_holds(text, "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
+   assert_holds(text, "bad \\ufffd \\ufffd \\ufffd\\ufffd \\ufffd\\ufffd\\ufffd end");
+   strike(&s);
+}
+
+/* A program that ends in the middle of everything. */
+static void a_trace_outlives_its_program(void **state)
+{
+   struct scene s;
+   char path[] = "/tmp/agx-trace-XXXXXX";
+   int fd = mkstemp(path), status = 0;
+   assert_true(fd >= 0);
+   close(fd);
+   pid_t child = fork();
+   assert_true(child >= 0);
+   if (child == 0) {
+      setenv("AGX_PROFILE", path, 1);
+      set(&s);
+      unlink(s.path);
+      run(&s, "last words", 3);
+      _exit(3);
+   }
+   assert_int_equal(waitpid(child, &status, 0), child);
+   assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+   const char *text = read_trace(path);
+   assert_holds(text, "last words");
+   unlink(path);
+}
+
+/* ---- the environment ------------------------------------------------------ */
+
+static void the_environment_begins_a_session(void **state)
+{
+   struct scene s, other;
+   char path[] = "/tmp/agx-trace-XXXXXX", second[64];
+   int fd = mkstemp(path);
+   assert_true(fd >= 0);
+   close(fd);
+   setenv("AGX_PROFILE", path, 1);
+   setenv("AGX_PROFILE_FAMILIES", "queue,counters", 1);
+   set(&s);
+   struct agx_profile_desc desc = {.size = sizeof(desc)};
+   assert_fails(agx_profile_begin(s.f.device, &desc), AGX_FAILED_PRECONDITION, "already");
+   set(&other); /* another device, another file */
+   run(&s, "one", 1);
+   run(&other, "two", 1);
+   strike(&s);
+   strike(&other);
+   unsetenv("AGX_PROFILE_FAMILIES");
+   unsetenv("AGX_PROFILE");
+   const char *text = read_trace(path);
+   assert_holds(text, "\"one\"");
+   assert_holds(text, "\"instructions\":");
+   assert_int_equal(occurrences(text, "\"two\""), 0);
+   snprintf(second, sizeof(second), "%s.2", path);
+   assert_holds(read_trace(second), "\"two\"");
+   unlink(path);
+   unlink(second);
+}
+
+static void files_that_fail_fail_nobody(void **state)
+{
+   struct scene s;
+   setenv("AGX_PROFILE", "/nowhere/at/all", 1);
+   set(&s);
+   run(&s, NULL, 1);
+   strike(&s);
+   unsetenv("AGX_PROFILE");
+   set(&s);
+   struct agx_profile_desc desc = {
+      .size = sizeof(desc), .families = AGX_PROFILE_QUEUE, .path = "/nowhere/at/all"};
+   assert_fails(agx_profile_begin(s.f.device, &desc), AGX_NOT_FOUND, "/nowhere/at/all");
+   strike(&s);
+}
+
+/* The disk is full in the middle: the program goes on, and what was written stays. */
+static void a_full_disk_fails_nobody(void **state)
+{
+   struct scene s;
+   struct rlimit before, little;
+   struct stat file;
+   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+   signal(SIGXFSZ, SIG_IGN);
+   set(&s);
+   struct agx_profile_desc desc = {
+      .size = sizeof(desc), .families = AGX_PROFILE_QUEUE | AGX_PROFILE_DISPATCH, .path = s.path};
+   assert_ok(agx_profile_begin(s.f.device, &desc));
+   run(&s, "first", 8);
+   assert_ok(agx_profile_flush(s.f.device)); /* what it takes from the device is there now */
+   assert_int_equal(stat(s.path, &file), 0);
+   little = (struct rlimit){(rlim_t)file.st_size + 10, before.rlim_max};
+   assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+   run(&s, "second", 8);
+   assert_ok(agx_profile_flush(s.f.device));
+   run(&s, "third", 8);
+   assert_ok(agx_profile_flush(s.f.device));
+   assert_ok(agx_profile_end(s.f.device));
+   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+   const char *text = read_trace(s.path);
+   assert_holds(text, "first");
+   assert_null(strstr(text, "second"));
+   strike(&s);
+}
+
+static void families_are_checked(void **state)
+{
+   struct agx_instance *instance = NULL;
+   struct agx_device *device = NULL;
+   struct agx_device_desc desc = {.size = sizeof(desc), .name = "virtual"};
+   setenv("AGX_PROFILE", "/dev/null", 1);
+   setenv("AGX_PROFILE_FAMILIES", "queue,cats", 1);
+   assert_ok(agx_instance_create(NULL, &instance));
+   assert_fails(agx_device_open(instance, &desc, &device), AGX_INVALID_ARGUMENT, "\"cats\"");
+   assert_null(device);
+   agx_release(instance);
+   unsetenv("AGX_PROFILE_FAMILIES");
+   unsetenv("AGX_PROFILE");
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(traces_hold_what_happened),
+      cmocka_unit_test(spans_are_one_slice),
+      cmocka_unit_test(names_are_escaped),
+      cmocka_unit_test(a_trace_outlives_its_program),
+      cmocka_unit_test(the_environment_begins_a_session),
+      cmocka_unit_test(files_that_fail_fail_nobody),
+      cmocka_unit_test(a_full_disk_fails_nobody),
+      cmocka_unit_test(families_are_checked),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
