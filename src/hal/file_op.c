@@ -32,7 +32,7 @@ static agx_status move_piece(struct state *state)
    void *memory;
    if (transfer->done_B == 0)
       AGX_TRY(agx_transfer_check(transfer));
-   AGX_TRY(agx_buffer_map(state->buffer, &memory));
+   AGX_TRY(agx_buffer_host_memory(state->buffer, &memory));
    uint64_t before_B = transfer->done_B;
    agx_status status =
       agx_transfer_move(transfer, (char *)memory + state->buffer_offset_B, PIECE_B);

@@ -549,6 +549,36 @@ static void waiting_operations_are_cancelled(void **state)
    fixture_close(&other);
 }
 
+/* What the host may not map, operations still move. */
+static void memory_of_the_gpu_alone_is_moved(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_buffer_desc desc = {
+      .size = sizeof(desc), .size_B = 128, .memory = AGX_MEMORY_DEVICE_LOCAL};
+   struct medium medium;
+   struct agx_buffer *buffer;
+   uint32_t *y_words, push = 1;
+   struct agx_executable *add = fixture_kernel(f, &agx_test_add);
+   struct agx_buffer *y = fixture_buffer(f, 128, &y_words);
+   struct agx_command_buffer *commands = fixture_begin(f);
+   medium_open(f, &medium, true, 256);
+   for (uint32_t i = 0; i < 32; i++)
+      memcpy(medium.memory + 4 * i, &i, 4);
+   assert_ok(agx_buffer_create(f->device, &desc, &buffer));
+   assert_ok(run(f, file_op(AGX_OP_READ, medium.file, 0, buffer, 0, AGX_WHOLE_LENGTH)));
+   fixture_dispatch(commands, add, 1, (struct agx_buffer *[]){buffer, y}, 2, &push, 4);
+   conformance_run(f, commands);
+   for (uint32_t i = 0; i < 32; i++)
+      assert_int_equal(y_words[i], i + 1);
+   assert_ok(run(f, file_op(AGX_OP_WRITE, medium.file, 128, buffer, 0, AGX_WHOLE_LENGTH)));
+   assert_memory_equal(medium.memory, medium.memory + 128, 128);
+   agx_release(commands);
+   agx_release(buffer);
+   agx_release(y);
+   agx_release(add);
+   medium_close(&medium);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -566,6 +596,7 @@ int main(void)
       cmocka_unit_test(descriptors_are_duplicated_or_taken),
       cmocka_unit_test(operations_on_one_file_run_side_by_side),
       cmocka_unit_test(waiting_operations_are_cancelled),
+      cmocka_unit_test(memory_of_the_gpu_alone_is_moved),
    };
    return cmocka_run_group_tests(tests, conformance_open, conformance_close);
 }

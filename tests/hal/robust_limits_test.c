@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agx/isa/isa.h"
 #include "base/alloc.h"
@@ -180,6 +181,54 @@ static void limits_are_those_of_the_bound_range(void **state)
    fixture_close(&f);
 }
 
+/* 256 bytes at 0x2040 of a dma-buf of more. */
+static struct agx_buffer *import_part(struct fixture *f)
+{
+   struct agx_buffer_desc desc = {
+      .size = sizeof(desc), .size_B = 65536, .usage = AGX_USAGE_SHARING_EXPORT};
+   struct agx_external external = {.size = sizeof(external)};
+   struct agx_buffer *whole, *part;
+   assert_ok(agx_buffer_create(f->device, &desc, &whole));
+   assert_ok(agx_buffer_export(whole, AGX_EXTERNAL_DMA_BUF, &external));
+   external.offset_B = 0x2040;
+   external.size_B = 256;
+   assert_ok(
+      agx_buffer_import(f->device, NULL, &external, (struct agx_release_callback){0}, &part));
+   close(external.fd);
+   agx_release(whole);
+   return part;
+}
+
+static struct agx_buffer *reserve_page(struct fixture *f)
+{
+   struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 256};
+   struct agx_buffer *range;
+   assert_ok(agx_vmem_reserve(f->device, &desc, &range));
+   return range;
+}
+
+/* What is inside is told from the buffer, not from the memory that it is in, or has at all. */
+static void limits_are_those_of_any_kind_of_memory(void **state)
+{
+   const struct agx_program_access access = {4, 4, 4, false};
+   struct fixture f;
+   uint32_t words[WORDS];
+   fixture_open(&f, "virtual");
+   struct agx_buffer *buffers[] = {import_part(&f), reserve_page(&f)};
+   for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
+      struct agx_buffer_info info = {.size = sizeof(info)};
+      agx_buffer_get_info(buffers[i], &info);
+      const uint64_t zero = (info.address | 0xffffffff) - 0x7fff;
+      ask(&f, access, (struct agx_buffer_ref){buffers[i], 16, AGX_WHOLE_LENGTH}, words);
+      assert_int_equal(words[COUNT], 59);
+      assert_int_equal(words[LAST], 58);
+      assert_int_equal(pair(words + ADDRESS), info.address + 16);
+      assert_int_equal(info.address + 16 + 4 + 4ull * words[SINK], zero);
+      agx_release(buffers[i]);
+   }
+   fixture_close(&f);
+}
+
 static void no_buffer_is_one_without_bytes(void **state)
 {
    struct fixture f;
@@ -276,6 +325,7 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(limits_are_those_of_the_bound_range),
+      cmocka_unit_test(limits_are_those_of_any_kind_of_memory),
       cmocka_unit_test(no_buffer_is_one_without_bytes),
       cmocka_unit_test(places_out_of_reach_are_refused_by_name),
       cmocka_unit_test(modes_are_checked),
