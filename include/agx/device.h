@@ -19,10 +19,21 @@ struct agx_alloc_callbacks {
    void (*free)(void *user, void *memory, size_t size);
 };
 
+enum agx_log_level {
+   AGX_LOG_WARNING = 0, /* something went wrong that fails no call */
+   AGX_LOG_DEBUG = 1,   /* what AGX_DEBUG asks for */
+};
+
+/* One line, without its end, borrowed for the call. On any thread, also with locks of the library
+ * held: it must not call the library. */
+typedef void (*agx_log_fn)(void *user, enum agx_log_level level, const char *line);
+
 struct agx_instance_desc {
    uint32_t size;
    const void *next;
    const struct agx_alloc_callbacks *alloc; /* NULL: malloc. Copied; user must outlive all */
+   agx_log_fn log;                          /* NULL: standard error */
+   void *log_user;                          /* must outlive all, too */
 };
 
 /* desc may be NULL. */

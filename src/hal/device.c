@@ -75,7 +75,8 @@ static void device_destroy(struct agx_object *object)
    else if (agx_thread_start(&thread, NULL, destroy_device, device) == 0)
       pthread_detach(thread);
    else
-      fprintf(stderr, "agx: no thread to close a device with; it stays open\n");
+      agx_log(&device->instance->log, AGX_LOG_WARNING,
+              "no thread to close a device with; it stays open");
 }
 
 static const struct agx_object_type device_type = {"device", device_destroy};
@@ -148,6 +149,7 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
    AGX_TRY(agx_host_pool_create(device->instance, AGX_HOST_THREADS, &device->host_pool));
    AGX_TRY(read_queues(device, desc));
    AGX_TRY(agx_executable_cache_create(device->alloc, device->debug, &device->kernels));
+   device->kernels->disk.log = &device->instance->log;
    if (device->debug & AGX_DEBUG_BOUNDS && !agxw_device_watches(device->winsys))
       return AGX_FAIL(AGX_UNIMPLEMENTED,
                       "device: AGX_DEBUG=bounds: %s does not watch what kernels "

@@ -107,7 +107,8 @@ static void complain(struct agx_disk_cache *cache, const char *what, int error)
    cache->has_spoken = true;
    pthread_mutex_unlock(&cache->lock);
    if (speaks)
-      fprintf(stderr, "agx: disk cache %s: %s: %s\n", cache->path, what, strerror(error));
+      agx_log(cache->log, AGX_LOG_WARNING, "disk cache %s: %s: %s", cache->path, what,
+              strerror(error));
 }
 
 static void count(struct agx_disk_cache *cache, uint64_t *counter, uint64_t by)
@@ -151,7 +152,7 @@ static void drop(struct agx_disk_cache *cache, int folder, const struct agx_cach
    unlinkat(folder, name, 0);
    count(cache, &cache->stats.dropped, 1);
    if (cache->is_verbose)
-      fprintf(stderr, "agx: disk cache %s: dropped %s\n", cache->path, name);
+      agx_log(cache->log, AGX_LOG_DEBUG, "disk cache %s: dropped %s", cache->path, name);
 }
 
 bool agx_disk_cache_get(struct agx_disk_cache *cache, const struct agx_cache_key *key,

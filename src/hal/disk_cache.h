@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "hal/cache_key.h"
+#include "hal/log.h"
 
 #define AGX_DISK_CACHE_MAX_B ((uint64_t)1 << 30)
 
@@ -26,6 +27,7 @@ struct agx_disk_cache {
    char *path; /* of the folder; NULL: there is no cache */
    uint64_t max_B;
    bool is_verbose;
+   const struct agx_log *log; /* NULL: standard error */
 
    pthread_mutex_t lock; /* guards what follows */
    int folder;           /* -1: not opened yet */

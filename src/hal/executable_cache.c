@@ -6,7 +6,6 @@
 #include "hal/executable_cache.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/debug.h"
@@ -144,8 +143,8 @@ static void say(const struct agx_executable_cache *cache, const struct agx_cache
                 const char *what)
 {
    if (cache->is_verbose)
-      fprintf(stderr, "agx: kernel %02x%02x%02x%02x: %s\n", key->digest[0], key->digest[1],
-              key->digest[2], key->digest[3], what);
+      agx_log(cache->disk.log, AGX_LOG_DEBUG, "kernel %02x%02x%02x%02x: %s", key->digest[0],
+              key->digest[1], key->digest[2], key->digest[3], what);
 }
 
 /* From the disk; a file that is whole and yet no program of ours goes. */

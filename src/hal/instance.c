@@ -37,6 +37,7 @@ agx_status agx_instance_create(const struct agx_instance_desc *desc,
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "instance: out of host memory");
    agx_object_init(&instance->object, &instance_type);
    instance->alloc = alloc;
+   instance->log = (struct agx_log){read.log, read.log_user};
    *out_instance = instance;
    return AGX_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions: their begin and end, names, clocks, the host's events, and delivery.
+ * Sessions: their begin and end, clocks, and delivery.
  */
 #include "agx/profile.h"
 
@@ -53,110 +53,6 @@ agx_status agx_profile_correlate(struct agx_profile *profile)
       profile->host_base = before + around / 2;
    }
    return AGX_OK;
-}
-
-/* ---- names ---------------------------------------------------------------- */
-
-const char *agx_profile_intern(struct agx_profile *profile, const char *text)
-{
-   uint32_t hash = 2166136261u; /* FNV-1a */
-   for (const char *at = text ? text : ""; *at; at++)
-      hash = (hash ^ (uint8_t)*at) * 16777619u;
-   if (!text || !*text)
-      return "";
-   struct agx_profile_name **bucket = &profile->names[hash % AGX_PROFILE_NAME_BUCKETS];
-   for (const struct agx_profile_name *name = *bucket; name; name = name->next)
-      if (strcmp(name->text, text) == 0)
-         return name->text;
-   const struct agx_host_alloc *alloc = profile->device->alloc;
-   size_t bytes = sizeof(struct agx_profile_name) + strlen(text) + 1;
-   struct agx_profile_name *name = agx_host_zalloc(alloc, bytes);
-   if (!name)
-      return "";
-   name->bytes = bytes;
-   memcpy(name->text, text, bytes - sizeof(*name));
-   name->next = *bucket;
-   *bucket = name;
-   return name->text;
-}
-
-static void free_names(struct agx_profile *profile)
-{
-   for (unsigned i = 0; i < AGX_PROFILE_NAME_BUCKETS; i++)
-      while (profile->names[i]) {
-         struct agx_profile_name *name = profile->names[i];
-         profile->names[i] = name->next;
-         agx_host_free(profile->device->alloc, name, name->bytes);
-      }
-}
-
-/* ---- events --------------------------------------------------------------- */
-
-static uint32_t thread_number(void)
-{
-   static _Atomic uint32_t threads;
-   static _Thread_local uint32_t own;
-   if (own == 0)
-      own = atomic_fetch_add(&threads, 1) + 1;
-   return own;
-}
-
-/* Keeps an event, whose names it copies. */
-static void add_event(struct agx_profile *profile, const struct agx_profile_record *record)
-{
-   const struct agx_host_alloc *alloc = profile->device->alloc;
-   struct agx_profile_event *event = agx_host_zalloc(alloc, sizeof(*event));
-   pthread_mutex_lock(&profile->lock);
-   bool keeps = event && !profile->is_closed && profile->event_count < AGX_PROFILE_MAX_EVENTS;
-   if (keeps) {
-      event->record = *record;
-      event->record.name = agx_profile_intern(profile, record->name);
-      event->record.label = agx_profile_intern(profile, record->label);
-      profile->event_count++;
-      agx_list_append(&profile->events, &event->link);
-   }
-   profile->dropped += !keeps;
-   pthread_mutex_unlock(&profile->lock);
-   if (!keeps && event)
-      agx_host_free(alloc, event, sizeof(*event));
-}
-
-void agx_profile_note(struct agx_profile *profile, const char *name, const char *detail,
-                      uint64_t start_ns)
-{
-   const struct agx_profile_record record = {
-      .kind = AGX_PROFILE_RECORD_HOST,
-      .granularity = AGX_PROFILE_HOST_TIME,
-      .command_index = AGX_PROFILE_NONE,
-      .name = name,
-      .label = detail,
-      .start_ns = start_ns,
-      .end_ns = agx_profile_clock(),
-      .thread = thread_number(),
-   };
-   add_event(profile, &record);
-}
-
-/* agxw_device_observe */
-static void note_memory(void *user, const struct agxw_place *place, bool is_new)
-{
-   struct agx_profile *profile = user;
-   struct agx_profile_record record = {
-      .kind = is_new ? AGX_PROFILE_RECORD_ALLOCATE : AGX_PROFILE_RECORD_FREE,
-      .granularity = AGX_PROFILE_HOST_TIME,
-      .command_index = AGX_PROFILE_NONE,
-      .name = place->label,
-      .start_ns = agx_profile_clock(),
-      .thread = thread_number(),
-      .address = place->va,
-      .size_B = place->bytes,
-   };
-   pthread_mutex_lock(&profile->lock);
-   profile->memory_B += is_new ? place->bytes : -place->bytes;
-   record.total_B = profile->memory_B;
-   pthread_mutex_unlock(&profile->lock);
-   record.end_ns = record.start_ns;
-   add_event(profile, &record);
 }
 
 /* ---- delivery ------------------------------------------------------------- */
@@ -290,7 +186,7 @@ static void free_profile(struct agx_profile *profile)
    agx_list_for_each_safe (struct agx_profile_event, event, &profile->events, link)
       agx_host_free(alloc, event, sizeof(*event));
    agx_trace_close(profile->trace);
-   free_names(profile);
+   agx_profile_free_names(profile);
    pthread_cond_destroy(&profile->idle);
    pthread_mutex_destroy(&profile->lock);
    agx_host_free(alloc, profile, sizeof(*profile));
@@ -316,7 +212,7 @@ static agx_status start(struct agx_profile *profile, const struct agx_profile_de
    if (profile->families & AGX_PROFILE_COUNTERS)
       AGX_TRY(agxw_device_watch_counters(winsys, agx_profile_count, profile));
    if (profile->families & AGX_PROFILE_MEMORY)
-      agxw_device_observe(winsys, note_memory, profile);
+      agxw_device_observe(winsys, agx_profile_note_memory, profile);
    return AGX_OK;
 }
 
@@ -437,7 +333,7 @@ agx_status agx_profile_open_environment(struct agx_device *device)
       AGX_TRY(parse_families(families, &desc.families));
    agx_status status = agx_profile_begin(device, &desc);
    if (status != AGX_OK && status != AGX_RESOURCE_EXHAUSTED) {
-      fprintf(stderr, "agx: AGX_PROFILE: %s\n", agx_error_peek());
+      agx_log(&device->instance->log, AGX_LOG_WARNING, "AGX_PROFILE: %s", agx_error_peek());
       return AGX_OK;
    }
    return status;

@@ -105,6 +105,9 @@ struct agx_profile {
 uint64_t agx_profile_clock(void);
 /* The session's own copy of a string; "" where there is no memory. The lock is held. */
 const char *agx_profile_intern(struct agx_profile *profile, const char *text);
+void agx_profile_free_names(struct agx_profile *profile);
+/* agxw_device_observe */
+void agx_profile_note_memory(void *user, const struct agxw_place *place, bool is_new);
 /* Delivers what has ended; leaves it to whoever does so already. */
 void agx_profile_deliver(struct agx_profile *profile);
 void agx_profile_put(struct agx_profile *profile, const struct agx_profile_record *record);

@@ -4,8 +4,6 @@
  * semaphore's list, so that a signal finds whom it frees without a search. What waits only for the
  * GPU goes there with in-syncs, or follows it. Nothing here waits.
  */
-#include <stdio.h>
-
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/share.h"
@@ -132,7 +130,7 @@ void agx_submission_deliver(struct agx_submission *submission, const struct agx_
          agx_semaphore_advance(signal->semaphore, signal->value);
    }
    if (device->debug & AGX_DEBUG_SYNC)
-      fprintf(stderr, "agx: %s %llu %s%s\n", submission->type->name,
+      agx_log(&device->instance->log, AGX_LOG_DEBUG, "%s %llu %s%s", submission->type->name,
               (unsigned long long)submission->number, failure ? "failed: " : "done",
               failure ? failure->text : "");
 }
@@ -366,8 +364,8 @@ agx_status agx_submission_send(struct agx_submission *submission)
    agx_list_append(&queue->in_flight, &submission->link);
    queue->in_flight_count++;
    if (device->debug & AGX_DEBUG_SYNC)
-      fprintf(stderr, "agx: %s %llu: queue %u, epoch %llu\n", submission->type->name,
-              (unsigned long long)submission->number, queue->index,
+      agx_log(&device->instance->log, AGX_LOG_DEBUG, "%s %llu: queue %u, epoch %llu",
+              submission->type->name, (unsigned long long)submission->number, queue->index,
               (unsigned long long)submission->epoch);
    file_signals(submission);
    agx_device_note_flight(device);
@@ -409,7 +407,9 @@ static void run_one(struct agx_device *device)
    struct agx_failure failure = {0};
    agx_list_remove(&submission->link);
    pthread_mutex_unlock(&device->lock);
+   uint64_t start_ns = agx_profile_host_begin(device);
    agx_status status = submission->type->run(submission);
+   agx_profile_host_end(device, "run", submission->type->name, start_ns);
    pthread_mutex_lock(&device->lock);
    if (status == AGX_DEFERRED)
       return;

@@ -26,6 +26,7 @@ static const char tail[] = "\n]}\n";
 
 struct agx_trace {
    const struct agx_host_alloc *alloc;
+   const struct agx_log *log;
    int fd;        /* -1: given up */
    off_t written; /* up to the tail */
    bool has_events;
@@ -103,8 +104,8 @@ static void put_time(FILE *to, const char *name, uint64_t ns)
 
 static void give_up(struct agx_trace *trace, const char *what)
 {
-   fprintf(stderr, "agx: trace %s: %s: %s; nothing more is written\n", trace->path, what,
-           strerror(errno));
+   agx_log(trace->log, AGX_LOG_WARNING, "trace %s: %s: %s; nothing more is written", trace->path,
+           what, strerror(errno));
    if (trace->fd >= 0)
       close(trace->fd);
    trace->fd = -1;
@@ -352,6 +353,7 @@ agx_status agx_trace_open(struct agx_device *device, const char *path, struct ag
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "trace %s: out of host memory", path);
    memcpy(trace->path, path, path_B);
    trace->alloc = device->alloc;
+   trace->log = &device->instance->log;
    trace->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
    if (trace->fd < 0 || !write_at(trace->fd, head, strlen(head), 0)) {
       agx_status status = agx_status_fail_errno(errno, "trace %s", path);
