@@ -64,8 +64,8 @@ struct agx_profile_record {
    uint32_t granularity;    /* enum agx_profile_granularity */
    uint32_t queue;          /* of operations, submissions and dispatches */
    uint64_t submission;     /* the device's number of the operation, from 1 */
-   uint64_t command_buffer; /* agx_command_buffer_profile_id */
-   uint32_t command_index;  /* of a dispatch: its number in the command buffer, from 0 */
+   uint64_t command_buffer; /* agx_command_buffer_profile_id; 0: of the library's own */
+   uint32_t command_index;  /* of a dispatch: its number among the launches there, from 0 */
    uint32_t operation;      /* enum agx_op_kind */
    const char *name;        /* operation, kernel, what the host did, buffer */
    const char *label;       /* command buffer; of a host record: what it was done with */

@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "hal/desc.h"
 #include "hal/executable_cache.h"
+#include "hal/profile.h"
 
 /* Entry points are placed at this alignment by every known compiler.
  * Source: reference/isa, section 1. */
@@ -164,9 +165,11 @@ agx_status agx_executable_create(struct agx_device *device, const struct agx_exe
    struct agx_module *module;
    *out_executable = NULL;
    AGX_TRY(agx_desc_read("agx_executable_desc", desc, &read, sizeof(read)));
+   uint64_t start_ns = agx_profile_host_begin(device);
    AGX_TRY(agx_executable_load(device, &read, &module));
    agx_status status = create(device, module, read.entry, out_executable);
    agx_module_release(module);
+   agx_profile_host_end(device, "load executable", read.entry, start_ns);
    return status;
 }
 

@@ -230,6 +230,7 @@ agx_status agx_submit(struct agx_device *device, const struct agx_op *ops, uint3
    agx_status status = AGX_OK;
    uint32_t queued = 0;
    const char *at = (const char *)ops;
+   uint64_t start_ns = agx_profile_host_begin(device);
    while (queued < count && status == AGX_OK) {
       status = submit_one(device, (const struct agx_op *)at);
       at += status == AGX_OK ? ((const struct agx_op *)at)->size : 0;
@@ -237,6 +238,7 @@ agx_status agx_submit(struct agx_device *device, const struct agx_op *ops, uint3
       if (status == AGX_OK && device->debug & AGX_DEBUG_SERIAL)
          wait_idle(device);
    }
+   agx_profile_host_end(device, "submit", NULL, start_ns);
    if (out_queued)
       *out_queued = queued;
    return status;

@@ -256,8 +256,13 @@ agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count, bo
    }
    if (count == 0)
       return AGX_OK;
-   if (!is_mixed)
-      return wait_on(points[0].semaphore->device, points, count, any, deadline_ns);
+   struct agx_device *device = points[0].semaphore->device;
+   if (!is_mixed) {
+      uint64_t start_ns = agx_profile_host_begin(device);
+      agx_status status = wait_on(device, points, count, any, deadline_ns);
+      agx_profile_host_end(device, "wait", NULL, start_ns);
+      return status;
+   }
    if (any)
       return wait_any_device(points, count, deadline_ns);
    for (uint32_t i = 0; i < count; i++)

@@ -266,7 +266,7 @@ static void dispatch_device_queue_event_profiling(void **state)
    strike(&s);
 }
 
-static void dispatch_profile_filter_can_skip_direct_dispatch_events(void **state)
+static void dispatch_profile_filters_choose_dispatches(void **state)
 {
    struct scene s;
    struct told told;
@@ -300,6 +300,113 @@ static void dispatch_profile_filter_can_skip_direct_dispatch_events(void **state
    agx_release(done);
    agx_release(one);
    agx_release(other);
+   strike(&s);
+}
+
+static void dispatch_profile_filter_can_skip_direct_dispatch_events(void **state)
+{
+   struct scene s;
+   struct told told;
+   set(&s, state);
+   struct agx_semaphore *done = fixture_semaphore(s.f);
+   struct agx_command_buffer *commands = start(&s, "one");
+   struct agx_binding binding = {.ref = {s.buffers[0], 0, AGX_WHOLE_LENGTH}};
+   struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                   .executable = s.count,
+                                   .workgroups = {1, 1, 1},
+                                   .binding_count = 1,
+                                   .bindings = &binding};
+   struct agx_point signal = conformance_point(done, 1);
+   struct agx_op op = {.size = sizeof(op),
+                       .kind = AGX_OP_DISPATCH,
+                       .signals = &signal,
+                       .signal_count = 1,
+                       .u.dispatch = {&dispatch}};
+   begin(s.f, &told, AGX_PROFILE_DISPATCH);
+   assert_ok(agx_submit(s.f->device, &op, 1, NULL));
+   assert_ok(fixture_wait(done, 1));
+   assert_ok(agx_profile_end(s.f->device));
+   assert_int_equal(told.count, 1);
+   assert_string_equal(told.records[0].name, "count");
+   assert_int_equal(told.records[0].operation, AGX_OP_DISPATCH);
+   assert_int_equal(told.records[0].command_buffer, 0);
+   struct agx_profile_desc desc = desc_of(&told, AGX_PROFILE_DISPATCH);
+   desc.filter.command_buffer = agx_command_buffer_profile_id(commands);
+   assert_ok(agx_profile_begin(s.f->device, &desc));
+   signal.value = 2;
+   assert_ok(agx_submit(s.f->device, &op, 1, NULL));
+   assert_ok(fixture_wait(done, 2));
+   assert_ok(agx_profile_end(s.f->device));
+   assert_int_equal(told.count, 0);
+   agx_release(done);
+   agx_release(commands);
+   strike(&s);
+}
+
+static void fill_and_copy_host_queue_event_profiling(void **state)
+{
+   struct scene s;
+   struct told told;
+   set(&s, state);
+   struct agx_semaphore *done = fixture_semaphore(s.f);
+   struct agx_point points[] = {conformance_point(done, 1), conformance_point(done, 2)};
+   struct agx_op ops[] = {
+      {.size = sizeof(ops[0]),
+       .kind = AGX_OP_FILL,
+       .signals = &points[0],
+       .signal_count = 1,
+       .u.fill = {{s.buffers[0], 0, 256}, {1, 2, 3, 4}, 4}},
+      {.size = sizeof(ops[0]),
+       .kind = AGX_OP_COPY,
+       .waits = &points[0],
+       .wait_count = 1,
+       .signals = &points[1],
+       .signal_count = 1,
+       .u.copy = {{s.buffers[0], 0, 128}, {s.buffers[1], 64, 128}}},
+   };
+   begin(s.f, &told, AGX_PROFILE_QUEUE);
+   assert_ok(agx_submit(s.f->device, ops, 2, NULL));
+   assert_ok(fixture_wait(done, 2));
+   assert_ok(agx_profile_flush(s.f->device));
+   assert_int_equal(told.count, 2);
+   assert_string_equal(told.records[0].name, "fill");
+   assert_int_equal(told.records[0].operation, AGX_OP_FILL);
+   assert_string_equal(told.records[1].name, "copy");
+   assert_int_equal(told.records[1].operation, AGX_OP_COPY);
+   assert_true(told.records[0].submission < told.records[1].submission);
+   for (int i = 0; i < 2; i++)
+      assert_times(&s, &told.records[i]);
+   assert_ok(agx_profile_end(s.f->device));
+   assert_int_equal(s.words[1][15], 0);
+   assert_int_equal(s.words[1][16], 0x04030201);
+   agx_release(done);
+   strike(&s);
+}
+
+/* Debug labels show where in a command buffer a dispatch stands. */
+static void labels_are_told(void **state)
+{
+   struct scene s;
+   struct told told;
+   set(&s, state);
+   begin(s.f, &told, AGX_PROFILE_DISPATCH);
+   struct agx_command_buffer *commands = start(&s, "net");
+   count(&s, commands);
+   assert_ok(agx_cmd_begin_label(commands, "layer 1", 0));
+   assert_ok(agx_cmd_begin_label(commands, "gemm", 0));
+   count(&s, commands);
+   count(&s, commands);
+   assert_ok(agx_cmd_end_label(commands));
+   add(&s, commands, 1);
+   assert_ok(agx_cmd_end_label(commands));
+   conformance_run(s.f, commands);
+   assert_ok(agx_profile_end(s.f->device));
+   static const char *const labels[] = {"net", "net/layer 1/gemm", "net/layer 1/gemm",
+                                        "net/layer 1"};
+   assert_int_equal(told.count, 4);
+   for (uint32_t i = 0; i < 4; i++)
+      assert_string_equal(told.records[i].label, labels[i]);
+   agx_release(commands);
    strike(&s);
 }
 
@@ -613,7 +720,10 @@ int main(void)
       cmocka_unit_test(dispatch_with_constants_and_bindings_while_profiling),
       cmocka_unit_test(dispatch_host_queue_event_profiling),
       cmocka_unit_test(dispatch_device_queue_event_profiling),
+      cmocka_unit_test(dispatch_profile_filters_choose_dispatches),
       cmocka_unit_test(dispatch_profile_filter_can_skip_direct_dispatch_events),
+      cmocka_unit_test(fill_and_copy_host_queue_event_profiling),
+      cmocka_unit_test(labels_are_told),
       cmocka_unit_test(sessions_are_checked),
       cmocka_unit_test(ids_are_never_given_twice),
       cmocka_unit_test(operations_of_the_host_are_recorded),
