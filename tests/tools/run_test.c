@@ -6,6 +6,8 @@
  */
 #include "tool.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -91,6 +93,26 @@ static void tells_what_a_kernel_costs(void **state)
    assert_non_null(strstr(text, "]}\n"));
    assert_int_equal(run_kernel("saxpy", "--json"), 0);
    assert_null(strstr(text, "statistics"));
+}
+
+/* What is in it is tests/hal/trace_test.c's affair. */
+static void traces_are_written(void **state)
+{
+   char path[] = "/tmp/agx-run-XXXXXX", arguments[64];
+   int fd = mkstemp(path);
+   assert_true(fd >= 0);
+   close(fd);
+   snprintf(arguments, sizeof(arguments), "--profile %s", path);
+   assert_int_equal(run_kernel("saxpy", arguments), 0);
+   char *trace = agx_test_read_file(path, NULL);
+   assert_int_equal(strncmp(trace, "{\"displayTimeUnit\"", 18), 0);
+   assert_non_null(strstr(trace, "\"load executable\""));
+   assert_non_null(strstr(trace, "\"granularity\":\"dispatch\""));
+   assert_non_null(strstr(trace, "\"instructions\":"));
+   free(trace);
+   unlink(path);
+   assert_int_equal(run_kernel("saxpy", "--profile /nowhere/at/all"), 1);
+   assert_non_null(strstr(text, "/nowhere/at/all"));
 }
 
 /* A vertex stage, by the draw that its manifest says. */
@@ -278,6 +300,7 @@ int main(void)
       cmocka_unit_test(other_tiers_work_or_name_what_is_missing),
       cmocka_unit_test(vertex_stages_run),
       cmocka_unit_test(tells_what_a_kernel_costs),
+      cmocka_unit_test(traces_are_written),
       cmocka_unit_test(checks_of_vectors_are_cheap),
       cmocka_unit_test(compiled_files_run_too),
       cmocka_unit_test(json_says_the_same),

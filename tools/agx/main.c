@@ -56,7 +56,7 @@ static const struct agx_command {
     "  --json          print {\"device\": {...}, \"nodes\": [...]}, or \"error\" for the device\n"},
    {"run",
     "KERNEL.spv --manifest FILE [--dump DIR] [--check DIR] [--device NAME] [--stats] [--json]\n"
-    "               [--entry NAME] [--robust MODE]... [--bounds]",
+    "               [--entry NAME] [--robust MODE]... [--bounds] [--profile FILE]",
     "run a kernel with the inputs of a manifest", agx_cmd_run,
     "KERNEL is SPIR-V or a file of `agx compile`; NAME is its file name without ending.\n"
     "  --entry NAME     one of several entry points; without it the first\n"
@@ -68,6 +68,7 @@ static const struct agx_command {
     "  --stats          count what is executed and model its cycles: virtual devices only,\n"
     "                   several times slower; docs/hw/simulator.md explains the numbers\n"
     "  --robust MODE    as for `agx compile`\n"
+    "  --profile FILE   write a trace of the run for Perfetto or chrome://tracing\n"
     "  --bounds         fail at accesses outside of what the kernel binds: virtual devices only\n"
     "  --json           print one object: {\"kernel\", \"device\", \"ns\", \"outputs\": [...]},\n"
     "                   with --stats also \"statistics\": [...]\n"},

@@ -17,8 +17,8 @@
 #include "session.h"
 
 struct run {
-   const char *kernel, *entry, *manifest_path, *dump, *check, *device;
-   bool is_json, wants_stats, wants_bounds;
+   const char *kernel, *entry, *manifest_path, *dump, *check, *device, *trace;
+   bool is_json, wants_stats, wants_bounds, is_profiled;
    struct agx_tool_robust robust;
    int stats_fd;   /* -1: no statistics */
    char name[128]; /* the kernel's file name without folder and ending */
@@ -215,6 +215,23 @@ static agx_status ask_for_bounds(void)
    return AGX_OK;
 }
 
+/* Everything that the device can tell: counters, too, where it counts. */
+static agx_status begin_trace(struct run *run)
+{
+   struct agx_profile_desc desc = {
+      .size = sizeof(desc),
+      .families = AGX_PROFILE_QUEUE | AGX_PROFILE_DEVICE_QUEUE | AGX_PROFILE_DISPATCH |
+                  AGX_PROFILE_HOST | AGX_PROFILE_MEMORY | AGX_PROFILE_COUNTERS,
+      .path = run->trace,
+   };
+   agx_status status = agx_profile_begin(run->session.device, &desc);
+   desc.families &= ~(uint64_t)AGX_PROFILE_COUNTERS;
+   if (status == AGX_UNAVAILABLE)
+      status = agx_profile_begin(run->session.device, &desc);
+   run->is_profiled = status == AGX_OK;
+   return status;
+}
+
 static agx_status open_device(struct run *run)
 {
    struct agx_device_info info = {.size = sizeof(info)};
@@ -227,7 +244,7 @@ static agx_status open_device(struct run *run)
    if (run->wants_stats && !info.is_virtual)
       return AGX_FAIL(AGX_UNIMPLEMENTED, "--stats: %s does not count; a virtual device does",
                       info.name);
-   return AGX_OK;
+   return run->trace ? begin_trace(run) : AGX_OK;
 }
 
 static agx_status run_kernel(struct run *run)
@@ -244,6 +261,8 @@ static agx_status run_kernel(struct run *run)
 
 static void release(struct run *run)
 {
+   if (run->is_profiled)
+      (void)!agx_profile_end(run->session.device);
    for (uint32_t i = 0; i < run->manifest.resource_count; i++)
       agx_session_release_buffer(&run->buffers[i]);
    agx_release(run->executable);
@@ -263,6 +282,8 @@ static const char **value_option(struct run *run, const char *word)
       return &run->check;
    if (strcmp(word, "--entry") == 0)
       return &run->entry;
+   if (strcmp(word, "--profile") == 0)
+      return &run->trace;
    return strcmp(word, "--device") == 0 ? &run->device : NULL;
 }
 
