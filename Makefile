@@ -58,7 +58,8 @@ test: build
 # made its folder. The last part needs Vulkan's headers when building, and lavapipe.
 PEER_ROOT ?= $(HOME)/.cache/agx-peer/sid
 bench: build
-	$(OUT)/bin/agx bench --only host
+	scripts/host.py --out $(OUT) \
+	   $$([ "$$(id -u)" = 0 ] && [ -f $(PEER_ROOT)/usr/share/vulkan/icd.d/asahi_icd.json ] && echo --peer)
 	@echo
 	scripts/race.py --out $(OUT) \
 	   $$([ "$$(id -u)" = 0 ] && [ -f $(PEER_ROOT)/usr/share/vulkan/icd.d/asahi_icd.json ] && echo --peer)

@@ -7,6 +7,7 @@
 #    mesa.sh setup          makes the folder (about 700 MB, a few minutes), or completes it
 #    mesa.sh test           does that, then the test; exit code 0 when every kernel matches
 #    mesa.sh race FOLDER    runs the kernels once each with statistics, for scripts/race.py
+#    mesa.sh host           prints what recording and submitting cost it, as JSON, and what they cost us
 #    mesa.sh lavapipe FOLDER  runs the kernels of a folder (like tests/corpus) on sid's lavapipe
 #    mesa.sh run COMMAND... runs a command in the folder, with Honeykrisp as the Vulkan driver
 #
@@ -206,6 +207,17 @@ run_race() {
    done
 }
 
+# Both in the folder, over the preloaded virtual AGX with execution switched off: two JSON objects.
+run_host() {
+   inside sh -eu -c 'cd /agxhal/source && gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -rdynamic \
+      -Iinclude -Isrc -Itools/manifest -o /agxhal/work/vkhost \
+      tests/mesa/vkhost.c tests/mesa/vk_device.c src/base/status.c -lvulkan -ldl'
+   inside env AGX_VIRTUAL_EXECUTE=0 /agxhal/out/bin/agx virtual --chip "$chip" -- \
+      /agxhal/work/vkhost /agxhal/source/tests/corpus/saxpy.spv
+   inside env AGX_VIRTUAL_EXECUTE=0 AGX_DEBUG=trust /agxhal/out/bin/agx virtual --chip "$chip" -- \
+      /agxhal/out/bin/agx bench --only host --device drm --json --corpus /agxhal/source/tests/corpus
+}
+
 # Somebody else's kernels on the processor; no virtual AGX is needed. LLVM's optimisations (15 and
 # 22) get some random kernels wrong, and die of others.
 run_lavapipe() {
@@ -217,7 +229,7 @@ run_lavapipe() {
       /agxhal/work/kernels
 }
 
-[ $# -gt 0 ] || { sed -n '3,22s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,23s/^# \{0,1\}//p' "$0"; exit 2; }
 [ "$(id -u)" = 0 ] || fail "a folder with another system needs root (debootstrap, mount, chroot): sudo $0 $*"
 command -v unshare >/dev/null || "$top/scripts/install-deps.sh" mesa
 work=$(mktemp -d)
@@ -228,6 +240,7 @@ case $command in
 setup) setup ;;
 test) setup && run_test ;;
 run) inside "$@" ;;
+host) setup >&2 && run_host ;;
 race) setup >&2 && run_race "${1:?a folder for the figures}" ;;
 lavapipe) setup >&2 && run_lavapipe "${1:?a folder with kernels}" ;;
 *) fail "$command: there is no such command (setup, test, race, lavapipe, run)" ;;

@@ -11,6 +11,9 @@
 #include "hal/host_pool.h"
 #include "hal/share.h"
 
+/* Submissions of a queue in flight after which the kernel is asked how far it is. */
+#define POLL_AFTER 256
+
 /* ---- checks --------------------------------------------------------------- */
 
 static agx_status check_points(const struct agx_device *device, const char *what,
@@ -168,11 +171,12 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
    pthread_mutex_lock(&device->lock);
    agx_status status = submit_locked(submission, op);
    pthread_mutex_unlock(&queue->submit_lock);
-   if (status == AGX_OK) {
-      agx_device_settle(device);
-      return AGX_OK;
-   }
+   /* Who never waits keeps no more than this. */
+   if (status == AGX_OK && queue->in_flight_count >= POLL_AFTER && queue->epoch % POLL_AFTER == 0)
+      (void)!agx_device_poll(device); /* which has lost the device when it fails */
    agx_device_settle(device);
+   if (status == AGX_OK)
+      return AGX_OK;
    if (submission->commands)
       agx_command_buffer_take_back(submission->commands);
    return status;

@@ -20,7 +20,8 @@ static const struct agx_command {
     "Reads FILE or standard input, one instruction a line, as `agx disasm` prints them; offset\n"
     "and bytes columns are skipped, '#' and ';' start a comment. Prints one line of hex for\n"
     "each instruction. The text is described in docs/hw/isa.md.\n"},
-   {"bench", "[--corpus DIR] [--chip CHIP] [--only compile|host] [--best N] [--json]",
+   {"bench",
+    "[--corpus DIR] [--chip CHIP] [--only compile|host] [--device DEVICE] [--best N] [--json]",
     "print what kernels compile to, and what dispatches cost the host", agx_cmd_bench,
     "Compiles the corpus in DIR (tests/corpus) and prints our figures beside recorded ones of\n"
     "Honeykrisp (hk, robustness off); then nanoseconds per recorded dispatch and per submission\n"

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What recording and submitting cost the host, beside Honeykrisp's costs in the same run.
+
+Both run over the preloaded virtual AGX with execution switched off, in the folder that
+`make test-mesa` makes; without it, ours alone. Rounds take turns, and the median of the rounds
+counts, so that what else the machine does falls on both.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# Figure, what it is, which of Honeykrisp's it is held against, the largest ratio.
+TARGETS = [
+    ("record", "record a dispatch (1000 in a buffer)", "record", 0.5),
+    ("record_barrier", "with a barrier each", "record_barrier", 0.25),
+    ("record_barrier_first", "with a barrier each, first time", "record_barrier_first", 0.02),
+    ("submit", "submit one dispatch, timeline signal", "submit", 1.0),
+    ("submit_wait", "submit, signal and wait", "submit_wait", None),
+    ("submit_5000", "submit 5000 dispatches", None, None),
+]
+
+
+def run_both(out):
+    text = subprocess.run([os.path.join(TOP, "scripts/mesa.sh"), "host"], check=True, text=True,
+                          stdout=subprocess.PIPE, env={**os.environ, "OUT": out}).stdout
+    found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    return found[1]["host"], found[0]
+
+
+def run_ours(out):
+    text = subprocess.run([os.path.join(out, "bin/agx"), "bench", "--only", "host", "--json"],
+                          check=True, text=True, stdout=subprocess.PIPE,
+                          env={**os.environ, "AGX_DEBUG": "trust"}).stdout
+    return json.loads(text)["host"], None
+
+
+def merged(rounds, column):
+    rounds = [r[column] for r in rounds]
+    if rounds[0] is None:
+        return None
+    return {name: {key: statistics.median(r[name][key] for r in rounds) for key in rounds[0][name]}
+            for name in rounds[0]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", default=os.path.join(TOP, "out"), help="the installed tree")
+    parser.add_argument("--peer", action="store_true", help="measure Honeykrisp, too (root)")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    rounds = []
+    for i in range(options.rounds):
+        print(f"\rround {i + 1} of {options.rounds}", end="", file=sys.stderr, flush=True)
+        rounds.append((run_both if options.peer else run_ours)(options.out))
+    print("\r" + " " * 20 + "\r", end="", file=sys.stderr)
+    ours, peer = merged(rounds, 0), merged(rounds, 1)
+    if options.json:
+        print(json.dumps({"ours": ours, "honeykrisp": peer}))
+        return
+    print(f"host costs, execution off, median of {options.rounds} rounds"
+          f"\n  {'':40}{'ns':>10}{'requests':>10}{'heap':>8}{'Honeykrisp':>12}{'requests':>10}"
+          f"{'ratio':>8}{'target':>8}")
+    for name, sentence, other, target in TARGETS:
+        figure = ours[name]
+        line = f"  {sentence:40}{figure['ns']:10.1f}{figure['requests']:10.4f}{figure['allocations']:8.4f}"
+        if peer:
+            theirs = peer[name]
+            line += f"{theirs['ns']:12.1f}{theirs['requests']:10.4f}"
+            line += f"{figure['ns'] / theirs['ns']:8.3f}" if other else " " * 8
+            line += f"{target:8}" if target else ""
+        print(line)
+    ratio = ours["submit_5000"]["ns"] / ours["submit"]["ns"]
+    print(f"  {'submit of 5000 against one of 1':40}{ratio:10.2f}   (target 1.5)")
+
+
+if __name__ == "__main__":
+    main()

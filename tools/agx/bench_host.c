@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a dispatch costs the host: to record, and to submit, in nanoseconds, requests to the kernel
+ * and allocations from the heap. Meant for the virtual device with execution switched off;
+ * tests/mesa/vkhost.c measures the same of a Vulkan driver.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/util.h"
+#include "bench.h"
+#include "hal/device.h"
+#include "session.h"
+
+#define DISPATCHES  1000 /* in one command buffer */
+#define SUBMISSIONS 2000
+#define ROUNDS      31
+
+/* ---- counting ------------------------------------------------------------- */
+
+static _Atomic uint64_t requests, allocations;
+static int (*inner_ioctl)(struct agx_kmd *kmd, unsigned long request, void *argument);
+
+static int counting_ioctl(struct agx_kmd *kmd, unsigned long request, void *argument)
+{
+   atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed);
+   return inner_ioctl(kmd, request, argument);
+}
+
+static void *counting_alloc(void *user, size_t size)
+{
+   atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
+   return malloc(size);
+}
+
+static void counting_free(void *user, void *memory, size_t size)
+{
+   free(memory);
+}
+
+/* The device as it is, but for its requests being counted. */
+static agx_status open_counting(const char *name, struct agx_session *out_session)
+{
+   static struct agx_kmd_ops ops;
+   static const struct agx_alloc_callbacks alloc = {.alloc = counting_alloc, .free = counting_free};
+   const struct agx_instance_desc instance = {.size = sizeof(instance), .alloc = &alloc};
+   const struct agx_command_buffer_desc commands = {.size = sizeof(commands), .label = "bench"};
+   struct agx_kmd *kmd = NULL;
+   *out_session = (struct agx_session){0};
+   AGX_TRY(agx_instance_create(&instance, &out_session->instance));
+   AGX_TRY(agxw_kmd_open(name, NULL, &kmd));
+   ops = *kmd->ops;
+   inner_ioctl = ops.ioctl;
+   ops.ioctl = counting_ioctl;
+   kmd->ops = &ops;
+   AGX_TRY(agx_device_open_kmd(out_session->instance, kmd, &out_session->device));
+   AGX_TRY(agx_semaphore_create(out_session->device, 0, &out_session->done));
+   return agx_command_buffer_create(out_session->device, &commands, &out_session->commands);
+}
+
+struct figure {
+   double ns, requests, allocations; /* for each */
+};
+
+struct mark {
+   uint64_t ns, requests, allocations;
+};
+
+static struct mark mark_now(void)
+{
+   return (struct mark){agx_tool_now_ns(), requests, allocations};
+}
+
+static struct figure since(const struct mark *start, uint32_t count)
+{
+   struct mark now = mark_now();
+   return (struct figure){(double)(now.ns - start->ns) / count,
+                          (double)(now.requests - start->requests) / count,
+                          (double)(now.allocations - start->allocations) / count};
+}
+
+static int compare(const void *a, const void *b)
+{
+   double x = *(const double *)a, y = *(const double *)b;
+   return (x > y) - (x < y);
+}
+
+static double median(double *values, unsigned count)
+{
+   qsort(values, count, sizeof(*values), compare);
+   return values[count / 2];
+}
+
+/* ---- measuring ------------------------------------------------------------ */
+
+struct bench {
+   struct agx_session session;
+   struct agx_manifest manifest;
+   struct agx_executable *executable;
+   struct agx_session_buffer buffers[2];
+   struct agx_dispatch dispatch;
+   struct agx_binding bindings[2];
+   uint32_t push[2];
+};
+
+/* saxpy of one workgroup. */
+static agx_status prepare(struct bench *bench, const struct bench_options *options)
+{
+   char path[1024];
+   snprintf(path, sizeof(path), "%s/saxpy.spv", options->folder);
+   AGX_TRY(open_counting(options->device, &bench->session));
+   AGX_TRY(
+      agx_session_load(&bench->session, path, NULL, &bench->manifest, NULL, &bench->executable));
+   for (uint32_t i = 0; i < 2; i++) {
+      AGX_TRY(agx_session_buffer(&bench->session, 4096, "bench", &bench->buffers[i]));
+      bench->bindings[i] =
+         (struct agx_binding){.binding = i, .ref = {bench->buffers[i].buffer, 0, AGX_WHOLE_LENGTH}};
+   }
+   bench->dispatch = (struct agx_dispatch){.size = sizeof(bench->dispatch),
+                                           .executable = bench->executable,
+                                           .workgroups = {1, 1, 1},
+                                           .binding_count = 2,
+                                           .bindings = bench->bindings,
+                                           .push = bench->push,
+                                           .push_B = sizeof(bench->push)};
+   return AGX_OK;
+}
+
+static agx_status record(const struct bench *bench, struct agx_command_buffer *commands,
+                         uint32_t count, bool barriers)
+{
+   AGX_TRY(agx_command_buffer_begin(commands));
+   for (uint32_t i = 0; i < count; i++) {
+      AGX_TRY(agx_cmd_dispatch(commands, &bench->dispatch));
+      if (barriers)
+         AGX_TRY(agx_cmd_barrier(commands, NULL));
+   }
+   return agx_command_buffer_end(commands);
+}
+
+/* From begin to end, encoding included; first: of a new command buffer. */
+static agx_status time_recording(struct bench *bench, bool barriers, struct figure *first,
+                                 struct figure *again)
+{
+   struct agx_command_buffer *commands = NULL;
+   double rounds[ROUNDS];
+   AGX_TRY(agx_command_buffer_create(bench->session.device, NULL, &commands));
+   agx_status status = AGX_OK;
+   for (int round = -1; round < ROUNDS && status == AGX_OK; round++) {
+      struct figure *figure = round < 0 ? first : again;
+      struct mark start = mark_now();
+      status = record(bench, commands, DISPATCHES, barriers);
+      *figure = since(&start, DISPATCHES);
+      if (round >= 0)
+         rounds[round] = figure->ns;
+   }
+   agx_release(commands);
+   if (status == AGX_OK)
+      again->ns = median(rounds, ROUNDS);
+   return status;
+}
+
+static agx_status time_submissions(struct bench *bench, bool waits, struct figure *out)
+{
+   struct agx_session *session = &bench->session;
+   double rounds[ROUNDS];
+   for (unsigned round = 0; round < ROUNDS; round++) {
+      struct mark start = mark_now();
+      for (uint32_t i = 0; i < SUBMISSIONS; i++) {
+         AGX_TRY(agx_session_submit(session, session->commands));
+         if (waits)
+            AGX_TRY(agx_session_wait(session));
+      }
+      *out = since(&start, SUBMISSIONS);
+      rounds[round] = out->ns;
+      AGX_TRY(agx_session_wait(session));
+   }
+   out->ns = median(rounds, ROUNDS);
+   return AGX_OK;
+}
+
+/* In the order of the table. */
+static const struct {
+   const char *name, *sentence;
+} rows[] = {
+   {"record", "record a dispatch, 1000 in a command buffer"},
+   {"record_first", "the same, first time"},
+   {"record_barrier", "with a barrier each"},
+   {"record_barrier_first", "the same, first time"},
+   {"submit", "submit one dispatch, signal"},
+   {"submit_wait", "the same, and wait"},
+   {"submit_5000", "submit 5000 dispatches, signal"},
+};
+
+static agx_status measure(struct bench *bench, struct figure figures[AGX_COUNT(rows)])
+{
+   struct agx_command_buffer *commands = bench->session.commands;
+   /* Barriers first, while nothing has been recorded before. */
+   AGX_TRY(time_recording(bench, true, &figures[3], &figures[2]));
+   AGX_TRY(time_recording(bench, false, &figures[1], &figures[0]));
+   AGX_TRY(record(bench, commands, 1, false));
+   AGX_TRY(time_submissions(bench, false, &figures[4]));
+   AGX_TRY(time_submissions(bench, true, &figures[5]));
+   AGX_TRY(record(bench, commands, 5000, false));
+   return time_submissions(bench, false, &figures[6]);
+}
+
+static void print(const struct figure *figures, struct agx_json *json)
+{
+   if (!json)
+      printf(
+         "\nhost, execution switched off, medians of %d rounds; for each\n  %-46s %9s %9s %11s\n",
+         ROUNDS, "", "ns", "requests", "allocations");
+   else
+      agx_json_open(json, "host", '{');
+   for (size_t i = 0; i < AGX_COUNT(rows); i++) {
+      if (json) {
+         agx_json_open(json, rows[i].name, '{');
+         agx_json_fixed(json, "ns", figures[i].ns);
+         agx_json_fixed(json, "requests", figures[i].requests);
+         agx_json_fixed(json, "allocations", figures[i].allocations);
+         agx_json_close(json, '}');
+      } else {
+         printf("  %-46s %9.1f %9.4f %11.4f\n", rows[i].sentence, figures[i].ns,
+                figures[i].requests, figures[i].allocations);
+      }
+   }
+   if (json)
+      agx_json_close(json, '}');
+}
+
+agx_status bench_host(const struct bench_options *options, struct agx_json *json)
+{
+   static struct bench bench;
+   struct figure figures[AGX_COUNT(rows)] = {{0}};
+   agx_status status = prepare(&bench, options);
+   if (status == AGX_OK)
+      status = measure(&bench, figures);
+   if (status == AGX_OK)
+      print(figures, json);
+   for (int i = 0; i < 2; i++)
+      agx_release(bench.buffers[i].buffer);
+   agx_release(bench.executable);
+   agx_session_close(&bench.session);
+   return status;
+}
