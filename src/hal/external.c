@@ -109,6 +109,8 @@ static agx_status make(struct agx_device *device, const struct source *source,
                       (unsigned long long)all);
    }
    desc->size_B = size_B;
+   if (source->is_ours && desc->memory & AGX_MEMORY_HOST_VISIBLE) /* the host's, as it maps it */
+      desc->memory |= AGX_MEMORY_HOST_CACHED;
    agx_buffer_init(buffer, &imported_type, device, bo, desc, "import");
    buffer->offset_B = source->offset_B;
    buffer->address += source->offset_B;

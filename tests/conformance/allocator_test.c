@@ -211,6 +211,14 @@ static void allocate_empty_buffer(void **state)
 
 /* ---- host memory ----------------------------------------------------------- */
 
+/* The units of memory that can be imported. */
+static uint64_t page_of(struct fixture *f)
+{
+   uint64_t page_B, best_B;
+   agx_vmem_granularity(f->device, &page_B, &best_B);
+   return page_B;
+}
+
 static void count(void *user)
 {
    ++*(int *)user;
@@ -255,7 +263,7 @@ static void use_imported(struct fixture *f, struct agx_buffer *buffer, uint32_t 
 static void import_host_allocation(struct fixture *f, struct agx_release_callback callback)
 {
    int fd;
-   size_t page = f->info.page_B;
+   size_t page = page_of(f);
    uint32_t *memory = host_memory(page, &fd);
    struct agx_buffer *buffer;
    void *mapped;

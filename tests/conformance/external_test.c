@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,14 @@
 extern char **environ;
 
 #define NO_CALLBACK ((struct agx_release_callback){0})
+
+/* The units of memory that can be imported. */
+static uint64_t page_of(struct fixture *f)
+{
+   uint64_t page_B, best_B;
+   agx_vmem_granularity(f->device, &page_B, &best_B);
+   return page_B;
+}
 
 static void count(void *user)
 {
@@ -156,6 +165,51 @@ static void a_dma_buf_may_come_in_again(void **state)
    assert_int_equal(open_descriptors(), before);
 }
 
+struct importer {
+   struct fixture *f;
+   int fd;
+   uint32_t failed;
+};
+
+static void *import_and_release(void *argument)
+{
+   struct importer *it = argument;
+   for (uint32_t i = 0; i < 100; i++) {
+      struct agx_buffer *buffer;
+      void *memory;
+      bool is_good = import_fd(it->f, it->fd, 0, 0, &buffer) == AGX_OK &&
+                     agx_buffer_map(buffer, &memory) == AGX_OK && *(uint32_t *)memory == 77;
+      it->failed += !is_good;
+      agx_release(buffer);
+   }
+   return NULL;
+}
+
+/* The last one's end never takes the memory from another thread's beginning. */
+static void threads_import_and_release(void **state)
+{
+   enum {
+      THREADS = 4
+   };
+   struct fixture *f = conformance_device(state);
+   struct importer importers[THREADS];
+   pthread_t threads[THREADS];
+   uint32_t *words;
+   struct agx_buffer *buffer = shareable(f, 4096, &words);
+   int fd = export_fd(buffer);
+   words[0] = 77;
+   agx_release(buffer); /* now each import may be the only one */
+   for (uint32_t i = 0; i < THREADS; i++) {
+      importers[i] = (struct importer){f, fd, 0};
+      assert_int_equal(pthread_create(&threads[i], NULL, import_and_release, &importers[i]), 0);
+   }
+   for (uint32_t i = 0; i < THREADS; i++) {
+      assert_int_equal(pthread_join(threads[i], NULL), 0);
+      assert_int_equal(importers[i].failed, 0);
+   }
+   close(fd);
+}
+
 static void an_import_may_be_read_only(void **state)
 {
    struct fixture *f = conformance_device(state);
@@ -271,11 +325,11 @@ static agx_status import_memory(struct fixture *f, struct agx_external external,
 /* Skips where this machine has no /dev/udmabuf. */
 static void need_udmabuf(struct fixture *f)
 {
-   int calls = 0, fd = memory_file(f->info.page_B, F_SEAL_SHRINK);
+   int calls = 0, fd = memory_file(page_of(f), F_SEAL_SHRINK);
    struct agx_buffer *buffer;
    agx_status status = import_memory(
-      f, (struct agx_external){.kind = AGX_EXTERNAL_MEMFD, .fd = fd, .size_B = f->info.page_B},
-      &calls, &buffer);
+      f, (struct agx_external){.kind = AGX_EXTERNAL_MEMFD, .fd = fd, .size_B = page_of(f)}, &calls,
+      &buffer);
    close(fd);
    if (status == AGX_UNAVAILABLE) {
       assert_fails(status, AGX_UNAVAILABLE, "/dev/udmabuf");
@@ -290,7 +344,7 @@ static void need_udmabuf(struct fixture *f)
 static void memory_files_come_in(void **state)
 {
    struct fixture *f = conformance_device(state);
-   uint64_t page_B = f->info.page_B;
+   uint64_t page_B = page_of(f);
    need_udmabuf(f);
    uint32_t *own_words, before = open_descriptors();
    int calls = 0, fd = memory_file(8 * page_B, F_SEAL_SHRINK);
@@ -331,7 +385,7 @@ static void memory_files_come_in(void **state)
 static void pointers_into_memory_files_come_in(void **state)
 {
    struct fixture *f = conformance_device(state);
-   uint64_t page_B = f->info.page_B;
+   uint64_t page_B = page_of(f);
    need_udmabuf(f);
    int calls = 0, fd = memory_file(4 * page_B, F_SEAL_SHRINK);
    char *memory = mmap(NULL, 4 * page_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -362,7 +416,7 @@ static void *map_memory(int fd, uint64_t size_B, int protection, int flags)
 static void other_memory_is_refused(void **state)
 {
    struct fixture *f = conformance_device(state);
-   uint64_t page_B = f->info.page_B, size_B = 2 * page_B;
+   uint64_t page_B = page_of(f), size_B = 2 * page_B;
    need_udmabuf(f);
    uint32_t before = open_descriptors();
    int calls = 0, good = memory_file(size_B, F_SEAL_SHRINK), bare = memory_file(size_B, 0);
@@ -462,10 +516,10 @@ static void parts_of_dma_bufs_are_checked(void **state)
       uint64_t offset_B, size_B;
       agx_status status;
    } cases[] = {
-      {0, 16384, AGX_OK},
-      {16368, 16, AGX_OK},
-      {16384, 0, AGX_OUT_OF_RANGE},
-      {0, 16385, AGX_OUT_OF_RANGE},
+      {0, 65536, AGX_OK},
+      {65520, 16, AGX_OK},
+      {65536, 0, AGX_OUT_OF_RANGE},
+      {0, 65537, AGX_OUT_OF_RANGE},
       {8, 16, AGX_OUT_OF_RANGE},
       {16, UINT64_MAX - 15, AGX_INVALID_ARGUMENT},
       {1 << 20, 4, AGX_OUT_OF_RANGE},
@@ -473,7 +527,7 @@ static void parts_of_dma_bufs_are_checked(void **state)
    };
    struct fixture *f = conformance_device(state);
    uint32_t *words;
-   struct agx_buffer *buffer = shareable(f, 16384, &words), *imported;
+   struct agx_buffer *buffer = shareable(f, 65536, &words), *imported;
    int fd = export_fd(buffer);
    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
       agx_status status = import_fd(f, fd, cases[i].offset_B, cases[i].size_B, &imported);
@@ -492,6 +546,7 @@ int main(int argc, char **argv)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(devices_share_a_buffer),
       cmocka_unit_test(a_dma_buf_may_come_in_again),
+      cmocka_unit_test(threads_import_and_release),
       cmocka_unit_test(an_import_may_be_read_only),
       cmocka_unit_test(only_what_is_shareable_is_exported),
       cmocka_unit_test(processes_share_a_buffer),

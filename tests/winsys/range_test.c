@@ -165,5 +165,6 @@ int main(void)
       cmocka_unit_test(long_ranges_are_empty),
       cmocka_unit_test(failures_leave_nothing),
    };
+   agxw_set_host_page_bytes(16384);
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

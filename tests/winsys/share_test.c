@@ -297,5 +297,6 @@ int main(void)
       cmocka_unit_test(memory_files_are_imported),
       cmocka_unit_test(other_memory_is_refused),
    };
+   agxw_set_host_page_bytes(16384);
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
