@@ -91,7 +91,7 @@ agx_status agx_buffer_check_range(const struct agx_buffer *buffer, uint64_t offs
    return AGX_OK;
 }
 
-static agx_status check_state(struct agx_buffer *buffer)
+agx_status agx_buffer_check_live(const struct agx_buffer *buffer)
 {
    uint32_t state = atomic_load_explicit(&buffer->state, memory_order_acquire);
    if (state != AGX_BUFFER_LIVE)
@@ -117,7 +117,7 @@ agx_status agx_buffer_check_mapping(struct agx_buffer *buffer, uint32_t access)
    if (access & ~buffer->access)
       return AGX_FAIL(AGX_PERMISSION_DENIED, "%s: access %#x; its own allows %#x", buffer->label,
                       access, buffer->access);
-   return check_state(buffer);
+   return agx_buffer_check_live(buffer);
 }
 
 agx_status agx_buffer_host_memory(struct agx_buffer *buffer, void **out_memory)

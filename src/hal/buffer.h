@@ -62,6 +62,8 @@ AGX_MUST_CHECK agx_status agx_buffer_host_memory(struct agx_buffer *buffer, void
 /* offset_B and *length_B (AGX_WHOLE_LENGTH is made exact) lie in the buffer. */
 AGX_MUST_CHECK agx_status agx_buffer_check_range(const struct agx_buffer *buffer, uint64_t offset_B,
                                                  uint64_t *length_B);
+/* Whether it has memory now: AGX_FAILED_PRECONDITION says why not. */
+AGX_MUST_CHECK agx_status agx_buffer_check_live(const struct agx_buffer *buffer);
 /* Whether the host may map it for access. */
 AGX_MUST_CHECK agx_status agx_buffer_check_mapping(struct agx_buffer *buffer, uint32_t access);
 

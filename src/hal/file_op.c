@@ -32,6 +32,7 @@ static agx_status move_piece(struct state *state)
    void *memory;
    if (transfer->done_B == 0)
       AGX_TRY(agx_transfer_check(transfer));
+   AGX_TRY(agx_buffer_check_live(state->buffer));
    AGX_TRY(agx_buffer_host_memory(state->buffer, &memory));
    uint64_t before_B = transfer->done_B;
    agx_status status =
@@ -77,18 +78,20 @@ static agx_status check_objects(const struct agx_device *device, const struct ag
    return AGX_OK;
 }
 
-/* The bytes of ref, which are in its buffer. */
-static agx_status resolve_length(const struct agx_buffer_ref *ref, const char *verb,
-                                 uint64_t *out_length_B)
+/* What is moved through the host's view of the buffer, which also memory has that applications
+ * can't map. */
+static agx_status check_buffer(const struct agx_buffer *buffer, const char *verb, bool is_write)
 {
-   uint64_t size_B = ref->buffer->size_B;
-   *out_length_B = ref->length_B;
-   if (ref->length_B == AGX_WHOLE_LENGTH && ref->offset_B <= size_B)
-      *out_length_B = size_B - ref->offset_B;
-   if (!agx_range_fits(ref->offset_B, *out_length_B, size_B))
-      return AGX_FAIL(AGX_OUT_OF_RANGE,
-                      "%s: %" PRIu64 " bytes at %" PRIu64 " of a buffer of %" PRIu64, verb,
-                      ref->length_B, ref->offset_B, size_B);
+   uint32_t access = is_write ? AGX_ACCESS_READ : AGX_ACCESS_WRITE;
+   uint32_t usage = is_write ? AGX_USAGE_TRANSFER_SOURCE : AGX_USAGE_TRANSFER_TARGET;
+   if (buffer->is_reservation)
+      return AGX_FAIL(AGX_PERMISSION_DENIED,
+                      "%s: %s: addresses have no memory of their own: name a buffer, and copy",
+                      verb, buffer->label);
+   if (!(buffer->access & access) || !(buffer->usage & usage))
+      return AGX_FAIL(AGX_PERMISSION_DENIED,
+                      "%s: %s: access %#x, usage %#x; it takes access %#x and usage %#x", verb,
+                      buffer->label, buffer->access, buffer->usage, access, usage);
    return AGX_OK;
 }
 
@@ -98,8 +101,13 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
    const struct agx_op_file *given = &op->u.file;
    const char *verb = is_write ? "write" : "read";
    struct agx_transfer transfer = {.offset_B = given->offset_B, .is_write = is_write};
+   if (op->flags)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: unknown flags 0x%llx", verb,
+                      (unsigned long long)op->flags);
    AGX_TRY(check_objects(device, given, verb, is_write ? AGX_FILE_WRITE : AGX_FILE_READ));
-   AGX_TRY(resolve_length(&given->ref, verb, &transfer.length_B));
+   AGX_TRY(check_buffer(given->ref.buffer, verb, is_write));
+   transfer.length_B = given->ref.length_B;
+   AGX_TRY(agx_buffer_check_range(given->ref.buffer, given->ref.offset_B, &transfer.length_B));
    transfer.store = &given->file->store;
    if (!agx_range_fits(transfer.offset_B, transfer.length_B, AGX_FILE_MAX_B))
       return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: %" PRIu64 " bytes at %" PRIu64 " of %s", verb,

@@ -131,9 +131,9 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
    const struct agx_op_host_call *given = &op->u.host_call;
    if (!given->fn)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "host call: fn is NULL");
-   if (given->flags & ~ALL_FLAGS)
+   if (op->flags || given->flags & ~ALL_FLAGS)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "host call: unknown flags 0x%llx",
-                      (unsigned long long)given->flags);
+                      (unsigned long long)(op->flags ? op->flags : given->flags));
    struct agx_host_call *call = take(device);
    if (!call)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "host call: out of host memory");

@@ -294,7 +294,7 @@ static void ranges_and_access_are_checked(void **state)
    } rows[] = {
       {file_op(AGX_OP_WRITE, reader, 0, buffer, 0, 64), AGX_PERMISSION_DENIED, "reading only"},
       {file_op(AGX_OP_READ, writer, 0, buffer, 0, 64), AGX_PERMISSION_DENIED, "writing only"},
-      {file_op(AGX_OP_READ, reader, 0, buffer, 1, 64), AGX_OUT_OF_RANGE, "of a buffer of 64"},
+      {file_op(AGX_OP_READ, reader, 0, buffer, 1, 64), AGX_OUT_OF_RANGE, "it has 64"},
       {file_op(AGX_OP_READ, reader, 0, buffer, 65, AGX_WHOLE_LENGTH), AGX_OUT_OF_RANGE, "65"},
       {file_op(AGX_OP_READ, reader, 0, buffer, UINT64_MAX, 2), AGX_OUT_OF_RANGE, "2 bytes"},
       {file_op(AGX_OP_READ, reader, INT64_MAX, buffer, 0, 1), AGX_OUT_OF_RANGE, "1 bytes"},
@@ -306,6 +306,37 @@ static void ranges_and_access_are_checked(void **state)
    };
    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
       assert_fails(submit(f, rows[i].op, NO_POINT, NO_POINT), rows[i].status, rows[i].text);
+   struct agx_op op = rows[2].op;
+   op.flags = 4;
+   assert_fails(submit(f, op, NO_POINT, NO_POINT), AGX_INVALID_ARGUMENT, "flags 0x4");
+   /* Buffers have their say, too; being mapped by the application isn't asked of them. */
+   static const struct {
+      uint32_t memory, usage, access, kind;
+      const char *refusal;
+   } kinds[] = {
+      {0, AGX_USAGE_TRANSFER_SOURCE, 0, AGX_OP_READ, "read: shy"},
+      {0, AGX_USAGE_TRANSFER_TARGET, 0, AGX_OP_WRITE, "write: shy"},
+      {0, 0, AGX_ACCESS_READ, AGX_OP_READ, "access 0x1"},
+      {0, 0, AGX_ACCESS_WRITE, AGX_OP_WRITE, "access 0x2"},
+      {AGX_MEMORY_DEVICE_LOCAL, 0, 0, AGX_OP_READ, NULL},
+      {AGX_MEMORY_DEVICE_LOCAL, 0, 0, AGX_OP_WRITE, NULL},
+   };
+   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+      const struct agx_buffer_desc shy = {.size = sizeof(shy),
+                                          .size_B = 64,
+                                          .label = "shy",
+                                          .memory = kinds[i].memory,
+                                          .usage = kinds[i].usage,
+                                          .access = kinds[i].access};
+      struct agx_buffer *it;
+      assert_ok(agx_buffer_create(f->device, &shy, &it));
+      agx_status status = run(f, file_op(kinds[i].kind, memory, 0, it, 0, 64));
+      if (kinds[i].refusal)
+         assert_fails(status, AGX_PERMISSION_DENIED, kinds[i].refusal);
+      else
+         assert_ok(status);
+      agx_release(it);
+   }
    /* At the very end there is room for nothing, which is no error. */
    assert_ok(run(f, file_op(AGX_OP_READ, memory, 100, buffer, 64, AGX_WHOLE_LENGTH)));
    /* A file that may grow is asked when the time has come. */
@@ -524,6 +555,60 @@ static void operations_on_one_file_run_side_by_side(void **state)
    }
 }
 
+/* A file through the GPU and out to another, by a ring of buffers, all submitted in advance. Slot n
+ * is read into, computed and written at the points 3 r + 1, 3 r + 2, 3 r + 3 of its timeline in
+ * round r. */
+static void files_stream_through_the_gpu(void **state)
+{
+   enum {
+      SLOTS = 3,
+      PIECES = 20,
+      PIECE = 128
+   };
+   struct fixture *f = conformance_device(state);
+   struct agx_executable *add = fixture_kernel(f, &agx_test_add);
+   struct agx_buffer *buffers[SLOTS][2];
+   struct agx_command_buffer *commands[SLOTS];
+   struct agx_semaphore *lines[SLOTS];
+   struct medium from, to;
+   uint32_t *words, push = 0x01000000;
+   medium_open(f, &from, false, PIECES * PIECE);
+   medium_open(f, &to, false, 0);
+   medium_fill(&from);
+   for (unsigned i = 0; i < SLOTS; i++) {
+      buffers[i][0] = fixture_buffer(f, PIECE, &words);
+      buffers[i][1] = fixture_buffer(f, PIECE, &words);
+      lines[i] = fixture_semaphore(f);
+      commands[i] = fixture_begin(f);
+      fixture_dispatch(commands[i], add, 1, buffers[i], 2, &push, 4);
+      assert_ok(agx_command_buffer_end(commands[i]));
+   }
+   for (unsigned i = 0; i < PIECES; i++) {
+      unsigned slot = i % SLOTS;
+      uint64_t at = 3 * (i / SLOTS), offset = (uint64_t)i * PIECE;
+      struct agx_semaphore *line = lines[slot];
+      assert_ok(submit(f, file_op(AGX_OP_READ, from.file, offset, buffers[slot][0], 0, PIECE),
+                       conformance_point(line, at), conformance_point(line, at + 1)));
+      assert_ok(fixture_submit(f, commands[slot], conformance_point(line, at + 1),
+                               conformance_point(line, at + 2)));
+      assert_ok(submit(f, file_op(AGX_OP_WRITE, to.file, offset, buffers[slot][1], 0, PIECE),
+                       conformance_point(line, at + 2), conformance_point(line, at + 3)));
+   }
+   for (unsigned i = 0; i < SLOTS; i++)
+      assert_ok(fixture_wait(lines[i], 3 * ((PIECES - 1 - i) / SLOTS + 1)));
+   for (unsigned i = 0; i < PIECES * PIECE; i++)
+      assert_int_equal(medium_byte(&to, i), (uint8_t)(pattern(i) + (i % 4 == 3)));
+   for (unsigned i = 0; i < SLOTS; i++) {
+      agx_release(commands[i]);
+      agx_release(buffers[i][0]);
+      agx_release(buffers[i][1]);
+      agx_release(lines[i]);
+   }
+   agx_release(add);
+   medium_close(&from);
+   medium_close(&to);
+}
+
 /* What waits is cancelled with the rest of the device, and moves nothing. */
 static void waiting_operations_are_cancelled(void **state)
 {
@@ -595,6 +680,7 @@ int main(void)
       cmocka_unit_test(files_are_released_after_their_last_operation),
       cmocka_unit_test(descriptors_are_duplicated_or_taken),
       cmocka_unit_test(operations_on_one_file_run_side_by_side),
+      cmocka_unit_test(files_stream_through_the_gpu),
       cmocka_unit_test(waiting_operations_are_cancelled),
       cmocka_unit_test(memory_of_the_gpu_alone_is_moved),
    };

@@ -357,7 +357,7 @@ static unsigned thread_count(void)
 static agx_status keep(void *user, const uint64_t args[4], struct agx_host_call *call)
 {
    struct agx_host_call **place = user;
-   *place = call;
+   __atomic_store_n(place, call, __ATOMIC_RELEASE);
    return AGX_DEFERRED;
 }
 
@@ -506,6 +506,7 @@ static void deferred_calls_outlive_their_device(void **state)
 static agx_status release_device(void *user, const uint64_t args[4], struct agx_host_call *call)
 {
    struct record *record = user;
+   take(&record->go); /* who submits holds a reference meanwhile */
    fixture_close(record->f);
    sem_post(&record->begun);
    return AGX_OK;
@@ -518,10 +519,12 @@ static void a_function_may_let_go_of_the_device(void **state)
       struct fixture f;
       struct record record = {.f = &f};
       sem_init(&record.begun, 0, 0);
+      sem_init(&record.go, 0, 0);
       open_counted(&f);
       assert_ok(submit(&f,
                        call_op(release_device, &record, way % 2 ? AGX_HOST_CALL_NON_BLOCKING : 0),
                        NO_POINT, NO_POINT));
+      sem_post(&record.go);
       take(&record.begun);
       wait_until_all_is_gone();
    }
@@ -600,6 +603,9 @@ static void wrong_calls_are_refused(void **state)
    assert_fails(submit(f, call_op(NULL, NULL, 0), NO_POINT, NO_POINT), AGX_INVALID_ARGUMENT,
                 "NULL");
    assert_fails(submit(f, call_op(note, NULL, 8), NO_POINT, NO_POINT), AGX_INVALID_ARGUMENT, "0x8");
+   struct agx_op op = call_op(note, NULL, 0);
+   op.flags = 1;
+   assert_fails(submit(f, op, NO_POINT, NO_POINT), AGX_INVALID_ARGUMENT, "flags 0x1");
 }
 
 int main(void)
