@@ -198,6 +198,22 @@ void agx_profile_unref(struct agx_profile *profile)
       free_profile(profile);
 }
 
+/* That the device has what timing takes, before anybody relies on it. */
+static agx_status check_timing(struct agx_profile *profile)
+{
+   struct agxw_device *winsys = profile->device->winsys;
+   const struct agxw_device_info *info = agxw_device_info(winsys);
+   struct agxw_stamps *stamps = NULL;
+   if (profile->families & AGX_PROFILE_DISPATCH && info->max_commands < 2)
+      return AGX_FAIL(AGX_UNAVAILABLE,
+                      "profile: %s takes one command in a submission, so dispatches can't be timed",
+                      info->node);
+   AGX_TRY(agx_profile_correlate(profile));
+   AGX_TRY(agxw_stamps_create(winsys, 1, &stamps));
+   agxw_stamps_destroy(stamps);
+   return AGX_OK;
+}
+
 static agx_status start(struct agx_profile *profile, const struct agx_profile_desc *desc)
 {
    struct agxw_device *winsys = profile->device->winsys;
@@ -206,7 +222,7 @@ static agx_status start(struct agx_profile *profile, const struct agx_profile_de
    if (function && *function && !*profile->filter.function)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "profile: out of host memory");
    if (profile->families & TIMED_FAMILIES)
-      AGX_TRY(agx_profile_correlate(profile));
+      AGX_TRY(check_timing(profile));
    if (desc->path)
       AGX_TRY(agx_trace_open(profile->device, desc->path, &profile->trace));
    if (profile->families & AGX_PROFILE_COUNTERS)

@@ -3,12 +3,14 @@
  * Profiling as the virtual device shows it: counters, faults in streams that were cut, memory that
  * runs out.
  */
+#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_kmd.h"
 #include "fixture.h"
 #include "hal/device.h"
 
@@ -184,6 +186,31 @@ static void bounds_and_dispatches_exclude_each_other(void **state)
    fixture_close(&f);
 }
 
+/* A kernel without what timing takes says so when the session begins. */
+static void timing_is_checked(void **state)
+{
+   static const uint32_t requests[] = {0x41 /* GET_TIME */, 0x47 /* GEM_BIND_OBJECT */};
+   struct fixture f = {0};
+   struct told told = {0};
+   struct failing_kmd kmd;
+   failing_kmd_open(&kmd);
+   assert_ok(agx_instance_create(NULL, &f.instance));
+   assert_ok(agx_device_open_kmd(f.instance, &kmd.base, &f.device));
+   struct agx_profile_desc desc = {.size = sizeof(desc), .fn = note, .user = &told};
+   for (uint32_t i = 0; i < 2; i++) {
+      failing_kmd_arm(&kmd, 0, requests[i], ENOTTY);
+      desc.families = AGX_PROFILE_DEVICE_QUEUE;
+      assert_true(agx_profile_begin(f.device, &desc) != AGX_OK);
+      desc.families = AGX_PROFILE_QUEUE | AGX_PROFILE_HOST;
+      assert_ok(agx_profile_begin(f.device, &desc));
+      assert_ok(run(&f, NULL));
+      assert_ok(agx_profile_end(f.device));
+   }
+   failing_kmd_disarm(&kmd);
+   fixture_close(&f);
+   failing_kmd_await_close(&kmd);
+}
+
 /* ---- memory that runs out ------------------------------------------------- */
 
 /* Whatever allocation fails: the call that needed it says so, or a record is counted as dropped;
@@ -246,6 +273,7 @@ int main(void)
       cmocka_unit_test(counters_count),
       cmocka_unit_test(a_fault_is_named_in_a_stream_that_was_cut),
       cmocka_unit_test(a_flush_from_within_is_refused),
+      cmocka_unit_test(timing_is_checked),
       cmocka_unit_test(bounds_and_dispatches_exclude_each_other),
       cmocka_unit_test(host_memory_may_run_out),
    };
