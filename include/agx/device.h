@@ -73,6 +73,10 @@ struct agx_device_desc {
    const uint32_t *queue_priorities; /* enum agx_queue_priority */
    /* Operations that may wait for what nobody has submitted; 0: 16384. */
    uint32_t max_parked;
+   /* Most memory for buffers and pools, which are refused beyond that (AGX_RESOURCE_EXHAUSTED, with
+    * numbers); imported memory and the library's own don't count. 0: what the system has. */
+   uint64_t memory_limit_B;
+   uint64_t cache_limit_B; /* of memory that is kept for the next buffers; 0: 256 MiB */
 };
 
 /* desc may be NULL. AGX_NOT_FOUND tells of each node why it is not usable. */

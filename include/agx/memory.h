@@ -40,6 +40,32 @@ enum agx_compat {
 AGX_API uint32_t agx_buffer_compat(struct agx_device *device, struct agx_buffer_desc *desc,
                                    uint64_t *size_B);
 
+/* ---- how much ----------------------------------------------------------- */
+
+struct agx_heap_stats {
+   uint64_t allocated_B, freed_B; /* ever; whole pages */
+   uint64_t used_B, peak_B;       /* by buffers and pools; not what is imported */
+};
+
+struct agx_memory_stats {
+   uint32_t size;                      /* set by the caller */
+   uint32_t pool_count;                /* the device's own among them */
+   struct agx_heap_stats device;       /* all memory */
+   struct agx_heap_stats host_visible; /* of that, what can be mapped */
+   uint64_t cached_B;                  /* given back, and kept for the next buffers */
+   uint64_t cache_hits, cache_misses;  /* buffers made of such memory, and of new one */
+   uint64_t pools_reserved_B;          /* part of device.used_B */
+   uint64_t pools_used_B;              /* of that, in buffers */
+   uint64_t mapped_B;                  /* of the library's own memory, too, in this process */
+   uint64_t limit_B;                   /* of agx_device_desc; 0: none */
+};
+AGX_API void agx_device_get_memory_stats(struct agx_device *device,
+                                         struct agx_memory_stats *out_stats);
+
+/* Gives back to the system what the device and its pools keep for later use. Nothing that is in
+ * use changes; what comes next takes longer. */
+AGX_API void agx_device_trim(struct agx_device *device);
+
 /* ---- sharing ------------------------------------------------------------ */
 
 enum agx_external_kind {

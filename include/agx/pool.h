@@ -25,6 +25,8 @@ struct agx_pool_desc {
    uint64_t block_B;  /* of AGX_POOL_FIXED, rounded up to pages; else 0 */
    uint64_t limit_B;  /* most that it takes from the device; 0: what the device has */
    const char *label; /* for messages and captures; NULL: "pool" */
+   /* As in struct agx_buffer_desc; AGX_USAGE_SHARING_EXPORT with AGX_POOL_PASSTHROUGH only. */
+   uint32_t memory, usage, access;
 };
 
 /* A pool; its first memory is taken with its first buffer. Buffers keep their pool alive. Any

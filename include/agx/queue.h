@@ -15,12 +15,14 @@ extern "C" {
 #endif
 
 enum agx_op_kind {
-   AGX_OP_BARRIER = 0,    /* nothing but its waits and signals */
-   AGX_OP_EXECUTE = 1,    /* a command buffer */
-   AGX_OP_DISPATCH = 2,   /* a single dispatch */
-   AGX_OP_FILL = 3,       /* of a buffer, with a pattern */
-   AGX_OP_UPDATE = 4,     /* of a buffer, with bytes of the host's */
-   AGX_OP_COPY = 5,       /* of a buffer, to another */
+   AGX_OP_BARRIER = 0,  /* nothing but its waits and signals */
+   AGX_OP_EXECUTE = 1,  /* a command buffer */
+   AGX_OP_DISPATCH = 2, /* a single dispatch */
+   AGX_OP_FILL = 3,     /* of a buffer, with a pattern */
+   AGX_OP_UPDATE = 4,   /* of a buffer, with bytes of the host's */
+   AGX_OP_COPY = 5,     /* of a buffer, to another */
+   AGX_OP_ALLOCA = 6,   /* of a buffer, whose memory comes with it */
+   AGX_OP_DEALLOCA = 7,
    AGX_OP_READ = 8,       /* of a file, into a buffer */
    AGX_OP_WRITE = 9,      /* of a buffer, into a file */
    AGX_OP_HOST_CALL = 10, /* a function of the application */
@@ -53,6 +55,37 @@ struct agx_op_copy {
    struct agx_buffer_ref source, target;
 };
 
+enum agx_alloca_flags {
+   /* May have memory whose last user is not over yet: its signals then come after that one. */
+   AGX_ALLOCA_ALLOW_WAIT = 1,
+   /* Its memory goes with its last reference; deallocas do nothing but wait and signal. */
+   AGX_ALLOCA_INDETERMINATE_LIFETIME = 2,
+};
+
+/* Makes a buffer whose memory comes with the operation: *out_buffer, within agx_submit, with one
+ * reference and its address for good (NULL when agx_submit fails). It may be recorded at once; what
+ * uses it must wait for the operation's signals. Its contents are undefined. While the pool is at
+ * its limit the operation waits for memory that is given back; when the device has no more, its
+ * signals fail with AGX_RESOURCE_EXHAUSTED. Operation flags: enum agx_alloca_flags. */
+struct agx_op_alloca {
+   struct agx_pool *pool; /* NULL: the device's own */
+   uint64_t size_B;
+   uint64_t align_B; /* a power of two up to the device's page; 0: 256 */
+   struct agx_buffer **out_buffer;
+};
+
+enum agx_dealloca_flags {
+   AGX_DEALLOCA_PREFER_ORIGIN = 1, /* on the queue of the allocation, whatever queues say */
+};
+
+/* Gives a buffer's memory back, once all that used it was waited for; the object stays. When a
+ * wait fails, the memory stays too. AGX_FAILED_PRECONDITION (of the signals) when it was given back
+ * before, or its allocation has not come to its turn. A barrier, where memory doesn't come with
+ * the queue. Operation flags: enum agx_dealloca_flags. */
+struct agx_op_dealloca {
+   struct agx_buffer *buffer;
+};
+
 /* One operation: runs when all its waits are reached, signals when it is done. A wait may
  * name a value that nobody has submitted yet. When a wait fails, all signals of the operation
  * fail with the same status and text, and it does not run, unless the GPU had it already:
@@ -73,6 +106,8 @@ struct agx_op {
       struct agx_op_copy copy;
       struct agx_op_file file; /* AGX_OP_READ, AGX_OP_WRITE */
       struct agx_op_host_call host_call;
+      struct agx_op_alloca alloca;
+      struct agx_op_dealloca dealloca;
       uint64_t reserved[16];
    } u;
 };

@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "base/util.h"
+#include "hal/alloca.h"
+#include "hal/buffer_cache.h"
 #include "hal/desc.h"
 
 /* ---- life ---------------------------------------------------------------- */
@@ -34,24 +36,36 @@ void agx_buffer_fini(struct agx_buffer *buffer)
    agx_release(buffer->device);
 }
 
-static bool is_host_visible(const struct agx_buffer *buffer)
+static uint32_t storage_flags(uint32_t memory)
 {
-   return buffer->memory & AGX_MEMORY_HOST_VISIBLE;
+   return memory & AGX_MEMORY_HOST_VISIBLE ? AGX_STORAGE_HOST_VISIBLE : 0;
 }
 
 static void buffer_destroy(struct agx_object *object)
 {
    struct agx_buffer *buffer = agx_container_of(object, struct agx_buffer, object);
-   const struct agx_host_alloc *alloc = buffer->device->alloc;
    struct agx_device *device = buffer->device;
-   agx_memory_given_back(&device->memory, agxw_bo_size(buffer->bo), is_host_visible(buffer));
-   agx_retain(device); /* its allocator is needed once more */
-   agx_buffer_fini(buffer);
-   agx_host_free(alloc, buffer, sizeof(*buffer));
+   agx_storage_give(device, buffer->bo, storage_flags(buffer->memory));
+   agx_host_free(device->alloc, buffer, sizeof(*buffer));
    agx_release(device);
 }
 
 static const struct agx_object_type buffer_type = {"buffer", buffer_destroy};
+
+/* Once more without what pools and caches keep, if need be. */
+static agx_status take_storage(struct agx_device *device, const struct agx_buffer_desc *desc,
+                               struct agxw_bo **out_bo)
+{
+   const char *label = desc->label ? desc->label : "buffer";
+   const uint64_t size_B = AGX_MAX(desc->size_B, 1u);
+   const uint32_t bo_flags = agx_buffer_bo_flags(desc->flags, desc->usage);
+   const uint32_t flags = storage_flags(desc->memory);
+   agx_status status =
+      agx_storage_take(device, size_B, desc->align_B, bo_flags, flags, label, out_bo);
+   if (status != AGX_RESOURCE_EXHAUSTED || !agx_device_trim_any(device))
+      return status;
+   return agx_storage_take(device, size_B, desc->align_B, bo_flags, flags, label, out_bo);
+}
 
 agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_desc *desc,
                              struct agx_buffer **out_buffer)
@@ -64,15 +78,12 @@ agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_
    struct agx_buffer *buffer = agx_host_zalloc(device->alloc, sizeof(*buffer));
    if (!buffer)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "buffer: out of host memory");
-   agx_status status = agxw_bo_create(device->winsys, AGX_MAX(read.size_B, 1u), read.align_B,
-                                      agx_buffer_bo_flags(read.flags, read.usage),
-                                      read.label ? read.label : "buffer", &bo);
+   agx_status status = take_storage(device, &read, &bo);
    if (status != AGX_OK) {
       agx_host_free(device->alloc, buffer, sizeof(*buffer));
       return status;
    }
    agx_buffer_init(buffer, &buffer_type, device, bo, &read, "buffer");
-   agx_memory_taken(&device->memory, agxw_bo_size(bo), is_host_visible(buffer));
    *out_buffer = buffer;
    return AGX_OK;
 }
@@ -124,6 +135,8 @@ agx_status agx_buffer_host_memory(struct agx_buffer *buffer, void **out_memory)
 {
    void *memory = buffer->host;
    *out_memory = NULL;
+   if (buffer->is_alloca)
+      return agx_alloca_host_memory(buffer, out_memory);
    if (!memory)
       AGX_TRY(agxw_bo_map(buffer->bo, &memory));
    *out_memory = (uint8_t *)memory + buffer->offset_B;

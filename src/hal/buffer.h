@@ -27,6 +27,7 @@ struct agx_buffer {
    _Atomic uint32_t mappings;        /* agx_buffer_map_range without its agx_buffer_unmap */
    bool is_imported, is_reservation; /* agx_vmem_reserve */
    uint8_t *host;                    /* bo's memory where its owner has mapped it; else NULL */
+   bool is_alloca;                   /* it is the first of a struct agx_alloca */
    char label[AGX_BUFFER_LABEL_BYTES];
 };
 

@@ -127,6 +127,7 @@ void agx_queue_retire(struct agx_queue *queue, uint64_t reached)
       retire_one(queue, submission);
    }
    call_followers(queue);
+   agx_list_splice(&device->freed, &device->deferred); /* memory may be free now */
    device->is_retiring = false;
    if (device->sleepers)
       pthread_cond_broadcast(&device->changed);

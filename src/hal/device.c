@@ -14,6 +14,7 @@
 #include "hal/desc.h"
 #include "hal/executable_cache.h"
 #include "hal/host_pool.h"
+#include "hal/memory_stats.h"
 #include "hal/profile.h"
 #include "hal/share.h"
 #include "hal/submission.h"
@@ -36,6 +37,7 @@ static void free_device(struct agx_device *device)
    agx_chunks_fini(device);
    agx_tags_fini(device);
    agx_executable_cache_destroy(device->kernels);
+   agx_device_memory_fini(device);
    for (unsigned i = 0; i < device->queue_count; i++)
       agx_queue_fini(&device->queues[i]);
    if (device->interrupt)
@@ -146,6 +148,7 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
                         struct agx_kmd *kmd)
 {
    AGX_TRY(open_winsys(device, kmd));
+   AGX_TRY(agx_device_memory_init(device, desc));
    AGX_TRY(agx_host_pool_create(device->instance, AGX_HOST_THREADS, &device->host_pool));
    AGX_TRY(read_queues(device, desc));
    AGX_TRY(agx_executable_cache_create(device->alloc, device->debug, &device->kernels));

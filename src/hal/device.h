@@ -12,6 +12,7 @@
 #include "hal/builtin.h"
 #include "hal/chunk.h"
 #include "hal/host_call.h"
+#include "hal/buffer_cache.h"
 #include "hal/instance.h"
 #include "hal/memory_stats.h"
 #include "hal/object.h"
@@ -79,6 +80,12 @@ struct agx_device {
    struct agx_host_pool *host_pool; /* functions and files */
    struct agx_host_calls host_calls;
    struct agx_executable_cache *kernels; /* compiled ones */
+
+   struct agx_buffer_cache cache;
+   uint64_t memory_limit_B; /* 0: none */
+   pthread_mutex_t pools_lock;
+   struct agx_link pools; /* agx_pool; guarded by pools_lock */
+   struct agx_pool *pool; /* the device's own, for allocations that name none */
 };
 
 /* Threads of the library set it: they don't destroy devices by themselves, since that waits for

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/status.h"
+
 struct agx_memory_counter {
    _Atomic uint64_t allocated_B, freed_B; /* ever */
    _Atomic uint64_t used_B, peak_B;
@@ -52,3 +54,13 @@ static inline void agx_memory_given_back(struct agx_memory_counters *counters, u
    if (is_host_visible)
       agx_memory_counter_remove(&counters->host_visible, bytes);
 }
+
+struct agx_device;
+struct agx_device_desc;
+
+/* The device's cache of buffers, its limit, and its own pool. */
+AGX_MUST_CHECK agx_status agx_device_memory_init(struct agx_device *device,
+                                                 const struct agx_device_desc *desc);
+void agx_device_memory_fini(struct agx_device *device);
+/* agx_device_trim; whether there was anything. Takes the device's lock. */
+bool agx_device_trim_any(struct agx_device *device);

@@ -5,6 +5,7 @@
 #include "hal/op.h"
 
 #include "base/util.h"
+#include "hal/alloca.h"
 #include "hal/file.h"
 #include "hal/host_call.h"
 #include "hal/submission.h"
@@ -28,7 +29,8 @@ static const struct agx_op_type *const types[] = {
    [AGX_OP_DISPATCH] = &agx_dispatch_op,   [AGX_OP_FILL] = &agx_fill_op,
    [AGX_OP_UPDATE] = &agx_update_op,       [AGX_OP_COPY] = &agx_copy_op,
    [AGX_OP_READ] = &agx_file_read_op,      [AGX_OP_WRITE] = &agx_file_write_op,
-   [AGX_OP_HOST_CALL] = &agx_host_call_op,
+   [AGX_OP_HOST_CALL] = &agx_host_call_op, [AGX_OP_ALLOCA] = &agx_alloca_op,
+   [AGX_OP_DEALLOCA] = &agx_dealloca_op,
 };
 
 const struct agx_op_type *agx_op_type(uint32_t kind)

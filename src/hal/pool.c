@@ -8,6 +8,7 @@
 
 #include "agx/chip.h"
 #include "base/util.h"
+#include "hal/buffer_cache.h"
 #include "hal/desc.h"
 
 #define DEFAULT_SLAB_B  ((uint64_t)32 << 20)
@@ -71,6 +72,57 @@ static uint64_t hot_bytes(const struct agx_pool *pool)
 
 /* ---- slabs -------------------------------------------------------------------- */
 
+/* The memory of a slab. Buffers that have none any more may outlive the slab, and hold it. */
+struct slab_buffer {
+   struct agx_buffer buffer; /* at offset 0 */
+   bool is_devices;
+};
+
+static uint32_t storage_flags(const struct agx_buffer_desc *desc)
+{
+   return AGX_STORAGE_UNDEFINED |
+          (desc->memory & AGX_MEMORY_HOST_VISIBLE ? AGX_STORAGE_HOST_VISIBLE : 0u);
+}
+
+static void slab_buffer_destroy(struct agx_object *object)
+{
+   struct slab_buffer *slab = agx_container_of(object, struct slab_buffer, buffer.object);
+   struct agx_device *device = slab->buffer.device;
+   const bool is_devices = slab->is_devices;
+   const struct agx_buffer_desc desc = {.memory = slab->buffer.memory};
+   agx_storage_give(device, slab->buffer.bo, storage_flags(&desc));
+   agx_host_free(device->alloc, slab, sizeof(*slab));
+   if (!is_devices)
+      agx_release(device);
+}
+
+static const struct agx_object_type slab_type = {"buffer", slab_buffer_destroy};
+
+static agx_status make_slab_buffer(struct agx_pool *pool, uint64_t size_B,
+                                   struct agx_buffer **out_buffer)
+{
+   struct agx_device *device = pool->device;
+   struct agx_buffer_desc desc = pool->buffers;
+   struct agxw_bo *bo = NULL;
+   struct slab_buffer *slab = agx_host_zalloc(device->alloc, sizeof(*slab));
+   if (!slab)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory for a slab", pool->label);
+   desc.size_B = size_B;
+   agx_status status =
+      agx_storage_take(device, size_B, 0, agx_buffer_bo_flags(desc.flags, desc.usage),
+                       storage_flags(&desc), pool->label, &bo);
+   if (status != AGX_OK) {
+      agx_host_free(device->alloc, slab, sizeof(*slab));
+      return status;
+   }
+   agx_buffer_init(&slab->buffer, &slab_type, device, bo, &desc, pool->label);
+   slab->is_devices = pool->is_devices;
+   if (pool->is_devices)
+      agx_release(device); /* which the caller holds */
+   *out_buffer = &slab->buffer;
+   return AGX_OK;
+}
+
 static void free_slab(struct agx_pool *pool, struct agx_pool_slab *slab)
 {
    agx_release(slab->memory);
@@ -79,13 +131,11 @@ static void free_slab(struct agx_pool *pool, struct agx_pool_slab *slab)
 
 static agx_status make_slab(struct agx_pool *pool, uint64_t size_B, struct agx_pool_slab **out_slab)
 {
-   const struct agx_buffer_desc desc = {
-      .size = sizeof(desc), .size_B = size_B, .flags = pool->flags, .label = pool->label};
    struct agx_pool_slab *slab = agx_host_zalloc(pool->device->alloc, sizeof(*slab));
    *out_slab = NULL;
    if (!slab)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory for a slab", pool->label);
-   agx_status status = agx_buffer_create(pool->device, &desc, &slab->memory);
+   agx_status status = make_slab_buffer(pool, size_B, &slab->memory);
    if (status != AGX_OK) {
       agx_host_free(pool->device->alloc, slab, sizeof(*slab));
       return status;
@@ -242,7 +292,7 @@ agx_status agx_pool_take(struct agx_pool *pool, const struct agx_pool_want *want
    return status;
 }
 
-void agx_pool_give(struct agx_pool *pool, struct agx_pool_block *block,
+bool agx_pool_give(struct agx_pool *pool, struct agx_pool_block *block,
                    const struct agx_frontier *death)
 {
    struct agx_link idle;
@@ -252,6 +302,7 @@ void agx_pool_give(struct agx_pool *pool, struct agx_pool_block *block,
    take_idle(pool, KEPT_IDLE_SLABS, &idle);
    pthread_mutex_unlock(&pool->lock);
    free_slabs(pool, &idle);
+   return atomic_exchange(&pool->is_awaited, false);
 }
 
 agx_status agx_pool_full(struct agx_pool *pool, uint64_t size_B)
@@ -268,6 +319,24 @@ agx_status agx_pool_full(struct agx_pool *pool, uint64_t size_B)
    return status;
 }
 
+/* ---- reached epochs ---------------------------------------------------------------- */
+
+struct agx_frontier agx_device_reached_locked(const struct agx_device *device)
+{
+   struct agx_frontier reached = {0};
+   for (unsigned i = 0; i < device->queue_count; i++)
+      reached.epochs[i] = device->queues[i].retired;
+   return reached;
+}
+
+struct agx_frontier agx_device_reached(struct agx_device *device)
+{
+   pthread_mutex_lock(&device->lock);
+   struct agx_frontier reached = agx_device_reached_locked(device);
+   pthread_mutex_unlock(&device->lock);
+   return reached;
+}
+
 /* ---- lifetime ------------------------------------------------------------------- */
 
 static agx_status read_sizes(struct agx_pool *pool, const struct agx_pool_desc *desc)
@@ -281,7 +350,6 @@ static agx_status read_sizes(struct agx_pool *pool, const struct agx_pool_desc *
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "pool: block size %llu with strategy %u",
                       (unsigned long long)desc->block_B, desc->strategy);
    pool->strategy = desc->strategy;
-   pool->flags = desc->flags;
    pool->block_B = agx_align_up(desc->block_B, AGX_PAGE_BYTES);
    pool->limit_B = desc->limit_B;
    pool->slab_B = agx_align_up(desc->slab_B ? desc->slab_B : DEFAULT_SLAB_B, AGX_PAGE_BYTES);
@@ -292,18 +360,36 @@ static agx_status read_sizes(struct agx_pool *pool, const struct agx_pool_desc *
    return AGX_OK;
 }
 
+static agx_status read_kind(struct agx_pool *pool, const struct agx_pool_desc *desc)
+{
+   pool->buffers = (struct agx_buffer_desc){.size = sizeof(pool->buffers),
+                                            .flags = desc->flags,
+                                            .memory = desc->memory,
+                                            .usage = desc->usage,
+                                            .access = desc->access};
+   if (desc->usage & AGX_USAGE_SHARING_EXPORT && pool->strategy != AGX_POOL_PASSTHROUGH)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "pool: buffers to be exported need memory of their own: use "
+                      "AGX_POOL_PASSTHROUGH");
+   return agx_buffer_resolve(&pool->buffers, "pool");
+}
+
 agx_status agx_pool_init(struct agx_pool *pool, struct agx_device *device,
                          const struct agx_pool_desc *desc)
 {
    snprintf(pool->label, sizeof(pool->label), "%s", desc->label ? desc->label : "pool");
    pool->device = device;
    AGX_TRY(read_sizes(pool, desc));
+   AGX_TRY(read_kind(pool, desc));
    if (is_variable(pool))
       agx_tlsf_init(&pool->blocks.tlsf, device->alloc);
    else
       agx_fixed_init(&pool->blocks.fixed, pool->block_B, device->alloc);
    agx_list_init(&pool->slabs);
    pthread_mutex_init(&pool->lock, NULL);
+   pthread_mutex_lock(&device->pools_lock);
+   agx_list_append(&device->pools, &pool->link);
+   pthread_mutex_unlock(&device->pools_lock);
    return AGX_OK;
 }
 
@@ -312,6 +398,9 @@ void agx_pool_fini(struct agx_pool *pool)
    struct agx_link idle;
    static const struct agx_frontier never = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
                                               UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+   pthread_mutex_lock(&pool->device->pools_lock);
+   agx_list_remove(&pool->link);
+   pthread_mutex_unlock(&pool->device->pools_lock);
    cool(pool, &never, UINT32_MAX);
    take_idle(pool, 0, &idle);
    free_slabs(pool, &idle);
@@ -334,6 +423,16 @@ static void pool_destroy(struct agx_object *object)
 
 static const struct agx_object_type pool_type = {"pool", pool_destroy};
 
+void agx_pool_retain(struct agx_pool *pool)
+{
+   agx_retain(pool->is_devices ? (void *)pool->device : (void *)pool);
+}
+
+void agx_pool_release(struct agx_pool *pool)
+{
+   agx_release(pool->is_devices ? (void *)pool->device : (void *)pool);
+}
+
 agx_status agx_pool_create(struct agx_device *device, const struct agx_pool_desc *desc,
                            struct agx_pool **out_pool)
 {
@@ -354,17 +453,10 @@ agx_status agx_pool_create(struct agx_device *device, const struct agx_pool_desc
    return AGX_OK;
 }
 
-void agx_pool_reached(struct agx_device *device, struct agx_frontier *out_reached)
-{
-   (void)device;
-   *out_reached = (struct agx_frontier){0};
-}
-
 void agx_pool_trim(struct agx_pool *pool)
 {
    struct agx_link idle;
-   struct agx_frontier reached;
-   agx_pool_reached(pool->device, &reached);
+   const struct agx_frontier reached = agx_device_reached(pool->device);
    pthread_mutex_lock(&pool->lock);
    cool(pool, &reached, UINT32_MAX);
    take_idle(pool, 0, &idle);
@@ -387,4 +479,41 @@ void agx_pool_get_stats(struct agx_pool *pool, struct agx_pool_stats *out_stats)
    };
    pthread_mutex_unlock(&pool->lock);
    agx_info_write(out_stats, &stats, sizeof(stats));
+}
+
+void agx_pool_describe(const struct agx_pool *pool, struct agx_buffer *buffer)
+{
+   buffer->flags = pool->buffers.flags;
+   buffer->memory = pool->buffers.memory;
+   buffer->usage = pool->buffers.usage;
+   buffer->access = pool->buffers.access;
+   snprintf(buffer->label, sizeof(buffer->label), "%s", pool->label);
+}
+
+/* ---- the device's own ---------------------------------------------------------------- */
+
+agx_status agx_device_pool_init(struct agx_device *device)
+{
+   const struct agx_pool_desc desc = {.size = sizeof(desc), .label = "alloca"};
+   struct agx_pool *pool = agx_host_zalloc(device->alloc, sizeof(*pool));
+   if (!pool)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: out of host memory");
+   agx_status status = agx_pool_init(pool, device, &desc);
+   if (status != AGX_OK) {
+      agx_host_free(device->alloc, pool, sizeof(*pool));
+      return status;
+   }
+   agx_object_init(&pool->object, &pool_type); /* never released: it goes with the device */
+   pool->is_devices = true;
+   device->pool = pool;
+   return AGX_OK;
+}
+
+void agx_device_pool_fini(struct agx_device *device)
+{
+   if (!device->pool)
+      return;
+   agx_pool_fini(device->pool);
+   agx_host_free(device->alloc, device->pool, sizeof(*device->pool));
+   device->pool = NULL;
 }

@@ -16,33 +16,6 @@
 #include "base/status.h"
 #include "hal/device.h"
 
-#ifndef AGX_MAX_QUEUES
-#define AGX_MAX_QUEUES 8
-
-/* How far each queue must have come, by epochs. Zeros: nothing is left to wait for. */
-struct agx_frontier {
-   uint64_t epochs[AGX_MAX_QUEUES];
-};
-
-static inline void agx_frontier_merge(struct agx_frontier *frontier,
-                                      const struct agx_frontier *other)
-{
-   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++)
-      if (other->epochs[i] > frontier->epochs[i])
-         frontier->epochs[i] = other->epochs[i];
-}
-
-/* Whether whoever waited for frontier has waited for other, too. */
-static inline bool agx_frontier_covers(const struct agx_frontier *frontier,
-                                       const struct agx_frontier *other)
-{
-   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++)
-      if (other->epochs[i] > frontier->epochs[i])
-         return false;
-   return true;
-}
-#endif
-
 enum agx_pool_block_state {
    AGX_BLOCK_SPARE, /* a node without a range */
    AGX_BLOCK_COLD,

@@ -4,6 +4,7 @@
  */
 #include "base/util.h"
 #include "hal/pool.h"
+#include "hal/submission.h"
 
 struct agx_pool_buffer {
    struct agx_buffer buffer; /* at offset 0 */
@@ -17,7 +18,8 @@ static void pool_buffer_destroy(struct agx_object *object)
    struct agx_pool_buffer *it = agx_container_of(object, struct agx_pool_buffer, buffer.object);
    struct agx_pool *pool = it->pool;
    agx_buffer_fini_view(&it->buffer);
-   agx_pool_give(pool, it->block, NULL);
+   if (agx_pool_give(pool, it->block, NULL))
+      agx_device_retry(pool->device);
    agx_host_free(pool->device->alloc, it, sizeof(*it));
    agx_release(pool);
 }
@@ -34,7 +36,7 @@ static agx_status show(struct agx_pool_buffer *it, uint64_t size_B)
 agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B, uint64_t align_B,
                              struct agx_buffer **out_buffer)
 {
-   struct agx_frontier reached;
+   const struct agx_frontier reached = agx_device_reached(pool->device);
    const struct agx_pool_want want = {
       .size_B = size_B, .align_B = AGX_MAX(align_B, 1), .covered = &reached};
    *out_buffer = NULL;
@@ -42,7 +44,6 @@ agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B, uint64_t al
    struct agx_pool_buffer *it = agx_host_zalloc(pool->device->alloc, sizeof(*it));
    if (!it)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", pool->label);
-   agx_pool_reached(pool->device, &reached);
    agx_status status = agx_pool_take(pool, &want, &reached, &it->block);
    if (status == AGX_OK && !it->block)
       status = agx_pool_full(pool, size_B);
@@ -50,7 +51,7 @@ agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B, uint64_t al
       status = show(it, size_B);
    if (status != AGX_OK) {
       if (it->block)
-         agx_pool_give(pool, it->block, NULL);
+         (void)agx_pool_give(pool, it->block, NULL);
       agx_host_free(pool->device->alloc, it, sizeof(*it));
       return status;
    }

@@ -174,8 +174,10 @@ void agxw_bo_destroy(struct agxw_bo *bo)
    struct agxw_device *device = bo->device;
    bool unbound = true, outlives = bo->is_listed || bo->is_range;
    agxw_places_remove(bo);
-   if (bo->map)
+   if (bo->map) {
       device->kmd->ops->munmap(device->kmd, bo->map, bo->size);
+      atomic_fetch_sub_explicit(&device->mapped_B, bo->size, memory_order_relaxed);
+   }
    if (outlives && bo->asked)
       unbound = agxw_vm_bind(device, NULL, bo->va, bo->size, AGX_UAPI_BIND_UNBIND) == AGX_OK;
    if (bo->handle && !close_object(bo))
@@ -195,6 +197,29 @@ uint64_t agxw_bo_size(const struct agxw_bo *bo)
    return bo->size;
 }
 
+uint32_t agxw_bo_flags(const struct agxw_bo *bo)
+{
+   return bo->flags;
+}
+
+void agxw_bo_set_label(struct agxw_bo *bo, const char *label)
+{
+   struct agx_kmd *kmd = bo->device->kmd;
+   snprintf(bo->label, sizeof(bo->label), "%s", label);
+   if (kmd->ops->label)
+      kmd->ops->label(kmd, bo->handle, bo->label);
+}
+
+bool agxw_bo_is_mapped(const struct agxw_bo *bo)
+{
+   return bo->map;
+}
+
+uint64_t agxw_device_mapped(const struct agxw_device *device)
+{
+   return atomic_load_explicit(&device->mapped_B, memory_order_relaxed);
+}
+
 static agx_status make_mapping(struct agxw_bo *bo)
 {
    struct agxw_device *device = bo->device;
@@ -206,6 +231,7 @@ static agx_status make_mapping(struct agxw_bo *bo)
    if (!bo->map)
       return agx_status_fail_errno(error, "%s: mmap of %#llx bytes", bo->label,
                                    (unsigned long long)bo->size);
+   atomic_fetch_add_explicit(&device->mapped_B, bo->size, memory_order_relaxed);
    return AGX_OK;
 }
 

@@ -27,6 +27,7 @@ struct agxw_device {
    pthread_mutex_t share_lock; /* of shared, and of what imports do to handles */
    struct agx_link shared;     /* agxw_bo, those whose object others may have too */
    struct agxw_bo *zero_page, *waste_page;
+   _Atomic uint64_t mapped_B; /* on the CPU */
    struct agx_link bos; /* all agxw_bo; under the lock, as is the rest of what places.c keeps */
    struct agxw_place gone[AGXW_GONE_BOS];
    uint64_t gone_count;

@@ -142,6 +142,12 @@ AGX_MUST_CHECK agx_status agxw_bo_create(struct agxw_device *device, uint64_t si
 void agxw_bo_destroy(struct agxw_bo *bo);
 uint64_t agxw_bo_va(const struct agxw_bo *bo);
 uint64_t agxw_bo_size(const struct agxw_bo *bo);
+uint32_t agxw_bo_flags(const struct agxw_bo *bo); /* as it was made */
+/* Renames a buffer that nobody else looks at. */
+void agxw_bo_set_label(struct agxw_bo *bo, const char *label);
+bool agxw_bo_is_mapped(const struct agxw_bo *bo);
+/* Bytes that are mapped on the CPU. */
+uint64_t agxw_device_mapped(const struct agxw_device *device);
 /* Persistent CPU mapping; the same pointer each time. */
 AGX_MUST_CHECK agx_status agxw_bo_map(struct agxw_bo *bo, void **out_memory);
 

@@ -175,6 +175,7 @@ struct state {
 static struct state look(struct bench *b)
 {
    struct agx_virtual_statistics statistics;
+   agx_device_trim(b->device);
    agx_virtual_read_statistics(agx_kmd_virtual_node(b->kmd.inner), &statistics);
    struct state state = {.gpu_B = statistics.memory_bytes,
                          .counted_B = b->device->memory.device.used_B,
@@ -209,6 +210,7 @@ static void every_request_may_fail(void **state)
          const struct state before = look(&b);
          for (int nth = 0;; nth++) {
             assert_true(nth < 100);
+            agx_device_trim(b.device); /* or there would be nothing to ask the kernel for */
             failing_kmd_arm(&b.kmd, nth, 0, ways[way].error);
             b.kmd.once = ways[way].once;
             b.kmd.failed = 0;

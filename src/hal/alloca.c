@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Allocating and freeing in the order of the queues.
+ */
+#include "hal/alloca.h"
+
+#include <stdio.h>
+
+#include "agx/chip.h"
+#include "base/util.h"
+#include "hal/submission.h"
+
+struct state {
+   struct agx_alloca *it;   /* retained */
+   struct agx_buffer **out; /* cleared when the operation is not submitted after all */
+   bool may_wait, is_counted;
+};
+
+/* ---- life -------------------------------------------------------------------- */
+
+static void set_state(struct agx_alloca *it, uint32_t state)
+{
+   atomic_store_explicit(&it->buffer.state, state, memory_order_release);
+}
+
+static uint32_t state_of(const struct agx_alloca *it)
+{
+   return atomic_load_explicit(&it->buffer.state, memory_order_acquire);
+}
+
+/* Gives memory back that is used until death. True: somebody waits for some. */
+static bool give_block(struct agx_alloca *it, const struct agx_frontier *death,
+                       const struct agx_frontier *reached)
+{
+   struct agx_pool_block *block = it->block;
+   it->block = NULL;
+   if (!block)
+      return false;
+   return agx_pool_give(it->pool, block, agx_frontier_covers(reached, death) ? NULL : death);
+}
+
+/* Whoever used it is over, since it held a reference; but it may go before its own allocation has
+ * come to its turn. */
+static void alloca_destroy(struct agx_object *object)
+{
+   struct agx_alloca *it = agx_container_of(object, struct agx_alloca, buffer.object);
+   struct agx_pool *pool = it->pool;
+   struct agx_device *device = pool->device;
+   if (it->buffer.bo != (it->slab ? it->slab->bo : NULL))
+      agxw_bo_destroy(it->buffer.bo);
+   if (it->block) {
+      const struct agx_frontier reached = agx_device_reached(device);
+      struct agx_frontier death = it->block->death;
+      agx_frontier_merge(&death, &it->last_use);
+      if (give_block(it, &death, &reached))
+         agx_device_retry(device);
+   }
+   agx_release(it->slab);
+   agx_host_free(device->alloc, it, sizeof(*it));
+   agx_pool_release(pool);
+}
+
+static const struct agx_object_type alloca_type = {"buffer", alloca_destroy};
+
+bool agx_object_is_alloca(const struct agx_object *object)
+{
+   return object->type == &alloca_type;
+}
+
+static agx_status new_alloca(struct agx_pool *pool, const struct agx_op *op,
+                             struct agx_alloca **out_it)
+{
+   struct agx_device *device = pool->device;
+   struct agx_alloca *it = agx_host_zalloc(device->alloc, sizeof(*it));
+   if (!it)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "alloca: out of host memory");
+   agx_object_init(&it->buffer.object, &alloca_type);
+   agx_pool_retain(pool);
+   it->pool = pool;
+   it->align_B = AGX_MAX(op->u.alloca.align_B, 1u);
+   it->is_indeterminate = op->flags & AGX_ALLOCA_INDETERMINATE_LIFETIME;
+   it->buffer.device = device;
+   it->buffer.size_B = op->u.alloca.size_B;
+   it->buffer.is_alloca = true;
+   set_state(it, AGX_BUFFER_RESERVED);
+   agx_pool_describe(pool, &it->buffer);
+   *out_it = it;
+   return AGX_OK;
+}
+
+/* ---- memory ------------------------------------------------------------------ */
+
+/* It has the block's memory from now on. */
+static void take_over(struct agx_alloca *it, struct agx_pool_block *block)
+{
+   it->block = block;
+   it->slab = block->slab->memory;
+   it->slab_offset_B = block->offset_B;
+   agx_retain(it->slab);
+}
+
+/* The block's own addresses. */
+static void show_block(struct agx_alloca *it)
+{
+   it->buffer.bo = it->slab->bo;
+   it->buffer.offset_B = it->slab_offset_B;
+   it->buffer.address = it->slab->address + it->slab_offset_B;
+}
+
+static agx_status reserve_addresses(struct agx_alloca *it)
+{
+   AGX_TRY(agxw_bo_reserve(it->buffer.device->winsys, it->buffer.size_B, it->align_B,
+                           it->buffer.label, &it->buffer.bo));
+   it->buffer.address = agxw_bo_va(it->buffer.bo);
+   return AGX_OK;
+}
+
+static bool has_addresses(const struct agx_alloca *it)
+{
+   return it->buffer.bo && !it->slab;
+}
+
+static agx_status bind_block(struct agx_alloca *it, const struct agx_pool_block *block)
+{
+   const struct agxw_bind bind = {
+      .bytes = agxw_bo_size(it->buffer.bo),
+      .memory = block->slab->memory->bo,
+      .memory_offset = block->offset_B,
+      .is_readable = true,
+      .is_writable = !(it->buffer.flags & AGX_BUFFER_GPU_READ_ONLY),
+   };
+   return agxw_bo_bind(it->buffer.bo, &bind, 1);
+}
+
+/* Where all that the operation waits for is submitted: a block for whoever comes after that. */
+static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, bool may_wait)
+{
+   struct agx_device *device = it->buffer.device;
+   struct agx_frontier covered = {0};
+   bool is_ready = true;
+   pthread_mutex_lock(&device->lock);
+   const struct agx_frontier reached = agx_device_reached_locked(device);
+   for (uint32_t i = 0; i < op->wait_count && is_ready; i++)
+      is_ready = agx_point_resolve(&op->waits[i], &covered) == AGX_READY;
+   pthread_mutex_unlock(&device->lock);
+   if (!is_ready)
+      return AGX_OK;
+   agx_frontier_merge(&covered, &reached);
+   const struct agx_pool_want want = {.size_B = it->buffer.size_B,
+                                      .align_B = it->align_B,
+                                      .covered = &covered,
+                                      .may_wait = may_wait};
+   struct agx_pool_block *block;
+   AGX_TRY(agx_pool_take(it->pool, &want, &reached, &block));
+   if (!block)
+      return AGX_OK;
+   take_over(it, block);
+   show_block(it);
+   return AGX_OK;
+}
+
+/* A block for the addresses that the buffer has; whole pages. AGX_DEFERRED: the pool is at its
+ * limit. */
+static agx_status take_late(struct agx_alloca *it, const struct agx_frontier *waited, bool may_wait)
+{
+   struct agx_device *device = it->buffer.device;
+   const struct agx_frontier reached = agx_device_reached_locked(device);
+   struct agx_frontier covered = reached;
+   struct agx_pool_block *block;
+   agx_frontier_merge(&covered, waited);
+   const struct agx_pool_want want = {.size_B = agxw_bo_size(it->buffer.bo),
+                                      .align_B = agxw_device_page(device->winsys),
+                                      .covered = &covered,
+                                      .may_wait = may_wait};
+   atomic_store(&it->pool->is_awaited, true);
+   AGX_TRY(agx_pool_take(it->pool, &want, &reached, &block));
+   if (!block) {
+      agx_device_wake(device); /* to notice what ends on the GPU */
+      return AGX_DEFERRED;
+   }
+   agx_status status = bind_block(it, block);
+   if (status != AGX_OK) {
+      (void)agx_pool_give(it->pool, block, &block->death);
+      return status;
+   }
+   take_over(it, block);
+   return AGX_OK;
+}
+
+/* ---- alloca ------------------------------------------------------------------ */
+
+static agx_status check_alloca(struct agx_device *device, const struct agx_op *op)
+{
+   const uint64_t known = AGX_ALLOCA_ALLOW_WAIT | AGX_ALLOCA_INDETERMINATE_LIFETIME;
+   const struct agx_op_alloca *wanted = &op->u.alloca;
+   if (op->flags & ~known)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: unknown flags 0x%llx",
+                      (unsigned long long)(op->flags & ~known));
+   if (!wanted->out_buffer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: out_buffer is NULL");
+   if (wanted->pool && wanted->pool->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: %s is of another device", wanted->pool->label);
+   return AGX_OK;
+}
+
+static agx_status alloca_prepare(struct agx_device *device, const struct agx_op *op,
+                                 struct agx_submission *submission)
+{
+   struct state *state = AGX_OP_STATE(submission, struct state);
+   AGX_TRY(check_alloca(device, op));
+   *op->u.alloca.out_buffer = NULL;
+   struct agx_pool *pool = op->u.alloca.pool ? op->u.alloca.pool : device->pool;
+   AGX_TRY(agx_pool_check(pool, op->u.alloca.size_B, op->u.alloca.align_B));
+   struct agx_alloca *it = NULL;
+   AGX_TRY(new_alloca(pool, op, &it));
+   const bool may_wait = op->flags & AGX_ALLOCA_ALLOW_WAIT;
+   agx_status status = take_at_once(it, op, may_wait);
+   if (status == AGX_OK && !it->slab)
+      status = reserve_addresses(it);
+   if (status != AGX_OK) {
+      agx_release(it);
+      return status;
+   }
+   it->origin = submission->queue;
+   *state = (struct state){.it = it, .out = op->u.alloca.out_buffer, .may_wait = may_wait};
+   submission->number = 0; /* until it is submitted */
+   *op->u.alloca.out_buffer = &it->buffer;
+   agx_retain(it);
+   return AGX_OK;
+}
+
+static agx_status alloca_launch(struct agx_submission *submission)
+{
+   const struct state *state = AGX_OP_STATE(submission, struct state);
+   struct agx_alloca *it = state->it;
+   if (has_addresses(it))
+      AGX_TRY(take_late(it, &submission->frontier, state->may_wait));
+   /* What the block's last user has not left yet is waited for in silence. */
+   agx_frontier_merge(&submission->frontier, &it->block->death);
+   set_state(it, AGX_BUFFER_LIVE);
+   return AGX_OK;
+}
+
+static void alloca_drop(struct agx_submission *submission)
+{
+   const struct state *state = AGX_OP_STATE(submission, struct state);
+   if (submission->number == 0) {
+      *state->out = NULL;
+      agx_release(state->it);
+   }
+   agx_release(state->it);
+}
+
+const struct agx_op_type agx_alloca_op = {
+   .name = "alloca", .prepare = alloca_prepare, .launch = alloca_launch, .drop = alloca_drop};
+
+/* ---- dealloca ------------------------------------------------------------------ */
+
+static agx_status dealloca_prepare(struct agx_device *device, const struct agx_op *op,
+                                   struct agx_submission *submission)
+{
+   struct state *state = AGX_OP_STATE(submission, struct state);
+   struct agx_buffer *buffer = op->u.dealloca.buffer;
+   if (op->flags & ~(uint64_t)AGX_DEALLOCA_PREFER_ORIGIN)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: unknown flags 0x%llx",
+                      (unsigned long long)op->flags);
+   if (!buffer || buffer->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: %s",
+                      buffer ? "a buffer of another device" : "buffer is NULL");
+   agx_retain(buffer);
+   *state = (struct state){.it = (struct agx_alloca *)buffer};
+   if (buffer->is_alloca && op->flags & AGX_DEALLOCA_PREFER_ORIGIN)
+      submission->queue = state->it->origin;
+   return AGX_OK;
+}
+
+static agx_status dealloca_launch(struct agx_submission *submission)
+{
+   struct agx_alloca *it = AGX_OP_STATE(submission, struct state)->it;
+   struct agx_device *device = submission->device;
+   if (!it->buffer.is_alloca || it->is_indeterminate)
+      return AGX_OK;
+   uint32_t state = state_of(it);
+   if (state != AGX_BUFFER_LIVE)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "dealloca of %s: %s", it->buffer.label,
+                      state == AGX_BUFFER_DEAD ? "its memory was given back before"
+                                               : "it has no memory yet: its allocation waits");
+   struct agx_frontier death = submission->frontier;
+   const struct agx_frontier reached = agx_device_reached_locked(device);
+   agx_frontier_merge(&death, &it->last_use);
+   set_state(it, AGX_BUFFER_DEAD);
+   if (give_block(it, &death, &reached))
+      agx_list_splice(&device->freed, &device->deferred);
+   return AGX_OK;
+}
+
+static void dealloca_drop(struct agx_submission *submission)
+{
+   agx_release(AGX_OP_STATE(submission, struct state)->it);
+}
+
+const struct agx_op_type agx_dealloca_op = {.name = "dealloca",
+                                            .prepare = dealloca_prepare,
+                                            .launch = dealloca_launch,
+                                            .drop = dealloca_drop};
+
+/* ---- use ------------------------------------------------------------------------ */
+
+agx_status agx_alloca_host_memory(struct agx_buffer *buffer, void **out_memory)
+{
+   struct agx_alloca *it = (struct agx_alloca *)buffer;
+   void *memory;
+   *out_memory = NULL;
+   pthread_mutex_lock(&buffer->device->lock);
+   struct agx_buffer *slab = state_of(it) == AGX_BUFFER_LIVE ? it->slab : NULL;
+   pthread_mutex_unlock(&buffer->device->lock);
+   if (!slab)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: it has no memory now", buffer->label);
+   AGX_TRY(agx_buffer_host_memory(slab, &memory));
+   *out_memory = (uint8_t *)memory + it->slab_offset_B;
+   return AGX_OK;
+}
+
+agx_status agx_alloca_use(struct agx_buffer *buffer, uint32_t queue, uint64_t epoch)
+{
+   if (!buffer->is_alloca)
+      return AGX_OK;
+   struct agx_alloca *it = (struct agx_alloca *)buffer;
+   uint32_t state = state_of(it);
+   if (state != AGX_BUFFER_LIVE)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s", buffer->label,
+                      state == AGX_BUFFER_DEAD ? "used after its memory was given back"
+                                               : "used before its allocation was waited for");
+   it->last_use.epochs[queue] = AGX_MAX(it->last_use.epochs[queue], epoch);
+   return AGX_OK;
+}
