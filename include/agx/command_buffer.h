@@ -68,6 +68,12 @@ struct agx_dispatch {
    const void *push;                   /* push constants; at least the executable's push_B */
    uint32_t push_B;
    uint32_t entry; /* which entry point of the executable */
+   /* Threads of a workgroup; 0: as the executable has them. Others only where it has
+    * AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE, and at most its max_workgroup_threads in all. */
+   uint32_t local_size[3];
+   /* Bytes of the workgroup array that AGX_EXECUTABLE_DYNAMIC_SHARED is about; with the
+    * executable's own shared_B at most the device's max_shared_B. */
+   uint32_t shared_B;
 };
 
 /* Dispatches between two barriers are not ordered among each other. A recording error is

@@ -73,6 +73,14 @@ struct agx_executable_desc {
 enum agx_executable_flags {
    /* Neither taken from the caches of compiled kernels nor kept there; docs/hal.md. */
    AGX_EXECUTABLE_TRANSIENT = 1 << 0,
+   /* Dispatches may choose the workgroup size. SPIR-V: an ELF file is what it was compiled as. The
+    * kernel reads the size of the dispatch where the module names it, by gl_WorkGroupSize of
+    * local_size_*_id or BuiltIn WorkgroupSize; numbers that its author's compiler has made of a
+    * fixed size stay as they are. */
+   AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE = 1 << 1,
+   /* Dispatches say how many bytes the last workgroup variable of the module has. It must be an
+    * array; the length that it is declared with does not count, but no index may exceed it. */
+   AGX_EXECUTABLE_DYNAMIC_SHARED = 1 << 2,
 };
 
 /* Compiles (or reads) kernels and loads them; from any thread. AGX_UNIMPLEMENTED names what the
@@ -139,6 +147,8 @@ struct agx_executable_info {
    uint32_t scratch_B;           /* memory of each thread for what registers don't hold */
    uint32_t parameter_count, specialization_count;
    uint32_t max_workgroup_threads; /* that registers and hardware allow */
+   bool has_dynamic_local_size;    /* dispatches may choose it */
+   bool has_dynamic_shared;        /* and add to shared_B, which the code uses */
 };
 
 /* Entry points are numbered from 0 on, in the order of the module; most executables have one. */

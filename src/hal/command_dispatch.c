@@ -4,6 +4,7 @@
  */
 #include "hal/desc.h"
 #include "hal/record.h"
+#include "hal/shape.h"
 #include "hal/vertex.h"
 
 /* Source: reference/cmdstream, cdm.md 1.1. */
@@ -12,14 +13,14 @@ static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
 /* ---- checks ------------------------------------------------------------ */
 
 static agx_status check_grid(const struct agx_program *program, const uint32_t workgroups[3],
-                             uint32_t out_threads[3])
+                             const uint32_t local_size[3], uint32_t out_threads[3])
 {
    for (unsigned i = 0; i < 3; i++) {
-      uint64_t threads = (uint64_t)workgroups[i] * program->local_size[i];
+      uint64_t threads = (uint64_t)workgroups[i] * local_size[i];
       if (workgroups[i] > max_workgroups[i] || threads > UINT32_MAX)
          return AGX_FAIL(AGX_OUT_OF_RANGE,
                          "dispatch of %s: %u workgroups of %u threads in dimension %u",
-                         program->name, workgroups[i], program->local_size[i], i);
+                         program->name, workgroups[i], local_size[i], i);
       out_threads[i] = (uint32_t)threads;
    }
    return AGX_OK;
@@ -95,6 +96,9 @@ static agx_status write_uniform(const struct agx_binder *binder,
       return AGX_OK;
    case AGX_UNIFORM_WORKGROUP_COUNT:
       value = binder->dispatch->workgroups[slot->index];
+      break;
+   case AGX_UNIFORM_LOCAL_SIZE:
+      value = binder->dispatch->local_size[slot->index];
       break;
    case AGX_UNIFORM_DRAW:
       value = agx_vertex_value(program, binder->draw, (enum agx_draw_value)slot->index);
@@ -174,6 +178,7 @@ static struct agx_executable *choose_executable(const struct agx_dispatch *dispa
    struct agx_program_launch launch = {
       .push = dispatch->push, .push_B = dispatch->push_B, .sizes_B = sizes_B};
    memcpy(launch.workgroups, dispatch->workgroups, sizeof(launch.workgroups));
+   memcpy(launch.local_size, dispatch->local_size, sizeof(launch.local_size));
    return agx_program_runs_inside(program, &launch) ? executable->inside : executable;
 }
 
@@ -192,7 +197,10 @@ static agx_status check_size(const struct agx_binder *binder, const struct agx_b
 static agx_status launch(struct agx_command_buffer *commands, const struct agx_binder *binder,
                          struct agx_executable *executable, const uint32_t threads[3])
 {
+   struct agx_plan room;
    const struct agx_plan *plan = &executable->plan;
+   if (!binder->draw)
+      AGX_TRY(agx_shape_plan(executable, binder->dispatch, &room, &plan));
    const struct agx_block block = agx_plan_block(plan, binder->heap_B);
    struct agx_launch launch;
    bool needs_barrier;
@@ -216,7 +224,7 @@ static agx_status check_elements(const struct agx_binder *binder)
    return AGX_OK;
 }
 
-/* draw NULL: a compute kernel. */
+/* draw NULL: a compute kernel, whose local size is settled. */
 static agx_status record_dispatch(struct agx_command_buffer *commands,
                                   const struct agx_dispatch *dispatch,
                                   const struct agx_vertex_dispatch *draw)
@@ -229,7 +237,7 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    if (draw)
       memcpy(threads, (uint32_t[3]){draw->vertex_count, draw->instance_count, 1}, sizeof(threads));
    else
-      AGX_TRY(check_grid(program, dispatch->workgroups, threads));
+      AGX_TRY(check_grid(program, dispatch->workgroups, dispatch->local_size, threads));
    AGX_TRY(agx_binder_init(&binder, commands->device, program, dispatch, draw));
    if (!threads[0] || !threads[1] || !threads[2])
       return check_elements(&binder);
@@ -238,14 +246,17 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    return launch(commands, &binder, executable, threads);
 }
 
-/* The long way of another entry point than the first: as if it were an executable of its own. */
-static agx_status record_entry(struct agx_command_buffer *commands,
-                               const struct agx_dispatch *dispatch)
+/* The long way of a compute kernel: an entry point as if it were an executable of its own, with the
+ * workgroup size that counts. */
+static agx_status record_compute(struct agx_command_buffer *commands,
+                                 const struct agx_dispatch *dispatch)
 {
-   struct agx_dispatch of_entry = *dispatch;
-   if (dispatch->executable)
-      AGX_TRY(agx_executable_resolve(dispatch->executable, dispatch->entry, &of_entry.executable));
-   return record_dispatch(commands, &of_entry, NULL);
+   struct agx_dispatch settled = *dispatch;
+   if (dispatch->executable) {
+      AGX_TRY(agx_executable_resolve(dispatch->executable, dispatch->entry, &settled.executable));
+      AGX_TRY(agx_shape_settle(settled.executable->program, &settled));
+   }
+   return record_dispatch(commands, &settled, NULL);
 }
 
 agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
@@ -260,8 +271,7 @@ agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
       dispatch = &read;
    }
    if (!agx_record_plain(commands, dispatch, &status))
-      status = dispatch->entry ? record_entry(commands, dispatch)
-                               : record_dispatch(commands, dispatch, NULL);
+      status = record_compute(commands, dispatch);
    return status == AGX_OK ? AGX_OK : agx_record_fail(commands, status);
 }
 

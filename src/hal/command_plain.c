@@ -5,6 +5,7 @@
  * can start over where something is out of the ordinary, and say what.
  */
 #include "hal/record.h"
+#include "hal/shape.h"
 
 /* Source: reference/cmdstream, cdm.md 1.1. */
 static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
@@ -165,8 +166,9 @@ bool agx_record_plain(struct agx_command_buffer *commands, const struct agx_disp
    struct agx_executable *executable = dispatch->executable;
    if (executable && dispatch->entry)
       executable = agx_executable_entry(executable, dispatch->entry);
-   if (!executable || !executable->plan.is_plain || executable->device != commands->device ||
-       commands->state != AGX_RECORD_RECORDING || commands->is_watched)
+   if (!executable || !executable->plan.is_plain || agx_dispatch_has_shape(dispatch) ||
+       executable->device != commands->device || commands->state != AGX_RECORD_RECORDING ||
+       commands->is_watched)
       return false;
    struct plain plain; /* its arrays are not cleared */
    plain.executable = executable;

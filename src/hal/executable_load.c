@@ -13,8 +13,9 @@
 #include "hal/executable.h"
 #include "hal/executable_cache.h"
 
-#define MAX_SPECIALIZATIONS  64
-#define AGX_EXECUTABLE_FLAGS AGX_EXECUTABLE_TRANSIENT
+#define MAX_SPECIALIZATIONS 64
+#define AGX_EXECUTABLE_FLAGS                                                                       \
+   (AGX_EXECUTABLE_TRANSIENT | AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE | AGX_EXECUTABLE_DYNAMIC_SHARED)
 
 static agx_status read_attributes(const struct agx_vertex_input *given_input,
                                   struct agx_vertex_input *input,
@@ -113,6 +114,8 @@ static agx_status translate(struct job *job)
       .attributes = job->attributes,
       .attribute_count = vertex.attribute_count,
       .index_B = vertex.index_B,
+      .has_any_size = desc->flags & AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE,
+      .has_any_shared = desc->flags & AGX_EXECUTABLE_DYNAMIC_SHARED,
       .debug = (device->debug & AGX_DEBUG_NO_OPT ? AGXC_DEBUG_NO_OPT : 0u) |
                (device->debug & AGX_DEBUG_VALIDATE ? AGXC_DEBUG_VALIDATE : 0u),
       .alloc = device->alloc,

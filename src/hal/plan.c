@@ -185,6 +185,17 @@ agx_status agx_plan_make(const struct agx_chip *chip, const struct agx_program *
    return AGX_OK;
 }
 
+agx_status agx_plan_reshape(const struct agx_chip *chip, const struct agx_program *program,
+                            const struct agx_plan_code *code, const uint32_t local_size[3],
+                            uint32_t more_shared_B, struct agx_plan *plan)
+{
+   struct agx_program shaped = *program;
+   memcpy(shaped.local_size, local_size, sizeof(shaped.local_size));
+   shaped.shared_B += more_shared_B;
+   AGX_TRY(pack_stream(chip, &shaped, plan));
+   return pack_tail(&shaped, code, plan);
+}
+
 /* ---- blocks ------------------------------------------------------------ */
 
 struct agx_block agx_plan_block(const struct agx_plan *plan, uint32_t heap_B)

@@ -70,6 +70,14 @@ AGX_MUST_CHECK agx_status agx_plan_make(const struct agx_chip *chip,
                                         const struct agx_plan_code *code, bool has_twin,
                                         struct agx_plan *out_plan);
 
+/* Changes a copy of a plan for launches of another workgroup size, and with more workgroup memory
+ * behind the program's own. */
+AGX_MUST_CHECK agx_status agx_plan_reshape(const struct agx_chip *chip,
+                                           const struct agx_program *program,
+                                           const struct agx_plan_code *code,
+                                           const uint32_t local_size[3], uint32_t more_shared_B,
+                                           struct agx_plan *plan);
+
 /* Where parts of a block begin, relative to it. */
 struct agx_block {
    uint32_t uniforms_at, states_at, heap_at, total_B;

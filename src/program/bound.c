@@ -57,7 +57,8 @@ static bool condition_fits(const struct agx_program *program,
 static bool is_twin(const struct agx_program *a, const struct agx_program *b)
 {
    if (a->is_vertex != b->is_vertex || a->binding_count != b->binding_count ||
-       a->push_B != b->push_B || b->inside)
+       a->push_B != b->push_B || a->has_any_size != b->has_any_size ||
+       a->has_any_shared != b->has_any_shared || b->inside)
       return false;
    for (uint32_t i = 0; i < a->binding_count; i++) {
       const struct agx_program_binding *x = &a->bindings[i], *y = &b->bindings[i];
@@ -167,6 +168,12 @@ static uint32_t push_word(const struct agx_program_launch *launch, uint32_t at)
    return word;
 }
 
+static uint32_t threads_across(const struct agx_program *program,
+                               const struct agx_program_launch *launch, uint32_t axis)
+{
+   return launch->local_size[axis] ? launch->local_size[axis] : program->local_size[axis];
+}
+
 static uint64_t leaf(const struct agx_program *program, const struct agx_program_launch *launch,
                      const struct agx_program_step *step)
 {
@@ -183,7 +190,7 @@ static uint64_t leaf(const struct agx_program *program, const struct agx_program
    case AGX_STEP_LAST_GROUP:
       return groups ? groups - 1 : 0;
    default: /* AGX_STEP_LAST_THREAD */
-      return groups ? clamped(groups * program->local_size[step->value] - 1) : 0;
+      return groups ? clamped(groups * threads_across(program, launch, step->value) - 1) : 0;
    }
 }
 

@@ -26,6 +26,8 @@ const uint16_t agx_program_words[] = {
    WORD(local_size[0]),
    WORD(local_size[1]),
    WORD(local_size[2]),
+   WORD(has_any_size),
+   WORD(has_any_shared),
    WORD(shared_B),
    WORD(scratch_B),
    WORD(push_B),

@@ -33,6 +33,7 @@
 #define AGX_PROGRAM_FEEDBACK_BINDING 0x200u
 /* Scratch memory that code may use per thread. Hardware ends at 512 KiB; with all cores
  * full this much is 256 MiB for each of them already. */
+#define AGX_PROGRAM_SHARED_ALIGN  16u /* of threadgroup memory that launches add */
 #define AGX_PROGRAM_MAX_SCRATCH_B (64u << 10)
 
 enum agx_binding_kind {
@@ -158,6 +159,10 @@ enum agx_uniform_kind {
    /* 4 halves, a multiple of four below half 128: where the dispatch's descriptors of the array
     * bindings[index] lie, one behind the other; value is an enum agx_heap_part. */
    AGX_UNIFORM_HEAP = 11,
+   AGX_UNIFORM_LOCAL_SIZE = 12, /* 2 halves: threads of a workgroup, component `index` */
+   /* Inside the compiler only, which makes a constant of it: the workgroup's memory that launches
+    * add begins there. */
+   AGX_UNIFORM_SHARED_END = 13,
    AGX_UNIFORM_KIND_COUNT,
 };
 
@@ -301,6 +306,7 @@ struct agx_program_launch {
    uint32_t push_B; /* what lies behind counts as 0 */
    uint32_t workgroups[3];
    const uint64_t *sizes_B; /* of bindings */
+   uint32_t local_size[3];  /* 0: the program's */
 };
 
 /* What a caller may want to know of the module, but no launch needs. */
@@ -359,6 +365,8 @@ struct agx_program {
    uint32_t preamble_gpr_halves;
    uint32_t uniform_halves; /* halves in use, preamble results included */
    uint32_t local_size[3];
+   uint32_t has_any_size;    /* 1: launches may have another local size */
+   uint32_t has_any_shared;  /* 1: the code uses what launches add behind shared_B */
    uint32_t shared_B;        /* threadgroup memory */
    uint32_t scratch_B;       /* the frame of each thread, agx_program_frame_B; 0: none */
    uint32_t push_B;          /* bytes of push constants the kernel reads up to */

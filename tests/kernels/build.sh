@@ -26,6 +26,9 @@ for t in float float16_t; do
    $glsl -DT=$t -DS=float matrix.comp -o matrix_${t}_float.spv
 done
 $glsl matrix_flow.comp -o matrix_flow.spv
+for kernel in any_size any_size_index any_size_length; do
+   $glsl $kernel.comp -o $kernel.spv
+done
 $glsl matrix_address.comp -o matrix_address.spv
 $glsl -DT=float16_t -DS=float16_t matrix.comp -o matrix_float16_t_float16_t.spv
 ${SPIRV_AS:-spirv-as} --target-env spv1.6 dot.spvasm -o dot.spv

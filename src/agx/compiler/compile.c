@@ -70,6 +70,18 @@ static void dump_code(struct compilation *c, const char *title, const uint8_t *c
 
 /* ---- stages ----------------------------------------------------------- */
 
+/* What launches add begins where everything else ends. */
+static void place_any_shared(struct compilation *c)
+{
+   struct agxc_shader *shader = c->shader;
+   c->program.shared_B = (uint32_t)agx_align_up(shader->shared_B, AGX_PROGRAM_SHARED_ALIGN);
+   for (uint32_t i = 0; i < shader->uniform_count; i++)
+      if (shader->uniforms[i].kind == AGX_UNIFORM_SHARED_END) {
+         shader->uniforms[i].kind = AGX_UNIFORM_CONSTANT;
+         shader->uniforms[i].value = c->program.shared_B;
+      }
+}
+
 static void describe(struct compilation *c)
 {
    struct agxc_shader *shader = c->shader;
@@ -79,7 +91,11 @@ static void describe(struct compilation *c)
    memcpy(program->local_size, shader->local_size, sizeof(program->local_size));
    program->gpr_halves = shader->gpr_halves;
    program->uniform_halves = shader->uniform_halves;
+   program->has_any_size = shader->has_any_size;
+   program->has_any_shared = shader->has_any_shared;
    program->shared_B = shader->shared_B;
+   if (shader->has_any_shared)
+      place_any_shared(c);
    program->scratch_B = agx_program_frame_B(shader->scratch_B);
    program->push_B = shader->push_B;
    program->is_vertex = shader->is_vertex;

@@ -43,6 +43,8 @@ static bool raise_to(uint8_t *scope, unsigned to)
  * x runs fastest; 32 flat positions that follow each other are a SIMD-group. [U] */
 static enum agxc_scope scope_of_position(const struct agxc_shader *shader, unsigned axis)
 {
+   if (shader->has_any_size)
+      return AGXC_SCOPE_THREAD;
    if (shader->local_size[axis] == 1)
       return AGXC_SCOPE_DISPATCH;
    uint32_t stride = 1;
@@ -60,7 +62,8 @@ static enum agxc_scope scope_of_sysval(const struct agxc_shader *shader, unsigne
    if (sysval < AGXC_SYSVAL_GLOBAL_ID + 3)
       return AGX_MAX(AGXC_SCOPE_WORKGROUP,
                      scope_of_position(shader, sysval - AGXC_SYSVAL_GLOBAL_ID));
-   if (sysval < AGXC_SYSVAL_WORKGROUP_COUNT + 3)
+   if (sysval < AGXC_SYSVAL_WORKGROUP_COUNT + 3 ||
+       (sysval >= AGXC_SYSVAL_LOCAL_SIZE && sysval <= AGXC_SYSVAL_SHARED_END))
       return AGXC_SCOPE_DISPATCH;
    return sysval == AGXC_SYSVAL_SUBGROUP_ID ? AGXC_SCOPE_SUBGROUP : AGXC_SCOPE_THREAD;
 }

@@ -131,6 +131,8 @@ enum agxc_sysval {
    AGXC_SYSVAL_SUBGROUP_ID,
    AGXC_SYSVAL_DRAW, /* + enum agx_draw_value: a uniform */
    AGXC_SYSVAL_DRAW_LAST = AGXC_SYSVAL_DRAW + AGX_DRAW_VALUE_COUNT - 1,
+   AGXC_SYSVAL_LOCAL_SIZE, /* + component: a uniform, where launches choose it */
+   AGXC_SYSVAL_SHARED_END = AGXC_SYSVAL_LOCAL_SIZE + 3, /* where launches add memory: a uniform */
    AGXC_SYSVAL_COUNT,
 };
 
@@ -284,6 +286,8 @@ struct agxc_shader {
 
    /* What the module declares. */
    uint32_t local_size[3];
+   bool has_any_size;   /* each launch chooses its own; local_size is what it is without */
+   bool has_any_shared; /* each launch adds memory behind shared_B */
    bool is_vertex;
    uint32_t shared_B;
    uint32_t push_B;

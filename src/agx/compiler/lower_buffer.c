@@ -130,6 +130,8 @@ static struct agxc_ref limit_of(struct agxc_shader *shader, const struct agxc_in
 static bool is_zero(const struct agxc_shader *shader, enum agxc_sysval sysval)
 {
    const uint32_t *size = shader->local_size;
+   if (shader->has_any_size)
+      return false;
    if (sysval >= AGXC_SYSVAL_LOCAL_ID && sysval < AGXC_SYSVAL_LOCAL_ID + 3)
       return size[sysval - AGXC_SYSVAL_LOCAL_ID] == 1;
    uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
@@ -190,6 +192,16 @@ static void lower_instr(struct lowering *l, struct agxc_instr *instr)
       if (which >= 0 && which < AGX_DRAW_VALUE_COUNT) {
          replace_value(l, instr,
                        agxc_uniform_slot(shader, AGX_UNIFORM_DRAW, (uint32_t)which, 0, 32));
+         return;
+      }
+      which = agxc_imm_of(instr, 0) - AGXC_SYSVAL_LOCAL_SIZE;
+      if (which >= 0 && which < 3) {
+         replace_value(l, instr,
+                       agxc_uniform_slot(shader, AGX_UNIFORM_LOCAL_SIZE, (uint32_t)which, 0, 32));
+         return;
+      }
+      if (agxc_imm_of(instr, 0) == AGXC_SYSVAL_SHARED_END) {
+         replace_value(l, instr, agxc_uniform_slot(shader, AGX_UNIFORM_SHARED_END, 0, 0, 32));
          return;
       }
       which = agxc_imm_of(instr, 0) - AGXC_SYSVAL_WORKGROUP_COUNT;

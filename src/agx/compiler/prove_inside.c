@@ -202,8 +202,11 @@ static void push_by_exact(struct proof *p, enum agx_step_op op, const struct agx
 
 static void push_sysval(struct proof *p, int64_t which)
 {
-   const uint32_t *size = p->shader->local_size;
-   uint32_t all = size[0] * size[1] * size[2];
+   static const uint32_t any[3] = {AGX_MAX_WORKGROUP_THREADS, AGX_MAX_WORKGROUP_THREADS,
+                                   AGX_MAX_WORKGROUP_THREADS};
+   const bool has_any = p->shader->has_any_size;
+   const uint32_t *size = has_any ? any : p->shader->local_size;
+   uint32_t all = has_any ? AGX_MAX_WORKGROUP_THREADS : size[0] * size[1] * size[2];
    if (which < AGXC_SYSVAL_LOCAL_ID)
       step(p, AGX_STEP_LAST_GROUP, (uint32_t)which);
    else if (which < AGXC_SYSVAL_GLOBAL_ID)

@@ -38,6 +38,14 @@ static struct agxc_range sysval(const struct agxc_shader *shader, int64_t which)
 {
    const uint32_t *size = shader->local_size;
    uint64_t all = (uint64_t)AGX_MAX(size[0], 1u) * AGX_MAX(size[1], 1u) * AGX_MAX(size[2], 1u);
+   static const uint32_t any[3] = {AGX_MAX_WORKGROUP_THREADS, AGX_MAX_WORKGROUP_THREADS,
+                                   AGX_MAX_WORKGROUP_THREADS};
+   if (shader->has_any_size) {
+      size = any;
+      all = AGX_MAX_WORKGROUP_THREADS;
+   }
+   if (which >= AGXC_SYSVAL_LOCAL_SIZE && which < AGXC_SYSVAL_LOCAL_SIZE + 3)
+      return (struct agxc_range){1, AGX_MAX_WORKGROUP_THREADS};
    if (which >= AGXC_SYSVAL_LOCAL_ID && which < AGXC_SYSVAL_LOCAL_ID + 3)
       return (struct agxc_range){0, AGX_MAX(size[which - AGXC_SYSVAL_LOCAL_ID], 1u) - 1};
    if (which == AGXC_SYSVAL_LOCAL_INDEX)

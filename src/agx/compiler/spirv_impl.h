@@ -141,8 +141,9 @@ struct agxc_spv_id {
    uint32_t instance;
    uint32_t slots; /* first slot + 1 when a use outside the region needed slots */
    bool is_spec;
-   uint32_t root;   /* pointers: the variable or parameter that a chain starts from, or 0 */
-   bool is_indexed; /* of such a root: something indexes it dynamically */
+   bool depends_on_size; /* a constant that becomes a value: see spirv_any_size.c */
+   uint32_t root;        /* pointers: the variable or parameter that a chain starts from, or 0 */
+   bool is_indexed;      /* of such a root: something indexes it dynamically */
 };
 
 /* ---- pointers ---------------------------------------------------------- */
@@ -271,7 +272,9 @@ struct agxc_spv {
    bool *binding_pointed; /* a pointer that only running tells may lead there */
    uint32_t binding_count;
 
-   struct agxc_spv_name *names; /* the last one first */
+   struct agxc_spv_name *names;          /* the last one first */
+   struct agxc_spv_variable *any_shared; /* whose bytes the launch gives, or NULL */
+   bool marked_any_size;
 
    /* Emission. */
    struct agxc_builder b;
@@ -329,6 +332,21 @@ void agxc_spv_note_constant(struct agxc_spv *s, const struct agxc_spv_instr *in,
                             uint64_t value);
 /* Lists parameters, when it is known which bindings there are. */
 void agxc_spv_reflect(struct agxc_spv *s);
+
+/* ---- spirv_any_size.c --------------------------------------------------- */
+
+/* Finds, before functions are read, constants that are none where launches choose the size. */
+void agxc_spv_mark_any_size(struct agxc_spv *s);
+/* Checks, before functions are emitted, that launches may choose what the options let them. */
+void agxc_spv_check_any_size(struct agxc_spv *s);
+/* At the beginning of the entry point: constants that depend on the workgroup's size become
+ * values. */
+void agxc_spv_begin_any_size(struct agxc_spv *s);
+struct agxc_ref agxc_spv_local_size(struct agxc_spv *s, uint32_t axis);
+struct agxc_ref agxc_spv_subgroup_count(struct agxc_spv *s);
+/* Of a pointer to any_shared. */
+struct agxc_ref agxc_spv_any_shared_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                           uint32_t plus_B);
 
 /* ---- spirv_type.c ------------------------------------------------------ */
 

@@ -22,7 +22,7 @@ static uint32_t root_of(struct agxc_spv *s, uint32_t id)
 static bool is_constant(struct agxc_spv *s, uint32_t id)
 {
    const struct agxc_spv_id *entry = agxc_spv_id(s, id);
-   return entry->kind == AGXC_SPV_ID_VALUE;
+   return entry->kind == AGXC_SPV_ID_VALUE && !entry->depends_on_size;
 }
 
 static void scan_chain(struct agxc_spv *s, const struct agxc_spv_instr *in)

@@ -169,7 +169,8 @@ static void allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
    s->shader->shared_B = AGX_MAX(s->shader->shared_B, (uint32_t)(at + bytes));
 }
 
-#define ZEROS_B 16 /* that one store writes */
+#define ZEROS_B    16  /* that one store writes */
+#define MOST_ZEROS 256 /* stores of a thread, where it may be alone */
 
 /* Threads share the work. What lies between the variables is undefined at the start, too; the
  * last stores may meet, since all write the same. */
@@ -179,6 +180,13 @@ static void store_zeros(struct agxc_spv *s, uint32_t from_B, uint32_t to_B)
    uint32_t threads = size[0] * size[1] * size[2], count = (to_B - from_B) / ZEROS_B;
    uint32_t which = AGXC_SYSVAL_LOCAL_INDEX;
    struct agxc_ref thread = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
+   if (s->shader->has_any_size) { /* there may be one thread; all do the whole work */
+      thread = agxc_spv_u32(0);
+      threads = 1;
+      if (count > MOST_ZEROS)
+         agxc_spv_missing(s, "%u bytes that begin with 0 in workgroups of any size, at most %u",
+                          to_B - from_B, MOST_ZEROS * ZEROS_B);
+   }
    struct agxc_ref zeros[MAX_VECTOR], zero = agxc_spv_u32(0);
    for (uint32_t i = 0; i < MAX_VECTOR; i++)
       zeros[i] = zero;
@@ -213,6 +221,8 @@ void agxc_spv_init_shared(struct agxc_spv *s)
 struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                 uint32_t plus_B)
 {
+   if (p->place == AGXC_SPV_PLACE_SHARED && p->var && p->var == s->any_shared)
+      return agxc_spv_any_shared_offset(s, p, plus_B);
    if (p->place == AGXC_SPV_PLACE_SHARED && p->var && !p->var->allocated)
       allocate_shared(s, p->var);
    struct agxc_ref constant = agxc_spv_u32(p->const_B + plus_B + (p->var ? p->var->offset_B : 0));
@@ -488,9 +498,12 @@ static struct agxc_ref read_builtin(struct agxc_spv *s, const struct agxc_spv_po
    if (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask)
       return component ? agxc_spv_u32(0) : agxc_spv_subgroup_mask(s, builtin);
    if (builtin == SpvBuiltInWorkgroupSize)
-      return agxc_spv_u32(size[component]);
+      return s->shader->has_any_size ? agxc_spv_local_size(s, component)
+                                     : agxc_spv_u32(size[component]);
    if (builtin == SpvBuiltInSubgroupSize)
       return agxc_spv_u32(AGX_SIMD_LANES);
+   if (s->shader->has_any_size)
+      return agxc_spv_subgroup_count(s);
    return agxc_spv_u32((uint32_t)agx_div_up(size[0] * size[1] * size[2], AGX_SIMD_LANES));
 }
 

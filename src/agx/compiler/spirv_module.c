@@ -378,6 +378,7 @@ static const struct {
 static void begin_function(struct walk *w, const struct agxc_spv_instr *in)
 {
    struct agxc_spv *s = w->s;
+   agxc_spv_mark_any_size(s);
    struct agxc_spv_type *returns = agxc_spv_type_of(s, in->type_id);
    struct agxc_spv_type *type = agxc_spv_type_of(s, agxc_spv_operand(s, in, 1));
    if (type->kind != AGXC_SPV_FUNCTION || type->elem != returns)
@@ -601,6 +602,7 @@ void agxc_spirv_to_ir(struct agxc_shader *shader, const uint32_t *words, size_t 
    agxc_spv_settle_indexed(s);
    agxc_spv_instr_at(s, s->entry_word);
    set_local_size(s);
+   agxc_spv_check_any_size(s);
    agxc_spv_assign_bindings(s);
    agxc_spv_emit_entry(s);
    agxc_spv_prune_bindings(s);
