@@ -14,6 +14,18 @@ static void bind_nothing(const struct agx_device *device, struct agx_bound *out_
    out_bound->length_B = 0;
 }
 
+static agx_status check_usage(const struct agx_program_binding *wanted,
+                              const struct agx_buffer *buffer)
+{
+   const struct agx_binding_usage usage = agx_binding_usage(wanted);
+   if (agx_binding_usage_fits(&usage, buffer->usage))
+      return AGX_OK;
+   return AGX_FAIL(AGX_PERMISSION_DENIED,
+                   "buffer %s was not made for this: its usage is 0x%x, and the kernel %s it",
+                   buffer->label, buffer->usage,
+                   wanted->access & AGX_BINDING_WRITES ? "writes to" : "reads");
+}
+
 static agx_status check_range(const struct agx_program_binding *wanted,
                               const struct agx_buffer_ref *ref, const struct agx_device *device)
 {
@@ -28,7 +40,7 @@ static agx_status check_range(const struct agx_program_binding *wanted,
                       (unsigned long long)size);
    if (wanted->access & AGX_BINDING_WRITES && ref->buffer->flags & AGX_BUFFER_GPU_READ_ONLY)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "the kernel writes to a read-only buffer");
-   return AGX_OK;
+   return check_usage(wanted, ref->buffer);
 }
 
 agx_status agx_bind_range(const struct agx_program_binding *wanted,

@@ -31,6 +31,12 @@ struct agx_buffer {
    char label[AGX_BUFFER_LABEL_BYTES];
 };
 
+/* Whether other buffers may show the same memory: views of pools never do. */
+static inline bool agx_buffer_may_alias(const struct agx_buffer *buffer)
+{
+   return buffer->is_imported || buffer->is_reservation || buffer->usage & AGX_USAGE_SHARING_EXPORT;
+}
+
 /* Makes *view, zeroed memory of the caller's, a buffer that shows size_B bytes of parent from
  * offset_B on, with one reference. It keeps parent alive until agx_buffer_fini_view, which the
  * type's destroy calls before it frees the memory. flags beyond the parent's restrict the view

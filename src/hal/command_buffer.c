@@ -69,6 +69,7 @@ static void discard(struct agx_command_buffer *commands)
    agx_bounds_forget(commands);
    commands->runs.count = commands->labels.count = commands->ranges.count = 0;
    commands->run = (struct agx_run){0};
+   commands->aliased = (struct agx_use){0};
    commands->dispatch_count = commands->label_open = 0;
    commands->stream_va = commands->stream_end_va = 0;
    agx_order_reset(&commands->order);
@@ -156,22 +157,18 @@ agx_status agx_record_fail(struct agx_command_buffer *commands, agx_status statu
 
 /* ---- end --------------------------------------------------------------- */
 
-/* The tag between two barriers, and the end. */
+/* The tag's words, of which the barrier is left out where nothing stands before it. */
 static agx_status close_stream(struct agx_command_buffer *commands)
 {
-   const struct agx_chip *chip = agxw_device_info(commands->device->winsys)->chip;
-   if (!commands->tag.page)
+   const struct agx_tag *tag = &commands->tag;
+   if (!tag->page)
       AGX_TRY(agx_tag_take(commands->device, &commands->tag));
-   AGX_TRY(agx_record_room(commands, 2 * AGX_HW_CDM_BARRIER_BYTES + AGX_HW_CDM_LAUNCH_MAX_BYTES,
-                           0)); /* what is reserved has room for the end */
-   struct agx_hw_buffer words = open_words(commands);
-   if (agx_order_is_open(&commands->order))
-      AGX_TRY(agx_hw_cdm_barrier(&words));
-   AGX_TRY(agx_hw_cdm_launch(&words, chip, &commands->tag.launch));
-   AGX_TRY(agx_hw_cdm_barrier(&words));
+   AGX_TRY(agx_record_room(commands, tag->end_B, 0));
+   uint32_t from = agx_order_is_open(&commands->order) ? 0 : AGX_HW_CDM_BARRIER_BYTES;
+   memcpy(commands->stream, tag->end + from, tag->end_B - from);
+   commands->stream += tag->end_B - from;
    if (commands->last == commands->first)
-      commands->stream_end_va = stream_va(commands) + words.used;
-   AGX_TRY(agx_hw_cdm_terminate(&words));
+      commands->stream_end_va = stream_va(commands) - AGX_HW_CDM_STREAM_TERMINATE_BYTES;
    commands->stream_va = commands->first->va;
    return AGX_OK;
 }

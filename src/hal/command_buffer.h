@@ -55,6 +55,7 @@ struct agx_command_buffer {
    uint64_t usc_base;
    struct agx_order order;
    struct agx_resources resources;
+   struct agx_use aliased;  /* all buffers that may show memory of others */
    uint32_t dispatch_count; /* launches in the stream */
    struct agx_run run;      /* the last of runs */
    uint32_t label_open;

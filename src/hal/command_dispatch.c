@@ -142,6 +142,16 @@ static agx_status note_use(struct agx_command_buffer *commands, void *object, ui
    return AGX_OK;
 }
 
+/* Buffers that show memory which others may show too count as one, beside themselves. */
+static void note_aliased(struct agx_command_buffer *commands, const struct agx_bound *bound,
+                         uint32_t access, bool *needs_barrier)
+{
+   const struct agx_buffer *buffer = bound->image ? NULL : bound->objects[0];
+   if (buffer && access && agx_buffer_may_alias(buffer))
+      *needs_barrier |=
+         agx_order_use(&commands->order, &commands->aliased, access & AGX_BINDING_WRITES);
+}
+
 /* All that is bound, elements of arrays too, which are checked here; whether any of it needs a
  * barrier word before the launch. */
 static agx_status note_uses(struct agx_command_buffer *commands, const struct agx_binder *binder,
@@ -157,6 +167,7 @@ static agx_status note_uses(struct agx_command_buffer *commands, const struct ag
          AGX_TRY(
             note_use(commands, bound.objects[0], program->bindings[i].access, out_needs_barrier));
          AGX_TRY(note_use(commands, bound.objects[1], 0, out_needs_barrier));
+         note_aliased(commands, &bound, program->bindings[i].access, out_needs_barrier);
       }
    }
    if (program->takes_addresses)

@@ -66,6 +66,8 @@ static agx_status order(struct agx_command_buffer *commands, const struct agx_ba
       if (!use)
          return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
       agx_order_barrier_of(&commands->order, use, tick);
+      if (agx_buffer_may_alias(barrier->buffers[i]))
+         agx_order_barrier_of(&commands->order, &commands->aliased, tick);
    }
    return AGX_OK;
 }

@@ -26,7 +26,7 @@ static inline bool is_sound(const struct agx_command_buffer *commands,
    const struct agx_buffer *buffer = ref->buffer;
    return buffer->device == commands->device && !(ref->offset_B & wanted->align_mask) &&
           agx_range_fits(ref->offset_B, length_B, buffer->size_B) &&
-          length_B >= wanted->min_size_B &&
+          length_B >= wanted->min_size_B && agx_binding_usage_fits(&wanted->usage, buffer->usage) &&
           !(wanted->writes && buffer->flags & AGX_BUFFER_GPU_READ_ONLY);
 }
 
@@ -41,7 +41,7 @@ static inline bool take_bindings(const struct agx_command_buffer *commands, stru
       const struct agx_binding *binding = &plain->dispatch->bindings[i];
       const struct agx_buffer_ref *ref = &binding->ref;
       if (binding->set != wanted->set || binding->binding != wanted->binding ||
-          binding->element != wanted->element || !ref->buffer)
+          binding->element != wanted->element || !ref->buffer || agx_buffer_may_alias(ref->buffer))
          return false;
       uint64_t length_B = ref->length_B;
       if (length_B == AGX_WHOLE_LENGTH)

@@ -80,6 +80,7 @@ static bool plan_bindings(const struct agx_program *program, struct agx_plan *pl
                                    .element = binding->element,
                                    .writes = binding->access & AGX_BINDING_WRITES,
                                    .align_mask = binding->access & AGX_BINDING_BYTES ? 0 : 3,
+                                   .usage = agx_binding_usage(binding),
                                    .min_size_B = binding->min_size_B};
    }
    plan->binding_count = program->binding_count;

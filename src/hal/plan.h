@@ -14,6 +14,7 @@
 #include "agx/chip.h"
 #include "agx/hw/cdm.h"
 #include "agx/hw/usc.h"
+#include "hal/bind_buffer.h"
 #include "program/program.h"
 
 #define AGX_PLAN_MAX_LOADS    (AGX_UNIFORM_HALVES / AGX_HW_USC_UNIFORM_MAX)
@@ -26,6 +27,7 @@ struct agx_plan_binding {
    uint32_t set, binding, element;
    uint32_t writes;     /* the code does */
    uint32_t align_mask; /* bits that an offset must not have */
+   struct agx_binding_usage usage;
    uint64_t min_size_B;
 };
 

@@ -28,9 +28,8 @@ static inline uint32_t agx_record_barrier_word(void)
 AGX_MUST_CHECK agx_status agx_record_next_chunk(struct agx_command_buffer *commands,
                                                 uint64_t stream_B, uint64_t block_B);
 
-#define AGX_RECORD_RESERVE_B                                                                       \
-   (2 * AGX_HW_CDM_STREAM_LINK_BYTES) /* of a stream, for what ends it                             \
-                                       */
+/* Of a chunk's stream, to go on elsewhere. */
+#define AGX_RECORD_RESERVE_B AGX_HW_CDM_STREAM_LINK_BYTES
 
 static inline agx_status agx_record_room(struct agx_command_buffer *commands, uint64_t stream_B,
                                          uint64_t block_B)

@@ -148,6 +148,27 @@ static agx_status find_slot(struct agx_device *device, struct agx_tag_page **out
    return AGX_OK;
 }
 
+static agx_status pack_end(const struct agx_device *device, const struct agx_tag_page *page,
+                           uint32_t slot, struct agx_tag *tag)
+{
+   const struct agxw_device_info *info = agxw_device_info(device->winsys);
+   const uint64_t words_va = agxw_bo_va(page->words) + slot * SLOT_B;
+   const struct agx_hw_launch launch = {
+      .uniform_halves = 4,
+      .usc_offset = (uint32_t)(words_va - info->usc_base),
+      .mode = AGX_HW_CDM_MODE_DIRECT,
+      .global = {1, 1, 1},
+      .local = {1, 1, 1},
+   };
+   struct agx_hw_buffer words = {tag->end, sizeof(tag->end), 0};
+   AGX_TRY(agx_hw_cdm_barrier(&words));
+   AGX_TRY(agx_hw_cdm_launch(&words, info->chip, &launch));
+   AGX_TRY(agx_hw_cdm_barrier(&words));
+   AGX_TRY(agx_hw_cdm_terminate(&words));
+   tag->end_B = (uint32_t)words.used;
+   return AGX_OK;
+}
+
 agx_status agx_tag_take(struct agx_device *device, struct agx_tag *out_tag)
 {
    struct agx_tag_page *page = NULL;
@@ -158,20 +179,17 @@ agx_status agx_tag_take(struct agx_device *device, struct agx_tag *out_tag)
    pthread_mutex_unlock(&device->tags.lock);
    if (status != AGX_OK)
       return status;
-   uint64_t words_va = agxw_bo_va(page->words) + slot * SLOT_B;
    *out_tag = (struct agx_tag){
       .page = page,
       .slot = slot,
       .count = (_Atomic uint32_t *)(page->memory + slot * SLOT_B),
       .count_va = agxw_bo_va(page->counts) + slot * SLOT_B,
-      .launch = {.uniform_halves = 4,
-                 .usc_offset = (uint32_t)(words_va - agxw_device_info(device->winsys)->usc_base),
-                 .mode = AGX_HW_CDM_MODE_DIRECT,
-                 .global = {1, 1, 1},
-                 .local = {1, 1, 1}},
    };
    atomic_store_explicit(out_tag->count, 0, memory_order_relaxed);
-   return AGX_OK;
+   status = pack_end(device, page, slot, out_tag);
+   if (status != AGX_OK)
+      agx_tag_give(device, out_tag);
+   return status;
 }
 
 void agx_tag_give(struct agx_device *device, struct agx_tag *tag)

@@ -25,12 +25,17 @@ struct agx_tags {
 void agx_tags_init(struct agx_tags *tags);
 void agx_tags_fini(struct agx_device *device);
 
+#define AGX_TAG_END_MAX_BYTES                                                                      \
+   (2 * AGX_HW_CDM_BARRIER_BYTES + AGX_HW_CDM_LAUNCH_MAX_BYTES + AGX_HW_CDM_STREAM_TERMINATE_BYTES)
+
 struct agx_tag {
    struct agx_tag_page *page; /* NULL: none */
    uint32_t slot;
-   _Atomic uint32_t *count;     /* how many submissions ran to their end */
-   uint64_t count_va;           /* what the launch reads and writes, 4 bytes */
-   struct agx_hw_launch launch; /* adds 1 */
+   _Atomic uint32_t *count; /* how many submissions ran to their end */
+   uint64_t count_va;       /* what the launch reads and writes, 4 bytes */
+   /* The end of a stream: a barrier, the launch that adds 1, another barrier, Terminate. */
+   uint32_t end_B;
+   uint8_t end[AGX_TAG_END_MAX_BYTES];
 };
 
 /* A tag that nobody else has, at 0. Takes a lock, and memory when all pages are full. */

@@ -175,9 +175,70 @@ static void a_recording_keeps_what_it_uses(void **state)
    agx_release(out);
 }
 
+/* What is in flight may be submitted again, but not what was promised to be submitted once. */
+static void one_shots_are_submitted_once(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   const struct agx_command_buffer_desc desc = {
+      .size = sizeof(desc), .label = "single", .flags = AGX_COMMAND_BUFFER_ONE_SHOT};
+   struct agx_executable *count = fixture_kernel(f, &agx_test_count);
+   struct agx_command_buffer *commands = NULL;
+   uint32_t *words;
+   struct agx_buffer *buffer = fixture_buffer(f, 256, &words);
+   assert_ok(agx_command_buffer_create(f->device, &desc, &commands));
+   for (int round = 0; round < 2; round++) { /* recorded anew it may be submitted again */
+      assert_ok(agx_command_buffer_begin(commands));
+      fixture_dispatch(commands, count, 1, &buffer, 1, NULL, 0);
+      conformance_run(f, commands);
+      assert_int_equal(words[63], 64);
+      assert_fails(fixture_submit(f, commands, NO_POINT, NO_POINT), AGX_FAILED_PRECONDITION,
+                   "single is one-shot");
+   }
+   agx_release(commands);
+   agx_release(buffer);
+   agx_release(count);
+}
+
+static void unknown_flags_are_refused(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   const struct agx_command_buffer_desc desc = {.size = sizeof(desc), .flags = 64};
+   struct agx_command_buffer *commands = NULL;
+   assert_fails(agx_command_buffer_create(f->device, &desc, &commands), AGX_INVALID_ARGUMENT,
+                "0x40");
+   assert_null(commands);
+}
+
+static void create(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_command_buffer *commands = NULL;
+   assert_ok(agx_command_buffer_create(f->device, NULL, &commands));
+   agx_release(commands);
+}
+
+static void begin_end(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_command_buffer *commands = fixture_begin(f);
+   assert_ok(agx_command_buffer_end(commands));
+   agx_release(commands);
+}
+
+static void submit_empty(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_command_buffer *commands = fixture_begin(f);
+   conformance_run(f, commands);
+   agx_release(commands);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
+      cmocka_unit_test(create),
+      cmocka_unit_test(begin_end),
+      cmocka_unit_test(submit_empty),
       cmocka_unit_test(states_are_kept),
       cmocka_unit_test(grids_have_three_dimensions),
       cmocka_unit_test(an_empty_grid_runs_nothing),
@@ -185,6 +246,8 @@ int main(void)
       cmocka_unit_test(a_command_buffer_is_recorded_anew),
       cmocka_unit_test(begin_waits_for_no_submission),
       cmocka_unit_test(a_recording_keeps_what_it_uses),
+      cmocka_unit_test(one_shots_are_submitted_once),
+      cmocka_unit_test(unknown_flags_are_refused),
    };
    return cmocka_run_group_tests(tests, conformance_open, conformance_close);
 }
