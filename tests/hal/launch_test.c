@@ -5,9 +5,13 @@
  */
 #include "fixture.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/util.h"
+#include "failing_kmd.h"
 #include "stream.h"
 
 /* One dispatch of two buffers and a push word. */
@@ -20,13 +24,9 @@ struct scene {
    uint32_t push;
 };
 
-static void open_scene(struct scene *it, const char *device)
+static void fill_scene(struct scene *it)
 {
    uint32_t *words;
-   memset(it, 0, sizeof(*it));
-   fixture_open(&it->f, device);
-   it->add = fixture_kernel(&it->f, &agx_test_add);
-   it->push = 0x12345678;
    for (uint32_t i = 0; i < 2; i++) {
       it->buffers[i] = fixture_buffer(&it->f, 512, &words);
       it->bindings[i] =
@@ -39,6 +39,15 @@ static void open_scene(struct scene *it, const char *device)
                                         .bindings = it->bindings,
                                         .push = &it->push,
                                         .push_B = 4};
+}
+
+static void open_scene(struct scene *it, const char *device)
+{
+   memset(it, 0, sizeof(*it));
+   fixture_open(&it->f, device);
+   it->add = fixture_kernel(&it->f, &agx_test_add);
+   it->push = 0x12345678;
+   fill_scene(it);
 }
 
 static void close_scene(struct scene *it)
@@ -143,11 +152,57 @@ static void chunks_are_linked(void **state)
    close_scene(&it);
 }
 
+/* Recorded again it takes nothing from anybody: all requests and allocations would fail. */
+static void recording_again_needs_nothing(void **state)
+{
+   enum {
+      COUNT = 3000
+   };
+   struct agx_failing_alloc alloc;
+   struct failing_kmd kmd;
+   size_t image_B;
+   void *image = agx_test_kernel_elf(&agx_test_add, "g13g", &image_B);
+   agx_failing_alloc_init(&alloc, SIZE_MAX / 2);
+   failing_kmd_open(&kmd);
+   const struct agx_alloc_callbacks callbacks = {alloc.alloc.user, alloc.alloc.alloc,
+                                                 alloc.alloc.free};
+   const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &callbacks};
+   const struct agx_executable_desc kernel = {
+      .size = sizeof(kernel), .data = image, .data_B = image_B};
+   struct scene it = {.push = 1};
+   assert_ok(agx_instance_create(&desc, &it.f.instance));
+   assert_ok(agx_device_open_kmd(it.f.instance, &kmd.base, &it.f.device));
+   assert_ok(agx_executable_create(it.f.device, &kernel, &it.add));
+   free(image);
+   fill_scene(&it);
+   struct agx_command_buffer *commands = fixture_begin(&it.f);
+   for (int round = 0; round < 3; round++) {
+      size_t left = atomic_load(&alloc.remaining);
+      if (round == 2) {
+         atomic_store(&alloc.remaining, 0);
+         failing_kmd_arm(&kmd, 0, 0, ENOMEM);
+      }
+      assert_ok(agx_command_buffer_begin(commands));
+      for (uint32_t i = 0; i < COUNT; i++) {
+         assert_ok(agx_cmd_dispatch(commands, &it.dispatch));
+         assert_ok(agx_cmd_barrier(commands, NULL));
+      }
+      assert_ok(agx_command_buffer_end(commands));
+      failing_kmd_disarm(&kmd);
+      atomic_store(&alloc.remaining, left);
+   }
+   assert_int_equal(strlen(stream_text(commands)), 2 * COUNT - 1);
+   agx_release(commands);
+   close_scene(&it);
+   failing_kmd_await_close(&kmd);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_ways_write_the_same),
       cmocka_unit_test(chunks_are_linked),
+      cmocka_unit_test(recording_again_needs_nothing),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
