@@ -285,6 +285,53 @@ static void barrier_preserves_ordering(void **state)
    agx_release(buffer);
 }
 
+/* ---- profiling ------------------------------------------------------------- */
+
+struct events {
+   uint32_t fills, copies, others;
+   bool are_right;
+};
+
+static void note_event(void *user, const struct agx_profile_record *record)
+{
+   struct events *events = user;
+   if (record->kind != AGX_PROFILE_RECORD_QUEUE)
+      return;
+   bool is_fill = record->operation == AGX_OP_FILL, is_copy = record->operation == AGX_OP_COPY;
+   events->fills += is_fill;
+   events->copies += is_copy;
+   events->others += !is_fill && !is_copy;
+   events->are_right &= record->status == AGX_OK && record->submission > 0 &&
+                        record->submitted_ns <= record->start_ns &&
+                        record->start_ns <= record->end_ns &&
+                        strcmp(record->name, is_fill ? "fill" : "copy") == 0;
+}
+
+static void fill_and_copy_host_queue_event_profiling(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct events events = {.are_right = true};
+   const struct agx_profile_desc desc = {
+      .size = sizeof(desc), .families = AGX_PROFILE_QUEUE, .fn = note_event, .user = &events};
+   uint8_t *from, *to;
+   struct agx_buffer *source = make_buffer(f, 512, 0, &from), *target = make_buffer(f, 512, 0, &to);
+   struct agx_semaphore *chain = fixture_semaphore(f);
+   assert_ok(agx_profile_begin(f->device, &desc));
+   assert_ok(submit(f, fill_op(source, 0, 512, 0x11, 1), NO_POINT, conformance_point(chain, 1)));
+   assert_ok(submit(f, copy_op(source, 0, target, 0, 512), conformance_point(chain, 1),
+                    conformance_point(chain, 2)));
+   assert_ok(fixture_wait(chain, 2));
+   assert_ok(agx_profile_end(f->device));
+   assert_int_equal(events.fills, 1);
+   assert_int_equal(events.copies, 1);
+   assert_int_equal(events.others, 0);
+   assert_true(events.are_right);
+   assert_int_equal(to[511], 0x11);
+   agx_release(chain);
+   agx_release(source);
+   agx_release(target);
+}
+
 /* ---- dispatch -------------------------------------------------------------- */
 
 static void dispatch_captures_all_it_is_given(void **state)
@@ -479,6 +526,7 @@ int main(void)
       cmocka_unit_test(chained_fill_copy_fill),
       cmocka_unit_test(barrier_signals),
       cmocka_unit_test(barrier_preserves_ordering),
+      cmocka_unit_test(fill_and_copy_host_queue_event_profiling),
       cmocka_unit_test(dispatch_captures_all_it_is_given),
       cmocka_unit_test(nothing_to_do_signals),
       cmocka_unit_test(refusals_leave_no_trace),
