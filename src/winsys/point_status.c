@@ -2,8 +2,9 @@
  *
  * Whether a reached point's fence failed: the point is exported as a sync file and
  * its fences are asked one by one, because a timeline's own fence carries no error.
- * A real kernel may forget the fences of points below the latest one that is
- * reached [U]; so ask soon, or before the next point is submitted.
+ * Once a point is reached, a kernel forgets its fence with the error as soon as the
+ * timeline has a later point, reached or not (measured on 6.12): who must know gives
+ * each submission a timeline whose last point it is.
  */
 #include <errno.h>
 #include <linux/sync_file.h>

@@ -232,7 +232,9 @@ struct agxw_point {
 AGX_MUST_CHECK agx_status agxw_wait(struct agxw_device *device, const struct agxw_point *points,
                                     uint32_t count, bool any, int64_t deadline_ns);
 /* AGX_OK, or the fence's error as a status with text (AGX_DATA_LOSS: fault,
- * AGX_DEADLINE_EXCEEDED: the GPU hung, AGX_UNAVAILABLE: device lost), for a reached point. */
+ * AGX_DEADLINE_EXCEEDED: the GPU hung, AGX_UNAVAILABLE: device lost), for a reached point. Only
+ * the last submitted point of a timeline keeps its error: the kernel forgets those before it as
+ * they are reached, and AGX_OK means nothing there. */
 AGX_MUST_CHECK agx_status agxw_point_status(const struct agxw_point *point);
 
 /* ---- timelines beyond the device -------------------------------------- */

@@ -76,6 +76,33 @@ static void merges_of_merges_are_listed_in_bounds(void **state)
    agx_virtual_node_destroy(node);
 }
 
+/* Only the last point of a timeline does. */
+static void points_forget_their_errors(void **state)
+{
+   (void)state;
+   struct agx_virtual_node *node = make_node();
+   bool done;
+   agxv_lock(node);
+   uint32_t a = agxv_fence_create(node), b = agxv_fence_create(node);
+   uint32_t one = agxv_fence_create_point(node, 0, a, 1);
+   agxv_fence_signal(node, a, -EIO);
+   uint32_t found = agxv_fence_at_value(node, one, 1, &done);
+   assert_int_equal(found, one);
+   assert_int_equal(AGXV_AT(node, agxv_fence, found)->error, -EIO);
+   agxv_fence_put(node, found);
+   uint32_t two = agxv_fence_create_point(node, one, b, 2);
+   assert_int_equal(agxv_fence_at_value(node, two, 1, &done), 0);
+   assert_true(done);
+   agxv_fence_signal(node, b, -ECANCELED);
+   found = agxv_fence_at_value(node, two, 2, &done);
+   assert_int_equal(AGXV_AT(node, agxv_fence, found)->error, -ECANCELED);
+   const uint32_t all[] = {found, one, two, a, b};
+   for (unsigned i = 0; i < AGX_COUNT(all); i++)
+      agxv_fence_put(node, all[i]);
+   agxv_unlock(node);
+   agx_virtual_node_destroy(node);
+}
+
 static int make_sync_file(struct device *device)
 {
    struct agx_uapi_syncobj_handle args = {.handle = make_syncobj(device),
@@ -119,6 +146,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(merges_show_what_they_were_made_of),
       cmocka_unit_test(merges_of_merges_are_listed_in_bounds),
+      cmocka_unit_test(points_forget_their_errors),
       cmocka_unit_test(unwritable_arguments_leave_no_descriptor),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,6 +294,20 @@ uint32_t agxv_fence_merge(struct agx_virtual_node *node, uint32_t a, uint32_t b)
    return all;
 }
 
+/* The point ref, or the last one before it, whose own fence is pending; what lies between is
+ * forgotten, with its errors. Source: rows F3x, and the names of fences on 6.12. */
+static uint32_t still_pending(const struct agx_virtual_node *node, uint32_t ref)
+{
+   while (ref) {
+      const struct agxv_fence *it = get(node, ref);
+      uint32_t own = it->is_point ? it->inner : ref;
+      if (own && !get(node, own)->done)
+         break;
+      ref = it->is_point ? it->before : 0;
+   }
+   return ref;
+}
+
 uint32_t agxv_fence_at_value(struct agx_virtual_node *node, uint32_t fence, uint64_t value,
                              bool *out_done)
 {
@@ -306,7 +320,7 @@ uint32_t agxv_fence_at_value(struct agx_virtual_node *node, uint32_t fence, uint
    if (value) {
       uint64_t context = it->context;
       while (it->value_before >= value) {
-         fence = it->before;
+         fence = still_pending(node, it->before);
          if (!fence || !get(node, fence)->is_point || get(node, fence)->context != context)
             break;
          it = get(node, fence);

@@ -54,7 +54,7 @@ bool agxv_fence_done(struct agx_virtual_node *node, uint32_t fence);
 
 /* What a wait for value on a syncobj that holds fence means: a counted reference to the
  * fence to wait for, or 0 when the value was not submitted. *out_done with 0: it was,
- * and is done. */
+ * and is done. Only the last point keeps its fence's error once it is done. */
 uint32_t agxv_fence_at_value(struct agx_virtual_node *node, uint32_t fence, uint64_t value,
                              bool *out_done);
 /* The largest value that is done with all before it, or the last submitted one. */

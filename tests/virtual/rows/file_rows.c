@@ -108,6 +108,38 @@ void rows_of_point_files(void **state)
    ROW("F29", transfer(t, 1, first, 5, 0), "query=%llu", value_of(first));
 }
 
+static void look_at_point(const char *id, uint32_t handle, uint64_t value)
+{
+   char text[64];
+   int fd = point_file(handle, value);
+   ROW(id, 0, "%s", look(fd, text));
+   close(fd);
+}
+
+/* A point whose fence is done is left out as soon as there is a later one. */
+void rows_of_forgotten_points(void **state)
+{
+   uint32_t first = create(0), second = create(0), t = create(0);
+   door_pend(file, 0, first, 0);
+   door_pend(file, 1, second, 0);
+   assert_int_equal(transfer(first, 0, t, 1, 0), 0);
+   assert_int_equal(transfer(second, 0, t, 2, 0), 0);
+   signal_at(t, 3);
+   fire_and_wait(1, second);
+   look_at_point("F30", t, 1);
+   look_at_point("F31", t, 2);
+   look_at_point("F32", t, 3);
+   fire_and_wait(0, first);
+   assert_int_equal(wait_at(t, 3, 0, FOREVER), 0);
+   uint32_t u = create(0), third = create(0);
+   signal_at(u, 1);
+   door_pend(file, 0, third, 0);
+   assert_int_equal(transfer(third, 0, u, 2, 0), 0);
+   look_at_point("F33", u, 1);
+   look_at_point("F34", u, 2);
+   fire_and_wait(0, third);
+}
+
 static int merged(int a, int b)
 {
    struct sync_merge_data merge = {.name = "both", .fd2 = b};

@@ -109,6 +109,7 @@ void rows_of_pending_fences(void **state);
 void rows_of_pending_points(void **state);
 void rows_of_file_flags(void **state);
 void rows_of_point_files(void **state);
+void rows_of_forgotten_points(void **state);
 void rows_of_merged_files(void **state);
 void rows_of_late_eventfds(void **state);
 void rows_of_many(void **state);

@@ -45,6 +45,7 @@ int main(int argc, char **argv)
       ROWS(rows_of_pending_points),
       ROWS(rows_of_file_flags),
       ROWS(rows_of_point_files),
+      ROWS(rows_of_forgotten_points),
       ROWS(rows_of_merged_files),
       ROWS(rows_of_late_eventfds),
       cmocka_unit_test(every_row_had_its_turn),
