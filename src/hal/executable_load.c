@@ -180,9 +180,17 @@ static agx_status pick(const struct agx_executable_desc *desc, const struct agx_
 {
    if (desc->entry && agx_module_find(module, desc->entry) == module->program_count)
       return AGX_FAIL(AGX_NOT_FOUND, "executable: an ELF file without entry point %s", desc->entry);
-   for (uint32_t i = 0; i < module->program_count; i++)
+   for (uint32_t i = 0; i < module->program_count; i++) {
+      const struct agx_program *program = module->programs[i];
       if (desc->robustness || desc->override_count)
-         AGX_TRY(check_compiled(desc, module->programs[i]));
+         AGX_TRY(check_compiled(desc, program));
+      if (desc->flags & AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE && !program->has_any_size)
+         return AGX_FAIL(AGX_INCOMPATIBLE,
+                         "executable %s: compiled for workgroups of %ux%ux%u threads, without "
+                         "AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE",
+                         program->name, program->local_size[0], program->local_size[1],
+                         program->local_size[2]);
+   }
    return AGX_OK;
 }
 

@@ -156,6 +156,12 @@ static bool plan_parts(const struct agx_program *program, struct agx_plan *plan)
    if (count)
       memcpy(slots, program->uniforms, count * sizeof(slots[0]));
    qsort(slots, count, sizeof(slots[0]), by_start);
+   /* Plain launches have the program's own size. */
+   for (uint32_t i = 0; i < count; i++)
+      if (slots[i].kind == AGX_UNIFORM_LOCAL_SIZE) {
+         slots[i].kind = AGX_UNIFORM_CONSTANT;
+         slots[i].value = program->local_size[slots[i].index];
+      }
    for (uint32_t i = 0; i < count; i++)
       if (!add_slot(plan, &slots[i], &at_B))
          return false;

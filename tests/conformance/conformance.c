@@ -68,6 +68,25 @@ struct fixture *conformance_device(void **state)
    return *state;
 }
 
+char *conformance_read(const char *name, struct agx_executable_desc *desc)
+{
+   char *path = agx_test_path(name), *bytes = agx_test_read_file(path, &desc->data_B);
+   free(path);
+   desc->size = sizeof(*desc);
+   desc->data = bytes;
+   return bytes;
+}
+
+struct agx_executable *conformance_kernel(struct fixture *f, const char *name, const char *entry)
+{
+   struct agx_executable_desc desc = {.entry = entry};
+   struct agx_executable *executable;
+   char *bytes = conformance_read(name, &desc);
+   assert_ok(agx_executable_create(f->device, &desc, &executable));
+   free(bytes);
+   return executable;
+}
+
 struct agx_point conformance_point(struct agx_semaphore *semaphore, uint64_t value)
 {
    return (struct agx_point){semaphore, value};

@@ -21,6 +21,12 @@ void conformance_open_another(struct fixture *f);
 /* out[z][y][x] = x + 100 y + 10000 z; push: words per row, words per plane. 4x2x2 threads. */
 extern const struct agx_test_kernel conformance_grid;
 
+/* Reads a file below tests/ into desc; free the result. */
+char *conformance_read(const char *name, struct agx_executable_desc *desc);
+
+/* The kernel of such a file; entry NULL: all of it. */
+struct agx_executable *conformance_kernel(struct fixture *f, const char *name, const char *entry);
+
 struct agx_point conformance_point(struct agx_semaphore *semaphore, uint64_t value);
 
 /* Ends, submits and waits. */

@@ -271,6 +271,49 @@ static void what_makes_no_sense_is_compiled(void **state)
    fixture_close(&f);
 }
 
+/* ---- files of several entry points ---- */
+
+static void files_hold_all_entry_points(void **state)
+{
+   struct fixture f;
+   struct agx_executable_desc desc = {0};
+   struct agx_executable *executable;
+   struct agx_module *module;
+   void *image;
+   uint32_t entry;
+   fixture_open(&f, "virtual:g13g");
+   char *path = agx_test_path("kernels/entries.spv");
+   char *spirv = agx_test_read_file(path, &desc.data_B);
+   const struct agxc_options options = {.chip = agx_chip_find("g13g")};
+   assert_ok(agxc_compile_module(spirv, desc.data_B, &options, &module));
+   assert_ok(agx_module_write_elf(module, NULL, &image, &desc.data_B));
+   agx_module_release(module);
+   free(path);
+   free(spirv);
+   desc.size = sizeof(desc);
+   desc.data = image;
+   assert_ok(agx_executable_create(f.device, &desc, &executable));
+   assert_int_equal(agx_executable_get_entry_count(executable), 3);
+   assert_ok(agx_executable_find_entry(executable, "nothing", &entry));
+   assert_int_equal(entry, 2);
+   agx_release(executable);
+   desc.entry = "double_it";
+   assert_ok(agx_executable_create(f.device, &desc, &executable));
+   struct agx_parameter_info info = {.size = sizeof(info)};
+   assert_ok(agx_executable_get_parameter(executable, 0, 2, &info));
+   assert_string_equal(info.name, "bias");
+   agx_release(executable);
+   desc.entry = "nobody";
+   assert_fails(agx_executable_create(f.device, &desc, &executable), AGX_NOT_FOUND, "nobody");
+   desc.entry = NULL;
+   desc.flags = AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE;
+   assert_fails(agx_executable_create(f.device, &desc, &executable), AGX_INCOMPATIBLE,
+                "DYNAMIC_LOCAL_SIZE");
+   agx_host_free(NULL, image, desc.data_B);
+   assert_stats(&f, compiles, 0);
+   fixture_close(&f);
+}
+
 /* ---- threads ---- */
 
 enum {
@@ -402,6 +445,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(transient_ones_leave_no_trace, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(caches_can_be_turned_off, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(what_makes_no_sense_is_compiled, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(files_hold_all_entry_points, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(threads_compile_once, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(threads_fail_together, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(the_oldest_leave_memory, make_folder, remove_folder),

@@ -79,6 +79,38 @@ static void specialization(void **state)
    assert_int_equal(tool_run("AGX_TOOL", "compile", text), 2);
 }
 
+static void all_entry_points_are_written(void **state)
+{
+   char path[] = "/tmp/agx-compile-XXXXXX", options[160];
+   int fd = mkstemp(path);
+   assert_true(fd >= 0);
+   close(fd);
+   snprintf(options, sizeof(options), "--stats -o %s --dynamic size", path);
+   assert_int_equal(compile(options, "kernels/entries.spv"), 0);
+   assert_non_null(strstr(text, "\nentries:negate\t"));
+   assert_non_null(strstr(text, "\nentries:double_it\t"));
+   assert_non_null(strstr(text, "\nentries:nothing\t"));
+   snprintf(options, sizeof(options), "disasm %s", path);
+   assert_int_equal(tool_run("AGX_TOOL", options, text), 0);
+   assert_ptr_equal(strstr(text, "# negate\n"), text);
+   assert_non_null(strstr(text, "\n# double_it\n"));
+   assert_non_null(strstr(text, "\n# nothing\n"));
+   snprintf(options, sizeof(options), "disasm --entry nothing %s", path);
+   assert_int_equal(tool_run("AGX_TOOL", options, text), 0);
+   assert_ptr_equal(strstr(text, "# nothing\n"), text);
+   assert_null(strstr(text, "store"));
+   assert_null(strstr(text, "negate"));
+   snprintf(options, sizeof(options), "disasm --entry nobody %s", path);
+   assert_int_equal(tool_run("AGX_TOOL", options, text), 1);
+   assert_non_null(strstr(text, "no entry point nobody"));
+   unlink(path);
+   assert_int_equal(compile("--stats --entry double_it", "kernels/entries.spv"), 0);
+   assert_non_null(strstr(text, "\nentries\t"));
+   assert_int_equal(compile("--dynamic shared", "kernels/entries.spv"), 1);
+   assert_non_null(strstr(text, "entry point negate: "));
+   assert_int_equal(compile("--dynamic all", "kernels/entries.spv"), 2);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -86,6 +118,7 @@ int main(void)
       cmocka_unit_test(the_table_has_a_header),
       cmocka_unit_test(failures_take_one_line),
       cmocka_unit_test(specialization),
+      cmocka_unit_test(all_entry_points_are_written),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,6 +241,10 @@ static int take_option(struct compile *compile, const char *option, const char *
       compile->out = value;
    else if (strcmp(option, "--entry") == 0)
       compile->options.entry = value;
+   else if (strcmp(option, "--dynamic") == 0 && strcmp(value, "size") == 0)
+      compile->options.has_any_size = true;
+   else if (strcmp(option, "--dynamic") == 0 && strcmp(value, "shared") == 0)
+      compile->options.has_any_shared = true;
    else if (strcmp(option, "--chip") == 0)
       compile->options.chip = agx_chip_find(value);
    else if (strcmp(option, "--spec") == 0 && compile->options.spec_count < MAX_SPECS &&
