@@ -152,6 +152,34 @@ static void chunks_are_linked(void **state)
    close_scene(&it);
 }
 
+/* The last launch of many runs, and the tag. */
+static void long_streams_run(void **state)
+{
+   enum {
+      COUNT = 33000
+   };
+   struct scene it;
+   open_scene(&it, "virtual:g13g");
+   struct agx_semaphore *done = fixture_semaphore(&it.f);
+   struct agx_command_buffer *commands = fixture_begin(&it.f);
+   void *memory;
+   assert_ok(agx_buffer_map(it.buffers[1], &memory));
+   it.dispatch.workgroups[0] = it.dispatch.workgroups[1] = 1;
+   for (uint32_t i = 0; i < COUNT; i++) {
+      it.push = i;
+      assert_ok(agx_cmd_dispatch(commands, &it.dispatch));
+      assert_ok(agx_cmd_barrier(commands, NULL));
+   }
+   assert_ok(agx_command_buffer_end(commands));
+   assert_ok(fixture_submit(&it.f, commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_ok(fixture_wait(done, 1));
+   assert_int_equal(((uint32_t *)memory)[4], COUNT - 1);
+   assert_int_equal(atomic_load(agx_command_buffer_tag(commands)), 1);
+   agx_release(commands);
+   agx_release(done);
+   close_scene(&it);
+}
+
 /* Recorded again it takes nothing from anybody: all requests and allocations would fail. */
 static void recording_again_needs_nothing(void **state)
 {
@@ -202,6 +230,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_ways_write_the_same),
       cmocka_unit_test(chunks_are_linked),
+      cmocka_unit_test(long_streams_run),
       cmocka_unit_test(recording_again_needs_nothing),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ struct walk {
    const struct agx_hw_visitor *visitor;
    uint64_t usc_base, va;
    uint64_t returns[AGX_HW_MAX_CALL_DEPTH];
-   uint32_t depth;
+   uint32_t depth, jumps;
    bool is_done;
 };
 
@@ -217,12 +217,21 @@ static agx_status walk_launch(struct walk *walk)
    return visitor->launch ? visitor->launch(visitor->user, &launch, &program) : AGX_OK;
 }
 
+/* A stream without jumps ends where memory does. */
+static agx_status jump(struct walk *walk, uint64_t va)
+{
+   walk->va = va;
+   if (walk->jumps++ < AGX_HW_MAX_JUMPS)
+      return AGX_OK;
+   return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "stream at 0x%" PRIx64 ": no end after %u links", va,
+                   AGX_HW_MAX_JUMPS);
+}
+
 static agx_status come_back(struct walk *walk)
 {
    if (walk->depth == 0)
       return AGX_FAIL(AGX_DATA_LOSS, "return before 0x%" PRIx64 ": nothing was called", walk->va);
-   walk->va = walk->returns[--walk->depth];
-   return AGX_OK;
+   return jump(walk, walk->returns[--walk->depth]);
 }
 
 static agx_status walk_link(struct walk *walk)
@@ -235,8 +244,7 @@ static agx_status walk_link(struct walk *walk)
                          walk->va, AGX_HW_MAX_CALL_DEPTH);
       walk->returns[walk->depth++] = walk->va;
    }
-   walk->va = (uint64_t)link.target_hi << 32 | link.target_lo;
-   return AGX_OK;
+   return jump(walk, (uint64_t)link.target_hi << 32 | link.target_lo);
 }
 
 static agx_status walk_barrier(struct walk *walk)

@@ -9,7 +9,8 @@
 #include "agx/hw/cdm.h"
 
 #define AGX_HW_MAX_USC_WORDS  64u /* uniform, texture and sampler words of one program */
-#define AGX_HW_MAX_BLOCKS     65536u
+#define AGX_HW_MAX_BLOCKS     (1u << 22)
+#define AGX_HW_MAX_JUMPS      16384u /* links and returns of a stream */
 #define AGX_HW_MAX_CALL_DEPTH 8u
 
 /* Copies size bytes at GPU address va; false when they are not there. */
