@@ -34,6 +34,7 @@ void agx_device_memory_fini(struct agx_device *device)
 bool agx_device_trim_any(struct agx_device *device)
 {
    const uint64_t used_B = atomic_load(&device->memory.device.used_B);
+   agx_one_shots_trim(&device->one_shots); /* their chunks go next */
    uint64_t freed_B = agx_chunks_trim(device);
    pthread_mutex_lock(&device->pools_lock);
    agx_list_for_each (struct agx_pool, pool, &device->pools, link)

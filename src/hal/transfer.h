@@ -27,5 +27,7 @@ AGX_MUST_CHECK agx_status agx_record_update(struct agx_command_buffer *commands,
 
 void agx_one_shots_init(struct agx_one_shots *one_shots);
 void agx_one_shots_fini(struct agx_one_shots *one_shots);
+/* Lets go of those that wait, for agx_device_trim. */
+void agx_one_shots_trim(struct agx_one_shots *one_shots);
 
 extern const struct agx_op_type agx_dispatch_op, agx_fill_op, agx_copy_op, agx_update_op;

@@ -12,13 +12,23 @@ void agx_one_shots_init(struct agx_one_shots *one_shots)
    pthread_mutex_init(&one_shots->lock, NULL);
 }
 
+void agx_one_shots_trim(struct agx_one_shots *one_shots)
+{
+   pthread_mutex_lock(&one_shots->lock);
+   struct agx_command_buffer *commands = one_shots->spare;
+   one_shots->spare = NULL;
+   one_shots->count = 0;
+   pthread_mutex_unlock(&one_shots->lock);
+   while (commands) {
+      struct agx_command_buffer *next = commands->next_spare;
+      agx_release(commands);
+      commands = next;
+   }
+}
+
 void agx_one_shots_fini(struct agx_one_shots *one_shots)
 {
-   while (one_shots->spare) {
-      struct agx_command_buffer *commands = one_shots->spare;
-      one_shots->spare = commands->next_spare;
-      agx_release(commands);
-   }
+   agx_one_shots_trim(one_shots);
    pthread_mutex_destroy(&one_shots->lock);
 }
 

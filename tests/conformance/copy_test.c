@@ -139,10 +139,13 @@ static void refusals_name_what_is_wrong(void **state)
    conformance_open_another(&other);
    uint32_t *words;
    struct agx_buffer *a = fixture_buffer(f, 64, &words), *b = fixture_buffer(f, 64, &words),
-                     *theirs = fixture_buffer(&other, 64, &words), *fixed = NULL;
+                     *theirs = fixture_buffer(&other, 64, &words), *fixed = NULL, *output = NULL;
    struct agx_buffer_desc desc = {
       .size = sizeof(desc), .size_B = 64, .flags = AGX_BUFFER_GPU_READ_ONLY, .label = "constants"};
    assert_ok(agx_buffer_create(f->device, &desc, &fixed));
+   desc = (struct agx_buffer_desc){
+      .size = sizeof(desc), .size_B = 64, .usage = AGX_USAGE_TRANSFER_TARGET, .label = "output"};
+   assert_ok(agx_buffer_create(f->device, &desc, &output));
    const struct {
       struct agx_buffer_ref source, target;
       agx_status status;
@@ -159,6 +162,10 @@ static void refusals_name_what_is_wrong(void **state)
       {{theirs, 0, 8}, {a, 0, 8}, AGX_INVALID_ARGUMENT, "another device"},
       {{a, 0, 8}, {theirs, 0, 8}, AGX_INVALID_ARGUMENT, "another device"},
       {{a, 0, 8}, {fixed, 0, 8}, AGX_INVALID_ARGUMENT, "constants is read-only"},
+      {{output, 0, 8},
+       {a, 0, 8},
+       AGX_PERMISSION_DENIED,
+       "output was made without AGX_USAGE_TRANSFER_SOURCE"},
    };
    struct agx_command_buffer *commands = fixture_begin(f);
    for (size_t i = 0; i < COUNT(cases); i++) {
@@ -182,6 +189,7 @@ static void refusals_name_what_is_wrong(void **state)
    agx_release(a);
    agx_release(b);
    agx_release(fixed);
+   agx_release(output);
    agx_release(theirs);
    fixture_close(&other);
 }

@@ -211,10 +211,13 @@ static void refusals_name_what_is_wrong(void **state)
    uint32_t *words;
    const uint32_t pattern = 1;
    struct agx_buffer *buffer = fixture_buffer(f, 64, &words),
-                     *theirs = fixture_buffer(&other, 64, &words), *fixed = NULL;
+                     *theirs = fixture_buffer(&other, 64, &words), *fixed = NULL, *input = NULL;
    struct agx_buffer_desc desc = {
       .size = sizeof(desc), .size_B = 64, .flags = AGX_BUFFER_GPU_READ_ONLY, .label = "constants"};
    assert_ok(agx_buffer_create(f->device, &desc, &fixed));
+   desc = (struct agx_buffer_desc){
+      .size = sizeof(desc), .size_B = 64, .usage = AGX_USAGE_TRANSFER_SOURCE, .label = "input"};
+   assert_ok(agx_buffer_create(f->device, &desc, &input));
    const struct {
       struct agx_buffer_ref target;
       const void *pattern;
@@ -235,6 +238,11 @@ static void refusals_name_what_is_wrong(void **state)
       {{NULL, 0, 8}, &pattern, 1, AGX_INVALID_ARGUMENT, "NULL"},
       {{theirs, 0, 8}, &pattern, 1, AGX_INVALID_ARGUMENT, "another device"},
       {{fixed, 0, 8}, &pattern, 1, AGX_INVALID_ARGUMENT, "constants is read-only"},
+      {{input, 0, 8},
+       &pattern,
+       1,
+       AGX_PERMISSION_DENIED,
+       "input was made without AGX_USAGE_TRANSFER_TARGET"},
    };
    struct agx_command_buffer *commands = fixture_begin(f);
    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -249,6 +257,7 @@ static void refusals_name_what_is_wrong(void **state)
    agx_release(commands);
    agx_release(buffer);
    agx_release(fixed);
+   agx_release(input);
    agx_release(theirs);
    fixture_close(&other);
 }

@@ -6,6 +6,7 @@
 #include "fixture.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,34 @@ static void operations_take_no_memory_in_steady_state(void **state)
    fixture_close(&f);
 }
 
+static uint32_t count_spare(struct agx_device *device)
+{
+   pthread_mutex_lock(&device->one_shots.lock);
+   uint32_t count = device->one_shots.count;
+   pthread_mutex_unlock(&device->one_shots.lock);
+   return count;
+}
+
+/* What waits to be used again goes, and comes back. */
+static void trimming_lets_go_of_command_buffers(void **state)
+{
+   struct fixture f;
+   struct round round;
+   fixture_open(&f, "virtual");
+   round_open(&round, &f);
+   const struct agx_op op = {.kind = AGX_OP_FILL, .u.fill = {{round.y, 0, 4}, {1}, 1}};
+   assert_ok(submit_next(&round, op));
+   assert_ok(fixture_wait(round.chain, round.value));
+   while (count_spare(f.device) == 0) /* it comes back behind its signal */
+      sched_yield();
+   agx_device_trim(f.device);
+   assert_int_equal(count_spare(f.device), 0);
+   assert_ok(run_round(&round));
+   assert_int_equal(round.words[0], 0x04030201 + 5);
+   round_close(&round);
+   fixture_close(&f);
+}
+
 static void memory_may_run_out_anywhere(void **state)
 {
    bool finished = false;
@@ -288,6 +317,7 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(long_ranges_are_cut),
       cmocka_unit_test(operations_take_no_memory_in_steady_state),
+      cmocka_unit_test(trimming_lets_go_of_command_buffers),
       cmocka_unit_test(memory_may_run_out_anywhere),
       cmocka_unit_test(threads_fill_side_by_side),
       cmocka_unit_test(operations_outlive_their_device_handle),
