@@ -112,9 +112,9 @@ AGX_API AGX_MUST_CHECK agx_status agx_device_status(struct agx_device *device);
  * is gone as a whole. */
 AGX_API AGX_MUST_CHECK agx_status agx_queue_recreate(struct agx_device *device, uint32_t queue);
 
-/* Fails every operation that still waits for a value nobody has submitted, with
- * AGX_CANCELLED. Parked operations keep the device alive: call this before letting it go
- * when some may be left. */
+/* Fails every operation that still waits for a value nobody has submitted, or for a thread of
+ * the host, with AGX_CANCELLED. Parked operations keep the device alive: call this before letting
+ * it go when some may be left. What has begun ends as it would have. */
 AGX_API void agx_device_cancel(struct agx_device *device);
 
 #ifdef __cplusplus

@@ -138,8 +138,10 @@ agx_status agx_host_pool_post(struct agx_host_pool *pool, struct agx_host_job *j
    }
    pthread_cond_signal(&pool->work);
    pthread_mutex_unlock(&pool->lock);
-   return nobody_comes ? agx_status_fail_errno(error, "device: a thread for work on the host")
-                       : AGX_OK;
+   if (!nobody_comes)
+      return AGX_OK;
+   (void)!agx_status_fail_errno(error, "device: a thread for work on the host");
+   return AGX_RESOURCE_EXHAUSTED;
 }
 
 void agx_host_pool_cancel(struct agx_host_pool *pool)

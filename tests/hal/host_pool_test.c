@@ -8,7 +8,9 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
+#include "../virtual/sanitized.h"
 #include "hal/host_pool.h"
 
 /* A gate that jobs wait at, and a count of how many did. */
@@ -139,6 +141,27 @@ static void threads_come_with_the_work(void **state)
    }
 }
 
+/* No memory for a stack. Comes first: stacks of threads that ended would be used again. */
+static void threads_may_be_refused(void **state)
+{
+   struct setup setup;
+   struct work work = {.job.type = &call, .over = &setup.over};
+   struct rlimit before;
+   if (SANITIZED) /* takes address space by itself */
+      skip();
+   open_pool(&setup, 2);
+   getrlimit(RLIMIT_AS, &before);
+   const struct rlimit none = {1, before.rlim_max};
+   assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+   agx_status status = agx_host_pool_post(setup.pool, &work.job);
+   setrlimit(RLIMIT_AS, &before);
+   assert_fails(status, AGX_RESOURCE_EXHAUSTED, "a thread for work on the host");
+   assert_int_equal(agx_host_pool_thread_count(setup.pool), 0);
+   post(&setup, &work, &call, false);
+   take(&setup.over);
+   close_pool(&setup);
+}
+
 static void one_thread_takes_jobs_as_they_came(void **state)
 {
    struct setup setup;
@@ -248,6 +271,7 @@ static void memory_may_be_short(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
+      cmocka_unit_test(threads_may_be_refused),
       cmocka_unit_test(threads_come_with_the_work),
       cmocka_unit_test(one_thread_takes_jobs_as_they_came),
       cmocka_unit_test(a_thread_is_left_to_calls),
