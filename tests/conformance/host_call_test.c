@@ -53,11 +53,12 @@ struct record {
    sem_t begun, go;
    struct fixture *f;
    struct agx_semaphore *semaphore;
-   struct agx_host_call *call;
+   struct agx_host_call *_Atomic call;
    agx_status result;
    const char *text;
    _Atomic int calls;
-   bool waits, is_right;
+   _Atomic bool is_right; /* several may run at a time */
+   bool waits;
 };
 
 static void record_init(struct record *record, struct fixture *f, agx_status result)
