@@ -76,6 +76,9 @@ struct agx_op_alloca {
 
 enum agx_dealloca_flags {
    AGX_DEALLOCA_PREFER_ORIGIN = 1, /* on the queue of the allocation, whatever queues say */
+   /* Gives nothing back by itself, but releases the caller's reference, also when a wait fails:
+    * agx_buffer_release_after. */
+   AGX_DEALLOCA_RELEASE = 2,
 };
 
 /* Gives a buffer's memory back, once all that used it was waited for; the object stays. When a
@@ -117,6 +120,13 @@ struct agx_op {
  * trace. */
 AGX_API AGX_MUST_CHECK agx_status agx_submit(struct agx_device *device, const struct agx_op *ops,
                                              uint32_t count, uint32_t *out_queued);
+
+/* Releases the caller's reference to a buffer of any kind when all points, up to 32, are reached,
+ * or one has failed; at once without points. Costs no thread and no heap. When it fails, the
+ * reference is still the caller's. */
+AGX_API AGX_MUST_CHECK agx_status agx_buffer_release_after(struct agx_buffer *buffer,
+                                                           const struct agx_point *points,
+                                                           uint32_t count);
 
 #ifdef __cplusplus
 }

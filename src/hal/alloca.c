@@ -4,16 +4,19 @@
  */
 #include "hal/alloca.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #include "agx/chip.h"
 #include "base/util.h"
 #include "hal/submission.h"
 
+#define MAX_SPARE 64u /* objects of a pool */
+
 struct state {
    struct agx_alloca *it;   /* retained */
    struct agx_buffer **out; /* cleared when the operation is not submitted after all */
-   bool may_wait, is_counted;
+   bool may_wait;
+   bool is_release; /* a dealloca that takes the caller's reference over, and nothing else */
 };
 
 /* ---- life -------------------------------------------------------------------- */
@@ -39,6 +42,45 @@ static bool give_block(struct agx_alloca *it, const struct agx_frontier *death,
    return agx_pool_give(it->pool, block, agx_frontier_covers(reached, death) ? NULL : death);
 }
 
+static struct agx_alloca *new_object(struct agx_pool *pool)
+{
+   pthread_mutex_lock(&pool->lock);
+   struct agx_alloca *it = pool->spare;
+   if (it) {
+      pool->spare = it->next;
+      pool->spare_count--;
+   }
+   pthread_mutex_unlock(&pool->lock);
+   if (!it)
+      return agx_host_zalloc(pool->device->alloc, sizeof(*it));
+   memset(it, 0, sizeof(*it));
+   return it;
+}
+
+static void free_object(struct agx_alloca *it)
+{
+   struct agx_pool *pool = it->pool;
+   pthread_mutex_lock(&pool->lock);
+   bool is_kept = pool->spare_count < MAX_SPARE;
+   if (is_kept) {
+      it->next = pool->spare;
+      pool->spare = it;
+      pool->spare_count++;
+   }
+   pthread_mutex_unlock(&pool->lock);
+   if (!is_kept)
+      agx_host_free(pool->device->alloc, it, sizeof(*it));
+}
+
+void agx_allocas_fini(struct agx_pool *pool)
+{
+   while (pool->spare) {
+      struct agx_alloca *it = pool->spare;
+      pool->spare = it->next;
+      agx_host_free(pool->device->alloc, it, sizeof(*it));
+   }
+}
+
 /* Whoever used it is over, since it held a reference; but it may go before its own allocation has
  * come to its turn. */
 static void alloca_destroy(struct agx_object *object)
@@ -56,7 +98,7 @@ static void alloca_destroy(struct agx_object *object)
          agx_device_retry(device);
    }
    agx_release(it->slab);
-   agx_host_free(device->alloc, it, sizeof(*it));
+   free_object(it);
    agx_pool_release(pool);
 }
 
@@ -70,8 +112,7 @@ bool agx_object_is_alloca(const struct agx_object *object)
 static agx_status new_alloca(struct agx_pool *pool, const struct agx_op *op,
                              struct agx_alloca **out_it)
 {
-   struct agx_device *device = pool->device;
-   struct agx_alloca *it = agx_host_zalloc(device->alloc, sizeof(*it));
+   struct agx_alloca *it = new_object(pool);
    if (!it)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "alloca: out of host memory");
    agx_object_init(&it->buffer.object, &alloca_type);
@@ -79,7 +120,7 @@ static agx_status new_alloca(struct agx_pool *pool, const struct agx_op *op,
    it->pool = pool;
    it->align_B = AGX_MAX(op->u.alloca.align_B, 1u);
    it->is_indeterminate = op->flags & AGX_ALLOCA_INDETERMINATE_LIFETIME;
-   it->buffer.device = device;
+   it->buffer.device = pool->device;
    it->buffer.size_B = op->u.alloca.size_B;
    it->buffer.is_alloca = true;
    set_state(it, AGX_BUFFER_RESERVED);
@@ -215,8 +256,8 @@ static agx_status alloca_prepare(struct agx_device *device, const struct agx_op 
    AGX_TRY(new_alloca(pool, op, &it));
    const bool may_wait = op->flags & AGX_ALLOCA_ALLOW_WAIT;
    agx_status status = take_at_once(it, op, may_wait);
-   if (status == AGX_OK && !it->slab)
-      status = reserve_addresses(it);
+   if ((status == AGX_OK || status == AGX_RESOURCE_EXHAUSTED) && !it->slab)
+      status = reserve_addresses(it); /* no memory now is no reason to refuse: it may come */
    if (status != AGX_OK) {
       agx_release(it);
       return status;
@@ -261,14 +302,17 @@ static agx_status dealloca_prepare(struct agx_device *device, const struct agx_o
 {
    struct state *state = AGX_OP_STATE(submission, struct state);
    struct agx_buffer *buffer = op->u.dealloca.buffer;
-   if (op->flags & ~(uint64_t)AGX_DEALLOCA_PREFER_ORIGIN)
+   const uint64_t known = AGX_DEALLOCA_PREFER_ORIGIN | AGX_DEALLOCA_RELEASE;
+   if (op->flags & ~known)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: unknown flags 0x%llx",
                       (unsigned long long)op->flags);
    if (!buffer || buffer->device != device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: %s",
                       buffer ? "a buffer of another device" : "buffer is NULL");
+   *state = (struct state){.it = (struct agx_alloca *)buffer,
+                           .is_release = op->flags & AGX_DEALLOCA_RELEASE};
+   submission->number = 0; /* until it is submitted */
    agx_retain(buffer);
-   *state = (struct state){.it = (struct agx_alloca *)buffer};
    if (buffer->is_alloca && op->flags & AGX_DEALLOCA_PREFER_ORIGIN)
       submission->queue = state->it->origin;
    return AGX_OK;
@@ -276,9 +320,10 @@ static agx_status dealloca_prepare(struct agx_device *device, const struct agx_o
 
 static agx_status dealloca_launch(struct agx_submission *submission)
 {
-   struct agx_alloca *it = AGX_OP_STATE(submission, struct state)->it;
+   const struct state *captured = AGX_OP_STATE(submission, struct state);
+   struct agx_alloca *it = captured->it;
    struct agx_device *device = submission->device;
-   if (!it->buffer.is_alloca || it->is_indeterminate)
+   if (!it->buffer.is_alloca || it->is_indeterminate || captured->is_release)
       return AGX_OK;
    uint32_t state = state_of(it);
    if (state != AGX_BUFFER_LIVE)
@@ -296,13 +341,28 @@ static agx_status dealloca_launch(struct agx_submission *submission)
 
 static void dealloca_drop(struct agx_submission *submission)
 {
-   agx_release(AGX_OP_STATE(submission, struct state)->it);
+   const struct state *state = AGX_OP_STATE(submission, struct state);
+   if (state->is_release && submission->number)
+      agx_release(state->it); /* the caller's */
+   agx_release(state->it);
 }
 
 const struct agx_op_type agx_dealloca_op = {.name = "dealloca",
                                             .prepare = dealloca_prepare,
                                             .launch = dealloca_launch,
                                             .drop = dealloca_drop};
+
+agx_status agx_buffer_release_after(struct agx_buffer *buffer, const struct agx_point *points,
+                                    uint32_t count)
+{
+   const struct agx_op op = {.size = sizeof(op),
+                             .kind = AGX_OP_DEALLOCA,
+                             .flags = AGX_DEALLOCA_RELEASE,
+                             .waits = points,
+                             .wait_count = count,
+                             .u.dealloca.buffer = buffer};
+   return agx_submit(buffer->device, &op, 1, NULL);
+}
 
 /* ---- use ------------------------------------------------------------------------ */
 
@@ -321,16 +381,31 @@ agx_status agx_alloca_host_memory(struct agx_buffer *buffer, void **out_memory)
    return AGX_OK;
 }
 
-agx_status agx_alloca_use(struct agx_buffer *buffer, uint32_t queue, uint64_t epoch)
+static agx_status check_use(const struct agx_alloca *it)
 {
-   if (!buffer->is_alloca)
-      return AGX_OK;
-   struct agx_alloca *it = (struct agx_alloca *)buffer;
    uint32_t state = state_of(it);
-   if (state != AGX_BUFFER_LIVE)
-      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s", buffer->label,
-                      state == AGX_BUFFER_DEAD ? "used after its memory was given back"
-                                               : "used before its allocation was waited for");
-   it->last_use.epochs[queue] = AGX_MAX(it->last_use.epochs[queue], epoch);
+   if (state == AGX_BUFFER_LIVE)
+      return AGX_OK;
+   return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s", it->buffer.label,
+                   state == AGX_BUFFER_DEAD ? "used after its memory was given back"
+                                            : "used before its allocation was waited for");
+}
+
+agx_status agx_allocas_check(const struct agx_resources *resources)
+{
+   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++)
+      if (agx_object_is_alloca(resources->uses[i].object))
+         AGX_TRY(check_use(resources->uses[i].object));
+   return AGX_OK;
+}
+
+agx_status agx_allocas_use(const struct agx_resources *resources, uint32_t queue, uint64_t epoch)
+{
+   AGX_TRY(agx_allocas_check(resources));
+   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++) {
+      struct agx_alloca *it = resources->uses[i].object;
+      if (agx_object_is_alloca(&it->buffer.object))
+         it->last_use.epochs[queue] = AGX_MAX(it->last_use.epochs[queue], epoch);
+   }
    return AGX_OK;
 }

@@ -12,6 +12,7 @@
 
 #include "hal/op.h"
 #include "hal/pool.h"
+#include "hal/resources.h"
 
 struct agx_alloca {
    struct agx_buffer buffer; /* at offset 0; its state changes under the device's lock */
@@ -35,6 +36,11 @@ AGX_MUST_CHECK agx_status agx_alloca_host_memory(struct agx_buffer *buffer, void
 /* Whether an object is a buffer of this kind. */
 bool agx_object_is_alloca(const struct agx_object *object);
 
-/* That work may use the buffer that goes to the GPU now and is over at the epoch; with the device's
- * lock held. Of any buffer; AGX_FAILED_PRECONDITION when its memory is not there. */
-AGX_MUST_CHECK agx_status agx_alloca_use(struct agx_buffer *buffer, uint32_t queue, uint64_t epoch);
+/* Both with the device's lock held, of what a command buffer uses: that all of it has memory, else
+ * AGX_FAILED_PRECONDITION; and then that it is used on the queue up to the epoch. */
+AGX_MUST_CHECK agx_status agx_allocas_check(const struct agx_resources *resources);
+AGX_MUST_CHECK agx_status agx_allocas_use(const struct agx_resources *resources, uint32_t queue,
+                                          uint64_t epoch);
+
+/* Frees objects that were kept to be used again. */
+void agx_allocas_fini(struct agx_pool *pool);

@@ -8,6 +8,7 @@
 
 #include "agx/chip.h"
 #include "base/util.h"
+#include "hal/alloca.h"
 #include "hal/buffer_cache.h"
 #include "hal/desc.h"
 
@@ -405,6 +406,7 @@ void agx_pool_fini(struct agx_pool *pool)
    take_idle(pool, 0, &idle);
    free_slabs(pool, &idle);
    agx_assert(agx_list_empty(&pool->slabs));
+   agx_allocas_fini(pool);
    if (is_variable(pool))
       agx_tlsf_fini(&pool->blocks.tlsf);
    else

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "hal/alloca.h"
 
 #define LOAD 2u /* slots for each use, at least */
 
@@ -27,6 +28,7 @@ void agx_resources_reset(struct agx_resources *set)
    if (set->count && set->slots)
       memset(set->slots, 0, set->slot_count * sizeof(set->slots[0]));
    set->count = 0;
+   set->has_allocas = false;
 }
 
 static void free_memory(struct agx_resources *set, const struct agx_host_alloc *alloc)
@@ -103,6 +105,7 @@ struct agx_use *agx_resources_look_up(struct agx_resources *set, const struct ag
          enter(set->slots, set->slot_count, object, index);
       if (!set->is_unretained)
          agx_retain(object);
+      set->has_allocas |= agx_object_is_alloca(object);
    }
    atomic_store_explicit(&object->hint, index, memory_order_relaxed);
    return &set->uses[index];

@@ -31,6 +31,7 @@ struct agx_resources {
    uint32_t *slots; /* hash table: index + 1, 0 is free; NULL while few */
    uint32_t slot_count;
    bool is_unretained;
+   bool has_allocas; /* buffers whose memory comes with the queue (alloca.h) are among them */
    struct agx_use inside[AGX_USES_INSIDE];
 };
 

@@ -7,6 +7,7 @@
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/share.h"
+#include "hal/alloca.h"
 #include "hal/submission.h"
 #include "hal/watch.h"
 
@@ -225,6 +226,8 @@ static bool launch_on_host(struct agx_submission *submission)
       return true;
    }
    agx_status status = submission->type->launch ? submission->type->launch(submission) : AGX_OK;
+   if (status == AGX_OK && submission->commands)
+      status = agx_allocas_check(&submission->commands->resources);
    if (status == AGX_DEFERRED) {
       submission->state = AGX_SUBMISSION_PARKED;
       agx_list_append(&device->deferred, &submission->link);
@@ -349,6 +352,7 @@ agx_status agx_submission_send(struct agx_submission *submission)
    struct syncs syncs;
    AGX_TRY(agx_failure_raise(&device->lost));
    AGX_TRY(agx_failure_raise(&queue->lost));
+   AGX_TRY(agx_allocas_use(&submission->commands->resources, queue->index, queue->epoch + 1));
    collect_syncs(submission, &syncs);
    pthread_mutex_unlock(&device->lock);
    agx_status status = submit_stream(submission, &syncs);

@@ -393,6 +393,9 @@ static void buffer_metadata(void **state)
    assert_int_equal(info_of(early).size_B, 1000);
    assert_int_equal(info_of(late).size_B, 1000);
    assert_int_equal(info_of(early).address % 256, 0);
+   assert_int_equal(info_of(early).usage, info_of(late).usage);
+   assert_true(info_of(late).usage & AGX_USAGE_STORAGE_WRITE);
+   assert_true(info_of(late).memory & AGX_MEMORY_HOST_CACHED);
    assert_int_equal(info_of(late).address % f->info.page_B, 0);
    assert_ok(agx_semaphore_signal(go, 1));
    agx_release(early);
@@ -489,6 +492,22 @@ static void default_pool_repeated_chained_alloca_dealloca(void **state)
    struct fixture *f = conformance_device(state);
    for (int i = 0; i < 10; i++)
       chain(f, NULL, 4);
+}
+
+static void zero_access_flags_canonicalized(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_semaphore *go = fixture_semaphore(f);
+   struct agx_buffer *early = NULL, *late = NULL;
+   assert_ok(allocate(f, (struct request){.size_B = 1000}, &early));
+   assert_ok(
+      allocate(f, (struct request){.size_B = 1000, .wait = conformance_point(go, 1)}, &late));
+   assert_int_equal(info_of(early).access, AGX_ACCESS_ALL);
+   assert_int_equal(info_of(late).access, AGX_ACCESS_ALL);
+   assert_ok(agx_semaphore_signal(go, 1));
+   agx_release(early);
+   agx_release(late);
+   agx_release(go);
 }
 
 static void dealloca_prefers_origin_placement(void **state)
@@ -663,6 +682,34 @@ static void waiting_allocations_can_be_cancelled(void **state)
    fixture_close(&f);
 }
 
+/* References that go when points are reached; memory of pools shows when they have gone. */
+static void release_after_waits_for_its_points(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_pool *pool = new_pool(f, AGX_POOL_PASSTHROUGH, 0);
+   struct agx_semaphore *go[2] = {fixture_semaphore(f), fixture_semaphore(f)};
+   struct agx_buffer *buffers[2] = {NULL};
+   for (int i = 0; i < 2; i++)
+      assert_ok(agx_pool_allocate(pool, BLOCK_B, 0, &buffers[i]));
+   const struct agx_point both[] = {{go[0], 1}, {go[1], 1}};
+   assert_ok(agx_buffer_release_after(buffers[0], both, 2));
+   assert_ok(agx_buffer_release_after(buffers[1], &both[1], 1));
+   assert_ok(agx_semaphore_signal(go[0], 1));
+   assert_int_equal(stats_of(pool).used_B, 2 * BLOCK_B);
+   agx_semaphore_fail(go[1], AGX_ABORTED, "never mind");
+   assert_int_equal(stats_of(pool).used_B, 0);
+   assert_ok(agx_pool_allocate(pool, BLOCK_B, 0, &buffers[0]));
+   assert_ok(agx_buffer_release_after(buffers[0], NULL, 0));
+   assert_int_equal(stats_of(pool).used_B, 0);
+   assert_ok(agx_pool_allocate(pool, BLOCK_B, 0, &buffers[0]));
+   assert_fails(agx_buffer_release_after(buffers[0], &(struct agx_point){0}, 1),
+                AGX_INVALID_ARGUMENT, "NULL");
+   agx_release(buffers[0]); /* it is ours still */
+   agx_release(go[0]);
+   agx_release(go[1]);
+   agx_release(pool);
+}
+
 /* ---- threads ----------------------------------------------------------------------- */
 
 struct party {
@@ -754,12 +801,14 @@ int main(void)
       cmocka_unit_test(chained_alloca_dealloca),
       cmocka_unit_test(default_pool_repeated_chained_alloca_dealloca),
       cmocka_unit_test(dealloca_prefers_origin_placement),
+      cmocka_unit_test(zero_access_flags_canonicalized),
       cmocka_unit_test(a_second_dealloca_fails),
       cmocka_unit_test(dealloca_before_the_memory_fails),
       cmocka_unit_test(dealloca_of_other_buffers_is_a_barrier),
       cmocka_unit_test(indeterminate_lifetimes_end_with_the_object),
       cmocka_unit_test(bad_requests_leave_no_trace),
       cmocka_unit_test(waiting_allocations_can_be_cancelled),
+      cmocka_unit_test(release_after_waits_for_its_points),
       cmocka_unit_test(threads_share_a_full_pool),
    };
    return cmocka_run_group_tests(tests, conformance_open, conformance_close);

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What buffers leave behind, and what a device's memory adds up to: reuse, limits, statistics.
+ */
+#include "hal/buffer_cache.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "failing_kmd.h"
+#include "fixture.h"
+#include "hal/device.h"
+
+#define KIB       1024ull
+#define MIB       (1024ull * KIB)
+#define NR_CREATE 0x45
+#define NR_BIND   0x44
+
+/* ---- helpers -------------------------------------------------------------- */
+
+static void open_limited(struct fixture *f, uint64_t memory_B, uint64_t cache_B)
+{
+   const struct agx_device_desc desc = {.size = sizeof(desc),
+                                        .name = "virtual",
+                                        .memory_limit_B = memory_B,
+                                        .cache_limit_B = cache_B};
+   assert_ok(agx_instance_create(NULL, &f->instance));
+   assert_ok(agx_device_open(f->instance, &desc, &f->device));
+}
+
+static agx_status create(struct fixture *f, uint64_t size_B, uint32_t flags,
+                         struct agx_buffer **out_buffer)
+{
+   const struct agx_buffer_desc desc = {
+      .size = sizeof(desc), .size_B = size_B, .flags = flags, .label = "thing"};
+   return agx_buffer_create(f->device, &desc, out_buffer);
+}
+
+static struct agx_buffer *must_create(struct fixture *f, uint64_t size_B, uint32_t flags)
+{
+   struct agx_buffer *buffer = NULL;
+   assert_ok(create(f, size_B, flags, &buffer));
+   return buffer;
+}
+
+static uint8_t *bytes_of(struct agx_buffer *buffer)
+{
+   void *memory = NULL;
+   assert_ok(agx_buffer_map(buffer, &memory));
+   return memory;
+}
+
+static uint64_t address_of(struct agx_buffer *buffer)
+{
+   struct agx_buffer_info info = {.size = sizeof(info)};
+   agx_buffer_get_info(buffer, &info);
+   return info.address;
+}
+
+static struct agx_memory_stats stats_of(struct fixture *f)
+{
+   struct agx_memory_stats stats = {.size = sizeof(stats)};
+   agx_device_get_memory_stats(f->device, &stats);
+   return stats;
+}
+
+/* ---- reuse ------------------------------------------------------------------ */
+
+static void what_comes_again_is_zero(void **state)
+{
+   struct fixture f;
+   fixture_open(&f, "virtual");
+   struct agx_buffer *buffer = must_create(&f, 100000, AGX_BUFFER_HOST_READ);
+   const uint64_t address = address_of(buffer);
+   memset(bytes_of(buffer), 0xee, 100000);
+   agx_release(buffer);
+   assert_int_equal(stats_of(&f).cached_B, 7 * 16384);
+   buffer = must_create(&f, 7 * 16384, AGX_BUFFER_HOST_READ);
+   assert_true(address_of(buffer) == address);
+   assert_int_equal(stats_of(&f).cached_B, 0);
+   assert_int_equal(stats_of(&f).cache_hits, 1);
+   const uint8_t *bytes = bytes_of(buffer);
+   for (uint32_t i = 0; i < 7 * 16384; i++)
+      assert_int_equal(bytes[i], 0);
+   agx_release(buffer);
+   fixture_close(&f);
+}
+
+/* Other sizes, other kinds, what others may see, and what the host would have to map first. */
+static void only_what_fits_comes_again(void **state)
+{
+   struct fixture f;
+   fixture_open(&f, "virtual");
+   struct agx_buffer *buffer = must_create(&f, 65536, 0);
+   memset(bytes_of(buffer), 0xee, 65536);
+   const uint64_t address = address_of(buffer);
+   agx_release(buffer);
+   struct agx_buffer *others[] = {
+      must_create(&f, 65536, AGX_BUFFER_HOST_READ),
+      must_create(&f, 65536, AGX_BUFFER_GPU_READ_ONLY),
+      must_create(&f, 65537, 0),
+      must_create(&f, 49152, 0),
+   };
+   assert_int_equal(stats_of(&f).cached_B, 65536);
+   for (size_t i = 0; i < AGX_COUNT(others); i++) {
+      assert_true(address_of(others[i]) != address);
+      agx_release(others[i]); /* never mapped */
+   }
+   assert_int_equal(stats_of(&f).cached_B, 65536);
+   const struct agx_buffer_desc shared = {.size = sizeof(shared),
+                                          .size_B = 65536,
+                                          .usage = AGX_USAGE_SHARING_EXPORT | AGX_USAGE_MAPPING};
+   assert_ok(agx_buffer_create(f.device, &shared, &buffer));
+   assert_true(address_of(buffer) != address);
+   memset(bytes_of(buffer), 1, 65536);
+   agx_release(buffer);
+   assert_int_equal(stats_of(&f).cached_B, 65536);
+   agx_device_trim(f.device);
+   assert_int_equal(stats_of(&f).cached_B, 0);
+   fixture_close(&f);
+}
+
+static void the_longest_kept_goes_first(void **state)
+{
+   struct fixture f;
+   struct agx_buffer *buffers[6];
+   uint64_t addresses[6];
+   open_limited(&f, 0, 4 * MIB);
+   for (uint32_t i = 0; i < 6; i++) {
+      buffers[i] = must_create(&f, MIB, 0);
+      bytes_of(buffers[i])[0] = 1;
+      addresses[i] = address_of(buffers[i]);
+   }
+   for (uint32_t i = 0; i < 6; i++)
+      agx_release(buffers[i]);
+   assert_int_equal(stats_of(&f).cached_B, 4 * MIB);
+   for (uint32_t i = 0; i < 4; i++) { /* the last one is the warmest */
+      buffers[i] = must_create(&f, MIB, 0);
+      assert_true(address_of(buffers[i]) == addresses[5 - i]);
+   }
+   for (uint32_t i = 0; i < 4; i++)
+      agx_release(buffers[i]);
+   struct agx_buffer *large = must_create(&f, 2 * MIB, 0); /* more than a quarter of the limit */
+   bytes_of(large)[0] = 1;
+   agx_release(large);
+   assert_int_equal(stats_of(&f).cached_B, 4 * MIB);
+   fixture_close(&f);
+}
+
+/* So that a kernel which uses a buffer that is gone is caught. */
+static void fresh_turns_it_off(void **state)
+{
+   struct fixture f;
+   setenv("AGX_DEBUG", "fresh", 1);
+   fixture_open(&f, "virtual");
+   unsetenv("AGX_DEBUG");
+   struct agx_buffer *buffer = must_create(&f, 65536, 0);
+   bytes_of(buffer)[0] = 1;
+   agx_release(buffer);
+   assert_int_equal(stats_of(&f).cached_B, 0);
+   fixture_close(&f);
+}
+
+/* ---- statistics --------------------------------------------------------------- */
+
+static void statistics_add_up(void **state)
+{
+   struct fixture f;
+   fixture_open(&f, "virtual");
+   const struct agx_memory_stats before = stats_of(&f);
+   const struct agx_pool_desc pool_desc = {.size = sizeof(pool_desc), .slab_B = MIB};
+   const struct agx_buffer_desc hidden_desc = {
+      .size = sizeof(hidden_desc), .size_B = 65536, .memory = AGX_MEMORY_DEVICE_LOCAL};
+   struct agx_buffer *seen = must_create(&f, 100, 0), *hidden = NULL, *pooled = NULL;
+   struct agx_pool *pool = NULL;
+   assert_int_equal(before.pool_count, 1); /* the device's own */
+   assert_int_equal(before.device.used_B, 0);
+   assert_ok(agx_buffer_create(f.device, &hidden_desc, &hidden));
+   assert_ok(agx_pool_create(f.device, &pool_desc, &pool));
+   assert_ok(agx_pool_allocate(pool, 1000, 0, &pooled));
+   bytes_of(seen)[0] = 1;
+   struct agx_memory_stats now = stats_of(&f);
+   assert_int_equal(now.device.used_B, 16384 + 65536 + MIB);
+   assert_int_equal(now.host_visible.used_B, 16384 + MIB);
+   assert_int_equal(now.device.allocated_B, now.device.used_B);
+   assert_int_equal(now.device.freed_B, 0);
+   assert_int_equal(now.pool_count, 2);
+   assert_int_equal(now.pools_reserved_B, MIB);
+   assert_int_equal(now.pools_used_B, 1024);
+   assert_int_equal(now.mapped_B, before.mapped_B + 16384);
+   agx_release(seen);
+   agx_release(hidden);
+   agx_release(pooled);
+   agx_release(pool);
+   now = stats_of(&f);
+   assert_int_equal(now.device.used_B, 0);
+   assert_int_equal(now.device.peak_B, 16384 + 65536 + MIB);
+   assert_int_equal(now.device.freed_B, now.device.allocated_B);
+   assert_int_equal(now.cached_B, 16384 + MIB);
+   assert_int_equal(now.pool_count, 1);
+   agx_device_trim(f.device);
+   assert_int_equal(stats_of(&f).mapped_B, before.mapped_B);
+   fixture_close(&f);
+}
+
+/* ---- limits --------------------------------------------------------------------- */
+
+static void a_limit_is_kept(void **state)
+{
+   struct fixture f;
+   struct agx_buffer *half, *more = NULL;
+   open_limited(&f, MIB, 0);
+   assert_int_equal(stats_of(&f).limit_B, MIB);
+   half = must_create(&f, MIB / 2, 0);
+   assert_fails(create(&f, MIB, 0, &more), AGX_RESOURCE_EXHAUSTED,
+                "thing: 1048576 bytes; the device may take 1048576, and has taken 524288");
+   bytes_of(half)[0] = 1;
+   agx_release(half); /* kept, but not against the limit */
+   assert_int_equal(stats_of(&f).cached_B, MIB / 2);
+   more = must_create(&f, MIB, 0);
+   assert_int_equal(stats_of(&f).cached_B, 0);
+   agx_release(more);
+   fixture_close(&f);
+}
+
+/* Neither do pools keep memory that others need. */
+static void idle_slabs_go_before_a_buffer_is_refused(void **state)
+{
+   const struct agx_pool_desc desc = {.size = sizeof(desc), .slab_B = MIB / 2};
+   struct fixture f;
+   struct agx_pool *pool = NULL;
+   struct agx_buffer *buffer = NULL;
+   open_limited(&f, MIB, 0);
+   assert_ok(agx_pool_create(f.device, &desc, &pool));
+   assert_ok(agx_pool_allocate(pool, 100, 0, &buffer));
+   assert_fails(create(&f, MIB, 0, &(struct agx_buffer *){NULL}), AGX_RESOURCE_EXHAUSTED, "");
+   agx_release(buffer);
+   assert_int_equal(stats_of(&f).pools_reserved_B, MIB / 2);
+   agx_release(must_create(&f, MIB, 0));
+   assert_int_equal(stats_of(&f).pools_reserved_B, 0);
+   agx_release(pool);
+   fixture_close(&f);
+}
+
+struct request {
+   uint64_t size_B;
+   struct agx_semaphore *go, *over;
+};
+
+static struct agx_buffer *allocate(struct fixture *f, struct request it)
+{
+   struct agx_buffer *buffer = NULL;
+   const struct agx_point wait = {it.go, 1}, signal = {it.over, 1};
+   const struct agx_op op = {.size = sizeof(op),
+                             .kind = AGX_OP_ALLOCA,
+                             .waits = &wait,
+                             .signals = &signal,
+                             .wait_count = it.go != NULL,
+                             .signal_count = 1,
+                             .u.alloca = {.size_B = it.size_B, .out_buffer = &buffer}};
+   assert_ok(agx_submit(f->device, &op, 1, NULL));
+   assert_non_null(buffer);
+   return buffer;
+}
+
+/* Whether it waits or not, an allocation that finds no memory fails its signals. */
+static void allocations_beyond_the_limit_fail(void **state)
+{
+   struct fixture f;
+   open_limited(&f, MIB, 0);
+   for (int waits = 0; waits < 2; waits++) {
+      struct agx_semaphore *go = fixture_semaphore(&f), *over = fixture_semaphore(&f);
+      struct agx_buffer *buffer = allocate(&f, (struct request){2 * MIB, waits ? go : NULL, over});
+      struct agx_buffer_info info = {.size = sizeof(info)};
+      assert_ok(agx_semaphore_signal(go, 1));
+      assert_fails(fixture_wait(over, 1), AGX_RESOURCE_EXHAUSTED, "2097152 bytes");
+      agx_buffer_get_info(buffer, &info);
+      assert_int_equal(info.state, AGX_BUFFER_RESERVED);
+      agx_release(buffer);
+      agx_release(go);
+      agx_release(over);
+   }
+   assert_int_equal(stats_of(&f).device.used_B, 0);
+   fixture_close(&f);
+}
+
+/* The system itself has no more. */
+static void memory_runs_out(void **state)
+{
+   struct fixture f;
+   struct agx_buffer *buffers[16] = {NULL};
+   uint32_t count = 0;
+   setenv("AGX_VIRTUAL_MEMORY", "16777216", 1);
+   fixture_open(&f, "virtual");
+   unsetenv("AGX_VIRTUAL_MEMORY");
+   agx_status status = AGX_OK;
+   while (status == AGX_OK && count < AGX_COUNT(buffers)) {
+      status = create(&f, 2 * MIB, 0, &buffers[count]);
+      count += status == AGX_OK;
+   }
+   assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
+   assert_in_range(count, 4, 8);
+   struct agx_semaphore *over = fixture_semaphore(&f), *again = fixture_semaphore(&f);
+   struct agx_buffer *none = allocate(&f, (struct request){4 * MIB, NULL, over});
+   assert_fails(fixture_wait(over, 1), AGX_RESOURCE_EXHAUSTED, "");
+   for (uint32_t i = 0; i < count; i++) {
+      bytes_of(buffers[i])[0] = 1;
+      agx_release(buffers[i]);
+   }
+   struct agx_buffer *some = allocate(&f, (struct request){8 * MIB, NULL, again});
+   assert_ok(fixture_wait(again, 1)); /* what was kept makes room */
+   agx_release(none);
+   agx_release(some);
+   agx_release(over);
+   agx_release(again);
+   fixture_close(&f);
+}
+
+/* Each request of an allocation that comes to its turn late fails once: growing, binding. */
+static void late_allocations_survive_refusals(void **state)
+{
+   static const uint32_t requests[] = {NR_CREATE, NR_BIND};
+   for (size_t i = 0; i < AGX_COUNT(requests); i++) {
+      struct failing_kmd kmd;
+      struct fixture f = {0};
+      failing_kmd_open(&kmd);
+      assert_ok(agx_instance_create(NULL, &f.instance));
+      assert_ok(agx_device_open_kmd(f.instance, &kmd.base, &f.device));
+      struct agx_semaphore *go = fixture_semaphore(&f), *over = fixture_semaphore(&f),
+                           *again = fixture_semaphore(&f);
+      struct agx_buffer *first = allocate(&f, (struct request){65536, go, over});
+      kmd.failed = 0;
+      failing_kmd_arm(&kmd, 0, requests[i], ENOMEM);
+      assert_ok(agx_semaphore_signal(go, 1));
+      assert_fails(fixture_wait(over, 1), AGX_RESOURCE_EXHAUSTED, "");
+      assert_true(kmd.failed > 0);
+      failing_kmd_disarm(&kmd);
+      struct agx_buffer *second = allocate(&f, (struct request){65536, go, again});
+      assert_ok(fixture_wait(again, 1));
+      agx_release(first);
+      agx_release(second);
+      agx_release(go);
+      agx_release(over);
+      agx_release(again);
+      fixture_close(&f);
+      failing_kmd_await_close(&kmd);
+   }
+}
+
+/* ---- costs ------------------------------------------------------------------------ */
+
+struct counter {
+   _Atomic uint32_t calls;
+};
+
+static void *counted_alloc(void *user, size_t size)
+{
+   struct counter *counter = user;
+   atomic_fetch_add(&counter->calls, 1);
+   return malloc(size);
+}
+
+static void counted_free(void *user, void *memory, size_t size)
+{
+   free(memory);
+}
+
+static void give_back(struct fixture *f, struct agx_buffer *buffer, struct agx_point wait,
+                      struct agx_point signal)
+{
+   const struct agx_op op = {.size = sizeof(op),
+                             .kind = AGX_OP_DEALLOCA,
+                             .waits = &wait,
+                             .signals = &signal,
+                             .wait_count = 1,
+                             .signal_count = 1,
+                             .u.dealloca.buffer = buffer};
+   assert_ok(agx_submit(f->device, &op, 1, NULL));
+}
+
+/* Once there is a slab, what comes and goes with the queue costs neither heap nor requests. */
+static void allocating_in_order_costs_nothing(void **state)
+{
+   struct counter counter = {0};
+   const struct agx_alloc_callbacks alloc = {&counter, counted_alloc, counted_free};
+   const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &alloc};
+   struct failing_kmd kmd;
+   struct fixture f = {0};
+   uint32_t calls = 0;
+   failing_kmd_open(&kmd);
+   assert_ok(agx_instance_create(&desc, &f.instance));
+   assert_ok(agx_device_open_kmd(f.instance, &kmd.base, &f.device));
+   struct agx_semaphore *timeline = fixture_semaphore(&f);
+   for (uint64_t i = 0; i < 200; i++) {
+      struct agx_buffer *buffer = NULL;
+      const struct agx_point points[] = {
+         {timeline, 2 * i}, {timeline, 2 * i + 1}, {timeline, 2 * i + 2}};
+      const struct agx_op op = {.size = sizeof(op),
+                                .kind = AGX_OP_ALLOCA,
+                                .waits = &points[0],
+                                .signals = &points[1],
+                                .wait_count = 1,
+                                .signal_count = 1,
+                                .u.alloca = {.size_B = 3000, .out_buffer = &buffer}};
+      assert_ok(agx_submit(f.device, &op, 1, NULL));
+      give_back(&f, buffer, points[1], points[2]);
+      agx_release(buffer);
+      if (i == 10) {
+         calls = counter.calls;
+         failing_kmd_arm(&kmd, 0, 0, ENOMEM);
+         kmd.failed = 0;
+      }
+   }
+   assert_ok(fixture_wait(timeline, 400));
+   assert_int_equal(counter.calls, calls);
+   assert_int_equal(kmd.failed, 0);
+   failing_kmd_disarm(&kmd);
+   agx_release(timeline);
+   fixture_close(&f);
+   failing_kmd_await_close(&kmd);
+}
+
+/* ---- threads ---------------------------------------------------------------------- */
+
+static void *come_and_go(void *argument)
+{
+   struct fixture *f = argument;
+   for (uint32_t i = 0; i < 400; i++) {
+      const uint64_t size_B = 16384u << i % 3;
+      struct agx_buffer *buffer;
+      void *memory;
+      if (create(f, size_B, 0, &buffer) != AGX_OK || agx_buffer_map(buffer, &memory) != AGX_OK)
+         return "no buffer";
+      for (uint64_t at = 0; at < size_B; at += 997)
+         if (((uint8_t *)memory)[at])
+            return "another one's bytes";
+      memset(memory, 0xee, size_B);
+      agx_release(buffer);
+      if (i % 100 == 50)
+         agx_device_trim(f->device);
+   }
+   return NULL;
+}
+
+static void threads_share_the_cache(void **state)
+{
+   struct fixture f;
+   pthread_t threads[4];
+   open_limited(&f, 4 * MIB, 256 * KIB);
+   for (uint32_t i = 0; i < 4; i++)
+      assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &f), 0);
+   for (uint32_t i = 0; i < 4; i++) {
+      void *wrong = NULL;
+      pthread_join(threads[i], &wrong);
+      if (wrong)
+         fail_msg("%s", (char *)wrong);
+   }
+   assert_int_equal(stats_of(&f).device.used_B, 0);
+   assert_true(stats_of(&f).cache_hits > 0);
+   fixture_close(&f);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_comes_again_is_zero),
+      cmocka_unit_test(only_what_fits_comes_again),
+      cmocka_unit_test(the_longest_kept_goes_first),
+      cmocka_unit_test(fresh_turns_it_off),
+      cmocka_unit_test(statistics_add_up),
+      cmocka_unit_test(a_limit_is_kept),
+      cmocka_unit_test(idle_slabs_go_before_a_buffer_is_refused),
+      cmocka_unit_test(allocations_beyond_the_limit_fail),
+      cmocka_unit_test(memory_runs_out),
+      cmocka_unit_test(late_allocations_survive_refusals),
+      cmocka_unit_test(allocating_in_order_costs_nothing),
+      cmocka_unit_test(threads_share_the_cache),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
