@@ -7,8 +7,8 @@
 #include "hal/record.h"
 #include "hal/shape.h"
 
-/* Source: reference/cmdstream, cdm.md 1.1. */
-static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
+/* Of y and z. Source: reference/cmdstream, cdm.md 1.1. */
+#define MAX_GROUPS 65535u
 
 struct plain {
    struct agx_executable *executable; /* the entry point */
@@ -54,25 +54,23 @@ static inline bool take_bindings(const struct agx_command_buffer *commands, stru
    return true;
 }
 
-static inline bool take_grid(const struct agx_program *program, struct plain *plain)
+/* False also for a grid of no threads. Threads along y and z fit in 32 bits: a workgroup has at
+ * most 1024. */
+static inline bool take_grid(struct plain *plain)
 {
-   uint64_t any_zero = 1;
-   for (unsigned i = 0; i < 3; i++) {
-      uint32_t workgroups = plain->dispatch->workgroups[i];
-      uint64_t threads = (uint64_t)workgroups * program->local_size[i];
-      if (workgroups > max_workgroups[i] || threads > UINT32_MAX)
-         return false;
-      plain->threads[i] = (uint32_t)threads;
-      any_zero &= threads != 0;
-   }
-   return any_zero != 0;
+   const struct agx_plan *plan = plain->plan;
+   const uint32_t *groups = plain->dispatch->workgroups;
+   for (unsigned i = 0; i < 3; i++)
+      plain->threads[i] = groups[i] * plan->local[i];
+   return groups[0] - 1 < plan->max_groups && groups[1] - 1 < MAX_GROUPS &&
+          groups[2] - 1 < MAX_GROUPS;
 }
 
-static inline bool take_push(const struct agx_program *program, const struct plain *plain)
+static inline bool take_push(const struct plain *plain)
 {
    const struct agx_dispatch *dispatch = plain->dispatch;
-   return dispatch->push_B >= program->push_B && dispatch->push_B >= plain->plan->plain_push_B &&
-          dispatch->push_B <= AGX_MAX_PUSH_B && (dispatch->push || !dispatch->push_B);
+   return dispatch->push_B >= plain->plan->plain_push_B && dispatch->push_B <= AGX_MAX_PUSH_B &&
+          (dispatch->push || !dispatch->push_B);
 }
 
 /* Whether any needs a barrier word. */
@@ -80,13 +78,17 @@ static inline agx_status note_uses(struct agx_command_buffer *commands, const st
                                    bool *out_needs_barrier)
 {
    const struct agx_plan *plan = plain->plan;
+   const bool may_conflict = agx_order_may_conflict(&commands->order);
    bool needs = false;
    commands->order.tick++;
    for (uint32_t i = 0; i < plan->binding_count; i++) {
       struct agx_use *use = agx_record_use(commands, plain->dispatch->bindings[i].ref.buffer);
       if (!use)
          return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
-      needs |= agx_order_use(&commands->order, use, plan->bindings[i].writes);
+      if (may_conflict)
+         needs |= agx_order_use(&commands->order, use, plan->bindings[i].writes);
+      else
+         agx_order_stamp(&commands->order, use, plan->bindings[i].writes);
    }
    *out_needs_barrier = needs;
    return AGX_OK;
@@ -174,8 +176,7 @@ bool agx_record_plain(struct agx_command_buffer *commands, const struct agx_disp
    plain.executable = executable;
    plain.plan = &executable->plan;
    plain.dispatch = dispatch;
-   if (!take_push(executable->program, &plain) || !take_grid(executable->program, &plain) ||
-       !take_bindings(commands, &plain))
+   if (!take_push(&plain) || !take_grid(&plain) || !take_bindings(commands, &plain))
       return false;
    *out_status = record(commands, &plain);
    return true;

@@ -188,6 +188,9 @@ agx_status agx_plan_make(const struct agx_chip *chip, const struct agx_program *
    out_plan->is_plain = !program->is_vertex && !has_twin && !program->takes_addresses &&
                         program->state_count == 0 && plan_bindings(program, out_plan) &&
                         plan_parts(program, out_plan);
+   memcpy(out_plan->local, program->local_size, sizeof(out_plan->local));
+   out_plan->max_groups = AGX_MIN(0x7fffffffu, UINT32_MAX / AGX_MAX(program->local_size[0], 1u));
+   out_plan->plain_push_B = AGX_MAX(out_plan->plain_push_B, program->push_B);
    out_plan->plain_B = agx_plan_block(out_plan, 0).total_B;
    return AGX_OK;
 }

@@ -57,7 +57,9 @@ struct agx_plan {
    /* A plain launch binds nothing but buffers, by address, without limits. */
    bool is_plain;
    uint32_t plain_B;      /* its block */
-   uint32_t plain_push_B; /* that the contents reach into */
+   uint32_t plain_push_B; /* of push constants that it needs */
+   uint32_t local[3];
+   uint32_t max_groups; /* along x; along y and z what hardware counts */
    uint32_t binding_count, part_count;
    struct agx_plan_binding bindings[AGX_PLAN_MAX_BINDINGS];
    struct agx_plan_part parts[AGX_PLAN_MAX_PARTS];

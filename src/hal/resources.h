@@ -85,11 +85,26 @@ static inline bool agx_order_use(const struct agx_order *order, struct agx_use *
    return after_write || after_read;
 }
 
+/* Whether any use can need one: not when nothing stands between the last word and a barrier. */
+static inline bool agx_order_may_conflict(const struct agx_order *order)
+{
+   return order->any_barrier > order->word;
+}
+
+/* agx_order_use where none can. */
+static inline void agx_order_stamp(const struct agx_order *order, struct agx_use *use, bool writes)
+{
+   if (writes)
+      use->written = order->tick;
+   else
+      use->read = order->tick;
+}
+
 /* The same for a launch that may use any memory. */
 static inline bool agx_order_use_anything(struct agx_order *order)
 {
    order->anything = order->tick;
-   return order->any_barrier > order->word;
+   return agx_order_may_conflict(order);
 }
 
 /* Whether anything stands behind the last word. */

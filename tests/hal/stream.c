@@ -46,7 +46,7 @@ static char step(const struct agx_command_buffer *commands, uint64_t *va)
 
 const char *stream_text(const struct agx_command_buffer *commands)
 {
-   static char text[MAX_BLOCKS + 1];
+   static _Thread_local char text[MAX_BLOCKS + 1];
    uint32_t length = 0;
    uint64_t va = commands->stream_va;
    if (!va)
