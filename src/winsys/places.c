@@ -17,11 +17,11 @@ static struct agxw_place place_of(const struct agxw_bo *bo, enum agxw_place_kind
    return place;
 }
 
-/* The lock is held. */
+/* Addresses alone are no memory. The lock is held. */
 static void observe(const struct agxw_device *device, const struct agxw_bo *bo, bool is_new)
 {
    const struct agxw_place place = place_of(bo, AGXW_PLACE_INSIDE);
-   if (device->observe)
+   if (device->observe && !bo->is_range)
       device->observe(device->observer, &place, is_new);
 }
 

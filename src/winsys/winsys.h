@@ -102,9 +102,9 @@ struct agxw_place {
    char label[AGXW_LABEL_BYTES];
 };
 
-/* Calls fn with each buffer as it is made and before it goes, and at once with all there are; from
- * any thread, with a lock of the winsys held, which fn must not call. fn NULL: no more, and no call
- * is left. */
+/* Calls fn with each buffer that has memory as it is made and before it goes, and at once with all
+ * there are; from any thread, with a lock of the winsys held, which fn must not call. fn NULL: no
+ * more, and no call is left. */
 typedef void agxw_observe_fn(void *user, const struct agxw_place *place, bool is_new);
 void agxw_device_observe(struct agxw_device *device, agxw_observe_fn *fn, void *user);
 

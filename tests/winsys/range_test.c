@@ -115,6 +115,34 @@ static void ranges_have_no_memory_but_sinks(void **state)
    assert_null(memory);
    assert_true(agxw_bo_sinks(setup.range, 0, &sinks));
    assert_int_equal(setup.fake.sinks[0].addr, sinks.zero_va);
+   struct agxw_place place; /* messages know it */
+   agxw_device_find_place(setup.device, agxw_bo_va(setup.range) + 5 * PAGE, &place);
+   assert_int_equal(place.kind, AGXW_PLACE_INSIDE);
+   assert_int_equal(place.distance, 5 * PAGE);
+   assert_string_equal(place.label, "range");
+   end(&setup);
+}
+
+static void count(void *user, const struct agxw_place *place, bool is_new)
+{
+   *(int *)user += is_new ? 1 : 100;
+}
+
+static void ranges_are_not_observed(void **state)
+{
+   struct setup setup;
+   struct agxw_bo *range, *bo;
+   int seen = 0;
+   begin(&setup);
+   agxw_device_observe(setup.device, count, &seen);
+   int before = seen; /* the sinks */
+   assert_ok(agxw_bo_reserve(setup.device, PAGE, 0, "more", &range));
+   agxw_bo_destroy(range);
+   assert_int_equal(seen, before);
+   assert_ok(agxw_bo_create(setup.device, PAGE, 0, 0, "memory", &bo));
+   agxw_bo_destroy(bo);
+   assert_int_equal(seen, before + 101);
+   agxw_device_observe(setup.device, NULL, NULL);
    end(&setup);
 }
 
@@ -162,6 +190,7 @@ int main(void)
       cmocka_unit_test(many_binds_take_one_request_for_each_32),
       cmocka_unit_test(bad_binds_never_reach_the_kernel),
       cmocka_unit_test(ranges_have_no_memory_but_sinks),
+      cmocka_unit_test(ranges_are_not_observed),
       cmocka_unit_test(long_ranges_are_empty),
       cmocka_unit_test(failures_leave_nothing),
    };

@@ -66,6 +66,10 @@ static void a_handle_is_closed_once(void **state)
    assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_READ);
    assert_int_not_equal(first->va, second->va);
    assert_int_equal(agxw_bo_size(first), 65536);
+   struct agxw_place place;
+   agxw_device_find_place(setup.device, agxw_bo_va(first) + 65535, &place);
+   assert_int_equal(place.kind, AGXW_PLACE_INSIDE);
+   assert_string_equal(place.label, "first");
    agxw_bo_destroy(shared);
    assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
    agxw_bo_destroy(first);
