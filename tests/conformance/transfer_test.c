@@ -215,6 +215,33 @@ static void burst_copy_submit(void **state)
    agx_release(target);
 }
 
+/* Two queues write neighbouring bytes at the same time. */
+static void queues_fill_side_by_side(void **state)
+{
+   enum {
+      FILLS = 120,
+      EACH = 3
+   };
+   struct fixture *f = conformance_device(state);
+   uint8_t *bytes;
+   struct agx_buffer *buffer = make_buffer(f, FILLS * EACH, 0, &bytes);
+   struct agx_semaphore *done[2] = {fixture_semaphore(f), fixture_semaphore(f)};
+   for (uint64_t i = 0; i < FILLS; i++) {
+      struct agx_op op = fill_op(buffer, i * EACH, EACH, (uint32_t)i + 1, 1);
+      op.queues = 1ull << i % f->info.queue_count;
+      assert_ok(submit(f, op, NO_POINT, conformance_point(done[i % 2], i / 2 + 1)));
+      if (i % 10 == 9)
+         assert_ok(fixture_wait(done[i % 2], i / 2 + 1));
+   }
+   assert_ok(fixture_wait(done[0], FILLS / 2));
+   assert_ok(fixture_wait(done[1], FILLS / 2));
+   for (uint32_t i = 0; i < FILLS * EACH; i++)
+      assert_int_equal(bytes[i], i / EACH + 1);
+   agx_release(done[0]);
+   agx_release(done[1]);
+   agx_release(buffer);
+}
+
 /* ---- chains ---------------------------------------------------------------- */
 
 static void chained_fill_then_copy(void **state)
@@ -522,6 +549,7 @@ int main(void)
       cmocka_unit_test(copy_large_buffer),
       cmocka_unit_test(copy_size_and_alignment_classes),
       cmocka_unit_test(burst_copy_submit),
+      cmocka_unit_test(queues_fill_side_by_side),
       cmocka_unit_test(chained_fill_then_copy),
       cmocka_unit_test(chained_fill_copy_fill),
       cmocka_unit_test(barrier_signals),
