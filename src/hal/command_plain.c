@@ -34,7 +34,8 @@ static inline bool take_bindings(const struct agx_command_buffer *commands, stru
 {
    const bool is_checked = !(commands->flags & AGX_COMMAND_BUFFER_UNCHECKED);
    const struct agx_plan *plan = plain->plan;
-   if (plain->dispatch->binding_count != plan->binding_count)
+   if (plain->dispatch->binding_count != plan->binding_count ||
+       (plan->binding_count && !plain->dispatch->bindings))
       return false;
    for (uint32_t i = 0; i < plan->binding_count; i++) {
       const struct agx_plan_binding *wanted = &plan->bindings[i];

@@ -185,6 +185,10 @@ static void checks_can_be_left_out(void **state)
    assert_fails(agx_cmd_dispatch(commands, &dispatch), AGX_INVALID_ARGUMENT, "no buffer");
    assert_ok(agx_command_buffer_begin(commands));
    dispatch.binding_count = 2;
+   dispatch.bindings = NULL;
+   assert_fails(agx_cmd_dispatch(commands, &dispatch), AGX_INVALID_ARGUMENT, "bindings at NULL");
+   assert_ok(agx_command_buffer_begin(commands));
+   dispatch.bindings = bindings;
    dispatch.push_B = 0;
    assert_fails(agx_cmd_dispatch(commands, &dispatch), AGX_INVALID_ARGUMENT, "push");
    agx_release(commands);
