@@ -45,6 +45,7 @@ agx_status corpus_compile(struct corpus_job *job, const char *kernel, uint32_t r
       .specializations = specializations,
       .specialization_count = job->manifest.spec_count,
       .robustness = robustness,
+      .flags = job->flags,
    };
    char *path = corpus_path("corpus/%s.spv", kernel, 0);
    char *spirv = agx_test_read_file(path, &desc.data_B);

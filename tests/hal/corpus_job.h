@@ -17,6 +17,7 @@ struct corpus_job {
    uint64_t sizes[AGX_MANIFEST_MAX_RESOURCES];
    uint32_t *memory[AGX_MANIFEST_MAX_RESOURCES]; /* where the contents begin */
    uint8_t push[AGX_MANIFEST_MAX_PUSH_B];
+   uint32_t flags;                    /* of the executable */
    const struct corpus_range *ranges; /* of each resource; NULL: whole buffers */
 };
 
