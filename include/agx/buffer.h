@@ -128,6 +128,7 @@ struct agx_buffer_info {
    uint64_t allocation_B; /* of the memory that it is in, whole pages */
    uint64_t offset_B;     /* in that memory */
    char label[32];
+   uint64_t queues; /* of AGX_OP_ALLOCA: the bit of its queue; 0: any */
 };
 AGX_API void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_info);
 

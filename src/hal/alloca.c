@@ -104,6 +104,12 @@ static void alloca_destroy(struct agx_object *object)
 
 static const struct agx_object_type alloca_type = {"buffer", alloca_destroy};
 
+uint64_t agx_alloca_queues(const struct agx_buffer *buffer)
+{
+   const struct agx_alloca *it = (const struct agx_alloca *)buffer;
+   return 1ull << it->origin->index;
+}
+
 bool agx_object_is_alloca(const struct agx_object *object)
 {
    return object->type == &alloca_type;

@@ -33,6 +33,9 @@ extern const struct agx_op_type agx_alloca_op, agx_dealloca_op;
 /* Where the host finds it, once it has memory. */
 AGX_MUST_CHECK agx_status agx_alloca_host_memory(struct agx_buffer *buffer, void **out_memory);
 
+/* The bit of the queue that it was allocated on. */
+uint64_t agx_alloca_queues(const struct agx_buffer *buffer);
+
 /* Whether an object is a buffer of this kind. */
 bool agx_object_is_alloca(const struct agx_object *object);
 

@@ -212,6 +212,7 @@ void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_
       .is_imported = buffer->is_imported,
       .allocation_B = agxw_bo_size(buffer->bo),
       .offset_B = buffer->offset_B,
+      .queues = buffer->is_alloca ? agx_alloca_queues(buffer) : 0,
    };
    if (buffer->is_reservation && agx_vmem_is_empty(buffer))
       info.state = AGX_BUFFER_RESERVED;

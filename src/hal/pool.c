@@ -173,7 +173,7 @@ static void free_slabs(struct agx_pool *pool, struct agx_link *slabs)
 /* What a block for size_B takes of a slab of its own. */
 static uint64_t least_slab(const struct agx_pool *pool, uint64_t size_B)
 {
-   return AGX_MAX(pool->block_B, agx_align_up(size_B, AGX_PAGE_BYTES));
+   return AGX_MAX(pool->block_B, agx_align_up(size_B, pool->page_B));
 }
 
 /* How much to take from the device for a block of size_B; 0: the limit is in the way. */
@@ -182,7 +182,7 @@ static uint64_t growth_for(const struct agx_pool *pool, uint64_t size_B)
    const uint64_t least_B = least_slab(pool, size_B);
    const uint64_t left_B = pool->limit_B ? (pool->limit_B - pool->reserved_B) : MAX_SLAB_B;
    uint64_t slab_B = pool->strategy == AGX_POOL_PASSTHROUGH ? 0 : pool->slab_B;
-   slab_B = AGX_MIN(AGX_MAX(slab_B, least_B), left_B & ~(uint64_t)(AGX_PAGE_BYTES - 1));
+   slab_B = AGX_MIN(AGX_MAX(slab_B, least_B), left_B & ~(uint64_t)(pool->page_B - 1));
    return slab_B < least_B ? 0 : slab_B;
 }
 
@@ -234,6 +234,20 @@ agx_status agx_pool_check(const struct agx_pool *pool, uint64_t size_B, uint64_t
    return AGX_OK;
 }
 
+/* At the limit: idle slabs that are too small make room for one that is not. With the lock held,
+ * which is let go of meanwhile. False: there are none. */
+static bool give_up_idle(struct agx_pool *pool)
+{
+   struct agx_link idle;
+   take_idle(pool, 0, &idle);
+   if (agx_list_empty(&idle))
+      return false;
+   pthread_mutex_unlock(&pool->lock);
+   free_slabs(pool, &idle);
+   pthread_mutex_lock(&pool->lock);
+   return true;
+}
+
 /* Of what there is, after a closer look if need be. *out_block NULL: nothing. */
 static agx_status take_existing(struct agx_pool *pool, const struct agx_pool_want *want,
                                 const struct agx_frontier *reached,
@@ -266,7 +280,7 @@ static agx_status take_locked(struct agx_pool *pool, const struct agx_pool_want 
          *out_block = slab->first;
          return AGX_OK;
       }
-   } while (slab);
+   } while (slab || give_up_idle(pool));
    return AGX_OK;
 }
 
@@ -351,9 +365,9 @@ static agx_status read_sizes(struct agx_pool *pool, const struct agx_pool_desc *
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "pool: block size %llu with strategy %u",
                       (unsigned long long)desc->block_B, desc->strategy);
    pool->strategy = desc->strategy;
-   pool->block_B = agx_align_up(desc->block_B, AGX_PAGE_BYTES);
+   pool->block_B = agx_align_up(desc->block_B, pool->page_B);
    pool->limit_B = desc->limit_B;
-   pool->slab_B = agx_align_up(desc->slab_B ? desc->slab_B : DEFAULT_SLAB_B, AGX_PAGE_BYTES);
+   pool->slab_B = agx_align_up(desc->slab_B ? desc->slab_B : DEFAULT_SLAB_B, pool->page_B);
    if (desc->strategy != AGX_POOL_FIXED)
       return AGX_OK;
    pool->slab_B = AGX_MAX(pool->slab_B / pool->block_B, 1) * pool->block_B;
@@ -380,6 +394,7 @@ agx_status agx_pool_init(struct agx_pool *pool, struct agx_device *device,
 {
    snprintf(pool->label, sizeof(pool->label), "%s", desc->label ? desc->label : "pool");
    pool->device = device;
+   pool->page_B = agxw_device_page(device->winsys);
    AGX_TRY(read_sizes(pool, desc));
    AGX_TRY(read_kind(pool, desc));
    if (is_variable(pool))

@@ -17,6 +17,7 @@ struct agx_pool {
    uint32_t strategy;
    struct agx_buffer_desc buffers; /* what all of them are like: flags, memory, usage, access */
    uint64_t slab_B, block_B, limit_B;
+   uint32_t page_B;
    bool is_devices; /* the device's own: it and its slabs hold no reference to the device */
    /* Somebody waits for memory: who gives some back has deferred operations tried again. Set
     * before the pool is asked. */

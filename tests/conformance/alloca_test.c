@@ -393,6 +393,7 @@ static void buffer_metadata(void **state)
    assert_int_equal(info_of(early).size_B, 1000);
    assert_int_equal(info_of(late).size_B, 1000);
    assert_int_equal(info_of(early).address % 256, 0);
+   assert_int_equal(info_of(early).queues, 1);
    assert_int_equal(info_of(early).usage, info_of(late).usage);
    assert_true(info_of(late).usage & AGX_USAGE_STORAGE_WRITE);
    assert_true(info_of(late).memory & AGX_MEMORY_HOST_CACHED);
@@ -518,6 +519,7 @@ static void dealloca_prefers_origin_placement(void **state)
    assert_ok(allocate(
       f, (struct request){.size_B = 1024, .queues = 2, .signal = conformance_point(timeline, 1)},
       &buffer));
+   assert_int_equal(info_of(buffer).queues, 2);
    assert_ok(give_back(f, buffer,
                        (struct request){.flags = AGX_DEALLOCA_PREFER_ORIGIN,
                                         .queues = 1,
@@ -566,6 +568,34 @@ static void dealloca_before_the_memory_fails(void **state)
    agx_release(go);
    agx_release(over);
    agx_release(taken);
+}
+
+/* A dealloca that forgot to wait for the last use takes nothing away from it. */
+static void memory_stays_until_its_last_use_is_over(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_pool *pool = new_pool(f, AGX_POOL_FIXED, BLOCK_B);
+   struct agx_semaphore *used = fixture_semaphore(f), *taken = fixture_semaphore(f);
+   struct agx_buffer *first = NULL, *second = NULL;
+   struct gate gate;
+   assert_ok(allocate(f, (struct request){.pool = pool, .size_B = 1024}, &first));
+   close_gate(f, &gate);
+   assert_ok(use(f, first, conformance_point(gate.over, 1), conformance_point(used, 1)));
+   assert_ok(give_back(f, first, (struct request){0}));
+   assert_int_equal(info_of(first).state, AGX_BUFFER_DEAD);
+   assert_int_equal(stats_of(pool).hot_B, BLOCK_B);
+   assert_ok(allocate(
+      f, (struct request){.pool = pool, .size_B = 1024, .signal = conformance_point(taken, 1)},
+      &second));
+   assert_int_equal(info_of(second).state, AGX_BUFFER_RESERVED);
+   open_gate(&gate);
+   assert_ok(fixture_wait(used, 1));
+   assert_ok(fixture_wait(taken, 1));
+   agx_release(first);
+   agx_release(second);
+   agx_release(used);
+   agx_release(taken);
+   agx_release(pool);
 }
 
 static void dealloca_of_other_buffers_is_a_barrier(void **state)
@@ -804,6 +834,7 @@ int main(void)
       cmocka_unit_test(zero_access_flags_canonicalized),
       cmocka_unit_test(a_second_dealloca_fails),
       cmocka_unit_test(dealloca_before_the_memory_fails),
+      cmocka_unit_test(memory_stays_until_its_last_use_is_over),
       cmocka_unit_test(dealloca_of_other_buffers_is_a_barrier),
       cmocka_unit_test(indeterminate_lifetimes_end_with_the_object),
       cmocka_unit_test(bad_requests_leave_no_trace),

@@ -437,6 +437,25 @@ static void a_pool_keeps_its_limit(void **state)
    fixture_close(&f);
 }
 
+/* What is idle and too small goes, rather than keep a buffer out that the limit allows. */
+static void idle_slabs_make_room_at_the_limit(void **state)
+{
+   const struct agx_pool_desc desc = {
+      .size = sizeof(desc), .slab_B = 64 << 10, .limit_B = 128 << 10};
+   struct fixture f;
+   struct agx_buffer *buffer = NULL;
+   fixture_open(&f, "virtual");
+   struct agx_pool *pool = new_pool(&f, &desc);
+   assert_ok(agx_pool_allocate(pool, 100, 0, &buffer));
+   agx_release(buffer);
+   assert_int_equal(stats_of(pool).reserved_B, 64 << 10);
+   assert_ok(agx_pool_allocate(pool, 128 << 10, 0, &buffer));
+   assert_int_equal(stats_of(pool).reserved_B, 128 << 10);
+   agx_release(buffer);
+   agx_release(pool);
+   fixture_close(&f);
+}
+
 static void bad_pools_are_refused(void **state)
 {
    static const struct {
@@ -552,10 +571,15 @@ static void threads_share_a_pool(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tlsf_never_overlaps),      cmocka_unit_test(tlsf_fills_its_slabs),
-      cmocka_unit_test(tlsf_without_host_memory), cmocka_unit_test(fixed_never_overlaps),
-      cmocka_unit_test(buffers_of_pools_work),    cmocka_unit_test(a_pool_keeps_its_limit),
-      cmocka_unit_test(bad_pools_are_refused),    cmocka_unit_test(a_device_without_memory),
+      cmocka_unit_test(tlsf_never_overlaps),
+      cmocka_unit_test(tlsf_fills_its_slabs),
+      cmocka_unit_test(tlsf_without_host_memory),
+      cmocka_unit_test(fixed_never_overlaps),
+      cmocka_unit_test(buffers_of_pools_work),
+      cmocka_unit_test(a_pool_keeps_its_limit),
+      cmocka_unit_test(idle_slabs_make_room_at_the_limit),
+      cmocka_unit_test(bad_pools_are_refused),
+      cmocka_unit_test(a_device_without_memory),
       cmocka_unit_test(threads_share_a_pool),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
