@@ -68,6 +68,16 @@ static void what_folds_stays(void **state)
          "%0:32 = ishl u4l:32, #5:32\nstore_uniform %0:32, #0x10:32\n");
 }
 
+/* n and 32 - n make a single instruction, which takes n alone, so the loop keeps the latter. */
+static void complements_of_shifts_stay(void **state)
+{
+   check(X "loop\n   %2:32 = phi #0:32, %3:32\n   %4:1 = uge %2:32, u6l:32\n   branch %4:1\n"
+           "   if\n      break\n   else\n   end\ncontinuing\n   %1:32 = isub #0x20:32, u4l:32\n"
+           "   %5:32 = ishl %2:32, %1:32\n   %6:32 = ushr %2:32, u4l:32\n"
+           "   %3:32 = ior %5:32, %6:32\nend\n" USE("%2:32"),
+         NULL, NULL);
+}
+
 static void operands_of_what_stays_become_results(void **state)
 {
    check(X "%1:32 = imul u4l:32, u5l:32\n%2:1 = ult %1:32, u6l:32\nbranch %2:1\nif\n   " USE(
@@ -203,6 +213,7 @@ int main(void)
       cmocka_unit_test(what_stays_may_be_needed_too),
       cmocka_unit_test(cheap_results_move_out_of_loops_only),
       cmocka_unit_test(what_folds_stays),
+      cmocka_unit_test(complements_of_shifts_stay),
       cmocka_unit_test(operands_of_what_stays_become_results),
       cmocka_unit_test(threads_and_lanes_stay),
       cmocka_unit_test(loads_of_constant_memory_move),

@@ -66,6 +66,9 @@ static void words_are_joined(void **state)
         "%9:32 = agx.extr %0:32, %0:32, #0x1b:32, #0:64\n");
    ROW2("%2:32 = ishl %0:32, #5:32\n%3:32 = ushr %1:32, #0x1b:32\n%9:32 = ior %2:32, %3:32\n",
         "%9:32 = agx.extr %1:32, %0:32, #0x1b:32, #0:64\n");
+   ROW2("%2:32 = isub #0x20:32, u4l:32\n%3:32 = ushr %0:32, u4l:32\n"
+        "%4:32 = ishl %1:32, %2:32\n%9:32 = ior %3:32, %4:32\n",
+        "%9:32 = agx.extr %0:32, %1:32, u4l:32, #0:64\n");
    /* Amounts that don't add up. */
    ROW2("%2:32 = ishl %0:32, #5:32\n%3:32 = ushr %1:32, #0x1c:32\n%9:32 = iadd %2:32, %3:32\n",
         "%3:32 = agx.shr %1:32, #0x1c:32\n"

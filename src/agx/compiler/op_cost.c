@@ -42,6 +42,11 @@ bool agxc_op_folds(const struct agxc_instr *instr, const struct agxc_instr *user
    if (is_compare(instr->op) || (instr->op == AGXC_OP_INOT && instr->operand[0].bits == 1))
       return user->op == AGXC_OP_BRANCH ||
              (user->op == AGXC_OP_SELECT && operand == agxc_srcs(user));
+   /* x << n | y >> 32 - n is one instruction, which takes n alone. */
+   if (instr->op == AGXC_OP_ISUB && agxc_srcs(instr)->kind == AGXC_IMM &&
+       agxc_srcs(instr)->imm == 32)
+      return (user->op == AGXC_OP_ISHL || user->op == AGXC_OP_USHR) &&
+             operand == agxc_srcs(user) + 1;
    return is_shift && (user->op == AGXC_OP_IADD || user->op == AGXC_OP_ISUB);
 }
 

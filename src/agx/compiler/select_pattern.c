@@ -21,6 +21,8 @@ static bool is_imm_below(const struct agxc_ref *ref, int64_t limit)
 
 static bool same(const struct agxc_ref *a, const struct agxc_ref *b)
 {
+   if (a->kind == AGXC_UNIFORM && b->kind == AGXC_UNIFORM)
+      return a->half == b->half && a->bits == b->bits;
    return a->kind == AGXC_VALUE && b->kind == AGXC_VALUE && a->value == b->value;
 }
 
