@@ -20,7 +20,8 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$top/build-out}
 cache=${KERNEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/agxhal-kernel}
 suites=${KERNEL_SUITES:-trixie sid}
-tests="virtual/kernel_rows_test winsys/winsys_timeline_share_test winsys/winsys_udmabuf_test"
+tests="virtual/kernel_rows_test winsys/winsys_timeline_share_test winsys/winsys_udmabuf_test
+   kernel/kernel_share_test conformance/conformance_semaphore conformance/conformance_watch"
 modules="virtio_pci virtio_gpu vgem"
 
 fail() { echo "kernel.sh: $*" >&2; exit 1; }
@@ -86,8 +87,8 @@ fetch_kernel() {
 
 # Boots a suite's kernel with the tests in its memory, and tells of them what the machine did.
 run_kernel() {
-   folder=$(mktemp -d)
-   trap 'rm -rf "$folder"' EXIT
+   folder=$said/$suite.files
+   mkdir "$folder"
    : > "$folder/list"
    set -- "$@" "/init=$build/tests/kernel/kernel_init" "/modules=$cache/$suite/modules" "/tests/list=$folder/list"
    for table in "$top"/tests/virtual/rows/*.tsv; do set -- "$@" "/tests/virtual/rows/${table##*/}=$table"; done
@@ -112,7 +113,7 @@ run_kernel() {
       }
       $1 == "@done" { done = 1; next }
       $1 == "@trouble" { print suite ": " substr($0, 10); bad = 1; next }
-      name != "" { text = text "   " $0 "\n"; if ($0 ~ /^row |rows as/) print suite ":    " $0; next }
+      name != "" { text = text "   " $0 "\n"; if ($0 ~ /^row |rows as|skipped|SKIPPED/) print suite ":    " $0; next }
       { rest = rest $0 "\n" }
       END {
          if (!done) { printf "%s: the machine did not get to the end; it said:\n%s%s", suite, rest, text; bad = 1 }
@@ -131,10 +132,19 @@ fi
 programs=
 for program; do programs="$programs /run/$(basename "$program")=$program"; done
 
+for suite in $suites; do [ -e "$cache/$suite/vmlinuz" ] || fetch_kernel "$suite"; done
+
+# All at once; what they say comes one after the other.
+said=$(mktemp -d)
+trap 'rm -rf "$said"' EXIT
+for suite in $suites; do
+   # shellcheck disable=SC2086
+   { run_kernel $programs > "$said/$suite" 2>&1 || touch "$said/$suite.failed"; } &
+done
+wait
 result=0
 for suite in $suites; do
-   [ -e "$cache/$suite/vmlinuz" ] || fetch_kernel "$suite"
-   # shellcheck disable=SC2086
-   (run_kernel $programs) || result=1
+   cat "$said/$suite"
+   [ ! -e "$said/$suite.failed" ] || result=1
 done
 exit $result

@@ -118,9 +118,12 @@ static agx_status open_kmd(const struct agx_device_desc *desc, struct agx_kmd **
    return agxw_kmd_open(name, capture, out_kmd);
 }
 
-static agx_status open_winsys(struct agx_device *device, struct agx_kmd *kmd)
+static agx_status open_winsys(struct agx_device *device, struct agx_kmd *kmd, bool syncs_only)
 {
-   AGX_TRY(agxw_device_create(kmd, device->alloc, &device->winsys));
+   if (syncs_only)
+      AGX_TRY(agxw_device_create_syncs(kmd, device->alloc, &device->winsys));
+   else
+      AGX_TRY(agxw_device_create(kmd, device->alloc, &device->winsys));
    return agxw_timeline_create(device->winsys, 0, &device->interrupt);
 }
 
@@ -145,9 +148,9 @@ static agx_status read_queues(struct agx_device *device, const struct agx_device
 
 /* Takes the kmd over, also when it fails. */
 static agx_status start(struct agx_device *device, const struct agx_device_desc *desc,
-                        struct agx_kmd *kmd)
+                        struct agx_kmd *kmd, bool syncs_only)
 {
-   AGX_TRY(open_winsys(device, kmd));
+   AGX_TRY(open_winsys(device, kmd, syncs_only));
    AGX_TRY(agx_device_memory_init(device, desc));
    AGX_TRY(agx_host_pool_create(device->instance, AGX_HOST_THREADS, &device->host_pool));
    AGX_TRY(read_queues(device, desc));
@@ -182,8 +185,8 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    return device;
 }
 
-agx_status agx_device_open_over(struct agx_instance *instance, const struct agx_device_desc *desc,
-                                struct agx_kmd *kmd, struct agx_device **out_device)
+static agx_status open_over(struct agx_instance *instance, const struct agx_device_desc *desc,
+                            struct agx_kmd *kmd, bool syncs_only, struct agx_device **out_device)
 {
    uint32_t debug = 0;
    *out_device = NULL;
@@ -194,13 +197,26 @@ agx_status agx_device_open_over(struct agx_instance *instance, const struct agx_
       return status != AGX_OK ? status
                               : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: out of host memory");
    }
-   status = start(device, desc, kmd);
+   status = start(device, desc, kmd, syncs_only);
    if (status != AGX_OK) {
       free_device(device);
       return status;
    }
    *out_device = device;
    return AGX_OK;
+}
+
+agx_status agx_device_open_over(struct agx_instance *instance, const struct agx_device_desc *desc,
+                                struct agx_kmd *kmd, struct agx_device **out_device)
+{
+   return open_over(instance, desc, kmd, false, out_device);
+}
+
+agx_status agx_device_open_syncs(struct agx_instance *instance, struct agx_kmd *kmd,
+                                 struct agx_device **out_device)
+{
+   const struct agx_device_desc desc = {.size = sizeof(desc)};
+   return open_over(instance, &desc, kmd, true, out_device);
 }
 
 agx_status agx_device_open(struct agx_instance *instance, const struct agx_device_desc *desc,
@@ -234,7 +250,7 @@ void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_
    };
    snprintf(info.name, sizeof(info.name), "%s", winsys->name);
    snprintf(info.node, sizeof(info.node), "%s", winsys->node);
-   snprintf(info.chip, sizeof(info.chip), "%s", winsys->chip->name);
+   snprintf(info.chip, sizeof(info.chip), "%s", winsys->chip ? winsys->chip->name : "none");
    agx_info_write(out_info, &info, sizeof(info));
 }
 

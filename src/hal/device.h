@@ -97,7 +97,12 @@ AGX_MUST_CHECK agx_status agx_device_open_over(struct agx_instance *instance,
                                                const struct agx_device_desc *desc,
                                                struct agx_kmd *kmd, struct agx_device **out_device);
 
-/* The same with a descriptor of zeros. */
+/* A device without a GPU over a node of any driver that has timeline syncobjs: semaphores, and
+ * operations that the host does. For tests on a kernel that has no other driver. */
+AGX_MUST_CHECK agx_status agx_device_open_syncs(struct agx_instance *instance, struct agx_kmd *kmd,
+                                                struct agx_device **out_device);
+
+/* The same as agx_device_open_over with a descriptor of zeros. */
 static inline AGX_MUST_CHECK agx_status agx_device_open_kmd(struct agx_instance *instance,
                                                             struct agx_kmd *kmd,
                                                             struct agx_device **out_device)

@@ -37,16 +37,15 @@ void conformance_open_another(struct fixture *f)
 int conformance_open(void **state)
 {
    static struct fixture fixture;
-   struct agx_device_desc desc = {.size = sizeof(desc), .name = device_name()};
    *state = NULL;
    assert_ok(agx_instance_create(NULL, &fixture.instance));
-   agx_status status = agx_device_open(fixture.instance, &desc, &fixture.device);
+   agx_status status = fixture_open_device(fixture.instance, device_name(), &fixture.device);
    if (status != AGX_OK) {
       char text[512];
       agx_error_text(text, sizeof(text));
       print_message("skipped: %s\n", text);
       agx_release(fixture.instance);
-      return strncmp(desc.name, "virtual", 7) == 0 ? -1 : 0; /* that one is always there */
+      return strncmp(device_name(), "virtual", 7) == 0 ? -1 : 0; /* that one is always there */
    }
    fixture.info.size = sizeof(fixture.info);
    agx_device_get_info(fixture.device, &fixture.info);
@@ -85,6 +84,14 @@ struct agx_executable *conformance_kernel(struct fixture *f, const char *name, c
    assert_ok(agx_executable_create(f->device, &desc, &executable));
    free(bytes);
    return executable;
+}
+
+struct fixture *conformance_gpu(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   if (f->info.core_count == 0)
+      skip();
+   return f;
 }
 
 struct agx_point conformance_point(struct agx_semaphore *semaphore, uint64_t value)

@@ -15,6 +15,9 @@ int conformance_close(void **state);
 /* The device of this run; skips the test when there is none. */
 struct fixture *conformance_device(void **state);
 
+/* The same, if it has a GPU: "syncs:PATH" has not (see fixture_open). */
+struct fixture *conformance_gpu(void **state);
+
 /* A second fixture on the same kind of device. */
 void conformance_open_another(struct fixture *f);
 

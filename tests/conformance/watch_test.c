@@ -72,7 +72,7 @@ static void the_gpu_calls_a_thousand(void **state)
    enum {
       COUNT = 1000
    };
-   struct fixture *f = conformance_device(state);
+   struct fixture *f = conformance_gpu(state);
    struct agx_semaphore *s = fixture_semaphore(f);
    struct agx_executable *count = fixture_kernel(f, &agx_test_count);
    uint32_t *words;

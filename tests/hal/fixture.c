@@ -2,12 +2,26 @@
 #include "fixture.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "hal/device.h"
+
+agx_status fixture_open_device(struct agx_instance *instance, const char *name,
+                               struct agx_device **out_device)
+{
+   static const char syncs[] = "syncs:";
+   struct agx_device_desc desc = {.size = sizeof(desc), .name = name};
+   struct agx_kmd *kmd = NULL;
+   if (!name || strncmp(name, syncs, strlen(syncs)) != 0)
+      return agx_device_open(instance, &desc, out_device);
+   AGX_TRY(agx_kmd_drm_open_syncs(name + strlen(syncs), &kmd));
+   return agx_device_open_syncs(instance, kmd, out_device);
+}
 
 void fixture_open(struct fixture *f, const char *name)
 {
-   struct agx_device_desc desc = {.size = sizeof(desc), .name = name};
    assert_ok(agx_instance_create(NULL, &f->instance));
-   assert_ok(agx_device_open(f->instance, &desc, &f->device));
+   assert_ok(fixture_open_device(f->instance, name, &f->device));
    f->info.size = sizeof(f->info);
    agx_device_get_info(f->device, &f->info);
 }

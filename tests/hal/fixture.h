@@ -10,7 +10,11 @@ struct fixture {
    struct agx_device_info info;
 };
 
+/* name as agx_device_open takes it; or "syncs:PATH", the render node of any driver: a device that
+ * has semaphores only, with a core_count of 0. */
 void fixture_open(struct fixture *f, const char *name);
+agx_status fixture_open_device(struct agx_instance *instance, const char *name,
+                               struct agx_device **out_device);
 void fixture_close(struct fixture *f);
 
 struct agx_executable *fixture_kernel(struct fixture *f, const struct agx_test_kernel *kernel);

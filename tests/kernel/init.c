@@ -138,6 +138,7 @@ static void run_test(const char *path)
 int main(void)
 {
    struct utsname system;
+   char device[256];
    mount_systems();
    signal(SIGALRM, on_alarm);
    for_lines("/modules/order", load_module);
@@ -145,6 +146,9 @@ int main(void)
    uname(&system);
    printf("\n@kernel %s %lld\n", system.release, (long long)now_ms());
    setenv("AGX_TEST_SOURCE_DIR", "/tests", 1);
+   const char *node = getenv("AGX_TEST_DEVICE");
+   snprintf(device, sizeof(device), "syncs:%.200s", node ? node : "");
+   setenv("AGX_CONFORMANCE_DEVICE", device, 1);
    for_lines("/tests/list", run_test);
    printf("@done %lld\n", (long long)now_ms());
    fflush(stdout);

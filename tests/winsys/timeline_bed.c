@@ -29,17 +29,33 @@ static int open_vgem(void)
    return fd;
 }
 
-void bed_open(struct bed *bed)
+static bool is_path(const char *name)
+{
+   return strchr(name, '/') != NULL;
+}
+
+agx_status bed_open_kmd(struct agx_kmd **out_kmd)
 {
    const char *name = device_name();
-   *bed = (struct bed){.vgem = -1};
-   if (strchr(name, '/')) {
+   return is_path(name) ? agx_kmd_drm_open_syncs(name, out_kmd)
+                        : agxw_kmd_open(name, NULL, out_kmd);
+}
+
+void bed_open_over(struct bed *bed, struct agxw_device *device)
+{
+   *bed = (struct bed){.kmd = device->kmd, .device = device, .vgem = -1};
+   if (is_path(device_name()))
       bed->vgem = open_vgem();
-      assert_ok(agx_kmd_drm_open_syncs(name, &bed->kmd));
-   } else {
-      assert_ok(agxw_kmd_open(name, NULL, &bed->kmd));
-   }
-   assert_ok(agxw_device_create_syncs(bed->kmd, NULL, &bed->device));
+}
+
+void bed_open(struct bed *bed)
+{
+   struct agx_kmd *kmd;
+   struct agxw_device *device;
+   assert_ok(bed_open_kmd(&kmd));
+   assert_ok(agxw_device_create_syncs(kmd, NULL, &device));
+   bed_open_over(bed, device);
+   bed->owns_device = true;
 }
 
 void bed_close(struct bed *bed)
@@ -49,7 +65,8 @@ void bed_close(struct bed *bed)
       if (bed->spinners[i].flag)
          bed->kmd->ops->munmap(bed->kmd, (void *)bed->spinners[i].flag, AGX_UAPI_PAGE_BYTES);
    }
-   agxw_device_destroy(bed->device);
+   if (bed->owns_device)
+      agxw_device_destroy(bed->device);
    if (bed->vgem >= 0)
       close(bed->vgem);
 }

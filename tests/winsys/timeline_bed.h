@@ -18,13 +18,18 @@
 struct bed {
    struct agx_kmd *kmd; /* the device's */
    struct agxw_device *device;
+   bool owns_device;
    struct spinner spinners[BED_STREAMS];
    int vgem; /* the card, or -1 */
    uint32_t vgem_fences[BED_STREAMS];
 };
 
 void bed_open(struct bed *bed);
+/* Over a device of somebody else's, who closes it later than the bed. */
+void bed_open_over(struct bed *bed, struct agxw_device *device);
 void bed_close(struct bed *bed);
+/* Another file of the node. */
+agx_status bed_open_kmd(struct agx_kmd **out_kmd);
 /* The kernel is a real one. */
 bool bed_is_real(const struct bed *bed);
 
