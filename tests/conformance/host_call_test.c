@@ -417,10 +417,11 @@ static void deferred_calls_keep_no_thread(void **state)
 static agx_status finish_early(void *user, const uint64_t args[4], struct agx_host_call *call)
 {
    struct record *record = user;
+   bool waits = record->waits;
    agx_host_call_finish(call, record->result, record->text);
    sem_post(&record->begun);
    take(&record->go);
-   return record->waits ? AGX_OK : AGX_DEFERRED; /* AGX_OK: too late, and forgiven */
+   return waits ? AGX_OK : AGX_DEFERRED; /* AGX_OK: too late, and forgiven */
 }
 
 static void calls_may_be_finished_early(void **state)
