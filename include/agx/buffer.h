@@ -137,6 +137,10 @@ struct agx_buffer_ref {
    struct agx_buffer *buffer;
    uint64_t offset_B;
    uint64_t length_B; /* AGX_WHOLE_LENGTH: to the end */
+   /* In commands that are recorded: 1 + the slot of the binding table that the submission gives,
+    * whose range this narrows; buffer is NULL then. 0: buffer says it all. */
+   uint32_t table_slot;
+   uint32_t reserved; /* 0 */
 };
 
 #ifdef __cplusplus

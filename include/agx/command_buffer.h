@@ -32,7 +32,14 @@ struct agx_command_buffer_desc {
    const void *next;
    const char *label; /* for messages and captures; NULL: none */
    uint32_t flags;    /* enum agx_command_buffer_flags */
+   /* Slots of the binding table that each submission gives (struct agx_op_execute), up to
+    * AGX_MAX_TABLE_SLOTS; 0: none. With one, commands are checked against it, and put down for the
+    * GPU, when they are submitted with a table for the first time. */
+   uint32_t table_slots;
 };
+
+#define AGX_MAX_TABLE_SLOTS    4096
+#define AGX_MAX_TABLE_BINDINGS 4096 /* of one command in such a command buffer */
 
 /* desc may be NULL. */
 AGX_API AGX_MUST_CHECK agx_status
@@ -74,6 +81,14 @@ struct agx_dispatch {
    /* Bytes of the workgroup array that AGX_EXECUTABLE_DYNAMIC_SHARED is about; with the
     * executable's own shared_B at most the device's max_shared_B. */
    uint32_t shared_B;
+   /* Indirect: three uint32_t at a multiple of 4, workgroups along x, y, z, which the GPU reads
+    * when it comes to the dispatch; workgroups are not looked at then. What an earlier command
+    * writes there needs a barrier before. A number beyond agx_device_info.max_workgroups is
+    * undefined. */
+   struct agx_buffer_ref counts;
+   /* Indirect: push constants, which the GPU reads when it comes to the dispatch, from a multiple
+    * of 4; push is not looked at then, and push_B is how many there are. */
+   struct agx_buffer_ref arguments;
 };
 
 /* Dispatches between two barriers are not ordered among each other. A recording error is

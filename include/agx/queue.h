@@ -28,8 +28,13 @@ enum agx_op_kind {
    AGX_OP_HOST_CALL = 10, /* a function of the application */
 };
 
+/* table: what the slots of the command buffer's binding table are, as many as it has; captured in
+ * the call, and kept alive until the end. An entry without a buffer binds nothing. The same command
+ * buffer may be in flight with any number of tables. */
 struct agx_op_execute {
    struct agx_command_buffer *commands;
+   const struct agx_buffer_ref *table;
+   uint32_t table_count;
 };
 
 /* As agx_cmd_dispatch: all it points to is captured in the call. */

@@ -48,6 +48,10 @@ agx_status agx_bind_range(const struct agx_program_binding *wanted,
                           struct agx_bound *out)
 {
    bool is_robust = wanted->robustness != AGX_PROGRAM_ROBUST_OFF;
+   if (binding && binding->ref.table_slot)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "slot %u, in a command buffer that was made without table_slots",
+                      binding->ref.table_slot - 1);
    if (!binding || (!binding->ref.buffer && !is_robust))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "no buffer for element %u", wanted->element);
    const struct agx_buffer_ref *ref = &binding->ref;

@@ -20,6 +20,7 @@ void agx_buffer_init(struct agx_buffer *buffer, const struct agx_object_type *ty
    agx_object_init(&buffer->object, type);
    agx_retain(device);
    buffer->device = device;
+   buffer->serial = atomic_fetch_add_explicit(&device->buffers, 1, memory_order_relaxed) + 1;
    buffer->bo = bo;
    buffer->size_B = desc->size_B;
    buffer->address = agxw_bo_va(bo);
@@ -233,6 +234,7 @@ agx_status agx_buffer_init_view(struct agx_buffer *view, const struct agx_object
    agx_object_init(&view->object, type);
    agx_retain(parent);
    view->device = parent->device;
+   view->serial = atomic_fetch_add_explicit(&parent->device->buffers, 1, memory_order_relaxed) + 1;
    view->bo = parent->bo;
    view->parent = parent;
    view->offset_B = parent->offset_B + offset_B;

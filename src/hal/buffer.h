@@ -18,6 +18,7 @@ struct agx_buffer {
    struct agx_device *device; /* a view's is kept alive by its parent */
    struct agxw_bo *bo;        /* a view's is its parent's */
    struct agx_buffer *parent; /* what it is a view of, retained; NULL: it owns bo and device */
+   uint64_t serial;           /* of the device's buffers, from 1 */
    uint64_t offset_B;         /* of its first byte in bo */
    uint64_t size_B;
    uint64_t address;                 /* of its first byte */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/debug.h"
+#include "hal/binding_table.h"
 #include "hal/desc.h"
 #include "hal/record.h"
 
@@ -65,6 +66,8 @@ agx_status agx_record_next_chunk(struct agx_command_buffer *commands, uint64_t s
 
 static void discard(struct agx_command_buffer *commands)
 {
+   agx_script_reset(&commands->script);
+   agx_table_reset(commands);
    agx_resources_reset(&commands->resources);
    agx_bounds_forget(commands);
    commands->runs.count = commands->labels.count = commands->ranges.count = 0;
@@ -86,6 +89,9 @@ static void command_buffer_destroy(struct agx_object *object)
       agx_container_of(object, struct agx_command_buffer, object);
    struct agx_device *device = commands->device;
    discard(commands);
+   agx_table_fini(commands);
+   agx_script_fini(&commands->script);
+   pthread_mutex_destroy(&commands->instances_lock);
    agx_resources_fini(&commands->resources, device->alloc);
    agx_chunks_give(device, commands->first);
    agx_tag_give(device, &commands->tag);
@@ -113,6 +119,9 @@ agx_status agx_command_buffer_create(struct agx_device *device,
    if (read.flags & ~known)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "command buffer: unknown flags 0x%x",
                       read.flags & ~known);
+   if (read.table_slots > AGX_MAX_TABLE_SLOTS)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "command buffer: a table of %u slots; the limit is %u",
+                      read.table_slots, AGX_MAX_TABLE_SLOTS);
    struct agx_command_buffer *commands = agx_host_zalloc(device->alloc, sizeof(*commands));
    if (!commands)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "command buffer: out of host memory");
@@ -120,6 +129,9 @@ agx_status agx_command_buffer_create(struct agx_device *device,
    agx_retain(device);
    commands->device = device;
    commands->flags = read.flags;
+   commands->table_slots = read.table_slots;
+   commands->script.alloc = device->alloc;
+   pthread_mutex_init(&commands->instances_lock, NULL);
    commands->usc_base = agxw_device_info(device->winsys)->usc_base;
    commands->is_watched = device->debug & AGX_DEBUG_BOUNDS;
    agx_resources_init(&commands->resources);
@@ -178,6 +190,9 @@ static agx_status check_labels(const struct agx_command_buffer *commands)
    const struct agx_label_node *nodes = commands->labels.items;
    if (!commands->label_open)
       return AGX_OK;
+   if (commands->table_slots)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %u labels are not ended", commands->label,
+                      commands->label_open);
    return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: the label \"%s\" is not ended", commands->label,
                    nodes[commands->label_open - 1].text);
 }
@@ -190,7 +205,7 @@ agx_status agx_command_buffer_end(struct agx_command_buffer *commands)
    if (commands->failed != AGX_OK)
       return AGX_FAIL(commands->failed, "%s: an earlier recording call failed", commands->label);
    AGX_TRY(check_labels(commands));
-   if (commands->dispatch_count) {
+   if (commands->dispatch_count && !commands->table_slots) {
       AGX_TRY(close_stream(commands));
       AGX_TRY(agx_bounds_tell(commands));
    }
@@ -218,11 +233,15 @@ agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *comm
    return AGX_OK;
 }
 
+/* An instance is one of its base: that is what may be recorded anew, or is one-shot. */
 agx_status agx_command_buffer_take_off(struct agx_command_buffer *commands)
 {
+   struct agx_command_buffer *counted = commands->base ? commands->base : commands;
    atomic_fetch_add(&commands->in_flight, 1);
-   uint32_t before = atomic_fetch_add(&commands->submissions, 1);
-   if (!before || !(commands->flags & AGX_COMMAND_BUFFER_ONE_SHOT))
+   if (commands->base)
+      atomic_fetch_add(&counted->in_flight, 1);
+   uint32_t before = atomic_fetch_add(&counted->submissions, 1);
+   if (!before || !(counted->flags & AGX_COMMAND_BUFFER_ONE_SHOT))
       return AGX_OK;
    agx_command_buffer_take_back(commands);
    return AGX_FAIL(AGX_FAILED_PRECONDITION, "submit: %s is one-shot and was submitted already",
@@ -231,6 +250,13 @@ agx_status agx_command_buffer_take_off(struct agx_command_buffer *commands)
 
 void agx_command_buffer_take_back(struct agx_command_buffer *commands)
 {
-   atomic_fetch_sub(&commands->submissions, 1);
+   atomic_fetch_sub(&(commands->base ? commands->base : commands)->submissions, 1);
+   agx_command_buffer_land(commands);
+}
+
+void agx_command_buffer_land(struct agx_command_buffer *commands)
+{
+   if (commands->base)
+      atomic_fetch_sub(&commands->base->in_flight, 1);
    atomic_fetch_sub(&commands->in_flight, 1);
 }

@@ -9,6 +9,7 @@
 #include "hal/bind_buffer.h"
 #include "hal/buffer.h"
 #include "hal/chunk.h"
+#include "hal/command_script.h"
 #include "hal/executable.h"
 #include "hal/resources.h"
 
@@ -68,6 +69,13 @@ struct agx_command_buffer {
    struct agx_vector runs, labels;    /* agx_run, agx_label_node */
    struct agx_vector ranges;          /* agx_kmd_range, with AGX_DEBUG=bounds */
 
+   /* With a binding table (binding_table.h) */
+   uint32_t table_slots;
+   struct agx_script script;
+   pthread_mutex_t instances_lock;
+   struct agx_instance_table *instances;
+   struct agx_command_buffer *base; /* of an instance: what it is one of */
+
    /* Submissions since it was recorded, under the device's lock: what its tag counts to. */
    uint32_t launches, tag_queue;
    bool is_tag_ambiguous; /* it ran on several queues, or failed: the tag tells no more */
@@ -110,6 +118,8 @@ size_t agx_command_buffer_dispatch_label(const struct agx_command_buffer *comman
  * buffer's second one is AGX_FAILED_PRECONDITION. */
 AGX_MUST_CHECK agx_status agx_command_buffer_take_off(struct agx_command_buffer *commands);
 void agx_command_buffer_take_back(struct agx_command_buffer *commands);
+/* It is over. */
+void agx_command_buffer_land(struct agx_command_buffer *commands);
 
 /* That it may be submitted to the device. */
 AGX_MUST_CHECK agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,

@@ -3,6 +3,7 @@
  * A dispatch becomes a launch: the long way, which takes everything and says what is wrong.
  */
 #include "hal/desc.h"
+#include "hal/indirect.h"
 #include "hal/record.h"
 #include "hal/shape.h"
 #include "hal/vertex.h"
@@ -39,7 +40,7 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable of another device",
                       executable->program->name);
    if (dispatch->push_B < executable->program->push_B || dispatch->push_B > AGX_MAX_PUSH_B ||
-       (dispatch->push_B && !dispatch->push))
+       (dispatch->push_B && !dispatch->push && !agx_ref_is_given(&dispatch->arguments)))
       return AGX_FAIL(
          AGX_INVALID_ARGUMENT, "dispatch of %s: %u bytes of push constants; it takes %u to %u",
          executable->program->name, dispatch->push_B, executable->program->push_B, AGX_MAX_PUSH_B);
@@ -54,7 +55,8 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
 static void write_push(const struct agx_dispatch *dispatch, uint32_t from, uint8_t *at,
                        size_t bytes)
 {
-   size_t given = from < dispatch->push_B ? dispatch->push_B - from : 0;
+   size_t given =
+      from < dispatch->push_B && !dispatch->arguments.buffer ? dispatch->push_B - from : 0;
    size_t copied = AGX_MIN(bytes, given);
    if (copied)
       memcpy(at, (const uint8_t *)dispatch->push + from, copied);
@@ -182,7 +184,7 @@ static struct agx_executable *choose_executable(const struct agx_dispatch *dispa
    struct agx_executable *executable = dispatch->executable;
    const struct agx_program *program = executable->program;
    uint64_t sizes_B[AGX_PROGRAM_MAX_BINDINGS];
-   if (!executable->inside)
+   if (!executable->inside || agx_dispatch_is_indirect(dispatch))
       return executable;
    for (uint32_t i = 0; i < program->binding_count; i++)
       sizes_B[i] = agx_binding_is_buffer(program->bindings[i].kind) ? bound[i].length_B : 0;
@@ -205,24 +207,70 @@ static agx_status check_size(const struct agx_binder *binder, const struct agx_b
                    binder->program->name, binder->element_count, block->total_B, limit_B);
 }
 
+/* The plan of this dispatch: the executable's, or a changed copy in *room. */
+static agx_status choose_plan(const struct agx_binder *binder,
+                              const struct agx_executable *executable, struct agx_plan *room,
+                              const struct agx_plan **out_plan)
+{
+   const struct agx_dispatch *dispatch = binder->dispatch;
+   *out_plan = &executable->plan;
+   if (binder->draw)
+      return AGX_OK;
+   AGX_TRY(agx_shape_plan(executable, dispatch, room, out_plan));
+   if (!agx_dispatch_is_indirect(dispatch))
+      return AGX_OK;
+   if (*out_plan != room)
+      *room = **out_plan;
+   *out_plan = room;
+   return agx_indirect_plan(agxw_device_info(executable->device->winsys)->chip, executable->program,
+                            dispatch, room);
+}
+
+/* What the device reads for the launch itself. */
+static agx_status note_parameters(struct agx_command_buffer *commands,
+                                  const struct agx_dispatch *dispatch, bool *needs_barrier)
+{
+   const struct agx_buffer_ref *refs[] = {&dispatch->counts, &dispatch->arguments};
+   for (size_t i = 0; i < AGX_COUNT(refs); i++) {
+      struct agx_buffer *buffer = refs[i]->buffer;
+      AGX_TRY(note_use(commands, buffer, AGX_BINDING_READS, needs_barrier));
+      if (buffer && agx_buffer_may_alias(buffer))
+         *needs_barrier |= agx_order_use(&commands->order, &commands->aliased, false);
+   }
+   return AGX_OK;
+}
+
+static agx_status note_parameter_bounds(struct agx_command_buffer *commands,
+                                        const struct agx_dispatch *dispatch)
+{
+   const struct agx_buffer_ref *refs[] = {&dispatch->counts, &dispatch->arguments};
+   for (size_t i = 0; i < AGX_COUNT(refs); i++)
+      if (refs[i]->buffer)
+         AGX_TRY(agx_bounds_note_data(commands, refs[i]->buffer->address + refs[i]->offset_B,
+                                      refs[i]->buffer->size_B - refs[i]->offset_B));
+   return AGX_OK;
+}
+
 static agx_status launch(struct agx_command_buffer *commands, const struct agx_binder *binder,
                          struct agx_executable *executable, const uint32_t threads[3])
 {
    struct agx_plan room;
-   const struct agx_plan *plan = &executable->plan;
-   if (!binder->draw)
-      AGX_TRY(agx_shape_plan(executable, binder->dispatch, &room, &plan));
+   const struct agx_plan *plan;
+   AGX_TRY(choose_plan(binder, executable, &room, &plan));
    const struct agx_block block = agx_plan_block(plan, binder->heap_B);
    struct agx_launch launch;
    bool needs_barrier;
    AGX_TRY(check_size(binder, &block));
    AGX_TRY(note_uses(commands, binder, &needs_barrier));
+   AGX_TRY(note_parameters(commands, binder->dispatch, &needs_barrier));
    AGX_TRY(agx_record_run(commands, executable));
    AGX_TRY(agx_record_open(commands, plan, block.total_B, needs_barrier, &launch));
    AGX_TRY(write_block(binder, plan, &block, &launch));
    agx_record_close(commands, plan, &launch, threads);
-   return commands->is_watched ? agx_bounds_note(commands, binder, launch.block_va + block.heap_at)
-                               : AGX_OK;
+   if (!commands->is_watched)
+      return AGX_OK;
+   AGX_TRY(agx_bounds_note(commands, binder, launch.block_va + block.heap_at));
+   return note_parameter_bounds(commands, binder->dispatch);
 }
 
 /* That a launch over no threads at all would have been in order. */
@@ -247,8 +295,11 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    uint32_t threads[3];
    if (draw)
       memcpy(threads, (uint32_t[3]){draw->vertex_count, draw->instance_count, 1}, sizeof(threads));
+   else if (agx_ref_is_given(&dispatch->counts))
+      memcpy(threads, dispatch->local_size, sizeof(threads)); /* of one workgroup */
    else
       AGX_TRY(check_grid(program, dispatch->workgroups, dispatch->local_size, threads));
+   AGX_TRY(agx_indirect_check(commands->device, program, dispatch));
    AGX_TRY(agx_binder_init(&binder, commands->device, program, dispatch, draw));
    if (!threads[0] || !threads[1] || !threads[2])
       return check_elements(&binder);
@@ -281,7 +332,9 @@ agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
          return agx_record_fail(commands, status);
       dispatch = &read;
    }
-   if (!agx_record_plain(commands, dispatch, &status))
+   if (commands->table_slots)
+      status = agx_script_dispatch(commands, dispatch);
+   else if (!agx_record_plain(commands, dispatch, &status))
       status = record_compute(commands, dispatch);
    return status == AGX_OK ? AGX_OK : agx_record_fail(commands, status);
 }
@@ -300,6 +353,7 @@ agx_status agx_cmd_dispatch_vertices(struct agx_command_buffer *commands,
       .push_B = read.push_B,
    };
    if (status == AGX_OK)
-      status = record_dispatch(commands, &dispatch, &read);
+      status = commands->table_slots ? agx_script_vertices(commands, &read)
+                                     : record_dispatch(commands, &dispatch, &read);
    return agx_record_fail(commands, status);
 }

@@ -130,7 +130,9 @@ static agx_status begin_label(struct agx_command_buffer *commands, const char *t
 agx_status agx_cmd_begin_label(struct agx_command_buffer *commands, const char *text,
                                uint32_t color)
 {
-   return agx_record_fail(commands, begin_label(commands, text, color));
+   return agx_record_fail(commands, commands->table_slots
+                                       ? agx_script_begin_label(commands, text, color)
+                                       : begin_label(commands, text, color));
 }
 
 static agx_status end_label(struct agx_command_buffer *commands)
@@ -147,5 +149,6 @@ static agx_status end_label(struct agx_command_buffer *commands)
 
 agx_status agx_cmd_end_label(struct agx_command_buffer *commands)
 {
-   return agx_record_fail(commands, end_label(commands));
+   return agx_record_fail(commands, commands->table_slots ? agx_script_end_label(commands)
+                                                          : end_label(commands));
 }

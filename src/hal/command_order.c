@@ -95,7 +95,8 @@ static agx_status record_barrier(struct agx_command_buffer *commands,
 
 agx_status agx_cmd_barrier(struct agx_command_buffer *commands, const struct agx_barrier *barrier)
 {
-   return agx_record_fail(commands, record_barrier(commands, barrier));
+   return agx_record_fail(commands, commands->table_slots ? agx_script_barrier(commands, barrier)
+                                                          : record_barrier(commands, barrier));
 }
 
 /* ---- events ------------------------------------------------------------ */
@@ -146,5 +147,7 @@ static agx_status record_event(struct agx_command_buffer *commands, struct agx_e
 agx_status agx_cmd_event(struct agx_command_buffer *commands, struct agx_event *event, uint32_t op,
                          const struct agx_barrier *barrier)
 {
-   return agx_record_fail(commands, record_event(commands, event, op, barrier));
+   return agx_record_fail(commands, commands->table_slots
+                                       ? agx_script_event(commands, event, op, barrier)
+                                       : record_event(commands, event, op, barrier));
 }

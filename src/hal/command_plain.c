@@ -4,6 +4,7 @@
  * address, and push constants. Everything is checked before anything changes, so that the long way
  * can start over where something is out of the ordinary, and say what.
  */
+#include "hal/indirect.h"
 #include "hal/record.h"
 #include "hal/shape.h"
 
@@ -42,7 +43,8 @@ static inline bool take_bindings(const struct agx_command_buffer *commands, stru
       const struct agx_binding *binding = &plain->dispatch->bindings[i];
       const struct agx_buffer_ref *ref = &binding->ref;
       if (binding->set != wanted->set || binding->binding != wanted->binding ||
-          binding->element != wanted->element || !ref->buffer || agx_buffer_may_alias(ref->buffer))
+          binding->element != wanted->element || !ref->buffer || ref->table_slot ||
+          agx_buffer_may_alias(ref->buffer))
          return false;
       uint64_t length_B = ref->length_B;
       if (length_B == AGX_WHOLE_LENGTH)
@@ -170,8 +172,8 @@ bool agx_record_plain(struct agx_command_buffer *commands, const struct agx_disp
    if (executable && dispatch->entry)
       executable = agx_executable_entry(executable, dispatch->entry);
    if (!executable || !executable->plan.is_plain || agx_dispatch_has_shape(dispatch) ||
-       executable->device != commands->device || commands->state != AGX_RECORD_RECORDING ||
-       commands->is_watched)
+       agx_dispatch_is_indirect(dispatch) || executable->device != commands->device ||
+       commands->state != AGX_RECORD_RECORDING || commands->is_watched)
       return false;
    struct plain plain; /* its arrays are not cleared */
    plain.executable = executable;

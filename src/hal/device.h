@@ -37,6 +37,8 @@ struct agx_device {
    uint32_t max_parked; /* operations */
    struct agx_queue queues[AGX_MAX_QUEUES];
 
+   _Atomic uint64_t buffers; /* ever */
+
    pthread_mutex_t lock;
    pthread_cond_t changed;      /* a semaphore advanced or failed, or a watch was called */
    struct agx_link parked;      /* agx_submission whose waits nobody has submitted yet */

@@ -6,23 +6,43 @@
 
 #include "base/util.h"
 #include "hal/alloca.h"
+#include "hal/binding_table.h"
 #include "hal/file.h"
 #include "hal/host_call.h"
 #include "hal/submission.h"
 #include "hal/transfer.h"
 
+struct execute {
+   struct agx_command_buffer *base; /* with a binding table: retained */
+};
+
 static agx_status prepare_execute(struct agx_device *device, const struct agx_op *op,
                                   struct agx_submission *submission)
 {
    struct agx_command_buffer *commands = op->u.execute.commands;
+   const struct agx_table table = {op->u.execute.table, op->u.execute.table_count};
    AGX_TRY(agx_command_buffer_check_submit(commands, device));
+   AGX_OP_STATE(submission, struct execute)->base = commands->table_slots ? commands : NULL;
+   if (commands->table_slots)
+      AGX_TRY(agx_table_take(commands, &table, &submission->commands));
+   else
+      submission->commands = commands;
    agx_retain(commands);
-   submission->commands = commands;
    return AGX_OK;
 }
 
+static void drop_execute(struct agx_submission *submission)
+{
+   struct agx_command_buffer *base = AGX_OP_STATE(submission, struct execute)->base;
+   if (!base)
+      return;
+   agx_table_return(base, submission->commands);
+   agx_release(base);
+}
+
 static const struct agx_op_type barrier_op = {.name = "barrier"};
-static const struct agx_op_type execute_op = {.name = "execute", .prepare = prepare_execute};
+static const struct agx_op_type execute_op = {
+   .name = "execute", .prepare = prepare_execute, .drop = drop_execute};
 
 static const struct agx_op_type *const types[] = {
    [AGX_OP_BARRIER] = &barrier_op,         [AGX_OP_EXECUTE] = &execute_op,

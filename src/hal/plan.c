@@ -21,20 +21,23 @@ static void count_states(const struct agx_program *program, struct agx_plan *pla
                                                       : &plan->sampler_count) += 1;
 }
 
+/* counts_va 0: the grid is in the stream. */
 static agx_status pack_stream(const struct agx_chip *chip, const struct agx_program *program,
-                              struct agx_plan *plan)
+                              uint64_t counts_va, struct agx_plan *plan)
 {
    const struct agx_hw_launch launch = {
       .uniform_halves = program->uniform_halves,
       .preamble_halves = program->preamble_gpr_halves,
       .texture_count = plan->texture_count,
       .sampler_states = sampler_states(plan->sampler_count),
-      .mode = AGX_HW_CDM_MODE_DIRECT,
+      .mode = counts_va ? AGX_HW_CDM_MODE_INDIRECT_GLOBAL : AGX_HW_CDM_MODE_DIRECT,
+      .indirect_address = counts_va,
       .local = {program->local_size[0], program->local_size[1], program->local_size[2]},
    };
    struct agx_hw_buffer words = {(uint8_t *)plan->stream, sizeof(plan->stream), 0};
    AGX_TRY(agx_hw_cdm_launch(&words, chip, &launch));
    plan->stream_B = (uint32_t)words.used;
+   plan->is_indirect = counts_va;
    plan->grid_at_B = plan->stream_B - AGX_HW_CDM_GLOBAL_SIZE_BYTES - AGX_HW_CDM_LOCAL_SIZE_BYTES;
    return AGX_OK;
 }
@@ -181,7 +184,7 @@ agx_status agx_plan_make(const struct agx_chip *chip, const struct agx_program *
 {
    *out_plan = (struct agx_plan){.uniform_B = provided_uniform_B(program)};
    count_states(program, out_plan);
-   AGX_TRY(pack_stream(chip, program, out_plan));
+   AGX_TRY(pack_stream(chip, program, 0, out_plan));
    AGX_TRY(pack_loads(out_plan));
    AGX_TRY(pack_tail(program, code, out_plan));
    out_plan->uniform_B = (uint32_t)agx_align_up(out_plan->uniform_B, 8);
@@ -202,8 +205,17 @@ agx_status agx_plan_reshape(const struct agx_chip *chip, const struct agx_progra
    struct agx_program shaped = *program;
    memcpy(shaped.local_size, local_size, sizeof(shaped.local_size));
    shaped.shared_B += more_shared_B;
-   AGX_TRY(pack_stream(chip, &shaped, plan));
+   AGX_TRY(pack_stream(chip, &shaped, 0, plan));
    return pack_tail(&shaped, code, plan);
+}
+
+agx_status agx_plan_indirect(const struct agx_chip *chip, const struct agx_program *program,
+                             const uint32_t local_size[3], uint64_t counts_va,
+                             struct agx_plan *plan)
+{
+   struct agx_program shaped = *program;
+   memcpy(shaped.local_size, local_size, sizeof(shaped.local_size));
+   return pack_stream(chip, &shaped, counts_va, plan);
 }
 
 /* ---- blocks ------------------------------------------------------------ */
@@ -211,8 +223,8 @@ agx_status agx_plan_reshape(const struct agx_chip *chip, const struct agx_progra
 struct agx_block agx_plan_block(const struct agx_plan *plan, uint32_t heap_B)
 {
    struct agx_block block;
-   uint64_t words_B = plan->load_count * AGX_HW_USC_UNIFORM_BYTES + sizeof(plan->tail) +
-                      (plan->texture_count ? AGX_HW_USC_TEXTURE_BYTES : 0) +
+   uint64_t words_B = (plan->load_count + plan->other_count) * AGX_HW_USC_UNIFORM_BYTES +
+                      sizeof(plan->tail) + (plan->texture_count ? AGX_HW_USC_TEXTURE_BYTES : 0) +
                       (plan->sampler_count ? AGX_HW_USC_SAMPLER_BYTES : 0);
    uint64_t at = agx_align_up(words_B, 8);
    block.uniforms_at = (uint32_t)at;
@@ -248,6 +260,10 @@ agx_status agx_plan_write_words(const struct agx_plan *plan, const struct agx_bl
       uint64_t word = agx_hw_usc_uniform_at(plan->loads[i], block_va + block->uniforms_at);
       memcpy(words.memory + words.used, &word, sizeof(word));
       words.used += sizeof(word);
+   }
+   if (plan->other_count) {
+      memcpy(words.memory + words.used, plan->others, plan->other_count * AGX_HW_USC_UNIFORM_BYTES);
+      words.used += plan->other_count * AGX_HW_USC_UNIFORM_BYTES;
    }
    AGX_TRY(append_states(plan, block_va + block->states_at, &words));
    memcpy(words.memory + words.used, plan->tail, sizeof(plan->tail));

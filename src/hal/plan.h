@@ -17,7 +17,7 @@
 #include "hal/bind_buffer.h"
 #include "program/program.h"
 
-#define AGX_PLAN_MAX_LOADS    (AGX_UNIFORM_HALVES / AGX_HW_USC_UNIFORM_MAX)
+#define AGX_PLAN_MAX_LOADS    (2 * AGX_UNIFORM_HALVES / AGX_HW_USC_UNIFORM_MAX)
 #define AGX_PLAN_MAX_BINDINGS 16
 #define AGX_PLAN_MAX_PARTS    32
 #define AGX_PLAN_PART_ALIGN   64u
@@ -44,11 +44,14 @@ struct agx_plan {
     * the grid follows the head. */
    uint32_t stream_B, grid_at_B;
    uint64_t stream[AGX_HW_CDM_LAUNCH_MAX_BYTES / 8];
+   bool is_indirect; /* the grid is in memory: all words are complete but for the block */
 
    /* Words of the block: loads, to which the address of the uniform contents is added, then, not
     * in plain launches, those of states; then the tail. */
    uint32_t load_count;
    uint64_t loads[AGX_PLAN_MAX_LOADS];
+   uint32_t other_count; /* behind them: loads from elsewhere (indirect.c), complete */
+   uint64_t others[AGX_PLAN_MAX_LOADS];
    uint64_t tail[(AGX_HW_USC_TAIL_MAX_BYTES + 7) / 8]; /* zeros behind */
    uint32_t texture_count, sampler_count;
 
@@ -81,6 +84,14 @@ AGX_MUST_CHECK agx_status agx_plan_reshape(const struct agx_chip *chip,
                                            const struct agx_plan_code *code,
                                            const uint32_t local_size[3], uint32_t more_shared_B,
                                            struct agx_plan *plan);
+
+/* Changes a copy of a plan for a grid that the hardware reads: workgroups along x, y, z at
+ * counts_va.
+ */
+AGX_MUST_CHECK agx_status agx_plan_indirect(const struct agx_chip *chip,
+                                            const struct agx_program *program,
+                                            const uint32_t local_size[3], uint64_t counts_va,
+                                            struct agx_plan *plan);
 
 /* Where parts of a block begin, relative to it. */
 struct agx_block {

@@ -61,13 +61,17 @@ static inline agx_status agx_record_open(struct agx_command_buffer *commands,
    return AGX_OK;
 }
 
-/* The launch's words in the stream, over a grid of so many threads. */
+/* The launch's words in the stream, over a grid of so many threads, unless that is in memory. */
 static inline void agx_record_close(struct agx_command_buffer *commands,
                                     const struct agx_plan *plan, const struct agx_launch *launch,
                                     const uint32_t threads[3])
 {
    uint64_t head = plan->stream[0] + ((launch->block_va - commands->usc_base) << 32);
    memcpy(launch->words, &head, sizeof(head));
+   if (__builtin_expect(plan->is_indirect, 0)) {
+      memcpy(launch->words + sizeof(head), &plan->stream[1], plan->stream_B - sizeof(head));
+      return;
+   }
    if (plan->grid_at_B > sizeof(head))
       memcpy(launch->words + sizeof(head), &plan->stream[1], sizeof(head));
    uint8_t *grid = launch->words + plan->grid_at_B;

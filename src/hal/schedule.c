@@ -142,7 +142,7 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
       agx_profile_ended(submission, failure);
    /* Whoever is told may record the command buffer anew, so it leaves flight before. */
    if (submission->commands)
-      atomic_fetch_sub(&submission->commands->in_flight, 1);
+      agx_command_buffer_land(submission->commands);
    agx_submission_deliver(submission, failure);
    submission->state = AGX_SUBMISSION_DELIVERED;
    agx_list_append(&submission->device->done, &submission->link);

@@ -40,6 +40,10 @@ static agx_status check_ref(const struct agx_device *device, const char *what,
                             struct agx_buffer_ref *ref)
 {
    const struct agx_buffer *buffer = ref->buffer;
+   if (ref->table_slot)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "%s: slot %u, in a command buffer that was made without table_slots", what,
+                      ref->table_slot - 1);
    if (!buffer)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the buffer is NULL", what);
    if (buffer->device != device)
@@ -227,17 +231,23 @@ static agx_status record_limited_update(struct agx_command_buffer *commands, con
 agx_status agx_cmd_fill(struct agx_command_buffer *commands, struct agx_buffer_ref target,
                         const void *pattern, uint32_t pattern_B)
 {
-   return agx_record_fail(commands, record_fill(commands, &target, pattern, pattern_B));
+   return agx_record_fail(commands, commands->table_slots
+                                       ? agx_script_fill(commands, &target, pattern, pattern_B)
+                                       : record_fill(commands, &target, pattern, pattern_B));
 }
 
 agx_status agx_cmd_update(struct agx_command_buffer *commands, const void *data,
                           struct agx_buffer_ref target)
 {
-   return agx_record_fail(commands, record_limited_update(commands, data, target));
+   return agx_record_fail(commands, commands->table_slots
+                                       ? agx_script_update(commands, data, &target)
+                                       : record_limited_update(commands, data, target));
 }
 
 agx_status agx_cmd_copy(struct agx_command_buffer *commands, struct agx_buffer_ref source,
                         struct agx_buffer_ref target)
 {
-   return agx_record_fail(commands, record_copy(commands, &source, &target));
+   return agx_record_fail(commands, commands->table_slots
+                                       ? agx_script_copy(commands, &source, &target)
+                                       : record_copy(commands, &source, &target));
 }

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT */
+#include "hal/command_script.h"
+
+#include <string.h>
+
+#include "base/util.h"
+#include "hal/record.h"
+
+#define BLOCK_B ((size_t)32 << 10)
+
+struct agx_script_block {
+   struct agx_script_block *next;
+   size_t size_B, used_B; /* of data */
+   _Alignas(16) uint8_t data[];
+};
+
+enum kind {
+   DISPATCH,
+   VERTICES,
+   FILL,
+   UPDATE,
+   COPY,
+   BARRIER,
+   EVENT,
+   BEGIN_LABEL,
+   END_LABEL,
+};
+
+/* Pointers lead into the script. resolved has the bindings as the table at hand makes them. */
+struct agx_script_entry {
+   struct agx_script_entry *next;
+   enum kind kind;
+   union {
+      struct {
+         struct agx_dispatch command;
+         struct agx_binding *resolved;
+      } dispatch;
+      struct {
+         struct agx_vertex_dispatch command;
+         struct agx_binding *resolved;
+         struct agx_vertex_buffer *resolved_buffers;
+         struct agx_buffer_ref *resolved_feedback;
+      } vertices;
+      struct {
+         struct agx_buffer_ref source, target; /* source: of a copy */
+         const void *bytes;                    /* a pattern, or an update's */
+         uint32_t pattern_B;
+      } transfer;
+      struct {
+         struct agx_barrier command;
+         bool is_given;
+         struct agx_event *event;
+         uint32_t op;
+      } order;
+      struct {
+         const char *text;
+         uint32_t color;
+      } label;
+   } u;
+};
+
+/* ---- memory --------------------------------------------------------------- */
+
+void agx_script_reset(struct agx_script *script)
+{
+   while (script->blocks) {
+      struct agx_script_block *block = script->blocks;
+      script->blocks = block->next;
+      block->used_B = 0;
+      block->next = script->spare;
+      script->spare = block;
+   }
+   script->first = script->last = NULL;
+}
+
+void agx_script_fini(struct agx_script *script)
+{
+   agx_script_reset(script);
+   while (script->spare) {
+      struct agx_script_block *block = script->spare;
+      script->spare = block->next;
+      agx_host_free(script->alloc, block, sizeof(*block) + block->size_B);
+   }
+}
+
+static struct agx_script_block *take_block(struct agx_script *script, size_t size_B)
+{
+   struct agx_script_block *block = script->spare;
+   if (block && block->size_B >= size_B) {
+      script->spare = block->next;
+   } else {
+      size_B = AGX_MAX(size_B, BLOCK_B);
+      block = agx_host_zalloc(script->alloc, sizeof(*block) + size_B);
+      if (!block)
+         return NULL;
+      block->size_B = size_B;
+   }
+   block->next = script->blocks;
+   script->blocks = block;
+   return block;
+}
+
+/* 16-byte aligned; NULL: out of host memory. */
+static void *take(struct agx_script *script, size_t size_B)
+{
+   struct agx_script_block *block = script->blocks;
+   size_B = agx_align_up(size_B, 16);
+   if (!block || block->size_B - block->used_B < size_B)
+      block = take_block(script, size_B);
+   if (!block)
+      return NULL;
+   void *memory = block->data + block->used_B;
+   block->used_B += size_B;
+   return memory;
+}
+
+/* A copy, or NULL of nothing; false: out of host memory. */
+static bool keep(struct agx_script *script, const void *from, size_t size_B, const void **out)
+{
+   *out = NULL;
+   if (!from || size_B == 0)
+      return true;
+   void *copy = take(script, size_B);
+   if (copy)
+      memcpy(copy, from, size_B);
+   *out = copy;
+   return copy;
+}
+
+static agx_status out_of_memory(const struct agx_command_buffer *commands)
+{
+   return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
+}
+
+static struct agx_script_entry *add(struct agx_script *script, enum kind kind)
+{
+   struct agx_script_entry *entry = take(script, sizeof(*entry));
+   if (!entry)
+      return NULL;
+   memset(entry, 0, sizeof(*entry));
+   entry->kind = kind;
+   return entry;
+}
+
+static agx_status commit(struct agx_command_buffer *commands, struct agx_script_entry *entry)
+{
+   struct agx_script *script = &commands->script;
+   if (script->last)
+      script->last->next = entry;
+   else
+      script->first = entry;
+   script->last = entry;
+   commands->dispatch_count += entry->kind <= COPY;
+   return AGX_OK;
+}
+
+/* ---- what is kept --------------------------------------------------------- */
+
+static agx_status keep_object(struct agx_command_buffer *commands, void *object)
+{
+   return !object || agx_record_use(commands, object) ? AGX_OK : out_of_memory(commands);
+}
+
+static agx_status keep_ref(struct agx_command_buffer *commands, const struct agx_buffer_ref *ref)
+{
+   if (ref->table_slot > commands->table_slots)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: slot %u of a table of %u", commands->label,
+                      ref->table_slot - 1, commands->table_slots);
+   if (ref->table_slot && ref->buffer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: slot %u, and a buffer", commands->label,
+                      ref->table_slot - 1);
+   return keep_object(commands, ref->buffer);
+}
+
+static bool keep_text(struct agx_script *script, const char **text)
+{
+   return !*text || keep(script, *text, strlen(*text) + 1, (const void **)text);
+}
+
+/* *bindings becomes a copy, and *out_resolved room for as many. */
+static agx_status keep_bindings(struct agx_command_buffer *commands,
+                                const struct agx_binding **bindings, uint32_t count,
+                                struct agx_binding **out_resolved)
+{
+   struct agx_script *script = &commands->script;
+   if (count > AGX_MAX_TABLE_BINDINGS || (count && !*bindings))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %u bindings at %p; at most %u", commands->label,
+                      count, (const void *)*bindings, AGX_MAX_TABLE_BINDINGS);
+   struct agx_binding *copies = take(script, count * sizeof(*copies));
+   *out_resolved = take(script, count * sizeof(*copies));
+   if (!copies || !*out_resolved)
+      return out_of_memory(commands);
+   for (uint32_t i = 0; i < count; i++) {
+      struct agx_binding *copy = &copies[i];
+      *copy = (*bindings)[i];
+      if (!keep_text(script, &copy->format) || !keep_text(script, &copy->swizzle))
+         return out_of_memory(commands);
+      AGX_TRY(keep_ref(commands, &copy->ref));
+      AGX_TRY(keep_object(commands, copy->image));
+      AGX_TRY(keep_object(commands, copy->sampler));
+      (*out_resolved)[i] = *copy;
+   }
+   *bindings = copies;
+   return AGX_OK;
+}
+
+static agx_status check_state(const struct agx_command_buffer *commands, const char *what)
+{
+   if (commands->state == AGX_RECORD_RECORDING)
+      return AGX_OK;
+   return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s outside begin and end", commands->label, what);
+}
+
+static agx_status check_executable(const struct agx_command_buffer *commands,
+                                   const struct agx_executable *executable)
+{
+   if (!executable)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
+   if (executable->device != commands->device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable of another device",
+                      executable->program->name);
+   return AGX_OK;
+}
+
+/* ---- commands ------------------------------------------------------------- */
+
+agx_status agx_script_dispatch(struct agx_command_buffer *commands,
+                               const struct agx_dispatch *dispatch)
+{
+   AGX_TRY(check_state(commands, "dispatch"));
+   AGX_TRY(check_executable(commands, dispatch->executable));
+   struct agx_script_entry *entry = add(&commands->script, DISPATCH);
+   if (!entry)
+      return out_of_memory(commands);
+   struct agx_dispatch *copy = &entry->u.dispatch.command;
+   *copy = *dispatch;
+   if (dispatch->push_B > AGX_MAX_PUSH_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch of %s: %u bytes of push constants; the limit is %u",
+                      dispatch->executable->program->name, dispatch->push_B, AGX_MAX_PUSH_B);
+   if (!keep(&commands->script, dispatch->push, dispatch->push_B, &copy->push))
+      return out_of_memory(commands);
+   AGX_TRY(keep_object(commands, dispatch->executable));
+   AGX_TRY(
+      keep_bindings(commands, &copy->bindings, copy->binding_count, &entry->u.dispatch.resolved));
+   return commit(commands, entry);
+}
+
+static agx_status keep_refs(struct agx_command_buffer *commands, const struct agx_buffer_ref **refs,
+                            uint32_t count, struct agx_buffer_ref **out_resolved)
+{
+   const void *copy = NULL, *resolved = NULL;
+   if (count > AGX_MAX_TABLE_BINDINGS || (count && !*refs))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %u feedback buffers at %p", commands->label, count,
+                      (const void *)*refs);
+   if (!keep(&commands->script, *refs, count * sizeof(**refs), &copy) ||
+       !keep(&commands->script, *refs, count * sizeof(**refs), &resolved))
+      return out_of_memory(commands);
+   *refs = copy;
+   *out_resolved = (struct agx_buffer_ref *)(uintptr_t)resolved;
+   for (uint32_t i = 0; i < count; i++)
+      AGX_TRY(keep_ref(commands, &(*refs)[i]));
+   return AGX_OK;
+}
+
+static agx_status keep_vertex_buffers(struct agx_command_buffer *commands,
+                                      struct agx_script_entry *entry)
+{
+   struct agx_vertex_dispatch *copy = &entry->u.vertices.command;
+   const size_t bytes = copy->vertex_buffer_count * sizeof(*copy->vertex_buffers);
+   const void *buffers = NULL, *resolved = NULL;
+   if (copy->vertex_buffer_count > AGX_MAX_TABLE_BINDINGS ||
+       (copy->vertex_buffer_count && !copy->vertex_buffers))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %u vertex buffers at %p", commands->label,
+                      copy->vertex_buffer_count, (const void *)copy->vertex_buffers);
+   if (!keep(&commands->script, copy->vertex_buffers, bytes, &buffers) ||
+       !keep(&commands->script, copy->vertex_buffers, bytes, &resolved))
+      return out_of_memory(commands);
+   copy->vertex_buffers = buffers;
+   entry->u.vertices.resolved_buffers = (struct agx_vertex_buffer *)(uintptr_t)resolved;
+   for (uint32_t i = 0; i < copy->vertex_buffer_count; i++)
+      AGX_TRY(keep_ref(commands, &copy->vertex_buffers[i].ref));
+   return AGX_OK;
+}
+
+agx_status agx_script_vertices(struct agx_command_buffer *commands,
+                               const struct agx_vertex_dispatch *draw)
+{
+   AGX_TRY(check_state(commands, "dispatch"));
+   AGX_TRY(check_executable(commands, draw->executable));
+   struct agx_script_entry *entry = add(&commands->script, VERTICES);
+   if (!entry)
+      return out_of_memory(commands);
+   struct agx_vertex_dispatch *copy = &entry->u.vertices.command;
+   *copy = *draw;
+   if (draw->push_B > AGX_MAX_PUSH_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch of %s: %u bytes of push constants; the limit is %u",
+                      draw->executable->program->name, draw->push_B, AGX_MAX_PUSH_B);
+   if (!keep(&commands->script, draw->push, draw->push_B, &copy->push))
+      return out_of_memory(commands);
+   AGX_TRY(keep_object(commands, draw->executable));
+   AGX_TRY(keep_ref(commands, &draw->indices));
+   AGX_TRY(
+      keep_bindings(commands, &copy->bindings, copy->binding_count, &entry->u.vertices.resolved));
+   AGX_TRY(keep_vertex_buffers(commands, entry));
+   AGX_TRY(keep_refs(commands, &copy->feedback, copy->feedback_count,
+                     &entry->u.vertices.resolved_feedback));
+   return commit(commands, entry);
+}
+
+static agx_status log_transfer(struct agx_command_buffer *commands, enum kind kind,
+                               const struct agx_buffer_ref *source,
+                               const struct agx_buffer_ref *target, const void *bytes,
+                               uint64_t bytes_B)
+{
+   struct agx_script_entry *entry = add(&commands->script, kind);
+   if (!entry || !keep(&commands->script, bytes, bytes_B, &entry->u.transfer.bytes))
+      return out_of_memory(commands);
+   AGX_TRY(keep_ref(commands, target));
+   entry->u.transfer.target = *target;
+   entry->u.transfer.pattern_B = kind == FILL ? (uint32_t)bytes_B : 0;
+   if (source) {
+      AGX_TRY(keep_ref(commands, source));
+      entry->u.transfer.source = *source;
+   }
+   return commit(commands, entry);
+}
+
+agx_status agx_script_fill(struct agx_command_buffer *commands, const struct agx_buffer_ref *target,
+                           const void *pattern, uint32_t pattern_B)
+{
+   AGX_TRY(check_state(commands, "fill"));
+   if (!pattern || (pattern_B != 1 && pattern_B != 2 && pattern_B != 4))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "fill: a pattern of %u bytes at %p; it takes 1, 2 or 4",
+                      pattern_B, pattern);
+   return log_transfer(commands, FILL, NULL, target, pattern, pattern_B);
+}
+
+/* How much of an update is there must be known now. */
+agx_status agx_script_update(struct agx_command_buffer *commands, const void *data,
+                             const struct agx_buffer_ref *target)
+{
+   AGX_TRY(check_state(commands, "update"));
+   if (target->length_B > AGX_MAX_UPDATE_B)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "update: %llu bytes; the limit is %u in a command buffer",
+                      (unsigned long long)target->length_B, AGX_MAX_UPDATE_B);
+   if (target->length_B && !data)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "update: %llu bytes at NULL",
+                      (unsigned long long)target->length_B);
+   return log_transfer(commands, UPDATE, NULL, target, data, target->length_B);
+}
+
+agx_status agx_script_copy(struct agx_command_buffer *commands, const struct agx_buffer_ref *source,
+                           const struct agx_buffer_ref *target)
+{
+   AGX_TRY(check_state(commands, "copy"));
+   return log_transfer(commands, COPY, source, target, NULL, 0);
+}
+
+static agx_status log_order(struct agx_command_buffer *commands, struct agx_script_entry *entry,
+                            const struct agx_barrier *barrier)
+{
+   if (!entry)
+      return out_of_memory(commands);
+   entry->u.order.is_given = barrier;
+   if (!barrier)
+      return commit(commands, entry);
+   struct agx_barrier *copy = &entry->u.order.command;
+   *copy = *barrier;
+   const void *buffers = NULL;
+   if (barrier->buffer_count > AGX_MAX_TABLE_BINDINGS ||
+       (barrier->buffer_count && !barrier->buffers))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: barrier: %u buffers at %p; at most %u",
+                      commands->label, barrier->buffer_count, (const void *)barrier->buffers,
+                      AGX_MAX_TABLE_BINDINGS);
+   if (!keep(&commands->script, barrier->buffers, barrier->buffer_count * sizeof(*barrier->buffers),
+             &buffers))
+      return out_of_memory(commands);
+   copy->buffers = buffers;
+   for (uint32_t i = 0; i < barrier->buffer_count; i++)
+      AGX_TRY(keep_object(commands, barrier->buffers[i]));
+   return commit(commands, entry);
+}
+
+agx_status agx_script_barrier(struct agx_command_buffer *commands,
+                              const struct agx_barrier *barrier)
+{
+   AGX_TRY(check_state(commands, "barrier"));
+   return log_order(commands, add(&commands->script, BARRIER), barrier);
+}
+
+agx_status agx_script_event(struct agx_command_buffer *commands, struct agx_event *event,
+                            uint32_t op, const struct agx_barrier *barrier)
+{
+   AGX_TRY(check_state(commands, "event"));
+   struct agx_script_entry *entry = add(&commands->script, EVENT);
+   AGX_TRY(keep_object(commands, event));
+   if (entry) {
+      entry->u.order.event = event;
+      entry->u.order.op = op;
+   }
+   return log_order(commands, entry, barrier);
+}
+
+agx_status agx_script_begin_label(struct agx_command_buffer *commands, const char *text,
+                                  uint32_t color)
+{
+   AGX_TRY(check_state(commands, "label"));
+   struct agx_script_entry *entry = add(&commands->script, BEGIN_LABEL);
+   if (!entry)
+      return out_of_memory(commands);
+   entry->u.label.text = text;
+   entry->u.label.color = color;
+   if (!keep_text(&commands->script, &entry->u.label.text))
+      return out_of_memory(commands);
+   commands->label_open++;
+   return commit(commands, entry);
+}
+
+agx_status agx_script_end_label(struct agx_command_buffer *commands)
+{
+   AGX_TRY(check_state(commands, "label"));
+   if (!commands->label_open)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: the end of a label that was not begun",
+                      commands->label);
+   struct agx_script_entry *entry = add(&commands->script, END_LABEL);
+   if (!entry)
+      return out_of_memory(commands);
+   commands->label_open--;
+   return commit(commands, entry);
+}
+
+/* ---- replay --------------------------------------------------------------- */
+
+/* The entry's range, narrowed by what was recorded. */
+static agx_status resolve(const struct agx_table *table, const struct agx_buffer_ref *given,
+                          struct agx_buffer_ref *out)
+{
+   const struct agx_buffer_ref recorded = *given; /* *out may be the same */
+   *out = recorded;
+   if (!recorded.table_slot)
+      return AGX_OK;
+   const uint32_t slot = recorded.table_slot - 1;
+   if (slot >= table->count)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "slot %u of a table of %u", slot, table->count);
+   const struct agx_buffer_ref *entry = &table->entries[slot];
+   *out = (struct agx_buffer_ref){0};
+   if (!entry->buffer)
+      return AGX_OK; /* nothing is bound, where that is allowed */
+   const uint64_t size_B = entry->buffer->size_B;
+   uint64_t length_B = entry->length_B;
+   if (length_B == AGX_WHOLE_LENGTH && entry->offset_B <= size_B)
+      length_B = size_B - entry->offset_B;
+   if (!agx_range_fits(entry->offset_B, length_B, size_B))
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "slot %u: offset %llu, length %llu in %s of %llu bytes",
+                      slot, (unsigned long long)entry->offset_B, (unsigned long long)length_B,
+                      entry->buffer->label, (unsigned long long)size_B);
+   uint64_t wanted_B = recorded.length_B;
+   if (wanted_B == AGX_WHOLE_LENGTH && recorded.offset_B <= length_B)
+      wanted_B = length_B - recorded.offset_B;
+   if (!agx_range_fits(recorded.offset_B, wanted_B, length_B))
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "slot %u: offset %llu, length %llu of its %llu bytes", slot,
+                      (unsigned long long)recorded.offset_B, (unsigned long long)wanted_B,
+                      (unsigned long long)length_B);
+   *out = (struct agx_buffer_ref){.buffer = entry->buffer,
+                                  .offset_B = entry->offset_B + recorded.offset_B,
+                                  .length_B = wanted_B};
+   return AGX_OK;
+}
+
+static agx_status resolve_bindings(const struct agx_table *table,
+                                   const struct agx_binding *bindings, uint32_t count,
+                                   struct agx_binding *resolved)
+{
+   for (uint32_t i = 0; i < count; i++)
+      if (bindings[i].ref.table_slot)
+         AGX_TRY(resolve(table, &bindings[i].ref, &resolved[i].ref));
+   return AGX_OK;
+}
+
+static agx_status replay_dispatch(struct agx_script_entry *entry, const struct agx_table *table,
+                                  struct agx_command_buffer *target)
+{
+   struct agx_dispatch command = entry->u.dispatch.command;
+   AGX_TRY(
+      resolve_bindings(table, command.bindings, command.binding_count, entry->u.dispatch.resolved));
+   AGX_TRY(resolve(table, &command.counts, &command.counts));
+   AGX_TRY(resolve(table, &command.arguments, &command.arguments));
+   command.bindings = entry->u.dispatch.resolved;
+   return agx_cmd_dispatch(target, &command);
+}
+
+static agx_status replay_vertices(struct agx_script_entry *entry, const struct agx_table *table,
+                                  struct agx_command_buffer *target)
+{
+   struct agx_vertex_dispatch command = entry->u.vertices.command;
+   AGX_TRY(
+      resolve_bindings(table, command.bindings, command.binding_count, entry->u.vertices.resolved));
+   AGX_TRY(resolve(table, &command.indices, &command.indices));
+   for (uint32_t i = 0; i < command.vertex_buffer_count; i++)
+      AGX_TRY(resolve(table, &command.vertex_buffers[i].ref,
+                      &entry->u.vertices.resolved_buffers[i].ref));
+   for (uint32_t i = 0; i < command.feedback_count; i++)
+      AGX_TRY(resolve(table, &command.feedback[i], &entry->u.vertices.resolved_feedback[i]));
+   command.bindings = entry->u.vertices.resolved;
+   command.vertex_buffers = entry->u.vertices.resolved_buffers;
+   command.feedback = entry->u.vertices.resolved_feedback;
+   return agx_cmd_dispatch_vertices(target, &command);
+}
+
+static agx_status replay_transfer(const struct agx_script_entry *entry,
+                                  const struct agx_table *table, struct agx_command_buffer *target)
+{
+   struct agx_buffer_ref from, to;
+   AGX_TRY(resolve(table, &entry->u.transfer.target, &to));
+   AGX_TRY(resolve(table, &entry->u.transfer.source, &from));
+   if (entry->kind == FILL)
+      return agx_cmd_fill(target, to, entry->u.transfer.bytes, entry->u.transfer.pattern_B);
+   if (entry->kind == UPDATE)
+      return agx_cmd_update(target, entry->u.transfer.bytes, to);
+   return agx_cmd_copy(target, from, to);
+}
+
+static agx_status replay_one(struct agx_script_entry *entry, const struct agx_table *table,
+                             struct agx_command_buffer *target)
+{
+   const struct agx_barrier *barrier = entry->u.order.is_given ? &entry->u.order.command : NULL;
+   switch (entry->kind) {
+   case DISPATCH:
+      return replay_dispatch(entry, table, target);
+   case VERTICES:
+      return replay_vertices(entry, table, target);
+   case BARRIER:
+      return agx_cmd_barrier(target, barrier);
+   case EVENT:
+      return agx_cmd_event(target, entry->u.order.event, entry->u.order.op, barrier);
+   case BEGIN_LABEL:
+      return agx_cmd_begin_label(target, entry->u.label.text, entry->u.label.color);
+   case END_LABEL:
+      return agx_cmd_end_label(target);
+   default:
+      return replay_transfer(entry, table, target);
+   }
+}
+
+agx_status agx_script_replay(struct agx_script *script, const struct agx_table *table,
+                             struct agx_command_buffer *target)
+{
+   uint32_t number = 0;
+   for (struct agx_script_entry *entry = script->first; entry; entry = entry->next, number++) {
+      agx_status status = replay_one(entry, table, target);
+      if (status != AGX_OK) {
+         agx_error_prefix("%s: command %u", target->label, number);
+         return status;
+      }
+   }
+   return AGX_OK;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Command buffers with binding tables: what a submission gives counts, for as long as it is under
+ * way, however many of them are, and from whatever threads.
+ */
+#include "conformance.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct agx_command_buffer *create(struct fixture *f, uint32_t slots)
+{
+   const struct agx_command_buffer_desc desc = {
+      .size = sizeof(desc), .label = "by table", .table_slots = slots};
+   struct agx_command_buffer *commands = NULL;
+   assert_ok(agx_command_buffer_create(f->device, &desc, &commands));
+   assert_ok(agx_command_buffer_begin(commands));
+   return commands;
+}
+
+/* y = x + push, of 32 words: x is slot 0 or the buffer, y slot 1. */
+static agx_status add(struct agx_command_buffer *commands, struct agx_executable *kernel,
+                      struct agx_buffer *x, uint32_t push, uint32_t y_slot)
+{
+   const struct agx_binding bindings[] = {
+      {.binding = 0, .ref = {x, 0, 128, x ? 0 : 1}},
+      {.binding = 1, .ref = {NULL, 0, 128, y_slot + 1}},
+   };
+   const struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                         .executable = kernel,
+                                         .workgroups = {1, 1, 1},
+                                         .binding_count = 2,
+                                         .bindings = bindings,
+                                         .push = &push,
+                                         .push_B = sizeof(push)};
+   return agx_cmd_dispatch(commands, &dispatch);
+}
+
+static agx_status submit(struct fixture *f, struct agx_command_buffer *commands,
+                         const struct agx_buffer_ref *table, uint32_t count, struct agx_point wait,
+                         struct agx_point signal)
+{
+   const struct agx_op op = {.size = sizeof(op),
+                             .kind = AGX_OP_EXECUTE,
+                             .waits = &wait,
+                             .wait_count = wait.semaphore != NULL,
+                             .signals = &signal,
+                             .signal_count = signal.semaphore != NULL,
+                             .u.execute = {commands, table, count}};
+   return agx_submit(f->device, &op, 1, NULL);
+}
+
+enum {
+   MANY = 40
+};
+
+/* All under way at once, each with its own table; the buffers are let go of at once. */
+static void resubmit_with_different_bindings(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_executable *kernel = fixture_kernel(f, &agx_test_add);
+   struct agx_command_buffer *commands = create(f, 2);
+   struct agx_semaphore *go = fixture_semaphore(f), *done = fixture_semaphore(f);
+   struct agx_buffer *in[MANY], *out[MANY];
+   uint32_t *x[MANY], *y[MANY];
+   assert_ok(add(commands, kernel, NULL, 5, 1));
+   assert_ok(agx_command_buffer_end(commands));
+   for (uint32_t i = 0; i < MANY; i++) {
+      in[i] = fixture_buffer(f, 128, &x[i]);
+      out[i] = fixture_buffer(f, 128, &y[i]);
+      for (uint32_t w = 0; w < 32; w++)
+         x[i][w] = 100 * i + w;
+      struct agx_buffer_ref table[] = {{in[i], 0, 128}, {out[i], 0, AGX_WHOLE_LENGTH}};
+      assert_ok(
+         submit(f, commands, table, 2, conformance_point(go, 1), conformance_point(done, i + 1)));
+      memset(table, 0x55, sizeof(table)); /* captured */
+      agx_release(in[i]);
+   }
+   assert_fails(agx_command_buffer_begin(commands), AGX_FAILED_PRECONDITION, "in flight");
+   agx_release(commands);
+   assert_ok(agx_semaphore_signal(go, 1));
+   assert_ok(fixture_wait(done, MANY));
+   for (uint32_t i = 0; i < MANY; i++) {
+      for (uint32_t w = 0; w < 32; w++)
+         assert_int_equal(y[i][w], 100 * i + w + 5);
+      agx_release(out[i]);
+   }
+   agx_release(go);
+   agx_release(done);
+   agx_release(kernel);
+}
+
+static void mixed_direct_and_indirect_bindings(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_executable *kernel = fixture_kernel(f, &agx_test_add);
+   struct agx_command_buffer *commands = create(f, 2);
+   struct agx_semaphore *done = fixture_semaphore(f);
+   uint32_t *x, *y;
+   struct agx_buffer *in = fixture_buffer(f, 128, &x), *out = fixture_buffer(f, 256, &y);
+   const uint32_t pattern = 1000;
+   for (uint32_t w = 0; w < 32; w++)
+      x[w] = w;
+   assert_ok(agx_cmd_begin_label(commands, "outer", 0));
+   assert_ok(agx_cmd_fill(commands, (struct agx_buffer_ref){NULL, 0, 128, 1}, &pattern, 4));
+   assert_ok(agx_cmd_barrier(commands, NULL));
+   assert_ok(add(commands, kernel, in, 7, 1));
+   assert_ok(agx_cmd_end_label(commands));
+   assert_ok(agx_cmd_barrier(commands, NULL));
+   assert_ok(agx_cmd_copy(commands, (struct agx_buffer_ref){NULL, 8, 4, 2},
+                          (struct agx_buffer_ref){NULL, 0, 4, 1}));
+   assert_ok(agx_command_buffer_end(commands));
+   for (uint32_t i = 0; i < 3; i++) {
+      const struct agx_buffer_ref table[] = {{out, 128, 128}, {out, 0, 128}};
+      memset(y, 0, 256);
+      assert_ok(submit(f, commands, table, 2, NO_POINT, conformance_point(done, i + 1)));
+      assert_ok(fixture_wait(done, i + 1));
+      for (uint32_t w = 0; w < 32; w++)
+         assert_int_equal(y[w], w + 7);
+      assert_int_equal(y[32], 2 + 7);
+      assert_int_equal(y[33], 1000);
+      assert_int_equal(y[63], 1000);
+   }
+   assert_ok(agx_command_buffer_begin(commands));
+   assert_ok(add(commands, kernel, in, 8, 0));
+   assert_ok(agx_command_buffer_end(commands));
+   const struct agx_buffer_ref table[] = {{out, 128, 128}, {0}};
+   assert_ok(submit(f, commands, table, 2, NO_POINT, conformance_point(done, 9)));
+   assert_ok(fixture_wait(done, 9));
+   assert_int_equal(y[63], 31 + 8);
+   agx_release(commands);
+   agx_release(done);
+   agx_release(out);
+   agx_release(in);
+   agx_release(kernel);
+}
+
+static void bad_tables_are_refused(void **state)
+{
+   struct fixture *f = conformance_device(state), other;
+   struct agx_executable *kernel = fixture_kernel(f, &agx_test_add);
+   struct agx_command_buffer *commands = create(f, 2), *plain = fixture_begin(f);
+   uint32_t *words;
+   struct agx_buffer *buffer = fixture_buffer(f, 256, &words), *theirs;
+   conformance_open_another(&other);
+   theirs = fixture_buffer(&other, 256, &words);
+   assert_fails(add(plain, kernel, buffer, 1, 0), AGX_INVALID_ARGUMENT, "without table_slots");
+   assert_ok(add(commands, kernel, NULL, 5, 1));
+   assert_ok(agx_command_buffer_end(commands));
+   const struct {
+      struct agx_buffer_ref table[2];
+      uint32_t count;
+      agx_status status;
+      const char *text;
+   } cases[] = {
+      {{{0}}, 0, AGX_INVALID_ARGUMENT, "2 slots"},
+      {{{buffer, 0, 128}}, 1, AGX_OUT_OF_RANGE, "2 slots"},
+      {{{buffer, 0, 128}, {buffer, 200, 128}}, 2, AGX_OUT_OF_RANGE, "slot 1: offset 200"},
+      {{{buffer, 0, 128}, {buffer, 0, 64}}, 2, AGX_OUT_OF_RANGE, "slot 1: offset 0, length 128"},
+      {{{buffer, 0, 128}, {NULL, 0, 0}}, 2, AGX_INVALID_ARGUMENT, "no buffer"},
+      {{{buffer, 0, 128}, {theirs, 0, 128}}, 2, AGX_INVALID_ARGUMENT, "another device"},
+      {{{buffer, 0, 128}, {NULL, 0, 128, 1}}, 2, AGX_INVALID_ARGUMENT, "a slot itself"},
+   };
+   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+      assert_fails(submit(f, commands, cases[i].table, cases[i].count, NO_POINT, NO_POINT),
+                   cases[i].status, cases[i].text);
+   assert_fails(submit(f, commands, NULL, 2, NO_POINT, NO_POINT), AGX_INVALID_ARGUMENT, "2 slots");
+   assert_ok(agx_command_buffer_begin(commands));
+   assert_fails(add(commands, kernel, NULL, 5, 2), AGX_OUT_OF_RANGE, "slot 2");
+   assert_fails(agx_command_buffer_end(commands), AGX_OUT_OF_RANGE, "earlier");
+   agx_release(commands);
+   agx_release(plain);
+   agx_release(theirs);
+   agx_release(buffer);
+   agx_release(kernel);
+   fixture_close(&other);
+}
+
+struct racer {
+   struct fixture *f;
+   struct agx_command_buffer *commands;
+   uint32_t number;
+   bool failed;
+};
+
+enum {
+   RACERS = 4,
+   ROUNDS = 60
+};
+
+static void *race(void *argument)
+{
+   struct racer *racer = argument;
+   struct agx_semaphore *done = fixture_semaphore(racer->f);
+   uint32_t *x, *y;
+   struct agx_buffer *in = fixture_buffer(racer->f, 128, &x),
+                     *out = fixture_buffer(racer->f, 128, &y);
+   for (uint32_t round = 1; round <= ROUNDS; round++) {
+      const struct agx_buffer_ref table[] = {{in, 0, 128}, {out, 0, 128}};
+      for (uint32_t w = 0; w < 32; w++)
+         x[w] = racer->number * 100000 + round * 100 + w;
+      assert_ok(
+         submit(racer->f, racer->commands, table, 2, NO_POINT, conformance_point(done, round)));
+      assert_ok(fixture_wait(done, round));
+      for (uint32_t w = 0; w < 32; w++)
+         racer->failed |= y[w] != x[w] + 5;
+   }
+   agx_release(in);
+   agx_release(out);
+   agx_release(done);
+   return NULL;
+}
+
+static void threads_resubmit_one_command_buffer(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_executable *kernel = fixture_kernel(f, &agx_test_add);
+   struct agx_command_buffer *commands = create(f, 2);
+   struct racer racers[RACERS];
+   pthread_t threads[RACERS];
+   assert_ok(add(commands, kernel, NULL, 5, 1));
+   assert_ok(agx_command_buffer_end(commands));
+   for (uint32_t i = 0; i < RACERS; i++) {
+      racers[i] = (struct racer){f, commands, i, false};
+      assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+   }
+   for (uint32_t i = 0; i < RACERS; i++) {
+      pthread_join(threads[i], NULL);
+      assert_false(racers[i].failed);
+   }
+   agx_release(commands);
+   agx_release(kernel);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(resubmit_with_different_bindings),
+      cmocka_unit_test(mixed_direct_and_indirect_bindings),
+      cmocka_unit_test(bad_tables_are_refused),
+      cmocka_unit_test(threads_resubmit_one_command_buffer),
+   };
+   return cmocka_run_group_tests(tests, conformance_open, conformance_close);
+}
