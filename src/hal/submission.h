@@ -51,12 +51,10 @@ struct agx_submission {
    struct agxw_timeline *fence;
    uint64_t fence_value;
    uint32_t tag_target; /* what the command buffer's tag counts to when it ran to its end; 0: ask */
-   struct agx_failure failure;        /* parked: it shall fail with this */
-   struct agx_profile *session;       /* that records it, retained; NULL: none */
-   struct agx_profile_entry *profile; /* in it, until it ends */
-   /* What the kind's prepare captures. Aligned as pointers are and no more: loops over a list form
-    * the address of a submission around its head, which must be one. */
-   _Alignas(void *) uint8_t state_B[AGX_OP_STATE_B];
+   struct agx_failure failure;                  /* parked: it shall fail with this */
+   struct agx_profile *session;                 /* that records it, retained; NULL: none */
+   struct agx_profile_entry *profile;           /* in it, until it ends */
+   _Alignas(8) uint8_t state_B[AGX_OP_STATE_B]; /* what the kind's prepare captures */
 };
 
 /* What a kind captured. */

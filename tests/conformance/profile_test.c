@@ -437,7 +437,9 @@ static void sessions_are_checked(void **state)
    desc.families = 0; /* nothing to record, and nobody to tell */
    assert_ok(agx_profile_begin(f->device, &desc));
    assert_fails(agx_profile_begin(f->device, &desc), AGX_FAILED_PRECONDITION, "already");
-   conformance_run(f, fixture_begin(f));
+   struct agx_command_buffer *commands = fixture_begin(f);
+   conformance_run(f, commands);
+   agx_release(commands);
    assert_ok(agx_profile_flush(f->device));
    assert_ok(agx_profile_end(f->device));
    assert_int_equal(told.count, 0);
