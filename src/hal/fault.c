@@ -52,10 +52,62 @@ static const char *name_of(agx_status status)
 
 /* ---- where ------------------------------------------------------------ */
 
-static void add_place(struct text *text, struct agx_device *device, uint64_t va)
+/* Of the buffers that the recording uses as parts of the memory at *place, such as a pool's, the
+ * one that holds va, or the nearest; NULL: none. */
+static const struct agx_buffer *find_part(const struct agx_command_buffer *commands, uint64_t va,
+                                          const struct agxw_place *place)
+{
+   const struct agx_buffer *best = NULL;
+   uint64_t least = UINT64_MAX;
+   if (commands->resources.is_unretained || place->kind != AGXW_PLACE_INSIDE)
+      return NULL;
+   for (uint32_t i = 0; i < commands->resources.count; i++) {
+      const struct agx_object *object = commands->resources.uses[i].object;
+      const struct agx_buffer *buffer = agx_container_of(object, const struct agx_buffer, object);
+      if (strcmp(object->type->name, "buffer") != 0 || !buffer->parent ||
+          buffer->address - place->va >= place->bytes)
+         continue;
+      uint64_t end = buffer->address + buffer->size_B;
+      uint64_t distance = va >= end               ? va - end + 1
+                          : va >= buffer->address ? 0
+                                                  : buffer->address - va;
+      if (distance >= least)
+         continue;
+      least = distance;
+      best = buffer;
+   }
+   return best;
+}
+
+static void add_part(struct text *text, const struct agx_buffer *part, uint64_t va,
+                     const struct agxw_place *place)
+{
+   uint64_t end = part->address + part->size_B;
+   bool is_behind = va >= end, is_before = va < part->address;
+   add(text, ", ");
+   if (!is_behind && !is_before)
+      add(text, "byte ");
+   add(text, "%" PRIu64 " ",
+       is_behind   ? va - end
+       : is_before ? part->address - va
+                   : va - part->address);
+   add(text, "%s a buffer of %" PRIu64 " bytes in \"%s\"",
+       is_behind   ? "bytes behind"
+       : is_before ? "bytes before"
+                   : "of",
+       part->size_B, place->label);
+}
+
+static void add_place(struct text *text, struct agx_device *device,
+                      const struct agx_command_buffer *commands, uint64_t va)
 {
    struct agxw_place place;
    agxw_device_find_place(device->winsys, va, &place);
+   const struct agx_buffer *part = find_part(commands, va, &place);
+   if (part) {
+      add_part(text, part, va, &place);
+      return;
+   }
    switch (place.kind) {
    case AGXW_PLACE_INSIDE:
       add(text, ", byte %" PRIu64 " of buffer \"%s\"", place.distance, place.label);
@@ -82,14 +134,14 @@ static bool is_device_memory(const struct agx_kmd_fault *fault)
 }
 
 static void add_access(struct text *text, struct agx_device *device,
-                       const struct agx_kmd_fault *fault)
+                       const struct agx_command_buffer *commands, const struct agx_kmd_fault *fault)
 {
    add(text, ": %s", fault->access);
    if (fault->bytes)
       add(text, " of %" PRIu64 " bytes", fault->bytes);
    add(text, " at 0x%" PRIx64, fault->va);
    if (is_device_memory(fault))
-      add_place(text, device, fault->va);
+      add_place(text, device, commands, fault->va);
    if (fault->kind == AGX_KMD_FAULT_BOUNDS)
       add(text, ", outside of what the dispatch may access");
 }
@@ -128,7 +180,7 @@ static void describe_known(struct text *text, struct agx_device *device,
       add(text, ": %s", fault->text);
       return;
    }
-   add_access(text, device, fault);
+   add_access(text, device, commands, fault);
    if (fault->dispatch != UINT32_MAX)
       add_dispatch(text, commands, fault->dispatch);
    if (fault->pc)

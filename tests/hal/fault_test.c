@@ -228,6 +228,43 @@ static void accesses_out_of_bounds_are_described(void **state)
    close_world(&w);
 }
 
+/* A pool's memory is one buffer to the device; what is bound are parts of it. */
+static void faults_name_the_parts_of_pools(void **state)
+{
+   struct world w;
+   struct agx_pool_desc desc = {.size = sizeof(desc), .label = "arena"};
+   struct agx_buffer_info info = {.size = sizeof(info)};
+   struct agx_pool *pool = NULL;
+   struct agx_buffer *part = NULL, *other = NULL;
+   open_world(&w, "0", "bounds");
+   assert_ok(agx_pool_create(w.f.device, &desc, &pool));
+   assert_ok(agx_pool_allocate(pool, 256, 0, &other));
+   assert_ok(agx_pool_allocate(pool, 512, 0, &part));
+   agx_buffer_get_info(part, &info);
+   static const struct {
+      uint64_t offset;
+      const char *text;
+   } rows[] = {
+      {8, ", byte 8 of a buffer of 512 bytes in \"arena\""},
+      {516, ", 4 bytes behind a buffer of 512 bytes in \"arena\""},
+      {(uint64_t)-16, ", 16 bytes before a buffer of 512 bytes in \"arena\""},
+   };
+   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+      uint64_t address = info.address + rows[i].offset;
+      struct agx_command_buffer *commands = fixture_begin(&w.f);
+      fixture_dispatch(commands, w.count, 1, &part, 1, NULL, 0);
+      fixture_dispatch(commands, w.stray, 1, NULL, 0, &address, 8);
+      assert_ok(agx_command_buffer_end(commands));
+      assert_int_equal(submit(&w, commands), AGX_DATA_LOSS);
+      assert_described(&w, commands, AGX_DATA_LOSS, rows[i].text);
+      agx_release(commands);
+   }
+   agx_release(part);
+   agx_release(other);
+   agx_release(pool);
+   close_world(&w);
+}
+
 static const struct agx_test_kernel endless = {
    .name = "endless",
    .text = "jmp_any offset=0\n",
@@ -282,6 +319,7 @@ int main(void)
       cmocka_unit_test(failures_near_each_other_are_told_apart),
       cmocka_unit_test(soft_faults_are_no_failures),
       cmocka_unit_test(accesses_out_of_bounds_are_described),
+      cmocka_unit_test(faults_name_the_parts_of_pools),
       cmocka_unit_test(hangs_name_the_dispatch),
       cmocka_unit_test(other_failures_keep_their_text),
    };
