@@ -423,6 +423,82 @@ static void allocating_in_order_costs_nothing(void **state)
    failing_kmd_await_close(&kmd);
 }
 
+/* A pool, buffers of it, and allocations at once and late. What failed, or AGX_OK. */
+static agx_status whole_life(struct fixture *f)
+{
+   const struct agx_pool_desc pool_desc = {.size = sizeof(pool_desc), .slab_B = 256 * KIB};
+   struct agx_semaphore *go = NULL, *over = NULL;
+   struct agx_pool *pool = NULL;
+   struct agx_buffer *buffers[100] = {NULL}, *queued[2] = {NULL};
+   agx_status status = agx_pool_create(f->device, &pool_desc, &pool);
+   for (uint32_t i = 0; i < 100 && status == AGX_OK; i++)
+      status = agx_pool_allocate(pool, 1000, 0, &buffers[i]);
+   if (status == AGX_OK)
+      status = agx_semaphore_create(f->device, 0, &go);
+   if (status == AGX_OK)
+      status = agx_semaphore_create(f->device, 0, &over);
+   for (uint32_t i = 0; i < 2 && status == AGX_OK; i++) {
+      const struct agx_point wait = {go, 1}, signal = {over, 1 + i};
+      const struct agx_op op = {
+         .size = sizeof(op),
+         .kind = AGX_OP_ALLOCA,
+         .waits = &wait,
+         .signals = &signal,
+         .wait_count = i,
+         .signal_count = 1,
+         .u.alloca = {.pool = pool, .size_B = 65536, .out_buffer = &queued[i]}};
+      status = agx_submit(f->device, &op, 1, NULL);
+      assert_true((status == AGX_OK) == (queued[i] != NULL));
+   }
+   if (status == AGX_OK)
+      status = agx_semaphore_signal(go, 1);
+   if (status == AGX_OK)
+      status = fixture_wait(over, 2);
+   for (uint32_t i = 0; i < 100; i++)
+      agx_release(buffers[i]);
+   agx_release(queued[0]);
+   agx_release(queued[1]);
+   agx_release(go);
+   agx_release(over);
+   agx_release(pool);
+   return status;
+}
+
+static void every_host_allocation_may_fail(void **state)
+{
+   struct agx_failing_alloc failing;
+   struct fixture f = {0};
+   struct failing_kmd kmd;
+   agx_failing_alloc_init(&failing, SIZE_MAX);
+   const struct agx_alloc_callbacks alloc = {failing.alloc.user, failing.alloc.alloc,
+                                             failing.alloc.free};
+   const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &alloc};
+   failing_kmd_open(&kmd);
+   assert_ok(agx_instance_create(&desc, &f.instance));
+   assert_ok(agx_device_open_kmd(f.instance, &kmd.base, &f.device));
+   assert_ok(whole_life(&f));
+   agx_device_trim(f.device);
+   bool finished = false;
+   uint32_t failures = 0;
+   for (size_t nth = 0; nth < 300 && !finished; nth++) {
+      const size_t live = failing.live;
+      failing.remaining = nth;
+      agx_status status = whole_life(&f);
+      failing.remaining = SIZE_MAX;
+      finished = status == AGX_OK;
+      failures += !finished;
+      if (!finished)
+         assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
+      assert_int_equal(stats_of(&f).device.used_B, 0);
+      agx_device_trim(f.device);
+      assert_true(failing.live <= live + 8); /* what the library keeps of its own to use again */
+   }
+   assert_true(finished && failures > 50);
+   fixture_close(&f);
+   failing_kmd_await_close(&kmd);
+   assert_int_equal(failing.live, 0);
+}
+
 /* ---- threads ---------------------------------------------------------------------- */
 
 static void *come_and_go(void *argument)
@@ -477,6 +553,7 @@ int main(void)
       cmocka_unit_test(memory_runs_out),
       cmocka_unit_test(late_allocations_survive_refusals),
       cmocka_unit_test(allocating_in_order_costs_nothing),
+      cmocka_unit_test(every_host_allocation_may_fail),
       cmocka_unit_test(threads_share_the_cache),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
