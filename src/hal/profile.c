@@ -22,6 +22,7 @@
 #define TIMED_FAMILIES (AGX_PROFILE_DEVICE_QUEUE | AGX_PROFILE_DISPATCH)
 #define CORRELATIONS   5
 #define MAX_PATH_B     4096
+#define MAX_TRACES     256
 #define CLOCK_AGE_NS   (100 * UINT64_C(1000000)) /* clocks drift by less than a ten-thousandth */
 
 /* ---- clocks --------------------------------------------------------------- */
@@ -323,31 +324,35 @@ static agx_status parse_families(const char *text, uint64_t *out_families)
    return AGX_OK;
 }
 
-/* Each device of the program has a file of its own: the second one's name ends in ".2". */
-static const char *name_trace(const char *path, char *own, size_t capacity)
+/* Each device of the program has a file of its own, and so have the processes that it starts: the
+ * first that nobody writes to of FILE, FILE.2, FILE.3 ... */
+static agx_status begin_at(struct agx_device *device, const char *path,
+                           struct agx_profile_desc *desc)
 {
    static _Atomic uint32_t traces;
-   uint32_t number = atomic_fetch_add(&traces, 1) + 1;
-   if (number == 1)
-      return path;
-   snprintf(own, capacity, "%s.%u", path, number);
-   return own;
+   char own_path[MAX_PATH_B];
+   agx_status status = AGX_ALREADY_EXISTS;
+   for (uint32_t tries = 0; tries < MAX_TRACES && status == AGX_ALREADY_EXISTS; tries++) {
+      uint32_t number = atomic_fetch_add(&traces, 1) + 1;
+      snprintf(own_path, sizeof(own_path), "%s.%u", path, number);
+      desc->path = number == 1 ? path : own_path;
+      status = agx_profile_begin(device, desc);
+   }
+   return status;
 }
 
 agx_status agx_profile_open_environment(struct agx_device *device)
 {
    const char *path = getenv("AGX_PROFILE"), *families = getenv("AGX_PROFILE_FAMILIES");
-   char own_path[MAX_PATH_B];
    struct agx_profile_desc desc = {
       .size = sizeof(desc),
       .families = KNOWN_FAMILIES & ~(uint64_t)AGX_PROFILE_COUNTERS,
    };
    if (!path || !*path)
       return AGX_OK;
-   desc.path = name_trace(path, own_path, sizeof(own_path));
    if (families && *families)
       AGX_TRY(parse_families(families, &desc.families));
-   agx_status status = agx_profile_begin(device, &desc);
+   agx_status status = begin_at(device, path, &desc);
    if (status != AGX_OK && status != AGX_RESOURCE_EXHAUSTED) {
       agx_log(&device->instance->log, AGX_LOG_WARNING, "AGX_PROFILE: %s", agx_error_peek());
       return AGX_OK;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -155,8 +156,9 @@ void agx_trace_flush(struct agx_trace *trace)
       give_up(trace, "memory");
    if (trace->fd >= 0 && !write_at(trace->fd, trace->text, trace->length, trace->written)) {
       int error = errno; /* what was there before stays whole */
-      if (ftruncate(trace->fd, trace->written) == 0)
-         (void)write_at(trace->fd, tail, strlen(tail), trace->written);
+      off_t end = trace->written + (off_t)strlen(tail);
+      if (write_at(trace->fd, tail, strlen(tail), trace->written) && ftruncate(trace->fd, end) != 0)
+         error = errno;
       errno = error;
       give_up(trace, "write");
    }
@@ -354,9 +356,17 @@ agx_status agx_trace_open(struct agx_device *device, const char *path, struct ag
    memcpy(trace->path, path, path_B);
    trace->alloc = device->alloc;
    trace->log = &device->instance->log;
-   trace->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-   if (trace->fd < 0 || !write_at(trace->fd, head, strlen(head), 0)) {
-      agx_status status = agx_status_fail_errno(errno, "trace %s", path);
+   trace->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+   /* A file that can't be locked for other reasons is taken as it is. */
+   bool is_taken =
+      trace->fd >= 0 && flock(trace->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+   agx_status status = AGX_OK;
+   if (is_taken)
+      status = AGX_FAIL(AGX_ALREADY_EXISTS, "trace %s: another session writes to it", path);
+   else if (trace->fd < 0 || (ftruncate(trace->fd, 0) != 0 && errno != EINVAL) ||
+            !write_at(trace->fd, head, strlen(head), 0))
+      status = agx_status_fail_errno(errno, "trace %s", path);
+   if (status != AGX_OK) {
       agx_trace_close(trace);
       return status;
    }

@@ -12,7 +12,8 @@
 struct agx_device;
 struct agx_trace;
 
-/* Makes the file, or empties it. */
+/* Makes the file, or empties it. AGX_ALREADY_EXISTS: another trace is written to it, by this or
+ * another process. */
 AGX_MUST_CHECK agx_status agx_trace_open(struct agx_device *device, const char *path,
                                          struct agx_trace **out_trace);
 /* One thread at a time. What can't be written is said once, and is no failure. */

@@ -301,6 +301,46 @@ static void the_environment_begins_a_session(void **state)
    unlink(second);
 }
 
+/* A process that is started by a program that is traced: it inherits the environment. */
+static void processes_have_files_of_their_own(void **state)
+{
+   struct scene s, other;
+   char path[] = "/tmp/agx-trace-XXXXXX", second[64];
+   int fd = mkstemp(path), status = 0;
+   assert_true(fd >= 0);
+   close(fd);
+   set(&s);
+   struct agx_profile_desc desc = {
+      .size = sizeof(desc), .families = AGX_PROFILE_QUEUE, .path = path};
+   assert_ok(agx_profile_begin(s.f.device, &desc));
+   run(&s, "parent", 1);
+   set(&other);
+   assert_fails(agx_profile_begin(other.f.device, &desc), AGX_ALREADY_EXISTS, path);
+   strike(&other);
+   pid_t child = fork();
+   assert_true(child >= 0);
+   if (child == 0) {
+      setenv("AGX_PROFILE", path, 1);
+      set(&other);
+      unlink(other.path);
+      run(&other, "child", 1);
+      _exit(0);
+   }
+   assert_int_equal(waitpid(child, &status, 0), child);
+   assert_int_equal(status, 0);
+   run(&s, "parent again", 1);
+   assert_ok(agx_profile_end(s.f.device));
+   const char *text = read_trace(path);
+   assert_holds(text, "parent again");
+   assert_null(strstr(text, "child"));
+   strike(&s);
+   unlink(path);
+   for (int i = 2; i < 10; i++) {
+      snprintf(second, sizeof(second), "%s.%d", path, i);
+      unlink(second);
+   }
+}
+
 static void files_that_fail_fail_nobody(void **state)
 {
    struct scene s;
@@ -368,6 +408,7 @@ int main(void)
       cmocka_unit_test(names_are_escaped),
       cmocka_unit_test(a_trace_outlives_its_program),
       cmocka_unit_test(the_environment_begins_a_session),
+      cmocka_unit_test(processes_have_files_of_their_own),
       cmocka_unit_test(files_that_fail_fail_nobody),
       cmocka_unit_test(a_full_disk_fails_nobody),
       cmocka_unit_test(families_are_checked),
