@@ -3,7 +3,7 @@
  * Memory that buffers have given back, kept for the next ones of the same size and kind: as long
  * as nobody else may have it (shared memory is never kept), and only where making it zero costs
  * less than new memory: where the host has it mapped already
- * (docs/decisions/0015-buffer-cache.md).
+ * (docs/decisions/0019-buffer-cache.md).
  */
 #pragma once
 

@@ -255,6 +255,50 @@ static void static_ref_recorded_before_alloca_commit_executes(void **state)
    agx_release(timeline);
 }
 
+/* Recorded with slots, which a table fills in when the memory has come, or before. */
+static void indirect_ref_resolved_after_alloca_commit(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   const struct agx_command_buffer_desc desc = {.size = sizeof(desc), .table_slots = 2};
+   struct agx_semaphore *go = fixture_semaphore(f), *timeline = fixture_semaphore(f);
+   struct agx_buffer *transient = allocate(f, go, timeline);
+   uint32_t *words;
+   const uint8_t byte = 0x29;
+   struct agx_buffer *seen = fixture_buffer(f, SIZE_B, &words);
+   const struct agx_buffer_ref table[] = {whole(transient), whole(seen)};
+   const struct agx_buffer_ref slots[] = {{.length_B = SIZE_B, .table_slot = 1},
+                                          {.length_B = SIZE_B, .table_slot = 2}};
+   struct agx_command_buffer *commands = NULL;
+   assert_ok(agx_command_buffer_create(f->device, &desc, &commands));
+   assert_ok(agx_command_buffer_begin(commands));
+   assert_ok(agx_cmd_fill(commands, slots[0], &byte, 1));
+   assert_ok(agx_cmd_barrier(commands, NULL));
+   assert_ok(agx_cmd_copy(commands, slots[0], slots[1]));
+   assert_ok(agx_command_buffer_end(commands));
+   const struct agx_op op = {.kind = AGX_OP_EXECUTE,
+                             .u.execute = {.commands = commands, .table = table, .table_count = 2}};
+   struct agx_semaphore *early = fixture_semaphore(f);
+   run(f, early, 0, op); /* nobody waited for the memory */
+   assert_fails(fixture_wait(early, 1), AGX_FAILED_PRECONDITION, "before its allocation");
+   run(f, timeline, 1, op);
+   assert_bytes(words, 0, SIZE_B, 0);
+   assert_ok(agx_semaphore_signal(go, 1));
+   assert_ok(fixture_wait(timeline, 2));
+   assert_bytes(words, 0, SIZE_B, byte);
+   give_back(f, transient, timeline, 2);
+   struct agx_semaphore *late = fixture_semaphore(f);
+   assert_ok(fixture_wait(timeline, 3));
+   run(f, late, 0, op);
+   assert_fails(fixture_wait(late, 1), AGX_FAILED_PRECONDITION, "given back");
+   agx_release(commands);
+   agx_release(transient);
+   agx_release(seen);
+   agx_release(go);
+   agx_release(early);
+   agx_release(late);
+   agx_release(timeline);
+}
+
 /* ---- beyond ------------------------------------------------------------------------ */
 
 /* What would touch memory that is not there, or not any more, fails instead, on every way. */
@@ -344,6 +388,7 @@ int main(void)
       cmocka_unit_test(update_transient_buffer),
       cmocka_unit_test(fill_transient_with_zero_access_flags),
       cmocka_unit_test(static_ref_recorded_before_alloca_commit_executes),
+      cmocka_unit_test(indirect_ref_resolved_after_alloca_commit),
       cmocka_unit_test(use_before_the_memory_fails),
       cmocka_unit_test(use_after_dealloca_fails),
       cmocka_unit_test(a_recording_fails_once_its_memory_is_gone),
