@@ -62,14 +62,14 @@ static agx_status try_submit(struct setup *s, struct agx_command_buffer *command
                              struct agx_point wait, uint64_t value)
 {
    const struct agx_point signal = {s->done, value};
-   const struct agx_op op = {.size = sizeof(op),
-                             .kind = AGX_OP_EXECUTE,
-                             .waits = &wait,
-                             .wait_count = wait.semaphore != NULL,
-                             .signals = &signal,
-                             .signal_count = 1,
-                             .u.execute = {commands, s->has_table ? s->table : NULL,
-                                           s->has_table ? 4u : 0u}};
+   const struct agx_op op = {
+      .size = sizeof(op),
+      .kind = AGX_OP_EXECUTE,
+      .waits = &wait,
+      .wait_count = wait.semaphore != NULL,
+      .signals = &signal,
+      .signal_count = 1,
+      .u.execute = {commands, s->has_table ? s->table : NULL, s->has_table ? 4u : 0u}};
    return agx_submit(s->f->device, &op, 1, NULL);
 }
 
@@ -295,7 +295,6 @@ struct transient {
 static struct transient submit_transient(struct setup *s, struct agx_buffer *out, uint32_t push)
 {
    struct transient t = {0};
-   const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 128};
    struct agx_point points[4];
    for (uint64_t i = 0; i < 4; i++)
       points[i] = (struct agx_point){s->done, s->value + i};
@@ -305,7 +304,7 @@ static struct transient submit_transient(struct setup *s, struct agx_buffer *out
                        .wait_count = s->value != 0,
                        .signals = &points[1],
                        .signal_count = 1,
-                       .u.alloca = {.desc = &desc, .out_buffer = &t.buffer}};
+                       .u.alloca = {.size_B = 128, .out_buffer = &t.buffer}};
    assert_ok(agx_submit(s->f->device, &op, 1, NULL));
    t.commands = fixture_begin(s->f);
    assert_ok(agx_cmd_fill(t.commands, (struct agx_buffer_ref){t.buffer, 0, 128}, &push, 4));
