@@ -17,6 +17,7 @@ help:
 	@echo "make test-kernel   run the tests of timelines on Debian's own kernels in QEMU (downloads kernels)"
 	@echo "make fuzz          fuzz the parsers for ten minutes each (clang)"
 	@echo "make soak          ten million random requests to the virtual device, under ASan+UBSan"
+	@echo "make hal-soak      ten minutes of random operations from eight threads, with faults, under ASan+UBSan"
 	@echo "make robust-soak   the corpus and random kernels with their buffers shrunk at random"
 	@echo "make random-vertex a hundred thousand random attributes against the model of vertex fetch"
 	@echo "make image-formats every image format, shape and sampler against the model of their texels"
@@ -113,6 +114,16 @@ soak: deps
 	AGX_SOAK_REQUESTS=$(SOAK_IOCTLS) AGX_SOAK_SEED=$(SOAK_SEED) AGX_SOAK_CHILDREN=$(SOAK_CHILDREN) \
 	   $(SANITIZED) build-asan/tests/virtual/virtual_soak_test
 
+# Everything at random to the HAL; `make test` does so for some seconds.
+HAL_SOAK_SECONDS ?= 600
+HAL_SOAK_SEED    ?= 1
+hal-soak: deps
+	@[ -f build-asan/build.ninja ] || meson setup build-asan $(SETUP) -Doptimization=1 \
+	   -Db_sanitize=address,undefined -Db_lundef=false
+	ninja -C build-asan -j $(JOBS) tests/hal/hal_soak_test
+	AGX_HAL_SOAK_SECONDS=$(HAL_SOAK_SECONDS) AGX_HAL_SOAK_SEED=$(HAL_SOAK_SEED) \
+	   $(SANITIZED) build-asan/tests/hal/hal_soak_test
+
 # Random kernels; `make test` runs a few.
 RANDOM_KERNELS ?= 10000
 RANDOM_SEED    ?= 1
@@ -146,4 +157,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build run test bench test-aarch64 test-mesa test-kernel fuzz soak robust-soak random random-vertex image-formats format check-format clean
+.PHONY: help deps build run test bench test-aarch64 test-mesa test-kernel fuzz soak hal-soak robust-soak random random-vertex image-formats format check-format clean

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Random use of the whole HAL by several threads, and what must hold whatever goes wrong. A round
+ * has a device of its own, over a virtual node that fails as the round's plan says.
+ *
+ *    timelines  semaphores that all threads signal and wait for, also for what never comes
+ *    receipts   a semaphore of one operation alone: it must come to an end
+ *    chains     operations that follow each other, with a model of what their buffer holds
+ *    records    functions, files and watches, of which the library must call each once
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "agx/hal.h"
+#include "support.h"
+
+#define SOAK_THREADS   8
+#define SOAK_SLOTS     8 /* timelines at a time */
+#define SOAK_TIMELINES 8192
+#define SOAK_RECEIPTS  24
+#define SOAK_WATCHES   8
+#define SOAK_HELD      6 /* allocas, descriptors, command buffers of a thread */
+#define SOAK_RECORDS   32768
+#define SOAK_SCRATCH   4
+#define SOAK_SCRATCH_B 4096u
+#define SOAK_CHAIN_B   1024u
+#define SOAK_FAR       (UINT64_C(1) << 40) /* what no operation signals */
+
+/* Ends the program, with the seed. */
+#define soak_check(condition, ...)                                                                 \
+   do {                                                                                            \
+      if (!(condition))                                                                            \
+         soak_die(__FILE__, __LINE__, #condition, __VA_ARGS__);                                    \
+   } while (0)
+void soak_die(const char *file, int line, const char *condition, const char *format, ...)
+   __attribute__((noreturn, format(printf, 4, 5)));
+int64_t soak_now(void);
+/* What has not come by then won't, however busy the machine is. */
+int64_t soak_deadline(void);
+
+/* ---- a round ------------------------------------------------------------- */
+
+struct soak_plan {
+   uint64_t seed;
+   uint32_t operations; /* of each thread */
+   uint32_t queues;
+   uint32_t null_per_mille; /* allocator calls that return NULL */
+   bool strays;             /* kernels that lose their queue */
+   bool loses_device;
+   bool cancels; /* else all comes to its end because the host signals all there is */
+   bool profiles;
+   uint32_t chaos;
+   char inject[256];
+};
+void soak_plan_make(struct soak_plan *plan, uint64_t seed, uint32_t round, uint32_t operations);
+
+struct soak_timeline {
+   struct agx_semaphore *semaphore;
+   _Atomic uint64_t next;     /* the last value that somebody took to signal */
+   _Atomic uint64_t promised; /* the highest whose submission went through */
+};
+
+enum soak_record_kind {
+   SOAK_CALL,
+   SOAK_FILE
+};
+
+struct soak_record {
+   struct soak_round *round;
+   enum soak_record_kind kind;
+   _Atomic uint32_t calls;
+   uint32_t least; /* calls that there must have been in the end; one is the most */
+};
+
+struct soak_kmd;
+
+struct soak_round {
+   struct soak_plan plan;
+   struct soak_kmd *kmd;
+   struct agx_instance *instance;
+   struct agx_device *device;
+   struct agx_executable *count, *add, *stray;
+   struct agx_buffer *scratch[SOAK_SCRATCH];
+   struct agx_command_buffer *shared[SOAK_SCRATCH];
+   struct agx_pool *pools[2];
+   struct soak_timeline timelines[SOAK_TIMELINES];
+   _Atomic uint32_t timeline_count, slots[SOAK_SLOTS];
+   struct soak_record *records;
+   _Atomic uint32_t record_count;
+   pthread_mutex_t lock; /* of the deferred calls */
+   struct agx_host_call *deferred[256];
+   uint32_t deferred_count;
+   bool is_ending; /* with lock: no call defers any more */
+   _Atomic uint64_t submitted, refused, reached, failed, compared;
+};
+
+struct soak_receipt {
+   struct agx_semaphore *semaphore;
+   struct soak_round *round;
+   struct soak_record *call; /* which must have run when it is reached */
+   uint32_t kind;
+};
+
+struct soak_watch {
+   struct agx_watch watch;
+   struct agx_semaphore *semaphore;
+   _Atomic uint32_t calls;
+   uint32_t armed, taken_back;
+};
+
+struct soak_alloca {
+   struct agx_buffer *buffer;
+   struct agx_semaphore *semaphore;
+   uint64_t value;
+};
+
+struct soak_chain {
+   struct agx_semaphore *semaphore;
+   struct agx_buffer *buffer;
+   uint64_t value;
+   uint8_t model[SOAK_CHAIN_B];
+};
+
+struct soak_thread {
+   struct soak_round *round;
+   uint32_t index;
+   pthread_t thread;
+   struct agx_test_rng rng;
+   struct soak_receipt receipts[SOAK_RECEIPTS];
+   struct soak_watch watches[SOAK_WATCHES];
+   struct soak_alloca allocas[SOAK_HELD];
+   struct soak_chain chain;
+   struct agx_command_buffer *commands[SOAK_HELD];
+   int fds[SOAK_HELD];
+   const char *_Atomic doing;
+   _Atomic uint64_t done;
+   _Atomic bool has_ended;
+};
+
+static inline uint32_t soak_below(struct soak_thread *thread, uint32_t bound)
+{
+   return (uint32_t)agx_test_random_below(&thread->rng, bound);
+}
+static inline bool soak_chance(struct soak_thread *thread, uint32_t per_mille)
+{
+   return soak_below(thread, 1000) < per_mille;
+}
+
+/* ---- soak_round.c --------------------------------------------------------- */
+
+/* Everything that a round needs; false: the plan's failures were against it. */
+bool soak_round_open(struct soak_round *round);
+/* All that threads have started comes to its end. */
+void soak_round_settle(struct soak_round *round, struct soak_thread *threads);
+/* Everything goes, and must have gone. */
+void soak_round_close(struct soak_round *round);
+/* Entries of a folder of /proc/self. */
+uint32_t soak_count_entries(const char *path);
+
+struct soak_timeline *soak_timeline_pick(struct soak_thread *thread);
+/* A new one in place of one that failed. */
+void soak_timeline_renew(struct soak_thread *thread);
+struct soak_record *soak_record_take(struct soak_round *round, enum soak_record_kind kind);
+
+/* ---- soak_host.c ---------------------------------------------------------- */
+
+/* What the host does by itself: signals, waits, watches, descriptors, trims. */
+void soak_host(struct soak_thread *thread);
+bool soak_unwatch(struct soak_watch *watch);
+/* False: the point is neither reached nor failed by then. */
+bool soak_await(struct agx_semaphore *semaphore, uint64_t value, int64_t deadline_ns,
+                agx_status *out_status);
+/* True: it is over, and was as it must be. */
+bool soak_receipt_check(struct soak_receipt *receipt, int64_t deadline_ns);
+
+/* ---- soak_submit.c -------------------------------------------------------- */
+
+/* One operation of any kind, after and before anything. */
+void soak_submit(struct soak_thread *thread);
+/* Submits op with some points more; call: what a receipt is to see run. */
+agx_status soak_send(struct soak_thread *thread, struct agx_op *op, struct soak_record *call);
+/* Ends deferred calls, some or all. */
+void soak_finish_deferred(struct soak_round *round, bool all);
+
+/* ---- soak_chain.c --------------------------------------------------------- */
+
+void soak_chain_go_on(struct soak_thread *thread);
+/* Waits for the chain, and compares; it ends. */
+void soak_chain_check(struct soak_thread *thread, int64_t deadline_ns);
+void soak_alloca_go_on(struct soak_thread *thread);
+void soak_alloca_end(struct soak_alloca *it);
+
+/* ---- soak_kmd.c ----------------------------------------------------------- */
+
+struct agx_kmd;
+struct soak_kmd *soak_kmd_open(struct agx_kmd **out_base);
+/* Waits until the node is closed; then what it was asked for must be back. */
+void soak_kmd_close(struct soak_kmd *kmd);
+
+/* Host memory, counted, which fails now and then. */
+extern const struct agx_alloc_callbacks soak_alloc;
+void soak_alloc_fail(uint32_t per_mille, uint64_t seed);
+int64_t soak_alloc_blocks(void);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A node that counts what it was asked for and what came back, and host memory that does the same.
+ */
+#include <sched.h>
+#include <stdlib.h>
+
+#include "soak.h"
+#include "winsys/kmd.h"
+
+struct soak_kmd {
+   struct agx_kmd base, *inner;
+   _Atomic int64_t objects;
+   _Atomic bool closed;
+};
+
+/* What a request does to the number of objects. */
+static int change_of(uint32_t nr)
+{
+   switch (nr) {
+   case 0x42: /* VM_CREATE */
+   case 0x45: /* GEM_CREATE */
+   case 0x48: /* QUEUE_CREATE */
+   case 0xbf: /* SYNCOBJ_CREATE */
+   case 0xc2: /* SYNCOBJ_FD_TO_HANDLE, when it makes one */
+      return 1;
+   case 0x09: /* GEM_CLOSE */
+   case 0x43: /* VM_DESTROY */
+   case 0x49: /* QUEUE_DESTROY */
+   case 0xc0: /* SYNCOBJ_DESTROY */
+      return -1;
+   default:
+      return 0;
+   }
+}
+
+/* struct drm_syncobj_handle: a sync_file goes into an object that there is. */
+static bool is_sync_file(const uint32_t *handle)
+{
+   return handle[1] & 1;
+}
+
+static int forward_ioctl(struct agx_kmd *base, unsigned long request, void *argument)
+{
+   struct soak_kmd *kmd = (struct soak_kmd *)base;
+   const uint32_t nr = request & 0xff;
+   int error = kmd->inner->ops->ioctl(kmd->inner, request, argument);
+   if (!error && !(nr == 0xc2 && is_sync_file(argument)))
+      atomic_fetch_add(&kmd->objects, change_of(nr));
+   return error;
+}
+
+static void *forward_mmap(struct agx_kmd *base, uint64_t offset, size_t length, int *out_errno)
+{
+   struct soak_kmd *kmd = (struct soak_kmd *)base;
+   return kmd->inner->ops->mmap(kmd->inner, offset, length, out_errno);
+}
+
+static void forward_munmap(struct agx_kmd *base, void *memory, size_t length)
+{
+   struct soak_kmd *kmd = (struct soak_kmd *)base;
+   kmd->inner->ops->munmap(kmd->inner, memory, length);
+}
+
+static int forward_fd_ioctl(struct agx_kmd *base, int fd, unsigned long request, void *argument)
+{
+   struct soak_kmd *kmd = (struct soak_kmd *)base;
+   return kmd->inner->ops->fd_ioctl(kmd->inner, fd, request, argument);
+}
+
+static int64_t forward_dmabuf_bytes(struct agx_kmd *base, int fd)
+{
+   struct soak_kmd *kmd = (struct soak_kmd *)base;
+   return kmd->inner->ops->dmabuf_bytes(kmd->inner, fd);
+}
+
+static size_t forward_last_error(struct agx_kmd *base, char *text, size_t capacity)
+{
+   struct soak_kmd *kmd = (struct soak_kmd *)base;
+   return kmd->inner->ops->last_error(kmd->inner, text, capacity);
+}
+
+static bool forward_take_fault(struct agx_kmd *base, uint64_t first_va, uint64_t last_va,
+                               struct agx_kmd_fault *out_fault)
+{
+   struct soak_kmd *kmd = (struct soak_kmd *)base;
+   return kmd->inner->ops->take_fault(kmd->inner, first_va, last_va, out_fault);
+}
+
+static int forward_watch_counters(struct agx_kmd *base,
+                                  void (*fn)(void *user, const struct agx_kmd_counters *counters),
+                                  void *user)
+{
+   struct soak_kmd *kmd = (struct soak_kmd *)base;
+   return kmd->inner->ops->watch_counters(kmd->inner, fn, user);
+}
+
+static void forward_close(struct agx_kmd *base)
+{
+   struct soak_kmd *kmd = (struct soak_kmd *)base;
+   kmd->inner->ops->close(kmd->inner);
+   soak_check(!atomic_exchange(&kmd->closed, true), "the node is closed twice");
+}
+
+static const struct agx_kmd_ops ops = {
+   .ioctl = forward_ioctl,
+   .mmap = forward_mmap,
+   .munmap = forward_munmap,
+   .fd_ioctl = forward_fd_ioctl,
+   .dmabuf_bytes = forward_dmabuf_bytes,
+   .last_error = forward_last_error,
+   .take_fault = forward_take_fault,
+   .watch_counters = forward_watch_counters,
+   .close = forward_close,
+};
+
+struct soak_kmd *soak_kmd_open(struct agx_kmd **out_base)
+{
+   struct soak_kmd *kmd = calloc(1, sizeof(*kmd));
+   soak_check(kmd, "no memory");
+   soak_check(agx_kmd_virtual_open(NULL, &kmd->inner) == AGX_OK, "no virtual node");
+   kmd->base = (struct agx_kmd){&ops, kmd->inner->name, kmd->inner->fd};
+   *out_base = &kmd->base;
+   return kmd;
+}
+
+void soak_kmd_close(struct soak_kmd *kmd)
+{
+   const int64_t deadline_ns = soak_deadline();
+   while (!atomic_load(&kmd->closed)) {
+      soak_check(soak_now() < deadline_ns, "the device is never closed");
+      sched_yield();
+   }
+   soak_check(kmd->objects == 0, "%lld objects of the kernel are left", (long long)kmd->objects);
+   free(kmd);
+}
+
+/* ---- host memory ----------------------------------------------------------- */
+
+static _Atomic int64_t blocks;
+static _Atomic uint32_t null_per_mille;
+static _Atomic uint64_t null_state;
+
+static void *count_alloc(void *user, size_t size)
+{
+   uint32_t per_mille = atomic_load_explicit(&null_per_mille, memory_order_relaxed);
+   if (per_mille) {
+      uint64_t state = atomic_fetch_add(&null_state, UINT64_C(0x9e3779b97f4a7c15));
+      state = (state ^ state >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+      if ((state >> 33) % 1000 < per_mille)
+         return NULL;
+   }
+   void *memory = malloc(size);
+   if (memory)
+      atomic_fetch_add(&blocks, 1);
+   return memory;
+}
+
+static void count_free(void *user, void *memory, size_t size)
+{
+   if (memory)
+      atomic_fetch_sub(&blocks, 1);
+   free(memory);
+}
+
+const struct agx_alloc_callbacks soak_alloc = {NULL, count_alloc, count_free};
+
+void soak_alloc_fail(uint32_t per_mille, uint64_t seed)
+{
+   atomic_store(&null_state, seed);
+   atomic_store(&null_per_mille, per_mille);
+}
+
+int64_t soak_alloc_blocks(void)
+{
+   return atomic_load(&blocks);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Eight threads do everything at random to one device after the other, with faults: no operation,
+ * signal, watch or function is lost, nothing comes twice, and all memory, descriptors and threads
+ * are back. AGX_HAL_SOAK_SECONDS: how long; without it, AGX_HAL_SOAK_ROUNDS and
+ * AGX_HAL_SOAK_OPERATIONS of each thread count. AGX_HAL_SOAK_SEED and AGX_HAL_SOAK_FIRST (round)
+ * do again what failed, as far as threads can.
+ */
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "soak.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define ROUNDS     6
+#define OPERATIONS 400
+#else
+#define ROUNDS     12
+#define OPERATIONS 1000
+#endif
+
+#define PATIENCE_NS (180 * INT64_C(1000000000))
+
+static struct soak_round *running;
+static struct soak_thread *running_threads;
+
+int64_t soak_now(void)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+int64_t soak_deadline(void)
+{
+   return soak_now() + PATIENCE_NS;
+}
+
+void soak_die(const char *file, int line, const char *condition, const char *format, ...)
+{
+   char error[512];
+   va_list arguments;
+   agx_error_text(error, sizeof(error));
+   fprintf(stderr, "%s:%d: %s: ", file, line, condition);
+   va_start(arguments, format);
+   vfprintf(stderr, format, arguments);
+   va_end(arguments);
+   fprintf(stderr, "\nlast error here: %s\n", error);
+   if (running)
+      fprintf(stderr, "AGX_HAL_SOAK_SEED=%llu AGX_HAL_SOAK_FIRST=%llu: %s%s%s\n",
+              (unsigned long long)running->plan.seed / 1000,
+              (unsigned long long)running->plan.seed % 1000, running->plan.inject,
+              running->plan.strays ? " strays" : "", running->plan.cancels ? " cancels" : "");
+   for (uint32_t i = 0; running_threads && i < SOAK_THREADS; i++)
+      fprintf(stderr, "thread %u: %s after %llu%s\n", i, running_threads[i].doing,
+              (unsigned long long)running_threads[i].done,
+              running_threads[i].has_ended ? ", ended" : "");
+   abort();
+}
+
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+   const char *text = getenv(name);
+   return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void *work(void *argument)
+{
+   struct soak_thread *thread = argument;
+   for (uint32_t i = 0; i < thread->round->plan.operations; i++) {
+      uint32_t pick = soak_below(thread, 100);
+      if (pick < 45)
+         soak_submit(thread);
+      else if (pick < 60)
+         soak_chain_go_on(thread);
+      else if (pick < 70)
+         soak_alloca_go_on(thread);
+      else
+         soak_host(thread);
+      if (soak_chance(thread, 60))
+         soak_finish_deferred(thread->round, false);
+      atomic_fetch_add(&thread->done, 1);
+   }
+   atomic_store(&thread->has_ended, true);
+   return NULL;
+}
+
+static void start(struct soak_round *round, struct soak_thread *threads)
+{
+   for (uint32_t i = 0; i < SOAK_THREADS; i++) {
+      struct soak_thread *thread = &threads[i];
+      thread->round = round;
+      thread->index = i;
+      thread->rng.state = (round->plan.seed * SOAK_THREADS + i) * 0x9e3779b97f4a7c15 + 1;
+      thread->doing = "nothing";
+      for (uint32_t k = 0; k < SOAK_HELD; k++)
+         thread->fds[k] = -1;
+   }
+   for (uint32_t i = 0; i < SOAK_THREADS; i++)
+      soak_check(pthread_create(&threads[i].thread, NULL, work, &threads[i]) == 0, "no thread");
+}
+
+/* One that does not go on hangs. */
+static void join(struct soak_thread *threads)
+{
+   const struct timespec nap = {.tv_nsec = 5000000};
+   for (uint32_t i = 0; i < SOAK_THREADS; i++) {
+      uint64_t seen = UINT64_MAX;
+      int64_t since_ns = 0;
+      while (!atomic_load(&threads[i].has_ended)) {
+         if (seen != atomic_load(&threads[i].done))
+            since_ns = soak_now();
+         seen = atomic_load(&threads[i].done);
+         soak_check(soak_now() - since_ns < 2 * PATIENCE_NS, "thread %u hangs", i);
+         nanosleep(&nap, NULL);
+      }
+      pthread_join(threads[i].thread, NULL);
+   }
+}
+
+static void expect_back(const char *path, uint32_t before)
+{
+   const int64_t deadline_ns = soak_deadline();
+   while (soak_count_entries(path) > before) {
+      soak_check(soak_now() < deadline_ns, "%s: %u before, %u now", path, before,
+                 soak_count_entries(path));
+      sched_yield();
+   }
+}
+
+/* Operations that went through. */
+static uint64_t run_round(uint64_t seed, uint32_t index, uint32_t operations)
+{
+   struct soak_round *round = calloc(1, sizeof(*round));
+   struct soak_thread *threads = calloc(SOAK_THREADS, sizeof(*threads));
+   const uint32_t fds = soak_count_entries("/proc/self/fd");
+   const uint32_t tasks = soak_count_entries("/proc/self/task");
+   soak_check(round && threads, "no memory");
+   soak_plan_make(&round->plan, seed, index, operations);
+   running = round;
+   if (soak_round_open(round)) {
+      start(round, threads);
+      running_threads = threads;
+      join(threads);
+      soak_round_settle(round, threads);
+   }
+   soak_round_close(round);
+   expect_back("/proc/self/fd", fds);
+   expect_back("/proc/self/task", tasks);
+   uint64_t submitted = round->submitted;
+   printf("# round %u: %llu submitted, %llu refused; of those with a receipt %llu reached, %llu "
+          "failed; %llu links compared; %u timelines; %s%s\n",
+          index, (unsigned long long)submitted, (unsigned long long)round->refused,
+          (unsigned long long)round->reached, (unsigned long long)round->failed,
+          (unsigned long long)round->compared, round->timeline_count, round->plan.inject,
+          round->plan.strays ? " strays" : "");
+   running = NULL;
+   running_threads = NULL;
+   free(round);
+   free(threads);
+   return submitted;
+}
+
+static void random_operations(void **state)
+{
+   const uint64_t seed = setting("AGX_HAL_SOAK_SEED", 1);
+   const uint64_t seconds = setting("AGX_HAL_SOAK_SECONDS", 0);
+   const uint32_t operations = (uint32_t)setting("AGX_HAL_SOAK_OPERATIONS", OPERATIONS);
+   const uint32_t first = (uint32_t)setting("AGX_HAL_SOAK_FIRST", 0);
+   const uint64_t rounds = setting("AGX_HAL_SOAK_ROUNDS", ROUNDS);
+   const int64_t end_ns = soak_now() + (int64_t)seconds * 1000000000;
+   uint64_t submitted = 0;
+   for (uint32_t i = 0; seconds ? soak_now() < end_ns : i < rounds; i++)
+      submitted += run_round(seed + (first + i) / 1000, (first + i) % 1000, operations);
+   printf("# %llu operations\n", (unsigned long long)submitted);
+   assert_true(submitted > 0);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {cmocka_unit_test(random_operations)};
+   setvbuf(stdout, NULL, _IOLBF, 0);
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
