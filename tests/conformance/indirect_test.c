@@ -251,6 +251,133 @@ static void queue_dispatches_take_parameters(void **state)
    close_setup(&s);
 }
 
+/* The counts come from an operation of the queue before. */
+static void static_parameters_from_queue_update(void **state)
+{
+   static const uint32_t n[3] = {3, 1, 2}, push[2] = {11, 4};
+   for (int has_table = 0; has_table < 2; has_table++) {
+      struct setup s;
+      open_setup(state, &s, has_table);
+      const struct agx_buffer_ref table[] = {{s.out, 0, AGX_WHOLE_LENGTH},
+                                             {s.parameters, 0, AGX_WHOLE_LENGTH}};
+      const struct agx_point points[] = {{s.done, 1}, {s.done, 2}};
+      struct agx_command_buffer *commands = begin(&s);
+      dispatch(&s, commands, NULL, push, 80, UINT64_MAX);
+      assert_ok(agx_command_buffer_end(commands));
+      const struct agx_op ops[] = {
+         {.size = sizeof(ops[0]),
+          .kind = AGX_OP_UPDATE,
+          .signals = &points[0],
+          .signal_count = 1,
+          .u.update = {n, {s.parameters, 80, 12}}},
+         {.size = sizeof(ops[0]),
+          .kind = AGX_OP_EXECUTE,
+          .waits = &points[0],
+          .wait_count = 1,
+          .signals = &points[1],
+          .signal_count = 1,
+          .u.execute = {commands, has_table ? table : NULL, has_table ? 2u : 0u}},
+      };
+      assert_ok(agx_submit(s.f->device, ops, 2, NULL));
+      assert_ok(fixture_wait(s.done, 2));
+      expect(&s, n, push);
+      agx_release(commands);
+      close_setup(&s);
+   }
+}
+
+/* A parameter buffer bound as a whole, and one that is part of a pool's memory. */
+static void parameter_buffer(void **state, struct agx_buffer *(*make)(struct setup *s))
+{
+   static const uint32_t n[3] = {2, 2, 3}, push[2] = {5, 5};
+   struct setup s;
+   open_setup(state, &s, false);
+   struct agx_buffer *own = make(&s);
+   struct agx_command_buffer *commands = begin(&s);
+   const struct agx_binding binding = {.ref = {s.out, 0, AGX_WHOLE_LENGTH}};
+   const struct agx_dispatch it = {.size = sizeof(it),
+                                   .executable = s.indirect,
+                                   .binding_count = 1,
+                                   .bindings = &binding,
+                                   .push = push,
+                                   .push_B = 8,
+                                   .counts = {own, 0, AGX_WHOLE_LENGTH}};
+   assert_ok(agx_cmd_update(commands, n, (struct agx_buffer_ref){own, 0, 12}));
+   assert_ok(agx_cmd_barrier(commands, NULL));
+   assert_ok(agx_cmd_dispatch(commands, &it));
+   assert_ok(agx_command_buffer_end(commands));
+   run(&s, commands);
+   expect(&s, n, push);
+   agx_release(commands);
+   agx_release(own);
+   close_setup(&s);
+}
+
+static struct agx_buffer *make_plain(struct setup *s)
+{
+   uint32_t *words;
+   return fixture_buffer(s->f, 16, &words);
+}
+
+static struct agx_buffer *make_part(struct setup *s)
+{
+   struct agx_buffer *parts[2] = {NULL};
+   for (int i = 0; i < 2; i++) {
+      const struct agx_point signal = {s->done, ++s->value};
+      const struct agx_op op = {.size = sizeof(op),
+                                .kind = AGX_OP_ALLOCA,
+                                .signals = &signal,
+                                .signal_count = 1,
+                                .u.alloca = {.size_B = 16, .out_buffer = &parts[i]}};
+      assert_ok(agx_submit(s->f->device, &op, 1, NULL));
+   }
+   assert_ok(fixture_wait(s->done, s->value));
+   agx_release(parts[0]);
+   return parts[1];
+}
+
+static void whole_buffer_parameter_ref(void **state)
+{
+   parameter_buffer(state, make_plain);
+}
+
+static void sub_allocated_parameter_buffer(void **state)
+{
+   parameter_buffer(state, make_part);
+}
+
+static void drop_record(void *user, const struct agx_profile_record *record)
+{
+   ++*(uint32_t *)user;
+}
+
+static void while_profiling(void **state, bool is_dynamic)
+{
+   uint32_t records = 0;
+   struct fixture *f = conformance_device(state);
+   const struct agx_profile_desc desc = {.size = sizeof(desc),
+                                         .families = AGX_PROFILE_QUEUE | AGX_PROFILE_DISPATCH,
+                                         .fn = drop_record,
+                                         .user = &records};
+   assert_ok(agx_profile_begin(f->device, &desc));
+   if (is_dynamic)
+      dynamic_parameters_from_dispatch(state);
+   else
+      queue_dispatches_take_parameters(state);
+   assert_ok(agx_profile_end(f->device));
+   assert_true(records > 0);
+}
+
+static void static_parameters_while_profiling(void **state)
+{
+   while_profiling(state, false);
+}
+
+static void dynamic_parameters_while_profiling(void **state)
+{
+   while_profiling(state, true);
+}
+
 static void mistakes_are_named(void **state)
 {
    struct setup s;
@@ -301,6 +428,11 @@ int main(void)
       cmocka_unit_test(dynamic_parameters_from_dispatch),
       cmocka_unit_test(dynamic_parameters_from_update_and_fill),
       cmocka_unit_test(queue_dispatches_take_parameters),
+      cmocka_unit_test(static_parameters_from_queue_update),
+      cmocka_unit_test(whole_buffer_parameter_ref),
+      cmocka_unit_test(sub_allocated_parameter_buffer),
+      cmocka_unit_test(static_parameters_while_profiling),
+      cmocka_unit_test(dynamic_parameters_while_profiling),
       cmocka_unit_test(mistakes_are_named),
    };
    return cmocka_run_group_tests(tests, conformance_open, conformance_close);
