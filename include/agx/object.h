@@ -16,6 +16,7 @@ extern "C" {
 
 #define AGX_VERSION_MAJOR 0
 #define AGX_VERSION_MINOR 1
+#define AGX_ABI_VERSION   1
 
 #define AGX_DEADLINE_NEVER INT64_MAX  /* wait as long as it takes */
 #define AGX_WHOLE_LENGTH   UINT64_MAX /* to the end of the buffer */
@@ -37,6 +38,18 @@ struct agx_semaphore;
 
 /* (major << 16) | minor of the library that is loaded. */
 AGX_API uint32_t agx_version(void);
+
+/* AGX_ABI_VERSION of the library that is loaded. It grows when programs must be compiled anew: when
+ * a function goes or changes, or a struct other than at its end. What is new doesn't change it,
+ * since structs say their size; a program needs a library of its own AGX_ABI_VERSION, whatever else
+ * the two versions are. */
+AGX_API uint32_t agx_abi_version(void);
+
+typedef void (*agx_proc)(void);
+
+/* A function of the library by its name, "agx_submit", for programs that load it with dlopen(3); to
+ * be cast to the function's type. NULL: it has none of that name. */
+AGX_API agx_proc agx_get_proc(const char *name);
 
 /* For any object of this header. Return nothing and never fail; NULL is ignored. */
 AGX_API void agx_retain(void *object);
