@@ -27,6 +27,8 @@ static agx_status prepare_execute(struct agx_device *device, const struct agx_op
       AGX_TRY(agx_table_take(commands, &table, &submission->commands));
    else
       submission->commands = commands;
+   if (commands->table_slots && device->profile) /* told of as the one that was submitted */
+      atomic_store(&submission->commands->profile_id, agx_command_buffer_profile_id(commands));
    agx_retain(commands);
    return AGX_OK;
 }

@@ -410,6 +410,49 @@ static void labels_are_told(void **state)
    strike(&s);
 }
 
+/* Bound by a table, a command buffer runs as another one, and is told of as itself. */
+static void tables_are_told_as_their_command_buffer(void **state)
+{
+   struct scene s;
+   struct told told;
+   set(&s, state);
+   struct agx_command_buffer_desc desc = {.size = sizeof(desc), .label = "net", .table_slots = 1};
+   struct agx_command_buffer *commands = NULL;
+   assert_ok(agx_command_buffer_create(s.f->device, &desc, &commands));
+   assert_ok(agx_command_buffer_begin(commands));
+   const struct agx_binding binding = {.ref = {.length_B = AGX_WHOLE_LENGTH, .table_slot = 1}};
+   const struct agx_dispatch dispatch = {.size = sizeof(dispatch),
+                                         .executable = s.count,
+                                         .workgroups = {1, 1, 1},
+                                         .binding_count = 1,
+                                         .bindings = &binding};
+   assert_ok(agx_cmd_dispatch(commands, &dispatch));
+   assert_ok(agx_command_buffer_end(commands));
+   begin(s.f, &told, AGX_PROFILE_DISPATCH);
+   struct agx_semaphore *done = fixture_semaphore(s.f);
+   for (uint64_t i = 0; i < 2; i++) {
+      const struct agx_buffer_ref table = {s.buffers[i], 0, AGX_WHOLE_LENGTH};
+      const struct agx_point signal = conformance_point(done, i + 1);
+      const struct agx_op op = {.size = sizeof(op),
+                                .kind = AGX_OP_EXECUTE,
+                                .signals = &signal,
+                                .signal_count = 1,
+                                .u.execute = {commands, &table, 1}};
+      assert_ok(agx_submit(s.f->device, &op, 1, NULL));
+   }
+   assert_ok(fixture_wait(done, 2));
+   assert_ok(agx_profile_end(s.f->device));
+   assert_int_equal(told.count, 2);
+   for (uint32_t i = 0; i < 2; i++) {
+      assert_int_equal(told.records[i].command_buffer, agx_command_buffer_profile_id(commands));
+      assert_string_equal(told.records[i].label, "net");
+      assert_int_equal(s.words[i][63], 64);
+   }
+   agx_release(done);
+   agx_release(commands);
+   strike(&s);
+}
+
 /* ---- sessions ------------------------------------------------------------- */
 
 static void sessions_are_checked(void **state)
@@ -726,6 +769,7 @@ int main(void)
       cmocka_unit_test(dispatch_profile_filter_can_skip_direct_dispatch_events),
       cmocka_unit_test(fill_and_copy_host_queue_event_profiling),
       cmocka_unit_test(labels_are_told),
+      cmocka_unit_test(tables_are_told_as_their_command_buffer),
       cmocka_unit_test(sessions_are_checked),
       cmocka_unit_test(ids_are_never_given_twice),
       cmocka_unit_test(operations_of_the_host_are_recorded),
