@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu.h"
 
-#include <agx/hal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,6 +11,14 @@ const char *gpu_error(void)
    static char text[512];
    agx_error_text(text, sizeof(text));
    return text;
+}
+
+void gpu_check(agx_status status)
+{
+   if (status == AGX_OK)
+      return;
+   fprintf(stderr, "%s: %s\n", agx_status_name(status), gpu_error());
+   exit(1);
 }
 
 bool gpu_open(const char *device, struct gpu *out_gpu)
@@ -51,6 +59,25 @@ bool gpu_buffer(struct gpu *gpu, size_t bytes, struct gpu_buffer *out_buffer)
 void gpu_buffer_free(struct gpu_buffer *buffer)
 {
    agx_release(buffer->buffer);
+}
+
+struct agx_executable *gpu_kernel(struct gpu *gpu, const void *spirv, size_t spirv_bytes)
+{
+   struct agx_executable *executable;
+   struct agx_executable_desc desc = {.size = sizeof(desc), .data = spirv, .data_B = spirv_bytes};
+   gpu_check(agx_executable_create(gpu->device, &desc, &executable));
+   return executable;
+}
+
+struct agx_op gpu_op(enum agx_op_kind kind, const struct agx_point *waits, uint32_t wait_count,
+                     const struct agx_point *signal)
+{
+   return (struct agx_op){.size = sizeof(struct agx_op),
+                          .kind = kind,
+                          .waits = waits,
+                          .wait_count = wait_count,
+                          .signals = signal,
+                          .signal_count = signal != NULL};
 }
 
 static double now_ms(void)

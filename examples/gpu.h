@@ -5,13 +5,10 @@
  */
 #pragma once
 
+#include <agx/hal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct agx_buffer;
-struct agx_device;
-struct agx_instance;
 
 struct gpu {
    struct agx_instance *instance;
@@ -24,6 +21,16 @@ struct gpu {
 bool gpu_open(const char *device, struct gpu *out_gpu);
 void gpu_close(struct gpu *gpu);
 const char *gpu_error(void);
+
+/* Ends the program, with the library's text, where a call has failed. */
+void gpu_check(agx_status status);
+
+struct agx_executable *gpu_kernel(struct gpu *gpu, const void *spirv, size_t spirv_bytes);
+
+/* An operation with its order, and nothing yet of what it does. The points are borrowed until it is
+ * submitted; signal may be NULL. */
+struct agx_op gpu_op(enum agx_op_kind kind, const struct agx_point *waits, uint32_t wait_count,
+                     const struct agx_point *signal);
 
 struct gpu_buffer {
    struct agx_buffer *buffer;
