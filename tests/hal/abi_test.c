@@ -296,6 +296,36 @@ static void sizes_that_no_version_has_and_extensions_are_refused(void **state)
    }
 }
 
+/* Has no `next`, but counts and ends as descriptors do. */
+static void external_memory_of_any_version_is_read(void **state)
+{
+   const struct agx_release_callback none = {0};
+   struct agx_buffer *buffer;
+   char *external = malloc(sizeof(struct agx_external) + MORE_B), want[80];
+   assert_non_null(external);
+   memset(external, 0, sizeof(struct agx_external) + MORE_B);
+   external[4] = 99; /* kind */
+   for (size_t size = 8; size <= sizeof(struct agx_external) + MORE_B; size += 8) {
+      char *cut = malloc(size);
+      assert_non_null(cut);
+      put_size(external, size);
+      memcpy(cut, external, size);
+      assert_fails(
+         agx_buffer_import(set.f.device, NULL, (const struct agx_external *)cut, none, &buffer),
+         AGX_INVALID_ARGUMENT, "kind 99");
+      free(cut);
+   }
+   for (size_t at = sizeof(struct agx_external); at < sizeof(struct agx_external) + MORE_B; at++) {
+      external[at] = 1;
+      snprintf(want, sizeof(want), "agx_external: a field at offset %zu", at);
+      assert_fails(agx_buffer_import(set.f.device, NULL, (const struct agx_external *)external,
+                                     none, &buffer),
+                   AGX_UNIMPLEMENTED, want);
+      external[at] = 0;
+   }
+   free(external);
+}
+
 /* ---- operations ----------------------------------------------------------- */
 
 /* Barriers are older than all fields behind their signals; each element says where the next is. */
@@ -482,6 +512,7 @@ int main(void)
       cmocka_unit_test(shorter_descriptors_count_as_zero_where_they_end),
       cmocka_unit_test(longer_descriptors_work_as_long_as_their_tail_is_zero),
       cmocka_unit_test(sizes_that_no_version_has_and_extensions_are_refused),
+      cmocka_unit_test(external_memory_of_any_version_is_read),
       cmocka_unit_test(operations_of_any_version_come_in_arrays),
       cmocka_unit_test(operations_with_unknown_fields_are_refused),
       cmocka_unit_test(structs_are_filled_as_far_as_the_caller_has_them),
