@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hal/command_script.h"
+#include "hal/command_script_impl.h"
 
 #include <string.h>
 
@@ -12,51 +12,6 @@ struct agx_script_block {
    struct agx_script_block *next;
    size_t size_B, used_B; /* of data */
    _Alignas(16) uint8_t data[];
-};
-
-enum kind {
-   DISPATCH,
-   VERTICES,
-   FILL,
-   UPDATE,
-   COPY,
-   BARRIER,
-   EVENT,
-   BEGIN_LABEL,
-   END_LABEL,
-};
-
-/* Pointers lead into the script. resolved has the bindings as the table at hand makes them. */
-struct agx_script_entry {
-   struct agx_script_entry *next;
-   enum kind kind;
-   union {
-      struct {
-         struct agx_dispatch command;
-         struct agx_binding *resolved;
-      } dispatch;
-      struct {
-         struct agx_vertex_dispatch command;
-         struct agx_binding *resolved;
-         struct agx_vertex_buffer *resolved_buffers;
-         struct agx_buffer_ref *resolved_feedback;
-      } vertices;
-      struct {
-         struct agx_buffer_ref source, target; /* source: of a copy */
-         const void *bytes;                    /* a pattern, or an update's */
-         uint32_t pattern_B;
-      } transfer;
-      struct {
-         struct agx_barrier command;
-         bool is_given;
-         struct agx_event *event;
-         uint32_t op;
-      } order;
-      struct {
-         const char *text;
-         uint32_t color;
-      } label;
-   } u;
 };
 
 /* ---- memory --------------------------------------------------------------- */
@@ -132,7 +87,7 @@ static agx_status out_of_memory(const struct agx_command_buffer *commands)
    return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
 }
 
-static struct agx_script_entry *add(struct agx_script *script, enum kind kind)
+static struct agx_script_entry *add(struct agx_script *script, enum agx_script_kind kind)
 {
    struct agx_script_entry *entry = take(script, sizeof(*entry));
    if (!entry)
@@ -150,7 +105,7 @@ static agx_status commit(struct agx_command_buffer *commands, struct agx_script_
    else
       script->first = entry;
    script->last = entry;
-   commands->dispatch_count += entry->kind <= COPY;
+   commands->dispatch_count += entry->kind <= AGX_SCRIPT_COPY;
    return AGX_OK;
 }
 
@@ -229,7 +184,7 @@ agx_status agx_script_dispatch(struct agx_command_buffer *commands,
 {
    AGX_TRY(check_state(commands, "dispatch"));
    AGX_TRY(check_executable(commands, dispatch->executable));
-   struct agx_script_entry *entry = add(&commands->script, DISPATCH);
+   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_DISPATCH);
    if (!entry)
       return out_of_memory(commands);
    struct agx_dispatch *copy = &entry->u.dispatch.command;
@@ -288,7 +243,7 @@ agx_status agx_script_vertices(struct agx_command_buffer *commands,
 {
    AGX_TRY(check_state(commands, "dispatch"));
    AGX_TRY(check_executable(commands, draw->executable));
-   struct agx_script_entry *entry = add(&commands->script, VERTICES);
+   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_VERTICES);
    if (!entry)
       return out_of_memory(commands);
    struct agx_vertex_dispatch *copy = &entry->u.vertices.command;
@@ -309,7 +264,7 @@ agx_status agx_script_vertices(struct agx_command_buffer *commands,
    return commit(commands, entry);
 }
 
-static agx_status log_transfer(struct agx_command_buffer *commands, enum kind kind,
+static agx_status log_transfer(struct agx_command_buffer *commands, enum agx_script_kind kind,
                                const struct agx_buffer_ref *source,
                                const struct agx_buffer_ref *target, const void *bytes,
                                uint64_t bytes_B)
@@ -319,7 +274,7 @@ static agx_status log_transfer(struct agx_command_buffer *commands, enum kind ki
       return out_of_memory(commands);
    AGX_TRY(keep_ref(commands, target));
    entry->u.transfer.target = *target;
-   entry->u.transfer.pattern_B = kind == FILL ? (uint32_t)bytes_B : 0;
+   entry->u.transfer.pattern_B = kind == AGX_SCRIPT_FILL ? (uint32_t)bytes_B : 0;
    if (source) {
       AGX_TRY(keep_ref(commands, source));
       entry->u.transfer.source = *source;
@@ -334,7 +289,7 @@ agx_status agx_script_fill(struct agx_command_buffer *commands, const struct agx
    if (!pattern || (pattern_B != 1 && pattern_B != 2 && pattern_B != 4))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "fill: a pattern of %u bytes at %p; it takes 1, 2 or 4",
                       pattern_B, pattern);
-   return log_transfer(commands, FILL, NULL, target, pattern, pattern_B);
+   return log_transfer(commands, AGX_SCRIPT_FILL, NULL, target, pattern, pattern_B);
 }
 
 /* How much of an update is there must be known now. */
@@ -348,14 +303,14 @@ agx_status agx_script_update(struct agx_command_buffer *commands, const void *da
    if (target->length_B && !data)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "update: %llu bytes at NULL",
                       (unsigned long long)target->length_B);
-   return log_transfer(commands, UPDATE, NULL, target, data, target->length_B);
+   return log_transfer(commands, AGX_SCRIPT_UPDATE, NULL, target, data, target->length_B);
 }
 
 agx_status agx_script_copy(struct agx_command_buffer *commands, const struct agx_buffer_ref *source,
                            const struct agx_buffer_ref *target)
 {
    AGX_TRY(check_state(commands, "copy"));
-   return log_transfer(commands, COPY, source, target, NULL, 0);
+   return log_transfer(commands, AGX_SCRIPT_COPY, source, target, NULL, 0);
 }
 
 static agx_status log_order(struct agx_command_buffer *commands, struct agx_script_entry *entry,
@@ -387,14 +342,14 @@ agx_status agx_script_barrier(struct agx_command_buffer *commands,
                               const struct agx_barrier *barrier)
 {
    AGX_TRY(check_state(commands, "barrier"));
-   return log_order(commands, add(&commands->script, BARRIER), barrier);
+   return log_order(commands, add(&commands->script, AGX_SCRIPT_BARRIER), barrier);
 }
 
 agx_status agx_script_event(struct agx_command_buffer *commands, struct agx_event *event,
                             uint32_t op, const struct agx_barrier *barrier)
 {
    AGX_TRY(check_state(commands, "event"));
-   struct agx_script_entry *entry = add(&commands->script, EVENT);
+   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_EVENT);
    AGX_TRY(keep_object(commands, event));
    if (entry) {
       entry->u.order.event = event;
@@ -407,7 +362,7 @@ agx_status agx_script_begin_label(struct agx_command_buffer *commands, const cha
                                   uint32_t color)
 {
    AGX_TRY(check_state(commands, "label"));
-   struct agx_script_entry *entry = add(&commands->script, BEGIN_LABEL);
+   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_BEGIN_LABEL);
    if (!entry)
       return out_of_memory(commands);
    entry->u.label.text = text;
@@ -424,136 +379,9 @@ agx_status agx_script_end_label(struct agx_command_buffer *commands)
    if (!commands->label_open)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: the end of a label that was not begun",
                       commands->label);
-   struct agx_script_entry *entry = add(&commands->script, END_LABEL);
+   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_END_LABEL);
    if (!entry)
       return out_of_memory(commands);
    commands->label_open--;
    return commit(commands, entry);
-}
-
-/* ---- replay --------------------------------------------------------------- */
-
-/* The entry's range, narrowed by what was recorded. */
-static agx_status resolve(const struct agx_table *table, const struct agx_buffer_ref *given,
-                          struct agx_buffer_ref *out)
-{
-   const struct agx_buffer_ref recorded = *given; /* *out may be the same */
-   *out = recorded;
-   if (!recorded.table_slot)
-      return AGX_OK;
-   const uint32_t slot = recorded.table_slot - 1;
-   if (slot >= table->count)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "slot %u of a table of %u", slot, table->count);
-   const struct agx_buffer_ref *entry = &table->entries[slot];
-   *out = (struct agx_buffer_ref){0};
-   if (!entry->buffer)
-      return AGX_OK; /* nothing is bound, where that is allowed */
-   const uint64_t size_B = entry->buffer->size_B;
-   uint64_t length_B = entry->length_B;
-   if (length_B == AGX_WHOLE_LENGTH && entry->offset_B <= size_B)
-      length_B = size_B - entry->offset_B;
-   if (!agx_range_fits(entry->offset_B, length_B, size_B))
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "slot %u: offset %llu, length %llu in %s of %llu bytes",
-                      slot, (unsigned long long)entry->offset_B, (unsigned long long)length_B,
-                      entry->buffer->label, (unsigned long long)size_B);
-   uint64_t wanted_B = recorded.length_B;
-   if (wanted_B == AGX_WHOLE_LENGTH && recorded.offset_B <= length_B)
-      wanted_B = length_B - recorded.offset_B;
-   if (!agx_range_fits(recorded.offset_B, wanted_B, length_B))
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "slot %u: offset %llu, length %llu of its %llu bytes", slot,
-                      (unsigned long long)recorded.offset_B, (unsigned long long)wanted_B,
-                      (unsigned long long)length_B);
-   *out = (struct agx_buffer_ref){.buffer = entry->buffer,
-                                  .offset_B = entry->offset_B + recorded.offset_B,
-                                  .length_B = wanted_B};
-   return AGX_OK;
-}
-
-static agx_status resolve_bindings(const struct agx_table *table,
-                                   const struct agx_binding *bindings, uint32_t count,
-                                   struct agx_binding *resolved)
-{
-   for (uint32_t i = 0; i < count; i++)
-      if (bindings[i].ref.table_slot)
-         AGX_TRY(resolve(table, &bindings[i].ref, &resolved[i].ref));
-   return AGX_OK;
-}
-
-static agx_status replay_dispatch(struct agx_script_entry *entry, const struct agx_table *table,
-                                  struct agx_command_buffer *target)
-{
-   struct agx_dispatch command = entry->u.dispatch.command;
-   AGX_TRY(
-      resolve_bindings(table, command.bindings, command.binding_count, entry->u.dispatch.resolved));
-   AGX_TRY(resolve(table, &command.counts, &command.counts));
-   AGX_TRY(resolve(table, &command.arguments, &command.arguments));
-   command.bindings = entry->u.dispatch.resolved;
-   return agx_cmd_dispatch(target, &command);
-}
-
-static agx_status replay_vertices(struct agx_script_entry *entry, const struct agx_table *table,
-                                  struct agx_command_buffer *target)
-{
-   struct agx_vertex_dispatch command = entry->u.vertices.command;
-   AGX_TRY(
-      resolve_bindings(table, command.bindings, command.binding_count, entry->u.vertices.resolved));
-   AGX_TRY(resolve(table, &command.indices, &command.indices));
-   for (uint32_t i = 0; i < command.vertex_buffer_count; i++)
-      AGX_TRY(resolve(table, &command.vertex_buffers[i].ref,
-                      &entry->u.vertices.resolved_buffers[i].ref));
-   for (uint32_t i = 0; i < command.feedback_count; i++)
-      AGX_TRY(resolve(table, &command.feedback[i], &entry->u.vertices.resolved_feedback[i]));
-   command.bindings = entry->u.vertices.resolved;
-   command.vertex_buffers = entry->u.vertices.resolved_buffers;
-   command.feedback = entry->u.vertices.resolved_feedback;
-   return agx_cmd_dispatch_vertices(target, &command);
-}
-
-static agx_status replay_transfer(const struct agx_script_entry *entry,
-                                  const struct agx_table *table, struct agx_command_buffer *target)
-{
-   struct agx_buffer_ref from, to;
-   AGX_TRY(resolve(table, &entry->u.transfer.target, &to));
-   AGX_TRY(resolve(table, &entry->u.transfer.source, &from));
-   if (entry->kind == FILL)
-      return agx_cmd_fill(target, to, entry->u.transfer.bytes, entry->u.transfer.pattern_B);
-   if (entry->kind == UPDATE)
-      return agx_cmd_update(target, entry->u.transfer.bytes, to);
-   return agx_cmd_copy(target, from, to);
-}
-
-static agx_status replay_one(struct agx_script_entry *entry, const struct agx_table *table,
-                             struct agx_command_buffer *target)
-{
-   const struct agx_barrier *barrier = entry->u.order.is_given ? &entry->u.order.command : NULL;
-   switch (entry->kind) {
-   case DISPATCH:
-      return replay_dispatch(entry, table, target);
-   case VERTICES:
-      return replay_vertices(entry, table, target);
-   case BARRIER:
-      return agx_cmd_barrier(target, barrier);
-   case EVENT:
-      return agx_cmd_event(target, entry->u.order.event, entry->u.order.op, barrier);
-   case BEGIN_LABEL:
-      return agx_cmd_begin_label(target, entry->u.label.text, entry->u.label.color);
-   case END_LABEL:
-      return agx_cmd_end_label(target);
-   default:
-      return replay_transfer(entry, table, target);
-   }
-}
-
-agx_status agx_script_replay(struct agx_script *script, const struct agx_table *table,
-                             struct agx_command_buffer *target)
-{
-   uint32_t number = 0;
-   for (struct agx_script_entry *entry = script->first; entry; entry = entry->next, number++) {
-      agx_status status = replay_one(entry, table, target);
-      if (status != AGX_OK) {
-         agx_error_prefix("%s: command %u", target->label, number);
-         return status;
-      }
-   }
-   return AGX_OK;
 }
