@@ -69,7 +69,8 @@ enum agx_fd_kind {
    AGX_FD_SYNCOBJ = 1,
    /* A sync_file: readable once the value is reached; carries the failure of work on the GPU. */
    AGX_FD_SYNC_FILE = 2,
-   /* An eventfd, readable once the value is reached or the semaphore has failed. */
+   /* An eventfd, readable once the value is reached, or the semaphore has failed or is gone, which
+    * the file does not keep alive. */
    AGX_FD_EVENTFD = 3,
 };
 

@@ -16,6 +16,8 @@ static void semaphore_destroy(struct agx_object *object)
 {
    struct agx_semaphore *semaphore = agx_container_of(object, struct agx_semaphore, object);
    struct agx_device *device = semaphore->device;
+   if (!agx_list_empty(&semaphore->watches))
+      agx_watches_end(semaphore);
    if (semaphore->shared) {
       pthread_mutex_lock(&device->lock);
       agx_list_remove(&semaphore->shared_link);

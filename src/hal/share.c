@@ -371,7 +371,8 @@ static agx_status export_eventfd(struct agx_semaphore *semaphore, uint64_t value
    }
    *bell = (struct bell){{.value = value, .fn = ring, .user = bell}, alloc, copy};
    *out_fd = fd;
-   return agx_semaphore_watch(semaphore, &bell->watch);
+   agx_semaphore_watch_weakly(semaphore, &bell->watch); /* the file keeps nothing alive */
+   return AGX_OK;
 }
 
 agx_status agx_semaphore_export(struct agx_semaphore *semaphore, uint64_t value, uint32_t kind,

@@ -13,6 +13,7 @@
 struct node {
    struct agx_link link;
    struct agx_semaphore *semaphore; /* retained; NULL: called, or taken away */
+   bool is_weak;                    /* not retained: it goes with the semaphore */
 };
 
 /* A call that goes on: on the stack of its thread. */
@@ -43,6 +44,10 @@ void agx_watches_fire(struct agx_semaphore *semaphore)
       struct agx_link *link = semaphore->watches.next;
       if (semaphore->failure.status == AGX_OK && watch_of(link)->value > semaphore->value)
          return;
+      struct node *node = node_of(watch_of(link));
+      if (node->is_weak && !agx_try_retain(semaphore))
+         return; /* it is about to go, and they with it */
+      node->is_weak = false;
       agx_list_remove(link);
       semaphore->device->watching--;
       agx_list_append(&semaphore->device->fired, link);
@@ -86,20 +91,49 @@ static void insert(struct agx_semaphore *semaphore, struct agx_watch *watch)
    semaphore->device->watching++;
 }
 
-agx_status agx_semaphore_watch(struct agx_semaphore *semaphore, struct agx_watch *watch)
+static void start(struct agx_semaphore *semaphore, struct agx_watch *watch, bool is_weak)
 {
    struct agx_device *device = semaphore->device;
-   if (!watch || !watch->fn)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "watch: %s is NULL", watch ? "its function" : "it");
-   agx_retain(semaphore);
+   if (!is_weak)
+      agx_retain(semaphore);
    pthread_mutex_lock(&device->lock);
    node_of(watch)->semaphore = semaphore;
+   node_of(watch)->is_weak = is_weak;
    insert(semaphore, watch);
    agx_watches_fire(semaphore);
    if (device->watching)
       agx_device_wake(device);
    agx_device_settle(device);
+}
+
+agx_status agx_semaphore_watch(struct agx_semaphore *semaphore, struct agx_watch *watch)
+{
+   if (!watch || !watch->fn)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "watch: %s is NULL", watch ? "its function" : "it");
+   start(semaphore, watch, false);
    return AGX_OK;
+}
+
+void agx_semaphore_watch_weakly(struct agx_semaphore *semaphore, struct agx_watch *watch)
+{
+   start(semaphore, watch, true);
+}
+
+void agx_watches_end(struct agx_semaphore *semaphore)
+{
+   struct agx_device *device = semaphore->device;
+   struct agx_link weak;
+   agx_list_init(&weak);
+   pthread_mutex_lock(&device->lock);
+   agx_list_for_each (struct node, node, &semaphore->watches, link)
+      device->watching--;
+   agx_list_splice(&weak, &semaphore->watches);
+   pthread_mutex_unlock(&device->lock);
+   while (!agx_list_empty(&weak)) {
+      struct agx_watch *watch = watch_of(weak.next);
+      agx_list_remove(weak.next);
+      watch->fn(watch, AGX_CANCELLED, semaphore->value);
+   }
 }
 
 /* Until no other thread is in the watch's function. */

@@ -223,6 +223,24 @@ static void a_value_waits_for_files(void **state)
    close_work(&w);
 }
 
+/* Nobody can reach the value any more: the file keeps neither semaphore nor device. */
+static void an_eventfd_outlives_its_semaphore(void **state)
+{
+   struct fixture own;
+   struct agx_semaphore *never;
+   int fd, shared;
+   conformance_open_another(&own);
+   never = fixture_semaphore(&own);
+   assert_ok(agx_semaphore_export(never, 7, AGX_FD_EVENTFD, &fd));
+   assert_ok(agx_semaphore_export(never, 0, AGX_FD_SYNCOBJ, &shared));
+   assert_false(is_readable(fd, 0));
+   agx_release(never);
+   assert_true(is_readable(fd, 0));
+   fixture_close(&own);
+   close(fd);
+   close(shared);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -230,6 +248,7 @@ int main(void)
       cmocka_unit_test(work_in_flight_is_exported),
       cmocka_unit_test(a_sync_file_goes_from_device_to_device),
       cmocka_unit_test(an_eventfd_tells_of_a_value),
+      cmocka_unit_test(an_eventfd_outlives_its_semaphore),
       cmocka_unit_test(a_value_waits_for_files),
    };
    return cmocka_run_group_tests(tests, conformance_open, conformance_close);
