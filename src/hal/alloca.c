@@ -405,6 +405,15 @@ agx_status agx_allocas_check(const struct agx_resources *resources)
    return AGX_OK;
 }
 
+void agx_allocas_unuse(const struct agx_resources *resources, uint32_t queue, uint64_t epoch)
+{
+   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++) {
+      struct agx_alloca *it = resources->uses[i].object;
+      if (agx_object_is_alloca(&it->buffer.object))
+         it->last_use.epochs[queue] = AGX_MIN(it->last_use.epochs[queue], epoch);
+   }
+}
+
 agx_status agx_allocas_use(const struct agx_resources *resources, uint32_t queue, uint64_t epoch)
 {
    AGX_TRY(agx_allocas_check(resources));

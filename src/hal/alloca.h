@@ -44,6 +44,8 @@ bool agx_object_is_alloca(const struct agx_object *object);
 AGX_MUST_CHECK agx_status agx_allocas_check(const struct agx_resources *resources);
 AGX_MUST_CHECK agx_status agx_allocas_use(const struct agx_resources *resources, uint32_t queue,
                                           uint64_t epoch);
+/* What it was to be used by was refused; the queue has come to be given no more than epoch. */
+void agx_allocas_unuse(const struct agx_resources *resources, uint32_t queue, uint64_t epoch);
 
 /* Frees objects that were kept to be used again. */
 void agx_allocas_fini(struct agx_pool *pool);

@@ -357,8 +357,10 @@ agx_status agx_submission_send(struct agx_submission *submission)
    pthread_mutex_unlock(&device->lock);
    agx_status status = submit_stream(submission, &syncs);
    pthread_mutex_lock(&device->lock);
-   if (status != AGX_OK)
+   if (status != AGX_OK) {
+      agx_allocas_unuse(&submission->commands->resources, queue->index, queue->epoch);
       return status;
+   }
    submission->epoch = ++queue->epoch;
    submission->fence_value++;
    submission->tag_target = next_tag(submission);
