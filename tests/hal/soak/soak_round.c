@@ -24,7 +24,7 @@ void soak_plan_make(struct soak_plan *plan, uint64_t seed, uint32_t round, uint3
                               .profiles = round % 4 == 1};
    unsigned some = 20 + (unsigned)agx_test_random_below(&rng, 60);
    char *inject = plan->inject;
-   switch (round % 6) {
+   switch (round % 8) {
    case 0: /* nothing fails but what threads do to each other */
       break;
    case 1:
@@ -51,6 +51,20 @@ void soak_plan_make(struct soak_plan *plan, uint64_t seed, uint32_t round, uint3
       plan->null_per_mille = 3;
       snprintf(inject, sizeof(plan->inject), "fault /%u; hang /%u 500; unwoken /%u", 10 * some,
                17 * some, 3 * some);
+      break;
+   case 6: /* what tells others, and what a queue is made of */
+      plan->strays = true;
+      snprintf(inject, sizeof(plan->inject),
+               "ioctl syncobj_timeline_signal /%u ENOMEM; ioctl syncobj_transfer /3 ENOMEM; "
+               "ioctl queue_create 2- ENOMEM; ioctl submit /%u EINVAL; "
+               "ioctl syncobj_handle_to_fd /4 ENOMEM; ioctl syncobj_fd_to_handle /3 ENOMEM",
+               some / 4, some);
+      break;
+   case 7: /* asking itself fails */
+      snprintf(inject, sizeof(plan->inject),
+               some % 2 ? "ioctl syncobj_timeline_wait %u- ENOMEM"
+                        : "ioctl syncobj_query %u- EINVAL",
+               20 * some);
       break;
    }
 }
