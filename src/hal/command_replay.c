@@ -95,19 +95,23 @@ static agx_status replay_transfer(const struct agx_script_entry *entry,
    return agx_cmd_copy(target, from, to);
 }
 
+static const struct agx_barrier *barrier_of(const struct agx_script_entry *entry)
+{
+   return entry->u.order.is_given ? &entry->u.order.command : NULL;
+}
+
 static agx_status replay_one(struct agx_script_entry *entry, const struct agx_table *table,
                              struct agx_command_buffer *target)
 {
-   const struct agx_barrier *barrier = entry->u.order.is_given ? &entry->u.order.command : NULL;
    switch (entry->kind) {
    case AGX_SCRIPT_DISPATCH:
       return replay_dispatch(entry, table, target);
    case AGX_SCRIPT_VERTICES:
       return replay_vertices(entry, table, target);
    case AGX_SCRIPT_BARRIER:
-      return agx_cmd_barrier(target, barrier);
+      return agx_cmd_barrier(target, barrier_of(entry));
    case AGX_SCRIPT_EVENT:
-      return agx_cmd_event(target, entry->u.order.event, entry->u.order.op, barrier);
+      return agx_cmd_event(target, entry->u.order.event, entry->u.order.op, barrier_of(entry));
    case AGX_SCRIPT_BEGIN_LABEL:
       return agx_cmd_begin_label(target, entry->u.label.text, entry->u.label.color);
    case AGX_SCRIPT_END_LABEL:

@@ -29,7 +29,9 @@ static const struct {
    {"src/winsys/virtual",
     "winsys/virtual/ winsys/kmd.h winsys/asahi_uapi.h agx/sim/ agx/chip.h base/ agx/status.h"},
    {"src/hal",
-    "hal/ agx/buffer.h agx/file.h agx/hal.h agx/host_call.h agx/memory.h agx/object.h agx/queue.h "
+    "hal/ agx/buffer.h agx/command_buffer.h agx/device.h agx/executable.h agx/file.h agx/hal.h "
+    "agx/host_call.h agx/image.h agx/memory.h agx/object.h agx/pool.h agx/profile.h agx/queue.h "
+    "agx/semaphore.h "
     "winsys/winsys.h winsys/kmd.h robustness/ program/ agx/compiler/compiler.h "
     "agx/hw/ agx/layout/ agx/chip.h agx/format.h agx/isa/isa.h base/ agx/status.h"},
 };
