@@ -121,6 +121,7 @@ struct soak_chain {
    struct agx_buffer *buffer;
    uint64_t value;
    uint8_t model[SOAK_CHAIN_B];
+   char history[2048]; /* the last links, for who must find out */
 };
 
 struct soak_thread {

@@ -4,6 +4,7 @@
  * reached all have run, whatever failed elsewhere, and the buffer holds what the model says.
  * And memory that comes and goes in the order of queues.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ static bool open_chain(struct soak_thread *thread)
    }
    chain->value = 0;
    memset(chain->model, 0, sizeof(chain->model));
+   chain->history[0] = 0;
    return true;
 }
 
@@ -38,7 +40,21 @@ static bool link_on(struct soak_thread *thread, struct agx_op *op)
    op->waits = &wait;
    op->signals = &signal;
    op->wait_count = op->signal_count = 1;
-   if (soak_send(thread, op, NULL) != AGX_OK)
+   const agx_status status = soak_send(thread, op, NULL);
+   const struct agx_buffer_ref *at = op->kind == AGX_OP_FILL     ? &op->u.fill.target
+                                     : op->kind == AGX_OP_UPDATE ? &op->u.update.target
+                                     : op->kind == AGX_OP_COPY   ? &op->u.copy.target
+                                                                 : &op->u.file.ref;
+   const bool has_range = op->kind != AGX_OP_DISPATCH;
+   size_t used = strlen(chain->history);
+   if (used > sizeof(chain->history) - 100)
+      used = 0;
+   snprintf(chain->history + used, sizeof(chain->history) - used, " %u@%llx[%llu+%llu]%s%s",
+            op->kind, (unsigned long long)op->queues,
+            (unsigned long long)(has_range ? at->offset_B : 0),
+            (unsigned long long)(has_range ? at->length_B : 0), status == AGX_OK ? "" : "!",
+            status == AGX_OK ? "" : agx_status_name(status));
+   if (status != AGX_OK)
       return false;
    chain->value++;
    return true;
@@ -143,8 +159,8 @@ static void compare(struct soak_chain *chain)
    uint8_t *memory = NULL;
    soak_check(agx_buffer_map(chain->buffer, (void **)&memory) == AGX_OK, "chain: no memory");
    for (uint32_t i = 0; i < SOAK_CHAIN_B; i++)
-      soak_check(memory[i] == chain->model[i], "chain of %llu: byte %u is %02x, not %02x",
-                 (unsigned long long)chain->value, i, memory[i], chain->model[i]);
+      soak_check(memory[i] == chain->model[i], "chain of %llu: byte %u is %02x, not %02x;%s",
+                 (unsigned long long)chain->value, i, memory[i], chain->model[i], chain->history);
 }
 
 void soak_chain_check(struct soak_thread *thread, int64_t deadline_ns)

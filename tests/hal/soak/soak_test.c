@@ -175,6 +175,19 @@ static uint64_t run_round(uint64_t seed, uint32_t index, uint32_t operations)
    return submitted;
 }
 
+static void *do_nothing(void *argument)
+{
+   return argument;
+}
+
+/* With the first thread a sanitizer starts one of its own. */
+static void start_first_thread(void)
+{
+   pthread_t thread;
+   soak_check(pthread_create(&thread, NULL, do_nothing, NULL) == 0, "no thread");
+   pthread_join(thread, NULL);
+}
+
 static void random_operations(void **state)
 {
    const uint64_t seed = setting("AGX_HAL_SOAK_SEED", 1);
@@ -184,6 +197,7 @@ static void random_operations(void **state)
    const uint64_t rounds = setting("AGX_HAL_SOAK_ROUNDS", ROUNDS);
    const int64_t end_ns = soak_now() + (int64_t)seconds * 1000000000;
    uint64_t submitted = 0;
+   start_first_thread();
    for (uint32_t i = 0; seconds ? soak_now() < end_ns : i < rounds; i++)
       submitted += run_round(seed + (first + i) / 1000, (first + i) % 1000, operations);
    printf("# %llu operations\n", (unsigned long long)submitted);
