@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "hal/desc.h"
+#include "hal/indirect.h"
 #include "hal/record.h"
 
 #define BLOCK_B ((size_t)32 << 10)
@@ -189,13 +191,18 @@ agx_status agx_script_dispatch(struct agx_command_buffer *commands,
       return out_of_memory(commands);
    struct agx_dispatch *copy = &entry->u.dispatch.command;
    *copy = *dispatch;
+   copy->size = sizeof(*copy); /* the caller's may be larger */
    if (dispatch->push_B > AGX_MAX_PUSH_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "dispatch of %s: %u bytes of push constants; the limit is %u",
                       dispatch->executable->program->name, dispatch->push_B, AGX_MAX_PUSH_B);
-   if (!keep(&commands->script, dispatch->push, dispatch->push_B, &copy->push))
+   if (agx_ref_is_given(&dispatch->arguments))
+      copy->push = NULL; /* nobody looks at it */
+   if (!keep(&commands->script, copy->push, dispatch->push_B, &copy->push))
       return out_of_memory(commands);
    AGX_TRY(keep_object(commands, dispatch->executable));
+   AGX_TRY(keep_ref(commands, &dispatch->counts));
+   AGX_TRY(keep_ref(commands, &dispatch->arguments));
    AGX_TRY(
       keep_bindings(commands, &copy->bindings, copy->binding_count, &entry->u.dispatch.resolved));
    return commit(commands, entry);
@@ -248,6 +255,7 @@ agx_status agx_script_vertices(struct agx_command_buffer *commands,
       return out_of_memory(commands);
    struct agx_vertex_dispatch *copy = &entry->u.vertices.command;
    *copy = *draw;
+   copy->size = sizeof(*copy);
    if (draw->push_B > AGX_MAX_PUSH_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "dispatch of %s: %u bytes of push constants; the limit is %u",
@@ -322,19 +330,19 @@ static agx_status log_order(struct agx_command_buffer *commands, struct agx_scri
    if (!barrier)
       return commit(commands, entry);
    struct agx_barrier *copy = &entry->u.order.command;
-   *copy = *barrier;
+   AGX_TRY(agx_desc_read("agx_barrier", barrier, copy, sizeof(*copy)));
+   copy->size = sizeof(*copy);
    const void *buffers = NULL;
-   if (barrier->buffer_count > AGX_MAX_TABLE_BINDINGS ||
-       (barrier->buffer_count && !barrier->buffers))
+   if (copy->buffer_count > AGX_MAX_TABLE_BINDINGS || (copy->buffer_count && !copy->buffers))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: barrier: %u buffers at %p; at most %u",
-                      commands->label, barrier->buffer_count, (const void *)barrier->buffers,
+                      commands->label, copy->buffer_count, (const void *)copy->buffers,
                       AGX_MAX_TABLE_BINDINGS);
-   if (!keep(&commands->script, barrier->buffers, barrier->buffer_count * sizeof(*barrier->buffers),
+   if (!keep(&commands->script, copy->buffers, copy->buffer_count * sizeof(*copy->buffers),
              &buffers))
       return out_of_memory(commands);
    copy->buffers = buffers;
-   for (uint32_t i = 0; i < barrier->buffer_count; i++)
-      AGX_TRY(keep_object(commands, barrier->buffers[i]));
+   for (uint32_t i = 0; i < copy->buffer_count; i++)
+      AGX_TRY(keep_object(commands, copy->buffers[i]));
    return commit(commands, entry);
 }
 

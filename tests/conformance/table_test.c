@@ -177,6 +177,103 @@ static void bad_tables_are_refused(void **state)
    fixture_close(&other);
 }
 
+/* Memory of the queues is told apart, too. */
+static void buffers_of_the_queue_in_turn(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_executable *kernel = fixture_kernel(f, &agx_test_add);
+   struct agx_command_buffer *commands = create(f, 2);
+   struct agx_semaphore *done = fixture_semaphore(f);
+   struct agx_buffer *in[2] = {NULL};
+   uint64_t value = 0;
+   uint32_t *y;
+   struct agx_buffer *out = fixture_buffer(f, 128, &y);
+   assert_ok(add(commands, kernel, NULL, 5, 1));
+   assert_ok(agx_command_buffer_end(commands));
+   for (uint32_t i = 0; i < 2; i++) {
+      const struct agx_point points[] = {{done, value}, {done, value + 1}, {done, value + 2}};
+      const struct agx_op alloca = {.size = sizeof(alloca),
+                                    .kind = AGX_OP_ALLOCA,
+                                    .signals = &points[1],
+                                    .signal_count = 1,
+                                    .u.alloca = {.size_B = 128, .out_buffer = &in[i]}};
+      assert_ok(agx_submit(f->device, &alloca, 1, NULL));
+      const struct agx_op fill = {.size = sizeof(fill),
+                                  .kind = AGX_OP_FILL,
+                                  .waits = &points[1],
+                                  .wait_count = 1,
+                                  .signals = &points[2],
+                                  .signal_count = 1,
+                                  .u.fill = {{in[i], 0, 128}, {10 + i}, 4}};
+      assert_ok(agx_submit(f->device, &fill, 1, NULL));
+      value += 2;
+   }
+   for (uint32_t i = 0; i < 2; i++) {
+      const struct agx_buffer_ref table[] = {{in[i], 0, 128}, {out, 0, 128}};
+      assert_ok(submit(f, commands, table, 2, conformance_point(done, value),
+                       conformance_point(done, value + 1)));
+      assert_ok(fixture_wait(done, ++value));
+      assert_int_equal(y[31], 10 + i + 5);
+   }
+   for (uint32_t i = 0; i < 2; i++)
+      agx_release(in[i]);
+   agx_release(commands);
+   agx_release(done);
+   agx_release(out);
+   agx_release(kernel);
+}
+
+/* Indirect counts are kept alive as bindings are, and callers may be newer than the library. */
+static void what_is_recorded_is_kept(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_executable *kernel = fixture_kernel(f, &agx_test_add);
+   struct agx_command_buffer *commands = create(f, 2);
+   struct agx_semaphore *done = fixture_semaphore(f);
+   uint32_t *x, *y, *groups, *others, push = 3;
+   struct agx_buffer *in = fixture_buffer(f, 128, &x), *out = fixture_buffer(f, 128, &y),
+                     *counts = fixture_buffer(f, 12, &groups);
+   const struct agx_binding bindings[] = {{.binding = 0, .ref = {NULL, 0, 128, 1}},
+                                          {.binding = 1, .ref = {NULL, 0, 128, 2}}};
+   struct {
+      struct agx_dispatch dispatch;
+      uint64_t of_later_versions;
+   } newer = {{.size = sizeof(newer),
+               .executable = kernel,
+               .binding_count = 2,
+               .bindings = bindings,
+               .push = &push,
+               .push_B = sizeof(push),
+               .counts = {counts, 0, 12}},
+              0};
+   struct {
+      struct agx_barrier barrier;
+      uint64_t of_later_versions;
+   } newer_barrier = {{.size = sizeof(newer_barrier)}, 0};
+   for (unsigned i = 0; i < 3; i++)
+      groups[i] = 1;
+   assert_ok(agx_cmd_dispatch(commands, &newer.dispatch));
+   assert_ok(agx_cmd_barrier(commands, &newer_barrier.barrier));
+   assert_ok(agx_cmd_barrier(commands, NULL));
+   assert_ok(agx_command_buffer_end(commands));
+   agx_release(counts);
+   struct agx_buffer *another = fixture_buffer(f, 12, &others); /* not in its place */
+   const struct agx_buffer_ref table[] = {{in, 0, 128}, {out, 0, 128}};
+   x[31] = 4;
+   assert_ok(submit(f, commands, table, 2, NO_POINT, conformance_point(done, 1)));
+   assert_ok(fixture_wait(done, 1));
+   assert_int_equal(y[31], 7);
+   newer_barrier.of_later_versions = 1;
+   assert_ok(agx_command_buffer_begin(commands));
+   assert_fails(agx_cmd_barrier(commands, &newer_barrier.barrier), AGX_UNIMPLEMENTED, "offset");
+   agx_release(another);
+   agx_release(commands);
+   agx_release(done);
+   agx_release(in);
+   agx_release(out);
+   agx_release(kernel);
+}
+
 struct racer {
    struct fixture *f;
    struct agx_command_buffer *commands;
@@ -238,6 +335,8 @@ int main(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(resubmit_with_different_bindings),
       cmocka_unit_test(mixed_direct_and_indirect_bindings),
+      cmocka_unit_test(buffers_of_the_queue_in_turn),
+      cmocka_unit_test(what_is_recorded_is_kept),
       cmocka_unit_test(bad_tables_are_refused),
       cmocka_unit_test(threads_resubmit_one_command_buffer),
    };
