@@ -53,9 +53,9 @@ struct agx_watch {
 };
 
 /* Calls watch->fn once, as soon as the value is reached or the semaphore has failed, which may be
- * within this call; from the thread that notices, one call after the other, without any lock of the
- * library. It may call whatever it likes, itself included, but must not block. The semaphore is
- * retained until then. */
+ * within this call; from the thread that notices, without any lock of the library. One thread calls
+ * one after the other, but several threads may call different watches at once. It may call whatever
+ * it likes, itself included, but must not block. The semaphore is retained until then. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_watch(struct agx_semaphore *semaphore,
                                                       struct agx_watch *watch);
 /* True: it will never be called. False: it was; and it is over, unless this is called from it. */

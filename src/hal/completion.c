@@ -267,7 +267,9 @@ void *agx_device_work(void *argument)
    pthread_mutex_lock(&device->lock);
    while (!device->stop) {
       bool flies = is_in_flight(device);
-      if (flies && is_wanted(device)) {
+      if (!agx_device_is_settled(device)) {
+         idle = 0; /* somebody else retired, and sleeps until it is done */
+      } else if (flies && is_wanted(device)) {
          wait_for_any_queue(device);
          idle = 0;
       } else {

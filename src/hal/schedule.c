@@ -452,10 +452,23 @@ static bool settle_one(struct agx_device *device)
    return true;
 }
 
-/* The device that this thread settles: whatever it calls meanwhile leaves its work to it. */
-static _Thread_local struct agx_device *settled;
+/* The devices that this thread settles, the last one first: whatever it calls meanwhile leaves
+ * their work to it. */
+struct settling {
+   const struct agx_device *device;
+   const struct settling *outer;
+};
+static _Thread_local const struct settling *settling;
 
-static bool is_settled(const struct agx_device *device)
+static bool settles(const struct agx_device *device)
+{
+   const struct settling *at = settling;
+   while (at && at->device != device)
+      at = at->outer;
+   return at;
+}
+
+bool agx_device_is_settled(const struct agx_device *device)
 {
    return agx_list_empty(&device->freed) && agx_list_empty(&device->ready) &&
           agx_list_empty(&device->runnable) && agx_list_empty(&device->done) &&
@@ -464,17 +477,17 @@ static bool is_settled(const struct agx_device *device)
 
 void agx_device_settle(struct agx_device *device)
 {
-   struct agx_device *outer = settled;
-   if (outer == device || is_settled(device)) {
+   const struct settling own = {device, settling};
+   if (agx_device_is_settled(device) || settles(device)) {
       pthread_mutex_unlock(&device->lock);
       return;
    }
-   settled = device;
+   settling = &own;
    agx_retain(device); /* what it lets go of may be the last that holds it */
    while (settle_one(device))
       ;
    pthread_mutex_unlock(&device->lock);
-   settled = outer;
+   settling = own.outer;
    agx_release(device);
 }
 

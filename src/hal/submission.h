@@ -98,6 +98,8 @@ void agx_device_retry(struct agx_device *device);
 /* Lets go of a lock that may have made work: sends what is ready, runs what is runnable, calls
  * watches, drops references. With the lock held; returns without it. */
 void agx_device_settle(struct agx_device *device);
+/* With the lock held: that there is none. */
+bool agx_device_is_settled(const struct agx_device *device);
 
 /* Gives a GPU submission to the kernel, whose waits are at frontier. The queue's submit_lock is
  * held, the device's is let go of meanwhile. On failure nothing has changed. */

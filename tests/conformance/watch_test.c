@@ -134,6 +134,47 @@ static void watches_may_signal_and_watch(void **state)
    agx_release(b);
 }
 
+struct ball {
+   struct agx_watch watch;
+   struct agx_semaphore *semaphores[2]; /* of two devices */
+   uint32_t depth, deepest;
+   uint64_t left;
+};
+
+/* Watches the other side's next value, and signals it. */
+static void hit(struct agx_watch *watch, agx_status status, uint64_t value)
+{
+   struct ball *ball = watch->user;
+   assert_int_equal(status, AGX_OK);
+   if (ball->left-- == 0)
+      return;
+   ball->depth++;
+   ball->deepest = ball->depth > ball->deepest ? ball->depth : ball->deepest;
+   struct agx_semaphore *to = ball->semaphores[ball->left % 2];
+   watch->value = 1 + (1000 - ball->left) / 2;
+   assert_ok(agx_semaphore_watch(to, watch));
+   assert_ok(agx_semaphore_signal(to, watch->value));
+   ball->depth--;
+}
+
+/* Back and forth between devices, however often, without going deeper. */
+static void watches_of_two_devices_call_each_other(void **state)
+{
+   struct fixture *f = conformance_device(state), other;
+   conformance_open_another(&other);
+   struct ball ball = {.semaphores = {fixture_semaphore(f), fixture_semaphore(&other)},
+                       .left = 1000};
+   ball.watch = (struct agx_watch){.value = 1, .fn = hit, .user = &ball};
+   assert_ok(agx_semaphore_watch(ball.semaphores[0], &ball.watch));
+   assert_ok(agx_semaphore_signal(ball.semaphores[0], 1));
+   const struct agx_point last[] = {{ball.semaphores[0], 501}, {ball.semaphores[1], 500}};
+   assert_ok(agx_semaphore_wait(last, 2, false, AGX_DEADLINE_NEVER));
+   assert_in_range(ball.deepest, 1, 3);
+   for (uint32_t i = 0; i < 2; i++)
+      agx_release(ball.semaphores[i]);
+   fixture_close(&other);
+}
+
 struct racer {
    struct agx_semaphore *semaphore;
    uint32_t rounds;
@@ -174,6 +215,7 @@ int main(void)
       cmocka_unit_test(a_watch_is_called_once),
       cmocka_unit_test(the_gpu_calls_a_thousand),
       cmocka_unit_test(watches_may_signal_and_watch),
+      cmocka_unit_test(watches_of_two_devices_call_each_other),
       cmocka_unit_test(unwatch_races_with_signals),
    };
    return cmocka_run_group_tests(tests, conformance_open, conformance_close);
