@@ -80,7 +80,6 @@ static void discard(struct agx_command_buffer *commands)
       atomic_store_explicit(commands->tag.count, 0, memory_order_relaxed);
    atomic_store_explicit(&commands->submissions, 0, memory_order_relaxed);
    commands->launches = 0;
-   commands->is_tag_ambiguous = false;
 }
 
 static void command_buffer_destroy(struct agx_object *object)

@@ -76,9 +76,9 @@ struct agx_command_buffer {
    struct agx_instance_table *instances;
    struct agx_command_buffer *base; /* of an instance: what it is one of */
 
-   /* Submissions since it was recorded, under the device's lock: what its tag counts to. */
-   uint32_t launches, tag_queue;
-   bool is_tag_ambiguous; /* it ran on several queues, or failed: the tag tells no more */
+   /* Submissions since it was recorded that the kernel has, under the device's lock: what its tag
+    * counts to while none fails. */
+   uint32_t launches;
 };
 
 /* Room for one more item of item_B bytes, or NULL: out of host memory. */

@@ -15,22 +15,20 @@
 
 /* ---- how it came out ------------------------------------------------------ */
 
-/* The tag of a command buffer counts what ran to its end; only where it lags, or can't tell, is
- * the kernel asked: two requests. */
+/* The tag of a command buffer counts what ran to its end, on whichever queue. When it counts all
+ * submissions that the kernel has none of them failed; when it lags, one did, or a later one is
+ * not over, and the kernel is asked: two requests. That the tag has come to this submission's
+ * number would not do: a later one may have counted in its place. */
 static agx_status outcome(const struct agx_submission *submission)
 {
-   struct agx_command_buffer *commands = submission->commands;
+   const struct agx_command_buffer *commands = submission->commands;
    const _Atomic uint32_t *tag = agx_command_buffer_tag(commands);
    if (submission->device->debug & AGX_DEBUG_TRUST)
       return AGX_OK;
-   if (tag && submission->tag_target &&
-       (int32_t)(atomic_load_explicit(tag, memory_order_acquire) - submission->tag_target) >= 0)
+   if (tag && atomic_load_explicit(tag, memory_order_acquire) == commands->launches)
       return AGX_OK;
    const struct agxw_point point = {submission->fence, submission->fence_value};
-   agx_status status = agxw_point_status(&point);
-   if (status != AGX_OK)
-      commands->is_tag_ambiguous = true; /* the count is behind for good */
-   return status;
+   return agxw_point_status(&point);
 }
 
 /* ---- loss ----------------------------------------------------------------- */
@@ -115,23 +113,38 @@ static void call_followers(struct agx_queue *queue)
    }
 }
 
+/* What the kernel waited for on other queues ends before: else a failure there would come too late
+ * for those who waited for it. Asks, as what was cancelled has waited for nothing. */
+static void retire_waited(struct agx_device *device, const struct agx_frontier *waited)
+{
+   for (unsigned i = 0; i < device->queue_count; i++) {
+      struct agx_queue *other = &device->queues[i];
+      uint64_t reached = 0;
+      if (waited->epochs[i] > other->retired &&
+          agxw_timeline_query(other->timeline, &reached) == AGX_OK)
+         agx_queue_retire(other, AGX_MIN(reached, waited->epochs[i]));
+   }
+}
+
 void agx_queue_retire(struct agx_queue *queue, uint64_t reached)
 {
    struct agx_device *device = queue->device;
+   bool was_retiring = device->is_retiring;
    device->is_retiring = true;
    while (!agx_list_empty(&queue->in_flight)) {
       struct agx_submission *submission =
          agx_container_of(queue->in_flight.next, struct agx_submission, link);
       if (submission->epoch > reached)
          break;
+      retire_waited(device, &submission->waited);
       retire_one(queue, submission);
    }
    call_followers(queue);
    agx_list_splice(&device->freed, &device->deferred); /* memory may be free now */
-   device->is_retiring = false;
+   device->is_retiring = was_retiring;
    if (device->sleepers)
       pthread_cond_broadcast(&device->changed);
-   if (device->is_gone) {
+   if (device->is_gone && !was_retiring) {
       device->is_gone = false;
       agx_device_lose(device, agx_failure_raise(&device->lost));
    }

@@ -333,18 +333,6 @@ static agx_status submit_stream(struct agx_submission *submission, struct syncs 
    return agxw_submit(queue->kernel, &submit);
 }
 
-/* The number to which the command buffer's tag counts with this submission; 0 where that can't be
- * told: when it runs on several queues, or failed before. */
-static uint32_t next_tag(struct agx_submission *submission)
-{
-   struct agx_command_buffer *commands = submission->commands;
-   commands->launches++;
-   if (commands->launches == 1)
-      commands->tag_queue = submission->queue->index;
-   commands->is_tag_ambiguous |= commands->tag_queue != submission->queue->index;
-   return commands->is_tag_ambiguous ? 0 : commands->launches;
-}
-
 agx_status agx_submission_send(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
@@ -354,17 +342,19 @@ agx_status agx_submission_send(struct agx_submission *submission)
    AGX_TRY(agx_failure_raise(&queue->lost));
    AGX_TRY(agx_allocas_use(&submission->commands->resources, queue->index, queue->epoch + 1));
    collect_syncs(submission, &syncs);
+   submission->commands->launches++; /* before its tag may count it */
    pthread_mutex_unlock(&device->lock);
    agx_status status = submit_stream(submission, &syncs);
    pthread_mutex_lock(&device->lock);
    if (status != AGX_OK) {
+      submission->commands->launches--;
       agx_allocas_unuse(&submission->commands->resources, queue->index, queue->epoch);
       return status;
    }
    submission->epoch = ++queue->epoch;
    submission->fence_value++;
-   submission->tag_target = next_tag(submission);
    submission->state = AGX_SUBMISSION_IN_FLIGHT;
+   submission->waited = submission->frontier;
    submission->frontier = (struct agx_frontier){0};
    submission->frontier.epochs[queue->index] = submission->epoch;
    agx_list_append(&queue->in_flight, &submission->link);

@@ -104,7 +104,6 @@ static void init_submission(struct agx_submission *submission, struct agx_device
    submission->signal_count = op->signal_count;
    submission->is_delivered = false;
    submission->failure.status = AGX_OK;
-   submission->tag_target = 0;
    submission->state = AGX_SUBMISSION_PARKED;
    submission->session = NULL;
    submission->profile = NULL;

@@ -44,17 +44,19 @@ struct agx_submission {
    uint32_t wait_count, signal_count;
    uint32_t unresolved;          /* parked: waits that nobody has submitted yet */
    struct agx_frontier frontier; /* once launched: it is over when this is reached */
+   struct agx_frontier waited;   /* in flight: what the kernel waited for before it */
    uint64_t epoch;               /* in flight: its own on its queue */
    /* Signalled to fence_value by the kernel with the epoch. A timeline of its own, because a
     * kernel forgets the errors of points below the latest one that is reached. Kept from use to
     * use. */
    struct agxw_timeline *fence;
    uint64_t fence_value;
-   uint32_t tag_target; /* what the command buffer's tag counts to when it ran to its end; 0: ask */
-   struct agx_failure failure;                  /* parked: it shall fail with this */
-   struct agx_profile *session;                 /* that records it, retained; NULL: none */
-   struct agx_profile_entry *profile;           /* in it, until it ends */
-   _Alignas(8) uint8_t state_B[AGX_OP_STATE_B]; /* what the kind's prepare captures */
+   struct agx_failure failure;        /* parked: it shall fail with this */
+   struct agx_profile *session;       /* that records it, retained; NULL: none */
+   struct agx_profile_entry *profile; /* in it, until it ends */
+   /* What the kind's prepare captures. Aligned as pointers are and no more: loops over a list form
+    * the address of a submission around its head, which must be one. */
+   _Alignas(void *) uint8_t state_B[AGX_OP_STATE_B];
 };
 
 /* What a kind captured. */

@@ -246,13 +246,100 @@ static void a_fault_takes_its_queue_away(void **state)
    unsetenv("AGX_VIRTUAL_STRICT");
 }
 
+/* Of what failed on one queue nothing follows on another, also when the host hears of both at once,
+ * and of the other queue first. */
+static void a_fault_is_known_before_what_follows(void **state)
+{
+   struct fixture f;
+   uint32_t *words;
+   setenv("AGX_VIRTUAL_INJECT", "fault 1", 1);
+   fixture_open(&f, "virtual");
+   unsetenv("AGX_VIRTUAL_INJECT");
+   struct agx_executable *count = fixture_kernel(&f, &agx_test_count);
+   struct agx_buffer *buffer = fixture_buffer(&f, 256, &words);
+   struct agx_command_buffer *commands[2];
+   struct agx_semaphore *failed = fixture_semaphore(&f), *done = fixture_semaphore(&f);
+   const struct agx_point middle = {failed, 1}, end = {done, 1};
+   struct agx_op ops[2] = {0};
+   for (uint32_t i = 0; i < 2; i++) {
+      commands[i] = fixture_begin(&f);
+      fixture_dispatch(commands[i], count, 1, &buffer, 1, NULL, 0);
+      assert_ok(agx_command_buffer_end(commands[i]));
+      ops[i] = (struct agx_op){.size = sizeof(ops[i]),
+                               .kind = AGX_OP_EXECUTE,
+                               .queues = i ? 1 : 2,
+                               .waits = &middle,
+                               .wait_count = i,
+                               .signals = i ? &end : &middle,
+                               .signal_count = 1,
+                               .u.execute.commands = commands[i]};
+   }
+   assert_ok(agx_submit(f.device, ops, 2, NULL));
+   pthread_mutex_lock(&f.device->lock);
+   const struct agxw_point last = {f.device->queues[0].timeline, 1};
+   assert_ok(agxw_wait(f.device->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
+   pthread_mutex_unlock(&f.device->lock);
+   assert_fails(fixture_wait(done, 1), AGX_DATA_LOSS, "fault");
+   assert_fails(fixture_wait(failed, 1), AGX_DATA_LOSS, "fault");
+   for (uint32_t i = 0; i < 2; i++)
+      agx_release(commands[i]);
+   agx_release(failed);
+   agx_release(done);
+   agx_release(buffer);
+   agx_release(count);
+   fixture_close(&f);
+}
+
+/* Memory that a refused submission would have used is free at once: nothing waits for an epoch that
+ * nobody submits. */
+static void a_refused_submission_uses_no_memory(void **state)
+{
+   struct world w;
+   struct agx_buffer *first = NULL, *second = NULL;
+   open_world(&w);
+   const struct agx_point given = {w.done, 1}, taken = {w.done, 2};
+   struct agx_pool_desc desc = {
+      .size = sizeof(desc), .strategy = AGX_POOL_FIXED, .block_B = 65536, .limit_B = 65536};
+   struct agx_pool *pool = NULL;
+   assert_ok(agx_pool_create(w.fixture.device, &desc, &pool));
+   struct agx_op op = {
+      .size = sizeof(op), .kind = AGX_OP_ALLOCA, .u.alloca = {.size_B = 256, .pool = pool}};
+   op.u.alloca.out_buffer = &first;
+   assert_ok(agx_submit(w.fixture.device, &op, 1, NULL));
+   struct agx_command_buffer *commands = fixture_begin(&w.fixture);
+   fixture_dispatch(commands, w.kernel, 1, &first, 1, NULL, 0);
+   assert_ok(agx_command_buffer_end(commands));
+   failing_kmd_arm(&w.kmd, 0, NR_SUBMIT, ENOMEM);
+   assert_fails(fixture_submit(&w.fixture, commands, NO_POINT, given), AGX_RESOURCE_EXHAUSTED, "");
+   failing_kmd_disarm(&w.kmd);
+   const struct agx_op give = {.size = sizeof(give),
+                               .kind = AGX_OP_DEALLOCA,
+                               .signals = &given,
+                               .signal_count = 1,
+                               .u.dealloca.buffer = first};
+   assert_ok(agx_submit(w.fixture.device, &give, 1, NULL));
+   op.flags = AGX_ALLOCA_ALLOW_WAIT;
+   op.signals = &taken;
+   op.signal_count = 1;
+   op.u.alloca.out_buffer = &second;
+   assert_ok(agx_submit(w.fixture.device, &op, 1, NULL));
+   assert_ok(agx_semaphore_wait(&taken, 1, false, 0));
+   agx_release(commands);
+   agx_release(first);
+   agx_release(second);
+   agx_release(pool);
+   close_world(&w);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_request_may_fail),
       cmocka_unit_test(a_refused_submission_can_be_repeated),
       cmocka_unit_test(a_parked_submission_that_is_refused_fails),
+      cmocka_unit_test(a_refused_submission_uses_no_memory),
       cmocka_unit_test(a_fault_takes_its_queue_away),
+      cmocka_unit_test(a_fault_is_known_before_what_follows),
       cmocka_unit_test(a_lost_device_fails_what_is_outstanding),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
