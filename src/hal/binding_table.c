@@ -17,6 +17,7 @@ struct agx_instance_table {
    struct agx_command_buffer *commands; /* the instance */
    uint32_t users;                      /* submissions that are not over */
    bool is_recorded;
+   bool is_emptied; /* its buffers are let go of just now, without the lock */
    uint32_t count;
    struct slot slots[];
 };
@@ -107,6 +108,8 @@ static agx_status find(struct agx_command_buffer *commands, const struct agx_tab
 {
    struct agx_instance_table *idle = NULL;
    for (struct agx_instance_table *it = commands->instances; it; it = it->next) {
+      if (it->is_emptied)
+         continue;
       *out_instance = it;
       if (is_equal(it, table))
          return AGX_OK;
@@ -145,9 +148,15 @@ void agx_table_return(struct agx_command_buffer *commands, struct agx_command_bu
    struct agx_instance_table *instance = commands->instances;
    while (instance->commands != commands_of)
       instance = instance->next;
-   if (--instance->users == 0)
-      for (uint32_t i = 0; i < instance->count; i++)
-         agx_release(instance->slots[i].buffer);
+   const bool is_last = --instance->users == 0;
+   instance->is_emptied = is_last;
+   pthread_mutex_unlock(&commands->instances_lock);
+   if (!is_last)
+      return;
+   for (uint32_t i = 0; i < instance->count; i++)
+      agx_release(instance->slots[i].buffer); /* which may call the application */
+   pthread_mutex_lock(&commands->instances_lock);
+   instance->is_emptied = false;
    pthread_mutex_unlock(&commands->instances_lock);
 }
 

@@ -52,14 +52,25 @@ static agx_status resolve_bindings(const struct agx_table *table,
    return AGX_OK;
 }
 
+/* Without a buffer the dispatch would be a direct one. */
+static agx_status resolve_parameter(const struct agx_table *table, const char *what,
+                                    struct agx_buffer_ref *ref)
+{
+   const uint32_t slot = ref->table_slot;
+   AGX_TRY(resolve(table, ref, ref));
+   if (slot && !ref->buffer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "slot %u: no buffer for indirect %s", slot - 1, what);
+   return AGX_OK;
+}
+
 static agx_status replay_dispatch(struct agx_script_entry *entry, const struct agx_table *table,
                                   struct agx_command_buffer *target)
 {
    struct agx_dispatch command = entry->u.dispatch.command;
    AGX_TRY(
       resolve_bindings(table, command.bindings, command.binding_count, entry->u.dispatch.resolved));
-   AGX_TRY(resolve(table, &command.counts, &command.counts));
-   AGX_TRY(resolve(table, &command.arguments, &command.arguments));
+   AGX_TRY(resolve_parameter(table, "counts", &command.counts));
+   AGX_TRY(resolve_parameter(table, "arguments", &command.arguments));
    command.bindings = entry->u.dispatch.resolved;
    return agx_cmd_dispatch(target, &command);
 }

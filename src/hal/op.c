@@ -16,12 +16,31 @@ struct execute {
    struct agx_command_buffer *base; /* with a binding table: retained */
 };
 
+static agx_status check_no_flags(const struct agx_op *op, const struct agx_submission *submission)
+{
+   if (op->flags)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: unknown flags 0x%llx of a %s",
+                      (unsigned long long)op->flags, submission->type->name);
+   return AGX_OK;
+}
+
+static agx_status prepare_barrier(struct agx_device *device, const struct agx_op *op,
+                                  struct agx_submission *submission)
+{
+   return check_no_flags(op, submission);
+}
+
 static agx_status prepare_execute(struct agx_device *device, const struct agx_op *op,
                                   struct agx_submission *submission)
 {
    struct agx_command_buffer *commands = op->u.execute.commands;
    const struct agx_table table = {op->u.execute.table, op->u.execute.table_count};
+   AGX_TRY(check_no_flags(op, submission));
    AGX_TRY(agx_command_buffer_check_submit(commands, device));
+   if (table.count && !commands->table_slots)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "submit: a table of %u slots for %s, which was made without table_slots",
+                      table.count, commands->label);
    AGX_OP_STATE(submission, struct execute)->base = commands->table_slots ? commands : NULL;
    if (commands->table_slots)
       AGX_TRY(agx_table_take(commands, &table, &submission->commands));
@@ -42,7 +61,7 @@ static void drop_execute(struct agx_submission *submission)
    agx_release(base);
 }
 
-static const struct agx_op_type barrier_op = {.name = "barrier"};
+static const struct agx_op_type barrier_op = {.name = "barrier", .prepare = prepare_barrier};
 static const struct agx_op_type execute_op = {
    .name = "execute", .prepare = prepare_execute, .drop = drop_execute};
 

@@ -233,6 +233,10 @@ agx_status agx_submit(struct agx_device *device, const struct agx_op *ops, uint3
    agx_status status = AGX_OK;
    uint32_t queued = 0;
    const char *at = (const char *)ops;
+   if (out_queued)
+      *out_queued = 0;
+   if (count && !ops)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %u operations at NULL", count);
    uint64_t start_ns = agx_profile_host_begin(device);
    while (queued < count && status == AGX_OK) {
       status = submit_one(device, (const struct agx_op *)at);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct agx_command_buffer *create(struct fixture *f, uint32_t slots)
 {
@@ -145,7 +146,18 @@ static void bad_tables_are_refused(void **state)
    struct agx_buffer *buffer = fixture_buffer(f, 256, &words), *theirs;
    conformance_open_another(&other);
    theirs = fixture_buffer(&other, 256, &words);
+   const struct agx_buffer_ref useless = {buffer, 0, 128};
    assert_fails(add(plain, kernel, buffer, 1, 0), AGX_INVALID_ARGUMENT, "without table_slots");
+   assert_ok(agx_command_buffer_begin(plain));
+   assert_ok(agx_command_buffer_end(plain));
+   assert_fails(submit(f, plain, &useless, 1, NO_POINT, NO_POINT), AGX_INVALID_ARGUMENT,
+                "without table_slots");
+   for (uint32_t kind = AGX_OP_BARRIER; kind <= AGX_OP_EXECUTE; kind++) {
+      const struct agx_op op = {
+         .size = sizeof(op), .kind = kind, .flags = 1, .u.execute.commands = plain};
+      assert_fails(agx_submit(f->device, &op, 1, NULL), AGX_INVALID_ARGUMENT, "flags 0x1");
+   }
+   assert_fails(agx_submit(f->device, NULL, 1, NULL), AGX_INVALID_ARGUMENT, "at NULL");
    assert_ok(add(commands, kernel, NULL, 5, 1));
    assert_ok(agx_command_buffer_end(commands));
    const struct {
@@ -235,6 +247,8 @@ static void what_is_recorded_is_kept(void **state)
                      *counts = fixture_buffer(f, 12, &groups);
    const struct agx_binding bindings[] = {{.binding = 0, .ref = {NULL, 0, 128, 1}},
                                           {.binding = 1, .ref = {NULL, 0, 128, 2}}};
+   const struct agx_binding direct[] = {{.binding = 0, .ref = {in, 0, 128}},
+                                        {.binding = 1, .ref = {out, 0, 128}}};
    struct {
       struct agx_dispatch dispatch;
       uint64_t of_later_versions;
@@ -263,6 +277,16 @@ static void what_is_recorded_is_kept(void **state)
    assert_ok(submit(f, commands, table, 2, NO_POINT, conformance_point(done, 1)));
    assert_ok(fixture_wait(done, 1));
    assert_int_equal(y[31], 7);
+   /* A table without counts doesn't make it direct. */
+   newer.dispatch.counts = (struct agx_buffer_ref){NULL, 0, 12, 1};
+   newer.dispatch.bindings = direct;
+   newer.dispatch.workgroups[0] = newer.dispatch.workgroups[1] = newer.dispatch.workgroups[2] = 1;
+   assert_ok(agx_command_buffer_begin(commands));
+   assert_ok(agx_cmd_dispatch(commands, &newer.dispatch));
+   assert_ok(agx_command_buffer_end(commands));
+   const struct agx_buffer_ref without[] = {{0}, {out, 0, 128}};
+   assert_fails(submit(f, commands, without, 2, NO_POINT, NO_POINT), AGX_INVALID_ARGUMENT,
+                "no buffer for indirect counts");
    newer_barrier.of_later_versions = 1;
    assert_ok(agx_command_buffer_begin(commands));
    assert_fails(agx_cmd_barrier(commands, &newer_barrier.barrier), AGX_UNIMPLEMENTED, "offset");
@@ -271,6 +295,53 @@ static void what_is_recorded_is_kept(void **state)
    agx_release(done);
    agx_release(in);
    agx_release(out);
+   agx_release(kernel);
+}
+
+struct again {
+   struct fixture *f;
+   struct agx_command_buffer *commands;
+   struct agx_buffer_ref table[2];
+   struct agx_semaphore *done;
+};
+
+static void submit_again(void *user)
+{
+   struct again *again = user;
+   assert_ok(submit(again->f, again->commands, again->table, 2, NO_POINT,
+                    conformance_point(again->done, 2)));
+}
+
+/* Who hears that a table's buffer has gone may submit the command buffer. */
+static void tables_are_let_go_without_locks(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_executable *kernel = fixture_kernel(f, &agx_test_add);
+   struct agx_command_buffer *commands = create(f, 2);
+   uint32_t *y;
+   struct agx_buffer *out = fixture_buffer(f, 128, &y), *shared, *imported;
+   struct again again = {f, commands, {{out, 0, 128}, {out, 0, 128}}, fixture_semaphore(f)};
+   const struct agx_buffer_desc desc = {.size = sizeof(desc),
+                                        .size_B = 128,
+                                        .usage = AGX_USAGE_TRANSFER | AGX_USAGE_DISPATCH |
+                                                 AGX_USAGE_SHARING_EXPORT};
+   struct agx_external external = {.size = sizeof(external)};
+   assert_ok(agx_buffer_create(f->device, &desc, &shared));
+   assert_ok(agx_buffer_export(shared, AGX_EXTERNAL_DMA_BUF, &external));
+   assert_ok(agx_buffer_import(f->device, NULL, &external,
+                               (struct agx_release_callback){submit_again, &again}, &imported));
+   close(external.fd);
+   assert_ok(add(commands, kernel, NULL, 5, 1));
+   assert_ok(agx_command_buffer_end(commands));
+   const struct agx_buffer_ref table[] = {{imported, 0, 128}, {out, 0, 128}};
+   assert_ok(submit(f, commands, table, 2, NO_POINT, conformance_point(again.done, 1)));
+   agx_release(imported);
+   assert_ok(fixture_wait(again.done, 2));
+   assert_int_equal(y[31], 10);
+   agx_release(again.done);
+   agx_release(shared);
+   agx_release(out);
+   agx_release(commands);
    agx_release(kernel);
 }
 
@@ -337,6 +408,7 @@ int main(void)
       cmocka_unit_test(mixed_direct_and_indirect_bindings),
       cmocka_unit_test(buffers_of_the_queue_in_turn),
       cmocka_unit_test(what_is_recorded_is_kept),
+      cmocka_unit_test(tables_are_let_go_without_locks),
       cmocka_unit_test(bad_tables_are_refused),
       cmocka_unit_test(threads_resubmit_one_command_buffer),
    };
