@@ -127,6 +127,8 @@ static agx_status new_alloca(struct agx_pool *pool, const struct agx_op *op,
    it->align_B = AGX_MAX(op->u.alloca.align_B, 1u);
    it->is_indeterminate = op->flags & AGX_ALLOCA_INDETERMINATE_LIFETIME;
    it->buffer.device = pool->device;
+   it->buffer.serial =
+      atomic_fetch_add_explicit(&pool->device->buffers, 1, memory_order_relaxed) + 1;
    it->buffer.size_B = op->u.alloca.size_B;
    it->buffer.is_alloca = true;
    set_state(it, AGX_BUFFER_RESERVED);

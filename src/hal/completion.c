@@ -203,8 +203,16 @@ void agx_device_wake(struct agx_device *device)
 #define TICK_NS (20 * 1000000)
 #define TICKS   50
 
-/* Shared semaphores and imports that it waits for in the kernel; of more, the first ones. */
+/* Shared semaphores and imports that it waits for in the kernel; of more, the first ones, and it
+ * looks at the rest now and then. */
 #define MAX_SHARED 256
+
+static int64_t next_tick(void)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec + TICK_NS;
+}
 
 static bool is_wanted(const struct agx_device *device)
 {
@@ -224,12 +232,13 @@ static void wait_for_any_queue(struct agx_device *device)
    points[count++] = (struct agxw_point){device->interrupt, device->interrupt_value + 1};
    device->in_kernel++;
    pthread_mutex_unlock(&device->lock);
-   agx_status status = agxw_wait(device->winsys, points, count, true, AGX_DEADLINE_NEVER);
+   agx_status status = agxw_wait(device->winsys, points, count, true,
+                                 shared < MAX_SHARED ? AGX_DEADLINE_NEVER : next_tick());
    for (uint32_t i = 0; i < shared; i++)
       agx_release(objects[i]);
    pthread_mutex_lock(&device->lock);
    device->in_kernel--;
-   if (status != AGX_OK)
+   if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED)
       agx_device_lose(device, status);
    else
       (void)!agx_device_poll(device);
@@ -238,12 +247,10 @@ static void wait_for_any_queue(struct agx_device *device)
 /* True: time passed, and nobody called. */
 static bool doze(struct agx_device *device, bool with_ticks)
 {
-   struct timespec until;
+   const int64_t tick_ns = next_tick();
+   const struct timespec until = {.tv_sec = (time_t)(tick_ns / 1000000000),
+                                  .tv_nsec = (long)(tick_ns % 1000000000)};
    int error = 0;
-   clock_gettime(CLOCK_MONOTONIC, &until);
-   until.tv_nsec += TICK_NS;
-   until.tv_sec += until.tv_nsec / 1000000000;
-   until.tv_nsec %= 1000000000;
    device->worker_sleeps = true;
    device->worker_rests = !with_ticks;
    if (with_ticks)

@@ -118,8 +118,10 @@ void agx_profile_drop(struct agx_submission *submission)
    struct agx_profile_entry *entry = submission->profile;
    struct agx_profile *profile = submission->session;
    pthread_mutex_lock(&profile->lock);
-   if (entry)
+   if (entry) { /* refused by the kernel: it may be listed as in flight */
+      agx_list_remove(&entry->link);
       agx_list_append(&profile->spare, &entry->link);
+   }
    bool is_closed = profile->is_closed;
    pthread_mutex_unlock(&profile->lock);
    submission->profile = NULL;

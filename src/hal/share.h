@@ -21,7 +21,7 @@ struct agx_import {
 /* Tells the kernel's timeline, if there is one, of a value that was reached on the host, or of the
  * failure. */
 void agx_semaphore_tell_shared(struct agx_semaphore *semaphore);
-/* Asks the kernel how far shared semaphores and imports are. The lock is let go of meanwhile. */
+/* Asks the kernel how far shared semaphores and imports are. */
 void agx_device_poll_shared(struct agx_device *device);
 /* What the completion thread waits for beside the queues: fills up to capacity points, and the
  * objects that they belong to, with a reference each; returns how many there are. */

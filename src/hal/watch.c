@@ -165,7 +165,7 @@ bool agx_semaphore_unwatch(struct agx_semaphore *semaphore, struct agx_watch *wa
    agx_list_for_each (struct agx_watch_call, call, &device->watch_calls, link)
       was_called |= call->watch == watch;
    /* While it is being called its memory may be gone, or watch anew. */
-   bool is_fired = is_in(&device->fired, watch);
+   bool is_fired = is_in(&device->fired, watch) && node_of(watch)->semaphore == semaphore;
    bool is_linked = is_fired || (was_called ? is_in(&semaphore->watches, watch)
                                             : node_of(watch)->semaphore == semaphore);
    if (is_linked) {

@@ -241,6 +241,34 @@ static void an_eventfd_outlives_its_semaphore(void **state)
    close(shared);
 }
 
+/* The library's thread waits in the kernel for so many; the others are not forgotten. */
+static void many_semaphores_are_shared(void **state)
+{
+   enum {
+      COUNT = 300
+   };
+   struct fixture *ours = conformance_device(state), second, *theirs = open_theirs(ours, &second);
+   struct agx_semaphore *all[COUNT], *other;
+   int fd = -1, ready;
+   for (uint32_t i = 0; i < COUNT; i++) {
+      all[i] = fixture_semaphore(ours);
+      if (fd >= 0)
+         close(fd);
+      assert_ok(agx_semaphore_export(all[i], 0, AGX_FD_SYNCOBJ, &fd));
+   }
+   assert_ok(agx_semaphore_import(theirs->device, fd, &other));
+   close(fd);
+   assert_ok(agx_semaphore_export(all[COUNT - 1], 1, AGX_FD_EVENTFD, &ready));
+   assert_false(is_readable(ready, 0));
+   assert_ok(agx_semaphore_signal(other, 1));
+   assert_true(is_readable(ready, 60000));
+   close(ready);
+   agx_release(other);
+   for (uint32_t i = 0; i < COUNT; i++)
+      agx_release(all[i]);
+   close_theirs(ours, theirs);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -250,6 +278,7 @@ int main(void)
       cmocka_unit_test(an_eventfd_tells_of_a_value),
       cmocka_unit_test(an_eventfd_outlives_its_semaphore),
       cmocka_unit_test(a_value_waits_for_files),
+      cmocka_unit_test(many_semaphores_are_shared),
    };
    return cmocka_run_group_tests(tests, conformance_open, conformance_close);
 }

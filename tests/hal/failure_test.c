@@ -9,6 +9,7 @@
 #include "failing_kmd.h"
 #include "fixture.h"
 #include "hal/device.h"
+#include "hal/profile_session.h"
 
 #define NR_SUBMIT        0x4a
 #define NR_TIMELINE_WAIT 0xca
@@ -143,6 +144,32 @@ static void a_refused_submission_can_be_repeated(void **state)
    assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, signal));
    assert_ok(fixture_wait(w.done, 1));
    assert_int_equal(w.words[63], 64);
+   close_world(&w);
+}
+
+static void ignore(void *user, const struct agx_profile_record *record) {}
+
+/* Nor does a session think that it is in flight. */
+static void a_refused_submission_leaves_no_profile(void **state)
+{
+   struct world w;
+   open_world(&w);
+   const struct agx_profile_desc desc = {
+      .size = sizeof(desc), .families = AGX_PROFILE_DEVICE_QUEUE, .fn = ignore};
+   assert_ok(agx_profile_begin(w.fixture.device, &desc));
+   const struct agx_profile *profile = w.fixture.device->profile;
+   for (uint64_t round = 1; round <= 3; round++) {
+      const struct agx_point signal = {w.done, round};
+      failing_kmd_arm(&w.kmd, 0, NR_SUBMIT, ENOMEM);
+      assert_fails(fixture_submit(&w.fixture, w.commands, NO_POINT, signal), AGX_RESOURCE_EXHAUSTED,
+                   "");
+      failing_kmd_disarm(&w.kmd);
+      assert_true(agx_list_empty(&profile->in_flight));
+      assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, signal));
+      assert_ok(fixture_wait(w.done, round));
+      assert_true(agx_list_empty(&profile->in_flight));
+   }
+   assert_ok(agx_profile_end(w.fixture.device));
    close_world(&w);
 }
 
@@ -337,6 +364,7 @@ int main(void)
       cmocka_unit_test(every_request_may_fail),
       cmocka_unit_test(a_refused_submission_can_be_repeated),
       cmocka_unit_test(a_parked_submission_that_is_refused_fails),
+      cmocka_unit_test(a_refused_submission_leaves_no_profile),
       cmocka_unit_test(a_refused_submission_uses_no_memory),
       cmocka_unit_test(a_fault_takes_its_queue_away),
       cmocka_unit_test(a_fault_is_known_before_what_follows),
