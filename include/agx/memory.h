@@ -88,7 +88,7 @@ struct agx_external {
    void *pointer;
    uint64_t address;
    uint64_t offset_B; /* of the buffer in the dma-buf or memory file, a multiple of 16 */
-   uint64_t size_B;   /* of the buffer; 0 on import: desc's, or all from the offset on */
+   uint64_t size_B;   /* of the buffer; 0 on import: desc's, else of a dma-buf all from offset_B */
 };
 
 /* Runs once when an imported buffer and all views of it are gone and the GPU can't reach the memory

@@ -88,7 +88,8 @@ AGX_API AGX_MUST_CHECK agx_status agx_semaphore_import(struct agx_device *device
 
 /* Has the semaphore reach the value when the file is ready: a sync_file (whose failure it takes
  * over), or as AGX_FD_EVENTFD any file that becomes readable, which is not read. Takes fd over when
- * it succeeds. */
+ * it succeeds. Until the file is ready semaphore and device are kept; agx_device_cancel fails the
+ * semaphore instead. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_import_point(struct agx_semaphore *semaphore,
                                                              uint64_t value, uint32_t kind, int fd);
 

@@ -190,6 +190,12 @@ agx_status agx_buffer_export(struct agx_buffer *buffer, uint32_t kind,
                              struct agx_external *out_external)
 {
    struct agx_external out = {.kind = kind, .fd = -1, .size_B = buffer->size_B};
+   const uint32_t size = agx_load_u32(out_external);
+   /* A descriptor that there is no room for would be lost. */
+   if (kind == AGX_EXTERNAL_DMA_BUF && size < offsetof(struct agx_external, fd) + sizeof(out.fd))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "%s: export: agx_external: size is %u; set it to sizeof(struct agx_external)",
+                      buffer->label, size);
    agx_status status = export(buffer, &out);
    if (status != AGX_OK)
       out = (struct agx_external){.fd = -1};

@@ -129,7 +129,8 @@ uint32_t agx_buffer_compat(struct agx_device *device, struct agx_buffer_desc *de
    *size_B = agx_align_up(AGX_MAX(read.size_B, 1u), AGX_MAX(page, 1u));
    read.align_B = AGX_MAX(read.align_B, page);
    read.size_B = *size_B;
-   memcpy(desc, &read, AGX_MIN(read.size, sizeof(read)));
+   if (desc)
+      memcpy(desc, &read, AGX_MIN(read.size, sizeof(read)));
    uint32_t compat = compat_of(&read);
    return has_usage ? compat : compat & ~(uint32_t)AGX_COMPAT_SLOW;
 }

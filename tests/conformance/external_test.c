@@ -253,6 +253,25 @@ static void only_what_is_shareable_is_exported(void **state)
    agx_release(buffer);
 }
 
+/* A descriptor that there is no room for would be lost. */
+static void an_export_needs_room_for_what_it_gives(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   const struct agx_buffer_desc desc = {
+      .size = sizeof(desc), .size_B = 64, .usage = AGX_USAGE_DISPATCH | AGX_USAGE_SHARING_EXPORT};
+   struct agx_external external = {.fd = -2};
+   struct agx_buffer *buffer;
+   assert_ok(agx_buffer_create(f->device, &desc, &buffer));
+   for (uint32_t size = 0; size <= 8; size += 4) {
+      external.size = size;
+      assert_fails(agx_buffer_export(buffer, AGX_EXTERNAL_DMA_BUF, &external), AGX_INVALID_ARGUMENT,
+                   "sizeof(struct agx_external)");
+      assert_int_equal(external.fd, -2);
+   }
+   close(export_fd(buffer));
+   agx_release(buffer);
+}
+
 /* ---- another process ---------------------------------------------------------- */
 
 /* Adds 3 to the first 32 words of what it is given, into the next 32, and 4 into itself. */
@@ -549,6 +568,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(threads_import_and_release),
       cmocka_unit_test(an_import_may_be_read_only),
       cmocka_unit_test(only_what_is_shareable_is_exported),
+      cmocka_unit_test(an_export_needs_room_for_what_it_gives),
       cmocka_unit_test(processes_share_a_buffer),
       cmocka_unit_test(memory_files_come_in),
       cmocka_unit_test(pointers_into_memory_files_come_in),
