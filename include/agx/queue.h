@@ -133,6 +133,12 @@ AGX_API AGX_MUST_CHECK agx_status agx_buffer_release_after(struct agx_buffer *bu
                                                            const struct agx_point *points,
                                                            uint32_t count);
 
+/* Has the queues (a bit for each, 0: all) take what they can now. agx_submit leaves nothing behind
+ * that waits for this; only operations that had to be put off, for memory that others hold, are
+ * tried again. AGX_INVALID_ARGUMENT: none of them is the device's; a lost device's or queue's
+ * failure. */
+AGX_API AGX_MUST_CHECK agx_status agx_flush(struct agx_device *device, uint64_t queues);
+
 #ifdef __cplusplus
 }
 #endif

@@ -33,15 +33,19 @@ static agx_status check_points(const struct agx_device *device, const char *what
    return AGX_OK;
 }
 
+static agx_status check_queues(const struct agx_device *device, const char *what, uint64_t queues)
+{
+   if (!queues || queues & ((1ull << device->queue_count) - 1))
+      return AGX_OK;
+   return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: queues 0x%llx; the device has %u", what,
+                   (unsigned long long)queues, device->queue_count);
+}
+
 static agx_status check_op(const struct agx_device *device, const struct agx_op *op)
 {
-   const uint64_t queues =
-      device->queue_count == 64 ? UINT64_MAX : (1ull << device->queue_count) - 1;
    if (!agx_op_type(op->kind))
       return AGX_FAIL(AGX_UNIMPLEMENTED, "submit: operation kind %u", op->kind);
-   if (op->queues && !(op->queues & queues))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: queues 0x%llx; the device has %u",
-                      (unsigned long long)op->queues, device->queue_count);
+   AGX_TRY(check_queues(device, "submit", op->queues));
    AGX_TRY(check_points(device, "wait", op->waits, op->wait_count));
    return check_points(device, "signal", op->signals, op->signal_count);
 }
@@ -248,6 +252,19 @@ agx_status agx_submit(struct agx_device *device, const struct agx_op *ops, uint3
    agx_profile_host_end(device, "submit", NULL, start_ns);
    if (out_queued)
       *out_queued = queued;
+   return status;
+}
+
+agx_status agx_flush(struct agx_device *device, uint64_t queues)
+{
+   AGX_TRY(check_queues(device, "flush", queues));
+   agx_device_retry(device);
+   pthread_mutex_lock(&device->lock);
+   agx_status status = agx_failure_raise(&device->lost);
+   for (unsigned i = 0; i < device->queue_count && status == AGX_OK; i++)
+      if (!queues || queues >> i & 1)
+         status = agx_failure_raise(&device->queues[i].lost);
+   pthread_mutex_unlock(&device->lock);
    return status;
 }
 

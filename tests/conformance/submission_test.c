@@ -80,6 +80,15 @@ static void submit_with_no_command_buffers(void **state)
    agx_release(s);
 }
 
+static void flush_is_for_queues_that_are_there(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   assert_ok(agx_flush(f->device, 0));
+   assert_ok(agx_flush(f->device, 1));
+   assert_ok(agx_flush(f->device, UINT64_MAX));
+   assert_fails(agx_flush(f->device, 1ull << 63), AGX_INVALID_ARGUMENT, "0x8000000000000000");
+}
+
 static void submit_and_signal(void **state)
 {
    struct fixture *f = conformance_device(state);
@@ -451,6 +460,7 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(submit_with_no_command_buffers),
+      cmocka_unit_test(flush_is_for_queues_that_are_there),
       cmocka_unit_test(submit_and_signal),
       cmocka_unit_test(submit_with_wait),
       cmocka_unit_test(cross_queue_wait_before_signal),
