@@ -21,7 +21,7 @@ AGX_API AGX_MUST_CHECK agx_status agx_semaphore_query(struct agx_semaphore *sema
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_signal(struct agx_semaphore *semaphore,
                                                        uint64_t value);
 /* Fails it, and with it whatever waits for it; the first failure wins. status must not be
- * AGX_OK; text may be NULL. */
+ * AGX_OK, which counts as AGX_UNKNOWN, as do numbers that are no code; text may be NULL. */
 AGX_API void agx_semaphore_fail(struct agx_semaphore *semaphore, agx_status status,
                                 const char *text);
 

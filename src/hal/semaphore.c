@@ -104,7 +104,9 @@ agx_status agx_semaphore_signal(struct agx_semaphore *semaphore, uint64_t value)
 void agx_semaphore_fail(struct agx_semaphore *semaphore, agx_status status, const char *text)
 {
    struct agx_device *device = semaphore->device;
-   struct agx_failure failure = {.status = status == AGX_OK ? AGX_UNKNOWN : status};
+   /* Other numbers would be success, or nothing, to adapters that convert by identity. */
+   bool is_failure = status > AGX_OK && status <= AGX_INCOMPATIBLE;
+   struct agx_failure failure = {.status = is_failure ? status : AGX_UNKNOWN};
    snprintf(failure.text, sizeof(failure.text), "%s", text ? text : "failed by the application");
    pthread_mutex_lock(&device->lock);
    agx_semaphore_fail_locked(semaphore, &failure);

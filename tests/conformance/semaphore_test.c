@@ -65,6 +65,19 @@ static void deadlines_pass(void **state)
 }
 
 /* Which failures decide a wait for any, and which a wait for all. */
+static void only_codes_of_failures_fail(void **state)
+{
+   static const agx_status numbers[] = {AGX_OK, -3, INT32_MIN, AGX_INCOMPATIBLE + 1, 32, INT32_MAX};
+   struct fixture *f = conformance_device(state);
+   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+      struct agx_semaphore *semaphore = fixture_semaphore(f);
+      uint64_t value;
+      agx_semaphore_fail(semaphore, numbers[i], "what it was");
+      assert_fails(agx_semaphore_query(semaphore, &value), AGX_UNKNOWN, "what it was");
+      agx_release(semaphore);
+   }
+}
+
 static void failures_in_waits(void **state)
 {
    struct fixture *f = conformance_device(state);
@@ -137,9 +150,13 @@ static void points_of_several_devices(void **state)
 int main(void)
 {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(values_only_grow), cmocka_unit_test(the_first_failure_stays),
-      cmocka_unit_test(deadlines_pass),   cmocka_unit_test(failures_in_waits),
-      cmocka_unit_test(waiters_wake),     cmocka_unit_test(points_of_several_devices),
+      cmocka_unit_test(values_only_grow),
+      cmocka_unit_test(the_first_failure_stays),
+      cmocka_unit_test(only_codes_of_failures_fail),
+      cmocka_unit_test(deadlines_pass),
+      cmocka_unit_test(failures_in_waits),
+      cmocka_unit_test(waiters_wake),
+      cmocka_unit_test(points_of_several_devices),
    };
    return cmocka_run_group_tests(tests, conformance_open, conformance_close);
 }
