@@ -352,10 +352,8 @@ agx_status agx_profile_open_environment(struct agx_device *device)
       return AGX_OK;
    if (families && *families)
       AGX_TRY(parse_families(families, &desc.families));
-   agx_status status = begin_at(device, path, &desc);
-   if (status != AGX_OK && status != AGX_RESOURCE_EXHAUSTED) {
+   /* A full disk is no reason either to keep the program from its device. */
+   if (begin_at(device, path, &desc) != AGX_OK)
       agx_log(&device->instance->log, AGX_LOG_WARNING, "AGX_PROFILE: %s", agx_error_peek());
-      return AGX_OK;
-   }
-   return status;
+   return AGX_OK;
 }

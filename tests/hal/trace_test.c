@@ -344,10 +344,13 @@ static void processes_have_files_of_their_own(void **state)
 static void files_that_fail_fail_nobody(void **state)
 {
    struct scene s;
-   setenv("AGX_PROFILE", "/nowhere/at/all", 1);
-   set(&s);
-   run(&s, NULL, 1);
-   strike(&s);
+   static const char *const paths[] = {"/nowhere/at/all", "/dev/full", "/"};
+   for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+      setenv("AGX_PROFILE", paths[i], 1);
+      set(&s);
+      run(&s, NULL, 1);
+      strike(&s);
+   }
    unsetenv("AGX_PROFILE");
    set(&s);
    struct agx_profile_desc desc = {
