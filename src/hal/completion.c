@@ -60,10 +60,11 @@ static void lose_queue(struct agx_queue *queue, const struct agx_failure *failur
    agx_submissions_fail_parked(queue->device, queue, &queue->lost);
 }
 
-/* What takes a queue away: all but being stopped by the fault of another one. */
+/* What takes a queue away: all but being stopped by the fault of another one, and that there was no
+ * memory or descriptor to ask with. */
 static bool is_fatal(agx_status status)
 {
-   return status != AGX_OK && status != AGX_ABORTED;
+   return status != AGX_OK && status != AGX_ABORTED && status != AGX_RESOURCE_EXHAUSTED;
 }
 
 void agx_device_lose(struct agx_device *device, agx_status status)
@@ -78,6 +79,10 @@ void agx_device_lose(struct agx_device *device, agx_status status)
    pthread_cond_broadcast(&device->changed);
    agx_device_interrupt(device);
 }
+
+/* Requests to look that may fail in a row for want of memory, which may pass, before the device
+ * counts as lost: so that what is in flight ends, some day. */
+#define MAX_SHORTAGES 64
 
 /* ---- retiring ------------------------------------------------------------- */
 
@@ -160,6 +165,9 @@ agx_status agx_device_poll(struct agx_device *device)
       pthread_mutex_unlock(&device->lock);
       agx_status status = agxw_timeline_query(queue->timeline, &reached);
       pthread_mutex_lock(&device->lock);
+      device->shortages = status == AGX_RESOURCE_EXHAUSTED ? device->shortages + 1 : 0;
+      if (device->shortages && device->shortages < MAX_SHORTAGES)
+         return status;
       if (status != AGX_OK) {
          agx_device_lose(device, status);
          return status;
@@ -238,7 +246,9 @@ static void wait_for_any_queue(struct agx_device *device)
       agx_release(objects[i]);
    pthread_mutex_lock(&device->lock);
    device->in_kernel--;
-   if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED)
+   if (status == AGX_RESOURCE_EXHAUSTED)
+      device->lacks_memory = true; /* to wait with: looks again by and by */
+   else if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED)
       agx_device_lose(device, status);
    else
       (void)!agx_device_poll(device);
@@ -289,12 +299,13 @@ void *agx_device_work(void *argument)
       bool flies = is_in_flight(device);
       if (!agx_device_is_settled(device)) {
          idle = 0; /* somebody else retired, and sleeps until it is done */
-      } else if (flies && is_wanted(device)) {
+      } else if (flies && is_wanted(device) && !device->lacks_memory) {
          wait_for_any_queue(device);
          idle = 0;
       } else {
          idle = seen == device->submissions ? idle + 1 : 0;
          seen = device->submissions;
+         device->lacks_memory = false;
          if (doze(device, flies || idle < TICKS) && is_in_flight(device))
             (void)!agx_device_poll(device);
       }

@@ -101,6 +101,8 @@ static agx_status wait_in_kernel(struct agx_device *device, const struct agx_poi
    pthread_mutex_lock(&device->lock);
    device->in_kernel--;
    count_waiters(points, count, -1);
+   if (status == AGX_RESOURCE_EXHAUSTED)
+      return status;
    if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED) {
       agx_device_lose(device, status);
       return AGX_OK; /* which the points know by now */

@@ -48,12 +48,12 @@ void agxw_device_observe(struct agxw_device *device, agxw_observe_fn *fn, void *
 void agxw_places_remove(struct agxw_bo *bo)
 {
    struct agxw_device *device = bo->device;
-   if (!bo->place.next)
-      return;
    pthread_mutex_lock(&device->lock);
-   agx_list_remove(&bo->place);
-   device->gone[device->gone_count++ % AGX_COUNT(device->gone)] = place_of(bo, AGXW_PLACE_FREED);
-   observe(device, bo, false);
+   if (bo->place.next) { /* which its neighbours write to, too */
+      agx_list_remove(&bo->place);
+      device->gone[device->gone_count++ % AGX_COUNT(device->gone)] = place_of(bo, AGXW_PLACE_FREED);
+      observe(device, bo, false);
+   }
    pthread_mutex_unlock(&device->lock);
 }
 

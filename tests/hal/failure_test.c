@@ -209,6 +209,24 @@ static void a_lost_device_fails_what_is_outstanding(void **state)
    close_world(&w);
 }
 
+/* A shortage while waiting or asking is the caller's to hear of, and takes nothing away. */
+static void a_shortage_takes_nothing_away(void **state)
+{
+   struct world w;
+   open_world(&w);
+   failing_kmd_arm(&w.kmd, 0, NR_TIMELINE_WAIT, ENOMEM);
+   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
+   agx_status status = fixture_wait(w.done, 1);
+   assert_true(status == AGX_OK || status == AGX_RESOURCE_EXHAUSTED);
+   failing_kmd_disarm(&w.kmd);
+   assert_ok(agx_device_status(w.fixture.device));
+   assert_ok(fixture_wait(w.done, 1));
+   assert_int_equal(w.words[63], 64);
+   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 2}));
+   assert_ok(fixture_wait(w.done, 2));
+   close_world(&w);
+}
+
 /* A fault takes its queue away: what is behind it fails with its text, what comes later does, and
  * another queue goes on, until the queue is made anew. */
 static void a_fault_takes_its_queue_away(void **state)
@@ -366,6 +384,7 @@ int main(void)
       cmocka_unit_test(a_parked_submission_that_is_refused_fails),
       cmocka_unit_test(a_refused_submission_leaves_no_profile),
       cmocka_unit_test(a_refused_submission_uses_no_memory),
+      cmocka_unit_test(a_shortage_takes_nothing_away),
       cmocka_unit_test(a_fault_takes_its_queue_away),
       cmocka_unit_test(a_fault_is_known_before_what_follows),
       cmocka_unit_test(a_lost_device_fails_what_is_outstanding),
