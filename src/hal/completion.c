@@ -211,8 +211,9 @@ void agx_device_wake(struct agx_device *device)
 #define TICK_NS (20 * 1000000)
 #define TICKS   50
 
-/* Shared semaphores and imports that it waits for in the kernel; of more, the first ones, and it
- * looks at the rest now and then. */
+/* Shared semaphores and imports that it waits for in the kernel, of more, the first ones. It holds
+ * them meanwhile; so that it is not what keeps them, and the device with them, it looks up now and
+ * then. */
 #define MAX_SHARED 256
 
 static int64_t next_tick(void)
@@ -240,8 +241,8 @@ static void wait_for_any_queue(struct agx_device *device)
    points[count++] = (struct agxw_point){device->interrupt, device->interrupt_value + 1};
    device->in_kernel++;
    pthread_mutex_unlock(&device->lock);
-   agx_status status = agxw_wait(device->winsys, points, count, true,
-                                 shared < MAX_SHARED ? AGX_DEADLINE_NEVER : next_tick());
+   agx_status status =
+      agxw_wait(device->winsys, points, count, true, shared ? next_tick() : AGX_DEADLINE_NEVER);
    for (uint32_t i = 0; i < shared; i++)
       agx_release(objects[i]);
    pthread_mutex_lock(&device->lock);
