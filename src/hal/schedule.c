@@ -400,12 +400,13 @@ static void run_one(struct agx_device *device)
 {
    struct agx_submission *submission =
       agx_container_of(device->runnable.next, struct agx_submission, link);
+   const struct agx_op_type *type = submission->type; /* one that defers may be over by then */
    struct agx_failure failure = {0};
    agx_list_remove(&submission->link);
    pthread_mutex_unlock(&device->lock);
    uint64_t start_ns = agx_profile_host_begin(device);
-   agx_status status = submission->type->run(submission);
-   agx_profile_host_end(device, "run", submission->type->name, start_ns);
+   agx_status status = type->run(submission);
+   agx_profile_host_end(device, "run", type->name, start_ns);
    pthread_mutex_lock(&device->lock);
    if (status == AGX_DEFERRED)
       return;

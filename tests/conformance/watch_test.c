@@ -137,9 +137,11 @@ static void watches_may_signal_and_watch(void **state)
 struct ball {
    struct agx_watch watch;
    struct agx_semaphore *semaphores[2]; /* of two devices */
-   uint32_t depth, deepest;
+   _Atomic uint32_t deepest;
    uint64_t left;
 };
+
+static _Thread_local uint32_t depth; /* of calls of hit */
 
 /* Watches the other side's next value, and signals it. */
 static void hit(struct agx_watch *watch, agx_status status, uint64_t value)
@@ -148,13 +150,13 @@ static void hit(struct agx_watch *watch, agx_status status, uint64_t value)
    assert_int_equal(status, AGX_OK);
    if (ball->left-- == 0)
       return;
-   ball->depth++;
-   ball->deepest = ball->depth > ball->deepest ? ball->depth : ball->deepest;
+   if (++depth > ball->deepest)
+      ball->deepest = depth;
    struct agx_semaphore *to = ball->semaphores[ball->left % 2];
    watch->value = 1 + (1000 - ball->left) / 2;
    assert_ok(agx_semaphore_watch(to, watch));
    assert_ok(agx_semaphore_signal(to, watch->value));
-   ball->depth--;
+   depth--;
 }
 
 /* Back and forth between devices, however often, without going deeper. */
