@@ -33,7 +33,8 @@ struct agx_point {
 /* Waits for all points, or for any. deadline_ns is absolute on CLOCK_MONOTONIC; 0 polls,
  * AGX_DEADLINE_NEVER waits forever. AGX_DEADLINE_EXCEEDED when it passes; the failure of a
  * semaphore, with its text, when one of those that are not reached has failed. The points may be of
- * several devices. Nothing is waited for without points. */
+ * several devices. Nothing is waited for without points. AGX_RESOURCE_EXHAUSTED: there was no
+ * memory to wait with; nothing has changed by it, and another try may succeed. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count,
                                                      bool any, int64_t deadline_ns);
 
