@@ -63,10 +63,6 @@ struct agx_submission {
 #define AGX_OP_STATE(submission, type)                                                             \
    ((type *)((submission)->state_B + 0 * sizeof(char[sizeof(type) <= AGX_OP_STATE_B ? 1 : -1])))
 
-/* The end of an operation whose run has deferred: AGX_OK, or a failure with the thread's error
- * text. Once only. May end the device's life. */
-void agx_submission_finish(struct agx_submission *submission, agx_status status);
-
 /* ---- schedule.c: with the device's lock held ---------------------------- */
 
 enum agx_readiness {
@@ -97,18 +93,24 @@ void agx_device_pump(struct agx_device *device);
 /* Has parked submissions tried again whose launch was deferred; takes the lock itself. */
 void agx_device_retry(struct agx_device *device);
 
-/* Lets go of a lock that may have made work: sends what is ready, runs what is runnable, calls
- * watches, drops references. With the lock held; returns without it. */
-void agx_device_settle(struct agx_device *device);
-/* With the lock held: that there is none. */
-bool agx_device_is_settled(const struct agx_device *device);
-
 /* Gives a GPU submission to the kernel, whose waits are at frontier. The queue's submit_lock is
  * held, the device's is let go of meanwhile. On failure nothing has changed. */
 AGX_MUST_CHECK agx_status agx_submission_send(struct agx_submission *submission);
 
 /* Tells its semaphores that it is done, or how it failed. */
 void agx_submission_deliver(struct agx_submission *submission, const struct agx_failure *failure);
+
+/* ---- settle.c ----------------------------------------------------------- */
+
+/* Lets go of a lock that may have made work: sends what is ready, runs what is runnable, calls
+ * watches, drops references. With the lock held; returns without it. */
+void agx_device_settle(struct agx_device *device);
+/* With the lock held: that there is none. */
+bool agx_device_is_settled(const struct agx_device *device);
+
+/* The end of an operation whose run has deferred: AGX_OK, or a failure with the thread's error
+ * text. Once only. May end the device's life. */
+void agx_submission_finish(struct agx_submission *submission, agx_status status);
 
 /* ---- completion.c -------------------------------------------------------- */
 
