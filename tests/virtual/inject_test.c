@@ -73,6 +73,8 @@ static void requests_fail_when_told(void **state)
       {"ioctl get_time 2-3 ENOMEM", {0, -ENOMEM, -ENOMEM, 0, 0, 0}},
       {"ioctl get_time 4- 5", {0, 0, 0, -EIO, -EIO, -EIO}},
       {"ioctl get_time /2 EAGAIN", {0, -EAGAIN, 0, -EAGAIN, 0, -EAGAIN}},
+      {"ioctl get_time 2-/3 EAGAIN", {0, -EAGAIN, 0, 0, -EAGAIN, 0}},
+      {"ioctl get_time 2-4/2 EAGAIN", {0, -EAGAIN, 0, -EAGAIN, 0, 0}},
       {"ioctl any * EBUSY", {-EBUSY, -EBUSY, -EBUSY, -EBUSY, -EBUSY, -EBUSY}},
       {"# all\n\n ioctl get_time 1 EIO ; ioctl get_time 2 ENODEV # two\n",
        {-EIO, -ENODEV, 0, 0, 0, 0}},
@@ -245,8 +247,10 @@ static void scripts_are_refused_with_words(void **state)
       {"ioctl submit -4 EIO", "\"-4\" is none of N"},
       {"ioctl submit 4-x EIO", "\"4-x\" is none of N"},
       {"ioctl submit 1-2-3 EIO", "\"1-2-3\" is none of N"},
-      {"ioctl submit /0 EIO", "\"/0\" is no /N"},
-      {"ioctl submit / EIO", "\"/\" is no /N"},
+      {"ioctl submit /0 EIO", "\"/0\" is none of N"},
+      {"ioctl submit / EIO", "\"/\" is none of N"},
+      {"ioctl submit 2-/0 EIO", "\"2-/0\" is none of N"},
+      {"ioctl submit 2/3/4 EIO", "\"2/3/4\" is none of N"},
       {"hang 99999999999999999999", "\"99999999999999999999\" is none of N"},
       {"hang 1 60000001", "\"60000001\" is too large"},
       {"hang 1 1 1", "\"1\" is a word too many"},
@@ -284,10 +288,10 @@ static void a_script_has_limits(void **state)
 /* Random bytes and random words never do more than be refused. */
 static void any_text_is_survived(void **state)
 {
-   static const char *const words[] = {"ioctl", "bind", "hang", "lose",   "memory",
-                                       "slow",  "any",  "mmap", "submit", "1",
-                                       "2-",    "/3",   "*",    "EIO",    ";",
-                                       "\n",    "#",    "-",    "\t",     "18446744073709551615"};
+   static const char *const words[] = {
+      "ioctl", "bind",   "hang", "lose", "memory", "slow", "any",
+      "mmap",  "submit", "1",    "2-",   "/3",     "2-/3", "*",
+      "EIO",   ";",      "\n",   "#",    "-",      "\t",   "18446744073709551615"};
    struct agx_test_rng rng = {31};
    struct agx_virtual_node *node;
    assert_ok(agx_virtual_node_create(agx_chip_find("g13g"), -1, &node));

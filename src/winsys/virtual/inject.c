@@ -13,9 +13,8 @@
 
 static bool applies(const struct agxv_rule *rule, uint64_t number)
 {
-   if (rule->every)
-      return number % rule->every == 0;
-   return number >= rule->first && number <= rule->last;
+   return number >= rule->first && number <= rule->last &&
+          (number - rule->first) % rule->every == 0;
 }
 
 /* The first rule of a kind for a number, or NULL. */

@@ -30,7 +30,7 @@ enum agxv_verb {
 struct agxv_rule {
    enum agxv_verb verb;
    uint32_t request;            /* index + 1; 0: any ioctl */
-   uint64_t first, last, every; /* which ones; every 0: all from first to last */
+   uint64_t first, last, every; /* which ones: first, and each every-th from there to last */
    int32_t error;               /* negative errno */
    uint64_t value;
 };

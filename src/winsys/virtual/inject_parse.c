@@ -96,26 +96,38 @@ static agx_status take_error(const struct statement *it, struct word word, struc
    return AGX_OK;
 }
 
-/* "3", "3-5", "3-", "/4" (each fourth), "*". */
-static agx_status take_which(const struct statement *it, struct word word, struct agxv_rule *rule)
+/* "3", "3-5", "3-", "*". */
+static bool parse_range(struct word word, uint64_t *out_first, uint64_t *out_last)
 {
    const char *dash = memchr(word.at, '-', word.length);
    size_t before = dash ? (size_t)(dash - word.at) : word.length;
-   rule->first = 1;
-   rule->last = UINT64_MAX;
+   *out_first = 1;
+   *out_last = UINT64_MAX;
    if (is(word, "*"))
-      return AGX_OK;
-   if (word.length && word.at[0] == '/') {
-      bool is_good = parse_number((struct word){word.at + 1, word.length - 1}, &rule->every);
-      return is_good && rule->every ? AGX_OK : REFUSE(it, word, "is no /N");
-   }
-   bool is_good = parse_number((struct word){word.at, before}, &rule->first);
+      return true;
+   bool is_good = parse_number((struct word){word.at, before}, out_first);
    if (!dash)
-      rule->last = rule->first;
+      *out_last = *out_first;
    else if (before + 1 < word.length)
-      is_good &= parse_number((struct word){dash + 1, word.length - before - 1}, &rule->last);
-   if (!is_good || rule->first == 0 || rule->last < rule->first)
-      return REFUSE(it, word, "is none of N, N-M, N-, /N and *, counted from 1");
+      is_good &= parse_number((struct word){dash + 1, word.length - before - 1}, out_last);
+   return is_good && *out_first && *out_last >= *out_first;
+}
+
+/* A range, "/4" (each fourth), "9-/4" (the ninth and each fourth from there). */
+static agx_status take_which(const struct statement *it, struct word word, struct agxv_rule *rule)
+{
+   const char *slash = memchr(word.at, '/', word.length);
+   size_t before = slash ? (size_t)(slash - word.at) : word.length;
+   bool is_good = true;
+   rule->every = 1;
+   if (slash)
+      is_good = parse_number((struct word){slash + 1, word.length - before - 1}, &rule->every);
+   rule->first = rule->every;
+   rule->last = UINT64_MAX;
+   if (before)
+      is_good &= parse_range((struct word){word.at, before}, &rule->first, &rule->last);
+   if (!is_good || rule->every == 0 || word.length == 0)
+      return REFUSE(it, word, "is none of N, N-M, N-, /N, N-/K and *, counted from 1");
    return AGX_OK;
 }
 
@@ -193,7 +205,7 @@ static const struct {
 
 static agx_status take_statement(const struct statement *it, struct agxv_inject *inject)
 {
-   struct agxv_rule rule = {.last = UINT64_MAX};
+   struct agxv_rule rule = {.first = 1, .last = UINT64_MAX, .every = 1};
    unsigned row = 0;
    while (row < AGX_COUNT(verbs) && !is(it->words[0], verbs[row].name))
       row++;
