@@ -11,6 +11,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 
 #include "agx/hal.h"
@@ -40,21 +41,33 @@ int64_t soak_now(void);
 /* What has not come by then won't, however busy the machine is. */
 int64_t soak_deadline(void);
 
-/* ---- a round ------------------------------------------------------------- */
+/* ---- plans ---------------------------------------------------------------- */
+
+#define SOAK_PLANS 8 /* ways in which things go wrong */
+
+struct soak_place {
+   uint64_t seed;
+   uint32_t round; /* below 1000 */
+   uint32_t plan;
+   uint32_t attempt;    /* at opening */
+   uint32_t operations; /* of each thread */
+};
 
 struct soak_plan {
-   uint64_t seed;
+   uint64_t seed; /* the round's own */
+   uint32_t number;
    uint32_t operations; /* of each thread */
    uint32_t queues;
    uint32_t null_per_mille; /* allocator calls that return NULL */
    bool strays;             /* kernels that lose their queue */
-   bool loses_device;
-   bool cancels; /* else all comes to its end because the host signals all there is */
+   bool cancels;            /* else all comes to its end because the host signals all there is */
    bool profiles;
    uint32_t chaos;
    char inject[256];
 };
-void soak_plan_make(struct soak_plan *plan, uint64_t seed, uint32_t round, uint32_t operations);
+void soak_plan_make(struct soak_plan *plan, const struct soak_place *place);
+
+/* ---- a round ------------------------------------------------------------- */
 
 struct soak_timeline {
    struct agx_semaphore *semaphore;

@@ -4,11 +4,11 @@
  * signal, watch or function is lost, nothing comes twice, and all memory, descriptors and threads
  * are back. AGX_HAL_SOAK_SECONDS: how long; without it, AGX_HAL_SOAK_ROUNDS and
  * AGX_HAL_SOAK_OPERATIONS of each thread count. AGX_HAL_SOAK_SEED and AGX_HAL_SOAK_FIRST (round)
- * do again what failed, as far as threads can; AGX_HAL_SOAK_PATIENCE: seconds without a step that
- * are a hang.
+ * do again what failed, as far as threads can; AGX_HAL_SOAK_PLAN: only that one of the plans that
+ * rounds follow in turn (soak_plan.c); AGX_HAL_SOAK_PATIENCE: seconds without a step that are a
+ * hang.
  */
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,7 @@
 #endif
 
 #define PATIENCE_S 90
+#define ATTEMPTS   8 /* to open a round that failures are against */
 
 #ifdef __SANITIZE_THREAD__
 /* Operations without order write to the same buffers, on the simulated GPU and by its files. */
@@ -67,10 +68,11 @@ void soak_die(const char *file, int line, const char *condition, const char *for
    va_end(arguments);
    fprintf(stderr, "\nlast error here: %s\n", error);
    if (running)
-      fprintf(stderr, "AGX_HAL_SOAK_SEED=%llu AGX_HAL_SOAK_FIRST=%llu: %s%s%s\n",
-              (unsigned long long)running->plan.seed / 1000,
-              (unsigned long long)running->plan.seed % 1000, running->plan.inject,
-              running->plan.strays ? " strays" : "", running->plan.cancels ? " cancels" : "");
+      fprintf(
+         stderr, "AGX_HAL_SOAK_SEED=%llu AGX_HAL_SOAK_FIRST=%llu AGX_HAL_SOAK_PLAN=%u: %s%s%s\n",
+         (unsigned long long)running->plan.seed / 1000,
+         (unsigned long long)running->plan.seed % 1000, running->plan.number, running->plan.inject,
+         running->plan.strays ? " strays" : "", running->plan.cancels ? " cancels" : "");
    for (uint32_t i = 0; running_threads && i < SOAK_THREADS; i++)
       fprintf(stderr, "thread %u: %s after %llu%s\n", i, running_threads[i].doing,
               (unsigned long long)running_threads[i].done,
@@ -142,17 +144,34 @@ static void expect_back(const char *path, uint32_t before)
    }
 }
 
-/* Operations that went through. */
-static uint64_t run_round(uint64_t seed, uint32_t index, uint32_t operations)
+/* What became of a plan's rounds. */
+struct tally {
+   uint64_t opened, unopened, submitted;
+};
+
+static void tell(const struct soak_round *round, const struct soak_place *place)
+{
+   printf(
+      "# round %u, plan %u: %llu submitted, %llu refused; of those with a receipt %llu reached, "
+      "%llu failed; %llu links compared; %u timelines; %s%s\n",
+      place->round, place->plan, (unsigned long long)round->submitted,
+      (unsigned long long)round->refused, (unsigned long long)round->reached,
+      (unsigned long long)round->failed, (unsigned long long)round->compared, round->timeline_count,
+      round->plan.inject, round->plan.strays ? " strays" : "");
+}
+
+/* False: it could not be opened. */
+static bool attempt(const struct soak_place *place, struct tally *tally)
 {
    struct soak_round *round = calloc(1, sizeof(*round));
    struct soak_thread *threads = calloc(SOAK_THREADS, sizeof(*threads));
    const uint32_t fds = soak_count_entries("/proc/self/fd");
    const uint32_t tasks = soak_count_entries("/proc/self/task");
    soak_check(round && threads, "no memory");
-   soak_plan_make(&round->plan, seed, index, operations);
+   soak_plan_make(&round->plan, place);
    running = round;
-   if (soak_round_open(round)) {
+   bool is_open = soak_round_open(round);
+   if (is_open) {
       start(round, threads);
       running_threads = threads;
       join(threads);
@@ -161,18 +180,25 @@ static uint64_t run_round(uint64_t seed, uint32_t index, uint32_t operations)
    soak_round_close(round);
    expect_back("/proc/self/fd", fds);
    expect_back("/proc/self/task", tasks);
-   uint64_t submitted = round->submitted;
-   printf("# round %u: %llu submitted, %llu refused; of those with a receipt %llu reached, %llu "
-          "failed; %llu links compared; %u timelines; %s%s\n",
-          index, (unsigned long long)submitted, (unsigned long long)round->refused,
-          (unsigned long long)round->reached, (unsigned long long)round->failed,
-          (unsigned long long)round->compared, round->timeline_count, round->plan.inject,
-          round->plan.strays ? " strays" : "");
+   if (is_open)
+      tell(round, place);
+   tally->submitted += round->submitted;
    running = NULL;
    running_threads = NULL;
    free(round);
    free(threads);
-   return submitted;
+   return is_open;
+}
+
+static void run_round(struct soak_place *place, struct tally *tally)
+{
+   for (place->attempt = 0; place->attempt < ATTEMPTS; place->attempt++)
+      if (attempt(place, tally)) {
+         tally->opened++;
+         return;
+      }
+   printf("# round %u, plan %u: not opened in %u attempts\n", place->round, place->plan, ATTEMPTS);
+   tally->unopened++;
 }
 
 static void *do_nothing(void *argument)
@@ -188,20 +214,41 @@ static void start_first_thread(void)
    pthread_join(thread, NULL);
 }
 
+/* Rounds that do nothing find nothing. */
+static void check_tallies(const struct tally tallies[SOAK_PLANS])
+{
+   for (uint32_t i = 0; i < SOAK_PLANS; i++) {
+      const struct tally *it = &tallies[i];
+      if (it->opened + it->unopened == 0)
+         continue;
+      printf("# plan %u: %llu rounds, %llu more did not open; %llu operations\n", i,
+             (unsigned long long)it->opened, (unsigned long long)it->unopened,
+             (unsigned long long)it->submitted);
+      soak_check(it->opened > it->unopened && it->submitted > 0, "plan %u does nothing", i);
+   }
+}
+
 static void random_operations(void **state)
 {
    const uint64_t seed = setting("AGX_HAL_SOAK_SEED", 1);
    const uint64_t seconds = setting("AGX_HAL_SOAK_SECONDS", 0);
-   const uint32_t operations = (uint32_t)setting("AGX_HAL_SOAK_OPERATIONS", OPERATIONS);
+   const uint64_t plan = setting("AGX_HAL_SOAK_PLAN", SOAK_PLANS);
    const uint32_t first = (uint32_t)setting("AGX_HAL_SOAK_FIRST", 0);
    const uint64_t rounds = setting("AGX_HAL_SOAK_ROUNDS", ROUNDS);
    const int64_t end_ns = soak_now() + (int64_t)seconds * 1000000000;
-   uint64_t submitted = 0;
+   struct tally tallies[SOAK_PLANS] = {0};
    start_first_thread();
-   for (uint32_t i = 0; seconds ? soak_now() < end_ns : i < rounds; i++)
-      submitted += run_round(seed + (first + i) / 1000, (first + i) % 1000, operations);
-   printf("# %llu operations\n", (unsigned long long)submitted);
-   assert_true(submitted > 0);
+   for (uint32_t i = 0; seconds ? soak_now() < end_ns : i < rounds; i++) {
+      const uint32_t index = first + i;
+      struct soak_place place = {
+         .seed = seed + index / 1000,
+         .round = index % 1000,
+         .plan = (uint32_t)(plan < SOAK_PLANS ? plan : index % SOAK_PLANS),
+         .operations = (uint32_t)setting("AGX_HAL_SOAK_OPERATIONS", OPERATIONS),
+      };
+      run_round(&place, &tallies[place.plan]);
+   }
+   check_tallies(tallies);
 }
 
 int main(void)
