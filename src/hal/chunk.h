@@ -2,7 +2,9 @@
  *
  * Chunks: pieces of GPU memory that command buffers are recorded into. They are cut from slabs of
  * the device, mapped for good, and go back to it when a command buffer is done with them: so
- * recording asks the kernel for nothing once there are enough of them.
+ * recording asks the kernel for nothing once there are enough of them. A new command buffer sees to
+ * it that there are (the reserve); what a long recording takes beyond that comes in slabs of
+ * doubling size.
  */
 #pragma once
 
@@ -35,16 +37,29 @@ struct agx_chunk {
    uint32_t usable_B;
 };
 
+/* Of one size. */
+struct agx_chunk_list {
+   struct agx_chunk *first; /* free ones */
+   uint32_t free, total;
+};
+
 /* Embedded in the device. */
 struct agx_chunks {
    pthread_mutex_t lock;
-   struct agx_chunk *free[AGX_CHUNK_SIZES];
+   struct agx_chunk_list lists[AGX_CHUNK_SIZES];
    struct agx_slab *slabs;
+   uint32_t expected; /* command buffers that have not been recorded into yet */
 };
 
 void agx_chunks_init(struct agx_chunks *chunks);
 /* All chunks must have been given back. */
 void agx_chunks_fini(struct agx_device *device);
+
+/* A command buffer will be recorded for the first time: has memory ready for some thousand
+ * dispatches, for the first of those that are expected. That it can't be had is no failure. */
+void agx_chunks_expect(struct agx_device *device);
+/* It is, or never will be. */
+void agx_chunks_expect_no_more(struct agx_device *device);
 
 /* Takes a lock; memory, and requests, only when there is no free one. */
 AGX_MUST_CHECK agx_status agx_chunk_take(struct agx_device *device, enum agx_chunk_size size,

@@ -56,6 +56,9 @@ agx_status agx_record_next_chunk(struct agx_command_buffer *commands, uint64_t s
       commands->last->next = chunk;
       AGX_TRY(link_to(commands, chunk));
    } else {
+      if (commands->is_expected)
+         agx_chunks_expect_no_more(commands->device);
+      commands->is_expected = false;
       commands->first = chunk;
    }
    open_chunk(commands, chunk);
@@ -93,6 +96,8 @@ static void command_buffer_destroy(struct agx_object *object)
    pthread_mutex_destroy(&commands->instances_lock);
    agx_resources_fini(&commands->resources, device->alloc);
    agx_chunks_give(device, commands->first);
+   if (commands->is_expected)
+      agx_chunks_expect_no_more(device);
    agx_tag_give(device, &commands->tag);
    agx_vector_fini(&commands->runs, device->alloc, sizeof(struct agx_run));
    agx_vector_fini(&commands->labels, device->alloc, sizeof(struct agx_label_node));
@@ -106,37 +111,60 @@ static void command_buffer_destroy(struct agx_object *object)
 static const struct agx_object_type command_buffer_type = {"command buffer",
                                                            command_buffer_destroy};
 
-agx_status agx_command_buffer_create(struct agx_device *device,
-                                     const struct agx_command_buffer_desc *desc,
-                                     struct agx_command_buffer **out_commands)
+static agx_status check_desc(const struct agx_command_buffer_desc *desc)
 {
    const uint32_t known =
       AGX_COMMAND_BUFFER_ONE_SHOT | AGX_COMMAND_BUFFER_UNRETAINED | AGX_COMMAND_BUFFER_UNCHECKED;
-   struct agx_command_buffer_desc read;
-   *out_commands = NULL;
-   AGX_TRY(agx_desc_read("agx_command_buffer_desc", desc, &read, sizeof(read)));
-   if (read.flags & ~known)
+   if (desc->flags & ~known)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "command buffer: unknown flags 0x%x",
-                      read.flags & ~known);
-   if (read.table_slots > AGX_MAX_TABLE_SLOTS)
+                      desc->flags & ~known);
+   if (desc->table_slots > AGX_MAX_TABLE_SLOTS)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "command buffer: a table of %u slots; the limit is %u",
-                      read.table_slots, AGX_MAX_TABLE_SLOTS);
-   struct agx_command_buffer *commands = agx_host_zalloc(device->alloc, sizeof(*commands));
-   if (!commands)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "command buffer: out of host memory");
+                      desc->table_slots, AGX_MAX_TABLE_SLOTS);
+   return AGX_OK;
+}
+
+static void init(struct agx_command_buffer *commands, struct agx_device *device,
+                 const struct agx_command_buffer_desc *desc)
+{
    agx_object_init(&commands->object, &command_buffer_type);
    agx_retain(device);
    commands->device = device;
-   commands->flags = read.flags;
-   commands->table_slots = read.table_slots;
+   commands->flags = desc->flags;
+   commands->table_slots = desc->table_slots;
    commands->script.alloc = device->alloc;
    pthread_mutex_init(&commands->instances_lock, NULL);
    commands->usc_base = agxw_device_info(device->winsys)->usc_base;
    commands->is_watched = device->debug & AGX_DEBUG_BOUNDS;
    agx_resources_init(&commands->resources);
-   commands->resources.is_unretained = read.flags & AGX_COMMAND_BUFFER_UNRETAINED;
+   commands->resources.is_unretained = desc->flags & AGX_COMMAND_BUFFER_UNRETAINED;
    snprintf(commands->label, sizeof(commands->label), "%s",
-            read.label ? read.label : "command buffer");
+            desc->label ? desc->label : "command buffer");
+}
+
+/* What recording would ask the kernel for, where that can be had now. */
+static void prepare(struct agx_command_buffer *commands)
+{
+   if (commands->table_slots || !agxw_device_info(commands->device->winsys)->chip)
+      return; /* its instances are recorded; there is no GPU */
+   commands->is_expected = true;
+   agx_chunks_expect(commands->device);
+   (void)!agx_tag_take(commands->device, &commands->tag);
+}
+
+agx_status agx_command_buffer_create(struct agx_device *device,
+                                     const struct agx_command_buffer_desc *desc,
+                                     struct agx_command_buffer **out_commands)
+{
+   struct agx_command_buffer_desc read;
+   *out_commands = NULL;
+   AGX_TRY(agx_desc_read("agx_command_buffer_desc", desc, &read, sizeof(read)));
+   AGX_TRY(check_desc(&read));
+   struct agx_command_buffer *commands = agx_host_zalloc(device->alloc, sizeof(*commands));
+   if (!commands)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "command buffer: out of host memory");
+   init(commands, device, &read);
+   prepare(commands);
    *out_commands = commands;
    return AGX_OK;
 }

@@ -60,8 +60,9 @@ struct agx_command_buffer {
    uint32_t dispatch_count; /* launches in the stream */
    struct agx_run run;      /* the last of runs */
    uint32_t label_open;
-   bool is_watched; /* AGX_DEBUG=bounds */
-   bool is_told;    /* the device was told what it may access */
+   bool is_watched;  /* AGX_DEBUG=bounds */
+   bool is_told;     /* the device was told what it may access */
+   bool is_expected; /* agx_chunks_expect */
 
    struct agx_chunk *first, *last;    /* last: the open one */
    uint64_t stream_va, stream_end_va; /* 0: nothing to run */
