@@ -4,22 +4,18 @@
  */
 #pragma once
 
-#include <stdatomic.h>
-
-#include "support.h"
-#include "winsys/kmd.h"
-
-#define FAILING_UDMABUF 0x142u /* the number that stands for UDMABUF_CREATE */
+#include "forward_kmd.h"
 
 struct failing_kmd {
-   struct agx_kmd base;
-   struct agx_kmd *inner;
+   union {
+      struct agx_kmd base;
+      struct forward_kmd forward;
+   };
    _Atomic int countdown;   /* requests (of number nr) that still succeed; < 0: all do */
-   _Atomic uint32_t nr;     /* low byte of the request; 0: any */
+   _Atomic uint32_t nr;     /* low byte of the request, or FORWARD_UDMABUF; 0: any */
    _Atomic int error;       /* positive errno */
    _Atomic bool once;       /* only the first of them; set after arming */
    _Atomic uint32_t failed; /* requests that were failed */
-   _Atomic bool closed;
 };
 
 /* Owned by the test, which may look at it after the device has closed it. */

@@ -176,7 +176,7 @@ static struct state look(struct bench *b)
 {
    struct agx_virtual_statistics statistics;
    agx_device_trim(b->device);
-   agx_virtual_read_statistics(agx_kmd_virtual_node(b->kmd.inner), &statistics);
+   agx_virtual_read_statistics(agx_kmd_virtual_node(b->kmd.forward.inner), &statistics);
    struct state state = {.gpu_B = statistics.memory_bytes,
                          .counted_B = b->device->memory.device.used_B,
                          .host = b->alloc.live};

@@ -5,13 +5,12 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "forward_kmd.h"
 #include "soak.h"
-#include "winsys/kmd.h"
 
 struct soak_kmd {
-   struct agx_kmd base, *inner;
+   struct forward_kmd forward;
    _Atomic int64_t objects;
-   _Atomic bool closed;
 };
 
 /* What a request does to the number of objects. */
@@ -40,94 +39,27 @@ static bool is_sync_file(const uint32_t *handle)
    return handle[1] & 1;
 }
 
-static int forward_ioctl(struct agx_kmd *base, unsigned long request, void *argument)
+static void count(struct forward_kmd *base, uint32_t nr, const void *argument, int error)
 {
    struct soak_kmd *kmd = (struct soak_kmd *)base;
-   const uint32_t nr = request & 0xff;
-   int error = kmd->inner->ops->ioctl(kmd->inner, request, argument);
    if (!error && !(nr == 0xc2 && is_sync_file(argument)))
       atomic_fetch_add(&kmd->objects, change_of(nr));
-   return error;
 }
-
-static void *forward_mmap(struct agx_kmd *base, uint64_t offset, size_t length, int *out_errno)
-{
-   struct soak_kmd *kmd = (struct soak_kmd *)base;
-   return kmd->inner->ops->mmap(kmd->inner, offset, length, out_errno);
-}
-
-static void forward_munmap(struct agx_kmd *base, void *memory, size_t length)
-{
-   struct soak_kmd *kmd = (struct soak_kmd *)base;
-   kmd->inner->ops->munmap(kmd->inner, memory, length);
-}
-
-static int forward_fd_ioctl(struct agx_kmd *base, int fd, unsigned long request, void *argument)
-{
-   struct soak_kmd *kmd = (struct soak_kmd *)base;
-   return kmd->inner->ops->fd_ioctl(kmd->inner, fd, request, argument);
-}
-
-static int64_t forward_dmabuf_bytes(struct agx_kmd *base, int fd)
-{
-   struct soak_kmd *kmd = (struct soak_kmd *)base;
-   return kmd->inner->ops->dmabuf_bytes(kmd->inner, fd);
-}
-
-static size_t forward_last_error(struct agx_kmd *base, char *text, size_t capacity)
-{
-   struct soak_kmd *kmd = (struct soak_kmd *)base;
-   return kmd->inner->ops->last_error(kmd->inner, text, capacity);
-}
-
-static bool forward_take_fault(struct agx_kmd *base, uint64_t first_va, uint64_t last_va,
-                               struct agx_kmd_fault *out_fault)
-{
-   struct soak_kmd *kmd = (struct soak_kmd *)base;
-   return kmd->inner->ops->take_fault(kmd->inner, first_va, last_va, out_fault);
-}
-
-static int forward_watch_counters(struct agx_kmd *base,
-                                  void (*fn)(void *user, const struct agx_kmd_counters *counters),
-                                  void *user)
-{
-   struct soak_kmd *kmd = (struct soak_kmd *)base;
-   return kmd->inner->ops->watch_counters(kmd->inner, fn, user);
-}
-
-static void forward_close(struct agx_kmd *base)
-{
-   struct soak_kmd *kmd = (struct soak_kmd *)base;
-   kmd->inner->ops->close(kmd->inner);
-   soak_check(!atomic_exchange(&kmd->closed, true), "the node is closed twice");
-}
-
-static const struct agx_kmd_ops ops = {
-   .ioctl = forward_ioctl,
-   .mmap = forward_mmap,
-   .munmap = forward_munmap,
-   .fd_ioctl = forward_fd_ioctl,
-   .dmabuf_bytes = forward_dmabuf_bytes,
-   .last_error = forward_last_error,
-   .take_fault = forward_take_fault,
-   .watch_counters = forward_watch_counters,
-   .close = forward_close,
-};
 
 struct soak_kmd *soak_kmd_open(struct agx_kmd **out_base)
 {
    struct soak_kmd *kmd = calloc(1, sizeof(*kmd));
    soak_check(kmd, "no memory");
-   soak_check(agx_kmd_virtual_open(NULL, &kmd->inner) == AGX_OK, "no virtual node");
-   kmd->base = (struct agx_kmd){&ops, kmd->inner->name, kmd->inner->fd};
-   *out_base = &kmd->base;
+   forward_kmd_open(&kmd->forward);
+   kmd->forward.after = count;
+   *out_base = &kmd->forward.base;
    return kmd;
 }
 
 void soak_kmd_close(struct soak_kmd *kmd)
 {
    const int64_t deadline_ns = soak_deadline();
-   while (!atomic_load(&kmd->closed)) {
+   while (!atomic_load(&kmd->forward.closed)) {
       soak_check(soak_now() < deadline_ns, "the device is never closed");
       sched_yield();
    }

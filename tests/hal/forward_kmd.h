@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A kmd in front of the virtual one, which sees all its requests and may fail them. Any thread.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "support.h"
+#include "winsys/kmd.h"
+
+#define FORWARD_UDMABUF 0x142u /* the number that stands for UDMABUF_CREATE */
+
+struct forward_kmd {
+   struct agx_kmd base;
+   struct agx_kmd *inner;
+   /* Before a request whose low byte is nr: what it fails with, a negative errno, or 0. May be
+    * NULL, as after may, which sees what became of it. */
+   int (*before)(struct forward_kmd *kmd, uint32_t nr);
+   void (*after)(struct forward_kmd *kmd, uint32_t nr, const void *argument, int error);
+   _Atomic bool closed;
+};
+
+/* With a virtual node behind it. Owned by the test, which may look at it after the device has
+ * closed it; only once. before and after are the caller's to set then. */
+void forward_kmd_open(struct forward_kmd *kmd);
