@@ -19,6 +19,13 @@
  * Threads: everything may be called from any thread; a command buffer only from one at a
  * time while it is recorded. Recording a dispatch neither allocates from the heap nor takes
  * a lock nor enters the kernel.
+ *
+ * Processes: a child of fork(2) opens a device of its own, of an instance of its own or of its
+ * parent's, which is all of its parent's that it can use. With other objects from before the fork,
+ * functions that return a status refuse to do anything, AGX_FAILED_PRECONDITION, but for those that
+ * look up what never changes; functions that return none do nothing, and statistics are zeros;
+ * agx_release does nothing but count, since the handles are the parent's, too. Memory that was
+ * mapped before is shared with the parent. Between vfork(2) and exec(2) nothing may be called.
  */
 #pragma once
 

@@ -74,6 +74,7 @@ agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_
    struct agx_buffer_desc read;
    struct agxw_bo *bo;
    *out_buffer = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_buffer_desc", desc, &read, sizeof(read)));
    AGX_TRY(agx_buffer_resolve(&read, "buffer"));
    struct agx_buffer *buffer = agx_host_zalloc(device->alloc, sizeof(*buffer));
@@ -117,6 +118,7 @@ agx_status agx_buffer_check_mapping(struct agx_buffer *buffer, uint32_t access)
 {
    if (access == 0 || access & ~(uint32_t)AGX_ACCESS_ALL)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: access %#x", buffer->label, access);
+   AGX_TRY(agx_fork_check(buffer));
    if (buffer->is_reservation)
       return AGX_FAIL(AGX_PERMISSION_DENIED,
                       "%s: addresses have no memory of their own: map its pages (agx_pages_map)",
@@ -167,6 +169,7 @@ agx_status agx_buffer_map_range(struct agx_buffer *buffer, uint64_t offset_B, ui
 
 agx_status agx_buffer_unmap(struct agx_buffer *buffer)
 {
+   AGX_TRY(agx_fork_check(buffer));
    uint32_t mappings = atomic_load_explicit(&buffer->mappings, memory_order_relaxed);
    while (mappings > 0 &&
           !atomic_compare_exchange_weak_explicit(&buffer->mappings, &mappings, mappings - 1,
@@ -215,7 +218,7 @@ void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_
       .offset_B = buffer->offset_B,
       .queues = buffer->is_alloca ? agx_alloca_queues(buffer) : 0,
    };
-   if (buffer->is_reservation && agx_vmem_is_empty(buffer))
+   if (buffer->is_reservation && !agx_is_inherited(buffer) && agx_vmem_is_empty(buffer))
       info.state = AGX_BUFFER_RESERVED;
    snprintf(info.label, sizeof(info.label), "%s", buffer->label);
    agx_info_write(out_info, &info, sizeof(info));

@@ -158,6 +158,7 @@ agx_status agx_command_buffer_create(struct agx_device *device,
 {
    struct agx_command_buffer_desc read;
    *out_commands = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_command_buffer_desc", desc, &read, sizeof(read)));
    AGX_TRY(check_desc(&read));
    struct agx_command_buffer *commands = agx_host_zalloc(device->alloc, sizeof(*commands));
@@ -172,6 +173,7 @@ agx_status agx_command_buffer_create(struct agx_device *device,
 agx_status agx_command_buffer_begin(struct agx_command_buffer *commands)
 {
    uint32_t in_flight = atomic_load(&commands->in_flight);
+   AGX_TRY(agx_fork_check(commands));
    if (in_flight)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: begin while %u submissions are in flight",
                       commands->label, in_flight);
@@ -185,6 +187,12 @@ agx_status agx_command_buffer_begin(struct agx_command_buffer *commands)
    commands->failed = AGX_OK;
    commands->state = AGX_RECORD_RECORDING;
    return AGX_OK;
+}
+
+agx_status agx_record_refuse(const struct agx_command_buffer *commands, const char *what)
+{
+   AGX_TRY(agx_fork_check(commands));
+   return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s outside begin and end", commands->label, what);
 }
 
 agx_status agx_record_fail(struct agx_command_buffer *commands, agx_status status)
@@ -226,8 +234,7 @@ static agx_status check_labels(const struct agx_command_buffer *commands)
 
 agx_status agx_command_buffer_end(struct agx_command_buffer *commands)
 {
-   if (commands->state != AGX_RECORD_RECORDING)
-      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: end without begin", commands->label);
+   AGX_TRY(agx_record_check(commands, "end"));
    commands->state = AGX_RECORD_INITIAL;
    if (commands->failed != AGX_OK)
       return AGX_FAIL(commands->failed, "%s: an earlier recording call failed", commands->label);

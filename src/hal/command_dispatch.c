@@ -31,9 +31,7 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
                                  const struct agx_dispatch *dispatch)
 {
    const struct agx_executable *executable = dispatch->executable;
-   if (commands->state != AGX_RECORD_RECORDING)
-      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: dispatch outside begin and end",
-                      commands->label);
+   AGX_TRY(agx_record_check(commands, "dispatch"));
    if (!executable)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
    if (executable->device != commands->device)

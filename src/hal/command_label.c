@@ -114,8 +114,7 @@ size_t agx_command_buffer_dispatch_label(const struct agx_command_buffer *comman
 
 static agx_status begin_label(struct agx_command_buffer *commands, const char *text, uint32_t color)
 {
-   if (commands->state != AGX_RECORD_RECORDING)
-      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: label outside begin and end", commands->label);
+   AGX_TRY(agx_record_check(commands, "label"));
    struct agx_label_node *node =
       agx_vector_add(&commands->labels, commands->device->alloc, sizeof(*node));
    if (!node)
@@ -137,8 +136,7 @@ agx_status agx_cmd_begin_label(struct agx_command_buffer *commands, const char *
 
 static agx_status end_label(struct agx_command_buffer *commands)
 {
-   if (commands->state != AGX_RECORD_RECORDING)
-      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: label outside begin and end", commands->label);
+   AGX_TRY(agx_record_check(commands, "label"));
    if (!commands->label_open)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: the end of a label that was not begun",
                       commands->label);

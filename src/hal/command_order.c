@@ -12,13 +12,6 @@
 #define HOST_SCOPES   (AGX_SCOPE_HOST_READ | AGX_SCOPE_HOST_WRITE)
 #define ALL_SCOPES    (2u * AGX_SCOPE_MEMORY_WRITE - 1)
 
-static agx_status check_state(const struct agx_command_buffer *commands, const char *what)
-{
-   if (commands->state == AGX_RECORD_RECORDING)
-      return AGX_OK;
-   return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s outside begin and end", commands->label, what);
-}
-
 static agx_status check_barrier(const struct agx_command_buffer *commands,
                                 const struct agx_barrier *barrier)
 {
@@ -84,7 +77,7 @@ static agx_status record_barrier(struct agx_command_buffer *commands,
                                  const struct agx_barrier *barrier)
 {
    struct agx_barrier read;
-   AGX_TRY(check_state(commands, "barrier"));
+   AGX_TRY(agx_record_check(commands, "barrier"));
    if (!barrier) {
       agx_order_barrier(&commands->order, commands->order.tick + 1);
       return AGX_OK;
@@ -121,7 +114,7 @@ static agx_status record_event(struct agx_command_buffer *commands, struct agx_e
                                uint32_t op, const struct agx_barrier *barrier)
 {
    struct agx_barrier read;
-   AGX_TRY(check_state(commands, "event"));
+   AGX_TRY(agx_record_check(commands, "event"));
    if (!event || event->device != commands->device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the event is %s", commands->label,
                       event ? "of another device" : "NULL");

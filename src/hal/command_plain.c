@@ -173,7 +173,7 @@ bool agx_record_plain(struct agx_command_buffer *commands, const struct agx_disp
       executable = agx_executable_entry(executable, dispatch->entry);
    if (!executable || !executable->plan.is_plain || agx_dispatch_has_shape(dispatch) ||
        agx_dispatch_is_indirect(dispatch) || executable->device != commands->device ||
-       commands->state != AGX_RECORD_RECORDING || commands->is_watched)
+       !agx_record_is_open(commands) || commands->is_watched)
       return false;
    struct plain plain; /* its arrays are not cleared */
    plain.executable = executable;

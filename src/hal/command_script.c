@@ -161,13 +161,6 @@ static agx_status keep_bindings(struct agx_command_buffer *commands,
    return AGX_OK;
 }
 
-static agx_status check_state(const struct agx_command_buffer *commands, const char *what)
-{
-   if (commands->state == AGX_RECORD_RECORDING)
-      return AGX_OK;
-   return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s outside begin and end", commands->label, what);
-}
-
 static agx_status check_executable(const struct agx_command_buffer *commands,
                                    const struct agx_executable *executable)
 {
@@ -184,7 +177,7 @@ static agx_status check_executable(const struct agx_command_buffer *commands,
 agx_status agx_script_dispatch(struct agx_command_buffer *commands,
                                const struct agx_dispatch *dispatch)
 {
-   AGX_TRY(check_state(commands, "dispatch"));
+   AGX_TRY(agx_record_check(commands, "dispatch"));
    AGX_TRY(check_executable(commands, dispatch->executable));
    struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_DISPATCH);
    if (!entry)
@@ -248,7 +241,7 @@ static agx_status keep_vertex_buffers(struct agx_command_buffer *commands,
 agx_status agx_script_vertices(struct agx_command_buffer *commands,
                                const struct agx_vertex_dispatch *draw)
 {
-   AGX_TRY(check_state(commands, "dispatch"));
+   AGX_TRY(agx_record_check(commands, "dispatch"));
    AGX_TRY(check_executable(commands, draw->executable));
    struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_VERTICES);
    if (!entry)
@@ -293,7 +286,7 @@ static agx_status log_transfer(struct agx_command_buffer *commands, enum agx_scr
 agx_status agx_script_fill(struct agx_command_buffer *commands, const struct agx_buffer_ref *target,
                            const void *pattern, uint32_t pattern_B)
 {
-   AGX_TRY(check_state(commands, "fill"));
+   AGX_TRY(agx_record_check(commands, "fill"));
    if (!pattern || (pattern_B != 1 && pattern_B != 2 && pattern_B != 4))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "fill: a pattern of %u bytes at %p; it takes 1, 2 or 4",
                       pattern_B, pattern);
@@ -304,7 +297,7 @@ agx_status agx_script_fill(struct agx_command_buffer *commands, const struct agx
 agx_status agx_script_update(struct agx_command_buffer *commands, const void *data,
                              const struct agx_buffer_ref *target)
 {
-   AGX_TRY(check_state(commands, "update"));
+   AGX_TRY(agx_record_check(commands, "update"));
    if (target->length_B > AGX_MAX_UPDATE_B)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "update: %llu bytes; the limit is %u in a command buffer",
                       (unsigned long long)target->length_B, AGX_MAX_UPDATE_B);
@@ -317,7 +310,7 @@ agx_status agx_script_update(struct agx_command_buffer *commands, const void *da
 agx_status agx_script_copy(struct agx_command_buffer *commands, const struct agx_buffer_ref *source,
                            const struct agx_buffer_ref *target)
 {
-   AGX_TRY(check_state(commands, "copy"));
+   AGX_TRY(agx_record_check(commands, "copy"));
    return log_transfer(commands, AGX_SCRIPT_COPY, source, target, NULL, 0);
 }
 
@@ -349,14 +342,14 @@ static agx_status log_order(struct agx_command_buffer *commands, struct agx_scri
 agx_status agx_script_barrier(struct agx_command_buffer *commands,
                               const struct agx_barrier *barrier)
 {
-   AGX_TRY(check_state(commands, "barrier"));
+   AGX_TRY(agx_record_check(commands, "barrier"));
    return log_order(commands, add(&commands->script, AGX_SCRIPT_BARRIER), barrier);
 }
 
 agx_status agx_script_event(struct agx_command_buffer *commands, struct agx_event *event,
                             uint32_t op, const struct agx_barrier *barrier)
 {
-   AGX_TRY(check_state(commands, "event"));
+   AGX_TRY(agx_record_check(commands, "event"));
    struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_EVENT);
    AGX_TRY(keep_object(commands, event));
    if (entry) {
@@ -369,7 +362,7 @@ agx_status agx_script_event(struct agx_command_buffer *commands, struct agx_even
 agx_status agx_script_begin_label(struct agx_command_buffer *commands, const char *text,
                                   uint32_t color)
 {
-   AGX_TRY(check_state(commands, "label"));
+   AGX_TRY(agx_record_check(commands, "label"));
    struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_BEGIN_LABEL);
    if (!entry)
       return out_of_memory(commands);
@@ -383,7 +376,7 @@ agx_status agx_script_begin_label(struct agx_command_buffer *commands, const cha
 
 agx_status agx_script_end_label(struct agx_command_buffer *commands)
 {
-   AGX_TRY(check_state(commands, "label"));
+   AGX_TRY(agx_record_check(commands, "label"));
    if (!commands->label_open)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: the end of a label that was not begun",
                       commands->label);

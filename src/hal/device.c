@@ -256,6 +256,7 @@ void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_
 
 agx_status agx_device_status(struct agx_device *device)
 {
+   AGX_TRY(agx_fork_check(device));
    pthread_mutex_lock(&device->lock);
    agx_status status = agx_failure_raise(&device->lost);
    pthread_mutex_unlock(&device->lock);

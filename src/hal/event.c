@@ -20,6 +20,7 @@ static const struct agx_object_type event_type = {"event", event_destroy};
 agx_status agx_event_create(struct agx_device *device, struct agx_event **out_event)
 {
    *out_event = NULL;
+   AGX_TRY(agx_fork_check(device));
    struct agx_event *event = agx_host_zalloc(device->alloc, sizeof(*event));
    if (!event)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "event: out of host memory");

@@ -164,6 +164,7 @@ agx_status agx_executable_create(struct agx_device *device, const struct agx_exe
    struct agx_executable_desc read;
    struct agx_module *module;
    *out_executable = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_executable_desc", desc, &read, sizeof(read)));
    uint64_t start_ns = agx_profile_host_begin(device);
    AGX_TRY(agx_executable_load(device, &read, &module));
@@ -175,10 +176,12 @@ agx_status agx_executable_create(struct agx_device *device, const struct agx_exe
 
 void agx_device_get_cache_stats(struct agx_device *device, struct agx_cache_stats *out_stats)
 {
-   struct agx_executable_cache_stats memory;
-   struct agx_disk_cache_stats disk;
-   agx_executable_cache_get_stats(device->kernels, &memory);
-   agx_disk_cache_get_stats(&device->kernels->disk, &disk);
+   struct agx_executable_cache_stats memory = {0};
+   struct agx_disk_cache_stats disk = {0};
+   if (!agx_is_inherited(device)) {
+      agx_executable_cache_get_stats(device->kernels, &memory);
+      agx_disk_cache_get_stats(&device->kernels->disk, &disk);
+   }
    const struct agx_cache_stats stats = {
       .memory_hits = memory.hits,
       .memory_misses = memory.misses,

@@ -137,6 +137,7 @@ agx_status agx_buffer_import(struct agx_device *device, const struct agx_buffer_
    struct agx_buffer_desc read;
    struct agx_external from;
    *out_buffer = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_buffer_desc", desc, &read, sizeof(read)));
    AGX_TRY(agx_desc_read_tail("agx_external", external, &from, sizeof(from)));
    AGX_TRY(agx_buffer_resolve(&read, "import"));
@@ -196,7 +197,9 @@ agx_status agx_buffer_export(struct agx_buffer *buffer, uint32_t kind,
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "%s: export: agx_external: size is %u; set it to sizeof(struct agx_external)",
                       buffer->label, size);
-   agx_status status = export(buffer, &out);
+   agx_status status = agx_fork_check(buffer);
+   if (status == AGX_OK)
+      status = export(buffer, &out);
    if (status != AGX_OK)
       out = (struct agx_external){.fd = -1};
    agx_info_write(out_external, &out, sizeof(out));

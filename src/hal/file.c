@@ -149,6 +149,7 @@ agx_status agx_file_import(struct agx_device *device, const struct agx_file_desc
 {
    struct agx_file_desc read;
    *out_file = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_file_desc", desc, &read, sizeof(read)));
    struct agx_file *file = agx_host_zalloc(device->alloc, sizeof(*file));
    if (!file)

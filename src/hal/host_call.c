@@ -104,6 +104,8 @@ static const struct agx_host_job_type call_job = {.run = run_call, .cancel = can
 
 void agx_host_call_finish(struct agx_host_call *call, agx_status status, const char *text)
 {
+   if (agx_is_inherited(call->device))
+      return;
    finish(call, status == AGX_OK ? AGX_OK : failure_of(status, text ? text : ""));
 }
 

@@ -109,6 +109,7 @@ agx_status agx_image_create(struct agx_device *device, const struct agx_image_de
 {
    struct agx_image_desc read;
    *out_image = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_image_desc", desc, &read, sizeof(read)));
    read.levels = AGX_MAX(read.levels, 1u);
    read.samples = AGX_MAX(read.samples, 1u);
@@ -218,6 +219,7 @@ static agx_status run_copy(struct copy *copy)
 {
    void *memory = NULL;
    const struct agx_image_region *r = &copy->region;
+   AGX_TRY(agx_fork_check(copy->image));
    AGX_TRY(check_copy(copy));
    AGX_TRY(agxw_bo_map(copy->image->bo, &memory));
    for (uint32_t z = 0; z < r->depth; z++)

@@ -35,6 +35,7 @@ agx_status agx_instance_create(const struct agx_instance_desc *desc,
    struct agx_instance *instance = agx_host_zalloc(&alloc, sizeof(*instance));
    if (!instance)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "instance: out of host memory");
+   agx_forks_count();
    agx_object_init(&instance->object, &instance_type);
    instance->alloc = alloc;
    instance->log = (struct agx_log){read.log, read.log_user};

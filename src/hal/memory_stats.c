@@ -46,7 +46,8 @@ bool agx_device_trim_any(struct agx_device *device)
 
 void agx_device_trim(struct agx_device *device)
 {
-   (void)agx_device_trim_any(device);
+   if (!agx_is_inherited(device))
+      (void)agx_device_trim_any(device);
 }
 
 static struct agx_heap_stats read_counter(const struct agx_memory_counter *counter)
@@ -74,7 +75,12 @@ static void add_pools(struct agx_device *device, struct agx_memory_stats *stats)
 
 void agx_device_get_memory_stats(struct agx_device *device, struct agx_memory_stats *out_stats)
 {
-   struct agx_memory_stats stats = {
+   struct agx_memory_stats stats = {0};
+   if (agx_is_inherited(device)) {
+      agx_info_write(out_stats, &stats, sizeof(stats));
+      return;
+   }
+   stats = (struct agx_memory_stats){
       .device = read_counter(&device->memory.device),
       .host_visible = read_counter(&device->memory.host_visible),
       .mapped_B = agxw_device_mapped(device->winsys),

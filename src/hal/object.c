@@ -1,5 +1,37 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * References, and what a fork means for them.
+ */
 #include "hal/object.h"
+
+#include <pthread.h>
+
+uint32_t agx_forks;
+
+static void after_fork_in_child(void)
+{
+   agx_forks++;
+}
+
+static void watch_forks(void)
+{
+   pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+void agx_forks_count(void)
+{
+   static pthread_once_t once = PTHREAD_ONCE_INIT;
+   pthread_once(&once, watch_forks);
+}
+
+agx_status agx_fork_refuse(const void *handle)
+{
+   const struct agx_object *object = handle;
+   return AGX_FAIL(AGX_FAILED_PRECONDITION,
+                   "%s: made before fork(2), so it is the parent process's; a child opens a device "
+                   "of its own (agx_device_open)",
+                   object->type->name);
+}
 
 void agx_retain(void *handle)
 {
@@ -27,7 +59,8 @@ void agx_release(void *handle)
    /* Acquire here and not by a fence when it was the last: ThreadSanitizer knows no fences. */
    uint32_t before = atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel);
    agx_assert(before > 0);
-   if (before != 1)
+   /* The parent's: its threads are not here to be joined, and its handles are not ours to close. */
+   if (before != 1 || agx_is_inherited(object))
       return;
    object->type->destroy(object);
 }

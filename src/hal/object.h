@@ -23,13 +23,37 @@ struct agx_object {
    const struct agx_object_type *type;
    _Atomic uint32_t references;
    _Atomic uint32_t hint; /* where it is in the sets of recordings, maybe (hal/resources.h) */
+   uint32_t forks;        /* agx_forks when it was made */
 };
+
+/* How often this process has come out of a fork(2), its forebears too, since the library was used
+ * first. What was made before the last one is the parent's: its threads are not here, and its
+ * handles, descriptors and GPU memory are shared with it. */
+extern uint32_t agx_forks;
+
+/* From the first instance on agx_forks is counted. */
+void agx_forks_count(void);
+
+static inline bool agx_is_inherited(const void *handle)
+{
+   return __builtin_expect(((const struct agx_object *)handle)->forks != agx_forks, 0);
+}
+
+/* For an object that is inherited. */
+AGX_MUST_CHECK agx_status agx_fork_refuse(const void *handle);
+
+/* That the object, a device for what has none, was made in this process. */
+static inline AGX_MUST_CHECK agx_status agx_fork_check(const void *handle)
+{
+   return agx_is_inherited(handle) ? agx_fork_refuse(handle) : AGX_OK;
+}
 
 static inline void agx_object_init(struct agx_object *object, const struct agx_object_type *type)
 {
    object->type = type;
    atomic_init(&object->references, 1);
    atomic_init(&object->hint, 0);
+   object->forks = agx_forks;
 }
 
 /* A reference, unless the last one has gone: for lists that objects leave when they are destroyed.

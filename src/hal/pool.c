@@ -118,6 +118,7 @@ agx_status agx_pool_create(struct agx_device *device, const struct agx_pool_desc
 {
    struct agx_pool_desc read;
    *out_pool = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_pool_desc", desc, &read, sizeof(read)));
    struct agx_pool *pool = agx_host_zalloc(device->alloc, sizeof(*pool));
    if (!pool)
@@ -136,6 +137,8 @@ agx_status agx_pool_create(struct agx_device *device, const struct agx_pool_desc
 void agx_pool_trim(struct agx_pool *pool)
 {
    struct agx_link idle;
+   if (agx_is_inherited(pool))
+      return;
    const struct agx_frontier reached = agx_device_reached(pool->device);
    pthread_mutex_lock(&pool->lock);
    agx_pool_cool(pool, &reached, UINT32_MAX);
@@ -146,8 +149,13 @@ void agx_pool_trim(struct agx_pool *pool)
 
 void agx_pool_get_stats(struct agx_pool *pool, struct agx_pool_stats *out_stats)
 {
+   struct agx_pool_stats stats = {0};
+   if (agx_is_inherited(pool)) {
+      agx_info_write(out_stats, &stats, sizeof(stats));
+      return;
+   }
    pthread_mutex_lock(&pool->lock);
-   const struct agx_pool_stats stats = {
+   stats = (struct agx_pool_stats){
       .slab_count = pool->slab_count,
       .reserved_B = pool->reserved_B,
       .used_B = pool->used_B,

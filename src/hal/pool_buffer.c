@@ -36,10 +36,11 @@ static agx_status show(struct agx_pool_buffer *it, uint64_t size_B)
 agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B, uint64_t align_B,
                              struct agx_buffer **out_buffer)
 {
+   *out_buffer = NULL;
+   AGX_TRY(agx_fork_check(pool));
    const struct agx_frontier reached = agx_device_reached(pool->device);
    const struct agx_pool_want want = {
       .size_B = size_B, .align_B = AGX_MAX(align_B, 1), .covered = &reached};
-   *out_buffer = NULL;
    AGX_TRY(agx_pool_check(pool, size_B, align_B));
    struct agx_pool_buffer *it = agx_host_zalloc(pool->device->alloc, sizeof(*it));
    if (!it)

@@ -236,6 +236,7 @@ static agx_status start(struct agx_profile *profile, const struct agx_profile_de
 agx_status agx_profile_begin(struct agx_device *device, const struct agx_profile_desc *desc)
 {
    struct agx_profile_desc read;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_profile_desc", desc, &read, sizeof(read)));
    AGX_TRY(check_families(device, &read));
    if (device->profile)
@@ -257,6 +258,7 @@ agx_status agx_profile_begin(struct agx_device *device, const struct agx_profile
 agx_status agx_profile_flush(struct agx_device *device)
 {
    struct agx_profile *profile = device->profile;
+   AGX_TRY(agx_fork_check(device));
    if (!profile)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "profile: flush without a session");
    pthread_mutex_lock(&profile->lock);
@@ -273,6 +275,7 @@ agx_status agx_profile_flush(struct agx_device *device)
 agx_status agx_profile_end(struct agx_device *device)
 {
    struct agx_profile *profile = device->profile;
+   AGX_TRY(agx_fork_check(device));
    if (!profile)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "profile: end without a session");
    if (profile->families & AGX_PROFILE_MEMORY)

@@ -44,6 +44,7 @@ agx_status agx_queue_prepare(struct agx_queue *queue)
 
 agx_status agx_queue_recreate(struct agx_device *device, uint32_t index)
 {
+   AGX_TRY(agx_fork_check(device));
    if (index >= device->queue_count)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "queue %u of %u", index, device->queue_count);
    struct agx_queue *queue = &device->queues[index];

@@ -11,6 +11,22 @@
 #include "base/util.h"
 #include "hal/command_buffer.h"
 
+/* For a command buffer that can't take commands now. */
+AGX_MUST_CHECK agx_status agx_record_refuse(const struct agx_command_buffer *commands,
+                                            const char *what);
+
+static inline bool agx_record_is_open(const struct agx_command_buffer *commands)
+{
+   return commands->state == AGX_RECORD_RECORDING && !agx_is_inherited(commands);
+}
+
+/* That it can; what: the command, for the message. */
+static inline AGX_MUST_CHECK agx_status agx_record_check(const struct agx_command_buffer *commands,
+                                                         const char *what)
+{
+   return agx_record_is_open(commands) ? AGX_OK : agx_record_refuse(commands, what);
+}
+
 /* A launch whose room is taken. */
 struct agx_launch {
    uint8_t *block; /* 64-byte aligned, as block_va */

@@ -87,6 +87,7 @@ agx_status agx_sampler_create(struct agx_device *device, const struct agx_sample
 {
    struct agx_sampler_desc read;
    *out_sampler = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_sampler_desc", desc, &read, sizeof(read)));
    AGX_TRY(check_desc(&read));
    struct agx_sampler *sampler = agx_host_zalloc(device->alloc, sizeof(*sampler));

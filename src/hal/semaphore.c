@@ -35,6 +35,7 @@ agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
                                 struct agx_semaphore **out_semaphore)
 {
    *out_semaphore = NULL;
+   AGX_TRY(agx_fork_check(device));
    struct agx_semaphore *semaphore = agx_host_zalloc(device->alloc, sizeof(*semaphore));
    if (!semaphore)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
@@ -74,6 +75,8 @@ void agx_semaphore_fail_locked(struct agx_semaphore *semaphore, const struct agx
 agx_status agx_semaphore_query(struct agx_semaphore *semaphore, uint64_t *out_value)
 {
    struct agx_device *device = semaphore->device;
+   *out_value = 0;
+   AGX_TRY(agx_fork_check(semaphore));
    pthread_mutex_lock(&device->lock);
    /* Nobody else may look while nobody waits. */
    agx_status status = AGX_OK;
@@ -90,6 +93,7 @@ agx_status agx_semaphore_query(struct agx_semaphore *semaphore, uint64_t *out_va
 agx_status agx_semaphore_signal(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_device *device = semaphore->device;
+   AGX_TRY(agx_fork_check(semaphore));
    pthread_mutex_lock(&device->lock);
    agx_status status = agx_failure_raise(&semaphore->failure);
    if (status == AGX_OK && value <= semaphore->value)
@@ -104,6 +108,8 @@ agx_status agx_semaphore_signal(struct agx_semaphore *semaphore, uint64_t value)
 void agx_semaphore_fail(struct agx_semaphore *semaphore, agx_status status, const char *text)
 {
    struct agx_device *device = semaphore->device;
+   if (agx_is_inherited(semaphore))
+      return;
    /* Other numbers would be success, or nothing, to adapters that convert by identity. */
    bool is_failure = status > AGX_OK && status <= AGX_INCOMPATIBLE;
    struct agx_failure failure = {.status = is_failure ? status : AGX_UNKNOWN};

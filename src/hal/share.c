@@ -281,6 +281,7 @@ agx_status agx_semaphore_import(struct agx_device *device, int fd,
    struct agxw_timeline *timeline = NULL;
    struct agx_semaphore *semaphore = NULL;
    *out_semaphore = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(agxw_timeline_import(device->winsys, fd, &timeline));
    agx_status status = agx_semaphore_create(device, 0, &semaphore);
    if (status != AGX_OK) {
@@ -381,6 +382,7 @@ agx_status agx_semaphore_export(struct agx_semaphore *semaphore, uint64_t value,
    struct agx_device *device = semaphore->device;
    agx_status status;
    *out_fd = -1;
+   AGX_TRY(agx_fork_check(semaphore));
    if (kind == AGX_FD_EVENTFD)
       return export_eventfd(semaphore, value, out_fd);
    if (kind != AGX_FD_SYNCOBJ && kind != AGX_FD_SYNC_FILE)

@@ -239,6 +239,7 @@ agx_status agx_submit(struct agx_device *device, const struct agx_op *ops, uint3
    const char *at = (const char *)ops;
    if (out_queued)
       *out_queued = 0;
+   AGX_TRY(agx_fork_check(device));
    if (count && !ops)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %u operations at NULL", count);
    uint64_t start_ns = agx_profile_host_begin(device);
@@ -257,6 +258,7 @@ agx_status agx_submit(struct agx_device *device, const struct agx_op *ops, uint3
 
 agx_status agx_flush(struct agx_device *device, uint64_t queues)
 {
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(check_queues(device, "flush", queues));
    agx_device_retry(device);
    pthread_mutex_lock(&device->lock);
@@ -272,6 +274,8 @@ void agx_device_cancel(struct agx_device *device)
 {
    const struct agx_failure failure = {.status = AGX_CANCELLED,
                                        .text = "operation cancelled while it waited"};
+   if (agx_is_inherited(device))
+      return;
    pthread_mutex_lock(&device->lock);
    agx_submissions_fail_parked(device, NULL, &failure);
    agx_device_cancel_imports(device, &failure);

@@ -27,14 +27,6 @@ struct copy_push {
 
 /* ---- checks -------------------------------------------------------------- */
 
-static agx_status check_recording(const struct agx_command_buffer *commands, const char *what)
-{
-   if (commands->state != AGX_RECORD_RECORDING)
-      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s outside begin and end", commands->label,
-                      what);
-   return AGX_OK;
-}
-
 /* Checks a range, and puts a number in place of AGX_WHOLE_LENGTH. */
 static agx_status check_ref(const struct agx_device *device, const char *what,
                             struct agx_buffer_ref *ref)
@@ -149,7 +141,7 @@ static agx_status record_fill(struct agx_command_buffer *commands, struct agx_bu
                               const void *pattern, uint32_t pattern_B)
 {
    struct fill_push push = {0};
-   AGX_TRY(check_recording(commands, "fill"));
+   AGX_TRY(agx_record_check(commands, "fill"));
    AGX_TRY(check_target(commands->device, "fill", target));
    AGX_TRY(agx_pattern_check(target, pattern, pattern_B, &push.pattern));
    return record_parts(commands, AGX_BUILTIN_FILL, target, 1, &push, sizeof(push), &push.length);
@@ -159,7 +151,7 @@ static agx_status record_copy(struct agx_command_buffer *commands, struct agx_bu
                               struct agx_buffer_ref *target)
 {
    struct copy_push push = {0};
-   AGX_TRY(check_recording(commands, "copy"));
+   AGX_TRY(agx_record_check(commands, "copy"));
    AGX_TRY(check_source(commands->device, "copy", source));
    AGX_TRY(check_target(commands->device, "copy", target));
    AGX_TRY(check_apart(source, target));
@@ -198,7 +190,7 @@ static agx_status record_update_part(struct agx_command_buffer *commands, const 
 agx_status agx_record_update(struct agx_command_buffer *commands, const void *data,
                              struct agx_buffer_ref target)
 {
-   AGX_TRY(check_recording(commands, "update"));
+   AGX_TRY(agx_record_check(commands, "update"));
    AGX_TRY(check_target(commands->device, "update", &target));
    if (!data && target.length_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "update: %llu bytes at NULL",
@@ -215,7 +207,7 @@ agx_status agx_record_update(struct agx_command_buffer *commands, const void *da
 static agx_status record_limited_update(struct agx_command_buffer *commands, const void *data,
                                         struct agx_buffer_ref target)
 {
-   AGX_TRY(check_recording(commands, "update"));
+   AGX_TRY(agx_record_check(commands, "update"));
    AGX_TRY(check_target(commands->device, "update", &target));
    if (target.length_B > AGX_MAX_UPDATE_B)
       return AGX_FAIL(

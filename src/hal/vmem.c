@@ -66,6 +66,7 @@ agx_status agx_pages_create(struct agx_device *device, const struct agx_buffer_d
 {
    struct agx_buffer_desc read;
    *out_pages = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(read_desc(desc, "pages", &read));
    struct agx_pages *pages = agx_host_zalloc(device->alloc, sizeof(*pages));
    if (!pages)
@@ -92,6 +93,7 @@ agx_status agx_pages_create(struct agx_device *device, const struct agx_buffer_d
 agx_status agx_pages_map(struct agx_pages *pages, void **out_memory)
 {
    *out_memory = NULL;
+   AGX_TRY(agx_fork_check(pages));
    if (!is_mapped(pages) || !(pages->usage & AGX_USAGE_MAPPING))
       return AGX_FAIL(AGX_PERMISSION_DENIED,
                       "%s: the host can't map them; ask for AGX_USAGE_MAPPING and "
@@ -123,6 +125,7 @@ agx_status agx_vmem_reserve(struct agx_device *device, const struct agx_buffer_d
    struct agx_buffer_desc read;
    struct agxw_bo *bo;
    *out_buffer = NULL;
+   AGX_TRY(agx_fork_check(device));
    AGX_TRY(read_desc(desc, "reservation", &read));
    struct reservation *it = agx_host_zalloc(device->alloc, sizeof(*it));
    if (!it)
@@ -165,6 +168,7 @@ static agx_status check(const struct agx_buffer *buffer, uint64_t offset_B, uint
                         uint32_t protection)
 {
    uint64_t page = agxw_device_page(buffer->device->winsys);
+   AGX_TRY(agx_fork_check(buffer));
    if (!buffer->is_reservation || buffer->parent)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: not of agx_vmem_reserve", buffer->label);
    if ((offset_B | size_B) % page || size_B == 0)

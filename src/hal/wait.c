@@ -254,6 +254,7 @@ agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count, bo
    for (uint32_t i = 0; i < count; i++) {
       if (!points[i].semaphore)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "wait: semaphore of point %u is NULL", i);
+      AGX_TRY(agx_fork_check(points[i].semaphore));
       is_mixed |= points[i].semaphore->device != points[0].semaphore->device;
    }
    if (count == 0)

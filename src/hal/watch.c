@@ -110,6 +110,7 @@ agx_status agx_semaphore_watch(struct agx_semaphore *semaphore, struct agx_watch
 {
    if (!watch || !watch->fn)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "watch: %s is NULL", watch ? "its function" : "it");
+   AGX_TRY(agx_fork_check(semaphore));
    start(semaphore, watch, false);
    return AGX_OK;
 }
@@ -160,6 +161,8 @@ static bool is_in(const struct agx_link *list, struct agx_watch *watch)
 bool agx_semaphore_unwatch(struct agx_semaphore *semaphore, struct agx_watch *watch)
 {
    struct agx_device *device = semaphore->device;
+   if (agx_is_inherited(semaphore))
+      return true; /* there is nobody to call it */
    pthread_mutex_lock(&device->lock);
    bool was_called = false;
    agx_list_for_each (struct agx_watch_call, call, &device->watch_calls, link)
