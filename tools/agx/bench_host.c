@@ -12,8 +12,8 @@
 #include "base/status.h"
 #include "base/util.h"
 #include "bench.h"
+#include "bench_work.h"
 #include "hal/device.h"
-#include "session.h"
 
 #define DISPATCHES  1000 /* in one command buffer */
 #define SUBMISSIONS 2000
@@ -47,7 +47,6 @@ static agx_status open_counting(const char *name, struct agx_session *out_sessio
    static struct agx_kmd_ops ops;
    static const struct agx_alloc_callbacks alloc = {.alloc = counting_alloc, .free = counting_free};
    const struct agx_instance_desc instance = {.size = sizeof(instance), .alloc = &alloc};
-   const struct agx_command_buffer_desc commands = {.size = sizeof(commands), .label = "bench"};
    struct agx_kmd *kmd = NULL;
    *out_session = (struct agx_session){0};
    AGX_TRY(agx_instance_create(&instance, &out_session->instance));
@@ -57,8 +56,7 @@ static agx_status open_counting(const char *name, struct agx_session *out_sessio
    ops.ioctl = counting_ioctl;
    kmd->ops = &ops;
    AGX_TRY(agx_device_open_kmd(out_session->instance, kmd, &out_session->device));
-   AGX_TRY(agx_semaphore_create(out_session->device, 0, &out_session->done));
-   return agx_command_buffer_create(out_session->device, &commands, &out_session->commands);
+   return agx_semaphore_create(out_session->device, 0, &out_session->done);
 }
 
 struct figure {
@@ -96,45 +94,48 @@ static double median(double *values, unsigned count)
 
 /* ---- measuring ------------------------------------------------------------ */
 
-struct bench {
-   struct agx_session session;
-   struct agx_manifest manifest;
-   struct agx_executable *executable;
-   struct agx_session_buffer buffers[2];
-   struct agx_dispatch dispatch;
-   struct agx_binding bindings[2];
-   uint32_t push[2];
+/* What is recorded. */
+enum work {
+   PLAIN,
+   ROBUST,  /* which can be seen to stay inside: code without checks */
+   CHECKED, /* which can't */
+   IMAGE,
+   STORES,
+   WORKS,
 };
 
-/* saxpy of one workgroup. */
+static const struct {
+   const char *kernel;
+   enum agx_robustness robust;
+} kernels[WORKS] = {
+   [PLAIN] = {"saxpy", AGX_ROBUST_OFF},        [ROBUST] = {"saxpy", AGX_ROBUST_ZERO},
+   [CHECKED] = {"saxpy", AGX_ROBUST_ZERO},     [IMAGE] = {"image_lod", AGX_ROBUST_OFF},
+   [STORES] = {"image_store", AGX_ROBUST_OFF},
+};
+
+struct bench {
+   struct agx_session session;
+   struct bench_work works[WORKS];
+};
+
 static agx_status prepare(struct bench *bench, const struct bench_options *options)
 {
-   char path[1024];
-   snprintf(path, sizeof(path), "%s/saxpy.spv", options->folder);
    AGX_TRY(open_counting(options->device, &bench->session));
-   AGX_TRY(
-      agx_session_load(&bench->session, path, NULL, &bench->manifest, NULL, &bench->executable));
-   for (uint32_t i = 0; i < 2; i++) {
-      AGX_TRY(agx_session_buffer(&bench->session, 4096, "bench", &bench->buffers[i]));
-      bench->bindings[i] =
-         (struct agx_binding){.binding = i, .ref = {bench->buffers[i].buffer, 0, AGX_WHOLE_LENGTH}};
-   }
-   bench->dispatch = (struct agx_dispatch){.size = sizeof(bench->dispatch),
-                                           .executable = bench->executable,
-                                           .workgroups = {1, 1, 1},
-                                           .binding_count = 2,
-                                           .bindings = bench->bindings,
-                                           .push = bench->push,
-                                           .push_B = sizeof(bench->push)};
+   for (unsigned i = 0; i < WORKS; i++)
+      AGX_TRY(bench_work_open(&bench->works[i], &bench->session, options->folder, kernels[i].kernel,
+                              kernels[i].robust));
+   /* More threads than elements, and all of them to work. */
+   bench->works[CHECKED].dispatch.workgroups[0] = 1u << 20;
+   memset(bench->works[CHECKED].manifest.push, 0xff, bench->works[CHECKED].manifest.push_B);
    return AGX_OK;
 }
 
-static agx_status record(const struct bench *bench, struct agx_command_buffer *commands,
+static agx_status record(const struct bench_work *work, struct agx_command_buffer *commands,
                          uint32_t count, bool barriers)
 {
    AGX_TRY(agx_command_buffer_begin(commands));
    for (uint32_t i = 0; i < count; i++) {
-      AGX_TRY(agx_cmd_dispatch(commands, &bench->dispatch));
+      AGX_TRY(agx_cmd_dispatch(commands, &work->dispatch));
       if (barriers)
          AGX_TRY(agx_cmd_barrier(commands, NULL));
    }
@@ -142,8 +143,8 @@ static agx_status record(const struct bench *bench, struct agx_command_buffer *c
 }
 
 /* From begin to end, encoding included; first: of a new command buffer. */
-static agx_status time_recording(struct bench *bench, bool barriers, struct figure *first,
-                                 struct figure *again)
+static agx_status time_recording(struct bench *bench, enum work work, bool barriers,
+                                 struct figure *first, struct figure *again)
 {
    struct agx_command_buffer *commands = NULL;
    double rounds[ROUNDS];
@@ -152,7 +153,7 @@ static agx_status time_recording(struct bench *bench, bool barriers, struct figu
    for (int round = -1; round < ROUNDS && status == AGX_OK; round++) {
       struct figure *figure = round < 0 ? first : again;
       struct mark start = mark_now();
-      status = record(bench, commands, DISPATCHES, barriers);
+      status = record(&bench->works[work], commands, DISPATCHES, barriers);
       *figure = since(&start, DISPATCHES);
       if (round >= 0)
          rounds[round] = figure->ns;
@@ -182,30 +183,79 @@ static agx_status time_submissions(struct bench *bench, bool waits, struct figur
    return AGX_OK;
 }
 
-/* In the order of the table. */
-static const struct {
-   const char *name, *sentence;
-} rows[] = {
-   {"record", "record a dispatch, 1000 in a command buffer"},
-   {"record_first", "the same, first time"},
-   {"record_barrier", "with a barrier each"},
-   {"record_barrier_first", "the same, first time"},
-   {"submit", "submit one dispatch, signal"},
-   {"submit_wait", "the same, and wait"},
-   {"submit_5000", "submit 5000 dispatches, signal"},
+enum row {
+   RECORD,
+   RECORD_FIRST,
+   RECORD_BARRIER,
+   RECORD_BARRIER_FIRST,
+   RECORD_ROBUST,
+   RECORD_CHECKED,
+   RECORD_IMAGE,
+   RECORD_STORES,
+   CREATE_FIRST,
+   SUBMIT,
+   SUBMIT_WAIT,
+   SUBMIT_5000,
+   ROWS,
 };
 
-static agx_status measure(struct bench *bench, struct figure figures[AGX_COUNT(rows)])
+static const struct {
+   const char *name, *sentence;
+} rows[ROWS] = {
+   [RECORD] = {"record", "record a dispatch, 1000 in a command buffer"},
+   [RECORD_FIRST] = {"record_first", "the same, first time"},
+   [RECORD_BARRIER] = {"record_barrier", "with a barrier each"},
+   [RECORD_BARRIER_FIRST] = {"record_barrier_first", "the same, first time"},
+   [RECORD_ROBUST] = {"record_robust", "record a robust dispatch that stays inside"},
+   [RECORD_CHECKED] = {"record_checked", "record a robust dispatch with checks"},
+   [RECORD_IMAGE] = {"record_image", "record a dispatch with image and sampler"},
+   [RECORD_STORES] = {"record_stores", "record a dispatch with two storage images"},
+   [CREATE_FIRST] = {"create_first", "create a device's first command buffer"},
+   [SUBMIT] = {"submit", "submit one dispatch, signal"},
+   [SUBMIT_WAIT] = {"submit_wait", "the same, and wait"},
+   [SUBMIT_5000] = {"submit_5000", "submit 5000 dispatches, signal"},
+};
+
+/* The first one brings memory for recording with it. */
+static agx_status time_first(struct bench *bench, struct figure *out)
 {
-   struct agx_command_buffer *commands = bench->session.commands;
+   struct mark start = mark_now();
+   AGX_TRY(agx_command_buffer_create(bench->session.device, NULL, &bench->session.commands));
+   *out = since(&start, 1);
+   return AGX_OK;
+}
+
+static agx_status measure_recording(struct bench *bench, struct figure figures[ROWS])
+{
+   static const struct {
+      enum work work;
+      enum row row;
+   } others[] = {
+      {ROBUST, RECORD_ROBUST},
+      {CHECKED, RECORD_CHECKED},
+      {IMAGE, RECORD_IMAGE},
+      {STORES, RECORD_STORES},
+   };
+   struct figure first;
    /* Barriers first, while nothing has been recorded before. */
-   AGX_TRY(time_recording(bench, true, &figures[3], &figures[2]));
-   AGX_TRY(time_recording(bench, false, &figures[1], &figures[0]));
-   AGX_TRY(record(bench, commands, 1, false));
-   AGX_TRY(time_submissions(bench, false, &figures[4]));
-   AGX_TRY(time_submissions(bench, true, &figures[5]));
-   AGX_TRY(record(bench, commands, 5000, false));
-   return time_submissions(bench, false, &figures[6]);
+   AGX_TRY(
+      time_recording(bench, PLAIN, true, &figures[RECORD_BARRIER_FIRST], &figures[RECORD_BARRIER]));
+   AGX_TRY(time_recording(bench, PLAIN, false, &figures[RECORD_FIRST], &figures[RECORD]));
+   for (size_t i = 0; i < AGX_COUNT(others); i++)
+      AGX_TRY(time_recording(bench, others[i].work, false, &first, &figures[others[i].row]));
+   return AGX_OK;
+}
+
+static agx_status measure(struct bench *bench, struct figure figures[ROWS])
+{
+   const struct bench_work *plain = &bench->works[PLAIN];
+   AGX_TRY(time_first(bench, &figures[CREATE_FIRST]));
+   AGX_TRY(measure_recording(bench, figures));
+   AGX_TRY(record(plain, bench->session.commands, 1, false));
+   AGX_TRY(time_submissions(bench, false, &figures[SUBMIT]));
+   AGX_TRY(time_submissions(bench, true, &figures[SUBMIT_WAIT]));
+   AGX_TRY(record(plain, bench->session.commands, 5000, false));
+   return time_submissions(bench, false, &figures[SUBMIT_5000]);
 }
 
 static void print(const struct figure *figures, struct agx_json *json)
@@ -216,7 +266,7 @@ static void print(const struct figure *figures, struct agx_json *json)
          ROUNDS, "", "ns", "requests", "allocations");
    else
       agx_json_open(json, "host", '{');
-   for (size_t i = 0; i < AGX_COUNT(rows); i++) {
+   for (unsigned i = 0; i < ROWS; i++) {
       if (json) {
          agx_json_open(json, rows[i].name, '{');
          agx_json_fixed(json, "ns", figures[i].ns);
@@ -235,15 +285,14 @@ static void print(const struct figure *figures, struct agx_json *json)
 agx_status bench_host(const struct bench_options *options, struct agx_json *json)
 {
    static struct bench bench;
-   struct figure figures[AGX_COUNT(rows)] = {{0}};
+   struct figure figures[ROWS] = {{0}};
    agx_status status = prepare(&bench, options);
    if (status == AGX_OK)
       status = measure(&bench, figures);
    if (status == AGX_OK)
       print(figures, json);
-   for (int i = 0; i < 2; i++)
-      agx_release(bench.buffers[i].buffer);
-   agx_release(bench.executable);
+   for (unsigned i = 0; i < WORKS; i++)
+      bench_work_close(&bench.works[i]);
    agx_session_close(&bench.session);
    return status;
 }

@@ -101,9 +101,9 @@ agx_status agx_session_load(struct agx_session *session, const char *path, const
 }
 
 /* Every resource of the manifest that a kernel can bind. */
-static uint32_t collect_bindings(const struct agx_manifest *manifest,
-                                 const struct agx_session_buffer *buffers,
-                                 struct agx_binding *out_bindings)
+uint32_t agx_session_bindings(const struct agx_manifest *manifest,
+                              const struct agx_session_buffer *buffers,
+                              struct agx_binding *out_bindings)
 {
    uint32_t count = 0;
    for (uint32_t i = 0; i < manifest->resource_count; i++) {
@@ -179,7 +179,8 @@ agx_status agx_session_record(struct agx_session *session, struct agx_executable
    struct agx_dispatch dispatch = {.size = sizeof(dispatch),
                                    .executable = executable,
                                    .workgroups = {workgroups[0], workgroups[1], workgroups[2]},
-                                   .binding_count = collect_bindings(manifest, buffers, bindings),
+                                   .binding_count =
+                                      agx_session_bindings(manifest, buffers, bindings),
                                    .bindings = bindings,
                                    .push = push,
                                    .push_B = manifest->push_B};

@@ -53,6 +53,12 @@ AGX_MUST_CHECK agx_status agx_session_load(struct agx_session *session, const ch
                                            const struct agx_tool_robust *robust,
                                            struct agx_executable **out_executable);
 
+/* What a dispatch binds, at most AGX_MANIFEST_MAX_RESOURCES; how many. buffers stand in the order
+ * of the manifest's resources. */
+uint32_t agx_session_bindings(const struct agx_manifest *manifest,
+                              const struct agx_session_buffer *buffers,
+                              struct agx_binding *out_bindings);
+
 /* Submits once more; waits for everything submitted. */
 AGX_MUST_CHECK agx_status agx_session_submit(struct agx_session *session,
                                              struct agx_command_buffer *commands);
