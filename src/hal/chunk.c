@@ -5,8 +5,7 @@
 #include "base/util.h"
 #include "hal/device.h"
 
-#define MAX_EXPECTED      8u /* command buffers that there is a reserve for */
-#define LEAST_HOST_PAGE_B 4096u
+#define MAX_EXPECTED 8u /* command buffers that there is a reserve for */
 
 /* Chunks of a slab: as many as there are already, between the bounds; and the free ones to have
  * ready for any command buffer, and for each that is expected. 870 dispatches with two buffers and
@@ -22,7 +21,6 @@ static const struct {
 struct agx_slab {
    struct agx_slab *next;
    struct agxw_bo *bo;
-   uint8_t *memory;
    enum agx_chunk_size size;
    uint32_t taken, count;
    struct agx_chunk chunks[];
@@ -33,12 +31,12 @@ static size_t slab_bytes(uint32_t count)
    return sizeof(struct agx_slab) + count * sizeof(struct agx_chunk);
 }
 
-static void cut(struct agx_slab *slab)
+static void cut(struct agx_slab *slab, uint8_t *memory)
 {
    const uint32_t chunk_B = shapes[slab->size].chunk_B;
    for (uint32_t i = 0; i < slab->count; i++)
       slab->chunks[i] = (struct agx_chunk){.slab = slab,
-                                           .memory = slab->memory + (size_t)i * chunk_B,
+                                           .memory = memory + (size_t)i * chunk_B,
                                            .va = agxw_bo_va(slab->bo) + (uint64_t)i * chunk_B,
                                            .usable_B = chunk_B - AGX_CHUNK_PREFETCH_B};
 }
@@ -50,8 +48,7 @@ static agx_status fill(struct agx_device *device, struct agx_slab *slab)
    AGX_TRY(agxw_bo_create(device->winsys, size_B, 0, AGXW_BO_USC | AGXW_BO_READ_ONLY, "commands",
                           &slab->bo));
    AGX_TRY(agxw_bo_map(slab->bo, &memory));
-   slab->memory = memory;
-   cut(slab);
+   cut(slab, memory);
    return AGX_OK;
 }
 
@@ -112,15 +109,6 @@ static void add_slab(struct agx_chunks *chunks, struct agx_slab *slab)
 
 /* ---- the reserve --------------------------------------------------------- */
 
-/* The host's pages of a new slab are there from then on, and not made one by one while recording.
- * Nobody has written there yet. */
-static void touch(const struct agx_slab *slab)
-{
-   const uint64_t size_B = agxw_bo_size(slab->bo);
-   for (uint64_t at = 0; at < size_B; at += LEAST_HOST_PAGE_B)
-      *(volatile uint8_t *)(slab->memory + at) = 0;
-}
-
 /* The lock is held, but not while memory is asked for: others go on recording. */
 static void have_ready(struct agx_device *device, enum agx_chunk_size size)
 {
@@ -134,8 +122,6 @@ static void have_ready(struct agx_device *device, enum agx_chunk_size size)
          return;
       pthread_mutex_unlock(&chunks->lock);
       status = make_some(device, size, count, &slab);
-      if (status == AGX_OK)
-         touch(slab);
       pthread_mutex_lock(&chunks->lock);
       if (status == AGX_OK)
          add_slab(chunks, slab);
