@@ -10,14 +10,20 @@
 extern "C" {
 #endif
 
-/* A timeline: a 64-bit value that only grows, or fails once and for all. */
+/* The highest value of a semaphore, and the highest that may be signalled: UINT64_MAX is what a
+ * shared one shows of its failure (AGX_FD_SYNCOBJ). Waits may name any value. */
+#define AGX_SEMAPHORE_MAX_VALUE (UINT64_MAX - 1)
+
+/* A timeline: a 64-bit value that only grows, or fails once and for all. AGX_OUT_OF_RANGE: initial
+ * is above AGX_SEMAPHORE_MAX_VALUE. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
                                                        struct agx_semaphore **out_semaphore);
 /* The value reached; a failed semaphore returns its failure, with its text. Never waits; what has
  * just ended on the GPU may not be told yet. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_query(struct agx_semaphore *semaphore,
                                                       uint64_t *out_value);
-/* From the host. AGX_INVALID_ARGUMENT when value is not greater than the current one. */
+/* From the host. AGX_INVALID_ARGUMENT when value is not greater than the current one,
+ * AGX_OUT_OF_RANGE when it is above AGX_SEMAPHORE_MAX_VALUE. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_signal(struct agx_semaphore *semaphore,
                                                        uint64_t value);
 /* Fails it, and with it whatever waits for it; the first failure wins. status must not be

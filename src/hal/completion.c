@@ -12,6 +12,7 @@
 #include "hal/fault.h"
 #include "hal/share.h"
 #include "hal/submission.h"
+#include "hal/tell.h"
 
 /* ---- how it came out ------------------------------------------------------ */
 
@@ -180,14 +181,6 @@ agx_status agx_device_poll(struct agx_device *device)
 
 /* ---- waking --------------------------------------------------------------- */
 
-void agx_device_interrupt(struct agx_device *device)
-{
-   if (device->in_kernel == 0)
-      return;
-   device->interrupt_value++;
-   (void)!agxw_timeline_signal(device->interrupt, device->interrupt_value);
-}
-
 void agx_device_notify(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
@@ -210,17 +203,19 @@ void agx_device_wake(struct agx_device *device)
  * what it then finds. */
 #define TICK_NS (20 * 1000000)
 #define TICKS   50
+/* While it waits in the kernel, in case that the kernel refuses to interrupt it. */
+#define LONG_TICK_NS (200 * 1000000)
 
 /* Shared semaphores and imports that it waits for in the kernel, of more, the first ones. It holds
  * them meanwhile; so that it is not what keeps them, and the device with them, it looks up now and
  * then. */
 #define MAX_SHARED 256
 
-static int64_t next_tick(void)
+static int64_t after(int64_t delay_ns)
 {
    struct timespec now;
    clock_gettime(CLOCK_MONOTONIC, &now);
-   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec + TICK_NS;
+   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec + delay_ns;
 }
 
 static bool is_wanted(const struct agx_device *device)
@@ -242,7 +237,7 @@ static void wait_for_any_queue(struct agx_device *device)
    device->in_kernel++;
    pthread_mutex_unlock(&device->lock);
    agx_status status =
-      agxw_wait(device->winsys, points, count, true, shared ? next_tick() : AGX_DEADLINE_NEVER);
+      agxw_wait(device->winsys, points, count, true, after(shared ? TICK_NS : LONG_TICK_NS));
    for (uint32_t i = 0; i < shared; i++)
       agx_release(objects[i]);
    pthread_mutex_lock(&device->lock);
@@ -258,7 +253,7 @@ static void wait_for_any_queue(struct agx_device *device)
 /* True: time passed, and nobody called. */
 static bool doze(struct agx_device *device, bool with_ticks)
 {
-   const int64_t tick_ns = next_tick();
+   const int64_t tick_ns = after(TICK_NS);
    const struct timespec until = {.tv_sec = (time_t)(tick_ns / 1000000000),
                                   .tv_nsec = (long)(tick_ns % 1000000000)};
    int error = 0;
@@ -307,9 +302,11 @@ void *agx_device_work(void *argument)
          idle = seen == device->submissions ? idle + 1 : 0;
          seen = device->submissions;
          device->lacks_memory = false;
-         if (doze(device, flies || idle < TICKS) && is_in_flight(device))
+         bool owes = agx_device_owes(device);
+         if (doze(device, flies || owes || idle < TICKS) && is_in_flight(device))
             (void)!agx_device_poll(device);
       }
+      device->has_news |= agx_device_owes(device);
       agx_device_settle(device);
       pthread_mutex_lock(&device->lock);
    }

@@ -18,6 +18,7 @@
 #include "hal/profile.h"
 #include "hal/share.h"
 #include "hal/submission.h"
+#include "hal/tell.h"
 
 #define DEFAULT_QUEUES 2u
 #define DEFAULT_PARKED 16384u
@@ -60,9 +61,13 @@ static void *destroy_device(void *argument)
    device->stop = true;
    pthread_cond_signal(&device->work);
    agx_device_interrupt(device);
+   agx_device_tell(device);
    pthread_mutex_unlock(&device->lock);
    if (device->has_worker)
       pthread_join(device->worker, NULL);
+   pthread_mutex_lock(&device->lock);
+   agx_device_tell(device);
+   pthread_mutex_unlock(&device->lock);
    free_device(device);
    return NULL;
 }
@@ -87,10 +92,10 @@ _Thread_local bool agx_on_library_thread;
 
 static void init_locks(struct agx_device *device)
 {
-   struct agx_link *lists[] = {&device->parked, &device->deferred, &device->freed,
-                               &device->ready,  &device->runnable, &device->done,
-                               &device->spare,  &device->fired,    &device->watch_calls,
-                               &device->shared, &device->imports,  &device->imported};
+   struct agx_link *lists[] = {
+      &device->parked,  &device->deferred, &device->freed, &device->ready,       &device->runnable,
+      &device->done,    &device->spare,    &device->fired, &device->watch_calls, &device->shared,
+      &device->imports, &device->imported, &device->lines, &device->untold};
    pthread_condattr_t monotonic;
    pthread_condattr_init(&monotonic);
    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -68,6 +68,12 @@ struct agx_device {
    uint64_t interrupt_value;
    uint32_t in_kernel;
 
+   struct agx_link lines;  /* for the log */
+   struct agx_link untold; /* agx_semaphore whose value the kernel does not know yet */
+   bool has_news;          /* since somebody told last */
+   bool must_interrupt, is_logging;
+   uint32_t refusals; /* in a row, of such values */
+
    pthread_t worker; /* the completion thread */
    pthread_cond_t work;
    bool has_worker, stop;

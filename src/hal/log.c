@@ -4,11 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define LINE_B 512
-
 void agx_log(const struct agx_log *log, enum agx_log_level level, const char *format, ...)
 {
-   char line[LINE_B];
+   char line[AGX_LOG_LINE_B];
    va_list arguments;
    va_start(arguments, format);
    vsnprintf(line, sizeof(line), format, arguments);

@@ -11,6 +11,8 @@ struct agx_log {
    void *user;
 };
 
-/* One line, without its end, of at most 511 bytes. log NULL: standard error. Any thread. */
+#define AGX_LOG_LINE_B 512 /* with the 0 at its end */
+
+/* One line, without its end; what is too long is cut. log NULL: standard error. Any thread. */
 void agx_log(const struct agx_log *log, enum agx_log_level level, const char *format, ...)
    __attribute__((format(printf, 3, 4), cold));

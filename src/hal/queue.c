@@ -5,6 +5,7 @@
 #include "hal/queue.h"
 
 #include "hal/submission.h"
+#include "hal/tell.h"
 
 void agx_queue_init(struct agx_queue *queue, struct agx_device *device, uint32_t index,
                     uint32_t priority)
@@ -38,6 +39,7 @@ agx_status agx_queue_prepare(struct agx_queue *queue)
    pthread_mutex_lock(&device->lock);
    queue->timeline = timeline;
    agx_device_interrupt(device); /* the completion thread doesn't wait for it yet */
+   agx_device_ring(device);
    pthread_mutex_unlock(&device->lock);
    return AGX_OK;
 }

@@ -9,6 +9,7 @@
 #include "hal/share.h"
 #include "hal/alloca.h"
 #include "hal/submission.h"
+#include "hal/tell.h"
 #include "hal/watch.h"
 
 /* ---- points --------------------------------------------------------------- */
@@ -96,8 +97,9 @@ void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value)
       wait->is_resolved = true;
       if (submission->unresolved && !has_failed)
          continue;
+      while (at != head && agx_container_of(at, struct agx_wait, link)->submission == submission)
+         at = at->next; /* that goes with it */
       unlink_waits(submission);
-      at = head->next; /* more than one of them may have been its */
       agx_list_remove(&submission->link);
       agx_list_append(&semaphore->device->freed, &submission->link);
    }
@@ -131,9 +133,9 @@ void agx_submission_deliver(struct agx_submission *submission, const struct agx_
          agx_semaphore_advance(signal->semaphore, signal->value);
    }
    if (device->debug & AGX_DEBUG_SYNC)
-      agx_log(&device->instance->log, AGX_LOG_DEBUG, "%s %llu %s%s", submission->type->name,
-              (unsigned long long)submission->number, failure ? "failed: " : "done",
-              failure ? failure->text : "");
+      agx_device_log(device, AGX_LOG_DEBUG, "%s %llu %s%s", submission->type->name,
+                     (unsigned long long)submission->number, failure ? "failed: " : "done",
+                     failure ? failure->text : "");
 }
 
 void agx_submission_end(struct agx_submission *submission, const struct agx_failure *failure)
@@ -360,10 +362,13 @@ agx_status agx_submission_send(struct agx_submission *submission)
    agx_list_append(&queue->in_flight, &submission->link);
    queue->in_flight_count++;
    if (device->debug & AGX_DEBUG_SYNC)
-      agx_log(&device->instance->log, AGX_LOG_DEBUG, "%s %llu: queue %u, epoch %llu",
-              submission->type->name, (unsigned long long)submission->number, queue->index,
-              (unsigned long long)submission->epoch);
-   file_signals(submission);
+      agx_device_log(device, AGX_LOG_DEBUG, "%s %llu: queue %u, epoch %llu", submission->type->name,
+                     (unsigned long long)submission->number, queue->index,
+                     (unsigned long long)submission->epoch);
+   if (queue->lost.status == AGX_OK)
+      file_signals(submission);
+   else /* meanwhile; it was in no list then */
+      agx_submission_deliver(submission, &queue->lost);
    agx_device_note_flight(device);
    return AGX_OK;
 }

@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "hal/share.h"
 #include "hal/submission.h"
+#include "hal/tell.h"
 #include "hal/watch.h"
 
 static void semaphore_destroy(struct agx_object *object)
@@ -22,7 +23,7 @@ static void semaphore_destroy(struct agx_object *object)
       pthread_mutex_lock(&device->lock);
       agx_list_remove(&semaphore->shared_link);
       agx_device_interrupt(device); /* nobody may wait for it in the kernel any more */
-      pthread_mutex_unlock(&device->lock);
+      agx_device_settle(device);
       agxw_timeline_destroy(semaphore->shared);
    }
    agx_host_free(device->alloc, semaphore, sizeof(*semaphore));
@@ -31,11 +32,21 @@ static void semaphore_destroy(struct agx_object *object)
 
 static const struct agx_object_type semaphore_type = {"semaphore", semaphore_destroy};
 
+agx_status agx_semaphore_check_value(const char *what, uint64_t value)
+{
+   if (value <= AGX_SEMAPHORE_MAX_VALUE)
+      return AGX_OK;
+   return AGX_FAIL(AGX_OUT_OF_RANGE,
+                   "%s: value %llu, which stands for failure; the highest is one less", what,
+                   (unsigned long long)value);
+}
+
 agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
                                 struct agx_semaphore **out_semaphore)
 {
    *out_semaphore = NULL;
    AGX_TRY(agx_fork_check(device));
+   AGX_TRY(agx_semaphore_check_value("semaphore: initial", initial));
    struct agx_semaphore *semaphore = agx_host_zalloc(device->alloc, sizeof(*semaphore));
    if (!semaphore)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
@@ -46,6 +57,7 @@ agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
    agx_list_init(&semaphore->pending);
    agx_list_init(&semaphore->waiting);
    agx_list_init(&semaphore->watches);
+   agx_list_init(&semaphore->untold_link);
    *out_semaphore = semaphore;
    return AGX_OK;
 }
@@ -94,6 +106,7 @@ agx_status agx_semaphore_signal(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_device *device = semaphore->device;
    AGX_TRY(agx_fork_check(semaphore));
+   AGX_TRY(agx_semaphore_check_value("semaphore: signal", value));
    pthread_mutex_lock(&device->lock);
    agx_status status = agx_failure_raise(&semaphore->failure);
    if (status == AGX_OK && value <= semaphore->value)

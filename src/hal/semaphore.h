@@ -20,6 +20,7 @@ struct agx_semaphore {
    struct agx_link watches;      /* agx_watch_node, by value */
    struct agxw_timeline *shared; /* others may signal it, too, or want to know; NULL: nobody */
    struct agx_link shared_link;  /* among the device's */
+   struct agx_link untold_link;  /* the kernel shall be told of its value */
    uint64_t told;                /* the kernel's value, as far as it is known */
    uint32_t kernel_waiters;      /* threads that wait for it in the kernel */
 };
@@ -41,6 +42,9 @@ struct agx_wait {
    uint64_t value;
    bool is_resolved; /* somebody has submitted what reaches it */
 };
+
+/* That a semaphore may come to have the value; what names who asks, as in "submit: signal 1". */
+AGX_MUST_CHECK agx_status agx_semaphore_check_value(const char *what, uint64_t value);
 
 /* With the device's lock held. They free whom they concern (schedule.c) and wake who waits; the
  * caller settles. */

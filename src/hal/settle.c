@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Settling: what a change made possible is done by whoever made it, once it lets go of the device's
- * lock: the kernel is given what is ready, host operations run, watches are called, references go.
+ * lock: what there is to tell is told, the kernel is given what is ready, host operations run,
+ * watches are called, references go.
  */
 #include "hal/share.h"
 #include "hal/submission.h"
+#include "hal/tell.h"
 #include "hal/watch.h"
 
 /* ---- one thing after the other ---------------------------------------------- */
@@ -66,7 +68,9 @@ static void free_done(struct agx_device *device)
 
 static bool settle_one(struct agx_device *device)
 {
-   if (!agx_list_empty(&device->freed))
+   if (device->has_news)
+      agx_device_tell(device);
+   else if (!agx_list_empty(&device->freed))
       agx_device_pump(device);
    else if (!agx_list_empty(&device->ready))
       send_ready(device);
@@ -101,7 +105,7 @@ static bool settles(const struct agx_device *device)
 
 bool agx_device_is_settled(const struct agx_device *device)
 {
-   return agx_list_empty(&device->freed) && agx_list_empty(&device->ready) &&
+   return !device->has_news && agx_list_empty(&device->freed) && agx_list_empty(&device->ready) &&
           agx_list_empty(&device->runnable) && agx_list_empty(&device->done) &&
           agx_list_empty(&device->fired) && agx_list_empty(&device->imported);
 }
@@ -109,14 +113,18 @@ bool agx_device_is_settled(const struct agx_device *device)
 void agx_device_settle(struct agx_device *device)
 {
    const struct settling own = {device, settling};
-   if (agx_device_is_settled(device) || settles(device)) {
+   bool is_inner = settles(device);
+   if (agx_device_is_settled(device) || (is_inner && !device->has_news)) {
       pthread_mutex_unlock(&device->lock);
       return;
    }
    settling = &own;
    agx_retain(device); /* what it lets go of may be the last that holds it */
-   while (settle_one(device))
-      ;
+   if (is_inner)
+      agx_device_tell(device);
+   else
+      while (settle_one(device))
+         ;
    pthread_mutex_unlock(&device->lock);
    settling = own.outer;
    agx_release(device);

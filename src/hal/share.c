@@ -15,24 +15,10 @@
 
 #include "base/util.h"
 #include "hal/submission.h"
+#include "hal/tell.h"
 #include "hal/watch.h"
 
-/* What a syncobj shows of a semaphore that failed on the host. */
-#define FAILED_VALUE UINT64_MAX
-
 /* ---- the kernel's timeline ------------------------------------------------ */
-
-void agx_semaphore_tell_shared(struct agx_semaphore *semaphore)
-{
-   bool has_failed = semaphore->failure.status != AGX_OK;
-   uint64_t value = has_failed ? FAILED_VALUE : semaphore->value;
-   if (!semaphore->shared || semaphore->told >= value)
-      return;
-   semaphore->told = value;
-   if (agxw_timeline_signal(semaphore->shared, value) != AGX_OK)
-      fprintf(stderr, "agx: a shared semaphore's value %llu can't be told: %s\n",
-              (unsigned long long)value, agx_error_peek());
-}
 
 /* The kernel tells the timeline when the submission in flight is done. */
 static agx_status forward(struct agx_semaphore *semaphore, struct agx_signal *signal)
@@ -74,7 +60,7 @@ static void refresh(struct agx_semaphore *semaphore)
    uint64_t value = 0;
    struct agx_failure failure = {0};
    agx_failure_keep(&failure, agxw_timeline_query(semaphore->shared, &value));
-   if (failure.status == AGX_OK && value == FAILED_VALUE)
+   if (failure.status == AGX_OK && value == AGX_SHARED_FAILED)
       failure = (struct agx_failure){AGX_ABORTED, "a shared semaphore failed on its other side"};
    if (failure.status == AGX_OK && value > semaphore->value && semaphore->told < value) {
       const struct agxw_point point = {semaphore->shared, value};
@@ -263,6 +249,7 @@ agx_status agx_semaphore_import_point(struct agx_semaphore *semaphore, uint64_t 
                                       uint32_t kind, int fd)
 {
    uint64_t now = 0;
+   AGX_TRY(agx_semaphore_check_value("semaphore: import of a point", value));
    AGX_TRY(agx_semaphore_query(semaphore, &now));
    if (value <= now)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: import of %llu; it is at %llu already",

@@ -7,6 +7,9 @@
 
 #include "hal/semaphore.h"
 
+/* What a syncobj shows of a semaphore that failed on the host. */
+#define AGX_SHARED_FAILED UINT64_MAX
+
 /* A sync_file, as point 1 of a timeline of its own. */
 struct agx_import {
    struct agx_object object;
@@ -18,9 +21,6 @@ struct agx_import {
 
 /* With the device's lock held: */
 
-/* Tells the kernel's timeline, if there is one, of a value that was reached on the host, or of the
- * failure. */
-void agx_semaphore_tell_shared(struct agx_semaphore *semaphore);
 /* Asks the kernel how far shared semaphores and imports are. */
 void agx_device_poll_shared(struct agx_device *device);
 /* What the completion thread waits for beside the queues: fills up to capacity points, and the

@@ -47,7 +47,10 @@ static agx_status check_op(const struct agx_device *device, const struct agx_op 
       return AGX_FAIL(AGX_UNIMPLEMENTED, "submit: operation kind %u", op->kind);
    AGX_TRY(check_queues(device, "submit", op->queues));
    AGX_TRY(check_points(device, "wait", op->waits, op->wait_count));
-   return check_points(device, "signal", op->signals, op->signal_count);
+   AGX_TRY(check_points(device, "signal", op->signals, op->signal_count));
+   for (uint32_t i = 0; i < op->signal_count; i++)
+      AGX_TRY(agx_semaphore_check_value("submit: signal", op->signals[i].value));
+   return AGX_OK;
 }
 
 /* Each signal must still lie ahead. With the lock held. */

@@ -125,8 +125,6 @@ void *agx_device_work(void *device);
 
 /* A thread may sleep until something changes, or in the kernel: tells it of the semaphore. */
 void agx_device_notify(struct agx_semaphore *semaphore);
-/* Has threads that wait in the kernel look again. */
-void agx_device_interrupt(struct agx_device *device);
 /* The first submission in flight after a rest. */
 void agx_device_note_flight(struct agx_device *device);
 /* Fails what is parked for the queue; NULL: for any. */

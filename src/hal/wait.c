@@ -160,6 +160,12 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
    pthread_mutex_lock(&device->lock);
    while (!is_over(points, count, any, &failed)) {
       struct plan plan;
+      if (!agx_device_is_settled(device)) { /* others must not wait as long as this one */
+         agx_device_settle(device);
+         pthread_mutex_lock(&device->lock);
+         if (is_over(points, count, any, &failed))
+            break;
+      }
       if (is_last) {
          status = out_of_time(points, count);
          break;

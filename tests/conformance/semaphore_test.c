@@ -19,11 +19,70 @@ static void values_only_grow(void **state)
    assert_fails(agx_semaphore_signal(semaphore, 0), AGX_INVALID_ARGUMENT, "40");
    assert_ok(agx_semaphore_signal(semaphore, 41));
    assert_ok(agx_semaphore_signal(semaphore, UINT64_MAX - 1));
-   assert_ok(agx_semaphore_signal(semaphore, UINT64_MAX));
    assert_ok(agx_semaphore_query(semaphore, &value));
-   assert_true(value == UINT64_MAX);
+   assert_true(value == AGX_SEMAPHORE_MAX_VALUE);
    assert_ok(fixture_wait(semaphore, 17));
    agx_release(semaphore);
+}
+
+/* It is what a failure looks like from outside. */
+static void the_largest_number_is_no_value(void **state)
+{
+   struct fixture *f = conformance_device(state);
+   struct agx_semaphore *semaphore = fixture_semaphore(f), *none = NULL;
+   const struct agx_point last = conformance_point(semaphore, UINT64_MAX);
+   uint64_t value = 1;
+   assert_fails(agx_semaphore_create(f->device, UINT64_MAX, &none), AGX_OUT_OF_RANGE,
+                "18446744073709551615");
+   assert_null(none);
+   assert_fails(agx_semaphore_signal(semaphore, UINT64_MAX), AGX_OUT_OF_RANGE,
+                "stands for failure");
+   assert_fails(fixture_submit(f, NULL, NO_POINT, last), AGX_OUT_OF_RANGE, "signal");
+   assert_fails(agx_semaphore_import_point(semaphore, UINT64_MAX, AGX_FD_EVENTFD, 0),
+                AGX_OUT_OF_RANGE, "import");
+   assert_fails(agx_semaphore_wait(&last, 1, false, 0), AGX_DEADLINE_EXCEEDED, "");
+   assert_ok(agx_semaphore_query(semaphore, &value));
+   assert_int_equal(value, 0);
+   agx_release(semaphore);
+}
+
+/* Operations may wait for several values of one semaphore, in any order, and for others besides. */
+static void one_value_frees_many(void **state)
+{
+   enum {
+      COUNT = 40
+   };
+   struct fixture *f = conformance_device(state);
+   struct agx_semaphore *go = fixture_semaphore(f), *second = fixture_semaphore(f),
+                        *done[COUNT] = {0};
+   uint64_t value;
+   for (uint64_t i = 0; i < COUNT; i++) {
+      const struct agx_point waits[] = {{go, 1 + i % 7}, {second, i % 2}, {go, 9}, {go, 1 + i % 5}};
+      done[i] = fixture_semaphore(f);
+      const struct agx_point signal = {done[i], 1};
+      const struct agx_op op = {.size = sizeof(op),
+                                .kind = AGX_OP_BARRIER,
+                                .waits = waits,
+                                .wait_count = 4,
+                                .signals = &signal,
+                                .signal_count = 1};
+      assert_ok(agx_submit(f->device, &op, 1, NULL));
+   }
+   assert_ok(agx_semaphore_signal(go, 8));
+   assert_ok(agx_semaphore_query(done[0], &value));
+   assert_int_equal(value, 0);
+   assert_ok(agx_semaphore_signal(go, 9));
+   for (uint32_t i = 0; i < COUNT; i++) {
+      assert_ok(agx_semaphore_query(done[i], &value));
+      assert_int_equal(value, i % 2 == 0);
+   }
+   assert_ok(agx_semaphore_signal(second, 1));
+   for (uint32_t i = 0; i < COUNT; i++) {
+      assert_ok(fixture_wait(done[i], 1));
+      agx_release(done[i]);
+   }
+   agx_release(second);
+   agx_release(go);
 }
 
 static void the_first_failure_stays(void **state)
@@ -151,6 +210,8 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_only_grow),
+      cmocka_unit_test(the_largest_number_is_no_value),
+      cmocka_unit_test(one_value_frees_many),
       cmocka_unit_test(the_first_failure_stays),
       cmocka_unit_test(only_codes_of_failures_fail),
       cmocka_unit_test(deadlines_pass),

@@ -15,6 +15,9 @@ static bool gives_back(uint32_t nr)
 static int fail_some(struct forward_kmd *base, uint32_t nr)
 {
    struct failing_kmd *kmd = (struct failing_kmd *)base;
+   void (*hook)(void *, uint32_t) = atomic_load(&kmd->hook);
+   if (hook)
+      hook(kmd->hook_user, nr);
    uint32_t wanted = atomic_load(&kmd->nr);
    bool counts = !gives_back(nr) && (wanted == 0 || wanted == nr);
    int left = atomic_load(&kmd->countdown);

@@ -16,6 +16,9 @@ struct failing_kmd {
    _Atomic int error;       /* positive errno */
    _Atomic bool once;       /* only the first of them; set after arming */
    _Atomic uint32_t failed; /* requests that were failed */
+   /* Called before each request, by who makes it, with its low byte; or NULL. */
+   void (*_Atomic hook)(void *user, uint32_t nr);
+   void *hook_user;
 };
 
 /* Owned by the test, which may look at it after the device has closed it. */

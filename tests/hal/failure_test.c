@@ -10,6 +10,7 @@
 #include "fixture.h"
 #include "hal/device.h"
 #include "hal/profile_session.h"
+#include "hal/semaphore.h"
 
 #define NR_SUBMIT        0x4a
 #define NR_TIMELINE_WAIT 0xca
@@ -291,6 +292,44 @@ static void a_fault_takes_its_queue_away(void **state)
    unsetenv("AGX_VIRTUAL_STRICT");
 }
 
+/* Waits, once, for what was submitted before this request. */
+struct late {
+   struct agx_semaphore *failed;
+   bool is_armed;
+};
+
+static void hear_of_the_fault(void *user, uint32_t nr)
+{
+   struct late *late = user;
+   if (nr != NR_SUBMIT || !late->is_armed)
+      return;
+   late->is_armed = false;
+   assert_fails(fixture_wait(late->failed, 1), AGX_DATA_LOSS, "fault");
+}
+
+/* What the kernel is being given while its queue is lost fails then and there. */
+static void a_queue_lost_meanwhile_is_heard_of(void **state)
+{
+   struct world w;
+   setenv("AGX_VIRTUAL_INJECT", "fault 1", 1);
+   open_world(&w);
+   unsetenv("AGX_VIRTUAL_INJECT");
+   struct late late = {.failed = fixture_semaphore(&w.fixture)};
+   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){late.failed, 1}));
+   late.is_armed = true;
+   w.kmd.hook_user = &late;
+   w.kmd.hook = hear_of_the_fault;
+   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
+   assert_false(late.is_armed);
+   pthread_mutex_lock(&w.fixture.device->lock);
+   assert_int_equal(w.done->failure.status, AGX_DATA_LOSS);
+   pthread_mutex_unlock(&w.fixture.device->lock);
+   assert_fails(fixture_wait(w.done, 1), AGX_DATA_LOSS, "fault");
+   w.kmd.hook = NULL;
+   agx_release(late.failed);
+   close_world(&w);
+}
+
 /* Of what failed on one queue nothing follows on another, also when the host hears of both at once,
  * and of the other queue first. */
 static void a_fault_is_known_before_what_follows(void **state)
@@ -386,6 +425,7 @@ int main(void)
       cmocka_unit_test(a_refused_submission_uses_no_memory),
       cmocka_unit_test(a_shortage_takes_nothing_away),
       cmocka_unit_test(a_fault_takes_its_queue_away),
+      cmocka_unit_test(a_queue_lost_meanwhile_is_heard_of),
       cmocka_unit_test(a_fault_is_known_before_what_follows),
       cmocka_unit_test(a_lost_device_fails_what_is_outstanding),
    };

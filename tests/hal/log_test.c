@@ -3,6 +3,7 @@
  * What the library says goes where the application wants it.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,58 @@ static void submissions_are_heard_of(void **state)
    assert_true(was_heard(&heard, AGX_LOG_DEBUG, "barrier 1 failed: pulled the plug"));
 }
 
+/* A listener that looks at what it hears of. */
+struct asker {
+   struct agx_semaphore *_Atomic semaphore;
+   _Atomic uint32_t asked;
+};
+
+static void ask(void *user, enum agx_log_level level, const char *line)
+{
+   struct asker *asker = user;
+   struct agx_semaphore *semaphore = atomic_load(&asker->semaphore);
+   uint64_t value;
+   if (semaphore && agx_semaphore_query(semaphore, &value) != AGX_UNKNOWN)
+      atomic_fetch_add(&asker->asked, 1);
+}
+
+static void a_listener_may_call(void **state)
+{
+   struct asker asker = {0};
+   struct agx_instance_desc instance = {.size = sizeof(instance), .log = ask, .log_user = &asker};
+   struct agx_device_desc device = {.size = sizeof(device), .name = "virtual"};
+   struct fixture f;
+   uint32_t *words;
+   assert_ok(agx_instance_create(&instance, &f.instance));
+   setenv("AGX_DEBUG", "sync", 1);
+   assert_ok(agx_device_open(f.instance, &device, &f.device));
+   unsetenv("AGX_DEBUG");
+   f.info.size = sizeof(f.info);
+   agx_device_get_info(f.device, &f.info);
+   struct agx_executable *count = fixture_kernel(&f, &agx_test_count);
+   struct agx_buffer *buffer = fixture_buffer(&f, 256, &words);
+   struct agx_command_buffer *commands = fixture_begin(&f);
+   struct agx_semaphore *go = fixture_semaphore(&f), *done = fixture_semaphore(&f);
+   fixture_dispatch(commands, count, 1, &buffer, 1, NULL, 0);
+   assert_ok(agx_command_buffer_end(commands));
+   atomic_store(&asker.semaphore, done);
+   for (uint64_t i = 1; i <= 20; i++) {
+      const struct agx_point wait = {go, i}, signal = {done, i};
+      assert_ok(fixture_submit(&f, commands, i % 2 ? wait : NO_POINT, signal));
+      assert_ok(agx_semaphore_signal(go, i));
+      assert_ok(fixture_wait(done, i));
+   }
+   atomic_store(&asker.semaphore, NULL);
+   agx_semaphore_fail(go, AGX_ABORTED, "over");
+   agx_release(go);
+   agx_release(done);
+   agx_release(commands);
+   agx_release(buffer);
+   agx_release(count);
+   fixture_close(&f);
+   assert_true(asker.asked >= 20);
+}
+
 static void warnings_are_heard_of(void **state)
 {
    struct fixture f;
@@ -98,6 +151,7 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(submissions_are_heard_of),
+      cmocka_unit_test(a_listener_may_call),
       cmocka_unit_test(warnings_are_heard_of),
       cmocka_unit_test(long_lines_are_cut),
    };
