@@ -79,10 +79,8 @@ static void discard(struct agx_command_buffer *commands)
    commands->dispatch_count = commands->label_open = 0;
    commands->stream_va = commands->stream_end_va = 0;
    agx_order_reset(&commands->order);
-   if (commands->tag.count)
-      atomic_store_explicit(commands->tag.count, 0, memory_order_relaxed);
+   agx_tag_reset(&commands->tag);
    atomic_store_explicit(&commands->submissions, 0, memory_order_relaxed);
-   commands->launches = 0;
 }
 
 static void command_buffer_destroy(struct agx_object *object)
@@ -249,9 +247,9 @@ agx_status agx_command_buffer_end(struct agx_command_buffer *commands)
 
 /* ---- submission -------------------------------------------------------- */
 
-_Atomic uint32_t *agx_command_buffer_tag(const struct agx_command_buffer *commands)
+const struct agx_tag *agx_command_buffer_tag(const struct agx_command_buffer *commands)
 {
-   return commands->stream_va && !commands->is_watched ? commands->tag.count : NULL;
+   return commands->stream_va && !commands->is_watched ? &commands->tag : NULL;
 }
 
 agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,
@@ -271,7 +269,9 @@ agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *comm
 agx_status agx_command_buffer_take_off(struct agx_command_buffer *commands)
 {
    struct agx_command_buffer *counted = commands->base ? commands->base : commands;
-   atomic_fetch_add(&commands->in_flight, 1);
+   uint32_t others = atomic_fetch_add(&commands->in_flight, 1);
+   if (others && agx_command_buffer_tag(commands))
+      agx_tag_make_heads(commands->device, &commands->tag, commands->stream_va);
    if (commands->base)
       atomic_fetch_add(&counted->in_flight, 1);
    uint32_t before = atomic_fetch_add(&counted->submissions, 1);

@@ -76,10 +76,6 @@ struct agx_command_buffer {
    pthread_mutex_t instances_lock;
    struct agx_instance_table *instances;
    struct agx_command_buffer *base; /* of an instance: what it is one of */
-
-   /* Submissions since it was recorded that the kernel has, under the device's lock: what its tag
-    * counts to while none fails. */
-   uint32_t launches;
 };
 
 /* Room for one more item of item_B bytes, or NULL: out of host memory. */
@@ -104,10 +100,9 @@ static inline bool agx_command_buffer_stream(const struct agx_command_buffer *co
    return commands->stream_va != 0;
 }
 
-/* Its tag: how many submissions have run to their end since begin. NULL when there is nothing to
- * run, it is not recorded to its end, or the tag would say nothing, as a device that watches fails
- * submissions that have run to their end. */
-_Atomic uint32_t *agx_command_buffer_tag(const struct agx_command_buffer *commands);
+/* Its tag. NULL when there is nothing to run, it is not recorded to its end, or the tag would say
+ * nothing, as a device that watches fails submissions that have run to their end. */
+const struct agx_tag *agx_command_buffer_tag(const struct agx_command_buffer *commands);
 
 /* "outer/inner: kernel" of a launch, as faults number them, or without labels "kernel"; cut to
  * capacity, always terminated. Returns the whole length, 0 where there is no such launch. The

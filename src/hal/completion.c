@@ -16,17 +16,22 @@
 
 /* ---- how it came out ------------------------------------------------------ */
 
-/* The tag of a command buffer counts what ran to its end, on whichever queue. When it counts all
- * submissions that the kernel has none of them failed; when it lags, one did, or a later one is
- * not over, and the kernel is asked: two requests. That the tag has come to this submission's
- * number would not do: a later one may have counted in its place. */
+/* Its tag's launch is a command by itself then: that it ran says nothing of the others. */
+static bool is_cut(const struct agx_submission *submission)
+{
+   uint64_t first_va, last_va;
+   agx_profile_streams(submission, &first_va, &last_va);
+   return first_va != last_va;
+}
+
+/* The submission's count of its command buffer's tag (tag.h), or, where that says nothing, the
+ * kernel: two requests. */
 static agx_status outcome(const struct agx_submission *submission)
 {
-   const struct agx_command_buffer *commands = submission->commands;
-   const _Atomic uint32_t *tag = agx_command_buffer_tag(commands);
+   const struct agx_tag *tag = agx_command_buffer_tag(submission->commands);
    if (submission->device->debug & AGX_DEBUG_TRUST)
       return AGX_OK;
-   if (tag && atomic_load_explicit(tag, memory_order_acquire) == commands->launches)
+   if (tag && !is_cut(submission) && agx_tag_tells_success(tag, submission->count))
       return AGX_OK;
    const struct agxw_point point = {submission->fence, submission->fence_value};
    return agxw_point_status(&point);
@@ -97,6 +102,8 @@ static void retire_one(struct agx_queue *queue, struct agx_submission *submissio
       agx_fault_describe(submission, outcome(submission), &failure);
    else
       agx_fault_forget(submission);
+   agx_tag_leave(&submission->commands->tag, submission->count,
+                 submission->is_delivered || failure.status != AGX_OK);
    const struct agx_failure *waited = agx_submission_failed_wait(submission);
    if (is_fatal(failure.status))
       lose_queue(queue, &failure);

@@ -196,8 +196,11 @@ static bool take(const struct agx_submission *submission, struct agx_kmd_fault *
    agx_profile_streams(submission, &first_va, &last_va);
    if (!agxw_device_take_fault(submission->device->winsys, first_va, last_va, out_fault))
       return false;
-   if (out_fault->dispatch != UINT32_MAX)
-      out_fault->dispatch += agx_profile_first_dispatch(submission, out_fault->stream_va);
+   if (out_fault->dispatch == UINT32_MAX)
+      return true;
+   out_fault->dispatch += agx_profile_first_dispatch(submission, out_fault->stream_va);
+   if (submission->count > 0 && out_fault->dispatch > 0)
+      out_fault->dispatch--; /* its head has a launch */
    return true;
 }
 

@@ -344,12 +344,15 @@ agx_status agx_submission_send(struct agx_submission *submission)
    AGX_TRY(agx_failure_raise(&queue->lost));
    AGX_TRY(agx_allocas_use(&submission->commands->resources, queue->index, queue->epoch + 1));
    collect_syncs(submission, &syncs);
-   submission->commands->launches++; /* before its tag may count it */
+   const struct agxw_compute recorded = submission->stream;
+   submission->count = agx_tag_enter(&submission->commands->tag, queue->index, !submission->profile,
+                                     &submission->stream);
    pthread_mutex_unlock(&device->lock);
    agx_status status = submit_stream(submission, &syncs);
    pthread_mutex_lock(&device->lock);
    if (status != AGX_OK) {
-      submission->commands->launches--;
+      agx_tag_withdraw(&submission->commands->tag, submission->count);
+      submission->stream = recorded;
       agx_allocas_unuse(&submission->commands->resources, queue->index, queue->epoch);
       return status;
    }

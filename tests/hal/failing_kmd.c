@@ -19,6 +19,7 @@ static int fail_some(struct forward_kmd *base, uint32_t nr)
    if (hook)
       hook(kmd->hook_user, nr);
    uint32_t wanted = atomic_load(&kmd->nr);
+   atomic_fetch_add(&kmd->asked, nr == 0xc1 /* SYNCOBJ_HANDLE_TO_FD */);
    bool counts = !gives_back(nr) && (wanted == 0 || wanted == nr);
    int left = atomic_load(&kmd->countdown);
    while (counts && left > 0 && !atomic_compare_exchange_weak(&kmd->countdown, &left, left - 1))

@@ -19,6 +19,7 @@ struct failing_kmd {
    /* Called before each request, by who makes it, with its low byte; or NULL. */
    void (*_Atomic hook)(void *user, uint32_t nr);
    void *hook_user;
+   _Atomic uint32_t asked; /* fences that were made files, to be asked how they came out */
 };
 
 /* Owned by the test, which may look at it after the device has closed it. */

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A command buffer in flight several times: each submission's success is known by its own count,
+ * and one that failed is never taken for a good one. A phantom, which is entered by hand, keeps the
+ * command buffer in flight, so that it does not matter how fast the device is.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "failing_kmd.h"
+#include "fixture.h"
+#include "hal/command_buffer.h"
+
+#define NR_CREATE   0x45
+#define MAX_FLIGHTS 16
+
+struct scene {
+   struct failing_kmd kmd;
+   struct fixture f;
+   struct agx_executable *kernel;
+   struct agx_buffer *buffer;
+   struct agx_command_buffer *commands;
+   struct agx_semaphore *done[MAX_FLIGHTS];
+};
+
+static void open_scene(struct scene *it, const char *inject)
+{
+   const struct agx_device_desc desc = {.size = sizeof(desc), .queue_count = 2};
+   uint32_t *words;
+   if (inject)
+      setenv("AGX_VIRTUAL_INJECT", inject, 1);
+   failing_kmd_open(&it->kmd);
+   unsetenv("AGX_VIRTUAL_INJECT");
+   assert_ok(agx_instance_create(NULL, &it->f.instance));
+   assert_ok(agx_device_open_over(it->f.instance, &desc, &it->kmd.base, &it->f.device));
+   it->f.info.size = sizeof(it->f.info);
+   agx_device_get_info(it->f.device, &it->f.info);
+   it->kernel = fixture_kernel(&it->f, &agx_test_count);
+   it->buffer = fixture_buffer(&it->f, 256, &words);
+   it->commands = fixture_begin(&it->f);
+   fixture_dispatch(it->commands, it->kernel, 1, &it->buffer, 1, NULL, 0);
+   assert_ok(agx_command_buffer_end(it->commands));
+   for (uint32_t i = 0; i < MAX_FLIGHTS; i++)
+      it->done[i] = fixture_semaphore(&it->f);
+}
+
+static void close_scene(struct scene *it)
+{
+   agx_release(it->commands);
+   agx_release(it->buffer);
+   agx_release(it->kernel);
+   for (uint32_t i = 0; i < MAX_FLIGHTS; i++)
+      agx_release(it->done[i]);
+   fixture_close(&it->f);
+   failing_kmd_await_close(&it->kmd);
+}
+
+/* In flight on that queue, and never over before it is withdrawn. */
+static void add_phantom(struct scene *it, uint32_t queue)
+{
+   struct agxw_compute stream;
+   atomic_fetch_add(&it->commands->in_flight, 1);
+   pthread_mutex_lock(&it->f.device->lock);
+   assert_int_equal(agx_tag_enter(&it->commands->tag, queue, true, &stream), 0);
+   pthread_mutex_unlock(&it->f.device->lock);
+}
+
+static void remove_phantom(struct scene *it)
+{
+   pthread_mutex_lock(&it->f.device->lock);
+   agx_tag_withdraw(&it->commands->tag, 0);
+   pthread_mutex_unlock(&it->f.device->lock);
+   atomic_fetch_sub(&it->commands->in_flight, 1);
+}
+
+/* The i-th signals done[i]; queues: of the i-th, by i modulo 2. */
+static void submit(struct scene *it, uint32_t count, const uint32_t queues[2])
+{
+   struct agx_op ops[MAX_FLIGHTS] = {0};
+   struct agx_point signals[MAX_FLIGHTS];
+   for (uint32_t i = 0; i < count; i++) {
+      signals[i] = (struct agx_point){it->done[i], 1};
+      ops[i] = (struct agx_op){.size = sizeof(ops[i]),
+                               .kind = AGX_OP_EXECUTE,
+                               .queues = 1u << queues[i % 2],
+                               .signals = &signals[i],
+                               .signal_count = 1,
+                               .u.execute.commands = it->commands};
+   }
+   assert_ok(agx_submit(it->f.device, ops, count, NULL));
+}
+
+static const uint32_t one_queue[2] = {0, 0}, two_queues[2] = {0, 1};
+
+/* Until the device has run all; nobody has to have looked by then. */
+static void run_dry(struct scene *it)
+{
+   struct agx_device *device = it->f.device;
+   for (uint32_t i = 0; i < device->queue_count; i++) {
+      pthread_mutex_lock(&device->lock);
+      const struct agxw_point last = {device->queues[i].timeline, device->queues[i].epoch};
+      pthread_mutex_unlock(&device->lock);
+      if (last.timeline)
+         assert_ok(agxw_wait(device->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
+   }
+}
+
+static uint32_t ran(const struct scene *it, uint32_t count)
+{
+   return atomic_load(&it->commands->tag.words->counts[count]);
+}
+
+static uint32_t all_ran(const struct scene *it)
+{
+   uint32_t sum = 0;
+   for (uint32_t i = 0; i < AGX_TAG_COUNTS; i++)
+      sum += ran(it, i);
+   return sum;
+}
+
+static void wait_for(struct scene *it, uint32_t count)
+{
+   for (uint32_t i = 0; i < count; i++)
+      assert_ok(fixture_wait(it->done[i], 1));
+}
+
+/* ---- good ones ------------------------------------------------------------ */
+
+static void nobody_is_asked(void **state)
+{
+   for (uint32_t rounds = 1; rounds <= 3; rounds++) {
+      struct scene it;
+      open_scene(&it, NULL);
+      for (uint32_t i = 0; i < rounds; i++) {
+         add_phantom(&it, 0);
+         submit(&it, 5, one_queue);
+         wait_for(&it, 5);
+         remove_phantom(&it);
+         for (uint32_t j = 0; j < 5; j++) { /* so that the next round may signal them, too */
+            agx_release(it.done[j]);
+            it.done[j] = fixture_semaphore(&it.f);
+         }
+      }
+      assert_int_equal(ran(&it, 0), 0);
+      assert_true(ran(&it, 1) >= rounds);
+      assert_int_equal(all_ran(&it), 5 * rounds);
+      assert_int_equal(it.kmd.asked, 0);
+      assert_int_equal(atomic_load(&it.commands->in_flight), 0);
+      close_scene(&it);
+   }
+}
+
+/* Through the recorded stream again once it is idle, whatever the heads have left behind. */
+static void idle_again(void **state)
+{
+   struct scene it;
+   open_scene(&it, NULL);
+   add_phantom(&it, 0);
+   submit(&it, 3, one_queue);
+   wait_for(&it, 3);
+   remove_phantom(&it);
+   assert_int_not_equal(atomic_load(&it.commands->tag.words->current), 0);
+   struct agx_semaphore *done = fixture_semaphore(&it.f);
+   for (uint32_t i = 1; i <= 3; i++) {
+      assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done, i}));
+      assert_ok(fixture_wait(done, i));
+      assert_int_equal(ran(&it, 0), i);
+   }
+   assert_int_equal(it.kmd.asked, 0);
+   /* Recorded anew it starts at nothing, and its heads lead into the new stream. */
+   assert_ok(agx_command_buffer_begin(it.commands));
+   uint32_t *words;
+   struct agx_buffer *other = fixture_buffer(&it.f, 256, &words);
+   fixture_dispatch(it.commands, it.kernel, 1, &other, 1, NULL, 0);
+   assert_ok(agx_command_buffer_end(it.commands));
+   assert_int_equal(all_ran(&it), 0);
+   add_phantom(&it, 0);
+   for (uint32_t i = 4; i <= 6; i++)
+      assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done, i}));
+   assert_ok(fixture_wait(done, 6));
+   remove_phantom(&it);
+   assert_int_equal(all_ran(&it), 3);
+   assert_int_equal(words[63], 64);
+   assert_int_equal(it.kmd.asked, 0);
+   agx_release(other);
+   agx_release(done);
+   close_scene(&it);
+}
+
+/* More than there are counts share the last one. Whether they are asked depends on who is over
+ * when they are looked at; the last is known without. */
+static void more_than_there_are_counts(void **state)
+{
+   struct scene it;
+   open_scene(&it, NULL);
+   add_phantom(&it, 0);
+   submit(&it, MAX_FLIGHTS, one_queue);
+   run_dry(&it);
+   wait_for(&it, MAX_FLIGHTS);
+   assert_int_equal(all_ran(&it), MAX_FLIGHTS);
+   remove_phantom(&it);
+   close_scene(&it);
+}
+
+/* All share the count of the recorded stream then. */
+static void without_memory_for_heads(void **state)
+{
+   struct scene it;
+   open_scene(&it, NULL);
+   add_phantom(&it, 0);
+   failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM);
+   submit(&it, 3, one_queue);
+   wait_for(&it, 3);
+   assert_int_equal(it.kmd.failed, 1); /* once is enough */
+   assert_int_equal(atomic_load(&it.commands->tag.heads_va), 0);
+   assert_int_equal(ran(&it, 0), 3);
+   failing_kmd_disarm(&it.kmd);
+   remove_phantom(&it);
+   close_scene(&it);
+}
+
+static void several_queues_know_the_sum(void **state)
+{
+   struct scene it;
+   open_scene(&it, NULL);
+   submit(&it, 10, two_queues);
+   run_dry(&it);
+   wait_for(&it, 10);
+   assert_int_equal(all_ran(&it), 10);
+   uint32_t asked = it.kmd.asked;
+   /* On one of them alone each is known again. */
+   struct agx_semaphore *done = fixture_semaphore(&it.f);
+   for (uint32_t i = 1; i <= 3; i++) {
+      assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done, i}));
+      assert_ok(fixture_wait(done, i));
+   }
+   assert_int_equal(it.kmd.asked, asked);
+   agx_release(done);
+   close_scene(&it);
+}
+
+/* ---- one of them fails ---------------------------------------------------- */
+
+/* The number-th of count submissions fails; all later ones ran, but the queue is gone by then. */
+static void fail_one(uint32_t number, uint32_t count, const uint32_t queues[2], bool with_heads)
+{
+   struct scene it;
+   char inject[32];
+   snprintf(inject, sizeof(inject), "fault %u", number + 1);
+   open_scene(&it, inject);
+   add_phantom(&it, 0);
+   if (!with_heads)
+      failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM);
+   submit(&it, count, queues);
+   failing_kmd_disarm(&it.kmd);
+   run_dry(&it);
+   for (uint32_t i = 0; i < count; i++) {
+      bool shares_queue = queues[i % 2] == queues[number % 2];
+      if (i == number)
+         assert_fails(fixture_wait(it.done[i], 1), AGX_DATA_LOSS, "fault");
+      else if (i < number || !shares_queue)
+         assert_ok(fixture_wait(it.done[i], 1));
+      else
+         assert_fails(fixture_wait(it.done[i], 1), AGX_DATA_LOSS, "fault");
+   }
+   assert_int_equal(all_ran(&it), count - 1);
+   remove_phantom(&it);
+   /* A new queue starts with a clean slate. */
+   assert_ok(agx_queue_recreate(it.f.device, queues[number % 2]));
+   struct agx_semaphore *done = fixture_semaphore(&it.f);
+   uint32_t asked = it.kmd.asked;
+   for (uint32_t i = 1; i <= 2; i++) {
+      assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done, i}));
+      assert_ok(fixture_wait(done, i));
+   }
+   assert_int_equal(it.kmd.asked, asked);
+   agx_release(done);
+   close_scene(&it);
+}
+
+static void each_may_fail(void **state)
+{
+   for (uint32_t number = 0; number < 12; number++)
+      fail_one(number, 12, one_queue, true);
+}
+
+static void each_may_fail_without_heads(void **state)
+{
+   for (uint32_t number = 0; number < 4; number++)
+      fail_one(number, 4, one_queue, false);
+}
+
+static void each_may_fail_on_two_queues(void **state)
+{
+   for (uint32_t number = 0; number < 6; number++)
+      fail_one(number, 6, two_queues, true);
+}
+
+/* Without a phantom: the first comes through the recorded stream. */
+static void the_first_may_fail(void **state)
+{
+   for (uint32_t queue = 0; queue < 2; queue++) {
+      const uint32_t queues[2] = {0, queue};
+      struct scene it;
+      open_scene(&it, "fault 1");
+      submit(&it, 2, queues);
+      run_dry(&it);
+      assert_int_equal(all_ran(&it), 1);
+      assert_fails(fixture_wait(it.done[0], 1), AGX_DATA_LOSS, "fault");
+      close_scene(&it);
+   }
+}
+
+/* A kernel that refuses one leaves the others as they are. */
+static void one_is_refused(void **state)
+{
+   struct scene it;
+   open_scene(&it, "ioctl submit 2 ENOMEM");
+   add_phantom(&it, 0);
+   struct agx_semaphore *done = fixture_semaphore(&it.f);
+   assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done, 1}));
+   assert_fails(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done, 2}),
+                AGX_RESOURCE_EXHAUSTED, "SUBMIT");
+   assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done, 3}));
+   assert_ok(fixture_wait(done, 3));
+   assert_int_equal(all_ran(&it), 2);
+   assert_int_equal(it.kmd.asked, 0);
+   remove_phantom(&it);
+   assert_int_equal(it.commands->tag.flight.in_flight, 0);
+   agx_release(done);
+   close_scene(&it);
+}
+
+/* ---- the rules, without a device ------------------------------------------ */
+
+struct rules {
+   struct agx_tag_words words;
+   struct agx_tag tag;
+};
+
+static void init_rules(struct rules *it, uint32_t from)
+{
+   *it = (struct rules){.tag = {.words = &it->words, .heads_va = 0x1000}};
+   for (uint32_t i = 0; i < AGX_TAG_COUNTS; i++)
+      it->words.counts[i] = it->tag.flight.expected[i] = from;
+}
+
+static uint32_t enter(struct rules *it, uint32_t queue)
+{
+   struct agxw_compute stream = {1, 2};
+   uint32_t count = agx_tag_enter(&it->tag, queue, true, &stream);
+   assert_int_equal(stream.stream_va, count ? 0x1000 + count * AGX_TAG_HEAD_BYTES : 1);
+   return count;
+}
+
+static void counts_wrap(void **state)
+{
+   struct rules it;
+   init_rules(&it, UINT32_MAX - 1);
+   for (uint32_t i = 0; i < 4; i++) {
+      uint32_t first = enter(&it, 0), second = enter(&it, 0);
+      assert_int_equal(first, 0);
+      assert_int_equal(second, 1);
+      assert_false(agx_tag_tells_success(&it.tag, first));
+      it.words.counts[second]++;
+      assert_true(agx_tag_tells_success(&it.tag, second));
+      assert_false(agx_tag_tells_success(&it.tag, first));
+      it.words.counts[first]++;
+      assert_true(agx_tag_tells_success(&it.tag, first));
+      agx_tag_leave(&it.tag, first, false);
+      agx_tag_leave(&it.tag, second, false);
+   }
+}
+
+/* From the moment that another queue has it, single counts say nothing, for whoever is in flight:
+ * the second one's end may have added to the first one's count. */
+static void mixing_spoils_all(void **state)
+{
+   struct rules it;
+   init_rules(&it, 0);
+   uint32_t first = enter(&it, 0), second = enter(&it, 0), other = enter(&it, 1);
+   assert_int_equal(other, 0);
+   it.words.counts[first]++;
+   it.words.counts[second]++;
+   assert_false(agx_tag_tells_success(&it.tag, first));
+   assert_false(agx_tag_tells_success(&it.tag, second));
+   assert_int_equal(enter(&it, 0), 0); /* through no head any more */
+   it.words.counts[second] += 2;
+   assert_true(agx_tag_tells_success(&it.tag, first));
+   assert_true(agx_tag_tells_success(&it.tag, other));
+   const uint32_t counts[] = {first, second, other, 0};
+   for (uint32_t i = 0; i < 4; i++)
+      agx_tag_leave(&it.tag, counts[i], false);
+   assert_int_equal(enter(&it, 1), 0);
+   assert_int_equal(enter(&it, 1), 1); /* as new */
+   assert_false(agx_tag_tells_success(&it.tag, 1));
+   it.words.counts[1]++;
+   assert_true(agx_tag_tells_success(&it.tag, 1));
+}
+
+/* One that must come through the recorded stream adds to whatever count was current. */
+static void without_a_head_behind_heads(void **state)
+{
+   struct rules it;
+   struct agxw_compute stream = {1, 2};
+   init_rules(&it, 0);
+   (void)enter(&it, 0);
+   assert_int_equal(agx_tag_enter(&it.tag, 0, false, &stream), 0);
+   assert_false(it.tag.flight.is_mixed); /* nobody has come through a head */
+   assert_int_equal(enter(&it, 0), 1);
+   assert_int_equal(agx_tag_enter(&it.tag, 0, false, &stream), 0);
+   assert_true(it.tag.flight.is_mixed);
+   assert_int_equal(stream.stream_va, 1);
+}
+
+/* What lags without a failure may come late, and is nobody else's then. */
+static void a_late_count_is_nobody_elses(void **state)
+{
+   struct rules it;
+   init_rules(&it, 0);
+   (void)enter(&it, 0);
+   agx_tag_leave(&it.tag, 0, false); /* the kernel was asked */
+   (void)enter(&it, 0);
+   it.words.counts[0]++;
+   assert_false(agx_tag_tells_success(&it.tag, 0));
+   it.words.counts[0]++;
+   assert_true(agx_tag_tells_success(&it.tag, 0));
+   agx_tag_leave(&it.tag, 0, false);
+   (void)enter(&it, 0);
+   agx_tag_leave(&it.tag, 0, true); /* one that failed is not waited for */
+   (void)enter(&it, 0);
+   assert_false(agx_tag_tells_success(&it.tag, 0));
+   it.words.counts[0]++;
+   assert_true(agx_tag_tells_success(&it.tag, 0));
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nobody_is_asked),
+      cmocka_unit_test(idle_again),
+      cmocka_unit_test(more_than_there_are_counts),
+      cmocka_unit_test(without_memory_for_heads),
+      cmocka_unit_test(several_queues_know_the_sum),
+      cmocka_unit_test(each_may_fail),
+      cmocka_unit_test(each_may_fail_without_heads),
+      cmocka_unit_test(each_may_fail_on_two_queues),
+      cmocka_unit_test(the_first_may_fail),
+      cmocka_unit_test(one_is_refused),
+      cmocka_unit_test(counts_wrap),
+      cmocka_unit_test(mixing_spoils_all),
+      cmocka_unit_test(without_a_head_behind_heads),
+      cmocka_unit_test(a_late_count_is_nobody_elses),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
