@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
  * Random use of the whole HAL by several threads, and what must hold whatever goes wrong. A round
- * has a device of its own, over a virtual node that fails as the round's plan says.
+ * has one device or two, each over a virtual node that fails as the round's plan says.
  *
  *    timelines  semaphores that all threads signal and wait for, also for what never comes
- *    receipts   a semaphore of one operation alone: it must come to an end
+ *    receipts   a semaphore of one operation alone: it must come to an end, after what it waits for
  *    chains     operations that follow each other, with a model of what their buffer holds
  *    records    functions, files and watches, of which the library must call each once
  */
 #pragma once
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 
 #include "agx/hal.h"
 #include "support.h"
 
 #define SOAK_THREADS   8
-#define SOAK_SLOTS     8 /* timelines at a time */
+#define SOAK_DEVICES   2
+#define SOAK_SLOTS     8 /* timelines of a device at a time */
 #define SOAK_TIMELINES 8192
 #define SOAK_RECEIPTS  24
 #define SOAK_WATCHES   8
@@ -27,6 +27,7 @@
 #define SOAK_SCRATCH   4
 #define SOAK_SCRATCH_B 4096u
 #define SOAK_CHAIN_B   1024u
+#define SOAK_TABLED    4                   /* command buffers with binding tables */
 #define SOAK_FAR       (UINT64_C(1) << 40) /* what no operation signals */
 
 /* Ends the program, with the seed. */
@@ -41,7 +42,7 @@ int64_t soak_now(void);
 /* What has not come by then won't, however busy the machine is. */
 int64_t soak_deadline(void);
 
-/* ---- plans ---------------------------------------------------------------- */
+/* ---- soak_plan.c ---------------------------------------------------------- */
 
 #define SOAK_PLANS 8 /* ways in which things go wrong */
 
@@ -57,17 +58,21 @@ struct soak_plan {
    uint64_t seed; /* the round's own */
    uint32_t number;
    uint32_t operations; /* of each thread */
-   uint32_t queues;
+   uint32_t devices;
+   uint32_t queues;         /* of each device */
    uint32_t null_per_mille; /* allocator calls that return NULL */
    bool strays;             /* kernels that lose their queue */
    bool cancels;            /* else all comes to its end because the host signals all there is */
    bool profiles;
+   bool shapes;      /* with a kernel that dispatches shape, which is compiled */
+   bool spares_last; /* the last of several devices has nothing injected */
+   bool is_harmless; /* nothing that is injected fails an operation */
    uint32_t chaos;
    char inject[256];
 };
 void soak_plan_make(struct soak_plan *plan, const struct soak_place *place);
 
-/* ---- a round ------------------------------------------------------------- */
+/* ---- a round -------------------------------------------------------------- */
 
 struct soak_timeline {
    struct agx_semaphore *semaphore;
@@ -75,31 +80,42 @@ struct soak_timeline {
    _Atomic uint64_t promised; /* the highest whose submission went through */
 };
 
-enum soak_record_kind {
-   SOAK_CALL,
-   SOAK_FILE
-};
-
-struct soak_record {
-   struct soak_round *round;
-   enum soak_record_kind kind;
-   _Atomic uint32_t calls;
-   uint32_t least; /* calls that there must have been in the end; one is the most */
-};
-
 struct soak_kmd;
+struct soak_round;
 
-struct soak_round {
-   struct soak_plan plan;
+struct soak_device {
+   struct soak_round *round;
    struct soak_kmd *kmd;
    struct agx_instance *instance;
    struct agx_device *device;
    struct agx_executable *count, *add, *stray;
+   struct agx_executable *shaped; /* NULL: not in this round */
+   struct agx_event *event;
    struct agx_buffer *scratch[SOAK_SCRATCH];
+   struct agx_buffer *parameters; /* of indirect dispatches: whatever is in it makes sense */
    struct agx_command_buffer *shared[SOAK_SCRATCH];
-   struct agx_pool *pools[2];
+   struct agx_command_buffer *tabled[SOAK_TABLED];
+   struct agx_pool *pools[2], *chain_pool;
    struct soak_timeline timelines[SOAK_TIMELINES];
    _Atomic uint32_t timeline_count, slots[SOAK_SLOTS];
+   _Atomic bool is_cancelled;
+   bool strays;       /* kernels may fault */
+   bool must_succeed; /* nothing is done to it: chains fail only when cancelled */
+};
+
+struct soak_record {
+   struct soak_round *round;
+   struct soak_device *device;
+   _Atomic uint32_t calls;
+   uint32_t least; /* calls that there must have been in the end; one is the most */
+   /* What a chain's buffer holds when the function is called. */
+   struct agx_buffer *buffer;
+   uint8_t *expected;
+};
+
+struct soak_round {
+   struct soak_plan plan;
+   struct soak_device devices[SOAK_DEVICES];
    struct soak_record *records;
    _Atomic uint32_t record_count;
    pthread_mutex_t lock; /* of the deferred calls */
@@ -112,7 +128,8 @@ struct soak_round {
 struct soak_receipt {
    struct agx_semaphore *semaphore;
    struct soak_round *round;
-   struct soak_record *call; /* which must have run when it is reached */
+   struct soak_record *call;  /* which must have run when it is reached */
+   struct agx_point after[2]; /* of timelines, which must be reached before */
    uint32_t kind;
 };
 
@@ -129,23 +146,16 @@ struct soak_alloca {
    uint64_t value;
 };
 
-struct soak_chain {
-   struct agx_semaphore *semaphore;
-   struct agx_buffer *buffer;
-   uint64_t value;
-   uint8_t model[SOAK_CHAIN_B];
-   char history[2048]; /* the last links, for who must find out */
-};
-
 struct soak_thread {
    struct soak_round *round;
+   struct soak_device *device;
    uint32_t index;
    pthread_t thread;
    struct agx_test_rng rng;
    struct soak_receipt receipts[SOAK_RECEIPTS];
    struct soak_watch watches[SOAK_WATCHES];
    struct soak_alloca allocas[SOAK_HELD];
-   struct soak_chain chain;
+   struct soak_chain *chain;
    struct agx_command_buffer *commands[SOAK_HELD];
    int fds[SOAK_HELD];
    const char *_Atomic doing;
@@ -162,10 +172,13 @@ static inline bool soak_chance(struct soak_thread *thread, uint32_t per_mille)
    return soak_below(thread, 1000) < per_mille;
 }
 
-/* ---- soak_round.c --------------------------------------------------------- */
+/* ---- soak_round.c, soak_device.c, soak_end.c ------------------------------- */
 
 /* Everything that a round needs; false: the plan's failures were against it. */
 bool soak_round_open(struct soak_round *round);
+bool soak_device_open(struct soak_device *it);
+/* Its objects go; the last of them takes the node with it. */
+void soak_device_close(struct soak_device *it);
 /* All that threads have started comes to its end. */
 void soak_round_settle(struct soak_round *round, struct soak_thread *threads);
 /* Everything goes, and must have gone. */
@@ -173,10 +186,15 @@ void soak_round_close(struct soak_round *round);
 /* Entries of a folder of /proc/self. */
 uint32_t soak_count_entries(const char *path);
 
+/* Of the thread's device. */
 struct soak_timeline *soak_timeline_pick(struct soak_thread *thread);
+/* Of any. */
+struct soak_timeline *soak_timeline_pick_any(struct soak_thread *thread);
+bool soak_is_own(const struct soak_thread *thread, const struct soak_timeline *timeline);
 /* A new one in place of one that failed. */
 void soak_timeline_renew(struct soak_thread *thread);
-struct soak_record *soak_record_take(struct soak_round *round, enum soak_record_kind kind);
+/* NULL: there are none left. */
+struct soak_record *soak_record_take(struct soak_thread *thread);
 
 /* ---- soak_host.c ---------------------------------------------------------- */
 
@@ -189,20 +207,32 @@ bool soak_await(struct agx_semaphore *semaphore, uint64_t value, int64_t deadlin
 /* True: it is over, and was as it must be. */
 bool soak_receipt_check(struct soak_receipt *receipt, int64_t deadline_ns);
 
-/* ---- soak_submit.c -------------------------------------------------------- */
+/* ---- soak_submit.c, soak_gpu.c, soak_call.c -------------------------------- */
 
-/* One operation of any kind, after and before anything. */
+/* One operation of any kind, or some, after and before anything. */
 void soak_submit(struct soak_thread *thread);
 /* Submits op with some points more; call: what a receipt is to see run. */
 agx_status soak_send(struct soak_thread *thread, struct agx_op *op, struct soak_record *call);
+
+void soak_gpu_fill(struct soak_thread *thread, struct agx_op *op);
+void soak_gpu_update(struct soak_thread *thread, struct agx_op *op);
+void soak_gpu_copy(struct soak_thread *thread, struct agx_op *op);
+void soak_gpu_dispatch(struct soak_thread *thread, struct agx_op *op);
+void soak_gpu_execute(struct soak_thread *thread, struct agx_op *op);
+void soak_gpu_execute_tabled(struct soak_thread *thread, struct agx_op *op);
+
+void soak_call_host(struct soak_thread *thread, struct agx_op *op);
+void soak_use_file(struct soak_thread *thread, struct agx_op *op);
 /* Ends deferred calls, some or all. */
 void soak_finish_deferred(struct soak_round *round, bool all);
 
-/* ---- soak_chain.c --------------------------------------------------------- */
+/* ---- soak_chain.c, soak_alloca.c ------------------------------------------- */
 
+bool soak_chain_make(struct soak_thread *thread);
 void soak_chain_go_on(struct soak_thread *thread);
 /* Waits for the chain, and compares; it ends. */
 void soak_chain_check(struct soak_thread *thread, int64_t deadline_ns);
+
 void soak_alloca_go_on(struct soak_thread *thread);
 void soak_alloca_end(struct soak_alloca *it);
 

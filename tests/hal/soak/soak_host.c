@@ -37,7 +37,7 @@ static void wait_some(struct soak_thread *thread)
    const uint32_t count = 1 + soak_below(thread, 4);
    int64_t length_ns = lengths_ns[soak_below(thread, 5)];
    for (uint32_t i = 0; i < count; i++) {
-      struct soak_timeline *timeline = soak_timeline_pick(thread);
+      struct soak_timeline *timeline = soak_timeline_pick_any(thread);
       points[i] = (struct agx_point){timeline->semaphore, some_value(thread, timeline)};
    }
    (void)!agx_semaphore_wait(points, count, soak_chance(thread, 500),
@@ -108,10 +108,10 @@ static void drop_fd(struct soak_thread *thread, int *fd)
    *fd = -1;
 }
 
-/* A descriptor of one timeline becomes a point of another, or of the same. */
+/* A descriptor of one timeline becomes a point of another, or of the same, or of another device. */
 static void import_fd(struct soak_thread *thread, int *fd, uint32_t kind)
 {
-   struct soak_timeline *timeline = soak_timeline_pick(thread);
+   struct soak_timeline *timeline = soak_timeline_pick_any(thread);
    uint64_t value = atomic_fetch_add(&timeline->next, 1) + 1;
    if (agx_semaphore_import_point(timeline->semaphore, value, kind, *fd) == AGX_OK)
       *fd = -1;
@@ -138,7 +138,7 @@ static void share_one(struct soak_thread *thread)
    int fd = -1;
    if (agx_semaphore_export(timeline->semaphore, 0, AGX_FD_SYNCOBJ, &fd) != AGX_OK)
       return;
-   if (agx_semaphore_import(thread->round->device, fd, &other) == AGX_OK) {
+   if (agx_semaphore_import(thread->device->device, fd, &other) == AGX_OK) {
       const struct agx_point point = {other, some_value(thread, timeline)};
       if (soak_chance(thread, 300))
          (void)!agx_semaphore_signal(other, atomic_fetch_add(&timeline->next, 1) + 1);
@@ -165,25 +165,26 @@ static void ring_eventfd(struct soak_thread *thread)
 
 static void disturb(struct soak_thread *thread)
 {
-   struct soak_round *round = thread->round;
+   struct soak_device *it = thread->device;
    struct agx_memory_stats stats = {.size = sizeof(stats)};
    switch (soak_below(thread, 8)) {
    case 0:
-      agx_device_trim(round->device);
+      agx_device_trim(it->device);
       break;
    case 1:
-      if (round->pools[0])
-         agx_pool_trim(round->pools[soak_below(thread, 2)]);
+      agx_pool_trim(soak_chance(thread, 300) ? it->chain_pool : it->pools[soak_below(thread, 2)]);
       break;
    case 2:
-      if (soak_chance(thread, 100))
-         agx_device_cancel(round->device);
+      if (thread->round->plan.cancels && soak_chance(thread, 100)) {
+         atomic_store(&it->is_cancelled, true);
+         agx_device_cancel(it->device);
+      }
       break;
    case 3:
-      agx_device_get_memory_stats(round->device, &stats);
+      agx_device_get_memory_stats(it->device, &stats);
       break;
    default:
-      (void)!agx_queue_recreate(round->device, soak_below(thread, round->plan.queues));
+      (void)!agx_queue_recreate(it->device, soak_below(thread, thread->round->plan.queues));
    }
 }
 
@@ -202,6 +203,19 @@ bool soak_await(struct agx_semaphore *semaphore, uint64_t value, int64_t deadlin
    return *out_status != AGX_OK || now >= value;
 }
 
+/* Nothing is done before what it waits for. */
+static void check_after(const struct soak_receipt *receipt, const struct agx_point *point)
+{
+   uint64_t value = 0;
+   if (!point->semaphore)
+      return;
+   const agx_status status = agx_semaphore_query(point->semaphore, &value);
+   soak_check(value >= point->value,
+              "an operation of kind %u is done, and %llu that it waits for is not: %s, at %llu",
+              receipt->kind, (unsigned long long)point->value, agx_status_name(status),
+              (unsigned long long)value);
+}
+
 bool soak_receipt_check(struct soak_receipt *receipt, int64_t deadline_ns)
 {
    if (!receipt->semaphore)
@@ -210,6 +224,8 @@ bool soak_receipt_check(struct soak_receipt *receipt, int64_t deadline_ns)
    if (!soak_await(receipt->semaphore, 1, deadline_ns, &status))
       return false;
    atomic_fetch_add(status == AGX_OK ? &receipt->round->reached : &receipt->round->failed, 1);
+   for (uint32_t i = 0; status == AGX_OK && i < 2; i++)
+      check_after(receipt, &receipt->after[i]);
    if (status == AGX_OK && receipt->call)
       soak_check(atomic_load(&receipt->call->calls) == 1, "a host call is done after %u calls",
                  receipt->call->calls);

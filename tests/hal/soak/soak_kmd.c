@@ -59,6 +59,8 @@ struct soak_kmd *soak_kmd_open(struct agx_kmd **out_base)
 void soak_kmd_close(struct soak_kmd *kmd)
 {
    const int64_t deadline_ns = soak_deadline();
+   if (!kmd)
+      return;
    while (!atomic_load(&kmd->forward.closed)) {
       soak_check(soak_now() < deadline_ns, "the device is never closed");
       sched_yield();

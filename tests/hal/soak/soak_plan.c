@@ -2,6 +2,7 @@
  *
  * What goes wrong in a round.
  */
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "soak.h"
@@ -46,6 +47,8 @@ static void plan_shortage(struct soak_plan *plan, struct agx_test_rng *rng, unsi
 static void plan_chaos(struct soak_plan *plan, struct agx_test_rng *rng, unsigned some)
 {
    plan->chaos = 1 + (uint32_t)plan->seed;
+   plan->is_harmless = true;
+   script(plan, "ioctl any /%u EINTR", some);
 }
 
 static void plan_loss(struct soak_plan *plan, struct agx_test_rng *rng, unsigned some)
@@ -94,6 +97,9 @@ void soak_plan_make(struct soak_plan *plan, const struct soak_place *place)
                               .operations = place->operations,
                               .queues = 2 + (uint32_t)agx_test_random_below(&rng, 3),
                               .cancels = place->round % 2,
-                              .profiles = place->round % 4 == 1};
+                              .profiles = place->round % 4 == 1,
+                              .devices = 1 + (agx_test_random_below(&rng, 3) == 0),
+                              .shapes = agx_test_random_below(&rng, 3) == 0,
+                              .spares_last = agx_test_random_below(&rng, 3) > 0};
    plans[place->plan](plan, &rng, 20 + (unsigned)agx_test_random_below(&rng, 60));
 }

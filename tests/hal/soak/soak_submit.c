@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations of every kind between timelines.
+ * Operations of every kind between timelines, and several in one call.
  */
 #include "soak.h"
 
 /* ---- points ----------------------------------------------------------------- */
 
-/* Adds up to two waits and two signals of timelines, and now and then a receipt. */
 struct points {
    struct agx_point waits[6], signals[6];
    struct soak_timeline *signalled[6];
+   struct agx_point after[2]; /* waits for timelines */
    struct soak_receipt *receipt;
 };
 
@@ -21,6 +21,7 @@ static bool is_signalled(const struct agx_op *op, const struct agx_semaphore *se
    return false;
 }
 
+/* Up to two waits and two signals of timelines. */
 static void add_points(struct soak_thread *thread, struct agx_op *op, struct points *points)
 {
    for (uint32_t n = soak_below(thread, 3); n-- > 0;) {
@@ -28,6 +29,7 @@ static void add_points(struct soak_thread *thread, struct agx_op *op, struct poi
       uint64_t next = atomic_load(&timeline->next), back = soak_below(thread, 4);
       uint64_t value = back < next ? next - back : 1;
       value += soak_chance(thread, 100) ? 1 + soak_below(thread, 3) : 0;
+      points->after[op->wait_count] = (struct agx_point){timeline->semaphore, value};
       points->waits[op->wait_count++] = (struct agx_point){timeline->semaphore, value};
    }
    for (uint32_t n = soak_below(thread, 3); n-- > 0;) {
@@ -44,8 +46,12 @@ static void add_receipt(struct soak_thread *thread, struct agx_op *op, struct po
 {
    struct soak_receipt *receipt = &thread->receipts[soak_below(thread, SOAK_RECEIPTS)];
    if (!soak_receipt_check(receipt, 0) ||
-       agx_semaphore_create(thread->round->device, 0, &receipt->semaphore) != AGX_OK)
+       agx_semaphore_create(thread->device->device, 0, &receipt->semaphore) != AGX_OK)
       return;
+   *receipt = (struct soak_receipt){.semaphore = receipt->semaphore,
+                                    .round = thread->round,
+                                    .after = {points->after[0], points->after[1]},
+                                    .kind = op->kind};
    points->receipt = receipt;
    points->signals[op->signal_count++] = (struct agx_point){receipt->semaphore, 1};
 }
@@ -55,6 +61,21 @@ static void promise(struct soak_timeline *timeline, uint64_t value)
    uint64_t before = timeline ? atomic_load(&timeline->promised) : value;
    while (before < value && !atomic_compare_exchange_weak(&timeline->promised, &before, value))
       ;
+}
+
+/* What became of an operation that was submitted. */
+static void note(struct soak_round *round, const struct agx_op *op, const struct points *points,
+                 bool is_queued)
+{
+   atomic_fetch_add(is_queued ? &round->submitted : &round->refused, 1);
+   for (uint32_t i = 0; is_queued && i < op->signal_count; i++)
+      promise(points->signalled[i], points->signals[i].value);
+   if (is_queued || !points->receipt)
+      return;
+   /* Others of the same call may wait for it. */
+   agx_semaphore_fail(points->receipt->semaphore, AGX_CANCELLED, "never submitted");
+   agx_release(points->receipt->semaphore);
+   points->receipt->semaphore = NULL;
 }
 
 agx_status soak_send(struct soak_thread *thread, struct agx_op *op, struct soak_record *call)
@@ -72,242 +93,73 @@ agx_status soak_send(struct soak_thread *thread, struct agx_op *op, struct soak_
    if (!op->signal_count)
       add_points(thread, op, &points);
    add_receipt(thread, op, &points);
-   agx_status status = agx_submit(thread->round->device, op, 1, NULL);
-   atomic_fetch_add(status == AGX_OK ? &thread->round->submitted : &thread->round->refused, 1);
-   for (uint32_t i = 0; status == AGX_OK && i < op->signal_count; i++)
-      promise(points.signalled[i], points.signals[i].value);
-   if (!points.receipt)
-      return status;
-   points.receipt->round = thread->round;
-   points.receipt->call = call;
-   points.receipt->kind = op->kind;
-   if (status != AGX_OK) {
-      agx_release(points.receipt->semaphore);
-      points.receipt->semaphore = NULL;
-   }
+   if (points.receipt)
+      points.receipt->call = call;
+   agx_status status = agx_submit(thread->device->device, op, 1, NULL);
+   note(thread->round, op, &points, status == AGX_OK);
    return status;
 }
 
-/* ---- functions of the host ------------------------------------------------------ */
+/* ---- several in one call ------------------------------------------------------- */
 
-/* False: nobody takes it, it is to end now. */
-static bool defer(struct soak_round *round, struct agx_host_call *call)
+#define BATCH 6
+
+/* Each may wait for others of them, also for later ones: but never for one that waits for it. */
+static void add_order(struct soak_thread *thread, struct agx_op *ops, struct points *points,
+                      uint32_t index, uint32_t other)
 {
-   pthread_mutex_lock(&round->lock);
-   bool is_kept = !round->is_ending && round->deferred_count < 256;
-   if (is_kept)
-      round->deferred[round->deferred_count++] = call;
-   pthread_mutex_unlock(&round->lock);
-   return is_kept;
+   const struct soak_receipt *receipt = points[other].receipt;
+   if (receipt && soak_chance(thread, 500))
+      points[index].waits[ops[index].wait_count++] = (struct agx_point){receipt->semaphore, 1};
 }
 
-void soak_finish_deferred(struct soak_round *round, bool all)
+static void soak_batch(struct soak_thread *thread, struct agx_op *unused)
 {
-   struct agx_host_call *call;
-   do {
-      pthread_mutex_lock(&round->lock);
-      round->is_ending |= all;
-      call = round->deferred_count ? round->deferred[--round->deferred_count] : NULL;
-      pthread_mutex_unlock(&round->lock);
-      if (call)
-         agx_host_call_finish(call, ((uintptr_t)call >> 6) % 8 ? AGX_OK : AGX_ABORTED, NULL);
-   } while (call && all);
-}
-
-enum call_way {
-   CALL_OK,
-   CALL_FAILS,
-   CALL_DEFERS,
-   CALL_SUBMITS,
-   CALL_FINISHES,
-   CALL_WAYS
-};
-
-/* args: enum call_way, the record. */
-static agx_status on_call(void *user, const uint64_t args[4], struct agx_host_call *call)
-{
-   struct soak_record *record = user;
-   struct agx_point points[8];
-   uint32_t calls = atomic_fetch_add(&record->calls, 1) + 1;
-   soak_check(calls == 1, "a host call came %u times", calls);
-   (void)agx_host_call_get_signals(call, 8, points);
-   switch (args[0]) {
-   case CALL_FAILS:
-      return AGX_DATA_LOSS;
-   case CALL_DEFERS:
-      return defer(record->round, call) ? AGX_DEFERRED : AGX_OK;
-   case CALL_FINISHES:
-      agx_host_call_finish(call, AGX_OK, NULL);
-      return AGX_DEFERRED;
-   case CALL_SUBMITS: {
-      const struct agx_op op = {.size = sizeof(op), .kind = AGX_OP_BARRIER};
-      (void)!agx_submit(record->round->device, &op, 1, NULL);
-      return AGX_OK;
-   }
-   default:
-      return AGX_OK;
-   }
-}
-
-static void call_host(struct soak_thread *thread, struct agx_op *op)
-{
-   struct soak_record *record = soak_record_take(thread->round, SOAK_CALL);
-   uint64_t way = soak_chance(thread, 200) ? soak_below(thread, CALL_WAYS) : CALL_OK;
-   bool is_apart = soak_chance(thread, 100);
-   if (!record)
-      return;
-   op->u.host_call = (struct agx_op_host_call){
-      .fn = on_call,
-      .user = record,
-      .args = {way},
-      .flags = is_apart ? AGX_HOST_CALL_NON_BLOCKING : 0,
-   };
-   (void)!soak_send(thread, op, is_apart ? NULL : record);
-}
-
-/* ---- on the GPU ------------------------------------------------------------------- */
-
-static struct agx_buffer_ref part(struct soak_thread *thread, uint32_t length_B)
-{
-   uint32_t offset_B = soak_below(thread, (SOAK_SCRATCH_B - length_B) / 4) * 4;
-   return (struct agx_buffer_ref){thread->round->scratch[soak_below(thread, SOAK_SCRATCH)],
-                                  offset_B, length_B};
-}
-
-static void fill(struct soak_thread *thread, struct agx_op *op)
-{
-   op->u.fill = (struct agx_op_fill){.target = part(thread, 4 * (1 + soak_below(thread, 64))),
-                                     .pattern = {1, 2, 3, 4},
-                                     .pattern_B = 1u << soak_below(thread, 3)};
-   (void)!soak_send(thread, op, NULL);
-}
-
-static void update(struct soak_thread *thread, struct agx_op *op)
-{
-   uint8_t data[64] = {(uint8_t)thread->index};
-   op->u.update = (struct agx_op_update){data, part(thread, 1 + soak_below(thread, 64))};
-   (void)!soak_send(thread, op, NULL);
-}
-
-static void copy(struct soak_thread *thread, struct agx_op *op)
-{
-   op->u.copy.source = part(thread, 100);
-   op->u.copy.target = part(thread, 100);
-   (void)!soak_send(thread, op, NULL);
-}
-
-/* With the bindings and constants of whichever kernel it is. */
-static void describe(struct soak_thread *thread, struct agx_dispatch *dispatch,
-                     struct agx_binding bindings[2], uint32_t push[2])
-{
-   struct soak_round *round = thread->round;
-   bool strays = round->plan.strays && soak_chance(thread, 4), adds = soak_chance(thread, 500);
-   push[0] = 0xdead0000;
-   push[1] = 1;
-   for (uint32_t i = 0; i < 2; i++) {
-      bindings[i] = (struct agx_binding){.binding = i, .ref = part(thread, 1024)};
-      bindings[i].ref.offset_B &= ~15ull;
-   }
-   *dispatch = (struct agx_dispatch){
-      .size = sizeof(*dispatch),
-      .executable = strays ? round->stray
-                    : adds ? round->add
-                           : round->count,
-      .workgroups = {1 + soak_below(thread, 2), 1, 1},
-      .binding_count = strays ? 0 : 1 + adds,
-      .bindings = bindings,
-      .push = push,
-      .push_B = strays ? 8 : 4,
-   };
-}
-
-static void dispatch(struct soak_thread *thread, struct agx_op *op)
-{
-   struct agx_dispatch it;
-   struct agx_binding bindings[2];
-   uint32_t push[2];
-   describe(thread, &it, bindings, push);
-   op->u.dispatch.dispatch = &it;
-   (void)!soak_send(thread, op, NULL);
-}
-
-/* Some dispatches and transfers, with barriers; what can't be recorded is not submitted. */
-static void record(struct soak_thread *thread, struct agx_command_buffer *commands)
-{
-   if (agx_command_buffer_begin(commands) != AGX_OK)
-      return;
-   for (uint32_t n = soak_below(thread, 5); n-- > 0;) {
-      struct agx_dispatch it;
-      struct agx_binding bindings[2];
-      uint32_t push[2];
-      describe(thread, &it, bindings, push);
-      (void)!agx_cmd_begin_label(commands, "soak", 0);
-      (void)!agx_cmd_dispatch(commands, &it);
-      (void)!agx_cmd_end_label(commands);
+   struct agx_op ops[BATCH];
+   struct points points[BATCH] = {0};
+   const uint32_t count = 2 + soak_below(thread, BATCH - 1);
+   const bool is_forward = soak_chance(thread, 500);
+   const uint32_t word = 1;
+   uint32_t queued = 77;
+   for (uint32_t i = 0; i < count; i++) {
+      ops[i] = (struct agx_op){.size = sizeof(ops[i]),
+                               .kind = soak_chance(thread, 500) ? AGX_OP_BARRIER : AGX_OP_UPDATE,
+                               .waits = points[i].waits,
+                               .signals = points[i].signals};
+      if (ops[i].kind == AGX_OP_UPDATE)
+         ops[i].u.update =
+            (struct agx_op_update){&word, {thread->device->scratch[i % SOAK_SCRATCH], 4 * i, 4}};
       if (soak_chance(thread, 300))
-         (void)!agx_cmd_fill(commands, part(thread, 64), push, 4);
-      if (soak_chance(thread, 500))
-         (void)!agx_cmd_barrier(commands, NULL);
+         ops[i].queues = 1ull << soak_below(thread, thread->round->plan.queues);
+      add_points(thread, &ops[i], &points[i]);
+      add_receipt(thread, &ops[i], &points[i]);
    }
-   (void)!agx_command_buffer_end(commands);
+   for (uint32_t i = 1; i < count; i++)
+      add_order(thread, ops, points, is_forward ? i : i - 1, is_forward ? i - 1 : i);
+   const agx_status status = agx_submit(thread->device->device, ops, count, &queued);
+   soak_check(queued <= count && (status == AGX_OK) == (queued == count),
+              "a batch of %u: %s, %u queued", count, agx_status_name(status), queued);
+   for (uint32_t i = 0; i < count; i++)
+      note(thread->round, &ops[i], &points[i], i < queued);
 }
 
-static void execute(struct soak_thread *thread, struct agx_op *op)
-{
-   struct agx_command_buffer **own = &thread->commands[soak_below(thread, SOAK_HELD)];
-   const struct agx_command_buffer_desc desc = {
-      .size = sizeof(desc),
-      .label = "soak",
-      .flags = soak_chance(thread, 200) ? AGX_COMMAND_BUFFER_ONE_SHOT : 0,
-   };
-   struct agx_command_buffer *shared = thread->round->shared[soak_below(thread, SOAK_SCRATCH)];
-   if (*own && soak_chance(thread, 200)) {
-      agx_release(*own);
-      *own = NULL;
-   }
-   if (!*own)
-      (void)!agx_command_buffer_create(thread->round->device, &desc, own);
-   if (*own && soak_chance(thread, 500))
-      record(thread, *own);
-   op->u.execute.commands = *own && soak_chance(thread, 500) ? *own : shared;
-   (void)!soak_send(thread, op, NULL);
-}
-
-/* ---- memory and files -------------------------------------------------------------- */
-
-static void on_file_release(void *user)
-{
-   struct soak_record *record = user;
-   uint32_t calls = atomic_fetch_add(&record->calls, 1) + 1;
-   soak_check(calls == 1, "a file was released %u times", calls);
-}
-
-static void use_file(struct soak_thread *thread, struct agx_op *op)
-{
-   static uint8_t memory[SOAK_THREADS][512];
-   struct soak_record *record = soak_record_take(thread->round, SOAK_FILE);
-   struct agx_file *file = NULL;
-   const struct agx_file_desc desc = {
-      .size = sizeof(desc),
-      .kind = AGX_FILE_HOST_MEMORY,
-      .access = AGX_FILE_READ | AGX_FILE_WRITE,
-      .memory = memory[thread->index],
-      .memory_B = sizeof(memory[0]),
-      .release = on_file_release,
-      .user = record,
-   };
-   if (!record || agx_file_import(thread->round->device, &desc, &file) != AGX_OK)
-      return;
-   record->least = 1;
-   op->kind = AGX_OP_READ; /* many at a time write nothing that anybody reads */
-   op->u.file = (struct agx_op_file){file, 0, part(thread, 256)};
-   (void)!soak_send(thread, op, NULL);
-   agx_release(file);
-}
+/* ---- all kinds -------------------------------------------------------------------- */
 
 static void barrier(struct soak_thread *thread, struct agx_op *op)
 {
    (void)!soak_send(thread, op, NULL);
+}
+
+/* What another device signals is no business of this one's queues. */
+static void wait_elsewhere(struct soak_thread *thread, struct agx_op *op)
+{
+   struct soak_timeline *timeline = soak_timeline_pick_any(thread);
+   const struct agx_point wait = {timeline->semaphore, 1};
+   *op =
+      (struct agx_op){.size = sizeof(*op), .kind = AGX_OP_BARRIER, .waits = &wait, .wait_count = 1};
+   const agx_status status = agx_submit(thread->device->device, op, 1, NULL);
+   soak_check(status != AGX_OK || soak_is_own(thread, timeline),
+              "a wait for another device is taken");
 }
 
 void soak_submit(struct soak_thread *thread)
@@ -317,10 +169,17 @@ void soak_submit(struct soak_thread *thread)
       uint32_t kind, weight;
       void (*run)(struct soak_thread *thread, struct agx_op *op);
    } kinds[] = {
-      {"barrier", AGX_OP_BARRIER, 15, barrier},       {"fill", AGX_OP_FILL, 10, fill},
-      {"update", AGX_OP_UPDATE, 10, update},          {"copy", AGX_OP_COPY, 10, copy},
-      {"dispatch", AGX_OP_DISPATCH, 15, dispatch},    {"execute", AGX_OP_EXECUTE, 20, execute},
-      {"host call", AGX_OP_HOST_CALL, 12, call_host}, {"file", AGX_OP_READ, 8, use_file},
+      {"barrier", AGX_OP_BARRIER, 10, barrier},
+      {"batch", AGX_OP_BARRIER, 6, soak_batch},
+      {"barrier for another device", AGX_OP_BARRIER, 1, wait_elsewhere},
+      {"fill", AGX_OP_FILL, 9, soak_gpu_fill},
+      {"update", AGX_OP_UPDATE, 9, soak_gpu_update},
+      {"copy", AGX_OP_COPY, 9, soak_gpu_copy},
+      {"dispatch", AGX_OP_DISPATCH, 14, soak_gpu_dispatch},
+      {"execute", AGX_OP_EXECUTE, 16, soak_gpu_execute},
+      {"execute with a table", AGX_OP_EXECUTE, 8, soak_gpu_execute_tabled},
+      {"host call", AGX_OP_HOST_CALL, 11, soak_call_host},
+      {"file", AGX_OP_READ, 7, soak_use_file},
    };
    uint32_t pick = soak_below(thread, 100);
    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

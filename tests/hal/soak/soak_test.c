@@ -9,6 +9,7 @@
  * hang.
  */
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +107,9 @@ static void start(struct soak_round *round, struct soak_thread *threads)
    for (uint32_t i = 0; i < SOAK_THREADS; i++) {
       struct soak_thread *thread = &threads[i];
       thread->round = round;
+      thread->device = &round->devices[i % round->plan.devices];
       thread->index = i;
+      soak_check(soak_chain_make(thread), "no memory");
       thread->rng.state = (round->plan.seed * SOAK_THREADS + i) * 0x9e3779b97f4a7c15 + 1;
       thread->doing = "nothing";
       for (uint32_t k = 0; k < SOAK_HELD; k++)
@@ -153,11 +156,11 @@ static void tell(const struct soak_round *round, const struct soak_place *place)
 {
    printf(
       "# round %u, plan %u: %llu submitted, %llu refused; of those with a receipt %llu reached, "
-      "%llu failed; %llu links compared; %u timelines; %s%s\n",
+      "%llu failed; %llu links compared; %u device%s; %s%s\n",
       place->round, place->plan, (unsigned long long)round->submitted,
       (unsigned long long)round->refused, (unsigned long long)round->reached,
-      (unsigned long long)round->failed, (unsigned long long)round->compared, round->timeline_count,
-      round->plan.inject, round->plan.strays ? " strays" : "");
+      (unsigned long long)round->failed, (unsigned long long)round->compared, round->plan.devices,
+      round->plan.devices > 1 ? "s" : "", round->plan.inject, round->plan.strays ? " strays" : "");
 }
 
 /* False: it could not be opened. */
