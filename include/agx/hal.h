@@ -10,8 +10,15 @@
  * Descriptors start with their own size, so that old programs run with newer libraries:
  * `struct agx_x_desc desc = {.size = sizeof(desc), ...}`; fields that a smaller size leaves
  * out count as zero. Pointers in a descriptor are borrowed for the call. `next` is for
- * later extensions and must be NULL. So do structs that the library fills: their callers say by
- * `size` what they have room for.
+ * later extensions and must be NULL. A descriptor of NULL counts as one of zeros.
+ *
+ * So do structs that the library fills: their callers say by `size` what they have room for, and
+ * get that much. A size below 4 or above 4096 can't be right: nothing is written then, which is
+ * AGX_INVALID_ARGUMENT, or from functions without a status a warning to the instance's log.
+ *
+ * Pointers: what is passed to a function itself (objects, what it fills, structs without a size) is
+ * not NULL unless its comment says that it may be; that is not checked. What stands in structs and
+ * arrays is checked: NULL where there must be something is AGX_INVALID_ARGUMENT.
  *
  * Functions that can fail return an agx_status; agx_error_text (agx/status.h) then tells
  * what failed, with the object and the value. Sizes and offsets end in _B: bytes.

@@ -324,7 +324,7 @@ agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
 {
    struct agx_dispatch read;
    agx_status status;
-   if (!agx_desc_is_current(dispatch->size, dispatch->next, sizeof(*dispatch))) {
+   if (!dispatch || !agx_desc_is_current(dispatch->size, dispatch->next, sizeof(*dispatch))) {
       status = agx_desc_read("agx_dispatch", dispatch, &read, sizeof(read));
       if (status != AGX_OK)
          return agx_record_fail(commands, status);

@@ -17,9 +17,18 @@ AGX_MUST_CHECK agx_status agx_desc_read(const char *name, const void *desc, void
 AGX_MUST_CHECK agx_status agx_desc_read_tail(const char *name, const void *desc, void *out,
                                              size_t capacity);
 
-/* Hands out a struct that the library fills, whose size its caller has set: what that has room for.
- */
-void agx_info_write(void *out, const void *info, size_t info_B);
+/* Fills a struct of the caller's, who has set its size: as much as there is room for, and zeros
+ * beyond what we know. AGX_INVALID_ARGUMENT, with nothing written, where the size can't be one. */
+AGX_MUST_CHECK agx_status agx_info_write(const char *name, void *out, const void *info,
+                                         size_t info_B);
+
+/* That the size can be one, for those who have something to lose by finding out late. */
+AGX_MUST_CHECK agx_status agx_info_check(const char *name, const void *out);
+
+/* agx_info_write for functions that return no status: a size that can't be one is told to the log
+ * of the device's instance. */
+void agx_info_give(const struct agx_device *device, const char *name, void *out, const void *info,
+                   size_t info_B);
 
 /* Whether a descriptor that is read often is just ours, and needs no agx_desc_read. */
 static inline bool agx_desc_is_current(uint32_t size, const void *next, size_t current)

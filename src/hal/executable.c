@@ -195,7 +195,7 @@ void agx_device_get_cache_stats(struct agx_device *device, struct agx_cache_stat
       .disk_dropped = disk.dropped,
       .disk_evicted = disk.evicted,
    };
-   agx_info_write(out_stats, &stats, sizeof(stats));
+   agx_info_give(device, "agx_cache_stats", out_stats, &stats, sizeof(stats));
 }
 
 agx_status agx_executable_create_own(struct agx_device *device, struct agx_program *program,

@@ -192,16 +192,18 @@ agx_status agx_buffer_export(struct agx_buffer *buffer, uint32_t kind,
 {
    struct agx_external out = {.kind = kind, .fd = -1, .size_B = buffer->size_B};
    const uint32_t size = agx_load_u32(out_external);
+   AGX_TRY(agx_info_check("agx_external", out_external));
    /* A descriptor that there is no room for would be lost. */
    if (kind == AGX_EXTERNAL_DMA_BUF && size < offsetof(struct agx_external, fd) + sizeof(out.fd))
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "%s: export: agx_external: size is %u; set it to sizeof(struct agx_external)",
-                      buffer->label, size);
+                      "agx_external: size is %u, which has no room for fd; set it to "
+                      "sizeof(struct agx_external)",
+                      size);
    agx_status status = agx_fork_check(buffer);
    if (status == AGX_OK)
       status = export(buffer, &out);
    if (status != AGX_OK)
       out = (struct agx_external){.fd = -1};
-   agx_info_write(out_external, &out, sizeof(out));
+   (void)!agx_info_write("agx_external", out_external, &out, sizeof(out)); /* whose size is right */
    return status;
 }

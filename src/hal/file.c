@@ -180,6 +180,5 @@ agx_status agx_file_get_info(struct agx_file *file, struct agx_file_info *out_in
       .written_B = atomic_load(&file->moved_B[1]),
    };
    AGX_TRY(agx_file_store_length(&file->store, &info.length_B));
-   agx_info_write(out_info, &info, sizeof(info));
-   return AGX_OK;
+   return agx_info_write("agx_file_info", out_info, &info, sizeof(info));
 }

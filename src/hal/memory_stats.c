@@ -77,7 +77,7 @@ void agx_device_get_memory_stats(struct agx_device *device, struct agx_memory_st
 {
    struct agx_memory_stats stats = {0};
    if (agx_is_inherited(device)) {
-      agx_info_write(out_stats, &stats, sizeof(stats));
+      agx_info_give(device, "agx_memory_stats", out_stats, &stats, sizeof(stats));
       return;
    }
    stats = (struct agx_memory_stats){
@@ -92,5 +92,5 @@ void agx_device_get_memory_stats(struct agx_device *device, struct agx_memory_st
    stats.cache_hits = device->cache.hits;
    stats.cache_misses = device->cache.misses;
    pthread_mutex_unlock(&device->cache.lock);
-   agx_info_write(out_stats, &stats, sizeof(stats));
+   agx_info_give(device, "agx_memory_stats", out_stats, &stats, sizeof(stats));
 }

@@ -73,7 +73,7 @@ agx_status agx_executable_find_entry(struct agx_executable *executable, const ch
                    name);
 }
 
-static void write_info(const struct agx_program *program, struct agx_executable_info *out_info)
+static struct agx_executable_info describe(const struct agx_program *program)
 {
    struct agx_executable_info info = {
       .local_size = {program->local_size[0], program->local_size[1], program->local_size[2]},
@@ -98,7 +98,7 @@ static void write_info(const struct agx_program *program, struct agx_executable_
          AGX_MIN(agx_occupancy_threads(program->gpr_halves), AGX_MAX_WORKGROUP_THREADS),
    };
    snprintf(info.name, sizeof(info.name), "%s", program->name);
-   agx_info_write(out_info, &info, sizeof(info));
+   return info;
 }
 
 agx_status agx_executable_get_entry(struct agx_executable *executable, uint32_t entry,
@@ -106,14 +106,15 @@ agx_status agx_executable_get_entry(struct agx_executable *executable, uint32_t 
 {
    const struct agx_program *program = NULL;
    AGX_TRY(find_program(executable, entry, &program));
-   write_info(program, out_info);
-   return AGX_OK;
+   const struct agx_executable_info info = describe(program);
+   return agx_info_write("agx_executable_info", out_info, &info, sizeof(info));
 }
 
 void agx_executable_get_info(struct agx_executable *executable,
                              struct agx_executable_info *out_info)
 {
-   write_info(executable->program, out_info);
+   const struct agx_executable_info info = describe(executable->program);
+   agx_info_give(executable->device, "agx_executable_info", out_info, &info, sizeof(info));
 }
 
 /* ---- what they take ------------------------------------------------------ */
@@ -143,8 +144,7 @@ agx_status agx_executable_get_entry_binding(struct agx_executable *executable, u
    };
    if (binding->kind == AGX_BINDING_FEEDBACK_BUFFER)
       info.binding -= AGX_PROGRAM_FEEDBACK_BINDING;
-   agx_info_write(out_info, &info, sizeof(info));
-   return AGX_OK;
+   return agx_info_write("agx_binding_info", out_info, &info, sizeof(info));
 }
 
 agx_status agx_executable_get_binding(struct agx_executable *executable, uint32_t index,
@@ -170,8 +170,7 @@ agx_status agx_executable_get_parameter(struct agx_executable *executable, uint3
       .size_B = parameter->size_B,
    };
    snprintf(info.name, sizeof(info.name), "%s", program->names + parameter->name);
-   agx_info_write(out_info, &info, sizeof(info));
-   return AGX_OK;
+   return agx_info_write("agx_parameter_info", out_info, &info, sizeof(info));
 }
 
 agx_status agx_executable_get_specialization(struct agx_executable *executable, uint32_t entry,
@@ -191,8 +190,7 @@ agx_status agx_executable_get_specialization(struct agx_executable *executable, 
       .value = constant->value,
    };
    snprintf(info.name, sizeof(info.name), "%s", program->names + constant->name);
-   agx_info_write(out_info, &info, sizeof(info));
-   return AGX_OK;
+   return agx_info_write("agx_specialization_info", out_info, &info, sizeof(info));
 }
 
 /* Neither SPIR-V for Vulkan nor our files have storage of their own. */
