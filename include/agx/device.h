@@ -71,7 +71,9 @@ struct agx_device_desc {
    /* 1 to 8; 0: two. Their priorities, or NULL: all medium. */
    uint32_t queue_count;
    const uint32_t *queue_priorities; /* enum agx_queue_priority */
-   /* Operations that may wait for what nobody has submitted; 0: 16384. */
+   /* Operations that may wait for what nobody has submitted, or for memory of a pool at its limit;
+    * 0: 16384. agx_submit refuses one more (AGX_RESOURCE_EXHAUSTED), but none that need not wait.
+    */
    uint32_t max_parked;
    /* Most memory for buffers and pools, which are refused beyond that (AGX_RESOURCE_EXHAUSTED, with
     * numbers); imported memory and the library's own don't count. 0: what the system has. */

@@ -57,8 +57,15 @@ static void link_wait(struct agx_wait *wait)
    agx_list_insert_before(at, &wait->link);
 }
 
-/* Resolves all waits. While one of them is for what nobody has submitted, all that are not reached
- * are linked to their semaphores. */
+/* While a wait is for what nobody has submitted, all that are not reached stand in their
+ * semaphores' lists. */
+static void link_waits(struct agx_submission *submission)
+{
+   for (uint32_t i = 0; i < submission->wait_count; i++)
+      if (submission->waits[i].semaphore->value < submission->waits[i].value)
+         link_wait(&submission->waits[i]);
+}
+
 static enum agx_readiness resolve_waits(struct agx_submission *submission)
 {
    struct agx_frontier frontier = {0};
@@ -73,12 +80,7 @@ static enum agx_readiness resolve_waits(struct agx_submission *submission)
       submission->unresolved += !wait->is_resolved;
    }
    submission->frontier = frontier;
-   if (submission->unresolved == 0)
-      return AGX_READY;
-   for (uint32_t i = 0; i < submission->wait_count; i++)
-      if (submission->waits[i].semaphore->value < submission->waits[i].value)
-         link_wait(&submission->waits[i]);
-   return AGX_NOT_YET;
+   return submission->unresolved ? AGX_NOT_YET : AGX_READY;
 }
 
 void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value)
@@ -214,7 +216,7 @@ static void fail_launch(struct agx_submission *submission, const struct agx_fail
    agx_submission_end(submission, &copy);
 }
 
-/* With all waits resolved; the submission is in no list. False: deferred. */
+/* With all waits resolved; the submission is in no list. False: deferred, and still in none. */
 static bool launch_on_host(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
@@ -230,11 +232,8 @@ static bool launch_on_host(struct agx_submission *submission)
    agx_status status = submission->type->launch ? submission->type->launch(submission) : AGX_OK;
    if (status == AGX_OK && submission->commands)
       status = agx_allocas_check(&submission->commands->resources);
-   if (status == AGX_DEFERRED) {
-      submission->state = AGX_SUBMISSION_PARKED;
-      agx_list_append(&device->deferred, &submission->link);
+   if (status == AGX_DEFERRED)
       return false;
-   }
    if (status != AGX_OK) {
       struct agx_failure own = {0};
       agx_failure_keep(&own, status);
@@ -250,6 +249,28 @@ static bool launch_on_host(struct agx_submission *submission)
    return true;
 }
 
+agx_status agx_submission_start(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   bool is_resolved = resolve_waits(submission) != AGX_NOT_YET;
+   if (is_resolved && launch_on_host(submission))
+      return AGX_OK;
+   if (device->parked_count >= device->max_parked)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
+                      "submit: it would have to be parked, and %u operations are (max_parked)",
+                      device->parked_count);
+   submission->state = AGX_SUBMISSION_PARKED;
+   device->parked_count++;
+   if (is_resolved) {
+      agx_list_append(&device->deferred, &submission->link);
+      return AGX_OK;
+   }
+   link_waits(submission);
+   agx_list_append(&device->parked, &submission->link);
+   agx_device_wake(device);
+   return AGX_OK;
+}
+
 void agx_device_pump(struct agx_device *device)
 {
    while (!agx_list_empty(&device->freed)) {
@@ -257,10 +278,10 @@ void agx_device_pump(struct agx_device *device)
          agx_container_of(device->freed.next, struct agx_submission, link);
       agx_list_remove(&submission->link);
       device->parked_count--;
+      if (submission->failure.status == AGX_OK) /* there is room: its own */
+         agx_failure_keep(&submission->failure, agx_submission_start(submission));
       if (submission->failure.status != AGX_OK)
          agx_submission_end(submission, &submission->failure);
-      else
-         agx_submission_start(submission);
    }
 }
 
@@ -269,20 +290,6 @@ void agx_device_retry(struct agx_device *device)
    pthread_mutex_lock(&device->lock);
    agx_list_splice(&device->freed, &device->deferred);
    agx_device_settle(device);
-}
-
-void agx_submission_start(struct agx_submission *submission)
-{
-   struct agx_device *device = submission->device;
-   if (resolve_waits(submission) != AGX_NOT_YET) {
-      if (!launch_on_host(submission))
-         device->parked_count++;
-      return;
-   }
-   submission->state = AGX_SUBMISSION_PARKED;
-   agx_list_append(&device->parked, &submission->link);
-   device->parked_count++;
-   agx_device_wake(device);
 }
 
 /* ---- to the kernel -------------------------------------------------------- */

@@ -156,11 +156,13 @@ static agx_status submit_locked(struct agx_submission *submission, const struct 
 {
    struct agx_device *device = submission->device;
    AGX_TRY(check_signals(op));
-   if (device->parked_count >= device->max_parked)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: %u operations are parked already",
-                      device->parked_count);
-   submission->number = ++device->submissions;
-   agx_submission_start(submission);
+   submission->number = device->submissions + 1;
+   agx_status status = agx_submission_start(submission);
+   if (status != AGX_OK) {
+      submission->number = 0; /* it never was one */
+      return status;
+   }
+   device->submissions++;
    if (submission->state != AGX_SUBMISSION_READY)
       return AGX_OK;
    agx_list_remove(&submission->link);

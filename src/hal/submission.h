@@ -82,8 +82,9 @@ const struct agx_failure *agx_submission_failed_wait(const struct agx_submission
 /* Frees submissions that wait for what the semaphore has reached, or is about to. */
 void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value);
 
-/* Sets a new submission going, for which there is room: it ends in one of the lists. */
-void agx_submission_start(struct agx_submission *submission);
+/* Sets a new submission going: it ends in one of the lists. AGX_RESOURCE_EXHAUSTED, and it is in
+ * none: it would be parked, and there is no room. */
+AGX_MUST_CHECK agx_status agx_submission_start(struct agx_submission *submission);
 /* Ends it when its frontier is reached; again after each epoch that it waited for. */
 void agx_submission_follow(struct agx_submission *submission);
 /* The end: nothing but its references is left. */
