@@ -40,7 +40,45 @@ static void errno_becomes_a_code(void **state)
    assert_int_equal(agx_status_fail_errno(-ENOMEM, "bo"), AGX_RESOURCE_EXHAUSTED);
    assert_non_null(strstr(agx_error_peek(), "bo: "));
    assert_int_equal(agx_status_fail_errno(ETIME, "wait"), AGX_DEADLINE_EXCEEDED);
-   assert_int_equal(agx_status_fail_errno(EXDEV, "link"), AGX_UNKNOWN);
+   assert_int_equal(agx_status_fail_errno(EL2HLT, "nothing"), AGX_UNKNOWN);
+}
+
+/* What opening, writing and mapping files, and requests to a kernel, fail with. */
+static void what_files_and_kernels_say_has_a_code(void **state)
+{
+   static const struct {
+      int error;
+      agx_status code;
+   } rows[] = {
+      {EISDIR, AGX_INVALID_ARGUMENT},
+      {ENOTDIR, AGX_INVALID_ARGUMENT},
+      {ELOOP, AGX_INVALID_ARGUMENT},
+      {ENAMETOOLONG, AGX_INVALID_ARGUMENT},
+      {ENOENT, AGX_NOT_FOUND},
+      {EROFS, AGX_PERMISSION_DENIED},
+      {EACCES, AGX_PERMISSION_DENIED},
+      {EDQUOT, AGX_RESOURCE_EXHAUSTED},
+      {ENOSPC, AGX_RESOURCE_EXHAUSTED},
+      {EMFILE, AGX_RESOURCE_EXHAUSTED},
+      {ENFILE, AGX_RESOURCE_EXHAUSTED},
+      {ENOLCK, AGX_RESOURCE_EXHAUSTED},
+      {EFBIG, AGX_OUT_OF_RANGE},
+      {EOVERFLOW, AGX_OUT_OF_RANGE},
+      {ETXTBSY, AGX_FAILED_PRECONDITION},
+      {EBUSY, AGX_FAILED_PRECONDITION},
+      {EPIPE, AGX_FAILED_PRECONDITION},
+      {ENODEV, AGX_UNAVAILABLE},
+      {ENXIO, AGX_UNAVAILABLE},
+      {EIO, AGX_UNAVAILABLE},
+      {EAGAIN, AGX_UNAVAILABLE},
+      {EINTR, AGX_UNAVAILABLE},
+      {ESTALE, AGX_ABORTED},
+      {EUCLEAN, AGX_DATA_LOSS},
+      {EXDEV, AGX_UNIMPLEMENTED},
+      {ENOSYS, AGX_UNIMPLEMENTED},
+   };
+   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+      assert_int_equal(agx_status_fail_errno(rows[i].error, "it"), rows[i].code);
 }
 
 static void every_code_has_a_name(void **state)
@@ -58,6 +96,7 @@ int main(void)
       cmocka_unit_test(text_is_cut_to_the_caller_s_buffer),
       cmocka_unit_test(long_text_stays_terminated),
       cmocka_unit_test(errno_becomes_a_code),
+      cmocka_unit_test(what_files_and_kernels_say_has_a_code),
       cmocka_unit_test(every_code_has_a_name),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,7 +146,7 @@ static void failures_say_where(void **state)
       {EDQUOT, AGX_RESOURCE_EXHAUSTED, "4294967496"},
       {EFBIG, AGX_OUT_OF_RANGE, "File too large"},
       {EROFS, AGX_PERMISSION_DENIED, "200 of 500"},
-      {EAGAIN, AGX_UNKNOWN, "200 of 500"},
+      {EAGAIN, AGX_UNAVAILABLE, "200 of 500"},
       {0, AGX_DATA_LOSS, "200 of 500"}, /* no byte, no error */
    };
    for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {

@@ -356,6 +356,8 @@ static void files_that_fail_fail_nobody(void **state)
    struct agx_profile_desc desc = {
       .size = sizeof(desc), .families = AGX_PROFILE_QUEUE, .path = "/nowhere/at/all"};
    assert_fails(agx_profile_begin(s.f.device, &desc), AGX_NOT_FOUND, "/nowhere/at/all");
+   desc.path = "/";
+   assert_fails(agx_profile_begin(s.f.device, &desc), AGX_INVALID_ARGUMENT, "trace /: Is a dir");
    strike(&s);
 }
 
