@@ -28,6 +28,7 @@ TARGETS = [
     ("submit", "submit one dispatch, timeline signal", "submit", 1.0),
     ("submit_wait", "submit, signal and wait", "submit_wait", None),
     ("submit_5000", "submit 5000 dispatches", None, None),
+    ("in_flight", "one buffer, 4 in flight, executed", None, None),
 ]
 
 # Figure, which of our own it is held against, the largest ratio.

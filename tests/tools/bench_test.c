@@ -19,6 +19,7 @@ static void the_table_is_complete(void **state)
    assert_int_equal(status, strstr(text, "not compiled") ? 1 : 0);
    assert_non_null(strstr(text, "record a dispatch"));
    assert_non_null(strstr(text, "and wait"));
+   assert_non_null(strstr(text, "4 in flight"));
    free(table);
    free(path);
    free(corpus);

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/debug.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "bench.h"
@@ -17,6 +19,7 @@
 
 #define DISPATCHES  1000 /* in one command buffer */
 #define SUBMISSIONS 2000
+#define FLIGHTS     4
 #define ROUNDS      31
 
 /* ---- counting ------------------------------------------------------------- */
@@ -28,6 +31,14 @@ static int counting_ioctl(struct agx_kmd *kmd, unsigned long request, void *argu
 {
    atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed);
    return inner_ioctl(kmd, request, argument);
+}
+
+static int (*inner_fd_ioctl)(struct agx_kmd *kmd, int fd, unsigned long request, void *argument);
+
+static int counting_fd_ioctl(struct agx_kmd *kmd, int fd, unsigned long request, void *argument)
+{
+   atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed);
+   return inner_fd_ioctl(kmd, fd, request, argument);
 }
 
 static void *counting_alloc(void *user, size_t size)
@@ -53,7 +64,9 @@ static agx_status open_counting(const char *name, struct agx_session *out_sessio
    AGX_TRY(agxw_kmd_open(name, NULL, &kmd));
    ops = *kmd->ops;
    inner_ioctl = ops.ioctl;
+   inner_fd_ioctl = ops.fd_ioctl;
    ops.ioctl = counting_ioctl;
+   ops.fd_ioctl = counting_fd_ioctl;
    kmd->ops = &ops;
    AGX_TRY(agx_device_open_kmd(out_session->instance, kmd, &out_session->device));
    return agx_semaphore_create(out_session->device, 0, &out_session->done);
@@ -183,6 +196,32 @@ static agx_status time_submissions(struct bench *bench, bool waits, struct figur
    return AGX_OK;
 }
 
+static uint64_t own_cpu_ns(void)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* One command buffer over and over, so that FLIGHTS of its submissions are in flight: each waits
+ * for the one that many before, whose success has to be told from theirs. Time of this thread,
+ * without what it sleeps. */
+static agx_status time_flights(struct agx_session *session, struct figure *out)
+{
+   struct mark start = mark_now();
+   uint64_t start_ns = own_cpu_ns();
+   for (uint32_t i = 0; i < SUBMISSIONS; i++) {
+      AGX_TRY(agx_session_submit(session, session->commands));
+      if (session->value < FLIGHTS)
+         continue;
+      const struct agx_point done = {session->done, session->value - FLIGHTS + 1};
+      AGX_TRY(agx_semaphore_wait(&done, 1, false, AGX_DEADLINE_NEVER));
+   }
+   *out = since(&start, SUBMISSIONS);
+   out->ns = (double)(own_cpu_ns() - start_ns) / SUBMISSIONS;
+   return agx_session_wait(session);
+}
+
 enum row {
    RECORD,
    RECORD_FIRST,
@@ -196,6 +235,7 @@ enum row {
    SUBMIT,
    SUBMIT_WAIT,
    SUBMIT_5000,
+   IN_FLIGHT,
    ROWS,
 };
 
@@ -214,6 +254,7 @@ static const struct {
    [SUBMIT] = {"submit", "submit one dispatch, signal"},
    [SUBMIT_WAIT] = {"submit_wait", "the same, and wait"},
    [SUBMIT_5000] = {"submit_5000", "submit 5000 dispatches, signal"},
+   [IN_FLIGHT] = {"in_flight", "one buffer, 4 in flight (executed, CPU time)"},
 };
 
 /* The first one brings memory for recording with it. */
@@ -258,6 +299,32 @@ static agx_status measure(struct bench *bench, struct figure figures[ROWS])
    return time_submissions(bench, false, &figures[SUBMIT_5000]);
 }
 
+/* Whether somebody has to be asked can only be seen where things are executed, and by a device
+ * that is slower than the host. */
+static agx_status measure_executed(const struct bench_options *options, struct figure figures[ROWS])
+{
+   struct agx_session session;
+   struct bench_work work = {0};
+   setenv("AGX_VIRTUAL_EXECUTE", "1", 1);
+   setenv("AGX_VIRTUAL_INJECT", "slow 1 200", 1);
+   agx_status status = open_counting("virtual", &session);
+   setenv("AGX_VIRTUAL_EXECUTE", "0", 1);
+   unsetenv("AGX_VIRTUAL_INJECT");
+   if (status == AGX_OK) {
+      session.device->debug &= ~(uint32_t)AGX_DEBUG_TRUST;
+      status = agx_command_buffer_create(session.device, NULL, &session.commands);
+   }
+   if (status == AGX_OK)
+      status = bench_work_open(&work, &session, options->folder, "saxpy", AGX_ROBUST_OFF);
+   if (status == AGX_OK)
+      status = record(&work, session.commands, 1, false);
+   if (status == AGX_OK)
+      status = time_flights(&session, &figures[IN_FLIGHT]);
+   bench_work_close(&work);
+   agx_session_close(&session);
+   return status;
+}
+
 static void print(const struct figure *figures, struct agx_json *json)
 {
    if (!json)
@@ -289,10 +356,12 @@ agx_status bench_host(const struct bench_options *options, struct agx_json *json
    agx_status status = prepare(&bench, options);
    if (status == AGX_OK)
       status = measure(&bench, figures);
-   if (status == AGX_OK)
-      print(figures, json);
    for (unsigned i = 0; i < WORKS; i++)
       bench_work_close(&bench.works[i]);
    agx_session_close(&bench.session);
+   if (status == AGX_OK)
+      status = measure_executed(options, figures);
+   if (status == AGX_OK)
+      print(figures, json);
    return status;
 }
