@@ -3,16 +3,21 @@
 
 #include <sched.h>
 
+#include "winsys/asahi_uapi.h"
+
 /* Requests that give things back: a kernel doesn't fail them, and a driver could do nothing
  * about it. */
-static bool gives_back(uint32_t nr)
+static bool gives_back(uint32_t nr, const void *argument)
 {
+   const struct agx_uapi_gem_bind_object *bind = argument;
+   if (nr == 0x47 /* GEM_BIND_OBJECT */)
+      return bind->op == AGX_UAPI_BIND_OBJECT_OP_UNBIND;
    return nr == 0x09 /* GEM_CLOSE */ || nr == 0x43 /* VM_DESTROY */ ||
           nr == 0x49 /* QUEUE_DESTROY */ || nr == 0xc0 /* SYNCOBJ_DESTROY */;
 }
 
 /* Whether this request is one to fail. */
-static int fail_some(struct forward_kmd *base, uint32_t nr)
+static int fail_some(struct forward_kmd *base, uint32_t nr, const void *argument)
 {
    struct failing_kmd *kmd = (struct failing_kmd *)base;
    void (*hook)(void *, uint32_t) = atomic_load(&kmd->hook);
@@ -20,7 +25,7 @@ static int fail_some(struct forward_kmd *base, uint32_t nr)
       hook(kmd->hook_user, nr);
    uint32_t wanted = atomic_load(&kmd->nr);
    atomic_fetch_add(&kmd->asked, nr == 0xc1 /* SYNCOBJ_HANDLE_TO_FD */);
-   bool counts = !gives_back(nr) && (wanted == 0 || wanted == nr);
+   bool counts = !gives_back(nr, argument) && (wanted == 0 || wanted == nr);
    int left = atomic_load(&kmd->countdown);
    while (counts && left > 0 && !atomic_compare_exchange_weak(&kmd->countdown, &left, left - 1))
       ;

@@ -5,7 +5,7 @@ static int forward_ioctl(struct agx_kmd *base, unsigned long request, void *argu
 {
    struct forward_kmd *kmd = (struct forward_kmd *)base;
    const uint32_t nr = request & 0xff;
-   int error = kmd->before ? kmd->before(kmd, nr) : 0;
+   int error = kmd->before ? kmd->before(kmd, nr, argument) : 0;
    if (!error)
       error = kmd->inner->ops->ioctl(kmd->inner, request, argument);
    if (kmd->after)
@@ -41,7 +41,7 @@ static int forward_make_dmabuf(struct agx_kmd *base, int memory_file, uint64_t o
                                uint64_t bytes)
 {
    struct forward_kmd *kmd = (struct forward_kmd *)base;
-   int error = kmd->before ? kmd->before(kmd, FORWARD_UDMABUF) : 0;
+   int error = kmd->before ? kmd->before(kmd, FORWARD_UDMABUF, NULL) : 0;
    return error ? error : kmd->inner->ops->make_dmabuf(kmd->inner, memory_file, offset, bytes);
 }
 

@@ -16,7 +16,7 @@ struct forward_kmd {
    struct agx_kmd *inner;
    /* Before a request whose low byte is nr: what it fails with, a negative errno, or 0. May be
     * NULL, as after may, which sees what became of it. */
-   int (*before)(struct forward_kmd *kmd, uint32_t nr);
+   int (*before)(struct forward_kmd *kmd, uint32_t nr, const void *argument);
    void (*after)(struct forward_kmd *kmd, uint32_t nr, const void *argument, int error);
    _Atomic bool closed;
 };

@@ -11,52 +11,17 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "failing_kmd.h"
-#include "fixture.h"
 #include "hal/device.h"
+#include "shortage.h"
 #include "winsys/virtual/virtual.h"
 
 #define NR_VM_BIND 0x44
-#define PAGE       65536u /* of any host */
-
-struct bench {
-   struct failing_kmd kmd;
-   struct agx_failing_alloc alloc;
-   struct agx_instance *instance;
-   struct agx_device *device;
-   int file; /* a memory file that can be imported */
-   int calls;
-};
-
-static void begin(struct bench *b)
-{
-   *b = (struct bench){0};
-   agx_failing_alloc_init(&b->alloc, SIZE_MAX);
-   const struct agx_alloc_callbacks callbacks = {b->alloc.alloc.user, b->alloc.alloc.alloc,
-                                                 b->alloc.alloc.free};
-   const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &callbacks};
-   failing_kmd_open(&b->kmd);
-   assert_ok(agx_instance_create(&desc, &b->instance));
-   assert_ok(agx_device_open_kmd(b->instance, &b->kmd.base, &b->device));
-   b->file = memfd_create("memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-   assert_int_equal(ftruncate(b->file, 4 * PAGE), 0);
-   assert_int_equal(fcntl(b->file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
-}
-
-static void end(struct bench *b)
-{
-   agx_release(b->device);
-   agx_release(b->instance);
-   failing_kmd_await_close(&b->kmd);
-   close(b->file);
-   assert_int_equal(b->alloc.live, 0);
-}
 
 /* ---- what may fail ---------------------------------------------------------- */
 
-static agx_status create_and_map(struct bench *b)
+static agx_status create_and_map(struct shortage *b)
 {
-   const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 3 * PAGE};
+   const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 3 * SHORTAGE_PAGE};
    struct agx_buffer *buffer;
    void *memory;
    agx_status status = agx_buffer_create(b->device, &desc, &buffer);
@@ -75,7 +40,7 @@ static void count(void *user)
    ++*(int *)user;
 }
 
-static agx_status import(struct bench *b, struct agx_external external)
+static agx_status import(struct shortage *b, struct agx_external external)
 {
    struct agx_buffer *buffer;
    void *memory;
@@ -91,10 +56,10 @@ static agx_status import(struct bench *b, struct agx_external external)
    return status;
 }
 
-static agx_status export_and_import(struct bench *b)
+static agx_status export_and_import(struct shortage *b)
 {
    const struct agx_buffer_desc desc = {.size = sizeof(desc),
-                                        .size_B = PAGE,
+                                        .size_B = SHORTAGE_PAGE,
                                         .usage = AGX_USAGE_TRANSFER | AGX_USAGE_MAPPING |
                                                  AGX_USAGE_SHARING_EXPORT};
    struct agx_external external = {.size = sizeof(external), .fd = -1};
@@ -110,20 +75,20 @@ static agx_status export_and_import(struct bench *b)
    return status;
 }
 
-static agx_status import_memory_file(struct bench *b)
+static agx_status import_memory_file(struct shortage *b)
 {
-   return import(
-      b, (struct agx_external){.kind = AGX_EXTERNAL_MEMFD, .fd = b->file, .size_B = 2 * PAGE});
+   return import(b, (struct agx_external){
+                       .kind = AGX_EXTERNAL_MEMFD, .fd = b->file, .size_B = 2 * SHORTAGE_PAGE});
 }
 
-static agx_status import_pointer(struct bench *b)
+static agx_status import_pointer(struct shortage *b)
 {
-   void *memory = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, b->file, 0);
+   void *memory = mmap(NULL, 4 * SHORTAGE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, b->file, 0);
    assert_ptr_not_equal(memory, MAP_FAILED);
-   agx_status status =
-      import(b, (struct agx_external){
-                   .kind = AGX_EXTERNAL_HOST_POINTER, .pointer = memory, .size_B = 4 * PAGE});
-   munmap(memory, 4 * PAGE);
+   agx_status status = import(b, (struct agx_external){.kind = AGX_EXTERNAL_HOST_POINTER,
+                                                       .pointer = memory,
+                                                       .size_B = 4 * SHORTAGE_PAGE});
+   munmap(memory, 4 * SHORTAGE_PAGE);
    return status;
 }
 
@@ -132,24 +97,26 @@ static agx_status change_bindings(struct agx_buffer *range, struct agx_pages *pa
 {
    agx_status status = AGX_OK;
    for (uint32_t i = 0; i < 12 && status == AGX_OK; i++)
-      status = agx_vmem_bind(range, 2 * i * PAGE, pages, 0, PAGE, AGX_ACCESS_READ);
+      status =
+         agx_vmem_bind(range, 2 * i * SHORTAGE_PAGE, pages, 0, SHORTAGE_PAGE, AGX_ACCESS_READ);
    if (status == AGX_OK)
-      status = agx_vmem_bind(range, 0, pages, 0, 8 * PAGE, AGX_ACCESS_READ | AGX_ACCESS_WRITE);
+      status =
+         agx_vmem_bind(range, 0, pages, 0, 8 * SHORTAGE_PAGE, AGX_ACCESS_READ | AGX_ACCESS_WRITE);
    if (status == AGX_OK)
-      status = agx_vmem_protect(range, PAGE, 2 * PAGE, AGX_ACCESS_READ);
+      status = agx_vmem_protect(range, SHORTAGE_PAGE, 2 * SHORTAGE_PAGE, AGX_ACCESS_READ);
    if (status == AGX_OK)
-      status = agx_vmem_bind(range, PAGE, NULL, 0, 5 * PAGE, 0);
+      status = agx_vmem_bind(range, SHORTAGE_PAGE, NULL, 0, 5 * SHORTAGE_PAGE, 0);
    return status;
 }
 
-static agx_status reserve_and_bind(struct bench *b)
+static agx_status reserve_and_bind(struct shortage *b)
 {
-   struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 24 * PAGE};
+   struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 24 * SHORTAGE_PAGE};
    struct agx_buffer *range;
    struct agx_pages *pages = NULL;
    void *memory;
    agx_status status = agx_vmem_reserve(b->device, &desc, &range);
-   desc.size_B = 8 * PAGE;
+   desc.size_B = 8 * SHORTAGE_PAGE;
    if (status == AGX_OK)
       status = agx_pages_create(b->device, &desc, &pages);
    if (status == AGX_OK)
@@ -161,40 +128,11 @@ static agx_status reserve_and_bind(struct bench *b)
    return status;
 }
 
-static agx_status (*const lives[])(struct bench *) = {
+static agx_status (*const lives[])(struct shortage *) = {
    create_and_map, export_and_import, import_memory_file, import_pointer, reserve_and_bind,
 };
 
-/* ---- what must come back ------------------------------------------------------ */
-
-struct state {
-   uint64_t gpu_B, counted_B, host;
-   uint32_t descriptors;
-};
-
-static struct state look(struct bench *b)
-{
-   struct agx_virtual_statistics statistics;
-   agx_device_trim(b->device);
-   agx_virtual_read_statistics(agx_kmd_virtual_node(b->kmd.forward.inner), &statistics);
-   struct state state = {.gpu_B = statistics.memory_bytes,
-                         .counted_B = b->device->memory.device.used_B,
-                         .host = b->alloc.live};
-   DIR *folder = opendir("/proc/self/fd");
-   while (readdir(folder))
-      state.descriptors++;
-   closedir(folder);
-   return state;
-}
-
-static void assert_same(struct bench *b, const struct state *before)
-{
-   struct state now = look(b);
-   assert_int_equal(now.gpu_B, before->gpu_B);
-   assert_int_equal(now.counted_B, before->counted_B);
-   assert_int_equal(now.host, before->host);
-   assert_int_equal(now.descriptors, before->descriptors);
-}
+/* ---- tests ------------------------------------------------------------------ */
 
 static void every_request_may_fail(void **state)
 {
@@ -204,10 +142,10 @@ static void every_request_may_fail(void **state)
    } ways[] = {{ENOMEM, false}, {ENOMEM, true}, {ENODEV, false}, {EMFILE, true}};
    for (size_t i = 0; i < AGX_COUNT(lives); i++)
       for (size_t way = 0; way < AGX_COUNT(ways); way++) {
-         struct bench b;
-         begin(&b);
+         struct shortage b;
+         shortage_begin(&b);
          assert_ok(lives[i](&b));
-         const struct state before = look(&b);
+         const struct shortage_state before = shortage_look(&b);
          for (int nth = 0;; nth++) {
             assert_true(nth < 100);
             agx_device_trim(b.device); /* or there would be nothing to ask the kernel for */
@@ -217,47 +155,47 @@ static void every_request_may_fail(void **state)
             agx_status status = lives[i](&b);
             uint32_t failed = b.kmd.failed;
             failing_kmd_disarm(&b.kmd);
-            assert_same(&b, &before);
+            shortage_assert_same(&b, &before);
             assert_ok(lives[i](&b));
             if (failed == 0)
                break;
             /* Undoing may fail too: but what was made is made. */
             assert_true(status != AGX_OK || nth > 0);
          }
-         end(&b);
+         shortage_end(&b);
       }
 }
 
 static void every_allocation_may_fail(void **state)
 {
    for (size_t i = 0; i < AGX_COUNT(lives); i++) {
-      struct bench b;
-      begin(&b);
+      struct shortage b;
+      shortage_begin(&b);
       assert_ok(lives[i](&b));
-      const struct state before = look(&b);
+      const struct shortage_state before = shortage_look(&b);
       for (size_t nth = 0;; nth++) {
          assert_true(nth < 100);
          b.alloc.remaining = nth;
          agx_status status = lives[i](&b);
          b.alloc.remaining = SIZE_MAX;
-         assert_same(&b, &before);
+         shortage_assert_same(&b, &before);
          if (status == AGX_OK)
             break;
          assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
       }
-      end(&b);
+      shortage_end(&b);
    }
 }
 
 /* More than the device has; then all of it is there again. */
 static void memory_may_run_out(void **state)
 {
-   struct bench b;
+   struct shortage b;
    struct agx_buffer *buffers[64];
    uint32_t made = 0;
    const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = UINT64_C(1) << 30};
-   begin(&b);
-   const struct state before = look(&b);
+   shortage_begin(&b);
+   const struct shortage_state before = shortage_look(&b);
    agx_status status = AGX_OK;
    while (made < AGX_COUNT(buffers) && status == AGX_OK) {
       status = agx_buffer_create(b.device, &desc, &buffers[made]);
@@ -265,41 +203,42 @@ static void memory_may_run_out(void **state)
    }
    assert_fails(status, AGX_RESOURCE_EXHAUSTED, "GEM_CREATE");
    assert_true(made > 2);
-   assert_int_equal(look(&b).counted_B - before.counted_B, made * desc.size_B);
+   assert_int_equal(shortage_look(&b).counted_B - before.counted_B, made * desc.size_B);
    for (uint32_t i = 0; i < made; i++)
       agx_release(buffers[i]);
-   assert_int_equal(look(&b).counted_B, before.counted_B);
+   assert_int_equal(shortage_look(&b).counted_B, before.counted_B);
    assert_true(b.device->memory.device.peak_B >= made * desc.size_B);
-   assert_int_equal(look(&b).gpu_B, before.gpu_B);
+   assert_int_equal(shortage_look(&b).gpu_B, before.gpu_B);
    assert_ok(create_and_map(&b));
-   end(&b);
+   shortage_end(&b);
 }
 
 /* What a failed change had begun is undone: the second of its requests fails. */
 static void a_failed_protection_is_put_back(void **state)
 {
-   struct bench b;
-   struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 80 * PAGE};
+   struct shortage b;
+   struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 80 * SHORTAGE_PAGE};
    struct agx_buffer *range;
    struct agx_pages *pages;
    uint32_t *words, *out, push = 0;
    void *memory;
-   begin(&b);
+   shortage_begin(&b);
    struct fixture f = {.instance = b.instance, .device = b.device};
    f.info.size = sizeof(f.info);
    agx_device_get_info(b.device, &f.info);
    assert_ok(agx_vmem_reserve(b.device, &desc, &range));
-   desc.size_B = PAGE;
+   desc.size_B = SHORTAGE_PAGE;
    assert_ok(agx_pages_create(b.device, &desc, &pages));
    assert_ok(agx_pages_map(pages, &memory));
    words = memory;
    for (uint32_t i = 0; i < 32; i++)
       words[i] = 9;
    for (uint32_t i = 0; i < 80; i++)
-      assert_ok(agx_vmem_bind(range, i * PAGE, pages, 0, PAGE, AGX_ACCESS_READ));
+      assert_ok(agx_vmem_bind(range, i * SHORTAGE_PAGE, pages, 0, SHORTAGE_PAGE, AGX_ACCESS_READ));
    failing_kmd_arm(&b.kmd, 1, NR_VM_BIND, ENOMEM);
    b.kmd.once = true;
-   assert_fails(agx_vmem_protect(range, 0, 80 * PAGE, 0), AGX_RESOURCE_EXHAUSTED, "VM_BIND");
+   assert_fails(agx_vmem_protect(range, 0, 80 * SHORTAGE_PAGE, 0), AGX_RESOURCE_EXHAUSTED,
+                "VM_BIND");
    failing_kmd_disarm(&b.kmd);
    struct agx_buffer *result = fixture_buffer(&f, 128, &out);
    struct agx_executable *add = fixture_kernel(&f, &agx_test_add);
@@ -316,7 +255,7 @@ static void a_failed_protection_is_put_back(void **state)
    agx_release(result);
    agx_release(pages);
    agx_release(range);
-   end(&b);
+   shortage_end(&b);
 }
 
 int main(void)
