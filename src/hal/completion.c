@@ -24,17 +24,36 @@ static bool is_cut(const struct agx_submission *submission)
    return first_va != last_va;
 }
 
-/* The submission's count of its command buffer's tag (tag.h), or, where that says nothing, the
- * kernel: two requests. */
-static agx_status outcome(const struct agx_submission *submission)
+/* By the submission's count of its command buffer's tag (tag.h). */
+static bool is_told_good(const struct agx_submission *submission)
 {
    const struct agx_tag *tag = agx_command_buffer_tag(submission->commands);
    if (submission->device->debug & AGX_DEBUG_TRUST)
-      return AGX_OK;
-   if (tag && !is_cut(submission) && agx_tag_tells_success(tag, submission->count))
-      return AGX_OK;
+      return true;
+   return tag && !is_cut(submission) && agx_tag_tells_success(tag, submission->count);
+}
+
+/* Where the tag says nothing: two requests. */
+static agx_status ask(const struct agx_submission *submission)
+{
    const struct agxw_point point = {submission->fence, submission->fence_value};
    return agxw_point_status(&point);
+}
+
+/* The lock is let go of while the kernel is asked. */
+static void come_out(const struct agx_submission *submission, struct agx_failure *failure)
+{
+   struct agx_device *device = submission->device;
+   failure->status = AGX_OK;
+   if (submission->is_delivered) {
+      agx_fault_forget(submission);
+      return;
+   }
+   if (is_told_good(submission))
+      return;
+   pthread_mutex_unlock(&device->lock);
+   agx_fault_describe(submission, ask(submission), failure);
+   pthread_mutex_lock(&device->lock);
 }
 
 /* ---- loss ----------------------------------------------------------------- */
@@ -92,26 +111,25 @@ void agx_device_lose(struct agx_device *device, agx_status status)
 
 /* ---- retiring ------------------------------------------------------------- */
 
-static void retire_one(struct agx_queue *queue, struct agx_submission *submission)
+static void retire_one(struct agx_submission *submission, const struct agx_failure *failure)
 {
-   struct agx_failure failure = {0};
+   struct agx_queue *queue = submission->queue;
+   struct agx_device *device = queue->device;
+   device->is_retiring = true;
    agx_list_remove(&submission->link);
    queue->in_flight_count--;
    queue->retired = submission->epoch;
-   if (!submission->is_delivered)
-      agx_fault_describe(submission, outcome(submission), &failure);
-   else
-      agx_fault_forget(submission);
    agx_tag_leave(&submission->commands->tag, submission->count,
-                 submission->is_delivered || failure.status != AGX_OK);
+                 submission->is_delivered || failure->status != AGX_OK);
    const struct agx_failure *waited = agx_submission_failed_wait(submission);
-   if (is_fatal(failure.status))
-      lose_queue(queue, &failure);
-   if (failure.status == AGX_UNAVAILABLE && queue->device->lost.status == AGX_OK) {
-      queue->device->lost = failure;
-      queue->device->is_gone = true;
+   if (is_fatal(failure->status))
+      lose_queue(queue, failure);
+   if (failure->status == AGX_UNAVAILABLE && device->lost.status == AGX_OK) {
+      device->lost = *failure;
+      device->is_gone = true;
    }
-   agx_submission_end(submission, failure.status != AGX_OK ? &failure : waited);
+   agx_submission_end(submission, failure->status != AGX_OK ? failure : waited);
+   device->is_retiring = false;
 }
 
 static void call_followers(struct agx_queue *queue)
@@ -126,40 +144,98 @@ static void call_followers(struct agx_queue *queue)
    }
 }
 
+/* Until somebody else has retired the epoch, or does no more. */
+static void await_retirer(struct agx_queue *queue, uint64_t epoch)
+{
+   struct agx_device *device = queue->device;
+   while (queue->is_retiring && queue->retired < epoch) {
+      device->sleepers++;
+      pthread_cond_wait(&device->changed, &device->lock);
+      device->sleepers--;
+   }
+}
+
+static void retire_until(struct agx_queue *queue, uint64_t limit);
+
+static bool is_left(const struct agx_queue *queue)
+{
+   return !queue->is_retiring && queue->retired < queue->reached;
+}
+
 /* What the kernel waited for on other queues ends before: else a failure there would come too late
- * for those who waited for it. Asks, as what was cancelled has waited for nothing. */
+ * for those who waited for it. Asks, as what was cancelled has waited for nothing. Goes no further
+ * on the other queue, nor sleeps for more: all that was submitted before, and waits for nothing
+ * that is retired now. The lock is let go of meanwhile. */
 static void retire_waited(struct agx_device *device, const struct agx_frontier *waited)
 {
    for (unsigned i = 0; i < device->queue_count; i++) {
       struct agx_queue *other = &device->queues[i];
-      uint64_t reached = 0;
-      if (waited->epochs[i] > other->retired &&
-          agxw_timeline_query(other->timeline, &reached) == AGX_OK)
-         agx_queue_retire(other, AGX_MIN(reached, waited->epochs[i]));
+      uint64_t epoch = waited->epochs[i], reached = other->reached;
+      if (epoch <= other->retired)
+         continue;
+      if (epoch > reached) {
+         pthread_mutex_unlock(&device->lock);
+         (void)!agxw_timeline_query(other->timeline, &reached); /* 0 on failure */
+         pthread_mutex_lock(&device->lock);
+      }
+      epoch = AGX_MIN(epoch, reached);
+      other->reached = AGX_MAX(other->reached, epoch);
+      while (other->retired < epoch) {
+         if (other->is_retiring)
+            await_retirer(other, epoch);
+         else
+            retire_until(other, epoch);
+      }
    }
+}
+
+static void retire_until(struct agx_queue *queue, uint64_t limit)
+{
+   struct agx_device *device = queue->device;
+   queue->is_retiring = true;
+   while (queue->retired < AGX_MIN(limit, queue->reached)) {
+      struct agx_submission *submission =
+         agx_container_of(queue->in_flight.next, struct agx_submission, link);
+      struct agx_failure failure;
+      retire_waited(device, &submission->waited);
+      come_out(submission, &failure);
+      retire_one(submission, &failure);
+   }
+   queue->is_retiring = false;
+   device->is_retiring = true;
+   call_followers(queue);
+   agx_list_splice(&device->freed, &device->deferred); /* memory may be free now */
+   device->is_retiring = false;
+   if (device->sleepers)
+      pthread_cond_broadcast(&device->changed);
 }
 
 void agx_queue_retire(struct agx_queue *queue, uint64_t reached)
 {
    struct agx_device *device = queue->device;
-   bool was_retiring = device->is_retiring;
-   device->is_retiring = true;
-   while (!agx_list_empty(&queue->in_flight)) {
-      struct agx_submission *submission =
-         agx_container_of(queue->in_flight.next, struct agx_submission, link);
-      if (submission->epoch > reached)
-         break;
-      retire_waited(device, &submission->waited);
-      retire_one(queue, submission);
+   /* The GPU may be done with what its submitter has not put into the list yet. */
+   queue->reached = AGX_MAX(queue->reached, AGX_MIN(reached, queue->epoch));
+   /* Queues that were retired for others have come further meanwhile. */
+   for (unsigned i = 0; i < device->queue_count;) {
+      if (!is_left(&device->queues[i])) {
+         i++;
+         continue;
+      }
+      retire_until(&device->queues[i], UINT64_MAX);
+      i = 0;
    }
-   call_followers(queue);
-   agx_list_splice(&device->freed, &device->deferred); /* memory may be free now */
-   device->is_retiring = was_retiring;
-   if (device->sleepers)
-      pthread_cond_broadcast(&device->changed);
-   if (device->is_gone && !was_retiring) {
+   if (device->is_gone) {
       device->is_gone = false;
       agx_device_lose(device, agx_failure_raise(&device->lost));
+   }
+}
+
+void agx_queue_finish(struct agx_queue *queue, uint64_t reached)
+{
+   agx_queue_retire(queue, reached);
+   while (queue->is_retiring && queue->retired < AGX_MIN(reached, queue->epoch)) {
+      await_retirer(queue, reached);
+      agx_queue_retire(queue, reached);
    }
 }
 
@@ -180,7 +256,7 @@ agx_status agx_device_poll(struct agx_device *device)
          agx_device_lose(device, status);
          return status;
       }
-      agx_queue_retire(queue, reached);
+      agx_queue_finish(queue, reached);
    }
    agx_device_poll_shared(device);
    return AGX_OK;
@@ -236,10 +312,12 @@ static void wait_for_any_queue(struct agx_device *device)
    struct agxw_point points[AGX_MAX_QUEUES + 1 + MAX_SHARED];
    void *objects[MAX_SHARED];
    uint32_t shared = agx_device_shared_points(device, points, objects, MAX_SHARED), count = shared;
-   for (unsigned i = 0; i < device->queue_count; i++)
-      if (device->queues[i].timeline)
-         points[count++] =
-            (struct agxw_point){device->queues[i].timeline, device->queues[i].retired + 1};
+   for (unsigned i = 0; i < device->queue_count; i++) {
+      const struct agx_queue *queue = &device->queues[i];
+      uint64_t next = AGX_MAX(queue->retired, queue->reached) + 1;
+      if (queue->timeline)
+         points[count++] = (struct agxw_point){queue->timeline, next};
+   }
    points[count++] = (struct agxw_point){device->interrupt, device->interrupt_value + 1};
    device->in_kernel++;
    pthread_mutex_unlock(&device->lock);

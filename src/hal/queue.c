@@ -63,7 +63,7 @@ agx_status agx_queue_recreate(struct agx_device *device, uint32_t index)
       status = agxw_wait(device->winsys, &last, 1, false, AGX_DEADLINE_NEVER);
       pthread_mutex_lock(&device->lock);
       if (status == AGX_OK)
-         agx_queue_retire(queue, last.value);
+         agx_queue_finish(queue, last.value);
    }
    pthread_mutex_unlock(&device->lock);
    if (status == AGX_OK)

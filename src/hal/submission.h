@@ -116,8 +116,11 @@ void agx_submission_finish(struct agx_submission *submission, agx_status status)
 
 /* ---- completion.c -------------------------------------------------------- */
 
-/* Ends what the queue has in flight up to an epoch that it has reached. */
+/* Ends what the queue has in flight up to an epoch that it has reached, or leaves that to the
+ * thread that does so just now. The lock is let go of where the kernel must be asked. */
 void agx_queue_retire(struct agx_queue *queue, uint64_t reached);
+/* The same, and waits for that thread. */
+void agx_queue_finish(struct agx_queue *queue, uint64_t reached);
 /* Asks the kernel how far all queues are, and retires. The lock is let go of meanwhile. */
 AGX_MUST_CHECK agx_status agx_device_poll(struct agx_device *device);
 /* Somebody who does not wait in the kernel wants to know when things end. */

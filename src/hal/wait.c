@@ -39,17 +39,20 @@ struct plan {
 
 /* The queues that have not come far enough. Of several points on one queue the nearest one would do
  * for any: its next epoch. */
-static void plan_queues(struct agx_device *device, const struct agx_frontier *frontier, bool any,
+static bool plan_queues(struct agx_device *device, const struct agx_frontier *frontier, bool any,
                         struct plan *plan)
 {
    for (unsigned i = 0; i < AGX_MAX_QUEUES; i++) {
       struct agx_queue *queue = &device->queues[i];
       if (frontier->epochs[i] <= queue->retired)
          continue;
+      if (queue->is_retiring)
+         return false; /* the kernel may have nothing more to say */
       uint64_t epoch = any ? queue->retired + 1 : frontier->epochs[i];
       plan->points[plan->count++] = (struct agxw_point){queue->timeline, epoch};
       plan->queue = plan->count == 1 ? queue : NULL;
    }
+   return plan->count > 0;
 }
 
 /* What to wait for in the kernel (all: the first of it), and whoever interrupts. False: something
@@ -71,8 +74,7 @@ static bool make_plan(const struct agx_point *points, uint32_t count, bool any, 
          return false;
       plan->points[plan->count++] = (struct agxw_point){semaphore->shared, points[i].value};
    }
-   plan_queues(device, &frontier, any && count > 1, plan);
-   if (plan->count == 0)
+   if (!plan_queues(device, &frontier, any && count > 1, plan))
       return false;
    if (!any && plan->count > 1) {
       plan->count = 1;
