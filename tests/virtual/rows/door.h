@@ -50,4 +50,4 @@ void door_shut(void);
 /* Fences that stay pending: makes handle hold one (value 0), or gives it a point, that is done
  * when stream (0 or 1) fires. */
 void door_pend(struct door_file *file, unsigned stream, uint32_t handle, uint64_t value);
-void door_fire(unsigned stream);
+int door_fire(unsigned stream); /* the driver's answer */

@@ -115,7 +115,8 @@ void door_pend(struct door_file *file, unsigned stream, uint32_t handle, uint64_
    assert_int_equal(submit(&file->device, &command, &out, 0, 1), 0);
 }
 
-void door_fire(unsigned stream)
+int door_fire(unsigned stream)
 {
    machine_fire(stream);
+   return 0;
 }

@@ -86,10 +86,9 @@ void door_pend(struct door_file *file, unsigned stream, uint32_t handle, uint64_
    close(sync_fd);
 }
 
-void door_fire(unsigned stream)
+int door_fire(unsigned stream)
 {
-   if (vgem.fences[stream])
-      vgem_fire(vgem.card->fd, &vgem.fences[stream]);
+   return vgem.fences[stream] ? vgem_fire(vgem.card->fd, &vgem.fences[stream]) : 0;
 }
 
 void door_shut(void)

@@ -61,10 +61,11 @@ void door_pend(struct door_file *it, unsigned stream, uint32_t handle, uint64_t 
                   value ? AGX_UAPI_SYNC_TIMELINE_SYNCOBJ : AGX_UAPI_SYNC_SYNCOBJ, handle, value});
 }
 
-void door_fire(unsigned stream)
+int door_fire(unsigned stream)
 {
    if (spinners[stream].flag)
       *spinners[stream].flag = 1;
+   return 0;
 }
 
 void door_shut(void)

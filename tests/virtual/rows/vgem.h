@@ -72,10 +72,11 @@ static inline int vgem_pend(int card, uint32_t *out_fence)
    return fd;
 }
 
-/* Signals the fence, once. */
-static inline void vgem_fire(int card, uint32_t *fence)
+/* Signals the fence, once: -ETIMEDOUT when vgem did. */
+static inline int vgem_fire(int card, uint32_t *fence)
 {
    struct vgem_signal signal = {.fence = *fence};
-   ioctl(card, VGEM_SIGNAL, &signal);
+   int error = ioctl(card, VGEM_SIGNAL, &signal) != 0 ? -errno : 0;
    *fence = 0;
+   return error;
 }
