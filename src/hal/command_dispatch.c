@@ -332,7 +332,7 @@ agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
    }
    if (commands->table_slots)
       status = agx_script_dispatch(commands, dispatch);
-   else if (!agx_record_plain(commands, dispatch, &status))
+   else if (!agx_record_brief(commands, dispatch, &status))
       status = record_compute(commands, dispatch);
    return status == AGX_OK ? AGX_OK : agx_record_fail(commands, status);
 }

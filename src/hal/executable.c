@@ -88,8 +88,8 @@ static agx_status check_program(const struct agx_program *program,
 static agx_status plan(struct agx_executable *executable, const struct agxw_device_info *info)
 {
    const struct agx_plan_code code = {executable->code_offset_B, executable->preamble_offset_B};
-   return agx_plan_make(info->chip, executable->program, &code, executable->program->inside,
-                        &executable->plan);
+   AGX_TRY(agx_plan_make(info->chip, executable->program, &code, &executable->plan));
+   return agx_brief_make(executable->program, &executable->plan, &executable->brief);
 }
 
 /* Loads one program of the module. */

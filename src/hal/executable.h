@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hal/device.h"
-#include "hal/plan.h"
+#include "hal/brief.h"
 
 struct agx_executable {
    struct agx_object object;
@@ -20,6 +20,7 @@ struct agx_executable {
    uint32_t code_offset_B;     /* of the main program from the start of the window */
    uint32_t preamble_offset_B; /* likewise; meaningless without one */
    struct agx_plan plan;       /* what its launches have in common */
+   struct agx_brief brief;
 };
 
 /* One entry point, NULL: there are fewer. */

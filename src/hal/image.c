@@ -139,6 +139,7 @@ agx_status agx_image_create(struct agx_device *device, const struct agx_image_de
       agx_release(image);
       return status;
    }
+   agx_image_describe(image);
    *out_image = image;
    return AGX_OK;
 }

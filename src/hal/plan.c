@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hal/plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -66,110 +65,7 @@ static agx_status pack_tail(const struct agx_program *program, const struct agx_
    return agx_hw_usc_compute(&words, &usc);
 }
 
-/* ---- plain launches ---------------------------------------------------- */
-
-static bool plan_bindings(const struct agx_program *program, struct agx_plan *plan)
-{
-   if (program->binding_count > AGX_PLAN_MAX_BINDINGS)
-      return false;
-   for (uint32_t i = 0; i < program->binding_count; i++) {
-      const struct agx_program_binding *binding = &program->bindings[i];
-      if (binding->kind > AGX_BINDING_UNIFORM_BUFFER ||
-          binding->robustness != AGX_PROGRAM_ROBUST_OFF)
-         return false;
-      plan->bindings[i] =
-         (struct agx_plan_binding){.set = binding->set,
-                                   .binding = binding->binding,
-                                   .element = binding->element,
-                                   .writes = binding->access & AGX_BINDING_WRITES,
-                                   .align_mask = binding->access & AGX_BINDING_BYTES ? 0 : 3,
-                                   .usage = agx_binding_usage(binding),
-                                   .min_size_B = binding->min_size_B};
-   }
-   plan->binding_count = program->binding_count;
-   return true;
-}
-
-static int by_start(const void *a, const void *b)
-{
-   const struct agx_program_uniform *first = a, *second = b;
-   return first->start < second->start ? -1 : first->start > second->start;
-}
-
-/* False: there are too many parts. */
-static bool add_part(struct agx_plan *plan, const struct agx_plan_part *part)
-{
-   if (plan->part_count == AGX_PLAN_MAX_PARTS)
-      return false;
-   plan->parts[plan->part_count++] = *part;
-   return true;
-}
-
-/* Zeros up to a place. */
-static bool add_gap(struct agx_plan *plan, uint32_t *at_B, uint32_t end_B)
-{
-   while (*at_B < end_B) {
-      uint32_t bytes = end_B - *at_B < 8 ? 4 : 8;
-      const struct agx_plan_part zeros = {.kind = AGX_UNIFORM_CONSTANT, .bytes = (uint16_t)bytes};
-      if (!add_part(plan, &zeros))
-         return false;
-      *at_B += bytes;
-   }
-   return true;
-}
-
-/* Push constants that lie one behind the other are one part. */
-static bool join_push(struct agx_plan *plan, const struct agx_program_uniform *slot, uint32_t bytes)
-{
-   struct agx_plan_part *last = plan->part_count ? &plan->parts[plan->part_count - 1] : NULL;
-   plan->plain_push_B = AGX_MAX(plan->plain_push_B, slot->index + bytes);
-   if (!last || last->kind != AGX_UNIFORM_PUSH || last->index + last->bytes != slot->index)
-      return false;
-   last->bytes = (uint16_t)(last->bytes + bytes);
-   return true;
-}
-
-static bool add_slot(struct agx_plan *plan, const struct agx_program_uniform *slot, uint32_t *at_B)
-{
-   uint32_t start_B = slot->start * 2, bytes = slot->halves * 2;
-   struct agx_plan_part part = {(uint16_t)slot->kind, (uint16_t)bytes, slot->index, slot->value};
-   if (start_B % 4 || bytes % 4 || start_B < *at_B || !add_gap(plan, at_B, start_B))
-      return false;
-   *at_B += bytes;
-   switch (slot->kind) {
-   case AGX_UNIFORM_PUSH:
-      return join_push(plan, slot, bytes) || add_part(plan, &part);
-   case AGX_UNIFORM_BUFFER_ADDRESS:
-      return bytes == 8 && add_part(plan, &part);
-   case AGX_UNIFORM_BUFFER_SIZE:
-   case AGX_UNIFORM_WORKGROUP_COUNT:
-   case AGX_UNIFORM_CONSTANT:
-      return (bytes == 4 || bytes == 8) && add_part(plan, &part);
-   default:
-      return false;
-   }
-}
-
-static bool plan_parts(const struct agx_program *program, struct agx_plan *plan)
-{
-   struct agx_program_uniform slots[AGX_PLAN_MAX_PARTS];
-   uint32_t at_B = 0, count = program->uniform_count;
-   if (count > AGX_PLAN_MAX_PARTS)
-      return false;
-   if (count)
-      memcpy(slots, program->uniforms, count * sizeof(slots[0]));
-   qsort(slots, count, sizeof(slots[0]), by_start);
-   /* Plain launches have the program's own size. */
-   for (uint32_t i = 0; i < count; i++)
-      if (slots[i].kind == AGX_UNIFORM_LOCAL_SIZE) {
-         slots[i].kind = AGX_UNIFORM_CONSTANT;
-         slots[i].value = program->local_size[slots[i].index];
-      }
-   for (uint32_t i = 0; i < count; i++)
-      if (!add_slot(plan, &slots[i], &at_B))
-         return false;
-   return add_gap(plan, &at_B, plan->uniform_B);
-}
+/* ---- plans --------------------------------------------------------------- */
 
 static uint32_t provided_uniform_B(const struct agx_program *program)
 {
@@ -180,7 +76,7 @@ static uint32_t provided_uniform_B(const struct agx_program *program)
 }
 
 agx_status agx_plan_make(const struct agx_chip *chip, const struct agx_program *program,
-                         const struct agx_plan_code *code, bool has_twin, struct agx_plan *out_plan)
+                         const struct agx_plan_code *code, struct agx_plan *out_plan)
 {
    *out_plan = (struct agx_plan){.uniform_B = provided_uniform_B(program)};
    count_states(program, out_plan);
@@ -188,13 +84,6 @@ agx_status agx_plan_make(const struct agx_chip *chip, const struct agx_program *
    AGX_TRY(pack_loads(out_plan));
    AGX_TRY(pack_tail(program, code, out_plan));
    out_plan->uniform_B = (uint32_t)agx_align_up(out_plan->uniform_B, 8);
-   out_plan->is_plain = !program->is_vertex && !has_twin && !program->takes_addresses &&
-                        program->state_count == 0 && plan_bindings(program, out_plan) &&
-                        plan_parts(program, out_plan);
-   memcpy(out_plan->local, program->local_size, sizeof(out_plan->local));
-   out_plan->max_groups = AGX_MIN(0x7fffffffu, UINT32_MAX / AGX_MAX(program->local_size[0], 1u));
-   out_plan->plain_push_B = AGX_MAX(out_plan->plain_push_B, program->push_B);
-   out_plan->plain_B = agx_plan_block(out_plan, 0).total_B;
    return AGX_OK;
 }
 

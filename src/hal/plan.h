@@ -14,29 +14,14 @@
 #include "agx/chip.h"
 #include "agx/hw/cdm.h"
 #include "agx/hw/usc.h"
-#include "hal/bind_buffer.h"
 #include "program/program.h"
 
-#define AGX_PLAN_MAX_LOADS    (2 * AGX_UNIFORM_HALVES / AGX_HW_USC_UNIFORM_MAX)
-#define AGX_PLAN_MAX_BINDINGS 16
-#define AGX_PLAN_MAX_PARTS    32
-#define AGX_PLAN_PART_ALIGN   64u
+#define AGX_PLAN_MAX_LOADS  (2 * AGX_UNIFORM_HALVES / AGX_HW_USC_UNIFORM_MAX)
+#define AGX_PLAN_PART_ALIGN 64u
 
-/* What a plain launch is bound to. */
-struct agx_plan_binding {
-   uint32_t set, binding, element;
-   uint32_t writes;     /* the code does */
-   uint32_t align_mask; /* bits that an offset must not have */
-   struct agx_binding_usage usage;
-   uint64_t min_size_B;
-};
-
-/* A piece of the uniform contents of a plain launch. They follow each other without gaps. */
-struct agx_plan_part {
-   uint16_t kind;  /* enum agx_uniform_kind; constants where nothing is said */
-   uint16_t bytes; /* all but push constants: 4 or 8 */
-   uint32_t index;
-   uint64_t value;
+/* Where parts of a block begin, relative to it. */
+struct agx_block {
+   uint32_t uniforms_at, states_at, heap_at, total_B;
 };
 
 struct agx_plan {
@@ -47,7 +32,7 @@ struct agx_plan {
    bool is_indirect; /* the grid is in memory: all words are complete but for the block */
 
    /* Words of the block: loads, to which the address of the uniform contents is added, then, not
-    * in plain launches, those of states; then the tail. */
+    * where there are none, those of states; then the tail. */
    uint32_t load_count;
    uint64_t loads[AGX_PLAN_MAX_LOADS];
    uint32_t other_count; /* behind them: loads from elsewhere (indirect.c), complete */
@@ -56,16 +41,6 @@ struct agx_plan {
    uint32_t texture_count, sampler_count;
 
    uint32_t uniform_B; /* contents, a multiple of 8 */
-
-   /* A plain launch binds nothing but buffers, by address, without limits. */
-   bool is_plain;
-   uint32_t plain_B;      /* its block */
-   uint32_t plain_push_B; /* of push constants that it needs */
-   uint32_t local[3];
-   uint32_t max_groups; /* along x; along y and z what hardware counts */
-   uint32_t binding_count, part_count;
-   struct agx_plan_binding bindings[AGX_PLAN_MAX_BINDINGS];
-   struct agx_plan_part parts[AGX_PLAN_MAX_PARTS];
 };
 
 /* Where the code is, relative to the USC window. */
@@ -74,7 +49,7 @@ struct agx_plan_code {
 };
 AGX_MUST_CHECK agx_status agx_plan_make(const struct agx_chip *chip,
                                         const struct agx_program *program,
-                                        const struct agx_plan_code *code, bool has_twin,
+                                        const struct agx_plan_code *code,
                                         struct agx_plan *out_plan);
 
 /* Changes a copy of a plan for launches of another workgroup size, and with more workgroup memory
@@ -92,11 +67,6 @@ AGX_MUST_CHECK agx_status agx_plan_indirect(const struct agx_chip *chip,
                                             const struct agx_program *program,
                                             const uint32_t local_size[3], uint64_t counts_va,
                                             struct agx_plan *plan);
-
-/* Where parts of a block begin, relative to it. */
-struct agx_block {
-   uint32_t uniforms_at, states_at, heap_at, total_B;
-};
 
 /* Bytes of the descriptors of states. */
 static inline uint32_t agx_plan_state_B(const struct agx_plan *plan)

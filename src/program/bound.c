@@ -8,16 +8,10 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "program/bound.h"
 #include "program/container.h"
 
-#define ANY UINT32_MAX
-
 /* ---- checks ------------------------------------------------------------- */
-
-static unsigned operand_count(uint32_t op)
-{
-   return op <= AGX_STEP_LAST_THREAD ? 0 : 2;
-}
 
 static bool step_fits(const struct agx_program *program, const struct agx_program_step *step)
 {
@@ -44,7 +38,7 @@ static bool condition_fits(const struct agx_program *program,
        condition->step_count > AGX_PROGRAM_MAX_STEPS)
       return false;
    for (uint32_t i = 0; i < condition->step_count; i++) {
-      unsigned taken = operand_count(condition->steps[i].op);
+      unsigned taken = agx_step_operands(condition->steps[i].op);
       if (!step_fits(program, &condition->steps[i]) || depth < taken)
          return false;
       depth = depth - taken + 1;
@@ -88,78 +82,6 @@ agx_status agx_program_check_inside(const struct agx_program *program)
 
 /* ---- steps -------------------------------------------------------------- */
 
-static uint64_t clamped(uint64_t value)
-{
-   return AGX_MIN(value, (uint64_t)ANY);
-}
-
-static uint64_t least_signed(uint64_t a, uint64_t b, bool least)
-{
-   return ((int32_t)a < (int32_t)b) == least ? a : b;
-}
-
-static uint64_t exact(uint32_t op, uint32_t a, uint32_t b)
-{
-   switch (op) {
-   case AGX_STEP_EXACT_ADD:
-      return a + b;
-   case AGX_STEP_EXACT_SUB:
-      return a - b;
-   case AGX_STEP_EXACT_MUL:
-      return a * b;
-   case AGX_STEP_EXACT_SHL:
-      return b < 32 ? a << b : 0;
-   case AGX_STEP_EXACT_SHR:
-      return b < 32 ? a >> b : 0;
-   case AGX_STEP_EXACT_AND:
-      return a & b;
-   case AGX_STEP_EXACT_UDIV:
-      return b ? a / b : 0;
-   case AGX_STEP_EXACT_UMIN:
-      return AGX_MIN(a, b);
-   case AGX_STEP_EXACT_UMAX:
-      return AGX_MAX(a, b);
-   default:
-      return least_signed(a, b, op == AGX_STEP_EXACT_IMIN);
-   }
-}
-
-/* Signed numbers are known only where no value is negative. */
-static uint64_t bound(uint32_t op, uint32_t value, uint64_t a, uint64_t b)
-{
-   bool signs = a > INT32_MAX || b > INT32_MAX; /* there may be negative ones */
-   switch (op) {
-   case AGX_STEP_ADD:
-      return clamped(a + b);
-   case AGX_STEP_MUL:
-      return clamped(a * b);
-   case AGX_STEP_SHR:
-      return b < 32 ? a >> b : ANY;
-   case AGX_STEP_UDIV:
-      return b ? a / b : ANY;
-   case AGX_STEP_UMOD:
-      return b ? AGX_MIN(a, b - 1) : ANY;
-   case AGX_STEP_MIN:
-      return AGX_MIN(a, b);
-   case AGX_STEP_MAX:
-      return AGX_MAX(a, b);
-   case AGX_STEP_BELOW:
-      return AGX_MIN(a, b ? b - 1 : 0);
-   case AGX_STEP_BELOW_SIGNED:
-      return signs ? a : AGX_MIN(a, b ? b - 1 : 0);
-   case AGX_STEP_COUNT_SIGNED:
-      return signs || b + value > INT32_MAX ? ANY : b ? b - 1 : 0;
-   case AGX_STEP_IMIN:
-      return signs ? ANY : AGX_MIN(a, b);
-   case AGX_STEP_IMAX: /* one that is not negative is enough */
-      return !signs ? AGX_MAX(a, b) : AGX_MIN(a, b) <= INT32_MAX ? INT32_MAX : ANY;
-   case AGX_STEP_WIDE_ADD:
-      return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-   default: /* AGX_STEP_WIDE_MUL */
-      return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
-   }
-}
-
 static uint32_t push_word(const struct agx_program_launch *launch, uint32_t at)
 {
    uint32_t word = 0;
@@ -184,13 +106,14 @@ static uint64_t leaf(const struct agx_program *program, const struct agx_program
    case AGX_STEP_PUSH:
       return push_word(launch, step->value);
    case AGX_STEP_SIZE:
-      return clamped(launch->sizes_B[step->value]);
+      return agx_step_clamped(launch->sizes_B[step->value]);
    case AGX_STEP_GROUP_COUNT:
       return groups;
    case AGX_STEP_LAST_GROUP:
       return groups ? groups - 1 : 0;
    default: /* AGX_STEP_LAST_THREAD */
-      return groups ? clamped(groups * threads_across(program, launch, step->value) - 1) : 0;
+      return groups ? agx_step_clamped(groups * threads_across(program, launch, step->value) - 1)
+                    : 0;
    }
 }
 
@@ -201,14 +124,12 @@ bool agx_program_holds(const struct agx_program *program, const struct agx_progr
    unsigned top = 0;
    for (uint32_t i = 0; i < condition->step_count; i++) {
       const struct agx_program_step *step = &condition->steps[i];
-      if (operand_count(step->op) == 0) {
+      if (agx_step_operands(step->op) == 0) {
          stack[top++] = leaf(program, launch, step);
          continue;
       }
       uint64_t b = stack[--top], a = stack[top - 1];
-      bool is_exact = step->op >= AGX_STEP_EXACT_ADD && step->op <= AGX_STEP_EXACT_IMAX;
-      stack[top - 1] =
-         is_exact ? exact(step->op, (uint32_t)a, (uint32_t)b) : bound(step->op, step->value, a, b);
+      stack[top - 1] = agx_step_value(step->op, step->value, a, b);
    }
    uint64_t size = launch->sizes_B[condition->binding];
    return condition->bytes <= size && stack[0] <= size - condition->bytes;

@@ -12,6 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* value / by, where most are powers of two. */
+static inline uint64_t agxr_quotient(uint64_t value, uint32_t by)
+{
+   return by & (by - 1) ? value / by : value >> __builtin_ctz(by);
+}
+
 /* How many indices, from 0 on, are inside: index < count is the test. All that 32 bits can
  * say but the last one, so that a saturated index is always outside. */
 static inline uint32_t agxr_buffer_count(uint64_t size, uint32_t constant, uint32_t stride,
@@ -21,7 +27,7 @@ static inline uint32_t agxr_buffer_count(uint64_t size, uint32_t constant, uint3
    if (size < before)
       return 0;
    uint64_t rest = size - before;
-   uint64_t count = stride ? rest / stride : UINT32_MAX;
+   uint64_t count = stride ? agxr_quotient(rest, stride) : UINT32_MAX;
    return count < UINT32_MAX ? (uint32_t)count + 1 : UINT32_MAX;
 }
 
@@ -52,7 +58,7 @@ static inline bool agxr_buffer_sink(uint64_t address, uint32_t constant, uint32_
    uint64_t base = address + constant;
    if (stride == 0 || base < address || sink < base || sink - base > UINT32_MAX)
       return false;
-   uint64_t index = (sink - base + stride - 1) / stride;
+   uint64_t index = agxr_quotient(sink - base + stride - 1, stride);
    uint64_t inside = index * stride - (sink - base); /* bytes from the sink's beginning */
    if (index * stride > UINT32_MAX || inside + bytes > sink_B)
       return false;

@@ -166,7 +166,7 @@ void corpus_prepare(struct corpus_job *job)
          copy_image(job, i, true);
 }
 
-static uint32_t collect_bindings(const struct corpus_job *job, struct agx_binding *bindings)
+uint32_t corpus_bindings(const struct corpus_job *job, struct agx_binding *bindings)
 {
    uint32_t count = 0;
    for (uint32_t i = 0; i < job->manifest.resource_count; i++) {
@@ -196,7 +196,7 @@ agx_status corpus_run(struct corpus_job *job)
       .executable = job->executable,
       .workgroups = {m->workgroups[0], m->workgroups[1], m->workgroups[2]},
       .bindings = bindings,
-      .binding_count = collect_bindings(job, bindings),
+      .binding_count = corpus_bindings(job, bindings),
       .push = job->push,
       .push_B = m->push_B,
    };

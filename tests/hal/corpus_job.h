@@ -42,6 +42,8 @@ agx_status corpus_compile(struct corpus_job *job, const char *kernel, uint32_t r
 void corpus_contents(const struct corpus_job *job, uint32_t index, void *out_bytes);
 /* Everything of one dispatch. */
 void corpus_prepare(struct corpus_job *job);
+/* What a dispatch of it binds, at most AGX_MANIFEST_MAX_RESOURCES; how many. */
+uint32_t corpus_bindings(const struct corpus_job *job, struct agx_binding *bindings);
 /* The device's verdict on it; everything else must work. */
 agx_status corpus_run(struct corpus_job *job);
 /* All but the executable. */

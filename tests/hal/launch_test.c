@@ -108,7 +108,7 @@ static void both_ways_write_the_same(void **state)
    for (size_t i = 0; i < AGX_COUNT(devices); i++) {
       struct scene it;
       open_scene(&it, devices[i]);
-      assert_true(it.add->plan.is_plain);
+      assert_true(it.add->brief.is_plain);
       struct agx_command_buffer *commands = fixture_begin(&it.f);
       const struct agx_binding turned[2] = {it.bindings[1], it.bindings[0]};
       assert_ok(agx_cmd_dispatch(commands, &it.dispatch));

@@ -31,6 +31,12 @@ static inline uint64_t agx_hw_usc_uniform_at(uint64_t word, uint64_t bytes)
    return word + (bytes << 24);
 }
 
+/* The same for Texture and Sampler words, whose address, by 8, stands from bit 27 on. */
+static inline uint64_t agx_hw_usc_states_at(uint64_t word, uint64_t bytes)
+{
+   return word + (bytes << 24);
+}
+
 /* The end of a compute program. */
 struct agx_hw_usc_program {
    uint32_t shared_B;    /* threadgroup memory, up to 32768; 0: none */
