@@ -132,16 +132,20 @@ static void retire_one(struct agx_submission *submission, const struct agx_failu
    device->is_retiring = false;
 }
 
+/* Those whose epoch has been retired. */
 static void call_followers(struct agx_queue *queue)
 {
+   struct agx_device *device = queue->device;
+   device->is_retiring = true;
    while (!agx_list_empty(&queue->followers)) {
       struct agx_submission *submission =
          agx_container_of(queue->followers.next, struct agx_submission, link);
       if (submission->frontier.epochs[queue->index] > queue->retired)
-         return;
+         break;
       agx_list_remove(&submission->link);
       agx_submission_follow(submission);
    }
+   device->is_retiring = false;
 }
 
 /* Until somebody else has retired the epoch, or does no more. */
@@ -200,12 +204,10 @@ static void retire_until(struct agx_queue *queue, uint64_t limit)
       retire_waited(device, &submission->waited);
       come_out(submission, &failure);
       retire_one(submission, &failure);
+      call_followers(queue); /* the next one may wait for them, and they may fail */
    }
    queue->is_retiring = false;
-   device->is_retiring = true;
-   call_followers(queue);
    agx_list_splice(&device->freed, &device->deferred); /* memory may be free now */
-   device->is_retiring = false;
    if (device->sleepers)
       pthread_cond_broadcast(&device->changed);
 }

@@ -14,6 +14,7 @@
 
 #define NR_SUBMIT        0x4a
 #define NR_TIMELINE_WAIT 0xca
+#define NR_QUERY         0xcb
 
 /* Opens, creates, runs one kernel, waits. What failed, or AGX_OK. */
 static agx_status whole_life(struct failing_kmd *kmd, const void *image, size_t image_B)
@@ -374,6 +375,36 @@ static void a_fault_is_known_before_what_follows(void **state)
    fixture_close(&f);
 }
 
+/* An operation without GPU work stands between two of one queue, and fails because the host fails
+ * what it waits for: the second is not told to be done before that, though both have run when the
+ * host hears of the first. */
+static void a_failure_between_is_known_before_what_follows(void **state)
+{
+   struct world w;
+   open_world(&w);
+   struct fixture *f = &w.fixture;
+   struct agx_semaphore *first = fixture_semaphore(f), *between = fixture_semaphore(f);
+   const struct agx_point points[3] = {{first, 1}, {between, 1}, {w.done, 1}};
+   struct agx_op ops[3] = {0};
+   for (uint32_t i = 0; i < 3; i++)
+      ops[i] = (struct agx_op){.size = sizeof(ops[i]),
+                               .kind = i == 1 ? AGX_OP_BARRIER : AGX_OP_EXECUTE,
+                               .waits = i ? &points[i - 1] : NULL,
+                               .wait_count = i > 0,
+                               .signals = &points[i],
+                               .signal_count = 1,
+                               .u.execute.commands = i == 1 ? NULL : w.commands};
+   failing_kmd_arm(&w.kmd, 0, NR_QUERY, ENOMEM); /* nobody hears of anything */
+   assert_ok(agx_submit(f->device, ops, 3, NULL));
+   agx_semaphore_fail(first, AGX_DATA_LOSS, "by the host");
+   failing_kmd_disarm(&w.kmd);
+   assert_fails(fixture_wait(w.done, 1), AGX_DATA_LOSS, "by the host");
+   assert_fails(fixture_wait(between, 1), AGX_DATA_LOSS, "by the host");
+   agx_release(between);
+   agx_release(first);
+   close_world(&w);
+}
+
 /* Memory that a refused submission would have used is free at once: nothing waits for an epoch that
  * nobody submits. */
 static void a_refused_submission_uses_no_memory(void **state)
@@ -427,6 +458,7 @@ int main(void)
       cmocka_unit_test(a_fault_takes_its_queue_away),
       cmocka_unit_test(a_queue_lost_meanwhile_is_heard_of),
       cmocka_unit_test(a_fault_is_known_before_what_follows),
+      cmocka_unit_test(a_failure_between_is_known_before_what_follows),
       cmocka_unit_test(a_lost_device_fails_what_is_outstanding),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
