@@ -140,7 +140,7 @@ struct agx_buffer_ref {
    /* In commands that are recorded: 1 + the slot of the binding table that the submission gives,
     * whose range this narrows; buffer is NULL then. 0: buffer says it all. */
    uint32_t table_slot;
-   uint32_t reserved; /* 0 */
+   uint32_t reserved; /* 0; else AGX_INVALID_ARGUMENT */
 };
 
 #ifdef __cplusplus

@@ -67,6 +67,15 @@ void agx_buffer_fini(struct agx_buffer *buffer);
 /* Its memory for the library itself, whatever it is allowed to others. */
 AGX_MUST_CHECK agx_status agx_buffer_host_memory(struct agx_buffer *buffer, void **out_memory);
 
+/* That what is reserved in it is 0, as it must be where a later version gives it a meaning. */
+static inline AGX_MUST_CHECK agx_status agx_ref_check(const struct agx_buffer_ref *ref,
+                                                      const char *what)
+{
+   return ref->reserved ? AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: reserved is %u; it must be 0", what,
+                                   ref->reserved)
+                        : AGX_OK;
+}
+
 /* offset_B and *length_B (AGX_WHOLE_LENGTH is made exact) lie in the buffer. */
 AGX_MUST_CHECK agx_status agx_buffer_check_range(const struct agx_buffer *buffer, uint64_t offset_B,
                                                  uint64_t *length_B);

@@ -42,7 +42,7 @@ static inline bool take_buffer(const struct agx_command_buffer *commands, struct
                                const struct agx_brief_binding *wanted, uint32_t index)
 {
    const struct agx_buffer_ref *ref = &call->dispatch->bindings[index].ref;
-   if (!ref->buffer || ref->table_slot || agx_buffer_may_alias(ref->buffer))
+   if (!ref->buffer || ref->table_slot | ref->reserved || agx_buffer_may_alias(ref->buffer))
       return false;
    uint64_t length_B = ref->length_B;
    if (length_B == AGX_WHOLE_LENGTH)

@@ -242,10 +242,14 @@ static agx_status note_parameter_bounds(struct agx_command_buffer *commands,
                                         const struct agx_dispatch *dispatch)
 {
    const struct agx_buffer_ref *refs[] = {&dispatch->counts, &dispatch->arguments};
-   for (size_t i = 0; i < AGX_COUNT(refs); i++)
-      if (refs[i]->buffer)
-         AGX_TRY(agx_bounds_note_data(commands, refs[i]->buffer->address + refs[i]->offset_B,
-                                      refs[i]->buffer->size_B - refs[i]->offset_B));
+   for (size_t i = 0; i < AGX_COUNT(refs); i++) {
+      const struct agx_buffer_ref *ref = refs[i];
+      if (!ref->buffer)
+         continue;
+      const uint64_t rest_B = ref->buffer->size_B - ref->offset_B;
+      AGX_TRY(agx_bounds_note_data(commands, ref->buffer->address + ref->offset_B,
+                                   AGX_MIN(ref->length_B, rest_B))); /* the whole is the most */
+   }
    return AGX_OK;
 }
 

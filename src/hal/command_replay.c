@@ -12,6 +12,7 @@ static agx_status resolve(const struct agx_table *table, const struct agx_buffer
 {
    const struct agx_buffer_ref recorded = *given; /* *out may be the same */
    *out = recorded;
+   AGX_TRY(agx_ref_check(given, "buffer"));
    if (!recorded.table_slot)
       return AGX_OK;
    const uint32_t slot = recorded.table_slot - 1;

@@ -67,6 +67,7 @@ static const struct agx_host_job_type transfer_job = {
 static agx_status check_objects(const struct agx_device *device, const struct agx_op_file *op,
                                 const char *verb, uint32_t access)
 {
+   AGX_TRY(agx_ref_check(&op->ref, verb));
    if (!op->file || !op->ref.buffer)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is NULL", verb, op->file ? "buffer" : "file");
    if (op->file->device != device || op->ref.buffer->device != device)

@@ -17,6 +17,7 @@ static agx_status check_ref(const struct agx_device *device, const struct agx_pr
    const struct agx_buffer *buffer = ref->buffer;
    if (!agx_ref_is_given(ref))
       return AGX_OK;
+   AGX_TRY(agx_ref_check(ref, what));
    if (ref->table_slot)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "dispatch of %s: %s: slot %u, in a command buffer that was made without "
