@@ -5,134 +5,10 @@
  * that the long way can start over where something is out of the ordinary, and say what. What is
  * plain is compiled by itself, since it needs a part of this only.
  */
+#include "hal/brief_check.h"
 #include "hal/indirect.h"
-#include "hal/record.h"
 #include "hal/shape.h"
 #include "robustness/buffer.h"
-
-/* Of y and z. Source: reference/cmdstream, cdm.md 1.1. */
-#define MAX_GROUPS 65535u
-
-struct call {
-   struct agx_executable *executable; /* the entry point, or its twin */
-   const struct agx_plan *plan;
-   const struct agx_brief *brief;
-   const struct agx_dispatch *dispatch;
-   uint64_t addresses[AGX_BRIEF_MAX_BINDINGS], lengths_B[AGX_BRIEF_MAX_BINDINGS];
-   struct agxw_sinks sinks[AGX_BRIEF_MAX_BINDINGS]; /* where brief->sinks says so */
-   uint32_t threads[3];
-};
-
-/* ---- checks -------------------------------------------------------------- */
-
-/* That the range is one of the buffer's that the kernel may be bound to. */
-static inline bool is_sound(const struct agx_command_buffer *commands,
-                            const struct agx_brief_binding *wanted,
-                            const struct agx_buffer_ref *ref, uint64_t length_B)
-{
-   const struct agx_buffer *buffer = ref->buffer;
-   return buffer->device == commands->device && !(ref->offset_B & wanted->align_mask) &&
-          agx_range_fits(ref->offset_B, length_B, buffer->size_B) &&
-          length_B >= wanted->min_size_B && agx_binding_usage_fits(&wanted->usage, buffer->usage) &&
-          !(wanted->access & AGX_BINDING_WRITES && buffer->flags & AGX_BUFFER_GPU_READ_ONLY);
-}
-
-/* Limits of robust kernels are checked in any case: they keep others' memory from them. */
-static inline bool take_buffer(const struct agx_command_buffer *commands, struct call *call,
-                               const struct agx_brief_binding *wanted, uint32_t index)
-{
-   const struct agx_buffer_ref *ref = &call->dispatch->bindings[index].ref;
-   if (!ref->buffer || ref->table_slot | ref->reserved || agx_buffer_may_alias(ref->buffer))
-      return false;
-   uint64_t length_B = ref->length_B;
-   if (length_B == AGX_WHOLE_LENGTH)
-      length_B = ref->buffer->size_B - ref->offset_B;
-   if ((wanted->kind == AGX_BRIEF_ROBUST || !(commands->flags & AGX_COMMAND_BUFFER_UNCHECKED)) &&
-       !is_sound(commands, wanted, ref, length_B))
-      return false;
-   call->addresses[index] = ref->buffer->address + ref->offset_B;
-   call->lengths_B[index] = length_B;
-   return true;
-}
-
-static inline bool is_whole_image(const struct agx_command_buffer *commands,
-                                  const struct agx_brief_binding *wanted,
-                                  const struct agx_binding *binding)
-{
-   const struct agx_image *image = binding->image;
-   return image && image->device == commands->device && image->whole.dim == wanted->dim &&
-          !(wanted->access & ~image->whole.access & (AGX_BINDING_WRITES | AGX_BINDING_ATOMICS)) &&
-          !(binding->first_level | binding->level_count | binding->first_layer |
-            binding->layer_count) &&
-          !binding->format && !binding->swizzle;
-}
-
-/* An image, a sampler, or both. */
-static inline bool take_states(const struct agx_command_buffer *commands,
-                               const struct agx_brief_binding *wanted,
-                               const struct agx_binding *binding)
-{
-   if (wanted->kind & AGX_BRIEF_IMAGE && !is_whole_image(commands, wanted, binding))
-      return false;
-   return !(wanted->kind & AGX_BRIEF_SAMPLER) ||
-          (binding->sampler && binding->sampler->device == commands->device);
-}
-
-static inline __attribute__((always_inline)) bool
-take_bindings(const struct agx_command_buffer *commands, struct call *call, bool has_states)
-{
-   const struct agx_brief *brief = call->brief;
-   if (call->dispatch->binding_count != brief->binding_count ||
-       (brief->binding_count && !call->dispatch->bindings))
-      return false;
-   for (uint32_t i = 0; i < brief->binding_count; i++) {
-      const struct agx_brief_binding *wanted = &brief->bindings[i];
-      const struct agx_binding *binding = &call->dispatch->bindings[i];
-      if (binding->set != wanted->set || binding->binding != wanted->binding ||
-          binding->element != wanted->element)
-         return false;
-      const bool is_buffer = !has_states || agx_brief_is_buffer(wanted);
-      if (is_buffer ? !take_buffer(commands, call, wanted, i)
-                    : !take_states(commands, wanted, binding))
-         return false;
-   }
-   return true;
-}
-
-/* False also for a grid of no threads. Threads along y and z fit in 32 bits: a workgroup has at
- * most 1024. */
-static inline bool take_grid(struct call *call)
-{
-   const struct agx_brief *brief = call->brief;
-   const uint32_t *groups = call->dispatch->workgroups;
-   for (unsigned i = 0; i < 3; i++)
-      call->threads[i] = groups[i] * brief->local[i];
-   return groups[0] - 1 < brief->max_groups && groups[1] - 1 < MAX_GROUPS &&
-          groups[2] - 1 < MAX_GROUPS;
-}
-
-static inline bool take_push(const struct call *call)
-{
-   const struct agx_dispatch *dispatch = call->dispatch;
-   return dispatch->push_B >= call->brief->push_B && dispatch->push_B <= AGX_MAX_PUSH_B &&
-          (dispatch->push || !dispatch->push_B);
-}
-
-/* Runs the twin without checks where that is seen to stay inside. False: not here. */
-static inline bool choose_twin(struct call *call)
-{
-   struct agx_executable *inside = call->executable->inside;
-   const struct agx_inside_launch launch = {call->dispatch->push, call->dispatch->workgroups,
-                                            call->threads, call->lengths_B};
-   if (!inside)
-      return true;
-   if (agx_inside_holds(&call->brief->inside, &launch)) {
-      call->executable = inside;
-      call->plan = &inside->plan;
-      call->brief = &inside->brief;
-   }
-   return call->brief->is_brief;
-}
 
 /* ---- uses ---------------------------------------------------------------- */
 
@@ -152,7 +28,7 @@ static agx_status no_memory(const struct agx_command_buffer *commands)
 
 /* Whether any needs a barrier word. */
 static inline __attribute__((always_inline)) agx_status
-note_uses(struct agx_command_buffer *commands, const struct call *call, bool is_plain,
+note_uses(struct agx_command_buffer *commands, const struct agx_brief_call *call, bool is_plain,
           bool *out_needs_barrier)
 {
    const struct agx_brief *brief = call->brief;
@@ -203,7 +79,7 @@ static inline uint8_t *put_push(uint8_t *at, const uint8_t *from, uint32_t bytes
 }
 
 /* Where stray accesses go from the bindings that ask. */
-static inline void find_sinks(struct call *call)
+static inline void find_sinks(struct agx_brief_call *call)
 {
    for (uint32_t left = call->brief->sinks; left; left &= left - 1) {
       const uint32_t index = (uint32_t)__builtin_ctz(left);
@@ -215,8 +91,9 @@ static inline void find_sinks(struct call *call)
 }
 
 /* The same as agx_bound_limit, which says what is wrong where no sink is in reach. */
-static __attribute__((noinline)) agx_status
-out_of_reach(const struct call *call, const struct agx_brief_part *part, uint64_t *out_value)
+static __attribute__((noinline)) agx_status out_of_reach(const struct agx_brief_call *call,
+                                                         const struct agx_brief_part *part,
+                                                         uint64_t *out_value)
 {
    const struct agx_program_uniform slot = {
       .kind = part->kind, .index = part->index, .value = part->value};
@@ -226,8 +103,8 @@ out_of_reach(const struct call *call, const struct agx_brief_part *part, uint64_
    return agx_bound_limit(call->executable->program, &slot, &bound, out_value);
 }
 
-static inline agx_status sink_of(const struct call *call, const struct agx_brief_part *part,
-                                 uint64_t *out_value)
+static inline agx_status sink_of(const struct agx_brief_call *call,
+                                 const struct agx_brief_part *part, uint64_t *out_value)
 {
    const struct agx_program_access it = agx_program_access_unpack(part->value);
    const struct agxw_sinks *sinks = &call->sinks[part->index];
@@ -240,8 +117,8 @@ static inline agx_status sink_of(const struct call *call, const struct agx_brief
    return AGX_OK;
 }
 
-static inline agx_status guard_of(const struct call *call, const struct agx_brief_part *part,
-                                  uint64_t *out_value)
+static inline agx_status guard_of(const struct agx_brief_call *call,
+                                  const struct agx_brief_part *part, uint64_t *out_value)
 {
    const struct agx_program_access it = agx_program_access_unpack(part->value);
    const struct agxw_sinks *sinks = &call->sinks[part->index];
@@ -254,15 +131,16 @@ static inline agx_status guard_of(const struct call *call, const struct agx_brie
    return AGX_OK;
 }
 
-static inline uint64_t count_of(const struct call *call, const struct agx_brief_part *part)
+static inline uint64_t count_of(const struct agx_brief_call *call,
+                                const struct agx_brief_part *part)
 {
    const struct agx_program_access it = agx_program_access_unpack(part->value);
    return agxr_buffer_count(call->lengths_B[part->index], it.constant, it.stride, it.bytes);
 }
 
 /* What only robust kernels and those with images ask for. */
-static inline agx_status other_value(const struct call *call, const struct agx_brief_part *part,
-                                     uint64_t *out_value)
+static inline agx_status other_value(const struct agx_brief_call *call,
+                                     const struct agx_brief_part *part, uint64_t *out_value)
 {
    uint64_t count;
    switch (part->kind) {
@@ -283,8 +161,8 @@ static inline agx_status other_value(const struct call *call, const struct agx_b
    }
 }
 
-static inline __attribute__((always_inline)) agx_status write_contents(const struct call *call,
-                                                                       uint8_t *at, bool is_plain)
+static inline __attribute__((always_inline)) agx_status
+write_contents(const struct agx_brief_call *call, uint8_t *at, bool is_plain)
 {
    const struct agx_brief *brief = call->brief;
    for (uint32_t i = 0; i < brief->part_count; i++) {
@@ -314,7 +192,7 @@ static inline __attribute__((always_inline)) agx_status write_contents(const str
 }
 
 /* Their descriptors. */
-static inline void write_states(const struct call *call, uint8_t *at)
+static inline void write_states(const struct agx_brief_call *call, uint8_t *at)
 {
    const struct agx_plan *plan = call->plan;
    const struct agx_brief_state *state = call->brief->states;
@@ -332,7 +210,7 @@ static inline void write_states(const struct call *call, uint8_t *at)
 }
 
 static inline __attribute__((always_inline)) agx_status
-write_block(const struct call *call, const struct agx_launch *launch, bool is_plain)
+write_block(const struct agx_brief_call *call, const struct agx_launch *launch, bool is_plain)
 {
    const struct agx_plan *plan = call->plan;
    const struct agx_brief *brief = call->brief;
@@ -360,7 +238,7 @@ write_block(const struct call *call, const struct agx_launch *launch, bool is_pl
 /* ---- all ----------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) agx_status
-record(struct agx_command_buffer *commands, const struct call *call, bool is_plain)
+record(struct agx_command_buffer *commands, const struct agx_brief_call *call, bool is_plain)
 {
    struct agx_launch launch;
    bool needs_barrier = false;
@@ -382,9 +260,9 @@ static inline bool is_ordinary(const struct agx_command_buffer *commands,
           agx_record_is_open(commands) && !commands->is_watched;
 }
 
-/* Each way has a struct call of its own, whose arrays are not cleared, so that the compiler keeps
- * that of plain ones in registers. */
-static inline void begin(struct call *call, struct agx_executable *executable,
+/* Each way has a struct agx_brief_call of its own, whose arrays are not cleared, so that the
+ * compiler keeps that of plain ones in registers. */
+static inline void begin(struct agx_brief_call *call, struct agx_executable *executable,
                          const struct agx_dispatch *dispatch)
 {
    call->executable = executable;
@@ -398,12 +276,12 @@ static __attribute__((noinline)) bool record_other(struct agx_command_buffer *co
                                                    const struct agx_dispatch *dispatch,
                                                    agx_status *out_status)
 {
-   struct call call;
+   struct agx_brief_call call;
    begin(&call, executable, dispatch);
-   if (!take_push(&call) || !take_grid(&call) ||
-       !(call.brief->has_states ? take_bindings(commands, &call, true)
-                                : take_bindings(commands, &call, false)) ||
-       !choose_twin(&call))
+   if (!agx_brief_take_push(&call) || !agx_brief_take_grid(&call) ||
+       !(call.brief->has_states ? agx_brief_take_bindings(commands, &call, true)
+                                : agx_brief_take_bindings(commands, &call, false)) ||
+       !agx_brief_choose_twin(&call))
       return false;
    if (call.brief->is_plain) {
       *out_status = record(commands, &call, true);
@@ -418,7 +296,7 @@ bool agx_record_brief(struct agx_command_buffer *commands, const struct agx_disp
                       agx_status *out_status)
 {
    struct agx_executable *executable = dispatch->executable;
-   struct call call;
+   struct agx_brief_call call;
    if (executable && dispatch->entry)
       executable = agx_executable_entry(executable, dispatch->entry);
    if (!is_ordinary(commands, executable, dispatch))
@@ -426,7 +304,8 @@ bool agx_record_brief(struct agx_command_buffer *commands, const struct agx_disp
    if (!executable->brief.is_plain)
       return record_other(commands, executable, dispatch, out_status);
    begin(&call, executable, dispatch);
-   if (!take_push(&call) || !take_grid(&call) || !take_bindings(commands, &call, false))
+   if (!agx_brief_take_push(&call) || !agx_brief_take_grid(&call) ||
+       !agx_brief_take_bindings(commands, &call, false))
       return false;
    *out_status = record(commands, &call, true);
    return true;

@@ -60,52 +60,61 @@ static void write_push(const struct agx_dispatch *dispatch, uint32_t from, uint8
       memcpy(at, (const uint8_t *)dispatch->push + from, copied);
 }
 
-/* What one slot of the uniform registers holds in this dispatch; uniforms are zeros before. */
-static agx_status write_uniform(const struct agx_binder *binder,
-                                const struct agx_program_uniform *slot, uint8_t *uniforms)
+/* What one slot of the uniform registers holds in this dispatch, but for push constants. */
+static agx_status slot_value(const struct agx_binder *binder,
+                             const struct agx_program_uniform *slot, uint64_t *out_value)
 {
-   const struct agx_program *program = binder->program;
    const struct agx_bound *bound = binder->bound;
+   const uint32_t property = slot->value & ((1u << AGX_IMAGE_ELEMENT_SHIFT) - 1);
    struct agx_bound element;
-   uint8_t *at = uniforms + slot->start * 2u;
-   size_t bytes = slot->halves * 2u;
-   uint64_t value = slot->value;
    switch (slot->kind) {
-   case AGX_UNIFORM_PUSH:
-      write_push(binder->dispatch, slot->index, at, bytes);
-      return AGX_OK;
    case AGX_UNIFORM_BUFFER_ADDRESS:
-      value += bound[slot->index].address;
+      *out_value = bound[slot->index].address + slot->value;
       break;
    case AGX_UNIFORM_BUFFER_SIZE:
-      value = AGX_MIN(bound[slot->index].length_B, (uint64_t)UINT32_MAX);
+      *out_value = AGX_MIN(bound[slot->index].length_B, (uint64_t)UINT32_MAX);
       break;
    case AGX_UNIFORM_BUFFER_COUNT:
    case AGX_UNIFORM_BUFFER_LAST:
    case AGX_UNIFORM_BUFFER_SINK:
    case AGX_UNIFORM_BUFFER_GUARD:
-      AGX_TRY(agx_bound_limit(program, slot, &bound[slot->index], &value));
-      break;
+      return agx_bound_limit(binder->program, slot, &bound[slot->index], out_value);
    case AGX_UNIFORM_IMAGE:
       AGX_TRY(agx_binder_element(binder, slot->index,
                                  (uint32_t)(slot->value >> AGX_IMAGE_ELEMENT_SHIFT), &element));
-      value = agx_bound_property(
-         &element, (enum agx_image_property)(slot->value & ((1u << AGX_IMAGE_ELEMENT_SHIFT) - 1)));
+      *out_value = agx_bound_property(&element, (enum agx_image_property)property);
       break;
-   case AGX_UNIFORM_HEAP: /* agx_binder_heap */
-      return AGX_OK;
    case AGX_UNIFORM_WORKGROUP_COUNT:
-      value = binder->dispatch->workgroups[slot->index];
+      *out_value = binder->dispatch->workgroups[slot->index];
       break;
    case AGX_UNIFORM_LOCAL_SIZE:
-      value = binder->dispatch->local_size[slot->index];
+      *out_value = binder->dispatch->local_size[slot->index];
       break;
    case AGX_UNIFORM_DRAW:
-      value = agx_vertex_value(program, binder->draw, (enum agx_draw_value)slot->index);
+      *out_value =
+         agx_vertex_value(binder->program, binder->draw, (enum agx_draw_value)slot->index);
       break;
    default: /* AGX_UNIFORM_CONSTANT */
+      *out_value = slot->value;
       break;
    }
+   return AGX_OK;
+}
+
+/* uniforms are zeros before. */
+static agx_status write_uniform(const struct agx_binder *binder,
+                                const struct agx_program_uniform *slot, uint8_t *uniforms)
+{
+   uint8_t *at = uniforms + slot->start * 2u;
+   const size_t bytes = slot->halves * 2u;
+   uint64_t value = 0;
+   if (slot->kind == AGX_UNIFORM_HEAP) /* agx_binder_heap */
+      return AGX_OK;
+   if (slot->kind == AGX_UNIFORM_PUSH) {
+      write_push(binder->dispatch, slot->index, at, bytes);
+      return AGX_OK;
+   }
+   AGX_TRY(slot_value(binder, slot, &value));
    memcpy(at, &value, AGX_MIN(bytes, sizeof(value)));
    return AGX_OK;
 }
