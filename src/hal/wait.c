@@ -190,19 +190,21 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
 
 /* ---- several devices ------------------------------------------------------ */
 
-/* Wakes one thread that waits for any of several devices. */
+/* Wakes one thread that waits for several devices: when so many values are reached, or one can't be
+ * any more. */
 struct bell {
    pthread_mutex_t lock;
    pthread_cond_t rung;
-   bool is_rung;
+   uint32_t left;
 };
 
 static void ring(struct agx_watch *watch, agx_status status, uint64_t value)
 {
    struct bell *bell = watch->user;
    pthread_mutex_lock(&bell->lock);
-   bell->is_rung = true;
-   pthread_cond_signal(&bell->rung);
+   bell->left = status == AGX_OK && bell->left ? bell->left - 1 : 0;
+   if (bell->left == 0)
+      pthread_cond_signal(&bell->rung);
    pthread_mutex_unlock(&bell->lock);
 }
 
@@ -212,20 +214,44 @@ static void wait_for_bell(struct bell *bell, int64_t deadline_ns)
                                      .tv_nsec = (long)(deadline_ns % 1000000000)};
    int error = 0;
    pthread_mutex_lock(&bell->lock);
-   while (!bell->is_rung && error != ETIMEDOUT)
+   while (bell->left && error != ETIMEDOUT)
       error = deadline_ns == AGX_DEADLINE_NEVER
                  ? pthread_cond_wait(&bell->rung, &bell->lock)
                  : pthread_cond_timedwait(&bell->rung, &bell->lock, &deadline);
    pthread_mutex_unlock(&bell->lock);
 }
 
-/* Any of points on several devices: a watch on each, then a look at each. */
-static agx_status wait_any_device(const struct agx_point *points, uint32_t count,
+/* How it stands now. A failure is asked for once more where others were asked after it, so that its
+ * text is the thread's last. */
+static agx_status look_at_each(const struct agx_point *points, uint32_t count, bool any)
+{
+   const struct agx_point *failed = NULL;
+   uint32_t reached = 0;
+   agx_status status = AGX_OK;
+   for (uint32_t i = 0; i < count; i++) {
+      agx_status one = wait_on(points[i].semaphore->device, &points[i], 1, false, 0);
+      if (one == AGX_OK && any)
+         return AGX_OK;
+      reached += one == AGX_OK;
+      if (one != AGX_OK && one != AGX_DEADLINE_EXCEEDED && !failed)
+         failed = &points[i];
+      status = one != AGX_OK ? one : status;
+   }
+   if (failed)
+      return wait_on(failed->semaphore->device, failed, 1, false, 0);
+   return reached == count ? AGX_OK : status;
+}
+
+/* A watch on each, then a look at each. */
+static agx_status wait_on_several(const struct agx_point *points, uint32_t count, bool any,
                                   int64_t deadline_ns)
 {
    const struct agx_host_alloc *alloc = points[0].semaphore->device->alloc;
-   struct bell bell = {.lock = PTHREAD_MUTEX_INITIALIZER};
+   struct bell bell = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = any ? 1 : count};
    pthread_condattr_t monotonic;
+   agx_status status = look_at_each(points, count, any);
+   if (status != AGX_DEADLINE_EXCEEDED || has_passed(deadline_ns))
+      return status;
    struct agx_watch *watches = agx_host_zalloc(alloc, count * sizeof(*watches));
    if (!watches)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "wait: out of host memory for %u points", count);
@@ -242,15 +268,7 @@ static agx_status wait_any_device(const struct agx_point *points, uint32_t count
       agx_semaphore_unwatch(points[i].semaphore, &watches[i]);
    pthread_cond_destroy(&bell.rung);
    agx_host_free(alloc, watches, count * sizeof(*watches));
-   agx_status status = AGX_OK;
-   for (uint32_t i = 0; i < count; i++) {
-      agx_status one = wait_on(points[i].semaphore->device, &points[i], 1, false, 0);
-      if (one == AGX_OK)
-         return AGX_OK;
-      if (status == AGX_OK || status == AGX_DEADLINE_EXCEEDED)
-         status = one;
-   }
-   return status;
+   return look_at_each(points, count, any);
 }
 
 agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count, bool any,
@@ -274,9 +292,5 @@ agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count, bo
       agx_profile_host_end(device, "wait", NULL, start_ns);
       return status;
    }
-   if (any)
-      return wait_any_device(points, count, deadline_ns);
-   for (uint32_t i = 0; i < count; i++)
-      AGX_TRY(wait_on(points[i].semaphore->device, &points[i], 1, false, deadline_ns));
-   return AGX_OK;
+   return wait_on_several(points, count, any, deadline_ns);
 }

@@ -23,7 +23,7 @@ const struct agx_test_kernel conformance_grid = {
    .written = 1,
 };
 
-static const char *device_name(void)
+const char *conformance_device_name(void)
 {
    const char *name = getenv("AGX_CONFORMANCE_DEVICE");
    return name && *name ? name : "virtual";
@@ -31,7 +31,7 @@ static const char *device_name(void)
 
 void conformance_open_another(struct fixture *f)
 {
-   fixture_open(f, device_name());
+   fixture_open(f, conformance_device_name());
 }
 
 int conformance_open(void **state)
@@ -39,13 +39,16 @@ int conformance_open(void **state)
    static struct fixture fixture;
    *state = NULL;
    assert_ok(agx_instance_create(NULL, &fixture.instance));
-   agx_status status = fixture_open_device(fixture.instance, device_name(), &fixture.device);
+   agx_status status =
+      fixture_open_device(fixture.instance, conformance_device_name(), &fixture.device);
    if (status != AGX_OK) {
       char text[512];
       agx_error_text(text, sizeof(text));
       print_message("skipped: %s\n", text);
       agx_release(fixture.instance);
-      return strncmp(device_name(), "virtual", 7) == 0 ? -1 : 0; /* that one is always there */
+      return strncmp(conformance_device_name(), "virtual", 7) == 0
+                ? -1
+                : 0; /* that one is always there */
    }
    fixture.info.size = sizeof(fixture.info);
    agx_device_get_info(fixture.device, &fixture.info);

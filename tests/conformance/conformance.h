@@ -8,6 +8,9 @@
 
 #include "../hal/fixture.h"
 
+/* As agx_device_open takes it. */
+const char *conformance_device_name(void);
+
 /* Opens the device into *state, NULL when there is none; for cmocka_run_group_tests. */
 int conformance_open(void **state);
 int conformance_close(void **state);
