@@ -9,6 +9,7 @@
 #include "agx/chip.h"
 #include "base/util.h"
 #include "hal/submission.h"
+#include "hal/foreign.h"
 
 #define MAX_SPARE 64u /* objects of a pool */
 
@@ -248,7 +249,8 @@ static agx_status check_alloca(struct agx_device *device, const struct agx_op *o
    if (!wanted->out_buffer)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: out_buffer is NULL");
    if (wanted->pool && wanted->pool->device != device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: %s is of another device", wanted->pool->label);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: %s is %s", wanted->pool->label,
+                      agx_foreign(wanted->pool->device, device).text);
    return AGX_OK;
 }
 
@@ -314,9 +316,11 @@ static agx_status dealloca_prepare(struct agx_device *device, const struct agx_o
    if (op->flags & ~known)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: unknown flags 0x%llx",
                       (unsigned long long)op->flags);
-   if (!buffer || buffer->device != device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: %s",
-                      buffer ? "a buffer of another device" : "buffer is NULL");
+   if (!buffer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: buffer is NULL");
+   if (buffer->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: %s is %s", buffer->label,
+                      agx_foreign(buffer->device, device).text);
    *state = (struct state){.it = (struct agx_alloca *)buffer,
                            .is_release = op->flags & AGX_DEALLOCA_RELEASE};
    submission->number = 0; /* until it is submitted */

@@ -4,6 +4,7 @@
 #include "agx/chip.h"
 #include "base/util.h"
 #include "hal/buffer.h"
+#include "hal/foreign.h"
 #include "robustness/buffer.h"
 
 /* A robust kernel works without a buffer: there is nothing inside, and an address from which
@@ -31,7 +32,8 @@ static agx_status check_range(const struct agx_program_binding *wanted,
 {
    uint64_t size = ref->buffer->size_B;
    if (ref->buffer->device != device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "a buffer of another device");
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s is a buffer %s", ref->buffer->label,
+                      agx_foreign(ref->buffer->device, device).text);
    bool is_aligned = ref->offset_B % 4 == 0 || wanted->access & AGX_BINDING_BYTES;
    if (ref->offset_B > size || !is_aligned ||
        (ref->length_B != AGX_WHOLE_LENGTH && ref->length_B > size - ref->offset_B))

@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "hal/bind_buffer.h"
 #include "hal/buffer.h"
+#include "hal/foreign.h"
 #include "robustness/image.h"
 
 /* ---- checks ------------------------------------------------------------ */
@@ -86,7 +87,7 @@ static agx_status check_image(const struct agx_program_binding *wanted,
 {
    const struct agx_image *image = binding->image;
    if (image->device != device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image of another device");
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image %s", agx_foreign(image->device, device).text);
    if (!dim_fits(wanted->dim, image))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image of type %u, %u samples, for dimension %u",
                       image->type, image->samples, wanted->dim);
@@ -166,8 +167,11 @@ static agx_status bind(const struct agx_program_binding *wanted, const struct ag
    }
    if (!agx_binding_has_sampler(wanted->kind) || (!binding && wanted->elements))
       return AGX_OK;
-   if (!binding->sampler || binding->sampler->device != device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "no sampler, or one of another device");
+   if (!binding->sampler)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "no sampler");
+   if (binding->sampler->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "a sampler %s",
+                      agx_foreign(binding->sampler->device, device).text);
    out->objects[1] = binding->sampler;
    out->sampler = binding->sampler;
    return AGX_OK;

@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "hal/record.h"
+#include "hal/foreign.h"
 
 /* What a slot was, also when its buffer has gone. */
 struct slot {
@@ -50,7 +51,9 @@ static agx_status check_table(const struct agx_command_buffer *commands,
       if (entry->table_slot)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: slot %u of the table is a slot itself", i);
       if (entry->buffer && entry->buffer->device != commands->device)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: slot %u: a buffer of another device", i);
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: slot %u: %s is a buffer %s", i,
+                         entry->buffer->label,
+                         agx_foreign(entry->buffer->device, commands->device).text);
    }
    return AGX_OK;
 }

@@ -10,6 +10,7 @@
 #include "hal/binding_table.h"
 #include "hal/desc.h"
 #include "hal/record.h"
+#include "hal/foreign.h"
 
 /* ---- chunks ------------------------------------------------------------ */
 
@@ -258,7 +259,8 @@ agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *comm
    if (!commands)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: the command buffer is NULL");
    if (commands->device != device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %s is of another device", commands->label);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %s is %s", commands->label,
+                      agx_foreign(commands->device, device).text);
    if (commands->state != AGX_RECORD_DONE)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "submit: %s is not recorded to its end",
                       commands->label);

@@ -7,6 +7,7 @@
 #include "hal/record.h"
 #include "hal/shape.h"
 #include "hal/vertex.h"
+#include "hal/foreign.h"
 
 /* Source: reference/cmdstream, cdm.md 1.1. */
 static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
@@ -35,8 +36,9 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
    if (!executable)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
    if (executable->device != commands->device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable of another device",
-                      executable->program->name);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable %s",
+                      executable->program->name,
+                      agx_foreign(executable->device, commands->device).text);
    if (dispatch->push_B < executable->program->push_B || dispatch->push_B > AGX_MAX_PUSH_B ||
        (dispatch->push_B && !dispatch->push && !agx_ref_is_given(&dispatch->arguments)))
       return AGX_FAIL(

@@ -6,6 +6,7 @@
 #include "hal/desc.h"
 #include "hal/event.h"
 #include "hal/record.h"
+#include "hal/foreign.h"
 
 #define DEVICE_STAGES (AGX_STAGE_ISSUE | AGX_STAGE_DISPATCH | AGX_STAGE_TRANSFER)
 #define ALL_STAGES    (DEVICE_STAGES | AGX_STAGE_HOST)
@@ -26,9 +27,12 @@ static agx_status check_barrier(const struct agx_command_buffer *commands,
                       barrier->buffer_count);
    for (uint32_t i = 0; i < barrier->buffer_count; i++) {
       const struct agx_buffer *buffer = barrier->buffers[i];
-      if (!buffer || buffer->device != commands->device)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: barrier: buffer %u is %s", commands->label, i,
-                         buffer ? "of another device" : "NULL");
+      if (!buffer)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: barrier: buffer %u is NULL", commands->label,
+                         i);
+      if (buffer->device != commands->device)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: barrier: %s is a buffer %s", commands->label,
+                         buffer->label, agx_foreign(buffer->device, commands->device).text);
    }
    return AGX_OK;
 }
@@ -115,9 +119,11 @@ static agx_status record_event(struct agx_command_buffer *commands, struct agx_e
 {
    struct agx_barrier read;
    AGX_TRY(agx_record_check(commands, "event"));
-   if (!event || event->device != commands->device)
+   if (!event)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the event is NULL", commands->label);
+   if (event->device != commands->device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the event is %s", commands->label,
-                      event ? "of another device" : "NULL");
+                      agx_foreign(event->device, commands->device).text);
    AGX_TRY(read_barrier(commands, barrier, &read));
    struct agx_use *use = agx_record_use(commands, event);
    if (!use)

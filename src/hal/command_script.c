@@ -7,6 +7,7 @@
 #include "hal/desc.h"
 #include "hal/indirect.h"
 #include "hal/record.h"
+#include "hal/foreign.h"
 
 #define BLOCK_B ((size_t)32 << 10)
 
@@ -167,8 +168,9 @@ static agx_status check_executable(const struct agx_command_buffer *commands,
    if (!executable)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
    if (executable->device != commands->device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable of another device",
-                      executable->program->name);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable %s",
+                      executable->program->name,
+                      agx_foreign(executable->device, commands->device).text);
    return AGX_OK;
 }
 

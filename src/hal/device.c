@@ -4,6 +4,7 @@
  */
 #include "hal/device.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,12 +175,15 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
    return AGX_OK;
 }
 
+static _Atomic uint32_t opened; /* devices, ever */
+
 static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug)
 {
    struct agx_device *device = agx_host_zalloc(&instance->alloc, sizeof(*device));
    if (!device)
       return NULL;
    agx_object_init(&device->object, &device_type);
+   device->number = atomic_fetch_add(&opened, 1) + 1;
    agx_retain(instance);
    device->instance = instance;
    device->alloc = &instance->alloc;

@@ -31,6 +31,7 @@ struct agx_device {
    struct agx_instance *instance;
    const struct agx_host_alloc *alloc;
    struct agxw_device *winsys;
+   uint32_t number;             /* of all that the process opened, from 1 on */
    uint32_t debug;              /* enum agx_debug */
    struct agx_profile *profile; /* the session, or NULL; changes only while the device is idle */
    uint32_t queue_count;

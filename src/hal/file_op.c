@@ -11,6 +11,7 @@
 #include "hal/host_pool.h"
 #include "hal/op.h"
 #include "hal/submission.h"
+#include "hal/foreign.h"
 
 /* About a millisecond's work from the page cache. */
 #define PIECE_B (4u << 20)
@@ -70,9 +71,12 @@ static agx_status check_objects(const struct agx_device *device, const struct ag
    AGX_TRY(agx_ref_check(&op->ref, verb));
    if (!op->file || !op->ref.buffer)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is NULL", verb, op->file ? "buffer" : "file");
-   if (op->file->device != device || op->ref.buffer->device != device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is of another device", verb,
-                      op->file->device != device ? "file" : "buffer");
+   if (op->file->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is %s", verb, op->file->label,
+                      agx_foreign(op->file->device, device).text);
+   if (op->ref.buffer->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is a buffer %s", verb, op->ref.buffer->label,
+                      agx_foreign(op->ref.buffer->device, device).text);
    if (!(op->file->access & access))
       return AGX_FAIL(AGX_PERMISSION_DENIED, "%s: %s was imported for %s only", verb,
                       op->file->label, access == AGX_FILE_READ ? "writing" : "reading");

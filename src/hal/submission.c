@@ -10,6 +10,7 @@
 #include "hal/desc.h"
 #include "hal/host_pool.h"
 #include "hal/share.h"
+#include "hal/foreign.h"
 
 /* Submissions of a queue in flight after which the kernel is asked how far it is. */
 #define POLL_AFTER 256
@@ -28,7 +29,8 @@ static agx_status check_points(const struct agx_device *device, const char *what
       if (!points[i].semaphore)
          return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: semaphore of %s %u is NULL", what, i);
       if (points[i].semaphore->device != device)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %s %u is of another device", what, i);
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %s %u is %s", what, i,
+                         agx_foreign(points[i].semaphore->device, device).text);
    }
    return AGX_OK;
 }

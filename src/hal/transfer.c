@@ -8,6 +8,7 @@
 #include "hal/builtin.h"
 #include "hal/record.h"
 #include "hal/transfer.h"
+#include "hal/foreign.h"
 
 #define PART_B        (1ull << 30) /* keeps source and target congruent modulo 16 */
 #define WORKGROUP_B   4096u        /* 64 threads, 4 stores of 16 bytes each */
@@ -40,8 +41,8 @@ static agx_status check_ref(const struct agx_device *device, const char *what,
    if (!buffer)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: the buffer is NULL", what);
    if (buffer->device != device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is a buffer of another device", what,
-                      buffer->label);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s is a buffer %s", what, buffer->label,
+                      agx_foreign(buffer->device, device).text);
    if (ref->length_B == AGX_WHOLE_LENGTH && ref->offset_B <= buffer->size_B)
       ref->length_B = buffer->size_B - ref->offset_B;
    if (!agx_range_fits(ref->offset_B, ref->length_B, buffer->size_B))

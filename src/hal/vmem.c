@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "hal/buffer.h"
 #include "hal/desc.h"
+#include "hal/foreign.h"
 
 struct agx_pages {
    struct agx_object object;
@@ -191,8 +192,8 @@ static agx_status check_pages(const struct agx_buffer *buffer, const struct agx_
    if (!pages)
       return AGX_OK;
    if (pages->device != buffer->device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s are of another device", buffer->label,
-                      pages->label);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s are %s", buffer->label, pages->label,
+                      agx_foreign(pages->device, buffer->device).text);
    if (offset_B % agxw_device_page(buffer->device->winsys) ||
        !agx_range_fits(offset_B, size_B, pages->size_B))
       return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: %llu bytes at %llu of %s, which have %llu",
