@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "failing_kmd.h"
 #include "fixture.h"
@@ -312,6 +313,30 @@ static void the_first_may_fail(void **state)
    }
 }
 
+/* A head's launch is none of the command buffer's. */
+static void a_fault_behind_a_head_names_its_dispatch(void **state)
+{
+   struct scene it;
+   uint64_t address = 0x2345678000;
+   setenv("AGX_VIRTUAL_STRICT", "1", 1);
+   open_scene(&it, NULL);
+   struct agx_executable *stray = fixture_kernel(&it.f, &agx_test_stray);
+   assert_ok(agx_command_buffer_begin(it.commands));
+   fixture_dispatch(it.commands, it.kernel, 1, &it.buffer, 1, NULL, 0);
+   fixture_dispatch(it.commands, stray, 1, NULL, 0, &address, 8);
+   assert_ok(agx_command_buffer_end(it.commands));
+   add_phantom(&it, 0);
+   submit(&it, 2, one_queue);
+   run_dry(&it);
+   assert_fails(fixture_wait(it.done[0], 1), AGX_DATA_LOSS, "2345678000");
+   assert_non_null(strstr(agx_error_peek(), "dispatch 1 (\"stray"));
+   assert_int_equal(all_ran(&it), 0);
+   remove_phantom(&it);
+   agx_release(stray);
+   close_scene(&it);
+   unsetenv("AGX_VIRTUAL_STRICT");
+}
+
 /* A kernel that refuses one leaves the others as they are. */
 static void one_is_refused(void **state)
 {
@@ -447,6 +472,7 @@ int main(void)
       cmocka_unit_test(each_may_fail_without_heads),
       cmocka_unit_test(each_may_fail_on_two_queues),
       cmocka_unit_test(the_first_may_fail),
+      cmocka_unit_test(a_fault_behind_a_head_names_its_dispatch),
       cmocka_unit_test(one_is_refused),
       cmocka_unit_test(counts_wrap),
       cmocka_unit_test(mixing_spoils_all),
