@@ -159,6 +159,6 @@ static void drop(struct agx_submission *submission)
 }
 
 const struct agx_op_type agx_file_read_op = {
-   .name = "read", .prepare = prepare_read, .run = run, .drop = drop, .is_host = true};
+   .name = "read", .prepare = prepare_read, .run = run, .drop = drop};
 const struct agx_op_type agx_file_write_op = {
-   .name = "write", .prepare = prepare_write, .run = run, .drop = drop, .is_host = true};
+   .name = "write", .prepare = prepare_write, .run = run, .drop = drop};

@@ -177,5 +177,4 @@ const struct agx_op_type agx_host_call_op = {
    .prepare = prepare,
    .run = run,
    .drop = drop,
-   .is_host = true,
 };

@@ -22,13 +22,13 @@ struct agx_op_type {
     * nothing to do. */
    agx_status (*launch)(struct agx_submission *submission);
    /* When each wait is reached and none has failed; on any thread, without a lock; must not
-    * block. AGX_DEFERRED (kinds with is_host only): agx_submission_finish follows, from any
-    * thread. NULL: nothing to do. */
+    * block. AGX_DEFERRED: agx_submission_finish follows, from any thread. Nobody knows then when
+    * that will be, so what waits for an operation of such a kind stays parked until it is over.
+    * NULL: nothing to do. */
    agx_status (*run)(struct agx_submission *submission);
    /* Lets go of what prepare captured (but commands), whether it ran or not; on any thread,
     * without a lock. May be NULL. */
    void (*drop)(struct agx_submission *submission);
-   bool is_host; /* its end is the host's affair: what waits for it stays parked until then */
 };
 
 /* By enum agx_op_kind; NULL for numbers that are none. */

@@ -196,7 +196,7 @@ void agx_submission_follow(struct agx_submission *submission)
 static void start_following(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
-   if (!submission->type->is_host && behind(device, &submission->frontier))
+   if (!submission->type->run && behind(device, &submission->frontier))
       file_signals(submission);
    agx_submission_follow(submission);
    if (submission->state == AGX_SUBMISSION_FOLLOWING && submission->type->run)
