@@ -8,6 +8,7 @@
 #include "hal/tag.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agx/hw/usc.h"
@@ -37,39 +38,34 @@ struct agx_tag_page {
 _Static_assert(sizeof(struct agx_tag_words) <= SLOT_B, "a slot's words fit");
 _Static_assert((AGX_TAG_COUNTS & (AGX_TAG_COUNTS - 1)) == 0, "a mask cuts to a count's number");
 
-/* Adds 1 to counts[current % AGX_TAG_COUNTS], so that nothing else is hit whatever stands there.
- * Indices are in words. Source: reference/isa: the coherency of atomics differs by chip. */
-static const char *const end_single[] = {
-   "load r=r0 base=du0 index=8 format=i32 mask=x group=a",
-   "mov d=r1 a=1",
-   "wait group=a",
-   "and d=r0 a=r0 b=7",
-   "atomic r=none s=r1 base=du0 index=r0 op=add coherency=coherent1 group=a",
+/* The end adds 1 to counts[current % AGX_TAG_COUNTS], so that nothing else is hit whatever stands
+ * there; a head sets current to the third uniform. All by atomics, which no cache of a core keeps
+ * from each other. Indices are in words; the coherency follows. */
+static const char *const end[] = {
+   "mov d=r0 a=0", "mov d=r1 a=1",      "atomic r=r0 s=r0 base=du0 index=8 op=or group=a",
+   "wait group=a", "and d=r0 a=r0 b=7", "atomic r=none s=r1 base=du0 index=r0 op=add group=a",
    "stop",
 };
-static const char *const end_clusters[] = {
-   "load r=r0 base=du0 index=8 format=i32 mask=x group=a",
-   "mov d=r1 a=1",
-   "wait group=a",
-   "and d=r0 a=r0 b=7",
-   "atomic r=none s=r1 base=du0 index=r0 op=add coherency=coherent group=a",
-   "stop",
-};
-/* current = the third uniform */
 static const char *const head[] = {
    "mov d=r0 a=u2",
-   "store r=r0 base=du0 index=8 format=i32 mask=x group=a",
+   "atomic r=none s=r0 base=du0 index=8 op=xchg group=a",
    "stop",
 };
 _Static_assert(offsetof(struct agx_tag_words, current) == 8 * sizeof(uint32_t) &&
                   AGX_TAG_COUNTS == 8,
                "the kernels name it by number");
 
-static agx_status append(struct agx_hw_buffer *code, const char *text)
+/* Source: reference/isa: the coherency of atomics differs by chip. */
+static agx_status append(struct agx_hw_buffer *code, const struct agx_chip *chip, const char *line)
 {
+   const char *coherency = chip->atomic_coherency_3 ? "coherent" : "coherent1";
+   bool is_atomic = strncmp(line, "atomic ", 7) == 0;
    struct agx_isa_instr instr;
    uint8_t bytes[AGX_ISA_MAX_BYTES];
    size_t length = 0;
+   char text[128];
+   snprintf(text, sizeof(text), "%s%s%s", line, is_atomic ? " coherency=" : "",
+            is_atomic ? coherency : "");
    AGX_TRY(agx_isa_parse(text, strlen(text), &instr));
    AGX_TRY(agx_isa_encode(&instr, bytes, &length));
    agx_assert(code->used + length <= code->capacity);
@@ -78,21 +74,21 @@ static agx_status append(struct agx_hw_buffer *code, const char *text)
    return AGX_OK;
 }
 
-static agx_status write_kernel(const char *const *lines, size_t count, uint8_t *out, size_t size)
+static agx_status write_kernel(const struct agx_chip *chip, const char *const *lines, size_t count,
+                               uint8_t *out, size_t size)
 {
    struct agx_hw_buffer code = {out, size, 0};
    for (size_t i = 0; i < count; i++)
-      AGX_TRY(append(&code, lines[i]));
+      AGX_TRY(append(&code, chip, lines[i]));
    for (unsigned i = 0; i < TRAPS; i++)
-      AGX_TRY(append(&code, "trap"));
+      AGX_TRY(append(&code, chip, "trap"));
    return AGX_OK;
 }
 
 static agx_status write_code(const struct agx_chip *chip, uint8_t *out)
 {
-   const char *const *end = chip->atomic_coherency_3 ? end_clusters : end_single;
-   AGX_TRY(write_kernel(end, AGX_COUNT(end_single), out, HEAD_CODE));
-   return write_kernel(head, AGX_COUNT(head), out + HEAD_CODE, CODE_B - HEAD_CODE);
+   AGX_TRY(write_kernel(chip, end, AGX_COUNT(end), out, HEAD_CODE));
+   return write_kernel(chip, head, AGX_COUNT(head), out + HEAD_CODE, CODE_B - HEAD_CODE);
 }
 
 static agx_status write_slot(const struct agxw_device_info *info, const struct agx_tag_page *page,
