@@ -25,6 +25,7 @@ static const struct agx_test_kernel adder = {
 };
 
 #define NR_CREATE   0x45
+#define NR_ASK      0xc1 /* SYNCOBJ_HANDLE_TO_FD */
 #define MAX_FLIGHTS 16
 
 struct scene {
@@ -326,6 +327,36 @@ static void the_first_may_fail(void **state)
    }
 }
 
+/* For want of a descriptor or memory nobody knows how one came out: it fails, and nothing else. */
+static void one_cannot_be_asked(void **state)
+{
+   static const int errors[] = {EMFILE, ENOMEM};
+   for (uint32_t i = 0; i < 2; i++) {
+      struct scene it;
+      open_scene(&it, NULL);
+      add_phantom(&it, 0);
+      failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM); /* no heads: all are asked */
+      submit(&it, 1, one_queue);
+      wait_for(&it, 1);
+      assert_int_equal(it.kmd.asked, 1);
+      struct agx_semaphore *done[] = {fixture_semaphore(&it.f), fixture_semaphore(&it.f)};
+      failing_kmd_arm(&it.kmd, 0, NR_ASK, errors[i]);
+      it.kmd.once = true;
+      assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done[0], 1}));
+      run_dry(&it);
+      assert_fails(fixture_wait(done[0], 1), AGX_RESOURCE_EXHAUSTED, "");
+      assert_ok(agx_flush(it.f.device, 0));
+      assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done[1], 1}));
+      assert_ok(fixture_wait(done[1], 1));
+      assert_int_equal(it.kmd.failed, 2);
+      assert_int_equal(all_ran(&it), 3);
+      remove_phantom(&it);
+      agx_release(done[0]);
+      agx_release(done[1]);
+      close_scene(&it);
+   }
+}
+
 /* A head's launch is none of the command buffer's. */
 static void a_fault_behind_a_head_names_its_dispatch(void **state)
 {
@@ -485,6 +516,7 @@ int main(void)
       cmocka_unit_test(each_may_fail_without_heads),
       cmocka_unit_test(each_may_fail_on_two_queues),
       cmocka_unit_test(the_first_may_fail),
+      cmocka_unit_test(one_cannot_be_asked),
       cmocka_unit_test(a_fault_behind_a_head_names_its_dispatch),
       cmocka_unit_test(one_is_refused),
       cmocka_unit_test(counts_wrap),
