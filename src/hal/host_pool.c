@@ -90,9 +90,17 @@ static void run(struct agx_host_pool *pool, struct agx_host_job *job)
       append(pool, job);
 }
 
+static _Thread_local bool is_here;
+
+bool agx_host_pool_is_here(void)
+{
+   return is_here;
+}
+
 static void *work(void *user)
 {
    struct agx_host_pool *pool = user;
+   is_here = true;
    pthread_mutex_lock(&pool->lock);
    for (;;) {
       struct agx_host_job *job = take(pool);

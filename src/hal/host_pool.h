@@ -49,3 +49,6 @@ void agx_host_pool_cancel(struct agx_host_pool *pool);
 
 /* Threads so far. For tests. */
 uint32_t agx_host_pool_thread_count(struct agx_host_pool *pool);
+
+/* This thread is one of a pool's. */
+bool agx_host_pool_is_here(void);

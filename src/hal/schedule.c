@@ -149,6 +149,11 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
       agx_command_buffer_land(submission->commands);
    agx_submission_deliver(submission, failure);
    submission->state = AGX_SUBMISSION_DELIVERED;
+   if (submission->has_ended) {
+      *submission->has_ended = true;
+      submission->has_ended = NULL;
+      pthread_cond_broadcast(&submission->device->changed);
+   }
    agx_list_append(&submission->device->done, &submission->link);
 }
 

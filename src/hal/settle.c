@@ -95,7 +95,7 @@ struct settling {
 };
 static _Thread_local const struct settling *settling;
 
-static bool settles(const struct agx_device *device)
+bool agx_device_settles_here(const struct agx_device *device)
 {
    const struct settling *at = settling;
    while (at && at->device != device)
@@ -113,7 +113,7 @@ bool agx_device_is_settled(const struct agx_device *device)
 void agx_device_settle(struct agx_device *device)
 {
    const struct settling own = {device, settling};
-   bool is_inner = settles(device);
+   bool is_inner = agx_device_settles_here(device);
    if (agx_device_is_settled(device) || (is_inner && !device->has_news)) {
       pthread_mutex_unlock(&device->lock);
       return;

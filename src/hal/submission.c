@@ -116,6 +116,7 @@ static void init_submission(struct agx_submission *submission, struct agx_device
    submission->state = AGX_SUBMISSION_PARKED;
    submission->session = NULL;
    submission->profile = NULL;
+   submission->has_ended = NULL;
 }
 
 static void retain_points(struct agx_submission *submission, const struct agx_op *op)
@@ -149,6 +150,40 @@ void agx_submission_drop(struct agx_submission *submission)
       agx_release(submission->waits[i].semaphore);
    for (uint32_t i = 0; i < submission->signal_count; i++)
       agx_release(submission->signals[i].semaphore);
+}
+
+/* ---- AGX_DEBUG=serial ------------------------------------------------------ */
+
+/* Threads by which others end, and what this thread does itself once it is back, are not to be
+ * waited for. */
+static bool must_not_wait(const struct agx_device *device)
+{
+   return agx_on_library_thread || agx_host_pool_is_here() || agx_device_settles_here(device);
+}
+
+static bool is_any_in_flight(const struct agx_device *device)
+{
+   for (unsigned i = 0; i < device->queue_count; i++)
+      if (device->queues[i].in_flight_count)
+         return true;
+   return false;
+}
+
+/* Until it is over, whatever its kind, and the GPU has nothing to do. What is parked may wait for
+ * the caller's next step, so nobody waits for that. */
+static void wait_end(struct agx_submission *submission, struct agx_device *device,
+                     const bool *has_ended)
+{
+   pthread_mutex_lock(&device->lock);
+   while (is_any_in_flight(device) || (!*has_ended && submission->state != AGX_SUBMISSION_PARKED)) {
+      device->sleepers++;
+      agx_device_wake(device);
+      pthread_cond_wait(&device->changed, &device->lock);
+      device->sleepers--;
+   }
+   if (!*has_ended)
+      submission->has_ended = NULL;
+   pthread_mutex_unlock(&device->lock);
 }
 
 /* ---- agx_submit ----------------------------------------------------------- */
@@ -214,28 +249,18 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
    retain_points(submission, &op);
    if (device->profile)
       status = agx_profile_take_submission(submission, op.kind);
+   bool has_ended = false, waits = device->debug & AGX_DEBUG_SERIAL && !must_not_wait(device);
+   if (waits)
+      submission->has_ended = &has_ended;
    if (status == AGX_OK)
       status = submit_captured(submission, &op);
    if (status != AGX_OK) {
       agx_submission_drop(submission);
       return_spare(submission);
+   } else if (waits) {
+      wait_end(submission, device, &has_ended);
    }
    return status;
-}
-
-/* AGX_DEBUG=serial: until nothing is in flight. */
-static void wait_idle(struct agx_device *device)
-{
-   pthread_mutex_lock(&device->lock);
-   for (unsigned i = 0; i < device->queue_count; i++) {
-      while (device->queues[i].in_flight_count) {
-         device->sleepers++;
-         agx_device_wake(device);
-         pthread_cond_wait(&device->changed, &device->lock);
-         device->sleepers--;
-      }
-   }
-   pthread_mutex_unlock(&device->lock);
 }
 
 agx_status agx_submit(struct agx_device *device, const struct agx_op *ops, uint32_t count,
@@ -254,8 +279,6 @@ agx_status agx_submit(struct agx_device *device, const struct agx_op *ops, uint3
       status = submit_one(device, (const struct agx_op *)at);
       at += status == AGX_OK ? ((const struct agx_op *)at)->size : 0;
       queued += status == AGX_OK;
-      if (status == AGX_OK && device->debug & AGX_DEBUG_SERIAL)
-         wait_idle(device);
    }
    agx_profile_host_end(device, "submit", NULL, start_ns);
    if (out_queued)

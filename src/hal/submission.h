@@ -53,6 +53,7 @@ struct agx_submission {
    struct agxw_timeline *fence;
    uint64_t fence_value;
    struct agx_failure failure;        /* parked: it shall fail with this */
+   bool *has_ended;                   /* AGX_DEBUG=serial: set at its end; NULL: nobody waits */
    struct agx_profile *session;       /* that records it, retained; NULL: none */
    struct agx_profile_entry *profile; /* in it, until it ends */
    /* What the kind's prepare captures. Aligned as pointers are and no more: loops over a list form
@@ -109,6 +110,8 @@ void agx_submission_deliver(struct agx_submission *submission, const struct agx_
 void agx_device_settle(struct agx_device *device);
 /* With the lock held: that there is none. */
 bool agx_device_is_settled(const struct agx_device *device);
+/* That this thread does so now, further out. */
+bool agx_device_settles_here(const struct agx_device *device);
 
 /* The end of an operation whose run has deferred: AGX_OK, or a failure with the thread's error
  * text. Once only. May end the device's life. */
