@@ -5,7 +5,7 @@
  *
  *    timelines  semaphores that all threads signal and wait for, also for what never comes
  *    receipts   a semaphore of one operation alone: it must come to an end, after what it waits for
- *    chains     operations that follow each other, with a model of what their buffer holds
+ *    chains     operations that follow each other, with a model of what their buffers hold
  *    records    functions, files and watches, of which the library must call each once
  */
 #pragma once
@@ -26,6 +26,7 @@
 #define SOAK_RECORDS   32768
 #define SOAK_SCRATCH   4
 #define SOAK_SCRATCH_B 4096u
+#define SOAK_PARTS     3 /* buffers of a chain */
 #define SOAK_CHAIN_B   1024u
 #define SOAK_TABLED    4                   /* command buffers with binding tables */
 #define SOAK_FAR       (UINT64_C(1) << 40) /* what no operation signals */
@@ -59,7 +60,8 @@ struct soak_plan {
    uint32_t number;
    uint32_t operations; /* of each thread */
    uint32_t devices;
-   uint32_t queues;         /* of each device */
+   uint32_t queues; /* of each device */
+   uint32_t max_parked;
    uint32_t null_per_mille; /* allocator calls that return NULL */
    bool strays;             /* kernels that lose their queue */
    bool cancels;            /* else all comes to its end because the host signals all there is */
@@ -108,8 +110,8 @@ struct soak_record {
    struct soak_device *device;
    _Atomic uint32_t calls;
    uint32_t least; /* calls that there must have been in the end; one is the most */
-   /* What a chain's buffer holds when the function is called. */
-   struct agx_buffer *buffer;
+   /* What a chain's buffers hold when the function is called. */
+   struct agx_buffer *buffers[SOAK_PARTS];
    uint8_t *expected;
 };
 

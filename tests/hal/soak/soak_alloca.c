@@ -99,9 +99,10 @@ void soak_chain_borrow(struct soak_thread *thread)
    struct soak_chain *chain = thread->chain;
    struct soak_batch batch = {.count = 0};
    const uint32_t length_B = 4 * (1 + soak_below(thread, 64));
-   const uint32_t at_B = soak_below(thread, SOAK_CHAIN_B - length_B),
-                  push = soak_below(thread, 256);
-   const uint32_t size_B = length_B + soak_below(thread, 16000);
+   const uint32_t part_B = SOAK_PART_B * soak_below(thread, 2);
+   const uint32_t at_B = part_B + soak_below(thread, SOAK_PART_B - length_B);
+   const uint32_t push = soak_below(thread, 256);
+   const uint32_t size_B = length_B + soak_below(thread, 40000); /* the pool has 64 KiB */
    struct agx_buffer *buffer = borrow(thread, size_B);
    struct soak_link *link;
    if (!buffer)
@@ -116,7 +117,7 @@ void soak_chain_borrow(struct soak_thread *thread)
    link = soak_batch_next(thread, &batch);
    link->op.kind = AGX_OP_COPY;
    link->op.u.copy.source = (struct agx_buffer_ref){buffer, 0, length_B};
-   link->op.u.copy.target = (struct agx_buffer_ref){chain->buffer, at_B, length_B};
+   link->op.u.copy.target = soak_ref(chain, at_B, length_B);
    memset(chain->model + at_B, (int)push, length_B);
    snprintf(link->note, sizeof(link->note), "copy-alloca[%u+%u]", at_B, length_B);
    soak_batch_close(thread, &batch);

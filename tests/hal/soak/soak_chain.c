@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "soak_chain.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +13,31 @@ bool soak_chain_make(struct soak_thread *thread)
    return thread->chain;
 }
 
+static void release(struct soak_chain *chain)
+{
+   for (uint32_t i = 0; i < SOAK_PARTS; i++) {
+      agx_release(chain->buffers[i]);
+      chain->buffers[i] = NULL;
+   }
+   agx_release(chain->semaphore);
+   chain->semaphore = NULL;
+}
+
 static bool open_chain(struct soak_thread *thread)
 {
    struct soak_chain *chain = thread->chain;
-   const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = SOAK_MODEL_B};
+   bool is_good = true;
    if (chain->semaphore)
       return true;
    if (agx_semaphore_create(thread->device->device, 0, &chain->semaphore) != AGX_OK)
       return false;
-   if (agx_buffer_create(thread->device->device, &desc, &chain->buffer) != AGX_OK) {
-      agx_release(chain->semaphore);
-      chain->semaphore = NULL;
+   for (uint32_t i = 0; i < SOAK_PARTS; i++) {
+      const struct agx_buffer_desc desc = {
+         .size = sizeof(desc), .size_B = i < SOAK_PARTS - 1 ? SOAK_PART_B : SOAK_PARAMETERS_B};
+      is_good &= agx_buffer_create(thread->device->device, &desc, &chain->buffers[i]) == AGX_OK;
+   }
+   if (!is_good) {
+      release(chain);
       return false;
    }
    chain->value = 0;
@@ -30,6 +45,21 @@ static bool open_chain(struct soak_thread *thread)
    memset(chain->model, 0, sizeof(chain->model));
    chain->history[0] = 0;
    return true;
+}
+
+void soak_note(struct soak_link *link, const char *format, ...)
+{
+   va_list arguments;
+   va_start(arguments, format);
+   vsnprintf(link->note, sizeof(link->note), format, arguments);
+   va_end(arguments);
+}
+
+struct agx_buffer_ref soak_place(struct soak_thread *thread, uint32_t *out_at_B)
+{
+   *out_at_B = soak_below(thread, SOAK_CHAIN_B);
+   return soak_ref(thread->chain, *out_at_B,
+                   1 + soak_below(thread, SOAK_PART_B - *out_at_B % SOAK_PART_B));
 }
 
 /* ---- going on ------------------------------------------------------------------ */
@@ -90,6 +120,7 @@ uint32_t soak_batch_submit(struct soak_thread *thread, struct soak_batch *batch)
               "a batch of %u: %s, %u queued", count, agx_status_name(status), queued);
    for (uint32_t i = 0; i < count; i++) {
       remember(thread->chain, &batch->links[i], i < queued ? "" : "!");
+      agx_release(batch->links[i].buffer);
       agx_release(batch->links[i].file);
       agx_release(batch->links[i].commands);
    }
@@ -125,7 +156,7 @@ void soak_chain_go_on(struct soak_thread *thread)
    atomic_store(&thread->doing, "chain");
    if (!open_chain(thread))
       return;
-   if (soak_chance(thread, 80)) {
+   if (soak_chance(thread, 120)) {
       soak_chain_borrow(thread);
    } else {
       for (uint32_t n = soak_chance(thread, 600) ? 1 : 1 + soak_below(thread, SOAK_BATCH); n > 0;
@@ -139,13 +170,24 @@ void soak_chain_go_on(struct soak_thread *thread)
 
 /* ---- the end ---------------------------------------------------------------------- */
 
+bool soak_chain_read(struct agx_buffer *const buffers[SOAK_PARTS], uint8_t bytes[SOAK_MODEL_B])
+{
+   for (uint32_t i = 0; i < SOAK_PARTS; i++) {
+      void *memory = NULL;
+      if (agx_buffer_map(buffers[i], &memory) != AGX_OK)
+         return false;
+      memcpy(bytes + i * SOAK_PART_B, memory, i < SOAK_PARTS - 1 ? SOAK_PART_B : SOAK_PARAMETERS_B);
+   }
+   return true;
+}
+
 static void compare(struct soak_chain *chain)
 {
-   uint8_t *memory = NULL;
-   soak_check(agx_buffer_map(chain->buffer, (void **)&memory) == AGX_OK, "chain: no memory");
+   uint8_t bytes[SOAK_MODEL_B];
+   soak_check(soak_chain_read(chain->buffers, bytes), "chain: no memory");
    for (uint32_t i = 0; i < SOAK_MODEL_B; i++)
-      soak_check(memory[i] == chain->model[i], "chain of %llu: byte %u is %02x, not %02x;%s",
-                 (unsigned long long)chain->value, i, memory[i], chain->model[i], chain->history);
+      soak_check(bytes[i] == chain->model[i], "chain of %llu: byte %u is %02x, not %02x;%s",
+                 (unsigned long long)chain->value, i, bytes[i], chain->model[i], chain->history);
    for (uint32_t i = 0; i < chain->call_count; i++)
       soak_check(chain->calls[i]->calls == 1, "chain of %llu: host call %u came %u times;%s",
                  (unsigned long long)chain->value, i, chain->calls[i]->calls, chain->history);
@@ -184,8 +226,5 @@ void soak_chain_check(struct soak_thread *thread, int64_t deadline_ns)
          compare_file(chain, &chain->files[i]);
       close(chain->files[i].fd);
    }
-   agx_release(chain->semaphore);
-   agx_release(chain->buffer);
-   chain->semaphore = NULL;
-   chain->buffer = NULL;
+   release(chain);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Chains: each operation, a link, waits for the one before, on whatever queue. When the last point
- * is reached all have run, whatever failed elsewhere, and the buffer holds what the model says.
+ * is reached all have run, whatever failed elsewhere, and the buffers hold what the model says.
  */
 #pragma once
 
@@ -11,7 +11,9 @@
 #define SOAK_CALLS 64
 #define SOAK_FILES 8
 
-/* Behind the bytes that links write at random: the counts and the push word of indirect ones. */
+/* Bytes that links write at random, in two buffers; in a third one behind them the counts and the
+ * push word of indirect links. */
+#define SOAK_PART_B       (SOAK_CHAIN_B / 2)
 #define SOAK_PARAMETERS   SOAK_CHAIN_B
 #define SOAK_PARAMETERS_B 16u
 #define SOAK_MODEL_B      (SOAK_CHAIN_B + SOAK_PARAMETERS_B)
@@ -26,7 +28,7 @@ struct soak_file {
 
 struct soak_chain {
    struct agx_semaphore *semaphore;
-   struct agx_buffer *buffer;
+   struct agx_buffer *buffers[SOAK_PARTS];
    uint64_t value;
    uint8_t model[SOAK_MODEL_B];
    struct soak_record *calls[SOAK_CALLS];
@@ -45,7 +47,8 @@ struct soak_link {
    struct agx_buffer_ref table[3];
    uint32_t push;
    uint8_t data[SOAK_CHAIN_B];
-   struct agx_file *file;               /* to be let go of, */
+   struct agx_buffer *buffer; /* to be let go of, */
+   struct agx_file *file;
    struct agx_command_buffer *commands; /* once it is submitted */
    char note[64];
 };
@@ -67,12 +70,28 @@ void soak_batch_close(struct soak_thread *thread, struct soak_batch *batch);
  * the model. */
 uint32_t soak_batch_submit(struct soak_thread *thread, struct soak_batch *batch);
 
+/* What the history tells of it. */
+void soak_note(struct soak_link *link, const char *format, ...)
+   __attribute__((format(printf, 2, 3)));
+/* Some bytes at random, within a part; where in the model. */
+struct agx_buffer_ref soak_place(struct soak_thread *thread, uint32_t *out_at_B);
+/* All that they hold now; false: there is no memory to map them. */
+bool soak_chain_read(struct agx_buffer *const buffers[SOAK_PARTS], uint8_t bytes[SOAK_MODEL_B]);
+
 /* ---- soak_alloca.c --------------------------------------------------------------- */
 
 /* Bytes go through memory that comes and goes with the links. */
 void soak_chain_borrow(struct soak_thread *thread);
 
-/* ---- soak_link.c: one operation ---------------------------------------------- */
+/* ---- soak_link.c, soak_link_host.c: one operation ------------------------------- */
+
+/* Where bytes of the model lie: within one part. */
+static inline struct agx_buffer_ref soak_ref(const struct soak_chain *chain, uint64_t offset_B,
+                                             uint64_t length_B)
+{
+   return (struct agx_buffer_ref){chain->buffers[offset_B / SOAK_PART_B], offset_B % SOAK_PART_B,
+                                  length_B};
+}
 
 /* False: not now; the model is as it was. */
 typedef bool (*soak_link_fn)(struct soak_thread *thread, struct soak_link *link);
@@ -96,6 +115,5 @@ bool soak_link_tabled(struct soak_thread *thread, struct soak_link *link);
 bool soak_link_recorded(struct soak_thread *thread, struct soak_link *link);
 
 /* What kernels do to the model. */
-void soak_model_count(uint8_t *model, uint32_t at_B, uint32_t workgroups);
-void soak_model_add(uint8_t *model, uint32_t from_B, uint32_t to_B, uint32_t workgroups,
-                    uint32_t push);
+void soak_model_count(uint8_t *at, uint32_t workgroups);
+void soak_model_add(const uint8_t *from, uint8_t *to, uint32_t workgroups, uint32_t push);

@@ -11,7 +11,7 @@
 
 /* ---- commands ---------------------------------------------------------------------- */
 
-/* What commands are recorded about: a buffer, or a slot of a table. */
+/* A part of what commands are recorded about: of a buffer, or of a slot of a table. */
 static struct agx_buffer_ref at(const struct agx_buffer_ref *base, uint64_t offset_B,
                                 uint64_t length_B)
 {
@@ -86,28 +86,28 @@ static agx_status record_tabled(struct soak_device *it, uint32_t which,
    }
 }
 
-static void model_tabled(uint32_t which, uint8_t *model, uint32_t x_B, uint32_t y_B)
+static void model_tabled(uint32_t which, uint8_t *x, uint8_t *y, uint8_t *parameters)
 {
    const int pattern = 0x30 + (int)which;
    uint32_t words[4];
-   memcpy(words, model + SOAK_PARAMETERS, sizeof(words));
+   memcpy(words, parameters, sizeof(words));
    switch (which) {
    case 0:
-      soak_model_add(model, x_B, y_B, 2, 5);
-      memset(model + y_B + 3, pattern, 14);
+      soak_model_add(x, y, 2, 5);
+      memset(y + 3, pattern, 14);
       return;
    case 1:
-      soak_model_add(model, x_B, y_B, words[0] * words[1] * words[2], words[3]);
+      soak_model_add(x, y, words[0] * words[1] * words[2], words[3]);
       return;
    case 2:
-      memcpy(model + SOAK_PARAMETERS, given, sizeof(given));
-      soak_model_add(model, x_B, y_B, 1, given[3]);
-      memcpy(model + x_B + 66, model + y_B + 1, 64);
+      memcpy(parameters, given, sizeof(given));
+      soak_model_add(x, y, 1, given[3]);
+      memcpy(x + 66, y + 1, 64);
       return;
    default:
-      memset(model + x_B, pattern, 128);
-      memcpy(model + y_B + 100, model + x_B, 128);
-      soak_model_add(model, x_B, y_B + 128, 1, 3);
+      memset(x, pattern, 128);
+      memcpy(y + 100, x, 128);
+      soak_model_add(x, y + 128, 1, 3);
       return;
    }
 }
@@ -125,65 +125,92 @@ bool soak_tabled_make(struct soak_device *it)
    return true;
 }
 
+/* A buffer that goes with the submission: nobody but the table keeps it. */
+static bool make_source(struct soak_thread *thread, struct soak_link *link)
+{
+   const struct agx_buffer_desc desc = {.size = sizeof(desc), .size_B = 256};
+   for (uint32_t i = 0; i < desc.size_B; i++)
+      link->data[i] = (uint8_t)soak_below(thread, 256);
+   if (agx_buffer_create(thread->device->device, &desc, &link->buffer) != AGX_OK)
+      return false;
+   if (agx_buffer_write(link->buffer, 0, desc.size_B, link->data) == AGX_OK)
+      return true;
+   agx_release(link->buffer);
+   link->buffer = NULL;
+   return false;
+}
+
 bool soak_link_tabled(struct soak_thread *thread, struct soak_link *link)
 {
    struct soak_chain *chain = thread->chain;
    const uint32_t which = soak_below(thread, SOAK_TABLED);
    const uint32_t x_B = 16 * soak_below(thread, 16);
-   const uint32_t y_B = SOAK_CHAIN_B / 2 + 16 * soak_below(thread, 16);
-   link->table[0] = (struct agx_buffer_ref){chain->buffer, x_B, 256};
-   link->table[1] = (struct agx_buffer_ref){chain->buffer, y_B, 256};
-   link->table[2] = (struct agx_buffer_ref){chain->buffer, SOAK_PARAMETERS, SOAK_PARAMETERS_B};
+   const uint32_t y_B = SOAK_PART_B + 16 * soak_below(thread, 16);
+   const bool has_source = soak_chance(thread, 300) && make_source(thread, link);
+   link->table[0] = soak_ref(chain, x_B, 256);
+   link->table[1] = soak_ref(chain, y_B, 256);
+   link->table[2] = soak_ref(chain, SOAK_PARAMETERS, SOAK_PARAMETERS_B);
+   if (has_source)
+      link->table[0] = (struct agx_buffer_ref){link->buffer, 0, AGX_WHOLE_LENGTH};
    link->op.kind = AGX_OP_EXECUTE;
    link->op.u.execute = (struct agx_op_execute){thread->device->tabled[which], link->table, 3};
-   model_tabled(which, chain->model, x_B, y_B);
-   snprintf(link->note, sizeof(link->note), "table%u[%u>%u]", which, x_B, y_B);
+   model_tabled(which, has_source ? link->data : chain->model + x_B, chain->model + y_B,
+                chain->model + SOAK_PARAMETERS);
+   snprintf(link->note, sizeof(link->note), "table%u[%u>%u]%s", which, x_B, y_B,
+            has_source ? "source" : "");
    return true;
 }
 
 /* ---- made up ------------------------------------------------------------------------- */
 
+/* Bytes of the model, as they are named in what is recorded. */
+static struct agx_buffer_ref in(const struct agx_buffer_ref bases[SOAK_PARTS], uint32_t offset_B,
+                                uint32_t length_B)
+{
+   return at(&bases[offset_B / SOAK_PART_B], offset_B % SOAK_PART_B, length_B);
+}
+
 /* One command at random, in the commands and in the model. */
 static agx_status record_one(struct soak_thread *thread, struct agx_command_buffer *commands,
-                             const struct agx_buffer_ref *base)
+                             const struct agx_buffer_ref bases[SOAK_PARTS])
 {
    struct soak_device *it = thread->device;
    uint8_t *model = thread->chain->model, data[64];
    const uint32_t from_B = 16 * soak_below(thread, 16);
-   const uint32_t to_B = SOAK_CHAIN_B / 2 + 16 * soak_below(thread, 16);
+   const uint32_t to_B = SOAK_PART_B + 16 * soak_below(thread, 16);
    const uint32_t push = soak_below(thread, 1u << 30), odd = soak_below(thread, 16);
+   const struct agx_buffer_ref parameters = in(bases, SOAK_PARAMETERS, SOAK_PARAMETERS_B);
    agx_status status;
    memset(data, (int)push, sizeof(data));
    switch (soak_below(thread, 5)) {
    case 0:
       memset(model + from_B + odd, (int)push & 0xff, 200);
-      return agx_cmd_fill(commands, at(base, from_B + odd, 200), &push, 1);
+      return agx_cmd_fill(commands, in(bases, from_B + odd, 200), &push, 1);
    case 1:
       memcpy(model + to_B + odd, data, sizeof(data));
-      return agx_cmd_update(commands, data, at(base, to_B + odd, sizeof(data)));
+      return agx_cmd_update(commands, data, in(bases, to_B + odd, sizeof(data)));
    case 2:
       memcpy(model + from_B + odd, model + to_B, 200);
-      return agx_cmd_copy(commands, at(base, to_B, 200), at(base, from_B + odd, 200));
+      return agx_cmd_copy(commands, in(bases, to_B, 200), in(bases, from_B + odd, 200));
    case 3:
       memcpy(model + SOAK_PARAMETERS, given, sizeof(given));
-      soak_model_add(model, from_B, to_B, 1, given[3]);
-      status = agx_cmd_update(commands, given, at(base, SOAK_PARAMETERS, sizeof(given)));
+      soak_model_add(model + from_B, model + to_B, 1, given[3]);
+      status = agx_cmd_update(commands, given, parameters);
       status |= order(it, commands, push & 1);
-      const struct agx_buffer_ref parameters = at(base, SOAK_PARAMETERS, SOAK_PARAMETERS_B);
-      return status |
-             add(commands, it->add, at(base, from_B, 256), at(base, to_B, 256), 0, 0, &parameters);
+      return status | add(commands, it->add, in(bases, from_B, 256), in(bases, to_B, 256), 0, 0,
+                          &parameters);
    default:
-      soak_model_add(model, from_B, to_B, 2, push);
-      return add(commands, it->add, at(base, from_B, 256), at(base, to_B, 256), 2, push, NULL);
+      soak_model_add(model + from_B, model + to_B, 2, push);
+      return add(commands, it->add, in(bases, from_B, 256), in(bases, to_B, 256), 2, push, NULL);
    }
 }
 
 static agx_status record(struct soak_thread *thread, struct agx_command_buffer *commands,
-                         const struct agx_buffer_ref *base)
+                         const struct agx_buffer_ref bases[SOAK_PARTS])
 {
    agx_status status = agx_command_buffer_begin(commands);
    for (uint32_t n = 1 + soak_below(thread, 5); n-- > 0 && status == AGX_OK;) {
-      status = record_one(thread, commands, base);
+      status = record_one(thread, commands, bases);
       if (status == AGX_OK)
          status = order(thread->device, commands, soak_chance(thread, 300));
    }
@@ -193,28 +220,29 @@ static agx_status record(struct soak_thread *thread, struct agx_command_buffer *
 bool soak_link_recorded(struct soak_thread *thread, struct soak_link *link)
 {
    struct soak_chain *chain = thread->chain;
-   const bool has_table = soak_chance(thread, 300);
+   const uint32_t slots = soak_chance(thread, 300) ? SOAK_PARTS : 0;
    const struct agx_command_buffer_desc desc = {
       .size = sizeof(desc),
       .label = "made up",
       .flags = soak_chance(thread, 300) ? AGX_COMMAND_BUFFER_ONE_SHOT : 0,
-      .table_slots = has_table};
-   const struct agx_buffer_ref base = {.buffer = has_table ? NULL : chain->buffer,
-                                       .table_slot = has_table};
+      .table_slots = slots};
+   struct agx_buffer_ref bases[SOAK_PARTS];
    uint8_t model[SOAK_MODEL_B];
    memcpy(model, chain->model, sizeof(model));
+   for (uint32_t i = 0; i < SOAK_PARTS; i++) {
+      link->table[i] = (struct agx_buffer_ref){chain->buffers[i], 0, AGX_WHOLE_LENGTH};
+      bases[i] = slots ? (struct agx_buffer_ref){.table_slot = i + 1} : link->table[i];
+   }
    if (agx_command_buffer_create(thread->device->device, &desc, &link->commands) != AGX_OK)
       return false;
-   if (record(thread, link->commands, &base) != AGX_OK) {
+   if (record(thread, link->commands, bases) != AGX_OK) {
       memcpy(chain->model, model, sizeof(model));
       agx_release(link->commands);
       link->commands = NULL;
       return false;
    }
-   link->table[0] = (struct agx_buffer_ref){chain->buffer, 0, AGX_WHOLE_LENGTH};
    link->op.kind = AGX_OP_EXECUTE;
-   link->op.u.execute =
-      (struct agx_op_execute){link->commands, has_table ? link->table : NULL, has_table};
-   snprintf(link->note, sizeof(link->note), has_table ? "recorded-table" : "recorded");
+   link->op.u.execute = (struct agx_op_execute){link->commands, slots ? link->table : NULL, slots};
+   snprintf(link->note, sizeof(link->note), slots ? "recorded-table" : "recorded");
    return true;
 }

@@ -125,8 +125,9 @@ static bool begin_profile(struct soak_device *it)
 bool soak_device_open(struct soak_device *it)
 {
    const struct agx_instance_desc instance = {.size = sizeof(instance), .alloc = &soak_alloc};
-   const struct agx_device_desc device = {
-      .size = sizeof(device), .queue_count = it->round->plan.queues, .max_parked = 600};
+   const struct agx_device_desc device = {.size = sizeof(device),
+                                          .queue_count = it->round->plan.queues,
+                                          .max_parked = it->round->plan.max_parked};
    struct agx_kmd *kmd;
    soak_check(agx_instance_create(&instance, &it->instance) == AGX_OK, "no instance");
    it->kmd = soak_kmd_open(&kmd);

@@ -96,6 +96,7 @@ void soak_plan_make(struct soak_plan *plan, const struct soak_place *place)
                               .number = place->plan,
                               .operations = place->operations,
                               .queues = 2 + (uint32_t)agx_test_random_below(&rng, 3),
+                              .max_parked = agx_test_random_below(&rng, 3) ? 600 : 40,
                               .cancels = place->round % 2,
                               .profiles = place->round % 4 == 1,
                               .devices = 1 + (agx_test_random_below(&rng, 3) == 0),

@@ -76,7 +76,8 @@ static void close_records(struct soak_round *round)
 {
    const uint32_t count = round->record_count < SOAK_RECORDS ? round->record_count : SOAK_RECORDS;
    for (uint32_t i = 0; i < count; i++) {
-      agx_release(round->records[i].buffer);
+      for (uint32_t part = 0; part < SOAK_PARTS; part++)
+         agx_release(round->records[i].buffers[part]);
       free(round->records[i].expected);
    }
 }

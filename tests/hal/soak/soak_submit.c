@@ -29,7 +29,7 @@ static void add_points(struct soak_thread *thread, struct agx_op *op, struct poi
       uint64_t next = atomic_load(&timeline->next), back = soak_below(thread, 4);
       uint64_t value = back < next ? next - back : 1;
       value += soak_chance(thread, 100) ? 1 + soak_below(thread, 3) : 0;
-      points->after[op->wait_count] = (struct agx_point){timeline->semaphore, value};
+      points->after[n] = (struct agx_point){timeline->semaphore, value};
       points->waits[op->wait_count++] = (struct agx_point){timeline->semaphore, value};
    }
    for (uint32_t n = soak_below(thread, 3); n-- > 0;) {
@@ -90,7 +90,7 @@ agx_status soak_send(struct soak_thread *thread, struct agx_op *op, struct soak_
    op->signals = points.signals;
    if (soak_chance(thread, 300))
       op->queues = 1ull << soak_below(thread, thread->round->plan.queues);
-   if (!op->signal_count)
+   if (!op->signal_count || (op->kind == AGX_OP_ALLOCA && soak_chance(thread, 300)))
       add_points(thread, op, &points);
    add_receipt(thread, op, &points);
    if (points.receipt)
