@@ -174,13 +174,15 @@ static inline bool soak_chance(struct soak_thread *thread, uint32_t per_mille)
    return soak_below(thread, 1000) < per_mille;
 }
 
-/* ---- soak_round.c, soak_device.c, soak_end.c ------------------------------- */
+/* ---- soak_round.c, soak_device.c, soak_end.c, soak_quiet.c ------------------------------- */
 
 /* Everything that a round needs; false: the plan's failures were against it. */
 bool soak_round_open(struct soak_round *round);
 bool soak_device_open(struct soak_device *it);
 /* Its objects go; the last of them takes the node with it. */
 void soak_device_close(struct soak_device *it);
+/* With devices that are still used, but by nobody else. */
+void soak_round_be_quiet(struct soak_round *round);
 /* All that threads have started comes to its end. */
 void soak_round_settle(struct soak_round *round, struct soak_thread *threads);
 /* Everything goes, and must have gone. */

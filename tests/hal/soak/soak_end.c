@@ -92,6 +92,7 @@ void soak_round_settle(struct soak_round *round, struct soak_thread *threads)
       check_timelines(&round->devices[d]);
    for (uint32_t t = 0; t < SOAK_THREADS; t++)
       end_thread(&threads[t]);
+   soak_round_be_quiet(round);
    cancel(round);
    for (uint32_t d = 0; d < round->plan.devices && round->plan.profiles; d++)
       soak_check(agx_profile_end(round->devices[d].device) == AGX_OK, "the profile does not end");

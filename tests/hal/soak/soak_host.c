@@ -30,6 +30,38 @@ static uint64_t some_value(struct soak_thread *thread, struct soak_timeline *tim
    return 1 + agx_test_random_below(&thread->rng, atomic_load(&timeline->next) + 3);
 }
 
+struct counts {
+   uint32_t reached, failed; /* failed: or nobody could tell */
+};
+
+static struct counts look_at(const struct agx_point *points, uint32_t count)
+{
+   struct counts counts = {0};
+   for (uint32_t i = 0; i < count; i++) {
+      uint64_t value = 0;
+      const agx_status status = agx_semaphore_query(points[i].semaphore, &value);
+      counts.reached += value >= points[i].value;
+      counts.failed += status != AGX_OK && value < points[i].value;
+   }
+   return counts;
+}
+
+/* A wait says what is so: reached when enough points are, too late when too few were. */
+static void wait_and_look(const struct agx_point *points, uint32_t count, bool any,
+                          int64_t deadline_ns)
+{
+   const uint32_t enough = any ? 1 : count;
+   const struct counts before = look_at(points, count);
+   const agx_status status = agx_semaphore_wait(points, count, any, deadline_ns);
+   const struct counts after = look_at(points, count);
+   if (status == AGX_OK)
+      soak_check(after.reached >= enough, "a wait for %s of %u: %u are reached",
+                 any ? "any" : "all", count, after.reached);
+   if (status == AGX_DEADLINE_EXCEEDED && after.failed == 0)
+      soak_check(before.reached < enough, "no wait for %s of %u: %u were reached",
+                 any ? "any" : "all", count, before.reached);
+}
+
 static void wait_some(struct soak_thread *thread)
 {
    static const int64_t lengths_ns[] = {0, 1, 20000, 300000, 3000000};
@@ -40,8 +72,7 @@ static void wait_some(struct soak_thread *thread)
       struct soak_timeline *timeline = soak_timeline_pick_any(thread);
       points[i] = (struct agx_point){timeline->semaphore, some_value(thread, timeline)};
    }
-   (void)!agx_semaphore_wait(points, count, soak_chance(thread, 500),
-                             length_ns ? soak_now() + length_ns : 0);
+   wait_and_look(points, count, soak_chance(thread, 500), length_ns ? soak_now() + length_ns : 0);
 }
 
 static void query_one(struct soak_thread *thread)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * When nothing else happens on a round's devices any more: a wake-up that is lost is not made up
+ * for by the next one. Two threads hand a value to and fro, over the devices there are; whoever
+ * waits for the other would wait for good.
+ */
+#include "soak.h"
+
+#define TURNS 24
+
+struct echo {
+   struct soak_round *round;
+   struct agx_semaphore *there[SOAK_DEVICES], *back[SOAK_DEVICES];
+   pthread_t thread;
+};
+
+static void await(struct soak_round *round, const struct agx_point *points, uint32_t count,
+                  bool any)
+{
+   agx_status status;
+   const int64_t deadline_ns = soak_deadline();
+   do /* what a plan's failures take from a wait, another one gets */
+      status = agx_semaphore_wait(points, count, any, deadline_ns);
+   while (status == AGX_RESOURCE_EXHAUSTED && soak_now() < deadline_ns);
+   soak_check(status == AGX_OK, "in the quiet: nobody is woken for %llu: %s",
+              (unsigned long long)points[0].value, agx_status_name(status));
+}
+
+static uint32_t device_of(const struct soak_round *round, uint64_t turn)
+{
+   return (uint32_t)(turn % round->plan.devices);
+}
+
+static void *echo(void *argument)
+{
+   struct echo *it = argument;
+   for (uint64_t turn = 1; turn <= TURNS; turn++) {
+      const uint32_t device = device_of(it->round, turn);
+      const struct agx_point points[2] = {{it->there[device], turn}, {it->there[0], SOAK_FAR}};
+      /* Also one of several points, of which the others never come. */
+      await(it->round, points, turn % 3 ? 1 : 2, true);
+      soak_check(agx_semaphore_signal(it->back[device], turn) == AGX_OK, "no signal back");
+   }
+   return NULL;
+}
+
+void soak_round_be_quiet(struct soak_round *round)
+{
+   struct echo it = {.round = round};
+   for (uint32_t i = 0; i < round->plan.devices; i++)
+      soak_check(agx_semaphore_create(round->devices[i].device, 0, &it.there[i]) == AGX_OK &&
+                    agx_semaphore_create(round->devices[i].device, 0, &it.back[i]) == AGX_OK,
+                 "no semaphores");
+   soak_check(pthread_create(&it.thread, NULL, echo, &it) == 0, "no thread");
+   for (uint64_t turn = 1; turn <= TURNS; turn++) {
+      const uint32_t device = device_of(round, turn);
+      const struct agx_point back = {it.back[device], turn};
+      soak_check(agx_semaphore_signal(it.there[device], turn) == AGX_OK, "no signal there");
+      await(round, &back, 1, false);
+   }
+   pthread_join(it.thread, NULL);
+   for (uint32_t i = 0; i < round->plan.devices; i++) {
+      agx_release(it.there[i]);
+      agx_release(it.back[i]);
+   }
+}
