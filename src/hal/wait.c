@@ -285,6 +285,7 @@ agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count, bo
    }
    if (count == 0)
       return AGX_OK;
+   deadline_ns = AGX_MAX(deadline_ns, 0); /* a time before the clock began has passed, too */
    struct agx_device *device = points[0].semaphore->device;
    if (!is_mixed) {
       uint64_t start_ns = agx_profile_host_begin(device);
