@@ -26,6 +26,8 @@ agx_status agx_desc_read_tail(const char *name, const void *desc, void *out, siz
       return AGX_OK;
    AGX_TRY(agx_info_check(name, desc));
    uint32_t size = agx_load_u32(desc);
+   if (size % sizeof(void *)) /* it would cut a pointer in two */
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, SIZE_TEXT, name, size, name);
    memcpy(out, desc, AGX_MIN(size, capacity));
    for (size_t i = capacity; i < size; i++)
       if (((const char *)desc)[i] != 0)

@@ -138,7 +138,7 @@ static agx_status open_named(const char *name, struct agx_kmd **out_kmd)
       return agx_kmd_drm_open(name, out_kmd);
    if (strcmp(name, "auto") != 0)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "device \"%s\": auto, drm, virtual, virtual:CHIP and a path are possible",
+                      "device \"%.64s\": auto, drm, virtual, virtual:CHIP and a path are possible",
                       name);
    agx_status status = open_first(out_kmd);
    return status == AGX_NOT_FOUND ? agx_kmd_virtual_open(NULL, out_kmd) : status;

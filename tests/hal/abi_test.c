@@ -280,7 +280,7 @@ static void longer_descriptors_work_as_long_as_their_tail_is_zero(void **state)
 
 static void sizes_that_no_version_has_and_extensions_are_refused(void **state)
 {
-   static const uint32_t wrong[] = {0, 1, 4, 8, 15, 4097, 0x80000000, UINT32_MAX};
+   static const uint32_t wrong[] = {0, 1, 4, 8, 15, 17, 20, 23, 4097, 0x80000000, UINT32_MAX};
    for (unsigned row = 0; row < DESCS; row++) {
       char want[80], *desc = whole_desc(row);
       const void *next = desc;
