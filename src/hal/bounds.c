@@ -19,9 +19,11 @@ static agx_status add(struct agx_command_buffer *commands, struct agx_kmd_range 
    return AGX_OK;
 }
 
-static agx_status add_bound(struct agx_command_buffer *commands, uint32_t dispatch,
-                            const struct agx_program_binding *binding, const struct agx_bound *it)
+agx_status agx_bounds_note_bound(struct agx_command_buffer *commands,
+                                 const struct agx_program_binding *binding,
+                                 const struct agx_bound *it)
 {
+   const uint32_t dispatch = commands->dispatch_count - 1;
    bool reads = binding->access & AGX_BINDING_READS, writes = binding->access & AGX_BINDING_WRITES;
    if (it->image)
       AGX_TRY(add(commands, (struct agx_kmd_range){it->image->address, it->image->layout.size_B,
@@ -39,22 +41,26 @@ static agx_status add_bound(struct agx_command_buffer *commands, uint32_t dispat
               (struct agx_kmd_range){it->sinks.waste_va, AGX_PAGE_BYTES, dispatch, true, true});
 }
 
+/* Nobody knows what memory belongs to the addresses that a kernel is given. */
+agx_status agx_bounds_note_program(struct agx_command_buffer *commands,
+                                   const struct agx_program *program)
+{
+   return add(commands, (struct agx_kmd_range){0, program->takes_addresses ? UINT64_MAX : 0,
+                                               commands->dispatch_count - 1, true, true});
+}
+
 agx_status agx_bounds_note(struct agx_command_buffer *commands, const struct agx_binder *binder,
                            uint64_t heap_va)
 {
    const struct agx_program *program = binder->program;
-   const uint32_t dispatch = commands->dispatch_count - 1;
-   /* Nobody knows what memory belongs to the addresses that a kernel is given. */
-   AGX_TRY(add(commands, (struct agx_kmd_range){0, program->takes_addresses ? UINT64_MAX : 0,
-                                                dispatch, true, true}));
+   AGX_TRY(agx_bounds_note_program(commands, program));
    if (binder->heap_B)
-      AGX_TRY(
-         add(commands, (struct agx_kmd_range){heap_va, binder->heap_B, dispatch, true, false}));
+      AGX_TRY(agx_bounds_note_data(commands, heap_va, binder->heap_B));
    for (uint32_t i = 0; i < program->binding_count; i++)
       for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
          struct agx_bound bound;
          AGX_TRY(agx_binder_element(binder, i, e, &bound));
-         AGX_TRY(add_bound(commands, dispatch, &program->bindings[i], &bound));
+         AGX_TRY(agx_bounds_note_bound(commands, &program->bindings[i], &bound));
       }
    return AGX_OK;
 }

@@ -11,6 +11,8 @@
 static uint8_t kind_of(const struct agx_program_binding *binding)
 {
    uint8_t kind = AGX_BRIEF_BUFFER;
+   if (agx_binding_is_vertex(binding->kind))
+      return AGX_BRIEF_VERTEX;
    if (agx_binding_is_buffer(binding->kind))
       return binding->robustness == AGX_PROGRAM_ROBUST_OFF ? AGX_BRIEF_BUFFER : AGX_BRIEF_ROBUST;
    if (agx_binding_has_image(binding->kind))
@@ -26,8 +28,8 @@ static bool add_bindings(const struct agx_program *program, struct agx_brief *br
       return false;
    for (uint32_t i = 0; i < program->binding_count; i++) {
       const struct agx_program_binding *binding = &program->bindings[i];
-      if (agx_binding_is_texels(binding->kind) || agx_binding_is_vertex(binding->kind) ||
-          binding->elements)
+      if (agx_binding_is_texels(binding->kind) || binding->elements ||
+          (brief->given_count < i && !agx_binding_is_vertex(binding->kind)))
          return false;
       brief->bindings[i] =
          (struct agx_brief_binding){.set = binding->set,
@@ -40,7 +42,9 @@ static bool add_bindings(const struct agx_program *program, struct agx_brief *br
                                     .usage = agx_binding_usage(binding),
                                     .min_size_B = binding->min_size_B};
       brief->is_plain &= brief->bindings[i].kind == AGX_BRIEF_BUFFER;
-      brief->has_states |= !agx_brief_is_buffer(&brief->bindings[i]);
+      brief->robust |= (uint32_t)(brief->bindings[i].kind == AGX_BRIEF_ROBUST) << i;
+      brief->has_others |= !agx_brief_is_buffer(&brief->bindings[i]);
+      brief->given_count += brief->bindings[i].kind != AGX_BRIEF_VERTEX;
    }
    brief->binding_count = program->binding_count;
    return true;
@@ -77,7 +81,7 @@ static void fill_constants(const struct agx_program *program, uint8_t *out)
       if (!is_constant(slot))
          continue;
       if (slot->kind == AGX_UNIFORM_LOCAL_SIZE) /* brief dispatches have the program's own */
-         value = program->local_size[slot->index];
+         value = program->is_vertex ? 0 : program->local_size[slot->index];
       memcpy(out + slot->start * 2u, &value, AGX_MIN(slot->halves * 2u, sizeof(value)));
    }
 }
@@ -127,6 +131,8 @@ static bool add_value(struct agx_brief *brief, const struct agx_program_uniform 
              add_part(brief, &part);
    case AGX_UNIFORM_BUFFER_SINK:
       brief->sinks |= 1u << slot->index;
+      return bytes == 4 && add_part(brief, &part);
+   case AGX_UNIFORM_DRAW:
       return bytes == 4 && add_part(brief, &part);
    case AGX_UNIFORM_BUFFER_SIZE:
    case AGX_UNIFORM_BUFFER_COUNT:
@@ -199,16 +205,17 @@ agx_status agx_brief_make(const struct agx_program *program, const struct agx_pl
                           struct agx_brief *out_brief)
 {
    *out_brief = (struct agx_brief){
-      .is_plain = !program->inside && !program->takes_addresses && !program->state_count,
+      .is_plain = !program->inside && !program->takes_addresses && !program->state_count &&
+                  !program->is_vertex,
+      .is_vertex = program->is_vertex,
       .takes_addresses = program->takes_addresses,
       .block = agx_plan_block(plan, 0),
       .push_B = program->push_B,
       .local = {program->local_size[0], program->local_size[1], program->local_size[2]},
       .max_groups = AGX_MIN(0x7fffffffu, UINT32_MAX / AGX_MAX(program->local_size[0], 1u)),
    };
-   out_brief->is_brief = !program->is_vertex && add_bindings(program, out_brief) &&
-                         add_parts(program, plan->uniform_B, out_brief) &&
-                         add_states(program, out_brief) &&
-                         agx_inside_make(program, &out_brief->inside);
+   out_brief->is_brief =
+      add_bindings(program, out_brief) && add_parts(program, plan->uniform_B, out_brief) &&
+      add_states(program, out_brief) && agx_inside_make(program, &out_brief->inside);
    return program->state_count ? pack_states(plan, out_brief) : AGX_OK;
 }

@@ -2,7 +2,7 @@
  *
  * What dispatches of an executable need beyond its plan to be recorded briefly (command_brief.c),
  * as most can be: those that bind buffers by address, whole images, and samplers, and no arrays of
- * images. It is made once.
+ * images; draws too. It is made once.
  */
 #pragma once
 
@@ -19,6 +19,7 @@ enum agx_brief_kind {
    AGX_BRIEF_ROBUST = 1, /* a buffer with limits */
    AGX_BRIEF_IMAGE = 2,
    AGX_BRIEF_SAMPLER = 4, /* may be both */
+   AGX_BRIEF_VERTEX = 8,  /* a buffer that a draw names; behind all others */
 };
 
 struct agx_brief_binding {
@@ -50,16 +51,19 @@ struct agx_brief_state {
 };
 
 struct agx_brief {
-   bool is_brief; /* else there is nothing more to it */
-   bool is_plain; /* only buffers, without limits, and nothing else that costs */
-   bool has_states;
+   bool is_brief;   /* else there is nothing more to it */
+   bool is_plain;   /* only buffers, without limits, and nothing else that costs */
+   bool has_others; /* bindings that are no buffers, or a draw's */
+   bool is_vertex;
    bool takes_addresses;
    struct agx_block block;
    uint32_t push_B; /* of push constants that it needs */
    uint32_t local[3];
    uint32_t max_groups; /* along x; along y and z what hardware counts */
    uint32_t binding_count, part_count;
-   uint32_t sinks; /* a bit for each binding of which a part needs to know them */
+   uint32_t given_count; /* bindings that a dispatch names */
+   /* A bit for each binding: those with limits, and those whose sinks a part needs to know. */
+   uint32_t robust, sinks;
    struct agx_brief_binding bindings[AGX_BRIEF_MAX_BINDINGS];
    struct agx_brief_part parts[AGX_BRIEF_MAX_PARTS];
    /* Descriptors: textures, then samplers, and the words that name them, of address 0. */

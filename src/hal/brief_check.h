@@ -7,6 +7,7 @@
 #pragma once
 
 #include "hal/record.h"
+#include "hal/vertex.h"
 
 /* Of y and z. Source: reference/cmdstream, cdm.md 1.1. */
 #define AGX_BRIEF_MAX_GROUPS 65535u
@@ -16,6 +17,8 @@ struct agx_brief_call {
    const struct agx_plan *plan;
    const struct agx_brief *brief;
    const struct agx_dispatch *dispatch;
+   const struct agx_vertex_dispatch *draw;           /* NULL: a compute kernel's */
+   struct agx_buffer *drawn[AGX_BRIEF_MAX_BINDINGS]; /* what a draw names; may be NULL */
    uint64_t addresses[AGX_BRIEF_MAX_BINDINGS], lengths_B[AGX_BRIEF_MAX_BINDINGS];
    struct agxw_sinks sinks[AGX_BRIEF_MAX_BINDINGS]; /* where brief->sinks says so */
    uint32_t threads[3];
@@ -75,25 +78,43 @@ static inline bool agx_brief_take_states(const struct agx_command_buffer *comman
           (binding->sampler && binding->sampler->device == commands->device);
 }
 
+static inline bool agx_brief_take_drawn(const struct agx_command_buffer *commands,
+                                        struct agx_brief_call *call, uint32_t index)
+{
+   const struct agx_program *program = call->executable->program;
+   struct agx_bound bound = {0};
+   if (agx_bind_vertex(program->name, &program->bindings[index], call->draw, commands->device,
+                       &bound) != AGX_OK)
+      return false;
+   call->drawn[index] = bound.objects[0];
+   call->addresses[index] = bound.address;
+   call->lengths_B[index] = bound.length_B;
+   call->sinks[index] = bound.sinks;
+   return !bound.objects[0] || !agx_buffer_may_alias(bound.objects[0]);
+}
+
 static inline __attribute__((always_inline)) bool
 agx_brief_take_bindings(const struct agx_command_buffer *commands, struct agx_brief_call *call,
-                        bool has_states)
+                        bool has_others)
 {
    const struct agx_brief *brief = call->brief;
-   if (call->dispatch->binding_count != brief->binding_count ||
-       (brief->binding_count && !call->dispatch->bindings))
+   const uint32_t count = has_others ? brief->given_count : brief->binding_count;
+   if (call->dispatch->binding_count != count || (count && !call->dispatch->bindings))
       return false;
-   for (uint32_t i = 0; i < brief->binding_count; i++) {
+   for (uint32_t i = 0; i < count; i++) {
       const struct agx_brief_binding *wanted = &brief->bindings[i];
       const struct agx_binding *binding = &call->dispatch->bindings[i];
       if (binding->set != wanted->set || binding->binding != wanted->binding ||
           binding->element != wanted->element)
          return false;
-      const bool is_buffer = !has_states || agx_brief_is_buffer(wanted);
+      const bool is_buffer = !has_others || agx_brief_is_buffer(wanted);
       if (is_buffer ? !agx_brief_take_buffer(commands, call, wanted, i)
                     : !agx_brief_take_states(commands, wanted, binding))
          return false;
    }
+   for (uint32_t i = count; has_others && i < brief->binding_count; i++)
+      if (!agx_brief_take_drawn(commands, call, i))
+         return false;
    return true;
 }
 
@@ -107,6 +128,15 @@ static inline bool agx_brief_take_grid(struct agx_brief_call *call)
       call->threads[i] = groups[i] * brief->local[i];
    return groups[0] - 1 < brief->max_groups && groups[1] - 1 < AGX_BRIEF_MAX_GROUPS &&
           groups[2] - 1 < AGX_BRIEF_MAX_GROUPS;
+}
+
+static inline bool agx_brief_take_draw(struct agx_brief_call *call)
+{
+   call->threads[0] = call->draw->vertex_count;
+   call->threads[1] = call->draw->instance_count;
+   call->threads[2] = 1;
+   return call->threads[0] && call->threads[1] &&
+          agx_vertex_check(call->executable->program, call->draw) == AGX_OK;
 }
 
 static inline bool agx_brief_take_push(const struct agx_brief_call *call)

@@ -26,6 +26,15 @@ static agx_status no_memory(const struct agx_command_buffer *commands)
    return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
 }
 
+/* Of a binding that is no ordinary buffer: what is read or written; NULL: nothing. */
+static inline void *other_object(const struct agx_brief_call *call,
+                                 const struct agx_brief_binding *wanted, uint32_t index)
+{
+   if (wanted->kind == AGX_BRIEF_VERTEX)
+      return call->drawn[index];
+   return wanted->kind & AGX_BRIEF_IMAGE ? call->dispatch->bindings[index].image : NULL;
+}
+
 /* Whether any needs a barrier word. */
 static inline __attribute__((always_inline)) agx_status
 note_uses(struct agx_command_buffer *commands, const struct agx_brief_call *call, bool is_plain,
@@ -37,17 +46,17 @@ note_uses(struct agx_command_buffer *commands, const struct agx_brief_call *call
    commands->order.tick++;
    for (uint32_t i = 0; i < brief->binding_count; i++) {
       const struct agx_brief_binding *wanted = &brief->bindings[i];
-      const struct agx_binding *binding = &call->dispatch->bindings[i];
       const bool is_buffer = is_plain || agx_brief_is_buffer(wanted);
-      if (is_buffer || wanted->kind & AGX_BRIEF_IMAGE) {
-         struct agx_use *use = agx_record_use(commands, is_buffer ? (void *)binding->ref.buffer
-                                                                  : (void *)binding->image);
+      void *object =
+         is_buffer ? call->dispatch->bindings[i].ref.buffer : other_object(call, wanted, i);
+      if (object) {
+         struct agx_use *use = agx_record_use(commands, object);
          if (!use)
             return no_memory(commands);
          needs |= note_use(commands, use, wanted->access & AGX_BINDING_WRITES, may_conflict);
       }
       if (!is_buffer && wanted->kind & AGX_BRIEF_SAMPLER &&
-          !agx_record_use(commands, binding->sampler))
+          !agx_record_use(commands, call->dispatch->bindings[i].sampler))
          return no_memory(commands);
    }
    if (!is_plain && brief->takes_addresses)
@@ -78,10 +87,10 @@ static inline uint8_t *put_push(uint8_t *at, const uint8_t *from, uint32_t bytes
    return at + bytes;
 }
 
-/* Where stray accesses go from the bindings that ask. */
-static inline void find_sinks(struct agx_brief_call *call)
+/* Where stray accesses go from some bindings; a draw's are known. */
+static inline void find_sinks(struct agx_brief_call *call, uint32_t which)
 {
-   for (uint32_t left = call->brief->sinks; left; left &= left - 1) {
+   for (uint32_t left = which; left; left &= left - 1) {
       const uint32_t index = (uint32_t)__builtin_ctz(left);
       const struct agx_buffer_ref *ref = &call->dispatch->bindings[index].ref;
       /* Out of reach is no error until a part wants one. */
@@ -153,6 +162,10 @@ static inline agx_status other_value(const struct agx_brief_call *call,
       return AGX_OK;
    case AGX_UNIFORM_IMAGE:
       *out_value = call->dispatch->bindings[part->index].image->whole.properties[part->value];
+      return AGX_OK;
+   case AGX_UNIFORM_DRAW:
+      *out_value =
+         agx_vertex_value(call->executable->program, call->draw, (enum agx_draw_value)part->index);
       return AGX_OK;
    case AGX_UNIFORM_BUFFER_SINK:
       return sink_of(call, part, out_value);
@@ -257,43 +270,78 @@ static inline bool is_ordinary(const struct agx_command_buffer *commands,
 {
    return executable && executable->brief.is_brief && !agx_dispatch_has_shape(dispatch) &&
           !agx_dispatch_is_indirect(dispatch) && executable->device == commands->device &&
-          agx_record_is_open(commands) && !commands->is_watched;
+          agx_record_is_open(commands);
 }
 
 /* Each way has a struct agx_brief_call of its own, whose arrays are not cleared, so that the
  * compiler keeps that of plain ones in registers. */
 static inline void begin(struct agx_brief_call *call, struct agx_executable *executable,
-                         const struct agx_dispatch *dispatch)
+                         const struct agx_dispatch *dispatch,
+                         const struct agx_vertex_dispatch *draw)
 {
    call->executable = executable;
    call->plan = &executable->plan;
    call->brief = &executable->brief;
    call->dispatch = dispatch;
+   call->draw = draw;
+}
+
+/* As agx_bounds_note; robust: a bit for each binding that had limits, whichever code runs. */
+static agx_status note_bounds(struct agx_command_buffer *commands,
+                              const struct agx_brief_call *call, uint32_t robust)
+{
+   const struct agx_program *program = call->executable->program;
+   AGX_TRY(agx_bounds_note_program(commands, program));
+   for (uint32_t i = 0; i < call->brief->binding_count; i++) {
+      const uint32_t kind = call->brief->bindings[i].kind;
+      struct agx_bound bound = {0};
+      if (kind == AGX_BRIEF_SAMPLER)
+         continue;
+      if (kind & AGX_BRIEF_IMAGE)
+         bound.image = call->dispatch->bindings[i].image;
+      else
+         bound = (struct agx_bound){.address = call->addresses[i], .length_B = call->lengths_B[i]};
+      if (kind == AGX_BRIEF_VERTEX || robust >> i & 1)
+         bound.sinks = call->sinks[i];
+      AGX_TRY(agx_bounds_note_bound(commands, &program->bindings[i], &bound));
+   }
+   return AGX_OK;
+}
+
+static inline bool take_other(const struct agx_command_buffer *commands,
+                              struct agx_brief_call *call)
+{
+   return !call->draw == !call->brief->is_vertex && agx_brief_take_push(call) &&
+          (call->draw ? agx_brief_take_draw(call) : agx_brief_take_grid(call)) &&
+          (call->brief->has_others ? agx_brief_take_bindings(commands, call, true)
+                                   : agx_brief_take_bindings(commands, call, false)) &&
+          agx_brief_choose_twin(call);
 }
 
 static __attribute__((noinline)) bool record_other(struct agx_command_buffer *commands,
                                                    struct agx_executable *executable,
                                                    const struct agx_dispatch *dispatch,
+                                                   const struct agx_vertex_dispatch *draw,
                                                    agx_status *out_status)
 {
+   const uint32_t robust = executable->brief.robust;
    struct agx_brief_call call;
-   begin(&call, executable, dispatch);
-   if (!agx_brief_take_push(&call) || !agx_brief_take_grid(&call) ||
-       !(call.brief->has_states ? agx_brief_take_bindings(commands, &call, true)
-                                : agx_brief_take_bindings(commands, &call, false)) ||
-       !agx_brief_choose_twin(&call))
+   begin(&call, executable, dispatch, draw);
+   if (!take_other(commands, &call))
       return false;
-   if (call.brief->is_plain) {
+   if (call.brief->is_plain && !commands->is_watched) {
       *out_status = record(commands, &call, true);
       return true;
    }
-   find_sinks(&call);
+   find_sinks(&call, commands->is_watched ? robust : robust & call.brief->sinks);
    *out_status = record(commands, &call, false);
+   if (*out_status == AGX_OK && commands->is_watched)
+      *out_status = note_bounds(commands, &call, robust);
    return true;
 }
 
 bool agx_record_brief(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
-                      agx_status *out_status)
+                      const struct agx_vertex_dispatch *draw, agx_status *out_status)
 {
    struct agx_executable *executable = dispatch->executable;
    struct agx_brief_call call;
@@ -301,10 +349,10 @@ bool agx_record_brief(struct agx_command_buffer *commands, const struct agx_disp
       executable = agx_executable_entry(executable, dispatch->entry);
    if (!is_ordinary(commands, executable, dispatch))
       return false;
-   if (!executable->brief.is_plain)
-      return record_other(commands, executable, dispatch, out_status);
-   begin(&call, executable, dispatch);
-   if (!agx_brief_take_push(&call) || !agx_brief_take_grid(&call) ||
+   if (!executable->brief.is_plain || commands->is_watched)
+      return record_other(commands, executable, dispatch, draw, out_status);
+   begin(&call, executable, dispatch, NULL);
+   if (draw || !agx_brief_take_push(&call) || !agx_brief_take_grid(&call) ||
        !agx_brief_take_bindings(commands, &call, false))
       return false;
    *out_status = record(commands, &call, true);

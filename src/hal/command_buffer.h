@@ -82,8 +82,13 @@ struct agx_command_buffer {
 void *agx_vector_add(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B);
 void agx_vector_fini(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B);
 
-/* AGX_DEBUG=bounds (bounds.c): notes what the launch to come may access; tells the device all of a
- * recorded command buffer's, or none any more. heap_B bytes at heap_va are its heap. */
+/* AGX_DEBUG=bounds (bounds.c): notes what the last launch may access; tells the device all of a
+ * recorded command buffer's, or none any more. The first two are parts of the third. */
+AGX_MUST_CHECK agx_status agx_bounds_note_program(struct agx_command_buffer *commands,
+                                                  const struct agx_program *program);
+AGX_MUST_CHECK agx_status agx_bounds_note_bound(struct agx_command_buffer *commands,
+                                                const struct agx_program_binding *binding,
+                                                const struct agx_bound *bound);
 AGX_MUST_CHECK agx_status agx_bounds_note(struct agx_command_buffer *commands,
                                           const struct agx_binder *binder, uint64_t heap_va);
 /* What the last launch may read besides. */

@@ -347,7 +347,7 @@ agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
    }
    if (commands->table_slots)
       status = agx_script_dispatch(commands, dispatch);
-   else if (!agx_record_brief(commands, dispatch, &status))
+   else if (!agx_record_brief(commands, dispatch, NULL, &status))
       status = record_compute(commands, dispatch);
    return status == AGX_OK ? AGX_OK : agx_record_fail(commands, status);
 }
@@ -365,8 +365,9 @@ agx_status agx_cmd_dispatch_vertices(struct agx_command_buffer *commands,
       .push = read.push,
       .push_B = read.push_B,
    };
-   if (status == AGX_OK)
-      status = commands->table_slots ? agx_script_vertices(commands, &read)
-                                     : record_dispatch(commands, &dispatch, &read);
+   if (status == AGX_OK && commands->table_slots)
+      status = agx_script_vertices(commands, &read);
+   else if (status == AGX_OK && !agx_record_brief(commands, &dispatch, &read, &status))
+      status = record_dispatch(commands, &dispatch, &read);
    return agx_record_fail(commands, status);
 }

@@ -121,7 +121,7 @@ static inline struct agx_use *agx_record_use(struct agx_command_buffer *commands
 /* The first recording error stays, and is end()'s. */
 agx_status agx_record_fail(struct agx_command_buffer *commands, agx_status status);
 
-/* A dispatch that is brief (brief.h): false where anything is out of the ordinary, for the long way
- * to look at. */
+/* A dispatch that is brief (brief.h), or with draw a draw: false where anything is out of the
+ * ordinary, for the long way to look at. */
 bool agx_record_brief(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
-                      agx_status *out_status);
+                      const struct agx_vertex_dispatch *draw, agx_status *out_status);

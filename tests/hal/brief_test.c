@@ -18,9 +18,23 @@ struct pass {
    unsigned kernels, brief, refused; /* of dispatches */
 };
 
-/* A dispatch, a barrier and the same again into memory that was painted before. False: not here. */
-static bool record(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
-                   bool is_brief, uint8_t *out)
+/* A dispatch or a draw, given in order, and so that only the long way takes it. */
+struct pair {
+   struct agx_dispatch brief, lengthy;
+   const struct agx_vertex_dispatch *brief_draw, *lengthy_draw;
+};
+
+static agx_status record_lengthy(struct agx_command_buffer *commands, const struct pair *pair)
+{
+   agx_status status;
+   assert_false(agx_record_brief(commands, &pair->lengthy, pair->lengthy_draw, &status));
+   return pair->lengthy_draw ? agx_cmd_dispatch_vertices(commands, pair->lengthy_draw)
+                             : agx_cmd_dispatch(commands, &pair->lengthy);
+}
+
+/* The same twice with a barrier each, into memory that was painted before. False: not here. */
+static bool record(struct agx_command_buffer *commands, const struct pair *pair, bool is_brief,
+                   uint8_t *out)
 {
    const struct agx_chunk *chunk = commands->first;
    assert_ok(agx_command_buffer_begin(commands));
@@ -28,8 +42,8 @@ static bool record(struct agx_command_buffer *commands, const struct agx_dispatc
    for (unsigned i = 0; i < 2; i++) {
       agx_status status;
       if (!is_brief)
-         assert_ok(agx_cmd_dispatch(commands, dispatch));
-      else if (!agx_record_brief(commands, dispatch, &status))
+         assert_ok(record_lengthy(commands, pair));
+      else if (!agx_record_brief(commands, &pair->brief, pair->brief_draw, &status))
          return false;
       else
          assert_ok(status);
@@ -42,26 +56,31 @@ static bool record(struct agx_command_buffer *commands, const struct agx_dispatc
    return true;
 }
 
-/* The long way is that of dispatches that name their workgroups' size. */
-static void compare(struct pass *pass, const struct agx_dispatch *dispatch, const char *kernel)
+static void compare_pair(struct pass *pass, const struct pair *pair, const char *kernel)
 {
    static uint8_t brief[AGX_CHUNK_LARGE_B], lengthy[AGX_CHUNK_LARGE_B];
-   const struct agx_program *program = dispatch->executable->program;
    struct agx_command_buffer *commands = fixture_begin(&pass->fixture);
-   struct agx_dispatch other = *dispatch;
-   memcpy(other.local_size, program->local_size, sizeof(other.local_size));
-   const bool is_taken = agx_cmd_dispatch(commands, &other) == AGX_OK;
+   const bool is_taken = record_lengthy(commands, pair) == AGX_OK;
    assert_int_equal(agx_command_buffer_end(commands) == AGX_OK, is_taken);
    pass->refused += !is_taken;
    pass->kernels += is_taken;
-   if (is_taken && record(commands, dispatch, true, brief)) {
+   if (is_taken && record(commands, pair, true, brief)) {
       pass->brief++;
-      assert_true(record(commands, &other, false, lengthy));
+      assert_true(record(commands, pair, false, lengthy));
       if (memcmp(brief, lengthy, commands->first->usable_B) != 0)
          fail_msg("%s, robustness %u: the two ways write different things", kernel,
                   pass->robustness);
    }
    agx_release(commands);
+}
+
+/* The long way is that of dispatches that name their workgroups' size. */
+static void compare(struct pass *pass, const struct agx_dispatch *dispatch, const char *kernel)
+{
+   const struct agx_program *program = dispatch->executable->program;
+   struct pair pair = {.brief = *dispatch, .lengthy = *dispatch};
+   memcpy(pair.lengthy.local_size, program->local_size, sizeof(program->local_size));
+   compare_pair(pass, &pair, kernel);
 }
 
 static void take_kernel(void *user, unsigned tier, const char *kernel)
@@ -115,10 +134,81 @@ static void both_ways_write_the_same(void **state)
    }
 }
 
+/* ---- draws --------------------------------------------------------------- */
+
+static struct agx_executable *load_stage(struct pass *pass)
+{
+   struct agx_executable_desc desc = {.size = sizeof(desc), .robustness = pass->robustness};
+   struct agx_executable *executable;
+   char *path = agx_test_path("kernels/vertex_default.spv");
+   char *spirv = agx_test_read_file(path, &desc.data_B);
+   desc.data = spirv;
+   assert_ok(agx_executable_create(pass->fixture.device, &desc, &executable));
+   free(spirv);
+   free(path);
+   return executable;
+}
+
+/* The long way is that of what binds more than there is. */
+static void compare_draw(struct pass *pass, const struct agx_vertex_dispatch *draw)
+{
+   static const struct agx_binding more = {.set = 9};
+   struct agx_vertex_dispatch lengthy = *draw;
+   lengthy.binding_count = 1;
+   lengthy.bindings = &more;
+   const struct agx_dispatch dispatch = {.size = sizeof(dispatch), .executable = draw->executable};
+   struct pair pair = {dispatch, dispatch, draw, &lengthy};
+   pair.lengthy.binding_count = 1;
+   pair.lengthy.bindings = &more;
+   compare_pair(pass, &pair, "vertex_default");
+}
+
+static void draws_are_written_the_same(void **state)
+{
+   for (uint32_t robustness = AGX_ROBUST_OFF; robustness <= AGX_ROBUST_ZERO; robustness++) {
+      struct pass pass = {.robustness = robustness};
+      uint32_t *words;
+      fixture_open(&pass.fixture, "virtual:g13g");
+      struct agx_executable *stage = load_stage(&pass);
+      struct agx_buffer *in = fixture_buffer(&pass.fixture, 4096, &words);
+      struct agx_buffer *out = fixture_buffer(&pass.fixture, 4096, &words);
+      struct agx_vertex_buffer buffers[] = {{1, {in, 0, 60}, 0}, {4, {in, 60, 20}, 0}};
+      const struct agx_buffer_ref feedback = {out, 16, AGX_WHOLE_LENGTH};
+      struct agx_vertex_dispatch draw = {.size = sizeof(draw),
+                                         .executable = stage,
+                                         .first = 1,
+                                         .vertex_count = 3,
+                                         .instance_count = 2,
+                                         .draw_index = 7,
+                                         .vertex_buffer_count = 2,
+                                         .vertex_buffers = buffers,
+                                         .feedback_count = 1,
+                                         .feedback = &feedback};
+      compare_draw(&pass, &draw);
+      draw.vertex_count = 10;
+      buffers[0].ref.length_B = buffers[0].offset_B = 24;
+      compare_draw(&pass, &draw);
+      assert_int_equal(pass.brief, pass.kernels);
+      /* No buffer, and feedback that is too short. */
+      buffers[0].ref.buffer = NULL;
+      compare_draw(&pass, &draw);
+      draw.vertex_count = 1000;
+      compare_draw(&pass, &draw);
+      assert_int_equal(pass.kernels, robustness ? 3 : 1);
+      assert_int_equal(pass.refused, robustness ? 1 : 3);
+      assert_int_equal(pass.brief, pass.kernels);
+      agx_release(in);
+      agx_release(out);
+      agx_release(stage);
+      fixture_close(&pass.fixture);
+   }
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_ways_write_the_same),
+      cmocka_unit_test(draws_are_written_the_same),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
