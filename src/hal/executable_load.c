@@ -51,6 +51,7 @@ static void dump_pass(void *user, const char *pass, const char *text)
       fprintf(stderr, "== %s\n%s\n", pass, text);
 }
 
+static const char *const robustness_names[] = {"off", "clamp", "zero"};
 _Static_assert((int)AGX_ROBUST_OFF == AGX_PROGRAM_ROBUST_OFF &&
                   (int)AGX_ROBUST_CLAMP == AGX_PROGRAM_ROBUST_CLAMP &&
                   (int)AGX_ROBUST_ZERO == AGX_PROGRAM_ROBUST_ZERO,
@@ -168,9 +169,10 @@ static agx_status check_compiled(const struct agx_executable_desc *desc,
          continue;
       if (agx_binding_is_buffer(binding->kind) && wanted != binding->robustness)
          return AGX_FAIL(AGX_INCOMPATIBLE,
-                         "executable %s: set %u binding %u was compiled with robustness %u, not %u",
-                         program->name, binding->set, binding->binding, binding->robustness,
-                         wanted);
+                         "executable %s: set %u binding %u was compiled with robustness %s, not %s",
+                         program->name, binding->set, binding->binding,
+                         robustness_names[binding->robustness % AGX_COUNT(robustness_names)],
+                         robustness_names[wanted % AGX_COUNT(robustness_names)]);
    }
    return AGX_OK;
 }

@@ -76,6 +76,9 @@ struct agx_kmd_ops {
     * dispatch), as agx_error_text does; 0 and "" when nothing failed. NULL where the
     * kernel tells no more than a fence's error. */
    size_t (*last_error)(struct agx_kmd *kmd, char *text, size_t capacity);
+   /* Why a request fails that never comes to the kernel, or NULL. NULL where there is no reason to
+    * hold any back. */
+   const char *(*obstacle)(struct agx_kmd *kmd);
    /* Bytes of the dma-buf behind fd, or a negative errno. */
    int64_t (*dmabuf_bytes)(struct agx_kmd *kmd, int fd);
    /* Makes a dma-buf of a range of a memory file (memfd_create(2)) as UDMABUF_CREATE does, with

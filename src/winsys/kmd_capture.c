@@ -389,6 +389,15 @@ static size_t capture_last_error(struct agx_kmd *kmd, char *text, size_t capacit
    return inner->ops->last_error(inner, text, capacity);
 }
 
+static const char *capture_obstacle(struct agx_kmd *kmd)
+{
+   struct kmd_capture *capture = capture_of(kmd);
+   pthread_mutex_lock(&capture->lock);
+   bool is_stuck = capture->error != 0;
+   pthread_mutex_unlock(&capture->lock);
+   return is_stuck ? "the capture file can't be written" : NULL;
+}
+
 static bool capture_take_fault(struct agx_kmd *kmd, uint64_t first_va, uint64_t last_va,
                                struct agx_kmd_fault *out_fault)
 {
@@ -464,6 +473,7 @@ agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct 
       .dmabuf_bytes = capture_dmabuf_bytes,
       .make_dmabuf = capture_make_dmabuf,
       .last_error = inner->ops->last_error ? capture_last_error : NULL,
+      .obstacle = capture_obstacle,
       .take_fault = inner->ops->take_fault ? capture_take_fault : NULL,
       .watch_counters = inner->ops->watch_counters ? capture_watch_counters : NULL,
       .close = capture_close,

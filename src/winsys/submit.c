@@ -101,11 +101,13 @@ static agx_status submit_part(struct agxw_queue *queue, const struct agxw_submit
       .cmdbuf_size = count * (uint32_t)sizeof(packed[0]),
    };
    int error = agxw_ioctl(queue->device, AGX_IOCTL_ASAHI_SUBMIT, &request);
-   if (error)
-      return agx_status_fail_errno(error,
-                                   "queue %u: SUBMIT of commands %u..%u with %u waits, %u signals",
-                                   queue->id, first, first + count - 1, waits, signals);
-   return AGX_OK;
+   if (!error)
+      return AGX_OK;
+   struct agx_kmd *kmd = queue->device->kmd;
+   const char *why = kmd->ops->obstacle ? kmd->ops->obstacle(kmd) : NULL;
+   return agx_status_fail_errno(
+      error, "queue %u: SUBMIT of commands %u..%u with %u waits, %u signals%s%s", queue->id, first,
+      first + count - 1, waits, signals, why ? ": " : "", why ? why : "");
 }
 
 agx_status agxw_submit(struct agxw_queue *queue, const struct agxw_submit *submit)

@@ -76,6 +76,9 @@ static void specialization(void **state)
    assert_int_equal(compile("--stats --spec 0", "corpus/spec_wg.spv"), 2);
    assert_int_equal(compile("--stats --spec 0=x", "corpus/spec_wg.spv"), 2);
    assert_int_equal(compile("--chip m99", "corpus/saxpy.spv"), 2);
+   assert_non_null(strstr(text, "--chip m99: there is no such chip"));
+   assert_int_equal(compile("--robust maybe", "corpus/saxpy.spv"), 2);
+   assert_non_null(strstr(text, "--robust maybe: off, clamp, zero"));
    assert_int_equal(tool_run("AGX_TOOL", "compile", text), 2);
 }
 

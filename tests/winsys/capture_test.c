@@ -325,7 +325,7 @@ static void an_unwritable_file_is_told(void **state)
    memset(bytes, 1, 1 << 20);
    const struct agxw_compute command = {0x1000, 0x1008};
    assert_fails(agxw_submit(queue, &(struct agxw_submit){.commands = &command, .command_count = 1}),
-                AGX_RESOURCE_EXHAUSTED, "No space");
+                AGX_RESOURCE_EXHAUSTED, "the capture file can't be written: No space");
    assert_int_equal(fake.submit_count, 0);
    agxw_bo_destroy(bo);
    agxw_queue_destroy(queue);

@@ -255,6 +255,26 @@ static int take_option(struct compile *compile, const char *option, const char *
    return compile->options.chip ? 2 : 0;
 }
 
+/* Tells what the option takes. */
+static int refuse_option(const char *option, const char *value)
+{
+   static const struct {
+      const char *option, *takes;
+   } all[] = {
+      {"-o", "the file to write"},
+      {"--entry", "the name of an entry point"},
+      {"--spec", "ID=VALUE such as 0=12, 64 times at most"},
+      {"--chip", "there is no such chip"},
+      {"--robust", AGX_TOOL_ROBUST_VALUES},
+      {"--dynamic", "size or shared"},
+   };
+   for (size_t i = 0; i < AGX_COUNT(all); i++)
+      if (strcmp(option, all[i].option) == 0)
+         return value ? agx_tool_usage("compile", "%s %s: %s", option, value, all[i].takes)
+                      : agx_tool_usage("compile", "%s: its value is missing", option);
+   return agx_tool_usage("compile", "%s: there is no such option", option);
+}
+
 static void set_robustness(struct compile *compile)
 {
    const struct agx_tool_robust *robust = &compile->robust;
@@ -279,7 +299,7 @@ int agx_cmd_compile(int argc, char **argv)
       }
       int words = take_option(&compile, argv[at], argv[at + 1]);
       if (words == 0)
-         return agx_tool_usage("compile", "%s %s", argv[at], argv[at + 1] ? argv[at + 1] : "");
+         return refuse_option(argv[at], argv[at + 1]);
       at += words;
    }
    if (at == argc)
@@ -292,7 +312,11 @@ int agx_cmd_compile(int argc, char **argv)
    for (; at < argc; at++) {
       if (compile_file(&compile, argv[at]) == AGX_OK)
          continue;
-      fprintf(stderr, "agx compile: %s: %s\n", agx_tool_name(argv[at]), agx_error_peek());
+      const char *name = agx_tool_name(argv[at]), *error = agx_error_peek();
+      if (strncmp(error, name, strlen(name)) == 0)
+         fprintf(stderr, "agx compile: %s\n", error);
+      else
+         fprintf(stderr, "agx compile: %s: %s\n", name, error);
       if (compile.is_json)
          print_json_failure(&compile, argv[at]);
       compile.failed++;

@@ -64,7 +64,7 @@ static const struct agx_command {
     "KERNEL is SPIR-V or a file of `agx compile`; NAME is its file name without ending.\n"
     "  --entry NAME     one of several entry points; without it the first\n"
     "  --manifest FILE  inputs, grid and comparison (tools/manifest/manifest.h has the format)\n"
-    "  --dump DIR       write each output to DIR/NAME.ID.bin\n"
+    "  --dump DIR       write each output to DIR/NAME.ID.bin; DIR is made\n"
     "  --check DIR      compare each output with DIR/NAME.ID.bin by the manifest's rule; the\n"
     "                   exit code is 1 when one differs\n"
     "  --device NAME    as for `agx info`\n"

@@ -14,5 +14,7 @@ struct agx_tool_robust {
    uint32_t count;
 };
 
+#define AGX_TOOL_ROBUST_VALUES "off, clamp, zero, or one of them for a binding: 0.1=zero"
+
 /* Takes one option's value; false when it makes no sense. */
 bool agx_tool_robust_parse(struct agx_tool_robust *robust, const char *text);

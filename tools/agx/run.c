@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agx.h"
@@ -88,6 +89,8 @@ static agx_status dump_output(const struct run *run, uint32_t id, const void *da
    char path[1024];
    output_path(run, run->dump, id, path, sizeof(path));
    FILE *file = fopen(path, "wb");
+   if (!file && errno == ENOENT && mkdir(run->dump, 0777) == 0)
+      file = fopen(path, "wb");
    if (!file)
       return agx_status_fail_errno(errno, "%s", path);
    bool written = fwrite(data, 1, size, file) == size;
@@ -301,7 +304,7 @@ int agx_cmd_run(int argc, char **argv)
          run.wants_bounds = true;
       else if (strcmp(argv[i], "--robust") == 0 && i + 1 < argc) {
          if (!agx_tool_robust_parse(&run.robust, argv[++i]))
-            return agx_tool_usage(argv[0], "--robust %s", argv[i]);
+            return agx_tool_usage(argv[0], "--robust %s: " AGX_TOOL_ROBUST_VALUES, argv[i]);
       } else if (value && i + 1 < argc)
          *value = argv[++i];
       else if (value)

@@ -14,7 +14,8 @@ static const char help[] =
    "submissions with their waits and signals, the words of each compute stream by\n"
    "name, launch words, and the code of the kernels. docs/capture.md describes the file.\n"
    "\n"
-   "  --json   print one object: {\"node\", \"submissions\": [...], \"error\"}\n";
+   "  --json   print one object: {\"node\", \"submissions\": [...]}, and \"error\" where FILE ends "
+   "early\n";
 
 static agx_status read_file(const char *path, uint8_t **out_data, size_t *out_size)
 {
