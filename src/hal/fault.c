@@ -98,6 +98,9 @@ static void add_part(struct text *text, const struct agx_buffer *part, uint64_t 
        part->size_B, place->label);
 }
 
+/* Farther away than a buffer's index of 32 bits leads, whose it is would be a guess. */
+#define FAR_B (UINT64_C(16) << 30)
+
 static void add_place(struct text *text, struct agx_device *device,
                       const struct agx_command_buffer *commands, uint64_t va)
 {
@@ -106,6 +109,11 @@ static void add_place(struct text *text, struct agx_device *device,
    const struct agx_buffer *part = find_part(commands, va, &place);
    if (part) {
       add_part(text, part, va, &place);
+      return;
+   }
+   if ((place.kind == AGXW_PLACE_BEHIND || place.kind == AGXW_PLACE_BEFORE) &&
+       place.distance > FAR_B) {
+      add(text, ", far from every buffer");
       return;
    }
    switch (place.kind) {

@@ -128,6 +128,7 @@ static void faults_name_the_buffer(void **state)
    assert_fault(&w, 0, info.address + 8, ", byte 8 of buffer \"constants\"; ");
    /* Its last page has more room than it has bytes. */
    assert_fault(&w, 0, info.address + 120, ", 20 bytes behind buffer \"constants\"; ");
+   assert_fault(&w, 0, UINT64_C(0x7000000000), ", far from every buffer; ");
    agx_release(constants);
    struct agx_buffer *gone = make_buffer(&w, 4096, "scratch", &address);
    struct agx_command_buffer *late = record(&w, "late", 0, address + 12);
