@@ -136,7 +136,7 @@ static agx_status make_zero(struct agxw_bo *bo)
 static agx_status refuse(struct agx_device *device, uint64_t size_B, const char *label)
 {
    return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
-                   "%s: %llu bytes; the device may take %llu, and has taken %llu", label,
+                   "%.32s: %llu bytes; the device may take %llu, and has taken %llu", label,
                    (unsigned long long)size_B, (unsigned long long)device->memory_limit_B,
                    (unsigned long long)atomic_load(&device->memory.device.used_B));
 }

@@ -32,8 +32,9 @@ static agx_status read_attributes(const struct agx_vertex_input *given_input,
       const struct agx_vertex_format *format =
          given->format ? agx_vertex_format_find(given->format) : NULL;
       if (!format)
-         return AGX_FAIL(AGX_UNIMPLEMENTED, "executable: attribute at location %u: format \"%s\"",
-                         given->location, given->format ? given->format : "");
+         return AGX_FAIL(AGX_UNIMPLEMENTED,
+                         "executable: attribute at location %u: format \"%.64s\"", given->location,
+                         given->format ? given->format : "");
       out[i] = (struct agxc_attribute){.location = given->location,
                                        .format = format,
                                        .stride_B = given->stride_B,
@@ -181,7 +182,8 @@ static agx_status check_compiled(const struct agx_executable_desc *desc,
 static agx_status pick(const struct agx_executable_desc *desc, const struct agx_module *module)
 {
    if (desc->entry && agx_module_find(module, desc->entry) == module->program_count)
-      return AGX_FAIL(AGX_NOT_FOUND, "executable: an ELF file without entry point %s", desc->entry);
+      return AGX_FAIL(AGX_NOT_FOUND, "executable: an ELF file without entry point %.64s",
+                      desc->entry);
    for (uint32_t i = 0; i < module->program_count; i++) {
       const struct agx_program *program = module->programs[i];
       if (desc->robustness || desc->override_count)

@@ -69,8 +69,8 @@ agx_status agx_executable_find_entry(struct agx_executable *executable, const ch
       *out_entry = i;
       return AGX_OK;
    }
-   return AGX_FAIL(AGX_NOT_FOUND, "executable %s: no entry point \"%s\"", executable->program->name,
-                   name);
+   return AGX_FAIL(AGX_NOT_FOUND, "executable %s: no entry point \"%.64s\"",
+                   executable->program->name, name);
 }
 
 static struct agx_executable_info describe(const struct agx_program *program)
@@ -198,7 +198,7 @@ agx_status agx_executable_get_global(struct agx_executable *executable, const ch
                                      struct agx_buffer **out_buffer)
 {
    *out_buffer = NULL;
-   return AGX_FAIL(AGX_NOT_FOUND, "executable %s: no global \"%s\"; modules have no storage",
+   return AGX_FAIL(AGX_NOT_FOUND, "executable %s: no global \"%.64s\"; modules have no storage",
                    executable->program->name, name);
 }
 

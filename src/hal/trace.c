@@ -352,7 +352,7 @@ agx_status agx_trace_open(struct agx_device *device, const char *path, struct ag
    *out_trace = NULL;
    struct agx_trace *trace = agx_host_zalloc(device->alloc, sizeof(*trace) + path_B);
    if (!trace)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "trace %s: out of host memory", path);
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "trace %.256s: out of host memory", path);
    memcpy(trace->path, path, path_B);
    trace->alloc = device->alloc;
    trace->log = &device->instance->log;
@@ -362,10 +362,10 @@ agx_status agx_trace_open(struct agx_device *device, const char *path, struct ag
       trace->fd >= 0 && flock(trace->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
    agx_status status = AGX_OK;
    if (is_taken)
-      status = AGX_FAIL(AGX_ALREADY_EXISTS, "trace %s: another session writes to it", path);
+      status = AGX_FAIL(AGX_ALREADY_EXISTS, "trace %.256s: another session writes to it", path);
    else if (trace->fd < 0 || (ftruncate(trace->fd, 0) != 0 && errno != EINVAL) ||
             !write_at(trace->fd, head, strlen(head), 0))
-      status = agx_status_fail_errno(errno, "trace %s", path);
+      status = agx_status_fail_errno(errno, "trace %.256s", path);
    if (status != AGX_OK) {
       agx_trace_close(trace);
       return status;

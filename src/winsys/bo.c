@@ -96,13 +96,13 @@ agx_status agxw_bo_new(struct agxw_device *device, uint64_t size, uint32_t flags
    const uint32_t known = AGXW_BO_USC | AGXW_BO_READ_ONLY | AGXW_BO_CACHED | AGXW_BO_SHAREABLE;
    label = label ? label : "buffer";
    if (flags & ~known)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: unknown flags %#x", label, flags & ~known);
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%.32s: unknown flags %#x", label, flags & ~known);
    if (size == 0 || size > AGXW_MAX_BO_BYTES)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: size %llu; 1 to 2^37 bytes are possible", label,
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%.32s: size %llu; 1 to 2^37 bytes are possible", label,
                       (unsigned long long)size);
    struct agxw_bo *bo = agx_host_zalloc(device->alloc, sizeof(*bo));
    if (!bo)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: no memory for the object", label);
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%.32s: no memory for the object", label);
    bo->device = device;
    bo->size = agx_align_up(size, device->page_bytes);
    bo->bytes = size;

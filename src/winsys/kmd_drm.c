@@ -91,11 +91,11 @@ static agx_status open_path(const char *path, bool any_driver, struct agx_kmd **
    struct agxw_node_info info;
    int fd = agxw_node_open(path, any_driver, &info);
    if (fd < 0)
-      return AGX_FAIL(info.status, "%s: %s", path, info.reason);
+      return AGX_FAIL(info.status, "%.256s: %s", path, info.reason);
    struct kmd_drm *drm = calloc(1, sizeof(*drm));
    if (!drm) {
       close(fd);
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: no memory for the device", path);
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%.256s: no memory for the device", path);
    }
    const char *slash = strrchr(path, '/');
    snprintf(drm->name, sizeof(drm->name), "%s", slash ? slash + 1 : path);

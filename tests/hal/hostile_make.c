@@ -182,6 +182,8 @@ static void make_device(struct hostile *h)
       return; /* it takes its time */
    if (hostile_below(h, 3) == 0)
       desc.name = hostile_text(h);
+   if (hostile_below(h, 8) == 0)
+      desc.capture_path = "/no/such/folder";
    if (hostile_below(h, 3) == 0)
       desc.queue_priorities = priorities + hostile_below(h, 2);
    desc.queue_count = (uint32_t)hostile_below(h, 9);

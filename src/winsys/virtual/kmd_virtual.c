@@ -191,7 +191,7 @@ agx_status agx_kmd_virtual_open(const char *name, struct agx_kmd **out_kmd)
    *out_kmd = NULL;
    const struct agx_chip *chip = agx_chip_find(name ? name : "g13g");
    if (!chip)
-      return AGX_FAIL(AGX_NOT_FOUND, "virtual device: no chip is named \"%s\"", name);
+      return AGX_FAIL(AGX_NOT_FOUND, "virtual device: no chip is named \"%.64s\"", name);
    struct kmd_virtual *it = calloc(1, sizeof(*it));
    if (!it)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual device: no memory");
