@@ -8,6 +8,7 @@
 
 #include "agx/chip.h"
 #include "base/util.h"
+#include "hal/desc.h"
 #include "hal/submission.h"
 #include "hal/foreign.h"
 
@@ -243,9 +244,7 @@ static agx_status check_alloca(struct agx_device *device, const struct agx_op *o
 {
    const uint64_t known = AGX_ALLOCA_ALLOW_WAIT | AGX_ALLOCA_INDETERMINATE_LIFETIME;
    const struct agx_op_alloca *wanted = &op->u.alloca;
-   if (op->flags & ~known)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: unknown flags 0x%llx",
-                      (unsigned long long)(op->flags & ~known));
+   AGX_TRY(agx_bits_check("alloca", "flags", op->flags, known));
    if (!wanted->out_buffer)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: out_buffer is NULL");
    if (wanted->pool && wanted->pool->device != device)
@@ -313,9 +312,7 @@ static agx_status dealloca_prepare(struct agx_device *device, const struct agx_o
    struct state *state = AGX_OP_STATE(submission, struct state);
    struct agx_buffer *buffer = op->u.dealloca.buffer;
    const uint64_t known = AGX_DEALLOCA_PREFER_ORIGIN | AGX_DEALLOCA_RELEASE;
-   if (op->flags & ~known)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: unknown flags 0x%llx",
-                      (unsigned long long)op->flags);
+   AGX_TRY(agx_bits_check("dealloca", "flags", op->flags, known));
    if (!buffer)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: buffer is NULL");
    if (buffer->device != device)

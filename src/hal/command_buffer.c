@@ -114,9 +114,7 @@ static agx_status check_desc(const struct agx_command_buffer_desc *desc)
 {
    const uint32_t known =
       AGX_COMMAND_BUFFER_ONE_SHOT | AGX_COMMAND_BUFFER_UNRETAINED | AGX_COMMAND_BUFFER_UNCHECKED;
-   if (desc->flags & ~known)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "command buffer: unknown flags 0x%x",
-                      desc->flags & ~known);
+   AGX_TRY(agx_bits_check("command buffer", "flags", desc->flags, known));
    if (desc->table_slots > AGX_MAX_TABLE_SLOTS)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "command buffer: a table of %u slots; the limit is %u",
                       desc->table_slots, AGX_MAX_TABLE_SLOTS);

@@ -33,12 +33,7 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
 {
    const struct agx_executable *executable = dispatch->executable;
    AGX_TRY(agx_record_check(commands, "dispatch"));
-   if (!executable)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
-   if (executable->device != commands->device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable %s",
-                      executable->program->name,
-                      agx_foreign(executable->device, commands->device).text);
+   AGX_TRY(agx_executable_check(executable, commands->device));
    if (dispatch->push_B < executable->program->push_B || dispatch->push_B > AGX_MAX_PUSH_B ||
        (dispatch->push_B && !dispatch->push && !agx_ref_is_given(&dispatch->arguments)))
       return AGX_FAIL(

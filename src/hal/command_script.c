@@ -162,25 +162,13 @@ static agx_status keep_bindings(struct agx_command_buffer *commands,
    return AGX_OK;
 }
 
-static agx_status check_executable(const struct agx_command_buffer *commands,
-                                   const struct agx_executable *executable)
-{
-   if (!executable)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
-   if (executable->device != commands->device)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable %s",
-                      executable->program->name,
-                      agx_foreign(executable->device, commands->device).text);
-   return AGX_OK;
-}
-
 /* ---- commands ------------------------------------------------------------- */
 
 agx_status agx_script_dispatch(struct agx_command_buffer *commands,
                                const struct agx_dispatch *dispatch)
 {
    AGX_TRY(agx_record_check(commands, "dispatch"));
-   AGX_TRY(check_executable(commands, dispatch->executable));
+   AGX_TRY(agx_executable_check(dispatch->executable, commands->device));
    struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_DISPATCH);
    if (!entry)
       return out_of_memory(commands);
@@ -244,7 +232,7 @@ agx_status agx_script_vertices(struct agx_command_buffer *commands,
                                const struct agx_vertex_dispatch *draw)
 {
    AGX_TRY(agx_record_check(commands, "dispatch"));
-   AGX_TRY(check_executable(commands, draw->executable));
+   AGX_TRY(agx_executable_check(draw->executable, commands->device));
    struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_VERTICES);
    if (!entry)
       return out_of_memory(commands);

@@ -51,6 +51,14 @@ agx_status agx_desc_read(const char *name, const void *desc, void *out, size_t c
    return AGX_OK;
 }
 
+agx_status agx_bits_check(const char *object, const char *what, uint64_t given, uint64_t known)
+{
+   if (given & ~known)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s 0x%llx: 0x%llx is unknown", object, what,
+                      (unsigned long long)given, (unsigned long long)(given & ~known));
+   return AGX_OK;
+}
+
 agx_status agx_info_check(const char *name, const void *out)
 {
    uint32_t size = agx_load_u32(out);

@@ -17,6 +17,10 @@ AGX_MUST_CHECK agx_status agx_desc_read(const char *name, const void *desc, void
 AGX_MUST_CHECK agx_status agx_desc_read_tail(const char *name, const void *desc, void *out,
                                              size_t capacity);
 
+/* That a set of bits has none but the known ones. "file", "flags": for the message. */
+AGX_MUST_CHECK agx_status agx_bits_check(const char *object, const char *what, uint64_t given,
+                                         uint64_t known);
+
 /* Fills a struct of the caller's, who has set its size: as much as there is room for, and zeros
  * beyond what we know. AGX_INVALID_ARGUMENT, with nothing written, where the size can't be one. */
 AGX_MUST_CHECK agx_status agx_info_write(const char *name, void *out, const void *info,

@@ -10,6 +10,7 @@
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/desc.h"
+#include "hal/foreign.h"
 #include "hal/executable_cache.h"
 #include "hal/profile.h"
 
@@ -155,6 +156,17 @@ static agx_status create(struct agx_device *device, struct agx_module *module, c
       return status;
    }
    *out_executable = executable;
+   return AGX_OK;
+}
+
+agx_status agx_executable_check(const struct agx_executable *executable,
+                                const struct agx_device *device)
+{
+   if (!executable)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
+   if (executable->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable %s",
+                      executable->program->name, agx_foreign(executable->device, device).text);
    return AGX_OK;
 }
 

@@ -36,6 +36,10 @@ static inline struct agx_executable *agx_executable_entry(struct agx_executable 
 AGX_MUST_CHECK agx_status agx_executable_resolve(struct agx_executable *executable, uint32_t entry,
                                                  struct agx_executable **out_entry);
 
+/* That it is one, and the device's. */
+AGX_MUST_CHECK agx_status agx_executable_check(const struct agx_executable *executable,
+                                               const struct agx_device *device);
+
 /* Reads or compiles what the application hands in; a reference of the module. */
 AGX_MUST_CHECK agx_status agx_executable_load(struct agx_device *device,
                                               const struct agx_executable_desc *desc,

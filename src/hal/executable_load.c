@@ -228,8 +228,7 @@ agx_status agx_executable_load(struct agx_device *device, const struct agx_execu
 {
    *out_module = NULL;
    AGX_TRY(check_robustness(desc));
-   if (desc->flags & ~(uint32_t)AGX_EXECUTABLE_FLAGS)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: unknown flags 0x%x", desc->flags);
+   AGX_TRY(agx_bits_check("executable", "flags", desc->flags, AGX_EXECUTABLE_FLAGS));
    if (!desc->data || desc->data_B == 0)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "executable: no data");
    if (agx_program_is_spirv(desc->data, desc->data_B))

@@ -133,10 +133,11 @@ static const struct agx_object_type file_type = {"file", file_destroy};
 
 static agx_status open_store(const struct agx_file_desc *desc, struct agx_file_store *store)
 {
-   if (desc->access == 0 || desc->access & ~(uint32_t)(AGX_FILE_READ | AGX_FILE_WRITE))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "file: access 0x%x", desc->access);
-   if (desc->flags & ~(uint32_t)AGX_FILE_TAKE_FD)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "file: unknown flags 0x%x", desc->flags);
+   if (desc->access == 0)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "file: access 0x0; AGX_FILE_READ, AGX_FILE_WRITE or both");
+   AGX_TRY(agx_bits_check("file", "access", desc->access, AGX_FILE_READ | AGX_FILE_WRITE));
+   AGX_TRY(agx_bits_check("file", "flags", desc->flags, AGX_FILE_TAKE_FD));
    if (desc->kind == AGX_FILE_FD)
       return open_fd(desc, store);
    if (desc->kind == AGX_FILE_HOST_MEMORY)

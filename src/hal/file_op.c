@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/util.h"
+#include "hal/desc.h"
 #include "hal/buffer.h"
 #include "hal/file.h"
 #include "hal/host_pool.h"
@@ -106,9 +107,7 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
    const struct agx_op_file *given = &op->u.file;
    const char *verb = is_write ? "write" : "read";
    struct agx_transfer transfer = {.offset_B = given->offset_B, .is_write = is_write};
-   if (op->flags)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: unknown flags 0x%llx", verb,
-                      (unsigned long long)op->flags);
+   AGX_TRY(agx_bits_check(submission->type->name, "flags", op->flags, 0));
    AGX_TRY(check_objects(device, given, verb, is_write ? AGX_FILE_WRITE : AGX_FILE_READ));
    AGX_TRY(check_buffer(given->ref.buffer, verb, is_write));
    transfer.length_B = given->ref.length_B;

@@ -65,14 +65,10 @@ static agx_status check(const struct agx_buffer_desc *desc, const char *what)
    if (desc->size_B > AGX_MAX_BUFFER_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: size %llu; at most 2^37 bytes", what,
                       (unsigned long long)desc->size_B);
-   if (desc->flags & ~(uint32_t)KNOWN_FLAGS)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: unknown flags %#x", what, desc->flags);
-   if (desc->memory & ~(uint32_t)KNOWN_MEMORY)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: unknown memory types %#x", what, desc->memory);
-   if (desc->usage & ~(uint32_t)KNOWN_USAGE)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: unknown usage %#x", what, desc->usage);
-   if (desc->access & ~(uint32_t)AGX_ACCESS_ALL)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: unknown access %#x", what, desc->access);
+   AGX_TRY(agx_bits_check(what, "flags", desc->flags, KNOWN_FLAGS));
+   AGX_TRY(agx_bits_check(what, "memory types", desc->memory, KNOWN_MEMORY));
+   AGX_TRY(agx_bits_check(what, "usage", desc->usage, KNOWN_USAGE));
+   AGX_TRY(agx_bits_check(what, "access", desc->access, AGX_ACCESS_ALL));
    if (desc->align_B & (desc->align_B - 1) || desc->align_B > AGX_MAX_BUFFER_B)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: align %llu is no power of two up to 2^37", what,
                       (unsigned long long)desc->align_B);

@@ -2,6 +2,7 @@
 #include "hal/host_call.h"
 
 #include "base/util.h"
+#include "hal/desc.h"
 #include "hal/device.h"
 #include "hal/host_pool.h"
 #include "hal/submission.h"
@@ -133,9 +134,8 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
    const struct agx_op_host_call *given = &op->u.host_call;
    if (!given->fn)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "host call: fn is NULL");
-   if (op->flags || given->flags & ~ALL_FLAGS)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "host call: unknown flags 0x%llx",
-                      (unsigned long long)(op->flags ? op->flags : given->flags));
+   AGX_TRY(agx_bits_check("submit: host call", "flags", op->flags, 0));
+   AGX_TRY(agx_bits_check("host call", "flags", given->flags, ALL_FLAGS));
    struct agx_host_call *call = take(device);
    if (!call)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "host call: out of host memory");

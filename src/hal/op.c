@@ -5,6 +5,7 @@
 #include "hal/op.h"
 
 #include "base/util.h"
+#include "hal/desc.h"
 #include "hal/alloca.h"
 #include "hal/binding_table.h"
 #include "hal/file.h"
@@ -16,18 +17,10 @@ struct execute {
    struct agx_command_buffer *base; /* with a binding table: retained */
 };
 
-static agx_status check_no_flags(const struct agx_op *op, const struct agx_submission *submission)
-{
-   if (op->flags)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: unknown flags 0x%llx of a %s",
-                      (unsigned long long)op->flags, submission->type->name);
-   return AGX_OK;
-}
-
 static agx_status prepare_barrier(struct agx_device *device, const struct agx_op *op,
                                   struct agx_submission *submission)
 {
-   return check_no_flags(op, submission);
+   return agx_bits_check(submission->type->name, "flags", op->flags, 0);
 }
 
 static agx_status prepare_execute(struct agx_device *device, const struct agx_op *op,
@@ -35,7 +28,7 @@ static agx_status prepare_execute(struct agx_device *device, const struct agx_op
 {
    struct agx_command_buffer *commands = op->u.execute.commands;
    const struct agx_table table = {op->u.execute.table, op->u.execute.table_count};
-   AGX_TRY(check_no_flags(op, submission));
+   AGX_TRY(agx_bits_check(submission->type->name, "flags", op->flags, 0));
    AGX_TRY(agx_command_buffer_check_submit(commands, device));
    if (table.count && !commands->table_slots)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,

@@ -145,8 +145,7 @@ static agx_status check_families(const struct agx_device *device,
    if (desc->families & ~(uint64_t)KNOWN_FAMILIES)
       return AGX_FAIL(AGX_UNIMPLEMENTED, "profile: unknown families 0x%llx",
                       (unsigned long long)(desc->families & ~(uint64_t)KNOWN_FAMILIES));
-   if (desc->flags & ~(uint32_t)AGX_PROFILE_KEEP_OVERLAP)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "profile: unknown flags 0x%x", desc->flags);
+   AGX_TRY(agx_bits_check("profile", "flags", desc->flags, AGX_PROFILE_KEEP_OVERLAP));
    if (desc->families && !desc->fn && !desc->path)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "profile: neither a function nor a path");
    if (device->debug & AGX_DEBUG_BOUNDS &&

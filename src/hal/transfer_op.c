@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hal/transfer.h"
 
+#include "hal/desc.h"
 #include "hal/submission.h"
 
 #define MAX_SPARE 256
@@ -110,9 +111,7 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
                           struct agx_submission *submission, record_function record)
 {
    struct agx_command_buffer *commands = NULL;
-   if (op->flags)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: unknown flags 0x%llx of a %s",
-                      (unsigned long long)op->flags, submission->type->name);
+   AGX_TRY(agx_bits_check(submission->type->name, "flags", op->flags, 0));
    AGX_TRY(take(device, &commands));
    agx_status status = record(commands, op);
    if (status == AGX_OK)

@@ -429,7 +429,7 @@ static void refusals_leave_no_trace(void **state)
    struct agx_op flagged = fill_op(buffer, 0, 4, 1, 4);
    flagged.flags = 4;
    assert_fails(submit(f, flagged, NO_POINT, conformance_point(done, 1)), AGX_INVALID_ARGUMENT,
-                "0x4 of a fill");
+                "fill: flags 0x4: 0x4 is unknown");
    assert_fails(submit(f, fill_op(buffer, 0, 65, 1, 1), NO_POINT, conformance_point(done, 1)),
                 AGX_OUT_OF_RANGE, "length 65");
    assert_fails(submit(f, fill_op(buffer, 0, 6, 1, 4), NO_POINT, conformance_point(done, 1)),
