@@ -29,10 +29,12 @@ static void mistakes_are_named(void **state)
 {
    assert_int_equal(tool_run("AGX_TOOL", "bench --corpus /nonexistent", text), 1);
    assert_non_null(strstr(text, "/nonexistent/tiers.tsv"));
+   assert_non_null(strstr(text, "--corpus names"));
    assert_int_equal(tool_run("AGX_TOOL", "bench --chip g99x", text), 2);
    assert_int_equal(tool_run("AGX_TOOL", "bench fast", text), 2);
    assert_int_equal(tool_run("AGX_TOOL", "bench --best 0", text), 2);
    assert_int_equal(tool_run("AGX_TOOL", "bench --only guess", text), 2);
+   assert_non_null(strstr(text, "--only guess"));
 }
 
 static void parts_are_chosen(void **state)

@@ -59,6 +59,9 @@ int agx_cmd_bench(int argc, char **argv)
          is_json = true;
       else if (i + 1 < argc && take_option(&options, &parts, argv[i], argv[i + 1]))
          i++;
+      else if (argv[i][0] == '-' && i + 1 < argc)
+         return agx_tool_usage(argv[0], "no option, or no value of it: %s %s", argv[i],
+                               argv[i + 1]);
       else
          return agx_tool_usage(argv[0], "unexpected \"%s\"", argv[i]);
    }

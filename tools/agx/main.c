@@ -25,8 +25,9 @@ static const struct agx_command {
     "print what kernels compile to, and what dispatches cost the host", agx_cmd_bench,
     "Compiles the corpus in DIR (tests/corpus) and prints our figures beside recorded ones of\n"
     "Honeykrisp (hk, robustness off); then nanoseconds per recorded dispatch and per submission\n"
-    "on the virtual device with execution switched off. gprs16 and unif16 are in halves; cycles:\n"
-    "a static estimate of one pass through each block; ms: compile time, the best of N (5).\n"
+    "on the virtual device with execution switched off, successes taken on trust. gprs16 and\n"
+    "unif16 are in halves; cycles: a static estimate of one pass through each block; ms: compile\n"
+    "time, the best of N (5).\n"
     "scripts/race.py, which `make bench` runs, compares what is executed.\n"},
    {"compile",
     "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME]\n"
