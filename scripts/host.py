@@ -85,8 +85,8 @@ def main():
     for name, sentence, other, target in TARGETS:
         figure = ours[name]
         line = f"  {sentence:40}{figure['ns']:10.1f}{figure['requests']:10.4f}{figure['allocations']:8.4f}"
-        if peer:
-            theirs = peer[name]
+        theirs = peer.get(name) if peer else None
+        if theirs:
             line += f"{theirs['ns']:12.1f}{theirs['requests']:10.4f}"
             line += f"{figure['ns'] / theirs['ns']:8.3f}" if other else " " * 8
             line += f"{target:8}" if target else ""
