@@ -100,9 +100,9 @@ static inline void find_sinks(struct agx_brief_call *call, uint32_t which)
 }
 
 /* The same as agx_bound_limit, which says what is wrong where no sink is in reach. */
-static __attribute__((noinline)) agx_status out_of_reach(const struct agx_brief_call *call,
-                                                         const struct agx_brief_part *part,
-                                                         uint64_t *out_value)
+static __attribute__((noinline, cold)) agx_status out_of_reach(const struct agx_brief_call *call,
+                                                               const struct agx_brief_part *part,
+                                                               uint64_t *out_value)
 {
    const struct agx_program_uniform slot = {
       .kind = part->kind, .index = part->index, .value = part->value};
@@ -287,8 +287,8 @@ static inline void begin(struct agx_brief_call *call, struct agx_executable *exe
 }
 
 /* As agx_bounds_note; robust: a bit for each binding that had limits, whichever code runs. */
-static agx_status note_bounds(struct agx_command_buffer *commands,
-                              const struct agx_brief_call *call, uint32_t robust)
+static __attribute__((noinline, cold)) agx_status
+note_bounds(struct agx_command_buffer *commands, const struct agx_brief_call *call, uint32_t robust)
 {
    const struct agx_program *program = call->executable->program;
    AGX_TRY(agx_bounds_note_program(commands, program));
