@@ -191,8 +191,12 @@ static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, b
    bool is_ready = true;
    pthread_mutex_lock(&device->lock);
    const struct agx_frontier reached = agx_device_reached_locked(device);
-   for (uint32_t i = 0; i < op->wait_count && is_ready; i++)
-      is_ready = agx_point_resolve(&op->waits[i], &covered) == AGX_READY;
+   for (uint32_t i = 0; i < op->wait_count && is_ready; i++) {
+      struct agx_cause cause;
+      is_ready = agx_point_resolve(&op->waits[i], &cause) == AGX_READY;
+      if (cause.signal)
+         agx_frontier_merge(&covered, &cause.signal->submission->frontier);
+   }
    pthread_mutex_unlock(&device->lock);
    if (!is_ready)
       return AGX_OK;

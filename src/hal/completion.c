@@ -75,11 +75,22 @@ void agx_submissions_fail_parked(struct agx_device *device, const struct agx_que
    }
 }
 
+void agx_queue_note_failed(struct agx_queue *queue, uint64_t first, uint64_t last,
+                           const struct agx_failure *failure)
+{
+   if (first > queue->failed_last + 1)
+      queue->failed_first = first;
+   queue->failed_last = last;
+   queue->failed = *failure;
+}
+
 static void lose_queue(struct agx_queue *queue, const struct agx_failure *failure)
 {
    if (queue->lost.status != AGX_OK)
       return;
    queue->lost = *failure;
+   if (queue->retired < queue->epoch)
+      agx_queue_note_failed(queue, queue->retired + 1, queue->epoch, failure);
    agx_list_for_each (struct agx_submission, submission, &queue->in_flight, link)
       agx_submission_deliver(submission, &queue->lost);
    agx_submissions_fail_parked(queue->device, queue, &queue->lost);
@@ -95,11 +106,10 @@ static bool is_fatal(agx_status status)
 void agx_device_lose(struct agx_device *device, agx_status status)
 {
    agx_failure_keep(&device->lost, status);
-   for (unsigned i = 0; i < device->queue_count; i++) {
-      struct agx_queue *queue = &device->queues[i];
-      lose_queue(queue, &device->lost);
-      agx_queue_retire(queue, queue->epoch);
-   }
+   for (unsigned i = 0; i < device->queue_count; i++)
+      lose_queue(&device->queues[i], &device->lost);
+   for (unsigned i = 0; i < device->queue_count; i++)
+      agx_queue_retire(&device->queues[i], device->queues[i].epoch);
    agx_submissions_fail_parked(device, NULL, &device->lost);
    pthread_cond_broadcast(&device->changed);
    agx_device_interrupt(device);
@@ -122,6 +132,8 @@ static void retire_one(struct agx_submission *submission, const struct agx_failu
    agx_tag_leave(&submission->commands->tag, submission->count,
                  submission->is_delivered || failure->status != AGX_OK);
    const struct agx_failure *waited = agx_submission_failed_wait(submission);
+   if (failure->status != AGX_OK)
+      agx_queue_note_failed(queue, submission->epoch, submission->epoch, failure);
    if (is_fatal(failure->status))
       lose_queue(queue, failure);
    if (failure->status == AGX_UNAVAILABLE && device->lost.status == AGX_OK) {
@@ -148,10 +160,13 @@ static void call_followers(struct agx_queue *queue)
    device->is_retiring = false;
 }
 
-/* Until somebody else has retired the epoch, or does no more. */
+/* Until somebody else has retired the epoch, or does no more. That thread may wait for what this
+ * one has retired so far. */
 static void await_retirer(struct agx_queue *queue, uint64_t epoch)
 {
    struct agx_device *device = queue->device;
+   if (device->sleepers)
+      pthread_cond_broadcast(&device->changed);
    while (queue->is_retiring && queue->retired < epoch) {
       device->sleepers++;
       pthread_cond_wait(&device->changed, &device->lock);
@@ -202,6 +217,8 @@ static void retire_until(struct agx_queue *queue, uint64_t limit)
          agx_container_of(queue->in_flight.next, struct agx_submission, link);
       struct agx_failure failure;
       retire_waited(device, &submission->waited);
+      if (submission->has_imports)
+         agx_imports_look(submission);
       come_out(submission, &failure);
       retire_one(submission, &failure);
       call_followers(queue); /* the next one may wait for them, and they may fail */
@@ -241,7 +258,7 @@ void agx_queue_finish(struct agx_queue *queue, uint64_t reached)
    }
 }
 
-agx_status agx_device_poll(struct agx_device *device)
+static agx_status poll_queues(struct agx_device *device)
 {
    for (unsigned i = 0; i < device->queue_count; i++) {
       struct agx_queue *queue = &device->queues[i];
@@ -260,8 +277,22 @@ agx_status agx_device_poll(struct agx_device *device)
       }
       agx_queue_finish(queue, reached);
    }
-   agx_device_poll_shared(device);
    return AGX_OK;
+}
+
+agx_status agx_device_poll(struct agx_device *device)
+{
+   agx_status status = AGX_OK;
+   uint32_t looks = agx_looks(device);
+   if (looks == 0)
+      return poll_queues(device);
+   for (; looks && status == AGX_OK; looks--) {
+      struct agx_look look;
+      agx_look_begin(device, &look);
+      status = poll_queues(device);
+      agx_look_end(device, &look);
+   }
+   return status;
 }
 
 /* ---- waking --------------------------------------------------------------- */

@@ -53,11 +53,12 @@ struct agx_device {
    struct agx_link fired;       /* watches to be called */
    struct agx_link watch_calls; /* agx_watch_call */
    struct agx_link shared;      /* agx_semaphore with a timeline in the kernel */
-   struct agx_link imports;     /* agx_import: sync_files that semaphores wait for */
-   struct agx_link imported;    /* which have ended */
-   struct agx_poller *poller;   /* of other files; NULL until there is one */
-   uint64_t submissions;        /* ever */
-   struct agx_failure lost;     /* why the device is gone */
+   uint32_t shared_count, import_count;
+   struct agx_link imports;   /* agx_import: others' work that semaphores wait for */
+   struct agx_link imported;  /* which have ended */
+   struct agx_poller *poller; /* of other files; NULL until there is one */
+   uint64_t submissions;      /* ever */
+   struct agx_failure lost;   /* why the device is gone */
    bool is_gone, is_retiring;
 
    uint32_t watching;      /* watches of all semaphores */

@@ -10,6 +10,7 @@
 
 #include "base/thread.h"
 #include "base/util.h"
+#include "hal/log.h"
 #include "hal/share.h"
 
 struct entry {
@@ -21,11 +22,13 @@ struct entry {
 
 struct agx_poller {
    const struct agx_host_alloc *alloc;
+   const struct agx_log *log;
    int epoll, bell; /* bell: an eventfd, rung for what follows */
    pthread_t thread;
    pthread_mutex_t lock;
    struct agx_link entries;
    bool stop, cancel;
+   int broken; /* an errno: it waits for nothing any more */
 };
 
 static void end_entry(struct agx_poller *poller, struct entry *entry, int error)
@@ -45,6 +48,20 @@ static int event_error(uint32_t events)
    return events & EPOLLIN ? 0 : EPIPE;
 }
 
+static void end_all(struct agx_poller *poller, int error)
+{
+   for (;;) {
+      pthread_mutex_lock(&poller->lock);
+      struct entry *entry = agx_list_empty(&poller->entries)
+                               ? NULL
+                               : agx_container_of(poller->entries.next, struct entry, link);
+      pthread_mutex_unlock(&poller->lock);
+      if (!entry)
+         return;
+      end_entry(poller, entry, error);
+   }
+}
+
 /* True: it was rung to stop. */
 static bool answer_bell(struct agx_poller *poller)
 {
@@ -54,17 +71,21 @@ static bool answer_bell(struct agx_poller *poller)
    bool cancels = poller->cancel, stops = poller->stop;
    poller->cancel = false;
    pthread_mutex_unlock(&poller->lock);
-   while (cancels) {
-      pthread_mutex_lock(&poller->lock);
-      struct entry *entry = agx_list_empty(&poller->entries)
-                               ? NULL
-                               : agx_container_of(poller->entries.next, struct entry, link);
-      pthread_mutex_unlock(&poller->lock);
-      if (!entry)
-         break;
-      end_entry(poller, entry, ECANCELED);
-   }
+   if (cancels)
+      end_all(poller, ECANCELED);
    return stops;
+}
+
+/* Nobody may be left to wait for what nobody watches. */
+static void give_up(struct agx_poller *poller, int error)
+{
+   agx_log(poller->log, AGX_LOG_WARNING,
+           "files can't be waited for any more (epoll_wait: errno %d); the semaphores that do fail",
+           error);
+   pthread_mutex_lock(&poller->lock);
+   poller->broken = error;
+   pthread_mutex_unlock(&poller->lock);
+   end_all(poller, error);
 }
 
 static void ring(struct agx_poller *poller, bool *flag)
@@ -83,8 +104,10 @@ static void *work(void *argument)
    for (;;) {
       struct epoll_event event;
       int count = epoll_wait(poller->epoll, &event, 1, -1);
-      if (count < 0 && errno != EINTR)
+      if (count < 0 && errno != EINTR) {
+         give_up(poller, errno);
          return NULL;
+      }
       if (count <= 0)
          continue;
       if (event.data.ptr)
@@ -116,12 +139,14 @@ static void free_poller(struct agx_poller *poller)
    agx_host_free(poller->alloc, poller, sizeof(*poller));
 }
 
-agx_status agx_poller_create(const struct agx_host_alloc *alloc, struct agx_poller **out_poller)
+agx_status agx_poller_create(const struct agx_host_alloc *alloc, const struct agx_log *log,
+                             struct agx_poller **out_poller)
 {
    struct agx_poller *poller = agx_host_zalloc(alloc, sizeof(*poller));
    if (!poller)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
    poller->alloc = alloc;
+   poller->log = log;
    poller->epoll = poller->bell = -1;
    pthread_mutex_init(&poller->lock, NULL);
    agx_list_init(&poller->entries);
@@ -155,7 +180,9 @@ agx_status agx_poller_add(struct agx_poller *poller, int fd, agx_poll_fn ready, 
    *entry = (struct entry){.fd = fd, .ready = ready, .user = user};
    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = entry};
    pthread_mutex_lock(&poller->lock);
-   int error = epoll_ctl(poller->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : errno;
+   int error = poller->broken;
+   if (!error && epoll_ctl(poller->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+      error = errno;
    if (!error)
       agx_list_append(&poller->entries, &entry->link);
    pthread_mutex_unlock(&poller->lock);

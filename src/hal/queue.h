@@ -33,7 +33,10 @@ struct agx_queue {
    struct agx_link in_flight; /* agx_submission, by epoch */
    uint32_t in_flight_count;
    struct agx_link followers; /* agx_submission, by what they wait for of this queue */
-   struct agx_failure lost;   /* sticky, until the queue is made anew */
+   /* Epochs whose work failed last, or was lost, and why. */
+   uint64_t failed_first, failed_last;
+   struct agx_failure failed;
+   struct agx_failure lost; /* sticky, until the queue is made anew */
 };
 
 static inline void agx_frontier_merge(struct agx_frontier *frontier,

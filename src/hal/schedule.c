@@ -14,9 +14,10 @@
 
 /* ---- points --------------------------------------------------------------- */
 
-enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_frontier *frontier)
+enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_cause *cause)
 {
    const struct agx_semaphore *semaphore = point->semaphore;
+   *cause = (struct agx_cause){0};
    if (semaphore->value >= point->value)
       return AGX_READY;
    if (semaphore->failure.status != AGX_OK)
@@ -24,8 +25,14 @@ enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_f
    agx_list_for_each (struct agx_signal, signal, &semaphore->pending, link) {
       if (signal->value < point->value)
          continue;
-      agx_frontier_merge(frontier, &signal->submission->frontier);
+      cause->signal = signal;
       return AGX_READY;
+   }
+   agx_list_for_each (struct agx_import, import, &semaphore->imports, of_semaphore) {
+      if (import->value < point->value)
+         continue;
+      cause->import = import;
+      return AGX_ELSEWHERE;
    }
    return AGX_NOT_YET;
 }
@@ -66,20 +73,40 @@ static void link_waits(struct agx_submission *submission)
          link_wait(&submission->waits[i]);
 }
 
+/* Only the GPU can wait for another's work. */
+static void take_import(struct agx_wait *wait, struct agx_import *import)
+{
+   wait->is_resolved = wait->submission->stream.stream_va != 0;
+   if (!wait->is_resolved || wait->import)
+      return;
+   agx_retain(import);
+   wait->import = import;
+   wait->submission->has_imports = true;
+}
+
 static enum agx_readiness resolve_waits(struct agx_submission *submission)
 {
-   struct agx_frontier frontier = {0};
+   struct agx_frontier frontier = {0}, waited = {0};
    submission->unresolved = 0;
    for (uint32_t i = 0; i < submission->wait_count; i++) {
       struct agx_wait *wait = &submission->waits[i];
       const struct agx_point point = {wait->semaphore, wait->value};
-      enum agx_readiness readiness = agx_point_resolve(&point, &frontier);
+      struct agx_cause cause;
+      enum agx_readiness readiness = agx_point_resolve(&point, &cause);
       if (readiness == AGX_WAIT_FAILED)
          return AGX_WAIT_FAILED;
       wait->is_resolved = readiness == AGX_READY;
+      if (cause.signal) {
+         agx_frontier_merge(&frontier, &cause.signal->submission->frontier);
+         agx_frontier_merge(&waited, &cause.signal->submission->waited);
+      }
+      if (cause.import)
+         take_import(wait, cause.import);
       submission->unresolved += !wait->is_resolved;
    }
+   agx_frontier_merge(&waited, &frontier);
    submission->frontier = frontier;
+   submission->waited = waited;
    return submission->unresolved ? AGX_NOT_YET : AGX_READY;
 }
 
@@ -107,11 +134,37 @@ void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value)
    }
 }
 
+static bool comes_after(const struct agx_submission *later, const struct agx_submission *earlier)
+{
+   struct agx_frontier all = later->waited;
+   agx_frontier_merge(&all, &later->frontier);
+   return agx_frontier_covers(&all, &earlier->frontier);
+}
+
+/* By value, the lowest first; mostly the new one is the highest, and comes true last. */
+static void file_signal(struct agx_signal *signal)
+{
+   struct agx_semaphore *semaphore = signal->semaphore;
+   struct agx_link *head = &semaphore->pending, *at = head;
+   while (at->prev != head &&
+          agx_container_of(at->prev, struct agx_signal, link)->value > signal->value)
+      at = at->prev;
+   bool is_first = agx_list_empty(head);
+   bool is_late =
+      !is_first &&
+      (at != head || !comes_after(signal->submission,
+                                  agx_container_of(at->prev, struct agx_signal, link)->submission));
+   semaphore->is_disordered = is_late || (semaphore->is_disordered && !is_first);
+   agx_list_insert_before(at, &signal->link);
+   if (is_late && semaphore->kernel_waiters)
+      agx_device_interrupt(semaphore->device); /* there is more that they may wait for */
+}
+
 static void file_signals(struct agx_submission *submission)
 {
    for (uint32_t i = 0; i < submission->signal_count; i++) {
       struct agx_signal *signal = &submission->signals[i];
-      agx_list_append(&signal->semaphore->pending, &signal->link);
+      file_signal(signal);
       agx_waits_resolve(signal->semaphore, signal->value);
    }
 }
@@ -301,7 +354,7 @@ void agx_device_retry(struct agx_device *device)
 
 /* What a kernel submission waits for and signals. */
 struct syncs {
-   struct agxw_point waits[AGX_MAX_QUEUES], signals[AGX_MAX_POINTS + 2];
+   struct agxw_point waits[AGX_MAX_QUEUES + AGX_MAX_POINTS], signals[AGX_MAX_POINTS + 2];
    uint32_t wait_count, signal_count;
 };
 
@@ -315,6 +368,11 @@ static void collect_syncs(struct agx_submission *submission, struct syncs *syncs
       uint64_t epoch = submission->frontier.epochs[i];
       if (other != submission->queue && epoch > other->retired)
          syncs->waits[syncs->wait_count++] = (struct agxw_point){other->timeline, epoch};
+   }
+   for (uint32_t i = 0; submission->has_imports && i < submission->wait_count; i++) {
+      const struct agx_wait *wait = &submission->waits[i];
+      if (wait->import && wait->semaphore->value < wait->value)
+         syncs->waits[syncs->wait_count++] = (struct agxw_point){wait->import->timeline, 1};
    }
    for (uint32_t i = 0; i < submission->signal_count; i++) {
       struct agx_signal *signal = &submission->signals[i];
@@ -371,7 +429,6 @@ agx_status agx_submission_send(struct agx_submission *submission)
    submission->epoch = ++queue->epoch;
    submission->fence_value++;
    submission->state = AGX_SUBMISSION_IN_FLIGHT;
-   submission->waited = submission->frontier;
    submission->frontier = (struct agx_frontier){0};
    submission->frontier.epochs[queue->index] = submission->epoch;
    agx_list_append(&queue->in_flight, &submission->link);
@@ -380,10 +437,12 @@ agx_status agx_submission_send(struct agx_submission *submission)
       agx_device_log(device, AGX_LOG_DEBUG, "%s %llu: queue %u, epoch %llu", submission->type->name,
                      (unsigned long long)submission->number, queue->index,
                      (unsigned long long)submission->epoch);
-   if (queue->lost.status == AGX_OK)
+   if (queue->lost.status == AGX_OK) {
       file_signals(submission);
-   else /* meanwhile; it was in no list then */
+   } else { /* meanwhile; it was in no list then */
+      agx_queue_note_failed(queue, submission->epoch, submission->epoch, &queue->lost);
       agx_submission_deliver(submission, &queue->lost);
+   }
    agx_device_note_flight(device);
    return AGX_OK;
 }

@@ -22,6 +22,7 @@ static void semaphore_destroy(struct agx_object *object)
    if (semaphore->shared) {
       pthread_mutex_lock(&device->lock);
       agx_list_remove(&semaphore->shared_link);
+      device->shared_count--;
       agx_device_interrupt(device); /* nobody may wait for it in the kernel any more */
       agx_device_settle(device);
       agxw_timeline_destroy(semaphore->shared);
@@ -55,6 +56,7 @@ agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
    semaphore->device = device;
    semaphore->value = initial;
    agx_list_init(&semaphore->pending);
+   agx_list_init(&semaphore->imports);
    agx_list_init(&semaphore->waiting);
    agx_list_init(&semaphore->watches);
    agx_list_init(&semaphore->untold_link);
@@ -93,8 +95,10 @@ agx_status agx_semaphore_query(struct agx_semaphore *semaphore, uint64_t *out_va
    /* Nobody else may look while nobody waits. */
    agx_status status = AGX_OK;
    if (semaphore->failure.status == AGX_OK &&
-       (semaphore->shared || !agx_list_empty(&semaphore->pending)))
+       (semaphore->shared || !agx_list_empty(&semaphore->pending))) {
+      agx_shared_look_first(semaphore);
       status = agx_device_poll(device);
+   }
    *out_value = semaphore->value;
    if (status == AGX_OK || semaphore->failure.status != AGX_OK)
       status = agx_failure_raise(&semaphore->failure);

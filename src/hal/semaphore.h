@@ -7,6 +7,7 @@
 
 #include "hal/device.h"
 
+struct agx_import;
 struct agx_submission;
 
 /* Guarded by the device's lock. */
@@ -15,13 +16,16 @@ struct agx_semaphore {
    struct agx_device *device;
    uint64_t value; /* reached */
    struct agx_failure failure;
-   struct agx_link pending;      /* agx_signal whose frontier is known */
+   struct agx_link pending;      /* agx_signal whose frontier is known, by value */
+   bool is_disordered;           /* they may come true in another order than by value */
+   struct agx_link imports;      /* agx_import: others' work that will reach a value, by value */
    struct agx_link waiting;      /* agx_wait of parked submissions, by value */
    struct agx_link watches;      /* agx_watch_node, by value */
    struct agxw_timeline *shared; /* others may signal it, too, or want to know; NULL: nobody */
    struct agx_link shared_link;  /* among the device's */
    struct agx_link untold_link;  /* the kernel shall be told of its value */
    uint64_t told;                /* the kernel's value, as far as it is known */
+   uint32_t shortages;           /* looks in a row that could not ask how its last point came out */
    uint32_t kernel_waiters;      /* threads that wait for it in the kernel */
 };
 
@@ -41,6 +45,8 @@ struct agx_wait {
    struct agx_semaphore *semaphore;
    uint64_t value;
    bool is_resolved; /* somebody has submitted what reaches it */
+   /* What the kernel waits for, when that is another's work; retained. Of the GPU's only. */
+   struct agx_import *import;
 };
 
 /* That a semaphore may come to have the value; what names who asks, as in "submit: signal 1". */

@@ -1,71 +1,156 @@
 /* SPDX-License-Identifier: MIT
  *
- * Semaphores beyond this device. An exported or imported semaphore has a timeline in the kernel
- * beside the host's value: submissions signal it, too, and what others signal there is asked for
- * whenever somebody waits. sync_files become points of timelines of their own; other files have a
- * thread.
+ * Timelines that others have, too. An exported or imported semaphore has a timeline in the kernel
+ * beside the host's value: submissions signal it, and what others signal there is asked for
+ * whenever somebody waits. All is asked with one request, without the device's lock.
  */
 #include "hal/share.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "hal/submission.h"
 #include "hal/tell.h"
-#include "hal/watch.h"
 
-/* ---- the kernel's timeline ------------------------------------------------ */
+/* Looks in a row that lacked the memory to ask, after which that counts as a failure. */
+#define MAX_SHORTAGES 64
 
-/* The kernel tells the timeline when the submission in flight is done. */
-static agx_status forward(struct agx_semaphore *semaphore, struct agx_signal *signal)
+/* ---- a timeline for a semaphore ------------------------------------------- */
+
+/* The next signal that the kernel has; it tells the timeline when that is done. What comes later
+ * is signalled there by the host, or with its submission. */
+static struct agx_signal *next_in_flight(const struct agx_semaphore *semaphore, uint64_t value)
 {
-   const struct agx_submission *submission = signal->submission;
-   if (submission->state != AGX_SUBMISSION_IN_FLIGHT)
-      return AGX_OK; /* the host will, when it is delivered */
-   const struct agxw_point from = {submission->queue->timeline, submission->epoch};
-   const struct agxw_point to = {semaphore->shared, signal->value};
-   AGX_TRY(agxw_point_transfer(&from, &to));
-   signal->is_shared = true;
-   return AGX_OK;
+   agx_list_for_each (struct agx_signal, signal, &semaphore->pending, link)
+      if (signal->value > value && signal->submission->state == AGX_SUBMISSION_IN_FLIGHT)
+         return signal;
+   return NULL;
 }
 
-/* With the device's lock held. */
+static agx_status forward_pending(struct agx_semaphore *semaphore, struct agxw_timeline *timeline,
+                                  uint64_t value)
+{
+   struct agx_device *device = semaphore->device;
+   struct agx_signal *signal;
+   agx_status status = AGX_OK;
+   while (status == AGX_OK && (signal = next_in_flight(semaphore, value))) {
+      const struct agx_submission *submission = signal->submission;
+      const struct agxw_point from = {submission->queue->timeline, submission->epoch};
+      const struct agxw_point to = {timeline, signal->value};
+      value = signal->value;
+      signal->is_shared = true;
+      pthread_mutex_unlock(&device->lock);
+      status = agxw_point_transfer(&from, &to);
+      pthread_mutex_lock(&device->lock);
+   }
+   return status;
+}
+
+static void publish(struct agx_semaphore *semaphore, struct agxw_timeline *timeline, uint64_t value)
+{
+   struct agx_device *device = semaphore->device;
+   semaphore->shared = timeline;
+   semaphore->told = AGX_MAX(semaphore->told, value);
+   agx_list_append(&device->shared, &semaphore->shared_link);
+   device->shared_count++;
+   agx_semaphore_tell_shared(semaphore);
+   agx_device_interrupt(device); /* there is more to wait for */
+}
+
+/* With the lock held, which is let go of meanwhile; somebody else may be faster. */
 static agx_status make_shared(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
+   const uint64_t value = semaphore->value;
+   struct agxw_timeline *timeline = NULL;
    if (semaphore->shared)
       return AGX_OK;
-   AGX_TRY(agxw_timeline_create(device->winsys, semaphore->value, &semaphore->shared));
-   semaphore->told = semaphore->value;
-   agx_list_for_each (struct agx_signal, signal, &semaphore->pending, link) {
-      agx_status status = forward(semaphore, signal);
-      if (status != AGX_OK) {
-         agxw_timeline_destroy(semaphore->shared);
-         semaphore->shared = NULL;
-         return status;
-      }
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = agxw_timeline_create(device->winsys, value, &timeline);
+   pthread_mutex_lock(&device->lock);
+   if (status == AGX_OK)
+      status = forward_pending(semaphore, timeline, value);
+   if (status == AGX_OK && !semaphore->shared) {
+      publish(semaphore, timeline, value);
+      return AGX_OK;
    }
-   agx_list_append(&device->shared, &semaphore->shared_link);
-   agx_device_interrupt(device); /* there is more to wait for */
-   return AGX_OK;
+   pthread_mutex_unlock(&device->lock);
+   agxw_timeline_destroy(timeline);
+   pthread_mutex_lock(&device->lock);
+   return status;
 }
 
-/* What the kernel says of it. */
-static void refresh(struct agx_semaphore *semaphore)
+/* ---- looking --------------------------------------------------------------- */
+
+static void add_to_look(struct agx_look *look, void *object, struct agxw_timeline *timeline)
 {
-   uint64_t value = 0;
-   struct agx_failure failure = {0};
-   agx_failure_keep(&failure, agxw_timeline_query(semaphore->shared, &value));
-   if (failure.status == AGX_OK && value == AGX_SHARED_FAILED)
-      failure = (struct agx_failure){AGX_ABORTED, "a shared semaphore failed on its other side"};
-   if (failure.status == AGX_OK && value > semaphore->value && semaphore->told < value) {
-      const struct agxw_point point = {semaphore->shared, value};
-      agx_failure_keep(&failure, agxw_point_status(&point));
+   look->objects[look->count] = object;
+   look->timelines[look->count] = timeline;
+   look->values[look->count++] = 0;
+}
+
+/* The first ones of each list, which go to its end. */
+static void gather(struct agx_device *device, struct agx_look *look)
+{
+   look->count = 0;
+   for (uint32_t i = AGX_MIN(device->shared_count, AGX_LOOK_MAX); i > 0; i--) {
+      struct agx_semaphore *semaphore =
+         agx_container_of(device->shared.next, struct agx_semaphore, shared_link);
+      agx_list_remove(&semaphore->shared_link);
+      agx_list_append(&device->shared, &semaphore->shared_link);
+      /* One whose last reference just went is about to leave the list. */
+      if (semaphore->failure.status == AGX_OK && agx_try_retain(semaphore))
+         add_to_look(look, semaphore, semaphore->shared);
    }
+   look->semaphore_count = look->count;
+   for (uint32_t i = AGX_MIN(device->import_count, AGX_LOOK_MAX); i > 0; i--) {
+      struct agx_import *import = agx_container_of(device->imports.next, struct agx_import, link);
+      agx_list_remove(&import->link);
+      agx_list_append(&device->imports, &import->link);
+      agx_retain(import);
+      add_to_look(look, import, import->timeline);
+   }
+}
+
+void agx_look_begin(struct agx_device *device, struct agx_look *look)
+{
+   gather(device, look);
+   look->failure.status = AGX_OK;
+   pthread_mutex_unlock(&device->lock);
+   agx_status status =
+      agxw_timelines_query(device->winsys, look->timelines, look->count, false, look->values);
+   pthread_mutex_lock(&device->lock);
+   if (status != AGX_RESOURCE_EXHAUSTED) /* which passes */
+      agx_failure_keep(&look->failure, status);
+}
+
+/* Whether a part of its timeline that was imported by itself is not known to be over: how that came
+ * out must be known before. */
+static bool is_ahead_of_imports(const struct agx_semaphore *semaphore, uint64_t value)
+{
+   agx_list_for_each (struct agx_import, import, &semaphore->imports, of_semaphore)
+      if (import->is_of_timeline && import->value <= value)
+         return true;
+   return false;
+}
+
+/* The kernel's value. What this device has submitted is retired, and told by then: what is new is
+ * another's, whose last fence is asked. */
+static void take_in(struct agx_semaphore *semaphore, uint64_t value)
+{
+   struct agx_device *device = semaphore->device;
+   struct agx_failure failure = {0};
+   if (value == AGX_SHARED_FAILED) {
+      failure = (struct agx_failure){AGX_ABORTED, "a shared semaphore failed on its other side"};
+   } else if (value > semaphore->value && semaphore->told < value) {
+      if (is_ahead_of_imports(semaphore, value))
+         return;
+      const struct agxw_point point = {semaphore->shared, value};
+      pthread_mutex_unlock(&device->lock);
+      agx_failure_keep(&failure, agxw_point_status(&point));
+      pthread_mutex_lock(&device->lock);
+   }
+   if (failure.status == AGX_RESOURCE_EXHAUSTED && ++semaphore->shortages < MAX_SHORTAGES)
+      return;
+   semaphore->shortages = 0;
    semaphore->told = AGX_MAX(semaphore->told, value);
    if (failure.status != AGX_OK)
       agx_semaphore_fail_locked(semaphore, &failure);
@@ -73,49 +158,84 @@ static void refresh(struct agx_semaphore *semaphore)
       agx_semaphore_advance(semaphore, value);
 }
 
-/* ---- imported sync_files -------------------------------------------------- */
-
-static void import_destroy(struct agx_object *object)
+/* The lowest value that is waited for, that others have submitted. False: there is none. */
+static bool find_submitted(struct agx_semaphore *semaphore, uint64_t submitted,
+                           uint64_t *out_value)
 {
-   struct agx_import *import = agx_container_of(object, struct agx_import, object);
-   struct agx_device *device = import->semaphore->device;
-   agxw_timeline_destroy(import->timeline);
-   agx_release(import->semaphore);
-   agx_host_free(device->alloc, import, sizeof(*import));
+   agx_list_for_each (struct agx_wait, wait, &semaphore->waiting, link) {
+      const struct agx_point point = {semaphore, wait->value};
+      struct agx_cause cause;
+      if (wait->value > submitted)
+         return false;
+      *out_value = wait->value;
+      if (agx_point_resolve(&point, &cause) == AGX_NOT_YET)
+         return true;
+   }
+   return false;
 }
 
-static const struct agx_object_type import_type = {"import", import_destroy};
-
-/* Ends it; the references go without the lock. */
-static void end_import(struct agx_import *import, const struct agx_failure *failure)
+static uint64_t query_submitted(struct agx_semaphore *semaphore)
 {
-   agx_list_remove(&import->link);
-   if (failure && failure->status != AGX_OK)
-      agx_semaphore_fail_locked(import->semaphore, failure);
-   else
-      agx_semaphore_advance(import->semaphore, import->value);
-   agx_list_append(&import->semaphore->device->imported, &import->link);
+   struct agx_device *device = semaphore->device;
+   uint64_t submitted = 0;
+   pthread_mutex_unlock(&device->lock);
+   (void)!agxw_timelines_query(device->winsys, &semaphore->shared, 1, true, &submitted);
+   pthread_mutex_lock(&device->lock);
+   return submitted == AGX_SHARED_FAILED ? 0 : submitted;
 }
 
-static void look_at(struct agx_import *import)
+#define IMPORTS_A_LOOK 8 /* of one semaphore */
+
+/* What is parked for a value that others have submitted by now need not be. */
+static void import_waited(struct agx_semaphore *semaphore)
 {
-   const struct agxw_point point = {import->timeline, 1};
-   struct agx_failure failure = {0};
-   uint64_t value = 0;
-   agx_failure_keep(&failure, agxw_timeline_query(import->timeline, &value));
-   if (failure.status == AGX_OK && value < 1)
+   uint64_t value, submitted;
+   if (agx_list_empty(&semaphore->waiting) || semaphore->failure.status != AGX_OK)
       return;
-   if (failure.status == AGX_OK)
-      agx_failure_keep(&failure, agxw_point_status(&point));
-   end_import(import, &failure);
+   submitted = query_submitted(semaphore);
+   for (uint32_t i = 0; i < IMPORTS_A_LOOK && find_submitted(semaphore, submitted, &value); i++)
+      agx_import_shared(semaphore, value);
 }
 
-void agx_device_poll_shared(struct agx_device *device)
+void agx_look_end(struct agx_device *device, struct agx_look *look)
 {
-   agx_list_for_each (struct agx_semaphore, semaphore, &device->shared, shared_link)
-      refresh(semaphore);
-   agx_list_for_each_safe (struct agx_import, import, &device->imports, link)
-      look_at(import);
+   bool has_failed = look->failure.status != AGX_OK;
+   for (uint32_t i = look->semaphore_count; i < look->count; i++) {
+      if (has_failed)
+         agx_import_end(look->objects[i], &look->failure);
+      else if (look->values[i])
+         agx_import_reached(look->objects[i]);
+   }
+   for (uint32_t i = 0; i < look->semaphore_count; i++) {
+      if (has_failed)
+         agx_semaphore_fail_locked(look->objects[i], &look->failure);
+      else
+         take_in(look->objects[i], look->values[i]);
+      import_waited(look->objects[i]);
+   }
+   pthread_mutex_unlock(&device->lock);
+   for (uint32_t i = 0; i < look->count; i++)
+      agx_release(look->objects[i]);
+   pthread_mutex_lock(&device->lock);
+}
+
+void agx_shared_look_first(struct agx_semaphore *semaphore)
+{
+   if (!semaphore->shared)
+      return;
+   agx_list_remove(&semaphore->shared_link);
+   agx_list_insert_after(&semaphore->device->shared, &semaphore->shared_link);
+}
+
+void agx_points_import(const struct agx_point *points, uint32_t count)
+{
+   for (uint32_t i = 0; i < count; i++) {
+      struct agx_semaphore *semaphore = points[i].semaphore;
+      struct agx_cause cause;
+      if (semaphore->shared && agx_point_resolve(&points[i], &cause) == AGX_NOT_YET &&
+          query_submitted(semaphore) >= points[i].value)
+         agx_import_shared(semaphore, points[i].value);
+   }
 }
 
 uint32_t agx_device_shared_points(struct agx_device *device, struct agxw_point *points,
@@ -123,7 +243,6 @@ uint32_t agx_device_shared_points(struct agx_device *device, struct agxw_point *
 {
    uint32_t count = 0;
    agx_list_for_each (struct agx_semaphore, semaphore, &device->shared, shared_link) {
-      /* One whose last reference just went is about to leave the list. */
       if (count == capacity || semaphore->failure.status != AGX_OK || !agx_try_retain(semaphore))
          continue;
       objects[count] = semaphore;
@@ -139,127 +258,34 @@ uint32_t agx_device_shared_points(struct agx_device *device, struct agxw_point *
    return count;
 }
 
-bool agx_device_free_imported(struct agx_device *device)
-{
-   if (agx_list_empty(&device->imported))
-      return false;
-   struct agx_import *import = agx_container_of(device->imported.next, struct agx_import, link);
-   agx_list_remove(&import->link);
-   pthread_mutex_unlock(&device->lock);
-   agx_release(import);
-   pthread_mutex_lock(&device->lock);
-   return true;
-}
+/* ---- out and in ------------------------------------------------------------ */
 
-void agx_device_cancel_imports(struct agx_device *device, const struct agx_failure *failure)
-{
-   agx_list_for_each_safe (struct agx_import, import, &device->imports, link)
-      end_import(import, failure);
-   if (device->poller)
-      agx_poller_cancel(device->poller);
-}
-
-static agx_status import_sync_file(struct agx_semaphore *semaphore, uint64_t value, int fd)
+static agx_status export_syncobj(struct agx_semaphore *semaphore, int *out_fd)
 {
    struct agx_device *device = semaphore->device;
-   struct agx_import *import = agx_host_zalloc(device->alloc, sizeof(*import));
-   if (!import)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
-   agx_status status = agxw_timeline_create(device->winsys, 0, &import->timeline);
-   const struct agxw_point point = {import->timeline, 1};
+   pthread_mutex_lock(&device->lock);
+   agx_status status = agx_failure_raise(&semaphore->failure);
    if (status == AGX_OK)
-      status = agxw_point_import_sync_file(&point, fd);
-   if (status != AGX_OK) {
-      agxw_timeline_destroy(import->timeline);
-      agx_host_free(device->alloc, import, sizeof(*import));
-      return status;
+      status = make_shared(semaphore);
+   agx_device_settle(device);
+   return status == AGX_OK ? agxw_timeline_export(semaphore->shared, out_fd) : status;
+}
+
+agx_status agx_semaphore_export(struct agx_semaphore *semaphore, uint64_t value, uint32_t kind,
+                                int *out_fd)
+{
+   *out_fd = -1;
+   AGX_TRY(agx_fork_check(semaphore));
+   switch (kind) {
+   case AGX_FD_EVENTFD:
+      return agx_export_eventfd(semaphore, value, out_fd);
+   case AGX_FD_SYNC_FILE:
+      return agx_export_sync_file(semaphore, value, out_fd);
+   case AGX_FD_SYNCOBJ:
+      return export_syncobj(semaphore, out_fd);
+   default:
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: export as a file of kind %u", kind);
    }
-   agx_object_init(&import->object, &import_type);
-   agx_retain(semaphore);
-   import->semaphore = semaphore;
-   import->value = value;
-   close(fd);
-   pthread_mutex_lock(&device->lock);
-   agx_list_append(&device->imports, &import->link);
-   look_at(import);
-   agx_device_wake(device);
-   agx_device_interrupt(device);
-   agx_device_settle(device);
-   return AGX_OK;
-}
-
-/* ---- other files ---------------------------------------------------------- */
-
-struct file_wait {
-   struct agx_semaphore *semaphore; /* retained */
-   uint64_t value;
-};
-
-static void file_is_ready(void *user, int error)
-{
-   struct file_wait *wait = user;
-   struct agx_semaphore *semaphore = wait->semaphore;
-   struct agx_device *device = semaphore->device;
-   struct agx_failure failure = {.status = error == ECANCELED ? AGX_CANCELLED : AGX_UNAVAILABLE};
-   snprintf(failure.text, sizeof(failure.text), "the file that value %llu waits for %s",
-            (unsigned long long)wait->value,
-            error == ECANCELED ? "is waited for no longer" : "will not become readable");
-   pthread_mutex_lock(&device->lock);
-   if (error)
-      agx_semaphore_fail_locked(semaphore, &failure);
-   else
-      agx_semaphore_advance(semaphore, wait->value);
-   agx_host_free(device->alloc, wait, sizeof(*wait));
-   agx_retain(device);
-   agx_device_settle(device);
-   agx_release(semaphore);
-   agx_release(device);
-}
-
-static agx_status prepare_poller(struct agx_device *device, struct agx_poller **out_poller)
-{
-   agx_status status = AGX_OK;
-   pthread_mutex_lock(&device->lock);
-   if (!device->poller)
-      status = agx_poller_create(device->alloc, &device->poller);
-   *out_poller = device->poller;
-   pthread_mutex_unlock(&device->lock);
-   return status;
-}
-
-static agx_status import_file(struct agx_semaphore *semaphore, uint64_t value, int fd)
-{
-   struct agx_device *device = semaphore->device;
-   struct agx_poller *poller = NULL;
-   AGX_TRY(prepare_poller(device, &poller));
-   struct file_wait *wait = agx_host_zalloc(device->alloc, sizeof(*wait));
-   if (!wait)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
-   agx_retain(semaphore);
-   *wait = (struct file_wait){semaphore, value};
-   agx_status status = agx_poller_add(poller, fd, file_is_ready, wait);
-   if (status == AGX_OK)
-      return AGX_OK;
-   agx_host_free(device->alloc, wait, sizeof(*wait));
-   agx_release(semaphore);
-   return status;
-}
-
-agx_status agx_semaphore_import_point(struct agx_semaphore *semaphore, uint64_t value,
-                                      uint32_t kind, int fd)
-{
-   uint64_t now = 0;
-   AGX_TRY(agx_semaphore_check_value("semaphore: import of a point", value));
-   AGX_TRY(agx_semaphore_query(semaphore, &now));
-   if (value <= now)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: import of %llu; it is at %llu already",
-                      (unsigned long long)value, (unsigned long long)now);
-   if (kind == AGX_FD_SYNC_FILE)
-      return import_sync_file(semaphore, value, fd);
-   if (kind == AGX_FD_EVENTFD)
-      return import_file(semaphore, value, fd);
-   return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: import of a point from a file of kind %u",
-                   kind);
 }
 
 agx_status agx_semaphore_import(struct agx_device *device, int fd,
@@ -276,112 +302,27 @@ agx_status agx_semaphore_import(struct agx_device *device, int fd,
       return status;
    }
    pthread_mutex_lock(&device->lock);
-   semaphore->shared = timeline;
-   agx_list_append(&device->shared, &semaphore->shared_link);
-   refresh(semaphore);
-   agx_device_interrupt(device);
+   publish(semaphore, timeline, 0);
+   agx_shared_look_first(semaphore);
+   (void)!agx_device_poll(device); /* another look may have more luck */
    agx_device_settle(device);
    *out_semaphore = semaphore;
    return AGX_OK;
 }
 
-/* ---- export --------------------------------------------------------------- */
-
-/* All that the frontier names, as one point. */
-static agx_status export_frontier(struct agx_device *device, const struct agx_frontier *frontier,
-                                  int *out_fd)
+agx_status agx_semaphore_import_point(struct agx_semaphore *semaphore, uint64_t value,
+                                      uint32_t kind, int fd)
 {
-   struct agxw_timeline *all = NULL;
-   struct agxw_point last = {device->interrupt, 0}; /* which is reached */
-   agx_status status = agxw_timeline_create(device->winsys, 0, &all);
-   for (unsigned i = 0; i < device->queue_count && status == AGX_OK; i++) {
-      if (frontier->epochs[i] <= device->queues[i].retired)
-         continue;
-      const struct agxw_point from = {device->queues[i].timeline, frontier->epochs[i]};
-      last = (struct agxw_point){all, last.value + 1};
-      status = agxw_point_transfer(&from, &last);
-   }
-   if (status == AGX_OK)
-      status = agxw_point_export_sync_file(&last, out_fd);
-   agxw_timeline_destroy(all);
-   return status;
-}
-
-static agx_status export_sync_file(struct agx_semaphore *semaphore, uint64_t value, int *out_fd)
-{
-   const struct agx_point point = {semaphore, value};
-   struct agx_frontier frontier = {0};
-   if (semaphore->shared)
-      refresh(semaphore);
-   switch (agx_point_resolve(&point, &frontier)) {
-   case AGX_READY:
-      return export_frontier(semaphore->device, &frontier, out_fd);
-   case AGX_WAIT_FAILED:
-      return agx_failure_raise(&semaphore->failure);
-   default:
-      return AGX_FAIL(AGX_FAILED_PRECONDITION,
-                      "semaphore at %llu: nobody has submitted what reaches %llu, which a "
-                      "sync_file must stand for",
-                      (unsigned long long)semaphore->value, (unsigned long long)value);
-   }
-}
-
-/* Rings an eventfd; made by the library, and freed when it is called. */
-struct bell {
-   struct agx_watch watch;
-   const struct agx_host_alloc *alloc;
-   int fd;
-};
-
-static void ring(struct agx_watch *watch, agx_status status, uint64_t value)
-{
-   struct bell *bell = watch->user;
-   const uint64_t one = 1;
-   (void)!write(bell->fd, &one, sizeof(one));
-   close(bell->fd);
-   agx_host_free(bell->alloc, bell, sizeof(*bell));
-}
-
-static agx_status export_eventfd(struct agx_semaphore *semaphore, uint64_t value, int *out_fd)
-{
-   const struct agx_host_alloc *alloc = semaphore->device->alloc;
-   struct bell *bell = agx_host_zalloc(alloc, sizeof(*bell));
-   if (!bell)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
-   int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-   int copy = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
-   if (copy < 0) {
-      agx_status status = agx_status_fail_errno(errno, "semaphore: an eventfd");
-      if (fd >= 0)
-         close(fd);
-      agx_host_free(alloc, bell, sizeof(*bell));
-      return status;
-   }
-   *bell = (struct bell){{.value = value, .fn = ring, .user = bell}, alloc, copy};
-   *out_fd = fd;
-   agx_semaphore_watch_weakly(semaphore, &bell->watch); /* the file keeps nothing alive */
-   return AGX_OK;
-}
-
-agx_status agx_semaphore_export(struct agx_semaphore *semaphore, uint64_t value, uint32_t kind,
-                                int *out_fd)
-{
-   struct agx_device *device = semaphore->device;
-   agx_status status;
-   *out_fd = -1;
-   AGX_TRY(agx_fork_check(semaphore));
+   uint64_t now = 0;
+   AGX_TRY(agx_semaphore_check_value("semaphore: import of a point", value));
+   AGX_TRY(agx_semaphore_query(semaphore, &now));
+   if (value <= now)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: import of %llu; it is at %llu already",
+                      (unsigned long long)value, (unsigned long long)now);
+   if (kind == AGX_FD_SYNC_FILE)
+      return agx_import_sync_file(semaphore, value, fd);
    if (kind == AGX_FD_EVENTFD)
-      return export_eventfd(semaphore, value, out_fd);
-   if (kind != AGX_FD_SYNCOBJ && kind != AGX_FD_SYNC_FILE)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: export as a file of kind %u", kind);
-   pthread_mutex_lock(&device->lock);
-   status = agx_failure_raise(&semaphore->failure);
-   if (status == AGX_OK && kind == AGX_FD_SYNC_FILE)
-      status = export_sync_file(semaphore, value, out_fd);
-   else if (status == AGX_OK)
-      status = make_shared(semaphore);
-   if (status == AGX_OK && kind == AGX_FD_SYNCOBJ)
-      status = agxw_timeline_export(semaphore->shared, out_fd);
-   agx_device_settle(device);
-   return status;
+      return agx_import_file(semaphore, value, fd);
+   return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: import of a point from a file of kind %u",
+                   kind);
 }

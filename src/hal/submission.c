@@ -111,7 +111,7 @@ static void init_submission(struct agx_submission *submission, struct agx_device
    submission->stream = (struct agxw_compute){0};
    submission->wait_count = op->wait_count;
    submission->signal_count = op->signal_count;
-   submission->is_delivered = false;
+   submission->is_delivered = submission->has_imports = false;
    submission->failure.status = AGX_OK;
    submission->state = AGX_SUBMISSION_PARKED;
    submission->session = NULL;
@@ -146,8 +146,10 @@ void agx_submission_drop(struct agx_submission *submission)
    if (submission->type->drop)
       submission->type->drop(submission);
    agx_release(submission->commands);
-   for (uint32_t i = 0; i < submission->wait_count; i++)
+   for (uint32_t i = 0; i < submission->wait_count; i++) {
+      agx_release(submission->waits[i].import);
       agx_release(submission->waits[i].semaphore);
+   }
    for (uint32_t i = 0; i < submission->signal_count; i++)
       agx_release(submission->signals[i].semaphore);
 }
@@ -192,6 +194,8 @@ static void wait_end(struct agx_submission *submission, struct agx_device *devic
 static agx_status submit_locked(struct agx_submission *submission, const struct agx_op *op)
 {
    struct agx_device *device = submission->device;
+   if (device->shared_count && submission->stream.stream_va)
+      agx_points_import(op->waits, op->wait_count);
    AGX_TRY(check_signals(op));
    submission->number = device->submissions + 1;
    agx_status status = agx_submission_start(submission);
@@ -309,7 +313,10 @@ void agx_device_cancel(struct agx_device *device)
    pthread_mutex_lock(&device->lock);
    agx_submissions_fail_parked(device, NULL, &failure);
    agx_device_cancel_imports(device, &failure);
+   struct agx_poller *poller = device->poller;
    agx_device_settle(device);
+   if (poller)
+      agx_poller_cancel(poller);
    agx_host_pool_cancel(device->host_pool);
 }
 

@@ -45,7 +45,8 @@ struct agx_submission {
    uint32_t wait_count, signal_count;
    uint32_t unresolved;          /* parked: waits that nobody has submitted yet */
    struct agx_frontier frontier; /* once launched: it is over when this is reached */
-   struct agx_frontier waited;   /* in flight: what the kernel waited for before it */
+   struct agx_frontier waited;   /* all that it depends on, directly or not, without itself */
+   bool has_imports;             /* among its waits */
    uint64_t epoch;               /* in flight: its own on its queue */
    /* Signalled to fence_value by the kernel with the epoch. A timeline of its own, because a
     * kernel forgets the errors of points below the latest one that is reached. Kept from use to
@@ -69,13 +70,21 @@ struct agx_submission {
 
 enum agx_readiness {
    AGX_READY,
+   AGX_ELSEWHERE,
    AGX_NOT_YET,
    AGX_WAIT_FAILED,
 };
 
-/* Whether the GPU may be told of what waits for the point: it is reached, or will be at the
- * frontier, which is merged into *frontier. */
-enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_frontier *frontier);
+/* What will reach a point. */
+struct agx_cause {
+   const struct agx_signal *signal; /* ours, the first one; or NULL */
+   struct agx_import *import;       /* another's; or NULL */
+};
+
+/* Whether the GPU may be told of what waits for the point. AGX_READY: it is reached, or will be
+ * with the frontier of cause->signal's submission. AGX_ELSEWHERE: with cause->import, which the GPU
+ * may wait for, but nobody on the host knows when. */
+enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_cause *cause);
 
 /* The failure of a wait that came to nothing, or NULL. */
 const struct agx_failure *agx_submission_failed_wait(const struct agx_submission *submission);
@@ -124,6 +133,9 @@ void agx_submission_finish(struct agx_submission *submission, agx_status status)
 void agx_queue_retire(struct agx_queue *queue, uint64_t reached);
 /* The same, and waits for that thread. */
 void agx_queue_finish(struct agx_queue *queue, uint64_t reached);
+/* Remembers that the work of some epochs came to nothing. */
+void agx_queue_note_failed(struct agx_queue *queue, uint64_t first, uint64_t last,
+                           const struct agx_failure *failure);
 /* Asks the kernel how far all queues are, and retires. The lock is let go of meanwhile. */
 AGX_MUST_CHECK agx_status agx_device_poll(struct agx_device *device);
 /* Somebody who does not wait in the kernel wants to know when things end. */

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/util.h"
+#include "hal/share.h"
 #include "hal/submission.h"
 
 /* True: the wait is over; a failure decides through *out_failed. */
@@ -55,28 +56,47 @@ static bool plan_queues(struct agx_device *device, const struct agx_frontier *fr
    return plan->count > 0;
 }
 
+/* Where a value is signalled several times, and it is not known in which order they come true, each
+ * of them would do. True: there are several. */
+static bool merge_frontiers(const struct agx_semaphore *semaphore, const struct agx_signal *first,
+                            struct agx_frontier *frontier)
+{
+   agx_frontier_merge(frontier, &first->submission->frontier);
+   const struct agx_link *at = first->link.next;
+   if (!semaphore->is_disordered || at == &semaphore->pending)
+      return false;
+   for (; at != &semaphore->pending; at = at->next)
+      agx_frontier_merge(
+         frontier, &agx_container_of(at, const struct agx_signal, link)->submission->frontier);
+   return true;
+}
+
 /* What to wait for in the kernel (all: the first of it), and whoever interrupts. False: something
  * else must happen first. */
 static bool make_plan(const struct agx_point *points, uint32_t count, bool any, struct plan *plan)
 {
    struct agx_device *device = points[0].semaphore->device;
    struct agx_frontier frontier = {0};
+   bool any_does = any && count > 1;
    plan->count = 0;
    plan->queue = NULL;
    for (uint32_t i = 0; i < count; i++) {
       const struct agx_semaphore *semaphore = points[i].semaphore;
       if (semaphore->value >= points[i].value)
          continue;
-      enum agx_readiness readiness = agx_point_resolve(&points[i], &frontier);
+      struct agx_cause cause;
+      enum agx_readiness readiness = agx_point_resolve(&points[i], &cause);
+      if (cause.signal)
+         any_does |= merge_frontiers(semaphore, cause.signal, &frontier);
       if (readiness == AGX_READY)
          continue;
       if (readiness == AGX_WAIT_FAILED || !semaphore->shared || plan->count == MAX_SHARED)
          return false;
       plan->points[plan->count++] = (struct agxw_point){semaphore->shared, points[i].value};
    }
-   if (!plan_queues(device, &frontier, any && count > 1, plan))
+   if (!plan_queues(device, &frontier, any_does, plan))
       return false;
-   if (!any && plan->count > 1) {
+   if (!any && !any_does && plan->count > 1) {
       plan->count = 1;
       plan->queue = NULL; /* rather ask than know which one it was */
    }
@@ -152,6 +172,14 @@ static agx_status out_of_time(const struct agx_point *points, uint32_t count)
    return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "semaphore: out of time");
 }
 
+static agx_status last_look(struct agx_device *device, const struct agx_point *points,
+                            uint32_t count)
+{
+   for (uint32_t i = 0; i < count; i++)
+      agx_shared_look_first(points[i].semaphore);
+   return agx_device_poll(device);
+}
+
 /* Points of one device. */
 static agx_status wait_on(struct agx_device *device, const struct agx_point *points, uint32_t count,
                           bool any, int64_t deadline_ns)
@@ -174,7 +202,7 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
       }
       is_last = has_passed(deadline_ns);
       if (is_last)
-         status = agx_device_poll(device);
+         status = last_look(device, points, count);
       else if (make_plan(points, count, any, &plan))
          status = wait_in_kernel(device, points, count, &plan, deadline_ns);
       else

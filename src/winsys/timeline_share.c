@@ -6,6 +6,7 @@
  * signalled stands in for it.
  */
 #include <errno.h>
+#include <linux/sync_file.h>
 
 #include "base/util.h"
 #include "winsys/syncobj.h"
@@ -99,6 +100,19 @@ agx_status agxw_point_import_sync_file(const struct agxw_point *point, int fd)
    if (error)
       return agx_status_fail_errno(error, "timeline %u, point %llu: import of sync file %d",
                                    point->timeline->handle, (unsigned long long)point->value, fd);
+   return AGX_OK;
+}
+
+/* Source: Linux, drivers/dma-buf/sync_file.c and dma-fence-unwrap.c: the fences become a
+ * dma_fence_array, which takes the first error of its fences over. */
+agx_status agxw_sync_file_merge(struct agxw_device *device, int a, int b, int *out_fd)
+{
+   struct sync_merge_data merge = {.name = "agxhal", .fd2 = b, .fence = -1};
+   *out_fd = -1;
+   int error = device->kmd->ops->fd_ioctl(device->kmd, a, SYNC_IOC_MERGE, &merge);
+   if (error)
+      return agx_status_fail_errno(error, "sync files %d and %d: SYNC_IOC_MERGE", a, b);
+   *out_fd = merge.fence;
    return AGX_OK;
 }
 

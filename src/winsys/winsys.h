@@ -253,6 +253,11 @@ AGX_MUST_CHECK agx_status agxw_point_export_sync_file(const struct agxw_point *p
  * timeline's from here on; fd stays the caller's. */
 AGX_MUST_CHECK agx_status agxw_point_import_sync_file(const struct agxw_point *point, int fd);
 
+/* A sync file of all fences of two others (which may be the same) that are pending in them, each
+ * with its error. The kernel leaves out those that are signalled, also when they have failed. */
+AGX_MUST_CHECK agx_status agxw_sync_file_merge(struct agxw_device *device, int a, int b,
+                                               int *out_fd);
+
 /* Adds 1 to the eventfd once: when the point is reached (at once if it is), or when_submitted as
  * soon as something that reaches it has been submitted. Never, if the timeline goes first. */
 AGX_MUST_CHECK agx_status agxw_point_eventfd(const struct agxw_point *point, int fd,

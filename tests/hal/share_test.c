@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Semaphores beyond their device: errors that the kernel would forget, work of others that the GPU
+ * waits for, requests that are refused. Others are another file of the same node.
+ */
+#include "../winsys/timeline_bed.h"
+#include "failing_kmd.h"
+#include "fixture.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "hal/device.h"
+#include "hal/semaphore.h"
+#include "hal/submission.h"
+
+#define NR_TIMELINE_SIGNAL 0xcd
+
+struct world {
+   struct failing_kmd kmd;
+   struct fixture f;
+   struct bed bed; /* stream 0 holds what others do */
+   struct agx_executable *kernel;
+   struct agx_buffer *buffers[2];
+   uint32_t *words[2];
+   struct agx_command_buffer *commands[2]; /* for queue 0 and 1 */
+};
+
+static void open_world(struct world *w, const char *script)
+{
+   struct fixture *f = &w->f;
+   if (script)
+      setenv("AGX_VIRTUAL_INJECT", script, 1);
+   failing_kmd_open(&w->kmd);
+   unsetenv("AGX_VIRTUAL_INJECT");
+   assert_ok(agx_instance_create(NULL, &f->instance));
+   assert_ok(agx_device_open_kmd(f->instance, &w->kmd.base, &f->device));
+   f->info.size = sizeof(f->info);
+   agx_device_get_info(f->device, &f->info);
+   bed_open_over(&w->bed, f->device->winsys);
+   w->kernel = fixture_kernel(f, &agx_test_count);
+   for (uint32_t i = 0; i < 2; i++) {
+      w->buffers[i] = fixture_buffer(f, 256, &w->words[i]);
+      w->commands[i] = fixture_begin(f);
+      fixture_dispatch(w->commands[i], w->kernel, 1, &w->buffers[i], 1, NULL, 0);
+      assert_ok(agx_command_buffer_end(w->commands[i]));
+   }
+}
+
+static void close_world(struct world *w)
+{
+   bed_close(&w->bed);
+   for (uint32_t i = 0; i < 2; i++) {
+      agx_release(w->commands[i]);
+      agx_release(w->buffers[i]);
+   }
+   agx_release(w->kernel);
+   fixture_close(&w->f);
+   failing_kmd_await_close(&w->kmd);
+}
+
+static void submit(struct world *w, uint32_t queue, struct agx_point wait, struct agx_point signal)
+{
+   const struct agx_op op = {.size = sizeof(op),
+                             .kind = AGX_OP_EXECUTE,
+                             .queues = 1ull << queue,
+                             .waits = &wait,
+                             .wait_count = wait.semaphore != NULL,
+                             .signals = &signal,
+                             .signal_count = 1,
+                             .u.execute.commands = w->commands[queue]};
+   assert_ok(agx_submit(w->f.device, &op, 1, NULL));
+}
+
+/* Until the GPU has come as far, of which the library is not told. */
+static void let_run(struct world *w, uint32_t queue, uint64_t epoch)
+{
+   const struct agxw_point last = {w->f.device->queues[queue].timeline, epoch};
+   assert_ok(agxw_wait(w->f.device->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
+}
+
+static uint32_t in_flight(struct world *w, uint32_t queue)
+{
+   pthread_mutex_lock(&w->f.device->lock);
+   uint32_t count = w->f.device->queues[queue].in_flight_count;
+   pthread_mutex_unlock(&w->f.device->lock);
+   return count;
+}
+
+/* As an importer of the file sees it. */
+static agx_status outcome_of(struct world *w, int fd)
+{
+   struct agx_semaphore *other = fixture_semaphore(&w->f);
+   assert_ok(agx_semaphore_import_point(other, 1, AGX_FD_SYNC_FILE, fd));
+   agx_status status = fixture_wait(other, 1);
+   agx_release(other);
+   return status;
+}
+
+/* ---- errors ------------------------------------------------------------------ */
+
+/* The kernel forgets the error of point 1, as point 2 is there. */
+static void an_earlier_failure_is_not_hidden(void **state)
+{
+   for (int exports = 0; exports < 2; exports++) {
+      struct world w;
+      uint64_t value;
+      int shared, fd = -1;
+      open_world(&w, "fault 1");
+      struct agx_semaphore *a = fixture_semaphore(&w.f);
+      assert_ok(agx_semaphore_export(a, 0, AGX_FD_SYNCOBJ, &shared));
+      submit(&w, 0, NO_POINT, (struct agx_point){a, 1});
+      submit(&w, 1, NO_POINT, (struct agx_point){a, 2});
+      let_run(&w, 0, 1);
+      let_run(&w, 1, 1);
+      if (exports)
+         assert_fails(agx_semaphore_export(a, 2, AGX_FD_SYNC_FILE, &fd), AGX_DATA_LOSS, "fault");
+      assert_fails(agx_semaphore_query(a, &value), AGX_DATA_LOSS, "fault");
+      assert_fails(fixture_wait(a, 1), AGX_DATA_LOSS, "fault");
+      assert_int_equal(fd, -1);
+      close(shared);
+      agx_release(a);
+      close_world(&w);
+   }
+}
+
+/* Whatever a value depends on is in its sync_file: work of two queues that a barrier waits for;
+ * what the work itself has waited for on the other queue; what is before it on its own. */
+static void a_sync_file_carries_all_failures(void **state)
+{
+   for (int kind = 0; kind < 3; kind++) {
+      struct world w;
+      int fd;
+      open_world(&w, "fault 1 100000");
+      struct agx_semaphore *a = fixture_semaphore(&w.f), *b = fixture_semaphore(&w.f),
+                           *all = fixture_semaphore(&w.f);
+      const struct agx_point first = {a, 1}, second = {b, 1};
+      const struct agx_point waits[] = {first, second}, end = {all, 1};
+      submit(&w, 0, NO_POINT, first);
+      submit(&w, kind != 2, kind == 1 ? first : NO_POINT, second);
+      const struct agx_op barrier = {.size = sizeof(barrier),
+                                     .kind = AGX_OP_BARRIER,
+                                     .waits = waits,
+                                     .wait_count = 2,
+                                     .signals = &end,
+                                     .signal_count = 1};
+      assert_ok(agx_submit(w.f.device, &barrier, 1, NULL));
+      agx_status status = agx_semaphore_export(kind ? b : all, 1, AGX_FD_SYNC_FILE, &fd);
+      if (status == AGX_OK) /* unless the machine is so slow that it has failed already */
+         status = outcome_of(&w, fd);
+      assert_int_equal(status, AGX_DATA_LOSS);
+      assert_fails(fixture_wait(all, 1), AGX_DATA_LOSS, "fault");
+      assert_fails(fixture_wait(kind ? b : all, 1), AGX_DATA_LOSS, "fault");
+      agx_release(a);
+      agx_release(b);
+      agx_release(all);
+      close_world(&w);
+   }
+}
+
+/* ---- work of others ------------------------------------------------------------ */
+
+static struct agx_semaphore *import_timeline(struct world *w, struct agxw_timeline *timeline)
+{
+   struct agx_semaphore *semaphore = NULL;
+   int fd;
+   assert_ok(agxw_timeline_export(timeline, &fd));
+   assert_ok(agx_semaphore_import(w->f.device, fd, &semaphore));
+   close(fd);
+   return semaphore;
+}
+
+/* The kernel has it, so the GPU waits for it, and the host for nothing. */
+static void the_gpu_waits_for_others(void **state)
+{
+   struct world w;
+   int fd;
+   open_world(&w, NULL);
+   struct agxw_timeline *theirs = bed_timeline(&w.bed, 0);
+   struct agx_semaphore *a = import_timeline(&w, theirs), *b = fixture_semaphore(&w.f),
+                        *done = fixture_semaphore(&w.f);
+   bed_pend(&w.bed, 0, &(struct agxw_point){theirs, 5});
+   /* A point of a shared timeline. */
+   submit(&w, 0, (struct agx_point){a, 4}, (struct agx_point){done, 1});
+   assert_int_equal(in_flight(&w, 0), 1);
+   /* A sync_file that comes later than who waits for it. */
+   submit(&w, 1, (struct agx_point){b, 1}, (struct agx_point){done, 2});
+   assert_int_equal(in_flight(&w, 1), 0);
+   assert_ok(agxw_point_export_sync_file(&(struct agxw_point){theirs, 5}, &fd));
+   assert_ok(agx_semaphore_import_point(b, 1, AGX_FD_SYNC_FILE, fd));
+   assert_int_equal(in_flight(&w, 1), 1);
+   assert_fails(agx_semaphore_wait(&(struct agx_point){done, 1}, 1, false, 0),
+                AGX_DEADLINE_EXCEEDED, "");
+   assert_int_equal(w.words[0][63] + w.words[1][63], 0);
+   bed_fire(&w.bed, 0);
+   assert_ok(fixture_wait(done, 2));
+   assert_ok(fixture_wait(a, 4));
+   assert_ok(fixture_wait(b, 1));
+   assert_int_equal(w.words[0][63], 64);
+   assert_int_equal(w.words[1][63], 64);
+   agx_release(a);
+   agx_release(b);
+   agx_release(done);
+   agxw_timeline_destroy(theirs);
+   close_world(&w);
+}
+
+/* What nobody has submitted is waited for by the host, until somebody does. */
+static void what_is_submitted_later_goes_to_the_gpu(void **state)
+{
+   struct world w;
+   open_world(&w, NULL);
+   struct agxw_timeline *theirs = bed_timeline(&w.bed, 0);
+   struct agx_semaphore *a = import_timeline(&w, theirs), *done = fixture_semaphore(&w.f);
+   submit(&w, 0, (struct agx_point){a, 3}, (struct agx_point){done, 1});
+   assert_int_equal(in_flight(&w, 0), 0);
+   bed_pend(&w.bed, 0, &(struct agxw_point){theirs, 3});
+   while (in_flight(&w, 0) == 0)
+      sched_yield();
+   assert_int_equal(w.words[0][63], 0);
+   bed_fire(&w.bed, 0);
+   assert_ok(fixture_wait(done, 1));
+   assert_int_equal(w.words[0][63], 64);
+   agx_release(a);
+   agx_release(done);
+   agxw_timeline_destroy(theirs);
+   close_world(&w);
+}
+
+/* Its failure is theirs who waited for it, also when the timeline has gone on and forgotten it. */
+static void others_may_fail(void **state)
+{
+   struct world w;
+   open_world(&w, NULL);
+   struct agxw_timeline *theirs = bed_timeline(&w.bed, 0), *held = bed_timeline(&w.bed, 0);
+   struct agx_semaphore *a = import_timeline(&w, theirs), *done = fixture_semaphore(&w.f),
+                        *next = fixture_semaphore(&w.f);
+   bed_pend(&w.bed, 0, &(struct agxw_point){held, 1});
+   assert_true(bed_fail(&w.bed, &(struct agxw_point){theirs, 1})); /* behind it */
+   submit(&w, 0, (struct agx_point){a, 1}, (struct agx_point){done, 1});
+   submit(&w, 1, (struct agx_point){done, 1}, (struct agx_point){next, 1});
+   assert_int_equal(in_flight(&w, 0), 1);
+   assert_int_equal(in_flight(&w, 1), 1);
+   assert_ok(agxw_timeline_signal(theirs, 2));
+   bed_fire(&w.bed, 0);
+   assert_fails(fixture_wait(next, 1), AGX_DATA_LOSS, "");
+   assert_fails(fixture_wait(done, 1), AGX_DATA_LOSS, "");
+   assert_fails(fixture_wait(a, 1), AGX_DATA_LOSS, "");
+   assert_ok(agx_device_status(w.f.device));
+   assert_ok(agx_flush(w.f.device, 0)); /* no queue is lost by it */
+   agx_release(a);
+   agx_release(done);
+   agx_release(next);
+   agxw_timeline_destroy(theirs);
+   agxw_timeline_destroy(held);
+   close_world(&w);
+}
+
+/* The file of what waits for others' work carries that, too. */
+static void a_sync_file_carries_failures_of_others(void **state)
+{
+   struct world w;
+   int fd;
+   open_world(&w, NULL);
+   struct agxw_timeline *theirs = bed_timeline(&w.bed, 0), *held = bed_timeline(&w.bed, 0);
+   struct agx_semaphore *a = import_timeline(&w, theirs), *done = fixture_semaphore(&w.f);
+   bed_pend(&w.bed, 0, &(struct agxw_point){held, 1});
+   assert_true(bed_fail(&w.bed, &(struct agxw_point){theirs, 1}));
+   submit(&w, 0, (struct agx_point){a, 1}, (struct agx_point){done, 1});
+   assert_ok(agx_semaphore_export(done, 1, AGX_FD_SYNC_FILE, &fd));
+   bed_fire(&w.bed, 0);
+   assert_int_equal(outcome_of(&w, fd), AGX_DATA_LOSS);
+   agx_release(a);
+   agx_release(done);
+   agxw_timeline_destroy(theirs);
+   agxw_timeline_destroy(held);
+   close_world(&w);
+}
+
+/* A lower value that was submitted later, and comes true earlier. */
+static void values_come_true_in_any_order(void **state)
+{
+   struct world w;
+   open_world(&w, NULL);
+   struct agxw_timeline *theirs = bed_timeline(&w.bed, 0);
+   struct agx_semaphore *a = import_timeline(&w, theirs), *done = fixture_semaphore(&w.f);
+   bed_pend(&w.bed, 0, &(struct agxw_point){theirs, 1});
+   submit(&w, 0, (struct agx_point){a, 1}, (struct agx_point){done, 5});
+   submit(&w, 1, NO_POINT, (struct agx_point){done, 3});
+   assert_ok(fixture_wait(done, 3));
+   submit(&w, 1, NO_POINT, (struct agx_point){done, 9});
+   assert_ok(fixture_wait(done, 4)); /* with 9, as 5 is held */
+   bed_fire(&w.bed, 0);
+   assert_ok(fixture_wait(done, 9));
+   agx_release(a);
+   agx_release(done);
+   agxw_timeline_destroy(theirs);
+   close_world(&w);
+}
+
+/* ---- refusals ------------------------------------------------------------------- */
+
+struct waiter {
+   struct agx_point point;
+   agx_status status;
+};
+
+static void *wait_for_point(void *argument)
+{
+   struct waiter *waiter = argument;
+   waiter->status = fixture_wait(waiter->point.semaphore, waiter->point.value);
+   return NULL;
+}
+
+/* A thread that waits in the kernel is woken, although the kernel refuses to at first. */
+static void a_refused_interrupt_is_repeated(void **state)
+{
+   struct world w;
+   pthread_t thread;
+   bool waits = false;
+   open_world(&w, NULL);
+   struct agxw_timeline *theirs = bed_timeline(&w.bed, 0);
+   struct agx_semaphore *a = import_timeline(&w, theirs), *done = fixture_semaphore(&w.f);
+   struct waiter waiter = {{done, 1}, AGX_OK};
+   bed_pend(&w.bed, 0, &(struct agxw_point){theirs, 1});
+   submit(&w, 0, (struct agx_point){a, 1}, (struct agx_point){done, 1});
+   assert_int_equal(pthread_create(&thread, NULL, wait_for_point, &waiter), 0);
+   while (!waits) {
+      pthread_mutex_lock(&w.f.device->lock);
+      waits = done->kernel_waiters == 1;
+      pthread_mutex_unlock(&w.f.device->lock);
+   }
+   failing_kmd_arm(&w.kmd, 0, NR_TIMELINE_SIGNAL, ENOMEM);
+   w.kmd.once = true;
+   agx_semaphore_fail(done, AGX_ABORTED, "never mind");
+   pthread_join(thread, NULL);
+   assert_int_equal(waiter.status, AGX_ABORTED);
+   assert_int_equal(w.kmd.failed, 1);
+   bed_fire(&w.bed, 0);
+   agx_release(a);
+   agx_release(done);
+   agxw_timeline_destroy(theirs);
+   close_world(&w);
+}
+
+static void a_refused_value_is_told_later(void **state)
+{
+   struct world w;
+   uint64_t value = 0;
+   int fd;
+   open_world(&w, NULL);
+   struct agx_semaphore *a = fixture_semaphore(&w.f);
+   assert_ok(agx_semaphore_export(a, 0, AGX_FD_SYNCOBJ, &fd));
+   failing_kmd_arm(&w.kmd, 0, NR_TIMELINE_SIGNAL, ENOMEM);
+   w.kmd.once = true;
+   assert_ok(agx_semaphore_signal(a, 7));
+   while (value == 0)
+      assert_ok(agxw_timeline_query(a->shared, &value));
+   assert_int_equal(value, 7);
+   assert_int_equal(w.kmd.failed, 1);
+   close(fd);
+   agx_release(a);
+   close_world(&w);
+}
+
+/* ---- files --------------------------------------------------------------------- */
+
+/* The library's, which has no other. */
+static int find_epoll(void)
+{
+   for (int fd = 3; fd < 256; fd++) {
+      char path[32], name[64] = {0};
+      snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+      if (readlink(path, name, sizeof(name) - 1) > 0 && strstr(name, "eventpoll"))
+         return fd;
+   }
+   return -1;
+}
+
+/* When no file can be watched any more nobody waits for one in vain. */
+static void a_broken_poller_fails_what_it_watches(void **state)
+{
+   struct world w;
+   const uint64_t one = 1;
+   open_world(&w, NULL);
+   struct agx_semaphore *first = fixture_semaphore(&w.f), *second = fixture_semaphore(&w.f);
+   int bell = eventfd(0, EFD_CLOEXEC), never = eventfd(0, EFD_CLOEXEC), kept = dup(bell);
+   int later = eventfd(0, EFD_CLOEXEC);
+   assert_ok(agx_semaphore_import_point(first, 1, AGX_FD_EVENTFD, bell));
+   assert_ok(agx_semaphore_import_point(second, 1, AGX_FD_EVENTFD, never));
+   int epoll = find_epoll();
+   assert_true(epoll >= 0);
+   assert_int_equal(dup2(later, epoll), epoll); /* which is none */
+   assert_int_equal(write(kept, &one, sizeof(one)), sizeof(one));
+   assert_fails(fixture_wait(second, 1), AGX_UNAVAILABLE, "can't be waited for");
+   assert_int_not_equal(agx_semaphore_import_point(first, 2, AGX_FD_EVENTFD, later), AGX_OK);
+   close(later);
+   close(kept);
+   agx_release(first);
+   agx_release(second);
+   close_world(&w);
+}
+
+int main(void)
+{
+   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_earlier_failure_is_not_hidden),
+      cmocka_unit_test(a_sync_file_carries_all_failures),
+      cmocka_unit_test(the_gpu_waits_for_others),
+      cmocka_unit_test(what_is_submitted_later_goes_to_the_gpu),
+      cmocka_unit_test(others_may_fail),
+      cmocka_unit_test(a_sync_file_carries_failures_of_others),
+      cmocka_unit_test(values_come_true_in_any_order),
+      cmocka_unit_test(a_refused_interrupt_is_repeated),
+      cmocka_unit_test(a_refused_value_is_told_later),
+      cmocka_unit_test(a_broken_poller_fails_what_it_watches),
+   };
+   return cmocka_run_group_tests(tests, NULL, NULL);
+}
