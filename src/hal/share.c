@@ -159,8 +159,7 @@ static void take_in(struct agx_semaphore *semaphore, uint64_t value)
 }
 
 /* The lowest value that is waited for, that others have submitted. False: there is none. */
-static bool find_submitted(struct agx_semaphore *semaphore, uint64_t submitted,
-                           uint64_t *out_value)
+static bool find_submitted(struct agx_semaphore *semaphore, uint64_t submitted, uint64_t *out_value)
 {
    agx_list_for_each (struct agx_wait, wait, &semaphore->waiting, link) {
       const struct agx_point point = {semaphore, wait->value};
