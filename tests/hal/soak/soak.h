@@ -40,6 +40,8 @@
 void soak_die(const char *file, int line, const char *condition, const char *format, ...)
    __attribute__((noreturn, format(printf, 4, 5)));
 int64_t soak_now(void);
+/* What the main thread does now, and may take twice as long as that. */
+void soak_phase(const char *name);
 /* What has not come by then won't, however busy the machine is. */
 int64_t soak_deadline(void);
 

@@ -83,6 +83,7 @@ void soak_round_settle(struct soak_round *round, struct soak_thread *threads)
 {
    const int64_t deadline_ns = soak_deadline();
    const struct soak_receipt *left;
+   soak_phase("the end of operations");
    soak_alloc_fail(0, 0);
    if (!round->plan.cancels)
       release_all(round, threads);
@@ -90,8 +91,11 @@ void soak_round_settle(struct soak_round *round, struct soak_thread *threads)
       soak_check(soak_now() < deadline_ns, "an operation of kind %u never ends", left->kind);
    for (uint32_t d = 0; d < round->plan.devices; d++)
       check_timelines(&round->devices[d]);
-   for (uint32_t t = 0; t < SOAK_THREADS; t++)
+   for (uint32_t t = 0; t < SOAK_THREADS; t++) {
+      soak_phase("the end of a chain");
       end_thread(&threads[t]);
+   }
+   soak_phase("the quiet");
    soak_round_be_quiet(round);
    cancel(round);
    for (uint32_t d = 0; d < round->plan.devices && round->plan.profiles; d++)

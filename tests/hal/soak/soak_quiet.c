@@ -6,7 +6,8 @@
  */
 #include "soak.h"
 
-#define TURNS 24
+#define TURNS    24
+#define BORROW_B 40000u /* more than half of the pool that chains borrow from */
 
 struct echo {
    struct soak_round *round;
@@ -44,7 +45,7 @@ static void *echo(void *argument)
    return NULL;
 }
 
-void soak_round_be_quiet(struct soak_round *round)
+static void hand_to_and_fro(struct soak_round *round)
 {
    struct echo it = {.round = round};
    for (uint32_t i = 0; i < round->plan.devices; i++)
@@ -63,4 +64,58 @@ void soak_round_be_quiet(struct soak_round *round)
       agx_release(it.there[i]);
       agx_release(it.back[i]);
    }
+}
+
+/* ---- memory that others give back --------------------------------------------------- */
+
+/* Allocates, fills and gives back; the last point tells that it is over. False: refused. */
+static bool borrow(struct soak_device *it, struct agx_semaphore *semaphore)
+{
+   struct agx_buffer *buffer = NULL;
+   struct agx_op ops[3] = {
+      {.kind = AGX_OP_ALLOCA}, {.kind = AGX_OP_FILL}, {.kind = AGX_OP_DEALLOCA}};
+   struct agx_point points[4];
+   for (uint32_t i = 0; i < 4; i++)
+      points[i] = (struct agx_point){semaphore, i};
+   for (uint32_t i = 0; i < 3; i++) {
+      ops[i].size = sizeof(ops[i]);
+      ops[i].waits = &points[i];
+      ops[i].signals = &points[i + 1];
+      ops[i].wait_count = ops[i].signal_count = 1;
+   }
+   ops[0].u.alloca =
+      (struct agx_op_alloca){.pool = it->chain_pool, .size_B = BORROW_B, .out_buffer = &buffer};
+   if (agx_submit(it->device, ops, 1, NULL) != AGX_OK)
+      return false;
+   ops[1].u.fill = (struct agx_op_fill){.target = {buffer, 0, BORROW_B}, .pattern_B = 1};
+   ops[2].u.dealloca.buffer = buffer;
+   const bool is_queued = agx_submit(it->device, ops + 1, 2, NULL) == AGX_OK;
+   agx_release(buffer);
+   return is_queued;
+}
+
+/* Each waits for the memory of the one before, which is in use on the GPU; nothing else tells that
+ * it no longer is. */
+static void borrow_in_turn(struct soak_device *it)
+{
+   struct agx_semaphore *semaphores[4];
+   uint32_t count = 0;
+   agx_status status;
+   while (count < 4 && agx_semaphore_create(it->device, 0, &semaphores[count]) == AGX_OK &&
+          borrow(it, semaphores[count++]))
+      ;
+   for (uint32_t i = 0; i < count; i++) {
+      const bool is_last = i == count - 1; /* of which something may have been refused */
+      soak_check(is_last && count < 4 ? true
+                                      : soak_await(semaphores[i], 3, soak_deadline(), &status),
+                 "in the quiet: memory that was given back is not handed on");
+      agx_release(semaphores[i]);
+   }
+}
+
+void soak_round_be_quiet(struct soak_round *round)
+{
+   hand_to_and_fro(round);
+   for (uint32_t i = 0; i < round->plan.devices; i++)
+      borrow_in_turn(&round->devices[i]);
 }

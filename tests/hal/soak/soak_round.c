@@ -93,6 +93,7 @@ static void check_records(const struct soak_round *round)
 void soak_round_close(struct soak_round *round)
 {
    const int64_t deadline_ns = soak_deadline();
+   soak_phase("closing");
    soak_alloc_fail(0, 0);
    close_records(round);
    for (uint32_t i = 0; i < SOAK_DEVICES; i++)
