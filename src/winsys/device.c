@@ -152,6 +152,7 @@ static agx_status create(struct agx_kmd *kmd, const struct agx_host_alloc *alloc
    device->page_bytes = AGX_MAX(AGX_PAGE_BYTES, agxw_host_page_bytes());
    pthread_mutex_init(&device->lock, NULL);
    pthread_mutex_init(&device->share_lock, NULL);
+   pthread_mutex_init(&device->split_lock, NULL);
    agx_list_init(&device->shared);
    agx_list_init(&device->bos);
    agx_status status = open(device);
@@ -188,6 +189,7 @@ void agxw_device_destroy(struct agxw_device *device)
       agxw_ioctl(device, AGX_IOCTL_ASAHI_VM_DESTROY, &destroy);
    }
    device->kmd->ops->close(device->kmd);
+   pthread_mutex_destroy(&device->split_lock);
    pthread_mutex_destroy(&device->share_lock);
    pthread_mutex_destroy(&device->lock);
    agx_host_free(device->alloc, device, sizeof(*device));

@@ -24,6 +24,7 @@ struct agxw_device {
    uint32_t page_bytes;  /* CPU mappings: the larger of GPU's and host's page */
    pthread_mutex_t lock; /* of the heaps, and of making CPU mappings */
    struct agxw_va_heap usc, user;
+   pthread_mutex_t split_lock; /* of splits and what timelines know of them */
    pthread_mutex_t share_lock; /* of shared, and of what imports do to handles */
    struct agx_link shared;     /* agxw_bo, those whose object others may have too */
    struct agxw_bo *zero_page, *waste_page;
@@ -54,6 +55,8 @@ struct agxw_bo {
 struct agxw_timeline {
    struct agxw_device *device;
    uint32_t handle;
+   struct agxw_split *split; /* the submission that signals split_value; NULL: it was whole */
+   uint64_t split_value;
 };
 
 struct agxw_queue {
@@ -98,6 +101,15 @@ AGX_MUST_CHECK agx_status agxw_sinks_init(struct agxw_device *device);
 /* A buffer takes bytes at va of the user heap: binds the sinks of its window, if they are not
  * bound, and forgets those that it covers. The lock is held. */
 AGX_MUST_CHECK agx_status agxw_sinks_place(struct agxw_device *device, uint64_t va, uint64_t bytes);
+
+/* A submission of one ioctl, checked; one of several (split.c), of which each takes limit commands.
+ * Whether an earlier part of what signals the point failed, which is reached; the timeline goes. */
+AGX_MUST_CHECK agx_status agxw_submit_whole(struct agxw_queue *queue,
+                                            const struct agxw_submit *submit);
+AGX_MUST_CHECK agx_status agxw_submit_split(struct agxw_queue *queue,
+                                            const struct agxw_submit *submit, uint32_t limit);
+AGX_MUST_CHECK agx_status agxw_split_status(const struct agxw_point *point);
+void agxw_split_forget(struct agxw_timeline *timeline);
 
 /* A submission without commands, checked. */
 AGX_MUST_CHECK agx_status agxw_submit_syncs(struct agxw_device *device,

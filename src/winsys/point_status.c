@@ -81,5 +81,5 @@ agx_status agxw_point_status(const struct agxw_point *point)
    if (state == 0)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "timeline %u, point %llu is not reached yet",
                       point->timeline->handle, (unsigned long long)point->value);
-   return state < 0 ? fail_fence(point, state) : AGX_OK;
+   return state < 0 ? fail_fence(point, state) : agxw_split_status(point);
 }

@@ -3,8 +3,8 @@
  * A submission: one ioctl, built on the stack. Commands of a submission run one
  * after the other: command i carries cdm_barrier = i, "the i-th of this ioctl has
  * ended"; the first one's 0 means "everything of earlier ioctls on this queue".
- * What doesn't fit one ioctl is split: waits with the first part, signals with the
- * last. Source: reference/cmdstream (uapi.md 5, flows.md 5).
+ * What doesn't fit one ioctl is split (split.c): waits with the first part, signals
+ * with the last. Source: reference/cmdstream (uapi.md 5, flows.md 5).
  */
 #include "base/util.h"
 #include "winsys/device.h"
@@ -80,25 +80,20 @@ static agx_status check_submit(const struct agxw_submit *submit)
    return AGX_OK;
 }
 
-/* One ioctl with commands first .. first + count of the submission. */
-static agx_status submit_part(struct agxw_queue *queue, const struct agxw_submit *submit,
-                              uint32_t first, uint32_t count)
+agx_status agxw_submit_whole(struct agxw_queue *queue, const struct agxw_submit *submit)
 {
    struct agx_uapi_sync syncs[2 * AGXW_MAX_SYNCS];
    struct packed_command packed[MAX_COMMANDS];
-   bool last = first + count == submit->command_count;
-   uint32_t waits = first == 0 ? pack_waits(syncs, submit) : 0;
-   uint32_t signals = last ? submit->signal_count : 0;
-   if (last)
-      pack_signals(syncs + waits, submit);
-   pack_commands(packed, submit->commands + first, count);
+   uint32_t waits = pack_waits(syncs, submit);
+   pack_signals(syncs + waits, submit);
+   pack_commands(packed, submit->commands, submit->command_count);
    struct agx_uapi_submit request = {
-      .syncs = waits + signals ? (uintptr_t)syncs : 0,
+      .syncs = waits + submit->signal_count ? (uintptr_t)syncs : 0,
       .cmdbuf = (uintptr_t)packed,
       .queue_id = queue->id,
       .in_sync_count = waits,
-      .out_sync_count = signals,
-      .cmdbuf_size = count * (uint32_t)sizeof(packed[0]),
+      .out_sync_count = submit->signal_count,
+      .cmdbuf_size = submit->command_count * (uint32_t)sizeof(packed[0]),
    };
    int error = agxw_ioctl(queue->device, AGX_IOCTL_ASAHI_SUBMIT, &request);
    if (!error)
@@ -106,8 +101,8 @@ static agx_status submit_part(struct agxw_queue *queue, const struct agxw_submit
    struct agx_kmd *kmd = queue->device->kmd;
    const char *why = kmd->ops->obstacle ? kmd->ops->obstacle(kmd) : NULL;
    return agx_status_fail_errno(
-      error, "queue %u: SUBMIT of commands %u..%u with %u waits, %u signals%s%s", queue->id, first,
-      first + count - 1, waits, signals, why ? ": " : "", why ? why : "");
+      error, "queue %u: SUBMIT of %u commands with %u waits, %u signals%s%s", queue->id,
+      submit->command_count, waits, submit->signal_count, why ? ": " : "", why ? why : "");
 }
 
 agx_status agxw_submit(struct agxw_queue *queue, const struct agxw_submit *submit)
@@ -116,10 +111,7 @@ agx_status agxw_submit(struct agxw_queue *queue, const struct agxw_submit *submi
    if (submit->command_count == 0)
       return agxw_submit_syncs(queue->device, submit);
    uint32_t limit = AGX_MIN(queue->device->info.max_commands, MAX_COMMANDS);
-   for (uint32_t first = 0; first < submit->command_count;) {
-      uint32_t count = AGX_MIN(submit->command_count - first, limit);
-      AGX_TRY(submit_part(queue, submit, first, count));
-      first += count;
-   }
-   return AGX_OK;
+   if (submit->command_count > limit)
+      return agxw_submit_split(queue, submit, limit);
+   return agxw_submit_whole(queue, submit);
 }

@@ -34,6 +34,7 @@ void agxw_timeline_destroy(struct agxw_timeline *timeline)
 {
    if (!timeline)
       return;
+   agxw_split_forget(timeline);
    agxw_syncobj_destroy(timeline->device, timeline->handle);
    agx_host_free(timeline->device->alloc, timeline, sizeof(*timeline));
 }

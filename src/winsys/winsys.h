@@ -306,6 +306,8 @@ struct agxw_submit {
 };
 
 /* One ioctl (more only when command_count exceeds the device's limit, or is 0). No heap, no
- * lock that another queue holds; any thread. On failure nothing was queued, unless it took
- * several ioctls: then some parts may have been, and without commands some signals. */
+ * lock that another queue holds; any thread, but for submissions of several ioctls. On failure
+ * nothing is queued, but without commands some signals may have been, and of several parts the
+ * first ones may have run to their end, which is waited for. When one of them fails on the GPU,
+ * agxw_point_status of the signals tells so. */
 AGX_MUST_CHECK agx_status agxw_submit(struct agxw_queue *queue, const struct agxw_submit *submit);

@@ -105,8 +105,8 @@ static void one_timeline_stands_once_in_the_waits(void **state)
    end(&setup);
 }
 
-/* Waits go with the first part, signals with the last; each part's first command
- * waits for the parts before. */
+/* Waits go with the first part, signals with the last, and the others signal what tells how they
+ * came out; each part's first command waits for the parts before. */
 static void too_many_commands_are_split(void **state)
 {
    static const struct {
@@ -131,7 +131,10 @@ static void too_many_commands_are_split(void **state)
          bool last = part + 1 == setup.fake.submit_count;
          assert_int_equal(submit->command_count, cases[c].parts[part]);
          assert_int_equal(submit->request.in_sync_count, part == 0);
-         assert_int_equal(submit->request.out_sync_count, last);
+         assert_int_equal(submit->request.out_sync_count, 1);
+         const struct agx_uapi_sync *out = &submit->syncs[submit->request.in_sync_count];
+         assert_int_equal(out->handle == setup.b->handle, last);
+         assert_int_equal(out->timeline_value, 1);
          for (uint32_t i = 0; i < submit->command_count; i++, next++) {
             assert_int_equal(submit->commands[i].header.cdm_barrier, i);
             assert_int_equal(submit->commands[i].compute.cdm_ctrl_stream_base, 0x1000 * (next + 1));
@@ -198,7 +201,7 @@ static void failures_leave_nothing_behind(void **state)
    submit.commands = &command;
    submit.command_count = 1;
    fake_kmd_fail(&setup.fake, 0, 0, ENODEV);
-   assert_fails(agxw_submit(setup.queue, &submit), AGX_UNAVAILABLE, "SUBMIT of commands 0..0");
+   assert_fails(agxw_submit(setup.queue, &submit), AGX_UNAVAILABLE, "SUBMIT of 1 commands");
    end(&setup);
 }
 

@@ -163,6 +163,55 @@ static void a_fault_is_found_at_the_point(void **state)
    end(&setup);
 }
 
+/* Of three parts, whichever fails: its submission has failed, and no other one of the timeline. */
+static void a_fault_of_any_part_is_found(void **state)
+{
+   if (strcmp(device_name(), "virtual") != 0)
+      skip();
+   for (int part = 0; part <= 3; part++) {
+      struct setup setup;
+      char inject[32];
+      snprintf(inject, sizeof(inject), "fault %d", part + 2);
+      setenv("AGX_VIRTUAL_INJECT", inject, 1);
+      begin(&setup);
+      unsetenv("AGX_VIRTUAL_INJECT");
+      for (uint64_t value = 1; value <= 3; value++) {
+         const struct agxw_point point = {setup.timeline, value};
+         assert_ok(submit(&setup, value == 2 ? 130 : 1, NULL, value));
+         assert_ok(agxw_wait(setup.device, &point, 1, false, in_seconds(60)));
+         if (value == (part < 3 ? 2 : 3))
+            assert_fails(agxw_point_status(&point), AGX_DATA_LOSS, "GPU fault");
+         else
+            assert_ok(agxw_point_status(&point));
+      }
+      end(&setup);
+   }
+}
+
+/* Nothing is signalled when one was refused, and the timeline goes on. */
+static void a_part_may_be_refused(void **state)
+{
+   if (strcmp(device_name(), "virtual") != 0)
+      skip();
+   for (int part = 1; part <= 3; part++) {
+      struct setup setup;
+      char inject[64];
+      snprintf(inject, sizeof(inject), "slow 1 20; ioctl submit %d ENOMEM", part);
+      setenv("AGX_VIRTUAL_INJECT", inject, 1);
+      begin(&setup);
+      unsetenv("AGX_VIRTUAL_INJECT");
+      const struct agxw_point point = {setup.timeline, 1};
+      uint64_t value = 0;
+      assert_fails(submit(&setup, 130, NULL, 1), AGX_RESOURCE_EXHAUSTED, "SUBMIT of");
+      assert_ok(agxw_timeline_query(setup.timeline, &value));
+      assert_int_equal(value, 0);
+      assert_ok(submit(&setup, 130, NULL, 1));
+      assert_ok(agxw_wait(setup.device, &point, 1, false, in_seconds(60)));
+      assert_ok(agxw_point_status(&point));
+      end(&setup);
+   }
+}
+
 static void waits_hold_a_submission_back(void **state)
 {
    struct setup setup;
@@ -360,6 +409,8 @@ int main(void)
       cmocka_unit_test(every_chip_opens),
       cmocka_unit_test(work_is_done_and_signalled),
       cmocka_unit_test(a_fault_is_found_at_the_point),
+      cmocka_unit_test(a_fault_of_any_part_is_found),
+      cmocka_unit_test(a_part_may_be_refused),
       cmocka_unit_test(waits_hold_a_submission_back),
       cmocka_unit_test(submissions_without_commands_pass_fences_on),
       cmocka_unit_test(buffers_keep_what_was_written),

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Submissions of more commands than the kernel takes at once. Only the last part carries the
+ * signals, and its fence says nothing of the parts before. So each of those signals a timeline of
+ * its own, and whoever asks how a point of the submission came out is told of theirs, too.
+ */
+#include "winsys/device.h"
+
+struct agxw_split {
+   struct agxw_device *device;
+   uint32_t references; /* under the device's split_lock */
+   uint32_t count;
+   struct agxw_timeline *parts[]; /* all but the last; each at 1 when it is over */
+};
+
+static size_t bytes_of(uint32_t count)
+{
+   return sizeof(struct agxw_split) + count * sizeof(struct agxw_timeline *);
+}
+
+static void release(struct agxw_split *split)
+{
+   struct agxw_device *device = split->device;
+   pthread_mutex_lock(&device->split_lock);
+   bool is_last = --split->references == 0;
+   pthread_mutex_unlock(&device->split_lock);
+   if (!is_last)
+      return;
+   for (uint32_t i = 0; i < split->count; i++)
+      agxw_timeline_destroy(split->parts[i]);
+   agx_host_free(device->alloc, split, bytes_of(split->count));
+}
+
+/* For so many parts before the last. */
+static agx_status create(struct agxw_device *device, uint32_t count, struct agxw_split **out_split)
+{
+   struct agxw_split *split = agx_host_zalloc(device->alloc, bytes_of(count));
+   if (!split)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: no memory for %u parts", count + 1);
+   split->device = device;
+   split->references = 1;
+   split->count = count;
+   agx_status status = AGX_OK;
+   for (uint32_t i = 0; i < count && status == AGX_OK; i++)
+      status = agxw_timeline_create(device, 0, &split->parts[i]);
+   if (status != AGX_OK)
+      release(split);
+   else
+      *out_split = split;
+   return status;
+}
+
+/* The timeline's point is of the submission, and no earlier one is asked for any more. */
+static void note(struct agxw_split *split, const struct agxw_point *point)
+{
+   struct agxw_device *device = split->device;
+   pthread_mutex_lock(&device->split_lock);
+   struct agxw_split *old = point->timeline->split;
+   point->timeline->split = split;
+   point->timeline->split_value = point->value;
+   split->references++;
+   pthread_mutex_unlock(&device->split_lock);
+   if (old)
+      release(old);
+}
+
+void agxw_split_forget(struct agxw_timeline *timeline)
+{
+   if (timeline->split)
+      release(timeline->split);
+   timeline->split = NULL;
+}
+
+agx_status agxw_split_status(const struct agxw_point *point)
+{
+   struct agxw_device *device = point->timeline->device;
+   pthread_mutex_lock(&device->split_lock);
+   struct agxw_split *split =
+      point->timeline->split_value == point->value ? point->timeline->split : NULL;
+   if (split)
+      split->references++;
+   pthread_mutex_unlock(&device->split_lock);
+   if (!split)
+      return AGX_OK;
+   agx_status status = AGX_OK;
+   for (uint32_t i = 0; i < split->count && status == AGX_OK; i++)
+      status = agxw_point_status(&(struct agxw_point){split->parts[i], 1});
+   release(split);
+   return status;
+}
+
+/* The kernel has the parts before this one: they end before the caller hears that nothing runs. */
+static void wait_for(const struct agxw_split *split, uint32_t part)
+{
+   const struct agxw_point last = {split->parts[part - 1], 1};
+   (void)!agxw_wait(split->device, &last, 1, false, INT64_MAX);
+}
+
+static agx_status submit_parts(struct agxw_queue *queue, const struct agxw_submit *submit,
+                               uint32_t limit, struct agxw_split *split)
+{
+   for (uint32_t i = 0; i <= split->count; i++) {
+      const struct agxw_point own = {i < split->count ? split->parts[i] : NULL, 1};
+      struct agxw_submit part = {
+         .commands = submit->commands + i * limit,
+         .command_count = i < split->count ? limit : submit->command_count - i * limit,
+         .waits = submit->waits,
+         .wait_count = i == 0 ? submit->wait_count : 0,
+         .signals = i < split->count ? &own : submit->signals,
+         .signal_count = i < split->count ? 1 : submit->signal_count,
+      };
+      for (uint32_t s = 0; i == split->count && s < submit->signal_count; s++)
+         note(split, &submit->signals[s]); /* before anybody may ask */
+      agx_status status = agxw_submit_whole(queue, &part);
+      if (status != AGX_OK && i > 0)
+         wait_for(split, i);
+      AGX_TRY(status);
+   }
+   return AGX_OK;
+}
+
+agx_status agxw_submit_split(struct agxw_queue *queue, const struct agxw_submit *submit,
+                             uint32_t limit)
+{
+   struct agxw_split *split = NULL;
+   AGX_TRY(create(queue->device, (submit->command_count - 1) / limit, &split));
+   agx_status status = submit_parts(queue, submit, limit, split);
+   release(split);
+   return status;
+}
