@@ -215,6 +215,21 @@ agx_status agx_storage_take(struct agx_device *device, uint64_t size_B, uint64_t
    return status;
 }
 
+agx_status agx_storage_take_unbound(struct agx_device *device, uint64_t size_B, uint32_t bo_flags,
+                                    uint32_t storage_flags, const char *label,
+                                    struct agxw_bo **out_bo)
+{
+   *out_bo = NULL;
+   const uint64_t whole_B = agx_align_up(size_B, agxw_device_page(device->winsys));
+   if (!set_aside(device, whole_B))
+      return refuse(device, whole_B, label);
+   agx_status status = agxw_bo_create_unbound(device->winsys, size_B, bo_flags, label, out_bo);
+   if (status == AGX_RESOURCE_EXHAUSTED && agx_buffer_cache_trim(&device->cache) > 0)
+      status = agxw_bo_create_unbound(device->winsys, size_B, bo_flags, label, out_bo);
+   count(device, whole_B, *out_bo, storage_flags);
+   return status;
+}
+
 void agx_storage_give(struct agx_device *device, struct agxw_bo *bo, uint32_t storage_flags)
 {
    const bool is_cheap = agxw_bo_is_mapped(bo) || storage_flags & AGX_STORAGE_UNDEFINED;

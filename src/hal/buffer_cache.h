@@ -54,5 +54,10 @@ AGX_MUST_CHECK agx_status agx_storage_take(struct agx_device *device, uint64_t s
                                            uint64_t align_B, uint32_t bo_flags,
                                            uint32_t storage_flags, const char *label,
                                            struct agxw_bo **out_bo);
+/* The same without an address, as agxw_bo_create_unbound makes it; never out of the cache. Who
+ * destroys it says so: agx_memory_given_back. */
+AGX_MUST_CHECK agx_status agx_storage_take_unbound(struct agx_device *device, uint64_t size_B,
+                                                   uint32_t bo_flags, uint32_t storage_flags,
+                                                   const char *label, struct agxw_bo **out_bo);
 /* Nobody uses it any more, on the GPU neither. flags as it was taken. */
 void agx_storage_give(struct agx_device *device, struct agxw_bo *bo, uint32_t storage_flags);

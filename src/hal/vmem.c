@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "hal/buffer.h"
+#include "hal/buffer_cache.h"
 #include "hal/desc.h"
 #include "hal/foreign.h"
 
@@ -73,9 +74,10 @@ agx_status agx_pages_create(struct agx_device *device, const struct agx_buffer_d
    if (!pages)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "pages: out of host memory");
    snprintf(pages->label, sizeof(pages->label), "%s", read.label ? read.label : "pages");
-   agx_status status = agxw_bo_create_unbound(
-      device->winsys, read.size_B, agx_buffer_bo_flags(read.flags & AGX_BUFFER_HOST_READ, 0),
-      pages->label, &pages->bo);
+   pages->memory = read.memory;
+   agx_status status = agx_storage_take_unbound(
+      device, read.size_B, agx_buffer_bo_flags(read.flags & AGX_BUFFER_HOST_READ, 0),
+      is_mapped(pages) ? AGX_STORAGE_HOST_VISIBLE : 0, pages->label, &pages->bo);
    if (status != AGX_OK) {
       agx_host_free(device->alloc, pages, sizeof(*pages));
       return status;
@@ -84,9 +86,7 @@ agx_status agx_pages_create(struct agx_device *device, const struct agx_buffer_d
    agx_retain(device);
    pages->device = device;
    pages->size_B = agxw_bo_size(pages->bo);
-   pages->memory = read.memory;
    pages->usage = read.usage;
-   agx_memory_taken(&device->memory, pages->size_B, is_mapped(pages));
    *out_pages = pages;
    return AGX_OK;
 }
