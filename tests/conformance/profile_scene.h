@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A session that notes what it is told, and commands to record.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "conformance.h"
+
+#define MAX_RECORDS 1024
+
+#define NAME_BYTES 32
+
+/* What a session told; names are good until its end only, so they are copied. */
+struct told {
+   struct agx_profile_record records[MAX_RECORDS];
+   char names[MAX_RECORDS][2][NAME_BYTES];
+   uint32_t count;
+};
+
+static inline void note(void *user, const struct agx_profile_record *record)
+{
+   struct told *told = user;
+   assert_int_equal(record->size, sizeof(*record));
+   uint32_t at = told->count++;
+   if (at >= MAX_RECORDS)
+      return;
+   struct agx_profile_record *kept = &told->records[at];
+   *kept = *record;
+   snprintf(told->names[at][0], NAME_BYTES, "%s", record->name);
+   snprintf(told->names[at][1], NAME_BYTES, "%s", record->label);
+   kept->name = told->names[at][0];
+   kept->label = told->names[at][1];
+   kept->counters = NULL;
+}
+
+static inline struct agx_profile_desc desc_of(struct told *told, uint64_t families)
+{
+   *told = (struct told){0};
+   return (struct agx_profile_desc){
+      .size = sizeof(struct agx_profile_desc), .families = families, .fn = note, .user = told};
+}
+
+static inline void begin(struct fixture *f, struct told *told, uint64_t families)
+{
+   struct agx_profile_desc desc = desc_of(told, families);
+   assert_ok(agx_profile_begin(f->device, &desc));
+}
+
+static inline uint32_t count_kind(const struct told *told, uint32_t kind)
+{
+   uint32_t count = 0;
+   assert_true(told->count <= MAX_RECORDS);
+   for (uint32_t i = 0; i < told->count; i++)
+      count += told->records[i].kind == kind;
+   return count;
+}
+
+/* The nth record of a kind. */
+static inline const struct agx_profile_record *find(const struct told *told, uint32_t kind,
+                                                    uint32_t n)
+{
+   for (uint32_t i = 0; i < told->count && i < MAX_RECORDS; i++)
+      if (told->records[i].kind == kind && n-- == 0)
+         return &told->records[i];
+   fail_msg("no such record of kind %u", kind);
+   return NULL;
+}
+
+static inline uint64_t now_ns(void)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A device with a kernel that adds, and where it adds from and to. */
+struct scene {
+   struct fixture *f;
+   struct agx_executable *add, *count;
+   struct agx_buffer *buffers[2];
+   uint32_t *words[2];
+   uint64_t begun_ns;
+};
+
+static inline void set(struct scene *s, void **state)
+{
+   s->f = conformance_device(state);
+   s->add = fixture_kernel(s->f, &agx_test_add);
+   s->count = fixture_kernel(s->f, &agx_test_count);
+   for (int i = 0; i < 2; i++)
+      s->buffers[i] = fixture_buffer(s->f, 256, &s->words[i]);
+   s->begun_ns = now_ns();
+}
+
+static inline void strike(struct scene *s)
+{
+   agx_release(s->add);
+   agx_release(s->count);
+   for (int i = 0; i < 2; i++)
+      agx_release(s->buffers[i]);
+}
+
+static inline struct agx_command_buffer *start(struct scene *s, const char *label)
+{
+   struct agx_command_buffer_desc desc = {.size = sizeof(desc), .label = label};
+   struct agx_command_buffer *commands = NULL;
+   assert_ok(agx_command_buffer_create(s->f->device, &desc, &commands));
+   assert_ok(agx_command_buffer_begin(commands));
+   return commands;
+}
+
+static inline void add(struct scene *s, struct agx_command_buffer *commands, uint32_t amount)
+{
+   fixture_dispatch(commands, s->add, 1, s->buffers, 2, &amount, 4);
+}
+
+static inline void count(struct scene *s, struct agx_command_buffer *commands)
+{
+   fixture_dispatch(commands, s->count, 1, s->buffers, 1, NULL, 0);
+}
+
+/* Within the test, by the host's clock. A device's clock is compared to that when the session
+ * begins and seldom after it, so some drift is allowed for. */
+static inline void assert_times(const struct scene *s, const struct agx_profile_record *record)
+{
+   const uint64_t drift_ns = 1000000;
+   assert_true(record->start_ns <= record->end_ns);
+   assert_true(record->start_ns + drift_ns >= s->begun_ns);
+   assert_true(record->end_ns <= now_ns() + drift_ns);
+}
