@@ -62,8 +62,10 @@ static inline bool agx_brief_is_whole(const struct agx_command_buffer *commands,
    const struct agx_image *image = binding->image;
    return image && image->device == commands->device && image->whole.dim == wanted->dim &&
           !(wanted->access & ~image->whole.access & (AGX_BINDING_WRITES | AGX_BINDING_ATOMICS)) &&
-          !(binding->first_level | binding->level_count | binding->first_layer |
-            binding->layer_count) &&
+          !(binding->first_level | binding->first_layer) &&
+          (!binding->level_count || binding->level_count == image->levels) &&
+          (!binding->layer_count ||
+           (binding->layer_count == image->depth && image->type != AGX_IMAGE_3D)) &&
           !binding->format && !binding->swizzle;
 }
 

@@ -103,6 +103,16 @@ static void take_kernel(void *user, unsigned tier, const char *kernel)
       .push_B = m->push_B,
    };
    compare(pass, &dispatch, kernel);
+   /* The whole of an image by number, which is the same; and its last level. */
+   for (uint32_t last = 0; last < 2; last++) {
+      for (uint32_t i = 0; i < dispatch.binding_count; i++)
+         if (bindings[i].image) {
+            bindings[i].first_level = last ? bindings[i].image->levels - 1 : 0;
+            bindings[i].level_count = last ? 0 : bindings[i].image->levels;
+            bindings[i].layer_count = last ? 0 : bindings[i].image->depth;
+         }
+      compare(pass, &dispatch, kernel);
+   }
    /* More threads, for which twins may not do; then ranges that are too short. */
    dispatch.workgroups[0] *= 4096;
    compare(pass, &dispatch, kernel);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The engine behind all packets: per field, a value of the struct becomes raw
- * bits and back. Bits are moved byte by byte, so the host's byte order plays no
+ * bits and back. Bytes are read and written one by one, so the host's byte order plays no
  * part.
  */
 #include "agx/hw/packet.h"
@@ -30,13 +30,20 @@ static uint64_t get_bits(const uint8_t *bytes, uint32_t start, uint32_t width)
    return value;
 }
 
-static void or_bits(uint8_t *bytes, uint32_t start, uint32_t width, uint64_t value)
+/* Of a field of a packet that is in words of 64 bits. */
+static void or_bits(uint64_t *words, uint32_t start, uint32_t width, uint64_t value)
 {
-   for (uint32_t done = 0; done < width;) {
-      uint32_t bit = start + done, take = AGX_MIN(8 - bit % 8, width - done);
-      bytes[bit / 8] |= (uint8_t)((value >> done & agx_bits(take)) << bit % 8);
-      done += take;
-   }
+   const uint32_t first = start / 64, shift = start % 64;
+   value &= agx_bits(width);
+   words[first] |= value << shift;
+   if (shift + width > 64)
+      words[first + 1] |= value >> (64 - shift);
+}
+
+static void store_words(const uint64_t *words, uint32_t size_B, uint8_t *out)
+{
+   for (uint32_t i = 0; i < size_B; i++)
+      out[i] = (uint8_t)(words[i / 8] >> i % 8 * 8);
 }
 
 /* A member of the struct as a number; floats as their bits. */
@@ -188,15 +195,15 @@ static uint64_t decode(const struct agx_hw_field *field, uint64_t raw)
 
 agx_status agx_hw_pack(const struct agx_hw_packet *packet, const void *values, void *out)
 {
-   uint8_t bytes[AGX_HW_MAX_PACKET_BYTES] = {0};
+   uint64_t words[AGX_HW_MAX_PACKET_BYTES / 8] = {0};
    for (uint32_t i = 0; i < packet->field_count; i++) {
       const struct agx_hw_field *field = &packet->fields[i];
       uint64_t raw = field->constant;
       if (!field->is_constant)
          AGX_TRY(encode(packet, field, load_member(field, values), &raw));
-      or_bits(bytes, field->start, field->width, raw);
+      or_bits(words, field->start, field->width, raw);
    }
-   memcpy(out, bytes, packet->size_B);
+   store_words(words, packet->size_B, out);
    return AGX_OK;
 }
 
@@ -228,6 +235,8 @@ agx_status agx_hw_unpack(const struct agx_hw_packet *packet, const void *bytes, 
 
 const char *agx_hw_value_name(const struct agx_hw_enum *values, uint64_t value)
 {
+   if (value < values->count && values->values[value].value == value)
+      return values->values[value].name; /* without gaps */
    for (uint32_t i = 0; i < values->count; i++)
       if (values->values[i].value == value)
          return values->values[i].name;
