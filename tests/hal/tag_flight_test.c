@@ -144,7 +144,7 @@ static void nobody_is_asked(void **state)
 {
    for (uint32_t rounds = 1; rounds <= 3; rounds++) {
       struct scene it;
-      open_scene(&it, NULL);
+      open_scene(&it, "slow 1 2000"); /* so that others are under way when one is looked at */
       for (uint32_t i = 0; i < rounds; i++) {
          add_phantom(&it, 0);
          submit(&it, 5, one_queue);
@@ -310,6 +310,52 @@ static void each_may_fail_on_two_queues(void **state)
 {
    for (uint32_t number = 0; number < 6; number++)
       fail_one(number, 6, two_queues, true);
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+   *seed = *seed * 1664525 + 1013904223;
+   return *seed >> 16;
+}
+
+/* Some in flight at a time, on one queue or two, one of which fails, and waits here and there:
+ * those before it on its queue and all on the other one are good, it and those behind it are not.
+ */
+static void random_flights(uint32_t seed)
+{
+   struct scene it;
+   char inject[64];
+   const uint32_t failing = next_random(&seed) % MAX_FLIGHTS;
+   const uint32_t one_in = 1 + next_random(&seed) % 8; /* submissions of the other queue */
+   uint32_t queues[MAX_FLIGHTS];
+   bool is_good[MAX_FLIGHTS];
+   snprintf(inject, sizeof(inject), "fault %u; slow 1 %u", failing + 1, next_random(&seed) % 100);
+   open_scene(&it, inject);
+   for (uint32_t i = 0; i < MAX_FLIGHTS; i++) {
+      const struct agx_point done = {it.done[i], 1};
+      queues[i] = next_random(&seed) % one_in == 1;
+      const struct agx_op op = {.size = sizeof(op),
+                                .kind = AGX_OP_EXECUTE,
+                                .queues = 1u << queues[i],
+                                .signals = &done,
+                                .signal_count = 1,
+                                .u.execute.commands = it.commands};
+      is_good[i] = agx_submit(it.f.device, &op, 1, NULL) == AGX_OK; /* its queue may be gone */
+      uint32_t waited = next_random(&seed) % (2 * i + 2);
+      if (waited <= i && is_good[waited])
+         is_good[waited] = fixture_wait(it.done[waited], 1) == AGX_OK;
+   }
+   for (uint32_t i = 0; i < MAX_FLIGHTS; i++) {
+      is_good[i] = is_good[i] && fixture_wait(it.done[i], 1) == AGX_OK;
+      assert_int_equal(is_good[i], i < failing || queues[i] != queues[failing]);
+   }
+   close_scene(&it);
+}
+
+static void some_at_random(void **state)
+{
+   for (uint32_t seed = 1; seed <= 60; seed++)
+      random_flights(seed);
 }
 
 /* Without a phantom: the first comes through the recorded stream. */
@@ -515,6 +561,7 @@ int main(void)
       cmocka_unit_test(each_may_fail),
       cmocka_unit_test(each_may_fail_without_heads),
       cmocka_unit_test(each_may_fail_on_two_queues),
+      cmocka_unit_test(some_at_random),
       cmocka_unit_test(the_first_may_fail),
       cmocka_unit_test(one_cannot_be_asked),
       cmocka_unit_test(a_fault_behind_a_head_names_its_dispatch),
