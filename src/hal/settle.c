@@ -119,7 +119,9 @@ void agx_device_settle(struct agx_device *device)
       return;
    }
    settling = &own;
-   agx_retain(device); /* what it lets go of may be the last that holds it */
+   /* What it lets go of may be the last that holds it. Where that has gone already, its destroyer
+    * waits for this thread, or is it. */
+   const bool is_held = agx_try_retain(device);
    if (is_inner)
       agx_device_tell(device);
    else
@@ -127,7 +129,8 @@ void agx_device_settle(struct agx_device *device)
          ;
    pthread_mutex_unlock(&device->lock);
    settling = own.outer;
-   agx_release(device);
+   if (is_held)
+      agx_release(device);
 }
 
 void agx_submission_finish(struct agx_submission *submission, agx_status status)

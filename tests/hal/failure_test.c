@@ -4,6 +4,7 @@
  * HAL says so, leaks nothing, waits for nobody, and closes the node.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "failing_kmd.h"
@@ -15,6 +16,7 @@
 #define NR_SUBMIT        0x4a
 #define NR_TIMELINE_WAIT 0xca
 #define NR_QUERY         0xcb
+#define NR_SIGNAL        0xcd
 
 /* Opens, creates, runs one kernel, waits. What failed, or AGX_OK. */
 static agx_status whole_life(struct failing_kmd *kmd, const void *image, size_t image_B)
@@ -405,6 +407,40 @@ static void a_failure_between_is_known_before_what_follows(void **state)
    close_world(&w);
 }
 
+static void never_called(struct agx_watch *watch, agx_status status, uint64_t value)
+{
+   fail();
+}
+
+static bool is_in_kernel(struct agx_device *device)
+{
+   pthread_mutex_lock(&device->lock);
+   bool is = device->in_kernel > 0;
+   pthread_mutex_unlock(&device->lock);
+   return is;
+}
+
+/* A device goes while its thread sits in the kernel, which refuses to have it woken: what the
+ * thread still has to tell when it comes back must not bring the device to life again. */
+static void a_device_goes_though_nobody_can_be_woken(void **state)
+{
+   struct world w;
+   uint64_t value = 0;
+   setenv("AGX_VIRTUAL_INJECT", "unwoken 1; slow 1 50000", 1);
+   open_world(&w);
+   unsetenv("AGX_VIRTUAL_INJECT");
+   struct agx_watch watch = {.value = 2, .fn = never_called};
+   assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
+   assert_ok(agx_semaphore_watch(w.done, &watch));
+   while (!is_in_kernel(w.fixture.device))
+      sched_yield();
+   while (value == 0)
+      assert_ok(agx_semaphore_query(w.done, &value));
+   assert_true(agx_semaphore_unwatch(w.done, &watch));
+   failing_kmd_arm(&w.kmd, 0, NR_SIGNAL, ENOMEM);
+   close_world(&w);
+}
+
 /* Memory that a refused submission would have used is free at once: nothing waits for an epoch that
  * nobody submits. */
 static void a_refused_submission_uses_no_memory(void **state)
@@ -459,6 +495,7 @@ int main(void)
       cmocka_unit_test(a_queue_lost_meanwhile_is_heard_of),
       cmocka_unit_test(a_fault_is_known_before_what_follows),
       cmocka_unit_test(a_failure_between_is_known_before_what_follows),
+      cmocka_unit_test(a_device_goes_though_nobody_can_be_woken),
       cmocka_unit_test(a_lost_device_fails_what_is_outstanding),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
