@@ -183,13 +183,25 @@ static agx_status bind_block(struct agx_alloca *it, const struct agx_pool_block 
    return agxw_bo_bind(it->buffer.bo, &bind, 1);
 }
 
+/* Others of the pool come first, whose turn it is by now, or that find no block. */
+static bool others_wait(struct agx_device *device, const struct agx_pool *pool)
+{
+   if (device->is_pumping || !agx_list_empty(&device->freed))
+      return true;
+   agx_list_for_each (struct agx_submission, submission, &device->deferred, link)
+      if (submission->type == &agx_alloca_op &&
+          AGX_OP_STATE(submission, const struct state)->it->pool == pool)
+         return true;
+   return false;
+}
+
 /* Where all that the operation waits for is submitted: a block for whoever comes after that. */
 static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, bool may_wait)
 {
    struct agx_device *device = it->buffer.device;
    struct agx_frontier covered = {0};
-   bool is_ready = true;
    pthread_mutex_lock(&device->lock);
+   bool is_ready = !others_wait(device, it->pool);
    const struct agx_frontier reached = agx_device_reached_locked(device);
    for (uint32_t i = 0; i < op->wait_count && is_ready; i++) {
       struct agx_cause cause;
@@ -214,29 +226,47 @@ static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, b
    return AGX_OK;
 }
 
-/* A block for the addresses that the buffer has; whole pages. AGX_DEFERRED: the pool is at its
- * limit. */
+/* A block for the addresses that the buffer has; whole pages. NULL: the pool is at its limit. */
+static agx_status take_and_bind(struct agx_alloca *it, const struct agx_pool_want *want,
+                                const struct agx_frontier *reached,
+                                struct agx_pool_block **out_block)
+{
+   atomic_store(&it->pool->is_awaited, true);
+   AGX_TRY(agx_pool_take(it->pool, want, reached, out_block));
+   agx_status status = *out_block ? bind_block(it, *out_block) : AGX_OK;
+   if (status != AGX_OK)
+      (void)agx_pool_give(it->pool, *out_block, &(*out_block)->death);
+   return status;
+}
+
+/* AGX_DEFERRED: there is no block. The lock is let go of meanwhile, and what is given back then
+ * comes too early for who is not deferred yet. */
 static agx_status take_late(struct agx_alloca *it, const struct agx_frontier *waited, bool may_wait)
 {
    struct agx_device *device = it->buffer.device;
-   const struct agx_frontier reached = agx_device_reached_locked(device);
-   struct agx_frontier covered = reached;
-   struct agx_pool_block *block;
-   agx_frontier_merge(&covered, waited);
-   const struct agx_pool_want want = {.size_B = agxw_bo_size(it->buffer.bo),
-                                      .align_B = agxw_device_page(device->winsys),
-                                      .covered = &covered,
-                                      .may_wait = may_wait};
-   atomic_store(&it->pool->is_awaited, true);
-   AGX_TRY(agx_pool_take(it->pool, &want, &reached, &block));
+   struct agx_pool_block *block = NULL;
+   agx_status status = AGX_OK;
+   uint64_t retries;
+   do {
+      const struct agx_frontier reached = agx_device_reached_locked(device);
+      struct agx_frontier covered = reached;
+      agx_frontier_merge(&covered, waited);
+      const struct agx_pool_want want = {.size_B = agxw_bo_size(it->buffer.bo),
+                                         .align_B = agxw_device_page(device->winsys),
+                                         .covered = &covered,
+                                         .may_wait = may_wait};
+      retries = device->retries;
+      pthread_mutex_unlock(&device->lock);
+      status = take_and_bind(it, &want, &reached, &block);
+      pthread_mutex_lock(&device->lock);
+   } while (status == AGX_OK && !block && retries != device->retries);
+   if (status != AGX_OK) {
+      agx_device_free_deferred(device); /* it had a block meanwhile */
+      return status;
+   }
    if (!block) {
       agx_device_wake(device); /* to notice what ends on the GPU */
       return AGX_DEFERRED;
-   }
-   agx_status status = bind_block(it, block);
-   if (status != AGX_OK) {
-      (void)agx_pool_give(it->pool, block, &block->death);
-      return status;
    }
    take_over(it, block);
    return AGX_OK;
@@ -287,6 +317,11 @@ static agx_status alloca_launch(struct agx_submission *submission)
 {
    const struct state *state = AGX_OP_STATE(submission, struct state);
    struct agx_alloca *it = state->it;
+   struct agx_device *device = submission->device;
+   if (has_addresses(it) && !submission->is_pumped && others_wait(device, it->pool)) {
+      device->must_pump = true; /* for those who are at it may not see this one */
+      return AGX_DEFERRED;
+   }
    if (has_addresses(it))
       AGX_TRY(take_late(it, &submission->frontier, state->may_wait));
    /* What the block's last user has not left yet is waited for in silence. */
@@ -347,8 +382,11 @@ static agx_status dealloca_launch(struct agx_submission *submission)
    const struct agx_frontier reached = agx_device_reached_locked(device);
    agx_frontier_merge(&death, &it->last_use);
    set_state(it, AGX_BUFFER_DEAD);
-   if (give_block(it, &death, &reached))
-      agx_list_splice(&device->freed, &device->deferred);
+   pthread_mutex_unlock(&device->lock);
+   bool is_awaited = give_block(it, &death, &reached); /* which may free a slab */
+   pthread_mutex_lock(&device->lock);
+   if (is_awaited)
+      agx_device_free_deferred(device);
    return AGX_OK;
 }
 

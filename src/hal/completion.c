@@ -224,7 +224,7 @@ static void retire_until(struct agx_queue *queue, uint64_t limit)
       call_followers(queue); /* the next one may wait for them, and they may fail */
    }
    queue->is_retiring = false;
-   agx_list_splice(&device->freed, &device->deferred); /* memory may be free now */
+   agx_device_free_deferred(device); /* memory may be free now */
    if (device->sleepers)
       pthread_cond_broadcast(&device->changed);
 }

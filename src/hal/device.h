@@ -45,6 +45,8 @@ struct agx_device {
    struct agx_link parked;      /* agx_submission whose waits nobody has submitted yet */
    struct agx_link deferred;    /* whose launch said "not now" */
    uint32_t parked_count;       /* of both */
+   bool is_pumping, must_pump;  /* a thread tries those; deferred ones, too, before it is done */
+   uint64_t retries;            /* how often those were tried again */
    struct agx_link freed;       /* to be tried again */
    struct agx_link ready;       /* for the kernel */
    struct agx_link runnable;    /* on the host */

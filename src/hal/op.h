@@ -18,8 +18,8 @@ struct agx_op_type {
    agx_status (*prepare)(struct agx_device *device, const struct agx_op *op,
                          struct agx_submission *submission);
    /* When each wait is reached, or is on the GPU already; under the device's lock, so it must be
-    * short. AGX_DEFERRED: not now, it stays parked; agx_device_retry has it tried again. NULL:
-    * nothing to do. */
+    * short, and let go of it for requests. AGX_DEFERRED: not now, it stays parked; agx_device_retry
+    * has it tried again. NULL: nothing to do. */
    agx_status (*launch)(struct agx_submission *submission);
    /* When each wait is reached and none has failed; on any thread, without a lock; must not
     * block. AGX_DEFERRED: agx_submission_finish follows, from any thread. Nobody knows then when

@@ -307,18 +307,23 @@ static bool launch_on_host(struct agx_submission *submission)
    return true;
 }
 
-agx_status agx_submission_start(struct agx_submission *submission)
+/* was_parked: it counts as that, so that nobody takes its room while launching lets go of the lock.
+ */
+static agx_status start(struct agx_submission *submission, bool was_parked)
 {
    struct agx_device *device = submission->device;
+   submission->is_pumped = was_parked;
    bool is_resolved = resolve_waits(submission) != AGX_NOT_YET;
-   if (is_resolved && launch_on_host(submission))
+   if (is_resolved && launch_on_host(submission)) {
+      device->parked_count -= was_parked;
       return AGX_OK;
-   if (device->parked_count >= device->max_parked)
+   }
+   if (!was_parked && device->parked_count >= device->max_parked)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
                       "submit: it would have to be parked, and %u operations are (max_parked)",
                       device->parked_count);
    submission->state = AGX_SUBMISSION_PARKED;
-   device->parked_count++;
+   device->parked_count += !was_parked;
    if (is_resolved) {
       agx_list_append(&device->deferred, &submission->link);
       return AGX_OK;
@@ -329,24 +334,43 @@ agx_status agx_submission_start(struct agx_submission *submission)
    return AGX_OK;
 }
 
-void agx_device_pump(struct agx_device *device)
+agx_status agx_submission_start(struct agx_submission *submission)
+{
+   return start(submission, false);
+}
+
+static void pump_freed(struct agx_device *device)
 {
    while (!agx_list_empty(&device->freed)) {
       struct agx_submission *submission =
          agx_container_of(device->freed.next, struct agx_submission, link);
       agx_list_remove(&submission->link);
+      if (submission->failure.status == AGX_OK) {
+         (void)!start(submission, true); /* has room */
+         continue;
+      }
       device->parked_count--;
-      if (submission->failure.status == AGX_OK) /* there is room: its own */
-         agx_failure_keep(&submission->failure, agx_submission_start(submission));
-      if (submission->failure.status != AGX_OK)
-         agx_submission_end(submission, &submission->failure);
+      agx_submission_end(submission, &submission->failure);
    }
+}
+
+/* One thread at a time, so that they keep their order while launching lets go of the lock. */
+void agx_device_pump(struct agx_device *device)
+{
+   device->is_pumping = true;
+   do {
+      if (device->must_pump)
+         agx_device_free_deferred(device);
+      device->must_pump = false;
+      pump_freed(device);
+   } while (device->must_pump);
+   device->is_pumping = false;
 }
 
 void agx_device_retry(struct agx_device *device)
 {
    pthread_mutex_lock(&device->lock);
-   agx_list_splice(&device->freed, &device->deferred);
+   agx_device_free_deferred(device);
    agx_device_settle(device);
 }
 

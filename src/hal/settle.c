@@ -70,7 +70,7 @@ static bool settle_one(struct agx_device *device)
 {
    if (device->has_news)
       agx_device_tell(device);
-   else if (!agx_list_empty(&device->freed))
+   else if (!agx_list_empty(&device->freed) && !device->is_pumping)
       agx_device_pump(device);
    else if (!agx_list_empty(&device->ready))
       send_ready(device);
@@ -105,9 +105,10 @@ bool agx_device_settles_here(const struct agx_device *device)
 
 bool agx_device_is_settled(const struct agx_device *device)
 {
-   return !device->has_news && agx_list_empty(&device->freed) && agx_list_empty(&device->ready) &&
-          agx_list_empty(&device->runnable) && agx_list_empty(&device->done) &&
-          agx_list_empty(&device->fired) && agx_list_empty(&device->imported);
+   return !device->has_news && (agx_list_empty(&device->freed) || device->is_pumping) &&
+          agx_list_empty(&device->ready) && agx_list_empty(&device->runnable) &&
+          agx_list_empty(&device->done) && agx_list_empty(&device->fired) &&
+          agx_list_empty(&device->imported);
 }
 
 void agx_device_settle(struct agx_device *device)

@@ -47,6 +47,7 @@ struct agx_submission {
    struct agx_frontier frontier; /* once launched: it is over when this is reached */
    struct agx_frontier waited;   /* all that it depends on, directly or not, without itself */
    bool has_imports;             /* among its waits */
+   bool is_pumped;               /* launching: it was parked before */
    uint64_t epoch;               /* in flight: its own on its queue */
    /* Signalled to fence_value by the kernel with the epoch. A timeline of its own, because a
     * kernel forgets the errors of points below the latest one that is reached. Kept from use to
@@ -102,7 +103,13 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
 
 /* Takes parked submissions that were freed as far as they go without the kernel. */
 void agx_device_pump(struct agx_device *device);
-/* Has parked submissions tried again whose launch was deferred; takes the lock itself. */
+/* Has parked submissions tried again whose launch was deferred. */
+static inline void agx_device_free_deferred(struct agx_device *device)
+{
+   device->retries++;
+   agx_list_splice(&device->freed, &device->deferred);
+}
+/* The same, and takes the lock itself. */
 void agx_device_retry(struct agx_device *device);
 
 /* Gives a GPU submission to the kernel, whose waits are at frontier. The queue's submit_lock is

@@ -159,8 +159,13 @@ static void carry(struct wire *wire, uint64_t value)
    int fd;
    if (wire->way == BY_SYNC_FILE || wire->way == BY_EVENTFD) {
       uint32_t kind = wire->way == BY_SYNC_FILE ? AGX_FD_SYNC_FILE : AGX_FD_EVENTFD;
-      assert_ok(agx_semaphore_export(wire->from, value, kind, &fd));
-      assert_ok(agx_semaphore_import_point(wire->to, value, kind, fd));
+      agx_status status = agx_semaphore_export(wire->from, value, kind, &fd);
+      char text[512];
+      agx_error_text(text, sizeof(text));
+      if (status != AGX_OK) /* it has failed by then */
+         agx_semaphore_fail(wire->to, status, text);
+      else
+         assert_ok(agx_semaphore_import_point(wire->to, value, kind, fd));
    } else if (wire->way == BY_WATCH) {
       struct agx_watch *watch = &wire->watches[value];
       *watch = (struct agx_watch){.value = value, .fn = pass_on, .user = wire->to};

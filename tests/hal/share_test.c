@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hal/device.h"
@@ -408,6 +409,99 @@ static void a_broken_poller_fails_what_it_watches(void **state)
    close_world(&w);
 }
 
+/* ---- the lock -------------------------------------------------------------------- */
+
+/* Whether a request is made by a thread that holds the device's lock: others let go of it soon. */
+struct guard {
+   pthread_mutex_t *lock;
+   _Atomic uint32_t requests, held; /* held: the low byte of the first such request */
+};
+
+static void take_lock(void *user, uint32_t nr)
+{
+   struct guard *guard = user;
+   struct timespec until;
+   clock_gettime(CLOCK_REALTIME, &until);
+   until.tv_sec += 20;
+   atomic_fetch_add(&guard->requests, 1);
+   if (guard->held == 0 && pthread_mutex_timedlock(guard->lock, &until) != 0)
+      guard->held = nr;
+   else if (guard->held == 0)
+      pthread_mutex_unlock(guard->lock);
+}
+
+/* A buffer that waits for its memory until another one has given it back. */
+static void allocate_late(struct world *w, struct agx_semaphore *done)
+{
+   struct agx_pool_desc desc = {
+      .size = sizeof(desc), .strategy = AGX_POOL_FIXED, .block_B = 65536, .limit_B = 65536};
+   struct agx_buffer *first = NULL, *second = NULL;
+   struct agx_pool *pool = NULL;
+   const struct agx_point given = {done, 100}, taken = {done, 101};
+   assert_ok(agx_pool_create(w->f.device, &desc, &pool));
+   struct agx_op op = {
+      .size = sizeof(op), .kind = AGX_OP_ALLOCA, .u.alloca = {.size_B = 256, .pool = pool}};
+   op.u.alloca.out_buffer = &first;
+   assert_ok(agx_submit(w->f.device, &op, 1, NULL));
+   op.flags = AGX_ALLOCA_ALLOW_WAIT;
+   op.signals = &taken;
+   op.signal_count = 1;
+   op.u.alloca.out_buffer = &second;
+   op.waits = &given;
+   op.wait_count = 1;
+   assert_ok(agx_submit(w->f.device, &op, 1, NULL));
+   const struct agx_op give = {.size = sizeof(give),
+                               .kind = AGX_OP_DEALLOCA,
+                               .signals = &given,
+                               .signal_count = 1,
+                               .u.dealloca.buffer = first};
+   assert_ok(agx_submit(w->f.device, &give, 1, NULL));
+   assert_ok(fixture_wait(done, 101));
+   agx_release(first);
+   agx_release(second);
+   agx_release(pool);
+}
+
+static void no_request_is_made_under_the_lock(void **state)
+{
+   struct world w;
+   uint64_t value;
+   int fd;
+   open_world(&w, "fault 4"); /* the first one is the others' */
+   struct guard guard = {.lock = &w.f.device->lock};
+   w.kmd.hook_user = &guard;
+   w.kmd.hook = take_lock;
+   struct agxw_timeline *theirs = bed_timeline(&w.bed, 0);
+   struct agx_semaphore *a = import_timeline(&w, theirs), *done = fixture_semaphore(&w.f);
+   bed_pend(&w.bed, 0, &(struct agxw_point){theirs, 1});
+   submit(&w, 0, (struct agx_point){a, 1}, (struct agx_point){done, 1});
+   submit(&w, 1, (struct agx_point){done, 1}, (struct agx_point){done, 2});
+   submit(&w, 1, (struct agx_point){a, 2}, (struct agx_point){done, 3});
+   assert_ok(agx_semaphore_export(done, 0, AGX_FD_SYNCOBJ, &fd));
+   close(fd);
+   assert_ok(agx_semaphore_export(done, 2, AGX_FD_SYNC_FILE, &fd));
+   close(fd);
+   bed_fire(&w.bed, 0);
+   assert_ok(fixture_wait(done, 2));
+   assert_ok(agxw_point_export_sync_file(&(struct agxw_point){theirs, 1}, &fd));
+   assert_ok(agx_semaphore_import_point(a, 2, AGX_FD_SYNC_FILE, fd));
+   assert_fails(fixture_wait(done, 3), AGX_DATA_LOSS, "fault");
+   assert_ok(agx_queue_recreate(w.f.device, 1));
+   agx_release(done);
+   done = fixture_semaphore(&w.f);
+   assert_ok(agx_semaphore_signal(done, 1));
+   allocate_late(&w, done);
+   agx_semaphore_fail(a, AGX_ABORTED, "over");
+   assert_fails(agx_semaphore_query(a, &value), AGX_ABORTED, "over");
+   agx_release(a);
+   agx_release(done);
+   agxw_timeline_destroy(theirs);
+   w.kmd.hook = NULL;
+   assert_int_equal(guard.held, 0);
+   assert_true(guard.requests > 30);
+   close_world(&w);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -421,6 +515,7 @@ int main(void)
       cmocka_unit_test(a_refused_interrupt_is_repeated),
       cmocka_unit_test(a_refused_value_is_told_later),
       cmocka_unit_test(a_broken_poller_fails_what_it_watches),
+      cmocka_unit_test(no_request_is_made_under_the_lock),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }
