@@ -324,7 +324,6 @@ static __attribute__((noinline)) bool record_other(struct agx_command_buffer *co
                                                    const struct agx_vertex_dispatch *draw,
                                                    agx_status *out_status)
 {
-   const uint32_t robust = executable->brief.robust;
    struct agx_brief_call call;
    begin(&call, executable, dispatch, draw);
    if (!take_other(commands, &call))
@@ -333,6 +332,8 @@ static __attribute__((noinline)) bool record_other(struct agx_command_buffer *co
       *out_status = record(commands, &call, true);
       return true;
    }
+   /* A twin from elsewhere may have limits where the program itself has none. */
+   const uint32_t robust = executable->brief.robust | call.brief->robust;
    find_sinks(&call, commands->is_watched ? robust : robust & call.brief->sinks);
    *out_status = record(commands, &call, false);
    if (*out_status == AGX_OK && commands->is_watched)
