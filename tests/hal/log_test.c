@@ -88,7 +88,7 @@ static void ask(void *user, enum agx_log_level level, const char *line)
 
 static void a_listener_may_call(void **state)
 {
-   struct asker asker = {0};
+   struct asker asker = {.asked = 0};
    struct agx_instance_desc instance = {.size = sizeof(instance), .log = ask, .log_user = &asker};
    struct agx_device_desc device = {.size = sizeof(device), .name = "virtual"};
    struct fixture f;
