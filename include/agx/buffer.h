@@ -65,10 +65,11 @@ struct agx_buffer_desc {
    uint32_t usage;    /* enum agx_buffer_usage; 0: all but SHARING_EXPORT and MAPPING_READ, and
                        * where memory is given without HOST_VISIBLE, but MAPPING */
    uint32_t access;   /* enum agx_access; 0: ALL. Without WRITE as AGX_BUFFER_GPU_READ_ONLY */
-   uint64_t align_B;  /* of the address, a power of two; 0: a page */
+   uint64_t align_B;  /* of the address, a power of two up to 2^37; 0: a page */
 };
 
-/* GPU memory, zeroed, aligned to a page. */
+/* GPU memory, zeroed, aligned to a page or more. AGX_INVALID_ARGUMENT: bits, sizes or alignments
+ * that there are none of; AGX_RESOURCE_EXHAUSTED: the device's limit, or the system has no more. */
 AGX_API AGX_MUST_CHECK agx_status agx_buffer_create(struct agx_device *device,
                                                     const struct agx_buffer_desc *desc,
                                                     struct agx_buffer **out_buffer);
@@ -77,11 +78,13 @@ AGX_API AGX_MUST_CHECK agx_status agx_buffer_create(struct agx_device *device,
 
 /* The whole buffer in host memory: the same address each time, until the buffer goes.
  * Coherent; the caller orders its accesses with the GPU's by semaphores. AGX_PERMISSION_DENIED
- * where memory, usage or access don't allow it. */
+ * where memory, usage or access (to be both read and written) don't allow it;
+ * AGX_FAILED_PRECONDITION while it has no memory (AGX_OP_ALLOCA). */
 AGX_API AGX_MUST_CHECK agx_status agx_buffer_map(struct agx_buffer *buffer, void **out_memory);
 
-/* A part of it (length_B AGX_WHOLE_LENGTH: to the end), for what access says. Keeps the buffer
- * until agx_buffer_unmap; any number of them at a time. */
+/* A part of it (length_B AGX_WHOLE_LENGTH: to the end), for what access says (enum agx_access).
+ * Keeps the buffer until agx_buffer_unmap; any number of them at a time. Fails as agx_buffer_map
+ * does; AGX_OUT_OF_RANGE: it has no such part. */
 AGX_API AGX_MUST_CHECK agx_status agx_buffer_map_range(struct agx_buffer *buffer, uint64_t offset_B,
                                                        uint64_t length_B, uint32_t access,
                                                        void **out_memory);
@@ -98,7 +101,8 @@ AGX_API AGX_MUST_CHECK agx_status agx_buffer_invalidate(struct agx_buffer *buffe
                                                         uint64_t offset_B, uint64_t length_B);
 
 /* What the host does with a part of it, at once: as if between agx_buffer_map_range and
- * agx_buffer_unmap. The caller orders it with the GPU's work. */
+ * agx_buffer_unmap, with the same failures. The caller orders it with the GPU's work. Host memory
+ * may be NULL for no bytes. */
 AGX_API AGX_MUST_CHECK agx_status agx_buffer_read(struct agx_buffer *buffer, uint64_t offset_B,
                                                   uint64_t length_B, void *out_data);
 AGX_API AGX_MUST_CHECK agx_status agx_buffer_write(struct agx_buffer *buffer, uint64_t offset_B,

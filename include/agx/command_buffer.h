@@ -216,8 +216,9 @@ AGX_API AGX_MUST_CHECK agx_status agx_cmd_event(struct agx_command_buffer *comma
 /* ---- labels ------------------------------------------------------------- */
 
 /* Commands up to the matching end belong to it, in messages about faults and in profiles. The text
- * is copied, its first AGX_NAME_BYTES - 1 bytes. color: 0xRRGGBBAA, 0: none. What is not closed at
- * agx_command_buffer_end, and an end without a begin, is AGX_FAILED_PRECONDITION. */
+ * (may be NULL: "") is copied, its first AGX_NAME_BYTES - 1 bytes. color: 0xRRGGBBAA, 0: none. What
+ * is not closed at agx_command_buffer_end, and an end without a begin, is AGX_FAILED_PRECONDITION.
+ */
 AGX_API AGX_MUST_CHECK agx_status agx_cmd_begin_label(struct agx_command_buffer *commands,
                                                       const char *text, uint32_t color);
 AGX_API AGX_MUST_CHECK agx_status agx_cmd_end_label(struct agx_command_buffer *commands);

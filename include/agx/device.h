@@ -36,7 +36,7 @@ struct agx_instance_desc {
    void *log_user;                          /* must outlive all, too */
 };
 
-/* desc may be NULL. */
+/* desc may be NULL. AGX_INVALID_ARGUMENT: callbacks that lack a function. */
 AGX_API AGX_MUST_CHECK agx_status agx_instance_create(const struct agx_instance_desc *desc,
                                                       struct agx_instance **out_instance);
 
@@ -48,8 +48,8 @@ struct agx_node {
    char reason[128];  /* why not, and what to do about it */
 };
 
-/* Fills up to *count nodes (NULL: none) and sets *count to how many there are. The virtual
- * device is not among them: it is always there. */
+/* Fills up to *count nodes (NULL: none) and sets *count to how many there are, which may be more.
+ * The virtual device is not among them: it is always there. A system without any is no failure. */
 AGX_API AGX_MUST_CHECK agx_status agx_instance_enumerate(struct agx_instance *instance,
                                                          uint32_t *count, struct agx_node *nodes);
 
@@ -75,13 +75,16 @@ struct agx_device_desc {
     * 0: 16384. agx_submit refuses one more (AGX_RESOURCE_EXHAUSTED), but none that need not wait.
     */
    uint32_t max_parked;
-   /* Most memory for buffers and pools, which are refused beyond that (AGX_RESOURCE_EXHAUSTED, with
-    * numbers); imported memory and the library's own don't count. 0: what the system has. */
+   /* Most memory for buffers, pools and pages, which are refused beyond that
+    * (AGX_RESOURCE_EXHAUSTED, with numbers); images, imported memory and the library's own don't
+    * count. 0: what the system has. */
    uint64_t memory_limit_B;
    uint64_t cache_limit_B; /* of memory that is kept for the next buffers; 0: 256 MiB */
 };
 
-/* desc may be NULL. AGX_NOT_FOUND tells of each node why it is not usable. */
+/* desc may be NULL. AGX_NOT_FOUND tells of each node why it is not usable, or that there is no such
+ * chip; AGX_INVALID_ARGUMENT: no such name, priority, or AGX_DEBUG; AGX_OUT_OF_RANGE: more queues
+ * than 8. Else what the system says of the node. */
 AGX_API AGX_MUST_CHECK agx_status agx_device_open(struct agx_instance *instance,
                                                   const struct agx_device_desc *desc,
                                                   struct agx_device **out_device);
@@ -103,6 +106,7 @@ struct agx_device_info {
    uint64_t max_workgroups[3];
    uint32_t queue_count;
 };
+/* What never changes. */
 AGX_API void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info);
 
 /* AGX_OK, or the first failure that took the device away (sticky), with its text. */
@@ -110,8 +114,8 @@ AGX_API AGX_MUST_CHECK agx_status agx_device_status(struct agx_device *device);
 
 /* A failure on the GPU takes its queue away: whatever is outstanding there fails with its text, and
  * so does all that comes later, until this makes the queue anew. Waits for what the kernel still
- * has of the old one. AGX_FAILED_PRECONDITION: the queue is not lost; the device's failure when it
- * is gone as a whole. */
+ * has of the old one. AGX_FAILED_PRECONDITION: the queue is not lost; AGX_OUT_OF_RANGE: there is no
+ * such queue; the device's failure when it is gone as a whole. */
 AGX_API AGX_MUST_CHECK agx_status agx_queue_recreate(struct agx_device *device, uint32_t queue);
 
 /* Fails every operation that still waits for a value nobody has submitted, or for a thread of

@@ -85,7 +85,8 @@ enum agx_executable_flags {
 
 /* Compiles (or reads) kernels and loads them; from any thread. AGX_UNIMPLEMENTED names what the
  * compiler lacks, AGX_INCOMPATIBLE a file for another chip or ABI, AGX_NOT_FOUND an entry point
- * that a file lacks. */
+ * that a file lacks; AGX_INVALID_ARGUMENT is for data that is neither SPIR-V nor such a file, or is
+ * damaged, for an entry point that SPIR-V lacks, and for what desc says beyond that. */
 AGX_API AGX_MUST_CHECK agx_status agx_executable_create(struct agx_device *device,
                                                         const struct agx_executable_desc *desc,
                                                         struct agx_executable **out_executable);

@@ -47,7 +47,9 @@ struct agx_image_desc {
    uint32_t samples; /* of each texel: 1, 2 or 4; 0 counts as 1; of 2D images of one level */
 };
 
-/* GPU memory, zeroed. AGX_UNIMPLEMENTED for formats that are not known. */
+/* GPU memory, zeroed. AGX_UNIMPLEMENTED for formats that are not known; AGX_INVALID_ARGUMENT for
+ * types, flags, samples and shapes that there are none of; AGX_OUT_OF_RANGE beyond what the
+ * hardware takes. */
 AGX_API AGX_MUST_CHECK agx_status agx_image_create(struct agx_device *device,
                                                    const struct agx_image_desc *desc,
                                                    struct agx_image **out_image);
@@ -72,7 +74,8 @@ struct agx_image_region {
 
 /* Copies between an image and host memory at once, whatever the image's layout: texels in the
  * image's format, rows row_B apart, slices slice_B (0: one right behind the other). The caller
- * orders this with the GPU's work by semaphores. */
+ * orders this with the GPU's work by semaphores. AGX_OUT_OF_RANGE: the image has no such part;
+ * AGX_INVALID_ARGUMENT: rows that overlap, or texels at NULL. */
 AGX_API AGX_MUST_CHECK agx_status agx_image_write(struct agx_image *image,
                                                   const struct agx_image_region *region,
                                                   const void *texels, uint64_t row_B,
@@ -126,7 +129,8 @@ struct agx_sampler_desc {
    uint32_t compare; /* enum agx_compare: for what is sampled with a reference */
 };
 
-/* desc may be NULL: nearest texels of the nearest level, repeated. */
+/* desc may be NULL: nearest texels of the nearest level, repeated. AGX_INVALID_ARGUMENT: numbers
+ * that the enums above don't have. */
 AGX_API AGX_MUST_CHECK agx_status agx_sampler_create(struct agx_device *device,
                                                      const struct agx_sampler_desc *desc,
                                                      struct agx_sampler **out_sampler);

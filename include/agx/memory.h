@@ -36,7 +36,7 @@ enum agx_compat {
 
 /* What can be done with buffers like desc of *size_B bytes (enum agx_compat), 0: nothing. Fills in
  * what desc leaves open and what memory and usage bring with them, and rounds *size_B up to what
- * such a buffer takes. desc's own size_B is ignored. */
+ * such a buffer takes. desc's own size_B is ignored on the way in, and is *size_B afterwards. */
 AGX_API uint32_t agx_buffer_compat(struct agx_device *device, struct agx_buffer_desc *desc,
                                    uint64_t *size_B);
 
@@ -139,7 +139,8 @@ AGX_API AGX_MUST_CHECK agx_status agx_vmem_reserve(struct agx_device *device,
                                                    const struct agx_buffer_desc *desc,
                                                    struct agx_buffer **out_buffer);
 
-/* Memory, zeroed (desc: size_B above 0, rounded up; flags, memory, usage, label). */
+/* Memory, zeroed (desc: size_B above 0, rounded up; flags, memory, usage, label). It counts, and is
+ * refused, as a buffer's. */
 AGX_API AGX_MUST_CHECK agx_status agx_pages_create(struct agx_device *device,
                                                    const struct agx_buffer_desc *desc,
                                                    struct agx_pages **out_pages);
@@ -148,8 +149,9 @@ AGX_API AGX_MUST_CHECK agx_status agx_pages_map(struct agx_pages *pages, void **
 
 /* Binds pages, which stay alive while they are, in place of what was there; the same ones may be
  * bound in several places. protection: AGX_ACCESS_READ, AGX_ACCESS_WRITE, or 0: not to be reached
- * until agx_vmem_protect. pages NULL takes away what is there, if anything. On failure nothing
- * changed. */
+ * until agx_vmem_protect. pages may be NULL: takes away what is there, if anything. On failure
+ * nothing changed. AGX_INVALID_ARGUMENT: not of agx_vmem_reserve, no whole pages, pages of another
+ * device; AGX_OUT_OF_RANGE: beyond the end of either. */
 AGX_API AGX_MUST_CHECK agx_status agx_vmem_bind(struct agx_buffer *buffer, uint64_t offset_B,
                                                 struct agx_pages *pages, uint64_t pages_offset_B,
                                                 uint64_t size_B, uint32_t protection);
@@ -163,7 +165,8 @@ enum agx_advice {
    AGX_ADVICE_WILL_NEED = 1,
    AGX_ADVICE_DONT_NEED = 2,
 };
-/* Hints, which this device has no use for; contents stay. AGX_INVALID_ARGUMENT for others. */
+/* Hints, which this device has no use for; contents stay. AGX_INVALID_ARGUMENT for others, and, as
+ * above, for what is not of agx_vmem_reserve or no whole pages; AGX_OUT_OF_RANGE beyond its end. */
 AGX_API AGX_MUST_CHECK agx_status agx_vmem_advise(struct agx_buffer *buffer, uint64_t offset_B,
                                                   uint64_t size_B, uint32_t advice);
 

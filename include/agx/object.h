@@ -51,7 +51,9 @@ typedef void (*agx_proc)(void);
  * be cast to the function's type. NULL: it has none of that name. */
 AGX_API agx_proc agx_get_proc(const char *name);
 
-/* For any object of this header. Return nothing and never fail; NULL is ignored. */
+/* For any object of this library, agx_file and agx_pages among them: whatever has a struct above,
+ * or comes from a function that creates, opens, imports, reserves or allocates. Never fail; NULL is
+ * ignored. */
 AGX_API void agx_retain(void *object);
 AGX_API void agx_release(void *object);
 

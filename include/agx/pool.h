@@ -21,7 +21,7 @@ struct agx_pool_desc {
    const void *next;
    uint32_t strategy; /* enum agx_pool_strategy */
    uint32_t flags;    /* enum agx_buffer_flags, of all its memory */
-   uint64_t slab_B;   /* what it takes from the device at a time; 0: the library's choice */
+   uint64_t slab_B;   /* what it takes from the device at a time, up to 2^37; 0: 32 MiB */
    uint64_t block_B;  /* of AGX_POOL_FIXED, rounded up to pages; else 0 */
    uint64_t limit_B;  /* most that it takes from the device; 0: what the device has */
    const char *label; /* for messages and captures; NULL: "pool" */
@@ -37,7 +37,8 @@ AGX_API AGX_MUST_CHECK agx_status agx_pool_create(struct agx_device *device,
 
 /* A buffer of size_B bytes whose address is a multiple of align_B, a power of two up to the
  * device's page (0: 256). Its contents are undefined. Its memory goes back with its last
- * reference. AGX_RESOURCE_EXHAUSTED when the pool is at its limit or the device has no more. */
+ * reference. AGX_INVALID_ARGUMENT: no bytes, more than a block or 2^37, no such alignment;
+ * AGX_RESOURCE_EXHAUSTED when the pool is at its limit or the device has no more. */
 AGX_API AGX_MUST_CHECK agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B,
                                                     uint64_t align_B,
                                                     struct agx_buffer **out_buffer);

@@ -122,7 +122,11 @@ struct agx_op {
 
 /* Queues the operations in order; they are ordered among each other only by their points.
  * When it fails, *out_queued (may be NULL) tells how many went through; the rest left no
- * trace. */
+ * trace. AGX_INVALID_ARGUMENT, AGX_OUT_OF_RANGE, AGX_PERMISSION_DENIED: what the operation names
+ * can't be; AGX_FAILED_PRECONDITION: not now, such as a command buffer that is not recorded to its
+ * end; AGX_RESOURCE_EXHAUSTED: no memory, or no room to wait (max_parked in agx_device_desc); a
+ * lost device's or queue's failure comes by the signals, or here. What fails later fails the
+ * signals. */
 AGX_API AGX_MUST_CHECK agx_status agx_submit(struct agx_device *device, const struct agx_op *ops,
                                              uint32_t count, uint32_t *out_queued);
 

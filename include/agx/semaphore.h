@@ -23,7 +23,9 @@ AGX_API AGX_MUST_CHECK agx_status agx_semaphore_create(struct agx_device *device
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_query(struct agx_semaphore *semaphore,
                                                       uint64_t *out_value);
 /* From the host. AGX_INVALID_ARGUMENT when value is not greater than the current one,
- * AGX_OUT_OF_RANGE when it is above AGX_SEMAPHORE_MAX_VALUE. */
+ * AGX_OUT_OF_RANGE when it is above AGX_SEMAPHORE_MAX_VALUE; a failed semaphore returns its
+ * failure.
+ */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_signal(struct agx_semaphore *semaphore,
                                                        uint64_t value);
 /* Fails it, and with it whatever waits for it; the first failure wins. status must not be
@@ -36,7 +38,7 @@ struct agx_point {
    uint64_t value;
 };
 
-/* Waits for all points, or for any. deadline_ns is absolute on CLOCK_MONOTONIC; 0 polls,
+/* Waits for all points, or for any. deadline_ns is absolute on CLOCK_MONOTONIC; 0 and less polls,
  * AGX_DEADLINE_NEVER waits forever. AGX_DEADLINE_EXCEEDED when it passes; the failure of a
  * semaphore, with its text, when one of those that are not reached has failed. The points may be of
  * several devices. Nothing is waited for without points. AGX_RESOURCE_EXHAUSTED: there was no

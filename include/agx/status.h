@@ -51,8 +51,10 @@ enum {
 AGX_API const char *agx_status_name(agx_status status);
 
 /* Copies the text of this thread's last failed call into buffer (always
- * terminated when capacity > 0) and returns the text's full length in bytes
- * without the terminator. The text stays until the thread's next failure. */
+ * terminated when capacity > 0; else it may be NULL) and returns the text's
+ * full length in bytes without the terminator, 511 at most. Ask before the
+ * thread's next call: one that succeeds may have met a failure of its own, and
+ * leave its text. "" before the first. */
 AGX_API size_t agx_error_text(char *buffer, size_t capacity);
 
 #ifdef __cplusplus
