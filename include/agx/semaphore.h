@@ -76,7 +76,9 @@ enum agx_fd_kind {
    /* The whole timeline, a DRM syncobj: what either side signals the other one sees. A semaphore
     * that fails on the host shows as value UINT64_MAX there, since a syncobj has no failures. */
    AGX_FD_SYNCOBJ = 1,
-   /* A sync_file: readable once the value is reached; carries the failure of work on the GPU. */
+   /* A sync_file: readable once the value is reached; carries the failure of work on the GPU that
+    * the value depends on, of all queues. Of several pieces of work on one queue a kernel may keep
+    * the last one's only; failures of the host are not carried. */
    AGX_FD_SYNC_FILE = 2,
    /* An eventfd, readable once the value is reached, or the semaphore has failed or is gone, which
     * the file does not keep alive. */
@@ -85,8 +87,8 @@ enum agx_fd_kind {
 
 /* A file to wait with, for poll(2), or for another process, API or driver; it is the caller's, and
  * closed on exec. value means nothing for AGX_FD_SYNCOBJ. AGX_FAILED_PRECONDITION: a sync_file
- * for a value that nobody has submitted; the semaphore's failure where it has failed (but an
- * eventfd, which then is readable). */
+ * for a value that nobody has submitted; the semaphore's failure where it has failed, or is bound
+ * to as something that it waits for has (but an eventfd, which is readable when it has). */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_export(struct agx_semaphore *semaphore,
                                                        uint64_t value, uint32_t kind, int *out_fd);
 

@@ -103,7 +103,7 @@ agx_status agxw_point_import_sync_file(const struct agxw_point *point, int fd)
    return AGX_OK;
 }
 
-/* Source: Linux, drivers/dma-buf/sync_file.c and dma-fence-unwrap.c: the fences become a
+/* Source: rows F4x; Linux, drivers/dma-buf/sync_file.c: the fences become a
  * dma_fence_array, which takes the first error of its fences over. */
 agx_status agxw_sync_file_merge(struct agxw_device *device, int a, int b, int *out_fd)
 {
