@@ -17,13 +17,6 @@
 #define HANGS_AFTER_S 60
 #define WORDS         64u
 
-/* A child that opens a device starts threads, which ThreadSanitizer must be told to suffer. */
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-   return "die_after_fork=0";
-}
-
 /* One of each, with work under way. */
 struct world {
    struct fixture f;
