@@ -99,15 +99,13 @@ static bool borrow(struct soak_device *it, struct agx_semaphore *semaphore)
 static void borrow_in_turn(struct soak_device *it)
 {
    struct agx_semaphore *semaphores[4];
-   uint32_t count = 0;
+   uint32_t made = 0, whole = 0; /* of the last one something may have been refused */
    agx_status status;
-   while (count < 4 && agx_semaphore_create(it->device, 0, &semaphores[count]) == AGX_OK &&
-          borrow(it, semaphores[count++]))
-      ;
-   for (uint32_t i = 0; i < count; i++) {
-      const bool is_last = i == count - 1; /* of which something may have been refused */
-      soak_check(is_last && count < 4 ? true
-                                      : soak_await(semaphores[i], 3, soak_deadline(), &status),
+   while (made < 4 && made == whole &&
+          agx_semaphore_create(it->device, 0, &semaphores[made]) == AGX_OK)
+      whole += borrow(it, semaphores[made++]);
+   for (uint32_t i = 0; i < made; i++) {
+      soak_check(i >= whole || soak_await(semaphores[i], 3, soak_deadline(), &status),
                  "in the quiet: memory that was given back is not handed on");
       agx_release(semaphores[i]);
    }
