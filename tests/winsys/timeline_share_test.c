@@ -7,6 +7,7 @@
 #include "timeline_bed.h"
 
 #include <errno.h>
+#include <linux/sync_file.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -406,6 +407,43 @@ static void one_eventfd_counts_many_points(void **state)
    bed_close(&bed);
 }
 
+static uint32_t count_fences(const struct bed *bed, int fd)
+{
+   struct sync_file_info info = {0};
+   assert_int_equal(bed->kmd->ops->fd_ioctl(bed->kmd, fd, SYNC_IOC_FILE_INFO, &info), 0);
+   return info.num_fences;
+}
+
+/* Of two points of a timeline, which as a chain would forget the earlier one. */
+static void a_merge_is_a_set_of_fences(void **state)
+{
+   struct bed bed;
+   int chain, set, none;
+   bed_open(&bed);
+   struct agxw_timeline *timeline = bed_timeline(&bed, 0);
+   const struct agxw_point first = {timeline, 1}, second = {timeline, 2};
+   bed_pend(&bed, 0, &first);
+   bed_pend(&bed, 1, &second);
+   assert_ok(agxw_point_export_sync_file(&second, &chain));
+   assert_ok(agxw_sync_file_merge(bed.device, chain, chain, &set));
+   assert_int_equal(count_fences(&bed, chain), 2);
+   assert_int_equal(count_fences(&bed, set), 2);
+   bed_fire(&bed, 0);
+   assert_ok(agxw_wait(bed.device, &first, 1, false, bed_in_ms(60000)));
+   assert_int_equal(count_fences(&bed, chain), 1);
+   assert_int_equal(count_fences(&bed, set), 2);
+   assert_false(is_readable(set));
+   bed_fire(&bed, 1);
+   struct pollfd poller = {.fd = set, .events = POLLIN};
+   assert_int_equal(poll(&poller, 1, 60000), 1);
+   assert_int_not_equal(agxw_sync_file_merge(bed.device, set, -1, &none), AGX_OK);
+   assert_int_equal(none, -1);
+   close(chain);
+   close(set);
+   agxw_timeline_destroy(timeline);
+   bed_close(&bed);
+}
+
 int main(void)
 {
    const struct CMUnitTest tests[] = {
@@ -421,6 +459,7 @@ int main(void)
       cmocka_unit_test(timelines_become_files_and_back),
       cmocka_unit_test(points_become_sync_files),
       cmocka_unit_test(sync_files_become_points),
+      cmocka_unit_test(a_merge_is_a_set_of_fences),
       cmocka_unit_test(eventfds_are_told),
       cmocka_unit_test(one_eventfd_counts_many_points),
    };
