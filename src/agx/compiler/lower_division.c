@@ -213,7 +213,8 @@ static struct quotient in_floats(struct lowering *l, struct agxc_ref n, struct a
    q = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, op1(l, AGXC_OP_U2F, n), r));
    m = minus_product(l, n, q, minus_d);
    q2 = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, op1(l, AGXC_OP_U2F, m), r));
-   return correct(l, op2(l, AGXC_OP_IADD, q, q2), minus_product(l, m, q2, minus_d), d);
+   m = minus_product(l, m, q2, minus_d);
+   return correct(l, op2(l, AGXC_OP_IADD, q, q2), m, d);
 }
 
 /* A dividend below this, times a reciprocal that is too large by up to 2^-19, is too large by less
@@ -286,8 +287,8 @@ static struct agxc_ref by_value(struct lowering *l, const struct agxc_instr *ins
    if (instr->op == AGXC_OP_SREM)
       return m;
    /* The divisor's sign: one divisor more where the signs differ, unless m is 0. */
-   struct agxc_ref more =
-      choose(l, AGXC_OP_SLT, op2(l, AGXC_OP_IXOR, m, d), imm(0), op2(l, AGXC_OP_IADD, m, d), m);
+   struct agxc_ref more = op2(l, AGXC_OP_IADD, m, d);
+   more = choose(l, AGXC_OP_SLT, op2(l, AGXC_OP_IXOR, m, d), imm(0), more, m);
    return choose(l, AGXC_OP_IEQ, m, imm(0), m, more);
 }
 

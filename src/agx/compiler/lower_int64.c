@@ -119,9 +119,10 @@ static struct agxc_wide bit_field(struct lowering *l, const struct agxc_instr *i
    struct agxc_builder *b = &l->b;
    const struct agxc_ref *srcs = agxc_srcs(instr);
    struct agxc_wide base = wide_of(l, srcs[0]);
-   if (instr->op == AGXC_OP_UBFE)
-      return agxc_wide_bits(b, AGXC_OP_IAND, agxc_wide_shift(b, AGXC_OP_USHR, base, srcs[1]),
-                            ones(l, srcs[2]));
+   if (instr->op == AGXC_OP_UBFE) {
+      struct agxc_wide mask = ones(l, srcs[2]);
+      return agxc_wide_bits(b, AGXC_OP_IAND, agxc_wide_shift(b, AGXC_OP_USHR, base, srcs[1]), mask);
+   }
    if (instr->op == AGXC_OP_BFI) {
       struct agxc_wide mask = agxc_wide_shift(b, AGXC_OP_ISHL, ones(l, srcs[3]), srcs[2]);
       struct agxc_wide put = agxc_wide_shift(b, AGXC_OP_ISHL, wide_of(l, srcs[1]), srcs[2]);
@@ -161,6 +162,14 @@ static struct agxc_wide smulh(struct lowering *l, struct agxc_wide x, struct agx
    return agxc_wide_sub(b, w, agxc_wide_bits(b, AGXC_OP_IAND, x, agxc_wide_make(y_sign, y_sign)));
 }
 
+/* Arguments are built in statements of their own here and elsewhere, since C leaves their order
+ * open, and the same module must compile to the same code everywhere. */
+static struct agxc_wide each_word(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x)
+{
+   struct agxc_ref hi = agxc_word1(b, op, x.hi);
+   return agxc_wide_make(agxc_word1(b, op, x.lo), hi);
+}
+
 static struct agxc_wide arithmetic(struct lowering *l, const struct agxc_instr *instr)
 {
    struct agxc_builder *b = &l->b;
@@ -191,17 +200,16 @@ static struct agxc_wide arithmetic(struct lowering *l, const struct agxc_instr *
    case AGXC_OP_IXOR:
       return agxc_wide_bits(b, op, x, y);
    case AGXC_OP_INOT:
-      return agxc_wide_make(agxc_word1(b, op, x.lo), agxc_word1(b, op, x.hi));
+      return each_word(b, op, x);
    case AGXC_OP_ISHL:
    case AGXC_OP_USHR:
    case AGXC_OP_ASHR:
       return agxc_wide_shift(b, op, x, srcs[1]);
    case AGXC_OP_BITCOUNT:
-      return agxc_wide_make(
-         agxc_word2(b, AGXC_OP_IADD, agxc_word1(b, op, x.lo), agxc_word1(b, op, x.hi)),
-         agxc_word(0));
+      x = each_word(b, op, x);
+      return agxc_wide_make(agxc_word2(b, AGXC_OP_IADD, x.lo, x.hi), agxc_word(0));
    case AGXC_OP_BITREV:
-      return agxc_wide_make(agxc_word1(b, op, x.hi), agxc_word1(b, op, x.lo));
+      return each_word(b, op, agxc_wide_make(x.hi, x.lo));
    case AGXC_OP_FIND_UMSB:
       return highest_bit(l, x);
    case AGXC_OP_SELECT:
@@ -220,7 +228,8 @@ static struct agxc_wide arithmetic(struct lowering *l, const struct agxc_instr *
       return agxc_wide_mul(b, agxc_wide_make(srcs[0], agxc_word(0)),
                            agxc_wide_make(srcs[1], agxc_word(0)));
    case AGXC_OP_SMUL64:
-      return agxc_wide_mul(b, agxc_wide_of_sign(b, srcs[0]), agxc_wide_of_sign(b, srcs[1]));
+      y = agxc_wide_of_sign(b, srcs[1]);
+      return agxc_wide_mul(b, agxc_wide_of_sign(b, srcs[0]), y);
    case AGXC_OP_PACK64:
       return agxc_wide_make(srcs[0], srcs[1]);
    default:

@@ -202,7 +202,8 @@ struct agxc_wide agxc_wide_divide(struct agxc_builder *b, enum agxc_op op, struc
       return op == AGXC_OP_UDIV ? q : r;
    }
    struct agxc_ref n_sign = agxc_wide_sign(b, &n), d_sign = agxc_wide_sign(b, &d);
-   divide(b, magnitude(b, n, n_sign), magnitude(b, d, d_sign), &q, &r);
+   struct agxc_wide size = magnitude(b, d, d_sign);
+   divide(b, magnitude(b, n, n_sign), size, &q, &r);
    if (op == AGXC_OP_SDIV)
       return agxc_wide_apply_sign(b, q, agxc_word2(b, AGXC_OP_IXOR, n_sign, d_sign));
    r = agxc_wide_apply_sign(b, r, n_sign);

@@ -158,8 +158,8 @@ struct agxc_wide agxc_wide_add(struct agxc_builder *b, struct agxc_wide x, struc
       struct agxc_ref hi = agxc_word2(b, AGXC_OP_IADD, x.hi, y.hi);
       return agxc_wide_bounded(agxc_wide_make(is_imm(x.lo, 0) ? y.lo : x.lo, hi), max);
    }
-   struct agxc_ref whole =
-      agxc_build2(b, AGXC_OP_IADD, 64, agxc_wide_whole(b, &x), agxc_wide_whole(b, &y));
+   struct agxc_ref whole = agxc_wide_whole(b, &y);
+   whole = agxc_build2(b, AGXC_OP_IADD, 64, agxc_wide_whole(b, &x), whole);
    return agxc_wide_bounded(agxc_wide_split(b, whole), max);
 }
 
@@ -167,8 +167,8 @@ struct agxc_wide agxc_wide_sub(struct agxc_builder *b, struct agxc_wide x, struc
 {
    if (is_imm(y.lo, 0))
       return agxc_wide_make(x.lo, agxc_word2(b, AGXC_OP_ISUB, x.hi, y.hi));
-   struct agxc_ref whole =
-      agxc_build2(b, AGXC_OP_ISUB, 64, agxc_wide_whole(b, &x), agxc_wide_whole(b, &y));
+   struct agxc_ref whole = agxc_wide_whole(b, &y);
+   whole = agxc_build2(b, AGXC_OP_ISUB, 64, agxc_wide_whole(b, &x), whole);
    return agxc_wide_split(b, whole);
 }
 
@@ -234,8 +234,8 @@ struct agxc_wide agxc_wide_umulh(struct agxc_builder *b, struct agxc_wide x, str
 struct agxc_wide agxc_wide_bits(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x,
                                 struct agxc_wide y)
 {
-   struct agxc_wide w =
-      agxc_wide_make(agxc_word2(b, op, x.lo, y.lo), agxc_word2(b, op, x.hi, y.hi));
+   struct agxc_ref hi = agxc_word2(b, op, x.hi, y.hi);
+   struct agxc_wide w = agxc_wide_make(agxc_word2(b, op, x.lo, y.lo), hi);
    return op == AGXC_OP_IAND ? agxc_wide_bounded(w, AGX_MIN(x.max, y.max)) : w;
 }
 
@@ -243,8 +243,8 @@ struct agxc_wide agxc_wide_bits(struct agxc_builder *b, enum agxc_op op, struct 
 static struct agxc_ref funnel(struct agxc_builder *b, struct agxc_ref hi, struct agxc_ref lo,
                               unsigned n)
 {
-   return agxc_word2(b, AGXC_OP_IOR, agxc_word2(b, AGXC_OP_ISHL, hi, agxc_word(32 - n)),
-                     agxc_word2(b, AGXC_OP_USHR, lo, agxc_word(n)));
+   lo = agxc_word2(b, AGXC_OP_USHR, lo, agxc_word(n));
+   return agxc_word2(b, AGXC_OP_IOR, agxc_word2(b, AGXC_OP_ISHL, hi, agxc_word(32 - n)), lo);
 }
 
 static struct agxc_wide shift_by(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x,
@@ -259,11 +259,13 @@ static struct agxc_wide shift_by(struct agxc_builder *b, enum agxc_op op, struct
       return agxc_wide_make(empty, empty);
    if (op == AGXC_OP_ISHL && n >= 32)
       return agxc_wide_make(empty, agxc_word2(b, op, x.lo, rest));
-   if (op == AGXC_OP_ISHL)
-      return agxc_wide_make(agxc_word2(b, op, x.lo, rest), funnel(b, x.hi, x.lo, 32 - n));
+   if (op == AGXC_OP_ISHL) {
+      struct agxc_ref top = funnel(b, x.hi, x.lo, 32 - n);
+      return agxc_wide_make(agxc_word2(b, op, x.lo, rest), top);
+   }
+   struct agxc_ref hi = agxc_word2(b, op, x.hi, rest);
    struct agxc_wide w =
-      n >= 32 ? agxc_wide_make(agxc_word2(b, op, x.hi, rest), empty)
-              : agxc_wide_make(funnel(b, x.hi, x.lo, n), agxc_word2(b, op, x.hi, rest));
+      n >= 32 ? agxc_wide_make(hi, empty) : agxc_wide_make(funnel(b, x.hi, x.lo, n), hi);
    return op == AGXC_OP_USHR ? agxc_wide_bounded(w, x.max >> n) : w;
 }
 
@@ -330,8 +332,8 @@ struct agxc_ref agxc_wide_compare(struct agxc_builder *b, enum agxc_op op, struc
 struct agxc_wide agxc_wide_select(struct agxc_builder *b, struct agxc_ref cond,
                                   struct agxc_wide yes, struct agxc_wide no)
 {
-   struct agxc_wide w = agxc_wide_make(agxc_word_select(b, cond, yes.lo, no.lo),
-                                       agxc_word_select(b, cond, yes.hi, no.hi));
+   struct agxc_ref hi = agxc_word_select(b, cond, yes.hi, no.hi);
+   struct agxc_wide w = agxc_wide_make(agxc_word_select(b, cond, yes.lo, no.lo), hi);
    return agxc_wide_bounded(w, AGX_MAX(yes.max, no.max));
 }
 

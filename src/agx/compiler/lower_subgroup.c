@@ -271,7 +271,8 @@ static struct agxc_ref broadcast(struct agxc_subgroup *l, struct agxc_ref value,
    if (value.bits == 64) {
       struct agxc_ref half[2];
       agxc_sg_unpack(l, value, half);
-      return agxc_sg_pack(l, broadcast(l, half[0], lane), broadcast(l, half[1], lane));
+      half[1] = broadcast(l, half[1], lane);
+      return agxc_sg_pack(l, broadcast(l, half[0], lane), half[1]);
    }
    struct agxc_ref srcs[2] = {value, lane};
    return agxc_sg_row(l, AGXC_OP_SHUFFLE, 2, srcs, AGXC_SHUFFLE_INDEX, 0);

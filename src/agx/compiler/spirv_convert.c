@@ -36,9 +36,8 @@ static struct agxc_ref half_toward_zero(struct agxc_spv *s, struct agxc_ref x)
 {
    struct agxc_ref half = agxc_spv_build1(s, AGXC_OP_F2F, 16, x);
    struct agxc_ref wide = agxc_spv_build1(s, AGXC_OP_F2F, 32, half);
-   struct agxc_ref beyond =
-      agxc_spv_build2(s, AGXC_OP_FLT, 1, agxc_spv_build1(s, AGXC_OP_FABS, 32, x),
-                      agxc_spv_build1(s, AGXC_OP_FABS, 32, wide));
+   struct agxc_ref beyond = agxc_spv_build1(s, AGXC_OP_FABS, 32, wide);
+   beyond = agxc_spv_build2(s, AGXC_OP_FLT, 1, agxc_spv_build1(s, AGXC_OP_FABS, 32, x), beyond);
    struct agxc_ref inner = agxc_spv_build2(s, AGXC_OP_ISUB, 16, half, agxc_imm(1, 16));
    return agxc_spv_select(s, beyond, inner, half);
 }

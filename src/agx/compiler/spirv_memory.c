@@ -404,10 +404,11 @@ void agxc_spv_store_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                            const struct agxc_ref *refs, bool is_volatile)
 {
    uint32_t step = is_split(s, p) ? 1 : count, access = access_bits(p, is_volatile);
-   for (uint32_t i = 0; i < count; i += step)
-      emit_store(s, p, agxc_spv_offset(s, p, i * refs[0].bits / 8u),
-                 step == 1 ? refs[i] : agxc_collect(&s->b, step, refs + i),
+   for (uint32_t i = 0; i < count; i += step) {
+      struct agxc_ref value = step == 1 ? refs[i] : agxc_collect(&s->b, step, refs + i);
+      emit_store(s, p, agxc_spv_offset(s, p, i * refs[0].bits / 8u), value,
                  access & ~AGXC_ACCESS_CONST);
+   }
 }
 
 /* Appends what a store moves for one scalar; returns how many elements that were. */

@@ -190,13 +190,15 @@ void agxc_spv_op_ballot(struct agxc_spv *s, const struct agxc_spv_instr *in)
 void agxc_spv_op_inverse_ballot(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    check_scope(s, in);
-   define_scalar(s, in, AGXC_SPV_BOOL, test_bit(s, ballot_word(s, in, 1), lane_number(s)));
+   struct agxc_ref lane = lane_number(s);
+   define_scalar(s, in, AGXC_SPV_BOOL, test_bit(s, ballot_word(s, in, 1), lane));
 }
 
 void agxc_spv_op_ballot_bit(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    check_scope(s, in);
-   define_scalar(s, in, AGXC_SPV_BOOL, test_bit(s, ballot_word(s, in, 1), number(s, in, 2)));
+   struct agxc_ref bit = number(s, in, 2);
+   define_scalar(s, in, AGXC_SPV_BOOL, test_bit(s, ballot_word(s, in, 1), bit));
 }
 
 void agxc_spv_op_ballot_count(struct agxc_spv *s, const struct agxc_spv_instr *in)

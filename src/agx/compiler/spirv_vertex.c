@@ -88,13 +88,14 @@ static struct agxc_ref fetch_index(struct agxc_spv *s, struct agxc_ref position)
 static void find_vertex(struct agxc_spv *s)
 {
    struct agxc_spv_vertex *v = s->vertex;
-   struct agxc_ref at = agxc_spv_build2(s, AGXC_OP_IADD, 32, position_in_grid(s, 0),
-                                        agxc_spv_draw_value(s, AGX_DRAW_FIRST));
+   struct agxc_ref at = agxc_spv_draw_value(s, AGX_DRAW_FIRST);
+   at = agxc_spv_build2(s, AGXC_OP_IADD, 32, position_in_grid(s, 0), at);
    v->instance = position_in_grid(s, 1);
    v->id = at;
-   if (s->shader->options->index_B)
-      v->id = agxc_spv_build2(s, AGXC_OP_IADD, 32, fetch_index(s, at),
-                              agxc_spv_draw_value(s, AGX_DRAW_BASE_VERTEX));
+   if (!s->shader->options->index_B)
+      return;
+   struct agxc_ref base = agxc_spv_draw_value(s, AGX_DRAW_BASE_VERTEX);
+   v->id = agxc_spv_build2(s, AGXC_OP_IADD, 32, fetch_index(s, at), base);
 }
 
 /* ---- bindings ----------------------------------------------------------- */
@@ -400,11 +401,10 @@ void agxc_spv_begin_vertex(struct agxc_spv *s)
 void agxc_spv_end_vertex(struct agxc_spv *s)
 {
    find_captured(s);
-   struct agxc_ref record =
-      agxc_spv_build2(s, AGXC_OP_IADD, 32,
-                      agxc_spv_build2(s, AGXC_OP_IMUL, 32, s->vertex->instance,
-                                      agxc_spv_draw_value(s, AGX_DRAW_VERTEX_COUNT)),
-                      position_in_grid(s, 0));
+   struct agxc_ref position = position_in_grid(s, 0);
+   struct agxc_ref record = agxc_spv_draw_value(s, AGX_DRAW_VERTEX_COUNT);
+   record = agxc_spv_build2(s, AGXC_OP_IMUL, 32, s->vertex->instance, record);
+   record = agxc_spv_build2(s, AGXC_OP_IADD, 32, record, position);
    for (uint32_t i = 0; i < s->vertex->captured_count; i++)
       store_captured(s, &s->vertex->captured[i], record);
 }
