@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ERROR_TEXT_BYTES 512
-
-static _Thread_local char error_text[ERROR_TEXT_BYTES];
+static _Thread_local char error_text[AGX_ERROR_TEXT_BYTES];
 
 static const char *const status_names[] = {
    [AGX_OK] = "OK",
@@ -123,10 +121,20 @@ const char *agx_error_peek(void)
    return error_text;
 }
 
+void agx_error_save(char text[AGX_ERROR_TEXT_BYTES])
+{
+   memcpy(text, error_text, strlen(error_text) + 1);
+}
+
+void agx_error_restore(const char text[AGX_ERROR_TEXT_BYTES])
+{
+   memcpy(error_text, text, strlen(text) + 1);
+}
+
 /* Formats through a temporary, because arguments may point into error_text. */
 static void format_text(const char *format, va_list args, const char *tail)
 {
-   char text[ERROR_TEXT_BYTES];
+   char text[AGX_ERROR_TEXT_BYTES];
    int length = vsnprintf(text, sizeof(text), format, args);
    if (length < 0)
       length = 0;
@@ -159,7 +167,7 @@ agx_status agx_status_fail_errno(int error, const char *format, ...)
 
 void agx_error_prefix(const char *format, ...)
 {
-   char tail[ERROR_TEXT_BYTES];
+   char tail[AGX_ERROR_TEXT_BYTES];
    memcpy(tail, error_text, sizeof(tail));
    va_list args;
    va_start(args, format);

@@ -35,6 +35,11 @@ void agx_error_prefix(const char *format, ...) __attribute__((format(printf, 1, 
 /* The thread's error text itself; valid until the thread's next failure. */
 const char *agx_error_peek(void);
 
+/* The text is put aside while the thread does something else, and back again. */
+#define AGX_ERROR_TEXT_BYTES 512
+void agx_error_save(char text[AGX_ERROR_TEXT_BYTES]);
+void agx_error_restore(const char text[AGX_ERROR_TEXT_BYTES]);
+
 /* For broken invariants of the library itself, never for input. Kept in debug
  * builds and in tests. */
 #ifdef AGX_ASSERTIONS

@@ -40,12 +40,11 @@ static agx_status ask(const struct agx_submission *submission)
    return agxw_point_status(&point);
 }
 
-/* The lock is let go of while the kernel is asked. */
+/* Unless it has failed before. The lock is let go of while the kernel is asked. */
 static void come_out(const struct agx_submission *submission, struct agx_failure *failure)
 {
    struct agx_device *device = submission->device;
-   failure->status = AGX_OK;
-   if (submission->is_delivered) {
+   if (submission->is_delivered || failure->status != AGX_OK) {
       agx_fault_forget(submission);
       return;
    }
@@ -115,10 +114,6 @@ void agx_device_lose(struct agx_device *device, agx_status status)
    agx_device_interrupt(device);
 }
 
-/* Requests to look that may fail in a row for want of memory, which may pass, before the device
- * counts as lost: so that what is in flight ends, some day. */
-#define MAX_SHORTAGES 64
-
 /* ---- retiring ------------------------------------------------------------- */
 
 static void retire_one(struct agx_submission *submission, const struct agx_failure *failure)
@@ -182,11 +177,13 @@ static bool is_left(const struct agx_queue *queue)
 }
 
 /* What the kernel waited for on other queues ends before: else a failure there would come too late
- * for those who waited for it. Asks, as what was cancelled has waited for nothing. Goes no further
- * on the other queue, nor sleeps for more: all that was submitted before, and waits for nothing
- * that is retired now. The lock is let go of meanwhile. */
-static void retire_waited(struct agx_device *device, const struct agx_frontier *waited)
+ * for those who waited for it. Asks, as what was cancelled has waited for nothing; fails when that
+ * can't be asked, since nobody knows then. Goes no further on the other queue, nor sleeps for more:
+ * all that was submitted before, and waits for nothing that is retired now. The lock is let go of
+ * meanwhile. */
+static agx_status retire_waited(struct agx_device *device, const struct agx_frontier *waited)
 {
+   agx_status status = AGX_OK;
    for (unsigned i = 0; i < device->queue_count; i++) {
       struct agx_queue *other = &device->queues[i];
       uint64_t epoch = waited->epochs[i], reached = other->reached;
@@ -194,9 +191,11 @@ static void retire_waited(struct agx_device *device, const struct agx_frontier *
          continue;
       if (epoch > reached) {
          pthread_mutex_unlock(&device->lock);
-         (void)!agxw_timeline_query(other->timeline, &reached); /* 0 on failure */
+         status = agxw_timeline_query(other->timeline, &reached);
          pthread_mutex_lock(&device->lock);
       }
+      if (status != AGX_OK)
+         return status;
       epoch = AGX_MIN(epoch, reached);
       other->reached = AGX_MAX(other->reached, epoch);
       while (other->retired < epoch) {
@@ -206,6 +205,7 @@ static void retire_waited(struct agx_device *device, const struct agx_frontier *
             retire_until(other, epoch);
       }
    }
+   return AGX_OK;
 }
 
 static void retire_until(struct agx_queue *queue, uint64_t limit)
@@ -216,9 +216,10 @@ static void retire_until(struct agx_queue *queue, uint64_t limit)
       struct agx_submission *submission =
          agx_container_of(queue->in_flight.next, struct agx_submission, link);
       struct agx_failure failure;
-      retire_waited(device, &submission->waited);
+      failure.status = AGX_OK; /* its text is long, and rarely needed */
+      agx_failure_keep(&failure, retire_waited(device, &submission->waited));
       if (submission->has_imports)
-         agx_imports_look(submission);
+         agx_failure_keep(&failure, agx_imports_look(submission));
       come_out(submission, &failure);
       retire_one(submission, &failure);
       call_followers(queue); /* the next one may wait for them, and they may fail */
@@ -268,8 +269,7 @@ static agx_status poll_queues(struct agx_device *device)
       pthread_mutex_unlock(&device->lock);
       agx_status status = agxw_timeline_query(queue->timeline, &reached);
       pthread_mutex_lock(&device->lock);
-      device->shortages = status == AGX_RESOURCE_EXHAUSTED ? device->shortages + 1 : 0;
-      if (device->shortages && device->shortages < MAX_SHORTAGES)
+      if (status == AGX_RESOURCE_EXHAUSTED)
          return status;
       if (status != AGX_OK) {
          agx_device_lose(device, status);
@@ -290,6 +290,8 @@ agx_status agx_device_poll(struct agx_device *device)
       struct agx_look look;
       agx_look_begin(device, &look);
       status = poll_queues(device);
+      if (status == AGX_OK)
+         agx_look_take(device, &look);
       agx_look_end(device, &look);
    }
    return status;
@@ -340,6 +342,22 @@ static bool is_wanted(const struct agx_device *device)
           device->parked_count || device->run_followers;
 }
 
+/* Looks that may fail in a row for want of memory, which may pass, before the device counts as
+ * lost: so that what is in flight ends, some day. */
+#define MAX_SHORTAGES 64
+
+static void look(struct agx_device *device)
+{
+   agx_status status = agx_device_poll(device);
+   if (status != AGX_RESOURCE_EXHAUSTED) {
+      device->shortages = 0;
+      return;
+   }
+   device->lacks_memory = true;
+   if (++device->shortages == MAX_SHORTAGES)
+      agx_device_lose(device, status);
+}
+
 static void wait_for_any_queue(struct agx_device *device)
 {
    struct agxw_point points[AGX_MAX_QUEUES + 1 + MAX_SHARED];
@@ -365,7 +383,7 @@ static void wait_for_any_queue(struct agx_device *device)
    else if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED)
       agx_device_lose(device, status);
    else
-      (void)!agx_device_poll(device);
+      look(device);
 }
 
 /* True: time passed, and nobody called. */
@@ -391,10 +409,11 @@ void agx_device_note_flight(struct agx_device *device)
       pthread_cond_signal(&device->work);
 }
 
-/* Whether there is anything in the kernel that may end. */
+/* Whether there is anything in the kernel that may end. Shared semaphores that nobody waits for
+ * are asked when somebody does. */
 static bool is_in_flight(const struct agx_device *device)
 {
-   if (!agx_list_empty(&device->imports) || !agx_list_empty(&device->shared))
+   if (!agx_list_empty(&device->imports) || (!agx_list_empty(&device->shared) && is_wanted(device)))
       return true;
    for (unsigned i = 0; i < device->queue_count; i++)
       if (device->queues[i].in_flight_count)
@@ -422,7 +441,7 @@ void *agx_device_work(void *argument)
          device->lacks_memory = false;
          bool owes = agx_device_owes(device);
          if (doze(device, flies || owes || idle < TICKS) && is_in_flight(device))
-            (void)!agx_device_poll(device);
+            look(device);
       }
       device->has_news |= agx_device_owes(device);
       agx_device_settle(device);

@@ -81,8 +81,8 @@ struct agx_device {
    pthread_t worker; /* the completion thread */
    pthread_cond_t work;
    bool has_worker, stop;
-   uint32_t shortages;               /* requests in a row that failed for want of memory */
-   bool lacks_memory;                /* the completion thread could not wait in the kernel */
+   uint32_t shortages;               /* looks in a row that failed for want of memory */
+   bool lacks_memory;                /* to wait in the kernel, or to ask it: time may help */
    bool worker_sleeps, worker_rests; /* rests: not even a tick will wake it */
 
    struct agx_builtins builtins;

@@ -119,6 +119,8 @@ void agx_device_settle(struct agx_device *device)
       pthread_mutex_unlock(&device->lock);
       return;
    }
+   char text[AGX_ERROR_TEXT_BYTES]; /* of the call that made the work, which may have failed */
+   agx_error_save(text);
    settling = &own;
    /* What it lets go of may be the last that holds it. Where that has gone already, its destroyer
     * waits for this thread, or is it. */
@@ -132,6 +134,7 @@ void agx_device_settle(struct agx_device *device)
    settling = own.outer;
    if (is_held)
       agx_release(device);
+   agx_error_restore(text);
 }
 
 void agx_submission_finish(struct agx_submission *submission, agx_status status)

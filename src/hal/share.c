@@ -148,8 +148,10 @@ static void take_in(struct agx_semaphore *semaphore, uint64_t value)
       agx_failure_keep(&failure, agxw_point_status(&point));
       pthread_mutex_lock(&device->lock);
    }
-   if (failure.status == AGX_RESOURCE_EXHAUSTED && ++semaphore->shortages < MAX_SHORTAGES)
+   if (failure.status == AGX_RESOURCE_EXHAUSTED && ++semaphore->shortages < MAX_SHORTAGES) {
+      device->lacks_memory = true;
       return;
+   }
    semaphore->shortages = 0;
    semaphore->told = AGX_MAX(semaphore->told, value);
    if (failure.status != AGX_OK)
@@ -196,14 +198,14 @@ static void import_waited(struct agx_semaphore *semaphore)
       agx_import_shared(semaphore, value);
 }
 
-void agx_look_end(struct agx_device *device, struct agx_look *look)
+void agx_look_take(struct agx_device *device, struct agx_look *look)
 {
    bool has_failed = look->failure.status != AGX_OK;
    for (uint32_t i = look->semaphore_count; i < look->count; i++) {
       if (has_failed)
          agx_import_end(look->objects[i], &look->failure);
       else if (look->values[i])
-         agx_import_reached(look->objects[i]);
+         (void)agx_import_reached(look->objects[i]);
    }
    for (uint32_t i = 0; i < look->semaphore_count; i++) {
       if (has_failed)
@@ -212,6 +214,10 @@ void agx_look_end(struct agx_device *device, struct agx_look *look)
          take_in(look->objects[i], look->values[i]);
       import_waited(look->objects[i]);
    }
+}
+
+void agx_look_end(struct agx_device *device, struct agx_look *look)
+{
    pthread_mutex_unlock(&device->lock);
    for (uint32_t i = 0; i < look->count; i++)
       agx_release(look->objects[i]);

@@ -37,9 +37,11 @@ struct agx_look {
    struct agx_failure failure; /* to ask */
 };
 
-/* Asks, and takes the answer in: between them the device's own work is retired, which the kernel
- * knew to be over when it was asked. Each look is at the next ones of so many. */
+/* Asks, takes the answer in, and lets go of it. Before it is taken in, the device's own work must
+ * be retired which the kernel knew to be over when it was asked: how that came out, its own fences
+ * tell. Each look is at the next ones of so many. */
 void agx_look_begin(struct agx_device *device, struct agx_look *look);
+void agx_look_take(struct agx_device *device, struct agx_look *look);
 void agx_look_end(struct agx_device *device, struct agx_look *look);
 static inline uint32_t agx_looks(const struct agx_device *device)
 {
@@ -62,10 +64,11 @@ uint32_t agx_device_shared_points(struct agx_device *device, struct agxw_point *
 
 /* Another's point of the semaphore's own timeline, which the kernel has. */
 void agx_import_shared(struct agx_semaphore *semaphore, uint64_t value);
-/* It is reached: ends it as its fence says. */
-void agx_import_reached(struct agx_import *import);
-/* Ends those of a submission that are reached. */
-void agx_imports_look(struct agx_submission *submission);
+/* It is reached: ends it as its fence says. Fails when there is no memory to ask, which may pass.
+ */
+agx_status agx_import_reached(struct agx_import *import);
+/* Ends those of a submission that are reached. Fails when they can't be asked. */
+AGX_MUST_CHECK agx_status agx_imports_look(struct agx_submission *submission);
 void agx_import_end(struct agx_import *import, const struct agx_failure *failure);
 /* Lets go of one import that has ended; false when there is none. */
 bool agx_device_free_imported(struct agx_device *device);

@@ -87,39 +87,42 @@ void agx_import_end(struct agx_import *import, const struct agx_failure *failure
    agx_list_append(&device->imported, &import->link);
 }
 
-void agx_import_reached(struct agx_import *import)
+agx_status agx_import_reached(struct agx_import *import)
 {
    struct agx_device *device = import->semaphore->device;
    const struct agxw_point point = {import->timeline, 1};
    struct agx_failure failure = {0};
    if (import->is_over)
-      return;
+      return AGX_OK;
    pthread_mutex_unlock(&device->lock);
    agx_failure_keep(&failure, agxw_point_status(&point));
    pthread_mutex_lock(&device->lock);
-   if (failure.status == AGX_RESOURCE_EXHAUSTED && ++import->shortages < MAX_SHORTAGES)
-      return;
+   if (failure.status == AGX_RESOURCE_EXHAUSTED && ++import->shortages < MAX_SHORTAGES) {
+      device->lacks_memory = true;
+      return AGX_RESOURCE_EXHAUSTED;
+   }
    agx_import_end(import, &failure);
+   return AGX_OK;
 }
 
-static void look_at(struct agx_import *import)
+static agx_status look_at(struct agx_import *import)
 {
    struct agx_device *device = import->semaphore->device;
    uint64_t value = 0;
    pthread_mutex_unlock(&device->lock);
-   (void)!agxw_timeline_query(import->timeline, &value);
+   agx_status status = agxw_timeline_query(import->timeline, &value);
    pthread_mutex_lock(&device->lock);
-   if (value)
-      agx_import_reached(import);
+   return value ? agx_import_reached(import) : status;
 }
 
-void agx_imports_look(struct agx_submission *submission)
+agx_status agx_imports_look(struct agx_submission *submission)
 {
    for (uint32_t i = 0; i < submission->wait_count; i++) {
       struct agx_import *import = submission->waits[i].import;
       if (import && !import->is_over)
-         look_at(import);
+         AGX_TRY(look_at(import));
    }
+   return AGX_OK;
 }
 
 bool agx_device_free_imported(struct agx_device *device)
@@ -177,7 +180,7 @@ agx_status agx_import_sync_file(struct agx_semaphore *semaphore, uint64_t value,
    agx_retain(import);
    pthread_mutex_lock(&device->lock);
    enter(import);
-   look_at(import);
+   (void)look_at(import); /* others will */
    agx_device_settle(device);
    agx_release(import);
    return AGX_OK;

@@ -80,6 +80,8 @@ static bool make_plan(const struct agx_point *points, uint32_t count, bool any, 
    bool any_does = any && count > 1;
    plan->count = 0;
    plan->queue = NULL;
+   if (device->lacks_memory)
+      return false; /* the completion thread looks again soon */
    for (uint32_t i = 0; i < count; i++) {
       const struct agx_semaphore *semaphore = points[i].semaphore;
       if (semaphore->value >= points[i].value)
