@@ -115,6 +115,7 @@ struct soak_record {
    /* What a chain's buffers hold when the function is called. */
    struct agx_buffer *buffers[SOAK_PARTS];
    uint8_t *expected;
+   struct agx_semaphore *done; /* it looks no more: its chain may have failed meanwhile */
 };
 
 struct soak_round {

@@ -91,17 +91,22 @@ void soak_batch_close(struct soak_thread *thread, struct soak_batch *batch)
    if (soak_chance(thread, 300))
       link->op.queues = 1ull << soak_below(thread, thread->round->plan.queues);
    link->wait = (struct agx_point){chain->semaphore, chain->value};
-   link->signal = (struct agx_point){chain->semaphore, ++chain->value};
+   link->signals[0] = (struct agx_point){chain->semaphore, ++chain->value};
    link->op.waits = &link->wait;
-   link->op.signals = &link->signal;
-   link->op.wait_count = link->op.signal_count = 1;
+   link->op.signals = link->signals;
+   link->op.wait_count = 1;
+   link->op.signal_count = link->signals[1].semaphore ? 2 : 1;
 }
 
 /* What the links that were not queued have changed. */
 static void undo(struct soak_chain *chain, const struct soak_batch *batch, uint32_t queued)
 {
    memcpy(chain->model, batch->models[queued], SOAK_MODEL_B);
-   chain->call_count = batch->calls[queued];
+   while (chain->call_count > batch->calls[queued]) {
+      struct soak_record *record = chain->calls[--chain->call_count];
+      agx_release(record->done);
+      record->done = NULL;
+   }
    chain->value -= batch->count - queued;
    while (chain->file_count && chain->files[chain->file_count - 1].link > chain->value)
       close(chain->files[--chain->file_count].fd);

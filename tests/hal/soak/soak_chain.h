@@ -41,7 +41,7 @@ struct soak_chain {
 /* An operation with all that it points to. Whoever builds it changes the model, too. */
 struct soak_link {
    struct agx_op op;
-   struct agx_point wait, signal;
+   struct agx_point wait, signals[2];
    struct agx_dispatch dispatch;
    struct agx_binding bindings[2];
    struct agx_buffer_ref table[3];

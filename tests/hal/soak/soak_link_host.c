@@ -91,7 +91,7 @@ bool soak_link_call(struct soak_thread *thread, struct soak_link *link)
 {
    struct soak_chain *chain = thread->chain;
    struct soak_record *record = chain->call_count < SOAK_CALLS ? soak_record_take(thread) : NULL;
-   if (!record)
+   if (!record || agx_semaphore_create(thread->device->device, 0, &record->done) != AGX_OK)
       return false;
    record->expected = malloc(SOAK_MODEL_B);
    soak_check(record->expected, "no memory");
@@ -101,6 +101,7 @@ bool soak_link_call(struct soak_thread *thread, struct soak_link *link)
       agx_retain(record->buffers[i]);
    }
    chain->calls[chain->call_count++] = record;
+   link->signals[1] = (struct agx_point){record->done, 1};
    link->op.kind = AGX_OP_HOST_CALL;
    link->op.u.host_call =
       (struct agx_op_host_call){.fn = look, .user = record, .args = {chain->value + 1}};

@@ -76,6 +76,11 @@ static void close_records(struct soak_round *round)
 {
    const uint32_t count = round->record_count < SOAK_RECORDS ? round->record_count : SOAK_RECORDS;
    for (uint32_t i = 0; i < count; i++) {
+      agx_status status;
+      if (round->records[i].done)
+         soak_check(soak_await(round->records[i].done, 1, soak_deadline(), &status),
+                    "a chain's host call %u never ends", i);
+      agx_release(round->records[i].done);
       for (uint32_t part = 0; part < SOAK_PARTS; part++)
          agx_release(round->records[i].buffers[part]);
       free(round->records[i].expected);
