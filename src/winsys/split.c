@@ -64,6 +64,19 @@ static void note(struct agxw_split *split, const struct agxw_point *point)
       release(old);
 }
 
+/* The kernel has refused it: whoever signals the point next does so without these parts. */
+static void take_back(struct agxw_split *split, const struct agxw_point *point)
+{
+   struct agxw_device *device = split->device;
+   pthread_mutex_lock(&device->split_lock);
+   bool is_noted = point->timeline->split == split;
+   if (is_noted)
+      point->timeline->split = NULL;
+   pthread_mutex_unlock(&device->split_lock);
+   if (is_noted)
+      release(split);
+}
+
 void agxw_split_forget(struct agxw_timeline *timeline)
 {
    if (timeline->split)
@@ -96,21 +109,20 @@ static void wait_for(const struct agxw_split *split, uint32_t part)
    (void)!agxw_wait(split->device, &last, 1, false, INT64_MAX);
 }
 
-static agx_status submit_parts(struct agxw_queue *queue, const struct agxw_submit *submit,
-                               uint32_t limit, struct agxw_split *split)
+/* All but the last. */
+static agx_status submit_first(struct agxw_queue *queue, const struct agxw_submit *submit,
+                               uint32_t limit, const struct agxw_split *split)
 {
-   for (uint32_t i = 0; i <= split->count; i++) {
-      const struct agxw_point own = {i < split->count ? split->parts[i] : NULL, 1};
-      struct agxw_submit part = {
+   for (uint32_t i = 0; i < split->count; i++) {
+      const struct agxw_point own = {split->parts[i], 1};
+      const struct agxw_submit part = {
          .commands = submit->commands + i * limit,
-         .command_count = i < split->count ? limit : submit->command_count - i * limit,
+         .command_count = limit,
          .waits = submit->waits,
          .wait_count = i == 0 ? submit->wait_count : 0,
-         .signals = i < split->count ? &own : submit->signals,
-         .signal_count = i < split->count ? 1 : submit->signal_count,
+         .signals = &own,
+         .signal_count = 1,
       };
-      for (uint32_t s = 0; i == split->count && s < submit->signal_count; s++)
-         note(split, &submit->signals[s]); /* before anybody may ask */
       agx_status status = agxw_submit_whole(queue, &part);
       if (status != AGX_OK && i > 0)
          wait_for(split, i);
@@ -119,12 +131,34 @@ static agx_status submit_parts(struct agxw_queue *queue, const struct agxw_submi
    return AGX_OK;
 }
 
+static agx_status submit_last(struct agxw_queue *queue, const struct agxw_submit *submit,
+                              uint32_t limit, struct agxw_split *split)
+{
+   const struct agxw_submit part = {
+      .commands = submit->commands + split->count * limit,
+      .command_count = submit->command_count - split->count * limit,
+      .signals = submit->signals,
+      .signal_count = submit->signal_count,
+   };
+   for (uint32_t i = 0; i < submit->signal_count; i++)
+      note(split, &submit->signals[i]); /* before anybody may ask */
+   agx_status status = agxw_submit_whole(queue, &part);
+   if (status == AGX_OK)
+      return AGX_OK;
+   for (uint32_t i = 0; i < submit->signal_count; i++)
+      take_back(split, &submit->signals[i]);
+   wait_for(split, split->count);
+   return status;
+}
+
 agx_status agxw_submit_split(struct agxw_queue *queue, const struct agxw_submit *submit,
                              uint32_t limit)
 {
    struct agxw_split *split = NULL;
    AGX_TRY(create(queue->device, (submit->command_count - 1) / limit, &split));
-   agx_status status = submit_parts(queue, submit, limit, split);
+   agx_status status = submit_first(queue, submit, limit, split);
+   if (status == AGX_OK)
+      status = submit_last(queue, submit, limit, split);
    release(split);
    return status;
 }

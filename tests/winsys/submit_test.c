@@ -145,6 +145,33 @@ static void too_many_commands_are_split(void **state)
    }
 }
 
+/* Whatever part the kernel refuses: the timeline knows nothing of the parts before, which say
+ * nothing of what signals that point next. */
+static void a_refused_part_is_forgotten(void **state)
+{
+   struct setup setup;
+   struct agxw_compute commands[10];
+   begin(&setup, 4);
+   for (uint32_t i = 0; i < 10; i++)
+      commands[i] = (struct agxw_compute){0x1000 * (i + 1), 0x1000 * (i + 1) + 0x80};
+   const struct agxw_point signals[] = {{setup.a, 1}, {setup.b, 1}, {setup.b, 1}};
+   struct agxw_submit submit = {
+      .commands = commands, .command_count = 10, .signals = signals, .signal_count = 3};
+   for (int part = 0; part < 3; part++) {
+      fake_kmd_fail(&setup.fake, part, AGX_UAPI_NR(AGX_IOCTL_ASAHI_SUBMIT), ENOMEM);
+      assert_fails(agxw_submit(setup.queue, &submit), AGX_RESOURCE_EXHAUSTED, "SUBMIT");
+      assert_int_equal(setup.fake.live.syncobjs, 2);
+   }
+   fake_kmd_fail(&setup.fake, -1, 0, 0);
+   submit.command_count = 1;
+   assert_ok(agxw_submit(setup.queue, &submit));
+   setup.fake.file_status = 1;
+   setup.fake.fence_status = -EIO; /* of parts, were there any */
+   assert_ok(agxw_split_status(&signals[0]));
+   assert_ok(agxw_split_status(&signals[1]));
+   end(&setup);
+}
+
 static void no_commands_means_copying_fences(void **state)
 {
    struct setup setup;
@@ -287,6 +314,7 @@ int main(void)
       cmocka_unit_test(commands_wait_for_the_one_before),
       cmocka_unit_test(one_timeline_stands_once_in_the_waits),
       cmocka_unit_test(too_many_commands_are_split),
+      cmocka_unit_test(a_refused_part_is_forgotten),
       cmocka_unit_test(no_commands_means_copying_fences),
       cmocka_unit_test(failures_leave_nothing_behind),
       cmocka_unit_test(limits_are_checked),
