@@ -172,6 +172,22 @@ void agx_poller_destroy(struct agx_poller *poller)
    free_poller(poller);
 }
 
+/* EPERM says of the file that it always is ready, not that somebody must not wait for it. */
+static agx_status refuse(int fd, int error, bool is_broken)
+{
+   if (is_broken)
+      return AGX_FAIL(AGX_UNAVAILABLE,
+                      "semaphore: no file can be waited for any more, for epoll_wait has failed "
+                      "(errno %d); open the device again",
+                      error);
+   if (error == EPERM)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "semaphore: file %d can't be waited for: it is none that becomes readable, "
+                      "as pipes, sockets and eventfds do",
+                      fd);
+   return agx_status_fail_errno(error, "semaphore: file %d can't be waited for", fd);
+}
+
 agx_status agx_poller_add(struct agx_poller *poller, int fd, agx_poll_fn ready, void *user)
 {
    struct entry *entry = agx_host_zalloc(poller->alloc, sizeof(*entry));
@@ -181,6 +197,7 @@ agx_status agx_poller_add(struct agx_poller *poller, int fd, agx_poll_fn ready, 
    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = entry};
    pthread_mutex_lock(&poller->lock);
    int error = poller->broken;
+   bool is_broken = error;
    if (!error && epoll_ctl(poller->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
       error = errno;
    if (!error)
@@ -189,6 +206,5 @@ agx_status agx_poller_add(struct agx_poller *poller, int fd, agx_poll_fn ready, 
    if (!error)
       return AGX_OK;
    agx_host_free(poller->alloc, entry, sizeof(*entry));
-   return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: file %d can't be waited for (errno %d)", fd,
-                   error);
+   return refuse(fd, error, is_broken);
 }

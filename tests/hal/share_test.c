@@ -8,13 +8,10 @@
 #include "fixture.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -371,44 +368,6 @@ static void a_refused_value_is_told_later(void **state)
    close_world(&w);
 }
 
-/* ---- files --------------------------------------------------------------------- */
-
-/* The library's, which has no other. */
-static int find_epoll(void)
-{
-   for (int fd = 3; fd < 256; fd++) {
-      char path[32], name[64] = {0};
-      snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-      if (readlink(path, name, sizeof(name) - 1) > 0 && strstr(name, "eventpoll"))
-         return fd;
-   }
-   return -1;
-}
-
-/* When no file can be watched any more nobody waits for one in vain. */
-static void a_broken_poller_fails_what_it_watches(void **state)
-{
-   struct world w;
-   const uint64_t one = 1;
-   open_world(&w, NULL);
-   struct agx_semaphore *first = fixture_semaphore(&w.f), *second = fixture_semaphore(&w.f);
-   int bell = eventfd(0, EFD_CLOEXEC), never = eventfd(0, EFD_CLOEXEC), kept = dup(bell);
-   int later = eventfd(0, EFD_CLOEXEC);
-   assert_ok(agx_semaphore_import_point(first, 1, AGX_FD_EVENTFD, bell));
-   assert_ok(agx_semaphore_import_point(second, 1, AGX_FD_EVENTFD, never));
-   int epoll = find_epoll();
-   assert_true(epoll >= 0);
-   assert_int_equal(dup2(later, epoll), epoll); /* which is none */
-   assert_int_equal(write(kept, &one, sizeof(one)), sizeof(one));
-   assert_fails(fixture_wait(second, 1), AGX_UNAVAILABLE, "can't be waited for");
-   assert_int_not_equal(agx_semaphore_import_point(first, 2, AGX_FD_EVENTFD, later), AGX_OK);
-   close(later);
-   close(kept);
-   agx_release(first);
-   agx_release(second);
-   close_world(&w);
-}
-
 /* ---- the lock -------------------------------------------------------------------- */
 
 /* Whether a request is made by a thread that holds the device's lock: others let go of it soon. */
@@ -514,7 +473,6 @@ int main(void)
       cmocka_unit_test(values_come_true_in_any_order),
       cmocka_unit_test(a_refused_interrupt_is_repeated),
       cmocka_unit_test(a_refused_value_is_told_later),
-      cmocka_unit_test(a_broken_poller_fails_what_it_watches),
       cmocka_unit_test(no_request_is_made_under_the_lock),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
