@@ -32,7 +32,9 @@
  * functions that return a status refuse to do anything, AGX_FAILED_PRECONDITION, but for those that
  * look up what never changes; functions that return none do nothing, and statistics are zeros;
  * agx_release does nothing but count, since the handles are the parent's, too. Memory that was
- * mapped before is shared with the parent. Between vfork(2) and exec(2) nothing may be called.
+ * mapped before is shared with the parent. A child that was forked by a function which the library
+ * calls (a watch, a host call) must not return from it. Between vfork(2) and exec(2) nothing may be
+ * called.
  */
 #pragma once
 

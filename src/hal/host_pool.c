@@ -97,6 +97,11 @@ bool agx_host_pool_is_here(void)
    return is_here;
 }
 
+void agx_host_pool_leave(void)
+{
+   is_here = false;
+}
+
 static void *work(void *user)
 {
    struct agx_host_pool *pool = user;

@@ -6,11 +6,18 @@
 
 #include <pthread.h>
 
+#include "hal/host_pool.h"
+#include "hal/submission.h"
+
 uint32_t agx_forks;
 
 static void after_fork_in_child(void)
 {
    agx_forks++;
+   /* Where a function that the library calls has forked, its thread is no more than the child's. */
+   agx_on_library_thread = false;
+   agx_host_pool_leave();
+   agx_device_leave_settling();
 }
 
 static void watch_forks(void)

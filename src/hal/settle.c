@@ -103,6 +103,11 @@ bool agx_device_settles_here(const struct agx_device *device)
    return at;
 }
 
+void agx_device_leave_settling(void)
+{
+   settling = NULL;
+}
+
 bool agx_device_is_settled(const struct agx_device *device)
 {
    return !device->has_news && (agx_list_empty(&device->freed) || device->is_pumping) &&

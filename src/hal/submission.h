@@ -128,6 +128,8 @@ void agx_device_settle(struct agx_device *device);
 bool agx_device_is_settled(const struct agx_device *device);
 /* That this thread does so now, further out. */
 bool agx_device_settles_here(const struct agx_device *device);
+/* It does so for none, whatever its stack says: in a child of fork(2). */
+void agx_device_leave_settling(void);
 
 /* The end of an operation whose run has deferred: AGX_OK, or a failure with the thread's error
  * text. Once only. May end the device's life. */
