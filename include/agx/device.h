@@ -118,9 +118,10 @@ AGX_API AGX_MUST_CHECK agx_status agx_device_status(struct agx_device *device);
  * such queue; the device's failure when it is gone as a whole. */
 AGX_API AGX_MUST_CHECK agx_status agx_queue_recreate(struct agx_device *device, uint32_t queue);
 
-/* Fails every operation that still waits for a value nobody has submitted, or for a thread of
- * the host, with AGX_CANCELLED. Parked operations keep the device alive: call this before letting
- * it go when some may be left. What has begun ends as it would have. */
+/* Fails with AGX_CANCELLED every operation that still waits for a value nobody has submitted, for
+ * memory of a pool (AGX_OP_ALLOCA), or for a thread of the host, and every semaphore that waits for
+ * a file (agx_semaphore_import_point). Parked operations keep the device alive: call this before
+ * letting it go when some may be left. What has begun ends as it would have. */
 AGX_API void agx_device_cancel(struct agx_device *device);
 
 #ifdef __cplusplus

@@ -18,8 +18,9 @@ extern "C" {
  * is above AGX_SEMAPHORE_MAX_VALUE. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
                                                        struct agx_semaphore **out_semaphore);
-/* The value reached; a failed semaphore returns its failure, with its text. Never waits; what has
- * just ended on the GPU may not be told yet. */
+/* The value reached; a failed semaphore returns its failure, with its text. What has just ended on
+ * the GPU may not be told yet. Waits for no value, but where another thread is finding out how work
+ * on the GPU came out, it sleeps for the few requests that this takes. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_query(struct agx_semaphore *semaphore,
                                                       uint64_t *out_value);
 /* From the host. AGX_INVALID_ARGUMENT when value is not greater than the current one,
@@ -73,12 +74,20 @@ AGX_API bool agx_semaphore_unwatch(struct agx_semaphore *semaphore, struct agx_w
 /* ---- beyond this device ----------------------------------------------- */
 
 enum agx_fd_kind {
-   /* The whole timeline, a DRM syncobj: what either side signals the other one sees. A semaphore
+   /* The whole timeline, a DRM syncobj: what either side signals the other one sees, unless work is
+    * submitted already that will signal a higher value: then that one is seen next. A semaphore
     * that fails on the host shows as value UINT64_MAX there, since a syncobj has no failures. */
    AGX_FD_SYNCOBJ = 1,
-   /* A sync_file: readable once the value is reached; carries the failure of work on the GPU that
-    * the value depends on, of all queues. Of several pieces of work on one queue a kernel may keep
-    * the last one's only; failures of the host are not carried. */
+   /* A sync_file: readable once the value is reached. It carries failures of this device's work on
+    * the GPU that the value depends on, directly or not, as far as that is under way when it is
+    * exported, and of others' work that the operation which reaches the value waits for itself.
+    * What had failed by then is what agx_semaphore_export returns. Not carried are:
+    *  - failures of the host;
+    *  - of several pieces of work on one queue any but the last one's, where the kernel keeps only
+    *    that;
+    *  - of what others have submitted and only earlier operations have waited for;
+    *  - of work on a queue that was made anew since, that only earlier operations have waited for.
+    */
    AGX_FD_SYNC_FILE = 2,
    /* An eventfd, readable once the value is reached, or the semaphore has failed or is gone, which
     * the file does not keep alive. */
