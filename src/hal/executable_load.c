@@ -85,10 +85,9 @@ struct job {
    struct agxc_attribute attributes[AGX_PROGRAM_MAX_ATTRIBUTES];
 };
 
-static agx_status translate(struct job *job)
+static agx_status copy_lists(struct job *job)
 {
    const struct agx_executable_desc *desc = job->desc;
-   struct agx_device *device = job->device;
    if (desc->specialization_count > MAX_SPECIALIZATIONS)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "executable: %u specialization constants; the limit is %u",
                       desc->specialization_count, MAX_SPECIALIZATIONS);
@@ -101,6 +100,14 @@ static agx_status translate(struct job *job)
       job->overrides[i] = (struct agxc_robust_binding){given->set, given->binding,
                                                        (enum agxc_robustness)given->robustness};
    }
+   return AGX_OK;
+}
+
+static agx_status translate(struct job *job)
+{
+   const struct agx_executable_desc *desc = job->desc;
+   struct agx_device *device = job->device;
+   AGX_TRY(copy_lists(job));
    struct agx_vertex_input vertex = {0};
    if (desc->vertex)
       AGX_TRY(read_attributes(desc->vertex, &vertex, job->attributes));

@@ -39,6 +39,17 @@ static agx_status check_desc(const struct agx_sampler_desc *desc)
    return AGX_OK;
 }
 
+static const uint8_t compares[] = {
+   [AGX_COMPARE_NEVER] = AGX_HW_COMPARE_FUNC_NEVER,
+   [AGX_COMPARE_LESS] = AGX_HW_COMPARE_FUNC_LESS,
+   [AGX_COMPARE_EQUAL] = AGX_HW_COMPARE_FUNC_EQUAL,
+   [AGX_COMPARE_LESS_OR_EQUAL] = AGX_HW_COMPARE_FUNC_LEQUAL,
+   [AGX_COMPARE_GREATER] = AGX_HW_COMPARE_FUNC_GREATER,
+   [AGX_COMPARE_NOT_EQUAL] = AGX_HW_COMPARE_FUNC_NOT_EQUAL,
+   [AGX_COMPARE_GREATER_OR_EQUAL] = AGX_HW_COMPARE_FUNC_GEQUAL,
+   [AGX_COMPARE_ALWAYS] = AGX_HW_COMPARE_FUNC_ALWAYS,
+};
+
 static agx_status pack(const struct agx_sampler_desc *desc, uint8_t *words)
 {
    static const uint8_t wraps[] = {
@@ -52,16 +63,6 @@ static agx_status pack(const struct agx_sampler_desc *desc, uint8_t *words)
       [AGX_FILTER_NEAREST] = AGX_HW_MIP_FILTER_NEAREST,
       [AGX_FILTER_LINEAR] = AGX_HW_MIP_FILTER_LINEAR,
       [AGX_FILTER_NONE] = AGX_HW_MIP_FILTER_NONE,
-   };
-   static const uint8_t compares[] = {
-      [AGX_COMPARE_NEVER] = AGX_HW_COMPARE_FUNC_NEVER,
-      [AGX_COMPARE_LESS] = AGX_HW_COMPARE_FUNC_LESS,
-      [AGX_COMPARE_EQUAL] = AGX_HW_COMPARE_FUNC_EQUAL,
-      [AGX_COMPARE_LESS_OR_EQUAL] = AGX_HW_COMPARE_FUNC_LEQUAL,
-      [AGX_COMPARE_GREATER] = AGX_HW_COMPARE_FUNC_GREATER,
-      [AGX_COMPARE_NOT_EQUAL] = AGX_HW_COMPARE_FUNC_NOT_EQUAL,
-      [AGX_COMPARE_GREATER_OR_EQUAL] = AGX_HW_COMPARE_FUNC_GEQUAL,
-      [AGX_COMPARE_ALWAYS] = AGX_HW_COMPARE_FUNC_ALWAYS,
    };
    struct agx_hw_sampler sampler = agx_hw_sampler_default();
    sampler.minimum_lod = desc->min_lod;
