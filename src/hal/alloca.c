@@ -9,8 +9,8 @@
 #include "agx/chip.h"
 #include "base/util.h"
 #include "hal/desc.h"
-#include "hal/submission.h"
 #include "hal/foreign.h"
+#include "hal/submission.h"
 
 #define MAX_SPARE 64u /* objects of a pool */
 

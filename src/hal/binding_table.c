@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "hal/record.h"
 #include "hal/foreign.h"
+#include "hal/record.h"
 
 /* What a slot was, also when its buffer has gone. */
 struct slot {

@@ -9,8 +9,8 @@
 #include "base/debug.h"
 #include "hal/binding_table.h"
 #include "hal/desc.h"
-#include "hal/record.h"
 #include "hal/foreign.h"
+#include "hal/record.h"
 
 /* ---- chunks ------------------------------------------------------------ */
 

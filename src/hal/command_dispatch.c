@@ -3,11 +3,11 @@
  * A dispatch becomes a launch: the long way, which takes everything and says what is wrong.
  */
 #include "hal/desc.h"
+#include "hal/foreign.h"
 #include "hal/indirect.h"
 #include "hal/record.h"
 #include "hal/shape.h"
 #include "hal/vertex.h"
-#include "hal/foreign.h"
 
 /* Source: reference/cmdstream, cdm.md 1.1. */
 static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};

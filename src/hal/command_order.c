@@ -5,8 +5,8 @@
  */
 #include "hal/desc.h"
 #include "hal/event.h"
-#include "hal/record.h"
 #include "hal/foreign.h"
+#include "hal/record.h"
 
 #define DEVICE_STAGES (AGX_STAGE_ISSUE | AGX_STAGE_DISPATCH | AGX_STAGE_TRANSFER)
 #define ALL_STAGES    (DEVICE_STAGES | AGX_STAGE_HOST)

@@ -5,9 +5,9 @@
 
 #include "base/util.h"
 #include "hal/desc.h"
+#include "hal/foreign.h"
 #include "hal/indirect.h"
 #include "hal/record.h"
-#include "hal/foreign.h"
 
 #define BLOCK_B ((size_t)32 << 10)
 

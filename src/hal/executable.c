@@ -10,8 +10,8 @@
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/desc.h"
-#include "hal/foreign.h"
 #include "hal/executable_cache.h"
+#include "hal/foreign.h"
 #include "hal/profile.h"
 
 /* Entry points are placed at this alignment by every known compiler.

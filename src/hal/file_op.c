@@ -6,13 +6,13 @@
 #include <inttypes.h>
 
 #include "base/util.h"
-#include "hal/desc.h"
 #include "hal/buffer.h"
+#include "hal/desc.h"
 #include "hal/file.h"
+#include "hal/foreign.h"
 #include "hal/host_pool.h"
 #include "hal/op.h"
 #include "hal/submission.h"
-#include "hal/foreign.h"
 
 /* About a millisecond's work from the page cache. */
 #define PIECE_B (4u << 20)

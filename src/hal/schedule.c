@@ -6,8 +6,8 @@
  */
 #include "base/debug.h"
 #include "base/util.h"
-#include "hal/share.h"
 #include "hal/alloca.h"
+#include "hal/share.h"
 #include "hal/submission.h"
 #include "hal/tell.h"
 #include "hal/watch.h"
@@ -139,7 +139,7 @@ static bool comes_after(const struct agx_submission *later, const struct agx_sub
 {
    if (later->queue == earlier->queue && later->state == AGX_SUBMISSION_IN_FLIGHT &&
        earlier->state == AGX_SUBMISSION_IN_FLIGHT)
-      return true; /* mostly */
+      return true; /* the later is its last one yet */
    struct agx_frontier all = later->waited;
    agx_frontier_merge(&all, &later->frontier);
    return agx_frontier_covers(&all, &earlier->frontier);

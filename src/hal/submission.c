@@ -8,9 +8,9 @@
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/desc.h"
+#include "hal/foreign.h"
 #include "hal/host_pool.h"
 #include "hal/share.h"
-#include "hal/foreign.h"
 
 /* Submissions of a queue in flight after which the kernel is asked how far it is. */
 #define POLL_AFTER 256

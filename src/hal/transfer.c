@@ -6,9 +6,9 @@
 #include "base/util.h"
 #include "hal/buffer.h"
 #include "hal/builtin.h"
+#include "hal/foreign.h"
 #include "hal/record.h"
 #include "hal/transfer.h"
-#include "hal/foreign.h"
 
 #define PART_B        (1ull << 30) /* keeps source and target congruent modulo 16 */
 #define WORKGROUP_B   4096u        /* 64 threads, 4 stores of 16 bytes each */
