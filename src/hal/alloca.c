@@ -318,7 +318,7 @@ static agx_status alloca_launch(struct agx_submission *submission)
    const struct state *state = AGX_OP_STATE(submission, struct state);
    struct agx_alloca *it = state->it;
    struct agx_device *device = submission->device;
-   if (has_addresses(it) && !submission->is_pumped && others_wait(device, it->pool)) {
+   if (has_addresses(it) && !submission->was_parked && others_wait(device, it->pool)) {
       device->must_pump = true; /* for those who are at it may not see this one */
       return AGX_DEFERRED;
    }

@@ -57,9 +57,20 @@ static void come_out(const struct agx_submission *submission, struct agx_failure
 
 /* ---- loss ----------------------------------------------------------------- */
 
+/* They are somebody's just now, who looks before they are launched, or parked again. */
+static void fail_later(struct agx_link *list, const struct agx_queue *queue,
+                       const struct agx_failure *failure)
+{
+   agx_list_for_each (struct agx_submission, submission, list, link)
+      if ((!queue || submission->queue == queue) && submission->failure.status == AGX_OK)
+         submission->failure = *failure;
+}
+
 void agx_submissions_fail_parked(struct agx_device *device, const struct agx_queue *queue,
                                  const struct agx_failure *failure)
 {
+   fail_later(&device->launching, queue, failure);
+   fail_later(&device->freed, queue, failure);
    struct agx_link *lists[] = {&device->parked, &device->deferred};
    for (size_t i = 0; i < AGX_COUNT(lists); i++) {
       agx_list_for_each_safe (struct agx_submission, submission, lists[i], link) {

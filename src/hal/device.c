@@ -93,10 +93,11 @@ _Thread_local bool agx_on_library_thread;
 
 static void init_locks(struct agx_device *device)
 {
-   struct agx_link *lists[] = {
-      &device->parked,  &device->deferred, &device->freed, &device->ready,       &device->runnable,
-      &device->done,    &device->spare,    &device->fired, &device->watch_calls, &device->shared,
-      &device->imports, &device->imported, &device->lines, &device->untold};
+   struct agx_link *lists[] = {&device->parked,    &device->deferred, &device->freed,
+                               &device->launching, &device->ready,    &device->done,
+                               &device->spare,     &device->fired,    &device->watch_calls,
+                               &device->shared,    &device->lines,    &device->untold,
+                               &device->imports,   &device->imported, &device->runnable};
    pthread_condattr_t monotonic;
    pthread_condattr_init(&monotonic);
    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -44,10 +44,11 @@ struct agx_device {
    pthread_cond_t changed;      /* a semaphore advanced or failed, or a watch was called */
    struct agx_link parked;      /* agx_submission whose waits nobody has submitted yet */
    struct agx_link deferred;    /* whose launch said "not now" */
-   uint32_t parked_count;       /* of both */
-   bool is_pumping, must_pump;  /* a thread tries those; deferred ones, too, before it is done */
-   uint64_t retries;            /* how often those were tried again */
    struct agx_link freed;       /* to be tried again */
+   struct agx_link launching;   /* being launched, which may let go of the lock */
+   uint32_t parked_count;       /* of the first three, and those of the fourth that were parked */
+   bool is_pumping, must_pump;  /* a thread tries freed ones; all, before it is done */
+   uint64_t retries;            /* how often deferred ones were freed */
    struct agx_link ready;       /* for the kernel */
    struct agx_link runnable;    /* on the host */
    struct agx_link done;        /* to be let go */

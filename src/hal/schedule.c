@@ -278,6 +278,21 @@ static void fail_launch(struct agx_submission *submission, const struct agx_fail
    agx_submission_end(submission, &copy);
 }
 
+/* Launching may let go of the lock; meanwhile the submission stands in a list, so that whoever
+ * fails what is parked finds it. */
+static agx_status launch(struct agx_submission *submission)
+{
+   agx_status status = AGX_OK;
+   if (submission->type->launch) {
+      agx_list_append(&submission->device->launching, &submission->link);
+      status = submission->type->launch(submission);
+      agx_list_remove(&submission->link);
+   }
+   if (status == AGX_OK && submission->commands)
+      status = agx_allocas_check(&submission->commands->resources);
+   return status;
+}
+
 /* With all waits resolved; the submission is in no list. False: deferred, and still in none. */
 static bool launch_on_host(struct agx_submission *submission)
 {
@@ -291,11 +306,13 @@ static bool launch_on_host(struct agx_submission *submission)
       fail_launch(submission, failure);
       return true;
    }
-   agx_status status = submission->type->launch ? submission->type->launch(submission) : AGX_OK;
-   if (status == AGX_OK && submission->commands)
-      status = agx_allocas_check(&submission->commands->resources);
-   if (status == AGX_DEFERRED)
+   agx_status status = launch(submission);
+   if (status == AGX_DEFERRED && submission->failure.status == AGX_OK)
       return false;
+   if (status == AGX_DEFERRED) { /* it would wait, and it was told meanwhile that it shall not */
+      agx_submission_end(submission, &submission->failure);
+      return true;
+   }
    if (status != AGX_OK) {
       struct agx_failure own = {0};
       agx_failure_keep(&own, status);
@@ -311,12 +328,10 @@ static bool launch_on_host(struct agx_submission *submission)
    return true;
 }
 
-/* was_parked: it counts as that, so that nobody takes its room while launching lets go of the lock.
- */
-static agx_status start(struct agx_submission *submission, bool was_parked)
+agx_status agx_submission_start(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
-   submission->is_pumped = was_parked;
+   const bool was_parked = submission->was_parked; /* nobody takes its room meanwhile */
    bool is_resolved = resolve_waits(submission) != AGX_NOT_YET;
    if (is_resolved && launch_on_host(submission)) {
       device->parked_count -= was_parked;
@@ -327,6 +342,7 @@ static agx_status start(struct agx_submission *submission, bool was_parked)
                       "submit: it would have to be parked, and %u operations are (max_parked)",
                       device->parked_count);
    submission->state = AGX_SUBMISSION_PARKED;
+   submission->was_parked = true;
    device->parked_count += !was_parked;
    if (is_resolved) {
       agx_list_append(&device->deferred, &submission->link);
@@ -338,11 +354,6 @@ static agx_status start(struct agx_submission *submission, bool was_parked)
    return AGX_OK;
 }
 
-agx_status agx_submission_start(struct agx_submission *submission)
-{
-   return start(submission, false);
-}
-
 static void pump_freed(struct agx_device *device)
 {
    while (!agx_list_empty(&device->freed)) {
@@ -350,7 +361,7 @@ static void pump_freed(struct agx_device *device)
          agx_container_of(device->freed.next, struct agx_submission, link);
       agx_list_remove(&submission->link);
       if (submission->failure.status == AGX_OK) {
-         (void)!start(submission, true); /* has room */
+         (void)!agx_submission_start(submission); /* has room */
          continue;
       }
       device->parked_count--;

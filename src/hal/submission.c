@@ -111,7 +111,7 @@ static void init_submission(struct agx_submission *submission, struct agx_device
    submission->stream = (struct agxw_compute){0};
    submission->wait_count = op->wait_count;
    submission->signal_count = op->signal_count;
-   submission->is_delivered = submission->has_imports = false;
+   submission->is_delivered = submission->has_imports = submission->was_parked = false;
    submission->failure.status = AGX_OK;
    submission->state = AGX_SUBMISSION_PARKED;
    submission->session = NULL;
@@ -197,13 +197,12 @@ static agx_status submit_locked(struct agx_submission *submission, const struct 
    if (device->shared_count && submission->stream.stream_va)
       agx_points_import(op->waits, op->wait_count);
    AGX_TRY(check_signals(op));
-   submission->number = device->submissions + 1;
+   submission->number = ++device->submissions; /* starting may let go of the lock */
    agx_status status = agx_submission_start(submission);
    if (status != AGX_OK) {
       submission->number = 0; /* it never was one */
       return status;
    }
-   device->submissions++;
    if (submission->state != AGX_SUBMISSION_READY)
       return AGX_OK;
    agx_list_remove(&submission->link);

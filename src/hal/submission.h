@@ -36,7 +36,7 @@ struct agx_submission {
    const struct agx_op_type *type;
    struct agx_device *device;
    struct agx_queue *queue;
-   uint64_t number;                       /* of the device's submissions, from 1 */
+   uint64_t number;                       /* its own on the device, from 1; 0: refused */
    struct agx_command_buffer *commands;   /* retained; NULL: nothing for the GPU */
    struct agxw_compute stream;            /* of commands; stream_va 0: nothing to run */
    uint32_t count;                        /* in flight: of its tag, that it adds to */
@@ -47,14 +47,14 @@ struct agx_submission {
    struct agx_frontier frontier; /* once launched: it is over when this is reached */
    struct agx_frontier waited;   /* all that it depends on, directly or not, without itself */
    bool has_imports;             /* among its waits */
-   bool is_pumped;               /* launching: it was parked before */
+   bool was_parked;              /* or is; it has its place in parked_count until it is launched */
    uint64_t epoch;               /* in flight: its own on its queue */
    /* Signalled to fence_value by the kernel with the epoch. A timeline of its own, because a
     * kernel forgets the errors of points below the latest one that is reached. Kept from use to
     * use. */
    struct agxw_timeline *fence;
    uint64_t fence_value;
-   struct agx_failure failure;        /* parked: it shall fail with this */
+   struct agx_failure failure;        /* parked or launching: it shall fail with this */
    bool *has_ended;                   /* AGX_DEBUG=serial: set at its end; NULL: nobody waits */
    struct agx_profile *session;       /* that records it, retained; NULL: none */
    struct agx_profile_entry *profile; /* in it, until it ends */
@@ -67,7 +67,10 @@ struct agx_submission {
 #define AGX_OP_STATE(submission, type)                                                             \
    ((type *)((submission)->state_B + 0 * sizeof(char[sizeof(type) <= AGX_OP_STATE_B ? 1 : -1])))
 
-/* ---- schedule.c: with the device's lock held ---------------------------- */
+/* ---- schedule.c: with the device's lock held ----------------------------
+ *
+ * The lock is let go of meanwhile by agx_submission_start and agx_device_pump (where a kind's
+ * launch does) and agx_submission_send. */
 
 enum agx_readiness {
    AGX_READY,
@@ -93,15 +96,16 @@ const struct agx_failure *agx_submission_failed_wait(const struct agx_submission
 /* Frees submissions that wait for what the semaphore has reached, or is about to. */
 void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value);
 
-/* Sets a new submission going: it ends in one of the lists. AGX_RESOURCE_EXHAUSTED, and it is in
- * none: it would be parked, and there is no room. */
+/* Sets a submission going, new or freed: it ends in one of the lists. AGX_RESOURCE_EXHAUSTED, and
+ * it is in none: it would be parked, and there is no room. */
 AGX_MUST_CHECK agx_status agx_submission_start(struct agx_submission *submission);
 /* Ends it when its frontier is reached; again after each epoch that it waited for. */
 void agx_submission_follow(struct agx_submission *submission);
 /* The end: nothing but its references is left. */
 void agx_submission_end(struct agx_submission *submission, const struct agx_failure *failure);
 
-/* Takes parked submissions that were freed as far as they go without the kernel. */
+/* Takes parked submissions that were freed as far as they go without the kernel; nobody else does
+ * so now. */
 void agx_device_pump(struct agx_device *device);
 /* Has parked submissions tried again whose launch was deferred. */
 static inline void agx_device_free_deferred(struct agx_device *device)
@@ -156,7 +160,8 @@ void *agx_device_work(void *device);
 void agx_device_notify(struct agx_semaphore *semaphore);
 /* The first submission in flight after a rest. */
 void agx_device_note_flight(struct agx_device *device);
-/* Fails what is parked for the queue; NULL: for any. */
+/* Fails what is parked for the queue, and what is being launched unless it is launched at once;
+ * NULL: for any. */
 void agx_submissions_fail_parked(struct agx_device *device, const struct agx_queue *queue,
                                  const struct agx_failure *failure);
 /* Takes the device away, with the thread's error text: everything outstanding fails. */
