@@ -183,16 +183,23 @@ static agx_status bind_block(struct agx_alloca *it, const struct agx_pool_block 
    return agxw_bo_bind(it->buffer.bo, &bind, 1);
 }
 
-/* Others of the pool come first, whose turn it is by now, or that find no block. */
-static bool others_wait(struct agx_device *device, const struct agx_pool *pool)
+/* Whether one that was parked is about to take a block of the pool. */
+static bool will_take(struct agx_link *list, const struct agx_pool *pool)
 {
-   if (device->is_pumping || !agx_list_empty(&device->freed))
-      return true;
-   agx_list_for_each (struct agx_submission, submission, &device->deferred, link)
-      if (submission->type == &agx_alloca_op &&
-          AGX_OP_STATE(submission, const struct state)->it->pool == pool)
+   agx_list_for_each (struct agx_submission, submission, list, link) {
+      const struct state *state = AGX_OP_STATE(submission, struct state);
+      if (submission->type == &agx_alloca_op && submission->was_parked && state->it->pool == pool &&
+          has_addresses(state->it))
          return true;
+   }
    return false;
+}
+
+/* Others of the pool come first, whose turn it is by now. Not those that are deferred: they have
+ * been tried since memory was given back last. */
+static bool others_come_first(struct agx_device *device, const struct agx_pool *pool)
+{
+   return will_take(&device->launching, pool) || will_take(&device->freed, pool);
 }
 
 /* Where all that the operation waits for is submitted: a block for whoever comes after that. */
@@ -201,7 +208,7 @@ static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, b
    struct agx_device *device = it->buffer.device;
    struct agx_frontier covered = {0};
    pthread_mutex_lock(&device->lock);
-   bool is_ready = !others_wait(device, it->pool);
+   bool is_ready = !others_come_first(device, it->pool);
    const struct agx_frontier reached = agx_device_reached_locked(device);
    for (uint32_t i = 0; i < op->wait_count && is_ready; i++) {
       struct agx_cause cause;
@@ -318,8 +325,8 @@ static agx_status alloca_launch(struct agx_submission *submission)
    const struct state *state = AGX_OP_STATE(submission, struct state);
    struct agx_alloca *it = state->it;
    struct agx_device *device = submission->device;
-   if (has_addresses(it) && !submission->was_parked && others_wait(device, it->pool)) {
-      device->must_pump = true; /* for those who are at it may not see this one */
+   if (has_addresses(it) && !submission->was_parked && others_come_first(device, it->pool)) {
+      device->must_pump = true; /* it is tried after them */
       return AGX_DEFERRED;
    }
    if (has_addresses(it))

@@ -169,6 +169,43 @@ static void what_is_being_launched_goes_with_its_queue(void **state)
    close_world(&w);
 }
 
+static void allocate_of_another_pool(struct world *w)
+{
+   struct agx_pool *other = new_pool(w, 0);
+   assert_ok(allocate(w, other, SLAB_B, NULL, NO_POINT, &w->buffers[1]));
+   agx_release(other);
+}
+
+/* There is no room to park anything. */
+static void who_allocates_elsewhere_does_not_go_behind_it(void **state)
+{
+   struct world w;
+   open_world(&w, 1);
+   assert_ok(allocate(&w, w.pool, SLAB_B, w.gate, (struct agx_point){w.done, 1}, &w.buffers[0]));
+   w.meanwhile = allocate_of_another_pool;
+   assert_ok(agx_semaphore_signal(w.gate, 1));
+   assert_ok(fixture_wait(w.done, 1));
+   assert_null(w.meanwhile);
+   close_world(&w);
+}
+
+/* What there is no block for does not keep others from the blocks that there are. */
+static void who_need_not_wait_goes_first(void **state)
+{
+   struct world w;
+   struct agx_buffer *holder = NULL;
+   open_world(&w, 1);
+   assert_ok(agx_pool_allocate(w.pool, SLAB_B, 0, &holder));
+   assert_ok(allocate(&w, w.pool, 2 * SLAB_B, NULL, (struct agx_point){w.done, 1}, &w.buffers[0]));
+   assert_ok(allocate(&w, w.pool, SLAB_B, NULL, (struct agx_point){w.gate, 1}, &w.buffers[1]));
+   assert_ok(fixture_wait(w.gate, 1));
+   agx_release(holder);
+   agx_release(w.buffers[1]);
+   w.buffers[1] = NULL;
+   assert_ok(fixture_wait(w.done, 1));
+   close_world(&w);
+}
+
 static void submit_beside(struct world *w)
 {
    const struct agx_op op = {.size = sizeof(op), .kind = AGX_OP_BARRIER, .queues = 2};
@@ -204,6 +241,8 @@ int main(void)
       cmocka_unit_test(what_is_being_launched_is_cancelled),
       cmocka_unit_test(what_comes_behind_it_is_cancelled),
       cmocka_unit_test(what_is_being_launched_goes_with_its_queue),
+      cmocka_unit_test(who_allocates_elsewhere_does_not_go_behind_it),
+      cmocka_unit_test(who_need_not_wait_goes_first),
       cmocka_unit_test(operations_are_counted_one_by_one),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
