@@ -11,8 +11,9 @@ extern "C" {
 #endif
 
 /* Host memory for the library's objects. alloc gives memory aligned for any type or NULL;
- * free gets the size that alloc was asked for. Called from any thread; the last calls come a
- * moment after the last release where a submission has only just ended. */
+ * free gets the size that alloc was asked for. Called from any thread, also with locks of the
+ * library held: they must not call the library. The last calls come a moment after the last release
+ * where a submission has only just ended. */
 struct agx_alloc_callbacks {
    void *user;
    void *(*alloc)(void *user, size_t size);

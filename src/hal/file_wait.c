@@ -41,9 +41,9 @@ static void file_is_ready(void *user, int error)
       agx_semaphore_fail_locked(semaphore, &failure);
    else
       agx_semaphore_advance(semaphore, wait->value);
-   agx_host_free(device->alloc, wait, sizeof(*wait));
    agx_retain(device);
    agx_device_settle(device);
+   agx_host_free(device->alloc, wait, sizeof(*wait));
    agx_release(semaphore);
    agx_release(device);
 }
