@@ -19,11 +19,15 @@
 
 #include "soak.h"
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+/* Some minute altogether. */
+#if defined(__SANITIZE_THREAD__)
 #define ROUNDS     16
 #define OPERATIONS 400
+#elif defined(__SANITIZE_ADDRESS__)
+#define ROUNDS     32
+#define OPERATIONS 400
 #else
-#define ROUNDS     16
+#define ROUNDS     48
 #define OPERATIONS 1000
 #endif
 
