@@ -221,16 +221,19 @@ static void disturb(struct soak_thread *thread)
 
 /* ---- receipts ------------------------------------------------------------------ */
 
-/* Work that hung fails with the same status as a wait that took too long. */
+/* Work that hung fails with the same status as a wait that took too long, and a wait may fail by
+ * itself, as when it finds the device lost: the semaphore says. */
 bool soak_await(struct agx_semaphore *semaphore, uint64_t value, int64_t deadline_ns,
                 agx_status *out_status)
 {
    const struct agx_point point = {semaphore, value};
    uint64_t now = 0;
-   *out_status = agx_semaphore_wait(&point, 1, false, deadline_ns);
-   if (*out_status != AGX_DEADLINE_EXCEEDED)
-      return true;
-   *out_status = agx_semaphore_query(semaphore, &now);
+   do {
+      *out_status = agx_semaphore_wait(&point, 1, false, deadline_ns);
+      if (*out_status == AGX_OK)
+         return true;
+      *out_status = agx_semaphore_query(semaphore, &now);
+   } while (*out_status == AGX_OK && now < value && soak_now() < deadline_ns);
    return *out_status != AGX_OK || now >= value;
 }
 

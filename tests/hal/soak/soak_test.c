@@ -21,7 +21,7 @@
 
 /* Some minute altogether. */
 #if defined(__SANITIZE_THREAD__)
-#define ROUNDS     16
+#define ROUNDS     8
 #define OPERATIONS 400
 #elif defined(__SANITIZE_ADDRESS__)
 #define ROUNDS     32
