@@ -4,6 +4,8 @@
  */
 #include "winsys/virtual/fence.h"
 
+#include <errno.h>
+
 #include "device.h"
 #include "winsys/virtual/node.h"
 #include "winsys/virtual/user.h"
@@ -38,6 +40,26 @@ static void merges_show_what_they_were_made_of(void **state)
    assert_int_equal(agxv_fence_parts(node, both, parts, PARTS), 2);
    assert_true(agxv_fence_done(node, both));
    const uint32_t all[] = {rest, again, both, a, b};
+   for (unsigned i = 0; i < AGX_COUNT(all); i++)
+      agxv_fence_put(node, all[i]);
+   agxv_unlock(node);
+   agx_virtual_node_destroy(node);
+}
+
+/* What has failed by then is no more in it than what went well. */
+static void merges_leave_out_what_failed(void **state)
+{
+   (void)state;
+   struct agx_virtual_node *node = make_node();
+   agxv_lock(node);
+   uint32_t failed = agxv_fence_create(node), pending = agxv_fence_create(node);
+   agxv_fence_signal(node, failed, -EIO);
+   uint32_t none = agxv_fence_merge(node, failed, failed);
+   uint32_t rest = agxv_fence_merge(node, failed, pending);
+   assert_true(agxv_fence_done(node, none));
+   assert_int_equal(AGXV_AT(node, agxv_fence, none)->error, 0);
+   assert_int_equal(rest, pending);
+   const uint32_t all[] = {none, rest, failed, pending};
    for (unsigned i = 0; i < AGX_COUNT(all); i++)
       agxv_fence_put(node, all[i]);
    agxv_unlock(node);
@@ -145,6 +167,7 @@ int main(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(merges_show_what_they_were_made_of),
+      cmocka_unit_test(merges_leave_out_what_failed),
       cmocka_unit_test(merges_of_merges_are_listed_in_bounds),
       cmocka_unit_test(points_forget_their_errors),
       cmocka_unit_test(unwritable_arguments_leave_no_descriptor),
