@@ -184,8 +184,6 @@ void agx_submission_deliver(struct agx_submission *submission, const struct agx_
    for (uint32_t i = 0; i < submission->signal_count; i++) {
       struct agx_signal *signal = &submission->signals[i];
       agx_list_remove(&signal->link);
-      if (signal->is_shared && !failure)
-         signal->semaphore->told = AGX_MAX(signal->semaphore->told, signal->value);
       if (failure)
          agx_semaphore_fail_locked(signal->semaphore, failure);
       else
@@ -415,10 +413,21 @@ static void collect_syncs(struct agx_submission *submission, struct syncs *syncs
    }
    for (uint32_t i = 0; i < submission->signal_count; i++) {
       struct agx_signal *signal = &submission->signals[i];
-      signal->is_shared = signal->semaphore->shared != NULL;
-      if (signal->is_shared)
+      if (!signal->semaphore->shared)
+         continue;
+      signal->is_shared = agx_semaphore_begin_point(signal->semaphore, signal->value);
+      if (signal->is_shared) /* else the host tells, when that is done */
          syncs->signals[syncs->signal_count++] =
             (struct agxw_point){signal->semaphore->shared, signal->value};
+   }
+}
+
+static void end_points(struct agx_submission *submission, bool are_there)
+{
+   for (uint32_t i = 0; i < submission->signal_count; i++) {
+      struct agx_signal *signal = &submission->signals[i];
+      if (signal->is_shared)
+         agx_semaphore_end_point(signal->semaphore, are_there ? signal->value : 0);
    }
 }
 
@@ -459,6 +468,8 @@ agx_status agx_submission_send(struct agx_submission *submission)
    pthread_mutex_unlock(&device->lock);
    agx_status status = submit_stream(submission, &syncs);
    pthread_mutex_lock(&device->lock);
+   if (syncs.signal_count > 2)
+      end_points(submission, status == AGX_OK);
    if (status != AGX_OK) {
       agx_tag_withdraw(&submission->commands->tag, submission->count);
       submission->stream = recorded;

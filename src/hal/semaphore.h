@@ -24,7 +24,8 @@ struct agx_semaphore {
    struct agxw_timeline *shared; /* others may signal it, too, or want to know; NULL: nobody */
    struct agx_link shared_link;  /* among the device's */
    struct agx_link untold_link;  /* the kernel shall be told of its value */
-   uint64_t told;                /* the kernel's value, as far as it is known */
+   uint64_t promised;            /* shared: the highest point that the kernel is known to have */
+   bool is_adding;               /* shared: a request that adds a point has not come back */
    uint32_t shortages;           /* looks in a row that could not ask how its last point came out */
    uint32_t kernel_waiters;      /* threads that wait for it in the kernel */
 };
@@ -35,7 +36,7 @@ struct agx_signal {
    struct agx_submission *submission;
    struct agx_semaphore *semaphore;
    uint64_t value;
-   bool is_shared; /* the kernel tells the shared timeline */
+   bool is_shared; /* the kernel tells a timeline of the semaphore's */
 };
 
 /* A wait of a submission; linked while that is parked and the value is not reached. */

@@ -25,17 +25,18 @@ static struct agx_signal *next_in_flight(const struct agx_semaphore *semaphore, 
    return NULL;
 }
 
+/* Until somebody else has published a timeline. *value: the last one that is there. */
 static agx_status forward_pending(struct agx_semaphore *semaphore, struct agxw_timeline *timeline,
-                                  uint64_t value)
+                                  uint64_t *value)
 {
    struct agx_device *device = semaphore->device;
    struct agx_signal *signal;
    agx_status status = AGX_OK;
-   while (status == AGX_OK && (signal = next_in_flight(semaphore, value))) {
+   while (status == AGX_OK && !semaphore->shared && (signal = next_in_flight(semaphore, *value))) {
       const struct agx_submission *submission = signal->submission;
       const struct agxw_point from = {submission->queue->timeline, submission->epoch};
       const struct agxw_point to = {timeline, signal->value};
-      value = signal->value;
+      *value = signal->value;
       signal->is_shared = true;
       pthread_mutex_unlock(&device->lock);
       status = agxw_point_transfer(&from, &to);
@@ -48,7 +49,7 @@ static void publish(struct agx_semaphore *semaphore, struct agxw_timeline *timel
 {
    struct agx_device *device = semaphore->device;
    semaphore->shared = timeline;
-   semaphore->told = AGX_MAX(semaphore->told, value);
+   semaphore->promised = value;
    agx_list_append(&device->shared, &semaphore->shared_link);
    device->shared_count++;
    agx_semaphore_tell_shared(semaphore);
@@ -59,7 +60,7 @@ static void publish(struct agx_semaphore *semaphore, struct agxw_timeline *timel
 static agx_status make_shared(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
-   const uint64_t value = semaphore->value;
+   uint64_t value = semaphore->value;
    struct agxw_timeline *timeline = NULL;
    if (semaphore->shared)
       return AGX_OK;
@@ -67,7 +68,7 @@ static agx_status make_shared(struct agx_semaphore *semaphore)
    agx_status status = agxw_timeline_create(device->winsys, value, &timeline);
    pthread_mutex_lock(&device->lock);
    if (status == AGX_OK)
-      status = forward_pending(semaphore, timeline, value);
+      status = forward_pending(semaphore, timeline, &value);
    if (status == AGX_OK && !semaphore->shared) {
       publish(semaphore, timeline, value);
       return AGX_OK;
@@ -132,6 +133,18 @@ static bool is_ahead_of_imports(const struct agx_semaphore *semaphore, uint64_t 
    return false;
 }
 
+/* Whether the value may be of own work, which tells more of itself when it is retired: what was
+ * submitted since the kernel was asked, or is in the request still. */
+static bool is_of_own(const struct agx_semaphore *semaphore, uint64_t value)
+{
+   if (semaphore->is_adding)
+      return true;
+   agx_list_for_each (struct agx_signal, signal, &semaphore->pending, link)
+      if (signal->is_shared && signal->value <= value)
+         return true;
+   return false;
+}
+
 /* The kernel's value. What this device has submitted is retired, and told by then: what is new is
  * another's, whose last fence is asked. */
 static void take_in(struct agx_semaphore *semaphore, uint64_t value)
@@ -140,8 +153,8 @@ static void take_in(struct agx_semaphore *semaphore, uint64_t value)
    struct agx_failure failure = {0};
    if (value == AGX_SHARED_FAILED) {
       failure = (struct agx_failure){AGX_ABORTED, "a shared semaphore failed on its other side"};
-   } else if (value > semaphore->value && semaphore->told < value) {
-      if (is_ahead_of_imports(semaphore, value))
+   } else if (value > semaphore->value) {
+      if (is_of_own(semaphore, value) || is_ahead_of_imports(semaphore, value))
          return;
       const struct agxw_point point = {semaphore->shared, value};
       pthread_mutex_unlock(&device->lock);
@@ -153,7 +166,7 @@ static void take_in(struct agx_semaphore *semaphore, uint64_t value)
       return;
    }
    semaphore->shortages = 0;
-   semaphore->told = AGX_MAX(semaphore->told, value);
+   semaphore->promised = AGX_MAX(semaphore->promised, value);
    if (failure.status != AGX_OK)
       agx_semaphore_fail_locked(semaphore, &failure);
    else
@@ -175,6 +188,7 @@ static bool find_submitted(struct agx_semaphore *semaphore, uint64_t submitted, 
    return false;
 }
 
+/* By others. 0: it is not known. */
 static uint64_t query_submitted(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
@@ -182,7 +196,8 @@ static uint64_t query_submitted(struct agx_semaphore *semaphore)
    pthread_mutex_unlock(&device->lock);
    (void)!agxw_timelines_query(device->winsys, &semaphore->shared, 1, true, &submitted);
    pthread_mutex_lock(&device->lock);
-   return submitted == AGX_SHARED_FAILED ? 0 : submitted;
+   semaphore->promised = AGX_MAX(semaphore->promised, submitted);
+   return submitted == AGX_SHARED_FAILED || semaphore->is_adding ? 0 : submitted;
 }
 
 #define IMPORTS_A_LOOK 8 /* of one semaphore */
@@ -308,6 +323,7 @@ agx_status agx_semaphore_import(struct agx_device *device, int fd,
    }
    pthread_mutex_lock(&device->lock);
    publish(semaphore, timeline, 0);
+   (void)query_submitted(semaphore); /* what is signalled here comes above that */
    agx_shared_look_first(semaphore);
    (void)!agx_device_poll(device); /* another look may have more luck */
    agx_device_settle(device);

@@ -66,7 +66,8 @@ static uint64_t value_to_tell(const struct agx_semaphore *semaphore)
 void agx_semaphore_tell_shared(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
-   if (!semaphore->shared || semaphore->told >= value_to_tell(semaphore))
+   if (!semaphore->shared || semaphore->is_adding ||
+       semaphore->promised >= value_to_tell(semaphore))
       return;
    device->has_news = true;
    if (!agx_list_empty(&semaphore->untold_link))
@@ -75,25 +76,52 @@ void agx_semaphore_tell_shared(struct agx_semaphore *semaphore)
    agx_list_append(&device->untold, &semaphore->untold_link);
 }
 
+bool agx_semaphore_begin_point(struct agx_semaphore *semaphore, uint64_t value)
+{
+   if (semaphore->is_adding || !agx_list_empty(&semaphore->untold_link) ||
+       value <= semaphore->promised)
+      return false;
+   semaphore->is_adding = true;
+   return true;
+}
+
+void agx_semaphore_end_point(struct agx_semaphore *semaphore, uint64_t value)
+{
+   semaphore->is_adding = false;
+   semaphore->promised = AGX_MAX(semaphore->promised, value);
+   agx_semaphore_tell_shared(semaphore); /* what has come meanwhile */
+}
+
+/* False: the kernel has no memory for it now. The lock is let go of meanwhile. */
+static bool add_value(struct agx_semaphore *semaphore, uint64_t value)
+{
+   struct agx_device *device = semaphore->device;
+   semaphore->is_adding = true;
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = agxw_timeline_signal(semaphore->shared, value);
+   pthread_mutex_lock(&device->lock);
+   device->refusals = status == AGX_RESOURCE_EXHAUSTED ? device->refusals + 1 : 0;
+   if (device->refusals && device->refusals < MAX_REFUSALS) {
+      semaphore->is_adding = false;
+      return false;
+   }
+   if (status != AGX_OK)
+      agx_device_log(device, AGX_LOG_WARNING, "a shared semaphore's value %llu can't be told: %s",
+                     (unsigned long long)value, agx_error_peek());
+   agx_semaphore_end_point(semaphore, value);
+   return true;
+}
+
 /* False: it is still on the list. */
 static bool tell_value(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
    uint64_t value = value_to_tell(semaphore);
    agx_list_remove(&semaphore->untold_link);
-   pthread_mutex_unlock(&device->lock);
-   agx_status status = agxw_timeline_signal(semaphore->shared, value);
-   pthread_mutex_lock(&device->lock);
-   device->refusals = status == AGX_RESOURCE_EXHAUSTED ? device->refusals + 1 : 0;
-   if (device->refusals && device->refusals < MAX_REFUSALS &&
-       agx_list_empty(&semaphore->untold_link)) {
+   if (value > semaphore->promised && !add_value(semaphore, value)) {
       agx_list_append(&device->untold, &semaphore->untold_link);
       return false;
    }
-   semaphore->told = AGX_MAX(semaphore->told, value);
-   if (status != AGX_OK)
-      agx_device_log(device, AGX_LOG_WARNING, "a shared semaphore's value %llu can't be told: %s",
-                     (unsigned long long)value, agx_error_peek());
    pthread_mutex_unlock(&device->lock);
    agx_release(semaphore);
    pthread_mutex_lock(&device->lock);

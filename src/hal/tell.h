@@ -15,6 +15,12 @@ void agx_device_log(struct agx_device *device, enum agx_log_level level, const c
    __attribute__((format(printf, 3, 4), cold));
 /* The kernel's timeline, if there is one, shall know the value, or that it failed. */
 void agx_semaphore_tell_shared(struct agx_semaphore *semaphore);
+/* Points of a shared timeline must grow: a kernel that is given a lower or equal one behind a point
+ * that is pending forgets what was reached. So one thread at a time adds to it, between these two.
+ * False: one does already, or is about to, or the value would not grow; whoever adds tells the
+ * host's value afterwards. end_point: value 0 where nothing was added. */
+AGX_MUST_CHECK bool agx_semaphore_begin_point(struct agx_semaphore *semaphore, uint64_t value);
+void agx_semaphore_end_point(struct agx_semaphore *semaphore, uint64_t value);
 /* Has threads that wait in the kernel look again. */
 void agx_device_interrupt(struct agx_device *device);
 
