@@ -70,7 +70,7 @@ struct agx_submission {
 /* ---- schedule.c: with the device's lock held ----------------------------
  *
  * The lock is let go of meanwhile by agx_submission_start and agx_device_pump (where a kind's
- * launch does) and agx_submission_send. */
+ * launch does). */
 
 enum agx_readiness {
    AGX_READY,
@@ -116,12 +116,16 @@ static inline void agx_device_free_deferred(struct agx_device *device)
 /* The same, and takes the lock itself. */
 void agx_device_retry(struct agx_device *device);
 
+/* Enters its signals with their semaphores: they will be reached with its frontier. */
+void agx_submission_file_signals(struct agx_submission *submission);
+/* Tells its semaphores that it is done, or how it failed. */
+void agx_submission_deliver(struct agx_submission *submission, const struct agx_failure *failure);
+
+/* ---- send.c: with the device's lock held ---------------------------------------------------- */
+
 /* Gives a GPU submission to the kernel, whose waits are at frontier. The queue's submit_lock is
  * held, the device's is let go of meanwhile. On failure nothing has changed. */
 AGX_MUST_CHECK agx_status agx_submission_send(struct agx_submission *submission);
-
-/* Tells its semaphores that it is done, or how it failed. */
-void agx_submission_deliver(struct agx_submission *submission, const struct agx_failure *failure);
 
 /* ---- settle.c ----------------------------------------------------------- */
 
