@@ -43,7 +43,8 @@ struct agx_point {
  * AGX_DEADLINE_NEVER waits forever. AGX_DEADLINE_EXCEEDED when it passes; the failure of a
  * semaphore, with its text, when one of those that are not reached has failed. The points may be of
  * several devices. Nothing is waited for without points. AGX_RESOURCE_EXHAUSTED: there was no
- * memory to wait with; nothing has changed by it, and another try may succeed. */
+ * memory to wait with; nothing has changed by it, and another try may succeed. What makes the
+ * device lost while it is asked is returned, too, also for points that the host may yet signal. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count,
                                                      bool any, int64_t deadline_ns);
 
