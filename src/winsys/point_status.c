@@ -43,7 +43,7 @@ static const struct {
 } fence_errors[] = {
    {ETIMEDOUT, AGX_DEADLINE_EXCEEDED, "the GPU hung"},
    {EIO, AGX_DATA_LOSS, "GPU fault"},
-   {ECANCELED, AGX_ABORTED, "stopped by the fault of another submission"},
+   {ECANCELED, AGX_ABORTED, "stopped by the fault of another submission, or its process has ended"},
    {ENODEV, AGX_UNAVAILABLE, "device lost"},
    {ENODATA, AGX_UNKNOWN, "failed for a reason that the kernel doesn't tell"},
 };
