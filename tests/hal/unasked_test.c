@@ -3,14 +3,10 @@
  * When the kernel can't be asked how work came out, for want of memory or descriptors: nobody is
  * told of a success that nobody knows of, and what passes is survived.
  */
-#include "../winsys/timeline_bed.h"
-#include "failing_kmd.h"
-#include "fixture.h"
+#include "share_world.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "hal/device.h"
@@ -18,87 +14,20 @@
 #define NR_ASK   0xc1 /* SYNCOBJ_HANDLE_TO_FD */
 #define NR_QUERY 0xcb
 
-struct world {
-   struct failing_kmd kmd;
-   struct fixture f;
-   struct agx_executable *kernel;
-   struct agx_buffer *buffers[2];
-   struct agx_command_buffer *commands[2]; /* for queue 0 and 1 */
-};
-
-static void open_world(struct world *w, const char *script, const struct agx_instance_desc *desc)
-{
-   struct fixture *f = &w->f;
-   if (script)
-      setenv("AGX_VIRTUAL_INJECT", script, 1);
-   failing_kmd_open(&w->kmd);
-   unsetenv("AGX_VIRTUAL_INJECT");
-   assert_ok(agx_instance_create(desc, &f->instance));
-   assert_ok(agx_device_open_kmd(f->instance, &w->kmd.base, &f->device));
-   f->info.size = sizeof(f->info);
-   agx_device_get_info(f->device, &f->info);
-   w->kernel = fixture_kernel(f, &agx_test_count);
-   for (uint32_t i = 0; i < 2; i++) {
-      uint32_t *words;
-      w->buffers[i] = fixture_buffer(f, 256, &words);
-      w->commands[i] = fixture_begin(f);
-      fixture_dispatch(w->commands[i], w->kernel, 1, &w->buffers[i], 1, NULL, 0);
-      assert_ok(agx_command_buffer_end(w->commands[i]));
-   }
-}
-
-static void close_world(struct world *w)
-{
-   for (uint32_t i = 0; i < 2; i++) {
-      agx_release(w->commands[i]);
-      agx_release(w->buffers[i]);
-   }
-   agx_release(w->kernel);
-   fixture_close(&w->f);
-   failing_kmd_await_close(&w->kmd);
-}
-
-static void submit(struct world *w, uint32_t queue, struct agx_point wait, struct agx_point signal)
-{
-   const struct agx_op op = {.size = sizeof(op),
-                             .kind = AGX_OP_EXECUTE,
-                             .queues = 1ull << queue,
-                             .waits = &wait,
-                             .wait_count = wait.semaphore != NULL,
-                             .signals = &signal,
-                             .signal_count = 1,
-                             .u.execute.commands = w->commands[queue]};
-   assert_ok(agx_submit(w->f.device, &op, 1, NULL));
-}
-
-/* Until the GPU has come as far, of which the library is not told. */
-static void let_run(struct world *w, uint32_t queue, uint64_t epoch)
-{
-   const struct agxw_point last = {w->f.device->queues[queue].timeline, epoch};
-   assert_ok(agxw_wait(w->f.device->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
-}
-
 /* ---- what others did ---------------------------------------------------------- */
 
 /* The GPU waited for work of others, which failed; at the limit of descriptors nobody can know. */
 static void how_others_came_out(void **state)
 {
    struct world w;
-   struct bed bed;
-   struct agx_semaphore *theirs = NULL;
-   int fd;
-   open_world(&w, NULL, NULL);
-   bed_open_over(&bed, w.f.device->winsys);
-   struct agxw_timeline *failing = bed_timeline(&bed, 0), *held = bed_timeline(&bed, 0);
-   assert_ok(agxw_timeline_export(failing, &fd));
-   assert_ok(agx_semaphore_import(w.f.device, fd, &theirs));
-   close(fd);
-   struct agx_semaphore *done = fixture_semaphore(&w.f);
-   bed_pend(&bed, 0, &(struct agxw_point){held, 1});
-   assert_true(bed_fail(&bed, &(struct agxw_point){failing, 1})); /* behind it */
-   submit(&w, 0, (struct agx_point){theirs, 1}, (struct agx_point){done, 1});
+   world_open(&w, NULL, NULL);
+   struct agxw_timeline *failing = bed_timeline(&w.bed, 0), *held = bed_timeline(&w.bed, 0);
+   struct agx_semaphore *theirs = world_import(&w, failing), *done = fixture_semaphore(&w.f);
+   bed_pend(&w.bed, 0, &(struct agxw_point){held, 1});
+   assert_true(bed_fail(&w.bed, &(struct agxw_point){failing, 1})); /* behind it */
+   world_submit(&w, 0, (struct agx_point){theirs, 1}, (struct agx_point){done, 1});
    failing_kmd_arm(&w.kmd, 0, NR_ASK, EMFILE);
-   bed_fire(&bed, 0);
+   bed_fire(&w.bed, 0);
    assert_fails(fixture_wait(done, 1), AGX_RESOURCE_EXHAUSTED, "");
    failing_kmd_disarm(&w.kmd);
    assert_int_not_equal(fixture_wait(theirs, 1), AGX_OK);
@@ -107,8 +36,7 @@ static void how_others_came_out(void **state)
    agx_release(done);
    agxw_timeline_destroy(failing);
    agxw_timeline_destroy(held);
-   bed_close(&bed);
-   close_world(&w);
+   world_close(&w);
 }
 
 /* ---- what this device did ------------------------------------------------------- */
@@ -117,10 +45,10 @@ static void how_others_came_out(void **state)
 static void how_far_the_other_queue_is(void **state)
 {
    struct world w;
-   open_world(&w, "fault 1", NULL);
+   world_open(&w, "fault 1", NULL);
    struct agx_semaphore *first = fixture_semaphore(&w.f), *done = fixture_semaphore(&w.f);
-   submit(&w, 0, NO_POINT, (struct agx_point){first, 1});
-   submit(&w, 1, (struct agx_point){first, 1}, (struct agx_point){done, 1});
+   world_submit(&w, 0, NO_POINT, (struct agx_point){first, 1});
+   world_submit(&w, 1, (struct agx_point){first, 1}, (struct agx_point){done, 1});
    failing_kmd_arm(&w.kmd, 0, NR_QUERY, ENOMEM);
    assert_int_not_equal(fixture_wait(done, 1), AGX_OK);
    failing_kmd_disarm(&w.kmd);
@@ -129,7 +57,7 @@ static void how_far_the_other_queue_is(void **state)
    assert_ok(agx_device_status(w.f.device));
    agx_release(first);
    agx_release(done);
-   close_world(&w);
+   world_close(&w);
 }
 
 /* The shared timeline is asked, the queues can't be: 6 is reached there, 5 has failed. */
@@ -138,13 +66,13 @@ static void what_came_before_a_shared_value(void **state)
    struct world w;
    uint64_t value;
    int shared;
-   open_world(&w, "fault 1", NULL);
+   world_open(&w, "fault 1", NULL);
    struct agx_semaphore *a = fixture_semaphore(&w.f);
    assert_ok(agx_semaphore_export(a, 0, AGX_FD_SYNCOBJ, &shared));
-   submit(&w, 0, NO_POINT, (struct agx_point){a, 5});
-   submit(&w, 1, NO_POINT, (struct agx_point){a, 6});
-   let_run(&w, 0, 1);
-   let_run(&w, 1, 1);
+   world_submit(&w, 0, NO_POINT, (struct agx_point){a, 5});
+   world_submit(&w, 1, NO_POINT, (struct agx_point){a, 6});
+   world_let_run(&w, 0, 1);
+   world_let_run(&w, 1, 1);
    failing_kmd_arm(&w.kmd, 1, NR_QUERY, ENOMEM);
    assert_int_not_equal(agx_semaphore_query(a, &value), AGX_OK);
    assert_int_not_equal(value, 6);
@@ -152,7 +80,7 @@ static void what_came_before_a_shared_value(void **state)
    assert_fails(agx_semaphore_query(a, &value), AGX_DATA_LOSS, "fault");
    close(shared);
    agx_release(a);
-   close_world(&w);
+   world_close(&w);
 }
 
 /* However often somebody asks meanwhile: a want of memory is given time. */
@@ -160,18 +88,18 @@ static void a_want_that_passes(void **state)
 {
    struct world w;
    uint64_t value;
-   open_world(&w, NULL, NULL);
+   world_open(&w, NULL, NULL);
    struct agx_semaphore *a = fixture_semaphore(&w.f);
    failing_kmd_arm(&w.kmd, 0, NR_QUERY, ENOMEM);
-   submit(&w, 0, NO_POINT, (struct agx_point){a, 1});
-   let_run(&w, 0, 1);
+   world_submit(&w, 0, NO_POINT, (struct agx_point){a, 1});
+   world_let_run(&w, 0, 1);
    for (uint32_t i = 0; i < 200; i++)
       assert_fails(agx_semaphore_query(a, &value), AGX_RESOURCE_EXHAUSTED, "");
    failing_kmd_disarm(&w.kmd);
    assert_ok(fixture_wait(a, 1));
    assert_ok(agx_device_status(w.f.device));
    agx_release(a);
-   close_world(&w);
+   world_close(&w);
 }
 
 /* ---- texts ----------------------------------------------------------------------- */
@@ -194,13 +122,13 @@ static void a_text_is_of_the_call(void **state)
    uint64_t value;
    agx_status status;
    setenv("AGX_DEBUG", "sync", 1);
-   open_world(&w, "fault 1", &desc);
+   world_open(&w, "fault 1", &desc);
    unsetenv("AGX_DEBUG");
    reached = fixture_semaphore(&w.f);
    assert_ok(agx_semaphore_signal(reached, 1));
    struct agx_semaphore *a = fixture_semaphore(&w.f);
-   submit(&w, 0, NO_POINT, (struct agx_point){a, 1});
-   let_run(&w, 0, 1);
+   world_submit(&w, 0, NO_POINT, (struct agx_point){a, 1});
+   world_let_run(&w, 0, 1);
    do
       status = agx_semaphore_query(a, &value);
    while (status == AGX_OK);
@@ -208,7 +136,7 @@ static void a_text_is_of_the_call(void **state)
    agx_release(a);
    agx_release(reached);
    reached = NULL;
-   close_world(&w);
+   world_close(&w);
 }
 
 int main(void)
