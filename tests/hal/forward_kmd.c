@@ -8,8 +8,9 @@ static int forward_ioctl(struct agx_kmd *base, unsigned long request, void *argu
    int error = kmd->before ? kmd->before(kmd, nr, argument) : 0;
    if (!error)
       error = kmd->inner->ops->ioctl(kmd->inner, request, argument);
-   if (kmd->after)
-      kmd->after(kmd, nr, argument, error);
+   void (*after)(struct forward_kmd *, uint32_t, const void *, int) = kmd->after;
+   if (after)
+      after(kmd, nr, argument, error);
    return error;
 }
 

@@ -15,9 +15,9 @@ struct forward_kmd {
    struct agx_kmd base;
    struct agx_kmd *inner;
    /* Before a request whose low byte is nr: what it fails with, a negative errno, or 0. May be
-    * NULL, as after may, which sees what became of it. */
+    * NULL, as after may, which sees what became of it and may come and go. */
    int (*before)(struct forward_kmd *kmd, uint32_t nr, const void *argument);
-   void (*after)(struct forward_kmd *kmd, uint32_t nr, const void *argument, int error);
+   void (*_Atomic after)(struct forward_kmd *kmd, uint32_t nr, const void *argument, int error);
    _Atomic bool closed;
 };
 
