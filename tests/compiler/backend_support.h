@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-#include "agx/compiler/ir.h"
+#include "agx/compiler/ir/ir.h"
 
 /* Where memory lies; its address is in u0..u1 (a 64-bit base). */
 #define BACKEND_DATA   0x2000100000ull

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/compiler/liveness.h"
-#include "agx/compiler/ra.h"
+#include "agx/compiler/analysis/liveness.h"
+#include "agx/compiler/regalloc/ra.h"
 #include "agx/compiler/passes.h"
-#include "agx/compiler/ra.h"
+#include "agx/compiler/regalloc/ra.h"
 #include "base/util.h"
 
 /* ---- building ------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agx/compiler/divergence.h"
+#include "agx/compiler/analysis/divergence.h"
 
 static void check(const char *local, const char *body, const char *want)
 {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agx/compiler/ir.h"
+#include "agx/compiler/ir/ir.h"
 
 struct ir_eval_buffer {
    uint8_t *data;

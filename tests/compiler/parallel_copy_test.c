@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "agx/compiler/parallel_copy.h"
+#include "agx/compiler/regalloc/parallel_copy.h"
 #include "base/util.h"
 
 #define HALVES 24

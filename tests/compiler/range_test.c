@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "agx/compiler/range.h"
+#include "agx/compiler/analysis/range.h"
 
 static struct agxc_range last_value(const char *body, uint32_t size)
 {

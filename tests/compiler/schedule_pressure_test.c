@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "agx/compiler/liveness.h"
+#include "agx/compiler/analysis/liveness.h"
 
 #define LANE    "%0:32 = agx.mfsr #0x34:64\n%1:16 = agx.mfsr #0x34:64\n"
 #define BARRIER "agx.barrier\n"

@@ -395,7 +395,7 @@ typedef uint32_t (*version_fn)(void);
 
 static unsigned check_map(void *library, get_proc_fn get_proc)
 {
-   char *path = agx_test_path("../src/hal/agxhal.map");
+   char *path = agx_test_path("../src/hal/device/agxhal.map");
    char *map = agx_test_read_file(path, NULL), name[80];
    unsigned count = 0;
    for (const char *at = map; (at = strstr(at, "\n   agx_")); at++, count++) {

@@ -8,7 +8,7 @@
 
 #include "base/util.h"
 #include "corpus_job.h"
-#include "hal/record.h"
+#include "hal/record/record.h"
 
 #define PAINT 0xa7
 

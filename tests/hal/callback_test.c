@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 /* Whether the caller holds the lock: others let go of it soon. */
 struct guard {

@@ -11,7 +11,7 @@
 
 #include "base/util.h"
 #include "create_makers.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 #include "winsys/virtual/virtual.h"
 
 #define MAX_STEPS 200
@@ -210,7 +210,7 @@ static bool is_known(const char *name)
 
 static void every_function_stands_in_a_table(void **state)
 {
-   char *path = agx_test_path("../src/hal/agxhal.map"), name[80];
+   char *path = agx_test_path("../src/hal/device/agxhal.map"), name[80];
    char *map = agx_test_read_file(path, NULL);
    unsigned count = 0;
    for (const char *at = map; (at = strstr(at, "\n   agx_")); at += 4, count++) {

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "hal/disk_cache.h"
-#include "hal/disk_file.h"
+#include "hal/executable/disk_cache.h"
+#include "hal/executable/disk_file.h"
 
 #define BYTES 300
 

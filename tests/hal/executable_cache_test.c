@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hal/disk_cache.h"
-#include "hal/executable.h"
-#include "hal/executable_cache.h"
+#include "hal/executable/disk_cache.h"
+#include "hal/executable/executable.h"
+#include "hal/executable/executable_cache.h"
 
 static char folder[64];
 

@@ -49,7 +49,7 @@ static unsigned check_header(const char *header_name, const char *map)
 
 static void the_map_matches_the_headers(void **state)
 {
-   char *map = read_text("../src/hal/agxhal.map");
+   char *map = read_text("../src/hal/device/agxhal.map");
    char *names = read_text("../include/agx/meson.build");
    unsigned declared = 0, exported = 0;
    for (const char *at = names; (at = strstr(at, "\n  '")); at++) {

@@ -9,9 +9,9 @@
 
 #include "failing_kmd.h"
 #include "fixture.h"
-#include "hal/device.h"
-#include "hal/profile_session.h"
-#include "hal/semaphore.h"
+#include "hal/device/device.h"
+#include "hal/profile/profile_session.h"
+#include "hal/sync/semaphore.h"
 
 #define NR_SUBMIT        0x4a
 #define NR_TIMELINE_WAIT 0xca

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "fixture.h"
-#include "hal/command_buffer.h"
-#include "hal/fault.h"
-#include "hal/submission.h"
+#include "hal/record/command_buffer.h"
+#include "hal/sync/fault.h"
+#include "hal/sync/submission.h"
 
 struct world {
    struct fixture f;

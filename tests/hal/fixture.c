@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 agx_status fixture_open_device(struct agx_instance *instance, const char *name,
                                struct agx_device **out_device)

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #include "../virtual/sanitized.h"
-#include "hal/host_pool.h"
+#include "hal/host/host_pool.h"
 
 /* A gate that jobs wait at, and a count of how many did. */
 struct gate {

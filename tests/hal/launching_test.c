@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#include "hal/device.h"
-#include "hal/submission.h"
+#include "hal/device/device.h"
+#include "hal/sync/submission.h"
 
 #define SLAB_B 65536u /* whole pages of any device */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fixture.h"
-#include "hal/log.h"
+#include "hal/core/log.h"
 
 #define MAX_LINES 64
 

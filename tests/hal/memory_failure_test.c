@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 #include "shortage.h"
 #include "winsys/virtual/virtual.h"
 

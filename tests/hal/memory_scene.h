@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "hal/buffer_cache.h"
+#include "hal/memory/buffer_cache.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "failing_kmd.h"
 #include "fixture.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 #define KIB       1024ull
 #define MIB       (1024ull * KIB)

@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "hal/log.h"
-#include "hal/share.h"
+#include "hal/core/log.h"
+#include "hal/sync/share.h"
 
 static _Atomic int add_error; /* an errno, or 0 */
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "hal/pool.h"
+#include "hal/memory/pool.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -12,7 +12,7 @@
 
 #include "failing_kmd.h"
 #include "fixture.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 #define MAX_RECORDS  64
 #define MAX_COUNTERS 16

@@ -9,7 +9,7 @@
 
 #include "base/util.h"
 #include "failing_kmd.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 #define GEM_CREATE 0x45u
 #define AT_ONCE    8 /* command buffers that there is a reserve for */

@@ -15,7 +15,7 @@
 #include "agx/compiler/compiler.h"
 #include "base/util.h"
 #include "corpus_job.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 #include "robust_model.h"
 
 /* Of a SIMD-group: garbage may say how often a loop turns. */

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "hal/device.h"
-#include "hal/semaphore.h"
-#include "hal/submission.h"
+#include "hal/device/device.h"
+#include "hal/sync/semaphore.h"
+#include "hal/sync/submission.h"
 
 #define NR_SUBMIT          0x4a
 #define NR_CREATE          0xbf

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 void world_open(struct world *w, const char *script, const struct agx_instance_desc *desc)
 {

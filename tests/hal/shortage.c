@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 #include "winsys/virtual/virtual.h"
 
 agx_status shortage_instance(struct shortage *s, struct agx_instance **out_instance)

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "hal/command_buffer.h"
+#include "hal/record/command_buffer.h"
 
 /* Host memory of a GPU address in its chunks; NULL: it lies elsewhere. */
 const uint8_t *stream_memory(const struct agx_command_buffer *commands, uint64_t va);

@@ -11,7 +11,7 @@
 
 #include "failing_kmd.h"
 #include "fixture.h"
-#include "hal/command_buffer.h"
+#include "hal/record/command_buffer.h"
 
 /* Counts its runs in the first word, also where two queues run it at once. */
 static const struct agx_test_kernel adder = {

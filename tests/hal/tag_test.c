@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "hal/command_buffer.h"
+#include "hal/record/command_buffer.h"
 
 static void run(struct fixture *f, struct agx_command_buffer *commands, struct agx_semaphore *done,
                 uint64_t value)

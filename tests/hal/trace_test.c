@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "hal/device.h"
-#include "hal/trace.h"
+#include "hal/device/device.h"
+#include "hal/profile/trace.h"
 
 /* ---- a small parser ------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hal/command_buffer.h"
+#include "hal/record/command_buffer.h"
 
 #define GIB (1ull << 30)
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 #define NR_ASK   0xc1 /* SYNCOBJ_HANDLE_TO_FD */
 #define NR_QUERY 0xcb

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "agx/hal.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 /* Two devices; in process a node is known to one only, so there they are the same. */
 struct pair {

@@ -12,7 +12,7 @@
 
 #include "agx/compiler/compiler.h"
 #include "base/util.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 #include "hal/fixture.h"
 #include "hal/robust_model.h"
 #include "manifest.h"

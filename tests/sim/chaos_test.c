@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agx/sim/cache.h"
-#include "agx/sim/chaos.h"
+#include "agx/sim/memory/cache.h"
+#include "agx/sim/check/chaos.h"
 #include "base/util.h"
 #include "sim_support.h"
 

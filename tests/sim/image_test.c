@@ -13,8 +13,8 @@
 #include "agx/format.h"
 #include "agx/hw/packet.h"
 #include "agx/layout/layout.h"
-#include "agx/sim/profile.h"
-#include "agx/sim/texture.h"
+#include "agx/sim/check/profile.h"
+#include "agx/sim/image/texture.h"
 #include "base/util.h"
 
 #define HEAP    SIM_DATA              /* descriptors: texture, PBE, sampler at 64 */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/sim/profile.h"
+#include "agx/sim/check/profile.h"
 #include "base/util.h"
 
 #define MAX_SPOTS 64

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/sim/report.h"
+#include "agx/sim/check/report.h"
 
 struct reports {
    char *table, *json;

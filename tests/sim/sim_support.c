@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_support.h"
 
-#include "agx/sim/texture.h"
+#include "agx/sim/image/texture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/sim/shadow.h"
+#include "agx/sim/check/shadow.h"
 #include "base/util.h"
 
 static void *translate(void *user, uint64_t va, enum agxs_access access)

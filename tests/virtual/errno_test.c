@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "device.h"
-#include "winsys/virtual/user.h"
+#include "winsys/virtual/store/user.h"
 
 #define BAD_POINTER 8 /* an address that nothing is mapped at */
 

@@ -2,13 +2,13 @@
  *
  * Fences by themselves, where a client of the node would only see that it takes long.
  */
-#include "winsys/virtual/fence.h"
+#include "winsys/virtual/sync/fence.h"
 
 #include <errno.h>
 
 #include "device.h"
-#include "winsys/virtual/node.h"
-#include "winsys/virtual/user.h"
+#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/user.h"
 
 #define CHAIN 200
 #define PARTS 16

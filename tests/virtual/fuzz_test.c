@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "device.h"
-#include "winsys/virtual/user.h"
+#include "winsys/virtual/store/user.h"
 
 #define DEFAULT_STEPS 100000
 

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 
 #include "device.h"
-#include "winsys/virtual/node.h"
-#include "winsys/virtual/segment.h"
+#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/segment.h"
 
 /* That the lock's word lies first, and that a sleeper looks again (segment.c). */
 #ifdef __GLIBC__

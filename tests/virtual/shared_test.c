@@ -10,7 +10,7 @@
 
 #include "channel.h"
 #include "device.h"
-#include "winsys/virtual/user.h"
+#include "winsys/virtual/store/user.h"
 
 #define COUNTER_VA 0x2000000000ull
 #define HANGS      0x3000000000ull

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
-#include "winsys/virtual/user.h"
+#include "winsys/virtual/store/user.h"
 
 #define SCRATCH_BYTES 16384
 #define VOID_BYTES    (16ull << 30) /* behind it; a stride is less than 4 GiB */

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 #include "sanitized.h"
-#include "winsys/virtual/user.h"
+#include "winsys/virtual/store/user.h"
 
 #define DEFAULT_REQUESTS 100000
 #define ROUND_REQUESTS   20000

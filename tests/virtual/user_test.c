@@ -3,7 +3,7 @@
  * Addresses in requests: whatever became of the memory there, a request gives EFAULT and
  * doesn't crash; in frames of the caller's stack, behind its end, and on other stacks too.
  */
-#include "winsys/virtual/user.h"
+#include "winsys/virtual/store/user.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

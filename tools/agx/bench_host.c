@@ -15,7 +15,7 @@
 #include "base/util.h"
 #include "bench.h"
 #include "bench_work.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 #define DISPATCHES  1000 /* in one command buffer */
 #define SUBMISSIONS 2000

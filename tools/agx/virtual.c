@@ -17,8 +17,8 @@
 #include "agx/chip.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "winsys/virtual/executable.h"
-#include "winsys/virtual/supervisor.h"
+#include "winsys/virtual/doors/executable.h"
+#include "winsys/virtual/doors/serve/supervisor.h"
 
 #define LIBRARY "libagx_virtual.so"
 

@@ -25,9 +25,9 @@
 
 #include "base/status.h"
 #include "base/util.h"
-#include "winsys/virtual/executable.h"
-#include "winsys/virtual/shadow.h"
-#include "winsys/virtual/supervisor.h"
+#include "winsys/virtual/doors/executable.h"
+#include "winsys/virtual/doors/shadow.h"
+#include "winsys/virtual/doors/serve/supervisor.h"
 
 static volatile sig_atomic_t child;
 

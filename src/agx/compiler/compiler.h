@@ -46,7 +46,8 @@ enum agxc_debug {
    AGXC_DEBUG_VALIDATE = 1 << 2, /* run the validator after each pass */
 };
 
-/* What is added here and changes code is added to agx_cache_key_make (src/hal/cache_key.c), too. */
+/* What is added here and changes code is added to agx_cache_key_make
+ * (src/hal/executable/cache_key.c), too. */
 struct agxc_options {
    const struct agx_chip *chip;   /* required */
    const char *entry;             /* NULL: the only compute entry point, or else vertex one */

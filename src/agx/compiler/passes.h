@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "agx/compiler/ir.h"
+#include "agx/compiler/ir/ir.h"
 
 /* Front end: fills a fresh shader from a module; every word is checked. */
 void agxc_spirv_to_ir(struct agxc_shader *shader, const uint32_t *words, size_t word_count);

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "agx/compiler/ir.h"
+#include "agx/compiler/ir/ir.h"
 
 /* Runs every pass; prints the IR after each (options->dump) and validates it
  * (AGXC_DEBUG_VALIDATE). Fails through agxc_leave. */

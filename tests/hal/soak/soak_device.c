@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 #include "kernels.h"
 #include "soak_chain.h"
 

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Why constants may be compared although offsets are sums modulo 2^32: a buffer binding has
+ * less than 2^31 bytes, workgroup and scratch memory still less. Let two instructions that both run
+ * use offsets v + c and v + d (mod 2^32) with |c - d| < 2^31. Both offsets are in bounds, so below
+ * 2^31; so their difference as numbers lies strictly between -2^31 and 2^31, and it is congruent to
+ * c - d: it is c - d. (Robust clamps hide v behind a umin; such offsets have other terms.) The same
+ * goes for what an access chain from a 64-bit address reaches: the front end computes its offset in
+ * 32 bits too, with a sign, so that no more than 2^31 bytes count.
+ */
+#include "agx/compiler/analysis/address.h"
+
+#include <string.h>
+
+/* Deep enough for sums that front ends make; bounds the work for one address. */
+#define MAX_DEPTH 6
+
+struct sum {
+   struct agxc_term terms[AGXC_MAX_TERMS];
+   uint32_t count;
+   uint64_t constant;
+   uint32_t stride; /* of the last ELEMENT */
+   bool overflow;   /* more terms than there is room for */
+};
+
+static void add_term(struct sum *sum, uint32_t value, uint64_t factor)
+{
+   uint32_t at = 0;
+   while (at < sum->count && sum->terms[at].value < value)
+      at++;
+   if (at < sum->count && sum->terms[at].value == value) {
+      sum->terms[at].factor += factor;
+      return;
+   }
+   if (sum->count == AGXC_MAX_TERMS) {
+      sum->overflow = true;
+      return;
+   }
+   memmove(&sum->terms[at + 1], &sum->terms[at], (sum->count - at) * sizeof(sum->terms[0]));
+   sum->terms[at] = (struct agxc_term){value, factor};
+   sum->count++;
+}
+
+static void add_ref(struct sum *sum, struct agxc_ref ref, uint64_t factor, unsigned depth);
+
+/* Robust code tells outside from inside, so that offsets that differ by 2^32 are not the same:
+ * an index counts as a sum only where no factor or constant comes near that. */
+static void add_element(struct sum *sum, const struct agxc_instr *element, uint64_t factor,
+                        unsigned depth)
+{
+   struct sum inner = {0};
+   uint32_t stride = (uint32_t)element->operand[2].imm;
+   sum->stride = stride;
+   add_ref(&inner, element->operand[1], 1, depth);
+   bool fits = !inner.overflow && (inner.constant + (1u << 20)) * stride < 1ull << 31;
+   for (uint32_t i = 0; i < inner.count && fits; i++)
+      fits = inner.terms[i].factor < 1u << 16;
+   if (!fits || (uint64_t)stride * factor >= 1u << 15) {
+      add_term(sum, element->operand[0].value->id, factor);
+      return;
+   }
+   sum->constant += factor * stride * inner.constant;
+   for (uint32_t i = 0; i < inner.count; i++)
+      add_term(sum, inner.terms[i].value, factor * stride * inner.terms[i].factor);
+   sum->overflow |= inner.overflow;
+}
+
+/* Adds factor * ref. What is not a sum, or lies too deep, is a term. */
+static void add_ref(struct sum *sum, struct agxc_ref ref, uint64_t factor, unsigned depth)
+{
+   while (ref.kind == AGXC_VALUE && ref.value->def && ref.value->def->op == AGXC_OP_MOV)
+      ref = ref.value->def->operand[1];
+   if (ref.kind == AGXC_IMM) {
+      sum->constant += factor * (uint64_t)ref.imm;
+      return;
+   }
+   if (ref.kind == AGXC_UNIFORM) { /* ids of values stay below */
+      add_term(sum, 0x80000000u + ref.half, factor);
+      return;
+   }
+   const struct agxc_instr *def = ref.value->def;
+   const struct agxc_ref *srcs = def ? agxc_srcs(def) : NULL;
+   bool constant = def && def->src_count == 2 && srcs[1].kind == AGXC_IMM;
+   if (def && def->op == AGXC_OP_ELEMENT) {
+      add_element(sum, def, factor, depth);
+      return;
+   }
+   if (def && depth > 0) {
+      if (def->op == AGXC_OP_IADD || def->op == AGXC_OP_ISUB) {
+         add_ref(sum, srcs[0], factor, depth - 1);
+         add_ref(sum, srcs[1], def->op == AGXC_OP_IADD ? factor : 0 - factor, depth - 1);
+         return;
+      }
+      if (def->op == AGXC_OP_ISHL && constant && srcs[1].imm < ref.bits) {
+         add_ref(sum, srcs[0], factor << srcs[1].imm, depth - 1);
+         return;
+      }
+      if (def->op == AGXC_OP_IMUL && constant) {
+         add_ref(sum, srcs[0], factor * (uint64_t)srcs[1].imm, depth - 1);
+         return;
+      }
+   }
+   add_term(sum, ref.value->id, factor);
+}
+
+/* The offset modulo 2^32; terms that cancel out are dropped. */
+static void take_apart(struct agxc_ref offset, struct agxc_place *place)
+{
+   struct sum sum = {0};
+   add_ref(&sum, offset, 1, MAX_DEPTH);
+   if (sum.overflow) {
+      sum = (struct sum){0};
+      add_ref(&sum, offset, 1, 1);
+   }
+   place->stride = sum.stride;
+   for (uint32_t i = 0; i < sum.count; i++) {
+      uint32_t factor = (uint32_t)sum.terms[i].factor;
+      if (factor)
+         place->terms[place->term_count++] = (struct agxc_term){sum.terms[i].value, factor};
+   }
+   place->constant = (int32_t)(uint32_t)sum.constant;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+   hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+   return hash ^ hash >> 29;
+}
+
+static uint64_t base_identity(const struct agxc_place *place)
+{
+   const struct agxc_ref *base = &place->base;
+   if (place->is_binding)
+      return place->binding * 8ull + 7;
+   uint64_t which = base->kind == AGXC_VALUE     ? base->value->id
+                    : base->kind == AGXC_NONE    ? 0
+                    : base->kind == AGXC_UNIFORM ? base->half
+                                                 : (uint64_t)base->imm;
+   return which * 8 + base->kind;
+}
+
+/* The slot of a binding's address, or NULL. */
+static const struct agx_program_uniform *find_binding(const struct agxc_shader *shader,
+                                                      const struct agxc_ref *base)
+{
+   const struct agx_program_uniform *slot =
+      base->kind == AGXC_UNIFORM ? agxc_slot_at(shader, base->half) : NULL;
+   bool is_address =
+      slot && (slot->kind == AGX_UNIFORM_BUFFER_ADDRESS || slot->kind == AGX_UNIFORM_BUFFER_GUARD);
+   return is_address ? slot : NULL;
+}
+
+/* The binding itself is the base, however far inside the uniform points. */
+static void take_binding(const struct agxc_shader *shader, struct agxc_place *place)
+{
+   const struct agx_program_uniform *slot = find_binding(shader, &place->base);
+   if (!slot)
+      return;
+   place->is_binding = true;
+   place->binding = slot->index;
+   bool is_guard = slot->kind == AGX_UNIFORM_BUFFER_GUARD;
+   place->constant += is_guard ? agx_program_access_unpack(slot->value).constant : slot->value;
+   if (!(place->access & AGXC_ACCESS_INSIDE) && !is_guard)
+      place->robustness = (uint8_t)shader->bindings[slot->index].robustness;
+}
+
+/* Operand numbers: destinations, then sources. */
+static const struct {
+   uint16_t op;
+   uint8_t space, base, offset, data; /* base 255: none */
+   bool reads, writes, has_access;
+} shapes[] = {
+   {AGXC_OP_LOAD_GLOBAL, AGXC_SPACE_DEVICE, 1, 2, 0, true, false, true},
+   {AGXC_OP_STORE_GLOBAL, AGXC_SPACE_DEVICE, 0, 1, 2, false, true, true},
+   {AGXC_OP_ATOMIC_GLOBAL, AGXC_SPACE_DEVICE, 1, 2, 0, true, true, false},
+   {AGXC_OP_LOAD_SHARED, AGXC_SPACE_SHARED, 255, 1, 0, true, false, false},
+   {AGXC_OP_STORE_SHARED, AGXC_SPACE_SHARED, 255, 0, 1, false, true, false},
+   {AGXC_OP_ATOMIC_SHARED, AGXC_SPACE_SHARED, 255, 1, 0, true, true, false},
+   {AGXC_OP_LOAD_SCRATCH, AGXC_SPACE_SCRATCH, 255, 1, 0, true, false, false},
+   {AGXC_OP_STORE_SCRATCH, AGXC_SPACE_SCRATCH, 255, 0, 1, false, true, false},
+};
+
+bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *instr,
+                   struct agxc_place *out_place)
+{
+   size_t i = 0;
+   while (i < AGX_COUNT(shapes) && shapes[i].op != instr->op)
+      i++;
+   if (i == AGX_COUNT(shapes))
+      return false;
+   const struct agxc_ref *data = &instr->operand[shapes[i].data];
+   struct agxc_place place = {
+      .space = shapes[i].space,
+      .reads = shapes[i].reads,
+      .writes = shapes[i].writes,
+      .bits = data->bits,
+      .count = data->count,
+      .access = shapes[i].has_access ? (uint32_t)agxc_imm_of(instr, 0)
+                : instr->exact       ? AGXC_ACCESS_COHERENT
+                                     : 0,
+      .offset_operand = shapes[i].offset,
+      .data_operand = shapes[i].data,
+   };
+   if (instr->op == AGXC_OP_ATOMIC_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ATOMIC_INSIDE)
+      place.access = AGXC_ACCESS_INSIDE;
+   struct agxc_ref offset = instr->operand[place.offset_operand];
+   take_apart(offset, &place);
+   if (shapes[i].base != 255) {
+      place.base_operand = shapes[i].base;
+      place.base = instr->operand[place.base_operand];
+      take_binding(shader, &place);
+   }
+   place.constant += (place.access >> AGXC_ACCESS_SKIP_SHIFT & 3) * (place.bits / 8u);
+   place.key = mix(mix(place.space, place.stride), base_identity(&place));
+   for (uint32_t t = 0; t < place.term_count; t++)
+      place.key = mix(mix(place.key, place.terms[t].value), place.terms[t].factor);
+   *out_place = place;
+   return true;
+}
+
+bool agxc_place_same_key(const struct agxc_place *a, const struct agxc_place *b)
+{
+   if (a->key != b->key || a->space != b->space || a->stride != b->stride ||
+       a->term_count != b->term_count || base_identity(a) != base_identity(b))
+      return false;
+   for (uint32_t i = 0; i < a->term_count; i++)
+      if (a->terms[i].value != b->terms[i].value || a->terms[i].factor != b->terms[i].factor)
+         return false;
+   int64_t distance = a->constant - b->constant;
+   return distance < INT32_MAX && distance > -INT32_MAX;
+}
+
+static bool promises(const struct agxc_place *place)
+{
+   return place->access & AGXC_ACCESS_RESTRICT && place->is_binding;
+}
+
+bool agxc_place_may_overlap(const struct agxc_place *a, const struct agxc_place *b)
+{
+   if (a->space != b->space || ((a->access | b->access) & AGXC_ACCESS_CONST))
+      return false;
+   if (agxc_place_same_key(a, b))
+      return a->constant < b->constant + agxc_place_bytes(b) &&
+             b->constant < a->constant + agxc_place_bytes(a);
+   /* One binding is not another's memory when either promises so. */
+   return base_identity(a) == base_identity(b) || !(promises(a) || promises(b));
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What memory an instruction touches, in a form in which two instructions can be compared:
+ * a space, a base, and a byte offset that is a sum of multiples of values and a constant.
+ * Two places of one `key` (all but the constant) lie a known number of bytes apart.
+ */
+#pragma once
+
+#include "agx/compiler/ir/ir.h"
+
+enum agxc_space {
+   AGXC_SPACE_DEVICE,
+   AGXC_SPACE_SHARED,
+   AGXC_SPACE_SCRATCH,
+};
+
+struct agxc_term {
+   uint32_t value;
+   uint64_t factor;
+};
+
+#define AGXC_MAX_TERMS 4
+
+struct agxc_place {
+   enum agxc_space space;
+   bool reads, writes;
+   uint8_t bits, count;                                 /* of the data: elements of `bits` bits */
+   uint32_t access;                                     /* enum agxc_access */
+   uint32_t base_operand, offset_operand, data_operand; /* where they stand; base: 0 if none */
+   struct agxc_ref base;                                /* AGXC_NONE in shared memory */
+   bool is_binding; /* base is a uniform with the address of bindings[binding] */
+   uint32_t binding;
+   uint8_t robustness; /* enum agxc_robustness: how the access is yet to be checked */
+   uint32_t stride;    /* of what robust code indexes; 0 if nothing */
+   struct agxc_term terms[AGXC_MAX_TERMS]; /* sorted by value */
+   uint32_t term_count;
+   int64_t constant; /* bytes */
+   uint64_t key;     /* hash of everything but constant and data */
+};
+
+/* False for instructions that touch no memory, and for barriers. */
+bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *instr,
+                   struct agxc_place *out_place);
+
+static inline uint32_t agxc_place_bytes(const struct agxc_place *place)
+{
+   return place->bits / 8u * place->count;
+}
+
+/* Same space, base and terms, and the constants say how far apart they are. */
+bool agxc_place_same_key(const struct agxc_place *a, const struct agxc_place *b);
+
+/* False when the two can't have a byte in common. */
+bool agxc_place_may_overlap(const struct agxc_place *a, const struct agxc_place *b);

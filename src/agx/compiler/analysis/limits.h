@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How many register halves a shader may use. What scheduling, spilling and allocation
+ * reckon with is decided here, once.
+ */
+#pragma once
+
+#include "agx/compiler/ir/ir.h"
+
+/* Halves at the bottom that no value gets: r0l counts the levels of inactive lanes.
+ * Source: reference/isa, 5. */
+uint32_t agxc_reserved_halves(const struct agxc_shader *shader);
+
+/* The most that the workgroup's size leaves, since it must be resident as a whole; the
+ * options may say less. */
+uint32_t agxc_most_halves(const struct agxc_shader *shader);
+
+/* The last half that costs no more resident threads than so many halves do. */
+uint32_t agxc_end_of_step(uint32_t halves);
+
+/* What allocation needs for values that take `pressure` halves at once: packing may lose
+ * r0h, and one half before an even one where there are odd ones. */
+uint32_t agxc_needed_halves(const struct agxc_shader *shader, uint32_t pressure);

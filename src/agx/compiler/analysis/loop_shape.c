@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "agx/compiler/analysis/loop_shape.h"
+
+/* Larger ones, or with more loops inside each other, are of no use to any pass; so nests of loops
+ * are not measured anew at each level. */
+#define MAX_SIZE   1024u
+#define MAX_LEVELS 4u
+
+/* ---- shape ------------------------------------------------------------- */
+
+static void measure_list(struct agxc_turn *u, const struct agx_link *list, unsigned inner_loops);
+
+static void measure_block(struct agxc_turn *u, const struct agxc_block *block, unsigned inner_loops)
+{
+   agxc_foreach_instr (instr, block) {
+      u->flags |= agxc_flags(instr);
+      u->barriers += instr->op == AGXC_OP_BARRIER;
+      u->private_loads += instr->op == AGXC_OP_LOAD_SCRATCH;
+      u->private_stores += instr->op == AGXC_OP_STORE_SCRATCH;
+      u->size += instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_MOV;
+      u->breaks += !inner_loops && instr->op == AGXC_OP_BREAK;
+      u->continues += !inner_loops && instr->op == AGXC_OP_CONTINUE;
+   }
+}
+
+static void measure_node(struct agxc_turn *u, const struct agxc_node *node, unsigned inner_loops)
+{
+   if (node->kind == AGXC_NODE_BLOCK) {
+      measure_block(u, agx_container_of(node, struct agxc_block, node), inner_loops);
+   } else if (node->kind == AGXC_NODE_IF) {
+      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      measure_list(u, &branch->then_list, inner_loops);
+      measure_list(u, &branch->else_list, inner_loops);
+   } else {
+      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      u->inner_loops++;
+      measure_list(u, &loop->body, inner_loops + 1);
+      measure_list(u, &loop->continuing, inner_loops + 1);
+   }
+}
+
+static void measure_list(struct agxc_turn *u, const struct agx_link *list, unsigned inner_loops)
+{
+   if (inner_loops > MAX_LEVELS)
+      u->size = MAX_SIZE + 1;
+   agxc_foreach_node (node, list) {
+      if (u->size > MAX_SIZE || u->breaks > 1 || u->continues)
+         return;
+      measure_node(u, node, inner_loops);
+   }
+}
+
+static bool ends_in_break(const struct agx_link *list)
+{
+   const struct agxc_instr *last = agxc_terminator(agxc_last_block(list));
+   return last && last->op == AGXC_OP_BREAK;
+}
+
+/* The top-level if of the list that holds the break. */
+static bool find_exit(struct agxc_turn *u, struct agx_link *list)
+{
+   agxc_foreach_node (node, list) {
+      struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      if (node->kind != AGXC_NODE_IF)
+         continue;
+      bool in_then = ends_in_break(&branch->then_list);
+      if (!in_then && !ends_in_break(&branch->else_list))
+         continue;
+      u->exit = branch;
+      u->break_arm = in_then ? &branch->then_list : &branch->else_list;
+      u->stay_arm = in_then ? &branch->else_list : &branch->then_list;
+      u->taken = &agxc_srcs(agxc_terminator(agxc_block_before(node)))[0];
+      u->leaves_if = in_then;
+      return agxc_terminator(agxc_last_block(u->stay_arm)) == NULL;
+   }
+   return false;
+}
+
+/* Control must reach the end of the part. */
+static bool falls_through(const struct agx_link *list)
+{
+   return agxc_terminator(agxc_last_block(list)) == NULL;
+}
+
+bool agxc_turn_find(struct agxc_turn *u, struct agxc_shader *shader, struct agxc_loop *loop)
+{
+   *u = (struct agxc_turn){.shader = shader, .loop = loop, .header = agxc_first_block(&loop->body)};
+   measure_list(u, &u->loop->body, 0);
+   measure_list(u, &u->loop->continuing, 0);
+   if (u->size > MAX_SIZE)
+      return false;
+   uint32_t phis = 0;
+   agxc_foreach_instr (instr, u->header)
+      phis += instr->op == AGXC_OP_PHI;
+   if (u->header->pred_count != 2 || phis > AGXC_TURN_MAX_PHIS)
+      return false;
+   return u->breaks == 1 && u->continues == 0 && falls_through(&u->loop->body) &&
+          falls_through(&u->loop->continuing) &&
+          (find_exit(u, &u->loop->body) || find_exit(u, &u->loop->continuing));
+}
+
+/* ---- copying ------------------------------------------------------------ */
+
+/* The way in is known: of a phi with one source it is that source. The exit is decided. */
+static void copy_block(const struct agxc_turn *u, struct agxc_clone *clone,
+                       const struct agxc_block *block)
+{
+   bool is_header = block == u->header;
+   bool is_exit = block->node.link.next == &u->exit->node.link;
+   agxc_foreach_instr (instr, block) {
+      if (instr->op == AGXC_OP_BREAK || (instr->op == AGXC_OP_BRANCH && is_exit))
+         continue;
+      if (instr->op != AGXC_OP_PHI)
+         agxc_clone_instr(clone, instr);
+      else if (!is_header && instr->src_count == 1)
+         agxc_clone_set(clone, instr->operand[0].value, agxc_clone_ref(clone, agxc_srcs(instr)[0]));
+      else if (!is_header)
+         agxc_clone_instr(clone, instr);
+   }
+}
+
+/* Top-level blocks melt into one where nothing stands between. True when the exit was taken. */
+static bool copy_list(const struct agxc_turn *u, struct agxc_clone *clone,
+                      const struct agx_link *list, bool leaves)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK)
+         copy_block(u, clone, agx_container_of(node, struct agxc_block, node));
+      else if (node != &u->exit->node)
+         agxc_clone_node(clone, node);
+      else if (copy_list(u, clone, leaves ? u->break_arm : u->stay_arm, leaves) || leaves)
+         return true;
+   }
+   return false;
+}
+
+static void values_of_list(struct agxc_clone *clone, const struct agx_link *list,
+                           const struct agxc_block *header)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind != AGXC_NODE_BLOCK ||
+          agx_container_of(node, struct agxc_block, node) != header) {
+         agxc_clone_values(clone, node);
+         continue;
+      }
+      agxc_foreach_instr (instr, header) /* its phis stand for what the turn before left */
+         agxc_foreach_dest (dest, instr)
+            if (instr->op != AGXC_OP_PHI)
+               agxc_clone_renew(clone, dest->value);
+   }
+}
+
+void agxc_turn_step(const struct agxc_turn *u, struct agxc_clone *clone, unsigned from)
+{
+   struct agxc_ref next[AGXC_TURN_MAX_PHIS];
+   uint32_t count = 0;
+   agxc_foreach_instr (phi, u->header)
+      if (phi->op == AGXC_OP_PHI)
+         next[count++] = agxc_clone_ref(clone, agxc_srcs(phi)[from]);
+   count = 0;
+   agxc_foreach_instr (phi, u->header)
+      if (phi->op == AGXC_OP_PHI)
+         agxc_clone_set(clone, phi->operand[0].value, next[count++]);
+}
+
+void agxc_turn_copy(const struct agxc_turn *u, struct agxc_clone *clone, bool leaves)
+{
+   values_of_list(clone, &u->loop->body, u->header);
+   values_of_list(clone, &u->loop->continuing, u->header);
+   if (!copy_list(u, clone, &u->loop->body, leaves))
+      copy_list(u, clone, &u->loop->continuing, leaves);
+}
+
+bool agxc_turn_visit(struct agx_link *list, bool (*visit)(void *user, struct agxc_loop *loop),
+                     void *user)
+{
+   bool progress = false;
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         progress |= agxc_turn_visit(&branch->then_list, visit, user);
+         progress |= agxc_turn_visit(&branch->else_list, visit, user);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         bool inner = agxc_turn_visit(&loop->body, visit, user);
+         inner |= agxc_turn_visit(&loop->continuing, visit, user);
+         progress |= inner || visit(user, loop);
+      }
+   }
+   return progress;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loops that passes can make copies of: those with one way out, a break on the top level of
+ * the body or of the continuing part, in which nothing continues. Call agxc_index before.
+ */
+#pragma once
+
+#include "agx/compiler/ir/clone.h"
+
+#define AGXC_TURN_MAX_PHIS 64u
+
+struct agxc_turn {
+   struct agxc_shader *shader;
+   struct agxc_loop *loop;
+   struct agxc_block *header;    /* the first block of the body */
+   struct agxc_if *exit;         /* the if with the break */
+   struct agx_link *break_arm;   /* its list that ends in the break ... */
+   struct agx_link *stay_arm;    /* ... and the other */
+   const struct agxc_ref *taken; /* condition of the exit */
+   bool leaves_if;               /* leaves when the condition has this value */
+   uint32_t size;                /* instructions of a turn */
+   uint32_t flags;               /* enum agxc_op_flags of them, put together */
+   uint32_t breaks, continues, barriers, inner_loops;
+   uint32_t private_loads, private_stores; /* of scratch memory */
+};
+
+/* False: the loop has another shape. */
+bool agxc_turn_find(struct agxc_turn *turn, struct agxc_shader *shader, struct agxc_loop *loop);
+
+/* What the header's phis stand for: source `from` of each, 0 the way in, 1 the way back. */
+void agxc_turn_step(const struct agxc_turn *turn, struct agxc_clone *clone, unsigned from);
+
+/* Copies one turn to the cursor; with `leaves` only up to the exit and the break's arm. */
+void agxc_turn_copy(const struct agxc_turn *turn, struct agxc_clone *clone, bool leaves);
+
+/* Calls visit for each loop of a list, inner ones first, as long as nothing inside of it has
+ * changed; whether any call returned true. */
+bool agxc_turn_visit(struct agx_link *list, bool (*visit)(void *user, struct agxc_loop *loop),
+                     void *user);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Costs of generic operations, and what selection folds.
+ */
+#include "agx/compiler/analysis/op_cost.h"
+
+static bool is_compare(unsigned op)
+{
+   return op >= AGXC_OP_IEQ && op <= AGXC_OP_FGE;
+}
+
+unsigned agxc_op_cost(const struct agxc_instr *instr)
+{
+   static const struct {
+      uint16_t first, last;
+      uint8_t cost;
+   } costs[] = {
+      {AGXC_OP_MOV, AGXC_OP_SPLIT, 0},
+      {AGXC_OP_UNPACK64, AGXC_OP_UNPACK64, 0},
+      {AGXC_OP_PACK64, AGXC_OP_PACK64, 2},
+      {AGXC_OP_IMUL, AGXC_OP_SMULH, 4},
+      {AGXC_OP_ISHL, AGXC_OP_ASHR, 4},
+      {AGXC_OP_BITCOUNT, AGXC_OP_BFI, 4},
+      {AGXC_OP_F2U, AGXC_OP_S2F, 4},
+      {AGXC_OP_FFLOOR, AGXC_OP_FFRACT, 4},
+      {AGXC_OP_FRCP, AGXC_OP_FCOS, 8},
+      {AGXC_OP_LOAD_FORMAT, AGXC_OP_LOAD_GLOBAL, AGXC_COST_LOAD},
+      {AGXC_OP_IMAGE_LOAD, AGXC_OP_IMAGE_SAMPLE, 2 * AGXC_COST_LOAD},
+      {AGXC_OP_FNEG, AGXC_OP_FABS, 0},
+   };
+   for (size_t i = 0; i < AGX_COUNT(costs); i++)
+      if (instr->op >= costs[i].first && instr->op <= costs[i].last)
+         return costs[i].cost;
+   return 1;
+}
+
+bool agxc_op_folds(const struct agxc_instr *instr, const struct agxc_instr *user,
+                   const struct agxc_ref *operand)
+{
+   bool is_shift =
+      instr->op == AGXC_OP_ISHL && instr->operand[2].kind == AGXC_IMM && instr->operand[2].imm <= 4;
+   if (is_compare(instr->op) || (instr->op == AGXC_OP_INOT && instr->operand[0].bits == 1))
+      return user->op == AGXC_OP_BRANCH ||
+             (user->op == AGXC_OP_SELECT && operand == agxc_srcs(user));
+   /* x << n | y >> 32 - n is one instruction, which takes n alone. */
+   if (instr->op == AGXC_OP_ISUB && agxc_srcs(instr)->kind == AGXC_IMM &&
+       agxc_srcs(instr)->imm == 32)
+      return (user->op == AGXC_OP_ISHL || user->op == AGXC_OP_USHR) &&
+             operand == agxc_srcs(user) + 1;
+   return is_shift && (user->op == AGXC_OP_IADD || user->op == AGXC_OP_ISUB);
+}
+
+bool agxc_load_is_safe(const struct agxc_shader *shader, const struct agxc_instr *load)
+{
+   const struct agxc_ref *base = &load->operand[1], *offset = &load->operand[2];
+   if (base->kind != AGXC_UNIFORM)
+      return false;
+   const struct agx_program_uniform *slot = agxc_slot_at(shader, base->half);
+   if (slot && slot->kind == AGX_UNIFORM_BUFFER_GUARD)
+      return true;
+   if (!slot || slot->kind != AGX_UNIFORM_BUFFER_ADDRESS)
+      return false;
+   if (shader->bindings[slot->index].robustness)
+      return !(agxc_imm_of(load, 0) & AGXC_ACCESS_INSIDE) || offset->kind == AGXC_IMM;
+   uint64_t bytes = load->operand[0].bits / 8u * load->operand[0].count;
+   return offset->kind == AGXC_IMM &&
+          agx_range_fits((uint64_t)offset->imm, bytes, shader->bindings[slot->index].min_size_B);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What generic operations cost once they are rows: for passes that weigh where to compute
+ * something before selection has decided how.
+ */
+#pragma once
+
+#include "agx/compiler/ir/ir.h"
+
+/* Cycles a SIMD-group spends on a load that it need not wait for alone. [A] */
+#define AGXC_COST_LOAD 10
+
+/* Cycles in the pipe that it takes, roughly. Source: reference/perf.md. */
+unsigned agxc_op_cost(const struct agxc_instr *instr);
+
+/* Selection makes the operation part of that user's row. */
+bool agxc_op_folds(const struct agxc_instr *instr, const struct agxc_instr *user,
+                   const struct agxc_ref *operand);
+
+/* Every thread of any dispatch may load from there: the program declares that so much is
+ * bound. Binding sizes that the robust code clamps to count, too. */
+bool agxc_load_is_safe(const struct agxc_shader *shader, const struct agxc_instr *load);

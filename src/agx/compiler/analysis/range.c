@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bounds start as "not reached" and grow: the walk over the program repeats until nothing
+ * changes. A phi that still grows in the third round has no bounds, unless its loop counts:
+ * the phi starts somewhere, each round first leaves when `phi < limit` is false and then adds a
+ * constant, so it never exceeds limit - 1 + step.
+ */
+#include "agx/compiler/analysis/range.h"
+
+#define ROUNDS    3 /* before phis that grow are given up */
+#define LAST      6 /* from here on all phis are */
+#define MAX_DEPTH 8 /* of values made later */
+
+struct agxc_ranges {
+   const struct agxc_shader *shader;
+   struct agxc_range *of; /* by value id; max < min: not reached yet */
+   uint32_t count;
+   uint64_t *limits; /* by value id: what a counting loop promises, 0 if nothing */
+};
+
+static struct agxc_range full(unsigned bits)
+{
+   return (struct agxc_range){0, agx_bits(bits)};
+}
+
+static bool is_empty(struct agxc_range range)
+{
+   return range.max < range.min;
+}
+
+/* All ones up to the highest one. */
+static uint64_t fill(uint64_t max)
+{
+   return max ? agx_bits(64u - (unsigned)__builtin_clzll(max)) : 0;
+}
+
+static struct agxc_range sysval(const struct agxc_shader *shader, int64_t which)
+{
+   const uint32_t *size = shader->local_size;
+   uint64_t all = (uint64_t)AGX_MAX(size[0], 1u) * AGX_MAX(size[1], 1u) * AGX_MAX(size[2], 1u);
+   static const uint32_t any[3] = {AGX_MAX_WORKGROUP_THREADS, AGX_MAX_WORKGROUP_THREADS,
+                                   AGX_MAX_WORKGROUP_THREADS};
+   if (shader->has_any_size) {
+      size = any;
+      all = AGX_MAX_WORKGROUP_THREADS;
+   }
+   if (which >= AGXC_SYSVAL_LOCAL_SIZE && which < AGXC_SYSVAL_LOCAL_SIZE + 3)
+      return (struct agxc_range){1, AGX_MAX_WORKGROUP_THREADS};
+   if (which >= AGXC_SYSVAL_LOCAL_ID && which < AGXC_SYSVAL_LOCAL_ID + 3)
+      return (struct agxc_range){0, AGX_MAX(size[which - AGXC_SYSVAL_LOCAL_ID], 1u) - 1};
+   if (which == AGXC_SYSVAL_LOCAL_INDEX)
+      return (struct agxc_range){0, all - 1};
+   if (which == AGXC_SYSVAL_SUBGROUP_LANE)
+      return (struct agxc_range){0, AGX_SIMD_LANES - 1};
+   if (which == AGXC_SYSVAL_SUBGROUP_ID)
+      return (struct agxc_range){0, (all - 1) / AGX_SIMD_LANES};
+   return full(32);
+}
+
+/* An operation on the bounds of its (two) sources; false: nothing is known. */
+static bool combine(enum agxc_op op, unsigned bits, struct agxc_range a, struct agxc_range b,
+                    bool b_constant, struct agxc_range *out)
+{
+   uint64_t top = agx_bits(bits);
+   switch (op) {
+   case AGXC_OP_IADD:
+      *out = (struct agxc_range){a.min + b.min, a.max + b.max};
+      return a.max <= top - b.max;
+   case AGXC_OP_ISUB:
+      *out = (struct agxc_range){a.min - b.max, a.max - b.min};
+      return a.min >= b.max;
+   case AGXC_OP_IMUL:
+      if (b.max && a.max > top / b.max)
+         return false;
+      *out = (struct agxc_range){a.min * b.min, a.max * b.max};
+      return true;
+   case AGXC_OP_ISHL:
+      if (!b_constant || b.max >= bits || a.max > top >> b.max)
+         return false;
+      *out = (struct agxc_range){a.min << b.max, a.max << b.max};
+      return true;
+   case AGXC_OP_USHR:
+      if (b.max >= bits)
+         *out = (struct agxc_range){0, b.min < 64 ? a.max >> b.min : 0};
+      else
+         *out = (struct agxc_range){a.min >> b.max, a.max >> b.min};
+      return true;
+   case AGXC_OP_IAND:
+      *out = (struct agxc_range){0, AGX_MIN(a.max, b.max)};
+      return true;
+   case AGXC_OP_IOR:
+      *out = (struct agxc_range){AGX_MAX(a.min, b.min), fill(a.max | b.max)};
+      return true;
+   case AGXC_OP_IXOR:
+      *out = (struct agxc_range){0, fill(a.max | b.max)};
+      return true;
+   case AGXC_OP_UMIN:
+      *out = (struct agxc_range){AGX_MIN(a.min, b.min), AGX_MIN(a.max, b.max)};
+      return true;
+   case AGXC_OP_UMAX:
+      *out = (struct agxc_range){AGX_MAX(a.min, b.min), AGX_MAX(a.max, b.max)};
+      return true;
+   case AGXC_OP_UDIV:
+      *out = (struct agxc_range){b.max ? a.min / b.max : 0, b.min ? a.max / b.min : 0};
+      return b.min > 0;
+   case AGXC_OP_UMOD:
+      *out = (struct agxc_range){0, AGX_MIN(a.max, b.max - 1)};
+      return b.min > 0;
+   default:
+      return false;
+   }
+}
+
+static struct agxc_range range_at(const struct agxc_ranges *r, const struct agxc_ref *ref,
+                                  unsigned depth);
+
+static struct agxc_range join_sources(const struct agxc_ranges *r, const struct agxc_instr *instr,
+                                      unsigned first, unsigned depth)
+{
+   struct agxc_range all = {1, 0};
+   for (unsigned i = first; i < instr->src_count; i++) {
+      struct agxc_range one = range_at(r, &agxc_srcs(instr)[i], depth);
+      if (is_empty(one))
+         continue;
+      all = is_empty(all)
+               ? one
+               : (struct agxc_range){AGX_MIN(all.min, one.min), AGX_MAX(all.max, one.max)};
+   }
+   return all;
+}
+
+/* The bounds of an instruction's (only) result. */
+static struct agxc_range eval(const struct agxc_ranges *r, const struct agxc_instr *instr,
+                              unsigned bits, unsigned depth)
+{
+   const struct agxc_ref *srcs = agxc_srcs(instr);
+   struct agxc_range a, b = {0, 0}, out;
+   switch (instr->op) {
+   case AGXC_OP_SYSVAL:
+      return sysval(r->shader, agxc_imm_of(instr, 0));
+   case AGXC_OP_PHI:
+      return join_sources(r, instr, 0, depth);
+   case AGXC_OP_SELECT:
+      return join_sources(r, instr, 1, depth);
+   case AGXC_OP_MOV:
+   case AGXC_OP_ZEXT:
+      return range_at(r, &srcs[0], depth);
+   case AGXC_OP_TRUNC:
+      a = range_at(r, &srcs[0], depth);
+      return a.max <= agx_bits(bits) ? a : full(bits);
+   case AGXC_OP_BITCOUNT:
+      return (struct agxc_range){0, srcs[0].bits};
+   case AGXC_OP_UBFE:
+      if (srcs[2].kind == AGXC_IMM && srcs[2].imm < bits)
+         return (struct agxc_range){0, agx_bits((unsigned)srcs[2].imm)};
+      return full(bits);
+   default:
+      break;
+   }
+   if (instr->src_count != 2 || agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
+      return full(bits);
+   a = range_at(r, &srcs[0], depth);
+   b = range_at(r, &srcs[1], depth);
+   if (is_empty(a) || is_empty(b))
+      return (struct agxc_range){1, 0};
+   if (!combine((enum agxc_op)instr->op, bits, a, b, srcs[1].kind == AGXC_IMM, &out))
+      return full(bits);
+   return out;
+}
+
+static struct agxc_range range_at(const struct agxc_ranges *r, const struct agxc_ref *ref,
+                                  unsigned depth)
+{
+   if (ref->kind == AGXC_IMM)
+      return (struct agxc_range){(uint64_t)ref->imm & agx_bits(ref->bits),
+                                 (uint64_t)ref->imm & agx_bits(ref->bits)};
+   if (ref->kind != AGXC_VALUE || ref->count != 1)
+      return full(ref->bits);
+   if (ref->value->id < r->count)
+      return r->of[ref->value->id];
+   const struct agxc_instr *def = ref->value->def;
+   if (!def || def->dest_count != 1 || def->op == AGXC_OP_PHI || depth == 0)
+      return full(ref->bits);
+   return eval(r, def, ref->bits, depth - 1);
+}
+
+struct agxc_range agxc_range_of(const struct agxc_ranges *ranges, const struct agxc_ref *ref)
+{
+   struct agxc_range range = range_at(ranges, ref, MAX_DEPTH);
+   return is_empty(range) ? full(ref->bits) : range; /* code that nothing reaches */
+}
+
+/* ---- counting loops --------------------------------------------------- */
+
+static bool ends_in_break(const struct agx_link *list)
+{
+   const struct agxc_instr *last = agxc_terminator(agxc_last_block(list));
+   return list->next == list->prev && last && last->op == AGXC_OP_BREAK;
+}
+
+/* The first if of a loop's body, when nothing before it can go elsewhere. */
+static struct agxc_if *first_test(const struct agxc_loop *loop)
+{
+   const struct agx_link *second = loop->body.next->next;
+   if (second == &loop->body)
+      return NULL;
+   struct agxc_node *node = agx_container_of(second, struct agxc_node, link);
+   return node->kind == AGXC_NODE_IF ? agx_container_of(node, struct agxc_if, node) : NULL;
+}
+
+/* phi + constant, made in the loop behind its test; the constant, or 0. */
+static uint64_t step_of(const struct agxc_instr *phi, const struct agxc_ref *back,
+                        const struct agxc_instr *test)
+{
+   const struct agxc_instr *def = back->kind == AGXC_VALUE ? back->value->def : NULL;
+   if (!def || def->op != AGXC_OP_IADD || def->index < test->index ||
+       def->operand[2].kind != AGXC_IMM || def->operand[1].kind != AGXC_VALUE ||
+       def->operand[1].value != phi->operand[0].value)
+      return 0;
+   return (uint64_t)def->operand[2].imm;
+}
+
+/* The phi's greatest value if `test` keeps it below a constant (or a bounded value). */
+static void note_count(struct agxc_ranges *r, const struct agxc_instr *phi,
+                       const struct agxc_instr *test, bool stays_if_true)
+{
+   const struct agxc_instr *compare =
+      test->operand[0].kind == AGXC_VALUE ? test->operand[0].value->def : NULL;
+   if (!compare || phi->src_count != 2 || phi->operand[1].kind != AGXC_IMM)
+      return;
+   /* phi < limit stays, or phi >= limit leaves. Signed compares say the same for a start and
+    * a limit that are not negative. */
+   bool less = compare->op == AGXC_OP_ULT || compare->op == AGXC_OP_SLT;
+   bool greater = compare->op == AGXC_OP_UGE || compare->op == AGXC_OP_SGE;
+   if (!(stays_if_true ? less : greater) || compare->operand[1].kind != AGXC_VALUE ||
+       compare->operand[1].value != phi->operand[0].value || compare->operand[2].kind != AGXC_IMM)
+      return;
+   uint64_t start = (uint64_t)phi->operand[1].imm, limit = (uint64_t)compare->operand[2].imm;
+   uint64_t step = step_of(phi, &phi->operand[2], test);
+   if (step == 0 || start > INT32_MAX || limit > INT32_MAX || step > INT32_MAX - limit)
+      return;
+   r->limits[phi->operand[0].value->id] = AGX_MAX(start, limit - 1 + step);
+}
+
+static void find_counts(struct agxc_ranges *r, const struct agx_link *list)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         find_counts(r, &branch->then_list);
+         find_counts(r, &branch->else_list);
+      }
+      if (node->kind != AGXC_NODE_LOOP)
+         continue;
+      struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      find_counts(r, &loop->body);
+      find_counts(r, &loop->continuing);
+      struct agxc_if *first = first_test(loop);
+      struct agxc_block *head = agxc_first_block(&loop->body);
+      const struct agxc_instr *test = first ? agxc_terminator(head) : NULL;
+      bool in_else = test && ends_in_break(&first->else_list);
+      if (!test || test->op != AGXC_OP_BRANCH || (!in_else && !ends_in_break(&first->then_list)))
+         continue;
+      agxc_foreach_instr (instr, head)
+         if (instr->op == AGXC_OP_PHI && instr->operand[0].bits == 32)
+            note_count(r, instr, test, in_else);
+   }
+}
+
+/* ---- the walk --------------------------------------------------------- */
+
+static bool update(struct agxc_ranges *r, const struct agxc_instr *instr, unsigned round)
+{
+   const struct agxc_ref *dest = &instr->operand[0];
+   uint32_t id = dest->value->id;
+   struct agxc_range old = r->of[id], now = full(dest->bits);
+   if (instr->dest_count == 1 && dest->count == 1)
+      now = eval(r, instr, dest->bits, 0);
+   if (r->limits[id])
+      now.max = AGX_MIN(now.max, r->limits[id]);
+   bool is_phi = instr->op == AGXC_OP_PHI;
+   if (!(is_phi && round >= LAST) && (is_empty(now) || (now.min == old.min && now.max == old.max)))
+      return false;
+   if (is_phi && round >= ROUNDS) { /* by the end that moves */
+      struct agxc_range all = full(dest->bits);
+      if (r->limits[id])
+         all.max = r->limits[id];
+      bool grows = round >= LAST || is_empty(old);
+      now.min = grows || now.min < old.min ? all.min : old.min;
+      now.max = grows || now.max > old.max ? all.max : old.max;
+   }
+   r->of[id] = now;
+   for (unsigned i = 1; i < instr->dest_count; i++)
+      r->of[instr->operand[i].value->id] = full(instr->operand[i].bits);
+   return now.min != old.min || now.max != old.max;
+}
+
+struct agxc_ranges *agxc_ranges_compute(struct agxc_shader *shader)
+{
+   struct agxc_ranges *r = AGX_ARENA_NEW(shader->arena, struct agxc_ranges);
+   r->shader = shader;
+   r->count = shader->value_count;
+   r->of = AGX_ARENA_ARRAY(shader->arena, struct agxc_range, r->count);
+   r->limits = AGX_ARENA_ARRAY(shader->arena, uint64_t, r->count);
+   for (uint32_t i = 0; i < r->count; i++)
+      r->of[i] = (struct agxc_range){1, 0};
+   agxc_index(shader);
+   find_counts(r, &shader->body);
+   bool progress = true;
+   for (unsigned round = 0; progress; round++) {
+      progress = false;
+      agxc_foreach_block (block, shader)
+         agxc_foreach_instr (instr, block)
+            if (instr->dest_count && instr->operand[0].kind == AGXC_VALUE)
+               progress |= update(r, instr, round);
+   }
+   return r;
+}

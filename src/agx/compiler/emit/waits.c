@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads, stores and atomics of device memory are asynchronous. Each counts in one of two
+ * scoreboard groups, and `wait` blocks until a group is empty. What may be pending at the
+ * start of a block comes from a forward dataflow over the code as it lies in memory (all
+ * lanes of a SIMD-group share the scoreboard), so that nothing waits only because a block
+ * ends.
+ *
+ * Waits stand: before a register is read or overwritten that a pending operation will
+ * write; before the ninth operation of a group; before barriers, for both groups. Sources
+ * of a pending operation may be overwritten at once. Source: reference/isa, 6.
+ */
+#include "agx/compiler/emit/machine.h"
+#include "agx/compiler/passes.h"
+
+#define GROUPS          2
+#define MAX_OUTSTANDING 8
+/* Instructions between two loads that may share a group although the earlier one is used
+ * first: waiting for both at once costs no more than these. */
+#define CLUSTER_DISTANCE 24
+/* Loops inside a loop that waits in front of it are weighed for, and rounds of that: every
+ * instruction is looked at a bounded number of times. */
+#define MAX_LEVELS 8u
+#define MAX_ROUNDS 8u
+
+struct scoreboard {
+   struct agxc_halves pending[GROUPS];
+   uint32_t count[GROUPS];
+};
+
+/* Rows with a group, and which operand it is. */
+static const struct {
+   uint16_t row;
+   uint8_t group;
+} rows[] = {
+   {AGX_ISA_OP_LOAD, AGX_ISA_LOAD_GROUP},
+   {AGX_ISA_OP_STORE, AGX_ISA_STORE_GROUP},
+   {AGX_ISA_OP_ATOMIC, AGX_ISA_ATOMIC_GROUP},
+   {AGX_ISA_OP_STACK_LOAD, AGX_ISA_STACK_LOAD_GROUP},
+   {AGX_ISA_OP_STACK_STORE, AGX_ISA_STACK_STORE_GROUP},
+   {AGX_ISA_OP_SMPF, AGX_ISA_SMPF_GROUP},
+   {AGX_ISA_OP_SMPI, AGX_ISA_SMPI_GROUP},
+};
+
+static int find_row(const struct agxc_instr *instr)
+{
+   for (size_t i = 0; i < AGX_COUNT(rows); i++)
+      if (agxc_is_row(instr, rows[i].row))
+         return (int)i;
+   return -1;
+}
+
+static bool is_barrier(const struct agxc_instr *instr)
+{
+   static const uint16_t barriers[] = {
+      AGX_ISA_OP_BARRIER,
+      AGX_ISA_OP_MEMORY_BARRIER,
+      AGX_ISA_OP_MEMORY_BARRIER_2,
+      AGX_ISA_OP_MEMORY_BARRIER_3,
+      AGX_ISA_OP_DEVICE_BARRIER_1,
+      AGX_ISA_OP_DEVICE_BARRIER_2,
+      AGX_ISA_OP_UNKNOWN_BARRIER_1,
+      AGX_ISA_OP_UNKNOWN_BARRIER_2,
+      AGX_ISA_OP_IMAGE_BARRIER_1,
+      AGX_ISA_OP_IMAGE_BARRIER_2,
+      AGX_ISA_OP_IMAGE_BARRIER_3,
+      AGX_ISA_OP_IMAGE_BARRIER_4,
+      AGX_ISA_OP_MEMBAR,
+      AGX_ISA_OP_FLUSH_MEMORY_TO_TEXTURE,
+   };
+   for (size_t i = 0; i < AGX_COUNT(barriers); i++)
+      if (agxc_is_row(instr, barriers[i]))
+         return true;
+   return false;
+}
+
+/* Bit g: the instruction must wait for group g. */
+static unsigned groups_to_wait(const struct scoreboard *board, const struct agxc_instr *instr)
+{
+   struct agxc_halves touched = agxc_halves_read(instr), written = agxc_halves_written(instr);
+   agx_bitset_union(touched.word, written.word, AGX_COUNT(touched.word));
+   int row = find_row(instr);
+   unsigned groups = 0;
+   for (unsigned g = 0; g < GROUPS; g++) {
+      bool is_full =
+         row >= 0 && instr->operand[rows[row].group].imm == g && board->count[g] >= MAX_OUTSTANDING;
+      if (is_full || (board->count[g] > 0 && is_barrier(instr)) ||
+          agxc_halves_meet(&board->pending[g], &touched))
+         groups |= 1u << g;
+   }
+   return groups;
+}
+
+static void clear(struct scoreboard *board, unsigned groups)
+{
+   for (unsigned g = 0; g < GROUPS; g++) {
+      if (!(groups >> g & 1))
+         continue;
+      board->pending[g] = (struct agxc_halves){0};
+      board->count[g] = 0;
+   }
+}
+
+static void issue(struct scoreboard *board, const struct agxc_instr *instr)
+{
+   int row = find_row(instr);
+   if (agxc_is_row(instr, AGX_ISA_OP_WAIT))
+      clear(board, 1u << instr->operand[AGX_ISA_WAIT_GROUP].imm);
+   if (row < 0)
+      return;
+   int64_t g = instr->operand[rows[row].group].imm;
+   struct agxc_halves written = agxc_halves_written(instr);
+   agx_bitset_union(board->pending[g].word, written.word, AGX_COUNT(written.word));
+   board->count[g]++;
+}
+
+/* Adds what a path brings; true when that is news. */
+static bool merge(struct scoreboard *board, const struct scoreboard *from)
+{
+   bool grew = false;
+   for (unsigned g = 0; g < GROUPS; g++) {
+      grew |= agx_bitset_union(board->pending[g].word, from->pending[g].word,
+                               AGX_COUNT(from->pending[g].word));
+      grew |= from->count[g] > board->count[g];
+      board->count[g] = AGX_MAX(board->count[g], from->count[g]);
+   }
+   return grew;
+}
+
+/* ---- groups ------------------------------------------------------------ */
+
+/* What is under way in a group, along the code as it lies in memory. */
+struct cluster {
+   uint32_t loads, stores;
+   uint32_t last_issue; /* of its loads */
+   uint32_t first_use;  /* of a result; UINT32_MAX without loads */
+};
+
+struct choosing {
+   struct agxc_shader *shader;
+   uint32_t *use; /* by instruction: where its result is touched first, or the loop's end */
+   struct cluster clusters[GROUPS];
+   unsigned last; /* group of the last load */
+};
+
+/* The block jumps back: what follows it in memory is not what runs next. */
+static bool ends_loop(const struct agxc_shader *shader, const struct agxc_block *block)
+{
+   agxc_foreach_instr (instr, block) {
+      const struct agxc_block *target = agxc_jump_target(shader, instr);
+      if (target && target->index <= block->index)
+         return true;
+   }
+   return false;
+}
+
+/* Where results are touched first, by a walk back along the code as it lies in memory. */
+static void find_first_uses(struct choosing *c)
+{
+   struct agxc_shader *shader = c->shader;
+   uint32_t next[AGX_GPR_HALVES], end = shader->instr_count;
+   for (uint32_t i = 0; i < AGX_GPR_HALVES; i++)
+      next[i] = end;
+   for (uint32_t b = shader->block_count; b-- > 0;) {
+      if (ends_loop(shader, shader->blocks[b]))
+         for (uint32_t i = 0; i < AGX_GPR_HALVES; i++)
+            next[i] = end;
+      agxc_foreach_instr_rev (instr, shader->blocks[b]) {
+         uint32_t use = UINT32_MAX;
+         struct agxc_halves written = agxc_halves_written(instr), read = agxc_halves_read(instr);
+         agx_bitset_for_each (half, written.word, AGX_GPR_HALVES) {
+            use = AGX_MIN(use, next[half]);
+            next[half] = instr->index;
+         }
+         agx_bitset_for_each (half, read.word, AGX_GPR_HALVES)
+            next[half] = instr->index;
+         c->use[instr->index] = use;
+         end = instr->index;
+      }
+   }
+}
+
+static bool has_result(const struct agxc_instr *instr)
+{
+   return instr->dest_count > 0 && agxc_dests(instr)[0].kind == AGXC_REG;
+}
+
+static unsigned emptier(const struct choosing *c)
+{
+   const struct cluster *a = &c->clusters[0], *b = &c->clusters[1];
+   return b->loads + b->stores < a->loads + a->stores;
+}
+
+static bool is_full(const struct cluster *cluster)
+{
+   return cluster->loads + cluster->stores >= MAX_OUTSTANDING;
+}
+
+/* With the loads under way if its own result is needed no earlier than theirs, or they were
+ * issued only just now; else in the other group, so that nobody waits for what he doesn't use. */
+static unsigned group_for_load(const struct choosing *c, const struct agxc_instr *load)
+{
+   const struct cluster *mine = &c->clusters[c->last], *other = &c->clusters[c->last ^ 1];
+   bool is_close = mine->loads == 0 || load->index - mine->last_issue <= CLUSTER_DISTANCE ||
+                   c->use[load->index] <= mine->first_use;
+   if (is_close && !is_full(mine))
+      return c->last;
+   return is_full(other) ? emptier(c) : c->last ^ 1;
+}
+
+/* Where no load is under way, at best in the group that the next loads will take: a wait for
+ * them finds the store done. */
+static unsigned group_for_store(const struct choosing *c)
+{
+   const struct cluster *mine = &c->clusters[c->last], *other = &c->clusters[c->last ^ 1];
+   if (mine->loads == 0 && !is_full(mine))
+      return c->last;
+   if (other->loads == 0 && !is_full(other))
+      return c->last ^ 1;
+   return mine->first_use < other->first_use ? c->last ^ 1 : c->last;
+}
+
+static void choose_group(struct choosing *c, struct agxc_instr *instr, int row)
+{
+   bool is_load = has_result(instr);
+   unsigned group = is_load ? group_for_load(c, instr) : group_for_store(c);
+   struct cluster *cluster = &c->clusters[group];
+   if (is_full(cluster))
+      *cluster = (struct cluster){.first_use = UINT32_MAX};
+   instr->operand[rows[row].group] = agxc_imm(group, 64);
+   if (!is_load) {
+      cluster->stores++;
+      return;
+   }
+   c->last = group;
+   cluster->loads++;
+   cluster->last_issue = instr->index;
+   cluster->first_use = AGX_MIN(cluster->first_use, c->use[instr->index]);
+}
+
+/* Greedy, in program order: what ends up in which group only decides who waits together. */
+static void choose_groups(struct agxc_shader *shader)
+{
+   struct choosing c = {
+      .shader = shader,
+      .use = AGX_ARENA_ARRAY(shader->arena, uint32_t, shader->instr_count),
+      .clusters = {{.first_use = UINT32_MAX}, {.first_use = UINT32_MAX}},
+   };
+   find_first_uses(&c);
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block) {
+         for (unsigned g = 0; g < GROUPS; g++)
+            if (c.clusters[g].first_use <= instr->index || is_barrier(instr))
+               c.clusters[g] = (struct cluster){.first_use = UINT32_MAX};
+         int row = find_row(instr);
+         if (row >= 0)
+            choose_group(&c, instr, row);
+      }
+}
+
+/* ---- waits ------------------------------------------------------------- */
+
+static void insert_wait(struct agxc_builder b, unsigned group)
+{
+   struct agxc_instr *wait = agxc_instr_new(b.shader, AGXC_OP_ISA + AGX_ISA_OP_WAIT);
+   wait->operand[AGX_ISA_WAIT_GROUP] = agxc_imm(group, 64);
+   agxc_insert(&b, wait);
+}
+
+/* One pass over all blocks; true when an entry state grew. With inserting set it puts the
+ * waits in as well. */
+static bool flow(struct agxc_shader *shader, struct scoreboard *entry, bool inserting)
+{
+   bool grew = false;
+   agxc_foreach_block (block, shader) {
+      struct scoreboard board = entry[block->index];
+      agxc_foreach_instr_safe (instr, block) {
+         unsigned groups = groups_to_wait(&board, instr);
+         for (unsigned g = 0; g < GROUPS && inserting; g++) {
+            if (!(groups >> g & 1))
+               continue;
+            insert_wait(agxc_before(shader, instr), g);
+         }
+         clear(&board, groups);
+         issue(&board, instr);
+         struct agxc_block *target = agxc_jump_target(shader, instr);
+         if (target)
+            grew |= merge(&entry[target->index], &board);
+      }
+      if (block->index + 1 < shader->block_count)
+         grew |= merge(&entry[block->index + 1], &board);
+   }
+   return grew;
+}
+
+static struct scoreboard *compute_entries(struct agxc_shader *shader)
+{
+   struct scoreboard *entry =
+      AGX_ARENA_ARRAY(shader->arena, struct scoreboard, shader->block_count);
+   while (flow(shader, entry, false))
+      ;
+   return entry;
+}
+
+/* ---- loops ------------------------------------------------------------- */
+
+/* Blocks first to last, which are a loop. */
+struct region {
+   struct agxc_shader *shader;
+   uint32_t first, last;
+   struct scoreboard *entry; /* by block, from first on */
+};
+
+static bool flow_into(struct region *region, uint32_t block, const struct scoreboard *board)
+{
+   return block >= region->first && block <= region->last &&
+          merge(&region->entry[block - region->first], board);
+}
+
+/* One pass; true when an entry state grew. Counts waits, those in inner loops fourfold. */
+static bool flow_region(struct region *region, uint32_t *out_waits)
+{
+   const struct agxc_shader *shader = region->shader;
+   uint32_t depth = shader->blocks[region->first]->loop_depth;
+   bool grew = false;
+   *out_waits = 0;
+   for (uint32_t i = region->first; i <= region->last; i++) {
+      struct scoreboard board = region->entry[i - region->first];
+      uint32_t inner = AGX_MIN(shader->blocks[i]->loop_depth - depth, 4);
+      agxc_foreach_instr (instr, shader->blocks[i]) {
+         unsigned groups = groups_to_wait(&board, instr);
+         *out_waits += (uint32_t)__builtin_popcount(groups) << 2 * inner;
+         clear(&board, groups);
+         issue(&board, instr);
+         const struct agxc_block *target = agxc_jump_target(shader, instr);
+         if (target)
+            grew |= flow_into(region, target->index, &board);
+      }
+      grew |= flow_into(region, i + 1, &board);
+   }
+   return grew;
+}
+
+/* Stops at the first block that is too deep, so that nests of loops are not walked anew at each
+ * level. */
+static bool is_shallow(const struct agxc_shader *shader, uint32_t first, uint32_t last)
+{
+   uint32_t most = shader->blocks[first]->loop_depth + MAX_LEVELS;
+   for (uint32_t i = first; i <= last; i++)
+      if (shader->blocks[i]->loop_depth > most)
+         return false;
+   return true;
+}
+
+/* Waits that a turn of the loop needs when it is entered like that. */
+static uint32_t waits_in_loop(struct agxc_shader *shader, uint32_t first, uint32_t last,
+                              const struct scoreboard *before)
+{
+   struct agx_arena_mark mark = agx_arena_mark(shader->arena);
+   struct region region = {shader, first, last,
+                           AGX_ARENA_ARRAY(shader->arena, struct scoreboard, last - first + 1)};
+   uint32_t waits;
+   region.entry[0] = *before;
+   while (flow_region(&region, &waits))
+      ;
+   agx_arena_release(shader->arena, mark);
+   return waits;
+}
+
+/* What is under way where a loop begins and is needed inside would be waited for in each
+ * turn, although only the first one can find it unfinished: the wait goes in front where
+ * that saves one inside. */
+static bool wait_before_loop(struct agxc_shader *shader, const struct scoreboard *entry,
+                             uint32_t first, uint32_t last)
+{
+   if (first == 0)
+      return false;
+   struct agxc_block *before = shader->blocks[first - 1];
+   struct scoreboard board = entry[before->index];
+   agxc_foreach_instr (instr, before) {
+      clear(&board, groups_to_wait(&board, instr));
+      issue(&board, instr);
+   }
+   if (board.count[0] + board.count[1] == 0 || !is_shallow(shader, first, last))
+      return false;
+   bool progress = false;
+   for (unsigned g = 0; g < GROUPS; g++) {
+      if (board.count[g] == 0)
+         continue;
+      struct scoreboard without = board;
+      clear(&without, 1u << g);
+      if (waits_in_loop(shader, first, last, &without) >=
+          waits_in_loop(shader, first, last, &board))
+         continue;
+      insert_wait(agxc_at_end(shader, before), g);
+      board = without;
+      progress = true;
+   }
+   return progress;
+}
+
+/* The loop that ends with this block: where it starts, or UINT32_MAX when none does. */
+static uint32_t loop_start(const struct agxc_shader *shader, const struct agxc_block *block)
+{
+   agxc_foreach_instr (instr, block) {
+      const struct agxc_block *target = agxc_jump_target(shader, instr);
+      if (target && target->index <= block->index)
+         return target->index;
+   }
+   return UINT32_MAX;
+}
+
+/* Backwards, so that outer loops come first; one round for each level that has something. */
+static void wait_before_loops(struct agxc_shader *shader)
+{
+   bool progress = true;
+   for (uint32_t round = 0; progress && round < MAX_ROUNDS; round++) {
+      progress = false;
+      const struct scoreboard *entry = compute_entries(shader);
+      for (uint32_t i = shader->block_count; i-- > 0;) {
+         uint32_t start = loop_start(shader, shader->blocks[i]);
+         if (start == UINT32_MAX || !wait_before_loop(shader, entry, start, i))
+            continue;
+         progress = true;
+         i = start; /* loops inside find other things now */
+      }
+   }
+}
+
+bool agxc_insert_waits(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   choose_groups(shader);
+   wait_before_loops(shader);
+   flow(shader, compute_entries(shader), true);
+   return true;
+}

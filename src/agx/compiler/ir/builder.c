@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "agx/compiler/ir/ir.h"
+
+void agxc_insert(struct agxc_builder *b, struct agxc_instr *instr)
+{
+   instr->block = b->block;
+   if (b->before)
+      agx_list_insert_before(&b->before->link, &instr->link);
+   else
+      agx_list_append(&b->block->instrs, &instr->link);
+}
+
+struct agxc_ref agxc_build(struct agxc_builder *b, enum agxc_op op, unsigned bits, unsigned count,
+                           unsigned src_count, const struct agxc_ref *srcs)
+{
+   struct agxc_instr *instr = agxc_instr_new_n(b->shader, op, 1, src_count);
+   struct agxc_value *value = agxc_value_new(b->shader, bits, count);
+   value->def = instr;
+   instr->operand[0] = agxc_use(value);
+   for (unsigned i = 0; i < src_count; i++)
+      instr->operand[1 + i] = srcs[i];
+   agxc_insert(b, instr);
+   return agxc_use(value);
+}
+
+struct agxc_ref agxc_build1(struct agxc_builder *b, enum agxc_op op, unsigned bits,
+                            struct agxc_ref a)
+{
+   return agxc_build(b, op, bits, 1, 1, &a);
+}
+
+struct agxc_ref agxc_build2(struct agxc_builder *b, enum agxc_op op, unsigned bits,
+                            struct agxc_ref a, struct agxc_ref c)
+{
+   return agxc_build(b, op, bits, 1, 2, (struct agxc_ref[]){a, c});
+}
+
+struct agxc_ref agxc_build3(struct agxc_builder *b, enum agxc_op op, unsigned bits,
+                            struct agxc_ref a, struct agxc_ref c, struct agxc_ref d)
+{
+   return agxc_build(b, op, bits, 1, 3, (struct agxc_ref[]){a, c, d});
+}
+
+struct agxc_ref agxc_collect(struct agxc_builder *b, unsigned count, const struct agxc_ref *srcs)
+{
+   return agxc_build(b, AGXC_OP_COLLECT, srcs[0].bits, count, count, srcs);
+}
+
+void agxc_split(struct agxc_builder *b, struct agxc_ref vector, struct agxc_ref *out_elements)
+{
+   struct agxc_instr *instr = agxc_instr_new_n(b->shader, AGXC_OP_SPLIT, vector.count, 1);
+   for (unsigned i = 0; i < vector.count; i++) {
+      struct agxc_value *value = agxc_value_new(b->shader, vector.bits, 1);
+      value->def = instr;
+      instr->operand[i] = out_elements[i] = agxc_use(value);
+   }
+   instr->operand[vector.count] = vector;
+   agxc_insert(b, instr);
+}

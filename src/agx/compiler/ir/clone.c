@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "agx/compiler/ir/clone.h"
+
+struct agxc_clone agxc_clone_begin(struct agxc_shader *shader, struct agxc_cursor cursor,
+                                   struct agxc_clone_map *map)
+{
+   for (uint32_t i = 0; i < map->set_count; i++)
+      map->refs[map->set[i]] = agxc_none();
+   map->set_count = 0;
+   if (map->capacity < shader->value_count) {
+      map->capacity = 2 * shader->value_count;
+      map->refs = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, map->capacity);
+   }
+   return (struct agxc_clone){.shader = shader, .map = map, .cursor = cursor};
+}
+
+void agxc_clone_set(struct agxc_clone *clone, const struct agxc_value *value, struct agxc_ref ref)
+{
+   struct agxc_clone_map *map = clone->map;
+   agx_assert(value->id < map->capacity);
+   struct agxc_ref *at = &map->refs[value->id];
+   if (at->kind == AGXC_NONE && map->set_count == map->set_capacity) {
+      uint32_t *old = map->set;
+      map->set_capacity = AGX_MAX(2 * map->set_capacity, 64u);
+      map->set = AGX_ARENA_ARRAY(clone->shader->arena, uint32_t, map->set_capacity);
+      for (uint32_t i = 0; i < map->set_count; i++)
+         map->set[i] = old[i];
+   }
+   if (at->kind == AGXC_NONE)
+      map->set[map->set_count++] = value->id;
+   *at = ref;
+}
+
+void agxc_clone_renew(struct agxc_clone *clone, const struct agxc_value *value)
+{
+   agxc_clone_set(clone, value, agxc_use(agxc_value_new(clone->shader, value->bits, value->count)));
+}
+
+struct agxc_ref agxc_clone_ref(const struct agxc_clone *clone, struct agxc_ref ref)
+{
+   if (ref.kind != AGXC_VALUE || ref.value->id >= clone->map->capacity)
+      return ref;
+   struct agxc_ref mapped = clone->map->refs[ref.value->id];
+   return mapped.kind == AGXC_NONE ? ref : mapped;
+}
+
+static void values_of_list(struct agxc_clone *clone, const struct agx_link *list)
+{
+   agxc_foreach_node (node, list)
+      agxc_clone_values(clone, node);
+}
+
+static void values_of_block(struct agxc_clone *clone, const struct agxc_block *block)
+{
+   agxc_foreach_instr (instr, block)
+      agxc_foreach_dest (dest, instr)
+         agxc_clone_renew(clone, dest->value);
+}
+
+void agxc_clone_values(struct agxc_clone *clone, const struct agxc_node *node)
+{
+   if (node->kind == AGXC_NODE_BLOCK) {
+      values_of_block(clone, agx_container_of(node, struct agxc_block, node));
+   } else if (node->kind == AGXC_NODE_IF) {
+      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      values_of_list(clone, &branch->then_list);
+      values_of_list(clone, &branch->else_list);
+   } else {
+      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      values_of_list(clone, &loop->body);
+      values_of_list(clone, &loop->continuing);
+   }
+}
+
+void agxc_clone_instr(struct agxc_clone *clone, const struct agxc_instr *instr)
+{
+   struct agxc_builder b = agxc_at_end(clone->shader, clone->cursor.block);
+   struct agxc_instr *copy =
+      agxc_instr_new_n(clone->shader, instr->op, instr->dest_count, instr->src_count);
+   copy->exact = instr->exact;
+   for (unsigned i = 0; i < instr->operand_count; i++)
+      copy->operand[i] = agxc_clone_ref(clone, instr->operand[i]);
+   agxc_foreach_dest (dest, copy)
+      dest->value->def = copy;
+   agxc_insert(&b, copy);
+}
+
+/* A copy of a list, as a list. */
+static void clone_list(struct agxc_clone *clone, const struct agx_link *list,
+                       struct agxc_node *parent, struct agx_link *to)
+{
+   struct agxc_cursor outside = clone->cursor;
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK) {
+         clone->cursor.block = agxc_block_new(clone->shader);
+         agxc_node_append(to, parent, &clone->cursor.block->node);
+         const struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
+         agxc_foreach_instr (instr, block)
+            agxc_clone_instr(clone, instr);
+      } else {
+         clone->cursor.at = to;
+         agxc_clone_node(clone, node);
+         /* The block that agxc_clone_node leaves behind it: the list brings its own. */
+         agx_list_remove(&clone->cursor.block->node.link);
+      }
+   }
+   clone->cursor = outside;
+}
+
+static void insert_node(struct agxc_cursor *cursor, struct agxc_node *node)
+{
+   agx_list_insert_before(cursor->at, &node->link);
+   node->parent = cursor->block->node.parent;
+   node->list = cursor->block->node.list;
+}
+
+void agxc_clone_node(struct agxc_clone *clone, const struct agxc_node *node)
+{
+   struct agxc_shader *shader = clone->shader;
+   agx_assert(node->kind != AGXC_NODE_BLOCK);
+   if (node->kind == AGXC_NODE_IF) {
+      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      struct agxc_if *copy = agxc_if_new(shader);
+      insert_node(&clone->cursor, &copy->node);
+      clone_list(clone, &branch->then_list, &copy->node, &copy->then_list);
+      clone_list(clone, &branch->else_list, &copy->node, &copy->else_list);
+   } else {
+      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      struct agxc_loop *copy = agxc_loop_new(shader);
+      insert_node(&clone->cursor, &copy->node);
+      clone_list(clone, &loop->body, &copy->node, &copy->body);
+      clone_list(clone, &loop->continuing, &copy->node, &copy->continuing);
+   }
+   struct agxc_block *behind = agxc_block_new(shader);
+   insert_node(&clone->cursor, &behind->node);
+   clone->cursor.block = behind;
+}
+
+void agxc_melt(struct agxc_cursor *cursor, struct agxc_block *block)
+{
+   agxc_foreach_instr_safe (instr, block) {
+      agx_list_remove(&instr->link);
+      agx_list_append(&cursor->block->instrs, &instr->link);
+      instr->block = cursor->block;
+   }
+   agx_list_remove(&block->node.link);
+}

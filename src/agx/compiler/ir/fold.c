@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "agx/compiler/ir/fold.h"
+
+#include <string.h>
+
+#include "base/half.h"
+
+/* What a rule sees: sources of w bits, zero-extended, and sign-extended as sa, sb. */
+struct inputs {
+   unsigned w, to; /* to: of the result */
+   uint64_t a, b;
+   int64_t sa, sb;
+};
+
+static int64_t sign_extended(uint64_t value, unsigned bits)
+{
+   return (int64_t)(value << (64 - bits)) >> (64 - bits);
+}
+
+static uint64_t umulh(const struct inputs *in)
+{
+   return (uint64_t)((unsigned __int128)in->a * in->b >> in->w);
+}
+
+static uint64_t smulh(const struct inputs *in)
+{
+   return (uint64_t)((__int128)in->sa * in->sb >> in->w);
+}
+
+/* The least integer divided by -1 wraps; in C it would be undefined. */
+static uint64_t sdiv(const struct inputs *in)
+{
+   return in->sb == -1 ? 0u - in->a : in->sb ? (uint64_t)(in->sa / in->sb) : 0;
+}
+
+static uint64_t srem(const struct inputs *in)
+{
+   return in->sb == -1 || in->sb == 0 ? 0 : (uint64_t)(in->sa % in->sb);
+}
+
+static uint64_t smod(const struct inputs *in)
+{
+   int64_t rest = (int64_t)srem(in);
+   return (uint64_t)(rest && (rest < 0) != (in->sb < 0) ? rest + in->sb : rest);
+}
+
+static uint64_t bitrev(const struct inputs *in)
+{
+   uint64_t out = 0;
+   for (unsigned i = 0; i < in->w; i++)
+      out |= (in->a >> i & 1) << (in->w - 1 - i);
+   return out;
+}
+
+/* Exact upwards, to nearest even downwards; 32-bit denormals count as 0, as everywhere. */
+static uint64_t f2f(const struct inputs *in)
+{
+   uint32_t bits = (uint32_t)in->a;
+   float value;
+   if (in->w == in->to)
+      return in->w == 32 && !(bits & 0x7f800000u) ? bits & 0x80000000u : in->a;
+   if (in->w == 16) {
+      value = agx_half_to_float((uint16_t)in->a);
+      memcpy(&bits, &value, sizeof(bits));
+      return bits;
+   }
+   memcpy(&value, &bits, sizeof(value));
+   return agx_half_from_float(value);
+}
+
+#define SIGN(in) (1ull << ((in)->w - 1))
+
+/* RULE(operation, expression over `in`) */
+#define RULES                                                                                      \
+   RULE(PACK64, in->a | in->b << 32)                                                               \
+   RULE(PACK32, in->a | in->b << 16)                                                               \
+   RULE(IADD, in->a + in->b)                                                                       \
+   RULE(ISUB, in->a - in->b)                                                                       \
+   RULE(IMUL, in->a * in->b)                                                                       \
+   RULE(UMULH, umulh(in))                                                                          \
+   RULE(SMULH, smulh(in))                                                                          \
+   RULE(UDIV, in->b ? in->a / in->b : 0)                                                           \
+   RULE(UMOD, in->b ? in->a % in->b : 0)                                                           \
+   RULE(SDIV, sdiv(in))                                                                            \
+   RULE(SREM, srem(in))                                                                            \
+   RULE(SMOD, smod(in))                                                                            \
+   RULE(INEG, 0u - in->a)                                                                          \
+   RULE(IAND, in->a & in->b)                                                                       \
+   RULE(IOR, in->a | in->b)                                                                        \
+   RULE(IXOR, in->a ^ in->b)                                                                       \
+   RULE(INOT, ~in->a)                                                                              \
+   RULE(ISHL, in->b < in->w ? in->a << in->b : 0)                                                  \
+   RULE(USHR, in->b < in->w ? in->a >> in->b : 0)                                                  \
+   RULE(ASHR, (uint64_t)(in->sa >> AGX_MIN(in->b, (uint64_t)in->w - 1)))                           \
+   RULE(IMIN, in->sa < in->sb ? in->a : in->b)                                                     \
+   RULE(IMAX, in->sa > in->sb ? in->a : in->b)                                                     \
+   RULE(UMIN, AGX_MIN(in->a, in->b))                                                               \
+   RULE(UMAX, AGX_MAX(in->a, in->b))                                                               \
+   RULE(BITCOUNT, (uint64_t)__builtin_popcountll(in->a))                                           \
+   RULE(BITREV, bitrev(in))                                                                        \
+   RULE(FIND_UMSB, in->a ? 63u - (uint64_t)__builtin_clzll(in->a) : ~0ull)                         \
+   RULE(ZEXT, in->a)                                                                               \
+   RULE(SEXT, (uint64_t)in->sa)                                                                    \
+   RULE(F2F, f2f(in))                                                                              \
+   RULE(TRUNC, in->a)                                                                              \
+   RULE(IEQ, in->a == in->b)                                                                       \
+   RULE(INE, in->a != in->b)                                                                       \
+   RULE(ULT, in->a < in->b)                                                                        \
+   RULE(UGE, in->a >= in->b)                                                                       \
+   RULE(SLT, in->sa < in->sb)                                                                      \
+   RULE(SGE, in->sa >= in->sb)                                                                     \
+   RULE(FNEG, in->a ^ SIGN(in))                                                                    \
+   RULE(FABS, in->a & ~SIGN(in))
+
+#define RULE(op, value)                                                                            \
+   static uint64_t fold_##op(const struct inputs *in)                                              \
+   {                                                                                               \
+      return value;                                                                                \
+   }
+RULES
+#undef RULE
+
+static uint64_t (*const rules[AGXC_OP_ISA])(const struct inputs *in) = {
+#define RULE(op, value) [AGXC_OP_##op] = fold_##op,
+   RULES
+#undef RULE
+};
+
+struct agxc_ref agxc_fold(enum agxc_op op, unsigned bits, struct agxc_ref a, struct agxc_ref b)
+{
+   bool is_const = a.kind == AGXC_IMM && (b.kind == AGXC_IMM || b.kind == AGXC_NONE);
+   if (op >= AGXC_OP_ISA || !rules[op] || !is_const)
+      return agxc_none();
+   struct inputs in = {.w = a.bits, .to = bits, .a = (uint64_t)a.imm};
+   in.sa = sign_extended(in.a, a.bits);
+   if (b.kind == AGXC_IMM) {
+      in.b = (uint64_t)b.imm;
+      in.sb = sign_extended(in.b, b.bits);
+   }
+   return agxc_imm(rules[op](&in), bits);
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The compiler's one intermediate representation, from the front end to the
+ * emitter. A shader is a tree of control flow (blocks, ifs, loops) whose blocks
+ * hold instructions in SSA form. Before selection instructions are generic
+ * (ir_op.def); selection replaces them by rows of the instruction table, with
+ * exactly that row's operands; register allocation replaces values by registers.
+ *
+ * Everything lives in the shader's arena; running out leaves through the arena.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agx/compiler/compiler.h"
+#include "agx/isa/isa.h"
+#include "base/arena.h"
+#include "base/bitset.h"
+#include "base/list.h"
+#include "base/util.h"
+
+struct agxc_block;
+struct agxc_instr;
+struct agxc_shader;
+
+/* ---- operands --------------------------------------------------------- */
+
+/* An SSA value. bits of an element are 1 (boolean), 8, 16, 32 or 64; count is 1
+ * for a scalar, else the length of a vector in consecutive registers. From selection on
+ * booleans are 16-bit 0 or 1, and 8-bit elements 16-bit ones whose upper 8 bits are
+ * undefined: only operations whose low bits don't depend on higher ones work on 8 bits
+ * (moves, sums, products, bitwise ones, left shifts, stores); the others extend first. */
+struct agxc_value {
+   uint32_t id; /* index in shader->values */
+   uint8_t bits, count;
+   struct agxc_instr *def;
+};
+
+enum agxc_ref_kind {
+   AGXC_NONE = 0, /* the operand is absent */
+   AGXC_VALUE,
+   AGXC_IMM,     /* any constant of `bits` bits, in generic code; what the row takes, in machine
+                    code. Float constants of generic code are IMM with the float's bits. */
+   AGXC_FIMM,    /* machine code only: an 8-bit minifloat in imm */
+   AGXC_UNIFORM, /* half = first uniform half */
+   AGXC_REG,     /* half = first register half; after register allocation */
+};
+
+struct agxc_ref {
+   uint8_t kind;  /* enum agxc_ref_kind */
+   uint8_t bits;  /* of one element */
+   uint8_t count; /* elements */
+   uint8_t hint;  /* enum agx_isa_hint */
+   bool abs : 1;  /* float modifiers and sign extension: machine code only */
+   bool neg : 1;
+   bool sx : 1;
+   bool is_unsigned : 1;
+   union {
+      struct agxc_value *value;
+      int64_t imm; /* zero-extended from bits in generic code */
+      uint32_t half;
+   };
+};
+
+static inline struct agxc_ref agxc_none(void)
+{
+   return (struct agxc_ref){.kind = AGXC_NONE};
+}
+
+static inline struct agxc_ref agxc_imm(uint64_t imm, unsigned bits)
+{
+   return (struct agxc_ref){
+      .kind = AGXC_IMM, .bits = (uint8_t)bits, .count = 1, .imm = (int64_t)(imm & agx_bits(bits))};
+}
+
+static inline struct agxc_ref agxc_use(struct agxc_value *value)
+{
+   return (struct agxc_ref){
+      .kind = AGXC_VALUE, .bits = value->bits, .count = value->count, .value = value};
+}
+
+static inline struct agxc_ref agxc_uniform(uint32_t half, unsigned bits, unsigned count)
+{
+   return (struct agxc_ref){
+      .kind = AGXC_UNIFORM, .bits = (uint8_t)bits, .count = (uint8_t)count, .half = half};
+}
+
+static inline struct agxc_ref agxc_reg(uint32_t half, unsigned bits, unsigned count)
+{
+   return (struct agxc_ref){
+      .kind = AGXC_REG, .bits = (uint8_t)bits, .count = (uint8_t)count, .half = half};
+}
+
+/* ---- instructions ----------------------------------------------------- */
+
+enum agxc_op {
+#define OP(name, dests, srcs, imms, flags) AGXC_OP_##name,
+#include "agx/compiler/ir/ir_op.def"
+#undef OP
+   AGXC_OP_ISA, /* AGXC_OP_ISA + row: a machine instruction */
+};
+
+enum agxc_op_flags {
+   AGXC_COMMUTATIVE = 1,
+   AGXC_SIDE_EFFECT = 2,
+   AGXC_READS_MEMORY = 4,
+   AGXC_TERMINATOR = 8,
+   AGXC_CROSS_LANE = 16, /* depends on which lanes run: never leaves its block */
+};
+
+enum agxc_access {
+   AGXC_ACCESS_COHERENT = 1, /* volatile or coherent: other workgroups see it */
+   AGXC_ACCESS_CONST = 2,    /* memory that nothing writes during the dispatch */
+   AGXC_ACCESS_RESTRICT = 4, /* no other binding names this memory */
+   AGXC_ACCESS_PAIRS = 8,    /* of 64 bits: two elements are inside a buffer, or none */
+   AGXC_ACCESS_INSIDE = 16,  /* of a robust binding, but known to be inside */
+};
+#define AGXC_ATOMIC_INSIDE 0x100 /* the same of atomics, beside the operation */
+/* Elements of memory, 0 to 3, in front of those that are accessed. */
+#define AGXC_ACCESS_SKIP_SHIFT 8
+
+enum agxc_sysval {
+   AGXC_SYSVAL_WORKGROUP_ID,        /* + component 0..2 */
+   AGXC_SYSVAL_LOCAL_ID = 3,        /* + component */
+   AGXC_SYSVAL_GLOBAL_ID = 6,       /* + component */
+   AGXC_SYSVAL_WORKGROUP_COUNT = 9, /* + component: a uniform */
+   AGXC_SYSVAL_LOCAL_INDEX = 12,
+   AGXC_SYSVAL_SUBGROUP_LANE,
+   AGXC_SYSVAL_SUBGROUP_ID,
+   AGXC_SYSVAL_DRAW, /* + enum agx_draw_value: a uniform */
+   AGXC_SYSVAL_DRAW_LAST = AGXC_SYSVAL_DRAW + AGX_DRAW_VALUE_COUNT - 1,
+   AGXC_SYSVAL_LOCAL_SIZE, /* + component: a uniform, where launches choose it */
+   AGXC_SYSVAL_SHARED_END = AGXC_SYSVAL_LOCAL_SIZE + 3, /* where launches add memory: a uniform */
+   AGXC_SYSVAL_COUNT,
+};
+
+/* How SHUFFLE reads its operand. */
+enum agxc_shuffle {
+   AGXC_SHUFFLE_INDEX,  /* the lane itself */
+   AGXC_SHUFFLE_XOR,    /* lane ^ operand */
+   AGXC_SHUFFLE_UP,     /* lane - operand; undefined below 0 */
+   AGXC_SHUFFLE_DOWN,   /* lane + operand; undefined above 31 */
+   AGXC_SHUFFLE_ROTATE, /* (lane - operand) & 31 */
+   AGXC_SHUFFLE_QUAD,   /* lane `operand` of the own quad */
+};
+
+/* What REDUCE and SCAN combine with: enum agx_isa_subop, and what no row has. */
+#define AGXC_COMBINE_IMUL 32
+
+enum agxc_barrier {
+   AGXC_BARRIER_EXECUTION = 1,   /* threads of the workgroup wait for each other */
+   AGXC_BARRIER_SHARED = 2,      /* orders threadgroup memory */
+   AGXC_BARRIER_DEVICE = 4,      /* orders device memory, workgroup scope */
+   AGXC_BARRIER_DEVICE_WIDE = 8, /* orders device memory beyond the workgroup */
+   AGXC_BARRIER_IMAGE = 16,      /* orders images, and device memory with what textures read */
+};
+
+/* Operands stand in order: destinations, sources, immediates (and modifiers). For a
+ * machine instruction this is the row's own order, so that operand[AGX_ISA_LOAD_BASE]
+ * is right; for a generic one ir_op.def says it. */
+struct agxc_instr {
+   struct agx_link link;
+   struct agxc_block *block;
+   uint16_t op; /* enum agxc_op, or AGXC_OP_ISA + enum agx_isa_op */
+   uint16_t dest_count, src_count, operand_count;
+   bool exact;     /* generic float operations: computed as written, with all roundings, signs of
+                      zeros and special values (NoContraction, SignedZeroInfNanPreserve);
+                      loads of workgroup memory: atomic or volatile; integer products and shifts:
+                      modulo 2^n, other than those by strides, which don't wrap in bounds */
+   uint32_t index; /* position in program order, set by agxc_index */
+   struct agxc_ref *operand;
+};
+
+static inline bool agxc_is_machine(const struct agxc_instr *instr)
+{
+   return instr->op >= AGXC_OP_ISA;
+}
+
+static inline bool agxc_is_row(const struct agxc_instr *instr, enum agx_isa_op row)
+{
+   return instr->op == AGXC_OP_ISA + row;
+}
+
+static inline enum agx_isa_op agxc_row(const struct agxc_instr *instr)
+{
+   return (enum agx_isa_op)(instr->op - AGXC_OP_ISA);
+}
+
+static inline struct agxc_ref *agxc_dests(const struct agxc_instr *instr)
+{
+   return instr->operand;
+}
+
+static inline struct agxc_ref *agxc_srcs(const struct agxc_instr *instr)
+{
+   return instr->operand + instr->dest_count;
+}
+
+/* Immediate i of a generic instruction. */
+static inline int64_t agxc_imm_of(const struct agxc_instr *instr, unsigned i)
+{
+   return instr->operand[instr->dest_count + instr->src_count + i].imm;
+}
+
+struct agxc_op_info {
+   const char *name; /* lower case */
+   int8_t dests, srcs, imms;
+   uint8_t flags; /* enum agxc_op_flags */
+};
+/* Of a generic operation. */
+const struct agxc_op_info *agxc_op_info(enum agxc_op op);
+/* A generic load of memory that nothing writes during the dispatch. */
+bool agxc_reads_constant(const struct agxc_instr *instr);
+/* enum agxc_op_flags of any instruction, machine rows included. */
+unsigned agxc_flags(const struct agxc_instr *instr);
+/* Of a generic operation: it may stand wherever its sources are known. Fetches of images that
+ * nothing writes among them. */
+bool agxc_is_pure(const struct agxc_instr *instr);
+/* The same, without images. */
+bool agxc_is_arithmetic(const struct agxc_instr *instr);
+
+/* ---- control flow ----------------------------------------------------- */
+
+/* Lists of nodes start and end with a block, and no two blocks are neighbours. */
+enum agxc_node_kind {
+   AGXC_NODE_BLOCK,
+   AGXC_NODE_IF,
+   AGXC_NODE_LOOP,
+};
+
+struct agxc_node {
+   struct agx_link link;
+   enum agxc_node_kind kind;
+   struct agxc_node *parent; /* the if or loop around it, or NULL */
+   struct agx_link *list;    /* the list it is in */
+};
+
+struct agxc_block {
+   struct agxc_node node;
+   struct agx_link instrs;
+   /* Set by agxc_index: */
+   uint32_t index;              /* position in program order */
+   uint32_t loop_depth;         /* loops around it */
+   struct agxc_loop *loop;      /* the innermost of them, or NULL */
+   struct agxc_block *succs[2]; /* of a branch: then, else; NULL where there is none */
+   struct agxc_block **preds;   /* in program order; phis follow this order */
+   uint32_t pred_count;
+};
+
+/* The condition is the BRANCH (or if_icmp, if_fcmp) that ends the block before. */
+struct agxc_if {
+   struct agxc_node node;
+   struct agx_link then_list, else_list;
+};
+
+/* body runs, then continuing, then body again, until a BREAK. CONTINUE goes to the
+ * start of continuing; falling out of body does too. BREAK goes to the block behind the
+ * loop, and may stand in continuing as well (never CONTINUE there). Falling out of
+ * continuing is the back edge. */
+struct agxc_loop {
+   struct agxc_node node;
+   struct agx_link body, continuing;
+};
+
+/* ---- shader ----------------------------------------------------------- */
+
+struct agxc_shader {
+   struct agx_arena *arena; /* everything that outlives a pass */
+   const struct agxc_options *options;
+   const struct agx_chip *chip;
+   char name[AGX_PROGRAM_NAME_BYTES];
+
+   /* Regions inside each other that the caller's stack allows; whether the module has more. */
+   uint32_t most_nesting;
+   bool is_too_deep;
+
+   struct agx_link body; /* list of nodes */
+   struct agxc_value **values;
+   uint32_t value_count, value_capacity;
+
+   /* Set by agxc_index; stale after control flow has changed. */
+   struct agxc_block **blocks;
+   uint32_t block_count, block_capacity, instr_count;
+
+   /* What the module declares. */
+   uint32_t local_size[3];
+   bool has_any_size;   /* each launch chooses its own; local_size is what it is without */
+   bool has_any_shared; /* each launch adds memory behind shared_B */
+   bool is_vertex;
+   uint32_t shared_B;
+   uint32_t push_B;
+   bool takes_addresses; /* of memory that nobody binds */
+   /* Bytes of scratch memory in use per thread; see agxc_scratch_alloc. What the code
+    * declares is agx_program_frame_B of it. */
+   uint32_t scratch_B;
+   uint32_t spilled_B;     /* the last bytes of it hold what registers could not */
+   uint32_t private_count; /* variables of PRIVATE */
+   struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
+   uint32_t binding_count;
+
+   /* What the module calls them (spirv_reflect.c). */
+   struct agx_program_parameter *parameters;
+   struct agx_program_constant *constants;
+   char *names;
+   uint32_t parameter_count, constant_count, names_B;
+
+   /* Uniform registers; see agxc_uniform_slot. */
+   struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
+   uint32_t uniform_count, uniform_halves;
+
+   /* State registers; see agxc_state_slot. */
+   struct agx_program_state states[AGX_PROGRAM_MAX_STATES];
+   uint32_t state_count;
+
+   /* Of the twin without checks (prove_inside.c): that it is one, and what must hold for it. */
+   bool assumes_inside;
+   struct agx_program_condition *conditions;
+   uint32_t condition_count;
+
+   struct agxc_shader *preamble; /* stores uniforms before this one runs, or NULL */
+   struct agxc_shader *main;     /* of a preamble: whose uniforms it shares; else NULL */
+
+   /* Results of the back end. */
+   uint32_t gpr_halves;
+   struct agx_program_stats stats;
+
+   /* First failure, raised by agxc_fail. */
+   agx_status status;
+};
+
+/* Ends the compilation: formats the error text and leaves through the arena's jump
+ * buffer (passes own nothing but arena memory). */
+#define agxc_fail(shader, code, ...) agxc_leave((shader), agx_status_fail((code), __VA_ARGS__))
+void agxc_leave(struct agxc_shader *shader, agx_status status) __attribute__((noreturn, cold));
+
+/* Levels of control flow that any thread's stack has room for. */
+#define AGXC_SHALLOW_NESTING 96
+/* The hardware counts the levels that a lane must leave in 16 bits; half of them are for lanes
+ * that have returned. See lower_control.c. */
+#define AGXC_MOST_NESTING 32767
+
+struct agxc_shader *agxc_shader_create(struct agx_arena *arena, const struct agxc_options *options);
+
+struct agxc_value *agxc_value_new(struct agxc_shader *shader, unsigned bits, unsigned count);
+
+struct agxc_block *agxc_block_new(struct agxc_shader *shader);
+struct agxc_if *agxc_if_new(struct agxc_shader *shader);
+struct agxc_loop *agxc_loop_new(struct agxc_shader *shader);
+/* Appends a node to a list of parent (NULL = the shader's body). */
+void agxc_node_append(struct agx_link *list, struct agxc_node *parent, struct agxc_node *node);
+/* Appends a new block. */
+struct agxc_block *agxc_block_append(struct agxc_shader *shader, struct agx_link *list,
+                                     struct agxc_node *parent);
+struct agxc_block *agxc_first_block(const struct agx_link *list);
+struct agxc_block *agxc_last_block(const struct agx_link *list);
+/* The blocks around an if or loop in its list. */
+struct agxc_block *agxc_block_before(const struct agxc_node *node);
+struct agxc_block *agxc_block_after(const struct agxc_node *node);
+
+/* An unlinked instruction; operands are zeroed (AGXC_NONE). Counts of a fixed-shape
+ * operation or row come from its table; pass them for variadic ones. */
+struct agxc_instr *agxc_instr_new(struct agxc_shader *shader, unsigned op);
+struct agxc_instr *agxc_instr_new_n(struct agxc_shader *shader, unsigned op, unsigned dests,
+                                    unsigned srcs);
+void agxc_instr_remove(struct agxc_instr *instr);
+/* Makes an instruction with one destination a MOV of source to that destination. */
+void agxc_become_mov(struct agxc_shader *shader, struct agxc_instr *instr, struct agxc_ref source);
+/* The terminator of a block (BRANCH, BREAK, CONTINUE, RETURN or a machine one), or NULL. */
+struct agxc_instr *agxc_terminator(const struct agxc_block *block);
+
+/* Whether all threads of the dispatch decide the same, by constants and uniforms alone: one arm is
+ * skipped as a whole. */
+bool agxc_is_of_dispatch(const struct agxc_ref *condition);
+
+/* Numbers blocks and instructions in program order and computes shader->blocks, succs,
+ * preds and loop depths. Blocks that nothing reaches keep pred_count 0. */
+void agxc_index(struct agxc_shader *shader);
+
+/* The uniform halves that hold the described value; makes the slot on first use.
+ * Addresses are kept below half 256 (memory bases). Fails the compilation when uniforms
+ * run out. */
+struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
+                                  uint32_t index, uint64_t value, unsigned bits);
+
+/* The slot that begins at a uniform half, or NULL. */
+const struct agx_program_uniform *agxc_slot_at(const struct agxc_shader *shader, uint32_t half);
+
+/* The texture or sampler state register that holds the described descriptor, its number; made on
+ * first use. Fails the compilation when they run out. */
+uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, uint32_t binding,
+                         uint32_t element);
+
+/* Uniform halves that the preamble stores a value of so many bits to, each call its own. */
+struct agxc_ref agxc_uniform_result(struct agxc_shader *shader, unsigned bits);
+
+/* The shader whose uniforms these are. */
+static inline struct agxc_shader *agxc_uniform_owner(struct agxc_shader *shader)
+{
+   return shader->main ? shader->main : shader;
+}
+
+/* Takes bytes of the thread's scratch memory, aligned to 4, and gives their offset; fails
+ * the compilation beyond AGX_PROGRAM_MAX_SCRATCH_B. */
+uint32_t agxc_scratch_alloc(struct agxc_shader *shader, uint64_t bytes);
+
+/* ---- building --------------------------------------------------------- */
+
+/* Where new instructions go: before `before`, or at the end of block when it is NULL. */
+struct agxc_builder {
+   struct agxc_shader *shader;
+   struct agxc_block *block;
+   struct agxc_instr *before;
+};
+
+static inline struct agxc_builder agxc_at_end(struct agxc_shader *shader, struct agxc_block *block)
+{
+   return (struct agxc_builder){.shader = shader, .block = block};
+}
+
+static inline struct agxc_builder agxc_before(struct agxc_shader *shader, struct agxc_instr *instr)
+{
+   return (struct agxc_builder){.shader = shader, .block = instr->block, .before = instr};
+}
+
+void agxc_insert(struct agxc_builder *b, struct agxc_instr *instr);
+
+/* A generic instruction with one new destination of that shape; sources follow. */
+struct agxc_ref agxc_build(struct agxc_builder *b, enum agxc_op op, unsigned bits, unsigned count,
+                           unsigned src_count, const struct agxc_ref *srcs);
+/* The common shapes; bits are those of the destination. */
+struct agxc_ref agxc_build1(struct agxc_builder *b, enum agxc_op op, unsigned bits,
+                            struct agxc_ref a);
+struct agxc_ref agxc_build2(struct agxc_builder *b, enum agxc_op op, unsigned bits,
+                            struct agxc_ref a, struct agxc_ref c);
+struct agxc_ref agxc_build3(struct agxc_builder *b, enum agxc_op op, unsigned bits,
+                            struct agxc_ref a, struct agxc_ref c, struct agxc_ref d);
+struct agxc_ref agxc_collect(struct agxc_builder *b, unsigned count, const struct agxc_ref *srcs);
+void agxc_split(struct agxc_builder *b, struct agxc_ref vector, struct agxc_ref *out_elements);
+
+/* ---- iteration -------------------------------------------------------- */
+
+#define agxc_foreach_instr(it, blk) agx_list_for_each (struct agxc_instr, it, &(blk)->instrs, link)
+#define agxc_foreach_instr_safe(it, blk)                                                           \
+   agx_list_for_each_safe (struct agxc_instr, it, &(blk)->instrs, link)
+#define agxc_foreach_node(it, lst) agx_list_for_each (struct agxc_node, it, (lst), link)
+/* Backwards; the body may remove the current instruction. */
+#define agxc_foreach_instr_rev(it, blk)                                                            \
+   for (struct agxc_instr *it = agx_container_of((blk)->instrs.prev, struct agxc_instr, link),     \
+                          *it##_prev = agx_container_of(it->link.prev, struct agxc_instr, link);   \
+        &it->link != &(blk)->instrs;                                                               \
+        it = it##_prev, it##_prev = agx_container_of(it->link.prev, struct agxc_instr, link))
+/* In program order, after agxc_index. */
+#define agxc_foreach_block(it, shader)                                                             \
+   for (struct agxc_block **it##_at = (shader)->blocks, *it = NULL;                                \
+        it##_at < (shader)->blocks + (shader)->block_count && ((it = *it##_at), true); it##_at++)
+#define agxc_foreach_dest(it, instr)                                                               \
+   for (struct agxc_ref *it = agxc_dests(instr), *it##_end = it + (instr)->dest_count;             \
+        it < it##_end; it++)
+#define agxc_foreach_src(it, instr)                                                                \
+   for (struct agxc_ref *it = agxc_srcs(instr), *it##_end = it + (instr)->src_count;               \
+        it < it##_end; it++)
+
+/* ---- text and checks -------------------------------------------------- */
+
+/* The shader as text, in the arena; stable, and agxc_parse takes it back. */
+const char *agxc_print(const struct agxc_shader *shader, struct agx_arena *arena);
+AGX_MUST_CHECK agx_status agxc_parse(struct agx_arena *arena, const struct agxc_options *options,
+                                     const char *text, struct agxc_shader **out_shader);
+
+/* What the IR promises at a stage. */
+enum agxc_stage {
+   AGXC_STAGE_GENERIC,   /* generic operations, SSA */
+   AGXC_STAGE_MACHINE,   /* rows (and MOV, PHI, COLLECT, SPLIT, control), SSA */
+   AGXC_STAGE_REGISTERS, /* rows over registers */
+};
+/* Checks every rule of the stage; the text says which block and instruction. */
+AGX_MUST_CHECK agx_status agxc_validate(const struct agxc_shader *shader, enum agxc_stage stage);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The IR as text. One instruction a line, `%id:bits[xcount]` for values, control flow by
+ * indentation and the words if, else, loop, continuing, end. agxc_parse takes it back.
+ */
+#include "agx/compiler/ir/ir.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+struct printer {
+   struct agx_arena *arena;
+   char *text;
+   size_t length, capacity;
+   unsigned indent;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct printer *p, const char *format, ...)
+{
+   for (;;) {
+      va_list args;
+      va_start(args, format);
+      size_t room = p->capacity - p->length;
+      int written = vsnprintf(p->text + p->length, room, format, args);
+      va_end(args);
+      if (written >= 0 && (size_t)written < room) {
+         p->length += (size_t)written;
+         return;
+      }
+      size_t capacity = p->capacity * 2 + (size_t)AGX_MAX(written, 0);
+      p->text = agx_arena_grow(p->arena, p->text, p->length + 1, capacity, 1);
+      p->capacity = capacity;
+   }
+}
+
+static void begin_line(struct printer *p)
+{
+   add(p, "%*s", (int)(p->indent * 3), "");
+}
+
+static void print_lower(struct printer *p, const char *name)
+{
+   for (; *name; name++)
+      add(p, "%c", tolower((unsigned char)*name));
+}
+
+static void print_shape(struct printer *p, const struct agxc_ref *ref)
+{
+   add(p, ":%u", ref->bits);
+   if (ref->count != 1)
+      add(p, "x%u", ref->count);
+}
+
+static void print_ref(struct printer *p, const struct agxc_ref *ref)
+{
+   if (ref->hint != AGX_ISA_HINT_NONE)
+      add(p, "%c", ref->hint == AGX_ISA_HINT_CACHE ? '$' : '^');
+   switch ((enum agxc_ref_kind)ref->kind) {
+   case AGXC_NONE:
+      add(p, "_");
+      return;
+   case AGXC_VALUE:
+      add(p, "%%%u", ref->value->id);
+      break;
+   case AGXC_IMM:
+      add(p, ref->imm < 10 && ref->imm > -10 ? "#%" PRIi64 : "#0x%" PRIx64, ref->imm);
+      break;
+   case AGXC_FIMM:
+      add(p, "f%" PRIi64, ref->imm);
+      break;
+   case AGXC_UNIFORM:
+      add(p, "u%u%c", ref->half / 2, "lh"[ref->half & 1]);
+      break;
+   case AGXC_REG:
+      add(p, "r%u%c", ref->half / 2, "lh"[ref->half & 1]);
+      break;
+   }
+   print_shape(p, ref);
+   if (ref->abs)
+      add(p, ".abs");
+   if (ref->neg)
+      add(p, ".neg");
+   if (ref->sx)
+      add(p, ".sx");
+   if (ref->is_unsigned)
+      add(p, ".u");
+}
+
+static void print_instr(struct printer *p, const struct agxc_instr *instr)
+{
+   begin_line(p);
+   for (unsigned i = 0; i < instr->dest_count; i++) {
+      add(p, i ? ", " : "");
+      print_ref(p, &instr->operand[i]);
+   }
+   add(p, instr->dest_count ? " = " : "");
+   if (agxc_is_machine(instr))
+      add(p, "agx.%s", agx_isa_info(agxc_row(instr))->name);
+   else
+      print_lower(p, agxc_op_info(instr->op)->name);
+   add(p, instr->exact ? ".exact" : "");
+   for (unsigned i = instr->dest_count; i < instr->operand_count; i++) {
+      add(p, i == instr->dest_count ? " " : ", ");
+      print_ref(p, &instr->operand[i]);
+   }
+   add(p, "\n");
+}
+
+static void print_list(struct printer *p, const struct agx_link *list);
+
+static void print_nested(struct printer *p, const char *word, const struct agx_link *list)
+{
+   begin_line(p);
+   add(p, "%s\n", word);
+   p->indent++;
+   print_list(p, list);
+   p->indent--;
+}
+
+static void print_node(struct printer *p, struct agxc_node *node)
+{
+   if (node->kind == AGXC_NODE_BLOCK) {
+      agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
+         print_instr(p, instr);
+      return;
+   }
+   if (node->kind == AGXC_NODE_IF) {
+      struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      print_nested(p, "if", &branch->then_list);
+      print_nested(p, "else", &branch->else_list);
+   } else {
+      struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      print_nested(p, "loop", &loop->body);
+      print_nested(p, "continuing", &loop->continuing);
+   }
+   begin_line(p);
+   add(p, "end\n");
+}
+
+static void print_list(struct printer *p, const struct agx_link *list)
+{
+   agxc_foreach_node (node, list)
+      print_node(p, node);
+}
+
+const char *agxc_print(const struct agxc_shader *shader, struct agx_arena *arena)
+{
+   struct printer p = {.arena = arena, .capacity = 4096};
+   p.text = agx_arena_alloc(arena, p.capacity);
+   add(&p, "shader %s local %ux%ux%u shared %u push %u\n", shader->name, shader->local_size[0],
+       shader->local_size[1], shader->local_size[2], shader->shared_B, shader->push_B);
+   print_list(&p, &shader->body);
+   return p.text;
+}

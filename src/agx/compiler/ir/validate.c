@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rules that hold between passes: shapes of operands, one definition for each value that
+ * dominates its uses, phis that match their block, and what may stand at each stage.
+ */
+#include "agx/compiler/ir/dominance.h"
+
+struct validator {
+   const struct agxc_shader *shader;
+   enum agxc_stage stage;
+   const struct agxc_dominance *dominance;
+   const struct agxc_instr **defs;
+   const struct agxc_block *block;
+   const struct agxc_instr *instr;
+};
+
+#define BROKEN(v, ...)                                                                             \
+   (agx_status_fail(AGX_INTERNAL, __VA_ARGS__),                                                    \
+    agx_error_prefix("block %u, instruction %u (%s)", (v)->block->index, (v)->instr->index,        \
+                     name_of((v)->instr)),                                                         \
+    AGX_INTERNAL)
+
+static const char *name_of(const struct agxc_instr *instr)
+{
+   return agxc_is_machine(instr) ? agx_isa_info(agxc_row(instr))->name
+                                 : agxc_op_info(instr->op)->name;
+}
+
+static agx_status check_stage(const struct validator *v)
+{
+   const struct agxc_instr *instr = v->instr;
+   bool stays = instr->op == AGXC_OP_MOV || instr->op == AGXC_OP_PHI ||
+                instr->op == AGXC_OP_COLLECT || instr->op == AGXC_OP_SPLIT ||
+                instr->op == AGXC_OP_BREAK || instr->op == AGXC_OP_CONTINUE ||
+                instr->op == AGXC_OP_RETURN;
+   if (v->stage == AGXC_STAGE_GENERIC && agxc_is_machine(instr))
+      return BROKEN(v, "a row before selection");
+   if (v->stage == AGXC_STAGE_MACHINE && !agxc_is_machine(instr) && !stays)
+      return BROKEN(v, "a generic operation after selection");
+   return AGX_OK;
+}
+
+static agx_status check_shape(const struct validator *v)
+{
+   const struct agxc_instr *instr = v->instr;
+   if (agxc_is_machine(instr)) {
+      if (instr->operand_count != agx_isa_info(agxc_row(instr))->operand_count)
+         return BROKEN(v, "%u operands", instr->operand_count);
+      return AGX_OK;
+   }
+   const struct agxc_op_info *info = agxc_op_info(instr->op);
+   if ((info->dests >= 0 && instr->dest_count != info->dests) ||
+       (info->srcs >= 0 && instr->src_count != info->srcs) ||
+       instr->operand_count != instr->dest_count + instr->src_count + info->imms)
+      return BROKEN(v, "%u destinations, %u sources, %u operands", instr->dest_count,
+                    instr->src_count, instr->operand_count);
+   if (instr->op == AGXC_OP_PHI && instr->src_count != v->block->pred_count)
+      return BROKEN(v, "%u sources in a block with %u predecessors", instr->src_count,
+                    v->block->pred_count);
+   return AGX_OK;
+}
+
+static agx_status check_dest(struct validator *v, const struct agxc_ref *dest)
+{
+   bool registers = v->stage == AGXC_STAGE_REGISTERS;
+   if (dest->kind == AGXC_NONE)
+      return AGX_OK; /* an atomic whose result nothing wants */
+   if (dest->kind == AGXC_UNIFORM && agxc_is_row(v->instr, AGX_ISA_OP_UNIFORM_STORE))
+      return v->shader->main ? AGX_OK : BROKEN(v, "only a preamble stores uniforms");
+   if (dest->kind != (registers ? AGXC_REG : AGXC_VALUE))
+      return BROKEN(v, "destination of kind %u", dest->kind);
+   if (registers)
+      return AGX_OK;
+   if (dest->value->def != v->instr)
+      return BROKEN(v, "value %u does not name it as its definition", dest->value->id);
+   if (v->defs[dest->value->id])
+      return BROKEN(v, "value %u has a second definition", dest->value->id);
+   v->defs[dest->value->id] = v->instr;
+   return AGX_OK;
+}
+
+/* ---- dominance -------------------------------------------------------- */
+
+static bool is_unreached(const struct agxc_block *block)
+{
+   return block->index != 0 && block->pred_count == 0;
+}
+
+static bool dominates_use(const struct validator *v, const struct agxc_instr *def,
+                          const struct agxc_block *block, uint32_t index)
+{
+   if (def->block == block)
+      return def->index < index;
+   return agxc_dominates(v->dominance, def->block->index, block->index);
+}
+
+/* A phi's source is used at the end of its predecessor. */
+static bool reaches(const struct validator *v, const struct agxc_instr *def, unsigned source)
+{
+   if (v->instr->op == AGXC_OP_PHI)
+      return dominates_use(v, def, v->block->preds[source], UINT32_MAX);
+   return dominates_use(v, def, v->block, v->instr->index);
+}
+
+/* ---- rules ------------------------------------------------------------ */
+
+static agx_status check_src(const struct validator *v, const struct agxc_ref *src)
+{
+   if (v->stage == AGXC_STAGE_REGISTERS && src->kind == AGXC_VALUE)
+      return BROKEN(v, "value %u after register allocation", src->value->id);
+   if (src->kind != AGXC_VALUE)
+      return AGX_OK;
+   if (src->value->id >= v->shader->value_count || v->shader->values[src->value->id] != src->value)
+      return BROKEN(v, "a value that is not the shader's");
+   const struct agxc_instr *def = src->value->def;
+   unsigned source = (unsigned)(src - agxc_srcs(v->instr));
+   if (!def || !def->block || (!is_unreached(v->block) && !reaches(v, def, source)))
+      return BROKEN(v, "value %u is not defined on every way here", src->value->id);
+   return AGX_OK;
+}
+
+static agx_status check_instr(struct validator *v)
+{
+   AGX_TRY(check_stage(v));
+   AGX_TRY(check_shape(v));
+   agxc_foreach_src (src, v->instr)
+      AGX_TRY(check_src(v, src));
+   agxc_foreach_dest (dest, v->instr)
+      AGX_TRY(check_dest(v, dest));
+   bool is_last = v->instr->link.next == &v->block->instrs;
+   if (agxc_flags(v->instr) & AGXC_TERMINATOR && !is_last && v->stage != AGXC_STAGE_REGISTERS)
+      return BROKEN(v, "a terminator inside its block");
+   return AGX_OK;
+}
+
+static agx_status check_list(struct validator *v, const struct agx_link *list);
+
+static agx_status check_node(struct validator *v, const struct agxc_node *node)
+{
+   if (node->kind == AGXC_NODE_IF) {
+      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      AGX_TRY(check_list(v, &branch->then_list));
+      return check_list(v, &branch->else_list);
+   }
+   if (node->kind == AGXC_NODE_LOOP) {
+      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      AGX_TRY(check_list(v, &loop->body));
+      return check_list(v, &loop->continuing);
+   }
+   v->block = agx_container_of(node, struct agxc_block, node);
+   agxc_foreach_instr (instr, v->block) {
+      v->instr = instr;
+      AGX_TRY(check_instr(v));
+   }
+   return AGX_OK;
+}
+
+static agx_status check_list(struct validator *v, const struct agx_link *list)
+{
+   bool expects_block = true;
+   agxc_foreach_node (node, list) {
+      if ((node->kind == AGXC_NODE_BLOCK) != expects_block)
+         return AGX_FAIL(AGX_INTERNAL, "control flow: blocks and nodes don't alternate");
+      expects_block = !expects_block;
+      AGX_TRY(check_node(v, node));
+   }
+   if (expects_block)
+      return AGX_FAIL(AGX_INTERNAL, "control flow: a list that does not end with a block");
+   return AGX_OK;
+}
+
+agx_status agxc_validate(const struct agxc_shader *shader, enum agxc_stage stage)
+{
+   struct agxc_shader *indexed = (struct agxc_shader *)shader;
+   agxc_index(indexed);
+   struct validator v = {.shader = shader, .stage = stage};
+   v.dominance = agxc_dominance_compute(indexed);
+   v.defs = AGX_ARENA_ARRAY(shader->arena, const struct agxc_instr *, shader->value_count);
+   return check_list(&v, &shader->body);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of 64-bit lowering share: a 64-bit value as two words, and arithmetic on
+ * such pairs. Only sums, differences and 32x32-bit products stay operations on 64 bits, which
+ * the hardware has; everything else is done on words.
+ */
+#pragma once
+
+#include "agx/compiler/ir/ir.h"
+
+/* A 64-bit value. max is an upper bound, as an unsigned number; hi is the constant 0 where it
+ * is below 2^32. */
+struct agxc_wide {
+   struct agxc_ref lo, hi;
+   struct agxc_ref whole; /* the same in one piece, or AGXC_NONE */
+   uint64_t max;
+};
+
+/* On words; constants fold, and 0 and all ones drop out. */
+struct agxc_ref agxc_word1(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a);
+struct agxc_ref agxc_word2(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
+                           struct agxc_ref c);
+/* A boolean of words; of booleans. */
+struct agxc_ref agxc_word_compare(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
+                                  struct agxc_ref c);
+struct agxc_ref agxc_word_select(struct agxc_builder *b, struct agxc_ref cond, struct agxc_ref yes,
+                                 struct agxc_ref no);
+
+static inline struct agxc_ref agxc_word(uint32_t value)
+{
+   return agxc_imm(value, 32);
+}
+
+struct agxc_wide agxc_wide_imm(uint64_t value);
+struct agxc_wide agxc_wide_make(struct agxc_ref lo, struct agxc_ref hi);
+/* Of a value in one piece, which is taken apart. */
+struct agxc_wide agxc_wide_split(struct agxc_builder *b, struct agxc_ref whole);
+struct agxc_ref agxc_wide_whole(struct agxc_builder *b, const struct agxc_wide *w);
+bool agxc_wide_is_word(const struct agxc_wide *w);                              /* hi is 0 */
+struct agxc_wide agxc_wide_of_sign(struct agxc_builder *b, struct agxc_ref lo); /* sign-extended */
+
+struct agxc_wide agxc_wide_bounded(struct agxc_wide w, uint64_t max); /* known not to exceed max */
+
+struct agxc_wide agxc_wide_add(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y);
+struct agxc_wide agxc_wide_sub(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y);
+struct agxc_wide agxc_wide_mul(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y);
+/* 64 bits of a product of words, plus c. */
+struct agxc_wide agxc_wide_mad(struct agxc_builder *b, struct agxc_ref x, struct agxc_ref y,
+                               struct agxc_wide c);
+/* The high 64 bits of the 128-bit product. */
+struct agxc_wide agxc_wide_umulh(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y);
+/* op: IAND, IOR, IXOR. */
+struct agxc_wide agxc_wide_bits(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x,
+                                struct agxc_wide y);
+/* op: ISHL, USHR, ASHR; n counts modulo 128. */
+struct agxc_wide agxc_wide_shift(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x,
+                                 struct agxc_ref n);
+/* op: a compare of integers. */
+struct agxc_ref agxc_wide_compare(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x,
+                                  struct agxc_wide y);
+struct agxc_wide agxc_wide_select(struct agxc_builder *b, struct agxc_ref cond,
+                                  struct agxc_wide yes, struct agxc_wide no);
+/* All ones where x is negative, else 0; and x negated where sign is all ones. */
+struct agxc_ref agxc_wide_sign(struct agxc_builder *b, const struct agxc_wide *x);
+struct agxc_wide agxc_wide_apply_sign(struct agxc_builder *b, struct agxc_wide x,
+                                      struct agxc_ref sign);
+
+/* op: UDIV to SMOD (lower_int64_divide.c). */
+struct agxc_wide agxc_wide_divide(struct agxc_builder *b, enum agxc_op op, struct agxc_wide n,
+                                  struct agxc_wide d);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Byte offsets take the form in which accesses have them for nothing.
+ * Device memory, before: any offset. After: `index << shift`, shift at most two beyond the
+ * element's size, and constants inside the base: a binding's address plus a constant is just
+ * another uniform of the launch words. Workgroup memory, after: a 16-bit value, perhaps scaled
+ * by the element's size, and a constant, where it is proved that no part exceeds 16 bits.
+ * opt_cse then finds what several accesses share.
+ *
+ * Why an index may stand for an offset that was computed modulo 2^32: the outermost factor of
+ * each summand is a stride of the access chain, a multiple of the element's size, and products of
+ * strides and indices do not wrap in bounds. What the application itself computes (exact) stays
+ * below that factor and wraps as it likes, but where a range proves that it does not; opt_algebraic
+ * keeps the two apart. With index + c / 2^s in bounds as a number and |c| < 2^31, the index read
+ * with its sign is what belongs to base + c: so select_memory.c reads it where c is in the base.
+ * (opt_algebraic takes no constant out of a shift that would lose bits of it.) Bytes have no
+ * factor: there a range must prove it.
+ */
+#include <string.h>
+
+#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/passes.h"
+#include "agx/compiler/analysis/range.h"
+
+/* Deep enough for what front ends make; bounds the work for one offset. */
+#define MAX_DEPTH 6
+/* Uniform halves that constants in bases may fill up to: bases end at half 256, and other
+ * uniforms come later. */
+#define BASE_HALVES_LIMIT 192
+#define MAX_SHIFT         2 /* beyond the element size */
+
+struct rewriting {
+   struct agxc_shader *shader;
+   struct agxc_ranges *ranges;
+   struct agxc_builder at;
+};
+
+/* ---- expressions ------------------------------------------------------ */
+
+static const struct agxc_instr *def_of(const struct agxc_ref *ref)
+{
+   return ref->kind == AGXC_VALUE ? ref->value->def : NULL;
+}
+
+static bool is_constant(const struct agxc_ref *ref)
+{
+   return ref->kind == AGXC_IMM;
+}
+
+static bool fits(int64_t value)
+{
+   return value == (int32_t)value;
+}
+
+/* An operation on 32 bits; with a constant it may be one of its operands. */
+static struct agxc_ref build(struct rewriting *rw, enum agxc_op op, struct agxc_ref a,
+                             struct agxc_ref b)
+{
+   if (op == AGXC_OP_IADD && is_constant(&a) && a.imm == 0)
+      return b;
+   if (is_constant(&b) && b.imm == (op == AGXC_OP_IMUL))
+      return a;
+   if (op == AGXC_OP_IADD && is_constant(&a) && is_constant(&b))
+      return agxc_imm((uint32_t)(a.imm + b.imm), 32);
+   return agxc_build2(&rw->at, op, 32, a, b);
+}
+
+/* ref without its constant part, which is added to *constant. */
+static struct agxc_ref split(struct rewriting *rw, struct agxc_ref ref, unsigned depth,
+                             int64_t *constant)
+{
+   if (is_constant(&ref)) {
+      *constant += (int32_t)ref.imm;
+      return agxc_imm(0, 32);
+   }
+   const struct agxc_instr *def = def_of(&ref);
+   if (!def || depth == 0 || def->src_count != 2)
+      return ref;
+   const struct agxc_ref *srcs = agxc_srcs(def);
+   int64_t inner = 0;
+   if (def->op == AGXC_OP_IADD) {
+      struct agxc_ref a = split(rw, srcs[0], depth - 1, &inner);
+      struct agxc_ref b = split(rw, srcs[1], depth - 1, &inner);
+      if (inner == 0 || !fits(inner))
+         return ref;
+      *constant += inner;
+      return build(rw, AGXC_OP_IADD, a, b);
+   }
+   bool scales = (def->op == AGXC_OP_ISHL && srcs[1].imm < 31) || def->op == AGXC_OP_IMUL;
+   if (!scales || !is_constant(&srcs[1]))
+      return ref;
+   int64_t factor = def->op == AGXC_OP_ISHL ? 1ll << srcs[1].imm : (int32_t)srcs[1].imm;
+   struct agxc_ref a = split(rw, srcs[0], depth - 1, &inner);
+   if (inner == 0 || !fits(inner) || !fits(inner * factor))
+      return ref;
+   *constant += inner * factor;
+   struct agxc_ref product = build(rw, (enum agxc_op)def->op, a, srcs[1]);
+   if (def->exact && product.kind == AGXC_VALUE && product.value->def->op == def->op)
+      product.value->def->exact = true;
+   return product;
+}
+
+/* Whether a product by a constant is what it would be in 64 bits. */
+static bool keeps_all(struct rewriting *rw, const struct agxc_instr *def)
+{
+   const struct agxc_ref *srcs = agxc_srcs(def);
+   uint64_t factor = def->op == AGXC_OP_ISHL ? 1ull << (srcs[1].imm & 63) : (uint32_t)srcs[1].imm;
+   return !def->exact || agxc_range_max(rw->ranges, &srcs[0]) * factor <= UINT32_MAX;
+}
+
+/* The power of two that every summand of ref is multiplied by: 2^result. */
+static unsigned twos(struct rewriting *rw, const struct agxc_ref *ref, unsigned depth)
+{
+   if (is_constant(ref))
+      return ref->imm ? (unsigned)__builtin_ctzll((uint64_t)ref->imm) : 31;
+   const struct agxc_instr *def = def_of(ref);
+   if (!def || depth == 0 || def->src_count != 2)
+      return 0;
+   const struct agxc_ref *srcs = agxc_srcs(def);
+   if (def->op == AGXC_OP_IADD)
+      return AGX_MIN(twos(rw, &srcs[0], depth - 1), twos(rw, &srcs[1], depth - 1));
+   bool is_shift = def->op == AGXC_OP_ISHL;
+   if (!(is_shift || def->op == AGXC_OP_IMUL) || !is_constant(&srcs[1]) || !keeps_all(rw, def))
+      return 0;
+   return is_shift ? AGX_MIN((unsigned)srcs[1].imm, 31u) : twos(rw, &srcs[1], 0);
+}
+
+/* ref / 2^shift, for shift <= twos(ref, depth). */
+static struct agxc_ref divide(struct rewriting *rw, struct agxc_ref ref, unsigned shift,
+                              unsigned depth)
+{
+   if (shift == 0)
+      return ref;
+   if (is_constant(&ref))
+      return agxc_imm((uint32_t)((int32_t)ref.imm >> shift), 32);
+   const struct agxc_instr *def = def_of(&ref);
+   const struct agxc_ref *srcs = agxc_srcs(def);
+   if (def->op == AGXC_OP_IADD) {
+      struct agxc_ref a = divide(rw, srcs[0], shift, depth - 1);
+      return build(rw, AGXC_OP_IADD, a, divide(rw, srcs[1], shift, depth - 1));
+   }
+   if (def->op == AGXC_OP_ISHL)
+      return build(rw, AGXC_OP_ISHL, srcs[0], agxc_imm((uint32_t)srcs[1].imm - shift, 32));
+   return build(rw, AGXC_OP_IMUL, srcs[0], agxc_imm((uint32_t)((int32_t)srcs[1].imm >> shift), 32));
+}
+
+/* ---- device memory ---------------------------------------------------- */
+
+static struct agxc_ref base_plus(struct rewriting *rw, const struct agxc_place *place,
+                                 int64_t constant)
+{
+   return agxc_uniform_slot(rw->shader, AGX_UNIFORM_BUFFER_ADDRESS, place->binding,
+                            (uint64_t)constant, 64);
+}
+
+static bool has_room(const struct agxc_shader *shader)
+{
+   return shader->uniform_halves + 4 <= BASE_HALVES_LIMIT &&
+          shader->uniform_count + 8 < AGX_PROGRAM_MAX_UNIFORMS;
+}
+
+static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
+                           const struct agxc_place *place)
+{
+   struct agxc_ref *base = &instr->operand[place->base_operand];
+   struct agxc_ref *offset = &instr->operand[place->offset_operand];
+   unsigned log2 = (unsigned)__builtin_ctz(place->bits / 8u);
+   bool is_atomic = place->reads && place->writes;
+   int64_t constant = 0;
+   struct agxc_ref index = split(rw, *offset, MAX_DEPTH, &constant);
+   unsigned shift = AGX_MIN(twos(rw, &index, MAX_DEPTH), log2 + (is_atomic ? 0 : MAX_SHIFT));
+   if (shift < log2 || (log2 == 0 && agxc_range_max(rw->ranges, &index) == UINT32_MAX))
+      shift = 0;
+   /* Without a shift the index of a byte may pass 2^31, which would read as below zero. */
+   bool in_base = place->is_binding && constant != 0 && shift && has_room(rw->shader);
+   if (!in_base && shift && constant % (1ll << shift) && constant % (1ll << log2) == 0)
+      shift = log2;
+   if (!in_base && constant % (1ll << shift))
+      return;
+   if (is_constant(&index)) {
+      if (in_base && constant >> log2 > INT16_MAX)
+         *base = base_plus(rw, place, constant), *offset = agxc_imm(0, 32);
+      return;
+   }
+   index = divide(rw, index, shift, MAX_DEPTH);
+   if (in_base)
+      *base = base_plus(rw, place, constant);
+   else
+      index = build(rw, AGXC_OP_IADD, index, agxc_imm((uint32_t)(constant >> shift), 32));
+   *offset = build(rw, AGXC_OP_ISHL, index, agxc_imm(shift, 32));
+}
+
+/* ---- workgroup memory ------------------------------------------------- */
+
+static void rewrite_shared(struct rewriting *rw, struct agxc_instr *instr,
+                           const struct agxc_place *place)
+{
+   struct agxc_ref *offset = &instr->operand[place->offset_operand];
+   int64_t constant = 0, element_B = place->bits / 8;
+   if (is_constant(offset))
+      return;
+   struct agxc_ref index = split(rw, *offset, MAX_DEPTH, &constant);
+   if (is_constant(&index)) {
+      *offset = agxc_imm((uint32_t)constant, 32);
+      return;
+   }
+   bool in_field = constant % element_B == 0 && constant > -0x8000 && constant < 0x8000 &&
+                   agxc_range_max(rw->ranges, &index) <= 0xffff;
+   if (!in_field) {
+      index = *offset;
+      constant = 0;
+      if (agxc_range_max(rw->ranges, &index) > 0xffff)
+         return;
+   }
+   const struct agxc_instr *shl = def_of(&index);
+   unsigned log2 = (unsigned)__builtin_ctz((unsigned)element_B);
+   bool shifts = shl && shl->op == AGXC_OP_ISHL && is_constant(&shl->operand[2]) && log2 &&
+                 shl->operand[2].imm == log2 && constant >= 0;
+   if (shifts)
+      index = shl->operand[1];
+   struct agxc_ref half = agxc_build1(&rw->at, AGXC_OP_TRUNC, 16, index);
+   struct agxc_ref whole = agxc_build1(&rw->at, AGXC_OP_ZEXT, 32, half);
+   if (shifts)
+      whole = build(rw, AGXC_OP_ISHL, whole, agxc_imm(log2, 32));
+   *offset = build(rw, AGXC_OP_IADD, whole, agxc_imm((uint32_t)constant, 32));
+}
+
+bool agxc_opt_address(struct agxc_shader *shader)
+{
+   struct rewriting rw = {.shader = shader, .ranges = agxc_ranges_compute(shader)};
+   agxc_foreach_block (block, shader) {
+      agxc_foreach_instr_safe (instr, block) {
+         struct agxc_place place;
+         if (!agxc_place_of(shader, instr, &place))
+            continue;
+         rw.at = agxc_before(shader, instr);
+         if (place.space == AGXC_SPACE_DEVICE)
+            rewrite_device(&rw, instr, &place);
+         else if (place.space == AGXC_SPACE_SHARED)
+            rewrite_shared(&rw, instr, &place);
+      }
+   }
+   return true;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of opt_algebraic share. A rule looks at one instruction and returns what may
+ * stand for it, or AGXC_NONE; what it builds on the way has been simplified itself.
+ */
+#pragma once
+
+#include "agx/compiler/ir/ir.h"
+
+struct agxc_algebra {
+   struct agxc_shader *shader;
+   struct agxc_builder at; /* before the instruction that is looked at */
+   unsigned depth;         /* of rules that build what rules look at */
+   /* By value id, as the pass began: how many operands name it. */
+   uint32_t *uses;
+   uint32_t use_count;
+};
+
+/* Whether two products by constants may become one. An application's own (exact) wraps as it
+ * likes, a stride of the access chain does not (opt_address.c): what is made of both would pass for
+ * a stride. */
+static inline bool agxc_alg_may_join(const struct agxc_instr *outer, const struct agxc_instr *inner)
+{
+   return outer->exact || !inner->exact;
+}
+
+/* Whether nothing but the instruction that is looked at uses the value. */
+static inline bool agxc_alg_used_once(const struct agxc_algebra *a, const struct agxc_ref *ref)
+{
+   return ref->kind == AGXC_VALUE &&
+          (ref->value->id >= a->use_count || a->uses[ref->value->id] == 1);
+}
+
+/* Rules for integers of 32 bits, booleans, and floats of 32 bits. */
+struct agxc_ref agxc_algebra_int(struct agxc_algebra *a, const struct agxc_instr *instr);
+struct agxc_ref agxc_algebra_width(struct agxc_algebra *algebra, const struct agxc_instr *instr);
+struct agxc_ref agxc_algebra_bool(struct agxc_algebra *a, const struct agxc_instr *instr);
+struct agxc_ref agxc_algebra_float(struct agxc_algebra *a, const struct agxc_instr *instr);
+
+/* The instruction before the one that is looked at, simplified; sources follow. */
+struct agxc_ref agxc_algebra_build(struct agxc_algebra *a, enum agxc_op op, unsigned bits,
+                                   unsigned count, const struct agxc_ref *srcs);
+
+static inline struct agxc_ref agxc_alg1(struct agxc_algebra *a, enum agxc_op op, unsigned bits,
+                                        struct agxc_ref x)
+{
+   return agxc_algebra_build(a, op, bits, 1, &x);
+}
+
+static inline struct agxc_ref agxc_alg2(struct agxc_algebra *a, enum agxc_op op, unsigned bits,
+                                        struct agxc_ref x, struct agxc_ref y)
+{
+   return agxc_algebra_build(a, op, bits, 2, (struct agxc_ref[]){x, y});
+}
+
+static inline struct agxc_ref agxc_alg3(struct agxc_algebra *a, enum agxc_op op, unsigned bits,
+                                        struct agxc_ref x, struct agxc_ref y, struct agxc_ref z)
+{
+   return agxc_algebra_build(a, op, bits, 3, (struct agxc_ref[]){x, y, z});
+}
+
+/* ---- looking ------------------------------------------------------------ */
+
+static inline bool agxc_alg_is_const(const struct agxc_ref *ref)
+{
+   return ref->kind == AGXC_IMM;
+}
+
+static inline bool agxc_alg_equals(const struct agxc_ref *ref, uint32_t value)
+{
+   return ref->kind == AGXC_IMM && (uint32_t)ref->imm == value;
+}
+
+static inline const struct agxc_instr *agxc_alg_def(const struct agxc_ref *ref)
+{
+   return ref->kind == AGXC_VALUE ? ref->value->def : NULL;
+}
+
+static inline const struct agxc_instr *agxc_alg_def_is(const struct agxc_ref *ref, enum agxc_op op)
+{
+   const struct agxc_instr *def = agxc_alg_def(ref);
+   return def && def->op == op ? def : NULL;
+}
+
+/* The definition, when it is that operation with a constant as second source. */
+static inline const struct agxc_instr *agxc_alg_def_const(const struct agxc_ref *ref,
+                                                          enum agxc_op op)
+{
+   const struct agxc_instr *def = agxc_alg_def_is(ref, op);
+   return def && agxc_alg_is_const(&def->operand[2]) ? def : NULL;
+}
+
+/* The same value, uniform or constant. */
+static inline bool agxc_alg_same(const struct agxc_ref *a, const struct agxc_ref *b)
+{
+   if (a->kind != b->kind || a->bits != b->bits)
+      return false;
+   return a->kind == AGXC_VALUE     ? a->value == b->value
+          : a->kind == AGXC_UNIFORM ? a->half == b->half
+          : a->kind == AGXC_IMM     ? a->imm == b->imm
+                                    : false;
+}

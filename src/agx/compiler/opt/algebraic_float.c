@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rules of opt_algebraic for 32-bit floats. Constants fold as the hardware computes: rounded
+ * to nearest even, denormals to zero. What is exact (NoContraction) keeps its roundings, the
+ * signs of its zeros and its special values; for everything else Vulkan lets an
+ * implementation use the rules of real numbers.
+ */
+#include <string.h>
+
+#include "agx/compiler/opt/algebraic.h"
+
+#define is_const  agxc_alg_is_const
+#define equals    agxc_alg_equals
+#define def_is    agxc_alg_def_is
+#define def_const agxc_alg_def_const
+#define same      agxc_alg_same
+
+#define SIGN      0x80000000u
+#define ONE       0x3f800000u
+#define MINUS_ONE 0xbf800000u
+#define HALF      0x3f000000u
+#define TWO       0x40000000u
+#define THREE     0x40400000u
+#define FOUR      0x40800000u
+#define NAN_BITS  0x7fc00000u
+
+static struct agxc_ref op1(struct agxc_algebra *a, enum agxc_op op, struct agxc_ref x)
+{
+   return agxc_alg1(a, op, 32, x);
+}
+
+static struct agxc_ref op2(struct agxc_algebra *a, enum agxc_op op, struct agxc_ref x,
+                           struct agxc_ref y)
+{
+   return agxc_alg2(a, op, 32, x, y);
+}
+
+/* ---- constants ------------------------------------------------------------ */
+
+static uint32_t flushed(uint32_t bits)
+{
+   return bits & 0x7f800000u ? bits : bits & SIGN;
+}
+
+static float value_of(const struct agxc_ref *ref)
+{
+   uint32_t bits = flushed((uint32_t)ref->imm);
+   float value;
+   memcpy(&value, &bits, sizeof(value));
+   return value;
+}
+
+static struct agxc_ref constant(float value)
+{
+   uint32_t bits;
+   memcpy(&bits, &value, sizeof(bits));
+   return agxc_imm(value != value ? NAN_BITS : flushed(bits), 32);
+}
+
+static struct agxc_ref negated(const struct agxc_ref *ref)
+{
+   return agxc_imm((uint32_t)ref->imm ^ SIGN, 32);
+}
+
+/* Neither zero, nor infinite, nor so small that its square could vanish. */
+static bool is_ordinary(float value)
+{
+   float size = value < 0 ? -value : value;
+   return size > 1e-18f && size < 1e18f;
+}
+
+static bool fold_compare(unsigned op, float x, float y, struct agxc_ref *out)
+{
+   bool results[] = {
+      [AGXC_OP_FEQ - AGXC_OP_FEQ] = x == y,
+      [AGXC_OP_FNE - AGXC_OP_FEQ] = x != y,
+      [AGXC_OP_FLT - AGXC_OP_FEQ] = x < y,
+      [AGXC_OP_FGE - AGXC_OP_FEQ] = x >= y,
+   };
+   if (op < AGXC_OP_FEQ || op > AGXC_OP_FGE)
+      return false;
+   *out = agxc_imm(results[op - AGXC_OP_FEQ], 1);
+   return true;
+}
+
+static uint32_t to_integer(float x, bool is_signed)
+{
+   if (x != x)
+      return 0;
+   if (is_signed)
+      return x >= 2147483648.0f ? INT32_MAX : x < -2147483648.0f ? SIGN : (uint32_t)(int32_t)x;
+   return x >= 4294967296.0f ? UINT32_MAX : x > 0 ? (uint32_t)x : 0;
+}
+
+static struct agxc_ref fold(const struct agxc_instr *instr)
+{
+   const struct agxc_ref *srcs = agxc_srcs(instr);
+   struct agxc_ref result = agxc_none();
+   if (instr->src_count > 2 || !is_const(&srcs[0]) ||
+       (instr->src_count == 2 && !is_const(&srcs[1])))
+      return result;
+   float x = value_of(&srcs[0]), y = instr->src_count == 2 ? value_of(&srcs[1]) : 0;
+   uint32_t bits = (uint32_t)srcs[0].imm;
+   if (fold_compare(instr->op, x, y, &result))
+      return result;
+   switch (instr->op) {
+   case AGXC_OP_FADD:
+      return constant(x + y);
+   case AGXC_OP_FSUB:
+      return constant(x - y);
+   case AGXC_OP_FMUL:
+      return constant(x * y);
+   case AGXC_OP_FMIN:
+      return x == x && !(y < x) ? srcs[0] : srcs[1];
+   case AGXC_OP_FMAX:
+      return x == x && !(y > x) ? srcs[0] : srcs[1];
+   case AGXC_OP_FSAT:
+      return constant(x > 1 ? 1 : x > 0 ? x : 0);
+   case AGXC_OP_FRCP:
+      return constant(1 / x);
+   case AGXC_OP_F2U:
+      return agxc_imm(to_integer(x, false), 32);
+   case AGXC_OP_F2S:
+      return agxc_imm(to_integer(x, true), 32);
+   case AGXC_OP_U2F:
+      return constant((float)bits);
+   case AGXC_OP_S2F:
+      return constant((float)(int32_t)bits);
+   default:
+      return result;
+   }
+}
+
+/* ---- sums ------------------------------------------------------------------ */
+
+static struct agxc_ref rule_fadd(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   const struct agxc_instr *def;
+   if (equals(&y, SIGN) || (equals(&y, 0) && !instr->exact))
+      return x;
+   if (!is_const(&x) && (def = def_is(&y, AGXC_OP_FNEG)))
+      return op2(a, AGXC_OP_FSUB, x, def->operand[1]);
+   if (!is_const(&y) && (def = def_is(&x, AGXC_OP_FNEG)))
+      return op2(a, AGXC_OP_FSUB, y, def->operand[1]);
+   if (!instr->exact && is_const(&y) && (def = def_const(&x, AGXC_OP_FADD)) && !def->exact)
+      return op2(a, AGXC_OP_FADD, def->operand[1],
+                 constant(value_of(&def->operand[2]) + value_of(&y)));
+   return agxc_none();
+}
+
+static struct agxc_ref rule_fsub(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   const struct agxc_instr *def;
+   if (is_const(&y))
+      return op2(a, AGXC_OP_FADD, x, negated(&y));
+   if (equals(&x, SIGN) || (equals(&x, 0) && !instr->exact))
+      return op1(a, AGXC_OP_FNEG, y);
+   if ((def = def_is(&y, AGXC_OP_FNEG)))
+      return op2(a, AGXC_OP_FADD, x, def->operand[1]);
+   return agxc_none();
+}
+
+/* ---- products -------------------------------------------------------------- */
+
+static struct agxc_ref rule_fmul(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   const struct agxc_instr *def;
+   if (equals(&y, ONE))
+      return x;
+   if (equals(&y, MINUS_ONE))
+      return op1(a, AGXC_OP_FNEG, x);
+   if ((equals(&y, 0) || equals(&y, SIGN)) && !instr->exact)
+      return agxc_imm(0, 32);
+   if (!is_const(&y))
+      return agxc_none();
+   if ((def = def_is(&x, AGXC_OP_FNEG)))
+      return op2(a, AGXC_OP_FMUL, def->operand[1], negated(&y));
+   if (instr->exact || !(def = def_const(&x, AGXC_OP_FMUL)) || def->exact)
+      return agxc_none();
+   float c = value_of(&def->operand[2]), d = value_of(&y);
+   return is_ordinary(c) && is_ordinary(d) ? op2(a, AGXC_OP_FMUL, def->operand[1], constant(c * d))
+                                           : agxc_none();
+}
+
+static struct agxc_ref rule_ffma(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   struct agxc_ref x = instr->operand[1], y = instr->operand[2], z = instr->operand[3];
+   if (instr->exact)
+      return agxc_none();
+   if (is_const(&x) && is_const(&y))
+      return op2(a, AGXC_OP_FADD, z, constant(value_of(&x) * value_of(&y)));
+   if (equals(&y, ONE))
+      return op2(a, AGXC_OP_FADD, x, z);
+   if (equals(&y, MINUS_ONE))
+      return op2(a, AGXC_OP_FSUB, z, x);
+   if (equals(&z, 0) || equals(&z, SIGN))
+      return op2(a, AGXC_OP_FMUL, x, y);
+   return agxc_none();
+}
+
+/* x / c is x times a rounded 1 / c: within one and a half ulp, where Vulkan asks for two and a
+ * half. */
+static struct agxc_ref rule_fdiv(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   if (is_const(&y) && is_ordinary(value_of(&y)))
+      return op2(a, AGXC_OP_FMUL, x, constant(1 / value_of(&y)));
+   if (equals(&x, ONE))
+      return op1(a, AGXC_OP_FRCP, y);
+   return agxc_none();
+}
+
+/* ---- signs, limits ----------------------------------------------------------- */
+
+static struct agxc_ref rule_sign(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   const struct agxc_instr *def;
+   if (instr->op == AGXC_OP_FABS) {
+      if (def_is(&instr->operand[1], AGXC_OP_FABS))
+         return instr->operand[1];
+      if ((def = def_is(&instr->operand[1], AGXC_OP_FNEG)))
+         return op1(a, AGXC_OP_FABS, def->operand[1]);
+      return agxc_none();
+   }
+   if ((def = def_is(&instr->operand[1], AGXC_OP_FSUB)) && !instr->exact && !def->exact)
+      return op2(a, AGXC_OP_FSUB, def->operand[2], def->operand[1]);
+   if ((def = def_const(&instr->operand[1], AGXC_OP_FMUL)) && !def->exact)
+      return op2(a, AGXC_OP_FMUL, def->operand[1], negated(&def->operand[2]));
+   return agxc_none();
+}
+
+static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   bool is_min = instr->op == AGXC_OP_FMIN;
+   const struct agxc_instr *def;
+   if (same(&x, &y))
+      return x;
+   if (!is_const(&y))
+      return agxc_none();
+   /* Only in this order does a NaN become 0, as the hardware's saturation makes it. */
+   def = is_min ? def_const(&x, AGXC_OP_FMAX) : NULL;
+   if (def && equals(&y, ONE) && equals(&def->operand[2], 0) && !instr->exact)
+      return op1(a, AGXC_OP_FSAT, def->operand[1]);
+   if ((def = def_const(&x, (enum agxc_op)instr->op))) {
+      float c = value_of(&def->operand[2]), d = value_of(&y);
+      bool takes_y = is_min ? d < c : d > c;
+      if (c == c && d == d)
+         return op2(a, (enum agxc_op)instr->op, def->operand[1], takes_y ? y : def->operand[2]);
+   }
+   return agxc_none();
+}
+
+/* ---- roots and powers --------------------------------------------------------- */
+
+static struct agxc_ref rule_frcp(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   const struct agxc_instr *def = def_is(&instr->operand[1], AGXC_OP_FSQRT);
+   return def && !instr->exact && !def->exact ? op1(a, AGXC_OP_FRSQRT, def->operand[1])
+                                              : agxc_none();
+}
+
+/* pow(x, c), which is undefined below 0, arrives as exp2(c log2 x). */
+static struct agxc_ref rule_fexp2(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   const struct agxc_instr *mul = def_const(&instr->operand[1], AGXC_OP_FMUL);
+   const struct agxc_instr *log = mul ? def_is(&mul->operand[1], AGXC_OP_FLOG2) : NULL;
+   if (!log || instr->exact || mul->exact || log->exact)
+      return agxc_none();
+   struct agxc_ref x = log->operand[1], square;
+   switch ((uint32_t)mul->operand[2].imm) {
+   case HALF:
+      return op1(a, AGXC_OP_FSQRT, x);
+   case HALF | SIGN:
+      return op1(a, AGXC_OP_FRSQRT, x);
+   case MINUS_ONE:
+      return op1(a, AGXC_OP_FRCP, x);
+   case TWO:
+      return op2(a, AGXC_OP_FMUL, x, x);
+   case THREE:
+   case FOUR:
+      square = op2(a, AGXC_OP_FMUL, x, x);
+      return op2(a, AGXC_OP_FMUL, square, equals(&mul->operand[2], THREE) ? x : square);
+   default:
+      return agxc_none();
+   }
+}
+
+/* A converted choice between constants is a choice between converted constants. */
+static struct agxc_ref rule_convert(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   const struct agxc_instr *choice = def_is(&instr->operand[1], AGXC_OP_SELECT);
+   if (!choice || !is_const(&choice->operand[2]) || !is_const(&choice->operand[3]))
+      return agxc_none();
+   struct agxc_ref yes = op1(a, (enum agxc_op)instr->op, choice->operand[2]);
+   struct agxc_ref no = op1(a, (enum agxc_op)instr->op, choice->operand[3]);
+   return agxc_alg3(a, AGXC_OP_SELECT, 32, choice->operand[1], yes, no);
+}
+
+struct agxc_ref agxc_algebra_float(struct agxc_algebra *a, const struct agxc_instr *instr)
+{
+   struct agxc_ref folded = fold(instr);
+   if (folded.kind != AGXC_NONE)
+      return folded;
+   switch (instr->op) {
+   case AGXC_OP_FADD:
+      return rule_fadd(a, instr);
+   case AGXC_OP_FSUB:
+      return rule_fsub(a, instr);
+   case AGXC_OP_FMUL:
+      return rule_fmul(a, instr);
+   case AGXC_OP_FFMA:
+      return rule_ffma(a, instr);
+   case AGXC_OP_FDIV:
+      return rule_fdiv(a, instr);
+   case AGXC_OP_FNEG:
+   case AGXC_OP_FABS:
+      return rule_sign(a, instr);
+   case AGXC_OP_FMIN:
+   case AGXC_OP_FMAX:
+      return rule_minmax(a, instr);
+   case AGXC_OP_FRCP:
+      return rule_frcp(a, instr);
+   case AGXC_OP_FEXP2:
+      return rule_fexp2(a, instr);
+   case AGXC_OP_FSAT:
+      return def_is(&instr->operand[1], AGXC_OP_FSAT) ? instr->operand[1] : agxc_none();
+   case AGXC_OP_U2F:
+   case AGXC_OP_S2F:
+      return rule_convert(a, instr);
+   default:
+      return agxc_none();
+   }
+}

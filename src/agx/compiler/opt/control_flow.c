@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Branches on constants go: what is chosen becomes part of the list around it. An arm that
+ * ends in a break, continue or return is never chosen here, since that would cut off code; nor
+ * does the only way out of a loop go.
+ * Where nothing continues, a loop's continuing part becomes the end of its body.
+ *
+ * Before: generic SSA. After: the same, with fewer ifs.
+ */
+#include "agx/compiler/ir/clone.h"
+#include "agx/compiler/passes.h"
+
+/* The block is gone: phis where it led to forget it. */
+static void forget_edges(const struct agxc_block *block)
+{
+   for (unsigned i = 0; i < 2; i++) {
+      struct agxc_block *to = block->succs[i];
+      uint32_t at = 0;
+      if (!to)
+         continue;
+      while (at < to->pred_count && to->preds[at] != block)
+         at++;
+      if (at == to->pred_count)
+         continue;
+      agxc_foreach_instr (phi, to) {
+         if (phi->op != AGXC_OP_PHI)
+            continue;
+         for (uint32_t k = at; k + 1 < phi->src_count; k++)
+            phi->operand[1 + k] = phi->operand[2 + k];
+         phi->src_count--;
+         phi->operand_count--;
+      }
+      for (uint32_t k = at; k + 1 < to->pred_count; k++)
+         to->preds[k] = to->preds[k + 1];
+      to->pred_count--;
+   }
+}
+
+static void forget_list(const struct agx_link *list)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK) {
+         forget_edges(agx_container_of(node, struct agxc_block, node));
+      } else if (node->kind == AGXC_NODE_IF) {
+         const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         forget_list(&branch->then_list);
+         forget_list(&branch->else_list);
+      } else {
+         const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         forget_list(&loop->body);
+         forget_list(&loop->continuing);
+      }
+   }
+}
+
+/* Melts a block into the cursor's; whoever it led to now comes from there. */
+static void melt(struct agxc_cursor *cursor, struct agxc_block *block)
+{
+   for (unsigned i = 0; i < 2; i++) {
+      struct agxc_block *to = cursor->block->succs[i] = block->succs[i];
+      for (uint32_t k = 0; to && k < to->pred_count; k++)
+         if (to->preds[k] == block)
+            to->preds[k] = cursor->block;
+   }
+   agxc_melt(cursor, block);
+}
+
+/* Puts the nodes of an arm behind `before` and joins blocks that are neighbours now. */
+static void inline_arm(struct agxc_shader *shader, struct agxc_block *before, struct agx_link *arm,
+                       struct agxc_if *branch)
+{
+   struct agxc_cursor cursor = {&branch->node.link, before};
+   struct agxc_block *behind = agxc_block_after(&branch->node);
+   struct agxc_block *first = agxc_first_block(arm);
+   agxc_foreach_instr (phi, behind)
+      if (phi->op == AGXC_OP_PHI) /* one way is left */
+         agxc_become_mov(shader, phi, agxc_srcs(phi)[0]);
+   melt(&cursor, first);
+   while (!agx_list_empty(arm)) {
+      struct agxc_node *node = agx_container_of(arm->next, struct agxc_node, link);
+      agx_list_remove(&node->link);
+      agx_list_insert_before(&branch->node.link, &node->link);
+      node->parent = branch->node.parent;
+      node->list = branch->node.list;
+      if (node->kind == AGXC_NODE_BLOCK)
+         cursor.block = agx_container_of(node, struct agxc_block, node);
+   }
+   agx_list_remove(&branch->node.link);
+   melt(&cursor, behind);
+}
+
+/* Blocks of the list that leave it by that jump, and where to; jumps in a loop stay in there. */
+static uint32_t count_jumps(const struct agx_link *list, unsigned op, struct agxc_block **out_to)
+{
+   uint32_t count = 0;
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK) {
+         const struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
+         const struct agxc_instr *last = agxc_terminator(block);
+         if (last && last->op == op && block->succs[0]) {
+            *out_to = block->succs[0];
+            count++;
+         }
+      } else if (node->kind == AGXC_NODE_IF) {
+         const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         count += count_jumps(&branch->then_list, op, out_to);
+         count += count_jumps(&branch->else_list, op, out_to);
+      }
+   }
+   return count;
+}
+
+/* Without the list nothing would reach what stands behind the loop, or its continuing part. */
+static bool is_only_way(const struct agx_link *list)
+{
+   static const unsigned ops[] = {AGXC_OP_BREAK, AGXC_OP_CONTINUE};
+   for (size_t i = 0; i < AGX_COUNT(ops); i++) {
+      struct agxc_block *to = NULL;
+      uint32_t count = count_jumps(list, ops[i], &to);
+      if (to && to->pred_count <= count)
+         return true;
+   }
+   return false;
+}
+
+/* True when the if is gone. */
+static bool try_if(struct agxc_shader *shader, struct agxc_if *branch)
+{
+   struct agxc_block *before = agxc_block_before(&branch->node);
+   struct agxc_instr *last = agxc_terminator(before);
+   if (!last || last->op != AGXC_OP_BRANCH || last->operand[0].kind != AGXC_IMM)
+      return false;
+   bool is_then = last->operand[0].imm != 0;
+   struct agx_link *arm = is_then ? &branch->then_list : &branch->else_list;
+   struct agx_link *other = is_then ? &branch->else_list : &branch->then_list;
+   if (agxc_terminator(agxc_last_block(arm)) || is_only_way(other))
+      return false;
+   agxc_instr_remove(last);
+   forget_list(other);
+   inline_arm(shader, before, arm, branch);
+   return true;
+}
+
+/* One block then holds what stood on both sides of the border. */
+static bool join_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
+{
+   struct agxc_block *last = agxc_last_block(&loop->body);
+   struct agxc_block *first = agxc_first_block(&loop->continuing);
+   struct agxc_cursor cursor = {&loop->body, last};
+   if (first->pred_count != 1 || first->preds[0] != last || agxc_terminator(last))
+      return false;
+   if (first->node.link.next == &loop->continuing && agx_list_empty(&first->instrs))
+      return false;
+   agxc_foreach_instr (phi, first)
+      if (phi->op == AGXC_OP_PHI)
+         agxc_become_mov(shader, phi, agxc_srcs(phi)[0]);
+   melt(&cursor, first);
+   agxc_foreach_node (node, &loop->continuing)
+      node->list = &loop->body;
+   agx_list_splice(&loop->body, &loop->continuing);
+   agxc_node_append(&loop->continuing, &loop->node, &agxc_block_new(shader)->node);
+   return true;
+}
+
+/* From the inside out, so that an arm is done when it moves. */
+static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
+{
+   bool progress = false;
+   for (struct agx_link *at = list->next, *next; at != list; at = next) {
+      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
+      next = at->next;
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         struct agx_link *before = at->prev;
+         progress |= visit_list(shader, &branch->then_list);
+         progress |= visit_list(shader, &branch->else_list);
+         if (!try_if(shader, branch))
+            continue;
+         progress = true;
+         next = before->next; /* its arm, which nothing can be done about, and what followed */
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         progress |= visit_list(shader, &loop->body);
+         progress |= visit_list(shader, &loop->continuing);
+         if (join_continuing(shader, loop)) {
+            agxc_index(shader);
+            progress = true;
+         }
+      }
+   }
+   return progress;
+}
+
+bool agxc_opt_branch(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   return visit_list(shader, &shader->body);
+}

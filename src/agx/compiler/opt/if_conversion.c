@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Short ifs without effects become selects. An if costs two instructions, three with an else,
+ * and lanes that go different ways run both arms anyway; so arms of a few cheap operations move
+ * in front of the branch, and what was a phi behind the if chooses by its condition. Arms in
+ * arms go first, so that nested ifs flatten as long as they stay cheap. An if whose phis nobody
+ * needs and whose arms are empty goes, whatever it tests.
+ *
+ * Not so where an arm has an effect, reads memory that might not be there, depends on the lanes
+ * that run it, or leaves a loop: `if (c) break` stays as it is.
+ *
+ * Before: generic SSA. After: the same, with fewer ifs.
+ */
+#include "agx/compiler/ir/clone.h"
+#include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/passes.h"
+
+/* Cycles of both arms. A jump would skip an arm beyond 19 cycles (lower_control.c), and never
+ * does where lanes differ. */
+#define MAX_ARM_COST 14u
+/* When the condition is the same for the whole dispatch, one arm would have been skipped. */
+#define MAX_UNIFORM_COST 4u
+/* if and pop_exec; one for what a copy at an arm's end would cost. */
+#define MAX_SELECTS 3u
+
+struct predication {
+   struct agxc_shader *shader;
+   bool progress;
+};
+
+static bool may_run_always(const struct agxc_shader *shader, const struct agxc_instr *instr)
+{
+   unsigned flags = agxc_flags(instr);
+   if (instr->op == AGXC_OP_PHI || flags & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE))
+      return false;
+   return !(flags & AGXC_READS_MEMORY);
+}
+
+/* The cost of an arm of one block, or UINT32_MAX when it can't move. */
+static uint32_t cost_of_arm(const struct agxc_shader *shader, const struct agx_link *arm)
+{
+   uint32_t cost = 0;
+   if (arm->next->next != arm)
+      return UINT32_MAX;
+   agxc_foreach_instr (instr, agxc_first_block(arm)) {
+      if (!may_run_always(shader, instr) || cost > MAX_ARM_COST)
+         return UINT32_MAX;
+      cost += agxc_op_cost(instr);
+   }
+   return cost;
+}
+
+/* The number of selects behind the if, or UINT32_MAX when there is something else. */
+static uint32_t count_selects(const struct agxc_block *behind)
+{
+   uint32_t count = 0;
+   agxc_foreach_instr (phi, behind) {
+      if (phi->op != AGXC_OP_PHI)
+         break;
+      unsigned bits = phi->operand[0].bits;
+      if (phi->src_count != 2 || phi->operand[0].count != 1 ||
+          (bits != 1 && bits != 16 && bits != 32))
+         return UINT32_MAX;
+      count++;
+   }
+   return count;
+}
+
+static bool pays(const struct agxc_shader *shader, const struct agxc_if *branch,
+                 const struct agxc_ref *condition)
+{
+   uint32_t then_cost = cost_of_arm(shader, &branch->then_list);
+   uint32_t else_cost = cost_of_arm(shader, &branch->else_list);
+   uint32_t selects = count_selects(agxc_block_after(&branch->node));
+   if (then_cost == UINT32_MAX || else_cost == UINT32_MAX || selects == UINT32_MAX)
+      return false;
+   bool has_else = then_cost && else_cost;
+   return then_cost + else_cost <=
+             (agxc_is_of_dispatch(condition) ? MAX_UNIFORM_COST : MAX_ARM_COST) &&
+          selects <= MAX_SELECTS + has_else;
+}
+
+/* ---- the change --------------------------------------------------------- */
+
+static bool same(const struct agxc_ref *a, const struct agxc_ref *b)
+{
+   if (a->kind != b->kind || a->bits != b->bits)
+      return false;
+   return a->kind == AGXC_VALUE     ? a->value == b->value
+          : a->kind == AGXC_UNIFORM ? a->half == b->half
+                                    : a->kind == AGXC_IMM && a->imm == b->imm;
+}
+
+/* One is false where the other is true. Floats have no such pairs but equality: NaN. */
+static bool is_negation(const struct agxc_ref *a, const struct agxc_ref *b)
+{
+   static const uint16_t pairs[][2] = {
+      {AGXC_OP_IEQ, AGXC_OP_INE},
+      {AGXC_OP_ULT, AGXC_OP_UGE},
+      {AGXC_OP_SLT, AGXC_OP_SGE},
+      {AGXC_OP_FEQ, AGXC_OP_FNE},
+   };
+   if (a->kind != AGXC_VALUE || b->kind != AGXC_VALUE)
+      return false;
+   const struct agxc_instr *x = a->value->def, *y = b->value->def;
+   for (size_t i = 0; i < AGX_COUNT(pairs); i++)
+      if ((x->op == pairs[i][0] && y->op == pairs[i][1]) ||
+          (x->op == pairs[i][1] && y->op == pairs[i][0]))
+         return same(&x->operand[1], &y->operand[1]) && same(&x->operand[2], &y->operand[2]);
+   return false;
+}
+
+/* phi -> condition ? yes : no, in the instruction's place. What is the condition itself is a
+ * constant in its arm; a negated condition swaps the arms. */
+static void become_select(struct agxc_shader *shader, struct agxc_instr *phi,
+                          struct agxc_ref condition)
+{
+   struct agxc_ref dest = phi->operand[0], yes = phi->operand[1], no = phi->operand[2];
+   for (const struct agxc_instr *def;
+        condition.kind == AGXC_VALUE && (def = condition.value->def)->op == AGXC_OP_INOT;) {
+      struct agxc_ref swap = yes;
+      yes = no;
+      no = swap;
+      condition = def->operand[1];
+   }
+   if (same(&yes, &condition) || is_negation(&yes, &condition))
+      yes = agxc_imm(same(&yes, &condition), 1);
+   if (same(&no, &condition) || is_negation(&no, &condition))
+      no = agxc_imm(!same(&no, &condition), 1);
+   phi->op = AGXC_OP_SELECT;
+   phi->src_count = 3;
+   phi->operand_count = 4;
+   phi->operand = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, 4);
+   phi->operand[0] = dest;
+   phi->operand[1] = condition;
+   phi->operand[2] = yes;
+   phi->operand[3] = no;
+}
+
+static void flatten(struct predication *p, struct agxc_if *branch)
+{
+   struct agxc_block *before = agxc_block_before(&branch->node);
+   struct agxc_block *behind = agxc_block_after(&branch->node);
+   struct agxc_instr *last = agxc_terminator(before);
+   struct agxc_cursor cursor = {&branch->node.link, before};
+   agxc_instr_remove(last);
+   agxc_foreach_instr (phi, behind) {
+      if (phi->op != AGXC_OP_PHI)
+         break;
+      become_select(p->shader, phi, agxc_srcs(last)[0]);
+   }
+   agxc_melt(&cursor, agxc_first_block(&branch->then_list));
+   agxc_melt(&cursor, agxc_first_block(&branch->else_list));
+   agx_list_remove(&branch->node.link);
+   agxc_melt(&cursor, behind);
+   p->progress = true;
+}
+
+static void visit_list(struct predication *p, struct agx_link *list)
+{
+   for (struct agx_link *at = list->next, *next; at != list; at = next) {
+      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
+      next = at->next;
+      if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         visit_list(p, &loop->body);
+         visit_list(p, &loop->continuing);
+      } else if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         struct agx_link *before = at->prev;
+         visit_list(p, &branch->then_list);
+         visit_list(p, &branch->else_list);
+         if (!pays(p->shader, branch, agxc_srcs(agxc_terminator(agxc_block_before(node)))))
+            continue;
+         flatten(p, branch);
+         next = before->next;
+      }
+   }
+}
+
+bool agxc_opt_predicate(struct agxc_shader *shader)
+{
+   struct predication p = {.shader = shader};
+   agxc_index(shader);
+   if (shader->block_count > 1)
+      visit_list(&p, &shader->body);
+   return p.progress;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a loop computes anew in each turn, though nothing that it needs changes, moves in front
+ * of the loop, and on out of the loops around it.
+ *
+ * Before: generic SSA. After: the same. A pure operation moves from anywhere in the loop. A
+ * load moves when no access of the loop may write what it reads, and when the loop's first turn
+ * surely runs it or its address is surely valid: so a loop that tests before its body keeps its
+ * loads, unless it has been rotated before.
+ *
+ * What moves lives across the whole loop. Cheap operations move while registers are far from
+ * the next step of occupancy, others as long as there is room below it; operations that become
+ * part of their users (op_cost.h) cost no register.
+ */
+#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/analysis/limits.h"
+#include "agx/compiler/analysis/liveness.h"
+#include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/passes.h"
+
+#define MAX_WRITES 8u
+/* Halves kept free below a step for what the liveness of generic code does not show. */
+#define SLACK_HALVES       12u
+#define CHEAP_SLACK_HALVES 32u
+
+struct loop_info {
+   struct loop_info *parent;
+   struct agxc_block *before;
+   uint32_t first; /* its first block, by index */
+   int32_t room, cheap_room;
+   struct agxc_place writes[MAX_WRITES];
+   uint32_t write_count; /* above MAX_WRITES: anything may be written */
+   bool has_barrier;
+   bool surely_entered; /* by the first turn of the loop around it */
+   bool surely_runs;    /* the block being looked at is run by the first turn */
+};
+
+struct licm {
+   struct agxc_shader *shader;
+   const struct agxc_liveness *liveness;
+   struct loop_info **loop_at; /* by index of a loop's first block */
+   agx_bitset_word *folded;    /* by value id: its users take the operation in */
+   bool progress;
+};
+
+/* ---- survey ------------------------------------------------------------- */
+
+static uint32_t live_halves(const struct agxc_shader *shader, const struct agxc_liveness *liveness,
+                            const struct agxc_block *block)
+{
+   uint32_t halves = 0;
+   agxc_foreach_live_in (id, liveness, block)
+      halves += agxc_halves(shader->values[*id]);
+   return halves;
+}
+
+static void note_effects(struct loop_info *loop, const struct agxc_shader *shader,
+                         const struct agxc_instr *instr)
+{
+   struct agxc_place place;
+   if (!(agxc_flags(instr) & AGXC_SIDE_EFFECT) || agxc_flags(instr) & AGXC_TERMINATOR)
+      return;
+   bool is_known = agxc_place_of(shader, instr, &place);
+   for (; loop; loop = loop->parent) {
+      if (!is_known)
+         loop->has_barrier = true;
+      else if (loop->write_count < MAX_WRITES)
+         loop->writes[loop->write_count++] = place;
+      else
+         loop->write_count = MAX_WRITES + 1;
+   }
+}
+
+static void survey_list(struct licm *l, struct agx_link *list, struct loop_info *loop,
+                        uint32_t *peak);
+
+static void survey_loop(struct licm *l, struct agxc_loop *node, struct loop_info *parent,
+                        uint32_t *peak)
+{
+   struct loop_info *loop = AGX_ARENA_NEW(l->shader->arena, struct loop_info);
+   uint32_t halves = 0;
+   loop->parent = parent;
+   loop->before = agxc_block_before(&node->node);
+   loop->first = agxc_first_block(&node->body)->index;
+   l->loop_at[loop->first] = loop;
+   survey_list(l, &node->body, loop, &halves);
+   survey_list(l, &node->continuing, loop, &halves);
+   uint32_t end = agxc_end_of_step(halves + SLACK_HALVES);
+   loop->room = (int32_t)end - (int32_t)(halves + SLACK_HALVES);
+   loop->cheap_room = (int32_t)end - (int32_t)(halves + CHEAP_SLACK_HALVES);
+   *peak = AGX_MAX(*peak, halves);
+}
+
+/* Effects of each loop; peak: halves that live at the borders of the list's blocks. */
+static void survey_list(struct licm *l, struct agx_link *list, struct loop_info *loop,
+                        uint32_t *peak)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         survey_list(l, &branch->then_list, loop, peak);
+         survey_list(l, &branch->else_list, loop, peak);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         survey_loop(l, agx_container_of(node, struct agxc_loop, node), loop, peak);
+      } else if (loop) {
+         struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
+         *peak = AGX_MAX(*peak, live_halves(l->shader, l->liveness, block));
+         agxc_foreach_instr (instr, block)
+            note_effects(loop, l->shader, instr);
+      }
+   }
+}
+
+/* Values whose operation becomes part of every user. */
+static void find_folded(struct licm *l)
+{
+   agx_bitset_word *used =
+      AGX_ARENA_ARRAY(l->shader->arena, agx_bitset_word, agx_bitset_words(l->shader->value_count));
+   l->folded =
+      AGX_ARENA_ARRAY(l->shader->arena, agx_bitset_word, agx_bitset_words(l->shader->value_count));
+   agxc_foreach_block (block, l->shader) {
+      agxc_foreach_instr (instr, block) {
+         agxc_foreach_src (src, instr) {
+            if (src->kind != AGXC_VALUE)
+               continue;
+            uint32_t id = src->value->id;
+            bool folds = agxc_op_folds(src->value->def, instr, src);
+            if (!agx_bitset_test(used, id) && folds)
+               agx_bitset_set(l->folded, id);
+            else if (!folds)
+               agx_bitset_clear(l->folded, id);
+            agx_bitset_set(used, id);
+         }
+      }
+   }
+}
+
+/* ---- moving ------------------------------------------------------------- */
+
+static bool may_move(const struct agxc_instr *instr)
+{
+   return !agxc_is_machine(instr) && instr->op != AGXC_OP_PHI && instr->dest_count &&
+          !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE));
+}
+
+/* Nothing that it needs is defined in the loop: program order is an order of dominance. */
+static bool is_invariant(const struct agxc_instr *instr, const struct loop_info *loop)
+{
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && src->value->def->block->index >= loop->first)
+         return false;
+   return true;
+}
+
+static bool may_change(const struct licm *l, const struct agxc_instr *load,
+                       const struct loop_info *loop)
+{
+   struct agxc_place place;
+   if (agxc_reads_constant(load))
+      return false;
+   if (loop->has_barrier || loop->write_count > MAX_WRITES ||
+       !agxc_place_of(l->shader, load, &place) || place.access & AGXC_ACCESS_COHERENT)
+      return true;
+   for (uint32_t i = 0; i < loop->write_count; i++)
+      if (agxc_place_may_overlap(&place, &loop->writes[i]))
+         return true;
+   return false;
+}
+
+/* Threadgroup and scratch memory are there whatever the offset is, since offsets that stray
+ * read nothing of others' and never fault [U]; yet only first turns are relied on. */
+static bool load_may_move(const struct licm *l, const struct agxc_instr *load,
+                          const struct loop_info *loop, bool surely_runs)
+{
+   if (may_change(l, load, loop))
+      return false;
+   return surely_runs || (load->op == AGXC_OP_LOAD_GLOBAL && agxc_load_is_safe(l->shader, load));
+}
+
+static int32_t halves_of(const struct licm *l, const struct agxc_instr *instr)
+{
+   int32_t halves = 0;
+   agxc_foreach_dest (dest, instr)
+      if (!agx_bitset_test(l->folded, dest->value->id))
+         halves += (int32_t)agxc_halves(dest->value);
+   return halves;
+}
+
+/* The outermost loop that the instruction can leave, or NULL. */
+static struct loop_info *target_of(const struct licm *l, const struct agxc_instr *instr,
+                                   struct loop_info *loop, bool in_if)
+{
+   bool is_load = agxc_flags(instr) & AGXC_READS_MEMORY, surely_runs = !in_if;
+   bool is_cheap = agxc_op_cost(instr) < 4;
+   int32_t halves = halves_of(l, instr);
+   struct loop_info *target = NULL;
+   for (; loop; loop = loop->parent) {
+      surely_runs = surely_runs && loop->surely_runs;
+      if (!is_invariant(instr, loop) ||
+          (halves && halves > (is_cheap ? loop->cheap_room : loop->room)) ||
+          (is_load && !load_may_move(l, instr, loop, surely_runs)))
+         break;
+      target = loop;
+      surely_runs = surely_runs && loop->surely_entered;
+   }
+   return target;
+}
+
+static void visit_instr(struct licm *l, struct agxc_instr *instr, struct loop_info *loop,
+                        bool in_if)
+{
+   struct loop_info *target = may_move(instr) ? target_of(l, instr, loop, in_if) : NULL;
+   if (!target)
+      return;
+   int32_t halves = halves_of(l, instr);
+   for (;; loop = loop->parent) {
+      loop->room -= halves;
+      loop->cheap_room -= halves;
+      if (loop == target)
+         break;
+   }
+   struct agxc_builder b = agxc_at_end(l->shader, target->before);
+   agx_list_remove(&instr->link);
+   agxc_insert(&b, instr);
+   l->progress = true;
+}
+
+/* ---- the walk ----------------------------------------------------------- */
+
+static void visit_list(struct licm *l, struct agx_link *list, struct loop_info *loop, bool in_if);
+
+static void visit_block(struct licm *l, struct agxc_block *block, struct loop_info *loop,
+                        bool in_if)
+{
+   agxc_foreach_instr_safe (instr, block)
+      visit_instr(l, instr, loop, in_if);
+   const struct agxc_instr *last = agxc_terminator(block);
+   if (!last || agxc_is_machine(last) || last->op == AGXC_OP_BRANCH)
+      return;
+   loop->surely_runs = false; /* some thread has left */
+   for (; last->op == AGXC_OP_RETURN && loop; loop = loop->parent)
+      loop->surely_runs = false;
+}
+
+static void visit_loop(struct licm *l, struct agxc_loop *node, struct loop_info *outer, bool in_if)
+{
+   struct loop_info *loop = l->loop_at[agxc_first_block(&node->body)->index];
+   loop->surely_entered = !in_if && (!outer || outer->surely_runs);
+   loop->surely_runs = true;
+   visit_list(l, &node->body, loop, false);
+   visit_list(l, &node->continuing, loop, false);
+}
+
+static void visit_list(struct licm *l, struct agx_link *list, struct loop_info *loop, bool in_if)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         visit_list(l, &branch->then_list, loop, true);
+         visit_list(l, &branch->else_list, loop, true);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         visit_loop(l, agx_container_of(node, struct agxc_loop, node), loop, in_if);
+      } else if (loop) {
+         visit_block(l, agx_container_of(node, struct agxc_block, node), loop, in_if);
+      }
+   }
+}
+
+static bool has_loop(const struct agxc_shader *shader)
+{
+   agxc_foreach_block (block, shader)
+      if (block->loop_depth)
+         return true;
+   return false;
+}
+
+bool agxc_opt_licm(struct agxc_shader *shader)
+{
+   struct licm l = {.shader = shader};
+   uint32_t peak = 0;
+   agxc_index(shader);
+   if (!has_loop(shader))
+      return false;
+   l.liveness = agxc_liveness_compute(shader);
+   l.loop_at = AGX_ARENA_ARRAY(shader->arena, struct loop_info *, shader->block_count);
+   find_folded(&l);
+   survey_list(&l, &shader->body, NULL, &peak);
+   visit_list(&l, &shader->body, NULL, false);
+   if (!l.progress)
+      return false;
+   agxc_opt_cse(shader); /* what came out of several arms */
+   agxc_opt_copy_prop(shader);
+   agxc_opt_dce(shader);
+   return true;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads that a loop's next turn needs are issued in this one, where that hides them:
+ *
+ *    loop { if (!test(i)) break; x = load(i); use(x); barrier; long; barrier; i += 4 }
+ *
+ * loads in front of the loop for the first turn, and behind the last use for the next one:
+ *
+ *    if (test(i)) x = load(i)
+ *    loop { if (!test(i)) break; use(x); barrier; x = load(next); long; barrier; i += 4 }
+ *
+ * Two kinds of loads gain: those behind whose last use so much follows, up to the next barrier
+ * (which waits for everything), that the load is done by then; and those that another load's
+ * address depends on, since both kinds then wait together.
+ *
+ * No load reads what the loop would not have read: `next` are the values of the next turn if
+ * there is one, else those of this turn again. So only loads that each turn runs move, in loops
+ * that nobody leaves in their middle.
+ *
+ * Before: generic SSA. After: the same.
+ */
+#include "agx/compiler/ir/fold.h"
+#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/prefetch_impl.h"
+
+/* ---- copies --------------------------------------------------------------- */
+
+static struct agxc_ref copy_of(struct agxc_prefetch *p, struct agxc_ref ref, enum agxc_way way);
+
+static struct agxc_ref copy_phi(struct agxc_prefetch *p, const struct agxc_instr *phi,
+                                enum agxc_way way)
+{
+   if (way == AGXC_WAY_FIRST)
+      return agxc_srcs(phi)[0];
+   return way == AGXC_WAY_THIS ? agxc_use(phi->operand[0].value)
+                               : copy_of(p, agxc_srcs(phi)[1], AGXC_WAY_THIS);
+}
+
+/* What is known without computing it: first turns begin with constants. An index below zero, which
+ * bases that constants went into allow, keeps its shift: a scaled index has a sign, an offset not.
+ */
+static struct agxc_ref simplified(const struct agxc_instr *instr, const struct agxc_ref *srcs)
+{
+   bool has_two = instr->src_count == 2 && instr->operand_count == 3;
+   if (instr->op == AGXC_OP_ISHL && srcs[0].kind == AGXC_IMM && srcs[0].imm >> 31)
+      return agxc_none();
+   if (has_two && srcs[0].kind == AGXC_IMM && srcs[1].kind == AGXC_IMM)
+      return agxc_fold((enum agxc_op)instr->op, instr->operand[0].bits, srcs[0], srcs[1]);
+   if (instr->op != AGXC_OP_IADD)
+      return agxc_none();
+   for (unsigned i = 0; i < 2; i++)
+      if (srcs[i].kind == AGXC_IMM && srcs[i].imm == 0)
+         return srcs[1 - i];
+   return agxc_none();
+}
+
+static struct agxc_ref copy_instr(struct agxc_prefetch *p, const struct agxc_instr *instr,
+                                  enum agxc_way way)
+{
+   struct agxc_ref srcs[AGXC_PREFETCH_MAX_SOURCES];
+   for (unsigned i = 0; i < instr->src_count; i++)
+      srcs[i] = copy_of(p, agxc_srcs(instr)[i], way);
+   struct agxc_ref known = simplified(instr, srcs);
+   if (known.kind != AGXC_NONE)
+      return known;
+   struct agxc_instr *copy = agxc_instr_new_n(p->shader, instr->op, 1, instr->src_count);
+   struct agxc_value *value =
+      agxc_value_new(p->shader, instr->operand[0].bits, instr->operand[0].count);
+   for (unsigned i = 0; i < instr->operand_count; i++)
+      copy->operand[i] = instr->operand[i];
+   for (unsigned i = 0; i < instr->src_count; i++)
+      agxc_srcs(copy)[i] = srcs[i];
+   copy->operand[0] = agxc_use(value);
+   copy->exact = instr->exact;
+   value->def = copy;
+   agxc_insert(&p->b, copy);
+   return copy->operand[0];
+}
+
+/* The value of another turn. No deeper than MAX_SLICE. */
+static struct agxc_ref copy_of(struct agxc_prefetch *p, struct agxc_ref ref, enum agxc_way way)
+{
+   if (ref.kind != AGXC_VALUE || ref.value->id >= p->value_count || !agxc_prefetch_varies(p, &ref))
+      return ref;
+   struct agxc_copied *known = &p->map[way][ref.value->id];
+   if (known->stamp != p->stamp) {
+      const struct agxc_instr *def = ref.value->def;
+      struct agxc_ref copy =
+         agxc_prefetch_is_phi(p, def) ? copy_phi(p, def, way) : copy_instr(p, def, way);
+      *known = (struct agxc_copied){copy, p->stamp};
+   }
+   return known->ref;
+}
+
+/* Copies go to another place from now on, where those made before may not be known. */
+static void go_to(struct agxc_prefetch *p, struct agxc_builder b)
+{
+   p->b = b;
+   p->stamp++;
+}
+
+/* ---- moving ---------------------------------------------------------------- */
+
+static struct agxc_ref build_zero(struct agxc_builder *b, const struct agxc_ref *like)
+{
+   struct agxc_ref zeros[4];
+   for (unsigned i = 0; i < AGX_COUNT(zeros); i++)
+      zeros[i] = agxc_imm(0, like->bits);
+   return like->count == 1 ? zeros[0] : agxc_collect(b, like->count, zeros);
+}
+
+/* An if on the turn's test at the end of the builder's block, and a block behind it. */
+static struct agxc_block *build_if(struct agxc_prefetch *p, struct agxc_ref test,
+                                   struct agxc_block **out_inside)
+{
+   struct agxc_shader *shader = p->shader;
+   struct agxc_node *at = &p->b.block->node;
+   struct agxc_node *nodes[] = {&agxc_if_new(shader)->node, &agxc_block_new(shader)->node};
+   struct agxc_if *branch = agx_container_of(nodes[0], struct agxc_if, node);
+   struct agxc_instr *end = agxc_instr_new(shader, AGXC_OP_BRANCH);
+   end->operand[0] = test;
+   agxc_insert(&p->b, end);
+   for (unsigned i = AGX_COUNT(nodes); i-- > 0;) {
+      agx_list_insert_before(at->link.next, &nodes[i]->link);
+      nodes[i]->parent = at->parent;
+      nodes[i]->list = at->list;
+   }
+   struct agxc_block *then_block = agxc_block_append(shader, &branch->then_list, &branch->node);
+   struct agxc_block *else_block = agxc_block_append(shader, &branch->else_list, &branch->node);
+   *out_inside = p->turn.leaves_if ? else_block : then_block;
+   return agx_container_of(nodes[1], struct agxc_block, node);
+}
+
+/* Behind such an if: what was loaded inside, or the other. */
+static struct agxc_ref build_phi(struct agxc_prefetch *p, struct agxc_ref loaded,
+                                 struct agxc_ref other)
+{
+   struct agxc_ref ways[2];
+   ways[p->turn.leaves_if ? 1 : 0] = loaded;
+   ways[p->turn.leaves_if ? 0 : 1] = other;
+   return agxc_build(&p->b, AGXC_OP_PHI, loaded.bits, loaded.count, 2, ways);
+}
+
+static void load_first(struct agxc_prefetch *p, struct agxc_ref *out_loaded)
+{
+   struct agxc_block *inside = agxc_block_before(&p->turn.loop->node), *behind = NULL;
+   struct agxc_ref zeros[AGXC_PREFETCH_MAX_LOADS];
+   go_to(p, agxc_at_end(p->shader, inside));
+   struct agxc_ref test = copy_of(p, *p->turn.taken, AGXC_WAY_FIRST);
+   if (test.kind != AGXC_IMM || (bool)test.imm == p->turn.leaves_if) {
+      for (uint32_t i = 0; i < p->choice_count; i++)
+         zeros[i] = build_zero(&p->b, &p->choices[i].load->operand[0]);
+      behind = build_if(p, test, &inside);
+      p->b = agxc_at_end(p->shader, inside); /* which sees what was copied in front of it */
+   }
+   for (uint32_t i = 0; i < p->choice_count; i++)
+      out_loaded[i] = copy_instr(p, p->choices[i].load, AGXC_WAY_FIRST);
+   if (!behind)
+      return;
+   p->b = agxc_at_end(p->shader, behind);
+   for (uint32_t i = 0; i < p->choice_count; i++)
+      out_loaded[i] = build_phi(p, out_loaded[i], zeros[i]);
+}
+
+/* Everything from `first` on moves to the new block. */
+static void split_block(struct agxc_block *block, struct agxc_instr *first, struct agxc_block *to)
+{
+   bool moves = false;
+   agxc_foreach_instr_safe (instr, block) {
+      moves |= instr == first;
+      if (!moves)
+         continue;
+      agx_list_remove(&instr->link);
+      agx_list_append(&to->instrs, &instr->link);
+      instr->block = to;
+   }
+}
+
+/* The load's value becomes the phi's: nobody who reads it need know. */
+static void load_next(struct agxc_prefetch *p, struct agxc_choice *choice, struct agxc_ref first)
+{
+   struct agxc_instr *load = choice->load;
+   struct agxc_ref now = load->operand[0];
+   struct agxc_block *inside, *block = choice->before ? choice->before->block : choice->block;
+   go_to(p, (struct agxc_builder){p->shader, block, choice->before});
+   struct agxc_ref test = copy_of(p, *p->turn.taken, AGXC_WAY_NEXT);
+   struct agxc_block *behind = build_if(p, test, &inside);
+   behind->index = block->index; /* what moves there is inside the loop still */
+   for (uint32_t i = 0; i < p->choice_count; i++)
+      if (p->choices[i].block == block)
+         p->choices[i].block = behind; /* for those that go to the end */
+   if (choice->before)
+      split_block(block, choice->before, behind);
+   p->b = agxc_at_end(p->shader, inside);
+   struct agxc_ref next = copy_instr(p, load, AGXC_WAY_NEXT);
+   p->b =
+      (struct agxc_builder){p->shader, behind,
+                            agx_list_empty(&behind->instrs)
+                               ? NULL
+                               : agx_container_of(behind->instrs.next, struct agxc_instr, link)};
+   next = build_phi(p, next, now);
+   struct agxc_instr *phi = agxc_instr_new_n(p->shader, AGXC_OP_PHI, 1, 2);
+   phi->operand[0] = now;
+   now.value->def = phi;
+   agxc_srcs(phi)[0] = first;
+   agxc_srcs(phi)[1] = next;
+   struct agxc_builder top = {
+      p->shader, p->turn.header,
+      agx_container_of(p->turn.header->instrs.next, struct agxc_instr, link)};
+   agxc_insert(&top, phi);
+}
+
+static void run_ahead(struct agxc_prefetch *p)
+{
+   struct agxc_ref first[AGXC_PREFETCH_MAX_LOADS];
+   load_first(p, first);
+   for (uint32_t i = 0; i < p->choice_count; i++)
+      load_next(p, &p->choices[i], first[i]);
+   for (uint32_t i = 0; i < p->choice_count; i++) /* choices may name others' places */
+      agxc_instr_remove(p->choices[i].load);
+}
+
+/* ---- pass ------------------------------------------------------------------- */
+
+static bool visit_list(struct agxc_prefetch *p, struct agx_link *list);
+
+/* The innermost loop with something to gain: copies in it are unknown to those around it. */
+static bool visit_loop(struct agxc_prefetch *p, struct agxc_loop *loop)
+{
+   bool inner = visit_list(p, &loop->body);
+   inner |= visit_list(p, &loop->continuing);
+   if (inner || !agxc_turn_find(&p->turn, p->shader, loop))
+      return inner;
+   p->first = p->turn.header->index;
+   p->last = agxc_last_block(&loop->continuing)->index;
+   agxc_prefetch_choose(p);
+   if (p->choice_count)
+      run_ahead(p);
+   return p->choice_count > 0;
+}
+
+static bool visit_list(struct agxc_prefetch *p, struct agx_link *list)
+{
+   bool progress = false;
+   for (struct agx_link *at = list->next, *next; at != list; at = next) {
+      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
+      next = at->next;
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         progress |= visit_list(p, &branch->then_list);
+         progress |= visit_list(p, &branch->else_list);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         progress |= visit_loop(p, agx_container_of(node, struct agxc_loop, node));
+      }
+   }
+   return progress;
+}
+
+static bool has_loop(const struct agxc_shader *shader)
+{
+   agxc_foreach_block (block, shader)
+      if (block->loop_depth)
+         return true;
+   return false;
+}
+
+bool agxc_opt_prefetch(struct agxc_shader *shader)
+{
+   struct agxc_prefetch p = {.shader = shader, .value_count = shader->value_count};
+   agxc_index(shader);
+   if (!has_loop(shader))
+      return false;
+   p.liveness = agxc_liveness_compute(shader);
+   for (unsigned way = 0; way < AGXC_WAY_COUNT; way++)
+      p.map[way] = AGX_ARENA_ARRAY(shader->arena, struct agxc_copied, shader->value_count + 1ull);
+   if (!visit_list(&p, &shader->body))
+      return false;
+   agxc_opt_cse(shader);
+   agxc_opt_copy_prop(shader);
+   agxc_opt_dce(shader);
+   return true;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which loads opt_prefetch.c moves, and where they go: those whose address is known a turn ahead,
+ * that nothing in the loop changes, and for which there are registers.
+ */
+#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/analysis/limits.h"
+#include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/opt/loads/prefetch_impl.h"
+
+#define MAX_SLICE 24u  /* instructions that an address or a test is computed from */
+#define MAX_SIZE  512u /* of a loop: how far this looks */
+/* Cycles that must follow a load, of the 200 that it takes. Source: reference/perf.md. */
+#define ENOUGH_CYCLES 180u
+#define INNER_TURNS   8u /* that a loop inside is taken to run [A] */
+/* Halves kept free for what the liveness of generic code does not show. */
+#define SLACK_HALVES 12u
+
+/* ---- what can be computed ahead ------------------------------------------ */
+
+static bool is_simple(const struct agxc_instr *instr)
+{
+   return instr->dest_count == 1 && instr->src_count <= AGXC_PREFETCH_MAX_SOURCES &&
+          !(agxc_flags(instr) &
+            (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE | AGXC_READS_MEMORY)) &&
+          instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_IMAGE_FETCH &&
+          instr->op != AGXC_OP_IMAGE_SAMPLE;
+}
+
+/* Computed from invariants and the header's phis by few simple operations, and so are these
+ * phis' next values. */
+static bool is_slice(const struct agxc_prefetch *p, const struct agxc_ref *ref, uint32_t *left)
+{
+   if (ref->kind != AGXC_VALUE || !agxc_prefetch_is_inside(p, ref->value->def->block))
+      return true;
+   const struct agxc_instr *def = ref->value->def;
+   if (*left == 0)
+      return false;
+   *left -= 1;
+   if (agxc_prefetch_is_phi(p, def)) {
+      const struct agxc_ref *back = &agxc_srcs(def)[1];
+      bool is_counter = back->kind == AGXC_VALUE && is_simple(back->value->def) &&
+                        (def->operand[0].bits == 16 || def->operand[0].bits == 32) &&
+                        def->operand[0].count == 1;
+      if (!is_counter || *left < back->value->def->src_count)
+         return false;
+      /* i = phi(.., i + 4): no further phis, so that this ends. */
+      agxc_foreach_src (src, back->value->def)
+         if (src->kind == AGXC_VALUE && src->value != def->operand[0].value &&
+             agxc_prefetch_is_inside(p, src->value->def->block))
+            return false;
+      return true;
+   }
+   if (!is_simple(def))
+      return false;
+   agxc_foreach_src (src, def)
+      if (!is_slice(p, src, left))
+         return false;
+   return true;
+}
+
+/* ---- which loads ----------------------------------------------------------- */
+
+/* Each turn that gets past the exit runs it. */
+static bool is_on_top(const struct agxc_prefetch *p, const struct agxc_block *block)
+{
+   return block != p->turn.header &&
+          (block->node.list == &p->turn.loop->body || block->node.list == p->turn.stay_arm ||
+           block->node.list == &p->turn.loop->continuing);
+}
+
+/* No thread writes there while the loop runs, as far as this dispatch's rules go. */
+static bool is_unchanged(const struct agxc_prefetch *p, const struct agxc_instr *load)
+{
+   struct agxc_place place, other;
+   if (agxc_reads_constant(load))
+      return true;
+   if (!agxc_place_of(p->shader, load, &place) || place.access & AGXC_ACCESS_COHERENT)
+      return false;
+   for (uint32_t i = p->first; i <= p->last; i++) {
+      agxc_foreach_instr (instr, p->shader->blocks[i]) {
+         if ((agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) != AGXC_SIDE_EFFECT)
+            continue;
+         /* Other turns' places differ from these by what varies: only the base counts. */
+         if (!agxc_place_of(p->shader, instr, &other) || agxc_place_same_key(&place, &other) ||
+             agxc_place_may_overlap(&place, &other))
+            return false;
+      }
+   }
+   return true;
+}
+
+static bool can_move(const struct agxc_prefetch *p, const struct agxc_instr *load)
+{
+   uint32_t left = MAX_SLICE;
+   const struct agxc_ref *srcs = agxc_srcs(load);
+   return load->op == AGXC_OP_LOAD_GLOBAL && is_on_top(p, load->block) &&
+          (agxc_prefetch_varies(p, &srcs[0]) || agxc_prefetch_varies(p, &srcs[1])) &&
+          is_slice(p, &srcs[0], &left) && is_slice(p, &srcs[1], &left) && is_unchanged(p, load);
+}
+
+/* ---- where they gain -------------------------------------------------------- */
+
+static uint32_t cycles_of(const struct agxc_prefetch *p, const struct agxc_instr *instr)
+{
+   uint32_t turns = 1;
+   for (uint32_t depth = instr->block->loop_depth; depth > p->turn.header->loop_depth; depth--)
+      turns *= INNER_TURNS;
+   return turns * (instr->op == AGXC_OP_LOAD_SHARED ? 4 : agxc_op_cost(instr) ? 2 : 0);
+}
+
+static struct agxc_instr *next_in_block(const struct agxc_instr *instr)
+{
+   return instr->link.next == &instr->block->instrs
+             ? NULL
+             : agx_container_of(instr->link.next, struct agxc_instr, link);
+}
+
+static bool uses(const struct agxc_instr *instr, const struct agxc_value *value)
+{
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && src->value == value)
+         return true;
+   return false;
+}
+
+/* The last instruction that reads the load or what is only its parts, or the load itself. */
+static uint32_t last_use(const struct agxc_prefetch *p, const struct agxc_instr *load)
+{
+   uint32_t last = load->index;
+   for (uint32_t i = load->block->index; i <= p->last; i++) {
+      agxc_foreach_instr (instr, p->shader->blocks[i]) {
+         if (!uses(instr, load->operand[0].value))
+            continue;
+         last = AGX_MAX(last, instr->index);
+         bool is_name = instr->op == AGXC_OP_SPLIT || instr->op == AGXC_OP_COLLECT;
+         agxc_foreach_dest (dest, instr)
+            for (uint32_t k = i; k <= p->last && is_name; k++)
+               agxc_foreach_instr (reader, p->shader->blocks[k])
+                  if (uses(reader, dest->value) && reader->op != AGXC_OP_PHI)
+                     last = AGX_MAX(last, reader->index);
+      }
+   }
+   return last;
+}
+
+/* The place behind the last use from which most follows before a barrier or the next turn. */
+static bool find_gap(const struct agxc_prefetch *p, struct agxc_choice *choice)
+{
+   uint32_t behind = last_use(p, choice->load), best = 0, cycles = 0;
+   struct agxc_choice at = {.load = choice->load};
+   for (uint32_t i = p->first; i <= p->last; i++) {
+      struct agxc_block *block = p->shader->blocks[i];
+      bool on_top = is_on_top(p, block);
+      agxc_foreach_instr (instr, block) {
+         bool begins = instr->op == AGXC_OP_BARRIER || instr->index <= behind;
+         if (begins)
+            at.block = NULL, cycles = 0;
+         if (!at.block && on_top && instr->index >= behind && instr->op != AGXC_OP_PHI) {
+            at.block = block;
+            at.before = begins ? next_in_block(instr) : instr;
+         }
+         cycles += begins ? 0 : cycles_of(p, instr);
+         if (at.block && cycles > best) {
+            best = cycles;
+            *choice = at;
+         }
+      }
+   }
+   return best >= ENOUGH_CYCLES;
+}
+
+/* The last load whose address depends on it, or 0. */
+static uint32_t reached_load(const struct agxc_prefetch *p, const struct agxc_instr *load,
+                             agx_bitset_word *reached)
+{
+   uint32_t last = 0;
+   agx_bitset_set(reached, load->operand[0].value->id);
+   for (uint32_t i = load->block->index; i <= p->last; i++) {
+      agxc_foreach_instr (instr, p->shader->blocks[i]) {
+         bool is_reached = false;
+         agxc_foreach_src (src, instr)
+            is_reached |= src->kind == AGXC_VALUE && agx_bitset_test(reached, src->value->id);
+         if (!is_reached || instr->op == AGXC_OP_PHI)
+            continue;
+         if (instr->op == AGXC_OP_LOAD_GLOBAL && is_on_top(p, instr->block))
+            last = instr->index;
+         if (!(agxc_flags(instr) & (AGXC_READS_MEMORY | AGXC_SIDE_EFFECT)))
+            agxc_foreach_dest (dest, instr)
+               agx_bitset_set(reached, dest->value->id);
+      }
+   }
+   return last;
+}
+
+/* Behind the loads that depend on it, so that its registers are free for the next value. */
+static bool leads_to_load(const struct agxc_prefetch *p, struct agxc_choice *choice)
+{
+   struct agx_arena *arena = p->shader->arena;
+   struct agx_arena_mark mark = agx_arena_mark(arena);
+   agx_bitset_word *reached =
+      AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(p->value_count));
+   uint32_t behind = reached_load(p, choice->load, reached);
+   agx_arena_release(arena, mark);
+   if (!behind)
+      return false;
+   behind = AGX_MAX(behind, last_use(p, choice->load));
+   choice->block = choice->load->block;
+   agxc_foreach_instr (instr, choice->block) {
+      choice->before = instr;
+      if (instr->index > behind || agxc_flags(instr) & AGXC_TERMINATOR)
+         return true;
+   }
+   choice->before = NULL;
+   return true;
+}
+
+static void consider(struct agxc_prefetch *p, struct agxc_instr *load)
+{
+   struct agxc_choice choice = {.load = load};
+   int32_t halves = (int32_t)agxc_halves(load->operand[0].value);
+   if (p->choice_count == AGXC_PREFETCH_MAX_LOADS || halves > p->room || !can_move(p, load))
+      return;
+   choice.leads = leads_to_load(p, &choice);
+   if (!choice.leads && !find_gap(p, &choice))
+      return;
+   p->choices[p->choice_count++] = choice;
+   p->room -= halves;
+}
+
+/* Leaves only at its exit, in front of everything else. */
+static bool may_run_ahead(const struct agxc_prefetch *p)
+{
+   uint32_t left = MAX_SLICE;
+   const struct agxc_ref *test = p->turn.taken;
+   if (p->turn.size > MAX_SIZE || agxc_block_before(&p->turn.exit->node) != p->turn.header ||
+       !agxc_prefetch_varies(p, test) || !is_slice(p, test, &left))
+      return false;
+   agxc_foreach_instr (instr, p->turn.header)
+      if (instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_BRANCH && !is_simple(instr))
+         return false;
+   for (uint32_t i = p->first; i <= p->last; i++)
+      agxc_foreach_instr (instr, p->shader->blocks[i])
+         if (instr->op == AGXC_OP_RETURN)
+            return false;
+   return true;
+}
+
+/* One that is waited for in its turn anyway, outside of inner loops. */
+static bool has_other_loads(const struct agxc_prefetch *p)
+{
+   uint32_t loads = 0;
+   for (uint32_t i = p->first; i <= p->last; i++)
+      agxc_foreach_instr (instr, p->shader->blocks[i])
+         loads += instr->op == AGXC_OP_LOAD_GLOBAL &&
+                  p->shader->blocks[i]->loop_depth == p->turn.header->loop_depth;
+   return loads > p->choice_count;
+}
+
+/* Loads that others depend on gain by themselves; for those that are only early all must be. */
+static void drop_lone_ones(struct agxc_prefetch *p)
+{
+   uint32_t count = 0;
+   if (!has_other_loads(p))
+      return;
+   for (uint32_t i = 0; i < p->choice_count; i++)
+      if (p->choices[i].leads)
+         p->choices[count++] = p->choices[i];
+   p->choice_count = count;
+}
+
+void agxc_prefetch_choose(struct agxc_prefetch *p)
+{
+   uint32_t halves = 0;
+   p->choice_count = 0;
+   if (!may_run_ahead(p))
+      return;
+   for (uint32_t i = p->first; i <= p->last; i++)
+      halves = AGX_MAX(halves, p->liveness->halves[i]);
+   p->room = (int32_t)agxc_end_of_step(halves + SLACK_HALVES) - (int32_t)(halves + SLACK_HALVES);
+   for (uint32_t i = p->first; i <= p->last; i++)
+      agxc_foreach_instr (instr, p->shader->blocks[i])
+         if (instr->op == AGXC_OP_LOAD_GLOBAL)
+            consider(p, instr);
+   drop_lone_ones(p);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A loop that loads makes its SIMD-group wait. An if behind it whose loads are of memory that
+ * nothing writes would wait once more, for addresses that were known all the time: these loads
+ * get an if of their own in front of the loop, with the same condition, and arrive while the
+ * loop waits for its own.
+ *
+ * Only at top level, past nodes that no thread ends in; so what is loaded would have been loaded
+ * later, if the loop ends. Registers of the loop stay below the step of occupancy that it is at.
+ *
+ * Before and after: generic SSA.
+ */
+#include "agx/compiler/analysis/limits.h"
+#include "agx/compiler/analysis/liveness.h"
+#include "agx/compiler/passes.h"
+
+#define MAX_LOADS    4u
+#define MAX_DEPTH    12u /* of an address or condition */
+#define SLACK_HALVES 12u /* what the liveness of generic code does not show */
+
+struct early {
+   struct agxc_shader *shader;
+   struct agxc_liveness *liveness;
+   struct agxc_block *to; /* loads may go to its end */
+   uint32_t halves;       /* that live inside the loops behind it; 0: none of them loads */
+};
+
+/* ---- what is crossed ----------------------------------------------------- */
+
+static bool list_returns(const struct agx_link *list);
+
+static bool returns(const struct agxc_node *node)
+{
+   if (node->kind == AGXC_NODE_BLOCK) {
+      const struct agxc_instr *last =
+         agxc_terminator(agx_container_of(node, struct agxc_block, node));
+      return last && last->op == AGXC_OP_RETURN;
+   }
+   if (node->kind == AGXC_NODE_LOOP) {
+      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      return list_returns(&loop->body) || list_returns(&loop->continuing);
+   }
+   const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+   return list_returns(&branch->then_list) || list_returns(&branch->else_list);
+}
+
+static bool list_returns(const struct agx_link *list)
+{
+   agxc_foreach_node (node, list)
+      if (returns(node))
+         return true;
+   return false;
+}
+
+static bool is_constant_load(const struct agxc_instr *instr)
+{
+   return instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_CONST;
+}
+
+static uint32_t live_halves(const struct early *e, const struct agxc_block *block)
+{
+   uint32_t halves = 0;
+   agxc_foreach_live_in (id, e->liveness, block)
+      halves += agxc_halves(e->shader->values[*id]);
+   return halves;
+}
+
+/* The blocks from a loop's first one up to the block behind it. */
+static void note_loop(struct early *e, const struct agxc_loop *loop)
+{
+   uint32_t first = agxc_first_block(&loop->body)->index, halves = 1;
+   uint32_t end = agxc_block_after(&loop->node)->index;
+   bool loads = false;
+   for (uint32_t i = first; i < end; i++) {
+      halves = AGX_MAX(halves, live_halves(e, e->shader->blocks[i]));
+      agxc_foreach_instr (instr, e->shader->blocks[i])
+         loads |= instr->op == AGXC_OP_LOAD_GLOBAL;
+   }
+   if (loads || e->halves)
+      e->halves = AGX_MAX(e->halves, halves);
+}
+
+/* ---- moving -------------------------------------------------------------- */
+
+/* Whether a value is there at the end of e->to, or can be computed there. */
+static bool can_reach(const struct early *e, const struct agxc_ref *ref, unsigned depth)
+{
+   const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
+   if (!def || def->block->index <= e->to->index)
+      return true;
+   if (depth == 0 || !agxc_is_arithmetic(def))
+      return false;
+   agxc_foreach_src (src, def)
+      if (!can_reach(e, src, depth - 1))
+         return false;
+   return true;
+}
+
+static void fetch(struct early *e, const struct agxc_ref *ref)
+{
+   struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
+   if (!def || def->block->index <= e->to->index)
+      return;
+   agxc_foreach_src (src, def)
+      fetch(e, src);
+   struct agxc_builder b = agxc_at_end(e->shader, e->to);
+   agxc_instr_remove(def);
+   agxc_insert(&b, def);
+}
+
+/* How many loads of the arm would move; 0 when one of them can't, since then it waits anyway. */
+static uint32_t count_loads(const struct early *e, const struct agx_link *arm)
+{
+   uint32_t count = 0;
+   if (arm->next->next != arm)
+      return 0;
+   agxc_foreach_instr (instr, agxc_first_block(arm)) {
+      if (instr->op != AGXC_OP_LOAD_GLOBAL)
+         continue;
+      if (!is_constant_load(instr) || instr->operand[0].count != 1)
+         return 0;
+      agxc_foreach_src (src, instr)
+         if (!can_reach(e, src, MAX_DEPTH))
+            return 0;
+      count++;
+   }
+   return count;
+}
+
+/* An if behind e->to, which goes on in a new block behind it. */
+static struct agxc_if *add_if(struct early *e, struct agxc_ref condition,
+                              struct agxc_block **out_behind)
+{
+   struct agxc_if *branch = agxc_if_new(e->shader);
+   struct agxc_block *behind = agxc_block_new(e->shader);
+   struct agxc_node *to = &e->to->node, *nodes[] = {&branch->node, &behind->node};
+   struct agx_link *at = to->link.next;
+   for (unsigned i = 0; i < 2; i++) {
+      nodes[i]->parent = to->parent;
+      nodes[i]->list = to->list;
+      agx_list_insert_before(at, &nodes[i]->link);
+   }
+   agxc_node_append(&branch->then_list, &branch->node, &agxc_block_new(e->shader)->node);
+   agxc_node_append(&branch->else_list, &branch->node, &agxc_block_new(e->shader)->node);
+   struct agxc_builder end = agxc_at_end(e->shader, e->to);
+   struct agxc_instr *jump = agxc_instr_new(e->shader, AGXC_OP_BRANCH);
+   jump->operand[0] = condition;
+   agxc_insert(&end, jump);
+   *out_behind = behind;
+   return branch;
+}
+
+static void move_loads(struct early *e, struct agxc_block *arm, struct agxc_ref condition)
+{
+   fetch(e, &condition);
+   agxc_foreach_instr (instr, arm)
+      if (instr->op == AGXC_OP_LOAD_GLOBAL)
+         agxc_foreach_src (src, instr)
+            fetch(e, src);
+   struct agxc_block *behind;
+   struct agxc_if *branch = add_if(e, condition, &behind);
+   struct agxc_builder in = agxc_at_end(e->shader, agxc_first_block(&branch->then_list));
+   struct agxc_builder out = agxc_at_end(e->shader, behind);
+   agxc_foreach_instr_safe (load, arm) {
+      if (load->op != AGXC_OP_LOAD_GLOBAL)
+         continue;
+      struct agxc_instr *phi = agxc_instr_new_n(e->shader, AGXC_OP_PHI, 1, 2);
+      phi->operand[0] = load->operand[0];
+      phi->operand[0].value->def = phi;
+      load->operand[0] =
+         agxc_use(agxc_value_new(e->shader, phi->operand[0].bits, phi->operand[0].count));
+      load->operand[0].value->def = load;
+      phi->operand[1] = load->operand[0];
+      phi->operand[2] = agxc_imm(0, phi->operand[0].bits);
+      agxc_instr_remove(load);
+      agxc_insert(&in, load);
+      agxc_insert(&out, phi);
+   }
+}
+
+/* ---- the walk ------------------------------------------------------------ */
+
+static bool visit_if(struct early *e, struct agxc_if *branch)
+{
+   struct agxc_ref condition = agxc_srcs(agxc_terminator(agxc_block_before(&branch->node)))[0];
+   uint32_t loads = count_loads(e, &branch->then_list);
+   uint32_t needed = e->halves + SLACK_HALVES;
+   if (loads == 0 || loads > MAX_LOADS || condition.kind != AGXC_VALUE ||
+       !can_reach(e, &condition, MAX_DEPTH) || agxc_end_of_step(needed) < needed + loads * 2)
+      return false;
+   move_loads(e, agxc_first_block(&branch->then_list), condition);
+   return true;
+}
+
+/* One if is enough: what is behind it waits for other things. */
+bool agxc_opt_early_loads(struct agxc_shader *shader)
+{
+   struct early e = {.shader = shader};
+   agxc_index(shader);
+   if (shader->block_count == 1)
+      return false;
+   agxc_foreach_node (node, &shader->body) {
+      if (returns(node)) {
+         e.to = NULL;
+         e.halves = 0;
+      } else if (node->kind == AGXC_NODE_BLOCK && !e.to) {
+         struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
+         e.to = agxc_terminator(block) ? NULL : block; /* in front of a loop */
+      } else if (node->kind == AGXC_NODE_LOOP && e.to) {
+         if (!e.liveness)
+            e.liveness = agxc_liveness_compute(shader);
+         note_loop(&e, agx_container_of(node, struct agxc_loop, node));
+      } else if (node->kind == AGXC_NODE_IF && e.halves &&
+                 visit_if(&e, agx_container_of(node, struct agxc_if, node))) {
+         return true;
+      }
+   }
+   return false;
+}

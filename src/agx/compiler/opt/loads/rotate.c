@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loops that test before they do anything test behind it, where that frees a load:
+ *
+ *    if (test) { loop { body; if (test) ... else break } }
+ *
+ * The body of such a loop surely runs when the loop is entered, so that opt_licm may move loads
+ * out that never change but whose addresses only this body knows to be valid.
+ *
+ * The test is computed at two places, and once more where the body reads parts of it; so only
+ * small inner loops with short tests change, and only for loads that opt_licm left behind.
+ *
+ * Before: generic SSA. After: the same.
+ */
+#include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/passes.h"
+#include "agx/compiler/analysis/loop_shape.h"
+
+#define MAX_TEST 4u  /* instructions before the exit */
+#define MAX_SIZE 64u /* of the loop: one load is little to larger ones */
+
+struct rotated {
+   struct rotated *next;
+   struct agxc_loop *loop;
+   struct agxc_block *behind; /* where its values leave through phis */
+};
+
+struct rotate {
+   struct agxc_shader *shader;
+   struct rotated *done;
+   struct agxc_ref *outside; /* by value id: what others than the loop see of a header's value */
+   uint32_t outside_count;
+   struct agxc_clone_map around, last;
+};
+
+/* ---- choosing ----------------------------------------------------------- */
+
+static bool is_pure(const struct agxc_instr *instr)
+{
+   return instr->dest_count && instr->op != AGXC_OP_PHI &&
+          !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE));
+}
+
+/* Nothing but phis, a short pure test, and the branch. */
+static bool is_plain_test(const struct agxc_turn *turn)
+{
+   uint32_t size = 0;
+   agxc_foreach_instr (instr, turn->header) {
+      if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_BRANCH)
+         continue;
+      bool reads = agxc_flags(instr) & AGXC_READS_MEMORY;
+      if (!is_pure(instr) || reads || ++size > MAX_TEST)
+         return false;
+   }
+   return true;
+}
+
+static bool is_single(const struct agx_link *list, unsigned instr_count)
+{
+   const struct agxc_block *block = agxc_first_block(list);
+   unsigned count = 0;
+   agxc_foreach_instr (instr, block)
+      count++;
+   return block == agxc_last_block(list) && count == instr_count;
+}
+
+static bool may_rotate(const struct agxc_turn *turn)
+{
+   const struct agxc_block *behind = agxc_block_after(&turn->loop->node);
+   agxc_foreach_instr (instr, behind)
+      if (instr->op == AGXC_OP_PHI)
+         return false;
+   return agxc_block_before(&turn->exit->node) == turn->header && turn->size <= MAX_SIZE &&
+          !turn->inner_loops && !turn->barriers && !(turn->flags & AGXC_CROSS_LANE) &&
+          is_plain_test(turn) && is_single(turn->break_arm, 1) &&
+          is_single(&turn->loop->continuing, 0) && behind->pred_count == 1;
+}
+
+static uint32_t count_writes(const struct agxc_shader *shader, uint32_t first, uint32_t last)
+{
+   uint32_t writes = 0;
+   for (uint32_t i = first; i <= last; i++)
+      agxc_foreach_instr (instr, shader->blocks[i])
+         writes += (agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) == AGXC_SIDE_EFFECT;
+   return writes;
+}
+
+/* The first turn of the rotated loop runs it: it stands in no if but the exit. */
+static bool is_on_top(const struct agxc_turn *turn, const struct agxc_block *block)
+{
+   return block != turn->header &&
+          (block->node.list == &turn->loop->body || block->node.list == turn->stay_arm);
+}
+
+/* Opt_licm could move it only behind the test. */
+static bool is_gain(const struct agxc_turn *turn, const struct agxc_instr *load, bool has_writes)
+{
+   if (!is_on_top(turn, load->block))
+      return false;
+   if (load->op == AGXC_OP_LOAD_GLOBAL)
+      return (agxc_reads_constant(load) ||
+              (!has_writes && !(agxc_imm_of(load, 0) & AGXC_ACCESS_COHERENT))) &&
+             !agxc_load_is_safe(turn->shader, load);
+   return load->op == AGXC_OP_LOAD_SHARED && !has_writes && !load->exact;
+}
+
+/* Some load of the body never changes, nor does what its address is computed from. */
+static bool has_gain(const struct agxc_turn *turn)
+{
+   struct agxc_shader *shader = turn->shader;
+   uint32_t first = turn->header->index, last = agxc_last_block(&turn->loop->continuing)->index;
+   bool has_writes = count_writes(shader, first, last) > 0;
+   agx_bitset_word *fixed =
+      AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->value_count));
+   for (uint32_t i = first; i <= last; i++) {
+      agxc_foreach_instr (instr, shader->blocks[i]) {
+         bool is_fixed = is_pure(instr), is_load = agxc_flags(instr) & AGXC_READS_MEMORY;
+         agxc_foreach_src (src, instr)
+            is_fixed =
+               is_fixed && (src->kind != AGXC_VALUE || src->value->def->block->index < first ||
+                            agx_bitset_test(fixed, src->value->id));
+         if (is_fixed && is_load && is_gain(turn, instr, has_writes))
+            return true;
+         agxc_foreach_dest (dest, instr)
+            if (is_fixed && !is_load)
+               agx_bitset_set(fixed, dest->value->id);
+      }
+   }
+   return false;
+}
+
+/* ---- rotating ----------------------------------------------------------- */
+
+/* Copies the test to the end of `block`: of the turn that comes from there. */
+static struct agxc_clone copy_test(const struct agxc_turn *turn, struct agxc_block *block,
+                                   unsigned from, struct agxc_clone_map *map)
+{
+   struct agxc_cursor end = {NULL, block};
+   struct agxc_clone clone = agxc_clone_begin(turn->shader, end, map);
+   agxc_turn_step(turn, &clone, from);
+   agxc_foreach_instr (instr, turn->header)
+      agxc_foreach_dest (dest, instr)
+         if (instr->op != AGXC_OP_PHI)
+            agxc_clone_renew(&clone, dest->value);
+   agxc_foreach_instr (instr, turn->header)
+      if (instr->op != AGXC_OP_PHI)
+         agxc_clone_instr(&clone, instr);
+   return clone;
+}
+
+/* The if around the loop; the loop is in the arm that stays. */
+static struct agxc_if *wrap(const struct agxc_turn *turn)
+{
+   struct agxc_shader *shader = turn->shader;
+   struct agxc_node *node = &turn->loop->node;
+   struct agxc_if *guard = agxc_if_new(shader);
+   struct agx_link *in = turn->leaves_if ? &guard->else_list : &guard->then_list;
+   agx_list_insert_before(&node->link, &guard->node.link);
+   guard->node.parent = node->parent;
+   guard->node.list = node->list;
+   agx_list_remove(&node->link);
+   agxc_block_append(shader, in, &guard->node);
+   agxc_node_append(in, &guard->node, node);
+   agxc_block_append(shader, in, &guard->node);
+   agxc_block_append(shader, turn->leaves_if ? &guard->then_list : &guard->else_list, &guard->node);
+   return guard;
+}
+
+/* The test of the next turn ends the body. The old one always stays: opt_branch takes it away. */
+static struct agxc_clone move_exit(const struct agxc_turn *turn, struct agxc_clone_map *map)
+{
+   struct agxc_shader *shader = turn->shader;
+   struct agxc_loop *loop = turn->loop;
+   struct agxc_if *exit = agxc_if_new(shader);
+   struct agxc_clone next = copy_test(turn, agxc_last_block(&loop->body), 1, map);
+   agxc_node_append(&loop->body, &loop->node, &exit->node);
+   struct agxc_block *arms[] = {agxc_block_append(shader, &exit->then_list, &exit->node),
+                                agxc_block_append(shader, &exit->else_list, &exit->node)};
+   struct agxc_builder b = agxc_at_end(shader, arms[turn->leaves_if ? 0 : 1]);
+   agxc_insert(&b, agxc_instr_new(shader, AGXC_OP_BREAK));
+   agxc_block_append(shader, &loop->body, &loop->node);
+   agxc_srcs(agxc_terminator(turn->header))[0] = agxc_imm(turn->leaves_if ? 0 : 1, 1);
+   return next;
+}
+
+/* What of the header is used behind the loop: from the way around it, or the last test. */
+static void build_phis(struct rotate *r, const struct agxc_turn *turn, struct agxc_block *behind,
+                       const struct agxc_clone *around, const struct agxc_clone *last)
+{
+   struct agxc_builder b = {turn->shader, behind,
+                            agx_list_empty(&behind->instrs)
+                               ? NULL
+                               : agx_container_of(behind->instrs.next, struct agxc_instr, link)};
+   agxc_foreach_instr (instr, turn->header) {
+      agxc_foreach_dest (dest, instr) {
+         struct agxc_ref ways[2];
+         ways[turn->leaves_if ? 0 : 1] = agxc_clone_ref(around, agxc_use(dest->value));
+         ways[turn->leaves_if ? 1 : 0] = agxc_clone_ref(last, agxc_use(dest->value));
+         r->outside[dest->value->id] =
+            agxc_build(&b, AGXC_OP_PHI, dest->value->bits, dest->value->count, 2, ways);
+      }
+   }
+}
+
+static void rotate(struct rotate *r, const struct agxc_turn *turn)
+{
+   struct rotated *done = AGX_ARENA_NEW(r->shader->arena, struct rotated);
+   struct agxc_block *before = agxc_block_before(&turn->loop->node);
+   struct agxc_clone around = copy_test(turn, before, 0, &r->around);
+   struct agxc_clone last = move_exit(turn, &r->last);
+   struct agxc_block *behind = agxc_block_after(&wrap(turn)->node);
+   *done = (struct rotated){r->done, turn->loop, behind};
+   r->done = done;
+   build_phis(r, turn, behind, &around, &last);
+}
+
+/* ---- pass --------------------------------------------------------------- */
+
+static void visit_list(struct rotate *r, struct agx_link *list)
+{
+   for (struct agx_link *at = list->next, *next; at != list; at = next) {
+      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
+      next = at->next;
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         visit_list(r, &branch->then_list);
+         visit_list(r, &branch->else_list);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         struct agxc_turn turn;
+         struct rotated *done = r->done;
+         visit_list(r, &loop->body);
+         visit_list(r, &loop->continuing);
+         if (r->done == done && agxc_turn_find(&turn, r->shader, loop) && may_rotate(&turn) &&
+             has_gain(&turn))
+            rotate(r, &turn);
+      }
+   }
+}
+
+/* own: the block behind the rotated loop that this block is part of, or NULL. */
+static void rename_block(const struct rotate *r, struct agxc_block *block,
+                         const struct agxc_block *own)
+{
+   agxc_foreach_instr (instr, block) {
+      agxc_foreach_src (src, instr) {
+         if (src->kind != AGXC_VALUE || src->value->id >= r->outside_count)
+            continue;
+         const struct agxc_ref *seen = &r->outside[src->value->id];
+         if (seen->kind != AGXC_VALUE)
+            continue;
+         /* A phi behind the same loop takes what its last turn had. */
+         const struct agxc_block *behind = seen->value->def->block;
+         if (behind != own && !(behind == block && instr->op == AGXC_OP_PHI))
+            *src = *seen;
+      }
+   }
+}
+
+/* Everybody but the loops themselves sees the phis behind them. */
+static void rename_outside(struct rotate *r)
+{
+   struct agxc_shader *shader = r->shader;
+   agxc_index(shader);
+   const struct agxc_block **own =
+      AGX_ARENA_ARRAY(shader->arena, const struct agxc_block *, shader->block_count);
+   for (const struct rotated *at = r->done; at; at = at->next)
+      for (uint32_t i = agxc_first_block(&at->loop->body)->index;
+           i <= agxc_last_block(&at->loop->continuing)->index; i++)
+         own[i] = at->behind;
+   agxc_foreach_block (block, shader)
+      rename_block(r, block, own[block->index]);
+}
+
+bool agxc_opt_rotate(struct agxc_shader *shader)
+{
+   struct rotate r = {.shader = shader, .outside_count = shader->value_count};
+   agxc_index(shader);
+   r.outside = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, shader->value_count + 1ull);
+   visit_list(&r, &shader->body);
+   if (!r.done)
+      return false;
+   rename_outside(&r);
+   agxc_opt_branch(shader);
+   agxc_opt_copy_prop(shader);
+   agxc_opt_dce(shader);
+   return true;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small inner loops over i < n, of which nothing else is known, take several turns at a time as
+ * long as that many are left:
+ *
+ *    for (; i < n - 3 * step; i += 4 * step) { body(i) ... body(i + 3 * step) }
+ *    for (; i < n; i += step) body(i)
+ *
+ * Loads of four turns wait together, neighbours join, and three of four tests are saved. The
+ * limit n - 3 * step is computed so that it can't wrap: as max(n, lowest + 3 * step) - 3 * step.
+ * A counter below it can take the four steps without wrapping either.
+ *
+ * Where the number of turns is known and a multiple of four, the copies are put behind each
+ * other in the loop as it is, without tests in between.
+ *
+ * Lanes with different n leave the first loop at different times, so loops with operations
+ * between lanes, or with barriers, stay as they are.
+ *
+ * Before: generic SSA. After: the same.
+ */
+#include "agx/compiler/analysis/induction.h"
+#include "agx/compiler/passes.h"
+
+#define MAX_FACTOR 4u
+#define MAX_SIZE   48u /* instructions in all copies ... */
+#define MAX_WHOLE  96u /* ... where no turns are left over */
+#define MAX_STEP   8   /* longer ones share a loop among lanes: few turns each */
+
+/* ---- choosing ---------------------------------------------------------- */
+
+/* The number of turns is known and a multiple of factor. */
+static bool goes_up(const struct agxc_counter *c, unsigned factor)
+{
+   const struct agxc_ref *first = &agxc_srcs(c->phi)[0];
+   if (first->kind != AGXC_IMM || c->limit.kind != AGXC_IMM)
+      return false;
+   int64_t from = c->is_signed ? (int32_t)first->imm : (int64_t)(uint32_t)first->imm;
+   int64_t to = c->is_signed ? (int32_t)c->limit.imm : (int64_t)(uint32_t)c->limit.imm;
+   int64_t turns = (to - from + c->step - 1) / c->step;
+   return to > from && turns % factor == 0;
+}
+
+/* Scratch memory comes in order, and what is loaded behind a store of another turn waits for it:
+ * such loads gain nothing side by side. Loads alone at least wait once. */
+static bool has_private_order(const struct agxc_turn *turn)
+{
+   return turn->private_loads && turn->private_stores;
+}
+
+/* How many turns at a time; 1: leave it. */
+static unsigned choose_factor(const struct agxc_counter *c)
+{
+   const struct agxc_turn *turn = &c->turn;
+   unsigned factor = MAX_FACTOR;
+   if (c->step > MAX_STEP || c->is_inclusive || has_private_order(turn) || turn->inner_loops ||
+       turn->barriers || turn->flags & AGXC_CROSS_LANE)
+      return 1;
+   while (factor > 1 && factor * turn->size > (goes_up(c, factor) ? MAX_WHOLE : MAX_SIZE))
+      factor /= 2;
+   return factor;
+}
+
+/* ---- the new loop ------------------------------------------------------- */
+
+/* max(n, lowest + span) - span */
+static struct agxc_ref build_limit(struct agxc_counter *c, uint32_t span)
+{
+   struct agxc_builder b = agxc_at_end(c->turn.shader, agxc_block_before(&c->turn.loop->node));
+   uint32_t lowest = c->is_signed ? 0x80000000u : 0;
+   struct agxc_ref limit = agxc_build2(&b, c->is_signed ? AGXC_OP_IMAX : AGXC_OP_UMAX, 32, c->limit,
+                                       agxc_imm(lowest + span, 32));
+   return agxc_build2(&b, AGXC_OP_ISUB, 32, limit, agxc_imm(span, 32));
+}
+
+/* The loop and the block behind it, before the old one. */
+static struct agxc_loop *insert_loop(struct agxc_counter *c)
+{
+   struct agxc_shader *shader = c->turn.shader;
+   struct agxc_node *old = &c->turn.loop->node;
+   struct agxc_loop *loop = agxc_loop_new(shader);
+   struct agxc_block *between = agxc_block_new(shader);
+   struct agxc_node *nodes[] = {&loop->node, &between->node};
+   for (unsigned i = 0; i < AGX_COUNT(nodes); i++) {
+      agx_list_insert_before(&old->link, &nodes[i]->link);
+      nodes[i]->parent = old->parent;
+      nodes[i]->list = old->list;
+   }
+   return loop;
+}
+
+/* Phis for those of the old header; the clone maps these to the new ones. */
+static void build_phis(struct agxc_counter *c, struct agxc_clone *clone, struct agxc_block *header,
+                       struct agxc_instr **out_phis)
+{
+   struct agxc_builder b = agxc_at_end(c->turn.shader, header);
+   agxc_foreach_instr (old, c->turn.header) {
+      if (old->op != AGXC_OP_PHI)
+         continue;
+      struct agxc_ref sources[2] = {agxc_srcs(old)[0], agxc_none()};
+      const struct agxc_value *value = old->operand[0].value;
+      struct agxc_ref phi = agxc_build(&b, AGXC_OP_PHI, value->bits, value->count, 2, sources);
+      agxc_clone_set(clone, value, phi);
+      *out_phis++ = phi.value->def;
+   }
+}
+
+static struct agxc_block *build_exit(struct agxc_counter *c, struct agxc_loop *loop,
+                                     struct agxc_block *header, struct agxc_ref counter,
+                                     struct agxc_ref limit)
+{
+   struct agxc_shader *shader = c->turn.shader;
+   struct agxc_builder b = agxc_at_end(shader, header);
+   struct agxc_if *branch = agxc_if_new(shader);
+   struct agxc_instr *test = agxc_instr_new(shader, AGXC_OP_BRANCH);
+   test->operand[0] = agxc_build2(&b, c->is_signed ? AGXC_OP_SLT : AGXC_OP_ULT, 1, counter, limit);
+   agxc_insert(&b, test);
+   agxc_node_append(&loop->body, &loop->node, &branch->node);
+   agxc_block_append(shader, &branch->then_list, &branch->node);
+   b = agxc_at_end(shader, agxc_block_append(shader, &branch->else_list, &branch->node));
+   agxc_insert(&b, agxc_instr_new(shader, AGXC_OP_BREAK));
+   return agxc_block_append(shader, &loop->body, &loop->node);
+}
+
+static void unroll_by(struct agxc_counter *c, unsigned factor, struct agxc_clone_map *map)
+{
+   struct agxc_shader *shader = c->turn.shader;
+   struct agxc_instr *phis[AGXC_TURN_MAX_PHIS];
+   struct agxc_ref limit = build_limit(c, (factor - 1) * c->step);
+   struct agxc_loop *loop = insert_loop(c);
+   struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){&loop->body, NULL}, map);
+   struct agxc_block *header = agxc_block_append(shader, &loop->body, &loop->node);
+   build_phis(c, &clone, header, phis);
+   struct agxc_ref counter = agxc_clone_ref(&clone, agxc_use(c->phi->operand[0].value));
+   clone.cursor.block = build_exit(c, loop, header, counter, limit);
+   for (unsigned turn = 0; turn < factor; turn++) {
+      agxc_turn_copy(&c->turn, &clone, false);
+      agxc_turn_step(&c->turn, &clone, 1);
+   }
+   agxc_block_append(shader, &loop->continuing, &loop->node);
+   unsigned count = 0;
+   agxc_foreach_instr (old, c->turn.header) {
+      if (old->op != AGXC_OP_PHI)
+         continue;
+      struct agxc_instr *phi = phis[count++];
+      agxc_srcs(phi)[1] = agxc_clone_ref(&clone, agxc_use(old->operand[0].value));
+      agxc_srcs(old)[0] = agxc_use(phi->operand[0].value);
+   }
+}
+
+/* ---- the same loop, longer ---------------------------------------------- */
+
+static void lengthen(struct agxc_counter *c, unsigned factor, struct agxc_clone_map *map)
+{
+   struct agxc_loop *loop = c->turn.loop;
+   bool is_joined = agx_list_empty(&agxc_first_block(&loop->continuing)->instrs) &&
+                    agxc_first_block(&loop->continuing) == agxc_last_block(&loop->continuing);
+   struct agx_link *list = is_joined ? &loop->body : &loop->continuing;
+   struct agx_link extra;
+   struct agxc_block *first = agxc_block_new(c->turn.shader);
+   struct agxc_cursor end = {NULL, agxc_last_block(list)};
+   agx_list_init(&extra);
+   agx_list_append(&extra, &first->node.link);
+   first->node.parent = &loop->node;
+   first->node.list = list;
+   struct agxc_clone clone =
+      agxc_clone_begin(c->turn.shader, (struct agxc_cursor){&extra, first}, map);
+   for (unsigned turn = 1; turn < factor; turn++) {
+      agxc_turn_step(&c->turn, &clone, 1);
+      agxc_turn_copy(&c->turn, &clone, false);
+   }
+   agxc_foreach_instr (phi, c->turn.header)
+      if (phi->op == AGXC_OP_PHI)
+         agxc_srcs(phi)[1] = agxc_clone_ref(&clone, agxc_srcs(phi)[1]);
+   agxc_melt(&end, first);
+   agx_list_splice(list, &extra);
+}
+
+/* ---- pass --------------------------------------------------------------- */
+
+static bool visit_list(struct agxc_shader *shader, struct agx_link *list,
+                       struct agxc_clone_map *map)
+{
+   bool progress = false;
+   for (struct agx_link *at = list->next, *next; at != list; at = next) {
+      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
+      next = at->next;
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         progress |= visit_list(shader, &branch->then_list, map);
+         progress |= visit_list(shader, &branch->else_list, map);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         struct agxc_counter c = {0};
+         bool inner = visit_list(shader, &loop->body, map);
+         inner |= visit_list(shader, &loop->continuing, map);
+         progress |= inner;
+         unsigned factor = inner || !agxc_counter_find(&c, shader, loop) ? 1 : choose_factor(&c);
+         if (factor == 1)
+            continue;
+         if (goes_up(&c, factor))
+            lengthen(&c, factor, map);
+         else
+            unroll_by(&c, factor, map);
+         progress = true;
+      }
+   }
+   return progress;
+}
+
+bool agxc_opt_unroll_by(struct agxc_shader *shader)
+{
+   struct agxc_clone_map map = {0};
+   agxc_index(shader);
+   return visit_list(shader, &shader->body, &map);
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loops over i < n of few turns, such as those that share rows among lanes, take up to four turns
+ * at a time without a loop for what is left over, so that loads of these turns wait together:
+ *
+ *    for (; i < n; i = 3 step < n - i ? i + 4 step : n) {
+ *       body(i)
+ *       i1 = step < n - i ? i + step : i;       body(i1), for what it loads
+ *       sum = step < n - i ? sum1 : sum;        what it computed counts only if the turn is one
+ *       ...
+ *       if (step < n - i) the stores of body(i1)
+ *    }
+ *
+ * A turn that isn't one does again what turn 0 has done, so its loads are as valid. Orders of
+ * sums stay as they are. Steps are powers of two: a counter that wraps before it reaches n then
+ * never does, so that only loops that never end differ.
+ *
+ * The measure is code for waits: see SECOND_ROWS.
+ *
+ * Before and after: generic SSA.
+ */
+#include <string.h>
+
+#include "agx/compiler/analysis/induction.h"
+#include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/passes.h"
+
+#define MAX_FACTOR 4u
+#define MAX_STEP   0x10000u
+/* Rows of code that one wait less in each turn, some 200 cycles (source: reference/perf), is
+ * worth: of a second turn, which halves them, and of all further ones, which save less. Longer
+ * bodies are mostly computation, and there are other lanes to run meanwhile. */
+#define SECOND_ROWS  19u
+#define FURTHER_ROWS 13u
+#define LOOP_ROWS    2u  /* n - i, and a select for the last counter */
+#define LOAD_HALVES  64u /* registers for loads that wait together */
+/* Where lanes share a loop, the last turns are those of a few, and the others' loads are in vain:
+ * more of a turn than this is too much of that. */
+#define SHARED_HALVES 8u
+#define MAX_HELD      8u /* phis besides the counter */
+
+struct fact {
+   bool varies;   /* from turn to turn */
+   bool is_held;  /* needs what a turn before left, besides the counter */
+   uint8_t depth; /* waits for loads on the way to it */
+};
+
+struct pass {
+   struct agxc_shader *shader;
+   struct agxc_clone_map map;
+   struct fact *facts;       /* by value id; of a loop's values, while that is looked at */
+   agx_bitset_word *escapes; /* header's values that others than the loop use */
+};
+
+struct masked {
+   struct agxc_counter counter;
+   struct agxc_block *body;        /* behind the exit ... */
+   struct agxc_block *last;        /* ... the same, or the continuing part */
+   const struct agxc_instr *place; /* i + base, the only thing that turns do with i; or NULL */
+   struct agxc_instr *held[MAX_HELD];
+   uint32_t held_count;
+   uint32_t size, waits, load_halves; /* of a turn */
+   bool stores, has_changing_loads;
+};
+
+/* ---- shape --------------------------------------------------------------- */
+
+/* What the test needs of values that never change stands before the loop: it runs at once. */
+static void lift_test(struct agxc_turn *turn)
+{
+   struct agxc_builder b = agxc_at_end(turn->shader, agxc_block_before(&turn->loop->node));
+   agxc_foreach_instr_safe (instr, turn->header) {
+      if (!agxc_is_pure(instr) && !agxc_reads_constant(instr))
+         continue;
+      bool is_fixed = true;
+      agxc_foreach_src (src, instr)
+         is_fixed &= agxc_turn_is_invariant(turn, src);
+      if (!is_fixed)
+         continue;
+      agxc_instr_remove(instr);
+      agxc_insert(&b, instr);
+   }
+}
+
+static bool is_empty(const struct agx_link *list)
+{
+   return list->next->next == list && agx_list_empty(&agxc_first_block(list)->instrs);
+}
+
+/* Header, exit, one block; the continuing part is another or empty. */
+static bool is_straight(struct masked *m, const struct agxc_turn *turn)
+{
+   struct agx_link *continuing = &turn->loop->continuing;
+   const struct agxc_block *way_out = agxc_first_block(turn->break_arm);
+   m->body = agxc_last_block(&turn->loop->body);
+   m->last = is_empty(continuing) ? m->body : agxc_first_block(continuing);
+   return agxc_block_before(&turn->exit->node) == turn->header &&
+          agxc_block_after(&turn->exit->node) == m->body && is_empty(turn->stay_arm) &&
+          turn->break_arm->next->next == turn->break_arm &&
+          way_out->instrs.next->next == &way_out->instrs && continuing->next->next == continuing;
+}
+
+/* What opt_unroll_by left over begins where another loop ended. */
+static bool is_remainder(const struct agxc_counter *c)
+{
+   const struct agxc_ref *first = &agxc_srcs(c->phi)[0];
+   if (first->kind != AGXC_VALUE || first->value->def->op != AGXC_OP_PHI)
+      return false;
+   const struct agxc_block *block = first->value->def->block;
+   return block->node.parent && block->node.parent->kind == AGXC_NODE_LOOP;
+}
+
+/* Phis that turns which are none leave alone. */
+static bool find_held(struct pass *pass, struct masked *m)
+{
+   agxc_foreach_instr (instr, m->counter.turn.header) {
+      const struct agxc_ref *dest = instr->operand;
+      if (instr->dest_count == 0)
+         continue;
+      bool is_held = instr->op == AGXC_OP_PHI && instr != m->counter.phi;
+      bool escapes = agx_bitset_test(pass->escapes, dest->value->id);
+      if (!is_held && (escapes || instr->dest_count > 1))
+         return false;
+      if (instr->op != AGXC_OP_PHI)
+         continue;
+      pass->facts[dest->value->id] = (struct fact){.varies = true, .is_held = is_held};
+      if (!is_held)
+         continue;
+      if (m->held_count == MAX_HELD || dest->count > 1 || (dest->bits != 16 && dest->bits != 32))
+         return false;
+      m->held[m->held_count++] = instr;
+   }
+   return true;
+}
+
+/* ---- measure ------------------------------------------------------------- */
+
+/* Rows that it becomes, where others don't take it in. */
+static uint32_t rows_of(const struct agxc_instr *instr)
+{
+   const struct agxc_ref *srcs = agxc_srcs(instr);
+   bool is_short_shift = instr->op == AGXC_OP_ISHL && srcs[1].kind == AGXC_IMM && srcs[1].imm <= 4;
+   bool is_compare = instr->op >= AGXC_OP_IEQ && instr->op <= AGXC_OP_FGE;
+   bool is_half = instr->op == AGXC_OP_PACK32 || instr->op == AGXC_OP_UNPACK32 ||
+                  instr->op == AGXC_OP_ZEXT || (instr->op == AGXC_OP_SEXT && srcs[0].bits == 16);
+   if (agxc_op_cost(instr) == 0 || is_short_shift || is_compare || is_half)
+      return 0;
+   unsigned product = instr->op == AGXC_OP_FADD   ? AGXC_OP_FMUL
+                      : instr->op == AGXC_OP_IADD ? AGXC_OP_IMUL
+                                                  : AGXC_OP_ISA;
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && src->value->def->op == product)
+         return 0;
+   return 1;
+}
+
+static bool is_load(const struct agxc_instr *instr)
+{
+   return instr->op == AGXC_OP_LOAD_GLOBAL || instr->op == AGXC_OP_IMAGE_LOAD ||
+          instr->op == AGXC_OP_LOAD_FORMAT || instr->op == AGXC_OP_IMAGE_FETCH ||
+          instr->op == AGXC_OP_IMAGE_SAMPLE;
+}
+
+static bool measure_instr(struct pass *pass, struct masked *m, const struct agxc_instr *instr)
+{
+   unsigned flags = agxc_flags(instr);
+   struct fact fact = {0};
+   agxc_foreach_src (src, instr) {
+      if (src->kind != AGXC_VALUE || agxc_turn_is_invariant(&m->counter.turn, src))
+         continue;
+      const struct fact *of = &pass->facts[src->value->id];
+      fact.varies |= of->varies;
+      fact.is_held |= of->is_held;
+      fact.depth = (uint8_t)AGX_MAX(fact.depth, of->depth);
+   }
+   /* In front of the exit i may be n, which is not what the loop would have ended with. */
+   bool sees_end = fact.varies && instr->block == m->counter.turn.header;
+   if (instr->op == AGXC_OP_STORE_GLOBAL) {
+      if (instr->block == m->counter.turn.header)
+         return false;
+      m->stores = true;
+      m->size++;
+      return !(agxc_imm_of(instr, 0) & AGXC_ACCESS_COHERENT);
+   }
+   if (flags & (AGXC_SIDE_EFFECT | AGXC_CROSS_LANE))
+      return instr->op == AGXC_OP_BRANCH;
+   if (flags & AGXC_READS_MEMORY || is_load(instr)) {
+      if (fact.is_held || sees_end ||
+          (instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_COHERENT))
+         return false;
+      m->has_changing_loads |= flags & AGXC_READS_MEMORY && !agxc_reads_constant(instr);
+   }
+   if (fact.varies) {
+      m->size += rows_of(instr);
+      if (is_load(instr)) {
+         m->load_halves += agxc_dests(instr)->count * AGX_MAX(agxc_dests(instr)->bits, 16u) / 16;
+         fact.depth += fact.depth < UINT8_MAX;
+         m->waits = AGX_MAX(m->waits, fact.depth);
+      }
+   }
+   agxc_foreach_dest (dest, instr)
+      pass->facts[dest->value->id] = fact;
+   return true;
+}
+
+static bool measure_block(struct pass *pass, struct masked *m, const struct agxc_block *block)
+{
+   agxc_foreach_instr (instr, block)
+      if (instr->op != AGXC_OP_PHI && !measure_instr(pass, m, instr))
+         return false;
+   return true;
+}
+
+static void find_uses(struct masked *m, const struct agxc_block *block, uint32_t *count)
+{
+   const struct agxc_value *counter = m->counter.phi->operand[0].value;
+   const struct agxc_instr *step = agxc_srcs(m->counter.phi)[1].value->def;
+   agxc_foreach_instr (instr, block) {
+      agxc_foreach_src (src, instr) {
+         bool is_test = instr->dest_count && instr->operand[0].bits == 1;
+         if (src->kind != AGXC_VALUE || src->value != counter || instr == step || is_test)
+            continue;
+         m->place = instr;
+         (*count)++;
+      }
+   }
+}
+
+/* Where turns do nothing with i but i + base, that is what they have instead. */
+static void find_place(struct masked *m)
+{
+   uint32_t count = 0;
+   find_uses(m, m->counter.turn.header, &count);
+   find_uses(m, m->body, &count);
+   if (m->last != m->body)
+      find_uses(m, m->last, &count);
+   if (count != 1 || m->place->op != AGXC_OP_IADD)
+      m->place = NULL;
+}
+
+/* How many turns at a time; 1: leave it. */
+static uint32_t choose_factor(struct pass *pass, struct masked *m)
+{
+   const struct agxc_turn *turn = &m->counter.turn;
+   if (!measure_block(pass, m, turn->header) || !measure_block(pass, m, m->body) ||
+       (m->last != m->body && !measure_block(pass, m, m->last)) ||
+       (m->stores && m->has_changing_loads) || m->waits == 0)
+      return 1;
+   find_place(m);
+   /* The counter and what is loaded instead; a mask around stores. */
+   uint32_t rows = m->size + (m->place ? 1 : 2) + m->held_count + (m->stores ? 2 : 0);
+   uint32_t factor = 1 + (m->waits * FURTHER_ROWS - LOOP_ROWS) / rows;
+   if (factor == 1 && rows + LOOP_ROWS <= m->waits * SECOND_ROWS)
+      factor = 2;
+   if (m->counter.step > 1 && m->load_halves > SHARED_HALVES)
+      return 1;
+   return AGX_MIN(factor, AGX_MIN(MAX_FACTOR, AGX_MAX(LOAD_HALVES / m->load_halves, 1u)));
+}
+
+/* ---- turns --------------------------------------------------------------- */
+
+/* Moves the stores behind a link of the block to the list. */
+static void take_stores(struct agxc_block *block, struct agx_link *behind, struct agx_link *list)
+{
+   for (struct agx_link *at = behind->next, *next; at != &block->instrs; at = next) {
+      struct agxc_instr *instr = agx_container_of(at, struct agxc_instr, link);
+      next = at->next;
+      if (instr->op != AGXC_OP_STORE_GLOBAL)
+         continue;
+      agx_list_remove(at);
+      agx_list_append(list, at);
+   }
+}
+
+static void put_stores(struct agx_link *list, struct agxc_block *block)
+{
+   agx_list_for_each (struct agxc_instr, instr, list, link)
+      instr->block = block;
+   agx_list_splice(&block->instrs, list);
+}
+
+/* if (condition) { stores } at the loop's end. */
+static void append_if(struct masked *m, struct agxc_ref condition, struct agx_link *stores)
+{
+   struct agxc_shader *shader = m->counter.turn.shader;
+   struct agxc_node *loop = &m->counter.turn.loop->node;
+   struct agx_link *list = m->last->node.list;
+   struct agxc_builder b = agxc_at_end(shader, agxc_last_block(list));
+   struct agxc_if *branch = agxc_if_new(shader);
+   struct agxc_instr *test = agxc_instr_new(shader, AGXC_OP_BRANCH);
+   test->operand[0] = condition;
+   agxc_insert(&b, test);
+   agxc_node_append(list, loop, &branch->node);
+   put_stores(stores, agxc_block_append(shader, &branch->then_list, &branch->node));
+   agxc_block_append(shader, &branch->else_list, &branch->node);
+   agxc_block_append(shader, list, loop);
+}
+
+/* The place of another turn, if it is one: i + base of the copy becomes that. */
+static void set_place(struct masked *m, struct agxc_clone *clone, uint32_t distance,
+                      struct agxc_ref is_turn)
+{
+   struct agxc_shader *shader = m->counter.turn.shader;
+   struct agxc_ref first = m->place->operand[0];
+   struct agxc_instr *add = agxc_clone_ref(clone, first).value->def;
+   struct agxc_builder b = agxc_before(shader, add);
+   struct agxc_ref own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
+   struct agxc_instr *select = agxc_instr_new(shader, AGXC_OP_SELECT);
+   struct agxc_ref operands[] = {add->operand[0], is_turn, own, first};
+   memcpy(select->operand, operands, sizeof(operands));
+   select->operand[0].value->def = select;
+   agxc_insert(&b, select);
+   agxc_instr_remove(add);
+}
+
+/* One more turn: its counter, its code, and what it leaves where it is one. */
+static void copy_turn(struct masked *m, struct agxc_clone *clone, uint32_t distance,
+                      struct agxc_ref is_turn, struct agxc_ref *held)
+{
+   struct agxc_counter *c = &m->counter;
+   struct agxc_builder b = agxc_at_end(c->turn.shader, clone->cursor.block);
+   struct agxc_ref first = agxc_use(c->phi->operand[0].value);
+   struct agxc_ref own = first;
+   if (!m->place) {
+      own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
+      own = agxc_build3(&b, AGXC_OP_SELECT, 32, is_turn, own, first);
+   }
+   agxc_clone_set(clone, first.value, own);
+   for (uint32_t i = 0; i < m->held_count; i++)
+      agxc_clone_set(clone, m->held[i]->operand[0].value, held[i]);
+   agxc_turn_copy(&c->turn, clone, false);
+   if (m->place)
+      set_place(m, clone, distance, is_turn);
+   for (uint32_t i = 0; i < m->held_count; i++) {
+      struct agxc_ref next = agxc_clone_ref(clone, agxc_srcs(m->held[i])[1]);
+      held[i] = agxc_build3(&b, AGXC_OP_SELECT, next.bits, is_turn, next, held[i]);
+   }
+}
+
+static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map)
+{
+   struct agxc_counter *c = &m->counter;
+   struct agxc_shader *shader = c->turn.shader;
+   struct agxc_block *copies = agxc_block_new(shader);
+   struct agxc_builder b = agxc_at_end(shader, copies);
+   struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){NULL, copies}, map);
+   struct agxc_cursor end = {NULL, m->last};
+   struct agxc_ref counter = agxc_use(c->phi->operand[0].value);
+   struct agxc_ref left = agxc_build2(&b, AGXC_OP_ISUB, 32, c->limit, counter);
+   struct agxc_ref is_turn[MAX_FACTOR], held[MAX_HELD];
+   struct agx_link list, stores[MAX_FACTOR];
+   agx_list_init(&list);
+   agx_list_append(&list, &copies->node.link);
+   for (uint32_t i = 0; i < m->held_count; i++)
+      held[i] = agxc_srcs(m->held[i])[1];
+   for (uint32_t turn = 1; turn < factor; turn++) {
+      struct agx_link *behind = copies->instrs.prev;
+      uint32_t distance = turn * c->step;
+      is_turn[turn] = agxc_build2(&b, AGXC_OP_ULT, 1, agxc_imm(distance, 32), left);
+      copy_turn(m, &clone, distance, is_turn[turn], held);
+      agx_list_init(&stores[turn]);
+      take_stores(copies, behind, &stores[turn]);
+   }
+   struct agxc_ref next =
+      agxc_build2(&b, AGXC_OP_IADD, 32, counter, agxc_imm(factor * c->step, 32));
+   agxc_srcs(c->phi)[1] = agxc_build3(&b, AGXC_OP_SELECT, 32, is_turn[factor - 1], next, c->limit);
+   for (uint32_t i = 0; i < m->held_count; i++)
+      agxc_srcs(m->held[i])[1] = held[i];
+   agx_list_init(&stores[0]);
+   take_stores(m->body, &m->body->instrs, &stores[0]);
+   if (m->last != m->body)
+      take_stores(m->last, &m->last->instrs, &stores[0]);
+   agxc_melt(&end, copies);
+   put_stores(&stores[0], m->last);
+   for (uint32_t turn = 1; m->stores && turn < factor; turn++)
+      append_if(m, is_turn[turn], &stores[turn]);
+}
+
+/* ---- pass ---------------------------------------------------------------- */
+
+static bool try_loop(void *user, struct agxc_loop *loop)
+{
+   struct pass *pass = user;
+   struct masked m = {0};
+   struct agxc_turn *turn = &m.counter.turn;
+   if (!agxc_turn_find(turn, pass->shader, loop) || turn->inner_loops || turn->barriers ||
+       turn->private_loads || turn->private_stores || turn->flags & AGXC_CROSS_LANE ||
+       !is_straight(&m, turn))
+      return false;
+   lift_test(turn);
+   struct agxc_counter *c = &m.counter;
+   if (!agxc_counter_find(c, pass->shader, loop) || c->step > MAX_STEP ||
+       (c->step & (c->step - 1)) || c->is_inclusive || is_remainder(c) || !find_held(pass, &m))
+      return false;
+   uint32_t factor = choose_factor(pass, &m);
+   if (factor > 1)
+      unroll(&m, factor, &pass->map);
+   return factor > 1;
+}
+
+/* The loop whose header holds the value, or NULL. */
+static const struct agxc_loop *header_of(const struct agxc_value *value)
+{
+   const struct agxc_block *block = value->def->block;
+   const struct agxc_node *parent = block->node.parent;
+   if (!parent || parent->kind != AGXC_NODE_LOOP)
+      return NULL;
+   const struct agxc_loop *loop = agx_container_of(parent, struct agxc_loop, node);
+   return agxc_first_block(&loop->body) == block ? loop : NULL;
+}
+
+static void find_escapes(struct pass *pass)
+{
+   agxc_foreach_block (block, pass->shader) {
+      agxc_foreach_instr (instr, block) {
+         agxc_foreach_src (src, instr) {
+            const struct agxc_loop *loop = src->kind == AGXC_VALUE ? header_of(src->value) : NULL;
+            if (loop && (block->index < agxc_first_block(&loop->body)->index ||
+                         block->index > agxc_last_block(&loop->continuing)->index))
+               agx_bitset_set(pass->escapes, src->value->id);
+         }
+      }
+   }
+}
+
+bool agxc_opt_unroll_masked(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   struct pass pass = {
+      .shader = shader,
+      .facts = AGX_ARENA_ARRAY(shader->arena, struct fact, shader->value_count + 1ull),
+      .escapes = AGX_ARENA_ARRAY(shader->arena, agx_bitset_word,
+                                 agx_bitset_words(shader->value_count + 1ull)),
+   };
+   find_escapes(&pass);
+   return agxc_turn_visit(&shader->body, try_loop, &pass);
+}

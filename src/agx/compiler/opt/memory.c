@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory that was just read or written is not read again: a load whose bytes an earlier load
+ * or store of this thread names becomes what that one read or wrote, as long as nothing in
+ * between may have changed them. A store that a later one of the same block covers, unread,
+ * goes away.
+ * Before: SSA. After: moves and vectors of known elements (opt_copy_prop and opt_dce clean up).
+ *
+ * The walk follows the tree, as in opt_cse: what is known in a list holds behind it in that
+ * list and inside. What writes kill stays dead, and a loop's writes kill before it is entered.
+ * Barriers, and whatever has effects unknown to address.c, kill all but constant memory.
+ */
+#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/passes.h"
+
+/* How many places are remembered; bounds the work per access. */
+#define MAX_KNOWN  64
+#define MAX_VECTOR 4
+
+struct known {
+   struct agxc_place place;
+   struct agxc_ref data; /* kind NONE: forgotten */
+   /* The store, while it may still turn out to be dead. */
+   struct agxc_instr *unread;
+};
+
+struct forwarding {
+   struct agxc_shader *shader;
+   struct known known[MAX_KNOWN]; /* a ring; [count % MAX_KNOWN] comes next */
+   uint32_t count;                /* how many were ever pushed on this path */
+   struct agxc_instr **splits;    /* by value id: a split in the block that defines the vector */
+   uint32_t value_count;          /* values that existed before */
+   bool progress;
+   uint32_t looked_at; /* instructions of a loop */
+};
+
+static struct known *known_at(struct forwarding *f, uint32_t i)
+{
+   return &f->known[i % MAX_KNOWN];
+}
+
+static uint32_t oldest(const struct forwarding *f)
+{
+   return f->count > MAX_KNOWN ? f->count - MAX_KNOWN : 0;
+}
+
+/* ---- forgetting ------------------------------------------------------- */
+
+static void forget_overlaps(struct forwarding *f, const struct agxc_place *place)
+{
+   for (uint32_t i = oldest(f); i < f->count; i++)
+      if (known_at(f, i)->data.kind != AGXC_NONE &&
+          agxc_place_may_overlap(&known_at(f, i)->place, place))
+         known_at(f, i)->data = agxc_none();
+}
+
+static void forget_all(struct forwarding *f)
+{
+   for (uint32_t i = oldest(f); i < f->count; i++)
+      if (!(known_at(f, i)->place.access & AGXC_ACCESS_CONST))
+         known_at(f, i)->data = agxc_none();
+}
+
+/* Stores that something may read from now on. */
+static void note_read(struct forwarding *f, const struct agxc_place *place)
+{
+   for (uint32_t i = oldest(f); i < f->count; i++)
+      if (known_at(f, i)->unread &&
+          (!place || agxc_place_may_overlap(&known_at(f, i)->place, place)))
+         known_at(f, i)->unread = NULL;
+}
+
+/* Accesses and others in loops that are looked at, and loops inside each other, before everything
+ * is forgotten, so that nests of loops are not read anew at each level. */
+#define MAX_LOOKED_AT 4096u
+#define MAX_LEVELS    8u
+
+static void forget_block(struct forwarding *f, const struct agxc_block *block)
+{
+   agxc_foreach_instr (instr, block) {
+      struct agxc_place place;
+      f->looked_at++;
+      if (agxc_place_of(f->shader, instr, &place)) {
+         if (place.writes)
+            forget_overlaps(f, &place);
+      } else if ((agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) == AGXC_SIDE_EFFECT) {
+         forget_all(f);
+      }
+   }
+}
+
+static void forget_list(struct forwarding *f, const struct agx_link *list, unsigned levels)
+{
+   if (levels > MAX_LEVELS)
+      f->looked_at = MAX_LOOKED_AT + 1;
+   agxc_foreach_node (node, list) {
+      if (f->looked_at > MAX_LOOKED_AT)
+         return;
+      if (node->kind == AGXC_NODE_BLOCK) {
+         forget_block(f, agx_container_of(node, struct agxc_block, node));
+      } else if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         forget_list(f, &branch->then_list, levels);
+         forget_list(f, &branch->else_list, levels);
+      } else {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         forget_list(f, &loop->body, levels + 1);
+         forget_list(f, &loop->continuing, levels + 1);
+      }
+   }
+}
+
+/* ---- remembering ------------------------------------------------------ */
+
+static void remember(struct forwarding *f, const struct agxc_place *place, struct agxc_ref data,
+                     struct agxc_instr *store)
+{
+   *known_at(f, f->count) = (struct known){.place = *place, .data = data, .unread = store};
+   f->count++;
+}
+
+/* Who knows the element of that many bits at `constant`, the youngest first; NULL if nobody. */
+static const struct known *find_element(struct forwarding *f, const struct agxc_place *place,
+                                        int64_t constant)
+{
+   int64_t element_B = place->bits / 8;
+   for (uint32_t i = f->count; i-- > oldest(f);) {
+      const struct known *known = known_at(f, i);
+      int64_t distance = constant - known->place.constant;
+      if (known->data.kind != AGXC_NONE && known->place.bits == place->bits &&
+          agxc_place_same_key(&known->place, place) && distance >= 0 && distance % element_B == 0 &&
+          distance / element_B < known->place.count)
+         return known;
+   }
+   return NULL;
+}
+
+static struct agxc_ref element_of(struct forwarding *f, struct agxc_builder *b,
+                                  const struct known *known, int64_t constant)
+{
+   int64_t which = (constant - known->place.constant) / (known->place.bits / 8);
+   const struct agxc_ref *data = &known->data;
+   if (known->place.count == 1)
+      return *data;
+   if (data->value->id < f->value_count && f->splits[data->value->id])
+      return f->splits[data->value->id]->operand[which];
+   struct agxc_ref elements[MAX_VECTOR];
+   agxc_split(b, *data, elements);
+   return elements[which];
+}
+
+static void note_split(struct forwarding *f, struct agxc_instr *split)
+{
+   const struct agxc_ref *vector = &split->operand[split->dest_count];
+   if (vector->kind == AGXC_VALUE && vector->value->id < f->value_count && vector->value->def &&
+       vector->value->def->block == split->block)
+      f->splits[vector->value->id] = split;
+}
+
+/* True when every element of the load was known; it is then gone. */
+static bool forward(struct forwarding *f, struct agxc_instr *instr, const struct agxc_place *place)
+{
+   const struct known *sources[MAX_VECTOR];
+   struct agxc_ref elements[MAX_VECTOR];
+   int64_t element_B = place->bits / 8;
+   if (place->count > MAX_VECTOR)
+      return false;
+   for (unsigned i = 0; i < place->count; i++) {
+      sources[i] = find_element(f, place, place->constant + i * element_B);
+      if (!sources[i])
+         return false;
+   }
+   if (sources[0]->place.constant == place->constant && sources[0]->place.count == place->count) {
+      agxc_become_mov(f->shader, instr, sources[0]->data);
+      return true;
+   }
+   struct agxc_builder b = agxc_before(f->shader, instr);
+   for (unsigned i = 0; i < place->count; i++)
+      elements[i] = element_of(f, &b, sources[i], place->constant + i * element_B);
+   if (place->count == 1) {
+      agxc_become_mov(f->shader, instr, elements[0]);
+      return true;
+   }
+   agxc_become_mov(f->shader, instr, agxc_collect(&b, place->count, elements));
+   return true;
+}
+
+/* ---- the walk --------------------------------------------------------- */
+
+static bool covers(const struct agxc_place *big, const struct agxc_place *small)
+{
+   return agxc_place_same_key(big, small) && big->constant <= small->constant &&
+          small->constant + agxc_place_bytes(small) <= big->constant + agxc_place_bytes(big);
+}
+
+static void remove_dead_stores(struct forwarding *f, const struct agxc_place *place)
+{
+   for (uint32_t i = oldest(f); i < f->count; i++) {
+      struct known *known = known_at(f, i);
+      if (!known->unread || !covers(place, &known->place))
+         continue;
+      agxc_instr_remove(known->unread);
+      known->unread = NULL;
+      f->progress = true;
+   }
+}
+
+static void visit_store(struct forwarding *f, struct agxc_instr *instr,
+                        const struct agxc_place *place)
+{
+   struct agxc_ref data = instr->operand[place->data_operand];
+   bool plain = !(place->access & AGXC_ACCESS_COHERENT);
+   if (plain)
+      remove_dead_stores(f, place);
+   forget_overlaps(f, place);
+   /* Outside, what was stored is not what a load reads. */
+   if (place->robustness == AGXC_ROBUST_ZERO)
+      data = agxc_none();
+   if (plain)
+      remember(f, place, data, instr);
+}
+
+static void visit(struct forwarding *f, struct agxc_instr *instr)
+{
+   struct agxc_place place;
+   unsigned flags = agxc_flags(instr);
+   if (instr->op == AGXC_OP_SPLIT)
+      note_split(f, instr);
+   if (!agxc_place_of(f->shader, instr, &place)) {
+      if (flags & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
+         note_read(f, NULL);
+      if ((flags & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) == AGXC_SIDE_EFFECT)
+         forget_all(f);
+      return;
+   }
+   if (place.reads && place.writes) {
+      note_read(f, &place);
+      forget_overlaps(f, &place);
+   } else if (place.writes) {
+      visit_store(f, instr, &place);
+   } else {
+      bool plain = !(place.access & AGXC_ACCESS_COHERENT);
+      struct agxc_ref dest = instr->operand[0];
+      if (plain && forward(f, instr, &place)) {
+         f->progress = true;
+         return;
+      }
+      note_read(f, &place);
+      if (plain)
+         remember(f, &place, dest, NULL);
+   }
+}
+
+static void visit_list(struct forwarding *f, const struct agx_link *list)
+{
+   uint32_t mark = f->count;
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK) {
+         agxc_foreach_instr_safe (instr, agx_container_of(node, struct agxc_block, node))
+            visit(f, instr);
+         note_read(f, NULL);
+      } else if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         visit_list(f, &branch->then_list);
+         visit_list(f, &branch->else_list);
+      } else {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         f->looked_at = 0;
+         forget_list(f, &loop->body, 1);
+         forget_list(f, &loop->continuing, 1);
+         if (f->looked_at > MAX_LOOKED_AT)
+            forget_all(f);
+         visit_list(f, &loop->body);
+         visit_list(f, &loop->continuing);
+      }
+   }
+   /* Places of this list are not known behind it; those that they pushed out of the ring
+    * are lost. */
+   for (uint32_t i = AGX_MAX(mark, oldest(f)); i < f->count; i++)
+      *known_at(f, i) = (struct known){.data = agxc_none()};
+   f->count = mark;
+}
+
+bool agxc_opt_memory(struct agxc_shader *shader)
+{
+   struct forwarding *f = AGX_ARENA_NEW(shader->arena, struct forwarding);
+   f->shader = shader;
+   f->value_count = shader->value_count;
+   f->splits = AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, f->value_count);
+   agxc_index(shader);
+   visit_list(f, &shader->body);
+   return f->progress;
+}

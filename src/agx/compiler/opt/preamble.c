@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is the same for the whole dispatch is computed once, by a preamble: pure operations on
+ * uniforms and constants, and loads of memory that nothing writes, become a program of one
+ * thread that stores uniform registers; the main code reads those.
+ *
+ * Before: generic SSA. After: the same with fewer instructions, and shader->preamble where
+ * the gain pays. Nothing is computed that could fault: a load moves only when each thread
+ * runs it anyway, or when its address is known to lie in the buffer. (Shipping kernels let
+ * loads of unmapped memory give 0, but nothing here relies on that.)
+ *
+ * Each operation has a cost in the main code, higher in loops; operations that selection folds
+ * into others cost nothing. An operation's gain is its own cost and its share of what only it
+ * and others need. Walking backwards, results whose gain is less than what reading them from
+ * a uniform costs stay in the main code, so that their operands become results instead.
+ */
+#include <string.h>
+
+#include "agx/compiler/analysis/divergence.h"
+#include "agx/compiler/analysis/liveness.h"
+#include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/passes.h"
+
+/* Fixed point: costs are cycles times 16. */
+#define ONE 16u
+/* A dispatch worth optimising has 256 SIMD-groups on 8 cores with 4 schedulers each, so a cycle
+ * saved in each is 8 of the dispatch. [A] */
+#define GROUPS_PER_SCHEDULER 8
+/* The same of the preamble: an operation waits for the one before it; loads are awaited once.
+ * Source: reference/perf.md. */
+#define PREAMBLE_OP_COST   4
+#define PREAMBLE_LOAD_COST 200
+/* Uniform halves that results may fill up to; constants have their own limit above. */
+#define RESULT_HALVES 384
+#define BASE_HALVES   256
+/* A preamble has no scratch memory: it must not spill. Below AGX_GPR_HALVES, for what selection
+ * adds and allocation wastes. */
+#define LIVE_HALVES 192
+
+struct hoisting {
+   struct agxc_shader *shader;
+   const struct agxc_divergence *divergence; /* made when a load asks */
+   struct agxc_instr **instrs;               /* by index */
+   agx_bitset_word *hoisted, *needed;        /* by index of instruction */
+   agx_bitset_word *stays; /* the main code computes it too: only other results read the copy */
+   uint32_t *gain;         /* by index of instruction */
+   uint32_t *uses;         /* by value id */
+   struct use {
+      struct agxc_ref *ref;
+      struct agxc_instr *user;
+   } * lists;
+   uint32_t *first_use;   /* by value id, into lists */
+   struct agxc_ref *slot; /* by value id: the uniform of a result, or NONE */
+   uint32_t value_count;
+   uint64_t total;
+   uint32_t halves, base_halves; /* that results will take; those of bases among them */
+};
+
+/* ---- what may move ------------------------------------------------------ */
+
+static bool load_may_move(struct hoisting *h, const struct agxc_instr *load)
+{
+   if (load->op != AGXC_OP_LOAD_GLOBAL || !agxc_reads_constant(load))
+      return false;
+   if (agxc_load_is_safe(h->shader, load))
+      return true;
+   if (!h->divergence)
+      h->divergence = agxc_divergence(h->shader);
+   return agx_bitset_test(h->divergence->runs, load->block->index);
+}
+
+static bool is_hoisted(const struct hoisting *h, const struct agxc_instr *instr)
+{
+   return agx_bitset_test(h->hoisted, instr->index);
+}
+
+static bool may_move(struct hoisting *h, const struct agxc_instr *instr)
+{
+   unsigned flags = agxc_flags(instr);
+   if (agxc_is_machine(instr) || instr->op == AGXC_OP_PHI || !instr->dest_count ||
+       !instr->src_count || instr->op == AGXC_OP_IMAGE_FETCH || instr->op == AGXC_OP_IMAGE_SAMPLE ||
+       flags & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR | AGXC_CROSS_LANE))
+      return false;
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && !is_hoisted(h, src->value->def))
+         return false;
+   return !(flags & AGXC_READS_MEMORY) || load_may_move(h, instr);
+}
+
+/* ---- what it is worth --------------------------------------------------- */
+
+static uint32_t weight_of(const struct agxc_block *block)
+{
+   return ONE << 3 * AGX_MIN(block->loop_depth, 3u);
+}
+
+/* The operand has no uniform form, so that a move is needed. */
+static bool wants_register(const struct use *use)
+{
+   const struct agxc_instr *user = use->user;
+   unsigned operand = (unsigned)(use->ref - agxc_srcs(user));
+   if (user->op == AGXC_OP_LOAD_FORMAT || user->op == AGXC_OP_LOAD_GLOBAL ||
+       user->op == AGXC_OP_STORE_GLOBAL || user->op == AGXC_OP_ATOMIC_GLOBAL)
+      return operand > 0;
+   return user->op == AGXC_OP_PHI || user->op == AGXC_OP_COLLECT || user->op == AGXC_OP_PACK64 ||
+          (agxc_flags(user) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE) &&
+           user->op != AGXC_OP_BRANCH);
+}
+
+/* A phi reads at the end of the block that the value comes from. */
+static const struct agxc_block *reading_block(const struct use *use)
+{
+   const struct agxc_instr *user = use->user;
+   return user->op == AGXC_OP_PHI ? user->block->preds[use->ref - agxc_srcs(user)] : user->block;
+}
+
+static bool fits_uniform(const struct hoisting *h, const struct agxc_value *value,
+                         const struct use *use)
+{
+   if (value->count != 1 || value->bits == 8)
+      return false;
+   if (value->bits != 64)
+      return true;
+   unsigned op = use->user->op;
+   return (op == AGXC_OP_LOAD_GLOBAL || op == AGXC_OP_STORE_GLOBAL ||
+           op == AGXC_OP_ATOMIC_GLOBAL) &&
+          use->ref == agxc_srcs(use->user) &&
+          h->shader->uniform_halves + h->base_halves + 4 <= BASE_HALVES;
+}
+
+/* Uniform halves of a result, with what aligning the next one may waste. */
+static uint32_t halves_of(const struct agxc_value *value)
+{
+   return AGX_MAX(value->bits / 16u, 2u);
+}
+
+/* Whether the main code goes on to have the instruction. */
+static bool is_in_main(const struct hoisting *h, const struct agxc_instr *instr)
+{
+   return !is_hoisted(h, instr) || agx_bitset_test(h->stays, instr->index);
+}
+
+/* Whether the results that the main code reads pay; false: the instruction stays there. */
+static bool pays(struct hoisting *h, const struct agxc_instr *instr)
+{
+   int64_t gain = h->gain[instr->index];
+   uint32_t halves = 0, base_halves = 0;
+   bool saves = false;
+   agxc_foreach_dest (dest, instr) {
+      uint32_t first = h->first_use[dest->value->id];
+      bool is_read = false;
+      for (uint32_t i = 0; i < h->uses[dest->value->id]; i++) {
+         const struct use *use = &h->lists[first + i];
+         if (!is_in_main(h, use->user))
+            continue;
+         is_read = true;
+         uint32_t weight = weight_of(reading_block(use));
+         if (!fits_uniform(h, dest->value, use))
+            return false;
+         saves |= !agxc_op_folds(instr, use->user, use->ref);
+         if (wants_register(use))
+            gain -= weight;
+      }
+      halves += is_read ? halves_of(dest->value) : 0;
+      base_halves += is_read && dest->value->bits == 64 ? 4 : 0;
+   }
+   if (!halves)
+      return true; /* only other results need it */
+   if (!saves || gain < (int64_t)ONE ||
+       h->shader->uniform_halves + h->halves + halves > RESULT_HALVES)
+      return false;
+   h->halves += halves;
+   h->base_halves += base_halves;
+   h->total += (uint64_t)gain;
+   return true;
+}
+
+/* ---- survey ------------------------------------------------------------- */
+
+static void list_uses(struct hoisting *h)
+{
+   struct agxc_shader *shader = h->shader;
+   uint32_t count = 0;
+   agxc_foreach_block (block, shader) {
+      agxc_foreach_instr (instr, block) {
+         h->instrs[instr->index] = instr;
+         agxc_foreach_src (src, instr)
+            if (src->kind == AGXC_VALUE)
+               h->uses[src->value->id]++;
+      }
+   }
+   for (uint32_t i = 0; i < shader->value_count; i++) {
+      h->first_use[i] = count;
+      count += h->uses[i];
+      h->uses[i] = 0;
+   }
+   h->lists = AGX_ARENA_ARRAY(shader->arena, struct use, count + 1ull);
+   for (uint32_t n = 0; n < shader->instr_count; n++)
+      agxc_foreach_src (src, h->instrs[n])
+         if (src->kind == AGXC_VALUE)
+            h->lists[h->first_use[src->value->id] + h->uses[src->value->id]++] =
+               (struct use){src, h->instrs[n]};
+}
+
+static uint32_t uses_of(const struct hoisting *h, const struct agxc_instr *instr)
+{
+   uint32_t uses = 0;
+   agxc_foreach_dest (dest, instr)
+      uses += h->uses[dest->value->id];
+   return AGX_MAX(uses, 1u);
+}
+
+/* Forwards: what may move, and its cost with its share of what it needs. */
+static bool find_candidates(struct hoisting *h)
+{
+   bool any = false;
+   for (uint32_t n = 0; n < h->shader->instr_count; n++) {
+      struct agxc_instr *instr = h->instrs[n];
+      if (!may_move(h, instr))
+         continue;
+      any = true;
+      agx_bitset_set(h->hoisted, n);
+      uint64_t gain = (uint64_t)agxc_op_cost(instr) * weight_of(instr->block);
+      agxc_foreach_src (src, instr)
+         if (src->kind == AGXC_VALUE)
+            gain += h->gain[src->value->def->index] / uses_of(h, src->value->def);
+      h->gain[n] = (uint32_t)AGX_MIN(gain, UINT32_MAX / 2);
+   }
+   return any;
+}
+
+static bool is_read_by_hoisted(const struct hoisting *h, const struct agxc_instr *instr)
+{
+   agxc_foreach_dest (dest, instr) {
+      uint32_t first = h->first_use[dest->value->id];
+      for (uint32_t i = 0; i < h->uses[dest->value->id]; i++)
+         if (is_hoisted(h, h->lists[first + i].user))
+            return true;
+   }
+   return false;
+}
+
+/* Backwards: users before what they use. What does not pay but is needed is computed twice. */
+static void drop_what_costs(struct hoisting *h)
+{
+   for (uint32_t n = h->shader->instr_count; n-- > 0;) {
+      if (!agx_bitset_test(h->hoisted, n) || pays(h, h->instrs[n]))
+         continue;
+      if (is_read_by_hoisted(h, h->instrs[n]))
+         agx_bitset_set(h->stays, n);
+      else
+         agx_bitset_clear(h->hoisted, n);
+   }
+}
+
+/* Backwards: what results need. Returns the preamble's cost in cycles. */
+static uint64_t find_needed(struct hoisting *h)
+{
+   uint64_t cost = 0;
+   bool has_loads = false;
+   for (uint32_t n = h->shader->instr_count; n-- > 0;) {
+      const struct agxc_instr *instr = h->instrs[n];
+      if (!agx_bitset_test(h->hoisted, n))
+         continue;
+      agxc_foreach_dest (dest, instr) {
+         uint32_t first = h->first_use[dest->value->id];
+         bool is_result = false;
+         for (uint32_t i = 0; i < h->uses[dest->value->id]; i++) {
+            const struct agxc_instr *user = h->lists[first + i].user;
+            bool is_read = !agx_bitset_test(h->stays, n) && is_in_main(h, user);
+            is_result |= is_read;
+            if (is_read || agx_bitset_test(h->needed, user->index))
+               agx_bitset_set(h->needed, n);
+         }
+         cost += is_result ? PREAMBLE_OP_COST : 0;
+      }
+      if (agx_bitset_test(h->needed, n)) {
+         cost += agxc_op_cost(instr) ? PREAMBLE_OP_COST : 0;
+         has_loads |= instr->op == AGXC_OP_LOAD_GLOBAL;
+      }
+   }
+   return cost + (has_loads ? PREAMBLE_LOAD_COST : 0);
+}
+
+/* The most halves that live at once in the preamble. */
+static uint32_t peak_halves(const struct hoisting *h)
+{
+   uint32_t *ends =
+      AGX_ARENA_ARRAY(h->shader->arena, uint32_t, h->shader->instr_count + 1ull); /* halves */
+   uint32_t live = 0, peak = 0;
+   for (uint32_t n = 0; n < h->shader->instr_count; n++) {
+      if (!agx_bitset_test(h->needed, n))
+         continue;
+      agxc_foreach_dest (dest, h->instrs[n]) {
+         uint32_t first = h->first_use[dest->value->id], last = n;
+         for (uint32_t i = 0; i < h->uses[dest->value->id]; i++) {
+            uint32_t user = h->lists[first + i].user->index;
+            last = agx_bitset_test(h->needed, user) ? AGX_MAX(last, user) : last;
+         }
+         live += agxc_halves(dest->value);
+         ends[last] += agxc_halves(dest->value);
+      }
+      peak = AGX_MAX(peak, live);
+      live -= ends[n];
+   }
+   return peak;
+}
+
+/* ---- moving ------------------------------------------------------------- */
+
+static struct agxc_shader *preamble_new(struct agxc_shader *shader)
+{
+   struct agxc_shader *preamble = agxc_shader_create(shader->arena, shader->options);
+   memcpy(preamble->name, shader->name, sizeof(preamble->name));
+   for (unsigned i = 0; i < 3; i++)
+      preamble->local_size[i] = 1;
+   preamble->main = shader;
+   return preamble;
+}
+
+static void clone(struct agxc_builder *b, struct agxc_value **copies,
+                  const struct agxc_instr *instr)
+{
+   struct agxc_instr *copy =
+      agxc_instr_new_n(b->shader, instr->op, instr->dest_count, instr->src_count);
+   copy->exact = instr->exact;
+   memcpy(copy->operand, instr->operand, instr->operand_count * sizeof(*copy->operand));
+   agxc_foreach_dest (dest, copy) {
+      struct agxc_value *value = agxc_value_new(b->shader, dest->value->bits, dest->value->count);
+      copies[dest->value->id] = value;
+      value->def = copy;
+      *dest = agxc_use(value);
+   }
+   agxc_foreach_src (src, copy)
+      if (src->kind == AGXC_VALUE)
+         src->value = copies[src->value->id];
+   agxc_insert(b, copy);
+}
+
+static bool is_read_by_main(const struct hoisting *h, const struct agxc_value *value)
+{
+   for (uint32_t i = 0; i < h->uses[value->id]; i++)
+      if (is_in_main(h, h->lists[h->first_use[value->id] + i].user))
+         return true;
+   return false;
+}
+
+/* Uniforms for the results, those that memory takes as bases (or not) only. */
+static void give_uniforms(struct hoisting *h, bool bases)
+{
+   for (uint32_t n = 0; n < h->shader->instr_count; n++)
+      if (agx_bitset_test(h->needed, n) && !agx_bitset_test(h->stays, n))
+         agxc_foreach_dest (dest, h->instrs[n])
+            if ((dest->value->bits == 64) == bases && is_read_by_main(h, dest->value))
+               h->slot[dest->value->id] = agxc_uniform_result(h->shader, dest->value->bits);
+}
+
+static void store_word(struct agxc_builder *b, struct agxc_value *word, uint32_t half)
+{
+   struct agxc_instr *store = agxc_instr_new(b->shader, AGXC_OP_STORE_UNIFORM);
+   store->operand[0] = agxc_use(word);
+   store->operand[1] = agxc_imm(half, 32);
+   agxc_insert(b, store);
+}
+
+/* No store takes 64 bits: an address goes word by word. */
+static void store_address(struct agxc_builder *b, struct agxc_value *address, uint32_t half)
+{
+   struct agxc_instr *unpack = agxc_instr_new(b->shader, AGXC_OP_UNPACK64);
+   for (uint32_t i = 0; i < 2; i++) {
+      struct agxc_value *word = agxc_value_new(b->shader, 32, 1);
+      word->def = unpack;
+      unpack->operand[i] = agxc_use(word);
+   }
+   unpack->operand[2] = agxc_use(address);
+   agxc_insert(b, unpack);
+   for (uint32_t i = 0; i < 2; i++)
+      store_word(b, unpack->operand[i].value, half + 2 * i);
+}
+
+static void store_results(struct hoisting *h, struct agxc_builder *b, struct agxc_value **copies,
+                          const struct agxc_instr *instr)
+{
+   agxc_foreach_dest (dest, instr) {
+      const struct agxc_ref *slot = &h->slot[dest->value->id];
+      if (slot->kind == AGXC_NONE)
+         continue;
+      if (slot->bits == 64)
+         store_address(b, copies[dest->value->id], slot->half);
+      else
+         store_word(b, copies[dest->value->id], slot->half);
+   }
+}
+
+/* The main code reads the results from their uniforms. */
+static void replace_uses(struct hoisting *h)
+{
+   for (uint32_t id = 0; id < h->value_count; id++)
+      for (uint32_t i = 0; i < h->uses[id] && h->slot[id].kind != AGXC_NONE; i++) {
+         const struct use *use = &h->lists[h->first_use[id] + i];
+         if (is_in_main(h, use->user))
+            *use->ref = h->slot[id];
+      }
+}
+
+/* Each result is stored where it is made, so that few live at once. */
+static void move(struct hoisting *h)
+{
+   struct agxc_shader *shader = h->shader;
+   struct agxc_value **copies =
+      AGX_ARENA_ARRAY(shader->arena, struct agxc_value *, h->value_count + 1ull);
+   h->slot = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, h->value_count + 1ull);
+   give_uniforms(h, true); /* first, where memory bases reach */
+   give_uniforms(h, false);
+   shader->preamble = preamble_new(shader);
+   struct agxc_builder b = agxc_at_end(shader->preamble, agxc_first_block(&shader->preamble->body));
+   for (uint32_t n = 0; n < shader->instr_count; n++) {
+      if (!agx_bitset_test(h->needed, n))
+         continue;
+      clone(&b, copies, h->instrs[n]);
+      store_results(h, &b, copies, h->instrs[n]);
+   }
+   replace_uses(h);
+}
+
+bool agxc_opt_preamble(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   struct agx_arena *arena = shader->arena;
+   uint64_t instrs = shader->instr_count + 1ull, values = shader->value_count + 1ull;
+   struct hoisting h = {
+      .shader = shader,
+      .value_count = shader->value_count,
+      .instrs = AGX_ARENA_ARRAY(arena, struct agxc_instr *, instrs),
+      .hoisted = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
+      .stays = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
+      .needed = AGX_ARENA_ARRAY(arena, agx_bitset_word, agx_bitset_words(instrs)),
+      .gain = AGX_ARENA_ARRAY(arena, uint32_t, instrs),
+      .uses = AGX_ARENA_ARRAY(arena, uint32_t, values),
+      .first_use = AGX_ARENA_ARRAY(arena, uint32_t, values),
+   };
+   list_uses(&h);
+   if (!find_candidates(&h))
+      return false;
+   drop_what_costs(&h);
+   if (!h.total || h.total * GROUPS_PER_SCHEDULER / ONE <= find_needed(&h) ||
+       peak_halves(&h) > LIVE_HALVES)
+      return false;
+   move(&h);
+   agxc_opt_dce(shader);
+   return true;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loops that run a known number of times become that many copies of their body, where these
+ * are few instructions. How often a loop runs is found by running it: the values that its exit
+ * depends on are computed, turn by turn, as long as they are constants. So any counter will do.
+ *
+ * turn.h says which loops qualify.
+ *
+ * Before: generic SSA. After: the same; what copies repeat is left to opt_cse and opt_dce.
+ */
+#include "agx/compiler/ir/fold.h"
+#include "agx/compiler/passes.h"
+#include "agx/compiler/analysis/loop_shape.h"
+
+#define MAX_TURNS 64u
+/* Instructions in all copies together. Bodies shrink when their counters become constants, so
+ * this is well above what remains; 12 KiB of instruction cache are some 1500 instructions
+ * (source: reference/perf). */
+#define MAX_COPIES 640u
+#define MAX_DEPTH  48u /* of expressions that the exit depends on */
+
+struct unroll {
+   struct agxc_turn turn;
+   uint32_t turns; /* whole ones */
+   struct evaluation *evaluation;
+};
+
+/* What is known of values in one turn, of one loop after the other. */
+struct evaluation {
+   uint32_t *turn_of; /* by value id: the turn in which `known` was found, + first_turn */
+   struct known {
+      bool is_known;
+      uint32_t bits;
+   } * known;
+   uint32_t capacity;
+   uint32_t first_turn; /* above all turns of the loops before */
+   struct agxc_clone_map map;
+};
+
+/* ---- how often --------------------------------------------------------- */
+
+static struct known evaluate(struct unroll *u, const struct agxc_ref *ref, unsigned depth);
+
+static struct known compute(struct unroll *u, const struct agxc_instr *def, unsigned depth)
+{
+   struct known a, b = {true, 0}, result = {false, 0};
+   const struct agxc_ref *srcs = agxc_srcs(def);
+   if (def->op == AGXC_OP_MOV || (def->op == AGXC_OP_PHI && def->src_count == 1))
+      return evaluate(u, &srcs[0], depth);
+   if (def->op == AGXC_OP_SELECT) {
+      a = evaluate(u, &srcs[0], depth);
+      return a.is_known ? evaluate(u, &srcs[a.bits ? 1 : 2], depth) : result;
+   }
+   if (def->op == AGXC_OP_PHI || def->dest_count != 1 || def->src_count < 1 || def->src_count > 2 ||
+       srcs[0].bits > 32)
+      return result;
+   a = evaluate(u, &srcs[0], depth);
+   if (a.is_known && def->src_count == 2)
+      b = evaluate(u, &srcs[1], depth);
+   /* Rules are for 32 bits, and for booleans where no sign matters. */
+   if (!a.is_known || !b.is_known || (srcs[0].bits != 32 && srcs[0].bits != 1))
+      return result;
+   struct agxc_ref folded =
+      agxc_fold((enum agxc_op)def->op, def->operand[0].bits, agxc_imm(a.bits, srcs[0].bits),
+                def->src_count == 2 ? agxc_imm(b.bits, srcs[1].bits) : agxc_none());
+   if (folded.kind == AGXC_IMM)
+      result = (struct known){true, (uint32_t)folded.imm};
+   return result;
+}
+
+static struct known evaluate(struct unroll *u, const struct agxc_ref *ref, unsigned depth)
+{
+   struct evaluation *e = u->evaluation;
+   if (ref->kind == AGXC_IMM)
+      return (struct known){ref->bits <= 32, (uint32_t)ref->imm};
+   if (ref->kind != AGXC_VALUE || depth == 0 || !ref->value->def)
+      return (struct known){false, 0};
+   uint32_t id = ref->value->id;
+   if (e->turn_of[id] != u->turns + e->first_turn) {
+      struct known known = compute(u, ref->value->def, depth - 1);
+      e->known[id] = known;
+      e->turn_of[id] = u->turns + e->first_turn;
+   }
+   return e->known[id];
+}
+
+/* What the header's phis hold in the next turn, from source `from` of each: 0 the way in, 1
+ * the way back. Two steps, since they change at once. */
+static void enter_turn(struct unroll *u, const struct agxc_block *header, unsigned from,
+                       struct known *next)
+{
+   uint32_t count = 0;
+   agxc_foreach_instr (phi, header)
+      if (phi->op == AGXC_OP_PHI)
+         next[count++] = evaluate(u, &agxc_srcs(phi)[from], MAX_DEPTH);
+   u->turns += from;
+   count = 0;
+   agxc_foreach_instr (phi, header) {
+      if (phi->op != AGXC_OP_PHI)
+         continue;
+      u->evaluation->known[phi->operand[0].value->id] = next[count++];
+      u->evaluation->turn_of[phi->operand[0].value->id] = u->turns + u->evaluation->first_turn;
+   }
+}
+
+/* Whole turns before the loop is left, in u->turns; false when that isn't known. */
+static bool count_turns(struct unroll *u)
+{
+   const struct agxc_block *header = u->turn.header;
+   struct known next[AGXC_TURN_MAX_PHIS];
+   u->turns = 0;
+   enter_turn(u, header, 0, next);
+   for (;;) {
+      struct known taken = evaluate(u, u->turn.taken, MAX_DEPTH);
+      if (!taken.is_known)
+         return false;
+      if ((taken.bits != 0) == u->turn.leaves_if)
+         return true;
+      if (u->turns == MAX_TURNS || (u->turns + 1) * u->turn.size > MAX_COPIES)
+         return false;
+      enter_turn(u, header, 1, next);
+   }
+}
+
+static void keep_block(struct agxc_clone *clone, const struct agxc_block *block)
+{
+   struct agxc_builder b = agxc_at_end(clone->shader, clone->cursor.block);
+   agxc_foreach_instr (instr, block) {
+      agxc_foreach_dest (dest, instr) {
+         struct agxc_instr *mov = agxc_instr_new(clone->shader, AGXC_OP_MOV);
+         mov->operand[0] = *dest;
+         mov->operand[1] = agxc_clone_ref(clone, *dest);
+         dest->value->def = mov;
+         agxc_insert(&b, mov);
+      }
+   }
+}
+
+/* What the code behind the loop knows by its old names. Only blocks on the top level, up to the
+ * exit, come before it on every way. True at the exit. */
+static bool keep_names(struct unroll *u, struct agxc_clone *clone, const struct agx_link *list)
+{
+   agxc_foreach_node (node, list) {
+      if (node->kind == AGXC_NODE_BLOCK)
+         keep_block(clone, agx_container_of(node, struct agxc_block, node));
+      if (node == &u->turn.exit->node)
+         return keep_names(u, clone, u->turn.break_arm) || true;
+   }
+   return false;
+}
+
+static void unroll(struct unroll *u)
+{
+   struct agxc_block *entry = agxc_block_before(&u->turn.loop->node);
+   struct agxc_block *behind = agxc_block_after(&u->turn.loop->node);
+   struct agxc_clone clone = agxc_clone_begin(
+      u->turn.shader, (struct agxc_cursor){&u->turn.loop->node.link, entry}, &u->evaluation->map);
+   for (uint32_t turn = 0; turn <= u->turns; turn++) {
+      bool leaves = turn == u->turns;
+      agxc_turn_step(&u->turn, &clone, turn > 0);
+      agxc_turn_copy(&u->turn, &clone, leaves);
+   }
+   agxc_foreach_instr (instr, behind)
+      if (instr->op == AGXC_OP_PHI) /* one way leads there: the break */
+         agxc_become_mov(u->turn.shader, instr, agxc_clone_ref(&clone, agxc_srcs(instr)[0]));
+   if (!keep_names(u, &clone, &u->turn.loop->body))
+      keep_names(u, &clone, &u->turn.loop->continuing);
+   agx_list_remove(&u->turn.loop->node.link);
+   agxc_melt(&clone.cursor, behind);
+}
+
+/* ---- pass --------------------------------------------------------------- */
+
+/* Copies are new values, too. */
+static void make_room(struct evaluation *e, struct agxc_shader *shader)
+{
+   if (e->capacity >= shader->value_count)
+      return;
+   e->capacity = 2 * shader->value_count;
+   e->turn_of = AGX_ARENA_ARRAY(shader->arena, uint32_t, e->capacity);
+   e->known = AGX_ARENA_ARRAY(shader->arena, struct known, e->capacity);
+}
+
+static bool try_loop(struct agxc_shader *shader, struct agxc_loop *loop, struct evaluation *e)
+{
+   struct unroll u = {.evaluation = e};
+   /* What a loop inside computes may be used behind both, under names that are not kept here. */
+   if (!agxc_turn_find(&u.turn, shader, loop) || u.turn.inner_loops)
+      return false;
+   make_room(e, shader);
+   e->first_turn += MAX_TURNS + 2;
+   if (!count_turns(&u))
+      return false;
+   unroll(&u);
+   return true;
+}
+
+/* Inner loops first. One that goes changes the list, so that the walk begins anew behind it. */
+static bool visit_list(struct agxc_shader *shader, struct agx_link *list, struct evaluation *e)
+{
+   bool progress = false;
+   for (struct agx_link *at = list->next, *next; at != list; at = next) {
+      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
+      next = at->next;
+      if (node->kind == AGXC_NODE_IF) {
+         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         progress |= visit_list(shader, &branch->then_list, e);
+         progress |= visit_list(shader, &branch->else_list, e);
+      } else if (node->kind == AGXC_NODE_LOOP) {
+         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         progress |= visit_list(shader, &loop->body, e);
+         progress |= visit_list(shader, &loop->continuing, e);
+         struct agx_link *before = at->prev;
+         if (try_loop(shader, loop, e)) {
+            progress = true;
+            next = before->next; /* what came of the loop has no loop that was not tried */
+         }
+      }
+   }
+   return progress;
+}
+
+bool agxc_opt_unroll(struct agxc_shader *shader)
+{
+   struct evaluation evaluation = {0};
+   agxc_index(shader);
+   return visit_list(shader, &shader->body, &evaluation);
+}

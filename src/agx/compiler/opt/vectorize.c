@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Neighbouring accesses become one: loads and stores of one base and one variable offset
+ * whose constants follow each other are joined to vectors of up to four elements, within a
+ * block. Loads move up to the first of a vector, stores down to the last.
+ *
+ * Requires constant parts that address.c can see (opt_algebraic, opt_cse). address.h says why
+ * constants may be compared although offsets wrap. Volatile and coherent accesses stay.
+ *
+ * Loads and stores are two walks, so that each sees the other kind at rest. In a walk, places
+ * of one key collect in an open group. A load group remembers the bytes that stores of its
+ * key have written since it was opened: a load of such bytes opens a new group. Every other
+ * conflict, and each barrier, closes the group. Then all members may stand where any does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/passes.h"
+
+#define MAX_VECTOR 4
+/* Bounds on the work per access and on how long values live. */
+#define MAX_OPEN     16
+#define MAX_MEMBERS  32
+#define MAX_DISTANCE 256
+
+struct member {
+   struct agxc_instr *instr;
+   int64_t start, end; /* bytes */
+   uint32_t index;     /* of instr */
+};
+
+struct group {
+   struct agxc_place place; /* of its first member */
+   struct member members[MAX_MEMBERS];
+   uint32_t count;
+   struct {
+      int64_t start, end;
+   } written[MAX_MEMBERS]; /* loads: bytes that stores of this key wrote meanwhile */
+   uint32_t written_count;
+};
+
+struct vectorizer {
+   struct agxc_shader *shader;
+   struct group *open[MAX_OPEN]; /* the last MAX_OPEN that were opened */
+   uint32_t open_count;
+   struct group *spare[MAX_OPEN];
+   bool stores; /* which walk */
+   bool progress;
+};
+
+/* ---- joining ---------------------------------------------------------- */
+
+/* Members that become one access. */
+struct chunk {
+   const struct agxc_place *place;
+   struct member *members;
+   uint32_t count;
+   int64_t start;
+   uint32_t elements;
+};
+
+static unsigned element_of(const struct chunk *chunk, const struct member *member)
+{
+   return (unsigned)((member->start - chunk->start) / (chunk->place->bits / 8));
+}
+
+static bool is_before(const struct agxc_ref *ref, const struct agxc_instr *instr)
+{
+   return ref->kind != AGXC_VALUE || !ref->value->def || ref->value->def->block != instr->block ||
+          ref->value->def->index < instr->index;
+}
+
+/* A member whose offset is available before instr: the first one's is. */
+static const struct member *available_before(const struct chunk *chunk,
+                                             const struct agxc_instr *instr)
+{
+   uint32_t i = 0;
+   while (i + 1 < chunk->count &&
+          !is_before(&chunk->members[i].instr->operand[chunk->place->offset_operand], instr))
+      i++;
+   return &chunk->members[i];
+}
+
+/* An offset without its constant, which is added to *constant. */
+static struct agxc_ref root_of(struct agxc_ref offset, uint32_t *constant)
+{
+   const struct agxc_instr *sum = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
+   while (sum && sum->op == AGXC_OP_MOV)
+      sum = (offset = sum->operand[1]).kind == AGXC_VALUE ? offset.value->def : NULL;
+   if (offset.kind == AGXC_IMM) {
+      *constant += (uint32_t)offset.imm;
+      return agxc_none();
+   }
+   if (!sum || sum->op != AGXC_OP_IADD || sum->operand[2].kind != AGXC_IMM)
+      return offset;
+   *constant += (uint32_t)sum->operand[2].imm;
+   return sum->operand[1];
+}
+
+/* The two differ by what the offset adds to one index, not by the index. */
+static bool have_one_root(const struct agxc_place *place, const struct agxc_instr *a,
+                          const struct agxc_instr *b)
+{
+   uint32_t constant = 0;
+   struct agxc_ref x = root_of(a->operand[place->offset_operand], &constant);
+   struct agxc_ref y = root_of(b->operand[place->offset_operand], &constant);
+   return x.kind == y.kind && (x.kind == AGXC_NONE || (x.kind == AGXC_VALUE && x.value == y.value));
+}
+
+/* Where an index is checked, the index of the chunk's start is what the check must see. */
+static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk *chunk,
+                                     const struct member *from, const struct agxc_instr *instr)
+{
+   uint32_t constant = 0, stride = chunk->place->stride;
+   int64_t delta = chunk->start - from->start, steps = 0;
+   struct agxc_ref root = root_of(from->instr->operand[chunk->place->offset_operand], &constant);
+   const struct agxc_instr *element = root.value->def;
+   if (!have_one_root(chunk->place, from->instr, chunk->members[0].instr))
+      for (; delta < 0; steps--)
+         delta += stride;
+   if (steps) {
+      struct agxc_ref index =
+         agxc_build2(b, AGXC_OP_IADD, 32, element->operand[1], agxc_imm((uint32_t)steps, 32));
+      index.value->def->index = instr->index;
+      root = agxc_build2(b, AGXC_OP_ELEMENT, 32, index, element->operand[2]);
+      root.value->def->index = instr->index;
+   }
+   constant += (uint32_t)delta;
+   if (constant == 0)
+      return root;
+   struct agxc_ref sum = agxc_build2(b, AGXC_OP_IADD, 32, root, agxc_imm(constant, 32));
+   sum.value->def->index = instr->index;
+   return sum;
+}
+
+static bool is_element(struct agxc_ref offset)
+{
+   uint32_t constant = 0;
+   struct agxc_ref root = root_of(offset, &constant);
+   return root.kind == AGXC_VALUE && root.value->def && root.value->def->op == AGXC_OP_ELEMENT;
+}
+
+/* The offset of the chunk's start: that of a member, and the way from there. */
+static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *chunk,
+                                    const struct member *from, const struct agxc_instr *instr)
+{
+   struct agxc_ref offset = from->instr->operand[chunk->place->offset_operand];
+   uint32_t delta = (uint32_t)(chunk->start - from->start);
+   if (offset.kind == AGXC_IMM)
+      return agxc_imm((uint32_t)offset.imm + delta, 32);
+   if (delta == 0)
+      return offset;
+   if (chunk->place->robustness && is_element(offset))
+      return start_element(b, chunk, from, instr);
+   const struct agxc_instr *sum = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
+   if (sum && sum->op == AGXC_OP_IADD && sum->operand[2].kind == AGXC_IMM) {
+      offset = sum->operand[1];
+      delta += (uint32_t)sum->operand[2].imm;
+   }
+   if (delta == 0)
+      return offset;
+   struct agxc_ref moved = agxc_build2(b, AGXC_OP_IADD, 32, offset, agxc_imm(delta, 32));
+   moved.value->def->index = instr->index;
+   return moved;
+}
+
+static uint32_t access_of(const struct chunk *chunk)
+{
+   uint32_t access = ~0u;
+   for (uint32_t i = 0; i < chunk->count; i++)
+      access &= (uint32_t)agxc_imm_of(chunk->members[i].instr, 0);
+   return access;
+}
+
+static struct agxc_instr *new_access(struct agxc_builder *b, const struct chunk *chunk,
+                                     struct agxc_instr *like)
+{
+   const struct agxc_place *place = chunk->place;
+   struct agxc_instr *instr = agxc_instr_new(b->shader, like->op);
+   const struct member *from = available_before(chunk, like);
+   if (place->base.kind != AGXC_NONE)
+      instr->operand[place->base_operand] = from->instr->operand[place->base_operand];
+   instr->operand[place->offset_operand] = start_offset(b, chunk, from, like);
+   if (place->space == AGXC_SPACE_DEVICE)
+      instr->operand[instr->operand_count - 1] = agxc_imm(access_of(chunk), 64);
+   return instr;
+}
+
+static void insert(struct agxc_builder *b, struct agxc_instr *instr, uint32_t index)
+{
+   agxc_insert(b, instr);
+   instr->index = index;
+}
+
+/* The destination of a load becomes `op` of elements of the vector. */
+static void redefine(struct agxc_builder *b, struct agxc_ref dest, const struct agxc_ref *elements,
+                     uint32_t index)
+{
+   enum agxc_op op = dest.count == 1 ? AGXC_OP_MOV : AGXC_OP_COLLECT;
+   struct agxc_instr *instr = agxc_instr_new_n(b->shader, op, 1, dest.count);
+   instr->operand[0] = dest;
+   dest.value->def = instr;
+   for (unsigned i = 0; i < dest.count; i++)
+      instr->operand[1 + i] = elements[i];
+   insert(b, instr, index);
+}
+
+static void join_loads(struct vectorizer *v, const struct chunk *chunk)
+{
+   struct agxc_instr *first = chunk->members[0].instr;
+   for (uint32_t i = 1; i < chunk->count; i++)
+      if (chunk->members[i].index < first->index)
+         first = chunk->members[i].instr;
+   struct agxc_builder b = agxc_before(v->shader, first);
+   struct agxc_instr *load = new_access(&b, chunk, first);
+   struct agxc_value *vector = agxc_value_new(v->shader, chunk->place->bits, chunk->elements);
+   load->operand[0] = agxc_use(vector);
+   vector->def = load;
+   insert(&b, load, first->index);
+   struct agxc_ref elements[MAX_VECTOR];
+   if (chunk->elements > 1) {
+      agxc_split(&b, agxc_use(vector), elements);
+      elements[0].value->def->index = first->index;
+   } else {
+      elements[0] = agxc_use(vector);
+   }
+   for (uint32_t i = 0; i < chunk->count; i++) {
+      struct agxc_instr *old = chunk->members[i].instr;
+      redefine(&b, old->operand[0], &elements[element_of(chunk, &chunk->members[i])], first->index);
+   }
+   for (uint32_t i = 0; i < chunk->count; i++)
+      agxc_instr_remove(chunk->members[i].instr);
+}
+
+static void join_stores(struct vectorizer *v, const struct chunk *chunk)
+{
+   struct agxc_instr *last = chunk->members[0].instr;
+   for (uint32_t i = 1; i < chunk->count; i++)
+      if (chunk->members[i].index > last->index)
+         last = chunk->members[i].instr;
+   struct agxc_builder b = agxc_before(v->shader, last);
+   struct agxc_ref elements[MAX_VECTOR];
+   for (uint32_t i = 0; i < chunk->count; i++) {
+      struct agxc_ref data = chunk->members[i].instr->operand[chunk->place->data_operand];
+      unsigned at = element_of(chunk, &chunk->members[i]);
+      if (data.count == 1)
+         elements[at] = data;
+      else
+         agxc_split(&b, data, &elements[at]);
+   }
+   struct agxc_instr *store = new_access(&b, chunk, last);
+   store->operand[chunk->place->data_operand] = agxc_collect(&b, chunk->elements, elements);
+   insert(&b, store, last->index);
+   for (uint32_t i = 0; i < chunk->count; i++)
+      agxc_instr_remove(chunk->members[i].instr);
+}
+
+/* ---- groups ----------------------------------------------------------- */
+
+static int compare_members(const void *a, const void *b)
+{
+   const struct member *x = a, *y = b;
+   if (x->start != y->start)
+      return x->start < y->start ? -1 : 1;
+   if (x->end != y->end)
+      return x->end > y->end ? -1 : 1;
+   return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* In zero mode what one element's index says must say all about the others. In clamp mode an
+ * access less than 16 bytes from one that is outside may count as outside too.
+ * Source: reference/cmdstream, robustness.md 2. */
+static bool may_join(const struct agxc_place *place, const struct agxc_instr *a,
+                     const struct agxc_instr *b)
+{
+   if (place->robustness == AGXC_ROBUST_ZERO)
+      return have_one_root(place, a, b);
+   return !place->robustness || have_one_root(place, a, b) ||
+          (is_element(a->operand[place->offset_operand]) &&
+           is_element(b->operand[place->offset_operand]));
+}
+
+/* How many members from m on make one access. */
+static struct chunk chunk_at(const struct group *group, struct member *m, uint32_t left)
+{
+   int64_t element_B = group->place.bits / 8, limit = m->start + MAX_VECTOR * element_B;
+   struct chunk chunk = {.place = &group->place, .members = m, .count = 1, .start = m->start};
+   int64_t end = m->end;
+   uint32_t low = m->index, high = m->index;
+   while (chunk.count < left) {
+      const struct member *next = &m[chunk.count];
+      low = AGX_MIN(low, next->index);
+      high = AGX_MAX(high, next->index);
+      if (next->start > end || next->end > limit || (next->start - m->start) % element_B ||
+          high - low > MAX_DISTANCE || !may_join(&group->place, m->instr, next->instr))
+         break;
+      end = AGX_MAX(end, next->end);
+      chunk.count++;
+   }
+   chunk.elements = (uint32_t)((end - m->start) / element_B);
+   return chunk;
+}
+
+static void close_group(struct vectorizer *v, uint32_t which)
+{
+   struct group *group = v->open[which];
+   qsort(group->members, group->count, sizeof(group->members[0]), compare_members);
+   for (uint32_t i = 0; i < group->count;) {
+      struct chunk chunk = chunk_at(group, &group->members[i], group->count - i);
+      i += chunk.count;
+      if (chunk.count < 2)
+         continue;
+      if (v->stores)
+         join_stores(v, &chunk);
+      else
+         join_loads(v, &chunk);
+      v->progress = true;
+   }
+   memmove(&v->open[which], &v->open[which + 1], (v->open_count - which - 1) * sizeof(v->open[0]));
+   v->spare[--v->open_count] = group;
+}
+
+static void close_all(struct vectorizer *v)
+{
+   while (v->open_count)
+      close_group(v, v->open_count - 1);
+}
+
+static struct group *open_group(struct vectorizer *v, const struct agxc_place *place)
+{
+   if (v->open_count == MAX_OPEN)
+      close_group(v, 0);
+   struct group *group = v->spare[v->open_count];
+   if (!group)
+      group = AGX_ARENA_NEW(v->shader->arena, struct group);
+   group->place = *place;
+   group->count = group->written_count = 0;
+   v->open[v->open_count++] = group;
+   return group;
+}
+
+/* Index of the open group that this place may join, or open_count. */
+static uint32_t find_group(const struct vectorizer *v, const struct agxc_place *place)
+{
+   uint32_t i = 0;
+   uint32_t alike = AGXC_ACCESS_PAIRS | AGXC_ACCESS_INSIDE;
+   while (i < v->open_count && !(v->open[i]->place.bits == place->bits &&
+                                 !((v->open[i]->place.access ^ place->access) & alike) &&
+                                 agxc_place_same_key(&v->open[i]->place, place)))
+      i++;
+   return i;
+}
+
+static void join(struct vectorizer *v, uint32_t which, struct agxc_instr *instr,
+                 const struct agxc_place *place)
+{
+   struct group *group = NULL;
+   if (which < v->open_count && v->open[which]->count == MAX_MEMBERS)
+      close_group(v, which);
+   else if (which < v->open_count)
+      group = v->open[which];
+   if (!group)
+      group = open_group(v, place);
+   group->members[group->count++] =
+      (struct member){.instr = instr,
+                      .start = place->constant,
+                      .end = place->constant + agxc_place_bytes(place),
+                      .index = instr->index};
+}
+
+/* ---- the walk over loads ---------------------------------------------- */
+
+static void note_write(struct vectorizer *v, const struct agxc_place *place)
+{
+   for (uint32_t i = v->open_count; i-- > 0;) {
+      struct group *group = v->open[i];
+      if (!agxc_place_same_key(&group->place, place)) {
+         if (agxc_place_may_overlap(&group->place, place))
+            close_group(v, i);
+         continue;
+      }
+      if (group->written_count == MAX_MEMBERS) {
+         close_group(v, i);
+         continue;
+      }
+      group->written[group->written_count].start = place->constant;
+      group->written[group->written_count++].end = place->constant + agxc_place_bytes(place);
+   }
+}
+
+static bool was_written(const struct group *group, const struct agxc_place *place)
+{
+   for (uint32_t i = 0; i < group->written_count; i++)
+      if (group->written[i].start < place->constant + agxc_place_bytes(place) &&
+          place->constant < group->written[i].end)
+         return true;
+   return false;
+}
+
+static void visit_for_loads(struct vectorizer *v, struct agxc_instr *instr)
+{
+   struct agxc_place place;
+   if (!agxc_place_of(v->shader, instr, &place)) {
+      if (agxc_flags(instr) & AGXC_SIDE_EFFECT)
+         close_all(v);
+      return;
+   }
+   if (place.writes) {
+      note_write(v, &place);
+      return;
+   }
+   if (place.access & AGXC_ACCESS_COHERENT)
+      return;
+   uint32_t which = find_group(v, &place);
+   if (which < v->open_count && was_written(v->open[which], &place)) {
+      close_group(v, which);
+      which = v->open_count;
+   }
+   join(v, which, instr, &place);
+}
+
+/* ---- the walk over stores --------------------------------------------- */
+
+static bool touches(const struct group *group, const struct agxc_place *place)
+{
+   if (!agxc_place_same_key(&group->place, place))
+      return agxc_place_may_overlap(&group->place, place);
+   for (uint32_t i = 0; i < group->count; i++)
+      if (group->members[i].start < place->constant + agxc_place_bytes(place) &&
+          place->constant < group->members[i].end)
+         return true;
+   return false;
+}
+
+static void visit_for_stores(struct vectorizer *v, struct agxc_instr *instr)
+{
+   struct agxc_place place;
+   if (!agxc_place_of(v->shader, instr, &place)) {
+      if (agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
+         close_all(v);
+      return;
+   }
+   for (uint32_t i = v->open_count; i-- > 0;)
+      if (touches(v->open[i], &place))
+         close_group(v, i);
+   if (place.reads || place.access & AGXC_ACCESS_COHERENT)
+      return;
+   join(v, find_group(v, &place), instr, &place);
+}
+
+static void walk(struct vectorizer *v, bool stores)
+{
+   v->stores = stores;
+   agxc_index(v->shader);
+   agxc_foreach_block (block, v->shader) {
+      agxc_foreach_instr_safe (instr, block) {
+         if (stores)
+            visit_for_stores(v, instr);
+         else
+            visit_for_loads(v, instr);
+      }
+      close_all(v);
+   }
+}
+
+bool agxc_opt_vectorize(struct agxc_shader *shader)
+{
+   struct vectorizer v = {.shader = shader};
+   walk(&v, false);
+   walk(&v, true);
+   return v.progress;
+}

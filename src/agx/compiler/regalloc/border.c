@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Borders between blocks. The first predecessor that is done decides where things are
+ * when a block begins; every other one copies to those places, at its end and before its
+ * terminator. No edge is critical: a block with several successors is the only
+ * predecessor of each.
+ */
+#include "agx/compiler/regalloc/ra.h"
+
+static uint32_t pred_index(const struct agxc_block *block, const struct agxc_block *pred)
+{
+   for (uint32_t i = 0; i < block->pred_count; i++)
+      if (block->preds[i] == pred)
+         return i;
+   agx_unreachable();
+}
+
+static uint32_t count_phis(const struct agxc_block *block)
+{
+   uint32_t count = 0;
+   agxc_foreach_instr (instr, block) {
+      if (instr->op != AGXC_OP_PHI)
+         break;
+      count++;
+   }
+   return count;
+}
+
+/* The place of a phi's result: where this predecessor has its source, if that is free. */
+static uint32_t place_phi(struct agxc_ra *ra, const struct agxc_instr *phi, uint32_t pred)
+{
+   const struct agxc_value *value = agxc_dests(phi)[0].value;
+   const struct agxc_ref *src = &agxc_srcs(phi)[pred];
+   if (src->kind == AGXC_VALUE) {
+      uint32_t half = ra->place[src->value->id];
+      if (half % agxc_alignment(value) == 0 && agxc_ra_is_free(ra, half, agxc_halves(value)))
+         return half;
+   }
+   return agxc_ra_find(ra, value);
+}
+
+/* When the phis do not fit between what lives on: everything moves together. */
+static void repack(struct agxc_ra *ra, struct agxc_border *border)
+{
+   uint32_t end = agxc_ra_pack(ra, border->places, border->count);
+   if (end > ra->limit)
+      agxc_ra_no_room(ra, end);
+   ra->used = AGX_MAX(ra->used, end);
+}
+
+/* Decides the border of block, at the end of its predecessor. The file is only
+ * borrowed: it is put back as it was. */
+static void decide(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
+{
+   struct agxc_border *border = &ra->borders[block->index];
+   uint32_t live = ra->liveness->first[block->index + 1] - ra->liveness->first[block->index];
+   border->is_decided = true;
+   border->places = AGX_ARENA_ARRAY(ra->shader->arena, struct agxc_place, live + count_phis(block));
+   struct agxc_value *saved[AGX_GPR_HALVES];
+   memcpy(saved, ra->holder, sizeof(saved));
+   memset(ra->holder, 0, sizeof(ra->holder));
+   agxc_foreach_live_in (id, ra->liveness, block) {
+      struct agxc_value *value = ra->shader->values[*id];
+      agx_assert(ra->place[*id] != AGXC_NOWHERE);
+      border->places[border->count++] = (struct agxc_place){value, ra->place[*id]};
+      agxc_ra_put(ra, value, ra->place[*id]);
+   }
+   bool fits = true;
+   agxc_foreach_instr (phi, block) {
+      if (phi->op != AGXC_OP_PHI)
+         break;
+      struct agxc_value *value = agxc_dests(phi)[0].value;
+      uint32_t half = place_phi(ra, phi, pred);
+      fits = fits && half != AGXC_NOWHERE;
+      if (fits)
+         agxc_ra_put(ra, value, half);
+      border->places[border->count++] = (struct agxc_place){value, (uint16_t)half};
+   }
+   if (!fits)
+      repack(ra, border);
+   memcpy(ra->holder, saved, sizeof(saved));
+   for (uint32_t i = border->count - count_phis(block); i < border->count; i++)
+      ra->place[border->places[i].value->id] = border->places[i].half;
+}
+
+static struct agxc_ref now(const struct agxc_ra *ra, struct agxc_ref ref)
+{
+   if (ref.kind == AGXC_VALUE)
+      return agxc_reg(ra->place[ref.value->id], 16, 1);
+   return ref;
+}
+
+static void copy_to(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
+{
+   const struct agxc_border *border = &ra->borders[block->index];
+   uint32_t phis = count_phis(block), live = border->count - phis;
+   for (uint32_t i = 0; i < live; i++)
+      agxc_ra_copy(ra, border->places[i].half, now(ra, agxc_use(border->places[i].value)),
+                   agxc_halves(border->places[i].value));
+   agxc_foreach_instr (phi, block) {
+      if (phi->op != AGXC_OP_PHI)
+         break;
+      const struct agxc_place *place = &border->places[live++];
+      agxc_ra_copy(ra, place->half, now(ra, agxc_srcs(phi)[pred]), agxc_halves(place->value));
+   }
+}
+
+void agxc_ra_enter(struct agxc_ra *ra, struct agxc_block *block)
+{
+   const struct agxc_border *border = &ra->borders[block->index];
+   memset(ra->holder, 0, sizeof(ra->holder));
+   for (uint32_t i = 0; i < border->count; i++)
+      agxc_ra_put(ra, border->places[i].value, border->places[i].half);
+}
+
+void agxc_ra_leave(struct agxc_ra *ra, struct agxc_block *block)
+{
+   for (unsigned i = 0; i < 2; i++) {
+      struct agxc_block *succ = block->succs[i];
+      if (!succ)
+         continue;
+      uint32_t pred = pred_index(succ, block);
+      if (!ra->borders[succ->index].is_decided)
+         decide(ra, succ, pred);
+      copy_to(ra, succ, pred);
+      struct agxc_instr *last = agxc_terminator(block);
+      struct agxc_builder b = last ? agxc_before(ra->shader, last) : agxc_at_end(ra->shader, block);
+      agx_assert(ra->copy_count == 0 || !block->succs[1]);
+      agxc_ra_flush(ra, &b);
+   }
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Orders blocks whose values cost threads so that fewer live at once: producers that read
+ * everything first and compute afterwards (as libraries' matrix products do between two
+ * barriers) leave far more alive than their sums need.
+ *
+ * From a block's end backwards: next (that is, in front of what was taken) goes what frees
+ * most, so that all users of a value stand together and its definition directly in front of
+ * them. Latencies are schedule.c's affair, which comes behind and has the registers to place
+ * loads early. A block that doesn't gain keeps its order.
+ *
+ * Before and after: machine rows, SSA.
+ */
+#include "agx/compiler/analysis/limits.h"
+#include "agx/compiler/analysis/liveness.h"
+#include "agx/compiler/passes.h"
+#include "agx/compiler/schedule/schedule.h"
+#include "agx/compiler/schedule/heap.h"
+
+/* How many candidates are looked at for each place. */
+#define MAX_LOOKED_AT 64
+
+struct ordering {
+   struct agxc_shader *shader;
+   struct agxc_liveness *liveness;
+   struct agxc_value *const *next_value;
+
+   /* Of the block in hand. */
+   struct agxc_sched_graph graph;
+   struct agxc_edge **before; /* by node: whom it stands behind */
+   uint32_t *below;           /* by node: edges to nodes that are not taken */
+   uint32_t *barriers;        /* by node: how many must stand in front of it */
+   struct agxc_live_set live;
+   struct agxc_heap available; /* the latest first */
+   bool writes_first;
+   uint32_t *order; /* filled from its end */
+   uint32_t halves, peak;
+};
+
+/* ---- registers --------------------------------------------------------- */
+
+static uint32_t halves_of(const struct agxc_ref *ref)
+{
+   return ref->kind == AGXC_VALUE ? agxc_halves(ref->value) : 0;
+}
+
+static bool is_live(const struct ordering *o, const struct agxc_ref *ref)
+{
+   return ref->kind == AGXC_VALUE && agx_bitset_test(o->live.bits, ref->value->id);
+}
+
+static bool is_named_before(const struct agxc_instr *instr, const struct agxc_ref *src)
+{
+   for (const struct agxc_ref *at = agxc_srcs(instr); at < src; at++)
+      if (at->kind == AGXC_VALUE && at->value == src->value)
+         return true;
+   return false;
+}
+
+/* By how many halves more live in front of the instruction than behind it. */
+static int32_t growth(const struct ordering *o, const struct agxc_instr *instr)
+{
+   int32_t halves = 0;
+   agxc_foreach_dest (dest, instr)
+      halves -= is_live(o, dest) ? (int32_t)halves_of(dest) : 0;
+   agxc_foreach_src (src, instr)
+      if (!is_live(o, src) && !is_named_before(instr, src))
+         halves += (int32_t)halves_of(src);
+   return halves;
+}
+
+static void make_live(struct ordering *o, const struct agxc_instr *instr)
+{
+   agxc_foreach_src (src, instr) {
+      if (src->kind != AGXC_VALUE || is_live(o, src))
+         continue;
+      agx_bitset_set(o->live.bits, src->value->id);
+      o->halves += halves_of(src);
+   }
+}
+
+/* Results that nothing reads have a register for a moment. */
+static void account(struct ordering *o, const struct agxc_instr *instr)
+{
+   uint32_t dead = 0;
+   agxc_foreach_dest (dest, instr) {
+      dead += is_live(o, dest) ? 0 : halves_of(dest);
+      if (!is_live(o, dest))
+         continue;
+      agx_bitset_clear(o->live.bits, dest->value->id);
+      o->halves -= halves_of(dest);
+   }
+   o->peak = AGX_MAX(o->peak, o->halves + dead);
+   make_live(o, instr);
+   o->peak = AGX_MAX(o->peak, o->halves);
+}
+
+static void begin(struct ordering *o)
+{
+   agxc_liveness_at_end(o->liveness, o->graph.block, &o->live);
+   o->halves = 0;
+   for (uint32_t i = 0; i < o->live.count; i++)
+      o->halves += agxc_halves(o->shader->values[o->live.ids[i]]);
+   const struct agxc_instr *last = agxc_terminator(o->graph.block);
+   if (last)
+      make_live(o, last);
+   o->peak = o->halves;
+}
+
+/* Empties the set: what is left in it lives at the block's start. */
+static uint32_t end(struct ordering *o)
+{
+   agxc_foreach_live_in (id, o->liveness, o->graph.block)
+      agx_bitset_clear(o->live.bits, *id);
+   agxc_foreach_instr (phi, o->graph.block) {
+      if (phi->op != AGXC_OP_PHI)
+         break;
+      agx_bitset_clear(o->live.bits, agxc_dests(phi)[0].value->id);
+   }
+   return o->peak;
+}
+
+/* ---- order ------------------------------------------------------------- */
+
+static void turn_edges(struct ordering *o)
+{
+   uint32_t count = o->graph.count;
+   o->before = AGX_ARENA_ARRAY(o->shader->arena, struct agxc_edge *, count);
+   o->below = AGX_ARENA_ARRAY(o->shader->arena, uint32_t, count);
+   o->barriers = AGX_ARENA_ARRAY(o->shader->arena, uint32_t, count);
+   for (uint32_t i = 0; i < count; i++) {
+      unsigned memory = agxc_memory_of(o->graph.nodes[i].instr) & AGXC_MEMORY_ALL;
+      o->barriers[i] += memory == AGXC_MEMORY_ALL;
+      for (const struct agxc_edge *edge = o->graph.nodes[i].edges; edge; edge = edge->next) {
+         o->barriers[edge->to] = AGX_MAX(o->barriers[edge->to], o->barriers[i]);
+         struct agxc_edge *turned = AGX_ARENA_NEW(o->shader->arena, struct agxc_edge);
+         *turned = (struct agxc_edge){o->before[edge->to], i, edge->latency};
+         o->before[edge->to] = turned;
+         o->below[i]++;
+      }
+   }
+}
+
+static bool is_write(const struct agxc_instr *instr)
+{
+   return agxc_memory_of(instr) & AGXC_MEMORY_WRITES;
+}
+
+/* The last barrier's side first, then the latest. */
+static void make_available(struct ordering *o, uint32_t number)
+{
+   bool is_early = o->writes_first && is_write(o->graph.nodes[number].instr);
+   agxc_heap_push(&o->available, UINT32_MAX - (2 * o->barriers[number] + is_early),
+                  o->graph.count - 1 - number);
+}
+
+/* Place in the heap: what frees most on this side of a barrier; of equals the latest, as it was. */
+static uint32_t choose(const struct ordering *o)
+{
+   uint32_t best = 0, side = agxc_heap_key(&o->available, 0);
+   int32_t least = INT32_MAX;
+   for (uint32_t i = 0; i < MAX_LOOKED_AT && i < o->available.count; i++) {
+      uint32_t back = agxc_heap_number(&o->available, i);
+      if (agxc_heap_key(&o->available, i) != side)
+         continue;
+      int32_t halves = growth(o, o->graph.nodes[o->graph.count - 1 - back].instr);
+      if (halves > least || (halves == least && back > agxc_heap_number(&o->available, best)))
+         continue;
+      least = halves;
+      best = i;
+   }
+   return best;
+}
+
+static uint32_t take(struct ordering *o)
+{
+   uint32_t number = o->graph.count - 1 - agxc_heap_take(&o->available, choose(o));
+   account(o, o->graph.nodes[number].instr);
+   for (const struct agxc_edge *edge = o->before[number]; edge; edge = edge->next)
+      if (--o->below[edge->to] == 0)
+         make_available(o, edge->to);
+   return number;
+}
+
+static uint32_t old_peak(struct ordering *o)
+{
+   begin(o);
+   for (uint32_t i = o->graph.count; i-- > 0;)
+      account(o, o->graph.nodes[i].instr);
+   return end(o);
+}
+
+/* Fills o->order. */
+static uint32_t new_peak(struct ordering *o, bool writes_first)
+{
+   uint32_t count = o->graph.count;
+   o->writes_first = writes_first;
+   turn_edges(o);
+   o->available = (struct agxc_heap){.keys = AGX_ARENA_ARRAY(o->shader->arena, uint64_t, count)};
+   o->order = AGX_ARENA_ARRAY(o->shader->arena, uint32_t, count);
+   begin(o);
+   for (uint32_t i = 0; i < count; i++)
+      if (o->below[i] == 0)
+         make_available(o, i);
+   for (uint32_t left = count; left-- > 0;)
+      o->order[left] = take(o);
+   return end(o);
+}
+
+/* ---- blocks ------------------------------------------------------------ */
+
+static bool apply(struct ordering *o, const uint32_t *order)
+{
+   struct agxc_instr *last = agxc_terminator(o->graph.block);
+   struct agx_link *end = last ? &last->link : &o->graph.block->instrs;
+   for (uint32_t i = 0; i < o->graph.count; i++) {
+      struct agx_link *link = &o->graph.nodes[order[i]].instr->link;
+      agx_list_remove(link);
+      agx_list_insert_before(end, link);
+   }
+   return true;
+}
+
+/* What frees most may be one sum's whole chain, up to all it reads, as long as others' results
+ * aren't wanted yet; so it is tried with all of them wanted at the end, too. */
+static bool order_block(struct ordering *o, struct agxc_block *block)
+{
+   agxc_sched_graph_build(&o->graph, o->shader, block, o->next_value);
+   if (o->graph.count < 3)
+      return false;
+   uint32_t before = old_peak(o);
+   uint32_t in_turn = new_peak(o, false);
+   uint32_t *order = o->order;
+   uint32_t at_end = new_peak(o, true);
+   if (AGX_MIN(in_turn, at_end) >= before)
+      return false;
+   return apply(o, in_turn <= at_end ? order : o->order);
+}
+
+bool agxc_schedule_pressure(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   struct agx_arena *arena = shader->arena;
+   struct agx_arena_mark mark = agx_arena_mark(arena);
+   struct ordering o = {
+      .shader = shader,
+      .liveness = agxc_liveness_compute(shader),
+      .next_value = agxc_sched_prepare(shader),
+   };
+   o.live = agxc_live_set_new(shader);
+   uint32_t free = agxc_end_of_step(1);
+   bool progress = false;
+   agxc_foreach_block (block, shader) {
+      if (agxc_needed_halves(shader, o.liveness->halves[block->index]) <= free)
+         continue;
+      struct agx_arena_mark block_mark = agx_arena_mark(arena);
+      progress |= order_block(&o, block);
+      agx_arena_release(arena, block_mark);
+   }
+   agx_arena_release(arena, mark);
+   return progress;
+}

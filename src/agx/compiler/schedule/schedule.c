@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A list scheduler for each block, before registers are handed out. What leads to long
+ * latencies (loads of memory, reductions) goes first, the rest keeps its order except that
+ * an instruction whose operands aren't there yet lets others pass: so loads stand
+ * together, one wait serves many, and independent chains interleave.
+ *
+ * Registers bound it. Up to the end of the step of occupancy that the shader needs anyway
+ * nothing is lost; beyond that only what lowers the pressure goes, or what is next in the
+ * old order. A schedule that comes out above both the step and the old pressure is made
+ * again with less room, and dropped when that doesn't help.
+ *
+ * Before and after: machine rows, SSA.
+ */
+#include "agx/compiler/schedule/schedule.h"
+
+#include "agx/compiler/analysis/limits.h"
+#include "agx/compiler/analysis/liveness.h"
+#include "agx/compiler/passes.h"
+#include "agx/compiler/schedule/heap.h"
+
+/* Halves below the step that are left to the allocator: vectors leave gaps. */
+#define MARGIN 20
+/* Of these, what a load from device memory may take: its latency is worth a few copies. */
+#define FOR_LOADS 16
+/* Operations of device memory in flight: eight for each scoreboard group. */
+#define MAX_IN_FLIGHT 16
+/* A schedule that needs too much is made again with a lower limit: how often, and by how much
+ * lower at the least. */
+#define MAX_RETRIES 3
+#define RETRY_STEP  4
+/* How many candidates are looked at when registers run short. */
+#define MAX_LOOKED_AT 48
+
+struct scheduling {
+   struct agxc_shader *shader;
+   struct agxc_liveness *liveness;
+   uint32_t limit;     /* halves */
+   uint32_t for_loads; /* halves above it */
+
+   /* Of the block in hand. */
+   struct agxc_sched_graph graph;
+   struct agxc_live_set live_out;
+   uint32_t *uses; /* by value: uses in the block that are not issued; 0 between blocks */
+   struct agxc_value *const *next_value;
+   struct agxc_heap ready, pending, in_order;
+   uint32_t clock, pressure, peak;
+   uint32_t completion[MAX_IN_FLIGHT], issued_async;
+   uint32_t *order, issued;
+};
+
+/* ---- heaps ------------------------------------------------------------- */
+
+/* Drops what was issued through another heap; false when nothing is left. */
+static bool heap_clean(const struct scheduling *s, struct agxc_heap *heap)
+{
+   while (heap->count > 0 && s->graph.nodes[agxc_heap_number(heap, 0)].is_done)
+      agxc_heap_take(heap, 0);
+   return heap->count > 0;
+}
+
+/* ---- registers --------------------------------------------------------- */
+
+static bool is_last_use(const struct scheduling *s, const struct agxc_ref *src, uint32_t uses)
+{
+   return src->kind == AGXC_VALUE && s->uses[src->value->id] == uses &&
+          !agx_bitset_test(s->live_out.bits, src->value->id);
+}
+
+/* How often the instruction names src's value up to src itself. */
+static uint32_t times_named(const struct agxc_instr *instr, const struct agxc_ref *src)
+{
+   uint32_t times = 0;
+   for (const struct agxc_ref *at = agxc_srcs(instr); at <= src; at++)
+      times += at->kind == AGXC_VALUE && at->value == src->value;
+   return times;
+}
+
+/* By how many halves the pressure grows when the instruction goes next. */
+static int32_t growth(const struct scheduling *s, const struct agxc_instr *instr)
+{
+   int32_t halves = 0;
+   agxc_foreach_dest (dest, instr)
+      if (dest->kind == AGXC_VALUE)
+         halves += (int32_t)agxc_halves(dest->value);
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE && is_last_use(s, src, times_named(instr, src)))
+         halves -= (int32_t)agxc_halves(src->value);
+   return halves;
+}
+
+static void account(struct scheduling *s, const struct agxc_instr *instr)
+{
+   uint32_t dead = 0;
+   agxc_foreach_src (src, instr) {
+      if (src->kind != AGXC_VALUE)
+         continue;
+      s->pressure -= is_last_use(s, src, 1) ? agxc_halves(src->value) : 0;
+      s->uses[src->value->id]--;
+   }
+   agxc_foreach_dest (dest, instr) {
+      if (dest->kind != AGXC_VALUE)
+         continue;
+      bool is_used =
+         s->uses[dest->value->id] > 0 || agx_bitset_test(s->live_out.bits, dest->value->id);
+      s->pressure += agxc_halves(dest->value);
+      dead += is_used ? 0 : agxc_halves(dest->value);
+   }
+   s->peak = AGX_MAX(s->peak, s->pressure);
+   s->pressure -= dead;
+}
+
+static void count_uses(struct scheduling *s, const struct agxc_instr *instr)
+{
+   agxc_foreach_src (src, instr)
+      if (src->kind == AGXC_VALUE)
+         s->uses[src->value->id]++;
+}
+
+/* Halves live where the nodes begin. */
+static uint32_t entry_pressure(const struct scheduling *s)
+{
+   uint32_t halves = 0;
+   agxc_foreach_live_in (id, s->liveness, s->graph.block)
+      halves += agxc_halves(s->shader->values[*id]);
+   agxc_foreach_instr (phi, s->graph.block) {
+      if (phi->op != AGXC_OP_PHI)
+         break;
+      halves += agxc_halves(agxc_dests(phi)[0].value);
+   }
+   return halves;
+}
+
+static void begin(struct scheduling *s)
+{
+   for (uint32_t i = 0; i < s->graph.count; i++)
+      count_uses(s, s->graph.nodes[i].instr);
+   const struct agxc_instr *last = agxc_terminator(s->graph.block);
+   if (last)
+      count_uses(s, last);
+   s->pressure = s->peak = entry_pressure(s);
+}
+
+/* The terminator's uses are all that is left over. */
+static void end(struct scheduling *s)
+{
+   const struct agxc_instr *last = agxc_terminator(s->graph.block);
+   if (!last)
+      return;
+   agxc_foreach_src (src, last)
+      if (src->kind == AGXC_VALUE)
+         s->uses[src->value->id]--;
+}
+
+static uint32_t old_peak(struct scheduling *s)
+{
+   begin(s);
+   for (uint32_t i = 0; i < s->graph.count; i++)
+      account(s, s->graph.nodes[i].instr);
+   end(s);
+   return s->peak;
+}
+
+/* ---- choosing ---------------------------------------------------------- */
+
+/* Long latencies first, then the old order. */
+static void make_ready(struct scheduling *s, uint32_t number)
+{
+   agxc_heap_push(&s->ready, UINT32_MAX - s->graph.nodes[number].height, number);
+}
+
+static void make_available(struct scheduling *s, uint32_t number)
+{
+   agxc_heap_push(&s->in_order, number, number);
+   if (s->graph.nodes[number].ready > s->clock)
+      agxc_heap_push(&s->pending, s->graph.nodes[number].ready, number);
+   else
+      make_ready(s, number);
+}
+
+static void advance(struct scheduling *s)
+{
+   while (heap_clean(s, &s->pending) &&
+          (agxc_heap_key(&s->pending, 0) <= s->clock || !heap_clean(s, &s->ready))) {
+      uint32_t number = agxc_heap_number(&s->pending, 0);
+      s->clock = AGX_MAX(s->clock, agxc_heap_key(&s->pending, 0));
+      agxc_heap_take(&s->pending, 0);
+      make_ready(s, number);
+   }
+}
+
+/* Registers are short: what frees most, else what comes next in the old order. */
+static uint32_t choose_smallest(struct scheduling *s)
+{
+   int32_t least = 0;
+   uint32_t best = UINT32_MAX;
+   heap_clean(s, &s->in_order);
+   for (uint32_t i = 0; i < s->in_order.count && i < MAX_LOOKED_AT; i++) {
+      uint32_t number = agxc_heap_number(&s->in_order, i);
+      const struct agxc_sched_node *node = &s->graph.nodes[number];
+      if (node->is_done)
+         continue;
+      int32_t halves = growth(s, node->instr);
+      if (halves < least || (halves == least && best != UINT32_MAX && number < best)) {
+         least = halves;
+         best = number;
+      }
+   }
+   return best == UINT32_MAX ? agxc_heap_number(&s->in_order, 0) : best;
+}
+
+/* A full scoreboard makes the next load wait for the oldest one. */
+static bool is_blocked(struct scheduling *s, uint32_t number)
+{
+   struct agxc_sched_node *node = &s->graph.nodes[number];
+   uint32_t free_at = s->completion[s->issued_async % MAX_IN_FLIGHT];
+   if (!node->is_async || free_at <= s->clock)
+      return false;
+   node->ready = free_at;
+   return true;
+}
+
+static uint32_t choose(struct scheduling *s)
+{
+   for (;;) {
+      advance(s);
+      heap_clean(s, &s->ready);
+      uint32_t number = agxc_heap_number(&s->ready, 0);
+      int32_t halves = growth(s, s->graph.nodes[number].instr);
+      uint32_t limit = s->limit + (s->graph.nodes[number].is_async ? s->for_loads : 0);
+      if (halves > 0 && s->pressure + (uint32_t)halves > limit)
+         return choose_smallest(s);
+      if (!is_blocked(s, number))
+         return number;
+      agxc_heap_take(&s->ready, 0);
+      agxc_heap_push(&s->pending, s->graph.nodes[number].ready, number);
+   }
+}
+
+static void issue(struct scheduling *s, uint32_t number)
+{
+   struct agxc_sched_node *node = &s->graph.nodes[number];
+   uint32_t start = AGX_MAX(s->clock, node->ready);
+   s->clock = start + (node->latency ? 1 : 0);
+   node->is_done = true;
+   if (node->is_async)
+      s->completion[s->issued_async++ % MAX_IN_FLIGHT] = start + node->latency;
+   account(s, node->instr);
+   s->order[s->issued++] = number;
+   for (const struct agxc_edge *edge = node->edges; edge; edge = edge->next) {
+      struct agxc_sched_node *to = &s->graph.nodes[edge->to];
+      to->ready = AGX_MAX(to->ready, start + edge->latency);
+      if (--to->waiting == 0)
+         make_available(s, edge->to);
+   }
+}
+
+/* ---- blocks ------------------------------------------------------------ */
+
+static void list_schedule(struct scheduling *s)
+{
+   uint32_t count = s->graph.count;
+   struct agx_arena *arena = s->shader->arena;
+   s->ready = s->pending = s->in_order = (struct agxc_heap){0};
+   /* What is blocked goes round: an entry at a time in either heap, so twice is enough. */
+   s->ready.keys = AGX_ARENA_ARRAY(arena, uint64_t, 2ull * count);
+   s->pending.keys = AGX_ARENA_ARRAY(arena, uint64_t, 2ull * count);
+   s->in_order.keys = AGX_ARENA_ARRAY(arena, uint64_t, count);
+   s->order = AGX_ARENA_ARRAY(arena, uint32_t, count);
+   s->clock = s->issued = s->issued_async = 0;
+   memset(s->completion, 0, sizeof(s->completion));
+   begin(s);
+   for (uint32_t i = 0; i < count; i++)
+      if (s->graph.nodes[i].waiting == 0)
+         make_available(s, i);
+   while (s->issued < count)
+      issue(s, choose(s));
+   end(s);
+}
+
+static bool apply(struct scheduling *s)
+{
+   struct agxc_instr *last = agxc_terminator(s->graph.block);
+   struct agx_link *before = last ? &last->link : &s->graph.block->instrs;
+   bool progress = false;
+   for (uint32_t i = 0; i < s->graph.count; i++) {
+      struct agx_link *link = &s->graph.nodes[s->order[i]].instr->link;
+      progress |= s->order[i] != i;
+      agx_list_remove(link);
+      agx_list_insert_before(before, link);
+   }
+   return progress;
+}
+
+/* Nodes as they were before any was issued. */
+static void restart(struct agxc_sched_graph *graph)
+{
+   for (uint32_t i = 0; i < graph->count; i++)
+      graph->nodes[i].ready = graph->nodes[i].waiting = graph->nodes[i].is_done = 0;
+   for (uint32_t i = 0; i < graph->count; i++)
+      for (const struct agxc_edge *edge = graph->nodes[i].edges; edge; edge = edge->next)
+         graph->nodes[edge->to].waiting++;
+}
+
+static bool schedule_block(struct scheduling *s, struct agxc_block *block)
+{
+   agxc_sched_graph_build(&s->graph, s->shader, block, s->next_value);
+   if (s->graph.count < 3)
+      return false;
+   agxc_liveness_at_end(s->liveness, block, &s->live_out);
+   uint32_t limit = s->limit, allowed = AGX_MAX(old_peak(s), limit + s->for_loads);
+   list_schedule(s);
+   for (uint32_t i = 0; i < MAX_RETRIES && s->peak > allowed; i++) {
+      s->limit -= AGX_MIN(s->limit, s->peak - allowed + RETRY_STEP);
+      restart(&s->graph);
+      list_schedule(s);
+   }
+   s->limit = limit;
+   return s->peak <= allowed && apply(s);
+}
+
+bool agxc_schedule(struct agxc_shader *shader)
+{
+   agxc_index(shader);
+   struct agx_arena *arena = shader->arena;
+   struct agx_arena_mark mark = agx_arena_mark(arena);
+   struct scheduling s = {
+      .shader = shader,
+      .liveness = agxc_liveness_compute(shader),
+      .uses = AGX_ARENA_ARRAY(arena, uint32_t, shader->value_count),
+      .next_value = agxc_sched_prepare(shader),
+   };
+   s.live_out = agxc_live_set_new(shader);
+   uint32_t most = agxc_most_halves(shader), needed = s.liveness->max_halves;
+   s.limit = AGX_MIN(agxc_end_of_step(agxc_needed_halves(shader, needed)), most);
+   s.limit -= AGX_MIN(s.limit, MARGIN);
+   s.for_loads = s.limit > 0 ? FOR_LOADS : 0;
+   bool progress = false;
+   agxc_foreach_block (block, shader) {
+      struct agx_arena_mark block_mark = agx_arena_mark(arena);
+      progress |= schedule_block(&s, block);
+      agx_arena_release(arena, block_mark);
+   }
+   agx_arena_release(arena, mark);
+   return progress;
+}

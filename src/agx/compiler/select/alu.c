@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Selection: arithmetic, logic and conversions. Most operations are one row with integer or
+ * float sources (simple_rows); the rest have a function each.
+ */
+#include "agx/compiler/select/impl.h"
+
+typedef void (*select_fn)(struct agxc_selector *s, const struct agxc_instr *instr);
+
+static struct agxc_ref dest_of(const struct agxc_instr *instr)
+{
+   return agxc_use(instr->operand[0].value);
+}
+
+/* ---- one row each ----------------------------------------------------- */
+
+enum source_class {
+   INT,
+   FLOAT,
+};
+
+static const struct {
+   uint16_t op, row;
+   uint8_t sources; /* enum source_class */
+} simple_rows[] = {
+   {AGXC_OP_BITCOUNT, AGX_ISA_OP_POPCNT, INT}, {AGXC_OP_BITREV, AGX_ISA_OP_BITREV, INT},
+   {AGXC_OP_FIND_UMSB, AGX_ISA_OP_FFS, INT},   {AGXC_OP_IAND, AGX_ISA_OP_AND, INT},
+   {AGXC_OP_IOR, AGX_ISA_OP_OR, INT},          {AGXC_OP_IXOR, AGX_ISA_OP_XOR, INT},
+   {AGXC_OP_USHR, AGX_ISA_OP_SHR, INT},        {AGXC_OP_IMUL, AGX_ISA_OP_IMUL, INT},
+   {AGXC_OP_FADD, AGX_ISA_OP_FADD, FLOAT},     {AGXC_OP_FMUL, AGX_ISA_OP_FMUL, FLOAT},
+   {AGXC_OP_FFMA, AGX_ISA_OP_FFMA, FLOAT},     {AGXC_OP_FFLOOR, AGX_ISA_OP_FLOOR, FLOAT},
+   {AGXC_OP_FCEIL, AGX_ISA_OP_CEIL, FLOAT},    {AGXC_OP_FTRUNC, AGX_ISA_OP_TRUNC, FLOAT},
+   {AGXC_OP_FRINT, AGX_ISA_OP_RINT, FLOAT},    {AGXC_OP_FRCP, AGX_ISA_OP_RCP, FLOAT},
+   {AGXC_OP_FRSQRT, AGX_ISA_OP_RSQRT, FLOAT},  {AGXC_OP_FEXP2, AGX_ISA_OP_EXP2, FLOAT},
+   {AGXC_OP_FLOG2, AGX_ISA_OP_LOG2, FLOAT},
+};
+
+/* Rows that round once to 16 bits, where the operation has no other widths. */
+static enum agx_isa_op half_row(const struct agxc_instr *instr, enum agx_isa_op row)
+{
+   for (unsigned i = 0; i <= instr->src_count; i++)
+      if (instr->operand[i].bits != 16)
+         return row;
+   return row == AGX_ISA_OP_FADD   ? AGX_ISA_OP_HADD
+          : row == AGX_ISA_OP_FMUL ? AGX_ISA_OP_HMUL
+          : row == AGX_ISA_OP_FFMA ? AGX_ISA_OP_HFMA
+                                   : row;
+}
+
+/* Of AND, OR, XOR and products only the destination's bits matter. */
+static bool is_low(uint16_t op)
+{
+   return op == AGXC_OP_IAND || op == AGXC_OP_IOR || op == AGXC_OP_IXOR || op == AGXC_OP_IMUL;
+}
+
+static struct agxc_ref simple_source(struct agxc_selector *s, const struct agxc_instr *instr,
+                                     struct agxc_ref ref, uint8_t class)
+{
+   if (class == FLOAT)
+      return agxc_select_float(s, ref);
+   if (instr->op == AGXC_OP_IMUL)
+      return agxc_select_addend(s, ref);
+   return is_low(instr->op) ? agxc_select_low(s, ref) : agxc_select_int(s, ref);
+}
+
+static bool select_simple(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   for (size_t i = 0; i < AGX_COUNT(simple_rows); i++) {
+      if (simple_rows[i].op != instr->op)
+         continue;
+      struct agxc_ref srcs[3];
+      for (unsigned j = 0; j < instr->src_count; j++)
+         srcs[j] = simple_source(s, instr, agxc_srcs(instr)[j], simple_rows[i].sources);
+      agxc_select_row(s, half_row(instr, (enum agx_isa_op)simple_rows[i].row), dest_of(instr),
+                      instr->src_count, srcs);
+      return true;
+   }
+   return false;
+}
+
+/* ---- integers --------------------------------------------------------- */
+
+/* Source: reference/isa, semantics.md 5: iadd and imadd shift their last source by 0 to 4. */
+#define MAX_FREE_SHIFT 4
+
+/* Takes a left shift by a small constant off ref; returns the amount. */
+static unsigned strip_shift(const struct agxc_selector *s, struct agxc_ref *ref)
+{
+   const struct agxc_instr *def = agxc_select_def_is(s, ref, AGXC_OP_ISHL);
+   if (!def || def->operand[2].kind != AGXC_IMM || def->operand[2].imm > MAX_FREE_SHIFT)
+      return 0;
+   unsigned amount = (unsigned)def->operand[2].imm;
+   *ref = def->operand[1];
+   return amount;
+}
+
+static bool is_small_negative(const struct agxc_ref *ref)
+{
+   return ref->kind == AGXC_IMM && ref->imm && (-(uint64_t)ref->imm & agx_bits(ref->bits)) <= 255;
+}
+
+static void emit_add(struct agxc_selector *s, const struct agxc_instr *instr, struct agxc_ref a,
+                     struct agxc_ref b, bool subtracts)
+{
+   if (is_small_negative(&b)) {
+      b = agxc_imm(-(uint64_t)b.imm, b.bits);
+      subtracts = !subtracts;
+   }
+   unsigned shift = strip_shift(s, &b);
+   struct agxc_ref srcs[2] = {agxc_select_addend(s, a), agxc_select_addend(s, b)};
+   struct agxc_instr *row =
+      agxc_select_row(s, subtracts ? AGX_ISA_OP_ISUB : AGX_ISA_OP_IADD, dest_of(instr), 2, srcs);
+   agxc_set_mod(row, AGX_ISA_IADD_SHIFT, shift);
+}
+
+/* a * b + c for a product that nothing else uses. */
+static bool emit_mad(struct agxc_selector *s, const struct agxc_instr *instr, struct agxc_ref mul,
+                     struct agxc_ref c)
+{
+   const struct agxc_instr *def = agxc_select_def(s, &mul);
+   bool wide = def && (def->op == AGXC_OP_UMUL64 || def->op == AGXC_OP_SMUL64);
+   if (!def || (def->op != AGXC_OP_IMUL && !wide) || !agxc_select_used_once(s, &mul))
+      return false;
+   unsigned shift = strip_shift(s, &c);
+   struct agxc_ref srcs[3];
+   for (unsigned i = 0; i < 2; i++)
+      srcs[i] = wide ? agxc_select_extended(s, def->operand[1 + i], def->op == AGXC_OP_SMUL64)
+                     : agxc_select_addend(s, def->operand[1 + i]);
+   srcs[2] = agxc_select_addend(s, c);
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_IMADD, dest_of(instr), 3, srcs);
+   agxc_set_mod(row, AGX_ISA_IMADD_SHIFT, shift);
+   return true;
+}
+
+static void select_iadd(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref a = instr->operand[1], b = instr->operand[2], stripped = a;
+   if (emit_mad(s, instr, a, b) || emit_mad(s, instr, b, a))
+      return;
+   if (is_small_negative(&a) || a.kind == AGXC_IMM || strip_shift(s, &stripped))
+      emit_add(s, instr, b, a, false);
+   else
+      emit_add(s, instr, a, b, false);
+}
+
+static void select_isub(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   emit_add(s, instr, instr->operand[1], instr->operand[2], true);
+}
+
+static void select_ineg(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   emit_add(s, instr, agxc_imm(0, instr->operand[0].bits), instr->operand[1], true);
+}
+
+/* A short left shift is free in an add of 0, which the shared pipe does not see. */
+static void select_ishl(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref amount = instr->operand[2];
+   struct agxc_ref srcs[2] = {agxc_select_low(s, instr->operand[1]), agxc_select_int(s, amount)};
+   if (amount.kind != AGXC_IMM || amount.imm > MAX_FREE_SHIFT) {
+      agxc_select_row(s, AGX_ISA_OP_SHL, dest_of(instr), 2, srcs);
+      return;
+   }
+   struct agxc_ref add[2] = {agxc_imm(0, 16), srcs[0]};
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_IADD, dest_of(instr), 2, add);
+   agxc_set_mod(row, AGX_ISA_IADD_SHIFT, amount.imm);
+}
+
+static void select_ashr(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref srcs[3] = {agxc_select_signed(s, instr->operand[1]),
+                              agxc_select_int(s, instr->operand[2]), agxc_imm(0, 16)};
+   agxc_select_row(s, AGX_ISA_OP_ASR, dest_of(instr), 3, srcs);
+}
+
+/* Rows that carry bits from one word of a 64-bit shift to the other. Source: reference/isa,
+ * semantics.md 6. */
+static void select_crossing(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref srcs[3] = {agxc_imm(0, 16)};
+   enum agx_isa_op row = instr->op == AGXC_OP_SHLHI   ? AGX_ISA_OP_SHLHI
+                         : instr->op == AGXC_OP_SHRHI ? AGX_ISA_OP_SHRHI
+                                                      : AGX_ISA_OP_ASRH;
+   unsigned first = instr->op == AGXC_OP_SHLHI;
+   for (unsigned i = 0; i < instr->src_count; i++)
+      srcs[first + i] = agxc_select_int(s, instr->operand[1 + i]);
+   if (instr->op == AGXC_OP_ASRH) {
+      srcs[0] = agxc_select_choice(s, instr->operand[1]);
+      srcs[2] = agxc_imm(0, 16);
+   }
+   agxc_select_row(s, row, dest_of(instr), 3, srcs);
+}
+
+static void select_inot(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref srcs[2] = {agxc_select_low(s, instr->operand[1]), agxc_imm(1, 16)};
+   if (instr->operand[0].bits == 1)
+      agxc_select_row(s, AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
+   else
+      agxc_select_row(s, AGX_ISA_OP_NOT, dest_of(instr), 1, srcs);
+}
+
+/* The high word of the 64-bit product, or of product and sum. */
+static void select_mulh(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   bool adds = instr->op == AGXC_OP_IMADH, both = instr->op == AGXC_OP_SMULH;
+   struct agxc_ref srcs[3];
+   srcs[0] = agxc_select_extended(s, instr->operand[1], both || (adds && agxc_imm_of(instr, 0)));
+   srcs[1] = agxc_select_extended(s, instr->operand[2], both);
+   if (adds)
+      srcs[2] = agxc_select_int(s, instr->operand[3]);
+   if (adds && srcs[2].kind == AGXC_IMM && srcs[2].imm == 0)
+      adds = false;
+   enum agx_isa_op row = adds ? AGX_ISA_OP_IMADD : AGX_ISA_OP_IMUL;
+   struct agxc_ref product = agxc_select_new(s, row, 64, adds ? 3 : 2, srcs);
+   struct agxc_instr *split = agxc_instr_new_n(s->shader, AGXC_OP_SPLIT, 2, 1);
+   struct agxc_value *low = agxc_value_new(s->shader, 32, 1);
+   low->def = instr->operand[0].value->def = split;
+   split->operand[0] = agxc_use(low);
+   split->operand[1] = dest_of(instr);
+   split->operand[2] = product;
+   agxc_insert(&s->at, split);
+}
+
+static void select_mul64(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref srcs[2];
+   for (unsigned i = 0; i < 2; i++)
+      srcs[i] = agxc_select_extended(s, instr->operand[1 + i], instr->op == AGXC_OP_SMUL64);
+   agxc_select_row(s, AGX_ISA_OP_IMUL, dest_of(instr), 2, srcs);
+}
+
+/* Bit fields of constant length 1 to 31; lower_math leaves no others. */
+static void select_field(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *srcs = agxc_srcs(instr);
+   bool inserts = instr->op == AGXC_OP_BFI;
+   struct agxc_ref row_srcs[3] = {
+      inserts ? agxc_select_int(s, srcs[0]) : agxc_imm(0, 16),
+      agxc_select_int(s, srcs[inserts ? 1 : 0]),
+      agxc_select_int(s, srcs[inserts ? 2 : 1]),
+   };
+   enum agx_isa_op op = inserts ? AGX_ISA_OP_BFI : AGX_ISA_OP_BFEIL;
+   struct agxc_instr *row = agxc_select_row(s, op, dest_of(instr), 3, row_srcs);
+   agxc_set_mod(row, AGX_ISA_BFI_BITMASK, srcs[instr->src_count - 1].imm);
+}
+
+/* ---- conversions ------------------------------------------------------ */
+
+struct conversion {
+   uint16_t op;
+   uint8_t bits; /* of the integer */
+   uint16_t row;
+   uint8_t round;
+};
+
+static const struct conversion conversions[] = {
+   {AGXC_OP_F2U, 8, AGX_ISA_OP_F_TO_U16, AGX_ISA_ROUND_RTZ},
+   {AGXC_OP_F2S, 8, AGX_ISA_OP_F_TO_S16, AGX_ISA_ROUND_RTZ},
+   {AGXC_OP_F2U, 16, AGX_ISA_OP_F_TO_U16, AGX_ISA_ROUND_RTZ},
+   {AGXC_OP_F2S, 16, AGX_ISA_OP_F_TO_S16, AGX_ISA_ROUND_RTZ},
+   {AGXC_OP_F2U, 32, AGX_ISA_OP_F_TO_U32, AGX_ISA_ROUND_RTZ},
+   {AGXC_OP_F2S, 32, AGX_ISA_OP_F_TO_S32, AGX_ISA_ROUND_RTZ},
+   {AGXC_OP_U2F, 8, AGX_ISA_OP_U8_TO_F, AGX_ISA_ROUND_RTE},
+   {AGXC_OP_S2F, 8, AGX_ISA_OP_S8_TO_F, AGX_ISA_ROUND_RTE},
+   {AGXC_OP_U2F, 16, AGX_ISA_OP_U16_TO_F, AGX_ISA_ROUND_RTE},
+   {AGXC_OP_S2F, 16, AGX_ISA_OP_S16_TO_F, AGX_ISA_ROUND_RTE},
+   {AGXC_OP_U2F, 32, AGX_ISA_OP_U32_TO_F, AGX_ISA_ROUND_RTE},
+   {AGXC_OP_S2F, 32, AGX_ISA_OP_S32_TO_F, AGX_ISA_ROUND_RTE},
+};
+
+static const struct conversion *find_conversion(uint16_t op, unsigned bits)
+{
+   unsigned i = 0;
+   while (conversions[i].op != op || conversions[i].bits != bits)
+      i++;
+   return &conversions[i];
+}
+
+/* An extension before the conversion is left out: rows exist for the narrow integer. What was
+ * extended by zeros is positive, so either sign will do. */
+static struct agxc_ref narrow_integer(struct agxc_selector *s, uint16_t *op, struct agxc_ref ref)
+{
+   const struct agxc_instr *def = agxc_select_def(s, &ref);
+   bool zero = def && def->op == AGXC_OP_ZEXT;
+   bool same_sign = def && def->op == AGXC_OP_SEXT && *op == AGXC_OP_S2F;
+   if ((!zero && !same_sign) || def->operand[1].kind != AGXC_VALUE || def->operand[1].bits < 8)
+      return ref;
+   *op = zero ? AGXC_OP_U2F : *op;
+   return def->operand[1];
+}
+
+static void select_convert(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref ref = instr->operand[1];
+   uint16_t op = instr->op;
+   bool to_int = op == AGXC_OP_F2U || op == AGXC_OP_F2S;
+   const struct agxc_instr *f2f = to_int ? agxc_select_def_is(s, &ref, AGXC_OP_F2F) : NULL;
+   if (f2f && ref.bits == 32)
+      ref = f2f->operand[1];
+   if (!to_int)
+      ref = narrow_integer(s, &op, ref);
+   const struct conversion *conversion =
+      find_conversion(op, to_int ? instr->operand[0].bits : ref.bits);
+   /* The source has no float immediates or modifiers: raw bits. */
+   struct agxc_ref src = agxc_select_choice(s, ref);
+   if (src.kind == AGXC_IMM && src.imm != 0)
+      src = agxc_select_reg(s, ref);
+   struct agxc_instr *row =
+      agxc_select_row(s, (enum agx_isa_op)conversion->row, dest_of(instr), 1, &src);
+   agxc_set_mod(row, AGX_ISA_F_TO_U32_ROUND, conversion->round);
+}
+
+static void select_shift(struct agxc_selector *s, enum agx_isa_op op, struct agxc_ref dest,
+                         struct agxc_ref value, unsigned amount)
+{
+   struct agxc_ref srcs[3] = {value, agxc_imm(amount, 16), agxc_imm(0, 16)};
+   agxc_select_row(s, op, dest, op == AGX_ISA_OP_ASR ? 3 : 2, srcs);
+}
+
+/* The upper half of the register of an 8-bit value is undefined. */
+static void extend_byte(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref dest = dest_of(instr);
+   struct agxc_ref src = agxc_select_low(s, instr->operand[1]);
+   if (instr->op == AGXC_OP_ZEXT) {
+      struct agxc_ref srcs[2] = {src, agxc_imm(0xff, 16)};
+      agxc_select_row(s, AGX_ISA_OP_AND, dest, 2, srcs);
+      return;
+   }
+   if (agxc_select_is_clean(s, &instr->operand[1])) { /* two simple rows instead of two shifts */
+      struct agxc_ref flip[2] = {src, agxc_imm(0x80, 16)};
+      struct agxc_ref biased = agxc_select_new(s, AGX_ISA_OP_XOR, 16, 2, flip);
+      struct agxc_ref subtract[2] = {biased, agxc_imm(0x80, 16)};
+      agxc_select_row(s, AGX_ISA_OP_ISUB, dest, 2, subtract);
+      return;
+   }
+   struct agxc_ref top = agxc_use(agxc_value_new(s->shader, dest.bits, 1));
+   select_shift(s, AGX_ISA_OP_SHL, top, src, dest.bits - 8u);
+   select_shift(s, AGX_ISA_OP_ASR, dest, top, dest.bits - 8u);
+}
+
+static void select_extend(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   if (instr->operand[1].bits == 8 && instr->operand[1].kind != AGXC_IMM) {
+      extend_byte(s, instr);
+      return;
+   }
+   struct agxc_ref src = agxc_select_choice(s, instr->operand[1]);
+   bool is_signed = instr->op == AGXC_OP_SEXT;
+   if (is_signed && instr->operand[1].bits == 1) {
+      struct agxc_ref negate[2] = {agxc_imm(0, 16), src};
+      agxc_select_row(s, AGX_ISA_OP_ISUB, dest_of(instr), 2, negate);
+      return;
+   }
+   if (is_signed) {
+      src.sx = src.kind != AGXC_IMM;
+      struct agxc_ref add[2] = {src, agxc_imm(0, 16)};
+      agxc_select_row(s, AGX_ISA_OP_IADD, dest_of(instr), 2, add);
+      return;
+   }
+   agxc_select_row(s, AGX_ISA_OP_MOV, dest_of(instr), 1, &src);
+}
+
+static void select_trunc(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref src = agxc_select_low(s, instr->operand[1]);
+   agxc_select_row(s, AGX_ISA_OP_MOV, dest_of(instr), 1, &src);
+}
+
+/* ---- floats ----------------------------------------------------------- */
+
+#define MINUS_ZERO 0x80000000u
+#define QUARTER    0x3e800000u
+#define FOUR       0x40800000u
+#define INV_TWO_PI 0x3e22f983u /* 1 / (2 pi) */
+
+static struct agxc_ref float_row(struct agxc_selector *s, enum agx_isa_op row, struct agxc_ref a,
+                                 struct agxc_ref b)
+{
+   struct agxc_ref srcs[2] = {agxc_select_float(s, a), agxc_select_float(s, b)};
+   unsigned count = b.kind == AGXC_NONE ? 1 : 2;
+   return agxc_select_new(s, row, 32, count, srcs);
+}
+
+static void emit_fadd(struct agxc_selector *s, const struct agxc_instr *instr, struct agxc_ref a,
+                      struct agxc_ref b, bool negates_b, bool saturates)
+{
+   struct agxc_ref srcs[2] = {agxc_select_float(s, a), agxc_select_float(s, b)};
+   if (negates_b && srcs[1].kind == AGXC_FIMM)
+      srcs[1].imm ^= 0x80;
+   else
+      srcs[1].neg ^= negates_b;
+   struct agxc_instr *row =
+      agxc_select_row(s, half_row(instr, AGX_ISA_OP_FADD), dest_of(instr), 2, srcs);
+   agxc_set_mod(row, AGX_ISA_FADD_SAT, saturates);
+}
+
+static void select_fsub(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   emit_fadd(s, instr, instr->operand[1], instr->operand[2], true, false);
+}
+
+static void select_fsat(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   emit_fadd(s, instr, instr->operand[1], agxc_imm(MINUS_ZERO, 32), false, true);
+}
+
+/* Adding -0 changes nothing but the size (and flushes 32-bit denormals). */
+static void select_f2f(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   emit_fadd(s, instr, instr->operand[1], agxc_imm(MINUS_ZERO, 32), false, false);
+}
+
+/* What is not folded into a source: clear or flip the sign bit. */
+static void select_sign(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   bool is_abs = instr->op == AGXC_OP_FABS;
+   unsigned bits = instr->operand[0].bits;
+   uint64_t sign = 1ull << (bits - 1);
+   struct agxc_ref srcs[2] = {agxc_select_choice(s, instr->operand[1]),
+                              agxc_select_int(s, agxc_imm(is_abs ? ~sign : sign, bits))};
+   agxc_select_row(s, is_abs ? AGX_ISA_OP_AND : AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
+}
+
+/* Source: reference/isa, idioms.md 3: sqrt = x rsqrts(x), right at 0 and infinity too. */
+static void select_fsqrt(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref x = instr->operand[1];
+   struct agxc_ref srcs[2] = {agxc_select_float(s, x),
+                              float_row(s, AGX_ISA_OP_RSQRTS, x, agxc_none())};
+   agxc_select_row(s, AGX_ISA_OP_FMUL, dest_of(instr), 2, srcs);
+}
+
+static void select_ffract(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref x = instr->operand[1], src = agxc_select_float(s, x);
+   struct agxc_ref floor = agxc_select_new(s, AGX_ISA_OP_FLOOR, x.bits, 1, &src);
+   emit_fadd(s, instr, x, floor, true, false);
+}
+
+/* Source: reference/isa, idioms.md 3: quarter turns q in 0..4, then sinr and sinc. */
+static void select_sine(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref none = agxc_none();
+   struct agxc_ref scaled[3] = {agxc_select_float(s, instr->operand[1]),
+                                agxc_select_float(s, agxc_imm(INV_TWO_PI, 32)),
+                                agxc_select_float(s, agxc_imm(QUARTER, 32))};
+   struct agxc_ref turns = instr->op == AGXC_OP_FCOS
+                              ? agxc_select_new(s, AGX_ISA_OP_FFMA, 32, 3, scaled)
+                              : agxc_select_new(s, AGX_ISA_OP_FMUL, 32, 2, scaled);
+   struct agxc_ref floor = float_row(s, AGX_ISA_OP_FLOOR, turns, none);
+   floor.neg = true;
+   struct agxc_ref fract =
+      agxc_select_new(s, AGX_ISA_OP_FADD, 32, 2, (struct agxc_ref[]){turns, floor});
+   struct agxc_ref quarters = float_row(s, AGX_ISA_OP_FMUL, fract, agxc_imm(FOUR, 32));
+   struct agxc_ref signed_offset = float_row(s, AGX_ISA_OP_SINR, quarters, none);
+   struct agxc_ref srcs[2] = {float_row(s, AGX_ISA_OP_SINC, signed_offset, none), signed_offset};
+   agxc_select_row(s, AGX_ISA_OP_FMUL, dest_of(instr), 2, srcs);
+}
+
+/* ---- the table -------------------------------------------------------- */
+
+static const struct {
+   uint16_t op;
+   select_fn select;
+} functions[] = {
+   {AGXC_OP_IADD, select_iadd},      {AGXC_OP_ISUB, select_isub},
+   {AGXC_OP_INEG, select_ineg},      {AGXC_OP_ISHL, select_ishl},
+   {AGXC_OP_ASHR, select_ashr},      {AGXC_OP_INOT, select_inot},
+   {AGXC_OP_UMULH, select_mulh},     {AGXC_OP_IMADH, select_mulh},
+   {AGXC_OP_SMULH, select_mulh},     {AGXC_OP_UBFE, select_field},
+   {AGXC_OP_SHLHI, select_crossing}, {AGXC_OP_SHRHI, select_crossing},
+   {AGXC_OP_ASRH, select_crossing},  {AGXC_OP_UMUL64, select_mul64},
+   {AGXC_OP_SMUL64, select_mul64},   {AGXC_OP_F2F, select_f2f},
+   {AGXC_OP_BFI, select_field},      {AGXC_OP_F2U, select_convert},
+   {AGXC_OP_F2S, select_convert},    {AGXC_OP_U2F, select_convert},
+   {AGXC_OP_S2F, select_convert},    {AGXC_OP_ZEXT, select_extend},
+   {AGXC_OP_SEXT, select_extend},    {AGXC_OP_TRUNC, select_trunc},
+   {AGXC_OP_FSUB, select_fsub},      {AGXC_OP_FSAT, select_fsat},
+   {AGXC_OP_FNEG, select_sign},      {AGXC_OP_FABS, select_sign},
+   {AGXC_OP_FSQRT, select_fsqrt},    {AGXC_OP_FFRACT, select_ffract},
+   {AGXC_OP_FSIN, select_sine},      {AGXC_OP_FCOS, select_sine},
+};
+
+void agxc_select_alu(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   if (select_simple(s, instr))
+      return;
+   for (size_t i = 0; i < AGX_COUNT(functions); i++) {
+      if (functions[i].op == instr->op) {
+         functions[i].select(s, instr);
+         return;
+      }
+   }
+   agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: operation %s on %u bits can't be selected yet",
+             s->shader->name, agxc_op_info(instr->op)->name, instr->operand[0].bits);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Selection: images. Descriptors are in state registers, which the launch words fill, or, of
+ * arrays, in a heap; texel fetches use a sampler of their own, whose border is zero. Source:
+ * reference/isa, 14.
+ */
+#include "agx/compiler/select/impl.h"
+
+#define MAX_LEVEL_HALF 256 /* uniforms that a level can name */
+
+/* Rows that read share their operands. */
+_Static_assert((int)AGX_ISA_SMPF_TEXTURE == (int)AGX_ISA_SMPI_TEXTURE &&
+                  (int)AGX_ISA_SMPF_LOD_MODE == (int)AGX_ISA_SMPI_LOD_MODE &&
+                  (int)AGX_ISA_SMPF_MASK == (int)AGX_ISA_SMPI_MASK,
+               "smpf and smpi have the same operands");
+
+/* A level in a uniform where that can be named, else in a register. */
+static struct agxc_ref select_level(struct agxc_selector *s, struct agxc_ref level)
+{
+   if (level.kind == AGXC_NONE)
+      return level;
+   if (level.count > 1) /* derivatives */
+      return agxc_select_reg(s, level);
+   const struct agxc_instr *cut = agxc_select_def_is(s, &level, AGXC_OP_TRUNC);
+   if (cut && cut->operand[1].kind == AGXC_UNIFORM)
+      level = agxc_uniform(cut->operand[1].half, 16, 1); /* the low half */
+   if (level.kind == AGXC_IMM)
+      level = agxc_select_constant(s, (uint64_t)level.imm, 16);
+   bool is_uniform = level.kind == AGXC_UNIFORM && level.half < MAX_LEVEL_HALF;
+   return is_uniform ? level : agxc_select_half(s, level);
+}
+
+static unsigned level_mode(const struct agxc_ref *level)
+{
+   if (level->kind == AGXC_NONE)
+      return AGX_ISA_LOD_MODE_AUTO_LOD;
+   if (level->count > 1)
+      return AGX_ISA_LOD_MODE_LOD_GRAD;
+   return level->kind == AGXC_UNIFORM ? AGX_ISA_LOD_MODE_LOD_MIN_U : AGX_ISA_LOD_MODE_LOD_MIN;
+}
+
+/* The two operands that name a descriptor: a heap, and a state register's number or an offset. */
+static void select_descriptor(struct agxc_selector *s, enum agx_state_kind kind, uint32_t binding,
+                              uint32_t element, const struct agxc_ref place[2],
+                              struct agxc_ref out[2])
+{
+   out[0] = place[0];
+   if (place[0].kind == AGXC_NONE)
+      out[1] = agxc_imm(agxc_state_slot(s->shader, kind, binding, element), 32);
+   else
+      out[1] = agxc_select_reg(s, place[1]);
+}
+
+/* A sampler of an array that only running tells: all of them are in state registers, one behind
+ * the other. */
+static struct agxc_ref select_sampler(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   uint32_t binding = (uint32_t)agxc_imm_of(instr, 2), element = (uint32_t)agxc_imm_of(instr, 5);
+   struct agxc_ref index = agxc_srcs(instr)[5];
+   if (index.kind == AGXC_NONE)
+      return agxc_imm(agxc_state_slot(s->shader, AGX_STATE_SAMPLER, binding, element), 32);
+   uint32_t count = s->shader->bindings[binding].elements;
+   uint32_t first = agxc_state_slot(s->shader, AGX_STATE_SAMPLER, binding, 0), last = first;
+   for (uint32_t i = 1; i < count; i++)
+      last = agxc_state_slot(s->shader, AGX_STATE_SAMPLER, binding, i);
+   if (last - first != count - 1)
+      agxc_fail(s->shader, AGX_UNIMPLEMENTED,
+                "%s: samplers of an array by constant and by computed index", s->shader->name);
+   struct agxc_ref half = agxc_select_half(s, index), srcs[2] = {half, agxc_imm(first, 16)};
+   return first ? agxc_select_new(s, AGX_ISA_OP_IADD, 16, 2, srcs) : half;
+}
+
+static void select_read(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *from = agxc_srcs(instr);
+   bool is_sample = instr->op == AGXC_OP_IMAGE_SAMPLE;
+   struct agxc_ref texture[2], extra = from[2];
+   uint32_t element = (uint32_t)agxc_imm_of(instr, is_sample ? 4 : 2);
+   select_descriptor(s, AGX_STATE_TEXTURE, (uint32_t)agxc_imm_of(instr, 0), element, from + 3,
+                     texture);
+   bool compares = extra.kind != AGXC_NONE && extra.bits == 32;
+   if (extra.kind != AGXC_NONE)
+      extra = compares ? agxc_select_reg(s, extra) : agxc_select_half(s, extra);
+   struct agxc_ref srcs[6] = {
+      texture[0],
+      texture[1],
+      is_sample ? select_sampler(s, instr)
+                : agxc_imm(agxc_state_slot(s->shader, AGX_STATE_FETCH_SAMPLER, 0, 0), 32),
+      agxc_select_reg(s, from[0]),
+      select_level(s, from[1]),
+      extra,
+   };
+   struct agxc_instr *row = agxc_select_row(s, is_sample ? AGX_ISA_OP_SMPF : AGX_ISA_OP_SMPI,
+                                            agxc_use(instr->operand[0].value), 6, srcs);
+   agxc_set_mod(row, AGX_ISA_SMPI_DIM, agxc_imm_of(instr, 1));
+   agxc_set_mod(row, AGX_ISA_SMPI_MASK, 15);
+   agxc_set_mod(row, AGX_ISA_SMPI_LOD_MODE, level_mode(&srcs[4]));
+   if (is_sample && agxc_imm_of(instr, 3))
+      agxc_set_mod(row, AGX_ISA_SMPI_GATHER, 2 * agxc_imm_of(instr, 3) - 1);
+   agxc_set_mod(row, AGX_ISA_SMPI_SHADOW, compares);
+   agxc_set_mod(row, AGX_ISA_SMPI_RW, instr->op == AGXC_OP_IMAGE_LOAD);
+}
+
+static void select_write(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref texture[2];
+   select_descriptor(s, AGX_STATE_IMAGE, (uint32_t)agxc_imm_of(instr, 0),
+                     (uint32_t)agxc_imm_of(instr, 2), instr->operand + 2, texture);
+   struct agxc_ref srcs[5] = {
+      agxc_select_reg(s, instr->operand[1]), texture[0],      texture[1],
+      agxc_select_reg(s, instr->operand[0]), agxc_imm(0, 16),
+   };
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_IMGW, agxc_none(), 5, srcs);
+   agxc_set_mod(row, AGX_ISA_IMGW_DIM, agxc_imm_of(instr, 1));
+}
+
+void agxc_select_image(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   if (instr->op == AGXC_OP_IMAGE_STORE)
+      select_write(s, instr);
+   else
+      select_read(s, instr);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Selection: memory and barriers. A byte offset is taken apart into index and shift where it
+ * has that form. A stride's product, or sum, that wraps 32 bits lies outside every buffer (2^31
+ * bytes at most), so index arithmetic may stand for offset arithmetic; a shift that the application
+ * wrote (exact) may wrap, which the hardware's, in 64 bits, would not.
+ */
+#include "agx/compiler/select/impl.h"
+
+#define MAX_INDEX_IMM   0x7fff /* both readings of the sign agree; reference/isa, section 7 */
+#define MAX_INDEX_SHIFT 2      /* beyond the element size */
+
+/* ---- device memory ---------------------------------------------------- */
+
+struct address {
+   struct agxc_ref base, index;
+   unsigned shift;
+};
+
+/* offset as element index of 2^size_log2 bytes and a further shift of 0..max_shift. */
+static struct address match_offset(struct agxc_selector *s, struct agxc_ref base,
+                                   struct agxc_ref offset, unsigned size_log2, unsigned max_shift)
+{
+   struct address address = {.base = base.kind == AGXC_IMM ? agxc_select_reg(s, base) : base};
+   uint32_t added = 0;
+   const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD);
+   if (sum && sum->operand[2].kind == AGXC_IMM) {
+      const struct agxc_instr *shifted = agxc_select_def_is(s, &sum->operand[1], AGXC_OP_ISHL);
+      if (shifted && shifted->operand[2].kind == AGXC_IMM && !shifted->exact) {
+         added = (uint32_t)sum->operand[2].imm;
+         offset = sum->operand[1];
+      }
+   }
+   const struct agxc_instr *shl = agxc_select_def_is(s, &offset, AGXC_OP_ISHL);
+   if (shl && shl->exact)
+      shl = NULL;
+   unsigned amount = shl && shl->operand[2].kind == AGXC_IMM ? (unsigned)shl->operand[2].imm : 0;
+   if (shl && amount >= size_log2 && amount - size_log2 <= max_shift &&
+       added % (1u << amount) == 0) {
+      struct agxc_ref index = shl->operand[1];
+      uint32_t steps = (uint32_t)((int32_t)added >> amount);
+      address.shift = amount - size_log2;
+      if (steps) {
+         bool negative = (int32_t)steps < 0 && -steps <= 255;
+         struct agxc_ref srcs[2] = {agxc_select_int(s, index),
+                                    agxc_select_int(s, agxc_imm(negative ? -steps : steps, 32))};
+         index = agxc_select_new(s, negative ? AGX_ISA_OP_ISUB : AGX_ISA_OP_IADD, 32, 2, srcs);
+      }
+      address.index = agxc_select_reg(s, index);
+      return address;
+   }
+   if (added) { /* not of that form after all: the whole sum */
+      offset = sum->operand[0];
+   }
+   if (offset.kind == AGXC_IMM && (uint64_t)offset.imm >> size_log2 <= MAX_INDEX_IMM) {
+      address.index = agxc_imm((uint64_t)offset.imm >> size_log2, 32);
+      return address;
+   }
+   if (offset.kind == AGXC_IMM) {
+      address.index = agxc_select_reg(s, agxc_imm((uint64_t)offset.imm >> size_log2, 32));
+   } else if (size_log2) {
+      struct agxc_ref srcs[2] = {agxc_select_int(s, offset), agxc_imm(size_log2, 16)};
+      address.index = agxc_select_new(s, AGX_ISA_OP_SHR, 32, 2, srcs);
+   } else {
+      address.index = agxc_select_reg(s, offset);
+   }
+   return address;
+}
+
+/* Where opt_address has put a constant of the offset into the base, what is left of it may be
+ * below zero. Checked indices are not: sinks lie up to 4 GiB above the base. */
+static bool is_signed(const struct agxc_shader *shader, const struct agxc_ref *base, bool is_inside)
+{
+   const struct agx_program_uniform *slot =
+      base->kind == AGXC_UNIFORM ? agxc_slot_at(shader, base->half) : NULL;
+   return slot && slot->kind == AGX_UNIFORM_BUFFER_ADDRESS && slot->value &&
+          (is_inside || !shader->bindings[slot->index].robustness);
+}
+
+static struct agxc_ref index_of(const struct agxc_shader *shader, const struct address *address,
+                                bool is_inside)
+{
+   struct agxc_ref index = address->index;
+   index.sx = index.kind != AGXC_IMM && is_signed(shader, &address->base, is_inside);
+   return index;
+}
+
+static unsigned element_log2(unsigned bits)
+{
+   return bits == 8 ? 0 : bits == 16 ? 1 : 2;
+}
+
+static unsigned format_of(unsigned bits)
+{
+   return bits == 8 ? AGX_ISA_FORMAT_I8 : bits == 16 ? AGX_ISA_FORMAT_I16 : AGX_ISA_FORMAT_I32;
+}
+
+static unsigned mask_of(const struct agxc_ref *data)
+{
+   return (1u << data->count) - 1;
+}
+
+static unsigned device_mask(const struct agxc_instr *instr, const struct agxc_ref *data)
+{
+   return mask_of(data) << (agxc_imm_of(instr, 0) >> AGXC_ACCESS_SKIP_SHIFT);
+}
+
+/* Source: reference/isa, section 7. */
+static unsigned coherency(int64_t access)
+{
+   return access & AGXC_ACCESS_COHERENT ? AGX_ISA_COHERENT_COHERENT : AGX_ISA_COHERENT_INCOHERENT;
+}
+
+static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref dest = agxc_use(instr->operand[0].value);
+   unsigned bits = instr->operand[0].bits, log2 = element_log2(bits);
+   struct address address =
+      match_offset(s, instr->operand[1], instr->operand[2], log2, MAX_INDEX_SHIFT);
+   bool is_inside = agxc_imm_of(instr, 0) & AGXC_ACCESS_INSIDE;
+   struct agxc_ref srcs[2] = {address.base, index_of(s->shader, &address, is_inside)};
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
+   agxc_set_mod(row, AGX_ISA_LOAD_SHIFT, address.shift);
+   agxc_set_mod(row, AGX_ISA_LOAD_FORMAT, format_of(bits));
+   agxc_set_mod(row, AGX_ISA_LOAD_MASK, device_mask(instr, &dest));
+   agxc_set_mod(row, AGX_ISA_LOAD_COHERENCY, coherency(agxc_imm_of(instr, 0)));
+}
+
+static void select_load_format(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref dest = agxc_use(instr->operand[0].value), index = instr->operand[2];
+   bool is_small = index.kind == AGXC_IMM && index.imm <= MAX_INDEX_IMM;
+   struct agxc_ref srcs[2] = {instr->operand[1], is_small ? index : agxc_select_reg(s, index)};
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
+   agxc_set_mod(row, AGX_ISA_LOAD_SHIFT, agxc_imm_of(instr, 1));
+   agxc_set_mod(row, AGX_ISA_LOAD_FORMAT, agxc_imm_of(instr, 0));
+   agxc_set_mod(row, AGX_ISA_LOAD_MASK, mask_of(&dest));
+   agxc_set_mod(row, AGX_ISA_LOAD_COHERENCY, AGX_ISA_COHERENT_INCOHERENT);
+}
+
+/* In registers; stores cut their elements, so that a narrowed scalar needs no instruction. */
+static struct agxc_ref stored(struct agxc_selector *s, struct agxc_ref data)
+{
+   const struct agxc_instr *def = agxc_select_def_is(s, &data, AGXC_OP_TRUNC);
+   if (def && def->operand[1].bits <= 32)
+      data = def->operand[1];
+   return agxc_select_reg(s, data);
+}
+
+static void select_store(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   unsigned bits = instr->operand[2].bits, log2 = element_log2(bits);
+   struct agxc_ref data = stored(s, instr->operand[2]);
+   struct address address =
+      match_offset(s, instr->operand[0], instr->operand[1], log2, MAX_INDEX_SHIFT);
+   bool is_inside = agxc_imm_of(instr, 0) & AGXC_ACCESS_INSIDE;
+   struct agxc_ref srcs[3] = {data, address.base, index_of(s->shader, &address, is_inside)};
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_STORE, agxc_none(), 3, srcs);
+   agxc_set_mod(row, AGX_ISA_STORE_SHIFT, address.shift);
+   agxc_set_mod(row, AGX_ISA_STORE_FORMAT, format_of(bits));
+   agxc_set_mod(row, AGX_ISA_STORE_MASK, device_mask(instr, &data));
+   agxc_set_mod(row, AGX_ISA_STORE_COHERENCY, coherency(agxc_imm_of(instr, 0)));
+}
+
+/* What an atomic reads: the operand, or the pair {new, compare}. */
+static struct agxc_ref atomic_source(struct agxc_selector *s, struct agxc_ref data,
+                                     struct agxc_ref compare)
+{
+   data = agxc_select_reg(s, data);
+   if (compare.kind == AGXC_NONE)
+      return data;
+   struct agxc_ref pair[2] = {data, agxc_select_reg(s, compare)};
+   return agxc_collect(&s->at, 2, pair);
+}
+
+static struct agxc_ref used_dest(const struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_value *value = instr->operand[0].value;
+   return s->uses[value->id] ? agxc_use(value) : agxc_none();
+}
+
+static void select_atomic(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *srcs = agxc_srcs(instr);
+   struct agxc_ref source = atomic_source(s, srcs[2], srcs[3]);
+   struct address address = match_offset(s, srcs[0], srcs[1], 2, 0);
+   bool is_inside = agxc_imm_of(instr, 0) & AGXC_ATOMIC_INSIDE;
+   struct agxc_ref row_srcs[3] = {source, address.base, index_of(s->shader, &address, is_inside)};
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_ATOMIC, used_dest(s, instr), 3, row_srcs);
+   agxc_set_mod(row, AGX_ISA_ATOMIC_OP, agxc_imm_of(instr, 0) & ~(int64_t)AGXC_ATOMIC_INSIDE);
+   agxc_set_mod(row, AGX_ISA_ATOMIC_COHERENCY, s->shader->chip->atomic_coherency_3 ? 3 : 1);
+}
+
+/* ---- threadgroup memory ----------------------------------------------- */
+
+/* What opt_address makes of an offset whose arithmetic does not wrap 16 bits. */
+static bool is_half(const struct agxc_selector *s, const struct agxc_ref *ref)
+{
+   const struct agxc_instr *zext = agxc_select_def_is(s, ref, AGXC_OP_ZEXT);
+   return zext && zext->operand[1].bits == 16;
+}
+
+static const struct agxc_instr *scaled(const struct agxc_selector *s, const struct agxc_ref *ref,
+                                       unsigned log2)
+{
+   const struct agxc_instr *shl = agxc_select_def_is(s, ref, AGXC_OP_ISHL);
+   return shl && shl->operand[2].kind == AGXC_IMM && shl->operand[2].imm == log2 ? shl : NULL;
+}
+
+/* Base in bytes and index in elements of 2^log2 bytes, both 16 bits wide. A constant goes into
+ * the index, or into the base when an index is scaled; only next to halves, since what the
+ * hardware makes of a sum that wraps is not known [U]. */
+static void match_shared(struct agxc_selector *s, struct agxc_ref offset, unsigned log2,
+                         struct agxc_ref *base, struct agxc_ref *index)
+{
+   *base = agxc_none();
+   *index = agxc_imm(0, 16);
+   int32_t added = 0;
+   const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD), *shl;
+   if (sum && sum->operand[2].kind == AGXC_IMM && sum->operand[2].imm % (1 << log2) == 0) {
+      shl = scaled(s, &sum->operand[1], log2);
+      if (is_half(s, shl ? &shl->operand[1] : &sum->operand[1])) {
+         added = (int32_t)sum->operand[2].imm;
+         offset = sum->operand[1];
+      }
+   }
+   shl = scaled(s, &offset, log2);
+   if (offset.kind == AGXC_IMM) {
+      *index = agxc_imm((uint64_t)offset.imm >> log2, 16);
+   } else if (shl && added >= 0) {
+      *index = agxc_select_half(s, shl->operand[1]);
+      if (added)
+         *base = agxc_select_constant(s, (uint64_t)added, 16);
+   } else {
+      *base = agxc_select_half(s, offset);
+      *index = agxc_imm(0, 16);
+      index->imm = added >> (int)log2; /* signed */
+   }
+}
+
+static void select_load_shared(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref dest = agxc_use(instr->operand[0].value), srcs[2];
+   unsigned bits = instr->operand[0].bits;
+   match_shared(s, instr->operand[1], element_log2(bits), &srcs[0], &srcs[1]);
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LLOAD, dest, 2, srcs);
+   agxc_set_mod(row, AGX_ISA_LLOAD_FORMAT, format_of(bits));
+   agxc_set_mod(row, AGX_ISA_LLOAD_MASK, mask_of(&dest));
+   row->exact = instr->exact;
+}
+
+static void select_store_shared(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   unsigned bits = instr->operand[1].bits;
+   struct agxc_ref srcs[3] = {stored(s, instr->operand[1])};
+   match_shared(s, instr->operand[0], element_log2(bits), &srcs[1], &srcs[2]);
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LSTORE, agxc_none(), 3, srcs);
+   agxc_set_mod(row, AGX_ISA_LSTORE_FORMAT, format_of(bits));
+   agxc_set_mod(row, AGX_ISA_LSTORE_MASK, mask_of(&srcs[0]));
+}
+
+static void select_atomic_shared(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *operands = agxc_srcs(instr);
+   struct agxc_ref srcs[3] = {atomic_source(s, operands[1], operands[2])};
+   match_shared(s, operands[0], 2, &srcs[1], &srcs[2]);
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LATOMIC, used_dest(s, instr), 3, srcs);
+   agxc_set_mod(row, AGX_ISA_LATOMIC_OP, agxc_imm_of(instr, 0));
+}
+
+/* ---- tables ----------------------------------------------------------- */
+
+void agxc_select_memory(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   static const struct {
+      uint16_t op;
+      void (*select)(struct agxc_selector *, const struct agxc_instr *);
+   } functions[] = {
+      {AGXC_OP_LOAD_FORMAT, select_load_format},     {AGXC_OP_LOAD_GLOBAL, select_load},
+      {AGXC_OP_STORE_GLOBAL, select_store},          {AGXC_OP_ATOMIC_GLOBAL, select_atomic},
+      {AGXC_OP_LOAD_SHARED, select_load_shared},     {AGXC_OP_STORE_SHARED, select_store_shared},
+      {AGXC_OP_ATOMIC_SHARED, select_atomic_shared},
+   };
+   for (size_t i = 0; i < AGX_COUNT(functions); i++)
+      if (functions[i].op == instr->op)
+         functions[i].select(s, instr);
+}
+
+/* Source: reference/isa, section 9: sequences known to work; what single codes mean is not
+ * known. */
+static const uint16_t wide_sequence[] = {
+   AGX_ISA_OP_MEMORY_BARRIER,   AGX_ISA_OP_UNKNOWN_BARRIER_1, AGX_ISA_OP_MEMORY_BARRIER_2,
+   AGX_ISA_OP_DEVICE_BARRIER_2, AGX_ISA_OP_UNKNOWN_BARRIER_2, AGX_ISA_OP_MEMORY_BARRIER_3,
+   AGX_ISA_OP_DEVICE_BARRIER_1,
+};
+
+/* Known to work for memory that textures then read; image stores alone would need a part. */
+static const uint16_t image_before[] = {AGX_ISA_OP_MEMORY_BARRIER, AGX_ISA_OP_MEMORY_BARRIER_2,
+                                        AGX_ISA_OP_IMAGE_BARRIER_1, AGX_ISA_OP_IMAGE_BARRIER_2};
+static const uint16_t image_after[] = {AGX_ISA_OP_IMAGE_BARRIER_3, AGX_ISA_OP_IMAGE_BARRIER_4,
+                                       AGX_ISA_OP_FLUSH_MEMORY_TO_TEXTURE};
+
+static void emit_rows(struct agxc_selector *s, const uint16_t *rows, size_t count)
+{
+   for (size_t i = 0; i < count; i++)
+      agxc_select_row(s, (enum agx_isa_op)rows[i], agxc_none(), 0, NULL);
+}
+
+void agxc_select_barrier(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   int64_t bits = agxc_imm_of(instr, 0);
+   /* The execution barrier orders threadgroup memory too; without one a row must still keep
+    * others from moving accesses across. */
+   bool is_fence = bits & AGXC_BARRIER_DEVICE ||
+                   (bits & AGXC_BARRIER_SHARED && !(bits & AGXC_BARRIER_EXECUTION));
+   unsigned count = bits & AGXC_BARRIER_DEVICE_WIDE ? AGX_COUNT(wide_sequence) : is_fence ? 1 : 0;
+   bool is_image = bits & AGXC_BARRIER_IMAGE;
+   if (is_image && count == 1)
+      count = 0; /* a part of what follows */
+   emit_rows(s, wide_sequence, count);
+   emit_rows(s, image_before, is_image ? AGX_COUNT(image_before) : 0);
+   if (bits & AGXC_BARRIER_EXECUTION)
+      agxc_select_row(s, AGX_ISA_OP_BARRIER, agxc_none(), 0, NULL);
+   emit_rows(s, image_after, is_image ? AGX_COUNT(image_after) : 0);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Selection: scratch memory. Offsets are bytes, in a register or an immediate. The shift
+ * of these rows stays 0: no known compiler uses it [U].
+ * Source: reference/isa, 16.
+ */
+#include "agx/compiler/select/impl.h"
+
+#define MAX_OFFSET_IMM 0x7fff /* both readings of the sign agree; reference/isa, section 7 */
+
+static unsigned format_of(struct agxc_selector *s, const struct agxc_ref *data)
+{
+   switch (data->bits) {
+   case 8:
+      return AGX_ISA_FORMAT_I8;
+   case 16:
+      return AGX_ISA_FORMAT_I16;
+   case 32:
+      return AGX_ISA_FORMAT_I32;
+   default:
+      agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: scratch memory of %u-bit elements",
+                s->shader->name, data->bits);
+   }
+}
+
+static struct agxc_ref offset_of(struct agxc_selector *s, struct agxc_ref offset)
+{
+   if (offset.kind == AGXC_IMM && (uint64_t)offset.imm <= MAX_OFFSET_IMM)
+      return agxc_imm((uint64_t)offset.imm, 32);
+   return agxc_select_reg(s, offset);
+}
+
+static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   struct agxc_ref offset = offset_of(s, instr->operand[1]);
+   struct agxc_instr *row =
+      agxc_select_row(s, AGX_ISA_OP_STACK_LOAD, agxc_use(instr->operand[0].value), 1, &offset);
+   agxc_set_mod(row, AGX_ISA_STACK_LOAD_FORMAT, format_of(s, &instr->operand[0]));
+   agxc_set_mod(row, AGX_ISA_STACK_LOAD_MASK, (1 << instr->operand[0].count) - 1);
+}
+
+static void select_store(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *data = &instr->operand[1];
+   struct agxc_ref srcs[2] = {agxc_select_reg(s, *data), offset_of(s, instr->operand[0])};
+   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_STACK_STORE, agxc_none(), 2, srcs);
+   agxc_set_mod(row, AGX_ISA_STACK_STORE_FORMAT, format_of(s, data));
+   agxc_set_mod(row, AGX_ISA_STACK_STORE_MASK, (1 << data->count) - 1);
+}
+
+void agxc_select_scratch(struct agxc_selector *s, const struct agxc_instr *instr)
+{
+   if (instr->op == AGXC_OP_LOAD_SCRATCH)
+      select_load(s, instr);
+   else
+      select_store(s, instr);
+}

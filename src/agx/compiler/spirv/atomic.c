@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Atomics on buffers and workgroup memory, and barriers.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+#define ORDER_MASK                                                                                 \
+   (SpvMemorySemanticsAcquireMask | SpvMemorySemanticsReleaseMask |                                \
+    SpvMemorySemanticsAcquireReleaseMask | SpvMemorySemanticsSequentiallyConsistentMask)
+#define DEVICE_MASK                                                                                \
+   (SpvMemorySemanticsUniformMemoryMask | SpvMemorySemanticsAtomicCounterMemoryMask |              \
+    SpvMemorySemanticsImageMemoryMask)
+
+/* ---- barriers ---------------------------------------------------------- */
+
+void agxc_spv_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t semantics, uint32_t with)
+{
+   uint32_t bits = with;
+   if ((semantics & ORDER_MASK) && scope != SpvScopeInvocation) {
+      bool wide =
+         scope == SpvScopeDevice || scope == SpvScopeCrossDevice || scope == SpvScopeQueueFamily;
+      if (semantics & SpvMemorySemanticsWorkgroupMemoryMask)
+         bits |= AGXC_BARRIER_SHARED;
+      if (semantics & DEVICE_MASK)
+         bits |= wide ? AGXC_BARRIER_DEVICE_WIDE : AGXC_BARRIER_DEVICE;
+      if (semantics & SpvMemorySemanticsImageMemoryMask && s->any_storage_image)
+         bits |= AGXC_BARRIER_IMAGE;
+   }
+   if (bits)
+      agxc_spv_emit(s, AGXC_OP_BARRIER, 0, 0, 0, NULL, 1, &bits);
+}
+
+void agxc_spv_op_control_barrier(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   uint32_t execution = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 0));
+   uint32_t memory = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
+   uint32_t semantics = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2));
+   if (execution != SpvScopeWorkgroup && execution != SpvScopeSubgroup)
+      agxc_spv_missing(s, "barrier of execution scope %u", execution);
+   /* Lanes of a SIMD-group run in step. */
+   agxc_spv_memory_barrier(s, memory, semantics,
+                           execution == SpvScopeWorkgroup ? AGXC_BARRIER_EXECUTION : 0);
+}
+
+void agxc_spv_op_memory_barrier(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   uint32_t scope = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 0));
+   agxc_spv_memory_barrier(s, scope, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)), 0);
+}
+
+/* ---- atomics ----------------------------------------------------------- */
+
+static struct agxc_spv_pointer *atomic_pointer(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, id);
+   bool has_atomics = p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED ||
+                      p->place == AGXC_SPV_PLACE_GLOBAL;
+   if (!has_atomics)
+      agxc_spv_missing(s, "atomic in storage class %s", agxc_spv_storage_name(p->var->storage));
+   if (p->type->kind != AGXC_SPV_INT)
+      agxc_spv_missing(s, "atomic on type %u, which is no integer", p->type->id);
+   if (p->type->bits != 32)
+      agxc_spv_missing(s, "atomic of %u bits%s", p->type->bits,
+                       p->type->bits == 64 ? " (capability Int64Atomics)" : "");
+   return p;
+}
+
+static struct agxc_ref atomic_data(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_ref data = agxc_spv_scalar(s, id, AGXC_SPV_INT);
+   if (data.bits != 32)
+      agxc_spv_invalid(s, "operand %u of %u bits", id, data.bits);
+   return data;
+}
+
+static struct agxc_ref emit_atomic(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t op,
+                                   struct agxc_ref data, struct agxc_ref compare)
+{
+   struct agxc_ref srcs[] = {agxc_spv_offset(s, p, 0), data, compare};
+   if (p->place == AGXC_SPV_PLACE_SHARED)
+      return agxc_spv_emit(s, AGXC_OP_ATOMIC_SHARED, 32, 1, 3, srcs, 1, &op);
+   if (p->place == AGXC_SPV_PLACE_GLOBAL) {
+      struct agxc_ref global[] = {agxc_none(), srcs[0], data, compare};
+      agxc_spv_check(s, p, 4, true, &global[0], &global[1]);
+      return agxc_spv_emit(s, AGXC_OP_ATOMIC_GLOBAL, 32, 1, 4, global, 1, &op);
+   }
+   uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS | AGX_BINDING_WRITES), op};
+   return agxc_spv_emit(s, AGXC_OP_ATOMIC_BUFFER, 32, 1, 3, srcs, 2, imms);
+}
+
+/* Release orders what came before, acquire what comes after. */
+static void order_before(struct agxc_spv *s, uint32_t scope, uint32_t semantics)
+{
+   agxc_spv_memory_barrier(s, scope,
+                           semantics & SpvMemorySemanticsAcquireMask
+                              ? semantics & ~(uint32_t)SpvMemorySemanticsAcquireMask
+                              : semantics,
+                           0);
+}
+
+static void order_after(struct agxc_spv *s, uint32_t scope, uint32_t semantics)
+{
+   agxc_spv_memory_barrier(s, scope, semantics & ~(uint32_t)SpvMemorySemanticsReleaseMask, 0);
+}
+
+static void define_int(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref value)
+{
+   const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   if (type->kind != AGXC_SPV_INT || type->bits != value.bits)
+      agxc_spv_invalid(s, "result type %u is no integer of %u bits", in->type_id, value.bits);
+   struct agxc_ref *out = agxc_spv_refs(s, 1);
+   out[0] = value;
+   agxc_spv_define(s, in, out);
+}
+
+static const struct {
+   uint16_t opcode;
+   uint8_t op;
+} atomic_rows[] = {
+   {SpvOpAtomicExchange, AGX_ISA_ATOMIC_XCHG},  {SpvOpAtomicIIncrement, AGX_ISA_ATOMIC_ADD},
+   {SpvOpAtomicIDecrement, AGX_ISA_ATOMIC_SUB}, {SpvOpAtomicIAdd, AGX_ISA_ATOMIC_ADD},
+   {SpvOpAtomicISub, AGX_ISA_ATOMIC_SUB},       {SpvOpAtomicSMin, AGX_ISA_ATOMIC_IMIN},
+   {SpvOpAtomicUMin, AGX_ISA_ATOMIC_UMIN},      {SpvOpAtomicSMax, AGX_ISA_ATOMIC_IMAX},
+   {SpvOpAtomicUMax, AGX_ISA_ATOMIC_UMAX},      {SpvOpAtomicAnd, AGX_ISA_ATOMIC_AND},
+   {SpvOpAtomicOr, AGX_ISA_ATOMIC_OR},          {SpvOpAtomicXor, AGX_ISA_ATOMIC_XOR},
+};
+
+void agxc_spv_op_atomic(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *p = atomic_pointer(s, agxc_spv_operand(s, in, 0));
+   uint32_t scope = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
+   uint32_t semantics = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2));
+   bool by_one = in->opcode == SpvOpAtomicIIncrement || in->opcode == SpvOpAtomicIDecrement;
+   struct agxc_ref data = by_one ? agxc_spv_u32(1) : atomic_data(s, agxc_spv_operand(s, in, 3));
+   uint32_t op = 0;
+   for (size_t i = 0; i < AGX_COUNT(atomic_rows); i++)
+      if (atomic_rows[i].opcode == in->opcode)
+         op = atomic_rows[i].op;
+   order_before(s, scope, semantics);
+   struct agxc_ref old = emit_atomic(s, p, op, data, agxc_none());
+   order_after(s, scope, semantics);
+   define_int(s, in, old);
+}
+
+void agxc_spv_op_atomic_compare(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *p = atomic_pointer(s, agxc_spv_operand(s, in, 0));
+   uint32_t scope = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
+   uint32_t semantics = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2)) |
+                        agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 3));
+   struct agxc_ref data = atomic_data(s, agxc_spv_operand(s, in, 4));
+   struct agxc_ref compare = atomic_data(s, agxc_spv_operand(s, in, 5));
+   order_before(s, scope, semantics);
+   struct agxc_ref old = emit_atomic(s, p, AGX_ISA_ATOMIC_CMPXCHG, data, compare);
+   order_after(s, scope, semantics);
+   define_int(s, in, old);
+}
+
+void agxc_spv_op_atomic_load(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *p = atomic_pointer(s, agxc_spv_operand(s, in, 0));
+   struct agxc_ref value = agxc_spv_load(s, p, true)[0];
+   agxc_spv_memory_barrier(s, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)),
+                           agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2)), 0);
+   define_int(s, in, value);
+}
+
+void agxc_spv_op_atomic_store(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *p = atomic_pointer(s, agxc_spv_operand(s, in, 0));
+   struct agxc_ref value = atomic_data(s, agxc_spv_operand(s, in, 3));
+   agxc_spv_memory_barrier(s, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)),
+                           agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2)), 0);
+   agxc_spv_store(s, p, &value, true);
+}

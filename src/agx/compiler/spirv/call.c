@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Functions: the entry point, and calls, which are inlined. Each inlined body is an
+ * instance with a number, so that ids of other instances are not mistaken for its own.
+ */
+#include "agx/compiler/spirv/flow.h"
+
+static struct agxc_spv_function *function_of(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_spv_id *entry = agxc_spv_id(s, id);
+   if (entry->kind != AGXC_SPV_ID_FUNCTION)
+      agxc_spv_invalid(s, "id %u is no function", id);
+   if (!entry->function->entry)
+      agxc_spv_invalid(s, "function %u has no body", id);
+   return entry->function;
+}
+
+/* Makes parameter i what the caller's argument is; the argument is read as the caller. */
+static void pass_argument(struct agxc_spv *s, struct agxc_spv_function *function, uint32_t i,
+                          uint32_t argument, uint32_t caller)
+{
+   uint32_t callee = s->instance;
+   const struct agxc_spv_type *type = function->type->params[i];
+   struct agxc_spv_instr param = {.id = function->params[i], .type_id = type->id};
+   s->instance = caller;
+   bool is_handle = agxc_spv_type_is_handle(type);
+   if (type->kind == AGXC_SPV_POINTER || is_handle) {
+      struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, argument);
+      s->instance = callee;
+      if (p->type != (is_handle ? type : type->elem))
+         agxc_spv_invalid(s, "argument %u points to type %u", i, p->type->id);
+      agxc_spv_define_pointer(s, &param, p);
+   } else {
+      struct agxc_ref *refs = agxc_spv_value_like(s, argument, type);
+      s->instance = callee;
+      agxc_spv_define(s, &param, refs);
+   }
+}
+
+void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_function *function = function_of(s, agxc_spv_operand(s, in, 0));
+   uint32_t count = agxc_spv_operand_count(in) - 1, caller = s->instance;
+   if (function->active)
+      agxc_spv_invalid(s, "recursive call of function %u", function->id);
+   if (count != function->type->count || agxc_spv_type_of(s, in->type_id) != function->returns)
+      agxc_spv_invalid(s, "call does not fit the type of function %u", function->id);
+   if (++s->call_depth > AGXC_SPV_MAX_CALL_DEPTH)
+      agxc_spv_missing(s, "calls nested more than %u deep", AGXC_SPV_MAX_CALL_DEPTH);
+   s->instance = ++s->instance_count;
+   for (uint32_t i = 0; i < count; i++)
+      pass_argument(s, function, i, agxc_spv_operand(s, in, 1 + i), caller);
+   struct agxc_spv_construct *c = AGX_ARENA_NEW(s->arena, struct agxc_spv_construct);
+   c->header = function->entry;
+   uint32_t scalars = function->returns->scalars;
+   if (scalars)
+      c->return_slot = agxc_spv_slots_new(s, scalars, agxc_spv_scalar_bits(s, function->returns));
+   agxc_spv_push(s, c, AGXC_SPV_CALL, true);
+   function->active = true;
+   agxc_spv_emit_region(s, function->entry, NULL);
+   function->active = false;
+   agxc_spv_pop(s, c);
+   s->instance = caller;
+   s->call_depth--;
+   s->now = *in;
+   if (function->returns->kind == AGXC_SPV_VOID)
+      return;
+   struct agxc_ref *refs = agxc_spv_refs(s, scalars);
+   for (uint32_t i = 0; i < scalars; i++)
+      refs[i] = agxc_spv_slot_read(s, c->return_slot + i);
+   agxc_spv_define(s, in, refs);
+}
+
+/* Of a vertex stage like a call: what follows comes behind each return. */
+static void emit_main(struct agxc_spv *s, struct agxc_spv_function *function)
+{
+   struct agxc_spv_construct *c = AGX_ARENA_NEW(s->arena, struct agxc_spv_construct);
+   c->header = function->entry;
+   if (s->shader->is_vertex)
+      agxc_spv_push(s, c, AGXC_SPV_CALL, true);
+   function->active = true;
+   agxc_spv_emit_region(s, function->entry, NULL);
+   if (s->shader->is_vertex)
+      agxc_spv_pop(s, c);
+}
+
+void agxc_spv_emit_entry(struct agxc_spv *s)
+{
+   struct agxc_spv_function *function = function_of(s, s->entry_function);
+   if (function->returns->kind != AGXC_SPV_VOID || function->type->count != 0)
+      agxc_spv_invalid(s, "entry point takes or returns something");
+   s->flow = AGX_ARENA_NEW(s->arena, struct agxc_spv_flow);
+   s->ssa = agxc_ssa_begin(s->shader);
+   s->instance = ++s->instance_count;
+   s->flow->list = &s->shader->body;
+   s->b = agxc_at_end(s->shader, agxc_last_block(&s->shader->body));
+   s->region = AGX_ARENA_NEW(s->arena, struct agxc_spv_region);
+   s->region->open = true;
+   agxc_spv_begin_any_size(s);
+   agxc_spv_init_shared(s);
+   agxc_spv_init_privates(s);
+   if (s->shader->is_vertex)
+      agxc_spv_begin_vertex(s);
+   emit_main(s, function);
+   if (s->shader->is_vertex)
+      agxc_spv_end_vertex(s);
+   agxc_ssa_finish(s->ssa);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Access chains: from a pointer to a part of what it points to. A constant index moves the
+ * constant part of the offset, any other one the dynamic part.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+static bool is_packed(const struct agxc_spv_pointer *p)
+{
+   return !p->is_block && (p->place == AGXC_SPV_PLACE_SHARED || p->place == AGXC_SPV_PLACE_PRIVATE);
+}
+
+/* Bytes from one part of an indexed type to the next. */
+static uint32_t stride_of(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   const struct agxc_spv_type *type = p->type;
+   if (is_packed(p))
+      return type->elem->packed_B;
+   if (!agxc_spv_has_layout(p))
+      return 4 * type->elem->scalars;
+   uint32_t stride = type->align_B;
+   if (type->kind == AGXC_SPV_ARRAY || type->kind == AGXC_SPV_RUNTIME_ARRAY)
+      stride = type->stride_B;
+   else if ((type->kind == AGXC_SPV_MATRIX) != p->row_major)
+      stride = p->matrix_stride_B;
+   if (stride == 0)
+      agxc_spv_invalid(s, "type %u has no layout", type->id);
+   return stride;
+}
+
+static void add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                        uint32_t stride_B)
+{
+   if (!agxc_spv_in_memory(p)) {
+      if (p->dynamic_count == AGXC_SPV_MAX_DYNAMIC)
+         agxc_spv_missing(s, "indexable private array: more than %u dynamic indices",
+                          AGXC_SPV_MAX_DYNAMIC);
+      p->dynamics[p->dynamic_count].index = index;
+      p->dynamics[p->dynamic_count].stride_B = stride_B;
+      p->dynamics[p->dynamic_count++].count = p->type->count;
+      return;
+   }
+   agxc_spv_add_dynamic(s, p, index, stride_B);
+}
+
+static void add_constant(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t index,
+                         uint32_t stride_B)
+{
+   bool wraps = p->const_B + (uint64_t)index * stride_B > INT32_MAX;
+   if (wraps && agxc_spv_robustness(s, p))
+      agxc_spv_add_dynamic(s, p, agxc_spv_u32(index), stride_B);
+   else
+      p->const_B += index * stride_B;
+}
+
+static void step_into_member(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
+{
+   uint32_t i = agxc_spv_constant_u32(s, id);
+   struct agxc_spv_type *part = agxc_spv_part_type(s, p->type, i);
+   const struct agxc_spv_member *member = &p->type->members[i];
+   if (agxc_spv_has_layout(p) && !member->has_offset)
+      agxc_spv_invalid(s, "member %u of type %u has no Offset", i, p->type->id);
+   p->const_B += agxc_spv_has_layout(p) ? member->offset_B
+                 : is_packed(p)         ? member->packed_offset_B
+                                        : 4 * member->first_scalar;
+   p->matrix_stride_B = member->matrix_stride_B;
+   p->row_major = member->row_major;
+   p->not_writable |= member->not_writable;
+   p->coherent |= member->coherent;
+   p->type = part;
+}
+
+static void step_into_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
+{
+   struct agxc_ref index = agxc_spv_index(s, id);
+   struct agxc_spv_type *block = p->type->elem;
+   if (index.kind == AGXC_IMM) {
+      p->element = (uint32_t)AGX_MIN((uint64_t)index.imm, p->var->elements - 1);
+      p->is_array = false;
+   } else {
+      agxc_spv_choose_buffer(s, p, index);
+   }
+   p->type = block;
+}
+
+/* An index that may lie behind the end is the last one, if the code is to be robust. */
+static void step_into_handle(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
+{
+   struct agxc_ref index = agxc_spv_index(s, id);
+   bool is_sized = p->var->elements != AGX_PROGRAM_UNSIZED;
+   bool is_robust = s->shader->options->robustness != AGXC_ROBUST_NONE;
+   p->type = p->type->elem;
+   p->is_array = false;
+   if (index.kind == AGXC_IMM && index.imm < AGX_PROGRAM_MAX_ELEMENTS) {
+      p->element =
+         is_sized ? AGX_MIN((uint32_t)index.imm, p->var->elements - 1) : (uint32_t)index.imm;
+      return;
+   }
+   p->dynamic = index;
+   if (!is_robust)
+      return;
+   struct agxc_ref count = agxc_spv_u32(p->var->elements);
+   if (!is_sized)
+      count = agxc_spv_image_info(s, p, AGX_IMAGE_ELEMENTS);
+   count = agxc_spv_build2(s, AGXC_OP_ISUB, 32, count, agxc_spv_u32(1));
+   p->dynamic = agxc_spv_build2(s, AGXC_OP_UMIN, 32, index, count);
+}
+
+static void step_into_element(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id)
+{
+   struct agxc_ref index = agxc_spv_index(s, id);
+   const struct agxc_spv_type *type = p->type;
+   uint32_t stride_B = stride_of(s, p);
+   if (index.kind == AGXC_IMM) {
+      uint32_t i = (uint32_t)index.imm;
+      /* Beyond the end is undefined; stay inside. */
+      add_constant(s, p, type->kind == AGXC_SPV_RUNTIME_ARRAY ? i : AGX_MIN(i, type->count - 1),
+                   stride_B);
+   } else if (p->place == AGXC_SPV_PLACE_GLOBAL && stride_B > 0 &&
+              agxc_spv_robustness(s, p) == AGXC_ROBUST_ZERO) {
+      agxc_spv_add_saturated(s, p, index, stride_B);
+   } else if (stride_B > 0) {
+      add_dynamic(s, p, index, stride_B);
+   }
+   p->type = type->elem;
+}
+
+/* Steps by the indices from operand i on, and defines what that leads to. */
+static void follow(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i,
+                   struct agxc_spv_pointer *p)
+{
+   for (; i < agxc_spv_operand_count(in); i++) {
+      if (!p->type || p->type->kind < AGXC_SPV_VECTOR || p->type->kind > AGXC_SPV_STRUCT)
+         agxc_spv_invalid(s, "index %u into type %u", i, p->type ? p->type->id : 0);
+      if (p->is_array && p->place == AGXC_SPV_PLACE_HANDLE)
+         step_into_handle(s, p, agxc_spv_operand(s, in, i));
+      else if (p->is_array)
+         step_into_buffer(s, p, agxc_spv_operand(s, in, i));
+      else if (p->type->kind == AGXC_SPV_STRUCT)
+         step_into_member(s, p, agxc_spv_operand(s, in, i));
+      else
+         step_into_element(s, p, agxc_spv_operand(s, in, i));
+   }
+   struct agxc_spv_type *result = agxc_spv_type_of(s, in->type_id);
+   if (result->kind != AGXC_SPV_POINTER || result->elem != p->type)
+      agxc_spv_invalid(s, "result type %u does not point to type %u", result->id, p->type->id);
+   agxc_spv_define_pointer(s, in, p);
+}
+
+static struct agxc_spv_pointer *copy_of(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
+   *p = *agxc_spv_pointer_of(s, id);
+   return p;
+}
+
+void agxc_spv_op_access_chain(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   follow(s, in, 1, copy_of(s, agxc_spv_operand(s, in, 0)));
+}
+
+/* An address moves as a whole: elements may lie before it, and far away. */
+static void move_address(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t id,
+                         uint32_t stride_B)
+{
+   struct agxc_spv_type *type;
+   struct agxc_ref index = agxc_spv_value(s, id, &type)[0];
+   if (type->kind != AGXC_SPV_INT)
+      agxc_spv_invalid(s, "element of type %u", type->id);
+   struct agxc_ref wide = agxc_spv_resize(s, index, 64, true);
+   wide = agxc_spv_build2(s, AGXC_OP_IMUL, 64, wide, agxc_imm(stride_B, 64));
+   p->base = agxc_spv_build2(s, AGXC_OP_IADD, 64, p->base, wide);
+}
+
+/* The distance between elements is the pointer type's, or what the pointee takes where memory
+ * is packed. */
+static uint32_t element_stride(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                               const struct agxc_spv_type *pointer)
+{
+   if (pointer->stride_B)
+      return pointer->stride_B;
+   if (is_packed(p))
+      return (uint32_t)agx_align_up((uint64_t)p->type->packed_B, AGX_MAX(p->type->align_B, 1u));
+   agxc_spv_invalid(s, "pointer type %u has no ArrayStride", pointer->id);
+}
+
+void agxc_spv_op_ptr_access_chain(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   uint32_t base = agxc_spv_operand(s, in, 0), element = agxc_spv_operand(s, in, 1);
+   struct agxc_spv_pointer *p = copy_of(s, base);
+   const struct agxc_spv_type *pointer = agxc_spv_id(s, base)->type;
+   if (!agxc_spv_in_memory(p) || p->place == AGXC_SPV_PLACE_PRIVATE)
+      agxc_spv_missing(s, "elements of a pointer of storage class %s",
+                       agxc_spv_storage_name(pointer->storage));
+   uint32_t stride_B = element_stride(s, p, pointer);
+   struct agxc_ref index = agxc_spv_index(s, element);
+   if (agxc_spv_type_is_address(pointer))
+      move_address(s, p, element, stride_B);
+   else if (index.kind == AGXC_IMM)
+      add_constant(s, p, (uint32_t)index.imm, stride_B);
+   else
+      add_dynamic(s, p, index, stride_B);
+   follow(s, in, 2, p);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Constants, which become immediates here, and specialization constants, which take
+ * the caller's values. OpSpecConstantOp runs the same handlers as function bodies do;
+ * with no block to build into, they must fold.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+uint32_t agxc_spv_constant_u32(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_spv_id *entry = agxc_spv_id(s, id);
+   if (entry->kind != AGXC_SPV_ID_VALUE || entry->region || entry->type->kind != AGXC_SPV_INT)
+      agxc_spv_invalid(s, "id %u is no integer constant", id);
+   if (entry->refs[0].kind != AGXC_IMM)
+      agxc_spv_missing(s, "constant %u, which depends on the size of a workgroup of any size", id);
+   if ((uint64_t)entry->refs[0].imm > UINT32_MAX)
+      agxc_spv_missing(s, "constant %u of more than 32 bits as index or size", id);
+   return (uint32_t)entry->refs[0].imm;
+}
+
+/* The caller's value of a specialization constant, or the module's. */
+static uint64_t specialized(struct agxc_spv *s, const struct agxc_spv_instr *in, uint64_t value)
+{
+   const struct agxc_options *options = s->shader->options;
+   const struct agxc_spv_decoration *d =
+      agxc_spv_find_decoration(agxc_spv_id(s, in->id), AGXC_SPV_NO_MEMBER, SpvDecorationSpecId);
+   if (d)
+      agxc_spv_note_constant(s, in, d->value, value);
+   for (uint32_t i = 0; d && i < options->spec_count; i++)
+      if (options->specs[i].id == d->value)
+         value = options->specs[i].value & agx_bits(8 * options->specs[i].bytes);
+   return value;
+}
+
+static void read_bool(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                      struct agxc_spv_type *type)
+{
+   if (type->kind != AGXC_SPV_BOOL)
+      agxc_spv_invalid(s, "boolean of type %u", type->id);
+   uint64_t value = in->opcode == SpvOpConstantTrue || in->opcode == SpvOpSpecConstantTrue;
+   if (in->opcode == SpvOpSpecConstantTrue || in->opcode == SpvOpSpecConstantFalse)
+      value = specialized(s, in, value) != 0;
+   struct agxc_ref *refs = agxc_spv_refs(s, 1);
+   refs[0] = agxc_imm(value, 1);
+   agxc_spv_define(s, in, refs);
+}
+
+static void read_number(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                        struct agxc_spv_type *type)
+{
+   if (type->kind != AGXC_SPV_INT && type->kind != AGXC_SPV_FLOAT)
+      agxc_spv_invalid(s, "number of type %u", type->id);
+   uint64_t value = agxc_spv_operand(s, in, 0);
+   if (type->bits == 64)
+      value |= (uint64_t)agxc_spv_operand(s, in, 1) << 32;
+   if (in->opcode == SpvOpSpecConstant)
+      value = specialized(s, in, value);
+   struct agxc_ref *refs = agxc_spv_refs(s, 1);
+   refs[0] = agxc_imm(value, type->bits);
+   agxc_spv_define(s, in, refs);
+}
+
+static void read_null(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                      struct agxc_spv_type *type)
+{
+   const uint8_t *bits = agxc_spv_scalar_bits(s, type);
+   struct agxc_ref *refs = agxc_spv_refs(s, type->scalars);
+   for (uint32_t i = 0; i < type->scalars; i++)
+      refs[i] = agxc_imm(0, bits[i]);
+   agxc_spv_define(s, in, refs);
+}
+
+static void read_operation(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_instr inner = *in;
+   inner.opcode = agxc_spv_operand(s, in, 0);
+   inner.first++;
+   const struct agxc_spv_op *row = agxc_spv_op_find(inner.opcode);
+   if (!row || !(row->flags & AGXC_SPV_SPEC))
+      agxc_spv_missing(s, "Op%s in a specialization constant", agxc_spv_opcode_name(inner.opcode));
+   row->handler(s, &inner);
+}
+
+void agxc_spv_op_undef(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   read_null(s, in, agxc_spv_type_of(s, in->type_id));
+}
+
+void agxc_spv_read_constant(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   agxc_spv_check_value_type(s, type);
+   switch (in->opcode) {
+   case SpvOpConstantTrue:
+   case SpvOpConstantFalse:
+   case SpvOpSpecConstantTrue:
+   case SpvOpSpecConstantFalse:
+      read_bool(s, in, type);
+      break;
+   case SpvOpConstant:
+   case SpvOpSpecConstant:
+      read_number(s, in, type);
+      break;
+   case SpvOpConstantComposite:
+   case SpvOpSpecConstantComposite:
+      agxc_spv_op_construct(s, in);
+      break;
+   case SpvOpSpecConstantOp:
+      read_operation(s, in);
+      break;
+   default:
+      read_null(s, in, type);
+   }
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Integer dot products (SPV_KHR_integer_dot_product, SPIR-V 1.6): of vectors of any width, and
+ * of four bytes packed into a word, with or without a saturating sum.
+ *
+ * There is no row for them. Bytes come from the two halves of a word, which cost nothing to
+ * name: the low byte by a mask (or the sign extension of 8 bits), the high one by one shift.
+ * Extended halves are free as factors, so each product is one multiply-add.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+#define PACKED_4X8 0 /* PackedVectorFormat4x8Bit */
+
+/* Which operands are signed. */
+static const struct {
+   uint16_t opcode;
+   bool first, second, saturates;
+} rows[] = {
+   {SpvOpSDot, true, true, false},        {SpvOpUDot, false, false, false},
+   {SpvOpSUDot, true, false, false},      {SpvOpSDotAccSat, true, true, true},
+   {SpvOpUDotAccSat, false, false, true}, {SpvOpSUDotAccSat, true, false, true},
+};
+
+/* In `bits` bits. */
+static struct agxc_ref extend(struct agxc_spv *s, struct agxc_ref x, bool is_signed, unsigned bits)
+{
+   if (x.bits == bits)
+      return x;
+   return agxc_spv_build1(s, is_signed ? AGXC_OP_SEXT : AGXC_OP_ZEXT, bits, x);
+}
+
+/* The four bytes of a word as halves. */
+static void unpack_bytes(struct agxc_spv *s, struct agxc_ref word, bool is_signed,
+                         struct agxc_ref out[4])
+{
+   struct agxc_ref half[2];
+   if (word.kind == AGXC_IMM) {
+      for (unsigned i = 0; i < 4; i++) {
+         int64_t byte = word.imm >> 8 * i & 0xff;
+         out[i] = agxc_imm((uint64_t)(is_signed ? (int8_t)byte : byte), 16);
+      }
+      return;
+   }
+   struct agxc_instr *instr = agxc_instr_new(s->shader, AGXC_OP_UNPACK32);
+   for (unsigned i = 0; i < 2; i++) {
+      struct agxc_value *value = agxc_value_new(s->shader, 16, 1);
+      value->def = instr;
+      instr->operand[i] = half[i] = agxc_use(value);
+   }
+   instr->operand[2] = word;
+   agxc_insert(&s->b, instr);
+   for (unsigned i = 0; i < 2; i++) {
+      struct agxc_ref eight = agxc_spv_u32(8);
+      if (is_signed) {
+         out[2 * i] = agxc_spv_build2(s, AGXC_OP_ISHL, 16, half[i], eight);
+         out[2 * i] = agxc_spv_build2(s, AGXC_OP_ASHR, 16, out[2 * i], eight);
+         out[2 * i + 1] = agxc_spv_build2(s, AGXC_OP_ASHR, 16, half[i], eight);
+      } else {
+         out[2 * i] = agxc_spv_build2(s, AGXC_OP_IAND, 16, half[i], agxc_imm(0xff, 16));
+         out[2 * i + 1] = agxc_spv_build2(s, AGXC_OP_USHR, 16, half[i], eight);
+      }
+   }
+}
+
+/* The elements of operand i, extended to `bits`; returns how many. */
+static uint32_t elements(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i,
+                         bool is_packed, bool is_signed, unsigned bits, struct agxc_ref out[4])
+{
+   struct agxc_spv_type *type;
+   const struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, i), &type);
+   bool fits = is_packed ? type->kind == AGXC_SPV_INT && type->bits == 32
+                         : type->kind == AGXC_SPV_VECTOR && type->elem->kind == AGXC_SPV_INT &&
+                              type->elem->bits <= bits;
+   if (!fits)
+      agxc_spv_invalid(s, "operand %u of type %u", i, type->id);
+   if (is_packed)
+      unpack_bytes(s, refs[0], is_signed, out);
+   else
+      memcpy(out, refs, type->count * sizeof(*out));
+   uint32_t count = is_packed ? 4 : type->count;
+   for (uint32_t j = 0; j < count; j++)
+      out[j] = extend(s, out[j], is_signed, bits);
+   return count;
+}
+
+/* a + b kept inside the range of `bits`, which may be fewer than those of a and b. */
+static struct agxc_ref add_saturated(struct agxc_spv *s, struct agxc_ref a, struct agxc_ref b,
+                                     bool is_signed, unsigned bits)
+{
+   unsigned wide = a.bits;
+   struct agxc_ref sum = agxc_spv_build2(s, AGXC_OP_IADD, wide, a, b);
+   uint64_t top = 1ull << (bits - 1);
+   if (bits < wide) {
+      if (!is_signed)
+         return agxc_spv_build2(s, AGXC_OP_UMIN, wide, sum, agxc_imm(2 * top - 1, wide));
+      sum = agxc_spv_build2(s, AGXC_OP_IMIN, wide, sum, agxc_imm(top - 1, wide));
+      return agxc_spv_build2(s, AGXC_OP_IMAX, wide, sum, agxc_imm(0 - top, wide));
+   }
+   if (!is_signed) {
+      struct agxc_ref wraps = agxc_spv_build2(s, AGXC_OP_ULT, 1, sum, a);
+      return agxc_spv_select(s, wraps, agxc_imm(~0ull, wide), sum);
+   }
+   /* It overflows when both have one sign and the sum another; then it is the other end. */
+   struct agxc_ref x = agxc_spv_build2(s, AGXC_OP_IXOR, wide, sum, a);
+   struct agxc_ref y = agxc_spv_build2(s, AGXC_OP_IXOR, wide, sum, b);
+   struct agxc_ref both = agxc_spv_build2(s, AGXC_OP_IAND, wide, x, y);
+   struct agxc_ref overflows = agxc_spv_build2(s, AGXC_OP_SLT, 1, both, agxc_imm(0, wide));
+   struct agxc_ref sign = agxc_spv_build2(s, AGXC_OP_ASHR, wide, a, agxc_spv_u32(wide - 1));
+   struct agxc_ref end = agxc_spv_build2(s, AGXC_OP_IXOR, wide, sign, agxc_imm(top - 1, wide));
+   return agxc_spv_select(s, overflows, end, sum);
+}
+
+void agxc_spv_op_integer_dot(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   unsigned row = 0;
+   while (rows[row].opcode != in->opcode)
+      row++;
+   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   if (type->kind != AGXC_SPV_INT)
+      agxc_spv_invalid(s, "result type %u is no integer", type->id);
+   uint32_t format_at = rows[row].saturates ? 3 : 2;
+   bool is_packed = agxc_spv_operand_count(in) > format_at;
+   if (is_packed && agxc_spv_operand(s, in, format_at) != PACKED_4X8)
+      agxc_spv_missing(s, "packed vector format %u", agxc_spv_operand(s, in, format_at));
+   /* Results of fewer bits are the low ones of 32. */
+   unsigned bits = AGX_MAX(type->bits, 32);
+   bool is_signed = rows[row].first;
+   struct agxc_ref a[4], b[4], sum = agxc_none();
+   uint32_t count = elements(s, in, 0, is_packed, rows[row].first, bits, a);
+   if (elements(s, in, 1, is_packed, rows[row].second, bits, b) != count)
+      agxc_spv_invalid(s, "vectors of different lengths");
+   for (uint32_t i = 0; i < count; i++) {
+      struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_IMUL, bits, a[i], b[i]);
+      sum = i ? agxc_spv_build2(s, AGXC_OP_IADD, bits, sum, product) : product;
+   }
+   if (rows[row].saturates) {
+      struct agxc_ref start = agxc_spv_value_like(s, agxc_spv_operand(s, in, 2), type)[0];
+      sum = add_saturated(s, sum, extend(s, start, is_signed, bits), is_signed, type->bits);
+   }
+   struct agxc_ref *out = agxc_spv_refs(s, 1);
+   out[0] = type->bits < 32 ? agxc_spv_build1(s, AGXC_OP_TRUNC, type->bits, sum) : sum;
+   agxc_spv_define(s, in, out);
+}

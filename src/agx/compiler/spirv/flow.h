@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Between the files that emit control flow: spirv_call.c, spirv_flow.c (regions, ifs,
+ * loops), spirv_switch.c, spirv_jump.c and spirv_edge.c.
+ */
+#pragma once
+
+#include "agx/compiler/spirv/impl.h"
+
+enum agxc_spv_construct_kind {
+   AGXC_SPV_SELECTION,
+   AGXC_SPV_LOOP,
+   AGXC_SPV_SWITCH,
+   AGXC_SPV_CALL,
+};
+
+/* Constructs that flagged exits are on their way to, innermost first; lists share their tails. */
+struct agxc_spv_exits {
+   struct agxc_spv_construct *to;
+   const struct agxc_spv_exits *outer;
+};
+
+/* What control flow is inside of, innermost first. */
+struct agxc_spv_construct {
+   struct agxc_spv_construct *outer, *loop, *call; /* the innermost loop and call, this included */
+   uint32_t depth;                                 /* constructs around it, and itself */
+   bool active;
+   enum agxc_spv_construct_kind kind;
+   struct agxc_spv_block *merge, *header, *continues;
+   bool in_continuing;
+   bool broke, continued;              /* loops: something goes to merge, to continues */
+   const struct agxc_spv_exits *exits; /* loops: those that a BREAK is on its way to */
+   /* Switches and calls are left by setting a flag and skipping what is in between. */
+   uint32_t flag_slot;
+   uint32_t return_slot;            /* calls */
+   struct agxc_spv_target *targets; /* switches */
+};
+
+struct agxc_spv_target {
+   struct agxc_spv_block *block;
+   uint32_t from_slot; /* 1 when control falls in from the target before */
+   uint32_t to, from;  /* fall-through: index + 1, or 0 */
+   uint32_t literals;  /* the last one that leads here: index + 1, or 0 */
+   bool emitted;
+};
+
+struct agxc_spv_flow {
+   struct agxc_spv_construct *top;
+   struct agx_link *list; /* being filled */
+   struct agxc_node *parent;
+   uint32_t nesting; /* of regions */
+};
+
+/* How a list of nodes ends. */
+struct agxc_spv_end {
+   bool falls; /* control reaches the block that was asked for */
+   const struct agxc_spv_exits *exits;
+};
+
+/* What a branch to a block means here. */
+enum agxc_spv_jump_kind {
+   AGXC_SPV_JUMP_ON, /* to a block of this region */
+   AGXC_SPV_JUMP_END,
+   AGXC_SPV_JUMP_BREAK,
+   AGXC_SPV_JUMP_CONTINUE,
+   AGXC_SPV_JUMP_LEAVE, /* the innermost switch */
+   AGXC_SPV_JUMP_FALL,  /* to another target of the innermost switch */
+};
+
+/* Where emission stood before it entered a list. */
+struct agxc_spv_place_saved {
+   struct agx_link *list;
+   struct agxc_node *parent;
+   struct agxc_spv_region *region;
+};
+
+/* One region more is being emitted; fails beyond shader->most_nesting. */
+void agxc_spv_count_nesting(struct agxc_spv *s);
+struct agxc_spv_place_saved agxc_spv_enter(struct agxc_spv *s, struct agx_link *list,
+                                           struct agxc_node *parent);
+void agxc_spv_leave_list(struct agxc_spv *s, struct agxc_spv_place_saved saved);
+/* Ends the current block with a branch; the caller fills both lists. */
+struct agxc_if *agxc_spv_begin_if(struct agxc_spv *s, struct agxc_ref cond);
+/* The block behind a node. */
+void agxc_spv_new_block(struct agxc_spv *s);
+void agxc_spv_push(struct agxc_spv *s, struct agxc_spv_construct *c,
+                   enum agxc_spv_construct_kind kind, bool flagged);
+void agxc_spv_pop(struct agxc_spv *s, struct agxc_spv_construct *c);
+struct agxc_spv_block *agxc_spv_block_of(struct agxc_spv *s, uint32_t label);
+/* Writes the phis of to as the edge from from says. */
+void agxc_spv_take_edge(struct agxc_spv *s, struct agxc_spv_block *from, struct agxc_spv_block *to);
+/* Emits from block on until end; the edge to block is taken. */
+struct agxc_spv_end agxc_spv_emit_region(struct agxc_spv *s, struct agxc_spv_block *block,
+                                         struct agxc_spv_block *end);
+/* A target in an arm of its own: taken edges aside, it may be the end already. */
+struct agxc_spv_end agxc_spv_emit_arm(struct agxc_spv *s, struct agxc_spv_block *from,
+                                      struct agxc_spv_block *to, struct agxc_spv_block *end,
+                                      bool edge_taken);
+/* Leaves for a switch or call: BREAK when a loop is between, else a flag. */
+struct agxc_spv_end agxc_spv_exit_to(struct agxc_spv *s, struct agxc_spv_construct *target);
+struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_block *block,
+                                         const struct agxc_spv_instr *in,
+                                         struct agxc_spv_block *merge);
+bool agxc_spv_has_phis(struct agxc_spv *s, const struct agxc_spv_block *block);
+/* Defines a block's phis from what its edges wrote. */
+void agxc_spv_emit_phis(struct agxc_spv *s, struct agxc_spv_block *block);
+/* The innermost loop or call around c, c included, or NULL: no branch goes further out. */
+struct agxc_spv_construct *agxc_spv_border(struct agxc_spv_construct *c);
+const struct agxc_spv_exits *agxc_spv_join_exits(struct agxc_spv *s, const struct agxc_spv_exits *a,
+                                                 const struct agxc_spv_exits *b);
+/* A terminator without operands, after which nothing falls through. */
+struct agxc_spv_end agxc_spv_terminate(struct agxc_spv *s, enum agxc_op op);
+enum agxc_spv_jump_kind agxc_spv_classify(struct agxc_spv *s, struct agxc_spv_block *to,
+                                          struct agxc_spv_block *end,
+                                          struct agxc_spv_construct **out_construct);
+/* Takes the edge and leaves the region; kind is not AGXC_SPV_JUMP_ON. */
+struct agxc_spv_end agxc_spv_jump(struct agxc_spv *s, struct agxc_spv_block *from,
+                                  struct agxc_spv_block *to, enum agxc_spv_jump_kind kind,
+                                  struct agxc_spv_construct *c);
+/* Sends on what must leave the loop around; returns the exits that remain. */
+const struct agxc_spv_exits *
+agxc_spv_break_onwards(struct agxc_spv *s, const struct agxc_spv_exits *exits, bool always);
+/* Goes on at block unless a flag of exits is set. */
+struct agxc_spv_end agxc_spv_emit_guarded(struct agxc_spv *s, struct agxc_spv_block *block,
+                                          struct agxc_spv_block *end,
+                                          const struct agxc_spv_exits *exits);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * OpExtInst: finds the row in the table of GLSL.std.450 and checks its operands.
+ */
+#include "agx/compiler/spirv/glsl.h"
+#include "base/half.h"
+
+struct glsl_row {
+   uint16_t number;
+   uint16_t op;
+   const char *kinds;
+   struct agxc_ref (*each)(struct agxc_spv *s, const struct agxc_ref *x);
+   void (*whole)(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number);
+};
+
+static const struct glsl_row rows[] = {
+#define DIRECT(name, signature, ir)                                                                \
+   {.number = GLSLstd450##name, .kinds = (signature), .op = AGXC_OP_##ir},
+#define EACH(name, signature, function)                                                            \
+   {.number = GLSLstd450##name, .kinds = (signature), .each = (function)},
+#define WHOLE(name, function) {.number = GLSLstd450##name, .whole = (function)},
+#include "agx/compiler/spirv/glsl.def"
+#undef DIRECT
+#undef EACH
+#undef WHOLE
+};
+
+#define MAX_OPERANDS 3
+
+static const struct glsl_row *find_row(struct agxc_spv *s, uint32_t number)
+{
+   for (size_t i = 0; i < AGX_COUNT(rows); i++)
+      if (rows[i].number == number)
+         return &rows[i];
+   agxc_spv_missing(s, "extended instruction GLSL.std.450 %s (%u)", agxc_spv_glsl_name(number),
+                    number);
+}
+
+static void check_kind(struct agxc_spv *s, const struct agxc_spv_type *type, char kind,
+                       uint32_t scalars)
+{
+   const struct agxc_spv_type *component = agxc_spv_component(type);
+   if (!component || component->kind != (kind == 'i' ? AGXC_SPV_INT : AGXC_SPV_FLOAT) ||
+       type->scalars != scalars)
+      agxc_spv_invalid(s, "type %u: %u %s expected", type->id, scalars,
+                       kind == 'i' ? "integers" : "floats");
+}
+
+struct agxc_ref agxc_spv_glsl_widen(struct agxc_spv *s, struct agxc_ref ref)
+{
+   return ref.bits == 16 ? agxc_spv_build1(s, AGXC_OP_F2F, 32, ref) : ref;
+}
+
+struct agxc_ref agxc_spv_glsl_narrow(struct agxc_spv *s, struct agxc_ref ref, unsigned bits)
+{
+   return ref.bits == bits ? ref : agxc_spv_build1(s, AGXC_OP_F2F, bits, ref);
+}
+
+struct agxc_ref agxc_spv_glsl_float(float value, unsigned bits)
+{
+   return bits == 16 ? agxc_imm(agx_half_from_float(value), 16) : agxc_spv_f32(value);
+}
+
+/* One component of bits. Functions of floats are made for 32 bits; halves are widened, which
+ * is exact, and rounded at the end. */
+static struct agxc_ref component(struct agxc_spv *s, const struct glsl_row *row, unsigned bits,
+                                 struct agxc_ref *x)
+{
+   unsigned count = (unsigned)strlen(row->kinds) - 1;
+   if (!row->each)
+      return agxc_spv_emit(s, row->op, bits, 1, count, x, 0, NULL);
+   for (unsigned i = 0; i < count && row->kinds[0] == 'f'; i++)
+      x[i] = row->kinds[1 + i] == 'f' ? agxc_spv_glsl_widen(s, x[i])
+                                      : agxc_spv_resize(s, x[i], 32, true);
+   struct agxc_ref out = row->each(s, x);
+   return row->kinds[0] == 'f' ? agxc_spv_glsl_narrow(s, out, bits) : out;
+}
+
+static void each_component(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                           const struct glsl_row *row)
+{
+   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   unsigned count = (unsigned)strlen(row->kinds) - 1;
+   const struct agxc_ref *args[MAX_OPERANDS];
+   check_kind(s, type, row->kinds[0], type->scalars);
+   unsigned bits = agxc_spv_component(type)->bits;
+   for (unsigned i = 0; i < count; i++) {
+      struct agxc_spv_type *arg;
+      args[i] = agxc_spv_value(s, agxc_spv_operand(s, in, i), &arg);
+      check_kind(s, arg, row->kinds[1 + i], type->scalars);
+      if (args[i][0].bits != bits && row->kinds[1 + i] == row->kinds[0])
+         agxc_spv_invalid(s, "operand %u of %u bits, result of %u", i, args[i][0].bits, bits);
+   }
+   struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
+   for (uint32_t c = 0; c < type->scalars; c++) {
+      struct agxc_ref x[MAX_OPERANDS];
+      for (unsigned i = 0; i < count; i++)
+         x[i] = args[i][c];
+      out[c] = component(s, row, bits, x);
+   }
+   agxc_spv_define(s, in, out);
+}
+
+void agxc_spv_op_ext_inst(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_id *set = agxc_spv_id(s, agxc_spv_operand(s, in, 0));
+   uint32_t number = agxc_spv_operand(s, in, 1);
+   if (set->kind != AGXC_SPV_ID_IMPORT)
+      agxc_spv_invalid(s, "id %u is no extended instruction set", agxc_spv_operand(s, in, 0));
+   if (!set->instance)
+      return; /* NonSemantic.* */
+   const struct glsl_row *row = find_row(s, number);
+   struct agxc_spv_instr inner = *in;
+   inner.first += 2;
+   if (row->whole)
+      row->whole(s, &inner, number);
+   else
+      each_component(s, &inner, row);
+}

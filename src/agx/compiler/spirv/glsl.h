@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Between spirv_glsl.c (the table), spirv_glsl_math.c (functions of components) and
+ * spirv_glsl_vector.c (functions of whole vectors and matrices).
+ */
+#pragma once
+
+#include "agx/compiler/spirv/impl.h"
+
+/* in's operands start behind the instruction number. */
+#define DIRECT(name, kinds, op)
+#define EACH(name, kinds, function)                                                                \
+   struct agxc_ref function(struct agxc_spv *s, const struct agxc_ref *x);
+#define WHOLE(name, function)                                                                      \
+   void function(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number);
+#include "agx/compiler/spirv/glsl.def"
+#undef DIRECT
+#undef EACH
+#undef WHOLE
+
+/* Halves as 32 bits, and back. */
+struct agxc_ref agxc_spv_glsl_widen(struct agxc_spv *s, struct agxc_ref ref);
+struct agxc_ref agxc_spv_glsl_narrow(struct agxc_spv *s, struct agxc_ref ref, unsigned bits);
+
+/* A constant that halves hold exactly. */
+struct agxc_ref agxc_spv_glsl_float(float value, unsigned bits);
+
+/* Short names: float operations on 32 bits. */
+static inline struct agxc_ref agxc_spv_fadd(struct agxc_spv *s, struct agxc_ref a,
+                                            struct agxc_ref b)
+{
+   return agxc_spv_build2(s, AGXC_OP_FADD, 32, a, b);
+}
+
+static inline struct agxc_ref agxc_spv_fsub(struct agxc_spv *s, struct agxc_ref a,
+                                            struct agxc_ref b)
+{
+   return agxc_spv_build2(s, AGXC_OP_FSUB, 32, a, b);
+}
+
+static inline struct agxc_ref agxc_spv_fmul(struct agxc_spv *s, struct agxc_ref a,
+                                            struct agxc_ref b)
+{
+   return agxc_spv_build2(s, AGXC_OP_FMUL, 32, a, b);
+}
+
+static inline struct agxc_ref agxc_spv_ffma(struct agxc_spv *s, struct agxc_ref a,
+                                            struct agxc_ref b, struct agxc_ref c)
+{
+   return agxc_spv_build3(s, AGXC_OP_FFMA, 32, a, b, c);
+}
+
+static inline struct agxc_ref agxc_spv_fop(struct agxc_spv *s, enum agxc_op op, struct agxc_ref a)
+{
+   return agxc_spv_build1(s, op, 32, a);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Images and samplers: their types, and handles. A handle is known at compile time: loading
+ * one gives the variable, and OpSampledImage joins two. What a query asks for is a uniform that
+ * the driver writes; of an element of an array that only running tells, a number in memory.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+/* ---- types ------------------------------------------------------------- */
+
+static void check_sampled_type(struct agxc_spv *s, const struct agxc_spv_type *type)
+{
+   if (type->kind != AGXC_SPV_INT && type->kind != AGXC_SPV_FLOAT)
+      agxc_spv_missing(s, "image of type %u, which is no number", type->id);
+   if (type->bits != 32)
+      agxc_spv_missing(s, "image of %u-bit components", type->bits);
+}
+
+static void read_image(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                       struct agxc_spv_type *type)
+{
+   static const char *const refused[] = {
+      [SpvDimRect] = "Rect", [SpvDimSubpassData] = "SubpassData"};
+   uint32_t dim = agxc_spv_operand(s, in, 1), sampled = agxc_spv_operand(s, in, 5);
+   type->kind = AGXC_SPV_IMAGE;
+   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
+   check_sampled_type(s, type->elem);
+   if (dim > SpvDimSubpassData || (sampled != 1 && sampled != 2))
+      agxc_spv_missing(s, "image of dimension %u, Sampled %u", dim, sampled);
+   if (dim > SpvDimCube && dim != SpvDimBuffer)
+      agxc_spv_missing(s, "image of dimension %s", refused[dim]);
+   type->image.dim = (uint8_t)dim;
+   type->image.is_array = agxc_spv_operand(s, in, 3) != 0;
+   type->image.is_multisampled = agxc_spv_operand(s, in, 4) != 0;
+   if (type->image.is_multisampled && dim != SpvDim2D)
+      agxc_spv_invalid(s, "multisampled image of dimension %u", dim);
+   if (dim == SpvDimBuffer && type->image.is_array)
+      agxc_spv_invalid(s, "array of layers of texel buffers");
+   type->image.is_storage = sampled == 2;
+   if (dim == SpvDim3D && type->image.is_array)
+      agxc_spv_invalid(s, "array of 3D images");
+   s->any_storage_image |= type->image.is_storage;
+}
+
+void agxc_spv_read_image_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                              struct agxc_spv_type *type)
+{
+   if (in->opcode == SpvOpTypeImage) {
+      read_image(s, in, type);
+      return;
+   }
+   type->kind = in->opcode == SpvOpTypeSampler ? AGXC_SPV_SAMPLER : AGXC_SPV_SAMPLED_IMAGE;
+   if (in->opcode == SpvOpTypeSampler)
+      return;
+   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
+   if (type->elem->kind != AGXC_SPV_IMAGE || type->elem->image.is_storage)
+      agxc_spv_invalid(s, "type %u can't be sampled", type->elem->id);
+}
+
+uint32_t agxc_spv_handle_kind(struct agxc_spv *s, const struct agxc_spv_type *type)
+{
+   (void)s;
+   if (type->kind == AGXC_SPV_SAMPLER)
+      return AGX_BINDING_KIND_SAMPLER;
+   if (type->kind == AGXC_SPV_SAMPLED_IMAGE)
+      return AGX_BINDING_KIND_TEXTURE_SAMPLER;
+   if (type->image.dim == SpvDimBuffer)
+      return type->image.is_storage ? AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER
+                                    : AGX_BINDING_KIND_TEXEL_BUFFER;
+   return type->image.is_storage ? AGX_BINDING_KIND_STORAGE_IMAGE : AGX_BINDING_KIND_TEXTURE;
+}
+
+/* One-dimensional images are those of height 1, buffers of texels rows of 16384, and cubes that are
+ * stored to layers: the hardware's own are not known well enough. Source: reference/isa, 15. */
+uint32_t agxc_spv_image_dim(const struct agxc_spv_type *image)
+{
+   bool is_array = image->image.is_array;
+   if (image->image.is_multisampled)
+      return is_array ? AGX_ISA_DIM_2D_MS_ARRAY : AGX_ISA_DIM_2D_MS;
+   switch (image->image.dim) {
+   case SpvDim3D:
+      return AGX_ISA_DIM_3D;
+   case SpvDimCube:
+      if (!image->image.is_storage)
+         return is_array ? AGX_ISA_DIM_CUBE_ARRAY : AGX_ISA_DIM_CUBE;
+      return AGX_ISA_DIM_2D_ARRAY;
+   default:
+      return is_array ? AGX_ISA_DIM_2D_ARRAY : AGX_ISA_DIM_2D;
+   }
+}
+
+/* ---- handles ----------------------------------------------------------- */
+
+static void define_handle(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                          const struct agxc_spv_pointer *image,
+                          const struct agxc_spv_pointer *sampler)
+{
+   struct agxc_spv_pointer *handle = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
+   *handle = *image;
+   handle->type = agxc_spv_type_of(s, in->type_id);
+   handle->sampler = sampler;
+   agxc_spv_define_pointer(s, in, handle);
+}
+
+void agxc_spv_load_handle(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                          const struct agxc_spv_pointer *p)
+{
+   bool is_both = p->type->kind == AGXC_SPV_SAMPLED_IMAGE;
+   if (p->is_array)
+      agxc_spv_invalid(s, "array of images or samplers %u as one", p->var->id);
+   define_handle(s, in, p, is_both ? p : p->sampler);
+}
+
+static const struct agxc_spv_pointer *handle_of(struct agxc_spv *s, uint32_t id,
+                                                enum agxc_spv_kind kind)
+{
+   const struct agxc_spv_pointer *handle = agxc_spv_pointer_of(s, id);
+   const struct agxc_spv_type *type = agxc_spv_id(s, id)->type;
+   if (handle->place != AGXC_SPV_PLACE_HANDLE || type->kind != kind)
+      agxc_spv_invalid(s, "id %u of type %u is no %s", id, type->id,
+                       kind == AGXC_SPV_SAMPLER ? "sampler"
+                       : kind == AGXC_SPV_IMAGE ? "image"
+                                                : "sampled image");
+   return handle;
+}
+
+const struct agxc_spv_pointer *agxc_spv_image(struct agxc_spv *s, uint32_t id, bool sampled)
+{
+   return handle_of(s, id, sampled ? AGXC_SPV_SAMPLED_IMAGE : AGXC_SPV_IMAGE);
+}
+
+const struct agxc_spv_type *agxc_spv_image_type(const struct agxc_spv_pointer *image)
+{
+   return image->type->kind == AGXC_SPV_SAMPLED_IMAGE ? image->type->elem : image->type;
+}
+
+void agxc_spv_op_sampled_image(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), false);
+   const struct agxc_spv_pointer *sampler =
+      handle_of(s, agxc_spv_operand(s, in, 1), AGXC_SPV_SAMPLER);
+   const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   if (type->kind != AGXC_SPV_SAMPLED_IMAGE || type->elem != image->type)
+      agxc_spv_invalid(s, "result type %u", type->id);
+   define_handle(s, in, image, sampler);
+}
+
+void agxc_spv_op_image(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_spv_pointer *both = agxc_spv_image(s, agxc_spv_operand(s, in, 0), true);
+   if (agxc_spv_type_of(s, in->type_id) != both->type->elem)
+      agxc_spv_invalid(s, "result type %u", in->type_id);
+   define_handle(s, in, both, NULL);
+}
+
+/* ---- queries ----------------------------------------------------------- */
+
+void agxc_spv_heap_place(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                         enum agx_heap_part part, struct agxc_ref *out_heap,
+                         struct agxc_ref *out_place)
+{
+   uint32_t imms[] = {agxc_spv_use_binding(s, image, 0), part};
+   uint32_t stride_B = part == AGX_HEAP_NUMBERS ? AGX_HEAP_NUMBERS_B : AGX_HEAP_DESCRIPTOR_B;
+   *out_heap = *out_place = agxc_none();
+   if (image->dynamic.kind == AGXC_NONE)
+      return;
+   *out_heap = agxc_spv_emit(s, AGXC_OP_HEAP_ADDRESS, 64, 1, 0, NULL, 2, imms);
+   *out_place = agxc_spv_build2(s, AGXC_OP_IMUL, 32, image->dynamic, agxc_spv_u32(stride_B));
+}
+
+/* Of an element that only running tells. */
+static struct agxc_ref load_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                                 enum agx_image_property property)
+{
+   struct agxc_ref srcs[2];
+   uint32_t access = AGXC_ACCESS_CONST | AGXC_ACCESS_RESTRICT;
+   agxc_spv_heap_place(s, image, AGX_HEAP_NUMBERS, &srcs[0], &srcs[1]);
+   srcs[1] = agxc_spv_build2(s, AGXC_OP_IADD, 32, srcs[1], agxc_spv_u32(4 * property));
+   return agxc_spv_emit(s, AGXC_OP_LOAD_GLOBAL, 32, 1, 2, srcs, 1, &access);
+}
+
+struct agxc_ref agxc_spv_image_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                                    enum agx_image_property property)
+{
+   if (image->dynamic.kind != AGXC_NONE && property != AGX_IMAGE_ELEMENTS)
+      return load_info(s, image, property);
+   uint32_t imms[] = {agxc_spv_use_binding(s, image, 0),
+                      property | image->element << AGX_IMAGE_ELEMENT_SHIFT};
+   unsigned bits = property == AGX_IMAGE_ADDRESS ? 64 : 32;
+   return agxc_spv_emit(s, AGXC_OP_IMAGE_INFO, bits, 1, 0, NULL, 2, imms);
+}
+
+/* Sides of a level: those of level 0 by powers of two, never below 1. */
+static struct agxc_ref side(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                            enum agx_image_property property, struct agxc_ref level)
+{
+   struct agxc_ref size = agxc_spv_image_info(s, image, property);
+   if (level.kind == AGXC_NONE || (level.kind == AGXC_IMM && level.imm == 0))
+      return size;
+   size = agxc_spv_build2(s, AGXC_OP_USHR, 32, size, level);
+   return agxc_spv_build2(s, AGXC_OP_UMAX, 32, size, agxc_spv_u32(1));
+}
+
+static struct agxc_ref layers(struct agxc_spv *s, const struct agxc_spv_pointer *image)
+{
+   const struct agxc_spv_type *type = agxc_spv_image_type(image);
+   struct agxc_ref count = agxc_spv_image_info(s, image, AGX_IMAGE_DEPTH);
+   if (type->image.dim == SpvDimCube && type->image.is_storage)
+      count = agxc_spv_build2(s, AGXC_OP_UDIV, 32, count, agxc_spv_u32(6));
+   return count;
+}
+
+static void define_ints(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t count,
+                        const struct agxc_ref *refs)
+{
+   const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   const struct agxc_spv_type *component = agxc_spv_component(type);
+   if (!component || component->kind != AGXC_SPV_INT || component->bits != 32 ||
+       type->scalars != count)
+      agxc_spv_invalid(s, "result type %u, %u numbers", type->id, count);
+   struct agxc_ref *out = agxc_spv_refs(s, count);
+   memcpy(out, refs, count * sizeof(*out));
+   agxc_spv_define(s, in, out);
+}
+
+void agxc_spv_op_image_size(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), false);
+   const struct agxc_spv_type *type = agxc_spv_image_type(image);
+   bool has_level = in->opcode == SpvOpImageQuerySizeLod;
+   struct agxc_ref level = has_level ? agxc_spv_index(s, agxc_spv_operand(s, in, 1)) : agxc_none();
+   struct agxc_ref out[4];
+   uint32_t count = 0;
+   out[count++] = side(s, image, AGX_IMAGE_WIDTH, level);
+   if (type->image.dim != SpvDim1D && type->image.dim != SpvDimBuffer)
+      out[count++] = side(s, image, AGX_IMAGE_HEIGHT, level);
+   if (type->image.dim == SpvDim3D)
+      out[count++] = side(s, image, AGX_IMAGE_DEPTH, level);
+   if (type->image.is_array)
+      out[count++] = layers(s, image);
+   define_ints(s, in, count, out);
+}
+
+/* Samples, too. */
+void agxc_spv_op_image_levels(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), false);
+   bool is_samples = in->opcode == SpvOpImageQuerySamples;
+   if (is_samples != agxc_spv_image_type(image)->image.is_multisampled)
+      agxc_spv_invalid(s, "of image type %u", image->type->id);
+   struct agxc_ref levels =
+      agxc_spv_image_info(s, image, is_samples ? AGX_IMAGE_SAMPLES : AGX_IMAGE_LEVELS);
+   define_ints(s, in, 1, &levels);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which variables are indexed dynamically, from one look at all access chains before any
+ * code is emitted. A chain belongs to the variable or parameter that it starts from; a
+ * parameter that is indexed makes what callers pass for it indexed.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+/* A pointer passed as argument i of a call. */
+struct agxc_spv_passing {
+   struct agxc_spv_passing *next;
+   uint32_t root, function, i;
+};
+
+static uint32_t root_of(struct agxc_spv *s, uint32_t id)
+{
+   uint32_t root = agxc_spv_id(s, id)->root;
+   return root ? root : id;
+}
+
+/* Constants of the module are known before functions begin. */
+static bool is_constant(struct agxc_spv *s, uint32_t id)
+{
+   const struct agxc_spv_id *entry = agxc_spv_id(s, id);
+   return entry->kind == AGXC_SPV_ID_VALUE && !entry->depends_on_size;
+}
+
+static void scan_chain(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   uint32_t root = root_of(s, agxc_spv_operand(s, in, 0));
+   agxc_spv_id(s, in->id)->root = root;
+   for (uint32_t i = 1; i < agxc_spv_operand_count(in); i++)
+      if (!is_constant(s, agxc_spv_operand(s, in, i)))
+         agxc_spv_id(s, root)->is_indexed = true;
+}
+
+static void scan_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   for (uint32_t i = 1; i < agxc_spv_operand_count(in); i++) {
+      struct agxc_spv_passing *passing = AGX_ARENA_NEW(s->arena, struct agxc_spv_passing);
+      *passing = (struct agxc_spv_passing){
+         .next = s->passings,
+         .root = root_of(s, agxc_spv_operand(s, in, i)),
+         .function = agxc_spv_operand(s, in, 0),
+         .i = i - 1,
+      };
+      s->passings = passing;
+   }
+}
+
+void agxc_spv_scan_pointers(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   switch (in->opcode) {
+   case SpvOpAccessChain:
+   case SpvOpInBoundsAccessChain:
+   case SpvOpPtrAccessChain:
+   case SpvOpInBoundsPtrAccessChain:
+      scan_chain(s, in);
+      break;
+   case SpvOpCopyObject:
+      agxc_spv_id(s, in->id)->root = root_of(s, agxc_spv_operand(s, in, 0));
+      break;
+   case SpvOpFunctionCall:
+      scan_call(s, in);
+      break;
+   default:
+      break;
+   }
+}
+
+static bool parameter_is_indexed(struct agxc_spv *s, const struct agxc_spv_passing *passing)
+{
+   const struct agxc_spv_id *function = agxc_spv_id(s, passing->function);
+   return function->kind == AGXC_SPV_ID_FUNCTION && passing->i < function->function->param_count &&
+          agxc_spv_id(s, function->function->params[passing->i])->is_indexed;
+}
+
+/* Each round goes up one call; calls nest only so deep. */
+void agxc_spv_settle_indexed(struct agxc_spv *s)
+{
+   bool grew = true;
+   for (uint32_t round = 0; grew && round <= AGXC_SPV_MAX_CALL_DEPTH; round++) {
+      grew = false;
+      for (const struct agxc_spv_passing *p = s->passings; p; p = p->next) {
+         struct agxc_spv_id *root = agxc_spv_id(s, p->root);
+         if (root->is_indexed || !parameter_is_indexed(s, p))
+            continue;
+         root->is_indexed = grew = true;
+      }
+   }
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cooperative matrices of a subgroup (SPV_KHR_cooperative_matrix), in 8x8 blocks as the matrix
+ * instruction takes them. A lane holds two elements of each block; a matrix is those of all
+ * its blocks, row of blocks by row of blocks: scalar (rows of blocks x, columns of blocks y,
+ * element e) is number (x * columns / 8 + y) * 2 + e.
+ *
+ * Which row and column of the matrix an element stands for is ours to choose, as long as all
+ * matrices agree: where a dimension has 16 or more, two blocks (h = 0, 1) share 16 of it with
+ * index j of block h standing for 2j + h. Then a lane's elements of two blocks are four that
+ * follow each other in a row of memory, or two in a column, and one access moves them.
+ * Products sum over that dimension, so its order does not matter.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+#define BLOCK        8u
+#define MAX_SIZE     64u /* rows or columns */
+#define ROW_MAJOR    0
+#define COLUMN_MAJOR 1
+
+/* ---- types ------------------------------------------------------------- */
+
+static uint32_t read_size(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i)
+{
+   uint32_t size = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, i));
+   if (size == 0 || size % BLOCK || size > MAX_SIZE)
+      agxc_spv_missing(s, "cooperative matrix with %u %s: multiples of 8 up to %u", size,
+                       i == 2 ? "rows" : "columns", MAX_SIZE);
+   return size;
+}
+
+void agxc_spv_read_cooperative(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                               struct agxc_spv_type *type)
+{
+   type->kind = AGXC_SPV_COOPERATIVE;
+   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
+   uint32_t scope = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
+   if (scope != SpvScopeSubgroup)
+      agxc_spv_missing(s, "cooperative matrix of scope %u: Subgroup (3) only", scope);
+   if (type->elem->kind == AGXC_SPV_INT)
+      agxc_spv_missing(s, "cooperative matrix of integers (%s%u)",
+                       type->elem->is_signed ? "int" : "uint", type->elem->bits);
+   if (type->elem->kind != AGXC_SPV_FLOAT || type->elem->bits > 32)
+      agxc_spv_missing(s, "cooperative matrix with components of type %u", type->elem->id);
+   type->rows = read_size(s, in, 2);
+   type->columns = read_size(s, in, 3);
+   type->use = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 4));
+   if (type->use > AGXC_SPV_USE_ACCUMULATOR)
+      agxc_spv_invalid(s, "use %u", type->use);
+   type->count = type->scalars = type->rows * type->columns / AGX_SIMD_LANES;
+   type->packed_B = type->scalars * type->elem->packed_B;
+   type->align_B = type->elem->align_B;
+   type->depth = 1;
+}
+
+static void check_lanes(struct agxc_spv *s)
+{
+   const uint32_t *size = s->shader->local_size;
+   if (s->shader->has_any_size)
+      agxc_spv_missing(s, "cooperative matrix in workgroups of any size");
+   if (size[0] * size[1] * size[2] % AGX_SIMD_LANES)
+      agxc_spv_missing(s,
+                       "cooperative matrix in workgroups of %ux%ux%u: whole subgroups of %u only",
+                       size[0], size[1], size[2], AGX_SIMD_LANES);
+}
+
+static struct agxc_spv_type *matrix_type(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_spv_type *type = agxc_spv_type_of(s, id);
+   if (type->kind != AGXC_SPV_COOPERATIVE)
+      agxc_spv_invalid(s, "type %u is no cooperative matrix", id);
+   return type;
+}
+
+static uint32_t number_of(const struct agxc_spv_type *type, uint32_t x, uint32_t y, uint32_t e)
+{
+   return (x * (type->columns / BLOCK) + y) * 2 + e;
+}
+
+/* ---- positions --------------------------------------------------------- */
+
+/* Along one dimension: position = lane's part + the block's. */
+static bool is_shared(uint32_t size)
+{
+   return size % (2 * BLOCK) == 0;
+}
+
+/* What block x adds, for element j = 0 of it in a lane, plus e. */
+static uint32_t block_position(uint32_t size, uint32_t x, uint32_t e)
+{
+   return is_shared(size) ? x / 2 * 2 * BLOCK + 2 * e + x % 2 : x * BLOCK + e;
+}
+
+static struct agxc_ref binary(struct agxc_spv *s, enum agxc_op op, struct agxc_ref a,
+                              struct agxc_ref b)
+{
+   return agxc_spv_build2(s, op, 32, a, b);
+}
+
+/* (value >> right) & mask, or << -right. */
+static struct agxc_ref bits_of(struct agxc_spv *s, struct agxc_ref value, int right, uint32_t mask)
+{
+   if (right > 0)
+      value = binary(s, AGXC_OP_USHR, value, agxc_spv_u32((uint32_t)right));
+   if (right < 0)
+      value = binary(s, AGXC_OP_ISHL, value, agxc_spv_u32((uint32_t)-right));
+   return binary(s, AGXC_OP_IAND, value, agxc_spv_u32(mask));
+}
+
+/* The row of a block that a lane holds elements of: bits 4, 2 and 1 of its number.
+ * Source: reference/isa, section 12. */
+static struct agxc_ref lane_row(struct agxc_spv *s, struct agxc_ref lane, uint32_t size)
+{
+   int up = is_shared(size);
+   struct agxc_ref high = bits_of(s, lane, 2 - up, 4u << up);
+   return binary(s, AGXC_OP_IOR, high, bits_of(s, lane, 1 - up, 3u << up));
+}
+
+/* The column of the first of its two elements: bits 3 and 0. */
+static struct agxc_ref lane_column(struct agxc_spv *s, struct agxc_ref lane, uint32_t size)
+{
+   int up = is_shared(size);
+   struct agxc_ref high = bits_of(s, lane, 1 - up, 4u << up);
+   return binary(s, AGXC_OP_IOR, high, bits_of(s, lane, -1 - up, 2u << up));
+}
+
+/* ---- memory ------------------------------------------------------------ */
+
+/* A matrix in memory: elements along the near dimension follow each other. */
+struct grid {
+   const struct agxc_spv_type *type;
+   struct agxc_spv_pointer at; /* the lane's own first element */
+   struct agxc_ref stride_B;   /* along the far dimension */
+   bool by_rows, is_volatile;
+};
+
+static struct agxc_ref times(struct agxc_spv *s, struct agxc_ref value, uint32_t factor)
+{
+   if (factor && (factor & (factor - 1)) == 0)
+      return binary(s, AGXC_OP_ISHL, value, agxc_spv_u32((uint32_t)__builtin_ctz(factor)));
+   return binary(s, AGXC_OP_IMUL, value, agxc_spv_u32(factor));
+}
+
+static void advance(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B)
+{
+   if (by_B.kind == AGXC_IMM)
+      p->const_B += (uint32_t)by_B.imm;
+   else
+      agxc_spv_add_bytes(s, p, by_B);
+}
+
+/* The pointer's own elements may be vectors, and strides count those. */
+static struct agxc_ref stride_bytes(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                    struct agxc_ref stride)
+{
+   const struct agxc_spv_type *component = agxc_spv_component(p->type);
+   if (!component || component->kind == AGXC_SPV_BOOL || p->type->kind == AGXC_SPV_COOPERATIVE ||
+       p->type->scalars == 3)
+      agxc_spv_missing(s, "cooperative matrix at a pointer to type %u", p->type->id);
+   return times(s, stride, p->type->packed_B);
+}
+
+/* The optional memory operands at i: what others write or read meanwhile counts as volatile. */
+static bool is_volatile(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i)
+{
+   const uint32_t shares = SpvMemoryAccessVolatileMask | SpvMemoryAccessMakePointerAvailableMask |
+                           SpvMemoryAccessMakePointerVisibleMask;
+   const uint32_t known = shares | SpvMemoryAccessAlignedMask | SpvMemoryAccessNontemporalMask |
+                          SpvMemoryAccessNonPrivatePointerMask;
+   uint32_t mask = agxc_spv_operand_count(in) > i ? agxc_spv_operand(s, in, i) : 0;
+   if (mask & ~known)
+      agxc_spv_missing(s, "memory access 0x%x", mask);
+   return mask & shares;
+}
+
+/* Operands from i on: pointer, [object,] layout, stride, memory access. */
+static struct grid grid_at(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t layout_at,
+                           const struct agxc_spv_type *type)
+{
+   struct grid g = {.type = type, .at = *agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0))};
+   uint32_t layout = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, layout_at));
+   uint32_t lane_imm = AGXC_SYSVAL_SUBGROUP_LANE;
+   check_lanes(s);
+   if (layout != ROW_MAJOR && layout != COLUMN_MAJOR)
+      agxc_spv_missing(s, "cooperative matrix layout %u", layout);
+   if (!agxc_spv_in_memory(&g.at))
+      agxc_spv_missing(s, "cooperative matrix outside buffers and workgroup memory");
+   if (agxc_spv_operand_count(in) <= layout_at + 1)
+      agxc_spv_invalid(s, "no stride");
+   struct agxc_ref stride =
+      agxc_spv_scalar(s, agxc_spv_operand(s, in, layout_at + 1), AGXC_SPV_INT);
+   if (stride.bits != 32)
+      agxc_spv_missing(s, "cooperative matrix stride of %u bits", stride.bits);
+   g.by_rows = layout == ROW_MAJOR;
+   g.is_volatile = is_volatile(s, in, layout_at + 2);
+   g.stride_B = stride_bytes(s, &g.at, stride);
+   struct agxc_ref lane = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &lane_imm);
+   struct agxc_ref row = lane_row(s, lane, type->rows);
+   struct agxc_ref column = lane_column(s, lane, type->columns);
+   struct agxc_ref far = g.by_rows ? row : column, near = g.by_rows ? column : row;
+   far = g.stride_B.kind == AGXC_IMM ? times(s, far, (uint32_t)g.stride_B.imm)
+                                     : binary(s, AGXC_OP_IMUL, far, g.stride_B);
+   advance(s, &g.at, binary(s, AGXC_OP_IADD, far, times(s, near, type->elem->packed_B)));
+   return g;
+}
+
+/* Elements that follow each other in memory, and their numbers in the matrix. */
+struct run {
+   uint32_t far, near; /* of the first, beyond the lane's own */
+   uint32_t count, number[4];
+};
+
+typedef void (*run_fn)(struct agxc_spv *s, const struct grid *g, const struct agxc_spv_pointer *at,
+                       const struct run *run, struct agxc_ref *refs);
+
+/* One row of blocks: the lane's two elements of a block, of two blocks where they mix. */
+static void add_row_run(const struct agxc_spv_type *type, uint32_t x, uint32_t y, struct run *run)
+{
+   uint32_t blocks = is_shared(type->columns) ? 2 : 1;
+   run->far = block_position(type->rows, x, 0);
+   run->near = block_position(type->columns, y, 0);
+   for (uint32_t e = 0; e < 2; e++)
+      for (uint32_t h = 0; h < blocks; h++)
+         run->number[run->count++] = number_of(type, x, y + h, e);
+}
+
+/* One column of elements: one element, or one of each of two blocks. */
+static void add_column_run(const struct agxc_spv_type *type, uint32_t x, uint32_t y, uint32_t e,
+                           struct run *run)
+{
+   uint32_t blocks = is_shared(type->rows) ? 2 : 1;
+   run->far = block_position(type->columns, y, e);
+   run->near = block_position(type->rows, x, 0);
+   for (uint32_t h = 0; h < blocks; h++)
+      run->number[run->count++] = number_of(type, x + h, y, e);
+}
+
+static void do_run(struct agxc_spv *s, const struct grid *g, const struct run *run, run_fn act,
+                   struct agxc_ref *refs)
+{
+   struct agxc_spv_pointer at = g->at;
+   at.const_B += run->near * g->type->elem->packed_B;
+   struct agxc_ref far_B = g->stride_B.kind == AGXC_IMM
+                              ? agxc_spv_u32((uint32_t)g->stride_B.imm * run->far)
+                              : times(s, g->stride_B, run->far);
+   if (run->far)
+      advance(s, &at, far_B);
+   act(s, g, &at, run, refs);
+}
+
+static void for_each_run(struct agxc_spv *s, const struct grid *g, run_fn act,
+                         struct agxc_ref *refs)
+{
+   const struct agxc_spv_type *type = g->type;
+   uint32_t rows = type->rows / BLOCK, columns = type->columns / BLOCK;
+   uint32_t x_step = !g->by_rows && is_shared(type->rows) ? 2 : 1;
+   uint32_t y_step = g->by_rows && is_shared(type->columns) ? 2 : 1;
+   for (uint32_t x = 0; x < rows; x += x_step)
+      for (uint32_t y = 0; y < columns; y += y_step)
+         for (uint32_t e = 0; e < (g->by_rows ? 1u : 2u); e++) {
+            struct run run = {0};
+            if (g->by_rows)
+               add_row_run(type, x, y, &run);
+            else
+               add_column_run(type, x, y, e, &run);
+            do_run(s, g, &run, act, refs);
+         }
+}
+
+static void load_one(struct agxc_spv *s, const struct grid *g, const struct agxc_spv_pointer *at,
+                     const struct run *run, struct agxc_ref *refs)
+{
+   struct agxc_ref loaded[4];
+   agxc_spv_load_vector(s, at, g->type->elem->bits, run->count, g->is_volatile, loaded);
+   for (uint32_t i = 0; i < run->count; i++)
+      refs[run->number[i]] = loaded[i];
+}
+
+static void store_one(struct agxc_spv *s, const struct grid *g, const struct agxc_spv_pointer *at,
+                      const struct run *run, struct agxc_ref *refs)
+{
+   struct agxc_ref data[4];
+   for (uint32_t i = 0; i < run->count; i++)
+      data[i] = refs[run->number[i]];
+   agxc_spv_store_vector(s, at, run->count, data, g->is_volatile);
+}
+
+void agxc_spv_op_cooperative_load(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_spv_type *type = matrix_type(s, in->type_id);
+   struct grid g = grid_at(s, in, 1, type);
+   struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
+   for_each_run(s, &g, load_one, out);
+   agxc_spv_define(s, in, out);
+}
+
+void agxc_spv_op_cooperative_store(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_type *type;
+   struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, 1), &type);
+   if (type->kind != AGXC_SPV_COOPERATIVE)
+      agxc_spv_invalid(s, "object of type %u", type->id);
+   struct grid g = grid_at(s, in, 2, type);
+   for_each_run(s, &g, store_one, refs);
+}
+
+/* ---- arithmetic -------------------------------------------------------- */
+
+void agxc_spv_op_cooperative_length(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_ref *out = agxc_spv_refs(s, 1);
+   out[0] = agxc_spv_u32(matrix_type(s, agxc_spv_operand(s, in, 0))->count);
+   agxc_spv_define(s, in, out);
+}
+
+/* A matrix operand of a use and size. */
+static const struct agxc_ref *factor(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                                     uint32_t i, uint32_t rows, uint32_t columns,
+                                     struct agxc_spv_type **out_type)
+{
+   const struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, i), out_type);
+   const struct agxc_spv_type *type = *out_type;
+   if (type->kind != AGXC_SPV_COOPERATIVE || type->use != i || (rows && type->rows != rows) ||
+       type->columns != columns)
+      agxc_spv_invalid(s, "operand %u of type %u", i, type->id);
+   return refs;
+}
+
+static struct agxc_ref pair_of(struct agxc_spv *s, const struct agxc_spv_type *type,
+                               const struct agxc_ref *refs, uint32_t x, uint32_t y)
+{
+   return agxc_collect(&s->b, 2, &refs[number_of(type, x, y, 0)]);
+}
+
+/* d += a b, block by block; blocks of d change with every instruction, since each waits for
+ * the one before it on the same block. */
+static void multiply(struct agxc_spv *s, const struct agxc_spv_type *a_type,
+                     const struct agxc_ref *a, const struct agxc_spv_type *b_type,
+                     const struct agxc_ref *b, const struct agxc_spv_type *type, struct agxc_ref *d)
+{
+   for (uint32_t k = 0; k < a_type->columns / BLOCK; k++)
+      for (uint32_t x = 0; x < type->rows / BLOCK; x++)
+         for (uint32_t y = 0; y < type->columns / BLOCK; y++) {
+            struct agxc_ref srcs[3] = {pair_of(s, a_type, a, x, k), pair_of(s, b_type, b, k, y),
+                                       pair_of(s, type, d, x, y)};
+            struct agxc_ref sum =
+               agxc_spv_emit(s, AGXC_OP_MATRIX_FMA, type->elem->bits, 2, 3, srcs, 0, NULL);
+            agxc_split(&s->b, sum, &d[number_of(type, x, y, 0)]);
+         }
+}
+
+void agxc_spv_op_cooperative_mul_add(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_type *type = matrix_type(s, in->type_id), *a_type, *b_type, *c_type;
+   const struct agxc_ref *c = factor(s, in, 2, type->rows, type->columns, &c_type);
+   struct agxc_spv_type *first;
+   agxc_spv_value(s, agxc_spv_operand(s, in, 0), &first);
+   const struct agxc_ref *a = factor(s, in, 0, type->rows, first->columns, &a_type);
+   const struct agxc_ref *b = factor(s, in, 1, a_type->columns, type->columns, &b_type);
+   uint32_t operands = agxc_spv_operand_count(in) > 3 ? agxc_spv_operand(s, in, 3) : 0;
+   check_lanes(s);
+   if (operands)
+      agxc_spv_missing(s, "cooperative matrix operands 0x%x", operands);
+   if (type->use != AGXC_SPV_USE_ACCUMULATOR || c_type->elem->bits != type->elem->bits)
+      agxc_spv_missing(s, "cooperative matrix of type %u from a sum of type %u", type->id,
+                       c_type->id);
+   /* Source: reference/isa, section 12: halves may be summed in halves or singles, singles
+    * in singles only. */
+   if (a_type->elem->bits != b_type->elem->bits || a_type->elem->bits > type->elem->bits)
+      agxc_spv_missing(s, "cooperative matrix product of float%u and float%u in float%u",
+                       a_type->elem->bits, b_type->elem->bits, type->elem->bits);
+   struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
+   memcpy(out, c, type->scalars * sizeof(*out));
+   multiply(s, a_type, a, b_type, b, type, out);
+   agxc_spv_define(s, in, out);
+}

@@ -1,0 +1,735 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads and stores. A value in memory is a list of scalars with byte offsets; runs of
+ * up to four that follow each other become one access. Dynamic indices into slots and
+ * push constants choose with selects, as long as there is little to choose from.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+#define MAX_VECTOR 4
+
+/* ---- layout ------------------------------------------------------------ */
+
+struct layout {
+   uint32_t *offsets_B; /* per scalar */
+   uint8_t *bits;       /* 1: a boolean, which takes a word */
+   uint32_t count;
+   bool coherent; /* a member says so */
+};
+
+static uint32_t need_stride(struct agxc_spv *s, const struct agxc_spv_type *type, uint32_t stride_B)
+{
+   if (stride_B == 0)
+      agxc_spv_invalid(s, "type %u has no layout", type->id);
+   return stride_B;
+}
+
+static uint32_t memory_bits(uint8_t bits)
+{
+   return bits == 1 ? 32 : bits;
+}
+
+/* Bytes from one part to the next, where in says how matrices lie. */
+static uint32_t part_step(struct agxc_spv *s, const struct agxc_spv_type *type,
+                          const struct agxc_spv_member *in)
+{
+   if (type->kind == AGXC_SPV_ARRAY)
+      return need_stride(s, type, type->stride_B);
+   if ((type->kind == AGXC_SPV_MATRIX) != in->row_major)
+      return need_stride(s, type, in->matrix_stride_B);
+   return type->align_B;
+}
+
+/* The offsets of all scalars of a type that stands at offset_B. */
+static void lay_out(struct agxc_spv *s, struct layout *l, const struct agxc_spv_type *type,
+                    const struct agxc_spv_member *in, uint32_t offset_B)
+{
+   if (agxc_spv_type_is_scalar(type)) {
+      if (type->kind == AGXC_SPV_BOOL)
+         agxc_spv_invalid(s, "boolean in a block");
+      l->offsets_B[l->count++] = offset_B;
+      return;
+   }
+   if (type->kind == AGXC_SPV_POINTER) {
+      if (!agxc_spv_type_is_address(type))
+         agxc_spv_invalid(s, "pointer of storage class %s in a block",
+                          agxc_spv_storage_name(type->storage));
+      l->offsets_B[l->count++] = offset_B;
+      return;
+   }
+   for (uint32_t i = 0; i < type->count && type->scalars; i++) {
+      const struct agxc_spv_type *part =
+         type->kind == AGXC_SPV_STRUCT ? type->members[i].type : type->elem;
+      struct agxc_spv_member inner = *in;
+      uint32_t step_B = 0;
+      if (!part->scalars)
+         continue;
+      if (type->kind == AGXC_SPV_STRUCT) {
+         inner = type->members[i];
+         l->coherent |= inner.coherent;
+         if (!inner.has_offset)
+            agxc_spv_invalid(s, "member %u of type %u has no Offset", i, type->id);
+         step_B = inner.offset_B;
+      } else {
+         step_B = part_step(s, type, in) * i;
+      }
+      lay_out(s, l, part, &inner, offset_B + step_B);
+   }
+}
+
+/* The same for memory without a layout of the module's. */
+static void pack(struct layout *l, const struct agxc_spv_type *type, uint32_t offset_B)
+{
+   if (agxc_spv_type_is_scalar(type)) {
+      l->offsets_B[l->count++] = offset_B;
+      return;
+   }
+   if (type->kind == AGXC_SPV_POINTER) {
+      static const uint32_t parts_B[AGXC_SPV_POINTER_PARTS] = {0, 8, 12};
+      for (uint32_t i = 0; i < type->scalars; i++)
+         l->offsets_B[l->count++] = offset_B + parts_B[i];
+      return;
+   }
+   for (uint32_t i = 0; i < type->count && type->scalars; i++) {
+      bool is_struct = type->kind == AGXC_SPV_STRUCT;
+      const struct agxc_spv_type *part = is_struct ? type->members[i].type : type->elem;
+      if (part->scalars)
+         pack(l, part,
+              offset_B + (is_struct ? type->members[i].packed_offset_B : part->packed_B * i));
+   }
+}
+
+static struct layout layout_of(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   struct layout l = {.bits = agxc_spv_scalar_bits(s, p->type)};
+   uint32_t scalars = p->type->scalars;
+   l.offsets_B = AGX_ARENA_ARRAY(s->arena, uint32_t, AGX_MAX(scalars, 1u));
+   if (agxc_spv_has_layout(p)) {
+      struct agxc_spv_member in = {.matrix_stride_B = p->matrix_stride_B,
+                                   .row_major = p->row_major};
+      lay_out(s, &l, p->type, &in, 0);
+   } else if (agxc_spv_in_memory(p)) {
+      pack(&l, p->type, 0);
+   } else {
+      for (uint32_t i = 0; i < scalars; i++)
+         l.offsets_B[i] = 4 * i;
+      l.count = scalars;
+   }
+   return l;
+}
+
+/* Behind a pointer each element is checked by itself, where that makes a difference. */
+static bool is_split(const struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   return p->place == AGXC_SPV_PLACE_GLOBAL && agxc_spv_robustness(s, p) == AGXC_ROBUST_ZERO;
+}
+
+/* How many scalars from i on one access may move. */
+static uint32_t run_length(const struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                           const struct layout *l, uint32_t i)
+{
+   uint32_t n = 1, bits = memory_bits(l->bits[i]);
+   uint32_t most = bits == 64 ? MAX_VECTOR / 2 : MAX_VECTOR;
+   if (is_split(s, p))
+      return 1;
+   while (n < most && i + n < l->count && memory_bits(l->bits[i + n]) == bits &&
+          l->offsets_B[i + n] == l->offsets_B[i] + bits / 8 * n)
+      n++;
+   return n;
+}
+
+/* ---- memory ------------------------------------------------------------ */
+
+void agxc_spv_begin_private(struct agxc_spv *s, struct agxc_spv_variable *var)
+{
+   uint64_t bytes = var->type->packed_B;
+   if (bytes > AGX_PROGRAM_MAX_SCRATCH_B)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED,
+                     "variable of %llu bytes with dynamic indices; a thread may have %u",
+                     (unsigned long long)bytes, AGX_PROGRAM_MAX_SCRATCH_B);
+   var->place = AGXC_SPV_PLACE_PRIVATE;
+   var->index = s->shader->private_count++;
+   uint32_t imms[] = {var->index, (uint32_t)bytes};
+   agxc_spv_emit(s, AGXC_OP_PRIVATE, 0, 0, 0, NULL, 2, imms);
+}
+
+static void allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
+{
+   bool is_block = var->type->is_block;
+   uint64_t bytes = agx_align_up(is_block ? var->type->size_B : var->type->packed_B, 4);
+   /* All sizes are whole words; 64-bit scalars are accessed as words too. */
+   uint64_t at = is_block ? 0 : s->shader->shared_B;
+   if (var->type->scalars == 0)
+      agxc_spv_invalid(s, "workgroup variable %u has no size", var->id);
+   if (bytes > AGX_MAX_SHARED_BYTES || at + bytes > AGX_MAX_SHARED_BYTES)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "workgroup memory of %llu bytes, at most %u",
+                     (unsigned long long)(at + bytes), AGX_MAX_SHARED_BYTES);
+   var->offset_B = (uint32_t)at;
+   var->allocated = true;
+   s->shader->shared_B = AGX_MAX(s->shader->shared_B, (uint32_t)(at + bytes));
+}
+
+#define ZEROS_B    16  /* that one store writes */
+#define MOST_ZEROS 256 /* stores of a thread, where it may be alone */
+
+/* Threads share the work. What lies between the variables is undefined at the start, too; the
+ * last stores may meet, since all write the same. */
+static void store_zeros(struct agxc_spv *s, uint32_t from_B, uint32_t to_B)
+{
+   const uint32_t *size = s->shader->local_size;
+   uint32_t threads = size[0] * size[1] * size[2], count = (to_B - from_B) / ZEROS_B;
+   uint32_t which = AGXC_SYSVAL_LOCAL_INDEX;
+   struct agxc_ref thread = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
+   if (s->shader->has_any_size) { /* there may be one thread; all do the whole work */
+      thread = agxc_spv_u32(0);
+      threads = 1;
+      if (count > MOST_ZEROS)
+         agxc_spv_missing(s, "%u bytes that begin with 0 in workgroups of any size, at most %u",
+                          to_B - from_B, MOST_ZEROS * ZEROS_B);
+   }
+   struct agxc_ref zeros[MAX_VECTOR], zero = agxc_spv_u32(0);
+   for (uint32_t i = 0; i < MAX_VECTOR; i++)
+      zeros[i] = zero;
+   zero = agxc_collect(&s->b, MAX_VECTOR, zeros);
+   for (uint32_t i = 0; i < count; i += threads) {
+      struct agxc_ref at = agxc_spv_build2(s, AGXC_OP_IADD, 32, thread, agxc_spv_u32(i));
+      if (count - i < threads)
+         at = agxc_spv_build2(s, AGXC_OP_UMIN, 32, at, agxc_spv_u32(count - 1));
+      at = agxc_spv_build2(s, AGXC_OP_ISHL, 32, at, agxc_spv_u32(4));
+      at = agxc_spv_build2(s, AGXC_OP_IADD, 32, at, agxc_spv_u32(from_B));
+      struct agxc_ref srcs[] = {at, zero};
+      agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
+   }
+   uint32_t barrier = AGXC_BARRIER_EXECUTION | AGXC_BARRIER_SHARED;
+   agxc_spv_emit(s, AGXC_OP_BARRIER, 0, 0, 0, NULL, 1, &barrier);
+}
+
+void agxc_spv_init_shared(struct agxc_spv *s)
+{
+   uint32_t from_B = UINT32_MAX, to_B = 0;
+   for (struct agxc_spv_variable *var = s->variables; var; var = var->next) {
+      if (var->place != AGXC_SPV_PLACE_SHARED || !var->initializer)
+         continue;
+      allocate_shared(s, var);
+      from_B = AGX_MIN(from_B, var->offset_B / ZEROS_B * ZEROS_B);
+      to_B = s->shader->shared_B = (uint32_t)agx_align_up(s->shader->shared_B, ZEROS_B);
+   }
+   if (from_B < to_B)
+      store_zeros(s, from_B, to_B);
+}
+
+struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                uint32_t plus_B)
+{
+   if (p->place == AGXC_SPV_PLACE_SHARED && p->var && p->var == s->any_shared)
+      return agxc_spv_any_shared_offset(s, p, plus_B);
+   if (p->place == AGXC_SPV_PLACE_SHARED && p->var && !p->var->allocated)
+      allocate_shared(s, p->var);
+   struct agxc_ref constant = agxc_spv_u32(p->const_B + plus_B + (p->var ? p->var->offset_B : 0));
+   if (p->dynamic.kind == AGXC_NONE)
+      return constant;
+   return agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, constant);
+}
+
+enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   if (p->place == AGXC_SPV_PLACE_BUFFER)
+      return (enum agxc_robustness)s->bindings[p->var->index].robustness;
+   return p->place == AGXC_SPV_PLACE_GLOBAL && p->size.kind != AGXC_NONE ? s->pointer_robustness
+                                                                         : AGXC_ROBUST_NONE;
+}
+
+void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                          uint32_t stride_B)
+{
+   bool is_shift = (stride_B & (stride_B - 1)) == 0, is_checked = agxc_spv_robustness(s, p);
+   struct agxc_ref by =
+      agxc_spv_u32(is_shift && !is_checked ? (uint32_t)__builtin_ctz(stride_B) : stride_B);
+   struct agxc_ref term = agxc_spv_build2(s,
+                                          is_checked ? AGXC_OP_ELEMENT
+                                          : is_shift ? AGXC_OP_ISHL
+                                                     : AGXC_OP_IMUL,
+                                          32, index, by);
+   agxc_spv_add_bytes(s, p, term);
+}
+
+void agxc_spv_add_bytes(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B)
+{
+   p->dynamic =
+      p->dynamic.kind == AGXC_NONE ? by_B : agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, by_B);
+}
+
+/* The same where the buffer is known only at run time: what would wrap stays beyond its end. */
+void agxc_spv_add_saturated(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                            uint32_t stride_B)
+{
+   struct agxc_ref most = agxc_spv_u32(UINT32_MAX / stride_B), old = p->dynamic;
+   index = agxc_spv_build2(s, AGXC_OP_UMIN, 32, index, most);
+   struct agxc_ref by_B = agxc_spv_build2(s, AGXC_OP_IMUL, 32, index, agxc_spv_u32(stride_B));
+   agxc_spv_add_bytes(s, p, by_B);
+   if (old.kind == AGXC_NONE)
+      return;
+   struct agxc_ref wrapped = agxc_spv_build2(s, AGXC_OP_ULT, 1, p->dynamic, old);
+   p->dynamic = agxc_spv_select(s, wrapped, agxc_spv_u32(UINT32_MAX), p->dynamic);
+}
+
+static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
+{
+   uint32_t restricted = p->var && p->var->restricted ? AGXC_ACCESS_RESTRICT : 0;
+   if (p->coherent || is_volatile)
+      return AGXC_ACCESS_COHERENT | restricted;
+   /* Where aliases are allowed, NonWritable leaves other bindings free to write. */
+   if (p->var && (p->var->is_uniform || (p->var->restricted && p->not_writable)))
+      return AGXC_ACCESS_CONST | restricted;
+   return restricted;
+}
+
+/* The sink of some buffer that pointers lead to: all buffers have the same. */
+static struct agxc_ref sink_of(struct agxc_spv *s, bool writes)
+{
+   uint32_t i = 0;
+   while (i < s->binding_count && !s->binding_pointed[i])
+      i++;
+   if (i == s->binding_count)
+      agxc_spv_invalid(s, "pointer to no buffer");
+   uint32_t imms[] = {i, writes};
+   return agxc_spv_emit(s, AGXC_OP_BUFFER_SINK, 64, 1, 0, NULL, 2, imms);
+}
+
+/* size - (bytes - 1): how many offsets are inside; 0 for smaller buffers. */
+void agxc_spv_check(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
+                    bool writes, struct agxc_ref *base, struct agxc_ref *offset)
+{
+   enum agxc_robustness robustness = agxc_spv_robustness(s, p);
+   *base = p->base;
+   if (!robustness)
+      return;
+   struct agxc_ref zero = agxc_spv_u32(0), less = agxc_spv_u32(bytes - 1);
+   struct agxc_ref most = agxc_spv_build2(s, AGXC_OP_UMAX, 32, p->size, less);
+   struct agxc_ref count = agxc_spv_build2(s, AGXC_OP_ISUB, 32, most, less), inside;
+   if (robustness == AGXC_ROBUST_CLAMP) {
+      struct agxc_ref most_of = agxc_spv_build2(s, AGXC_OP_UMAX, 32, count, agxc_spv_u32(1));
+      struct agxc_ref last = agxc_spv_build2(s, AGXC_OP_ISUB, 32, most_of, agxc_spv_u32(1));
+      *offset = agxc_spv_build2(s, AGXC_OP_UMIN, 32, *offset, last);
+      inside = agxc_spv_build2(s, AGXC_OP_INE, 1, count, zero);
+   } else {
+      inside = agxc_spv_build2(s, AGXC_OP_ULT, 1, *offset, count);
+      *offset = agxc_spv_select(s, inside, *offset, zero);
+   }
+   *base = agxc_spv_select(s, inside, p->base, sink_of(s, writes));
+}
+
+static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                 struct agxc_ref offset, uint32_t bits, uint32_t count,
+                                 uint32_t access)
+{
+   if (p->place == AGXC_SPV_PLACE_SHARED) {
+      struct agxc_ref data =
+         agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, bits, count, 1, &offset, 0, NULL);
+      data.value->def->exact = access & AGXC_ACCESS_COHERENT;
+      return data;
+   }
+   if (p->place == AGXC_SPV_PLACE_PRIVATE)
+      return agxc_spv_emit(s, AGXC_OP_LOAD_PRIVATE, bits, count, 1, &offset, 1, &p->var->index);
+   if (p->place == AGXC_SPV_PLACE_GLOBAL) {
+      struct agxc_ref srcs[] = {agxc_none(), offset};
+      agxc_spv_check(s, p, bits / 8 * count, false, &srcs[0], &srcs[1]);
+      return agxc_spv_emit(s, AGXC_OP_LOAD_GLOBAL, bits, count, 2, srcs, 1, &access);
+   }
+   uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS), access};
+   return agxc_spv_emit(s, AGXC_OP_LOAD_BUFFER, bits, count, 1, &offset, 2, imms);
+}
+
+static void emit_store(struct agxc_spv *s, const struct agxc_spv_pointer *p, struct agxc_ref offset,
+                       struct agxc_ref data, uint32_t access)
+{
+   struct agxc_ref srcs[] = {offset, data};
+   if (p->place == AGXC_SPV_PLACE_SHARED) {
+      agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
+   } else if (p->place == AGXC_SPV_PLACE_PRIVATE) {
+      agxc_spv_emit(s, AGXC_OP_STORE_PRIVATE, 0, 0, 2, srcs, 1, &p->var->index);
+   } else if (p->place == AGXC_SPV_PLACE_GLOBAL) {
+      if (p->not_writable)
+         agxc_spv_invalid(s, "write to read-only memory");
+      struct agxc_ref global[] = {agxc_none(), offset, data};
+      agxc_spv_check(s, p, data.bits / 8u * data.count, true, &global[0], &global[1]);
+      agxc_spv_emit(s, AGXC_OP_STORE_GLOBAL, 0, 0, 3, global, 1, &access);
+   } else {
+      uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_WRITES), access};
+      agxc_spv_emit(s, AGXC_OP_STORE_BUFFER, 0, 0, 2, srcs, 2, imms);
+   }
+}
+
+/* count elements of that many bits; 64-bit ones are pairs of words. */
+static void load_run(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t offset_B,
+                     uint32_t bits, uint32_t count, uint32_t access, struct agxc_ref *out)
+{
+   struct agxc_ref offset = agxc_spv_offset(s, p, offset_B), parts[MAX_VECTOR];
+   bool wide = bits == 64;
+   uint32_t n = wide ? 2 * count : count;
+   if (wide && agxc_spv_robustness(s, p))
+      access |= AGXC_ACCESS_PAIRS;
+   struct agxc_ref loaded = emit_load(s, p, offset, wide ? 32 : bits, n, access);
+   if (n == 1)
+      parts[0] = loaded;
+   else
+      agxc_split(&s->b, loaded, parts);
+   for (uint32_t i = 0; i < count; i++)
+      out[i] =
+         wide ? agxc_spv_build2(s, AGXC_OP_PACK64, 64, parts[2 * i], parts[2 * i + 1]) : parts[i];
+}
+
+static void load_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                        const struct layout *l, uint32_t access, struct agxc_ref *out)
+{
+   for (uint32_t i = 0; i < l->count;) {
+      uint32_t count = run_length(s, p, l, i);
+      load_run(s, p, l->offsets_B[i], memory_bits(l->bits[i]), count, access, out + i);
+      i += count;
+   }
+   for (uint32_t i = 0; i < l->count; i++)
+      if (l->bits[i] == 1)
+         out[i] = agxc_spv_build2(s, AGXC_OP_INE, 1, out[i], agxc_spv_u32(0));
+}
+
+void agxc_spv_load_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bits,
+                          uint32_t count, bool is_volatile, struct agxc_ref *out)
+{
+   uint32_t step = is_split(s, p) ? 1 : count;
+   for (uint32_t i = 0; i < count; i += step)
+      load_run(s, p, i * bits / 8, bits, step, access_bits(p, is_volatile), out + i);
+}
+
+void agxc_spv_store_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t count,
+                           const struct agxc_ref *refs, bool is_volatile)
+{
+   uint32_t step = is_split(s, p) ? 1 : count, access = access_bits(p, is_volatile);
+   for (uint32_t i = 0; i < count; i += step) {
+      struct agxc_ref value = step == 1 ? refs[i] : agxc_collect(&s->b, step, refs + i);
+      emit_store(s, p, agxc_spv_offset(s, p, i * refs[0].bits / 8u), value,
+                 access & ~AGXC_ACCESS_CONST);
+   }
+}
+
+/* Appends what a store moves for one scalar; returns how many elements that were. */
+static uint32_t stored_parts(struct agxc_spv *s, struct agxc_ref ref, struct agxc_ref *out)
+{
+   out[0] = ref.bits == 1 ? agxc_spv_build1(s, AGXC_OP_ZEXT, 32, ref) : ref;
+   if (ref.bits != 64)
+      return 1;
+   agxc_spv_unpack(s, ref, &out[0], &out[1]);
+   return 2;
+}
+
+static void store_memory(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                         const struct layout *l, uint32_t access, const struct agxc_ref *refs)
+{
+   for (uint32_t i = 0; i < l->count;) {
+      uint32_t count = run_length(s, p, l, i), n = 0;
+      struct agxc_ref data[MAX_VECTOR];
+      for (uint32_t j = 0; j < count; j++)
+         n += stored_parts(s, refs[i + j], data + n);
+      struct agxc_ref offset = agxc_spv_offset(s, p, l->offsets_B[i]);
+      uint32_t pairs = n > count && agxc_spv_robustness(s, p) ? AGXC_ACCESS_PAIRS : 0;
+      emit_store(s, p, offset, n == 1 ? data[0] : agxc_collect(&s->b, n, data), access | pairs);
+      i += count;
+   }
+}
+
+/* ---- slots, push constants, builtins ----------------------------------- */
+
+/* One combination of dynamic indices: their sum of strides, and where it leads. */
+struct choice {
+   uint32_t count;
+   uint32_t *offsets_B;
+   struct agxc_ref index_B; /* what the indices come to at run time */
+};
+
+static struct choice choices_of(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   uint64_t count = 1;
+   for (uint32_t d = 0; d < p->dynamic_count && count <= AGXC_SPV_MAX_SELECTS; d++)
+      count *= p->dynamics[d].count;
+   if (p->dynamic_count && count * AGX_MAX(p->type->scalars, 1u) > AGXC_SPV_MAX_SELECTS)
+      agxc_spv_missing(s,
+                       "indexable private array: a dynamic index chooses from more than %u scalars",
+                       AGXC_SPV_MAX_SELECTS);
+   struct choice c = {.count = (uint32_t)count, .index_B = agxc_spv_u32(0)};
+   c.offsets_B = AGX_ARENA_ARRAY(s->arena, uint32_t, c.count);
+   uint32_t made = 1;
+   for (uint32_t d = 0; d < p->dynamic_count; d++) {
+      uint32_t stride_B = p->dynamics[d].stride_B;
+      for (uint32_t i = 1; i < p->dynamics[d].count; i++)
+         for (uint32_t j = 0; j < made; j++)
+            c.offsets_B[i * made + j] = c.offsets_B[j] + i * stride_B;
+      made *= p->dynamics[d].count;
+      struct agxc_ref term =
+         agxc_spv_build2(s, AGXC_OP_IMUL, 32, p->dynamics[d].index, agxc_spv_u32(stride_B));
+      c.index_B = d == 0 ? term : agxc_spv_build2(s, AGXC_OP_IADD, 32, c.index_B, term);
+   }
+   return c;
+}
+
+static struct agxc_ref read_builtin(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                    uint32_t component)
+{
+   static const struct {
+      uint32_t builtin, sysval;
+   } sysvals[] = {
+      {SpvBuiltInNumWorkgroups, AGXC_SYSVAL_WORKGROUP_COUNT},
+      {SpvBuiltInWorkgroupId, AGXC_SYSVAL_WORKGROUP_ID},
+      {SpvBuiltInLocalInvocationId, AGXC_SYSVAL_LOCAL_ID},
+      {SpvBuiltInGlobalInvocationId, AGXC_SYSVAL_GLOBAL_ID},
+      {SpvBuiltInLocalInvocationIndex, AGXC_SYSVAL_LOCAL_INDEX},
+      {SpvBuiltInSubgroupId, AGXC_SYSVAL_SUBGROUP_ID},
+      {SpvBuiltInSubgroupLocalInvocationId, AGXC_SYSVAL_SUBGROUP_LANE},
+   };
+   const uint32_t *size = s->shader->local_size;
+   uint32_t builtin = p->var->builtin;
+   for (size_t i = 0; i < AGX_COUNT(sysvals); i++)
+      if (sysvals[i].builtin == builtin) {
+         uint32_t imm = sysvals[i].sysval + (p->var->type->kind == AGXC_SPV_VECTOR ? component : 0);
+         return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &imm);
+      }
+   if (s->shader->is_vertex && builtin < SpvBuiltInSubgroupEqMask &&
+       builtin != SpvBuiltInSubgroupSize)
+      return agxc_spv_vertex_builtin(s, builtin);
+   if (builtin >= SpvBuiltInBaseVertex && builtin <= SpvBuiltInDrawIndex)
+      return agxc_spv_vertex_builtin(s, builtin);
+   if (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask)
+      return component ? agxc_spv_u32(0) : agxc_spv_subgroup_mask(s, builtin);
+   if (builtin == SpvBuiltInWorkgroupSize)
+      return s->shader->has_any_size ? agxc_spv_local_size(s, component)
+                                     : agxc_spv_u32(size[component]);
+   if (builtin == SpvBuiltInSubgroupSize)
+      return agxc_spv_u32(AGX_SIMD_LANES);
+   if (s->shader->has_any_size)
+      return agxc_spv_subgroup_count(s);
+   return agxc_spv_u32((uint32_t)agx_div_up(size[0] * size[1] * size[2], AGX_SIMD_LANES));
+}
+
+static struct agxc_ref read_push_part(struct agxc_spv *s, uint32_t offset_B, uint32_t bits)
+{
+   if (!agx_range_fits(offset_B, bits / 8, AGX_PROGRAM_MAX_PUSH_B))
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "push constant at byte %u of at most %u", offset_B,
+                     AGX_PROGRAM_MAX_PUSH_B);
+   s->shader->push_B =
+      AGX_MAX(s->shader->push_B, (uint32_t)agx_align_up((uint64_t)offset_B + bits / 8, 4));
+   return agxc_spv_emit(s, AGXC_OP_LOAD_PUSH, bits, 1, 0, NULL, 1, &offset_B);
+}
+
+/* Uniform registers have halves, but no bytes. */
+static struct agxc_ref read_push(struct agxc_spv *s, uint32_t offset_B, uint32_t bits)
+{
+   if (bits == 64) {
+      struct agxc_ref low = read_push_part(s, offset_B, 32);
+      return agxc_spv_build2(s, AGXC_OP_PACK64, 64, low, read_push_part(s, offset_B + 4, 32));
+   }
+   if (bits == 8) {
+      struct agxc_ref half = read_push_part(s, offset_B & ~1u, 16);
+      struct agxc_ref shift = agxc_spv_u32(8 * (offset_B & 1));
+      half = agxc_spv_build2(s, AGXC_OP_USHR, 16, half, shift);
+      return agxc_spv_build1(s, AGXC_OP_TRUNC, 8, half);
+   }
+   return read_push_part(s, offset_B, memory_bits((uint8_t)bits));
+}
+
+static struct agxc_ref read_scalar(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                   uint32_t offset_B, uint32_t bits)
+{
+   switch (p->place) {
+   case AGXC_SPV_PLACE_SLOTS:
+      return agxc_spv_slot_read(s, p->var->first_slot + offset_B / 4);
+   case AGXC_SPV_PLACE_PUSH:
+      return read_push(s, offset_B, bits);
+   default:
+      return read_builtin(s, p, offset_B / 4);
+   }
+}
+
+static void load_chosen(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                        const struct layout *l, struct agxc_ref *out)
+{
+   struct choice c = choices_of(s, p);
+   for (uint32_t i = 0; i < l->count; i++)
+      out[i] = read_scalar(s, p, p->const_B + l->offsets_B[i] + c.offsets_B[0], l->bits[i]);
+   for (uint32_t n = 1; n < c.count; n++) {
+      struct agxc_ref hit =
+         agxc_spv_build2(s, AGXC_OP_IEQ, 1, c.index_B, agxc_spv_u32(c.offsets_B[n]));
+      for (uint32_t i = 0; i < l->count; i++) {
+         struct agxc_ref other =
+            read_scalar(s, p, p->const_B + l->offsets_B[i] + c.offsets_B[n], l->bits[i]);
+         out[i] = agxc_spv_select(s, hit, other, out[i]);
+      }
+   }
+}
+
+static void store_chosen(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                         const struct layout *l, const struct agxc_ref *refs)
+{
+   struct choice c = choices_of(s, p);
+   for (uint32_t n = 0; n < c.count; n++) {
+      struct agxc_ref hit =
+         agxc_spv_build2(s, AGXC_OP_IEQ, 1, c.index_B, agxc_spv_u32(c.offsets_B[n]));
+      for (uint32_t i = 0; i < l->count; i++) {
+         uint32_t slot = p->var->first_slot + (p->const_B + l->offsets_B[i] + c.offsets_B[n]) / 4;
+         struct agxc_ref value = refs[i];
+         if (p->dynamic_count)
+            value = agxc_spv_select(s, hit, value, agxc_spv_slot_read(s, slot));
+         agxc_spv_slot_write(s, slot, value);
+      }
+   }
+}
+
+/* ---- instructions ------------------------------------------------------ */
+
+/* Accesses of workgroup memory have no bits of their own: a barrier without bits, which becomes
+ * no instruction, keeps passes from taking a volatile or atomic one for another. */
+static void fence_volatile(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t access)
+{
+   uint32_t bits = 0;
+   if (p->place == AGXC_SPV_PLACE_SHARED && access & AGXC_ACCESS_COHERENT)
+      agxc_spv_emit(s, AGXC_OP_BARRIER, 0, 0, 0, NULL, 1, &bits);
+}
+
+struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                               bool is_volatile)
+{
+   struct layout l = layout_of(s, p);
+   struct agxc_ref *out = agxc_spv_refs(s, l.count);
+   uint32_t access = access_bits(p, l.coherent || is_volatile);
+   fence_volatile(s, p, access);
+   if (agxc_spv_in_memory(p))
+      load_memory(s, p, &l, access, out);
+   else
+      load_chosen(s, p, &l, out);
+   fence_volatile(s, p, access);
+   return out;
+}
+
+void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                    const struct agxc_ref *refs, bool is_volatile)
+{
+   struct layout l = layout_of(s, p);
+   if (p->place == AGXC_SPV_PLACE_PUSH || p->place == AGXC_SPV_PLACE_BUILTIN ||
+       p->place == AGXC_SPV_PLACE_HANDLE)
+      agxc_spv_invalid(s, "store to storage class %s", agxc_spv_storage_name(p->var->storage));
+   uint32_t access = access_bits(p, l.coherent || is_volatile) & ~AGXC_ACCESS_CONST;
+   fence_volatile(s, p, access);
+   if (p->place == AGXC_SPV_PLACE_SLOTS)
+      store_chosen(s, p, &l, refs);
+   else
+      store_memory(s, p, &l, access, refs);
+   fence_volatile(s, p, access);
+}
+
+/* What memory operands ask for. */
+struct access {
+   bool is_volatile, available, visible; /* the last two: beyond the workgroup */
+   uint32_t alignment;                   /* 0: not said */
+};
+
+static bool is_wide(uint32_t scope)
+{
+   return scope == SpvScopeDevice || scope == SpvScopeCrossDevice || scope == SpvScopeQueueFamily;
+}
+
+/* The optional memory operands from *i on, which moves behind them. */
+static struct access read_access(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t *i)
+{
+   const uint32_t known = SpvMemoryAccessVolatileMask | SpvMemoryAccessAlignedMask |
+                          SpvMemoryAccessNontemporalMask | SpvMemoryAccessMakePointerAvailableMask |
+                          SpvMemoryAccessMakePointerVisibleMask |
+                          SpvMemoryAccessNonPrivatePointerMask;
+   struct access access = {0};
+   if (agxc_spv_operand_count(in) <= *i)
+      return access;
+   uint32_t mask = agxc_spv_operand(s, in, (*i)++);
+   if (mask & ~known)
+      agxc_spv_missing(s, "memory access 0x%x", mask);
+   access.is_volatile = mask & SpvMemoryAccessVolatileMask;
+   if (mask & SpvMemoryAccessAlignedMask)
+      access.alignment = agxc_spv_operand(s, in, (*i)++);
+   if (mask & SpvMemoryAccessMakePointerAvailableMask)
+      access.available = is_wide(agxc_spv_constant_u32(s, agxc_spv_operand(s, in, (*i)++)));
+   if (mask & SpvMemoryAccessMakePointerVisibleMask)
+      access.visible = is_wide(agxc_spv_constant_u32(s, agxc_spv_operand(s, in, (*i)++)));
+   return access;
+}
+
+/* Memory is accessed by elements, whose addresses hardware rounds down to their size. */
+static void check_alignment(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                            const struct access *access)
+{
+   if (access->alignment & (access->alignment - 1))
+      agxc_spv_invalid(s, "alignment %u", access->alignment);
+   uint32_t element_B = AGX_MIN(p->type->align_B, 4u);
+   if (p->is_address && access->alignment && access->alignment < element_B)
+      agxc_spv_missing(s, "elements of %u bytes aligned to %u", element_B, access->alignment);
+}
+
+void agxc_spv_op_load(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
+   if (agxc_spv_type_of(s, in->type_id) != p->type)
+      agxc_spv_invalid(s, "result type %u, pointer to type %u", in->type_id, p->type->id);
+   uint32_t i = 1;
+   struct access access = read_access(s, in, &i);
+   if (p->place == AGXC_SPV_PLACE_HANDLE) {
+      agxc_spv_load_handle(s, in, p);
+      return;
+   }
+   check_alignment(s, p, &access);
+   agxc_spv_define(s, in, agxc_spv_load(s, p, access.is_volatile || access.visible));
+}
+
+void agxc_spv_op_store(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
+   const struct agxc_ref *refs = agxc_spv_value_like(s, agxc_spv_operand(s, in, 1), p->type);
+   uint32_t i = 2;
+   struct access access = read_access(s, in, &i);
+   check_alignment(s, p, &access);
+   agxc_spv_store(s, p, refs, access.is_volatile || access.available);
+}
+
+void agxc_spv_op_copy_memory(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *to = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
+   struct agxc_spv_pointer *from = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 1));
+   uint32_t i = 2;
+   struct access to_access = read_access(s, in, &i), from_access = to_access;
+   if (i < agxc_spv_operand_count(in))
+      from_access = read_access(s, in, &i);
+   check_alignment(s, to, &to_access);
+   check_alignment(s, from, &from_access);
+   if (!agxc_spv_same_shape(to->type, from->type))
+      agxc_spv_invalid(s, "copy from type %u to type %u", from->type->id, to->type->id);
+   const struct agxc_ref *refs =
+      agxc_spv_load(s, from, from_access.is_volatile || from_access.visible);
+   agxc_spv_store(s, to, refs, to_access.is_volatile || to_access.available);
+}
+
+void agxc_spv_op_array_length(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
+   uint32_t i = agxc_spv_operand(s, in, 1);
+   struct agxc_spv_type *part = agxc_spv_part_type(s, p->type, i);
+   const struct agxc_spv_type *result = agxc_spv_type_of(s, in->type_id);
+   bool has_size = p->place == AGXC_SPV_PLACE_BUFFER || p->size.kind != AGXC_NONE;
+   if (!has_size || p->type->kind != AGXC_SPV_STRUCT || part->kind != AGXC_SPV_RUNTIME_ARRAY ||
+       result->kind != AGXC_SPV_INT || result->bits != 32)
+      agxc_spv_invalid(s, "length of member %u of type %u", i, p->type->id);
+   uint32_t stride_B = need_stride(s, part, part->stride_B);
+   struct agxc_ref start = agxc_spv_offset(s, p, p->type->members[i].offset_B), size = p->size;
+   if (p->place == AGXC_SPV_PLACE_BUFFER) {
+      uint32_t index = agxc_spv_use_binding(s, p, 0);
+      size = agxc_spv_emit(s, AGXC_OP_BUFFER_SIZE, 32, 1, 0, NULL, 1, &index);
+   }
+   /* A buffer that ends before the array has no elements, not four billion. */
+   struct agxc_ref end = agxc_spv_build2(s, AGXC_OP_UMAX, 32, size, start);
+   struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, 32, end, start);
+   struct agxc_ref *out = agxc_spv_refs(s, 1);
+   out[0] = agxc_spv_build2(s, AGXC_OP_UDIV, 32, bytes, agxc_spv_u32(stride_B));
+   agxc_spv_define(s, in, out);
+}

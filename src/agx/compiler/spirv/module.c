@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The walk over a module: header, byte order, one check of every instruction's
+ * length, ids, decorations, entry point. What it makes of functions is a list of
+ * blocks with the words of their merge instruction and terminator; spirv_flow.c reads
+ * the rest when it emits them.
+ */
+#include "agx/compiler/passes.h"
+#include "agx/compiler/spirv/vertex.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define HEADER_WORDS 5
+#define MAX_WORDS    (1u << 24)
+#define MAX_MINOR    6
+/* Newer than some headers. Source: the SPIR-V registry. */
+#define MODE_MAXIMALLY_RECONVERGES  6023
+#define MODE_FAST_MATH_DEFAULT      6028
+#define CAPABILITY_FLOAT_CONTROLS_2 6029
+
+/* Where the walk stands. */
+struct walk {
+   struct agxc_spv *s;
+   struct agxc_spv_function *function;
+   struct agxc_spv_block *block;
+   uint32_t merge;    /* word of a merge instruction that waits for its terminator */
+   bool blocks_begun; /* no more parameters */
+   bool past_phis;    /* in block */
+   bool has_model;
+   uint32_t entry_points;
+};
+
+void agxc_spv_leave(struct agxc_spv *s, agx_status code, const char *format, ...)
+{
+   char text[256];
+   va_list args;
+   va_start(args, format);
+   vsnprintf(text, sizeof(text), format, args);
+   va_end(args);
+   agxc_fail(s->shader, code, "SPIR-V word %u, opcode %u (Op%s): %s", s->now.at, s->now.opcode,
+             agxc_spv_opcode_name(s->now.opcode), text);
+}
+
+/* ---- words and ids ----------------------------------------------------- */
+
+struct agxc_spv_instr agxc_spv_instr_at(struct agxc_spv *s, uint32_t at)
+{
+   struct agxc_spv_instr in = {
+      .words = s->words + at,
+      .at = at,
+      .opcode = s->words[at] & 0xffff,
+      .length = s->words[at] >> 16,
+      .first = 1,
+   };
+   s->now = in;
+   if (in.length == 0 || in.length > s->word_count - at)
+      agxc_spv_invalid(s, "length %u with %u words left", in.length, s->word_count - at);
+   const struct agxc_spv_op *row = agxc_spv_op_find(in.opcode);
+   if (!row)
+      agxc_spv_missing(s, "instruction not supported");
+   if (in.length < row->words)
+      agxc_spv_invalid(s, "length %u, at least %u needed", in.length, row->words);
+   if (row->flags & AGXC_SPV_HAS_TYPE)
+      in.type_id = in.words[in.first++];
+   if (row->flags & AGXC_SPV_HAS_RESULT)
+      in.id = in.words[in.first++];
+   s->now = in;
+   return in;
+}
+
+uint32_t agxc_spv_operand_count(const struct agxc_spv_instr *in)
+{
+   return in->length - in->first;
+}
+
+uint32_t agxc_spv_operand(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i)
+{
+   if (i >= agxc_spv_operand_count(in))
+      agxc_spv_invalid(s, "operand %u of %u", i, agxc_spv_operand_count(in));
+   return in->words[in->first + i];
+}
+
+struct agxc_spv_id *agxc_spv_id(struct agxc_spv *s, uint32_t id)
+{
+   if (id == 0 || id >= s->bound)
+      agxc_spv_invalid(s, "id %u outside the bound %u", id, s->bound);
+   if (!s->ids[id])
+      s->ids[id] = AGX_ARENA_NEW(s->arena, struct agxc_spv_id);
+   return s->ids[id];
+}
+
+struct agxc_spv_id *agxc_spv_result(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_id *id = agxc_spv_id(s, in->id);
+   if (id->kind != AGXC_SPV_ID_NONE)
+      agxc_spv_invalid(s, "id %u is defined twice, first at word %u", in->id, id->word);
+   id->word = in->at;
+   return id;
+}
+
+const struct agxc_spv_decoration *agxc_spv_find_decoration(const struct agxc_spv_id *id,
+                                                           uint32_t member, uint32_t kind)
+{
+   for (const struct agxc_spv_decoration *d = id->decorations; d; d = d->next)
+      if (d->member == member && d->kind == kind)
+         return d;
+   return NULL;
+}
+
+bool agxc_spv_string(const struct agxc_spv_instr *in, uint32_t i, char *text, size_t capacity)
+{
+   size_t length = 0;
+   for (uint32_t w = in->first + i; w < in->length; w++)
+      for (unsigned byte = 0; byte < 4; byte++) {
+         char c = (char)(in->words[w] >> (8 * byte) & 0xff);
+         if (length < capacity)
+            text[length++] = c;
+         if (!c) {
+            text[capacity - 1] = 0;
+            return true;
+         }
+      }
+   return false;
+}
+
+/* ---- module-level instructions ----------------------------------------- */
+
+static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
+{
+   static const uint32_t taken[] = {
+      SpvCapabilityMatrix,
+      SpvCapabilityTransformFeedback,
+      SpvCapabilityDrawParameters,
+      SpvCapabilityShader,
+      SpvCapabilityGroupNonUniform,
+      SpvCapabilityInt8,
+      SpvCapabilityInt16,
+      SpvCapabilityInt64,
+      SpvCapabilityFloat16,
+      SpvCapabilityStorageBuffer8BitAccess,
+      SpvCapabilityUniformAndStorageBuffer8BitAccess,
+      SpvCapabilityStoragePushConstant8,
+      SpvCapabilityStorageBuffer16BitAccess,
+      SpvCapabilityUniformAndStorageBuffer16BitAccess,
+      SpvCapabilityStoragePushConstant16,
+      SpvCapabilityDenormPreserve,
+      SpvCapabilityDenormFlushToZero,
+      SpvCapabilitySignedZeroInfNanPreserve,
+      SpvCapabilityRoundingModeRTE,
+      CAPABILITY_FLOAT_CONTROLS_2,
+      SpvCapabilityCooperativeMatrixKHR,
+      SpvCapabilityDotProduct,
+      SpvCapabilityDotProductInputAll,
+      SpvCapabilityDotProductInput4x8Bit,
+      SpvCapabilityDotProductInput4x8BitPacked,
+      SpvCapabilityGroupNonUniformVote,
+      SpvCapabilityGroupNonUniformArithmetic,
+      SpvCapabilityGroupNonUniformBallot,
+      SpvCapabilityGroupNonUniformShuffle,
+      SpvCapabilityGroupNonUniformShuffleRelative,
+      SpvCapabilityGroupNonUniformClustered,
+      SpvCapabilityGroupNonUniformQuad,
+      SpvCapabilityGroupNonUniformRotateKHR,
+      SpvCapabilitySubgroupBallotKHR,
+      SpvCapabilitySubgroupVoteKHR,
+      SpvCapabilityPhysicalStorageBufferAddresses,
+      SpvCapabilityVariablePointersStorageBuffer,
+      SpvCapabilityVariablePointers,
+      SpvCapabilityUniformBufferArrayDynamicIndexing,
+      SpvCapabilityStorageBufferArrayDynamicIndexing,
+      SpvCapabilityShaderNonUniform,
+      SpvCapabilityUniformBufferArrayNonUniformIndexing,
+      SpvCapabilityStorageBufferArrayNonUniformIndexing,
+      SpvCapabilityWorkgroupMemoryExplicitLayoutKHR,
+      SpvCapabilityWorkgroupMemoryExplicitLayout8BitAccessKHR,
+      SpvCapabilityWorkgroupMemoryExplicitLayout16BitAccessKHR,
+      SpvCapabilityVulkanMemoryModel,
+      SpvCapabilityVulkanMemoryModelDeviceScope,
+      SpvCapabilityImageQuery,
+      SpvCapabilitySampled1D,
+      SpvCapabilityImage1D,
+      SpvCapabilitySampledCubeArray,
+      SpvCapabilityImageCubeArray,
+      SpvCapabilityStorageImageExtendedFormats,
+      SpvCapabilityStorageImageReadWithoutFormat,
+      SpvCapabilityStorageImageWriteWithoutFormat,
+      SpvCapabilityImageGatherExtended,
+      SpvCapabilityImageMSArray,
+      SpvCapabilityStorageImageMultisample,
+      SpvCapabilitySampledBuffer,
+      SpvCapabilityImageBuffer,
+      SpvCapabilityRuntimeDescriptorArray,
+      SpvCapabilitySampledImageArrayDynamicIndexing,
+      SpvCapabilityStorageImageArrayDynamicIndexing,
+      SpvCapabilitySampledImageArrayNonUniformIndexing,
+      SpvCapabilityStorageImageArrayNonUniformIndexing,
+      SpvCapabilityUniformTexelBufferArrayDynamicIndexing,
+      SpvCapabilityStorageTexelBufferArrayDynamicIndexing,
+      SpvCapabilityUniformTexelBufferArrayNonUniformIndexing,
+      SpvCapabilityStorageTexelBufferArrayNonUniformIndexing,
+   };
+   uint32_t capability = agxc_spv_operand(w->s, in, 0);
+   w->s->has_fast_math |= capability == CAPABILITY_FLOAT_CONTROLS_2;
+   for (size_t i = 0; i < AGX_COUNT(taken); i++)
+      if (capability == taken[i])
+         return;
+   agxc_spv_missing(w->s, "capability %s (%u)", agxc_spv_capability_name(capability), capability);
+}
+
+static void read_import(struct walk *w, const struct agxc_spv_instr *in)
+{
+   char name[64];
+   if (!agxc_spv_string(in, 0, name, sizeof(name)))
+      agxc_spv_invalid(w->s, "string without end");
+   bool is_glsl = strcmp(name, "GLSL.std.450") == 0;
+   if (!is_glsl && strncmp(name, "NonSemantic.", 12) != 0)
+      agxc_spv_missing(w->s, "extended instruction set %s", name);
+   struct agxc_spv_id *id = agxc_spv_result(w->s, in);
+   id->kind = AGXC_SPV_ID_IMPORT;
+   id->instance = is_glsl;
+}
+
+static void read_memory_model(struct walk *w, const struct agxc_spv_instr *in)
+{
+   uint32_t addressing = agxc_spv_operand(w->s, in, 0), memory = agxc_spv_operand(w->s, in, 1);
+   if (addressing != SpvAddressingModelLogical &&
+       addressing != SpvAddressingModelPhysicalStorageBuffer64)
+      agxc_spv_missing(w->s, "addressing model %u", addressing);
+   if (memory != SpvMemoryModelGLSL450 && memory != SpvMemoryModelVulkan)
+      agxc_spv_missing(w->s, "memory model %u", memory);
+   w->s->shader->takes_addresses = addressing == SpvAddressingModelPhysicalStorageBuffer64;
+   w->has_model = true;
+}
+
+static void read_entry_point(struct walk *w, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv *s = w->s;
+   char name[AGX_PROGRAM_NAME_BYTES];
+   const char *wanted = s->shader->options->entry;
+   if (!agxc_spv_string(in, 2, name, sizeof(name)))
+      agxc_spv_invalid(s, "string without end");
+   uint32_t model = agxc_spv_operand(s, in, 0);
+   bool is_vertex = model == SpvExecutionModelVertex;
+   if ((model != SpvExecutionModelGLCompute && !is_vertex) || (wanted && strcmp(wanted, name) != 0))
+      return;
+   if (w->entry_points && is_vertex && !s->shader->is_vertex)
+      return; /* a compute entry point goes before */
+   if (w->entry_points++ > 0 && is_vertex == s->shader->is_vertex)
+      agxc_spv_invalid(
+         s, wanted ? "second entry point %s" : "several entry points of that stage: name one",
+         name);
+   s->shader->is_vertex = is_vertex;
+   s->vertex = is_vertex ? AGX_ARENA_NEW(s->arena, struct agxc_spv_vertex) : NULL;
+   s->entry_function = agxc_spv_operand(s, in, 1);
+   s->entry_word = in->at;
+   agxc_spv_id(s, s->entry_function);
+   memcpy(s->shader->name, name, sizeof(name));
+}
+
+static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv *s = w->s;
+   uint32_t mode = agxc_spv_operand(s, in, 1);
+   if (agxc_spv_operand(s, in, 0) != s->entry_function)
+      return;
+   if (mode == MODE_FAST_MATH_DEFAULT)
+      return; /* only permits */
+   if (agxc_spv_is_float_mode(mode)) {
+      agxc_spv_read_float_mode(s, in);
+      return;
+   }
+   if (mode == MODE_MAXIMALLY_RECONVERGES || mode == SpvExecutionModeSubgroupUniformControlFlowKHR)
+      return; /* structure is followed: lanes meet where a construct ends */
+   if (mode == SpvExecutionModeXfb && s->shader->is_vertex)
+      return; /* outputs are captured anyway */
+   if (mode == SpvExecutionModeSubgroupSize) {
+      uint32_t size = agxc_spv_operand(s, in, 2);
+      if (size != AGX_SIMD_LANES)
+         agxc_spv_missing(s, "execution mode SubgroupSize %u: subgroups have %u invocations", size,
+                          AGX_SIMD_LANES);
+      return;
+   }
+   if ((mode != SpvExecutionModeLocalSize || s->shader->is_vertex) &&
+       mode != SpvExecutionModeLocalSizeId)
+      agxc_spv_missing(s, "execution mode %s (%u)", agxc_spv_mode_name(mode), mode);
+   for (unsigned i = 0; i < 3; i++)
+      s->size_ids[i] = agxc_spv_operand(s, in, 2 + i);
+   s->size_is_ids = mode == SpvExecutionModeLocalSizeId;
+   s->has_size = true;
+}
+
+static bool decoration_is_taken(const struct agxc_spv *s, uint32_t kind)
+{
+   static const uint32_t taken[] = {
+      SpvDecorationRelaxedPrecision, SpvDecorationSpecId,         SpvDecorationBlock,
+      SpvDecorationBufferBlock,      SpvDecorationRowMajor,       SpvDecorationColMajor,
+      SpvDecorationArrayStride,      SpvDecorationMatrixStride,   SpvDecorationGLSLShared,
+      SpvDecorationGLSLPacked,       SpvDecorationBuiltIn,        SpvDecorationRestrict,
+      SpvDecorationAliased,          SpvDecorationVolatile,       SpvDecorationConstant,
+      SpvDecorationCoherent,         SpvDecorationNonWritable,    SpvDecorationNonReadable,
+      SpvDecorationUniform,          SpvDecorationUniformId,      SpvDecorationBinding,
+      SpvDecorationDescriptorSet,    SpvDecorationOffset,         SpvDecorationNoContraction,
+      SpvDecorationUserSemantic,     SpvDecorationAliasedPointer, SpvDecorationRestrictPointer,
+      SpvDecorationAlignment,        SpvDecorationNonUniform,     SpvDecorationNoSignedWrap,
+      SpvDecorationNoUnsignedWrap,   SpvDecorationFPRoundingMode, SpvDecorationFPFastMathMode,
+   };
+   /* Of an interface: of what follows a vertex stage's, nothing is left here. */
+   static const uint32_t vertex[] = {
+      SpvDecorationLocation,  SpvDecorationComponent, SpvDecorationXfbBuffer,
+      SpvDecorationXfbStride, SpvDecorationInvariant, SpvDecorationFlat,
+      SpvDecorationCentroid,  SpvDecorationSample,    SpvDecorationNoPerspective,
+   };
+   for (size_t i = 0; i < AGX_COUNT(taken); i++)
+      if (kind == taken[i])
+         return true;
+   for (size_t i = 0; i < AGX_COUNT(vertex) && s->shader->is_vertex; i++)
+      if (kind == vertex[i])
+         return true;
+   return false;
+}
+
+static void read_decoration(struct walk *w, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv *s = w->s;
+   bool of_member = in->opcode == SpvOpMemberDecorate;
+   struct agxc_spv_id *id = agxc_spv_id(s, agxc_spv_operand(s, in, 0));
+   struct agxc_spv_decoration d = {
+      .next = id->decorations,
+      .member = of_member ? agxc_spv_operand(s, in, 1) : AGXC_SPV_NO_MEMBER,
+      .kind = agxc_spv_operand(s, in, 1 + of_member),
+   };
+   if (!decoration_is_taken(s, d.kind))
+      agxc_spv_missing(s, "decoration %s (%u)", agxc_spv_decoration_name(d.kind), d.kind);
+   if (agxc_spv_operand_count(in) > 2u + of_member)
+      d.value = agxc_spv_operand(s, in, 2 + of_member);
+   s->any_coherent |= d.kind == SpvDecorationCoherent || d.kind == SpvDecorationVolatile;
+   id->decorations = AGX_ARENA_NEW(s->arena, struct agxc_spv_decoration);
+   *id->decorations = d;
+   if (!of_member && d.kind == SpvDecorationBuiltIn && d.value == SpvBuiltInWorkgroupSize)
+      s->workgroup_size_id = agxc_spv_operand(s, in, 0);
+}
+
+static void read_non_semantic(struct walk *w, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv *s = w->s;
+   struct agxc_spv_id *set = agxc_spv_id(s, agxc_spv_operand(s, in, 0));
+   if (set->kind != AGXC_SPV_ID_IMPORT || set->instance)
+      agxc_spv_invalid(s, "outside functions");
+   agxc_spv_result(s, in)->kind = AGXC_SPV_ID_OTHER;
+}
+
+static const struct {
+   uint16_t first, last; /* opcodes */
+   void (*read)(struct walk *w, const struct agxc_spv_instr *in);
+   void (*make)(struct agxc_spv *s, const struct agxc_spv_instr *in);
+} module_rows[] = {
+   {SpvOpCapability, SpvOpCapability, read_capability, NULL},
+   {SpvOpExtension, SpvOpExtension, NULL, NULL},
+   {SpvOpExtInstImport, SpvOpExtInstImport, read_import, NULL},
+   {SpvOpExtInst, SpvOpExtInst, read_non_semantic, NULL},
+   {SpvOpMemoryModel, SpvOpMemoryModel, read_memory_model, NULL},
+   {SpvOpEntryPoint, SpvOpEntryPoint, read_entry_point, NULL},
+   {SpvOpExecutionMode, SpvOpExecutionMode, read_mode, NULL},
+   {SpvOpExecutionModeId, SpvOpExecutionModeId, read_mode, NULL},
+   {SpvOpDecorate, SpvOpMemberDecorate, read_decoration, NULL},
+   {SpvOpDecorateId, SpvOpDecorateId, read_decoration, NULL},
+   {SpvOpTypeVoid, SpvOpTypeFunction, NULL, agxc_spv_read_type},
+   {SpvOpTypeForwardPointer, SpvOpTypeForwardPointer, NULL, agxc_spv_read_forward_pointer},
+   {SpvOpTypeCooperativeMatrixKHR, SpvOpTypeCooperativeMatrixKHR, NULL, agxc_spv_read_type},
+   {SpvOpConstantTrue, SpvOpSpecConstantOp, NULL, agxc_spv_read_constant},
+   {SpvOpUndef, SpvOpUndef, NULL, agxc_spv_read_constant},
+   {SpvOpVariable, SpvOpVariable, NULL, agxc_spv_read_variable},
+};
+
+/* ---- functions --------------------------------------------------------- */
+
+static void begin_function(struct walk *w, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv *s = w->s;
+   agxc_spv_mark_any_size(s);
+   struct agxc_spv_type *returns = agxc_spv_type_of(s, in->type_id);
+   struct agxc_spv_type *type = agxc_spv_type_of(s, agxc_spv_operand(s, in, 1));
+   if (type->kind != AGXC_SPV_FUNCTION || type->elem != returns)
+      agxc_spv_invalid(s, "type %u does not fit", type->id);
+   struct agxc_spv_function *function = AGX_ARENA_NEW(s->arena, struct agxc_spv_function);
+   *function =
+      (struct agxc_spv_function){.id = in->id, .word = in->at, .type = type, .returns = returns};
+   function->params = AGX_ARENA_ARRAY(s->arena, uint32_t, AGX_MAX(type->count, 1u));
+   struct agxc_spv_id *id = agxc_spv_result(s, in);
+   id->kind = AGXC_SPV_ID_FUNCTION;
+   id->function = function;
+   w->function = function;
+   w->block = NULL;
+   w->blocks_begun = false;
+}
+
+static void read_parameter(struct walk *w, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_function *function = w->function;
+   if (w->blocks_begun || function->param_count >= function->type->count)
+      agxc_spv_invalid(w->s, "parameter %u of %u", function->param_count, function->type->count);
+   if (agxc_spv_type_of(w->s, in->type_id) != function->type->params[function->param_count])
+      agxc_spv_invalid(w->s, "type of parameter %u", function->param_count);
+   agxc_spv_result(w->s, in)->kind = AGXC_SPV_ID_PENDING;
+   function->params[function->param_count++] = in->id;
+}
+
+static void begin_block(struct walk *w, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv *s = w->s;
+   if (w->block)
+      agxc_spv_invalid(s, "block %u has no terminator", w->block->label);
+   struct agxc_spv_block *block = AGX_ARENA_NEW(s->arena, struct agxc_spv_block);
+   *block = (struct agxc_spv_block){
+      .label = in->id, .first = in->at + in->length, .function = w->function};
+   struct agxc_spv_id *id = agxc_spv_result(s, in);
+   id->kind = AGXC_SPV_ID_LABEL;
+   id->block = block;
+   if (!w->blocks_begun)
+      w->function->entry = block;
+   w->function->block_count++;
+   w->blocks_begun = true;
+   w->past_phis = false;
+   w->block = block;
+   w->merge = 0;
+}
+
+static void end_function(struct walk *w)
+{
+   if (w->block)
+      agxc_spv_invalid(w->s, "block %u has no terminator", w->block->label);
+   if (w->function->param_count != w->function->type->count)
+      agxc_spv_invalid(w->s, "%u parameters of %u", w->function->param_count,
+                       w->function->type->count);
+   w->function = NULL;
+}
+
+static void read_in_block(struct walk *w, const struct agxc_spv_instr *in,
+                          const struct agxc_spv_op *row)
+{
+   struct agxc_spv *s = w->s;
+   if (!w->block)
+      agxc_spv_invalid(s, "outside blocks");
+   if (w->merge && !(row->flags & AGXC_SPV_TERMINATOR))
+      agxc_spv_invalid(s, "between a merge instruction and its branch");
+   if (in->opcode == SpvOpPhi && w->past_phis)
+      agxc_spv_invalid(s, "phi behind other instructions");
+   w->past_phis |= in->opcode != SpvOpPhi;
+   if (in->opcode == SpvOpLoopMerge || in->opcode == SpvOpSelectionMerge) {
+      w->merge = w->block->merge = in->at;
+   } else if (row->flags & AGXC_SPV_TERMINATOR) {
+      w->block->end = in->at;
+      w->block = NULL;
+   } else if (in->opcode != SpvOpPhi && !row->handler) {
+      agxc_spv_invalid(s, "not allowed in functions");
+   }
+   if (in->id)
+      agxc_spv_result(s, in)->kind = AGXC_SPV_ID_PENDING;
+   agxc_spv_scan_pointers(s, in);
+}
+
+static void read_in_function(struct walk *w, const struct agxc_spv_instr *in,
+                             const struct agxc_spv_op *row)
+{
+   switch (in->opcode) {
+   case SpvOpFunction:
+      agxc_spv_invalid(w->s, "inside function %u", w->function->id);
+   case SpvOpFunctionParameter:
+      read_parameter(w, in);
+      break;
+   case SpvOpLabel:
+      begin_block(w, in);
+      break;
+   case SpvOpFunctionEnd:
+      end_function(w);
+      break;
+   default:
+      read_in_block(w, in, row);
+   }
+}
+
+static void read_in_module(struct walk *w, const struct agxc_spv_instr *in)
+{
+   for (size_t i = 0; i < AGX_COUNT(module_rows); i++) {
+      if (in->opcode < module_rows[i].first || in->opcode > module_rows[i].last)
+         continue;
+      if (module_rows[i].read)
+         module_rows[i].read(w, in);
+      if (module_rows[i].make)
+         module_rows[i].make(w->s, in);
+      return;
+   }
+   if (in->opcode != SpvOpFunction)
+      agxc_spv_invalid(w->s, "outside functions");
+   begin_function(w, in);
+}
+
+static void walk_module(struct agxc_spv *s)
+{
+   struct walk w = {.s = s};
+   for (uint32_t at = HEADER_WORDS; at < s->word_count;) {
+      struct agxc_spv_instr in = agxc_spv_instr_at(s, at);
+      const struct agxc_spv_op *row = agxc_spv_op_find(in.opcode);
+      if (in.opcode == SpvOpName || in.opcode == SpvOpMemberName)
+         agxc_spv_note_name(s, &in);
+      if (row->flags & AGXC_SPV_NO_EFFECT) {
+         if (in.id)
+            agxc_spv_result(s, &in)->kind = AGXC_SPV_ID_OTHER;
+      } else if (w.function) {
+         read_in_function(&w, &in, row);
+      } else {
+         read_in_module(&w, &in);
+      }
+      at += in.length;
+   }
+   if (w.function)
+      agxc_spv_invalid(s, "function %u has no end", w.function->id);
+   if (!w.has_model)
+      agxc_spv_invalid(s, "module without OpMemoryModel");
+   if (w.entry_points == 0)
+      agxc_spv_invalid(s, "no compute or vertex entry point%s%s",
+                       s->shader->options->entry ? " named " : "",
+                       s->shader->options->entry ? s->shader->options->entry : "");
+}
+
+/* ---- header and workgroup size ----------------------------------------- */
+
+/* Words in host order: the module itself, or a swapped copy. */
+static const uint32_t *host_order(struct agxc_spv *s, const uint32_t *words, size_t word_count)
+{
+   if (words[0] == SpvMagicNumber)
+      return words;
+   if (words[0] != __builtin_bswap32(SpvMagicNumber))
+      agxc_fail(s->shader, AGX_INVALID_ARGUMENT, "SPIR-V word 0: magic number 0x%08x", words[0]);
+   uint32_t *swapped = AGX_ARENA_ARRAY(s->arena, uint32_t, word_count);
+   for (size_t i = 0; i < word_count; i++)
+      swapped[i] = __builtin_bswap32(words[i]);
+   return swapped;
+}
+
+static void read_header(struct agxc_spv *s, const uint32_t *words, size_t word_count)
+{
+   if (word_count < HEADER_WORDS || word_count > MAX_WORDS)
+      agxc_fail(s->shader, AGX_INVALID_ARGUMENT, "SPIR-V: %zu words, %u to %u can be read",
+                word_count, HEADER_WORDS, MAX_WORDS);
+   s->words = host_order(s, words, word_count);
+   s->word_count = (uint32_t)word_count;
+   uint32_t version = s->words[1];
+   if (version & 0xff0000ff || version >> 16 != 1)
+      agxc_fail(s->shader, AGX_INVALID_ARGUMENT, "SPIR-V word 1: version 0x%08x", version);
+   if ((version >> 8 & 0xff) > MAX_MINOR)
+      agxc_fail(s->shader, AGX_UNIMPLEMENTED, "SPIR-V word 1: version 1.%u, newest known is 1.%u",
+                version >> 8 & 0xff, MAX_MINOR);
+   s->bound = s->words[3];
+   if (s->bound == 0 || s->bound > AGXC_SPV_MAX_IDS)
+      agxc_fail(s->shader, AGX_INVALID_ARGUMENT, "SPIR-V word 3: bound %u, at most %u", s->bound,
+                AGXC_SPV_MAX_IDS);
+   if (s->words[4] != 0)
+      agxc_fail(s->shader, AGX_INVALID_ARGUMENT, "SPIR-V word 4: schema %u", s->words[4]);
+   s->ids = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_id *, s->bound);
+}
+
+static void set_local_size(struct agxc_spv *s)
+{
+   uint32_t *size = s->shader->local_size;
+   if (s->shader->is_vertex) {
+      agxc_spv_set_vertex_size(s);
+      return;
+   }
+   if (!s->has_size && !s->workgroup_size_id)
+      agxc_spv_invalid(s, "entry point without workgroup size");
+   if (s->has_size)
+      for (unsigned i = 0; i < 3; i++)
+         size[i] = s->size_is_ids ? agxc_spv_constant_u32(s, s->size_ids[i]) : s->size_ids[i];
+   if (s->workgroup_size_id) {
+      struct agxc_spv_type *type;
+      struct agxc_ref *refs = agxc_spv_value(s, s->workgroup_size_id, &type);
+      if (type->kind != AGXC_SPV_VECTOR || type->count != 3 || type->elem->kind != AGXC_SPV_INT)
+         agxc_spv_invalid(s, "WorkgroupSize is no vector of three integers");
+      for (unsigned i = 0; i < 3; i++)
+         size[i] = (uint32_t)refs[i].imm;
+   }
+   for (unsigned i = 0; i < 3; i++)
+      if (size[i] == 0)
+         agxc_spv_invalid(s, "workgroup size %u x %u x %u", size[0], size[1], size[2]);
+   for (unsigned i = 0; i < 3; i++)
+      if (size[i] > AGX_MAX_WORKGROUP_THREADS ||
+          (uint64_t)size[0] * size[1] * size[2] > AGX_MAX_WORKGROUP_THREADS)
+         agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "workgroup of %u x %u x %u threads, at most %u",
+                        size[0], size[1], size[2], AGX_MAX_WORKGROUP_THREADS);
+}
+
+void agxc_spirv_to_ir(struct agxc_shader *shader, const uint32_t *words, size_t word_count)
+{
+   struct agxc_spv *s = AGX_ARENA_NEW(shader->arena, struct agxc_spv);
+   s->shader = shader;
+   s->arena = shader->arena;
+   s->variables_tail = &s->variables;
+   read_header(s, words, word_count);
+   walk_module(s);
+   agxc_spv_settle_indexed(s);
+   agxc_spv_instr_at(s, s->entry_word);
+   set_local_size(s);
+   agxc_spv_check_any_size(s);
+   agxc_spv_assign_bindings(s);
+   agxc_spv_emit_entry(s);
+   agxc_spv_prune_bindings(s);
+   agxc_spv_reflect(s);
+}

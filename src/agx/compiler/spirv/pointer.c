@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pointers as values. Addresses (PhysicalStorageBuffer) are 64 bits. A pointer into a bound
+ * buffer is its address, an offset and its size (for robust code, and lengths): while only one
+ * buffer is in question the first and last become uniforms again. A pointer to workgroup memory is
+ * an offset. Pointers whose origin is known stay as they are until somebody needs a value.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+/* Buffers of an array that an index may choose from: each takes six uniform halves. */
+#define MAX_CHOICES 32
+
+static void need_no_matrix(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   bool is_part =
+      p->type->kind == AGXC_SPV_MATRIX || (p->type->kind == AGXC_SPV_VECTOR && p->row_major);
+   if (agxc_spv_has_layout(p) && p->matrix_stride_B && is_part)
+      agxc_spv_missing(s, "variable pointer into a matrix");
+}
+
+/* ---- known to value ---------------------------------------------------- */
+
+static struct agxc_ref buffer_part(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                   uint32_t binding)
+{
+   return agxc_spv_emit(s, op, bits, 1, 0, NULL, 1, &binding);
+}
+
+/* The binding, from now on one that pointers lead to. */
+static uint32_t point_at(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   bool writes = !p->var->is_uniform && !p->not_writable;
+   uint32_t access = AGX_BINDING_READS | (writes ? AGX_BINDING_WRITES : 0u);
+   uint32_t binding = agxc_spv_use_binding(s, p, access);
+   s->binding_pointed[binding] = true;
+   return binding;
+}
+
+static void bound_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p, struct agxc_ref *out)
+{
+   uint32_t binding = point_at(s, p);
+   out[AGXC_SPV_POINTER_BASE] = buffer_part(s, AGXC_OP_BUFFER_ADDRESS, 64, binding);
+   out[AGXC_SPV_POINTER_OFFSET] = agxc_spv_offset(s, p, 0);
+   out[AGXC_SPV_POINTER_SIZE] = buffer_part(s, AGXC_OP_BUFFER_SIZE, 32, binding);
+}
+
+/* The address or size of one of the buffers from..to - 1 of an array, by a tree of selects. */
+static struct agxc_ref choose(struct agxc_spv *s, const struct agxc_ref *parts, uint32_t from,
+                              uint32_t to, struct agxc_ref index)
+{
+   if (to - from == 1)
+      return parts[from];
+   uint32_t middle = from + (to - from) / 2;
+   struct agxc_ref low = choose(s, parts, from, middle, index);
+   struct agxc_ref high = choose(s, parts, middle, to, index);
+   return agxc_spv_select(s, agxc_spv_build2(s, AGXC_OP_ULT, 1, index, agxc_spv_u32(middle)), low,
+                          high);
+}
+
+void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index)
+{
+   struct agxc_ref bases[MAX_CHOICES], sizes[MAX_CHOICES];
+   uint32_t count = p->var->elements;
+   if (count > MAX_CHOICES)
+      agxc_spv_missing(s, "dynamic index into an array of %u buffers, at most %u", count,
+                       MAX_CHOICES);
+   p->is_array = false;
+   for (p->element = 0; p->element < count; p->element++) {
+      uint32_t binding = point_at(s, p);
+      bases[p->element] = buffer_part(s, AGXC_OP_BUFFER_ADDRESS, 64, binding);
+      sizes[p->element] = buffer_part(s, AGXC_OP_BUFFER_SIZE, 32, binding);
+   }
+   p->element = 0;
+   p->not_writable |= p->var->is_uniform;
+   p->place = AGXC_SPV_PLACE_GLOBAL;
+   p->base = choose(s, bases, 0, count, index);
+   p->size = choose(s, sizes, 0, count, index);
+   p->var = NULL;
+}
+
+/* Of an address there is no offset left. */
+static struct agxc_ref whole_address(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   struct agxc_ref offset = agxc_spv_offset(s, p, 0);
+   return agxc_spv_build2(s, AGXC_OP_IADD, 64, p->base, agxc_spv_resize(s, offset, 64, false));
+}
+
+struct agxc_ref *agxc_spv_pointer_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   struct agxc_ref *out = agxc_spv_refs(s, AGXC_SPV_POINTER_PARTS);
+   if (!s->b.block)
+      agxc_spv_missing(s, "pointer in a constant expression");
+   need_no_matrix(s, p);
+   switch (p->place) {
+   case AGXC_SPV_PLACE_BUFFER:
+      bound_refs(s, p, out);
+      break;
+   case AGXC_SPV_PLACE_SHARED:
+      out[0] = agxc_spv_offset(s, p, 0);
+      break;
+   case AGXC_SPV_PLACE_GLOBAL:
+      if (p->is_address) {
+         out[0] = whole_address(s, p);
+         break;
+      }
+      out[AGXC_SPV_POINTER_BASE] = p->base;
+      out[AGXC_SPV_POINTER_OFFSET] = agxc_spv_offset(s, p, 0);
+      out[AGXC_SPV_POINTER_SIZE] = p->size;
+      break;
+   default:
+      agxc_spv_missing(s, "pointer of storage class %s as a value",
+                       agxc_spv_storage_name(p->var->storage));
+   }
+   return out;
+}
+
+/* ---- value to known ---------------------------------------------------- */
+
+struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct agxc_spv_type *type,
+                                               const struct agxc_ref *refs)
+{
+   struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
+   if (!type->scalars)
+      agxc_spv_missing(s, "pointer of storage class %s as a value",
+                       agxc_spv_storage_name(type->storage));
+   if (!type->elem)
+      agxc_spv_invalid(s, "pointer type %u, which is only announced", type->id);
+   p->type = type->elem;
+   p->coherent = s->any_coherent;
+   p->place = AGXC_SPV_PLACE_GLOBAL;
+   if (type->storage == SpvStorageClassWorkgroup) {
+      p->place = AGXC_SPV_PLACE_SHARED;
+      p->is_block = s->shared_blocks;
+      p->dynamic = refs[0];
+   } else if (agxc_spv_type_is_address(type)) {
+      p->base = refs[0];
+      p->is_address = true;
+   } else {
+      p->base = refs[AGXC_SPV_POINTER_BASE];
+      p->dynamic = refs[AGXC_SPV_POINTER_OFFSET];
+      p->size = refs[AGXC_SPV_POINTER_SIZE];
+   }
+   return p;
+}
+
+/* ---- instructions ------------------------------------------------------ */
+
+/* Both operands of a comparison or difference, which have one type. */
+static const struct agxc_spv_type *two_pointers(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                                                const struct agxc_ref **out_a,
+                                                const struct agxc_ref **out_b)
+{
+   struct agxc_spv_type *a, *b;
+   *out_a = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &a);
+   *out_b = agxc_spv_value(s, agxc_spv_operand(s, in, 1), &b);
+   if (a->kind != AGXC_SPV_POINTER || b != a)
+      agxc_spv_invalid(s, "of types %u and %u", a->id, b->id);
+   return a;
+}
+
+void agxc_spv_op_ptr_compare(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_ref *a, *b;
+   const struct agxc_spv_type *type = two_pointers(s, in, &a, &b);
+   if (agxc_spv_type_of(s, in->type_id)->kind != AGXC_SPV_BOOL)
+      agxc_spv_invalid(s, "result type %u", in->type_id);
+   struct agxc_ref *out = agxc_spv_refs(s, 1);
+   out[0] = agxc_spv_build2(s, AGXC_OP_IEQ, 1, a[0], b[0]);
+   if (type->scalars == AGXC_SPV_POINTER_PARTS) {
+      struct agxc_ref same =
+         agxc_spv_build2(s, AGXC_OP_IEQ, 1, a[AGXC_SPV_POINTER_OFFSET], b[AGXC_SPV_POINTER_OFFSET]);
+      out[0] = agxc_spv_build2(s, AGXC_OP_IAND, 1, out[0], same);
+   }
+   if (in->opcode == SpvOpPtrNotEqual)
+      out[0] = agxc_spv_build1(s, AGXC_OP_INOT, 1, out[0]);
+   agxc_spv_define(s, in, out);
+}
+
+/* In elements; both pointers are into one array. */
+void agxc_spv_op_ptr_diff(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_ref *a, *b;
+   const struct agxc_spv_type *type = two_pointers(s, in, &a, &b);
+   const struct agxc_spv_type *result = agxc_spv_type_of(s, in->type_id);
+   uint32_t part = type->scalars == AGXC_SPV_POINTER_PARTS ? AGXC_SPV_POINTER_OFFSET : 0;
+   if (agxc_spv_type_is_address(type))
+      agxc_spv_missing(s, "difference of addresses");
+   if (result->kind != AGXC_SPV_INT)
+      agxc_spv_invalid(s, "result type %u", result->id);
+   uint32_t stride_B = type->stride_B;
+   if (!stride_B && type->storage == SpvStorageClassWorkgroup)
+      stride_B =
+         (uint32_t)agx_align_up((uint64_t)type->elem->packed_B, AGX_MAX(type->elem->align_B, 1u));
+   if (!stride_B)
+      agxc_spv_invalid(s, "pointer type %u has no ArrayStride", type->id);
+   struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, 32, a[part], b[part]);
+   struct agxc_ref *out = agxc_spv_refs(s, 1);
+   out[0] = agxc_spv_build2(s, AGXC_OP_SDIV, 32, bytes, agxc_spv_u32(stride_B));
+   out[0] = agxc_spv_resize(s, out[0], result->bits, true);
+   agxc_spv_define(s, in, out);
+}
+
+/* OpConvertPtrToU and OpConvertUToPtr: cut, or extended with zeros. */
+void agxc_spv_op_ptr_convert(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_type *from, *to = agxc_spv_type_of(s, in->type_id);
+   const struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &from);
+   bool to_pointer = in->opcode == SpvOpConvertUToPtr;
+   const struct agxc_spv_type *pointer = to_pointer ? to : from, *number = to_pointer ? from : to;
+   if (pointer->kind != AGXC_SPV_POINTER || number->kind != AGXC_SPV_INT)
+      agxc_spv_invalid(s, "from type %u to type %u", from->id, to->id);
+   if (!agxc_spv_type_is_address(pointer))
+      agxc_spv_missing(s, "pointer of storage class %s as a number",
+                       agxc_spv_storage_name(pointer->storage));
+   struct agxc_ref *out = agxc_spv_refs(s, 1);
+   out[0] = agxc_spv_resize(s, refs[0], to_pointer ? 64 : to->bits, false);
+   agxc_spv_define(s, in, out);
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads, samples and stores of texels. The hardware gives zero for coordinates outside of a
+ * level, but clamps the level itself, and layers: one select then moves x to where no image
+ * reaches. Where the level is known to be there, nothing is added.
+ * Source: reference/cmdstream robustness.md 5.1, reference/isa 14.
+ */
+#include "agx/compiler/spirv/impl.h"
+#include "robustness/image.h"
+
+struct operands {
+   uint32_t lod, offset, offsets, dx, dy, sample; /* ids, or 0 */
+};
+
+/* The optional image operands from operand i on. */
+static struct operands read_operands(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                                     uint32_t i)
+{
+   static const struct {
+      uint32_t bit;
+      uint8_t words;
+      const char *refused; /* NULL: taken, or without effect here */
+   } rows[] = {
+      {SpvImageOperandsBiasMask, 1, "Bias"},
+      {SpvImageOperandsLodMask, 1, NULL},
+      {SpvImageOperandsGradMask, 2, NULL},
+      {SpvImageOperandsConstOffsetMask, 1, NULL},
+      {SpvImageOperandsOffsetMask, 1, NULL},
+      {SpvImageOperandsConstOffsetsMask, 1, NULL},
+      {SpvImageOperandsSampleMask, 1, NULL},
+      {SpvImageOperandsMinLodMask, 1, "MinLod"},
+      {SpvImageOperandsMakeTexelAvailableMask, 1, NULL},
+      {SpvImageOperandsMakeTexelVisibleMask, 1, NULL},
+      {SpvImageOperandsNonPrivateTexelMask, 0, NULL},
+      {SpvImageOperandsVolatileTexelMask, 0, NULL},
+      {SpvImageOperandsSignExtendMask, 0, NULL},
+      {SpvImageOperandsZeroExtendMask, 0, NULL},
+   };
+   struct operands operands = {0};
+   if (i >= agxc_spv_operand_count(in))
+      return operands;
+   uint32_t mask = agxc_spv_operand(s, in, i++);
+   for (size_t row = 0; row < AGX_COUNT(rows); row++) {
+      if (!(mask & rows[row].bit))
+         continue;
+      mask &= ~rows[row].bit;
+      if (rows[row].refused)
+         agxc_spv_missing(s, "image operand %s", rows[row].refused);
+      uint32_t id = rows[row].words ? agxc_spv_operand(s, in, i) : 0;
+      if (rows[row].bit == SpvImageOperandsGradMask) {
+         operands.dx = id;
+         operands.dy = agxc_spv_operand(s, in, i + 1);
+      }
+      i += rows[row].words;
+      if (rows[row].bit == SpvImageOperandsSampleMask)
+         operands.sample = id;
+      if (rows[row].bit == SpvImageOperandsConstOffsetsMask)
+         operands.offsets = id;
+      if (rows[row].bit == SpvImageOperandsLodMask)
+         operands.lod = id;
+      if (rows[row].bit == SpvImageOperandsConstOffsetMask ||
+          rows[row].bit == SpvImageOperandsOffsetMask)
+         operands.offset = id;
+   }
+   if (mask)
+      agxc_spv_missing(s, "image operands 0x%x", mask);
+   return operands;
+}
+
+/* ---- coordinates ------------------------------------------------------- */
+
+struct coordinates {
+   struct agxc_ref at[4];
+   uint32_t count;
+   uint32_t layer; /* which of them, or 0 */
+};
+
+static const struct agxc_spv_type *component_of(struct agxc_spv *s, uint32_t id,
+                                                struct agxc_ref **refs, uint32_t *count)
+{
+   struct agxc_spv_type *type;
+   *refs = agxc_spv_value(s, id, &type);
+   const struct agxc_spv_type *component = agxc_spv_component(type);
+   if (!component || type->kind == AGXC_SPV_COOPERATIVE)
+      agxc_spv_invalid(s, "id %u of type %u is no vector of numbers", id, type->id);
+   *count = type->scalars;
+   return component;
+}
+
+/* x, y, z as many as the image has, then the layer. `row` is the y of one-dimensional images. */
+static struct coordinates read_coordinates(struct agxc_spv *s, const struct agxc_spv_type *image,
+                                           uint32_t id, enum agxc_spv_kind kind,
+                                           struct agxc_ref row)
+{
+   static const uint8_t axes_of[] = {
+      [SpvDim1D] = 1, [SpvDim2D] = 2, [SpvDim3D] = 3, [SpvDimCube] = 3, [SpvDimBuffer] = 1};
+   struct coordinates c = {0};
+   struct agxc_ref *refs;
+   uint32_t given, axes = axes_of[image->image.dim];
+   const struct agxc_spv_type *component = component_of(s, id, &refs, &given);
+   /* The face of a stored cube is its layer already, of arrays too. */
+   bool has_layer = image->image.is_array;
+   if (image->image.dim == SpvDimCube && kind == AGXC_SPV_INT) {
+      axes = 2;
+      has_layer = true;
+   }
+   if (component->kind != kind || given < axes + has_layer)
+      agxc_spv_invalid(s, "coordinates %u", id);
+   if (kind == AGXC_SPV_FLOAT && component->bits != 32)
+      agxc_spv_missing(s, "coordinates of %u bits", component->bits);
+   for (uint32_t i = 0; i < axes + has_layer; i++) {
+      if (i == 1 && axes == 1)
+         c.at[c.count++] = row;
+      if (i == axes)
+         c.layer = c.count;
+      c.at[c.count++] =
+         kind == AGXC_SPV_INT ? agxc_spv_resize(s, refs[i], 32, component->is_signed) : refs[i];
+   }
+   if (c.count == 1)
+      c.at[c.count++] = row;
+   return c;
+}
+
+/* Four bits for each axis; Vulkan's offsets go from -8 to 7. */
+static struct agxc_ref pack_axes(struct agxc_spv *s, const struct agxc_ref *refs, uint32_t count)
+{
+   struct agxc_ref packed = agxc_spv_u32(0);
+   for (uint32_t i = 0; i < count; i++) {
+      if (refs[i].kind == AGXC_IMM &&
+          (int32_t)refs[i].imm != (int32_t)((refs[i].imm & 7) - (refs[i].imm & 8)))
+         agxc_spv_missing(s, "texel offset %d", (int)(int32_t)refs[i].imm);
+      struct agxc_ref part = agxc_spv_build2(s, AGXC_OP_IAND, 32, refs[i], agxc_spv_u32(15));
+      part = agxc_spv_build2(s, AGXC_OP_ISHL, 32, part, agxc_spv_u32(4 * i));
+      packed = agxc_spv_build2(s, AGXC_OP_IOR, 32, packed, part);
+   }
+   return packed;
+}
+
+/* 32 bits of which 16 count, or AGXC_NONE. */
+static struct agxc_ref pack_offset(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_ref *refs;
+   uint32_t count;
+   if (!id)
+      return agxc_none();
+   const struct agxc_spv_type *component = component_of(s, id, &refs, &count);
+   if (component->kind != AGXC_SPV_INT || component->bits != 32 || count > 3)
+      agxc_spv_invalid(s, "offset %u", id);
+   return pack_axes(s, refs, count);
+}
+
+/* The operand that holds a number to compare with, and an offset; each may be AGXC_NONE. */
+static struct agxc_ref extra_of(struct agxc_spv *s, struct agxc_ref reference,
+                                struct agxc_ref offset)
+{
+   struct agxc_ref both[2] = {reference, offset};
+   if (reference.kind == AGXC_NONE)
+      return offset.kind == AGXC_NONE ? offset : agxc_spv_build1(s, AGXC_OP_TRUNC, 16, offset);
+   return offset.kind == AGXC_NONE ? reference : agxc_collect(&s->b, 2, both);
+}
+
+static bool is_zero(const struct agxc_ref *ref)
+{
+   return ref->kind == AGXC_IMM && ref->imm == 0;
+}
+
+/* Moves x away unless the number is below the limit. */
+static void guard_by(struct agxc_spv *s, struct agxc_ref number, struct agxc_ref limit,
+                     struct coordinates *c)
+{
+   struct agxc_ref is_there = agxc_spv_build2(s, AGXC_OP_ULT, 1, number, limit);
+   c->at[0] = agxc_spv_select(s, is_there, c->at[0], agxc_spv_u32(AGXR_FAR_OUTSIDE));
+}
+
+/* Moves x away where level or layer are not the view's. One select each: what joins conditions
+ * costs as much. */
+static void guard(struct agxc_spv *s, const struct agxc_spv_pointer *image, struct agxc_ref level,
+                  struct coordinates *c)
+{
+   if (level.kind != AGXC_NONE && !is_zero(&level)) {
+      struct agxc_ref last = agxc_spv_image_info(s, image, AGX_IMAGE_LAST_LEVEL);
+      struct agxc_ref bad = agxc_spv_build2(s, AGXC_OP_ULT, 1, last, level);
+      c->at[0] = agxc_spv_select(s, bad, agxc_spv_u32(AGXR_FAR_OUTSIDE), c->at[0]);
+   }
+   if (c->layer)
+      guard_by(s, c->at[c->layer], agxc_spv_image_info(s, image, AGX_IMAGE_DEPTH), c);
+}
+
+/* Sample, with the layer in its high half: after the layer's check. */
+static void add_sample(struct agxc_spv *s, const struct agxc_spv_pointer *image, uint32_t id,
+                       struct coordinates *c)
+{
+   struct agxc_ref sample = agxc_spv_index(s, id), word = sample;
+   bool is_known = sample.kind == AGXC_IMM && sample.imm < 2; /* all such images have two */
+   if (!is_known)
+      guard_by(s, sample, agxc_spv_image_info(s, image, AGX_IMAGE_SAMPLES), c);
+   if (c->layer) {
+      struct agxc_ref high =
+         agxc_spv_build2(s, AGXC_OP_ISHL, 32, c->at[c->layer], agxc_spv_u32(16));
+      word = agxc_spv_build2(
+         s, AGXC_OP_IOR, 32, high,
+         is_known ? sample
+                  : agxc_spv_build2(s, AGXC_OP_IAND, 32, sample, agxc_spv_u32(UINT16_MAX)));
+   }
+   c->at[c->layer ? c->layer : c->count++] = word;
+}
+
+static void need_sample(struct agxc_spv *s, const struct agxc_spv_type *image,
+                        const struct operands *operands)
+{
+   if (image->image.is_multisampled != (operands->sample != 0))
+      agxc_spv_invalid(s, "image operand Sample of image type %u", image->id);
+}
+
+/* The nearest layer that there is. Source: reference/cmdstream robustness.md 5.2. */
+static void round_layer(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                        struct coordinates *c)
+{
+   if (!c->layer)
+      return;
+   struct agxc_ref *layer = &c->at[c->layer];
+   struct agxc_ref last = agxc_spv_build2(
+      s, AGXC_OP_ISUB, 32, agxc_spv_image_info(s, image, AGX_IMAGE_DEPTH), agxc_spv_u32(1));
+   *layer = agxc_spv_build1(s, AGXC_OP_FRINT, 32, *layer);
+   *layer = agxc_spv_build1(s, AGXC_OP_F2U, 32, *layer); /* negative ones become 0 */
+   *layer = agxc_spv_build2(s, AGXC_OP_UMIN, 32, *layer, last);
+}
+
+static struct agxc_ref vector_of(struct agxc_spv *s, const struct coordinates *c)
+{
+   return agxc_collect(&s->b, c->count, c->at);
+}
+
+/* ---- results ----------------------------------------------------------- */
+
+static void define_texel(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                         const struct agxc_spv_type *image, struct agxc_ref texel)
+{
+   const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   const struct agxc_spv_type *component = agxc_spv_component(type);
+   struct agxc_ref elements[4];
+   if (!component || component->kind != image->elem->kind || component->bits != 32 ||
+       type->kind == AGXC_SPV_COOPERATIVE)
+      agxc_spv_invalid(s, "result type %u of image type %u", type->id, image->id);
+   agxc_split(&s->b, texel, elements);
+   struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
+   memcpy(out, elements, type->scalars * sizeof(*out));
+   agxc_spv_define(s, in, out);
+}
+
+void agxc_spv_op_image_fetch(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), false);
+   const struct agxc_spv_type *type = agxc_spv_image_type(image);
+   struct operands operands = read_operands(s, in, 2);
+   if (type->image.is_storage != (in->opcode == SpvOpImageRead))
+      agxc_spv_invalid(s, "of image type %u", type->id);
+   struct coordinates c =
+      read_coordinates(s, type, agxc_spv_operand(s, in, 1), AGXC_SPV_INT, agxc_spv_u32(0));
+   struct agxc_ref level = operands.lod ? agxc_spv_index(s, operands.lod) : agxc_none();
+   if (type->image.is_storage && operands.lod)
+      agxc_spv_missing(s, "image operand Lod of a storage image");
+   need_sample(s, type, &operands);
+   if (type->image.dim == SpvDimBuffer)
+      agxc_spv_texel_of_buffer(s, image, c.at[0], c.at);
+   else
+      guard(s, image, level, &c);
+   if (type->image.is_multisampled)
+      add_sample(s, image, operands.sample, &c);
+   if (is_zero(&level))
+      level = agxc_none();
+   if (level.kind != AGXC_NONE)
+      level = agxc_spv_build1(s, AGXC_OP_TRUNC, 16, level);
+   struct agxc_ref srcs[5] = {vector_of(s, &c), level,
+                              extra_of(s, agxc_none(), pack_offset(s, operands.offset))};
+   agxc_spv_heap_place(s, image, AGX_HEAP_TEXTURES, &srcs[3], &srcs[4]);
+   uint32_t imms[] = {agxc_spv_use_binding(s, image, AGX_BINDING_READS), agxc_spv_image_dim(type),
+                      image->element};
+   enum agxc_op op = type->image.is_storage ? AGXC_OP_IMAGE_LOAD : AGXC_OP_IMAGE_FETCH;
+   define_texel(s, in, type, agxc_spv_emit(s, op, 32, 4, 5, srcs, 3, imms));
+}
+
+/* The derivatives of x, then of y, then of z, each along columns and rows. */
+static struct agxc_ref gradients(struct agxc_spv *s, const struct agxc_spv_type *image,
+                                 const struct operands *operands)
+{
+   struct agxc_ref *d[2], out[6];
+   uint32_t ids[2] = {operands->dx, operands->dy};
+   uint32_t axes = image->image.dim == SpvDim1D ? 1 : image->image.dim == SpvDim2D ? 2 : 3;
+   for (uint32_t i = 0; i < 2; i++) {
+      uint32_t count;
+      const struct agxc_spv_type *component = component_of(s, ids[i], &d[i], &count);
+      if (component->kind != AGXC_SPV_FLOAT || component->bits != 32 || count != axes)
+         agxc_spv_invalid(s, "derivatives %u", ids[i]);
+      for (uint32_t axis = 0; axis < AGX_MAX(axes, 2u); axis++)
+         out[2 * axis + i] = axis < axes ? d[i][axis] : agxc_spv_u32(0);
+   }
+   return agxc_collect(&s->b, 2 * AGX_MAX(axes, 2u), out);
+}
+
+/* A half, or derivatives; none of what is gathered, which the first level gives. */
+static struct agxc_ref sample_level(struct agxc_spv *s, const struct agxc_spv_type *image,
+                                    const struct operands *operands, bool is_gather)
+{
+   if (is_gather && (operands->lod || operands->dx))
+      agxc_spv_missing(s, "level of an ImageGather");
+   if (is_gather)
+      return agxc_none();
+   if (operands->dx)
+      return gradients(s, image, operands);
+   if (!operands->lod)
+      agxc_spv_invalid(s, "without Lod or Grad");
+   struct agxc_ref level = agxc_spv_scalar(s, operands->lod, AGXC_SPV_FLOAT);
+   return level.bits == 16 ? level : agxc_spv_build1(s, AGXC_OP_F2F, 16, level);
+}
+
+/* What a sample instruction says by its name. */
+struct variant {
+   bool is_gather, is_projective, compares;
+};
+
+static struct variant variant_of(uint32_t opcode)
+{
+   return (struct variant){
+      .is_gather = opcode == SpvOpImageGather || opcode == SpvOpImageDrefGather,
+      .is_projective =
+         opcode == SpvOpImageSampleProjExplicitLod || opcode == SpvOpImageSampleProjDrefExplicitLod,
+      .compares = opcode == SpvOpImageSampleDrefExplicitLod ||
+                  opcode == SpvOpImageSampleProjDrefExplicitLod || opcode == SpvOpImageDrefGather,
+   };
+}
+
+/* Divides coordinates, and what they are compared with, by the component behind them. */
+static void project(struct agxc_spv *s, const struct agxc_spv_type *image, uint32_t id,
+                    struct coordinates *c, struct agxc_ref *reference)
+{
+   struct agxc_ref *refs;
+   uint32_t given, axes = image->image.dim == SpvDim1D ? 1 : image->image.dim == SpvDim2D ? 2 : 3;
+   component_of(s, id, &refs, &given);
+   if (image->image.is_array || image->image.dim == SpvDimCube || given <= axes)
+      agxc_spv_invalid(s, "projective coordinates %u", id);
+   for (uint32_t i = 0; i < axes; i++)
+      c->at[i] = agxc_spv_build2(s, AGXC_OP_FDIV, 32, c->at[i], refs[axes]);
+   if (reference->kind != AGXC_NONE)
+      *reference = agxc_spv_build2(s, AGXC_OP_FDIV, 32, *reference, refs[axes]);
+}
+
+/* Sources from heap on, and immediates. */
+static struct agxc_ref emit_sample(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                                   struct agxc_ref at, struct agxc_ref level, struct agxc_ref extra,
+                                   uint32_t gather)
+{
+   struct agxc_ref srcs[6] = {at, level, extra};
+   const struct agxc_spv_pointer *sampler = image->sampler;
+   if (sampler->dynamic.kind != AGXC_NONE && sampler->var->elements > AGX_PROGRAM_MAX_SAMPLERS)
+      agxc_spv_missing(s, "dynamic index into an array of more than %u samplers",
+                       AGX_PROGRAM_MAX_SAMPLERS);
+   agxc_spv_heap_place(s, image, AGX_HEAP_TEXTURES, &srcs[3], &srcs[4]);
+   srcs[5] = sampler->dynamic;
+   uint32_t imms[] = {agxc_spv_use_binding(s, image, AGX_BINDING_READS),
+                      agxc_spv_image_dim(agxc_spv_image_type(image)),
+                      agxc_spv_use_binding(s, sampler, AGX_BINDING_READS),
+                      gather,
+                      image->element,
+                      sampler->element};
+   return agxc_spv_emit(s, AGXC_OP_IMAGE_SAMPLE, 32, 4, 6, srcs, 6, imms);
+}
+
+/* Four gathers of which the last texel counts, each with an offset of its own. */
+static struct agxc_ref gather_by_offsets(struct agxc_spv *s, const struct agxc_spv_pointer *image,
+                                         struct agxc_ref at, struct agxc_ref reference,
+                                         uint32_t offsets, uint32_t gather)
+{
+   struct agxc_spv_type *type;
+   struct agxc_ref *refs = agxc_spv_value(s, offsets, &type), out[4], four[4];
+   if (type->kind != AGXC_SPV_ARRAY || type->count != 4 || type->scalars != 8)
+      agxc_spv_invalid(s, "offsets %u", offsets);
+   for (uint32_t i = 0; i < 4; i++) {
+      struct agxc_ref extra = extra_of(s, reference, pack_axes(s, refs + 2 * (size_t)i, 2));
+      agxc_split(&s->b, emit_sample(s, image, at, agxc_none(), extra, gather), four);
+      out[i] = four[3];
+   }
+   return agxc_collect(&s->b, 4, out);
+}
+
+static uint32_t gathered_channel(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   if (in->opcode == SpvOpImageDrefGather)
+      return 1;
+   uint32_t channel = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2));
+   if (channel > 3)
+      agxc_spv_invalid(s, "component %u", channel);
+   return 1 + channel;
+}
+
+void agxc_spv_op_image_sample(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), true);
+   const struct agxc_spv_type *type = agxc_spv_image_type(image);
+   const struct variant variant = variant_of(in->opcode);
+   uint32_t coordinates = agxc_spv_operand(s, in, 1);
+   struct operands operands = read_operands(s, in, variant.is_gather || variant.compares ? 3 : 2);
+   uint32_t gather = variant.is_gather ? gathered_channel(s, in) : 0;
+   struct agxc_ref reference = agxc_none();
+   if (type->image.dim == SpvDimBuffer || type->image.is_multisampled)
+      agxc_spv_invalid(s, "of image type %u", type->id);
+   if (variant.compares)
+      reference = agxc_spv_scalar(s, agxc_spv_operand(s, in, 2), AGXC_SPV_FLOAT);
+   if (reference.kind != AGXC_NONE && reference.bits != 32)
+      agxc_spv_invalid(s, "reference of %u bits", reference.bits);
+   struct coordinates c =
+      read_coordinates(s, type, coordinates, AGXC_SPV_FLOAT, agxc_spv_f32(0.5f));
+   if (variant.is_projective)
+      project(s, type, coordinates, &c, &reference);
+   round_layer(s, image, &c);
+   struct agxc_ref at = vector_of(s, &c), level = sample_level(s, type, &operands, gather), texel;
+   if (operands.offsets && !variant.is_gather)
+      agxc_spv_invalid(s, "offsets of what is no gather");
+   if (operands.offsets)
+      texel = gather_by_offsets(s, image, at, reference, operands.offsets, gather);
+   else
+      texel = emit_sample(s, image, at, level,
+                          extra_of(s, reference, pack_offset(s, operands.offset)), gather);
+   define_texel(s, in, type, texel);
+}
+
+/* Derivatives are those of a quad of pixels, which compute programs don't have. */
+void agxc_spv_op_image_implicit(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   (void)in;
+   agxc_spv_missing(s, "implicit level of detail in a compute shader");
+}
+
+void agxc_spv_op_image_write(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), false);
+   const struct agxc_spv_type *type = agxc_spv_image_type(image);
+   if (!type->image.is_storage)
+      agxc_spv_invalid(s, "to image type %u, which is no storage image", type->id);
+   struct operands operands = read_operands(s, in, 3);
+   need_sample(s, type, &operands);
+   if (operands.lod)
+      agxc_spv_missing(s, "image operand Lod of a storage image");
+   struct coordinates c =
+      read_coordinates(s, type, agxc_spv_operand(s, in, 1), AGXC_SPV_INT, agxc_spv_u32(0));
+   uint32_t dim = agxc_spv_image_dim(type);
+   if (type->image.dim == SpvDimBuffer) {
+      agxc_spv_texel_of_buffer(s, image, c.at[0], c.at);
+   } else if (type->image.is_multisampled) {
+      agxc_spv_texel_of_sample(s, image, c.at, c.layer ? c.at[c.layer] : agxc_none(),
+                               agxc_spv_index(s, operands.sample), c.at);
+      c.count = 2;
+      dim = AGX_ISA_DIM_2D;
+   } else if (c.layer) {
+      /* Layers have 16 bits, and those outside are dropped. */
+      c.at[c.layer] = agxc_spv_build2(s, AGXC_OP_UMIN, 32, c.at[c.layer], agxc_spv_u32(UINT16_MAX));
+   }
+   struct agxc_ref *refs, texel[4];
+   uint32_t count;
+   const struct agxc_spv_type *component =
+      component_of(s, agxc_spv_operand(s, in, 2), &refs, &count);
+   if (component->kind != type->elem->kind || component->bits != 32)
+      agxc_spv_invalid(s, "texel of another type than image type %u", type->id);
+   for (uint32_t i = 0; i < 4; i++)
+      texel[i] = i < count ? refs[i] : agxc_spv_u32(0);
+   struct agxc_ref srcs[4] = {vector_of(s, &c), agxc_collect(&s->b, 4, texel)};
+   agxc_spv_heap_place(s, image, AGX_HEAP_IMAGES, &srcs[2], &srcs[3]);
+   uint32_t imms[] = {agxc_spv_use_binding(s, image, AGX_BINDING_WRITES), dim, image->element};
+   agxc_spv_emit(s, AGXC_OP_IMAGE_STORE, 0, 0, 4, srcs, 3, imms);
+}

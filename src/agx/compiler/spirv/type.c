@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Types: made once from their instructions, with flat lengths and explicit layouts.
+ * A type names only types defined before it, so that types can't be recursive; depth
+ * is limited all the same, because others recurse over it.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+bool agxc_spv_type_is_scalar(const struct agxc_spv_type *type)
+{
+   return type->kind == AGXC_SPV_BOOL || type->kind == AGXC_SPV_INT || type->kind == AGXC_SPV_FLOAT;
+}
+
+const struct agxc_spv_type *agxc_spv_component(const struct agxc_spv_type *type)
+{
+   if (type->kind == AGXC_SPV_VECTOR || type->kind == AGXC_SPV_COOPERATIVE)
+      return type->elem;
+   return agxc_spv_type_is_scalar(type) ? type : NULL;
+}
+
+struct agxc_spv_type *agxc_spv_type_of(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_spv_id *entry = agxc_spv_id(s, id);
+   if (entry->kind != AGXC_SPV_ID_TYPE)
+      agxc_spv_invalid(s, "id %u is no type", id);
+   return entry->type;
+}
+
+static bool is_composite(const struct agxc_spv_type *type)
+{
+   return type->kind >= AGXC_SPV_VECTOR && type->kind <= AGXC_SPV_STRUCT;
+}
+
+uint32_t agxc_spv_scalar_offset(const struct agxc_spv_type *type, uint32_t i)
+{
+   return type->kind == AGXC_SPV_STRUCT ? type->members[i].first_scalar : type->elem->scalars * i;
+}
+
+struct agxc_spv_type *agxc_spv_part_type(struct agxc_spv *s, const struct agxc_spv_type *type,
+                                         uint32_t i)
+{
+   if (!is_composite(type))
+      agxc_spv_invalid(s, "type %u has no parts", type->id);
+   if (type->kind != AGXC_SPV_RUNTIME_ARRAY && i >= type->count)
+      agxc_spv_invalid(s, "index %u into type %u with %u parts", i, type->id, type->count);
+   return type->kind == AGXC_SPV_STRUCT ? type->members[i].type : type->elem;
+}
+
+void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *type)
+{
+   bool has_values =
+      agxc_spv_type_is_scalar(type) || (is_composite(type) && type->kind != AGXC_SPV_RUNTIME_ARRAY);
+   if (type->kind == AGXC_SPV_POINTER && !type->scalars)
+      agxc_spv_missing(s, "pointer of storage class %s as a value",
+                       agxc_spv_storage_name(type->storage));
+   has_values |= type->kind == AGXC_SPV_POINTER;
+   if (!has_values)
+      agxc_spv_invalid(s, "type %u has no values", type->id);
+   if (type->scalars > AGXC_SPV_MAX_SCALARS)
+      agxc_spv_missing(s, "value of %u scalars, at most %u", type->scalars, AGXC_SPV_MAX_SCALARS);
+}
+
+/* Parts without scalars are skipped: there may be exponentially many. */
+static uint8_t *fill_bits(const struct agxc_spv_type *type, uint8_t *at)
+{
+   static const uint8_t parts[] = {
+      [AGXC_SPV_POINTER_BASE] = 64,
+      [AGXC_SPV_POINTER_OFFSET] = 32,
+      [AGXC_SPV_POINTER_SIZE] = 32,
+   };
+   if (type->kind == AGXC_SPV_POINTER) {
+      memcpy(at, type->scalars == 1 ? &type->bits : parts, type->scalars);
+      return at + type->scalars;
+   }
+   if (agxc_spv_type_is_scalar(type)) {
+      *at = type->bits;
+      return at + 1;
+   }
+   for (uint32_t i = 0; i < type->count && type->scalars; i++) {
+      const struct agxc_spv_type *part =
+         type->kind == AGXC_SPV_STRUCT ? type->members[i].type : type->elem;
+      if (part->scalars)
+         at = fill_bits(part, at);
+   }
+   return at;
+}
+
+uint8_t *agxc_spv_scalar_bits(struct agxc_spv *s, const struct agxc_spv_type *type)
+{
+   agxc_spv_check_value_type(s, type);
+   uint8_t *bits = AGX_ARENA_ARRAY(s->arena, uint8_t, AGX_MAX(type->scalars, 1u));
+   fill_bits(type, bits);
+   return bits;
+}
+
+bool agxc_spv_same_shape(const struct agxc_spv_type *a, const struct agxc_spv_type *b)
+{
+   if (a == b)
+      return true;
+   if (a->kind != b->kind || a->count != b->count || a->scalars != b->scalars ||
+       a->scalars > AGXC_SPV_MAX_SCALARS || a->kind == AGXC_SPV_POINTER || a->rows != b->rows ||
+       a->columns != b->columns || a->use != b->use)
+      return false;
+   uint8_t bits_a[AGXC_SPV_MAX_SCALARS], bits_b[AGXC_SPV_MAX_SCALARS];
+   fill_bits(a, bits_a);
+   fill_bits(b, bits_b);
+   return memcmp(bits_a, bits_b, a->scalars) == 0;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+static uint32_t saturated(uint64_t scalars)
+{
+   return (uint32_t)AGX_MIN(scalars, (uint64_t)AGXC_SPV_HUGE_SCALARS);
+}
+
+static void nest(struct agxc_spv *s, struct agxc_spv_type *type, const struct agxc_spv_type *inner)
+{
+   type->depth = AGX_MAX(type->depth, inner->depth + 1);
+   if (type->depth > AGXC_SPV_MAX_TYPE_DEPTH)
+      agxc_spv_missing(s, "type nested more than %u deep", AGXC_SPV_MAX_TYPE_DEPTH);
+}
+
+static void check_stored(struct agxc_spv *s, const struct agxc_spv_type *type)
+{
+   if (!agxc_spv_type_is_scalar(type) && !is_composite(type) && type->kind != AGXC_SPV_POINTER)
+      agxc_spv_invalid(s, "type %u can't be part of a composite", type->id);
+}
+
+static void read_number(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                        struct agxc_spv_type *type)
+{
+   bool is_int = in->opcode == SpvOpTypeInt;
+   uint32_t bits = agxc_spv_operand(s, in, 0);
+   if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
+      agxc_spv_invalid(s, "%u bits", bits);
+   if (!is_int && (bits == 8 || bits == 64 || agxc_spv_operand_count(in) > 1))
+      agxc_spv_missing(s, "Float%u%s", bits, bits == 16 ? " of another encoding" : "");
+   type->kind = is_int ? AGXC_SPV_INT : AGXC_SPV_FLOAT;
+   type->bits = (uint8_t)bits;
+   type->is_signed = is_int && agxc_spv_operand(s, in, 1) != 0;
+   type->scalars = 1;
+   type->packed_B = type->align_B = bits / 8;
+}
+
+static void read_vector(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                        struct agxc_spv_type *type)
+{
+   bool is_matrix = in->opcode == SpvOpTypeMatrix;
+   type->kind = is_matrix ? AGXC_SPV_MATRIX : AGXC_SPV_VECTOR;
+   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
+   type->count = agxc_spv_operand(s, in, 1);
+   if (type->count < 2 || type->count > 4)
+      agxc_spv_invalid(s, "%u components", type->count);
+   bool fits = is_matrix
+                  ? type->elem->kind == AGXC_SPV_VECTOR && type->elem->elem->kind == AGXC_SPV_FLOAT
+                  : agxc_spv_type_is_scalar(type->elem);
+   if (!fits)
+      agxc_spv_invalid(s, "components of type %u", type->elem->id);
+   nest(s, type, type->elem);
+   type->scalars = type->count * type->elem->scalars;
+   type->packed_B = type->count * type->elem->packed_B;
+   type->align_B = type->elem->align_B;
+}
+
+static void read_array(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                       struct agxc_spv_type *type, const struct agxc_spv_id *id)
+{
+   type->kind = in->opcode == SpvOpTypeArray ? AGXC_SPV_ARRAY : AGXC_SPV_RUNTIME_ARRAY;
+   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
+   if (!agxc_spv_type_is_handle(type->elem))
+      check_stored(s, type->elem);
+   if (type->elem->kind == AGXC_SPV_RUNTIME_ARRAY)
+      agxc_spv_invalid(s, "array of runtime arrays");
+   nest(s, type, type->elem);
+   if (type->kind == AGXC_SPV_ARRAY) {
+      type->count = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
+      if (type->count == 0)
+         agxc_spv_invalid(s, "array without elements");
+      type->scalars = saturated((uint64_t)type->count * type->elem->scalars);
+      type->packed_B = saturated((uint64_t)type->count * type->elem->packed_B);
+   }
+   type->align_B = type->elem->align_B;
+   const struct agxc_spv_decoration *stride =
+      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationArrayStride);
+   if (stride && stride->value == 0)
+      agxc_spv_invalid(s, "ArrayStride %u", stride->value);
+   if (stride && stride->value % AGX_MAX(type->align_B, 1u))
+      agxc_spv_invalid(s, "ArrayStride %u, elements aligned to %u", stride->value, type->align_B);
+   type->stride_B = stride ? stride->value : 0;
+}
+
+static void read_member(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                        struct agxc_spv_type *type, uint32_t i)
+{
+   struct agxc_spv_member *member = &type->members[i];
+   member->type = agxc_spv_type_of(s, agxc_spv_operand(s, in, i));
+   check_stored(s, member->type);
+   if (member->type->kind == AGXC_SPV_RUNTIME_ARRAY && i + 1 != type->count)
+      agxc_spv_invalid(s, "runtime array before the last member");
+   nest(s, type, member->type);
+   member->first_scalar = type->scalars;
+   type->scalars = saturated((uint64_t)type->scalars + member->type->scalars);
+   member->packed_offset_B =
+      saturated(agx_align_up((uint64_t)type->packed_B, AGX_MAX(member->type->align_B, 1u)));
+   type->packed_B = saturated((uint64_t)member->packed_offset_B + member->type->packed_B);
+   type->align_B = AGX_MAX(type->align_B, member->type->align_B);
+}
+
+/* Walks the list once: structs may have thousands of members. */
+static void decorate_members(struct agxc_spv *s, struct agxc_spv_type *type,
+                             const struct agxc_spv_id *id)
+{
+   for (const struct agxc_spv_decoration *d = id->decorations; d; d = d->next) {
+      if (d->member == AGXC_SPV_NO_MEMBER)
+         continue;
+      if (d->member >= type->count)
+         agxc_spv_invalid(s, "decoration of member %u of %u", d->member, type->count);
+      struct agxc_spv_member *member = &type->members[d->member];
+      if (d->kind == SpvDecorationOffset) {
+         if (d->value % AGX_MAX(member->type->align_B, 1u))
+            agxc_spv_invalid(s, "member at offset %u, aligned to %u", d->value,
+                             member->type->align_B);
+         member->offset_B = d->value;
+         member->has_offset = true;
+      } else if (d->kind == SpvDecorationMatrixStride) {
+         if (d->value == 0)
+            agxc_spv_invalid(s, "MatrixStride %u", d->value);
+         member->matrix_stride_B = d->value;
+      }
+      member->row_major |= d->kind == SpvDecorationRowMajor;
+      member->not_writable |= d->kind == SpvDecorationNonWritable;
+      member->coherent |= d->kind == SpvDecorationCoherent || d->kind == SpvDecorationVolatile;
+   }
+}
+
+/* Bytes of the fixed part, saturated; stride and majorness are a matrix' own. */
+static uint64_t size_of(const struct agxc_spv_type *type, const struct agxc_spv_member *member)
+{
+   const uint64_t most = 1ull << 40;
+   uint64_t rows, columns, scalar_B = type->align_B;
+   switch (type->kind) {
+   case AGXC_SPV_VECTOR:
+      return type->packed_B;
+   case AGXC_SPV_MATRIX:
+      rows = type->elem->count;
+      columns = type->count;
+      return member->row_major ? (rows - 1) * member->matrix_stride_B + scalar_B * columns
+                               : (columns - 1) * member->matrix_stride_B + scalar_B * rows;
+   case AGXC_SPV_ARRAY:
+      return AGX_MIN((type->count - 1) * (uint64_t)type->stride_B, most) +
+             size_of(type->elem, member);
+   case AGXC_SPV_STRUCT:
+      return type->size_B;
+   default:
+      return type->packed_B;
+   }
+}
+
+static void read_struct(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                        struct agxc_spv_type *type, const struct agxc_spv_id *id)
+{
+   type->kind = AGXC_SPV_STRUCT;
+   type->count = agxc_spv_operand_count(in);
+   type->members = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_member, AGX_MAX(type->count, 1u));
+   for (uint32_t i = 0; i < type->count; i++)
+      read_member(s, in, type, i);
+   decorate_members(s, type, id);
+   /* Arrays of structs step by whole alignments. */
+   type->packed_B = saturated(agx_align_up((uint64_t)type->packed_B, AGX_MAX(type->align_B, 1u)));
+   for (uint32_t i = 0; i < type->count; i++)
+      type->size_B = AGX_MAX(type->size_B, type->members[i].offset_B +
+                                              size_of(type->members[i].type, &type->members[i]));
+   type->is_old_buffer = agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBufferBlock);
+   type->is_block =
+      type->is_old_buffer || agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBlock);
+}
+
+/* What a pointer is as a value, by storage class; others have none. */
+static void shape_pointer(struct agxc_spv_type *type)
+{
+   switch (type->storage) {
+   case SpvStorageClassPhysicalStorageBuffer:
+      type->bits = 64;
+      type->scalars = 1;
+      type->packed_B = type->align_B = 8;
+      break;
+   case SpvStorageClassWorkgroup:
+      type->bits = 32;
+      type->scalars = 1;
+      type->packed_B = type->align_B = 4;
+      break;
+   case SpvStorageClassStorageBuffer:
+   case SpvStorageClassUniform:
+      type->scalars = AGXC_SPV_POINTER_PARTS;
+      type->packed_B = 16;
+      type->align_B = 8;
+      break;
+   default:
+      break;
+   }
+}
+
+static void read_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                         struct agxc_spv_type *type, const struct agxc_spv_id *id)
+{
+   const struct agxc_spv_decoration *stride =
+      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationArrayStride);
+   type->kind = AGXC_SPV_POINTER;
+   type->storage = agxc_spv_operand(s, in, 0);
+   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 1));
+   type->stride_B = stride ? stride->value : 0;
+   shape_pointer(type);
+   nest(s, type, type->elem);
+}
+
+/* A pointer that structs may name before what it points to is known. */
+void agxc_spv_read_forward_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_instr pointer = *in;
+   pointer.id = agxc_spv_operand(s, in, 0);
+   struct agxc_spv_id *id = agxc_spv_result(s, &pointer);
+   struct agxc_spv_type *type = AGX_ARENA_NEW(s->arena, struct agxc_spv_type);
+   type->id = pointer.id;
+   type->kind = AGXC_SPV_POINTER;
+   type->storage = agxc_spv_operand(s, in, 1);
+   if (type->storage != SpvStorageClassPhysicalStorageBuffer)
+      agxc_spv_invalid(s, "of storage class %s", agxc_spv_storage_name(type->storage));
+   shape_pointer(type);
+   id->kind = AGXC_SPV_ID_TYPE;
+   id->type = type;
+}
+
+/* The type of an announced pointer, now that its OpTypePointer has come; or NULL. */
+static struct agxc_spv_type *announced(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_id *id = agxc_spv_id(s, in->id);
+   bool is_open = in->opcode == SpvOpTypePointer && id->kind == AGXC_SPV_ID_TYPE &&
+                  id->type->kind == AGXC_SPV_POINTER && !id->type->elem;
+   if (is_open && agxc_spv_operand(s, in, 0) != id->type->storage)
+      agxc_spv_invalid(s, "storage class differs from OpTypeForwardPointer's");
+   return is_open ? id->type : NULL;
+}
+
+static void read_function_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                               struct agxc_spv_type *type)
+{
+   type->kind = AGXC_SPV_FUNCTION;
+   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
+   type->count = agxc_spv_operand_count(in) - 1;
+   type->params = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_type *, AGX_MAX(type->count, 1u));
+   for (uint32_t i = 0; i < type->count; i++) {
+      type->params[i] = agxc_spv_type_of(s, agxc_spv_operand(s, in, 1 + i));
+      if (type->params[i]->kind == AGXC_SPV_VOID || type->params[i]->kind == AGXC_SPV_FUNCTION)
+         agxc_spv_invalid(s, "parameter of type %u", type->params[i]->id);
+   }
+}
+
+void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_type *type = announced(s, in);
+   struct agxc_spv_id *id = type ? agxc_spv_id(s, in->id) : agxc_spv_result(s, in);
+   if (!type)
+      type = AGX_ARENA_NEW(s->arena, struct agxc_spv_type);
+   type->id = in->id;
+   switch (in->opcode) {
+   case SpvOpTypeVoid:
+      type->kind = AGXC_SPV_VOID;
+      break;
+   case SpvOpTypeBool:
+      type->kind = AGXC_SPV_BOOL;
+      type->bits = 1;
+      type->scalars = 1;
+      type->packed_B = type->align_B = 4;
+      break;
+   case SpvOpTypeInt:
+   case SpvOpTypeFloat:
+      read_number(s, in, type);
+      break;
+   case SpvOpTypeVector:
+   case SpvOpTypeMatrix:
+      read_vector(s, in, type);
+      break;
+   case SpvOpTypeCooperativeMatrixKHR:
+      agxc_spv_read_cooperative(s, in, type);
+      break;
+   case SpvOpTypeArray:
+   case SpvOpTypeRuntimeArray:
+      read_array(s, in, type, id);
+      break;
+   case SpvOpTypeStruct:
+      read_struct(s, in, type, id);
+      break;
+   case SpvOpTypePointer:
+      read_pointer(s, in, type, id);
+      break;
+   case SpvOpTypeImage:
+   case SpvOpTypeSampler:
+   case SpvOpTypeSampledImage:
+      agxc_spv_read_image_type(s, in, type);
+      break;
+   default:
+      read_function_type(s, in, type);
+   }
+   id->kind = AGXC_SPV_ID_TYPE;
+   id->type = type;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Values and pointers behind ids, with the checks that make an id safe to use, and
+ * builders that fold integer constants.
+ *
+ * A value may be used directly while the list of IR nodes that holds its definition
+ * is still open: then control has come through it. Any other use goes through slots,
+ * which ssa.c joins with phis; so even a module that breaks the rules of
+ * dominance gives valid IR.
+ */
+#include "agx/compiler/ir/fold.h"
+#include "agx/compiler/spirv/impl.h"
+
+struct agxc_ref *agxc_spv_refs(struct agxc_spv *s, uint32_t count)
+{
+   return AGX_ARENA_ARRAY(s->arena, struct agxc_ref, AGX_MAX(count, 1u));
+}
+
+/* ---- definition -------------------------------------------------------- */
+
+static struct agxc_spv_id *define(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                                  enum agxc_spv_id_kind kind)
+{
+   struct agxc_spv_id *id = s->b.block ? agxc_spv_id(s, in->id) : agxc_spv_result(s, in);
+   id->kind = kind;
+   id->type = agxc_spv_type_of(s, in->type_id);
+   id->region = s->region;
+   id->def_block = s->b.block;
+   id->instance = s->instance;
+   id->slots = 0;
+   return id;
+}
+
+void agxc_spv_define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref *refs)
+{
+   define(s, in, AGXC_SPV_ID_VALUE)->refs = refs;
+}
+
+void agxc_spv_define_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                             struct agxc_spv_pointer *pointer)
+{
+   define(s, in, AGXC_SPV_ID_POINTER)->pointer = pointer;
+}
+
+/* ---- use --------------------------------------------------------------- */
+
+/* The scalars as they arrive here, where they may not be used directly. */
+static void read_through_slots(struct agxc_spv *s, struct agxc_spv_id *id,
+                               const struct agxc_ref *refs, uint32_t count, struct agxc_ref *out)
+{
+   if (!id->slots) {
+      uint8_t *bits = AGX_ARENA_ARRAY(s->arena, uint8_t, AGX_MAX(count, 1u));
+      for (uint32_t i = 0; i < count; i++)
+         bits[i] = refs[i].bits;
+      uint32_t first = agxc_spv_slots_new(s, count, bits);
+      for (uint32_t i = 0; i < count; i++)
+         agxc_spv_slot_write_at(s, id->def_block, first + i, refs[i]);
+      id->slots = first + 1;
+   }
+   for (uint32_t i = 0; i < count; i++)
+      out[i] = refs[i].kind == AGXC_IMM ? refs[i] : agxc_spv_slot_read(s, id->slots - 1 + i);
+}
+
+/* A known pointer may stand for its value, and a value may be a pointer. */
+static struct agxc_spv_id *defined(struct agxc_spv *s, uint32_t id, enum agxc_spv_id_kind kind)
+{
+   struct agxc_spv_id *entry = agxc_spv_id(s, id);
+   if (entry->kind == AGXC_SPV_ID_PENDING)
+      agxc_spv_invalid(s, "id %u is used before its definition", id);
+   bool is_value = entry->kind == AGXC_SPV_ID_VALUE, is_known = entry->kind == AGXC_SPV_ID_POINTER;
+   if (is_known && agxc_spv_type_is_handle(entry->type) && kind != AGXC_SPV_ID_POINTER)
+      agxc_spv_missing(s, "image or sampler %u as a value", id);
+   bool is_pointer = is_known || (is_value && entry->type->kind == AGXC_SPV_POINTER);
+   if (kind == AGXC_SPV_ID_POINTER ? !is_pointer : !is_value && !is_known)
+      agxc_spv_invalid(s, "id %u is no %s", id, kind == AGXC_SPV_ID_POINTER ? "pointer" : "value");
+   if (entry->region && entry->instance != s->instance)
+      agxc_spv_invalid(s, "id %u is not of this function, or used before its definition", id);
+   return entry;
+}
+
+struct agxc_ref *agxc_spv_value(struct agxc_spv *s, uint32_t id, struct agxc_spv_type **out_type)
+{
+   struct agxc_spv_id *entry = defined(s, id, AGXC_SPV_ID_VALUE);
+   *out_type = entry->type;
+   if (entry->kind == AGXC_SPV_ID_POINTER)
+      return agxc_spv_pointer_refs(s, agxc_spv_pointer_of(s, id));
+   if (!entry->region || entry->region->open)
+      return entry->refs;
+   struct agxc_ref *refs = agxc_spv_refs(s, entry->type->scalars);
+   read_through_slots(s, entry, entry->refs, entry->type->scalars, refs);
+   return refs;
+}
+
+struct agxc_ref *agxc_spv_value_like(struct agxc_spv *s, uint32_t id,
+                                     const struct agxc_spv_type *type)
+{
+   struct agxc_spv_type *actual;
+   struct agxc_ref *refs = agxc_spv_value(s, id, &actual);
+   if (!agxc_spv_same_shape(actual, type))
+      agxc_spv_invalid(s, "id %u has type %u, type %u expected", id, actual->id, type->id);
+   return refs;
+}
+
+struct agxc_ref agxc_spv_scalar(struct agxc_spv *s, uint32_t id, enum agxc_spv_kind kind)
+{
+   struct agxc_spv_type *type;
+   struct agxc_ref *refs = agxc_spv_value(s, id, &type);
+   if (type->kind != kind)
+      agxc_spv_invalid(s, "id %u has type %u, a scalar of another kind expected", id, type->id);
+   return refs[0];
+}
+
+struct agxc_ref agxc_spv_resize(struct agxc_spv *s, struct agxc_ref ref, unsigned bits,
+                                bool is_signed)
+{
+   if (ref.bits == bits)
+      return ref;
+   enum agxc_op widen = is_signed ? AGXC_OP_SEXT : AGXC_OP_ZEXT;
+   return agxc_spv_build1(s, ref.bits > bits ? AGXC_OP_TRUNC : widen, bits, ref);
+}
+
+struct agxc_ref agxc_spv_index(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_spv_type *type;
+   struct agxc_ref *refs = agxc_spv_value(s, id, &type);
+   if (type->kind != AGXC_SPV_INT)
+      agxc_spv_invalid(s, "id %u has type %u, an integer expected", id, type->id);
+   return agxc_spv_resize(s, refs[0], 32, type->is_signed);
+}
+
+struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id)
+{
+   struct agxc_spv_id *entry = defined(s, id, AGXC_SPV_ID_POINTER);
+   struct agxc_spv_type *type;
+   if (entry->kind == AGXC_SPV_ID_VALUE) {
+      const struct agxc_ref *value = agxc_spv_value(s, id, &type);
+      return agxc_spv_pointer_from(s, type, value);
+   }
+   if (!entry->region || entry->region->open)
+      return entry->pointer;
+   struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
+   *p = *entry->pointer;
+   struct agxc_ref *refs[3 + AGXC_SPV_MAX_DYNAMIC] = {&p->dynamic, &p->base, &p->size};
+   struct agxc_ref from[AGX_COUNT(refs)] = {0}, to[AGX_COUNT(refs)];
+   uint32_t count = 3 + p->dynamic_count;
+   for (uint32_t i = 0; i < p->dynamic_count; i++)
+      refs[3 + i] = &p->dynamics[i].index;
+   for (uint32_t i = 0; i < count; i++)
+      from[i] = refs[i]->kind == AGXC_NONE ? agxc_spv_u32(0) : *refs[i];
+   read_through_slots(s, entry, from, count, to);
+   for (uint32_t i = 0; i < count; i++)
+      if (refs[i]->kind != AGXC_NONE)
+         *refs[i] = to[i];
+   return p;
+}
+
+/* ---- building, with constants folded ---------------------------------- */
+
+static void check_place(struct agxc_spv *s)
+{
+   if (!s->b.block)
+      agxc_spv_missing(s, "constant expression that can't be folded");
+}
+
+struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a)
+{
+   struct agxc_ref folded = agxc_fold(op, bits, a, agxc_none());
+   if (folded.kind != AGXC_NONE)
+      return folded;
+   check_place(s);
+   return agxc_spv_controlled(s, agxc_build1(&s->b, op, bits, a));
+}
+
+/* x + 0, x * 1, x << 0 and their like: offsets are full of them. */
+static bool is_neutral(enum agxc_op op, struct agxc_ref b)
+{
+   if (b.kind != AGXC_IMM)
+      return false;
+   if (op == AGXC_OP_IMUL)
+      return b.imm == 1;
+   return b.imm == 0 &&
+          (op == AGXC_OP_IADD || op == AGXC_OP_ISUB || op == AGXC_OP_ISHL || op == AGXC_OP_UMAX);
+}
+
+struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a, struct agxc_ref b)
+{
+   struct agxc_ref folded = agxc_fold(op, bits, a, b);
+   if (folded.kind != AGXC_NONE)
+      return folded;
+   if (is_neutral(op, b))
+      return a;
+   check_place(s);
+   return agxc_spv_controlled(s, agxc_build2(&s->b, op, bits, a, b));
+}
+
+struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a, struct agxc_ref b, struct agxc_ref c)
+{
+   check_place(s);
+   return agxc_spv_controlled(s, agxc_build3(&s->b, op, bits, a, b, c));
+}
+
+struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct agxc_ref yes,
+                                struct agxc_ref no)
+{
+   if (cond.kind == AGXC_IMM)
+      return cond.imm ? yes : no;
+   return agxc_spv_build3(s, AGXC_OP_SELECT, yes.bits, cond, yes, no);
+}
+
+void agxc_spv_unpack(struct agxc_spv *s, struct agxc_ref wide, struct agxc_ref *low,
+                     struct agxc_ref *high)
+{
+   unsigned bits = wide.bits / 2;
+   if (wide.kind == AGXC_IMM) {
+      *low = agxc_imm((uint64_t)wide.imm, bits);
+      *high = agxc_imm((uint64_t)wide.imm >> bits, bits);
+      return;
+   }
+   check_place(s);
+   struct agxc_instr *unpack =
+      agxc_instr_new(s->shader, bits == 32 ? AGXC_OP_UNPACK64 : AGXC_OP_UNPACK32);
+   for (unsigned i = 0; i < 2; i++) {
+      struct agxc_value *part = agxc_value_new(s->shader, bits, 1);
+      part->def = unpack;
+      unpack->operand[i] = agxc_use(part);
+   }
+   unpack->operand[2] = wide;
+   *low = unpack->operand[0];
+   *high = unpack->operand[1];
+   agxc_insert(&s->b, unpack);
+}
+
+struct agxc_ref agxc_spv_f32(float value)
+{
+   uint32_t bits;
+   memcpy(&bits, &value, sizeof(bits));
+   return agxc_imm(bits, 32);
+}
+
+struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits, unsigned count,
+                              unsigned src_count, const struct agxc_ref *srcs, unsigned imm_count,
+                              const uint32_t *imms)
+{
+   struct agxc_instr *instr = agxc_instr_new(s->shader, op);
+   struct agxc_ref dest = agxc_none();
+   if (count) {
+      dest = agxc_use(agxc_value_new(s->shader, bits, count));
+      dest.value->def = instr;
+      agxc_dests(instr)[0] = dest;
+   }
+   for (unsigned i = 0; i < src_count; i++)
+      agxc_srcs(instr)[i] = srcs[i];
+   for (unsigned i = 0; i < imm_count; i++)
+      agxc_srcs(instr)[src_count + i] = agxc_imm(imms[i], 32);
+   agxc_insert(&s->b, instr);
+   bool is_alu = op >= AGXC_OP_FADD && op <= AGXC_OP_FCOS;
+   return is_alu ? agxc_spv_controlled(s, dest) : dest;
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Variables, the bindings behind them, and access chains. A pointer is known at
+ * compile time but for its dynamic part: which variable, which type, which offset.
+ */
+#include "agx/compiler/spirv/impl.h"
+
+#include <stdlib.h>
+
+#define MAX_BUFFERS (1u << 20) /* elements of all arrays; few of them may be used */
+
+static const struct {
+   uint32_t storage;
+   enum agxc_spv_place place;
+} places[] = {
+   {SpvStorageClassStorageBuffer, AGXC_SPV_PLACE_BUFFER},
+   {SpvStorageClassUniform, AGXC_SPV_PLACE_BUFFER},
+   {SpvStorageClassPushConstant, AGXC_SPV_PLACE_PUSH},
+   {SpvStorageClassWorkgroup, AGXC_SPV_PLACE_SHARED},
+   {SpvStorageClassPrivate, AGXC_SPV_PLACE_SLOTS},
+   {SpvStorageClassFunction, AGXC_SPV_PLACE_SLOTS},
+   {SpvStorageClassInput, AGXC_SPV_PLACE_BUILTIN}, /* those with a location: SLOTS */
+   {SpvStorageClassUniformConstant, AGXC_SPV_PLACE_HANDLE},
+};
+
+/* A vertex stage has the first ones and those of a SIMD-group, a compute kernel all others. */
+#define VERTEX_BUILTINS 7
+static const uint32_t builtins[] = {
+   SpvBuiltInVertexIndex,
+   SpvBuiltInInstanceIndex,
+   SpvBuiltInVertexId,
+   SpvBuiltInInstanceId,
+   SpvBuiltInBaseVertex,
+   SpvBuiltInBaseInstance,
+   SpvBuiltInDrawIndex,
+   SpvBuiltInNumWorkgroups,
+   SpvBuiltInWorkgroupSize,
+   SpvBuiltInWorkgroupId,
+   SpvBuiltInLocalInvocationId,
+   SpvBuiltInGlobalInvocationId,
+   SpvBuiltInLocalInvocationIndex,
+   SpvBuiltInSubgroupSize,
+   SpvBuiltInNumSubgroups,
+   SpvBuiltInSubgroupId,
+   SpvBuiltInSubgroupLocalInvocationId,
+   SpvBuiltInSubgroupEqMask,
+   SpvBuiltInSubgroupGeMask,
+   SpvBuiltInSubgroupGtMask,
+   SpvBuiltInSubgroupLeMask,
+   SpvBuiltInSubgroupLtMask,
+};
+
+/* ---- reading ----------------------------------------------------------- */
+
+static bool is_decorated(const struct agxc_spv_id *id, uint32_t kind)
+{
+   return agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, kind);
+}
+
+/* What a variable is an image or sampler of, or an array of them. */
+static const struct agxc_spv_type *handle_type(const struct agxc_spv_variable *var)
+{
+   return var->elements ? var->type->elem : var->type;
+}
+
+static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
+                         const struct agxc_spv_id *id)
+{
+   const struct agxc_spv_type *block = var->type;
+   bool is_handle = var->place == AGXC_SPV_PLACE_HANDLE;
+   if (block->kind == AGXC_SPV_RUNTIME_ARRAY && !is_handle)
+      agxc_spv_missing(s, "array of buffers without a length (capability RuntimeDescriptorArray)");
+   if (block->kind == AGXC_SPV_ARRAY || block->kind == AGXC_SPV_RUNTIME_ARRAY) {
+      var->elements = block->kind == AGXC_SPV_ARRAY ? block->count : AGX_PROGRAM_UNSIZED;
+      block = block->elem;
+   }
+   if (var->elements > AGX_PROGRAM_MAX_ELEMENTS && var->elements != AGX_PROGRAM_UNSIZED)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "array of %u %s, at most %u", var->elements,
+                     is_handle ? "images or samplers" : "buffers", AGX_PROGRAM_MAX_ELEMENTS);
+   if (block->kind == AGXC_SPV_ARRAY)
+      agxc_spv_missing(s, "array of arrays of %s", is_handle ? "images or samplers" : "buffers");
+   if (is_handle && !agxc_spv_type_is_handle(block))
+      agxc_spv_invalid(s, "UniformConstant of type %u", var->type->id);
+   if (!is_handle && (block->kind != AGXC_SPV_STRUCT || !block->is_block))
+      agxc_spv_invalid(s, "buffer whose type %u is no Block", block->id);
+   const struct agxc_spv_decoration *set =
+      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationDescriptorSet);
+   const struct agxc_spv_decoration *binding =
+      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBinding);
+   if (!set || !binding)
+      agxc_spv_invalid(s, "without DescriptorSet and Binding");
+   var->set = set->value;
+   var->binding = binding->value;
+   var->is_uniform = var->storage == SpvStorageClassUniform && !block->is_old_buffer;
+   /* Only what is decorated Aliased may share memory. Source: SPIR-V specification, 2.18.2. */
+   var->restricted = !is_decorated(id, SpvDecorationAliased);
+   var->not_writable = is_decorated(id, SpvDecorationNonWritable);
+   var->coherent =
+      is_decorated(id, SpvDecorationCoherent) || is_decorated(id, SpvDecorationVolatile);
+   s->any_aliased_image |= is_handle && !var->restricted;
+   uint64_t count = (uint64_t)s->binding_count + (is_handle ? 1 : AGX_MAX(var->elements, 1u));
+   if (count > MAX_BUFFERS)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u buffers in arrays", MAX_BUFFERS);
+   s->binding_count = (uint32_t)count;
+}
+
+static bool is_of_stage(const struct agxc_spv *s, size_t row)
+{
+   bool is_first = row < VERTEX_BUILTINS;
+   return s->shader->is_vertex ? is_first || builtins[row] >= SpvBuiltInSubgroupSize : !is_first;
+}
+
+static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
+                         const struct agxc_spv_id *id)
+{
+   const struct agxc_spv_decoration *d =
+      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBuiltIn);
+   if (!d)
+      agxc_spv_invalid(s, "input that is no builtin");
+   bool is_mask = d->value >= SpvBuiltInSubgroupEqMask && d->value <= SpvBuiltInSubgroupLtMask;
+   bool is_vector = var->type->kind == AGXC_SPV_VECTOR && var->type->count == (is_mask ? 4 : 3) &&
+                    var->type->elem->kind == AGXC_SPV_INT && var->type->elem->bits == 32;
+   if (!is_vector && (var->type->kind != AGXC_SPV_INT || var->type->bits != 32))
+      agxc_spv_invalid(s, "builtin %s of type %u", agxc_spv_builtin_name(d->value), var->type->id);
+   for (size_t i = 0; i < AGX_COUNT(builtins); i++)
+      if (builtins[i] == d->value && is_of_stage(s, i)) {
+         var->builtin = d->value;
+         return;
+      }
+   agxc_spv_missing(s, "builtin %s (%u)", agxc_spv_builtin_name(d->value), d->value);
+}
+
+static struct agxc_spv_variable *make_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_type *pointer = agxc_spv_type_of(s, in->type_id);
+   uint32_t storage = agxc_spv_operand(s, in, 0);
+   if (pointer->kind != AGXC_SPV_POINTER || pointer->storage != storage)
+      agxc_spv_invalid(s, "type %u is no pointer to storage class %u", pointer->id, storage);
+   struct agxc_spv_variable *var = AGX_ARENA_NEW(s->arena, struct agxc_spv_variable);
+   var->id = in->id;
+   var->storage = storage;
+   var->type = pointer->elem;
+   var->initializer = agxc_spv_operand_count(in) > 1 ? agxc_spv_operand(s, in, 1) : 0;
+   for (size_t i = 0; i < AGX_COUNT(places); i++)
+      if (places[i].storage == storage) {
+         var->place = places[i].place;
+         if (s->shader->is_vertex && storage == SpvStorageClassInput &&
+             !agxc_spv_is_builtin_input(agxc_spv_id(s, in->id)))
+            var->place = AGXC_SPV_PLACE_SLOTS;
+         return var;
+      }
+   if (storage == SpvStorageClassOutput && s->shader->is_vertex) {
+      var->place = AGXC_SPV_PLACE_SLOTS;
+      return var;
+   }
+   agxc_spv_missing(s, "storage class %s (%u)", agxc_spv_storage_name(storage), storage);
+}
+
+static struct agxc_spv_pointer *pointer_to(struct agxc_spv *s, struct agxc_spv_variable *var)
+{
+   struct agxc_spv_pointer *p = AGX_ARENA_NEW(s->arena, struct agxc_spv_pointer);
+   p->place = var->place;
+   p->type = var->type;
+   p->var = var;
+   p->not_writable = var->not_writable;
+   p->coherent = var->coherent;
+   p->is_array = var->elements > 0;
+   p->is_block = var->place == AGXC_SPV_PLACE_SHARED && var->type->is_block;
+   return p;
+}
+
+/* Blocks all begin at one address, so there must be nothing else. */
+static void read_shared(struct agxc_spv *s, const struct agxc_spv_variable *var)
+{
+   for (const struct agxc_spv_variable *other = s->variables; other; other = other->next)
+      if (other->place == AGXC_SPV_PLACE_SHARED && other->type->is_block != var->type->is_block)
+         agxc_spv_invalid(s, "workgroup variables %u and %u: one is a Block, one is none",
+                          other->id, var->id);
+   s->shared_blocks |= var->type->is_block;
+}
+
+static bool is_zero(const struct agxc_ref *refs, uint32_t count)
+{
+   for (uint32_t i = 0; i < count; i++)
+      if (refs[i].kind != AGXC_IMM || refs[i].imm != 0)
+         return false;
+   return true;
+}
+
+void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_variable *var = make_variable(s, in);
+   const struct agxc_spv_id *id = agxc_spv_id(s, in->id);
+   if (var->storage == SpvStorageClassFunction)
+      agxc_spv_invalid(s, "Function variable outside functions");
+   if (var->initializer && var->place != AGXC_SPV_PLACE_SLOTS &&
+       var->place != AGXC_SPV_PLACE_SHARED)
+      agxc_spv_missing(s, "initializer in storage class %s", agxc_spv_storage_name(var->storage));
+   if (var->place == AGXC_SPV_PLACE_SHARED)
+      read_shared(s, var);
+   if (var->place == AGXC_SPV_PLACE_BUFFER || var->place == AGXC_SPV_PLACE_HANDLE)
+      read_binding(s, var, id);
+   if (var->place == AGXC_SPV_PLACE_BUILTIN)
+      read_builtin(s, var, id);
+   if (var->place == AGXC_SPV_PLACE_PUSH &&
+       (var->type->kind != AGXC_SPV_STRUCT || !var->type->is_block))
+      agxc_spv_invalid(s, "push constants whose type %u is no Block", var->type->id);
+   if (var->initializer) {
+      struct agxc_spv_type *type;
+      const struct agxc_ref *refs = agxc_spv_value(s, var->initializer, &type);
+      if (!agxc_spv_same_shape(type, var->type))
+         agxc_spv_invalid(s, "initializer of type %u", type->id);
+      if (var->place == AGXC_SPV_PLACE_SHARED && !is_zero(refs, type->scalars))
+         agxc_spv_missing(s, "workgroup memory that begins with other values than 0");
+   }
+   *s->variables_tail = var;
+   s->variables_tail = &var->next;
+   agxc_spv_define_pointer(s, in, pointer_to(s, var));
+}
+
+/* ---- slots ------------------------------------------------------------- */
+
+static void give_private(struct agxc_spv *s, struct agxc_spv_variable *var)
+{
+   struct agxc_spv_pointer *p = pointer_to(s, var);
+   agxc_spv_begin_private(s, var);
+   p->place = var->place;
+   if (agxc_spv_id(s, var->id)->kind == AGXC_SPV_ID_POINTER)
+      agxc_spv_id(s, var->id)->pointer->place = var->place; /* of the module */
+   if (var->initializer)
+      agxc_spv_store(s, p, agxc_spv_value_like(s, var->initializer, var->type), false);
+}
+
+static void give_slots(struct agxc_spv *s, struct agxc_spv_variable *var)
+{
+   if (agxc_spv_id(s, var->id)->is_indexed || var->type->scalars > AGXC_SPV_MAX_SCALARS) {
+      give_private(s, var);
+      return;
+   }
+   const uint8_t *bits = agxc_spv_scalar_bits(s, var->type);
+   var->first_slot = agxc_spv_slots_new(s, var->type->scalars, bits);
+   const struct agxc_ref *initial =
+      var->initializer ? agxc_spv_value_like(s, var->initializer, var->type) : NULL;
+   /* Undefined counts as 0, so that nothing lives across iterations of a loop. */
+   for (uint32_t i = 0; i < var->type->scalars; i++)
+      agxc_spv_slot_write(s, var->first_slot + i, initial ? initial[i] : agxc_imm(0, bits[i]));
+}
+
+void agxc_spv_init_privates(struct agxc_spv *s)
+{
+   for (struct agxc_spv_variable *var = s->variables; var; var = var->next)
+      if (var->place == AGXC_SPV_PLACE_SLOTS)
+         give_slots(s, var);
+}
+
+void agxc_spv_op_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_variable *var = make_variable(s, in);
+   if (var->storage != SpvStorageClassFunction)
+      agxc_spv_invalid(s, "storage class %s inside a function",
+                       agxc_spv_storage_name(var->storage));
+   give_slots(s, var);
+   agxc_spv_define_pointer(s, in, pointer_to(s, var));
+}
+
+/* ---- bindings ---------------------------------------------------------- */
+
+static int compare_variables(const void *a, const void *b)
+{
+   const struct agxc_spv_variable *x = *(const struct agxc_spv_variable *const *)a;
+   const struct agxc_spv_variable *y = *(const struct agxc_spv_variable *const *)b;
+   if (x->set != y->set)
+      return x->set < y->set ? -1 : 1;
+   if (x->binding != y->binding)
+      return x->binding < y->binding ? -1 : 1;
+   return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static uint32_t kind_of(struct agxc_spv *s, const struct agxc_spv_variable *var)
+{
+   if (var->place == AGXC_SPV_PLACE_HANDLE)
+      return agxc_spv_handle_kind(s, handle_type(var));
+   return var->is_uniform ? AGX_BINDING_UNIFORM_BUFFER : AGX_BINDING_STORAGE_BUFFER;
+}
+
+static uint32_t dim_of(const struct agxc_spv_variable *var)
+{
+   const struct agxc_spv_type *type = var->type;
+   if (var->place == AGXC_SPV_PLACE_HANDLE)
+      type = handle_type(var);
+   if (type->kind == AGXC_SPV_SAMPLED_IMAGE)
+      type = type->elem;
+   return type->kind == AGXC_SPV_IMAGE ? agxc_spv_image_dim(type) : 0;
+}
+
+/* Atomics on texels of a buffer are to memory: never outside. */
+static uint32_t robustness_of(struct agxc_spv *s, const struct agxc_spv_variable *var)
+{
+   const struct agxc_options *options = s->shader->options;
+   if (var->place != AGXC_SPV_PLACE_BUFFER)
+      return kind_of(s, var) == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER && !var->elements
+                ? AGX_PROGRAM_ROBUST_ZERO
+                : AGX_PROGRAM_ROBUST_OFF;
+   for (uint32_t i = 0; i < options->robust_binding_count; i++)
+      if (options->robust_bindings[i].set == var->set &&
+          options->robust_bindings[i].binding == var->binding)
+         return options->robust_bindings[i].robustness;
+   return options->robustness;
+}
+
+/* Several variables may name one binding; the longest array decides how many there are. */
+static void assign_group(struct agxc_spv *s, struct agxc_spv_variable **group, uint32_t count)
+{
+   uint32_t first = s->binding_count, elements = 1;
+   bool is_handle = group[0]->place == AGXC_SPV_PLACE_HANDLE;
+   for (uint32_t i = 0; i < count; i++)
+      elements = AGX_MAX(elements, group[i]->elements);
+   for (uint32_t e = 0; e < (is_handle ? 1 : elements); e++)
+      s->bindings[s->binding_count++] = (struct agx_program_binding){
+         .set = group[0]->set,
+         .binding = group[0]->binding,
+         .kind = kind_of(s, group[0]),
+         .dim = dim_of(group[0]),
+         .element = e,
+         .robustness = robustness_of(s, group[0]),
+         .elements = is_handle && group[0]->elements ? elements : 0,
+      };
+   if (!is_handle)
+      s->pointer_robustness =
+         (enum agxc_robustness)AGX_MAX((uint32_t)s->pointer_robustness, robustness_of(s, group[0]));
+   for (uint32_t i = 0; i < count; i++) {
+      struct agxc_spv_variable *var = group[i];
+      const struct agxc_spv_type *block = var->elements ? var->type->elem : var->type;
+      var->index = first;
+      var->restricted &= count == 1; /* else several names for one buffer */
+      if (kind_of(s, var) != s->bindings[first].kind || dim_of(var) != s->bindings[first].dim ||
+          (is_handle && !var->elements != !group[0]->elements))
+         agxc_spv_invalid(s, "set %u binding %u has two kinds", var->set, var->binding);
+      if (is_handle)
+         continue;
+      for (uint32_t e = 0; e < AGX_MAX(var->elements, 1u) && !s->bindings[first].robustness; e++)
+         s->bindings[first + e].min_size_B =
+            AGX_MAX(s->bindings[first + e].min_size_B, block->size_B);
+   }
+}
+
+void agxc_spv_assign_bindings(struct agxc_spv *s)
+{
+   uint32_t count = AGX_MAX(s->binding_count + agxc_spv_vertex_binding_count(s), 1u), n = 0;
+   struct agxc_spv_variable **sorted = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_variable *, count);
+   for (struct agxc_spv_variable *var = s->variables; var; var = var->next)
+      if (var->place == AGXC_SPV_PLACE_BUFFER || var->place == AGXC_SPV_PLACE_HANDLE)
+         sorted[n++] = var;
+   qsort(sorted, n, sizeof(*sorted), compare_variables);
+   s->bindings = AGX_ARENA_ARRAY(s->arena, struct agx_program_binding, count);
+   s->binding_used = AGX_ARENA_ARRAY(s->arena, bool, count);
+   s->binding_pointed = AGX_ARENA_ARRAY(s->arena, bool, count);
+   s->binding_count = 0;
+   for (uint32_t i = 0, end; i < n; i = end) {
+      for (end = i + 1; end < n && sorted[end]->set == sorted[i]->set &&
+                        sorted[end]->binding == sorted[i]->binding;)
+         end++;
+      assign_group(s, sorted + i, end - i);
+   }
+   agxc_spv_assign_vertex_bindings(s);
+}
+
+/* Where the binding index stands among an operation's immediates. */
+static bool names_binding(const struct agxc_instr *instr)
+{
+   return instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_STORE_BUFFER ||
+          instr->op == AGXC_OP_ATOMIC_BUFFER || instr->op == AGXC_OP_BUFFER_SIZE ||
+          instr->op == AGXC_OP_BUFFER_ADDRESS || instr->op == AGXC_OP_BUFFER_SINK ||
+          instr->op == AGXC_OP_BUFFER_LIMIT ||
+          (instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO);
+}
+
+void agxc_spv_prune_bindings(struct agxc_spv *s)
+{
+   struct agxc_shader *shader = s->shader;
+   uint32_t *to = AGX_ARENA_ARRAY(s->arena, uint32_t, AGX_MAX(s->binding_count, 1u));
+   for (uint32_t i = 0; i < s->binding_count; i++) {
+      if (!s->binding_used[i])
+         continue;
+      if (shader->binding_count == AGX_PROGRAM_MAX_BINDINGS)
+         agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u bindings",
+                        AGX_PROGRAM_MAX_BINDINGS);
+      to[i] = shader->binding_count;
+      shader->bindings[shader->binding_count++] = s->bindings[i];
+   }
+   agxc_foreach_block (block, shader) {
+      agxc_foreach_instr (instr, block) {
+         if (names_binding(instr)) {
+            struct agxc_ref *index = &agxc_srcs(instr)[instr->src_count];
+            bool has_access = instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_STORE_BUFFER;
+            if (has_access && s->binding_pointed[index->imm])
+               index[1].imm &= ~(int64_t)AGXC_ACCESS_RESTRICT;
+            if (instr->op == AGXC_OP_LOAD_BUFFER &&
+                (index[1].imm & ~(int64_t)AGXC_ACCESS_PAIRS) == AGXC_ACCESS_RESTRICT &&
+                !(s->bindings[index->imm].access & AGX_BINDING_WRITES))
+               index[1].imm |= AGXC_ACCESS_CONST;
+            if (instr->op == AGXC_OP_IMAGE_LOAD &&
+                !(s->bindings[index->imm].access & AGX_BINDING_WRITES) && !s->any_aliased_image)
+               instr->op = AGXC_OP_IMAGE_FETCH;
+            *index = agxc_imm(to[index->imm], 32);
+            if (instr->op == AGXC_OP_IMAGE_SAMPLE)
+               index[2] = agxc_imm(to[index[2].imm], 32);
+         }
+      }
+   }
+}
+
+uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t access)
+{
+   bool is_handle = p->var->place == AGXC_SPV_PLACE_HANDLE;
+   uint32_t index = p->var->index + (is_handle ? 0 : p->element);
+   if (p->is_array && !is_handle)
+      agxc_spv_invalid(s, "array of buffers %u as one", p->var->id);
+   if ((access & AGX_BINDING_WRITES) && (p->var->is_uniform || p->not_writable))
+      agxc_spv_invalid(s, "write to read-only variable %u", p->var->id);
+   s->binding_used[index] = true;
+   s->bindings[index].access |= access;
+   return index;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Between the files of vertex stages: where attributes and what is drawn come from.
+ */
+#pragma once
+
+#include "agx/compiler/spirv/impl.h"
+
+/* Of one location: what reads it, and what it holds once it is fetched. */
+struct agxc_spv_location {
+   const struct agxc_spv_type *component; /* NULL: nothing reads it */
+   uint32_t channels;                     /* up to the last one that is read */
+   bool is_fetched;
+   struct agxc_ref values[4];
+};
+
+/* One output of the default layout, or one that the module captures. */
+struct agxc_spv_captured {
+   struct agxc_spv_variable *var;
+   uint32_t first_scalar, scalars;
+   uint32_t buffer, offset_B; /* of the record of a vertex */
+};
+
+struct agxc_spv_vertex {
+   struct agxc_ref id, instance; /* VertexIndex, and the instance counted from 0 */
+   struct agxc_spv_location locations[AGX_PROGRAM_MAX_ATTRIBUTES];
+   struct agxc_spv_captured *captured;
+   uint32_t captured_count, captured_capacity;
+   uint32_t strides_B[AGX_PROGRAM_MAX_FEEDBACKS];
+   uint32_t first_binding; /* of locations; the index buffer and feedback buffers follow */
+};
+
+/* A value that the draw says. */
+struct agxc_ref agxc_spv_draw_value(struct agxc_spv *s, enum agx_draw_value which);
+
+/* The base and the number of an element of a buffer that is checked as the mode wants; marks the
+ * binding as used. */
+struct agxc_ref agxc_spv_fetch_base(struct agxc_spv *s, uint32_t binding, struct agxc_ref *element);
+
+/* spirv_attribute.c: the four channels of a location as 32-bit values. */
+const struct agxc_ref *agxc_spv_fetch(struct agxc_spv *s, uint32_t location);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Integer and float conditions of the first two sources, for selects, ballots
+ * and the execution mask. Source: reference/isa semantics 8.
+ */
+#pragma once
+
+#include "agx/sim/exec/floats.h"
+
+/* How an integer condition is tested: for less or equal, "greater" with its sources swapped,
+ * unsigned numbers with their top bits flipped. */
+struct agxs_int_condition {
+   struct agxs_reader a, b;
+   uint32_t bias, flip;
+   bool is_equal;
+};
+
+static inline struct agxs_int_condition agxs_int_condition(const struct agxs_group *group,
+                                                           const struct agxs_uop *uop)
+{
+   const bool is_swapped = uop->mode == AGX_ISA_ICOND_UGT || uop->mode == AGX_ISA_ICOND_SGT;
+   const bool is_unsigned = uop->mode == AGX_ISA_ICOND_ULT || uop->mode == AGX_ISA_ICOND_UGT;
+   return (struct agxs_int_condition){
+      .a = agxs_reader(group, &uop->src[is_swapped]),
+      .b = agxs_reader(group, &uop->src[!is_swapped]),
+      .bias = is_unsigned ? 0x80000000u : 0,
+      .flip = uop->invert ? ~0u : 0,
+      .is_equal = !is_swapped && !is_unsigned && uop->mode != AGX_ISA_ICOND_SLT,
+   };
+}
+
+/* All ones where it holds. */
+AGXS_INLINE uint32_t agxs_int_truth(const struct agxs_int_condition *condition, unsigned i,
+                                    bool is_plain, bool is_equal)
+{
+   const uint32_t x = agxs_read(&condition->a, i, is_plain);
+   const uint32_t y = agxs_read(&condition->b, i, is_plain);
+   const bool less = (int32_t)(x ^ condition->bias) < (int32_t)(y ^ condition->bias);
+   return ((is_equal ? x == y : less) ? ~0u : 0u) ^ condition->flip;
+}
+
+AGXS_INLINE void agxs_compare_int_loop(const struct agxs_int_condition condition,
+                                       struct agxs_row *out, bool is_plain, bool is_equal)
+{
+   AGXS_FOR_LANES (i)
+      out->lane[i] = agxs_int_truth(&condition, i, is_plain, is_equal);
+}
+
+/* All ones in the lanes where the condition holds, active or not. Decoding has
+ * refused unknown conditions and marked the sources of signed ones. */
+static inline void agxs_compare_int(const struct agxs_group *group, const struct agxs_uop *uop,
+                                    struct agxs_row *out)
+{
+   const struct agxs_int_condition condition = agxs_int_condition(group, uop);
+   if (!uop->reads_plain && condition.is_equal)
+      agxs_compare_int_loop(condition, out, false, true);
+   else if (!uop->reads_plain)
+      agxs_compare_int_loop(condition, out, false, false);
+   else if (condition.is_equal)
+      agxs_compare_int_loop(condition, out, true, true);
+   else
+      agxs_compare_int_loop(condition, out, true, false);
+}
+
+#define AGXS_COMPARE_FLOAT(condition)                                                              \
+   AGXS_FOR_LANES (i) {                                                                            \
+      const float x = agxs_float(a->lane[i]), y = agxs_float(b->lane[i]);                          \
+      out->lane[i] = ((condition) ? ~0u : 0u) ^ flip;                                              \
+   }
+
+static inline void agxs_compare_float(const struct agxs_group *group, const struct agxs_uop *uop,
+                                      struct agxs_row *out)
+{
+   struct agxs_row room[2];
+   uint32_t flip = uop->invert ? ~0u : 0;
+   const struct agxs_row *a = agxs_float_source(group, uop, 0, &room[0]);
+   const struct agxs_row *b = agxs_float_source(group, uop, 1, &room[1]);
+   switch (uop->mode) {
+   case AGX_ISA_FCOND_FLT:
+      AGXS_COMPARE_FLOAT(x < y);
+      break;
+   case AGX_ISA_FCOND_FGT:
+      AGXS_COMPARE_FLOAT(x > y);
+      break;
+   case AGX_ISA_FCOND_FGTE:
+      AGXS_COMPARE_FLOAT(x >= y);
+      break;
+   case AGX_ISA_FCOND_FLTE:
+      AGXS_COMPARE_FLOAT(x <= y);
+      break;
+   case AGX_ISA_FCOND_FLTN: /* or b is NaN */
+      AGXS_COMPARE_FLOAT((x < y) | (y != y));
+      break;
+   case AGX_ISA_FCOND_FGTN:
+      AGXS_COMPARE_FLOAT((x > y) | (y != y));
+      break;
+   default:
+      AGXS_COMPARE_FLOAT(x == y);
+      break;
+   }
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+#include "agx/sim/image/texture.h"
+
+#include "base/util.h"
+
+/* A PBE's linear stride and a texture's are off by these; so is the linear layer stride. */
+#define TEXTURE_STRIDE_BIAS 16u
+#define PBE_STRIDE_BIAS     4u
+#define LAYER_STRIDE_BIAS   128u
+/* Texels that a program loads by itself: a descriptor of them is there for its size, and for
+ * fetches outside, which give zero. source: reference/cmdstream robustness.md 5.4 */
+#define EMULATED_BYTES 12u
+/* Bits above belong to other fields that share the word. */
+#define STRIDE_MASK 0xfffffu
+
+static bool is_multisampled(unsigned dimension)
+{
+   return dimension == AGX_HW_TEXTURE_DIMENSION_2D_MULTISAMPLED ||
+          dimension == AGX_HW_TEXTURE_DIMENSION_2D_ARRAY_MULTISAMPLED;
+}
+
+static bool is_cube(unsigned dimension)
+{
+   return dimension == AGX_HW_TEXTURE_DIMENSION_CUBE ||
+          dimension == AGX_HW_TEXTURE_DIMENSION_CUBE_ARRAY;
+}
+
+/* What both kinds of descriptor say, in one form. */
+struct fields {
+   unsigned dimension, layout, channels, type, samples, mode;
+   uint32_t width, height, depth, stride_B;
+   bool is_extended, is_mipmapped, is_page_aligned, is_compressed;
+   uint32_t linear_layers;
+   uint64_t linear_layer_stride_B, metadata;
+};
+
+static agx_status check_fields(const struct fields *fields, const char *kind)
+{
+   if (fields->dimension > AGX_HW_TEXTURE_DIMENSION_2D_ARRAY_MULTISAMPLED)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s descriptor: dimension %u", kind, fields->dimension);
+   if (fields->layout == AGX_HW_LAYOUT_INTERCHANGE)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "%s descriptor: the interchange layout is not modelled",
+                      kind);
+   if (fields->mode == AGX_HW_IMAGE_MODE_SPARSE ||
+       fields->mode == AGX_HW_IMAGE_MODE_SPARSE_BUT_PROBABLY_NO_COUNTERS)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "%s descriptor: sparse images are not modelled", kind);
+   if (is_multisampled(fields->dimension) && fields->samples > AGX_HW_SAMPLE_COUNT_4)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s descriptor: sample code %u", kind, fields->samples);
+   if (is_cube(fields->dimension) && fields->width != fields->height)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s descriptor: a cube's faces of %ux%u", kind,
+                      fields->width, fields->height);
+   return AGX_OK;
+}
+
+static agx_status init_image(struct agxs_texture *texture, const struct fields *fields,
+                             const char *kind)
+{
+   AGX_TRY(check_fields(fields, kind));
+   AGX_TRY(agxs_texel_format_init(&texture->format, fields->channels, fields->type));
+   bool is_linear = fields->layout == AGX_HW_LAYOUT_LINEAR;
+   struct agx_layout_shape shape = {
+      .tiling = (enum agx_layout_tiling)fields->layout,
+      .width = fields->width,
+      .height = fields->height,
+      .depth = fields->depth,
+      .levels = fields->is_mipmapped ? 2 : 1,
+      .samples = is_multisampled(fields->dimension) ? 2u << fields->samples : 1,
+      .block_B = texture->format.bytes == EMULATED_BYTES ? 4 : texture->format.bytes,
+      .block_w = 1,
+      .block_h = 1,
+      .pages = fields->is_page_aligned ? AGX_LAYOUT_PAGES_ON : AGX_LAYOUT_PAGES_OFF,
+      .is_3d = fields->dimension == AGX_HW_TEXTURE_DIMENSION_3D,
+      .is_compressed = fields->is_compressed,
+   };
+   if (is_linear) {
+      shape.stride_B = fields->stride_B;
+      shape.depth = fields->is_extended ? fields->linear_layers : 1;
+      shape.layer_stride_B = fields->is_extended ? fields->linear_layer_stride_B : 0;
+   } else if (is_cube(fields->dimension)) {
+      shape.depth *= 6; /* cubes are counted */
+   }
+   AGX_TRY(agx_layout_init(&shape, &texture->layout));
+   if (fields->is_compressed)
+      texture->layout.meta_offset_B = fields->metadata - texture->address;
+   texture->layers = shape.depth;
+   texture->dimension = (uint8_t)fields->dimension;
+   return AGX_OK;
+}
+
+agx_status agxs_texture_init(struct agxs_texture *texture,
+                             const uint8_t descriptor[AGXS_TEXTURE_BYTES])
+{
+   struct agx_hw_texture packed;
+   AGX_TRY(agx_hw_texture_unpack(descriptor, &packed));
+   const struct fields fields = {
+      .dimension = packed.dimension,
+      .layout = packed.layout,
+      .channels = packed.channels,
+      .type = packed.type,
+      .samples = packed.samples,
+      .mode = packed.mode,
+      .width = packed.width,
+      .height = packed.height,
+      .depth = packed.depth,
+      .stride_B = (packed.stride & STRIDE_MASK) + TEXTURE_STRIDE_BIAS,
+      .is_extended = packed.extended,
+      .is_mipmapped = packed.unk_mipmapped,
+      .is_page_aligned = packed.page_aligned_layers,
+      .is_compressed = packed.compressed_1,
+      .linear_layers = packed.depth_linear,
+      .linear_layer_stride_B = packed.layer_stride_linear + LAYER_STRIDE_BIAS,
+      .metadata = packed.acceleration_buffer,
+   };
+   *texture = (struct agxs_texture){
+      .swizzle = {(uint8_t)packed.swizzle_r, (uint8_t)packed.swizzle_g, (uint8_t)packed.swizzle_b,
+                  (uint8_t)packed.swizzle_a},
+      .is_srgb = packed.srgb,
+      .address = packed.address,
+      .first_level = packed.first_level,
+   };
+   memcpy(texture->descriptor, descriptor, AGXS_TEXTURE_BYTES);
+   AGX_TRY(init_image(texture, &fields, "texture"));
+   if (packed.last_level < packed.first_level || packed.last_level >= texture->layout.level_count)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "texture descriptor: levels %u to %u of %u",
+                      packed.first_level, packed.last_level, texture->layout.level_count);
+   texture->level_count = packed.last_level - packed.first_level + 1;
+   return AGX_OK;
+}
+
+agx_status agxs_texture_init_pbe(struct agxs_texture *texture,
+                                 const uint8_t descriptor[AGXS_TEXTURE_BYTES])
+{
+   struct agx_hw_pbe packed;
+   AGX_TRY(agx_hw_pbe_unpack(descriptor, &packed));
+   bool is_linear = packed.layout == AGX_HW_LAYOUT_LINEAR;
+   const struct fields fields = {
+      .dimension = packed.dimension,
+      .layout = packed.layout,
+      .channels = packed.channels,
+      .type = packed.type,
+      .samples = packed.samples,
+      .mode = packed.mode,
+      .width = packed.width,
+      .height = packed.height,
+      .depth = packed.layers,
+      .stride_B = (packed.stride & STRIDE_MASK) + PBE_STRIDE_BIAS,
+      .is_extended = packed.extended,
+      .is_mipmapped = packed.unk_mipmapped,
+      .is_page_aligned = packed.page_aligned_layers,
+      .is_compressed = packed.compressed_1,
+      .linear_layers = packed.depth_linear,
+      .linear_layer_stride_B = packed.layer_stride_linear + LAYER_STRIDE_BIAS,
+      .metadata = packed.acceleration_buffer,
+   };
+   *texture = (struct agxs_texture){
+      .swizzle = {(uint8_t)packed.swizzle_r, (uint8_t)packed.swizzle_g, (uint8_t)packed.swizzle_b,
+                  (uint8_t)packed.swizzle_a},
+      .is_srgb = packed.srgb,
+      .address = packed.buffer,
+      .first_level = is_linear ? 0 : packed.level, /* the stride lies in these bits */
+      .level_count = 1,
+   };
+   if (packed.rotate_90 || packed.flip_vertical)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "PBE descriptor: rotated or flipped images");
+   memcpy(texture->descriptor, descriptor, AGXS_TEXTURE_BYTES);
+   AGX_TRY(init_image(texture, &fields, "PBE"));
+   if (texture->first_level >= texture->layout.level_count)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "PBE descriptor: level %u of %u", texture->first_level,
+                      texture->layout.level_count);
+   return AGX_OK;
+}
+
+agx_status agxs_sampler_init(struct agxs_sampler *sampler, const uint8_t *bytes, unsigned size)
+{
+   *sampler = (struct agxs_sampler){.has_border = size > AGX_HW_SAMPLER_BYTES};
+   AGX_TRY(agx_hw_sampler_unpack(bytes, &sampler->state));
+   if (sampler->state.magnify == AGX_HW_FILTER_BICUBIC ||
+       sampler->state.minify == AGX_HW_FILTER_BICUBIC)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "sampler: bicubic filtering is not modelled");
+   if (sampler->state.border_colour == AGX_HW_BORDER_COLOUR_CUSTOM && !sampler->has_border)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "sampler: a custom border colour needs the launch's extended samplers");
+   for (unsigned c = 0; c < 4 && sampler->has_border; c++)
+      sampler->border[c] = agxs_get_le32(bytes + AGX_HW_SAMPLER_BYTES + 4 * c);
+   return AGX_OK;
+}
+
+bool agxs_states_declare_samplers(struct agxs_states *states, unsigned code)
+{
+   static const struct {
+      uint8_t count, bytes;
+   } codes[] = {
+      [AGX_HW_SAMPLER_STATES_0] = {0, 8},
+      [AGX_HW_SAMPLER_STATES_4_COMPACT] = {4, 8},
+      [AGX_HW_SAMPLER_STATES_8_COMPACT] = {8, 8},
+      [AGX_HW_SAMPLER_STATES_12_COMPACT] = {12, 8},
+      [AGX_HW_SAMPLER_STATES_16_COMPACT] = {16, 8},
+      [AGX_HW_SAMPLER_STATES_8_EXTENDED] = {8, 24},
+      [AGX_HW_SAMPLER_STATES_16_EXTENDED] = {16, 24},
+   };
+   if (code >= AGX_COUNT(codes) || !codes[code].bytes)
+      return false;
+   states->sampler_count = codes[code].count;
+   states->sampler_bytes = codes[code].bytes;
+   return true;
+}
+
+/* Metadata byte of an 8x4 part that is stored plainly. source: layouts.md 6 */
+static uint8_t plain_code(uint32_t element_B)
+{
+   return element_B >= 8 ? 0xff : element_B == 4 ? 0x7f : element_B == 2 ? 0x3f : 0x1f;
+}
+
+/* True when the texel's block is stored plainly: what a compressed block holds is not
+ * known [U]. */
+static bool check_metadata(const struct agxs_texture *texture, struct agxs_tlb *tlb, uint32_t level,
+                           uint32_t layer, uint32_t x, uint32_t y, enum agxs_access access,
+                           struct agxs_image_error *error)
+{
+   uint8_t plain = plain_code(texture->layout.element_B);
+   uint64_t va = texture->address + agx_layout_meta_offset(&texture->layout, level, layer, x, y);
+   const uint8_t *meta =
+      access == AGXS_READ ? agxs_tlb_find_texture(tlb, va) : agxs_tlb_find(tlb, va, AGXS_READ);
+   *error = (struct agxs_image_error){AGX_DATA_LOSS, va, "compression metadata is not mapped"};
+   if (!meta)
+      return false;
+   for (unsigned i = 0; i < AGX_LAYOUT_META_TILE_B; i++) {
+      if (meta[i] == plain)
+         continue;
+      *error = (struct agxs_image_error){AGX_UNIMPLEMENTED, va,
+                                         "a block that is stored compressed is not modelled"};
+      return false;
+   }
+   return true;
+}
+
+uint8_t *agxs_texture_find(const struct agxs_texture *texture, struct agxs_tlb *tlb, uint32_t level,
+                           uint32_t layer, uint32_t x, uint32_t y, uint32_t sample,
+                           enum agxs_access access, struct agxs_image_error *error)
+{
+   const struct agx_layout *layout = &texture->layout;
+   if (texture->format.bytes == EMULATED_BYTES) {
+      *error = (struct agxs_image_error){AGX_UNIMPLEMENTED, texture->address,
+                                         "texels of 12 bytes are not the texture unit's"};
+      return NULL;
+   }
+   if (level < layout->meta_level_count &&
+       !check_metadata(texture, tlb, level, layer, x, y, access, error))
+      return NULL;
+   uint64_t va = texture->address + agx_layout_offset(layout, level, layer, x, y, sample);
+   uint8_t *at =
+      access == AGXS_READ ? agxs_tlb_find_texture(tlb, va) : agxs_tlb_find(tlb, va, access);
+   *error = (struct agxs_image_error){AGX_DATA_LOSS, va, "a texel is not mapped so"};
+   return at;
+}
+
+bool agxs_texture_set_plain(const struct agxs_texture *texture, struct agxs_tlb *tlb,
+                            uint32_t level, uint32_t layer, uint32_t x, uint32_t y,
+                            struct agxs_image_error *error)
+{
+   if (level >= texture->layout.meta_level_count)
+      return true;
+   uint64_t va = texture->address + agx_layout_meta_offset(&texture->layout, level, layer, x, y);
+   uint8_t *meta = agxs_tlb_find(tlb, va, AGXS_WRITE);
+   *error = (struct agxs_image_error){AGX_DATA_LOSS, va, "compression metadata is not mapped so"};
+   if (!meta)
+      return false;
+   memset(meta, plain_code(texture->layout.element_B), AGX_LAYOUT_META_TILE_B);
+   return true;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Machine code to uops, once per kernel of a run. Everything that the entry can
+ * reach is decoded; what can't be executed (unknown, unmapped, registers beyond
+ * the declared count) becomes a uop that fails when it is reached, not before.
+ */
+#pragma once
+
+#include "agx/sim/exec/exec.h"
+
+/* Instructions that one kernel may have; hostile code must not eat the host. */
+#define AGXS_MAX_UOPS 262144u
+
+/* Decodes; fails only for want of memory or when the code is too large. */
+AGX_MUST_CHECK agx_status agxs_kernel_create(struct agxs_tlb *tlb,
+                                             const struct agxs_kernel_request *request,
+                                             const struct agxs_exec_set *set,
+                                             struct agxs_kernel **out_kernel);
+void agxs_kernel_destroy(struct agxs_kernel *kernel);
+
+/* True when the kernel answers this request and its code is still what memory holds. */
+bool agxs_kernel_matches(const struct agxs_kernel *kernel, struct agxs_tlb *tlb,
+                         const struct agxs_kernel_request *request);
+
+/* The uop of the instruction at pc (relative to usc_base), or NULL. */
+const struct agxs_uop *agxs_kernel_find(const struct agxs_kernel *kernel, uint32_t pc);
+
+/* Makes the pool rows from the uniform file; pool has constant_count rows. */
+void agxs_kernel_fill_pool(const struct agxs_kernel *kernel, const uint16_t *uniforms,
+                           struct agxs_row *pool);
+
+/* Text of the instruction that a uop stands for, or "" when there is none. */
+void agxs_kernel_text(const struct agxs_kernel *kernel, const struct agxs_uop *uop, char *text,
+                      size_t capacity);

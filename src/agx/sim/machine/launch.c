@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "agx/sim/machine/launch.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agx/sim/check/bounds.h"
+#include "agx/sim/check/profile.h"
+#include "agx/sim/machine/workgroup.h"
+#include "base/util.h"
+
+agx_status agxs_run_read(struct agxs_run *run, uint64_t va, void *bytes, uint64_t length,
+                         const char *what)
+{
+   uint64_t bad_va;
+   if (agxs_tlb_copy_out(&agxs_pool_worker(run->pool)->tlb, va, bytes, length, &bad_va))
+      return AGX_OK;
+   struct agxs_fault fault = {.kind = AGXS_FAULT_HARD,
+                              .va = bad_va,
+                              .dispatch = (uint32_t)run->stats.dispatches,
+                              .what = what};
+   if (run->options->on_fault)
+      run->options->on_fault(run->options->user, &fault);
+   return AGX_FAIL(AGX_DATA_LOSS, "dispatch %u: %s: 0x%" PRIx64 " is not mapped readable",
+                   fault.dispatch, what, bad_va);
+}
+
+/* Copies uniforms into the file. */
+static agx_status load_uniforms(struct agxs_run *run, const struct agx_hw_launch *launch,
+                                const struct agx_hw_usc_load *load)
+{
+   uint8_t bytes[2 * AGX_UNIFORM_HALVES];
+   if (!agx_range_fits(load->start, load->halves, AGX_UNIFORM_HALVES))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": uniform halves %u to %u",
+                      run->stats.dispatches, load->start, load->start + load->halves);
+   if (run->options->check && !agx_range_fits(load->start, load->halves, launch->uniform_halves))
+      return AGX_FAIL(AGX_FAILED_PRECONDITION,
+                      "dispatch %" PRIu64 ": check: uniform halves %u to %u, declared are %u",
+                      run->stats.dispatches, load->start, load->start + load->halves,
+                      launch->uniform_halves);
+   AGX_TRY(agxs_run_read(run, load->address, bytes, 2 * load->halves, "uniforms"));
+   for (uint32_t i = 0; i < load->halves; i++) {
+      uint32_t half = load->start + i;
+      run->uniforms[half] = agxs_get_le16(bytes + 2 * i);
+      run->uniform_loaded[half / 64] |= 1ull << half % 64;
+   }
+   return AGX_OK;
+}
+
+static agx_status load_all_uniforms(struct agxs_run *run, const struct agx_hw_launch *launch,
+                                    const struct agx_hw_usc_info *program)
+{
+   memset(run->uniform_loaded, 0, sizeof(run->uniform_loaded));
+   for (unsigned i = 0; i < AGX_UNIFORM_HALVES; i++)
+      run->uniforms[i] = (uint16_t)(i & 1 ? AGXS_POISON >> 16 : AGXS_POISON);
+   for (uint32_t i = 0; i < program->load_count; i++)
+      AGX_TRY(load_uniforms(run, launch, &program->loads[i]));
+   return AGX_OK;
+}
+
+/* Descriptors for the state registers. */
+static agx_status load_states(struct agxs_run *run, const struct agx_hw_launch *launch,
+                              const struct agx_hw_usc_info *program)
+{
+   struct agxs_states *states = &run->states;
+   memset(states->has_texture, 0, sizeof(states->has_texture));
+   memset(states->has_sampler, 0, sizeof(states->has_sampler));
+   states->texture_count = launch->texture_count;
+   if (!agxs_states_declare_samplers(states, launch->sampler_states))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": sampler state code %u",
+                      run->stats.dispatches, launch->sampler_states);
+   for (uint32_t i = 0; i < program->texture_count; i++) {
+      const struct agx_hw_usc_state *word = &program->textures[i];
+      if (!agx_range_fits(word->start, word->count, AGXS_TEXTURE_STATES))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": texture states %u to %u",
+                         run->stats.dispatches, word->start, word->start + word->count);
+      AGX_TRY(agxs_run_read(run, word->address, states->texture[word->start],
+                            (uint64_t)word->count * AGXS_TEXTURE_BYTES, "texture descriptors"));
+      memset(&states->has_texture[word->start], true, word->count);
+   }
+   for (uint32_t i = 0; i < program->sampler_count; i++) {
+      const struct agx_hw_usc_state *word = &program->samplers[i];
+      if (!agx_range_fits(word->start, word->count, AGXS_SAMPLER_STATES))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": sampler states %u to %u",
+                         run->stats.dispatches, word->start, word->start + word->count);
+      for (uint32_t s = 0; s < word->count; s++)
+         AGX_TRY(agxs_run_read(run, word->address + (uint64_t)s * states->sampler_bytes,
+                               states->sampler[word->start + s], states->sampler_bytes,
+                               "sampler descriptors"));
+      memset(&states->has_sampler[word->start], true, word->count);
+   }
+   return AGX_OK;
+}
+
+/* Words of stack for a thread; source: reference/cmdstream cdm.md 2.3. */
+static uint32_t stack_words(uint32_t spill_code)
+{
+   return spill_code ? 8u << ((spill_code & 15) - 1) : 0;
+}
+
+static agx_status check_launch(const struct agxs_run *run, const struct agx_hw_launch *launch,
+                               const struct agx_hw_usc_info *program)
+{
+   uint64_t dispatch = run->stats.dispatches;
+   const uint32_t *local = launch->local;
+   if (!program->has_shader || !program->gpr_halves)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": USC words lack %s", dispatch,
+                      program->has_shader ? "Registers" : "Shader");
+   if (!local[0] || !local[1] || !local[2] || local[0] > AGX_MAX_WORKGROUP_THREADS ||
+       local[1] > AGX_MAX_WORKGROUP_THREADS || local[2] > AGX_MAX_WORKGROUP_THREADS)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": local size %u,%u,%u", dispatch,
+                      local[0], local[1], local[2]);
+   uint32_t threads = local[0] * local[1] * local[2]; /* at most 2^30 */
+   if (threads > AGX_MAX_WORKGROUP_THREADS)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": %u threads in a workgroup",
+                      dispatch, threads);
+   if (threads > agx_occupancy_threads(program->gpr_halves))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch %" PRIu64 ": %u threads in a workgroup, but %u register halves "
+                      "leave room for %u",
+                      dispatch, threads, program->gpr_halves,
+                      agx_occupancy_threads(program->gpr_halves));
+   if (program->shared_B > AGX_MAX_SHARED_BYTES)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch %" PRIu64 ": %u bytes of threadgroup memory",
+                      dispatch, program->shared_B);
+   return AGX_OK;
+}
+
+static agx_status find_kernel(struct agxs_run *run, const struct agxs_kernel_request *request,
+                              const struct agxs_kernel **out_kernel)
+{
+   struct agxs_tlb *tlb = &agxs_pool_worker(run->pool)->tlb;
+   agxs_tlb_refresh(tlb);
+   for (unsigned i = 0; i < AGXS_KERNEL_CACHE; i++) {
+      if (run->kernels[i] && agxs_kernel_matches(run->kernels[i], tlb, request)) {
+         *out_kernel = run->kernels[i];
+         return AGX_OK;
+      }
+   }
+   struct agxs_kernel *kernel;
+   AGX_TRY(agxs_kernel_create(tlb, request, run->set, &kernel));
+   struct agxs_kernel **slot = &run->kernels[run->kernel_next++ % AGXS_KERNEL_CACHE];
+   agxs_kernel_destroy(*slot);
+   *slot = kernel;
+   *out_kernel = kernel;
+   return AGX_OK;
+}
+
+static agx_status prepare_pool(struct agxs_run *run, const struct agxs_kernel *kernel)
+{
+   if (kernel->constant_count > run->row_capacity) {
+      free(run->rows);
+      run->row_capacity = 0;
+      run->rows = aligned_alloc(64, kernel->constant_count * sizeof(struct agxs_row));
+      if (!run->rows)
+         return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "dispatch %" PRIu64 ": out of memory",
+                         run->stats.dispatches);
+      run->row_capacity = kernel->constant_count;
+   }
+   agxs_kernel_fill_pool(kernel, run->uniforms, run->rows);
+   return AGX_OK;
+}
+
+static agx_status prepare_dispatch(struct agxs_run *run, const struct agx_hw_launch *launch,
+                                   const struct agxs_kernel_request *request,
+                                   struct agxs_dispatch *out)
+{
+   *out = (struct agxs_dispatch){
+      .chip = run->chip,
+      .memory = run->memory,
+      .options = run->options,
+      .uniforms = run->uniforms,
+      .uniform_count = launch->uniform_halves,
+      .states = &run->states,
+      .uniform_loaded = run->uniform_loaded,
+      .index = (uint32_t)run->stats.dispatches,
+      .inner_set = run->inner_set,
+   };
+   agxs_bounds_select(run->options, out);
+   memcpy(out->launch_local, launch->local, sizeof(out->launch_local));
+   AGX_TRY(find_kernel(run, request, &out->kernel));
+   AGX_TRY(prepare_pool(run, out->kernel));
+   out->pool = run->rows;
+   return AGX_OK;
+}
+
+/* One lane, before the kernel; it counts as no thread. *out_cycles: with options.profile. */
+static agx_status run_preamble(struct agxs_run *run, const struct agx_hw_launch *launch,
+                               struct agxs_kernel_request request, uint32_t code,
+                               uint64_t *out_cycles)
+{
+   static const uint32_t origin[3];
+   struct agxs_worker *worker = agxs_pool_worker(run->pool);
+   struct agxs_dispatch dispatch;
+   request.entry = code;
+   request.halves = launch->preamble_halves;
+   request.is_preamble = true;
+   AGX_TRY(prepare_dispatch(run, launch, &request, &dispatch));
+   for (unsigned axis = 0; axis < 3; axis++)
+      dispatch.local[axis] = dispatch.grid[axis] = 1;
+   dispatch.stack_words = dispatch.kernel->stack_words;
+   struct agxs_stats before = worker->stats;
+   AGX_TRY(agxs_worker_begin(worker, &dispatch));
+   agx_status status = agxs_worker_run(worker, origin);
+   worker->stats.workgroups = before.workgroups;
+   worker->stats.simd_groups = before.simd_groups;
+   worker->stats.threads = before.threads;
+   *out_cycles = run->options->profile ? agxs_profile_cycles(worker) : 0;
+   return status;
+}
+
+/* Workgroups of the launch; UINT64_MAX stands for more. */
+static uint64_t count_workgroups(const struct agx_hw_launch *launch)
+{
+   uint64_t total = 1;
+   for (unsigned axis = 0; axis < 3; axis++) {
+      uint64_t count = agx_div_up(launch->global[axis], launch->local[axis]);
+      if (__builtin_mul_overflow(total, count, &total))
+         return UINT64_MAX;
+   }
+   return total;
+}
+
+/* Preamble and kernel of a launch that has threads. *out_cycles: the preamble's. */
+static agx_status prepare_kernel(struct agxs_run *run, const struct agx_hw_launch *launch,
+                                 const struct agx_hw_usc_info *program, struct agxs_dispatch *out,
+                                 uint64_t *out_cycles)
+{
+   struct agxs_kernel_request request = {
+      .usc_base = run->usc_base,
+      .entry = program->code_offset,
+      .halves = program->gpr_halves,
+      .uniform_halves = launch->uniform_halves,
+      .check = run->options->check,
+      .profile = run->options->profile,
+   };
+   if (program->has_preamble)
+      AGX_TRY(run_preamble(run, launch, request, program->preamble_offset, out_cycles));
+   AGX_TRY(prepare_dispatch(run, launch, &request, out));
+   memcpy(out->local, launch->local, sizeof(out->local));
+   memcpy(out->grid, launch->global, sizeof(out->grid));
+   out->shared_bytes = program->shared_B;
+   out->tile_stride_B = program->sample_stride_B;
+   out->stack_words = AGX_MIN(stack_words(program->spill_code), out->kernel->stack_words);
+   return AGX_OK;
+}
+
+agx_status agxs_run_prepare(struct agxs_run *run, const struct agx_hw_launch *launch,
+                            const struct agx_hw_usc_info *program, struct agxs_dispatch *out,
+                            uint64_t *out_cycles)
+{
+   uint64_t limit = run->options->max_workgroups;
+   *out = (struct agxs_dispatch){0};
+   *out_cycles = 0;
+   AGX_TRY(check_launch(run, launch, program));
+   AGX_TRY(load_all_uniforms(run, launch, program));
+   AGX_TRY(load_states(run, launch, program));
+   uint64_t count = count_workgroups(launch);
+   if (__builtin_add_overflow(run->workgroups, count, &run->workgroups) ||
+       (limit && run->workgroups > limit))
+      return AGX_FAIL(AGX_DEADLINE_EXCEEDED,
+                      "dispatch %" PRIu64 ": more than %" PRIu64 " workgroups in a run",
+                      run->stats.dispatches, limit);
+   if (count && !run->options->no_execute)
+      return prepare_kernel(run, launch, program, out, out_cycles);
+   return AGX_OK;
+}
+
+agx_status agxs_run_launch(struct agxs_run *run, const struct agx_hw_launch *launch,
+                           const struct agx_hw_usc_info *program)
+{
+   struct agxs_dispatch dispatch;
+   uint64_t preamble;
+   AGX_TRY(agxs_run_prepare(run, launch, program, &dispatch, &preamble));
+   if (!dispatch.kernel)
+      return AGX_OK;
+   AGX_TRY(agxs_pool_run(run->pool, &dispatch));
+   return run->options->profile ? agxs_profile_report(agxs_pool_worker(run->pool), preamble)
+                                : AGX_OK;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The simulator's own form of things: a decoded instruction (uop), a kernel made
+ * of them, one SIMD-group's state, and the worker that runs it. A register row
+ * holds one 32-bit register of all 32 lanes; constants and uniforms are rows
+ * too (the pool), so that every source is a row and a shift. Nothing here is
+ * locked: a worker owns its groups, kernel and pool are read-only while they run.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agx/chip.h"
+#include "agx/isa/cost.h"
+#include "agx/isa/isa.h"
+#include "agx/sim/memory/memory.h"
+#include "agx/sim/sim.h"
+#include "base/arena.h"
+
+#define AGXS_LANES       32u
+#define AGXS_MAX_SOURCES 4
+/* What a register, uniform or byte of threadgroup memory holds before anything wrote it. */
+#define AGXS_POISON      0xabadcafeu
+#define AGXS_POISON_BYTE 0xa5
+/* A uop that is no instruction counts as this unit. */
+#define AGXS_UNIT_LINK AGXS_UNITS
+/* Uops that a SIMD-group runs before the next one of its workgroup has a turn, so that
+ * one may wait for what another stores. */
+#define AGXS_TURN 1000000u
+/* Most that a launch can declare for a thread (spill code 15). */
+#define AGXS_MAX_STACK_WORDS 131072u
+
+struct agxs_row {
+   uint32_t lane[AGXS_LANES];
+} __attribute__((aligned(64)));
+
+struct agxs_exec_set;
+struct agxs_group;
+struct agxs_profile;
+struct agxs_uop;
+struct agxs_kernel;
+struct agxs_image_op;
+struct agxs_image_cache;
+struct agxs_states;
+struct agxs_shadow;
+struct agxs_extension;
+struct agxs_shadow_store;
+
+/* Executes one instruction for the group; returns the next one, or NULL with
+ * group->state saying why it stops. */
+typedef const struct agxs_uop *agxs_exec(struct agxs_group *group, const struct agxs_uop *uop);
+
+enum agxs_bank {
+   AGXS_BANK_REG,  /* the group's registers */
+   AGXS_BANK_POOL, /* constants and uniforms, the same in all lanes */
+};
+
+/* lane value = ((row << left >> right) ^ sign) - sign, which sign-extends a half when
+ * sign is its top bit; a float then goes through (bits & keep) ^ flip. Pool rows are
+ * prepared: no shifts needed. */
+struct agxs_source {
+   uint32_t keep, flip; /* abs and neg of a float */
+   uint32_t sign;
+   uint16_t row;
+   uint8_t bank;
+   uint8_t bits; /* 16, 32 or 64 (two rows) */
+   uint8_t left, right;
+   bool is_signed;
+};
+
+struct agxs_dest {
+   uint32_t mask; /* bits of the row that are written */
+   uint16_t row;
+   uint8_t shift;
+   uint8_t bits; /* 16, 32, 64; 0: no destination */
+};
+
+struct agxs_uop {
+   agxs_exec *exec;
+   const struct agxs_uop *target; /* of a jump */
+   int64_t imm;
+   const char *reason;                /* of a refusal; static */
+   const struct agxs_image_op *image; /* of a texture or image access; in the kernel's arena */
+   struct agxs_dest dst;
+   struct agxs_source src[AGXS_MAX_SOURCES];
+   uint8_t exec_index; /* enum agxs_exec_index */
+   uint8_t mode;       /* condition, truth table, rounding, operation ... of the instruction */
+   uint8_t nest, shift, mask, format, group, count;
+   bool invert, saturate, negate, window, prefix, has_index, is_signed;
+   bool is_plain;    /* 32-bit registers only, nothing to shift, extend or saturate */
+   bool is_coherent; /* a load or store past the core's caches */
+   bool reads_plain; /* the same of the sources alone */
+   bool modifies;    /* a source is negated or made positive */
+   bool is_always;   /* a condition that compares a constant with itself for equality */
+   uint8_t unit;     /* enum agx_isa_unit, or AGXS_UNIT_LINK */
+};
+
+/* Beside a uop: what diagnosis and checking need. */
+struct agxs_uop_info {
+   uint32_t pc; /* relative to usc_base */
+   uint8_t length;
+   bool is_link;        /* no instruction of the program: joins two stretches of code */
+   uint8_t async_group; /* 1 + the group that the instruction occupies; 0 for none */
+   uint16_t op;         /* enum agx_isa_op */
+   struct agx_isa_cost cost;
+};
+
+/* Register halves that a uop touches, for check mode and statistics. */
+struct agxs_uop_regs {
+   uint64_t reads[4], writes[4], discards[4];
+};
+
+/* A pool row's recipe. */
+struct agxs_constant {
+   uint32_t value; /* the immediate, or the first uniform half */
+   uint32_t keep, flip;
+   uint8_t bits; /* of the uniform */
+   bool is_uniform, is_signed, is_float;
+   bool is_high; /* the upper word of a 64-bit uniform */
+};
+
+struct agxs_extent {
+   uint32_t pc, length;
+   const uint8_t *bytes;
+};
+
+struct agxs_kernel_request {
+   uint64_t usc_base;
+   uint32_t entry;          /* relative to usc_base */
+   uint32_t halves;         /* registers declared */
+   uint32_t uniform_halves; /* uniforms declared */
+   bool is_preamble;
+   bool check;   /* collect what check mode needs, refuse what it forbids */
+   bool profile; /* collect what statistics need; one uop for each instruction */
+};
+
+struct agxs_kernel {
+   struct agx_arena arena; /* holds all of this */
+   struct agxs_kernel_request request;
+   const struct agxs_exec_set *set;
+   struct agxs_uop *uops;
+   struct agxs_uop_info *info;
+   struct agxs_uop_regs *regs; /* check mode and statistics only, else NULL */
+   uint32_t uop_count, uop_capacity;
+   struct agxs_constant *constants;
+   uint32_t constant_count, constant_capacity;
+   uint32_t *pc_hash;           /* open addressing: 1 + uop index; 0 free */
+   uint32_t hash_capacity;      /* a power of two */
+   struct agxs_extent *extents; /* the bytes that were decoded */
+   uint32_t extent_count;
+   uint32_t stack_words; /* per lane: sum of the adjustments in the code */
+};
+
+enum agxs_group_state {
+   AGXS_GROUP_READY,
+   AGXS_GROUP_AT_BARRIER,
+   AGXS_GROUP_DONE,
+   AGXS_GROUP_FAILED, /* status and text are set */
+};
+
+/* Everything that is constant during one launch. */
+struct agxs_dispatch {
+   const struct agx_chip *chip;
+   const struct agxs_memory *memory;
+   const struct agxs_options *options;
+   const struct agxs_kernel *kernel;
+   struct agxs_row *pool;      /* read-only but for uniform_store */
+   uint16_t *uniforms;         /* AGX_UNIFORM_HALVES; written by a preamble only */
+   uint32_t uniform_count;     /* declared halves */
+   uint64_t *uniform_loaded;   /* one bit a half, for check mode; NULL: all */
+   uint32_t index;             /* of the launch in its stream */
+   uint32_t local[3], grid[3]; /* threads */
+   uint32_t launch_local[3];   /* the same of the launch, also where this is its preamble */
+   uint32_t shared_bytes;
+   uint32_t stack_words;            /* declared for a lane */
+   uint32_t tile_stride_B;          /* of a pixel in tile memory */
+   struct agxs_states *states;      /* textures and samplers; written by a preamble only */
+   const struct agxs_range *ranges; /* with options.ranges, the launch's own */
+   uint32_t range_count;
+   const struct agxs_exec_set *inner_set; /* then: what executes, bounds.h */
+};
+
+struct agxs_worker {
+   struct agxs_tlb tlb;
+   const struct agxs_dispatch *dispatch;
+   struct agxs_group *groups;
+   struct agxs_row *registers;
+   uint32_t *stack;
+   uint64_t group_capacity, row_capacity, stack_capacity; /* of these, in elements */
+   uint8_t *shared;                                       /* AGX_MAX_SHARED_BYTES and some */
+   uint32_t workgroup[3];
+   struct agxs_image_cache *images; /* unpacked descriptors; NULL until one is used */
+   struct agxs_stats stats;
+   uint32_t turn; /* uops that a group runs before the next one; 0: AGXS_TURN */
+   const struct agxs_exec_set *plain_set; /* chaos: what its own functions stand before */
+   struct agxs_extension *extensions;     /* code that registers led to; reach.h */
+   uint32_t extension_count;
+   struct agxs_shadow_store *shadow; /* check mode, else NULL */
+   struct agxs_profile *profile;     /* with options.profile, from the first launch on; else NULL */
+};
+
+struct agxs_group {
+   struct agxs_row exec;  /* all ones where the lane is active */
+   struct agxs_row lives; /* all ones where the lane has a thread */
+   struct agxs_row *regs;
+   const struct agxs_row *bank[2];
+   uint32_t active, exists; /* exec and lives, one bit a lane */
+   uint8_t state;           /* enum agxs_group_state */
+   agx_status status;
+   const struct agxs_uop *next; /* where to go on */
+   struct agxs_worker *worker;
+   const struct agxs_kernel *kernel;
+   /* Where a jump leads out of this kernel; NULL: nowhere. */
+   const struct agxs_kernel *next_kernel;
+   const struct agxs_row *next_pool;
+   uint32_t index; /* in the workgroup */
+   uint64_t instructions;
+   uint64_t links; /* uops of this turn that are no instructions */
+   uint32_t stack_pointer, stack_words;
+   uint32_t *stack; /* [word][lane] */
+   /* Check mode: halves that an unfinished operation writes, per group. */
+   struct agxs_shadow *shadow; /* what is defined; shadow.h */
+   uint64_t pending[2][4];
+   uint32_t outstanding[2];
+};
+
+/* Stops the group with a text "pc 0x10: fadd ...: <format>". Returns NULL for exec functions. */
+const struct agxs_uop *agxs_group_fail(struct agxs_group *group, const struct agxs_uop *uop,
+                                       agx_status code, const char *format, ...)
+   __attribute__((format(printf, 4, 5), cold));
+
+/* Tells options.on_fault. */
+void agxs_group_report(const struct agxs_group *group, const struct agxs_uop *uop,
+                       enum agxs_fault_kind kind, uint64_t va, uint64_t bytes, unsigned lane,
+                       const char *what) __attribute__((cold));
+
+/* Counts and reports a soft fault; false when the group must stop (strict; it has failed). */
+bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,
+                      enum agxs_fault_kind kind, uint64_t va, unsigned bytes, unsigned lane,
+                      const char *what) __attribute__((cold));
+
+/* Runs the group until it is done, at a barrier or failed, or has had its turn (ready). */
+void agxs_group_run(struct agxs_group *group);
+
+/* Check mode: what must hold before an instruction, and what it leaves behind. False: failed. */
+bool agxs_check_before(struct agxs_group *group, const struct agxs_uop *uop);
+void agxs_check_after(struct agxs_group *group, const struct agxs_uop *uop);

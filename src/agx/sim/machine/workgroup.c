@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "agx/sim/machine/workgroup.h"
+
+#include <stdlib.h>
+
+#include "agx/sim/image/image.h"
+#include "agx/sim/machine/lanes.h"
+#include "agx/sim/check/reach.h"
+#include "agx/sim/check/shadow.h"
+#include "agx/sim/check/profile.h"
+#include "base/util.h"
+
+#define SHARED_PAD 64
+/* Of one workgroup: 256 MiB. */
+#define MAX_STACK_WORDS (64u << 20)
+
+agx_status agxs_worker_init(struct agxs_worker *worker, const struct agxs_memory *memory)
+{
+   agxs_tlb_init(&worker->tlb, memory);
+   worker->shared = aligned_alloc(64, AGX_MAX_SHARED_BYTES + SHARED_PAD);
+   if (!worker->shared)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "worker: out of memory");
+   return AGX_OK;
+}
+
+void agxs_worker_fini(struct agxs_worker *worker)
+{
+   agxs_profile_free(worker);
+   agxs_shadow_fini(worker);
+   agxs_worker_drop_extensions(worker);
+   free(worker->groups);
+   free(worker->registers);
+   free(worker->shared);
+   free(worker->stack);
+   agxs_image_cache_free(worker->images);
+   worker->images = NULL;
+   worker->groups = NULL;
+   worker->registers = NULL;
+   worker->shared = NULL;
+   worker->stack = NULL;
+   worker->group_capacity = worker->row_capacity = 0;
+   worker->stack_capacity = 0;
+}
+
+static uint32_t threads_of(const struct agxs_dispatch *dispatch)
+{
+   return dispatch->local[0] * dispatch->local[1] * dispatch->local[2];
+}
+
+uint32_t agxs_worker_groups(const struct agxs_worker *worker)
+{
+   return (uint32_t)agx_div_up(threads_of(worker->dispatch), AGXS_LANES);
+}
+
+/* Memory of at least count elements in place of *memory, whose content is lost. */
+static agx_status make_room(void **memory, uint64_t *capacity, uint64_t count, size_t size)
+{
+   if (count <= *capacity)
+      return AGX_OK;
+   free(*memory);
+   *capacity = 0;
+   *memory = aligned_alloc(64, agx_align_up(count * size, 64));
+   if (!*memory)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "worker: out of memory");
+   *capacity = count;
+   return AGX_OK;
+}
+
+agx_status agxs_worker_begin(struct agxs_worker *worker, const struct agxs_dispatch *dispatch)
+{
+   uint64_t groups = agx_div_up(threads_of(dispatch), AGXS_LANES);
+   uint64_t rows = groups * ((dispatch->kernel->request.halves + 1) / 2);
+   uint64_t words = groups * AGXS_LANES * dispatch->stack_words;
+   agxs_worker_drop_extensions(worker);
+   worker->dispatch = dispatch;
+   if (words > MAX_STACK_WORDS)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
+                      "dispatch %u: %u words of stack for each of %u threads are more than the "
+                      "simulator gives a workgroup",
+                      dispatch->index, dispatch->stack_words, threads_of(dispatch));
+   AGX_TRY(make_room((void **)&worker->groups, &worker->group_capacity, groups,
+                     sizeof(struct agxs_group)));
+   AGX_TRY(
+      make_room((void **)&worker->registers, &worker->row_capacity, rows, sizeof(struct agxs_row)));
+   AGX_TRY(make_room((void **)&worker->stack, &worker->stack_capacity, words, sizeof(uint32_t)));
+   if (dispatch->options->check)
+      AGX_TRY(agxs_shadow_begin(worker, groups, rows, words));
+   return dispatch->options->profile ? agxs_profile_begin(worker) : AGX_OK;
+}
+
+/* Lanes of a SIMD-group that have a thread inside the grid. */
+static uint32_t lanes_inside(const struct agxs_worker *worker, uint32_t index)
+{
+   const struct agxs_dispatch *dispatch = worker->dispatch;
+   const uint32_t *local = dispatch->local;
+   uint32_t threads = threads_of(dispatch), first = index * AGXS_LANES, lanes = 0;
+   for (unsigned lane = 0; lane < AGXS_LANES && first + lane < threads; lane++) {
+      uint32_t flat = first + lane;
+      uint32_t at[3] = {flat % local[0], flat / local[0] % local[1], flat / local[0] / local[1]};
+      bool is_inside = true;
+      for (unsigned axis = 0; axis < 3; axis++)
+         is_inside &=
+            (uint64_t)worker->workgroup[axis] * local[axis] + at[axis] < dispatch->grid[axis];
+      lanes |= (uint32_t)is_inside << lane;
+   }
+   return lanes;
+}
+
+static bool is_whole(const struct agxs_worker *worker)
+{
+   const struct agxs_dispatch *dispatch = worker->dispatch;
+   for (unsigned axis = 0; axis < 3; axis++) {
+      uint64_t end = ((uint64_t)worker->workgroup[axis] + 1) * dispatch->local[axis];
+      if (end > dispatch->grid[axis])
+         return false;
+   }
+   return threads_of(dispatch) % AGXS_LANES == 0;
+}
+
+static void poison_rows(struct agxs_row *rows, uint32_t count)
+{
+   for (uint32_t row = 0; row < count; row++) {
+      AGXS_FOR_LANES (i)
+         rows[row].lane[i] = AGXS_POISON;
+   }
+}
+
+void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exists)
+{
+   const struct agxs_dispatch *dispatch = worker->dispatch;
+   const struct agxs_kernel *kernel = dispatch->kernel;
+   struct agxs_group *group = &worker->groups[index];
+   uint32_t rows = (kernel->request.halves + 1) / 2;
+   uint64_t stack = (uint64_t)dispatch->stack_words * AGXS_LANES;
+   memset(group, 0, sizeof(*group));
+   group->regs = worker->registers + (size_t)index * rows;
+   group->bank[AGXS_BANK_REG] = group->regs;
+   group->bank[AGXS_BANK_POOL] = dispatch->pool;
+   group->exists = group->active = exists;
+   AGXS_FOR_LANES (i)
+      group->exec.lane[i] = group->lives.lane[i] = 0u - (exists >> i & 1);
+   group->worker = worker;
+   group->kernel = kernel;
+   group->index = index;
+   group->next = exists ? kernel->uops : NULL; /* the entry is the first uop */
+   group->state = exists ? AGXS_GROUP_READY : AGXS_GROUP_DONE;
+   group->stack = stack ? worker->stack + index * stack : NULL;
+   group->stack_words = dispatch->stack_words;
+   for (uint64_t i = 0; i < stack; i++)
+      group->stack[i] = AGXS_POISON;
+   poison_rows(group->regs, rows);
+   if (dispatch->options->check)
+      agxs_shadow_start_group(group, rows);
+   worker->stats.simd_groups += exists != 0;
+   worker->stats.threads += (unsigned)__builtin_popcount(exists);
+}
+
+/* Gives every group that can run a turn; *out_left counts those that are not done. */
+static agx_status run_round(struct agxs_worker *worker, uint32_t count, uint32_t *out_left)
+{
+   uint32_t waiting = 0, ready = 0;
+   for (uint32_t i = 0; i < count; i++) {
+      struct agxs_group *group = &worker->groups[i];
+      if (group->state == AGXS_GROUP_READY)
+         agxs_group_run(group);
+      if (group->state == AGXS_GROUP_FAILED)
+         return group->status;
+      waiting += group->state == AGXS_GROUP_AT_BARRIER;
+      ready += group->state == AGXS_GROUP_READY;
+   }
+   /* All that live have come to the barrier: on. */
+   for (uint32_t i = 0; i < count && waiting && !ready; i++) {
+      struct agxs_group *group = &worker->groups[i];
+      if (group->state == AGXS_GROUP_AT_BARRIER)
+         group->state = AGXS_GROUP_READY;
+   }
+   *out_left = waiting + ready;
+   return AGX_OK;
+}
+
+void agxs_worker_enter(struct agxs_worker *worker, const uint32_t workgroup[3])
+{
+   uint32_t count = agxs_worker_groups(worker);
+   agxs_tlb_refresh(&worker->tlb);
+   memcpy(worker->workgroup, workgroup, sizeof(worker->workgroup));
+   memset(worker->shared, AGXS_POISON_BYTE, worker->dispatch->shared_bytes);
+   if (worker->dispatch->options->check)
+      agxs_shadow_start_workgroup(worker);
+   bool whole = is_whole(worker);
+   for (uint32_t i = 0; i < count; i++)
+      agxs_group_start(worker, i, whole ? ~0u : lanes_inside(worker, i));
+   worker->stats.workgroups++;
+}
+
+agx_status agxs_worker_run(struct agxs_worker *worker, const uint32_t workgroup[3])
+{
+   uint32_t count = agxs_worker_groups(worker), left;
+   agxs_worker_enter(worker, workgroup);
+   if (worker->profile)
+      agxs_profile_enter(worker);
+   do {
+      const atomic_bool *cancel = worker->dispatch->options->cancel;
+      if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
+         return AGX_FAIL(AGX_CANCELLED, "dispatch %u: cancelled", worker->dispatch->index);
+      AGX_TRY(run_round(worker, count, &left));
+   } while (left);
+   if (worker->profile)
+      agxs_profile_leave(worker);
+   return AGX_OK;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening a device, its worker, and its failures.
+ */
+#include "hal/device/device.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/debug.h"
+#include "base/thread.h"
+#include "base/util.h"
+#include "hal/core/desc.h"
+#include "hal/executable/executable_cache.h"
+#include "hal/host/host_pool.h"
+#include "hal/memory/memory_stats.h"
+#include "hal/profile/profile.h"
+#include "hal/sync/share.h"
+#include "hal/sync/submission.h"
+#include "hal/sync/notify.h"
+
+#define DEFAULT_QUEUES 2u
+#define DEFAULT_PARKED 16384u
+
+/* ---- lifetime --------------------------------------------------------- */
+
+/* Everything but the worker. */
+static void free_device(struct agx_device *device)
+{
+   struct agx_instance *instance = device->instance;
+   agx_profile_fini(device);
+   agx_host_pool_destroy(device->host_pool);
+   agx_host_calls_fini(&device->host_calls, device->alloc);
+   agx_submissions_fini(device);
+   agx_one_shots_fini(&device->one_shots);
+   agx_builtins_fini(&device->builtins);
+   agx_chunks_fini(device);
+   agx_tags_fini(device);
+   agx_executable_cache_destroy(device->kernels);
+   agx_device_memory_fini(device);
+   for (unsigned i = 0; i < device->queue_count; i++)
+      agx_queue_fini(&device->queues[i]);
+   if (device->interrupt)
+      agxw_timeline_destroy(device->interrupt);
+   if (device->winsys)
+      agxw_device_destroy(device->winsys);
+   pthread_cond_destroy(&device->work);
+   pthread_cond_destroy(&device->changed);
+   pthread_mutex_destroy(&device->lock);
+   agx_host_free(device->alloc, device, sizeof(*device));
+   agx_release(instance);
+}
+
+/* Nothing is parked or in flight: each would hold a reference. */
+static void *destroy_device(void *argument)
+{
+   struct agx_device *device = argument;
+   agx_poller_destroy(device->poller);
+   pthread_mutex_lock(&device->lock);
+   device->stop = true;
+   pthread_cond_signal(&device->work);
+   agx_device_interrupt(device);
+   agx_device_tell(device);
+   pthread_mutex_unlock(&device->lock);
+   if (device->has_worker)
+      pthread_join(device->worker, NULL);
+   pthread_mutex_lock(&device->lock);
+   agx_device_tell(device);
+   pthread_mutex_unlock(&device->lock);
+   free_device(device);
+   return NULL;
+}
+
+/* The last reference may go in the very thread that must end first. */
+static void device_destroy(struct agx_object *object)
+{
+   struct agx_device *device = agx_container_of(object, struct agx_device, object);
+   pthread_t thread;
+   if (!agx_on_library_thread)
+      destroy_device(device);
+   else if (agx_thread_start(&thread, NULL, destroy_device, device) == 0)
+      pthread_detach(thread);
+   else
+      agx_log(&device->instance->log, AGX_LOG_WARNING,
+              "no thread to close a device with; it stays open");
+}
+
+static const struct agx_object_type device_type = {"device", device_destroy};
+
+_Thread_local bool agx_on_library_thread;
+
+static void init_locks(struct agx_device *device)
+{
+   struct agx_link *lists[] = {&device->parked,    &device->deferred, &device->freed,
+                               &device->launching, &device->ready,    &device->done,
+                               &device->spare,     &device->fired,    &device->watch_calls,
+                               &device->shared,    &device->lines,    &device->untold,
+                               &device->imports,   &device->imported, &device->runnable};
+   pthread_condattr_t monotonic;
+   pthread_condattr_init(&monotonic);
+   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+   pthread_mutex_init(&device->lock, NULL);
+   agx_chunks_init(&device->chunks);
+   agx_tags_init(&device->tags);
+   agx_host_calls_init(&device->host_calls);
+   pthread_cond_init(&device->changed, &monotonic);
+   pthread_cond_init(&device->work, &monotonic);
+   pthread_condattr_destroy(&monotonic);
+   for (size_t i = 0; i < AGX_COUNT(lists); i++)
+      agx_list_init(lists[i]);
+}
+
+static agx_status open_kmd(const struct agx_device_desc *desc, struct agx_kmd **out_kmd)
+{
+   const char *name = desc->name ? desc->name : "auto";
+   const char *preferred = getenv("AGX_DEVICE"), *capture = desc->capture_path;
+   if (strcmp(name, "auto") == 0 && preferred && *preferred)
+      name = preferred;
+   if (!capture)
+      capture = getenv("AGX_CAPTURE");
+   if (capture && !*capture)
+      capture = NULL;
+   return agxw_kmd_open(name, capture, out_kmd);
+}
+
+static agx_status open_winsys(struct agx_device *device, struct agx_kmd *kmd, bool syncs_only)
+{
+   if (syncs_only)
+      AGX_TRY(agxw_device_create_syncs(kmd, device->alloc, &device->winsys));
+   else
+      AGX_TRY(agxw_device_create(kmd, device->alloc, &device->winsys));
+   return agxw_timeline_create(device->winsys, 0, &device->interrupt);
+}
+
+static agx_status read_queues(struct agx_device *device, const struct agx_device_desc *desc)
+{
+   uint32_t count = desc->queue_count ? desc->queue_count : DEFAULT_QUEUES;
+   if (count > AGX_MAX_QUEUES)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "device: %u queues; the limit is %u", count,
+                      AGX_MAX_QUEUES);
+   device->queue_count = 0;
+   for (uint32_t i = 0; i < count; i++) {
+      uint32_t priority =
+         desc->queue_priorities && desc->queue_count ? desc->queue_priorities[i] : AGX_QUEUE_MEDIUM;
+      if (priority > AGX_QUEUE_MEDIUM)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "device: queue %u: priority %u", i, priority);
+      agx_queue_init(&device->queues[i], device, i, priority);
+      device->queue_count++;
+   }
+   device->max_parked = desc->max_parked ? desc->max_parked : DEFAULT_PARKED;
+   return AGX_OK;
+}
+
+/* Takes the kmd over, also when it fails. */
+static agx_status start(struct agx_device *device, const struct agx_device_desc *desc,
+                        struct agx_kmd *kmd, bool syncs_only)
+{
+   AGX_TRY(open_winsys(device, kmd, syncs_only));
+   AGX_TRY(agx_device_memory_init(device, desc));
+   AGX_TRY(agx_host_pool_create(device->instance, AGX_HOST_THREADS, &device->host_pool));
+   AGX_TRY(read_queues(device, desc));
+   AGX_TRY(agx_executable_cache_create(device->alloc, device->debug, &device->kernels));
+   device->kernels->disk.log = &device->instance->log;
+   if (device->debug & AGX_DEBUG_BOUNDS && !agxw_device_watches(device->winsys))
+      return AGX_FAIL(AGX_UNIMPLEMENTED,
+                      "device: AGX_DEBUG=bounds: %s does not watch what kernels "
+                      "access; a virtual device of this process does",
+                      agxw_device_info(device->winsys)->node);
+   AGX_TRY(agx_profile_open_environment(device));
+   int error = agx_thread_start(&device->worker, NULL, agx_device_work, device);
+   if (error)
+      return agx_status_fail_errno(error, "device: completion thread");
+   device->has_worker = true;
+   return AGX_OK;
+}
+
+static _Atomic uint32_t opened; /* devices, ever */
+
+static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug)
+{
+   struct agx_device *device = agx_host_zalloc(&instance->alloc, sizeof(*device));
+   if (!device)
+      return NULL;
+   agx_object_init(&device->object, &device_type);
+   device->number = atomic_fetch_add(&opened, 1) + 1;
+   agx_retain(instance);
+   device->instance = instance;
+   device->alloc = &instance->alloc;
+   device->debug = debug;
+   init_locks(device);
+   agx_builtins_init(&device->builtins);
+   agx_one_shots_init(&device->one_shots);
+   return device;
+}
+
+static agx_status open_over(struct agx_instance *instance, const struct agx_device_desc *desc,
+                            struct agx_kmd *kmd, bool syncs_only, struct agx_device **out_device)
+{
+   uint32_t debug = 0;
+   *out_device = NULL;
+   agx_status status = agx_debug_parse(getenv("AGX_DEBUG"), &debug);
+   struct agx_device *device = status == AGX_OK ? allocate(instance, debug) : NULL;
+   if (!device) {
+      kmd->ops->close(kmd);
+      return status != AGX_OK ? status
+                              : AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: out of host memory");
+   }
+   status = start(device, desc, kmd, syncs_only);
+   if (status != AGX_OK) {
+      free_device(device);
+      return status;
+   }
+   *out_device = device;
+   return AGX_OK;
+}
+
+agx_status agx_device_open_over(struct agx_instance *instance, const struct agx_device_desc *desc,
+                                struct agx_kmd *kmd, struct agx_device **out_device)
+{
+   return open_over(instance, desc, kmd, false, out_device);
+}
+
+agx_status agx_device_open_syncs(struct agx_instance *instance, struct agx_kmd *kmd,
+                                 struct agx_device **out_device)
+{
+   const struct agx_device_desc desc = {.size = sizeof(desc)};
+   return open_over(instance, &desc, kmd, true, out_device);
+}
+
+agx_status agx_device_open(struct agx_instance *instance, const struct agx_device_desc *desc,
+                           struct agx_device **out_device)
+{
+   struct agx_device_desc read;
+   struct agx_kmd *kmd = NULL;
+   *out_device = NULL;
+   AGX_TRY(agx_desc_read("agx_device_desc", desc, &read, sizeof(read)));
+   AGX_TRY(open_kmd(&read, &kmd));
+   return agx_device_open_over(instance, &read, kmd, out_device);
+}
+
+/* ---- queries ---------------------------------------------------------- */
+
+void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info)
+{
+   const struct agxw_device_info *winsys = agxw_device_info(device->winsys);
+   struct agx_device_info info = {
+      .is_virtual = winsys->is_virtual,
+      .core_count = winsys->core_count,
+      .max_khz = winsys->max_khz,
+      .max_workgroup_threads = AGX_MAX_WORKGROUP_THREADS,
+      .max_shared_B = AGX_MAX_SHARED_BYTES,
+      .simd_lanes = AGX_SIMD_LANES,
+      .page_B = AGX_PAGE_BYTES,
+      .max_push_B = AGX_MAX_PUSH_B,
+      .max_bindings = AGX_MAX_BINDINGS,
+      .max_workgroups = {0x7fffffff, 65535, 65535},
+      .queue_count = device->queue_count,
+   };
+   snprintf(info.name, sizeof(info.name), "%s", winsys->name);
+   snprintf(info.node, sizeof(info.node), "%s", winsys->node);
+   snprintf(info.chip, sizeof(info.chip), "%s", winsys->chip ? winsys->chip->name : "none");
+   agx_info_give(device, "agx_device_info", out_info, &info, sizeof(info));
+}
+
+agx_status agx_device_status(struct agx_device *device)
+{
+   AGX_TRY(agx_fork_check(device));
+   pthread_mutex_lock(&device->lock);
+   agx_status status = agx_failure_raise(&device->lost);
+   pthread_mutex_unlock(&device->lock);
+   return status;
+}

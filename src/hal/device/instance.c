@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The instance: host allocator and discovery.
+ */
+#include "hal/device/instance.h"
+
+#include <string.h>
+
+#include "base/list.h"
+#include "base/util.h"
+#include "hal/core/desc.h"
+#include "winsys/winsys.h"
+
+static void instance_destroy(struct agx_object *object)
+{
+   struct agx_instance *instance = agx_container_of(object, struct agx_instance, object);
+   struct agx_host_alloc alloc = instance->alloc;
+   agx_host_free(&alloc, instance, sizeof(*instance));
+}
+
+static const struct agx_object_type instance_type = {"instance", instance_destroy};
+
+agx_status agx_instance_create(const struct agx_instance_desc *desc,
+                               struct agx_instance **out_instance)
+{
+   struct agx_instance_desc read;
+   *out_instance = NULL;
+   AGX_TRY(agx_desc_read("agx_instance_desc", desc, &read, sizeof(read)));
+   struct agx_host_alloc alloc = *agx_host_alloc_default();
+   if (read.alloc) {
+      if (!read.alloc->alloc || !read.alloc->free)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "agx_alloc_callbacks: alloc or free is NULL");
+      alloc = (struct agx_host_alloc){read.alloc->user, read.alloc->alloc, read.alloc->free};
+   }
+   struct agx_instance *instance = agx_host_zalloc(&alloc, sizeof(*instance));
+   if (!instance)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "instance: out of host memory");
+   agx_forks_count();
+   agx_object_init(&instance->object, &instance_type);
+   instance->alloc = alloc;
+   instance->log = (struct agx_log){read.log, read.log_user};
+   *out_instance = instance;
+   return AGX_OK;
+}
+
+static void describe_node(const struct agxw_node_info *found, struct agx_node *node)
+{
+   *node = (struct agx_node){.status = found->status};
+   _Static_assert(sizeof(node->path) == sizeof(found->path), "copied whole");
+   _Static_assert(sizeof(node->driver) == sizeof(found->driver), "copied whole");
+   _Static_assert(sizeof(node->reason) == sizeof(found->reason), "copied whole");
+   memcpy(node->path, found->path, sizeof(node->path));
+   memcpy(node->driver, found->driver, sizeof(node->driver));
+   memcpy(node->reason, found->reason, sizeof(node->reason));
+}
+
+agx_status agx_instance_enumerate(struct agx_instance *instance, uint32_t *count,
+                                  struct agx_node *nodes)
+{
+   struct agxw_node_info found[AGXW_MAX_NODES];
+   uint32_t found_count = 0, capacity = nodes ? *count : 0;
+   AGX_TRY(agxw_enumerate(found, &found_count));
+   for (uint32_t i = 0; i < AGX_MIN(found_count, capacity); i++)
+      describe_node(&found[i], &nodes[i]);
+   *count = found_count;
+   return AGX_OK;
+}

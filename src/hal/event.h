@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#pragma once
-
-#include "hal/device.h"
-
-struct agx_event {
-   struct agx_object object;
-   struct agx_device *device;
-};

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Executables: the programs of a module, their machine code in the USC window.
+ */
+#include "hal/executable/executable.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/debug.h"
+#include "base/util.h"
+#include "hal/core/desc.h"
+#include "hal/executable/executable_cache.h"
+#include "hal/core/foreign.h"
+#include "hal/profile/profile.h"
+
+/* Entry points are placed at this alignment by every known compiler.
+ * Source: reference/isa, section 1. */
+#define CODE_ALIGN 128u
+/* The prefetcher reads on behind the end. Source: reference/cmdstream, cdm.md 2.2. */
+#define CODE_TAIL_B 256u
+
+/* Places the machine code, and remembers where. */
+static agx_status upload(struct agx_executable *executable)
+{
+   const struct agx_program *program = executable->program;
+   struct agx_device *device = executable->device;
+   uint64_t preamble_at = agx_align_up(program->code_B, CODE_ALIGN);
+   uint64_t size = preamble_at + program->preamble_B + CODE_TAIL_B;
+   void *memory = NULL;
+   AGX_TRY(agxw_bo_create(device->winsys, size, 0, AGXW_BO_USC | AGXW_BO_READ_ONLY, program->name,
+                          &executable->bo));
+   AGX_TRY(agxw_bo_map(executable->bo, &memory));
+   memcpy(memory, program->code, program->code_B);
+   if (program->preamble_B)
+      memcpy((char *)memory + preamble_at, program->preamble, program->preamble_B);
+   uint64_t offset = agxw_bo_va(executable->bo) - agxw_device_info(device->winsys)->usc_base;
+   executable->code_offset_B = (uint32_t)offset;
+   executable->preamble_offset_B = (uint32_t)(offset + preamble_at);
+   return AGX_OK;
+}
+
+static void destroy(struct agx_executable *executable)
+{
+   struct agx_device *device = executable->device;
+   if (executable->bo)
+      agxw_bo_destroy(executable->bo);
+   if (executable->inside)
+      agx_release(executable->inside);
+   for (uint32_t i = 1; i < executable->entry_count; i++)
+      if (executable->entries[i])
+         agx_release(executable->entries[i]);
+   if (executable->entries)
+      agx_host_free(device->alloc, executable->entries,
+                    executable->entry_count * sizeof(struct agx_executable *));
+   agx_module_release(executable->module);
+   bool is_own = executable->is_own;
+   agx_host_free(device->alloc, executable, sizeof(*executable));
+   if (!is_own)
+      agx_release(device);
+}
+
+static void executable_destroy(struct agx_object *object)
+{
+   destroy(agx_container_of(object, struct agx_executable, object));
+}
+
+static const struct agx_object_type executable_type = {"executable", executable_destroy};
+
+static agx_status check_program(const struct agx_program *program,
+                                const struct agxw_device_info *info)
+{
+   uint32_t threads = program->local_size[0] * program->local_size[1] * program->local_size[2];
+   if (threads > agx_occupancy_threads(program->gpr_halves))
+      return AGX_FAIL(AGX_OUT_OF_RANGE,
+                      "executable %s: a workgroup of %u threads with %u register halves each does "
+                      "not fit on a core",
+                      program->name, threads, program->gpr_halves);
+   /* Hardware gets scratch memory from a helper program whose protocol is not known well
+    * enough; the virtual device gives it by itself [U]. */
+   if (program->scratch_B && !info->is_virtual)
+      return AGX_FAIL(AGX_UNIMPLEMENTED,
+                      "executable %s: needs %u bytes of scratch memory for each thread, which only "
+                      "the virtual device has yet",
+                      program->name, program->scratch_B);
+   return AGX_OK;
+}
+
+static agx_status plan(struct agx_executable *executable, const struct agxw_device_info *info)
+{
+   const struct agx_plan_code code = {executable->code_offset_B, executable->preamble_offset_B};
+   AGX_TRY(agx_plan_make(info->chip, executable->program, &code, &executable->plan));
+   return agx_brief_make(executable->program, &executable->plan, &executable->brief);
+}
+
+/* Loads one program of the module. */
+static agx_status load(struct agx_device *device, struct agx_module *module,
+                       const struct agx_program *program, bool is_own,
+                       struct agx_executable **out_executable)
+{
+   const struct agxw_device_info *info = agxw_device_info(device->winsys);
+   struct agx_executable *executable = agx_host_zalloc(device->alloc, sizeof(*executable));
+   if (!executable)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable: out of host memory");
+   agx_object_init(&executable->object, &executable_type);
+   if (!is_own)
+      agx_retain(device);
+   executable->is_own = is_own;
+   executable->device = device;
+   executable->module = agx_module_retain(module);
+   executable->program = program;
+   executable->entry_count = 1;
+   agx_status status = check_program(program, info);
+   if (status == AGX_OK)
+      status = upload(executable);
+   if (status == AGX_OK)
+      status = plan(executable, info);
+   if (status == AGX_OK && program->inside && !(device->debug & AGX_DEBUG_CHECKED))
+      status = load(device, module, program->inside, is_own, &executable->inside);
+   if (status != AGX_OK) {
+      destroy(executable);
+      return status;
+   }
+   *out_executable = executable;
+   return AGX_OK;
+}
+
+/* Further entry points stand in a table of the first one's. */
+static agx_status load_others(struct agx_executable *first, struct agx_module *module)
+{
+   struct agx_device *device = first->device;
+   if (module->program_count == 1)
+      return AGX_OK;
+   first->entries =
+      agx_host_zalloc(device->alloc, module->program_count * sizeof(struct agx_executable *));
+   if (!first->entries)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable: out of host memory");
+   first->entry_count = module->program_count;
+   first->entries[0] = first;
+   for (uint32_t i = 1; i < module->program_count; i++)
+      AGX_TRY(load(device, module, module->programs[i], false, &first->entries[i]));
+   return AGX_OK;
+}
+
+static agx_status create(struct agx_device *device, struct agx_module *module, const char *entry,
+                         struct agx_executable **out_executable)
+{
+   uint32_t index = entry ? agx_module_find(module, entry) : 0;
+   /* The compiler cuts long names. */
+   const struct agx_program *program = module->programs[index < module->program_count ? index : 0];
+   struct agx_executable *executable = NULL;
+   AGX_TRY(load(device, module, program, false, &executable));
+   agx_status status = entry ? AGX_OK : load_others(executable, module);
+   if (status != AGX_OK) {
+      destroy(executable);
+      return status;
+   }
+   *out_executable = executable;
+   return AGX_OK;
+}
+
+agx_status agx_executable_check(const struct agx_executable *executable,
+                                const struct agx_device *device)
+{
+   if (!executable)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch: the executable is NULL");
+   if (executable->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: an executable %s",
+                      executable->program->name, agx_foreign(executable->device, device).text);
+   return AGX_OK;
+}
+
+agx_status agx_executable_create(struct agx_device *device, const struct agx_executable_desc *desc,
+                                 struct agx_executable **out_executable)
+{
+   struct agx_executable_desc read;
+   struct agx_module *module;
+   *out_executable = NULL;
+   AGX_TRY(agx_fork_check(device));
+   AGX_TRY(agx_desc_read("agx_executable_desc", desc, &read, sizeof(read)));
+   uint64_t start_ns = agx_profile_host_begin(device);
+   AGX_TRY(agx_executable_load(device, &read, &module));
+   agx_status status = create(device, module, read.entry, out_executable);
+   agx_module_release(module);
+   agx_profile_host_end(device, "load executable", read.entry, start_ns);
+   return status;
+}
+
+void agx_device_get_cache_stats(struct agx_device *device, struct agx_cache_stats *out_stats)
+{
+   struct agx_executable_cache_stats memory = {0};
+   struct agx_disk_cache_stats disk = {0};
+   if (!agx_is_inherited(device)) {
+      agx_executable_cache_get_stats(device->kernels, &memory);
+      agx_disk_cache_get_stats(&device->kernels->disk, &disk);
+   }
+   const struct agx_cache_stats stats = {
+      .memory_hits = memory.hits,
+      .memory_misses = memory.misses,
+      .memory_entries = memory.entries,
+      .memory_B = memory.bytes,
+      .compiles = memory.compiles,
+      .disk_hits = disk.hits,
+      .disk_misses = disk.misses,
+      .disk_stored = disk.stored,
+      .disk_store_failures = disk.store_failures,
+      .disk_dropped = disk.dropped,
+      .disk_evicted = disk.evicted,
+   };
+   agx_info_give(device, "agx_cache_stats", out_stats, &stats, sizeof(stats));
+}
+
+agx_status agx_executable_create_own(struct agx_device *device, struct agx_program *program,
+                                     struct agx_executable **out_executable)
+{
+   struct agx_module *module;
+   *out_executable = NULL;
+   AGX_TRY(agx_module_create(&program, 1, device->alloc, &module));
+   agx_status status = load(device, module, module->programs[0], true, out_executable);
+   agx_module_release(module);
+   return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "hal/device/device.h"
+#include "hal/executable/launch_template.h"
+
+struct agx_executable {
+   struct agx_object object;
+   struct agx_device *device;
+   struct agx_module *module; /* retained; holds program */
+   const struct agx_program *program;
+   /* The twin without checks, for dispatches that stay inside; NULL: there is none. */
+   struct agx_executable *inside;
+   /* Of an executable with several entry points: all of them, itself the first; else NULL and 1.
+    * Each holds on to what it needs. */
+   struct agx_executable **entries;
+   uint32_t entry_count;
+   bool is_own;                /* the driver's own, which don't keep the device */
+   struct agxw_bo *bo;         /* machine code, in the USC window */
+   uint32_t code_offset_B;     /* of the main program from the start of the window */
+   uint32_t preamble_offset_B; /* likewise; meaningless without one */
+   struct agx_plan plan;       /* what its launches have in common */
+   struct agx_brief brief;
+};
+
+/* One entry point, NULL: there are fewer. */
+static inline struct agx_executable *agx_executable_entry(struct agx_executable *executable,
+                                                          uint32_t entry)
+{
+   if (entry >= executable->entry_count)
+      return NULL;
+   return entry ? executable->entries[entry] : executable;
+}
+
+/* The same, AGX_OUT_OF_RANGE; executable itself stays as it is on failure. */
+AGX_MUST_CHECK agx_status agx_executable_resolve(struct agx_executable *executable, uint32_t entry,
+                                                 struct agx_executable **out_entry);
+
+/* That it is one, and the device's. */
+AGX_MUST_CHECK agx_status agx_executable_check(const struct agx_executable *executable,
+                                               const struct agx_device *device);
+
+/* Reads or compiles what the application hands in; a reference of the module. */
+AGX_MUST_CHECK agx_status agx_executable_load(struct agx_device *device,
+                                              const struct agx_executable_desc *desc,
+                                              struct agx_module **out_module);
+
+/* One of the driver's own kernels, which lives as long as the device. Takes the program over, also
+ * on failure. */
+AGX_MUST_CHECK agx_status agx_executable_create_own(struct agx_device *device,
+                                                    struct agx_program *program,
+                                                    struct agx_executable **out_executable);

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A job's end may drop the last reference of its device, whose destruction then runs on the
+ * pool's own thread: the pool outlives the device until that thread has left (references).
+ */
+#include "hal/host/host_pool.h"
+
+#include <pthread.h>
+
+#include "base/thread.h"
+#include "base/util.h"
+
+enum lane {
+   CALLS,
+   TRANSFERS,
+   LANES,
+};
+
+struct agx_host_pool {
+   struct agx_instance *instance; /* retained, for its allocator */
+   _Atomic uint32_t references;   /* the device's, and one of each thread */
+   pthread_mutex_t lock;
+   pthread_cond_t work;
+   struct agx_link lanes[LANES]; /* agx_host_job, by ticket */
+   uint64_t ticket;              /* of the last job */
+   uint32_t waiting;             /* jobs in the lanes */
+   uint32_t running[LANES];
+   uint32_t thread_count, thread_limit, idle;
+   bool stop;
+   pthread_t threads[AGX_HOST_THREADS];
+};
+
+static void drop_reference(struct agx_host_pool *pool)
+{
+   if (atomic_fetch_sub_explicit(&pool->references, 1, memory_order_acq_rel) != 1)
+      return;
+   struct agx_instance *instance = pool->instance;
+   pthread_cond_destroy(&pool->work);
+   pthread_mutex_destroy(&pool->lock);
+   agx_host_free(&instance->alloc, pool, sizeof(*pool));
+   agx_release(instance);
+}
+
+/* ---- jobs ------------------------------------------------------------- */
+
+static enum lane lane_of(const struct agx_host_job *job)
+{
+   return job->type->is_transfer ? TRANSFERS : CALLS;
+}
+
+static void append(struct agx_host_pool *pool, struct agx_host_job *job)
+{
+   job->ticket = ++pool->ticket;
+   agx_list_append(&pool->lanes[lane_of(job)], &job->link);
+   pool->waiting++;
+}
+
+static struct agx_host_job *first(struct agx_host_pool *pool, enum lane lane)
+{
+   struct agx_link *head = &pool->lanes[lane];
+   return agx_list_empty(head) ? NULL : agx_container_of(head->next, struct agx_host_job, link);
+}
+
+/* The job that waited longest among those that may run; NULL: none. */
+static struct agx_host_job *take(struct agx_host_pool *pool)
+{
+   bool may_transfer = pool->running[TRANSFERS] < AGX_MAX(1, pool->thread_limit - 1);
+   struct agx_host_job *call = first(pool, CALLS);
+   struct agx_host_job *job = may_transfer ? first(pool, TRANSFERS) : NULL;
+   if (!job || (call && call->ticket < job->ticket))
+      job = call;
+   if (!job)
+      return NULL;
+   agx_list_remove(&job->link);
+   pool->waiting--;
+   return job;
+}
+
+/* With the lock held, which is let go of meanwhile. */
+static void run(struct agx_host_pool *pool, struct agx_host_job *job)
+{
+   enum lane lane = lane_of(job);
+   job->has_run = true;
+   pool->running[lane]++;
+   pthread_mutex_unlock(&pool->lock);
+   bool again = job->type->run(job);
+   pthread_mutex_lock(&pool->lock);
+   pool->running[lane]--;
+   if (again)
+      append(pool, job);
+}
+
+static _Thread_local bool is_here;
+
+bool agx_host_pool_is_here(void)
+{
+   return is_here;
+}
+
+void agx_host_pool_leave(void)
+{
+   is_here = false;
+}
+
+static void *work(void *user)
+{
+   struct agx_host_pool *pool = user;
+   is_here = true;
+   pthread_mutex_lock(&pool->lock);
+   for (;;) {
+      struct agx_host_job *job = take(pool);
+      if (job) {
+         run(pool, job);
+         continue;
+      }
+      if (pool->stop)
+         break;
+      pool->idle++;
+      pthread_cond_wait(&pool->work, &pool->lock);
+      pool->idle--;
+   }
+   pthread_mutex_unlock(&pool->lock);
+   drop_reference(pool);
+   return NULL;
+}
+
+/* One thread more when the idle ones have enough to do. Returns 0 or an error number. */
+static int grow(struct agx_host_pool *pool)
+{
+   if (pool->waiting <= pool->idle || pool->thread_count == pool->thread_limit)
+      return 0;
+   atomic_fetch_add_explicit(&pool->references, 1, memory_order_relaxed);
+   int error = agx_thread_start(&pool->threads[pool->thread_count], NULL, work, pool);
+   if (error)
+      atomic_fetch_sub_explicit(&pool->references, 1, memory_order_relaxed);
+   else
+      pool->thread_count++;
+   return error;
+}
+
+agx_status agx_host_pool_post(struct agx_host_pool *pool, struct agx_host_job *job)
+{
+   job->has_run = false;
+   pthread_mutex_lock(&pool->lock);
+   append(pool, job);
+   int error = grow(pool);
+   bool nobody_comes = error && pool->thread_count == 0;
+   if (nobody_comes) {
+      agx_list_remove(&job->link);
+      pool->waiting--;
+   }
+   pthread_cond_signal(&pool->work);
+   pthread_mutex_unlock(&pool->lock);
+   if (!nobody_comes)
+      return AGX_OK;
+   (void)!agx_status_fail_errno(error, "device: a thread for work on the host");
+   return AGX_RESOURCE_EXHAUSTED;
+}
+
+void agx_host_pool_cancel(struct agx_host_pool *pool)
+{
+   struct agx_link cancelled;
+   agx_list_init(&cancelled);
+   pthread_mutex_lock(&pool->lock);
+   for (unsigned lane = 0; lane < LANES; lane++) {
+      agx_list_for_each_safe (struct agx_host_job, job, &pool->lanes[lane], link) {
+         if (job->has_run)
+            continue;
+         agx_list_remove(&job->link);
+         agx_list_append(&cancelled, &job->link);
+         pool->waiting--;
+      }
+   }
+   pthread_mutex_unlock(&pool->lock);
+   while (!agx_list_empty(&cancelled)) {
+      struct agx_host_job *job = agx_container_of(cancelled.next, struct agx_host_job, link);
+      agx_list_remove(&job->link);
+      job->type->cancel(job);
+   }
+}
+
+/* ---- lifetime --------------------------------------------------------- */
+
+agx_status agx_host_pool_create(struct agx_instance *instance, uint32_t thread_limit,
+                                struct agx_host_pool **out_pool)
+{
+   struct agx_host_pool *pool = agx_host_zalloc(&instance->alloc, sizeof(*pool));
+   *out_pool = pool;
+   if (!pool)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: out of host memory");
+   agx_retain(instance);
+   pool->instance = instance;
+   pool->thread_limit = AGX_MIN(AGX_MAX(thread_limit, 1), AGX_HOST_THREADS);
+   atomic_init(&pool->references, 1);
+   pthread_mutex_init(&pool->lock, NULL);
+   pthread_cond_init(&pool->work, NULL);
+   for (unsigned lane = 0; lane < LANES; lane++)
+      agx_list_init(&pool->lanes[lane]);
+   return AGX_OK;
+}
+
+void agx_host_pool_destroy(struct agx_host_pool *pool)
+{
+   if (!pool)
+      return;
+   pthread_mutex_lock(&pool->lock);
+   agx_assert(pool->waiting == 0);
+   pool->stop = true;
+   pthread_cond_broadcast(&pool->work);
+   pthread_mutex_unlock(&pool->lock);
+   for (uint32_t i = 0; i < pool->thread_count; i++) {
+      if (pthread_equal(pool->threads[i], pthread_self()))
+         pthread_detach(pool->threads[i]);
+      else
+         pthread_join(pool->threads[i], NULL);
+   }
+   drop_reference(pool);
+}
+
+uint32_t agx_host_pool_thread_count(struct agx_host_pool *pool)
+{
+   pthread_mutex_lock(&pool->lock);
+   uint32_t count = pool->thread_count;
+   pthread_mutex_unlock(&pool->lock);
+   return count;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Buffers over memory that others made, and for others to have.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "hal/memory/buffer.h"
+#include "hal/core/desc.h"
+#include "hal/memory/host_memory.h"
+
+#define OFFSET_ALIGN_B 16u
+
+struct imported {
+   struct agx_buffer buffer; /* at offset 0 */
+   struct agx_release_callback callback;
+};
+
+static void imported_destroy(struct agx_object *object)
+{
+   struct imported *it = agx_container_of(object, struct imported, buffer.object);
+   const struct agx_release_callback callback = it->callback;
+   struct agx_device *device = it->buffer.device;
+   agx_retain(device);
+   agx_buffer_fini(&it->buffer);
+   agx_host_free(device->alloc, it, sizeof(*it));
+   agx_release(device);
+   if (callback.run)
+      callback.run(callback.user);
+}
+
+static const struct agx_object_type imported_type = {"buffer", imported_destroy};
+
+/* ---- import --------------------------------------------------------------- */
+
+/* What is to be imported, from the point where all of it is a dma-buf. */
+struct source {
+   int fd;
+   bool is_ours;      /* fd is to be closed */
+   uint64_t offset_B; /* of the buffer in it */
+   uint64_t size_B;   /* 0: to its end */
+   void *pointer;     /* where the host has it mapped, or NULL */
+};
+
+/* A dma-buf of exactly the buffer's part of a memory file. */
+static agx_status from_memory_file(struct agx_device *device, int file, uint64_t offset_B,
+                                   struct source *source)
+{
+   AGX_TRY(agxw_dmabuf_of_memory(device->winsys, file, offset_B, source->size_B, &source->fd));
+   source->is_ours = true;
+   source->offset_B = 0;
+   return AGX_OK;
+}
+
+static agx_status from_pointer(struct agx_device *device, const struct agx_external *external,
+                               bool writes, struct source *source)
+{
+   uint64_t offset_B;
+   int file;
+   AGX_TRY(agx_host_memory_find(external->pointer, source->size_B, writes, &file, &offset_B));
+   agx_status status = from_memory_file(device, file, offset_B, source);
+   close(file);
+   source->pointer = external->pointer;
+   return status;
+}
+
+static agx_status find_source(struct agx_device *device, const struct agx_external *external,
+                              const struct agx_buffer_desc *desc, struct source *out_source)
+{
+   *out_source = (struct source){.fd = external->fd,
+                                 .offset_B = external->offset_B,
+                                 .size_B = external->size_B ? external->size_B : desc->size_B};
+   bool is_host =
+      external->kind == AGX_EXTERNAL_MEMFD || external->kind == AGX_EXTERNAL_HOST_POINTER;
+   if (is_host && out_source->size_B == 0)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "import: size 0");
+   switch (external->kind) {
+   case AGX_EXTERNAL_DMA_BUF:
+      if (external->offset_B % OFFSET_ALIGN_B)
+         return AGX_FAIL(AGX_OUT_OF_RANGE, "import: offset %llu is no multiple of %u",
+                         (unsigned long long)external->offset_B, OFFSET_ALIGN_B);
+      return AGX_OK;
+   case AGX_EXTERNAL_MEMFD:
+      return from_memory_file(device, external->fd, external->offset_B, out_source);
+   case AGX_EXTERNAL_HOST_POINTER:
+      return from_pointer(device, external, desc->access & AGX_ACCESS_WRITE, out_source);
+   case AGX_EXTERNAL_ADDRESS:
+      return AGX_FAIL(AGX_UNAVAILABLE, "import: an address alone says nothing of its memory; the "
+                                       "buffer that it is in can be exported as a dma-buf");
+   default:
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "import: unknown kind %u", external->kind);
+   }
+}
+
+static agx_status make(struct agx_device *device, const struct source *source,
+                       struct agx_buffer_desc *desc, struct agx_buffer *buffer)
+{
+   struct agxw_bo *bo;
+   const uint32_t flags = desc->flags & AGX_BUFFER_GPU_READ_ONLY ? AGXW_BO_READ_ONLY : 0;
+   AGX_TRY(
+      agxw_bo_import(device->winsys, source->fd, flags, desc->label ? desc->label : "import", &bo));
+   uint64_t all = agxw_bo_size(bo);
+   uint64_t size_B = source->size_B ? source->size_B : all - AGX_MIN(source->offset_B, all);
+   if (size_B == 0 || !agx_range_fits(source->offset_B, size_B, all)) {
+      agxw_bo_destroy(bo);
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "import: %llu bytes at %llu of a dma-buf of %llu",
+                      (unsigned long long)size_B, (unsigned long long)source->offset_B,
+                      (unsigned long long)all);
+   }
+   desc->size_B = size_B;
+   if (source->is_ours && desc->memory & AGX_MEMORY_HOST_VISIBLE) /* the host's, as it maps it */
+      desc->memory |= AGX_MEMORY_HOST_CACHED;
+   agx_buffer_init(buffer, &imported_type, device, bo, desc, "import");
+   buffer->offset_B = source->offset_B;
+   buffer->address += source->offset_B;
+   buffer->is_imported = true;
+   buffer->host = source->pointer;
+   return AGX_OK;
+}
+
+static agx_status import(struct agx_device *device, const struct agx_external *external,
+                         struct agx_buffer_desc *desc, struct agx_buffer *buffer)
+{
+   struct source source;
+   AGX_TRY(find_source(device, external, desc, &source));
+   agx_status status = make(device, &source, desc, buffer);
+   if (source.is_ours)
+      close(source.fd);
+   return status;
+}
+
+agx_status agx_buffer_import(struct agx_device *device, const struct agx_buffer_desc *desc,
+                             const struct agx_external *external,
+                             struct agx_release_callback callback, struct agx_buffer **out_buffer)
+{
+   struct agx_buffer_desc read;
+   struct agx_external from;
+   *out_buffer = NULL;
+   AGX_TRY(agx_fork_check(device));
+   AGX_TRY(agx_desc_read("agx_buffer_desc", desc, &read, sizeof(read)));
+   AGX_TRY(agx_desc_read_tail("agx_external", external, &from, sizeof(from)));
+   AGX_TRY(agx_buffer_resolve(&read, "import"));
+   struct imported *it = agx_host_zalloc(device->alloc, sizeof(*it));
+   if (!it)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "import: out of host memory");
+   agx_status status = import(device, &from, &read, &it->buffer);
+   if (status != AGX_OK) {
+      agx_host_free(device->alloc, it, sizeof(*it));
+      return status;
+   }
+   it->callback = callback;
+   *out_buffer = &it->buffer;
+   return AGX_OK;
+}
+
+/* ---- export --------------------------------------------------------------- */
+
+static agx_status export_dma_buf(struct agx_buffer *buffer, struct agx_external *out)
+{
+   if (buffer->is_reservation)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: reserved addresses have no memory to export",
+                      buffer->label);
+   if (!agxw_bo_is_shareable(buffer->bo))
+      return AGX_FAIL(AGX_FAILED_PRECONDITION,
+                      "%s: not made to be shared; ask for AGX_USAGE_SHARING_EXPORT", buffer->label);
+   out->offset_B = buffer->offset_B;
+   return agxw_bo_export(buffer->bo, &out->fd);
+}
+
+static agx_status export(struct agx_buffer *buffer, struct agx_external *out)
+{
+   switch (out->kind) {
+   case AGX_EXTERNAL_DMA_BUF:
+      return export_dma_buf(buffer, out);
+   case AGX_EXTERNAL_HOST_POINTER:
+      return agx_buffer_map(buffer, &out->pointer);
+   case AGX_EXTERNAL_ADDRESS:
+      out->address = buffer->address;
+      return AGX_OK;
+   case AGX_EXTERNAL_MEMFD:
+      return AGX_FAIL(AGX_UNAVAILABLE, "%s: GPU memory is no memory file; export a dma-buf",
+                      buffer->label);
+   default:
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: export of unknown kind %u", buffer->label,
+                      out->kind);
+   }
+}
+
+agx_status agx_buffer_export(struct agx_buffer *buffer, uint32_t kind,
+                             struct agx_external *out_external)
+{
+   struct agx_external out = {.kind = kind, .fd = -1, .size_B = buffer->size_B};
+   const uint32_t size = agx_load_u32(out_external);
+   AGX_TRY(agx_info_check("agx_external", out_external));
+   /* A descriptor that there is no room for would be lost. */
+   if (kind == AGX_EXTERNAL_DMA_BUF && size < offsetof(struct agx_external, fd) + sizeof(out.fd))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "agx_external: size is %u, which has no room for fd; set it to "
+                      "sizeof(struct agx_external)",
+                      size);
+   agx_status status = agx_fork_check(buffer);
+   if (status == AGX_OK)
+      status = export(buffer, &out);
+   if (status != AGX_OK)
+      out = (struct agx_external){.fd = -1};
+   (void)!agx_info_write("agx_external", out_external, &out, sizeof(out)); /* whose size is right */
+   return status;
+}

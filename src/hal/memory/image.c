@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Images: one GPU allocation each, twiddled or linear, and copies between them and host
+ * memory.
+ */
+#include "hal/memory/image.h"
+
+#include <string.h>
+
+#include "base/util.h"
+#include "hal/core/desc.h"
+
+#define MAX_LAYERS 2048u
+/* Atomics compute offsets in 32 bits. */
+#define MAX_ATOMICS_B (1ull << 31)
+
+static void image_destroy(struct agx_object *object)
+{
+   struct agx_image *image = agx_container_of(object, struct agx_image, object);
+   struct agx_device *device = image->device;
+   if (image->bo)
+      agxw_bo_destroy(image->bo);
+   agx_host_free(device->alloc, image, sizeof(*image));
+   agx_release(device);
+}
+
+static const struct agx_object_type image_type = {"image", image_destroy};
+
+/* ---- creation ---------------------------------------------------------- */
+
+static agx_status check_desc(const struct agx_image_desc *desc)
+{
+   const uint32_t known =
+      AGX_IMAGE_LINEAR | AGX_IMAGE_ATOMICS | AGX_IMAGE_HOST_READ | AGX_IMAGE_GPU_READ_ONLY;
+   if (desc->type > AGX_IMAGE_CUBE || desc->flags & ~known)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: type %u, flags 0x%x", desc->type, desc->flags);
+   if (!desc->format)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: no format");
+   bool has_samples = desc->samples > 1;
+   if (desc->samples > 4 || desc->samples == 3 ||
+       (has_samples && (desc->type != AGX_IMAGE_2D || desc->levels > 1 ||
+                        desc->flags & (AGX_IMAGE_LINEAR | AGX_IMAGE_ATOMICS))))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "image: %u samples, type %u, %u levels, flags 0x%x; 2 or 4 samples need a "
+                      "tiled 2D image of one level",
+                      desc->samples, desc->type, desc->levels, desc->flags);
+   bool is_flat = desc->type == AGX_IMAGE_1D, is_cube = desc->type == AGX_IMAGE_CUBE;
+   if ((is_flat && desc->height != 1) ||
+       (is_cube && (desc->depth % 6 || desc->width != desc->height)))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: type %u of %u x %u x %u", desc->type,
+                      desc->width, desc->height, desc->depth);
+   if (desc->type != AGX_IMAGE_3D && desc->depth > MAX_LAYERS)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "image: %u layers; the limit is %u", desc->depth,
+                      MAX_LAYERS);
+   uint32_t largest = AGX_MAX(desc->width, desc->height);
+   if (desc->type == AGX_IMAGE_3D)
+      largest = AGX_MAX(largest, desc->depth);
+   if (desc->levels > AGX_LAYOUT_MAX_LEVELS || (largest >> (desc->levels - 1)) == 0)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "image: %u levels of %u texels", desc->levels, largest);
+   return AGX_OK;
+}
+
+/* Atomics clamp coordinates to a column, a row and a layer behind the last ones. */
+static agx_status lay_out(struct agx_image *image)
+{
+   bool has_atomics = image->flags & AGX_IMAGE_ATOMICS;
+   bool is_linear = has_atomics || image->flags & AGX_IMAGE_LINEAR;
+   struct agx_layout_shape shape = {
+      .tiling = is_linear ? AGX_LAYOUT_LINEAR : AGX_LAYOUT_GPU,
+      .width = image->width,
+      .height = image->height,
+      .depth = image->depth,
+      .levels = image->levels,
+      .samples = image->samples,
+      .block_B = image->format->texel_B,
+      .block_w = 1,
+      .block_h = 1,
+      .is_3d = image->type == AGX_IMAGE_3D,
+      .is_writeable = image->format->is_storable && !(image->flags & AGX_IMAGE_GPU_READ_ONLY),
+   };
+   if (!has_atomics)
+      return agx_layout_init(&shape, &image->layout);
+   if (image->format->texel_B != 4)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image: atomics on %s, whose texels have %u bytes",
+                      image->format->name, image->format->texel_B);
+   shape.stride_B = (uint32_t)agx_align_up(4 * (uint64_t)(image->width + 1), AGX_LAYOUT_ALIGN_B);
+   shape.layer_stride_B =
+      agx_align_up((uint64_t)shape.stride_B * (image->height + 1), AGX_LAYOUT_ALIGN_B);
+   AGX_TRY(agx_layout_init(&shape, &image->layout));
+   image->layout.size_B += shape.layer_stride_B;
+   if (image->layout.size_B > MAX_ATOMICS_B)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "image: atomics on %llu bytes; the limit is 2^31",
+                      (unsigned long long)image->layout.size_B);
+   return AGX_OK;
+}
+
+static agx_status allocate(struct agx_image *image, const char *label)
+{
+   uint32_t flags = (image->flags & AGX_IMAGE_HOST_READ ? AGXW_BO_CACHED : 0) |
+                    (image->flags & AGX_IMAGE_GPU_READ_ONLY ? AGXW_BO_READ_ONLY : 0);
+   AGX_TRY(agxw_bo_create(image->device->winsys, image->layout.size_B, 0, flags,
+                          label ? label : "image", &image->bo));
+   image->address = agxw_bo_va(image->bo);
+   return AGX_OK;
+}
+
+agx_status agx_image_create(struct agx_device *device, const struct agx_image_desc *desc,
+                            struct agx_image **out_image)
+{
+   struct agx_image_desc read;
+   *out_image = NULL;
+   AGX_TRY(agx_fork_check(device));
+   AGX_TRY(agx_desc_read("agx_image_desc", desc, &read, sizeof(read)));
+   read.levels = AGX_MAX(read.levels, 1u);
+   read.samples = AGX_MAX(read.samples, 1u);
+   read.depth = AGX_MAX(read.depth, read.type == AGX_IMAGE_CUBE ? 6u : 1u);
+   AGX_TRY(check_desc(&read));
+   const struct agx_format *format = agx_format_find(read.format);
+   if (!format)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "image: format %.64s", read.format);
+   struct agx_image *image = agx_host_zalloc(device->alloc, sizeof(*image));
+   if (!image)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "image: out of host memory");
+   agx_object_init(&image->object, &image_type);
+   agx_retain(device);
+   image->device = device;
+   image->format = format;
+   image->type = read.type;
+   image->flags = read.flags;
+   image->width = read.width;
+   image->height = read.height;
+   image->depth = read.depth;
+   image->levels = read.levels;
+   image->samples = read.samples;
+   agx_status status = lay_out(image);
+   if (status == AGX_OK)
+      status = allocate(image, read.label);
+   if (status != AGX_OK) {
+      agx_release(image);
+      return status;
+   }
+   agx_image_describe(image);
+   *out_image = image;
+   return AGX_OK;
+}
+
+void agx_image_get_info(struct agx_image *image, struct agx_image_info *out_info)
+{
+   const struct agx_image_info info = {
+      .type = image->type,
+      .width = image->width,
+      .height = image->height,
+      .depth = image->depth,
+      .levels = image->levels,
+      .texel_B = image->format->texel_B,
+      .size_B = image->layout.size_B,
+      .is_linear = image->layout.tiling == AGX_LAYOUT_LINEAR,
+      .samples = image->samples,
+   };
+   agx_info_give(image->device, "agx_image_info", out_info, &info, sizeof(info));
+}
+
+/* ---- copies ------------------------------------------------------------ */
+
+struct copy {
+   struct agx_image *image;
+   struct agx_image_region region;
+   uint8_t *texels;
+   uint64_t row_B, slice_B;
+   bool to_image;
+};
+
+static agx_status check_copy(struct copy *copy)
+{
+   const struct agx_image *image = copy->image;
+   const struct agx_image_region *r = &copy->region;
+   if (r->level >= image->levels)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "image copy: level %u of %u", r->level, image->levels);
+   if (r->sample >= image->samples)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "image copy: sample %u of %u", r->sample, image->samples);
+   bool is_3d = image->type == AGX_IMAGE_3D;
+   uint32_t width = agx_image_side(image->width, r->level);
+   uint32_t height = agx_image_side(image->height, r->level);
+   uint32_t depth = is_3d ? agx_image_side(image->depth, r->level) : image->depth;
+   if (!agx_range_fits(r->x, r->width, width) || !agx_range_fits(r->y, r->height, height) ||
+       !agx_range_fits(r->z, r->depth, depth))
+      return AGX_FAIL(AGX_OUT_OF_RANGE,
+                      "image copy: %u x %u x %u texels at %u, %u, %u of level %u: %u x %u x %u",
+                      r->width, r->height, r->depth, r->x, r->y, r->z, r->level, width, height,
+                      depth);
+   uint64_t row_B = (uint64_t)r->width * image->format->texel_B;
+   copy->row_B = copy->row_B ? copy->row_B : row_B;
+   copy->slice_B = copy->slice_B ? copy->slice_B : copy->row_B * r->height;
+   if (copy->row_B < row_B || !copy->texels)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "image copy: rows of %llu bytes, %llu apart, at %s",
+                      (unsigned long long)row_B, (unsigned long long)copy->row_B,
+                      copy->texels ? "an address" : "NULL");
+   return AGX_OK;
+}
+
+static void copy_row(const struct copy *copy, uint8_t *memory, uint32_t y, uint32_t z,
+                     uint8_t *texels)
+{
+   const struct agx_image_region *r = &copy->region;
+   const struct agx_layout *layout = &copy->image->layout;
+   size_t texel_B = copy->image->format->texel_B;
+   bool is_linear = layout->tiling == AGX_LAYOUT_LINEAR;
+   uint32_t step = is_linear ? r->width : 1;
+   for (uint32_t x = 0; x < r->width; x += step) {
+      uint8_t *at = memory + agx_layout_offset(layout, r->level, z, r->x + x, y, r->sample);
+      uint8_t *host = texels + x * texel_B;
+      if (copy->to_image)
+         memcpy(at, host, step * texel_B);
+      else
+         memcpy(host, at, step * texel_B);
+   }
+}
+
+static agx_status run_copy(struct copy *copy)
+{
+   void *memory = NULL;
+   const struct agx_image_region *r = &copy->region;
+   AGX_TRY(agx_fork_check(copy->image));
+   AGX_TRY(check_copy(copy));
+   AGX_TRY(agxw_bo_map(copy->image->bo, &memory));
+   for (uint32_t z = 0; z < r->depth; z++)
+      for (uint32_t y = 0; y < r->height; y++)
+         copy_row(copy, memory, r->y + y, r->z + z,
+                  copy->texels + z * copy->slice_B + y * copy->row_B);
+   return AGX_OK;
+}
+
+agx_status agx_image_write(struct agx_image *image, const struct agx_image_region *region,
+                           const void *texels, uint64_t row_B, uint64_t slice_B)
+{
+   struct copy copy = {image, *region, (uint8_t *)texels, row_B, slice_B, true};
+   return run_copy(&copy);
+}
+
+agx_status agx_image_read(struct agx_image *image, const struct agx_image_region *region,
+                          void *texels, uint64_t row_B, uint64_t slice_B)
+{
+   struct copy copy = {image, *region, texels, row_B, slice_B, false};
+   return run_copy(&copy);
+}

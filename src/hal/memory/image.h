@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "agx/format.h"
+#include "agx/hw/packet.h"
+#include "agx/layout/layout.h"
+#include "hal/device/device.h"
+#include "program/program.h"
+
+/* All of an image as a kernel sees it that takes it for what it is: what most dispatches bind. */
+struct agx_image_whole {
+   uint32_t dim;    /* a texture descriptor's code; AGX_IMAGE_NO_DIM: nothing of this is known */
+   uint32_t access; /* what may be bound: enum agx_binding_access */
+   uint64_t properties[AGX_IMAGE_PROPERTY_COUNT];
+   uint8_t texture[AGX_HW_TEXTURE_BYTES]; /* to read */
+   uint8_t stored[AGX_HW_PBE_BYTES];      /* to write, where that is allowed */
+};
+
+#define AGX_IMAGE_NO_DIM UINT32_MAX
+
+struct agx_image {
+   struct agx_object object;
+   struct agx_device *device;
+   struct agxw_bo *bo;
+   const struct agx_format *format;
+   uint32_t type, flags; /* enum agx_image_type, enum agx_image_flags */
+   uint32_t width, height, depth, levels, samples;
+   uint64_t address;
+   struct agx_layout layout;
+   struct agx_image_whole whole;
+};
+
+/* Fills in image->whole, once all else is known (image_whole.c). */
+void agx_image_describe(struct agx_image *image);
+
+struct agx_sampler {
+   struct agx_object object;
+   struct agx_device *device;
+   uint8_t words[AGX_HW_SAMPLER_BYTES];
+};
+
+static inline uint32_t agx_image_side(uint32_t side, uint32_t level)
+{
+   return side >> level ? side >> level : 1;
+}

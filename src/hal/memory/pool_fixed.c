@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of one size.
+ */
+#include "hal/memory/pool_fixed.h"
+
+#include "base/util.h"
+
+#define MAX_LOOKS 8 /* at hot blocks that may not do */
+
+void agx_fixed_init(struct agx_fixed *fixed, uint64_t block_B, const struct agx_host_alloc *alloc)
+{
+   agx_pool_nodes_init(&fixed->nodes, alloc);
+   agx_list_init(&fixed->idle.slabs);
+   fixed->idle.count = 0;
+   agx_list_init(&fixed->cold);
+   agx_list_init(&fixed->hot_order);
+   fixed->block_B = block_B;
+   fixed->cold_B = fixed->hot_B = 0;
+}
+
+void agx_fixed_fini(struct agx_fixed *fixed)
+{
+   agx_pool_nodes_fini(&fixed->nodes);
+}
+
+static void make_cold(struct agx_fixed *fixed, struct agx_pool_block *block)
+{
+   block->state = AGX_BLOCK_COLD;
+   block->death = (struct agx_frontier){0};
+   agx_pool_more_cold(&fixed->idle, block->slab, block->size_B);
+   fixed->cold_B += block->size_B;
+   agx_list_insert_after(&fixed->cold, &block->bin);
+}
+
+/* All blocks of the slab are cold. */
+static void unchain(struct agx_fixed *fixed, struct agx_pool_slab *slab)
+{
+   while (slab->first) {
+      struct agx_pool_block *block = slab->first;
+      slab->first = block->above;
+      agx_list_remove(&block->bin);
+      fixed->cold_B -= block->size_B;
+      agx_pool_less_cold(&fixed->idle, slab, block->size_B);
+      agx_pool_nodes_give(&fixed->nodes, block);
+   }
+}
+
+agx_status agx_fixed_add(struct agx_fixed *fixed, struct agx_pool_slab *slab)
+{
+   const uint64_t block_B = fixed->block_B ? fixed->block_B : slab->size_B;
+   struct agx_pool_block *above = NULL;
+   uint64_t count = slab->size_B / block_B;
+   for (slab->size_B = count * block_B; count > 0; count--) {
+      agx_status status = agx_pool_nodes_reserve(&fixed->nodes, 1);
+      if (status != AGX_OK) {
+         unchain(fixed, slab);
+         return status;
+      }
+      struct agx_pool_block *block = agx_pool_nodes_take(&fixed->nodes);
+      block->slab = slab;
+      block->offset_B = (count - 1) * block_B;
+      block->size_B = block_B;
+      block->above = above;
+      if (above)
+         above->below = block;
+      slab->first = above = block;
+      make_cold(fixed, block);
+   }
+   return AGX_OK;
+}
+
+void agx_fixed_remove(struct agx_fixed *fixed, struct agx_pool_slab *slab)
+{
+   agx_assert(slab->cold_B == slab->size_B);
+   unchain(fixed, slab);
+}
+
+/* The longest freed are the likeliest to do. */
+static struct agx_pool_block *find_hot(struct agx_fixed *fixed, const struct agx_pool_want *want)
+{
+   uint32_t looks = MAX_LOOKS;
+   agx_list_for_each (struct agx_pool_block, block, &fixed->hot_order, hot) {
+      if (looks-- == 0)
+         break;
+      if (agx_pool_may_have(block, want))
+         return block;
+   }
+   return NULL;
+}
+
+static struct agx_pool_block *choose(struct agx_fixed *fixed, const struct agx_pool_want *want)
+{
+   struct agx_pool_want sure = *want;
+   sure.may_wait = false;
+   struct agx_pool_block *block = find_hot(fixed, &sure);
+   if (!block && !agx_list_empty(&fixed->cold))
+      block = agx_container_of(fixed->cold.next, struct agx_pool_block, bin);
+   if (!block && want->may_wait)
+      block = find_hot(fixed, want);
+   return block;
+}
+
+void agx_fixed_claim(struct agx_fixed *fixed, struct agx_pool_block *block)
+{
+   if (block->state == AGX_BLOCK_HOT) {
+      fixed->hot_B -= block->size_B;
+      agx_list_remove(&block->hot);
+   } else {
+      fixed->cold_B -= block->size_B;
+      agx_pool_less_cold(&fixed->idle, block->slab, block->size_B);
+      agx_list_remove(&block->bin);
+   }
+   block->state = AGX_BLOCK_USED;
+}
+
+struct agx_pool_block *agx_fixed_take(struct agx_fixed *fixed, const struct agx_pool_want *want)
+{
+   struct agx_pool_block *block = want->size_B <= fixed->block_B ? choose(fixed, want) : NULL;
+   if (block)
+      agx_fixed_claim(fixed, block);
+   return block;
+}
+
+void agx_fixed_give(struct agx_fixed *fixed, struct agx_pool_block *block,
+                    const struct agx_frontier *death)
+{
+   agx_assert(block->state == AGX_BLOCK_USED);
+   if (!death) {
+      make_cold(fixed, block);
+      return;
+   }
+   block->state = AGX_BLOCK_HOT;
+   block->death = *death;
+   fixed->hot_B += block->size_B;
+   agx_list_append(&fixed->hot_order, &block->hot);
+}
+
+void agx_fixed_cool(struct agx_fixed *fixed, const struct agx_frontier *reached, uint32_t limit)
+{
+   agx_list_for_each_safe (struct agx_pool_block, block, &fixed->hot_order, hot) {
+      if (limit-- == 0)
+         return;
+      if (!agx_frontier_covers(reached, &block->death))
+         continue;
+      agx_list_remove(&block->hot);
+      fixed->hot_B -= block->size_B;
+      make_cold(fixed, block);
+   }
+}

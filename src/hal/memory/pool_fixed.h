@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of one size: a list of cold ones, and one of hot ones in the order of freeing. O(1).
+ */
+#pragma once
+
+#include "hal/memory/pool_block.h"
+
+/* Embedded. */
+struct agx_fixed {
+   struct agx_pool_nodes nodes;
+   struct agx_pool_idle idle;
+   struct agx_link cold, hot_order;
+   uint64_t block_B; /* 0: a slab is one block */
+   uint64_t cold_B, hot_B;
+};
+
+void agx_fixed_init(struct agx_fixed *fixed, uint64_t block_B, const struct agx_host_alloc *alloc);
+void agx_fixed_fini(struct agx_fixed *fixed);
+
+/* As their namesakes of pool_tlsf.h. What doesn't fill a block at a slab's end stays unused. */
+AGX_MUST_CHECK agx_status agx_fixed_add(struct agx_fixed *fixed, struct agx_pool_slab *slab);
+void agx_fixed_remove(struct agx_fixed *fixed, struct agx_pool_slab *slab);
+struct agx_pool_block *agx_fixed_take(struct agx_fixed *fixed, const struct agx_pool_want *want);
+/* Takes that free block. */
+void agx_fixed_claim(struct agx_fixed *fixed, struct agx_pool_block *block);
+void agx_fixed_give(struct agx_fixed *fixed, struct agx_pool_block *block,
+                    const struct agx_frontier *death);
+void agx_fixed_cool(struct agx_fixed *fixed, const struct agx_frontier *reached, uint32_t limit);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "hal/record/bind_array.h"
+
+#include <string.h>
+
+#include "base/util.h"
+#include "hal/record/bind_buffer.h"
+#include "hal/record/vertex.h"
+
+/* The application's binding of that element, or NULL. Programs usually give them in the
+ * executable's order. */
+static const struct agx_binding *find(const struct agx_dispatch *dispatch,
+                                      const struct agx_program_binding *wanted, uint32_t element,
+                                      uint32_t likely)
+{
+   uint32_t count = dispatch->binding_count;
+   likely = likely < count ? likely : 0;
+   for (uint32_t i = 0; i < count; i++) {
+      uint32_t at = likely + i < count ? likely + i : likely + i - count;
+      const struct agx_binding *binding = &dispatch->bindings[at];
+      if (binding->set == wanted->set && binding->binding == wanted->binding &&
+          binding->element == element)
+         return binding;
+   }
+   return NULL;
+}
+
+/* One more than the last element that is given, at least 1. */
+static uint32_t count_elements(const struct agx_dispatch *dispatch,
+                               const struct agx_program_binding *wanted)
+{
+   uint32_t count = 1;
+   if (wanted->elements != AGX_PROGRAM_UNSIZED)
+      return wanted->elements;
+   for (uint32_t i = 0; i < dispatch->binding_count; i++) {
+      const struct agx_binding *binding = &dispatch->bindings[i];
+      if (binding->set == wanted->set && binding->binding == wanted->binding &&
+          binding->element < AGX_PROGRAM_MAX_ELEMENTS)
+         count = AGX_MAX(count, binding->element + 1);
+   }
+   return count;
+}
+
+static agx_status bind(const struct agx_binder *binder, uint32_t index, uint32_t element,
+                       uint32_t likely, struct agx_bound *out)
+{
+   const struct agx_program *program = binder->program;
+   const struct agx_program_binding *wanted = &program->bindings[index];
+   const struct agx_binding *binding =
+      find(binder->dispatch, wanted, wanted->elements ? element : wanted->element, likely);
+   *out = (struct agx_bound){0};
+   if (agx_binding_is_vertex(wanted->kind))
+      return agx_bind_vertex(program->name, wanted, binder->draw, binder->device, out);
+   if (agx_binding_is_buffer(wanted->kind))
+      return agx_bind_buffer(program->name, wanted, binding, binder->device, out);
+   if (!binding && !wanted->elements)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dispatch of %s: set %u binding %u is not given",
+                      program->name, wanted->set, wanted->binding);
+   return agx_bind_image(program->name, wanted, binding, binder->device, out);
+}
+
+static uint32_t stride_of(const struct agx_program_uniform *slot)
+{
+   return slot->value == AGX_HEAP_NUMBERS ? AGX_HEAP_NUMBERS_B : AGX_HEAP_DESCRIPTOR_B;
+}
+
+agx_status agx_binder_init(struct agx_binder *binder, struct agx_device *device,
+                           const struct agx_program *program, const struct agx_dispatch *dispatch,
+                           const struct agx_vertex_dispatch *draw)
+{
+   binder->device = device;
+   binder->dispatch = dispatch;
+   binder->draw = draw;
+   binder->program = program;
+   binder->object_count = binder->element_count = binder->heap_B = 0;
+   for (uint32_t i = 0; i < program->binding_count; i++) {
+      const struct agx_program_binding *wanted = &program->bindings[i];
+      AGX_TRY(bind(binder, i, 0, i, &binder->bound[i]));
+      uint32_t elements = wanted->elements ? count_elements(dispatch, wanted) : 1;
+      binder->bound[i].elements = elements;
+      binder->object_count += 2 * elements; /* an image and a sampler each, at most */
+      binder->element_count += wanted->elements ? elements : 0;
+   }
+   agx_binder_run(binder, program);
+   return AGX_OK;
+}
+
+void agx_binder_run(struct agx_binder *binder, const struct agx_program *program)
+{
+   binder->program = program;
+   binder->heap_B = 0;
+   for (uint32_t i = 0; i < program->uniform_count; i++) {
+      const struct agx_program_uniform *slot = &program->uniforms[i];
+      if (slot->kind == AGX_UNIFORM_HEAP)
+         binder->heap_B += binder->bound[slot->index].elements * stride_of(slot);
+   }
+}
+
+agx_status agx_binder_element(const struct agx_binder *binder, uint32_t index, uint32_t element,
+                              struct agx_bound *out_bound)
+{
+   *out_bound = binder->bound[index];
+   if (element == 0)
+      return AGX_OK;
+   AGX_TRY(bind(binder, index, element, index + element, out_bound));
+   out_bound->elements = binder->bound[index].elements;
+   return AGX_OK;
+}
+
+agx_status agx_binder_objects(const struct agx_binder *binder, void **out_objects)
+{
+   for (uint32_t i = 0; i < binder->program->binding_count; i++)
+      for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
+         struct agx_bound bound;
+         AGX_TRY(agx_binder_element(binder, i, e, &bound));
+         memcpy(out_objects, bound.objects, sizeof(bound.objects));
+         out_objects += AGX_COUNT(bound.objects);
+      }
+   return AGX_OK;
+}
+
+/* ---- state registers --------------------------------------------------- */
+
+static agx_status write_state(const struct agx_binder *binder,
+                              const struct agx_program_state *state, uint8_t *out)
+{
+   struct agx_bound bound;
+   if (state->kind == AGX_STATE_FETCH_SAMPLER)
+      return agx_pack_fetch_sampler(out);
+   AGX_TRY(agx_binder_element(binder, state->index, state->element, &bound));
+   if (state->kind == AGX_STATE_TEXTURE)
+      return agx_bound_pack_texture(&bound, out);
+   if (state->kind == AGX_STATE_IMAGE)
+      return agx_bound_pack_image(&bound, out);
+   if (!bound.sampler) /* an element that is not given */
+      return agx_pack_fetch_sampler(out);
+   memcpy(out, bound.sampler->words, AGX_HW_SAMPLER_BYTES);
+   return AGX_OK;
+}
+
+agx_status agx_binder_states(const struct agx_binder *binder, uint8_t *out)
+{
+   const struct agx_program *program = binder->program;
+   for (unsigned textures = 1; textures < 2; textures--) {
+      for (uint32_t i = 0; i < program->state_count; i++) {
+         const struct agx_program_state *state = &program->states[i];
+         if (agx_state_is_texture(state->kind) != (textures == 1))
+            continue;
+         AGX_TRY(write_state(binder, state, out));
+         out += textures ? AGX_HW_TEXTURE_BYTES : AGX_HW_SAMPLER_BYTES;
+      }
+   }
+   return AGX_OK;
+}
+
+/* ---- heap -------------------------------------------------------------- */
+
+static void write_numbers(const struct agx_bound *bound, uint8_t *out)
+{
+   _Static_assert(4 * AGX_IMAGE_PROPERTY_COUNT <= AGX_HEAP_NUMBERS_B, "all have room");
+   memset(out, 0, AGX_HEAP_NUMBERS_B);
+   for (uint32_t i = AGX_IMAGE_WIDTH; i < AGX_IMAGE_PROPERTY_COUNT; i++) {
+      uint32_t value = (uint32_t)agx_bound_property(bound, (enum agx_image_property)i);
+      memcpy(out + (size_t)4 * i, &value, sizeof(value)); /* as uniforms: hosts are little-endian */
+   }
+}
+
+agx_status agx_binder_heap(const struct agx_binder *binder, uint8_t *uniforms, uint8_t *out)
+{
+   const struct agx_program *program = binder->program;
+   const uint8_t *begin = out;
+   for (uint32_t i = 0; i < program->uniform_count; i++) {
+      const struct agx_program_uniform *slot = &program->uniforms[i];
+      if (slot->kind != AGX_UNIFORM_HEAP)
+         continue;
+      uint64_t offset = (uint64_t)(out - begin);
+      memcpy(uniforms + 2ull * slot->start, &offset, sizeof(offset));
+      for (uint32_t e = 0; e < binder->bound[slot->index].elements; e++) {
+         struct agx_bound bound;
+         AGX_TRY(agx_binder_element(binder, slot->index, e, &bound));
+         if (slot->value == AGX_HEAP_NUMBERS)
+            write_numbers(&bound, out);
+         else if (slot->value == AGX_HEAP_IMAGES)
+            AGX_TRY(agx_bound_pack_image(&bound, out));
+         else
+            AGX_TRY(agx_bound_pack_texture(&bound, out));
+         out += stride_of(slot);
+      }
+   }
+   return AGX_OK;
+}
+
+void agx_heap_place(const struct agx_program *program, uint64_t heap_va, uint8_t *uniforms)
+{
+   for (uint32_t i = 0; i < program->uniform_count; i++) {
+      const struct agx_program_uniform *slot = &program->uniforms[i];
+      uint64_t value;
+      if (slot->kind != AGX_UNIFORM_HEAP)
+         continue;
+      memcpy(&value, uniforms + 2ull * slot->start, sizeof(value));
+      value += heap_va;
+      memcpy(uniforms + 2ull * slot->start, &value, sizeof(value));
+   }
+}

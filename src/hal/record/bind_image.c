@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Images, samplers and buffers of texels of a dispatch: checks, and the numbers that kernels ask
+ * for.
+ */
+#include "hal/record/bind_image.h"
+
+#include <string.h>
+
+#include "agx/isa/isa.h"
+#include "base/util.h"
+#include "hal/record/bind_buffer.h"
+#include "hal/memory/buffer.h"
+#include "hal/core/foreign.h"
+#include "robustness/image.h"
+
+/* ---- checks ------------------------------------------------------------ */
+
+static bool is_cube(uint32_t dim)
+{
+   return dim == AGX_ISA_DIM_CUBE || dim == AGX_ISA_DIM_CUBE_ARRAY;
+}
+
+static bool is_multisampled(uint32_t dim)
+{
+   return dim == AGX_ISA_DIM_2D_MS || dim == AGX_ISA_DIM_2D_MS_ARRAY;
+}
+
+static bool dim_fits(uint32_t dim, const struct agx_image *image)
+{
+   if (is_multisampled(dim) != (image->samples > 1))
+      return false;
+   if (is_cube(dim))
+      return image->type == AGX_IMAGE_CUBE ||
+             (image->type == AGX_IMAGE_2D && image->width == image->height);
+   return (dim == AGX_ISA_DIM_3D) == (image->type == AGX_IMAGE_3D);
+}
+
+static agx_status check_layers(const struct agx_program_binding *wanted,
+                               const struct agx_binding *binding, struct agx_bound *out)
+{
+   const struct agx_image *image = binding->image;
+   uint32_t first = binding->first_layer, depth = image->depth, count = binding->layer_count;
+   if (first >= depth || count > depth - first || (image->type == AGX_IMAGE_3D && (first || count)))
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%u layers from %u of %u", count, first, depth);
+   out->first_layer = first;
+   out->layer_count = count ? count : depth - first;
+   if (is_cube(wanted->dim) && out->layer_count % 6)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "cubes of %u layers", out->layer_count);
+   if (wanted->access & AGX_BINDING_ATOMICS && first + out->layer_count != depth)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "atomics on %u layers from %u of %u", out->layer_count,
+                      first, depth);
+   return AGX_OK;
+}
+
+static agx_status check_format(const struct agx_program_binding *wanted,
+                               const struct agx_binding *binding, struct agx_bound *out)
+{
+   const struct agx_image *image = binding->image;
+   out->format = image->format;
+   if (binding->format) {
+      out->format = agx_format_find(binding->format);
+      if (!out->format)
+         return AGX_FAIL(AGX_UNIMPLEMENTED, "format %.64s", binding->format);
+      if (out->format->texel_B != image->format->texel_B)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s seen as %s, of texels of another size",
+                         image->format->name, out->format->name);
+   }
+   if (wanted->access & AGX_BINDING_WRITES &&
+       (image->flags & AGX_IMAGE_GPU_READ_ONLY || !image->format->is_storable ||
+        !out->format->is_storable))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image that can't be written, of format %s",
+                      out->format->name);
+   if (!binding->swizzle)
+      return AGX_OK;
+   if (strlen(binding->swizzle) != 4 || strspn(binding->swizzle, "rgba01") != 4)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "swizzle \"%.8s\"", binding->swizzle);
+   if (wanted->kind == AGX_BINDING_KIND_STORAGE_IMAGE && strcmp(binding->swizzle, "rgba") != 0)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "swizzle \"%s\" of a storage image", binding->swizzle);
+   memcpy(out->swizzle, binding->swizzle, sizeof(out->swizzle));
+   return AGX_OK;
+}
+
+static agx_status check_image(const struct agx_program_binding *wanted,
+                              const struct agx_binding *binding, const struct agx_device *device,
+                              struct agx_bound *out)
+{
+   const struct agx_image *image = binding->image;
+   if (image->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image %s", agx_foreign(image->device, device).text);
+   if (!dim_fits(wanted->dim, image))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "an image of type %u, %u samples, for dimension %u",
+                      image->type, image->samples, wanted->dim);
+   if (binding->first_level >= image->levels ||
+       binding->level_count > image->levels - binding->first_level)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%u levels from %u of %u", binding->level_count,
+                      binding->first_level, image->levels);
+   AGX_TRY(check_layers(wanted, binding, out));
+   AGX_TRY(check_format(wanted, binding, out));
+   if (wanted->access & AGX_BINDING_ATOMICS && !(image->flags & AGX_IMAGE_ATOMICS))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "atomics on an image without AGX_IMAGE_ATOMICS");
+   uint64_t samples = image->layout.size_B / image->format->texel_B;
+   if (image->samples > 1 && wanted->access & AGX_BINDING_WRITES && samples > AGXR_MAX_TEXELS)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%llu samples to store to; the limit is 2^28",
+                      (unsigned long long)samples);
+   out->objects[0] = binding->image;
+   out->image = image;
+   out->first_level = binding->first_level;
+   out->level_count =
+      binding->level_count ? binding->level_count : image->levels - binding->first_level;
+   return AGX_OK;
+}
+
+static void bind_null(const struct agx_device *device, struct agx_bound *out)
+{
+   out->address = agxw_device_null(device->winsys, &out->sinks);
+   out->length_B = 0;
+   out->is_null = true;
+}
+
+static agx_status bind_texels(const struct agx_program_binding *wanted,
+                              const struct agx_binding *binding, struct agx_device *device,
+                              struct agx_bound *out)
+{
+   const struct agx_format *format = binding->format ? agx_format_find(binding->format) : NULL;
+   if (!binding->format)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "a buffer of texels without a format");
+   if (!format)
+      return AGX_FAIL(AGX_UNIMPLEMENTED, "format %.64s", binding->format);
+   if (wanted->access & AGX_BINDING_WRITES && !format->is_storable)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "texels that can't be written, of format %s",
+                      format->name);
+   if (binding->ref.offset_B % AGXR_TEXEL_ALIGN_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "texels at offset %llu, no multiple of %u",
+                      (unsigned long long)binding->ref.offset_B, AGXR_TEXEL_ALIGN_B);
+   struct agx_program_binding robust = *wanted;
+   robust.robustness = AGX_PROGRAM_ROBUST_ZERO; /* for the sinks */
+   AGX_TRY(agx_bind_range(&robust, binding, device, out));
+   out->format = format;
+   out->texels = agxr_texel_count(out->length_B, format->texel_B);
+   return AGX_OK;
+}
+
+static agx_status bind(const struct agx_program_binding *wanted, const struct agx_binding *binding,
+                       struct agx_device *device, struct agx_bound *out)
+{
+   out->dim = wanted->dim;
+   out->elements = 1;
+   out->is_texels = agx_binding_is_texels(wanted->kind);
+   /* NULL is an image that is not there, but not where only something else is given. */
+   bool has_image = binding && binding->image, has_buffer = binding && binding->ref.buffer;
+   if (has_image != has_buffer && has_image == out->is_texels &&
+       agx_binding_has_image(wanted->kind))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s is wanted, not %s",
+                      out->is_texels ? "a buffer of texels" : "an image",
+                      out->is_texels ? "an image" : "a buffer");
+   if (out->is_texels) {
+      if (binding && binding->ref.buffer)
+         AGX_TRY(bind_texels(wanted, binding, device, out));
+      else
+         bind_null(device, out);
+   } else if (agx_binding_has_image(wanted->kind)) {
+      if (binding && binding->image)
+         AGX_TRY(check_image(wanted, binding, device, out));
+      else
+         bind_null(device, out);
+   }
+   if (!agx_binding_has_sampler(wanted->kind) || (!binding && wanted->elements))
+      return AGX_OK;
+   if (!binding->sampler)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "no sampler");
+   if (binding->sampler->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "a sampler %s",
+                      agx_foreign(binding->sampler->device, device).text);
+   out->objects[1] = binding->sampler;
+   out->sampler = binding->sampler;
+   return AGX_OK;
+}
+
+agx_status agx_bind_image(const char *name, const struct agx_program_binding *wanted,
+                          const struct agx_binding *binding, struct agx_device *device,
+                          struct agx_bound *out_bound)
+{
+   agx_status status = bind(wanted, binding, device, out_bound);
+   if (status != AGX_OK)
+      agx_error_prefix("dispatch of %s: set %u binding %u element %u", name, wanted->set,
+                       wanted->binding, binding ? binding->element : 0);
+   return status;
+}
+
+/* ---- properties -------------------------------------------------------- */
+
+static uint32_t depth_of(const struct agx_bound *bound)
+{
+   const struct agx_image *image = bound->image;
+   if (image->type == AGX_IMAGE_3D)
+      return agx_image_side(image->depth, bound->first_level);
+   return is_cube(bound->dim) ? bound->layer_count / 6 : bound->layer_count;
+}
+
+static uint64_t property_of_nothing(const struct agx_bound *bound, enum agx_image_property property)
+{
+   switch (property) {
+   case AGX_IMAGE_ADDRESS:
+      return bound->sinks.waste_va;
+   case AGX_IMAGE_ELEMENTS:
+      return bound->elements;
+   case AGX_IMAGE_WIDTH:
+      return bound->texels;
+   default:
+      return 0;
+   }
+}
+
+uint64_t agx_bound_property(const struct agx_bound *bound, enum agx_image_property property)
+{
+   const struct agx_image *image = bound->image;
+   if (!image)
+      return property_of_nothing(bound, property);
+   const struct agx_layout *layout = &image->layout;
+   uint32_t width_log2 = layout->level[0].tile_w_log2;
+   switch (property) {
+   case AGX_IMAGE_ADDRESS:
+      return image->address + bound->first_layer * layout->layer_stride_B;
+   case AGX_IMAGE_WIDTH:
+      return agx_image_side(image->width, bound->first_level);
+   case AGX_IMAGE_HEIGHT:
+      return agx_image_side(image->height, bound->first_level);
+   case AGX_IMAGE_DEPTH:
+      return depth_of(bound);
+   case AGX_IMAGE_LEVELS:
+      return bound->level_count;
+   case AGX_IMAGE_LAST_LEVEL:
+      return bound->level_count - 1;
+   case AGX_IMAGE_ROW_TEXELS:
+      return layout->stride_B / image->format->texel_B;
+   case AGX_IMAGE_LAYER_TEXELS:
+      return layout->layer_stride_B / image->format->texel_B;
+   case AGX_IMAGE_SAMPLES:
+      return image->samples;
+   case AGX_IMAGE_ELEMENTS:
+      return bound->elements;
+   case AGX_IMAGE_TILE_WIDTH:
+      return width_log2;
+   case AGX_IMAGE_TILE_HEIGHT:
+      return layout->level[0].tile_h_log2;
+   case AGX_IMAGE_ROW_TILES:
+      return agx_div_up(layout->level[0].stride_el, 1u << width_log2);
+   default:
+      return 0;
+   }
+}

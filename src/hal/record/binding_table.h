@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Command buffers that are bound when they are submitted: each has instances, command buffers that
+ * were recorded from its script for one table. A submission takes the instance of an equal table,
+ * in flight or not, or records one anew that is idle.
+ */
+#pragma once
+
+#include "hal/record/deferred_commands.h"
+#include "hal/device/device.h"
+
+struct agx_instance_table;
+
+/* An instance for the table, with a reference, and kept from being recorded anew until
+ * agx_table_return; what the table names is kept alive until then. */
+AGX_MUST_CHECK agx_status agx_table_take(struct agx_command_buffer *commands,
+                                         const struct agx_table *table,
+                                         struct agx_command_buffer **out_instance);
+/* The submission is over. */
+void agx_table_return(struct agx_command_buffer *commands, struct agx_command_buffer *instance);
+
+/* Instances of an earlier recording count no more. */
+void agx_table_reset(struct agx_command_buffer *commands);
+/* Lets go of all; no submission holds commands. */
+void agx_table_fini(struct agx_command_buffer *commands);

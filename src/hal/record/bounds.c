@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * AGX_DEBUG=bounds: of each launch, what it may access, which is what it binds, with the rights
+ * that its code needs, and where robust code sends what must not happen. A device that watches is
+ * told so of each command buffer before it is submitted. Each has one range at least, so that none
+ * goes unwatched.
+ */
+#include "base/util.h"
+#include "hal/record/command_buffer.h"
+
+static agx_status add(struct agx_command_buffer *commands, struct agx_kmd_range range)
+{
+   struct agx_kmd_range *added =
+      agx_vector_add(&commands->ranges, commands->device->alloc, sizeof(*added));
+   if (!added)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: no memory for %u ranges", commands->label,
+                      commands->ranges.count + 1);
+   *added = range;
+   return AGX_OK;
+}
+
+agx_status agx_bounds_note_bound(struct agx_command_buffer *commands,
+                                 const struct agx_program_binding *binding,
+                                 const struct agx_bound *it)
+{
+   const uint32_t dispatch = commands->dispatch_count - 1;
+   bool reads = binding->access & AGX_BINDING_READS, writes = binding->access & AGX_BINDING_WRITES;
+   if (it->image)
+      AGX_TRY(add(commands, (struct agx_kmd_range){it->image->address, it->image->layout.size_B,
+                                                   dispatch, reads, writes}));
+   else if (it->length_B)
+      AGX_TRY(
+         add(commands, (struct agx_kmd_range){it->address, it->length_B, dispatch, reads, writes}));
+   if (!it->sinks.zero_va)
+      return AGX_OK;
+   AGX_TRY(add(commands,
+               (struct agx_kmd_range){it->sinks.zero_va, AGX_PAGE_BYTES, dispatch, true, false}));
+   if (!writes)
+      return AGX_OK;
+   return add(commands,
+              (struct agx_kmd_range){it->sinks.waste_va, AGX_PAGE_BYTES, dispatch, true, true});
+}
+
+/* Nobody knows what memory belongs to the addresses that a kernel is given. */
+agx_status agx_bounds_note_program(struct agx_command_buffer *commands,
+                                   const struct agx_program *program)
+{
+   return add(commands, (struct agx_kmd_range){0, program->takes_addresses ? UINT64_MAX : 0,
+                                               commands->dispatch_count - 1, true, true});
+}
+
+agx_status agx_bounds_note(struct agx_command_buffer *commands, const struct agx_binder *binder,
+                           uint64_t heap_va)
+{
+   const struct agx_program *program = binder->program;
+   AGX_TRY(agx_bounds_note_program(commands, program));
+   if (binder->heap_B)
+      AGX_TRY(agx_bounds_note_data(commands, heap_va, binder->heap_B));
+   for (uint32_t i = 0; i < program->binding_count; i++)
+      for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
+         struct agx_bound bound;
+         AGX_TRY(agx_binder_element(binder, i, e, &bound));
+         AGX_TRY(agx_bounds_note_bound(commands, &program->bindings[i], &bound));
+      }
+   return AGX_OK;
+}
+
+agx_status agx_bounds_note_data(struct agx_command_buffer *commands, uint64_t va, uint64_t length_B)
+{
+   return add(commands,
+              (struct agx_kmd_range){va, length_B, commands->dispatch_count - 1, true, false});
+}
+
+agx_status agx_bounds_tell(struct agx_command_buffer *commands)
+{
+   if (!commands->is_watched)
+      return AGX_OK;
+   AGX_TRY(
+      add(commands, (struct agx_kmd_range){commands->tag.words_va, sizeof(struct agx_tag_words),
+                                           commands->dispatch_count, true, true}));
+   AGX_TRY(agxw_device_tell_bounds(commands->device->winsys, commands->stream_va,
+                                   commands->ranges.items, commands->ranges.count));
+   commands->is_told = true;
+   return AGX_OK;
+}
+
+void agx_bounds_forget(struct agx_command_buffer *commands)
+{
+   if (commands->is_told)
+      (void)!agxw_device_tell_bounds(commands->device->winsys, commands->stream_va, NULL, 0);
+   commands->is_told = false;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A command buffer: GPU memory that holds its stream and what its launches need, and on the host
+ * what may be asked of it later.
+ */
+#pragma once
+
+#include "hal/record/bind_array.h"
+#include "hal/record/bind_buffer.h"
+#include "hal/memory/buffer.h"
+#include "hal/memory/chunk.h"
+#include "hal/record/deferred_commands.h"
+#include "hal/executable/executable.h"
+#include "hal/record/resources.h"
+
+enum agx_record_state {
+   AGX_RECORD_INITIAL,
+   AGX_RECORD_RECORDING,
+   AGX_RECORD_DONE,
+};
+
+/* An array that grows; its memory stays from recording to recording. */
+struct agx_vector {
+   void *items;
+   uint32_t count, capacity;
+};
+
+/* Launches from `first` on, to the next run. */
+struct agx_run {
+   struct agx_executable *executable;
+   uint32_t first, label;
+};
+
+/* Labels are numbered from 1; 0: none. */
+struct agx_label_node {
+   uint32_t parent, color;
+   char text[AGX_NAME_BYTES];
+};
+
+struct agx_command_buffer {
+   struct agx_object object;
+   struct agx_device *device;
+   char label[AGX_NAME_BYTES];
+   uint32_t flags; /* enum agx_command_buffer_flags */
+   enum agx_record_state state;
+   agx_status failed;                     /* first recording error */
+   _Atomic uint32_t in_flight;            /* submissions that hold it */
+   _Atomic uint32_t submissions;          /* since begin */
+   struct agx_command_buffer *next_spare; /* of the device's own */
+   bool is_own;                           /* the device's own, which don't keep it */
+   _Atomic uint64_t profile_id;           /* 0: nobody has asked */
+
+   /* The open chunk: the next word of the stream, and the lowest byte of blocks. */
+   uint8_t *stream, *blocks;
+   uint64_t va_bias; /* what makes a GPU address of a pointer into it */
+   uint64_t usc_base;
+   struct agx_order order;
+   struct agx_resources resources;
+   struct agx_use aliased;  /* all buffers that may show memory of others */
+   uint32_t dispatch_count; /* launches in the stream */
+   struct agx_run run;      /* the last of runs */
+   uint32_t label_open;
+   bool is_watched;  /* AGX_DEBUG=bounds */
+   bool is_told;     /* the device was told what it may access */
+   bool is_expected; /* agx_chunks_expect */
+
+   struct agx_chunk *first, *last;    /* last: the open one */
+   uint64_t stream_va, stream_end_va; /* 0: nothing to run */
+   struct agx_tag tag;                /* from the first recording on that has anything to run */
+   struct agx_vector runs, labels;    /* agx_run, agx_label_node */
+   struct agx_vector ranges;          /* agx_kmd_range, with AGX_DEBUG=bounds */
+
+   /* With a binding table (binding_table.h) */
+   uint32_t table_slots;
+   struct agx_script script;
+   pthread_mutex_t instances_lock;
+   struct agx_instance_table *instances;
+   struct agx_command_buffer *base; /* of an instance: what it is one of */
+};
+
+/* Room for one more item of item_B bytes, or NULL: out of host memory. */
+void *agx_vector_add(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B);
+void agx_vector_fini(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B);
+
+/* AGX_DEBUG=bounds (bounds.c): notes what the last launch may access; tells the device all of a
+ * recorded command buffer's, or none any more. The first two are parts of the third. */
+AGX_MUST_CHECK agx_status agx_bounds_note_program(struct agx_command_buffer *commands,
+                                                  const struct agx_program *program);
+AGX_MUST_CHECK agx_status agx_bounds_note_bound(struct agx_command_buffer *commands,
+                                                const struct agx_program_binding *binding,
+                                                const struct agx_bound *bound);
+AGX_MUST_CHECK agx_status agx_bounds_note(struct agx_command_buffer *commands,
+                                          const struct agx_binder *binder, uint64_t heap_va);
+/* What the last launch may read besides. */
+AGX_MUST_CHECK agx_status agx_bounds_note_data(struct agx_command_buffer *commands, uint64_t va,
+                                               uint64_t length_B);
+AGX_MUST_CHECK agx_status agx_bounds_tell(struct agx_command_buffer *commands);
+void agx_bounds_forget(struct agx_command_buffer *commands);
+
+/* The stream to submit; false when there is nothing to run. */
+static inline bool agx_command_buffer_stream(const struct agx_command_buffer *commands,
+                                             struct agxw_compute *out_command)
+{
+   *out_command = (struct agxw_compute){commands->stream_va, commands->stream_end_va};
+   return commands->stream_va != 0;
+}
+
+/* Its tag. NULL when there is nothing to run, it is not recorded to its end, or the tag would say
+ * nothing, as a device that watches fails submissions that have run to their end. */
+const struct agx_tag *agx_command_buffer_tag(const struct agx_command_buffer *commands);
+
+/* "outer/inner: kernel" of a launch, as faults number them, or without labels "kernel"; cut to
+ * capacity, always terminated. Returns the whole length, 0 where there is no such launch. The
+ * executables must live. */
+size_t agx_command_buffer_dispatch_label(const struct agx_command_buffer *commands, uint32_t number,
+                                         char *text, size_t capacity);
+
+/* A submission of it begins, which is in flight then; or was none after all. A one-shot command
+ * buffer's second one is AGX_FAILED_PRECONDITION. */
+AGX_MUST_CHECK agx_status agx_command_buffer_take_off(struct agx_command_buffer *commands);
+void agx_command_buffer_take_back(struct agx_command_buffer *commands);
+/* It is over. */
+void agx_command_buffer_land(struct agx_command_buffer *commands);
+
+/* That it may be submitted to the device. */
+AGX_MUST_CHECK agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,
+                                                          const struct agx_device *device);

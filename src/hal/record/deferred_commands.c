@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+#include "hal/record/deferred_commands_impl.h"
+
+#include <string.h>
+
+#include "base/util.h"
+#include "hal/core/desc.h"
+#include "hal/core/foreign.h"
+#include "hal/record/indirect.h"
+#include "hal/record/record.h"
+
+#define BLOCK_B ((size_t)32 << 10)
+
+struct agx_script_block {
+   struct agx_script_block *next;
+   size_t size_B, used_B; /* of data */
+   _Alignas(16) uint8_t data[];
+};
+
+/* ---- memory --------------------------------------------------------------- */
+
+void agx_script_reset(struct agx_script *script)
+{
+   while (script->blocks) {
+      struct agx_script_block *block = script->blocks;
+      script->blocks = block->next;
+      block->used_B = 0;
+      block->next = script->spare;
+      script->spare = block;
+   }
+   script->first = script->last = NULL;
+}
+
+void agx_script_fini(struct agx_script *script)
+{
+   agx_script_reset(script);
+   while (script->spare) {
+      struct agx_script_block *block = script->spare;
+      script->spare = block->next;
+      agx_host_free(script->alloc, block, sizeof(*block) + block->size_B);
+   }
+}
+
+static struct agx_script_block *take_block(struct agx_script *script, size_t size_B)
+{
+   struct agx_script_block *block = script->spare;
+   if (block && block->size_B >= size_B) {
+      script->spare = block->next;
+   } else {
+      size_B = AGX_MAX(size_B, BLOCK_B);
+      block = agx_host_zalloc(script->alloc, sizeof(*block) + size_B);
+      if (!block)
+         return NULL;
+      block->size_B = size_B;
+   }
+   block->next = script->blocks;
+   script->blocks = block;
+   return block;
+}
+
+/* 16-byte aligned; NULL: out of host memory. */
+static void *take(struct agx_script *script, size_t size_B)
+{
+   struct agx_script_block *block = script->blocks;
+   size_B = agx_align_up(size_B, 16);
+   if (!block || block->size_B - block->used_B < size_B)
+      block = take_block(script, size_B);
+   if (!block)
+      return NULL;
+   void *memory = block->data + block->used_B;
+   block->used_B += size_B;
+   return memory;
+}
+
+/* A copy, or NULL of nothing; false: out of host memory. */
+static bool keep(struct agx_script *script, const void *from, size_t size_B, const void **out)
+{
+   *out = NULL;
+   if (!from || size_B == 0)
+      return true;
+   void *copy = take(script, size_B);
+   if (copy)
+      memcpy(copy, from, size_B);
+   *out = copy;
+   return copy;
+}
+
+static agx_status out_of_memory(const struct agx_command_buffer *commands)
+{
+   return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
+}
+
+static struct agx_script_entry *add(struct agx_script *script, enum agx_script_kind kind)
+{
+   struct agx_script_entry *entry = take(script, sizeof(*entry));
+   if (!entry)
+      return NULL;
+   memset(entry, 0, sizeof(*entry));
+   entry->kind = kind;
+   return entry;
+}
+
+static agx_status commit(struct agx_command_buffer *commands, struct agx_script_entry *entry)
+{
+   struct agx_script *script = &commands->script;
+   if (script->last)
+      script->last->next = entry;
+   else
+      script->first = entry;
+   script->last = entry;
+   commands->dispatch_count += entry->kind <= AGX_SCRIPT_COPY;
+   return AGX_OK;
+}
+
+/* ---- what is kept --------------------------------------------------------- */
+
+static agx_status keep_object(struct agx_command_buffer *commands, void *object)
+{
+   return !object || agx_record_use(commands, object) ? AGX_OK : out_of_memory(commands);
+}
+
+static agx_status keep_ref(struct agx_command_buffer *commands, const struct agx_buffer_ref *ref)
+{
+   if (ref->table_slot > commands->table_slots)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: slot %u of a table of %u", commands->label,
+                      ref->table_slot - 1, commands->table_slots);
+   if (ref->table_slot && ref->buffer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: slot %u, and a buffer", commands->label,
+                      ref->table_slot - 1);
+   return keep_object(commands, ref->buffer);
+}
+
+static bool keep_text(struct agx_script *script, const char **text)
+{
+   return !*text || keep(script, *text, strlen(*text) + 1, (const void **)text);
+}
+
+/* *bindings becomes a copy, and *out_resolved room for as many. */
+static agx_status keep_bindings(struct agx_command_buffer *commands,
+                                const struct agx_binding **bindings, uint32_t count,
+                                struct agx_binding **out_resolved)
+{
+   struct agx_script *script = &commands->script;
+   if (count > AGX_MAX_TABLE_BINDINGS || (count && !*bindings))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %u bindings at %p; at most %u", commands->label,
+                      count, (const void *)*bindings, AGX_MAX_TABLE_BINDINGS);
+   struct agx_binding *copies = take(script, count * sizeof(*copies));
+   *out_resolved = take(script, count * sizeof(*copies));
+   if (!copies || !*out_resolved)
+      return out_of_memory(commands);
+   for (uint32_t i = 0; i < count; i++) {
+      struct agx_binding *copy = &copies[i];
+      *copy = (*bindings)[i];
+      if (!keep_text(script, &copy->format) || !keep_text(script, &copy->swizzle))
+         return out_of_memory(commands);
+      AGX_TRY(keep_ref(commands, &copy->ref));
+      AGX_TRY(keep_object(commands, copy->image));
+      AGX_TRY(keep_object(commands, copy->sampler));
+      (*out_resolved)[i] = *copy;
+   }
+   *bindings = copies;
+   return AGX_OK;
+}
+
+/* ---- commands ------------------------------------------------------------- */
+
+agx_status agx_script_dispatch(struct agx_command_buffer *commands,
+                               const struct agx_dispatch *dispatch)
+{
+   AGX_TRY(agx_record_check(commands, "dispatch"));
+   AGX_TRY(agx_executable_check(dispatch->executable, commands->device));
+   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_DISPATCH);
+   if (!entry)
+      return out_of_memory(commands);
+   struct agx_dispatch *copy = &entry->u.dispatch.command;
+   *copy = *dispatch;
+   copy->size = sizeof(*copy); /* the caller's may be larger */
+   if (dispatch->push_B > AGX_MAX_PUSH_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch of %s: %u bytes of push constants; the limit is %u",
+                      dispatch->executable->program->name, dispatch->push_B, AGX_MAX_PUSH_B);
+   if (agx_ref_is_given(&dispatch->arguments))
+      copy->push = NULL; /* nobody looks at it */
+   if (!keep(&commands->script, copy->push, dispatch->push_B, &copy->push))
+      return out_of_memory(commands);
+   AGX_TRY(keep_object(commands, dispatch->executable));
+   AGX_TRY(keep_ref(commands, &dispatch->counts));
+   AGX_TRY(keep_ref(commands, &dispatch->arguments));
+   AGX_TRY(
+      keep_bindings(commands, &copy->bindings, copy->binding_count, &entry->u.dispatch.resolved));
+   return commit(commands, entry);
+}
+
+static agx_status keep_refs(struct agx_command_buffer *commands, const struct agx_buffer_ref **refs,
+                            uint32_t count, struct agx_buffer_ref **out_resolved)
+{
+   const void *copy = NULL, *resolved = NULL;
+   if (count > AGX_MAX_TABLE_BINDINGS || (count && !*refs))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %u feedback buffers at %p", commands->label, count,
+                      (const void *)*refs);
+   if (!keep(&commands->script, *refs, count * sizeof(**refs), &copy) ||
+       !keep(&commands->script, *refs, count * sizeof(**refs), &resolved))
+      return out_of_memory(commands);
+   *refs = copy;
+   *out_resolved = (struct agx_buffer_ref *)(uintptr_t)resolved;
+   for (uint32_t i = 0; i < count; i++)
+      AGX_TRY(keep_ref(commands, &(*refs)[i]));
+   return AGX_OK;
+}
+
+static agx_status keep_vertex_buffers(struct agx_command_buffer *commands,
+                                      struct agx_script_entry *entry)
+{
+   struct agx_vertex_dispatch *copy = &entry->u.vertices.command;
+   const size_t bytes = copy->vertex_buffer_count * sizeof(*copy->vertex_buffers);
+   const void *buffers = NULL, *resolved = NULL;
+   if (copy->vertex_buffer_count > AGX_MAX_TABLE_BINDINGS ||
+       (copy->vertex_buffer_count && !copy->vertex_buffers))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %u vertex buffers at %p", commands->label,
+                      copy->vertex_buffer_count, (const void *)copy->vertex_buffers);
+   if (!keep(&commands->script, copy->vertex_buffers, bytes, &buffers) ||
+       !keep(&commands->script, copy->vertex_buffers, bytes, &resolved))
+      return out_of_memory(commands);
+   copy->vertex_buffers = buffers;
+   entry->u.vertices.resolved_buffers = (struct agx_vertex_buffer *)(uintptr_t)resolved;
+   for (uint32_t i = 0; i < copy->vertex_buffer_count; i++)
+      AGX_TRY(keep_ref(commands, &copy->vertex_buffers[i].ref));
+   return AGX_OK;
+}
+
+agx_status agx_script_vertices(struct agx_command_buffer *commands,
+                               const struct agx_vertex_dispatch *draw)
+{
+   AGX_TRY(agx_record_check(commands, "dispatch"));
+   AGX_TRY(agx_executable_check(draw->executable, commands->device));
+   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_VERTICES);
+   if (!entry)
+      return out_of_memory(commands);
+   struct agx_vertex_dispatch *copy = &entry->u.vertices.command;
+   *copy = *draw;
+   copy->size = sizeof(*copy);
+   if (draw->push_B > AGX_MAX_PUSH_B)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "dispatch of %s: %u bytes of push constants; the limit is %u",
+                      draw->executable->program->name, draw->push_B, AGX_MAX_PUSH_B);
+   if (!keep(&commands->script, draw->push, draw->push_B, &copy->push))
+      return out_of_memory(commands);
+   AGX_TRY(keep_object(commands, draw->executable));
+   AGX_TRY(keep_ref(commands, &draw->indices));
+   AGX_TRY(
+      keep_bindings(commands, &copy->bindings, copy->binding_count, &entry->u.vertices.resolved));
+   AGX_TRY(keep_vertex_buffers(commands, entry));
+   AGX_TRY(keep_refs(commands, &copy->feedback, copy->feedback_count,
+                     &entry->u.vertices.resolved_feedback));
+   return commit(commands, entry);
+}
+
+static agx_status log_transfer(struct agx_command_buffer *commands, enum agx_script_kind kind,
+                               const struct agx_buffer_ref *source,
+                               const struct agx_buffer_ref *target, const void *bytes,
+                               uint64_t bytes_B)
+{
+   struct agx_script_entry *entry = add(&commands->script, kind);
+   if (!entry || !keep(&commands->script, bytes, bytes_B, &entry->u.transfer.bytes))
+      return out_of_memory(commands);
+   AGX_TRY(keep_ref(commands, target));
+   entry->u.transfer.target = *target;
+   entry->u.transfer.pattern_B = kind == AGX_SCRIPT_FILL ? (uint32_t)bytes_B : 0;
+   if (source) {
+      AGX_TRY(keep_ref(commands, source));
+      entry->u.transfer.source = *source;
+   }
+   return commit(commands, entry);
+}
+
+agx_status agx_script_fill(struct agx_command_buffer *commands, const struct agx_buffer_ref *target,
+                           const void *pattern, uint32_t pattern_B)
+{
+   AGX_TRY(agx_record_check(commands, "fill"));
+   if (!pattern || (pattern_B != 1 && pattern_B != 2 && pattern_B != 4))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "fill: a pattern of %u bytes at %p; it takes 1, 2 or 4",
+                      pattern_B, pattern);
+   return log_transfer(commands, AGX_SCRIPT_FILL, NULL, target, pattern, pattern_B);
+}
+
+/* How much of an update is there must be known now. */
+agx_status agx_script_update(struct agx_command_buffer *commands, const void *data,
+                             const struct agx_buffer_ref *target)
+{
+   AGX_TRY(agx_record_check(commands, "update"));
+   if (target->length_B > AGX_MAX_UPDATE_B)
+      return AGX_FAIL(AGX_OUT_OF_RANGE, "update: %llu bytes; the limit is %u in a command buffer",
+                      (unsigned long long)target->length_B, AGX_MAX_UPDATE_B);
+   if (target->length_B && !data)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "update: %llu bytes at NULL",
+                      (unsigned long long)target->length_B);
+   return log_transfer(commands, AGX_SCRIPT_UPDATE, NULL, target, data, target->length_B);
+}
+
+agx_status agx_script_copy(struct agx_command_buffer *commands, const struct agx_buffer_ref *source,
+                           const struct agx_buffer_ref *target)
+{
+   AGX_TRY(agx_record_check(commands, "copy"));
+   return log_transfer(commands, AGX_SCRIPT_COPY, source, target, NULL, 0);
+}
+
+static agx_status log_order(struct agx_command_buffer *commands, struct agx_script_entry *entry,
+                            const struct agx_barrier *barrier)
+{
+   if (!entry)
+      return out_of_memory(commands);
+   entry->u.order.is_given = barrier;
+   if (!barrier)
+      return commit(commands, entry);
+   struct agx_barrier *copy = &entry->u.order.command;
+   AGX_TRY(agx_desc_read("agx_barrier", barrier, copy, sizeof(*copy)));
+   copy->size = sizeof(*copy);
+   const void *buffers = NULL;
+   if (copy->buffer_count > AGX_MAX_TABLE_BINDINGS || (copy->buffer_count && !copy->buffers))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: barrier: %u buffers at %p; at most %u",
+                      commands->label, copy->buffer_count, (const void *)copy->buffers,
+                      AGX_MAX_TABLE_BINDINGS);
+   if (!keep(&commands->script, copy->buffers, copy->buffer_count * sizeof(*copy->buffers),
+             &buffers))
+      return out_of_memory(commands);
+   copy->buffers = buffers;
+   for (uint32_t i = 0; i < copy->buffer_count; i++)
+      AGX_TRY(keep_object(commands, copy->buffers[i]));
+   return commit(commands, entry);
+}
+
+agx_status agx_script_barrier(struct agx_command_buffer *commands,
+                              const struct agx_barrier *barrier)
+{
+   AGX_TRY(agx_record_check(commands, "barrier"));
+   return log_order(commands, add(&commands->script, AGX_SCRIPT_BARRIER), barrier);
+}
+
+agx_status agx_script_event(struct agx_command_buffer *commands, struct agx_event *event,
+                            uint32_t op, const struct agx_barrier *barrier)
+{
+   AGX_TRY(agx_record_check(commands, "event"));
+   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_EVENT);
+   AGX_TRY(keep_object(commands, event));
+   if (entry) {
+      entry->u.order.event = event;
+      entry->u.order.op = op;
+   }
+   return log_order(commands, entry, barrier);
+}
+
+agx_status agx_script_begin_label(struct agx_command_buffer *commands, const char *text,
+                                  uint32_t color)
+{
+   AGX_TRY(agx_record_check(commands, "label"));
+   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_BEGIN_LABEL);
+   if (!entry)
+      return out_of_memory(commands);
+   entry->u.label.text = text;
+   entry->u.label.color = color;
+   if (!keep_text(&commands->script, &entry->u.label.text))
+      return out_of_memory(commands);
+   commands->label_open++;
+   return commit(commands, entry);
+}
+
+agx_status agx_script_end_label(struct agx_command_buffer *commands)
+{
+   AGX_TRY(agx_record_check(commands, "label"));
+   if (!commands->label_open)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: the end of a label that was not begun",
+                      commands->label);
+   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_END_LABEL);
+   if (!entry)
+      return out_of_memory(commands);
+   commands->label_open--;
+   return commit(commands, entry);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "hal/device/device.h"
+
+struct agx_event {
+   struct agx_object object;
+   struct agx_device *device;
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Indirect dispatches: the hardware itself reads workgroup counts, and Uniform words load push
+ * constants, from the application's buffers when it comes to the launch.
+ */
+#pragma once
+
+#include "hal/executable/executable.h"
+
+static inline bool agx_ref_is_given(const struct agx_buffer_ref *ref)
+{
+   return ref->buffer || ref->table_slot;
+}
+
+static inline bool agx_dispatch_is_indirect(const struct agx_dispatch *dispatch)
+{
+   return agx_ref_is_given(&dispatch->counts) || agx_ref_is_given(&dispatch->arguments);
+}
+
+/* Ranges, usage and alignment of what is given. */
+AGX_MUST_CHECK agx_status agx_indirect_check(const struct agx_device *device,
+                                             const struct agx_program *program,
+                                             const struct agx_dispatch *dispatch);
+
+/* Changes the plan of a settled dispatch, a copy of the executable's. */
+AGX_MUST_CHECK agx_status agx_indirect_plan(const struct agx_chip *chip,
+                                            const struct agx_program *program,
+                                            const struct agx_dispatch *dispatch,
+                                            struct agx_plan *plan);

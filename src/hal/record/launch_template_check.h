@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The checks of the short way of a dispatch (command_brief.c), which leave behind what it writes
+ * with. They change nothing, and false says only that the long way is to look at it. Compiled into
+ * where they are used, once for what is plain and once for the rest.
+ */
+#pragma once
+
+#include "hal/record/record.h"
+#include "hal/record/vertex.h"
+
+/* Of y and z. Source: reference/cmdstream, cdm.md 1.1. */
+#define AGX_BRIEF_MAX_GROUPS 65535u
+
+struct agx_brief_call {
+   struct agx_executable *executable; /* the entry point, or its twin */
+   const struct agx_plan *plan;
+   const struct agx_brief *brief;
+   const struct agx_dispatch *dispatch;
+   const struct agx_vertex_dispatch *draw;           /* NULL: a compute kernel's */
+   struct agx_buffer *drawn[AGX_BRIEF_MAX_BINDINGS]; /* what a draw names; may be NULL */
+   uint64_t addresses[AGX_BRIEF_MAX_BINDINGS], lengths_B[AGX_BRIEF_MAX_BINDINGS];
+   struct agxw_sinks sinks[AGX_BRIEF_MAX_BINDINGS]; /* where brief->sinks says so */
+   uint32_t threads[3];
+};
+
+/* That the range is one of the buffer's that the kernel may be bound to. */
+static inline bool agx_brief_is_sound(const struct agx_command_buffer *commands,
+                                      const struct agx_brief_binding *wanted,
+                                      const struct agx_buffer_ref *ref, uint64_t length_B)
+{
+   const struct agx_buffer *buffer = ref->buffer;
+   return buffer->device == commands->device && !(ref->offset_B & wanted->align_mask) &&
+          agx_range_fits(ref->offset_B, length_B, buffer->size_B) &&
+          length_B >= wanted->min_size_B && agx_binding_usage_fits(&wanted->usage, buffer->usage) &&
+          !(wanted->access & AGX_BINDING_WRITES && buffer->flags & AGX_BUFFER_GPU_READ_ONLY);
+}
+
+/* Limits of robust kernels are checked in any case: they keep others' memory from them. */
+static inline bool agx_brief_take_buffer(const struct agx_command_buffer *commands,
+                                         struct agx_brief_call *call,
+                                         const struct agx_brief_binding *wanted, uint32_t index)
+{
+   const struct agx_buffer_ref *ref = &call->dispatch->bindings[index].ref;
+   if (!ref->buffer || ref->table_slot | ref->reserved || agx_buffer_may_alias(ref->buffer))
+      return false;
+   uint64_t length_B = ref->length_B;
+   if (length_B == AGX_WHOLE_LENGTH)
+      length_B = ref->buffer->size_B - ref->offset_B;
+   if ((wanted->kind == AGX_BRIEF_ROBUST || !(commands->flags & AGX_COMMAND_BUFFER_UNCHECKED)) &&
+       !agx_brief_is_sound(commands, wanted, ref, length_B))
+      return false;
+   call->addresses[index] = ref->buffer->address + ref->offset_B;
+   call->lengths_B[index] = length_B;
+   return true;
+}
+
+static inline bool agx_brief_is_whole(const struct agx_command_buffer *commands,
+                                      const struct agx_brief_binding *wanted,
+                                      const struct agx_binding *binding)
+{
+   const struct agx_image *image = binding->image;
+   return image && image->device == commands->device && image->whole.dim == wanted->dim &&
+          !(wanted->access & ~image->whole.access & (AGX_BINDING_WRITES | AGX_BINDING_ATOMICS)) &&
+          !(binding->first_level | binding->first_layer) &&
+          (!binding->level_count || binding->level_count == image->levels) &&
+          (!binding->layer_count ||
+           (binding->layer_count == image->depth && image->type != AGX_IMAGE_3D)) &&
+          !binding->format && !binding->swizzle;
+}
+
+/* An image, a sampler, or both. */
+static inline bool agx_brief_take_states(const struct agx_command_buffer *commands,
+                                         const struct agx_brief_binding *wanted,
+                                         const struct agx_binding *binding)
+{
+   if (wanted->kind & AGX_BRIEF_IMAGE && !agx_brief_is_whole(commands, wanted, binding))
+      return false;
+   return !(wanted->kind & AGX_BRIEF_SAMPLER) ||
+          (binding->sampler && binding->sampler->device == commands->device);
+}
+
+static inline bool agx_brief_take_drawn(const struct agx_command_buffer *commands,
+                                        struct agx_brief_call *call, uint32_t index)
+{
+   const struct agx_program *program = call->executable->program;
+   struct agx_bound bound = {0};
+   if (agx_bind_vertex(program->name, &program->bindings[index], call->draw, commands->device,
+                       &bound) != AGX_OK)
+      return false;
+   call->drawn[index] = bound.objects[0];
+   call->addresses[index] = bound.address;
+   call->lengths_B[index] = bound.length_B;
+   call->sinks[index] = bound.sinks;
+   return !bound.objects[0] || !agx_buffer_may_alias(bound.objects[0]);
+}
+
+static inline __attribute__((always_inline)) bool
+agx_brief_take_bindings(const struct agx_command_buffer *commands, struct agx_brief_call *call,
+                        bool has_others)
+{
+   const struct agx_brief *brief = call->brief;
+   const uint32_t count = has_others ? brief->given_count : brief->binding_count;
+   if (call->dispatch->binding_count != count || (count && !call->dispatch->bindings))
+      return false;
+   for (uint32_t i = 0; i < count; i++) {
+      const struct agx_brief_binding *wanted = &brief->bindings[i];
+      const struct agx_binding *binding = &call->dispatch->bindings[i];
+      if (binding->set != wanted->set || binding->binding != wanted->binding ||
+          binding->element != wanted->element)
+         return false;
+      const bool is_buffer = !has_others || agx_brief_is_buffer(wanted);
+      if (is_buffer ? !agx_brief_take_buffer(commands, call, wanted, i)
+                    : !agx_brief_take_states(commands, wanted, binding))
+         return false;
+   }
+   for (uint32_t i = count; has_others && i < brief->binding_count; i++)
+      if (!agx_brief_take_drawn(commands, call, i))
+         return false;
+   return true;
+}
+
+/* False also for a grid of no threads. Threads along y and z fit in 32 bits: a workgroup has at
+ * most 1024. */
+static inline bool agx_brief_take_grid(struct agx_brief_call *call)
+{
+   const struct agx_brief *brief = call->brief;
+   const uint32_t *groups = call->dispatch->workgroups;
+   for (unsigned i = 0; i < 3; i++)
+      call->threads[i] = groups[i] * brief->local[i];
+   return groups[0] - 1 < brief->max_groups && groups[1] - 1 < AGX_BRIEF_MAX_GROUPS &&
+          groups[2] - 1 < AGX_BRIEF_MAX_GROUPS;
+}
+
+static inline bool agx_brief_take_draw(struct agx_brief_call *call)
+{
+   call->threads[0] = call->draw->vertex_count;
+   call->threads[1] = call->draw->instance_count;
+   call->threads[2] = 1;
+   return call->threads[0] && call->threads[1] &&
+          agx_vertex_check(call->executable->program, call->draw) == AGX_OK;
+}
+
+static inline bool agx_brief_take_push(const struct agx_brief_call *call)
+{
+   const struct agx_dispatch *dispatch = call->dispatch;
+   return dispatch->push_B >= call->brief->push_B && dispatch->push_B <= AGX_MAX_PUSH_B &&
+          (dispatch->push || !dispatch->push_B);
+}
+
+/* Runs the twin without checks where that is seen to stay inside. False: not here. */
+static inline bool agx_brief_choose_twin(struct agx_brief_call *call)
+{
+   struct agx_executable *inside = call->executable->inside;
+   const struct agx_inside_launch launch = {call->dispatch->push, call->dispatch->workgroups,
+                                            call->threads, call->lengths_B};
+   if (!inside)
+      return true;
+   if (agx_inside_holds(&call->brief->inside, &launch)) {
+      call->executable = inside;
+      call->plan = &inside->plan;
+      call->brief = &inside->brief;
+   }
+   return call->brief->is_brief;
+}

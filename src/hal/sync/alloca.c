@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Allocating and freeing in the order of the queues.
+ */
+#include "hal/sync/alloca.h"
+
+#include <string.h>
+
+#include "agx/chip.h"
+#include "base/util.h"
+#include "hal/core/desc.h"
+#include "hal/core/foreign.h"
+#include "hal/sync/submission.h"
+
+#define MAX_SPARE 64u /* objects of a pool */
+
+struct state {
+   struct agx_alloca *it;   /* retained */
+   struct agx_buffer **out; /* cleared when the operation is not submitted after all */
+   bool may_wait;
+   bool is_release; /* a dealloca that takes the caller's reference over, and nothing else */
+};
+
+/* ---- life -------------------------------------------------------------------- */
+
+static void set_state(struct agx_alloca *it, uint32_t state)
+{
+   atomic_store_explicit(&it->buffer.state, state, memory_order_release);
+}
+
+static uint32_t state_of(const struct agx_alloca *it)
+{
+   return atomic_load_explicit(&it->buffer.state, memory_order_acquire);
+}
+
+/* Gives memory back that is used until death. True: somebody waits for some. */
+static bool give_block(struct agx_alloca *it, const struct agx_frontier *death,
+                       const struct agx_frontier *reached)
+{
+   struct agx_pool_block *block = it->block;
+   it->block = NULL;
+   if (!block)
+      return false;
+   return agx_pool_give(it->pool, block, agx_frontier_covers(reached, death) ? NULL : death);
+}
+
+static struct agx_alloca *new_object(struct agx_pool *pool)
+{
+   pthread_mutex_lock(&pool->lock);
+   struct agx_alloca *it = pool->spare;
+   if (it) {
+      pool->spare = it->next;
+      pool->spare_count--;
+   }
+   pthread_mutex_unlock(&pool->lock);
+   if (!it)
+      return agx_host_zalloc(pool->device->alloc, sizeof(*it));
+   memset(it, 0, sizeof(*it));
+   return it;
+}
+
+static void free_object(struct agx_alloca *it)
+{
+   struct agx_pool *pool = it->pool;
+   pthread_mutex_lock(&pool->lock);
+   bool is_kept = pool->spare_count < MAX_SPARE;
+   if (is_kept) {
+      it->next = pool->spare;
+      pool->spare = it;
+      pool->spare_count++;
+   }
+   pthread_mutex_unlock(&pool->lock);
+   if (!is_kept)
+      agx_host_free(pool->device->alloc, it, sizeof(*it));
+}
+
+void agx_allocas_fini(struct agx_pool *pool)
+{
+   while (pool->spare) {
+      struct agx_alloca *it = pool->spare;
+      pool->spare = it->next;
+      agx_host_free(pool->device->alloc, it, sizeof(*it));
+   }
+}
+
+/* Whoever used it is over, since it held a reference; but it may go before its own allocation has
+ * come to its turn. */
+static void alloca_destroy(struct agx_object *object)
+{
+   struct agx_alloca *it = agx_container_of(object, struct agx_alloca, buffer.object);
+   struct agx_pool *pool = it->pool;
+   struct agx_device *device = pool->device;
+   if (it->buffer.bo != (it->slab ? it->slab->bo : NULL))
+      agxw_bo_destroy(it->buffer.bo);
+   if (it->block) {
+      const struct agx_frontier reached = agx_device_reached(device);
+      struct agx_frontier death = it->block->death;
+      agx_frontier_merge(&death, &it->last_use);
+      if (give_block(it, &death, &reached))
+         agx_device_retry(device);
+   }
+   agx_release(it->slab);
+   free_object(it);
+   agx_pool_release(pool);
+}
+
+static const struct agx_object_type alloca_type = {"buffer", alloca_destroy};
+
+uint64_t agx_alloca_queues(const struct agx_buffer *buffer)
+{
+   const struct agx_alloca *it = (const struct agx_alloca *)buffer;
+   return 1ull << it->origin->index;
+}
+
+bool agx_object_is_alloca(const struct agx_object *object)
+{
+   return object->type == &alloca_type;
+}
+
+static agx_status new_alloca(struct agx_pool *pool, const struct agx_op *op,
+                             struct agx_alloca **out_it)
+{
+   struct agx_alloca *it = new_object(pool);
+   if (!it)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "alloca: out of host memory");
+   agx_object_init(&it->buffer.object, &alloca_type);
+   agx_pool_retain(pool);
+   it->pool = pool;
+   it->align_B = AGX_MAX(op->u.alloca.align_B, 1u);
+   it->is_indeterminate = op->flags & AGX_ALLOCA_INDETERMINATE_LIFETIME;
+   it->buffer.device = pool->device;
+   it->buffer.serial =
+      atomic_fetch_add_explicit(&pool->device->buffers, 1, memory_order_relaxed) + 1;
+   it->buffer.size_B = op->u.alloca.size_B;
+   it->buffer.is_alloca = true;
+   set_state(it, AGX_BUFFER_RESERVED);
+   agx_pool_describe(pool, &it->buffer);
+   *out_it = it;
+   return AGX_OK;
+}
+
+/* ---- memory ------------------------------------------------------------------ */
+
+/* It has the block's memory from now on. */
+static void take_over(struct agx_alloca *it, struct agx_pool_block *block)
+{
+   it->block = block;
+   it->slab = block->slab->memory;
+   it->slab_offset_B = block->offset_B;
+   agx_retain(it->slab);
+}
+
+/* The block's own addresses. */
+static void show_block(struct agx_alloca *it)
+{
+   it->buffer.bo = it->slab->bo;
+   it->buffer.offset_B = it->slab_offset_B;
+   it->buffer.address = it->slab->address + it->slab_offset_B;
+}
+
+static agx_status reserve_addresses(struct agx_alloca *it)
+{
+   AGX_TRY(agxw_bo_reserve(it->buffer.device->winsys, it->buffer.size_B, it->align_B,
+                           it->buffer.label, &it->buffer.bo));
+   it->buffer.address = agxw_bo_va(it->buffer.bo);
+   return AGX_OK;
+}
+
+static bool has_addresses(const struct agx_alloca *it)
+{
+   return it->buffer.bo && !it->slab;
+}
+
+static agx_status bind_block(struct agx_alloca *it, const struct agx_pool_block *block)
+{
+   const struct agxw_bind bind = {
+      .bytes = agxw_bo_size(it->buffer.bo),
+      .memory = block->slab->memory->bo,
+      .memory_offset = block->offset_B,
+      .is_readable = true,
+      .is_writable = !(it->buffer.flags & AGX_BUFFER_GPU_READ_ONLY),
+   };
+   return agxw_bo_bind(it->buffer.bo, &bind, 1);
+}
+
+/* Whether one that was parked is about to take a block of the pool. */
+static bool will_take(struct agx_link *list, const struct agx_pool *pool)
+{
+   agx_list_for_each (struct agx_submission, submission, list, link) {
+      const struct state *state = AGX_OP_STATE(submission, struct state);
+      if (submission->type == &agx_alloca_op && submission->was_parked && state->it->pool == pool &&
+          has_addresses(state->it))
+         return true;
+   }
+   return false;
+}
+
+/* Others of the pool come first, whose turn it is by now. Not those that are deferred: they have
+ * been tried since memory was given back last. */
+static bool others_come_first(struct agx_device *device, const struct agx_pool *pool)
+{
+   return will_take(&device->launching, pool) || will_take(&device->freed, pool);
+}
+
+/* Where all that the operation waits for is submitted: a block for whoever comes after that. */
+static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, bool may_wait)
+{
+   struct agx_device *device = it->buffer.device;
+   struct agx_frontier covered = {0};
+   pthread_mutex_lock(&device->lock);
+   bool is_ready = !others_come_first(device, it->pool);
+   const struct agx_frontier reached = agx_device_reached_locked(device);
+   for (uint32_t i = 0; i < op->wait_count && is_ready; i++) {
+      struct agx_cause cause;
+      is_ready = agx_point_resolve(&op->waits[i], &cause) == AGX_READY;
+      if (cause.signal)
+         agx_frontier_merge(&covered, &cause.signal->submission->frontier);
+   }
+   pthread_mutex_unlock(&device->lock);
+   if (!is_ready)
+      return AGX_OK;
+   agx_frontier_merge(&covered, &reached);
+   const struct agx_pool_want want = {.size_B = it->buffer.size_B,
+                                      .align_B = it->align_B,
+                                      .covered = &covered,
+                                      .may_wait = may_wait};
+   struct agx_pool_block *block;
+   AGX_TRY(agx_pool_take(it->pool, &want, &reached, &block));
+   if (!block)
+      return AGX_OK;
+   take_over(it, block);
+   show_block(it);
+   return AGX_OK;
+}
+
+/* A block for the addresses that the buffer has; whole pages. NULL: the pool is at its limit. */
+static agx_status take_and_bind(struct agx_alloca *it, const struct agx_pool_want *want,
+                                const struct agx_frontier *reached,
+                                struct agx_pool_block **out_block)
+{
+   atomic_store(&it->pool->is_awaited, true);
+   AGX_TRY(agx_pool_take(it->pool, want, reached, out_block));
+   agx_status status = *out_block ? bind_block(it, *out_block) : AGX_OK;
+   if (status != AGX_OK)
+      (void)agx_pool_give(it->pool, *out_block, &(*out_block)->death);
+   return status;
+}
+
+/* AGX_DEFERRED: there is no block. The lock is let go of meanwhile, and what is given back then
+ * comes too early for who is not deferred yet. */
+static agx_status take_late(struct agx_alloca *it, const struct agx_frontier *waited, bool may_wait)
+{
+   struct agx_device *device = it->buffer.device;
+   struct agx_pool_block *block = NULL;
+   agx_status status = AGX_OK;
+   uint64_t retries;
+   do {
+      const struct agx_frontier reached = agx_device_reached_locked(device);
+      struct agx_frontier covered = reached;
+      agx_frontier_merge(&covered, waited);
+      const struct agx_pool_want want = {.size_B = agxw_bo_size(it->buffer.bo),
+                                         .align_B = agxw_device_page(device->winsys),
+                                         .covered = &covered,
+                                         .may_wait = may_wait};
+      retries = device->retries;
+      pthread_mutex_unlock(&device->lock);
+      status = take_and_bind(it, &want, &reached, &block);
+      pthread_mutex_lock(&device->lock);
+   } while (status == AGX_OK && !block && retries != device->retries);
+   if (status != AGX_OK) {
+      agx_device_free_deferred(device); /* it had a block meanwhile */
+      return status;
+   }
+   if (!block) {
+      agx_device_wake(device); /* to notice what ends on the GPU */
+      return AGX_DEFERRED;
+   }
+   take_over(it, block);
+   return AGX_OK;
+}
+
+/* ---- alloca ------------------------------------------------------------------ */
+
+static agx_status check_alloca(struct agx_device *device, const struct agx_op *op)
+{
+   const uint64_t known = AGX_ALLOCA_ALLOW_WAIT | AGX_ALLOCA_INDETERMINATE_LIFETIME;
+   const struct agx_op_alloca *wanted = &op->u.alloca;
+   AGX_TRY(agx_bits_check("alloca", "flags", op->flags, known));
+   if (!wanted->out_buffer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: out_buffer is NULL");
+   if (wanted->pool && wanted->pool->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "alloca: %s is %s", wanted->pool->label,
+                      agx_foreign(wanted->pool->device, device).text);
+   return AGX_OK;
+}
+
+static agx_status alloca_prepare(struct agx_device *device, const struct agx_op *op,
+                                 struct agx_submission *submission)
+{
+   struct state *state = AGX_OP_STATE(submission, struct state);
+   AGX_TRY(check_alloca(device, op));
+   *op->u.alloca.out_buffer = NULL;
+   struct agx_pool *pool = op->u.alloca.pool ? op->u.alloca.pool : device->pool;
+   AGX_TRY(agx_pool_check(pool, op->u.alloca.size_B, op->u.alloca.align_B));
+   struct agx_alloca *it = NULL;
+   AGX_TRY(new_alloca(pool, op, &it));
+   const bool may_wait = op->flags & AGX_ALLOCA_ALLOW_WAIT;
+   agx_status status = take_at_once(it, op, may_wait);
+   if ((status == AGX_OK || status == AGX_RESOURCE_EXHAUSTED) && !it->slab)
+      status = reserve_addresses(it); /* no memory now is no reason to refuse: it may come */
+   if (status != AGX_OK) {
+      agx_release(it);
+      return status;
+   }
+   it->origin = submission->queue;
+   *state = (struct state){.it = it, .out = op->u.alloca.out_buffer, .may_wait = may_wait};
+   submission->number = 0; /* until it is submitted */
+   *op->u.alloca.out_buffer = &it->buffer;
+   agx_retain(it);
+   return AGX_OK;
+}
+
+static agx_status alloca_launch(struct agx_submission *submission)
+{
+   const struct state *state = AGX_OP_STATE(submission, struct state);
+   struct agx_alloca *it = state->it;
+   struct agx_device *device = submission->device;
+   if (has_addresses(it) && !submission->was_parked && others_come_first(device, it->pool)) {
+      device->must_pump = true; /* it is tried after them */
+      return AGX_DEFERRED;
+   }
+   if (has_addresses(it))
+      AGX_TRY(take_late(it, &submission->frontier, state->may_wait));
+   /* What the block's last user has not left yet is waited for in silence. */
+   agx_frontier_merge(&submission->frontier, &it->block->death);
+   set_state(it, AGX_BUFFER_LIVE);
+   return AGX_OK;
+}
+
+static void alloca_drop(struct agx_submission *submission)
+{
+   const struct state *state = AGX_OP_STATE(submission, struct state);
+   if (submission->number == 0) {
+      *state->out = NULL;
+      agx_release(state->it);
+   }
+   agx_release(state->it);
+}
+
+const struct agx_op_type agx_alloca_op = {
+   .name = "alloca", .prepare = alloca_prepare, .launch = alloca_launch, .drop = alloca_drop};
+
+/* ---- dealloca ------------------------------------------------------------------ */
+
+static agx_status dealloca_prepare(struct agx_device *device, const struct agx_op *op,
+                                   struct agx_submission *submission)
+{
+   struct state *state = AGX_OP_STATE(submission, struct state);
+   struct agx_buffer *buffer = op->u.dealloca.buffer;
+   const uint64_t known = AGX_DEALLOCA_PREFER_ORIGIN | AGX_DEALLOCA_RELEASE;
+   AGX_TRY(agx_bits_check("dealloca", "flags", op->flags, known));
+   if (!buffer)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: buffer is NULL");
+   if (buffer->device != device)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "dealloca: %s is %s", buffer->label,
+                      agx_foreign(buffer->device, device).text);
+   *state = (struct state){.it = (struct agx_alloca *)buffer,
+                           .is_release = op->flags & AGX_DEALLOCA_RELEASE};
+   submission->number = 0; /* until it is submitted */
+   agx_retain(buffer);
+   if (buffer->is_alloca && op->flags & AGX_DEALLOCA_PREFER_ORIGIN)
+      submission->queue = state->it->origin;
+   return AGX_OK;
+}
+
+static agx_status dealloca_launch(struct agx_submission *submission)
+{
+   const struct state *captured = AGX_OP_STATE(submission, struct state);
+   struct agx_alloca *it = captured->it;
+   struct agx_device *device = submission->device;
+   if (!it->buffer.is_alloca || it->is_indeterminate || captured->is_release)
+      return AGX_OK;
+   uint32_t state = state_of(it);
+   if (state != AGX_BUFFER_LIVE)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "dealloca of %s: %s", it->buffer.label,
+                      state == AGX_BUFFER_DEAD ? "its memory was given back before"
+                                               : "it has no memory yet: its allocation waits");
+   struct agx_frontier death = submission->frontier;
+   const struct agx_frontier reached = agx_device_reached_locked(device);
+   agx_frontier_merge(&death, &it->last_use);
+   set_state(it, AGX_BUFFER_DEAD);
+   pthread_mutex_unlock(&device->lock);
+   bool is_awaited = give_block(it, &death, &reached); /* which may free a slab */
+   pthread_mutex_lock(&device->lock);
+   if (is_awaited)
+      agx_device_free_deferred(device);
+   return AGX_OK;
+}
+
+static void dealloca_drop(struct agx_submission *submission)
+{
+   const struct state *state = AGX_OP_STATE(submission, struct state);
+   if (state->is_release && submission->number)
+      agx_release(state->it); /* the caller's */
+   agx_release(state->it);
+}
+
+const struct agx_op_type agx_dealloca_op = {.name = "dealloca",
+                                            .prepare = dealloca_prepare,
+                                            .launch = dealloca_launch,
+                                            .drop = dealloca_drop};
+
+agx_status agx_buffer_release_after(struct agx_buffer *buffer, const struct agx_point *points,
+                                    uint32_t count)
+{
+   const struct agx_op op = {.size = sizeof(op),
+                             .kind = AGX_OP_DEALLOCA,
+                             .flags = AGX_DEALLOCA_RELEASE,
+                             .waits = points,
+                             .wait_count = count,
+                             .u.dealloca.buffer = buffer};
+   return agx_submit(buffer->device, &op, 1, NULL);
+}
+
+/* ---- use ------------------------------------------------------------------------ */
+
+agx_status agx_alloca_host_memory(struct agx_buffer *buffer, void **out_memory)
+{
+   struct agx_alloca *it = (struct agx_alloca *)buffer;
+   void *memory;
+   *out_memory = NULL;
+   pthread_mutex_lock(&buffer->device->lock);
+   struct agx_buffer *slab = state_of(it) == AGX_BUFFER_LIVE ? it->slab : NULL;
+   pthread_mutex_unlock(&buffer->device->lock);
+   if (!slab)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: it has no memory now", buffer->label);
+   AGX_TRY(agx_buffer_host_memory(slab, &memory));
+   *out_memory = (uint8_t *)memory + it->slab_offset_B;
+   return AGX_OK;
+}
+
+static agx_status check_use(const struct agx_alloca *it)
+{
+   uint32_t state = state_of(it);
+   if (state == AGX_BUFFER_LIVE)
+      return AGX_OK;
+   return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s", it->buffer.label,
+                   state == AGX_BUFFER_DEAD ? "used after its memory was given back"
+                                            : "used before its allocation was waited for");
+}
+
+agx_status agx_allocas_check(const struct agx_resources *resources)
+{
+   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++)
+      if (agx_object_is_alloca(resources->uses[i].object))
+         AGX_TRY(check_use(resources->uses[i].object));
+   return AGX_OK;
+}
+
+void agx_allocas_unuse(const struct agx_resources *resources, uint32_t queue, uint64_t epoch)
+{
+   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++) {
+      struct agx_alloca *it = resources->uses[i].object;
+      if (agx_object_is_alloca(&it->buffer.object))
+         it->last_use.epochs[queue] = AGX_MIN(it->last_use.epochs[queue], epoch);
+   }
+}
+
+agx_status agx_allocas_use(const struct agx_resources *resources, uint32_t queue, uint64_t epoch)
+{
+   AGX_TRY(agx_allocas_check(resources));
+   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++) {
+      struct agx_alloca *it = resources->uses[i].object;
+      if (agx_object_is_alloca(&it->buffer.object))
+         it->last_use.epochs[queue] = AGX_MAX(it->last_use.epochs[queue], epoch);
+   }
+   return AGX_OK;
+}

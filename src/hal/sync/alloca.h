@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Buffers whose memory comes and goes with the queue.
+ *
+ * Their address is known before they have memory. Who allocates behind work that was submitted
+ * gets a block of the pool in agx_submit, and the block's address: nothing is left to do but to
+ * say so when it launches. Who waits for what nobody has submitted, or finds the pool at its limit,
+ * must not hold memory that others could use meanwhile: such a buffer gets addresses of its own,
+ * where a block is bound when it launches.
+ */
+#pragma once
+
+#include "hal/sync/op.h"
+#include "hal/memory/pool.h"
+#include "hal/record/resources.h"
+
+struct agx_alloca {
+   struct agx_buffer buffer; /* at offset 0; its state changes under the device's lock */
+   struct agx_pool *pool;    /* retained */
+   struct agx_queue *origin; /* where it was allocated */
+   uint64_t align_B;
+   /* Guarded by the device's lock, but for who allocates. */
+   struct agx_pool_block *block; /* while it has memory */
+   struct agx_buffer *slab;      /* what block is of: retained from then on */
+   uint64_t slab_offset_B;
+   bool is_indeterminate;        /* goes only with its last reference */
+   struct agx_frontier last_use; /* by what was sent to the GPU */
+   struct agx_alloca *next;      /* spare */
+};
+
+extern const struct agx_op_type agx_alloca_op, agx_dealloca_op;
+
+/* Where the host finds it, once it has memory. */
+AGX_MUST_CHECK agx_status agx_alloca_host_memory(struct agx_buffer *buffer, void **out_memory);
+
+/* The bit of the queue that it was allocated on. */
+uint64_t agx_alloca_queues(const struct agx_buffer *buffer);
+
+/* Whether an object is a buffer of this kind. */
+bool agx_object_is_alloca(const struct agx_object *object);
+
+/* Both with the device's lock held, of what a command buffer uses: that all of it has memory, else
+ * AGX_FAILED_PRECONDITION; and then that it is used on the queue up to the epoch. */
+AGX_MUST_CHECK agx_status agx_allocas_check(const struct agx_resources *resources);
+AGX_MUST_CHECK agx_status agx_allocas_use(const struct agx_resources *resources, uint32_t queue,
+                                          uint64_t epoch);
+/* What it was to be used by was refused; the queue has come to be given no more than epoch. */
+void agx_allocas_unuse(const struct agx_resources *resources, uint32_t queue, uint64_t epoch);
+
+/* Frees objects that were kept to be used again. */
+void agx_allocas_fini(struct agx_pool *pool);

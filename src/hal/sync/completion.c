@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The ends of submissions: who notices them, how each came out, and what is lost with one that
+ * failed. Threads that wait retire by themselves; a thread of the library does so for those who
+ * sleep, for watches, and for what is parked, and now and then when nobody asks.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "base/debug.h"
+#include "base/util.h"
+#include "hal/sync/fault.h"
+#include "hal/sync/share.h"
+#include "hal/sync/submission.h"
+#include "hal/sync/notify.h"
+
+/* ---- how it came out ------------------------------------------------------ */
+
+/* Its tag's launch is a command by itself then: that it ran says nothing of the others. */
+static bool is_cut(const struct agx_submission *submission)
+{
+   uint64_t first_va, last_va;
+   agx_profile_streams(submission, &first_va, &last_va);
+   return first_va != last_va;
+}
+
+/* By the submission's count of its command buffer's tag (tag.h). */
+static bool is_told_good(const struct agx_submission *submission)
+{
+   const struct agx_tag *tag = agx_command_buffer_tag(submission->commands);
+   if (submission->device->debug & AGX_DEBUG_TRUST)
+      return true;
+   return tag && !is_cut(submission) && agx_tag_tells_success(tag, submission->count);
+}
+
+/* Where the tag says nothing: two requests. */
+static agx_status ask(const struct agx_submission *submission)
+{
+   const struct agxw_point point = {submission->fence, submission->fence_value};
+   return agxw_point_status(&point);
+}
+
+/* Unless it has failed before. The lock is let go of while the kernel is asked. */
+static void come_out(const struct agx_submission *submission, struct agx_failure *failure)
+{
+   struct agx_device *device = submission->device;
+   if (submission->is_delivered || failure->status != AGX_OK) {
+      agx_fault_forget(submission);
+      return;
+   }
+   if (is_told_good(submission))
+      return;
+   pthread_mutex_unlock(&device->lock);
+   agx_fault_describe(submission, ask(submission), failure);
+   pthread_mutex_lock(&device->lock);
+}
+
+/* ---- loss ----------------------------------------------------------------- */
+
+/* They are somebody's just now, who looks before they are launched, or parked again. */
+static void fail_later(struct agx_link *list, const struct agx_queue *queue,
+                       const struct agx_failure *failure)
+{
+   agx_list_for_each (struct agx_submission, submission, list, link)
+      if ((!queue || submission->queue == queue) && submission->failure.status == AGX_OK)
+         submission->failure = *failure;
+}
+
+void agx_submissions_fail_parked(struct agx_device *device, const struct agx_queue *queue,
+                                 const struct agx_failure *failure)
+{
+   fail_later(&device->launching, queue, failure);
+   fail_later(&device->freed, queue, failure);
+   struct agx_link *lists[] = {&device->parked, &device->deferred};
+   for (size_t i = 0; i < AGX_COUNT(lists); i++) {
+      agx_list_for_each_safe (struct agx_submission, submission, lists[i], link) {
+         if (queue && submission->queue != queue)
+            continue;
+         for (uint32_t w = 0; w < submission->wait_count; w++)
+            agx_list_remove(&submission->waits[w].link);
+         agx_list_remove(&submission->link);
+         submission->failure = *failure;
+         agx_list_append(&device->freed, &submission->link);
+      }
+   }
+}
+
+void agx_queue_note_failed(struct agx_queue *queue, uint64_t first, uint64_t last,
+                           const struct agx_failure *failure)
+{
+   if (first > queue->failed_last + 1)
+      queue->failed_first = first;
+   queue->failed_last = last;
+   queue->failed = *failure;
+}
+
+static void lose_queue(struct agx_queue *queue, const struct agx_failure *failure)
+{
+   if (queue->lost.status != AGX_OK)
+      return;
+   queue->lost = *failure;
+   if (queue->retired < queue->epoch)
+      agx_queue_note_failed(queue, queue->retired + 1, queue->epoch, failure);
+   agx_list_for_each (struct agx_submission, submission, &queue->in_flight, link)
+      agx_submission_deliver(submission, &queue->lost);
+   agx_submissions_fail_parked(queue->device, queue, &queue->lost);
+}
+
+/* What takes a queue away: all but being stopped by the fault of another one, and that there was no
+ * memory or descriptor to ask with. */
+static bool is_fatal(agx_status status)
+{
+   return status != AGX_OK && status != AGX_ABORTED && status != AGX_RESOURCE_EXHAUSTED;
+}
+
+void agx_device_lose(struct agx_device *device, agx_status status)
+{
+   agx_failure_keep(&device->lost, status);
+   for (unsigned i = 0; i < device->queue_count; i++)
+      lose_queue(&device->queues[i], &device->lost);
+   for (unsigned i = 0; i < device->queue_count; i++)
+      agx_queue_retire(&device->queues[i], device->queues[i].epoch);
+   agx_submissions_fail_parked(device, NULL, &device->lost);
+   pthread_cond_broadcast(&device->changed);
+   agx_device_interrupt(device);
+}
+
+/* ---- retiring ------------------------------------------------------------- */
+
+static void retire_one(struct agx_submission *submission, const struct agx_failure *failure)
+{
+   struct agx_queue *queue = submission->queue;
+   struct agx_device *device = queue->device;
+   device->is_retiring = true;
+   agx_list_remove(&submission->link);
+   queue->in_flight_count--;
+   queue->retired = submission->epoch;
+   agx_tag_leave(&submission->commands->tag, submission->count,
+                 submission->is_delivered || failure->status != AGX_OK);
+   const struct agx_failure *waited = agx_submission_failed_wait(submission);
+   if (failure->status != AGX_OK)
+      agx_queue_note_failed(queue, submission->epoch, submission->epoch, failure);
+   if (is_fatal(failure->status))
+      lose_queue(queue, failure);
+   if (failure->status == AGX_UNAVAILABLE && device->lost.status == AGX_OK) {
+      device->lost = *failure;
+      device->is_gone = true;
+   }
+   agx_submission_end(submission, failure->status != AGX_OK ? failure : waited);
+   device->is_retiring = false;
+}
+
+/* Those whose epoch has been retired. */
+static void call_followers(struct agx_queue *queue)
+{
+   struct agx_device *device = queue->device;
+   device->is_retiring = true;
+   while (!agx_list_empty(&queue->followers)) {
+      struct agx_submission *submission =
+         agx_container_of(queue->followers.next, struct agx_submission, link);
+      if (submission->frontier.epochs[queue->index] > queue->retired)
+         break;
+      agx_list_remove(&submission->link);
+      agx_submission_follow(submission);
+   }
+   device->is_retiring = false;
+}
+
+/* Until somebody else has retired the epoch, or does no more. That thread may wait for what this
+ * one has retired so far. */
+static void await_retirer(struct agx_queue *queue, uint64_t epoch)
+{
+   struct agx_device *device = queue->device;
+   if (device->sleepers)
+      pthread_cond_broadcast(&device->changed);
+   while (queue->is_retiring && queue->retired < epoch) {
+      device->sleepers++;
+      pthread_cond_wait(&device->changed, &device->lock);
+      device->sleepers--;
+   }
+}
+
+static void retire_until(struct agx_queue *queue, uint64_t limit);
+
+static bool is_left(const struct agx_queue *queue)
+{
+   return !queue->is_retiring && queue->retired < queue->reached;
+}
+
+/* What the kernel waited for on other queues ends before: else a failure there would come too late
+ * for those who waited for it. Asks, as what was cancelled has waited for nothing; fails when that
+ * can't be asked, since nobody knows then. Goes no further on the other queue, nor sleeps for more:
+ * all that was submitted before, and waits for nothing that is retired now. The lock is let go of
+ * meanwhile. */
+static agx_status retire_waited(struct agx_device *device, const struct agx_frontier *waited)
+{
+   agx_status status = AGX_OK;
+   for (unsigned i = 0; i < device->queue_count; i++) {
+      struct agx_queue *other = &device->queues[i];
+      uint64_t epoch = waited->epochs[i], reached = other->reached;
+      if (epoch <= other->retired)
+         continue;
+      if (epoch > reached) {
+         pthread_mutex_unlock(&device->lock);
+         status = agxw_timeline_query(other->timeline, &reached);
+         pthread_mutex_lock(&device->lock);
+      }
+      if (status != AGX_OK)
+         return status;
+      epoch = AGX_MIN(epoch, reached);
+      other->reached = AGX_MAX(other->reached, epoch);
+      while (other->retired < epoch) {
+         if (other->is_retiring)
+            await_retirer(other, epoch);
+         else
+            retire_until(other, epoch);
+      }
+   }
+   return AGX_OK;
+}
+
+static void retire_until(struct agx_queue *queue, uint64_t limit)
+{
+   struct agx_device *device = queue->device;
+   queue->is_retiring = true;
+   while (queue->retired < AGX_MIN(limit, queue->reached)) {
+      struct agx_submission *submission =
+         agx_container_of(queue->in_flight.next, struct agx_submission, link);
+      struct agx_failure failure;
+      failure.status = AGX_OK; /* its text is long, and rarely needed */
+      agx_failure_keep(&failure, retire_waited(device, &submission->waited));
+      if (submission->has_imports)
+         agx_failure_keep(&failure, agx_imports_look(submission));
+      come_out(submission, &failure);
+      retire_one(submission, &failure);
+      call_followers(queue); /* the next one may wait for them, and they may fail */
+   }
+   queue->is_retiring = false;
+   agx_device_free_deferred(device); /* memory may be free now */
+   if (device->sleepers)
+      pthread_cond_broadcast(&device->changed);
+}
+
+void agx_queue_retire(struct agx_queue *queue, uint64_t reached)
+{
+   struct agx_device *device = queue->device;
+   /* The GPU may be done with what its submitter has not put into the list yet. */
+   queue->reached = AGX_MAX(queue->reached, AGX_MIN(reached, queue->epoch));
+   /* Queues that were retired for others have come further meanwhile. */
+   for (unsigned i = 0; i < device->queue_count;) {
+      if (!is_left(&device->queues[i])) {
+         i++;
+         continue;
+      }
+      retire_until(&device->queues[i], UINT64_MAX);
+      i = 0;
+   }
+   if (device->is_gone) {
+      device->is_gone = false;
+      agx_device_lose(device, agx_failure_raise(&device->lost));
+   }
+}
+
+void agx_queue_finish(struct agx_queue *queue, uint64_t reached)
+{
+   agx_queue_retire(queue, reached);
+   while (queue->is_retiring && queue->retired < AGX_MIN(reached, queue->epoch)) {
+      await_retirer(queue, reached);
+      agx_queue_retire(queue, reached);
+   }
+}
+
+static agx_status poll_queues(struct agx_device *device)
+{
+   for (unsigned i = 0; i < device->queue_count; i++) {
+      struct agx_queue *queue = &device->queues[i];
+      uint64_t reached = 0;
+      if (queue->in_flight_count == 0)
+         continue;
+      pthread_mutex_unlock(&device->lock);
+      agx_status status = agxw_timeline_query(queue->timeline, &reached);
+      pthread_mutex_lock(&device->lock);
+      if (status == AGX_RESOURCE_EXHAUSTED)
+         return status;
+      if (status != AGX_OK) {
+         agx_device_lose(device, status);
+         return status;
+      }
+      agx_queue_finish(queue, reached);
+   }
+   return AGX_OK;
+}
+
+agx_status agx_device_poll(struct agx_device *device)
+{
+   agx_status status = AGX_OK;
+   uint32_t looks = agx_looks(device);
+   if (looks == 0)
+      return poll_queues(device);
+   for (; looks && status == AGX_OK; looks--) {
+      struct agx_look look;
+      agx_look_begin(device, &look);
+      status = poll_queues(device);
+      if (status == AGX_OK)
+         agx_look_take(device, &look);
+      agx_look_end(device, &look);
+   }
+   return status;
+}
+
+/* ---- waking --------------------------------------------------------------- */
+
+void agx_device_notify(struct agx_semaphore *semaphore)
+{
+   struct agx_device *device = semaphore->device;
+   if (device->sleepers)
+      pthread_cond_broadcast(&device->changed);
+   /* Who waits in the kernel for what retires wakes by itself. */
+   if (semaphore->kernel_waiters && (!device->is_retiring || semaphore->failure.status != AGX_OK))
+      agx_device_interrupt(device);
+}
+
+void agx_device_wake(struct agx_device *device)
+{
+   if (device->worker_sleeps)
+      pthread_cond_signal(&device->work);
+}
+
+/* ---- the completion thread ------------------------------------------------ */
+
+/* How long it looks again by itself after something happened, and how often: nobody waits for
+ * what it then finds. */
+#define TICK_NS (20 * 1000000)
+#define TICKS   50
+/* While it waits in the kernel, in case that the kernel refuses to interrupt it. */
+#define LONG_TICK_NS (200 * 1000000)
+
+/* Shared semaphores and imports that it waits for in the kernel, of more, the first ones. It holds
+ * them meanwhile; so that it is not what keeps them, and the device with them, it looks up now and
+ * then. */
+#define MAX_SHARED 256
+
+static int64_t after(int64_t delay_ns)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec + delay_ns;
+}
+
+static bool is_wanted(const struct agx_device *device)
+{
+   return !agx_list_empty(&device->imports) || device->sleepers || device->watching ||
+          device->parked_count || device->run_followers;
+}
+
+/* Looks that may fail in a row for want of memory, which may pass, before the device counts as
+ * lost: so that what is in flight ends, some day. */
+#define MAX_SHORTAGES 64
+
+static void look(struct agx_device *device)
+{
+   agx_status status = agx_device_poll(device);
+   if (status != AGX_RESOURCE_EXHAUSTED) {
+      device->shortages = 0;
+      return;
+   }
+   device->lacks_memory = true;
+   if (++device->shortages == MAX_SHORTAGES)
+      agx_device_lose(device, status);
+}
+
+static void wait_for_any_queue(struct agx_device *device)
+{
+   struct agxw_point points[AGX_MAX_QUEUES + 1 + MAX_SHARED];
+   void *objects[MAX_SHARED];
+   uint32_t shared = agx_device_shared_points(device, points, objects, MAX_SHARED), count = shared;
+   for (unsigned i = 0; i < device->queue_count; i++) {
+      const struct agx_queue *queue = &device->queues[i];
+      uint64_t next = AGX_MAX(queue->retired, queue->reached) + 1;
+      if (queue->timeline)
+         points[count++] = (struct agxw_point){queue->timeline, next};
+   }
+   points[count++] = (struct agxw_point){device->interrupt, device->interrupt_value + 1};
+   device->in_kernel++;
+   pthread_mutex_unlock(&device->lock);
+   agx_status status =
+      agxw_wait(device->winsys, points, count, true, after(shared ? TICK_NS : LONG_TICK_NS));
+   for (uint32_t i = 0; i < shared; i++)
+      agx_release(objects[i]);
+   pthread_mutex_lock(&device->lock);
+   device->in_kernel--;
+   if (status == AGX_RESOURCE_EXHAUSTED)
+      device->lacks_memory = true; /* to wait with: looks again by and by */
+   else if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED)
+      agx_device_lose(device, status);
+   else
+      look(device);
+}
+
+/* True: time passed, and nobody called. */
+static bool doze(struct agx_device *device, bool with_ticks)
+{
+   const int64_t tick_ns = after(TICK_NS);
+   const struct timespec until = {.tv_sec = (time_t)(tick_ns / 1000000000),
+                                  .tv_nsec = (long)(tick_ns % 1000000000)};
+   int error = 0;
+   device->worker_sleeps = true;
+   device->worker_rests = !with_ticks;
+   if (with_ticks)
+      error = pthread_cond_timedwait(&device->work, &device->lock, &until);
+   else
+      pthread_cond_wait(&device->work, &device->lock);
+   device->worker_sleeps = device->worker_rests = false;
+   return error == ETIMEDOUT;
+}
+
+void agx_device_note_flight(struct agx_device *device)
+{
+   if (device->worker_rests || (device->worker_sleeps && is_wanted(device)))
+      pthread_cond_signal(&device->work);
+}
+
+/* Whether there is anything in the kernel that may end. Shared semaphores that nobody waits for
+ * are asked when somebody does. */
+static bool is_in_flight(const struct agx_device *device)
+{
+   if (!agx_list_empty(&device->imports) || (!agx_list_empty(&device->shared) && is_wanted(device)))
+      return true;
+   for (unsigned i = 0; i < device->queue_count; i++)
+      if (device->queues[i].in_flight_count)
+         return true;
+   return false;
+}
+
+void *agx_device_work(void *argument)
+{
+   struct agx_device *device = argument;
+   agx_on_library_thread = true;
+   uint32_t idle = 0;
+   uint64_t seen = 0;
+   pthread_mutex_lock(&device->lock);
+   while (!device->stop) {
+      bool flies = is_in_flight(device);
+      if (!agx_device_is_settled(device)) {
+         idle = 0; /* somebody else retired, and sleeps until it is done */
+      } else if (flies && is_wanted(device) && !device->lacks_memory) {
+         wait_for_any_queue(device);
+         idle = 0;
+      } else {
+         idle = seen == device->submissions ? idle + 1 : 0;
+         seen = device->submissions;
+         device->lacks_memory = false;
+         bool owes = agx_device_owes(device);
+         if (doze(device, flies || owes || idle < TICKS) && is_in_flight(device))
+            look(device);
+      }
+      device->has_news |= agx_device_owes(device);
+      agx_device_settle(device);
+      pthread_mutex_lock(&device->lock);
+   }
+   pthread_mutex_unlock(&device->lock);
+   return NULL;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Settling: what a change made possible is done by whoever made it, once it lets go of the device's
+ * lock: what there is to tell is told, the kernel is given what is ready, host operations run,
+ * watches are called, references go.
+ */
+#include "hal/sync/share.h"
+#include "hal/sync/submission.h"
+#include "hal/sync/notify.h"
+#include "hal/sync/watch.h"
+
+/* ---- one thing after the other ---------------------------------------------- */
+
+/* One of the ready list. */
+static void send_ready(struct agx_device *device)
+{
+   struct agx_queue *queue =
+      agx_container_of(device->ready.next, struct agx_submission, link)->queue;
+   pthread_mutex_unlock(&device->lock);
+   pthread_mutex_lock(&queue->submit_lock);
+   pthread_mutex_lock(&device->lock);
+   agx_list_for_each_safe (struct agx_submission, submission, &device->ready, link) {
+      if (submission->queue != queue)
+         continue;
+      agx_list_remove(&submission->link);
+      struct agx_failure failure = {0};
+      const struct agx_failure *waited = agx_submission_failed_wait(submission);
+      if (waited)
+         failure = *waited; /* which may be of a semaphore that it signals */
+      else
+         agx_failure_keep(&failure, agx_submission_send(submission));
+      if (failure.status != AGX_OK)
+         agx_submission_end(submission, &failure);
+      break; /* the list may be another one by now */
+   }
+   pthread_mutex_unlock(&queue->submit_lock);
+}
+
+static void run_one(struct agx_device *device)
+{
+   struct agx_submission *submission =
+      agx_container_of(device->runnable.next, struct agx_submission, link);
+   const struct agx_op_type *type = submission->type; /* one that defers may be over by then */
+   struct agx_failure failure = {0};
+   agx_list_remove(&submission->link);
+   pthread_mutex_unlock(&device->lock);
+   uint64_t start_ns = agx_profile_host_begin(device);
+   agx_status status = type->run(submission);
+   agx_profile_host_end(device, "run", type->name, start_ns);
+   pthread_mutex_lock(&device->lock);
+   if (status == AGX_DEFERRED)
+      return;
+   agx_failure_keep(&failure, status);
+   agx_submission_end(submission, status == AGX_OK ? NULL : &failure);
+}
+
+static void free_done(struct agx_device *device)
+{
+   struct agx_link done;
+   agx_list_init(&done);
+   agx_list_splice(&done, &device->done);
+   pthread_mutex_unlock(&device->lock);
+   agx_list_for_each (struct agx_submission, submission, &done, link)
+      agx_submission_drop(submission);
+   pthread_mutex_lock(&device->lock);
+   agx_list_splice(&device->spare, &done);
+}
+
+static bool settle_one(struct agx_device *device)
+{
+   if (device->has_news)
+      agx_device_tell(device);
+   else if (!agx_list_empty(&device->freed) && !device->is_pumping)
+      agx_device_pump(device);
+   else if (!agx_list_empty(&device->ready))
+      send_ready(device);
+   else if (!agx_list_empty(&device->runnable))
+      run_one(device);
+   else if (!agx_list_empty(&device->done))
+      free_done(device);
+   else if (agx_device_free_imported(device))
+      return true;
+   else
+      return agx_watch_call_one(device);
+   return true;
+}
+
+/* ---- all of it --------------------------------------------------------------- */
+
+/* The devices that this thread settles, the last one first: whatever it calls meanwhile leaves
+ * their work to it. */
+struct settling {
+   const struct agx_device *device;
+   const struct settling *outer;
+};
+static _Thread_local const struct settling *settling;
+
+bool agx_device_settles_here(const struct agx_device *device)
+{
+   const struct settling *at = settling;
+   while (at && at->device != device)
+      at = at->outer;
+   return at;
+}
+
+void agx_device_leave_settling(void)
+{
+   settling = NULL;
+}
+
+bool agx_device_is_settled(const struct agx_device *device)
+{
+   return !device->has_news && (agx_list_empty(&device->freed) || device->is_pumping) &&
+          agx_list_empty(&device->ready) && agx_list_empty(&device->runnable) &&
+          agx_list_empty(&device->done) && agx_list_empty(&device->fired) &&
+          agx_list_empty(&device->imported);
+}
+
+void agx_device_settle(struct agx_device *device)
+{
+   const struct settling own = {device, settling};
+   bool is_inner = agx_device_settles_here(device);
+   if (agx_device_is_settled(device) || (is_inner && !device->has_news)) {
+      pthread_mutex_unlock(&device->lock);
+      return;
+   }
+   char text[AGX_ERROR_TEXT_BYTES]; /* of the call that made the work, which may have failed */
+   agx_error_save(text);
+   settling = &own;
+   /* What it lets go of may be the last that holds it. Where that has gone already, its destroyer
+    * waits for this thread, or is it. */
+   const bool is_held = agx_try_retain(device);
+   if (is_inner)
+      agx_device_tell(device);
+   else
+      while (settle_one(device))
+         ;
+   pthread_mutex_unlock(&device->lock);
+   settling = own.outer;
+   if (is_held)
+      agx_release(device);
+   agx_error_restore(text);
+}
+
+void agx_submission_finish(struct agx_submission *submission, agx_status status)
+{
+   struct agx_device *device = submission->device;
+   struct agx_failure failure = {0};
+   agx_failure_keep(&failure, status);
+   pthread_mutex_lock(&device->lock);
+   agx_submission_end(submission, status == AGX_OK ? NULL : &failure);
+   agx_device_settle(device);
+}

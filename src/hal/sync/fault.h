@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The failure of a submission in words.
+ */
+#pragma once
+
+#include "hal/device/device.h"
+
+struct agx_submission;
+
+/* Says in *out why a submission ended with status, which is what its fence says: what was accessed,
+ * of which size, which buffer is there or nearest, which dispatch of which command buffer it was.
+ * Where the device tells nothing but the fence's error, as a real kernel does, the text says so and
+ * what ran. A status that is none of a fence takes the thread's error text along. Slow; one call
+ * for each failed submission, in their order on a queue, because a device tells of each failure
+ * once. */
+void agx_fault_describe(const struct agx_submission *submission, agx_status status,
+                        struct agx_failure *out);
+
+/* Instead of it, for a submission whose end nobody asks about any more. */
+void agx_fault_forget(const struct agx_submission *submission);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See tell.h. Nobody waits for what is told here: a request that the kernel refuses for want of
+ * memory stays on the list.
+ */
+#include "hal/sync/notify.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/util.h"
+#include "hal/core/log.h"
+#include "hal/sync/semaphore.h"
+#include "hal/sync/share.h"
+
+/* ---- lines for the log ------------------------------------------------------ */
+
+struct line {
+   struct agx_link link;
+   enum agx_log_level level;
+   char text[AGX_LOG_LINE_B];
+};
+
+void agx_device_log(struct agx_device *device, enum agx_log_level level, const char *format, ...)
+{
+   struct line *line = agx_host_zalloc(device->alloc, sizeof(*line));
+   va_list arguments;
+   if (!line)
+      return;
+   line->level = level;
+   va_start(arguments, format);
+   vsnprintf(line->text, sizeof(line->text), format, arguments);
+   va_end(arguments);
+   agx_list_append(&device->lines, &line->link);
+   device->has_news = true;
+}
+
+/* One thread at a time, so that they keep their order; it takes those of others along. */
+static void tell_lines(struct agx_device *device)
+{
+   if (device->is_logging)
+      return;
+   device->is_logging = true;
+   while (!agx_list_empty(&device->lines)) {
+      struct line *line = agx_container_of(device->lines.next, struct line, link);
+      agx_list_remove(&line->link);
+      pthread_mutex_unlock(&device->lock);
+      agx_log(&device->instance->log, line->level, "%s", line->text);
+      agx_host_free(device->alloc, line, sizeof(*line));
+      pthread_mutex_lock(&device->lock);
+   }
+   device->is_logging = false;
+}
+
+/* In a row, of values that the kernel has no memory for; then one of them is lost. */
+#define MAX_REFUSALS 64
+
+/* ---- values ----------------------------------------------------------------- */
+
+static uint64_t value_to_tell(const struct agx_semaphore *semaphore)
+{
+   return semaphore->failure.status != AGX_OK ? AGX_SHARED_FAILED : semaphore->value;
+}
+
+/* On the list it has a reference. */
+void agx_semaphore_tell_shared(struct agx_semaphore *semaphore)
+{
+   struct agx_device *device = semaphore->device;
+   if (!semaphore->shared || semaphore->is_adding ||
+       semaphore->promised >= value_to_tell(semaphore))
+      return;
+   device->has_news = true;
+   if (!agx_list_empty(&semaphore->untold_link))
+      return;
+   agx_retain(semaphore);
+   agx_list_append(&device->untold, &semaphore->untold_link);
+}
+
+bool agx_semaphore_begin_point(struct agx_semaphore *semaphore, uint64_t value)
+{
+   if (semaphore->is_adding || !agx_list_empty(&semaphore->untold_link) ||
+       value <= semaphore->promised)
+      return false;
+   semaphore->is_adding = true;
+   return true;
+}
+
+void agx_semaphore_end_point(struct agx_semaphore *semaphore, uint64_t value)
+{
+   semaphore->is_adding = false;
+   semaphore->promised = AGX_MAX(semaphore->promised, value);
+   agx_semaphore_tell_shared(semaphore); /* what has come meanwhile */
+}
+
+/* False: the kernel has no memory for it now. The lock is let go of meanwhile. */
+static bool add_value(struct agx_semaphore *semaphore, uint64_t value)
+{
+   struct agx_device *device = semaphore->device;
+   semaphore->is_adding = true;
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = agxw_timeline_signal(semaphore->shared, value);
+   pthread_mutex_lock(&device->lock);
+   device->refusals = status == AGX_RESOURCE_EXHAUSTED ? device->refusals + 1 : 0;
+   if (device->refusals && device->refusals < MAX_REFUSALS) {
+      semaphore->is_adding = false;
+      return false;
+   }
+   if (status != AGX_OK)
+      agx_device_log(device, AGX_LOG_WARNING, "a shared semaphore's value %llu can't be told: %s",
+                     (unsigned long long)value, agx_error_peek());
+   agx_semaphore_end_point(semaphore, value);
+   return true;
+}
+
+/* False: it is still on the list. */
+static bool tell_value(struct agx_semaphore *semaphore)
+{
+   struct agx_device *device = semaphore->device;
+   uint64_t value = value_to_tell(semaphore);
+   agx_list_remove(&semaphore->untold_link);
+   if (value > semaphore->promised && !add_value(semaphore, value)) {
+      agx_list_append(&device->untold, &semaphore->untold_link);
+      return false;
+   }
+   pthread_mutex_unlock(&device->lock);
+   agx_release(semaphore);
+   pthread_mutex_lock(&device->lock);
+   return true;
+}
+
+static void tell_values(struct agx_device *device)
+{
+   while (!agx_list_empty(&device->untold))
+      if (!tell_value(agx_container_of(device->untold.next, struct agx_semaphore, untold_link)))
+         return;
+}
+
+/* ---- who waits in the kernel ------------------------------------------------ */
+
+void agx_device_interrupt(struct agx_device *device)
+{
+   if (device->in_kernel == 0)
+      return;
+   device->interrupt_value++;
+   device->must_interrupt = device->has_news = true;
+}
+
+void agx_device_ring(struct agx_device *device)
+{
+   const uint64_t value = device->interrupt_value;
+   if (!device->must_interrupt)
+      return;
+   device->must_interrupt = false;
+   if (device->in_kernel == 0)
+      return;
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = agxw_timeline_signal(device->interrupt, value);
+   pthread_mutex_lock(&device->lock);
+   if (status != AGX_OK)
+      device->must_interrupt = true;
+}
+
+/* ---- all of it -------------------------------------------------------------- */
+
+void agx_device_tell(struct agx_device *device)
+{
+   device->has_news = false;
+   agx_device_ring(device);
+   tell_values(device);
+   tell_lines(device);
+   if (agx_device_owes(device) && device->worker_sleeps)
+      pthread_cond_signal(&device->work);
+}

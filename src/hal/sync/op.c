@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of operations.
+ */
+#include "hal/sync/op.h"
+
+#include "base/util.h"
+#include "hal/core/desc.h"
+#include "hal/sync/alloca.h"
+#include "hal/record/binding_table.h"
+#include "hal/host/file.h"
+#include "hal/host/host_call.h"
+#include "hal/sync/submission.h"
+#include "hal/record/transfer.h"
+
+struct execute {
+   struct agx_command_buffer *base; /* with a binding table: retained */
+};
+
+static agx_status prepare_barrier(struct agx_device *device, const struct agx_op *op,
+                                  struct agx_submission *submission)
+{
+   return agx_bits_check(submission->type->name, "flags", op->flags, 0);
+}
+
+static agx_status prepare_execute(struct agx_device *device, const struct agx_op *op,
+                                  struct agx_submission *submission)
+{
+   struct agx_command_buffer *commands = op->u.execute.commands;
+   const struct agx_table table = {op->u.execute.table, op->u.execute.table_count};
+   AGX_TRY(agx_bits_check(submission->type->name, "flags", op->flags, 0));
+   AGX_TRY(agx_command_buffer_check_submit(commands, device));
+   if (table.count && !commands->table_slots)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "submit: a table of %u slots for %s, which was made without table_slots",
+                      table.count, commands->label);
+   AGX_OP_STATE(submission, struct execute)->base = commands->table_slots ? commands : NULL;
+   if (commands->table_slots)
+      AGX_TRY(agx_table_take(commands, &table, &submission->commands));
+   else
+      submission->commands = commands;
+   if (commands->table_slots && device->profile) /* told of as the one that was submitted */
+      atomic_store(&submission->commands->profile_id, agx_command_buffer_profile_id(commands));
+   agx_retain(commands);
+   return AGX_OK;
+}
+
+static void drop_execute(struct agx_submission *submission)
+{
+   struct agx_command_buffer *base = AGX_OP_STATE(submission, struct execute)->base;
+   if (!base)
+      return;
+   agx_table_return(base, submission->commands);
+   agx_release(base);
+}
+
+static const struct agx_op_type barrier_op = {.name = "barrier", .prepare = prepare_barrier};
+static const struct agx_op_type execute_op = {
+   .name = "execute", .prepare = prepare_execute, .drop = drop_execute};
+
+static const struct agx_op_type *const types[] = {
+   [AGX_OP_BARRIER] = &barrier_op,         [AGX_OP_EXECUTE] = &execute_op,
+   [AGX_OP_DISPATCH] = &agx_dispatch_op,   [AGX_OP_FILL] = &agx_fill_op,
+   [AGX_OP_UPDATE] = &agx_update_op,       [AGX_OP_COPY] = &agx_copy_op,
+   [AGX_OP_READ] = &agx_file_read_op,      [AGX_OP_WRITE] = &agx_file_write_op,
+   [AGX_OP_HOST_CALL] = &agx_host_call_op, [AGX_OP_ALLOCA] = &agx_alloca_op,
+   [AGX_OP_DEALLOCA] = &agx_dealloca_op,
+};
+
+const struct agx_op_type *agx_op_type(uint32_t kind)
+{
+   return kind < AGX_COUNT(types) ? types[kind] : NULL;
+}

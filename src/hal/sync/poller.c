@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One thread that waits for any number of files to become readable.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "base/util.h"
+#include "hal/core/log.h"
+#include "hal/sync/share.h"
+
+struct entry {
+   struct agx_link link;
+   int fd;
+   agx_poll_fn ready;
+   void *user;
+};
+
+struct agx_poller {
+   const struct agx_host_alloc *alloc;
+   const struct agx_log *log;
+   int epoll, bell; /* bell: an eventfd, rung for what follows */
+   pthread_t thread;
+   pthread_mutex_t lock;
+   struct agx_link entries;
+   bool stop, cancel;
+   int broken; /* an errno: it waits for nothing any more */
+};
+
+static void end_entry(struct agx_poller *poller, struct entry *entry, int error)
+{
+   pthread_mutex_lock(&poller->lock);
+   agx_list_remove(&entry->link);
+   pthread_mutex_unlock(&poller->lock);
+   epoll_ctl(poller->epoll, EPOLL_CTL_DEL, entry->fd, NULL);
+   close(entry->fd);
+   entry->ready(entry->user, error);
+   agx_host_free(poller->alloc, entry, sizeof(*entry));
+}
+
+/* Readable counts even where the other side is gone: there is something to be had. */
+static int event_error(uint32_t events)
+{
+   return events & EPOLLIN ? 0 : EPIPE;
+}
+
+static void end_all(struct agx_poller *poller, int error)
+{
+   for (;;) {
+      pthread_mutex_lock(&poller->lock);
+      struct entry *entry = agx_list_empty(&poller->entries)
+                               ? NULL
+                               : agx_container_of(poller->entries.next, struct entry, link);
+      pthread_mutex_unlock(&poller->lock);
+      if (!entry)
+         return;
+      end_entry(poller, entry, error);
+   }
+}
+
+/* True: it was rung to stop. */
+static bool answer_bell(struct agx_poller *poller)
+{
+   uint64_t rung;
+   (void)!read(poller->bell, &rung, sizeof(rung));
+   pthread_mutex_lock(&poller->lock);
+   bool cancels = poller->cancel, stops = poller->stop;
+   poller->cancel = false;
+   pthread_mutex_unlock(&poller->lock);
+   if (cancels)
+      end_all(poller, ECANCELED);
+   return stops;
+}
+
+/* Nobody may be left to wait for what nobody watches. */
+static void give_up(struct agx_poller *poller, int error)
+{
+   agx_log(poller->log, AGX_LOG_WARNING,
+           "files can't be waited for any more (epoll_wait: errno %d); the semaphores that do fail",
+           error);
+   pthread_mutex_lock(&poller->lock);
+   poller->broken = error;
+   pthread_mutex_unlock(&poller->lock);
+   end_all(poller, error);
+}
+
+static void ring(struct agx_poller *poller, bool *flag)
+{
+   const uint64_t one = 1;
+   pthread_mutex_lock(&poller->lock);
+   *flag = true;
+   pthread_mutex_unlock(&poller->lock);
+   (void)!write(poller->bell, &one, sizeof(one));
+}
+
+static void *work(void *argument)
+{
+   struct agx_poller *poller = argument;
+   agx_on_library_thread = true;
+   for (;;) {
+      struct epoll_event event;
+      int count = epoll_wait(poller->epoll, &event, 1, -1);
+      if (count < 0 && errno != EINTR) {
+         give_up(poller, errno);
+         return NULL;
+      }
+      if (count <= 0)
+         continue;
+      if (event.data.ptr)
+         end_entry(poller, event.data.ptr, event_error(event.events));
+      else if (answer_bell(poller))
+         return NULL;
+   }
+}
+
+static agx_status start(struct agx_poller *poller)
+{
+   struct epoll_event event = {.events = EPOLLIN};
+   poller->epoll = epoll_create1(EPOLL_CLOEXEC);
+   poller->bell = eventfd(0, EFD_CLOEXEC);
+   if (poller->epoll < 0 || poller->bell < 0 ||
+       epoll_ctl(poller->epoll, EPOLL_CTL_ADD, poller->bell, &event) != 0)
+      return agx_status_fail_errno(errno, "semaphore: files to wait for others with");
+   int error = agx_thread_start(&poller->thread, NULL, work, poller);
+   return error ? agx_status_fail_errno(error, "semaphore: a thread that waits for files") : AGX_OK;
+}
+
+static void free_poller(struct agx_poller *poller)
+{
+   if (poller->epoll >= 0)
+      close(poller->epoll);
+   if (poller->bell >= 0)
+      close(poller->bell);
+   pthread_mutex_destroy(&poller->lock);
+   agx_host_free(poller->alloc, poller, sizeof(*poller));
+}
+
+agx_status agx_poller_create(const struct agx_host_alloc *alloc, const struct agx_log *log,
+                             struct agx_poller **out_poller)
+{
+   struct agx_poller *poller = agx_host_zalloc(alloc, sizeof(*poller));
+   if (!poller)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
+   poller->alloc = alloc;
+   poller->log = log;
+   poller->epoll = poller->bell = -1;
+   pthread_mutex_init(&poller->lock, NULL);
+   agx_list_init(&poller->entries);
+   agx_status status = start(poller);
+   if (status != AGX_OK)
+      free_poller(poller);
+   else
+      *out_poller = poller;
+   return status;
+}
+
+void agx_poller_cancel(struct agx_poller *poller)
+{
+   ring(poller, &poller->cancel);
+}
+
+void agx_poller_destroy(struct agx_poller *poller)
+{
+   if (!poller)
+      return;
+   ring(poller, &poller->stop);
+   pthread_join(poller->thread, NULL);
+   free_poller(poller);
+}
+
+/* EPERM says of the file that it always is ready, not that somebody must not wait for it. */
+static agx_status refuse(int fd, int error, bool is_broken)
+{
+   if (is_broken)
+      return AGX_FAIL(AGX_UNAVAILABLE,
+                      "semaphore: no file can be waited for any more, for epoll_wait has failed "
+                      "(errno %d); open the device again",
+                      error);
+   if (error == EPERM)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT,
+                      "semaphore: file %d can't be waited for: it is none that becomes readable, "
+                      "as pipes, sockets and eventfds do",
+                      fd);
+   return agx_status_fail_errno(error, "semaphore: file %d can't be waited for", fd);
+}
+
+agx_status agx_poller_add(struct agx_poller *poller, int fd, agx_poll_fn ready, void *user)
+{
+   struct entry *entry = agx_host_zalloc(poller->alloc, sizeof(*entry));
+   if (!entry)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
+   *entry = (struct entry){.fd = fd, .ready = ready, .user = user};
+   struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = entry};
+   pthread_mutex_lock(&poller->lock);
+   int error = poller->broken;
+   bool is_broken = error;
+   if (!error && epoll_ctl(poller->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+      error = errno;
+   if (!error)
+      agx_list_append(&poller->entries, &entry->link);
+   pthread_mutex_unlock(&poller->lock);
+   if (!error)
+      return AGX_OK;
+   agx_host_free(poller->alloc, entry, sizeof(*entry));
+   return refuse(fd, error, is_broken);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Queues. What a queue is given runs in order; its timeline counts: point n, its epoch n, is
+ * reached when the n-th kernel submission of the queue is done.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "base/list.h"
+#include "hal/core/failure.h"
+#include "winsys/winsys.h"
+
+#define AGX_MAX_QUEUES 8
+
+struct agx_device;
+
+/* How far each queue must have come, by epochs. Zeros: nothing is left to wait for. */
+struct agx_frontier {
+   uint64_t epochs[AGX_MAX_QUEUES];
+};
+
+struct agx_queue {
+   struct agx_device *device;
+   uint32_t index, priority;
+   pthread_mutex_t submit_lock; /* held over the ioctl; taken before the device's lock */
+   struct agxw_queue *kernel;   /* made with the first work */
+   struct agxw_timeline *timeline;
+   /* The rest is guarded by the device's lock. */
+   uint64_t epoch, retired;   /* of the last submission, and of the last that is over */
+   uint64_t reached;          /* by the GPU, as far as anybody knows: is to be retired */
+   bool is_retiring;          /* a thread does, and lets go of the lock meanwhile */
+   struct agx_link in_flight; /* agx_submission, by epoch */
+   uint32_t in_flight_count;
+   struct agx_link followers; /* agx_submission, by what they wait for of this queue */
+   /* Epochs whose work failed last, or was lost, and why. */
+   uint64_t failed_first, failed_last;
+   struct agx_failure failed;
+   struct agx_failure lost; /* sticky, until the queue is made anew */
+};
+
+static inline void agx_frontier_merge(struct agx_frontier *frontier,
+                                      const struct agx_frontier *other)
+{
+   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++)
+      if (other->epochs[i] > frontier->epochs[i])
+         frontier->epochs[i] = other->epochs[i];
+}
+
+/* Whether whoever waited for frontier has waited for other, too. */
+static inline bool agx_frontier_covers(const struct agx_frontier *frontier,
+                                       const struct agx_frontier *other)
+{
+   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++)
+      if (other->epochs[i] > frontier->epochs[i])
+         return false;
+   return true;
+}
+
+void agx_queue_init(struct agx_queue *queue, struct agx_device *device, uint32_t index,
+                    uint32_t priority);
+void agx_queue_fini(struct agx_queue *queue);
+
+/* Makes the kernel's queue if there is none. With submit_lock held. */
+AGX_MUST_CHECK agx_status agx_queue_prepare(struct agx_queue *queue);

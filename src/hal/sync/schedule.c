@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ordering. An operation knows how many of its waits nobody has submitted yet; each stands in its
+ * semaphore's list, so that a signal finds whom it frees without a search. What waits only for the
+ * GPU goes there with in-syncs (send.c), or follows it. Nothing here waits.
+ */
+#include "base/debug.h"
+#include "base/util.h"
+#include "hal/sync/alloca.h"
+#include "hal/sync/share.h"
+#include "hal/sync/submission.h"
+#include "hal/sync/notify.h"
+#include "hal/sync/watch.h"
+
+/* ---- points --------------------------------------------------------------- */
+
+enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_cause *cause)
+{
+   const struct agx_semaphore *semaphore = point->semaphore;
+   *cause = (struct agx_cause){0};
+   if (semaphore->value >= point->value)
+      return AGX_READY;
+   if (semaphore->failure.status != AGX_OK)
+      return AGX_WAIT_FAILED;
+   agx_list_for_each (struct agx_signal, signal, &semaphore->pending, link) {
+      if (signal->value < point->value)
+         continue;
+      cause->signal = signal;
+      return AGX_READY;
+   }
+   agx_list_for_each (struct agx_import, import, &semaphore->imports, of_semaphore) {
+      if (import->value < point->value)
+         continue;
+      cause->import = import;
+      return AGX_ELSEWHERE;
+   }
+   return AGX_NOT_YET;
+}
+
+const struct agx_failure *agx_submission_failed_wait(const struct agx_submission *submission)
+{
+   for (uint32_t i = 0; i < submission->wait_count; i++) {
+      const struct agx_semaphore *semaphore = submission->waits[i].semaphore;
+      if (semaphore->value < submission->waits[i].value && semaphore->failure.status != AGX_OK)
+         return &semaphore->failure;
+   }
+   return NULL;
+}
+
+static void unlink_waits(struct agx_submission *submission)
+{
+   for (uint32_t i = 0; i < submission->wait_count; i++)
+      agx_list_remove(&submission->waits[i].link);
+   submission->unresolved = 0;
+}
+
+/* By value, the lowest first; mostly the new one is the highest. */
+static void link_wait(struct agx_wait *wait)
+{
+   struct agx_link *head = &wait->semaphore->waiting, *at = head;
+   while (at->prev != head &&
+          agx_container_of(at->prev, struct agx_wait, link)->value > wait->value)
+      at = at->prev;
+   agx_list_insert_before(at, &wait->link);
+}
+
+/* While a wait is for what nobody has submitted, all that are not reached stand in their
+ * semaphores' lists. */
+static void link_waits(struct agx_submission *submission)
+{
+   for (uint32_t i = 0; i < submission->wait_count; i++)
+      if (submission->waits[i].semaphore->value < submission->waits[i].value)
+         link_wait(&submission->waits[i]);
+}
+
+/* Only the GPU can wait for another's work. */
+static void take_import(struct agx_wait *wait, struct agx_import *import)
+{
+   wait->is_resolved = wait->submission->stream.stream_va != 0;
+   if (!wait->is_resolved || wait->import)
+      return;
+   agx_retain(import);
+   wait->import = import;
+   wait->submission->has_imports = true;
+}
+
+static enum agx_readiness resolve_waits(struct agx_submission *submission)
+{
+   struct agx_frontier frontier = {0}, waited = {0};
+   submission->unresolved = 0;
+   for (uint32_t i = 0; i < submission->wait_count; i++) {
+      struct agx_wait *wait = &submission->waits[i];
+      const struct agx_point point = {wait->semaphore, wait->value};
+      struct agx_cause cause;
+      enum agx_readiness readiness = agx_point_resolve(&point, &cause);
+      if (readiness == AGX_WAIT_FAILED)
+         return AGX_WAIT_FAILED;
+      wait->is_resolved = readiness == AGX_READY;
+      if (cause.signal) {
+         agx_frontier_merge(&frontier, &cause.signal->submission->frontier);
+         agx_frontier_merge(&waited, &cause.signal->submission->waited);
+      }
+      if (cause.import)
+         take_import(wait, cause.import);
+      submission->unresolved += !wait->is_resolved;
+   }
+   if (submission->wait_count)
+      agx_frontier_merge(&waited, &frontier);
+   submission->frontier = frontier;
+   submission->waited = waited;
+   return submission->unresolved ? AGX_NOT_YET : AGX_READY;
+}
+
+void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value)
+{
+   bool has_failed = semaphore->failure.status != AGX_OK;
+   struct agx_link *head = &semaphore->waiting, *at = head->next;
+   while (at != head) {
+      struct agx_wait *wait = agx_container_of(at, struct agx_wait, link);
+      struct agx_submission *submission = wait->submission;
+      if (wait->value > value)
+         return;
+      at = at->next;
+      if (wait->value <= semaphore->value)
+         agx_list_remove(&wait->link);
+      submission->unresolved -= !wait->is_resolved;
+      wait->is_resolved = true;
+      if (submission->unresolved && !has_failed)
+         continue;
+      while (at != head && agx_container_of(at, struct agx_wait, link)->submission == submission)
+         at = at->next; /* that goes with it */
+      unlink_waits(submission);
+      agx_list_remove(&submission->link);
+      agx_list_append(&semaphore->device->freed, &submission->link);
+   }
+}
+
+static bool comes_after(const struct agx_submission *later, const struct agx_submission *earlier)
+{
+   if (later->queue == earlier->queue && later->state == AGX_SUBMISSION_IN_FLIGHT &&
+       earlier->state == AGX_SUBMISSION_IN_FLIGHT)
+      return true; /* the later is its last one yet */
+   struct agx_frontier all = later->waited;
+   agx_frontier_merge(&all, &later->frontier);
+   return agx_frontier_covers(&all, &earlier->frontier);
+}
+
+/* By value, the lowest first; mostly the new one is the highest, and comes true last. */
+static void file_signal(struct agx_signal *signal)
+{
+   struct agx_semaphore *semaphore = signal->semaphore;
+   struct agx_link *head = &semaphore->pending, *at = head;
+   while (at->prev != head &&
+          agx_container_of(at->prev, struct agx_signal, link)->value > signal->value)
+      at = at->prev;
+   bool is_first = agx_list_empty(head);
+   bool is_late =
+      !is_first &&
+      (at != head || !comes_after(signal->submission,
+                                  agx_container_of(at->prev, struct agx_signal, link)->submission));
+   semaphore->is_disordered = is_late || (semaphore->is_disordered && !is_first);
+   agx_list_insert_before(at, &signal->link);
+   if (is_late && semaphore->kernel_waiters)
+      agx_device_interrupt(semaphore->device); /* there is more that they may wait for */
+}
+
+void agx_submission_file_signals(struct agx_submission *submission)
+{
+   for (uint32_t i = 0; i < submission->signal_count; i++) {
+      struct agx_signal *signal = &submission->signals[i];
+      file_signal(signal);
+      agx_waits_resolve(signal->semaphore, signal->value);
+   }
+}
+
+/* ---- the end -------------------------------------------------------------- */
+
+void agx_submission_deliver(struct agx_submission *submission, const struct agx_failure *failure)
+{
+   struct agx_device *device = submission->device;
+   if (submission->is_delivered)
+      return;
+   submission->is_delivered = true;
+   for (uint32_t i = 0; i < submission->signal_count; i++) {
+      struct agx_signal *signal = &submission->signals[i];
+      agx_list_remove(&signal->link);
+      if (failure)
+         agx_semaphore_fail_locked(signal->semaphore, failure);
+      else
+         agx_semaphore_advance(signal->semaphore, signal->value);
+   }
+   if (device->debug & AGX_DEBUG_SYNC)
+      agx_device_log(device, AGX_LOG_DEBUG, "%s %llu %s%s", submission->type->name,
+                     (unsigned long long)submission->number, failure ? "failed: " : "done",
+                     failure ? failure->text : "");
+}
+
+void agx_submission_end(struct agx_submission *submission, const struct agx_failure *failure)
+{
+   if (submission->profile)
+      agx_profile_ended(submission, failure);
+   /* Whoever is told may record the command buffer anew, so it leaves flight before. */
+   if (submission->commands)
+      agx_command_buffer_land(submission->commands);
+   agx_submission_deliver(submission, failure);
+   submission->state = AGX_SUBMISSION_DELIVERED;
+   if (submission->has_ended) {
+      *submission->has_ended = true;
+      submission->has_ended = NULL;
+      pthread_cond_broadcast(&submission->device->changed);
+   }
+   agx_list_append(&submission->device->done, &submission->link);
+}
+
+/* ---- following ------------------------------------------------------------ */
+
+/* A queue that has not come far enough for it, or NULL. */
+static struct agx_queue *behind(struct agx_device *device, const struct agx_frontier *frontier)
+{
+   for (unsigned i = 0; i < device->queue_count; i++)
+      if (frontier->epochs[i] > device->queues[i].retired)
+         return &device->queues[i];
+   return NULL;
+}
+
+void agx_submission_follow(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   if (submission->state == AGX_SUBMISSION_FOLLOWING)
+      device->run_followers -= submission->type->run != NULL;
+   struct agx_queue *queue = behind(device, &submission->frontier);
+   if (queue) {
+      struct agx_link *head = &queue->followers, *at = head;
+      uint64_t epoch = submission->frontier.epochs[queue->index];
+      while (
+         at->prev != head &&
+         agx_container_of(at->prev, struct agx_submission, link)->frontier.epochs[queue->index] >
+            epoch)
+         at = at->prev;
+      agx_list_insert_before(at, &submission->link);
+      submission->state = AGX_SUBMISSION_FOLLOWING;
+      device->run_followers += submission->type->run != NULL;
+      return;
+   }
+   const struct agx_failure *failure = agx_submission_failed_wait(submission);
+   if (failure || !submission->type->run) {
+      agx_submission_end(submission, failure);
+      return;
+   }
+   if (submission->profile)
+      agx_profile_started(submission);
+   submission->state = AGX_SUBMISSION_RUNNING;
+   agx_list_append(&device->runnable, &submission->link);
+}
+
+static void start_following(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   if (!submission->type->run && behind(device, &submission->frontier))
+      agx_submission_file_signals(submission);
+   agx_submission_follow(submission);
+   if (submission->state == AGX_SUBMISSION_FOLLOWING && submission->type->run)
+      agx_device_wake(device);
+}
+
+/* ---- launching ------------------------------------------------------------ */
+
+static bool is_for_gpu(const struct agx_submission *submission)
+{
+   return submission->stream.stream_va != 0;
+}
+
+static void fail_launch(struct agx_submission *submission, const struct agx_failure *failure)
+{
+   struct agx_failure copy = *failure; /* may be of a semaphore that it signals */
+   agx_submission_end(submission, &copy);
+}
+
+/* Launching may let go of the lock; meanwhile the submission stands in a list, so that whoever
+ * fails what is parked finds it. */
+static agx_status launch(struct agx_submission *submission)
+{
+   agx_status status = AGX_OK;
+   if (submission->type->launch) {
+      agx_list_append(&submission->device->launching, &submission->link);
+      status = submission->type->launch(submission);
+      agx_list_remove(&submission->link);
+   }
+   if (status == AGX_OK && submission->commands)
+      status = agx_allocas_check(&submission->commands->resources);
+   return status;
+}
+
+/* With all waits resolved; the submission is in no list. False: deferred, and still in none. */
+static bool launch_on_host(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   const struct agx_failure *failure = agx_submission_failed_wait(submission);
+   if (!failure && device->lost.status != AGX_OK)
+      failure = &device->lost;
+   if (!failure && submission->queue->lost.status != AGX_OK)
+      failure = &submission->queue->lost;
+   if (failure) {
+      fail_launch(submission, failure);
+      return true;
+   }
+   agx_status status = launch(submission);
+   if (status == AGX_DEFERRED && submission->failure.status == AGX_OK)
+      return false;
+   if (status == AGX_DEFERRED) { /* it would wait, and it was told meanwhile that it shall not */
+      agx_submission_end(submission, &submission->failure);
+      return true;
+   }
+   if (status != AGX_OK) {
+      struct agx_failure own = {0};
+      agx_failure_keep(&own, status);
+      agx_submission_end(submission, &own);
+      return true;
+   }
+   if (!is_for_gpu(submission)) {
+      start_following(submission);
+      return true;
+   }
+   submission->state = AGX_SUBMISSION_READY;
+   agx_list_append(&device->ready, &submission->link);
+   return true;
+}
+
+agx_status agx_submission_start(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   const bool was_parked = submission->was_parked; /* nobody takes its room meanwhile */
+   bool is_resolved = resolve_waits(submission) != AGX_NOT_YET;
+   if (is_resolved && launch_on_host(submission)) {
+      device->parked_count -= was_parked;
+      return AGX_OK;
+   }
+   if (!was_parked && device->parked_count >= device->max_parked)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
+                      "submit: it would have to be parked, and %u operations are (max_parked)",
+                      device->parked_count);
+   submission->state = AGX_SUBMISSION_PARKED;
+   submission->was_parked = true;
+   device->parked_count += !was_parked;
+   if (is_resolved) {
+      agx_list_append(&device->deferred, &submission->link);
+      return AGX_OK;
+   }
+   link_waits(submission);
+   agx_list_append(&device->parked, &submission->link);
+   agx_device_wake(device);
+   return AGX_OK;
+}
+
+static void pump_freed(struct agx_device *device)
+{
+   while (!agx_list_empty(&device->freed)) {
+      struct agx_submission *submission =
+         agx_container_of(device->freed.next, struct agx_submission, link);
+      agx_list_remove(&submission->link);
+      if (submission->failure.status == AGX_OK) {
+         (void)!agx_submission_start(submission); /* has room */
+         continue;
+      }
+      device->parked_count--;
+      agx_submission_end(submission, &submission->failure);
+   }
+}
+
+/* One thread at a time, so that they keep their order while launching lets go of the lock. */
+void agx_device_pump(struct agx_device *device)
+{
+   device->is_pumping = true;
+   do {
+      if (device->must_pump)
+         agx_device_free_deferred(device);
+      device->must_pump = false;
+      pump_freed(device);
+   } while (device->must_pump);
+   device->is_pumping = false;
+}
+
+void agx_device_retry(struct agx_device *device)
+{
+   pthread_mutex_lock(&device->lock);
+   agx_device_free_deferred(device);
+   agx_device_settle(device);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Timeline semaphores: host objects. What the GPU will signal stands in `pending`, with the
+ * submission that does it; who waits stands in `waiting` and `watches`.
+ */
+#pragma once
+
+#include "hal/device/device.h"
+
+struct agx_import;
+struct agx_submission;
+
+/* Guarded by the device's lock. */
+struct agx_semaphore {
+   struct agx_object object;
+   struct agx_device *device;
+   uint64_t value; /* reached */
+   struct agx_failure failure;
+   struct agx_link pending;      /* agx_signal whose frontier is known, by value */
+   bool is_disordered;           /* they may come true in another order than by value */
+   struct agx_link imports;      /* agx_import: others' work that will reach a value, by value */
+   struct agx_link waiting;      /* agx_wait of parked submissions, by value */
+   struct agx_link watches;      /* agx_watch_node, by value */
+   struct agxw_timeline *shared; /* others may signal it, too, or want to know; NULL: nobody */
+   struct agx_link shared_link;  /* among the device's */
+   struct agx_link untold_link;  /* the kernel shall be told of its value */
+   uint64_t promised;            /* shared: the highest point that the kernel is known to have */
+   bool is_adding;               /* shared: a request that adds a point has not come back */
+   uint32_t shortages;           /* looks in a row that could not ask how its last point came out */
+   uint32_t kernel_waiters;      /* threads that wait for it in the kernel */
+};
+
+/* A signal of a submission that was launched. */
+struct agx_signal {
+   struct agx_link link;
+   struct agx_submission *submission;
+   struct agx_semaphore *semaphore;
+   uint64_t value;
+   bool is_shared; /* the kernel tells a timeline of the semaphore's */
+};
+
+/* A wait of a submission; linked while that is parked and the value is not reached. */
+struct agx_wait {
+   struct agx_link link;
+   struct agx_submission *submission;
+   struct agx_semaphore *semaphore;
+   uint64_t value;
+   bool is_resolved; /* somebody has submitted what reaches it */
+   /* What the kernel waits for, when that is another's work; retained. Of the GPU's only. */
+   struct agx_import *import;
+};
+
+/* That a semaphore may come to have the value; what names who asks, as in "submit: signal 1". */
+AGX_MUST_CHECK agx_status agx_semaphore_check_value(const char *what, uint64_t value);
+
+/* With the device's lock held. They free whom they concern (schedule.c) and wake who waits; the
+ * caller settles. */
+void agx_semaphore_advance(struct agx_semaphore *semaphore, uint64_t value);
+void agx_semaphore_fail_locked(struct agx_semaphore *semaphore, const struct agx_failure *failure);

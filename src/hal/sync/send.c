@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A submission for the GPU goes to the kernel: with what of it the kernel has to wait for, and what
+ * it has to signal. One request.
+ */
+#include "base/debug.h"
+#include "base/util.h"
+#include "hal/sync/alloca.h"
+#include "hal/sync/share.h"
+#include "hal/sync/submission.h"
+#include "hal/sync/notify.h"
+
+/* What a kernel submission waits for and signals. */
+struct syncs {
+   struct agxw_point waits[AGX_MAX_QUEUES + AGX_MAX_POINTS], signals[AGX_MAX_POINTS + 2];
+   uint32_t wait_count, signal_count;
+};
+
+static void collect_syncs(struct agx_submission *submission, struct syncs *syncs)
+{
+   struct agx_device *device = submission->device;
+   syncs->wait_count = 0;
+   syncs->signal_count = 2; /* the queue's and its own */
+   for (unsigned i = 0; i < device->queue_count; i++) {
+      const struct agx_queue *other = &device->queues[i];
+      uint64_t epoch = submission->frontier.epochs[i];
+      if (other != submission->queue && epoch > other->retired)
+         syncs->waits[syncs->wait_count++] = (struct agxw_point){other->timeline, epoch};
+   }
+   for (uint32_t i = 0; submission->has_imports && i < submission->wait_count; i++) {
+      const struct agx_wait *wait = &submission->waits[i];
+      if (wait->import && wait->semaphore->value < wait->value)
+         syncs->waits[syncs->wait_count++] = (struct agxw_point){wait->import->timeline, 1};
+   }
+   for (uint32_t i = 0; i < submission->signal_count; i++) {
+      struct agx_signal *signal = &submission->signals[i];
+      if (!signal->semaphore->shared)
+         continue;
+      signal->is_shared = agx_semaphore_begin_point(signal->semaphore, signal->value);
+      if (signal->is_shared) /* else the host tells, when that is done */
+         syncs->signals[syncs->signal_count++] =
+            (struct agxw_point){signal->semaphore->shared, signal->value};
+   }
+}
+
+static void end_points(struct agx_submission *submission, bool are_there)
+{
+   for (uint32_t i = 0; i < submission->signal_count; i++) {
+      struct agx_signal *signal = &submission->signals[i];
+      if (signal->is_shared)
+         agx_semaphore_end_point(signal->semaphore, are_there ? signal->value : 0);
+   }
+}
+
+/* Unlocked but for the queue's submit_lock. */
+static agx_status submit_stream(struct agx_submission *submission, struct syncs *syncs)
+{
+   struct agx_queue *queue = submission->queue;
+   AGX_TRY(agx_queue_prepare(queue));
+   if (!submission->fence)
+      AGX_TRY(agxw_timeline_create(submission->device->winsys, 0, &submission->fence));
+   syncs->signals[0] = (struct agxw_point){queue->timeline, queue->epoch + 1};
+   syncs->signals[1] = (struct agxw_point){submission->fence, submission->fence_value + 1};
+   struct agxw_submit submit = {
+      .commands = &submission->stream,
+      .command_count = 1,
+      .waits = syncs->waits,
+      .wait_count = syncs->wait_count,
+      .signals = syncs->signals,
+      .signal_count = syncs->signal_count,
+   };
+   if (submission->profile)
+      AGX_TRY(agx_profile_prepare(submission, &submit));
+   return agxw_submit(queue->kernel, &submit);
+}
+
+/* The kernel has it. */
+static void note_sent(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   struct agx_queue *queue = submission->queue;
+   submission->epoch = ++queue->epoch;
+   submission->fence_value++;
+   submission->state = AGX_SUBMISSION_IN_FLIGHT;
+   submission->frontier = (struct agx_frontier){0};
+   submission->frontier.epochs[queue->index] = submission->epoch;
+   agx_list_append(&queue->in_flight, &submission->link);
+   queue->in_flight_count++;
+   if (device->debug & AGX_DEBUG_SYNC)
+      agx_device_log(device, AGX_LOG_DEBUG, "%s %llu: queue %u, epoch %llu", submission->type->name,
+                     (unsigned long long)submission->number, queue->index,
+                     (unsigned long long)submission->epoch);
+   if (queue->lost.status == AGX_OK) {
+      agx_submission_file_signals(submission);
+   } else { /* meanwhile; it was in no list then */
+      agx_queue_note_failed(queue, submission->epoch, submission->epoch, &queue->lost);
+      agx_submission_deliver(submission, &queue->lost);
+   }
+   agx_device_note_flight(device);
+}
+
+agx_status agx_submission_send(struct agx_submission *submission)
+{
+   struct agx_device *device = submission->device;
+   struct agx_queue *queue = submission->queue;
+   struct syncs syncs;
+   AGX_TRY(agx_failure_raise(&device->lost));
+   AGX_TRY(agx_failure_raise(&queue->lost));
+   AGX_TRY(agx_allocas_use(&submission->commands->resources, queue->index, queue->epoch + 1));
+   collect_syncs(submission, &syncs);
+   const struct agxw_compute recorded = submission->stream;
+   submission->count = agx_tag_enter(&submission->commands->tag, queue->index, !submission->profile,
+                                     &submission->stream);
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = submit_stream(submission, &syncs);
+   pthread_mutex_lock(&device->lock);
+   if (syncs.signal_count > 2)
+      end_points(submission, status == AGX_OK);
+   if (status != AGX_OK) {
+      agx_tag_withdraw(&submission->commands->tag, submission->count);
+      submission->stream = recorded;
+      agx_allocas_unuse(&submission->commands->resources, queue->index, queue->epoch);
+      return status;
+   }
+   note_sent(submission);
+   return AGX_OK;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Timelines that others have, too. An exported or imported semaphore has a timeline in the kernel
+ * beside the host's value: submissions signal it, and what others signal there is asked for
+ * whenever somebody waits. All is asked with one request, without the device's lock.
+ */
+#include "hal/sync/share.h"
+
+#include "base/util.h"
+#include "hal/sync/submission.h"
+#include "hal/sync/notify.h"
+
+/* Looks in a row that lacked the memory to ask, after which that counts as a failure. */
+#define MAX_SHORTAGES 64
+
+/* ---- a timeline for a semaphore ------------------------------------------- */
+
+/* The next signal that the kernel has; it tells the timeline when that is done. What comes later
+ * is signalled there by the host, or with its submission. */
+static struct agx_signal *next_in_flight(const struct agx_semaphore *semaphore, uint64_t value)
+{
+   agx_list_for_each (struct agx_signal, signal, &semaphore->pending, link)
+      if (signal->value > value && signal->submission->state == AGX_SUBMISSION_IN_FLIGHT)
+         return signal;
+   return NULL;
+}
+
+/* Until somebody else has published a timeline. *value: the last one that is there. */
+static agx_status forward_pending(struct agx_semaphore *semaphore, struct agxw_timeline *timeline,
+                                  uint64_t *value)
+{
+   struct agx_device *device = semaphore->device;
+   struct agx_signal *signal;
+   agx_status status = AGX_OK;
+   while (status == AGX_OK && !semaphore->shared && (signal = next_in_flight(semaphore, *value))) {
+      const struct agx_submission *submission = signal->submission;
+      const struct agxw_point from = {submission->queue->timeline, submission->epoch};
+      const struct agxw_point to = {timeline, signal->value};
+      *value = signal->value;
+      signal->is_shared = true;
+      pthread_mutex_unlock(&device->lock);
+      status = agxw_point_transfer(&from, &to);
+      pthread_mutex_lock(&device->lock);
+   }
+   return status;
+}
+
+static void publish(struct agx_semaphore *semaphore, struct agxw_timeline *timeline, uint64_t value)
+{
+   struct agx_device *device = semaphore->device;
+   semaphore->shared = timeline;
+   semaphore->promised = value;
+   agx_list_append(&device->shared, &semaphore->shared_link);
+   device->shared_count++;
+   agx_semaphore_tell_shared(semaphore);
+   agx_device_interrupt(device); /* there is more to wait for */
+}
+
+/* With the lock held, which is let go of meanwhile; somebody else may be faster. */
+static agx_status make_shared(struct agx_semaphore *semaphore)
+{
+   struct agx_device *device = semaphore->device;
+   uint64_t value = semaphore->value;
+   struct agxw_timeline *timeline = NULL;
+   if (semaphore->shared)
+      return AGX_OK;
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = agxw_timeline_create(device->winsys, value, &timeline);
+   pthread_mutex_lock(&device->lock);
+   if (status == AGX_OK)
+      status = forward_pending(semaphore, timeline, &value);
+   if (status == AGX_OK && !semaphore->shared) {
+      publish(semaphore, timeline, value);
+      return AGX_OK;
+   }
+   pthread_mutex_unlock(&device->lock);
+   agxw_timeline_destroy(timeline);
+   pthread_mutex_lock(&device->lock);
+   return status;
+}
+
+/* ---- looking --------------------------------------------------------------- */
+
+static void add_to_look(struct agx_look *look, void *object, struct agxw_timeline *timeline)
+{
+   look->objects[look->count] = object;
+   look->timelines[look->count] = timeline;
+   look->values[look->count++] = 0;
+}
+
+/* The first ones of each list, which go to its end. */
+static void gather(struct agx_device *device, struct agx_look *look)
+{
+   look->count = 0;
+   for (uint32_t i = AGX_MIN(device->shared_count, AGX_LOOK_MAX); i > 0; i--) {
+      struct agx_semaphore *semaphore =
+         agx_container_of(device->shared.next, struct agx_semaphore, shared_link);
+      agx_list_remove(&semaphore->shared_link);
+      agx_list_append(&device->shared, &semaphore->shared_link);
+      /* One whose last reference just went is about to leave the list. */
+      if (semaphore->failure.status == AGX_OK && agx_try_retain(semaphore))
+         add_to_look(look, semaphore, semaphore->shared);
+   }
+   look->semaphore_count = look->count;
+   for (uint32_t i = AGX_MIN(device->import_count, AGX_LOOK_MAX); i > 0; i--) {
+      struct agx_import *import = agx_container_of(device->imports.next, struct agx_import, link);
+      agx_list_remove(&import->link);
+      agx_list_append(&device->imports, &import->link);
+      agx_retain(import);
+      add_to_look(look, import, import->timeline);
+   }
+}
+
+void agx_look_begin(struct agx_device *device, struct agx_look *look)
+{
+   gather(device, look);
+   look->failure.status = AGX_OK;
+   pthread_mutex_unlock(&device->lock);
+   agx_status status =
+      agxw_timelines_query(device->winsys, look->timelines, look->count, false, look->values);
+   pthread_mutex_lock(&device->lock);
+   if (status != AGX_RESOURCE_EXHAUSTED) /* which passes */
+      agx_failure_keep(&look->failure, status);
+}
+
+/* Whether a part of its timeline that was imported by itself is not known to be over: how that came
+ * out must be known before. */
+static bool is_ahead_of_imports(const struct agx_semaphore *semaphore, uint64_t value)
+{
+   agx_list_for_each (struct agx_import, import, &semaphore->imports, of_semaphore)
+      if (import->is_of_timeline && import->value <= value)
+         return true;
+   return false;
+}
+
+/* Whether the value may be of own work, which tells more of itself when it is retired: what was
+ * submitted since the kernel was asked, or is in the request still. */
+static bool is_of_own(const struct agx_semaphore *semaphore, uint64_t value)
+{
+   if (semaphore->is_adding)
+      return true;
+   agx_list_for_each (struct agx_signal, signal, &semaphore->pending, link)
+      if (signal->is_shared && signal->value <= value)
+         return true;
+   return false;
+}
+
+/* The kernel's value. What this device has submitted is retired, and told by then: what is new is
+ * another's, whose last fence is asked. */
+static void take_in(struct agx_semaphore *semaphore, uint64_t value)
+{
+   struct agx_device *device = semaphore->device;
+   struct agx_failure failure = {0};
+   if (value == AGX_SHARED_FAILED) {
+      failure = (struct agx_failure){AGX_ABORTED, "a shared semaphore failed on its other side"};
+   } else if (value > semaphore->value) {
+      if (is_of_own(semaphore, value) || is_ahead_of_imports(semaphore, value))
+         return;
+      const struct agxw_point point = {semaphore->shared, value};
+      pthread_mutex_unlock(&device->lock);
+      agx_failure_keep(&failure, agxw_point_status(&point));
+      pthread_mutex_lock(&device->lock);
+   }
+   if (failure.status == AGX_RESOURCE_EXHAUSTED && ++semaphore->shortages < MAX_SHORTAGES) {
+      device->lacks_memory = true;
+      return;
+   }
+   semaphore->shortages = 0;
+   semaphore->promised = AGX_MAX(semaphore->promised, value);
+   if (failure.status != AGX_OK)
+      agx_semaphore_fail_locked(semaphore, &failure);
+   else
+      agx_semaphore_advance(semaphore, value);
+}
+
+/* The lowest value that is waited for, that others have submitted. False: there is none. */
+static bool find_submitted(struct agx_semaphore *semaphore, uint64_t submitted, uint64_t *out_value)
+{
+   agx_list_for_each (struct agx_wait, wait, &semaphore->waiting, link) {
+      const struct agx_point point = {semaphore, wait->value};
+      struct agx_cause cause;
+      if (wait->value > submitted)
+         return false;
+      *out_value = wait->value;
+      if (agx_point_resolve(&point, &cause) == AGX_NOT_YET)
+         return true;
+   }
+   return false;
+}
+
+/* By others. 0: it is not known. */
+static uint64_t query_submitted(struct agx_semaphore *semaphore)
+{
+   struct agx_device *device = semaphore->device;
+   uint64_t submitted = 0;
+   pthread_mutex_unlock(&device->lock);
+   (void)!agxw_timelines_query(device->winsys, &semaphore->shared, 1, true, &submitted);
+   pthread_mutex_lock(&device->lock);
+   semaphore->promised = AGX_MAX(semaphore->promised, submitted);
+   return submitted == AGX_SHARED_FAILED || semaphore->is_adding ? 0 : submitted;
+}
+
+#define IMPORTS_A_LOOK 8 /* of one semaphore */
+
+/* What is parked for a value that others have submitted by now need not be. */
+static void import_waited(struct agx_semaphore *semaphore)
+{
+   uint64_t value, submitted;
+   if (agx_list_empty(&semaphore->waiting) || semaphore->failure.status != AGX_OK)
+      return;
+   submitted = query_submitted(semaphore);
+   for (uint32_t i = 0; i < IMPORTS_A_LOOK && find_submitted(semaphore, submitted, &value); i++)
+      agx_import_shared(semaphore, value);
+}
+
+void agx_look_take(struct agx_device *device, struct agx_look *look)
+{
+   bool has_failed = look->failure.status != AGX_OK;
+   for (uint32_t i = look->semaphore_count; i < look->count; i++) {
+      if (has_failed)
+         agx_import_end(look->objects[i], &look->failure);
+      else if (look->values[i])
+         (void)agx_import_reached(look->objects[i]);
+   }
+   for (uint32_t i = 0; i < look->semaphore_count; i++) {
+      if (has_failed)
+         agx_semaphore_fail_locked(look->objects[i], &look->failure);
+      else
+         take_in(look->objects[i], look->values[i]);
+      import_waited(look->objects[i]);
+   }
+}
+
+void agx_look_end(struct agx_device *device, struct agx_look *look)
+{
+   pthread_mutex_unlock(&device->lock);
+   for (uint32_t i = 0; i < look->count; i++)
+      agx_release(look->objects[i]);
+   pthread_mutex_lock(&device->lock);
+}
+
+void agx_shared_look_first(struct agx_semaphore *semaphore)
+{
+   if (!semaphore->shared)
+      return;
+   agx_list_remove(&semaphore->shared_link);
+   agx_list_insert_after(&semaphore->device->shared, &semaphore->shared_link);
+}
+
+void agx_points_import(const struct agx_point *points, uint32_t count)
+{
+   for (uint32_t i = 0; i < count; i++) {
+      struct agx_semaphore *semaphore = points[i].semaphore;
+      struct agx_cause cause;
+      if (semaphore->shared && agx_point_resolve(&points[i], &cause) == AGX_NOT_YET &&
+          query_submitted(semaphore) >= points[i].value)
+         agx_import_shared(semaphore, points[i].value);
+   }
+}
+
+uint32_t agx_device_shared_points(struct agx_device *device, struct agxw_point *points,
+                                  void **objects, uint32_t capacity)
+{
+   uint32_t count = 0;
+   agx_list_for_each (struct agx_semaphore, semaphore, &device->shared, shared_link) {
+      if (count == capacity || semaphore->failure.status != AGX_OK || !agx_try_retain(semaphore))
+         continue;
+      objects[count] = semaphore;
+      points[count++] = (struct agxw_point){semaphore->shared, semaphore->value + 1};
+   }
+   agx_list_for_each (struct agx_import, import, &device->imports, link) {
+      if (count == capacity)
+         break;
+      agx_retain(import);
+      objects[count] = import;
+      points[count++] = (struct agxw_point){import->timeline, 1};
+   }
+   return count;
+}
+
+/* ---- out and in ------------------------------------------------------------ */
+
+static agx_status export_syncobj(struct agx_semaphore *semaphore, int *out_fd)
+{
+   struct agx_device *device = semaphore->device;
+   pthread_mutex_lock(&device->lock);
+   agx_status status = agx_failure_raise(&semaphore->failure);
+   if (status == AGX_OK)
+      status = make_shared(semaphore);
+   agx_device_settle(device);
+   return status == AGX_OK ? agxw_timeline_export(semaphore->shared, out_fd) : status;
+}
+
+agx_status agx_semaphore_export(struct agx_semaphore *semaphore, uint64_t value, uint32_t kind,
+                                int *out_fd)
+{
+   *out_fd = -1;
+   AGX_TRY(agx_fork_check(semaphore));
+   switch (kind) {
+   case AGX_FD_EVENTFD:
+      return agx_export_eventfd(semaphore, value, out_fd);
+   case AGX_FD_SYNC_FILE:
+      return agx_export_sync_file(semaphore, value, out_fd);
+   case AGX_FD_SYNCOBJ:
+      return export_syncobj(semaphore, out_fd);
+   default:
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: export as a file of kind %u", kind);
+   }
+}
+
+agx_status agx_semaphore_import(struct agx_device *device, int fd,
+                                struct agx_semaphore **out_semaphore)
+{
+   struct agxw_timeline *timeline = NULL;
+   struct agx_semaphore *semaphore = NULL;
+   *out_semaphore = NULL;
+   AGX_TRY(agx_fork_check(device));
+   AGX_TRY(agxw_timeline_import(device->winsys, fd, &timeline));
+   agx_status status = agx_semaphore_create(device, 0, &semaphore);
+   if (status != AGX_OK) {
+      agxw_timeline_destroy(timeline);
+      return status;
+   }
+   pthread_mutex_lock(&device->lock);
+   publish(semaphore, timeline, 0);
+   (void)query_submitted(semaphore); /* what is signalled here comes above that */
+   agx_shared_look_first(semaphore);
+   (void)!agx_device_poll(device); /* another look may have more luck */
+   agx_device_settle(device);
+   *out_semaphore = semaphore;
+   return AGX_OK;
+}
+
+agx_status agx_semaphore_import_point(struct agx_semaphore *semaphore, uint64_t value,
+                                      uint32_t kind, int fd)
+{
+   uint64_t now = 0;
+   AGX_TRY(agx_semaphore_check_value("semaphore: import of a point", value));
+   AGX_TRY(agx_semaphore_query(semaphore, &now));
+   if (value <= now)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: import of %llu; it is at %llu already",
+                      (unsigned long long)value, (unsigned long long)now);
+   if (kind == AGX_FD_SYNC_FILE)
+      return agx_import_sync_file(semaphore, value, fd);
+   if (kind == AGX_FD_EVENTFD)
+      return agx_import_file(semaphore, value, fd);
+   return AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: import of a point from a file of kind %u",
+                   kind);
+}

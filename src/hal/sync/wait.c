@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting on the host. Where each point is reached or on the GPU, the thread waits in the kernel
+ * for the queues' timelines, one ioctl, and retires by itself what has ended. Else it sleeps until
+ * something changes, and the completion thread looks after the GPU.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "base/util.h"
+#include "hal/sync/share.h"
+#include "hal/sync/submission.h"
+
+/* True: the wait is over; a failure decides through *out_failed. */
+static bool is_over(const struct agx_point *points, uint32_t count, bool any,
+                    const struct agx_semaphore **out_failed)
+{
+   uint32_t reached = 0;
+   const struct agx_semaphore *failed = NULL;
+   for (uint32_t i = 0; i < count; i++) {
+      const struct agx_semaphore *semaphore = points[i].semaphore;
+      if (semaphore->value >= points[i].value)
+         reached++;
+      else if (semaphore->failure.status != AGX_OK && !failed)
+         failed = semaphore;
+   }
+   *out_failed = any && reached ? NULL : failed;
+   return *out_failed || (any ? reached > 0 : reached == count);
+}
+
+/* ---- in the kernel ------------------------------------------------------- */
+
+#define MAX_SHARED 32 /* points of shared semaphores that one thread waits for in the kernel */
+
+struct plan {
+   struct agxw_point points[AGX_MAX_QUEUES + MAX_SHARED + 1];
+   uint32_t count;
+   struct agx_queue *queue; /* whose epoch is the only one; NULL: others are waited for, too */
+};
+
+/* The queues that have not come far enough. Of several points on one queue the nearest one would do
+ * for any: its next epoch. */
+static bool plan_queues(struct agx_device *device, const struct agx_frontier *frontier, bool any,
+                        struct plan *plan)
+{
+   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++) {
+      struct agx_queue *queue = &device->queues[i];
+      if (frontier->epochs[i] <= queue->retired)
+         continue;
+      if (queue->is_retiring)
+         return false; /* the kernel may have nothing more to say */
+      uint64_t epoch = any ? queue->retired + 1 : frontier->epochs[i];
+      plan->points[plan->count++] = (struct agxw_point){queue->timeline, epoch};
+      plan->queue = plan->count == 1 ? queue : NULL;
+   }
+   return plan->count > 0;
+}
+
+/* Where a value is signalled several times, and it is not known in which order they come true, each
+ * of them would do. True: there are several. */
+static bool merge_frontiers(const struct agx_semaphore *semaphore, const struct agx_signal *first,
+                            struct agx_frontier *frontier)
+{
+   agx_frontier_merge(frontier, &first->submission->frontier);
+   const struct agx_link *at = first->link.next;
+   if (!semaphore->is_disordered || at == &semaphore->pending)
+      return false;
+   for (; at != &semaphore->pending; at = at->next)
+      agx_frontier_merge(
+         frontier, &agx_container_of(at, const struct agx_signal, link)->submission->frontier);
+   return true;
+}
+
+/* What to wait for in the kernel (all: the first of it), and whoever interrupts. False: something
+ * else must happen first. */
+static bool make_plan(const struct agx_point *points, uint32_t count, bool any, struct plan *plan)
+{
+   struct agx_device *device = points[0].semaphore->device;
+   struct agx_frontier frontier = {0};
+   bool any_does = any && count > 1;
+   plan->count = 0;
+   plan->queue = NULL;
+   if (device->lacks_memory)
+      return false; /* the completion thread looks again soon */
+   for (uint32_t i = 0; i < count; i++) {
+      const struct agx_semaphore *semaphore = points[i].semaphore;
+      if (semaphore->value >= points[i].value)
+         continue;
+      struct agx_cause cause;
+      enum agx_readiness readiness = agx_point_resolve(&points[i], &cause);
+      if (cause.signal)
+         any_does |= merge_frontiers(semaphore, cause.signal, &frontier);
+      if (readiness == AGX_READY)
+         continue;
+      if (readiness == AGX_WAIT_FAILED || !semaphore->shared || plan->count == MAX_SHARED)
+         return false;
+      plan->points[plan->count++] = (struct agxw_point){semaphore->shared, points[i].value};
+   }
+   if (!plan_queues(device, &frontier, any_does, plan))
+      return false;
+   if (!any && !any_does && plan->count > 1) {
+      plan->count = 1;
+      plan->queue = NULL; /* rather ask than know which one it was */
+   }
+   plan->points[plan->count++] =
+      (struct agxw_point){device->interrupt, device->interrupt_value + 1};
+   return true;
+}
+
+static void count_waiters(const struct agx_point *points, uint32_t count, int32_t change)
+{
+   for (uint32_t i = 0; i < count; i++)
+      points[i].semaphore->kernel_waiters += (uint32_t)change;
+}
+
+/* The lock is let go of meanwhile. */
+static agx_status wait_in_kernel(struct agx_device *device, const struct agx_point *points,
+                                 uint32_t count, const struct plan *plan, int64_t deadline_ns)
+{
+   uint64_t interrupts = device->interrupt_value;
+   count_waiters(points, count, 1);
+   device->in_kernel++;
+   pthread_mutex_unlock(&device->lock);
+   agx_status status = agxw_wait(device->winsys, plan->points, plan->count, true, deadline_ns);
+   pthread_mutex_lock(&device->lock);
+   device->in_kernel--;
+   count_waiters(points, count, -1);
+   if (status == AGX_RESOURCE_EXHAUSTED)
+      return status;
+   if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED) {
+      agx_device_lose(device, status);
+      return AGX_OK; /* which the points know by now */
+   }
+   /* With one queue and nobody who interrupted, that it came back says how far the queue is. */
+   if (status == AGX_DEADLINE_EXCEEDED || !plan->queue || interrupts != device->interrupt_value)
+      return agx_device_poll(device);
+   agx_queue_retire(plan->queue, plan->points[0].value);
+   return AGX_OK;
+}
+
+/* ---- asleep --------------------------------------------------------------- */
+
+static void sleep_until(struct agx_device *device, int64_t deadline_ns)
+{
+   const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000),
+                                     .tv_nsec = (long)(deadline_ns % 1000000000)};
+   device->sleepers++;
+   agx_device_wake(device);
+   if (deadline_ns == AGX_DEADLINE_NEVER)
+      pthread_cond_wait(&device->changed, &device->lock);
+   else
+      pthread_cond_timedwait(&device->changed, &device->lock, &deadline);
+   device->sleepers--;
+}
+
+static bool has_passed(int64_t deadline_ns)
+{
+   struct timespec now;
+   if (deadline_ns == AGX_DEADLINE_NEVER)
+      return false;
+   if (deadline_ns <= 0)
+      return true;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec >= deadline_ns;
+}
+
+static agx_status out_of_time(const struct agx_point *points, uint32_t count)
+{
+   for (uint32_t i = 0; i < count; i++)
+      if (points[i].semaphore->value < points[i].value)
+         return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "semaphore at %llu, waited for %llu",
+                         (unsigned long long)points[i].semaphore->value,
+                         (unsigned long long)points[i].value);
+   return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "semaphore: out of time");
+}
+
+static agx_status last_look(struct agx_device *device, const struct agx_point *points,
+                            uint32_t count)
+{
+   for (uint32_t i = 0; i < count; i++)
+      agx_shared_look_first(points[i].semaphore);
+   return agx_device_poll(device);
+}
+
+/* Points of one device. */
+static agx_status wait_on(struct agx_device *device, const struct agx_point *points, uint32_t count,
+                          bool any, int64_t deadline_ns)
+{
+   const struct agx_semaphore *failed = NULL;
+   agx_status status = AGX_OK;
+   bool is_last = false; /* the deadline has passed, this is the last look */
+   pthread_mutex_lock(&device->lock);
+   while (!is_over(points, count, any, &failed)) {
+      struct plan plan;
+      if (!agx_device_is_settled(device)) { /* others must not wait as long as this one */
+         agx_device_settle(device);
+         pthread_mutex_lock(&device->lock);
+         if (is_over(points, count, any, &failed))
+            break;
+      }
+      if (is_last) {
+         status = out_of_time(points, count);
+         break;
+      }
+      is_last = has_passed(deadline_ns);
+      if (is_last)
+         status = last_look(device, points, count);
+      else if (make_plan(points, count, any, &plan))
+         status = wait_in_kernel(device, points, count, &plan, deadline_ns);
+      else
+         sleep_until(device, deadline_ns);
+      if (status != AGX_OK)
+         break;
+   }
+   if (failed)
+      status = agx_failure_raise(&failed->failure);
+   agx_device_settle(device);
+   return status;
+}
+
+/* ---- several devices ------------------------------------------------------ */
+
+/* Wakes one thread that waits for several devices: when so many values are reached, or one can't be
+ * any more. */
+struct bell {
+   pthread_mutex_t lock;
+   pthread_cond_t rung;
+   uint32_t left;
+};
+
+static void ring(struct agx_watch *watch, agx_status status, uint64_t value)
+{
+   struct bell *bell = watch->user;
+   pthread_mutex_lock(&bell->lock);
+   bell->left = status == AGX_OK && bell->left ? bell->left - 1 : 0;
+   if (bell->left == 0)
+      pthread_cond_signal(&bell->rung);
+   pthread_mutex_unlock(&bell->lock);
+}
+
+static void wait_for_bell(struct bell *bell, int64_t deadline_ns)
+{
+   const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000),
+                                     .tv_nsec = (long)(deadline_ns % 1000000000)};
+   int error = 0;
+   pthread_mutex_lock(&bell->lock);
+   while (bell->left && error != ETIMEDOUT)
+      error = deadline_ns == AGX_DEADLINE_NEVER
+                 ? pthread_cond_wait(&bell->rung, &bell->lock)
+                 : pthread_cond_timedwait(&bell->rung, &bell->lock, &deadline);
+   pthread_mutex_unlock(&bell->lock);
+}
+
+/* How it stands now. A failure is asked for once more where others were asked after it, so that its
+ * text is the thread's last. */
+static agx_status look_at_each(const struct agx_point *points, uint32_t count, bool any)
+{
+   const struct agx_point *failed = NULL;
+   uint32_t reached = 0;
+   agx_status status = AGX_OK;
+   for (uint32_t i = 0; i < count; i++) {
+      agx_status one = wait_on(points[i].semaphore->device, &points[i], 1, false, 0);
+      if (one == AGX_OK && any)
+         return AGX_OK;
+      reached += one == AGX_OK;
+      if (one != AGX_OK && one != AGX_DEADLINE_EXCEEDED && !failed)
+         failed = &points[i];
+      status = one != AGX_OK ? one : status;
+   }
+   if (failed)
+      return wait_on(failed->semaphore->device, failed, 1, false, 0);
+   return reached == count ? AGX_OK : status;
+}
+
+/* A watch on each, then a look at each. */
+static agx_status wait_on_several(const struct agx_point *points, uint32_t count, bool any,
+                                  int64_t deadline_ns)
+{
+   const struct agx_host_alloc *alloc = points[0].semaphore->device->alloc;
+   struct bell bell = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = any ? 1 : count};
+   pthread_condattr_t monotonic;
+   agx_status status = look_at_each(points, count, any);
+   if (status != AGX_DEADLINE_EXCEEDED || has_passed(deadline_ns))
+      return status;
+   struct agx_watch *watches = agx_host_zalloc(alloc, count * sizeof(*watches));
+   if (!watches)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "wait: out of host memory for %u points", count);
+   pthread_condattr_init(&monotonic);
+   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+   pthread_cond_init(&bell.rung, &monotonic);
+   pthread_condattr_destroy(&monotonic);
+   for (uint32_t i = 0; i < count; i++) {
+      watches[i] = (struct agx_watch){.value = points[i].value, .fn = ring, .user = &bell};
+      (void)!agx_semaphore_watch(points[i].semaphore, &watches[i]);
+   }
+   wait_for_bell(&bell, deadline_ns);
+   for (uint32_t i = 0; i < count; i++)
+      agx_semaphore_unwatch(points[i].semaphore, &watches[i]);
+   pthread_cond_destroy(&bell.rung);
+   agx_host_free(alloc, watches, count * sizeof(*watches));
+   return look_at_each(points, count, any);
+}
+
+agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count, bool any,
+                              int64_t deadline_ns)
+{
+   bool is_mixed = false;
+   if (count && !points)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "wait: %u points at NULL", count);
+   for (uint32_t i = 0; i < count; i++) {
+      if (!points[i].semaphore)
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "wait: semaphore of point %u is NULL", i);
+      AGX_TRY(agx_fork_check(points[i].semaphore));
+      is_mixed |= points[i].semaphore->device != points[0].semaphore->device;
+   }
+   if (count == 0)
+      return AGX_OK;
+   deadline_ns = AGX_MAX(deadline_ns, 0); /* a time before the clock began has passed, too */
+   struct agx_device *device = points[0].semaphore->device;
+   if (!is_mixed) {
+      uint64_t start_ns = agx_profile_host_begin(device);
+      agx_status status = wait_on(device, points, count, any, deadline_ns);
+      agx_profile_host_end(device, "wait", NULL, start_ns);
+      return status;
+   }
+   return wait_on_several(points, count, any, deadline_ns);
+}

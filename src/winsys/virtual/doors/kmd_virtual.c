@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The seam over a virtual node in this process: one private node per kmd.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "agx/sim/check/profile.h"
+#include "base/util.h"
+#include "winsys/kmd.h"
+#include "winsys/virtual/virtual.h"
+
+struct kmd_virtual {
+   struct agx_kmd base;
+   struct agx_virtual_node *node;
+   struct agx_virtual_file *file;
+   void (*on_counters)(void *user, const struct agx_kmd_counters *counters);
+   void *counters_user;
+   char name[32];
+};
+
+static struct kmd_virtual *cast(struct agx_kmd *kmd)
+{
+   return (struct kmd_virtual *)kmd;
+}
+
+static int virtual_ioctl(struct agx_kmd *kmd, unsigned long request, void *argument)
+{
+   int error;
+   do
+      error = agx_virtual_ioctl(cast(kmd)->file, request, argument);
+   while (error == -EINTR || error == -EAGAIN);
+   return error;
+}
+
+static void *virtual_mmap(struct agx_kmd *kmd, uint64_t offset, size_t length, int *out_errno)
+{
+   return agx_virtual_mmap(cast(kmd)->file, NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED,
+                           offset, out_errno);
+}
+
+static void virtual_munmap(struct agx_kmd *kmd, void *memory, size_t length)
+{
+   munmap(memory, length);
+   agx_virtual_unmapped(cast(kmd)->node, memory, length);
+}
+
+static int virtual_fd_ioctl(struct agx_kmd *kmd, int fd, unsigned long request, void *argument)
+{
+   return agx_virtual_fd_ioctl(cast(kmd)->node, fd, request, argument);
+}
+
+static int64_t virtual_dmabuf_bytes(struct agx_kmd *kmd, int fd)
+{
+   uint64_t bytes = agx_virtual_buffer_bytes(fd);
+   return bytes ? (int64_t)bytes : -EINVAL;
+}
+
+static int virtual_make_dmabuf(struct agx_kmd *kmd, int memory_file, uint64_t offset,
+                               uint64_t bytes)
+{
+   return agx_virtual_udmabuf(memory_file, offset, bytes, true);
+}
+
+static size_t virtual_last_error(struct agx_kmd *kmd, char *text, size_t capacity)
+{
+   return agx_virtual_last_error(cast(kmd)->node, text, capacity);
+}
+
+static bool virtual_take_fault(struct agx_kmd *kmd, uint64_t first_va, uint64_t last_va,
+                               struct agx_kmd_fault *out_fault)
+{
+   struct agx_virtual_failure it;
+   if (!agx_virtual_take_failure(cast(kmd)->file, first_va, last_va, &it))
+      return false;
+   *out_fault = (struct agx_kmd_fault){
+      .serial = it.serial,
+      .submission = it.submission,
+      .stream_va = it.stream_va,
+      .queue = it.queue,
+      .command = it.command,
+      .dispatch = it.dispatch,
+      .error = it.error,
+   };
+   memcpy(out_fault->text, it.text, sizeof(out_fault->text));
+   if (!it.has_fault)
+      return true;
+   out_fault->kind = it.fault.is_hard ? AGX_KMD_FAULT_ADDRESS : AGX_KMD_FAULT_BOUNDS;
+   out_fault->is_write = strstr(it.fault.access, "store") || strstr(it.fault.access, "atomic");
+   out_fault->va = it.fault.va;
+   out_fault->bytes = it.fault.bytes;
+   out_fault->pc = it.fault.pc;
+   out_fault->thread = it.fault.thread;
+   memcpy(out_fault->access, it.fault.access, sizeof(out_fault->access));
+   memcpy(out_fault->workgroup, it.fault.workgroup, sizeof(out_fault->workgroup));
+   /* A shader that did what it must not, such as running off its code, accessed nothing. */
+   if (strcmp(out_fault->access, "shader") == 0)
+      out_fault->kind = AGX_KMD_FAULT_OTHER;
+   return true;
+}
+
+static void convert_counters(void *user, const struct agx_virtual_counters *it)
+{
+   const struct kmd_virtual *kmd = user;
+   const struct agxs_dispatch_stats *stats = it->stats;
+   const struct agxs_model model = agxs_model(&stats->counts, stats->chip, 1);
+   const struct agx_kmd_counters counters = {
+      .submission = it->submission,
+      .stream_va = it->stream_va,
+      .command = it->command,
+      .dispatch = stats->index,
+      .workgroups = stats->counts.workgroups,
+      .threads = stats->counts.threads,
+      .instructions = stats->counts.issue,
+      .cycles = (uint64_t)model.total,
+      .stall_cycles = stats->counts.stall,
+      .waits = stats->waits_met,
+      .bytes = stats->requested_B,
+      .lines = stats->line_accesses,
+   };
+   kmd->on_counters(kmd->counters_user, &counters);
+}
+
+static int virtual_watch_counters(struct agx_kmd *kmd,
+                                  void (*fn)(void *user, const struct agx_kmd_counters *counters),
+                                  void *user)
+{
+   struct kmd_virtual *it = cast(kmd);
+   if (fn) { /* nobody is told yet */
+      it->on_counters = fn;
+      it->counters_user = user;
+   }
+   return agx_virtual_watch_counters(it->file, fn ? convert_counters : NULL, it);
+}
+
+static int virtual_tell_bounds(struct agx_kmd *kmd, uint64_t stream_va,
+                               const struct agx_kmd_range *ranges, uint32_t count)
+{
+   struct agxs_range *converted = count ? calloc(count, sizeof(*converted)) : NULL;
+   if (count && !converted)
+      return -ENOMEM;
+   for (uint32_t i = 0; i < count; i++)
+      converted[i] = (struct agxs_range){
+         .va = ranges[i].va,
+         .bytes = ranges[i].bytes,
+         .dispatch = ranges[i].dispatch,
+         .access =
+            (ranges[i].is_readable ? AGXS_READ : 0u) | (ranges[i].is_writable ? AGXS_WRITE : 0u),
+      };
+   int error = agx_virtual_tell_bounds(cast(kmd)->node, stream_va, converted, count);
+   free(converted);
+   return error;
+}
+
+static void virtual_close(struct agx_kmd *kmd)
+{
+   struct kmd_virtual *it = cast(kmd);
+   agx_virtual_close(it->file);
+   agx_virtual_node_destroy(it->node);
+   free(it);
+}
+
+static const struct agx_kmd_ops ops = {
+   .ioctl = virtual_ioctl,
+   .mmap = virtual_mmap,
+   .munmap = virtual_munmap,
+   .fd_ioctl = virtual_fd_ioctl,
+   .dmabuf_bytes = virtual_dmabuf_bytes,
+   .make_dmabuf = virtual_make_dmabuf,
+   .last_error = virtual_last_error,
+   .take_fault = virtual_take_fault,
+   .watch_counters = virtual_watch_counters,
+   .tell_bounds = virtual_tell_bounds,
+   .close = virtual_close,
+};
+
+static agx_status open_node(struct kmd_virtual *it, const struct agx_chip *chip)
+{
+   AGX_TRY(agx_virtual_node_create(chip, -1, &it->node));
+   agx_status status = agx_virtual_open(it->node, &it->file);
+   if (status != AGX_OK)
+      agx_virtual_node_destroy(it->node);
+   return status;
+}
+
+agx_status agx_kmd_virtual_open(const char *name, struct agx_kmd **out_kmd)
+{
+   *out_kmd = NULL;
+   const struct agx_chip *chip = agx_chip_find(name ? name : "g13g");
+   if (!chip)
+      return AGX_FAIL(AGX_NOT_FOUND, "virtual device: no chip is named \"%.64s\"", name);
+   struct kmd_virtual *it = calloc(1, sizeof(*it));
+   if (!it)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual device: no memory");
+   agx_status status = open_node(it, chip);
+   if (status != AGX_OK) {
+      free(it);
+      return status;
+   }
+   snprintf(it->name, sizeof(it->name), "virtual:%s", chip->name);
+   it->base = (struct agx_kmd){&ops, it->name, -1};
+   *out_kmd = &it->base;
+   return AGX_OK;
+}
+
+struct agx_virtual_node *agx_kmd_virtual_node(struct agx_kmd *kmd)
+{
+   return cast(kmd)->node;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The node's log of faults: counts of all, and the last ones in full, kept in the
+ * segment so that any process that shares the node can read them.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "agx/sim/sim.h"
+#include "winsys/virtual/node/node.h"
+
+struct agxv_vm;
+
+#define AGXV_FAULT_TEXT_BYTES 240
+
+/* One command that executes, as the simulator's callbacks see it. */
+struct agxv_execution {
+   struct agx_virtual_node *node;
+   struct agxv_vm *vm;
+   const atomic_bool *cancel;
+   uint32_t queue;   /* in the order of creation on the node */
+   uint64_t number;  /* of the submission */
+   uint32_t command; /* in it */
+   uint64_t stream_va;
+   _Atomic uint64_t soft_loads, soft_stores, outside;
+   char first_outside[AGXV_FAULT_TEXT_BYTES]; /* the first of them in words */
+   /* Under the lock: what the command will have failed of, the first hard one before others. */
+   bool has_fault;
+   struct agx_virtual_fault fault;
+};
+
+/* Keeps how a command failed, for agx_virtual_take_failure. dispatch: the last one that was
+ * executed, or UINT32_MAX. The lock is not held. */
+void agxv_note_failure(const struct agxv_execution *execution, int32_t error, uint32_t dispatch,
+                       const char *text);
+
+/* agxs_options.on_fault; user is the execution. */
+void agxv_note_fault(void *user, const struct agxs_fault *fault);
+/* Tells whoever watches what a launch of this command executed (counters.c). */
+void agxv_tell_counters(const struct agxv_execution *execution,
+                        const struct agxs_dispatch_stats *stats);
+/* Adds what an execution counted to the node's counts. The lock is held. */
+void agxv_note_soft_faults(struct agxv_execution *execution);
+/* Shows the counts when tracing. */
+void agxv_show_statistics(struct agx_virtual_node *node);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Open files: which processes hold one, and what goes when the last lets go of it or
+ * dies.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "winsys/virtual/node/file.h"
+#include "winsys/virtual/gpu/job.h"
+#include "winsys/virtual/store/memory.h"
+#include "winsys/virtual/store/object.h"
+#include "winsys/virtual/mm/vm.h"
+
+/* A process that has ended keeps its number until its parent asks how; but its files are closed.
+ * Where that can't be asked it counts as alive. */
+static bool has_ended(int32_t pid)
+{
+   const struct timespec now = {0};
+   struct pollfd ends = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+   if (ends.fd < 0)
+      return false;
+   bool has = ppoll(&ends, 1, &now, NULL) == 1;
+   close(ends.fd);
+   return has;
+}
+
+bool agxv_process_lives(const struct agx_virtual_node *node, int32_t pid)
+{
+   if (pid == node->pid)
+      return true;
+   return kill(pid, 0) == 0 ? !has_ended(pid) : errno != ESRCH;
+}
+
+/* Puts the process among those that have a file open. Where there is no room, the others
+ * decide alone when it closes. */
+void agxv_file_hold(struct agx_virtual_file *file)
+{
+   const struct agx_virtual_node *node = file->node;
+   struct agxv_file *it = AGXV_AT(node, agxv_file, file->ref);
+   for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++) {
+      if (it->holders[i] == 0 || !agxv_process_lives(node, it->holders[i])) {
+         it->holders[i] = node->pid;
+         return;
+      }
+   }
+}
+
+/* Whether another living process has the file open, or a descriptor of it is. */
+static bool is_held(const struct agx_virtual_node *node, const struct agxv_file *file, int32_t but)
+{
+   if (agxv_file_has_fd(node, file))
+      return true;
+   for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++) {
+      int32_t pid = file->holders[i];
+      if (pid && pid != but && agxv_process_lives(node, pid))
+         return true;
+   }
+   return false;
+}
+
+static void let_go(struct agx_virtual_file *file)
+{
+   struct agxv_file *it = AGXV_AT(file->node, agxv_file, file->ref);
+   for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++)
+      if (it->holders[i] == file->node->pid)
+         it->holders[i] = 0;
+}
+
+agx_status agx_virtual_open(struct agx_virtual_node *node, struct agx_virtual_file **out_file)
+{
+   *out_file = NULL;
+   struct agx_virtual_file *file = calloc(1, sizeof(*file));
+   if (!file)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory for a file");
+   file->node = node;
+   agxv_lock(node);
+   agxv_reap(node); /* what went unseen */
+   file->ref = agxv_alloc(node, sizeof(struct agxv_file));
+   if (file->ref) {
+      agxv_file_hold(file);
+      AGXV_AT(node, agxv_file, file->ref)->serial = ++node->shared->file_serial;
+      AGXV_AT(node, agxv_file, file->ref)->next = node->shared->files;
+      node->shared->files = file->ref;
+      file->next = node->files;
+      node->files = file;
+   }
+   agxv_unlock(node);
+   if (!file->ref) {
+      free(file);
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: the shared segment is full");
+   }
+   *out_file = file;
+   return AGX_OK;
+}
+
+static void close_one(struct agx_virtual_file *file, enum agxv_kind kind, uint32_t ref)
+{
+   struct agx_virtual_node *node = file->node;
+   switch (kind) {
+   case AGXV_QUEUE:
+      agxv_queue_cancel(node, ref, -ECANCELED);
+      agxv_queue_put(node, ref);
+      break;
+   case AGXV_BOUND:
+      agxv_bound_put(node, ref);
+      break;
+   case AGXV_GEM:
+      agxv_vm_forget_gem(node, ref, file->ref);
+      agxv_gem_put(node, ref);
+      break;
+   case AGXV_VM:
+      agxv_vm_clear(node, ref);
+      agxv_vm_put(node, ref);
+      break;
+   case AGXV_SYNCOBJ:
+   case AGXV_KINDS:
+      agxv_syncobj_put(node, ref);
+      break;
+   }
+}
+
+static void close_all(struct agx_virtual_file *file)
+{
+   static const enum agxv_kind order[] = {AGXV_QUEUE, AGXV_BOUND, AGXV_GEM, AGXV_VM, AGXV_SYNCOBJ};
+   struct agx_virtual_node *node = file->node;
+   agxv_file_cancel(node, file->ref);
+   for (unsigned i = 0; i < AGX_COUNT(order); i++) {
+      struct agxv_table *table = agxv_table_of(file, order[i]);
+      uint32_t *slots = agxv_at(node, table->slots);
+      for (uint32_t slot = 0; slot < table->capacity; slot++) {
+         uint32_t ref = slots[slot];
+         slots[slot] = 0; /* first: who goes on where this process died must not put it again */
+         AGXV_STEP();
+         if (ref)
+            close_one(file, order[i], ref);
+      }
+      agxv_table_fini(node, table);
+   }
+   uint32_t *link = &node->shared->files;
+   while (*link != file->ref)
+      link = &AGXV_AT(node, agxv_file, *link)->next;
+   *link = AGXV_AT(node, agxv_file, file->ref)->next;
+   agxv_free(node, file->ref, sizeof(struct agxv_file));
+   agxv_tell(node);
+}
+
+void agx_virtual_new_program(struct agx_virtual_node *node)
+{
+   agxv_lock(node);
+   for (uint32_t ref = node->shared->files; ref;) {
+      struct agxv_file *it = AGXV_AT(node, agxv_file, ref);
+      for (unsigned i = 0; i < AGXV_MAX_HOLDERS; i++)
+         if (it->holders[i] == node->pid)
+            it->holders[i] = 0;
+      ref = it->next;
+   }
+   for (uint32_t ref = node->shared->active_queues; ref;) {
+      struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
+      const struct agxv_job *job = AGXV_AT(node, agxv_job, queue->running);
+      if (job && job->pid == node->pid)
+         queue->running = 0; /* nobody executes it any more */
+      ref = queue->next_active;
+   }
+   agxv_hold_reap(node, node->pid);
+   agxv_reap(node);
+   agxv_unlock(node);
+}
+
+void agxv_reap(struct agx_virtual_node *node)
+{
+   agxv_drop_orphans(node);
+   agxv_hold_reap(node, 0);
+   agxv_memory_bury(node); /* nobody's command ends where all who executed died */
+   for (uint32_t ref = node->shared->files; ref;) {
+      const struct agxv_file *it = AGXV_AT(node, agxv_file, ref);
+      struct agx_virtual_file ghost = {.node = node, .ref = ref};
+      ref = it->next;
+      if (!is_held(node, it, 0))
+         close_all(&ghost);
+   }
+}
+
+void agx_virtual_reap(struct agx_virtual_node *node)
+{
+   agxv_lock(node);
+   agxv_reap(node);
+   agxv_unlock(node);
+}
+
+void agx_virtual_close(struct agx_virtual_file *file)
+{
+   if (!file)
+      return;
+   struct agx_virtual_node *node = file->node;
+   agxv_lock(node);
+   struct agx_virtual_file **link = &node->files;
+   while (*link != file)
+      link = &(*link)->next;
+   *link = file->next;
+   let_go(file);
+   if (!is_held(node, AGXV_AT(node, agxv_file, file->ref), node->pid))
+      close_all(file);
+   agxv_unlock(node);
+   free(file);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Nodes: creation, options, and what a fork means for them.
+ */
+#include "winsys/virtual/gpu/bounds.h"
+#include "winsys/virtual/node/node.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "winsys/virtual/gpu/faultlog.h"
+#include "winsys/virtual/gpu/inject.h"
+#include "winsys/virtual/gpu/job.h"
+#include "winsys/virtual/store/object.h"
+#include "winsys/virtual/sync/watch.h"
+
+#define DEFAULT_INSTRUCTIONS 2000000000ull
+#define DEFAULT_WORKGROUPS   (1ull << 32)
+#define DEFAULT_MEMORY       (16ull << 30)
+#define FORK_WAIT_NS         1000000000ll
+#define MIN_MEMORY           (1ull << 20)
+#define MAX_MEMORY           (1ull << 38)
+#define MAX_THREADS          1024u
+
+/* All nodes of this process, which a forked child must put right. */
+static pthread_mutex_t nodes_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct agx_virtual_node *nodes;
+static pthread_once_t process_once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+   pthread_mutex_lock(&nodes_lock);
+   for (struct agx_virtual_node *node = nodes; node; node = node->next) {
+      agxv_lock(node);
+      pthread_mutex_lock(&node->local);
+      atomic_store(&node->shared->fork_step, AGXV_FORK_BEGUN);
+   }
+}
+
+/* The parent keeps the lock until the child has taken its share of files and mappings: else
+ * they might be gone by then. Where no child comes, because it is held up or the fork failed,
+ * it goes on after a second. */
+static void await_child(struct agx_virtual_node *node)
+{
+   _Atomic uint32_t *step = &node->shared->fork_step, nobody = 0;
+   int64_t until_ns = agxv_now_ns() + FORK_WAIT_NS;
+   uint32_t seen = AGXV_FORK_BEGUN;
+   while (seen != AGXV_FORK_DONE && agxv_now_ns() < until_ns) {
+      agxv_sleep(step, &nobody, seen, until_ns);
+      seen = atomic_load(step);
+   }
+   atomic_store(step, AGXV_FORK_DONE);
+}
+
+static void after_fork_parent(void)
+{
+   for (struct agx_virtual_node *node = nodes; node; node = node->next) {
+      await_child(node);
+      pthread_mutex_unlock(&node->local);
+      agxv_unlock(node);
+   }
+   pthread_mutex_unlock(&nodes_lock);
+}
+
+static void take_share(struct agx_virtual_node *node)
+{
+   agxv_watch_disown(node);
+   agxv_hold_again(node);
+   for (struct agx_virtual_file *file = node->files; file; file = file->next)
+      agxv_file_hold(file);
+   node->shared->peers++;
+}
+
+/* The child never unlocks what its parent locked, which the race checker must know. */
+#if AGXV_THREAD_CHECKED
+#include <sanitizer/tsan_interface.h>
+static void forget_lock(pthread_mutex_t *lock)
+{
+   __tsan_mutex_pre_unlock(lock, 0);
+   __tsan_mutex_post_unlock(lock, 0);
+}
+#else
+static void forget_lock(pthread_mutex_t *lock) {}
+#endif
+
+/* The child has files and mappings too, but no workers, and descriptors stay the parent's
+ * to write to. The shared lock is the parent's, and held for us. */
+static void after_fork_child(void)
+{
+   for (struct agx_virtual_node *node = nodes; node; node = node->next) {
+      _Atomic uint32_t *step = &node->shared->fork_step;
+      uint32_t expected = AGXV_FORK_BEGUN;
+      node->pid = getpid();
+      node->worker_count = 0;
+      node->executing = 0;
+      forget_lock(&node->local);
+      pthread_mutex_init(&node->local, NULL);
+      forget_lock(&node->shared->lock);
+      bool is_held = atomic_compare_exchange_strong(step, &expected, AGXV_FORK_CHILD);
+      if (!is_held)
+         agxv_lock(node);
+      take_share(node);
+      if (!is_held)
+         agxv_unlock(node);
+      atomic_store(step, AGXV_FORK_DONE);
+      syscall(SYS_futex, step, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+   }
+   forget_lock(&nodes_lock);
+   pthread_mutex_init(&nodes_lock, NULL);
+}
+
+/* Nodes that live to the end of their process, such as the preloaded one. */
+static void at_exit(void)
+{
+   pthread_mutex_lock(&nodes_lock);
+   for (struct agx_virtual_node *node = nodes; node; node = node->next)
+      agxv_show_statistics(node);
+   pthread_mutex_unlock(&nodes_lock);
+}
+
+static void watch_process(void)
+{
+   pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+   atexit(at_exit);
+}
+
+/* A number of the environment, up to `most`; what is none, or more, is told and left out. */
+static uint64_t number_option(const char *name, uint64_t otherwise, uint64_t most)
+{
+   const char *text = getenv(name);
+   if (!text || !*text)
+      return otherwise;
+   char *end;
+   errno = 0;
+   unsigned long long value = strtoull(text, &end, 0);
+   if (errno == 0 && *end == 0 && *text >= '0' && *text <= '9' && value <= most)
+      return value;
+   fprintf(stderr, "agx virtual: %s=%.40s is no number up to %llu, using %llu\n", name, text,
+           (unsigned long long)most, (unsigned long long)otherwise);
+   return otherwise;
+}
+
+static struct agxv_options read_options(void)
+{
+   const char *debug = getenv("AGX_DEBUG");
+   uint64_t memory = number_option("AGX_VIRTUAL_MEMORY", DEFAULT_MEMORY, MAX_MEMORY);
+   memory = AGX_MAX(memory, MIN_MEMORY);
+   return (struct agxv_options){
+      .strict = number_option("AGX_VIRTUAL_STRICT", 0, 1) != 0,
+      .check = number_option("AGX_VIRTUAL_CHECK", 0, 1) != 0,
+      .shares = true,
+      .execute = number_option("AGX_VIRTUAL_EXECUTE", 1, 1) != 0,
+      .trace = debug && strstr(debug, "virtual"),
+      .threads = (uint32_t)number_option("AGX_VIRTUAL_THREADS", 0, MAX_THREADS),
+      .instructions = number_option("AGX_VIRTUAL_TIMEOUT", DEFAULT_INSTRUCTIONS, UINT64_MAX),
+      .workgroups = number_option("AGX_VIRTUAL_WORKGROUPS", DEFAULT_WORKGROUPS, UINT64_MAX),
+      .stats = agxv_stats_parse(getenv("AGX_VIRTUAL_STATS")),
+      .memory_bytes = memory & ~(uint64_t)(AGX_UAPI_PAGE_BYTES * 64 - 1),
+   };
+}
+
+/* Who comes later takes the memory that the first one made. */
+static uint64_t memory_bytes_of(int segment_fd, uint64_t otherwise)
+{
+   struct stat info;
+   if (segment_fd < 0 || fstat(segment_fd, &info) || info.st_size <= (off_t)AGXV_MEMORY_OFFSET)
+      return otherwise;
+   return (uint64_t)info.st_size - AGXV_MEMORY_OFFSET;
+}
+
+/* What AGX_VIRTUAL_CHAOS says. Who asks for chaos doesn't want to run without it, so what is no
+ * number is an error. */
+static agx_status read_chaos(struct agx_virtual_node *node)
+{
+   const char *value = getenv("AGX_VIRTUAL_CHAOS");
+   if (!value || !*value)
+      return AGX_OK;
+   char *end;
+   errno = 0;
+   node->options.chaos_seed = strtoull(value, &end, 0);
+   if (errno || *end || *value == '-')
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "AGX_VIRTUAL_CHAOS=%.40s is no seed: 0 to 2^64 - 1",
+                      value);
+   if (node->options.chaos_seed)
+      agxv_trace(node, "chaos with seed %" PRIu64, node->options.chaos_seed);
+   return AGX_OK;
+}
+
+/* What AGX_VIRTUAL_INJECT says, or nothing. */
+static agx_status read_script(struct agx_virtual_node *node)
+{
+   const char *value = getenv("AGX_VIRTUAL_INJECT");
+   if (!value || !*value)
+      return AGX_OK;
+   node->inject = calloc(1, sizeof(*node->inject));
+   if (!node->inject)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory for a fault script");
+   return agxv_inject_read(value, node->inject);
+}
+
+agx_status agx_virtual_set_script(struct agx_virtual_node *node, const char *script)
+{
+   struct agxv_inject *inject = calloc(1, sizeof(*inject));
+   if (!inject)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory for a fault script");
+   agx_status status = agxv_inject_parse(script, strlen(script), inject);
+   if (status != AGX_OK) {
+      free(inject);
+      return status;
+   }
+   free(node->inject);
+   node->inject = inject;
+   return AGX_OK;
+}
+
+static agx_status attach(struct agx_virtual_node *node, int segment_fd)
+{
+   int error = agxv_segment_attach(node, segment_fd, node->options.memory_bytes);
+   if (!error)
+      return AGX_OK;
+   agxv_segment_detach(node);
+   return agx_status_fail_errno(error, "virtual node %s: shared segment", node->chip.name);
+}
+
+agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
+                                   struct agx_virtual_node **out_node)
+{
+   *out_node = NULL;
+   struct agx_virtual_node *node = calloc(1, sizeof(*node));
+   if (!node)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory");
+   node->chip = *chip;
+   node->pid = getpid();
+   node->options = read_options();
+   node->run_compute = agx_virtual_default_run_compute();
+   pthread_mutex_init(&node->local, NULL);
+   node->options.memory_bytes = memory_bytes_of(segment_fd, node->options.memory_bytes);
+   agx_status status = read_chaos(node);
+   if (status == AGX_OK)
+      status = read_script(node);
+   if (status != AGX_OK && segment_fd >= 0)
+      close(segment_fd);
+   if (status == AGX_OK)
+      status = attach(node, segment_fd);
+   if (status != AGX_OK) {
+      free(node->inject);
+      free(node);
+      return status;
+   }
+   agxv_lock(node);
+   node->shared->peers++;
+   agxv_reap(node);
+   agxv_unlock(node);
+   pthread_once(&process_once, watch_process);
+   pthread_mutex_lock(&nodes_lock);
+   node->next = nodes;
+   nodes = node;
+   pthread_mutex_unlock(&nodes_lock);
+   *out_node = node;
+   return AGX_OK;
+}
+
+void agx_virtual_node_destroy(struct agx_virtual_node *node)
+{
+   if (!node)
+      return;
+   agxv_workers_stop(node);
+   agxv_show_statistics(node);
+   pthread_mutex_lock(&nodes_lock);
+   struct agx_virtual_node **link = &nodes;
+   while (*link != node)
+      link = &(*link)->next;
+   *link = node->next;
+   pthread_mutex_unlock(&nodes_lock);
+   agxv_lock(node);
+   agxv_watch_fini(node);
+   node->shared->peers--;
+   agxv_unlock(node);
+   agxv_segment_detach(node);
+   pthread_mutex_destroy(&node->local);
+   agxv_bounds_fini(node);
+   free(node->mappings);
+   free(node->inject);
+   free(node);
+}
+
+void agx_virtual_set_run_compute(struct agx_virtual_node *node, agx_virtual_run_compute_fn *run)
+{
+   node->run_compute = run;
+}
+
+void agx_virtual_set_option(struct agx_virtual_node *node, enum agx_virtual_option option,
+                            uint64_t value)
+{
+   switch (option) {
+   case AGX_VIRTUAL_STRICT:
+      node->options.strict = value != 0;
+      break;
+   case AGX_VIRTUAL_SHARING:
+      node->options.shares = value != 0;
+      break;
+   case AGX_VIRTUAL_CHECK:
+      node->options.check = value != 0;
+      break;
+   case AGX_VIRTUAL_EXECUTE:
+      node->options.execute = value != 0;
+      break;
+   case AGX_VIRTUAL_THREADS:
+      node->options.threads = (uint32_t)value;
+      break;
+   case AGX_VIRTUAL_TIMEOUT:
+      node->options.instructions = value;
+      break;
+   case AGX_VIRTUAL_CHAOS:
+      node->options.chaos_seed = value;
+      break;
+   case AGX_VIRTUAL_WORKGROUPS:
+      node->options.workgroups = value;
+      break;
+   }
+}

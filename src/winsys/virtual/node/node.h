@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What one process knows of a virtual node: where the segment is mapped, its worker
+ * threads, the mappings and descriptors that it gave out. Private to this folder.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agx/sim/sim.h"
+#include "winsys/virtual/store/segment.h"
+#include "winsys/virtual/gpu/stats.h"
+#include "winsys/virtual/virtual.h"
+
+#define AGXV_WORKERS 2
+
+struct agxv_options {
+   bool strict;           /* AGX_VIRTUAL_STRICT */
+   bool check;            /* AGX_VIRTUAL_CHECK */
+   bool execute;          /* AGX_VIRTUAL_EXECUTE */
+   bool shares;           /* buffers may get files of their own */
+   bool trace;            /* AGX_DEBUG=virtual */
+   uint32_t threads;      /* AGX_VIRTUAL_THREADS, 0: one per processor */
+   uint64_t instructions; /* AGX_VIRTUAL_TIMEOUT, per SIMD-group, 0: no limit */
+   uint64_t workgroups;   /* AGX_VIRTUAL_WORKGROUPS, per command, 0: no limit */
+   uint64_t chaos_seed;   /* AGX_VIRTUAL_CHAOS, 0: off */
+   uint64_t memory_bytes; /* AGX_VIRTUAL_MEMORY */
+
+   struct agxv_stats stats; /* AGX_VIRTUAL_STATS */
+};
+
+/* A mapping of a buffer that this process holds. */
+struct agxv_mapping {
+   uintptr_t start, end;
+   uint32_t hold; /* struct agxv_hold */
+};
+
+/* A buffer's own file, mapped over GPU memory; see backing.h. */
+struct agxv_overlay {
+   uint64_t serial;
+   uint64_t first_page, pages;
+   int fd;
+};
+
+/* A descriptor that something is to be written to; see watch.h. */
+struct agxv_watch {
+   int kind;
+   int fd;           /* ours: an eventfd, or the write end of a pipe */
+   uint32_t syncobj; /* eventfds that wait for a fence */
+   uint32_t fence;
+   uint32_t record; /* fd record of a pipe */
+   uint32_t flags;
+   uint64_t point;
+   bool done;
+};
+
+struct agx_virtual_node {
+   struct agxv_shared *shared;
+   uint8_t *memory; /* GPU memory */
+   int fd;
+   uint64_t segment_device, segment_inode;
+   bool is_private;
+   int32_t pid;
+   struct agx_chip chip;
+   struct agxv_options options;
+   agx_virtual_run_compute_fn *run_compute;
+   struct agxv_inject *inject; /* the fault script, or NULL */
+
+   /* Guards what follows; taken after the shared lock, where both are. */
+   pthread_mutex_t local;
+   pthread_t workers[AGXV_WORKERS];
+   uint32_t worker_count;
+   bool stopping;
+   struct agxv_mapping *mappings;
+   size_t mapping_count, mapping_capacity;
+
+   struct agxv_told *told; /* bounds.h */
+   /* counters.c: who is told of what launches of a file execute; fn NULL: nobody. */
+   agx_virtual_counters_fn *counters_fn;
+   void *counters_user;
+   uint32_t counters_file;
+   _Atomic bool counts;
+
+   /* Under the shared lock. */
+   bool is_mute;               /* agxv_tell wakes nobody */
+   uint32_t executing;         /* jobs of this process */
+   int64_t executing_since_ns; /* when the last of them began */
+   struct agxv_watch *watches;
+   size_t watch_count, watch_capacity;
+   size_t sweep_at; /* count at which the next look for closed ones is due */
+
+   struct agx_virtual_file *files;
+
+   /* Under the shared lock too: the shared buffers that this process has mapped. */
+   struct agxv_overlay *overlays;
+   size_t overlay_count, overlay_capacity;
+   uint64_t backings_seen; /* of the segment's backing_changes */
+
+   struct agx_virtual_node *next; /* all nodes of this process, for fork */
+};
+
+struct agx_virtual_file {
+   struct agx_virtual_node *node;
+   uint32_t ref; /* struct agxv_file */
+   struct agx_virtual_file *next;
+};
+
+/* Closes the files and cancels the jobs of processes that died. The lock is held. */
+void agxv_reap(struct agx_virtual_node *node);
+bool agxv_process_lives(const struct agx_virtual_node *node, int32_t pid);
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+int64_t agxv_now_ns(void);
+/* The GPU's clock: 24 MHz steps in nanoseconds. */
+uint64_t agxv_gpu_time(void);
+
+/* Keeps a sentence as the node's last error and shows it when tracing. The lock is not
+ * held. */
+void agxv_report(struct agx_virtual_node *node, const char *format, ...)
+   __attribute__((format(printf, 2, 3)));
+/* Shows a sentence when tracing. */
+void agxv_trace(const struct agx_virtual_node *node, const char *format, ...)
+   __attribute__((format(printf, 2, 3)));
