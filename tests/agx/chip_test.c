@@ -48,7 +48,7 @@ static void occupancy_falls_with_registers(void **state)
       assert_true(agx_occupancy_threads(halves) <= agx_occupancy_threads(halves - 1));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_chip_is_found_by_each_name),

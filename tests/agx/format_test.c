@@ -104,7 +104,7 @@ static void gl_names_attributes(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_format_is_found_by_each_of_its_names),

@@ -182,7 +182,7 @@ static void test_random(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_golden),  cmocka_unit_test(test_round_trip),

@@ -229,7 +229,7 @@ static void test_random_bytes(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_vectors),

@@ -169,7 +169,7 @@ static void test_spill_codes(void **state)
       assert_int_equal(agx_hw_usc_spill_code(cases[i].bytes), cases[i].code);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_recorded_stream), cmocka_unit_test(test_recorded_usc),

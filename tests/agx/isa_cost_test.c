@@ -67,7 +67,7 @@ static void units_and_costs_agree(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(measured_costs),

@@ -215,7 +215,7 @@ static void every_first_halfword(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_row_round_trips),

@@ -352,7 +352,7 @@ static void disassembly_stops_at_the_first_mistake(void **state)
    assert_ok(agx_isa_disassemble(code, 0, 0, collect, text));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(shared_vectors_round_trip),

@@ -229,7 +229,7 @@ static void test_refusals(void **state)
    assert_fails(agx_layout_init(&bad, &layout), AGX_UNIMPLEMENTED, "layout 3");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_cases),

@@ -87,7 +87,7 @@ static void printf_and_grow_copy(void **state)
    agx_arena_fini(&arena);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_is_zeroed_and_aligned),

@@ -18,7 +18,7 @@ static void an_unknown_name_is_refused(void **state)
    assert_fails(agx_debug_parse("ir,syn", &flags), AGX_INVALID_ARGUMENT, "\"syn\"");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(names_become_flags),

@@ -62,7 +62,7 @@ static void the_ends_of_the_range(void **state)
    assert_int_equal(agx_half_from_float(from_bits(0x80000001)), 0x8000);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_half_converts_exactly_and_back),

@@ -120,7 +120,7 @@ static void includes_point_down(void **state)
    free(root);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {cmocka_unit_test(includes_point_down)};
    return cmocka_run_group_tests(tests, NULL, NULL);

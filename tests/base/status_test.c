@@ -89,7 +89,7 @@ static void every_code_has_a_name(void **state)
    assert_string_equal(agx_status_name(19), "?");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(text_names_object_and_value),

@@ -67,7 +67,7 @@ static void attributes_are_passed_on(void **state)
    pthread_attr_destroy(&attributes);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_take_no_signals),

@@ -167,7 +167,7 @@ static void truths_combine(void **state)
                "%9:32 = select %5:1, %0:32, %1:32\n" OUT);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(truths),

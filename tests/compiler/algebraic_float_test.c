@@ -154,7 +154,7 @@ static void conversions_of_choices(void **state)
                "%9:32 = s2f %3:16\n" OUT);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(floats),

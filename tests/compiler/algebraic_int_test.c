@@ -175,7 +175,7 @@ static void logic_absorbs(void **state)
                "%9:32 = iand %2:32, #0xff:32\n" OUT);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums),

@@ -86,7 +86,7 @@ static void masks_of_extensions(void **state)
                "%9:32 = zext %3:16\n" OUT);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(widths),

@@ -493,7 +493,7 @@ static void test_groups_by_use(void **state)
    backend_fini(&backend);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_liveness),

@@ -103,7 +103,7 @@ static void any_bytes(void **state)
    run();
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_pair_beside_extremes),

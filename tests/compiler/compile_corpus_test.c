@@ -88,7 +88,7 @@ static void test_corpus(void **state)
    free(path);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_corpus),

@@ -80,7 +80,7 @@ static void test_spilling(void **state)
    check_seeds(5000, 50, 46, 1024, 0);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_few_variables),

@@ -176,7 +176,7 @@ static void what_all_threads_run_is_known(void **state)
    agx_arena_fini(&arena);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_take_the_scope_of_their_sources),

@@ -62,7 +62,7 @@ static void what_an_access_is_between_stays(void **state)
          NULL);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_simd_group_waits_for_nobody),

@@ -464,7 +464,7 @@ static void random_graphs_agree(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(divisions_are_exact),

@@ -75,7 +75,7 @@ static void loops_need_what_they_read(void **state)
             ADD("r4l", "^r2l", "#1") STORE("r4l"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(last_uses_discard),

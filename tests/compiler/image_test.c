@@ -136,7 +136,7 @@ static void unsized_samplers_are_refused(void **state)
    free(words);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_level_that_may_be_missing_costs_one_select),

@@ -33,7 +33,7 @@ static void without_there_is_none(void **state)
    check(agxc_insert_stack, IF ADD, NULL);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(scratch_memory_takes_a_frame),

@@ -106,7 +106,7 @@ static void groups_fill_up_across_blocks(void **state)
             WAIT ADD("r2l", "r2l", "r6l") "agx.wait #1:64\n" ADD("r10l", "r10l", "#1"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_are_waited_for),

@@ -237,7 +237,7 @@ static void signs_fold_into_float_sources(void **state)
         agxc_select);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_stage_of_the_corpus_reads_back),

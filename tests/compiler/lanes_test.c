@@ -72,7 +72,7 @@ static void positions_in_flat_workgroups_are_zero(void **state)
       .local = "32x2x1", .pass = agxc_lower_buffer, .before = text, .after = text});
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_simd_group_waits_for_nobody),

@@ -71,7 +71,7 @@ static void masked_turns(void **state)
    check(agxc_opt_unroll_masked, "%0:32", "#0x20:32");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(known_turns),

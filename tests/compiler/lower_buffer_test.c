@@ -56,7 +56,7 @@ static void addresses_of_neighbours_are_one_uniform(void **state)
    PLAIN(text, text);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(bindings_are_addresses),

@@ -153,7 +153,7 @@ static void returns(void **state)
             RETURNED) "   else\n   end\n   " POP("1") "continuing\n   agx.jmp_any #1:64\nend\n");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_straight_line_stays),     cmocka_unit_test(ifs),

@@ -66,7 +66,7 @@ static void what_divides_nothing_stays(void **state)
    pass_golden_check(&g, NULL);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(by_constants),

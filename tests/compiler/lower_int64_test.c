@@ -82,7 +82,7 @@ static void addresses_stay_whole(void **state)
    pass_golden_check(&g, "compiler/lower_int64_addresses.txt");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(arithmetic),

@@ -45,7 +45,7 @@ static void what_has_one_stays(void **state)
    pass_golden_check(&g, NULL);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_has_no_row),

@@ -80,7 +80,7 @@ static void what_rows_do_stays(void **state)
    pass_golden_check(&g, NULL);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(divisions),

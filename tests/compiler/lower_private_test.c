@@ -96,7 +96,7 @@ static void test_places(void **state)
    pass_golden_check(&golden, "compiler/lower_private.txt");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_places),

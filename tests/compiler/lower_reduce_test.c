@@ -113,7 +113,7 @@ static void truths_are_ballots(void **state)
            "%9:32 = zext %17:1\n" OUT);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_stay),

@@ -376,7 +376,7 @@ static void nested_indices_are_one(void **state)
          "store_shared #0:32, %2:32\n");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_checked_when_off),

@@ -84,7 +84,7 @@ static void lanes_are_not_shared_across_blocks(void **state)
    pass_golden_check(&g, "compiler/lower_subgroup_cse.txt");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(where_all_lanes_run),

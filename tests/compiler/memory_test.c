@@ -317,7 +317,7 @@ static void random_programs_agree(void **state)
       compare(seed);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_programs_agree),

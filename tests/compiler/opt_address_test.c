@@ -85,7 +85,7 @@ static void constants_that_a_shift_cuts(void **state)
    pass_golden_check(&g, "compiler/opt_address_same.txt");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(device),

@@ -84,7 +84,7 @@ static void memory_and_lanes_stay(void **state)
                  "%9:32 = iadd %3:32, %0:32\n" OUT);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(constants_fold),

@@ -129,7 +129,7 @@ static void looks_deceive(void **state)
                  "%9:32 = iadd %0:32, #1:32\n" OUT);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_loads_rise),

@@ -83,7 +83,7 @@ static void loops_go_with_their_arm(void **state)
         PASS_STORE("#1:32"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_chosen_arm_stays),

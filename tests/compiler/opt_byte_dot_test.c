@@ -60,7 +60,7 @@ static void other_bytes_stay(void **state)
          "%10:32 = imul %6:32, %8:32\n%11:32 = imul %7:32, %9:32\n" SUM PASS_STORE("%12:32"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(neighbours_pair_up),

@@ -77,7 +77,7 @@ static void parts_of_something_else_stay(void **state)
    STAYS(X "%1:32 = iadd %0:32, #0:32\n" OUT("%1:32"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(moves),

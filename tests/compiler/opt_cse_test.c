@@ -69,7 +69,7 @@ static void effects_happen_twice(void **state)
    STAYS(PASS_LOAD("%0:32") OUT("#1:32") PASS_LOAD("%1:32") OUT("%0:32") OUT("%1:32"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_ones_become_one), cmocka_unit_test(the_exact_one_remains),

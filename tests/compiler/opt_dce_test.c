@@ -55,7 +55,7 @@ static void rows_too(void **state)
          "%3:32 = agx.atomic u0l:64, %0:32, %0:32, #0:64, #0:64, #0:64\nagx.barrier\n");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_nothing_uses_goes),

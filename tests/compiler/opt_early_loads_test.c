@@ -63,7 +63,7 @@ static void what_is_not_known_stays(void **state)
    STAYS(X LOADING COMPUTE IF("%4:32 = iadd %1:32, #4:32\n" LOAD PASS_STORE("%5:32")));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_move_in_front),

@@ -64,7 +64,7 @@ static void equal_operations_are_as_exact_as_the_strictest(void **state)
         agxc_opt_cse, agxc_opt_copy_prop, agxc_opt_fuse);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_join_their_sum),

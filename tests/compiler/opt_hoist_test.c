@@ -46,7 +46,7 @@ static void what_may_change_stays(void **state)
    STAYS(CONDITION IF PASS_LOAD("%2:32") LOAD PASS_STORE("%3:32"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_move_with_their_address),

@@ -191,7 +191,7 @@ static void loads_stay_with_what_writes(void **state)
          NULL);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(invariant_operations_leave),

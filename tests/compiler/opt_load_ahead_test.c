@@ -130,7 +130,7 @@ static void other_loops_stay(void **state)
                                           "continuing\nend\n" STEP("#0x10:32"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_go_two_ahead),

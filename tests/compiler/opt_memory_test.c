@@ -132,7 +132,7 @@ static void shared_with_others(void **state)
    pass_golden_check(&g, NULL);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(known),

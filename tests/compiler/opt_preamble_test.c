@@ -205,7 +205,7 @@ static void what_would_spill_stays(void **state)
    agx_arena_fini(&arena);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(costly_results_move),

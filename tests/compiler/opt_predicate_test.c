@@ -196,7 +196,7 @@ static void what_no_select_can_do_stays(void **state)
          NULL);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(short_arms_become_selects),

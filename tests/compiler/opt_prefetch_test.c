@@ -168,7 +168,7 @@ static void registers_may_lack(void **state)
             INDEX COLUMN ENTRY ADD BOTTOM MANY_BACK "store_shared #0xb0:32, %51:32x2\n");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(chains_wait_once),

@@ -97,7 +97,7 @@ static void other_loops_stay(void **state)
             PASS_STORE("%8:32"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_test_goes_behind_the_body),

@@ -134,7 +134,7 @@ static void long_arms_stay(void **state)
             PASS_STORE("%6:32"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_wait_once),

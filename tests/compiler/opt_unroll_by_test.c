@@ -92,7 +92,7 @@ static void other_loops_stay(void **state)
    STAYS(N LOOP("%1:1 = ult %9:32, %0:32\n", BODY, "#1:32"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(four_turns_at_a_time),      cmocka_unit_test(signed_limits_do_not_wrap),

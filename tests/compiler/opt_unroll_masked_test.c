@@ -164,7 +164,7 @@ static void other_loops_stay(void **state)
                                                          "%0:32, #1:32\ncontinuing\nend\n" END);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_keep_their_order), cmocka_unit_test(places_are_counters),

@@ -102,7 +102,7 @@ static void other_loops_stay(void **state)
          "continuing\n%2:16 = iadd %0:16, #1:16\nend\n");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(counted_loops_become_copies),

@@ -181,7 +181,7 @@ static void stores_that_stay(void **state)
    pass_golden_check(&g, "compiler/opt_vectorize_stores_stay.txt");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads),

@@ -144,7 +144,7 @@ static void loops_count(void **state)
          "");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(grids_bound_indices),

@@ -175,7 +175,7 @@ static void some_rows_read_late(void **state)
             MATRIX("r5l", "r1l", "r1l", "r3l") STORE2("r3l", "r0l") STORE2("r5l", "r0l"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_dies_makes_room),

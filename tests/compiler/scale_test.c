@@ -75,7 +75,7 @@ static void work_grows_like_the_kernel(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(work_grows_like_the_kernel),

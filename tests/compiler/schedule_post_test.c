@@ -88,7 +88,7 @@ static void waits_stay_where_they_were(void **state)
            agxc_schedule_post);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(chains_interleave),

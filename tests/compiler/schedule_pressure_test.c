@@ -90,7 +90,7 @@ static void few_registers_stay(void **state)
    agx_arena_fini(&arena);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_stand_behind_their_reads),

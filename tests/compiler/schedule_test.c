@@ -163,7 +163,7 @@ static void registers_that_run_out_cost_few_loads(void **state)
    agx_arena_fini(&arena);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_come_together),

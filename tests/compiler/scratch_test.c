@@ -136,7 +136,7 @@ static void test_limit(void **state)
    backend_fini(&backend);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_own_memory),

@@ -261,7 +261,7 @@ static void the_rest_are_sequences(void **state)
    ROW2("%9:32 = bfi %0:32, %1:32, #3:32, #5:32\n", "%9:32 = agx.bfi %0:32, %1:32, #3:32, #5:64\n");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(small_constants_change_the_sign),

@@ -224,7 +224,7 @@ static void ballots_take_registers(void **state)
         PASSES);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(compares_are_forced),

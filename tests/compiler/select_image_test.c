@@ -116,7 +116,7 @@ static void stores_are_of_images(void **state)
         PASSES);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(fetches_have_a_sampler_of_their_own),

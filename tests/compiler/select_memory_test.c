@@ -64,7 +64,7 @@ static void constants_come_before_loads(void **state)
         agxc_select);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(shifts_join_the_index), cmocka_unit_test(constants_come_before_loads),

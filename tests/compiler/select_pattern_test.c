@@ -116,7 +116,7 @@ static void constant_addresses_get_a_register(void **state)
         agxc_select);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_take_long_shifts),

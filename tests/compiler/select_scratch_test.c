@@ -68,7 +68,7 @@ static void data_is_in_registers(void **state)
         PASSES);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(offsets_count_bytes),

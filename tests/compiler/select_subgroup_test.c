@@ -130,7 +130,7 @@ static void products_of_matrices_have_the_width_of_their_sum(void **state)
         PASSES);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(lanes_are_counted),

@@ -164,7 +164,7 @@ static void barriers_are_sequences(void **state)
         PASSES);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(positions_are_in_registers_of_the_hardware),

@@ -80,7 +80,7 @@ static void more_levels_are_refused(void **state)
                 "nested more than 32767 deep");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(shallow_nests_compute),

@@ -64,7 +64,7 @@ static void what_fits_stays(void **state)
    check(18, text, text);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_farthest_goes),

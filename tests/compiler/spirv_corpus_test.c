@@ -160,7 +160,7 @@ static void corpus_translates(void **state)
    free(tiers);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {cmocka_unit_test(corpus_translates)};
    return cmocka_run_group_tests(tests, NULL, NULL);

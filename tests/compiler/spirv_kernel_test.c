@@ -586,7 +586,7 @@ static void matrices(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(switches),      cmocka_unit_test(returns), cmocka_unit_test(loops),

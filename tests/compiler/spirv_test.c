@@ -312,7 +312,7 @@ static void damage_is_survived(void **state)
    damage_all(pointer_kernels, AGX_COUNT(pointer_kernels));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(text_is_golden),          cmocka_unit_test(bytes_may_be_swapped),

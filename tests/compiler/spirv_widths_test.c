@@ -372,7 +372,7 @@ static void float_modes(void **unused)
    free(words);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(bytes),  cmocka_unit_test(shorts),      cmocka_unit_test(longs),

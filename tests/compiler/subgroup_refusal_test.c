@@ -115,7 +115,7 @@ static void other_scopes_are_refused(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_is_refused_by_name),

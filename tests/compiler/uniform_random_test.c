@@ -418,7 +418,7 @@ static void results_stay_the_same(void **state)
    assert_true(preambles > 200);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_stay_the_same),

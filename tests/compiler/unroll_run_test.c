@@ -192,7 +192,7 @@ static void ranges_ahead_end_anywhere(void **state)
    compare_tiles(1, 0x7fffffffu - MAX_N, 1, 0u - (0x7fffffffu - MAX_N), BELOW("slt"), false);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(lanes_share_a_loop),   cmocka_unit_test(lanes_have_their_own),

@@ -176,7 +176,7 @@ static void damaged_modules_end_well(void **state)
    assert_true(failed > 200);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(dense_attributes_take_two_instructions),

@@ -393,7 +393,7 @@ static void halves(void **state)
       try_one((struct trial){(enum agxc_op)op, 1, 16, 2, false, 0}, 4 * ROUNDS);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(integers),    cmocka_unit_test(compares), cmocka_unit_test(constants),

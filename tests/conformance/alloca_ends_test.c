@@ -285,7 +285,7 @@ static void threads_share_a_full_pool(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_second_dealloca_fails),

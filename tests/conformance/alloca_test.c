@@ -385,7 +385,7 @@ static void dealloca_prefers_origin_placement(void **state)
    agx_release(timeline);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(basic_alloca),

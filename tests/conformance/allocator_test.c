@@ -303,7 +303,7 @@ static void import_host_allocation_with_callback(void **state)
    assert_int_equal(calls, 1);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(heaps_are_listed),

@@ -106,7 +106,7 @@ static void a_failed_create_gives_null(void **state)
    assert_fails(agx_buffer_create(f->device, &desc, &buffer), AGX_UNIMPLEMENTED, "next");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_is_zero_and_whole),   cmocka_unit_test(map_gives_the_same_memory),

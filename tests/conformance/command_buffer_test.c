@@ -233,7 +233,7 @@ static void submit_empty(void **state)
    agx_release(commands);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(create),

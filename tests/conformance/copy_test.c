@@ -194,7 +194,7 @@ static void refusals_name_what_is_wrong(void **state)
    fixture_close(&other);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(copy_whole_buffer),

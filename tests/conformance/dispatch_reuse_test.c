@@ -225,7 +225,7 @@ static void dispatch_with_borrowed_resource_lifetimes(void **state)
    close_setup(&s);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(large_workgroup_count),

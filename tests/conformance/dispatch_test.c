@@ -223,7 +223,7 @@ static void reusable_pipeline_with_different_inputs(void **state)
    close_setup(&s);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(scale_and_offset),

@@ -59,7 +59,7 @@ static void query_and_create_available_devices_by_id(void **state)
    assert_null(device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(query_and_create_available_devices_by_path),

@@ -137,7 +137,7 @@ static void an_event_may_go_early(void **state)
    close_scene(&it);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(create),

@@ -346,7 +346,7 @@ static void entry_points_out_of_range(void **state)
    agx_release(executable);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(creating_the_cache),

@@ -123,7 +123,7 @@ static void large_range_round_trip(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(read_entire_file),

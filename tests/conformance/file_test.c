@@ -425,7 +425,7 @@ static void memory_of_the_gpu_alone_is_moved(void **state)
    medium_close(&medium);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(offsets_beyond_4_gib),

@@ -262,7 +262,7 @@ static void refusals_name_what_is_wrong(void **state)
    fixture_close(&other);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(pattern1_size1_offset0_length1),

@@ -304,7 +304,7 @@ static void everything_is_refused(void **state)
    agx_release(two.f.device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(everything_is_refused),

@@ -369,7 +369,7 @@ static void a_grandchild_is_refused_too(void **state)
    release_all(&w);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_child_is_refused_and_the_parent_goes_on),

@@ -531,7 +531,7 @@ static void a_lost_device_leaves_the_others(void **state)
    fixture_close(&other);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    setenv("AGX_VIRTUAL_STRICT", "1", 1); /* stray accesses are faults */
    const struct CMUnitTest tests[] = {

@@ -274,7 +274,7 @@ static void wrong_calls_are_refused(void **state)
    assert_fails(submit(f, op, NO_POINT, NO_POINT), AGX_INVALID_ARGUMENT, "flags 0x1");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(deferred_calls_keep_no_thread),

@@ -255,7 +255,7 @@ static void kernels_and_functions_take_turns(void **state)
    agx_release(line);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(enqueue_before_signal),

@@ -420,7 +420,7 @@ static void mistakes_are_named(void **state)
    close_setup(&s);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(static_parameters_from_host),

@@ -286,7 +286,7 @@ static void library_accesses_are_checked(void **state)
    agx_release(buffer);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(allocator_supports_buffer_mapping),

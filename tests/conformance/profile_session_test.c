@@ -308,7 +308,7 @@ static void threads_are_recorded_together(void **state)
    strike(&s);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(sessions_are_checked),

@@ -326,7 +326,7 @@ static void tables_are_told_as_their_command_buffer(void **state)
    strike(&s);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(dispatch_profiling_records_command_buffer_dispatch),

@@ -242,7 +242,7 @@ static void threads_take_turns(void **state)
    agx_release(add);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(chains_run_in_order),

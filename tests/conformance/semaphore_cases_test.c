@@ -338,7 +338,7 @@ static void device_multi_wait_then_fail(void **state)
    drop_two(&two);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_op),

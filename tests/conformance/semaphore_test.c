@@ -206,7 +206,7 @@ static void points_of_several_devices(void **state)
    fixture_close(&other);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_only_grow),

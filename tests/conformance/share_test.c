@@ -270,7 +270,7 @@ static void many_semaphores_are_shared(void **state)
    close_theirs(ours, theirs);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_timeline_of_two_devices),

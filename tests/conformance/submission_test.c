@@ -456,7 +456,7 @@ static void one_failed_wait_is_enough(void **state)
    drop_work(&w);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(submit_with_no_command_buffers),

@@ -401,7 +401,7 @@ static void threads_resubmit_one_command_buffer(void **state)
    agx_release(kernel);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(resubmit_with_different_bindings),

@@ -180,7 +180,7 @@ static void large_fill_command_buffer(void **state)
    agx_release(buffer);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(dispatch_captures_all_it_is_given),

@@ -290,7 +290,7 @@ static void fill_and_copy_host_queue_event_profiling(void **state)
    agx_release(target);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(fill_entire_buffer_1_byte),

@@ -376,7 +376,7 @@ static void a_recording_fails_once_its_memory_is_gone(void **state)
    agx_release(timeline);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(fill_transient_buffer),

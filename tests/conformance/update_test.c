@@ -318,7 +318,7 @@ static void queues_refuse_as_well(void **state)
    agx_release(buffer);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(whole_buffer),

@@ -453,7 +453,7 @@ static void any_sequence_is_as_the_model_says(void **state)
    end(&b);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_reservation_is_addresses),

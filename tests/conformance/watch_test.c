@@ -211,7 +211,7 @@ static void unwatch_races_with_signals(void **state)
    agx_release(racer.semaphore);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_watch_is_called_once),

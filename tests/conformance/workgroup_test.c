@@ -291,7 +291,7 @@ static void the_own_size_needs_no_flag(void **state)
    agx_release(executable);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(dispatches_choose_the_workgroup_size),

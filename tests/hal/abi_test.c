@@ -452,7 +452,7 @@ static int close_all(void **state)
    return 0;
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(shorter_descriptors_count_as_zero_where_they_end),

@@ -140,7 +140,7 @@ static void what_is_reserved_is_zero(void **state)
    close_scene(&it);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(parameters_are_as_long_as_they_are_said_to_be),

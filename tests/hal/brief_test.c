@@ -214,7 +214,7 @@ static void draws_are_written_the_same(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_ways_write_the_same),

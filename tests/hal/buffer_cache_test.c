@@ -332,7 +332,7 @@ static void threads_share_the_cache(void **state)
    fixture_close(&f);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_comes_again_is_zero),

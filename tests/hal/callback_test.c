@@ -68,7 +68,7 @@ static void waiting_for_a_file_frees_nothing_under_the_lock(void **state)
    assert_true(guard.calls > 0);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(waiting_for_a_file_frees_nothing_under_the_lock),

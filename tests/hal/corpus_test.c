@@ -120,7 +120,7 @@ static void no_size_is_taken_for_known(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_kernel_matches_or_is_refused_by_name),

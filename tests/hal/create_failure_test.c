@@ -223,7 +223,7 @@ static void every_function_stands_in_a_table(void **state)
    free(path);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_allocation_may_fail),

@@ -149,7 +149,7 @@ static void processes_share_a_folder(void **state)
    remove_folder(&f);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_oldest_make_room),     cmocka_unit_test(what_is_too_large_is_not_kept),

@@ -263,7 +263,7 @@ static void all_that_changes_code_is_in_the_key(void **state)
    assert_int_equal(again.material_B, keys[0].material_B);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_put_comes_back),

@@ -98,7 +98,7 @@ static void dot_products_match(void **state)
    free(path);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(dot_products_match),

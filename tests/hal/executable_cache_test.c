@@ -436,7 +436,7 @@ static void the_oldest_leave_memory(void **state)
    fixture_close(&f);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(memory_then_disk, make_folder, remove_folder),

@@ -75,7 +75,7 @@ static void the_readme_shows_the_first_program(void **state)
    free(program);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_map_matches_the_headers),

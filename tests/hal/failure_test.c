@@ -482,7 +482,7 @@ static void a_refused_submission_uses_no_memory(void **state)
    close_world(&w);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_request_may_fail),

@@ -311,7 +311,7 @@ static void other_failures_keep_their_text(void **state)
    close_world(&w);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(faults_name_the_buffer),

@@ -258,7 +258,7 @@ static void limits_of_the_process_are_failures(void **state)
    fclose(file);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(short_and_interrupted_calls_go_on),

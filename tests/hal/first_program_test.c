@@ -65,7 +65,7 @@ static void the_readme_shows_it(void **state)
    free(readme_path);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(it_computes),

@@ -177,7 +177,7 @@ static void a_watch_of_ones_own_forks(void **state)
    close_forker(&forker);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_host_call_forks),

@@ -268,7 +268,7 @@ static void memory_may_be_short(void **state)
    agx_host_pool_destroy(NULL);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_may_be_refused),

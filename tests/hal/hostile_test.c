@@ -320,7 +320,7 @@ static void submission(void **state)
    run(hostile_submit);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(making),

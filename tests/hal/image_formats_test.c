@@ -151,7 +151,7 @@ static void other_formats_are_refused(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
    const struct CMUnitTest tests[] = {

@@ -823,7 +823,7 @@ static void cubes_are_made_of_layers(void **state)
                   number_of(0, 0, (int)(1 + 2 * (i % 3) + i / 3 % 2), 0, 0));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
    const struct CMUnitTest tests[] = {

@@ -479,7 +479,7 @@ static void bindings_are_checked(void **state)
    free(path);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
    const struct CMUnitTest tests[] = {

@@ -205,7 +205,7 @@ static int close_all(void **state)
    return 0;
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(structs_are_filled_as_far_as_the_caller_has_them),

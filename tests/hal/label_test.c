@@ -259,7 +259,7 @@ static void a_fault_names_the_label(void **state)
    unsetenv("AGX_VIRTUAL_STRICT");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(launches_have_labels),  cmocka_unit_test(labels_must_balance),

@@ -225,7 +225,7 @@ static void recording_again_needs_nothing(void **state)
    failing_kmd_await_close(&kmd);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_ways_write_the_same),

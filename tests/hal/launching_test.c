@@ -235,7 +235,7 @@ static void operations_are_counted_one_by_one(void **state)
    close_world(&w);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_being_launched_is_cancelled),

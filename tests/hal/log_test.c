@@ -147,7 +147,7 @@ static void long_lines_are_cut(void **state)
    assert_true(was_heard(&heard, AGX_LOG_DEBUG, "xxxx"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(submissions_are_heard_of),

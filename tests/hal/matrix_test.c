@@ -412,7 +412,7 @@ static void a_large_product_runs_at_the_rate_of_the_instruction(void **state)
    run_large("matmul_float16_t", 16);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_of_all_shapes),

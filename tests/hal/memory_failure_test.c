@@ -258,7 +258,7 @@ static void a_failed_protection_is_put_back(void **state)
    shortage_end(&b);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_request_may_fail),

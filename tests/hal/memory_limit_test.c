@@ -173,7 +173,7 @@ static void late_allocations_survive_refusals(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_limit_is_kept),

@@ -387,7 +387,7 @@ static void scores_of_halves_do_too(void **state)
    close_run(&run, &net);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_dispatch_compiles),

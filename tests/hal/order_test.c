@@ -428,7 +428,7 @@ static void mistakes_are_told(void **state)
    agx_release(event);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(words_stand_at_hazards),

@@ -132,7 +132,7 @@ static void what_would_be_put_off_is_refused_too(void **state)
    close_world(&w);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_would_be_parked_is_refused),

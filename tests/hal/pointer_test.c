@@ -487,7 +487,7 @@ static void memory_model(void **state)
    run_all(&(struct kernel){"memory_model", 3, 3, 0, NULL, fill_small, check_model});
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(private_memory),  cmocka_unit_test(private_types),

@@ -114,7 +114,7 @@ static void a_broken_poller_fails_what_it_watches(void **state)
    fixture_close(&f);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(errors_say_what_they_mean),

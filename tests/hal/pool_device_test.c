@@ -283,7 +283,7 @@ static void threads_share_a_pool(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(fixed_never_overlaps),   cmocka_unit_test(buffers_of_pools_work),

@@ -169,7 +169,7 @@ static void tlsf_without_host_memory(void **state)
    assert_int_equal(failing.live, 0);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(tlsf_never_overlaps),

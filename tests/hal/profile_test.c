@@ -267,7 +267,7 @@ static void host_memory_may_run_out(void **state)
    assert_true(finished);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(counters_count),

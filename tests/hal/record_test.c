@@ -245,7 +245,7 @@ static void a_fault_fails_the_semaphore_with_its_address(void **state)
    unsetenv("AGX_VIRTUAL_STRICT");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(dispatches_are_checked),

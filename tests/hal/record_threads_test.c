@@ -88,7 +88,7 @@ static void threads_record_over_the_same_objects(void **state)
    fixture_close(&shared.f);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_record_over_the_same_objects),

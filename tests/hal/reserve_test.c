@@ -203,7 +203,7 @@ static void large_slabs_give_way_to_small_ones(void **state)
    close_scene(&it);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_first_recording_asks_for_nothing),

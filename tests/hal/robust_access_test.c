@@ -255,7 +255,7 @@ static void without_optimisation_too(void **state)
    try_all("bounds,noopt,validate", 30);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(accesses_at_any_index_are_inside_or_nowhere),

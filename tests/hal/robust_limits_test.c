@@ -321,7 +321,7 @@ static void modes_are_checked(void **state)
    fixture_close(&f);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(limits_are_those_of_the_bound_range),

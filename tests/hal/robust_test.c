@@ -371,7 +371,7 @@ static void shrunk_bindings_follow_the_rules(void **state)
    free(session);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(shrunk_bindings_follow_the_rules),

@@ -168,7 +168,7 @@ static void failures_end_it_too(void **state)
    close_scene(&it);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_kind_is_waited_for),

@@ -310,7 +310,7 @@ static void own_work_in_the_request_is_not_of_others(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_barrier_between_does_not_pull_back),

@@ -372,7 +372,7 @@ static void no_request_is_made_under_the_lock(void **state)
    world_close(&w);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_earlier_failure_is_not_hidden),

@@ -600,7 +600,7 @@ static void older_extensions_too(void **state)
    free(path);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_operation_on_every_type),

@@ -283,7 +283,7 @@ static void everything_may_be_released_in_flight(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_dispatch_writes_its_buffer),

@@ -550,7 +550,7 @@ static void a_late_count_is_nobody_elses(void **state)
    assert_true(agx_tag_tells_success(&it.tag, 0));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(nobody_is_asked),

@@ -132,7 +132,7 @@ static void a_fault_leaves_the_tag_behind(void **state)
    unsetenv("AGX_VIRTUAL_STRICT");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_tag_counts_submissions),

@@ -405,7 +405,7 @@ static void families_are_checked(void **state)
    unsetenv("AGX_PROFILE");
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(traces_hold_what_happened),

@@ -316,7 +316,7 @@ static void operations_outlive_their_device_handle(void **state)
    fixture_close(&f);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(long_ranges_are_cut),

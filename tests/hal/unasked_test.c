@@ -139,7 +139,7 @@ static void a_text_is_of_the_call(void **state)
    world_close(&w);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(how_others_came_out),

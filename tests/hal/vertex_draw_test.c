@@ -299,7 +299,7 @@ static void what_does_not_fit_is_refused(void **state)
    close_stage(&s);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(default_outputs_are_packed),

@@ -419,7 +419,7 @@ static void unoptimised_code_agrees_too(void **state)
    close_world(&w);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(attributes_agree_with_the_model),

@@ -331,7 +331,7 @@ static void eventfds_tell_what_the_kernel_told(void **state)
    close_pair(&pair);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_go_both_ways),

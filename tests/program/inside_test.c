@@ -146,7 +146,7 @@ static void too_many_are_refused(void **state)
    assert_false(agx_inside_make(&program, &inside));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(conditions_made_ready_say_the_same),

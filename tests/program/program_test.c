@@ -805,7 +805,7 @@ static void test_readelf(void **state)
    free(image);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round_trip),

@@ -267,7 +267,7 @@ static void modes_agree(void **state)
       fail_msg("%llu of %llu kernels failed", (unsigned long long)wrong, (unsigned long long)count);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {cmocka_unit_test(modes_agree)};
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,7 +235,7 @@ static void shrunk_buffers_follow_the_rules(void **state)
    assert_int_equal(wrong, 0);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {cmocka_unit_test(shrunk_buffers_follow_the_rules)};
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,7 @@ static void every_stride_reaches_a_sink(void **state)
       }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(counts_match_their_definition),

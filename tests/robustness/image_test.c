@@ -124,7 +124,7 @@ static void samples_that_are_missing_are_outside(void **state)
             }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(levels_and_layers_that_are_missing_read_zero),

@@ -116,7 +116,7 @@ static void references_cases_hold(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(lasts_match_their_definition),

@@ -212,7 +212,7 @@ static void refuses_unknown_conditions_by_name(void **state)
    free(group);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(computes_integers),

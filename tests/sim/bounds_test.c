@@ -162,7 +162,7 @@ static void every_way_to_run_is_watched(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(stores_outside_are_told_and_done),

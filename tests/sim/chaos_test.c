@@ -468,7 +468,7 @@ static void caches_stay_within_bounds(void **state)
    sim_memory_fini(&memory);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(missing_barriers_are_found), cmocka_unit_test(neighbours_stay),

@@ -519,7 +519,7 @@ static void spreads_what_is_undefined(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(finds_a_missing_wait),

@@ -451,7 +451,7 @@ static void poisons_discarded_registers(void **state)
    assert_int_equal(r2, 8);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(runs_if_else),

@@ -336,7 +336,7 @@ static void variants_agree(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(computes_floats),

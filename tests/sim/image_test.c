@@ -991,7 +991,7 @@ static void test_tile_limit(void **state)
    end(&c);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_fetch_levels),

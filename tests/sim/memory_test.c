@@ -494,7 +494,7 @@ static void stores_uniforms_in_a_preamble(void **state)
    end(&c);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_every_format),

@@ -651,7 +651,7 @@ static void the_plain_variant_too(void **state)
    run_all(&agxs_exec_set_plain);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(computes_as_the_second_reading),

@@ -74,7 +74,7 @@ static void stops_when_cancelled(void **state)
    sim_launch_fini(&launch);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(gives_the_same_on_any_number_of_threads),

@@ -678,7 +678,7 @@ static void is_silent_about_failures(void **state)
    end(&counted);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(counts_the_worked_example),

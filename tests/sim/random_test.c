@@ -196,7 +196,7 @@ static void survives_random_streams(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(survives_random_bytes_as_code),

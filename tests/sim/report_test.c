@@ -134,7 +134,7 @@ static void is_one_line_of_json(void **state)
    free(reports.json);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(prints_as_ever),

@@ -211,7 +211,7 @@ static void executes_or_refuses_by_name(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(executes_or_refuses_by_name),

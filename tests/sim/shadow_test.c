@@ -143,7 +143,7 @@ static void calls_nothing_defined_that_is_not(void **state)
    assert_true(executed > 4000);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(calls_nothing_defined_that_is_not),

@@ -299,7 +299,7 @@ static void multiplies_matrices(void **state)
    free(group);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(ballots),

@@ -442,7 +442,7 @@ static void knows_the_chips_extra_words(void **state)
    sim_launch_fini(&launch);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(runs_the_worked_example),

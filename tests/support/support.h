@@ -16,6 +16,25 @@
 /* cmocka 2 renames assert_in_range; cmocka 1, which Debian 12 and 13 have, lacks the new name. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
+/* Defines what a test file runs, in place of main(): a body that returns cmocka's number of
+ * failures. A test program is made of any number of such files; runner.c runs them. A file's name
+ * is that of its source without `_test.c`. */
+#define AGX_TEST_FILE(none)                                                                        \
+   static int agx_test_run(none);                                                                  \
+   static __attribute__((constructor)) void agx_test_register(void)                                \
+   {                                                                                               \
+      static struct agx_test_file agx_test_this = {__FILE__, agx_test_run, NULL};                  \
+      agx_test_file_add(&agx_test_this);                                                           \
+   }                                                                                               \
+   static int agx_test_run(none)
+
+struct agx_test_file {
+   const char *path;
+   int (*run)(void);
+   struct agx_test_file *next;
+};
+void agx_test_file_add(struct agx_test_file *file);
+
 /* The path of a file below tests/; the string belongs to the caller (free). */
 char *agx_test_path(const char *name);
 

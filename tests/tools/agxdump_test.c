@@ -175,7 +175,7 @@ static void usage_is_explained(void **state)
    assert_int_equal(tool_run("AGXDUMP_TOOL", "replay x", text), 2);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(submissions_are_shown_by_name),

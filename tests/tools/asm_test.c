@@ -159,7 +159,7 @@ static int remove_directory(void **state)
    return system(command);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(listings_and_hex_turn_into_each_other),

@@ -52,7 +52,7 @@ static void parts_are_chosen(void **state)
    free(corpus);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_table_is_complete),

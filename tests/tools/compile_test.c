@@ -114,7 +114,7 @@ static void all_entry_points_are_written(void **state)
    assert_int_equal(compile("--dynamic all", "kernels/entries.spv"), 2);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_file_is_written),

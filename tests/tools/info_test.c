@@ -34,7 +34,7 @@ static void mistakes_are_named(void **state)
    assert_non_null(strstr(text, "--jsn"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_virtual_device_is_described),

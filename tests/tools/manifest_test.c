@@ -177,7 +177,7 @@ static void random_text_never_crashes(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_directive),       cmocka_unit_test(what_is_wrong_is_named),

@@ -295,7 +295,7 @@ static void mistakes_are_named(void **state)
    assert_non_null(strstr(text, "/nonexistent.txt"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(first_tier_matches_its_references),

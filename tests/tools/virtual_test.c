@@ -109,7 +109,7 @@ static void mistakes_are_named(void **state)
    assert_non_null(strstr(text, "--inject FILE"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_program_sees_the_node),

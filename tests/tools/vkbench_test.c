@@ -25,7 +25,7 @@ static void mistakes_are_named(void **state)
    assert_non_null(strstr(text, "/nonexistent/tiers.tsv"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_sides_agree),

@@ -268,7 +268,7 @@ static void the_environment_gives_a_seed(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(only_what_is_ordered_stays_in_order),

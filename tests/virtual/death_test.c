@@ -217,7 +217,7 @@ static void ends_may_be_told_by_the_dying(void **state)
    end(&child);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_outlives_no_dead_command),

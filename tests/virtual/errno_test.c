@@ -529,7 +529,7 @@ static void closed_descriptors_are_given_up(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_and_sizes),

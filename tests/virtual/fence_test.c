@@ -163,7 +163,7 @@ static void unwritable_arguments_leave_no_descriptor(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(merges_show_what_they_were_made_of),

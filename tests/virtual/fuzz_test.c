@@ -257,7 +257,7 @@ static void random_requests_do_no_harm(void **state)
       run_seed(seed * 0x9e3779b97f4a7c15ull, steps / 4);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {cmocka_unit_test(random_requests_do_no_harm)};
    return cmocka_run_group_tests(tests, NULL, NULL);

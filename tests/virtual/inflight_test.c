@@ -164,7 +164,7 @@ static void a_huge_grid_times_out(void **state)
    device_close(&it.device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_close_ends_an_endless_kernel),

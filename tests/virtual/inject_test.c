@@ -342,7 +342,7 @@ static void the_environment_gives_a_script(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(requests_fail_when_told),

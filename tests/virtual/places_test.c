@@ -72,7 +72,7 @@ static void a_command_waits_for_a_place(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(dead_programs_hold_no_place),

@@ -204,7 +204,7 @@ static void only_the_c_librarys_names_are_shown(void **state)
    assert_non_null(dlsym(library, "ioctl"));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_libdrm_program_finds_the_node),

@@ -394,7 +394,7 @@ static void merged_fences_keep_errors(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_devices_share_a_buffer),

@@ -143,7 +143,7 @@ static void what_is_no_instruction_is_named(void **state)
    device_close(&it.device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_recorded_addition_adds),

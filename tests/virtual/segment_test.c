@@ -60,7 +60,7 @@ static void a_dead_holder_gives_way(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_lost_wake_is_made_up_for),

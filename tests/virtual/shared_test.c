@@ -346,7 +346,7 @@ static void a_process_may_die_at_any_point(void **state)
    close(segment);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_processes_take_turns),

@@ -196,7 +196,7 @@ static void random_requests_leave_nothing_behind(void **state)
       assert_true(accepted[i] > 0 && (refused[i] > 0 || !agxv_user_is_checked()));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {cmocka_unit_test(random_requests_leave_nothing_behind)};
    return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void appends_to_a_file(void **state)
    unlink(path);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(understands_its_values),

@@ -406,7 +406,7 @@ static void without_execution_a_submission_is_done_at_once(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_queue_runs_in_order),

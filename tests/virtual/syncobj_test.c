@@ -67,7 +67,7 @@ static void each_signal_restarts_for_itself(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_long_chain_completes_and_goes),

@@ -199,7 +199,7 @@ static void two_queues_stamp_one_place(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_share_a_file),

@@ -521,7 +521,7 @@ static void declarations_match_the_system_header(void **state)
 #endif
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(layouts_match_the_recorded_ones),

@@ -161,7 +161,7 @@ static void other_stacks_are_not_the_threads(void **state)
    munmap(stack, bytes + page_bytes());
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_that_went_is_refused),

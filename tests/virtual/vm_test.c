@@ -222,7 +222,7 @@ static void random_binds_match_a_flat_model(void **state)
    device_close(&device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(binds_map_replace_and_split),

@@ -166,7 +166,7 @@ static void host_pages_may_be_of_any_size(void **state)
    agxw_set_host_page_bytes(0);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(flags_reach_the_kernel),

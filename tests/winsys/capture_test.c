@@ -333,7 +333,7 @@ static void an_unwritable_file_is_told(void **state)
    fake_kmd_assert_clean(&fake);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_passes_is_written),

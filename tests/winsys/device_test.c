@@ -115,7 +115,7 @@ static void a_fault_is_told_where_the_device_can(void **state)
    agxw_device_destroy(device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_m1_is_described),

@@ -41,7 +41,7 @@ static void device_names_are_checked(void **state)
    assert_null(kmd);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(nodes_come_with_a_verdict),

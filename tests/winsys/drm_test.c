@@ -146,7 +146,7 @@ static void missing_permission_says_what_to_do(void **state)
    assert_non_null(strstr(text, path));
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_node_of_ours_is_opened),

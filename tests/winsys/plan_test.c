@@ -71,7 +71,7 @@ static void parts_never_overlap(void **state)
    assert_true(made > 20);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(m1_plan_is_the_recorded_one),

@@ -183,7 +183,7 @@ static void failures_leave_nothing(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(binds_reach_the_kernel),

@@ -288,7 +288,7 @@ static void other_memory_is_refused(void **state)
    agxw_device_destroy(device);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(only_shareable_buffers_are_exported),

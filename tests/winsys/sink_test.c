@@ -224,7 +224,7 @@ static void random_buffers_keep_the_rules(void **state)
    end(&setup);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_null_window_has_sinks_from_the_start),

@@ -307,7 +307,7 @@ static void commands_are_timed(void **state)
    end(&setup);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_queue_knows_its_window),

@@ -444,7 +444,7 @@ static void a_merge_is_a_set_of_fences(void **state)
    bed_close(&bed);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_are_signalled_and_queried),

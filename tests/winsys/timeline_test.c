@@ -216,7 +216,7 @@ static void refusals_say_which_file(void **state)
    end(&setup);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_first_value_is_signalled),

@@ -153,7 +153,7 @@ static void drivers_import_it(void **state)
    kmd->ops->close(kmd);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(ranges_and_seals_are_checked),

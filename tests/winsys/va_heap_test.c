@@ -174,7 +174,7 @@ static void freeing_needs_no_memory(void **state)
    agxw_va_heap_fini(&heap);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(ends_of_windows_stay_free),

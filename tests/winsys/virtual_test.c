@@ -402,7 +402,7 @@ static void any_request_may_fail(void **state)
    }
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(nodes_are_found),

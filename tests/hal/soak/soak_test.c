@@ -285,7 +285,7 @@ static void random_operations(void **state)
    check_tallies(tallies);
 }
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {cmocka_unit_test(random_operations)};
    setvbuf(stdout, NULL, _IOLBF, 0);

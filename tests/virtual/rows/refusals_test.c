@@ -575,7 +575,7 @@ static int read_lines(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, rows_tear_down)
 
-int main(void)
+AGX_TEST_FILE(void)
 {
    static const char *const chips[] = {"t8103", "t6000", "t6001", "t6002",
                                        "t8112", "t6020", "t6021", "t6022"};

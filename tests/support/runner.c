@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The main() of every test program. A program holds the test files of one room:
+ *
+ *    regalloc_test               runs all of them, each in a process of its own
+ *    regalloc_test spill         runs spill_test.c in this process, as meson does
+ *    regalloc_test --list        prints their names
+ *
+ * Arguments of cmocka go through its environment (CMOCKA_TEST_FILTER, CMOCKA_MESSAGE_OUTPUT).
+ */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct agx_test_file *files;
+
+/* Keeps the files sorted by name, whatever order the linker gives their constructors. */
+void agx_test_file_add(struct agx_test_file *file)
+{
+   struct agx_test_file **at = &files;
+   while (*at && strcmp((*at)->path, file->path) < 0)
+      at = &(*at)->next;
+   file->next = *at;
+   *at = file;
+}
+
+/* The name of a file's source, without folder and `_test.c`: its length and where it starts. */
+static int name_of(const struct agx_test_file *file, const char **out_name)
+{
+   const char *slash = strrchr(file->path, '/');
+   *out_name = slash ? slash + 1 : file->path;
+   const char *end = strstr(*out_name, "_test.c");
+   return end ? (int)(end - *out_name) : (int)strcspn(*out_name, ".");
+}
+
+static struct agx_test_file *find(const char *wanted)
+{
+   for (struct agx_test_file *file = files; file; file = file->next) {
+      const char *name;
+      int length = name_of(file, &name);
+      if (strlen(wanted) == (size_t)length && strncmp(wanted, name, (size_t)length) == 0)
+         return file;
+   }
+   return NULL;
+}
+
+static void list(FILE *stream)
+{
+   for (const struct agx_test_file *file = files; file; file = file->next) {
+      const char *name;
+      int length = name_of(file, &name);
+      fprintf(stream, "%.*s\n", length, name);
+   }
+}
+
+/* Runs one file in a child, so that a crash or a setting of one does not reach the next. */
+static bool passes_alone(const struct agx_test_file *file)
+{
+   fflush(NULL);
+   pid_t child = fork();
+   if (child == 0)
+      exit(file->run() ? EXIT_FAILURE : EXIT_SUCCESS);
+   int status;
+   if (child < 0 || waitpid(child, &status, 0) != child) {
+      perror("runner: a test file can't be started");
+      return false;
+   }
+   if (WIFSIGNALED(status))
+      fprintf(stderr, "%s: killed by signal %d\n", file->path, WTERMSIG(status));
+   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static int run_all(void)
+{
+   int failed = 0;
+   for (const struct agx_test_file *file = files; file; file = file->next) {
+      if (!passes_alone(file)) {
+         fprintf(stderr, "failed: %s\n", file->path);
+         failed++;
+      }
+   }
+   return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+   if (argc > 2 || (argc == 2 && strcmp(argv[1], "--help") == 0)) {
+      fprintf(stderr, "usage: %s [--list | FILE]\n", argv[0]);
+      return argc > 2 ? 2 : EXIT_SUCCESS;
+   }
+   if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+      list(stdout);
+      return EXIT_SUCCESS;
+   }
+   if (argc == 1)
+      return files && !files->next ? files->run() : run_all();
+   struct agx_test_file *file = find(argv[1]);
+   if (!file) {
+      fprintf(stderr, "%s has no test file '%s'; it has:\n", argv[0], argv[1]);
+      list(stderr);
+      return 2;
+   }
+   return file->run();
+}
