@@ -135,18 +135,18 @@ ROBUST_SEEDS ?= 1000
 ROBUST_SEED  ?= 1
 robust-soak: build
 	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_TEST_SHARED_DIR=$(CURDIR)/tests \
-	   AGX_ROBUST_SEEDS=$(ROBUST_SEEDS) AGX_ROBUST_SEED=$(ROBUST_SEED) build-out/tests/hal/robust_test
-	AGX_RANDOM_KERNELS=$(ROBUST_SEEDS)0 AGX_RANDOM_SEED=$(ROBUST_SEED) build-out/tests/random/shrunk_test
+	   AGX_ROBUST_SEEDS=$(ROBUST_SEEDS) AGX_ROBUST_SEED=$(ROBUST_SEED) build-out/tests/hal/hal_test robust
+	AGX_RANDOM_KERNELS=$(ROBUST_SEEDS)0 AGX_RANDOM_SEED=$(ROBUST_SEED) build-out/tests/random/random_test shrunk
 
 VERTEX_SETUPS ?= 100000
 VERTEX_SEED   ?= 1
 random-vertex: build
 	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_TEST_SHARED_DIR=$(CURDIR)/tests \
-	   AGX_VERTEX_SETUPS=$(VERTEX_SETUPS) AGX_VERTEX_SEED=$(VERTEX_SEED) build-out/tests/hal/vertex_test
+	   AGX_VERTEX_SETUPS=$(VERTEX_SETUPS) AGX_VERTEX_SEED=$(VERTEX_SEED) build-out/tests/hal/hal_test vertex
 
 # Every image format with every shape and sampler; `make test` tries a part.
 image-formats: build
-	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_IMAGE_FORMATS=all build-out/tests/hal/image_formats_test
+	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_IMAGE_FORMATS=all build-out/tests/hal/hal_test image_formats
 
 SOURCES = $(shell git ls-files '*.c' '*.h')
 format:

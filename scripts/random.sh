@@ -56,7 +56,7 @@ while [ "$done" -lt "$count" ]; do
    n=$((count - done < step ? count - done : step))
    rm -rf "$work/kernels"
    mkdir -p "$work/kernels/ref"
-   AGX_RANDOM_KERNELS=$n AGX_RANDOM_SEED=$((seed + done)) AGX_RANDOM_SAVE="$work/kernels" "$test" > "$work/out" 2>&1 ||
+   AGX_RANDOM_KERNELS=$n AGX_RANDOM_SEED=$((seed + done)) AGX_RANDOM_SAVE="$work/kernels" "$test" random > "$work/out" 2>&1 ||
       { grep '^kernel' "$work/out" || cat "$work/out"; status=1; judge; }
    if ls "$work/kernels/"*.txt >/dev/null 2>&1; then
       on_lavapipe "$work/kernels" > "$work/out" 2>&1 ||

@@ -302,14 +302,16 @@ static void processes_share_a_buffer(void **state)
    uint32_t *words;
    struct agx_buffer *buffer = shareable(f, 65536, &words);
    char number[16];
-   char *arguments[] = {"external", "--other", number, NULL};
+   char *arguments[] = {"conformance_test", "external", NULL};
    int fd = export_fd(buffer), status;
    pid_t child;
    for (uint32_t i = 0; i < 32; i++)
       words[i] = i * 1000;
    assert_int_equal(fcntl(fd, F_SETFD, 0), 0);
    snprintf(number, sizeof(number), "%d", fd);
+   setenv("AGX_TEST_OTHER_PROCESS", number, 1);
    assert_int_equal(posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ), 0);
+   unsetenv("AGX_TEST_OTHER_PROCESS");
    close(fd);
    while (waitpid(child, &status, 0) < 0)
       ;
@@ -560,7 +562,7 @@ static void parts_of_dma_bufs_are_checked(void **state)
    agx_release(buffer);
 }
 
-int main(int argc, char **argv)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(devices_share_a_buffer),
@@ -575,7 +577,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(other_memory_is_refused),
       cmocka_unit_test(parts_of_dma_bufs_are_checked),
    };
-   if (argc == 3 && strcmp(argv[1], "--other") == 0)
-      return be_the_other_process(atoi(argv[2]));
+   const char *other = getenv("AGX_TEST_OTHER_PROCESS");
+   if (other)
+      return be_the_other_process(atoi(other));
    return cmocka_run_group_tests(tests, conformance_open, conformance_close);
 }
