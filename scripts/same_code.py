@@ -29,20 +29,20 @@ def checksum(tool, kernel, chip, mode):
     """The checksum of one kernel's executable, or of the text that refuses it."""
     with tempfile.NamedTemporaryFile(suffix='.agxbin') as output:
         run = subprocess.run([tool, 'compile', '--chip', chip, '--robust', mode, '-o', output.name, kernel],
-                             capture_output=True, check=False)
+                             capture_output=True, check=False, cwd=ROOT)
         data = output.read() if run.returncode == 0 else run.stderr
     return ('' if run.returncode == 0 else 'refused:') + hashlib.sha256(data).hexdigest()
 
 
 def make_table(out):
-    tool = pathlib.Path(out) / 'bin' / 'agx'
+    tool = (pathlib.Path(out) / 'bin' / 'agx').resolve()
     if not tool.exists():
         sys.exit(f'{tool}: no such program; run `make build`, or name an installed tree')
     kernels = sorted(p.relative_to(ROOT) for folder in ('corpus', 'kernels')
                      for p in (ROOT / 'tests' / folder).glob('*.spv'))
     jobs = [(str(k), chip, mode) for k in kernels for chip in CHIPS for mode in MODES]
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        sums = pool.map(lambda job: checksum(tool, ROOT / job[0], job[1], job[2]), jobs)
+        sums = pool.map(lambda job: checksum(tool, *job), jobs)
     return dict(zip(jobs, sums))
 
 
