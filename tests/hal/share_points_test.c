@@ -40,7 +40,8 @@ static void await_tellers(struct world *w, struct agx_semaphore *semaphore)
    struct agx_device *device = w->f.device;
    for (bool is_over = false; !is_over; sched_yield()) {
       pthread_mutex_lock(&device->lock);
-      is_over = !device->has_news && agx_list_empty(&device->untold) && !semaphore->is_adding;
+      is_over = !device->has_pending_notifications &&
+                agx_list_empty(&device->pending_publications) && !semaphore->is_adding;
       pthread_mutex_unlock(&device->lock);
    }
 }

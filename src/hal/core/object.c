@@ -17,7 +17,7 @@ static void after_fork_in_child(void)
    /* Where a function that the library calls has forked, its thread is no more than the child's. */
    agx_on_library_thread = false;
    agx_host_pool_leave();
-   agx_device_leave_settling();
+   agx_deferred_work_forget();
 }
 
 static void watch_forks(void)

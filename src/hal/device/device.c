@@ -62,12 +62,12 @@ static void *destroy_device(void *argument)
    device->stop = true;
    pthread_cond_signal(&device->work);
    agx_device_interrupt(device);
-   agx_device_tell(device);
+   agx_device_notify_unlocking(device);
    pthread_mutex_unlock(&device->lock);
    if (device->has_worker)
       pthread_join(device->worker, NULL);
    pthread_mutex_lock(&device->lock);
-   agx_device_tell(device);
+   agx_device_notify_unlocking(device);
    pthread_mutex_unlock(&device->lock);
    free_device(device);
    return NULL;
@@ -93,10 +93,10 @@ _Thread_local bool agx_on_library_thread;
 
 static void init_locks(struct agx_device *device)
 {
-   struct agx_link *lists[] = {&device->parked,    &device->deferred, &device->freed,
+   struct agx_link *lists[] = {&device->parked,    &device->deferred, &device->unblocked,
                                &device->launching, &device->ready,    &device->done,
                                &device->spare,     &device->fired,    &device->watch_calls,
-                               &device->shared,    &device->lines,    &device->untold,
+                               &device->shared,    &device->lines,    &device->pending_publications,
                                &device->imports,   &device->imported, &device->runnable};
    pthread_condattr_t monotonic;
    pthread_condattr_init(&monotonic);

@@ -41,13 +41,14 @@ struct agx_device {
    _Atomic uint64_t buffers; /* ever */
 
    pthread_mutex_t lock;
-   pthread_cond_t changed;      /* a semaphore advanced or failed, or a watch was called */
-   struct agx_link parked;      /* agx_submission whose waits nobody has submitted yet */
-   struct agx_link deferred;    /* whose launch said "not now" */
-   struct agx_link freed;       /* to be tried again */
-   struct agx_link launching;   /* being launched, which may let go of the lock */
-   uint32_t parked_count;       /* of the first three, and those of the fourth that were parked */
-   bool is_pumping, must_pump;  /* a thread tries freed ones; all, before it is done */
+   pthread_cond_t changed;    /* a semaphore advanced or failed, or a watch was called */
+   struct agx_link parked;    /* agx_submission whose waits nobody has submitted yet */
+   struct agx_link deferred;  /* whose launch said "not now" */
+   struct agx_link unblocked; /* to be tried again */
+   struct agx_link launching; /* being launched, which may let go of the lock */
+   uint32_t parked_count;     /* of the first three, and those of the fourth that were parked */
+   bool is_starting_unblocked,
+      must_start_again;         /* a thread tries freed ones; all, before it is done */
    uint64_t retries;            /* how often deferred ones were freed */
    struct agx_link ready;       /* for the kernel */
    struct agx_link runnable;    /* on the host */
@@ -64,27 +65,28 @@ struct agx_device {
    struct agx_failure lost;   /* why the device is gone */
    bool is_gone, is_retiring;
 
-   uint32_t watching;      /* watches of all semaphores */
-   uint32_t sleepers;      /* threads that wait for `changed` */
-   uint32_t run_followers; /* operations with something to do when the GPU is done */
+   uint32_t watching;              /* watches of all semaphores */
+   uint32_t sleepers;              /* threads that wait for `changed` */
+   uint32_t host_frontier_waiters; /* operations with something to do when the GPU is done */
 
    /* Signalled to have threads look again that wait in the kernel; in_kernel counts them. */
    struct agxw_timeline *interrupt;
    uint64_t interrupt_value;
    uint32_t in_kernel;
 
-   struct agx_link lines;  /* for the log */
-   struct agx_link untold; /* agx_semaphore whose value the kernel does not know yet */
-   bool has_news;          /* since somebody told last */
+   struct agx_link lines; /* for the log */
+   struct agx_link
+      pending_publications;        /* agx_semaphore whose value the kernel does not know yet */
+   bool has_pending_notifications; /* since somebody told last */
    bool must_interrupt, is_logging;
    uint32_t refusals; /* in a row, of such values */
 
    pthread_t worker; /* the completion thread */
    pthread_cond_t work;
    bool has_worker, stop;
-   uint32_t shortages;               /* looks in a row that failed for want of memory */
-   bool lacks_memory;                /* to wait in the kernel, or to ask it: time may help */
-   bool worker_sleeps, worker_rests; /* rests: not even a tick will wake it */
+   uint32_t shortages;                     /* looks in a row that failed for want of memory */
+   bool lacks_memory;                      /* to wait in the kernel, or to ask it: time may help */
+   bool worker_sleeps, worker_has_no_tick; /* rests: not even a tick will wake it */
 
    struct agx_builtins builtins;
    struct agx_one_shots one_shots;

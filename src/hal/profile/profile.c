@@ -106,7 +106,7 @@ static void deliver_all(struct agx_profile *profile)
 }
 
 /* With the lock held. */
-static bool has_news(const struct agx_profile *profile)
+static bool has_pending_notifications(const struct agx_profile *profile)
 {
    return !agx_list_empty(&profile->ended) || !agx_list_empty(&profile->events) || profile->dropped;
 }
@@ -114,10 +114,10 @@ static bool has_news(const struct agx_profile *profile)
 void agx_profile_deliver(struct agx_profile *profile)
 {
    pthread_mutex_lock(&profile->lock);
-   if (!profile->delivers && has_news(profile)) {
+   if (!profile->delivers && has_pending_notifications(profile)) {
       profile->delivers = true;
       profile->deliverer = pthread_self();
-      while (has_news(profile))
+      while (has_pending_notifications(profile))
          deliver_all(profile);
       pthread_mutex_unlock(&profile->lock);
       if (profile->trace)

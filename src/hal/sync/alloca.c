@@ -199,7 +199,7 @@ static bool will_take(struct agx_link *list, const struct agx_pool *pool)
  * been tried since memory was given back last. */
 static bool others_come_first(struct agx_device *device, const struct agx_pool *pool)
 {
-   return will_take(&device->launching, pool) || will_take(&device->freed, pool);
+   return will_take(&device->launching, pool) || will_take(&device->unblocked, pool);
 }
 
 /* Where all that the operation waits for is submitted: a block for whoever comes after that. */
@@ -268,7 +268,7 @@ static agx_status take_late(struct agx_alloca *it, const struct agx_frontier *wa
       pthread_mutex_lock(&device->lock);
    } while (status == AGX_OK && !block && retries != device->retries);
    if (status != AGX_OK) {
-      agx_device_free_deferred(device); /* it had a block meanwhile */
+      agx_device_retry_locked(device); /* it had a block meanwhile */
       return status;
    }
    if (!block) {
@@ -326,7 +326,7 @@ static agx_status alloca_launch(struct agx_submission *submission)
    struct agx_alloca *it = state->it;
    struct agx_device *device = submission->device;
    if (has_addresses(it) && !submission->was_parked && others_come_first(device, it->pool)) {
-      device->must_pump = true; /* it is tried after them */
+      device->must_start_again = true; /* it is tried after them */
       return AGX_DEFERRED;
    }
    if (has_addresses(it))
@@ -393,7 +393,7 @@ static agx_status dealloca_launch(struct agx_submission *submission)
    bool is_awaited = give_block(it, &death, &reached); /* which may free a slab */
    pthread_mutex_lock(&device->lock);
    if (is_awaited)
-      agx_device_free_deferred(device);
+      agx_device_retry_locked(device);
    return AGX_OK;
 }
 

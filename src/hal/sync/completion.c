@@ -25,7 +25,7 @@ static bool is_cut(const struct agx_submission *submission)
 }
 
 /* By the submission's count of its command buffer's tag (tag.h). */
-static bool is_told_good(const struct agx_submission *submission)
+static bool breadcrumb_tells_success(const struct agx_submission *submission)
 {
    const struct agx_tag *tag = agx_command_buffer_tag(submission->commands);
    if (submission->device->debug & AGX_DEBUG_TRUST)
@@ -34,32 +34,33 @@ static bool is_told_good(const struct agx_submission *submission)
 }
 
 /* Where the tag says nothing: two requests. */
-static agx_status ask(const struct agx_submission *submission)
+static agx_status query_fence(const struct agx_submission *submission)
 {
    const struct agxw_point point = {submission->fence, submission->fence_value};
    return agxw_point_status(&point);
 }
 
 /* Unless it has failed before. The lock is let go of while the kernel is asked. */
-static void come_out(const struct agx_submission *submission, struct agx_failure *failure)
+static void query_outcome_unlocking(const struct agx_submission *submission,
+                                    struct agx_failure *failure)
 {
    struct agx_device *device = submission->device;
-   if (submission->is_delivered || failure->status != AGX_OK) {
+   if (submission->is_signalled || failure->status != AGX_OK) {
       agx_fault_forget(submission);
       return;
    }
-   if (is_told_good(submission))
+   if (breadcrumb_tells_success(submission))
       return;
    pthread_mutex_unlock(&device->lock);
-   agx_fault_describe(submission, ask(submission), failure);
+   agx_fault_describe(submission, query_fence(submission), failure);
    pthread_mutex_lock(&device->lock);
 }
 
 /* ---- loss ----------------------------------------------------------------- */
 
 /* They are somebody's just now, who looks before they are launched, or parked again. */
-static void fail_later(struct agx_link *list, const struct agx_queue *queue,
-                       const struct agx_failure *failure)
+static void mark_failed(struct agx_link *list, const struct agx_queue *queue,
+                        const struct agx_failure *failure)
 {
    agx_list_for_each (struct agx_submission, submission, list, link)
       if ((!queue || submission->queue == queue) && submission->failure.status == AGX_OK)
@@ -69,8 +70,8 @@ static void fail_later(struct agx_link *list, const struct agx_queue *queue,
 void agx_submissions_fail_parked(struct agx_device *device, const struct agx_queue *queue,
                                  const struct agx_failure *failure)
 {
-   fail_later(&device->launching, queue, failure);
-   fail_later(&device->freed, queue, failure);
+   mark_failed(&device->launching, queue, failure);
+   mark_failed(&device->unblocked, queue, failure);
    struct agx_link *lists[] = {&device->parked, &device->deferred};
    for (size_t i = 0; i < AGX_COUNT(lists); i++) {
       agx_list_for_each_safe (struct agx_submission, submission, lists[i], link) {
@@ -80,7 +81,7 @@ void agx_submissions_fail_parked(struct agx_device *device, const struct agx_que
             agx_list_remove(&submission->waits[w].link);
          agx_list_remove(&submission->link);
          submission->failure = *failure;
-         agx_list_append(&device->freed, &submission->link);
+         agx_list_append(&device->unblocked, &submission->link);
       }
    }
 }
@@ -102,7 +103,7 @@ static void lose_queue(struct agx_queue *queue, const struct agx_failure *failur
    if (queue->retired < queue->epoch)
       agx_queue_note_failed(queue, queue->retired + 1, queue->epoch, failure);
    agx_list_for_each (struct agx_submission, submission, &queue->in_flight, link)
-      agx_submission_deliver(submission, &queue->lost);
+      agx_submission_signal_all(submission, &queue->lost);
    agx_submissions_fail_parked(queue->device, queue, &queue->lost);
 }
 
@@ -113,13 +114,13 @@ static bool is_fatal(agx_status status)
    return status != AGX_OK && status != AGX_ABORTED && status != AGX_RESOURCE_EXHAUSTED;
 }
 
-void agx_device_lose(struct agx_device *device, agx_status status)
+void agx_device_lose_unlocking(struct agx_device *device, agx_status status)
 {
    agx_failure_keep(&device->lost, status);
    for (unsigned i = 0; i < device->queue_count; i++)
       lose_queue(&device->queues[i], &device->lost);
    for (unsigned i = 0; i < device->queue_count; i++)
-      agx_queue_retire(&device->queues[i], device->queues[i].epoch);
+      agx_queue_retire_unlocking(&device->queues[i], device->queues[i].epoch);
    agx_submissions_fail_parked(device, NULL, &device->lost);
    pthread_cond_broadcast(&device->changed);
    agx_device_interrupt(device);
@@ -136,7 +137,7 @@ static void retire_one(struct agx_submission *submission, const struct agx_failu
    queue->in_flight_count--;
    queue->retired = submission->epoch;
    agx_tag_leave(&submission->commands->tag, submission->count,
-                 submission->is_delivered || failure->status != AGX_OK);
+                 submission->is_signalled || failure->status != AGX_OK);
    const struct agx_failure *waited = agx_submission_failed_wait(submission);
    if (failure->status != AGX_OK)
       agx_queue_note_failed(queue, submission->epoch, submission->epoch, failure);
@@ -151,17 +152,17 @@ static void retire_one(struct agx_submission *submission, const struct agx_failu
 }
 
 /* Those whose epoch has been retired. */
-static void call_followers(struct agx_queue *queue)
+static void end_frontier_waiters(struct agx_queue *queue)
 {
    struct agx_device *device = queue->device;
    device->is_retiring = true;
-   while (!agx_list_empty(&queue->followers)) {
+   while (!agx_list_empty(&queue->frontier_waiters)) {
       struct agx_submission *submission =
-         agx_container_of(queue->followers.next, struct agx_submission, link);
+         agx_container_of(queue->frontier_waiters.next, struct agx_submission, link);
       if (submission->frontier.epochs[queue->index] > queue->retired)
          break;
       agx_list_remove(&submission->link);
-      agx_submission_follow(submission);
+      agx_submission_wait_for_frontier(submission);
    }
    device->is_retiring = false;
 }
@@ -180,9 +181,9 @@ static void await_retirer(struct agx_queue *queue, uint64_t epoch)
    }
 }
 
-static void retire_until(struct agx_queue *queue, uint64_t limit);
+static void retire_until_unlocking(struct agx_queue *queue, uint64_t limit);
 
-static bool is_left(const struct agx_queue *queue)
+static bool has_unretired(const struct agx_queue *queue)
 {
    return !queue->is_retiring && queue->retired < queue->reached;
 }
@@ -192,7 +193,8 @@ static bool is_left(const struct agx_queue *queue)
  * can't be asked, since nobody knows then. Goes no further on the other queue, nor sleeps for more:
  * all that was submitted before, and waits for nothing that is retired now. The lock is let go of
  * meanwhile. */
-static agx_status retire_waited(struct agx_device *device, const struct agx_frontier *waited)
+static agx_status retire_waited_unlocking(struct agx_device *device,
+                                          const struct agx_frontier *waited)
 {
    agx_status status = AGX_OK;
    for (unsigned i = 0; i < device->queue_count; i++) {
@@ -213,13 +215,13 @@ static agx_status retire_waited(struct agx_device *device, const struct agx_fron
          if (other->is_retiring)
             await_retirer(other, epoch);
          else
-            retire_until(other, epoch);
+            retire_until_unlocking(other, epoch);
       }
    }
    return AGX_OK;
 }
 
-static void retire_until(struct agx_queue *queue, uint64_t limit)
+static void retire_until_unlocking(struct agx_queue *queue, uint64_t limit)
 {
    struct agx_device *device = queue->device;
    queue->is_retiring = true;
@@ -228,49 +230,49 @@ static void retire_until(struct agx_queue *queue, uint64_t limit)
          agx_container_of(queue->in_flight.next, struct agx_submission, link);
       struct agx_failure failure;
       failure.status = AGX_OK; /* its text is long, and rarely needed */
-      agx_failure_keep(&failure, retire_waited(device, &submission->waited));
+      agx_failure_keep(&failure, retire_waited_unlocking(device, &submission->waited));
       if (submission->has_imports)
-         agx_failure_keep(&failure, agx_imports_look(submission));
-      come_out(submission, &failure);
+         agx_failure_keep(&failure, agx_imports_poll_unlocking(submission));
+      query_outcome_unlocking(submission, &failure);
       retire_one(submission, &failure);
-      call_followers(queue); /* the next one may wait for them, and they may fail */
+      end_frontier_waiters(queue); /* the next one may wait for them, and they may fail */
    }
    queue->is_retiring = false;
-   agx_device_free_deferred(device); /* memory may be free now */
+   agx_device_retry_locked(device); /* memory may be free now */
    if (device->sleepers)
       pthread_cond_broadcast(&device->changed);
 }
 
-void agx_queue_retire(struct agx_queue *queue, uint64_t reached)
+void agx_queue_retire_unlocking(struct agx_queue *queue, uint64_t reached)
 {
    struct agx_device *device = queue->device;
    /* The GPU may be done with what its submitter has not put into the list yet. */
    queue->reached = AGX_MAX(queue->reached, AGX_MIN(reached, queue->epoch));
    /* Queues that were retired for others have come further meanwhile. */
    for (unsigned i = 0; i < device->queue_count;) {
-      if (!is_left(&device->queues[i])) {
+      if (!has_unretired(&device->queues[i])) {
          i++;
          continue;
       }
-      retire_until(&device->queues[i], UINT64_MAX);
+      retire_until_unlocking(&device->queues[i], UINT64_MAX);
       i = 0;
    }
    if (device->is_gone) {
       device->is_gone = false;
-      agx_device_lose(device, agx_failure_raise(&device->lost));
+      agx_device_lose_unlocking(device, agx_failure_raise(&device->lost));
    }
 }
 
-void agx_queue_finish(struct agx_queue *queue, uint64_t reached)
+void agx_queue_finish_unlocking(struct agx_queue *queue, uint64_t reached)
 {
-   agx_queue_retire(queue, reached);
+   agx_queue_retire_unlocking(queue, reached);
    while (queue->is_retiring && queue->retired < AGX_MIN(reached, queue->epoch)) {
       await_retirer(queue, reached);
-      agx_queue_retire(queue, reached);
+      agx_queue_retire_unlocking(queue, reached);
    }
 }
 
-static agx_status poll_queues(struct agx_device *device)
+static agx_status poll_queues_unlocking(struct agx_device *device)
 {
    for (unsigned i = 0; i < device->queue_count; i++) {
       struct agx_queue *queue = &device->queues[i];
@@ -283,34 +285,34 @@ static agx_status poll_queues(struct agx_device *device)
       if (status == AGX_RESOURCE_EXHAUSTED)
          return status;
       if (status != AGX_OK) {
-         agx_device_lose(device, status);
+         agx_device_lose_unlocking(device, status);
          return status;
       }
-      agx_queue_finish(queue, reached);
+      agx_queue_finish_unlocking(queue, reached);
    }
    return AGX_OK;
 }
 
-agx_status agx_device_poll(struct agx_device *device)
+agx_status agx_device_poll_unlocking(struct agx_device *device)
 {
    agx_status status = AGX_OK;
-   uint32_t looks = agx_looks(device);
-   if (looks == 0)
-      return poll_queues(device);
-   for (; looks && status == AGX_OK; looks--) {
-      struct agx_look look;
-      agx_look_begin(device, &look);
-      status = poll_queues(device);
+   uint32_t polls = agx_shared_poll_count(device);
+   if (polls == 0)
+      return poll_queues_unlocking(device);
+   for (; polls && status == AGX_OK; polls--) {
+      struct agx_shared_poll poll;
+      agx_shared_poll_begin_unlocking(device, &poll);
+      status = poll_queues_unlocking(device);
       if (status == AGX_OK)
-         agx_look_take(device, &look);
-      agx_look_end(device, &look);
+         agx_shared_poll_take_unlocking(device, &poll);
+      agx_shared_poll_end_unlocking(device, &poll);
    }
    return status;
 }
 
 /* ---- waking --------------------------------------------------------------- */
 
-void agx_device_notify(struct agx_semaphore *semaphore)
+void agx_semaphore_wake_waiters(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
    if (device->sleepers)
@@ -347,29 +349,29 @@ static int64_t after(int64_t delay_ns)
    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec + delay_ns;
 }
 
-static bool is_wanted(const struct agx_device *device)
+static bool has_waiters(const struct agx_device *device)
 {
    return !agx_list_empty(&device->imports) || device->sleepers || device->watching ||
-          device->parked_count || device->run_followers;
+          device->parked_count || device->host_frontier_waiters;
 }
 
 /* Looks that may fail in a row for want of memory, which may pass, before the device counts as
  * lost: so that what is in flight ends, some day. */
 #define MAX_SHORTAGES 64
 
-static void look(struct agx_device *device)
+static void poll_or_lose_unlocking(struct agx_device *device)
 {
-   agx_status status = agx_device_poll(device);
+   agx_status status = agx_device_poll_unlocking(device);
    if (status != AGX_RESOURCE_EXHAUSTED) {
       device->shortages = 0;
       return;
    }
    device->lacks_memory = true;
    if (++device->shortages == MAX_SHORTAGES)
-      agx_device_lose(device, status);
+      agx_device_lose_unlocking(device, status);
 }
 
-static void wait_for_any_queue(struct agx_device *device)
+static void wait_for_any_queue_unlocking(struct agx_device *device)
 {
    struct agxw_point points[AGX_MAX_QUEUES + 1 + MAX_SHARED];
    void *objects[MAX_SHARED];
@@ -392,31 +394,31 @@ static void wait_for_any_queue(struct agx_device *device)
    if (status == AGX_RESOURCE_EXHAUSTED)
       device->lacks_memory = true; /* to wait with: looks again by and by */
    else if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED)
-      agx_device_lose(device, status);
+      agx_device_lose_unlocking(device, status);
    else
-      look(device);
+      poll_or_lose_unlocking(device);
 }
 
 /* True: time passed, and nobody called. */
-static bool doze(struct agx_device *device, bool with_ticks)
+static bool worker_wait(struct agx_device *device, bool with_ticks)
 {
    const int64_t tick_ns = after(TICK_NS);
    const struct timespec until = {.tv_sec = (time_t)(tick_ns / 1000000000),
                                   .tv_nsec = (long)(tick_ns % 1000000000)};
    int error = 0;
    device->worker_sleeps = true;
-   device->worker_rests = !with_ticks;
+   device->worker_has_no_tick = !with_ticks;
    if (with_ticks)
       error = pthread_cond_timedwait(&device->work, &device->lock, &until);
    else
       pthread_cond_wait(&device->work, &device->lock);
-   device->worker_sleeps = device->worker_rests = false;
+   device->worker_sleeps = device->worker_has_no_tick = false;
    return error == ETIMEDOUT;
 }
 
 void agx_device_note_flight(struct agx_device *device)
 {
-   if (device->worker_rests || (device->worker_sleeps && is_wanted(device)))
+   if (device->worker_has_no_tick || (device->worker_sleeps && has_waiters(device)))
       pthread_cond_signal(&device->work);
 }
 
@@ -424,7 +426,8 @@ void agx_device_note_flight(struct agx_device *device)
  * are asked when somebody does. */
 static bool is_in_flight(const struct agx_device *device)
 {
-   if (!agx_list_empty(&device->imports) || (!agx_list_empty(&device->shared) && is_wanted(device)))
+   if (!agx_list_empty(&device->imports) ||
+       (!agx_list_empty(&device->shared) && has_waiters(device)))
       return true;
    for (unsigned i = 0; i < device->queue_count; i++)
       if (device->queues[i].in_flight_count)
@@ -440,22 +443,23 @@ void *agx_device_work(void *argument)
    uint64_t seen = 0;
    pthread_mutex_lock(&device->lock);
    while (!device->stop) {
-      bool flies = is_in_flight(device);
-      if (!agx_device_is_settled(device)) {
+      bool is_kernel_busy = is_in_flight(device);
+      if (agx_device_has_deferred_work(device)) {
          idle = 0; /* somebody else retired, and sleeps until it is done */
-      } else if (flies && is_wanted(device) && !device->lacks_memory) {
-         wait_for_any_queue(device);
+      } else if (is_kernel_busy && has_waiters(device) && !device->lacks_memory) {
+         wait_for_any_queue_unlocking(device);
          idle = 0;
       } else {
          idle = seen == device->submissions ? idle + 1 : 0;
          seen = device->submissions;
          device->lacks_memory = false;
-         bool owes = agx_device_owes(device);
-         if (doze(device, flies || owes || idle < TICKS) && is_in_flight(device))
-            look(device);
+         bool has_refused = agx_device_has_refused_notifications(device);
+         if (worker_wait(device, is_kernel_busy || has_refused || idle < TICKS) &&
+             is_in_flight(device))
+            poll_or_lose_unlocking(device);
       }
-      device->has_news |= agx_device_owes(device);
-      agx_device_settle(device);
+      device->has_pending_notifications |= agx_device_has_refused_notifications(device);
+      agx_device_unlock_and_run_deferred(device);
       pthread_mutex_lock(&device->lock);
    }
    pthread_mutex_unlock(&device->lock);

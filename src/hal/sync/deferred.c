@@ -12,7 +12,7 @@
 /* ---- one thing after the other ---------------------------------------------- */
 
 /* One of the ready list. */
-static void send_ready(struct agx_device *device)
+static void send_ready_unlocking(struct agx_device *device)
 {
    struct agx_queue *queue =
       agx_container_of(device->ready.next, struct agx_submission, link)->queue;
@@ -28,7 +28,7 @@ static void send_ready(struct agx_device *device)
       if (waited)
          failure = *waited; /* which may be of a semaphore that it signals */
       else
-         agx_failure_keep(&failure, agx_submission_send(submission));
+         agx_failure_keep(&failure, agx_submission_send_unlocking(submission));
       if (failure.status != AGX_OK)
          agx_submission_end(submission, &failure);
       break; /* the list may be another one by now */
@@ -36,7 +36,7 @@ static void send_ready(struct agx_device *device)
    pthread_mutex_unlock(&queue->submit_lock);
 }
 
-static void run_one(struct agx_device *device)
+static void run_runnable_unlocking(struct agx_device *device)
 {
    struct agx_submission *submission =
       agx_container_of(device->runnable.next, struct agx_submission, link);
@@ -54,7 +54,7 @@ static void run_one(struct agx_device *device)
    agx_submission_end(submission, status == AGX_OK ? NULL : &failure);
 }
 
-static void free_done(struct agx_device *device)
+static void free_ended_unlocking(struct agx_device *device)
 {
    struct agx_link done;
    agx_list_init(&done);
@@ -66,22 +66,22 @@ static void free_done(struct agx_device *device)
    agx_list_splice(&device->spare, &done);
 }
 
-static bool settle_one(struct agx_device *device)
+static bool run_one_deferred_unlocking(struct agx_device *device)
 {
-   if (device->has_news)
-      agx_device_tell(device);
-   else if (!agx_list_empty(&device->freed) && !device->is_pumping)
-      agx_device_pump(device);
+   if (device->has_pending_notifications)
+      agx_device_notify_unlocking(device);
+   else if (!agx_list_empty(&device->unblocked) && !device->is_starting_unblocked)
+      agx_device_start_unblocked_unlocking(device);
    else if (!agx_list_empty(&device->ready))
-      send_ready(device);
+      send_ready_unlocking(device);
    else if (!agx_list_empty(&device->runnable))
-      run_one(device);
+      run_runnable_unlocking(device);
    else if (!agx_list_empty(&device->done))
-      free_done(device);
-   else if (agx_device_free_imported(device))
+      free_ended_unlocking(device);
+   else if (agx_import_release_ended_unlocking(device))
       return true;
    else
-      return agx_watch_call_one(device);
+      return agx_watch_call_one_unlocking(device);
    return true;
 }
 
@@ -89,54 +89,55 @@ static bool settle_one(struct agx_device *device)
 
 /* The devices that this thread settles, the last one first: whatever it calls meanwhile leaves
  * their work to it. */
-struct settling {
+struct deferred_runs {
    const struct agx_device *device;
-   const struct settling *outer;
+   const struct deferred_runs *outer;
 };
-static _Thread_local const struct settling *settling;
+static _Thread_local const struct deferred_runs *deferred_runs;
 
-bool agx_device_settles_here(const struct agx_device *device)
+bool agx_device_runs_deferred_here(const struct agx_device *device)
 {
-   const struct settling *at = settling;
+   const struct deferred_runs *at = deferred_runs;
    while (at && at->device != device)
       at = at->outer;
    return at;
 }
 
-void agx_device_leave_settling(void)
+void agx_deferred_work_forget(void)
 {
-   settling = NULL;
+   deferred_runs = NULL;
 }
 
-bool agx_device_is_settled(const struct agx_device *device)
+bool agx_device_has_deferred_work(const struct agx_device *device)
 {
-   return !device->has_news && (agx_list_empty(&device->freed) || device->is_pumping) &&
-          agx_list_empty(&device->ready) && agx_list_empty(&device->runnable) &&
-          agx_list_empty(&device->done) && agx_list_empty(&device->fired) &&
-          agx_list_empty(&device->imported);
+   return device->has_pending_notifications ||
+          (!agx_list_empty(&device->unblocked) && !device->is_starting_unblocked) ||
+          !agx_list_empty(&device->ready) || !agx_list_empty(&device->runnable) ||
+          !agx_list_empty(&device->done) || !agx_list_empty(&device->fired) ||
+          !agx_list_empty(&device->imported);
 }
 
-void agx_device_settle(struct agx_device *device)
+void agx_device_unlock_and_run_deferred(struct agx_device *device)
 {
-   const struct settling own = {device, settling};
-   bool is_inner = agx_device_settles_here(device);
-   if (agx_device_is_settled(device) || (is_inner && !device->has_news)) {
+   const struct deferred_runs own = {device, deferred_runs};
+   bool is_inner = agx_device_runs_deferred_here(device);
+   if (!agx_device_has_deferred_work(device) || (is_inner && !device->has_pending_notifications)) {
       pthread_mutex_unlock(&device->lock);
       return;
    }
    char text[AGX_ERROR_TEXT_BYTES]; /* of the call that made the work, which may have failed */
    agx_error_save(text);
-   settling = &own;
+   deferred_runs = &own;
    /* What it lets go of may be the last that holds it. Where that has gone already, its destroyer
     * waits for this thread, or is it. */
    const bool is_held = agx_try_retain(device);
    if (is_inner)
-      agx_device_tell(device);
+      agx_device_notify_unlocking(device);
    else
-      while (settle_one(device))
+      while (run_one_deferred_unlocking(device))
          ;
    pthread_mutex_unlock(&device->lock);
-   settling = own.outer;
+   deferred_runs = own.outer;
    if (is_held)
       agx_release(device);
    agx_error_restore(text);
@@ -149,5 +150,5 @@ void agx_submission_finish(struct agx_submission *submission, agx_status status)
    agx_failure_keep(&failure, status);
    pthread_mutex_lock(&device->lock);
    agx_submission_end(submission, status == AGX_OK ? NULL : &failure);
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
 }

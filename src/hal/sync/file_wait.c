@@ -42,7 +42,7 @@ static void file_is_ready(void *user, int error)
    else
       agx_semaphore_advance(semaphore, wait->value);
    agx_retain(device);
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
    agx_host_free(device->alloc, wait, sizeof(*wait));
    agx_release(semaphore);
    agx_release(device);
@@ -90,26 +90,26 @@ agx_status agx_import_file(struct agx_semaphore *semaphore, uint64_t value, int 
 /* ---- out --------------------------------------------------------------------- */
 
 /* Rings an eventfd; made by the library, and freed when it is called. */
-struct bell {
+struct eventfd_watch {
    struct agx_watch watch;
    const struct agx_host_alloc *alloc;
    int fd;
 };
 
-static void ring(struct agx_watch *watch, agx_status status, uint64_t value)
+static void signal_eventfd(struct agx_watch *watch, agx_status status, uint64_t value)
 {
-   struct bell *bell = watch->user;
+   struct eventfd_watch *eventfd_watch = watch->user;
    const uint64_t one = 1;
-   (void)!write(bell->fd, &one, sizeof(one));
-   close(bell->fd);
-   agx_host_free(bell->alloc, bell, sizeof(*bell));
+   (void)!write(eventfd_watch->fd, &one, sizeof(one));
+   close(eventfd_watch->fd);
+   agx_host_free(eventfd_watch->alloc, eventfd_watch, sizeof(*eventfd_watch));
 }
 
 agx_status agx_export_eventfd(struct agx_semaphore *semaphore, uint64_t value, int *out_fd)
 {
    const struct agx_host_alloc *alloc = semaphore->device->alloc;
-   struct bell *bell = agx_host_zalloc(alloc, sizeof(*bell));
-   if (!bell)
+   struct eventfd_watch *eventfd_watch = agx_host_zalloc(alloc, sizeof(*eventfd_watch));
+   if (!eventfd_watch)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
    int copy = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
@@ -117,11 +117,12 @@ agx_status agx_export_eventfd(struct agx_semaphore *semaphore, uint64_t value, i
       agx_status status = agx_status_fail_errno(errno, "semaphore: an eventfd");
       if (fd >= 0)
          close(fd);
-      agx_host_free(alloc, bell, sizeof(*bell));
+      agx_host_free(alloc, eventfd_watch, sizeof(*eventfd_watch));
       return status;
    }
-   *bell = (struct bell){{.value = value, .fn = ring, .user = bell}, alloc, copy};
+   *eventfd_watch = (struct eventfd_watch){
+      {.value = value, .fn = signal_eventfd, .user = eventfd_watch}, alloc, copy};
    *out_fd = fd;
-   agx_semaphore_watch_weakly(semaphore, &bell->watch); /* the file keeps nothing alive */
+   agx_semaphore_watch_weakly(semaphore, &eventfd_watch->watch); /* the file keeps nothing alive */
    return AGX_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * See tell.h. Nobody waits for what is told here: a request that the kernel refuses for want of
+ * See notify.h. Nobody waits for what is told here: a request that the kernel refuses for want of
  * memory stays on the list.
  */
 #include "hal/sync/notify.h"
@@ -32,11 +32,11 @@ void agx_device_log(struct agx_device *device, enum agx_log_level level, const c
    vsnprintf(line->text, sizeof(line->text), format, arguments);
    va_end(arguments);
    agx_list_append(&device->lines, &line->link);
-   device->has_news = true;
+   device->has_pending_notifications = true;
 }
 
 /* One thread at a time, so that they keep their order; it takes those of others along. */
-static void tell_lines(struct agx_device *device)
+static void write_lines_unlocking(struct agx_device *device)
 {
    if (device->is_logging)
       return;
@@ -57,28 +57,28 @@ static void tell_lines(struct agx_device *device)
 
 /* ---- values ----------------------------------------------------------------- */
 
-static uint64_t value_to_tell(const struct agx_semaphore *semaphore)
+static uint64_t value_to_publish(const struct agx_semaphore *semaphore)
 {
    return semaphore->failure.status != AGX_OK ? AGX_SHARED_FAILED : semaphore->value;
 }
 
 /* On the list it has a reference. */
-void agx_semaphore_tell_shared(struct agx_semaphore *semaphore)
+void agx_semaphore_publish(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
    if (!semaphore->shared || semaphore->is_adding ||
-       semaphore->promised >= value_to_tell(semaphore))
+       semaphore->promised >= value_to_publish(semaphore))
       return;
-   device->has_news = true;
-   if (!agx_list_empty(&semaphore->untold_link))
+   device->has_pending_notifications = true;
+   if (!agx_list_empty(&semaphore->publication_link))
       return;
    agx_retain(semaphore);
-   agx_list_append(&device->untold, &semaphore->untold_link);
+   agx_list_append(&device->pending_publications, &semaphore->publication_link);
 }
 
 bool agx_semaphore_begin_point(struct agx_semaphore *semaphore, uint64_t value)
 {
-   if (semaphore->is_adding || !agx_list_empty(&semaphore->untold_link) ||
+   if (semaphore->is_adding || !agx_list_empty(&semaphore->publication_link) ||
        value <= semaphore->promised)
       return false;
    semaphore->is_adding = true;
@@ -89,11 +89,11 @@ void agx_semaphore_end_point(struct agx_semaphore *semaphore, uint64_t value)
 {
    semaphore->is_adding = false;
    semaphore->promised = AGX_MAX(semaphore->promised, value);
-   agx_semaphore_tell_shared(semaphore); /* what has come meanwhile */
+   agx_semaphore_publish(semaphore); /* what has come meanwhile */
 }
 
 /* False: the kernel has no memory for it now. The lock is let go of meanwhile. */
-static bool add_value(struct agx_semaphore *semaphore, uint64_t value)
+static bool add_value_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_device *device = semaphore->device;
    semaphore->is_adding = true;
@@ -113,13 +113,13 @@ static bool add_value(struct agx_semaphore *semaphore, uint64_t value)
 }
 
 /* False: it is still on the list. */
-static bool tell_value(struct agx_semaphore *semaphore)
+static bool publish_value_unlocking(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
-   uint64_t value = value_to_tell(semaphore);
-   agx_list_remove(&semaphore->untold_link);
-   if (value > semaphore->promised && !add_value(semaphore, value)) {
-      agx_list_append(&device->untold, &semaphore->untold_link);
+   uint64_t value = value_to_publish(semaphore);
+   agx_list_remove(&semaphore->publication_link);
+   if (value > semaphore->promised && !add_value_unlocking(semaphore, value)) {
+      agx_list_append(&device->pending_publications, &semaphore->publication_link);
       return false;
    }
    pthread_mutex_unlock(&device->lock);
@@ -128,10 +128,11 @@ static bool tell_value(struct agx_semaphore *semaphore)
    return true;
 }
 
-static void tell_values(struct agx_device *device)
+static void publish_values_unlocking(struct agx_device *device)
 {
-   while (!agx_list_empty(&device->untold))
-      if (!tell_value(agx_container_of(device->untold.next, struct agx_semaphore, untold_link)))
+   while (!agx_list_empty(&device->pending_publications))
+      if (!publish_value_unlocking(agx_container_of(device->pending_publications.next,
+                                                    struct agx_semaphore, publication_link)))
          return;
 }
 
@@ -142,10 +143,10 @@ void agx_device_interrupt(struct agx_device *device)
    if (device->in_kernel == 0)
       return;
    device->interrupt_value++;
-   device->must_interrupt = device->has_news = true;
+   device->must_interrupt = device->has_pending_notifications = true;
 }
 
-void agx_device_ring(struct agx_device *device)
+void agx_device_wake_kernel_waiters_unlocking(struct agx_device *device)
 {
    const uint64_t value = device->interrupt_value;
    if (!device->must_interrupt)
@@ -162,12 +163,12 @@ void agx_device_ring(struct agx_device *device)
 
 /* ---- all of it -------------------------------------------------------------- */
 
-void agx_device_tell(struct agx_device *device)
+void agx_device_notify_unlocking(struct agx_device *device)
 {
-   device->has_news = false;
-   agx_device_ring(device);
-   tell_values(device);
-   tell_lines(device);
-   if (agx_device_owes(device) && device->worker_sleeps)
+   device->has_pending_notifications = false;
+   agx_device_wake_kernel_waiters_unlocking(device);
+   publish_values_unlocking(device);
+   write_lines_unlocking(device);
+   if (agx_device_has_refused_notifications(device) && device->worker_sleeps)
       pthread_cond_signal(&device->work);
 }

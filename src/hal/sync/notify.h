@@ -14,7 +14,7 @@ struct agx_semaphore;
 void agx_device_log(struct agx_device *device, enum agx_log_level level, const char *format, ...)
    __attribute__((format(printf, 3, 4), cold));
 /* The kernel's timeline, if there is one, shall know the value, or that it failed. */
-void agx_semaphore_tell_shared(struct agx_semaphore *semaphore);
+void agx_semaphore_publish(struct agx_semaphore *semaphore);
 /* Points of a shared timeline must grow: a kernel that is given a lower or equal one behind a point
  * that is pending forgets what was reached. So one thread at a time adds to it, between these two.
  * False: one does already, or is about to, or the value would not grow; whoever adds tells the
@@ -26,11 +26,11 @@ void agx_device_interrupt(struct agx_device *device);
 
 /* All of it, and the interrupt alone, where the log must not be called yet. Both let go of the lock
  * meanwhile. What the kernel refuses is tried again by the completion thread. */
-void agx_device_tell(struct agx_device *device);
-void agx_device_ring(struct agx_device *device);
+void agx_device_notify_unlocking(struct agx_device *device);
+void agx_device_wake_kernel_waiters_unlocking(struct agx_device *device);
 
 /* Something was refused. */
-static inline bool agx_device_owes(const struct agx_device *device)
+static inline bool agx_device_has_refused_notifications(const struct agx_device *device)
 {
-   return device->must_interrupt || !agx_list_empty(&device->untold);
+   return device->must_interrupt || !agx_list_empty(&device->pending_publications);
 }

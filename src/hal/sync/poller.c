@@ -23,7 +23,7 @@ struct entry {
 struct agx_poller {
    const struct agx_host_alloc *alloc;
    const struct agx_log *log;
-   int epoll, bell; /* bell: an eventfd, rung for what follows */
+   int epoll, wake_fd; /* bell: an eventfd, rung for what follows */
    pthread_t thread;
    pthread_mutex_t lock;
    struct agx_link entries;
@@ -63,10 +63,10 @@ static void end_all(struct agx_poller *poller, int error)
 }
 
 /* True: it was rung to stop. */
-static bool answer_bell(struct agx_poller *poller)
+static bool answer_wake(struct agx_poller *poller)
 {
    uint64_t rung;
-   (void)!read(poller->bell, &rung, sizeof(rung));
+   (void)!read(poller->wake_fd, &rung, sizeof(rung));
    pthread_mutex_lock(&poller->lock);
    bool cancels = poller->cancel, stops = poller->stop;
    poller->cancel = false;
@@ -88,13 +88,13 @@ static void give_up(struct agx_poller *poller, int error)
    end_all(poller, error);
 }
 
-static void ring(struct agx_poller *poller, bool *flag)
+static void wake(struct agx_poller *poller, bool *flag)
 {
    const uint64_t one = 1;
    pthread_mutex_lock(&poller->lock);
    *flag = true;
    pthread_mutex_unlock(&poller->lock);
-   (void)!write(poller->bell, &one, sizeof(one));
+   (void)!write(poller->wake_fd, &one, sizeof(one));
 }
 
 static void *work(void *argument)
@@ -112,7 +112,7 @@ static void *work(void *argument)
          continue;
       if (event.data.ptr)
          end_entry(poller, event.data.ptr, event_error(event.events));
-      else if (answer_bell(poller))
+      else if (answer_wake(poller))
          return NULL;
    }
 }
@@ -121,9 +121,9 @@ static agx_status start(struct agx_poller *poller)
 {
    struct epoll_event event = {.events = EPOLLIN};
    poller->epoll = epoll_create1(EPOLL_CLOEXEC);
-   poller->bell = eventfd(0, EFD_CLOEXEC);
-   if (poller->epoll < 0 || poller->bell < 0 ||
-       epoll_ctl(poller->epoll, EPOLL_CTL_ADD, poller->bell, &event) != 0)
+   poller->wake_fd = eventfd(0, EFD_CLOEXEC);
+   if (poller->epoll < 0 || poller->wake_fd < 0 ||
+       epoll_ctl(poller->epoll, EPOLL_CTL_ADD, poller->wake_fd, &event) != 0)
       return agx_status_fail_errno(errno, "semaphore: files to wait for others with");
    int error = agx_thread_start(&poller->thread, NULL, work, poller);
    return error ? agx_status_fail_errno(error, "semaphore: a thread that waits for files") : AGX_OK;
@@ -133,8 +133,8 @@ static void free_poller(struct agx_poller *poller)
 {
    if (poller->epoll >= 0)
       close(poller->epoll);
-   if (poller->bell >= 0)
-      close(poller->bell);
+   if (poller->wake_fd >= 0)
+      close(poller->wake_fd);
    pthread_mutex_destroy(&poller->lock);
    agx_host_free(poller->alloc, poller, sizeof(*poller));
 }
@@ -147,7 +147,7 @@ agx_status agx_poller_create(const struct agx_host_alloc *alloc, const struct ag
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
    poller->alloc = alloc;
    poller->log = log;
-   poller->epoll = poller->bell = -1;
+   poller->epoll = poller->wake_fd = -1;
    pthread_mutex_init(&poller->lock, NULL);
    agx_list_init(&poller->entries);
    agx_status status = start(poller);
@@ -160,14 +160,14 @@ agx_status agx_poller_create(const struct agx_host_alloc *alloc, const struct ag
 
 void agx_poller_cancel(struct agx_poller *poller)
 {
-   ring(poller, &poller->cancel);
+   wake(poller, &poller->cancel);
 }
 
 void agx_poller_destroy(struct agx_poller *poller)
 {
    if (!poller)
       return;
-   ring(poller, &poller->stop);
+   wake(poller, &poller->stop);
    pthread_join(poller->thread, NULL);
    free_poller(poller);
 }

@@ -15,7 +15,7 @@ void agx_queue_init(struct agx_queue *queue, struct agx_device *device, uint32_t
    queue->priority = priority;
    pthread_mutex_init(&queue->submit_lock, NULL);
    agx_list_init(&queue->in_flight);
-   agx_list_init(&queue->followers);
+   agx_list_init(&queue->frontier_waiters);
 }
 
 void agx_queue_fini(struct agx_queue *queue)
@@ -39,7 +39,7 @@ agx_status agx_queue_prepare(struct agx_queue *queue)
    pthread_mutex_lock(&device->lock);
    queue->timeline = timeline;
    agx_device_interrupt(device); /* the completion thread doesn't wait for it yet */
-   agx_device_ring(device);
+   agx_device_wake_kernel_waiters_unlocking(device);
    pthread_mutex_unlock(&device->lock);
    return AGX_OK;
 }
@@ -63,7 +63,7 @@ agx_status agx_queue_recreate(struct agx_device *device, uint32_t index)
       status = agxw_wait(device->winsys, &last, 1, false, AGX_DEADLINE_NEVER);
       pthread_mutex_lock(&device->lock);
       if (status == AGX_OK)
-         agx_queue_finish(queue, last.value);
+         agx_queue_finish_unlocking(queue, last.value);
    }
    pthread_mutex_unlock(&device->lock);
    if (status == AGX_OK)
@@ -75,7 +75,7 @@ agx_status agx_queue_recreate(struct agx_device *device, uint32_t index)
       queue->lost = (struct agx_failure){0};
    }
    pthread_mutex_unlock(&queue->submit_lock);
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
    if (old)
       agxw_queue_destroy(old);
    return status;

@@ -32,7 +32,7 @@ struct agx_queue {
    bool is_retiring;          /* a thread does, and lets go of the lock meanwhile */
    struct agx_link in_flight; /* agx_submission, by epoch */
    uint32_t in_flight_count;
-   struct agx_link followers; /* agx_submission, by what they wait for of this queue */
+   struct agx_link frontier_waiters; /* agx_submission, by what they wait for of this queue */
    /* Epochs whose work failed last, or was lost, and why. */
    uint64_t failed_first, failed_last;
    struct agx_failure failed;

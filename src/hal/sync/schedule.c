@@ -131,7 +131,7 @@ void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value)
          at = at->next; /* that goes with it */
       unlink_waits(submission);
       agx_list_remove(&submission->link);
-      agx_list_append(&semaphore->device->freed, &submission->link);
+      agx_list_append(&semaphore->device->unblocked, &submission->link);
    }
 }
 
@@ -175,12 +175,12 @@ void agx_submission_file_signals(struct agx_submission *submission)
 
 /* ---- the end -------------------------------------------------------------- */
 
-void agx_submission_deliver(struct agx_submission *submission, const struct agx_failure *failure)
+void agx_submission_signal_all(struct agx_submission *submission, const struct agx_failure *failure)
 {
    struct agx_device *device = submission->device;
-   if (submission->is_delivered)
+   if (submission->is_signalled)
       return;
-   submission->is_delivered = true;
+   submission->is_signalled = true;
    for (uint32_t i = 0; i < submission->signal_count; i++) {
       struct agx_signal *signal = &submission->signals[i];
       agx_list_remove(&signal->link);
@@ -202,8 +202,8 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
    /* Whoever is told may record the command buffer anew, so it leaves flight before. */
    if (submission->commands)
       agx_command_buffer_land(submission->commands);
-   agx_submission_deliver(submission, failure);
-   submission->state = AGX_SUBMISSION_DELIVERED;
+   agx_submission_signal_all(submission, failure);
+   submission->state = AGX_SUBMISSION_ENDED;
    if (submission->has_ended) {
       *submission->has_ended = true;
       submission->has_ended = NULL;
@@ -223,14 +223,14 @@ static struct agx_queue *behind(struct agx_device *device, const struct agx_fron
    return NULL;
 }
 
-void agx_submission_follow(struct agx_submission *submission)
+void agx_submission_wait_for_frontier(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
-   if (submission->state == AGX_SUBMISSION_FOLLOWING)
-      device->run_followers -= submission->type->run != NULL;
+   if (submission->state == AGX_SUBMISSION_FRONTIER)
+      device->host_frontier_waiters -= submission->type->run != NULL;
    struct agx_queue *queue = behind(device, &submission->frontier);
    if (queue) {
-      struct agx_link *head = &queue->followers, *at = head;
+      struct agx_link *head = &queue->frontier_waiters, *at = head;
       uint64_t epoch = submission->frontier.epochs[queue->index];
       while (
          at->prev != head &&
@@ -238,8 +238,8 @@ void agx_submission_follow(struct agx_submission *submission)
             epoch)
          at = at->prev;
       agx_list_insert_before(at, &submission->link);
-      submission->state = AGX_SUBMISSION_FOLLOWING;
-      device->run_followers += submission->type->run != NULL;
+      submission->state = AGX_SUBMISSION_FRONTIER;
+      device->host_frontier_waiters += submission->type->run != NULL;
       return;
    }
    const struct agx_failure *failure = agx_submission_failed_wait(submission);
@@ -253,13 +253,13 @@ void agx_submission_follow(struct agx_submission *submission)
    agx_list_append(&device->runnable, &submission->link);
 }
 
-static void start_following(struct agx_submission *submission)
+static void start_waiting_for_frontier(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
    if (!submission->type->run && behind(device, &submission->frontier))
       agx_submission_file_signals(submission);
-   agx_submission_follow(submission);
-   if (submission->state == AGX_SUBMISSION_FOLLOWING && submission->type->run)
+   agx_submission_wait_for_frontier(submission);
+   if (submission->state == AGX_SUBMISSION_FRONTIER && submission->type->run)
       agx_device_wake(device);
 }
 
@@ -278,7 +278,7 @@ static void fail_launch(struct agx_submission *submission, const struct agx_fail
 
 /* Launching may let go of the lock; meanwhile the submission stands in a list, so that whoever
  * fails what is parked finds it. */
-static agx_status launch(struct agx_submission *submission)
+static agx_status launch_unlocking(struct agx_submission *submission)
 {
    agx_status status = AGX_OK;
    if (submission->type->launch) {
@@ -292,7 +292,7 @@ static agx_status launch(struct agx_submission *submission)
 }
 
 /* With all waits resolved; the submission is in no list. False: deferred, and still in none. */
-static bool launch_on_host(struct agx_submission *submission)
+static bool launch_on_host_unlocking(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
    const struct agx_failure *failure = agx_submission_failed_wait(submission);
@@ -304,7 +304,7 @@ static bool launch_on_host(struct agx_submission *submission)
       fail_launch(submission, failure);
       return true;
    }
-   agx_status status = launch(submission);
+   agx_status status = launch_unlocking(submission);
    if (status == AGX_DEFERRED && submission->failure.status == AGX_OK)
       return false;
    if (status == AGX_DEFERRED) { /* it would wait, and it was told meanwhile that it shall not */
@@ -318,7 +318,7 @@ static bool launch_on_host(struct agx_submission *submission)
       return true;
    }
    if (!is_for_gpu(submission)) {
-      start_following(submission);
+      start_waiting_for_frontier(submission);
       return true;
    }
    submission->state = AGX_SUBMISSION_READY;
@@ -326,12 +326,12 @@ static bool launch_on_host(struct agx_submission *submission)
    return true;
 }
 
-agx_status agx_submission_start(struct agx_submission *submission)
+agx_status agx_submission_start_unlocking(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
    const bool was_parked = submission->was_parked; /* nobody takes its room meanwhile */
    bool is_resolved = resolve_waits(submission) != AGX_NOT_YET;
-   if (is_resolved && launch_on_host(submission)) {
+   if (is_resolved && launch_on_host_unlocking(submission)) {
       device->parked_count -= was_parked;
       return AGX_OK;
    }
@@ -352,14 +352,14 @@ agx_status agx_submission_start(struct agx_submission *submission)
    return AGX_OK;
 }
 
-static void pump_freed(struct agx_device *device)
+static void start_unblocked_unlocking(struct agx_device *device)
 {
-   while (!agx_list_empty(&device->freed)) {
+   while (!agx_list_empty(&device->unblocked)) {
       struct agx_submission *submission =
-         agx_container_of(device->freed.next, struct agx_submission, link);
+         agx_container_of(device->unblocked.next, struct agx_submission, link);
       agx_list_remove(&submission->link);
       if (submission->failure.status == AGX_OK) {
-         (void)!agx_submission_start(submission); /* has room */
+         (void)!agx_submission_start_unlocking(submission); /* has room */
          continue;
       }
       device->parked_count--;
@@ -368,21 +368,21 @@ static void pump_freed(struct agx_device *device)
 }
 
 /* One thread at a time, so that they keep their order while launching lets go of the lock. */
-void agx_device_pump(struct agx_device *device)
+void agx_device_start_unblocked_unlocking(struct agx_device *device)
 {
-   device->is_pumping = true;
+   device->is_starting_unblocked = true;
    do {
-      if (device->must_pump)
-         agx_device_free_deferred(device);
-      device->must_pump = false;
-      pump_freed(device);
-   } while (device->must_pump);
-   device->is_pumping = false;
+      if (device->must_start_again)
+         agx_device_retry_locked(device);
+      device->must_start_again = false;
+      start_unblocked_unlocking(device);
+   } while (device->must_start_again);
+   device->is_starting_unblocked = false;
 }
 
 void agx_device_retry(struct agx_device *device)
 {
    pthread_mutex_lock(&device->lock);
-   agx_device_free_deferred(device);
-   agx_device_settle(device);
+   agx_device_retry_locked(device);
+   agx_device_unlock_and_run_deferred(device);
 }

@@ -24,7 +24,7 @@ static void semaphore_destroy(struct agx_object *object)
       agx_list_remove(&semaphore->shared_link);
       device->shared_count--;
       agx_device_interrupt(device); /* nobody may wait for it in the kernel any more */
-      agx_device_settle(device);
+      agx_device_unlock_and_run_deferred(device);
       agxw_timeline_destroy(semaphore->shared);
    }
    agx_host_free(device->alloc, semaphore, sizeof(*semaphore));
@@ -59,7 +59,7 @@ agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
    agx_list_init(&semaphore->imports);
    agx_list_init(&semaphore->waiting);
    agx_list_init(&semaphore->watches);
-   agx_list_init(&semaphore->untold_link);
+   agx_list_init(&semaphore->publication_link);
    *out_semaphore = semaphore;
    return AGX_OK;
 }
@@ -69,10 +69,10 @@ void agx_semaphore_advance(struct agx_semaphore *semaphore, uint64_t value)
    if (semaphore->failure.status != AGX_OK || value <= semaphore->value)
       return;
    semaphore->value = value;
-   agx_semaphore_tell_shared(semaphore);
+   agx_semaphore_publish(semaphore);
    agx_waits_resolve(semaphore, value);
    agx_watches_fire(semaphore);
-   agx_device_notify(semaphore);
+   agx_semaphore_wake_waiters(semaphore);
 }
 
 void agx_semaphore_fail_locked(struct agx_semaphore *semaphore, const struct agx_failure *failure)
@@ -80,10 +80,10 @@ void agx_semaphore_fail_locked(struct agx_semaphore *semaphore, const struct agx
    if (semaphore->failure.status != AGX_OK)
       return;
    semaphore->failure = *failure;
-   agx_semaphore_tell_shared(semaphore);
+   agx_semaphore_publish(semaphore);
    agx_waits_resolve(semaphore, UINT64_MAX);
    agx_watches_fire(semaphore);
-   agx_device_notify(semaphore);
+   agx_semaphore_wake_waiters(semaphore);
 }
 
 agx_status agx_semaphore_query(struct agx_semaphore *semaphore, uint64_t *out_value)
@@ -96,13 +96,13 @@ agx_status agx_semaphore_query(struct agx_semaphore *semaphore, uint64_t *out_va
    agx_status status = AGX_OK;
    if (semaphore->failure.status == AGX_OK &&
        (semaphore->shared || !agx_list_empty(&semaphore->pending))) {
-      agx_shared_look_first(semaphore);
-      status = agx_device_poll(device);
+      agx_shared_poll_first(semaphore);
+      status = agx_device_poll_unlocking(device);
    }
    *out_value = semaphore->value;
    if (status == AGX_OK || semaphore->failure.status != AGX_OK)
       status = agx_failure_raise(&semaphore->failure);
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
    return status;
 }
 
@@ -118,7 +118,7 @@ agx_status agx_semaphore_signal(struct agx_semaphore *semaphore, uint64_t value)
                         (unsigned long long)value, (unsigned long long)semaphore->value);
    if (status == AGX_OK)
       agx_semaphore_advance(semaphore, value);
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
    return status;
 }
 
@@ -133,5 +133,5 @@ void agx_semaphore_fail(struct agx_semaphore *semaphore, agx_status status, cons
    snprintf(failure.text, sizeof(failure.text), "%s", text ? text : "failed by the application");
    pthread_mutex_lock(&device->lock);
    agx_semaphore_fail_locked(semaphore, &failure);
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
 }

@@ -23,11 +23,11 @@ struct agx_semaphore {
    struct agx_link watches;      /* agx_watch_node, by value */
    struct agxw_timeline *shared; /* others may signal it, too, or want to know; NULL: nobody */
    struct agx_link shared_link;  /* among the device's */
-   struct agx_link untold_link;  /* the kernel shall be told of its value */
-   uint64_t promised;            /* shared: the highest point that the kernel is known to have */
-   bool is_adding;               /* shared: a request that adds a point has not come back */
-   uint32_t shortages;           /* looks in a row that could not ask how its last point came out */
-   uint32_t kernel_waiters;      /* threads that wait for it in the kernel */
+   struct agx_link publication_link; /* the kernel shall be told of its value */
+   uint64_t promised;       /* shared: the highest point that the kernel is known to have */
+   bool is_adding;          /* shared: a request that adds a point has not come back */
+   uint32_t shortages;      /* looks in a row that could not ask how its last point came out */
+   uint32_t kernel_waiters; /* threads that wait for it in the kernel */
 };
 
 /* A signal of a submission that was launched. */

@@ -94,12 +94,12 @@ static void note_sent(struct agx_submission *submission)
       agx_submission_file_signals(submission);
    } else { /* meanwhile; it was in no list then */
       agx_queue_note_failed(queue, submission->epoch, submission->epoch, &queue->lost);
-      agx_submission_deliver(submission, &queue->lost);
+      agx_submission_signal_all(submission, &queue->lost);
    }
    agx_device_note_flight(device);
 }
 
-agx_status agx_submission_send(struct agx_submission *submission)
+agx_status agx_submission_send_unlocking(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
    struct agx_queue *queue = submission->queue;

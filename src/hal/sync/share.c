@@ -26,8 +26,8 @@ static struct agx_signal *next_in_flight(const struct agx_semaphore *semaphore, 
 }
 
 /* Until somebody else has published a timeline. *value: the last one that is there. */
-static agx_status forward_pending(struct agx_semaphore *semaphore, struct agxw_timeline *timeline,
-                                  uint64_t *value)
+static agx_status forward_pending_unlocking(struct agx_semaphore *semaphore,
+                                            struct agxw_timeline *timeline, uint64_t *value)
 {
    struct agx_device *device = semaphore->device;
    struct agx_signal *signal;
@@ -45,19 +45,20 @@ static agx_status forward_pending(struct agx_semaphore *semaphore, struct agxw_t
    return status;
 }
 
-static void publish(struct agx_semaphore *semaphore, struct agxw_timeline *timeline, uint64_t value)
+static void share_timeline(struct agx_semaphore *semaphore, struct agxw_timeline *timeline,
+                           uint64_t value)
 {
    struct agx_device *device = semaphore->device;
    semaphore->shared = timeline;
    semaphore->promised = value;
    agx_list_append(&device->shared, &semaphore->shared_link);
    device->shared_count++;
-   agx_semaphore_tell_shared(semaphore);
+   agx_semaphore_publish(semaphore);
    agx_device_interrupt(device); /* there is more to wait for */
 }
 
 /* With the lock held, which is let go of meanwhile; somebody else may be faster. */
-static agx_status make_shared(struct agx_semaphore *semaphore)
+static agx_status make_shared_unlocking(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
    uint64_t value = semaphore->value;
@@ -68,9 +69,9 @@ static agx_status make_shared(struct agx_semaphore *semaphore)
    agx_status status = agxw_timeline_create(device->winsys, value, &timeline);
    pthread_mutex_lock(&device->lock);
    if (status == AGX_OK)
-      status = forward_pending(semaphore, timeline, &value);
+      status = forward_pending_unlocking(semaphore, timeline, &value);
    if (status == AGX_OK && !semaphore->shared) {
-      publish(semaphore, timeline, value);
+      share_timeline(semaphore, timeline, value);
       return AGX_OK;
    }
    pthread_mutex_unlock(&device->lock);
@@ -81,46 +82,46 @@ static agx_status make_shared(struct agx_semaphore *semaphore)
 
 /* ---- looking --------------------------------------------------------------- */
 
-static void add_to_look(struct agx_look *look, void *object, struct agxw_timeline *timeline)
+static void add_to_poll(struct agx_shared_poll *poll, void *object, struct agxw_timeline *timeline)
 {
-   look->objects[look->count] = object;
-   look->timelines[look->count] = timeline;
-   look->values[look->count++] = 0;
+   poll->objects[poll->count] = object;
+   poll->timelines[poll->count] = timeline;
+   poll->values[poll->count++] = 0;
 }
 
 /* The first ones of each list, which go to its end. */
-static void gather(struct agx_device *device, struct agx_look *look)
+static void gather(struct agx_device *device, struct agx_shared_poll *poll)
 {
-   look->count = 0;
-   for (uint32_t i = AGX_MIN(device->shared_count, AGX_LOOK_MAX); i > 0; i--) {
+   poll->count = 0;
+   for (uint32_t i = AGX_MIN(device->shared_count, AGX_SHARED_POLL_MAX); i > 0; i--) {
       struct agx_semaphore *semaphore =
          agx_container_of(device->shared.next, struct agx_semaphore, shared_link);
       agx_list_remove(&semaphore->shared_link);
       agx_list_append(&device->shared, &semaphore->shared_link);
       /* One whose last reference just went is about to leave the list. */
       if (semaphore->failure.status == AGX_OK && agx_try_retain(semaphore))
-         add_to_look(look, semaphore, semaphore->shared);
+         add_to_poll(poll, semaphore, semaphore->shared);
    }
-   look->semaphore_count = look->count;
-   for (uint32_t i = AGX_MIN(device->import_count, AGX_LOOK_MAX); i > 0; i--) {
+   poll->semaphore_count = poll->count;
+   for (uint32_t i = AGX_MIN(device->import_count, AGX_SHARED_POLL_MAX); i > 0; i--) {
       struct agx_import *import = agx_container_of(device->imports.next, struct agx_import, link);
       agx_list_remove(&import->link);
       agx_list_append(&device->imports, &import->link);
       agx_retain(import);
-      add_to_look(look, import, import->timeline);
+      add_to_poll(poll, import, import->timeline);
    }
 }
 
-void agx_look_begin(struct agx_device *device, struct agx_look *look)
+void agx_shared_poll_begin_unlocking(struct agx_device *device, struct agx_shared_poll *poll)
 {
-   gather(device, look);
-   look->failure.status = AGX_OK;
+   gather(device, poll);
+   poll->failure.status = AGX_OK;
    pthread_mutex_unlock(&device->lock);
    agx_status status =
-      agxw_timelines_query(device->winsys, look->timelines, look->count, false, look->values);
+      agxw_timelines_query(device->winsys, poll->timelines, poll->count, false, poll->values);
    pthread_mutex_lock(&device->lock);
    if (status != AGX_RESOURCE_EXHAUSTED) /* which passes */
-      agx_failure_keep(&look->failure, status);
+      agx_failure_keep(&poll->failure, status);
 }
 
 /* Whether a part of its timeline that was imported by itself is not known to be over: how that came
@@ -147,7 +148,7 @@ static bool is_of_own(const struct agx_semaphore *semaphore, uint64_t value)
 
 /* The kernel's value. What this device has submitted is retired, and told by then: what is new is
  * another's, whose last fence is asked. */
-static void take_in(struct agx_semaphore *semaphore, uint64_t value)
+static void take_in_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_device *device = semaphore->device;
    struct agx_failure failure = {0};
@@ -189,7 +190,7 @@ static bool find_submitted(struct agx_semaphore *semaphore, uint64_t submitted, 
 }
 
 /* By others. 0: it is not known. */
-static uint64_t query_submitted(struct agx_semaphore *semaphore)
+static uint64_t query_submitted_unlocking(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
    uint64_t submitted = 0;
@@ -200,46 +201,46 @@ static uint64_t query_submitted(struct agx_semaphore *semaphore)
    return submitted == AGX_SHARED_FAILED || semaphore->is_adding ? 0 : submitted;
 }
 
-#define IMPORTS_A_LOOK 8 /* of one semaphore */
+#define IMPORTS_A_POLL 8 /* of one semaphore */
 
 /* What is parked for a value that others have submitted by now need not be. */
-static void import_waited(struct agx_semaphore *semaphore)
+static void import_waited_unlocking(struct agx_semaphore *semaphore)
 {
    uint64_t value, submitted;
    if (agx_list_empty(&semaphore->waiting) || semaphore->failure.status != AGX_OK)
       return;
-   submitted = query_submitted(semaphore);
-   for (uint32_t i = 0; i < IMPORTS_A_LOOK && find_submitted(semaphore, submitted, &value); i++)
-      agx_import_shared(semaphore, value);
+   submitted = query_submitted_unlocking(semaphore);
+   for (uint32_t i = 0; i < IMPORTS_A_POLL && find_submitted(semaphore, submitted, &value); i++)
+      agx_import_shared_unlocking(semaphore, value);
 }
 
-void agx_look_take(struct agx_device *device, struct agx_look *look)
+void agx_shared_poll_take_unlocking(struct agx_device *device, struct agx_shared_poll *poll)
 {
-   bool has_failed = look->failure.status != AGX_OK;
-   for (uint32_t i = look->semaphore_count; i < look->count; i++) {
+   bool has_failed = poll->failure.status != AGX_OK;
+   for (uint32_t i = poll->semaphore_count; i < poll->count; i++) {
       if (has_failed)
-         agx_import_end(look->objects[i], &look->failure);
-      else if (look->values[i])
-         (void)agx_import_reached(look->objects[i]);
+         agx_import_end(poll->objects[i], &poll->failure);
+      else if (poll->values[i])
+         (void)agx_import_reached_unlocking(poll->objects[i]);
    }
-   for (uint32_t i = 0; i < look->semaphore_count; i++) {
+   for (uint32_t i = 0; i < poll->semaphore_count; i++) {
       if (has_failed)
-         agx_semaphore_fail_locked(look->objects[i], &look->failure);
+         agx_semaphore_fail_locked(poll->objects[i], &poll->failure);
       else
-         take_in(look->objects[i], look->values[i]);
-      import_waited(look->objects[i]);
+         take_in_unlocking(poll->objects[i], poll->values[i]);
+      import_waited_unlocking(poll->objects[i]);
    }
 }
 
-void agx_look_end(struct agx_device *device, struct agx_look *look)
+void agx_shared_poll_end_unlocking(struct agx_device *device, struct agx_shared_poll *poll)
 {
    pthread_mutex_unlock(&device->lock);
-   for (uint32_t i = 0; i < look->count; i++)
-      agx_release(look->objects[i]);
+   for (uint32_t i = 0; i < poll->count; i++)
+      agx_release(poll->objects[i]);
    pthread_mutex_lock(&device->lock);
 }
 
-void agx_shared_look_first(struct agx_semaphore *semaphore)
+void agx_shared_poll_first(struct agx_semaphore *semaphore)
 {
    if (!semaphore->shared)
       return;
@@ -247,14 +248,14 @@ void agx_shared_look_first(struct agx_semaphore *semaphore)
    agx_list_insert_after(&semaphore->device->shared, &semaphore->shared_link);
 }
 
-void agx_points_import(const struct agx_point *points, uint32_t count)
+void agx_points_import_unlocking(const struct agx_point *points, uint32_t count)
 {
    for (uint32_t i = 0; i < count; i++) {
       struct agx_semaphore *semaphore = points[i].semaphore;
       struct agx_cause cause;
       if (semaphore->shared && agx_point_resolve(&points[i], &cause) == AGX_NOT_YET &&
-          query_submitted(semaphore) >= points[i].value)
-         agx_import_shared(semaphore, points[i].value);
+          query_submitted_unlocking(semaphore) >= points[i].value)
+         agx_import_shared_unlocking(semaphore, points[i].value);
    }
 }
 
@@ -286,8 +287,8 @@ static agx_status export_syncobj(struct agx_semaphore *semaphore, int *out_fd)
    pthread_mutex_lock(&device->lock);
    agx_status status = agx_failure_raise(&semaphore->failure);
    if (status == AGX_OK)
-      status = make_shared(semaphore);
-   agx_device_settle(device);
+      status = make_shared_unlocking(semaphore);
+   agx_device_unlock_and_run_deferred(device);
    return status == AGX_OK ? agxw_timeline_export(semaphore->shared, out_fd) : status;
 }
 
@@ -322,11 +323,11 @@ agx_status agx_semaphore_import(struct agx_device *device, int fd,
       return status;
    }
    pthread_mutex_lock(&device->lock);
-   publish(semaphore, timeline, 0);
-   (void)query_submitted(semaphore); /* what is signalled here comes above that */
-   agx_shared_look_first(semaphore);
-   (void)!agx_device_poll(device); /* another look may have more luck */
-   agx_device_settle(device);
+   share_timeline(semaphore, timeline, 0);
+   (void)query_submitted_unlocking(semaphore); /* what is signalled here comes above that */
+   agx_shared_poll_first(semaphore);
+   (void)!agx_device_poll_unlocking(device); /* another look may have more luck */
+   agx_device_unlock_and_run_deferred(device);
    *out_semaphore = semaphore;
    return AGX_OK;
 }

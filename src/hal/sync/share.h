@@ -26,34 +26,34 @@ struct agx_import {
 
 /* ---- share.c: with the device's lock held, which is let go of for requests --------------- */
 
-#define AGX_LOOK_MAX 128 /* of each kind */
+#define AGX_SHARED_POLL_MAX 128 /* of each kind */
 
 /* What the kernel says of shared semaphores and imports. */
-struct agx_look {
+struct agx_shared_poll {
    uint32_t semaphore_count, count; /* semaphores, then imports; with references */
-   void *objects[2 * AGX_LOOK_MAX];
-   struct agxw_timeline *timelines[2 * AGX_LOOK_MAX];
-   uint64_t values[2 * AGX_LOOK_MAX];
+   void *objects[2 * AGX_SHARED_POLL_MAX];
+   struct agxw_timeline *timelines[2 * AGX_SHARED_POLL_MAX];
+   uint64_t values[2 * AGX_SHARED_POLL_MAX];
    struct agx_failure failure; /* to ask */
 };
 
 /* Asks, takes the answer in, and lets go of it. Before it is taken in, the device's own work must
  * be retired which the kernel knew to be over when it was asked: how that came out, its own fences
  * tell. Each look is at the next ones of so many. */
-void agx_look_begin(struct agx_device *device, struct agx_look *look);
-void agx_look_take(struct agx_device *device, struct agx_look *look);
-void agx_look_end(struct agx_device *device, struct agx_look *look);
-static inline uint32_t agx_looks(const struct agx_device *device)
+void agx_shared_poll_begin_unlocking(struct agx_device *device, struct agx_shared_poll *poll);
+void agx_shared_poll_take_unlocking(struct agx_device *device, struct agx_shared_poll *poll);
+void agx_shared_poll_end_unlocking(struct agx_device *device, struct agx_shared_poll *poll);
+static inline uint32_t agx_shared_poll_count(const struct agx_device *device)
 {
    uint32_t most =
       device->shared_count > device->import_count ? device->shared_count : device->import_count;
-   return (most + AGX_LOOK_MAX - 1) / AGX_LOOK_MAX;
+   return (most + AGX_SHARED_POLL_MAX - 1) / AGX_SHARED_POLL_MAX;
 }
 /* The next look is at this one, if it is shared. */
-void agx_shared_look_first(struct agx_semaphore *semaphore);
+void agx_shared_poll_first(struct agx_semaphore *semaphore);
 
 /* What is waited for, and others have submitted to the kernel, becomes an import. */
-void agx_points_import(const struct agx_point *points, uint32_t count);
+void agx_points_import_unlocking(const struct agx_point *points, uint32_t count);
 
 /* What the completion thread waits for beside the queues: fills up to capacity points, and the
  * objects that they belong to, with a reference each; returns how many there are. */
@@ -63,15 +63,15 @@ uint32_t agx_device_shared_points(struct agx_device *device, struct agxw_point *
 /* ---- sync_file.c: with the lock held, too ------------------------------------------------ */
 
 /* Another's point of the semaphore's own timeline, which the kernel has. */
-void agx_import_shared(struct agx_semaphore *semaphore, uint64_t value);
+void agx_import_shared_unlocking(struct agx_semaphore *semaphore, uint64_t value);
 /* It is reached: ends it as its fence says. Fails when there is no memory to ask, which may pass.
  */
-agx_status agx_import_reached(struct agx_import *import);
+agx_status agx_import_reached_unlocking(struct agx_import *import);
 /* Ends those of a submission that are reached. Fails when they can't be asked. */
-AGX_MUST_CHECK agx_status agx_imports_look(struct agx_submission *submission);
+AGX_MUST_CHECK agx_status agx_imports_poll_unlocking(struct agx_submission *submission);
 void agx_import_end(struct agx_import *import, const struct agx_failure *failure);
 /* Lets go of one import that has ended; false when there is none. */
-bool agx_device_free_imported(struct agx_device *device);
+bool agx_import_release_ended_unlocking(struct agx_device *device);
 /* Ends waiting for files: their semaphores fail. */
 void agx_device_cancel_imports(struct agx_device *device, const struct agx_failure *failure);
 

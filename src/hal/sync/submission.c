@@ -111,7 +111,7 @@ static void init_submission(struct agx_submission *submission, struct agx_device
    submission->stream = (struct agxw_compute){0};
    submission->wait_count = op->wait_count;
    submission->signal_count = op->signal_count;
-   submission->is_delivered = submission->has_imports = submission->was_parked = false;
+   submission->is_signalled = submission->has_imports = submission->was_parked = false;
    submission->failure.status = AGX_OK;
    submission->state = AGX_SUBMISSION_PARKED;
    submission->session = NULL;
@@ -160,7 +160,7 @@ void agx_submission_drop(struct agx_submission *submission)
  * waited for. */
 static bool must_not_wait(const struct agx_device *device)
 {
-   return agx_on_library_thread || agx_host_pool_is_here() || agx_device_settles_here(device);
+   return agx_on_library_thread || agx_host_pool_is_here() || agx_device_runs_deferred_here(device);
 }
 
 static bool is_any_in_flight(const struct agx_device *device)
@@ -195,10 +195,10 @@ static agx_status submit_locked(struct agx_submission *submission, const struct 
 {
    struct agx_device *device = submission->device;
    if (device->shared_count && submission->stream.stream_va)
-      agx_points_import(op->waits, op->wait_count);
+      agx_points_import_unlocking(op->waits, op->wait_count);
    AGX_TRY(check_signals(op));
    submission->number = ++device->submissions; /* starting may let go of the lock */
-   agx_status status = agx_submission_start(submission);
+   agx_status status = agx_submission_start_unlocking(submission);
    if (status != AGX_OK) {
       submission->number = 0; /* it never was one */
       return status;
@@ -206,7 +206,7 @@ static agx_status submit_locked(struct agx_submission *submission, const struct 
    if (submission->state != AGX_SUBMISSION_READY)
       return AGX_OK;
    agx_list_remove(&submission->link);
-   return agx_submission_send(submission);
+   return agx_submission_send_unlocking(submission);
 }
 
 static agx_status submit_captured(struct agx_submission *submission, const struct agx_op *op)
@@ -221,8 +221,8 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
    pthread_mutex_unlock(&queue->submit_lock);
    /* Who never waits keeps no more than this. */
    if (status == AGX_OK && queue->in_flight_count >= POLL_AFTER && queue->epoch % POLL_AFTER == 0)
-      (void)!agx_device_poll(device); /* which has lost the device when it fails */
-   agx_device_settle(device);
+      (void)!agx_device_poll_unlocking(device); /* which has lost the device when it fails */
+   agx_device_unlock_and_run_deferred(device);
    if (status == AGX_OK)
       return AGX_OK;
    if (submission->commands)
@@ -313,7 +313,7 @@ void agx_device_cancel(struct agx_device *device)
    agx_submissions_fail_parked(device, NULL, &failure);
    agx_device_cancel_imports(device, &failure);
    struct agx_poller *poller = device->poller;
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
    if (poller)
       agx_poller_cancel(poller);
    agx_host_pool_cancel(device->host_pool);

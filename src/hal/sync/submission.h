@@ -24,15 +24,15 @@ enum agx_submission_state {
    AGX_SUBMISSION_PARKED,
    AGX_SUBMISSION_READY,     /* for the kernel */
    AGX_SUBMISSION_IN_FLIGHT, /* the kernel has it */
-   AGX_SUBMISSION_FOLLOWING, /* of what the kernel has */
+   AGX_SUBMISSION_FRONTIER,  /* of what the kernel has */
    AGX_SUBMISSION_RUNNING,
-   AGX_SUBMISSION_DELIVERED,
+   AGX_SUBMISSION_ENDED,
 };
 
 struct agx_submission {
    struct agx_link link;
    enum agx_submission_state state;
-   bool is_delivered; /* early, when its queue was lost: the kernel may still use what it holds */
+   bool is_signalled; /* early, when its queue was lost: the kernel may still use what it holds */
    const struct agx_op_type *type;
    struct agx_device *device;
    struct agx_queue *queue;
@@ -69,8 +69,8 @@ struct agx_submission {
 
 /* ---- schedule.c: with the device's lock held ----------------------------
  *
- * The lock is let go of meanwhile by agx_submission_start and agx_device_pump (where a kind's
- * launch does). */
+ * The lock is let go of meanwhile by agx_submission_start_unlocking and
+ * agx_device_start_unblocked_unlocking (where a kind's launch does). */
 
 enum agx_readiness {
    AGX_READY,
@@ -98,20 +98,20 @@ void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value);
 
 /* Sets a submission going, new or freed: it ends in one of the lists. AGX_RESOURCE_EXHAUSTED, and
  * it is in none: it would be parked, and there is no room. */
-AGX_MUST_CHECK agx_status agx_submission_start(struct agx_submission *submission);
+AGX_MUST_CHECK agx_status agx_submission_start_unlocking(struct agx_submission *submission);
 /* Ends it when its frontier is reached; again after each epoch that it waited for. */
-void agx_submission_follow(struct agx_submission *submission);
+void agx_submission_wait_for_frontier(struct agx_submission *submission);
 /* The end: nothing but its references is left. */
 void agx_submission_end(struct agx_submission *submission, const struct agx_failure *failure);
 
 /* Takes parked submissions that were freed as far as they go without the kernel; nobody else does
  * so now. */
-void agx_device_pump(struct agx_device *device);
+void agx_device_start_unblocked_unlocking(struct agx_device *device);
 /* Has parked submissions tried again whose launch was deferred. */
-static inline void agx_device_free_deferred(struct agx_device *device)
+static inline void agx_device_retry_locked(struct agx_device *device)
 {
    device->retries++;
-   agx_list_splice(&device->freed, &device->deferred);
+   agx_list_splice(&device->unblocked, &device->deferred);
 }
 /* The same, and takes the lock itself. */
 void agx_device_retry(struct agx_device *device);
@@ -119,25 +119,26 @@ void agx_device_retry(struct agx_device *device);
 /* Enters its signals with their semaphores: they will be reached with its frontier. */
 void agx_submission_file_signals(struct agx_submission *submission);
 /* Tells its semaphores that it is done, or how it failed. */
-void agx_submission_deliver(struct agx_submission *submission, const struct agx_failure *failure);
+void agx_submission_signal_all(struct agx_submission *submission,
+                               const struct agx_failure *failure);
 
 /* ---- send.c: with the device's lock held ---------------------------------------------------- */
 
 /* Gives a GPU submission to the kernel, whose waits are at frontier. The queue's submit_lock is
  * held, the device's is let go of meanwhile. On failure nothing has changed. */
-AGX_MUST_CHECK agx_status agx_submission_send(struct agx_submission *submission);
+AGX_MUST_CHECK agx_status agx_submission_send_unlocking(struct agx_submission *submission);
 
-/* ---- settle.c ----------------------------------------------------------- */
+/* ---- deferred.c --------------------------------------------------------- */
 
 /* Lets go of a lock that may have made work: sends what is ready, runs what is runnable, calls
  * watches, drops references. With the lock held; returns without it. */
-void agx_device_settle(struct agx_device *device);
-/* With the lock held: that there is none. */
-bool agx_device_is_settled(const struct agx_device *device);
+void agx_device_unlock_and_run_deferred(struct agx_device *device);
+/* With the lock held: whether there is any work that agx_device_unlock_and_run_deferred() does. */
+bool agx_device_has_deferred_work(const struct agx_device *device);
 /* That this thread does so now, further out. */
-bool agx_device_settles_here(const struct agx_device *device);
+bool agx_device_runs_deferred_here(const struct agx_device *device);
 /* It does so for none, whatever its stack says: in a child of fork(2). */
-void agx_device_leave_settling(void);
+void agx_deferred_work_forget(void);
 
 /* The end of an operation whose run has deferred: AGX_OK, or a failure with the thread's error
  * text. Once only. May end the device's life. */
@@ -147,21 +148,21 @@ void agx_submission_finish(struct agx_submission *submission, agx_status status)
 
 /* Ends what the queue has in flight up to an epoch that it has reached, or leaves that to the
  * thread that does so just now. The lock is let go of where the kernel must be asked. */
-void agx_queue_retire(struct agx_queue *queue, uint64_t reached);
+void agx_queue_retire_unlocking(struct agx_queue *queue, uint64_t reached);
 /* The same, and waits for that thread. */
-void agx_queue_finish(struct agx_queue *queue, uint64_t reached);
+void agx_queue_finish_unlocking(struct agx_queue *queue, uint64_t reached);
 /* Remembers that the work of some epochs came to nothing. */
 void agx_queue_note_failed(struct agx_queue *queue, uint64_t first, uint64_t last,
                            const struct agx_failure *failure);
 /* Asks the kernel how far all queues are, and retires. The lock is let go of meanwhile. */
-AGX_MUST_CHECK agx_status agx_device_poll(struct agx_device *device);
+AGX_MUST_CHECK agx_status agx_device_poll_unlocking(struct agx_device *device);
 /* Somebody who does not wait in the kernel wants to know when things end. */
 void agx_device_wake(struct agx_device *device);
 /* The completion thread. */
 void *agx_device_work(void *device);
 
 /* A thread may sleep until something changes, or in the kernel: tells it of the semaphore. */
-void agx_device_notify(struct agx_semaphore *semaphore);
+void agx_semaphore_wake_waiters(struct agx_semaphore *semaphore);
 /* The first submission in flight after a rest. */
 void agx_device_note_flight(struct agx_device *device);
 /* Fails what is parked for the queue, and what is being launched unless it is launched at once;
@@ -169,7 +170,7 @@ void agx_device_note_flight(struct agx_device *device);
 void agx_submissions_fail_parked(struct agx_device *device, const struct agx_queue *queue,
                                  const struct agx_failure *failure);
 /* Takes the device away, with the thread's error text: everything outstanding fails. */
-void agx_device_lose(struct agx_device *device, agx_status status);
+void agx_device_lose_unlocking(struct agx_device *device, agx_status status);
 
 /* ---- submission.c -------------------------------------------------------- */
 

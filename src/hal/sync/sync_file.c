@@ -87,7 +87,7 @@ void agx_import_end(struct agx_import *import, const struct agx_failure *failure
    agx_list_append(&device->imported, &import->link);
 }
 
-agx_status agx_import_reached(struct agx_import *import)
+agx_status agx_import_reached_unlocking(struct agx_import *import)
 {
    struct agx_device *device = import->semaphore->device;
    const struct agxw_point point = {import->timeline, 1};
@@ -105,27 +105,27 @@ agx_status agx_import_reached(struct agx_import *import)
    return AGX_OK;
 }
 
-static agx_status look_at(struct agx_import *import)
+static agx_status poll_import_unlocking(struct agx_import *import)
 {
    struct agx_device *device = import->semaphore->device;
    uint64_t value = 0;
    pthread_mutex_unlock(&device->lock);
    agx_status status = agxw_timeline_query(import->timeline, &value);
    pthread_mutex_lock(&device->lock);
-   return value ? agx_import_reached(import) : status;
+   return value ? agx_import_reached_unlocking(import) : status;
 }
 
-agx_status agx_imports_look(struct agx_submission *submission)
+agx_status agx_imports_poll_unlocking(struct agx_submission *submission)
 {
    for (uint32_t i = 0; i < submission->wait_count; i++) {
       struct agx_import *import = submission->waits[i].import;
       if (import && !import->is_over)
-         AGX_TRY(look_at(import));
+         AGX_TRY(poll_import_unlocking(import));
    }
    return AGX_OK;
 }
 
-bool agx_device_free_imported(struct agx_device *device)
+bool agx_import_release_ended_unlocking(struct agx_device *device)
 {
    if (agx_list_empty(&device->imported))
       return false;
@@ -146,7 +146,7 @@ void agx_device_cancel_imports(struct agx_device *device, const struct agx_failu
 
 /* ---- in ---------------------------------------------------------------------- */
 
-void agx_import_shared(struct agx_semaphore *semaphore, uint64_t value)
+void agx_import_shared_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_device *device = semaphore->device;
    struct agx_import *import = NULL;
@@ -180,8 +180,8 @@ agx_status agx_import_sync_file(struct agx_semaphore *semaphore, uint64_t value,
    agx_retain(import);
    pthread_mutex_lock(&device->lock);
    enter(import);
-   (void)look_at(import); /* others will */
-   agx_device_settle(device);
+   (void)poll_import_unlocking(import); /* others will */
+   agx_device_unlock_and_run_deferred(device);
    agx_release(import);
    return AGX_OK;
 }
@@ -299,10 +299,10 @@ static agx_status check_cause(struct agx_semaphore *semaphore, uint64_t value)
    struct agx_device *device = semaphore->device;
    struct cause cause = {0};
    pthread_mutex_lock(&device->lock);
-   agx_status status = agx_device_poll(device);
+   agx_status status = agx_device_poll_unlocking(device);
    if (status == AGX_OK)
       status = find_cause(semaphore, value, &cause);
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
    drop_cause(&cause);
    return status;
 }
@@ -312,13 +312,13 @@ agx_status agx_export_sync_file(struct agx_semaphore *semaphore, uint64_t value,
    struct agx_device *device = semaphore->device;
    struct cause cause = {0};
    pthread_mutex_lock(&device->lock);
-   agx_shared_look_first(semaphore);
-   agx_status status = agx_device_poll(device);
+   agx_shared_poll_first(semaphore);
+   agx_status status = agx_device_poll_unlocking(device);
    if (status == AGX_OK)
       status = agx_failure_raise(&semaphore->failure);
    if (status == AGX_OK)
       status = find_cause(semaphore, value, &cause);
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
    if (status == AGX_OK)
       status = export_cause(device, &cause, out_fd);
    drop_cause(&cause);

@@ -114,8 +114,9 @@ static void count_waiters(const struct agx_point *points, uint32_t count, int32_
 }
 
 /* The lock is let go of meanwhile. */
-static agx_status wait_in_kernel(struct agx_device *device, const struct agx_point *points,
-                                 uint32_t count, const struct plan *plan, int64_t deadline_ns)
+static agx_status wait_in_kernel_unlocking(struct agx_device *device,
+                                           const struct agx_point *points, uint32_t count,
+                                           const struct plan *plan, int64_t deadline_ns)
 {
    uint64_t interrupts = device->interrupt_value;
    count_waiters(points, count, 1);
@@ -128,13 +129,13 @@ static agx_status wait_in_kernel(struct agx_device *device, const struct agx_poi
    if (status == AGX_RESOURCE_EXHAUSTED)
       return status;
    if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED) {
-      agx_device_lose(device, status);
+      agx_device_lose_unlocking(device, status);
       return AGX_OK; /* which the points know by now */
    }
    /* With one queue and nobody who interrupted, that it came back says how far the queue is. */
    if (status == AGX_DEADLINE_EXCEEDED || !plan->queue || interrupts != device->interrupt_value)
-      return agx_device_poll(device);
-   agx_queue_retire(plan->queue, plan->points[0].value);
+      return agx_device_poll_unlocking(device);
+   agx_queue_retire_unlocking(plan->queue, plan->points[0].value);
    return AGX_OK;
 }
 
@@ -174,12 +175,12 @@ static agx_status out_of_time(const struct agx_point *points, uint32_t count)
    return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "semaphore: out of time");
 }
 
-static agx_status last_look(struct agx_device *device, const struct agx_point *points,
-                            uint32_t count)
+static agx_status last_poll_unlocking(struct agx_device *device, const struct agx_point *points,
+                                      uint32_t count)
 {
    for (uint32_t i = 0; i < count; i++)
-      agx_shared_look_first(points[i].semaphore);
-   return agx_device_poll(device);
+      agx_shared_poll_first(points[i].semaphore);
+   return agx_device_poll_unlocking(device);
 }
 
 /* Points of one device. */
@@ -192,8 +193,8 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
    pthread_mutex_lock(&device->lock);
    while (!is_over(points, count, any, &failed)) {
       struct plan plan;
-      if (!agx_device_is_settled(device)) { /* others must not wait as long as this one */
-         agx_device_settle(device);
+      if (agx_device_has_deferred_work(device)) { /* others must not wait as long as this one */
+         agx_device_unlock_and_run_deferred(device);
          pthread_mutex_lock(&device->lock);
          if (is_over(points, count, any, &failed))
             break;
@@ -204,9 +205,9 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
       }
       is_last = has_passed(deadline_ns);
       if (is_last)
-         status = last_look(device, points, count);
+         status = last_poll_unlocking(device, points, count);
       else if (make_plan(points, count, any, &plan))
-         status = wait_in_kernel(device, points, count, &plan, deadline_ns);
+         status = wait_in_kernel_unlocking(device, points, count, &plan, deadline_ns);
       else
          sleep_until(device, deadline_ns);
       if (status != AGX_OK)
@@ -214,7 +215,7 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
    }
    if (failed)
       status = agx_failure_raise(&failed->failure);
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
    return status;
 }
 
@@ -222,38 +223,38 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
 
 /* Wakes one thread that waits for several devices: when so many values are reached, or one can't be
  * any more. */
-struct bell {
+struct multi_wait {
    pthread_mutex_t lock;
-   pthread_cond_t rung;
+   pthread_cond_t all_reached;
    uint32_t left;
 };
 
-static void ring(struct agx_watch *watch, agx_status status, uint64_t value)
+static void multi_wait_reached(struct agx_watch *watch, agx_status status, uint64_t value)
 {
-   struct bell *bell = watch->user;
-   pthread_mutex_lock(&bell->lock);
-   bell->left = status == AGX_OK && bell->left ? bell->left - 1 : 0;
-   if (bell->left == 0)
-      pthread_cond_signal(&bell->rung);
-   pthread_mutex_unlock(&bell->lock);
+   struct multi_wait *multi_wait = watch->user;
+   pthread_mutex_lock(&multi_wait->lock);
+   multi_wait->left = status == AGX_OK && multi_wait->left ? multi_wait->left - 1 : 0;
+   if (multi_wait->left == 0)
+      pthread_cond_signal(&multi_wait->all_reached);
+   pthread_mutex_unlock(&multi_wait->lock);
 }
 
-static void wait_for_bell(struct bell *bell, int64_t deadline_ns)
+static void sleep_in_multi_wait(struct multi_wait *multi_wait, int64_t deadline_ns)
 {
    const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000),
                                      .tv_nsec = (long)(deadline_ns % 1000000000)};
    int error = 0;
-   pthread_mutex_lock(&bell->lock);
-   while (bell->left && error != ETIMEDOUT)
+   pthread_mutex_lock(&multi_wait->lock);
+   while (multi_wait->left && error != ETIMEDOUT)
       error = deadline_ns == AGX_DEADLINE_NEVER
-                 ? pthread_cond_wait(&bell->rung, &bell->lock)
-                 : pthread_cond_timedwait(&bell->rung, &bell->lock, &deadline);
-   pthread_mutex_unlock(&bell->lock);
+                 ? pthread_cond_wait(&multi_wait->all_reached, &multi_wait->lock)
+                 : pthread_cond_timedwait(&multi_wait->all_reached, &multi_wait->lock, &deadline);
+   pthread_mutex_unlock(&multi_wait->lock);
 }
 
 /* How it stands now. A failure is asked for once more where others were asked after it, so that its
  * text is the thread's last. */
-static agx_status look_at_each(const struct agx_point *points, uint32_t count, bool any)
+static agx_status query_each(const struct agx_point *points, uint32_t count, bool any)
 {
    const struct agx_point *failed = NULL;
    uint32_t reached = 0;
@@ -277,9 +278,9 @@ static agx_status wait_on_several(const struct agx_point *points, uint32_t count
                                   int64_t deadline_ns)
 {
    const struct agx_host_alloc *alloc = points[0].semaphore->device->alloc;
-   struct bell bell = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = any ? 1 : count};
+   struct multi_wait multi_wait = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = any ? 1 : count};
    pthread_condattr_t monotonic;
-   agx_status status = look_at_each(points, count, any);
+   agx_status status = query_each(points, count, any);
    if (status != AGX_DEADLINE_EXCEEDED || has_passed(deadline_ns))
       return status;
    struct agx_watch *watches = agx_host_zalloc(alloc, count * sizeof(*watches));
@@ -287,18 +288,19 @@ static agx_status wait_on_several(const struct agx_point *points, uint32_t count
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "wait: out of host memory for %u points", count);
    pthread_condattr_init(&monotonic);
    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-   pthread_cond_init(&bell.rung, &monotonic);
+   pthread_cond_init(&multi_wait.all_reached, &monotonic);
    pthread_condattr_destroy(&monotonic);
    for (uint32_t i = 0; i < count; i++) {
-      watches[i] = (struct agx_watch){.value = points[i].value, .fn = ring, .user = &bell};
+      watches[i] = (struct agx_watch){
+         .value = points[i].value, .fn = multi_wait_reached, .user = &multi_wait};
       (void)!agx_semaphore_watch(points[i].semaphore, &watches[i]);
    }
-   wait_for_bell(&bell, deadline_ns);
+   sleep_in_multi_wait(&multi_wait, deadline_ns);
    for (uint32_t i = 0; i < count; i++)
       agx_semaphore_unwatch(points[i].semaphore, &watches[i]);
-   pthread_cond_destroy(&bell.rung);
+   pthread_cond_destroy(&multi_wait.all_reached);
    agx_host_free(alloc, watches, count * sizeof(*watches));
-   return look_at_each(points, count, any);
+   return query_each(points, count, any);
 }
 
 agx_status agx_semaphore_wait(const struct agx_point *points, uint32_t count, bool any,

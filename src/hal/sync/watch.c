@@ -60,7 +60,7 @@ static agx_status state_for(const struct agx_semaphore *semaphore, const struct 
    return semaphore->value >= watch->value ? AGX_OK : agx_failure_raise(&semaphore->failure);
 }
 
-bool agx_watch_call_one(struct agx_device *device)
+bool agx_watch_call_one_unlocking(struct agx_device *device)
 {
    if (agx_list_empty(&device->fired))
       return false;
@@ -103,7 +103,7 @@ static void start(struct agx_semaphore *semaphore, struct agx_watch *watch, bool
    agx_watches_fire(semaphore);
    if (device->watching)
       agx_device_wake(device);
-   agx_device_settle(device);
+   agx_device_unlock_and_run_deferred(device);
 }
 
 agx_status agx_semaphore_watch(struct agx_semaphore *semaphore, struct agx_watch *watch)

@@ -14,4 +14,4 @@ void agx_watches_end(struct agx_semaphore *semaphore);
 
 /* Calls one watch that is ready; false when there is none. With the lock held, which is let go of
  * meanwhile. */
-bool agx_watch_call_one(struct agx_device *device);
+bool agx_watch_call_one_unlocking(struct agx_device *device);
