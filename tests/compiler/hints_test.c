@@ -66,7 +66,7 @@ static void writes_of_some_lanes_end_nothing(void **state)
 
 #define LOOP(body) "loop\n" body "   agx.jmp_any #1:64\ncontinuing\nend\n"
 
-/* The next turn reads it again. */
+/* The next iteration reads it again. */
 static void loops_need_what_they_read(void **state)
 {
    check(ADD("r2l", "r1l", "#1") LOOP(ADD("   r3l", "r1l", "r2l") "   " STORE("r3l"))

@@ -80,10 +80,10 @@ static void jumps_come_around_waits(void **state)
 
 static void loops(void **state)
 {
-   /* In front, rather than in each turn. */
+   /* In front, rather than in each iteration. */
    check(LOAD("r2l:32", "r1l") LOOP(ADD("   r3l", "r3l", "r2l")),
          LOAD("r2l:32", "r1l") WAIT LOOP(ADD("   r3l", "r3l", "r2l")));
-   /* For what the turn before has loaded. */
+   /* For what the iteration before has loaded. */
    check(LOOP(ADD("   r1l", "r1l", "#1") ADD("   r3l", "r3l", "r2l") "   " LOAD("r2l:32", "r1l")),
          LOOP(ADD("   r1l", "r1l", "#1") "   " WAIT ADD("   r3l", "r3l", "r2l") "   " LOAD("r2l:32",
                                                                                            "r1l")));

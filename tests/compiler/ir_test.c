@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/compiler/lower/lower.h"
 #include "agx/compiler/passes.h"
 
 struct context {

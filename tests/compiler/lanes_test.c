@@ -3,6 +3,7 @@
  * Code that a workgroup's shape or the program's end makes needless: barriers, positions,
  * mask instructions.
  */
+#include "agx/compiler/lower/lower.h"
 #include "uniform_support.h"
 
 static void check(const char *local, bool (*pass)(struct agxc_shader *), const char *before,

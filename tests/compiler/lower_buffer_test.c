@@ -2,6 +2,7 @@
  *
  * Bindings to addresses, constants of the dispatch to uniforms.
  */
+#include "agx/compiler/lower/lower.h"
 #include "uniform_support.h"
 
 #define X   "%0:32 = load_shared #0:32\n"

@@ -70,7 +70,7 @@ static void tests_before_loads_jump(void **state)
                                                            "   agx.jmp_none #6:64\n" LONG
                                                            "continuing\n   agx.jmp_any #1:64\n"
                                                            "end\n" POP("1") ADD("r3l", "3"));
-   /* The load of the next turn, in an if. */
+   /* The load of the next iteration, in an if. */
    check("loop\n   " ASK "   if\n   else\n      break\n   end\n   " ASK "   if\n" LOAD
          "   else\n   end\ncontinuing\nend\n" ADD("r3l", "3"),
          LEVEL("0") "loop\n   " COMPARE(
@@ -110,7 +110,7 @@ static void loops_that_only_break(void **state)
             ADD("r3l", "3"));
 }
 
-/* A second level, where those wait that have continued; the next turn begins with them. */
+/* A second level, where those wait that have continued; the next iteration begins with them. */
 static void loops_that_continue(void **state)
 {
    check("loop\n   " ASK "   if\n      break\n   else\n   end\n   " ASK

@@ -3,6 +3,7 @@
  * lower_division as text: which sequence a divisor gets. tests/compiler/expression_test.c
  * computes them.
  */
+#include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 
 #define WORDS  "%0:32 = load_shared #0:32\n%1:32 = load_shared #4:32\n"

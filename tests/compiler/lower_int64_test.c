@@ -2,6 +2,7 @@
  *
  * lower_int64 as text: pairs of words, fewer where a word is known.
  */
+#include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 
 #define WORDS                                                                                      \

@@ -2,6 +2,7 @@
  *
  * lower_math: float divisions and bit fields that no row computes, and those that stay.
  */
+#include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 
 #define WORDS  "%0:32 = load_shared #0:32\n%1:32 = load_shared #4:32\n%2:32 = load_shared #8:32\n"

@@ -2,6 +2,7 @@
  *
  * lower_narrow: what 8 and 16 bits cannot do themselves is done on more; what can, stays.
  */
+#include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 
 #define HALVES "%0:16 = load_shared #0:32\n%1:16 = load_shared #4:32\n"

@@ -3,6 +3,7 @@
  * Where private variables go: registers, a choice among registers, workgroup memory, or scratch
  * memory.
  */
+#include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 
 static const pass_fn passes[] = {agxc_lower_private};

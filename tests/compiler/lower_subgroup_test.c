@@ -3,6 +3,7 @@
  * lower_subgroup: what operations between lanes become where all lanes run, and where some
  * may be away; and that no two of them count as one across blocks.
  */
+#include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 
 #define IN   "%0:32 = sysval #0xc:64\n%1:32 = ishl %0:32, #2:32\n%2:32 = load_shared %1:32\n"

@@ -2,6 +2,7 @@
  *
  * opt_address: what becomes of byte offsets. Bases are bindings' addresses (lower_buffer).
  */
+#include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 
 #define ID                           "%0:32 = sysval #6:64\n%1:32 = sysval #7:64\n"

@@ -10,7 +10,7 @@ static void check(const char *before, const char *after)
 }
 
 #define X "%0:32 = sysval #6:32\n"
-/* A loop that tests at its end, so that its first turn runs the body: %1 counts, %2 sums. */
+/* A loop that tests at its end, so that its first iteration runs the body: %1 counts, %2 sums. */
 #define BEGIN  "loop\n   %1:32 = phi #0:32, %3:32\n   %2:32 = phi #0:32, %4:32\n"
 #define SUM(a) "   %4:32 = iadd %2:32, " a "\n"
 #define END                                                                                        \
@@ -23,7 +23,7 @@ static void invariant_operations_leave(void **state)
 {
    check(X BODY("   %6:32 = imul %0:32, u4l:32\n" SUM("%6:32")),
          X "%6:32 = imul %0:32, u4l:32\n" BODY(SUM("%6:32")));
-   /* What changes in each turn stays, and what needs it. */
+   /* What changes in each iteration stays, and what needs it. */
    check(X BODY("   %6:32 = imul %1:32, u4l:32\n   %7:32 = imul %6:32, u4l:32\n" SUM("%7:32")),
          NULL);
 }
@@ -101,7 +101,7 @@ static void loads_that_may_never_run_leave_when_they_are_safe(void **state)
          NULL);
 }
 
-/* Whatever may change memory in a turn. */
+/* Whatever may change memory in an iteration. */
 static void loads_stay_with_what_writes(void **state)
 {
    /* Threads that meet may have written; */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads of several turns of a loop with barriers at once, and loops that keep theirs.
+ * Loads of several iterations of a loop with barriers at once, and loops that keep theirs.
  */
 #include "pass_support.h"
 
@@ -37,7 +37,7 @@ static void loads_go_two_ahead(void **state)
 
 #define LONG PASS_STORE("%1:32") PASS_STORE("%0:32") PASS_STORE("%4:32") PASS_STORE("%2:32")
 
-/* Where turns are longer; and only what the address needs is copied. */
+/* Where iterations are longer; and only what the address needs is copied. */
 static void loads_go_four_ahead(void **state)
 {
    CASE(
@@ -91,7 +91,7 @@ static void loads_that_may_change_stay(void **state)
             USE BARRIER STEP("#0x10:32"));
 }
 
-/* The next turn's address is known only then. */
+/* The next iteration's address is known only then. */
 static void other_addresses_stay(void **state)
 {
    STAYS(BEGIN "%4:32 = load_shared %1:32\n" LOAD USE BARRIER STEP("#0x10:32"));
@@ -99,7 +99,7 @@ static void other_addresses_stay(void **state)
            "branch %3:1\nif\nelse\nbreak\nend\n" LOAD USE BARRIER STEP("#0x10:32"));
 }
 
-/* Loads that not every turn does. */
+/* Loads that not every iteration does. */
 static void conditional_loads_stay(void **state)
 {
    STAYS(X BEGIN ADDRESS "%6:1 = ult %4:32, u4l:32\nbranch %6:1\nif\n" LOAD USE
@@ -109,7 +109,7 @@ static void conditional_loads_stay(void **state)
             "#0x10:32"));
 }
 
-/* In front of the exit there is one more than there are turns. */
+/* In front of the exit there is one more than there are iterations. */
 static void loads_of_the_test_stay(void **state)
 {
    STAYS(X "loop\n%1:32 = phi #0:32, %2:32\n" ADDRESS LOAD

@@ -3,6 +3,7 @@
  * opt_memory: loads of what is known, stores that nothing reads, and everything that must
  * come between.
  */
+#include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 
 #define ID     "%0:32 = sysval #3:64\n%1:32 = ishl %0:32, #2:32\n%2:32 = iadd %1:32, #64:32\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads that a loop's next turn needs.
+ * Loads that a loop's next iteration needs.
  */
 #include "pass_support.h"
 
@@ -15,7 +15,7 @@
 #define ENTRY   "%12:32 = load_global u2l:64, %11:32, #2:64\n"
 #define ADD     "%4:32 = iadd %8:32, %12:32\n"
 #define BARRIER "barrier #3:32\n"
-/* 8 turns of 12 operations. */
+/* 8 iterations of 12 operations. */
 #define WORK                                                                                       \
    "loop\n%20:32 = phi #0:32, %33:32\n%21:1 = ult %20:32, #9:32\nbranch %21:1\nif\nelse\nbreak\n"  \
    "end\n%22:32 = fadd %20:32, %9:32\n%23:32 = fadd %22:32, %9:32\n%24:32 = fadd %23:32, %9:32\n"  \
@@ -25,8 +25,8 @@
    "continuing\nend\n"
 #define KEEP "store_shared #4:32, %11:32\n%4:32 = iadd %8:32, #1:32\n"
 
-/* New values in order of their making: test, load and phi of the first turn; the next turn's
- * counter, test, address, load and phi. */
+/* New values in order of their making: test, load and phi of the first iteration; the next
+ * iteration's counter, test, address, load and phi. */
 #define FIRST(test, load, phi)                                                                     \
    test ":1 = ult #4:32, %9:32\nbranch " test ":1\nif\n" load                                      \
         ":32 = load_global u0l:64, #0x10:32, #2:64\nelse\nend\n" phi ":32 = phi " load             \
@@ -47,7 +47,7 @@ static void chains_wait_once(void **state)
         N FIRST("%13", "%14", "%15") AHEAD("%15", "%20", "%16")
            ENTRY NEXT("%16", "%17", "%18", "%19", "%20") ADD END,
         agxc_opt_prefetch);
-   /* The first turn surely runs; the loop leaves where the test holds. */
+   /* The first iteration surely runs; the loop leaves where the test holds. */
    CASE(PASS_LOAD("%7:32") "loop\n%0:32 = phi #0:32, %2:32\n%8:32 = phi %7:32, %4:32\n"
                            "%1:1 = uge %0:32, #9:32\n"
                            "branch %1:1\nif\nbreak\nelse\nend\n" INDEX COLUMN ENTRY ADD BOTTOM,
@@ -122,7 +122,7 @@ static void other_loads_stay(void **state)
    STAYS(N TOP(BELOW) INDEX
          "%11:32 = load_global u0l:64, %10:32, #0:64\n" ENTRY ADD BARRIER BOTTOM);
    STAYS(N TOP(BELOW) INDEX "%11:32 = load_global u0l:64, %10:32, #1:64\n" ENTRY ADD BOTTOM);
-   /* Not each turn loads, or some turn leaves before it does. */
+   /* Not each iteration loads, or some iteration leaves before it does. */
    STAYS(N TOP(BELOW) INDEX
          "%5:1 = ult %0:32, #3:32\nbranch %5:1\nif\n" COLUMN ENTRY
          "store_shared #4:32, %12:32\nelse\nend\n%4:32 = iadd %8:32, #1:32\n" BOTTOM);

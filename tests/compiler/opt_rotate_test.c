@@ -87,7 +87,7 @@ static void other_loops_stay(void **state)
    STAYS(N LOOP(BELOW, "%3:32 = load_global u0l:64, %9:32, #1:64\n") PASS_STORE("%8:32"));
    /* Threads wait for each other. */
    STAYS(N LOOP(BELOW, CONST_LOAD "barrier #3:32\n") PASS_STORE("%8:32"));
-   /* Only some turns load. */
+   /* Only some iterations load. */
    STAYS(N LOOP(
       BELOW, "%5:1 = ult %0:32, #3:32\nbranch %5:1\nif\n%6:32 = load_global u0l:64, %9:32, #2:64\n"
              "store_shared #4:32, %6:32\nelse\nend\n%3:32 = iadd %0:32, #5:32\n")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops that take several turns at a time.
+ * Loops that take several iterations at a time.
  */
 #include "pass_support.h"
 
@@ -39,7 +39,7 @@ static void signed_limits_do_not_wrap(void **state)
         agxc_opt_unroll_by);
 }
 
-/* Eight turns are twice four: copies follow each other without tests. */
+/* Eight iterations are twice four: copies follow each other without tests. */
 static void known_turns_need_no_tests(void **state)
 {
    CASE(LOOP("%1:1 = ult %0:32, #8:32\n", BODY, "#1:32"),
@@ -84,9 +84,9 @@ static void other_loops_stay(void **state)
    STAYS(N LOOP("%1:1 = ult %0:32, %9:32\n", BODY, "#0xffffffff:32"));
    STAYS(N LOOP("%1:1 = ult %0:32, %9:32\n", BODY, "%9:32"));
    STAYS(N LOOP("%1:1 = ine %0:32, %9:32\n", BODY, "#1:32"));
-   /* Threads wait for each other in each turn. */
+   /* Threads wait for each other in each iteration. */
    STAYS(N LOOP("%1:1 = ult %0:32, %9:32\n", BODY "barrier #3:32\n", "#1:32"));
-   /* The limit is a turn, too, and may be the last number there is. */
+   /* The limit is an iteration, too, and may be the last number there is. */
    STAYS(N LOOP("%1:1 = uge %9:32, %0:32\n", BODY, "#1:32"));
    /* The counter is the greater side. */
    STAYS(N LOOP("%1:1 = ult %9:32, %0:32\n", BODY, "#1:32"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops of few turns that take several at a time under masks.
+ * Loops of few iterations that take several at a time under masks.
  */
 #include "pass_support.h"
 
@@ -12,12 +12,12 @@
 #define SUM                 "%3:32 = phi #0:32, %4:32\n"
 #define CONST               "#6:64" /* nothing writes it */
 #define LOAD(d, at, access) d " = load_global u0l:64, " at ", " access "\n"
-/* So long that two turns are worth a wait, and three are not. */
+/* So long that two iterations are worth a wait, and three are not. */
 #define LONG(d, x, y)                                                                              \
    "%5:32 = fexp2 " x "\n%6:32 = flog2 %5:32\n%7:32 = fexp2 %6:32\n" d " = fadd %7:32, " y "\n"
 #define END PASS_STORE("%3:32")
 
-/* The loads of both turns come before what needs them; a sum counts only true turns. */
+/* The loads of both iterations come before what needs them; a sum counts only true iterations. */
 static void sums_keep_their_order(void **state)
 {
    CASE(
@@ -58,8 +58,8 @@ static void places_are_counters(void **state)
       agxc_opt_unroll_masked);
 }
 
-/* Loads that need loads wait twice in each turn: more turns are worth it. The limit is a load
- * that the loop's test does: it goes to the front. */
+/* Loads that need loads wait twice in each iteration: more iterations are worth it. The limit is a
+ * load that the loop's test does: it goes to the front. */
 static void waits_are_worth_code(void **state)
 {
 #define FIRST                                                                                      \
@@ -88,7 +88,7 @@ static void waits_are_worth_code(void **state)
       agxc_opt_unroll_masked);
 }
 
-/* Stores come behind the loads of all turns, and for true turns only. */
+/* Stores come behind the loads of all iterations, and for true iterations only. */
 static void stores_are_masked(void **state)
 {
    CASE(N LOOP("",
@@ -129,9 +129,9 @@ static void other_loops_stay(void **state)
    /* The counter is used behind the loop. */
    STAYS(N LOOP(SUM, LOAD("%8:32", "%0:32", CONST) "%4:32 = fadd %3:32, %8:32\n", "#1:32")
             END PASS_STORE("%0:32"));
-   /* An address from what a turn before left: it would be a wrong one. */
+   /* An address from what an iteration before left: it would be a wrong one. */
    STAYS(N LOOP(SUM, LOAD("%8:32", "%3:32", CONST) "%4:32 = iadd %0:32, %8:32\n", "#1:32") END);
-   /* Loads that others see, or that see the stores of a turn before. */
+   /* Loads that others see, or that see the stores of an iteration before. */
    STAYS(N LOOP(SUM, LOAD("%8:32", "%0:32", "#1:64") "%4:32 = fadd %3:32, %8:32\n", "#1:32") END);
    STAYS(N LOOP("", LOAD("%5:32", "%0:32", "#0:64") "store_global u4l:64, %0:32, %5:32, #0:64\n",
                 "#1:32"));
@@ -142,7 +142,7 @@ static void other_loops_stay(void **state)
                                             "%2:32 = iadd %0:32, #4:32\ncontinuing\nend\n" END);
    STAYS(N "loop\n%0:32 = phi #0:32, %2:32\n" SUM LOAD("%8:32", "%0:32", CONST) TEST(
       "%9:32") "%4:32 = fadd %3:32, %8:32\n%2:32 = iadd %0:32, #4:32\ncontinuing\nend\n" END);
-   /* Lanes of a turn that is none must not take part. */
+   /* Lanes of an iteration that is none must not take part. */
    STAYS(N LOOP(SUM,
                 LOAD("%8:32", "%0:32", CONST) "%7:32 = reduce %8:32, #1:32, #0x20:32\n"
                                               "%4:32 = fadd %3:32, %7:32\n",

@@ -83,7 +83,7 @@ static void other_loops_stay(void **state)
 {
    /* The limit isn't known. */
    STAYS("%9:32 = load_shared #0:32\n" LOOP("#0:32", PLUS_ONE, UP("%9:32"), BODY));
-   /* Too many turns, or none ending. */
+   /* Too many iterations, or none ending. */
    STAYS(LOOP("#0:32", PLUS_ONE, UP("#0x1000:32"), BODY));
    STAYS(LOOP("#1:32", "%2:32 = ishl %0:32, #0:32\n", UP("#3:32"), BODY));
    /* Two ways out. */

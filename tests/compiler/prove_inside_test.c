@@ -137,7 +137,7 @@ static void loops_count(void **state)
    check(LOOP("   %52:1 = slt %50:32, u4l:32\n", LOAD("%50:32")),
          "0 push0 count push0 <s 4 ** : 4 of 0\n");
    check(LOOP("   %52:1 = ine %50:32, u4l:32\n", LOAD("%50:32")), "");
-   /* A limit that was larger in turns before: the counter may have wrapped. */
+   /* A limit that was larger in iterations before: the counter may have wrapped. */
    check(LOOP("   %60:32 = load_shared #0:32\n   %52:1 = slt %50:32, %60:32\n",
               "   %61:1 = ult %60:32, u4l:32\n   branch %61:1\n   if\n" LOAD("%50:32") "   else\n"
                                                                                        "   end\n"),

@@ -110,7 +110,7 @@ static void phis_read_registers(void **state)
         "%3:32 = phi %2:32, %4:32\n"
         "agx.lstore %3:32, _, #0:16, #2:64, #1:64\n",
         PASSES);
-   /* Before the turn's end, when a loop goes on with it. */
+   /* Before the iteration's end, when a loop goes on with it. */
    CASE("%0:32 = load_shared #0:32\n"
         "loop\n"
         "%1:32 = phi %0:32, u4l:32\n"

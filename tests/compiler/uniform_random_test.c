@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "agx/compiler/lower/lower.h"
 #include "agx/compiler/passes.h"
 #include "ir_eval.h"
 
@@ -183,7 +184,7 @@ static bool gen_if(struct generator *g, unsigned depth)
    return exits.count > 0;
 }
 
-/* The turn's end comes after a few turns, at the top or at the end of the body. */
+/* The iteration's end comes after a few iterations, at the top or at the end of the body. */
 static void gen_exit(struct generator *g, struct agxc_ref counter)
 {
    struct agxc_ref bound =
@@ -243,7 +244,7 @@ static void gen_loop(struct generator *g, unsigned depth)
    struct agxc_ref next = agxc_build2(&g->b, AGXC_OP_IADD, 32, counter, imm(1));
    for (unsigned v = 0; v <= VARS; v++) {
       phis[v]->operand[2] = v < VARS ? g->vars[v] : next;
-      if (!continues.count) /* every turn is the last one */
+      if (!continues.count) /* every iteration is the last one */
          phis[v]->src_count = 1, phis[v]->operand_count = 2;
    }
    g->breaks = outer_breaks;

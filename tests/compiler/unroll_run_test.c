@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops run as they were and with several turns at a time, for all small counts: the same results,
- * and no access outside of buffers that end where the loop does.
+ * Loops run as they were and with several iterations at a time, for all small counts: the same
+ * results, and no access outside of buffers that end where the loop does.
  */
 #include "support.h"
 
@@ -43,7 +43,7 @@ static const char form[] = "shader main local 32x1x1 shared 0 push 0\n"
                            "%%15:32 = ishl %%0:32, #2:32\n"
                            "store_global u12l:64, %%15:32, %%5:32, #4:64\n";
 
-/* What barriers part: one load in each turn, and what is left of it. */
+/* What barriers part: one load in each iteration, and what is left of it. */
 static const char tiles[] = "shader main local 32x1x1 shared 4 push 0\n"
                             "%%0:32 = sysval #0xc:32\n"
                             "%%1:32 = imul %%0:32, #%u:32\n"
@@ -135,7 +135,7 @@ static void compare_tiles(uint32_t apart, uint32_t first, uint32_t step, uint32_
                           const char *test, bool is_inclusive)
 {
    char texts[2][sizeof(tiles) + 128];
-   /* Two turns at a time, or four in a longer loop. */
+   /* Two iterations at a time, or four in a longer loop. */
    snprintf(texts[0], sizeof(texts[0]), tiles, apart, first, test, bias, "", step);
    snprintf(texts[1], sizeof(texts[1]), tiles, apart, first, test, bias,
             "%12:32 = ixor %5:32, #5:32\nstore_shared #0:32, %12:32\n", step);
@@ -176,7 +176,7 @@ static void loads_go_ahead(void **state)
    compare_tiles(0, 0, 8, 0, UPTO("sge"), true);
 }
 
-/* Each lane has turns of its own. */
+/* Each lane has iterations of its own. */
 static void lanes_go_ahead_alone(void **state)
 {
    compare_tiles(1, 0, 32, 0, BELOW("ult"), false);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/compiler/lower/lower.h"
 #include "agx/compiler/passes.h"
 #include "ir_eval.h"
 

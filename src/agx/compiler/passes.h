@@ -16,37 +16,27 @@ bool agxc_opt_algebraic(struct agxc_shader *shader); /* constant folding and ide
 bool agxc_opt_copy_prop(struct agxc_shader *shader); /* moves, trivial phis, split of collect */
 bool agxc_opt_fuse(struct agxc_shader *shader);      /* products and sums to FFMA */
 bool agxc_opt_branch(struct agxc_shader *shader);    /* ifs on constants */
-bool agxc_opt_unroll(struct agxc_shader *shader);    /* loops with a known number of turns */
-bool agxc_opt_unroll_by(struct agxc_shader *shader); /* several turns at a time */
+bool agxc_opt_unroll(struct agxc_shader *shader);    /* loops with a known number of iterations */
+bool agxc_opt_unroll_by(struct agxc_shader *shader); /* several iterations at a time */
 bool agxc_opt_unroll_masked(struct agxc_shader *shader);
-bool agxc_opt_rotate(struct agxc_shader *shader);    /* loops that test behind their body */
-bool agxc_opt_hoist(struct agxc_shader *shader);     /* loads over ifs */
-bool agxc_opt_both_arms(struct agxc_shader *shader); /* what both arms of an if begin with */
-bool agxc_opt_cse(struct agxc_shader *shader);       /* equal expressions in dominating blocks */
-bool agxc_opt_dce(struct agxc_shader *shader);       /* values that nothing uses */
-bool agxc_opt_address(struct agxc_shader *shader);   /* offsets as accesses want them */
-bool agxc_opt_memory(struct agxc_shader *shader);    /* loads of what is known, dead stores */
-bool agxc_opt_vectorize(struct agxc_shader *shader); /* neighbouring accesses to vectors */
-bool agxc_lower_private(struct agxc_shader *shader); /* private arrays: registers or scratch */
-/* Values of other lanes, reductions and scans to what has a row. */
-bool agxc_lower_subgroup(struct agxc_shader *shader);
-bool agxc_lower_narrow(struct agxc_shader *shader); /* 8 and 16 bits where no row has them */
-bool agxc_lower_int64(struct agxc_shader *shader);  /* 64-bit integers to words */
-bool agxc_lower_division(struct agxc_shader *shader);
-bool agxc_lower_math(struct agxc_shader *shader); /* what has no row: FDIV, FMOD, long fields */
-bool agxc_lower_buffer(
-   struct agxc_shader *shader); /* *_BUFFER to *_GLOBAL with uniform bases, clamps */
+bool agxc_opt_rotate(struct agxc_shader *shader);      /* loops that test behind their body */
+bool agxc_opt_hoist(struct agxc_shader *shader);       /* loads over ifs */
+bool agxc_opt_both_arms(struct agxc_shader *shader);   /* what both arms of an if begin with */
+bool agxc_opt_cse(struct agxc_shader *shader);         /* equal expressions in dominating blocks */
+bool agxc_opt_dce(struct agxc_shader *shader);         /* values that nothing uses */
+bool agxc_opt_address(struct agxc_shader *shader);     /* offsets as accesses want them */
+bool agxc_opt_memory(struct agxc_shader *shader);      /* loads of what is known, dead stores */
+bool agxc_opt_vectorize(struct agxc_shader *shader);   /* neighbouring accesses to vectors */
 bool agxc_opt_licm(struct agxc_shader *shader);        /* invariant code in front of its loop */
 bool agxc_opt_predicate(struct agxc_shader *shader);   /* short ifs to selects */
 bool agxc_opt_byte_dot(struct agxc_shader *shader);    /* products of signed bytes, in pairs */
 bool agxc_opt_early_loads(struct agxc_shader *shader); /* of ifs behind loops, in front of them */
 bool agxc_opt_split_arms(struct agxc_shader *shader);  /* loads of several ifs wait together */
-bool agxc_opt_load_ahead(struct agxc_shader *shader);  /* of several turns that barriers part */
-bool agxc_opt_preamble(struct agxc_shader *shader);    /* what a dispatch needs but once */
+bool agxc_opt_load_ahead(struct agxc_shader *shader); /* of several iterations that barriers part */
+bool agxc_opt_preamble(struct agxc_shader *shader);   /* what a dispatch needs but once */
 
 bool agxc_prove_inside(struct agxc_shader *shader); /* accesses that the driver can see to stay */
-bool agxc_lower_robust(struct agxc_shader *shader); /* accesses that may leave their buffer */
-bool agxc_opt_prefetch(struct agxc_shader *shader); /* loads of a loop's next turn */
+bool agxc_opt_prefetch(struct agxc_shader *shader); /* loads of a loop's next iteration */
 
 /* Generic to machine. */
 bool agxc_select(struct agxc_shader *shader);

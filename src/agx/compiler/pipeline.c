@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agx/compiler/pipeline.h"
 
+#include "agx/compiler/lower/lower.h"
 #include "agx/compiler/passes.h"
 
 static const struct pass {

@@ -104,7 +104,7 @@ static void add_ref(struct sum *sum, struct agxc_ref ref, uint64_t factor, unsig
 }
 
 /* The offset modulo 2^32; terms that cancel out are dropped. */
-static void take_apart(struct agxc_ref offset, struct agxc_place *place)
+static void take_apart(struct agxc_ref offset, struct agxc_memory_ref *memory)
 {
    struct sum sum = {0};
    add_ref(&sum, offset, 1, MAX_DEPTH);
@@ -112,13 +112,13 @@ static void take_apart(struct agxc_ref offset, struct agxc_place *place)
       sum = (struct sum){0};
       add_ref(&sum, offset, 1, 1);
    }
-   place->stride = sum.stride;
+   memory->stride = sum.stride;
    for (uint32_t i = 0; i < sum.count; i++) {
       uint32_t factor = (uint32_t)sum.terms[i].factor;
       if (factor)
-         place->terms[place->term_count++] = (struct agxc_term){sum.terms[i].value, factor};
+         memory->terms[memory->term_count++] = (struct agxc_term){sum.terms[i].value, factor};
    }
-   place->constant = (int32_t)(uint32_t)sum.constant;
+   memory->constant = (int32_t)(uint32_t)sum.constant;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -127,11 +127,11 @@ static uint64_t mix(uint64_t hash, uint64_t value)
    return hash ^ hash >> 29;
 }
 
-static uint64_t base_identity(const struct agxc_place *place)
+static uint64_t base_identity(const struct agxc_memory_ref *memory)
 {
-   const struct agxc_ref *base = &place->base;
-   if (place->is_binding)
-      return place->binding * 8ull + 7;
+   const struct agxc_ref *base = &memory->base;
+   if (memory->is_binding)
+      return memory->binding * 8ull + 7;
    uint64_t which = base->kind == AGXC_VALUE     ? base->value->id
                     : base->kind == AGXC_NONE    ? 0
                     : base->kind == AGXC_UNIFORM ? base->half
@@ -151,17 +151,17 @@ static const struct agx_program_uniform *find_binding(const struct agxc_shader *
 }
 
 /* The binding itself is the base, however far inside the uniform points. */
-static void take_binding(const struct agxc_shader *shader, struct agxc_place *place)
+static void take_binding(const struct agxc_shader *shader, struct agxc_memory_ref *memory)
 {
-   const struct agx_program_uniform *slot = find_binding(shader, &place->base);
+   const struct agx_program_uniform *slot = find_binding(shader, &memory->base);
    if (!slot)
       return;
-   place->is_binding = true;
-   place->binding = slot->index;
+   memory->is_binding = true;
+   memory->binding = slot->index;
    bool is_guard = slot->kind == AGX_UNIFORM_BUFFER_GUARD;
-   place->constant += is_guard ? agx_program_access_unpack(slot->value).constant : slot->value;
-   if (!(place->access & AGXC_ACCESS_INSIDE) && !is_guard)
-      place->robustness = (uint8_t)shader->bindings[slot->index].robustness;
+   memory->constant += is_guard ? agx_program_access_unpack(slot->value).constant : slot->value;
+   if (!(memory->access & AGXC_ACCESS_INSIDE) && !is_guard)
+      memory->robustness = (uint8_t)shader->bindings[slot->index].robustness;
 }
 
 /* Operand numbers: destinations, then sources. */
@@ -180,8 +180,8 @@ static const struct {
    {AGXC_OP_STORE_SCRATCH, AGXC_SPACE_SCRATCH, 255, 0, 1, false, true, false},
 };
 
-bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *instr,
-                   struct agxc_place *out_place)
+bool agxc_memory_ref_find(const struct agxc_shader *shader, const struct agxc_instr *instr,
+                          struct agxc_memory_ref *out_memory)
 {
    size_t i = 0;
    while (i < AGX_COUNT(shapes) && shapes[i].op != instr->op)
@@ -189,7 +189,7 @@ bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *in
    if (i == AGX_COUNT(shapes))
       return false;
    const struct agxc_ref *data = &instr->operand[shapes[i].data];
-   struct agxc_place place = {
+   struct agxc_memory_ref memory = {
       .space = shapes[i].space,
       .reads = shapes[i].reads,
       .writes = shapes[i].writes,
@@ -202,23 +202,23 @@ bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *in
       .data_operand = shapes[i].data,
    };
    if (instr->op == AGXC_OP_ATOMIC_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ATOMIC_INSIDE)
-      place.access = AGXC_ACCESS_INSIDE;
-   struct agxc_ref offset = instr->operand[place.offset_operand];
-   take_apart(offset, &place);
+      memory.access = AGXC_ACCESS_INSIDE;
+   struct agxc_ref offset = instr->operand[memory.offset_operand];
+   take_apart(offset, &memory);
    if (shapes[i].base != 255) {
-      place.base_operand = shapes[i].base;
-      place.base = instr->operand[place.base_operand];
-      take_binding(shader, &place);
+      memory.base_operand = shapes[i].base;
+      memory.base = instr->operand[memory.base_operand];
+      take_binding(shader, &memory);
    }
-   place.constant += (place.access >> AGXC_ACCESS_SKIP_SHIFT & 3) * (place.bits / 8u);
-   place.key = mix(mix(place.space, place.stride), base_identity(&place));
-   for (uint32_t t = 0; t < place.term_count; t++)
-      place.key = mix(mix(place.key, place.terms[t].value), place.terms[t].factor);
-   *out_place = place;
+   memory.constant += (memory.access >> AGXC_ACCESS_SKIP_SHIFT & 3) * (memory.bits / 8u);
+   memory.key = mix(mix(memory.space, memory.stride), base_identity(&memory));
+   for (uint32_t t = 0; t < memory.term_count; t++)
+      memory.key = mix(mix(memory.key, memory.terms[t].value), memory.terms[t].factor);
+   *out_memory = memory;
    return true;
 }
 
-bool agxc_place_same_key(const struct agxc_place *a, const struct agxc_place *b)
+bool agxc_memory_ref_same_key(const struct agxc_memory_ref *a, const struct agxc_memory_ref *b)
 {
    if (a->key != b->key || a->space != b->space || a->stride != b->stride ||
        a->term_count != b->term_count || base_identity(a) != base_identity(b))
@@ -230,18 +230,18 @@ bool agxc_place_same_key(const struct agxc_place *a, const struct agxc_place *b)
    return distance < INT32_MAX && distance > -INT32_MAX;
 }
 
-static bool promises(const struct agxc_place *place)
+static bool promises(const struct agxc_memory_ref *memory)
 {
-   return place->access & AGXC_ACCESS_RESTRICT && place->is_binding;
+   return memory->access & AGXC_ACCESS_RESTRICT && memory->is_binding;
 }
 
-bool agxc_place_may_overlap(const struct agxc_place *a, const struct agxc_place *b)
+bool agxc_memory_ref_may_overlap(const struct agxc_memory_ref *a, const struct agxc_memory_ref *b)
 {
    if (a->space != b->space || ((a->access | b->access) & AGXC_ACCESS_CONST))
       return false;
-   if (agxc_place_same_key(a, b))
-      return a->constant < b->constant + agxc_place_bytes(b) &&
-             b->constant < a->constant + agxc_place_bytes(a);
+   if (agxc_memory_ref_same_key(a, b))
+      return a->constant < b->constant + agxc_memory_ref_bytes(b) &&
+             b->constant < a->constant + agxc_memory_ref_bytes(a);
    /* One binding is not another's memory when either promises so. */
    return base_identity(a) == base_identity(b) || !(promises(a) || promises(b));
 }

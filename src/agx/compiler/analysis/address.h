@@ -21,7 +21,7 @@ struct agxc_term {
 
 #define AGXC_MAX_TERMS 4
 
-struct agxc_place {
+struct agxc_memory_ref {
    enum agxc_space space;
    bool reads, writes;
    uint8_t bits, count;                                 /* of the data: elements of `bits` bits */
@@ -39,16 +39,16 @@ struct agxc_place {
 };
 
 /* False for instructions that touch no memory, and for barriers. */
-bool agxc_place_of(const struct agxc_shader *shader, const struct agxc_instr *instr,
-                   struct agxc_place *out_place);
+bool agxc_memory_ref_find(const struct agxc_shader *shader, const struct agxc_instr *instr,
+                          struct agxc_memory_ref *out_memory);
 
-static inline uint32_t agxc_place_bytes(const struct agxc_place *place)
+static inline uint32_t agxc_memory_ref_bytes(const struct agxc_memory_ref *memory)
 {
-   return place->bits / 8u * place->count;
+   return memory->bits / 8u * memory->count;
 }
 
 /* Same space, base and terms, and the constants say how far apart they are. */
-bool agxc_place_same_key(const struct agxc_place *a, const struct agxc_place *b);
+bool agxc_memory_ref_same_key(const struct agxc_memory_ref *a, const struct agxc_memory_ref *b);
 
 /* False when the two can't have a byte in common. */
-bool agxc_place_may_overlap(const struct agxc_place *a, const struct agxc_place *b);
+bool agxc_memory_ref_may_overlap(const struct agxc_memory_ref *a, const struct agxc_memory_ref *b);

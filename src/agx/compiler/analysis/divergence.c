@@ -286,7 +286,7 @@ static uint32_t number_of(struct walk *w, struct agxc_loop *loop, uint32_t paren
    return w->d->loop_count++;
 }
 
-/* What phis behind the loop depend on: whether its threads leave it in the same turn. */
+/* What phis behind the loop depend on: whether its threads leave it in the same iteration. */
 static unsigned visit_loop(struct walk *w, struct agxc_loop *loop, const struct place *at)
 {
    struct place inside = {

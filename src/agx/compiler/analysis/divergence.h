@@ -8,7 +8,7 @@
 #include "agx/compiler/ir/ir.h"
 
 /* From the most to the least uniform: what holds for one holds for those behind it. A value of
- * a scope is the same for all threads of that scope that run its definition in the same turn
+ * a scope is the same for all threads of that scope that run its definition in the same iteration
  * of the loops around it. */
 enum agxc_scope {
    AGXC_SCOPE_DISPATCH,
@@ -20,7 +20,7 @@ enum agxc_scope {
 struct agxc_divergence_loop {
    uint32_t parent;      /* the loop around it, or UINT32_MAX */
    uint32_t first, last; /* its blocks, by index */
-   uint8_t exit;         /* enum agxc_scope: threads of it leave in the same turn */
+   uint8_t exit;         /* enum agxc_scope: threads of it leave in the same iteration */
    /* The analysis' own: of returns, of continues, of continues before what is being looked at,
     * and whether a break or continue was before that. */
    uint8_t returned, continued, skipped;
@@ -40,6 +40,6 @@ struct agxc_divergence {
 struct agxc_divergence *agxc_divergence(struct agxc_shader *shader);
 
 /* The scope of a reference where it is read in `block`: a value that leaves a loop which its
- * threads leave in different turns differs behind it. */
+ * threads leave in different iterations differs behind it. */
 enum agxc_scope agxc_scope_of(const struct agxc_divergence *divergence, const struct agxc_ref *ref,
                               const struct agxc_block *block);

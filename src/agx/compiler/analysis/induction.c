@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "agx/compiler/analysis/induction.h"
 
-static bool is_inside(const struct agxc_turn *turn, const struct agxc_block *block)
+static bool is_inside(const struct agxc_loop_shape *shape, const struct agxc_block *block)
 {
-   return block->index >= turn->header->index &&
-          block->index <= agxc_last_block(&turn->loop->continuing)->index;
+   return block->index >= shape->header->index &&
+          block->index <= agxc_last_block(&shape->loop->continuing)->index;
 }
 
-bool agxc_turn_is_invariant(const struct agxc_turn *turn, const struct agxc_ref *ref)
+bool agxc_loop_is_invariant(const struct agxc_loop_shape *shape, const struct agxc_ref *ref)
 {
-   return ref->kind != AGXC_VALUE || !is_inside(turn, ref->value->def->block);
+   return ref->kind != AGXC_VALUE || !is_inside(shape, ref->value->def->block);
 }
 
 /* i + step on the way back, with a constant step upwards. */
-static bool find_step(struct agxc_counter *c)
+static bool find_step(struct agxc_induction *c)
 {
    const struct agxc_ref *back = &agxc_srcs(c->phi)[1];
    const struct agxc_instr *add = back->kind == AGXC_VALUE ? back->value->def : NULL;
@@ -31,10 +31,10 @@ static bool find_step(struct agxc_counter *c)
 }
 
 /* The loop goes on while i < n, or while n >= i. */
-static bool find_test(struct agxc_counter *c)
+static bool find_test(struct agxc_induction *c)
 {
-   bool stays_if = !c->turn.leaves_if;
-   const struct agxc_ref *taken = c->turn.taken;
+   bool stays_if = !c->shape.leaves_if;
+   const struct agxc_ref *taken = c->shape.taken;
    const struct agxc_instr *test = taken->kind == AGXC_VALUE ? taken->value->def : NULL;
    for (; test && test->op == AGXC_OP_INOT; stays_if = !stays_if)
       test = test->operand[1].kind == AGXC_VALUE ? test->operand[1].value->def : NULL;
@@ -50,12 +50,13 @@ static bool find_test(struct agxc_counter *c)
    c->is_signed = test->op == AGXC_OP_SLT || test->op == AGXC_OP_SGE;
    c->limit = srcs[!c->is_inclusive];
    c->phi = place->kind == AGXC_VALUE && place->bits == 32 ? place->value->def : NULL;
-   return c->phi && c->phi->op == AGXC_OP_PHI && c->phi->block == c->turn.header;
+   return c->phi && c->phi->op == AGXC_OP_PHI && c->phi->block == c->shape.header;
 }
 
-bool agxc_counter_find(struct agxc_counter *c, struct agxc_shader *shader, struct agxc_loop *loop)
+bool agxc_induction_find(struct agxc_induction *c, struct agxc_shader *shader,
+                         struct agxc_loop *loop)
 {
-   return agxc_turn_find(&c->turn, shader, loop) &&
-          agxc_block_before(&c->turn.exit->node) == c->turn.header && find_test(c) &&
-          agxc_turn_is_invariant(&c->turn, &c->limit) && find_step(c);
+   return agxc_loop_shape_find(&c->shape, shader, loop) &&
+          agxc_block_before(&c->shape.exit->node) == c->shape.header && find_test(c) &&
+          agxc_loop_is_invariant(&c->shape, &c->limit) && find_step(c);
 }

@@ -8,9 +8,11 @@
 
 /* ---- shape ------------------------------------------------------------- */
 
-static void measure_list(struct agxc_turn *u, const struct agx_link *list, unsigned inner_loops);
+static void measure_list(struct agxc_loop_shape *u, const struct agx_link *list,
+                         unsigned inner_loops);
 
-static void measure_block(struct agxc_turn *u, const struct agxc_block *block, unsigned inner_loops)
+static void measure_block(struct agxc_loop_shape *u, const struct agxc_block *block,
+                          unsigned inner_loops)
 {
    agxc_foreach_instr (instr, block) {
       u->flags |= agxc_flags(instr);
@@ -23,7 +25,8 @@ static void measure_block(struct agxc_turn *u, const struct agxc_block *block, u
    }
 }
 
-static void measure_node(struct agxc_turn *u, const struct agxc_node *node, unsigned inner_loops)
+static void measure_node(struct agxc_loop_shape *u, const struct agxc_node *node,
+                         unsigned inner_loops)
 {
    if (node->kind == AGXC_NODE_BLOCK) {
       measure_block(u, agx_container_of(node, struct agxc_block, node), inner_loops);
@@ -39,7 +42,8 @@ static void measure_node(struct agxc_turn *u, const struct agxc_node *node, unsi
    }
 }
 
-static void measure_list(struct agxc_turn *u, const struct agx_link *list, unsigned inner_loops)
+static void measure_list(struct agxc_loop_shape *u, const struct agx_link *list,
+                         unsigned inner_loops)
 {
    if (inner_loops > MAX_LEVELS)
       u->size = MAX_SIZE + 1;
@@ -57,7 +61,7 @@ static bool ends_in_break(const struct agx_link *list)
 }
 
 /* The top-level if of the list that holds the break. */
-static bool find_exit(struct agxc_turn *u, struct agx_link *list)
+static bool find_exit(struct agxc_loop_shape *u, struct agx_link *list)
 {
    agxc_foreach_node (node, list) {
       struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
@@ -82,9 +86,11 @@ static bool falls_through(const struct agx_link *list)
    return agxc_terminator(agxc_last_block(list)) == NULL;
 }
 
-bool agxc_turn_find(struct agxc_turn *u, struct agxc_shader *shader, struct agxc_loop *loop)
+bool agxc_loop_shape_find(struct agxc_loop_shape *u, struct agxc_shader *shader,
+                          struct agxc_loop *loop)
 {
-   *u = (struct agxc_turn){.shader = shader, .loop = loop, .header = agxc_first_block(&loop->body)};
+   *u = (struct agxc_loop_shape){
+      .shader = shader, .loop = loop, .header = agxc_first_block(&loop->body)};
    measure_list(u, &u->loop->body, 0);
    measure_list(u, &u->loop->continuing, 0);
    if (u->size > MAX_SIZE)
@@ -92,7 +98,7 @@ bool agxc_turn_find(struct agxc_turn *u, struct agxc_shader *shader, struct agxc
    uint32_t phis = 0;
    agxc_foreach_instr (instr, u->header)
       phis += instr->op == AGXC_OP_PHI;
-   if (u->header->pred_count != 2 || phis > AGXC_TURN_MAX_PHIS)
+   if (u->header->pred_count != 2 || phis > AGXC_LOOP_MAX_PHIS)
       return false;
    return u->breaks == 1 && u->continues == 0 && falls_through(&u->loop->body) &&
           falls_through(&u->loop->continuing) &&
@@ -102,7 +108,7 @@ bool agxc_turn_find(struct agxc_turn *u, struct agxc_shader *shader, struct agxc
 /* ---- copying ------------------------------------------------------------ */
 
 /* The way in is known: of a phi with one source it is that source. The exit is decided. */
-static void copy_block(const struct agxc_turn *u, struct agxc_clone *clone,
+static void copy_block(const struct agxc_loop_shape *u, struct agxc_clone *clone,
                        const struct agxc_block *block)
 {
    bool is_header = block == u->header;
@@ -120,7 +126,7 @@ static void copy_block(const struct agxc_turn *u, struct agxc_clone *clone,
 }
 
 /* Top-level blocks melt into one where nothing stands between. True when the exit was taken. */
-static bool copy_list(const struct agxc_turn *u, struct agxc_clone *clone,
+static bool copy_list(const struct agxc_loop_shape *u, struct agxc_clone *clone,
                       const struct agx_link *list, bool leaves)
 {
    agxc_foreach_node (node, list) {
@@ -143,16 +149,16 @@ static void values_of_list(struct agxc_clone *clone, const struct agx_link *list
          agxc_clone_values(clone, node);
          continue;
       }
-      agxc_foreach_instr (instr, header) /* its phis stand for what the turn before left */
+      agxc_foreach_instr (instr, header) /* its phis stand for what the iteration before left */
          agxc_foreach_dest (dest, instr)
             if (instr->op != AGXC_OP_PHI)
                agxc_clone_renew(clone, dest->value);
    }
 }
 
-void agxc_turn_step(const struct agxc_turn *u, struct agxc_clone *clone, unsigned from)
+void agxc_iteration_begin(const struct agxc_loop_shape *u, struct agxc_clone *clone, unsigned from)
 {
-   struct agxc_ref next[AGXC_TURN_MAX_PHIS];
+   struct agxc_ref next[AGXC_LOOP_MAX_PHIS];
    uint32_t count = 0;
    agxc_foreach_instr (phi, u->header)
       if (phi->op == AGXC_OP_PHI)
@@ -163,7 +169,7 @@ void agxc_turn_step(const struct agxc_turn *u, struct agxc_clone *clone, unsigne
          agxc_clone_set(clone, phi->operand[0].value, next[count++]);
 }
 
-void agxc_turn_copy(const struct agxc_turn *u, struct agxc_clone *clone, bool leaves)
+void agxc_iteration_copy(const struct agxc_loop_shape *u, struct agxc_clone *clone, bool leaves)
 {
    values_of_list(clone, &u->loop->body, u->header);
    values_of_list(clone, &u->loop->continuing, u->header);
@@ -171,19 +177,19 @@ void agxc_turn_copy(const struct agxc_turn *u, struct agxc_clone *clone, bool le
       copy_list(u, clone, &u->loop->continuing, leaves);
 }
 
-bool agxc_turn_visit(struct agx_link *list, bool (*visit)(void *user, struct agxc_loop *loop),
-                     void *user)
+bool agxc_loops_visit(struct agx_link *list, bool (*visit)(void *user, struct agxc_loop *loop),
+                      void *user)
 {
    bool progress = false;
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_IF) {
          struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= agxc_turn_visit(&branch->then_list, visit, user);
-         progress |= agxc_turn_visit(&branch->else_list, visit, user);
+         progress |= agxc_loops_visit(&branch->then_list, visit, user);
+         progress |= agxc_loops_visit(&branch->else_list, visit, user);
       } else if (node->kind == AGXC_NODE_LOOP) {
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         bool inner = agxc_turn_visit(&loop->body, visit, user);
-         inner |= agxc_turn_visit(&loop->continuing, visit, user);
+         bool inner = agxc_loops_visit(&loop->body, visit, user);
+         inner |= agxc_loops_visit(&loop->continuing, visit, user);
          progress |= inner || visit(user, loop);
       }
    }

@@ -7,9 +7,9 @@
 
 #include "agx/compiler/ir/clone.h"
 
-#define AGXC_TURN_MAX_PHIS 64u
+#define AGXC_LOOP_MAX_PHIS 64u
 
-struct agxc_turn {
+struct agxc_loop_shape {
    struct agxc_shader *shader;
    struct agxc_loop *loop;
    struct agxc_block *header;    /* the first block of the body */
@@ -18,22 +18,25 @@ struct agxc_turn {
    struct agx_link *stay_arm;    /* ... and the other */
    const struct agxc_ref *taken; /* condition of the exit */
    bool leaves_if;               /* leaves when the condition has this value */
-   uint32_t size;                /* instructions of a turn */
+   uint32_t size;                /* instructions of an iteration */
    uint32_t flags;               /* enum agxc_op_flags of them, put together */
    uint32_t breaks, continues, barriers, inner_loops;
    uint32_t private_loads, private_stores; /* of scratch memory */
 };
 
 /* False: the loop has another shape. */
-bool agxc_turn_find(struct agxc_turn *turn, struct agxc_shader *shader, struct agxc_loop *loop);
+bool agxc_loop_shape_find(struct agxc_loop_shape *shape, struct agxc_shader *shader,
+                          struct agxc_loop *loop);
 
 /* What the header's phis stand for: source `from` of each, 0 the way in, 1 the way back. */
-void agxc_turn_step(const struct agxc_turn *turn, struct agxc_clone *clone, unsigned from);
+void agxc_iteration_begin(const struct agxc_loop_shape *shape, struct agxc_clone *clone,
+                          unsigned from);
 
-/* Copies one turn to the cursor; with `leaves` only up to the exit and the break's arm. */
-void agxc_turn_copy(const struct agxc_turn *turn, struct agxc_clone *clone, bool leaves);
+/* Copies one iteration to the cursor; with `leaves` only up to the exit and the break's arm. */
+void agxc_iteration_copy(const struct agxc_loop_shape *shape, struct agxc_clone *clone,
+                         bool leaves);
 
 /* Calls visit for each loop of a list, inner ones first, as long as nothing inside of it has
  * changed; whether any call returned true. */
-bool agxc_turn_visit(struct agx_link *list, bool (*visit)(void *user, struct agxc_loop *loop),
-                     void *user);
+bool agxc_loops_visit(struct agx_link *list, bool (*visit)(void *user, struct agxc_loop *loop),
+                      void *user);

@@ -4,7 +4,7 @@
  * its size a 32-bit one; push constants and the grid's size are uniforms themselves.
  * Requires SSA. agxc_lower_robust checks the accesses of robust bindings.
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/lower/lower.h"
 
 #define MAX_BASE_HALF 252 /* a base names halves below 256 */
 

@@ -9,7 +9,7 @@
  * same instructions, for opt_cse. Requires SSA; breaks nothing.
  */
 #include "agx/compiler/analysis/divergence.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/lower/lower.h"
 #include "agx/compiler/analysis/range.h"
 
 struct lowering {

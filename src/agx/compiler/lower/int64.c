@@ -6,7 +6,7 @@
  * Values are replaced in program order; phis get their sources at the end. Requires SSA.
  */
 #include "agx/compiler/lower/int64.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/lower/lower.h"
 
 struct lowering {
    struct agxc_shader *shader;

@@ -4,7 +4,7 @@
  * fields of variable length.
  * Requires SSA; breaks nothing.
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/lower/lower.h"
 
 /* Within the 2.5 ulp that SPIR-V for Vulkan allows: rcp is 1 ulp off, the product half. */
 static struct agxc_ref divide(struct agxc_builder *b, struct agxc_ref x, struct agxc_ref y)

@@ -6,7 +6,7 @@
  * floats. Breaks nothing.
  */
 #include "agx/compiler/ir/fold.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/lower/lower.h"
 
 #define HALF 0x3f000000u /* 0.5 */
 #define SIGN 0x80000000u

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "agx/compiler/passes.h"
+#include "agx/compiler/lower/lower.h"
 #include "agx/compiler/ir/ssa.h"
 
 /* Costs in issued instructions. A load from scratch memory also waits; other SIMD-groups

@@ -19,7 +19,7 @@
  * Before: generic SSA with ELEMENT. After: generic SSA without.
  */
 #include "agx/compiler/analysis/address.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/lower/lower.h"
 #include "agx/compiler/analysis/range.h"
 
 #define MAX_TERMS 6
@@ -43,7 +43,7 @@ struct sum {
 /* One access: what it touches, and how its index is checked. */
 struct access {
    struct agxc_instr *instr;
-   struct agxc_place place;
+   struct agxc_memory_ref memory;
    uint32_t bytes;
    bool writes, zero, exact; /* exact: elements count one by one */
    struct agxc_ref index;    /* AGXC_NONE: no index */
@@ -160,12 +160,12 @@ static struct agxc_ref add(struct robust *r, bool saturates, struct agxc_ref a, 
 static void count_units(struct robust *r, struct access *a, const struct sum *sum,
                         bool with_constant)
 {
-   uint32_t element_B = a->place.bits / 8u, unit = 4 * element_B;
+   uint32_t element_B = a->memory.bits / 8u, unit = 4 * element_B;
    uint32_t constant = with_constant ? a->constant : 0;
    for (unsigned i = 0; i < sum->count; i++)
       unit = AGX_MIN(unit, sum->terms[i].stride & -sum->terms[i].stride);
    unit = AGX_MAX(unit, element_B);
-   while (unit > element_B && (constant % unit || (a->place.reads && a->place.writes)))
+   while (unit > element_B && (constant % unit || (a->memory.reads && a->memory.writes)))
       unit /= 2;
    struct agxc_ref index = agxc_none();
    for (unsigned i = 0; i < sum->count; i++) {
@@ -194,7 +194,8 @@ static struct agxc_ref limit(struct robust *r, const struct access *a, enum agx_
    struct agx_program_access access = {.constant = constant, .stride = a->stride, .bytes = bytes};
    if (kind == AGX_UNIFORM_BUFFER_SINK)
       access.writes = a->writes;
-   return agxc_uniform_slot(r->shader, kind, a->place.binding, agx_program_access_pack(access), 32);
+   return agxc_uniform_slot(r->shader, kind, a->memory.binding, agx_program_access_pack(access),
+                            32);
 }
 
 /* Whether there is room for a base, or it is there. */
@@ -217,14 +218,14 @@ static uint64_t guard_of(const struct access *a, uint32_t constant, uint32_t byt
 
 static bool has_guard(const struct robust *r, const struct access *a)
 {
-   return has_base(r->shader, AGX_UNIFORM_BUFFER_GUARD, a->place.binding,
+   return has_base(r->shader, AGX_UNIFORM_BUFFER_GUARD, a->memory.binding,
                    guard_of(a, a->constant, a->bytes));
 }
 
 static struct agxc_ref guard(struct robust *r, const struct access *a, uint32_t constant,
                              uint32_t bytes)
 {
-   return agxc_uniform_slot(r->shader, AGX_UNIFORM_BUFFER_GUARD, a->place.binding,
+   return agxc_uniform_slot(r->shader, AGX_UNIFORM_BUFFER_GUARD, a->memory.binding,
                             guard_of(a, constant, bytes), 64);
 }
 
@@ -249,8 +250,8 @@ static struct agxc_ref scaled(struct robust *r, const struct access *a, struct a
 
 static void set_place(const struct access *a, struct agxc_ref base, struct agxc_ref offset)
 {
-   a->instr->operand[a->place.base_operand] = base;
-   a->instr->operand[a->place.offset_operand] = offset;
+   a->instr->operand[a->memory.base_operand] = base;
+   a->instr->operand[a->memory.offset_operand] = offset;
 }
 
 static void clamp(struct robust *r, struct access *a)
@@ -262,7 +263,7 @@ static void clamp(struct robust *r, struct access *a)
 
 static struct agxc_ref base_of(struct robust *r, const struct access *a)
 {
-   return agxc_uniform_slot(r->shader, AGX_UNIFORM_BUFFER_ADDRESS, a->place.binding, a->constant,
+   return agxc_uniform_slot(r->shader, AGX_UNIFORM_BUFFER_ADDRESS, a->memory.binding, a->constant,
                             64);
 }
 
@@ -271,13 +272,13 @@ static struct agxc_ref base_of(struct robust *r, const struct access *a)
 /* Elements that are inside or outside as one: of 64 bits two words. */
 static uint32_t part_elements(const struct access *a)
 {
-   return a->place.access & AGXC_ACCESS_PAIRS ? 2 : 1;
+   return a->memory.access & AGXC_ACCESS_PAIRS ? 2 : 1;
 }
 
 static struct agxc_instr *new_part(struct robust *r, const struct access *a, uint32_t first)
 {
    struct agxc_instr *part = agxc_instr_new(r->shader, a->instr->op);
-   int64_t access = a->place.access | (int64_t)first << AGXC_ACCESS_SKIP_SHIFT;
+   int64_t access = a->memory.access | (int64_t)first << AGXC_ACCESS_SKIP_SHIFT;
    part->operand[part->operand_count - 1] = agxc_imm((uint64_t)access, 64);
    return part;
 }
@@ -288,15 +289,15 @@ static void access_part(struct robust *r, const struct access *a, uint32_t first
 {
    uint32_t count = part_elements(a);
    struct agxc_instr *part = new_part(r, a, skip);
-   part->operand[a->place.base_operand] = base;
-   part->operand[a->place.offset_operand] = offset;
+   part->operand[a->memory.base_operand] = base;
+   part->operand[a->memory.offset_operand] = offset;
    if (a->writes) {
-      part->operand[a->place.data_operand] =
+      part->operand[a->memory.data_operand] =
          count == 1 ? elements[first] : agxc_collect(&r->at, count, elements + first);
       agxc_insert(&r->at, part);
       return;
    }
-   struct agxc_value *value = agxc_value_new(r->shader, a->place.bits, count);
+   struct agxc_value *value = agxc_value_new(r->shader, a->memory.bits, count);
    part->operand[0] = agxc_use(value);
    value->def = part;
    agxc_insert(&r->at, part);
@@ -309,7 +310,7 @@ static void access_part(struct robust *r, const struct access *a, uint32_t first
 /* What a store writes; nothing for a load. */
 static void take_data(struct robust *r, const struct access *a, struct agxc_ref *elements)
 {
-   struct agxc_ref data = a->instr->operand[a->place.data_operand];
+   struct agxc_ref data = a->instr->operand[a->memory.data_operand];
    if (!a->writes)
       return;
    if (data.count == 1)
@@ -334,9 +335,9 @@ static void replace_load(struct robust *r, const struct access *a, const struct 
 static void guard_parts(struct robust *r, struct access *a)
 {
    struct agxc_ref elements[MAX_VECTOR];
-   uint32_t step = part_elements(a), element_B = a->place.bits / 8u;
+   uint32_t step = part_elements(a), element_B = a->memory.bits / 8u;
    take_data(r, a, elements);
-   for (uint32_t i = 0; i < a->place.count; i += step)
+   for (uint32_t i = 0; i < a->memory.count; i += step)
       access_part(r, a, i, 0, guard(r, a, a->constant + i * element_B, step * element_B),
                   agxc_imm(0, 32), elements);
    if (!a->writes)
@@ -390,8 +391,8 @@ static struct agxc_ref is_partial(struct robust *r, const struct access *a)
 static void access_parts(struct robust *r, const struct access *a, uint32_t from, uint32_t to,
                          struct agxc_ref *parts)
 {
-   uint32_t step = part_elements(a), element_B = a->place.bits / 8u;
-   struct agxc_ref base = a->instr->operand[a->place.base_operand];
+   uint32_t step = part_elements(a), element_B = a->memory.bits / 8u;
+   struct agxc_ref base = a->instr->operand[a->memory.base_operand];
    for (uint32_t i = from; i < to; i += step) {
       struct agxc_ref index = redirected(r, a, (i + step) * element_B);
       access_part(r, a, i, i, base, scaled(r, a, index), parts);
@@ -423,16 +424,16 @@ static struct agxc_ref resolved(struct agxc_ref ref)
 static bool take_copied(const struct robust *r, const struct access *a, struct agxc_ref *elements)
 {
    const struct agxc_instr *collect =
-      def_is(moved(a->instr->operand[a->place.data_operand]), AGXC_OP_COLLECT);
+      def_is(moved(a->instr->operand[a->memory.data_operand]), AGXC_OP_COLLECT);
    if (!collect)
       return false;
-   for (uint32_t i = 0; i < a->place.count; i++) {
+   for (uint32_t i = 0; i < a->memory.count; i++) {
       elements[i] = resolved(collect->operand[1 + i]);
       uint32_t k = 0;
-      while (k < r->load.place.count &&
+      while (k < r->load.memory.count &&
              !(elements[i].kind == AGXC_VALUE && elements[i].value == r->phis[k].value))
          k++;
-      if (k < r->load.place.count)
+      if (k < r->load.memory.count)
          elements[i] = elements[i].value->def->operand[1];
       else if (elements[i].kind == AGXC_VALUE)
          return false;
@@ -463,7 +464,7 @@ static bool join_copy(struct robust *r, struct access *a)
                   a->index.value == load->index.value;
    if (!is_same || !stands_first(a->instr) || !take_copied(r, a, elements))
       return false;
-   uint32_t step = part_elements(load), count = load->place.count;
+   uint32_t step = part_elements(load), count = load->memory.count;
    struct agxc_instr *test = agxc_terminator(agxc_block_before(&r->branch->node));
    r->at = agxc_before(r->shader, test);
    test->operand[0] = agxc_build2(&r->at, AGXC_OP_IOR, 1, test->operand[0], is_partial(r, a));
@@ -474,7 +475,7 @@ static bool join_copy(struct robust *r, struct access *a)
          r->phis[i].value->def->operand[1] = loaded[i];
       take_copied(r, a, elements);
    }
-   access_parts(r, a, 0, a->place.count, elements);
+   access_parts(r, a, 0, a->memory.count, elements);
    r->branch = NULL;
    return true;
 }
@@ -486,7 +487,7 @@ static void add_parts(struct robust *r, struct access *a)
 {
    struct agxc_shader *shader = r->shader;
    struct agxc_ref whole[MAX_VECTOR], parts[MAX_VECTOR];
-   uint32_t step = part_elements(a), count = a->place.count;
+   uint32_t step = part_elements(a), count = a->memory.count;
    /* Where one index is in question, the last element is outside. */
    uint32_t to = has_one_index(a) ? count - step : count;
    take_data(r, a, parts);
@@ -497,8 +498,8 @@ static void add_parts(struct robust *r, struct access *a)
    if (a->writes)
       return;
    for (uint32_t i = to; i < count; i++)
-      parts[i] = agxc_imm(0, a->place.bits);
-   struct agxc_value *vector = agxc_value_new(shader, a->place.bits, count);
+      parts[i] = agxc_imm(0, a->memory.bits);
+   struct agxc_value *vector = agxc_value_new(shader, a->memory.bits, count);
    r->at = agxc_before(shader, agxc_terminator(a->instr->block));
    struct agxc_ref dest = a->instr->operand[0];
    a->instr->operand[0] = agxc_use(vector);
@@ -509,7 +510,7 @@ static void add_parts(struct robust *r, struct access *a)
       r->at.before = agx_container_of(behind->instrs.next, struct agxc_instr, link);
    for (uint32_t i = 0; i < count; i++) {
       struct agxc_ref ways[2] = {parts[i], whole[i]};
-      r->phis[i] = agxc_build(&r->at, AGXC_OP_PHI, a->place.bits, 1, 2, ways);
+      r->phis[i] = agxc_build(&r->at, AGXC_OP_PHI, a->memory.bits, 1, 2, ways);
    }
    a->instr->operand[0] = dest;
    replace_load(r, a, r->phis);
@@ -530,17 +531,17 @@ static void zero(struct robust *r, struct access *a)
 
 static bool is_atomic(const struct access *a)
 {
-   return a->place.reads && a->place.writes;
+   return a->memory.reads && a->memory.writes;
 }
 
 /* Finds the index, and a form in which it can be had. */
 static void find_index(struct robust *r, struct access *a)
 {
    struct sum sum = {.constant = 0};
-   take_apart(r, &sum, a->instr->operand[a->place.offset_operand], MAX_DEPTH);
+   take_apart(r, &sum, a->instr->operand[a->memory.offset_operand], MAX_DEPTH);
    struct agx_program_uniform *slot = NULL;
    for (uint32_t i = 0; i < r->shader->uniform_count && !slot; i++)
-      if (r->shader->uniforms[i].start == a->place.base.half)
+      if (r->shader->uniforms[i].start == a->memory.base.half)
          slot = &r->shader->uniforms[i];
    sum.constant = (uint32_t)sum.constant + slot->value;
    for (unsigned i = 0; i < sum.count; i++)
@@ -553,12 +554,12 @@ static void find_index(struct robust *r, struct access *a)
       a->zero && sum.count ? AGX_UNIFORM_BUFFER_ADDRESS : AGX_UNIFORM_BUFFER_GUARD;
    bool fits = kind == AGX_UNIFORM_BUFFER_GUARD
                   ? has_guard(r, a)
-                  : has_base(r->shader, kind, a->place.binding, a->constant);
+                  : has_base(r->shader, kind, a->memory.binding, a->constant);
    if (!fits) { /* the binding's own address is there */
       a->zero = true;
       count_units(r, a, &sum, true);
    } else if (sum.count == 1 && sum.terms[0].stride <= AGX_PROGRAM_MAX_STRIDE_B &&
-              sum.terms[0].stride % (a->place.bits / 8u) == 0) {
+              sum.terms[0].stride % (a->memory.bits / 8u) == 0) {
       a->index = sum.terms[0].index;
       a->stride = sum.terms[0].stride;
    } else if (sum.count) {
@@ -569,13 +570,13 @@ static void find_index(struct robust *r, struct access *a)
 static void check(struct robust *r, struct agxc_instr *instr)
 {
    struct access a = {.instr = instr};
-   if (!agxc_place_of(r->shader, instr, &a.place) || !a.place.robustness)
+   if (!agxc_memory_ref_find(r->shader, instr, &a.memory) || !a.memory.robustness)
       return;
-   a.bytes = agxc_place_bytes(&a.place);
-   a.writes = a.place.writes;
-   a.zero = a.place.robustness == AGXC_ROBUST_ZERO;
+   a.bytes = agxc_memory_ref_bytes(&a.memory);
+   a.writes = a.memory.writes;
+   a.zero = a.memory.robustness == AGXC_ROBUST_ZERO;
    r->at = agxc_before(r->shader, instr);
-   a.exact = a.zero && a.place.count > part_elements(&a) && !is_atomic(&a);
+   a.exact = a.zero && a.memory.count > part_elements(&a) && !is_atomic(&a);
    find_index(r, &a);
    if (a.index.kind == AGXC_NONE && a.exact)
       guard_parts(r, &a);

@@ -12,7 +12,7 @@
  */
 #include "agx/compiler/lower/subgroup.h"
 
-#include "agx/compiler/passes.h"
+#include "agx/compiler/lower/lower.h"
 
 /* ---- building ---------------------------------------------------------- */
 

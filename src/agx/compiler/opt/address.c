@@ -146,10 +146,10 @@ static struct agxc_ref divide(struct rewriting *rw, struct agxc_ref ref, unsigne
 
 /* ---- device memory ---------------------------------------------------- */
 
-static struct agxc_ref base_plus(struct rewriting *rw, const struct agxc_place *place,
+static struct agxc_ref base_plus(struct rewriting *rw, const struct agxc_memory_ref *memory,
                                  int64_t constant)
 {
-   return agxc_uniform_slot(rw->shader, AGX_UNIFORM_BUFFER_ADDRESS, place->binding,
+   return agxc_uniform_slot(rw->shader, AGX_UNIFORM_BUFFER_ADDRESS, memory->binding,
                             (uint64_t)constant, 64);
 }
 
@@ -160,31 +160,31 @@ static bool has_room(const struct agxc_shader *shader)
 }
 
 static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
-                           const struct agxc_place *place)
+                           const struct agxc_memory_ref *memory)
 {
-   struct agxc_ref *base = &instr->operand[place->base_operand];
-   struct agxc_ref *offset = &instr->operand[place->offset_operand];
-   unsigned log2 = (unsigned)__builtin_ctz(place->bits / 8u);
-   bool is_atomic = place->reads && place->writes;
+   struct agxc_ref *base = &instr->operand[memory->base_operand];
+   struct agxc_ref *offset = &instr->operand[memory->offset_operand];
+   unsigned log2 = (unsigned)__builtin_ctz(memory->bits / 8u);
+   bool is_atomic = memory->reads && memory->writes;
    int64_t constant = 0;
    struct agxc_ref index = split(rw, *offset, MAX_DEPTH, &constant);
    unsigned shift = AGX_MIN(twos(rw, &index, MAX_DEPTH), log2 + (is_atomic ? 0 : MAX_SHIFT));
    if (shift < log2 || (log2 == 0 && agxc_range_max(rw->ranges, &index) == UINT32_MAX))
       shift = 0;
    /* Without a shift the index of a byte may pass 2^31, which would read as below zero. */
-   bool in_base = place->is_binding && constant != 0 && shift && has_room(rw->shader);
+   bool in_base = memory->is_binding && constant != 0 && shift && has_room(rw->shader);
    if (!in_base && shift && constant % (1ll << shift) && constant % (1ll << log2) == 0)
       shift = log2;
    if (!in_base && constant % (1ll << shift))
       return;
    if (is_constant(&index)) {
       if (in_base && constant >> log2 > INT16_MAX)
-         *base = base_plus(rw, place, constant), *offset = agxc_imm(0, 32);
+         *base = base_plus(rw, memory, constant), *offset = agxc_imm(0, 32);
       return;
    }
    index = divide(rw, index, shift, MAX_DEPTH);
    if (in_base)
-      *base = base_plus(rw, place, constant);
+      *base = base_plus(rw, memory, constant);
    else
       index = build(rw, AGXC_OP_IADD, index, agxc_imm((uint32_t)(constant >> shift), 32));
    *offset = build(rw, AGXC_OP_ISHL, index, agxc_imm(shift, 32));
@@ -193,10 +193,10 @@ static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
 /* ---- workgroup memory ------------------------------------------------- */
 
 static void rewrite_shared(struct rewriting *rw, struct agxc_instr *instr,
-                           const struct agxc_place *place)
+                           const struct agxc_memory_ref *memory)
 {
-   struct agxc_ref *offset = &instr->operand[place->offset_operand];
-   int64_t constant = 0, element_B = place->bits / 8;
+   struct agxc_ref *offset = &instr->operand[memory->offset_operand];
+   int64_t constant = 0, element_B = memory->bits / 8;
    if (is_constant(offset))
       return;
    struct agxc_ref index = split(rw, *offset, MAX_DEPTH, &constant);
@@ -230,14 +230,14 @@ bool agxc_opt_address(struct agxc_shader *shader)
    struct rewriting rw = {.shader = shader, .ranges = agxc_ranges_compute(shader)};
    agxc_foreach_block (block, shader) {
       agxc_foreach_instr_safe (instr, block) {
-         struct agxc_place place;
-         if (!agxc_place_of(shader, instr, &place))
+         struct agxc_memory_ref memory;
+         if (!agxc_memory_ref_find(shader, instr, &memory))
             continue;
          rw.at = agxc_before(shader, instr);
-         if (place.space == AGXC_SPACE_DEVICE)
-            rewrite_device(&rw, instr, &place);
-         else if (place.space == AGXC_SPACE_SHARED)
-            rewrite_shared(&rw, instr, &place);
+         if (memory.space == AGXC_SPACE_DEVICE)
+            rewrite_device(&rw, instr, &memory);
+         else if (memory.space == AGXC_SPACE_SHARED)
+            rewrite_shared(&rw, instr, &memory);
       }
    }
    return true;

@@ -22,7 +22,7 @@
 #define ANY       UINT32_MAX
 
 /* Behind a test: value < limit, or value >= least. Those that say that a loop goes on know of
- * which: the test comes first in each turn. */
+ * which: the test comes first in each iteration. */
 struct fact {
    struct fact *outer;
    const struct agxc_value *value;
@@ -232,7 +232,7 @@ static const struct agxc_loop *loop_of(const struct agxc_instr *phi)
    return agxc_first_block(&loop->body) == phi->block ? loop : NULL;
 }
 
-/* The step of a loop's counter, or 0. */
+/* The step of a loop's induction variable, or 0. */
 static uint32_t counter_step(const struct agxc_instr *phi)
 {
    struct agxc_ref back = chased(phi->operand[2]);
@@ -245,9 +245,9 @@ static uint32_t counter_step(const struct agxc_instr *phi)
    return counts ? (uint32_t)b.imm : 0;
 }
 
-/* What goes round in a loop: counted up until a test fails, or made smaller. A counter got where it
- * is by all turns so far, so its limit is bounded by what holds in each of them: what this turn has
- * found out behind the test doesn't count. */
+/* What goes round in a loop: counted up until a test fails, or made smaller. An induction variable
+ * got where it is by all iterations so far, so its limit is bounded by what holds in each of them:
+ * what this iteration has found out behind the test doesn't count. */
 static void push_loop_phi(struct proof *p, const struct agxc_instr *phi,
                           const struct agxc_loop *loop)
 {
@@ -638,13 +638,13 @@ static struct agxc_ref plain(struct agxc_builder *b, struct agxc_ref offset, uns
 
 static void visit(struct proof *p, struct agxc_instr *instr)
 {
-   struct agxc_place place;
+   struct agxc_memory_ref memory;
    if (instr->op < AGXC_OP_LOAD_GLOBAL || instr->op > AGXC_OP_ATOMIC_GLOBAL ||
-       !agxc_place_of(p->shader, instr, &place) || !place.robustness)
+       !agxc_memory_ref_find(p->shader, instr, &memory) || !memory.robustness)
       return;
-   struct agxc_ref *offset = &instr->operand[place.offset_operand];
-   uint64_t bytes = agxc_place_bytes(&place);
-   p->condition = (struct agx_program_condition){.binding = place.binding};
+   struct agxc_ref *offset = &instr->operand[memory.offset_operand];
+   uint64_t bytes = agxc_memory_ref_bytes(&memory);
+   p->condition = (struct agx_program_condition){.binding = memory.binding};
    p->depth = p->stack = 0;
    p->failed = false;
    if (!push_offset(p, *offset, &bytes, MAX_DEPTH))

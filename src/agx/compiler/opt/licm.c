@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a loop computes anew in each turn, though nothing that it needs changes, moves in front
+ * What a loop computes anew in each iteration, though nothing that it needs changes, moves in front
  * of the loop, and on out of the loops around it.
  *
  * Before: generic SSA. After: the same. A pure operation moves from anywhere in the loop. A
- * load moves when no access of the loop may write what it reads, and when the loop's first turn
- * surely runs it or its address is surely valid: so a loop that tests before its body keeps its
- * loads, unless it has been rotated before.
+ * load moves when no access of the loop may write what it reads, and when the loop's first
+ * iteration surely runs it or its address is surely valid: so a loop that tests before its body
+ * keeps its loads, unless it has been rotated before.
  *
  * What moves lives across the whole loop. Cheap operations move while registers are far from
  * the next step of occupancy, others as long as there is room below it; operations that become
@@ -28,11 +28,11 @@ struct loop_info {
    struct agxc_block *before;
    uint32_t first; /* its first block, by index */
    int32_t room, cheap_room;
-   struct agxc_place writes[MAX_WRITES];
+   struct agxc_memory_ref writes[MAX_WRITES];
    uint32_t write_count; /* above MAX_WRITES: anything may be written */
    bool has_barrier;
-   bool surely_entered; /* by the first turn of the loop around it */
-   bool surely_runs;    /* the block being looked at is run by the first turn */
+   bool surely_entered; /* by the first iteration of the loop around it */
+   bool surely_runs;    /* the block being looked at is run by the first iteration */
 };
 
 struct licm {
@@ -57,15 +57,15 @@ static uint32_t live_halves(const struct agxc_shader *shader, const struct agxc_
 static void note_effects(struct loop_info *loop, const struct agxc_shader *shader,
                          const struct agxc_instr *instr)
 {
-   struct agxc_place place;
+   struct agxc_memory_ref memory;
    if (!(agxc_flags(instr) & AGXC_SIDE_EFFECT) || agxc_flags(instr) & AGXC_TERMINATOR)
       return;
-   bool is_known = agxc_place_of(shader, instr, &place);
+   bool is_known = agxc_memory_ref_find(shader, instr, &memory);
    for (; loop; loop = loop->parent) {
       if (!is_known)
          loop->has_barrier = true;
       else if (loop->write_count < MAX_WRITES)
-         loop->writes[loop->write_count++] = place;
+         loop->writes[loop->write_count++] = memory;
       else
          loop->write_count = MAX_WRITES + 1;
    }
@@ -155,20 +155,20 @@ static bool is_invariant(const struct agxc_instr *instr, const struct loop_info 
 static bool may_change(const struct licm *l, const struct agxc_instr *load,
                        const struct loop_info *loop)
 {
-   struct agxc_place place;
+   struct agxc_memory_ref memory;
    if (agxc_reads_constant(load))
       return false;
    if (loop->has_barrier || loop->write_count > MAX_WRITES ||
-       !agxc_place_of(l->shader, load, &place) || place.access & AGXC_ACCESS_COHERENT)
+       !agxc_memory_ref_find(l->shader, load, &memory) || memory.access & AGXC_ACCESS_COHERENT)
       return true;
    for (uint32_t i = 0; i < loop->write_count; i++)
-      if (agxc_place_may_overlap(&place, &loop->writes[i]))
+      if (agxc_memory_ref_may_overlap(&memory, &loop->writes[i]))
          return true;
    return false;
 }
 
 /* Threadgroup and scratch memory are there whatever the offset is, since offsets that stray
- * read nothing of others' and never fault [U]; yet only first turns are relied on. */
+ * read nothing of others' and never fault [U]; yet only first iterations are relied on. */
 static bool load_may_move(const struct licm *l, const struct agxc_instr *load,
                           const struct loop_info *loop, bool surely_runs)
 {

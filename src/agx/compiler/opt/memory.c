@@ -18,7 +18,7 @@
 #define MAX_VECTOR 4
 
 struct known {
-   struct agxc_place place;
+   struct agxc_memory_ref memory;
    struct agxc_ref data; /* kind NONE: forgotten */
    /* The store, while it may still turn out to be dead. */
    struct agxc_instr *unread;
@@ -46,27 +46,27 @@ static uint32_t oldest(const struct forwarding *f)
 
 /* ---- forgetting ------------------------------------------------------- */
 
-static void forget_overlaps(struct forwarding *f, const struct agxc_place *place)
+static void forget_overlaps(struct forwarding *f, const struct agxc_memory_ref *memory)
 {
    for (uint32_t i = oldest(f); i < f->count; i++)
       if (known_at(f, i)->data.kind != AGXC_NONE &&
-          agxc_place_may_overlap(&known_at(f, i)->place, place))
+          agxc_memory_ref_may_overlap(&known_at(f, i)->memory, memory))
          known_at(f, i)->data = agxc_none();
 }
 
 static void forget_all(struct forwarding *f)
 {
    for (uint32_t i = oldest(f); i < f->count; i++)
-      if (!(known_at(f, i)->place.access & AGXC_ACCESS_CONST))
+      if (!(known_at(f, i)->memory.access & AGXC_ACCESS_CONST))
          known_at(f, i)->data = agxc_none();
 }
 
 /* Stores that something may read from now on. */
-static void note_read(struct forwarding *f, const struct agxc_place *place)
+static void note_read(struct forwarding *f, const struct agxc_memory_ref *memory)
 {
    for (uint32_t i = oldest(f); i < f->count; i++)
       if (known_at(f, i)->unread &&
-          (!place || agxc_place_may_overlap(&known_at(f, i)->place, place)))
+          (!memory || agxc_memory_ref_may_overlap(&known_at(f, i)->memory, memory)))
          known_at(f, i)->unread = NULL;
 }
 
@@ -78,11 +78,11 @@ static void note_read(struct forwarding *f, const struct agxc_place *place)
 static void forget_block(struct forwarding *f, const struct agxc_block *block)
 {
    agxc_foreach_instr (instr, block) {
-      struct agxc_place place;
+      struct agxc_memory_ref memory;
       f->looked_at++;
-      if (agxc_place_of(f->shader, instr, &place)) {
-         if (place.writes)
-            forget_overlaps(f, &place);
+      if (agxc_memory_ref_find(f->shader, instr, &memory)) {
+         if (memory.writes)
+            forget_overlaps(f, &memory);
       } else if ((agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) == AGXC_SIDE_EFFECT) {
          forget_all(f);
       }
@@ -112,24 +112,24 @@ static void forget_list(struct forwarding *f, const struct agx_link *list, unsig
 
 /* ---- remembering ------------------------------------------------------ */
 
-static void remember(struct forwarding *f, const struct agxc_place *place, struct agxc_ref data,
-                     struct agxc_instr *store)
+static void remember(struct forwarding *f, const struct agxc_memory_ref *memory,
+                     struct agxc_ref data, struct agxc_instr *store)
 {
-   *known_at(f, f->count) = (struct known){.place = *place, .data = data, .unread = store};
+   *known_at(f, f->count) = (struct known){.memory = *memory, .data = data, .unread = store};
    f->count++;
 }
 
 /* Who knows the element of that many bits at `constant`, the youngest first; NULL if nobody. */
-static const struct known *find_element(struct forwarding *f, const struct agxc_place *place,
+static const struct known *find_element(struct forwarding *f, const struct agxc_memory_ref *memory,
                                         int64_t constant)
 {
-   int64_t element_B = place->bits / 8;
+   int64_t element_B = memory->bits / 8;
    for (uint32_t i = f->count; i-- > oldest(f);) {
       const struct known *known = known_at(f, i);
-      int64_t distance = constant - known->place.constant;
-      if (known->data.kind != AGXC_NONE && known->place.bits == place->bits &&
-          agxc_place_same_key(&known->place, place) && distance >= 0 && distance % element_B == 0 &&
-          distance / element_B < known->place.count)
+      int64_t distance = constant - known->memory.constant;
+      if (known->data.kind != AGXC_NONE && known->memory.bits == memory->bits &&
+          agxc_memory_ref_same_key(&known->memory, memory) && distance >= 0 &&
+          distance % element_B == 0 && distance / element_B < known->memory.count)
          return known;
    }
    return NULL;
@@ -138,9 +138,9 @@ static const struct known *find_element(struct forwarding *f, const struct agxc_
 static struct agxc_ref element_of(struct forwarding *f, struct agxc_builder *b,
                                   const struct known *known, int64_t constant)
 {
-   int64_t which = (constant - known->place.constant) / (known->place.bits / 8);
+   int64_t which = (constant - known->memory.constant) / (known->memory.bits / 8);
    const struct agxc_ref *data = &known->data;
-   if (known->place.count == 1)
+   if (known->memory.count == 1)
       return *data;
    if (data->value->id < f->value_count && f->splits[data->value->id])
       return f->splits[data->value->id]->operand[which];
@@ -158,46 +158,49 @@ static void note_split(struct forwarding *f, struct agxc_instr *split)
 }
 
 /* True when every element of the load was known; it is then gone. */
-static bool forward(struct forwarding *f, struct agxc_instr *instr, const struct agxc_place *place)
+static bool forward(struct forwarding *f, struct agxc_instr *instr,
+                    const struct agxc_memory_ref *memory)
 {
    const struct known *sources[MAX_VECTOR];
    struct agxc_ref elements[MAX_VECTOR];
-   int64_t element_B = place->bits / 8;
-   if (place->count > MAX_VECTOR)
+   int64_t element_B = memory->bits / 8;
+   if (memory->count > MAX_VECTOR)
       return false;
-   for (unsigned i = 0; i < place->count; i++) {
-      sources[i] = find_element(f, place, place->constant + i * element_B);
+   for (unsigned i = 0; i < memory->count; i++) {
+      sources[i] = find_element(f, memory, memory->constant + i * element_B);
       if (!sources[i])
          return false;
    }
-   if (sources[0]->place.constant == place->constant && sources[0]->place.count == place->count) {
+   if (sources[0]->memory.constant == memory->constant &&
+       sources[0]->memory.count == memory->count) {
       agxc_become_mov(f->shader, instr, sources[0]->data);
       return true;
    }
    struct agxc_builder b = agxc_before(f->shader, instr);
-   for (unsigned i = 0; i < place->count; i++)
-      elements[i] = element_of(f, &b, sources[i], place->constant + i * element_B);
-   if (place->count == 1) {
+   for (unsigned i = 0; i < memory->count; i++)
+      elements[i] = element_of(f, &b, sources[i], memory->constant + i * element_B);
+   if (memory->count == 1) {
       agxc_become_mov(f->shader, instr, elements[0]);
       return true;
    }
-   agxc_become_mov(f->shader, instr, agxc_collect(&b, place->count, elements));
+   agxc_become_mov(f->shader, instr, agxc_collect(&b, memory->count, elements));
    return true;
 }
 
 /* ---- the walk --------------------------------------------------------- */
 
-static bool covers(const struct agxc_place *big, const struct agxc_place *small)
+static bool covers(const struct agxc_memory_ref *big, const struct agxc_memory_ref *small)
 {
-   return agxc_place_same_key(big, small) && big->constant <= small->constant &&
-          small->constant + agxc_place_bytes(small) <= big->constant + agxc_place_bytes(big);
+   return agxc_memory_ref_same_key(big, small) && big->constant <= small->constant &&
+          small->constant + agxc_memory_ref_bytes(small) <=
+             big->constant + agxc_memory_ref_bytes(big);
 }
 
-static void remove_dead_stores(struct forwarding *f, const struct agxc_place *place)
+static void remove_dead_stores(struct forwarding *f, const struct agxc_memory_ref *memory)
 {
    for (uint32_t i = oldest(f); i < f->count; i++) {
       struct known *known = known_at(f, i);
-      if (!known->unread || !covers(place, &known->place))
+      if (!known->unread || !covers(memory, &known->memory))
          continue;
       agxc_instr_remove(known->unread);
       known->unread = NULL;
@@ -206,48 +209,48 @@ static void remove_dead_stores(struct forwarding *f, const struct agxc_place *pl
 }
 
 static void visit_store(struct forwarding *f, struct agxc_instr *instr,
-                        const struct agxc_place *place)
+                        const struct agxc_memory_ref *memory)
 {
-   struct agxc_ref data = instr->operand[place->data_operand];
-   bool plain = !(place->access & AGXC_ACCESS_COHERENT);
+   struct agxc_ref data = instr->operand[memory->data_operand];
+   bool plain = !(memory->access & AGXC_ACCESS_COHERENT);
    if (plain)
-      remove_dead_stores(f, place);
-   forget_overlaps(f, place);
+      remove_dead_stores(f, memory);
+   forget_overlaps(f, memory);
    /* Outside, what was stored is not what a load reads. */
-   if (place->robustness == AGXC_ROBUST_ZERO)
+   if (memory->robustness == AGXC_ROBUST_ZERO)
       data = agxc_none();
    if (plain)
-      remember(f, place, data, instr);
+      remember(f, memory, data, instr);
 }
 
 static void visit(struct forwarding *f, struct agxc_instr *instr)
 {
-   struct agxc_place place;
+   struct agxc_memory_ref memory;
    unsigned flags = agxc_flags(instr);
    if (instr->op == AGXC_OP_SPLIT)
       note_split(f, instr);
-   if (!agxc_place_of(f->shader, instr, &place)) {
+   if (!agxc_memory_ref_find(f->shader, instr, &memory)) {
       if (flags & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
          note_read(f, NULL);
       if ((flags & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) == AGXC_SIDE_EFFECT)
          forget_all(f);
       return;
    }
-   if (place.reads && place.writes) {
-      note_read(f, &place);
-      forget_overlaps(f, &place);
-   } else if (place.writes) {
-      visit_store(f, instr, &place);
+   if (memory.reads && memory.writes) {
+      note_read(f, &memory);
+      forget_overlaps(f, &memory);
+   } else if (memory.writes) {
+      visit_store(f, instr, &memory);
    } else {
-      bool plain = !(place.access & AGXC_ACCESS_COHERENT);
+      bool plain = !(memory.access & AGXC_ACCESS_COHERENT);
       struct agxc_ref dest = instr->operand[0];
-      if (plain && forward(f, instr, &place)) {
+      if (plain && forward(f, instr, &memory)) {
          f->progress = true;
          return;
       }
-      note_read(f, &place);
+      note_read(f, &memory);
       if (plain)
-         remember(f, &place, dest, NULL);
+         remember(f, &memory, dest, NULL);
    }
 }
 

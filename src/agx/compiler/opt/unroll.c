@@ -2,9 +2,10 @@
  *
  * Loops that run a known number of times become that many copies of their body, where these
  * are few instructions. How often a loop runs is found by running it: the values that its exit
- * depends on are computed, turn by turn, as long as they are constants. So any counter will do.
+ * depends on are computed, iteration by iteration, as long as they are constants. So any induction
+ * variable will do.
  *
- * turn.h says which loops qualify.
+ * loop_shape.h says which loops qualify.
  *
  * Before: generic SSA. After: the same; what copies repeat is left to opt_cse and opt_dce.
  */
@@ -12,28 +13,29 @@
 #include "agx/compiler/passes.h"
 #include "agx/compiler/analysis/loop_shape.h"
 
-#define MAX_TURNS 64u
-/* Instructions in all copies together. Bodies shrink when their counters become constants, so
- * this is well above what remains; 12 KiB of instruction cache are some 1500 instructions
- * (source: reference/perf). */
+#define MAX_ITERATIONS 64u
+/* Instructions in all copies together. Bodies shrink when their induction variables become
+ * constants, so this is well above what remains; 12 KiB of instruction cache are some 1500
+ * instructions (source: reference/perf). */
 #define MAX_COPIES 640u
 #define MAX_DEPTH  48u /* of expressions that the exit depends on */
 
 struct unroll {
-   struct agxc_turn turn;
-   uint32_t turns; /* whole ones */
+   struct agxc_loop_shape shape;
+   uint32_t iterations; /* whole ones */
    struct evaluation *evaluation;
 };
 
-/* What is known of values in one turn, of one loop after the other. */
+/* What is known of values in one iteration, of one loop after the other. */
 struct evaluation {
-   uint32_t *turn_of; /* by value id: the turn in which `known` was found, + first_turn */
+   uint32_t
+      *iteration_of; /* by value id: the iteration in which `known` was found, + first_iteration */
    struct known {
       bool is_known;
       uint32_t bits;
    } * known;
    uint32_t capacity;
-   uint32_t first_turn; /* above all turns of the loops before */
+   uint32_t first_iteration; /* above all iterations of the loops before */
    struct agxc_clone_map map;
 };
 
@@ -76,49 +78,50 @@ static struct known evaluate(struct unroll *u, const struct agxc_ref *ref, unsig
    if (ref->kind != AGXC_VALUE || depth == 0 || !ref->value->def)
       return (struct known){false, 0};
    uint32_t id = ref->value->id;
-   if (e->turn_of[id] != u->turns + e->first_turn) {
+   if (e->iteration_of[id] != u->iterations + e->first_iteration) {
       struct known known = compute(u, ref->value->def, depth - 1);
       e->known[id] = known;
-      e->turn_of[id] = u->turns + e->first_turn;
+      e->iteration_of[id] = u->iterations + e->first_iteration;
    }
    return e->known[id];
 }
 
-/* What the header's phis hold in the next turn, from source `from` of each: 0 the way in, 1
+/* What the header's phis hold in the next iteration, from source `from` of each: 0 the way in, 1
  * the way back. Two steps, since they change at once. */
-static void enter_turn(struct unroll *u, const struct agxc_block *header, unsigned from,
-                       struct known *next)
+static void enter_iteration(struct unroll *u, const struct agxc_block *header, unsigned from,
+                            struct known *next)
 {
    uint32_t count = 0;
    agxc_foreach_instr (phi, header)
       if (phi->op == AGXC_OP_PHI)
          next[count++] = evaluate(u, &agxc_srcs(phi)[from], MAX_DEPTH);
-   u->turns += from;
+   u->iterations += from;
    count = 0;
    agxc_foreach_instr (phi, header) {
       if (phi->op != AGXC_OP_PHI)
          continue;
       u->evaluation->known[phi->operand[0].value->id] = next[count++];
-      u->evaluation->turn_of[phi->operand[0].value->id] = u->turns + u->evaluation->first_turn;
+      u->evaluation->iteration_of[phi->operand[0].value->id] =
+         u->iterations + u->evaluation->first_iteration;
    }
 }
 
-/* Whole turns before the loop is left, in u->turns; false when that isn't known. */
-static bool count_turns(struct unroll *u)
+/* Whole iterations before the loop is left, in u->iterations; false when that isn't known. */
+static bool count_iterations(struct unroll *u)
 {
-   const struct agxc_block *header = u->turn.header;
-   struct known next[AGXC_TURN_MAX_PHIS];
-   u->turns = 0;
-   enter_turn(u, header, 0, next);
+   const struct agxc_block *header = u->shape.header;
+   struct known next[AGXC_LOOP_MAX_PHIS];
+   u->iterations = 0;
+   enter_iteration(u, header, 0, next);
    for (;;) {
-      struct known taken = evaluate(u, u->turn.taken, MAX_DEPTH);
+      struct known taken = evaluate(u, u->shape.taken, MAX_DEPTH);
       if (!taken.is_known)
          return false;
-      if ((taken.bits != 0) == u->turn.leaves_if)
+      if ((taken.bits != 0) == u->shape.leaves_if)
          return true;
-      if (u->turns == MAX_TURNS || (u->turns + 1) * u->turn.size > MAX_COPIES)
+      if (u->iterations == MAX_ITERATIONS || (u->iterations + 1) * u->shape.size > MAX_COPIES)
          return false;
-      enter_turn(u, header, 1, next);
+      enter_iteration(u, header, 1, next);
    }
 }
 
@@ -143,29 +146,29 @@ static bool keep_names(struct unroll *u, struct agxc_clone *clone, const struct 
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK)
          keep_block(clone, agx_container_of(node, struct agxc_block, node));
-      if (node == &u->turn.exit->node)
-         return keep_names(u, clone, u->turn.break_arm) || true;
+      if (node == &u->shape.exit->node)
+         return keep_names(u, clone, u->shape.break_arm) || true;
    }
    return false;
 }
 
 static void unroll(struct unroll *u)
 {
-   struct agxc_block *entry = agxc_block_before(&u->turn.loop->node);
-   struct agxc_block *behind = agxc_block_after(&u->turn.loop->node);
+   struct agxc_block *entry = agxc_block_before(&u->shape.loop->node);
+   struct agxc_block *behind = agxc_block_after(&u->shape.loop->node);
    struct agxc_clone clone = agxc_clone_begin(
-      u->turn.shader, (struct agxc_cursor){&u->turn.loop->node.link, entry}, &u->evaluation->map);
-   for (uint32_t turn = 0; turn <= u->turns; turn++) {
-      bool leaves = turn == u->turns;
-      agxc_turn_step(&u->turn, &clone, turn > 0);
-      agxc_turn_copy(&u->turn, &clone, leaves);
+      u->shape.shader, (struct agxc_cursor){&u->shape.loop->node.link, entry}, &u->evaluation->map);
+   for (uint32_t iteration = 0; iteration <= u->iterations; iteration++) {
+      bool leaves = iteration == u->iterations;
+      agxc_iteration_begin(&u->shape, &clone, iteration > 0);
+      agxc_iteration_copy(&u->shape, &clone, leaves);
    }
    agxc_foreach_instr (instr, behind)
       if (instr->op == AGXC_OP_PHI) /* one way leads there: the break */
-         agxc_become_mov(u->turn.shader, instr, agxc_clone_ref(&clone, agxc_srcs(instr)[0]));
-   if (!keep_names(u, &clone, &u->turn.loop->body))
-      keep_names(u, &clone, &u->turn.loop->continuing);
-   agx_list_remove(&u->turn.loop->node.link);
+         agxc_become_mov(u->shape.shader, instr, agxc_clone_ref(&clone, agxc_srcs(instr)[0]));
+   if (!keep_names(u, &clone, &u->shape.loop->body))
+      keep_names(u, &clone, &u->shape.loop->continuing);
+   agx_list_remove(&u->shape.loop->node.link);
    agxc_melt(&clone.cursor, behind);
 }
 
@@ -177,7 +180,7 @@ static void make_room(struct evaluation *e, struct agxc_shader *shader)
    if (e->capacity >= shader->value_count)
       return;
    e->capacity = 2 * shader->value_count;
-   e->turn_of = AGX_ARENA_ARRAY(shader->arena, uint32_t, e->capacity);
+   e->iteration_of = AGX_ARENA_ARRAY(shader->arena, uint32_t, e->capacity);
    e->known = AGX_ARENA_ARRAY(shader->arena, struct known, e->capacity);
 }
 
@@ -185,11 +188,11 @@ static bool try_loop(struct agxc_shader *shader, struct agxc_loop *loop, struct 
 {
    struct unroll u = {.evaluation = e};
    /* What a loop inside computes may be used behind both, under names that are not kept here. */
-   if (!agxc_turn_find(&u.turn, shader, loop) || u.turn.inner_loops)
+   if (!agxc_loop_shape_find(&u.shape, shader, loop) || u.shape.inner_loops)
       return false;
    make_room(e, shader);
-   e->first_turn += MAX_TURNS + 2;
-   if (!count_turns(&u))
+   e->first_iteration += MAX_ITERATIONS + 2;
+   if (!count_iterations(&u))
       return false;
    unroll(&u);
    return true;

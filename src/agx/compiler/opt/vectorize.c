@@ -31,7 +31,7 @@ struct member {
 };
 
 struct group {
-   struct agxc_place place; /* of its first member */
+   struct agxc_memory_ref memory; /* of its first member */
    struct member members[MAX_MEMBERS];
    uint32_t count;
    struct {
@@ -53,7 +53,7 @@ struct vectorizer {
 
 /* Members that become one access. */
 struct chunk {
-   const struct agxc_place *place;
+   const struct agxc_memory_ref *memory;
    struct member *members;
    uint32_t count;
    int64_t start;
@@ -62,7 +62,7 @@ struct chunk {
 
 static unsigned element_of(const struct chunk *chunk, const struct member *member)
 {
-   return (unsigned)((member->start - chunk->start) / (chunk->place->bits / 8));
+   return (unsigned)((member->start - chunk->start) / (chunk->memory->bits / 8));
 }
 
 static bool is_before(const struct agxc_ref *ref, const struct agxc_instr *instr)
@@ -77,7 +77,7 @@ static const struct member *available_before(const struct chunk *chunk,
 {
    uint32_t i = 0;
    while (i + 1 < chunk->count &&
-          !is_before(&chunk->members[i].instr->operand[chunk->place->offset_operand], instr))
+          !is_before(&chunk->members[i].instr->operand[chunk->memory->offset_operand], instr))
       i++;
    return &chunk->members[i];
 }
@@ -99,12 +99,12 @@ static struct agxc_ref root_of(struct agxc_ref offset, uint32_t *constant)
 }
 
 /* The two differ by what the offset adds to one index, not by the index. */
-static bool have_one_root(const struct agxc_place *place, const struct agxc_instr *a,
+static bool have_one_root(const struct agxc_memory_ref *memory, const struct agxc_instr *a,
                           const struct agxc_instr *b)
 {
    uint32_t constant = 0;
-   struct agxc_ref x = root_of(a->operand[place->offset_operand], &constant);
-   struct agxc_ref y = root_of(b->operand[place->offset_operand], &constant);
+   struct agxc_ref x = root_of(a->operand[memory->offset_operand], &constant);
+   struct agxc_ref y = root_of(b->operand[memory->offset_operand], &constant);
    return x.kind == y.kind && (x.kind == AGXC_NONE || (x.kind == AGXC_VALUE && x.value == y.value));
 }
 
@@ -112,11 +112,11 @@ static bool have_one_root(const struct agxc_place *place, const struct agxc_inst
 static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk *chunk,
                                      const struct member *from, const struct agxc_instr *instr)
 {
-   uint32_t constant = 0, stride = chunk->place->stride;
+   uint32_t constant = 0, stride = chunk->memory->stride;
    int64_t delta = chunk->start - from->start, steps = 0;
-   struct agxc_ref root = root_of(from->instr->operand[chunk->place->offset_operand], &constant);
+   struct agxc_ref root = root_of(from->instr->operand[chunk->memory->offset_operand], &constant);
    const struct agxc_instr *element = root.value->def;
-   if (!have_one_root(chunk->place, from->instr, chunk->members[0].instr))
+   if (!have_one_root(chunk->memory, from->instr, chunk->members[0].instr))
       for (; delta < 0; steps--)
          delta += stride;
    if (steps) {
@@ -145,13 +145,13 @@ static bool is_element(struct agxc_ref offset)
 static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *chunk,
                                     const struct member *from, const struct agxc_instr *instr)
 {
-   struct agxc_ref offset = from->instr->operand[chunk->place->offset_operand];
+   struct agxc_ref offset = from->instr->operand[chunk->memory->offset_operand];
    uint32_t delta = (uint32_t)(chunk->start - from->start);
    if (offset.kind == AGXC_IMM)
       return agxc_imm((uint32_t)offset.imm + delta, 32);
    if (delta == 0)
       return offset;
-   if (chunk->place->robustness && is_element(offset))
+   if (chunk->memory->robustness && is_element(offset))
       return start_element(b, chunk, from, instr);
    const struct agxc_instr *sum = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
    if (sum && sum->op == AGXC_OP_IADD && sum->operand[2].kind == AGXC_IMM) {
@@ -176,13 +176,13 @@ static uint32_t access_of(const struct chunk *chunk)
 static struct agxc_instr *new_access(struct agxc_builder *b, const struct chunk *chunk,
                                      struct agxc_instr *like)
 {
-   const struct agxc_place *place = chunk->place;
+   const struct agxc_memory_ref *memory = chunk->memory;
    struct agxc_instr *instr = agxc_instr_new(b->shader, like->op);
    const struct member *from = available_before(chunk, like);
-   if (place->base.kind != AGXC_NONE)
-      instr->operand[place->base_operand] = from->instr->operand[place->base_operand];
-   instr->operand[place->offset_operand] = start_offset(b, chunk, from, like);
-   if (place->space == AGXC_SPACE_DEVICE)
+   if (memory->base.kind != AGXC_NONE)
+      instr->operand[memory->base_operand] = from->instr->operand[memory->base_operand];
+   instr->operand[memory->offset_operand] = start_offset(b, chunk, from, like);
+   if (memory->space == AGXC_SPACE_DEVICE)
       instr->operand[instr->operand_count - 1] = agxc_imm(access_of(chunk), 64);
    return instr;
 }
@@ -214,7 +214,7 @@ static void join_loads(struct vectorizer *v, const struct chunk *chunk)
          first = chunk->members[i].instr;
    struct agxc_builder b = agxc_before(v->shader, first);
    struct agxc_instr *load = new_access(&b, chunk, first);
-   struct agxc_value *vector = agxc_value_new(v->shader, chunk->place->bits, chunk->elements);
+   struct agxc_value *vector = agxc_value_new(v->shader, chunk->memory->bits, chunk->elements);
    load->operand[0] = agxc_use(vector);
    vector->def = load;
    insert(&b, load, first->index);
@@ -242,7 +242,7 @@ static void join_stores(struct vectorizer *v, const struct chunk *chunk)
    struct agxc_builder b = agxc_before(v->shader, last);
    struct agxc_ref elements[MAX_VECTOR];
    for (uint32_t i = 0; i < chunk->count; i++) {
-      struct agxc_ref data = chunk->members[i].instr->operand[chunk->place->data_operand];
+      struct agxc_ref data = chunk->members[i].instr->operand[chunk->memory->data_operand];
       unsigned at = element_of(chunk, &chunk->members[i]);
       if (data.count == 1)
          elements[at] = data;
@@ -250,7 +250,7 @@ static void join_stores(struct vectorizer *v, const struct chunk *chunk)
          agxc_split(&b, data, &elements[at]);
    }
    struct agxc_instr *store = new_access(&b, chunk, last);
-   store->operand[chunk->place->data_operand] = agxc_collect(&b, chunk->elements, elements);
+   store->operand[chunk->memory->data_operand] = agxc_collect(&b, chunk->elements, elements);
    insert(&b, store, last->index);
    for (uint32_t i = 0; i < chunk->count; i++)
       agxc_instr_remove(chunk->members[i].instr);
@@ -271,21 +271,21 @@ static int compare_members(const void *a, const void *b)
 /* In zero mode what one element's index says must say all about the others. In clamp mode an
  * access less than 16 bytes from one that is outside may count as outside too.
  * Source: reference/cmdstream, robustness.md 2. */
-static bool may_join(const struct agxc_place *place, const struct agxc_instr *a,
+static bool may_join(const struct agxc_memory_ref *memory, const struct agxc_instr *a,
                      const struct agxc_instr *b)
 {
-   if (place->robustness == AGXC_ROBUST_ZERO)
-      return have_one_root(place, a, b);
-   return !place->robustness || have_one_root(place, a, b) ||
-          (is_element(a->operand[place->offset_operand]) &&
-           is_element(b->operand[place->offset_operand]));
+   if (memory->robustness == AGXC_ROBUST_ZERO)
+      return have_one_root(memory, a, b);
+   return !memory->robustness || have_one_root(memory, a, b) ||
+          (is_element(a->operand[memory->offset_operand]) &&
+           is_element(b->operand[memory->offset_operand]));
 }
 
 /* How many members from m on make one access. */
 static struct chunk chunk_at(const struct group *group, struct member *m, uint32_t left)
 {
-   int64_t element_B = group->place.bits / 8, limit = m->start + MAX_VECTOR * element_B;
-   struct chunk chunk = {.place = &group->place, .members = m, .count = 1, .start = m->start};
+   int64_t element_B = group->memory.bits / 8, limit = m->start + MAX_VECTOR * element_B;
+   struct chunk chunk = {.memory = &group->memory, .members = m, .count = 1, .start = m->start};
    int64_t end = m->end;
    uint32_t low = m->index, high = m->index;
    while (chunk.count < left) {
@@ -293,7 +293,7 @@ static struct chunk chunk_at(const struct group *group, struct member *m, uint32
       low = AGX_MIN(low, next->index);
       high = AGX_MAX(high, next->index);
       if (next->start > end || next->end > limit || (next->start - m->start) % element_B ||
-          high - low > MAX_DISTANCE || !may_join(&group->place, m->instr, next->instr))
+          high - low > MAX_DISTANCE || !may_join(&group->memory, m->instr, next->instr))
          break;
       end = AGX_MAX(end, next->end);
       chunk.count++;
@@ -327,33 +327,33 @@ static void close_all(struct vectorizer *v)
       close_group(v, v->open_count - 1);
 }
 
-static struct group *open_group(struct vectorizer *v, const struct agxc_place *place)
+static struct group *open_group(struct vectorizer *v, const struct agxc_memory_ref *memory)
 {
    if (v->open_count == MAX_OPEN)
       close_group(v, 0);
    struct group *group = v->spare[v->open_count];
    if (!group)
       group = AGX_ARENA_NEW(v->shader->arena, struct group);
-   group->place = *place;
+   group->memory = *memory;
    group->count = group->written_count = 0;
    v->open[v->open_count++] = group;
    return group;
 }
 
 /* Index of the open group that this place may join, or open_count. */
-static uint32_t find_group(const struct vectorizer *v, const struct agxc_place *place)
+static uint32_t find_group(const struct vectorizer *v, const struct agxc_memory_ref *memory)
 {
    uint32_t i = 0;
    uint32_t alike = AGXC_ACCESS_PAIRS | AGXC_ACCESS_INSIDE;
-   while (i < v->open_count && !(v->open[i]->place.bits == place->bits &&
-                                 !((v->open[i]->place.access ^ place->access) & alike) &&
-                                 agxc_place_same_key(&v->open[i]->place, place)))
+   while (i < v->open_count && !(v->open[i]->memory.bits == memory->bits &&
+                                 !((v->open[i]->memory.access ^ memory->access) & alike) &&
+                                 agxc_memory_ref_same_key(&v->open[i]->memory, memory)))
       i++;
    return i;
 }
 
 static void join(struct vectorizer *v, uint32_t which, struct agxc_instr *instr,
-                 const struct agxc_place *place)
+                 const struct agxc_memory_ref *memory)
 {
    struct group *group = NULL;
    if (which < v->open_count && v->open[which]->count == MAX_MEMBERS)
@@ -361,22 +361,22 @@ static void join(struct vectorizer *v, uint32_t which, struct agxc_instr *instr,
    else if (which < v->open_count)
       group = v->open[which];
    if (!group)
-      group = open_group(v, place);
+      group = open_group(v, memory);
    group->members[group->count++] =
       (struct member){.instr = instr,
-                      .start = place->constant,
-                      .end = place->constant + agxc_place_bytes(place),
+                      .start = memory->constant,
+                      .end = memory->constant + agxc_memory_ref_bytes(memory),
                       .index = instr->index};
 }
 
 /* ---- the walk over loads ---------------------------------------------- */
 
-static void note_write(struct vectorizer *v, const struct agxc_place *place)
+static void note_write(struct vectorizer *v, const struct agxc_memory_ref *memory)
 {
    for (uint32_t i = v->open_count; i-- > 0;) {
       struct group *group = v->open[i];
-      if (!agxc_place_same_key(&group->place, place)) {
-         if (agxc_place_may_overlap(&group->place, place))
+      if (!agxc_memory_ref_same_key(&group->memory, memory)) {
+         if (agxc_memory_ref_may_overlap(&group->memory, memory))
             close_group(v, i);
          continue;
       }
@@ -384,69 +384,69 @@ static void note_write(struct vectorizer *v, const struct agxc_place *place)
          close_group(v, i);
          continue;
       }
-      group->written[group->written_count].start = place->constant;
-      group->written[group->written_count++].end = place->constant + agxc_place_bytes(place);
+      group->written[group->written_count].start = memory->constant;
+      group->written[group->written_count++].end = memory->constant + agxc_memory_ref_bytes(memory);
    }
 }
 
-static bool was_written(const struct group *group, const struct agxc_place *place)
+static bool was_written(const struct group *group, const struct agxc_memory_ref *memory)
 {
    for (uint32_t i = 0; i < group->written_count; i++)
-      if (group->written[i].start < place->constant + agxc_place_bytes(place) &&
-          place->constant < group->written[i].end)
+      if (group->written[i].start < memory->constant + agxc_memory_ref_bytes(memory) &&
+          memory->constant < group->written[i].end)
          return true;
    return false;
 }
 
 static void visit_for_loads(struct vectorizer *v, struct agxc_instr *instr)
 {
-   struct agxc_place place;
-   if (!agxc_place_of(v->shader, instr, &place)) {
+   struct agxc_memory_ref memory;
+   if (!agxc_memory_ref_find(v->shader, instr, &memory)) {
       if (agxc_flags(instr) & AGXC_SIDE_EFFECT)
          close_all(v);
       return;
    }
-   if (place.writes) {
-      note_write(v, &place);
+   if (memory.writes) {
+      note_write(v, &memory);
       return;
    }
-   if (place.access & AGXC_ACCESS_COHERENT)
+   if (memory.access & AGXC_ACCESS_COHERENT)
       return;
-   uint32_t which = find_group(v, &place);
-   if (which < v->open_count && was_written(v->open[which], &place)) {
+   uint32_t which = find_group(v, &memory);
+   if (which < v->open_count && was_written(v->open[which], &memory)) {
       close_group(v, which);
       which = v->open_count;
    }
-   join(v, which, instr, &place);
+   join(v, which, instr, &memory);
 }
 
 /* ---- the walk over stores --------------------------------------------- */
 
-static bool touches(const struct group *group, const struct agxc_place *place)
+static bool touches(const struct group *group, const struct agxc_memory_ref *memory)
 {
-   if (!agxc_place_same_key(&group->place, place))
-      return agxc_place_may_overlap(&group->place, place);
+   if (!agxc_memory_ref_same_key(&group->memory, memory))
+      return agxc_memory_ref_may_overlap(&group->memory, memory);
    for (uint32_t i = 0; i < group->count; i++)
-      if (group->members[i].start < place->constant + agxc_place_bytes(place) &&
-          place->constant < group->members[i].end)
+      if (group->members[i].start < memory->constant + agxc_memory_ref_bytes(memory) &&
+          memory->constant < group->members[i].end)
          return true;
    return false;
 }
 
 static void visit_for_stores(struct vectorizer *v, struct agxc_instr *instr)
 {
-   struct agxc_place place;
-   if (!agxc_place_of(v->shader, instr, &place)) {
+   struct agxc_memory_ref memory;
+   if (!agxc_memory_ref_find(v->shader, instr, &memory)) {
       if (agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
          close_all(v);
       return;
    }
    for (uint32_t i = v->open_count; i-- > 0;)
-      if (touches(v->open[i], &place))
+      if (touches(v->open[i], &memory))
          close_group(v, i);
-   if (place.reads || place.access & AGXC_ACCESS_COHERENT)
+   if (memory.reads || memory.access & AGXC_ACCESS_COHERENT)
       return;
-   join(v, find_group(v, &place), instr, &place);
+   join(v, find_group(v, &memory), instr, &memory);
 }
 
 static void walk(struct vectorizer *v, bool stores)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A barrier waits for all loads, so that one load for each turn of a loop with barriers is one
- * wait for each, and such turns are too long for copies of them. Loads of memory that nothing
- * writes, at addresses that follow from the counter, are done for up to four turns at once:
+ * A barrier waits for all loads, so that one load for each iteration of a loop with barriers is one
+ * wait for each, and such iterations are too long for copies of them. Loads of memory that nothing
+ * writes, at addresses that follow from the induction variable, are done for up to four iterations
+ * at once:
  *
  *    for (; i < n; i += step) {
  *       if ((i - first) / step % 4 == 0) {
@@ -14,12 +15,13 @@
  *       body, with v0 for what it loaded
  *    }
  *
- * A turn that isn't one loads what this one does, so its loads are as valid. Steps are powers of
- * two: a counter that wraps before it reaches n then never does, so that only loops that never
- * end differ. Every lane counts for itself, so control need not be uniform.
+ * An iteration that isn't one loads what this one does, so its loads are as valid. Steps are powers
+ * of two: an induction variable that wraps before it reaches n then never does, so that only loops
+ * that never end differ. Every lane counts for itself, so control need not be uniform.
  *
  * Loops with barriers, and other long ones, as long as the values that wait find registers in the
- * step of occupancy that the loop is at. Where a turn is an inner loop, one wait is little to it.
+ * step of occupancy that the loop is at. Where an iteration is an inner loop, one wait is little to
+ * it.
  *
  * Before and after: generic SSA.
  */
@@ -28,19 +30,19 @@
 #include "agx/compiler/analysis/liveness.h"
 #include "agx/compiler/passes.h"
 
-#define MAX_AHEAD    4u  /* turns */
-#define MAX_LOADS    4u  /* of a turn */
-#define MIN_SIZE     40u /* of a turn without barriers: shorter ones are copied for less */
+#define MAX_AHEAD    4u  /* iterations */
+#define MAX_LOADS    4u  /* of an iteration */
+#define MIN_SIZE     40u /* of an iteration without barriers: shorter ones are copied for less */
 #define MAX_DEPTH    24u /* of an address */
 #define MAX_STEP     0x10000u
 #define SLACK_HALVES 16u /* what the liveness of generic code does not show */
 
 struct ahead {
-   struct agxc_counter counter;
+   struct agxc_induction induction;
    struct agxc_block *body; /* behind the exit */
    struct agxc_instr *loads[MAX_LOADS];
    uint32_t load_count, load_halves;
-   uint32_t turns; /* at a time */
+   uint32_t iterations; /* at a time */
 };
 
 struct pass {
@@ -48,7 +50,8 @@ struct pass {
    struct agxc_liveness *liveness;
    struct agxc_clone_map map;
    /* By value id, of the loop that is looked at: how many instructions after each other compute it
-    * there, from nothing but its counter and what is outside; 0: it doesn't follow from these. */
+    * there, from nothing but its induction variable and what is outside; 0: it doesn't follow from
+    * these. */
    uint8_t *depth;
 };
 
@@ -66,7 +69,7 @@ static uint8_t depth_of(const struct pass *pass, const struct ahead *a,
 {
    uint8_t depth = 1;
    agxc_foreach_src (src, instr) {
-      if (agxc_turn_is_invariant(&a->counter.turn, src))
+      if (agxc_loop_is_invariant(&a->induction.shape, src))
          continue;
       uint8_t before = pass->depth[src->value->id];
       if (before == 0 || before == MAX_DEPTH)
@@ -76,15 +79,15 @@ static uint8_t depth_of(const struct pass *pass, const struct ahead *a,
    return depth;
 }
 
-/* Notes what follows from the counter, and loads at such addresses. False: one that doesn't, or
- * one in front of the exit, which runs once more than there are turns. */
+/* Notes what follows from the induction variable, and loads at such addresses. False: one that
+ * doesn't, or one in front of the exit, which runs once more than there are iterations. */
 static bool visit_instr(struct pass *pass, struct ahead *a, struct agxc_instr *instr, bool is_top)
 {
    const struct agxc_ref *dest = instr->operand;
    uint8_t depth = is_top ? depth_of(pass, a, instr) : 0;
    if (instr->op == AGXC_OP_RETURN)
       return false;
-   if (instr == a->counter.phi)
+   if (instr == a->induction.phi)
       pass->depth[dest->value->id] = 1;
    if (agxc_is_arithmetic(instr))
       agxc_foreach_dest (each, instr)
@@ -92,7 +95,7 @@ static bool visit_instr(struct pass *pass, struct ahead *a, struct agxc_instr *i
    bool returns = agxc_flags(instr) & AGXC_SIDE_EFFECT && instr->dest_count;
    if (!is_slow_load(instr))
       return !returns; /* an atomic's wait would stay */
-   if (depth == 0 || instr->block == a->counter.turn.header || !agxc_reads_constant(instr) ||
+   if (depth == 0 || instr->block == a->induction.shape.header || !agxc_reads_constant(instr) ||
        instr->op != AGXC_OP_LOAD_GLOBAL || a->load_count == MAX_LOADS)
       return false;
    a->loads[a->load_count++] = instr;
@@ -104,15 +107,15 @@ static bool visit_instr(struct pass *pass, struct ahead *a, struct agxc_instr *i
  * the loop. */
 static bool visit_loop(struct pass *pass, struct ahead *a, uint32_t *out_halves)
 {
-   const struct agxc_loop *loop = a->counter.turn.loop;
+   const struct agxc_loop *loop = a->induction.shape.loop;
    uint32_t end = agxc_last_block(&loop->continuing)->index;
    bool was_exit = false;
    *out_halves = 0;
-   for (uint32_t i = a->counter.turn.header->index; i <= end; i++) {
+   for (uint32_t i = a->induction.shape.header->index; i <= end; i++) {
       struct agxc_block *block = pass->shader->blocks[i];
       was_exit |= block == a->body;
       *out_halves = AGX_MAX(*out_halves, pass->liveness->halves[i]);
-      bool is_header = block == a->counter.turn.header;
+      bool is_header = block == a->induction.shape.header;
       bool is_top = block->node.list == &loop->body && (was_exit || is_header);
       agxc_foreach_instr (instr, block)
          if (!visit_instr(pass, a, instr, is_top))
@@ -121,30 +124,30 @@ static bool visit_loop(struct pass *pass, struct ahead *a, uint32_t *out_halves)
    return a->load_count > 0;
 }
 
-static uint32_t choose_turns(struct pass *pass, struct ahead *a)
+static uint32_t choose_iterations(struct pass *pass, struct ahead *a)
 {
-   const struct agxc_turn *turn = &a->counter.turn;
+   const struct agxc_loop_shape *shape = &a->induction.shape;
    uint32_t halves;
-   if (turn->inner_loops || (!turn->barriers && turn->size < MIN_SIZE) ||
+   if (shape->inner_loops || (!shape->barriers && shape->size < MIN_SIZE) ||
        !visit_loop(pass, a, &halves))
       return 1;
    halves += SLACK_HALVES;
-   /* A value of a turn ahead is a move in each turn, for every two halves. */
+   /* A value of an iteration ahead is a move in each iteration, for every two halves. */
    uint32_t most = AGX_MIN(agxc_end_of_step(halves), agxc_most_halves(pass->shader));
-   for (uint32_t turns = MAX_AHEAD; turns > 1; turns /= 2)
-      if (halves + (turns - 1) * a->load_halves <= most &&
-          (turns - 1) * a->load_halves <= turn->size / 2)
-         return turns;
+   for (uint32_t iterations = MAX_AHEAD; iterations > 1; iterations /= 2)
+      if (halves + (iterations - 1) * a->load_halves <= most &&
+          (iterations - 1) * a->load_halves <= shape->size / 2)
+         return iterations;
    return 1;
 }
 
 /* ---- rewriting ----------------------------------------------------------- */
 
-/* What the ring holds before the first turn, which nobody reads. */
+/* What the ring holds before the first iteration, which nobody reads. */
 static struct agxc_ref build_nothing(struct ahead *a, const struct agxc_ref *shape)
 {
    struct agxc_builder b =
-      agxc_at_end(a->counter.turn.shader, agxc_block_before(&a->counter.turn.loop->node));
+      agxc_at_end(a->induction.shape.shader, agxc_block_before(&a->induction.shape.loop->node));
    struct agxc_ref zeros[4] = {0};
    if (shape->count == 1)
       return agxc_imm(0, shape->bits);
@@ -156,8 +159,8 @@ static struct agxc_ref build_nothing(struct ahead *a, const struct agxc_ref *sha
 /* A block with the test, and the if, in front of the body. */
 static struct agxc_if *insert_if(struct ahead *a, struct agxc_block **out_test)
 {
-   struct agxc_counter *c = &a->counter;
-   struct agxc_shader *shader = c->turn.shader;
+   struct agxc_induction *c = &a->induction;
+   struct agxc_shader *shader = c->shape.shader;
    struct agxc_block *test = agxc_block_new(shader);
    struct agxc_if *branch = agxc_if_new(shader);
    struct agxc_node *nodes[] = {&test->node, &branch->node};
@@ -169,31 +172,31 @@ static struct agxc_if *insert_if(struct ahead *a, struct agxc_block **out_test)
    struct agxc_builder b = agxc_at_end(shader, test);
    struct agxc_ref place = agxc_use(c->phi->operand[0].value), first = agxc_srcs(c->phi)[0];
    struct agxc_instr *jump = agxc_instr_new(shader, AGXC_OP_BRANCH);
-   if (first.kind != AGXC_IMM || first.imm & (a->turns * c->step - 1))
+   if (first.kind != AGXC_IMM || first.imm & (a->iterations * c->step - 1))
       place = agxc_build2(&b, AGXC_OP_ISUB, 32, place, first);
-   place = agxc_build2(&b, AGXC_OP_IAND, 32, place, agxc_imm((a->turns - 1) * c->step, 32));
+   place = agxc_build2(&b, AGXC_OP_IAND, 32, place, agxc_imm((a->iterations - 1) * c->step, 32));
    jump->operand[0] = agxc_build2(&b, AGXC_OP_IEQ, 1, place, agxc_imm(0, 32));
    agxc_insert(&b, jump);
    *out_test = test;
    return branch;
 }
 
-/* i of a turn ahead, or of this one when there is none. */
+/* i of an iteration ahead, or of this one when there is none. */
 static struct agxc_ref build_place(struct ahead *a, struct agxc_builder *b, struct agxc_ref left,
                                    uint32_t distance)
 {
-   struct agxc_counter *c = &a->counter;
+   struct agxc_induction *c = &a->induction;
    struct agxc_ref here = agxc_use(c->phi->operand[0].value), far = agxc_imm(distance, 32);
-   struct agxc_ref is_turn = c->is_inclusive ? agxc_build2(b, AGXC_OP_UGE, 1, left, far)
-                                             : agxc_build2(b, AGXC_OP_ULT, 1, far, left);
+   struct agxc_ref is_iteration = c->is_inclusive ? agxc_build2(b, AGXC_OP_UGE, 1, left, far)
+                                                  : agxc_build2(b, AGXC_OP_ULT, 1, far, left);
    struct agxc_ref there = agxc_build2(b, AGXC_OP_IADD, 32, here, far);
-   return agxc_build3(b, AGXC_OP_SELECT, 32, is_turn, there, here);
+   return agxc_build3(b, AGXC_OP_SELECT, 32, is_iteration, there, here);
 }
 
 /* Copies what computes a value in the loop, unless that is done. */
 static void copy_value(const struct ahead *a, struct agxc_clone *clone, const struct agxc_ref *ref)
 {
-   if (agxc_turn_is_invariant(&a->counter.turn, ref) ||
+   if (agxc_loop_is_invariant(&a->induction.shape, ref) ||
        agxc_clone_ref(clone, *ref).value != ref->value)
       return;
    const struct agxc_instr *def = ref->value->def;
@@ -204,17 +207,17 @@ static void copy_value(const struct ahead *a, struct agxc_clone *clone, const st
    agxc_clone_instr(clone, def);
 }
 
-/* The loads of all turns, into `block`. */
+/* The loads of all iterations, into `block`. */
 static void build_loads(struct pass *pass, struct ahead *a, struct agxc_block *block,
                         struct agxc_ref out[MAX_AHEAD][MAX_LOADS])
 {
-   struct agxc_counter *c = &a->counter;
+   struct agxc_induction *c = &a->induction;
    struct agxc_builder b = agxc_at_end(pass->shader, block);
    struct agxc_ref here = agxc_use(c->phi->operand[0].value);
    struct agxc_ref left = agxc_build2(&b, AGXC_OP_ISUB, 32, c->limit, here);
-   for (uint32_t turn = 0; turn < a->turns; turn++) {
-      struct agxc_ref place =
-         turn ? build_place(a, &b, left, turn * c->step) : agxc_build1(&b, AGXC_OP_MOV, 32, here);
+   for (uint32_t iteration = 0; iteration < a->iterations; iteration++) {
+      struct agxc_ref place = iteration ? build_place(a, &b, left, iteration * c->step)
+                                        : agxc_build1(&b, AGXC_OP_MOV, 32, here);
       struct agxc_clone clone =
          agxc_clone_begin(pass->shader, (struct agxc_cursor){NULL, block}, &pass->map);
       agxc_clone_set(&clone, here.value, place);
@@ -223,7 +226,7 @@ static void build_loads(struct pass *pass, struct ahead *a, struct agxc_block *b
             copy_value(a, &clone, src);
          agxc_clone_renew(&clone, a->loads[i]->operand[0].value);
          agxc_clone_instr(&clone, a->loads[i]);
-         out[turn][i] = agxc_clone_ref(&clone, agxc_use(a->loads[i]->operand[0].value));
+         out[iteration][i] = agxc_clone_ref(&clone, agxc_use(a->loads[i]->operand[0].value));
       }
    }
 }
@@ -234,27 +237,27 @@ static struct agxc_ref build_phi(struct agxc_builder *b, const struct agxc_ref *
    return agxc_build(b, AGXC_OP_PHI, shape->bits, shape->count, 2, sources);
 }
 
-/* The ring of one load; values[] are those of its turns. */
+/* The ring of one load; values[] are those of its iterations. */
 static void build_ring(struct ahead *a, struct agxc_instr *load,
                        struct agxc_ref values[MAX_AHEAD][MAX_LOADS], uint32_t which)
 {
-   struct agxc_shader *shader = a->counter.turn.shader;
-   struct agxc_builder header = agxc_before(shader, a->counter.phi);
+   struct agxc_shader *shader = a->induction.shape.shader;
+   struct agxc_builder header = agxc_before(shader, a->induction.phi);
    struct agxc_builder body = {.shader = shader, .block = a->body};
    if (!agx_list_empty(&a->body->instrs))
       body.before = agx_container_of(a->body->instrs.next, struct agxc_instr, link);
    struct agxc_ref nothing = build_nothing(a, load->operand), held[MAX_AHEAD], now[MAX_AHEAD];
-   for (uint32_t turn = 1; turn < a->turns; turn++)
-      held[turn] = build_phi(&header, load->operand);
-   for (uint32_t turn = 0; turn < a->turns; turn++) {
-      now[turn] = build_phi(&body, load->operand);
-      struct agxc_ref *sources = agxc_srcs(now[turn].value->def);
-      sources[0] = values[turn][which];
-      sources[1] = held[AGX_MIN(turn + 1, a->turns - 1)];
+   for (uint32_t iteration = 1; iteration < a->iterations; iteration++)
+      held[iteration] = build_phi(&header, load->operand);
+   for (uint32_t iteration = 0; iteration < a->iterations; iteration++) {
+      now[iteration] = build_phi(&body, load->operand);
+      struct agxc_ref *sources = agxc_srcs(now[iteration].value->def);
+      sources[0] = values[iteration][which];
+      sources[1] = held[AGX_MIN(iteration + 1, a->iterations - 1)];
    }
-   for (uint32_t turn = 1; turn < a->turns; turn++) {
-      agxc_srcs(held[turn].value->def)[0] = nothing;
-      agxc_srcs(held[turn].value->def)[1] = now[turn];
+   for (uint32_t iteration = 1; iteration < a->iterations; iteration++) {
+      agxc_srcs(held[iteration].value->def)[0] = nothing;
+      agxc_srcs(held[iteration].value->def)[1] = now[iteration];
    }
    agxc_become_mov(shader, load, now[0]);
 }
@@ -282,18 +285,18 @@ static bool try_loop(void *user, struct agxc_loop *loop)
 {
    struct pass *pass = user;
    struct ahead a = {0};
-   struct agxc_counter *c = &a.counter;
-   if (!agxc_counter_find(c, pass->shader, loop) || c->step > MAX_STEP || c->step & (c->step - 1))
+   struct agxc_induction *c = &a.induction;
+   if (!agxc_induction_find(c, pass->shader, loop) || c->step > MAX_STEP || c->step & (c->step - 1))
       return false;
-   a.body = agxc_block_after(&c->turn.exit->node);
+   a.body = agxc_block_after(&c->shape.exit->node);
    if (begins_with_phi(a.body))
       return false;
    if (!pass->liveness)
       pass->liveness = agxc_liveness_compute(pass->shader);
-   a.turns = choose_turns(pass, &a);
-   if (a.turns > 1)
+   a.iterations = choose_iterations(pass, &a);
+   if (a.iterations > 1)
       load_ahead(pass, &a);
-   return a.turns > 1;
+   return a.iterations > 1;
 }
 
 bool agxc_opt_load_ahead(struct agxc_shader *shader)
@@ -303,5 +306,5 @@ bool agxc_opt_load_ahead(struct agxc_shader *shader)
       .shader = shader,
       .depth = AGX_ARENA_ARRAY(shader->arena, uint8_t, shader->value_count + 1ull),
    };
-   return agxc_turn_visit(&shader->body, try_loop, &pass);
+   return agxc_loops_visit(&shader->body, try_loop, &pass);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads that a loop's next turn needs are issued in this one, where that hides them:
+ * Loads that a loop's next iteration needs are issued in this one, where that hides them:
  *
  *    loop { if (!test(i)) break; x = load(i); use(x); barrier; long; barrier; i += 4 }
  *
- * loads in front of the loop for the first turn, and behind the last use for the next one:
+ * loads in front of the loop for the first iteration, and behind the last use for the next one:
  *
  *    if (test(i)) x = load(i)
  *    loop { if (!test(i)) break; use(x); barrier; x = load(next); long; barrier; i += 4 }
@@ -13,9 +13,9 @@
  * (which waits for everything), that the load is done by then; and those that another load's
  * address depends on, since both kinds then wait together.
  *
- * No load reads what the loop would not have read: `next` are the values of the next turn if
- * there is one, else those of this turn again. So only loads that each turn runs move, in loops
- * that nobody leaves in their middle.
+ * No load reads what the loop would not have read: `next` are the values of the next iteration if
+ * there is one, else those of this iteration again. So only loads that each iteration runs move, in
+ * loops that nobody leaves in their middle.
  *
  * Before: generic SSA. After: the same.
  */
@@ -36,8 +36,9 @@ static struct agxc_ref copy_phi(struct agxc_prefetch *p, const struct agxc_instr
                                : copy_of(p, agxc_srcs(phi)[1], AGXC_WAY_THIS);
 }
 
-/* What is known without computing it: first turns begin with constants. An index below zero, which
- * bases that constants went into allow, keeps its shift: a scaled index has a sign, an offset not.
+/* What is known without computing it: first iterations begin with constants. An index below zero,
+ * which bases that constants went into allow, keeps its shift: a scaled index has a sign, an offset
+ * not.
  */
 static struct agxc_ref simplified(const struct agxc_instr *instr, const struct agxc_ref *srcs)
 {
@@ -77,7 +78,7 @@ static struct agxc_ref copy_instr(struct agxc_prefetch *p, const struct agxc_ins
    return copy->operand[0];
 }
 
-/* The value of another turn. No deeper than MAX_SLICE. */
+/* The value of another iteration. No deeper than MAX_SLICE. */
 static struct agxc_ref copy_of(struct agxc_prefetch *p, struct agxc_ref ref, enum agxc_way way)
 {
    if (ref.kind != AGXC_VALUE || ref.value->id >= p->value_count || !agxc_prefetch_varies(p, &ref))
@@ -109,7 +110,7 @@ static struct agxc_ref build_zero(struct agxc_builder *b, const struct agxc_ref 
    return like->count == 1 ? zeros[0] : agxc_collect(b, like->count, zeros);
 }
 
-/* An if on the turn's test at the end of the builder's block, and a block behind it. */
+/* An if on the iteration's test at the end of the builder's block, and a block behind it. */
 static struct agxc_block *build_if(struct agxc_prefetch *p, struct agxc_ref test,
                                    struct agxc_block **out_inside)
 {
@@ -127,7 +128,7 @@ static struct agxc_block *build_if(struct agxc_prefetch *p, struct agxc_ref test
    }
    struct agxc_block *then_block = agxc_block_append(shader, &branch->then_list, &branch->node);
    struct agxc_block *else_block = agxc_block_append(shader, &branch->else_list, &branch->node);
-   *out_inside = p->turn.leaves_if ? else_block : then_block;
+   *out_inside = p->shape.leaves_if ? else_block : then_block;
    return agx_container_of(nodes[1], struct agxc_block, node);
 }
 
@@ -136,18 +137,18 @@ static struct agxc_ref build_phi(struct agxc_prefetch *p, struct agxc_ref loaded
                                  struct agxc_ref other)
 {
    struct agxc_ref ways[2];
-   ways[p->turn.leaves_if ? 1 : 0] = loaded;
-   ways[p->turn.leaves_if ? 0 : 1] = other;
+   ways[p->shape.leaves_if ? 1 : 0] = loaded;
+   ways[p->shape.leaves_if ? 0 : 1] = other;
    return agxc_build(&p->b, AGXC_OP_PHI, loaded.bits, loaded.count, 2, ways);
 }
 
 static void load_first(struct agxc_prefetch *p, struct agxc_ref *out_loaded)
 {
-   struct agxc_block *inside = agxc_block_before(&p->turn.loop->node), *behind = NULL;
+   struct agxc_block *inside = agxc_block_before(&p->shape.loop->node), *behind = NULL;
    struct agxc_ref zeros[AGXC_PREFETCH_MAX_LOADS];
    go_to(p, agxc_at_end(p->shader, inside));
-   struct agxc_ref test = copy_of(p, *p->turn.taken, AGXC_WAY_FIRST);
-   if (test.kind != AGXC_IMM || (bool)test.imm == p->turn.leaves_if) {
+   struct agxc_ref test = copy_of(p, *p->shape.taken, AGXC_WAY_FIRST);
+   if (test.kind != AGXC_IMM || (bool)test.imm == p->shape.leaves_if) {
       for (uint32_t i = 0; i < p->choice_count; i++)
          zeros[i] = build_zero(&p->b, &p->choices[i].load->operand[0]);
       behind = build_if(p, test, &inside);
@@ -183,7 +184,7 @@ static void load_next(struct agxc_prefetch *p, struct agxc_choice *choice, struc
    struct agxc_ref now = load->operand[0];
    struct agxc_block *inside, *block = choice->before ? choice->before->block : choice->block;
    go_to(p, (struct agxc_builder){p->shader, block, choice->before});
-   struct agxc_ref test = copy_of(p, *p->turn.taken, AGXC_WAY_NEXT);
+   struct agxc_ref test = copy_of(p, *p->shape.taken, AGXC_WAY_NEXT);
    struct agxc_block *behind = build_if(p, test, &inside);
    behind->index = block->index; /* what moves there is inside the loop still */
    for (uint32_t i = 0; i < p->choice_count; i++)
@@ -205,8 +206,8 @@ static void load_next(struct agxc_prefetch *p, struct agxc_choice *choice, struc
    agxc_srcs(phi)[0] = first;
    agxc_srcs(phi)[1] = next;
    struct agxc_builder top = {
-      p->shader, p->turn.header,
-      agx_container_of(p->turn.header->instrs.next, struct agxc_instr, link)};
+      p->shader, p->shape.header,
+      agx_container_of(p->shape.header->instrs.next, struct agxc_instr, link)};
    agxc_insert(&top, phi);
 }
 
@@ -229,9 +230,9 @@ static bool visit_loop(struct agxc_prefetch *p, struct agxc_loop *loop)
 {
    bool inner = visit_list(p, &loop->body);
    inner |= visit_list(p, &loop->continuing);
-   if (inner || !agxc_turn_find(&p->turn, p->shader, loop))
+   if (inner || !agxc_loop_shape_find(&p->shape, p->shader, loop))
       return inner;
-   p->first = p->turn.header->index;
+   p->first = p->shape.header->index;
    p->last = agxc_last_block(&loop->continuing)->index;
    agxc_prefetch_choose(p);
    if (p->choice_count)

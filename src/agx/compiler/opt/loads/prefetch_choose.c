@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which loads opt_prefetch.c moves, and where they go: those whose address is known a turn ahead,
- * that nothing in the loop changes, and for which there are registers.
+ * Which loads opt_prefetch.c moves, and where they go: those whose address is known an iteration
+ * ahead, that nothing in the loop changes, and for which there are registers.
  */
 #include "agx/compiler/analysis/address.h"
 #include "agx/compiler/analysis/limits.h"
@@ -11,8 +11,8 @@
 #define MAX_SLICE 24u  /* instructions that an address or a test is computed from */
 #define MAX_SIZE  512u /* of a loop: how far this looks */
 /* Cycles that must follow a load, of the 200 that it takes. Source: reference/perf.md. */
-#define ENOUGH_CYCLES 180u
-#define INNER_TURNS   8u /* that a loop inside is taken to run [A] */
+#define ENOUGH_CYCLES    180u
+#define INNER_ITERATIONS 8u /* that a loop inside is taken to run [A] */
 /* Halves kept free for what the liveness of generic code does not show. */
 #define SLACK_HALVES 12u
 
@@ -61,29 +61,30 @@ static bool is_slice(const struct agxc_prefetch *p, const struct agxc_ref *ref, 
 
 /* ---- which loads ----------------------------------------------------------- */
 
-/* Each turn that gets past the exit runs it. */
+/* Each iteration that gets past the exit runs it. */
 static bool is_on_top(const struct agxc_prefetch *p, const struct agxc_block *block)
 {
-   return block != p->turn.header &&
-          (block->node.list == &p->turn.loop->body || block->node.list == p->turn.stay_arm ||
-           block->node.list == &p->turn.loop->continuing);
+   return block != p->shape.header &&
+          (block->node.list == &p->shape.loop->body || block->node.list == p->shape.stay_arm ||
+           block->node.list == &p->shape.loop->continuing);
 }
 
 /* No thread writes there while the loop runs, as far as this dispatch's rules go. */
 static bool is_unchanged(const struct agxc_prefetch *p, const struct agxc_instr *load)
 {
-   struct agxc_place place, other;
+   struct agxc_memory_ref memory, other;
    if (agxc_reads_constant(load))
       return true;
-   if (!agxc_place_of(p->shader, load, &place) || place.access & AGXC_ACCESS_COHERENT)
+   if (!agxc_memory_ref_find(p->shader, load, &memory) || memory.access & AGXC_ACCESS_COHERENT)
       return false;
    for (uint32_t i = p->first; i <= p->last; i++) {
       agxc_foreach_instr (instr, p->shader->blocks[i]) {
          if ((agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_TERMINATOR)) != AGXC_SIDE_EFFECT)
             continue;
-         /* Other turns' places differ from these by what varies: only the base counts. */
-         if (!agxc_place_of(p->shader, instr, &other) || agxc_place_same_key(&place, &other) ||
-             agxc_place_may_overlap(&place, &other))
+         /* Other iterations' places differ from these by what varies: only the base counts. */
+         if (!agxc_memory_ref_find(p->shader, instr, &other) ||
+             agxc_memory_ref_same_key(&memory, &other) ||
+             agxc_memory_ref_may_overlap(&memory, &other))
             return false;
       }
    }
@@ -103,10 +104,10 @@ static bool can_move(const struct agxc_prefetch *p, const struct agxc_instr *loa
 
 static uint32_t cycles_of(const struct agxc_prefetch *p, const struct agxc_instr *instr)
 {
-   uint32_t turns = 1;
-   for (uint32_t depth = instr->block->loop_depth; depth > p->turn.header->loop_depth; depth--)
-      turns *= INNER_TURNS;
-   return turns * (instr->op == AGXC_OP_LOAD_SHARED ? 4 : agxc_op_cost(instr) ? 2 : 0);
+   uint32_t iterations = 1;
+   for (uint32_t depth = instr->block->loop_depth; depth > p->shape.header->loop_depth; depth--)
+      iterations *= INNER_ITERATIONS;
+   return iterations * (instr->op == AGXC_OP_LOAD_SHARED ? 4 : agxc_op_cost(instr) ? 2 : 0);
 }
 
 static struct agxc_instr *next_in_block(const struct agxc_instr *instr)
@@ -144,7 +145,7 @@ static uint32_t last_use(const struct agxc_prefetch *p, const struct agxc_instr 
    return last;
 }
 
-/* The place behind the last use from which most follows before a barrier or the next turn. */
+/* The place behind the last use from which most follows before a barrier or the next iteration. */
 static bool find_gap(const struct agxc_prefetch *p, struct agxc_choice *choice)
 {
    uint32_t behind = last_use(p, choice->load), best = 0, cycles = 0;
@@ -232,11 +233,11 @@ static void consider(struct agxc_prefetch *p, struct agxc_instr *load)
 static bool may_run_ahead(const struct agxc_prefetch *p)
 {
    uint32_t left = MAX_SLICE;
-   const struct agxc_ref *test = p->turn.taken;
-   if (p->turn.size > MAX_SIZE || agxc_block_before(&p->turn.exit->node) != p->turn.header ||
+   const struct agxc_ref *test = p->shape.taken;
+   if (p->shape.size > MAX_SIZE || agxc_block_before(&p->shape.exit->node) != p->shape.header ||
        !agxc_prefetch_varies(p, test) || !is_slice(p, test, &left))
       return false;
-   agxc_foreach_instr (instr, p->turn.header)
+   agxc_foreach_instr (instr, p->shape.header)
       if (instr->op != AGXC_OP_PHI && instr->op != AGXC_OP_BRANCH && !is_simple(instr))
          return false;
    for (uint32_t i = p->first; i <= p->last; i++)
@@ -246,14 +247,14 @@ static bool may_run_ahead(const struct agxc_prefetch *p)
    return true;
 }
 
-/* One that is waited for in its turn anyway, outside of inner loops. */
+/* One that is waited for in its iteration anyway, outside of inner loops. */
 static bool has_other_loads(const struct agxc_prefetch *p)
 {
    uint32_t loads = 0;
    for (uint32_t i = p->first; i <= p->last; i++)
       agxc_foreach_instr (instr, p->shader->blocks[i])
          loads += instr->op == AGXC_OP_LOAD_GLOBAL &&
-                  p->shader->blocks[i]->loop_depth == p->turn.header->loop_depth;
+                  p->shader->blocks[i]->loop_depth == p->shape.header->loop_depth;
    return loads > p->choice_count;
 }
 

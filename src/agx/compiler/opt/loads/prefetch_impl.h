@@ -12,9 +12,9 @@
 
 /* As what a copy of the loop's values is made. */
 enum agxc_way {
-   AGXC_WAY_FIRST, /* in front of the loop: those of the first turn */
+   AGXC_WAY_FIRST, /* in front of the loop: those of the first iteration */
    AGXC_WAY_THIS,  /* in the loop, where they may not be computed yet */
-   AGXC_WAY_NEXT,  /* of the next turn */
+   AGXC_WAY_NEXT,  /* of the next iteration */
    AGXC_WAY_COUNT,
 };
 
@@ -33,7 +33,7 @@ struct agxc_copied {
 
 struct agxc_prefetch {
    struct agxc_shader *shader;
-   struct agxc_turn turn;
+   struct agxc_loop_shape shape;
    uint32_t first, last;                    /* blocks of the loop */
    uint32_t value_count;                    /* values that are older than the copies */
    struct agxc_copied *map[AGXC_WAY_COUNT]; /* by value id */
@@ -54,14 +54,14 @@ static inline bool agxc_prefetch_is_inside(const struct agxc_prefetch *p,
 static inline bool agxc_prefetch_is_phi(const struct agxc_prefetch *p,
                                         const struct agxc_instr *instr)
 {
-   return instr->op == AGXC_OP_PHI && instr->block == p->turn.header;
+   return instr->op == AGXC_OP_PHI && instr->block == p->shape.header;
 }
 
-/* Another turn may have another value there. */
+/* Another iteration may have another value there. */
 static inline bool agxc_prefetch_varies(const struct agxc_prefetch *p, const struct agxc_ref *ref)
 {
    return ref->kind == AGXC_VALUE && agxc_prefetch_is_inside(p, ref->value->def->block);
 }
 
-/* The loads of the loop that is p->turn; requires agxc_index and p->liveness. */
+/* The loads of the loop that is p->shape; requires agxc_index and p->liveness. */
 void agxc_prefetch_choose(struct agxc_prefetch *p);

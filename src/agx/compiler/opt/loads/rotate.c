@@ -42,10 +42,10 @@ static bool is_pure(const struct agxc_instr *instr)
 }
 
 /* Nothing but phis, a short pure test, and the branch. */
-static bool is_plain_test(const struct agxc_turn *turn)
+static bool is_plain_test(const struct agxc_loop_shape *shape)
 {
    uint32_t size = 0;
-   agxc_foreach_instr (instr, turn->header) {
+   agxc_foreach_instr (instr, shape->header) {
       if (instr->op == AGXC_OP_PHI || instr->op == AGXC_OP_BRANCH)
          continue;
       bool reads = agxc_flags(instr) & AGXC_READS_MEMORY;
@@ -64,16 +64,16 @@ static bool is_single(const struct agx_link *list, unsigned instr_count)
    return block == agxc_last_block(list) && count == instr_count;
 }
 
-static bool may_rotate(const struct agxc_turn *turn)
+static bool may_rotate(const struct agxc_loop_shape *shape)
 {
-   const struct agxc_block *behind = agxc_block_after(&turn->loop->node);
+   const struct agxc_block *behind = agxc_block_after(&shape->loop->node);
    agxc_foreach_instr (instr, behind)
       if (instr->op == AGXC_OP_PHI)
          return false;
-   return agxc_block_before(&turn->exit->node) == turn->header && turn->size <= MAX_SIZE &&
-          !turn->inner_loops && !turn->barriers && !(turn->flags & AGXC_CROSS_LANE) &&
-          is_plain_test(turn) && is_single(turn->break_arm, 1) &&
-          is_single(&turn->loop->continuing, 0) && behind->pred_count == 1;
+   return agxc_block_before(&shape->exit->node) == shape->header && shape->size <= MAX_SIZE &&
+          !shape->inner_loops && !shape->barriers && !(shape->flags & AGXC_CROSS_LANE) &&
+          is_plain_test(shape) && is_single(shape->break_arm, 1) &&
+          is_single(&shape->loop->continuing, 0) && behind->pred_count == 1;
 }
 
 static uint32_t count_writes(const struct agxc_shader *shader, uint32_t first, uint32_t last)
@@ -85,30 +85,31 @@ static uint32_t count_writes(const struct agxc_shader *shader, uint32_t first, u
    return writes;
 }
 
-/* The first turn of the rotated loop runs it: it stands in no if but the exit. */
-static bool is_on_top(const struct agxc_turn *turn, const struct agxc_block *block)
+/* The first iteration of the rotated loop runs it: it stands in no if but the exit. */
+static bool is_on_top(const struct agxc_loop_shape *shape, const struct agxc_block *block)
 {
-   return block != turn->header &&
-          (block->node.list == &turn->loop->body || block->node.list == turn->stay_arm);
+   return block != shape->header &&
+          (block->node.list == &shape->loop->body || block->node.list == shape->stay_arm);
 }
 
 /* Opt_licm could move it only behind the test. */
-static bool is_gain(const struct agxc_turn *turn, const struct agxc_instr *load, bool has_writes)
+static bool is_gain(const struct agxc_loop_shape *shape, const struct agxc_instr *load,
+                    bool has_writes)
 {
-   if (!is_on_top(turn, load->block))
+   if (!is_on_top(shape, load->block))
       return false;
    if (load->op == AGXC_OP_LOAD_GLOBAL)
       return (agxc_reads_constant(load) ||
               (!has_writes && !(agxc_imm_of(load, 0) & AGXC_ACCESS_COHERENT))) &&
-             !agxc_load_is_safe(turn->shader, load);
+             !agxc_load_is_safe(shape->shader, load);
    return load->op == AGXC_OP_LOAD_SHARED && !has_writes && !load->exact;
 }
 
 /* Some load of the body never changes, nor does what its address is computed from. */
-static bool has_gain(const struct agxc_turn *turn)
+static bool has_gain(const struct agxc_loop_shape *shape)
 {
-   struct agxc_shader *shader = turn->shader;
-   uint32_t first = turn->header->index, last = agxc_last_block(&turn->loop->continuing)->index;
+   struct agxc_shader *shader = shape->shader;
+   uint32_t first = shape->header->index, last = agxc_last_block(&shape->loop->continuing)->index;
    bool has_writes = count_writes(shader, first, last) > 0;
    agx_bitset_word *fixed =
       AGX_ARENA_ARRAY(shader->arena, agx_bitset_word, agx_bitset_words(shader->value_count));
@@ -119,7 +120,7 @@ static bool has_gain(const struct agxc_turn *turn)
             is_fixed =
                is_fixed && (src->kind != AGXC_VALUE || src->value->def->block->index < first ||
                             agx_bitset_test(fixed, src->value->id));
-         if (is_fixed && is_load && is_gain(turn, instr, has_writes))
+         if (is_fixed && is_load && is_gain(shape, instr, has_writes))
             return true;
          agxc_foreach_dest (dest, instr)
             if (is_fixed && !is_load)
@@ -131,30 +132,30 @@ static bool has_gain(const struct agxc_turn *turn)
 
 /* ---- rotating ----------------------------------------------------------- */
 
-/* Copies the test to the end of `block`: of the turn that comes from there. */
-static struct agxc_clone copy_test(const struct agxc_turn *turn, struct agxc_block *block,
+/* Copies the test to the end of `block`: of the iteration that comes from there. */
+static struct agxc_clone copy_test(const struct agxc_loop_shape *shape, struct agxc_block *block,
                                    unsigned from, struct agxc_clone_map *map)
 {
    struct agxc_cursor end = {NULL, block};
-   struct agxc_clone clone = agxc_clone_begin(turn->shader, end, map);
-   agxc_turn_step(turn, &clone, from);
-   agxc_foreach_instr (instr, turn->header)
+   struct agxc_clone clone = agxc_clone_begin(shape->shader, end, map);
+   agxc_iteration_begin(shape, &clone, from);
+   agxc_foreach_instr (instr, shape->header)
       agxc_foreach_dest (dest, instr)
          if (instr->op != AGXC_OP_PHI)
             agxc_clone_renew(&clone, dest->value);
-   agxc_foreach_instr (instr, turn->header)
+   agxc_foreach_instr (instr, shape->header)
       if (instr->op != AGXC_OP_PHI)
          agxc_clone_instr(&clone, instr);
    return clone;
 }
 
 /* The if around the loop; the loop is in the arm that stays. */
-static struct agxc_if *wrap(const struct agxc_turn *turn)
+static struct agxc_if *wrap(const struct agxc_loop_shape *shape)
 {
-   struct agxc_shader *shader = turn->shader;
-   struct agxc_node *node = &turn->loop->node;
+   struct agxc_shader *shader = shape->shader;
+   struct agxc_node *node = &shape->loop->node;
    struct agxc_if *guard = agxc_if_new(shader);
-   struct agx_link *in = turn->leaves_if ? &guard->else_list : &guard->then_list;
+   struct agx_link *in = shape->leaves_if ? &guard->else_list : &guard->then_list;
    agx_list_insert_before(&node->link, &guard->node.link);
    guard->node.parent = node->parent;
    guard->node.list = node->list;
@@ -162,56 +163,59 @@ static struct agxc_if *wrap(const struct agxc_turn *turn)
    agxc_block_append(shader, in, &guard->node);
    agxc_node_append(in, &guard->node, node);
    agxc_block_append(shader, in, &guard->node);
-   agxc_block_append(shader, turn->leaves_if ? &guard->then_list : &guard->else_list, &guard->node);
+   agxc_block_append(shader, shape->leaves_if ? &guard->then_list : &guard->else_list,
+                     &guard->node);
    return guard;
 }
 
-/* The test of the next turn ends the body. The old one always stays: opt_branch takes it away. */
-static struct agxc_clone move_exit(const struct agxc_turn *turn, struct agxc_clone_map *map)
+/* The test of the next iteration ends the body. The old one always stays: opt_branch takes it away.
+ */
+static struct agxc_clone move_exit(const struct agxc_loop_shape *shape, struct agxc_clone_map *map)
 {
-   struct agxc_shader *shader = turn->shader;
-   struct agxc_loop *loop = turn->loop;
+   struct agxc_shader *shader = shape->shader;
+   struct agxc_loop *loop = shape->loop;
    struct agxc_if *exit = agxc_if_new(shader);
-   struct agxc_clone next = copy_test(turn, agxc_last_block(&loop->body), 1, map);
+   struct agxc_clone next = copy_test(shape, agxc_last_block(&loop->body), 1, map);
    agxc_node_append(&loop->body, &loop->node, &exit->node);
    struct agxc_block *arms[] = {agxc_block_append(shader, &exit->then_list, &exit->node),
                                 agxc_block_append(shader, &exit->else_list, &exit->node)};
-   struct agxc_builder b = agxc_at_end(shader, arms[turn->leaves_if ? 0 : 1]);
+   struct agxc_builder b = agxc_at_end(shader, arms[shape->leaves_if ? 0 : 1]);
    agxc_insert(&b, agxc_instr_new(shader, AGXC_OP_BREAK));
    agxc_block_append(shader, &loop->body, &loop->node);
-   agxc_srcs(agxc_terminator(turn->header))[0] = agxc_imm(turn->leaves_if ? 0 : 1, 1);
+   agxc_srcs(agxc_terminator(shape->header))[0] = agxc_imm(shape->leaves_if ? 0 : 1, 1);
    return next;
 }
 
 /* What of the header is used behind the loop: from the way around it, or the last test. */
-static void build_phis(struct rotate *r, const struct agxc_turn *turn, struct agxc_block *behind,
-                       const struct agxc_clone *around, const struct agxc_clone *last)
+static void build_phis(struct rotate *r, const struct agxc_loop_shape *shape,
+                       struct agxc_block *behind, const struct agxc_clone *around,
+                       const struct agxc_clone *last)
 {
-   struct agxc_builder b = {turn->shader, behind,
+   struct agxc_builder b = {shape->shader, behind,
                             agx_list_empty(&behind->instrs)
                                ? NULL
                                : agx_container_of(behind->instrs.next, struct agxc_instr, link)};
-   agxc_foreach_instr (instr, turn->header) {
+   agxc_foreach_instr (instr, shape->header) {
       agxc_foreach_dest (dest, instr) {
          struct agxc_ref ways[2];
-         ways[turn->leaves_if ? 0 : 1] = agxc_clone_ref(around, agxc_use(dest->value));
-         ways[turn->leaves_if ? 1 : 0] = agxc_clone_ref(last, agxc_use(dest->value));
+         ways[shape->leaves_if ? 0 : 1] = agxc_clone_ref(around, agxc_use(dest->value));
+         ways[shape->leaves_if ? 1 : 0] = agxc_clone_ref(last, agxc_use(dest->value));
          r->outside[dest->value->id] =
             agxc_build(&b, AGXC_OP_PHI, dest->value->bits, dest->value->count, 2, ways);
       }
    }
 }
 
-static void rotate(struct rotate *r, const struct agxc_turn *turn)
+static void rotate(struct rotate *r, const struct agxc_loop_shape *shape)
 {
    struct rotated *done = AGX_ARENA_NEW(r->shader->arena, struct rotated);
-   struct agxc_block *before = agxc_block_before(&turn->loop->node);
-   struct agxc_clone around = copy_test(turn, before, 0, &r->around);
-   struct agxc_clone last = move_exit(turn, &r->last);
-   struct agxc_block *behind = agxc_block_after(&wrap(turn)->node);
-   *done = (struct rotated){r->done, turn->loop, behind};
+   struct agxc_block *before = agxc_block_before(&shape->loop->node);
+   struct agxc_clone around = copy_test(shape, before, 0, &r->around);
+   struct agxc_clone last = move_exit(shape, &r->last);
+   struct agxc_block *behind = agxc_block_after(&wrap(shape)->node);
+   *done = (struct rotated){r->done, shape->loop, behind};
    r->done = done;
-   build_phis(r, turn, behind, &around, &last);
+   build_phis(r, shape, behind, &around, &last);
 }
 
 /* ---- pass --------------------------------------------------------------- */
@@ -227,13 +231,13 @@ static void visit_list(struct rotate *r, struct agx_link *list)
          visit_list(r, &branch->else_list);
       } else if (node->kind == AGXC_NODE_LOOP) {
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         struct agxc_turn turn;
+         struct agxc_loop_shape shape;
          struct rotated *done = r->done;
          visit_list(r, &loop->body);
          visit_list(r, &loop->continuing);
-         if (r->done == done && agxc_turn_find(&turn, r->shader, loop) && may_rotate(&turn) &&
-             has_gain(&turn))
-            rotate(r, &turn);
+         if (r->done == done && agxc_loop_shape_find(&shape, r->shader, loop) &&
+             may_rotate(&shape) && has_gain(&shape))
+            rotate(r, &shape);
       }
    }
 }
@@ -249,7 +253,7 @@ static void rename_block(const struct rotate *r, struct agxc_block *block,
          const struct agxc_ref *seen = &r->outside[src->value->id];
          if (seen->kind != AGXC_VALUE)
             continue;
-         /* A phi behind the same loop takes what its last turn had. */
+         /* A phi behind the same loop takes what its last iteration had. */
          const struct agxc_block *behind = seen->value->def->block;
          if (behind != own && !(behind == block && instr->op == AGXC_OP_PHI))
             *src = *seen;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small inner loops over i < n, of which nothing else is known, take several turns at a time as
- * long as that many are left:
+ * Small inner loops over i < n, of which nothing else is known, take several iterations at a time
+ * as long as that many are left:
  *
  *    for (; i < n - 3 * step; i += 4 * step) { body(i) ... body(i + 3 * step) }
  *    for (; i < n; i += step) body(i)
  *
- * Loads of four turns wait together, neighbours join, and three of four tests are saved. The
+ * Loads of four iterations wait together, neighbours join, and three of four tests are saved. The
  * limit n - 3 * step is computed so that it can't wrap: as max(n, lowest + 3 * step) - 3 * step.
- * A counter below it can take the four steps without wrapping either.
+ * An induction variable below it can take the four steps without wrapping either.
  *
- * Where the number of turns is known and a multiple of four, the copies are put behind each
+ * Where the number of iterations is known and a multiple of four, the copies are put behind each
  * other in the loop as it is, without tests in between.
  *
  * Lanes with different n leave the first loop at different times, so loops with operations
@@ -23,39 +23,39 @@
 
 #define MAX_FACTOR 4u
 #define MAX_SIZE   48u /* instructions in all copies ... */
-#define MAX_WHOLE  96u /* ... where no turns are left over */
-#define MAX_STEP   8   /* longer ones share a loop among lanes: few turns each */
+#define MAX_WHOLE  96u /* ... where no iterations are left over */
+#define MAX_STEP   8   /* longer ones share a loop among lanes: few iterations each */
 
 /* ---- choosing ---------------------------------------------------------- */
 
-/* The number of turns is known and a multiple of factor. */
-static bool goes_up(const struct agxc_counter *c, unsigned factor)
+/* The number of iterations is known and a multiple of factor. */
+static bool goes_up(const struct agxc_induction *c, unsigned factor)
 {
    const struct agxc_ref *first = &agxc_srcs(c->phi)[0];
    if (first->kind != AGXC_IMM || c->limit.kind != AGXC_IMM)
       return false;
    int64_t from = c->is_signed ? (int32_t)first->imm : (int64_t)(uint32_t)first->imm;
    int64_t to = c->is_signed ? (int32_t)c->limit.imm : (int64_t)(uint32_t)c->limit.imm;
-   int64_t turns = (to - from + c->step - 1) / c->step;
-   return to > from && turns % factor == 0;
+   int64_t iterations = (to - from + c->step - 1) / c->step;
+   return to > from && iterations % factor == 0;
 }
 
-/* Scratch memory comes in order, and what is loaded behind a store of another turn waits for it:
- * such loads gain nothing side by side. Loads alone at least wait once. */
-static bool has_private_order(const struct agxc_turn *turn)
+/* Scratch memory comes in order, and what is loaded behind a store of another iteration waits for
+ * it: such loads gain nothing side by side. Loads alone at least wait once. */
+static bool has_private_order(const struct agxc_loop_shape *shape)
 {
-   return turn->private_loads && turn->private_stores;
+   return shape->private_loads && shape->private_stores;
 }
 
-/* How many turns at a time; 1: leave it. */
-static unsigned choose_factor(const struct agxc_counter *c)
+/* How many iterations at a time; 1: leave it. */
+static unsigned choose_factor(const struct agxc_induction *c)
 {
-   const struct agxc_turn *turn = &c->turn;
+   const struct agxc_loop_shape *shape = &c->shape;
    unsigned factor = MAX_FACTOR;
-   if (c->step > MAX_STEP || c->is_inclusive || has_private_order(turn) || turn->inner_loops ||
-       turn->barriers || turn->flags & AGXC_CROSS_LANE)
+   if (c->step > MAX_STEP || c->is_inclusive || has_private_order(shape) ||
+       shape->inner_loops || shape->barriers || shape->flags & AGXC_CROSS_LANE)
       return 1;
-   while (factor > 1 && factor * turn->size > (goes_up(c, factor) ? MAX_WHOLE : MAX_SIZE))
+   while (factor > 1 && factor * shape->size > (goes_up(c, factor) ? MAX_WHOLE : MAX_SIZE))
       factor /= 2;
    return factor;
 }
@@ -63,9 +63,9 @@ static unsigned choose_factor(const struct agxc_counter *c)
 /* ---- the new loop ------------------------------------------------------- */
 
 /* max(n, lowest + span) - span */
-static struct agxc_ref build_limit(struct agxc_counter *c, uint32_t span)
+static struct agxc_ref build_limit(struct agxc_induction *c, uint32_t span)
 {
-   struct agxc_builder b = agxc_at_end(c->turn.shader, agxc_block_before(&c->turn.loop->node));
+   struct agxc_builder b = agxc_at_end(c->shape.shader, agxc_block_before(&c->shape.loop->node));
    uint32_t lowest = c->is_signed ? 0x80000000u : 0;
    struct agxc_ref limit = agxc_build2(&b, c->is_signed ? AGXC_OP_IMAX : AGXC_OP_UMAX, 32, c->limit,
                                        agxc_imm(lowest + span, 32));
@@ -73,10 +73,10 @@ static struct agxc_ref build_limit(struct agxc_counter *c, uint32_t span)
 }
 
 /* The loop and the block behind it, before the old one. */
-static struct agxc_loop *insert_loop(struct agxc_counter *c)
+static struct agxc_loop *insert_loop(struct agxc_induction *c)
 {
-   struct agxc_shader *shader = c->turn.shader;
-   struct agxc_node *old = &c->turn.loop->node;
+   struct agxc_shader *shader = c->shape.shader;
+   struct agxc_node *old = &c->shape.loop->node;
    struct agxc_loop *loop = agxc_loop_new(shader);
    struct agxc_block *between = agxc_block_new(shader);
    struct agxc_node *nodes[] = {&loop->node, &between->node};
@@ -89,11 +89,11 @@ static struct agxc_loop *insert_loop(struct agxc_counter *c)
 }
 
 /* Phis for those of the old header; the clone maps these to the new ones. */
-static void build_phis(struct agxc_counter *c, struct agxc_clone *clone, struct agxc_block *header,
-                       struct agxc_instr **out_phis)
+static void build_phis(struct agxc_induction *c, struct agxc_clone *clone,
+                       struct agxc_block *header, struct agxc_instr **out_phis)
 {
-   struct agxc_builder b = agxc_at_end(c->turn.shader, header);
-   agxc_foreach_instr (old, c->turn.header) {
+   struct agxc_builder b = agxc_at_end(c->shape.shader, header);
+   agxc_foreach_instr (old, c->shape.header) {
       if (old->op != AGXC_OP_PHI)
          continue;
       struct agxc_ref sources[2] = {agxc_srcs(old)[0], agxc_none()};
@@ -104,15 +104,16 @@ static void build_phis(struct agxc_counter *c, struct agxc_clone *clone, struct 
    }
 }
 
-static struct agxc_block *build_exit(struct agxc_counter *c, struct agxc_loop *loop,
-                                     struct agxc_block *header, struct agxc_ref counter,
+static struct agxc_block *build_exit(struct agxc_induction *c, struct agxc_loop *loop,
+                                     struct agxc_block *header, struct agxc_ref induction,
                                      struct agxc_ref limit)
 {
-   struct agxc_shader *shader = c->turn.shader;
+   struct agxc_shader *shader = c->shape.shader;
    struct agxc_builder b = agxc_at_end(shader, header);
    struct agxc_if *branch = agxc_if_new(shader);
    struct agxc_instr *test = agxc_instr_new(shader, AGXC_OP_BRANCH);
-   test->operand[0] = agxc_build2(&b, c->is_signed ? AGXC_OP_SLT : AGXC_OP_ULT, 1, counter, limit);
+   test->operand[0] =
+      agxc_build2(&b, c->is_signed ? AGXC_OP_SLT : AGXC_OP_ULT, 1, induction, limit);
    agxc_insert(&b, test);
    agxc_node_append(&loop->body, &loop->node, &branch->node);
    agxc_block_append(shader, &branch->then_list, &branch->node);
@@ -121,24 +122,24 @@ static struct agxc_block *build_exit(struct agxc_counter *c, struct agxc_loop *l
    return agxc_block_append(shader, &loop->body, &loop->node);
 }
 
-static void unroll_by(struct agxc_counter *c, unsigned factor, struct agxc_clone_map *map)
+static void unroll_by(struct agxc_induction *c, unsigned factor, struct agxc_clone_map *map)
 {
-   struct agxc_shader *shader = c->turn.shader;
-   struct agxc_instr *phis[AGXC_TURN_MAX_PHIS];
+   struct agxc_shader *shader = c->shape.shader;
+   struct agxc_instr *phis[AGXC_LOOP_MAX_PHIS];
    struct agxc_ref limit = build_limit(c, (factor - 1) * c->step);
    struct agxc_loop *loop = insert_loop(c);
    struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){&loop->body, NULL}, map);
    struct agxc_block *header = agxc_block_append(shader, &loop->body, &loop->node);
    build_phis(c, &clone, header, phis);
-   struct agxc_ref counter = agxc_clone_ref(&clone, agxc_use(c->phi->operand[0].value));
-   clone.cursor.block = build_exit(c, loop, header, counter, limit);
-   for (unsigned turn = 0; turn < factor; turn++) {
-      agxc_turn_copy(&c->turn, &clone, false);
-      agxc_turn_step(&c->turn, &clone, 1);
+   struct agxc_ref induction = agxc_clone_ref(&clone, agxc_use(c->phi->operand[0].value));
+   clone.cursor.block = build_exit(c, loop, header, induction, limit);
+   for (unsigned iteration = 0; iteration < factor; iteration++) {
+      agxc_iteration_copy(&c->shape, &clone, false);
+      agxc_iteration_begin(&c->shape, &clone, 1);
    }
    agxc_block_append(shader, &loop->continuing, &loop->node);
    unsigned count = 0;
-   agxc_foreach_instr (old, c->turn.header) {
+   agxc_foreach_instr (old, c->shape.header) {
       if (old->op != AGXC_OP_PHI)
          continue;
       struct agxc_instr *phi = phis[count++];
@@ -149,26 +150,26 @@ static void unroll_by(struct agxc_counter *c, unsigned factor, struct agxc_clone
 
 /* ---- the same loop, longer ---------------------------------------------- */
 
-static void lengthen(struct agxc_counter *c, unsigned factor, struct agxc_clone_map *map)
+static void lengthen(struct agxc_induction *c, unsigned factor, struct agxc_clone_map *map)
 {
-   struct agxc_loop *loop = c->turn.loop;
+   struct agxc_loop *loop = c->shape.loop;
    bool is_joined = agx_list_empty(&agxc_first_block(&loop->continuing)->instrs) &&
                     agxc_first_block(&loop->continuing) == agxc_last_block(&loop->continuing);
    struct agx_link *list = is_joined ? &loop->body : &loop->continuing;
    struct agx_link extra;
-   struct agxc_block *first = agxc_block_new(c->turn.shader);
+   struct agxc_block *first = agxc_block_new(c->shape.shader);
    struct agxc_cursor end = {NULL, agxc_last_block(list)};
    agx_list_init(&extra);
    agx_list_append(&extra, &first->node.link);
    first->node.parent = &loop->node;
    first->node.list = list;
    struct agxc_clone clone =
-      agxc_clone_begin(c->turn.shader, (struct agxc_cursor){&extra, first}, map);
-   for (unsigned turn = 1; turn < factor; turn++) {
-      agxc_turn_step(&c->turn, &clone, 1);
-      agxc_turn_copy(&c->turn, &clone, false);
+      agxc_clone_begin(c->shape.shader, (struct agxc_cursor){&extra, first}, map);
+   for (unsigned iteration = 1; iteration < factor; iteration++) {
+      agxc_iteration_begin(&c->shape, &clone, 1);
+      agxc_iteration_copy(&c->shape, &clone, false);
    }
-   agxc_foreach_instr (phi, c->turn.header)
+   agxc_foreach_instr (phi, c->shape.header)
       if (phi->op == AGXC_OP_PHI)
          agxc_srcs(phi)[1] = agxc_clone_ref(&clone, agxc_srcs(phi)[1]);
    agxc_melt(&end, first);
@@ -190,11 +191,11 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list,
          progress |= visit_list(shader, &branch->else_list, map);
       } else if (node->kind == AGXC_NODE_LOOP) {
          struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         struct agxc_counter c = {0};
+         struct agxc_induction c = {0};
          bool inner = visit_list(shader, &loop->body, map);
          inner |= visit_list(shader, &loop->continuing, map);
          progress |= inner;
-         unsigned factor = inner || !agxc_counter_find(&c, shader, loop) ? 1 : choose_factor(&c);
+         unsigned factor = inner || !agxc_induction_find(&c, shader, loop) ? 1 : choose_factor(&c);
          if (factor == 1)
             continue;
          if (goes_up(&c, factor))

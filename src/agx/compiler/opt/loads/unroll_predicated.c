@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops over i < n of few turns, such as those that share rows among lanes, take up to four turns
- * at a time without a loop for what is left over, so that loads of these turns wait together:
+ * Loops over i < n of few iterations, such as those that share rows among lanes, take up to four
+ * iterations at a time without a loop for what is left over, so that loads of these iterations wait
+ * together:
  *
  *    for (; i < n; i = 3 step < n - i ? i + 4 step : n) {
  *       body(i)
  *       i1 = step < n - i ? i + step : i;       body(i1), for what it loads
- *       sum = step < n - i ? sum1 : sum;        what it computed counts only if the turn is one
+ *       sum = step < n - i ? sum1 : sum;        counts only if the iteration is one
  *       ...
  *       if (step < n - i) the stores of body(i1)
  *    }
  *
- * A turn that isn't one does again what turn 0 has done, so its loads are as valid. Orders of
- * sums stay as they are. Steps are powers of two: a counter that wraps before it reaches n then
- * never does, so that only loops that never end differ.
+ * An iteration that isn't one does again what iteration 0 has done, so its loads are as valid.
+ * Orders of sums stay as they are. Steps are powers of two: an induction variable that wraps before
+ * it reaches n then never does, so that only loops that never end differ.
  *
  * The measure is code for waits: see SECOND_ROWS.
  *
@@ -27,21 +28,21 @@
 
 #define MAX_FACTOR 4u
 #define MAX_STEP   0x10000u
-/* Rows of code that one wait less in each turn, some 200 cycles (source: reference/perf), is
- * worth: of a second turn, which halves them, and of all further ones, which save less. Longer
+/* Rows of code that one wait less in each iteration, some 200 cycles (source: reference/perf), is
+ * worth: of a second iteration, which halves them, and of all further ones, which save less. Longer
  * bodies are mostly computation, and there are other lanes to run meanwhile. */
 #define SECOND_ROWS  19u
 #define FURTHER_ROWS 13u
-#define LOOP_ROWS    2u  /* n - i, and a select for the last counter */
+#define LOOP_ROWS    2u  /* n - i, and a select for the last induction variable */
 #define LOAD_HALVES  64u /* registers for loads that wait together */
-/* Where lanes share a loop, the last turns are those of a few, and the others' loads are in vain:
- * more of a turn than this is too much of that. */
+/* Where lanes share a loop, the last iterations are those of a few, and the others' loads are in
+ * vain: more of an iteration than this is too much of that. */
 #define SHARED_HALVES 8u
-#define MAX_HELD      8u /* phis besides the counter */
+#define MAX_HELD      8u /* phis besides the induction variable */
 
 struct fact {
-   bool varies;   /* from turn to turn */
-   bool is_held;  /* needs what a turn before left, besides the counter */
+   bool varies;   /* from iteration to iteration */
+   bool is_held;  /* needs what an iteration before left, besides the induction variable */
    uint8_t depth; /* waits for loads on the way to it */
 };
 
@@ -53,28 +54,28 @@ struct pass {
 };
 
 struct masked {
-   struct agxc_counter counter;
+   struct agxc_induction induction;
    struct agxc_block *body;        /* behind the exit ... */
    struct agxc_block *last;        /* ... the same, or the continuing part */
-   const struct agxc_instr *place; /* i + base, the only thing that turns do with i; or NULL */
+   const struct agxc_instr *place; /* i + base, the only thing that iterations do with i; or NULL */
    struct agxc_instr *held[MAX_HELD];
    uint32_t held_count;
-   uint32_t size, waits, load_halves; /* of a turn */
+   uint32_t size, waits, load_halves; /* of an iteration */
    bool stores, has_changing_loads;
 };
 
 /* ---- shape --------------------------------------------------------------- */
 
 /* What the test needs of values that never change stands before the loop: it runs at once. */
-static void lift_test(struct agxc_turn *turn)
+static void lift_test(struct agxc_loop_shape *shape)
 {
-   struct agxc_builder b = agxc_at_end(turn->shader, agxc_block_before(&turn->loop->node));
-   agxc_foreach_instr_safe (instr, turn->header) {
+   struct agxc_builder b = agxc_at_end(shape->shader, agxc_block_before(&shape->loop->node));
+   agxc_foreach_instr_safe (instr, shape->header) {
       if (!agxc_is_pure(instr) && !agxc_reads_constant(instr))
          continue;
       bool is_fixed = true;
       agxc_foreach_src (src, instr)
-         is_fixed &= agxc_turn_is_invariant(turn, src);
+         is_fixed &= agxc_loop_is_invariant(shape, src);
       if (!is_fixed)
          continue;
       agxc_instr_remove(instr);
@@ -88,20 +89,20 @@ static bool is_empty(const struct agx_link *list)
 }
 
 /* Header, exit, one block; the continuing part is another or empty. */
-static bool is_straight(struct masked *m, const struct agxc_turn *turn)
+static bool is_straight(struct masked *m, const struct agxc_loop_shape *shape)
 {
-   struct agx_link *continuing = &turn->loop->continuing;
-   const struct agxc_block *way_out = agxc_first_block(turn->break_arm);
-   m->body = agxc_last_block(&turn->loop->body);
+   struct agx_link *continuing = &shape->loop->continuing;
+   const struct agxc_block *way_out = agxc_first_block(shape->break_arm);
+   m->body = agxc_last_block(&shape->loop->body);
    m->last = is_empty(continuing) ? m->body : agxc_first_block(continuing);
-   return agxc_block_before(&turn->exit->node) == turn->header &&
-          agxc_block_after(&turn->exit->node) == m->body && is_empty(turn->stay_arm) &&
-          turn->break_arm->next->next == turn->break_arm &&
+   return agxc_block_before(&shape->exit->node) == shape->header &&
+          agxc_block_after(&shape->exit->node) == m->body && is_empty(shape->stay_arm) &&
+          shape->break_arm->next->next == shape->break_arm &&
           way_out->instrs.next->next == &way_out->instrs && continuing->next->next == continuing;
 }
 
 /* What opt_unroll_by left over begins where another loop ended. */
-static bool is_remainder(const struct agxc_counter *c)
+static bool is_remainder(const struct agxc_induction *c)
 {
    const struct agxc_ref *first = &agxc_srcs(c->phi)[0];
    if (first->kind != AGXC_VALUE || first->value->def->op != AGXC_OP_PHI)
@@ -110,14 +111,14 @@ static bool is_remainder(const struct agxc_counter *c)
    return block->node.parent && block->node.parent->kind == AGXC_NODE_LOOP;
 }
 
-/* Phis that turns which are none leave alone. */
+/* Phis that iterations which are none leave alone. */
 static bool find_held(struct pass *pass, struct masked *m)
 {
-   agxc_foreach_instr (instr, m->counter.turn.header) {
+   agxc_foreach_instr (instr, m->induction.shape.header) {
       const struct agxc_ref *dest = instr->operand;
       if (instr->dest_count == 0)
          continue;
-      bool is_held = instr->op == AGXC_OP_PHI && instr != m->counter.phi;
+      bool is_held = instr->op == AGXC_OP_PHI && instr != m->induction.phi;
       bool escapes = agx_bitset_test(pass->escapes, dest->value->id);
       if (!is_held && (escapes || instr->dest_count > 1))
          return false;
@@ -166,7 +167,7 @@ static bool measure_instr(struct pass *pass, struct masked *m, const struct agxc
    unsigned flags = agxc_flags(instr);
    struct fact fact = {0};
    agxc_foreach_src (src, instr) {
-      if (src->kind != AGXC_VALUE || agxc_turn_is_invariant(&m->counter.turn, src))
+      if (src->kind != AGXC_VALUE || agxc_loop_is_invariant(&m->induction.shape, src))
          continue;
       const struct fact *of = &pass->facts[src->value->id];
       fact.varies |= of->varies;
@@ -174,9 +175,9 @@ static bool measure_instr(struct pass *pass, struct masked *m, const struct agxc
       fact.depth = (uint8_t)AGX_MAX(fact.depth, of->depth);
    }
    /* In front of the exit i may be n, which is not what the loop would have ended with. */
-   bool sees_end = fact.varies && instr->block == m->counter.turn.header;
+   bool sees_end = fact.varies && instr->block == m->induction.shape.header;
    if (instr->op == AGXC_OP_STORE_GLOBAL) {
-      if (instr->block == m->counter.turn.header)
+      if (instr->block == m->induction.shape.header)
          return false;
       m->stores = true;
       m->size++;
@@ -213,12 +214,12 @@ static bool measure_block(struct pass *pass, struct masked *m, const struct agxc
 
 static void find_uses(struct masked *m, const struct agxc_block *block, uint32_t *count)
 {
-   const struct agxc_value *counter = m->counter.phi->operand[0].value;
-   const struct agxc_instr *step = agxc_srcs(m->counter.phi)[1].value->def;
+   const struct agxc_value *induction = m->induction.phi->operand[0].value;
+   const struct agxc_instr *step = agxc_srcs(m->induction.phi)[1].value->def;
    agxc_foreach_instr (instr, block) {
       agxc_foreach_src (src, instr) {
          bool is_test = instr->dest_count && instr->operand[0].bits == 1;
-         if (src->kind != AGXC_VALUE || src->value != counter || instr == step || is_test)
+         if (src->kind != AGXC_VALUE || src->value != induction || instr == step || is_test)
             continue;
          m->place = instr;
          (*count)++;
@@ -226,11 +227,11 @@ static void find_uses(struct masked *m, const struct agxc_block *block, uint32_t
    }
 }
 
-/* Where turns do nothing with i but i + base, that is what they have instead. */
+/* Where iterations do nothing with i but i + base, that is what they have instead. */
 static void find_place(struct masked *m)
 {
    uint32_t count = 0;
-   find_uses(m, m->counter.turn.header, &count);
+   find_uses(m, m->induction.shape.header, &count);
    find_uses(m, m->body, &count);
    if (m->last != m->body)
       find_uses(m, m->last, &count);
@@ -238,26 +239,26 @@ static void find_place(struct masked *m)
       m->place = NULL;
 }
 
-/* How many turns at a time; 1: leave it. */
+/* How many iterations at a time; 1: leave it. */
 static uint32_t choose_factor(struct pass *pass, struct masked *m)
 {
-   const struct agxc_turn *turn = &m->counter.turn;
-   if (!measure_block(pass, m, turn->header) || !measure_block(pass, m, m->body) ||
+   const struct agxc_loop_shape *shape = &m->induction.shape;
+   if (!measure_block(pass, m, shape->header) || !measure_block(pass, m, m->body) ||
        (m->last != m->body && !measure_block(pass, m, m->last)) ||
        (m->stores && m->has_changing_loads) || m->waits == 0)
       return 1;
    find_place(m);
-   /* The counter and what is loaded instead; a mask around stores. */
+   /* The induction variable and what is loaded instead; a mask around stores. */
    uint32_t rows = m->size + (m->place ? 1 : 2) + m->held_count + (m->stores ? 2 : 0);
    uint32_t factor = 1 + (m->waits * FURTHER_ROWS - LOOP_ROWS) / rows;
    if (factor == 1 && rows + LOOP_ROWS <= m->waits * SECOND_ROWS)
       factor = 2;
-   if (m->counter.step > 1 && m->load_halves > SHARED_HALVES)
+   if (m->induction.step > 1 && m->load_halves > SHARED_HALVES)
       return 1;
    return AGX_MIN(factor, AGX_MIN(MAX_FACTOR, AGX_MAX(LOAD_HALVES / m->load_halves, 1u)));
 }
 
-/* ---- turns --------------------------------------------------------------- */
+/* ---- iterations --------------------------------------------------------------- */
 
 /* Moves the stores behind a link of the block to the list. */
 static void take_stores(struct agxc_block *block, struct agx_link *behind, struct agx_link *list)
@@ -282,8 +283,8 @@ static void put_stores(struct agx_link *list, struct agxc_block *block)
 /* if (condition) { stores } at the loop's end. */
 static void append_if(struct masked *m, struct agxc_ref condition, struct agx_link *stores)
 {
-   struct agxc_shader *shader = m->counter.turn.shader;
-   struct agxc_node *loop = &m->counter.turn.loop->node;
+   struct agxc_shader *shader = m->induction.shape.shader;
+   struct agxc_node *loop = &m->induction.shape.loop->node;
    struct agx_link *list = m->last->node.list;
    struct agxc_builder b = agxc_at_end(shader, agxc_last_block(list));
    struct agxc_if *branch = agxc_if_new(shader);
@@ -296,74 +297,75 @@ static void append_if(struct masked *m, struct agxc_ref condition, struct agx_li
    agxc_block_append(shader, list, loop);
 }
 
-/* The place of another turn, if it is one: i + base of the copy becomes that. */
+/* The place of another iteration, if it is one: i + base of the copy becomes that. */
 static void set_place(struct masked *m, struct agxc_clone *clone, uint32_t distance,
-                      struct agxc_ref is_turn)
+                      struct agxc_ref is_iteration)
 {
-   struct agxc_shader *shader = m->counter.turn.shader;
+   struct agxc_shader *shader = m->induction.shape.shader;
    struct agxc_ref first = m->place->operand[0];
    struct agxc_instr *add = agxc_clone_ref(clone, first).value->def;
    struct agxc_builder b = agxc_before(shader, add);
    struct agxc_ref own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
    struct agxc_instr *select = agxc_instr_new(shader, AGXC_OP_SELECT);
-   struct agxc_ref operands[] = {add->operand[0], is_turn, own, first};
+   struct agxc_ref operands[] = {add->operand[0], is_iteration, own, first};
    memcpy(select->operand, operands, sizeof(operands));
    select->operand[0].value->def = select;
    agxc_insert(&b, select);
    agxc_instr_remove(add);
 }
 
-/* One more turn: its counter, its code, and what it leaves where it is one. */
-static void copy_turn(struct masked *m, struct agxc_clone *clone, uint32_t distance,
-                      struct agxc_ref is_turn, struct agxc_ref *held)
+/* One more iteration: its induction variable, its code, and what it leaves where it is one. */
+static void copy_iteration(struct masked *m, struct agxc_clone *clone, uint32_t distance,
+                           struct agxc_ref is_iteration, struct agxc_ref *held)
 {
-   struct agxc_counter *c = &m->counter;
-   struct agxc_builder b = agxc_at_end(c->turn.shader, clone->cursor.block);
+   struct agxc_induction *c = &m->induction;
+   struct agxc_builder b = agxc_at_end(c->shape.shader, clone->cursor.block);
    struct agxc_ref first = agxc_use(c->phi->operand[0].value);
    struct agxc_ref own = first;
    if (!m->place) {
       own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
-      own = agxc_build3(&b, AGXC_OP_SELECT, 32, is_turn, own, first);
+      own = agxc_build3(&b, AGXC_OP_SELECT, 32, is_iteration, own, first);
    }
    agxc_clone_set(clone, first.value, own);
    for (uint32_t i = 0; i < m->held_count; i++)
       agxc_clone_set(clone, m->held[i]->operand[0].value, held[i]);
-   agxc_turn_copy(&c->turn, clone, false);
+   agxc_iteration_copy(&c->shape, clone, false);
    if (m->place)
-      set_place(m, clone, distance, is_turn);
+      set_place(m, clone, distance, is_iteration);
    for (uint32_t i = 0; i < m->held_count; i++) {
       struct agxc_ref next = agxc_clone_ref(clone, agxc_srcs(m->held[i])[1]);
-      held[i] = agxc_build3(&b, AGXC_OP_SELECT, next.bits, is_turn, next, held[i]);
+      held[i] = agxc_build3(&b, AGXC_OP_SELECT, next.bits, is_iteration, next, held[i]);
    }
 }
 
 static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map)
 {
-   struct agxc_counter *c = &m->counter;
-   struct agxc_shader *shader = c->turn.shader;
+   struct agxc_induction *c = &m->induction;
+   struct agxc_shader *shader = c->shape.shader;
    struct agxc_block *copies = agxc_block_new(shader);
    struct agxc_builder b = agxc_at_end(shader, copies);
    struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){NULL, copies}, map);
    struct agxc_cursor end = {NULL, m->last};
-   struct agxc_ref counter = agxc_use(c->phi->operand[0].value);
-   struct agxc_ref left = agxc_build2(&b, AGXC_OP_ISUB, 32, c->limit, counter);
-   struct agxc_ref is_turn[MAX_FACTOR], held[MAX_HELD];
+   struct agxc_ref induction = agxc_use(c->phi->operand[0].value);
+   struct agxc_ref left = agxc_build2(&b, AGXC_OP_ISUB, 32, c->limit, induction);
+   struct agxc_ref is_iteration[MAX_FACTOR], held[MAX_HELD];
    struct agx_link list, stores[MAX_FACTOR];
    agx_list_init(&list);
    agx_list_append(&list, &copies->node.link);
    for (uint32_t i = 0; i < m->held_count; i++)
       held[i] = agxc_srcs(m->held[i])[1];
-   for (uint32_t turn = 1; turn < factor; turn++) {
+   for (uint32_t iteration = 1; iteration < factor; iteration++) {
       struct agx_link *behind = copies->instrs.prev;
-      uint32_t distance = turn * c->step;
-      is_turn[turn] = agxc_build2(&b, AGXC_OP_ULT, 1, agxc_imm(distance, 32), left);
-      copy_turn(m, &clone, distance, is_turn[turn], held);
-      agx_list_init(&stores[turn]);
-      take_stores(copies, behind, &stores[turn]);
+      uint32_t distance = iteration * c->step;
+      is_iteration[iteration] = agxc_build2(&b, AGXC_OP_ULT, 1, agxc_imm(distance, 32), left);
+      copy_iteration(m, &clone, distance, is_iteration[iteration], held);
+      agx_list_init(&stores[iteration]);
+      take_stores(copies, behind, &stores[iteration]);
    }
    struct agxc_ref next =
-      agxc_build2(&b, AGXC_OP_IADD, 32, counter, agxc_imm(factor * c->step, 32));
-   agxc_srcs(c->phi)[1] = agxc_build3(&b, AGXC_OP_SELECT, 32, is_turn[factor - 1], next, c->limit);
+      agxc_build2(&b, AGXC_OP_IADD, 32, induction, agxc_imm(factor * c->step, 32));
+   agxc_srcs(c->phi)[1] =
+      agxc_build3(&b, AGXC_OP_SELECT, 32, is_iteration[factor - 1], next, c->limit);
    for (uint32_t i = 0; i < m->held_count; i++)
       agxc_srcs(m->held[i])[1] = held[i];
    agx_list_init(&stores[0]);
@@ -372,8 +374,8 @@ static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map
       take_stores(m->last, &m->last->instrs, &stores[0]);
    agxc_melt(&end, copies);
    put_stores(&stores[0], m->last);
-   for (uint32_t turn = 1; m->stores && turn < factor; turn++)
-      append_if(m, is_turn[turn], &stores[turn]);
+   for (uint32_t iteration = 1; m->stores && iteration < factor; iteration++)
+      append_if(m, is_iteration[iteration], &stores[iteration]);
 }
 
 /* ---- pass ---------------------------------------------------------------- */
@@ -382,14 +384,14 @@ static bool try_loop(void *user, struct agxc_loop *loop)
 {
    struct pass *pass = user;
    struct masked m = {0};
-   struct agxc_turn *turn = &m.counter.turn;
-   if (!agxc_turn_find(turn, pass->shader, loop) || turn->inner_loops || turn->barriers ||
-       turn->private_loads || turn->private_stores || turn->flags & AGXC_CROSS_LANE ||
-       !is_straight(&m, turn))
+   struct agxc_loop_shape *shape = &m.induction.shape;
+   if (!agxc_loop_shape_find(shape, pass->shader, loop) || shape->inner_loops || shape->barriers ||
+       shape->private_loads || shape->private_stores || shape->flags & AGXC_CROSS_LANE ||
+       !is_straight(&m, shape))
       return false;
-   lift_test(turn);
-   struct agxc_counter *c = &m.counter;
-   if (!agxc_counter_find(c, pass->shader, loop) || c->step > MAX_STEP ||
+   lift_test(shape);
+   struct agxc_induction *c = &m.induction;
+   if (!agxc_induction_find(c, pass->shader, loop) || c->step > MAX_STEP ||
        (c->step & (c->step - 1)) || c->is_inclusive || is_remainder(c) || !find_held(pass, &m))
       return false;
    uint32_t factor = choose_factor(pass, &m);
@@ -433,5 +435,5 @@ bool agxc_opt_unroll_masked(struct agxc_shader *shader)
                                  agx_bitset_words(shader->value_count + 1ull)),
    };
    find_escapes(&pass);
-   return agxc_turn_visit(&shader->body, try_loop, &pass);
+   return agxc_loops_visit(&shader->body, try_loop, &pass);
 }
