@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "hal/device/device.h"
+#include "hal/core/context.h"
 
 struct head {
    uint32_t size;
@@ -81,5 +81,6 @@ void agx_info_give(const struct agx_device *device, const char *name, void *out,
                    size_t info_B)
 {
    if (agx_info_write(name, out, info, info_B) != AGX_OK)
-      agx_log(&device->instance->log, AGX_LOG_WARNING, "%s; nothing is told", agx_error_peek());
+      agx_log(agx_context_of(device)->log, AGX_LOG_WARNING, "%s; nothing is told",
+              agx_error_peek());
 }

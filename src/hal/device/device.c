@@ -188,6 +188,7 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    agx_retain(instance);
    device->instance = instance;
    device->alloc = &instance->alloc;
+   device->log = &instance->log;
    device->debug = debug;
    init_locks(device);
    agx_builtins_init(&device->builtins);

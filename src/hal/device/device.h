@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/list.h"
+#include "hal/core/context.h"
 #include "hal/executable/builtin.h"
 #include "hal/memory/chunk.h"
 #include "hal/host/host_call.h"
@@ -27,13 +28,18 @@ struct agx_poller;
 struct agx_profile;
 
 struct agx_device {
-   struct agx_object object;
+   union {
+      struct agx_context context;
+      struct { /* the same, for rooms that don't use agx_context_of() yet */
+         struct agx_object object;
+         const struct agx_host_alloc *alloc;
+         const struct agx_log *log;
+         struct agxw_device *winsys;
+         uint32_t number, debug;
+         struct agx_profile *profile;
+      };
+   };
    struct agx_instance *instance;
-   const struct agx_host_alloc *alloc;
-   struct agxw_device *winsys;
-   uint32_t number;             /* of all that the process opened, from 1 on */
-   uint32_t debug;              /* enum agx_debug */
-   struct agx_profile *profile; /* the session, or NULL; changes only while the device is idle */
    uint32_t queue_count;
    uint32_t max_parked; /* operations */
    struct agx_queue queues[AGX_MAX_QUEUES];

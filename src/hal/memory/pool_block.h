@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/list.h"
 #include "base/status.h"
-#include "hal/device/device.h"
+#include "hal/core/frontier.h"
 
 enum agx_pool_block_state {
    AGX_BLOCK_SPARE, /* a node without a range */

@@ -9,16 +9,10 @@
 
 #include "base/list.h"
 #include "hal/core/failure.h"
+#include "hal/core/frontier.h"
 #include "winsys/winsys.h"
 
-#define AGX_MAX_QUEUES 8
-
 struct agx_device;
-
-/* How far each queue must have come, by epochs. Zeros: nothing is left to wait for. */
-struct agx_frontier {
-   uint64_t epochs[AGX_MAX_QUEUES];
-};
 
 struct agx_queue {
    struct agx_device *device;
@@ -38,24 +32,6 @@ struct agx_queue {
    struct agx_failure failed;
    struct agx_failure lost; /* sticky, until the queue is made anew */
 };
-
-static inline void agx_frontier_merge(struct agx_frontier *frontier,
-                                      const struct agx_frontier *other)
-{
-   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++)
-      if (other->epochs[i] > frontier->epochs[i])
-         frontier->epochs[i] = other->epochs[i];
-}
-
-/* Whether whoever waited for frontier has waited for other, too. */
-static inline bool agx_frontier_covers(const struct agx_frontier *frontier,
-                                       const struct agx_frontier *other)
-{
-   for (unsigned i = 0; i < AGX_MAX_QUEUES; i++)
-      if (other->epochs[i] > frontier->epochs[i])
-         return false;
-   return true;
-}
 
 void agx_queue_init(struct agx_queue *queue, struct agx_device *device, uint32_t index,
                     uint32_t priority);
