@@ -2,6 +2,7 @@
  *
  * Rules of floats: those of real numbers, but for what is exact.
  */
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define LOAD1                  PASS_LOAD("%0:32")

@@ -2,6 +2,7 @@
  *
  * Rules of changes of width, each with what it must leave alone.
  */
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define LOAD1                  PASS_LOAD("%0:32")

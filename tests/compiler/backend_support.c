@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "../sim/sim_support.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/emit/emit.h"
+#include "agx/compiler/opt/opt.h"
+#include "agx/compiler/regalloc/regalloc.h"
+#include "agx/compiler/schedule/schedule.h"
 
 void backend_init(struct backend *backend)
 {
@@ -57,7 +60,10 @@ agx_status backend_compile(struct backend *backend)
    if (setjmp(backend->exhausted))
       return shader->status;
    agxc_schedule(shader);
-   agxc_spill(shader);
+   if (agxc_spill(shader)) {
+      agxc_opt_dce(shader);
+      agxc_schedule(shader);
+   }
    agxc_ra(shader);
    agxc_insert_stack(shader);
    agxc_lower_control(shader);

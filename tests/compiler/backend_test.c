@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "agx/compiler/analysis/liveness.h"
-#include "agx/compiler/regalloc/ra.h"
-#include "agx/compiler/passes.h"
-#include "agx/compiler/regalloc/ra.h"
+#include "agx/compiler/regalloc/ra_impl.h"
+#include "agx/compiler/regalloc/ra_impl.h"
 #include "base/util.h"
 
 /* ---- building ------------------------------------------------------------- */

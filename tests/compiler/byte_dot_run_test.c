@@ -5,7 +5,7 @@
  */
 #include "support.h"
 
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 #include "ir_eval.h"
 
 #define THREADS 65536u

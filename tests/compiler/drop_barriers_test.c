@@ -2,6 +2,7 @@
  *
  * Which barriers order nothing, by the workgroup's size and by what stands between them.
  */
+#include "agx/compiler/emit/emit.h"
 #include "uniform_support.h"
 
 #define BARRIER "agx.barrier\n"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "agx/compiler/opt/opt.h"
 #include "golden_support.h"
 
 #include <stdio.h>

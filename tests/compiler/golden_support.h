@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-#include "agx/compiler/passes.h"
+#include "agx/compiler/ir/ir.h"
 
 typedef bool (*pass_fn)(struct agxc_shader *);
 

@@ -2,6 +2,7 @@
  *
  * Hints of register sources and results: `^` discard, `$` cache.
  */
+#include "agx/compiler/emit/emit.h"
 #include "uniform_support.h"
 
 #define STORE(data)  "agx.store " data ":32, u0l:64, r0l:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"

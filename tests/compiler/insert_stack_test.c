@@ -2,6 +2,7 @@
  *
  * The frame that scratch memory needs: first of all, once, and only then.
  */
+#include "agx/compiler/emit/emit.h"
 #include "uniform_support.h"
 
 #define ADD   "r0l:32 = agx.iadd r0l:32, #1:32, #0:64, #0:64\n"

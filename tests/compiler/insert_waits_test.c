@@ -2,6 +2,7 @@
  *
  * Where waits stand, and where none is needed.
  */
+#include "agx/compiler/emit/emit.h"
 #include "uniform_support.h"
 
 #define LOAD(d, index) d " = agx.load u0l:64, " index ":32, #0:64, #2:64, #1:64, #0:64, #0:64\n"

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "agx/compiler/lower/lower.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
+#include "agx/compiler/select/select.h"
 
 struct context {
    struct agx_arena arena;

@@ -3,6 +3,7 @@
  * Code that a workgroup's shape or the program's end makes needless: barriers, positions,
  * mask instructions.
  */
+#include "agx/compiler/emit/emit.h"
 #include "agx/compiler/lower/lower.h"
 #include "uniform_support.h"
 

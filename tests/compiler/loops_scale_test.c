@@ -4,6 +4,8 @@
  */
 #include <stdio.h>
 
+#include "agx/compiler/opt/loads/loads.h"
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define FEW    250u

@@ -3,6 +3,7 @@
  * Ifs and loops to masks: who pushes, who pops, what a lane that leaves waits for.
  * tests/compiler/control_test.c runs random programs.
  */
+#include "agx/compiler/emit/emit.h"
 #include "uniform_support.h"
 
 #define ADD(d, n) d ":32 = agx.iadd r1l:32, #" n ":32, #0:64, #0:64\n"

@@ -3,6 +3,7 @@
  * Reductions: which are rows, and what becomes of the others. lower_subgroup_test.c has more of
  * them.
  */
+#include "agx/compiler/opt/opt.h"
 #include "agx/compiler/lower/lower.h"
 #include "pass_support.h"
 

@@ -3,6 +3,7 @@
  * What robust accesses become; u0 and u2 are the addresses of the bindings 0 and 1, new uniforms
  * begin at u8.
  */
+#include "agx/compiler/opt/opt.h"
 #include "agx/compiler/lower/lower.h"
 #include "uniform_support.h"
 

@@ -3,6 +3,7 @@
  * lower_subgroup: what operations between lanes become where all lanes run, and where some
  * may be away; and that no two of them count as one across blocks.
  */
+#include "agx/compiler/opt/opt.h"
 #include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 

@@ -2,6 +2,7 @@
  *
  * opt_address: what becomes of byte offsets. Bases are bindings' addresses (lower_buffer).
  */
+#include "agx/compiler/opt/opt.h"
 #include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 

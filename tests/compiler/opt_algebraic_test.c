@@ -3,6 +3,7 @@
  * What opt_algebraic does to any operation: constants fold, stand second and go outside. Its rules
  * have tests of their own: algebraic_*_test.c.
  */
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define LOAD1                  PASS_LOAD("%0:32")

@@ -2,6 +2,8 @@
  *
  * What both arms of an if begin with.
  */
+#include "agx/compiler/opt/loads/loads.h"
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define CONDITION PASS_LOAD("%0:32") "%1:1 = ieq %0:32, #0:32\n"

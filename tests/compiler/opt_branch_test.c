@@ -2,6 +2,7 @@
  *
  * Branches on constants.
  */
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define GOES(before, after) CASE(before, after, agxc_opt_branch, agxc_opt_copy_prop)

@@ -2,6 +2,7 @@
  *
  * Products of signed bytes that become products of scaled halves in pairs, and those that don't.
  */
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define VECTORS                                                                                    \

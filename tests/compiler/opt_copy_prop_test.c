@@ -2,6 +2,7 @@
  *
  * What is a copy of something, and what only looks like one.
  */
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define X          PASS_LOAD("%0:32")

@@ -2,6 +2,7 @@
  *
  * What is computed once, and what looks equal but is not.
  */
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define X                      PASS_LOAD("%0:32")

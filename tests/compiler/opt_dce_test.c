@@ -2,6 +2,7 @@
  *
  * What nothing uses goes; what has an effect, or is used in part, stays.
  */
+#include "agx/compiler/opt/opt.h"
 #include "uniform_support.h"
 
 #define X   "%0:32 = load_shared #0:32\n"

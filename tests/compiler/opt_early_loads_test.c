@@ -2,6 +2,7 @@
  *
  * Loads of ifs behind loops that move in front of them, and loads that stay.
  */
+#include "agx/compiler/opt/loads/loads.h"
 #include "pass_support.h"
 
 #define X           PASS_LOAD("%0:32")

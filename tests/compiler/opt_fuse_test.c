@@ -2,6 +2,7 @@
  *
  * Contraction: which products join which sums, and which must not.
  */
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define AB  PASS_LOAD("%0:32") PASS_LOAD("%1:32")

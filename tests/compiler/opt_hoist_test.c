@@ -2,6 +2,7 @@
  *
  * Loads that move up over ifs, and loads that stay.
  */
+#include "agx/compiler/opt/loads/loads.h"
 #include "pass_support.h"
 
 #define CONDITION PASS_LOAD("%0:32") "%1:1 = ieq %0:32, #0:32\n"

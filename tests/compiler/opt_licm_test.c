@@ -2,6 +2,7 @@
  *
  * What leaves a loop, and what must not.
  */
+#include "agx/compiler/opt/opt.h"
 #include "uniform_support.h"
 
 static void check(const char *before, const char *after)

@@ -2,6 +2,7 @@
  *
  * Loads of several iterations of a loop with barriers at once, and loops that keep theirs.
  */
+#include "agx/compiler/opt/loads/loads.h"
 #include "pass_support.h"
 
 #define AT(limit)                                                                                  \

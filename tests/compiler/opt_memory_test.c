@@ -3,6 +3,7 @@
  * opt_memory: loads of what is known, stores that nothing reads, and everything that must
  * come between.
  */
+#include "agx/compiler/opt/opt.h"
 #include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 

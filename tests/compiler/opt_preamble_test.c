@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "agx/compiler/opt/opt.h"
 #include "uniform_support.h"
 
 static void check(const char *before, const char *after, const char *preamble)

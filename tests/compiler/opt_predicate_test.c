@@ -2,6 +2,7 @@
  *
  * Which ifs become selects, and which stay.
  */
+#include "agx/compiler/opt/opt.h"
 #include "uniform_support.h"
 
 static void check(const char *before, const char *after)

@@ -2,6 +2,7 @@
  *
  * Loads that a loop's next iteration needs.
  */
+#include "agx/compiler/opt/loads/loads.h"
 #include "pass_support.h"
 
 #define N     PASS_LOAD("%9:32")

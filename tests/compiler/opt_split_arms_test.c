@@ -2,6 +2,8 @@
  *
  * Loads of several ifs that come to wait together, and ifs that stay as they are.
  */
+#include "agx/compiler/opt/loads/loads.h"
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define X            PASS_LOAD("%0:32") "%1:1 = ieq %0:32, #0:32\n"

@@ -2,6 +2,8 @@
  *
  * Loops that take several iterations at a time.
  */
+#include "agx/compiler/opt/loads/loads.h"
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 #define N PASS_LOAD("%9:32")

@@ -2,6 +2,7 @@
  *
  * Loops of few iterations that take several at a time under masks.
  */
+#include "agx/compiler/opt/loads/loads.h"
 #include "pass_support.h"
 
 #define N       "%9:32 = load_shared #0:32\n"

@@ -2,6 +2,7 @@
  *
  * Loops that become copies, and loops that must stay.
  */
+#include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
 static const pass_fn whole[] = {agxc_opt_unroll,    agxc_opt_copy_prop, agxc_opt_algebraic,

@@ -4,6 +4,7 @@
  * bindings, made by lower_buffer from *_buffer operations. Access bits: 1 coherent, 2 constant, 4
  * restrict.
  */
+#include "agx/compiler/opt/opt.h"
 #include "agx/compiler/lower/lower.h"
 #include "golden_support.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "agx/compiler/regalloc/parallel_copy.h"
+#include "agx/compiler/regalloc/parallel_copy_impl.h"
 #include "base/util.h"
 
 #define HALVES 24

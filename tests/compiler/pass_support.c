@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "agx/compiler/opt/opt.h"
+#include "agx/compiler/schedule/schedule.h"
+#include "agx/compiler/select/select.h"
 #include "pass_support.h"
 
 #include <string.h>

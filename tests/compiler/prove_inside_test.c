@@ -3,6 +3,7 @@
  * Which accesses have a bound that the driver can compute, and what it is; accesses without one
  * stay as they are. u0 is the address of binding 0, u4 and u5 are the first push constants.
  */
+#include "agx/compiler/opt/opt.h"
 #include "uniform_support.h"
 
 #include <string.h>

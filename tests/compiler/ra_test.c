@@ -3,6 +3,7 @@
  * Values to registers as text: what shares one, what is copied, and what is not.
  * tests/compiler/backend_test.c looks at limits, control_test.c runs what comes out.
  */
+#include "agx/compiler/regalloc/regalloc.h"
 #include "pass_support.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * The scheduler behind register allocation: what is independent goes between a result and
  * its user, and nothing passes what it must not pass.
  */
+#include "agx/compiler/schedule/schedule.h"
 #include "pass_support.h"
 
 #define LOAD(d, index) d ":32 = agx.load u0l:64, " index ":32, #0:64, #2:64, #1:64, #0:64, #0:64\n"

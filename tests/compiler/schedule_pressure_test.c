@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "agx/compiler/schedule/schedule.h"
 #include "agx/compiler/analysis/liveness.h"
 
 #define LANE    "%0:32 = agx.mfsr #0x34:64\n%1:16 = agx.mfsr #0x34:64\n"

@@ -2,6 +2,7 @@
  *
  * The scheduler: loads come together, and nothing passes what it must not pass.
  */
+#include "agx/compiler/schedule/schedule.h"
 #include "pass_support.h"
 
 #include <string.h>

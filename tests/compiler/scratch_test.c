@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "agx/compiler/passes.h"
+#include "agx/compiler/select/select.h"
 
 static struct agxc_ref base(void)
 {

@@ -3,6 +3,7 @@
  * Arithmetic as rows: which constants, shifts, extensions and signs come for free, and which
  * want a row of their own.
  */
+#include "agx/compiler/select/select.h"
 #include "pass_support.h"
 
 #define LLOAD  "%0:32 = agx.lload _, #0:16, #2:64, #1:64\n"

@@ -3,6 +3,7 @@
  * Compares join what asks for them; of two that are connected one becomes a select in front of the
  * other.
  */
+#include "agx/compiler/select/select.h"
 #include "pass_support.h"
 
 #define LOAD2  "%0:32 = load_shared #0:32\n%1:32 = load_shared #4:32\n"

@@ -2,6 +2,7 @@
  *
  * Texel reads and writes as rows: where the level stands, and which sampler is taken.
  */
+#include "agx/compiler/select/select.h"
 #include "pass_support.h"
 
 #define PASSES agxc_select

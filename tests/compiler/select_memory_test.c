@@ -2,6 +2,7 @@
  *
  * What accesses become: the index counts elements, shifts and constants join it.
  */
+#include "agx/compiler/select/select.h"
 #include "pass_support.h"
 
 #define ID           "%0:32 = sysval #3:64\n"

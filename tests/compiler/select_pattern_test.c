@@ -2,6 +2,7 @@
  *
  * Rows that do the work of several operations, and what must not become one.
  */
+#include "agx/compiler/select/select.h"
 #include "pass_support.h"
 
 #define LOAD2         "%0:32 = load_shared #0:32\n%1:32 = load_shared #4:32\n"

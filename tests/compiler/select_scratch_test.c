@@ -3,6 +3,7 @@
  * The thread's own memory: offsets are bytes, in an immediate of 15 bits or a
  * register.
  */
+#include "agx/compiler/select/select.h"
 #include "pass_support.h"
 
 #define PASSES agxc_select

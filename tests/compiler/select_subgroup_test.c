@@ -2,6 +2,7 @@
  *
  * Operations between lanes as rows.
  */
+#include "agx/compiler/select/select.h"
 #include "pass_support.h"
 
 #define PASSES agxc_select

@@ -2,6 +2,7 @@
  *
  * What the hardware says of a thread, moves, and what phis bring, as rows.
  */
+#include "agx/compiler/select/select.h"
 #include "pass_support.h"
 
 #define PASSES agxc_select

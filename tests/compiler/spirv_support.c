@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/compiler/spirv/frontend.h"
 #include "base/status.h"
 
 #define LIMIT_BYTES ((size_t)64 << 20)

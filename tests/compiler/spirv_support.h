@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "agx/compiler/passes.h"
+#include "agx/compiler/ir/ir.h"
 #include "support.h"
 
 struct spirv_front {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "agx/compiler/lower/lower.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 #include "ir_eval.h"
 
 #define VARS      6

@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-#include "agx/compiler/passes.h"
+#include "agx/compiler/ir/ir.h"
 
 struct uniform_case {
    const char *local; /* local size; NULL: 64x1x1 */

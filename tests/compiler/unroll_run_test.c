@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
 #include "ir_eval.h"
 
 #define LANES 32u

@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agx/compiler/passes.h"
+#include "agx/compiler/emit/emit.h"
+#include "agx/compiler/spirv/frontend.h"
 #include "agx/compiler/pipeline.h"
 #include "base/thread.h"
 

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "agx/compiler/pipeline.h"
 
+#include "agx/compiler/emit/emit.h"
 #include "agx/compiler/lower/lower.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
+#include "agx/compiler/opt/opt.h"
+#include "agx/compiler/regalloc/regalloc.h"
+#include "agx/compiler/schedule/schedule.h"
+#include "agx/compiler/select/select.h"
 
 static const struct pass {
    const char *name;
    bool (*run)(struct agxc_shader *shader);
    enum agxc_stage stage; /* what holds afterwards */
    uint32_t skip;         /* left out when one of these enum agxc_debug bits is set */
+   bool needs_spill;      /* left out when agxc_spill changed nothing */
 } passes[] = {
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"lower_buffer", agxc_lower_buffer, AGXC_STAGE_GENERIC, 0},
@@ -60,6 +66,10 @@ static const struct pass {
     AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
    {"schedule", agxc_schedule, AGXC_STAGE_MACHINE, AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE},
    {"spill", agxc_spill, AGXC_STAGE_MACHINE, 0},
+   {"opt_dce", agxc_opt_dce, AGXC_STAGE_MACHINE, 0, .needs_spill = true},
+   /* What comes back from memory is asked for early. */
+   {"schedule", agxc_schedule, AGXC_STAGE_MACHINE, AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE,
+    .needs_spill = true},
    {"ra", agxc_ra, AGXC_STAGE_REGISTERS, 0},
    {"insert_stack", agxc_insert_stack, AGXC_STAGE_REGISTERS, 0},
    {"schedule_post", agxc_schedule_post, AGXC_STAGE_REGISTERS,
@@ -95,11 +105,13 @@ static void run_from(struct agxc_shader *shader, const char *stage, size_t first
 {
    show(shader, stage);
    check(shader, stage, AGXC_STAGE_GENERIC);
+   bool has_spilled = false;
    for (size_t i = first; i < AGX_COUNT(passes); i++) {
       const struct pass *pass = &passes[i];
-      if (shader->options->debug & pass->skip)
+      if ((shader->options->debug & pass->skip) || (pass->needs_spill && !has_spilled))
          continue;
-      pass->run(shader);
+      bool progress = pass->run(shader);
+      has_spilled |= progress && pass->run == agxc_spill;
       show(shader, pass->name);
       check(shader, pass->name, pass->stage);
    }

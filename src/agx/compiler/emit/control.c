@@ -17,7 +17,7 @@
  * After: nothing of that is left; the offset of a jump is the index of its block until
  * agxc_emit resolves it. The tree of nodes stays.
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/emit/emit.h"
 
 /* More than nested levels can take away; and as many more levels do not wrap the 16 bits. */
 #define RETURNED (AGXC_MOST_NESTING + 1)

@@ -9,7 +9,7 @@
  *
  * Before and after: rows over registers.
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/emit/emit.h"
 
 #define LANES 32
 

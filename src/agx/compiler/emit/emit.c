@@ -3,9 +3,9 @@
  * Rows over registers to bytes. All jumps have one length, so that the first pass knows
  * every position and the second only fills in distances.
  */
-#include "agx/compiler/emit/machine.h"
-#include "agx/compiler/passes.h"
-#include "agx/compiler/emit/stats.h"
+#include "agx/compiler/emit/jump_impl.h"
+#include "agx/compiler/emit/emit.h"
+#include "agx/compiler/emit/stats_impl.h"
 
 /* Both known compilers put eight traps behind stop. Source: reference/isa, 1. */
 #define TRAPS 8

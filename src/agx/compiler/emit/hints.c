@@ -8,8 +8,9 @@
  * Blocks inside ifs and loops count as divergent. At top level every lane runs that has not
  * returned, and a returned lane has nothing left to lose.
  */
-#include "agx/compiler/emit/machine.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/analysis/register_set.h"
+#include "agx/compiler/emit/jump_impl.h"
+#include "agx/compiler/emit/emit.h"
 
 struct hinting {
    struct agxc_shader *shader;

@@ -3,7 +3,7 @@
  * A kernel that uses scratch memory takes its frame with the first instruction, once.
  * Before: registers. After: the same, with stack_adjust at the start when scratch_B is not 0.
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/emit/emit.h"
 
 bool agxc_insert_stack(struct agxc_shader *shader)
 {

@@ -3,7 +3,7 @@
  * Counts of instructions, and the cycles of one pass through each block from the table
  * of costs: what the shared pipe takes, or everything else, whichever is more.
  */
-#include "agx/compiler/emit/stats.h"
+#include "agx/compiler/emit/stats_impl.h"
 
 #include "agx/isa/cost.h"
 

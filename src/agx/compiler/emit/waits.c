@@ -10,8 +10,9 @@
  * write; before the ninth operation of a group; before barriers, for both groups. Sources
  * of a pending operation may be overwritten at once. Source: reference/isa, 6.
  */
-#include "agx/compiler/emit/machine.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/analysis/register_set.h"
+#include "agx/compiler/emit/jump_impl.h"
+#include "agx/compiler/emit/emit.h"
 
 #define GROUPS          2
 #define MAX_OUTSTANDING 8

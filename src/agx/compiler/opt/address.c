@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "agx/compiler/analysis/address.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 #include "agx/compiler/analysis/range.h"
 
 /* Deep enough for what front ends make; bounds the work for one offset. */

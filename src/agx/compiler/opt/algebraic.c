@@ -8,7 +8,7 @@
  */
 #include "agx/compiler/opt/algebraic.h"
 #include "agx/compiler/ir/fold.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 static bool is_const(const struct agxc_ref *ref)
 {

@@ -15,7 +15,7 @@
  *
  * Before and after: generic SSA.
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 #define MAX_LEAVES 16u
 

@@ -6,7 +6,7 @@
  * product goes away, so that no multiplication is done twice.
  * Requires SSA; breaks nothing (opt_dce removes the products).
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 /* By value id: uses of any kind, and those that a sum could take over. */
 struct uses {

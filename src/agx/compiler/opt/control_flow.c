@@ -8,7 +8,7 @@
  * Before: generic SSA. After: the same, with fewer ifs.
  */
 #include "agx/compiler/ir/clone.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 /* The block is gone: phis where it led to forget it. */
 static void forget_edges(const struct agxc_block *block)

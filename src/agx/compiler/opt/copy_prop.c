@@ -4,7 +4,7 @@
  * of a part whose whole was just put together, and of a whole put together from all its parts.
  * Before: generic SSA. After: moves and such phis are unused (opt_dce removes them).
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 /* The one thing that every source of a phi is, itself aside; AGXC_NONE when they differ. */
 static struct agxc_ref phi_source(const struct agxc_instr *phi)

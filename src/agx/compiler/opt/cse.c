@@ -4,7 +4,7 @@
  * an earlier one's, in the same block or one that dominates it, becomes a move of that one.
  * Before: SSA. After: moves (opt_copy_prop and opt_dce clean up).
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 /* In a tree of control flow, what was computed in a list dominates everything behind it in
  * that list and inside; so the table is a stack that shrinks at the end of each list. */

@@ -3,7 +3,7 @@
  * Removes instructions without effect whose values nothing uses.
  * Before: any SSA. After: each value that is left is used, or its instruction has an effect.
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 static bool is_dead(const struct agxc_instr *instr, const agx_bitset_word *used)
 {

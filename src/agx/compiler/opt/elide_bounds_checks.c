@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "agx/compiler/analysis/address.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 #define MAX_DEPTH 12u /* of an expression */
 #define ANY       UINT32_MAX

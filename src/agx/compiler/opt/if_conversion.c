@@ -13,7 +13,7 @@
  */
 #include "agx/compiler/ir/clone.h"
 #include "agx/compiler/analysis/op_cost.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 /* Cycles of both arms. A jump would skip an arm beyond 19 cycles (lower_control.c), and never
  * does where lanes differ. */

@@ -16,7 +16,7 @@
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
 #include "agx/compiler/analysis/op_cost.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 #define MAX_WRITES 8u
 /* Halves kept free below a step for what the liveness of generic code does not show. */

@@ -11,7 +11,7 @@
  * Barriers, and whatever has effects unknown to address.c, kill all but constant memory.
  */
 #include "agx/compiler/analysis/address.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 /* How many places are remembered; bounds the work per access. */
 #define MAX_KNOWN  64

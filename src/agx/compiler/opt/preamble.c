@@ -19,7 +19,7 @@
 #include "agx/compiler/analysis/divergence.h"
 #include "agx/compiler/analysis/liveness.h"
 #include "agx/compiler/analysis/op_cost.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 /* Fixed point: costs are cycles times 16. */
 #define ONE 16u

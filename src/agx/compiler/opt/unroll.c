@@ -10,7 +10,7 @@
  * Before: generic SSA. After: the same; what copies repeat is left to opt_cse and opt_dce.
  */
 #include "agx/compiler/ir/fold.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 #include "agx/compiler/analysis/loop_shape.h"
 
 #define MAX_ITERATIONS 64u

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "agx/compiler/analysis/address.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/opt.h"
 
 #define MAX_VECTOR 4
 /* Bounds on the work per access and on how long values live. */

@@ -5,7 +5,7 @@
  * terminator. No edge is critical: a block with several successors is the only
  * predecessor of each.
  */
-#include "agx/compiler/regalloc/ra.h"
+#include "agx/compiler/regalloc/ra_impl.h"
 
 static uint32_t pred_index(const struct agxc_block *block, const struct agxc_block *pred)
 {

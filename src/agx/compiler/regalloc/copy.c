@@ -2,7 +2,7 @@
  *
  * Copies of whole values, cut into the words and halves that moves take.
  */
-#include "agx/compiler/regalloc/ra.h"
+#include "agx/compiler/regalloc/ra_impl.h"
 
 /* Part of a source, `offset` halves on. */
 static struct agxc_ref part_of(struct agxc_ref src, uint32_t offset, uint32_t bits)

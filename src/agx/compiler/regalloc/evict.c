@@ -3,7 +3,7 @@
  * Makes one gap: of all windows where a result would fit, the one that is cheapest to
  * clear by moving what lives there into other free places.
  */
-#include "agx/compiler/regalloc/ra.h"
+#include "agx/compiler/regalloc/ra_impl.h"
 
 struct plan {
    struct agxc_place moves[AGX_GPR_HALVES];

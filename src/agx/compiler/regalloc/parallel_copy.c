@@ -4,7 +4,7 @@
  * destination holds; when only cycles remain, a swap takes one copy out of each. Counts
  * of readers per half make each step cheap.
  */
-#include "agx/compiler/regalloc/parallel_copy.h"
+#include "agx/compiler/regalloc/parallel_copy_impl.h"
 
 struct state {
    struct agxc_builder *b;

@@ -3,7 +3,7 @@
  * Finding places. Preferences come from what happens to the value later: it becomes part
  * of a vector, or goes into a phi. They are only that: any free place is right.
  */
-#include "agx/compiler/regalloc/ra.h"
+#include "agx/compiler/regalloc/ra_impl.h"
 
 void agxc_ra_put(struct agxc_ra *ra, struct agxc_value *value, uint32_t half)
 {

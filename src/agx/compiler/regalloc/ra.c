@@ -8,10 +8,10 @@
  * Before: machine rows over values, MOV, PHI, COLLECT, SPLIT. After: machine rows over
  * registers, and BREAK, CONTINUE, RETURN.
  */
-#include "agx/compiler/regalloc/ra.h"
+#include "agx/compiler/regalloc/ra_impl.h"
 
 #include "agx/compiler/analysis/limits.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/regalloc/regalloc.h"
 
 static bool dies_at(const struct agxc_ra *ra, const struct agxc_value *value,
                     const struct agxc_instr *instr)

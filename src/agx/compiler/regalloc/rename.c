@@ -3,7 +3,7 @@
  * Values are only read once they are defined, so two names may share registers as long as
  * what they name is the same. This is where copies of living values become names.
  */
-#include "agx/compiler/regalloc/ra.h"
+#include "agx/compiler/regalloc/ra_impl.h"
 
 static uint32_t ref_halves(const struct agxc_ref *ref)
 {

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "agx/compiler/analysis/limits.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/regalloc/regalloc.h"
 
 /* Halves below the limit: a vector on its way into memory, and what alignment loses. */
 #define HEADROOM 12
@@ -528,9 +528,6 @@ bool agxc_spill(struct agxc_shader *shader)
       if (block->index == 0 || block->pred_count > 0)
          spill_block(s, block);
    agxc_spill_finish(s);
-   agxc_opt_dce(shader);
    shader->spilled_B = shader->scratch_B > own_B ? shader->scratch_B - own_B : 0;
-   if (!(shader->options->debug & (AGXC_DEBUG_NO_OPT | AGXC_DEBUG_NO_SCHEDULE)))
-      agxc_schedule(shader); /* what comes back is asked for early */
    return true;
 }

@@ -3,7 +3,7 @@
  * Distances to next uses, by a walk back through the blocks. Two rounds carry what loops
  * use around their back edges; the result only guides choices, so that suffices.
  */
-#include "agx/compiler/regalloc/spill.h"
+#include "agx/compiler/regalloc/spill_distance_impl.h"
 
 #define ROUNDS 2
 #define FAR    (AGXC_NEVER - 1)

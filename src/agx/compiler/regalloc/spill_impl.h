@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "agx/compiler/regalloc/spill.h"
+#include "agx/compiler/regalloc/spill_distance_impl.h"
 
 struct agxc_kept {
    struct agxc_value *value;

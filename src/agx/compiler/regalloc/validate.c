@@ -8,7 +8,7 @@
  * What a half holds is a content: a part of a value, of a constant or of a uniform.
  * Values that are only names for others (MOV, COLLECT, SPLIT) are looked through.
  */
-#include "agx/compiler/regalloc/ra.h"
+#include "agx/compiler/regalloc/ra_impl.h"
 
 enum content_kind {
    UNKNOWN,

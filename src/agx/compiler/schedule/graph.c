@@ -7,7 +7,7 @@
  * Stores of one kind of memory form a chain. A load looks back through the last few of it
  * for the one it may meet; loads that a store does not pass remember it.
  */
-#include "agx/compiler/schedule/schedule.h"
+#include "agx/compiler/schedule/schedule_impl.h"
 
 #include "agx/isa/cost.h"
 

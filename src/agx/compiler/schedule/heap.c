@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agx/compiler/schedule/heap.h"
+#include "agx/compiler/schedule/heap_impl.h"
 
 static void rise(struct agxc_heap *heap, uint32_t at, uint64_t entry)
 {

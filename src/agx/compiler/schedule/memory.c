@@ -3,7 +3,7 @@
  * Which memory an instruction touches, and when two accesses are certainly apart: the same
  * base and the same index but for a constant. Different bases may be the same memory.
  */
-#include "agx/compiler/schedule/schedule.h"
+#include "agx/compiler/schedule/schedule_impl.h"
 
 /* Rows that access memory, with the operands that say where. NO_OPERAND: there is none. */
 #define NO_OPERAND 255

@@ -12,10 +12,10 @@
  *
  * Before and after: rows over registers, structured control flow.
  */
-#include "agx/compiler/emit/machine.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/analysis/register_set.h"
 #include "agx/compiler/schedule/schedule.h"
-#include "agx/compiler/schedule/heap.h"
+#include "agx/compiler/schedule/schedule_impl.h"
+#include "agx/compiler/schedule/heap_impl.h"
 
 #define NONE UINT32_MAX
 /* Cycles; results that come later are awaited by `wait`. */

@@ -13,9 +13,9 @@
  */
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
-#include "agx/compiler/passes.h"
 #include "agx/compiler/schedule/schedule.h"
-#include "agx/compiler/schedule/heap.h"
+#include "agx/compiler/schedule/schedule_impl.h"
+#include "agx/compiler/schedule/heap_impl.h"
 
 /* How many candidates are looked at for each place. */
 #define MAX_LOOKED_AT 64

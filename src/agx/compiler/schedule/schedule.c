@@ -12,12 +12,12 @@
  *
  * Before and after: machine rows, SSA.
  */
-#include "agx/compiler/schedule/schedule.h"
+#include "agx/compiler/schedule/schedule_impl.h"
 
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
-#include "agx/compiler/passes.h"
-#include "agx/compiler/schedule/heap.h"
+#include "agx/compiler/schedule/schedule.h"
+#include "agx/compiler/schedule/heap_impl.h"
 
 /* Halves below the step that are left to the allocator: vectors leave gaps. */
 #define MARGIN 20

@@ -1,62 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What must stay before what within a block; only for schedule*.c. Nodes are the block's
- * instructions between its phis and its terminator, in program order; every edge goes
- * from a lower number to a higher one.
+ * Scheduling of machine instructions within their blocks, at three moments. The passes return true
+ * when an order changed.
  */
 #pragma once
 
 #include "agx/compiler/ir/ir.h"
 
-struct agxc_edge {
-   struct agxc_edge *next;
-   uint32_t to;
-   uint32_t latency; /* cycles from the one's issue to the other's, at the least */
-};
-
-struct agxc_sched_node {
-   struct agxc_instr *instr;
-   struct agxc_edge *edges;
-   uint32_t waiting; /* edges that lead here and whose start is not issued */
-   uint32_t latency; /* of the result; 0 for what becomes no instruction or a copy */
-   uint32_t height;  /* cycles of long latencies from here to the block's end */
-   uint32_t ready;   /* cycle from which on all operands are there */
-   bool is_async;    /* takes an entry of the scoreboard and has a result */
-   bool is_done;
-};
-
-struct agxc_sched_graph {
-   struct agxc_block *block;
-   struct agxc_value *const *next_value; /* by value: a loop's variable in the next turn */
-   uint32_t count;
-   struct agxc_sched_node *nodes;
-};
-
-/* Latencies from here on are worth hiding by other work; shorter ones only order what
- * stands at the same height. */
-#define AGXC_LONG_LATENCY 20
-
-/* Memory that rows may touch, and how. */
-enum agxc_memory {
-   AGXC_MEMORY_NONE = 0,
-   AGXC_MEMORY_DEVICE = 1,
-   AGXC_MEMORY_LOCAL = 2,
-   AGXC_MEMORY_STACK = 4,
-   AGXC_MEMORY_ALL = 7,
-   AGXC_MEMORY_WRITES = 8, /* or must keep its place among reads of the same memory */
-};
-unsigned agxc_memory_of(const struct agxc_instr *instr);
-
-/* True when the two accesses (device, local or stack) can't touch a common byte. */
-bool agxc_memory_apart(const struct agxc_instr *a, const struct agxc_instr *b);
-
-/* Cycles from issue until the result can be used; 0 for what becomes no instruction. */
-uint32_t agxc_sched_latency(const struct agxc_instr *instr);
-
-/* Sets each value's def, and gives by value what the phis of loops take from the end of a
- * turn. Requires agxc_index. */
-struct agxc_value *const *agxc_sched_prepare(struct agxc_shader *shader);
-
-/* Requires agxc_index and agxc_sched_prepare. In the arena. */
-void agxc_sched_graph_build(struct agxc_sched_graph *graph, struct agxc_shader *shader,
-                            struct agxc_block *block, struct agxc_value *const *next_value);
+/* Before agxc_schedule, SSA: fewer values alive at once, where they cost resident threads. */
+bool agxc_schedule_pressure(struct agxc_shader *shader);
+/* Before allocation, SSA: loads together and early, as far as registers allow. */
+bool agxc_schedule(struct agxc_shader *shader);
+/* Behind allocation, registers: dependent instructions apart, where that makes a block stall
+ * less. */
+bool agxc_schedule_post(struct agxc_shader *shader);

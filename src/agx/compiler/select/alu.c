@@ -3,7 +3,7 @@
  * Selection: arithmetic, logic and conversions. Most operations are one row with integer or
  * float sources (simple_rows); the rest have a function each.
  */
-#include "agx/compiler/select/impl.h"
+#include "agx/compiler/select/select_impl.h"
 
 typedef void (*select_fn)(struct agxc_selector *s, const struct agxc_instr *instr);
 

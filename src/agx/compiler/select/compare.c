@@ -3,7 +3,7 @@
  * Selection: compares, and what consumes them. A compare is fused into each select and
  * branch that uses it; on its own it becomes a select of 1 and 0.
  */
-#include "agx/compiler/select/impl.h"
+#include "agx/compiler/select/select_impl.h"
 
 /* A condition as icsel, fcsel, if_icmp and if_fcmp take it. */
 struct condition {

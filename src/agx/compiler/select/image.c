@@ -4,7 +4,7 @@
  * arrays, in a heap; texel fetches use a sampler of their own, whose border is zero. Source:
  * reference/isa, 14.
  */
-#include "agx/compiler/select/impl.h"
+#include "agx/compiler/select/select_impl.h"
 
 #define MAX_LEVEL_HALF 256 /* uniforms that a level can name */
 

@@ -5,7 +5,7 @@
  * bytes at most), so index arithmetic may stand for offset arithmetic; a shift that the application
  * wrote (exact) may wrap, which the hardware's, in 64 bits, would not.
  */
-#include "agx/compiler/select/impl.h"
+#include "agx/compiler/select/select_impl.h"
 
 #define MAX_INDEX_IMM   0x7fff /* both readings of the sign agree; reference/isa, section 7 */
 #define MAX_INDEX_SHIFT 2      /* beyond the element size */

@@ -4,7 +4,7 @@
  * constants that no immediate holds become uniforms, which cost no instruction, or ldimm when
  * uniforms run short.
  */
-#include "agx/compiler/select/impl.h"
+#include "agx/compiler/select/select_impl.h"
 #include "base/half.h"
 
 #include <string.h>

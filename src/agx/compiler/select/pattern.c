@@ -5,7 +5,7 @@
  * opt_dce removes those that nothing uses any more. Only a pattern that costs no more than
  * what it replaces, should the inner operation stay, asks nothing about other uses.
  */
-#include "agx/compiler/select/impl.h"
+#include "agx/compiler/select/select_impl.h"
 
 typedef bool (*pattern_fn)(struct agxc_selector *s, const struct agxc_instr *instr);
 

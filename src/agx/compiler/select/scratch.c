@@ -4,7 +4,7 @@
  * of these rows stays 0: no known compiler uses it [U].
  * Source: reference/isa, 16.
  */
-#include "agx/compiler/select/impl.h"
+#include "agx/compiler/select/select_impl.h"
 
 #define MAX_OFFSET_IMM 0x7fff /* both readings of the sign agree; reference/isa, section 7 */
 

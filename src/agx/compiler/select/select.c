@@ -5,8 +5,8 @@
  * CONTINUE and RETURN, whose operands are values only. Booleans have become 16-bit 0 or 1, and
  * 8-bit values 16-bit ones whose upper half is undefined.
  */
-#include "agx/compiler/passes.h"
-#include "agx/compiler/select/impl.h"
+#include "agx/compiler/select/select.h"
+#include "agx/compiler/select/select_impl.h"
 
 /* ---- system values ---------------------------------------------------- */
 

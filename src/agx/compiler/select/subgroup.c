@@ -2,7 +2,7 @@
  *
  * Selection: operations between lanes, as lower_subgroup leaves them.
  */
-#include "agx/compiler/select/impl.h"
+#include "agx/compiler/select/select_impl.h"
 
 static void select_rank(struct agxc_selector *s, const struct agxc_instr *instr)
 {

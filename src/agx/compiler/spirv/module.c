@@ -5,7 +5,7 @@
  * blocks with the words of their merge instruction and terminator; spirv_flow.c reads
  * the rest when it emits them.
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/spirv/frontend.h"
 #include "agx/compiler/spirv/vertex.h"
 
 #include <stdarg.h>

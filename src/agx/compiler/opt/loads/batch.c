@@ -28,7 +28,7 @@
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_AHEAD    4u  /* iterations */
 #define MAX_LOADS    4u  /* of an iteration */

@@ -12,7 +12,7 @@
  * Before and after: generic SSA; opt_cse behind it joins the addresses.
  */
 #include "agx/compiler/analysis/op_cost.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_LOADS    8u              /* of one if: a scoreboard group */
 #define MAX_PENDING  (2 * MAX_LOADS) /* that many registers wait for them */

@@ -9,7 +9,7 @@
  *
  * Before and after: generic SSA.
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_LOADS 8u  /* to one block: they wait in registers */
 #define MAX_DEPTH 12u /* of an address */

@@ -5,7 +5,7 @@
  *
  * Before: generic SSA. After: the same; opt_copy_prop takes away the moves that are left.
  */
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_LOOK 24u /* instructions of each arm: work per if is this squared */
 

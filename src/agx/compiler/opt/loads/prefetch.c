@@ -20,7 +20,8 @@
  * Before: generic SSA. After: the same.
  */
 #include "agx/compiler/ir/fold.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
+#include "agx/compiler/opt/opt.h"
 #include "agx/compiler/opt/loads/prefetch_impl.h"
 
 /* ---- copies --------------------------------------------------------------- */

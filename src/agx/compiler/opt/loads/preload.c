@@ -12,7 +12,7 @@
  */
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_LOADS    4u
 #define MAX_DEPTH    12u /* of an address or condition */

@@ -13,7 +13,8 @@
  * Before: generic SSA. After: the same.
  */
 #include "agx/compiler/analysis/op_cost.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
+#include "agx/compiler/opt/opt.h"
 #include "agx/compiler/analysis/loop_shape.h"
 
 #define MAX_TEST 4u  /* instructions before the exit */

@@ -19,7 +19,7 @@
  * Before: generic SSA. After: the same.
  */
 #include "agx/compiler/analysis/induction.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_FACTOR 4u
 #define MAX_SIZE   48u /* instructions in all copies ... */
@@ -52,8 +52,8 @@ static unsigned choose_factor(const struct agxc_induction *c)
 {
    const struct agxc_loop_shape *shape = &c->shape;
    unsigned factor = MAX_FACTOR;
-   if (c->step > MAX_STEP || c->is_inclusive || has_private_order(shape) ||
-       shape->inner_loops || shape->barriers || shape->flags & AGXC_CROSS_LANE)
+   if (c->step > MAX_STEP || c->is_inclusive || has_private_order(shape) || shape->inner_loops ||
+       shape->barriers || shape->flags & AGXC_CROSS_LANE)
       return 1;
    while (factor > 1 && factor * shape->size > (goes_up(c, factor) ? MAX_WHOLE : MAX_SIZE))
       factor /= 2;

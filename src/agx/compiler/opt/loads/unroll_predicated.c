@@ -24,7 +24,7 @@
 
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/analysis/op_cost.h"
-#include "agx/compiler/passes.h"
+#include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_FACTOR 4u
 #define MAX_STEP   0x10000u

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the passes behind register allocation share: register halves of operands as sets,
- * and where control may go from the end of a block.
+ * Register halves that instructions name, as sets; for passes behind register allocation.
  */
 #pragma once
 
@@ -44,14 +43,4 @@ static inline struct agxc_halves agxc_halves_written(const struct agxc_instr *in
    agxc_foreach_dest (dest, instr)
       agxc_halves_add(&set, dest);
    return set;
-}
-
-/* The block that a jump goes to, or NULL for any other instruction. Between
- * agxc_lower_control and agxc_emit the offset is the block's index. */
-static inline struct agxc_block *agxc_jump_target(const struct agxc_shader *shader,
-                                                  const struct agxc_instr *instr)
-{
-   if (!agxc_is_row(instr, AGX_ISA_OP_JMP_ANY) && !agxc_is_row(instr, AGX_ISA_OP_JMP_NONE))
-      return NULL;
-   return shader->blocks[instr->operand[AGX_ISA_JMP_ANY_OFFSET].imm];
 }

@@ -10,7 +10,7 @@
 #include "agx/chip.h"
 #include "agx/compiler/ir/ir.h"
 #include "agx/compiler/analysis/liveness.h"
-#include "agx/compiler/regalloc/parallel_copy.h"
+#include "agx/compiler/regalloc/parallel_copy_impl.h"
 
 #define AGXC_NOWHERE 0xffff
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What happens behind register allocation, in this order, and at last the machine code.
+ */
+#pragma once
+
+#include "agx/compiler/ir/ir.h"
+
+/* Puts the instruction in front that takes the thread's scratch memory, when there is any. */
+bool agxc_insert_stack(struct agxc_shader *shader);
+/* Structured control flow to mask instructions and jumps at block ends. */
+bool agxc_lower_control(struct agxc_shader *shader);
+/* Removes barriers that order nothing; behind everything that moves instructions. */
+bool agxc_drop_barriers(struct agxc_shader *shader);
+/* Chooses scoreboard groups and waits before results of asynchronous operations are used. */
+bool agxc_insert_waits(struct agxc_shader *shader);
+/* Sets discard and cache hints on last uses. */
+bool agxc_hints(struct agxc_shader *shader);
+
+/* Writes machine code with stop and trap padding, jumps resolved, and fills shader->stats.
+ * out_code lies in the shader's arena; out_text_B are the bytes without padding. Fails through
+ * agxc_fail when code is too long for a jump. */
+void agxc_emit(struct agxc_shader *shader, uint8_t **out_code, uint32_t *out_text_B,
+               uint32_t *out_code_B);
