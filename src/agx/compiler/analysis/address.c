@@ -68,8 +68,7 @@ static void add_element(struct sum *sum, const struct agxc_instr *element, uint6
 /* Adds factor * ref. What is not a sum, or lies too deep, is a term. */
 static void add_ref(struct sum *sum, struct agxc_ref ref, uint64_t factor, unsigned depth)
 {
-   while (ref.kind == AGXC_VALUE && ref.value->def && ref.value->def->op == AGXC_OP_MOV)
-      ref = ref.value->def->operand[1];
+   ref = agxc_skip_moves(ref);
    if (ref.kind == AGXC_IMM) {
       sum->constant += factor * (uint64_t)ref.imm;
       return;

@@ -16,7 +16,7 @@ bool agxc_loop_is_invariant(const struct agxc_loop_shape *shape, const struct ag
 static bool find_step(struct agxc_induction *c)
 {
    const struct agxc_ref *back = &agxc_srcs(c->phi)[1];
-   const struct agxc_instr *add = back->kind == AGXC_VALUE ? back->value->def : NULL;
+   const struct agxc_instr *add = agxc_def_of(*back);
    if (!add || add->op != AGXC_OP_IADD)
       return false;
    const struct agxc_ref *srcs = agxc_srcs(add);
@@ -35,9 +35,9 @@ static bool find_test(struct agxc_induction *c)
 {
    bool stays_if = !c->shape.leaves_if;
    const struct agxc_ref *taken = c->shape.taken;
-   const struct agxc_instr *test = taken->kind == AGXC_VALUE ? taken->value->def : NULL;
+   const struct agxc_instr *test = agxc_def_of(*taken);
    for (; test && test->op == AGXC_OP_INOT; stays_if = !stays_if)
-      test = test->operand[1].kind == AGXC_VALUE ? test->operand[1].value->def : NULL;
+      test = agxc_def_of(test->operand[1]);
    if (!test)
       return false;
    bool is_below = test->op == AGXC_OP_ULT || test->op == AGXC_OP_SLT;

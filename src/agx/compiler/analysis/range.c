@@ -212,7 +212,7 @@ static struct agxc_if *first_test(const struct agxc_loop *loop)
 static uint64_t step_of(const struct agxc_instr *phi, const struct agxc_ref *back,
                         const struct agxc_instr *test)
 {
-   const struct agxc_instr *def = back->kind == AGXC_VALUE ? back->value->def : NULL;
+   const struct agxc_instr *def = agxc_def_of(*back);
    if (!def || def->op != AGXC_OP_IADD || def->index < test->index ||
        def->operand[2].kind != AGXC_IMM || def->operand[1].kind != AGXC_VALUE ||
        def->operand[1].value != phi->operand[0].value)
@@ -224,8 +224,7 @@ static uint64_t step_of(const struct agxc_instr *phi, const struct agxc_ref *bac
 static void note_count(struct agxc_ranges *r, const struct agxc_instr *phi,
                        const struct agxc_instr *test, bool stays_if_true)
 {
-   const struct agxc_instr *compare =
-      test->operand[0].kind == AGXC_VALUE ? test->operand[0].value->def : NULL;
+   const struct agxc_instr *compare = agxc_def_of(test->operand[0]);
    if (!compare || phi->src_count != 2 || phi->operand[1].kind != AGXC_IMM)
       return;
    /* phi < limit stays, or phi >= limit leaves. Signed compares say the same for a start and

@@ -204,6 +204,27 @@ static inline int64_t agxc_imm_of(const struct agxc_instr *instr, unsigned i)
    return instr->operand[instr->dest_count + instr->src_count + i].imm;
 }
 
+/* The instruction that defines a reference's value; NULL for what isn't a value. */
+static inline struct agxc_instr *agxc_def_of(struct agxc_ref ref)
+{
+   return ref.kind == AGXC_VALUE ? ref.value->def : NULL;
+}
+
+/* The same if it is that operation, else NULL. */
+static inline struct agxc_instr *agxc_def_as(struct agxc_ref ref, enum agxc_op op)
+{
+   struct agxc_instr *def = agxc_def_of(ref);
+   return def && def->op == op ? def : NULL;
+}
+
+/* What a reference is a copy of: the source of the first of the MOVs that lead to it. */
+static inline struct agxc_ref agxc_skip_moves(struct agxc_ref ref)
+{
+   while (agxc_def_as(ref, AGXC_OP_MOV))
+      ref = agxc_srcs(ref.value->def)[0];
+   return ref;
+}
+
 struct agxc_op_info {
    const char *name; /* lower case */
    int8_t dests, srcs, imms;

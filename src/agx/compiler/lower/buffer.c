@@ -221,7 +221,7 @@ static void join_base(struct agxc_instr *instr)
    if (instr->op < AGXC_OP_LOAD_GLOBAL || instr->op > AGXC_OP_ATOMIC_GLOBAL)
       return;
    struct agxc_ref *base = &agxc_srcs(instr)[0];
-   const struct agxc_instr *pack = base->kind == AGXC_VALUE ? base->value->def : NULL;
+   const struct agxc_instr *pack = agxc_def_of(*base);
    if (!pack || pack->op != AGXC_OP_PACK64)
       return;
    struct agxc_ref low = agxc_srcs(pack)[0], high = agxc_srcs(pack)[1];

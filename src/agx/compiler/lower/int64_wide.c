@@ -184,7 +184,7 @@ struct agxc_wide agxc_wide_mad(struct agxc_builder *b, struct agxc_ref x, struct
 /* Whether hi is the sign of lo, as agxc_wide_of_sign makes it. */
 static bool is_sign_extended(const struct agxc_wide *w)
 {
-   const struct agxc_instr *def = w->hi.kind == AGXC_VALUE ? w->hi.value->def : NULL;
+   const struct agxc_instr *def = agxc_def_of(w->hi);
    return def && def->op == AGXC_OP_ASHR && def->operand[1].kind == AGXC_VALUE &&
           w->lo.kind == AGXC_VALUE && def->operand[1].value == w->lo.value &&
           is_imm(def->operand[2], 31);

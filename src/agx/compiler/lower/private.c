@@ -89,7 +89,7 @@ static struct progression progression_of(const struct agxc_ref *ref, unsigned de
    const struct progression any = {1, 0};
    if (ref->kind == AGXC_IMM)
       return (struct progression){0, (int32_t)ref->imm};
-   const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
+   const struct agxc_instr *def = agxc_def_of(*ref);
    if (!def || depth == MAX_OFFSET_DEPTH)
       return any;
    const struct agxc_ref *srcs = &def->operand[1];

@@ -62,19 +62,6 @@ struct robust {
 
 /* ---- offsets ------------------------------------------------------------ */
 
-static struct agxc_ref moved(struct agxc_ref ref)
-{
-   while (ref.kind == AGXC_VALUE && ref.value->def && ref.value->def->op == AGXC_OP_MOV)
-      ref = ref.value->def->operand[1];
-   return ref;
-}
-
-static const struct agxc_instr *def_is(struct agxc_ref ref, enum agxc_op op)
-{
-   const struct agxc_instr *def = ref.kind == AGXC_VALUE ? ref.value->def : NULL;
-   return def && def->op == op ? def : NULL;
-}
-
 /* Elements of one stride count together: a pointer into an array may go back by one. */
 static void add_term(struct robust *r, struct sum *sum, struct agxc_ref index, uint32_t stride)
 {
@@ -88,13 +75,13 @@ static void add_term(struct robust *r, struct sum *sum, struct agxc_ref index, u
 
 static void take_apart(struct robust *r, struct sum *sum, struct agxc_ref offset, unsigned depth)
 {
-   offset = moved(offset);
-   const struct agxc_instr *add = def_is(offset, AGXC_OP_IADD);
-   const struct agxc_instr *element = def_is(offset, AGXC_OP_ELEMENT);
+   offset = agxc_skip_moves(offset);
+   const struct agxc_instr *add = agxc_def_as(offset, AGXC_OP_IADD);
+   const struct agxc_instr *element = agxc_def_as(offset, AGXC_OP_ELEMENT);
    if (offset.kind == AGXC_IMM)
       sum->constant += (uint32_t)offset.imm;
    else if (element)
-      add_term(r, sum, moved(element->operand[1]), (uint32_t)element->operand[2].imm);
+      add_term(r, sum, agxc_skip_moves(element->operand[1]), (uint32_t)element->operand[2].imm);
    else if (!add || depth == 0 || sum->count + 2 > MAX_TERMS)
       add_term(r, sum, offset, 1);
    else
@@ -111,14 +98,14 @@ static uint64_t most(const struct robust *r, const struct agxc_ref *ref)
  * nothing wraps. */
 static bool peel(const struct robust *r, struct term *term, uint64_t *constant)
 {
-   const struct agxc_instr *def = term->index.kind == AGXC_VALUE ? term->index.value->def : NULL;
+   const struct agxc_instr *def = agxc_def_of(term->index);
    if (!def || def->src_count != 2 || def->operand[2].kind != AGXC_IMM)
       return false;
    uint64_t max = most(r, &def->operand[1]), by = (uint64_t)def->operand[2].imm;
    if (def->op == AGXC_OP_IADD && max + by <= UINT32_MAX &&
        *constant + by * term->stride <= INT32_MAX) {
       *constant += by * term->stride;
-      term->index = moved(def->operand[1]);
+      term->index = agxc_skip_moves(def->operand[1]);
       return true;
    }
    if (def->op == AGXC_OP_ISHL && by < 12)
@@ -127,7 +114,7 @@ static bool peel(const struct robust *r, struct term *term, uint64_t *constant)
       return false;
    if (by == 0 || max * by > UINT32_MAX || by * term->stride > AGX_PROGRAM_MAX_STRIDE_B)
       return false;
-   term->index = moved(def->operand[1]);
+   term->index = agxc_skip_moves(def->operand[1]);
    term->stride *= (uint32_t)by;
    return true;
 }
@@ -405,12 +392,12 @@ static void access_parts(struct robust *r, const struct access *a, uint32_t from
 static struct agxc_ref resolved(struct agxc_ref ref)
 {
    for (;;) {
-      ref = moved(ref);
-      const struct agxc_instr *split = def_is(ref, AGXC_OP_SPLIT);
+      ref = agxc_skip_moves(ref);
+      const struct agxc_instr *split = agxc_def_as(ref, AGXC_OP_SPLIT);
       if (!split)
          return ref;
       const struct agxc_instr *collect =
-         def_is(moved(split->operand[split->dest_count]), AGXC_OP_COLLECT);
+         agxc_def_as(agxc_skip_moves(split->operand[split->dest_count]), AGXC_OP_COLLECT);
       uint32_t which = 0;
       while (split->operand[which].value != ref.value)
          which++;
@@ -424,7 +411,7 @@ static struct agxc_ref resolved(struct agxc_ref ref)
 static bool take_copied(const struct robust *r, const struct access *a, struct agxc_ref *elements)
 {
    const struct agxc_instr *collect =
-      def_is(moved(a->instr->operand[a->memory.data_operand]), AGXC_OP_COLLECT);
+      agxc_def_as(agxc_skip_moves(a->instr->operand[a->memory.data_operand]), AGXC_OP_COLLECT);
    if (!collect)
       return false;
    for (uint32_t i = 0; i < a->memory.count; i++) {
