@@ -1,35 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * References, and what a fork means for them.
+ * References to objects, which applications hold as handles, and the refusals for objects that
+ * the calling process or device does not own. All rooms and applications call these.
  */
 #include "hal/core/object.h"
 
-#include <pthread.h>
+#include <stdio.h>
 
-#include "hal/host/host_pool.h"
-#include "hal/sync/submission.h"
+#include "hal/core/context.h"
+#include "winsys/winsys.h"
 
-uint32_t agx_forks;
-
-static void after_fork_in_child(void)
-{
-   agx_forks++;
-   /* Where a function that the library calls has forked, its thread is no more than the child's. */
-   agx_on_library_thread = false;
-   agx_host_pool_leave();
-   agx_deferred_work_forget();
-}
-
-static void watch_forks(void)
-{
-   pthread_atfork(NULL, NULL, after_fork_in_child);
-}
-
-void agx_forks_count(void)
-{
-   static pthread_once_t once = PTHREAD_ONCE_INIT;
-   pthread_once(&once, watch_forks);
-}
+/* ---- objects of another process or device --------------------------------- */
 
 agx_status agx_fork_refuse(const void *handle)
 {
@@ -39,6 +20,18 @@ agx_status agx_fork_refuse(const void *handle)
                    "of its own (agx_device_open)",
                    object->type->name);
 }
+
+struct agx_foreign agx_foreign(const struct agx_device *theirs, const struct agx_device *ours)
+{
+   const struct agx_context *their = agx_context_of(theirs), *our = agx_context_of(ours);
+   struct agx_foreign it;
+   snprintf(it.text, sizeof(it.text), "of another device: number %u (%.24s), not number %u (%.24s)",
+            their->number, agxw_device_info(their->winsys)->node, our->number,
+            agxw_device_info(our->winsys)->node);
+   return it;
+}
+
+/* ---- references ------------------------------------------------------------ */
 
 void agx_retain(void *handle)
 {

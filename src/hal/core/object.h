@@ -11,6 +11,7 @@
 #include "agx/hal.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "hal/core/fork.h"
 
 struct agx_object;
 
@@ -26,20 +27,13 @@ struct agx_object {
    uint32_t forks;        /* agx_forks when it was made */
 };
 
-/* How often this process has come out of a fork(2), its forebears too, since the library was used
- * first. What was made before the last one is the parent's: its threads are not here, and its
- * handles, descriptors and GPU memory are shared with it. */
-extern uint32_t agx_forks;
-
-/* From the first instance on agx_forks is counted. */
-void agx_forks_count(void);
-
+/* Whether it was made before the last fork(2), so that only the parent process may use it. */
 static inline bool agx_is_inherited(const void *handle)
 {
    return __builtin_expect(((const struct agx_object *)handle)->forks != agx_forks, 0);
 }
 
-/* For an object that is inherited. */
+/* AGX_FAILED_PRECONDITION for an object that is inherited. */
 AGX_MUST_CHECK agx_status agx_fork_refuse(const void *handle);
 
 /* That the object, a device for what has none, was made in this process. */
@@ -59,3 +53,11 @@ static inline void agx_object_init(struct agx_object *object, const struct agx_o
 /* A reference, unless the last one has gone: for lists that objects leave when they are destroyed.
  */
 bool agx_try_retain(void *handle);
+
+/* What messages say of an object that was given to another device than its own: "of another
+ * device: number 2 (virtual:g14s), not number 1 (renderD128)". Devices are numbered as the process
+ * opened them. */
+struct agx_foreign {
+   char text[96];
+};
+struct agx_foreign agx_foreign(const struct agx_device *theirs, const struct agx_device *ours);

@@ -89,8 +89,6 @@ static void device_destroy(struct agx_object *object)
 
 static const struct agx_object_type device_type = {"device", device_destroy};
 
-_Thread_local bool agx_on_library_thread;
-
 static void init_locks(struct agx_device *device)
 {
    struct agx_link *lists[] = {&device->parked,    &device->deferred, &device->unblocked,

@@ -111,10 +111,6 @@ struct agx_device {
    struct agx_pool *pool; /* the device's own, for allocations that name none */
 };
 
-/* Threads of the library set it: they don't destroy devices by themselves, since that waits for
- * them. */
-extern _Thread_local bool agx_on_library_thread;
-
 /* Opens a device over a kmd, which it takes over, also on failure. */
 AGX_MUST_CHECK agx_status agx_device_open_over(struct agx_instance *instance,
                                                const struct agx_device_desc *desc,

@@ -9,6 +9,8 @@
 #include "base/list.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
+#include "hal/host/host_pool.h"
+#include "hal/sync/submission.h"
 #include "winsys/winsys.h"
 
 static void instance_destroy(struct agx_object *object)
@@ -19,6 +21,8 @@ static void instance_destroy(struct agx_object *object)
 }
 
 static const struct agx_object_type instance_type = {"instance", instance_destroy};
+
+static const agx_fork_hook fork_hooks[] = {agx_host_pool_leave, agx_deferred_work_forget, NULL};
 
 agx_status agx_instance_create(const struct agx_instance_desc *desc,
                                struct agx_instance **out_instance)
@@ -35,7 +39,7 @@ agx_status agx_instance_create(const struct agx_instance_desc *desc,
    struct agx_instance *instance = agx_host_zalloc(&alloc, sizeof(*instance));
    if (!instance)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "instance: out of host memory");
-   agx_forks_count();
+   agx_forks_watch(fork_hooks);
    agx_object_init(&instance->object, &instance_type);
    instance->alloc = alloc;
    instance->log = (struct agx_log){read.log, read.log_user};

@@ -11,7 +11,6 @@
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/executable/executable_cache.h"
-#include "hal/core/foreign.h"
 #include "hal/profile/profile.h"
 
 /* Entry points are placed at this alignment by every known compiler.

@@ -9,7 +9,6 @@
 #include "hal/memory/buffer.h"
 #include "hal/core/desc.h"
 #include "hal/host/file.h"
-#include "hal/core/foreign.h"
 #include "hal/host/host_pool.h"
 #include "hal/sync/op.h"
 #include "hal/sync/submission.h"

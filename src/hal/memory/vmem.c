@@ -10,7 +10,6 @@
 #include "hal/memory/buffer.h"
 #include "hal/memory/buffer_cache.h"
 #include "hal/core/desc.h"
-#include "hal/core/foreign.h"
 
 struct agx_pages {
    struct agx_object object;

@@ -4,7 +4,6 @@
 #include "agx/chip.h"
 #include "base/util.h"
 #include "hal/memory/buffer.h"
-#include "hal/core/foreign.h"
 #include "robustness/buffer.h"
 
 /* A robust kernel works without a buffer: there is nothing inside, and an address from which

@@ -11,7 +11,6 @@
 #include "base/util.h"
 #include "hal/record/bind_buffer.h"
 #include "hal/memory/buffer.h"
-#include "hal/core/foreign.h"
 #include "robustness/image.h"
 
 /* ---- checks ------------------------------------------------------------ */

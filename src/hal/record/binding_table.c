@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "hal/core/foreign.h"
 #include "hal/record/record.h"
 
 /* What a slot was, also when its buffer has gone. */

@@ -9,7 +9,6 @@
 #include "base/debug.h"
 #include "hal/record/binding_table.h"
 #include "hal/core/desc.h"
-#include "hal/core/foreign.h"
 #include "hal/record/record.h"
 
 /* ---- chunks ------------------------------------------------------------ */

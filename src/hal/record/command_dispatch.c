@@ -3,7 +3,6 @@
  * A dispatch becomes a launch: the long way, which takes everything and says what is wrong.
  */
 #include "hal/core/desc.h"
-#include "hal/core/foreign.h"
 #include "hal/record/indirect.h"
 #include "hal/record/record.h"
 #include "hal/record/dynamic_size.h"

@@ -5,7 +5,6 @@
  */
 #include "hal/core/desc.h"
 #include "hal/record/event.h"
-#include "hal/core/foreign.h"
 #include "hal/record/record.h"
 
 #define DEVICE_STAGES (AGX_STAGE_ISSUE | AGX_STAGE_DISPATCH | AGX_STAGE_TRANSFER)

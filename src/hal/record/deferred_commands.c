@@ -5,7 +5,6 @@
 
 #include "base/util.h"
 #include "hal/core/desc.h"
-#include "hal/core/foreign.h"
 #include "hal/record/indirect.h"
 #include "hal/record/record.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/util.h"
 #include "hal/memory/buffer.h"
-#include "hal/core/foreign.h"
 
 #define COUNTS_B 12u
 

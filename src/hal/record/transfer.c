@@ -6,7 +6,6 @@
 #include "base/util.h"
 #include "hal/memory/buffer.h"
 #include "hal/executable/builtin.h"
-#include "hal/core/foreign.h"
 #include "hal/record/record.h"
 #include "hal/record/transfer.h"
 

@@ -4,7 +4,6 @@
 #include "agx/format.h"
 #include "base/util.h"
 #include "hal/memory/buffer.h"
-#include "hal/core/foreign.h"
 #include "robustness/vertex.h"
 
 /* Source: reference/cmdstream, cdm.md 1.1. */

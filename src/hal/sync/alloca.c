@@ -9,7 +9,6 @@
 #include "agx/chip.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
-#include "hal/core/foreign.h"
 #include "hal/sync/submission.h"
 
 #define MAX_SPARE 64u /* objects of a pool */

@@ -8,7 +8,6 @@
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
-#include "hal/core/foreign.h"
 #include "hal/host/host_pool.h"
 #include "hal/sync/share.h"
 
