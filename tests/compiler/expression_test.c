@@ -81,9 +81,9 @@ static void build(struct agxc_shader *shader, build_fn fill, uint64_t seed)
 static agx_status run_passes(struct backend *backend)
 {
    static bool (*const passes[])(struct agxc_shader *) = {
-      agxc_opt_copy_prop, agxc_lower_buffer,  agxc_opt_algebraic, agxc_lower_division,
-      agxc_lower_math,    agxc_opt_algebraic, agxc_opt_copy_prop, agxc_opt_cse,
-      agxc_opt_dce,       agxc_opt_fuse,      agxc_select,        agxc_opt_dce,
+      agxc_opt_copy_prop, agxc_lower_buffer,    agxc_opt_algebraic, agxc_lower_division,
+      agxc_lower_math,    agxc_opt_algebraic,   agxc_opt_copy_prop, agxc_opt_cse,
+      agxc_opt_dce,       agxc_opt_contraction, agxc_select,        agxc_opt_dce,
    };
    struct agxc_shader *shader = backend->shader;
    if (setjmp(backend->exhausted))

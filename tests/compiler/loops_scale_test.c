@@ -65,12 +65,12 @@ static void known_turns(void **state)
 
 static void several_turns(void **state)
 {
-   check(agxc_opt_unroll_by, "%0:32", "#1:32");
+   check(agxc_opt_unroll_partial, "%0:32", "#1:32");
 }
 
 static void masked_turns(void **state)
 {
-   check(agxc_opt_unroll_masked, "%0:32", "#0x20:32");
+   check(agxc_opt_unroll_predicated, "%0:32", "#0x20:32");
 }
 
 AGX_TEST_FILE(void)

@@ -5,8 +5,8 @@
 #include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
-static const pass_fn whole[] = {agxc_opt_unroll,    agxc_opt_copy_prop, agxc_opt_algebraic,
-                                agxc_opt_copy_prop, agxc_opt_branch,    agxc_opt_copy_prop};
+static const pass_fn whole[] = {agxc_opt_unroll,    agxc_opt_copy_prop,    agxc_opt_algebraic,
+                                agxc_opt_copy_prop, agxc_opt_control_flow, agxc_opt_copy_prop};
 
 static void becomes(const char *before, const char *after)
 {

@@ -369,9 +369,9 @@ static unsigned preambles;
 static void optimise(struct agxc_shader *shader, uint64_t seed)
 {
    static bool (*const passes[])(struct agxc_shader *) = {
-      agxc_lower_buffer,  agxc_opt_algebraic, agxc_opt_copy_prop, agxc_opt_cse,
-      agxc_opt_copy_prop, agxc_opt_predicate, agxc_opt_cse,       agxc_opt_copy_prop,
-      agxc_opt_dce,       agxc_opt_preamble,  agxc_opt_licm,
+      agxc_lower_buffer,  agxc_opt_algebraic,     agxc_opt_copy_prop, agxc_opt_cse,
+      agxc_opt_copy_prop, agxc_opt_if_conversion, agxc_opt_cse,       agxc_opt_copy_prop,
+      agxc_opt_dce,       agxc_opt_preamble,      agxc_opt_licm,
    };
    for (size_t i = 0; i < AGX_COUNT(passes); i++) {
       passes[i](shader);

@@ -128,7 +128,7 @@ static void compare(uint32_t apart, uint32_t first, uint32_t step, uint32_t bias
    /* The counter is no more than a place, or a factor as well. */
    snprintf(texts[0], sizeof(texts[0]), form, apart, first, test, bias, "#3:32", step);
    snprintf(texts[1], sizeof(texts[1]), form, apart, first, test, bias, "%3:32", step);
-   compare_texts(texts, agxc_opt_unroll_masked, bias, false);
+   compare_texts(texts, agxc_opt_unroll_predicated, bias, false);
 }
 
 static void compare_tiles(uint32_t apart, uint32_t first, uint32_t step, uint32_t bias,
@@ -139,7 +139,7 @@ static void compare_tiles(uint32_t apart, uint32_t first, uint32_t step, uint32_
    snprintf(texts[0], sizeof(texts[0]), tiles, apart, first, test, bias, "", step);
    snprintf(texts[1], sizeof(texts[1]), tiles, apart, first, test, bias,
             "%12:32 = ixor %5:32, #5:32\nstore_shared #0:32, %12:32\n", step);
-   compare_texts(texts, agxc_opt_load_ahead, bias, is_inclusive);
+   compare_texts(texts, agxc_opt_batch_loads, bias, is_inclusive);
 }
 
 static void lanes_share_a_loop(void **state)

@@ -413,7 +413,7 @@ static bool list_loads(const struct agx_link *list)
 static bool node_loads(const struct agxc_node *node)
 {
    const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-   if (node->kind == AGXC_NODE_IF) /* opt_prefetch.c makes those that load */
+   if (node->kind == AGXC_NODE_IF) /* opt/loads/prefetch.c makes those that load */
       return list_loads(&branch->then_list) || list_loads(&branch->else_list);
    if (node->kind != AGXC_NODE_BLOCK)
       return false;

@@ -335,7 +335,8 @@ struct agxc_shader {
    struct agx_program_state states[AGX_PROGRAM_MAX_STATES];
    uint32_t state_count;
 
-   /* Of the twin without checks (prove_inside.c): that it is one, and what must hold for it. */
+   /* Of the twin without checks (opt/elide_bounds_checks.c): that it is one, and what must hold for
+    * it. */
    bool assumes_inside;
    struct agx_program_condition *conditions;
    uint32_t condition_count;

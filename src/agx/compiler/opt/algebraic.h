@@ -17,7 +17,7 @@ struct agxc_algebra {
 };
 
 /* Whether two products by constants may become one. An application's own (exact) wraps as it
- * likes, a stride of the access chain does not (opt_address.c): what is made of both would pass for
+ * likes, a stride of the access chain does not (opt/address.c): what is made of both would pass for
  * a stride. */
 static inline bool agxc_alg_may_join(const struct agxc_instr *outer, const struct agxc_instr *inner)
 {

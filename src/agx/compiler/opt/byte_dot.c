@@ -11,7 +11,7 @@
  * 32768, so that it fits when it is one less. The ones are added once for all pairs.
  *
  * Stands behind opt_algebraic, which would take constants out of the sums again. What pairs
- * replace is removed, so that opt_unroll_masked counts what there will be.
+ * replace is removed, so that opt_unroll_predicated counts what there will be.
  *
  * Before and after: generic SSA.
  */

@@ -79,7 +79,7 @@ static bool fuse(struct agxc_shader *shader, struct agxc_instr *sum, struct uses
    return true;
 }
 
-bool agxc_opt_fuse(struct agxc_shader *shader)
+bool agxc_opt_contraction(struct agxc_shader *shader)
 {
    bool progress = false;
    agxc_index(shader);

@@ -191,7 +191,7 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
    return progress;
 }
 
-bool agxc_opt_branch(struct agxc_shader *shader)
+bool agxc_opt_control_flow(struct agxc_shader *shader)
 {
    agxc_index(shader);
    return visit_list(shader, &shader->body);

@@ -715,7 +715,7 @@ static void visit_list(struct proof *p, struct agx_link *list, const struct agxc
    p->facts = outer;
 }
 
-bool agxc_prove_inside(struct agxc_shader *shader)
+bool agxc_elide_bounds_checks(struct agxc_shader *shader)
 {
    if (!shader->assumes_inside || shader->is_vertex) /* draws say nothing of indices */
       return false;

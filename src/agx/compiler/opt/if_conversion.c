@@ -178,7 +178,7 @@ static void visit_list(struct predication *p, struct agx_link *list)
    }
 }
 
-bool agxc_opt_predicate(struct agxc_shader *shader)
+bool agxc_opt_if_conversion(struct agxc_shader *shader)
 {
    struct predication p = {.shader = shader};
    agxc_index(shader);

@@ -12,9 +12,9 @@ bool agxc_opt_algebraic(struct agxc_shader *shader);
 /* Looks through moves, trivial phis and splits of collects. */
 bool agxc_opt_copy_prop(struct agxc_shader *shader);
 /* Contracts products and sums to FFMA. */
-bool agxc_opt_fuse(struct agxc_shader *shader);
+bool agxc_opt_contraction(struct agxc_shader *shader);
 /* Removes ifs on constants. */
-bool agxc_opt_branch(struct agxc_shader *shader);
+bool agxc_opt_control_flow(struct agxc_shader *shader);
 /* Unrolls loops with a known number of turns. */
 bool agxc_opt_unroll(struct agxc_shader *shader);
 /* Merges equal expressions of dominating blocks. */
@@ -30,10 +30,10 @@ bool agxc_opt_vectorize(struct agxc_shader *shader);
 /* Moves invariant code in front of its loop. */
 bool agxc_opt_licm(struct agxc_shader *shader);
 /* Makes selects of short ifs. */
-bool agxc_opt_predicate(struct agxc_shader *shader);
+bool agxc_opt_if_conversion(struct agxc_shader *shader);
 /* Multiplies signed bytes in pairs. */
 bool agxc_opt_byte_dot(struct agxc_shader *shader);
 /* Moves what a dispatch needs but once to the preamble. */
 bool agxc_opt_preamble(struct agxc_shader *shader);
 /* Leaves out checks of accesses that the driver can see to stay inside. */
-bool agxc_prove_inside(struct agxc_shader *shader);
+bool agxc_elide_bounds_checks(struct agxc_shader *shader);

@@ -47,7 +47,7 @@ static void check_widths(struct agxc_spv *s, const struct agxc_spv_alu *alu, uns
       agxc_spv_invalid(s, "operands of %u and %u bits, result of %u", a, b ? b : a, bits);
 }
 
-/* What the application multiplies wraps as it likes, other than strides (opt_address.c). */
+/* What the application multiplies wraps as it likes, other than strides (opt/address.c). */
 static struct agxc_ref as_written(struct agxc_ref product)
 {
    struct agxc_instr *def = product.kind == AGXC_VALUE ? product.value->def : NULL;

@@ -299,7 +299,7 @@ static bool try_loop(void *user, struct agxc_loop *loop)
    return a.iterations > 1;
 }
 
-bool agxc_opt_load_ahead(struct agxc_shader *shader)
+bool agxc_opt_batch_loads(struct agxc_shader *shader)
 {
    agxc_index(shader);
    struct pass pass = {

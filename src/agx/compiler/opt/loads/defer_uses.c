@@ -420,7 +420,7 @@ static void visit_list(struct splitting *s, struct agx_link *list)
    }
 }
 
-bool agxc_opt_split_arms(struct agxc_shader *shader)
+bool agxc_opt_defer_uses(struct agxc_shader *shader)
 {
    agxc_index(shader);
    if (shader->block_count == 1)

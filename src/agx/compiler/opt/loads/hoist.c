@@ -119,7 +119,7 @@ static struct visited visit_list(struct agxc_shader *shader, struct agx_link *li
    return all;
 }
 
-bool agxc_opt_hoist(struct agxc_shader *shader)
+bool agxc_opt_hoist_loads(struct agxc_shader *shader)
 {
    agxc_index(shader);
    return visit_list(shader, &shader->body).progress;

@@ -124,7 +124,7 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
    return progress;
 }
 
-bool agxc_opt_both_arms(struct agxc_shader *shader)
+bool agxc_opt_hoist_common(struct agxc_shader *shader)
 {
    agxc_index(shader);
    return visit_list(shader, &shader->body);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which loads opt_prefetch.c moves, and where they go: those whose address is known an iteration
- * ahead, that nothing in the loop changes, and for which there are registers.
+ * Which loads opt/loads/prefetch.c moves, and where they go: those whose address is known an
+ * iteration ahead, that nothing in the loop changes, and for which there are registers.
  */
 #include "agx/compiler/analysis/address.h"
 #include "agx/compiler/analysis/limits.h"

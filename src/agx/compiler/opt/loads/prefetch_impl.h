@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of opt_prefetch.c share: the loop that is looked at, and the loads that move.
+ * What the files of opt/loads/prefetch.c share: the loop that is looked at, and the loads that
+ * move.
  */
 #pragma once
 

@@ -193,7 +193,7 @@ static bool visit_if(struct early *e, struct agxc_if *branch)
 }
 
 /* One if is enough: what is behind it waits for other things. */
-bool agxc_opt_early_loads(struct agxc_shader *shader)
+bool agxc_opt_preload_loads(struct agxc_shader *shader)
 {
    struct early e = {.shader = shader};
    agxc_index(shader);

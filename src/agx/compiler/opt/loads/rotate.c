@@ -169,7 +169,8 @@ static struct agxc_if *wrap(const struct agxc_loop_shape *shape)
    return guard;
 }
 
-/* The test of the next iteration ends the body. The old one always stays: opt_branch takes it away.
+/* The test of the next iteration ends the body. The old one always stays: opt_control_flow takes it
+ * away.
  */
 static struct agxc_clone move_exit(const struct agxc_loop_shape *shape, struct agxc_clone_map *map)
 {
@@ -286,7 +287,7 @@ bool agxc_opt_rotate(struct agxc_shader *shader)
    if (!r.done)
       return false;
    rename_outside(&r);
-   agxc_opt_branch(shader);
+   agxc_opt_control_flow(shader);
    agxc_opt_copy_prop(shader);
    agxc_opt_dce(shader);
    return true;

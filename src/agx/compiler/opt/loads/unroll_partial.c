@@ -208,7 +208,7 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list,
    return progress;
 }
 
-bool agxc_opt_unroll_by(struct agxc_shader *shader)
+bool agxc_opt_unroll_partial(struct agxc_shader *shader)
 {
    struct agxc_clone_map map = {0};
    agxc_index(shader);

@@ -101,7 +101,7 @@ static bool is_straight(struct masked *m, const struct agxc_loop_shape *shape)
           way_out->instrs.next->next == &way_out->instrs && continuing->next->next == continuing;
 }
 
-/* What opt_unroll_by left over begins where another loop ended. */
+/* What opt_unroll_partial left over begins where another loop ended. */
 static bool is_remainder(const struct agxc_induction *c)
 {
    const struct agxc_ref *first = &agxc_srcs(c->phi)[0];
@@ -425,7 +425,7 @@ static void find_escapes(struct pass *pass)
    }
 }
 
-bool agxc_opt_unroll_masked(struct agxc_shader *shader)
+bool agxc_opt_unroll_predicated(struct agxc_shader *shader)
 {
    agxc_index(shader);
    struct pass pass = {

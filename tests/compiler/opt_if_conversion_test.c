@@ -8,7 +8,7 @@
 static void check(const char *before, const char *after)
 {
    uniform_check(
-      &(struct uniform_case){.pass = agxc_opt_predicate, .before = before, .after = after});
+      &(struct uniform_case){.pass = agxc_opt_if_conversion, .before = before, .after = after});
 }
 
 #define X                          "%0:32 = sysval #6:32\n%1:1 = ult %0:32, u4l:32\n"

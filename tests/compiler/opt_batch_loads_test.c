@@ -33,7 +33,7 @@ static void loads_go_two_ahead(void **state)
              "#0x10:32", "%12", "%13", "%14", "%15",
              "%16") "else\nend\n%18:32 = phi %11:32, %17:32\n%19:32 = phi %16:32, %17:32\n%5:32 = "
                     "mov %18:32\n" USE BARRIER STEP("#0x10:32"),
-        agxc_opt_load_ahead);
+        agxc_opt_batch_loads);
 }
 
 #define LONG PASS_STORE("%1:32") PASS_STORE("%0:32") PASS_STORE("%4:32") PASS_STORE("%2:32")
@@ -54,7 +54,7 @@ static void loads_go_four_ahead(void **state)
                    "phi %21:32, %29:32\n%33:32 = phi %26:32, %29:32\n" ADDRESS
                    "%5:32 = mov %30:32\n" USE BARRIER "%2:32 = iadd %1:32, #0x10:32\n" LONG
                    "continuing\nend\n",
-      agxc_opt_load_ahead);
+      agxc_opt_batch_loads);
 }
 
 #define COUNTS                                                                                     \
@@ -74,10 +74,10 @@ static void counters_of_other_loops_are_numbers(void **state)
                "%32:32 = iadd %31:32, %20:32\n%33:32 = load_global u2l:64, %32:32, #2:64\n"
                "else\nend\n%35:32 = phi %28:32, %34:32\n%36:32 = phi %33:32, %34:32\n"
                "%5:32 = mov %35:32\n" USE BARRIER STEP("#0x10:32"),
-        agxc_opt_load_ahead);
+        agxc_opt_batch_loads);
 }
 
-#define STAYS(text) NEGCASE(text, agxc_opt_load_ahead)
+#define STAYS(text) NEGCASE(text, agxc_opt_batch_loads)
 
 static void short_turns_without_barriers_stay(void **state)
 {

@@ -34,7 +34,7 @@ static void sums_keep_their_order(void **state)
                             "%19:32 = fadd %18:32, %4:32\n%21:32 = select %11:1, %19:32, %4:32\n"
                             "%22:32 = iadd %0:32, #0x40:32\n%23:32 = select %11:1, %22:32, %9:32\n"
                             "continuing\nend\n" END,
-      agxc_opt_unroll_masked);
+      agxc_opt_unroll_predicated);
 }
 
 /* Where the counter is only part of a place, the place is chosen. */
@@ -56,7 +56,7 @@ static void places_are_counters(void **state)
                                "%23:32 = iadd %0:32, #0x40:32\n%24:32 = select %12:1, %23:32, "
                                "%9:32\n"
                                "continuing\nend\n" END,
-      agxc_opt_unroll_masked);
+      agxc_opt_unroll_predicated);
 }
 
 /* Loads that need loads wait twice in each iteration: more iterations are worth it. The limit is a
@@ -86,7 +86,7 @@ static void waits_are_worth_code(void **state)
                                "%32:32 = select %22:1, %30:32, %21:32\n"
                                "%33:32 = iadd %0:32, #3:32\n%34:32 = select %22:1, %33:32, %9:32\n"
                                "continuing\nend\n" END,
-      agxc_opt_unroll_masked);
+      agxc_opt_unroll_predicated);
 }
 
 /* Stores come behind the loads of all iterations, and for true iterations only. */
@@ -107,10 +107,10 @@ static void stores_are_masked(void **state)
                             "store_global u4l:64, %0:32, %7:32, #0:64\nbranch %11:1\nif\n"
                             "store_global u4l:64, %13:32, %17:32, "
                             "#0:64\nelse\nend\ncontinuing\nend\n",
-        agxc_opt_unroll_masked);
+        agxc_opt_unroll_predicated);
 }
 
-#define STAYS(text) NEGCASE(text, agxc_opt_unroll_masked)
+#define STAYS(text) NEGCASE(text, agxc_opt_unroll_predicated)
 
 static void other_loops_stay(void **state)
 {
@@ -156,7 +156,7 @@ static void other_loops_stay(void **state)
       "%10:32x4\n"
       "%19:32 = fadd %11:32, %15:32\n%4:32 = fadd %3:32, %19:32\n",
       "#0x20:32") END);
-   /* The rest that opt_unroll_by left. */
+   /* The rest that opt_unroll_partial left. */
    STAYS(N "loop\n%20:32 = phi #0:32, %21:32\n%22:1 = ult %20:32, %9:32\nbranch "
            "%22:1\nif\nelse\nbreak\nend\n" PASS_STORE(
               "%20:32") "%21:32 = iadd %20:32, #4:32\ncontinuing\nend\n"

@@ -13,16 +13,16 @@
 static void loads_move_with_their_address(void **state)
 {
    CASE(CONDITION IF ADDRESS LOAD PASS_STORE("%3:32"),
-        CONDITION ADDRESS LOAD IF PASS_STORE("%3:32"), agxc_opt_hoist);
+        CONDITION ADDRESS LOAD IF PASS_STORE("%3:32"), agxc_opt_hoist_loads);
    /* Over several, and into the arm of another. */
    CASE(CONDITION IF IF ADDRESS LOAD PASS_STORE("%3:32"),
-        CONDITION ADDRESS LOAD IF IF PASS_STORE("%3:32"), agxc_opt_hoist);
+        CONDITION ADDRESS LOAD IF IF PASS_STORE("%3:32"), agxc_opt_hoist_loads);
    CASE(CONDITION "branch %1:1\nif\n" IF ADDRESS LOAD PASS_STORE("%3:32") "else\nend\n",
         CONDITION "branch %1:1\nif\n" ADDRESS LOAD IF PASS_STORE("%3:32") "else\nend\n",
-        agxc_opt_hoist);
+        agxc_opt_hoist_loads);
 }
 
-#define STAYS(text) NEGCASE(text, agxc_opt_hoist)
+#define STAYS(text) NEGCASE(text, agxc_opt_hoist_loads)
 
 static void what_may_not_run_stays(void **state)
 {

@@ -16,7 +16,7 @@ static void equal_loads_rise(void **state)
         "else\n%4:32 = load_shared %0:32\nend\n%5:32 = phi %3:32, %4:32\n" PASS_STORE("%5:32"),
         CONDITION "%2:32 = load_shared %0:32\n" IF "%3:32 = iadd %2:32, #1:32\n"
                   "else\nend\n%5:32 = phi %3:32, %2:32\n" PASS_STORE("%5:32"),
-        agxc_opt_both_arms, agxc_opt_copy_prop);
+        agxc_opt_hoist_common, agxc_opt_copy_prop);
 }
 
 static void chains_rise_after_each_other(void **state)
@@ -26,7 +26,7 @@ static void chains_rise_after_each_other(void **state)
                     "%5:32, #1:32\n" PASS_STORE("%6:32") "end\n",
         CONDITION "%2:32 = imul %0:32, #3:32\n%3:32 = load_shared %2:32\n" IF PASS_STORE(
            "%3:32") "else\n%6:32 = iadd %3:32, #1:32\n" PASS_STORE("%6:32") "end\n",
-        agxc_opt_both_arms, agxc_opt_copy_prop);
+        agxc_opt_hoist_common, agxc_opt_copy_prop);
 }
 
 static void others_stay(void **state)
@@ -34,23 +34,23 @@ static void others_stay(void **state)
    /* A store comes before one of them. */
    NEGCASE(CONDITION IF PASS_STORE("#1:32") "%2:32 = load_shared %0:32\n" PASS_STORE(
               "%2:32") "else\n%4:32 = load_shared %0:32\n" PASS_STORE("%4:32") "end\n",
-           agxc_opt_both_arms);
+           agxc_opt_hoist_common);
    NEGCASE(CONDITION IF "%2:32 = load_shared %0:32\n" PASS_STORE("%2:32") "else\n" PASS_STORE(
               "#1:32") "%4:32 = load_shared %0:32\n" PASS_STORE("%4:32") "end\n",
-           agxc_opt_both_arms);
+           agxc_opt_hoist_common);
    /* Operations between lanes see other lanes there. */
    NEGCASE(CONDITION IF "%2:32 = broadcast_first %0:32\n" PASS_STORE(
               "%2:32") "else\n"
                        "%4:32 = broadcast_first %0:32\n" PASS_STORE("%4:32") "end\n",
-           agxc_opt_both_arms);
+           agxc_opt_hoist_common);
    /* In one arm only. */
    NEGCASE(CONDITION IF "%2:32 = load_shared %0:32\n" PASS_STORE("%2:32") "else\nend\n",
-           agxc_opt_both_arms);
+           agxc_opt_hoist_common);
 }
 
 #define LOAD1                  PASS_LOAD("%0:32")
 #define OUT                    PASS_STORE("%9:32")
-#define PASSES                 agxc_opt_both_arms, agxc_opt_copy_prop
+#define PASSES                 agxc_opt_hoist_common, agxc_opt_copy_prop
 #define BECOMES(before, after) CASE(before, after, PASSES)
 #define STAYS(text)            NEGCASE(text, PASSES)
 

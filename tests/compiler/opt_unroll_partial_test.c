@@ -23,7 +23,7 @@ static void four_turns_at_a_time(void **state)
           "store_shared #4:32, %19:32\n%21:32 = iadd %19:32, #1:32\ncontinuing\nend\n"
           "loop\n%0:32 = phi %12:32, %2:32\n%1:1 = ult %0:32, %9:32\nbranch %1:1\nif\nelse\nbreak\n"
           "end\n" BODY "continuing\n%2:32 = iadd %0:32, #1:32\nend\n",
-        agxc_opt_unroll_by);
+        agxc_opt_unroll_partial);
 }
 
 static void signed_limits_do_not_wrap(void **state)
@@ -38,7 +38,7 @@ static void signed_limits_do_not_wrap(void **state)
         "store_shared #4:32, %22:32\n%25:32 = iadd %22:32, #2:32\ncontinuing\nend\n"
         "loop\n%0:32 = phi %12:32, %2:32\n%3:1 = sge %0:32, %9:32\n%1:1 = inot %3:1\nbranch %1:1\n"
         "if\nelse\nbreak\nend\n" BODY "continuing\n%2:32 = iadd %0:32, #2:32\nend\n",
-        agxc_opt_unroll_by);
+        agxc_opt_unroll_partial);
 }
 
 /* Eight iterations are twice four: copies follow each other without tests. */
@@ -50,7 +50,7 @@ static void known_turns_need_no_tests(void **state)
         "store_shared #4:32, %2:32\n%4:32 = iadd %2:32, #1:32\n"
         "store_shared #4:32, %4:32\n%6:32 = iadd %4:32, #1:32\n"
         "store_shared #4:32, %6:32\n%8:32 = iadd %6:32, #1:32\ncontinuing\nend\n",
-        agxc_opt_branch, agxc_opt_unroll_by);
+        agxc_opt_control_flow, agxc_opt_unroll_partial);
 }
 
 #define KNOWN "%1:1 = ult %0:32, #4:32\n"
@@ -70,12 +70,12 @@ static void scratch_memory_is_one_way(void **state)
                                                                  "%11:32") "%12:32 = iadd %9:32, "
                                                                            "#1:"
                                                                            "32\ncontinuing\nend\n",
-        agxc_opt_branch, agxc_opt_unroll_by);
+        agxc_opt_control_flow, agxc_opt_unroll_partial);
    NEGCASE(LOOP(KNOWN, "%3:32 = load_scratch %0:32\nstore_scratch #0:32, %3:32\n", "#1:32"),
-           agxc_opt_unroll_by);
+           agxc_opt_unroll_partial);
 }
 
-#define STAYS(text) NEGCASE(text, agxc_opt_unroll_by)
+#define STAYS(text) NEGCASE(text, agxc_opt_unroll_partial)
 
 static void other_loops_stay(void **state)
 {

@@ -20,7 +20,7 @@ static void loads_move_in_front(void **state)
         X COMPUTE ADDRESS
            IF("%6:32 = load_global u2l:64, %4:32, #2:64\n") "%5:32 = phi %6:32, #0:32\n" LOADING IF(
               PASS_STORE("%5:32")),
-        agxc_opt_early_loads);
+        agxc_opt_preload_loads);
    /* Over barriers as well, and what the arm stores does not matter. */
    CASE(
       X LOADING "barrier #3:64\n" COMPUTE IF(PASS_STORE("%0:32") ADDRESS LOAD PASS_STORE("%5:32")),
@@ -28,10 +28,10 @@ static void loads_move_in_front(void **state)
          "%6:32 = load_global u2l:64, %4:32, #2:64\n") "%5:32 = phi %6:32, #0:32\n" LOADING
                                                        "barrier #3:64\n" IF(PASS_STORE("%0:32")
                                                                                PASS_STORE("%5:32")),
-      agxc_opt_early_loads);
+      agxc_opt_preload_loads);
 }
 
-#define STAYS(text) NEGCASE(text, agxc_opt_early_loads)
+#define STAYS(text) NEGCASE(text, agxc_opt_preload_loads)
 
 static void nothing_to_gain_stays(void **state)
 {

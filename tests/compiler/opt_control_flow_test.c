@@ -5,7 +5,7 @@
 #include "agx/compiler/opt/opt.h"
 #include "pass_support.h"
 
-#define GOES(before, after) CASE(before, after, agxc_opt_branch, agxc_opt_copy_prop)
+#define GOES(before, after) CASE(before, after, agxc_opt_control_flow, agxc_opt_copy_prop)
 
 static void the_chosen_arm_stays(void **state)
 {
@@ -59,21 +59,21 @@ static void a_continuing_part_joins_the_body(void **state)
       HEADER EXIT PASS_LOAD("%5:32") "%6:1 = ieq %5:32, #0:32\nbranch %6:1\nif\ncontinue\n"
                                      "else\nend\n" PASS_STORE(
                                         "%1:32") "continuing\n%4:32 = iadd %1:32, #1:32\nend\n",
-      agxc_opt_branch);
+      agxc_opt_control_flow);
 }
 
 static void other_branches_stay(void **state)
 {
    NEGCASE(PASS_LOAD("%0:32") "%1:1 = ieq %0:32, #0:32\nbranch %1:1\nif\n" PASS_STORE(
               "#1:32") "else\nend\n",
-           agxc_opt_branch);
+           agxc_opt_control_flow);
    /* What follows a break that is sure would be cut off. */
    NEGCASE("loop\nbranch #1:1\nif\nbreak\nelse\nend\n" PASS_STORE("#1:32") "continuing\nend\n",
-           agxc_opt_branch);
+           agxc_opt_control_flow);
    /* Nor would anything come behind a loop whose only exit went, where a phi counts the ways. */
    NEGCASE("loop\nbranch #1:1\nif\nelse\nbreak\nend\ncontinuing\nend\n" HEADER EXIT
            "%4:32 = iadd %1:32, #1:32\ncontinuing\nend\n",
-           agxc_opt_branch);
+           agxc_opt_control_flow);
 }
 
 /* An arm with a loop in it goes, exits and all. */

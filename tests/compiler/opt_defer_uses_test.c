@@ -33,7 +33,7 @@ static void sums_wait_once(void **state)
               "%3:32")) "%10:32 = phi %4:32, #0:32\n" LAST_LOAD "%11:32 = phi %7:32, #0:32\n"
                         "%5:32 = fadd %10:32, %0:32\n%6:32 = select %1:1, %5:32, %0:32\n" LAST_SUM(
                            "%11:32", "%6:32") END,
-      agxc_opt_split_arms);
+      agxc_opt_defer_uses);
 }
 
 static void zeros_need_no_select(void **state)
@@ -42,7 +42,7 @@ static void zeros_need_no_select(void **state)
         X Y IF("%1:1", LOAD("%4:32", "%0:32")) "%10:32 = phi %4:32, #0:32\n" LAST_LOAD
                                                "%11:32 = phi %7:32, #0:32\n" LAST_SUM("%11:32",
                                                                                       "%10:32") END,
-        agxc_opt_split_arms, agxc_opt_copy_prop);
+        agxc_opt_defer_uses, agxc_opt_copy_prop);
 }
 
 static void loads_in_front_wait_too(void **state)
@@ -52,7 +52,7 @@ static void loads_in_front_wait_too(void **state)
         X Y LOAD("%4:32", "%0:32") LAST_LOAD
         "%10:32 = phi %7:32, #0:32\n"
         "%6:32 = fadd %4:32, %0:32\n" LAST_SUM("%10:32", "%6:32") PASS_STORE("%1:1") END,
-        agxc_opt_split_arms);
+        agxc_opt_defer_uses);
 }
 
 static void both_arms_may_load(void **state)
@@ -68,7 +68,7 @@ static void both_arms_may_load(void **state)
            "#8:32") "end\n%9:32 = phi #0:32, %6:32\n%8:32 = phi %4:32, #0:32\n"
                     "%5:32 = fadd %8:32, %3:32\n%7:32 = select %1:1, %5:32, %9:32\n" PASS_STORE(
                        "%7:32"),
-        agxc_opt_split_arms);
+        agxc_opt_defer_uses);
 }
 
 /* An if that loads but can't be split: what needs an earlier load waits behind it. */
@@ -79,10 +79,10 @@ static void uses_move_over_what_stays(void **state)
         X LOAD("%3:32", "%0:32")
            IF("%1:1", LOAD("%5:32", "%0:32")
                          PASS_STORE("%5:32")) "%4:32 = fadd %3:32, %0:32\n" PASS_STORE("%4:32"),
-        agxc_opt_split_arms);
+        agxc_opt_defer_uses);
 }
 
-#define STAYS(text) NEGCASE(text, agxc_opt_split_arms)
+#define STAYS(text) NEGCASE(text, agxc_opt_defer_uses)
 
 static void a_single_if_stays(void **state)
 {

@@ -11,15 +11,15 @@
 static void products_join_their_sum(void **state)
 {
    CASE(ABC "%3:32 = fmul %0:32, %1:32\n%4:32 = fadd %3:32, %2:32\n" PASS_STORE("%4:32"),
-        ABC "%4:32 = ffma %0:32, %1:32, %2:32\n" PASS_STORE("%4:32"), agxc_opt_fuse);
+        ABC "%4:32 = ffma %0:32, %1:32, %2:32\n" PASS_STORE("%4:32"), agxc_opt_contraction);
    CASE(ABC "%3:32 = fmul %0:32, %1:32\n%4:32 = fadd %2:32, %3:32\n" PASS_STORE("%4:32"),
-        ABC "%4:32 = ffma %0:32, %1:32, %2:32\n" PASS_STORE("%4:32"), agxc_opt_fuse);
+        ABC "%4:32 = ffma %0:32, %1:32, %2:32\n" PASS_STORE("%4:32"), agxc_opt_contraction);
    /* c - a b is -a b + c; a b - c is a b + -c, which a constant takes in. */
    CASE(ABC "%3:32 = fmul %0:32, %1:32\n%4:32 = fsub %2:32, %3:32\n" PASS_STORE("%4:32"),
         ABC "%5:32 = fneg %0:32\n%4:32 = ffma %5:32, %1:32, %2:32\n" PASS_STORE("%4:32"),
-        agxc_opt_fuse);
+        agxc_opt_contraction);
    CASE(AB "%3:32 = fmul %0:32, %1:32\n%4:32 = fsub %3:32, #0x3f800000:32\n" PASS_STORE("%4:32"),
-        AB "%4:32 = ffma %0:32, %1:32, #0xbf800000:32\n" PASS_STORE("%4:32"), agxc_opt_fuse);
+        AB "%4:32 = ffma %0:32, %1:32, #0xbf800000:32\n" PASS_STORE("%4:32"), agxc_opt_contraction);
 }
 
 static void one_of_two_products_joins(void **state)
@@ -27,7 +27,7 @@ static void one_of_two_products_joins(void **state)
    CASE(ABC "%3:32 = fmul %0:32, %1:32\n%4:32 = fmul %1:32, %2:32\n"
             "%5:32 = fadd %3:32, %4:32\n" PASS_STORE("%5:32"),
         ABC "%3:32 = fmul %0:32, %1:32\n%5:32 = ffma %1:32, %2:32, %3:32\n" PASS_STORE("%5:32"),
-        agxc_opt_fuse);
+        agxc_opt_contraction);
 }
 
 static void a_product_joins_all_its_sums(void **state)
@@ -36,25 +36,25 @@ static void a_product_joins_all_its_sums(void **state)
             "%5:32 = fsub %3:32, %4:32\n" PASS_STORE("%5:32"),
         ABC "%4:32 = ffma %0:32, %1:32, %2:32\n%6:32 = fneg %4:32\n"
             "%5:32 = ffma %0:32, %1:32, %6:32\n" PASS_STORE("%5:32"),
-        agxc_opt_fuse);
+        agxc_opt_contraction);
 }
 
 static void what_is_exact_stays(void **state)
 {
    NEGCASE(ABC "%3:32 = fmul.exact %0:32, %1:32\n%4:32 = fadd %3:32, %2:32\n" PASS_STORE("%4:32"),
-           agxc_opt_fuse);
+           agxc_opt_contraction);
    NEGCASE(ABC "%3:32 = fmul %0:32, %1:32\n%4:32 = fadd.exact %3:32, %2:32\n" PASS_STORE("%4:32"),
-           agxc_opt_fuse);
+           agxc_opt_contraction);
 }
 
 static void what_is_needed_otherwise_stays(void **state)
 {
    NEGCASE(ABC "%3:32 = fmul %0:32, %1:32\n%4:32 = fadd %3:32, %2:32\n" PASS_STORE("%3:32")
               PASS_STORE("%4:32"),
-           agxc_opt_fuse);
+           agxc_opt_contraction);
    /* Integers are not floats. */
    NEGCASE(ABC "%3:32 = imul %0:32, %1:32\n%4:32 = fadd %3:32, %2:32\n" PASS_STORE("%4:32"),
-           agxc_opt_fuse);
+           agxc_opt_contraction);
 }
 
 static void equal_operations_are_as_exact_as_the_strictest(void **state)
@@ -62,7 +62,7 @@ static void equal_operations_are_as_exact_as_the_strictest(void **state)
    CASE(AB "%3:32 = fmul %0:32, %1:32\n%4:32 = fmul.exact %0:32, %1:32\n"
            "%5:32 = fadd %3:32, %4:32\n" PASS_STORE("%5:32"),
         AB "%3:32 = fmul.exact %0:32, %1:32\n%5:32 = fadd %3:32, %3:32\n" PASS_STORE("%5:32"),
-        agxc_opt_cse, agxc_opt_copy_prop, agxc_opt_fuse);
+        agxc_opt_cse, agxc_opt_copy_prop, agxc_opt_contraction);
 }
 
 AGX_TEST_FILE(void)
