@@ -5,6 +5,11 @@
 Both run over the preloaded virtual AGX with execution switched off, in the folder that
 `make test-mesa` makes; without it, ours alone. Rounds take turns, and the median of the rounds
 counts, so that what else the machine does falls on both.
+
+With --against OUT it compares two installed trees of ours instead, in at least 20 rounds that take turns: the
+ratio of the medians of each figure, and their geometric mean. Exit status 1: the mean is above 1.03 or a
+figure above 1.10, so one of the trees costs more. Where the machine is too noisy to tell, count instructions:
+`valgrind --tool=callgrind OUT/bin/agx bench --only host`.
 """
 import argparse
 import json
@@ -55,6 +60,31 @@ def run_ours(out):
     return json.loads(text)["host"], None
 
 
+# How much dearer one of our trees may be than another: on the geometric mean, and in one figure.
+MOST_ON_AVERAGE, MOST_IN_ONE = 1.03, 1.10
+
+
+def compare(out, against, rounds):
+    """Prints the figures of two installed trees beside each other; tells whether `out` costs more."""
+    trees = {"now": out, "before": against}
+    runs = {name: [] for name in trees}
+    for number in range(max(rounds, 20)):
+        print(f"\rround {number + 1} of {max(rounds, 20)}", end="", file=sys.stderr, flush=True)
+        for name in trees if number % 2 else reversed(trees):
+            runs[name].append(run_ours(trees[name]))
+    print("\r" + " " * 20 + "\r", end="", file=sys.stderr)
+    now, before = merged(runs["now"], 0), merged(runs["before"], 0)
+    print(f"  {'':24}{'before, ns':>12}{'now, ns':>12}{'ratio':>8}{'requests':>20}")
+    ratios = {}
+    for name in (name for name in now if name in before):
+        ratios[name] = now[name]["ns"] / before[name]["ns"]
+        print(f"  {name:24}{before[name]['ns']:12.1f}{now[name]['ns']:12.1f}{ratios[name]:8.3f}"
+              f"{before[name]['requests']:11.4f} {now[name]['requests']:8.4f}")
+    mean, worst = statistics.geometric_mean(ratios.values()), max(ratios, key=ratios.get)
+    print(f"  geometric mean {mean:.3f} (at most {MOST_ON_AVERAGE}), worst {worst} {ratios[worst]:.3f} (at most {MOST_IN_ONE})")
+    return mean > MOST_ON_AVERAGE or ratios[worst] > MOST_IN_ONE
+
+
 def merged(rounds, column):
     rounds = [r[column] for r in rounds]
     if rounds[0] is None:
@@ -64,12 +94,15 @@ def merged(rounds, column):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", default=os.path.join(TOP, "out"), help="the installed tree")
     parser.add_argument("--peer", action="store_true", help="measure Honeykrisp, too (root)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--against", metavar="OUT", help="another installed tree of ours to compare with")
     options = parser.parse_args()
+    if options.against:
+        sys.exit(compare(options.out, options.against, options.rounds))
     rounds = []
     for i in range(options.rounds):
         print(f"\rround {i + 1} of {options.rounds}", end="", file=sys.stderr, flush=True)
