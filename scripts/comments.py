@@ -59,7 +59,7 @@ def undocumented(path):
     for line, text, documented, after_blank in statements(path.read_text(encoding='utf-8')):
         head = text.split('{')[0]
         found = FUNCTION.search(head)
-        if not found or '(' not in head or NOT_A_FUNCTION.match(text) or '=' in head.split('(')[0]:
+        if not found or found.group(1).isupper() or '(' not in head or NOT_A_FUNCTION.match(text) or '=' in head.split('(')[0]:
             group_left = 0
             continue
         if documented:
