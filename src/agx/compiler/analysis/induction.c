@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds induction variables for the passes that unroll loops or move loads between iterations
+ * (opt/loads), for bounds of values (range.c) and for proofs about accesses
+ * (opt/elide_bounds_checks.c). Nothing here changes code.
+ */
 #include "agx/compiler/analysis/induction.h"
 
 static bool is_inside(const struct agxc_loop_shape *shape, const struct agxc_block *block)
@@ -12,51 +17,50 @@ bool agxc_loop_is_invariant(const struct agxc_loop_shape *shape, const struct ag
    return ref->kind != AGXC_VALUE || !is_inside(shape, ref->value->def->block);
 }
 
-/* i + step on the way back, with a constant step upwards. */
-static bool find_step(struct agxc_induction *c)
+uint32_t agxc_induction_step(const struct agxc_instr *phi)
 {
-   const struct agxc_ref *back = &agxc_srcs(c->phi)[1];
-   const struct agxc_instr *add = agxc_def_of(*back);
-   if (!add || add->op != AGXC_OP_IADD)
-      return false;
-   const struct agxc_ref *srcs = agxc_srcs(add);
-   for (unsigned i = 0; i < 2; i++) {
-      if (srcs[i].kind != AGXC_VALUE || srcs[i].value != c->phi->operand[0].value ||
-          srcs[1 - i].kind != AGXC_IMM)
-         continue;
-      c->step = (uint32_t)srcs[1 - i].imm;
-      return (int32_t)c->step > 0;
+   if (phi->op != AGXC_OP_PHI || phi->src_count != 2)
+      return 0;
+   const struct agxc_instr *add = agxc_def_as(agxc_skip_moves(agxc_srcs(phi)[1]), AGXC_OP_IADD);
+   for (unsigned i = 0; add && i < 2; i++) {
+      struct agxc_ref a = agxc_skip_moves(agxc_srcs(add)[i]);
+      struct agxc_ref b = agxc_skip_moves(agxc_srcs(add)[1 - i]);
+      if (agxc_def_of(a) == phi && b.kind == AGXC_IMM)
+         return (uint64_t)b.imm <= INT32_MAX ? (uint32_t)b.imm : 0;
    }
-   return false;
+   return 0;
 }
 
-/* The loop goes on while i < n, or while n >= i. */
-static bool find_test(struct agxc_induction *c)
+bool agxc_induction_read_test(struct agxc_induction *c, const struct agxc_block *header,
+                              const struct agxc_ref *test, bool stays_if)
 {
-   bool stays_if = !c->shape.leaves_if;
-   const struct agxc_ref *taken = c->shape.taken;
-   const struct agxc_instr *test = agxc_def_of(*taken);
-   for (; test && test->op == AGXC_OP_INOT; stays_if = !stays_if)
-      test = agxc_def_of(test->operand[1]);
-   if (!test)
+   const struct agxc_instr *compare = agxc_def_of(*test);
+   for (; compare && compare->op == AGXC_OP_INOT; stays_if = !stays_if)
+      compare = agxc_def_of(agxc_srcs(compare)[0]);
+   if (!compare)
       return false;
-   bool is_below = test->op == AGXC_OP_ULT || test->op == AGXC_OP_SLT;
-   bool is_above = test->op == AGXC_OP_UGE || test->op == AGXC_OP_SGE;
+   bool is_below = compare->op == AGXC_OP_ULT || compare->op == AGXC_OP_SLT;
+   bool is_above = compare->op == AGXC_OP_UGE || compare->op == AGXC_OP_SGE;
    if (!is_below && !is_above)
       return false;
    /* i < n or not i >= n; n >= i or not n < i. */
    c->is_inclusive = stays_if != is_below;
-   const struct agxc_ref *srcs = agxc_srcs(test), *place = &srcs[c->is_inclusive];
-   c->is_signed = test->op == AGXC_OP_SLT || test->op == AGXC_OP_SGE;
+   const struct agxc_ref *srcs = agxc_srcs(compare), i = srcs[c->is_inclusive];
+   c->is_signed = compare->op == AGXC_OP_SLT || compare->op == AGXC_OP_SGE;
    c->limit = srcs[!c->is_inclusive];
-   c->phi = place->kind == AGXC_VALUE && place->bits == 32 ? place->value->def : NULL;
-   return c->phi && c->phi->op == AGXC_OP_PHI && c->phi->block == c->shape.header;
+   c->phi = i.bits == 32 ? agxc_def_as(i, AGXC_OP_PHI) : NULL;
+   return c->phi && c->phi->block == header;
 }
 
 bool agxc_induction_find(struct agxc_induction *c, struct agxc_shader *shader,
                          struct agxc_loop *loop)
 {
-   return agxc_loop_shape_find(&c->shape, shader, loop) &&
-          agxc_block_before(&c->shape.exit->node) == c->shape.header && find_test(c) &&
-          agxc_loop_is_invariant(&c->shape, &c->limit) && find_step(c);
+   const struct agxc_loop_shape *shape = &c->shape;
+   if (!agxc_loop_shape_find(&c->shape, shader, loop) ||
+       agxc_block_before(&shape->exit->node) != shape->header ||
+       !agxc_induction_read_test(c, shape->header, shape->taken, !shape->leaves_if) ||
+       !agxc_loop_is_invariant(shape, &c->limit))
+      return false;
+   c->step = agxc_induction_step(c->phi);
+   return c->step != 0;
 }

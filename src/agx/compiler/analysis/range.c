@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
+ * Computes bounds of values for the passes that divide (lower/division.c), check accesses
+ * (lower/robust.c) and fold offsets (opt/address.c); the rules for single operations serve
+ * lower/int64_wide.c and opt/elide_bounds_checks.c, too.
+ *
  * Bounds start as "not reached" and grow: the walk over the program repeats until nothing
  * changes. A phi that still grows in the third round has no bounds, unless its loop counts:
  * the phi starts somewhere, each round first leaves when `phi < limit` is false and then adds a
  * constant, so it never exceeds limit - 1 + step.
  */
 #include "agx/compiler/analysis/range.h"
+
+#include "agx/compiler/analysis/induction.h"
 
 #define ROUNDS    3 /* before phis that grow are given up */
 #define LAST      6 /* from here on all phis are */
@@ -18,11 +24,6 @@ struct agxc_ranges {
    uint64_t *limits; /* by value id: what a counting loop promises, 0 if nothing */
 };
 
-static struct agxc_range full(unsigned bits)
-{
-   return (struct agxc_range){0, agx_bits(bits)};
-}
-
 static bool is_empty(struct agxc_range range)
 {
    return range.max < range.min;
@@ -33,6 +34,8 @@ static uint64_t fill(uint64_t max)
 {
    return max ? agx_bits(64u - (unsigned)__builtin_clzll(max)) : 0;
 }
+
+/* ---- single operations ------------------------------------------------ */
 
 static struct agxc_range sysval(const struct agxc_shader *shader, int64_t which)
 {
@@ -54,12 +57,12 @@ static struct agxc_range sysval(const struct agxc_shader *shader, int64_t which)
       return (struct agxc_range){0, AGX_SIMD_LANES - 1};
    if (which == AGXC_SYSVAL_SUBGROUP_ID)
       return (struct agxc_range){0, (all - 1) / AGX_SIMD_LANES};
-   return full(32);
+   return agxc_range_full(32);
 }
 
-/* An operation on the bounds of its (two) sources; false: nothing is known. */
+/* The rules of agxc_range_combine; false: nothing is known. */
 static bool combine(enum agxc_op op, unsigned bits, struct agxc_range a, struct agxc_range b,
-                    bool b_constant, struct agxc_range *out)
+                    struct agxc_range *out)
 {
    uint64_t top = agx_bits(bits);
    switch (op) {
@@ -75,7 +78,7 @@ static bool combine(enum agxc_op op, unsigned bits, struct agxc_range a, struct 
       *out = (struct agxc_range){a.min * b.min, a.max * b.max};
       return true;
    case AGXC_OP_ISHL:
-      if (!b_constant || b.max >= bits || a.max > top >> b.max)
+      if (b.min != b.max || b.max >= bits || a.max > top >> b.max)
          return false;
       *out = (struct agxc_range){a.min << b.max, a.max << b.max};
       return true;
@@ -111,6 +114,35 @@ static bool combine(enum agxc_op op, unsigned bits, struct agxc_range a, struct 
    }
 }
 
+struct agxc_range agxc_range_combine(enum agxc_op op, unsigned bits, struct agxc_range a,
+                                     struct agxc_range b)
+{
+   struct agxc_range out;
+   return combine(op, bits, a, b, &out) ? out : agxc_range_full(bits);
+}
+
+struct agxc_range agxc_range_of_op(const struct agxc_shader *shader, const struct agxc_instr *instr)
+{
+   const struct agxc_ref *srcs = agxc_srcs(instr);
+   unsigned bits = instr->operand[0].bits;
+   switch (instr->op) {
+   case AGXC_OP_SYSVAL:
+      return sysval(shader, agxc_imm_of(instr, 0));
+   case AGXC_OP_ZEXT:
+      return agxc_range_full(srcs[0].bits);
+   case AGXC_OP_BITCOUNT:
+      return (struct agxc_range){0, srcs[0].bits};
+   case AGXC_OP_UBFE:
+      if (srcs[2].kind == AGXC_IMM && srcs[2].imm < bits)
+         return agxc_range_full((unsigned)srcs[2].imm);
+      return agxc_range_full(bits);
+   default:
+      return agxc_range_full(bits);
+   }
+}
+
+/* ---- values ----------------------------------------------------------- */
+
 static struct agxc_range range_at(const struct agxc_ranges *r, const struct agxc_ref *ref,
                                   unsigned depth);
 
@@ -134,10 +166,8 @@ static struct agxc_range eval(const struct agxc_ranges *r, const struct agxc_ins
                               unsigned bits, unsigned depth)
 {
    const struct agxc_ref *srcs = agxc_srcs(instr);
-   struct agxc_range a, b = {0, 0}, out;
+   struct agxc_range a, b;
    switch (instr->op) {
-   case AGXC_OP_SYSVAL:
-      return sysval(r->shader, agxc_imm_of(instr, 0));
    case AGXC_OP_PHI:
       return join_sources(r, instr, 0, depth);
    case AGXC_OP_SELECT:
@@ -147,25 +177,17 @@ static struct agxc_range eval(const struct agxc_ranges *r, const struct agxc_ins
       return range_at(r, &srcs[0], depth);
    case AGXC_OP_TRUNC:
       a = range_at(r, &srcs[0], depth);
-      return a.max <= agx_bits(bits) ? a : full(bits);
-   case AGXC_OP_BITCOUNT:
-      return (struct agxc_range){0, srcs[0].bits};
-   case AGXC_OP_UBFE:
-      if (srcs[2].kind == AGXC_IMM && srcs[2].imm < bits)
-         return (struct agxc_range){0, agx_bits((unsigned)srcs[2].imm)};
-      return full(bits);
+      return a.max <= agx_bits(bits) ? a : agxc_range_full(bits);
    default:
       break;
    }
    if (instr->src_count != 2 || agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
-      return full(bits);
+      return agxc_range_of_op(r->shader, instr);
    a = range_at(r, &srcs[0], depth);
    b = range_at(r, &srcs[1], depth);
    if (is_empty(a) || is_empty(b))
       return (struct agxc_range){1, 0};
-   if (!combine((enum agxc_op)instr->op, bits, a, b, srcs[1].kind == AGXC_IMM, &out))
-      return full(bits);
-   return out;
+   return agxc_range_combine((enum agxc_op)instr->op, bits, a, b);
 }
 
 static struct agxc_range range_at(const struct agxc_ranges *r, const struct agxc_ref *ref,
@@ -175,19 +197,19 @@ static struct agxc_range range_at(const struct agxc_ranges *r, const struct agxc
       return (struct agxc_range){(uint64_t)ref->imm & agx_bits(ref->bits),
                                  (uint64_t)ref->imm & agx_bits(ref->bits)};
    if (ref->kind != AGXC_VALUE || ref->count != 1)
-      return full(ref->bits);
+      return agxc_range_full(ref->bits);
    if (ref->value->id < r->count)
       return r->of[ref->value->id];
    const struct agxc_instr *def = ref->value->def;
    if (!def || def->dest_count != 1 || def->op == AGXC_OP_PHI || depth == 0)
-      return full(ref->bits);
+      return agxc_range_full(ref->bits);
    return eval(r, def, ref->bits, depth - 1);
 }
 
 struct agxc_range agxc_range_of(const struct agxc_ranges *ranges, const struct agxc_ref *ref)
 {
    struct agxc_range range = range_at(ranges, ref, MAX_DEPTH);
-   return is_empty(range) ? full(ref->bits) : range; /* code that nothing reaches */
+   return is_empty(range) ? agxc_range_full(ref->bits) : range; /* code that nothing reaches */
 }
 
 /* ---- counting loops --------------------------------------------------- */
@@ -208,62 +230,27 @@ static struct agxc_if *first_test(const struct agxc_loop *loop)
    return node->kind == AGXC_NODE_IF ? agx_container_of(node, struct agxc_if, node) : NULL;
 }
 
-/* phi + constant, made in the loop behind its test; the constant, or 0. */
-static uint64_t step_of(const struct agxc_instr *phi, const struct agxc_ref *back,
-                        const struct agxc_instr *test)
+/* The greatest value of the phi that a loop's first test keeps below a constant. Signed compares
+ * say the same for a start and a limit that are not negative. */
+static bool note_count(void *user, struct agxc_loop *loop)
 {
-   const struct agxc_instr *def = agxc_def_of(*back);
-   if (!def || def->op != AGXC_OP_IADD || def->index < test->index ||
-       def->operand[2].kind != AGXC_IMM || def->operand[1].kind != AGXC_VALUE ||
-       def->operand[1].value != phi->operand[0].value)
-      return 0;
-   return (uint64_t)def->operand[2].imm;
-}
-
-/* The phi's greatest value if `test` keeps it below a constant (or a bounded value). */
-static void note_count(struct agxc_ranges *r, const struct agxc_instr *phi,
-                       const struct agxc_instr *test, bool stays_if_true)
-{
-   const struct agxc_instr *compare = agxc_def_of(test->operand[0]);
-   if (!compare || phi->src_count != 2 || phi->operand[1].kind != AGXC_IMM)
-      return;
-   /* phi < limit stays, or phi >= limit leaves. Signed compares say the same for a start and
-    * a limit that are not negative. */
-   bool less = compare->op == AGXC_OP_ULT || compare->op == AGXC_OP_SLT;
-   bool greater = compare->op == AGXC_OP_UGE || compare->op == AGXC_OP_SGE;
-   if (!(stays_if_true ? less : greater) || compare->operand[1].kind != AGXC_VALUE ||
-       compare->operand[1].value != phi->operand[0].value || compare->operand[2].kind != AGXC_IMM)
-      return;
-   uint64_t start = (uint64_t)phi->operand[1].imm, limit = (uint64_t)compare->operand[2].imm;
-   uint64_t step = step_of(phi, &phi->operand[2], test);
-   if (step == 0 || start > INT32_MAX || limit > INT32_MAX || step > INT32_MAX - limit)
-      return;
-   r->limits[phi->operand[0].value->id] = AGX_MAX(start, limit - 1 + step);
-}
-
-static void find_counts(struct agxc_ranges *r, const struct agx_link *list)
-{
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         find_counts(r, &branch->then_list);
-         find_counts(r, &branch->else_list);
-      }
-      if (node->kind != AGXC_NODE_LOOP)
-         continue;
-      struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-      find_counts(r, &loop->body);
-      find_counts(r, &loop->continuing);
-      struct agxc_if *first = first_test(loop);
-      struct agxc_block *head = agxc_first_block(&loop->body);
-      const struct agxc_instr *test = first ? agxc_terminator(head) : NULL;
-      bool in_else = test && ends_in_break(&first->else_list);
-      if (!test || test->op != AGXC_OP_BRANCH || (!in_else && !ends_in_break(&first->then_list)))
-         continue;
-      agxc_foreach_instr (instr, head)
-         if (instr->op == AGXC_OP_PHI && instr->operand[0].bits == 32)
-            note_count(r, instr, test, in_else);
-   }
+   struct agxc_ranges *r = user;
+   struct agxc_if *first = first_test(loop);
+   struct agxc_block *head = agxc_first_block(&loop->body);
+   const struct agxc_instr *branch = first ? agxc_terminator(head) : NULL;
+   bool in_else = branch && ends_in_break(&first->else_list);
+   struct agxc_induction i;
+   if (!branch || branch->op != AGXC_OP_BRANCH || (!in_else && !ends_in_break(&first->then_list)) ||
+       !agxc_induction_read_test(&i, head, agxc_srcs(branch), in_else))
+      return false;
+   const struct agxc_ref *from = agxc_srcs(i.phi);
+   uint32_t step = agxc_induction_step(i.phi);
+   if (step == 0 || i.is_inclusive || from->kind != AGXC_IMM || i.limit.kind != AGXC_IMM)
+      return false;
+   uint64_t start = (uint64_t)from->imm, limit = (uint64_t)i.limit.imm;
+   if (start <= INT32_MAX && limit <= INT32_MAX && step <= INT32_MAX - limit)
+      r->limits[i.phi->operand[0].value->id] = AGX_MAX(start, limit - 1 + step);
+   return false;
 }
 
 /* ---- the walk --------------------------------------------------------- */
@@ -272,7 +259,7 @@ static bool update(struct agxc_ranges *r, const struct agxc_instr *instr, unsign
 {
    const struct agxc_ref *dest = &instr->operand[0];
    uint32_t id = dest->value->id;
-   struct agxc_range old = r->of[id], now = full(dest->bits);
+   struct agxc_range old = r->of[id], now = agxc_range_full(dest->bits);
    if (instr->dest_count == 1 && dest->count == 1)
       now = eval(r, instr, dest->bits, 0);
    if (r->limits[id])
@@ -281,7 +268,7 @@ static bool update(struct agxc_ranges *r, const struct agxc_instr *instr, unsign
    if (!(is_phi && round >= LAST) && (is_empty(now) || (now.min == old.min && now.max == old.max)))
       return false;
    if (is_phi && round >= ROUNDS) { /* by the end that moves */
-      struct agxc_range all = full(dest->bits);
+      struct agxc_range all = agxc_range_full(dest->bits);
       if (r->limits[id])
          all.max = r->limits[id];
       bool grows = round >= LAST || is_empty(old);
@@ -290,7 +277,7 @@ static bool update(struct agxc_ranges *r, const struct agxc_instr *instr, unsign
    }
    r->of[id] = now;
    for (unsigned i = 1; i < instr->dest_count; i++)
-      r->of[instr->operand[i].value->id] = full(instr->operand[i].bits);
+      r->of[instr->operand[i].value->id] = agxc_range_full(instr->operand[i].bits);
    return now.min != old.min || now.max != old.max;
 }
 
@@ -304,7 +291,7 @@ struct agxc_ranges *agxc_ranges_compute(struct agxc_shader *shader)
    for (uint32_t i = 0; i < r->count; i++)
       r->of[i] = (struct agxc_range){1, 0};
    agxc_index(shader);
-   find_counts(r, &shader->body);
+   agxc_loops_visit(&shader->body, note_count, r);
    bool progress = true;
    for (unsigned round = 0; progress; round++) {
       progress = false;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "agx/compiler/analysis/range.h"
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/lower/int64.h"
 
@@ -125,6 +126,12 @@ struct agxc_wide agxc_wide_of_sign(struct agxc_builder *b, struct agxc_ref lo)
    return agxc_wide_make(lo, agxc_word2(b, AGXC_OP_ASHR, lo, agxc_word(31)));
 }
 
+/* What x op y is at the most. */
+static uint64_t most(enum agxc_op op, uint64_t x, uint64_t y)
+{
+   return agxc_range_combine(op, 64, (struct agxc_range){0, x}, (struct agxc_range){0, y}).max;
+}
+
 /* Where the bound is below 2^32, the high word is 0. */
 struct agxc_wide agxc_wide_bounded(struct agxc_wide w, uint64_t max)
 {
@@ -145,9 +152,7 @@ static bool is_zero(const struct agxc_wide *w)
 
 struct agxc_wide agxc_wide_add(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y)
 {
-   uint64_t max;
-   if (__builtin_add_overflow(x.max, y.max, &max))
-      max = UINT64_MAX;
+   uint64_t max = most(AGXC_OP_IADD, x.max, y.max);
    if (is_zero(&x) || is_zero(&y))
       return is_zero(&x) ? y : x;
    if (max <= UINT32_MAX) {
@@ -200,9 +205,7 @@ static bool is_signed_word(const struct agxc_wide *w)
 
 struct agxc_wide agxc_wide_mul(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y)
 {
-   uint64_t max;
-   if (__builtin_mul_overflow(x.max, y.max, &max))
-      max = UINT64_MAX;
+   uint64_t max = most(AGXC_OP_IMUL, x.max, y.max);
    if (max <= UINT32_MAX)
       return agxc_wide_bounded(
          agxc_wide_make(agxc_word2(b, AGXC_OP_IMUL, x.lo, y.lo), agxc_word(0)), max);
@@ -236,7 +239,7 @@ struct agxc_wide agxc_wide_bits(struct agxc_builder *b, enum agxc_op op, struct 
 {
    struct agxc_ref hi = agxc_word2(b, op, x.hi, y.hi);
    struct agxc_wide w = agxc_wide_make(agxc_word2(b, op, x.lo, y.lo), hi);
-   return op == AGXC_OP_IAND ? agxc_wide_bounded(w, AGX_MIN(x.max, y.max)) : w;
+   return agxc_wide_bounded(w, most(op, x.max, y.max));
 }
 
 /* (hi:lo) >> n, the low word, for n of 1 to 31. */
@@ -334,7 +337,7 @@ struct agxc_wide agxc_wide_select(struct agxc_builder *b, struct agxc_ref cond,
 {
    struct agxc_ref hi = agxc_word_select(b, cond, yes.hi, no.hi);
    struct agxc_wide w = agxc_wide_make(agxc_word_select(b, cond, yes.lo, no.lo), hi);
-   return agxc_wide_bounded(w, AGX_MAX(yes.max, no.max));
+   return agxc_wide_bounded(w, most(AGXC_OP_UMAX, yes.max, no.max));
 }
 
 struct agxc_ref agxc_wide_sign(struct agxc_builder *b, const struct agxc_wide *x)
