@@ -91,11 +91,9 @@ static const struct agx_object_type device_type = {"device", device_destroy};
 
 static void init_locks(struct agx_device *device)
 {
-   struct agx_link *lists[] = {&device->parked,    &device->deferred, &device->unblocked,
-                               &device->launching, &device->ready,    &device->done,
-                               &device->spare,     &device->fired,    &device->watch_calls,
-                               &device->shared,    &device->lines,    &device->pending_publications,
-                               &device->imports,   &device->imported, &device->runnable};
+   struct agx_link *lists[] = {&device->fired,   &device->watch_calls,          &device->shared,
+                               &device->lines,   &device->pending_publications, &device->imports,
+                               &device->imported};
    pthread_condattr_t monotonic;
    pthread_condattr_init(&monotonic);
    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -108,6 +106,8 @@ static void init_locks(struct agx_device *device)
    pthread_condattr_destroy(&monotonic);
    for (size_t i = 0; i < AGX_COUNT(lists); i++)
       agx_list_init(lists[i]);
+   for (size_t i = 0; i < AGX_DEVICE_LISTS; i++)
+      agx_list_init(&device->submission_lists[i]);
 }
 
 static agx_status open_kmd(const struct agx_device_desc *desc, struct agx_kmd **out_kmd)

@@ -18,6 +18,7 @@
 #include "hal/memory/memory_stats.h"
 #include "hal/core/object.h"
 #include "hal/sync/queue.h"
+#include "hal/sync/submission_state.h"
 #include "hal/record/breadcrumb.h"
 #include "hal/record/transfer.h"
 #include "winsys/winsys.h"
@@ -47,19 +48,12 @@ struct agx_device {
    _Atomic uint64_t buffers; /* ever */
 
    pthread_mutex_t lock;
-   pthread_cond_t changed;    /* a semaphore advanced or failed, or a watch was called */
-   struct agx_link parked;    /* agx_submission whose waits nobody has submitted yet */
-   struct agx_link deferred;  /* whose launch said "not now" */
-   struct agx_link unblocked; /* to be tried again */
-   struct agx_link launching; /* being launched, which may let go of the lock */
-   uint32_t parked_count;     /* of the first three, and those of the fourth that were parked */
-   bool is_starting_unblocked,
-      must_start_again;         /* a thread tries freed ones; all, before it is done */
-   uint64_t retries;            /* how often deferred ones were freed */
-   struct agx_link ready;       /* for the kernel */
-   struct agx_link runnable;    /* on the host */
-   struct agx_link done;        /* to be let go */
-   struct agx_link spare;       /* to be used again */
+   pthread_cond_t changed; /* a semaphore advanced or failed, or a watch was called */
+   struct agx_link submission_lists[AGX_DEVICE_LISTS]; /* by enum agx_submission_list */
+   uint32_t parked_count;       /* submissions that count against max_parked */
+   bool is_starting_unblocked;  /* a thread starts those of AGX_LIST_UNBLOCKED */
+   bool must_start_again;       /* that thread is to start the deferred ones, too, before it ends */
+   uint64_t retries;            /* how often deferred ones were unblocked */
    struct agx_link fired;       /* watches to be called */
    struct agx_link watch_calls; /* agx_watch_call */
    struct agx_link shared;      /* agx_semaphore with a timeline in the kernel */

@@ -183,12 +183,13 @@ static agx_status bind_block(struct agx_alloca *it, const struct agx_pool_block 
 }
 
 /* Whether one that was parked is about to take a block of the pool. */
-static bool will_take(struct agx_link *list, const struct agx_pool *pool)
+static bool will_take(const struct agx_device *device, enum agx_submission_list list,
+                      const struct agx_pool *pool)
 {
-   agx_list_for_each (struct agx_submission, submission, list, link) {
+   agx_list_for_each (struct agx_submission, submission, &device->submission_lists[list], link) {
       const struct state *state = AGX_OP_STATE(submission, struct state);
-      if (submission->type == &agx_alloca_op && submission->was_parked && state->it->pool == pool &&
-          has_addresses(state->it))
+      if (submission->type == &agx_alloca_op && agx_submission_state_is_parked(submission->state) &&
+          state->it->pool == pool && has_addresses(state->it))
          return true;
    }
    return false;
@@ -198,7 +199,7 @@ static bool will_take(struct agx_link *list, const struct agx_pool *pool)
  * been tried since memory was given back last. */
 static bool others_come_first(struct agx_device *device, const struct agx_pool *pool)
 {
-   return will_take(&device->launching, pool) || will_take(&device->unblocked, pool);
+   return will_take(device, AGX_LIST_STARTING, pool) || will_take(device, AGX_LIST_UNBLOCKED, pool);
 }
 
 /* Where all that the operation waits for is submitted: a block for whoever comes after that. */
@@ -313,7 +314,6 @@ static agx_status alloca_prepare(struct agx_device *device, const struct agx_op 
    }
    it->origin = submission->queue;
    *state = (struct state){.it = it, .out = op->u.alloca.out_buffer, .may_wait = may_wait};
-   submission->number = 0; /* until it is submitted */
    *op->u.alloca.out_buffer = &it->buffer;
    agx_retain(it);
    return AGX_OK;
@@ -324,7 +324,8 @@ static agx_status alloca_launch(struct agx_submission *submission)
    const struct state *state = AGX_OP_STATE(submission, struct state);
    struct agx_alloca *it = state->it;
    struct agx_device *device = submission->device;
-   if (has_addresses(it) && !submission->was_parked && others_come_first(device, it->pool)) {
+   if (has_addresses(it) && submission->state == AGX_SUBMISSION_STARTING &&
+       others_come_first(device, it->pool)) {
       device->must_start_again = true; /* it is tried after them */
       return AGX_DEFERRED;
    }
@@ -339,7 +340,7 @@ static agx_status alloca_launch(struct agx_submission *submission)
 static void alloca_drop(struct agx_submission *submission)
 {
    const struct state *state = AGX_OP_STATE(submission, struct state);
-   if (submission->number == 0) {
+   if (submission->state == AGX_SUBMISSION_REFUSED) {
       *state->out = NULL;
       agx_release(state->it);
    }
@@ -365,7 +366,6 @@ static agx_status dealloca_prepare(struct agx_device *device, const struct agx_o
                       agx_foreign(buffer->device, device).text);
    *state = (struct state){.it = (struct agx_alloca *)buffer,
                            .is_release = op->flags & AGX_DEALLOCA_RELEASE};
-   submission->number = 0; /* until it is submitted */
    agx_retain(buffer);
    if (buffer->is_alloca && op->flags & AGX_DEALLOCA_PREFER_ORIGIN)
       submission->queue = state->it->origin;
@@ -399,7 +399,7 @@ static agx_status dealloca_launch(struct agx_submission *submission)
 static void dealloca_drop(struct agx_submission *submission)
 {
    const struct state *state = AGX_OP_STATE(submission, struct state);
-   if (state->is_release && submission->number)
+   if (state->is_release && submission->state != AGX_SUBMISSION_REFUSED)
       agx_release(state->it); /* the caller's */
    agx_release(state->it);
 }

@@ -45,7 +45,7 @@ static void query_outcome_unlocking(const struct agx_submission *submission,
                                     struct agx_failure *failure)
 {
    struct agx_device *device = submission->device;
-   if (submission->is_signalled || failure->status != AGX_OK) {
+   if (submission->state == AGX_SUBMISSION_LOST || failure->status != AGX_OK) {
       agx_fault_forget(submission);
       return;
    }
@@ -58,32 +58,31 @@ static void query_outcome_unlocking(const struct agx_submission *submission,
 
 /* ---- loss ----------------------------------------------------------------- */
 
-/* They are somebody's just now, who looks before they are launched, or parked again. */
-static void mark_failed(struct agx_link *list, const struct agx_queue *queue,
-                        const struct agx_failure *failure)
+/* The submissions of one of the device's lists are to end with the failure, unless they are to end
+ * with another one. Those that a thread is starting just now end so if they would be parked. */
+static void mark_failed(struct agx_device *device, enum agx_submission_list list,
+                        const struct agx_queue *queue, const struct agx_failure *failure)
 {
-   agx_list_for_each (struct agx_submission, submission, list, link)
-      if ((!queue || submission->queue == queue) && submission->failure.status == AGX_OK)
-         submission->failure = *failure;
+   agx_list_for_each_safe (struct agx_submission, submission, &device->submission_lists[list],
+                           link) {
+      if ((queue && submission->queue != queue) || submission->failure.status != AGX_OK)
+         continue;
+      submission->failure = *failure;
+      if (list == AGX_LIST_STARTING)
+         continue;
+      for (uint32_t i = 0; i < submission->wait_count; i++)
+         agx_list_remove(&submission->waits[i].link);
+      agx_submission_move(submission, AGX_SUBMISSION_FAILING);
+   }
 }
 
 void agx_submissions_fail_parked(struct agx_device *device, const struct agx_queue *queue,
                                  const struct agx_failure *failure)
 {
-   mark_failed(&device->launching, queue, failure);
-   mark_failed(&device->unblocked, queue, failure);
-   struct agx_link *lists[] = {&device->parked, &device->deferred};
-   for (size_t i = 0; i < AGX_COUNT(lists); i++) {
-      agx_list_for_each_safe (struct agx_submission, submission, lists[i], link) {
-         if (queue && submission->queue != queue)
-            continue;
-         for (uint32_t w = 0; w < submission->wait_count; w++)
-            agx_list_remove(&submission->waits[w].link);
-         agx_list_remove(&submission->link);
-         submission->failure = *failure;
-         agx_list_append(&device->unblocked, &submission->link);
-      }
-   }
+   mark_failed(device, AGX_LIST_STARTING, queue, failure);
+   mark_failed(device, AGX_LIST_UNBLOCKED, queue, failure);
+   mark_failed(device, AGX_LIST_PARKED, queue, failure);
+   mark_failed(device, AGX_LIST_DEFERRED, queue, failure);
 }
 
 void agx_queue_note_failed(struct agx_queue *queue, uint64_t first, uint64_t last,
@@ -102,8 +101,12 @@ static void lose_queue(struct agx_queue *queue, const struct agx_failure *failur
    queue->lost = *failure;
    if (queue->retired < queue->epoch)
       agx_queue_note_failed(queue, queue->retired + 1, queue->epoch, failure);
-   agx_list_for_each (struct agx_submission, submission, &queue->in_flight, link)
+   agx_list_for_each (struct agx_submission, submission, &queue->in_flight, link) {
+      if (submission->epoch <= queue->retired)
+         continue; /* retire_one() ends it, with a failure of its own */
       agx_submission_signal_all(submission, &queue->lost);
+      agx_submission_move(submission, AGX_SUBMISSION_LOST);
+   }
    agx_submissions_fail_parked(queue->device, queue, &queue->lost);
 }
 
@@ -133,11 +136,9 @@ static void retire_one(struct agx_submission *submission, const struct agx_failu
    struct agx_queue *queue = submission->queue;
    struct agx_device *device = queue->device;
    device->is_retiring = true;
-   agx_list_remove(&submission->link);
-   queue->in_flight_count--;
    queue->retired = submission->epoch;
    agx_tag_leave(&submission->commands->tag, submission->count,
-                 submission->is_signalled || failure->status != AGX_OK);
+                 submission->state == AGX_SUBMISSION_LOST || failure->status != AGX_OK);
    const struct agx_failure *waited = agx_submission_failed_wait(submission);
    if (failure->status != AGX_OK)
       agx_queue_note_failed(queue, submission->epoch, submission->epoch, failure);
@@ -161,7 +162,6 @@ static void end_frontier_waiters(struct agx_queue *queue)
          agx_container_of(queue->frontier_waiters.next, struct agx_submission, link);
       if (submission->frontier.epochs[queue->index] > queue->retired)
          break;
-      agx_list_remove(&submission->link);
       agx_submission_wait_for_frontier(submission);
    }
    device->is_retiring = false;

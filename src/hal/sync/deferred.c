@@ -14,15 +14,15 @@
 /* One of the ready list. */
 static void send_ready_unlocking(struct agx_device *device)
 {
-   struct agx_queue *queue =
-      agx_container_of(device->ready.next, struct agx_submission, link)->queue;
+   struct agx_queue *queue = agx_submissions_first(device, AGX_LIST_READY)->queue;
    pthread_mutex_unlock(&device->lock);
    pthread_mutex_lock(&queue->submit_lock);
    pthread_mutex_lock(&device->lock);
-   agx_list_for_each_safe (struct agx_submission, submission, &device->ready, link) {
+   struct agx_link *ready = &device->submission_lists[AGX_LIST_READY];
+   agx_list_for_each_safe (struct agx_submission, submission, ready, link) {
       if (submission->queue != queue)
          continue;
-      agx_list_remove(&submission->link);
+      agx_submission_move(submission, AGX_SUBMISSION_SENDING);
       struct agx_failure failure = {0};
       const struct agx_failure *waited = agx_submission_failed_wait(submission);
       if (waited)
@@ -38,11 +38,10 @@ static void send_ready_unlocking(struct agx_device *device)
 
 static void run_runnable_unlocking(struct agx_device *device)
 {
-   struct agx_submission *submission =
-      agx_container_of(device->runnable.next, struct agx_submission, link);
+   struct agx_submission *submission = agx_submissions_first(device, AGX_LIST_RUNNABLE);
    const struct agx_op_type *type = submission->type; /* one that defers may be over by then */
    struct agx_failure failure = {0};
-   agx_list_remove(&submission->link);
+   agx_submission_move(submission, AGX_SUBMISSION_RUNNING);
    pthread_mutex_unlock(&device->lock);
    uint64_t start_ns = agx_profile_host_begin(device);
    agx_status status = type->run(submission);
@@ -56,27 +55,30 @@ static void run_runnable_unlocking(struct agx_device *device)
 
 static void free_ended_unlocking(struct agx_device *device)
 {
-   struct agx_link done;
-   agx_list_init(&done);
-   agx_list_splice(&done, &device->done);
+   struct agx_link ended;
+   struct agx_submission *first;
+   agx_list_init(&ended);
+   while ((first = agx_submissions_first(device, AGX_LIST_ENDED)))
+      agx_submission_move_before(first, AGX_SUBMISSION_DROPPING, &ended);
    pthread_mutex_unlock(&device->lock);
-   agx_list_for_each (struct agx_submission, submission, &done, link)
+   agx_list_for_each (struct agx_submission, submission, &ended, link)
       agx_submission_drop(submission);
    pthread_mutex_lock(&device->lock);
-   agx_list_splice(&device->spare, &done);
+   agx_list_for_each_safe (struct agx_submission, submission, &ended, link)
+      agx_submission_move(submission, AGX_SUBMISSION_SPARE);
 }
 
 static bool run_one_deferred_unlocking(struct agx_device *device)
 {
    if (device->has_pending_notifications)
       agx_device_notify_unlocking(device);
-   else if (!agx_list_empty(&device->unblocked) && !device->is_starting_unblocked)
+   else if (agx_submissions_first(device, AGX_LIST_UNBLOCKED) && !device->is_starting_unblocked)
       agx_device_start_unblocked_unlocking(device);
-   else if (!agx_list_empty(&device->ready))
+   else if (agx_submissions_first(device, AGX_LIST_READY))
       send_ready_unlocking(device);
-   else if (!agx_list_empty(&device->runnable))
+   else if (agx_submissions_first(device, AGX_LIST_RUNNABLE))
       run_runnable_unlocking(device);
-   else if (!agx_list_empty(&device->done))
+   else if (agx_submissions_first(device, AGX_LIST_ENDED))
       free_ended_unlocking(device);
    else if (agx_import_release_ended_unlocking(device))
       return true;
@@ -111,9 +113,10 @@ void agx_deferred_work_forget(void)
 bool agx_device_has_deferred_work(const struct agx_device *device)
 {
    return device->has_pending_notifications ||
-          (!agx_list_empty(&device->unblocked) && !device->is_starting_unblocked) ||
-          !agx_list_empty(&device->ready) || !agx_list_empty(&device->runnable) ||
-          !agx_list_empty(&device->done) || !agx_list_empty(&device->fired) ||
+          (agx_submissions_first(device, AGX_LIST_UNBLOCKED) && !device->is_starting_unblocked) ||
+          agx_submissions_first(device, AGX_LIST_READY) ||
+          agx_submissions_first(device, AGX_LIST_RUNNABLE) ||
+          agx_submissions_first(device, AGX_LIST_ENDED) || !agx_list_empty(&device->fired) ||
           !agx_list_empty(&device->imported);
 }
 

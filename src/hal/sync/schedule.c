@@ -130,8 +130,7 @@ void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value)
       while (at != head && agx_container_of(at, struct agx_wait, link)->submission == submission)
          at = at->next; /* that goes with it */
       unlink_waits(submission);
-      agx_list_remove(&submission->link);
-      agx_list_append(&semaphore->device->unblocked, &submission->link);
+      agx_submission_move(submission, AGX_SUBMISSION_UNBLOCKED);
    }
 }
 
@@ -178,9 +177,6 @@ void agx_submission_file_signals(struct agx_submission *submission)
 void agx_submission_signal_all(struct agx_submission *submission, const struct agx_failure *failure)
 {
    struct agx_device *device = submission->device;
-   if (submission->is_signalled)
-      return;
-   submission->is_signalled = true;
    for (uint32_t i = 0; i < submission->signal_count; i++) {
       struct agx_signal *signal = &submission->signals[i];
       agx_list_remove(&signal->link);
@@ -202,14 +198,11 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
    /* Whoever is told may record the command buffer anew, so it leaves flight before. */
    if (submission->commands)
       agx_command_buffer_land(submission->commands);
-   agx_submission_signal_all(submission, failure);
-   submission->state = AGX_SUBMISSION_ENDED;
-   if (submission->has_ended) {
-      *submission->has_ended = true;
-      submission->has_ended = NULL;
+   if (submission->state != AGX_SUBMISSION_LOST)
+      agx_submission_signal_all(submission, failure);
+   agx_submission_move(submission, AGX_SUBMISSION_ENDED);
+   if (submission->device->debug & AGX_DEBUG_SERIAL)
       pthread_cond_broadcast(&submission->device->changed);
-   }
-   agx_list_append(&submission->device->done, &submission->link);
 }
 
 /* ---- following ------------------------------------------------------------ */
@@ -226,8 +219,6 @@ static struct agx_queue *behind(struct agx_device *device, const struct agx_fron
 void agx_submission_wait_for_frontier(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
-   if (submission->state == AGX_SUBMISSION_FRONTIER)
-      device->host_frontier_waiters -= submission->type->run != NULL;
    struct agx_queue *queue = behind(device, &submission->frontier);
    if (queue) {
       struct agx_link *head = &queue->frontier_waiters, *at = head;
@@ -237,9 +228,7 @@ void agx_submission_wait_for_frontier(struct agx_submission *submission)
          agx_container_of(at->prev, struct agx_submission, link)->frontier.epochs[queue->index] >
             epoch)
          at = at->prev;
-      agx_list_insert_before(at, &submission->link);
-      submission->state = AGX_SUBMISSION_FRONTIER;
-      device->host_frontier_waiters += submission->type->run != NULL;
+      agx_submission_move_before(submission, AGX_SUBMISSION_FRONTIER, at);
       return;
    }
    const struct agx_failure *failure = agx_submission_failed_wait(submission);
@@ -249,8 +238,7 @@ void agx_submission_wait_for_frontier(struct agx_submission *submission)
    }
    if (submission->profile)
       agx_profile_started(submission);
-   submission->state = AGX_SUBMISSION_RUNNING;
-   agx_list_append(&device->runnable, &submission->link);
+   agx_submission_move(submission, AGX_SUBMISSION_RUNNABLE);
 }
 
 static void start_waiting_for_frontier(struct agx_submission *submission)
@@ -276,22 +264,19 @@ static void fail_launch(struct agx_submission *submission, const struct agx_fail
    agx_submission_end(submission, &copy);
 }
 
-/* Launching may let go of the lock; meanwhile the submission stands in a list, so that whoever
- * fails what is parked finds it. */
+/* A kind's launch may let go of the lock. Meanwhile agx_submissions_fail_parked() finds the
+ * submission in the list of those that are starting. */
 static agx_status launch_unlocking(struct agx_submission *submission)
 {
    agx_status status = AGX_OK;
-   if (submission->type->launch) {
-      agx_list_append(&submission->device->launching, &submission->link);
+   if (submission->type->launch)
       status = submission->type->launch(submission);
-      agx_list_remove(&submission->link);
-   }
    if (status == AGX_OK && submission->commands)
       status = agx_allocas_check(&submission->commands->resources);
    return status;
 }
 
-/* With all waits resolved; the submission is in no list. False: deferred, and still in none. */
+/* With all waits resolved. False: the launch was deferred, and nothing has changed. */
 static bool launch_on_host_unlocking(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
@@ -307,7 +292,7 @@ static bool launch_on_host_unlocking(struct agx_submission *submission)
    agx_status status = launch_unlocking(submission);
    if (status == AGX_DEFERRED && submission->failure.status == AGX_OK)
       return false;
-   if (status == AGX_DEFERRED) { /* it would wait, and it was told meanwhile that it shall not */
+   if (status == AGX_DEFERRED) { /* meanwhile all that is parked was made to fail */
       agx_submission_end(submission, &submission->failure);
       return true;
    }
@@ -321,49 +306,38 @@ static bool launch_on_host_unlocking(struct agx_submission *submission)
       start_waiting_for_frontier(submission);
       return true;
    }
-   submission->state = AGX_SUBMISSION_READY;
-   agx_list_append(&device->ready, &submission->link);
+   agx_submission_move(submission, AGX_SUBMISSION_READY);
    return true;
 }
 
 agx_status agx_submission_start_unlocking(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
-   const bool was_parked = submission->was_parked; /* nobody takes its room meanwhile */
+   const bool is_new = submission->state == AGX_SUBMISSION_PREPARED;
+   agx_submission_move(submission, is_new ? AGX_SUBMISSION_STARTING : AGX_SUBMISSION_RESTARTING);
    bool is_resolved = resolve_waits(submission) != AGX_NOT_YET;
-   if (is_resolved && launch_on_host_unlocking(submission)) {
-      device->parked_count -= was_parked;
+   if (is_resolved && launch_on_host_unlocking(submission))
       return AGX_OK;
-   }
-   if (!was_parked && device->parked_count >= device->max_parked)
+   if (is_new && device->parked_count >= device->max_parked)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
                       "submit: it would have to be parked, and %u operations are (max_parked)",
                       device->parked_count);
-   submission->state = AGX_SUBMISSION_PARKED;
-   submission->was_parked = true;
-   device->parked_count += !was_parked;
-   if (is_resolved) {
-      agx_list_append(&device->deferred, &submission->link);
+   agx_submission_move(submission, is_resolved ? AGX_SUBMISSION_DEFERRED : AGX_SUBMISSION_PARKED);
+   if (is_resolved)
       return AGX_OK;
-   }
    link_waits(submission);
-   agx_list_append(&device->parked, &submission->link);
    agx_device_wake(device);
    return AGX_OK;
 }
 
 static void start_unblocked_unlocking(struct agx_device *device)
 {
-   while (!agx_list_empty(&device->unblocked)) {
-      struct agx_submission *submission =
-         agx_container_of(device->unblocked.next, struct agx_submission, link);
-      agx_list_remove(&submission->link);
-      if (submission->failure.status == AGX_OK) {
+   struct agx_submission *submission;
+   while ((submission = agx_submissions_first(device, AGX_LIST_UNBLOCKED))) {
+      if (submission->state == AGX_SUBMISSION_FAILING)
+         agx_submission_end(submission, &submission->failure);
+      else
          (void)!agx_submission_start_unlocking(submission); /* has room */
-         continue;
-      }
-      device->parked_count--;
-      agx_submission_end(submission, &submission->failure);
    }
 }
 
@@ -378,6 +352,14 @@ void agx_device_start_unblocked_unlocking(struct agx_device *device)
       start_unblocked_unlocking(device);
    } while (device->must_start_again);
    device->is_starting_unblocked = false;
+}
+
+void agx_device_retry_locked(struct agx_device *device)
+{
+   struct agx_submission *submission;
+   device->retries++;
+   while ((submission = agx_submissions_first(device, AGX_LIST_DEFERRED)))
+      agx_submission_move(submission, AGX_SUBMISSION_UNBLOCKED);
 }
 
 void agx_device_retry(struct agx_device *device)

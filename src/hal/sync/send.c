@@ -81,20 +81,19 @@ static void note_sent(struct agx_submission *submission)
    struct agx_queue *queue = submission->queue;
    submission->epoch = ++queue->epoch;
    submission->fence_value++;
-   submission->state = AGX_SUBMISSION_IN_FLIGHT;
    submission->frontier = (struct agx_frontier){0};
    submission->frontier.epochs[queue->index] = submission->epoch;
-   agx_list_append(&queue->in_flight, &submission->link);
-   queue->in_flight_count++;
    if (device->debug & AGX_DEBUG_SYNC)
       agx_device_log(device, AGX_LOG_DEBUG, "%s %llu: queue %u, epoch %llu", submission->type->name,
                      (unsigned long long)submission->number, queue->index,
                      (unsigned long long)submission->epoch);
    if (queue->lost.status == AGX_OK) {
+      agx_submission_move(submission, AGX_SUBMISSION_IN_FLIGHT);
       agx_submission_file_signals(submission);
-   } else { /* meanwhile; it was in no list then */
+   } else { /* meanwhile */
       agx_queue_note_failed(queue, submission->epoch, submission->epoch, &queue->lost);
       agx_submission_signal_all(submission, &queue->lost);
+      agx_submission_move(submission, AGX_SUBMISSION_LOST);
    }
    agx_device_note_flight(device);
 }

@@ -77,22 +77,27 @@ static agx_status check_signals(const struct agx_op *op)
 
 static struct agx_submission *take_spare(struct agx_device *device)
 {
-   struct agx_submission *submission = NULL;
    pthread_mutex_lock(&device->lock);
-   if (!agx_list_empty(&device->spare)) {
-      submission = agx_container_of(device->spare.next, struct agx_submission, link);
-      agx_list_remove(&submission->link);
-   }
+   struct agx_submission *submission = agx_submissions_first(device, AGX_LIST_SPARE);
+   if (submission)
+      agx_submission_move(submission, AGX_SUBMISSION_PREPARED);
    pthread_mutex_unlock(&device->lock);
-   return submission ? submission : agx_host_zalloc(device->alloc, sizeof(*submission));
+   if (submission)
+      return submission;
+   submission = agx_host_zalloc(device->alloc, sizeof(*submission));
+   if (!submission)
+      return NULL;
+   submission->device = device;
+   submission->state = AGX_SUBMISSION_PREPARED;
+   agx_list_init(&submission->link);
+   return submission;
 }
 
-static void return_spare(struct agx_submission *submission)
+static void move_locking(struct agx_submission *submission, enum agx_submission_state to)
 {
-   struct agx_device *device = submission->device;
-   pthread_mutex_lock(&device->lock);
-   agx_list_insert_after(&device->spare, &submission->link);
-   pthread_mutex_unlock(&device->lock);
+   pthread_mutex_lock(&submission->device->lock);
+   agx_submission_move(submission, to);
+   pthread_mutex_unlock(&submission->device->lock);
 }
 
 static struct agx_queue *choose_queue(struct agx_device *device, uint64_t queues)
@@ -104,18 +109,15 @@ static void init_submission(struct agx_submission *submission, struct agx_device
                             const struct agx_op *op)
 {
    submission->type = agx_op_type(op->kind);
-   submission->device = device;
    submission->queue = choose_queue(device, op->queues);
    submission->commands = NULL;
    submission->stream = (struct agxw_compute){0};
    submission->wait_count = op->wait_count;
    submission->signal_count = op->signal_count;
-   submission->is_signalled = submission->has_imports = submission->was_parked = false;
+   submission->has_imports = false;
    submission->failure.status = AGX_OK;
-   submission->state = AGX_SUBMISSION_PARKED;
    submission->session = NULL;
    submission->profile = NULL;
-   submission->has_ended = NULL;
 }
 
 static void retain_points(struct agx_submission *submission, const struct agx_op *op)
@@ -170,26 +172,32 @@ static bool is_any_in_flight(const struct agx_device *device)
    return false;
 }
 
-/* Until it is over, whatever its kind, and the GPU has nothing to do. What is parked may wait for
- * the caller's next step, so nobody waits for that. */
-static void wait_end(struct agx_submission *submission, struct agx_device *device,
-                     const bool *has_ended)
+/* Whether there is nothing to wait for: the submission of that number is over, and its memory may
+ * be another one's by now, or it is parked, maybe until the caller's next step. */
+static bool is_over_or_parked(const struct agx_submission *submission, uint64_t number)
+{
+   return submission->number != number || submission->state < AGX_SUBMISSION_STARTING ||
+          submission->state > AGX_SUBMISSION_RUNNING ||
+          agx_submission_state_is_parked(submission->state);
+}
+
+/* Until it is over, whatever its kind, and the GPU has nothing to do. */
+static void wait_end(struct agx_device *device, const struct agx_submission *submission,
+                     uint64_t number)
 {
    pthread_mutex_lock(&device->lock);
-   while (is_any_in_flight(device) || (!*has_ended && submission->state != AGX_SUBMISSION_PARKED)) {
+   while (is_any_in_flight(device) || !is_over_or_parked(submission, number)) {
       device->sleepers++;
       agx_device_wake(device);
       pthread_cond_wait(&device->changed, &device->lock);
       device->sleepers--;
    }
-   if (!*has_ended)
-      submission->has_ended = NULL;
    pthread_mutex_unlock(&device->lock);
 }
 
 /* ---- agx_submit ----------------------------------------------------------- */
 
-/* With both locks held. On failure the submission is in no list. */
+/* With both locks held. */
 static agx_status submit_locked(struct agx_submission *submission, const struct agx_op *op)
 {
    struct agx_device *device = submission->device;
@@ -197,18 +205,16 @@ static agx_status submit_locked(struct agx_submission *submission, const struct 
       agx_points_import_unlocking(op->waits, op->wait_count);
    AGX_TRY(check_signals(op));
    submission->number = ++device->submissions; /* starting may let go of the lock */
-   agx_status status = agx_submission_start_unlocking(submission);
-   if (status != AGX_OK) {
-      submission->number = 0; /* it never was one */
-      return status;
-   }
+   AGX_TRY(agx_submission_start_unlocking(submission));
    if (submission->state != AGX_SUBMISSION_READY)
       return AGX_OK;
-   agx_list_remove(&submission->link);
+   agx_submission_move(submission, AGX_SUBMISSION_SENDING);
    return agx_submission_send_unlocking(submission);
 }
 
-static agx_status submit_captured(struct agx_submission *submission, const struct agx_op *op)
+/* Gives the submission's number, by which it is known while it may be over. */
+static agx_status submit_captured(struct agx_submission *submission, const struct agx_op *op,
+                                  uint64_t *out_number)
 {
    struct agx_device *device = submission->device;
    struct agx_queue *queue = submission->queue;
@@ -217,6 +223,7 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
    pthread_mutex_lock(&queue->submit_lock);
    pthread_mutex_lock(&device->lock);
    agx_status status = submit_locked(submission, op);
+   *out_number = submission->number;
    pthread_mutex_unlock(&queue->submit_lock);
    /* Who never waits keeps no more than this. */
    if (status == AGX_OK && queue->in_flight_count >= POLL_AFTER && queue->epoch % POLL_AFTER == 0)
@@ -243,7 +250,7 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
    agx_status status =
       submission->type->prepare ? submission->type->prepare(device, &op, submission) : AGX_OK;
    if (status != AGX_OK) {
-      return_spare(submission);
+      move_locking(submission, AGX_SUBMISSION_SPARE);
       return status;
    }
    if (submission->commands && !submission->stream.stream_va)
@@ -251,16 +258,15 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
    retain_points(submission, &op);
    if (device->profile)
       status = agx_profile_take_submission(submission, op.kind);
-   bool has_ended = false, waits = device->debug & AGX_DEBUG_SERIAL && !must_not_wait(device);
-   if (waits)
-      submission->has_ended = &has_ended;
+   uint64_t number;
    if (status == AGX_OK)
-      status = submit_captured(submission, &op);
+      status = submit_captured(submission, &op, &number);
    if (status != AGX_OK) {
+      move_locking(submission, AGX_SUBMISSION_REFUSED);
       agx_submission_drop(submission);
-      return_spare(submission);
-   } else if (waits) {
-      wait_end(submission, device, &has_ended);
+      move_locking(submission, AGX_SUBMISSION_SPARE);
+   } else if (device->debug & AGX_DEBUG_SERIAL && !must_not_wait(device)) {
+      wait_end(device, submission, number);
    }
    return status;
 }
@@ -320,10 +326,8 @@ void agx_device_cancel(struct agx_device *device)
 
 void agx_submissions_fini(struct agx_device *device)
 {
-   while (!agx_list_empty(&device->spare)) {
-      struct agx_submission *submission =
-         agx_container_of(device->spare.next, struct agx_submission, link);
-      agx_list_remove(&submission->link);
+   agx_list_for_each_safe (struct agx_submission, submission,
+                           &device->submission_lists[AGX_LIST_SPARE], link) {
       if (submission->fence)
          agxw_timeline_destroy(submission->fence);
       agx_host_free(device->alloc, submission, sizeof(*submission));

@@ -16,23 +16,14 @@
 #include "hal/profile/profile.h"
 #include "hal/sync/queue.h"
 #include "hal/sync/semaphore.h"
+#include "hal/sync/submission_state.h"
 
 #define AGX_MAX_POINTS 32
 #define AGX_OP_STATE_B 192
 
-enum agx_submission_state {
-   AGX_SUBMISSION_PARKED,
-   AGX_SUBMISSION_READY,     /* for the kernel */
-   AGX_SUBMISSION_IN_FLIGHT, /* the kernel has it */
-   AGX_SUBMISSION_FRONTIER,  /* of what the kernel has */
-   AGX_SUBMISSION_RUNNING,
-   AGX_SUBMISSION_ENDED,
-};
-
 struct agx_submission {
    struct agx_link link;
    enum agx_submission_state state;
-   bool is_signalled; /* early, when its queue was lost: the kernel may still use what it holds */
    const struct agx_op_type *type;
    struct agx_device *device;
    struct agx_queue *queue;
@@ -47,7 +38,6 @@ struct agx_submission {
    struct agx_frontier frontier; /* once launched: it is over when this is reached */
    struct agx_frontier waited;   /* all that it depends on, directly or not, without itself */
    bool has_imports;             /* among its waits */
-   bool was_parked;              /* or is; it has its place in parked_count until it is launched */
    uint64_t epoch;               /* in flight: its own on its queue */
    /* Signalled to fence_value by the kernel with the epoch. A timeline of its own, because a
     * kernel forgets the errors of points below the latest one that is reached. Kept from use to
@@ -55,13 +45,20 @@ struct agx_submission {
    struct agxw_timeline *fence;
    uint64_t fence_value;
    struct agx_failure failure;        /* parked or launching: it shall fail with this */
-   bool *has_ended;                   /* AGX_DEBUG=serial: set at its end; NULL: nobody waits */
    struct agx_profile *session;       /* that records it, retained; NULL: none */
    struct agx_profile_entry *profile; /* in it, until it ends */
    /* What the kind's prepare captures. Aligned as pointers are and no more: loops over a list form
     * the address of a submission around its head, which must be one. */
    _Alignas(void *) uint8_t state_B[AGX_OP_STATE_B];
 };
+
+/* The first submission in one of the device's lists, or NULL. With the device's lock held. */
+static inline struct agx_submission *agx_submissions_first(const struct agx_device *device,
+                                                           enum agx_submission_list list)
+{
+   const struct agx_link *head = &device->submission_lists[list];
+   return agx_list_empty(head) ? NULL : agx_container_of(head->next, struct agx_submission, link);
+}
 
 /* What a kind captured. */
 #define AGX_OP_STATE(submission, type)                                                             \
@@ -108,11 +105,7 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
  * so now. */
 void agx_device_start_unblocked_unlocking(struct agx_device *device);
 /* Has parked submissions tried again whose launch was deferred. */
-static inline void agx_device_retry_locked(struct agx_device *device)
-{
-   device->retries++;
-   agx_list_splice(&device->unblocked, &device->deferred);
-}
+void agx_device_retry_locked(struct agx_device *device);
 /* The same, and takes the lock itself. */
 void agx_device_retry(struct agx_device *device);
 

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of a submission's states (figure in submission_state.h), and the function that moves a
+ * submission through it. All other files of the room call agx_submission_move; none of them puts a
+ * submission into a list, or takes it out of one.
+ */
+#include "hal/sync/submission_state.h"
+
+#include "hal/sync/submission.h"
+
+/* What counts the submissions of some states. */
+enum counter {
+   NOTHING,
+   PARKED,    /* the device's parked_count */
+   IN_FLIGHT, /* the queue's in_flight_count */
+   FRONTIER,  /* the device's host_frontier_waiters: those with a run */
+};
+
+struct row {
+   const char *name;
+   uint32_t next; /* a bit for each state that may follow */
+   enum agx_submission_list list;
+   enum counter counter;
+};
+
+#define TO(state) (1u << AGX_SUBMISSION_##state)
+/* After a launch that succeeded, or failed. */
+#define LAUNCHED (TO(READY) | TO(FRONTIER) | TO(RUNNABLE) | TO(ENDED))
+
+static const struct row rows[AGX_SUBMISSION_STATES] = {
+   [AGX_SUBMISSION_SPARE] = {"spare", TO(PREPARED), AGX_LIST_SPARE, NOTHING},
+   [AGX_SUBMISSION_PREPARED] = {"prepared", TO(STARTING) | TO(REFUSED) | TO(SPARE), AGX_LIST_NONE,
+                                NOTHING},
+   [AGX_SUBMISSION_STARTING] = {"starting", LAUNCHED | TO(PARKED) | TO(DEFERRED) | TO(REFUSED),
+                                AGX_LIST_STARTING, NOTHING},
+   [AGX_SUBMISSION_PARKED] = {"parked", TO(UNBLOCKED) | TO(FAILING), AGX_LIST_PARKED, PARKED},
+   [AGX_SUBMISSION_DEFERRED] = {"deferred", TO(UNBLOCKED) | TO(FAILING), AGX_LIST_DEFERRED, PARKED},
+   [AGX_SUBMISSION_UNBLOCKED] = {"unblocked", TO(RESTARTING) | TO(FAILING), AGX_LIST_UNBLOCKED,
+                                 PARKED},
+   [AGX_SUBMISSION_FAILING] = {"failing", TO(ENDED), AGX_LIST_UNBLOCKED, PARKED},
+   [AGX_SUBMISSION_RESTARTING] = {"restarting", LAUNCHED | TO(PARKED) | TO(DEFERRED),
+                                  AGX_LIST_STARTING, PARKED},
+   [AGX_SUBMISSION_READY] = {"ready", TO(SENDING), AGX_LIST_READY, NOTHING},
+   [AGX_SUBMISSION_SENDING] = {"sending", TO(IN_FLIGHT) | TO(LOST) | TO(ENDED) | TO(REFUSED),
+                               AGX_LIST_NONE, NOTHING},
+   [AGX_SUBMISSION_IN_FLIGHT] = {"in flight", TO(LOST) | TO(ENDED), AGX_LIST_IN_FLIGHT, IN_FLIGHT},
+   [AGX_SUBMISSION_LOST] = {"lost", TO(ENDED), AGX_LIST_IN_FLIGHT, IN_FLIGHT},
+   [AGX_SUBMISSION_FRONTIER] = {"waiting for its frontier", TO(FRONTIER) | TO(RUNNABLE) | TO(ENDED),
+                                AGX_LIST_FRONTIER, FRONTIER},
+   [AGX_SUBMISSION_RUNNABLE] = {"runnable", TO(RUNNING), AGX_LIST_RUNNABLE, NOTHING},
+   [AGX_SUBMISSION_RUNNING] = {"running", TO(ENDED), AGX_LIST_NONE, NOTHING},
+   [AGX_SUBMISSION_ENDED] = {"ended", TO(DROPPING), AGX_LIST_ENDED, NOTHING},
+   [AGX_SUBMISSION_DROPPING] = {"dropping", TO(SPARE), AGX_LIST_NONE, NOTHING},
+   [AGX_SUBMISSION_REFUSED] = {"refused", TO(SPARE), AGX_LIST_NONE, NOTHING},
+};
+
+bool agx_submission_may_move(enum agx_submission_state from, enum agx_submission_state to)
+{
+   return rows[from].next >> to & 1;
+}
+
+const char *agx_submission_state_name(enum agx_submission_state state)
+{
+   return rows[state].name;
+}
+
+bool agx_submission_state_is_parked(enum agx_submission_state state)
+{
+   return rows[state].counter == PARKED;
+}
+
+static void count(struct agx_submission *submission, enum counter counter, uint32_t change)
+{
+   switch (counter) {
+   case NOTHING:
+      break;
+   case PARKED:
+      submission->device->parked_count += change;
+      break;
+   case IN_FLIGHT:
+      submission->queue->in_flight_count += change;
+      break;
+   case FRONTIER:
+      submission->device->host_frontier_waiters += submission->type->run ? change : 0;
+      break;
+   }
+}
+
+/* The head of a list, but of FRONTIER, which is another queue's than the submission's own. */
+static struct agx_link *head_of(struct agx_submission *submission, enum agx_submission_list list)
+{
+   agx_assert(list != AGX_LIST_FRONTIER);
+   return list == AGX_LIST_IN_FLIGHT ? &submission->queue->in_flight
+                                     : &submission->device->submission_lists[list];
+}
+
+/* Everything but the lists. */
+static void enter(struct agx_submission *submission, enum agx_submission_state to)
+{
+   agx_assert(agx_submission_may_move(submission->state, to));
+   const enum counter left = rows[submission->state].counter, entered = rows[to].counter;
+   if (left != entered) {
+      count(submission, left, UINT32_MAX); /* one less */
+      count(submission, entered, 1);
+   }
+   submission->state = to;
+}
+
+void agx_submission_move(struct agx_submission *submission, enum agx_submission_state to)
+{
+   const enum agx_submission_list left = rows[submission->state].list, entered = rows[to].list;
+   enter(submission, to);
+   if (entered == AGX_LIST_NONE || left != entered)
+      agx_list_remove(&submission->link);
+   if (entered != AGX_LIST_NONE && left != entered)
+      agx_list_append(head_of(submission, entered), &submission->link);
+}
+
+void agx_submission_move_before(struct agx_submission *submission, enum agx_submission_state to,
+                                struct agx_link *at)
+{
+   enter(submission, to);
+   agx_list_remove(&submission->link);
+   agx_list_insert_before(at, &submission->link);
+}
