@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/lower/lower.h"
 #include "agx/compiler/opt/opt.h"
 #include "agx/compiler/select/select.h"
@@ -239,12 +240,67 @@ static void signs_fold_into_float_sources(void **state)
         agxc_select);
 }
 
+/* ---- builders and accessors ------------------------------------------- */
+
+static void builders_make_what_the_table_says(void **state)
+{
+   struct context c;
+   begin(&c);
+   struct agxc_shader *shader = parse(&c, "");
+   struct agxc_builder b = agxc_at_end(shader, agxc_last_block(&shader->body));
+   struct agxc_ref id = agxc_build_sysval(&b, AGXC_SYSVAL_LOCAL_INDEX);
+   struct agxc_ref least = agxc_build_umin(&b, id, agxc_imm(7, 32));
+   struct agxc_ref data = agxc_build_load_buffer(&b, 16, 2, least, 1, AGXC_ACCESS_CONST);
+   struct agxc_ref wide = agxc_build_pack64(&b, id, least);
+   struct agxc_instr *words = agxc_build_unpack64(&b, wide);
+   struct agxc_instr *store =
+      agxc_build_store_buffer(&b, *agxc_dest_high(words), data, 0, AGXC_ACCESS_COHERENT);
+   agxc_build_branch(&b, agxc_build_ult(&b, id, least));
+   const struct agxc_instr *load = data.value->def;
+   assert_ptr_equal(agxc_src_a(least.value->def), &least.value->def->operand[1]);
+   assert_ptr_equal(agxc_side(least.value->def, 1), agxc_src_b(least.value->def));
+   assert_ptr_equal(agxc_src_offset(load)->value, least.value);
+   assert_int_equal(agxc_imm_binding(load), 1);
+   assert_int_equal(agxc_imm_access(load), AGXC_ACCESS_CONST);
+   assert_false(agxc_has_src(load, AGXC_SRC_DATA));
+   *agxc_src_offset(store) = agxc_imm(4, 32);
+   agxc_set_imm_access(store, AGXC_ACCESS_RESTRICT);
+   assert_string_equal(agxc_print(shader, &c.arena),
+                       HEADER "%0:32 = sysval #0xc:64\n"
+                              "%1:32 = umin %0:32, #7:32\n"
+                              "%2:16x2 = load_buffer %1:32, #1:64, #2:64\n"
+                              "%3:64 = pack64 %0:32, %1:32\n"
+                              "%4:32, %5:32 = unpack64 %3:64\n"
+                              "store_buffer #4:32, %2:16x2, #0:64, #4:64\n"
+                              "%6:1 = ult %0:32, %1:32\n"
+                              "branch %6:1\n");
+   agx_arena_fini(&c.arena);
+}
+
+static void rows_name_their_operands(void **state)
+{
+   struct context c;
+   begin(&c);
+   struct agxc_shader *shader = parse(&c, "%0:32 = agx.mfsr #0x50:64\n"
+                                          "agx.lstore %0:32, _, #0:16, #2:64, #1:64\n");
+   const struct agxc_instr *mfsr = shader->values[0]->def;
+   assert_int_equal(agxc_row_sr(mfsr)->imm, 0x50);
+   struct agxc_instr *store = agx_container_of(mfsr->link.next, struct agxc_instr, link);
+   assert_true(agxc_row_has(AGX_ISA_OP_LSTORE, AGXC_ROW_FORMAT));
+   assert_false(agxc_row_has(AGX_ISA_OP_LSTORE, AGXC_ROW_SR));
+   agxc_set_row_mask(store, 3);
+   assert_int_equal(store->operand[AGX_ISA_LSTORE_MASK].imm, 3);
+   agx_arena_fini(&c.arena);
+}
+
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_stage_of_the_corpus_reads_back),
       cmocka_unit_test(what_is_wrong_in_text_is_named),
       cmocka_unit_test(broken_rules_are_found),
+      cmocka_unit_test(builders_make_what_the_table_says),
+      cmocka_unit_test(rows_name_their_operands),
       cmocka_unit_test(constants_fold_and_gather),
       cmocka_unit_test(equal_expressions_are_computed_once),
       cmocka_unit_test(buffers_become_addresses),

@@ -57,3 +57,12 @@ void agxc_split(struct agxc_builder *b, struct agxc_ref vector, struct agxc_ref 
    instr->operand[vector.count] = vector;
    agxc_insert(b, instr);
 }
+
+struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigned count,
+                                  unsigned src_count)
+{
+   struct agxc_instr *phi = agxc_instr_new_n(b->shader, AGXC_OP_PHI, 1, src_count);
+   agxc_define(phi, agxc_use(agxc_value_new(b->shader, bits, count)));
+   agxc_insert(b, phi);
+   return phi;
+}

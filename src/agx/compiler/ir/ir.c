@@ -4,22 +4,18 @@
  * graph, and uniform slots.
  */
 #include "agx/compiler/ir/ir.h"
+#include "agx/compiler/ir/row_operand.h"
 
 #include <stdio.h>
 
 enum {
-   C = AGXC_COMMUTATIVE,
    S = AGXC_SIDE_EFFECT,
    R = AGXC_READS_MEMORY,
    T = AGXC_TERMINATOR,
    X = AGXC_CROSS_LANE,
 };
 
-static const struct agxc_op_info infos[] = {
-#define OP(name, dests, srcs, imms, flags) {#name, dests, srcs, imms, flags},
-#include "agx/compiler/ir/ir_op.def"
-#undef OP
-};
+#include "agx/compiler/ir/op_table.inc"
 
 const struct agxc_op_info *agxc_op_info(enum agxc_op op)
 {
@@ -80,14 +76,14 @@ unsigned agxc_flags(const struct agxc_instr *instr)
    if (!agxc_is_machine(instr))
       return infos[instr->op].flags;
    if (agxc_is_row(instr, AGX_ISA_OP_MFSR))
-      return depends_on_mask(instr->operand[AGX_ISA_MFSR_SR].imm) ? X : 0;
+      return depends_on_mask(agxc_row_sr(instr)->imm) ? X : 0;
    return row_flags[agxc_row(instr)];
 }
 
 bool agxc_reads_constant(const struct agxc_instr *instr)
 {
-   return (instr->op == AGXC_OP_LOAD_BUFFER && agxc_imm_of(instr, 1) & AGXC_ACCESS_CONST) ||
-          (instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_CONST);
+   bool loads = instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_LOAD_GLOBAL;
+   return loads && agxc_imm_access(instr) & AGXC_ACCESS_CONST;
 }
 
 bool agxc_is_pure(const struct agxc_instr *instr)

@@ -173,10 +173,7 @@ static unsigned take_refs(struct parser *p, struct agxc_ref *refs, unsigned coun
 
 static bool same_name(const char *name, const char *word, size_t length)
 {
-   for (size_t i = 0; i < length; i++)
-      if (tolower((unsigned char)name[i]) != word[i])
-         return false;
-   return name[length] == 0;
+   return strlen(name) == length && memcmp(name, word, length) == 0;
 }
 
 static unsigned take_op(struct parser *p)

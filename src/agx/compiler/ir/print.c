@@ -5,7 +5,6 @@
  */
 #include "agx/compiler/ir/ir.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,12 +37,6 @@ static void __attribute__((format(printf, 2, 3))) add(struct printer *p, const c
 static void begin_line(struct printer *p)
 {
    add(p, "%*s", (int)(p->indent * 3), "");
-}
-
-static void print_lower(struct printer *p, const char *name)
-{
-   for (; *name; name++)
-      add(p, "%c", tolower((unsigned char)*name));
 }
 
 static void print_shape(struct printer *p, const struct agxc_ref *ref)
@@ -99,7 +92,7 @@ static void print_instr(struct printer *p, const struct agxc_instr *instr)
    if (agxc_is_machine(instr))
       add(p, "agx.%s", agx_isa_info(agxc_row(instr))->name);
    else
-      print_lower(p, agxc_op_info(instr->op)->name);
+      add(p, "%s", agxc_op_info(instr->op)->name);
    add(p, instr->exact ? ".exact" : "");
    for (unsigned i = instr->dest_count; i < instr->operand_count; i++) {
       add(p, i == instr->dest_count ? " " : ", ");
