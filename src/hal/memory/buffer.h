@@ -84,6 +84,13 @@ AGX_MUST_CHECK agx_status agx_buffer_check_live(const struct agx_buffer *buffer)
 /* Whether the host may map it for access. */
 AGX_MUST_CHECK agx_status agx_buffer_check_mapping(struct agx_buffer *buffer, uint32_t access);
 
+/* Checks a fill's pattern of 1, 2 or 4 bytes against its target, whose range the caller has
+ * checked; *out_word is the pattern, repeated. */
+AGX_MUST_CHECK agx_status agx_pattern_check(const struct agx_buffer_ref *target,
+                                            const void *pattern, uint32_t pattern_B,
+                                            uint32_t *out_word);
+
+/* The winsys's flags (AGXW_BO_) for a buffer's flags and usage. */
 static inline uint32_t agx_buffer_bo_flags(uint32_t flags, uint32_t usage)
 {
    return (flags & AGX_BUFFER_HOST_READ ? AGXW_BO_CACHED : 0u) |

@@ -75,23 +75,6 @@ static agx_status check_source(const struct agx_device *device, const char *what
    return check_usage(what, ref->buffer, AGX_USAGE_TRANSFER_SOURCE, "AGX_USAGE_TRANSFER_SOURCE");
 }
 
-agx_status agx_pattern_check(const struct agx_buffer_ref *target, const void *pattern,
-                             uint32_t pattern_B, uint32_t *out_word)
-{
-   if (!pattern || (pattern_B != 1 && pattern_B != 2 && pattern_B != 4))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "fill: a pattern of %u bytes at %p; it takes 1, 2 or 4",
-                      pattern_B, pattern);
-   if (target->offset_B % pattern_B || target->length_B % pattern_B)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT,
-                      "fill: offset %llu, length %llu: no multiples of the pattern's %u bytes",
-                      (unsigned long long)target->offset_B, (unsigned long long)target->length_B,
-                      pattern_B);
-   uint8_t *bytes = (uint8_t *)out_word;
-   for (uint32_t i = 0; i < sizeof(*out_word); i++)
-      bytes[i] = ((const uint8_t *)pattern)[i % pattern_B];
-   return AGX_OK;
-}
-
 /* By addresses, since two buffers may show the same memory. */
 static agx_status check_apart(const struct agx_buffer_ref *source,
                               const struct agx_buffer_ref *target)

@@ -16,11 +16,6 @@ struct agx_one_shots {
    uint32_t count;
 };
 
-/* A pattern of 1, 2 or 4 bytes for a target whose range is checked, repeated in *out_word. */
-AGX_MUST_CHECK agx_status agx_pattern_check(const struct agx_buffer_ref *target,
-                                            const void *pattern, uint32_t pattern_B,
-                                            uint32_t *out_word);
-
 /* agx_cmd_update without its limit. */
 AGX_MUST_CHECK agx_status agx_record_update(struct agx_command_buffer *commands, const void *data,
                                             struct agx_buffer_ref target);
