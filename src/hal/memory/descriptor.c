@@ -3,19 +3,14 @@
  * The descriptors of what a dispatch binds. They are packed while recording, since the view
  * depends on the kernel. Source: reference/cmdstream, cdm.md 4.
  */
-#include "agx/isa/isa.h"
+#include "hal/memory/descriptor.h"
+
 #include "base/util.h"
-#include "hal/record/bind_image.h"
 #include "robustness/image.h"
 
 #define TEXTURE_STRIDE_BIAS 16u
 #define PBE_STRIDE_BIAS     4u
 #define LAYER_STRIDE_BIAS   128u
-
-static bool is_cube(uint32_t dim)
-{
-   return dim == AGX_ISA_DIM_CUBE || dim == AGX_ISA_DIM_CUBE_ARRAY;
-}
 
 static uint32_t channel_code(char channel)
 {
@@ -112,7 +107,7 @@ static void describe_image(const struct agx_bound *bound, struct agx_hw_texture 
    if (image->samples > 1)
       texture->samples = image->samples == 4 ? AGX_HW_SAMPLE_COUNT_4 : AGX_HW_SAMPLE_COUNT_2;
    if (layout->tiling != AGX_LAYOUT_LINEAR) {
-      texture->depth = is_cube(bound->dim) ? bound->layer_count / 6 : bound->layer_count;
+      texture->depth = agx_dim_is_cube(bound->dim) ? bound->layer_count / 6 : bound->layer_count;
       texture->page_aligned_layers = layout->is_page_aligned;
       return;
    }
@@ -229,4 +224,67 @@ agx_status agx_pack_fetch_sampler(uint8_t *out)
    sampler.pixel_coordinates = true;
    sampler.border_colour = AGX_HW_BORDER_COLOUR_TRANSPARENT_BLACK;
    return agx_hw_sampler_pack(&sampler, out);
+}
+
+/* ---- properties -------------------------------------------------------- */
+
+static uint32_t depth_of(const struct agx_bound *bound)
+{
+   const struct agx_image *image = bound->image;
+   if (image->type == AGX_IMAGE_3D)
+      return agx_image_side(image->depth, bound->first_level);
+   return agx_dim_is_cube(bound->dim) ? bound->layer_count / 6 : bound->layer_count;
+}
+
+static uint64_t property_of_nothing(const struct agx_bound *bound, enum agx_image_property property)
+{
+   switch (property) {
+   case AGX_IMAGE_ADDRESS:
+      return bound->sinks.waste_va;
+   case AGX_IMAGE_ELEMENTS:
+      return bound->elements;
+   case AGX_IMAGE_WIDTH:
+      return bound->texels;
+   default:
+      return 0;
+   }
+}
+
+uint64_t agx_bound_property(const struct agx_bound *bound, enum agx_image_property property)
+{
+   const struct agx_image *image = bound->image;
+   if (!image)
+      return property_of_nothing(bound, property);
+   const struct agx_layout *layout = &image->layout;
+   uint32_t width_log2 = layout->level[0].tile_w_log2;
+   switch (property) {
+   case AGX_IMAGE_ADDRESS:
+      return image->address + bound->first_layer * layout->layer_stride_B;
+   case AGX_IMAGE_WIDTH:
+      return agx_image_side(image->width, bound->first_level);
+   case AGX_IMAGE_HEIGHT:
+      return agx_image_side(image->height, bound->first_level);
+   case AGX_IMAGE_DEPTH:
+      return depth_of(bound);
+   case AGX_IMAGE_LEVELS:
+      return bound->level_count;
+   case AGX_IMAGE_LAST_LEVEL:
+      return bound->level_count - 1;
+   case AGX_IMAGE_ROW_TEXELS:
+      return layout->stride_B / image->format->texel_B;
+   case AGX_IMAGE_LAYER_TEXELS:
+      return layout->layer_stride_B / image->format->texel_B;
+   case AGX_IMAGE_SAMPLES:
+      return image->samples;
+   case AGX_IMAGE_ELEMENTS:
+      return bound->elements;
+   case AGX_IMAGE_TILE_WIDTH:
+      return width_log2;
+   case AGX_IMAGE_TILE_HEIGHT:
+      return layout->level[0].tile_h_log2;
+   case AGX_IMAGE_ROW_TILES:
+      return agx_div_up(layout->level[0].stride_el, 1u << width_log2);
+   default:
+      return 0;
+   }
 }

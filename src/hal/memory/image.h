@@ -3,6 +3,7 @@
 
 #include "agx/format.h"
 #include "agx/hw/packet.h"
+#include "agx/isa/isa.h"
 #include "agx/layout/layout.h"
 #include "hal/device/device.h"
 #include "program/program.h"
@@ -39,6 +40,13 @@ struct agx_sampler {
    uint8_t words[AGX_HW_SAMPLER_BYTES];
 };
 
+/* Whether a dimension, enum agx_isa_dim, is that of cubes. */
+static inline bool agx_dim_is_cube(uint32_t dim)
+{
+   return dim == AGX_ISA_DIM_CUBE || dim == AGX_ISA_DIM_CUBE_ARRAY;
+}
+
+/* A side of the image in texels, at a level. */
 static inline uint32_t agx_image_side(uint32_t side, uint32_t level)
 {
    return side >> level ? side >> level : 1;

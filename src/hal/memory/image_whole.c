@@ -5,7 +5,7 @@
  * nothing else.
  */
 #include "agx/isa/isa.h"
-#include "hal/record/bind_image.h"
+#include "hal/memory/descriptor.h"
 #include "robustness/image.h"
 
 /* What a kernel takes an image of that shape for. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Images, samplers and buffers of texels of a dispatch: checks, and the numbers that kernels ask
- * for.
+ * Checks the images, samplers and buffers of texels of a dispatch and resolves what of them it
+ * sees. Recording calls it for each binding that the fast path does not take.
  */
 #include "hal/record/bind_image.h"
 
@@ -15,11 +15,6 @@
 
 /* ---- checks ------------------------------------------------------------ */
 
-static bool is_cube(uint32_t dim)
-{
-   return dim == AGX_ISA_DIM_CUBE || dim == AGX_ISA_DIM_CUBE_ARRAY;
-}
-
 static bool is_multisampled(uint32_t dim)
 {
    return dim == AGX_ISA_DIM_2D_MS || dim == AGX_ISA_DIM_2D_MS_ARRAY;
@@ -29,7 +24,7 @@ static bool dim_fits(uint32_t dim, const struct agx_image *image)
 {
    if (is_multisampled(dim) != (image->samples > 1))
       return false;
-   if (is_cube(dim))
+   if (agx_dim_is_cube(dim))
       return image->type == AGX_IMAGE_CUBE ||
              (image->type == AGX_IMAGE_2D && image->width == image->height);
    return (dim == AGX_ISA_DIM_3D) == (image->type == AGX_IMAGE_3D);
@@ -44,7 +39,7 @@ static agx_status check_layers(const struct agx_program_binding *wanted,
       return AGX_FAIL(AGX_OUT_OF_RANGE, "%u layers from %u of %u", count, first, depth);
    out->first_layer = first;
    out->layer_count = count ? count : depth - first;
-   if (is_cube(wanted->dim) && out->layer_count % 6)
+   if (agx_dim_is_cube(wanted->dim) && out->layer_count % 6)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "cubes of %u layers", out->layer_count);
    if (wanted->access & AGX_BINDING_ATOMICS && first + out->layer_count != depth)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "atomics on %u layers from %u of %u", out->layer_count,
@@ -185,67 +180,4 @@ agx_status agx_bind_image(const char *name, const struct agx_program_binding *wa
       agx_error_prefix("dispatch of %s: set %u binding %u element %u", name, wanted->set,
                        wanted->binding, binding ? binding->element : 0);
    return status;
-}
-
-/* ---- properties -------------------------------------------------------- */
-
-static uint32_t depth_of(const struct agx_bound *bound)
-{
-   const struct agx_image *image = bound->image;
-   if (image->type == AGX_IMAGE_3D)
-      return agx_image_side(image->depth, bound->first_level);
-   return is_cube(bound->dim) ? bound->layer_count / 6 : bound->layer_count;
-}
-
-static uint64_t property_of_nothing(const struct agx_bound *bound, enum agx_image_property property)
-{
-   switch (property) {
-   case AGX_IMAGE_ADDRESS:
-      return bound->sinks.waste_va;
-   case AGX_IMAGE_ELEMENTS:
-      return bound->elements;
-   case AGX_IMAGE_WIDTH:
-      return bound->texels;
-   default:
-      return 0;
-   }
-}
-
-uint64_t agx_bound_property(const struct agx_bound *bound, enum agx_image_property property)
-{
-   const struct agx_image *image = bound->image;
-   if (!image)
-      return property_of_nothing(bound, property);
-   const struct agx_layout *layout = &image->layout;
-   uint32_t width_log2 = layout->level[0].tile_w_log2;
-   switch (property) {
-   case AGX_IMAGE_ADDRESS:
-      return image->address + bound->first_layer * layout->layer_stride_B;
-   case AGX_IMAGE_WIDTH:
-      return agx_image_side(image->width, bound->first_level);
-   case AGX_IMAGE_HEIGHT:
-      return agx_image_side(image->height, bound->first_level);
-   case AGX_IMAGE_DEPTH:
-      return depth_of(bound);
-   case AGX_IMAGE_LEVELS:
-      return bound->level_count;
-   case AGX_IMAGE_LAST_LEVEL:
-      return bound->level_count - 1;
-   case AGX_IMAGE_ROW_TEXELS:
-      return layout->stride_B / image->format->texel_B;
-   case AGX_IMAGE_LAYER_TEXELS:
-      return layout->layer_stride_B / image->format->texel_B;
-   case AGX_IMAGE_SAMPLES:
-      return image->samples;
-   case AGX_IMAGE_ELEMENTS:
-      return bound->elements;
-   case AGX_IMAGE_TILE_WIDTH:
-      return width_log2;
-   case AGX_IMAGE_TILE_HEIGHT:
-      return layout->level[0].tile_h_log2;
-   case AGX_IMAGE_ROW_TILES:
-      return agx_div_up(layout->level[0].stride_el, 1u << width_log2);
-   default:
-      return 0;
-   }
 }
