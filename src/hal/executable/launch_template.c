@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "hal/memory/descriptor.h"
 
 /* ---- bindings ------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "hal/record/bind_buffer.h"
+#include "hal/executable/binding_usage.h"
 #include "hal/executable/launch_plan.h"
 #include "program/inside.h"
 
