@@ -18,6 +18,7 @@ struct agx_object;
 struct agx_object_type {
    const char *name;
    void (*destroy)(struct agx_object *object);
+   bool is_transient; /* its memory comes and goes with a queue (sync/alloca.h) */
 };
 
 struct agx_object {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "base/util.h"
-#include "hal/sync/alloca.h"
 #include "hal/memory/buffer_cache.h"
 #include "hal/core/desc.h"
 
@@ -138,8 +137,8 @@ agx_status agx_buffer_host_memory(struct agx_buffer *buffer, void **out_memory)
 {
    void *memory = buffer->host;
    *out_memory = NULL;
-   if (buffer->is_alloca)
-      return agx_alloca_host_memory(buffer, out_memory);
+   if (buffer->storage)
+      return buffer->storage->host_memory(buffer, out_memory);
    if (!memory)
       AGX_TRY(agxw_bo_map(buffer->bo, &memory));
    *out_memory = (uint8_t *)memory + buffer->offset_B;
@@ -216,7 +215,7 @@ void agx_buffer_get_info(struct agx_buffer *buffer, struct agx_buffer_info *out_
       .is_imported = buffer->is_imported,
       .allocation_B = agxw_bo_size(buffer->bo),
       .offset_B = buffer->offset_B,
-      .queues = buffer->is_alloca ? agx_alloca_queues(buffer) : 0,
+      .queues = buffer->storage ? buffer->storage->queues(buffer) : 0,
    };
    if (buffer->is_reservation && !agx_is_inherited(buffer) && agx_vmem_is_empty(buffer))
       info.state = AGX_BUFFER_RESERVED;

@@ -13,6 +13,16 @@
 /* The largest there is. Source: reference/cmdstream, robustness.md 2. */
 #define AGX_MAX_BUFFER_B (1ull << 37)
 
+struct agx_buffer;
+
+/* Of buffers whose memory comes after they were made, and goes before they do. */
+struct agx_buffer_storage {
+   /* Where the host finds the memory: AGX_FAILED_PRECONDITION while there is none. */
+   agx_status (*host_memory)(struct agx_buffer *buffer, void **out_memory);
+   /* The queue that it was allocated on, as a bit. */
+   uint64_t (*queues)(const struct agx_buffer *buffer);
+};
+
 struct agx_buffer {
    struct agx_object object;
    struct agx_device *device; /* a view's is kept alive by its parent */
@@ -28,7 +38,7 @@ struct agx_buffer {
    _Atomic uint32_t mappings;        /* agx_buffer_map_range without its agx_buffer_unmap */
    bool is_imported, is_reservation; /* agx_vmem_reserve */
    uint8_t *host;                    /* bo's memory where its owner has mapped it; else NULL */
-   bool is_alloca;                   /* it is the first of a struct agx_alloca */
+   const struct agx_buffer_storage *storage; /* NULL: bo is its memory from first to last */
    char label[AGX_BUFFER_LABEL_BYTES];
 };
 

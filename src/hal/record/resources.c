@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "hal/sync/alloca.h"
 
 #define LOAD 2u /* slots for each use, at least */
 
@@ -105,7 +104,7 @@ struct agx_use *agx_resources_look_up(struct agx_resources *set, const struct ag
          enter(set->slots, set->slot_count, object, index);
       if (!set->is_unretained)
          agx_retain(object);
-      set->has_allocas |= agx_object_is_alloca(object);
+      set->has_allocas |= object->type->is_transient;
    }
    atomic_store_explicit(&object->hint, index, memory_order_relaxed);
    return &set->uses[index];

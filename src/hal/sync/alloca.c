@@ -103,18 +103,37 @@ static void alloca_destroy(struct agx_object *object)
    agx_pool_release(pool);
 }
 
-static const struct agx_object_type alloca_type = {"buffer", alloca_destroy};
+static const struct agx_object_type alloca_type = {
+   .name = "buffer", .destroy = alloca_destroy, .is_transient = true};
 
-uint64_t agx_alloca_queues(const struct agx_buffer *buffer)
+static bool is_alloca(const struct agx_object *object)
+{
+   return object->type == &alloca_type;
+}
+
+static agx_status host_memory(struct agx_buffer *buffer, void **out_memory)
+{
+   struct agx_alloca *it = (struct agx_alloca *)buffer;
+   void *memory;
+   *out_memory = NULL;
+   pthread_mutex_lock(&buffer->device->lock);
+   struct agx_buffer *slab = state_of(it) == AGX_BUFFER_LIVE ? it->slab : NULL;
+   pthread_mutex_unlock(&buffer->device->lock);
+   if (!slab)
+      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: it has no memory now", buffer->label);
+   AGX_TRY(agx_buffer_host_memory(slab, &memory));
+   *out_memory = (uint8_t *)memory + it->slab_offset_B;
+   return AGX_OK;
+}
+
+/* The bit of the queue that it was allocated on. */
+static uint64_t queues(const struct agx_buffer *buffer)
 {
    const struct agx_alloca *it = (const struct agx_alloca *)buffer;
    return 1ull << it->origin->index;
 }
 
-bool agx_object_is_alloca(const struct agx_object *object)
-{
-   return object->type == &alloca_type;
-}
+static const struct agx_buffer_storage alloca_storage = {host_memory, queues};
 
 static agx_status new_alloca(struct agx_pool *pool, const struct agx_op *op,
                              struct agx_alloca **out_it)
@@ -131,7 +150,7 @@ static agx_status new_alloca(struct agx_pool *pool, const struct agx_op *op,
    it->buffer.serial =
       atomic_fetch_add_explicit(&pool->device->buffers, 1, memory_order_relaxed) + 1;
    it->buffer.size_B = op->u.alloca.size_B;
-   it->buffer.is_alloca = true;
+   it->buffer.storage = &alloca_storage;
    set_state(it, AGX_BUFFER_RESERVED);
    agx_pool_describe(pool, &it->buffer);
    *out_it = it;
@@ -367,7 +386,7 @@ static agx_status dealloca_prepare(struct agx_device *device, const struct agx_o
    *state = (struct state){.it = (struct agx_alloca *)buffer,
                            .is_release = op->flags & AGX_DEALLOCA_RELEASE};
    agx_retain(buffer);
-   if (buffer->is_alloca && op->flags & AGX_DEALLOCA_PREFER_ORIGIN)
+   if (is_alloca(&buffer->object) && op->flags & AGX_DEALLOCA_PREFER_ORIGIN)
       submission->queue = state->it->origin;
    return AGX_OK;
 }
@@ -377,7 +396,7 @@ static agx_status dealloca_launch(struct agx_submission *submission)
    const struct state *captured = AGX_OP_STATE(submission, struct state);
    struct agx_alloca *it = captured->it;
    struct agx_device *device = submission->device;
-   if (!it->buffer.is_alloca || it->is_indeterminate || captured->is_release)
+   if (!is_alloca(&it->buffer.object) || it->is_indeterminate || captured->is_release)
       return AGX_OK;
    uint32_t state = state_of(it);
    if (state != AGX_BUFFER_LIVE)
@@ -423,21 +442,6 @@ agx_status agx_buffer_release_after(struct agx_buffer *buffer, const struct agx_
 
 /* ---- use ------------------------------------------------------------------------ */
 
-agx_status agx_alloca_host_memory(struct agx_buffer *buffer, void **out_memory)
-{
-   struct agx_alloca *it = (struct agx_alloca *)buffer;
-   void *memory;
-   *out_memory = NULL;
-   pthread_mutex_lock(&buffer->device->lock);
-   struct agx_buffer *slab = state_of(it) == AGX_BUFFER_LIVE ? it->slab : NULL;
-   pthread_mutex_unlock(&buffer->device->lock);
-   if (!slab)
-      return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: it has no memory now", buffer->label);
-   AGX_TRY(agx_buffer_host_memory(slab, &memory));
-   *out_memory = (uint8_t *)memory + it->slab_offset_B;
-   return AGX_OK;
-}
-
 static agx_status check_use(const struct agx_alloca *it)
 {
    uint32_t state = state_of(it);
@@ -451,7 +455,7 @@ static agx_status check_use(const struct agx_alloca *it)
 agx_status agx_allocas_check(const struct agx_resources *resources)
 {
    for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++)
-      if (agx_object_is_alloca(resources->uses[i].object))
+      if (is_alloca(resources->uses[i].object))
          AGX_TRY(check_use(resources->uses[i].object));
    return AGX_OK;
 }
@@ -460,7 +464,7 @@ void agx_allocas_unuse(const struct agx_resources *resources, uint32_t queue, ui
 {
    for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++) {
       struct agx_alloca *it = resources->uses[i].object;
-      if (agx_object_is_alloca(&it->buffer.object))
+      if (is_alloca(&it->buffer.object))
          it->last_use.epochs[queue] = AGX_MIN(it->last_use.epochs[queue], epoch);
    }
 }
@@ -470,7 +474,7 @@ agx_status agx_allocas_use(const struct agx_resources *resources, uint32_t queue
    AGX_TRY(agx_allocas_check(resources));
    for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++) {
       struct agx_alloca *it = resources->uses[i].object;
-      if (agx_object_is_alloca(&it->buffer.object))
+      if (is_alloca(&it->buffer.object))
          it->last_use.epochs[queue] = AGX_MAX(it->last_use.epochs[queue], epoch);
    }
    return AGX_OK;

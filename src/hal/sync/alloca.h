@@ -30,15 +30,6 @@ struct agx_alloca {
 
 extern const struct agx_op_type agx_alloca_op, agx_dealloca_op;
 
-/* Where the host finds it, once it has memory. */
-AGX_MUST_CHECK agx_status agx_alloca_host_memory(struct agx_buffer *buffer, void **out_memory);
-
-/* The bit of the queue that it was allocated on. */
-uint64_t agx_alloca_queues(const struct agx_buffer *buffer);
-
-/* Whether an object is a buffer of this kind. */
-bool agx_object_is_alloca(const struct agx_object *object);
-
 /* Both with the device's lock held, of what a command buffer uses: that all of it has memory, else
  * AGX_FAILED_PRECONDITION; and then that it is used on the queue up to the epoch. */
 AGX_MUST_CHECK agx_status agx_allocas_check(const struct agx_resources *resources);
