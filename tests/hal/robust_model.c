@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "agx/sim/memory/address.h"
+#include "agx/sim/machine/address.h"
 #include "agx/sim/exec/atomic.h"
 #include "agx/sim/exec/exec.h"
-#include "agx/sim/image/format.h"
+#include "agx/sim/machine/format.h"
 #include "base/util.h"
 #include "winsys/virtual/virtual.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "agx/sim/memory/cache.h"
-#include "agx/sim/check/chaos.h"
+#include "agx/sim/launch/chaos.h"
 #include "base/util.h"
 #include "sim_support.h"
 

@@ -13,7 +13,7 @@
 #include "agx/format.h"
 #include "agx/hw/packet.h"
 #include "agx/layout/layout.h"
-#include "agx/sim/check/profile.h"
+#include "agx/sim/check/statistics.h"
 #include "agx/sim/image/texture.h"
 #include "base/util.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/sim/check/profile.h"
+#include "agx/sim/check/statistics.h"
 #include "base/util.h"
 
 #define MAX_SPOTS 64

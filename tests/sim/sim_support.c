@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agx/sim/check/shadow.h"
+#include "agx/sim/launch/group.h"
 #include "base/util.h"
 
 static void *translate(void *user, uint64_t va, enum agxs_access access)

@@ -8,9 +8,10 @@
 
 #include "support.h"
 
+#include "agx/sim/exec/exec.h"
 #include "agx/sim/machine/kernel.h"
 #include "agx/sim/sim.h"
-#include "agx/sim/machine/workgroup.h"
+#include "agx/sim/launch/workgroup.h"
 
 #define SIM_MAX_REGIONS 16
 #define SIM_USC_BASE    0x1100000000ull

@@ -6,8 +6,8 @@
  */
 #include "agx/sim/check/bounds.h"
 
-#include "agx/sim/memory/address.h"
-#include "agx/sim/image/image_lane.h"
+#include "agx/sim/machine/address.h"
+#include "agx/sim/image/lane.h"
 
 void agxs_bounds_select(const struct agxs_options *options, struct agxs_dispatch *dispatch)
 {

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/machine/exec_set.h"
 
 /* As base, with the accesses watched. Dispatches then have base as their inner_set. */
 void agxs_bounds_exec_set(const struct agxs_exec_set *base, struct agxs_exec_set *out_set);

@@ -4,9 +4,10 @@
  * core's caches, and memory barriers act on them. Source of what a barrier is used
  * for: reference/isa isa.md 9; that its codes mean just that is a reading [U].
  */
-#include "agx/sim/memory/address.h"
+#include "agx/sim/check/chaos_exec.h"
+
+#include "agx/sim/machine/address.h"
 #include "agx/sim/memory/cache.h"
-#include "agx/sim/check/chaos.h"
 
 #define VECTOR_BYTES 20u /* of a lane at most, wherever in a word it begins */
 

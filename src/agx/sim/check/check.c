@@ -5,7 +5,9 @@
  * eight operations may be outstanding in a group; barriers need both groups
  * empty; a discarded source is poisoned. Source: reference/isa isa.md 2 and 6.
  */
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/check/check.h"
+
+#include "agx/sim/machine/exec_set.h"
 #include "agx/sim/check/shadow.h"
 
 #define MAX_OUTSTANDING 8u

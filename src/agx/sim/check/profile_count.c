@@ -8,8 +8,8 @@
  */
 #include <stdlib.h>
 
-#include "agx/sim/memory/address.h"
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/machine/address.h"
+#include "agx/sim/machine/exec_set.h"
 #include "agx/sim/check/profile_impl.h"
 #include "base/util.h"
 
@@ -80,9 +80,9 @@ static void touch_bytes(struct agxs_profile *profile, uint64_t va, uint32_t byte
       touch(profile, key);
 }
 
-void agxs_profile_note(struct agxs_group *group, uint64_t va, uint32_t bytes)
+void agxs_profile_touch(struct agxs_group *group, uint64_t va, uint32_t bytes)
 {
-   if (bytes)
+   if (group->worker->profile && bytes)
       touch_bytes(group->worker->profile, va, bytes);
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "agx/sim/check/profile.h"
+#include "agx/sim/check/statistics.h"
 
 /* Where the dispatch comes from. */
 struct agxs_origin {

@@ -54,18 +54,3 @@ void agxs_shadow_start_group(struct agxs_group *group, uint32_t rows);
  * discards. `before` is false when the group has failed. */
 bool agxs_shadow_before(struct agxs_group *group, const struct agxs_uop *uop);
 void agxs_shadow_after(struct agxs_group *group, const struct agxs_uop *uop);
-
-/* For image.c; without check mode they do nothing. R, G, B, A of a store that have undefined
- * bits; and whether bytes of tile memory have. */
-uint32_t agxs_shadow_channels(const struct agxs_group *group, const struct agxs_source *data,
-                              unsigned lane);
-bool agxs_shadow_is_undefined(const struct agxs_group *group, const uint8_t *at, unsigned bytes);
-/* Fails the group for the first of these channels. Returns false. */
-bool agxs_shadow_report_channel(struct agxs_group *group, const struct agxs_uop *uop,
-                                uint32_t channels, unsigned lane);
-/* One element between registers and tile memory; at NULL: nowhere. is_raw: bits go as they are;
- * is_more: the bytes hold other channels too. */
-void agxs_shadow_tile_store(struct agxs_group *group, const struct agxs_source *data, unsigned slot,
-                            unsigned lane, uint8_t *at, unsigned bytes, bool is_raw, bool is_more);
-void agxs_shadow_tile_load(struct agxs_group *group, const struct agxs_dest *dst, unsigned slot,
-                           unsigned lane, const uint8_t *at, unsigned bytes, bool is_raw);

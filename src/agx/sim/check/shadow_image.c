@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Undefined bits at textures, images and tile memory: coordinates, levels and handles are
- * addresses; what a texel is made of must be defined where it is stored (image.c asks for
- * the channels that are); tile memory keeps masks as the rest of threadgroup memory does.
+ * addresses; what a texel is made of must be defined where it is stored (image/store.c asks
+ * for the channels that are); tile memory keeps masks as the rest of threadgroup memory does.
  */
-#include "agx/sim/image/image.h"
+#include "agx/sim/check/check.h"
+#include "agx/sim/check/profile.h"
 #include "agx/sim/check/shadow_impl.h"
 
 #define ADDRESS "an image address"
@@ -92,15 +93,15 @@ bool agxs_shadow_tile(struct agxs_group *group, const struct agxs_uop *uop)
    return demand(group, uop, &uop->image->coord, 0, 2, ~0u);
 }
 
-/* ---- for image.c, while it executes ----------------------------------------------- */
+/* ---- what image/ calls while it executes ------------------------------------------ */
 
 static uint8_t *shared_mask(const struct agxs_group *group, const uint8_t *at)
 {
    return group->worker->shadow->shared + (at - group->worker->shared);
 }
 
-uint32_t agxs_shadow_channels(const struct agxs_group *group, const struct agxs_source *data,
-                              unsigned lane)
+static uint32_t undefined_channels(const struct agxs_group *group, const struct agxs_source *data,
+                                   unsigned lane)
 {
    uint32_t channels = 0;
    for (unsigned c = 0; group->shadow && c < 4; c++)
@@ -108,7 +109,7 @@ uint32_t agxs_shadow_channels(const struct agxs_group *group, const struct agxs_
    return channels;
 }
 
-bool agxs_shadow_is_undefined(const struct agxs_group *group, const uint8_t *at, unsigned bytes)
+static bool is_undefined(const struct agxs_group *group, const uint8_t *at, unsigned bytes)
 {
    uint32_t any = 0;
    for (unsigned i = 0; group->shadow && i < bytes; i++)
@@ -116,8 +117,8 @@ bool agxs_shadow_is_undefined(const struct agxs_group *group, const uint8_t *at,
    return any;
 }
 
-bool agxs_shadow_report_channel(struct agxs_group *group, const struct agxs_uop *uop,
-                                uint32_t channels, unsigned lane)
+static bool fail_channels(struct agxs_group *group, const struct agxs_uop *uop, uint32_t channels,
+                          unsigned lane)
 {
    const struct agxs_source *data = &uop->image->data;
    unsigned c = (unsigned)__builtin_ctz(channels);
@@ -125,8 +126,8 @@ bool agxs_shadow_report_channel(struct agxs_group *group, const struct agxs_uop 
    return agxs_shadow_report(group, uop, data, c, lane, mask, "an image");
 }
 
-void agxs_shadow_tile_store(struct agxs_group *group, const struct agxs_source *data, unsigned slot,
-                            unsigned lane, uint8_t *at, unsigned bytes, bool is_raw, bool is_more)
+static void tile_store(struct agxs_group *group, const struct agxs_source *data, unsigned slot,
+                       unsigned lane, uint8_t *at, unsigned bytes, bool is_raw, bool is_more)
 {
    if (!group->shadow)
       return;
@@ -138,8 +139,8 @@ void agxs_shadow_tile_store(struct agxs_group *group, const struct agxs_source *
    }
 }
 
-void agxs_shadow_tile_load(struct agxs_group *group, const struct agxs_dest *dst, unsigned slot,
-                           unsigned lane, const uint8_t *at, unsigned bytes, bool is_raw)
+static void tile_load(struct agxs_group *group, const struct agxs_dest *dst, unsigned slot,
+                      unsigned lane, const uint8_t *at, unsigned bytes, bool is_raw)
 {
    uint32_t mask = at ? 0 : ~0u;
    if (!group->shadow)
@@ -149,3 +150,12 @@ void agxs_shadow_tile_load(struct agxs_group *group, const struct agxs_dest *dst
    struct agxs_cause cause = {AGXS_CAUSE_SHARED, at ? (uint32_t)(at - group->worker->shared) : 0};
    agxs_shadow_put_lane(group, dst, slot, lane, is_raw || !mask ? mask : ~0u, cause);
 }
+
+const struct agxs_image_observer agxs_check_image_observer = {
+   .touch = agxs_profile_touch,
+   .undefined_channels = undefined_channels,
+   .is_undefined = is_undefined,
+   .fail_channels = fail_channels,
+   .tile_store = tile_store,
+   .tile_load = tile_load,
+};

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/machine/exec_set.h"
 #include "agx/sim/machine/lanes.h"
 #include "agx/sim/check/shadow.h"
 

@@ -4,7 +4,7 @@
  * reported, as is an address that has one. Threadgroup memory and the stack keep
  * them, byte by byte, for whoever loads them.
  */
-#include "agx/sim/memory/address.h"
+#include "agx/sim/machine/address.h"
 #include "agx/sim/check/shadow_impl.h"
 
 #define ADDRESS "an address"

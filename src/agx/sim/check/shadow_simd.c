@@ -146,7 +146,7 @@ bool agxs_shadow_reduce(struct agxs_group *group, const struct agxs_uop *uop)
    return true;
 }
 
-/* Where lane l's first element stands in an 8x8 tile; see exec_simd.c. */
+/* Where lane l's first element stands in an 8x8 tile; see exec/simd.c. */
 static unsigned matrix_cell(unsigned lane)
 {
    unsigned q = lane >> 3;

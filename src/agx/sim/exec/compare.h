@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agx/sim/exec/floats.h"
+#include "agx/sim/machine/floats.h"
 
 /* How an integer condition is tested: for less or equal, "greater" with its sources swapped,
  * unsigned numbers with their top bits flipped. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "agx/sim/exec/floats.h"
+#include "agx/sim/machine/floats.h"
 
 #define AGXS_LN_2    0.693147180559945309417
 #define AGXS_HALF_PI 1.57079632679489661923

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "agx/sim/image/cube.h"
-#include "agx/sim/exec/floats.h"
-#include "agx/sim/image/format.h"
+#include "agx/sim/machine/floats.h"
+#include "agx/sim/machine/format.h"
 #include "base/util.h"
 
 #define BORDER (-1)

@@ -6,8 +6,8 @@
 
 #include "agx/hw/packet.h"
 #include "agx/isa/isa.h"
-#include "agx/sim/exec/floats.h"
-#include "agx/sim/image/format.h"
+#include "agx/sim/machine/floats.h"
+#include "agx/sim/machine/format.h"
 #include "agx/sim/memory/memory.h"
 #include "base/util.h"
 

@@ -4,8 +4,8 @@
  * cover follows from dimension and modes. source: reference/isa isa.md 14
  */
 #include "agx/sim/machine/bind_impl.h"
-#include "agx/sim/image/format.h"
-#include "agx/sim/image/image.h"
+#include "agx/sim/machine/format.h"
+#include "agx/sim/machine/image_op.h"
 #include "base/util.h"
 
 static const struct agx_isa_operand *at(const struct agxs_bound *bound, unsigned index)

@@ -4,7 +4,7 @@
  * the stack and the uniform file. source: reference/isa isa.md 7, 8, 10, 16
  */
 #include "agx/sim/machine/bind_impl.h"
-#include "agx/sim/image/format.h"
+#include "agx/sim/machine/format.h"
 #include "base/util.h"
 
 /* Index operand of memory: a register, or the immediate in imm. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agx/sim/machine/bind.h"
-#include "agx/sim/exec/floats.h"
+#include "agx/sim/machine/floats.h"
 #include "base/util.h"
 
 #define KERNEL_LIMIT_B (256u << 20)

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/machine/exec_set.h"
 
 /* Instructions that one kernel may have; hostile code must not eat the host. */
 #define AGXS_MAX_UOPS 262144u

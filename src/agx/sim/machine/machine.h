@@ -15,7 +15,7 @@
 #include "agx/isa/cost.h"
 #include "agx/isa/isa.h"
 #include "agx/sim/memory/memory.h"
-#include "agx/sim/sim.h"
+#include "agx/sim/machine/options.h"
 #include "base/arena.h"
 
 #define AGXS_LANES       32u
@@ -25,9 +25,6 @@
 #define AGXS_POISON_BYTE 0xa5
 /* A uop that is no instruction counts as this unit. */
 #define AGXS_UNIT_LINK AGXS_UNITS
-/* Uops that a SIMD-group runs before the next one of its workgroup has a turn, so that
- * one may wait for what another stores. */
-#define AGXS_TURN 1000000u
 /* Most that a launch can declare for a thread (spill code 15). */
 #define AGXS_MAX_STACK_WORDS 131072u
 
@@ -40,6 +37,7 @@ struct agxs_group;
 struct agxs_profile;
 struct agxs_uop;
 struct agxs_kernel;
+struct agxs_image_observer;
 struct agxs_image_op;
 struct agxs_image_cache;
 struct agxs_states;
@@ -178,7 +176,7 @@ struct agxs_dispatch {
    struct agxs_states *states;      /* textures and samplers; written by a preamble only */
    const struct agxs_range *ranges; /* with options.ranges, the launch's own */
    uint32_t range_count;
-   const struct agxs_exec_set *inner_set; /* then: what executes, bounds.h */
+   const struct agxs_exec_set *inner_set; /* then: what executes, check/bounds.h */
 };
 
 struct agxs_worker {
@@ -191,8 +189,10 @@ struct agxs_worker {
    uint8_t *shared;                                       /* AGX_MAX_SHARED_BYTES and some */
    uint32_t workgroup[3];
    struct agxs_image_cache *images; /* unpacked descriptors; NULL until one is used */
+   /* What image accesses tell check mode and statistics; NULL without both. */
+   const struct agxs_image_observer *image_observer;
    struct agxs_stats stats;
-   uint32_t turn; /* uops that a group runs before the next one; 0: AGXS_TURN */
+   uint32_t turn; /* uops that a group runs before the next one; 0: launch/group.h says */
    const struct agxs_exec_set *plain_set; /* chaos: what its own functions stand before */
    struct agxs_extension *extensions;     /* code that registers led to; reach.h */
    uint32_t extension_count;
@@ -220,7 +220,7 @@ struct agxs_group {
    uint32_t stack_pointer, stack_words;
    uint32_t *stack; /* [word][lane] */
    /* Check mode: halves that an unfinished operation writes, per group. */
-   struct agxs_shadow *shadow; /* what is defined; shadow.h */
+   struct agxs_shadow *shadow; /* what is defined; check/shadow.h */
    uint64_t pending[2][4];
    uint32_t outstanding[2];
 };
@@ -239,10 +239,3 @@ void agxs_group_report(const struct agxs_group *group, const struct agxs_uop *uo
 bool agxs_group_fault(struct agxs_group *group, const struct agxs_uop *uop,
                       enum agxs_fault_kind kind, uint64_t va, unsigned bytes, unsigned lane,
                       const char *what) __attribute__((cold));
-
-/* Runs the group until it is done, at a barrier or failed, or has had its turn (ready). */
-void agxs_group_run(struct agxs_group *group);
-
-/* Check mode: what must hold before an instruction, and what it leaves behind. False: failed. */
-bool agxs_check_before(struct agxs_group *group, const struct agxs_uop *uop);
-void agxs_check_after(struct agxs_group *group, const struct agxs_uop *uop);

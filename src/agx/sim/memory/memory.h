@@ -6,11 +6,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "agx/chip.h"
-#include "agx/sim/sim.h"
+#include "agx/sim/memory/space.h"
+#include "base/status.h"
 
 #define AGXS_TLB_ENTRIES 64u
 #define AGXS_PAGE_MASK   (AGX_PAGE_BYTES - 1)

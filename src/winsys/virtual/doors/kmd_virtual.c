@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "agx/sim/check/profile.h"
+#include "agx/sim/check/statistics.h"
 #include "base/util.h"
 #include "winsys/kmd.h"
 #include "winsys/virtual/virtual.h"

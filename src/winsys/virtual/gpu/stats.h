@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "agx/sim/check/profile.h"
+#include "agx/sim/check/statistics.h"
 
 enum agxv_stats_form {
    AGXV_STATS_NONE,

@@ -12,8 +12,9 @@
 #include <string.h>
 
 #include "agx/sim/check/bounds.h"
-#include "agx/sim/check/chaos.h"
-#include "agx/sim/machine/launch.h"
+#include "agx/sim/exec/exec.h"
+#include "agx/sim/launch/chaos.h"
+#include "agx/sim/launch/launch.h"
 #include "base/util.h"
 
 static bool read_for_walk(void *user, uint64_t va, void *out, size_t size)

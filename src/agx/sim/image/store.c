@@ -3,11 +3,10 @@
  * Image stores of a SIMD-group: single texels, and tiles out of tile memory, which
  * compute programs use for copies.
  */
-#include "agx/sim/exec/floats.h"
-#include "agx/sim/image/format.h"
-#include "agx/sim/image/image_lane.h"
+#include "agx/sim/machine/floats.h"
+#include "agx/sim/machine/format.h"
+#include "agx/sim/image/lane.h"
 #include "agx/sim/machine/lanes.h"
-#include "agx/sim/check/shadow.h"
 #include "base/util.h"
 
 /* Where a lane stores to; false: the group has failed. */
@@ -39,6 +38,7 @@ static void set_channel(const struct agxs_texel_format *format, unsigned channel
 
 bool agxs_image_write(struct agxs_group *group, const struct agxs_uop *uop)
 {
+   const struct agxs_image_observer *observer = group->worker->image_observer;
    struct agxs_image_lane lane;
    if (!agxs_lane_begin(&lane, group, uop))
       return false;
@@ -54,11 +54,11 @@ bool agxs_image_write(struct agxs_group *group, const struct agxs_uop *uop)
       for (unsigned c = 0; c < 4; c++)
          set_channel(&lookup.texture->format, c, agxs_lane_value(&lane, data, c), data->bits,
                      &texel);
-      lookup.undefined = agxs_shadow_channels(group, data, i);
+      lookup.undefined = observer ? observer->undefined_channels(group, data, i) : 0;
       if (agxs_sample_store(&lookup, &position, &texel, lane.op->toward_zero))
          continue;
       return lookup.error.status == AGX_FAILED_PRECONDITION
-                ? agxs_shadow_report_channel(group, uop, lookup.undefined, i)
+                ? observer->fail_channels(group, uop, lookup.undefined, i)
                 : agxs_lane_fail(&lane, &lookup.error);
    }
    return true;
@@ -88,6 +88,7 @@ static uint8_t *find_pixel(const struct agxs_image_lane *lane, uint32_t start, u
 /* Channels between a pixel's bytes and registers; packed formats are one word. */
 static void load_pixel(const struct agxs_image_lane *lane, const uint8_t *at, uint32_t size)
 {
+   const struct agxs_image_observer *observer = lane->group->worker->image_observer;
    const struct agxs_format *format = &agxs_formats[lane->op->format];
    const struct agxs_dest *dst = &lane->uop->dst;
    unsigned slot = 0;
@@ -97,8 +98,9 @@ static void load_pixel(const struct agxs_image_lane *lane, const uint8_t *at, ui
       uint32_t from = format->channels ? 0 : c * format->bytes;
       uint32_t value = AGXS_POISON;
       bool is_there = agx_range_fits(from, format->bytes, size);
-      agxs_shadow_tile_load(lane->group, dst, slot, lane->index, is_there ? at + from : NULL,
-                            format->bytes, format->is_raw);
+      if (observer)
+         observer->tile_load(lane->group, dst, slot, lane->index, is_there ? at + from : NULL,
+                             format->bytes, format->is_raw);
       if (is_there)
          value = agxs_format_load(lane->op->format, c, at + from, dst->bits);
       agxs_put_lane(lane->group, dst, slot++, lane->index, value);
@@ -107,6 +109,7 @@ static void load_pixel(const struct agxs_image_lane *lane, const uint8_t *at, ui
 
 static void store_pixel(const struct agxs_image_lane *lane, uint8_t *at, uint32_t size)
 {
+   const struct agxs_image_observer *observer = lane->group->worker->image_observer;
    const struct agxs_format *format = &agxs_formats[lane->op->format];
    const struct agxs_source *data = &lane->op->data;
    uint32_t packed[4] = {0};
@@ -115,9 +118,9 @@ static void store_pixel(const struct agxs_image_lane *lane, uint8_t *at, uint32_
       if (!format->channels && !(lane->op->mask >> c & 1))
          continue;
       uint32_t from = format->channels ? 0 : c * format->bytes;
-      if (agx_range_fits(from, format->bytes, size))
-         agxs_shadow_tile_store(lane->group, data, slot, lane->index, at + from, format->bytes,
-                                format->is_raw, format->channels && c);
+      if (observer && agx_range_fits(from, format->bytes, size))
+         observer->tile_store(lane->group, data, slot, lane->index, at + from, format->bytes,
+                              format->is_raw, format->channels && c);
       uint32_t value = agxs_lane_value(lane, data, slot++);
       packed[c] = data->bits == 16 ? agxs_half_to_single(value) : agxs_flush(value);
       if (!format->channels && agx_range_fits(c * format->bytes, format->bytes, size))
@@ -169,13 +172,16 @@ static void read_pixel(const struct agxs_image_lane *lane, const struct agxs_tex
 static uint32_t undefined_channels(const struct agxs_image_lane *lane,
                                    const struct agxs_texel_format *target, const uint8_t *at)
 {
+   const struct agxs_image_observer *observer = lane->group->worker->image_observer;
    const struct agxs_format *format = &agxs_formats[lane->op->format];
    uint32_t channels = 0;
+   if (!observer)
+      return 0;
    if (format->channels)
-      return agxs_shadow_is_undefined(lane->group, at, format->bytes) ? 15 : 0;
+      return observer->is_undefined(lane->group, at, format->bytes) ? 15 : 0;
    for (unsigned c = 0; c < target->count; c++) {
       bool is_undefined =
-         agxs_shadow_is_undefined(lane->group, at + c * format->bytes, format->bytes);
+         observer->is_undefined(lane->group, at + c * format->bytes, format->bytes);
       channels |= (uint32_t)is_undefined << c;
    }
    return channels;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agx/sim/machine/dispatch.h"
+#include "agx/sim/launch/dispatch.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "agx/sim/check/profile.h"
-#include "agx/sim/machine/workgroup.h"
+#include "agx/sim/launch/workgroup.h"
 #include "base/thread.h"
 #include "base/util.h"
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "agx/sim/machine/workgroup.h"
+#include "agx/sim/launch/workgroup.h"
 
 #include <stdlib.h>
 
-#include "agx/sim/image/image.h"
-#include "agx/sim/machine/lanes.h"
-#include "agx/sim/check/reach.h"
-#include "agx/sim/check/shadow.h"
+#include "agx/sim/check/check.h"
 #include "agx/sim/check/profile.h"
+#include "agx/sim/check/shadow.h"
+#include "agx/sim/image/image.h"
+#include "agx/sim/launch/group.h"
+#include "agx/sim/machine/lanes.h"
+#include "agx/sim/machine/reach.h"
 #include "base/util.h"
 
 #define SHARED_PAD 64
@@ -73,6 +75,8 @@ agx_status agxs_worker_begin(struct agxs_worker *worker, const struct agxs_dispa
    uint64_t words = groups * AGXS_LANES * dispatch->stack_words;
    agxs_worker_drop_extensions(worker);
    worker->dispatch = dispatch;
+   worker->image_observer =
+      dispatch->options->check || dispatch->options->profile ? &agxs_check_image_observer : NULL;
    if (words > MAX_STACK_WORDS)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
                       "dispatch %u: %u words of stack for each of %u threads are more than the "

@@ -3,14 +3,16 @@
  * The scheduler of chaos runs. Everything random comes from one generator that is
  * asked in a fixed order.
  */
-#include "agx/sim/check/chaos.h"
+#include "agx/sim/launch/chaos.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/sim/check/chaos_exec.h"
+#include "agx/sim/launch/group.h"
+#include "agx/sim/launch/workgroup.h"
 #include "agx/sim/memory/cache.h"
-#include "agx/sim/machine/workgroup.h"
 #include "base/util.h"
 
 #define CORES 8u

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "agx/hw/decode.h"
-#include "agx/sim/machine/dispatch.h"
-#include "agx/sim/machine/kernel.h"
+#include "agx/sim/launch/dispatch.h"
 #include "agx/sim/image/texture.h"
+#include "agx/sim/machine/kernel.h"
 
 #define AGXS_KERNEL_CACHE 64u
 
@@ -21,7 +21,7 @@ struct agxs_run {
    uint64_t usc_base;
    struct agxs_pool *pool;
    struct agxs_chaos *chaos;                    /* with options.chaos_seed, else NULL */
-   const struct agxs_exec_set *set, *inner_set; /* inner_set: with options.ranges, bounds.h */
+   const struct agxs_exec_set *set, *inner_set; /* inner_set: with options.ranges, check/bounds.h */
    struct agxs_exec_set bounds_set;
    struct agxs_kernel *kernels[AGXS_KERNEL_CACHE];
    uint32_t kernel_next;  /* slot that is replaced next */

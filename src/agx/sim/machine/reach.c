@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agx/sim/check/reach.h"
+#include "agx/sim/machine/reach.h"
 
 #include <stdlib.h>
 

@@ -4,10 +4,9 @@
  */
 #include <math.h>
 
-#include "agx/sim/image/format.h"
-#include "agx/sim/image/image_lane.h"
+#include "agx/sim/machine/format.h"
+#include "agx/sim/image/lane.h"
 #include "agx/sim/machine/lanes.h"
-#include "agx/sim/check/shadow.h"
 #include "base/util.h"
 
 static double to_real(const struct agxs_source *source, uint32_t bits)

@@ -6,13 +6,13 @@
  * program finds what it adjusted for at 0 and up. Beyond what the launch declared,
  * threadgroup loads give 0 and stores are dropped, as soft faults.
  */
-#include "agx/sim/memory/address.h"
+#include "agx/sim/machine/address.h"
 #include "agx/sim/exec/atomic.h"
 #include "agx/sim/exec/elements.h"
 #include "agx/sim/exec/exec.h"
-#include "agx/sim/image/format.h"
+#include "agx/sim/machine/format.h"
 #include "agx/sim/machine/lanes.h"
-#include "agx/sim/check/reach.h"
+#include "agx/sim/machine/reach.h"
 
 /* True when every element that active lanes name lies in threadgroup memory and needs no
  * conversion; the offsets are then good for agxs_load_elements and agxs_store_elements. */

@@ -6,7 +6,7 @@
  */
 #include "agx/sim/exec/compare.h"
 #include "agx/sim/exec/exec.h"
-#include "agx/sim/check/reach.h"
+#include "agx/sim/machine/reach.h"
 
 /* All ones where it holds; masks instead of branches, which compilers like to make. Counters
  * are small, so that signed comparisons do. */

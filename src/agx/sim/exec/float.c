@@ -6,7 +6,7 @@
  * exponent before rounding) is an open question.
  */
 #include "agx/sim/exec/exec.h"
-#include "agx/sim/exec/floats.h"
+#include "agx/sim/machine/floats.h"
 
 /* What a single source gives and how a result is kept; see floats.h. */
 AGXS_INLINE float read_single(const struct agxs_row *row, const struct agxs_source *source,

@@ -4,12 +4,12 @@
  * once; when all of them lie in one page, one translation serves the instruction.
  * Unmapped memory is a soft fault per element. Source: reference/isa isa.md 7.
  */
-#include "agx/sim/memory/address.h"
+#include "agx/sim/machine/address.h"
 #include "agx/sim/exec/atomic.h"
 #include "agx/sim/exec/elements.h"
 #include "agx/sim/exec/exec.h"
-#include "agx/sim/exec/floats.h"
-#include "agx/sim/image/format.h"
+#include "agx/sim/machine/floats.h"
+#include "agx/sim/machine/format.h"
 #include "agx/sim/machine/lanes.h"
 
 /* The page that holds all that the active lanes touch, with the lanes' offsets in it,

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "agx/sim/exec/host_float.h"
+#include "agx/sim/machine/host_float.h"
 #include "agx/sim/machine/lanes.h"
 
 #define AGXS_NAN32 0x7fc00000u

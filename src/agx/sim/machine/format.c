@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "agx/sim/image/format.h"
+#include "agx/sim/machine/format.h"
 
-#include "agx/sim/exec/floats.h"
+#include "agx/sim/machine/floats.h"
 #include "agx/sim/memory/memory.h"
 
 const struct agxs_format agxs_formats[17] = {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "agx/sim/image/image_lane.h"
+#include "agx/sim/image/lane.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "agx/sim/machine/lanes.h"
-#include "agx/sim/check/profile.h"
 #include "base/util.h"
 
 #define CACHE_ENTRIES 64u
@@ -69,13 +68,16 @@ static bool fail_with(const struct agxs_image_lane *lane, agx_status status)
 /* For statistics, where they are wanted. */
 static void note_touch(void *user, uint64_t va, unsigned bytes)
 {
-   agxs_profile_touch(user, va, bytes);
+   struct agxs_group *group = user;
+   group->worker->image_observer->touch(group, va, bytes);
 }
 
 struct agxs_lookup agxs_lane_lookup(const struct agxs_image_lane *lane)
 {
-   return (struct agxs_lookup){
-      .tlb = &lane->group->worker->tlb, .touch = note_touch, .user = lane->group};
+   struct agxs_worker *worker = lane->group->worker;
+   return (struct agxs_lookup){.tlb = &worker->tlb,
+                               .touch = worker->image_observer ? note_touch : NULL,
+                               .user = lane->group};
 }
 
 static unsigned hash(const uint8_t *bytes, unsigned size)

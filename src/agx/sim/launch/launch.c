@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agx/sim/machine/launch.h"
+#include "agx/sim/launch/launch.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "agx/sim/check/bounds.h"
 #include "agx/sim/check/profile.h"
-#include "agx/sim/machine/workgroup.h"
+#include "agx/sim/launch/workgroup.h"
 #include "base/util.h"
 
 agx_status agxs_run_read(struct agxs_run *run, uint64_t va, void *bytes, uint64_t length,

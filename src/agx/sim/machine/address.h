@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agx/sim/image/format.h"
+#include "agx/sim/machine/format.h"
 #include "agx/sim/machine/lanes.h"
 
 /* src[1] is the base, src[2] the index (imm when there is none); scale_log2 turns

@@ -6,7 +6,7 @@
  * pair, floats that no integer can hold (clamped; NaN gives 0).
  */
 #include "agx/sim/exec/exec.h"
-#include "agx/sim/exec/floats.h"
+#include "agx/sim/machine/floats.h"
 #include "agx/sim/exec/transcendental.h"
 
 #define FLOAT_UNARY(name, expression)                                                              \

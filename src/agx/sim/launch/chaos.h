@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "agx/sim/machine/launch.h"
+#include "agx/sim/launch/launch.h"
 
 /* run->options->chaos_seed is not 0. */
 AGX_MUST_CHECK agx_status agxs_chaos_create(struct agxs_run *run);
@@ -20,9 +20,6 @@ AGX_MUST_CHECK agx_status agxs_chaos_add(struct agxs_run *run, const struct agx_
                                          const struct agx_hw_usc_info *program);
 /* Runs all that was added, and makes memory what every core sees. */
 AGX_MUST_CHECK agx_status agxs_chaos_barrier(struct agxs_run *run);
-
-/* As base, with accesses and memory barriers that mind the caches (chaos_exec.c). */
-void agxs_chaos_exec_set(const struct agxs_exec_set *base, struct agxs_exec_set *out_set);
 
 /* Number `index` of a permutation of 0 .. count - 1 that key selects. */
 uint64_t agxs_chaos_permute(uint64_t key, uint64_t count, uint64_t index);
