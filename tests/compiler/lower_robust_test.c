@@ -48,6 +48,67 @@ static void constants_leave_aligned_indices(void **state)
    });
 }
 
+/* An array of nine dimensions: an offset of more terms than an access usually has. */
+static void many_strides_are_one_index(void **state)
+{
+   CLAMP(X "%1:32 = element %0:32, #0x4:32\n"
+           "%2:32 = element %0:32, #0x8:32\n"
+           "%3:32 = element %0:32, #0x10:32\n"
+           "%4:32 = element %0:32, #0x20:32\n"
+           "%5:32 = element %0:32, #0x40:32\n"
+           "%6:32 = element %0:32, #0x80:32\n"
+           "%7:32 = element %0:32, #0x100:32\n"
+           "%8:32 = element %0:32, #0x200:32\n"
+           "%9:32 = element %0:32, #0x400:32\n"
+           "%10:32 = iadd %1:32, %2:32\n"
+           "%11:32 = iadd %10:32, %3:32\n"
+           "%12:32 = iadd %11:32, %4:32\n"
+           "%13:32 = iadd %12:32, %5:32\n"
+           "%14:32 = iadd %13:32, %6:32\n"
+           "%15:32 = iadd %14:32, %7:32\n"
+           "%16:32 = iadd %15:32, %8:32\n"
+           "%17:32 = iadd %16:32, %9:32\n"
+           "%18:32 = load_global u0l:64, %17:32, #0:64\n" OUT "%18:32\n",
+         "%0:32 = load_shared #0:32\n"
+         "%1:32 = ishl %0:32, #2:32\n"
+         "%2:32 = ishl %0:32, #3:32\n"
+         "%3:32 = ishl %0:32, #4:32\n"
+         "%4:32 = ishl %0:32, #5:32\n"
+         "%5:32 = ishl %0:32, #6:32\n"
+         "%6:32 = ishl %0:32, #7:32\n"
+         "%7:32 = ishl %0:32, #8:32\n"
+         "%8:32 = ishl %0:32, #9:32\n"
+         "%9:32 = ishl %0:32, #0xa:32\n"
+         "%10:32 = iadd %1:32, %2:32\n"
+         "%11:32 = iadd %10:32, %3:32\n"
+         "%12:32 = iadd %11:32, %4:32\n"
+         "%13:32 = iadd %12:32, %5:32\n"
+         "%14:32 = iadd %13:32, %6:32\n"
+         "%15:32 = iadd %14:32, %7:32\n"
+         "%16:32 = iadd %15:32, %8:32\n"
+         "%17:32 = iadd %16:32, %9:32\n"
+         "%19:32 = ishl %0:32, #1:32\n"
+         "%20:32 = iadd %0:32, %19:32\n"
+         "%21:32 = ishl %0:32, #2:32\n"
+         "%22:32 = iadd %20:32, %21:32\n"
+         "%23:32 = ishl %0:32, #3:32\n"
+         "%24:32 = iadd %22:32, %23:32\n"
+         "%25:32 = ishl %0:32, #4:32\n"
+         "%26:32 = iadd %24:32, %25:32\n"
+         "%27:32 = ishl %0:32, #5:32\n"
+         "%28:32 = iadd %26:32, %27:32\n"
+         "%29:32 = ishl %0:32, #6:32\n"
+         "%30:32 = iadd %28:32, %29:32\n"
+         "%31:32 = ishl %0:32, #7:32\n"
+         "%32:32 = iadd %30:32, %31:32\n"
+         "%33:32 = ishl %0:32, #8:32\n"
+         "%34:32 = iadd %32:32, %33:32\n"
+         "%35:32 = umin %34:32, u8l:32\n"
+         "%36:32 = ishl %35:32, #2:32\n"
+         "%18:32 = load_global u9l:64, %36:32, #0:64\n"
+         "store_shared #0:32, %18:32\n");
+}
+
 /* An index is compared as it is, before it is multiplied. */
 static void one_umin_clamps(void **state)
 {
@@ -384,6 +445,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(nothing_is_checked_when_off),
       cmocka_unit_test(addresses_are_not_checked),
       cmocka_unit_test(constants_leave_aligned_indices),
+      cmocka_unit_test(many_strides_are_one_index),
       cmocka_unit_test(one_umin_clamps),
       cmocka_unit_test(one_select_redirects),
       cmocka_unit_test(vectors_are_split_for_one_thread_only),

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/lower/lower.h"
 #include "agx/compiler/ir/ssa.h"
 
@@ -107,11 +108,10 @@ static struct progression progression_of(const struct agxc_ref *ref, unsigned de
       return (struct progression){1ll << __builtin_ctz((uint32_t)srcs[1].imm), 0};
    case AGXC_OP_ISHL:
    case AGXC_OP_IMUL:
-      if (srcs[1].kind != AGXC_IMM || srcs[1].imm <= 0 ||
-          srcs[1].imm > (def->op == AGXC_OP_ISHL ? 16 : 65536))
+      if (agxc_offset_factor(def) == 0 || agxc_offset_factor(def) > 65536)
          return any;
+      int64_t factor = (int64_t)agxc_offset_factor(def);
       a = progression_of(&srcs[0], depth + 1);
-      int64_t factor = def->op == AGXC_OP_ISHL ? 1ll << srcs[1].imm : srcs[1].imm;
       if (a.modulus > 1 << 20 || a.residue > 1 << 20 || a.residue < -(1 << 20))
          return any;
       return (struct progression){a.modulus * factor, a.residue * factor};
@@ -123,26 +123,16 @@ static struct progression progression_of(const struct agxc_ref *ref, unsigned de
 /* The index in index * step + constant, so that no multiplication is needed. */
 static void find_index(struct access *access)
 {
-   struct agxc_ref ref = *access->offset;
-   int64_t added = 0;
-   access->index = ref;
+   uint32_t added = 0;
+   const struct agxc_instr *product = agxc_def_of(agxc_offset_root(*access->offset, &added));
+   int64_t from = (int64_t)access->first - (int32_t)added;
+   access->index = *access->offset;
    access->index_first = access->first;
    access->index_step = access->step;
-   const struct agxc_instr *def = ref.value->def;
-   if (def && def->op == AGXC_OP_IADD && def->operand[2].kind == AGXC_IMM &&
-       def->operand[1].kind == AGXC_VALUE) {
-      added = (int32_t)def->operand[2].imm;
-      def = def->operand[1].value->def;
-   }
-   bool is_shift = def && def->op == AGXC_OP_ISHL, is_product = def && def->op == AGXC_OP_IMUL;
-   if ((!is_shift && !is_product) || def->operand[2].kind != AGXC_IMM)
+   if (!product || agxc_offset_factor(product) != access->step || from % access->step)
       return;
-   int64_t step = is_shift ? 1ll << (def->operand[2].imm & 31) : def->operand[2].imm;
-   int64_t from = (int64_t)access->first - added;
-   if (step != access->step || from % step)
-      return;
-   access->index = def->operand[1];
-   access->index_first = (uint32_t)(from / step);
+   access->index = agxc_srcs(product)[0];
+   access->index_first = (uint32_t)(from / access->step);
    access->index_step = 1;
 }
 

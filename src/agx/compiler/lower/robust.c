@@ -18,11 +18,11 @@
  *
  * Before: generic SSA with ELEMENT. After: generic SSA without.
  */
-#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/lower/lower.h"
+#include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/analysis/range.h"
 
-#define MAX_TERMS 6
 #define MAX_DEPTH 8
 /* Uniform halves that bases may fill up to, as in opt_address; limits come later. */
 #define BASE_HALVES_LIMIT 192
@@ -35,7 +35,7 @@ struct term {
 
 /* An access at constant + the sum of index * stride. */
 struct sum {
-   struct term terms[MAX_TERMS];
+   struct term terms[AGXC_OFFSET_MAX_TERMS];
    unsigned count;
    uint64_t constant;
 };
@@ -73,20 +73,17 @@ static void add_term(struct robust *r, struct sum *sum, struct agxc_ref index, u
    sum->terms[sum->count++] = (struct term){index, stride};
 }
 
-static void take_apart(struct robust *r, struct sum *sum, struct agxc_ref offset, unsigned depth)
+static void take_apart(struct robust *r, struct sum *sum, struct agxc_ref offset)
 {
-   offset = agxc_skip_moves(offset);
-   const struct agxc_instr *add = agxc_def_as(offset, AGXC_OP_IADD);
-   const struct agxc_instr *element = agxc_def_as(offset, AGXC_OP_ELEMENT);
-   if (offset.kind == AGXC_IMM)
-      sum->constant += (uint32_t)offset.imm;
-   else if (element)
-      add_term(r, sum, agxc_skip_moves(element->operand[1]), (uint32_t)element->operand[2].imm);
-   else if (!add || depth == 0 || sum->count + 2 > MAX_TERMS)
-      add_term(r, sum, offset, 1);
-   else
-      for (unsigned i = 1; i <= 2; i++)
-         take_apart(r, sum, add->operand[i], depth - 1);
+   struct agxc_offset parts = agxc_offset_split(offset, AGXC_OFFSET_SUMS, MAX_DEPTH);
+   sum->constant = parts.constant;
+   for (uint32_t i = 0; i < parts.count; i++) {
+      const struct agxc_instr *element = agxc_def_as(parts.terms[i].ref, AGXC_OP_ELEMENT);
+      if (element)
+         add_term(r, sum, agxc_skip_moves(element->operand[1]), (uint32_t)element->operand[2].imm);
+      else
+         add_term(r, sum, parts.terms[i].ref, 1);
+   }
 }
 
 static uint64_t most(const struct robust *r, const struct agxc_ref *ref)
@@ -108,10 +105,7 @@ static bool peel(const struct robust *r, struct term *term, uint64_t *constant)
       term->index = agxc_skip_moves(def->operand[1]);
       return true;
    }
-   if (def->op == AGXC_OP_ISHL && by < 12)
-      by = 1ull << by;
-   else if (def->op != AGXC_OP_IMUL)
-      return false;
+   by = agxc_offset_factor(def);
    if (by == 0 || max * by > UINT32_MAX || by * term->stride > AGX_PROGRAM_MAX_STRIDE_B)
       return false;
    term->index = agxc_skip_moves(def->operand[1]);
@@ -525,7 +519,7 @@ static bool is_atomic(const struct access *a)
 static void find_index(struct robust *r, struct access *a)
 {
    struct sum sum = {.constant = 0};
-   take_apart(r, &sum, a->instr->operand[a->memory.offset_operand], MAX_DEPTH);
+   take_apart(r, &sum, a->instr->operand[a->memory.offset_operand]);
    struct agx_program_uniform *slot = NULL;
    for (uint32_t i = 0; i < r->shader->uniform_count && !slot; i++)
       if (r->shader->uniforms[i].start == a->memory.base.half)

@@ -18,7 +18,7 @@
  */
 #include <string.h>
 
-#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/opt/opt.h"
 #include "agx/compiler/analysis/range.h"
 

@@ -15,7 +15,7 @@
  */
 #include <string.h>
 
-#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/opt/opt.h"
 
 #define MAX_DEPTH 12u /* of an expression */

@@ -12,7 +12,7 @@
  * the next step of occupancy, others as long as there is room below it; operations that become
  * part of their users (op_cost.h) cost no register.
  */
-#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
 #include "agx/compiler/analysis/op_cost.h"

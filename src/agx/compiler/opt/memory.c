@@ -8,9 +8,9 @@
  *
  * The walk follows the tree, as in opt_cse: what is known in a list holds behind it in that
  * list and inside. What writes kill stays dead, and a loop's writes kill before it is entered.
- * Barriers, and whatever has effects unknown to address.c, kill all but constant memory.
+ * Barriers, and whatever has effects unknown to memory_ref.c, kill all but constant memory.
  */
-#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/opt/opt.h"
 
 /* How many places are remembered; bounds the work per access. */

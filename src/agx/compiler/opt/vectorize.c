@@ -4,7 +4,7 @@
  * whose constants follow each other are joined to vectors of up to four elements, within a
  * block. Loads move up to the first of a vector, stores down to the last.
  *
- * Requires constant parts that address.c can see (opt_algebraic, opt_cse). address.h says why
+ * Requires constant parts that memory_ref.c can see (opt_algebraic, opt_cse). memory_ref.h says why
  * constants may be compared although offsets wrap. Volatile and coherent accesses stay.
  *
  * Loads and stores are two walks, so that each sees the other kind at rest. In a walk, places
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/opt/opt.h"
 
 #define MAX_VECTOR 4

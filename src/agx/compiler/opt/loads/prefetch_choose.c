@@ -3,7 +3,7 @@
  * Which loads opt/loads/prefetch.c moves, and where they go: those whose address is known an
  * iteration ahead, that nothing in the loop changes, and for which there are registers.
  */
-#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/opt/loads/prefetch_impl.h"

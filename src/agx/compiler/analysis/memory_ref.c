@@ -8,9 +8,11 @@
  * goes for what an access chain from a 64-bit address reaches: the front end computes its offset in
  * 32 bits too, with a sign, so that no more than 2^31 bytes count.
  */
-#include "agx/compiler/analysis/address.h"
+#include "agx/compiler/analysis/memory_ref.h"
 
 #include <string.h>
+
+#include "agx/compiler/analysis/offset.h"
 
 /* Deep enough for sums that front ends make; bounds the work for one address. */
 #define MAX_DEPTH 6
@@ -41,7 +43,7 @@ static void add_term(struct sum *sum, uint32_t value, uint64_t factor)
    sum->count++;
 }
 
-static void add_ref(struct sum *sum, struct agxc_ref ref, uint64_t factor, unsigned depth);
+static void add_offset(struct sum *sum, struct agxc_ref offset, uint64_t factor, unsigned depth);
 
 /* Robust code tells outside from inside, so that offsets that differ by 2^32 are not the same:
  * an index counts as a sum only where no factor or constant comes near that. */
@@ -49,14 +51,14 @@ static void add_element(struct sum *sum, const struct agxc_instr *element, uint6
                         unsigned depth)
 {
    struct sum inner = {0};
-   uint32_t stride = (uint32_t)element->operand[2].imm;
+   uint32_t stride = (uint32_t)agxc_srcs(element)[1].imm;
    sum->stride = stride;
-   add_ref(&inner, element->operand[1], 1, depth);
+   add_offset(&inner, agxc_srcs(element)[0], 1, depth);
    bool fits = !inner.overflow && (inner.constant + (1u << 20)) * stride < 1ull << 31;
    for (uint32_t i = 0; i < inner.count && fits; i++)
       fits = inner.terms[i].factor < 1u << 16;
    if (!fits || (uint64_t)stride * factor >= 1u << 15) {
-      add_term(sum, element->operand[0].value->id, factor);
+      add_term(sum, agxc_dests(element)->value->id, factor);
       return;
    }
    sum->constant += factor * stride * inner.constant;
@@ -65,51 +67,30 @@ static void add_element(struct sum *sum, const struct agxc_instr *element, uint6
    sum->overflow |= inner.overflow;
 }
 
-/* Adds factor * ref. What is not a sum, or lies too deep, is a term. */
-static void add_ref(struct sum *sum, struct agxc_ref ref, uint64_t factor, unsigned depth)
+/* Adds factor * offset. */
+static void add_offset(struct sum *sum, struct agxc_ref offset, uint64_t factor, unsigned depth)
 {
-   ref = agxc_skip_moves(ref);
-   if (ref.kind == AGXC_IMM) {
-      sum->constant += factor * (uint64_t)ref.imm;
-      return;
+   struct agxc_offset parts = agxc_offset_split(offset, AGXC_OFFSET_LINEAR, depth);
+   sum->constant += factor * parts.constant;
+   for (uint32_t i = 0; i < parts.count; i++) {
+      struct agxc_ref ref = parts.terms[i].ref;
+      const struct agxc_instr *element = agxc_def_as(ref, AGXC_OP_ELEMENT);
+      uint64_t by = factor * parts.terms[i].factor;
+      if (element)
+         add_element(sum, element, by, depth);
+      else /* ids of values stay below those of uniforms */
+         add_term(sum, ref.kind == AGXC_UNIFORM ? 0x80000000u + ref.half : ref.value->id, by);
    }
-   if (ref.kind == AGXC_UNIFORM) { /* ids of values stay below */
-      add_term(sum, 0x80000000u + ref.half, factor);
-      return;
-   }
-   const struct agxc_instr *def = ref.value->def;
-   const struct agxc_ref *srcs = def ? agxc_srcs(def) : NULL;
-   bool constant = def && def->src_count == 2 && srcs[1].kind == AGXC_IMM;
-   if (def && def->op == AGXC_OP_ELEMENT) {
-      add_element(sum, def, factor, depth);
-      return;
-   }
-   if (def && depth > 0) {
-      if (def->op == AGXC_OP_IADD || def->op == AGXC_OP_ISUB) {
-         add_ref(sum, srcs[0], factor, depth - 1);
-         add_ref(sum, srcs[1], def->op == AGXC_OP_IADD ? factor : 0 - factor, depth - 1);
-         return;
-      }
-      if (def->op == AGXC_OP_ISHL && constant && srcs[1].imm < ref.bits) {
-         add_ref(sum, srcs[0], factor << srcs[1].imm, depth - 1);
-         return;
-      }
-      if (def->op == AGXC_OP_IMUL && constant) {
-         add_ref(sum, srcs[0], factor * (uint64_t)srcs[1].imm, depth - 1);
-         return;
-      }
-   }
-   add_term(sum, ref.value->id, factor);
 }
 
 /* The offset modulo 2^32; terms that cancel out are dropped. */
 static void take_apart(struct agxc_ref offset, struct agxc_memory_ref *memory)
 {
    struct sum sum = {0};
-   add_ref(&sum, offset, 1, MAX_DEPTH);
+   add_offset(&sum, offset, 1, MAX_DEPTH);
    if (sum.overflow) {
       sum = (struct sum){0};
-      add_ref(&sum, offset, 1, 1);
+      add_offset(&sum, offset, 1, 1);
    }
    memory->stride = sum.stride;
    for (uint32_t i = 0; i < sum.count; i++) {
