@@ -23,6 +23,7 @@ int agx_cmd_bench(int argc, char **argv);
 int agx_cmd_compile(int argc, char **argv);
 int agx_cmd_disasm(int argc, char **argv);
 int agx_cmd_info(int argc, char **argv);
+int agx_cmd_opt(int argc, char **argv);
 int agx_cmd_run(int argc, char **argv);
 int agx_cmd_virtual(int argc, char **argv);
 

@@ -58,6 +58,22 @@ static const struct agx_command {
     "  --device NAME   auto (the default) takes the first usable node, else the virtual AGX;\n"
     "                  drm only a real one; virtual:CHIP such as virtual:g14s or virtual:t6020\n"
     "  --json          print {\"device\": {...}, \"nodes\": [...]}, or \"error\" for the device\n"},
+   {"opt",
+    "[--pass NAME]... [--chip NAME] [--robust MODE] [--binding BYTES]... [--uniforms]\n"
+    "               [--unchecked] [--halves N] [FILE.ir]",
+    "run passes of the compiler over IR text", agx_cmd_opt,
+    "Reads FILE.ir or standard input (-) as `agx compile --dump` prints IR, runs the passes in "
+    "the\n"
+    "order given, and prints what comes out. The text is validated before and after each pass.\n"
+    "  --list           print the names of all passes, in the order of the pipeline\n"
+    "  --pass NAME      a pass to run; without any the text is only validated and printed\n"
+    "  --chip NAME      such as g13g (the default), g14s or t6020\n"
+    "  --robust MODE    off (the default), clamp or zero: for accesses outside of the bindings\n"
+    "  --binding BYTES  one more binding, with so many bytes at least (0: nobody knows)\n"
+    "  --uniforms       uniforms hold the bindings' addresses, u0l, u2l and so on, and behind\n"
+    "                   them the push constants\n"
+    "  --unchecked      the text is of the variant without checks\n"
+    "  --halves N       so many 16-bit registers at the most, so that values are spilled\n"},
    {"run",
     "KERNEL.spv --manifest FILE [--dump DIR] [--check DIR] [--device NAME] [--stats] [--json]\n"
     "               [--entry NAME] [--robust MODE]... [--bounds] [--profile FILE]",

@@ -43,7 +43,7 @@ struct agxc_attribute {
 enum agxc_debug {
    AGXC_DEBUG_NO_OPT = 1 << 0,
    AGXC_DEBUG_NO_SCHEDULE = 1 << 1,
-   AGXC_DEBUG_VALIDATE = 1 << 2, /* run the validator after each pass */
+   AGXC_DEBUG_VALIDATE = 1 << 2, /* run the validator after each pass, without assertions, too */
 };
 
 /* What is added here and changes code is added to agx_cache_key_make
@@ -86,3 +86,30 @@ AGX_MUST_CHECK agx_status agxc_compile(const void *spirv, size_t size,
 AGX_MUST_CHECK agx_status agxc_compile_module(const void *spirv, size_t size,
                                               const struct agxc_options *options,
                                               struct agx_module **out_module);
+
+/* What IR text does not say about its shader. */
+struct agxc_text_input {
+   struct agxc_text_binding {
+      uint64_t min_size_B; /* bytes that are bound at least; 0: nobody knows */
+      enum agxc_robustness robustness;
+   } bindings[AGX_PROGRAM_MAX_BINDINGS];
+   uint32_t binding_count;
+   bool
+      has_uniforms; /* uniforms hold the bindings' addresses (u0l, u2l, ...), then push constants */
+   bool is_unchecked; /* it is the variant without checks (opt/elide_bounds_checks.c) */
+};
+
+/* Runs passes by name over IR text, as agxc_print writes it, and returns the text that comes out:
+ * the shader's, and "preamble" and the preamble's when a pass made one. The text may be of any
+ * stage (generic, machine, registers) and is validated before and after each pass for the stage
+ * that the pass takes and leaves. Of the options count chip (required), robustness, debug,
+ * most_halves, memory_limit_B and alloc; input may be NULL. AGX_NOT_FOUND: no such pass;
+ * AGX_INVALID_ARGUMENT: the text is not valid, with its line; otherwise what the passes fail with.
+ * free(*out_text). */
+AGX_MUST_CHECK agx_status agxc_run_passes(const char *text, const char *const *passes,
+                                          size_t pass_count, const struct agxc_options *options,
+                                          const struct agxc_text_input *input, char **out_text);
+
+/* Name of a pass by its place in the pipeline, from 0 on; NULL behind the last. Some come several
+ * times. */
+const char *agxc_pass_name(size_t index);

@@ -1,5 +1,11 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The pipeline: one table of passes, in order, and the loop over it. agxc_compile calls it between
+ * the front end and the emitter; a shader's preamble goes through what follows agxc_opt_preamble.
+ */
 #include "agx/compiler/pipeline.h"
+
+#include <string.h>
 
 #include "agx/compiler/emit/emit.h"
 #include "agx/compiler/lower/lower.h"
@@ -9,13 +15,7 @@
 #include "agx/compiler/schedule/schedule.h"
 #include "agx/compiler/select/select.h"
 
-static const struct pass {
-   const char *name;
-   bool (*run)(struct agxc_shader *shader);
-   enum agxc_stage stage; /* what holds afterwards */
-   uint32_t skip;         /* left out when one of these enum agxc_debug bits is set */
-   bool needs_spill;      /* left out when agxc_spill changed nothing */
-} passes[] = {
+static const struct agxc_pass passes[] = {
    {"opt_copy_prop", agxc_opt_copy_prop, AGXC_STAGE_GENERIC, AGXC_DEBUG_NO_OPT},
    {"lower_buffer", agxc_lower_buffer, AGXC_STAGE_GENERIC, 0},
    {"elide_bounds_checks", agxc_elide_bounds_checks, AGXC_STAGE_GENERIC, 0},
@@ -92,7 +92,7 @@ static void show(struct agxc_shader *shader, const char *pass)
 
 static void check(struct agxc_shader *shader, const char *pass, enum agxc_stage stage)
 {
-   if (!(shader->options->debug & AGXC_DEBUG_VALIDATE))
+   if (!agxc_is_validated(shader))
       return;
    agx_status status = agxc_validate(shader, stage);
    if (status == AGX_OK)
@@ -107,7 +107,7 @@ static void run_from(struct agxc_shader *shader, const char *stage, size_t first
    check(shader, stage, AGXC_STAGE_GENERIC);
    bool has_spilled = false;
    for (size_t i = first; i < AGX_COUNT(passes); i++) {
-      const struct pass *pass = &passes[i];
+      const struct agxc_pass *pass = &passes[i];
       if ((shader->options->debug & pass->skip) || (pass->needs_spill && !has_spilled))
          continue;
       bool progress = pass->run(shader);
@@ -126,4 +126,18 @@ void agxc_run_pipeline(struct agxc_shader *shader)
    while (passes[behind].run != agxc_opt_preamble)
       behind++;
    run_from(shader->preamble, "preamble", behind + 1);
+}
+
+const struct agxc_pass *agxc_pass_find(const char *name, enum agxc_stage stage)
+{
+   for (size_t i = 0; i < AGX_COUNT(passes); i++)
+      if (strcmp(passes[i].name, name) == 0 &&
+          stage == (i ? passes[i - 1].stage : AGXC_STAGE_GENERIC))
+         return &passes[i];
+   return NULL;
+}
+
+const char *agxc_pass_name(size_t index)
+{
+   return index < AGX_COUNT(passes) ? passes[index].name : NULL;
 }

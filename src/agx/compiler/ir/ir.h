@@ -625,3 +625,13 @@ enum agxc_stage {
 };
 /* Checks every rule of the stage; the text says which block and instruction. */
 AGX_MUST_CHECK agx_status agxc_validate(const struct agxc_shader *shader, enum agxc_stage stage);
+
+/* Whether passes shall be checked: always with assertions, otherwise when asked to. */
+static inline bool agxc_is_validated(const struct agxc_shader *shader)
+{
+#ifdef AGX_ASSERTIONS
+   return true;
+#else
+   return shader->options->debug & AGXC_DEBUG_VALIDATE;
+#endif
+}

@@ -439,8 +439,7 @@ bool agxc_ra(struct agxc_shader *shader)
    init(ra, shader);
    note_wishes(ra);
    pass_wishes_on(ra);
-   bool validates = shader->options->debug & AGXC_DEBUG_VALIDATE;
-   struct agxc_ra_record *record = validates ? agxc_ra_record(shader) : NULL;
+   struct agxc_ra_record *record = agxc_is_validated(shader) ? agxc_ra_record(shader) : NULL;
    agxc_foreach_block (block, shader)
       if (block->index == 0 || block->pred_count > 0)
          assign_block(ra, block);
