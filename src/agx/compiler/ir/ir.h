@@ -219,6 +219,28 @@ static inline struct agxc_ref agxc_skip_moves(struct agxc_ref ref)
    return ref;
 }
 
+/* The same operand: of equal shape and modifiers, and the same value, number or register. Hints
+ * don't count. */
+static inline bool agxc_same_ref(const struct agxc_ref *a, const struct agxc_ref *b)
+{
+   if (a->kind != b->kind || a->bits != b->bits || a->count != b->count || a->abs != b->abs ||
+       a->neg != b->neg || a->sx != b->sx || a->is_unsigned != b->is_unsigned)
+      return false;
+   switch ((enum agxc_ref_kind)a->kind) {
+   case AGXC_NONE:
+      return true;
+   case AGXC_VALUE:
+      return a->value == b->value;
+   case AGXC_IMM:
+   case AGXC_FIMM:
+      return a->imm == b->imm;
+   case AGXC_UNIFORM:
+   case AGXC_REG:
+      return a->half == b->half;
+   }
+   agx_unreachable();
+}
+
 struct agxc_op_info {
    const char *name;
    int8_t dests, srcs, imms;
@@ -278,6 +300,23 @@ struct agxc_loop {
    struct agxc_node node;
    struct agx_link body, continuing;
 };
+
+/* What a node is, which its kind says. */
+static inline struct agxc_block *agxc_as_block(struct agxc_node *node)
+{
+   agx_assert(node->kind == AGXC_NODE_BLOCK);
+   return agx_container_of(node, struct agxc_block, node);
+}
+static inline struct agxc_if *agxc_as_if(struct agxc_node *node)
+{
+   agx_assert(node->kind == AGXC_NODE_IF);
+   return agx_container_of(node, struct agxc_if, node);
+}
+static inline struct agxc_loop *agxc_as_loop(struct agxc_node *node)
+{
+   agx_assert(node->kind == AGXC_NODE_LOOP);
+   return agx_container_of(node, struct agxc_loop, node);
+}
 
 /* ---- shader ----------------------------------------------------------- */
 

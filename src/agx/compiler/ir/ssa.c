@@ -288,13 +288,6 @@ static void rename_all(struct agxc_ssa *ssa, struct agxc_ssa_graph *g)
 
 /* ---- clearing up ------------------------------------------------------- */
 
-static bool same(struct agxc_ref a, struct agxc_ref b)
-{
-   if (a.kind != b.kind)
-      return false;
-   return a.kind == AGXC_VALUE ? a.value == b.value : a.imm == b.imm && a.bits == b.bits;
-}
-
 /* True when only one value can reach a phi. */
 static bool is_trivial(struct agxc_ssa *ssa, struct agxc_arrival *phi, struct agxc_ref *out)
 {
@@ -303,7 +296,7 @@ static bool is_trivial(struct agxc_ssa *ssa, struct agxc_arrival *phi, struct ag
       struct agxc_ref source = resolve(ssa, phi->sources[i]);
       if (source.kind == AGXC_VALUE && source.value == phi->value)
          continue;
-      if (out->kind != AGXC_NONE && !same(*out, source))
+      if (out->kind != AGXC_NONE && !agxc_same_ref(out, &source))
          return false;
       *out = source;
    }
