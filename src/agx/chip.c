@@ -48,7 +48,7 @@ const struct agx_chip *agx_chip_by_id(uint32_t chip_id)
    return NULL;
 }
 
-/* Measured on G13; assumed for G14. Source: reference/isa, occupancy. */
+/* Measured on G13; assumed for G14. Source: docs/hw/machine.md, occupancy. */
 static const struct {
    uint32_t halves, threads;
 } occupancy[] = {

@@ -38,6 +38,6 @@ const struct agx_chip *agx_chip_by_id(uint32_t chip_id);
 #define AGX_GPR_HALVES            256u
 
 /* Most threads of a workgroup, and resident threads per core, for a program that
- * uses this many 16-bit register halves (<= 256). Source: reference/isa,
+ * uses this many 16-bit register halves (<= 256). Source: docs/hw/machine.md,
  * occupancy. */
 uint32_t agx_occupancy_threads(uint32_t halves);

@@ -12,7 +12,7 @@
 #include "base/util.h"
 #include "program/container.h"
 
-/* Known to both compilers: eight traps behind stop. Source: reference/isa, 1. */
+/* Known to both compilers: eight traps behind stop. Source: docs/hw/machine.md, 1. */
 #define PADDING_B 16
 
 struct code {
@@ -47,7 +47,7 @@ static bool is_forbidden(uint16_t op)
 }
 
 /* Uniform registers are a preamble's only output, and its own alone; it has no workgroup and
- * no position. Source: reference/isa, 10. */
+ * no position. Source: docs/hw/machine.md, 10. */
 static bool is_foreign(const struct agx_isa_instr *instr, bool is_preamble)
 {
    static const uint16_t state_rows[] = {
@@ -110,7 +110,8 @@ static agx_status check_operands(const struct code *code, const struct agx_isa_i
 /* ---- textures ---------------------------------------------------------- */
 
 /* Registers that a coordinate vector takes, of 32 and of 16 bits, and axes, by dimension. What
- * the operand table says of such vectors is only where they begin. Source: reference/isa, 14. */
+ * the operand table says of such vectors is only where they begin. Source: docs/hw/machine.md, 14.
+ */
 static const struct {
    uint8_t wide, narrow, axes;
 } dims[] = {

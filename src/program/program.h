@@ -399,7 +399,7 @@ bool agx_program_runs_inside(const struct agx_program *program,
 
 /* Bytes of the frame that a thread takes for so many bytes of scratch memory: whole groups
  * of four words, and the ten words more that both known compilers take.
- * Source: reference/isa, 16. */
+ * Source: docs/hw/machine.md, 16. */
 static inline uint32_t agx_program_frame_B(uint32_t scratch_B)
 {
    return scratch_B ? ((scratch_B + 3) / 4 + 10 + 3) / 4 * 16 : 0;

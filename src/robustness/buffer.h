@@ -3,7 +3,7 @@
  * The arithmetic of safe buffer accesses: pure, total, without wrap. An access of `bytes` bytes
  * at constant + index * stride is inside a buffer of `size` bytes when none of its bytes lies
  * behind the end; numbers are those of mathematics, not modulo anything. Source:
- * reference/cmdstream, robustness.md 2.
+ * docs/hw/access.md 2.
  *
  * Sinks are two pages that every buffer has above it within reach of a 32-bit byte distance.
  */

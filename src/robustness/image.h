@@ -4,7 +4,7 @@
  * gives zero, and drops stores, where a coordinate is outside of a level; it clamps levels and
  * loses high bits of layers and samples. So one coordinate is moved to where no image reaches.
  * Compiled code does the same: the comparisons with numbers that the driver writes.
- * Source: reference/cmdstream, robustness.md 5.
+ * Source: docs/hw/access.md 5.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * The arithmetic of vertex attributes and index buffers that can't be read past their end:
  * pure, total, without wrap. Element e of an attribute has its format's bytes at
  * offset + e * stride of its vertex buffer. Of vertex buffers only the first 2^32 - 1 bytes
- * count. Source: reference/cmdstream, robustness.md 3 and 4.
+ * count. Source: docs/hw/access.md 3 and 4.
  */
 #pragma once
 

@@ -4,7 +4,7 @@
  * merged Asahi DRM uAPI (as of Linux 7.2) and of the DRM core requests beside it.
  * Layouts hold on every 64-bit little-endian host; pointers are carried as 64-bit
  * numbers. tests/virtual/uapi_test.c compares them with the system's header, where
- * there is one, and with recorded sizes and offsets. Source: reference/cmdstream.
+ * there is one, and with recorded sizes and offsets. Source: docs/hw/cmdstream.md.
  *
  * The DRM core looks a request up by its number alone and copies the smaller of the
  * caller's and its own size, the rest being zero: so structs may grow at their end.

@@ -8,7 +8,7 @@
  *    4 GiB window     code and launch words, which the hardware addresses by 32 bits
  *    user             buffers; the end of each 4 GiB window holds sinks
  *    top              the kernel's own
- * Source: reference/cmdstream (uapi.md 3, flows.md 1).
+ * Source: docs/hw/kernel.md 3 and 8.
  */
 #include "winsys/plan.h"
 

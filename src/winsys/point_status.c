@@ -35,7 +35,7 @@ static int read_state(struct agx_kmd *kmd, int fd, int *out_state)
    return 0;
 }
 
-/* What the errors of fences mean. Source: reference/cmdstream, uapi.md 5. */
+/* What the errors of fences mean. Source: docs/hw/kernel.md 5. */
 static const struct {
    int error;
    agx_status code;

@@ -5,7 +5,7 @@
  * any buffer in the window, so that an access that must not happen is one that harms nobody.
  * All windows show the same two pages; a window gets them with the first buffer that is
  * placed in it: two pages of page tables for each window in use, instead of for all.
- * Source: reference/cmdstream (robustness.md 1) has such pages at one place only.
+ * Source: docs/hw/access.md 1 has such pages at one place only.
  */
 #include <string.h>
 

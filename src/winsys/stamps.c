@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory that the GPU's firmware writes the times of commands to. It has to be a buffer that
- * could be shared, made known to the kernel. Source: reference/cmdstream (uapi.md 3 and 5).
+ * could be shared, made known to the kernel. Source: docs/hw/kernel.md 3 and 5.
  */
 #include "base/util.h"
 #include "winsys/device.h"

@@ -4,7 +4,7 @@
  * after the other: command i carries cdm_barrier = i, "the i-th of this ioctl has
  * ended"; the first one's 0 means "everything of earlier ioctls on this queue".
  * What doesn't fit one ioctl is split (split.c): waits with the first part, signals
- * with the last. Source: reference/cmdstream (uapi.md 5, flows.md 5).
+ * with the last. Source: docs/hw/kernel.md 5 and 8.
  */
 #include "base/util.h"
 #include "winsys/device.h"

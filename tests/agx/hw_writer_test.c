@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The writers of streams and USC words. The first test makes, byte for byte, a
- * dispatch that ran on an M1 (source: reference/cmdstream, example_add).
+ * dispatch that ran on an M1 (source: docs/hw/cmdstream.md 3).
  */
 #include <string.h>
 

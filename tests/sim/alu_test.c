@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Integer, bit and select instructions, one line each; the expected values are
- * computed by hand from reference/isa semantics 5 to 9.
+ * computed by hand from docs/hw/semantics.md 5 to 9.
  */
 #include "sim_support.h"
 

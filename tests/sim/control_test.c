@@ -200,7 +200,7 @@ static void updates_the_counter_as_the_table_says(void **state)
    }
 }
 
-/* r0l of all lanes after one instruction; reference/isa isa.md 5. */
+/* r0l of all lanes after one instruction; docs/hw/machine.md 5. */
 static uint32_t step(unsigned op, uint32_t v, uint32_t n, bool holds)
 {
    switch (op) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Float instructions and conversions, one line each; expected bits by hand from
- * reference/isa semantics 1 to 4. Functions that the hardware approximates are
+ * docs/hw/semantics.md 1 to 4. Functions that the hardware approximates are
  * compared with a tolerance.
  */
 #include "sim_support.h"

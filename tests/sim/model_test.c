@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A second reading of reference/isa semantics: each operation for one lane, in integers
+ * A second reading of docs/hw/semantics.md: each operation for one lane, in integers
  * of 128 bits and in double, straight from the table's operands and nothing of the
  * simulator. Random instructions of all modelled rows, random registers and lanes; the
  * whole register file must come out the same, in every variant of the exec functions.

@@ -37,7 +37,7 @@ struct refusal {
 #define DIM        "this dimension is unknown"
 
 static const struct refusal refusals[] = {
-   /* reference/unknowns.md: no source says what they do. */
+   /* docs/hw/unknowns.md: no source says what they do. */
    ALWAYS(MFSR_UNK),
    ALWAYS(IUNOP_UNK),
    ALWAYS(FUNOP_UNK),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Ballots, shuffles, reductions, scans and the matrix instruction; expectations
- * are written from the formulas of reference/isa semantics 11.
+ * are written from the formulas of docs/hw/semantics.md 11.
  */
 #include "sim_support.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the kernel refuses, and how: a line per row of the errors that
- * reference/cmdstream lists for the requests of the driver and of the DRM core.
+ * docs/hw/cmdstream.md lists for the requests of the driver and of the DRM core.
  */
 #include <fcntl.h>
 #include <stdio.h>

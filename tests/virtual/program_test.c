@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Whole programs through the requests and the simulator: the addition that ran on an
- * M1 (source: reference/cmdstream, worked example), byte for byte; one that never
+ * M1 (source: docs/hw/cmdstream.md 3), byte for byte; one that never
  * ends; one that leaves its memory; one that is no program.
  */
 #include "program.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writers of compute streams: a launch with all its words, barriers, links, the
- * end. Source: reference/cmdstream cdm.md section 1.
+ * end. Source: docs/hw/cmdstream.md 1.
  */
 #pragma once
 

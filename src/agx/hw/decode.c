@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The walk over compute streams, the walk over USC words, and a visitor that
- * prints. Source: reference/cmdstream cdm.md sections 1 and 2.
+ * prints. Source: docs/hw/cmdstream.md 1 and 2.
  */
 #include "agx/hw/decode.h"
 

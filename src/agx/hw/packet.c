@@ -15,7 +15,7 @@
 
 #include "hw_tables.inc"
 
-/* source: reference/cmdstream, conventions: 0x380 is 14.0 in 4.6 fixed point */
+/* source: docs/hw/cmdstream.md 4.2: 0x380 is 14.0 in 4.6 fixed point */
 #define LOD_UNIT 64.0f
 #define LOD_MAX  0x380u
 

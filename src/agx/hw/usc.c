@@ -44,7 +44,7 @@ agx_status agx_hw_usc_uniforms(struct agx_hw_buffer *buffer, uint32_t start, uin
    return AGX_OK;
 }
 
-/* source: reference/cmdstream cdm.md 2.3: min(15, 1 + ceil(log2(ceil(words / 8)))) */
+/* source: docs/hw/cmdstream.md 2.3: min(15, 1 + ceil(log2(ceil(words / 8)))) */
 uint32_t agx_hw_usc_spill_code(uint32_t scratch_B)
 {
    uint64_t eights = agx_div_up(agx_div_up(scratch_B, 4), 8);
@@ -73,7 +73,7 @@ static agx_status append_shared(struct agx_hw_buffer *buffer, uint32_t shared_B)
 agx_status agx_hw_usc_compute(struct agx_hw_buffer *buffer,
                               const struct agx_hw_usc_program *program)
 {
-   /* source: reference/cmdstream cdm.md 2: Unk 2 is 3 in compute programs */
+   /* source: docs/hw/cmdstream.md 2: Unk 2 is 3 in compute programs */
    const struct agx_hw_usc_shader shader = {.unk_2 = 3, .code = program->code_offset};
    const struct agx_hw_usc_registers registers = {
       .register_count = program->gpr_halves,

@@ -61,7 +61,7 @@ enum agx_isa_role {
    AGX_ISA_ROLE_MOD,
 };
 
-/* Which pipe executes a row (reference/perf.md). */
+/* Which pipe executes a row (docs/hw/performance.md). */
 enum agx_isa_unit {
    AGX_ISA_UNIT_NONE,
    AGX_ISA_UNIT_F32,

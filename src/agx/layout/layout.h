@@ -4,7 +4,7 @@
  * mip levels, layers and samples, and the metadata of compressed images. An
  * element is a texel with all its samples, or a compressed block. The layout is
  * computed once from the image's shape; addresses then are a few shifts.
- * source: reference/cmdstream layouts.md
+ * source: docs/hw/layouts.md
  */
 #pragma once
 

@@ -14,9 +14,9 @@
 #include "hal/profile/profile.h"
 
 /* Entry points are placed at this alignment by every known compiler.
- * Source: reference/isa, section 1. */
+ * Source: docs/hw/machine.md, section 1. */
 #define CODE_ALIGN 128u
-/* The prefetcher reads on behind the end. Source: reference/cmdstream, cdm.md 2.2. */
+/* The prefetcher reads on behind the end. Source: docs/hw/cmdstream.md 2.2. */
 #define CODE_TAIL_B 256u
 
 /* Places the machine code, and remembers where. */

@@ -7,7 +7,7 @@
  *    the uniform contents            from a multiple of 8 bytes on
  *    the descriptors of states       from a multiple of 64 on; textures, then samplers
  *    the heap                        from a multiple of 64 on: what code indexes
- * Source: reference/cmdstream, cdm.md 1 and 2.
+ * Source: docs/hw/cmdstream.md 1 and 2.
  */
 #pragma once
 

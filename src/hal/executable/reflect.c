@@ -20,7 +20,7 @@ _Static_assert((int)AGX_PARAMETER_BINDING == AGX_PARAMETER_KIND_BINDING &&
                "kinds have the same numbers everywhere");
 
 /* Whole workgroups that a core holds at once, in SIMD-groups.
- * Source: reference/perf.md, "occ": registers and 60 KiB of threadgroup memory. */
+ * Source: docs/hw/performance.md, "occ": registers and 60 KiB of threadgroup memory. */
 static uint32_t resident_simdgroups(const struct agx_program *program)
 {
    const uint32_t core_shared_B = 60u << 10;

@@ -10,7 +10,7 @@
 
 #define AGX_BUFFER_LABEL_BYTES 32
 
-/* The largest there is. Source: reference/cmdstream, robustness.md 2. */
+/* The largest there is. Source: docs/hw/access.md 2. */
 #define AGX_MAX_BUFFER_B (1ull << 37)
 
 struct agx_buffer;

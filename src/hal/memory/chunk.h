@@ -24,7 +24,7 @@ enum agx_chunk_size {
 
 #define AGX_CHUNK_LARGE_B (128u << 10)
 /* Mapped bytes that must lie behind a stream and behind launch words, which are read ahead.
- * Source: reference/cmdstream, cdm.md 1.3. */
+ * Source: docs/hw/cmdstream.md 1.3. */
 #define AGX_CHUNK_PREFETCH_B 2048u
 
 /* In the USC window; the GPU only reads it. Write-combining on hardware: write it in order, and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The descriptors of what a dispatch binds. They are packed while recording, since the view
- * depends on the kernel. Source: reference/cmdstream, cdm.md 4.
+ * depends on the kernel. Source: docs/hw/cmdstream.md 4.
  */
 #include "hal/memory/descriptor.h"
 
@@ -214,7 +214,7 @@ agx_status agx_bound_pack_image(const struct agx_bound *bound, uint8_t *out)
 
 /* ---- samplers ---------------------------------------------------------- */
 
-/* Zeros outside of a level, whatever level it is. Source: reference/cmdstream, cdm.md 4.2. */
+/* Zeros outside of a level, whatever level it is. Source: docs/hw/cmdstream.md 4.2. */
 agx_status agx_pack_fetch_sampler(uint8_t *out)
 {
    struct agx_hw_sampler sampler = agx_hw_sampler_default();

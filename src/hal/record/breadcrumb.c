@@ -55,7 +55,7 @@ _Static_assert(offsetof(struct agx_tag_words, current) == 8 * sizeof(uint32_t) &
                   AGX_TAG_COUNTS == 8,
                "the kernels name it by number");
 
-/* Source: reference/isa: the coherency of atomics differs by chip. */
+/* Source: docs/hw/machine.md: the coherency of atomics differs by chip. */
 static agx_status append(struct agx_hw_buffer *code, const struct agx_chip *chip, const char *line)
 {
    const char *coherency = chip->atomic_coherency_3 ? "coherent" : "coherent1";

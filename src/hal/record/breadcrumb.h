@@ -6,7 +6,7 @@
  * is stands in memory: it is count 0, unless the submission came through a *head*, a short stream
  * that says so and goes on in the recorded one. So each of several submissions in flight has a
  * count of its own, and a later one's success is not taken for an earlier one's.
- * Source: reference/unknowns.md, "how a driver learns of a fault cheaply".
+ * Source: docs/hw/unknowns.md, "how a driver learns of a fault cheaply".
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 #include "hal/record/dynamic_size.h"
 #include "hal/record/vertex.h"
 
-/* Source: reference/cmdstream, cdm.md 1.1. */
+/* Source: docs/hw/cmdstream.md 1.1. */
 static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
 
 /* ---- checks ------------------------------------------------------------ */

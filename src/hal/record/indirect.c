@@ -93,7 +93,7 @@ static agx_status find_pieces(const struct agx_program *program,
       const uint64_t address = source_of(dispatch, slot);
       if (address == 0)
          continue;
-      /* Uniform words name multiples of 4. Source: reference/cmdstream, cdm.md 2. */
+      /* Uniform words name multiples of 4. Source: docs/hw/cmdstream.md 2. */
       if (address % 4 || slot->start % 2 || slot->halves % 2)
          return AGX_FAIL(AGX_UNIMPLEMENTED,
                          "dispatch of %s: indirect arguments: %u bytes at %u are no 32-bit words",

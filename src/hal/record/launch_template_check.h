@@ -9,7 +9,7 @@
 #include "hal/record/record.h"
 #include "hal/record/vertex.h"
 
-/* Of y and z. Source: reference/cmdstream, cdm.md 1.1. */
+/* Of y and z. Source: docs/hw/cmdstream.md 1.1. */
 #define AGX_BRIEF_MAX_GROUPS 65535u
 
 struct agx_brief_call {

@@ -6,7 +6,7 @@
 #include "hal/memory/buffer.h"
 #include "robustness/vertex.h"
 
-/* Source: reference/cmdstream, cdm.md 1.1. */
+/* Source: docs/hw/cmdstream.md 1.1. */
 #define MAX_VERTICES  0x7fffffffu
 #define MAX_INSTANCES 65535u
 

@@ -2,7 +2,7 @@
  *
  * Texts of faults. A virtual device tells how each command failed; here addresses become
  * buffers, and numbers of launches become dispatches. Of a real kernel there is the fence's
- * error and nothing else. Source: reference/cmdstream, uapi.md 5.
+ * error and nothing else. Source: docs/hw/kernel.md 5.
  */
 #include "hal/sync/fault.h"
 

@@ -41,7 +41,7 @@ static void capabilities(void)
       ROW("A3.5", ask_capability(0x77, &args), "value=%llx", (unsigned long long)args.value);
       return;
    }
-   /* As on a driver without a display; source: reference/syncobj, 15. */
+   /* As on a driver without a display; source: docs/hw/kernel.md 7. */
    assert_int_equal(ask_capability(1, &args), -EOPNOTSUPP);
    assert_int_equal(ask_capability(0x77, &args), -EOPNOTSUPP);
    rows_aside("A3.0", "dumb buffers: the recorded driver has a display, this one has none");

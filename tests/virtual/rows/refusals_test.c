@@ -2,7 +2,7 @@
  *
  * What the interface's documentation says is refused, and how (refusals.tsv: id, what,
  * result): every line in every form that it names, on every chip. The source of the
- * lines is reference/cmdstream, uapi.json.
+ * lines is docs/hw/kernel.md.
  */
 #include <fcntl.h>
 #include <stdio.h>

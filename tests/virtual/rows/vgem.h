@@ -2,7 +2,7 @@
  *
  * Fences that a program signals itself, from the stock kernel's driver vgem: attached to a
  * buffer's dma-buf, they come out of it as a sync file that any driver takes. vgem signals
- * what was left for ten seconds. Source: reference/syncobj, 2.
+ * what was left for ten seconds. Source: docs/hw/kernel.md 6, 2.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 #include "agx/compiler/ir/ir.h"
 
 /* Halves at the bottom that no value gets: r0l counts the levels of inactive lanes.
- * Source: reference/isa, 5. */
+ * Source: docs/hw/machine.md, 5. */
 uint32_t agxc_reserved_halves(const struct agxc_shader *shader);
 
 /* The most that the workgroup's size leaves, since it must be resident as a whole; the

@@ -10,7 +10,7 @@
 /* Cycles a SIMD-group spends on a load that it need not wait for alone. [A] */
 #define AGXC_COST_LOAD 10
 
-/* Cycles in the pipe that it takes, roughly. Source: reference/perf.md. */
+/* Cycles in the pipe that it takes, roughly. Source: docs/hw/performance.md. */
 unsigned agxc_op_cost(const struct agxc_instr *instr);
 
 /* Selection makes the operation part of that user's row. */

@@ -10,8 +10,8 @@
  *
  * So leaving k ifs and then a loop means k + 1 or k + 2. A returned lane gets a number
  * that no pops use up, or at top level one that nothing pops. Lanes that were away before a nested
- * loop must not come back at its end: push_exec raises them. Source: reference/isa, 5;
- * reference/idioms, 6.
+ * loop must not come back at its end: push_exec raises them. Source: docs/hw/machine.md, 5;
+ * docs/hw/idioms.md, 6.
  *
  * Before: if_icmp/if_fcmp ends each block in front of an if; BREAK, CONTINUE, RETURN.
  * After: nothing of that is left; the offset of a jump is the index of its block until
@@ -23,7 +23,7 @@
 #define RETURNED (AGXC_MOST_NESTING + 1)
 _Static_assert(RETURNED + AGXC_MOST_NESTING <= UINT16_MAX, "levels are counted in 16 bits");
 
-/* Cycles that a skipped arm must save for a jump to pay. Source: reference/idioms, 6. */
+/* Cycles that a skipped arm must save for a jump to pay. Source: docs/hw/idioms.md, 6. */
 #define JUMP_CYCLES 19
 #define LOAD_CYCLES 10
 
@@ -148,7 +148,7 @@ static bool list_has(const struct agx_link *list, unsigned op, bool in_loops)
    return false;
 }
 
-/* Source: reference/isa, 12: matrix rows must not run without their lanes, so code that has
+/* Source: docs/hw/machine.md, 12: matrix rows must not run without their lanes, so code that has
  * some is jumped over when there are none. */
 static bool needs_all_lanes(const struct agxc_instr *instr)
 {
@@ -424,8 +424,8 @@ static bool node_loads(const struct agxc_node *node)
 }
 
 /* The loop's test, with loads or barriers behind it. Once it has failed in all lanes these would
- * run, and their wait take some 200 cycles, for nothing (source: reference/perf); a jump that never
- * happens but then takes one in each turn. */
+ * run, and their wait take some 200 cycles, for nothing (source: docs/hw/performance.md); a jump
+ * that never happens but then takes one in each turn. */
 static bool ends_loading_loop(const struct agxc_node *node, const struct scope *scope)
 {
    if (!scope->in_loop || scope->ifs > 0 || scope->loop_continues || node->kind != AGXC_NODE_IF ||

@@ -5,7 +5,7 @@
  * next. Until here the barrier kept passes from moving accesses of one lane across those of
  * another, so this pass stands behind everything that moves instructions. And a barrier
  * that follows another without an access in between says nothing new.
- * Source: reference/isa, 8 and 9.
+ * Source: docs/hw/machine.md, 8 and 9.
  *
  * Before and after: rows over registers.
  */

@@ -7,7 +7,7 @@
 #include "agx/compiler/emit/emit.h"
 #include "agx/compiler/emit/stats_impl.h"
 
-/* Both known compilers put eight traps behind stop. Source: reference/isa, 1. */
+/* Both known compilers put eight traps behind stop. Source: docs/hw/machine.md, 1. */
 #define TRAPS 8
 
 struct emission {

@@ -3,7 +3,7 @@
  * Register cache hints of ALU operands. discard drops a register without writing it back:
  * only on a last use, and only where all lanes run, since lanes that are away would lose
  * theirs as well. cache says that an ALU instruction of the same block will read the
- * register. Source: reference/isa, 2.
+ * register. Source: docs/hw/machine.md, 2.
  *
  * Blocks inside ifs and loops count as divergent. At top level every lane runs that has not
  * returned, and a returned lane has nothing left to lose.

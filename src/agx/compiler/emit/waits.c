@@ -8,7 +8,7 @@
  *
  * Waits stand: before a register is read or overwritten that a pending operation will
  * write; before the ninth operation of a group; before barriers, for both groups. Sources
- * of a pending operation may be overwritten at once. Source: reference/isa, 6.
+ * of a pending operation may be overwritten at once. Source: docs/hw/machine.md, 6.
  */
 #include "agx/compiler/analysis/register_set.h"
 #include "agx/compiler/emit/jump_impl.h"

@@ -65,7 +65,7 @@ static const uint8_t row_flags[AGX_ISA_OP_COUNT] = {
    [AGX_ISA_OP_IF_FCMP] = S | T,
 };
 
-/* Source: reference/isa, section 11: 56 to 60 and 63 follow the execution mask. */
+/* Source: docs/hw/machine.md, section 11: 56 to 60 and 63 follow the execution mask. */
 static bool depends_on_mask(int64_t sr)
 {
    return (sr >= AGX_ISA_SR_ACTIVE_THREAD_INDEX_IN_QUADGROUP && sr <= 60) || sr == 63;
@@ -403,7 +403,7 @@ void agxc_index(struct agxc_shader *shader)
 
 /* ---- uniforms --------------------------------------------------------- */
 
-/* Source: reference/isa, section 3: memory bases reach the first 256 halves only. */
+/* Source: docs/hw/machine.md, section 3: memory bases reach the first 256 halves only. */
 #define BASE_HALVES 256
 
 uint32_t agxc_scratch_alloc(struct agxc_shader *shader, uint64_t bytes)
@@ -427,7 +427,8 @@ static uint32_t take_halves(struct agxc_shader *shader, uint32_t halves)
    return start;
 }
 
-/* Source: reference/isa, 15.4: a heap's base is named by a multiple of four halves, of 5 bits. */
+/* Source: docs/hw/machine.md, 15.4: a heap's base is named by a multiple of four halves, of 5 bits.
+ */
 static uint32_t take_heap(struct agxc_shader *shader)
 {
    shader->uniform_halves = (uint32_t)agx_align_up(shader->uniform_halves, 4);

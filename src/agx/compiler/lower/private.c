@@ -21,7 +21,7 @@
 #define COST_LOAD_WAIT 12
 #define COST_NEAR_WAIT 3 /* workgroup memory */
 /* Bytes of workgroup memory per core, and threads of a core that must still find room in it.
- * Source: reference/perf, "The core"; half of full occupancy. */
+ * Source: docs/hw/performance.md, "The core"; half of full occupancy. */
 #define CORE_SHARED_B 61440u
 #define MIN_RESIDENT  512u
 /* Elements that are worth registers at all when something indexes them. */

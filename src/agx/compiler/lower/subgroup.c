@@ -7,7 +7,7 @@
  *
  * Why quads matter: a shuffle takes the low two bits of its operand from the OR over the
  * four lanes of the quad it reads from, and lanes that are away take part in that with
- * whatever their register holds (reference/isa, semantics 11). So where lanes may be away,
+ * whatever their register holds (docs/hw/semantics.md 11). So where lanes may be away,
  * an operand in a register can't be trusted, and values go through threadgroup memory.
  */
 #include "agx/compiler/lower/subgroup.h"

@@ -107,7 +107,7 @@ static bool canonicalise(struct agxc_instr *instr)
 }
 
 /* Shifts up to here cost no more than an addition, and often nothing: additions and
- * addresses shift on the way. Source: reference/isa, idioms 2. */
+ * addresses shift on the way. Source: docs/hw/idioms.md 2. */
 #define FREE_SHIFT 4
 
 /* (x + c) + d, (x + c) << k and (x << j) << k take the constant outside. */

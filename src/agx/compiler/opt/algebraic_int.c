@@ -139,7 +139,7 @@ static struct agxc_ref rule_ineg(struct agxc_algebra *a, const struct agxc_instr
 
 /* ---- products ------------------------------------------------------------ */
 
-/* A shift this short is free in a sum. Source: reference/isa, idioms.md 2. */
+/* A shift this short is free in a sum. Source: docs/hw/idioms.md 2. */
 #define FREE_SHIFT 4
 
 /* (x + c) u for a uniform u, where c u is u itself, shifted for free: x u is then what other

@@ -27,7 +27,7 @@
  * saved in each is 8 of the dispatch. [A] */
 #define GROUPS_PER_SCHEDULER 8
 /* The same of the preamble: an operation waits for the one before it; loads are awaited once.
- * Source: reference/perf.md. */
+ * Source: docs/hw/performance.md. */
 #define PREAMBLE_OP_COST   4
 #define PREAMBLE_LOAD_COST 200
 /* Uniform halves that results may fill up to; constants have their own limit above. */

@@ -16,7 +16,7 @@
 #define MAX_ITERATIONS 64u
 /* Instructions in all copies together. Bodies shrink when their induction variables become
  * constants, so this is well above what remains; 12 KiB of instruction cache are some 1500
- * instructions (source: reference/perf). */
+ * instructions (source: docs/hw/performance.md). */
 #define MAX_COPIES 640u
 #define MAX_DEPTH  48u /* of expressions that the exit depends on */
 

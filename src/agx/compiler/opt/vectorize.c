@@ -270,7 +270,7 @@ static int compare_members(const void *a, const void *b)
 
 /* In zero mode what one element's index says must say all about the others. In clamp mode an
  * access less than 16 bytes from one that is outside may count as outside too.
- * Source: reference/cmdstream, robustness.md 2. */
+ * Source: docs/hw/access.md 2. */
 static bool may_join(const struct agxc_memory_ref *memory, const struct agxc_instr *a,
                      const struct agxc_instr *b)
 {

@@ -19,9 +19,9 @@ static bool dies_at(const struct agxc_ra *ra, const struct agxc_value *value,
    return ra->last_use[value->id] <= instr->index && !agx_bitset_test(ra->live_out.bits, value->id);
 }
 
-/* Source: reference/isa, 13: the matrix unit reads its factors late. Texture rows don't: whether
- * their results may lie over the coordinates is written nowhere [U], but Honeykrisp allocates them
- * so (r12 to r15 from coordinates at r12, in its copies of images). */
+/* Source: docs/hw/machine.md, 13: the matrix unit reads its factors late. Texture rows don't:
+ * whether their results may lie over the coordinates is written nowhere [U], but Honeykrisp
+ * allocates them so (r12 to r15 from coordinates at r12, in its copies of images). */
 static bool reads_late(const struct agxc_instr *instr)
 {
    return agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD16) ||

@@ -94,7 +94,7 @@ static void make_room(struct agxc_spilling *s, uint32_t halves)
 
 /* ---- within a block ---------------------------------------------------- */
 
-/* Source: reference/isa, 13: the matrix unit reads its factors late. */
+/* Source: docs/hw/machine.md, 13: the matrix unit reads its factors late. */
 static bool reads_late(const struct agxc_instr *instr)
 {
    return agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD16) ||

@@ -176,7 +176,8 @@ static void make_available(struct posting *p, uint32_t number)
       agxc_heap_push(&p->ready, p->by_height ? UINT32_MAX - node->height : number, number);
 }
 
-/* The clock is that of reference/perf.md: one instruction a cycle, and operands are awaited. */
+/* The clock is that of docs/hw/performance.md: one instruction a cycle, and operands are awaited.
+ */
 static void start(struct posting *p, uint32_t number)
 {
    const struct agxc_sched_node *node = &p->nodes[number];

@@ -80,7 +80,7 @@ static bool select_simple(struct agxc_selector *s, const struct agxc_instr *inst
 
 /* ---- integers --------------------------------------------------------- */
 
-/* Source: reference/isa, semantics.md 5: iadd and imadd shift their last source by 0 to 4. */
+/* Source: docs/hw/semantics.md 5: iadd and imadd shift their last source by 0 to 4. */
 #define MAX_FREE_SHIFT 4
 
 /* Takes a left shift by a small constant off ref; returns the amount. */
@@ -174,7 +174,7 @@ static void select_ashr(struct agxc_selector *s, const struct agxc_instr *instr)
    agxc_select_row(s, AGX_ISA_OP_ASR, dest_of(instr), 3, srcs);
 }
 
-/* Rows that carry bits from one word of a 64-bit shift to the other. Source: reference/isa,
+/* Rows that carry bits from one word of a 64-bit shift to the other. Source: docs/hw/machine.md,
  * semantics.md 6. */
 static void select_crossing(struct agxc_selector *s, const struct agxc_instr *instr)
 {
@@ -424,7 +424,7 @@ static void select_sign(struct agxc_selector *s, const struct agxc_instr *instr)
    agxc_select_row(s, is_abs ? AGX_ISA_OP_AND : AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
 }
 
-/* Source: reference/isa, idioms.md 3: sqrt = x rsqrts(x), right at 0 and infinity too. */
+/* Source: docs/hw/idioms.md 3: sqrt = x rsqrts(x), right at 0 and infinity too. */
 static void select_fsqrt(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref x = instr->operand[1];
@@ -440,7 +440,7 @@ static void select_ffract(struct agxc_selector *s, const struct agxc_instr *inst
    emit_fadd(s, instr, x, floor, true, false);
 }
 
-/* Source: reference/isa, idioms.md 3: quarter turns q in 0..4, then sinr and sinc. */
+/* Source: docs/hw/idioms.md 3: quarter turns q in 0..4, then sinr and sinc. */
 static void select_sine(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref none = agxc_none();

@@ -15,7 +15,7 @@ struct condition {
 
 #define INVERT 8
 
-/* Source: reference/isa, semantics.md 8. */
+/* Source: docs/hw/semantics.md 8. */
 static const struct {
    uint16_t op;
    uint8_t cond;

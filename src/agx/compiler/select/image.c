@@ -2,7 +2,7 @@
  *
  * Selection: images. Descriptors are in state registers, which the launch words fill, or, of
  * arrays, in a heap; texel fetches use a sampler of their own, whose border is zero. Source:
- * reference/isa, 14.
+ * docs/hw/machine.md, 14.
  */
 #include "agx/compiler/select/select_impl.h"
 

@@ -7,7 +7,7 @@
  */
 #include "agx/compiler/select/select_impl.h"
 
-#define MAX_INDEX_IMM   0x7fff /* both readings of the sign agree; reference/isa, section 7 */
+#define MAX_INDEX_IMM   0x7fff /* both readings of the sign agree; docs/hw/machine.md, section 7 */
 #define MAX_INDEX_SHIFT 2      /* beyond the element size */
 
 /* ---- device memory ---------------------------------------------------- */
@@ -105,7 +105,7 @@ static unsigned device_mask(const struct agxc_instr *instr, const struct agxc_re
    return mask_of(data) << (agxc_imm_of(instr, 0) >> AGXC_ACCESS_SKIP_SHIFT);
 }
 
-/* Source: reference/isa, section 7. */
+/* Source: docs/hw/machine.md, section 7. */
 static unsigned coherency(int64_t access)
 {
    return access & AGXC_ACCESS_COHERENT ? AGX_ISA_COHERENT_COHERENT : AGX_ISA_COHERENT_INCOHERENT;
@@ -286,7 +286,7 @@ void agxc_select_memory(struct agxc_selector *s, const struct agxc_instr *instr)
          functions[i].select(s, instr);
 }
 
-/* Source: reference/isa, section 9: sequences known to work; what single codes mean is not
+/* Source: docs/hw/machine.md, section 9: sequences known to work; what single codes mean is not
  * known. */
 static const uint16_t wide_sequence[] = {
    AGX_ISA_OP_MEMORY_BARRIER,   AGX_ISA_OP_UNKNOWN_BARRIER_1, AGX_ISA_OP_MEMORY_BARRIER_2,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Selection: operands. What a source field can hold is in reference/isa, sections 3 and 4;
+ * Selection: operands. What a source field can hold is in docs/hw/machine.md, sections 3 and 4;
  * constants that no immediate holds become uniforms, which cost no instruction, or ldimm when
  * uniforms run short.
  */
@@ -231,7 +231,7 @@ struct agxc_ref agxc_select_addend(struct agxc_selector *s, struct agxc_ref ref)
 /* ---- floats ----------------------------------------------------------- */
 
 /* The 8-bit float immediate of a 32-bit float, or -1.
- * Source: reference/isa, section 4: s eee mmmm; e = 0: m / 64, else (16 + m) 2^(e - 7). */
+ * Source: docs/hw/machine.md, section 4: s eee mmmm; e = 0: m / 64, else (16 + m) 2^(e - 7). */
 static int minifloat(uint32_t bits)
 {
    float value;

@@ -2,11 +2,11 @@
  *
  * Selection: scratch memory. Offsets are bytes, in a register or an immediate. The shift
  * of these rows stays 0: no known compiler uses it [U].
- * Source: reference/isa, 16.
+ * Source: docs/hw/machine.md, 16.
  */
 #include "agx/compiler/select/select_impl.h"
 
-#define MAX_OFFSET_IMM 0x7fff /* both readings of the sign agree; reference/isa, section 7 */
+#define MAX_OFFSET_IMM 0x7fff /* both readings of the sign agree; docs/hw/machine.md, section 7 */
 
 static unsigned format_of(struct agxc_selector *s, const struct agxc_ref *data)
 {

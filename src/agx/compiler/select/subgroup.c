@@ -43,7 +43,7 @@ static void select_reduce(struct agxc_selector *s, const struct agxc_instr *inst
    agxc_set_mod(row, AGX_ISA_SIMD_OP, agxc_imm_of(instr, 0));
 }
 
-/* The row's width is the sum's; factors may be halves in both. Source: reference/isa, 12. */
+/* The row's width is the sum's; factors may be halves in both. Source: docs/hw/machine.md, 12. */
 static void select_matrix(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref dest = agxc_use(instr->operand[0].value), srcs[3];

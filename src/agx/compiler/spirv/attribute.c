@@ -6,7 +6,7 @@
  */
 #include "agx/compiler/spirv/vertex.h"
 
-#define MAX_SHIFT 2 /* beyond the unit; source: reference/isa, section 7 */
+#define MAX_SHIFT 2 /* beyond the unit; source: docs/hw/machine.md, section 7 */
 
 /* ---- elements ----------------------------------------------------------- */
 
@@ -83,7 +83,7 @@ static void load(struct agxc_spv *s, uint32_t binding, enum agx_isa_format forma
 /* ---- formats ------------------------------------------------------------ */
 
 /* What the hardware's load makes of it; else bits that are converted behind it.
- * Source: reference/isa, section 7. */
+ * Source: docs/hw/machine.md, section 7. */
 static enum agx_isa_format load_format(const struct agx_vertex_format *format)
 {
    bool is_unorm = format->type == AGX_VERTEX_UNORM, is_snorm = format->type == AGX_VERTEX_SNORM;

@@ -31,7 +31,7 @@ void agxc_spv_op_convert_int(struct agxc_spv *s, const struct agxc_spv_instr *in
 /* ---- floats ------------------------------------------------------------ */
 
 /* To half, toward zero: rounding to nearest may have gone one step too far out. Source:
- * reference/isa, idioms.md 1. */
+ * docs/hw/idioms.md 1. */
 static struct agxc_ref half_toward_zero(struct agxc_spv *s, struct agxc_ref x)
 {
    struct agxc_ref half = agxc_spv_build1(s, AGXC_OP_F2F, 16, x);

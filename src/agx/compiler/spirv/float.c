@@ -3,7 +3,7 @@
  * SPV_KHR_float_controls and float_controls2: what the hardware does is taken, what it can't
  * do is refused. It rounds to nearest even, keeps 16-bit denormals, makes zeros of 32-bit ones,
  * and keeps signed zeros, infinities and NaNs as long as operations stay as written (`exact`).
- * Source: reference/isa, semantics.md 1 and 2.
+ * Source: docs/hw/semantics.md 1 and 2.
  */
 #include "agx/compiler/spirv/impl.h"
 

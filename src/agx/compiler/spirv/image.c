@@ -71,7 +71,8 @@ uint32_t agxc_spv_handle_kind(struct agxc_spv *s, const struct agxc_spv_type *ty
 }
 
 /* One-dimensional images are those of height 1, buffers of texels rows of 16384, and cubes that are
- * stored to layers: the hardware's own are not known well enough. Source: reference/isa, 15. */
+ * stored to layers: the hardware's own are not known well enough. Source: docs/hw/machine.md, 15.
+ */
 uint32_t agxc_spv_image_dim(const struct agxc_spv_type *image)
 {
    bool is_array = image->image.is_array;

@@ -108,7 +108,7 @@ static struct agxc_ref bits_of(struct agxc_spv *s, struct agxc_ref value, int ri
 }
 
 /* The row of a block that a lane holds elements of: bits 4, 2 and 1 of its number.
- * Source: reference/isa, section 12. */
+ * Source: docs/hw/machine.md, section 12. */
 static struct agxc_ref lane_row(struct agxc_spv *s, struct agxc_ref lane, uint32_t size)
 {
    int up = is_shared(size);
@@ -364,7 +364,7 @@ void agxc_spv_op_cooperative_mul_add(struct agxc_spv *s, const struct agxc_spv_i
    if (type->use != AGXC_SPV_USE_ACCUMULATOR || c_type->elem->bits != type->elem->bits)
       agxc_spv_missing(s, "cooperative matrix of type %u from a sum of type %u", type->id,
                        c_type->id);
-   /* Source: reference/isa, section 12: halves may be summed in halves or singles, singles
+   /* Source: docs/hw/machine.md, section 12: halves may be summed in halves or singles, singles
     * in singles only. */
    if (a_type->elem->bits != b_type->elem->bits || a_type->elem->bits > type->elem->bits)
       agxc_spv_missing(s, "cooperative matrix product of float%u and float%u in float%u",

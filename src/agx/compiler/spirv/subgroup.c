@@ -244,7 +244,7 @@ void agxc_spv_op_broadcast(struct agxc_spv *s, const struct agxc_spv_instr *in)
    agxc_spv_define(s, in, out);
 }
 
-/* Swaps inside a quad: horizontal, vertical, diagonal. Source: reference/isa, section 1. */
+/* Swaps inside a quad: horizontal, vertical, diagonal. Source: docs/hw/machine.md, section 1. */
 static struct agxc_ref swap_mask(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    uint32_t direction = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2));

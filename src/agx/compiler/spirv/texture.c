@@ -3,7 +3,7 @@
  * Loads, samples and stores of texels. The hardware gives zero for coordinates outside of a
  * level, but clamps the level itself, and layers: one select then moves x to where no image
  * reaches. Where the level is known to be there, nothing is added.
- * Source: reference/cmdstream robustness.md 5.1, reference/isa 14.
+ * Source: docs/hw/access.md 5.1, docs/hw/machine.md 14.
  */
 #include "agx/compiler/spirv/impl.h"
 #include "robustness/image.h"
@@ -212,7 +212,7 @@ static void need_sample(struct agxc_spv *s, const struct agxc_spv_type *image,
       agxc_spv_invalid(s, "image operand Sample of image type %u", image->id);
 }
 
-/* The nearest layer that there is. Source: reference/cmdstream robustness.md 5.2. */
+/* The nearest layer that there is. Source: docs/hw/access.md 5.2. */
 static void round_layer(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                         struct coordinates *c)
 {

@@ -2,7 +2,7 @@
  *
  * What a kernel of a chaos run does otherwise: coherent loads and stores go past the
  * core's caches, and memory barriers act on them. Source of what a barrier is used
- * for: reference/isa isa.md 9; that its codes mean just that is a reading [U].
+ * for: docs/hw/machine.md 9; that its codes mean just that is a reading [U].
  */
 #include "agx/sim/check/chaos_exec.h"
 

@@ -3,7 +3,7 @@
  * Check mode: what real hardware leaves undefined becomes an error. A register
  * that an unfinished load will write must not be touched before a wait; at most
  * eight operations may be outstanding in a group; barriers need both groups
- * empty; a discarded source is poisoned. Source: reference/isa isa.md 2 and 6.
+ * empty; a discarded source is poisoned. Source: docs/hw/machine.md 2 and 6.
  */
 #include "agx/sim/check/check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Modelled cycles of one dispatch: a bound made of sums over what was executed, the
- * same for every compiler's code. Source: reference/perf.md, "Modelled cycles,
+ * same for every compiler's code. Source: docs/hw/performance.md, "Modelled cycles,
  * defined once". Pure arithmetic; profile.c does the counting.
  */
 #pragma once

@@ -4,7 +4,7 @@
  * when registers and outstanding operations are ready, lines of code in an LRU, lines
  * of data, banks of threadgroup memory. Addresses are computed before the instruction
  * executes, since it may overwrite the registers they come from.
- * Source: reference/perf.md, "Modelled cycles".
+ * Source: docs/hw/performance.md, "Modelled cycles".
  */
 #include <stdlib.h>
 

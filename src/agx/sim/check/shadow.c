@@ -472,7 +472,7 @@ bool agxs_shadow_before(struct agxs_group *group, const struct agxs_uop *uop)
 
 /* A discarded register loses what was not written back, in all lanes: those that are
  * inactive too, which a result in the same register does not replace. Source:
- * reference/isa isa.md 2. */
+ * docs/hw/machine.md 2. */
 void agxs_shadow_after(struct agxs_group *group, const struct agxs_uop *uop)
 {
    const struct agxs_uop_regs *regs = regs_of(group, uop);

@@ -43,7 +43,7 @@ static bool demand_texture(struct agxs_group *group, const struct agxs_uop *uop)
 }
 
 /* The masked results are defined; of the registers that change with them, up to four, or
- * eight with residency, the others hold anything. Source: reference/isa isa.md 14. */
+ * eight with residency, the others hold anything. Source: docs/hw/machine.md 14. */
 static void define_result(struct agxs_group *group, const struct agxs_uop *uop)
 {
    const struct agxs_image_op *op = uop->image;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Integer arithmetic, shifts and bit fields, bit operations and selects.
- * Source: reference/isa semantics 5 to 9.
+ * Source: docs/hw/semantics.md 5 to 9.
  */
 #include "agx/sim/exec/compare.h"
 #include "agx/sim/exec/exec.h"

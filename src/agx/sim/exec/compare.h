@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Integer and float conditions of the first two sources, for selects, ballots
- * and the execution mask. Source: reference/isa semantics 8.
+ * and the execution mask. Source: docs/hw/semantics.md 8.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
  *
  * Control flow: the execution mask lives in r0l of every lane (levels to pop
  * until the lane is active), so its instructions work on all lanes and then
- * recompute the mask. Source: reference/isa isa.md 5 and 11.
+ * recompute the mask. Source: docs/hw/machine.md 5 and 11.
  */
 #include "agx/sim/exec/compare.h"
 #include "agx/sim/exec/exec.h"

@@ -2,7 +2,7 @@
  *
  * Float unaries and conversions between floats and integers. The functions that
  * the hardware approximates are computed in double and rounded once. Source:
- * reference/isa semantics 3 and 4; [U] special values of rsqrts and the sine
+ * docs/hw/semantics.md 3 and 4; [U] special values of rsqrts and the sine
  * pair, floats that no integer can hold (clamped; NaN gives 0).
  */
 #include "agx/sim/exec/exec.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Add, multiply and fused multiply-add of the single and half families.
- * Source: reference/isa semantics 1 and 2. [U] A result that rounds up to the
+ * Source: docs/hw/semantics.md 1 and 2. [U] A result that rounds up to the
  * smallest normal number is kept; whether the hardware flushes it (by the
  * exponent before rounding) is an open question.
  */

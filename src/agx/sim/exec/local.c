@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory that belongs to a workgroup, a thread or the dispatch: threadgroup
- * memory, the stack and the uniform file. Source: reference/isa isa.md 8, 10, 16.
+ * memory, the stack and the uniform file. Source: docs/hw/machine.md 8, 10, 16.
  * [U] The stack: offsets count from the stack pointer, which moves down, so that a
  * program finds what it adjusted for at 0 and up. Beyond what the launch declared,
  * threadgroup loads give 0 and stores are dropped, as soft faults.

@@ -2,7 +2,7 @@
  *
  * Device memory: load, store and atomic. Addresses are formed for all lanes at
  * once; when all of them lie in one page, one translation serves the instruction.
- * Unmapped memory is a soft fault per element. Source: reference/isa isa.md 7.
+ * Unmapped memory is a soft fault per element. Source: docs/hw/machine.md 7.
  */
 #include "agx/sim/machine/address.h"
 #include "agx/sim/exec/atomic.h"

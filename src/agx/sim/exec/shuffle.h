@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which lane a shuffle takes its value from: what the lane asks for, and what its quad
- * makes of that. Source: reference/isa semantics 11.
+ * makes of that. Source: docs/hw/semantics.md 11.
  */
 #pragma once
 

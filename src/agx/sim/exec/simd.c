@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Operations across lanes: ballots, shuffles, reductions and scans, and the 8x8
- * matrix multiply. Source: reference/isa semantics 11, isa.md 12; [U] identities of
+ * matrix multiply. Source: docs/hw/semantics.md 11, machine.md 12; [U] identities of
  * scans, the order in which floats are combined (here: by lane), the matrix
  * instruction's rounding (here: a fused chain over k in single, rounded at the end).
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The texture unit for one thread: texel fetch, filtering, wrap modes, cube maps,
- * gather, depth compare, and stores. source: reference/isa isa.md 14,
- * reference/cmdstream cdm.md 4. [U] Filter weights are exact here, the way of
+ * gather, depth compare, and stores. source: docs/hw/machine.md 14,
+ * docs/hw/cmdstream.md 4. [U] Filter weights are exact here, the way of
  * anisotropic probes and of cube corners is ours.
  */
 #pragma once

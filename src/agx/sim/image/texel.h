@@ -2,7 +2,7 @@
  *
  * One texel between memory and numbers, in every format of descriptors that is
  * not block-compressed. Channels are in memory order here; swizzles and the sRGB
- * curve belong to the descriptor. source: reference/cmdstream layouts.md 8
+ * curve belong to the descriptor. source: docs/hw/layouts.md 8
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 #define PBE_STRIDE_BIAS     4u
 #define LAYER_STRIDE_BIAS   128u
 /* Texels that a program loads by itself: a descriptor of them is there for its size, and for
- * fetches outside, which give zero. source: reference/cmdstream robustness.md 5.4 */
+ * fetches outside, which give zero. source: docs/hw/access.md 5.4 */
 #define EMULATED_BYTES 12u
 /* Bits above belong to other fields that share the word. */
 #define STRIDE_MASK 0xfffffu

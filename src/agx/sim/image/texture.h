@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Descriptors of textures, storage images and samplers, unpacked for use, and the
- * state registers that hold them in a dispatch. source: reference/cmdstream
+ * state registers that hold them in a dispatch. source: docs/hw/cmdstream.md
  * cdm.md 4, isa.md 14
  */
 #pragma once

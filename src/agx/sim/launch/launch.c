@@ -93,7 +93,7 @@ static agx_status load_states(struct agxs_run *run, const struct agx_hw_launch *
    return AGX_OK;
 }
 
-/* Words of stack for a thread; source: reference/cmdstream cdm.md 2.3. */
+/* Words of stack for a thread; source: docs/hw/cmdstream.md 2.3. */
 static uint32_t stack_words(uint32_t spill_code)
 {
    return spill_code ? 8u << ((spill_code & 15) - 1) : 0;

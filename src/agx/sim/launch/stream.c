@@ -59,7 +59,7 @@ static agx_status run_one(void *user, const struct agx_hw_launch *launch,
 }
 
 /* Check mode: what single selectors do is unknown, so only the sets that a known driver has
- * used are relied on. Source: reference/cmdstream cdm.md 1.2. */
+ * used are relied on. Source: docs/hw/cmdstream.md 1.2. */
 static agx_status check_barrier(struct agxs_run *run, uint64_t va)
 {
    static const uint32_t known[] = {0xfffff, 0x160, 0x170};

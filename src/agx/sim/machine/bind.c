@@ -183,7 +183,7 @@ void agxs_bind_end(struct agxs_bound *bound, const struct agxs_binding *binding)
 
 void agxs_bind_nothing(struct agxs_bound *bound, const struct agxs_binding *binding) {}
 
-/* What decodes, but stops who reaches it; reference/unknowns.md says which. */
+/* What decodes, but stops who reaches it; docs/hw/unknowns.md says which. */
 void agxs_bind_unknown(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    agxs_bound_refuse(bound, AGX_UNIMPLEMENTED, "no source says what this instruction does");

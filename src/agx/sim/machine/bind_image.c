@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Decoding of texture, image and tile instructions: which registers their vectors
- * cover follows from dimension and modes. source: reference/isa isa.md 14
+ * cover follows from dimension and modes. source: docs/hw/machine.md 14
  */
 #include "agx/sim/machine/bind_impl.h"
 #include "agx/sim/machine/format.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Decoding of what reaches memory: loads and stores, threadgroup memory, atomics,
- * the stack and the uniform file. source: reference/isa isa.md 7, 8, 10, 16
+ * the stack and the uniform file. source: docs/hw/machine.md 7, 8, 10, 16
  */
 #include "agx/sim/machine/bind_impl.h"
 #include "agx/sim/machine/format.h"
@@ -127,7 +127,7 @@ void agxs_bind_uniform_store(struct agxs_bound *bound, const struct agxs_binding
 }
 
 /* The general form: element i goes to uniform half index + i where bit i of the mask is
- * set. Source: reference/isa isa.md 10. */
+ * set. Source: docs/hw/machine.md 10. */
 void agxs_bind_uniform_store_raw(struct agxs_bound *bound, const struct agxs_binding *binding)
 {
    const struct agx_isa_operand *data = agxs_bound_operand(bound, binding->src[0]);

@@ -2,7 +2,7 @@
  *
  * Float arithmetic as the hardware does it, on rows of bits: half and single
  * sources with their modifiers, flushing of single denormals, the canonical NaN,
- * saturation and rounding to half. Source: reference/isa semantics 1 to 3.
+ * saturation and rounding to half. Source: docs/hw/semantics.md 1 to 3.
  */
 #pragma once
 

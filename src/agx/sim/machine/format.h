@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The memory formats of load and store: from bytes to what a register gets, and
- * back. Source: reference/isa isa.md 7, semantics 12; [U] clamping and rounding
+ * back. Source: docs/hw/machine.md 7, semantics 12; [U] clamping and rounding
  * of stores, overflow of small floats.
  */
 #pragma once

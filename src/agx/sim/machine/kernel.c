@@ -105,7 +105,7 @@ static uint32_t uniform_word(const struct agxs_constant *constant, const uint16_
    return constant->bits == 16 ? word : word | (uint32_t)uniforms[half + 1] << 16;
 }
 
-/* s eee mmmm; source: reference/isa isa.md 4. */
+/* s eee mmmm; source: docs/hw/machine.md 4. */
 static uint32_t minifloat_bits(uint32_t imm)
 {
    int exponent = imm >> 4 & 7;

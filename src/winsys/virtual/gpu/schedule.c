@@ -5,7 +5,7 @@
  * number, jobs execute one at a time, and what nothing orders goes in any order: jobs
  * of different queues, jobs that wait for nothing earlier in their queue, commands
  * without a barrier. Ends are told in the order of the queue, as fences of one context
- * are. Source: reference/cmdstream uapi.md 5.
+ * are. Source: docs/hw/kernel.md 5.
  */
 #include "winsys/virtual/gpu/schedule.h"
 

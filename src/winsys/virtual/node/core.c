@@ -13,7 +13,7 @@
 #include "winsys/virtual/store/user.h"
 #include "winsys/virtual/mm/vm.h"
 
-#define REVISION_B1  0x11 /* what the recorded M1 reports; source: reference/cmdstream */
+#define REVISION_B1  0x11 /* what the recorded M1 reports; source: docs/hw/kernel.md 2 */
 #define TIMESTAMP_HZ 1000000000ull
 
 int64_t agxv_now_ns(void)
@@ -68,7 +68,7 @@ AGXV_HANDLER(get_cap)
       args->value = known[i].value;
       return 0;
    }
-   return -EOPNOTSUPP; /* a driver without display; source: reference/syncobj */
+   return -EOPNOTSUPP; /* a driver without display; source: docs/hw/kernel.md 7 */
 }
 
 AGXV_HANDLER(get_params)

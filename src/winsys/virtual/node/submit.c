@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * SUBMIT: copies everything once, checks everything, and only then queues. What it
- * refuses leaves no trace. Checks: reference/cmdstream, uAPI section 5.
+ * refuses leaves no trace. Checks: docs/hw/kernel.md 5.
  */
 #include <errno.h>
 #include <stdlib.h>

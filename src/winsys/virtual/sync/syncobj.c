@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Syncobj requests that don't wait. Behaviour: reference/syncobj, kernel 7.2.
+ * Syncobj requests that don't wait. Behaviour: docs/hw/kernel.md 6, kernel 7.2.
  */
 #include "winsys/virtual/sync/syncobj.h"
 

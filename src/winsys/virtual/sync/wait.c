@@ -2,7 +2,7 @@
  *
  * Syncobj requests that wait. A wait holds on to the fences that it found when it
  * began; only what was not there yet is looked up again when something changes.
- * Behaviour: reference/syncobj, kernel 7.2.
+ * Behaviour: docs/hw/kernel.md 6, kernel 7.2.
  */
 #include <errno.h>
 #include <stdlib.h>

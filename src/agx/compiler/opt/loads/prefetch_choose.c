@@ -10,7 +10,7 @@
 
 #define MAX_SLICE 24u  /* instructions that an address or a test is computed from */
 #define MAX_SIZE  512u /* of a loop: how far this looks */
-/* Cycles that must follow a load, of the 200 that it takes. Source: reference/perf.md. */
+/* Cycles that must follow a load, of the 200 that it takes. Source: docs/hw/performance.md. */
 #define ENOUGH_CYCLES    180u
 #define INNER_ITERATIONS 8u /* that a loop inside is taken to run [A] */
 /* Halves kept free for what the liveness of generic code does not show. */

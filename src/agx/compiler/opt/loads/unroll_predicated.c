@@ -28,9 +28,10 @@
 
 #define MAX_FACTOR 4u
 #define MAX_STEP   0x10000u
-/* Rows of code that one wait less in each iteration, some 200 cycles (source: reference/perf), is
- * worth: of a second iteration, which halves them, and of all further ones, which save less. Longer
- * bodies are mostly computation, and there are other lanes to run meanwhile. */
+/* Rows of code that one wait less in each iteration, some 200 cycles (source:
+ * docs/hw/performance.md), is worth: of a second iteration, which halves them, and of all further
+ * ones, which save less. Longer bodies are mostly computation, and there are other lanes to run
+ * meanwhile. */
 #define SECOND_ROWS  19u
 #define FURTHER_ROWS 13u
 #define LOOP_ROWS    2u  /* n - i, and a select for the last induction variable */

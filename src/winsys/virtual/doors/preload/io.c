@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reading, writing and waiting: the node has nothing to read and takes nothing, and
- * neither have the descriptors that it gives out. Source: reference/syncobj, rows A17 to
+ * neither have the descriptors that it gives out. Source: docs/hw/kernel.md 6, rows A17 to
  * A20, E3, G13, G14, G40 to G42. What must not reach the memory file behind the node's descriptors
  * is refused.
  */
