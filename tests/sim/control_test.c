@@ -163,7 +163,7 @@ static void nests_loops(void **state)
                expect_inner);
 }
 
-/* The table of isa.md 5, value by value: r0l before, the instruction, r0l after. */
+/* The table of docs/hw/machine.md 5, value by value: r0l before, the instruction, r0l after. */
 static void updates_the_counter_as_the_table_says(void **state)
 {
    static const struct {

@@ -3,7 +3,7 @@
  * Writers of USC words: what a launch loads into uniforms, how much threadgroup
  * memory and how many registers it has, where its code is. Hardware reads them
  * up to the preamble word, which must come last. Source: docs/hw/cmdstream.md
- * cdm.md section 2.
+ * docs/hw/cmdstream.md 2.
  */
 #pragma once
 

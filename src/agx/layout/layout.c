@@ -152,7 +152,7 @@ static uint64_t init_level(const struct chain *chain, uint32_t element_B, uint32
    return ((uint64_t)element_B << w) << h;
 }
 
-/* source: layouts.md 3.2. chain_B: one layer's levels. */
+/* source: docs/hw/layouts.md 3.2. chain_B: one layer's levels. */
 static bool wants_pages(const struct agx_layout_shape *shape, uint64_t chain_B)
 {
    if (shape->tiling == AGX_LAYOUT_TWIDDLED)
@@ -187,7 +187,7 @@ static void init_tiled(const struct agx_layout_shape *shape, struct agx_layout *
    layout->size_B = agx_align_up(layout->layer_stride_B * shape->depth, AGX_LAYOUT_ALIGN_B);
 }
 
-/* source: layouts.md 6 */
+/* source: docs/hw/layouts.md 6 */
 static void init_metadata(struct agx_layout *layout)
 {
    uint32_t width = layout->width * (layout->samples == 4 ? 2 : 1);

@@ -175,7 +175,7 @@ static void select_ashr(struct agxc_selector *s, const struct agxc_instr *instr)
 }
 
 /* Rows that carry bits from one word of a 64-bit shift to the other. Source: docs/hw/machine.md,
- * semantics.md 6. */
+ * docs/hw/semantics.md 6. */
 static void select_crossing(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref srcs[3] = {agxc_imm(0, 16)};

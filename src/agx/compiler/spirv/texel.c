@@ -3,7 +3,7 @@
  * Texels by their place in memory: atomics on an image are atomics on memory, which a linear layout
  * allows; buffers of texels are images of 16384 columns; and so are, for stores, multisampled
  * images, whose twiddled addresses code computes. Source: docs/hw/access.md 5.3
- * and 5.4, layouts.md 3.
+ * and 5.4, docs/hw/layouts.md 3.
  */
 #include "agx/compiler/spirv/impl.h"
 #include "robustness/image.h"

@@ -367,7 +367,7 @@ bool agxs_sample(struct agxs_lookup *lookup, const struct agxs_position *positio
    return true;
 }
 
-/* source: the order of Vulkan and GL; isa.md names none [U] */
+/* source: the order of Vulkan and GL; docs/hw/machine.md names none [U] */
 bool agxs_sample_gather(struct agxs_lookup *lookup, const struct agxs_position *position,
                         unsigned channel, struct agxs_result *out)
 {

@@ -205,7 +205,7 @@ bool agxs_states_declare_samplers(struct agxs_states *states, unsigned code)
    return true;
 }
 
-/* Metadata byte of an 8x4 part that is stored plainly. source: layouts.md 6 */
+/* Metadata byte of an 8x4 part that is stored plainly. source: docs/hw/layouts.md 6 */
 static uint8_t plain_code(uint32_t element_B)
 {
    return element_B >= 8 ? 0xff : element_B == 4 ? 0x7f : element_B == 2 ? 0x3f : 0x1f;

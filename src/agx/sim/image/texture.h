@@ -2,7 +2,7 @@
  *
  * Descriptors of textures, storage images and samplers, unpacked for use, and the
  * state registers that hold them in a dispatch. source: docs/hw/cmdstream.md
- * cdm.md 4, isa.md 14
+ * docs/hw/machine.md 14
  */
 #pragma once
 

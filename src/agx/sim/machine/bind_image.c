@@ -79,7 +79,7 @@ static void bind_texture(struct agxs_bound *bound, struct agxs_image_op *op, uns
       agxs_bound_source(bound, at(bound, heap), 1, &op->heap);
 }
 
-/* source: isa.md 14; the numbers are the encoding's. */
+/* source: docs/hw/machine.md 14; the numbers are the encoding's. */
 static void bind_lod(struct agxs_bound *bound, struct agxs_image_op *op)
 {
    struct agx_isa_operand operand = *at(bound, AGX_ISA_SMPF_LOD), minimum = operand;
