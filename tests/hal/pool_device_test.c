@@ -3,6 +3,7 @@
  * Pools of blocks of one size, and pools over a device.
  */
 #include "pool_model.h"
+#include "hal/device/device.h"
 
 /* ---- blocks of one size -------------------------------------------------------- */
 

@@ -45,7 +45,7 @@ struct shortage_state shortage_look(struct shortage *s)
    agx_device_trim(s->device);
    agx_virtual_read_statistics(agx_kmd_virtual_node(s->kmd.forward.inner), &statistics);
    struct shortage_state state = {.gpu_B = statistics.memory_bytes,
-                                  .counted_B = s->device->memory.device.used_B,
+                                  .counted_B = s->device->memory.counters.device.used_B,
                                   .host = s->alloc.live};
    DIR *folder = opendir("/proc/self/fd");
    while (readdir(folder))

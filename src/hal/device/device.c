@@ -15,7 +15,6 @@
 #include "hal/core/desc.h"
 #include "hal/executable/executable_cache.h"
 #include "hal/host/host_pool.h"
-#include "hal/memory/memory_stats.h"
 #include "hal/profile/profile.h"
 #include "hal/sync/share.h"
 #include "hal/sync/submission.h"
@@ -36,10 +35,9 @@ static void free_device(struct agx_device *device)
    agx_submissions_fini(device);
    agx_one_shots_fini(&device->one_shots);
    agx_builtins_fini(&device->builtins);
-   agx_chunks_fini(device);
    agx_tags_fini(device);
    agx_executable_cache_destroy(device->kernels);
-   agx_device_memory_fini(device);
+   agx_memory_state_fini(device);
    for (unsigned i = 0; i < device->queue_count; i++)
       agx_queue_fini(&device->queues[i]);
    if (device->interrupt)
@@ -98,7 +96,6 @@ static void init_locks(struct agx_device *device)
    pthread_condattr_init(&monotonic);
    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
    pthread_mutex_init(&device->lock, NULL);
-   agx_chunks_init(&device->chunks);
    agx_tags_init(&device->tags);
    agx_host_calls_init(&device->host_calls);
    pthread_cond_init(&device->changed, &monotonic);
@@ -151,12 +148,20 @@ static agx_status read_queues(struct agx_device *device, const struct agx_device
    return AGX_OK;
 }
 
+static void trim(struct agx_device *device)
+{
+   agx_one_shots_trim(&device->one_shots);
+}
+
+static const struct agx_memory_hooks memory_hooks = {
+   .reached = agx_device_reached, .freed = agx_device_retry, .trim = trim};
+
 /* Takes the kmd over, also when it fails. */
 static agx_status start(struct agx_device *device, const struct agx_device_desc *desc,
                         struct agx_kmd *kmd, bool syncs_only)
 {
    AGX_TRY(open_winsys(device, kmd, syncs_only));
-   AGX_TRY(agx_device_memory_init(device, desc));
+   AGX_TRY(agx_memory_state_init(device, desc, &memory_hooks));
    AGX_TRY(agx_host_pool_create(device->instance, AGX_HOST_THREADS, &device->host_pool));
    AGX_TRY(read_queues(device, desc));
    AGX_TRY(agx_executable_cache_create(device->alloc, device->debug, &device->kernels));
@@ -187,6 +192,7 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    device->instance = instance;
    device->alloc = &instance->alloc;
    device->log = &instance->log;
+   device->context.memory = &device->memory;
    device->debug = debug;
    init_locks(device);
    agx_builtins_init(&device->builtins);

@@ -11,11 +11,9 @@
 #include "base/list.h"
 #include "hal/core/context.h"
 #include "hal/executable/builtin.h"
-#include "hal/memory/chunk.h"
 #include "hal/host/host_call.h"
-#include "hal/memory/buffer_cache.h"
 #include "hal/device/instance.h"
-#include "hal/memory/memory_stats.h"
+#include "hal/memory/state.h"
 #include "hal/core/object.h"
 #include "hal/sync/queue.h"
 #include "hal/sync/submission_state.h"
@@ -44,8 +42,6 @@ struct agx_device {
    uint32_t queue_count;
    uint32_t max_parked; /* operations */
    struct agx_queue queues[AGX_MAX_QUEUES];
-
-   _Atomic uint64_t buffers; /* ever */
 
    pthread_mutex_t lock;
    pthread_cond_t changed; /* a semaphore advanced or failed, or a watch was called */
@@ -90,19 +86,12 @@ struct agx_device {
 
    struct agx_builtins builtins;
    struct agx_one_shots one_shots;
-   struct agx_chunks chunks;
    struct agx_tags tags;
-   struct agx_memory_counters memory;
+   struct agx_memory_state memory;
 
    struct agx_host_pool *host_pool; /* functions and files */
    struct agx_host_calls host_calls;
    struct agx_executable_cache *kernels; /* compiled ones */
-
-   struct agx_buffer_cache cache;
-   uint64_t memory_limit_B; /* 0: none */
-   pthread_mutex_t pools_lock;
-   struct agx_link pools; /* agx_pool; guarded by pools_lock */
-   struct agx_pool *pool; /* the device's own, for allocations that name none */
 };
 
 /* Opens a device over a kmd, which it takes over, also on failure. */

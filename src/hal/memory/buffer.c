@@ -6,9 +6,11 @@
 
 #include <stdio.h>
 
+#include "base/list.h"
 #include "base/util.h"
 #include "hal/memory/buffer_cache.h"
 #include "hal/core/desc.h"
+#include "hal/memory/state.h"
 
 /* ---- life ---------------------------------------------------------------- */
 
@@ -19,7 +21,7 @@ void agx_buffer_init(struct agx_buffer *buffer, const struct agx_object_type *ty
    agx_object_init(&buffer->object, type);
    agx_retain(device);
    buffer->device = device;
-   buffer->serial = atomic_fetch_add_explicit(&device->buffers, 1, memory_order_relaxed) + 1;
+   buffer->serial = agx_buffer_next_serial(device);
    buffer->bo = bo;
    buffer->size_B = desc->size_B;
    buffer->address = agxw_bo_va(bo);
@@ -46,7 +48,7 @@ static void buffer_destroy(struct agx_object *object)
    struct agx_buffer *buffer = agx_container_of(object, struct agx_buffer, object);
    struct agx_device *device = buffer->device;
    agx_storage_give(device, buffer->bo, storage_flags(buffer->memory));
-   agx_host_free(device->alloc, buffer, sizeof(*buffer));
+   agx_host_free(agx_context_of(device)->alloc, buffer, sizeof(*buffer));
    agx_release(device);
 }
 
@@ -62,7 +64,7 @@ static agx_status take_storage(struct agx_device *device, const struct agx_buffe
    const uint32_t flags = storage_flags(desc->memory);
    agx_status status =
       agx_storage_take(device, size_B, desc->align_B, bo_flags, flags, label, out_bo);
-   if (status != AGX_RESOURCE_EXHAUSTED || !agx_device_trim_any(device))
+   if (status != AGX_RESOURCE_EXHAUSTED || !agx_memory_trim(device))
       return status;
    return agx_storage_take(device, size_B, desc->align_B, bo_flags, flags, label, out_bo);
 }
@@ -76,12 +78,12 @@ agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_buffer_desc", desc, &read, sizeof(read)));
    AGX_TRY(agx_buffer_resolve(&read, "buffer"));
-   struct agx_buffer *buffer = agx_host_zalloc(device->alloc, sizeof(*buffer));
+   struct agx_buffer *buffer = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*buffer));
    if (!buffer)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "buffer: out of host memory");
    agx_status status = take_storage(device, &read, &bo);
    if (status != AGX_OK) {
-      agx_host_free(device->alloc, buffer, sizeof(*buffer));
+      agx_host_free(agx_context_of(device)->alloc, buffer, sizeof(*buffer));
       return status;
    }
    agx_buffer_init(buffer, &buffer_type, device, bo, &read, "buffer");
@@ -236,7 +238,7 @@ agx_status agx_buffer_init_view(struct agx_buffer *view, const struct agx_object
    agx_object_init(&view->object, type);
    agx_retain(parent);
    view->device = parent->device;
-   view->serial = atomic_fetch_add_explicit(&parent->device->buffers, 1, memory_order_relaxed) + 1;
+   view->serial = agx_buffer_next_serial(parent->device);
    view->bo = parent->bo;
    view->parent = parent;
    view->offset_B = parent->offset_B + offset_B;

@@ -6,7 +6,8 @@
 #pragma once
 
 #include "agx/memory.h"
-#include "hal/device/device.h"
+#include "hal/core/context.h"
+#include "winsys/winsys.h"
 
 #define AGX_BUFFER_LABEL_BYTES 32
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "hal/device/device.h"
+#include "hal/memory/state.h"
+#include "winsys/winsys.h"
 
 /* ---- the cache -------------------------------------------------------------- */
 
@@ -137,21 +138,22 @@ static agx_status refuse(struct agx_device *device, uint64_t size_B, const char 
 {
    return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
                    "%.32s: %llu bytes; the device may take %llu, and has taken %llu", label,
-                   (unsigned long long)size_B, (unsigned long long)device->memory_limit_B,
-                   (unsigned long long)atomic_load(&device->memory.device.used_B));
+                   (unsigned long long)size_B, (unsigned long long)agx_memory_of(device)->limit_B,
+                   (unsigned long long)atomic_load(&agx_memory_of(device)->counters.device.used_B));
 }
 
 /* Sets so much aside below the device's limit, in exchange for what is kept if need be. */
 static bool set_aside(struct agx_device *device, uint64_t size_B)
 {
-   struct agx_buffer_cache *cache = &device->cache;
-   const uint64_t limit_B = device->memory_limit_B ? device->memory_limit_B : UINT64_MAX;
+   struct agx_buffer_cache *cache = &agx_memory_of(device)->cache;
+   const uint64_t limit_B =
+      agx_memory_of(device)->limit_B ? agx_memory_of(device)->limit_B : UINT64_MAX;
    struct agxw_bo *oldest;
    bool fits;
    do {
       pthread_mutex_lock(&cache->lock);
-      uint64_t taken_B =
-         atomic_load(&device->memory.device.used_B) + cache->kept_B + cache->coming_B;
+      uint64_t taken_B = atomic_load(&agx_memory_of(device)->counters.device.used_B) +
+                         cache->kept_B + cache->coming_B;
       fits = size_B <= limit_B && taken_B <= limit_B - size_B;
       cache->coming_B += fits ? size_B : 0;
       oldest = fits ? NULL : remove_oldest(cache);
@@ -167,18 +169,21 @@ static void count(struct agx_device *device, uint64_t size_B, const struct agxw_
                   uint32_t storage_flags)
 {
    if (bo)
-      agx_memory_taken(&device->memory, agxw_bo_size(bo), storage_flags & AGX_STORAGE_HOST_VISIBLE);
-   pthread_mutex_lock(&device->cache.lock);
-   device->cache.coming_B -= size_B;
-   pthread_mutex_unlock(&device->cache.lock);
+      agx_memory_taken(&agx_memory_of(device)->counters, agxw_bo_size(bo),
+                       storage_flags & AGX_STORAGE_HOST_VISIBLE);
+   pthread_mutex_lock(&agx_memory_of(device)->cache.lock);
+   agx_memory_of(device)->cache.coming_B -= size_B;
+   pthread_mutex_unlock(&agx_memory_of(device)->cache.lock);
 }
 
 static agx_status make_new(struct agx_device *device, uint64_t size_B, uint64_t align_B,
                            uint32_t bo_flags, const char *label, struct agxw_bo **out_bo)
 {
-   agx_status status = agxw_bo_create(device->winsys, size_B, align_B, bo_flags, label, out_bo);
-   if (status == AGX_RESOURCE_EXHAUSTED && agx_buffer_cache_trim(&device->cache) > 0)
-      status = agxw_bo_create(device->winsys, size_B, align_B, bo_flags, label, out_bo);
+   agx_status status =
+      agxw_bo_create(agx_context_of(device)->winsys, size_B, align_B, bo_flags, label, out_bo);
+   if (status == AGX_RESOURCE_EXHAUSTED && agx_buffer_cache_trim(&agx_memory_of(device)->cache) > 0)
+      status =
+         agxw_bo_create(agx_context_of(device)->winsys, size_B, align_B, bo_flags, label, out_bo);
    return status;
 }
 
@@ -186,7 +191,7 @@ static agx_status make_new(struct agx_device *device, uint64_t size_B, uint64_t 
 static struct agxw_bo *use_again(struct agx_device *device, uint64_t size_B, uint64_t align_B,
                                  uint32_t bo_flags, uint32_t storage_flags, const char *label)
 {
-   struct agxw_bo *bo = find(&device->cache, size_B, align_B, bo_flags);
+   struct agxw_bo *bo = find(&agx_memory_of(device)->cache, size_B, align_B, bo_flags);
    if (!bo)
       return NULL;
    if (!(storage_flags & AGX_STORAGE_UNDEFINED) && make_zero(bo) != AGX_OK) {
@@ -201,11 +206,12 @@ agx_status agx_storage_take(struct agx_device *device, uint64_t size_B, uint64_t
                             uint32_t bo_flags, uint32_t storage_flags, const char *label,
                             struct agxw_bo **out_bo)
 {
-   const uint64_t whole_B = agx_align_up(size_B, agxw_device_page(device->winsys));
+   const uint64_t whole_B = agx_align_up(size_B, agxw_device_page(agx_context_of(device)->winsys));
    agx_status status = AGX_OK;
    *out_bo = use_again(device, whole_B, align_B, bo_flags, storage_flags, label);
    if (*out_bo) {
-      agx_memory_taken(&device->memory, whole_B, storage_flags & AGX_STORAGE_HOST_VISIBLE);
+      agx_memory_taken(&agx_memory_of(device)->counters, whole_B,
+                       storage_flags & AGX_STORAGE_HOST_VISIBLE);
       return AGX_OK;
    }
    if (!set_aside(device, whole_B))
@@ -220,12 +226,14 @@ agx_status agx_storage_take_unbound(struct agx_device *device, uint64_t size_B, 
                                     struct agxw_bo **out_bo)
 {
    *out_bo = NULL;
-   const uint64_t whole_B = agx_align_up(size_B, agxw_device_page(device->winsys));
+   const uint64_t whole_B = agx_align_up(size_B, agxw_device_page(agx_context_of(device)->winsys));
    if (!set_aside(device, whole_B))
       return refuse(device, whole_B, label);
-   agx_status status = agxw_bo_create_unbound(device->winsys, size_B, bo_flags, label, out_bo);
-   if (status == AGX_RESOURCE_EXHAUSTED && agx_buffer_cache_trim(&device->cache) > 0)
-      status = agxw_bo_create_unbound(device->winsys, size_B, bo_flags, label, out_bo);
+   agx_status status =
+      agxw_bo_create_unbound(agx_context_of(device)->winsys, size_B, bo_flags, label, out_bo);
+   if (status == AGX_RESOURCE_EXHAUSTED && agx_buffer_cache_trim(&agx_memory_of(device)->cache) > 0)
+      status =
+         agxw_bo_create_unbound(agx_context_of(device)->winsys, size_B, bo_flags, label, out_bo);
    count(device, whole_B, *out_bo, storage_flags);
    return status;
 }
@@ -233,8 +241,9 @@ agx_status agx_storage_take_unbound(struct agx_device *device, uint64_t size_B, 
 void agx_storage_give(struct agx_device *device, struct agxw_bo *bo, uint32_t storage_flags)
 {
    const bool is_cheap = agxw_bo_is_mapped(bo) || storage_flags & AGX_STORAGE_UNDEFINED;
-   agx_memory_given_back(&device->memory, agxw_bo_size(bo),
+   agx_memory_given_back(&agx_memory_of(device)->counters, agxw_bo_size(bo),
                          storage_flags & AGX_STORAGE_HOST_VISIBLE);
-   if (agxw_bo_flags(bo) & AGXW_BO_SHAREABLE || !is_cheap || !keep(&device->cache, bo))
+   if (agxw_bo_flags(bo) & AGXW_BO_SHAREABLE || !is_cheap ||
+       !keep(&agx_memory_of(device)->cache, bo))
       agxw_bo_destroy(bo);
 }

@@ -3,7 +3,8 @@
 
 #include "agx/chip.h"
 #include "base/util.h"
-#include "hal/device/device.h"
+#include "hal/memory/state.h"
+#include "winsys/winsys.h"
 
 #define MAX_EXPECTED 8u /* command buffers that there is a reserve for */
 
@@ -45,8 +46,8 @@ static agx_status fill(struct agx_device *device, struct agx_slab *slab)
 {
    const uint64_t size_B = (uint64_t)shapes[slab->size].chunk_B * slab->count;
    void *memory = NULL;
-   AGX_TRY(agxw_bo_create(device->winsys, size_B, 0, AGXW_BO_USC | AGXW_BO_READ_ONLY, "commands",
-                          &slab->bo));
+   AGX_TRY(agxw_bo_create(agx_context_of(device)->winsys, size_B, 0,
+                          AGXW_BO_USC | AGXW_BO_READ_ONLY, "commands", &slab->bo));
    AGX_TRY(agxw_bo_map(slab->bo, &memory));
    cut(slab, memory);
    return AGX_OK;
@@ -55,13 +56,13 @@ static agx_status fill(struct agx_device *device, struct agx_slab *slab)
 static void destroy(struct agx_device *device, struct agx_slab *slab)
 {
    agxw_bo_destroy(slab->bo);
-   agx_host_free(device->alloc, slab, slab_bytes(slab->count));
+   agx_host_free(agx_context_of(device)->alloc, slab, slab_bytes(slab->count));
 }
 
 static agx_status make(struct agx_device *device, enum agx_chunk_size size, uint32_t count,
                        struct agx_slab **out_slab)
 {
-   struct agx_slab *slab = agx_host_zalloc(device->alloc, slab_bytes(count));
+   struct agx_slab *slab = agx_host_zalloc(agx_context_of(device)->alloc, slab_bytes(count));
    *out_slab = NULL;
    if (!slab)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "commands: out of host memory");
@@ -112,7 +113,7 @@ static void add_slab(struct agx_chunks *chunks, struct agx_slab *slab)
 /* The lock is held, but not while memory is asked for: others go on recording. */
 static void have_ready(struct agx_device *device, enum agx_chunk_size size)
 {
-   struct agx_chunks *chunks = &device->chunks;
+   struct agx_chunks *chunks = &agx_memory_of(device)->chunks;
    struct agx_slab *slab;
    agx_status status = AGX_OK;
    while (status == AGX_OK) {
@@ -130,18 +131,18 @@ static void have_ready(struct agx_device *device, enum agx_chunk_size size)
 
 void agx_chunks_expect(struct agx_device *device)
 {
-   pthread_mutex_lock(&device->chunks.lock);
-   device->chunks.expected++;
+   pthread_mutex_lock(&agx_memory_of(device)->chunks.lock);
+   agx_memory_of(device)->chunks.expected++;
    for (unsigned size = 0; size < AGX_CHUNK_SIZES; size++)
       have_ready(device, (enum agx_chunk_size)size);
-   pthread_mutex_unlock(&device->chunks.lock);
+   pthread_mutex_unlock(&agx_memory_of(device)->chunks.lock);
 }
 
 void agx_chunks_expect_no_more(struct agx_device *device)
 {
-   pthread_mutex_lock(&device->chunks.lock);
-   device->chunks.expected--;
-   pthread_mutex_unlock(&device->chunks.lock);
+   pthread_mutex_lock(&agx_memory_of(device)->chunks.lock);
+   agx_memory_of(device)->chunks.expected--;
+   pthread_mutex_unlock(&agx_memory_of(device)->chunks.lock);
 }
 
 /* ---- taking and giving --------------------------------------------------- */
@@ -150,15 +151,15 @@ void agx_chunks_expect_no_more(struct agx_device *device)
 static agx_status refill(struct agx_device *device, enum agx_chunk_size size)
 {
    struct agx_slab *slab;
-   AGX_TRY(make_some(device, size, next_count(&device->chunks, size), &slab));
-   add_slab(&device->chunks, slab);
+   AGX_TRY(make_some(device, size, next_count(&agx_memory_of(device)->chunks, size), &slab));
+   add_slab(&agx_memory_of(device)->chunks, slab);
    return AGX_OK;
 }
 
 agx_status agx_chunk_take(struct agx_device *device, enum agx_chunk_size size,
                           struct agx_chunk **out_chunk)
 {
-   struct agx_chunks *chunks = &device->chunks;
+   struct agx_chunks *chunks = &agx_memory_of(device)->chunks;
    struct agx_chunk_list *list = &chunks->lists[size];
    *out_chunk = NULL;
    pthread_mutex_lock(&chunks->lock);
@@ -177,7 +178,7 @@ agx_status agx_chunk_take(struct agx_device *device, enum agx_chunk_size size,
 
 void agx_chunks_give(struct agx_device *device, struct agx_chunk *first)
 {
-   struct agx_chunks *chunks = &device->chunks;
+   struct agx_chunks *chunks = &agx_memory_of(device)->chunks;
    if (!first)
       return;
    pthread_mutex_lock(&chunks->lock);
@@ -208,7 +209,7 @@ static void forget_unused(struct agx_chunks *chunks)
 
 uint64_t agx_chunks_trim(struct agx_device *device)
 {
-   struct agx_chunks *chunks = &device->chunks;
+   struct agx_chunks *chunks = &agx_memory_of(device)->chunks;
    uint64_t freed_B = 0;
    pthread_mutex_lock(&chunks->lock);
    forget_unused(chunks);
@@ -238,5 +239,5 @@ void agx_chunks_init(struct agx_chunks *chunks)
 void agx_chunks_fini(struct agx_device *device)
 {
    (void)agx_chunks_trim(device);
-   pthread_mutex_destroy(&device->chunks.lock);
+   pthread_mutex_destroy(&agx_memory_of(device)->chunks.lock);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "base/list.h"
 #include "hal/memory/buffer.h"
 #include "hal/core/desc.h"
 #include "hal/memory/host_memory.h"
@@ -24,7 +25,7 @@ static void imported_destroy(struct agx_object *object)
    struct agx_device *device = it->buffer.device;
    agx_retain(device);
    agx_buffer_fini(&it->buffer);
-   agx_host_free(device->alloc, it, sizeof(*it));
+   agx_host_free(agx_context_of(device)->alloc, it, sizeof(*it));
    agx_release(device);
    if (callback.run)
       callback.run(callback.user);
@@ -47,7 +48,8 @@ struct source {
 static agx_status from_memory_file(struct agx_device *device, int file, uint64_t offset_B,
                                    struct source *source)
 {
-   AGX_TRY(agxw_dmabuf_of_memory(device->winsys, file, offset_B, source->size_B, &source->fd));
+   AGX_TRY(agxw_dmabuf_of_memory(agx_context_of(device)->winsys, file, offset_B, source->size_B,
+                                 &source->fd));
    source->is_ours = true;
    source->offset_B = 0;
    return AGX_OK;
@@ -98,8 +100,8 @@ static agx_status make(struct agx_device *device, const struct source *source,
 {
    struct agxw_bo *bo;
    const uint32_t flags = desc->flags & AGX_BUFFER_GPU_READ_ONLY ? AGXW_BO_READ_ONLY : 0;
-   AGX_TRY(
-      agxw_bo_import(device->winsys, source->fd, flags, desc->label ? desc->label : "import", &bo));
+   AGX_TRY(agxw_bo_import(agx_context_of(device)->winsys, source->fd, flags,
+                          desc->label ? desc->label : "import", &bo));
    uint64_t all = agxw_bo_size(bo);
    uint64_t size_B = source->size_B ? source->size_B : all - AGX_MIN(source->offset_B, all);
    if (size_B == 0 || !agx_range_fits(source->offset_B, size_B, all)) {
@@ -141,12 +143,12 @@ agx_status agx_buffer_import(struct agx_device *device, const struct agx_buffer_
    AGX_TRY(agx_desc_read("agx_buffer_desc", desc, &read, sizeof(read)));
    AGX_TRY(agx_desc_read_tail("agx_external", external, &from, sizeof(from)));
    AGX_TRY(agx_buffer_resolve(&read, "import"));
-   struct imported *it = agx_host_zalloc(device->alloc, sizeof(*it));
+   struct imported *it = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*it));
    if (!it)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "import: out of host memory");
    agx_status status = import(device, &from, &read, &it->buffer);
    if (status != AGX_OK) {
-      agx_host_free(device->alloc, it, sizeof(*it));
+      agx_host_free(agx_context_of(device)->alloc, it, sizeof(*it));
       return status;
    }
    it->callback = callback;

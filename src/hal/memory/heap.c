@@ -51,7 +51,7 @@ agx_status agx_device_get_heaps(struct agx_device *device, uint32_t *count, stru
                      ? KNOWN_USAGE
                      : KNOWN_USAGE & ~(AGX_USAGE_MAPPING | AGX_USAGE_MAPPING_READ),
          .max_size_B = AGX_MAX_BUFFER_B,
-         .min_align_B = agxw_device_page(device->winsys),
+         .min_align_B = agxw_device_page(agx_context_of(device)->winsys),
          .size_B = machine_memory(),
       };
    *count = AGX_COUNT(heaps);
@@ -115,7 +115,7 @@ uint32_t agx_buffer_compat(struct agx_device *device, struct agx_buffer_desc *de
                            uint64_t *size_B)
 {
    struct agx_buffer_desc read;
-   uint64_t page = agxw_device_page(device->winsys);
+   uint64_t page = agxw_device_page(agx_context_of(device)->winsys);
    if (agx_desc_read("agx_buffer_desc", desc, &read, sizeof(read)) != AGX_OK)
       return 0;
    bool has_usage = read.usage;

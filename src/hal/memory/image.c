@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/list.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
 
@@ -20,7 +21,7 @@ static void image_destroy(struct agx_object *object)
    struct agx_device *device = image->device;
    if (image->bo)
       agxw_bo_destroy(image->bo);
-   agx_host_free(device->alloc, image, sizeof(*image));
+   agx_host_free(agx_context_of(device)->alloc, image, sizeof(*image));
    agx_release(device);
 }
 
@@ -98,7 +99,7 @@ static agx_status allocate(struct agx_image *image, const char *label)
 {
    uint32_t flags = (image->flags & AGX_IMAGE_HOST_READ ? AGXW_BO_CACHED : 0) |
                     (image->flags & AGX_IMAGE_GPU_READ_ONLY ? AGXW_BO_READ_ONLY : 0);
-   AGX_TRY(agxw_bo_create(image->device->winsys, image->layout.size_B, 0, flags,
+   AGX_TRY(agxw_bo_create(agx_context_of(image->device)->winsys, image->layout.size_B, 0, flags,
                           label ? label : "image", &image->bo));
    image->address = agxw_bo_va(image->bo);
    return AGX_OK;
@@ -118,7 +119,7 @@ agx_status agx_image_create(struct agx_device *device, const struct agx_image_de
    const struct agx_format *format = agx_format_find(read.format);
    if (!format)
       return AGX_FAIL(AGX_UNIMPLEMENTED, "image: format %.64s", read.format);
-   struct agx_image *image = agx_host_zalloc(device->alloc, sizeof(*image));
+   struct agx_image *image = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*image));
    if (!image)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "image: out of host memory");
    agx_object_init(&image->object, &image_type);

@@ -5,7 +5,8 @@
 #include "agx/hw/packet.h"
 #include "agx/isa/isa.h"
 #include "agx/layout/layout.h"
-#include "hal/device/device.h"
+#include "hal/core/context.h"
+#include "winsys/winsys.h"
 #include "program/program.h"
 
 /* All of an image as a kernel sees it that takes it for what it is: what most dispatches bind. */

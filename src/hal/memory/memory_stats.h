@@ -56,11 +56,6 @@ static inline void agx_memory_given_back(struct agx_memory_counters *counters, u
 }
 
 struct agx_device;
-struct agx_device_desc;
 
-/* The device's cache of buffers, its limit, and its own pool. */
-AGX_MUST_CHECK agx_status agx_device_memory_init(struct agx_device *device,
-                                                 const struct agx_device_desc *desc);
-void agx_device_memory_fini(struct agx_device *device);
-/* agx_device_trim; whether there was anything. Takes the device's lock. */
-bool agx_device_trim_any(struct agx_device *device);
+/* agx_device_trim; whether there was anything. Takes locks of the pools and of the rooms above. */
+bool agx_memory_trim(struct agx_device *device);

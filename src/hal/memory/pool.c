@@ -6,7 +6,9 @@
 
 #include <stdio.h>
 
+#include "base/list.h"
 #include "base/util.h"
+#include "hal/memory/state.h"
 #include "hal/sync/alloca.h"
 #include "hal/core/desc.h"
 #include "hal/memory/pool_slab.h"
@@ -57,18 +59,18 @@ agx_status agx_pool_init(struct agx_pool *pool, struct agx_device *device,
 {
    snprintf(pool->label, sizeof(pool->label), "%s", desc->label ? desc->label : "pool");
    pool->device = device;
-   pool->page_B = agxw_device_page(device->winsys);
+   pool->page_B = agxw_device_page(agx_context_of(device)->winsys);
    AGX_TRY(read_sizes(pool, desc));
    AGX_TRY(read_kind(pool, desc));
    if (agx_pool_is_variable(pool))
-      agx_tlsf_init(&pool->blocks.tlsf, device->alloc);
+      agx_tlsf_init(&pool->blocks.tlsf, agx_context_of(device)->alloc);
    else
-      agx_fixed_init(&pool->blocks.fixed, pool->block_B, device->alloc);
+      agx_fixed_init(&pool->blocks.fixed, pool->block_B, agx_context_of(device)->alloc);
    agx_list_init(&pool->slabs);
    pthread_mutex_init(&pool->lock, NULL);
-   pthread_mutex_lock(&device->pools_lock);
-   agx_list_append(&device->pools, &pool->link);
-   pthread_mutex_unlock(&device->pools_lock);
+   pthread_mutex_lock(&agx_memory_of(device)->pools_lock);
+   agx_list_append(&agx_memory_of(device)->pools, &pool->link);
+   pthread_mutex_unlock(&agx_memory_of(device)->pools_lock);
    return AGX_OK;
 }
 
@@ -77,9 +79,9 @@ void agx_pool_fini(struct agx_pool *pool)
    struct agx_link idle;
    static const struct agx_frontier never = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
                                               UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
-   pthread_mutex_lock(&pool->device->pools_lock);
+   pthread_mutex_lock(&agx_memory_of(pool->device)->pools_lock);
    agx_list_remove(&pool->link);
-   pthread_mutex_unlock(&pool->device->pools_lock);
+   pthread_mutex_unlock(&agx_memory_of(pool->device)->pools_lock);
    agx_pool_cool(pool, &never, UINT32_MAX);
    agx_pool_take_idle(pool, 0, &idle);
    agx_pool_slabs_destroy(pool, &idle);
@@ -97,7 +99,7 @@ static void pool_destroy(struct agx_object *object)
    struct agx_pool *pool = agx_container_of(object, struct agx_pool, object);
    struct agx_device *device = pool->device;
    agx_pool_fini(pool);
-   agx_host_free(device->alloc, pool, sizeof(*pool));
+   agx_host_free(agx_context_of(device)->alloc, pool, sizeof(*pool));
    agx_release(device);
 }
 
@@ -120,12 +122,12 @@ agx_status agx_pool_create(struct agx_device *device, const struct agx_pool_desc
    *out_pool = NULL;
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_pool_desc", desc, &read, sizeof(read)));
-   struct agx_pool *pool = agx_host_zalloc(device->alloc, sizeof(*pool));
+   struct agx_pool *pool = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*pool));
    if (!pool)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "pool: out of host memory");
    agx_status status = agx_pool_init(pool, device, &read);
    if (status != AGX_OK) {
-      agx_host_free(device->alloc, pool, sizeof(*pool));
+      agx_host_free(agx_context_of(device)->alloc, pool, sizeof(*pool));
       return status;
    }
    agx_object_init(&pool->object, &pool_type);
@@ -139,7 +141,7 @@ void agx_pool_trim(struct agx_pool *pool)
    struct agx_link idle;
    if (agx_is_inherited(pool))
       return;
-   const struct agx_frontier reached = agx_device_reached(pool->device);
+   const struct agx_frontier reached = agx_memory_of(pool->device)->hooks->reached(pool->device);
    pthread_mutex_lock(&pool->lock);
    agx_pool_cool(pool, &reached, UINT32_MAX);
    agx_pool_take_idle(pool, 0, &idle);
@@ -183,25 +185,26 @@ void agx_pool_describe(const struct agx_pool *pool, struct agx_buffer *buffer)
 agx_status agx_device_pool_init(struct agx_device *device)
 {
    const struct agx_pool_desc desc = {.size = sizeof(desc), .label = "alloca"};
-   struct agx_pool *pool = agx_host_zalloc(device->alloc, sizeof(*pool));
+   struct agx_pool *pool = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*pool));
    if (!pool)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: out of host memory");
    agx_status status = agx_pool_init(pool, device, &desc);
    if (status != AGX_OK) {
-      agx_host_free(device->alloc, pool, sizeof(*pool));
+      agx_host_free(agx_context_of(device)->alloc, pool, sizeof(*pool));
       return status;
    }
    agx_object_init(&pool->object, &pool_type); /* never released: it goes with the device */
    pool->is_devices = true;
-   device->pool = pool;
+   agx_memory_of(device)->pool = pool;
    return AGX_OK;
 }
 
 void agx_device_pool_fini(struct agx_device *device)
 {
-   if (!device->pool)
+   if (!agx_memory_of(device)->pool)
       return;
-   agx_pool_fini(device->pool);
-   agx_host_free(device->alloc, device->pool, sizeof(*device->pool));
-   device->pool = NULL;
+   agx_pool_fini(agx_memory_of(device)->pool);
+   agx_host_free(agx_context_of(device)->alloc, agx_memory_of(device)->pool,
+                 sizeof(*agx_memory_of(device)->pool));
+   agx_memory_of(device)->pool = NULL;
 }

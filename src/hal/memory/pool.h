@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <pthread.h>
+
 #include "hal/memory/buffer.h"
 #include "hal/memory/pool_fixed.h"
 #include "hal/memory/pool_tlsf.h"
@@ -50,15 +52,11 @@ AGX_MUST_CHECK agx_status agx_pool_check(const struct agx_pool *pool, uint64_t s
 AGX_MUST_CHECK agx_status agx_pool_take(struct agx_pool *pool, const struct agx_pool_want *want,
                                         const struct agx_frontier *reached,
                                         struct agx_pool_block **out_block);
-/* death NULL: nobody uses it any more. True: somebody waits for it (agx_device_retry). */
+/* death NULL: nobody uses it any more. True: an operation waits for it (agx_memory_hooks). */
 bool agx_pool_give(struct agx_pool *pool, struct agx_pool_block *block,
                    const struct agx_frontier *death);
 /* That the pool is at its limit. */
 AGX_MUST_CHECK agx_status agx_pool_full(struct agx_pool *pool, uint64_t size_B);
-
-/* The epochs that are over; the first with the device's lock held, the second takes it. */
-struct agx_frontier agx_device_reached_locked(const struct agx_device *device);
-struct agx_frontier agx_device_reached(struct agx_device *device);
 
 /* A reference to the pool, or to the device whose own it is. */
 void agx_pool_retain(struct agx_pool *pool);

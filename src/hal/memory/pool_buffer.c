@@ -3,8 +3,9 @@
  * Buffers out of pools: views of slabs.
  */
 #include "base/util.h"
+#include "base/list.h"
 #include "hal/memory/pool.h"
-#include "hal/sync/submission.h"
+#include "hal/memory/state.h"
 
 struct agx_pool_buffer {
    struct agx_buffer buffer; /* at offset 0 */
@@ -19,8 +20,8 @@ static void pool_buffer_destroy(struct agx_object *object)
    struct agx_pool *pool = it->pool;
    agx_buffer_fini_view(&it->buffer);
    if (agx_pool_give(pool, it->block, NULL))
-      agx_device_retry(pool->device);
-   agx_host_free(pool->device->alloc, it, sizeof(*it));
+      agx_memory_of(pool->device)->hooks->freed(pool->device);
+   agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
    agx_release(pool);
 }
 
@@ -38,11 +39,11 @@ agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B, uint64_t al
 {
    *out_buffer = NULL;
    AGX_TRY(agx_fork_check(pool));
-   const struct agx_frontier reached = agx_device_reached(pool->device);
+   const struct agx_frontier reached = agx_memory_of(pool->device)->hooks->reached(pool->device);
    const struct agx_pool_want want = {
       .size_B = size_B, .align_B = AGX_MAX(align_B, 1), .covered = &reached};
    AGX_TRY(agx_pool_check(pool, size_B, align_B));
-   struct agx_pool_buffer *it = agx_host_zalloc(pool->device->alloc, sizeof(*it));
+   struct agx_pool_buffer *it = agx_host_zalloc(agx_context_of(pool->device)->alloc, sizeof(*it));
    if (!it)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", pool->label);
    agx_status status = agx_pool_take(pool, &want, &reached, &it->block);
@@ -53,7 +54,7 @@ agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B, uint64_t al
    if (status != AGX_OK) {
       if (it->block)
          (void)agx_pool_give(pool, it->block, NULL);
-      agx_host_free(pool->device->alloc, it, sizeof(*it));
+      agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
       return status;
    }
    agx_retain(pool);

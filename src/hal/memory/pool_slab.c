@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hal/memory/pool_slab.h"
 
+#include "base/list.h"
 #include "base/util.h"
 #include "hal/memory/buffer_cache.h"
 #include "hal/memory/pool_strategy.h"
@@ -24,7 +25,7 @@ static void slab_buffer_destroy(struct agx_object *object)
    const bool is_devices = slab->is_devices;
    const struct agx_buffer_desc desc = {.memory = slab->buffer.memory};
    agx_storage_give(device, slab->buffer.bo, storage_flags(&desc));
-   agx_host_free(device->alloc, slab, sizeof(*slab));
+   agx_host_free(agx_context_of(device)->alloc, slab, sizeof(*slab));
    if (!is_devices)
       agx_release(device);
 }
@@ -37,7 +38,7 @@ static agx_status make_slab_buffer(struct agx_pool *pool, uint64_t size_B,
    struct agx_device *device = pool->device;
    struct agx_buffer_desc desc = pool->buffers;
    struct agxw_bo *bo = NULL;
-   struct slab_buffer *slab = agx_host_zalloc(device->alloc, sizeof(*slab));
+   struct slab_buffer *slab = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*slab));
    if (!slab)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory for a slab", pool->label);
    desc.size_B = size_B;
@@ -45,7 +46,7 @@ static agx_status make_slab_buffer(struct agx_pool *pool, uint64_t size_B,
       agx_storage_take(device, size_B, 0, agx_buffer_bo_flags(desc.flags, desc.usage),
                        storage_flags(&desc), pool->label, &bo);
    if (status != AGX_OK) {
-      agx_host_free(device->alloc, slab, sizeof(*slab));
+      agx_host_free(agx_context_of(device)->alloc, slab, sizeof(*slab));
       return status;
    }
    agx_buffer_init(&slab->buffer, &slab_type, device, bo, &desc, pool->label);
@@ -59,19 +60,19 @@ static agx_status make_slab_buffer(struct agx_pool *pool, uint64_t size_B,
 void agx_pool_slab_destroy(struct agx_pool *pool, struct agx_pool_slab *slab)
 {
    agx_release(slab->memory);
-   agx_host_free(pool->device->alloc, slab, sizeof(*slab));
+   agx_host_free(agx_context_of(pool->device)->alloc, slab, sizeof(*slab));
 }
 
 agx_status agx_pool_slab_create(struct agx_pool *pool, uint64_t size_B,
                                 struct agx_pool_slab **out_slab)
 {
-   struct agx_pool_slab *slab = agx_host_zalloc(pool->device->alloc, sizeof(*slab));
+   struct agx_pool_slab *slab = agx_host_zalloc(agx_context_of(pool->device)->alloc, sizeof(*slab));
    *out_slab = NULL;
    if (!slab)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory for a slab", pool->label);
    agx_status status = make_slab_buffer(pool, size_B, &slab->memory);
    if (status != AGX_OK) {
-      agx_host_free(pool->device->alloc, slab, sizeof(*slab));
+      agx_host_free(agx_context_of(pool->device)->alloc, slab, sizeof(*slab));
       return status;
    }
    slab->size_B = size_B;

@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "hal/memory/pool_slab.h"
 #include "hal/memory/pool_strategy.h"
+#include "hal/memory/state.h"
 
 #define COOL_AT_ONCE    16u /* hot blocks that are looked at on the way */
 #define KEPT_IDLE_SLABS 1u  /* against taking and giving back the same slab in turn */
@@ -175,22 +176,4 @@ agx_status agx_pool_full(struct agx_pool *pool, uint64_t size_B)
       (unsigned long long)agx_pool_hot_bytes(pool));
    pthread_mutex_unlock(&pool->lock);
    return status;
-}
-
-/* ---- reached epochs ----------------------------------------------------------- */
-
-struct agx_frontier agx_device_reached_locked(const struct agx_device *device)
-{
-   struct agx_frontier reached = {0};
-   for (unsigned i = 0; i < device->queue_count; i++)
-      reached.epochs[i] = device->queues[i].retired;
-   return reached;
-}
-
-struct agx_frontier agx_device_reached(struct agx_device *device)
-{
-   pthread_mutex_lock(&device->lock);
-   struct agx_frontier reached = agx_device_reached_locked(device);
-   pthread_mutex_unlock(&device->lock);
-   return reached;
 }

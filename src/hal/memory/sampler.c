@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "base/list.h"
 #include "hal/core/desc.h"
 #include "hal/memory/image.h"
 
@@ -14,7 +15,7 @@ static void sampler_destroy(struct agx_object *object)
 {
    struct agx_sampler *sampler = agx_container_of(object, struct agx_sampler, object);
    struct agx_device *device = sampler->device;
-   agx_host_free(device->alloc, sampler, sizeof(*sampler));
+   agx_host_free(agx_context_of(device)->alloc, sampler, sizeof(*sampler));
    agx_release(device);
 }
 
@@ -91,7 +92,7 @@ agx_status agx_sampler_create(struct agx_device *device, const struct agx_sample
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_sampler_desc", desc, &read, sizeof(read)));
    AGX_TRY(check_desc(&read));
-   struct agx_sampler *sampler = agx_host_zalloc(device->alloc, sizeof(*sampler));
+   struct agx_sampler *sampler = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*sampler));
    if (!sampler)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "sampler: out of host memory");
    agx_object_init(&sampler->object, &sampler_type);

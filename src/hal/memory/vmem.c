@@ -6,10 +6,12 @@
 
 #include <stdio.h>
 
+#include "base/list.h"
 #include "base/util.h"
 #include "hal/memory/buffer.h"
 #include "hal/memory/buffer_cache.h"
 #include "hal/core/desc.h"
+#include "hal/memory/state.h"
 
 struct agx_pages {
    struct agx_object object;
@@ -28,7 +30,7 @@ struct reservation {
 
 void agx_vmem_granularity(struct agx_device *device, uint64_t *out_min_B, uint64_t *out_best_B)
 {
-   *out_min_B = *out_best_B = agxw_device_page(device->winsys);
+   *out_min_B = *out_best_B = agxw_device_page(agx_context_of(device)->winsys);
 }
 
 /* ---- pages ----------------------------------------------------------------- */
@@ -42,9 +44,9 @@ static void pages_destroy(struct agx_object *object)
 {
    struct agx_pages *pages = agx_container_of(object, struct agx_pages, object);
    struct agx_device *device = pages->device;
-   agx_memory_given_back(&device->memory, pages->size_B, is_mapped(pages));
+   agx_memory_given_back(&agx_memory_of(device)->counters, pages->size_B, is_mapped(pages));
    agxw_bo_destroy(pages->bo);
-   agx_host_free(device->alloc, pages, sizeof(*pages));
+   agx_host_free(agx_context_of(device)->alloc, pages, sizeof(*pages));
    agx_release(device);
 }
 
@@ -69,7 +71,7 @@ agx_status agx_pages_create(struct agx_device *device, const struct agx_buffer_d
    *out_pages = NULL;
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(read_desc(desc, "pages", &read));
-   struct agx_pages *pages = agx_host_zalloc(device->alloc, sizeof(*pages));
+   struct agx_pages *pages = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*pages));
    if (!pages)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "pages: out of host memory");
    snprintf(pages->label, sizeof(pages->label), "%s", read.label ? read.label : "pages");
@@ -78,7 +80,7 @@ agx_status agx_pages_create(struct agx_device *device, const struct agx_buffer_d
       device, read.size_B, agx_buffer_bo_flags(read.flags & AGX_BUFFER_HOST_READ, 0),
       is_mapped(pages) ? AGX_STORAGE_HOST_VISIBLE : 0, pages->label, &pages->bo);
    if (status != AGX_OK) {
-      agx_host_free(device->alloc, pages, sizeof(*pages));
+      agx_host_free(agx_context_of(device)->alloc, pages, sizeof(*pages));
       return status;
    }
    agx_object_init(&pages->object, &pages_type);
@@ -113,7 +115,7 @@ static void reservation_destroy(struct agx_object *object)
    agx_buffer_fini(&it->buffer);
    agx_vmem_map_fini(&it->map);
    pthread_mutex_destroy(&it->lock);
-   agx_host_free(device->alloc, it, sizeof(*it));
+   agx_host_free(agx_context_of(device)->alloc, it, sizeof(*it));
    agx_release(device);
 }
 
@@ -127,20 +129,20 @@ agx_status agx_vmem_reserve(struct agx_device *device, const struct agx_buffer_d
    *out_buffer = NULL;
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(read_desc(desc, "reservation", &read));
-   struct reservation *it = agx_host_zalloc(device->alloc, sizeof(*it));
+   struct reservation *it = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*it));
    if (!it)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "reservation: out of host memory");
-   agx_status status = agxw_bo_reserve(device->winsys, read.size_B, read.align_B,
+   agx_status status = agxw_bo_reserve(agx_context_of(device)->winsys, read.size_B, read.align_B,
                                        read.label ? read.label : "reservation", &bo);
    if (status != AGX_OK) {
-      agx_host_free(device->alloc, it, sizeof(*it));
+      agx_host_free(agx_context_of(device)->alloc, it, sizeof(*it));
       return status;
    }
    read.memory = AGX_MEMORY_DEVICE_LOCAL;
    read.usage &= ~(uint32_t)(AGX_USAGE_MAPPING | AGX_USAGE_MAPPING_READ);
    agx_buffer_init(&it->buffer, &reservation_type, device, bo, &read, "reservation");
    it->buffer.is_reservation = true;
-   it->map.alloc = device->alloc;
+   it->map.alloc = agx_context_of(device)->alloc;
    pthread_mutex_init(&it->lock, NULL);
    *out_buffer = &it->buffer;
    return AGX_OK;
@@ -167,7 +169,7 @@ bool agx_vmem_is_empty(struct agx_buffer *buffer)
 static agx_status check(const struct agx_buffer *buffer, uint64_t offset_B, uint64_t size_B,
                         uint32_t protection)
 {
-   uint64_t page = agxw_device_page(buffer->device->winsys);
+   uint64_t page = agxw_device_page(agx_context_of(buffer->device)->winsys);
    AGX_TRY(agx_fork_check(buffer));
    if (!buffer->is_reservation || buffer->parent)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: not of agx_vmem_reserve", buffer->label);
@@ -193,7 +195,7 @@ static agx_status check_pages(const struct agx_buffer *buffer, const struct agx_
    if (pages->device != buffer->device)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %s are %s", buffer->label, pages->label,
                       agx_foreign(pages->device, buffer->device).text);
-   if (offset_B % agxw_device_page(buffer->device->winsys) ||
+   if (offset_B % agxw_device_page(agx_context_of(buffer->device)->winsys) ||
        !agx_range_fits(offset_B, size_B, pages->size_B))
       return AGX_FAIL(AGX_OUT_OF_RANGE, "%s: %llu bytes at %llu of %s, which have %llu",
                       buffer->label, (unsigned long long)size_B, (unsigned long long)offset_B,

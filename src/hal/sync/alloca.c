@@ -9,6 +9,8 @@
 #include "agx/chip.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
+#include "hal/device/device.h"
+#include "hal/memory/state.h"
 #include "hal/sync/submission.h"
 
 #define MAX_SPARE 64u /* objects of a pool */
@@ -147,8 +149,7 @@ static agx_status new_alloca(struct agx_pool *pool, const struct agx_op *op,
    it->align_B = AGX_MAX(op->u.alloca.align_B, 1u);
    it->is_indeterminate = op->flags & AGX_ALLOCA_INDETERMINATE_LIFETIME;
    it->buffer.device = pool->device;
-   it->buffer.serial =
-      atomic_fetch_add_explicit(&pool->device->buffers, 1, memory_order_relaxed) + 1;
+   it->buffer.serial = agx_buffer_next_serial(pool->device);
    it->buffer.size_B = op->u.alloca.size_B;
    it->buffer.storage = &alloca_storage;
    set_state(it, AGX_BUFFER_RESERVED);
@@ -319,7 +320,7 @@ static agx_status alloca_prepare(struct agx_device *device, const struct agx_op 
    struct state *state = AGX_OP_STATE(submission, struct state);
    AGX_TRY(check_alloca(device, op));
    *op->u.alloca.out_buffer = NULL;
-   struct agx_pool *pool = op->u.alloca.pool ? op->u.alloca.pool : device->pool;
+   struct agx_pool *pool = op->u.alloca.pool ? op->u.alloca.pool : agx_memory_of(device)->pool;
    AGX_TRY(agx_pool_check(pool, op->u.alloca.size_B, op->u.alloca.align_B));
    struct agx_alloca *it = NULL;
    AGX_TRY(new_alloca(pool, op, &it));

@@ -80,3 +80,19 @@ agx_status agx_queue_recreate(struct agx_device *device, uint32_t index)
       agxw_queue_destroy(old);
    return status;
 }
+
+struct agx_frontier agx_device_reached_locked(const struct agx_device *device)
+{
+   struct agx_frontier reached = {0};
+   for (unsigned i = 0; i < device->queue_count; i++)
+      reached.epochs[i] = device->queues[i].retired;
+   return reached;
+}
+
+struct agx_frontier agx_device_reached(struct agx_device *device)
+{
+   pthread_mutex_lock(&device->lock);
+   struct agx_frontier reached = agx_device_reached_locked(device);
+   pthread_mutex_unlock(&device->lock);
+   return reached;
+}

@@ -33,6 +33,11 @@ struct agx_queue {
    struct agx_failure lost; /* sticky, until the queue is made anew */
 };
 
+/* The epochs of all queues that are over; the first with the device's lock held, the second takes
+ * it. */
+struct agx_frontier agx_device_reached_locked(const struct agx_device *device);
+struct agx_frontier agx_device_reached(struct agx_device *device);
+
 void agx_queue_init(struct agx_queue *queue, struct agx_device *device, uint32_t index,
                     uint32_t priority);
 void agx_queue_fini(struct agx_queue *queue);
