@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "device.h"
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 #include "winsys/virtual/store/user.h"
 
 #define CHAIN 200

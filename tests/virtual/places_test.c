@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "device.h"
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 static _Atomic bool had_place;
 static struct agx_virtual_node *the_node;

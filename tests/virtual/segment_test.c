@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "device.h"
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 #include "winsys/virtual/store/segment.h"
 
 /* That the lock's word lies first, and that a sleeper looks again (segment.c). */

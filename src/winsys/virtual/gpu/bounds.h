@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 struct agxv_told {
    struct agxv_told *next;

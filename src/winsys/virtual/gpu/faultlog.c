@@ -154,7 +154,7 @@ void agx_virtual_read_statistics(struct agx_virtual_node *node,
    const struct agxv_shared *shared = node->shared;
    node->sweep_at = 0; /* what clients closed counts no more */
    agxv_record_sweep(node);
-   agxv_reap(node);
+   node->calls->reap(node);
    *out_statistics = (struct agx_virtual_statistics){
       .submissions = shared->submissions,
       .failures = shared->failures,

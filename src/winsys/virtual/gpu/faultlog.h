@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "agx/sim/sim.h"
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 struct agxv_vm;
 

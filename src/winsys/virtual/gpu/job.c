@@ -2,14 +2,15 @@
  *
  * Queues of jobs, as lists in the segment.
  */
+#include "winsys/virtual/mm/gem.h"
 #include "winsys/virtual/gpu/job.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "winsys/virtual/sync/fence.h"
-#include "winsys/virtual/gpu/inject.h"
-#include "winsys/virtual/node/ioctl.h"
+#include "winsys/virtual/store/inject.h"
+#include "winsys/virtual/gpu/handlers.h"
 #include "winsys/virtual/mm/vm.h"
 
 static uint64_t job_bytes(uint32_t count)

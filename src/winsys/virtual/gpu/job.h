@@ -56,6 +56,8 @@ void agxv_job_tell(struct agx_virtual_node *node, uint32_t job, int32_t error);
 void agxv_queue_remove(struct agx_virtual_node *node, struct agxv_queue *queue, uint32_t job);
 /* Appends the job (taken over) to its queue. */
 void agxv_job_push(struct agx_virtual_node *node, uint32_t job);
+/* Gives up a reference to a queue; the last one frees it. */
+void agxv_queue_put(struct agx_virtual_node *node, uint32_t queue);
 /* Drops the queue's jobs that don't execute yet; their fences fail with error. The one that
  * executes is told to end. */
 void agxv_queue_cancel(struct agx_virtual_node *node, uint32_t queue, int32_t error);

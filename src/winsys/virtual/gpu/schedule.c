@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
 #include "winsys/virtual/sync/fence.h"
-#include "winsys/virtual/gpu/inject.h"
+#include "winsys/virtual/store/inject.h"
 
 #define MAX_BEGIN_NS 300000u
 #define MAX_END_NS   500000u

@@ -10,17 +10,7 @@
 #include <stdint.h>
 
 #include "agx/sim/check/statistics.h"
-
-enum agxv_stats_form {
-   AGXV_STATS_NONE,
-   AGXV_STATS_TABLE,
-   AGXV_STATS_JSON,
-};
-
-struct agxv_stats {
-   enum agxv_stats_form form;
-   char path[1024]; /* empty: standard error */
-};
+#include "winsys/virtual/store/node.h"
 
 /* What a value of AGX_VIRTUAL_STATS asks for; says so on standard error when it makes no
  * sense. text may be NULL. */

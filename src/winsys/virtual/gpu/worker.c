@@ -15,8 +15,9 @@
 #include "winsys/virtual/gpu/faultlog.h"
 #include "winsys/virtual/sync/fence.h"
 #include "winsys/virtual/gpu/job.h"
-#include "winsys/virtual/store/memory.h"
+#include "winsys/virtual/mm/memory.h"
 #include "winsys/virtual/gpu/schedule.h"
+#include "winsys/virtual/gpu/stats.h"
 #include "winsys/virtual/mm/vm.h"
 #include "winsys/virtual/sync/watch.h"
 

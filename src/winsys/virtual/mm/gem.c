@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/virtual/store/backing.h"
-#include "winsys/virtual/gpu/inject.h"
-#include "winsys/virtual/node/ioctl.h"
-#include "winsys/virtual/store/memory.h"
+#include "winsys/virtual/mm/gem.h"
+#include "winsys/virtual/mm/backing.h"
+#include "winsys/virtual/store/inject.h"
+#include "winsys/virtual/mm/handlers.h"
+#include "winsys/virtual/mm/memory.h"
 #include "winsys/virtual/store/object.h"
 #include "winsys/virtual/mm/vm.h"
 
@@ -349,7 +350,7 @@ void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t leng
                        int flags, uint64_t offset, int *out_errno)
 {
    struct agx_virtual_node *node = file->node;
-   *out_errno = -agxv_inject_request(node, AGXV_REQUEST_MMAP);
+   *out_errno = -agxv_inject_request(node, AGXV_REQUEST_MMAP, "mmap");
    if (*out_errno)
       return NULL;
    if ((flags & MAP_TYPE) == MAP_PRIVATE) {

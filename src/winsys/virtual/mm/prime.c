@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/virtual/store/backing.h"
-#include "winsys/virtual/node/ioctl.h"
+#include "winsys/virtual/mm/gem.h"
+#include "winsys/virtual/mm/backing.h"
+#include "winsys/virtual/mm/handlers.h"
 #include "winsys/virtual/store/object.h"
 
 /* A copy of the descriptor that this process has: one open file for all, as of a dma-buf. */

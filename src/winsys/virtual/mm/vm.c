@@ -8,9 +8,9 @@
 #include <errno.h>
 
 #include "base/util.h"
-#include "winsys/virtual/gpu/inject.h"
-#include "winsys/virtual/node/ioctl.h"
-#include "winsys/virtual/store/pagetable.h"
+#include "winsys/virtual/store/inject.h"
+#include "winsys/virtual/mm/handlers.h"
+#include "winsys/virtual/mm/pagetable.h"
 #include "winsys/virtual/store/user.h"
 
 #define MAX_BIND_RECORDS 64u

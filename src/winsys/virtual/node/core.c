@@ -4,31 +4,16 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/util.h"
-#include "winsys/virtual/node/ioctl.h"
+#include "winsys/virtual/node/handlers.h"
 #include "winsys/virtual/gpu/job.h"
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 #include "winsys/virtual/store/user.h"
 #include "winsys/virtual/mm/vm.h"
 
 #define REVISION_B1  0x11 /* what the recorded M1 reports; source: docs/hw/kernel.md 2 */
 #define TIMESTAMP_HZ 1000000000ull
-
-int64_t agxv_now_ns(void)
-{
-   struct timespec now;
-   clock_gettime(CLOCK_MONOTONIC, &now);
-   return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
-/* One tick is 125 / 3 ns. */
-uint64_t agxv_gpu_time(void)
-{
-   uint64_t ticks = (uint64_t)agxv_now_ns() / 125 * 3;
-   return ticks / 3 * 125 + ticks % 3 * 125 / 3;
-}
 
 /* Writes as much of the text as fits and stores its length. */
 static int give_text(uint64_t to, uint64_t *length, const char *text)

@@ -8,8 +8,12 @@
 
 #include "base/util.h"
 #include "winsys/asahi_uapi.h"
-#include "winsys/virtual/gpu/inject.h"
-#include "winsys/virtual/node/ioctl.h"
+#include "winsys/virtual/store/inject.h"
+#include "winsys/virtual/gpu/handlers.h"
+#include "winsys/virtual/mm/handlers.h"
+#include "winsys/virtual/node/handlers.h"
+#include "winsys/virtual/node/inject_parse.h"
+#include "winsys/virtual/sync/handlers.h"
 #include "winsys/virtual/store/user.h"
 
 #define MAX_ARGUMENT_BYTES 64
@@ -77,11 +81,6 @@ uint32_t agxv_request_find(const char *name, size_t length)
    return UINT32_MAX;
 }
 
-const char *agxv_request_name(uint32_t index)
-{
-   return index < AGX_COUNT(requests) ? requests[index].name : "mmap";
-}
-
 static const struct request *find_request(uint32_t nr)
 {
    for (unsigned i = 0; i < AGX_COUNT(requests); i++)
@@ -112,7 +111,7 @@ int agx_virtual_ioctl(struct agx_virtual_file *file, unsigned long code, void *a
    if (both & 1 && agxv_copy_in(copy, address, size))
       return -EFAULT;
    if (file->node->inject) {
-      int injected = agxv_inject_request(file->node, (uint32_t)(request - requests));
+      int injected = agxv_inject_request(file->node, (uint32_t)(request - requests), request->name);
       if (injected)
          return injected;
    }

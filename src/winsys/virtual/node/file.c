@@ -4,39 +4,17 @@
  * dies.
  */
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/util.h"
+#include "winsys/virtual/sync/syncobj.h"
+#include "winsys/virtual/mm/gem.h"
+#include "winsys/virtual/sync/event.h"
 #include "winsys/virtual/node/file.h"
 #include "winsys/virtual/gpu/job.h"
-#include "winsys/virtual/store/memory.h"
+#include "winsys/virtual/mm/memory.h"
 #include "winsys/virtual/store/object.h"
 #include "winsys/virtual/mm/vm.h"
-
-/* A process that has ended keeps its number until its parent asks how; but its files are closed.
- * Where that can't be asked it counts as alive. */
-static bool has_ended(int32_t pid)
-{
-   const struct timespec now = {0};
-   struct pollfd ends = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-   if (ends.fd < 0)
-      return false;
-   bool has = ppoll(&ends, 1, &now, NULL) == 1;
-   close(ends.fd);
-   return has;
-}
-
-bool agxv_process_lives(const struct agx_virtual_node *node, int32_t pid)
-{
-   if (pid == node->pid)
-      return true;
-   return kill(pid, 0) == 0 ? !has_ended(pid) : errno != ESRCH;
-}
 
 /* Puts the process among those that have a file open. Where there is no room, the others
  * decide alone when it closes. */

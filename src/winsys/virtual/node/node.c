@@ -3,7 +3,7 @@
  * Nodes: creation, options, and what a fork means for them.
  */
 #include "winsys/virtual/gpu/bounds.h"
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,8 +18,12 @@
 
 #include "base/util.h"
 #include "winsys/virtual/gpu/faultlog.h"
-#include "winsys/virtual/gpu/inject.h"
+#include "winsys/virtual/mm/backing.h"
+#include "winsys/virtual/mm/gem.h"
+#include "winsys/virtual/node/file.h"
+#include "winsys/virtual/node/inject_parse.h"
 #include "winsys/virtual/gpu/job.h"
+#include "winsys/virtual/gpu/stats.h"
 #include "winsys/virtual/store/object.h"
 #include "winsys/virtual/sync/watch.h"
 
@@ -222,6 +226,12 @@ agx_status agx_virtual_set_script(struct agx_virtual_node *node, const char *scr
    return AGX_OK;
 }
 
+static const struct agxv_node_calls calls = {
+   .sync_backings = agxv_backing_sync,
+   .reap = agxv_reap,
+   .start_workers = agxv_workers_start,
+};
+
 static agx_status attach(struct agx_virtual_node *node, int segment_fd)
 {
    int error = agxv_segment_attach(node, segment_fd, node->options.memory_bytes);
@@ -239,6 +249,7 @@ agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
    if (!node)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "virtual node: no memory");
    node->chip = *chip;
+   node->calls = &calls;
    node->pid = getpid();
    node->options = read_options();
    node->run_compute = agx_virtual_default_run_compute();
@@ -285,6 +296,7 @@ void agx_virtual_node_destroy(struct agx_virtual_node *node)
    agxv_watch_fini(node);
    node->shared->peers--;
    agxv_unlock(node);
+   agxv_backing_fini(node);
    agxv_segment_detach(node);
    pthread_mutex_destroy(&node->local);
    agxv_bounds_fini(node);

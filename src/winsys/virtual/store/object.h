@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 enum agxv_kind {
    AGXV_GEM,
@@ -33,7 +33,7 @@ struct agxv_file {
    struct agxv_table tables[AGXV_KINDS];
    int32_t holders[AGXV_MAX_HOLDERS]; /* processes that have it open */
    uint32_t next;
-   bool has_fd;     /* descriptors were given out for it: openfd.c */
+   bool has_fd;     /* descriptors were given out for it: node/openfd.c */
    uint64_t serial; /* from 1, used once */
 };
 
@@ -105,21 +105,3 @@ static inline uint32_t agxv_find(struct agx_virtual_file *file, enum agxv_kind k
 {
    return agxv_table_find(file->node, agxv_table_of(file, kind), number);
 }
-
-/* Puts this process among those that have the file open; with room for 16. */
-void agxv_file_hold(struct agx_virtual_file *file);
-
-/* A buffer of that many pages, refs 1; 0 when there is no memory. */
-uint32_t agxv_gem_new(struct agx_virtual_node *node, uint64_t pages);
-/* A new reference to the buffer for this process, 0 when the segment is full; and its end. */
-uint32_t agxv_hold_gem(struct agx_virtual_node *node, uint32_t gem);
-void agxv_hold_end(struct agx_virtual_node *node, uint32_t hold);
-/* Ends those of processes that died, or with a pid of that process. */
-void agxv_hold_reap(struct agx_virtual_node *node, int32_t pid);
-/* After a fork: this process holds what its mappings say. */
-void agxv_hold_again(struct agx_virtual_node *node);
-void agxv_gem_put(struct agx_virtual_node *node, uint32_t ref);
-void agxv_bound_put(struct agx_virtual_node *node, uint32_t ref);
-void agxv_queue_put(struct agx_virtual_node *node, uint32_t ref);
-void agxv_syncobj_unwatch(struct agx_virtual_node *node, uint32_t ref);
-void agxv_syncobj_put(struct agx_virtual_node *node, uint32_t ref);

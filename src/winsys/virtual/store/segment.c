@@ -19,14 +19,10 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/virtual/store/backing.h"
-#include "winsys/virtual/node/node.h"
-#include "winsys/virtual/sync/watch.h"
+#include "winsys/virtual/store/node.h"
 
 #define SEGMENT_VERSION 5
 #define HIGH_FD         600
-#define LOST_WAKE_NS    1000000000ll
-#define PEER_CHECK_NS   200000000ll /* between looks whether other processes still live */
 
 enum {
    SEGMENT_NEW,
@@ -177,7 +173,6 @@ void agxv_segment_detach(struct agx_virtual_node *node)
 {
    if (node->shared)
       munmap(node->shared, AGXV_MEMORY_OFFSET + node->options.memory_bytes);
-   agxv_backing_fini(node);
    if (node->fd >= 0)
       close(node->fd);
    node->shared = NULL;
@@ -221,7 +216,7 @@ void agxv_lock(struct agx_virtual_node *node)
    if (error == EOWNERDEAD)
       pthread_mutex_consistent(lock);
    if (node->backings_seen != node->shared->backing_changes)
-      agxv_backing_sync(node);
+      node->calls->sync_backings(node);
 }
 
 void agxv_unlock(struct agx_virtual_node *node)
@@ -295,36 +290,6 @@ int agxv_sleep(_Atomic uint32_t *word, _Atomic uint32_t *sleepers, uint32_t seen
    if (error == ETIMEDOUT)
       return -ETIME;
    return error == EINTR ? -EINTR : 0;
-}
-
-int agxv_wait_event(struct agx_virtual_node *node, int64_t deadline_ns)
-{
-   struct agxv_shared *shared = node->shared;
-   uint32_t seen = atomic_load(&shared->event);
-   int64_t until = deadline_ns;
-   if (shared->peers > 1)
-      until = AGX_MIN(until, agxv_now_ns() + PEER_CHECK_NS);
-   else if (node->inject) /* a wake-up may be lost, but not for ever */
-      until = AGX_MIN(until, agxv_now_ns() + LOST_WAKE_NS);
-   agxv_unlock(node);
-   int error = agxv_sleep(&shared->event, &shared->event_sleepers, seen, until);
-   agxv_lock(node);
-   if (error != -ETIME || until == deadline_ns)
-      return error;
-   agxv_reap(node);
-   return 0;
-}
-
-void agxv_tell(struct agx_virtual_node *node)
-{
-   struct agxv_shared *shared = node->shared;
-   agxv_watch_scan(node);
-   if (node->is_mute)
-      return;
-   agxv_wake(&shared->event, &shared->event_sleepers);
-   /* Workers of other processes look after the descriptors that those gave out. */
-   if (shared->peers > 1)
-      agxv_wake(&shared->work, &shared->work_sleepers);
 }
 
 void agxv_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers)

@@ -49,13 +49,13 @@ enum agxv_fork_step {
    AGXV_FORK_CHILD
 };
 
-/* A command that executes now; see memory.h. */
+/* A command that executes now; see mm/memory.h. */
 struct agxv_running {
    uint64_t since; /* 0: free */
    int32_t pid;
 };
 
-/* A command that failed, until somebody takes it; see faultlog.h. */
+/* A command that failed, until somebody takes it; see gpu/faultlog.h. */
 struct agxv_failed {
    struct agx_virtual_failure failure;
    uint64_t file; /* its serial; 0: taken */
@@ -86,7 +86,7 @@ struct agxv_shared {
    uint64_t run_count;
    struct agxv_running running[AGXV_MAX_RUNNING];
 
-   /* Between a parent and its forked child, who share the lock meanwhile; see node.c. */
+   /* Between a parent and its forked child, who share the lock meanwhile; see node/node.c. */
    _Atomic uint32_t fork_step;
 
    /* Buffers with a file of their own: struct agxv_backing, and how often the list changed. */
@@ -96,13 +96,13 @@ struct agxv_shared {
 
    uint64_t fence_contexts;
    uint32_t queues_made;
-   bool is_lost;           /* the device: see inject.h */
+   bool is_lost;           /* the device: see store/inject.h */
    uint32_t active_queues; /* those with jobs */
    uint64_t turns;         /* that queues had */
    uint32_t files;         /* struct agxv_file */
    uint64_t file_serial;
    uint32_t peers;      /* nodes attached, of this and other processes */
-   uint32_t fd_records; /* descriptors given out, see fdrecord.h */
+   uint32_t fd_records; /* descriptors given out, see sync/watch.h */
    /* See struct agx_virtual_statistics. */
    uint64_t submissions, failures, timeouts, cancelled;
    uint64_t soft_loads, soft_stores, hard_faults, injected, outside;
@@ -141,9 +141,3 @@ int agxv_sleep(_Atomic uint32_t *word, _Atomic uint32_t *sleepers, uint32_t seen
                int64_t deadline_ns);
 /* Counts word up and wakes its sleepers. */
 void agxv_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers);
-
-/* Gives up the lock until an event or the deadline: 0, -ETIME or -EINTR. Looks after
- * processes that died meanwhile. */
-int agxv_wait_event(struct agx_virtual_node *node, int64_t deadline_ns);
-/* Tells everybody that fences or syncobjs changed. The lock is held. */
-void agxv_tell(struct agx_virtual_node *node);

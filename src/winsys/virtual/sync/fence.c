@@ -3,6 +3,7 @@
  * See fence.h. Signalling and releasing walk lists linked through the fences, not
  * the host's stack: a client can chain as many as it likes.
  */
+#include "winsys/virtual/sync/event.h"
 #include "winsys/virtual/sync/fence.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 struct agxv_fence {
    uint32_t refs;

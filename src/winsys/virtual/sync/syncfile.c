@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests on descriptors that the node gave out: sync files here, buffers in dmabuf.c. Layouts and
- * codes are those of <linux/sync_file.h>.
+ * Requests on the descriptors of sync files, which node/fd_ioctl.c passes on. Layouts and codes are
+ * those of <linux/sync_file.h>.
  */
+#include "winsys/virtual/sync/syncfile.h"
+
 #include <errno.h>
 #include <linux/sync_file.h>
 #include <stdio.h>
 
 #include "base/util.h"
-#include "winsys/virtual/mm/dmabuf.h"
 #include "winsys/virtual/sync/fence.h"
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 #include "winsys/virtual/store/user.h"
 #include "winsys/virtual/sync/watch.h"
 
@@ -73,30 +74,10 @@ static int merge(struct agx_virtual_node *node, uint32_t fence, uint64_t argumen
                          : agxv_record_hand_out(data.fence, argument, &data, sizeof(data));
 }
 
-static int sync_file_ioctl(struct agx_virtual_node *node, uint32_t fence, unsigned long request,
-                           uint64_t argument)
+int agxv_sync_file_ioctl(struct agx_virtual_node *node, uint32_t fence, unsigned long request,
+                         uint64_t argument)
 {
    if (request == SYNC_IOC_FILE_INFO)
       return file_info(node, fence, argument);
    return request == SYNC_IOC_MERGE ? merge(node, fence, argument) : -ENOTTY;
-}
-
-int agx_virtual_fd_ioctl(struct agx_virtual_node *node, int fd, unsigned long request,
-                         void *argument)
-{
-   int error = -ENOTTY;
-   bool is_buffer = agx_virtual_is_buffer(fd);
-   agxv_lock(node);
-   const struct agxv_record *record = is_buffer ? NULL : agxv_record_find(node, fd);
-   if (is_buffer) {
-      error = agxv_dmabuf_ioctl(node, fd, request, (uintptr_t)argument);
-   } else if (record && record->kind == AGXV_RECORD_SYNC_FILE) {
-      /* The fence outlives the record while the request is worked on. */
-      uint32_t fence = record->target;
-      agxv_fence_get(node, fence);
-      error = sync_file_ioctl(node, fence, request, (uintptr_t)argument);
-      agxv_fence_put(node, fence);
-   }
-   agxv_unlock(node);
-   return error;
 }

@@ -20,6 +20,11 @@ bool agxv_syncobj_add_point(struct agx_virtual_node *node, uint32_t syncobj, uin
 uint32_t agxv_syncobj_fence(struct agx_virtual_file *file, uint32_t handle, uint64_t value,
                             int *out_error);
 
+/* Gives up a reference; the last one frees the syncobj, but for what eventfds still watch. */
+void agxv_syncobj_put(struct agx_virtual_node *node, uint32_t syncobj);
+/* An eventfd no longer watches the syncobj. */
+void agxv_syncobj_unwatch(struct agx_virtual_node *node, uint32_t syncobj);
+
 #define AGXV_MAX_ARRAY (1u << 20) /* handles in one request */
 
 /* Handles of a request, looked up and counted. */

@@ -17,8 +17,7 @@
 
 #include "base/util.h"
 #include "winsys/virtual/sync/fence.h"
-#include "winsys/virtual/gpu/job.h"
-#include "winsys/virtual/store/object.h"
+#include "winsys/virtual/sync/syncobj.h"
 #include "winsys/virtual/store/user.h"
 
 enum {
@@ -31,7 +30,7 @@ enum {
 
 static struct agxv_watch *add_watch(struct agx_virtual_node *node)
 {
-   if (node->shared->peers > 1 && !agxv_workers_start(node))
+   if (node->shared->peers > 1 && !node->calls->start_workers(node))
       return NULL;
    if (node->watch_count == node->watch_capacity) {
       size_t capacity = node->watch_capacity ? node->watch_capacity * 2 : 16;

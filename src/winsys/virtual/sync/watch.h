@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 enum agxv_record_kind {
    AGXV_RECORD_SYNCOBJ,

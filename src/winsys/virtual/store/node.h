@@ -11,10 +11,21 @@
 
 #include "agx/sim/sim.h"
 #include "winsys/virtual/store/segment.h"
-#include "winsys/virtual/gpu/stats.h"
 #include "winsys/virtual/virtual.h"
 
 #define AGXV_WORKERS 2
+
+/* Where statistics go; see gpu/stats.h. */
+enum agxv_stats_form {
+   AGXV_STATS_NONE,
+   AGXV_STATS_TABLE,
+   AGXV_STATS_JSON,
+};
+
+struct agxv_stats {
+   enum agxv_stats_form form;
+   char path[1024]; /* empty: standard error */
+};
 
 struct agxv_options {
    bool strict;           /* AGX_VIRTUAL_STRICT */
@@ -37,14 +48,14 @@ struct agxv_mapping {
    uint32_t hold; /* struct agxv_hold */
 };
 
-/* A buffer's own file, mapped over GPU memory; see backing.h. */
+/* A buffer's own file, mapped over GPU memory; see mm/backing.h. */
 struct agxv_overlay {
    uint64_t serial;
    uint64_t first_page, pages;
    int fd;
 };
 
-/* A descriptor that something is to be written to; see watch.h. */
+/* A descriptor that something is to be written to; see sync/watch.h. */
 struct agxv_watch {
    int kind;
    int fd;           /* ours: an eventfd, or the write end of a pipe */
@@ -54,6 +65,17 @@ struct agxv_watch {
    uint32_t flags;
    uint64_t point;
    bool done;
+};
+
+/* What the lower rooms of the node call of higher ones; node/node.c fills it in. The lock is held
+ * for all of them. */
+struct agxv_node_calls {
+   /* Another process shared buffers or dropped some (mm/backing.h). */
+   void (*sync_backings)(struct agx_virtual_node *node);
+   /* After a wait: looks for processes that died, and cleans up after them (node/file.h). */
+   void (*reap)(struct agx_virtual_node *node);
+   /* Starts the worker threads; false when the host refuses (gpu/job.h). */
+   bool (*start_workers)(struct agx_virtual_node *node);
 };
 
 struct agx_virtual_node {
@@ -68,6 +90,8 @@ struct agx_virtual_node {
    agx_virtual_run_compute_fn *run_compute;
    struct agxv_inject *inject; /* the fault script, or NULL */
 
+   const struct agxv_node_calls *calls;
+
    /* Guards what follows; taken after the shared lock, where both are. */
    pthread_mutex_t local;
    pthread_t workers[AGXV_WORKERS];
@@ -76,8 +100,8 @@ struct agx_virtual_node {
    struct agxv_mapping *mappings;
    size_t mapping_count, mapping_capacity;
 
-   struct agxv_told *told; /* bounds.h */
-   /* counters.c: who is told of what launches of a file execute; fn NULL: nobody. */
+   struct agxv_told *told; /* gpu/bounds.h */
+   /* gpu/counters.c: who is told of what launches of a file execute; fn NULL: nobody. */
    agx_virtual_counters_fn *counters_fn;
    void *counters_user;
    uint32_t counters_file;
@@ -107,8 +131,7 @@ struct agx_virtual_file {
    struct agx_virtual_file *next;
 };
 
-/* Closes the files and cancels the jobs of processes that died. The lock is held. */
-void agxv_reap(struct agx_virtual_node *node);
+/* Whether a process that attached to the node still runs. */
 bool agxv_process_lives(const struct agx_virtual_node *node, int32_t pid);
 
 /* Nanoseconds of CLOCK_MONOTONIC. */

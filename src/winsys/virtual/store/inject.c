@@ -3,7 +3,7 @@
  * Doing what a fault script says. Requests are counted by this process; submissions
  * and queues have their numbers on the node.
  */
-#include "winsys/virtual/gpu/inject.h"
+#include "winsys/virtual/store/inject.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static const struct agxv_rule *find(const struct agx_virtual_node *node, enum ag
    return NULL;
 }
 
-int agxv_inject_request(struct agx_virtual_node *node, uint32_t index)
+int agxv_inject_request(struct agx_virtual_node *node, uint32_t index, const char *name)
 {
    struct agxv_inject *inject = node->inject;
    if (!inject)
@@ -42,8 +42,8 @@ int agxv_inject_request(struct agx_virtual_node *node, uint32_t index)
                                          : rule->request == index + 1 && applies(rule, own);
       if (rule->verb != AGXV_INJECT_REQUEST || !is_meant)
          continue;
-      agxv_trace(node, "injected: %s, call %" PRIu64 ", %" PRIu64 " of all: errno %d",
-                 agxv_request_name(index), own, all, -rule->error);
+      agxv_trace(node, "injected: %s, call %" PRIu64 ", %" PRIu64 " of all: errno %d", name, own,
+                 all, -rule->error);
       agxv_lock(node);
       node->shared->injected++;
       agxv_unlock(node);

@@ -3,7 +3,7 @@
  * See backing.h. Which files exist stands in a list in the segment, with a count of its
  * changes; which of them this process has mapped, and where, in an array of the node.
  */
-#include "winsys/virtual/store/backing.h"
+#include "winsys/virtual/mm/backing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include "base/util.h"
 #include "winsys/virtual/sync/fence.h"
-#include "winsys/virtual/store/memory.h"
+#include "winsys/virtual/mm/memory.h"
 #include "winsys/virtual/store/object.h"
 #include "winsys/virtual/mm/udmabuf.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 void agxv_trace(const struct agx_virtual_node *node, const char *format, ...)
 {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/virtual/store/backing.h"
+#include "winsys/virtual/mm/backing.h"
 #include "winsys/virtual/node/file.h"
 #include "winsys/virtual/store/object.h"
 

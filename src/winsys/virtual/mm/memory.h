@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 /* The first page of a run owned by object, or UINT64_MAX when memory is full. */
 uint64_t agxv_memory_take(struct agx_virtual_node *node, uint64_t pages, uint32_t object);

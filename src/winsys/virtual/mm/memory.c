@@ -3,14 +3,14 @@
  * First fit from a moving hint over a bit per page. Released pages are punched out of
  * the memory file, so that the host gets them back and the next owner reads zeros.
  */
-#include "winsys/virtual/store/memory.h"
+#include "winsys/virtual/mm/memory.h"
 
 #include <fcntl.h>
 #include <string.h>
 
 #include "base/util.h"
-#include "winsys/virtual/store/backing.h"
-#include "winsys/virtual/gpu/inject.h"
+#include "winsys/virtual/mm/backing.h"
+#include "winsys/virtual/store/inject.h"
 
 #define POISON_BYTE 0xa5
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 #define AGXV_BUFFER_NAME_BYTES 32
 

@@ -3,9 +3,9 @@
  * See pagetable.h. A new mapping first makes all tables that it needs, so that it
  * can't stop half way.
  */
-#include "winsys/virtual/store/pagetable.h"
+#include "winsys/virtual/mm/pagetable.h"
 
-#include "winsys/virtual/store/memory.h"
+#include "winsys/virtual/mm/memory.h"
 
 #define LEAF_SHIFT  AGXV_PAGE_LOG2
 #define MID_SHIFT   (AGXV_PAGE_LOG2 + AGXV_TABLE_LOG2)

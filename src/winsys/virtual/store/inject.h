@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fault scripts: what goes wrong when, for tests of clients. A script is read once,
- * when the node opens; docs/virtual.md describes its language. Nothing here costs
- * anything where there is no script.
+ * when the node opens (node/inject_parse.h); docs/virtual.md describes its language. Nothing here
+ * costs anything where there is no script.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "winsys/virtual/node/node.h"
+#include "winsys/virtual/store/node.h"
 
 #define AGXV_MAX_RULES    256u
 #define AGXV_MAX_REQUESTS 64u
@@ -42,20 +42,12 @@ struct agxv_inject {
    _Atomic uint64_t binds;
 };
 
-/* Fills out_inject from a script. AGX_INVALID_ARGUMENT names line and word. */
-AGX_MUST_CHECK agx_status agxv_inject_parse(const char *text, size_t length,
-                                            struct agxv_inject *out_inject);
-/* What AGX_VIRTUAL_INJECT says: a file's path, or the script itself where it has a blank. */
-AGX_MUST_CHECK agx_status agxv_inject_read(const char *value, struct agxv_inject *out_inject);
-
-/* The index of a request by its name, such as "gem_create", or UINT32_MAX (dispatch.c). */
-uint32_t agxv_request_find(const char *name, size_t length);
-const char *agxv_request_name(uint32_t index);
-/* The pseudo request "mmap". */
+/* The number of the pseudo request "mmap". */
 #define AGXV_REQUEST_MMAP (AGXV_MAX_REQUESTS - 1)
 
-/* 0, or the negative errno that this call is to fail with; counts it. Without the lock. */
-int agxv_inject_request(struct agx_virtual_node *node, uint32_t index);
+/* 0, or the negative errno that this call is to fail with; counts it. name is for
+ * the trace. Without the lock. */
+int agxv_inject_request(struct agx_virtual_node *node, uint32_t index, const char *name);
 
 /* The lock is held for what follows; all do nothing when there is no script. */
 

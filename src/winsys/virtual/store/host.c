@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What every room of the node asks the host: the time, and whether a process still lives.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "winsys/virtual/store/node.h"
+
+int64_t agxv_now_ns(void)
+{
+   struct timespec now;
+   clock_gettime(CLOCK_MONOTONIC, &now);
+   return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+/* One tick is 125 / 3 ns. */
+uint64_t agxv_gpu_time(void)
+{
+   uint64_t ticks = (uint64_t)agxv_now_ns() / 125 * 3;
+   return ticks / 3 * 125 + ticks % 3 * 125 / 3;
+}
+
+/* A process that has ended keeps its number until its parent asks how; but its files are closed.
+ * Where that can't be asked it counts as alive. */
+static bool has_ended(int32_t pid)
+{
+   const struct timespec now = {0};
+   struct pollfd ends = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+   if (ends.fd < 0)
+      return false;
+   bool has = ppoll(&ends, 1, &now, NULL) == 1;
+   close(ends.fd);
+   return has;
+}
+
+bool agxv_process_lives(const struct agx_virtual_node *node, int32_t pid)
+{
+   if (pid == node->pid)
+      return true;
+   return kill(pid, 0) == 0 ? !has_ended(pid) : errno != ESRCH;
+}
