@@ -56,7 +56,7 @@ static void waiting_for_a_file_frees_nothing_under_the_lock(void **state)
    struct agx_semaphore *done = fixture_semaphore(&f);
    int bell = eventfd(0, EFD_CLOEXEC);
    assert_true(bell >= 0);
-   guard.lock = &f.device->lock;
+   guard.lock = &f.device->sync.lock;
    assert_ok(agx_semaphore_import_point(done, 1, AGX_FD_EVENTFD, dup(bell)));
    assert_int_equal(write(bell, &one, sizeof(one)), sizeof(one));
    assert_ok(fixture_wait(done, 1));

@@ -324,9 +324,9 @@ static void a_queue_lost_meanwhile_is_heard_of(void **state)
    w.kmd.hook = hear_of_the_fault;
    assert_ok(fixture_submit(&w.fixture, w.commands, NO_POINT, (struct agx_point){w.done, 1}));
    assert_false(late.is_armed);
-   pthread_mutex_lock(&w.fixture.device->lock);
+   pthread_mutex_lock(&w.fixture.device->sync.lock);
    assert_int_equal(w.done->failure.status, AGX_DATA_LOSS);
-   pthread_mutex_unlock(&w.fixture.device->lock);
+   pthread_mutex_unlock(&w.fixture.device->sync.lock);
    assert_fails(fixture_wait(w.done, 1), AGX_DATA_LOSS, "fault");
    w.kmd.hook = NULL;
    agx_release(late.failed);
@@ -362,10 +362,10 @@ static void a_fault_is_known_before_what_follows(void **state)
                                .u.execute.commands = commands[i]};
    }
    assert_ok(agx_submit(f.device, ops, 2, NULL));
-   pthread_mutex_lock(&f.device->lock);
-   const struct agxw_point last = {f.device->queues[0].timeline, 1};
+   pthread_mutex_lock(&f.device->sync.lock);
+   const struct agxw_point last = {f.device->sync.queues[0].timeline, 1};
    assert_ok(agxw_wait(f.device->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
-   pthread_mutex_unlock(&f.device->lock);
+   pthread_mutex_unlock(&f.device->sync.lock);
    assert_fails(fixture_wait(done, 1), AGX_DATA_LOSS, "fault");
    assert_fails(fixture_wait(failed, 1), AGX_DATA_LOSS, "fault");
    for (uint32_t i = 0; i < 2; i++)
@@ -414,9 +414,9 @@ static void never_called(struct agx_watch *watch, agx_status status, uint64_t va
 
 static bool is_in_kernel(struct agx_device *device)
 {
-   pthread_mutex_lock(&device->lock);
-   bool is = device->in_kernel > 0;
-   pthread_mutex_unlock(&device->lock);
+   pthread_mutex_lock(&device->sync.lock);
+   bool is = device->sync.in_kernel > 0;
+   pthread_mutex_unlock(&device->sync.lock);
    return is;
 }
 

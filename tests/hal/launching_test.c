@@ -227,11 +227,11 @@ static void operations_are_counted_one_by_one(void **state)
    assert_ok(agx_submit(w.f.device, &give, 1, NULL));
    assert_null(w.meanwhile);
    uint64_t numbers = 0;
-   pthread_mutex_lock(&w.f.device->lock);
+   pthread_mutex_lock(&w.f.device->sync.lock);
    agx_list_for_each (struct agx_submission, submission,
-                      &w.f.device->submission_lists[AGX_LIST_SPARE], link)
+                      &w.f.device->sync.submission_lists[AGX_LIST_SPARE], link)
       numbers |= 1ull << submission->number;
-   pthread_mutex_unlock(&w.f.device->lock);
+   pthread_mutex_unlock(&w.f.device->sync.lock);
    assert_int_equal(numbers & 0xc, 0xc); /* the first one was the allocation */
    close_world(&w);
 }

@@ -39,10 +39,10 @@ static void await_tellers(struct world *w, struct agx_semaphore *semaphore)
 {
    struct agx_device *device = w->f.device;
    for (bool is_over = false; !is_over; sched_yield()) {
-      pthread_mutex_lock(&device->lock);
-      is_over = !device->has_pending_notifications &&
-                agx_list_empty(&device->pending_publications) && !semaphore->is_adding;
-      pthread_mutex_unlock(&device->lock);
+      pthread_mutex_lock(&device->sync.lock);
+      is_over = !device->sync.has_pending_notifications &&
+                agx_list_empty(&device->sync.pending_publications) && !semaphore->is_adding;
+      pthread_mutex_unlock(&device->sync.lock);
    }
 }
 
@@ -281,7 +281,7 @@ static void look_at_shared(struct meanwhile *meanwhile)
    struct sharing *s = meanwhile->s;
    world_let_run(&s->w, 0, 1);
    assert_ok(agx_semaphore_query(s->shared, &meanwhile->value));
-   assert_int_equal(s->w.f.device->import_count, 0);
+   assert_int_equal(s->w.f.device->sync.import_count, 0);
 }
 
 /* The GPU may be done with it before its submitter is back: it is no work of others for that. */

@@ -242,9 +242,9 @@ static void a_refused_interrupt_is_repeated(void **state)
    world_submit(&w, 0, (struct agx_point){a, 1}, (struct agx_point){done, 1});
    assert_int_equal(pthread_create(&thread, NULL, wait_for_point, &waiter), 0);
    while (!waits) {
-      pthread_mutex_lock(&w.f.device->lock);
+      pthread_mutex_lock(&w.f.device->sync.lock);
       waits = done->kernel_waiters == 1;
-      pthread_mutex_unlock(&w.f.device->lock);
+      pthread_mutex_unlock(&w.f.device->sync.lock);
    }
    failing_kmd_arm(&w.kmd, 0, NR_TIMELINE_SIGNAL, ENOMEM);
    w.kmd.once = true;
@@ -338,7 +338,7 @@ static void no_request_is_made_under_the_lock(void **state)
    uint64_t value;
    int fd;
    world_open(&w, "fault 4", NULL); /* the first one is the others' */
-   struct guard guard = {.lock = &w.f.device->lock};
+   struct guard guard = {.lock = &w.f.device->sync.lock};
    w.kmd.hook_user = &guard;
    w.kmd.hook = take_lock;
    struct agxw_timeline *theirs = bed_timeline(&w.bed, 0);

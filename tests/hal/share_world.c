@@ -55,15 +55,15 @@ void world_submit(struct world *w, uint32_t queue, struct agx_point wait, struct
 /* Until the GPU has come as far, of which the library is not told. */
 void world_let_run(struct world *w, uint32_t queue, uint64_t epoch)
 {
-   const struct agxw_point last = {w->f.device->queues[queue].timeline, epoch};
+   const struct agxw_point last = {w->f.device->sync.queues[queue].timeline, epoch};
    assert_ok(agxw_wait(w->f.device->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
 }
 
 uint32_t world_in_flight(struct world *w, uint32_t queue)
 {
-   pthread_mutex_lock(&w->f.device->lock);
-   uint32_t count = w->f.device->queues[queue].in_flight_count;
-   pthread_mutex_unlock(&w->f.device->lock);
+   pthread_mutex_lock(&w->f.device->sync.lock);
+   uint32_t count = w->f.device->sync.queues[queue].in_flight_count;
+   pthread_mutex_unlock(&w->f.device->sync.lock);
    return count;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hal/device/device.h"
 #include "hal/sync/submission.h"
 #include "support.h"
 
@@ -53,23 +54,24 @@ static void open_scene(struct scene *scene)
 {
    *scene = (struct scene){.device = calloc(1, sizeof(*scene->device))};
    assert_non_null(scene->device);
+   scene->device->context.sync = &scene->device->sync;
    for (size_t i = 0; i < AGX_DEVICE_LISTS; i++)
-      agx_list_init(&scene->device->submission_lists[i]);
-   agx_list_init(&scene->device->queues[0].in_flight);
-   agx_list_init(&scene->device->queues[0].frontier_waiters);
+      agx_list_init(&scene->device->sync.submission_lists[i]);
+   agx_list_init(&scene->device->sync.queues[0].in_flight);
+   agx_list_init(&scene->device->sync.queues[0].frontier_waiters);
    agx_list_init(&scene->own);
    scene->submission.device = scene->device;
-   scene->submission.queue = &scene->device->queues[0];
+   scene->submission.queue = &scene->device->sync.queues[0];
    scene->submission.type = &runs;
    agx_list_init(&scene->submission.link);
-   agx_list_append(&scene->device->submission_lists[AGX_LIST_SPARE], &scene->submission.link);
+   agx_list_append(&scene->device->sync.submission_lists[AGX_LIST_SPARE], &scene->submission.link);
 }
 
 static void move(struct scene *scene, enum agx_submission_state to)
 {
    if (to == AGX_SUBMISSION_FRONTIER)
       agx_submission_move_before(&scene->submission, to,
-                                 &scene->device->queues[0].frontier_waiters);
+                                 &scene->device->sync.queues[0].frontier_waiters);
    else if (to == AGX_SUBMISSION_DROPPING)
       agx_submission_move_before(&scene->submission, to, &scene->own);
    else
@@ -101,11 +103,11 @@ static void walk_to(struct scene *scene, enum agx_submission_state target)
 
 static const struct agx_link *list_that_has(const struct scene *scene)
 {
-   const struct agx_queue *queue = &scene->device->queues[0];
+   const struct agx_queue *queue = &scene->device->sync.queues[0];
    const struct agx_link *link = &scene->submission.link, *found = NULL;
    for (size_t i = 0; i < AGX_DEVICE_LISTS; i++)
-      if (scene->device->submission_lists[i].next == link)
-         found = &scene->device->submission_lists[i];
+      if (scene->device->sync.submission_lists[i].next == link)
+         found = &scene->device->sync.submission_lists[i];
    if (queue->in_flight.next == link)
       found = &queue->in_flight;
    if (queue->frontier_waiters.next == link)
@@ -116,7 +118,7 @@ static const struct agx_link *list_that_has(const struct scene *scene)
 static void check_place(const struct scene *scene)
 {
    const struct agx_device *device = scene->device;
-   const struct agx_link *lists = device->submission_lists, *want = NULL;
+   const struct agx_link *lists = device->sync.submission_lists, *want = NULL;
    bool is_parked = false, is_in_flight = false, waits_for_frontier = false;
    switch (scene->submission.state) {
    case AGX_SUBMISSION_SPARE:
@@ -145,11 +147,11 @@ static void check_place(const struct scene *scene)
       break;
    case AGX_SUBMISSION_IN_FLIGHT:
    case AGX_SUBMISSION_LOST:
-      want = &device->queues[0].in_flight;
+      want = &device->sync.queues[0].in_flight;
       is_in_flight = true;
       break;
    case AGX_SUBMISSION_FRONTIER:
-      want = &device->queues[0].frontier_waiters;
+      want = &device->sync.queues[0].frontier_waiters;
       waits_for_frontier = true;
       break;
    case AGX_SUBMISSION_RUNNABLE:
@@ -165,10 +167,10 @@ static void check_place(const struct scene *scene)
       break;
    }
    assert_ptr_equal(list_that_has(scene), want);
-   assert_int_equal(device->parked_count, is_parked);
+   assert_int_equal(device->sync.parked_count, is_parked);
    assert_int_equal(agx_submission_state_is_parked(scene->submission.state), is_parked);
-   assert_int_equal(device->queues[0].in_flight_count, is_in_flight);
-   assert_int_equal(device->host_frontier_waiters, waits_for_frontier);
+   assert_int_equal(device->sync.queues[0].in_flight_count, is_in_flight);
+   assert_int_equal(device->sync.host_frontier_waiters, waits_for_frontier);
 }
 
 static void allowed_moves_change_list_and_counters(void **state)
@@ -197,7 +199,7 @@ static void what_becomes_failing_keeps_its_place(void **state)
    struct agx_link behind;
    open_scene(&scene);
    walk_to(&scene, AGX_SUBMISSION_UNBLOCKED);
-   agx_list_append(&scene.device->submission_lists[AGX_LIST_UNBLOCKED], &behind);
+   agx_list_append(&scene.device->sync.submission_lists[AGX_LIST_UNBLOCKED], &behind);
    move(&scene, AGX_SUBMISSION_FAILING);
    assert_ptr_equal(scene.submission.link.next, &behind);
    free(scene.device);
@@ -210,9 +212,9 @@ static void only_operations_that_run_are_counted_at_a_frontier(void **state)
    open_scene(&scene);
    scene.submission.type = &runs_not;
    walk_to(&scene, AGX_SUBMISSION_FRONTIER);
-   assert_int_equal(scene.device->host_frontier_waiters, 0);
+   assert_int_equal(scene.device->sync.host_frontier_waiters, 0);
    move(&scene, AGX_SUBMISSION_ENDED);
-   assert_int_equal(scene.device->host_frontier_waiters, 0);
+   assert_int_equal(scene.device->sync.host_frontier_waiters, 0);
    free(scene.device);
 }
 

@@ -74,16 +74,16 @@ static void add_phantom(struct scene *it, uint32_t queue)
 {
    struct agxw_compute stream;
    atomic_fetch_add(&it->commands->in_flight, 1);
-   pthread_mutex_lock(&it->f.device->lock);
+   pthread_mutex_lock(&it->f.device->sync.lock);
    assert_int_equal(agx_tag_enter(&it->commands->tag, queue, true, &stream), 0);
-   pthread_mutex_unlock(&it->f.device->lock);
+   pthread_mutex_unlock(&it->f.device->sync.lock);
 }
 
 static void remove_phantom(struct scene *it)
 {
-   pthread_mutex_lock(&it->f.device->lock);
+   pthread_mutex_lock(&it->f.device->sync.lock);
    agx_tag_withdraw(&it->commands->tag, 0);
-   pthread_mutex_unlock(&it->f.device->lock);
+   pthread_mutex_unlock(&it->f.device->sync.lock);
    atomic_fetch_sub(&it->commands->in_flight, 1);
 }
 
@@ -110,10 +110,11 @@ static const uint32_t one_queue[2] = {0, 0}, two_queues[2] = {0, 1};
 static void run_dry(struct scene *it)
 {
    struct agx_device *device = it->f.device;
-   for (uint32_t i = 0; i < device->queue_count; i++) {
-      pthread_mutex_lock(&device->lock);
-      const struct agxw_point last = {device->queues[i].timeline, device->queues[i].epoch};
-      pthread_mutex_unlock(&device->lock);
+   for (uint32_t i = 0; i < device->sync.queue_count; i++) {
+      pthread_mutex_lock(&device->sync.lock);
+      const struct agxw_point last = {device->sync.queues[i].timeline,
+                                      device->sync.queues[i].epoch};
+      pthread_mutex_unlock(&device->sync.lock);
       if (last.timeline)
          assert_ok(agxw_wait(device->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
    }

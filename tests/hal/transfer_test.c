@@ -194,9 +194,9 @@ static void operations_take_no_memory_in_steady_state(void **state)
 
 static uint32_t count_spare(struct agx_device *device)
 {
-   pthread_mutex_lock(&device->one_shots.lock);
-   uint32_t count = device->one_shots.count;
-   pthread_mutex_unlock(&device->one_shots.lock);
+   pthread_mutex_lock(&device->sync.one_shots.lock);
+   uint32_t count = device->sync.one_shots.count;
+   pthread_mutex_unlock(&device->sync.one_shots.lock);
    return count;
 }
 

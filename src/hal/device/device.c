@@ -14,14 +14,13 @@
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/executable/executable_cache.h"
+#include "hal/host/file.h"
+#include "hal/host/host_call.h"
 #include "hal/host/host_pool.h"
 #include "hal/profile/profile.h"
 #include "hal/sync/share.h"
 #include "hal/sync/submission.h"
 #include "hal/sync/notify.h"
-
-#define DEFAULT_QUEUES 2u
-#define DEFAULT_PARKED 16384u
 
 /* ---- lifetime --------------------------------------------------------- */
 
@@ -32,21 +31,13 @@ static void free_device(struct agx_device *device)
    agx_profile_fini(device);
    agx_host_pool_destroy(device->host_pool);
    agx_host_calls_fini(&device->host_calls, device->alloc);
-   agx_submissions_fini(device);
-   agx_one_shots_fini(&device->one_shots);
+   agx_sync_state_fini(device);
    agx_builtins_fini(&device->builtins);
    agx_tags_fini(device);
    agx_executable_cache_destroy(device->kernels);
    agx_memory_state_fini(device);
-   for (unsigned i = 0; i < device->queue_count; i++)
-      agx_queue_fini(&device->queues[i]);
-   if (device->interrupt)
-      agxw_timeline_destroy(device->interrupt);
    if (device->winsys)
       agxw_device_destroy(device->winsys);
-   pthread_cond_destroy(&device->work);
-   pthread_cond_destroy(&device->changed);
-   pthread_mutex_destroy(&device->lock);
    agx_host_free(device->alloc, device, sizeof(*device));
    agx_release(instance);
 }
@@ -55,18 +46,7 @@ static void free_device(struct agx_device *device)
 static void *destroy_device(void *argument)
 {
    struct agx_device *device = argument;
-   agx_poller_destroy(device->poller);
-   pthread_mutex_lock(&device->lock);
-   device->stop = true;
-   pthread_cond_signal(&device->work);
-   agx_device_interrupt(device);
-   agx_device_notify_unlocking(device);
-   pthread_mutex_unlock(&device->lock);
-   if (device->has_worker)
-      pthread_join(device->worker, NULL);
-   pthread_mutex_lock(&device->lock);
-   agx_device_notify_unlocking(device);
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_stop(device);
    free_device(device);
    return NULL;
 }
@@ -87,26 +67,6 @@ static void device_destroy(struct agx_object *object)
 
 static const struct agx_object_type device_type = {"device", device_destroy};
 
-static void init_locks(struct agx_device *device)
-{
-   struct agx_link *lists[] = {&device->fired,   &device->watch_calls,          &device->shared,
-                               &device->lines,   &device->pending_publications, &device->imports,
-                               &device->imported};
-   pthread_condattr_t monotonic;
-   pthread_condattr_init(&monotonic);
-   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-   pthread_mutex_init(&device->lock, NULL);
-   agx_tags_init(&device->tags);
-   agx_host_calls_init(&device->host_calls);
-   pthread_cond_init(&device->changed, &monotonic);
-   pthread_cond_init(&device->work, &monotonic);
-   pthread_condattr_destroy(&monotonic);
-   for (size_t i = 0; i < AGX_COUNT(lists); i++)
-      agx_list_init(lists[i]);
-   for (size_t i = 0; i < AGX_DEVICE_LISTS; i++)
-      agx_list_init(&device->submission_lists[i]);
-}
-
 static agx_status open_kmd(const struct agx_device_desc *desc, struct agx_kmd **out_kmd)
 {
    const char *name = desc->name ? desc->name : "auto";
@@ -126,31 +86,12 @@ static agx_status open_winsys(struct agx_device *device, struct agx_kmd *kmd, bo
       AGX_TRY(agxw_device_create_syncs(kmd, device->alloc, &device->winsys));
    else
       AGX_TRY(agxw_device_create(kmd, device->alloc, &device->winsys));
-   return agxw_timeline_create(device->winsys, 0, &device->interrupt);
-}
-
-static agx_status read_queues(struct agx_device *device, const struct agx_device_desc *desc)
-{
-   uint32_t count = desc->queue_count ? desc->queue_count : DEFAULT_QUEUES;
-   if (count > AGX_MAX_QUEUES)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "device: %u queues; the limit is %u", count,
-                      AGX_MAX_QUEUES);
-   device->queue_count = 0;
-   for (uint32_t i = 0; i < count; i++) {
-      uint32_t priority =
-         desc->queue_priorities && desc->queue_count ? desc->queue_priorities[i] : AGX_QUEUE_MEDIUM;
-      if (priority > AGX_QUEUE_MEDIUM)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "device: queue %u: priority %u", i, priority);
-      agx_queue_init(&device->queues[i], device, i, priority);
-      device->queue_count++;
-   }
-   device->max_parked = desc->max_parked ? desc->max_parked : DEFAULT_PARKED;
    return AGX_OK;
 }
 
 static void trim(struct agx_device *device)
 {
-   agx_one_shots_trim(&device->one_shots);
+   agx_one_shots_trim(&device->sync.one_shots);
 }
 
 static const struct agx_memory_hooks memory_hooks = {
@@ -163,7 +104,7 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
    AGX_TRY(open_winsys(device, kmd, syncs_only));
    AGX_TRY(agx_memory_state_init(device, desc, &memory_hooks));
    AGX_TRY(agx_host_pool_create(device->instance, AGX_HOST_THREADS, &device->host_pool));
-   AGX_TRY(read_queues(device, desc));
+   AGX_TRY(agx_sync_open_queues(device, desc));
    AGX_TRY(agx_executable_cache_create(device->alloc, device->debug, &device->kernels));
    device->kernels->disk.log = &device->instance->log;
    if (device->debug & AGX_DEBUG_BOUNDS && !agxw_device_watches(device->winsys))
@@ -172,14 +113,17 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
                       "access; a virtual device of this process does",
                       agxw_device_info(device->winsys)->node);
    AGX_TRY(agx_profile_open_environment(device));
-   int error = agx_thread_start(&device->worker, NULL, agx_device_work, device);
-   if (error)
-      return agx_status_fail_errno(error, "device: completion thread");
-   device->has_worker = true;
-   return AGX_OK;
+   return agx_sync_start_worker(device);
 }
 
 static _Atomic uint32_t opened; /* devices, ever */
+
+static const struct agx_sync_hooks sync_hooks = {
+   .types = {[AGX_OP_READ] = &agx_file_read_op,
+             [AGX_OP_WRITE] = &agx_file_write_op,
+             [AGX_OP_HOST_CALL] = &agx_host_call_op},
+   .is_host_thread = agx_host_pool_is_here,
+};
 
 static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug)
 {
@@ -194,9 +138,11 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    device->log = &instance->log;
    device->context.memory = &device->memory;
    device->debug = debug;
-   init_locks(device);
+   device->context.sync = &device->sync;
+   agx_tags_init(&device->tags);
+   agx_host_calls_init(&device->host_calls);
    agx_builtins_init(&device->builtins);
-   agx_one_shots_init(&device->one_shots);
+   agx_sync_state_init(device, &sync_hooks);
    return device;
 }
 
@@ -261,7 +207,7 @@ void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_
       .max_push_B = AGX_MAX_PUSH_B,
       .max_bindings = AGX_MAX_BINDINGS,
       .max_workgroups = {0x7fffffff, 65535, 65535},
-      .queue_count = device->queue_count,
+      .queue_count = device->sync.queue_count,
    };
    snprintf(info.name, sizeof(info.name), "%s", winsys->name);
    snprintf(info.node, sizeof(info.node), "%s", winsys->node);
@@ -272,8 +218,16 @@ void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_
 agx_status agx_device_status(struct agx_device *device)
 {
    AGX_TRY(agx_fork_check(device));
-   pthread_mutex_lock(&device->lock);
-   agx_status status = agx_failure_raise(&device->lost);
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_lock(&device->sync);
+   agx_status status = agx_failure_raise(&device->sync.lost);
+   agx_sync_unlock(&device->sync);
    return status;
+}
+
+void agx_device_cancel(struct agx_device *device)
+{
+   if (agx_is_inherited(device))
+      return;
+   agx_sync_cancel(device);
+   agx_host_pool_cancel(device->host_pool);
 }

@@ -9,7 +9,6 @@
 #include "agx/chip.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
-#include "hal/device/device.h"
 #include "hal/memory/state.h"
 #include "hal/sync/submission.h"
 
@@ -55,7 +54,7 @@ static struct agx_alloca *new_object(struct agx_pool *pool)
    }
    pthread_mutex_unlock(&pool->lock);
    if (!it)
-      return agx_host_zalloc(pool->device->alloc, sizeof(*it));
+      return agx_host_zalloc(agx_context_of(pool->device)->alloc, sizeof(*it));
    memset(it, 0, sizeof(*it));
    return it;
 }
@@ -72,7 +71,7 @@ static void free_object(struct agx_alloca *it)
    }
    pthread_mutex_unlock(&pool->lock);
    if (!is_kept)
-      agx_host_free(pool->device->alloc, it, sizeof(*it));
+      agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
 }
 
 void agx_allocas_fini(struct agx_pool *pool)
@@ -80,7 +79,7 @@ void agx_allocas_fini(struct agx_pool *pool)
    while (pool->spare) {
       struct agx_alloca *it = pool->spare;
       pool->spare = it->next;
-      agx_host_free(pool->device->alloc, it, sizeof(*it));
+      agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
    }
 }
 
@@ -118,9 +117,9 @@ static agx_status host_memory(struct agx_buffer *buffer, void **out_memory)
    struct agx_alloca *it = (struct agx_alloca *)buffer;
    void *memory;
    *out_memory = NULL;
-   pthread_mutex_lock(&buffer->device->lock);
+   agx_sync_lock(agx_sync_of(buffer->device));
    struct agx_buffer *slab = state_of(it) == AGX_BUFFER_LIVE ? it->slab : NULL;
-   pthread_mutex_unlock(&buffer->device->lock);
+   agx_sync_unlock(agx_sync_of(buffer->device));
    if (!slab)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: it has no memory now", buffer->label);
    AGX_TRY(agx_buffer_host_memory(slab, &memory));
@@ -179,8 +178,8 @@ static void show_block(struct agx_alloca *it)
 
 static agx_status reserve_addresses(struct agx_alloca *it)
 {
-   AGX_TRY(agxw_bo_reserve(it->buffer.device->winsys, it->buffer.size_B, it->align_B,
-                           it->buffer.label, &it->buffer.bo));
+   AGX_TRY(agxw_bo_reserve(agx_context_of(it->buffer.device)->winsys, it->buffer.size_B,
+                           it->align_B, it->buffer.label, &it->buffer.bo));
    it->buffer.address = agxw_bo_va(it->buffer.bo);
    return AGX_OK;
 }
@@ -206,7 +205,8 @@ static agx_status bind_block(struct agx_alloca *it, const struct agx_pool_block 
 static bool will_take(const struct agx_device *device, enum agx_submission_list list,
                       const struct agx_pool *pool)
 {
-   agx_list_for_each (struct agx_submission, submission, &device->submission_lists[list], link) {
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_list_for_each (struct agx_submission, submission, &sync->submission_lists[list], link) {
       const struct state *state = AGX_OP_STATE(submission, struct state);
       if (submission->type == &agx_alloca_op && agx_submission_state_is_parked(submission->state) &&
           state->it->pool == pool && has_addresses(state->it))
@@ -226,8 +226,9 @@ static bool others_come_first(struct agx_device *device, const struct agx_pool *
 static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, bool may_wait)
 {
    struct agx_device *device = it->buffer.device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_frontier covered = {0};
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    bool is_ready = !others_come_first(device, it->pool);
    const struct agx_frontier reached = agx_device_reached_locked(device);
    for (uint32_t i = 0; i < op->wait_count && is_ready; i++) {
@@ -236,7 +237,7 @@ static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, b
       if (cause.signal)
          agx_frontier_merge(&covered, &cause.signal->submission->frontier);
    }
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    if (!is_ready)
       return AGX_OK;
    agx_frontier_merge(&covered, &reached);
@@ -271,6 +272,7 @@ static agx_status take_and_bind(struct agx_alloca *it, const struct agx_pool_wan
 static agx_status take_late(struct agx_alloca *it, const struct agx_frontier *waited, bool may_wait)
 {
    struct agx_device *device = it->buffer.device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_pool_block *block = NULL;
    agx_status status = AGX_OK;
    uint64_t retries;
@@ -279,14 +281,15 @@ static agx_status take_late(struct agx_alloca *it, const struct agx_frontier *wa
       struct agx_frontier covered = reached;
       agx_frontier_merge(&covered, waited);
       const struct agx_pool_want want = {.size_B = agxw_bo_size(it->buffer.bo),
-                                         .align_B = agxw_device_page(device->winsys),
+                                         .align_B =
+                                            agxw_device_page(agx_context_of(device)->winsys),
                                          .covered = &covered,
                                          .may_wait = may_wait};
-      retries = device->retries;
-      pthread_mutex_unlock(&device->lock);
+      retries = sync->retries;
+      agx_sync_unlock(sync);
       status = take_and_bind(it, &want, &reached, &block);
-      pthread_mutex_lock(&device->lock);
-   } while (status == AGX_OK && !block && retries != device->retries);
+      agx_sync_lock(sync);
+   } while (status == AGX_OK && !block && retries != sync->retries);
    if (status != AGX_OK) {
       agx_device_retry_locked(device); /* it had a block meanwhile */
       return status;
@@ -344,9 +347,10 @@ static agx_status alloca_launch(struct agx_submission *submission)
    const struct state *state = AGX_OP_STATE(submission, struct state);
    struct agx_alloca *it = state->it;
    struct agx_device *device = submission->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    if (has_addresses(it) && submission->state == AGX_SUBMISSION_STARTING &&
        others_come_first(device, it->pool)) {
-      device->must_start_again = true; /* it is tried after them */
+      sync->must_start_again = true; /* it is tried after them */
       return AGX_DEFERRED;
    }
    if (has_addresses(it))
@@ -397,6 +401,7 @@ static agx_status dealloca_launch(struct agx_submission *submission)
    const struct state *captured = AGX_OP_STATE(submission, struct state);
    struct agx_alloca *it = captured->it;
    struct agx_device *device = submission->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    if (!is_alloca(&it->buffer.object) || it->is_indeterminate || captured->is_release)
       return AGX_OK;
    uint32_t state = state_of(it);
@@ -408,9 +413,9 @@ static agx_status dealloca_launch(struct agx_submission *submission)
    const struct agx_frontier reached = agx_device_reached_locked(device);
    agx_frontier_merge(&death, &it->last_use);
    set_state(it, AGX_BUFFER_DEAD);
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    bool is_awaited = give_block(it, &death, &reached); /* which may free a slab */
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    if (is_awaited)
       agx_device_retry_locked(device);
    return AGX_OK;

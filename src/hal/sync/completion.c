@@ -28,7 +28,7 @@ static bool is_cut(const struct agx_submission *submission)
 static bool breadcrumb_tells_success(const struct agx_submission *submission)
 {
    const struct agx_tag *tag = agx_command_buffer_tag(submission->commands);
-   if (submission->device->debug & AGX_DEBUG_TRUST)
+   if (agx_context_of(submission->device)->debug & AGX_DEBUG_TRUST)
       return true;
    return tag && !is_cut(submission) && agx_tag_tells_success(tag, submission->count);
 }
@@ -44,16 +44,16 @@ static agx_status query_fence(const struct agx_submission *submission)
 static void query_outcome_unlocking(const struct agx_submission *submission,
                                     struct agx_failure *failure)
 {
-   struct agx_device *device = submission->device;
+   struct agx_sync_state *sync = agx_sync_of(submission->device);
    if (submission->state == AGX_SUBMISSION_LOST || failure->status != AGX_OK) {
       agx_fault_forget(submission);
       return;
    }
    if (breadcrumb_tells_success(submission))
       return;
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    agx_fault_describe(submission, query_fence(submission), failure);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
 }
 
 /* ---- loss ----------------------------------------------------------------- */
@@ -63,8 +63,8 @@ static void query_outcome_unlocking(const struct agx_submission *submission,
 static void mark_failed(struct agx_device *device, enum agx_submission_list list,
                         const struct agx_queue *queue, const struct agx_failure *failure)
 {
-   agx_list_for_each_safe (struct agx_submission, submission, &device->submission_lists[list],
-                           link) {
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_list_for_each_safe (struct agx_submission, submission, &sync->submission_lists[list], link) {
       if ((queue && submission->queue != queue) || submission->failure.status != AGX_OK)
          continue;
       submission->failure = *failure;
@@ -119,13 +119,14 @@ static bool is_fatal(agx_status status)
 
 void agx_device_lose_unlocking(struct agx_device *device, agx_status status)
 {
-   agx_failure_keep(&device->lost, status);
-   for (unsigned i = 0; i < device->queue_count; i++)
-      lose_queue(&device->queues[i], &device->lost);
-   for (unsigned i = 0; i < device->queue_count; i++)
-      agx_queue_retire_unlocking(&device->queues[i], device->queues[i].epoch);
-   agx_submissions_fail_parked(device, NULL, &device->lost);
-   pthread_cond_broadcast(&device->changed);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_failure_keep(&sync->lost, status);
+   for (unsigned i = 0; i < sync->queue_count; i++)
+      lose_queue(&sync->queues[i], &sync->lost);
+   for (unsigned i = 0; i < sync->queue_count; i++)
+      agx_queue_retire_unlocking(&sync->queues[i], sync->queues[i].epoch);
+   agx_submissions_fail_parked(device, NULL, &sync->lost);
+   pthread_cond_broadcast(&sync->changed);
    agx_device_interrupt(device);
 }
 
@@ -134,8 +135,8 @@ void agx_device_lose_unlocking(struct agx_device *device, agx_status status)
 static void retire_one(struct agx_submission *submission, const struct agx_failure *failure)
 {
    struct agx_queue *queue = submission->queue;
-   struct agx_device *device = queue->device;
-   device->is_retiring = true;
+   struct agx_sync_state *sync = agx_sync_of(queue->device);
+   sync->is_retiring = true;
    queue->retired = submission->epoch;
    agx_tag_leave(&submission->commands->tag, submission->count,
                  submission->state == AGX_SUBMISSION_LOST || failure->status != AGX_OK);
@@ -144,19 +145,19 @@ static void retire_one(struct agx_submission *submission, const struct agx_failu
       agx_queue_note_failed(queue, submission->epoch, submission->epoch, failure);
    if (is_fatal(failure->status))
       lose_queue(queue, failure);
-   if (failure->status == AGX_UNAVAILABLE && device->lost.status == AGX_OK) {
-      device->lost = *failure;
-      device->is_gone = true;
+   if (failure->status == AGX_UNAVAILABLE && sync->lost.status == AGX_OK) {
+      sync->lost = *failure;
+      sync->is_gone = true;
    }
    agx_submission_end(submission, failure->status != AGX_OK ? failure : waited);
-   device->is_retiring = false;
+   sync->is_retiring = false;
 }
 
 /* Those whose epoch has been retired. */
 static void end_frontier_waiters(struct agx_queue *queue)
 {
-   struct agx_device *device = queue->device;
-   device->is_retiring = true;
+   struct agx_sync_state *sync = agx_sync_of(queue->device);
+   sync->is_retiring = true;
    while (!agx_list_empty(&queue->frontier_waiters)) {
       struct agx_submission *submission =
          agx_container_of(queue->frontier_waiters.next, struct agx_submission, link);
@@ -164,20 +165,20 @@ static void end_frontier_waiters(struct agx_queue *queue)
          break;
       agx_submission_wait_for_frontier(submission);
    }
-   device->is_retiring = false;
+   sync->is_retiring = false;
 }
 
 /* Until somebody else has retired the epoch, or does no more. That thread may wait for what this
  * one has retired so far. */
 static void await_retirer(struct agx_queue *queue, uint64_t epoch)
 {
-   struct agx_device *device = queue->device;
-   if (device->sleepers)
-      pthread_cond_broadcast(&device->changed);
+   struct agx_sync_state *sync = agx_sync_of(queue->device);
+   if (sync->sleepers)
+      pthread_cond_broadcast(&sync->changed);
    while (queue->is_retiring && queue->retired < epoch) {
-      device->sleepers++;
-      pthread_cond_wait(&device->changed, &device->lock);
-      device->sleepers--;
+      sync->sleepers++;
+      pthread_cond_wait(&sync->changed, &sync->lock);
+      sync->sleepers--;
    }
 }
 
@@ -196,16 +197,17 @@ static bool has_unretired(const struct agx_queue *queue)
 static agx_status retire_waited_unlocking(struct agx_device *device,
                                           const struct agx_frontier *waited)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    agx_status status = AGX_OK;
-   for (unsigned i = 0; i < device->queue_count; i++) {
-      struct agx_queue *other = &device->queues[i];
+   for (unsigned i = 0; i < sync->queue_count; i++) {
+      struct agx_queue *other = &sync->queues[i];
       uint64_t epoch = waited->epochs[i], reached = other->reached;
       if (epoch <= other->retired)
          continue;
       if (epoch > reached) {
-         pthread_mutex_unlock(&device->lock);
+         agx_sync_unlock(sync);
          status = agxw_timeline_query(other->timeline, &reached);
-         pthread_mutex_lock(&device->lock);
+         agx_sync_lock(sync);
       }
       if (status != AGX_OK)
          return status;
@@ -224,6 +226,7 @@ static agx_status retire_waited_unlocking(struct agx_device *device,
 static void retire_until_unlocking(struct agx_queue *queue, uint64_t limit)
 {
    struct agx_device *device = queue->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    queue->is_retiring = true;
    while (queue->retired < AGX_MIN(limit, queue->reached)) {
       struct agx_submission *submission =
@@ -239,27 +242,28 @@ static void retire_until_unlocking(struct agx_queue *queue, uint64_t limit)
    }
    queue->is_retiring = false;
    agx_device_retry_locked(device); /* memory may be free now */
-   if (device->sleepers)
-      pthread_cond_broadcast(&device->changed);
+   if (sync->sleepers)
+      pthread_cond_broadcast(&sync->changed);
 }
 
 void agx_queue_retire_unlocking(struct agx_queue *queue, uint64_t reached)
 {
    struct agx_device *device = queue->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    /* The GPU may be done with what its submitter has not put into the list yet. */
    queue->reached = AGX_MAX(queue->reached, AGX_MIN(reached, queue->epoch));
    /* Queues that were retired for others have come further meanwhile. */
-   for (unsigned i = 0; i < device->queue_count;) {
-      if (!has_unretired(&device->queues[i])) {
+   for (unsigned i = 0; i < sync->queue_count;) {
+      if (!has_unretired(&sync->queues[i])) {
          i++;
          continue;
       }
-      retire_until_unlocking(&device->queues[i], UINT64_MAX);
+      retire_until_unlocking(&sync->queues[i], UINT64_MAX);
       i = 0;
    }
-   if (device->is_gone) {
-      device->is_gone = false;
-      agx_device_lose_unlocking(device, agx_failure_raise(&device->lost));
+   if (sync->is_gone) {
+      sync->is_gone = false;
+      agx_device_lose_unlocking(device, agx_failure_raise(&sync->lost));
    }
 }
 
@@ -274,14 +278,15 @@ void agx_queue_finish_unlocking(struct agx_queue *queue, uint64_t reached)
 
 static agx_status poll_queues_unlocking(struct agx_device *device)
 {
-   for (unsigned i = 0; i < device->queue_count; i++) {
-      struct agx_queue *queue = &device->queues[i];
+   struct agx_sync_state *sync = agx_sync_of(device);
+   for (unsigned i = 0; i < sync->queue_count; i++) {
+      struct agx_queue *queue = &sync->queues[i];
       uint64_t reached = 0;
       if (queue->in_flight_count == 0)
          continue;
-      pthread_mutex_unlock(&device->lock);
+      agx_sync_unlock(sync);
       agx_status status = agxw_timeline_query(queue->timeline, &reached);
-      pthread_mutex_lock(&device->lock);
+      agx_sync_lock(sync);
       if (status == AGX_RESOURCE_EXHAUSTED)
          return status;
       if (status != AGX_OK) {
@@ -315,17 +320,19 @@ agx_status agx_device_poll_unlocking(struct agx_device *device)
 void agx_semaphore_wake_waiters(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
-   if (device->sleepers)
-      pthread_cond_broadcast(&device->changed);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (sync->sleepers)
+      pthread_cond_broadcast(&sync->changed);
    /* Who waits in the kernel for what retires wakes by itself. */
-   if (semaphore->kernel_waiters && (!device->is_retiring || semaphore->failure.status != AGX_OK))
+   if (semaphore->kernel_waiters && (!sync->is_retiring || semaphore->failure.status != AGX_OK))
       agx_device_interrupt(device);
 }
 
 void agx_device_wake(struct agx_device *device)
 {
-   if (device->worker_sleeps)
-      pthread_cond_signal(&device->work);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (sync->worker_sleeps)
+      pthread_cond_signal(&sync->work);
 }
 
 /* ---- the completion thread ------------------------------------------------ */
@@ -351,8 +358,9 @@ static int64_t after(int64_t delay_ns)
 
 static bool has_waiters(const struct agx_device *device)
 {
-   return !agx_list_empty(&device->imports) || device->sleepers || device->watching ||
-          device->parked_count || device->host_frontier_waiters;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   return !agx_list_empty(&sync->imports) || sync->sleepers || sync->watching ||
+          sync->parked_count || sync->host_frontier_waiters;
 }
 
 /* Looks that may fail in a row for want of memory, which may pass, before the device counts as
@@ -361,38 +369,40 @@ static bool has_waiters(const struct agx_device *device)
 
 static void poll_or_lose_unlocking(struct agx_device *device)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    agx_status status = agx_device_poll_unlocking(device);
    if (status != AGX_RESOURCE_EXHAUSTED) {
-      device->shortages = 0;
+      sync->shortages = 0;
       return;
    }
-   device->lacks_memory = true;
-   if (++device->shortages == MAX_SHORTAGES)
+   sync->lacks_memory = true;
+   if (++sync->shortages == MAX_SHORTAGES)
       agx_device_lose_unlocking(device, status);
 }
 
 static void wait_for_any_queue_unlocking(struct agx_device *device)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agxw_point points[AGX_MAX_QUEUES + 1 + MAX_SHARED];
    void *objects[MAX_SHARED];
    uint32_t shared = agx_device_shared_points(device, points, objects, MAX_SHARED), count = shared;
-   for (unsigned i = 0; i < device->queue_count; i++) {
-      const struct agx_queue *queue = &device->queues[i];
+   for (unsigned i = 0; i < sync->queue_count; i++) {
+      const struct agx_queue *queue = &sync->queues[i];
       uint64_t next = AGX_MAX(queue->retired, queue->reached) + 1;
       if (queue->timeline)
          points[count++] = (struct agxw_point){queue->timeline, next};
    }
-   points[count++] = (struct agxw_point){device->interrupt, device->interrupt_value + 1};
-   device->in_kernel++;
-   pthread_mutex_unlock(&device->lock);
-   agx_status status =
-      agxw_wait(device->winsys, points, count, true, after(shared ? TICK_NS : LONG_TICK_NS));
+   points[count++] = (struct agxw_point){sync->interrupt, sync->interrupt_value + 1};
+   sync->in_kernel++;
+   agx_sync_unlock(sync);
+   agx_status status = agxw_wait(agx_context_of(device)->winsys, points, count, true,
+                                 after(shared ? TICK_NS : LONG_TICK_NS));
    for (uint32_t i = 0; i < shared; i++)
       agx_release(objects[i]);
-   pthread_mutex_lock(&device->lock);
-   device->in_kernel--;
+   agx_sync_lock(sync);
+   sync->in_kernel--;
    if (status == AGX_RESOURCE_EXHAUSTED)
-      device->lacks_memory = true; /* to wait with: looks again by and by */
+      sync->lacks_memory = true; /* to wait with: looks again by and by */
    else if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED)
       agx_device_lose_unlocking(device, status);
    else
@@ -402,35 +412,37 @@ static void wait_for_any_queue_unlocking(struct agx_device *device)
 /* True: time passed, and nobody called. */
 static bool worker_wait(struct agx_device *device, bool with_ticks)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    const int64_t tick_ns = after(TICK_NS);
    const struct timespec until = {.tv_sec = (time_t)(tick_ns / 1000000000),
                                   .tv_nsec = (long)(tick_ns % 1000000000)};
    int error = 0;
-   device->worker_sleeps = true;
-   device->worker_has_no_tick = !with_ticks;
+   sync->worker_sleeps = true;
+   sync->worker_has_no_tick = !with_ticks;
    if (with_ticks)
-      error = pthread_cond_timedwait(&device->work, &device->lock, &until);
+      error = pthread_cond_timedwait(&sync->work, &sync->lock, &until);
    else
-      pthread_cond_wait(&device->work, &device->lock);
-   device->worker_sleeps = device->worker_has_no_tick = false;
+      pthread_cond_wait(&sync->work, &sync->lock);
+   sync->worker_sleeps = sync->worker_has_no_tick = false;
    return error == ETIMEDOUT;
 }
 
 void agx_device_note_flight(struct agx_device *device)
 {
-   if (device->worker_has_no_tick || (device->worker_sleeps && has_waiters(device)))
-      pthread_cond_signal(&device->work);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (sync->worker_has_no_tick || (sync->worker_sleeps && has_waiters(device)))
+      pthread_cond_signal(&sync->work);
 }
 
 /* Whether there is anything in the kernel that may end. Shared semaphores that nobody waits for
  * are asked when somebody does. */
 static bool is_in_flight(const struct agx_device *device)
 {
-   if (!agx_list_empty(&device->imports) ||
-       (!agx_list_empty(&device->shared) && has_waiters(device)))
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (!agx_list_empty(&sync->imports) || (!agx_list_empty(&sync->shared) && has_waiters(device)))
       return true;
-   for (unsigned i = 0; i < device->queue_count; i++)
-      if (device->queues[i].in_flight_count)
+   for (unsigned i = 0; i < sync->queue_count; i++)
+      if (sync->queues[i].in_flight_count)
          return true;
    return false;
 }
@@ -438,30 +450,31 @@ static bool is_in_flight(const struct agx_device *device)
 void *agx_device_work(void *argument)
 {
    struct agx_device *device = argument;
+   struct agx_sync_state *sync = agx_sync_of(device);
    agx_on_library_thread = true;
    uint32_t idle = 0;
    uint64_t seen = 0;
-   pthread_mutex_lock(&device->lock);
-   while (!device->stop) {
+   agx_sync_lock(sync);
+   while (!sync->stop) {
       bool is_kernel_busy = is_in_flight(device);
       if (agx_device_has_deferred_work(device)) {
          idle = 0; /* somebody else retired, and sleeps until it is done */
-      } else if (is_kernel_busy && has_waiters(device) && !device->lacks_memory) {
+      } else if (is_kernel_busy && has_waiters(device) && !sync->lacks_memory) {
          wait_for_any_queue_unlocking(device);
          idle = 0;
       } else {
-         idle = seen == device->submissions ? idle + 1 : 0;
-         seen = device->submissions;
-         device->lacks_memory = false;
+         idle = seen == sync->submissions ? idle + 1 : 0;
+         seen = sync->submissions;
+         sync->lacks_memory = false;
          bool has_refused = agx_device_has_refused_notifications(device);
          if (worker_wait(device, is_kernel_busy || has_refused || idle < TICKS) &&
              is_in_flight(device))
             poll_or_lose_unlocking(device);
       }
-      device->has_pending_notifications |= agx_device_has_refused_notifications(device);
+      sync->has_pending_notifications |= agx_device_has_refused_notifications(device);
       agx_device_unlock_and_run_deferred(device);
-      pthread_mutex_lock(&device->lock);
+      agx_sync_lock(sync);
    }
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    return NULL;
 }

@@ -14,11 +14,12 @@
 /* One of the ready list. */
 static void send_ready_unlocking(struct agx_device *device)
 {
-   struct agx_queue *queue = agx_submissions_first(device, AGX_LIST_READY)->queue;
-   pthread_mutex_unlock(&device->lock);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   struct agx_queue *queue = agx_submissions_first(sync, AGX_LIST_READY)->queue;
+   agx_sync_unlock(sync);
    pthread_mutex_lock(&queue->submit_lock);
-   pthread_mutex_lock(&device->lock);
-   struct agx_link *ready = &device->submission_lists[AGX_LIST_READY];
+   agx_sync_lock(sync);
+   struct agx_link *ready = &sync->submission_lists[AGX_LIST_READY];
    agx_list_for_each_safe (struct agx_submission, submission, ready, link) {
       if (submission->queue != queue)
          continue;
@@ -38,15 +39,16 @@ static void send_ready_unlocking(struct agx_device *device)
 
 static void run_runnable_unlocking(struct agx_device *device)
 {
-   struct agx_submission *submission = agx_submissions_first(device, AGX_LIST_RUNNABLE);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   struct agx_submission *submission = agx_submissions_first(sync, AGX_LIST_RUNNABLE);
    const struct agx_op_type *type = submission->type; /* one that defers may be over by then */
    struct agx_failure failure = {0};
    agx_submission_move(submission, AGX_SUBMISSION_RUNNING);
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    uint64_t start_ns = agx_profile_host_begin(device);
    agx_status status = type->run(submission);
    agx_profile_host_end(device, "run", type->name, start_ns);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    if (status == AGX_DEFERRED)
       return;
    agx_failure_keep(&failure, status);
@@ -55,30 +57,32 @@ static void run_runnable_unlocking(struct agx_device *device)
 
 static void free_ended_unlocking(struct agx_device *device)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_link ended;
    struct agx_submission *first;
    agx_list_init(&ended);
-   while ((first = agx_submissions_first(device, AGX_LIST_ENDED)))
+   while ((first = agx_submissions_first(sync, AGX_LIST_ENDED)))
       agx_submission_move_before(first, AGX_SUBMISSION_DROPPING, &ended);
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    agx_list_for_each (struct agx_submission, submission, &ended, link)
       agx_submission_drop(submission);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    agx_list_for_each_safe (struct agx_submission, submission, &ended, link)
       agx_submission_move(submission, AGX_SUBMISSION_SPARE);
 }
 
 static bool run_one_deferred_unlocking(struct agx_device *device)
 {
-   if (device->has_pending_notifications)
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (sync->has_pending_notifications)
       agx_device_notify_unlocking(device);
-   else if (agx_submissions_first(device, AGX_LIST_UNBLOCKED) && !device->is_starting_unblocked)
+   else if (agx_submissions_first(sync, AGX_LIST_UNBLOCKED) && !sync->is_starting_unblocked)
       agx_device_start_unblocked_unlocking(device);
-   else if (agx_submissions_first(device, AGX_LIST_READY))
+   else if (agx_submissions_first(sync, AGX_LIST_READY))
       send_ready_unlocking(device);
-   else if (agx_submissions_first(device, AGX_LIST_RUNNABLE))
+   else if (agx_submissions_first(sync, AGX_LIST_RUNNABLE))
       run_runnable_unlocking(device);
-   else if (agx_submissions_first(device, AGX_LIST_ENDED))
+   else if (agx_submissions_first(sync, AGX_LIST_ENDED))
       free_ended_unlocking(device);
    else if (agx_import_release_ended_unlocking(device))
       return true;
@@ -112,20 +116,22 @@ void agx_deferred_work_forget(void)
 
 bool agx_device_has_deferred_work(const struct agx_device *device)
 {
-   return device->has_pending_notifications ||
-          (agx_submissions_first(device, AGX_LIST_UNBLOCKED) && !device->is_starting_unblocked) ||
-          agx_submissions_first(device, AGX_LIST_READY) ||
-          agx_submissions_first(device, AGX_LIST_RUNNABLE) ||
-          agx_submissions_first(device, AGX_LIST_ENDED) || !agx_list_empty(&device->fired) ||
-          !agx_list_empty(&device->imported);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   return sync->has_pending_notifications ||
+          (agx_submissions_first(sync, AGX_LIST_UNBLOCKED) && !sync->is_starting_unblocked) ||
+          agx_submissions_first(sync, AGX_LIST_READY) ||
+          agx_submissions_first(sync, AGX_LIST_RUNNABLE) ||
+          agx_submissions_first(sync, AGX_LIST_ENDED) || !agx_list_empty(&sync->fired) ||
+          !agx_list_empty(&sync->imported);
 }
 
 void agx_device_unlock_and_run_deferred(struct agx_device *device)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    const struct deferred_runs own = {device, deferred_runs};
    bool is_inner = agx_device_runs_deferred_here(device);
-   if (!agx_device_has_deferred_work(device) || (is_inner && !device->has_pending_notifications)) {
-      pthread_mutex_unlock(&device->lock);
+   if (!agx_device_has_deferred_work(device) || (is_inner && !sync->has_pending_notifications)) {
+      agx_sync_unlock(sync);
       return;
    }
    char text[AGX_ERROR_TEXT_BYTES]; /* of the call that made the work, which may have failed */
@@ -139,7 +145,7 @@ void agx_device_unlock_and_run_deferred(struct agx_device *device)
    else
       while (run_one_deferred_unlocking(device))
          ;
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    deferred_runs = own.outer;
    if (is_held)
       agx_release(device);
@@ -149,9 +155,10 @@ void agx_device_unlock_and_run_deferred(struct agx_device *device)
 void agx_submission_finish(struct agx_submission *submission, agx_status status)
 {
    struct agx_device *device = submission->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_failure failure = {0};
    agx_failure_keep(&failure, status);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    agx_submission_end(submission, status == AGX_OK ? NULL : &failure);
    agx_device_unlock_and_run_deferred(device);
 }

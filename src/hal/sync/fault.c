@@ -105,7 +105,7 @@ static void add_place(struct text *text, struct agx_device *device,
                       const struct agx_command_buffer *commands, uint64_t va)
 {
    struct agxw_place place;
-   agxw_device_find_place(device->winsys, va, &place);
+   agxw_device_find_place(agx_context_of(device)->winsys, va, &place);
    const struct agx_buffer *part = find_part(commands, va, &place);
    if (part) {
       add_part(text, part, va, &place);
@@ -202,7 +202,8 @@ static bool take(const struct agx_submission *submission, struct agx_kmd_fault *
    if (!submission->commands || !submission->stream.stream_va)
       return false;
    agx_profile_streams(submission, &first_va, &last_va);
-   if (!agxw_device_take_fault(submission->device->winsys, first_va, last_va, out_fault))
+   if (!agxw_device_take_fault(agx_context_of(submission->device)->winsys, first_va, last_va,
+                               out_fault))
       return false;
    if (out_fault->dispatch == UINT32_MAX)
       return true;
@@ -234,7 +235,8 @@ void agx_fault_describe(const struct agx_submission *submission, agx_status stat
    }
    if (submission->commands && status != AGX_UNAVAILABLE)
       add_candidates(&text, submission->commands);
-   add(&text, "; %s tells no more than the fence's error", agxw_device_info(device->winsys)->node);
+   add(&text, "; %s tells no more than the fence's error",
+       agxw_device_info(agx_context_of(device)->winsys)->node);
 }
 
 void agx_fault_forget(const struct agx_submission *submission)

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "hal/device/device.h"
+#include "hal/core/failure.h"
 
 struct agx_submission;
 

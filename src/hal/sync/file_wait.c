@@ -34,16 +34,17 @@ static void file_is_ready(void *user, int error)
    struct file_wait *wait = user;
    struct agx_semaphore *semaphore = wait->semaphore;
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_failure failure;
    describe(wait, error, &failure);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    if (error)
       agx_semaphore_fail_locked(semaphore, &failure);
    else
       agx_semaphore_advance(semaphore, wait->value);
    agx_retain(device);
    agx_device_unlock_and_run_deferred(device);
-   agx_host_free(device->alloc, wait, sizeof(*wait));
+   agx_host_free(agx_context_of(device)->alloc, wait, sizeof(*wait));
    agx_release(semaphore);
    agx_release(device);
 }
@@ -51,20 +52,21 @@ static void file_is_ready(void *user, int error)
 /* The device's, which is made with the first file. */
 static agx_status prepare_poller(struct agx_device *device, struct agx_poller **out_poller)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_poller *fresh = NULL;
-   pthread_mutex_lock(&device->lock);
-   *out_poller = device->poller;
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_lock(sync);
+   *out_poller = sync->poller;
+   agx_sync_unlock(sync);
    if (*out_poller)
       return AGX_OK;
-   AGX_TRY(agx_poller_create(device->alloc, &device->instance->log, &fresh));
-   pthread_mutex_lock(&device->lock);
-   if (!device->poller) {
-      device->poller = fresh;
+   AGX_TRY(agx_poller_create(agx_context_of(device)->alloc, agx_context_of(device)->log, &fresh));
+   agx_sync_lock(sync);
+   if (!sync->poller) {
+      sync->poller = fresh;
       fresh = NULL;
    }
-   *out_poller = device->poller;
-   pthread_mutex_unlock(&device->lock);
+   *out_poller = sync->poller;
+   agx_sync_unlock(sync);
    agx_poller_destroy(fresh); /* somebody else was faster */
    return AGX_OK;
 }
@@ -74,7 +76,7 @@ agx_status agx_import_file(struct agx_semaphore *semaphore, uint64_t value, int 
    struct agx_device *device = semaphore->device;
    struct agx_poller *poller = NULL;
    AGX_TRY(prepare_poller(device, &poller));
-   struct file_wait *wait = agx_host_zalloc(device->alloc, sizeof(*wait));
+   struct file_wait *wait = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*wait));
    if (!wait)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
    agx_retain(semaphore);
@@ -82,7 +84,7 @@ agx_status agx_import_file(struct agx_semaphore *semaphore, uint64_t value, int 
    agx_status status = agx_poller_add(poller, fd, file_is_ready, wait);
    if (status == AGX_OK)
       return AGX_OK;
-   agx_host_free(device->alloc, wait, sizeof(*wait));
+   agx_host_free(agx_context_of(device)->alloc, wait, sizeof(*wait));
    agx_release(semaphore);
    return status;
 }
@@ -107,7 +109,7 @@ static void signal_eventfd(struct agx_watch *watch, agx_status status, uint64_t 
 
 agx_status agx_export_eventfd(struct agx_semaphore *semaphore, uint64_t value, int *out_fd)
 {
-   const struct agx_host_alloc *alloc = semaphore->device->alloc;
+   const struct agx_host_alloc *alloc = agx_context_of(semaphore->device)->alloc;
    struct eventfd_watch *eventfd_watch = agx_host_zalloc(alloc, sizeof(*eventfd_watch));
    if (!eventfd_watch)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");

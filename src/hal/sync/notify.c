@@ -23,7 +23,8 @@ struct line {
 
 void agx_device_log(struct agx_device *device, enum agx_log_level level, const char *format, ...)
 {
-   struct line *line = agx_host_zalloc(device->alloc, sizeof(*line));
+   struct agx_sync_state *sync = agx_sync_of(device);
+   struct line *line = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*line));
    va_list arguments;
    if (!line)
       return;
@@ -31,25 +32,26 @@ void agx_device_log(struct agx_device *device, enum agx_log_level level, const c
    va_start(arguments, format);
    vsnprintf(line->text, sizeof(line->text), format, arguments);
    va_end(arguments);
-   agx_list_append(&device->lines, &line->link);
-   device->has_pending_notifications = true;
+   agx_list_append(&sync->lines, &line->link);
+   sync->has_pending_notifications = true;
 }
 
 /* One thread at a time, so that they keep their order; it takes those of others along. */
 static void write_lines_unlocking(struct agx_device *device)
 {
-   if (device->is_logging)
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (sync->is_logging)
       return;
-   device->is_logging = true;
-   while (!agx_list_empty(&device->lines)) {
-      struct line *line = agx_container_of(device->lines.next, struct line, link);
+   sync->is_logging = true;
+   while (!agx_list_empty(&sync->lines)) {
+      struct line *line = agx_container_of(sync->lines.next, struct line, link);
       agx_list_remove(&line->link);
-      pthread_mutex_unlock(&device->lock);
-      agx_log(&device->instance->log, line->level, "%s", line->text);
-      agx_host_free(device->alloc, line, sizeof(*line));
-      pthread_mutex_lock(&device->lock);
+      agx_sync_unlock(sync);
+      agx_log(agx_context_of(device)->log, line->level, "%s", line->text);
+      agx_host_free(agx_context_of(device)->alloc, line, sizeof(*line));
+      agx_sync_lock(sync);
    }
-   device->is_logging = false;
+   sync->is_logging = false;
 }
 
 /* In a row, of values that the kernel has no memory for; then one of them is lost. */
@@ -65,15 +67,15 @@ static uint64_t value_to_publish(const struct agx_semaphore *semaphore)
 /* On the list it has a reference. */
 void agx_semaphore_publish(struct agx_semaphore *semaphore)
 {
-   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(semaphore->device);
    if (!semaphore->shared || semaphore->is_adding ||
        semaphore->promised >= value_to_publish(semaphore))
       return;
-   device->has_pending_notifications = true;
+   sync->has_pending_notifications = true;
    if (!agx_list_empty(&semaphore->publication_link))
       return;
    agx_retain(semaphore);
-   agx_list_append(&device->pending_publications, &semaphore->publication_link);
+   agx_list_append(&sync->pending_publications, &semaphore->publication_link);
 }
 
 bool agx_semaphore_begin_point(struct agx_semaphore *semaphore, uint64_t value)
@@ -96,12 +98,13 @@ void agx_semaphore_end_point(struct agx_semaphore *semaphore, uint64_t value)
 static bool add_value_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    semaphore->is_adding = true;
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    agx_status status = agxw_timeline_signal(semaphore->shared, value);
-   pthread_mutex_lock(&device->lock);
-   device->refusals = status == AGX_RESOURCE_EXHAUSTED ? device->refusals + 1 : 0;
-   if (device->refusals && device->refusals < MAX_REFUSALS) {
+   agx_sync_lock(sync);
+   sync->refusals = status == AGX_RESOURCE_EXHAUSTED ? sync->refusals + 1 : 0;
+   if (sync->refusals && sync->refusals < MAX_REFUSALS) {
       semaphore->is_adding = false;
       return false;
    }
@@ -115,23 +118,24 @@ static bool add_value_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 /* False: it is still on the list. */
 static bool publish_value_unlocking(struct agx_semaphore *semaphore)
 {
-   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(semaphore->device);
    uint64_t value = value_to_publish(semaphore);
    agx_list_remove(&semaphore->publication_link);
    if (value > semaphore->promised && !add_value_unlocking(semaphore, value)) {
-      agx_list_append(&device->pending_publications, &semaphore->publication_link);
+      agx_list_append(&sync->pending_publications, &semaphore->publication_link);
       return false;
    }
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    agx_release(semaphore);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    return true;
 }
 
 static void publish_values_unlocking(struct agx_device *device)
 {
-   while (!agx_list_empty(&device->pending_publications))
-      if (!publish_value_unlocking(agx_container_of(device->pending_publications.next,
+   struct agx_sync_state *sync = agx_sync_of(device);
+   while (!agx_list_empty(&sync->pending_publications))
+      if (!publish_value_unlocking(agx_container_of(sync->pending_publications.next,
                                                     struct agx_semaphore, publication_link)))
          return;
 }
@@ -140,35 +144,38 @@ static void publish_values_unlocking(struct agx_device *device)
 
 void agx_device_interrupt(struct agx_device *device)
 {
-   if (device->in_kernel == 0)
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (sync->in_kernel == 0)
       return;
-   device->interrupt_value++;
-   device->must_interrupt = device->has_pending_notifications = true;
+   sync->interrupt_value++;
+   sync->must_interrupt = sync->has_pending_notifications = true;
 }
 
 void agx_device_wake_kernel_waiters_unlocking(struct agx_device *device)
 {
-   const uint64_t value = device->interrupt_value;
-   if (!device->must_interrupt)
+   struct agx_sync_state *sync = agx_sync_of(device);
+   const uint64_t value = sync->interrupt_value;
+   if (!sync->must_interrupt)
       return;
-   device->must_interrupt = false;
-   if (device->in_kernel == 0)
+   sync->must_interrupt = false;
+   if (sync->in_kernel == 0)
       return;
-   pthread_mutex_unlock(&device->lock);
-   agx_status status = agxw_timeline_signal(device->interrupt, value);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_unlock(sync);
+   agx_status status = agxw_timeline_signal(sync->interrupt, value);
+   agx_sync_lock(sync);
    if (status != AGX_OK)
-      device->must_interrupt = true;
+      sync->must_interrupt = true;
 }
 
 /* ---- all of it -------------------------------------------------------------- */
 
 void agx_device_notify_unlocking(struct agx_device *device)
 {
-   device->has_pending_notifications = false;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   sync->has_pending_notifications = false;
    agx_device_wake_kernel_waiters_unlocking(device);
    publish_values_unlocking(device);
    write_lines_unlocking(device);
-   if (agx_device_has_refused_notifications(device) && device->worker_sleeps)
-      pthread_cond_signal(&device->work);
+   if (agx_device_has_refused_notifications(device) && sync->worker_sleeps)
+      pthread_cond_signal(&sync->work);
 }

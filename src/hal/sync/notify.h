@@ -6,7 +6,8 @@
  */
 #pragma once
 
-#include "hal/device/device.h"
+#include "hal/core/log.h"
+#include "hal/sync/state.h"
 
 struct agx_semaphore;
 
@@ -32,5 +33,6 @@ void agx_device_wake_kernel_waiters_unlocking(struct agx_device *device);
 /* Something was refused. */
 static inline bool agx_device_has_refused_notifications(const struct agx_device *device)
 {
-   return device->must_interrupt || !agx_list_empty(&device->pending_publications);
+   const struct agx_sync_state *sync = agx_sync_of(device);
+   return sync->must_interrupt || !agx_list_empty(&sync->pending_publications);
 }

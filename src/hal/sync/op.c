@@ -8,10 +8,9 @@
 #include "hal/core/desc.h"
 #include "hal/sync/alloca.h"
 #include "hal/record/binding_table.h"
-#include "hal/host/file.h"
-#include "hal/host/host_call.h"
 #include "hal/sync/submission.h"
-#include "hal/record/transfer.h"
+#include "hal/sync/state.h"
+#include "hal/sync/transfer_op.h"
 
 struct execute {
    struct agx_command_buffer *base; /* with a binding table: retained */
@@ -39,7 +38,8 @@ static agx_status prepare_execute(struct agx_device *device, const struct agx_op
       AGX_TRY(agx_table_take(commands, &table, &submission->commands));
    else
       submission->commands = commands;
-   if (commands->table_slots && device->profile) /* told of as the one that was submitted */
+   if (commands->table_slots &&
+       agx_context_of(device)->profile) /* told of as the one that was submitted */
       atomic_store(&submission->commands->profile_id, agx_command_buffer_profile_id(commands));
    agx_retain(commands);
    return AGX_OK;
@@ -59,15 +59,16 @@ static const struct agx_op_type execute_op = {
    .name = "execute", .prepare = prepare_execute, .drop = drop_execute};
 
 static const struct agx_op_type *const types[] = {
-   [AGX_OP_BARRIER] = &barrier_op,         [AGX_OP_EXECUTE] = &execute_op,
-   [AGX_OP_DISPATCH] = &agx_dispatch_op,   [AGX_OP_FILL] = &agx_fill_op,
-   [AGX_OP_UPDATE] = &agx_update_op,       [AGX_OP_COPY] = &agx_copy_op,
-   [AGX_OP_READ] = &agx_file_read_op,      [AGX_OP_WRITE] = &agx_file_write_op,
-   [AGX_OP_HOST_CALL] = &agx_host_call_op, [AGX_OP_ALLOCA] = &agx_alloca_op,
-   [AGX_OP_DEALLOCA] = &agx_dealloca_op,
+   [AGX_OP_BARRIER] = &barrier_op,       [AGX_OP_EXECUTE] = &execute_op,
+   [AGX_OP_DISPATCH] = &agx_dispatch_op, [AGX_OP_FILL] = &agx_fill_op,
+   [AGX_OP_UPDATE] = &agx_update_op,     [AGX_OP_COPY] = &agx_copy_op,
+   [AGX_OP_ALLOCA] = &agx_alloca_op,     [AGX_OP_DEALLOCA] = &agx_dealloca_op,
 };
 
-const struct agx_op_type *agx_op_type(uint32_t kind)
+const struct agx_op_type *agx_op_type(const struct agx_device *device, uint32_t kind)
 {
-   return kind < AGX_COUNT(types) ? types[kind] : NULL;
+   if (kind >= AGX_OP_KINDS)
+      return NULL;
+   const struct agx_op_type *above = agx_sync_of(device)->hooks.types[kind];
+   return above || kind >= AGX_COUNT(types) ? above : types[kind];
 }

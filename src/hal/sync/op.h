@@ -31,5 +31,15 @@ struct agx_op_type {
    void (*drop)(struct agx_submission *submission);
 };
 
+#define AGX_OP_KINDS 16 /* no enum agx_op_kind is as large */
+
+/* What rooms above this one do for it. */
+struct agx_sync_hooks {
+   /* Kinds of operations that rooms above implement, by enum agx_op_kind; NULL: this room's. */
+   const struct agx_op_type *types[AGX_OP_KINDS];
+   /* Whether this thread is one that runs operations on the host. */
+   bool (*is_host_thread)(void);
+};
+
 /* By enum agx_op_kind; NULL for numbers that are none. */
-const struct agx_op_type *agx_op_type(uint32_t kind);
+const struct agx_op_type *agx_op_type(const struct agx_device *device, uint32_t kind);

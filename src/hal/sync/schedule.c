@@ -185,7 +185,7 @@ void agx_submission_signal_all(struct agx_submission *submission, const struct a
       else
          agx_semaphore_advance(signal->semaphore, signal->value);
    }
-   if (device->debug & AGX_DEBUG_SYNC)
+   if (agx_context_of(device)->debug & AGX_DEBUG_SYNC)
       agx_device_log(device, AGX_LOG_DEBUG, "%s %llu %s%s", submission->type->name,
                      (unsigned long long)submission->number, failure ? "failed: " : "done",
                      failure ? failure->text : "");
@@ -201,8 +201,8 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
    if (submission->state != AGX_SUBMISSION_LOST)
       agx_submission_signal_all(submission, failure);
    agx_submission_move(submission, AGX_SUBMISSION_ENDED);
-   if (submission->device->debug & AGX_DEBUG_SERIAL)
-      pthread_cond_broadcast(&submission->device->changed);
+   if (agx_context_of(submission->device)->debug & AGX_DEBUG_SERIAL)
+      pthread_cond_broadcast(&agx_sync_of(submission->device)->changed);
 }
 
 /* ---- following ------------------------------------------------------------ */
@@ -210,9 +210,10 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
 /* A queue that has not come far enough for it, or NULL. */
 static struct agx_queue *behind(struct agx_device *device, const struct agx_frontier *frontier)
 {
-   for (unsigned i = 0; i < device->queue_count; i++)
-      if (frontier->epochs[i] > device->queues[i].retired)
-         return &device->queues[i];
+   struct agx_sync_state *sync = agx_sync_of(device);
+   for (unsigned i = 0; i < sync->queue_count; i++)
+      if (frontier->epochs[i] > sync->queues[i].retired)
+         return &sync->queues[i];
    return NULL;
 }
 
@@ -279,10 +280,10 @@ static agx_status launch_unlocking(struct agx_submission *submission)
 /* With all waits resolved. False: the launch was deferred, and nothing has changed. */
 static bool launch_on_host_unlocking(struct agx_submission *submission)
 {
-   struct agx_device *device = submission->device;
+   struct agx_sync_state *sync = agx_sync_of(submission->device);
    const struct agx_failure *failure = agx_submission_failed_wait(submission);
-   if (!failure && device->lost.status != AGX_OK)
-      failure = &device->lost;
+   if (!failure && sync->lost.status != AGX_OK)
+      failure = &sync->lost;
    if (!failure && submission->queue->lost.status != AGX_OK)
       failure = &submission->queue->lost;
    if (failure) {
@@ -313,15 +314,16 @@ static bool launch_on_host_unlocking(struct agx_submission *submission)
 agx_status agx_submission_start_unlocking(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    const bool is_new = submission->state == AGX_SUBMISSION_PREPARED;
    agx_submission_move(submission, is_new ? AGX_SUBMISSION_STARTING : AGX_SUBMISSION_RESTARTING);
    bool is_resolved = resolve_waits(submission) != AGX_NOT_YET;
    if (is_resolved && launch_on_host_unlocking(submission))
       return AGX_OK;
-   if (is_new && device->parked_count >= device->max_parked)
+   if (is_new && sync->parked_count >= sync->max_parked)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
                       "submit: it would have to be parked, and %u operations are (max_parked)",
-                      device->parked_count);
+                      sync->parked_count);
    agx_submission_move(submission, is_resolved ? AGX_SUBMISSION_DEFERRED : AGX_SUBMISSION_PARKED);
    if (is_resolved)
       return AGX_OK;
@@ -332,8 +334,9 @@ agx_status agx_submission_start_unlocking(struct agx_submission *submission)
 
 static void start_unblocked_unlocking(struct agx_device *device)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_submission *submission;
-   while ((submission = agx_submissions_first(device, AGX_LIST_UNBLOCKED))) {
+   while ((submission = agx_submissions_first(sync, AGX_LIST_UNBLOCKED))) {
       if (submission->state == AGX_SUBMISSION_FAILING)
          agx_submission_end(submission, &submission->failure);
       else
@@ -344,27 +347,30 @@ static void start_unblocked_unlocking(struct agx_device *device)
 /* One thread at a time, so that they keep their order while launching lets go of the lock. */
 void agx_device_start_unblocked_unlocking(struct agx_device *device)
 {
-   device->is_starting_unblocked = true;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   sync->is_starting_unblocked = true;
    do {
-      if (device->must_start_again)
+      if (sync->must_start_again)
          agx_device_retry_locked(device);
-      device->must_start_again = false;
+      sync->must_start_again = false;
       start_unblocked_unlocking(device);
-   } while (device->must_start_again);
-   device->is_starting_unblocked = false;
+   } while (sync->must_start_again);
+   sync->is_starting_unblocked = false;
 }
 
 void agx_device_retry_locked(struct agx_device *device)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_submission *submission;
-   device->retries++;
-   while ((submission = agx_submissions_first(device, AGX_LIST_DEFERRED)))
+   sync->retries++;
+   while ((submission = agx_submissions_first(sync, AGX_LIST_DEFERRED)))
       agx_submission_move(submission, AGX_SUBMISSION_UNBLOCKED);
 }
 
 void agx_device_retry(struct agx_device *device)
 {
-   pthread_mutex_lock(&device->lock);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_sync_lock(sync);
    agx_device_retry_locked(device);
    agx_device_unlock_and_run_deferred(device);
 }

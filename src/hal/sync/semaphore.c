@@ -17,17 +17,18 @@ static void semaphore_destroy(struct agx_object *object)
 {
    struct agx_semaphore *semaphore = agx_container_of(object, struct agx_semaphore, object);
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    if (!agx_list_empty(&semaphore->watches))
       agx_watches_end(semaphore);
    if (semaphore->shared) {
-      pthread_mutex_lock(&device->lock);
+      agx_sync_lock(sync);
       agx_list_remove(&semaphore->shared_link);
-      device->shared_count--;
+      sync->shared_count--;
       agx_device_interrupt(device); /* nobody may wait for it in the kernel any more */
       agx_device_unlock_and_run_deferred(device);
       agxw_timeline_destroy(semaphore->shared);
    }
-   agx_host_free(device->alloc, semaphore, sizeof(*semaphore));
+   agx_host_free(agx_context_of(device)->alloc, semaphore, sizeof(*semaphore));
    agx_release(device);
 }
 
@@ -48,7 +49,8 @@ agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
    *out_semaphore = NULL;
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_semaphore_check_value("semaphore: initial", initial));
-   struct agx_semaphore *semaphore = agx_host_zalloc(device->alloc, sizeof(*semaphore));
+   struct agx_semaphore *semaphore =
+      agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*semaphore));
    if (!semaphore)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
    agx_object_init(&semaphore->object, &semaphore_type);
@@ -89,9 +91,10 @@ void agx_semaphore_fail_locked(struct agx_semaphore *semaphore, const struct agx
 agx_status agx_semaphore_query(struct agx_semaphore *semaphore, uint64_t *out_value)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    *out_value = 0;
    AGX_TRY(agx_fork_check(semaphore));
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    /* Nobody else may look while nobody waits. */
    agx_status status = AGX_OK;
    if (semaphore->failure.status == AGX_OK &&
@@ -109,9 +112,10 @@ agx_status agx_semaphore_query(struct agx_semaphore *semaphore, uint64_t *out_va
 agx_status agx_semaphore_signal(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    AGX_TRY(agx_fork_check(semaphore));
    AGX_TRY(agx_semaphore_check_value("semaphore: signal", value));
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    agx_status status = agx_failure_raise(&semaphore->failure);
    if (status == AGX_OK && value <= semaphore->value)
       status = AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: signal of %llu; it is at %llu already",
@@ -125,13 +129,14 @@ agx_status agx_semaphore_signal(struct agx_semaphore *semaphore, uint64_t value)
 void agx_semaphore_fail(struct agx_semaphore *semaphore, agx_status status, const char *text)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    if (agx_is_inherited(semaphore))
       return;
    /* Other numbers would be success, or nothing, to adapters that convert by identity. */
    bool is_failure = status > AGX_OK && status <= AGX_INCOMPATIBLE;
    struct agx_failure failure = {.status = is_failure ? status : AGX_UNKNOWN};
    snprintf(failure.text, sizeof(failure.text), "%s", text ? text : "failed by the application");
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    agx_semaphore_fail_locked(semaphore, &failure);
    agx_device_unlock_and_run_deferred(device);
 }

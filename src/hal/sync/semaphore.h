@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "hal/device/device.h"
+#include "hal/sync/state.h"
 
 struct agx_import;
 struct agx_submission;

@@ -18,11 +18,11 @@ struct syncs {
 
 static void collect_syncs(struct agx_submission *submission, struct syncs *syncs)
 {
-   struct agx_device *device = submission->device;
+   struct agx_sync_state *sync = agx_sync_of(submission->device);
    syncs->wait_count = 0;
    syncs->signal_count = 2; /* the queue's and its own */
-   for (unsigned i = 0; i < device->queue_count; i++) {
-      const struct agx_queue *other = &device->queues[i];
+   for (unsigned i = 0; i < sync->queue_count; i++) {
+      const struct agx_queue *other = &sync->queues[i];
       uint64_t epoch = submission->frontier.epochs[i];
       if (other != submission->queue && epoch > other->retired)
          syncs->waits[syncs->wait_count++] = (struct agxw_point){other->timeline, epoch};
@@ -58,7 +58,8 @@ static agx_status submit_stream(struct agx_submission *submission, struct syncs 
    struct agx_queue *queue = submission->queue;
    AGX_TRY(agx_queue_prepare(queue));
    if (!submission->fence)
-      AGX_TRY(agxw_timeline_create(submission->device->winsys, 0, &submission->fence));
+      AGX_TRY(
+         agxw_timeline_create(agx_context_of(submission->device)->winsys, 0, &submission->fence));
    syncs->signals[0] = (struct agxw_point){queue->timeline, queue->epoch + 1};
    syncs->signals[1] = (struct agxw_point){submission->fence, submission->fence_value + 1};
    struct agxw_submit submit = {
@@ -83,7 +84,7 @@ static void note_sent(struct agx_submission *submission)
    submission->fence_value++;
    submission->frontier = (struct agx_frontier){0};
    submission->frontier.epochs[queue->index] = submission->epoch;
-   if (device->debug & AGX_DEBUG_SYNC)
+   if (agx_context_of(device)->debug & AGX_DEBUG_SYNC)
       agx_device_log(device, AGX_LOG_DEBUG, "%s %llu: queue %u, epoch %llu", submission->type->name,
                      (unsigned long long)submission->number, queue->index,
                      (unsigned long long)submission->epoch);
@@ -100,19 +101,19 @@ static void note_sent(struct agx_submission *submission)
 
 agx_status agx_submission_send_unlocking(struct agx_submission *submission)
 {
-   struct agx_device *device = submission->device;
+   struct agx_sync_state *sync = agx_sync_of(submission->device);
    struct agx_queue *queue = submission->queue;
    struct syncs syncs;
-   AGX_TRY(agx_failure_raise(&device->lost));
+   AGX_TRY(agx_failure_raise(&sync->lost));
    AGX_TRY(agx_failure_raise(&queue->lost));
    AGX_TRY(agx_allocas_use(&submission->commands->resources, queue->index, queue->epoch + 1));
    collect_syncs(submission, &syncs);
    const struct agxw_compute recorded = submission->stream;
    submission->count = agx_tag_enter(&submission->commands->tag, queue->index, !submission->profile,
                                      &submission->stream);
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    agx_status status = submit_stream(submission, &syncs);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    if (syncs.signal_count > 2)
       end_points(submission, status == AGX_OK);
    if (status != AGX_OK) {

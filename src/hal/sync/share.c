@@ -29,7 +29,7 @@ static struct agx_signal *next_in_flight(const struct agx_semaphore *semaphore, 
 static agx_status forward_pending_unlocking(struct agx_semaphore *semaphore,
                                             struct agxw_timeline *timeline, uint64_t *value)
 {
-   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(semaphore->device);
    struct agx_signal *signal;
    agx_status status = AGX_OK;
    while (status == AGX_OK && !semaphore->shared && (signal = next_in_flight(semaphore, *value))) {
@@ -38,9 +38,9 @@ static agx_status forward_pending_unlocking(struct agx_semaphore *semaphore,
       const struct agxw_point to = {timeline, signal->value};
       *value = signal->value;
       signal->is_shared = true;
-      pthread_mutex_unlock(&device->lock);
+      agx_sync_unlock(sync);
       status = agxw_point_transfer(&from, &to);
-      pthread_mutex_lock(&device->lock);
+      agx_sync_lock(sync);
    }
    return status;
 }
@@ -49,10 +49,11 @@ static void share_timeline(struct agx_semaphore *semaphore, struct agxw_timeline
                            uint64_t value)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    semaphore->shared = timeline;
    semaphore->promised = value;
-   agx_list_append(&device->shared, &semaphore->shared_link);
-   device->shared_count++;
+   agx_list_append(&sync->shared, &semaphore->shared_link);
+   sync->shared_count++;
    agx_semaphore_publish(semaphore);
    agx_device_interrupt(device); /* there is more to wait for */
 }
@@ -61,22 +62,23 @@ static void share_timeline(struct agx_semaphore *semaphore, struct agxw_timeline
 static agx_status make_shared_unlocking(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    uint64_t value = semaphore->value;
    struct agxw_timeline *timeline = NULL;
    if (semaphore->shared)
       return AGX_OK;
-   pthread_mutex_unlock(&device->lock);
-   agx_status status = agxw_timeline_create(device->winsys, value, &timeline);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_unlock(sync);
+   agx_status status = agxw_timeline_create(agx_context_of(device)->winsys, value, &timeline);
+   agx_sync_lock(sync);
    if (status == AGX_OK)
       status = forward_pending_unlocking(semaphore, timeline, &value);
    if (status == AGX_OK && !semaphore->shared) {
       share_timeline(semaphore, timeline, value);
       return AGX_OK;
    }
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    agxw_timeline_destroy(timeline);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    return status;
 }
 
@@ -92,21 +94,22 @@ static void add_to_poll(struct agx_shared_poll *poll, void *object, struct agxw_
 /* The first ones of each list, which go to its end. */
 static void gather(struct agx_device *device, struct agx_shared_poll *poll)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    poll->count = 0;
-   for (uint32_t i = AGX_MIN(device->shared_count, AGX_SHARED_POLL_MAX); i > 0; i--) {
+   for (uint32_t i = AGX_MIN(sync->shared_count, AGX_SHARED_POLL_MAX); i > 0; i--) {
       struct agx_semaphore *semaphore =
-         agx_container_of(device->shared.next, struct agx_semaphore, shared_link);
+         agx_container_of(sync->shared.next, struct agx_semaphore, shared_link);
       agx_list_remove(&semaphore->shared_link);
-      agx_list_append(&device->shared, &semaphore->shared_link);
+      agx_list_append(&sync->shared, &semaphore->shared_link);
       /* One whose last reference just went is about to leave the list. */
       if (semaphore->failure.status == AGX_OK && agx_try_retain(semaphore))
          add_to_poll(poll, semaphore, semaphore->shared);
    }
    poll->semaphore_count = poll->count;
-   for (uint32_t i = AGX_MIN(device->import_count, AGX_SHARED_POLL_MAX); i > 0; i--) {
-      struct agx_import *import = agx_container_of(device->imports.next, struct agx_import, link);
+   for (uint32_t i = AGX_MIN(sync->import_count, AGX_SHARED_POLL_MAX); i > 0; i--) {
+      struct agx_import *import = agx_container_of(sync->imports.next, struct agx_import, link);
       agx_list_remove(&import->link);
-      agx_list_append(&device->imports, &import->link);
+      agx_list_append(&sync->imports, &import->link);
       agx_retain(import);
       add_to_poll(poll, import, import->timeline);
    }
@@ -114,12 +117,13 @@ static void gather(struct agx_device *device, struct agx_shared_poll *poll)
 
 void agx_shared_poll_begin_unlocking(struct agx_device *device, struct agx_shared_poll *poll)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    gather(device, poll);
    poll->failure.status = AGX_OK;
-   pthread_mutex_unlock(&device->lock);
-   agx_status status =
-      agxw_timelines_query(device->winsys, poll->timelines, poll->count, false, poll->values);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_unlock(sync);
+   agx_status status = agxw_timelines_query(agx_context_of(device)->winsys, poll->timelines,
+                                            poll->count, false, poll->values);
+   agx_sync_lock(sync);
    if (status != AGX_RESOURCE_EXHAUSTED) /* which passes */
       agx_failure_keep(&poll->failure, status);
 }
@@ -150,7 +154,7 @@ static bool is_of_own(const struct agx_semaphore *semaphore, uint64_t value)
  * another's, whose last fence is asked. */
 static void take_in_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 {
-   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(semaphore->device);
    struct agx_failure failure = {0};
    if (value == AGX_SHARED_FAILED) {
       failure = (struct agx_failure){AGX_ABORTED, "a shared semaphore failed on its other side"};
@@ -158,12 +162,12 @@ static void take_in_unlocking(struct agx_semaphore *semaphore, uint64_t value)
       if (is_of_own(semaphore, value) || is_ahead_of_imports(semaphore, value))
          return;
       const struct agxw_point point = {semaphore->shared, value};
-      pthread_mutex_unlock(&device->lock);
+      agx_sync_unlock(sync);
       agx_failure_keep(&failure, agxw_point_status(&point));
-      pthread_mutex_lock(&device->lock);
+      agx_sync_lock(sync);
    }
    if (failure.status == AGX_RESOURCE_EXHAUSTED && ++semaphore->shortages < MAX_SHORTAGES) {
-      device->lacks_memory = true;
+      sync->lacks_memory = true;
       return;
    }
    semaphore->shortages = 0;
@@ -193,10 +197,12 @@ static bool find_submitted(struct agx_semaphore *semaphore, uint64_t submitted, 
 static uint64_t query_submitted_unlocking(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    uint64_t submitted = 0;
-   pthread_mutex_unlock(&device->lock);
-   (void)!agxw_timelines_query(device->winsys, &semaphore->shared, 1, true, &submitted);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_unlock(sync);
+   (void)!agxw_timelines_query(agx_context_of(device)->winsys, &semaphore->shared, 1, true,
+                               &submitted);
+   agx_sync_lock(sync);
    semaphore->promised = AGX_MAX(semaphore->promised, submitted);
    return submitted == AGX_SHARED_FAILED || semaphore->is_adding ? 0 : submitted;
 }
@@ -234,10 +240,11 @@ void agx_shared_poll_take_unlocking(struct agx_device *device, struct agx_shared
 
 void agx_shared_poll_end_unlocking(struct agx_device *device, struct agx_shared_poll *poll)
 {
-   pthread_mutex_unlock(&device->lock);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_sync_unlock(sync);
    for (uint32_t i = 0; i < poll->count; i++)
       agx_release(poll->objects[i]);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
 }
 
 void agx_shared_poll_first(struct agx_semaphore *semaphore)
@@ -245,7 +252,7 @@ void agx_shared_poll_first(struct agx_semaphore *semaphore)
    if (!semaphore->shared)
       return;
    agx_list_remove(&semaphore->shared_link);
-   agx_list_insert_after(&semaphore->device->shared, &semaphore->shared_link);
+   agx_list_insert_after(&agx_sync_of(semaphore->device)->shared, &semaphore->shared_link);
 }
 
 void agx_points_import_unlocking(const struct agx_point *points, uint32_t count)
@@ -262,14 +269,15 @@ void agx_points_import_unlocking(const struct agx_point *points, uint32_t count)
 uint32_t agx_device_shared_points(struct agx_device *device, struct agxw_point *points,
                                   void **objects, uint32_t capacity)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    uint32_t count = 0;
-   agx_list_for_each (struct agx_semaphore, semaphore, &device->shared, shared_link) {
+   agx_list_for_each (struct agx_semaphore, semaphore, &sync->shared, shared_link) {
       if (count == capacity || semaphore->failure.status != AGX_OK || !agx_try_retain(semaphore))
          continue;
       objects[count] = semaphore;
       points[count++] = (struct agxw_point){semaphore->shared, semaphore->value + 1};
    }
-   agx_list_for_each (struct agx_import, import, &device->imports, link) {
+   agx_list_for_each (struct agx_import, import, &sync->imports, link) {
       if (count == capacity)
          break;
       agx_retain(import);
@@ -284,7 +292,8 @@ uint32_t agx_device_shared_points(struct agx_device *device, struct agxw_point *
 static agx_status export_syncobj(struct agx_semaphore *semaphore, int *out_fd)
 {
    struct agx_device *device = semaphore->device;
-   pthread_mutex_lock(&device->lock);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_sync_lock(sync);
    agx_status status = agx_failure_raise(&semaphore->failure);
    if (status == AGX_OK)
       status = make_shared_unlocking(semaphore);
@@ -312,17 +321,18 @@ agx_status agx_semaphore_export(struct agx_semaphore *semaphore, uint64_t value,
 agx_status agx_semaphore_import(struct agx_device *device, int fd,
                                 struct agx_semaphore **out_semaphore)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agxw_timeline *timeline = NULL;
    struct agx_semaphore *semaphore = NULL;
    *out_semaphore = NULL;
    AGX_TRY(agx_fork_check(device));
-   AGX_TRY(agxw_timeline_import(device->winsys, fd, &timeline));
+   AGX_TRY(agxw_timeline_import(agx_context_of(device)->winsys, fd, &timeline));
    agx_status status = agx_semaphore_create(device, 0, &semaphore);
    if (status != AGX_OK) {
       agxw_timeline_destroy(timeline);
       return status;
    }
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    share_timeline(semaphore, timeline, 0);
    (void)query_submitted_unlocking(semaphore); /* what is signalled here comes above that */
    agx_shared_poll_first(semaphore);

@@ -45,8 +45,9 @@ void agx_shared_poll_take_unlocking(struct agx_device *device, struct agx_shared
 void agx_shared_poll_end_unlocking(struct agx_device *device, struct agx_shared_poll *poll);
 static inline uint32_t agx_shared_poll_count(const struct agx_device *device)
 {
+   const struct agx_sync_state *sync = agx_sync_of(device);
    uint32_t most =
-      device->shared_count > device->import_count ? device->shared_count : device->import_count;
+      sync->shared_count > sync->import_count ? sync->shared_count : sync->import_count;
    return (most + AGX_SHARED_POLL_MAX - 1) / AGX_SHARED_POLL_MAX;
 }
 /* The next look is at this one, if it is shared. */

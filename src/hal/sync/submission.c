@@ -8,7 +8,6 @@
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
-#include "hal/host/host_pool.h"
 #include "hal/sync/share.h"
 
 /* Submissions of a queue in flight after which the kernel is asked how far it is. */
@@ -36,15 +35,16 @@ static agx_status check_points(const struct agx_device *device, const char *what
 
 static agx_status check_queues(const struct agx_device *device, const char *what, uint64_t queues)
 {
-   if (!queues || queues & ((1ull << device->queue_count) - 1))
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (!queues || queues & ((1ull << sync->queue_count) - 1))
       return AGX_OK;
    return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: queues 0x%llx; the device has %u", what,
-                   (unsigned long long)queues, device->queue_count);
+                   (unsigned long long)queues, sync->queue_count);
 }
 
 static agx_status check_op(const struct agx_device *device, const struct agx_op *op)
 {
-   if (!agx_op_type(op->kind))
+   if (!agx_op_type(device, op->kind))
       return AGX_FAIL(AGX_UNIMPLEMENTED, "submit: operation kind %u", op->kind);
    AGX_TRY(check_queues(device, "submit", op->queues));
    AGX_TRY(check_points(device, "wait", op->waits, op->wait_count));
@@ -77,14 +77,15 @@ static agx_status check_signals(const struct agx_op *op)
 
 static struct agx_submission *take_spare(struct agx_device *device)
 {
-   pthread_mutex_lock(&device->lock);
-   struct agx_submission *submission = agx_submissions_first(device, AGX_LIST_SPARE);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_sync_lock(sync);
+   struct agx_submission *submission = agx_submissions_first(sync, AGX_LIST_SPARE);
    if (submission)
       agx_submission_move(submission, AGX_SUBMISSION_PREPARED);
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    if (submission)
       return submission;
-   submission = agx_host_zalloc(device->alloc, sizeof(*submission));
+   submission = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*submission));
    if (!submission)
       return NULL;
    submission->device = device;
@@ -95,20 +96,21 @@ static struct agx_submission *take_spare(struct agx_device *device)
 
 static void move_locking(struct agx_submission *submission, enum agx_submission_state to)
 {
-   pthread_mutex_lock(&submission->device->lock);
+   agx_sync_lock(agx_sync_of(submission->device));
    agx_submission_move(submission, to);
-   pthread_mutex_unlock(&submission->device->lock);
+   agx_sync_unlock(agx_sync_of(submission->device));
 }
 
 static struct agx_queue *choose_queue(struct agx_device *device, uint64_t queues)
 {
-   return &device->queues[queues ? __builtin_ctzll(queues) : 0];
+   struct agx_sync_state *sync = agx_sync_of(device);
+   return &sync->queues[queues ? __builtin_ctzll(queues) : 0];
 }
 
 static void init_submission(struct agx_submission *submission, struct agx_device *device,
                             const struct agx_op *op)
 {
-   submission->type = agx_op_type(op->kind);
+   submission->type = agx_op_type(device, op->kind);
    submission->queue = choose_queue(device, op->queues);
    submission->commands = NULL;
    submission->stream = (struct agxw_compute){0};
@@ -161,13 +163,15 @@ void agx_submission_drop(struct agx_submission *submission)
  * waited for. */
 static bool must_not_wait(const struct agx_device *device)
 {
-   return agx_on_library_thread || agx_host_pool_is_here() || agx_device_runs_deferred_here(device);
+   return agx_on_library_thread || agx_sync_of(device)->hooks.is_host_thread() ||
+          agx_device_runs_deferred_here(device);
 }
 
 static bool is_any_in_flight(const struct agx_device *device)
 {
-   for (unsigned i = 0; i < device->queue_count; i++)
-      if (device->queues[i].in_flight_count)
+   struct agx_sync_state *sync = agx_sync_of(device);
+   for (unsigned i = 0; i < sync->queue_count; i++)
+      if (sync->queues[i].in_flight_count)
          return true;
    return false;
 }
@@ -185,14 +189,15 @@ static bool is_over_or_parked(const struct agx_submission *submission, uint64_t 
 static void wait_end(struct agx_device *device, const struct agx_submission *submission,
                      uint64_t number)
 {
-   pthread_mutex_lock(&device->lock);
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_sync_lock(sync);
    while (is_any_in_flight(device) || !is_over_or_parked(submission, number)) {
-      device->sleepers++;
+      sync->sleepers++;
       agx_device_wake(device);
-      pthread_cond_wait(&device->changed, &device->lock);
-      device->sleepers--;
+      pthread_cond_wait(&sync->changed, &sync->lock);
+      sync->sleepers--;
    }
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
 }
 
 /* ---- agx_submit ----------------------------------------------------------- */
@@ -200,11 +205,11 @@ static void wait_end(struct agx_device *device, const struct agx_submission *sub
 /* With both locks held. */
 static agx_status submit_locked(struct agx_submission *submission, const struct agx_op *op)
 {
-   struct agx_device *device = submission->device;
-   if (device->shared_count && submission->stream.stream_va)
+   struct agx_sync_state *sync = agx_sync_of(submission->device);
+   if (sync->shared_count && submission->stream.stream_va)
       agx_points_import_unlocking(op->waits, op->wait_count);
    AGX_TRY(check_signals(op));
-   submission->number = ++device->submissions; /* starting may let go of the lock */
+   submission->number = ++sync->submissions; /* starting may let go of the lock */
    AGX_TRY(agx_submission_start_unlocking(submission));
    if (submission->state != AGX_SUBMISSION_READY)
       return AGX_OK;
@@ -217,11 +222,12 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
                                   uint64_t *out_number)
 {
    struct agx_device *device = submission->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_queue *queue = submission->queue;
    if (submission->commands)
       AGX_TRY(agx_command_buffer_take_off(submission->commands));
    pthread_mutex_lock(&queue->submit_lock);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    agx_status status = submit_locked(submission, op);
    *out_number = submission->number;
    pthread_mutex_unlock(&queue->submit_lock);
@@ -256,7 +262,7 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
    if (submission->commands && !submission->stream.stream_va)
       agx_command_buffer_stream(submission->commands, &submission->stream);
    retain_points(submission, &op);
-   if (device->profile)
+   if (agx_context_of(device)->profile)
       status = agx_profile_take_submission(submission, op.kind);
    uint64_t number;
    if (status == AGX_OK)
@@ -265,7 +271,7 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
       move_locking(submission, AGX_SUBMISSION_REFUSED);
       agx_submission_drop(submission);
       move_locking(submission, AGX_SUBMISSION_SPARE);
-   } else if (device->debug & AGX_DEBUG_SERIAL && !must_not_wait(device)) {
+   } else if (agx_context_of(device)->debug & AGX_DEBUG_SERIAL && !must_not_wait(device)) {
       wait_end(device, submission, number);
    }
    return status;
@@ -296,40 +302,40 @@ agx_status agx_submit(struct agx_device *device, const struct agx_op *ops, uint3
 
 agx_status agx_flush(struct agx_device *device, uint64_t queues)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(check_queues(device, "flush", queues));
    agx_device_retry(device);
-   pthread_mutex_lock(&device->lock);
-   agx_status status = agx_failure_raise(&device->lost);
-   for (unsigned i = 0; i < device->queue_count && status == AGX_OK; i++)
+   agx_sync_lock(sync);
+   agx_status status = agx_failure_raise(&sync->lost);
+   for (unsigned i = 0; i < sync->queue_count && status == AGX_OK; i++)
       if (!queues || queues >> i & 1)
-         status = agx_failure_raise(&device->queues[i].lost);
-   pthread_mutex_unlock(&device->lock);
+         status = agx_failure_raise(&sync->queues[i].lost);
+   agx_sync_unlock(sync);
    return status;
 }
 
-void agx_device_cancel(struct agx_device *device)
+void agx_sync_cancel(struct agx_device *device)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    const struct agx_failure failure = {.status = AGX_CANCELLED,
                                        .text = "operation cancelled while it waited"};
-   if (agx_is_inherited(device))
-      return;
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    agx_submissions_fail_parked(device, NULL, &failure);
    agx_device_cancel_imports(device, &failure);
-   struct agx_poller *poller = device->poller;
+   struct agx_poller *poller = sync->poller;
    agx_device_unlock_and_run_deferred(device);
    if (poller)
       agx_poller_cancel(poller);
-   agx_host_pool_cancel(device->host_pool);
 }
 
 void agx_submissions_fini(struct agx_device *device)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    agx_list_for_each_safe (struct agx_submission, submission,
-                           &device->submission_lists[AGX_LIST_SPARE], link) {
+                           &sync->submission_lists[AGX_LIST_SPARE], link) {
       if (submission->fence)
          agxw_timeline_destroy(submission->fence);
-      agx_host_free(device->alloc, submission, sizeof(*submission));
+      agx_host_free(agx_context_of(device)->alloc, submission, sizeof(*submission));
    }
 }

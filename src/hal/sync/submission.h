@@ -53,10 +53,10 @@ struct agx_submission {
 };
 
 /* The first submission in one of the device's lists, or NULL. With the device's lock held. */
-static inline struct agx_submission *agx_submissions_first(const struct agx_device *device,
+static inline struct agx_submission *agx_submissions_first(const struct agx_sync_state *sync,
                                                            enum agx_submission_list list)
 {
-   const struct agx_link *head = &device->submission_lists[list];
+   const struct agx_link *head = &sync->submission_lists[list];
    return agx_list_empty(head) ? NULL : agx_container_of(head->next, struct agx_submission, link);
 }
 
@@ -169,5 +169,7 @@ void agx_device_lose_unlocking(struct agx_device *device, agx_status status);
 
 /* Lets go of what a submission holds, without the lock. */
 void agx_submission_drop(struct agx_submission *submission);
+/* Ends, as cancelled, what is parked and what waits for files of others. Takes the lock. */
+void agx_sync_cancel(struct agx_device *device);
 /* Frees spare submissions; nothing is parked or in flight. */
 void agx_submissions_fini(struct agx_device *device);

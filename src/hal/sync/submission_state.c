@@ -75,13 +75,13 @@ static void count(struct agx_submission *submission, enum counter counter, uint3
    case NOTHING:
       break;
    case PARKED:
-      submission->device->parked_count += change;
+      agx_sync_of(submission->device)->parked_count += change;
       break;
    case IN_FLIGHT:
       submission->queue->in_flight_count += change;
       break;
    case FRONTIER:
-      submission->device->host_frontier_waiters += submission->type->run ? change : 0;
+      agx_sync_of(submission->device)->host_frontier_waiters += submission->type->run ? change : 0;
       break;
    }
 }
@@ -91,7 +91,7 @@ static struct agx_link *head_of(struct agx_submission *submission, enum agx_subm
 {
    agx_assert(list != AGX_LIST_FRONTIER);
    return list == AGX_LIST_IN_FLIGHT ? &submission->queue->in_flight
-                                     : &submission->device->submission_lists[list];
+                                     : &agx_sync_of(submission->device)->submission_lists[list];
 }
 
 /* Everything but the lists. */

@@ -24,7 +24,7 @@ static void import_destroy(struct agx_object *object)
    agx_retain(device);
    agxw_timeline_destroy(import->timeline);
    agx_release(import->semaphore);
-   agx_host_free(device->alloc, import, sizeof(*import));
+   agx_host_free(agx_context_of(device)->alloc, import, sizeof(*import));
    agx_release(device);
 }
 
@@ -35,13 +35,13 @@ static agx_status new_import(struct agx_semaphore *semaphore, uint64_t value,
                              struct agx_import **out_import)
 {
    struct agx_device *device = semaphore->device;
-   struct agx_import *import = agx_host_zalloc(device->alloc, sizeof(*import));
+   struct agx_import *import = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*import));
    *out_import = NULL;
    if (!import)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
-   agx_status status = agxw_timeline_create(device->winsys, 0, &import->timeline);
+   agx_status status = agxw_timeline_create(agx_context_of(device)->winsys, 0, &import->timeline);
    if (status != AGX_OK) {
-      agx_host_free(device->alloc, import, sizeof(*import));
+      agx_host_free(agx_context_of(device)->alloc, import, sizeof(*import));
       return status;
    }
    agx_object_init(&import->object, &import_type);
@@ -59,13 +59,14 @@ static void enter(struct agx_import *import)
 {
    struct agx_semaphore *semaphore = import->semaphore;
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_link *head = &semaphore->imports, *at = head;
    while (at->prev != head &&
           agx_container_of(at->prev, struct agx_import, of_semaphore)->value > import->value)
       at = at->prev;
    agx_list_insert_before(at, &import->of_semaphore);
-   agx_list_append(&device->imports, &import->link);
-   device->import_count++;
+   agx_list_append(&sync->imports, &import->link);
+   sync->import_count++;
    agx_waits_resolve(semaphore, import->value); /* the GPU's may go there */
    agx_device_wake(device);
    agx_device_interrupt(device);
@@ -73,32 +74,32 @@ static void enter(struct agx_import *import)
 
 void agx_import_end(struct agx_import *import, const struct agx_failure *failure)
 {
-   struct agx_device *device = import->semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(import->semaphore->device);
    if (import->is_over)
       return;
    import->is_over = true;
    agx_list_remove(&import->of_semaphore);
    agx_list_remove(&import->link);
-   device->import_count--;
+   sync->import_count--;
    if (failure->status != AGX_OK)
       agx_semaphore_fail_locked(import->semaphore, failure);
    else
       agx_semaphore_advance(import->semaphore, import->value);
-   agx_list_append(&device->imported, &import->link);
+   agx_list_append(&sync->imported, &import->link);
 }
 
 agx_status agx_import_reached_unlocking(struct agx_import *import)
 {
-   struct agx_device *device = import->semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(import->semaphore->device);
    const struct agxw_point point = {import->timeline, 1};
    struct agx_failure failure = {0};
    if (import->is_over)
       return AGX_OK;
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    agx_failure_keep(&failure, agxw_point_status(&point));
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    if (failure.status == AGX_RESOURCE_EXHAUSTED && ++import->shortages < MAX_SHORTAGES) {
-      device->lacks_memory = true;
+      sync->lacks_memory = true;
       return AGX_RESOURCE_EXHAUSTED;
    }
    agx_import_end(import, &failure);
@@ -107,11 +108,11 @@ agx_status agx_import_reached_unlocking(struct agx_import *import)
 
 static agx_status poll_import_unlocking(struct agx_import *import)
 {
-   struct agx_device *device = import->semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(import->semaphore->device);
    uint64_t value = 0;
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    agx_status status = agxw_timeline_query(import->timeline, &value);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    return value ? agx_import_reached_unlocking(import) : status;
 }
 
@@ -127,19 +128,21 @@ agx_status agx_imports_poll_unlocking(struct agx_submission *submission)
 
 bool agx_import_release_ended_unlocking(struct agx_device *device)
 {
-   if (agx_list_empty(&device->imported))
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (agx_list_empty(&sync->imported))
       return false;
-   struct agx_import *import = agx_container_of(device->imported.next, struct agx_import, link);
+   struct agx_import *import = agx_container_of(sync->imported.next, struct agx_import, link);
    agx_list_remove(&import->link);
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    agx_release(import);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    return true;
 }
 
 void agx_device_cancel_imports(struct agx_device *device, const struct agx_failure *failure)
 {
-   agx_list_for_each_safe (struct agx_import, import, &device->imports, link)
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_list_for_each_safe (struct agx_import, import, &sync->imports, link)
       if (!import->is_of_timeline)
          agx_import_end(import, failure);
 }
@@ -148,10 +151,10 @@ void agx_device_cancel_imports(struct agx_device *device, const struct agx_failu
 
 void agx_import_shared_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 {
-   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(semaphore->device);
    struct agx_import *import = NULL;
    const struct agxw_point from = {semaphore->shared, value};
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    agx_status status = new_import(semaphore, value, &import);
    if (status == AGX_OK) {
       const struct agxw_point to = {import->timeline, 1};
@@ -160,7 +163,7 @@ void agx_import_shared_unlocking(struct agx_semaphore *semaphore, uint64_t value
    }
    if (status != AGX_OK)
       agx_release(import); /* what waits for it stays with the host */
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    if (status == AGX_OK)
       enter(import);
 }
@@ -168,6 +171,7 @@ void agx_import_shared_unlocking(struct agx_semaphore *semaphore, uint64_t value
 agx_status agx_import_sync_file(struct agx_semaphore *semaphore, uint64_t value, int fd)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_import *import;
    AGX_TRY(new_import(semaphore, value, &import));
    const struct agxw_point point = {import->timeline, 1};
@@ -178,7 +182,7 @@ agx_status agx_import_sync_file(struct agx_semaphore *semaphore, uint64_t value,
    }
    close(fd);
    agx_retain(import);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    enter(import);
    (void)poll_import_unlocking(import); /* others will */
    agx_device_unlock_and_run_deferred(device);
@@ -219,8 +223,8 @@ static agx_status read_signal(const struct agx_signal *signal, struct cause *cau
       return agx_failure_raise(failure);
    cause->frontier = submission->waited;
    agx_frontier_merge(&cause->frontier, &submission->frontier);
-   for (unsigned i = 0; i < submission->device->queue_count; i++) {
-      const struct agx_queue *queue = &submission->device->queues[i];
+   for (unsigned i = 0; i < agx_sync_of(submission->device)->queue_count; i++) {
+      const struct agx_queue *queue = &agx_sync_of(submission->device)->queues[i];
       uint64_t epoch = cause->frontier.epochs[i];
       if (epoch && epoch >= queue->failed_first && epoch <= queue->failed_last)
          return agx_failure_raise(&queue->failed);
@@ -263,7 +267,7 @@ static agx_status export_all(struct agx_device *device, const struct agxw_point 
    if (last->value == 0)
       return agxw_point_export_sync_file(last, out_fd);
    AGX_TRY(agxw_point_export_sync_file(last, &chain));
-   agx_status status = agxw_sync_file_merge(device->winsys, chain, chain, out_fd);
+   agx_status status = agxw_sync_file_merge(agx_context_of(device)->winsys, chain, chain, out_fd);
    close(chain);
    return status;
 }
@@ -271,12 +275,13 @@ static agx_status export_all(struct agx_device *device, const struct agxw_point 
 /* Without the lock. What fails before it gets into the file is lost there. */
 static agx_status export_cause(struct agx_device *device, const struct cause *cause, int *out_fd)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agxw_timeline *all = NULL;
    struct agxw_point last;
-   agx_status status = agxw_timeline_create(device->winsys, 0, &all);
+   agx_status status = agxw_timeline_create(agx_context_of(device)->winsys, 0, &all);
    last = (struct agxw_point){all, 0}; /* which is reached */
-   for (unsigned i = 0; i < device->queue_count && status == AGX_OK; i++) {
-      const struct agxw_point from = {device->queues[i].timeline, cause->frontier.epochs[i]};
+   for (unsigned i = 0; i < sync->queue_count && status == AGX_OK; i++) {
+      const struct agxw_point from = {sync->queues[i].timeline, cause->frontier.epochs[i]};
       if (from.value == 0)
          continue;
       last.value++;
@@ -297,8 +302,9 @@ static agx_status export_cause(struct agx_device *device, const struct cause *ca
 static agx_status check_cause(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct cause cause = {0};
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    agx_status status = agx_device_poll_unlocking(device);
    if (status == AGX_OK)
       status = find_cause(semaphore, value, &cause);
@@ -310,8 +316,9 @@ static agx_status check_cause(struct agx_semaphore *semaphore, uint64_t value)
 agx_status agx_export_sync_file(struct agx_semaphore *semaphore, uint64_t value, int *out_fd)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct cause cause = {0};
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    agx_shared_poll_first(semaphore);
    agx_status status = agx_device_poll_unlocking(device);
    if (status == AGX_OK)

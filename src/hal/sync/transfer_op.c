@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hal/record/transfer.h"
+#include "hal/sync/transfer_op.h"
 
 #include "hal/core/desc.h"
+#include "hal/record/transfer.h"
 #include "hal/sync/submission.h"
 
 #define MAX_SPARE 256
@@ -48,7 +49,8 @@ static agx_status create(struct agx_device *device, struct agx_command_buffer **
 /* One that is begun, and a reference to the device. */
 static agx_status take(struct agx_device *device, struct agx_command_buffer **out_commands)
 {
-   struct agx_one_shots *one_shots = &device->one_shots;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   struct agx_one_shots *one_shots = &sync->one_shots;
    pthread_mutex_lock(&one_shots->lock);
    *out_commands = one_shots->spare;
    if (*out_commands) {
@@ -65,7 +67,8 @@ static agx_status take(struct agx_device *device, struct agx_command_buffer **ou
 /* Lets go of what was recorded. */
 static void give_back(struct agx_device *device, struct agx_command_buffer *commands)
 {
-   struct agx_one_shots *one_shots = &device->one_shots;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   struct agx_one_shots *one_shots = &sync->one_shots;
    bool is_kept = agx_command_buffer_begin(commands) == AGX_OK;
    pthread_mutex_lock(&one_shots->lock);
    is_kept = is_kept && one_shots->count < MAX_SPARE;

@@ -43,8 +43,9 @@ struct plan {
 static bool plan_queues(struct agx_device *device, const struct agx_frontier *frontier, bool any,
                         struct plan *plan)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    for (unsigned i = 0; i < AGX_MAX_QUEUES; i++) {
-      struct agx_queue *queue = &device->queues[i];
+      struct agx_queue *queue = &sync->queues[i];
       if (frontier->epochs[i] <= queue->retired)
          continue;
       if (queue->is_retiring)
@@ -76,11 +77,12 @@ static bool merge_frontiers(const struct agx_semaphore *semaphore, const struct 
 static bool make_plan(const struct agx_point *points, uint32_t count, bool any, struct plan *plan)
 {
    struct agx_device *device = points[0].semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_frontier frontier = {0};
    bool any_does = any && count > 1;
    plan->count = 0;
    plan->queue = NULL;
-   if (device->lacks_memory)
+   if (sync->lacks_memory)
       return false; /* the completion thread looks again soon */
    for (uint32_t i = 0; i < count; i++) {
       const struct agx_semaphore *semaphore = points[i].semaphore;
@@ -102,8 +104,7 @@ static bool make_plan(const struct agx_point *points, uint32_t count, bool any, 
       plan->count = 1;
       plan->queue = NULL; /* rather ask than know which one it was */
    }
-   plan->points[plan->count++] =
-      (struct agxw_point){device->interrupt, device->interrupt_value + 1};
+   plan->points[plan->count++] = (struct agxw_point){sync->interrupt, sync->interrupt_value + 1};
    return true;
 }
 
@@ -118,13 +119,15 @@ static agx_status wait_in_kernel_unlocking(struct agx_device *device,
                                            const struct agx_point *points, uint32_t count,
                                            const struct plan *plan, int64_t deadline_ns)
 {
-   uint64_t interrupts = device->interrupt_value;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   uint64_t interrupts = sync->interrupt_value;
    count_waiters(points, count, 1);
-   device->in_kernel++;
-   pthread_mutex_unlock(&device->lock);
-   agx_status status = agxw_wait(device->winsys, plan->points, plan->count, true, deadline_ns);
-   pthread_mutex_lock(&device->lock);
-   device->in_kernel--;
+   sync->in_kernel++;
+   agx_sync_unlock(sync);
+   agx_status status =
+      agxw_wait(agx_context_of(device)->winsys, plan->points, plan->count, true, deadline_ns);
+   agx_sync_lock(sync);
+   sync->in_kernel--;
    count_waiters(points, count, -1);
    if (status == AGX_RESOURCE_EXHAUSTED)
       return status;
@@ -133,7 +136,7 @@ static agx_status wait_in_kernel_unlocking(struct agx_device *device,
       return AGX_OK; /* which the points know by now */
    }
    /* With one queue and nobody who interrupted, that it came back says how far the queue is. */
-   if (status == AGX_DEADLINE_EXCEEDED || !plan->queue || interrupts != device->interrupt_value)
+   if (status == AGX_DEADLINE_EXCEEDED || !plan->queue || interrupts != sync->interrupt_value)
       return agx_device_poll_unlocking(device);
    agx_queue_retire_unlocking(plan->queue, plan->points[0].value);
    return AGX_OK;
@@ -143,15 +146,16 @@ static agx_status wait_in_kernel_unlocking(struct agx_device *device,
 
 static void sleep_until(struct agx_device *device, int64_t deadline_ns)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000),
                                      .tv_nsec = (long)(deadline_ns % 1000000000)};
-   device->sleepers++;
+   sync->sleepers++;
    agx_device_wake(device);
    if (deadline_ns == AGX_DEADLINE_NEVER)
-      pthread_cond_wait(&device->changed, &device->lock);
+      pthread_cond_wait(&sync->changed, &sync->lock);
    else
-      pthread_cond_timedwait(&device->changed, &device->lock, &deadline);
-   device->sleepers--;
+      pthread_cond_timedwait(&sync->changed, &sync->lock, &deadline);
+   sync->sleepers--;
 }
 
 static bool has_passed(int64_t deadline_ns)
@@ -187,15 +191,16 @@ static agx_status last_poll_unlocking(struct agx_device *device, const struct ag
 static agx_status wait_on(struct agx_device *device, const struct agx_point *points, uint32_t count,
                           bool any, int64_t deadline_ns)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    const struct agx_semaphore *failed = NULL;
    agx_status status = AGX_OK;
    bool is_last = false; /* the deadline has passed, this is the last look */
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    while (!is_over(points, count, any, &failed)) {
       struct plan plan;
       if (agx_device_has_deferred_work(device)) { /* others must not wait as long as this one */
          agx_device_unlock_and_run_deferred(device);
-         pthread_mutex_lock(&device->lock);
+         agx_sync_lock(sync);
          if (is_over(points, count, any, &failed))
             break;
       }
@@ -277,7 +282,7 @@ static agx_status query_each(const struct agx_point *points, uint32_t count, boo
 static agx_status wait_on_several(const struct agx_point *points, uint32_t count, bool any,
                                   int64_t deadline_ns)
 {
-   const struct agx_host_alloc *alloc = points[0].semaphore->device->alloc;
+   const struct agx_host_alloc *alloc = agx_context_of(points[0].semaphore->device)->alloc;
    struct multi_wait multi_wait = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = any ? 1 : count};
    pthread_condattr_t monotonic;
    agx_status status = query_each(points, count, any);

@@ -49,8 +49,8 @@ void agx_watches_fire(struct agx_semaphore *semaphore)
          return; /* it is about to go, and they with it */
       node->is_weak = false;
       agx_list_remove(link);
-      semaphore->device->watching--;
-      agx_list_append(&semaphore->device->fired, link);
+      agx_sync_of(semaphore->device)->watching--;
+      agx_list_append(&agx_sync_of(semaphore->device)->fired, link);
    }
 }
 
@@ -62,23 +62,24 @@ static agx_status state_for(const struct agx_semaphore *semaphore, const struct 
 
 bool agx_watch_call_one_unlocking(struct agx_device *device)
 {
-   if (agx_list_empty(&device->fired))
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (agx_list_empty(&sync->fired))
       return false;
-   struct agx_watch *watch = watch_of(device->fired.next);
+   struct agx_watch *watch = watch_of(sync->fired.next);
    struct agx_semaphore *semaphore = node_of(watch)->semaphore;
    struct agx_watch_call call = {.watch = watch, .thread = pthread_self()};
    uint64_t value = semaphore->value;
    agx_list_remove(&node_of(watch)->link);
    node_of(watch)->semaphore = NULL;
-   agx_list_append(&device->watch_calls, &call.link);
+   agx_list_append(&sync->watch_calls, &call.link);
    agx_status status = state_for(semaphore, watch);
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    watch->fn(watch, status, value);
    /* It may be gone by now. */
    agx_release(semaphore);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    agx_list_remove(&call.link);
-   pthread_cond_broadcast(&device->changed);
+   pthread_cond_broadcast(&sync->changed);
    return true;
 }
 
@@ -88,20 +89,21 @@ static void insert(struct agx_semaphore *semaphore, struct agx_watch *watch)
    while (at->prev != &semaphore->watches && watch_of(at->prev)->value > watch->value)
       at = at->prev;
    agx_list_insert_before(at, &node_of(watch)->link);
-   semaphore->device->watching++;
+   agx_sync_of(semaphore->device)->watching++;
 }
 
 static void start(struct agx_semaphore *semaphore, struct agx_watch *watch, bool is_weak)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    if (!is_weak)
       agx_retain(semaphore);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    node_of(watch)->semaphore = semaphore;
    node_of(watch)->is_weak = is_weak;
    insert(semaphore, watch);
    agx_watches_fire(semaphore);
-   if (device->watching)
+   if (sync->watching)
       agx_device_wake(device);
    agx_device_unlock_and_run_deferred(device);
 }
@@ -122,14 +124,14 @@ void agx_semaphore_watch_weakly(struct agx_semaphore *semaphore, struct agx_watc
 
 void agx_watches_end(struct agx_semaphore *semaphore)
 {
-   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(semaphore->device);
    struct agx_link weak;
    agx_list_init(&weak);
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    agx_list_for_each (struct node, node, &semaphore->watches, link)
-      device->watching--;
+      sync->watching--;
    agx_list_splice(&weak, &semaphore->watches);
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    while (!agx_list_empty(&weak)) {
       struct agx_watch *watch = watch_of(weak.next);
       agx_list_remove(weak.next);
@@ -140,13 +142,14 @@ void agx_watches_end(struct agx_semaphore *semaphore)
 /* Until no other thread is in the watch's function. */
 static void wait_for_calls(struct agx_device *device, const struct agx_watch *watch)
 {
+   struct agx_sync_state *sync = agx_sync_of(device);
    bool again;
    do {
       again = false;
-      agx_list_for_each (struct agx_watch_call, call, &device->watch_calls, link)
+      agx_list_for_each (struct agx_watch_call, call, &sync->watch_calls, link)
          again |= call->watch == watch && !pthread_equal(call->thread, pthread_self());
       if (again)
-         pthread_cond_wait(&device->changed, &device->lock);
+         pthread_cond_wait(&sync->changed, &sync->lock);
    } while (again);
 }
 
@@ -161,24 +164,25 @@ static bool is_in(const struct agx_link *list, struct agx_watch *watch)
 bool agx_semaphore_unwatch(struct agx_semaphore *semaphore, struct agx_watch *watch)
 {
    struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
    if (agx_is_inherited(semaphore))
       return true; /* there is nobody to call it */
-   pthread_mutex_lock(&device->lock);
+   agx_sync_lock(sync);
    bool was_called = false;
-   agx_list_for_each (struct agx_watch_call, call, &device->watch_calls, link)
+   agx_list_for_each (struct agx_watch_call, call, &sync->watch_calls, link)
       was_called |= call->watch == watch;
    /* While it is being called its memory may be gone, or watch anew. */
-   bool is_fired = is_in(&device->fired, watch) && node_of(watch)->semaphore == semaphore;
+   bool is_fired = is_in(&sync->fired, watch) && node_of(watch)->semaphore == semaphore;
    bool is_linked = is_fired || (was_called ? is_in(&semaphore->watches, watch)
                                             : node_of(watch)->semaphore == semaphore);
    if (is_linked) {
-      device->watching -= !is_fired;
+      sync->watching -= !is_fired;
       agx_list_remove(&node_of(watch)->link);
       node_of(watch)->semaphore = NULL;
    } else {
       wait_for_calls(device, watch);
    }
-   pthread_mutex_unlock(&device->lock);
+   agx_sync_unlock(sync);
    if (is_linked)
       agx_release(semaphore);
    return is_linked;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The part of a device's state that belongs to this room: queues, submissions that have not ended,
+ * and what threads wait for. One lock guards it, semaphores included; no thread holds the lock over
+ * a request to the kernel, and nothing in recording takes it.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "base/list.h"
+#include "base/thread.h"
+#include "hal/core/context.h"
+#include "hal/core/failure.h"
+#include "hal/sync/op.h"
+#include "hal/sync/queue.h"
+#include "hal/sync/submission_state.h"
+#include "hal/sync/transfer_op.h"
+#include "winsys/winsys.h"
+
+struct agx_poller;
+
+struct agx_sync_state {
+   struct agx_device *device;
+   pthread_mutex_t lock;
+   pthread_cond_t changed; /* a semaphore advanced or failed, or a watch was called */
+
+   /* Set before the device is used, and left alone. */
+   uint32_t queue_count;
+   uint32_t max_parked; /* operations */
+   struct agx_queue queues[AGX_MAX_QUEUES];
+   struct agx_sync_hooks hooks;
+
+   /* Everything below is guarded by the lock. */
+   struct agx_link submission_lists[AGX_DEVICE_LISTS]; /* by enum agx_submission_list */
+   uint64_t submissions;                               /* ever */
+   uint32_t parked_count;      /* submissions that count against max_parked */
+   bool is_starting_unblocked; /* a thread starts those of AGX_LIST_UNBLOCKED */
+   bool must_start_again;      /* that thread is to start the deferred ones, too, before it ends */
+   uint64_t retries;           /* how often deferred ones were unblocked */
+   struct agx_failure lost;    /* why the device is gone */
+   bool is_gone;               /* `lost` was set, the rest of losing the device comes next */
+   bool is_retiring;           /* threads that wait in the kernel wake without an interrupt */
+
+   struct agx_link fired;       /* watches to be called */
+   struct agx_link watch_calls; /* agx_watch_call */
+   uint32_t watching;           /* watches of all semaphores */
+
+   struct agx_link shared;   /* agx_semaphore with a timeline in the kernel */
+   struct agx_link imports;  /* agx_import: others' work that semaphores wait for */
+   struct agx_link imported; /* imports that have ended */
+   uint32_t shared_count, import_count;
+   struct agx_poller *poller; /* of other files; NULL until there is one */
+
+   uint32_t sleepers;              /* threads that wait for `changed` */
+   uint32_t host_frontier_waiters; /* operations with something to do when the GPU is done */
+
+   /* Signalled to have threads look again that wait in the kernel; in_kernel counts them. */
+   struct agxw_timeline *interrupt;
+   uint64_t interrupt_value;
+   uint32_t in_kernel;
+
+   /* What notify.c is to do as soon as the lock is let go of. */
+   struct agx_link lines;                /* for the log */
+   struct agx_link pending_publications; /* agx_semaphore whose value the kernel does not know */
+   bool has_pending_notifications;       /* new ones since a thread looked last */
+   bool must_interrupt, is_logging;
+   uint32_t refusals; /* values in a row that the kernel had no memory for */
+
+   /* The completion thread. */
+   pthread_t worker;
+   pthread_cond_t work;
+   bool has_worker, stop;
+   uint32_t shortages;      /* polls in a row that failed for want of memory */
+   bool lacks_memory;       /* to wait in the kernel, or to ask it: time may help */
+   bool worker_sleeps;      /* on `work` */
+   bool worker_has_no_tick; /* it sleeps without a time limit */
+
+   struct agx_one_shots one_shots; /* has a lock of its own */
+};
+
+/* The room's part of a device's state. */
+static inline struct agx_sync_state *agx_sync_of(const struct agx_device *device)
+{
+   return agx_context_of(device)->sync;
+}
+
+/* Starts the room for a device: locks, lists, no queue yet. Takes no other resource. */
+void agx_sync_state_init(struct agx_device *device, const struct agx_sync_hooks *hooks);
+
+/* Makes the queues that the descriptor asks for, and starts the completion thread.
+ * AGX_OUT_OF_RANGE, AGX_INVALID_ARGUMENT: the descriptor; AGX_RESOURCE_EXHAUSTED. */
+AGX_MUST_CHECK agx_status agx_sync_open_queues(struct agx_device *device,
+                                               const struct agx_device_desc *desc);
+AGX_MUST_CHECK agx_status agx_sync_start_worker(struct agx_device *device);
+
+/* Ends the room's threads, with nothing parked or in flight. */
+void agx_sync_stop(struct agx_device *device);
+
+/* Ends what init has started; nothing calls into the room any more. */
+void agx_sync_state_fini(struct agx_device *device);
+
+/* The lock, as attributes name it. */
+extern struct agx_lock_class agx_sync_lock_class;
+
+static inline void agx_sync_lock(struct agx_sync_state *sync)
+   AGX_ACQUIRES(agx_sync_lock_class) AGX_TRUSTED;
+static inline void agx_sync_lock(struct agx_sync_state *sync)
+{
+   pthread_mutex_lock(&sync->lock);
+}
+
+static inline void agx_sync_unlock(struct agx_sync_state *sync)
+   AGX_RELEASES(agx_sync_lock_class) AGX_TRUSTED;
+static inline void agx_sync_unlock(struct agx_sync_state *sync)
+{
+   pthread_mutex_unlock(&sync->lock);
+}
