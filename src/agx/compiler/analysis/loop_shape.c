@@ -181,17 +181,13 @@ bool agxc_loops_visit(struct agx_link *list, bool (*visit)(void *user, struct ag
                       void *user)
 {
    bool progress = false;
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= agxc_loops_visit(&branch->then_list, visit, user);
-         progress |= agxc_loops_visit(&branch->else_list, visit, user);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         bool inner = agxc_loops_visit(&loop->body, visit, user);
-         inner |= agxc_loops_visit(&loop->continuing, visit, user);
-         progress |= inner || visit(user, loop);
-      }
+   agxc_foreach_node_safe (node, list) {
+      bool inside = false;
+      agxc_foreach_list (inner, node)
+         inside |= agxc_loops_visit(inner, visit, user);
+      progress |= inside;
+      if (node->kind == AGXC_NODE_LOOP && !inside)
+         progress |= visit(user, agxc_as_loop(node));
    }
    return progress;
 }

@@ -36,7 +36,8 @@ void agxc_iteration_begin(const struct agxc_loop_shape *shape, struct agxc_clone
 void agxc_iteration_copy(const struct agxc_loop_shape *shape, struct agxc_clone *clone,
                          bool leaves);
 
-/* Calls visit for each loop of a list, inner ones first, as long as nothing inside of it has
- * changed; whether any call returned true. */
+/* Calls visit for each loop of a list, inner ones first, unless a call for a loop inside of it
+ * returned true. Visit may put nodes in front of the loop, or move it into one of them. Returns
+ * whether any call returned true. */
 bool agxc_loops_visit(struct agx_link *list, bool (*visit)(void *user, struct agxc_loop *loop),
                       void *user);

@@ -66,3 +66,22 @@ struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigne
    agxc_insert(b, phi);
    return phi;
 }
+
+struct agxc_if *agxc_build_if(struct agxc_builder *b, struct agxc_ref condition,
+                              struct agxc_block **out_behind)
+{
+   struct agxc_if *branch = agxc_if_new(b->shader);
+   struct agxc_block *behind = agxc_block_new(b->shader);
+   struct agxc_node *at = &b->block->node;
+   struct agxc_instr *jump = agxc_instr_new(b->shader, AGXC_OP_BRANCH);
+   agxc_srcs(jump)[0] = condition;
+   agxc_insert(b, jump);
+   agx_list_insert_before(at->link.next, &behind->node.link);
+   behind->node.parent = at->parent;
+   behind->node.list = at->list;
+   agxc_node_insert_before(&behind->node, &branch->node);
+   agxc_block_append(b->shader, &branch->then_list, &branch->node);
+   agxc_block_append(b->shader, &branch->else_list, &branch->node);
+   *out_behind = behind;
+   return branch;
+}

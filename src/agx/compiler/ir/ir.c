@@ -169,6 +169,13 @@ void agxc_node_append(struct agx_link *list, struct agxc_node *parent, struct ag
    node->list = list;
 }
 
+void agxc_node_insert_before(struct agxc_node *at, struct agxc_node *node)
+{
+   agx_list_insert_before(&at->link, &node->link);
+   node->parent = at->parent;
+   node->list = at->list;
+}
+
 struct agxc_block *agxc_block_append(struct agxc_shader *shader, struct agx_link *list,
                                      struct agxc_node *parent)
 {
@@ -179,9 +186,7 @@ struct agxc_block *agxc_block_append(struct agxc_shader *shader, struct agx_link
 
 static struct agxc_block *as_block(struct agx_link *link)
 {
-   struct agxc_node *node = agx_container_of(link, struct agxc_node, link);
-   agx_assert(node->kind == AGXC_NODE_BLOCK);
-   return agx_container_of(node, struct agxc_block, node);
+   return agxc_as_block(agx_container_of(link, struct agxc_node, link));
 }
 
 struct agxc_block *agxc_first_block(const struct agx_link *list)

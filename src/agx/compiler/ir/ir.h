@@ -302,20 +302,31 @@ struct agxc_loop {
 };
 
 /* What a node is, which its kind says. */
-static inline struct agxc_block *agxc_as_block(struct agxc_node *node)
+static inline struct agxc_block *agxc_as_block(const struct agxc_node *node)
 {
    agx_assert(node->kind == AGXC_NODE_BLOCK);
    return agx_container_of(node, struct agxc_block, node);
 }
-static inline struct agxc_if *agxc_as_if(struct agxc_node *node)
+static inline struct agxc_if *agxc_as_if(const struct agxc_node *node)
 {
    agx_assert(node->kind == AGXC_NODE_IF);
    return agx_container_of(node, struct agxc_if, node);
 }
-static inline struct agxc_loop *agxc_as_loop(struct agxc_node *node)
+static inline struct agxc_loop *agxc_as_loop(const struct agxc_node *node)
 {
    agx_assert(node->kind == AGXC_NODE_LOOP);
    return agx_container_of(node, struct agxc_loop, node);
+}
+
+/* List i of a node, in program order: both arms of an if, body and continuing part of a loop. NULL
+ * behind the last one; a block has none. */
+static inline struct agx_link *agxc_list_of(const struct agxc_node *node, unsigned i)
+{
+   if (node->kind == AGXC_NODE_BLOCK || i > 1)
+      return NULL;
+   if (node->kind == AGXC_NODE_IF)
+      return i ? &agxc_as_if(node)->else_list : &agxc_as_if(node)->then_list;
+   return i ? &agxc_as_loop(node)->continuing : &agxc_as_loop(node)->body;
 }
 
 /* ---- shader ----------------------------------------------------------- */
@@ -405,6 +416,8 @@ struct agxc_if *agxc_if_new(struct agxc_shader *shader);
 struct agxc_loop *agxc_loop_new(struct agxc_shader *shader);
 /* Appends a node to a list of parent (NULL = the shader's body). */
 void agxc_node_append(struct agx_link *list, struct agxc_node *parent, struct agxc_node *node);
+/* Puts a node in front of another one, into the same list. */
+void agxc_node_insert_before(struct agxc_node *at, struct agxc_node *node);
 /* Appends a new block. */
 struct agxc_block *agxc_block_append(struct agxc_shader *shader, struct agx_link *list,
                                      struct agxc_node *parent);
@@ -422,6 +435,20 @@ struct agxc_instr *agxc_instr_new_n(struct agxc_shader *shader, unsigned op, uns
 void agxc_instr_remove(struct agxc_instr *instr);
 /* Makes an instruction with one destination a MOV of source to that destination. */
 void agxc_become_mov(struct agxc_shader *shader, struct agxc_instr *instr, struct agxc_ref source);
+/* The first instruction of a block, or NULL. */
+static inline struct agxc_instr *agxc_first_instr(const struct agxc_block *block)
+{
+   return agx_list_empty(&block->instrs)
+             ? NULL
+             : agx_container_of(block->instrs.next, struct agxc_instr, link);
+}
+/* The instruction behind it in its block, or NULL. */
+static inline struct agxc_instr *agxc_next_instr(const struct agxc_instr *instr)
+{
+   return instr->link.next == &instr->block->instrs
+             ? NULL
+             : agx_container_of(instr->link.next, struct agxc_instr, link);
+}
 /* The terminator of a block (BRANCH, BREAK, CONTINUE, RETURN or a machine one), or NULL. */
 struct agxc_instr *agxc_terminator(const struct agxc_block *block);
 
@@ -477,6 +504,13 @@ static inline struct agxc_builder agxc_at_end(struct agxc_shader *shader, struct
 static inline struct agxc_builder agxc_before(struct agxc_shader *shader, struct agxc_instr *instr)
 {
    return (struct agxc_builder){.shader = shader, .block = instr->block, .before = instr};
+}
+
+/* In front of the block's first instruction, where there is one. */
+static inline struct agxc_builder agxc_at_start(struct agxc_shader *shader,
+                                                struct agxc_block *block)
+{
+   return (struct agxc_builder){shader, block, agxc_first_instr(block)};
 }
 
 /* Puts an unlinked instruction where the builder stands. */
@@ -626,12 +660,22 @@ static inline struct agxc_ref *agxc_element(const struct agxc_instr *instr, unsi
 
 #include "agx/compiler/ir/ops.h"
 
+/* Puts a branch on the condition where the builder stands, at its block's end, and behind that
+ * block an if with two empty arms and a new block, which *out_behind receives. */
+struct agxc_if *agxc_build_if(struct agxc_builder *b, struct agxc_ref condition,
+                              struct agxc_block **out_behind);
+
 /* ---- iteration -------------------------------------------------------- */
 
 #define agxc_foreach_instr(it, blk) agx_list_for_each (struct agxc_instr, it, &(blk)->instrs, link)
 #define agxc_foreach_instr_safe(it, blk)                                                           \
    agx_list_for_each_safe (struct agxc_instr, it, &(blk)->instrs, link)
-#define agxc_foreach_node(it, lst) agx_list_for_each (struct agxc_node, it, (lst), link)
+#define agxc_foreach_node(it, lst)      agx_list_for_each (struct agxc_node, it, (lst), link)
+#define agxc_foreach_node_safe(it, lst) agx_list_for_each_safe (struct agxc_node, it, (lst), link)
+/* The lists of an if or a loop, in program order: for passes that recurse over the tree. */
+#define agxc_foreach_list(it, nod)                                                                 \
+   for (struct agx_link *it = agxc_list_of((nod), 0), *it##_first = it; it;                        \
+        it = it == it##_first ? agxc_list_of((nod), 1) : NULL)
 /* Backwards; the body may remove the current instruction. */
 #define agxc_foreach_instr_rev(it, blk)                                                            \
    for (struct agxc_instr *it = agx_container_of((blk)->instrs.prev, struct agxc_instr, link),     \

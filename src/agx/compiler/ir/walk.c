@@ -13,18 +13,13 @@ static enum agxc_visited walk_node(struct agxc_node *node, const struct agxc_vis
          visitor->block(user, agxc_as_block(node));
       return AGXC_UNCHANGED;
    }
-   if (node->kind == AGXC_NODE_IF) {
-      struct agxc_if *branch = agxc_as_if(node);
-      *progress |= agxc_walk(&branch->then_list, visitor, user);
-      *progress |= agxc_walk(&branch->else_list, visitor, user);
-      return visitor->leave_if ? visitor->leave_if(user, branch) : AGXC_UNCHANGED;
-   }
-   struct agxc_loop *loop = agxc_as_loop(node);
-   if (visitor->enter_loop)
-      visitor->enter_loop(user, loop);
-   *progress |= agxc_walk(&loop->body, visitor, user);
-   *progress |= agxc_walk(&loop->continuing, visitor, user);
-   return visitor->leave_loop ? visitor->leave_loop(user, loop) : AGXC_UNCHANGED;
+   if (node->kind == AGXC_NODE_LOOP && visitor->enter_loop)
+      visitor->enter_loop(user, agxc_as_loop(node));
+   agxc_foreach_list (inner, node)
+      *progress |= agxc_walk(inner, visitor, user);
+   if (node->kind == AGXC_NODE_IF)
+      return visitor->leave_if ? visitor->leave_if(user, agxc_as_if(node)) : AGXC_UNCHANGED;
+   return visitor->leave_loop ? visitor->leave_loop(user, agxc_as_loop(node)) : AGXC_UNCHANGED;
 }
 
 bool agxc_walk(struct agx_link *list, const struct agxc_visitor *visitor, void *user)

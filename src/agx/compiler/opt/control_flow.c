@@ -40,13 +40,13 @@ static void forget_list(const struct agx_link *list)
 {
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK) {
-         forget_edges(agx_container_of(node, struct agxc_block, node));
+         forget_edges(agxc_as_block(node));
       } else if (node->kind == AGXC_NODE_IF) {
-         const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         const struct agxc_if *branch = agxc_as_if(node);
          forget_list(&branch->then_list);
          forget_list(&branch->else_list);
       } else {
-         const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+         const struct agxc_loop *loop = agxc_as_loop(node);
          forget_list(&loop->body);
          forget_list(&loop->continuing);
       }
@@ -83,7 +83,7 @@ static void inline_arm(struct agxc_shader *shader, struct agxc_block *before, st
       node->parent = branch->node.parent;
       node->list = branch->node.list;
       if (node->kind == AGXC_NODE_BLOCK)
-         cursor.block = agx_container_of(node, struct agxc_block, node);
+         cursor.block = agxc_as_block(node);
    }
    agx_list_remove(&branch->node.link);
    melt(&cursor, behind);
@@ -95,14 +95,14 @@ static uint32_t count_jumps(const struct agx_link *list, unsigned op, struct agx
    uint32_t count = 0;
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK) {
-         const struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
+         const struct agxc_block *block = agxc_as_block(node);
          const struct agxc_instr *last = agxc_terminator(block);
          if (last && last->op == op && block->succs[0]) {
             *out_to = block->succs[0];
             count++;
          }
       } else if (node->kind == AGXC_NODE_IF) {
-         const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+         const struct agxc_if *branch = agxc_as_if(node);
          count += count_jumps(&branch->then_list, op, out_to);
          count += count_jumps(&branch->else_list, op, out_to);
       }
@@ -166,26 +166,17 @@ static bool join_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
 static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
 {
    bool progress = false;
-   for (struct agx_link *at = list->next, *next; at != list; at = next) {
-      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
-      next = at->next;
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         struct agx_link *before = at->prev;
-         progress |= visit_list(shader, &branch->then_list);
-         progress |= visit_list(shader, &branch->else_list);
-         if (!try_if(shader, branch))
-            continue;
+   agxc_foreach_node_safe (node, list) {
+      const struct agx_link *before = node->link.prev;
+      agxc_foreach_list (inner, node)
+         progress |= visit_list(shader, inner);
+      if (node->kind == AGXC_NODE_IF && try_if(shader, agxc_as_if(node))) {
          progress = true;
-         next = before->next; /* its arm, which nothing can be done about, and what followed */
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         progress |= visit_list(shader, &loop->body);
-         progress |= visit_list(shader, &loop->continuing);
-         if (join_continuing(shader, loop)) {
-            agxc_index(shader);
-            progress = true;
-         }
+         /* Its arm, which nothing can be done about, and what followed. */
+         node_next = agx_container_of(before->next, struct agxc_node, link);
+      } else if (node->kind == AGXC_NODE_LOOP && join_continuing(shader, agxc_as_loop(node))) {
+         agxc_index(shader);
+         progress = true;
       }
    }
    return progress;

@@ -137,20 +137,13 @@ static void visit_list(struct table *table, const struct agx_link *list)
 {
    uint32_t mark = table->count;
    agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_BLOCK) {
-         agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
+      if (node->kind == AGXC_NODE_BLOCK)
+         agxc_foreach_instr (instr, agxc_as_block(node))
             visit_instr(table, instr);
-      } else if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         visit_list(table, &branch->then_list);
-         visit_list(table, &branch->else_list);
-      } else {
-         /* The continuing part may be reached from inside the body only: it sees what stands
-          * before the loop. */
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         visit_list(table, &loop->body);
-         visit_list(table, &loop->continuing);
-      }
+      /* The continuing part of a loop may be reached from inside the body only: it sees what stands
+       * before the loop. */
+      agxc_foreach_list (inner, node)
+         visit_list(table, inner);
    }
    pop_to(table, mark);
 }

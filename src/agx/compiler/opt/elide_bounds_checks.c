@@ -228,7 +228,7 @@ static const struct agxc_loop *loop_of(const struct agxc_instr *phi)
    const struct agxc_node *parent = phi->block->node.parent;
    if (!parent || parent->kind != AGXC_NODE_LOOP)
       return NULL;
-   const struct agxc_loop *loop = agx_container_of(parent, struct agxc_loop, node);
+   const struct agxc_loop *loop = agxc_as_loop(parent);
    return agxc_first_block(&loop->body) == phi->block ? loop : NULL;
 }
 
@@ -702,12 +702,12 @@ static void visit_list(struct proof *p, struct agx_link *list, const struct agxc
    struct fact *outer = p->facts;
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK) {
-         agxc_foreach_instr_safe (instr, agx_container_of(node, struct agxc_block, node))
+         agxc_foreach_instr_safe (instr, agxc_as_block(node))
             visit(p, instr);
       } else if (node->kind == AGXC_NODE_IF) {
-         visit_if(p, agx_container_of(node, struct agxc_if, node), loop);
+         visit_if(p, agxc_as_if(node), loop);
       } else {
-         struct agxc_loop *inner = agx_container_of(node, struct agxc_loop, node);
+         struct agxc_loop *inner = agxc_as_loop(node);
          visit_list(p, &inner->body, inner);
          visit_list(p, &inner->continuing, NULL);
       }

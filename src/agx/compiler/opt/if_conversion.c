@@ -158,23 +158,15 @@ static void flatten(struct predication *p, struct agxc_if *branch)
 
 static void visit_list(struct predication *p, struct agx_link *list)
 {
-   for (struct agx_link *at = list->next, *next; at != list; at = next) {
-      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
-      next = at->next;
-      if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         visit_list(p, &loop->body);
-         visit_list(p, &loop->continuing);
-      } else if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         struct agx_link *before = at->prev;
-         visit_list(p, &branch->then_list);
-         visit_list(p, &branch->else_list);
-         if (!pays(p->shader, branch, agxc_srcs(agxc_terminator(agxc_block_before(node)))))
-            continue;
-         flatten(p, branch);
-         next = before->next;
-      }
+   agxc_foreach_node_safe (node, list) {
+      const struct agx_link *before = node->link.prev;
+      agxc_foreach_list (inner, node)
+         visit_list(p, inner);
+      if (node->kind != AGXC_NODE_IF ||
+          !pays(p->shader, agxc_as_if(node), agxc_srcs(agxc_terminator(agxc_block_before(node)))))
+         continue;
+      flatten(p, agxc_as_if(node));
+      node_next = agx_container_of(before->next, struct agxc_node, link);
    }
 }
 

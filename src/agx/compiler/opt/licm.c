@@ -97,13 +97,12 @@ static void survey_list(struct licm *l, struct agx_link *list, struct loop_info 
 {
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         survey_list(l, &branch->then_list, loop, peak);
-         survey_list(l, &branch->else_list, loop, peak);
+         agxc_foreach_list (arm, node)
+            survey_list(l, arm, loop, peak);
       } else if (node->kind == AGXC_NODE_LOOP) {
-         survey_loop(l, agx_container_of(node, struct agxc_loop, node), loop, peak);
+         survey_loop(l, agxc_as_loop(node), loop, peak);
       } else if (loop) {
-         struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
+         struct agxc_block *block = agxc_as_block(node);
          *peak = AGX_MAX(*peak, live_halves(l->shader, l->liveness, block));
          agxc_foreach_instr (instr, block)
             note_effects(loop, l->shader, instr);
@@ -255,13 +254,12 @@ static void visit_list(struct licm *l, struct agx_link *list, struct loop_info *
 {
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         visit_list(l, &branch->then_list, loop, true);
-         visit_list(l, &branch->else_list, loop, true);
+         agxc_foreach_list (arm, node)
+            visit_list(l, arm, loop, true);
       } else if (node->kind == AGXC_NODE_LOOP) {
-         visit_loop(l, agx_container_of(node, struct agxc_loop, node), loop, in_if);
+         visit_loop(l, agxc_as_loop(node), loop, in_if);
       } else if (loop) {
-         visit_block(l, agx_container_of(node, struct agxc_block, node), loop, in_if);
+         visit_block(l, agxc_as_block(node), loop, in_if);
       }
    }
 }

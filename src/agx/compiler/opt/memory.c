@@ -96,17 +96,10 @@ static void forget_list(struct forwarding *f, const struct agx_link *list, unsig
    agxc_foreach_node (node, list) {
       if (f->looked_at > MAX_LOOKED_AT)
          return;
-      if (node->kind == AGXC_NODE_BLOCK) {
-         forget_block(f, agx_container_of(node, struct agxc_block, node));
-      } else if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         forget_list(f, &branch->then_list, levels);
-         forget_list(f, &branch->else_list, levels);
-      } else {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         forget_list(f, &loop->body, levels + 1);
-         forget_list(f, &loop->continuing, levels + 1);
-      }
+      if (node->kind == AGXC_NODE_BLOCK)
+         forget_block(f, agxc_as_block(node));
+      agxc_foreach_list (inner, node)
+         forget_list(f, inner, levels + (node->kind == AGXC_NODE_LOOP));
    }
 }
 
@@ -259,23 +252,18 @@ static void visit_list(struct forwarding *f, const struct agx_link *list)
    uint32_t mark = f->count;
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK) {
-         agxc_foreach_instr_safe (instr, agx_container_of(node, struct agxc_block, node))
+         agxc_foreach_instr_safe (instr, agxc_as_block(node))
             visit(f, instr);
          note_read(f, NULL);
-      } else if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         visit_list(f, &branch->then_list);
-         visit_list(f, &branch->else_list);
-      } else {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
+      } else if (node->kind == AGXC_NODE_LOOP) {
          f->looked_at = 0;
-         forget_list(f, &loop->body, 1);
-         forget_list(f, &loop->continuing, 1);
+         agxc_foreach_list (inner, node)
+            forget_list(f, inner, 1);
          if (f->looked_at > MAX_LOOKED_AT)
             forget_all(f);
-         visit_list(f, &loop->body);
-         visit_list(f, &loop->continuing);
       }
+      agxc_foreach_list (inner, node)
+         visit_list(f, inner);
    }
    /* Places of this list are not known behind it; those that they pushed out of the ring
     * are lost. */

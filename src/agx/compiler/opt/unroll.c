@@ -145,7 +145,7 @@ static bool keep_names(struct unroll *u, struct agxc_clone *clone, const struct 
 {
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK)
-         keep_block(clone, agx_container_of(node, struct agxc_block, node));
+         keep_block(clone, agxc_as_block(node));
       if (node == &u->shape.exit->node)
          return keep_names(u, clone, u->shape.break_arm) || true;
    }
@@ -202,22 +202,14 @@ static bool try_loop(struct agxc_shader *shader, struct agxc_loop *loop, struct 
 static bool visit_list(struct agxc_shader *shader, struct agx_link *list, struct evaluation *e)
 {
    bool progress = false;
-   for (struct agx_link *at = list->next, *next; at != list; at = next) {
-      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
-      next = at->next;
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= visit_list(shader, &branch->then_list, e);
-         progress |= visit_list(shader, &branch->else_list, e);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         progress |= visit_list(shader, &loop->body, e);
-         progress |= visit_list(shader, &loop->continuing, e);
-         struct agx_link *before = at->prev;
-         if (try_loop(shader, loop, e)) {
-            progress = true;
-            next = before->next; /* what came of the loop has no loop that was not tried */
-         }
+   agxc_foreach_node_safe (node, list) {
+      const struct agx_link *before = node->link.prev;
+      agxc_foreach_list (inner, node)
+         progress |= visit_list(shader, inner, e);
+      if (node->kind == AGXC_NODE_LOOP && try_loop(shader, agxc_as_loop(node), e)) {
+         progress = true;
+         /* What came of the loop has no loop that was not tried. */
+         node_next = agx_container_of(before->next, struct agxc_node, link);
       }
    }
    return progress;

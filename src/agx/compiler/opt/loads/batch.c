@@ -163,12 +163,8 @@ static struct agxc_if *insert_if(struct ahead *a, struct agxc_block **out_test)
    struct agxc_shader *shader = c->shape.shader;
    struct agxc_block *test = agxc_block_new(shader);
    struct agxc_if *branch = agxc_if_new(shader);
-   struct agxc_node *nodes[] = {&test->node, &branch->node};
-   for (unsigned i = 0; i < AGX_COUNT(nodes); i++) {
-      agx_list_insert_before(&a->body->node.link, &nodes[i]->link);
-      nodes[i]->parent = a->body->node.parent;
-      nodes[i]->list = a->body->node.list;
-   }
+   agxc_node_insert_before(&a->body->node, &test->node);
+   agxc_node_insert_before(&a->body->node, &branch->node);
    struct agxc_builder b = agxc_at_end(shader, test);
    struct agxc_ref place = agxc_use(c->phi->operand[0].value), first = agxc_srcs(c->phi)[0];
    struct agxc_instr *jump = agxc_instr_new(shader, AGXC_OP_BRANCH);
@@ -243,9 +239,7 @@ static void build_ring(struct ahead *a, struct agxc_instr *load,
 {
    struct agxc_shader *shader = a->induction.shape.shader;
    struct agxc_builder header = agxc_before(shader, a->induction.phi);
-   struct agxc_builder body = {.shader = shader, .block = a->body};
-   if (!agx_list_empty(&a->body->instrs))
-      body.before = agx_container_of(a->body->instrs.next, struct agxc_instr, link);
+   struct agxc_builder body = agxc_at_start(shader, a->body);
    struct agxc_ref nothing = build_nothing(a, load->operand), held[MAX_AHEAD], now[MAX_AHEAD];
    for (uint32_t iteration = 1; iteration < a->iterations; iteration++)
       held[iteration] = build_phi(&header, load->operand);
@@ -277,8 +271,8 @@ static void load_ahead(struct pass *pass, struct ahead *a)
 
 static bool begins_with_phi(const struct agxc_block *block)
 {
-   return !agx_list_empty(&block->instrs) &&
-          agx_container_of(block->instrs.next, struct agxc_instr, link)->op == AGXC_OP_PHI;
+   const struct agxc_instr *first = agxc_first_instr(block);
+   return first && first->op == AGXC_OP_PHI;
 }
 
 static bool try_loop(void *user, struct agxc_loop *loop)

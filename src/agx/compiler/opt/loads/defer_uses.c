@@ -90,7 +90,7 @@ static bool is_plain_if(const struct agxc_node *node)
 {
    if (node->kind != AGXC_NODE_IF)
       return false;
-   const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+   const struct agxc_if *branch = agxc_as_if(node);
    return is_plain(&branch->then_list) && is_plain(&branch->else_list);
 }
 
@@ -104,7 +104,7 @@ static bool arm_loads(const struct agx_link *arm)
 
 static bool loads(const struct agxc_node *node)
 {
-   const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+   const struct agxc_if *branch = agxc_as_if(node);
    return arm_loads(&branch->then_list) || arm_loads(&branch->else_list);
 }
 
@@ -212,9 +212,7 @@ static void add_result(struct split *split, const struct agxc_instr *load, bool 
 {
    struct agxc_shader *shader = split->s->shader;
    const struct agxc_ref *loaded = &load->operand[0];
-   struct agxc_builder b = agxc_at_end(shader, split->behind);
-   if (!agx_list_empty(&split->behind->instrs))
-      b.before = agx_container_of(split->behind->instrs.next, struct agxc_instr, link);
+   struct agxc_builder b = agxc_at_start(shader, split->behind);
    struct agxc_instr *phi = agxc_instr_new_n(shader, AGXC_OP_PHI, 1, 2);
    phi->operand[0] = agxc_use(agxc_value_new(shader, loaded->bits, 1));
    phi->operand[0].value->def = phi;
@@ -280,18 +278,13 @@ static void split_if(struct splitting *s, struct agxc_if *branch)
                          .branch = branch,
                          .before = agxc_block_before(&branch->node),
                          .behind = agxc_block_after(&branch->node)};
-   struct agxc_instr *old =
-      agx_list_empty(&split.behind->instrs)
-         ? NULL
-         : agx_container_of(split.behind->instrs.next, struct agxc_instr, link);
+   struct agxc_instr *old = agxc_first_instr(split.behind);
    struct agxc_builder to = {s->shader, split.behind, first_behind_phis(split.behind)};
    split_arm(&split, &branch->then_list, &to);
    split_arm(&split, &branch->else_list, &to);
    while (old && old->op == AGXC_OP_PHI) {
       struct agxc_instr *phi = old;
-      old = phi->link.next == &split.behind->instrs
-               ? NULL
-               : agx_container_of(phi->link.next, struct agxc_instr, link);
+      old = agxc_next_instr(phi);
       become_select(&split, phi, &to);
    }
    s->progress = true;
@@ -403,18 +396,12 @@ static void visit_list(struct splitting *s, struct agx_link *list)
    forget(s);
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK) {
-         scan_block(s, agx_container_of(node, struct agxc_block, node));
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         visit_list(s, &loop->body);
-         visit_list(s, &loop->continuing);
-         forget(s);
+         scan_block(s, agxc_as_block(node));
       } else if (is_plain_if(node)) {
-         visit_if(s, agx_container_of(node, struct agxc_if, node));
+         visit_if(s, agxc_as_if(node));
       } else {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         visit_list(s, &branch->then_list);
-         visit_list(s, &branch->else_list);
+         agxc_foreach_list (inner, node)
+            visit_list(s, inner);
          forget(s);
       }
    }

@@ -92,28 +92,22 @@ static struct visited visit_list(struct agxc_shader *shader, struct agx_link *li
    struct hoist h = {.shader = shader};
    struct visited all = {0};
    agxc_foreach_node (node, list) {
-      struct visited part[2] = {0};
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         part[0] = visit_list(shader, &branch->then_list);
-         part[1] = visit_list(shader, &branch->else_list);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         part[0] = visit_list(shader, &loop->body);
-         part[1] = visit_list(shader, &loop->continuing);
-         part[0].leaves = true;
-      } else {
-         struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
+      bool leaves = node->kind == AGXC_NODE_LOOP;
+      if (node->kind == AGXC_NODE_BLOCK) {
+         struct agxc_block *block = agxc_as_block(node);
          all.leaves |= may_leave(block);
          if (h.to)
             all.progress |= hoist_block(&h, block);
          else
             h.to = block;
-         continue;
       }
-      all.progress |= part[0].progress || part[1].progress;
-      all.leaves |= part[0].leaves || part[1].leaves;
-      if (part[0].leaves || part[1].leaves)
+      agxc_foreach_list (inner, node) {
+         struct visited part = visit_list(shader, inner);
+         all.progress |= part.progress;
+         leaves |= part.leaves;
+      }
+      all.leaves |= leaves;
+      if (leaves)
          h = (struct hoist){.shader = shader};
    }
    return all;

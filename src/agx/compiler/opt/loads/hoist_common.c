@@ -110,16 +110,10 @@ static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
 {
    bool progress = false;
    agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= visit_list(shader, &branch->then_list);
-         progress |= visit_list(shader, &branch->else_list);
-         progress |= join_arms(shader, branch);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         progress |= visit_list(shader, &loop->body);
-         progress |= visit_list(shader, &loop->continuing);
-      }
+      agxc_foreach_list (inner, node)
+         progress |= visit_list(shader, inner);
+      if (node->kind == AGXC_NODE_IF)
+         progress |= join_arms(shader, agxc_as_if(node));
    }
    return progress;
 }

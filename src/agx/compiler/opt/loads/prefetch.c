@@ -115,22 +115,10 @@ static struct agxc_ref build_zero(struct agxc_builder *b, const struct agxc_ref 
 static struct agxc_block *build_if(struct agxc_prefetch *p, struct agxc_ref test,
                                    struct agxc_block **out_inside)
 {
-   struct agxc_shader *shader = p->shader;
-   struct agxc_node *at = &p->b.block->node;
-   struct agxc_node *nodes[] = {&agxc_if_new(shader)->node, &agxc_block_new(shader)->node};
-   struct agxc_if *branch = agx_container_of(nodes[0], struct agxc_if, node);
-   struct agxc_instr *end = agxc_instr_new(shader, AGXC_OP_BRANCH);
-   end->operand[0] = test;
-   agxc_insert(&p->b, end);
-   for (unsigned i = AGX_COUNT(nodes); i-- > 0;) {
-      agx_list_insert_before(at->link.next, &nodes[i]->link);
-      nodes[i]->parent = at->parent;
-      nodes[i]->list = at->list;
-   }
-   struct agxc_block *then_block = agxc_block_append(shader, &branch->then_list, &branch->node);
-   struct agxc_block *else_block = agxc_block_append(shader, &branch->else_list, &branch->node);
-   *out_inside = p->shape.leaves_if ? else_block : then_block;
-   return agx_container_of(nodes[1], struct agxc_block, node);
+   struct agxc_block *behind;
+   const struct agxc_if *branch = agxc_build_if(&p->b, test, &behind);
+   *out_inside = agxc_first_block(p->shape.leaves_if ? &branch->else_list : &branch->then_list);
+   return behind;
 }
 
 /* Behind such an if: what was loaded inside, or the other. */
@@ -195,20 +183,14 @@ static void load_next(struct agxc_prefetch *p, struct agxc_choice *choice, struc
       split_block(block, choice->before, behind);
    p->b = agxc_at_end(p->shader, inside);
    struct agxc_ref next = copy_instr(p, load, AGXC_WAY_NEXT);
-   p->b =
-      (struct agxc_builder){p->shader, behind,
-                            agx_list_empty(&behind->instrs)
-                               ? NULL
-                               : agx_container_of(behind->instrs.next, struct agxc_instr, link)};
+   p->b = agxc_at_start(p->shader, behind);
    next = build_phi(p, next, now);
    struct agxc_instr *phi = agxc_instr_new_n(p->shader, AGXC_OP_PHI, 1, 2);
    phi->operand[0] = now;
    now.value->def = phi;
    agxc_srcs(phi)[0] = first;
    agxc_srcs(phi)[1] = next;
-   struct agxc_builder top = {
-      p->shader, p->shape.header,
-      agx_container_of(p->shape.header->instrs.next, struct agxc_instr, link)};
+   struct agxc_builder top = agxc_at_start(p->shader, p->shape.header);
    agxc_insert(&top, phi);
 }
 
@@ -224,38 +206,18 @@ static void run_ahead(struct agxc_prefetch *p)
 
 /* ---- pass ------------------------------------------------------------------- */
 
-static bool visit_list(struct agxc_prefetch *p, struct agx_link *list);
-
 /* The innermost loop with something to gain: copies in it are unknown to those around it. */
-static bool visit_loop(struct agxc_prefetch *p, struct agxc_loop *loop)
+static bool try_loop(void *user, struct agxc_loop *loop)
 {
-   bool inner = visit_list(p, &loop->body);
-   inner |= visit_list(p, &loop->continuing);
-   if (inner || !agxc_loop_shape_find(&p->shape, p->shader, loop))
-      return inner;
+   struct agxc_prefetch *p = user;
+   if (!agxc_loop_shape_find(&p->shape, p->shader, loop))
+      return false;
    p->first = p->shape.header->index;
    p->last = agxc_last_block(&loop->continuing)->index;
    agxc_prefetch_choose(p);
    if (p->choice_count)
       run_ahead(p);
    return p->choice_count > 0;
-}
-
-static bool visit_list(struct agxc_prefetch *p, struct agx_link *list)
-{
-   bool progress = false;
-   for (struct agx_link *at = list->next, *next; at != list; at = next) {
-      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
-      next = at->next;
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= visit_list(p, &branch->then_list);
-         progress |= visit_list(p, &branch->else_list);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         progress |= visit_loop(p, agx_container_of(node, struct agxc_loop, node));
-      }
-   }
-   return progress;
 }
 
 static bool has_loop(const struct agxc_shader *shader)
@@ -275,7 +237,7 @@ bool agxc_opt_prefetch(struct agxc_shader *shader)
    p.liveness = agxc_liveness_compute(shader);
    for (unsigned way = 0; way < AGXC_WAY_COUNT; way++)
       p.map[way] = AGX_ARENA_ARRAY(shader->arena, struct agxc_copied, shader->value_count + 1ull);
-   if (!visit_list(&p, &shader->body))
+   if (!agxc_loops_visit(&shader->body, try_loop, &p))
       return false;
    agxc_opt_cse(shader);
    agxc_opt_copy_prop(shader);

@@ -110,13 +110,6 @@ static uint32_t cycles_of(const struct agxc_prefetch *p, const struct agxc_instr
    return iterations * (instr->op == AGXC_OP_LOAD_SHARED ? 4 : agxc_op_cost(instr) ? 2 : 0);
 }
 
-static struct agxc_instr *next_in_block(const struct agxc_instr *instr)
-{
-   return instr->link.next == &instr->block->instrs
-             ? NULL
-             : agx_container_of(instr->link.next, struct agxc_instr, link);
-}
-
 static bool uses(const struct agxc_instr *instr, const struct agxc_value *value)
 {
    agxc_foreach_src (src, instr)
@@ -159,7 +152,7 @@ static bool find_gap(const struct agxc_prefetch *p, struct agxc_choice *choice)
             at.block = NULL, cycles = 0;
          if (!at.block && on_top && instr->index >= behind && instr->op != AGXC_OP_PHI) {
             at.block = block;
-            at.before = begins ? next_in_block(instr) : instr;
+            at.before = begins ? agxc_next_instr(instr) : instr;
          }
          cycles += begins ? 0 : cycles_of(p, instr);
          if (at.block && cycles > best) {

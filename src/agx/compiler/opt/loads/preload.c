@@ -27,28 +27,16 @@ struct early {
 
 /* ---- what is crossed ----------------------------------------------------- */
 
-static bool list_returns(const struct agx_link *list);
-
 static bool returns(const struct agxc_node *node)
 {
    if (node->kind == AGXC_NODE_BLOCK) {
-      const struct agxc_instr *last =
-         agxc_terminator(agx_container_of(node, struct agxc_block, node));
+      const struct agxc_instr *last = agxc_terminator(agxc_as_block(node));
       return last && last->op == AGXC_OP_RETURN;
    }
-   if (node->kind == AGXC_NODE_LOOP) {
-      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-      return list_returns(&loop->body) || list_returns(&loop->continuing);
-   }
-   const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-   return list_returns(&branch->then_list) || list_returns(&branch->else_list);
-}
-
-static bool list_returns(const struct agx_link *list)
-{
-   agxc_foreach_node (node, list)
-      if (returns(node))
-         return true;
+   agxc_foreach_list (list, node)
+      agxc_foreach_node (inner, list)
+         if (returns(inner))
+            return true;
    return false;
 }
 
@@ -127,29 +115,6 @@ static uint32_t count_loads(const struct early *e, const struct agx_link *arm)
    return count;
 }
 
-/* An if behind e->to, which goes on in a new block behind it. */
-static struct agxc_if *add_if(struct early *e, struct agxc_ref condition,
-                              struct agxc_block **out_behind)
-{
-   struct agxc_if *branch = agxc_if_new(e->shader);
-   struct agxc_block *behind = agxc_block_new(e->shader);
-   struct agxc_node *to = &e->to->node, *nodes[] = {&branch->node, &behind->node};
-   struct agx_link *at = to->link.next;
-   for (unsigned i = 0; i < 2; i++) {
-      nodes[i]->parent = to->parent;
-      nodes[i]->list = to->list;
-      agx_list_insert_before(at, &nodes[i]->link);
-   }
-   agxc_node_append(&branch->then_list, &branch->node, &agxc_block_new(e->shader)->node);
-   agxc_node_append(&branch->else_list, &branch->node, &agxc_block_new(e->shader)->node);
-   struct agxc_builder end = agxc_at_end(e->shader, e->to);
-   struct agxc_instr *jump = agxc_instr_new(e->shader, AGXC_OP_BRANCH);
-   jump->operand[0] = condition;
-   agxc_insert(&end, jump);
-   *out_behind = behind;
-   return branch;
-}
-
 static void move_loads(struct early *e, struct agxc_block *arm, struct agxc_ref condition)
 {
    fetch(e, &condition);
@@ -158,7 +123,8 @@ static void move_loads(struct early *e, struct agxc_block *arm, struct agxc_ref 
          agxc_foreach_src (src, instr)
             fetch(e, src);
    struct agxc_block *behind;
-   struct agxc_if *branch = add_if(e, condition, &behind);
+   struct agxc_builder end = agxc_at_end(e->shader, e->to);
+   const struct agxc_if *branch = agxc_build_if(&end, condition, &behind);
    struct agxc_builder in = agxc_at_end(e->shader, agxc_first_block(&branch->then_list));
    struct agxc_builder out = agxc_at_end(e->shader, behind);
    agxc_foreach_instr_safe (load, arm) {
@@ -204,14 +170,13 @@ bool agxc_opt_preload_loads(struct agxc_shader *shader)
          e.to = NULL;
          e.halves = 0;
       } else if (node->kind == AGXC_NODE_BLOCK && !e.to) {
-         struct agxc_block *block = agx_container_of(node, struct agxc_block, node);
+         struct agxc_block *block = agxc_as_block(node);
          e.to = agxc_terminator(block) ? NULL : block; /* in front of a loop */
       } else if (node->kind == AGXC_NODE_LOOP && e.to) {
          if (!e.liveness)
             e.liveness = agxc_liveness_compute(shader);
-         note_loop(&e, agx_container_of(node, struct agxc_loop, node));
-      } else if (node->kind == AGXC_NODE_IF && e.halves &&
-                 visit_if(&e, agx_container_of(node, struct agxc_if, node))) {
+         note_loop(&e, agxc_as_loop(node));
+      } else if (node->kind == AGXC_NODE_IF && e.halves && visit_if(&e, agxc_as_if(node))) {
          return true;
       }
    }

@@ -157,9 +157,7 @@ static struct agxc_if *wrap(const struct agxc_loop_shape *shape)
    struct agxc_node *node = &shape->loop->node;
    struct agxc_if *guard = agxc_if_new(shader);
    struct agx_link *in = shape->leaves_if ? &guard->else_list : &guard->then_list;
-   agx_list_insert_before(&node->link, &guard->node.link);
-   guard->node.parent = node->parent;
-   guard->node.list = node->list;
+   agxc_node_insert_before(node, &guard->node);
    agx_list_remove(&node->link);
    agxc_block_append(shader, in, &guard->node);
    agxc_node_append(in, &guard->node, node);
@@ -193,10 +191,7 @@ static void build_phis(struct rotate *r, const struct agxc_loop_shape *shape,
                        struct agxc_block *behind, const struct agxc_clone *around,
                        const struct agxc_clone *last)
 {
-   struct agxc_builder b = {shape->shader, behind,
-                            agx_list_empty(&behind->instrs)
-                               ? NULL
-                               : agx_container_of(behind->instrs.next, struct agxc_instr, link)};
+   struct agxc_builder b = agxc_at_start(shape->shader, behind);
    agxc_foreach_instr (instr, shape->header) {
       agxc_foreach_dest (dest, instr) {
          struct agxc_ref ways[2];
@@ -222,26 +217,14 @@ static void rotate(struct rotate *r, const struct agxc_loop_shape *shape)
 
 /* ---- pass --------------------------------------------------------------- */
 
-static void visit_list(struct rotate *r, struct agx_link *list)
+static bool try_loop(void *user, struct agxc_loop *loop)
 {
-   for (struct agx_link *at = list->next, *next; at != list; at = next) {
-      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
-      next = at->next;
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         visit_list(r, &branch->then_list);
-         visit_list(r, &branch->else_list);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         struct agxc_loop_shape shape;
-         struct rotated *done = r->done;
-         visit_list(r, &loop->body);
-         visit_list(r, &loop->continuing);
-         if (r->done == done && agxc_loop_shape_find(&shape, r->shader, loop) &&
-             may_rotate(&shape) && has_gain(&shape))
-            rotate(r, &shape);
-      }
-   }
+   struct rotate *r = user;
+   struct agxc_loop_shape shape;
+   if (!agxc_loop_shape_find(&shape, r->shader, loop) || !may_rotate(&shape) || !has_gain(&shape))
+      return false;
+   rotate(r, &shape);
+   return true;
 }
 
 /* own: the block behind the rotated loop that this block is part of, or NULL. */
@@ -283,8 +266,7 @@ bool agxc_opt_rotate(struct agxc_shader *shader)
    struct rotate r = {.shader = shader, .outside_count = shader->value_count};
    agxc_index(shader);
    r.outside = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, shader->value_count + 1ull);
-   visit_list(&r, &shader->body);
-   if (!r.done)
+   if (!agxc_loops_visit(&shader->body, try_loop, &r))
       return false;
    rename_outside(&r);
    agxc_opt_control_flow(shader);

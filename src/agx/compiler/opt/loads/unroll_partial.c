@@ -79,12 +79,8 @@ static struct agxc_loop *insert_loop(struct agxc_induction *c)
    struct agxc_node *old = &c->shape.loop->node;
    struct agxc_loop *loop = agxc_loop_new(shader);
    struct agxc_block *between = agxc_block_new(shader);
-   struct agxc_node *nodes[] = {&loop->node, &between->node};
-   for (unsigned i = 0; i < AGX_COUNT(nodes); i++) {
-      agx_list_insert_before(&old->link, &nodes[i]->link);
-      nodes[i]->parent = old->parent;
-      nodes[i]->list = old->list;
-   }
+   agxc_node_insert_before(old, &loop->node);
+   agxc_node_insert_before(old, &between->node);
    return loop;
 }
 
@@ -178,39 +174,28 @@ static void lengthen(struct agxc_induction *c, unsigned factor, struct agxc_clon
 
 /* ---- pass --------------------------------------------------------------- */
 
-static bool visit_list(struct agxc_shader *shader, struct agx_link *list,
-                       struct agxc_clone_map *map)
+struct pass {
+   struct agxc_shader *shader;
+   struct agxc_clone_map map;
+};
+
+static bool try_loop(void *user, struct agxc_loop *loop)
 {
-   bool progress = false;
-   for (struct agx_link *at = list->next, *next; at != list; at = next) {
-      struct agxc_node *node = agx_container_of(at, struct agxc_node, link);
-      next = at->next;
-      if (node->kind == AGXC_NODE_IF) {
-         struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         progress |= visit_list(shader, &branch->then_list, map);
-         progress |= visit_list(shader, &branch->else_list, map);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         struct agxc_induction c = {0};
-         bool inner = visit_list(shader, &loop->body, map);
-         inner |= visit_list(shader, &loop->continuing, map);
-         progress |= inner;
-         unsigned factor = inner || !agxc_induction_find(&c, shader, loop) ? 1 : choose_factor(&c);
-         if (factor == 1)
-            continue;
-         if (goes_up(&c, factor))
-            lengthen(&c, factor, map);
-         else
-            unroll_by(&c, factor, map);
-         progress = true;
-      }
-   }
-   return progress;
+   struct pass *pass = user;
+   struct agxc_induction c = {0};
+   unsigned factor = agxc_induction_find(&c, pass->shader, loop) ? choose_factor(&c) : 1;
+   if (factor == 1)
+      return false;
+   if (goes_up(&c, factor))
+      lengthen(&c, factor, &pass->map);
+   else
+      unroll_by(&c, factor, &pass->map);
+   return true;
 }
 
 bool agxc_opt_unroll_partial(struct agxc_shader *shader)
 {
-   struct agxc_clone_map map = {0};
+   struct pass pass = {.shader = shader};
    agxc_index(shader);
-   return visit_list(shader, &shader->body, &map);
+   return agxc_loops_visit(&shader->body, try_loop, &pass);
 }

@@ -408,7 +408,7 @@ static const struct agxc_loop *header_of(const struct agxc_value *value)
    const struct agxc_node *parent = block->node.parent;
    if (!parent || parent->kind != AGXC_NODE_LOOP)
       return NULL;
-   const struct agxc_loop *loop = agx_container_of(parent, struct agxc_loop, node);
+   const struct agxc_loop *loop = agxc_as_loop(parent);
    return agxc_first_block(&loop->body) == block ? loop : NULL;
 }
 
