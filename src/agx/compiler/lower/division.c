@@ -44,7 +44,7 @@ static struct agxc_ref op2(struct lowering *l, enum agxc_op op, struct agxc_ref 
 static struct agxc_ref choose(struct lowering *l, enum agxc_op op, struct agxc_ref x,
                               struct agxc_ref y, struct agxc_ref yes, struct agxc_ref no)
 {
-   return agxc_build3(&l->b, AGXC_OP_SELECT, 32, agxc_build2(&l->b, op, 1, x, y), yes, no);
+   return agxc_build_select(&l->b, agxc_build2(&l->b, op, 1, x, y), yes, no);
 }
 
 /* x - y z, in the form that becomes one imadd. */

@@ -54,12 +54,12 @@ static struct agxc_wide from_float(struct lowering *l, const struct agxc_instr *
       struct agxc_ref lo = agxc_build1(b, (enum agxc_op)instr->op, 32, x);
       return is_signed ? agxc_wide_of_sign(b, lo) : agxc_wide_make(lo, agxc_word(0));
    }
-   struct agxc_ref size = is_signed ? agxc_build1(b, AGXC_OP_FABS, 32, x) : x;
-   struct agxc_ref scaled = agxc_build2(b, AGXC_OP_FMUL, 32, size, agxc_word(POWER_MINUS_32));
-   struct agxc_ref hi = agxc_build1(b, AGXC_OP_F2U, 32, scaled);
-   struct agxc_ref back = agxc_build1(b, AGXC_OP_U2F, 32, hi);
-   struct agxc_ref rest = agxc_build3(b, AGXC_OP_FFMA, 32, back, agxc_word(MINUS_POWER_32), size);
-   struct agxc_wide w = agxc_wide_make(agxc_build1(b, AGXC_OP_F2U, 32, rest), hi);
+   struct agxc_ref size = is_signed ? agxc_build_fabs(b, x) : x;
+   struct agxc_ref scaled = agxc_build_fmul(b, size, agxc_word(POWER_MINUS_32));
+   struct agxc_ref hi = agxc_build_f2u(b, 32, scaled);
+   struct agxc_ref back = agxc_build_u2f(b, 32, hi);
+   struct agxc_ref rest = agxc_build_ffma(b, back, agxc_word(MINUS_POWER_32), size);
+   struct agxc_wide w = agxc_wide_make(agxc_build_f2u(b, 32, rest), hi);
    if (!is_signed)
       return w;
    return agxc_wide_apply_sign(b, w, agxc_word2(b, AGXC_OP_ASHR, x, agxc_word(31)));
@@ -71,16 +71,14 @@ static struct agxc_ref unsigned_to_float(struct lowering *l, struct agxc_wide x)
 {
    struct agxc_builder *b = &l->b;
    if (agxc_wide_is_word(&x))
-      return agxc_build1(b, AGXC_OP_U2F, 32, x.lo);
+      return agxc_build_u2f(b, 32, x.lo);
    struct agxc_ref top = agxc_word1(b, AGXC_OP_FIND_UMSB, x.hi); /* -1 for 0 */
    struct agxc_ref zeros = agxc_word2(b, AGXC_OP_ISUB, agxc_word(31), top);
    struct agxc_wide moved = agxc_wide_shift(b, AGXC_OP_ISHL, x, zeros);
    struct agxc_ref rest = agxc_word2(b, AGXC_OP_UMIN, moved.lo, agxc_word(1));
-   struct agxc_ref leading =
-      agxc_build1(b, AGXC_OP_U2F, 32, agxc_word2(b, AGXC_OP_IOR, moved.hi, rest));
+   struct agxc_ref leading = agxc_build_u2f(b, 32, agxc_word2(b, AGXC_OP_IOR, moved.hi, rest));
    struct agxc_ref exponent = agxc_word2(b, AGXC_OP_IADD, top, agxc_word(128));
-   return agxc_build2(b, AGXC_OP_FMUL, 32, leading,
-                      agxc_word2(b, AGXC_OP_ISHL, exponent, agxc_word(23)));
+   return agxc_build_fmul(b, leading, agxc_word2(b, AGXC_OP_ISHL, exponent, agxc_word(23)));
 }
 
 static struct agxc_ref to_float(struct lowering *l, const struct agxc_instr *instr)
@@ -92,7 +90,7 @@ static struct agxc_ref to_float(struct lowering *l, const struct agxc_instr *ins
    sign = agxc_word2(b, AGXC_OP_IAND, sign, agxc_word(1u << 31));
    result = agxc_word2(b, AGXC_OP_IOR, result, sign);
    /* What a half can hold has no more bits than a float: nothing is rounded twice. */
-   return instr->operand[0].bits == 16 ? agxc_build1(b, AGXC_OP_F2F, 16, result) : result;
+   return instr->operand[0].bits == 16 ? agxc_build_f2f(b, 16, result) : result;
 }
 
 /* ---- bits ---------------------------------------------------------------- */
@@ -249,7 +247,7 @@ static struct agxc_ref narrowing(struct lowering *l, const struct agxc_instr *in
    struct agxc_wide x = wide_of(l, instr->operand[1]);
    unsigned bits = instr->operand[0].bits;
    if (instr->op == AGXC_OP_TRUNC)
-      return bits == 32 ? x.lo : agxc_build1(&l->b, AGXC_OP_TRUNC, bits, x.lo);
+      return bits == 32 ? x.lo : agxc_build_trunc(&l->b, bits, x.lo);
    if (instr->op == AGXC_OP_U2F || instr->op == AGXC_OP_S2F)
       return to_float(l, instr);
    if (instr->op >= AGXC_OP_IEQ && instr->op <= AGXC_OP_SGE)

@@ -30,11 +30,11 @@ static struct agxc_ref float2(struct division *v, enum agxc_op op, struct agxc_r
 
 static struct agxc_ref to_float(struct division *v, const struct agxc_wide *x)
 {
-   struct agxc_ref low = agxc_build1(v->b, AGXC_OP_U2F, 32, x->lo);
+   struct agxc_ref low = agxc_build_u2f(v->b, 32, x->lo);
    if (agxc_wide_is_word(x))
       return low;
-   struct agxc_ref high = agxc_build1(v->b, AGXC_OP_U2F, 32, x->hi);
-   return agxc_build3(v->b, AGXC_OP_FFMA, 32, high, agxc_word(POWER_32), low);
+   struct agxc_ref high = agxc_build_u2f(v->b, 32, x->hi);
+   return agxc_build_ffma(v->b, high, agxc_word(POWER_32), low);
 }
 
 static void begin(struct division *v, struct agxc_builder *b, struct agxc_wide d)
@@ -44,7 +44,7 @@ static void begin(struct division *v, struct agxc_builder *b, struct agxc_wide d
    v->minus_d = agxc_wide_is_word(&d)
                    ? agxc_wide_make(agxc_word1(b, AGXC_OP_INEG, d.lo), agxc_word(UINT32_MAX))
                    : agxc_wide_sub(b, agxc_wide_imm(0), d);
-   struct agxc_ref inverse = agxc_build1(b, AGXC_OP_FRCP, 32, to_float(v, &d));
+   struct agxc_ref inverse = agxc_build_frcp(b, to_float(v, &d));
    v->inverse = float2(v, AGXC_OP_FMUL, inverse, agxc_word(BELOW_ONE));
    v->inverse_high = float2(v, AGXC_OP_FMUL, v->inverse, agxc_word(POWER_MINUS_32));
 }
@@ -65,7 +65,7 @@ static struct agxc_wide subtract(struct division *v, struct agxc_wide r, struct 
 static struct agxc_ref high_step(struct division *v, struct agxc_wide *r)
 {
    struct agxc_ref estimate = float2(v, AGXC_OP_FMUL, to_float(v, r), v->inverse_high);
-   struct agxc_ref q = agxc_build1(v->b, AGXC_OP_F2U, 32, estimate);
+   struct agxc_ref q = agxc_build_f2u(v->b, 32, estimate);
    struct agxc_ref product = agxc_word2(v->b, AGXC_OP_IMUL, q, v->minus_d.lo);
    *r = agxc_wide_make(r->lo, agxc_word2(v->b, AGXC_OP_IADD, product, r->hi));
    return q;
@@ -81,13 +81,13 @@ static struct agxc_ref high_correction(struct division *v, struct agxc_wide *r)
    struct agxc_ref hi = agxc_word2(b, AGXC_OP_UMIN, r->hi, less); /* wraps where it is too much */
    struct agxc_ref changed = agxc_word_compare(b, AGXC_OP_INE, hi, r->hi);
    *r = agxc_wide_make(r->lo, hi);
-   return agxc_build1(b, AGXC_OP_ZEXT, 32, changed);
+   return agxc_build_zext(b, 32, changed);
 }
 
 static struct agxc_ref low_step(struct division *v, struct agxc_wide *r)
 {
    struct agxc_ref estimate = float2(v, AGXC_OP_FMUL, to_float(v, r), v->inverse);
-   struct agxc_ref q = agxc_build1(v->b, AGXC_OP_F2U, 32, estimate);
+   struct agxc_ref q = agxc_build_f2u(v->b, 32, estimate);
    *r = subtract(v, *r, q);
    return q;
 }
@@ -97,8 +97,8 @@ static void divide_unsigned(struct agxc_builder *b, struct agxc_wide n, struct a
 {
    struct agxc_ref zero = agxc_word(0), high = zero;
    if (agxc_wide_is_word(&n) && agxc_wide_is_word(&d)) {
-      *q = agxc_wide_make(agxc_build2(b, AGXC_OP_UDIV, 32, n.lo, d.lo), zero);
-      *r = agxc_wide_make(agxc_build2(b, AGXC_OP_UMOD, 32, n.lo, d.lo), zero);
+      *q = agxc_wide_make(agxc_build_udiv(b, n.lo, d.lo), zero);
+      *r = agxc_wide_make(agxc_build_umod(b, n.lo, d.lo), zero);
       return;
    }
    struct division v;
@@ -112,7 +112,7 @@ static void divide_unsigned(struct agxc_builder *b, struct agxc_wide n, struct a
    struct agxc_ref low = low_step(&v, r);
    low = agxc_word2(b, AGXC_OP_IADD, low, low_step(&v, r));
    struct agxc_ref more = agxc_wide_compare(b, AGXC_OP_UGE, *r, d);
-   struct agxc_wide one = agxc_wide_make(agxc_build1(b, AGXC_OP_ZEXT, 32, more), zero);
+   struct agxc_wide one = agxc_wide_make(agxc_build_zext(b, 32, more), zero);
    *q = agxc_wide_add(b, agxc_wide_make(low, high), one);
    *r = agxc_wide_select(b, more, agxc_wide_sub(b, *r, d), *r);
 }

@@ -71,7 +71,7 @@ struct agxc_ref agxc_word_select(struct agxc_builder *b, struct agxc_ref cond, s
       return cond.imm ? yes : no;
    if (yes.kind == AGXC_IMM && no.kind == AGXC_IMM && yes.imm == no.imm)
       return yes;
-   return agxc_build3(b, AGXC_OP_SELECT, yes.bits, cond, yes, no);
+   return agxc_build_select(b, cond, yes, no);
 }
 
 /* ---- pairs --------------------------------------------------------------- */
@@ -113,7 +113,7 @@ struct agxc_ref agxc_wide_whole(struct agxc_builder *b, const struct agxc_wide *
       return w->whole;
    if (w->lo.kind == AGXC_IMM && w->hi.kind == AGXC_IMM)
       return agxc_imm((uint64_t)w->hi.imm << 32 | (uint64_t)w->lo.imm, 64);
-   return agxc_build2(b, AGXC_OP_PACK64, 64, w->lo, w->hi);
+   return agxc_build_pack64(b, w->lo, w->hi);
 }
 
 bool agxc_wide_is_word(const struct agxc_wide *w)
@@ -164,7 +164,7 @@ struct agxc_wide agxc_wide_add(struct agxc_builder *b, struct agxc_wide x, struc
       return agxc_wide_bounded(agxc_wide_make(is_imm(x.lo, 0) ? y.lo : x.lo, hi), max);
    }
    struct agxc_ref whole = agxc_wide_whole(b, &y);
-   whole = agxc_build2(b, AGXC_OP_IADD, 64, agxc_wide_whole(b, &x), whole);
+   whole = agxc_build_iadd(b, agxc_wide_whole(b, &x), whole);
    return agxc_wide_bounded(agxc_wide_split(b, whole), max);
 }
 
@@ -173,16 +173,16 @@ struct agxc_wide agxc_wide_sub(struct agxc_builder *b, struct agxc_wide x, struc
    if (is_imm(y.lo, 0))
       return agxc_wide_make(x.lo, agxc_word2(b, AGXC_OP_ISUB, x.hi, y.hi));
    struct agxc_ref whole = agxc_wide_whole(b, &y);
-   whole = agxc_build2(b, AGXC_OP_ISUB, 64, agxc_wide_whole(b, &x), whole);
+   whole = agxc_build_isub(b, agxc_wide_whole(b, &x), whole);
    return agxc_wide_split(b, whole);
 }
 
 struct agxc_wide agxc_wide_mad(struct agxc_builder *b, struct agxc_ref x, struct agxc_ref y,
                                struct agxc_wide c)
 {
-   struct agxc_ref product = agxc_build2(b, AGXC_OP_UMUL64, 64, x, y);
+   struct agxc_ref product = agxc_build_umul64(b, x, y);
    if (!is_zero(&c))
-      product = agxc_build2(b, AGXC_OP_IADD, 64, product, agxc_wide_whole(b, &c));
+      product = agxc_build_iadd(b, product, agxc_wide_whole(b, &c));
    return agxc_wide_split(b, product);
 }
 
@@ -211,7 +211,7 @@ struct agxc_wide agxc_wide_mul(struct agxc_builder *b, struct agxc_wide x, struc
          agxc_wide_make(agxc_word2(b, AGXC_OP_IMUL, x.lo, y.lo), agxc_word(0)), max);
    bool words = agxc_wide_is_word(&x) && agxc_wide_is_word(&y);
    if (!words && is_signed_word(&x) && is_signed_word(&y))
-      return agxc_wide_split(b, agxc_build2(b, AGXC_OP_SMUL64, 64, x.lo, y.lo));
+      return agxc_wide_split(b, agxc_build_smul64(b, x.lo, y.lo));
    struct agxc_wide w = agxc_wide_mad(b, x.lo, y.lo, agxc_wide_imm(0));
    if (words)
       return agxc_wide_bounded(w, max);
@@ -282,16 +282,16 @@ struct agxc_wide agxc_wide_shift(struct agxc_builder *b, enum agxc_op op, struct
    switch (op) {
    case AGXC_OP_ISHL:
       lo = agxc_word2(b, op, x.lo, n);
-      crossing = agxc_build2(b, AGXC_OP_SHLHI, 32, x.lo, n);
+      crossing = agxc_build_shlhi(b, x.lo, n);
       return agxc_wide_make(lo, agxc_word2(b, AGXC_OP_IOR, hi, crossing));
    case AGXC_OP_USHR:
       lo = agxc_word2(b, op, x.lo, n);
       if (!agxc_wide_is_word(&x))
-         lo = agxc_build3(b, AGXC_OP_SHRHI, 32, lo, x.hi, n);
+         lo = agxc_build_shrhi(b, lo, x.hi, n);
       return agxc_wide_bounded(agxc_wide_make(lo, hi), x.max);
    default:
       lo = agxc_word2(b, AGXC_OP_USHR, x.lo, n);
-      crossing = agxc_build2(b, AGXC_OP_ASRH, 32, x.hi, n);
+      crossing = agxc_build_asrh(b, x.hi, n);
       return agxc_wide_make(agxc_word2(b, AGXC_OP_IOR, lo, crossing), hi);
    }
 }
@@ -300,7 +300,7 @@ struct agxc_wide agxc_wide_shift(struct agxc_builder *b, enum agxc_op op, struct
 
 static struct agxc_ref inverted(struct agxc_builder *b, struct agxc_ref cond)
 {
-   return cond.kind == AGXC_IMM ? agxc_imm(!cond.imm, 1) : agxc_build1(b, AGXC_OP_INOT, 1, cond);
+   return cond.kind == AGXC_IMM ? agxc_imm(!cond.imm, 1) : agxc_build_inot(b, cond);
 }
 
 struct agxc_ref agxc_wide_compare(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x,

@@ -60,7 +60,7 @@ static struct agxc_ref reciprocal(struct lowering *l, struct agxc_ref d, enum ag
       memcpy(&bits, &inverse, sizeof(bits));
       return imm32(bits);
    }
-   return agxc_build1(&l->b, AGXC_OP_FRCP, 32, agxc_build1(&l->b, to_float, 32, d));
+   return agxc_build_frcp(&l->b, agxc_build1(&l->b, to_float, 32, d));
 }
 
 /* trunc((n + 1/2) / d), the half with n's sign: no integer lies between that and n / d, and it
@@ -72,8 +72,8 @@ static struct agxc_ref quotient(struct lowering *l, struct agxc_ref n, struct ag
    struct agxc_ref x = agxc_build1(&l->b, to_float, 32, n), half = imm32(HALF);
    if (is_signed)
       half = op2(l, AGXC_OP_IOR, 32, op2(l, AGXC_OP_IAND, 32, x, imm32(SIGN)), half);
-   x = agxc_build2(&l->b, AGXC_OP_FADD, 32, x, half);
-   x = agxc_build2(&l->b, AGXC_OP_FMUL, 32, x, reciprocal(l, d, to_float, is_signed));
+   x = agxc_build_fadd(&l->b, x, half);
+   x = agxc_build_fmul(&l->b, x, reciprocal(l, d, to_float, is_signed));
    return cut(l, agxc_build1(&l->b, is_signed ? AGXC_OP_F2S : AGXC_OP_F2U, 32, x), n.bits);
 }
 
@@ -103,7 +103,7 @@ static struct agxc_ref divide(struct lowering *l, const struct agxc_instr *instr
    struct agxc_ref some = op2(l, AGXC_OP_INE, 1, low, zero);
    struct agxc_ref moved = op2(l, AGXC_OP_IADD, bits, m, d);
    struct agxc_ref moves = op2(l, AGXC_OP_IAND, 1, differ, some);
-   return agxc_build3(&l->b, AGXC_OP_SELECT, bits, moves, moved, m);
+   return agxc_build_select(&l->b, moves, moved, m);
 }
 
 /* ---- by way of 32 bits ---------------------------------------------------- */

@@ -309,7 +309,7 @@ static struct agxc_ref choose(struct lowering *l, struct agxc_builder *b,
    enum agxc_op less = last < access->index_first ? AGXC_OP_SLT : AGXC_OP_ULT;
    struct agxc_ref is_low = agxc_build2(
       b, less, 1, access->index, agxc_imm(access->index_first + middle * access->index_step, 32));
-   return agxc_build3(b, AGXC_OP_SELECT, access->data->bits, is_low, low, high);
+   return agxc_build_select(b, is_low, low, high);
 }
 
 static void load_slots(struct lowering *l, struct agxc_instr *instr, struct access *access)
@@ -342,14 +342,13 @@ static void store_slots(struct lowering *l, struct agxc_instr *instr, struct acc
    for (uint32_t i = 0; i < access->choices; i++) {
       struct agxc_ref hit = agxc_none();
       if (access->is_dynamic)
-         hit = agxc_build2(&b, AGXC_OP_IEQ, 1, access->index,
-                           agxc_imm(access->index_first + i * access->index_step, 32));
+         hit = agxc_build_ieq(&b, access->index,
+                              agxc_imm(access->index_first + i * access->index_step, 32));
       for (uint32_t e = 0; e < count; e++) {
          uint32_t slot = slot_of(access, i, e);
          struct agxc_ref value = elements[e];
          if (access->is_dynamic)
-            value = agxc_build3(&b, AGXC_OP_SELECT, value.bits, hit, value,
-                                agxc_slot_read(l->ssa, b.block, slot));
+            value = agxc_build_select(&b, hit, value, agxc_slot_read(l->ssa, b.block, slot));
          agxc_slot_write(l->ssa, b.block, slot, value);
       }
    }
@@ -367,7 +366,7 @@ static struct agxc_ref inside(struct lowering *l, struct agxc_builder *b,
       return agxc_imm(AGX_MIN((uint64_t)access->offset->imm, last), 32);
    if (l->shader->options->robustness == AGXC_ROBUST_NONE)
       return *access->offset;
-   return agxc_build2(b, AGXC_OP_UMIN, 32, *access->offset, agxc_imm(last, 32));
+   return agxc_build_umin(b, *access->offset, agxc_imm(last, 32));
 }
 
 /* The load or store that takes the place of a private one; of `dest`, or of `data`. */
@@ -395,7 +394,7 @@ static void use_scratch(struct lowering *l, struct agxc_instr *instr, const stru
    if (offset.kind == AGXC_IMM)
       offset = agxc_imm((uint64_t)offset.imm + at, 32);
    else if (at)
-      offset = agxc_build2(&b, AGXC_OP_IADD, 32, offset, agxc_imm(at, 32));
+      offset = agxc_build_iadd(&b, offset, agxc_imm(at, 32));
    access_memory(&b, instr->op == AGXC_OP_LOAD_PRIVATE, false, offset, *access->data);
 }
 
@@ -410,9 +409,9 @@ static struct agxc_ref first_word(struct lowering *l, struct variable *var)
       b.before = agx_container_of(entry->instrs.next, struct agxc_instr, link);
    struct agxc_ref thread = agxc_build(&b, AGXC_OP_SYSVAL, 32, 1, 0, NULL);
    thread.value->def->operand[1].imm = AGXC_SYSVAL_LOCAL_INDEX;
-   var->own = agxc_build2(&b, AGXC_OP_ISHL, 32, thread, agxc_imm(2, 32));
+   var->own = agxc_build_ishl(&b, thread, agxc_imm(2, 32));
    if (var->memory_at)
-      var->own = agxc_build2(&b, AGXC_OP_IADD, 32, var->own, agxc_imm(var->memory_at, 32));
+      var->own = agxc_build_iadd(&b, var->own, agxc_imm(var->memory_at, 32));
    return var->own;
 }
 
@@ -424,8 +423,8 @@ static void use_workgroup(struct lowering *l, struct agxc_instr *instr, const st
    bool is_load = instr->op == AGXC_OP_LOAD_PRIVATE;
    uint32_t threads = threads_of(l->shader), count = AGX_MAX(access->data->count, 1);
    struct agxc_ref offset = inside(l, &b, access), elements[4] = {*access->data};
-   struct agxc_ref first = agxc_build2(&b, AGXC_OP_IMUL, 32, offset, agxc_imm(threads, 32));
-   first = agxc_build2(&b, AGXC_OP_IADD, 32, first, own);
+   struct agxc_ref first = agxc_build_imul(&b, offset, agxc_imm(threads, 32));
+   first = agxc_build_iadd(&b, first, own);
    if (!is_load && count > 1)
       agxc_split(&b, *access->data, elements);
    for (uint32_t i = 0; i < count; i++) {
@@ -433,7 +432,7 @@ static void use_workgroup(struct lowering *l, struct agxc_instr *instr, const st
       if (is_load && count > 1)
          elements[i] = agxc_use(agxc_value_new(l->shader, 32, 1));
       if (i)
-         at = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(4 * i * threads, 32));
+         at = agxc_build_iadd(&b, first, agxc_imm(4 * i * threads, 32));
       access_memory(&b, is_load, true, at, elements[i]);
    }
    if (!is_load || count == 1)

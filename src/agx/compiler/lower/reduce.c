@@ -98,14 +98,13 @@ static struct agxc_ref combine_votes(struct agxc_subgroup *l, struct agxc_ref va
                                      uint32_t cluster, struct agxc_ref lanes)
 {
    bool is_and = with == AGX_ISA_SUBOP_AND;
-   struct agxc_ref votes =
-      agxc_sg_ballot(l, is_and ? agxc_build1(&l->b, AGXC_OP_INOT, 1, value) : value);
+   struct agxc_ref votes = agxc_sg_ballot(l, is_and ? agxc_build_inot(&l->b, value) : value);
    votes = in_cluster(l, votes, cluster);
    if (lanes.kind != AGXC_NONE)
       votes = agxc_sg_binary(l, AGXC_OP_IAND, votes, lanes);
    if (with == AGX_ISA_SUBOP_XOR)
-      votes = agxc_sg_binary(l, AGXC_OP_IAND, agxc_build1(&l->b, AGXC_OP_BITCOUNT, 32, votes),
-                             agxc_sg_u32(1));
+      votes =
+         agxc_sg_binary(l, AGXC_OP_IAND, agxc_build_bitcount(&l->b, 32, votes), agxc_sg_u32(1));
    return agxc_sg_compare(l, is_and ? AGXC_OP_IEQ : AGXC_OP_INE, votes, agxc_sg_u32(0));
 }
 
@@ -146,7 +145,7 @@ static struct chain chain_of(struct agxc_subgroup *l, uint32_t cluster)
    struct chain c;
    c.active = in_cluster(l, agxc_sg_ballot(l, agxc_imm(1, 1)), cluster);
    struct agxc_ref lower = agxc_sg_binary(l, AGXC_OP_IAND, c.active, lanes_below(l, false));
-   c.below = agxc_build1(&l->b, AGXC_OP_FIND_UMSB, 32, lower);
+   c.below = agxc_build_find_umsb(&l->b, 32, lower);
    return c;
 }
 
@@ -170,7 +169,7 @@ static struct agxc_ref reduce_chain(struct agxc_subgroup *l, struct agxc_ref x, 
 {
    struct chain c = chain_of(l, cluster);
    x = scan_chain(l, x, with, cluster, c.below);
-   struct agxc_ref last = agxc_build1(&l->b, AGXC_OP_FIND_UMSB, 32, c.active);
+   struct agxc_ref last = agxc_build_find_umsb(&l->b, 32, c.active);
    return agxc_sg_shuffle(l, x, last, AGXC_SHUFFLE_INDEX);
 }
 
@@ -264,8 +263,7 @@ static struct agxc_ref sum_long(struct agxc_subgroup *l, struct agxc_ref x, uint
    struct agxc_ref high = gather(l, word[1], add, cluster, inclusive);
    struct agxc_ref sum =
       agxc_sg_binary(l, AGXC_OP_IADD, low, agxc_sg_binary(l, AGXC_OP_ISHL, middle, half));
-   struct agxc_ref carry =
-      agxc_build1(&l->b, AGXC_OP_ZEXT, 32, agxc_sg_compare(l, AGXC_OP_ULT, sum, low));
+   struct agxc_ref carry = agxc_build_zext(&l->b, 32, agxc_sg_compare(l, AGXC_OP_ULT, sum, low));
    high = agxc_sg_binary(l, AGXC_OP_IADD, high, agxc_sg_binary(l, AGXC_OP_USHR, middle, half));
    return agxc_sg_pack(l, sum, agxc_sg_binary(l, AGXC_OP_IADD, high, carry));
 }
@@ -346,7 +344,7 @@ struct agxc_ref agxc_sg_reduce(struct agxc_subgroup *l, struct agxc_ref value, u
    if (!needs_widening(value, with))
       return reduce_word(l, value, with, cluster);
    struct agxc_ref wide = reduce_word(l, widen(l, value, with), with, cluster);
-   return agxc_build1(&l->b, AGXC_OP_TRUNC, value.bits, wide);
+   return agxc_build_trunc(&l->b, value.bits, wide);
 }
 
 static struct agxc_ref scan_word(struct agxc_subgroup *l, struct agxc_ref x, unsigned with,
@@ -374,7 +372,7 @@ struct agxc_ref agxc_sg_scan(struct agxc_subgroup *l, struct agxc_ref value, uns
       struct agxc_ref limit = agxc_sg_u32(with == AGX_ISA_SUBOP_SMIN ? top - 1 : 0u - top);
       wide = combine(l, with, wide, limit);
    }
-   return agxc_build1(&l->b, AGXC_OP_TRUNC, value.bits, wide);
+   return agxc_build_trunc(&l->b, value.bits, wide);
 }
 
 bool agxc_sg_is_row(const struct agxc_instr *instr)

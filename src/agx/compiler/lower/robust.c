@@ -67,7 +67,7 @@ static void add_term(struct robust *r, struct sum *sum, struct agxc_ref index, u
 {
    for (unsigned i = 0; i < sum->count; i++)
       if (sum->terms[i].stride == stride) {
-         sum->terms[i].index = agxc_build2(&r->at, AGXC_OP_IADD, 32, sum->terms[i].index, index);
+         sum->terms[i].index = agxc_build_iadd(&r->at, sum->terms[i].index, index);
          return;
       }
    sum->terms[sum->count++] = (struct term){index, stride};
@@ -120,20 +120,20 @@ static struct agxc_ref multiply(struct robust *r, bool saturates, struct agxc_re
    if (by == 1)
       return index;
    if (saturates && most(r, &index) * by > UINT32_MAX)
-      index = agxc_build2(&r->at, AGXC_OP_UMIN, 32, index, agxc_imm(UINT32_MAX / by, 32));
+      index = agxc_build_umin(&r->at, index, agxc_imm(UINT32_MAX / by, 32));
    if (by & (by - 1))
-      return agxc_build2(&r->at, AGXC_OP_IMUL, 32, index, agxc_imm(by, 32));
-   return agxc_build2(&r->at, AGXC_OP_ISHL, 32, index, agxc_imm((uint32_t)__builtin_ctz(by), 32));
+      return agxc_build_imul(&r->at, index, agxc_imm(by, 32));
+   return agxc_build_ishl(&r->at, index, agxc_imm((uint32_t)__builtin_ctz(by), 32));
 }
 
 static struct agxc_ref add(struct robust *r, bool saturates, struct agxc_ref a, struct agxc_ref b)
 {
    bool wraps = most(r, &a) + most(r, &b) > UINT32_MAX;
-   struct agxc_ref sum = agxc_build2(&r->at, AGXC_OP_IADD, 32, a, b);
+   struct agxc_ref sum = agxc_build_iadd(&r->at, a, b);
    if (!saturates || !wraps)
       return sum;
-   struct agxc_ref wrapped = agxc_build2(&r->at, AGXC_OP_ULT, 1, sum, a);
-   return agxc_build3(&r->at, AGXC_OP_SELECT, 32, wrapped, agxc_imm(UINT32_MAX, 32), sum);
+   struct agxc_ref wrapped = agxc_build_ult(&r->at, sum, a);
+   return agxc_build_select(&r->at, wrapped, agxc_imm(UINT32_MAX, 32), sum);
 }
 
 /* One index for all terms (and the constant, where that has to go along), in units of a power of
@@ -155,8 +155,7 @@ static void count_units(struct robust *r, struct access *a, const struct sum *su
       struct agxc_ref one =
          multiply(r, a->zero, term->index, is_whole ? term->stride / unit : term->stride);
       if (!is_whole)
-         one =
-            agxc_build2(&r->at, AGXC_OP_USHR, 32, one, agxc_imm((uint32_t)__builtin_ctz(unit), 32));
+         one = agxc_build_ushr(&r->at, one, agxc_imm((uint32_t)__builtin_ctz(unit), 32));
       index = index.kind == AGXC_NONE ? one : add(r, a->zero, index, one);
    }
    if (with_constant)
@@ -215,18 +214,18 @@ static struct agxc_ref guard(struct robust *r, const struct access *a, uint32_t 
 /* i < count ? i : sink, for the bytes up to `bytes` of the access */
 static struct agxc_ref redirected(struct robust *r, const struct access *a, uint32_t bytes)
 {
-   struct agxc_ref inside = agxc_build2(&r->at, AGXC_OP_ULT, 1, a->index,
-                                        limit(r, a, AGX_UNIFORM_BUFFER_COUNT, a->constant, bytes));
+   struct agxc_ref inside =
+      agxc_build_ult(&r->at, a->index, limit(r, a, AGX_UNIFORM_BUFFER_COUNT, a->constant, bytes));
    struct agxc_ref sink = limit(r, a, AGX_UNIFORM_BUFFER_SINK, a->constant, a->bytes);
-   return agxc_build3(&r->at, AGXC_OP_SELECT, 32, inside, a->index, sink);
+   return agxc_build_select(&r->at, inside, a->index, sink);
 }
 
 static struct agxc_ref scaled(struct robust *r, const struct access *a, struct agxc_ref index)
 {
    uint32_t odd = a->stride >> __builtin_ctz(a->stride), shift = (uint32_t)__builtin_ctz(a->stride);
    if (odd > 1)
-      index = agxc_build2(&r->at, AGXC_OP_IMUL, 32, index, agxc_imm(odd, 32));
-   return shift ? agxc_build2(&r->at, AGXC_OP_ISHL, 32, index, agxc_imm(shift, 32)) : index;
+      index = agxc_build_imul(&r->at, index, agxc_imm(odd, 32));
+   return shift ? agxc_build_ishl(&r->at, index, agxc_imm(shift, 32)) : index;
 }
 
 static void set_place(const struct access *a, struct agxc_ref base, struct agxc_ref offset)
@@ -238,7 +237,7 @@ static void set_place(const struct access *a, struct agxc_ref base, struct agxc_
 static void clamp(struct robust *r, struct access *a)
 {
    struct agxc_ref last = limit(r, a, AGX_UNIFORM_BUFFER_LAST, a->constant, a->bytes);
-   struct agxc_ref index = agxc_build2(&r->at, AGXC_OP_UMIN, 32, a->index, last);
+   struct agxc_ref index = agxc_build_umin(&r->at, a->index, last);
    set_place(a, guard(r, a, a->constant, a->bytes), scaled(r, a, index));
 }
 
@@ -448,7 +447,7 @@ static bool join_copy(struct robust *r, struct access *a)
    uint32_t step = part_elements(load), count = load->memory.count;
    struct agxc_instr *test = agxc_terminator(agxc_block_before(&r->branch->node));
    r->at = agxc_before(r->shader, test);
-   test->operand[0] = agxc_build2(&r->at, AGXC_OP_IOR, 1, test->operand[0], is_partial(r, a));
+   test->operand[0] = agxc_build_ior(&r->at, test->operand[0], is_partial(r, a));
    r->at = agxc_at_end(r->shader, agxc_first_block(&r->branch->then_list));
    if (has_one_index(load)) { /* whose last element was taken for one outside */
       access_parts(r, load, count - step, count, loaded);

@@ -31,7 +31,7 @@ struct agxc_ref agxc_sg_compare(struct agxc_subgroup *l, enum agxc_op op, struct
 struct agxc_ref agxc_sg_select(struct agxc_subgroup *l, struct agxc_ref condition,
                                struct agxc_ref yes, struct agxc_ref no)
 {
-   return agxc_build3(&l->b, AGXC_OP_SELECT, yes.bits, condition, yes, no);
+   return agxc_build_select(&l->b, condition, yes, no);
 }
 
 /* An operation with immediates; bits 0: those of the first source. */
@@ -71,7 +71,7 @@ static struct agxc_ref active_rank(struct agxc_subgroup *l)
 
 struct agxc_ref agxc_sg_ballot(struct agxc_subgroup *l, struct agxc_ref condition)
 {
-   return agxc_build1(&l->b, AGXC_OP_BALLOT, 32, condition);
+   return agxc_build_ballot(&l->b, condition);
 }
 
 void agxc_sg_unpack(struct agxc_subgroup *l, struct agxc_ref value, struct agxc_ref out[2])
@@ -88,7 +88,7 @@ void agxc_sg_unpack(struct agxc_subgroup *l, struct agxc_ref value, struct agxc_
 
 struct agxc_ref agxc_sg_pack(struct agxc_subgroup *l, struct agxc_ref low, struct agxc_ref high)
 {
-   return agxc_build2(&l->b, AGXC_OP_PACK64, 64, low, high);
+   return agxc_build_pack64(&l->b, low, high);
 }
 
 /* ---- shuffles ---------------------------------------------------------- */
@@ -182,11 +182,11 @@ static struct agxc_ref exchange(struct agxc_subgroup *l, struct agxc_ref value, 
 static struct agxc_ref shuffle_wider(struct agxc_subgroup *l, struct agxc_ref value,
                                      struct agxc_ref operand, enum agxc_shuffle mode)
 {
-   struct agxc_ref wide = agxc_build1(&l->b, AGXC_OP_ZEXT, 32, value);
+   struct agxc_ref wide = agxc_build_zext(&l->b, 32, value);
    wide = agxc_sg_shuffle(l, wide, operand, mode);
    if (value.bits == 1)
       return agxc_sg_compare(l, AGXC_OP_INE, wide, agxc_sg_u32(0));
-   return agxc_build1(&l->b, AGXC_OP_TRUNC, value.bits, wide);
+   return agxc_build_trunc(&l->b, value.bits, wide);
 }
 
 /* In lanes that are away too. */
