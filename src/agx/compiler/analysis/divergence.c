@@ -8,6 +8,8 @@
  */
 #include "agx/compiler/analysis/divergence.h"
 
+#include "agx/compiler/ir/row_operand.h"
+
 #define EXACT_WALKS 6
 #define NO_LOOP     UINT32_MAX
 #define LANES       32
@@ -74,13 +76,13 @@ static enum agxc_scope scope_of_generic(const struct agxc_shader *shader,
 {
    switch (instr->op) {
    case AGXC_OP_SYSVAL:
-      return scope_of_sysval(shader, (unsigned)agxc_imm_of(instr, 0));
+      return scope_of_sysval(shader, (unsigned)agxc_imm_sysval(instr));
    case AGXC_OP_BUFFER_SIZE:
    case AGXC_OP_LOAD_PUSH:
       return AGXC_SCOPE_DISPATCH;
    case AGXC_OP_LOAD_BUFFER:
    case AGXC_OP_LOAD_GLOBAL: {
-      int64_t access = agxc_imm_of(instr, instr->op == AGXC_OP_LOAD_BUFFER ? 1 : 0);
+      uint32_t access = agxc_imm_access(instr);
       if (access & AGXC_ACCESS_CONST)
          return AGXC_SCOPE_DISPATCH;
       /* One instruction reads for all lanes, but others may write between its parts. */
@@ -113,11 +115,10 @@ static enum agxc_scope scope_of_row(const struct agxc_shader *shader,
    enum agx_isa_op row = agxc_row(instr);
    switch (row) {
    case AGX_ISA_OP_MFSR:
-      return scope_of_register(shader, (unsigned)instr->operand[AGX_ISA_MFSR_SR].imm);
+      return scope_of_register(shader, (unsigned)agxc_row_sr(instr)->imm);
    case AGX_ISA_OP_LOAD:
-      return instr->operand[AGX_ISA_LOAD_COHERENCY].imm == AGX_ISA_COHERENT_INCOHERENT
-                ? AGXC_SCOPE_SUBGROUP
-                : AGXC_SCOPE_THREAD;
+      return agxc_row_coherency(instr)->imm == AGX_ISA_COHERENT_INCOHERENT ? AGXC_SCOPE_SUBGROUP
+                                                                           : AGXC_SCOPE_THREAD;
    case AGX_ISA_OP_LLOAD:
       return AGXC_SCOPE_SUBGROUP;
    case AGX_ISA_OP_LDIMM16:
@@ -161,13 +162,12 @@ static bool unites_lanes(const struct agxc_instr *instr)
    case AGXC_OP_BROADCAST_FIRST:
       return true;
    case AGXC_OP_REDUCE:
-      return agxc_imm_of(instr, 1) == LANES;
+      return agxc_imm_lanes(instr) == LANES;
    case AGXC_OP_ISA + AGX_ISA_OP_ICMP_BALLOT:
-      return instr->operand[AGX_ISA_ICMP_BALLOT_WINDOW].imm == AGX_ISA_WINDOW_SIMD;
    case AGXC_OP_ISA + AGX_ISA_OP_FCMP_BALLOT:
-      return instr->operand[AGX_ISA_FCMP_BALLOT_WINDOW].imm == AGX_ISA_WINDOW_SIMD;
+      return agxc_row_window(instr)->imm == AGX_ISA_WINDOW_SIMD;
    case AGXC_OP_ISA + AGX_ISA_OP_SIMD:
-      return !instr->operand[AGX_ISA_SIMD_PREFIX].imm;
+      return !agxc_row_prefix(instr)->imm;
    default:
       return false;
    }
@@ -178,7 +178,7 @@ static void visit_instr(struct walk *w, struct agxc_instr *instr, unsigned join)
    if (!instr->dest_count)
       return;
    if (unites_lanes(instr)) {
-      w->grew |= raise_to(&w->d->value[instr->operand[0].value->id], AGXC_SCOPE_SUBGROUP);
+      w->grew |= raise_to(&w->d->value[agxc_dest(instr)->value->id], AGXC_SCOPE_SUBGROUP);
       return;
    }
    unsigned scope;

@@ -21,10 +21,10 @@ uint32_t agxc_induction_step(const struct agxc_instr *phi)
 {
    if (phi->op != AGXC_OP_PHI || phi->src_count != 2)
       return 0;
-   const struct agxc_instr *add = agxc_def_as(agxc_skip_moves(agxc_srcs(phi)[1]), AGXC_OP_IADD);
+   const struct agxc_instr *add = agxc_def_as(agxc_skip_moves(*agxc_phi_back(phi)), AGXC_OP_IADD);
    for (unsigned i = 0; add && i < 2; i++) {
-      struct agxc_ref a = agxc_skip_moves(agxc_srcs(add)[i]);
-      struct agxc_ref b = agxc_skip_moves(agxc_srcs(add)[1 - i]);
+      struct agxc_ref a = agxc_skip_moves(*agxc_side(add, i));
+      struct agxc_ref b = agxc_skip_moves(*agxc_side(add, 1 - i));
       if (agxc_def_of(a) == phi && b.kind == AGXC_IMM)
          return (uint64_t)b.imm <= INT32_MAX ? (uint32_t)b.imm : 0;
    }
@@ -36,7 +36,7 @@ bool agxc_induction_read_test(struct agxc_induction *c, const struct agxc_block 
 {
    const struct agxc_instr *compare = agxc_def_of(*test);
    for (; compare && compare->op == AGXC_OP_INOT; stays_if = !stays_if)
-      compare = agxc_def_of(agxc_srcs(compare)[0]);
+      compare = agxc_def_of(*agxc_src_a(compare));
    if (!compare)
       return false;
    bool is_below = compare->op == AGXC_OP_ULT || compare->op == AGXC_OP_SLT;
@@ -45,9 +45,9 @@ bool agxc_induction_read_test(struct agxc_induction *c, const struct agxc_block 
       return false;
    /* i < n or not i >= n; n >= i or not n < i. */
    c->is_inclusive = stays_if != is_below;
-   const struct agxc_ref *srcs = agxc_srcs(compare), i = srcs[c->is_inclusive];
+   const struct agxc_ref i = *agxc_side(compare, c->is_inclusive);
    c->is_signed = compare->op == AGXC_OP_SLT || compare->op == AGXC_OP_SGE;
-   c->limit = srcs[!c->is_inclusive];
+   c->limit = *agxc_side(compare, !c->is_inclusive);
    c->phi = i.bits == 32 ? agxc_def_as(i, AGXC_OP_PHI) : NULL;
    return c->phi && c->phi->block == header;
 }

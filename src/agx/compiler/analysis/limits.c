@@ -1,7 +1,14 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Limits of registers for scheduling, spilling and allocation, and of uniforms for the passes that
+ * put constants into bases (lower/robust.c, opt/address.c).
+ */
 #include "agx/compiler/analysis/limits.h"
 
 #include "agx/chip.h"
+
+/* Uniform halves that bases may fill up to. */
+#define BASE_HALVES_LIMIT 192
 
 uint32_t agxc_reserved_halves(const struct agxc_shader *shader)
 {
@@ -39,4 +46,10 @@ static bool has_odd_values(const struct agxc_shader *shader)
 uint32_t agxc_needed_halves(const struct agxc_shader *shader, uint32_t pressure)
 {
    return pressure + 2 * agxc_reserved_halves(shader) + has_odd_values(shader);
+}
+
+bool agxc_has_room_for_base(const struct agxc_shader *shader)
+{
+   return shader->uniform_halves + 4 <= BASE_HALVES_LIMIT &&
+          shader->uniform_count + 8 < AGX_PROGRAM_MAX_UNIFORMS;
 }

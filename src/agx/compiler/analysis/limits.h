@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many register halves a shader may use. What scheduling, spilling and allocation
- * reckon with is decided here, once.
+ * How many register halves a shader may use, and how many uniform halves bases may take: decided
+ * here, for all passes.
  */
 #pragma once
 
@@ -21,3 +21,7 @@ uint32_t agxc_end_of_step(uint32_t halves);
 /* What allocation needs for values that take `pressure` halves at once: packing may lose
  * r0h, and one half before an even one where there are odd ones. */
 uint32_t agxc_needed_halves(const struct agxc_shader *shader, uint32_t pressure);
+
+/* Whether one more uniform may hold the address of a binding plus a constant. Some room stays for
+ * uniforms that later passes need: bases end at half 256. */
+bool agxc_has_room_for_base(const struct agxc_shader *shader);

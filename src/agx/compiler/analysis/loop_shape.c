@@ -73,7 +73,7 @@ static bool find_exit(struct agxc_loop_shape *u, struct agx_link *list)
       u->exit = branch;
       u->break_arm = in_then ? &branch->then_list : &branch->else_list;
       u->stay_arm = in_then ? &branch->else_list : &branch->then_list;
-      u->taken = &agxc_srcs(agxc_terminator(agxc_block_before(node)))[0];
+      u->taken = agxc_src_condition(agxc_terminator(agxc_block_before(node)));
       u->leaves_if = in_then;
       return agxc_terminator(agxc_last_block(u->stay_arm)) == NULL;
    }
@@ -119,7 +119,7 @@ static void copy_block(const struct agxc_loop_shape *u, struct agxc_clone *clone
       if (instr->op != AGXC_OP_PHI)
          agxc_clone_instr(clone, instr);
       else if (!is_header && instr->src_count == 1)
-         agxc_clone_set(clone, instr->operand[0].value, agxc_clone_ref(clone, agxc_srcs(instr)[0]));
+         agxc_clone_set(clone, agxc_dest(instr)->value, agxc_clone_ref(clone, *agxc_srcs(instr)));
       else if (!is_header)
          agxc_clone_instr(clone, instr);
    }
@@ -166,7 +166,7 @@ void agxc_iteration_begin(const struct agxc_loop_shape *u, struct agxc_clone *cl
    count = 0;
    agxc_foreach_instr (phi, u->header)
       if (phi->op == AGXC_OP_PHI)
-         agxc_clone_set(clone, phi->operand[0].value, next[count++]);
+         agxc_clone_set(clone, agxc_dest(phi)->value, next[count++]);
 }
 
 void agxc_iteration_copy(const struct agxc_loop_shape *u, struct agxc_clone *clone, bool leaves)

@@ -51,14 +51,14 @@ static void add_element(struct sum *sum, const struct agxc_instr *element, uint6
                         unsigned depth)
 {
    struct sum inner = {0};
-   uint32_t stride = (uint32_t)agxc_srcs(element)[1].imm;
+   uint32_t stride = (uint32_t)agxc_src_stride(element)->imm;
    sum->stride = stride;
-   add_offset(&inner, agxc_srcs(element)[0], 1, depth);
+   add_offset(&inner, *agxc_src_index(element), 1, depth);
    bool fits = !inner.overflow && (inner.constant + (1u << 20)) * stride < 1ull << 31;
    for (uint32_t i = 0; i < inner.count && fits; i++)
       fits = inner.terms[i].factor < 1u << 16;
    if (!fits || (uint64_t)stride * factor >= 1u << 15) {
-      add_term(sum, agxc_dests(element)->value->id, factor);
+      add_term(sum, agxc_dest(element)->value->id, factor);
       return;
    }
    sum->constant += factor * stride * inner.constant;
@@ -144,50 +144,50 @@ static void take_binding(const struct agxc_shader *shader, struct agxc_memory_re
       memory->robustness = (uint8_t)shader->bindings[slot->index].robustness;
 }
 
-/* Operand numbers: destinations, then sources. */
 static const struct {
    uint16_t op;
-   uint8_t space, base, offset, data; /* base 255: none */
-   bool reads, writes, has_access;
-} shapes[] = {
-   {AGXC_OP_LOAD_GLOBAL, AGXC_SPACE_DEVICE, 1, 2, 0, true, false, true},
-   {AGXC_OP_STORE_GLOBAL, AGXC_SPACE_DEVICE, 0, 1, 2, false, true, true},
-   {AGXC_OP_ATOMIC_GLOBAL, AGXC_SPACE_DEVICE, 1, 2, 0, true, true, false},
-   {AGXC_OP_LOAD_SHARED, AGXC_SPACE_SHARED, 255, 1, 0, true, false, false},
-   {AGXC_OP_STORE_SHARED, AGXC_SPACE_SHARED, 255, 0, 1, false, true, false},
-   {AGXC_OP_ATOMIC_SHARED, AGXC_SPACE_SHARED, 255, 1, 0, true, true, false},
-   {AGXC_OP_LOAD_SCRATCH, AGXC_SPACE_SCRATCH, 255, 1, 0, true, false, false},
-   {AGXC_OP_STORE_SCRATCH, AGXC_SPACE_SCRATCH, 255, 0, 1, false, true, false},
+   uint8_t space;
+   bool reads, writes;
+} kinds[] = {
+   {AGXC_OP_LOAD_GLOBAL, AGXC_SPACE_DEVICE, true, false},
+   {AGXC_OP_STORE_GLOBAL, AGXC_SPACE_DEVICE, false, true},
+   {AGXC_OP_ATOMIC_GLOBAL, AGXC_SPACE_DEVICE, true, true},
+   {AGXC_OP_LOAD_SHARED, AGXC_SPACE_SHARED, true, false},
+   {AGXC_OP_STORE_SHARED, AGXC_SPACE_SHARED, false, true},
+   {AGXC_OP_ATOMIC_SHARED, AGXC_SPACE_SHARED, true, true},
+   {AGXC_OP_LOAD_SCRATCH, AGXC_SPACE_SCRATCH, true, false},
+   {AGXC_OP_STORE_SCRATCH, AGXC_SPACE_SCRATCH, false, true},
 };
+
+static uint32_t access_of(const struct agxc_instr *instr)
+{
+   if (agxc_has_imm(instr, AGXC_IMM_ACCESS))
+      return agxc_imm_access(instr);
+   if (instr->op == AGXC_OP_ATOMIC_GLOBAL && agxc_imm_atomic(instr) & AGXC_ATOMIC_INSIDE)
+      return AGXC_ACCESS_INSIDE;
+   return instr->exact ? AGXC_ACCESS_COHERENT : 0;
+}
 
 bool agxc_memory_ref_find(const struct agxc_shader *shader, const struct agxc_instr *instr,
                           struct agxc_memory_ref *out_memory)
 {
    size_t i = 0;
-   while (i < AGX_COUNT(shapes) && shapes[i].op != instr->op)
+   while (i < AGX_COUNT(kinds) && kinds[i].op != instr->op)
       i++;
-   if (i == AGX_COUNT(shapes))
+   if (i == AGX_COUNT(kinds))
       return false;
-   const struct agxc_ref *data = &instr->operand[shapes[i].data];
+   const struct agxc_ref *data = kinds[i].reads ? agxc_dest(instr) : agxc_src_data(instr);
    struct agxc_memory_ref memory = {
-      .space = shapes[i].space,
-      .reads = shapes[i].reads,
-      .writes = shapes[i].writes,
+      .space = kinds[i].space,
+      .reads = kinds[i].reads,
+      .writes = kinds[i].writes,
       .bits = data->bits,
       .count = data->count,
-      .access = shapes[i].has_access ? (uint32_t)agxc_imm_of(instr, 0)
-                : instr->exact       ? AGXC_ACCESS_COHERENT
-                                     : 0,
-      .offset_operand = shapes[i].offset,
-      .data_operand = shapes[i].data,
+      .access = access_of(instr),
    };
-   if (instr->op == AGXC_OP_ATOMIC_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ATOMIC_INSIDE)
-      memory.access = AGXC_ACCESS_INSIDE;
-   struct agxc_ref offset = instr->operand[memory.offset_operand];
-   take_apart(offset, &memory);
-   if (shapes[i].base != 255) {
-      memory.base_operand = shapes[i].base;
-      memory.base = instr->operand[memory.base_operand];
+   take_apart(*agxc_src_offset(instr), &memory);
+   if (memory.space == AGXC_SPACE_DEVICE) {
+      memory.base = *agxc_src_address(instr);
       take_binding(shader, &memory);
    }
    memory.constant += (memory.access >> AGXC_ACCESS_SKIP_SHIFT & 3) * (memory.bits / 8u);

@@ -24,11 +24,10 @@ struct agxc_term {
 struct agxc_memory_ref {
    enum agxc_space space;
    bool reads, writes;
-   uint8_t bits, count;                                 /* of the data: elements of `bits` bits */
-   uint32_t access;                                     /* enum agxc_access */
-   uint32_t base_operand, offset_operand, data_operand; /* where they stand; base: 0 if none */
-   struct agxc_ref base;                                /* AGXC_NONE in shared memory */
-   bool is_binding; /* base is a uniform with the address of bindings[binding] */
+   uint8_t bits, count;  /* of the data: elements of `bits` bits */
+   uint32_t access;      /* enum agxc_access */
+   struct agxc_ref base; /* AGXC_NONE: not in device memory */
+   bool is_binding;      /* base is a uniform with the address of bindings[binding] */
    uint32_t binding;
    uint8_t robustness; /* enum agxc_robustness: how the access is yet to be checked */
    uint32_t stride;    /* of what robust code indexes; 0 if nothing */

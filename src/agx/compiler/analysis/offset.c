@@ -9,12 +9,12 @@ uint64_t agxc_offset_factor(const struct agxc_instr *instr)
 {
    if (instr->op != AGXC_OP_ISHL && instr->op != AGXC_OP_IMUL)
       return 0;
-   const struct agxc_ref *by = &agxc_srcs(instr)[1];
+   const struct agxc_ref *by = agxc_src_b(instr);
    if (by->kind != AGXC_IMM)
       return 0;
    if (instr->op == AGXC_OP_IMUL)
       return (uint64_t)by->imm;
-   return by->imm < instr->operand[0].bits ? 1ull << by->imm : 0;
+   return by->imm < agxc_dest(instr)->bits ? 1ull << by->imm : 0;
 }
 
 struct agxc_ref agxc_offset_root(struct agxc_ref offset, uint32_t *constant)
@@ -25,10 +25,10 @@ struct agxc_ref agxc_offset_root(struct agxc_ref offset, uint32_t *constant)
       return agxc_none();
    }
    const struct agxc_instr *add = agxc_def_as(offset, AGXC_OP_IADD);
-   if (!add || agxc_srcs(add)[1].kind != AGXC_IMM)
+   if (!add || agxc_src_b(add)->kind != AGXC_IMM)
       return offset;
-   *constant += (uint32_t)agxc_srcs(add)[1].imm;
-   return agxc_srcs(add)[0];
+   *constant += (uint32_t)agxc_src_b(add)->imm;
+   return *agxc_src_a(add);
 }
 
 /* A summand that is still to be taken apart. */
@@ -43,16 +43,15 @@ static unsigned split_part(const struct part *part, enum agxc_offset_mode mode, 
    const struct agxc_instr *def = part->depth ? agxc_def_of(part->term.ref) : NULL;
    if (!def)
       return 0;
-   const struct agxc_ref *srcs = agxc_srcs(def);
    const bool is_linear = mode == AGXC_OFFSET_LINEAR;
    const bool is_sum = def->op == AGXC_OP_IADD || (def->op == AGXC_OP_ISUB && is_linear);
    const uint64_t factor = part->term.factor, by = is_linear ? agxc_offset_factor(def) : 0;
    if (!is_sum && !by)
       return 0;
-   out[0] = (struct part){{srcs[0], is_sum ? factor : factor * by}, part->depth - 1};
+   out[0] = (struct part){{*agxc_src_a(def), is_sum ? factor : factor * by}, part->depth - 1};
    if (is_sum)
-      out[1] =
-         (struct part){{srcs[1], def->op == AGXC_OP_IADD ? factor : 0 - factor}, part->depth - 1};
+      out[1] = (struct part){{*agxc_src_b(def), def->op == AGXC_OP_IADD ? factor : 0 - factor},
+                             part->depth - 1};
    return is_sum ? 2 : 1;
 }
 

@@ -37,22 +37,21 @@ unsigned agxc_op_cost(const struct agxc_instr *instr)
 bool agxc_op_folds(const struct agxc_instr *instr, const struct agxc_instr *user,
                    const struct agxc_ref *operand)
 {
-   bool is_shift =
-      instr->op == AGXC_OP_ISHL && instr->operand[2].kind == AGXC_IMM && instr->operand[2].imm <= 4;
-   if (is_compare(instr->op) || (instr->op == AGXC_OP_INOT && instr->operand[0].bits == 1))
+   bool is_shift = instr->op == AGXC_OP_ISHL && agxc_src_b(instr)->kind == AGXC_IMM &&
+                   agxc_src_b(instr)->imm <= 4;
+   if (is_compare(instr->op) || (instr->op == AGXC_OP_INOT && agxc_dest(instr)->bits == 1))
       return user->op == AGXC_OP_BRANCH ||
-             (user->op == AGXC_OP_SELECT && operand == agxc_srcs(user));
+             (user->op == AGXC_OP_SELECT && operand == agxc_src_condition(user));
    /* x << n | y >> 32 - n is one instruction, which takes n alone. */
-   if (instr->op == AGXC_OP_ISUB && agxc_srcs(instr)->kind == AGXC_IMM &&
-       agxc_srcs(instr)->imm == 32)
-      return (user->op == AGXC_OP_ISHL || user->op == AGXC_OP_USHR) &&
-             operand == agxc_srcs(user) + 1;
+   if (instr->op == AGXC_OP_ISUB && agxc_src_a(instr)->kind == AGXC_IMM &&
+       agxc_src_a(instr)->imm == 32)
+      return (user->op == AGXC_OP_ISHL || user->op == AGXC_OP_USHR) && operand == agxc_src_b(user);
    return is_shift && (user->op == AGXC_OP_IADD || user->op == AGXC_OP_ISUB);
 }
 
 bool agxc_load_is_safe(const struct agxc_shader *shader, const struct agxc_instr *load)
 {
-   const struct agxc_ref *base = &load->operand[1], *offset = &load->operand[2];
+   const struct agxc_ref *base = agxc_src_address(load), *offset = agxc_src_offset(load);
    if (base->kind != AGXC_UNIFORM)
       return false;
    const struct agx_program_uniform *slot = agxc_slot_at(shader, base->half);
@@ -61,8 +60,8 @@ bool agxc_load_is_safe(const struct agxc_shader *shader, const struct agxc_instr
    if (!slot || slot->kind != AGX_UNIFORM_BUFFER_ADDRESS)
       return false;
    if (shader->bindings[slot->index].robustness)
-      return !(agxc_imm_of(load, 0) & AGXC_ACCESS_INSIDE) || offset->kind == AGXC_IMM;
-   uint64_t bytes = load->operand[0].bits / 8u * load->operand[0].count;
+      return !(agxc_imm_access(load) & AGXC_ACCESS_INSIDE) || offset->kind == AGXC_IMM;
+   uint64_t bytes = agxc_dest(load)->bits / 8u * agxc_dest(load)->count;
    return offset->kind == AGXC_IMM &&
           agx_range_fits((uint64_t)offset->imm, bytes, shader->bindings[slot->index].min_size_B);
 }

@@ -123,18 +123,17 @@ struct agxc_range agxc_range_combine(enum agxc_op op, unsigned bits, struct agxc
 
 struct agxc_range agxc_range_of_op(const struct agxc_shader *shader, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
-   unsigned bits = instr->operand[0].bits;
+   unsigned bits = agxc_dest(instr)->bits;
    switch (instr->op) {
    case AGXC_OP_SYSVAL:
-      return sysval(shader, agxc_imm_of(instr, 0));
+      return sysval(shader, agxc_imm_sysval(instr));
    case AGXC_OP_ZEXT:
-      return agxc_range_full(srcs[0].bits);
+      return agxc_range_full(agxc_src_a(instr)->bits);
    case AGXC_OP_BITCOUNT:
-      return (struct agxc_range){0, srcs[0].bits};
+      return (struct agxc_range){0, agxc_src_a(instr)->bits};
    case AGXC_OP_UBFE:
-      if (srcs[2].kind == AGXC_IMM && srcs[2].imm < bits)
-         return agxc_range_full((unsigned)srcs[2].imm);
+      if (agxc_src_width(instr)->kind == AGXC_IMM && agxc_src_width(instr)->imm < bits)
+         return agxc_range_full((unsigned)agxc_src_width(instr)->imm);
       return agxc_range_full(bits);
    default:
       return agxc_range_full(bits);
@@ -146,18 +145,19 @@ struct agxc_range agxc_range_of_op(const struct agxc_shader *shader, const struc
 static struct agxc_range range_at(const struct agxc_ranges *r, const struct agxc_ref *ref,
                                   unsigned depth);
 
-static struct agxc_range join_sources(const struct agxc_ranges *r, const struct agxc_instr *instr,
-                                      unsigned first, unsigned depth)
+static struct agxc_range join(struct agxc_range a, struct agxc_range b)
+{
+   if (is_empty(a) || is_empty(b))
+      return is_empty(a) ? b : a;
+   return (struct agxc_range){AGX_MIN(a.min, b.min), AGX_MAX(a.max, b.max)};
+}
+
+static struct agxc_range join_sources(const struct agxc_ranges *r, const struct agxc_instr *phi,
+                                      unsigned depth)
 {
    struct agxc_range all = {1, 0};
-   for (unsigned i = first; i < instr->src_count; i++) {
-      struct agxc_range one = range_at(r, &agxc_srcs(instr)[i], depth);
-      if (is_empty(one))
-         continue;
-      all = is_empty(all)
-               ? one
-               : (struct agxc_range){AGX_MIN(all.min, one.min), AGX_MAX(all.max, one.max)};
-   }
+   agxc_foreach_src (src, phi)
+      all = join(all, range_at(r, src, depth));
    return all;
 }
 
@@ -165,26 +165,26 @@ static struct agxc_range join_sources(const struct agxc_ranges *r, const struct 
 static struct agxc_range eval(const struct agxc_ranges *r, const struct agxc_instr *instr,
                               unsigned bits, unsigned depth)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
    struct agxc_range a, b;
    switch (instr->op) {
    case AGXC_OP_PHI:
-      return join_sources(r, instr, 0, depth);
+      return join_sources(r, instr, depth);
    case AGXC_OP_SELECT:
-      return join_sources(r, instr, 1, depth);
+      return join(range_at(r, agxc_src_if_true(instr), depth),
+                  range_at(r, agxc_src_if_false(instr), depth));
    case AGXC_OP_MOV:
    case AGXC_OP_ZEXT:
-      return range_at(r, &srcs[0], depth);
+      return range_at(r, agxc_src_a(instr), depth);
    case AGXC_OP_TRUNC:
-      a = range_at(r, &srcs[0], depth);
+      a = range_at(r, agxc_src_a(instr), depth);
       return a.max <= agx_bits(bits) ? a : agxc_range_full(bits);
    default:
       break;
    }
-   if (instr->src_count != 2 || agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY))
+   if (!agxc_has_src(instr, AGXC_SRC_B) || agxc_has_src(instr, AGXC_SRC_C))
       return agxc_range_of_op(r->shader, instr);
-   a = range_at(r, &srcs[0], depth);
-   b = range_at(r, &srcs[1], depth);
+   a = range_at(r, agxc_src_a(instr), depth);
+   b = range_at(r, agxc_src_b(instr), depth);
    if (is_empty(a) || is_empty(b))
       return (struct agxc_range){1, 0};
    return agxc_range_combine((enum agxc_op)instr->op, bits, a, b);
@@ -241,27 +241,40 @@ static bool note_count(void *user, struct agxc_loop *loop)
    bool in_else = branch && ends_in_break(&first->else_list);
    struct agxc_induction i;
    if (!branch || branch->op != AGXC_OP_BRANCH || (!in_else && !ends_in_break(&first->then_list)) ||
-       !agxc_induction_read_test(&i, head, agxc_srcs(branch), in_else))
+       !agxc_induction_read_test(&i, head, agxc_src_condition(branch), in_else))
       return false;
-   const struct agxc_ref *from = agxc_srcs(i.phi);
    uint32_t step = agxc_induction_step(i.phi);
-   if (step == 0 || i.is_inclusive || from->kind != AGXC_IMM || i.limit.kind != AGXC_IMM)
+   if (step == 0 || i.is_inclusive || i.limit.kind != AGXC_IMM)
+      return false;
+   const struct agxc_ref *from = agxc_phi_entry(i.phi);
+   if (from->kind != AGXC_IMM)
       return false;
    uint64_t start = (uint64_t)from->imm, limit = (uint64_t)i.limit.imm;
    if (start <= INT32_MAX && limit <= INT32_MAX && step <= INT32_MAX - limit)
-      r->limits[i.phi->operand[0].value->id] = AGX_MAX(start, limit - 1 + step);
+      r->limits[agxc_dest(i.phi)->value->id] = AGX_MAX(start, limit - 1 + step);
    return false;
 }
 
 /* ---- the walk --------------------------------------------------------- */
 
+/* Of what is no scalar, or one of several results. */
+static bool give_up(struct agxc_ranges *r, const struct agxc_instr *instr)
+{
+   bool progress = false;
+   agxc_foreach_dest (dest, instr) {
+      progress |= is_empty(r->of[dest->value->id]);
+      r->of[dest->value->id] = agxc_range_full(dest->bits);
+   }
+   return progress;
+}
+
 static bool update(struct agxc_ranges *r, const struct agxc_instr *instr, unsigned round)
 {
-   const struct agxc_ref *dest = &instr->operand[0];
+   if (instr->dest_count != 1 || agxc_dest(instr)->count != 1)
+      return give_up(r, instr);
+   const struct agxc_ref *dest = agxc_dest(instr);
    uint32_t id = dest->value->id;
-   struct agxc_range old = r->of[id], now = agxc_range_full(dest->bits);
-   if (instr->dest_count == 1 && dest->count == 1)
-      now = eval(r, instr, dest->bits, 0);
+   struct agxc_range old = r->of[id], now = eval(r, instr, dest->bits, 0);
    if (r->limits[id])
       now.max = AGX_MIN(now.max, r->limits[id]);
    bool is_phi = instr->op == AGXC_OP_PHI;
@@ -276,8 +289,6 @@ static bool update(struct agxc_ranges *r, const struct agxc_instr *instr, unsign
       now.max = grows || now.max > old.max ? all.max : old.max;
    }
    r->of[id] = now;
-   for (unsigned i = 1; i < instr->dest_count; i++)
-      r->of[instr->operand[i].value->id] = agxc_range_full(instr->operand[i].bits);
    return now.min != old.min || now.max != old.max;
 }
 
@@ -297,8 +308,7 @@ struct agxc_ranges *agxc_ranges_compute(struct agxc_shader *shader)
       progress = false;
       agxc_foreach_block (block, shader)
          agxc_foreach_instr (instr, block)
-            if (instr->dest_count && instr->operand[0].kind == AGXC_VALUE)
-               progress |= update(r, instr, round);
+            progress |= update(r, instr, round);
    }
    return r;
 }

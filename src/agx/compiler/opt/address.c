@@ -18,16 +18,14 @@
  */
 #include <string.h>
 
+#include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/opt/opt.h"
 #include "agx/compiler/analysis/range.h"
 
 /* Deep enough for what front ends make; bounds the work for one offset. */
 #define MAX_DEPTH 6
-/* Uniform halves that constants in bases may fill up to: bases end at half 256, and other
- * uniforms come later. */
-#define BASE_HALVES_LIMIT 192
-#define MAX_SHIFT         2 /* beyond the element size */
+#define MAX_SHIFT 2 /* beyond the element size */
 
 struct rewriting {
    struct agxc_shader *shader;
@@ -153,17 +151,11 @@ static struct agxc_ref base_plus(struct rewriting *rw, const struct agxc_memory_
                             (uint64_t)constant, 64);
 }
 
-static bool has_room(const struct agxc_shader *shader)
-{
-   return shader->uniform_halves + 4 <= BASE_HALVES_LIMIT &&
-          shader->uniform_count + 8 < AGX_PROGRAM_MAX_UNIFORMS;
-}
-
 static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
                            const struct agxc_memory_ref *memory)
 {
-   struct agxc_ref *base = &instr->operand[memory->base_operand];
-   struct agxc_ref *offset = &instr->operand[memory->offset_operand];
+   struct agxc_ref *base = agxc_src_address(instr);
+   struct agxc_ref *offset = agxc_src_offset(instr);
    unsigned log2 = (unsigned)__builtin_ctz(memory->bits / 8u);
    bool is_atomic = memory->reads && memory->writes;
    int64_t constant = 0;
@@ -172,7 +164,8 @@ static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
    if (shift < log2 || (log2 == 0 && agxc_range_max(rw->ranges, &index) == UINT32_MAX))
       shift = 0;
    /* Without a shift the index of a byte may pass 2^31, which would read as below zero. */
-   bool in_base = memory->is_binding && constant != 0 && shift && has_room(rw->shader);
+   bool in_base =
+      memory->is_binding && constant != 0 && shift && agxc_has_room_for_base(rw->shader);
    if (!in_base && shift && constant % (1ll << shift) && constant % (1ll << log2) == 0)
       shift = log2;
    if (!in_base && constant % (1ll << shift))
@@ -195,7 +188,7 @@ static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
 static void rewrite_shared(struct rewriting *rw, struct agxc_instr *instr,
                            const struct agxc_memory_ref *memory)
 {
-   struct agxc_ref *offset = &instr->operand[memory->offset_operand];
+   struct agxc_ref *offset = agxc_src_offset(instr);
    int64_t constant = 0, element_B = memory->bits / 8;
    if (is_constant(offset))
       return;

@@ -642,7 +642,7 @@ static void visit(struct proof *p, struct agxc_instr *instr)
    if (instr->op < AGXC_OP_LOAD_GLOBAL || instr->op > AGXC_OP_ATOMIC_GLOBAL ||
        !agxc_memory_ref_find(p->shader, instr, &memory) || !memory.robustness)
       return;
-   struct agxc_ref *offset = &instr->operand[memory.offset_operand];
+   struct agxc_ref *offset = agxc_src_offset(instr);
    uint64_t bytes = agxc_memory_ref_bytes(&memory);
    p->condition = (struct agx_program_condition){.binding = memory.binding};
    p->depth = p->stack = 0;

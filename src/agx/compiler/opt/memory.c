@@ -204,7 +204,7 @@ static void remove_dead_stores(struct forwarding *f, const struct agxc_memory_re
 static void visit_store(struct forwarding *f, struct agxc_instr *instr,
                         const struct agxc_memory_ref *memory)
 {
-   struct agxc_ref data = instr->operand[memory->data_operand];
+   struct agxc_ref data = *agxc_src_data(instr);
    bool plain = !(memory->access & AGXC_ACCESS_COHERENT);
    if (plain)
       remove_dead_stores(f, memory);

@@ -76,8 +76,7 @@ static const struct member *available_before(const struct chunk *chunk,
                                              const struct agxc_instr *instr)
 {
    uint32_t i = 0;
-   while (i + 1 < chunk->count &&
-          !is_before(&chunk->members[i].instr->operand[chunk->memory->offset_operand], instr))
+   while (i + 1 < chunk->count && !is_before(agxc_src_offset(chunk->members[i].instr), instr))
       i++;
    return &chunk->members[i];
 }
@@ -103,8 +102,8 @@ static bool have_one_root(const struct agxc_memory_ref *memory, const struct agx
                           const struct agxc_instr *b)
 {
    uint32_t constant = 0;
-   struct agxc_ref x = root_of(a->operand[memory->offset_operand], &constant);
-   struct agxc_ref y = root_of(b->operand[memory->offset_operand], &constant);
+   struct agxc_ref x = root_of(*agxc_src_offset(a), &constant);
+   struct agxc_ref y = root_of(*agxc_src_offset(b), &constant);
    return x.kind == y.kind && (x.kind == AGXC_NONE || (x.kind == AGXC_VALUE && x.value == y.value));
 }
 
@@ -114,7 +113,7 @@ static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk 
 {
    uint32_t constant = 0, stride = chunk->memory->stride;
    int64_t delta = chunk->start - from->start, steps = 0;
-   struct agxc_ref root = root_of(from->instr->operand[chunk->memory->offset_operand], &constant);
+   struct agxc_ref root = root_of(*agxc_src_offset(from->instr), &constant);
    const struct agxc_instr *element = root.value->def;
    if (!have_one_root(chunk->memory, from->instr, chunk->members[0].instr))
       for (; delta < 0; steps--)
@@ -145,7 +144,7 @@ static bool is_element(struct agxc_ref offset)
 static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *chunk,
                                     const struct member *from, const struct agxc_instr *instr)
 {
-   struct agxc_ref offset = from->instr->operand[chunk->memory->offset_operand];
+   struct agxc_ref offset = *agxc_src_offset(from->instr);
    uint32_t delta = (uint32_t)(chunk->start - from->start);
    if (offset.kind == AGXC_IMM)
       return agxc_imm((uint32_t)offset.imm + delta, 32);
@@ -180,8 +179,8 @@ static struct agxc_instr *new_access(struct agxc_builder *b, const struct chunk 
    struct agxc_instr *instr = agxc_instr_new(b->shader, like->op);
    const struct member *from = available_before(chunk, like);
    if (memory->base.kind != AGXC_NONE)
-      instr->operand[memory->base_operand] = from->instr->operand[memory->base_operand];
-   instr->operand[memory->offset_operand] = start_offset(b, chunk, from, like);
+      *agxc_src_address(instr) = *agxc_src_address(from->instr);
+   *agxc_src_offset(instr) = start_offset(b, chunk, from, like);
    if (memory->space == AGXC_SPACE_DEVICE)
       instr->operand[instr->operand_count - 1] = agxc_imm(access_of(chunk), 64);
    return instr;
@@ -242,7 +241,7 @@ static void join_stores(struct vectorizer *v, const struct chunk *chunk)
    struct agxc_builder b = agxc_before(v->shader, last);
    struct agxc_ref elements[MAX_VECTOR];
    for (uint32_t i = 0; i < chunk->count; i++) {
-      struct agxc_ref data = chunk->members[i].instr->operand[chunk->memory->data_operand];
+      struct agxc_ref data = *agxc_src_data(chunk->members[i].instr);
       unsigned at = element_of(chunk, &chunk->members[i]);
       if (data.count == 1)
          elements[at] = data;
@@ -250,7 +249,7 @@ static void join_stores(struct vectorizer *v, const struct chunk *chunk)
          agxc_split(&b, data, &elements[at]);
    }
    struct agxc_instr *store = new_access(&b, chunk, last);
-   store->operand[chunk->memory->data_operand] = agxc_collect(&b, chunk->elements, elements);
+   *agxc_src_data(store) = agxc_collect(&b, chunk->elements, elements);
    insert(&b, store, last->index);
    for (uint32_t i = 0; i < chunk->count; i++)
       agxc_instr_remove(chunk->members[i].instr);
@@ -277,8 +276,7 @@ static bool may_join(const struct agxc_memory_ref *memory, const struct agxc_ins
    if (memory->robustness == AGXC_ROBUST_ZERO)
       return have_one_root(memory, a, b);
    return !memory->robustness || have_one_root(memory, a, b) ||
-          (is_element(a->operand[memory->offset_operand]) &&
-           is_element(b->operand[memory->offset_operand]));
+          (is_element(*agxc_src_offset(a)) && is_element(*agxc_src_offset(b)));
 }
 
 /* How many members from m on make one access. */
