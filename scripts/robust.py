@@ -5,7 +5,7 @@
 Each kernel runs on the virtual AGX, told its bounds, in the modes off, clamp and zero, and
 must match its reference. Modelled cycles (main code, grid repeated until it fills the chip) and
 executed instructions come from there, static ones (main + preamble, of the code that ran) from the
-compiler. With --checked the program with checks runs even where its twin without may
+compiler. With --checked the program with checks runs even where its unchecked variant may
 (docs/robustness.md).
 
     robust.py [--out DIR] [--kernel NAME]... [--checked] [--strict] [--json]
@@ -45,7 +45,7 @@ def run(agx, kernel, mode, checked):
 
 
 def static_counts(agx, kernels, mode):
-    """Instructions by kernel name; a twin is NAME.inside."""
+    """Instructions by kernel name; an unchecked variant is NAME.unchecked."""
     files = [f"{CORPUS}/{kernel}.spv" for kernel in kernels]
     command = [agx, "compile", "--stats", "--json", "--robust", mode] + files
     done = subprocess.run(command, capture_output=True, text=True)
@@ -53,7 +53,7 @@ def static_counts(agx, kernels, mode):
             for row in json.loads(done.stdout)}
 
 
-def ran_inside(got, others):
+def ran_unchecked(got, others):
     """By what was executed: as good as nothing more than without robustness."""
     return "off" not in others or got["issue"] <= 1.02 * others["off"]["issue"]
 
@@ -69,11 +69,11 @@ def measure(agx, kernels, checked):
             if error:
                 failed[f"{kernel} ({mode})"] = error
                 continue
-            # A kernel without a twin has its checks. Nobody says which of the two ran: the
-            # twin is taken for it if what was executed is what it is without robustness.
-            twin = counts[mode].get(kernel + ".inside")
-            inside = not checked and twin is not None and ran_inside(got, figures[kernel])
-            got["static"] = twin if inside or mode == "off" and twin else counts[mode][kernel]
+            # A kernel without an unchecked variant has its checks. Nobody says which of the two ran: the
+            # unchecked one is taken for it if what was executed is what it is without robustness.
+            unchecked = counts[mode].get(kernel + ".unchecked")
+            is_unchecked = not checked and unchecked is not None and ran_unchecked(got, figures[kernel])
+            got["static"] = unchecked if is_unchecked or mode == "off" and unchecked else counts[mode][kernel]
             figures[kernel][mode] = got
     return figures, failed
 

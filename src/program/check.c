@@ -34,8 +34,8 @@ static agx_status check_limits(const struct agx_program *program)
       {"scratch_B", program->scratch_B, agx_program_frame_B(AGX_PROGRAM_MAX_SCRATCH_B)},
       {"push_B", program->push_B, AGX_PROGRAM_MAX_PUSH_B},
       {"is_vertex", program->is_vertex, 1},
-      {"has_any_size", program->has_any_size, program->is_vertex ? 0 : 1},
-      {"has_any_shared", program->has_any_shared, program->is_vertex ? 0 : 1},
+      {"has_dynamic_local_size", program->has_dynamic_local_size, program->is_vertex ? 0 : 1},
+      {"has_dynamic_shared", program->has_dynamic_shared, program->is_vertex ? 0 : 1},
       {"binding_count", program->binding_count, AGX_PROGRAM_MAX_BINDINGS},
       {"uniform_count", program->uniform_count, AGX_PROGRAM_MAX_UNIFORMS},
       {"state_count", program->state_count, AGX_PROGRAM_MAX_STATES},
@@ -231,7 +231,7 @@ static bool slot_fits(const struct agx_program *program, const struct agx_progra
    case AGX_UNIFORM_WORKGROUP_COUNT:
       return uniform->index < 3 && uniform->halves == 2;
    case AGX_UNIFORM_LOCAL_SIZE:
-      return program->has_any_size && uniform->index < 3 && uniform->halves == 2;
+      return program->has_dynamic_local_size && uniform->index < 3 && uniform->halves == 2;
    case AGX_UNIFORM_DRAW:
       return program->is_vertex && uniform->index < AGX_DRAW_VALUE_COUNT && uniform->halves == 2;
    case AGX_UNIFORM_CONSTANT:
@@ -311,6 +311,6 @@ agx_status agx_program_check(const struct agx_program *program, const struct agx
    AGX_TRY(check_states(program));
    AGX_TRY(check_uniforms(program));
    AGX_TRY(check_reflection(program));
-   AGX_TRY(agx_program_check_inside(program));
+   AGX_TRY(agx_program_check_guards(program));
    return agx_program_check_code(program, alloc);
 }

@@ -32,9 +32,10 @@
 #define AGX_CONTAINER_BINDINGS ".rodata.agx.bindings"
 #define AGX_CONTAINER_UNIFORMS ".rodata.agx.uniforms"
 #define AGX_CONTAINER_STATES   ".rodata.agx.states"
-/* Of a program with a twin without checks: what must hold, and its whole image. */
-#define AGX_CONTAINER_CONDITIONS           ".rodata.agx.conditions"
-#define AGX_CONTAINER_INSIDE               ".rodata.agx.inside"
+/* Of a program with an unchecked variant: the guards, which must hold for it, and its whole image.
+ */
+#define AGX_CONTAINER_GUARDS               ".rodata.agx.conditions"
+#define AGX_CONTAINER_UNCHECKED            ".rodata.agx.inside"
 #define AGX_CONTAINER_PARAMETERS           ".rodata.agx.parameters"
 #define AGX_CONTAINER_CONSTANTS            ".rodata.agx.constants"
 #define AGX_CONTAINER_NAMES                ".rodata.agx.names"
@@ -62,10 +63,10 @@ enum agx_container_note {
 #define AGX_CONTAINER_SIZE_SHIFT   48
 #define AGX_CONTAINER_RATE_SHIFT   56
 #define AGX_CONTAINER_RECORD_BYTES (4 * AGX_CONTAINER_RECORD_WORDS)
-/* A condition: binding, bytes, step count, and all steps. */
-#define AGX_CONTAINER_CONDITION_BYTES (4 * (3 + 2 * AGX_PROGRAM_MAX_STEPS))
-#define AGX_CONTAINER_MAX_BYTES       (64u << 20)
-#define AGX_PROGRAM_MAX_CODE_B        (16u << 20)
+/* A guard: binding, bytes, step count, and all steps. */
+#define AGX_CONTAINER_GUARD_BYTES (4 * (3 + 2 * AGX_PROGRAM_MAX_STEPS))
+#define AGX_CONTAINER_MAX_BYTES   (64u << 20)
+#define AGX_PROGRAM_MAX_CODE_B    (16u << 20)
 
 /* Offsets in struct agx_program of its plain 32-bit fields, in file order. */
 extern const uint16_t agx_program_words[];
@@ -74,8 +75,8 @@ extern const size_t agx_program_word_count;
 /* Checks every field, and the code instruction by instruction. */
 AGX_MUST_CHECK agx_status agx_program_check(const struct agx_program *program,
                                             const struct agx_host_alloc *alloc);
-/* The part of conditions. */
-AGX_MUST_CHECK agx_status agx_program_check_inside(const struct agx_program *program);
+/* The part of guards. */
+AGX_MUST_CHECK agx_status agx_program_check_guards(const struct agx_program *program);
 /* The code's part of that: it decodes, stays inside, ends in stop and traps, and names no
  * register that the program does not declare. */
 AGX_MUST_CHECK agx_status agx_program_check_code(const struct agx_program *program,

@@ -20,7 +20,7 @@ struct section {
 enum part {
    PART_FILE,
    PART_ENTRY,
-   PART_TWIN, /* which has none itself */
+   PART_UNCHECKED, /* which has none itself */
 };
 
 /* What has been read, owned; of a file, its own program comes first. */
@@ -37,10 +37,10 @@ struct reader {
    struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
    struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
    struct agx_program_state states[AGX_PROGRAM_MAX_STATES];
-   struct agx_program_condition conditions[AGX_PROGRAM_MAX_CONDITIONS];
+   struct agx_program_guard guards[AGX_PROGRAM_MAX_GUARDS];
    struct agx_program_parameter parameters[AGX_PROGRAM_MAX_PARAMETERS];
    struct agx_program_constant constants[AGX_PROGRAM_MAX_CONSTANTS];
-   struct agx_program *inside; /* owned, like what it was read with */
+   struct agx_program *unchecked; /* owned, like what it was read with */
    const struct agx_host_alloc *alloc;
    enum part part;
    struct programs *programs;
@@ -311,7 +311,7 @@ static agx_status read_code(struct reader *reader)
    return AGX_OK;
 }
 
-static void read_condition(const uint8_t *at, struct agx_program_condition *out)
+static void read_guard(const uint8_t *at, struct agx_program_guard *out)
 {
    out->binding = agx_get_u32(at);
    out->bytes = agx_get_u32(at + 4);
@@ -321,27 +321,27 @@ static void read_condition(const uint8_t *at, struct agx_program_condition *out)
          (struct agx_program_step){agx_get_u32(at + 12 + 8 * i), agx_get_u32(at + 16 + 8 * i)};
 }
 
-static agx_status read_inside(struct reader *reader)
+static agx_status read_unchecked(struct reader *reader)
 {
    struct agx_program *program = &reader->program;
-   struct section conditions, inside;
-   uint32_t count = program->condition_count;
-   AGX_TRY(find_section(reader, AGX_CONTAINER_INSIDE, &inside));
-   if (!inside.bytes)
-      return count ? malformed("conditions of nothing") : AGX_OK;
-   if (reader->part == PART_TWIN)
-      return malformed("a twin has a twin");
-   AGX_TRY(need_section(reader, AGX_CONTAINER_CONDITIONS, &conditions));
-   if (count > AGX_PROGRAM_MAX_CONDITIONS ||
-       conditions.size != count * (size_t)AGX_CONTAINER_CONDITION_BYTES)
-      return malformed("the wrong number of conditions");
+   struct section guards, unchecked;
+   uint32_t count = program->guard_count;
+   AGX_TRY(find_section(reader, AGX_CONTAINER_UNCHECKED, &unchecked));
+   if (!unchecked.bytes)
+      return count ? malformed("guards of nothing") : AGX_OK;
+   if (reader->part == PART_UNCHECKED)
+      return malformed("an unchecked variant has one itself");
+   AGX_TRY(need_section(reader, AGX_CONTAINER_GUARDS, &guards));
+   if (count > AGX_PROGRAM_MAX_GUARDS || guards.size != count * (size_t)AGX_CONTAINER_GUARD_BYTES)
+      return malformed("the wrong number of guards");
    for (uint32_t i = 0; i < count; i++)
-      read_condition(conditions.bytes + (size_t)i * AGX_CONTAINER_CONDITION_BYTES,
-                     &reader->conditions[i]);
-   program->conditions = reader->conditions;
-   struct programs twin = {.count = 0};
-   agx_status status = read_image(inside.bytes, inside.size, reader->alloc, PART_TWIN, &twin);
-   program->inside = reader->inside = twin.count ? twin.at[0] : NULL; /* freed in any case */
+      read_guard(guards.bytes + (size_t)i * AGX_CONTAINER_GUARD_BYTES, &reader->guards[i]);
+   program->guards = reader->guards;
+   struct programs variant = {.count = 0};
+   agx_status status =
+      read_image(unchecked.bytes, unchecked.size, reader->alloc, PART_UNCHECKED, &variant);
+   program->unchecked = reader->unchecked =
+      variant.count ? variant.at[0] : NULL; /* freed in any case */
    return status;
 }
 
@@ -375,7 +375,7 @@ static agx_status read_all(struct reader *reader)
    AGX_TRY(read_name(reader));
    AGX_TRY(read_reflection(reader));
    AGX_TRY(read_code(reader));
-   return read_inside(reader);
+   return read_unchecked(reader);
 }
 
 static agx_status read_image(const void *image, size_t size, const struct agx_host_alloc *alloc,
@@ -404,7 +404,7 @@ static agx_status read_image(const void *image, size_t size, const struct agx_ho
    }
    if (reader->elf)
       elf_end(reader->elf);
-   agx_program_free(reader->inside);
+   agx_program_free(reader->unchecked);
    agx_host_free(alloc, reader, sizeof(*reader));
    return status;
 }

@@ -35,10 +35,10 @@ struct writer {
    uint8_t bindings[AGX_PROGRAM_MAX_BINDINGS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t uniforms[AGX_PROGRAM_MAX_UNIFORMS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t states[AGX_PROGRAM_MAX_STATES * AGX_CONTAINER_RECORD_BYTES];
-   uint8_t conditions[AGX_PROGRAM_MAX_CONDITIONS * AGX_CONTAINER_CONDITION_BYTES];
+   uint8_t guards[AGX_PROGRAM_MAX_GUARDS * AGX_CONTAINER_GUARD_BYTES];
    uint8_t parameters[AGX_PROGRAM_MAX_PARAMETERS * AGX_CONTAINER_RECORD_BYTES];
    uint8_t constants[AGX_PROGRAM_MAX_CONSTANTS * AGX_CONTAINER_RECORD_BYTES];
-   struct image inside;                           /* the twin's, or NULL */
+   struct image unchecked;                        /* the unchecked variant's, or NULL */
    struct image entries[AGX_PROGRAM_MAX_ENTRIES]; /* further programs' */
    uint32_t entry_count;
 };
@@ -143,11 +143,11 @@ static void make_reflection(struct writer *writer)
    }
 }
 
-static void make_conditions(struct writer *writer)
+static void make_guards(struct writer *writer)
 {
-   uint8_t *at = writer->conditions;
-   for (uint32_t i = 0; i < writer->program->condition_count; i++) {
-      const struct agx_program_condition *c = &writer->program->conditions[i];
+   uint8_t *at = writer->guards;
+   for (uint32_t i = 0; i < writer->program->guard_count; i++) {
+      const struct agx_program_guard *c = &writer->program->guards[i];
       const uint32_t head[3] = {c->binding, c->bytes, c->step_count};
       for (unsigned k = 0; k < 3; k++, at += 4)
          agx_put_u32(at, head[k]);
@@ -230,7 +230,7 @@ static agx_status add_data(struct writer *writer)
    make_words(writer);
    make_records(writer);
    make_notes(writer);
-   make_conditions(writer);
+   make_guards(writer);
    make_reflection(writer);
    if (program->names_B) {
       AGX_TRY(add_section(writer, records, AGX_CONTAINER_PARAMETERS, ELF_T_BYTE, writer->parameters,
@@ -243,11 +243,11 @@ static agx_status add_data(struct writer *writer)
    for (uint32_t i = 0; i < writer->entry_count; i++)
       AGX_TRY(add_section(writer, plain, AGX_CONTAINER_ENTRY, ELF_T_BYTE, writer->entries[i].bytes,
                           writer->entries[i].size, NULL));
-   if (writer->inside.bytes) {
-      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_CONDITIONS, ELF_T_BYTE, writer->conditions,
-                          program->condition_count * (size_t)AGX_CONTAINER_CONDITION_BYTES, NULL));
-      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_INSIDE, ELF_T_BYTE, writer->inside.bytes,
-                          writer->inside.size, NULL));
+   if (writer->unchecked.bytes) {
+      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_GUARDS, ELF_T_BYTE, writer->guards,
+                          program->guard_count * (size_t)AGX_CONTAINER_GUARD_BYTES, NULL));
+      AGX_TRY(add_section(writer, plain, AGX_CONTAINER_UNCHECKED, ELF_T_BYTE,
+                          writer->unchecked.bytes, writer->unchecked.size, NULL));
    }
    AGX_TRY(add_section(writer, plain, AGX_CONTAINER_PROGRAM, ELF_T_BYTE, writer->words,
                        4 * agx_program_word_count, NULL));
@@ -322,8 +322,8 @@ static agx_status write_image(const struct agx_program *program, struct agx_prog
 static agx_status write_parts(struct writer *writer, struct agx_program *const *others,
                               uint32_t other_count, const struct agx_host_alloc *alloc)
 {
-   if (writer->program->inside)
-      AGX_TRY(write_image(writer->program->inside, NULL, 0, alloc, &writer->inside));
+   if (writer->program->unchecked)
+      AGX_TRY(write_image(writer->program->unchecked, NULL, 0, alloc, &writer->unchecked));
    for (uint32_t i = 0; i < other_count; i++, writer->entry_count++)
       AGX_TRY(write_image(others[i], NULL, 0, alloc, &writer->entries[i]));
    return AGX_OK;
@@ -331,8 +331,8 @@ static agx_status write_parts(struct writer *writer, struct agx_program *const *
 
 static void free_writer(struct writer *writer, const struct agx_host_alloc *alloc)
 {
-   if (writer->inside.bytes)
-      agx_host_free(alloc, writer->inside.bytes, writer->inside.size);
+   if (writer->unchecked.bytes)
+      agx_host_free(alloc, writer->unchecked.bytes, writer->unchecked.size);
    for (uint32_t i = 0; i < writer->entry_count; i++)
       agx_host_free(alloc, writer->entries[i].bytes, writer->entries[i].size);
    agx_host_free(alloc, writer, sizeof(*writer));

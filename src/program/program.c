@@ -26,8 +26,8 @@ const uint16_t agx_program_words[] = {
    WORD(local_size[0]),
    WORD(local_size[1]),
    WORD(local_size[2]),
-   WORD(has_any_size),
-   WORD(has_any_shared),
+   WORD(has_dynamic_local_size),
+   WORD(has_dynamic_shared),
    WORD(shared_B),
    WORD(scratch_B),
    WORD(push_B),
@@ -44,7 +44,7 @@ const uint16_t agx_program_words[] = {
    WORD(stats.waits),
    WORD(stats.cycles),
    WORD(stats.threads),
-   WORD(condition_count),
+   WORD(guard_count),
    WORD(parameter_count),
    WORD(constant_count),
 };
@@ -71,32 +71,32 @@ agx_status agx_program_copy(const struct agx_program *program, const struct agx_
    size_t bindings_B = program->binding_count * sizeof(*program->bindings);
    size_t uniforms_B = program->uniform_count * sizeof(*program->uniforms);
    size_t states_B = program->state_count * sizeof(*program->states);
-   size_t conditions_B = program->condition_count * sizeof(*program->conditions);
+   size_t guards_B = program->guard_count * sizeof(*program->guards);
    size_t parameters_B = program->parameter_count * sizeof(*program->parameters);
    size_t constants_B = program->constant_count * sizeof(*program->constants);
-   struct agx_program *inside = NULL;
-   if (program->inside)
-      AGX_TRY(agx_program_copy(program->inside, alloc, &inside));
+   struct agx_program *unchecked = NULL;
+   if (program->unchecked)
+      AGX_TRY(agx_program_copy(program->unchecked, alloc, &unchecked));
    size_t size = agx_align_up(sizeof(struct program_block), 16) + agx_align_up(bindings_B, 16) +
                  agx_align_up(uniforms_B, 16) + agx_align_up(states_B, 16) +
-                 agx_align_up(conditions_B, 16) + agx_align_up(parameters_B, 16) +
+                 agx_align_up(guards_B, 16) + agx_align_up(parameters_B, 16) +
                  agx_align_up(constants_B, 16) + agx_align_up(program->names_B, 16) +
                  agx_align_up(program->code_B, 16) + agx_align_up(program->preamble_B, 16);
    struct program_block *block = agx_host_zalloc(alloc, size);
    if (!block) {
-      agx_program_free(inside);
+      agx_program_free(unchecked);
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "program %s: no memory for %zu bytes", program->name,
                       size);
    }
    block->program = *program;
-   block->program.inside = inside;
+   block->program.unchecked = unchecked;
    block->alloc = *alloc;
    block->size = size;
    uint8_t *cursor = (uint8_t *)block + agx_align_up(sizeof(*block), 16);
    block->program.bindings = place(&cursor, program->bindings, bindings_B);
    block->program.uniforms = place(&cursor, program->uniforms, uniforms_B);
    block->program.states = place(&cursor, program->states, states_B);
-   block->program.conditions = place(&cursor, program->conditions, conditions_B);
+   block->program.guards = place(&cursor, program->guards, guards_B);
    block->program.parameters = place(&cursor, program->parameters, parameters_B);
    block->program.constants = place(&cursor, program->constants, constants_B);
    block->program.names = place(&cursor, program->names, program->names_B);
@@ -113,14 +113,14 @@ void agx_program_free(struct agx_program *program)
       return;
    struct program_block *block = agx_container_of(program, struct program_block, program);
    struct agx_host_alloc alloc = block->alloc;
-   agx_program_free((struct agx_program *)program->inside);
+   agx_program_free((struct agx_program *)program->unchecked);
    agx_host_free(&alloc, block, block->size);
 }
 
 size_t agx_program_bytes(const struct agx_program *program)
 {
    size_t bytes = 0;
-   for (; program; program = program->inside)
+   for (; program; program = program->unchecked)
       bytes += agx_container_of(program, struct program_block, program)->size;
    return bytes;
 }

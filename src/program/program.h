@@ -289,13 +289,13 @@ struct agx_program_step {
    uint32_t value;
 };
 
-#define AGX_PROGRAM_MAX_STEPS      44
-#define AGX_PROGRAM_STEP_DEPTH     8
-#define AGX_PROGRAM_MAX_CONDITIONS 64
+#define AGX_PROGRAM_MAX_STEPS  44
+#define AGX_PROGRAM_STEP_DEPTH 8
+#define AGX_PROGRAM_MAX_GUARDS 64
 
 /* Accesses to bindings[binding] are inside if the bound that the steps leave, plus `bytes`, does
  * not exceed the size. */
-struct agx_program_condition {
+struct agx_program_guard {
    uint32_t binding, bytes, step_count;
    struct agx_program_step steps[AGX_PROGRAM_MAX_STEPS];
 };
@@ -365,23 +365,23 @@ struct agx_program {
    uint32_t preamble_gpr_halves;
    uint32_t uniform_halves; /* halves in use, preamble results included */
    uint32_t local_size[3];
-   uint32_t has_any_size;    /* 1: launches may have another local size */
-   uint32_t has_any_shared;  /* 1: the code uses what launches add behind shared_B */
-   uint32_t shared_B;        /* threadgroup memory */
-   uint32_t scratch_B;       /* the frame of each thread, agx_program_frame_B; 0: none */
-   uint32_t push_B;          /* bytes of push constants the kernel reads up to */
-   uint32_t is_vertex;       /* 1: a vertex stage, whose grid is that of a draw */
-   uint32_t takes_addresses; /* 1: of memory that nobody binds (PhysicalStorageBuffer64) */
+   uint32_t has_dynamic_local_size; /* 1: launches may have another local size */
+   uint32_t has_dynamic_shared;     /* 1: the code uses what launches add behind shared_B */
+   uint32_t shared_B;               /* threadgroup memory */
+   uint32_t scratch_B;              /* the frame of each thread, agx_program_frame_B; 0: none */
+   uint32_t push_B;                 /* bytes of push constants the kernel reads up to */
+   uint32_t is_vertex;              /* 1: a vertex stage, whose grid is that of a draw */
+   uint32_t takes_addresses;        /* 1: of memory that nobody binds (PhysicalStorageBuffer64) */
    uint32_t binding_count, uniform_count, state_count;
    const struct agx_program_binding *bindings;
    const struct agx_program_uniform *uniforms;
    const struct agx_program_state *states;
    struct agx_program_stats stats;
-   /* The same kernel for dispatches of which all conditions hold: accesses that these bound are
+   /* The same kernel for dispatches of which all guards hold: accesses that these bound are
     * not checked there. NULL: there is none. It has the same bindings and push constants. */
-   const struct agx_program *inside;
-   const struct agx_program_condition *conditions;
-   uint32_t condition_count;
+   const struct agx_program *unchecked;
+   const struct agx_program_guard *guards;
+   uint32_t guard_count;
    /* Names end with a zero byte; what has none begins at one. */
    uint32_t parameter_count, constant_count, names_B;
    const struct agx_program_parameter *parameters; /* bindings first */
@@ -389,12 +389,13 @@ struct agx_program {
    const char *names;
 };
 
-/* Whether a condition that agx_program_check has seen holds. */
-bool agx_program_holds(const struct agx_program *program, const struct agx_program_launch *launch,
-                       const struct agx_program_condition *condition);
+/* Whether a guard that agx_program_check has seen holds. */
+bool agx_program_guard_holds(const struct agx_program *program,
+                             const struct agx_program_launch *launch,
+                             const struct agx_program_guard *guard);
 
-/* Whether `inside` may run instead. */
-bool agx_program_runs_inside(const struct agx_program *program,
+/* Whether `unchecked` may run instead. */
+bool agx_program_guards_hold(const struct agx_program *program,
                              const struct agx_program_launch *launch);
 
 /* Bytes of the frame that a thread takes for so many bytes of scratch memory: whole groups
@@ -424,7 +425,7 @@ AGX_MUST_CHECK agx_status agx_program_copy(const struct agx_program *program,
                                            struct agx_program **out_program);
 void agx_program_free(struct agx_program *program);
 
-/* Bytes of host memory that a program from agx_program_copy takes, with its twin. */
+/* Bytes of host memory that a program from agx_program_copy takes, with its unchecked variant. */
 size_t agx_program_bytes(const struct agx_program *program);
 
 /* The programs of one file, one for each entry point, all of one chip and with different names.

@@ -26,8 +26,8 @@ static const char *const names[] = {
 static char *describe(const struct agxc_shader *shader, struct agx_arena *arena)
 {
    char *text = agx_arena_printf(arena, "%s", "");
-   for (uint32_t i = 0; i < shader->condition_count; i++) {
-      const struct agx_program_condition *c = &shader->conditions[i];
+   for (uint32_t i = 0; i < shader->guard_count; i++) {
+      const struct agx_program_guard *c = &shader->guards[i];
       for (uint32_t k = 0; k < c->step_count; k++) {
          const char *name = names[c->steps[k].op];
          assert_non_null(name);
@@ -40,8 +40,8 @@ static char *describe(const struct agxc_shader *shader, struct agx_arena *arena)
    return text;
 }
 
-/* conditions: "" where nothing is proved. */
-static void check(const char *body, const char *conditions)
+/* guards: "" where nothing is proved. */
+static void check(const char *body, const char *guards)
 {
    struct agx_arena arena;
    jmp_buf failed;
@@ -58,14 +58,14 @@ static void check(const char *body, const char *conditions)
    }
    for (uint32_t i = 0; i < 4; i++)
       agxc_uniform_slot(shader, AGX_UNIFORM_PUSH, 4 * i, 0, 32);
-   shader->assumes_inside = true;
+   shader->is_unchecked = true;
    agxc_elide_bounds_checks(shader);
    assert_ok(agxc_validate(shader, AGXC_STAGE_GENERIC));
    const char *got = describe(shader, &arena), *text = agxc_print(shader, &arena);
-   if (strcmp(got, conditions) != 0)
-      fail_msg("%sgives:\n%swant:\n%s", body, got, conditions);
+   if (strcmp(got, guards) != 0)
+      fail_msg("%sgives:\n%swant:\n%s", body, got, guards);
    /* What is proved has neither ELEMENT nor a check to come. */
-   assert_int_equal(strstr(text, "#0x10:64\n") != NULL, *conditions != 0);
+   assert_int_equal(strstr(text, "#0x10:64\n") != NULL, *guards != 0);
    agx_arena_fini(&arena);
 }
 

@@ -39,7 +39,7 @@ static void what_the_dispatch_says_is_uniform(void **state)
 }
 
 /* Positions where the workgroup has but one. */
-static void its_shape_settles_positions(void **state)
+static void its_local_size_settles_positions(void **state)
 {
    const char *text = "%0:32 = sysval #4:64\n%1:32 = sysval #0xe:64\n%2:32 = sysval #0xc:64\n" OUT
                       "%0:32\n" OUT "%1:32\n" OUT "%2:32\n";
@@ -62,7 +62,7 @@ AGX_TEST_FILE(void)
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(bindings_are_addresses),
       cmocka_unit_test(what_the_dispatch_says_is_uniform),
-      cmocka_unit_test(its_shape_settles_positions),
+      cmocka_unit_test(its_local_size_settles_positions),
       cmocka_unit_test(addresses_of_neighbours_are_one_uniform),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);

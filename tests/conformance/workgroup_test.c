@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workgroups that dispatches shape: their size, and how much memory they share.
+ * Dynamic local size: dispatches choose their workgroups' size, and how much memory they share.
  */
 #include "conformance.h"
 
@@ -13,8 +13,8 @@ enum {
    ROW = 8
 };
 
-static struct agx_executable *create_shaped(struct fixture *f, uint32_t flags, uint32_t robustness,
-                                            const uint32_t local[3])
+static struct agx_executable *create_dynamic(struct fixture *f, uint32_t flags, uint32_t robustness,
+                                             const uint32_t local[3])
 {
    struct agx_executable_desc desc = {.flags = flags, .robustness = robustness};
    const struct agx_specialization sizes[3] = {
@@ -28,10 +28,10 @@ static struct agx_executable *create_shaped(struct fixture *f, uint32_t flags, u
    return executable;
 }
 
-static agx_status record_shaped(struct agx_command_buffer *commands,
-                                struct agx_executable *executable, struct agx_buffer_ref rows,
-                                const uint32_t groups[3], const uint32_t local[3],
-                                uint32_t shared_B)
+static agx_status record_dynamic(struct agx_command_buffer *commands,
+                                 struct agx_executable *executable, struct agx_buffer_ref rows,
+                                 const uint32_t groups[3], const uint32_t local[3],
+                                 uint32_t shared_B)
 {
    const uint32_t push = 1;
    const struct agx_binding binding = {0, 0, rows};
@@ -73,11 +73,11 @@ static void check_rows(const uint32_t *rows, const uint32_t groups[3], const uin
       }
 }
 
-static const uint32_t shapes[][3] = {{1, 1, 1},  {7, 1, 1}, {32, 1, 1}, {33, 1, 1},
-                                     {4, 4, 2},  {5, 3, 4}, {64, 1, 1}, {1, 96, 1},
-                                     {2, 2, 64}, {8, 8, 8}, {16, 8, 5}, {1024, 1, 1}};
+static const uint32_t local_sizes[][3] = {{1, 1, 1},  {7, 1, 1}, {32, 1, 1}, {33, 1, 1},
+                                          {4, 4, 2},  {5, 3, 4}, {64, 1, 1}, {1, 96, 1},
+                                          {2, 2, 64}, {8, 8, 8}, {16, 8, 5}, {1024, 1, 1}};
 enum {
-   SHAPES = sizeof(shapes) / sizeof(shapes[0])
+   LOCAL_SIZES = sizeof(local_sizes) / sizeof(local_sizes[0])
 };
 
 static void dispatches_choose_the_workgroup_size(void **state)
@@ -88,19 +88,19 @@ static void dispatches_choose_the_workgroup_size(void **state)
    const uint64_t size_B = 6 * 1024 * ROW * 4;
    struct agx_buffer *buffer = fixture_buffer(f, size_B, &rows);
    for (uint32_t c = 0; c < 3; c++) {
-      struct agx_executable *executable = create_shaped(f, BOTH, AGX_ROBUST_OFF, compiled[c]);
+      struct agx_executable *executable = create_dynamic(f, BOTH, AGX_ROBUST_OFF, compiled[c]);
       struct agx_executable_info info = {.size = sizeof(info)};
       agx_executable_get_info(executable, &info);
       assert_true(info.has_dynamic_local_size);
       assert_true(info.has_dynamic_shared);
       assert_int_equal(info.local_size[0], compiled[c][0]);
-      for (uint32_t i = 0; i < SHAPES; i++) {
-         const uint32_t *local = shapes[i], threads = local[0] * local[1] * local[2];
+      for (uint32_t i = 0; i < LOCAL_SIZES; i++) {
+         const uint32_t *local = local_sizes[i], threads = local[0] * local[1] * local[2];
          struct agx_command_buffer *commands = fixture_begin(f);
          memset(rows, 0xee, size_B);
-         assert_ok(record_shaped(commands, executable,
-                                 (struct agx_buffer_ref){buffer, 0, AGX_WHOLE_LENGTH}, groups,
-                                 local, 4 * threads));
+         assert_ok(record_dynamic(commands, executable,
+                                  (struct agx_buffer_ref){buffer, 0, AGX_WHOLE_LENGTH}, groups,
+                                  local, 4 * threads));
          conformance_run(f, commands);
          check_rows(rows, groups, local);
          for (uint32_t k = 0; k < ROW && threads < 1024; k++)
@@ -112,8 +112,8 @@ static void dispatches_choose_the_workgroup_size(void **state)
    agx_release(buffer);
 }
 
-/* With 0 of a dimension, the executable's; and several shapes of one executable in flight. */
-static void shapes_mix(void **state)
+/* With 0 of a dimension, the executable's; and several sizes of one executable in flight. */
+static void local_sizes_mix(void **state)
 {
    static const uint32_t groups[3] = {2, 1, 1}, compiled[3] = {16, 2, 1}, none[3] = {0, 0, 0},
                          wide[3] = {48, 0, 0}, deep[3] = {0, 0, 3};
@@ -122,13 +122,13 @@ static void shapes_mix(void **state)
    struct fixture *f = conformance_device(state);
    uint32_t *rows[3];
    struct agx_buffer *buffers[3];
-   struct agx_executable *executable = create_shaped(f, BOTH, AGX_ROBUST_OFF, compiled);
+   struct agx_executable *executable = create_dynamic(f, BOTH, AGX_ROBUST_OFF, compiled);
    struct agx_command_buffer *commands = fixture_begin(f);
    for (uint32_t i = 0; i < 3; i++) {
       buffers[i] = fixture_buffer(f, 2 * 96 * ROW * 4, &rows[i]);
-      assert_ok(record_shaped(commands, executable,
-                              (struct agx_buffer_ref){buffers[i], 0, AGX_WHOLE_LENGTH}, groups,
-                              given[i], 96 * 4));
+      assert_ok(record_dynamic(commands, executable,
+                               (struct agx_buffer_ref){buffers[i], 0, AGX_WHOLE_LENGTH}, groups,
+                               given[i], 96 * 4));
    }
    conformance_run(f, commands);
    for (uint32_t i = 0; i < 3; i++) {
@@ -140,12 +140,12 @@ static void shapes_mix(void **state)
 }
 
 /* Robust code knows the launch's size, also where it leaves checks out. */
-static void shaped_robust_dispatches_stay_inside(void **state)
+static void robust_dispatches_of_any_local_size_stay_inside(void **state)
 {
    static const uint32_t groups[3] = {2, 1, 1}, compiled[3] = {8, 1, 1};
    struct fixture *f = conformance_device(state);
    for (uint32_t mode = AGX_ROBUST_CLAMP; mode <= AGX_ROBUST_ZERO; mode++) {
-      struct agx_executable *executable = create_shaped(f, BOTH, mode, compiled);
+      struct agx_executable *executable = create_dynamic(f, BOTH, mode, compiled);
       for (uint32_t x = 4; x <= 256; x *= 2) {
          const uint32_t local[3] = {x, 1, 1};
          const uint64_t length_B = 2ull * 16 * ROW * 4, guard_B = 1024;
@@ -153,8 +153,9 @@ static void shaped_robust_dispatches_stay_inside(void **state)
          struct agx_buffer *buffer = fixture_buffer(f, length_B + guard_B, &rows);
          struct agx_command_buffer *commands = fixture_begin(f);
          memset(rows, 0xee, length_B + guard_B);
-         assert_ok(record_shaped(commands, executable, (struct agx_buffer_ref){buffer, 0, length_B},
-                                 groups, local, 4 * x));
+         assert_ok(record_dynamic(commands, executable,
+                                  (struct agx_buffer_ref){buffer, 0, length_B}, groups, local,
+                                  4 * x));
          conformance_run(f, commands);
          if (x <= 16)
             check_rows(rows, groups, local);
@@ -177,19 +178,19 @@ static void check_refused(struct fixture *f, struct agx_executable *executable,
    uint32_t *rows;
    struct agx_buffer *buffer = fixture_buffer(f, 65536, &rows);
    struct agx_command_buffer *commands = fixture_begin(f);
-   assert_fails(record_shaped(commands, executable,
-                              (struct agx_buffer_ref){buffer, 0, AGX_WHOLE_LENGTH}, one, local,
-                              shared_B),
+   assert_fails(record_dynamic(commands, executable,
+                               (struct agx_buffer_ref){buffer, 0, AGX_WHOLE_LENGTH}, one, local,
+                               shared_B),
                 status, text);
    agx_release(commands);
    agx_release(buffer);
 }
 
-static void shapes_are_checked(void **state)
+static void local_sizes_are_checked(void **state)
 {
    static const uint32_t compiled[3] = {32, 1, 1}, none[3] = {0, 0, 0};
    struct fixture *f = conformance_device(state);
-   struct agx_executable *executable = create_shaped(f, BOTH, AGX_ROBUST_OFF, compiled);
+   struct agx_executable *executable = create_dynamic(f, BOTH, AGX_ROBUST_OFF, compiled);
    check_refused(f, executable, (uint32_t[3]){1025, 1, 1}, 64, AGX_OUT_OF_RANGE, "1025");
    check_refused(f, executable, (uint32_t[3]){64, 17, 1}, 64, AGX_OUT_OF_RANGE, "64x17x1");
    check_refused(f, executable, (uint32_t[3]){UINT32_MAX, UINT32_MAX, UINT32_MAX}, 64,
@@ -198,7 +199,7 @@ static void shapes_are_checked(void **state)
    check_refused(f, executable, none, UINT32_MAX, AGX_OUT_OF_RANGE, "bytes");
    agx_release(executable);
 
-   executable = create_shaped(f, AGX_EXECUTABLE_DYNAMIC_SHARED, AGX_ROBUST_OFF, compiled);
+   executable = create_dynamic(f, AGX_EXECUTABLE_DYNAMIC_SHARED, AGX_ROBUST_OFF, compiled);
    check_refused(f, executable, (uint32_t[3]){64, 1, 1}, 0, AGX_FAILED_PRECONDITION,
                  "AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE");
    agx_release(executable);
@@ -278,12 +279,12 @@ static void the_own_size_needs_no_flag(void **state)
    struct fixture *f = conformance_device(state);
    uint32_t *rows;
    struct agx_executable *executable =
-      create_shaped(f, AGX_EXECUTABLE_DYNAMIC_SHARED, AGX_ROBUST_OFF, compiled);
+      create_dynamic(f, AGX_EXECUTABLE_DYNAMIC_SHARED, AGX_ROBUST_OFF, compiled);
    struct agx_buffer *buffer = fixture_buffer(f, 60 * ROW * 4, &rows);
    struct agx_command_buffer *commands = fixture_begin(f);
-   assert_ok(record_shaped(commands, executable,
-                           (struct agx_buffer_ref){buffer, 0, AGX_WHOLE_LENGTH}, groups, compiled,
-                           20 * 4));
+   assert_ok(record_dynamic(commands, executable,
+                            (struct agx_buffer_ref){buffer, 0, AGX_WHOLE_LENGTH}, groups, compiled,
+                            20 * 4));
    conformance_run(f, commands);
    check_rows(rows, groups, compiled);
    agx_release(commands);
@@ -295,9 +296,9 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(dispatches_choose_the_workgroup_size),
-      cmocka_unit_test(shapes_mix),
-      cmocka_unit_test(shaped_robust_dispatches_stay_inside),
-      cmocka_unit_test(shapes_are_checked),
+      cmocka_unit_test(local_sizes_mix),
+      cmocka_unit_test(robust_dispatches_of_any_local_size_stay_inside),
+      cmocka_unit_test(local_sizes_are_checked),
       cmocka_unit_test(constants_follow_the_size),
       cmocka_unit_test(what_needs_a_size_is_refused),
       cmocka_unit_test(the_own_size_needs_no_flag),

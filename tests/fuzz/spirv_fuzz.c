@@ -31,8 +31,8 @@ static void compile(const uint32_t *words, size_t count)
       {.debug = AGXC_DEBUG_VALIDATE},
       {.robustness = AGXC_ROBUST_CLAMP, .most_halves = 64},
       {.debug = AGXC_DEBUG_NO_OPT},
-      {.debug = AGXC_DEBUG_VALIDATE, .has_any_size = true},
-      {.robustness = AGXC_ROBUST_ZERO, .has_any_size = true, .has_any_shared = true},
+      {.debug = AGXC_DEBUG_VALIDATE, .has_dynamic_local_size = true},
+      {.robustness = AGXC_ROBUST_ZERO, .has_dynamic_local_size = true, .has_dynamic_shared = true},
    };
    for (size_t i = 0; i < AGX_COUNT(modes); i++) {
       struct agxc_options options = modes[i];

@@ -245,8 +245,8 @@ static void all_that_changes_code_is_in_the_key(void **state)
       {.chip = chip, .index_B = 2},
       {.chip = chip, .debug = AGXC_DEBUG_NO_OPT},
       {.chip = chip, .most_halves = 64},
-      {.chip = chip, .has_any_size = true},
-      {.chip = chip, .has_any_shared = true},
+      {.chip = chip, .has_dynamic_local_size = true},
+      {.chip = chip, .has_dynamic_shared = true},
    };
    struct agx_cache_key keys[AGX_COUNT(rows) + 3], again;
    uint32_t count = 0;

@@ -127,8 +127,8 @@ static void memory_then_disk(void **state)
    fixture_close(&f);
 }
 
-/* With everything that belongs to it: the twin without checks, and its conditions. */
-static void twins_are_kept(void **state)
+/* With everything that belongs to it: the unchecked variant, and its guards. */
+static void variants_are_kept(void **state)
 {
    struct fixture f;
    struct agx_executable *kept[2];
@@ -136,14 +136,15 @@ static void twins_are_kept(void **state)
       fixture_open(&f, "virtual:g13g");
       kept[i] = compile(&f, "saxpy", AGX_ROBUST_ZERO, 0);
       assert_stats(&f, compiles, i == 0);
-      assert_non_null(kept[i]->inside);
+      assert_non_null(kept[i]->unchecked);
       run(&f, kept[i]);
       const struct agx_program *program = kept[i]->program;
       if (i) {
          const struct agx_program *before = kept[0]->program;
-         assert_int_equal(program->condition_count, before->condition_count);
-         assert_int_equal(program->inside->code_B, before->inside->code_B);
-         assert_memory_equal(program->inside->code, before->inside->code, before->inside->code_B);
+         assert_int_equal(program->guard_count, before->guard_count);
+         assert_int_equal(program->unchecked->code_B, before->unchecked->code_B);
+         assert_memory_equal(program->unchecked->code, before->unchecked->code,
+                             before->unchecked->code_B);
          assert_memory_equal(program->code, before->code, before->code_B);
       }
       agx_release(f.device);
@@ -440,7 +441,7 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(memory_then_disk, make_folder, remove_folder),
-      cmocka_unit_test_setup_teardown(twins_are_kept, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(variants_are_kept, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(options_are_keys, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(transient_ones_leave_no_trace, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(caches_can_be_turned_off, make_folder, remove_folder),

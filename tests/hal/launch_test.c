@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a launch looks like in memory: the short and the long way write the same, and that is what
- * the writers of src/agx/hw would.
+ * What a launch looks like in memory: the short and the general path write the same, and that is
+ * what the writers of src/agx/hw would.
  */
 #include "fixture.h"
 
@@ -108,12 +108,12 @@ static void both_ways_write_the_same(void **state)
    for (size_t i = 0; i < AGX_COUNT(devices); i++) {
       struct scene it;
       open_scene(&it, devices[i]);
-      assert_true(it.add->brief.is_plain);
+      assert_true(it.add->template.is_plain);
       struct agx_command_buffer *commands = fixture_begin(&it.f);
       const struct agx_binding turned[2] = {it.bindings[1], it.bindings[0]};
       assert_ok(agx_cmd_dispatch(commands, &it.dispatch));
       assert_ok(agx_cmd_barrier(commands, NULL));
-      it.dispatch.bindings = turned; /* out of order: the long way */
+      it.dispatch.bindings = turned; /* out of order: the general path */
       assert_ok(agx_cmd_dispatch(commands, &it.dispatch));
       assert_ok(agx_command_buffer_end(commands));
       assert_string_equal(stream_text(commands), "LBL");
@@ -152,7 +152,7 @@ static void chunks_are_linked(void **state)
    close_scene(&it);
 }
 
-/* The last launch of many runs, and the tag. */
+/* The last launch of many runs, and the breadcrumb. */
 static void long_streams_run(void **state)
 {
    enum {
@@ -174,7 +174,7 @@ static void long_streams_run(void **state)
    assert_ok(fixture_submit(&it.f, commands, NO_POINT, (struct agx_point){done, 1}));
    assert_ok(fixture_wait(done, 1));
    assert_int_equal(((uint32_t *)memory)[4], COUNT - 1);
-   assert_int_equal(atomic_load(&agx_command_buffer_tag(commands)->words->counts[0]), 1);
+   assert_int_equal(atomic_load(&agx_command_buffer_breadcrumb(commands)->words->counts[0]), 1);
    agx_release(commands);
    agx_release(done);
    close_scene(&it);

@@ -10,7 +10,7 @@
 const uint8_t *stream_memory(const struct agx_command_buffer *commands, uint64_t va);
 
 /* The stream of a recorded command buffer, a letter a block: L launch, B barrier, without links and
- * without the tag's end. The tag must be there. */
+ * without the breadcrumb's end. The breadcrumb must be there. */
 const char *stream_text(const struct agx_command_buffer *commands);
 
 /* The words of the launch of that number. */

@@ -315,37 +315,37 @@ static void test_bounds(void **state)
    const uint32_t push[] = {10, 0x80000000, 0, 3};
    const struct agx_program program = {.local_size = {64, 2, 1}, .push_B = 16};
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
-      struct agx_program_condition condition = {.step_count = cases[i].count, .bytes = 4};
+      struct agx_program_guard guard = {.step_count = cases[i].count, .bytes = 4};
       uint64_t sizes[2] = {cases[i].want + 4, 4096};
       struct agx_program_launch launch = {push, sizeof(push), {2, 3, 4}, sizes};
-      memcpy(condition.steps, cases[i].steps, sizeof(cases[i].steps));
-      assert_true(agx_program_holds(&program, &launch, &condition));
+      memcpy(guard.steps, cases[i].steps, sizeof(cases[i].steps));
+      assert_true(agx_program_guard_holds(&program, &launch, &guard));
       sizes[0]--;
-      assert_false(agx_program_holds(&program, &launch, &condition));
+      assert_false(agx_program_guard_holds(&program, &launch, &guard));
    }
 }
 
-static void test_twins(void **state)
+static void test_variants(void **state)
 {
-   struct sample sample, twin;
-   struct agx_program_condition condition = {
+   struct sample sample, variant;
+   struct agx_program_guard guard = {
       .binding = 1, .bytes = 16, .step_count = 1, .steps = {one_step[0]}};
    make_sample(&sample);
-   make_sample(&twin);
-   twin.program.code = twin.code;
-   twin.program.bindings = twin.bindings;
-   twin.program.uniforms = twin.uniforms;
-   sample.program.inside = &twin.program;
-   sample.program.conditions = &condition;
-   sample.program.condition_count = 1;
+   make_sample(&variant);
+   variant.program.code = variant.code;
+   variant.program.bindings = variant.bindings;
+   variant.program.uniforms = variant.uniforms;
+   sample.program.unchecked = &variant.program;
+   sample.program.guards = &guard;
+   sample.program.guard_count = 1;
    size_t size;
    uint8_t *image = write_sample(&sample, &size);
    struct agx_program *got;
    assert_ok(agx_program_read_elf(image, size, NULL, &got));
-   assert_non_null(got->inside);
-   assert_memory_equal(got->inside->code, twin.code, twin.program.code_B);
-   assert_int_equal(got->condition_count, 1);
-   assert_memory_equal(got->conditions, &condition, sizeof(condition));
+   assert_non_null(got->unchecked);
+   assert_memory_equal(got->unchecked->code, variant.code, variant.program.code_B);
+   assert_int_equal(got->guard_count, 1);
+   assert_memory_equal(got->guards, &guard, sizeof(guard));
    agx_program_free(got);
    free(image);
 
@@ -353,17 +353,17 @@ static void test_twins(void **state)
       void *field;
       uint32_t value;
    } wrong[] = {
-      {&condition.binding, 2},
-      {&condition.step_count, 0},
-      {&condition.step_count, 2},
-      {&condition.step_count, AGX_PROGRAM_MAX_STEPS + 1},
-      {&condition.steps[0].value, 3},
-      {&condition.steps[0].op, AGX_STEP_ADD},
-      {&condition.steps[0].op, AGX_STEP_COUNT},
-      {&sample.program.condition_count, AGX_PROGRAM_MAX_CONDITIONS + 1},
-      {&twin.bindings[0].set, 3},
-      {&twin.program.push_B, 0},
-      {&twin.program.local_size[1], 1},
+      {&guard.binding, 2},
+      {&guard.step_count, 0},
+      {&guard.step_count, 2},
+      {&guard.step_count, AGX_PROGRAM_MAX_STEPS + 1},
+      {&guard.steps[0].value, 3},
+      {&guard.steps[0].op, AGX_STEP_ADD},
+      {&guard.steps[0].op, AGX_STEP_COUNT},
+      {&sample.program.guard_count, AGX_PROGRAM_MAX_GUARDS + 1},
+      {&variant.bindings[0].set, 3},
+      {&variant.program.push_B, 0},
+      {&variant.program.local_size[1], 1},
    };
    for (size_t i = 0; i < AGX_COUNT(wrong); i++) {
       uint32_t was;
@@ -569,23 +569,23 @@ static void test_versions_and_names(void **state)
    assert_fails(agx_program_copy(&sample.program, NULL, &got), AGX_INCOMPATIBLE, "g99z");
 }
 
-/* A module of two samples and one with a twin of its own, as a file. */
+/* A module of two samples and one with an unchecked variant of its own, as a file. */
 static uint8_t *write_module(size_t *size)
 {
    static const char *const names[] = {"main", "second", "third"};
    struct agx_program *programs[3];
    struct agx_module *module;
-   struct sample sample, inside;
+   struct sample sample, unchecked;
    void *image;
    for (int i = 0; i < 3; i++) {
       make_sample(&sample);
-      make_sample(&inside);
+      make_sample(&unchecked);
       strcpy(sample.program.name, names[i]);
       sample.program.local_size[0] = 8u << i;
-      inside.program.local_size[0] = 8u << i;
-      inside.program.parameter_count = inside.program.constant_count = 0;
+      unchecked.program.local_size[0] = 8u << i;
+      unchecked.program.parameter_count = unchecked.program.constant_count = 0;
       if (i == 1)
-         sample.program.inside = &inside.program;
+         sample.program.unchecked = &unchecked.program;
       assert_ok(agx_program_copy(&sample.program, NULL, &programs[i]));
    }
    assert_ok(agx_module_create(programs, 3, NULL, &module));
@@ -611,8 +611,8 @@ static void test_modules(void **state)
    assert_int_equal(agx_module_find(module, "fourth"), 3);
    for (uint32_t i = 0; i < 3; i++)
       assert_int_equal(module->programs[i]->local_size[0], 8u << i);
-   assert_non_null(module->programs[1]->inside);
-   assert_null(module->programs[2]->inside);
+   assert_non_null(module->programs[1]->unchecked);
+   assert_null(module->programs[2]->unchecked);
    agx_module_retain(module);
    agx_module_release(module);
    assert_string_equal(module->programs[0]->name, "main");
@@ -813,7 +813,7 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(test_code_is_checked),
       cmocka_unit_test(test_accesses_are_checked),
       cmocka_unit_test(test_bounds),
-      cmocka_unit_test(test_twins),
+      cmocka_unit_test(test_variants),
       cmocka_unit_test(test_textures_are_checked),
       cmocka_unit_test(test_states_are_checked),
       cmocka_unit_test(test_preamble_is_checked),

@@ -88,7 +88,7 @@ static void all_entry_points_are_written(void **state)
    int fd = mkstemp(path);
    assert_true(fd >= 0);
    close(fd);
-   snprintf(options, sizeof(options), "--stats -o %s --dynamic size", path);
+   snprintf(options, sizeof(options), "--stats -o %s --dynamic local-size", path);
    assert_int_equal(compile(options, "kernels/entries.spv"), 0);
    assert_non_null(strstr(text, "\nentries:negate\t"));
    assert_non_null(strstr(text, "\nentries:double_it\t"));

@@ -89,16 +89,16 @@ static void print_json_text(const char *text, int length)
    putchar('"');
 }
 
-/* The twin of a robust program has a row of its own, NAME.inside; its time is part of the
+/* The twin of a robust program has a row of its own, NAME.unchecked; its time is part of the
  * program's. Where a file has several entry points, their names stand behind the file's. */
 static void print_row(struct compile *compile, const char *path, const char *entry,
-                      const struct agx_program *program, double ms, bool is_twin)
+                      const struct agx_program *program, double ms, bool is_variant)
 {
    const char *start;
    char name[320];
    int length = kernel_name(path, &start);
    length = snprintf(name, sizeof(name), "%.*s%s%s%s", AGX_MIN(length, 200), start,
-                     entry ? ":" : "", entry ? entry : "", is_twin ? ".inside" : "");
+                     entry ? ":" : "", entry ? entry : "", is_variant ? ".unchecked" : "");
    if (compile->is_json) {
       printf("%s\n  {\"kernel\": ", compile->done++ ? "," : "");
       print_json_text(name, length);
@@ -112,9 +112,9 @@ static void print_row(struct compile *compile, const char *path, const char *ent
       else
          printf("\t%" PRIu32, value);
    }
-   printf(compile->is_json ? ", \"compile_ms\": %.3f}" : "\t%.3f\n", is_twin ? 0 : ms);
-   if (program->inside)
-      print_row(compile, path, entry, program->inside, ms, true);
+   printf(compile->is_json ? ", \"compile_ms\": %.3f}" : "\t%.3f\n", is_variant ? 0 : ms);
+   if (program->unchecked)
+      print_row(compile, path, entry, program->unchecked, ms, true);
 }
 
 /* The time is that of all. */
@@ -241,10 +241,10 @@ static int take_option(struct compile *compile, const char *option, const char *
       compile->out = value;
    else if (strcmp(option, "--entry") == 0)
       compile->options.entry = value;
-   else if (strcmp(option, "--dynamic") == 0 && strcmp(value, "size") == 0)
-      compile->options.has_any_size = true;
+   else if (strcmp(option, "--dynamic") == 0 && strcmp(value, "local-size") == 0)
+      compile->options.has_dynamic_local_size = true;
    else if (strcmp(option, "--dynamic") == 0 && strcmp(value, "shared") == 0)
-      compile->options.has_any_shared = true;
+      compile->options.has_dynamic_shared = true;
    else if (strcmp(option, "--chip") == 0)
       compile->options.chip = agx_chip_find(value);
    else if (strcmp(option, "--spec") == 0 && compile->options.spec_count < MAX_SPECS &&
@@ -266,7 +266,7 @@ static int refuse_option(const char *option, const char *value)
       {"--spec", "ID=VALUE such as 0=12, 64 times at most"},
       {"--chip", "there is no such chip"},
       {"--robust", AGX_TOOL_ROBUST_VALUES},
-      {"--dynamic", "size or shared"},
+      {"--dynamic", "local-size or shared"},
    };
    for (size_t i = 0; i < AGX_COUNT(all); i++)
       if (strcmp(option, all[i].option) == 0)

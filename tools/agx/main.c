@@ -31,7 +31,7 @@ static const struct agx_command {
     "scripts/race.py, which `make bench` runs, compares what is executed.\n"},
    {"compile",
     "[--stats] [--json] [-o OUT] [--entry NAME] [--spec ID=VALUE]... [--chip NAME]\n"
-    "                   [--robust MODE]... [--dynamic size|shared]... [--dump] FILE.spv...",
+    "                   [--robust MODE]... [--dynamic local-size|shared]... [--dump] FILE.spv...",
     "compile SPIR-V kernels to ELF files", agx_cmd_compile,
     "Writes FILE.agxbin for each FILE.spv. A kernel that can't be compiled says why in one line;\n"
     "the others are compiled all the same, and the exit status is 1.\n"
@@ -42,8 +42,8 @@ static const struct agx_command {
     "  --chip NAME      such as g13g (the default), g14s or t6020\n"
     "  --robust MODE    what becomes of accesses outside of a buffer: off (the default), clamp,\n"
     "                   zero; SET.BINDING=MODE for one binding; docs/robustness.md\n"
-    "  --dynamic WHAT   what dispatches may choose: size (of workgroups), shared (bytes of the\n"
-    "                   last workgroup array); docs/hal.md\n"
+    "  --dynamic WHAT   what dispatches may choose: local-size (of workgroups), shared (bytes\n"
+    "                   of the last workgroup array); docs/hal.md\n"
     "  --dump           print the code after each pass to standard error\n"},
    {"disasm", "[--json] [--raw] [--entry NAME] [FILE | --hex BYTES...]",
     "turn machine code into text, one instruction a line", agx_cmd_disasm,

@@ -72,7 +72,7 @@ static void dump_code(struct compilation *c, const char *title, const uint8_t *c
 /* ---- stages ----------------------------------------------------------- */
 
 /* What launches add begins where everything else ends. */
-static void place_any_shared(struct compilation *c)
+static void place_dynamic_shared(struct compilation *c)
 {
    struct agxc_shader *shader = c->shader;
    c->program.shared_B = (uint32_t)agx_align_up(shader->shared_B, AGX_PROGRAM_SHARED_ALIGN);
@@ -92,11 +92,11 @@ static void describe(struct compilation *c)
    memcpy(program->local_size, shader->local_size, sizeof(program->local_size));
    program->gpr_halves = shader->gpr_halves;
    program->uniform_halves = shader->uniform_halves;
-   program->has_any_size = shader->has_any_size;
-   program->has_any_shared = shader->has_any_shared;
+   program->has_dynamic_local_size = shader->has_dynamic_local_size;
+   program->has_dynamic_shared = shader->has_dynamic_shared;
    program->shared_B = shader->shared_B;
-   if (shader->has_any_shared)
-      place_any_shared(c);
+   if (shader->has_dynamic_shared)
+      place_dynamic_shared(c);
    program->scratch_B = agx_program_frame_B(shader->scratch_B);
    program->push_B = shader->push_B;
    program->is_vertex = shader->is_vertex;
@@ -108,7 +108,7 @@ static void describe(struct compilation *c)
    program->states = shader->states;
    program->state_count = shader->state_count;
    program->stats = shader->stats;
-   if (!shader->assumes_inside) {
+   if (!shader->is_unchecked) {
       program->parameters = shader->parameters;
       program->parameter_count = shader->parameter_count;
       program->constants = shader->constants;
@@ -140,12 +140,12 @@ static bool is_robust(const struct agxc_options *options)
    return robust && !(options->debug & AGXC_DEBUG_NO_OPT);
 }
 
-static void run(struct compilation *c, bool assumes_inside)
+static void run(struct compilation *c, bool is_unchecked)
 {
    uint8_t *code = NULL;
    c->shader = agxc_shader_create(&c->arena, c->options);
    c->shader->most_nesting = c->most_nesting;
-   c->shader->assumes_inside = assumes_inside;
+   c->shader->is_unchecked = is_unchecked;
    uint32_t *words = AGX_ARENA_ARRAY(&c->arena, uint32_t, c->size / 4);
    memcpy(words, c->spirv, c->size);
    agxc_spirv_to_ir(c->shader, words, c->size / 4);
@@ -159,21 +159,20 @@ static void run(struct compilation *c, bool assumes_inside)
    describe(c);
 }
 
-/* Robust code has a twin without checks, where some can be left out. */
+/* Robust code has an unchecked variant, where some checks can be left out. */
 static void run_all(struct compilation *c)
 {
-   c->program = (struct agx_program){.inside = NULL};
+   c->program = (struct agx_program){.unchecked = NULL};
    if (is_robust(c->options)) {
       run(c, true);
-      if (c->shader->condition_count) {
-         struct agx_program *twin = AGX_ARENA_NEW(&c->arena, struct agx_program);
+      if (c->shader->guard_count) {
+         struct agx_program *unchecked = AGX_ARENA_NEW(&c->arena, struct agx_program);
          const struct agxc_shader *shader = c->shader;
-         *twin = c->program;
-         c->program = (struct agx_program){.inside = twin,
-                                           .conditions = shader->conditions,
-                                           .condition_count = shader->condition_count};
+         *unchecked = c->program;
+         c->program = (struct agx_program){
+            .unchecked = unchecked, .guards = shader->guards, .guard_count = shader->guard_count};
       } else {
-         c->program = (struct agx_program){.inside = NULL};
+         c->program = (struct agx_program){.unchecked = NULL};
       }
    }
    run(c, false);

@@ -32,7 +32,7 @@ static void declare(struct agxc_shader *shader, const struct agxc_text_input *in
    shader->binding_count = input->binding_count;
    for (uint32_t at_B = 0; input->has_uniforms && at_B + 4 <= shader->push_B; at_B += 4)
       agxc_uniform_slot(shader, AGX_UNIFORM_PUSH, at_B, 0, 32);
-   shader->assumes_inside = input->is_unchecked;
+   shader->is_unchecked = input->is_unchecked;
 }
 
 static void check(struct agxc_shader *shader, enum agxc_stage stage, const char *pass)

@@ -24,8 +24,8 @@ struct agx_object_type {
 struct agx_object {
    const struct agx_object_type *type;
    _Atomic uint32_t references;
-   _Atomic uint32_t hint; /* where it is in the sets of recordings, maybe (hal/resources.h) */
-   uint32_t forks;        /* agx_forks when it was made */
+   _Atomic uint32_t last_use_index; /* a guess where recordings hold it (record/resources.h) */
+   uint32_t forks;                  /* agx_forks when it was made */
 };
 
 /* Whether it was made before the last fork(2), so that only the parent process may use it. */
@@ -47,7 +47,7 @@ static inline void agx_object_init(struct agx_object *object, const struct agx_o
 {
    object->type = type;
    atomic_init(&object->references, 1);
-   atomic_init(&object->hint, 0);
+   atomic_init(&object->last_use_index, 0);
    object->forks = agx_forks;
 }
 

@@ -33,7 +33,7 @@ static void free_device(struct agx_device *device)
    agx_host_calls_fini(&device->host_calls, device->alloc);
    agx_sync_state_fini(device);
    agx_builtins_fini(&device->builtins);
-   agx_tags_fini(device);
+   agx_breadcrumbs_fini(device);
    agx_executable_cache_destroy(device->kernels);
    agx_memory_state_fini(device);
    if (device->winsys)
@@ -139,7 +139,7 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    device->context.memory = &device->memory;
    device->debug = debug;
    device->context.sync = &device->sync;
-   agx_tags_init(&device->tags);
+   agx_breadcrumbs_init(&device->breadcrumbs);
    agx_host_calls_init(&device->host_calls);
    agx_builtins_init(&device->builtins);
    agx_sync_state_init(device, &sync_hooks);

@@ -39,7 +39,7 @@ struct agx_device {
    struct agx_sync_state sync;
 
    struct agx_builtins builtins;
-   struct agx_tags tags;
+   struct agx_breadcrumbs breadcrumbs;
    struct agx_memory_state memory;
 
    struct agx_host_pool *host_pool; /* functions and files */

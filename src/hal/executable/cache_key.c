@@ -54,8 +54,8 @@ void agx_cache_key_make(const void *spirv, size_t size, const struct agxc_option
    agx_digest_add_text(&digest, options->entry);
    agx_digest_add_u64(&digest, options->debug);
    agx_digest_add_u64(&digest, options->most_halves);
-   agx_digest_add_u64(&digest, options->has_any_size);
-   agx_digest_add_u64(&digest, options->has_any_shared);
+   agx_digest_add_u64(&digest, options->has_dynamic_local_size);
+   agx_digest_add_u64(&digest, options->has_dynamic_shared);
    add_specs(&digest, options);
    add_robustness(&digest, options);
    add_attributes(&digest, options);

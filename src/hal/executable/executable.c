@@ -44,8 +44,8 @@ static void destroy(struct agx_executable *executable)
    struct agx_device *device = executable->device;
    if (executable->bo)
       agxw_bo_destroy(executable->bo);
-   if (executable->inside)
-      agx_release(executable->inside);
+   if (executable->unchecked)
+      agx_release(executable->unchecked);
    for (uint32_t i = 1; i < executable->entry_count; i++)
       if (executable->entries[i])
          agx_release(executable->entries[i]);
@@ -89,7 +89,7 @@ static agx_status plan(struct agx_executable *executable, const struct agxw_devi
 {
    const struct agx_plan_code code = {executable->code_offset_B, executable->preamble_offset_B};
    AGX_TRY(agx_plan_make(info->chip, executable->program, &code, &executable->plan));
-   return agx_brief_make(executable->program, &executable->plan, &executable->brief);
+   return agx_launch_template_make(executable->program, &executable->plan, &executable->template);
 }
 
 /* Loads one program of the module. */
@@ -114,8 +114,8 @@ static agx_status load(struct agx_device *device, struct agx_module *module,
       status = upload(executable);
    if (status == AGX_OK)
       status = plan(executable, info);
-   if (status == AGX_OK && program->inside && !(device->debug & AGX_DEBUG_CHECKED))
-      status = load(device, module, program->inside, is_own, &executable->inside);
+   if (status == AGX_OK && program->unchecked && !(device->debug & AGX_DEBUG_CHECKED))
+      status = load(device, module, program->unchecked, is_own, &executable->unchecked);
    if (status != AGX_OK) {
       destroy(executable);
       return status;

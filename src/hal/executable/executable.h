@@ -9,8 +9,8 @@ struct agx_executable {
    struct agx_device *device;
    struct agx_module *module; /* retained; holds program */
    const struct agx_program *program;
-   /* The twin without checks, for dispatches that stay inside; NULL: there is none. */
-   struct agx_executable *inside;
+   /* The unchecked variant, for dispatches of which all guards hold; NULL: there is none. */
+   struct agx_executable *unchecked;
    /* Of an executable with several entry points: all of them, itself the first; else NULL and 1.
     * Each holds on to what it needs. */
    struct agx_executable **entries;
@@ -20,7 +20,7 @@ struct agx_executable {
    uint32_t code_offset_B;     /* of the main program from the start of the window */
    uint32_t preamble_offset_B; /* likewise; meaningless without one */
    struct agx_plan plan;       /* what its launches have in common */
-   struct agx_brief brief;
+   struct agx_launch_template template;
 };
 
 /* One entry point, NULL: there are fewer. */

@@ -123,8 +123,8 @@ static agx_status translate(struct job *job)
       .attributes = job->attributes,
       .attribute_count = vertex.attribute_count,
       .index_B = vertex.index_B,
-      .has_any_size = desc->flags & AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE,
-      .has_any_shared = desc->flags & AGX_EXECUTABLE_DYNAMIC_SHARED,
+      .has_dynamic_local_size = desc->flags & AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE,
+      .has_dynamic_shared = desc->flags & AGX_EXECUTABLE_DYNAMIC_SHARED,
       .debug = (device->debug & AGX_DEBUG_NO_OPT ? AGXC_DEBUG_NO_OPT : 0u) |
                (device->debug & AGX_DEBUG_VALIDATE ? AGXC_DEBUG_VALIDATE : 0u),
       .alloc = device->alloc,
@@ -195,7 +195,7 @@ static agx_status pick(const struct agx_executable_desc *desc, const struct agx_
       const struct agx_program *program = module->programs[i];
       if (desc->robustness || desc->override_count)
          AGX_TRY(check_compiled(desc, program));
-      if (desc->flags & AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE && !program->has_any_size)
+      if (desc->flags & AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE && !program->has_dynamic_local_size)
          return AGX_FAIL(AGX_INCOMPATIBLE,
                          "executable %s: compiled for workgroups of %ux%ux%u threads, without "
                          "AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE",

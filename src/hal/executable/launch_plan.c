@@ -87,24 +87,24 @@ agx_status agx_plan_make(const struct agx_chip *chip, const struct agx_program *
    return AGX_OK;
 }
 
-agx_status agx_plan_reshape(const struct agx_chip *chip, const struct agx_program *program,
-                            const struct agx_plan_code *code, const uint32_t local_size[3],
-                            uint32_t more_shared_B, struct agx_plan *plan)
+agx_status agx_plan_resize(const struct agx_chip *chip, const struct agx_program *program,
+                           const struct agx_plan_code *code, const uint32_t local_size[3],
+                           uint32_t more_shared_B, struct agx_plan *plan)
 {
-   struct agx_program shaped = *program;
-   memcpy(shaped.local_size, local_size, sizeof(shaped.local_size));
-   shaped.shared_B += more_shared_B;
-   AGX_TRY(pack_stream(chip, &shaped, 0, plan));
-   return pack_tail(&shaped, code, plan);
+   struct agx_program resized = *program;
+   memcpy(resized.local_size, local_size, sizeof(resized.local_size));
+   resized.shared_B += more_shared_B;
+   AGX_TRY(pack_stream(chip, &resized, 0, plan));
+   return pack_tail(&resized, code, plan);
 }
 
 agx_status agx_plan_indirect(const struct agx_chip *chip, const struct agx_program *program,
                              const uint32_t local_size[3], uint64_t counts_va,
                              struct agx_plan *plan)
 {
-   struct agx_program shaped = *program;
-   memcpy(shaped.local_size, local_size, sizeof(shaped.local_size));
-   return pack_stream(chip, &shaped, counts_va, plan);
+   struct agx_program resized = *program;
+   memcpy(resized.local_size, local_size, sizeof(resized.local_size));
+   return pack_stream(chip, &resized, counts_va, plan);
 }
 
 /* ---- blocks ------------------------------------------------------------ */

@@ -54,11 +54,11 @@ AGX_MUST_CHECK agx_status agx_plan_make(const struct agx_chip *chip,
 
 /* Changes a copy of a plan for launches of another workgroup size, and with more workgroup memory
  * behind the program's own. */
-AGX_MUST_CHECK agx_status agx_plan_reshape(const struct agx_chip *chip,
-                                           const struct agx_program *program,
-                                           const struct agx_plan_code *code,
-                                           const uint32_t local_size[3], uint32_t more_shared_B,
-                                           struct agx_plan *plan);
+AGX_MUST_CHECK agx_status agx_plan_resize(const struct agx_chip *chip,
+                                          const struct agx_program *program,
+                                          const struct agx_plan_code *code,
+                                          const uint32_t local_size[3], uint32_t more_shared_B,
+                                          struct agx_plan *plan);
 
 /* Changes a copy of a plan for a grid that the hardware reads: workgroups along x, y, z at
  * counts_va.

@@ -11,43 +11,44 @@
 
 static uint8_t kind_of(const struct agx_program_binding *binding)
 {
-   uint8_t kind = AGX_BRIEF_BUFFER;
+   uint8_t kind = AGX_TEMPLATE_BUFFER;
    if (agx_binding_is_vertex(binding->kind))
-      return AGX_BRIEF_VERTEX;
+      return AGX_TEMPLATE_VERTEX;
    if (agx_binding_is_buffer(binding->kind))
-      return binding->robustness == AGX_PROGRAM_ROBUST_OFF ? AGX_BRIEF_BUFFER : AGX_BRIEF_ROBUST;
+      return binding->robustness == AGX_PROGRAM_ROBUST_OFF ? AGX_TEMPLATE_BUFFER
+                                                           : AGX_TEMPLATE_ROBUST;
    if (agx_binding_has_image(binding->kind))
-      kind |= AGX_BRIEF_IMAGE;
+      kind |= AGX_TEMPLATE_IMAGE;
    if (agx_binding_has_sampler(binding->kind))
-      kind |= AGX_BRIEF_SAMPLER;
+      kind |= AGX_TEMPLATE_SAMPLER;
    return kind;
 }
 
-static bool add_bindings(const struct agx_program *program, struct agx_brief *brief)
+static bool add_bindings(const struct agx_program *program, struct agx_launch_template *template)
 {
-   if (program->binding_count > AGX_BRIEF_MAX_BINDINGS)
+   if (program->binding_count > AGX_TEMPLATE_MAX_BINDINGS)
       return false;
    for (uint32_t i = 0; i < program->binding_count; i++) {
       const struct agx_program_binding *binding = &program->bindings[i];
       if (agx_binding_is_texels(binding->kind) || binding->elements ||
-          (brief->given_count < i && !agx_binding_is_vertex(binding->kind)))
+          (template->given_count < i && !agx_binding_is_vertex(binding->kind)))
          return false;
-      brief->bindings[i] =
-         (struct agx_brief_binding){.set = binding->set,
-                                    .binding = binding->binding,
-                                    .element = binding->element,
-                                    .kind = kind_of(binding),
-                                    .access = (uint8_t)binding->access,
-                                    .align_mask = binding->access & AGX_BINDING_BYTES ? 0 : 3,
-                                    .dim = (uint8_t)binding->dim,
-                                    .usage = agx_binding_usage(binding),
-                                    .min_size_B = binding->min_size_B};
-      brief->is_plain &= brief->bindings[i].kind == AGX_BRIEF_BUFFER;
-      brief->robust |= (uint32_t)(brief->bindings[i].kind == AGX_BRIEF_ROBUST) << i;
-      brief->has_others |= !agx_brief_is_buffer(&brief->bindings[i]);
-      brief->given_count += brief->bindings[i].kind != AGX_BRIEF_VERTEX;
+      template->bindings[i] =
+         (struct agx_template_binding){.set = binding->set,
+                                       .binding = binding->binding,
+                                       .element = binding->element,
+                                       .kind = kind_of(binding),
+                                       .access = (uint8_t)binding->access,
+                                       .align_mask = binding->access & AGX_BINDING_BYTES ? 0 : 3,
+                                       .dim = (uint8_t)binding->dim,
+                                       .usage = agx_binding_usage(binding),
+                                       .min_size_B = binding->min_size_B};
+      template->is_plain &= template->bindings[i].kind == AGX_TEMPLATE_BUFFER;
+      template->robust |= (uint32_t)(template->bindings[i].kind == AGX_TEMPLATE_ROBUST) << i;
+      template->has_others |= !agx_template_is_buffer(&template->bindings[i]);
+      template->given_count += template->bindings[i].kind != AGX_TEMPLATE_VERTEX;
    }
-   brief->binding_count = program->binding_count;
+   template->binding_count = program->binding_count;
    return true;
 }
 
@@ -65,11 +66,11 @@ static bool is_constant(const struct agx_program_uniform *slot)
 }
 
 /* False: there are too many parts. */
-static bool add_part(struct agx_brief *brief, const struct agx_brief_part *part)
+static bool add_part(struct agx_launch_template *template, const struct agx_template_part *part)
 {
-   if (brief->part_count == AGX_BRIEF_MAX_PARTS)
+   if (template->part_count == AGX_TEMPLATE_MAX_PARTS)
       return false;
-   brief->parts[brief->part_count++] = *part;
+   template->parts[template->part_count++] = *part;
    return true;
 }
 
@@ -81,21 +82,21 @@ static void fill_constants(const struct agx_program *program, uint8_t *out)
       uint64_t value = slot->value;
       if (!is_constant(slot))
          continue;
-      if (slot->kind == AGX_UNIFORM_LOCAL_SIZE) /* brief dispatches have the program's own */
+      if (slot->kind == AGX_UNIFORM_LOCAL_SIZE) /* template dispatches have the program's own */
          value = program->is_vertex ? 0 : program->local_size[slot->index];
       memcpy(out + slot->start * 2u, &value, AGX_MIN(slot->halves * 2u, sizeof(value)));
    }
 }
 
 /* Constants up to a place. */
-static bool add_constants(struct agx_brief *brief, const uint8_t *constants, uint32_t *at_B,
-                          uint32_t end_B)
+static bool add_constants(struct agx_launch_template *template, const uint8_t *constants,
+                          uint32_t *at_B, uint32_t end_B)
 {
    while (*at_B < end_B) {
       const uint32_t bytes = end_B - *at_B < 8 ? 4 : 8;
-      struct agx_brief_part part = {.kind = AGX_UNIFORM_CONSTANT, .bytes = (uint16_t)bytes};
+      struct agx_template_part part = {.kind = AGX_UNIFORM_CONSTANT, .bytes = (uint16_t)bytes};
       memcpy(&part.value, constants + *at_B, bytes); /* hosts are little-endian */
-      if (!add_part(brief, &part))
+      if (!add_part(template, &part))
          return false;
       *at_B += bytes;
    }
@@ -103,11 +104,12 @@ static bool add_constants(struct agx_brief *brief, const uint8_t *constants, uin
 }
 
 /* Push constants that lie one behind the other are one part. */
-static bool join_push(struct agx_brief *brief, const struct agx_program_uniform *slot,
+static bool join_push(struct agx_launch_template *template, const struct agx_program_uniform *slot,
                       uint32_t bytes)
 {
-   struct agx_brief_part *last = brief->part_count ? &brief->parts[brief->part_count - 1] : NULL;
-   brief->push_B = AGX_MAX(brief->push_B, slot->index + bytes);
+   struct agx_template_part *last =
+      template->part_count ? &template->parts[template->part_count - 1] : NULL;
+   template->push_B = AGX_MAX(template->push_B, slot->index + bytes);
    if (!last || last->kind != AGX_UNIFORM_PUSH || last->index + last->bytes != slot->index)
       return false;
    last->bytes = (uint16_t)(last->bytes + bytes);
@@ -115,49 +117,50 @@ static bool join_push(struct agx_brief *brief, const struct agx_program_uniform 
 }
 
 /* What it is, and that it has a size that is written. */
-static bool add_value(struct agx_brief *brief, const struct agx_program_uniform *slot,
+static bool add_value(struct agx_launch_template *template, const struct agx_program_uniform *slot,
                       uint32_t bytes)
 {
-   struct agx_brief_part part = {(uint16_t)slot->kind, (uint16_t)bytes, slot->index, slot->value};
+   struct agx_template_part part = {(uint16_t)slot->kind, (uint16_t)bytes, slot->index,
+                                    slot->value};
    switch (slot->kind) {
    case AGX_UNIFORM_PUSH:
-      return join_push(brief, slot, bytes) || add_part(brief, &part);
+      return join_push(template, slot, bytes) || add_part(template, &part);
    case AGX_UNIFORM_BUFFER_GUARD:
-      brief->sinks |= 1u << slot->index;
-      return bytes == 8 && add_part(brief, &part);
+      template->sinks |= 1u << slot->index;
+      return bytes == 8 && add_part(template, &part);
    case AGX_UNIFORM_BUFFER_ADDRESS:
-      return bytes == 8 && add_part(brief, &part);
+      return bytes == 8 && add_part(template, &part);
    case AGX_UNIFORM_IMAGE: /* of no element but the first */
       return slot->value < AGX_IMAGE_PROPERTY_COUNT && (bytes == 4 || bytes == 8) &&
-             add_part(brief, &part);
+             add_part(template, &part);
    case AGX_UNIFORM_BUFFER_SINK:
-      brief->sinks |= 1u << slot->index;
-      return bytes == 4 && add_part(brief, &part);
+      template->sinks |= 1u << slot->index;
+      return bytes == 4 && add_part(template, &part);
    case AGX_UNIFORM_DRAW:
-      return bytes == 4 && add_part(brief, &part);
+      return bytes == 4 && add_part(template, &part);
    case AGX_UNIFORM_BUFFER_SIZE:
    case AGX_UNIFORM_BUFFER_COUNT:
    case AGX_UNIFORM_BUFFER_LAST:
    case AGX_UNIFORM_WORKGROUP_COUNT:
-      return (bytes == 4 || bytes == 8) && add_part(brief, &part);
+      return (bytes == 4 || bytes == 8) && add_part(template, &part);
    default:
       return false;
    }
 }
 
-static bool add_slot(struct agx_brief *brief, const struct agx_program_uniform *slot,
+static bool add_slot(struct agx_launch_template *template, const struct agx_program_uniform *slot,
                      const uint8_t *constants, uint32_t *at_B)
 {
    const uint32_t start_B = slot->start * 2, bytes = slot->halves * 2;
    if (start_B % 4 || bytes % 4 || start_B < *at_B ||
-       !add_constants(brief, constants, at_B, start_B))
+       !add_constants(template, constants, at_B, start_B))
       return false;
    *at_B += bytes;
-   return add_value(brief, slot, bytes);
+   return add_value(template, slot, bytes);
 }
 
 static bool add_parts(const struct agx_program *program, uint32_t uniform_B,
-                      struct agx_brief *brief)
+                      struct agx_launch_template *template)
 {
    struct agx_program_uniform slots[AGX_PROGRAM_MAX_UNIFORMS];
    uint8_t constants[2 * AGX_UNIFORM_HALVES] = {0};
@@ -168,17 +171,17 @@ static bool add_parts(const struct agx_program *program, uint32_t uniform_B,
          slots[count++] = program->uniforms[i];
    qsort(slots, count, sizeof(slots[0]), by_start);
    for (uint32_t i = 0; i < count; i++)
-      if (!add_slot(brief, &slots[i], constants, &at_B))
+      if (!add_slot(template, &slots[i], constants, &at_B))
          return false;
-   return add_constants(brief, constants, &at_B, uniform_B);
+   return add_constants(template, constants, &at_B, uniform_B);
 }
 
 /* ---- descriptors --------------------------------------------------------- */
 
-static bool add_states(const struct agx_program *program, struct agx_brief *brief)
+static bool add_states(const struct agx_program *program, struct agx_launch_template *template)
 {
    uint32_t count = 0;
-   if (program->state_count > AGX_BRIEF_MAX_STATES)
+   if (program->state_count > AGX_TEMPLATE_MAX_STATES)
       return false;
    for (unsigned textures = 1; textures < 2; textures--)
       for (uint32_t i = 0; i < program->state_count; i++) {
@@ -186,27 +189,27 @@ static bool add_states(const struct agx_program *program, struct agx_brief *brie
          if (state->element)
             return false;
          if (agx_state_is_texture(state->kind) == (textures == 1))
-            brief->states[count++] = (struct agx_brief_state){state->kind, state->index};
+            template->states[count++] = (struct agx_template_state){state->kind, state->index};
       }
    return true;
 }
 
-static agx_status pack_states(const struct agx_plan *plan, struct agx_brief *brief)
+static agx_status pack_states(const struct agx_plan *plan, struct agx_launch_template *template)
 {
    const struct agx_hw_usc_texture textures = {.count = plan->texture_count};
    const struct agx_hw_usc_sampler samplers = {.count = plan->sampler_count};
-   AGX_TRY(agx_hw_usc_texture_pack(&textures, &brief->texture_word));
-   AGX_TRY(agx_hw_usc_sampler_pack(&samplers, &brief->sampler_word));
-   return agx_pack_fetch_sampler(brief->fetch_sampler);
+   AGX_TRY(agx_hw_usc_texture_pack(&textures, &template->texture_word));
+   AGX_TRY(agx_hw_usc_sampler_pack(&samplers, &template->sampler_word));
+   return agx_pack_fetch_sampler(template->fetch_sampler);
 }
 
 /* ---- all ----------------------------------------------------------------- */
 
-agx_status agx_brief_make(const struct agx_program *program, const struct agx_plan *plan,
-                          struct agx_brief *out_brief)
+agx_status agx_launch_template_make(const struct agx_program *program, const struct agx_plan *plan,
+                                    struct agx_launch_template *out_template)
 {
-   *out_brief = (struct agx_brief){
-      .is_plain = !program->inside && !program->takes_addresses && !program->state_count &&
+   *out_template = (struct agx_launch_template){
+      .is_plain = !program->unchecked && !program->takes_addresses && !program->state_count &&
                   !program->is_vertex,
       .is_vertex = program->is_vertex,
       .takes_addresses = program->takes_addresses,
@@ -215,8 +218,8 @@ agx_status agx_brief_make(const struct agx_program *program, const struct agx_pl
       .local = {program->local_size[0], program->local_size[1], program->local_size[2]},
       .max_groups = AGX_MIN(0x7fffffffu, UINT32_MAX / AGX_MAX(program->local_size[0], 1u)),
    };
-   out_brief->is_brief =
-      add_bindings(program, out_brief) && add_parts(program, plan->uniform_B, out_brief) &&
-      add_states(program, out_brief) && agx_inside_make(program, &out_brief->inside);
-   return program->state_count ? pack_states(plan, out_brief) : AGX_OK;
+   out_template->is_fast =
+      add_bindings(program, out_template) && add_parts(program, plan->uniform_B, out_template) &&
+      add_states(program, out_template) && agx_guards_make(program, &out_template->guards);
+   return program->state_count ? pack_states(plan, out_template) : AGX_OK;
 }

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * What dispatches of an executable need beyond its plan to be recorded briefly (command_brief.c),
- * as most can be: those that bind buffers by address, whole images, and samplers, and no arrays of
- * images; draws too. It is made once.
+ * What dispatches of an executable need beyond its plan to be recorded by the fast path
+ * (command_fast.c), as most can be: those that bind buffers by address, whole images, and samplers,
+ * and no arrays of images; draws too. It is made once.
  */
 #pragma once
 
 #include "hal/executable/binding_usage.h"
 #include "hal/executable/launch_plan.h"
-#include "program/inside.h"
+#include "program/guards.h"
 
-#define AGX_BRIEF_MAX_BINDINGS 24
-#define AGX_BRIEF_MAX_PARTS    96
-#define AGX_BRIEF_MAX_STATES   16
+#define AGX_TEMPLATE_MAX_BINDINGS 24
+#define AGX_TEMPLATE_MAX_PARTS    96
+#define AGX_TEMPLATE_MAX_STATES   16
 
-enum agx_brief_kind {
-   AGX_BRIEF_BUFFER = 0,
-   AGX_BRIEF_ROBUST = 1, /* a buffer with limits */
-   AGX_BRIEF_IMAGE = 2,
-   AGX_BRIEF_SAMPLER = 4, /* may be both */
-   AGX_BRIEF_VERTEX = 8,  /* a buffer that a draw names; behind all others */
+enum agx_template_kind {
+   AGX_TEMPLATE_BUFFER = 0,
+   AGX_TEMPLATE_ROBUST = 1, /* a buffer with limits */
+   AGX_TEMPLATE_IMAGE = 2,
+   AGX_TEMPLATE_SAMPLER = 4, /* may be both */
+   AGX_TEMPLATE_VERTEX = 8,  /* a buffer that a draw names; behind all others */
 };
 
-struct agx_brief_binding {
+struct agx_template_binding {
    uint32_t set, binding, element;
-   uint8_t kind;       /* enum agx_brief_kind bits */
+   uint8_t kind;       /* enum agx_template_kind bits */
    uint8_t access;     /* enum agx_binding_access */
    uint8_t align_mask; /* of buffers: bits that an offset must not have */
    uint8_t dim;        /* of images */
@@ -32,26 +32,26 @@ struct agx_brief_binding {
    uint64_t min_size_B;
 };
 
-static inline bool agx_brief_is_buffer(const struct agx_brief_binding *binding)
+static inline bool agx_template_is_buffer(const struct agx_template_binding *binding)
 {
-   return binding->kind <= AGX_BRIEF_ROBUST;
+   return binding->kind <= AGX_TEMPLATE_ROBUST;
 }
 
 /* A piece of the uniform contents. They follow each other without gaps. */
-struct agx_brief_part {
+struct agx_template_part {
    uint16_t kind;  /* enum agx_uniform_kind; constants where nothing is said */
    uint16_t bytes; /* all but push constants: 4 or 8 */
    uint32_t index;
    uint64_t value;
 };
 
-struct agx_brief_state {
+struct agx_template_state {
    uint32_t kind; /* enum agx_state_kind */
    uint32_t index;
 };
 
-struct agx_brief {
-   bool is_brief;   /* else there is nothing more to it */
+struct agx_launch_template {
+   bool is_fast;    /* else there is nothing more to it */
    bool is_plain;   /* only buffers, without limits, and nothing else that costs */
    bool has_others; /* bindings that are no buffers, or a draw's */
    bool is_vertex;
@@ -64,15 +64,16 @@ struct agx_brief {
    uint32_t given_count; /* bindings that a dispatch names */
    /* A bit for each binding: those with limits, and those whose sinks a part needs to know. */
    uint32_t robust, sinks;
-   struct agx_brief_binding bindings[AGX_BRIEF_MAX_BINDINGS];
-   struct agx_brief_part parts[AGX_BRIEF_MAX_PARTS];
+   struct agx_template_binding bindings[AGX_TEMPLATE_MAX_BINDINGS];
+   struct agx_template_part parts[AGX_TEMPLATE_MAX_PARTS];
    /* Descriptors: textures, then samplers, and the words that name them, of address 0. */
-   struct agx_brief_state states[AGX_BRIEF_MAX_STATES];
+   struct agx_template_state states[AGX_TEMPLATE_MAX_STATES];
    uint64_t texture_word, sampler_word;
    uint8_t fetch_sampler[AGX_HW_SAMPLER_BYTES];
-   struct agx_inside inside; /* when the twin runs */
+   struct agx_guards guards; /* when the unchecked variant runs */
 };
 
-/* *out_brief is not brief where something is out of the ordinary. */
-AGX_MUST_CHECK agx_status agx_brief_make(const struct agx_program *program,
-                                         const struct agx_plan *plan, struct agx_brief *out_brief);
+/* *out_template is not template where something is out of the ordinary. */
+AGX_MUST_CHECK agx_status agx_launch_template_make(const struct agx_program *program,
+                                                   const struct agx_plan *plan,
+                                                   struct agx_launch_template *out_template);

@@ -90,8 +90,8 @@ static struct agx_executable_info describe(const struct agx_program *program)
       .cycles = program->stats.cycles,
       .is_vertex = program->is_vertex,
       .scratch_B = program->scratch_B,
-      .has_dynamic_local_size = program->has_any_size,
-      .has_dynamic_shared = program->has_any_shared,
+      .has_dynamic_local_size = program->has_dynamic_local_size,
+      .has_dynamic_shared = program->has_dynamic_shared,
       .parameter_count = program->parameter_count,
       .specialization_count = program->constant_count,
       .max_workgroup_threads =

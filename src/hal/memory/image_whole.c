@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The descriptors and numbers of a whole image, made with it, so that recording copies them
- * (command_brief.c). They are what bind_image.c and descriptor.c make of a binding that asks for
+ * (command_fast.c). They are what bind_image.c and descriptor.c make of a binding that asks for
  * nothing else.
  */
 #include "agx/isa/isa.h"

@@ -71,7 +71,7 @@ static agx_status make_instance(struct agx_command_buffer *commands,
    const struct agx_command_buffer_desc desc = {
       .size = sizeof(desc),
       .label = commands->label,
-      /* The script and the table keep things alive; a submission is of commands. */
+      /* The deferred commands and the table keep things alive; a submission is of commands. */
       .flags = AGX_COMMAND_BUFFER_UNRETAINED | (commands->flags & AGX_COMMAND_BUFFER_UNCHECKED)};
    struct agx_instance_table *instance = agx_host_zalloc(alloc, table_B(commands->table_slots));
    if (!instance)
@@ -94,7 +94,7 @@ static agx_status record(struct agx_command_buffer *commands, const struct agx_t
 {
    instance->is_recorded = false;
    AGX_TRY(agx_command_buffer_begin(instance->commands));
-   AGX_TRY(agx_script_replay(&commands->script, table, instance->commands));
+   AGX_TRY(agx_deferred_commands_replay(&commands->deferred, table, instance->commands));
    AGX_TRY(agx_command_buffer_end(instance->commands));
    for (uint32_t i = 0; i < table->count; i++) {
       const struct agx_buffer_ref *entry = &table->entries[i];

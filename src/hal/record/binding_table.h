@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Command buffers that are bound when they are submitted: each has instances, command buffers that
- * were recorded from its script for one table. A submission takes the instance of an equal table,
- * in flight or not, or records one anew that is idle.
+ * were recorded from its deferred commands for one table. A submission takes the instance of an
+ * equal table, in flight or not, or records one anew that is idle.
  */
 #pragma once
 

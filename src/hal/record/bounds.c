@@ -75,9 +75,9 @@ agx_status agx_bounds_tell(struct agx_command_buffer *commands)
 {
    if (!commands->is_watched)
       return AGX_OK;
-   AGX_TRY(
-      add(commands, (struct agx_kmd_range){commands->tag.words_va, sizeof(struct agx_tag_words),
-                                           commands->dispatch_count, true, true}));
+   AGX_TRY(add(commands, (struct agx_kmd_range){commands->breadcrumb.words_va,
+                                                sizeof(struct agx_breadcrumb_words),
+                                                commands->dispatch_count, true, true}));
    AGX_TRY(agxw_device_tell_bounds(commands->device->winsys, commands->stream_va,
                                    commands->ranges.items, commands->ranges.count));
    commands->is_told = true;

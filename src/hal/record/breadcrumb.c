@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The memory of tags, and what the GPU runs of them. A page of tags is two buffers: the words that
- * the host reads, and in the USC window the code, followed by the launch words of each slot and the
- * one uniform that they load. Once a command buffer is in flight twice there is a third, with the
- * heads of all slots: each is its launch words, its uniforms and its stream.
+ * The memory of breadcrumbs, and what the GPU runs of them. A page of breadcrumbs is two buffers:
+ * the words that the host reads, and in the USC window the code, followed by the launch words of
+ * each line and the one uniform that they load. Once a command buffer is in flight twice there is a
+ * third, with the prologues of all lines: each is its launch words, its uniforms and its stream.
  */
 #include "hal/record/breadcrumb.h"
 
@@ -16,43 +16,46 @@
 #include "base/util.h"
 #include "hal/device/device.h"
 
-#define SLOT_B    64u /* a cache line of the host, and what launch words are aligned to */
-#define ADDRESS_B 40u /* in a slot or head of the USC window: where its uniforms lie */
-#define STREAM_B  64u /* in a head: where its stream lies */
-#define HEADS_B   (AGX_TAG_COUNTS * AGX_TAG_HEAD_BYTES) /* of a slot; the first one is not used */
-#define CODE_B    256u                                  /* of the end's kernel, then the heads' */
-#define HEAD_CODE (CODE_B / 2)
-#define SLOTS     (AGX_PAGE_BYTES / SLOT_B)
-#define FIRST     (CODE_B / SLOT_B) /* before it is the code */
-#define TRAPS     8u
+#define LINE_B    64u /* a cache line of the host, and what launch words are aligned to */
+#define ADDRESS_B 40u /* in a line or prologue of the USC window: where its uniforms lie */
+#define STREAM_B  64u /* in a prologue: where its stream lies */
+#define PROLOGUES_B                                                                                \
+   (AGX_BREADCRUMB_SLOTS * AGX_BREADCRUMB_PROLOGUE_BYTES) /* of a line; the first one is not used  \
+                                                           */
+#define CODE_B        256u /* of the end's kernel, then the prologues' */
+#define PROLOGUE_CODE (CODE_B / 2)
+#define LINES         (AGX_PAGE_BYTES / LINE_B)
+#define FIRST         (CODE_B / LINE_B) /* before it is the code */
+#define TRAPS         8u
 
-struct agx_tag_page {
-   struct agx_tag_page *next;
+struct agx_breadcrumb_page {
+   struct agx_breadcrumb_page *next;
    struct agxw_bo *counts; /* cached: the host reads them */
    struct agxw_bo *words;
-   struct agxw_bo *heads;         /* NULL: nobody has needed one */
-   uint8_t *memory, *head_memory; /* of counts, of heads */
-   uint64_t taken[SLOTS / 64];
+   struct agxw_bo *prologues;         /* NULL: nobody has needed one */
+   uint8_t *memory, *prologue_memory; /* of counts, of prologues */
+   uint64_t taken[LINES / 64];
 };
 
-_Static_assert(sizeof(struct agx_tag_words) <= SLOT_B, "a slot's words fit");
-_Static_assert((AGX_TAG_COUNTS & (AGX_TAG_COUNTS - 1)) == 0, "a mask cuts to a count's number");
+_Static_assert(sizeof(struct agx_breadcrumb_words) <= LINE_B, "a line's words fit");
+_Static_assert((AGX_BREADCRUMB_SLOTS & (AGX_BREADCRUMB_SLOTS - 1)) == 0,
+               "a mask cuts to a count's number");
 
-/* The end adds 1 to counts[current % AGX_TAG_COUNTS], so that nothing else is hit whatever stands
- * there; a head sets current to the third uniform. All by atomics, which no cache of a core keeps
- * from each other. Indices are in words; the coherency follows. */
+/* The end adds 1 to counts[current % AGX_BREADCRUMB_SLOTS], so that nothing else is hit whatever
+ * stands there; a prologue sets current to the third uniform. All by atomics, which no cache of a
+ * core keeps from each other. Indices are in words; the coherency follows. */
 static const char *const end[] = {
    "mov d=r0 a=0", "mov d=r1 a=1",      "atomic r=r0 s=r0 base=du0 index=8 op=or group=a",
    "wait group=a", "and d=r0 a=r0 b=7", "atomic r=none s=r1 base=du0 index=r0 op=add group=a",
    "stop",
 };
-static const char *const head[] = {
+static const char *const prologue[] = {
    "mov d=r0 a=u2",
    "atomic r=none s=r0 base=du0 index=8 op=xchg group=a",
    "stop",
 };
-_Static_assert(offsetof(struct agx_tag_words, current) == 8 * sizeof(uint32_t) &&
-                  AGX_TAG_COUNTS == 8,
+_Static_assert(offsetof(struct agx_breadcrumb_words, current) == 8 * sizeof(uint32_t) &&
+                  AGX_BREADCRUMB_SLOTS == 8,
                "the kernels name it by number");
 
 /* Source: docs/hw/machine.md: the coherency of atomics differs by chip. */
@@ -87,58 +90,59 @@ static agx_status write_kernel(const struct agx_chip *chip, const char *const *l
 
 static agx_status write_code(const struct agx_chip *chip, uint8_t *out)
 {
-   AGX_TRY(write_kernel(chip, end, AGX_COUNT(end), out, HEAD_CODE));
-   return write_kernel(chip, head, AGX_COUNT(head), out + HEAD_CODE, CODE_B - HEAD_CODE);
+   AGX_TRY(write_kernel(chip, end, AGX_COUNT(end), out, PROLOGUE_CODE));
+   return write_kernel(chip, prologue, AGX_COUNT(prologue), out + PROLOGUE_CODE,
+                       CODE_B - PROLOGUE_CODE);
 }
 
-static agx_status write_slot(const struct agxw_device_info *info, const struct agx_tag_page *page,
-                             uint32_t slot, uint8_t *out)
+static agx_status write_line(const struct agxw_device_info *info,
+                             const struct agx_breadcrumb_page *page, uint32_t line, uint8_t *out)
 {
-   const uint64_t words_va = agxw_bo_va(page->words), slot_va = words_va + slot * SLOT_B;
-   const uint64_t count_va = agxw_bo_va(page->counts) + slot * SLOT_B;
+   const uint64_t words_va = agxw_bo_va(page->words), line_va = words_va + line * LINE_B;
+   const uint64_t count_va = agxw_bo_va(page->counts) + line * LINE_B;
    const struct agx_hw_usc_program program = {
       .code_offset = (uint32_t)(words_va - info->usc_base),
       .gpr_halves = 4,
    };
    struct agx_hw_buffer words = {out, ADDRESS_B, 0};
-   AGX_TRY(agx_hw_usc_uniforms(&words, 0, 4, slot_va + ADDRESS_B));
+   AGX_TRY(agx_hw_usc_uniforms(&words, 0, 4, line_va + ADDRESS_B));
    AGX_TRY(agx_hw_usc_compute(&words, &program));
    memcpy(out + ADDRESS_B, &count_va, sizeof(count_va)); /* hosts are little-endian */
    return AGX_OK;
 }
 
-static agx_status fill_page(struct agx_device *device, struct agx_tag_page *page)
+static agx_status fill_page(struct agx_device *device, struct agx_breadcrumb_page *page)
 {
    const struct agxw_device_info *info = agxw_device_info(device->winsys);
    void *memory, *words;
-   AGX_TRY(
-      agxw_bo_create(device->winsys, AGX_PAGE_BYTES, 0, AGXW_BO_CACHED, "tags", &page->counts));
+   AGX_TRY(agxw_bo_create(device->winsys, AGX_PAGE_BYTES, 0, AGXW_BO_CACHED, "breadcrumbs",
+                          &page->counts));
    AGX_TRY(agxw_bo_create(device->winsys, AGX_PAGE_BYTES, 0, AGXW_BO_USC | AGXW_BO_READ_ONLY,
-                          "tag kernel", &page->words));
+                          "breadcrumb kernel", &page->words));
    AGX_TRY(agxw_bo_map(page->counts, &memory));
    AGX_TRY(agxw_bo_map(page->words, &words));
    AGX_TRY(write_code(info->chip, words));
-   for (uint32_t slot = FIRST; slot < SLOTS; slot++)
-      AGX_TRY(write_slot(info, page, slot, (uint8_t *)words + slot * SLOT_B));
+   for (uint32_t line = FIRST; line < LINES; line++)
+      AGX_TRY(write_line(info, page, line, (uint8_t *)words + line * LINE_B));
    page->memory = memory;
    page->taken[0] = agx_bits(FIRST);
    return AGX_OK;
 }
 
-static void destroy_page(struct agx_device *device, struct agx_tag_page *page)
+static void destroy_page(struct agx_device *device, struct agx_breadcrumb_page *page)
 {
    agxw_bo_destroy(page->counts);
    agxw_bo_destroy(page->words);
-   agxw_bo_destroy(page->heads);
+   agxw_bo_destroy(page->prologues);
    agx_host_free(device->alloc, page, sizeof(*page));
 }
 
-static agx_status new_page(struct agx_device *device, struct agx_tag_page **out_page)
+static agx_status new_page(struct agx_device *device, struct agx_breadcrumb_page **out_page)
 {
-   struct agx_tag_page *page = agx_host_zalloc(device->alloc, sizeof(*page));
+   struct agx_breadcrumb_page *page = agx_host_zalloc(device->alloc, sizeof(*page));
    *out_page = NULL;
    if (!page)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "tags: out of host memory");
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "breadcrumbs: out of host memory");
    agx_status status = fill_page(device, page);
    if (status != AGX_OK)
       destroy_page(device, page);
@@ -148,30 +152,30 @@ static agx_status new_page(struct agx_device *device, struct agx_tag_page **out_
 }
 
 /* False: the page is full. */
-static bool take_slot(struct agx_tag_page *page, uint32_t *out_slot)
+static bool acquire_line(struct agx_breadcrumb_page *page, uint32_t *out_line)
 {
    for (uint32_t i = 0; i < AGX_COUNT(page->taken); i++) {
       if (page->taken[i] == UINT64_MAX)
          continue;
       uint32_t bit = (uint32_t)__builtin_ctzll(~page->taken[i]);
       page->taken[i] |= 1ull << bit;
-      *out_slot = 64 * i + bit;
+      *out_line = 64 * i + bit;
       return true;
    }
    return false;
 }
 
-static agx_status find_slot(struct agx_device *device, struct agx_tag_page **out_page,
-                            uint32_t *out_slot)
+static agx_status find_line(struct agx_device *device, struct agx_breadcrumb_page **out_page,
+                            uint32_t *out_line)
 {
-   struct agx_tag_page *page = device->tags.pages;
-   while (page && !take_slot(page, out_slot))
+   struct agx_breadcrumb_page *page = device->breadcrumbs.pages;
+   while (page && !acquire_line(page, out_line))
       page = page->next;
    if (!page) {
       AGX_TRY(new_page(device, &page));
-      page->next = device->tags.pages;
-      device->tags.pages = page;
-      (void)take_slot(page, out_slot);
+      page->next = device->breadcrumbs.pages;
+      device->breadcrumbs.pages = page;
+      (void)acquire_line(page, out_line);
    }
    *out_page = page;
    return AGX_OK;
@@ -190,133 +194,137 @@ static struct agx_hw_launch one_thread(const struct agx_device *device, uint64_t
    };
 }
 
-static agx_status pack_end(const struct agx_device *device, const struct agx_tag_page *page,
-                           uint32_t slot, struct agx_tag *tag)
+static agx_status pack_end(const struct agx_device *device, const struct agx_breadcrumb_page *page,
+                           uint32_t line, struct agx_breadcrumb *breadcrumb)
 {
    const struct agx_chip *chip = agxw_device_info(device->winsys)->chip;
    const struct agx_hw_launch launch =
-      one_thread(device, agxw_bo_va(page->words) + slot * SLOT_B, 4);
-   struct agx_hw_buffer words = {tag->end, sizeof(tag->end), 0};
+      one_thread(device, agxw_bo_va(page->words) + line * LINE_B, 4);
+   struct agx_hw_buffer words = {breadcrumb->end, sizeof(breadcrumb->end), 0};
    AGX_TRY(agx_hw_cdm_barrier(&words));
    AGX_TRY(agx_hw_cdm_launch(&words, chip, &launch));
    AGX_TRY(agx_hw_cdm_barrier(&words));
    AGX_TRY(agx_hw_cdm_terminate(&words));
-   tag->end_B = (uint32_t)words.used;
+   breadcrumb->end_B = (uint32_t)words.used;
    return AGX_OK;
 }
 
-agx_status agx_tag_take(struct agx_device *device, struct agx_tag *out_tag)
+agx_status agx_breadcrumb_acquire(struct agx_device *device, struct agx_breadcrumb *out_breadcrumb)
 {
-   struct agx_tag_page *page = NULL;
-   uint32_t slot = 0;
-   *out_tag = (struct agx_tag){0};
-   pthread_mutex_lock(&device->tags.lock);
-   agx_status status = find_slot(device, &page, &slot);
-   pthread_mutex_unlock(&device->tags.lock);
+   struct agx_breadcrumb_page *page = NULL;
+   uint32_t line = 0;
+   *out_breadcrumb = (struct agx_breadcrumb){0};
+   pthread_mutex_lock(&device->breadcrumbs.lock);
+   agx_status status = find_line(device, &page, &line);
+   pthread_mutex_unlock(&device->breadcrumbs.lock);
    if (status != AGX_OK)
       return status;
-   *out_tag = (struct agx_tag){
+   *out_breadcrumb = (struct agx_breadcrumb){
       .page = page,
-      .slot = slot,
-      .words = (struct agx_tag_words *)(page->memory + slot * SLOT_B),
-      .words_va = agxw_bo_va(page->counts) + slot * SLOT_B,
+      .line = line,
+      .words = (struct agx_breadcrumb_words *)(page->memory + line * LINE_B),
+      .words_va = agxw_bo_va(page->counts) + line * LINE_B,
    };
-   agx_tag_reset(out_tag);
-   status = pack_end(device, page, slot, out_tag);
+   agx_breadcrumb_reset(out_breadcrumb);
+   status = pack_end(device, page, line, out_breadcrumb);
    if (status != AGX_OK)
-      agx_tag_give(device, out_tag);
+      agx_breadcrumb_return(device, out_breadcrumb);
    return status;
 }
 
-void agx_tag_give(struct agx_device *device, struct agx_tag *tag)
+void agx_breadcrumb_return(struct agx_device *device, struct agx_breadcrumb *breadcrumb)
 {
-   if (!tag->page)
+   if (!breadcrumb->page)
       return;
-   pthread_mutex_lock(&device->tags.lock);
-   tag->page->taken[tag->slot / 64] &= ~(1ull << tag->slot % 64);
-   pthread_mutex_unlock(&device->tags.lock);
-   *tag = (struct agx_tag){0};
+   pthread_mutex_lock(&device->breadcrumbs.lock);
+   breadcrumb->page->taken[breadcrumb->line / 64] &= ~(1ull << breadcrumb->line % 64);
+   pthread_mutex_unlock(&device->breadcrumbs.lock);
+   *breadcrumb = (struct agx_breadcrumb){0};
 }
 
-/* ---- heads ----------------------------------------------------------------- */
+/* ---- prologues ----------------------------------------------------------------- */
 
-static agx_status make_room(struct agx_device *device, struct agx_tag_page *page)
+static agx_status make_room(struct agx_device *device, struct agx_breadcrumb_page *page)
 {
    void *memory;
-   if (page->heads)
+   if (page->prologues)
       return AGX_OK;
-   AGX_TRY(agxw_bo_create(device->winsys, SLOTS * HEADS_B + AGX_CHUNK_PREFETCH_B, 0,
-                          AGXW_BO_USC | AGXW_BO_READ_ONLY, "tag heads", &page->heads));
-   agx_status status = agxw_bo_map(page->heads, &memory);
+   AGX_TRY(agxw_bo_create(device->winsys, LINES * PROLOGUES_B + AGX_CHUNK_PREFETCH_B, 0,
+                          AGXW_BO_USC | AGXW_BO_READ_ONLY, "breadcrumb prologues",
+                          &page->prologues));
+   agx_status status = agxw_bo_map(page->prologues, &memory);
    if (status == AGX_OK) {
-      page->head_memory = memory;
+      page->prologue_memory = memory;
       return AGX_OK;
    }
-   agxw_bo_destroy(page->heads);
-   page->heads = NULL;
+   agxw_bo_destroy(page->prologues);
+   page->prologues = NULL;
    return status;
 }
 
-static agx_status write_head(const struct agx_device *device, struct agx_tag *tag, uint32_t number,
-                             uint64_t stream_va)
+static agx_status write_prologue(const struct agx_device *device, struct agx_breadcrumb *breadcrumb,
+                                 uint32_t number, uint64_t stream_va)
 {
    const struct agxw_device_info *info = agxw_device_info(device->winsys);
-   const uint32_t at = tag->slot * HEADS_B + number * AGX_TAG_HEAD_BYTES;
-   const uint64_t va = agxw_bo_va(tag->page->heads) + at;
-   const uint64_t code_va = agxw_bo_va(tag->page->words) + HEAD_CODE;
+   const uint32_t at = breadcrumb->line * PROLOGUES_B + number * AGX_BREADCRUMB_PROLOGUE_BYTES;
+   const uint64_t va = agxw_bo_va(breadcrumb->page->prologues) + at;
+   const uint64_t code_va = agxw_bo_va(breadcrumb->page->words) + PROLOGUE_CODE;
    const struct agx_hw_usc_program program = {
       .code_offset = (uint32_t)(code_va - info->usc_base),
       .gpr_halves = 2,
    };
    const struct agx_hw_launch launch = one_thread(device, va, 6);
-   uint8_t *out = tag->page->head_memory + at;
+   uint8_t *out = breadcrumb->page->prologue_memory + at;
    struct agx_hw_buffer words = {out, ADDRESS_B, 0};
-   struct agx_hw_buffer stream = {out + STREAM_B, AGX_TAG_HEAD_BYTES - STREAM_B, 0};
+   struct agx_hw_buffer stream = {out + STREAM_B, AGX_BREADCRUMB_PROLOGUE_BYTES - STREAM_B, 0};
    AGX_TRY(agx_hw_usc_uniforms(&words, 0, 6, va + ADDRESS_B));
    AGX_TRY(agx_hw_usc_compute(&words, &program));
-   memcpy(out + ADDRESS_B, &tag->words_va, sizeof(tag->words_va));
-   memcpy(out + ADDRESS_B + sizeof(tag->words_va), &number, sizeof(number));
+   memcpy(out + ADDRESS_B, &breadcrumb->words_va, sizeof(breadcrumb->words_va));
+   memcpy(out + ADDRESS_B + sizeof(breadcrumb->words_va), &number, sizeof(number));
    AGX_TRY(agx_hw_cdm_launch(&stream, info->chip, &launch));
    AGX_TRY(agx_hw_cdm_barrier(&stream));
-   tag->head_end_B = (uint32_t)stream.used;
+   breadcrumb->prologue_end_B = (uint32_t)stream.used;
    return agx_hw_cdm_link(&stream, stream_va, false);
 }
 
-static agx_status make_heads(struct agx_device *device, struct agx_tag *tag, uint64_t stream_va)
+static agx_status make_prologues(struct agx_device *device, struct agx_breadcrumb *breadcrumb,
+                                 uint64_t stream_va)
 {
-   AGX_TRY(make_room(device, tag->page));
-   for (uint32_t i = 1; i < AGX_TAG_COUNTS; i++)
-      AGX_TRY(write_head(device, tag, i, stream_va));
+   AGX_TRY(make_room(device, breadcrumb->page));
+   for (uint32_t i = 1; i < AGX_BREADCRUMB_SLOTS; i++)
+      AGX_TRY(write_prologue(device, breadcrumb, i, stream_va));
    return AGX_OK;
 }
 
-void agx_tag_make_heads(struct agx_device *device, struct agx_tag *tag, uint64_t stream_va)
+void agx_breadcrumb_make_prologues(struct agx_device *device, struct agx_breadcrumb *breadcrumb,
+                                   uint64_t stream_va)
 {
-   if (!tag->page || atomic_load_explicit(&tag->heads_va, memory_order_acquire))
+   if (!breadcrumb->page || atomic_load_explicit(&breadcrumb->prologues_va, memory_order_acquire))
       return;
-   pthread_mutex_lock(&device->tags.lock);
-   if (!tag->heads_va && !tag->lacks_heads) {
-      tag->lacks_heads = make_heads(device, tag, stream_va) != AGX_OK;
-      if (!tag->lacks_heads)
-         atomic_store_explicit(&tag->heads_va,
-                               agxw_bo_va(tag->page->heads) + tag->slot * HEADS_B + STREAM_B,
+   pthread_mutex_lock(&device->breadcrumbs.lock);
+   if (!breadcrumb->prologues_va && !breadcrumb->lacks_prologues) {
+      breadcrumb->lacks_prologues = make_prologues(device, breadcrumb, stream_va) != AGX_OK;
+      if (!breadcrumb->lacks_prologues)
+         atomic_store_explicit(&breadcrumb->prologues_va,
+                               agxw_bo_va(breadcrumb->page->prologues) +
+                                  breadcrumb->line * PROLOGUES_B + STREAM_B,
                                memory_order_release);
    }
-   pthread_mutex_unlock(&device->tags.lock);
+   pthread_mutex_unlock(&device->breadcrumbs.lock);
 }
 
-void agx_tags_init(struct agx_tags *tags)
+void agx_breadcrumbs_init(struct agx_breadcrumbs *breadcrumbs)
 {
-   pthread_mutex_init(&tags->lock, NULL);
-   tags->pages = NULL;
+   pthread_mutex_init(&breadcrumbs->lock, NULL);
+   breadcrumbs->pages = NULL;
 }
 
-void agx_tags_fini(struct agx_device *device)
+void agx_breadcrumbs_fini(struct agx_device *device)
 {
-   while (device->tags.pages) {
-      struct agx_tag_page *page = device->tags.pages;
-      device->tags.pages = page->next;
+   while (device->breadcrumbs.pages) {
+      struct agx_breadcrumb_page *page = device->breadcrumbs.pages;
+      device->breadcrumbs.pages = page->next;
       destroy_page(device, page);
    }
-   pthread_mutex_destroy(&device->tags.lock);
+   pthread_mutex_destroy(&device->breadcrumbs.lock);
 }

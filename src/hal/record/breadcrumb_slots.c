@@ -1,117 +1,119 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who adds to which count of a tag. A queue runs what it is given in order, so while a command
- * buffer is in flight on one queue only, a submission's end adds to the count that its head has
- * named, or to count 0 while nobody has come through a head. On several queues heads and ends mix,
- * and only the sum of all counts says something.
+ * Who adds to which count of a breadcrumb. A queue runs what it is given in order, so while a
+ * command buffer is in flight on one queue only, a submission's end adds to the count that its
+ * prologue has named, or to count 0 while nobody has come through a prologue. On several queues
+ * prologues and ends mix, and only the sum of all counts says something.
  */
 #include "hal/record/breadcrumb.h"
 
 #include <string.h>
 
-static uint32_t count_of(const struct agx_tag *tag, uint32_t i)
+static uint32_t count_of(const struct agx_breadcrumb *breadcrumb, uint32_t i)
 {
-   return atomic_load_explicit(&tag->words->counts[i], memory_order_acquire);
+   return atomic_load_explicit(&breadcrumb->words->counts[i], memory_order_acquire);
 }
 
 /* That all that the kernel was ever given has run to its end. Counts only rise, up to what is
  * expected of them, and nothing is submitted meanwhile: so it does not matter that they are read
  * one after the other. */
-static bool is_complete(const struct agx_tag *tag)
+static bool is_complete(const struct agx_breadcrumb *breadcrumb)
 {
    uint32_t sum = 0, expected = 0;
-   for (uint32_t i = 0; i < AGX_TAG_COUNTS; i++) {
-      sum += count_of(tag, i);
-      expected += tag->flight.expected[i];
+   for (uint32_t i = 0; i < AGX_BREADCRUMB_SLOTS; i++) {
+      sum += count_of(breadcrumb, i);
+      expected += breadcrumb->slots.expected[i];
    }
    return sum == expected;
 }
 
 /* Nothing is in flight. Counts that lag though nothing has failed may be late: they stay expected,
  * so that they are nobody else's then. */
-static void settle(struct agx_tag *tag)
+static void settle(struct agx_breadcrumb *breadcrumb)
 {
-   struct agx_tag_flight *flight = &tag->flight;
-   if (flight->has_failed || (flight->is_mixed && is_complete(tag))) {
-      for (uint32_t i = 0; i < AGX_TAG_COUNTS; i++)
-         flight->expected[i] = count_of(tag, i);
-      flight->has_failed = flight->is_mixed = false;
+   struct agx_breadcrumb_slots *slots = &breadcrumb->slots;
+   if (slots->has_failed || (slots->is_mixed && is_complete(breadcrumb))) {
+      for (uint32_t i = 0; i < AGX_BREADCRUMB_SLOTS; i++)
+         slots->expected[i] = count_of(breadcrumb, i);
+      slots->has_failed = slots->is_mixed = false;
    }
-   flight->uses_heads = false;
-   atomic_store_explicit(&tag->words->current, 0, memory_order_relaxed);
+   slots->uses_prologues = false;
+   atomic_store_explicit(&breadcrumb->words->current, 0, memory_order_relaxed);
 }
 
 /* One that nobody in flight adds to; else the one that was taken last, whose submissions are known
  * to be good once the last of them is. */
-static uint32_t choose_head(struct agx_tag_flight *flight)
+static uint32_t choose_prologue(struct agx_breadcrumb_slots *slots)
 {
-   for (uint32_t i = 1; i < AGX_TAG_COUNTS; i++)
-      if (flight->holders[i] == 0)
-         return flight->last = i;
-   return flight->last;
+   for (uint32_t i = 1; i < AGX_BREADCRUMB_SLOTS; i++)
+      if (slots->holders[i] == 0)
+         return slots->last = i;
+   return slots->last;
 }
 
-static uint32_t choose_count(struct agx_tag *tag, uint32_t queue, bool takes_heads)
+static uint32_t choose_count(struct agx_breadcrumb *breadcrumb, uint32_t queue,
+                             bool takes_prologues)
 {
-   struct agx_tag_flight *flight = &tag->flight;
-   if (flight->in_flight == 0) {
-      settle(tag);
-      flight->queue = queue;
+   struct agx_breadcrumb_slots *slots = &breadcrumb->slots;
+   if (slots->in_flight == 0) {
+      settle(breadcrumb);
+      slots->queue = queue;
       return 0;
    }
-   bool can_tell = queue == flight->queue && !flight->is_mixed;
-   bool has_heads = takes_heads && atomic_load_explicit(&tag->heads_va, memory_order_acquire);
-   if (can_tell && has_heads) {
-      flight->uses_heads = true;
-      return choose_head(flight);
+   bool can_tell = queue == slots->queue && !slots->is_mixed;
+   bool has_prologues =
+      takes_prologues && atomic_load_explicit(&breadcrumb->prologues_va, memory_order_acquire);
+   if (can_tell && has_prologues) {
+      slots->uses_prologues = true;
+      return choose_prologue(slots);
    }
-   flight->is_mixed |= !can_tell || flight->uses_heads;
+   slots->is_mixed |= !can_tell || slots->uses_prologues;
    return 0;
 }
 
-uint32_t agx_tag_enter(struct agx_tag *tag, uint32_t queue, bool takes_heads,
-                       struct agxw_compute *stream)
+uint32_t agx_breadcrumb_begin(struct agx_breadcrumb *breadcrumb, uint32_t queue,
+                              bool takes_prologues, struct agxw_compute *stream)
 {
-   struct agx_tag_flight *flight = &tag->flight;
-   uint32_t count = choose_count(tag, queue, takes_heads);
+   struct agx_breadcrumb_slots *slots = &breadcrumb->slots;
+   uint32_t count = choose_count(breadcrumb, queue, takes_prologues);
    if (count > 0) {
-      uint64_t va = tag->heads_va + count * AGX_TAG_HEAD_BYTES;
+      uint64_t va = breadcrumb->prologues_va + count * AGX_BREADCRUMB_PROLOGUE_BYTES;
       stream->stream_va = va;
-      stream->stream_end_va = va + tag->head_end_B;
+      stream->stream_end_va = va + breadcrumb->prologue_end_B;
    }
-   flight->expected[count]++;
-   flight->holders[count]++;
-   flight->in_flight++;
+   slots->expected[count]++;
+   slots->holders[count]++;
+   slots->in_flight++;
    return count;
 }
 
-void agx_tag_withdraw(struct agx_tag *tag, uint32_t count)
+void agx_breadcrumb_cancel(struct agx_breadcrumb *breadcrumb, uint32_t count)
 {
-   tag->flight.expected[count]--;
-   agx_tag_leave(tag, count, false);
+   breadcrumb->slots.expected[count]--;
+   agx_breadcrumb_end(breadcrumb, count, false);
 }
 
-void agx_tag_leave(struct agx_tag *tag, uint32_t count, bool has_failed)
+void agx_breadcrumb_end(struct agx_breadcrumb *breadcrumb, uint32_t count, bool has_failed)
 {
-   tag->flight.holders[count]--;
-   tag->flight.in_flight--;
-   tag->flight.has_failed |= has_failed;
+   breadcrumb->slots.holders[count]--;
+   breadcrumb->slots.in_flight--;
+   breadcrumb->slots.has_failed |= has_failed;
 }
 
-bool agx_tag_tells_success(const struct agx_tag *tag, uint32_t count)
+bool agx_breadcrumb_tells_success(const struct agx_breadcrumb *breadcrumb, uint32_t count)
 {
-   if (tag->flight.is_mixed)
-      return is_complete(tag);
-   return count_of(tag, count) == tag->flight.expected[count];
+   if (breadcrumb->slots.is_mixed)
+      return is_complete(breadcrumb);
+   return count_of(breadcrumb, count) == breadcrumb->slots.expected[count];
 }
 
-void agx_tag_reset(struct agx_tag *tag)
+void agx_breadcrumb_reset(struct agx_breadcrumb *breadcrumb)
 {
-   if (!tag->page)
+   if (!breadcrumb->page)
       return;
-   for (uint32_t i = 0; i < AGX_TAG_COUNTS; i++)
-      atomic_store_explicit(&tag->words->counts[i], 0, memory_order_relaxed);
-   atomic_store_explicit(&tag->words->current, 0, memory_order_relaxed);
-   tag->flight = (struct agx_tag_flight){0};
-   tag->lacks_heads = false;
+   for (uint32_t i = 0; i < AGX_BREADCRUMB_SLOTS; i++)
+      atomic_store_explicit(&breadcrumb->words->counts[i], 0, memory_order_relaxed);
+   atomic_store_explicit(&breadcrumb->words->current, 0, memory_order_relaxed);
+   breadcrumb->slots = (struct agx_breadcrumb_slots){0};
+   breadcrumb->lacks_prologues = false;
 }

@@ -69,7 +69,7 @@ agx_status agx_record_next_chunk(struct agx_command_buffer *commands, uint64_t s
 
 static void discard(struct agx_command_buffer *commands)
 {
-   agx_script_reset(&commands->script);
+   agx_deferred_commands_reset(&commands->deferred);
    agx_table_reset(commands);
    agx_resources_reset(&commands->resources);
    agx_bounds_forget(commands);
@@ -78,8 +78,8 @@ static void discard(struct agx_command_buffer *commands)
    commands->aliased = (struct agx_use){0};
    commands->dispatch_count = commands->label_open = 0;
    commands->stream_va = commands->stream_end_va = 0;
-   agx_order_reset(&commands->order);
-   agx_tag_reset(&commands->tag);
+   agx_hazard_reset(&commands->hazards);
+   agx_breadcrumb_reset(&commands->breadcrumb);
    atomic_store_explicit(&commands->submissions, 0, memory_order_relaxed);
 }
 
@@ -90,13 +90,13 @@ static void command_buffer_destroy(struct agx_object *object)
    struct agx_device *device = commands->device;
    discard(commands);
    agx_table_fini(commands);
-   agx_script_fini(&commands->script);
+   agx_deferred_commands_fini(&commands->deferred);
    pthread_mutex_destroy(&commands->instances_lock);
    agx_resources_fini(&commands->resources, device->alloc);
    agx_chunks_give(device, commands->first);
    if (commands->is_expected)
       agx_chunks_expect_no_more(device);
-   agx_tag_give(device, &commands->tag);
+   agx_breadcrumb_return(device, &commands->breadcrumb);
    agx_vector_fini(&commands->runs, device->alloc, sizeof(struct agx_run));
    agx_vector_fini(&commands->labels, device->alloc, sizeof(struct agx_label_node));
    agx_vector_fini(&commands->ranges, device->alloc, sizeof(struct agx_kmd_range));
@@ -128,7 +128,7 @@ static void init(struct agx_command_buffer *commands, struct agx_device *device,
    commands->device = device;
    commands->flags = desc->flags;
    commands->table_slots = desc->table_slots;
-   commands->script.alloc = device->alloc;
+   commands->deferred.alloc = device->alloc;
    pthread_mutex_init(&commands->instances_lock, NULL);
    commands->usc_base = agxw_device_info(device->winsys)->usc_base;
    commands->is_watched = device->debug & AGX_DEBUG_BOUNDS;
@@ -145,7 +145,7 @@ static void prepare(struct agx_command_buffer *commands)
       return; /* its instances are recorded; there is no GPU */
    commands->is_expected = true;
    agx_chunks_expect(commands->device);
-   (void)!agx_tag_take(commands->device, &commands->tag);
+   (void)!agx_breadcrumb_acquire(commands->device, &commands->breadcrumb);
 }
 
 agx_status agx_command_buffer_create(struct agx_device *device,
@@ -200,16 +200,16 @@ agx_status agx_record_fail(struct agx_command_buffer *commands, agx_status statu
 
 /* ---- end --------------------------------------------------------------- */
 
-/* The tag's words, of which the barrier is left out where nothing stands before it. */
+/* The breadcrumb's words, of which the barrier is left out where nothing stands before it. */
 static agx_status close_stream(struct agx_command_buffer *commands)
 {
-   const struct agx_tag *tag = &commands->tag;
-   if (!tag->page)
-      AGX_TRY(agx_tag_take(commands->device, &commands->tag));
-   AGX_TRY(agx_record_room(commands, tag->end_B, 0));
-   uint32_t from = agx_order_is_open(&commands->order) ? 0 : AGX_HW_CDM_BARRIER_BYTES;
-   memcpy(commands->stream, tag->end + from, tag->end_B - from);
-   commands->stream += tag->end_B - from;
+   const struct agx_breadcrumb *breadcrumb = &commands->breadcrumb;
+   if (!breadcrumb->page)
+      AGX_TRY(agx_breadcrumb_acquire(commands->device, &commands->breadcrumb));
+   AGX_TRY(agx_record_room(commands, breadcrumb->end_B, 0));
+   uint32_t from = agx_hazard_has_launches(&commands->hazards) ? 0 : AGX_HW_CDM_BARRIER_BYTES;
+   memcpy(commands->stream, breadcrumb->end + from, breadcrumb->end_B - from);
+   commands->stream += breadcrumb->end_B - from;
    if (commands->last == commands->first)
       commands->stream_end_va = stream_va(commands) - AGX_HW_CDM_STREAM_TERMINATE_BYTES;
    commands->stream_va = commands->first->va;
@@ -245,9 +245,10 @@ agx_status agx_command_buffer_end(struct agx_command_buffer *commands)
 
 /* ---- submission -------------------------------------------------------- */
 
-const struct agx_tag *agx_command_buffer_tag(const struct agx_command_buffer *commands)
+const struct agx_breadcrumb *
+agx_command_buffer_breadcrumb(const struct agx_command_buffer *commands)
 {
-   return commands->stream_va && !commands->is_watched ? &commands->tag : NULL;
+   return commands->stream_va && !commands->is_watched ? &commands->breadcrumb : NULL;
 }
 
 agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,
@@ -265,29 +266,29 @@ agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *comm
 }
 
 /* An instance is one of its base: that is what may be recorded anew, or is one-shot. */
-agx_status agx_command_buffer_take_off(struct agx_command_buffer *commands)
+agx_status agx_command_buffer_begin_flight(struct agx_command_buffer *commands)
 {
    struct agx_command_buffer *counted = commands->base ? commands->base : commands;
    uint32_t others = atomic_fetch_add(&commands->in_flight, 1);
-   if (others && agx_command_buffer_tag(commands))
-      agx_tag_make_heads(commands->device, &commands->tag, commands->stream_va);
+   if (others && agx_command_buffer_breadcrumb(commands))
+      agx_breadcrumb_make_prologues(commands->device, &commands->breadcrumb, commands->stream_va);
    if (commands->base)
       atomic_fetch_add(&counted->in_flight, 1);
    uint32_t before = atomic_fetch_add(&counted->submissions, 1);
    if (!before || !(counted->flags & AGX_COMMAND_BUFFER_ONE_SHOT))
       return AGX_OK;
-   agx_command_buffer_take_back(commands);
+   agx_command_buffer_cancel_flight(commands);
    return AGX_FAIL(AGX_FAILED_PRECONDITION, "submit: %s is one-shot and was submitted already",
                    commands->label);
 }
 
-void agx_command_buffer_take_back(struct agx_command_buffer *commands)
+void agx_command_buffer_cancel_flight(struct agx_command_buffer *commands)
 {
    atomic_fetch_sub(&(commands->base ? commands->base : commands)->submissions, 1);
-   agx_command_buffer_land(commands);
+   agx_command_buffer_end_flight(commands);
 }
 
-void agx_command_buffer_land(struct agx_command_buffer *commands)
+void agx_command_buffer_end_flight(struct agx_command_buffer *commands)
 {
    if (commands->base)
       atomic_fetch_sub(&commands->base->in_flight, 1);

@@ -11,7 +11,7 @@
 #include "hal/memory/chunk.h"
 #include "hal/record/deferred_commands.h"
 #include "hal/executable/executable.h"
-#include "hal/record/resources.h"
+#include "hal/record/hazard.h"
 
 enum agx_record_state {
    AGX_RECORD_INITIAL,
@@ -54,7 +54,7 @@ struct agx_command_buffer {
    uint8_t *stream, *blocks;
    uint64_t va_bias; /* what makes a GPU address of a pointer into it */
    uint64_t usc_base;
-   struct agx_order order;
+   struct agx_hazards hazards;
    struct agx_resources resources;
    struct agx_use aliased;  /* all buffers that may show memory of others */
    uint32_t dispatch_count; /* launches in the stream */
@@ -66,13 +66,13 @@ struct agx_command_buffer {
 
    struct agx_chunk *first, *last;    /* last: the open one */
    uint64_t stream_va, stream_end_va; /* 0: nothing to run */
-   struct agx_tag tag;                /* from the first recording on that has anything to run */
+   struct agx_breadcrumb breadcrumb;  /* from the first recording on that has anything to run */
    struct agx_vector runs, labels;    /* agx_run, agx_label_node */
    struct agx_vector ranges;          /* agx_kmd_range, with AGX_DEBUG=bounds */
 
    /* With a binding table (binding_table.h) */
    uint32_t table_slots;
-   struct agx_script script;
+   struct agx_deferred_commands deferred;
    pthread_mutex_t instances_lock;
    struct agx_instance_table *instances;
    struct agx_command_buffer *base; /* of an instance: what it is one of */
@@ -105,9 +105,11 @@ static inline bool agx_command_buffer_stream(const struct agx_command_buffer *co
    return commands->stream_va != 0;
 }
 
-/* Its tag. NULL when there is nothing to run, it is not recorded to its end, or the tag would say
- * nothing, as a device that watches fails submissions that have run to their end. */
-const struct agx_tag *agx_command_buffer_tag(const struct agx_command_buffer *commands);
+/* Its breadcrumb. NULL when there is nothing to run, it is not recorded to its end, or the
+ * breadcrumb would say nothing, as a device that watches fails submissions that have run to their
+ * end. */
+const struct agx_breadcrumb *
+agx_command_buffer_breadcrumb(const struct agx_command_buffer *commands);
 
 /* "outer/inner: kernel" of a launch, as faults number them, or without labels "kernel"; cut to
  * capacity, always terminated. Returns the whole length, 0 where there is no such launch. The
@@ -117,10 +119,10 @@ size_t agx_command_buffer_dispatch_label(const struct agx_command_buffer *comman
 
 /* A submission of it begins, which is in flight then; or was none after all. A one-shot command
  * buffer's second one is AGX_FAILED_PRECONDITION. */
-AGX_MUST_CHECK agx_status agx_command_buffer_take_off(struct agx_command_buffer *commands);
-void agx_command_buffer_take_back(struct agx_command_buffer *commands);
+AGX_MUST_CHECK agx_status agx_command_buffer_begin_flight(struct agx_command_buffer *commands);
+void agx_command_buffer_cancel_flight(struct agx_command_buffer *commands);
 /* It is over. */
-void agx_command_buffer_land(struct agx_command_buffer *commands);
+void agx_command_buffer_end_flight(struct agx_command_buffer *commands);
 
 /* That it may be submitted to the device. */
 AGX_MUST_CHECK agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A dispatch becomes a launch: the long way, which takes everything and says what is wrong.
+ * A dispatch becomes a launch: the general path, which takes everything and says what is wrong.
  */
 #include "hal/core/desc.h"
 #include "hal/record/indirect.h"
@@ -143,7 +143,7 @@ static agx_status note_use(struct agx_command_buffer *commands, void *object, ui
    if (!use)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
    if (access)
-      *needs_barrier |= agx_order_use(&commands->order, use, access & AGX_BINDING_WRITES);
+      *needs_barrier |= agx_hazard_access(&commands->hazards, use, access & AGX_BINDING_WRITES);
    return AGX_OK;
 }
 
@@ -154,7 +154,7 @@ static void note_aliased(struct agx_command_buffer *commands, const struct agx_b
    const struct agx_buffer *buffer = bound->image ? NULL : bound->objects[0];
    if (buffer && access && agx_buffer_may_alias(buffer))
       *needs_barrier |=
-         agx_order_use(&commands->order, &commands->aliased, access & AGX_BINDING_WRITES);
+         agx_hazard_access(&commands->hazards, &commands->aliased, access & AGX_BINDING_WRITES);
 }
 
 /* All that is bound, elements of arrays too, which are checked here; whether any of it needs a
@@ -164,7 +164,7 @@ static agx_status note_uses(struct agx_command_buffer *commands, const struct ag
 {
    const struct agx_program *program = binder->program;
    *out_needs_barrier = false;
-   commands->order.tick++;
+   commands->hazards.launch_index++;
    for (uint32_t i = 0; i < program->binding_count; i++) {
       for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
          struct agx_bound bound;
@@ -176,18 +176,18 @@ static agx_status note_uses(struct agx_command_buffer *commands, const struct ag
       }
    }
    if (program->takes_addresses)
-      *out_needs_barrier |= agx_order_use_anything(&commands->order);
+      *out_needs_barrier |= agx_hazard_access_anything(&commands->hazards);
    return AGX_OK;
 }
 
-/* The code that this dispatch needs: without checks, where it can be seen to stay inside. */
+/* The code that this dispatch needs: the unchecked variant where its guards hold. */
 static struct agx_executable *choose_executable(const struct agx_dispatch *dispatch,
                                                 const struct agx_bound *bound)
 {
    struct agx_executable *executable = dispatch->executable;
    const struct agx_program *program = executable->program;
    uint64_t sizes_B[AGX_PROGRAM_MAX_BINDINGS];
-   if (!executable->inside || agx_dispatch_is_indirect(dispatch))
+   if (!executable->unchecked || agx_dispatch_is_indirect(dispatch))
       return executable;
    for (uint32_t i = 0; i < program->binding_count; i++)
       sizes_B[i] = agx_binding_is_buffer(program->bindings[i].kind) ? bound[i].length_B : 0;
@@ -195,10 +195,10 @@ static struct agx_executable *choose_executable(const struct agx_dispatch *dispa
       .push = dispatch->push, .push_B = dispatch->push_B, .sizes_B = sizes_B};
    memcpy(launch.workgroups, dispatch->workgroups, sizeof(launch.workgroups));
    memcpy(launch.local_size, dispatch->local_size, sizeof(launch.local_size));
-   return agx_program_runs_inside(program, &launch) ? executable->inside : executable;
+   return agx_program_guards_hold(program, &launch) ? executable->unchecked : executable;
 }
 
-/* ---- the long way ------------------------------------------------------ */
+/* ---- the general path ------------------------------------------------------ */
 
 static agx_status check_size(const struct agx_binder *binder, const struct agx_block *block)
 {
@@ -219,7 +219,7 @@ static agx_status choose_plan(const struct agx_binder *binder,
    *out_plan = &executable->plan;
    if (binder->draw)
       return AGX_OK;
-   AGX_TRY(agx_shape_plan(executable, dispatch, room, out_plan));
+   AGX_TRY(agx_dynamic_size_plan(executable, dispatch, room, out_plan));
    if (!agx_dispatch_is_indirect(dispatch))
       return AGX_OK;
    if (*out_plan != room)
@@ -238,7 +238,7 @@ static agx_status note_parameters(struct agx_command_buffer *commands,
       struct agx_buffer *buffer = refs[i]->buffer;
       AGX_TRY(note_use(commands, buffer, AGX_BINDING_READS, needs_barrier));
       if (buffer && agx_buffer_may_alias(buffer))
-         *needs_barrier |= agx_order_use(&commands->order, &commands->aliased, false);
+         *needs_barrier |= agx_hazard_access(&commands->hazards, &commands->aliased, false);
    }
    return AGX_OK;
 }
@@ -315,15 +315,15 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    return launch(commands, &binder, executable, threads);
 }
 
-/* The long way of a compute kernel: an entry point as if it were an executable of its own, with the
- * workgroup size that counts. */
+/* The general path of a compute kernel: an entry point as if it were an executable of its own, with
+ * the workgroup size that counts. */
 static agx_status record_compute(struct agx_command_buffer *commands,
                                  const struct agx_dispatch *dispatch)
 {
    struct agx_dispatch settled = *dispatch;
    if (dispatch->executable) {
       AGX_TRY(agx_executable_resolve(dispatch->executable, dispatch->entry, &settled.executable));
-      AGX_TRY(agx_shape_settle(settled.executable->program, &settled));
+      AGX_TRY(agx_dynamic_size_resolve(settled.executable->program, &settled));
    }
    return record_dispatch(commands, &settled, NULL);
 }
@@ -340,8 +340,8 @@ agx_status agx_cmd_dispatch(struct agx_command_buffer *commands,
       dispatch = &read;
    }
    if (commands->table_slots)
-      status = agx_script_dispatch(commands, dispatch);
-   else if (!agx_record_brief(commands, dispatch, NULL, &status))
+      status = agx_defer_dispatch(commands, dispatch);
+   else if (!agx_record_fast(commands, dispatch, NULL, &status))
       status = record_compute(commands, dispatch);
    return status == AGX_OK ? AGX_OK : agx_record_fail(commands, status);
 }
@@ -360,8 +360,8 @@ agx_status agx_cmd_dispatch_vertices(struct agx_command_buffer *commands,
       .push_B = read.push_B,
    };
    if (status == AGX_OK && commands->table_slots)
-      status = agx_script_vertices(commands, &read);
-   else if (status == AGX_OK && !agx_record_brief(commands, &dispatch, &read, &status))
+      status = agx_defer_vertices(commands, &read);
+   else if (status == AGX_OK && !agx_record_fast(commands, &dispatch, &read, &status))
       status = record_dispatch(commands, &dispatch, &read);
    return agx_record_fail(commands, status);
 }

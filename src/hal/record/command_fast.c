@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The short way of a dispatch, for what most are: bindings in the executable's order, buffers by
+ * The fast path of a dispatch, for what most are: bindings in the executable's order, buffers by
  * address, images as a whole, and push constants. Everything is checked before anything changes, so
- * that the long way can start over where something is out of the ordinary, and say what. What is
- * plain is compiled by itself, since it needs a part of this only.
+ * that the general path can start over where something is out of the ordinary, and say what. What
+ * is plain is compiled by itself, since it needs a part of this only.
  */
 #include "hal/record/launch_template_check.h"
 #include "hal/record/indirect.h"
@@ -16,8 +16,8 @@ static inline bool note_use(struct agx_command_buffer *commands, struct agx_use 
                             bool may_conflict)
 {
    if (may_conflict)
-      return agx_order_use(&commands->order, use, writes);
-   agx_order_stamp(&commands->order, use, writes);
+      return agx_hazard_access(&commands->hazards, use, writes);
+   agx_hazard_note(&commands->hazards, use, writes);
    return false;
 }
 
@@ -27,26 +27,26 @@ static agx_status no_memory(const struct agx_command_buffer *commands)
 }
 
 /* Of a binding that is no ordinary buffer: what is read or written; NULL: nothing. */
-static inline void *other_object(const struct agx_brief_call *call,
-                                 const struct agx_brief_binding *wanted, uint32_t index)
+static inline void *other_object(const struct agx_fast_call *call,
+                                 const struct agx_template_binding *wanted, uint32_t index)
 {
-   if (wanted->kind == AGX_BRIEF_VERTEX)
+   if (wanted->kind == AGX_TEMPLATE_VERTEX)
       return call->drawn[index];
-   return wanted->kind & AGX_BRIEF_IMAGE ? call->dispatch->bindings[index].image : NULL;
+   return wanted->kind & AGX_TEMPLATE_IMAGE ? call->dispatch->bindings[index].image : NULL;
 }
 
 /* Whether any needs a barrier word. */
 static inline __attribute__((always_inline)) agx_status
-note_uses(struct agx_command_buffer *commands, const struct agx_brief_call *call, bool is_plain,
+note_uses(struct agx_command_buffer *commands, const struct agx_fast_call *call, bool is_plain,
           bool *out_needs_barrier)
 {
-   const struct agx_brief *brief = call->brief;
-   const bool may_conflict = agx_order_may_conflict(&commands->order);
+   const struct agx_launch_template *template = call->template;
+   const bool may_conflict = agx_hazard_is_possible(&commands->hazards);
    bool needs = false;
-   commands->order.tick++;
-   for (uint32_t i = 0; i < brief->binding_count; i++) {
-      const struct agx_brief_binding *wanted = &brief->bindings[i];
-      const bool is_buffer = is_plain || agx_brief_is_buffer(wanted);
+   commands->hazards.launch_index++;
+   for (uint32_t i = 0; i < template->binding_count; i++) {
+      const struct agx_template_binding *wanted = &template->bindings[i];
+      const bool is_buffer = is_plain || agx_template_is_buffer(wanted);
       void *object =
          is_buffer ? call->dispatch->bindings[i].ref.buffer : other_object(call, wanted, i);
       if (object) {
@@ -55,12 +55,12 @@ note_uses(struct agx_command_buffer *commands, const struct agx_brief_call *call
             return no_memory(commands);
          needs |= note_use(commands, use, wanted->access & AGX_BINDING_WRITES, may_conflict);
       }
-      if (!is_buffer && wanted->kind & AGX_BRIEF_SAMPLER &&
+      if (!is_buffer && wanted->kind & AGX_TEMPLATE_SAMPLER &&
           !agx_record_use(commands, call->dispatch->bindings[i].sampler))
          return no_memory(commands);
    }
-   if (!is_plain && brief->takes_addresses)
-      needs |= agx_order_use_anything(&commands->order);
+   if (!is_plain && template->takes_addresses)
+      needs |= agx_hazard_access_anything(&commands->hazards);
    *out_needs_barrier = needs;
    return AGX_OK;
 }
@@ -88,7 +88,7 @@ static inline uint8_t *put_push(uint8_t *at, const uint8_t *from, uint32_t bytes
 }
 
 /* Where stray accesses go from some bindings; a draw's are known. */
-static inline void find_sinks(struct agx_brief_call *call, uint32_t which)
+static inline void find_sinks(struct agx_fast_call *call, uint32_t which)
 {
    for (uint32_t left = which; left; left &= left - 1) {
       const uint32_t index = (uint32_t)__builtin_ctz(left);
@@ -100,8 +100,8 @@ static inline void find_sinks(struct agx_brief_call *call, uint32_t which)
 }
 
 /* The same as agx_bound_limit, which says what is wrong where no sink is in reach. */
-static __attribute__((noinline, cold)) agx_status out_of_reach(const struct agx_brief_call *call,
-                                                               const struct agx_brief_part *part,
+static __attribute__((noinline, cold)) agx_status out_of_reach(const struct agx_fast_call *call,
+                                                               const struct agx_template_part *part,
                                                                uint64_t *out_value)
 {
    const struct agx_program_uniform slot = {
@@ -112,8 +112,8 @@ static __attribute__((noinline, cold)) agx_status out_of_reach(const struct agx_
    return agx_bound_limit(call->executable->program, &slot, &bound, out_value);
 }
 
-static inline agx_status sink_of(const struct agx_brief_call *call,
-                                 const struct agx_brief_part *part, uint64_t *out_value)
+static inline agx_status sink_of(const struct agx_fast_call *call,
+                                 const struct agx_template_part *part, uint64_t *out_value)
 {
    const struct agx_program_access it = agx_program_access_unpack(part->value);
    const struct agxw_sinks *sinks = &call->sinks[part->index];
@@ -126,8 +126,8 @@ static inline agx_status sink_of(const struct agx_brief_call *call,
    return AGX_OK;
 }
 
-static inline agx_status guard_of(const struct agx_brief_call *call,
-                                  const struct agx_brief_part *part, uint64_t *out_value)
+static inline agx_status guard_of(const struct agx_fast_call *call,
+                                  const struct agx_template_part *part, uint64_t *out_value)
 {
    const struct agx_program_access it = agx_program_access_unpack(part->value);
    const struct agxw_sinks *sinks = &call->sinks[part->index];
@@ -140,16 +140,16 @@ static inline agx_status guard_of(const struct agx_brief_call *call,
    return AGX_OK;
 }
 
-static inline uint64_t count_of(const struct agx_brief_call *call,
-                                const struct agx_brief_part *part)
+static inline uint64_t count_of(const struct agx_fast_call *call,
+                                const struct agx_template_part *part)
 {
    const struct agx_program_access it = agx_program_access_unpack(part->value);
    return agxr_buffer_count(call->lengths_B[part->index], it.constant, it.stride, it.bytes);
 }
 
 /* What only robust kernels and those with images ask for. */
-static inline agx_status other_value(const struct agx_brief_call *call,
-                                     const struct agx_brief_part *part, uint64_t *out_value)
+static inline agx_status other_value(const struct agx_fast_call *call,
+                                     const struct agx_template_part *part, uint64_t *out_value)
 {
    uint64_t count;
    switch (part->kind) {
@@ -175,11 +175,11 @@ static inline agx_status other_value(const struct agx_brief_call *call,
 }
 
 static inline __attribute__((always_inline)) agx_status
-write_contents(const struct agx_brief_call *call, uint8_t *at, bool is_plain)
+write_contents(const struct agx_fast_call *call, uint8_t *at, bool is_plain)
 {
-   const struct agx_brief *brief = call->brief;
-   for (uint32_t i = 0; i < brief->part_count; i++) {
-      const struct agx_brief_part *part = &brief->parts[i];
+   const struct agx_launch_template *template = call->template;
+   for (uint32_t i = 0; i < template->part_count; i++) {
+      const struct agx_template_part *part = &template->parts[i];
       uint64_t value = part->value;
       switch (part->kind) {
       case AGX_UNIFORM_BUFFER_ADDRESS:
@@ -205,10 +205,10 @@ write_contents(const struct agx_brief_call *call, uint8_t *at, bool is_plain)
 }
 
 /* Their descriptors. */
-static inline void write_states(const struct agx_brief_call *call, uint8_t *at)
+static inline void write_states(const struct agx_fast_call *call, uint8_t *at)
 {
    const struct agx_plan *plan = call->plan;
-   const struct agx_brief_state *state = call->brief->states;
+   const struct agx_template_state *state = call->template->states;
    for (uint32_t i = 0; i < plan->texture_count; i++, state++, at += AGX_HW_TEXTURE_BYTES) {
       const struct agx_image_whole *whole = &call->dispatch->bindings[state->index].image->whole;
       memcpy(at, state->kind == AGX_STATE_IMAGE ? whole->stored : whole->texture,
@@ -217,48 +217,50 @@ static inline void write_states(const struct agx_brief_call *call, uint8_t *at)
    for (uint32_t i = 0; i < plan->sampler_count; i++, state++, at += AGX_HW_SAMPLER_BYTES)
       memcpy(at,
              state->kind == AGX_STATE_FETCH_SAMPLER
-                ? call->brief->fetch_sampler
+                ? call->template->fetch_sampler
                 : call->dispatch->bindings[state->index].sampler->words,
              AGX_HW_SAMPLER_BYTES);
 }
 
 static inline __attribute__((always_inline)) agx_status
-write_block(const struct agx_brief_call *call, const struct agx_launch *launch, bool is_plain)
+write_block(const struct agx_fast_call *call, const struct agx_launch *launch, bool is_plain)
 {
    const struct agx_plan *plan = call->plan;
-   const struct agx_brief *brief = call->brief;
+   const struct agx_launch_template *template = call->template;
    uint8_t *at = launch->block;
    for (uint32_t i = 0; i < plan->load_count; i++)
       at = put(
-         at, agx_hw_usc_uniform_at(plan->loads[i], launch->block_va + brief->block.uniforms_at), 8);
+         at, agx_hw_usc_uniform_at(plan->loads[i], launch->block_va + template->block.uniforms_at),
+         8);
    if (!is_plain && plan->texture_count)
-      at = put(at,
-               agx_hw_usc_states_at(brief->texture_word, launch->block_va + brief->block.states_at),
-               8);
-   if (!is_plain && plan->sampler_count)
       at = put(
          at,
-         agx_hw_usc_states_at(brief->sampler_word, launch->block_va + brief->block.states_at +
-                                                      plan->texture_count * AGX_HW_TEXTURE_BYTES),
+         agx_hw_usc_states_at(template->texture_word, launch->block_va + template->block.states_at),
          8);
+   if (!is_plain && plan->sampler_count)
+      at = put(at,
+               agx_hw_usc_states_at(template->sampler_word,
+                                    launch->block_va + template->block.states_at +
+                                       plan->texture_count * AGX_HW_TEXTURE_BYTES),
+               8);
    memcpy(at, plan->tail, sizeof(plan->tail));
    AGX_TRY(write_contents(call, at + sizeof(plan->tail), is_plain));
    if (!is_plain)
-      write_states(call, launch->block + brief->block.states_at);
+      write_states(call, launch->block + template->block.states_at);
    return AGX_OK;
 }
 
 /* ---- all ----------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) agx_status
-record(struct agx_command_buffer *commands, const struct agx_brief_call *call, bool is_plain)
+record(struct agx_command_buffer *commands, const struct agx_fast_call *call, bool is_plain)
 {
    struct agx_launch launch;
    bool needs_barrier = false;
    AGX_TRY(note_uses(commands, call, is_plain, &needs_barrier));
    AGX_TRY(agx_record_run(commands, call->executable));
    AGX_TRY(
-      agx_record_open(commands, call->plan, call->brief->block.total_B, needs_barrier, &launch));
+      agx_record_open(commands, call->plan, call->template->block.total_B, needs_barrier, &launch));
    AGX_TRY(write_block(call, &launch, is_plain));
    agx_record_close(commands, call->plan, &launch, call->threads);
    return AGX_OK;
@@ -268,54 +270,53 @@ static inline bool is_ordinary(const struct agx_command_buffer *commands,
                                const struct agx_executable *executable,
                                const struct agx_dispatch *dispatch)
 {
-   return executable && executable->brief.is_brief && !agx_dispatch_has_shape(dispatch) &&
+   return executable && executable->template.is_fast && !agx_dispatch_has_dynamic_size(dispatch) &&
           !agx_dispatch_is_indirect(dispatch) && executable->device == commands->device &&
           agx_record_is_open(commands);
 }
 
-/* Each way has a struct agx_brief_call of its own, whose arrays are not cleared, so that the
+/* Each way has a struct agx_fast_call of its own, whose arrays are not cleared, so that the
  * compiler keeps that of plain ones in registers. */
-static inline void begin(struct agx_brief_call *call, struct agx_executable *executable,
+static inline void begin(struct agx_fast_call *call, struct agx_executable *executable,
                          const struct agx_dispatch *dispatch,
                          const struct agx_vertex_dispatch *draw)
 {
    call->executable = executable;
    call->plan = &executable->plan;
-   call->brief = &executable->brief;
+   call->template = &executable->template;
    call->dispatch = dispatch;
    call->draw = draw;
 }
 
 /* As agx_bounds_note; robust: a bit for each binding that had limits, whichever code runs. */
 static __attribute__((noinline, cold)) agx_status
-note_bounds(struct agx_command_buffer *commands, const struct agx_brief_call *call, uint32_t robust)
+note_bounds(struct agx_command_buffer *commands, const struct agx_fast_call *call, uint32_t robust)
 {
    const struct agx_program *program = call->executable->program;
    AGX_TRY(agx_bounds_note_program(commands, program));
-   for (uint32_t i = 0; i < call->brief->binding_count; i++) {
-      const uint32_t kind = call->brief->bindings[i].kind;
+   for (uint32_t i = 0; i < call->template->binding_count; i++) {
+      const uint32_t kind = call->template->bindings[i].kind;
       struct agx_bound bound = {0};
-      if (kind == AGX_BRIEF_SAMPLER)
+      if (kind == AGX_TEMPLATE_SAMPLER)
          continue;
-      if (kind & AGX_BRIEF_IMAGE)
+      if (kind & AGX_TEMPLATE_IMAGE)
          bound.image = call->dispatch->bindings[i].image;
       else
          bound = (struct agx_bound){.address = call->addresses[i], .length_B = call->lengths_B[i]};
-      if (kind == AGX_BRIEF_VERTEX || robust >> i & 1)
+      if (kind == AGX_TEMPLATE_VERTEX || robust >> i & 1)
          bound.sinks = call->sinks[i];
       AGX_TRY(agx_bounds_note_bound(commands, &program->bindings[i], &bound));
    }
    return AGX_OK;
 }
 
-static inline bool take_other(const struct agx_command_buffer *commands,
-                              struct agx_brief_call *call)
+static inline bool take_other(const struct agx_command_buffer *commands, struct agx_fast_call *call)
 {
-   return !call->draw == !call->brief->is_vertex && agx_brief_take_push(call) &&
-          (call->draw ? agx_brief_take_draw(call) : agx_brief_take_grid(call)) &&
-          (call->brief->has_others ? agx_brief_take_bindings(commands, call, true)
-                                   : agx_brief_take_bindings(commands, call, false)) &&
-          agx_brief_choose_twin(call);
+   return !call->draw == !call->template->is_vertex && agx_fast_take_push(call) &&
+          (call->draw ? agx_fast_take_draw(call) : agx_fast_take_grid(call)) &&
+          (call->template->has_others ? agx_fast_take_bindings(commands, call, true)
+                                      : agx_fast_take_bindings(commands, call, false)) &&
+          agx_fast_choose_variant(call);
 }
 
 static __attribute__((noinline)) bool record_other(struct agx_command_buffer *commands,
@@ -324,37 +325,37 @@ static __attribute__((noinline)) bool record_other(struct agx_command_buffer *co
                                                    const struct agx_vertex_dispatch *draw,
                                                    agx_status *out_status)
 {
-   struct agx_brief_call call;
+   struct agx_fast_call call;
    begin(&call, executable, dispatch, draw);
    if (!take_other(commands, &call))
       return false;
-   if (call.brief->is_plain && !commands->is_watched) {
+   if (call.template->is_plain && !commands->is_watched) {
       *out_status = record(commands, &call, true);
       return true;
    }
-   /* A twin from elsewhere may have limits where the program itself has none. */
-   const uint32_t robust = executable->brief.robust | call.brief->robust;
-   find_sinks(&call, commands->is_watched ? robust : robust & call.brief->sinks);
+   /* An unchecked variant from elsewhere may have limits where the program itself has none. */
+   const uint32_t robust = executable->template.robust | call.template->robust;
+   find_sinks(&call, commands->is_watched ? robust : robust & call.template->sinks);
    *out_status = record(commands, &call, false);
    if (*out_status == AGX_OK && commands->is_watched)
       *out_status = note_bounds(commands, &call, robust);
    return true;
 }
 
-bool agx_record_brief(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
-                      const struct agx_vertex_dispatch *draw, agx_status *out_status)
+bool agx_record_fast(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
+                     const struct agx_vertex_dispatch *draw, agx_status *out_status)
 {
    struct agx_executable *executable = dispatch->executable;
-   struct agx_brief_call call;
+   struct agx_fast_call call;
    if (executable && dispatch->entry)
       executable = agx_executable_entry(executable, dispatch->entry);
    if (!is_ordinary(commands, executable, dispatch))
       return false;
-   if (!executable->brief.is_plain || commands->is_watched)
+   if (!executable->template.is_plain || commands->is_watched)
       return record_other(commands, executable, dispatch, draw, out_status);
    begin(&call, executable, dispatch, NULL);
-   if (draw || !agx_brief_take_push(&call) || !agx_brief_take_grid(&call) ||
-       !agx_brief_take_bindings(commands, &call, false))
+   if (draw || !agx_fast_take_push(&call) || !agx_fast_take_grid(&call) ||
+       !agx_fast_take_bindings(commands, &call, false))
       return false;
    *out_status = record(commands, &call, true);
    return true;

@@ -130,7 +130,7 @@ agx_status agx_cmd_begin_label(struct agx_command_buffer *commands, const char *
                                uint32_t color)
 {
    return agx_record_fail(commands, commands->table_slots
-                                       ? agx_script_begin_label(commands, text, color)
+                                       ? agx_defer_begin_label(commands, text, color)
                                        : begin_label(commands, text, color));
 }
 
@@ -147,6 +147,6 @@ static agx_status end_label(struct agx_command_buffer *commands)
 
 agx_status agx_cmd_end_label(struct agx_command_buffer *commands)
 {
-   return agx_record_fail(commands, commands->table_slots ? agx_script_end_label(commands)
+   return agx_record_fail(commands, commands->table_slots ? agx_defer_end_label(commands)
                                                           : end_label(commands));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Barriers and events. Nothing is written to the stream here: they move the ticks that hazards are
- * found by, and the launch that meets one writes the word (resources.h, record.h).
+ * Barriers and events. Nothing is written to the stream here: they move the limits that hazards
+ * are found by, and the launch that meets one writes the word (hazard.h, record.h).
  */
 #include "hal/core/desc.h"
 #include "hal/record/event.h"
@@ -49,21 +49,21 @@ static bool is_between_commands(const struct agx_barrier *barrier)
           before & ~(uint32_t)HOST_SCOPES && after & ~(uint32_t)HOST_SCOPES;
 }
 
-/* Orders launches before tick before those to come, as the barrier says. */
+/* Orders launches before that index before those to come, as the barrier says. */
 static agx_status order(struct agx_command_buffer *commands, const struct agx_barrier *barrier,
-                        uint32_t tick)
+                        uint32_t launch_index)
 {
    if (!is_between_commands(barrier))
       return AGX_OK;
    if (barrier->buffer_count == 0)
-      agx_order_barrier(&commands->order, tick);
+      agx_hazard_barrier(&commands->hazards, launch_index);
    for (uint32_t i = 0; i < barrier->buffer_count; i++) {
       struct agx_use *use = agx_record_use(commands, barrier->buffers[i]);
       if (!use)
          return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
-      agx_order_barrier_of(&commands->order, use, tick);
+      agx_hazard_barrier_of(&commands->hazards, use, launch_index);
       if (agx_buffer_may_alias(barrier->buffers[i]))
-         agx_order_barrier_of(&commands->order, &commands->aliased, tick);
+         agx_hazard_barrier_of(&commands->hazards, &commands->aliased, launch_index);
    }
    return AGX_OK;
 }
@@ -82,16 +82,16 @@ static agx_status record_barrier(struct agx_command_buffer *commands,
    struct agx_barrier read;
    AGX_TRY(agx_record_check(commands, "barrier"));
    if (!barrier) {
-      agx_order_barrier(&commands->order, commands->order.tick + 1);
+      agx_hazard_barrier(&commands->hazards, commands->hazards.launch_index + 1);
       return AGX_OK;
    }
    AGX_TRY(read_barrier(commands, barrier, &read));
-   return order(commands, &read, commands->order.tick + 1);
+   return order(commands, &read, commands->hazards.launch_index + 1);
 }
 
 agx_status agx_cmd_barrier(struct agx_command_buffer *commands, const struct agx_barrier *barrier)
 {
-   return agx_record_fail(commands, commands->table_slots ? agx_script_barrier(commands, barrier)
+   return agx_record_fail(commands, commands->table_slots ? agx_defer_barrier(commands, barrier)
                                                           : record_barrier(commands, barrier));
 }
 
@@ -130,7 +130,7 @@ static agx_status record_event(struct agx_command_buffer *commands, struct agx_e
    switch (op) {
    case AGX_EVENT_SIGNAL:
       use->written = EVENT_SIGNALLED;
-      use->barrier = commands->order.tick + 1;
+      use->barrier = commands->hazards.launch_index + 1;
       return AGX_OK;
    case AGX_EVENT_RESET:
       use->written = EVENT_RESET;
@@ -146,6 +146,6 @@ agx_status agx_cmd_event(struct agx_command_buffer *commands, struct agx_event *
                          const struct agx_barrier *barrier)
 {
    return agx_record_fail(commands, commands->table_slots
-                                       ? agx_script_event(commands, event, op, barrier)
+                                       ? agx_defer_event(commands, event, op, barrier)
                                        : record_event(commands, event, op, barrier));
 }

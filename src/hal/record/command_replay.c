@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scripts into command buffers, with the slots of a table in place of what they left open.
+ * Replays deferred commands into another command buffer, with the slots of a table in place of what
+ * they left open.
  */
 #include "base/util.h"
 #include "hal/record/deferred_commands_impl.h"
@@ -64,7 +65,7 @@ static agx_status resolve_parameter(const struct agx_table *table, const char *w
    return AGX_OK;
 }
 
-static agx_status replay_dispatch(struct agx_script_entry *entry, const struct agx_table *table,
+static agx_status replay_dispatch(struct agx_deferred_command *entry, const struct agx_table *table,
                                   struct agx_command_buffer *target)
 {
    struct agx_dispatch command = entry->u.dispatch.command;
@@ -76,7 +77,7 @@ static agx_status replay_dispatch(struct agx_script_entry *entry, const struct a
    return agx_cmd_dispatch(target, &command);
 }
 
-static agx_status replay_vertices(struct agx_script_entry *entry, const struct agx_table *table,
+static agx_status replay_vertices(struct agx_deferred_command *entry, const struct agx_table *table,
                                   struct agx_command_buffer *target)
 {
    struct agx_vertex_dispatch command = entry->u.vertices.command;
@@ -94,50 +95,52 @@ static agx_status replay_vertices(struct agx_script_entry *entry, const struct a
    return agx_cmd_dispatch_vertices(target, &command);
 }
 
-static agx_status replay_transfer(const struct agx_script_entry *entry,
+static agx_status replay_transfer(const struct agx_deferred_command *entry,
                                   const struct agx_table *table, struct agx_command_buffer *target)
 {
    struct agx_buffer_ref from, to;
    AGX_TRY(resolve(table, &entry->u.transfer.target, &to));
    AGX_TRY(resolve(table, &entry->u.transfer.source, &from));
-   if (entry->kind == AGX_SCRIPT_FILL)
+   if (entry->kind == AGX_DEFERRED_FILL)
       return agx_cmd_fill(target, to, entry->u.transfer.bytes, entry->u.transfer.pattern_B);
-   if (entry->kind == AGX_SCRIPT_UPDATE)
+   if (entry->kind == AGX_DEFERRED_UPDATE)
       return agx_cmd_update(target, entry->u.transfer.bytes, to);
    return agx_cmd_copy(target, from, to);
 }
 
-static const struct agx_barrier *barrier_of(const struct agx_script_entry *entry)
+static const struct agx_barrier *barrier_of(const struct agx_deferred_command *entry)
 {
    return entry->u.order.is_given ? &entry->u.order.command : NULL;
 }
 
-static agx_status replay_one(struct agx_script_entry *entry, const struct agx_table *table,
+static agx_status replay_one(struct agx_deferred_command *entry, const struct agx_table *table,
                              struct agx_command_buffer *target)
 {
    switch (entry->kind) {
-   case AGX_SCRIPT_DISPATCH:
+   case AGX_DEFERRED_DISPATCH:
       return replay_dispatch(entry, table, target);
-   case AGX_SCRIPT_VERTICES:
+   case AGX_DEFERRED_VERTICES:
       return replay_vertices(entry, table, target);
-   case AGX_SCRIPT_BARRIER:
+   case AGX_DEFERRED_BARRIER:
       return agx_cmd_barrier(target, barrier_of(entry));
-   case AGX_SCRIPT_EVENT:
+   case AGX_DEFERRED_EVENT:
       return agx_cmd_event(target, entry->u.order.event, entry->u.order.op, barrier_of(entry));
-   case AGX_SCRIPT_BEGIN_LABEL:
+   case AGX_DEFERRED_BEGIN_LABEL:
       return agx_cmd_begin_label(target, entry->u.label.text, entry->u.label.color);
-   case AGX_SCRIPT_END_LABEL:
+   case AGX_DEFERRED_END_LABEL:
       return agx_cmd_end_label(target);
    default:
       return replay_transfer(entry, table, target);
    }
 }
 
-agx_status agx_script_replay(struct agx_script *script, const struct agx_table *table,
-                             struct agx_command_buffer *target)
+agx_status agx_deferred_commands_replay(struct agx_deferred_commands *deferred,
+                                        const struct agx_table *table,
+                                        struct agx_command_buffer *target)
 {
    uint32_t number = 0;
-   for (struct agx_script_entry *entry = script->first; entry; entry = entry->next, number++) {
+   for (struct agx_deferred_command *entry = deferred->first; entry;
+        entry = entry->next, number++) {
       agx_status status = replay_one(entry, table, target);
       if (status != AGX_OK) {
          agx_error_prefix("%s: command %u", target->label, number);

@@ -10,60 +10,60 @@
 
 #define BLOCK_B ((size_t)32 << 10)
 
-struct agx_script_block {
-   struct agx_script_block *next;
+struct agx_deferred_block {
+   struct agx_deferred_block *next;
    size_t size_B, used_B; /* of data */
    _Alignas(16) uint8_t data[];
 };
 
 /* ---- memory --------------------------------------------------------------- */
 
-void agx_script_reset(struct agx_script *script)
+void agx_deferred_commands_reset(struct agx_deferred_commands *deferred)
 {
-   while (script->blocks) {
-      struct agx_script_block *block = script->blocks;
-      script->blocks = block->next;
+   while (deferred->blocks) {
+      struct agx_deferred_block *block = deferred->blocks;
+      deferred->blocks = block->next;
       block->used_B = 0;
-      block->next = script->spare;
-      script->spare = block;
+      block->next = deferred->spare;
+      deferred->spare = block;
    }
-   script->first = script->last = NULL;
+   deferred->first = deferred->last = NULL;
 }
 
-void agx_script_fini(struct agx_script *script)
+void agx_deferred_commands_fini(struct agx_deferred_commands *deferred)
 {
-   agx_script_reset(script);
-   while (script->spare) {
-      struct agx_script_block *block = script->spare;
-      script->spare = block->next;
-      agx_host_free(script->alloc, block, sizeof(*block) + block->size_B);
+   agx_deferred_commands_reset(deferred);
+   while (deferred->spare) {
+      struct agx_deferred_block *block = deferred->spare;
+      deferred->spare = block->next;
+      agx_host_free(deferred->alloc, block, sizeof(*block) + block->size_B);
    }
 }
 
-static struct agx_script_block *take_block(struct agx_script *script, size_t size_B)
+static struct agx_deferred_block *take_block(struct agx_deferred_commands *deferred, size_t size_B)
 {
-   struct agx_script_block *block = script->spare;
+   struct agx_deferred_block *block = deferred->spare;
    if (block && block->size_B >= size_B) {
-      script->spare = block->next;
+      deferred->spare = block->next;
    } else {
       size_B = AGX_MAX(size_B, BLOCK_B);
-      block = agx_host_zalloc(script->alloc, sizeof(*block) + size_B);
+      block = agx_host_zalloc(deferred->alloc, sizeof(*block) + size_B);
       if (!block)
          return NULL;
       block->size_B = size_B;
    }
-   block->next = script->blocks;
-   script->blocks = block;
+   block->next = deferred->blocks;
+   deferred->blocks = block;
    return block;
 }
 
 /* 16-byte aligned; NULL: out of host memory. */
-static void *take(struct agx_script *script, size_t size_B)
+static void *take(struct agx_deferred_commands *deferred, size_t size_B)
 {
-   struct agx_script_block *block = script->blocks;
+   struct agx_deferred_block *block = deferred->blocks;
    size_B = agx_align_up(size_B, 16);
    if (!block || block->size_B - block->used_B < size_B)
-      block = take_block(script, size_B);
+      block = take_block(deferred, size_B);
    if (!block)
       return NULL;
    void *memory = block->data + block->used_B;
@@ -72,12 +72,13 @@ static void *take(struct agx_script *script, size_t size_B)
 }
 
 /* A copy, or NULL of nothing; false: out of host memory. */
-static bool keep(struct agx_script *script, const void *from, size_t size_B, const void **out)
+static bool keep(struct agx_deferred_commands *deferred, const void *from, size_t size_B,
+                 const void **out)
 {
    *out = NULL;
    if (!from || size_B == 0)
       return true;
-   void *copy = take(script, size_B);
+   void *copy = take(deferred, size_B);
    if (copy)
       memcpy(copy, from, size_B);
    *out = copy;
@@ -89,9 +90,10 @@ static agx_status out_of_memory(const struct agx_command_buffer *commands)
    return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
 }
 
-static struct agx_script_entry *add(struct agx_script *script, enum agx_script_kind kind)
+static struct agx_deferred_command *add(struct agx_deferred_commands *deferred,
+                                        enum agx_deferred_kind kind)
 {
-   struct agx_script_entry *entry = take(script, sizeof(*entry));
+   struct agx_deferred_command *entry = take(deferred, sizeof(*entry));
    if (!entry)
       return NULL;
    memset(entry, 0, sizeof(*entry));
@@ -99,15 +101,15 @@ static struct agx_script_entry *add(struct agx_script *script, enum agx_script_k
    return entry;
 }
 
-static agx_status commit(struct agx_command_buffer *commands, struct agx_script_entry *entry)
+static agx_status commit(struct agx_command_buffer *commands, struct agx_deferred_command *entry)
 {
-   struct agx_script *script = &commands->script;
-   if (script->last)
-      script->last->next = entry;
+   struct agx_deferred_commands *deferred = &commands->deferred;
+   if (deferred->last)
+      deferred->last->next = entry;
    else
-      script->first = entry;
-   script->last = entry;
-   commands->dispatch_count += entry->kind <= AGX_SCRIPT_COPY;
+      deferred->first = entry;
+   deferred->last = entry;
+   commands->dispatch_count += entry->kind <= AGX_DEFERRED_COPY;
    return AGX_OK;
 }
 
@@ -129,9 +131,9 @@ static agx_status keep_ref(struct agx_command_buffer *commands, const struct agx
    return keep_object(commands, ref->buffer);
 }
 
-static bool keep_text(struct agx_script *script, const char **text)
+static bool keep_text(struct agx_deferred_commands *deferred, const char **text)
 {
-   return !*text || keep(script, *text, strlen(*text) + 1, (const void **)text);
+   return !*text || keep(deferred, *text, strlen(*text) + 1, (const void **)text);
 }
 
 /* *bindings becomes a copy, and *out_resolved room for as many. */
@@ -139,18 +141,18 @@ static agx_status keep_bindings(struct agx_command_buffer *commands,
                                 const struct agx_binding **bindings, uint32_t count,
                                 struct agx_binding **out_resolved)
 {
-   struct agx_script *script = &commands->script;
+   struct agx_deferred_commands *deferred = &commands->deferred;
    if (count > AGX_MAX_TABLE_BINDINGS || (count && !*bindings))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %u bindings at %p; at most %u", commands->label,
                       count, (const void *)*bindings, AGX_MAX_TABLE_BINDINGS);
-   struct agx_binding *copies = take(script, count * sizeof(*copies));
-   *out_resolved = take(script, count * sizeof(*copies));
+   struct agx_binding *copies = take(deferred, count * sizeof(*copies));
+   *out_resolved = take(deferred, count * sizeof(*copies));
    if (!copies || !*out_resolved)
       return out_of_memory(commands);
    for (uint32_t i = 0; i < count; i++) {
       struct agx_binding *copy = &copies[i];
       *copy = (*bindings)[i];
-      if (!keep_text(script, &copy->format) || !keep_text(script, &copy->swizzle))
+      if (!keep_text(deferred, &copy->format) || !keep_text(deferred, &copy->swizzle))
          return out_of_memory(commands);
       AGX_TRY(keep_ref(commands, &copy->ref));
       AGX_TRY(keep_object(commands, copy->image));
@@ -163,12 +165,12 @@ static agx_status keep_bindings(struct agx_command_buffer *commands,
 
 /* ---- commands ------------------------------------------------------------- */
 
-agx_status agx_script_dispatch(struct agx_command_buffer *commands,
-                               const struct agx_dispatch *dispatch)
+agx_status agx_defer_dispatch(struct agx_command_buffer *commands,
+                              const struct agx_dispatch *dispatch)
 {
    AGX_TRY(agx_record_check(commands, "dispatch"));
    AGX_TRY(agx_executable_check(dispatch->executable, commands->device));
-   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_DISPATCH);
+   struct agx_deferred_command *entry = add(&commands->deferred, AGX_DEFERRED_DISPATCH);
    if (!entry)
       return out_of_memory(commands);
    struct agx_dispatch *copy = &entry->u.dispatch.command;
@@ -180,7 +182,7 @@ agx_status agx_script_dispatch(struct agx_command_buffer *commands,
                       dispatch->executable->program->name, dispatch->push_B, AGX_MAX_PUSH_B);
    if (agx_ref_is_given(&dispatch->arguments))
       copy->push = NULL; /* nobody looks at it */
-   if (!keep(&commands->script, copy->push, dispatch->push_B, &copy->push))
+   if (!keep(&commands->deferred, copy->push, dispatch->push_B, &copy->push))
       return out_of_memory(commands);
    AGX_TRY(keep_object(commands, dispatch->executable));
    AGX_TRY(keep_ref(commands, &dispatch->counts));
@@ -197,8 +199,8 @@ static agx_status keep_refs(struct agx_command_buffer *commands, const struct ag
    if (count > AGX_MAX_TABLE_BINDINGS || (count && !*refs))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %u feedback buffers at %p", commands->label, count,
                       (const void *)*refs);
-   if (!keep(&commands->script, *refs, count * sizeof(**refs), &copy) ||
-       !keep(&commands->script, *refs, count * sizeof(**refs), &resolved))
+   if (!keep(&commands->deferred, *refs, count * sizeof(**refs), &copy) ||
+       !keep(&commands->deferred, *refs, count * sizeof(**refs), &resolved))
       return out_of_memory(commands);
    *refs = copy;
    *out_resolved = (struct agx_buffer_ref *)(uintptr_t)resolved;
@@ -208,7 +210,7 @@ static agx_status keep_refs(struct agx_command_buffer *commands, const struct ag
 }
 
 static agx_status keep_vertex_buffers(struct agx_command_buffer *commands,
-                                      struct agx_script_entry *entry)
+                                      struct agx_deferred_command *entry)
 {
    struct agx_vertex_dispatch *copy = &entry->u.vertices.command;
    const size_t bytes = copy->vertex_buffer_count * sizeof(*copy->vertex_buffers);
@@ -217,8 +219,8 @@ static agx_status keep_vertex_buffers(struct agx_command_buffer *commands,
        (copy->vertex_buffer_count && !copy->vertex_buffers))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: %u vertex buffers at %p", commands->label,
                       copy->vertex_buffer_count, (const void *)copy->vertex_buffers);
-   if (!keep(&commands->script, copy->vertex_buffers, bytes, &buffers) ||
-       !keep(&commands->script, copy->vertex_buffers, bytes, &resolved))
+   if (!keep(&commands->deferred, copy->vertex_buffers, bytes, &buffers) ||
+       !keep(&commands->deferred, copy->vertex_buffers, bytes, &resolved))
       return out_of_memory(commands);
    copy->vertex_buffers = buffers;
    entry->u.vertices.resolved_buffers = (struct agx_vertex_buffer *)(uintptr_t)resolved;
@@ -227,12 +229,12 @@ static agx_status keep_vertex_buffers(struct agx_command_buffer *commands,
    return AGX_OK;
 }
 
-agx_status agx_script_vertices(struct agx_command_buffer *commands,
-                               const struct agx_vertex_dispatch *draw)
+agx_status agx_defer_vertices(struct agx_command_buffer *commands,
+                              const struct agx_vertex_dispatch *draw)
 {
    AGX_TRY(agx_record_check(commands, "dispatch"));
    AGX_TRY(agx_executable_check(draw->executable, commands->device));
-   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_VERTICES);
+   struct agx_deferred_command *entry = add(&commands->deferred, AGX_DEFERRED_VERTICES);
    if (!entry)
       return out_of_memory(commands);
    struct agx_vertex_dispatch *copy = &entry->u.vertices.command;
@@ -242,7 +244,7 @@ agx_status agx_script_vertices(struct agx_command_buffer *commands,
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "dispatch of %s: %u bytes of push constants; the limit is %u",
                       draw->executable->program->name, draw->push_B, AGX_MAX_PUSH_B);
-   if (!keep(&commands->script, draw->push, draw->push_B, &copy->push))
+   if (!keep(&commands->deferred, draw->push, draw->push_B, &copy->push))
       return out_of_memory(commands);
    AGX_TRY(keep_object(commands, draw->executable));
    AGX_TRY(keep_ref(commands, &draw->indices));
@@ -254,17 +256,17 @@ agx_status agx_script_vertices(struct agx_command_buffer *commands,
    return commit(commands, entry);
 }
 
-static agx_status log_transfer(struct agx_command_buffer *commands, enum agx_script_kind kind,
+static agx_status log_transfer(struct agx_command_buffer *commands, enum agx_deferred_kind kind,
                                const struct agx_buffer_ref *source,
                                const struct agx_buffer_ref *target, const void *bytes,
                                uint64_t bytes_B)
 {
-   struct agx_script_entry *entry = add(&commands->script, kind);
-   if (!entry || !keep(&commands->script, bytes, bytes_B, &entry->u.transfer.bytes))
+   struct agx_deferred_command *entry = add(&commands->deferred, kind);
+   if (!entry || !keep(&commands->deferred, bytes, bytes_B, &entry->u.transfer.bytes))
       return out_of_memory(commands);
    AGX_TRY(keep_ref(commands, target));
    entry->u.transfer.target = *target;
-   entry->u.transfer.pattern_B = kind == AGX_SCRIPT_FILL ? (uint32_t)bytes_B : 0;
+   entry->u.transfer.pattern_B = kind == AGX_DEFERRED_FILL ? (uint32_t)bytes_B : 0;
    if (source) {
       AGX_TRY(keep_ref(commands, source));
       entry->u.transfer.source = *source;
@@ -272,19 +274,19 @@ static agx_status log_transfer(struct agx_command_buffer *commands, enum agx_scr
    return commit(commands, entry);
 }
 
-agx_status agx_script_fill(struct agx_command_buffer *commands, const struct agx_buffer_ref *target,
-                           const void *pattern, uint32_t pattern_B)
+agx_status agx_defer_fill(struct agx_command_buffer *commands, const struct agx_buffer_ref *target,
+                          const void *pattern, uint32_t pattern_B)
 {
    AGX_TRY(agx_record_check(commands, "fill"));
    if (!pattern || (pattern_B != 1 && pattern_B != 2 && pattern_B != 4))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "fill: a pattern of %u bytes at %p; it takes 1, 2 or 4",
                       pattern_B, pattern);
-   return log_transfer(commands, AGX_SCRIPT_FILL, NULL, target, pattern, pattern_B);
+   return log_transfer(commands, AGX_DEFERRED_FILL, NULL, target, pattern, pattern_B);
 }
 
 /* How much of an update is there must be known now. */
-agx_status agx_script_update(struct agx_command_buffer *commands, const void *data,
-                             const struct agx_buffer_ref *target)
+agx_status agx_defer_update(struct agx_command_buffer *commands, const void *data,
+                            const struct agx_buffer_ref *target)
 {
    AGX_TRY(agx_record_check(commands, "update"));
    if (target->length_B > AGX_MAX_UPDATE_B)
@@ -293,17 +295,17 @@ agx_status agx_script_update(struct agx_command_buffer *commands, const void *da
    if (target->length_B && !data)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "update: %llu bytes at NULL",
                       (unsigned long long)target->length_B);
-   return log_transfer(commands, AGX_SCRIPT_UPDATE, NULL, target, data, target->length_B);
+   return log_transfer(commands, AGX_DEFERRED_UPDATE, NULL, target, data, target->length_B);
 }
 
-agx_status agx_script_copy(struct agx_command_buffer *commands, const struct agx_buffer_ref *source,
-                           const struct agx_buffer_ref *target)
+agx_status agx_defer_copy(struct agx_command_buffer *commands, const struct agx_buffer_ref *source,
+                          const struct agx_buffer_ref *target)
 {
    AGX_TRY(agx_record_check(commands, "copy"));
-   return log_transfer(commands, AGX_SCRIPT_COPY, source, target, NULL, 0);
+   return log_transfer(commands, AGX_DEFERRED_COPY, source, target, NULL, 0);
 }
 
-static agx_status log_order(struct agx_command_buffer *commands, struct agx_script_entry *entry,
+static agx_status log_order(struct agx_command_buffer *commands, struct agx_deferred_command *entry,
                             const struct agx_barrier *barrier)
 {
    if (!entry)
@@ -319,7 +321,7 @@ static agx_status log_order(struct agx_command_buffer *commands, struct agx_scri
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: barrier: %u buffers at %p; at most %u",
                       commands->label, copy->buffer_count, (const void *)copy->buffers,
                       AGX_MAX_TABLE_BINDINGS);
-   if (!keep(&commands->script, copy->buffers, copy->buffer_count * sizeof(*copy->buffers),
+   if (!keep(&commands->deferred, copy->buffers, copy->buffer_count * sizeof(*copy->buffers),
              &buffers))
       return out_of_memory(commands);
    copy->buffers = buffers;
@@ -328,18 +330,17 @@ static agx_status log_order(struct agx_command_buffer *commands, struct agx_scri
    return commit(commands, entry);
 }
 
-agx_status agx_script_barrier(struct agx_command_buffer *commands,
-                              const struct agx_barrier *barrier)
+agx_status agx_defer_barrier(struct agx_command_buffer *commands, const struct agx_barrier *barrier)
 {
    AGX_TRY(agx_record_check(commands, "barrier"));
-   return log_order(commands, add(&commands->script, AGX_SCRIPT_BARRIER), barrier);
+   return log_order(commands, add(&commands->deferred, AGX_DEFERRED_BARRIER), barrier);
 }
 
-agx_status agx_script_event(struct agx_command_buffer *commands, struct agx_event *event,
-                            uint32_t op, const struct agx_barrier *barrier)
+agx_status agx_defer_event(struct agx_command_buffer *commands, struct agx_event *event,
+                           uint32_t op, const struct agx_barrier *barrier)
 {
    AGX_TRY(agx_record_check(commands, "event"));
-   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_EVENT);
+   struct agx_deferred_command *entry = add(&commands->deferred, AGX_DEFERRED_EVENT);
    AGX_TRY(keep_object(commands, event));
    if (entry) {
       entry->u.order.event = event;
@@ -348,28 +349,28 @@ agx_status agx_script_event(struct agx_command_buffer *commands, struct agx_even
    return log_order(commands, entry, barrier);
 }
 
-agx_status agx_script_begin_label(struct agx_command_buffer *commands, const char *text,
-                                  uint32_t color)
+agx_status agx_defer_begin_label(struct agx_command_buffer *commands, const char *text,
+                                 uint32_t color)
 {
    AGX_TRY(agx_record_check(commands, "label"));
-   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_BEGIN_LABEL);
+   struct agx_deferred_command *entry = add(&commands->deferred, AGX_DEFERRED_BEGIN_LABEL);
    if (!entry)
       return out_of_memory(commands);
    entry->u.label.text = text;
    entry->u.label.color = color;
-   if (!keep_text(&commands->script, &entry->u.label.text))
+   if (!keep_text(&commands->deferred, &entry->u.label.text))
       return out_of_memory(commands);
    commands->label_open++;
    return commit(commands, entry);
 }
 
-agx_status agx_script_end_label(struct agx_command_buffer *commands)
+agx_status agx_defer_end_label(struct agx_command_buffer *commands)
 {
    AGX_TRY(agx_record_check(commands, "label"));
    if (!commands->label_open)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: the end of a label that was not begun",
                       commands->label);
-   struct agx_script_entry *entry = add(&commands->script, AGX_SCRIPT_END_LABEL);
+   struct agx_deferred_command *entry = add(&commands->deferred, AGX_DEFERRED_END_LABEL);
    if (!entry)
       return out_of_memory(commands);
    commands->label_open--;

@@ -10,13 +10,13 @@
 #include "agx/queue.h"
 #include "base/alloc.h"
 
-struct agx_script_block;
-struct agx_script_entry;
+struct agx_deferred_block;
+struct agx_deferred_command;
 
-struct agx_script {
+struct agx_deferred_commands {
    const struct agx_host_alloc *alloc;
-   struct agx_script_block *blocks, *spare; /* spare: empty, for the next recording */
-   struct agx_script_entry *first, *last;
+   struct agx_deferred_block *blocks, *spare; /* spare: empty, for the next recording */
+   struct agx_deferred_command *first, *last;
 };
 
 /* A table as a submission gives it. */
@@ -26,34 +26,34 @@ struct agx_table {
 };
 
 /* Entries go; memory stays. */
-void agx_script_reset(struct agx_script *script);
-void agx_script_fini(struct agx_script *script);
+void agx_deferred_commands_reset(struct agx_deferred_commands *deferred);
+void agx_deferred_commands_fini(struct agx_deferred_commands *deferred);
 
-/* Each adds a command to the script of commands, and keeps what it names alive. What is checked
- * here is that slots are in range; the rest is when it is replayed. */
-AGX_MUST_CHECK agx_status agx_script_dispatch(struct agx_command_buffer *commands,
-                                              const struct agx_dispatch *dispatch);
-AGX_MUST_CHECK agx_status agx_script_vertices(struct agx_command_buffer *commands,
-                                              const struct agx_vertex_dispatch *draw);
-AGX_MUST_CHECK agx_status agx_script_fill(struct agx_command_buffer *commands,
-                                          const struct agx_buffer_ref *target, const void *pattern,
-                                          uint32_t pattern_B);
-AGX_MUST_CHECK agx_status agx_script_update(struct agx_command_buffer *commands, const void *data,
-                                            const struct agx_buffer_ref *target);
-AGX_MUST_CHECK agx_status agx_script_copy(struct agx_command_buffer *commands,
-                                          const struct agx_buffer_ref *source,
-                                          const struct agx_buffer_ref *target);
-AGX_MUST_CHECK agx_status agx_script_barrier(struct agx_command_buffer *commands,
-                                             const struct agx_barrier *barrier);
-AGX_MUST_CHECK agx_status agx_script_event(struct agx_command_buffer *commands,
-                                           struct agx_event *event, uint32_t op,
-                                           const struct agx_barrier *barrier);
-AGX_MUST_CHECK agx_status agx_script_begin_label(struct agx_command_buffer *commands,
-                                                 const char *text, uint32_t color);
-AGX_MUST_CHECK agx_status agx_script_end_label(struct agx_command_buffer *commands);
+/* Each adds a command to the deferred ones of commands, and keeps what it names alive. What is
+ * checked here is that slots are in range; the rest is when it is replayed. */
+AGX_MUST_CHECK agx_status agx_defer_dispatch(struct agx_command_buffer *commands,
+                                             const struct agx_dispatch *dispatch);
+AGX_MUST_CHECK agx_status agx_defer_vertices(struct agx_command_buffer *commands,
+                                             const struct agx_vertex_dispatch *draw);
+AGX_MUST_CHECK agx_status agx_defer_fill(struct agx_command_buffer *commands,
+                                         const struct agx_buffer_ref *target, const void *pattern,
+                                         uint32_t pattern_B);
+AGX_MUST_CHECK agx_status agx_defer_update(struct agx_command_buffer *commands, const void *data,
+                                           const struct agx_buffer_ref *target);
+AGX_MUST_CHECK agx_status agx_defer_copy(struct agx_command_buffer *commands,
+                                         const struct agx_buffer_ref *source,
+                                         const struct agx_buffer_ref *target);
+AGX_MUST_CHECK agx_status agx_defer_barrier(struct agx_command_buffer *commands,
+                                            const struct agx_barrier *barrier);
+AGX_MUST_CHECK agx_status agx_defer_event(struct agx_command_buffer *commands,
+                                          struct agx_event *event, uint32_t op,
+                                          const struct agx_barrier *barrier);
+AGX_MUST_CHECK agx_status agx_defer_begin_label(struct agx_command_buffer *commands,
+                                                const char *text, uint32_t color);
+AGX_MUST_CHECK agx_status agx_defer_end_label(struct agx_command_buffer *commands);
 
 /* Records all of it to target, between its begin and end, with what the table says. One thread at a
  * time. */
-AGX_MUST_CHECK agx_status agx_script_replay(struct agx_script *script,
-                                            const struct agx_table *table,
-                                            struct agx_command_buffer *target);
+AGX_MUST_CHECK agx_status agx_deferred_commands_replay(struct agx_deferred_commands *deferred,
+                                                       const struct agx_table *table,
+                                                       struct agx_command_buffer *target);

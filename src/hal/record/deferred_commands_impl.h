@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of scripts, for those who write and those who replay them.
+ * What a deferred command looks like in memory, for deferred_commands.c, which writes them, and
+ * command_replay.c, which replays them.
  */
 #pragma once
 
 #include "hal/record/deferred_commands.h"
 
-enum agx_script_kind {
-   AGX_SCRIPT_DISPATCH,
-   AGX_SCRIPT_VERTICES,
-   AGX_SCRIPT_FILL,
-   AGX_SCRIPT_UPDATE,
-   AGX_SCRIPT_COPY,
-   AGX_SCRIPT_BARRIER,
-   AGX_SCRIPT_EVENT,
-   AGX_SCRIPT_BEGIN_LABEL,
-   AGX_SCRIPT_END_LABEL,
+enum agx_deferred_kind {
+   AGX_DEFERRED_DISPATCH,
+   AGX_DEFERRED_VERTICES,
+   AGX_DEFERRED_FILL,
+   AGX_DEFERRED_UPDATE,
+   AGX_DEFERRED_COPY,
+   AGX_DEFERRED_BARRIER,
+   AGX_DEFERRED_EVENT,
+   AGX_DEFERRED_BEGIN_LABEL,
+   AGX_DEFERRED_END_LABEL,
 };
 
-/* Pointers lead into the script. resolved has the bindings as the table at hand makes them. */
-struct agx_script_entry {
-   struct agx_script_entry *next;
-   enum agx_script_kind kind;
+/* Pointers lead into the list's own blocks. resolved has the bindings as the table at hand makes
+ * them. */
+struct agx_deferred_command {
+   struct agx_deferred_command *next;
+   enum agx_deferred_kind kind;
    union {
       struct {
          struct agx_dispatch command;

@@ -11,7 +11,7 @@ static agx_status check_size(const struct agx_program *program, const uint32_t s
    const uint32_t most = AGX_MIN(limit, AGX_MAX_WORKGROUP_THREADS);
    if (memcmp(size, program->local_size, sizeof(program->local_size)) == 0)
       return AGX_OK;
-   if (!program->has_any_size)
+   if (!program->has_dynamic_local_size)
       return AGX_FAIL(
          AGX_FAILED_PRECONDITION,
          "dispatch of %s: workgroups of %ux%ux%u threads; it was compiled for %ux%ux%u, "
@@ -33,7 +33,7 @@ static agx_status check_size(const struct agx_program *program, const uint32_t s
 
 static agx_status check_shared(const struct agx_program *program, uint32_t more_B)
 {
-   if (more_B && !program->has_any_shared)
+   if (more_B && !program->has_dynamic_shared)
       return AGX_FAIL(AGX_FAILED_PRECONDITION,
                       "dispatch of %s: %u bytes of workgroup memory; it was compiled without "
                       "AGX_EXECUTABLE_DYNAMIC_SHARED, or uses none",
@@ -45,19 +45,20 @@ static agx_status check_shared(const struct agx_program *program, uint32_t more_
    return AGX_OK;
 }
 
-agx_status agx_shape_settle(const struct agx_program *program, struct agx_dispatch *dispatch)
+agx_status agx_dynamic_size_resolve(const struct agx_program *program,
+                                    struct agx_dispatch *dispatch)
 {
    for (unsigned i = 0; i < 3; i++)
       if (dispatch->local_size[i] == 0)
          dispatch->local_size[i] = program->local_size[i];
    AGX_TRY(check_size(program, dispatch->local_size));
    AGX_TRY(check_shared(program, dispatch->shared_B));
-   return program->inside ? agx_shape_settle(program->inside, dispatch) : AGX_OK;
+   return program->unchecked ? agx_dynamic_size_resolve(program->unchecked, dispatch) : AGX_OK;
 }
 
-agx_status agx_shape_plan(const struct agx_executable *executable,
-                          const struct agx_dispatch *dispatch, struct agx_plan *room,
-                          const struct agx_plan **out_plan)
+agx_status agx_dynamic_size_plan(const struct agx_executable *executable,
+                                 const struct agx_dispatch *dispatch, struct agx_plan *room,
+                                 const struct agx_plan **out_plan)
 {
    const struct agx_program *program = executable->program;
    const struct agx_plan_code code = {executable->code_offset_B, executable->preamble_offset_B};
@@ -67,6 +68,6 @@ agx_status agx_shape_plan(const struct agx_executable *executable,
       return AGX_OK;
    *room = executable->plan;
    *out_plan = room;
-   return agx_plan_reshape(agxw_device_info(executable->device->winsys)->chip, program, &code,
-                           dispatch->local_size, dispatch->shared_B, room);
+   return agx_plan_resize(agxw_device_info(executable->device->winsys)->chip, program, &code,
+                          dispatch->local_size, dispatch->shared_B, room);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checks of the short way of a dispatch (command_brief.c), which leave behind what it writes
- * with. They change nothing, and false says only that the long way is to look at it. Compiled into
- * where they are used, once for what is plain and once for the rest.
+ * The checks of the fast path of a dispatch (command_fast.c), which leave behind what it writes
+ * with. They change nothing, and false says only that the general path is to look at it. Compiled
+ * into where they are used, once for what is plain and once for the rest.
  */
 #pragma once
 
@@ -10,24 +10,24 @@
 #include "hal/record/vertex.h"
 
 /* Of y and z. Source: docs/hw/cmdstream.md 1.1. */
-#define AGX_BRIEF_MAX_GROUPS 65535u
+#define AGX_FAST_MAX_GROUPS 65535u
 
-struct agx_brief_call {
-   struct agx_executable *executable; /* the entry point, or its twin */
+struct agx_fast_call {
+   struct agx_executable *executable; /* the entry point, or its unchecked variant */
    const struct agx_plan *plan;
-   const struct agx_brief *brief;
+   const struct agx_launch_template *template;
    const struct agx_dispatch *dispatch;
-   const struct agx_vertex_dispatch *draw;           /* NULL: a compute kernel's */
-   struct agx_buffer *drawn[AGX_BRIEF_MAX_BINDINGS]; /* what a draw names; may be NULL */
-   uint64_t addresses[AGX_BRIEF_MAX_BINDINGS], lengths_B[AGX_BRIEF_MAX_BINDINGS];
-   struct agxw_sinks sinks[AGX_BRIEF_MAX_BINDINGS]; /* where brief->sinks says so */
+   const struct agx_vertex_dispatch *draw;              /* NULL: a compute kernel's */
+   struct agx_buffer *drawn[AGX_TEMPLATE_MAX_BINDINGS]; /* what a draw names; may be NULL */
+   uint64_t addresses[AGX_TEMPLATE_MAX_BINDINGS], lengths_B[AGX_TEMPLATE_MAX_BINDINGS];
+   struct agxw_sinks sinks[AGX_TEMPLATE_MAX_BINDINGS]; /* where template->sinks says so */
    uint32_t threads[3];
 };
 
 /* That the range is one of the buffer's that the kernel may be bound to. */
-static inline bool agx_brief_is_sound(const struct agx_command_buffer *commands,
-                                      const struct agx_brief_binding *wanted,
-                                      const struct agx_buffer_ref *ref, uint64_t length_B)
+static inline bool agx_fast_is_sound(const struct agx_command_buffer *commands,
+                                     const struct agx_template_binding *wanted,
+                                     const struct agx_buffer_ref *ref, uint64_t length_B)
 {
    const struct agx_buffer *buffer = ref->buffer;
    return buffer->device == commands->device && !(ref->offset_B & wanted->align_mask) &&
@@ -37,9 +37,9 @@ static inline bool agx_brief_is_sound(const struct agx_command_buffer *commands,
 }
 
 /* Limits of robust kernels are checked in any case: they keep others' memory from them. */
-static inline bool agx_brief_take_buffer(const struct agx_command_buffer *commands,
-                                         struct agx_brief_call *call,
-                                         const struct agx_brief_binding *wanted, uint32_t index)
+static inline bool agx_fast_take_buffer(const struct agx_command_buffer *commands,
+                                        struct agx_fast_call *call,
+                                        const struct agx_template_binding *wanted, uint32_t index)
 {
    const struct agx_buffer_ref *ref = &call->dispatch->bindings[index].ref;
    if (!ref->buffer || ref->table_slot | ref->reserved || agx_buffer_may_alias(ref->buffer))
@@ -47,17 +47,17 @@ static inline bool agx_brief_take_buffer(const struct agx_command_buffer *comman
    uint64_t length_B = ref->length_B;
    if (length_B == AGX_WHOLE_LENGTH)
       length_B = ref->buffer->size_B - ref->offset_B;
-   if ((wanted->kind == AGX_BRIEF_ROBUST || !(commands->flags & AGX_COMMAND_BUFFER_UNCHECKED)) &&
-       !agx_brief_is_sound(commands, wanted, ref, length_B))
+   if ((wanted->kind == AGX_TEMPLATE_ROBUST || !(commands->flags & AGX_COMMAND_BUFFER_UNCHECKED)) &&
+       !agx_fast_is_sound(commands, wanted, ref, length_B))
       return false;
    call->addresses[index] = ref->buffer->address + ref->offset_B;
    call->lengths_B[index] = length_B;
    return true;
 }
 
-static inline bool agx_brief_is_whole(const struct agx_command_buffer *commands,
-                                      const struct agx_brief_binding *wanted,
-                                      const struct agx_binding *binding)
+static inline bool agx_fast_is_whole(const struct agx_command_buffer *commands,
+                                     const struct agx_template_binding *wanted,
+                                     const struct agx_binding *binding)
 {
    const struct agx_image *image = binding->image;
    return image && image->device == commands->device && image->whole.dim == wanted->dim &&
@@ -70,18 +70,18 @@ static inline bool agx_brief_is_whole(const struct agx_command_buffer *commands,
 }
 
 /* An image, a sampler, or both. */
-static inline bool agx_brief_take_states(const struct agx_command_buffer *commands,
-                                         const struct agx_brief_binding *wanted,
-                                         const struct agx_binding *binding)
+static inline bool agx_fast_take_states(const struct agx_command_buffer *commands,
+                                        const struct agx_template_binding *wanted,
+                                        const struct agx_binding *binding)
 {
-   if (wanted->kind & AGX_BRIEF_IMAGE && !agx_brief_is_whole(commands, wanted, binding))
+   if (wanted->kind & AGX_TEMPLATE_IMAGE && !agx_fast_is_whole(commands, wanted, binding))
       return false;
-   return !(wanted->kind & AGX_BRIEF_SAMPLER) ||
+   return !(wanted->kind & AGX_TEMPLATE_SAMPLER) ||
           (binding->sampler && binding->sampler->device == commands->device);
 }
 
-static inline bool agx_brief_take_drawn(const struct agx_command_buffer *commands,
-                                        struct agx_brief_call *call, uint32_t index)
+static inline bool agx_fast_take_drawn(const struct agx_command_buffer *commands,
+                                       struct agx_fast_call *call, uint32_t index)
 {
    const struct agx_program *program = call->executable->program;
    struct agx_bound bound = {0};
@@ -96,43 +96,43 @@ static inline bool agx_brief_take_drawn(const struct agx_command_buffer *command
 }
 
 static inline __attribute__((always_inline)) bool
-agx_brief_take_bindings(const struct agx_command_buffer *commands, struct agx_brief_call *call,
-                        bool has_others)
+agx_fast_take_bindings(const struct agx_command_buffer *commands, struct agx_fast_call *call,
+                       bool has_others)
 {
-   const struct agx_brief *brief = call->brief;
-   const uint32_t count = has_others ? brief->given_count : brief->binding_count;
+   const struct agx_launch_template *template = call->template;
+   const uint32_t count = has_others ? template->given_count : template->binding_count;
    if (call->dispatch->binding_count != count || (count && !call->dispatch->bindings))
       return false;
    for (uint32_t i = 0; i < count; i++) {
-      const struct agx_brief_binding *wanted = &brief->bindings[i];
+      const struct agx_template_binding *wanted = &template->bindings[i];
       const struct agx_binding *binding = &call->dispatch->bindings[i];
       if (binding->set != wanted->set || binding->binding != wanted->binding ||
           binding->element != wanted->element)
          return false;
-      const bool is_buffer = !has_others || agx_brief_is_buffer(wanted);
-      if (is_buffer ? !agx_brief_take_buffer(commands, call, wanted, i)
-                    : !agx_brief_take_states(commands, wanted, binding))
+      const bool is_buffer = !has_others || agx_template_is_buffer(wanted);
+      if (is_buffer ? !agx_fast_take_buffer(commands, call, wanted, i)
+                    : !agx_fast_take_states(commands, wanted, binding))
          return false;
    }
-   for (uint32_t i = count; has_others && i < brief->binding_count; i++)
-      if (!agx_brief_take_drawn(commands, call, i))
+   for (uint32_t i = count; has_others && i < template->binding_count; i++)
+      if (!agx_fast_take_drawn(commands, call, i))
          return false;
    return true;
 }
 
 /* False also for a grid of no threads. Threads along y and z fit in 32 bits: a workgroup has at
  * most 1024. */
-static inline bool agx_brief_take_grid(struct agx_brief_call *call)
+static inline bool agx_fast_take_grid(struct agx_fast_call *call)
 {
-   const struct agx_brief *brief = call->brief;
+   const struct agx_launch_template *template = call->template;
    const uint32_t *groups = call->dispatch->workgroups;
    for (unsigned i = 0; i < 3; i++)
-      call->threads[i] = groups[i] * brief->local[i];
-   return groups[0] - 1 < brief->max_groups && groups[1] - 1 < AGX_BRIEF_MAX_GROUPS &&
-          groups[2] - 1 < AGX_BRIEF_MAX_GROUPS;
+      call->threads[i] = groups[i] * template->local[i];
+   return groups[0] - 1 < template->max_groups && groups[1] - 1 < AGX_FAST_MAX_GROUPS &&
+          groups[2] - 1 < AGX_FAST_MAX_GROUPS;
 }
 
-static inline bool agx_brief_take_draw(struct agx_brief_call *call)
+static inline bool agx_fast_take_draw(struct agx_fast_call *call)
 {
    call->threads[0] = call->draw->vertex_count;
    call->threads[1] = call->draw->instance_count;
@@ -141,25 +141,25 @@ static inline bool agx_brief_take_draw(struct agx_brief_call *call)
           agx_vertex_check(call->executable->program, call->draw) == AGX_OK;
 }
 
-static inline bool agx_brief_take_push(const struct agx_brief_call *call)
+static inline bool agx_fast_take_push(const struct agx_fast_call *call)
 {
    const struct agx_dispatch *dispatch = call->dispatch;
-   return dispatch->push_B >= call->brief->push_B && dispatch->push_B <= AGX_MAX_PUSH_B &&
+   return dispatch->push_B >= call->template->push_B && dispatch->push_B <= AGX_MAX_PUSH_B &&
           (dispatch->push || !dispatch->push_B);
 }
 
-/* Runs the twin without checks where that is seen to stay inside. False: not here. */
-static inline bool agx_brief_choose_twin(struct agx_brief_call *call)
+/* Runs the unchecked variant where its guards hold. False: not here. */
+static inline bool agx_fast_choose_variant(struct agx_fast_call *call)
 {
-   struct agx_executable *inside = call->executable->inside;
-   const struct agx_inside_launch launch = {call->dispatch->push, call->dispatch->workgroups,
-                                            call->threads, call->lengths_B};
-   if (!inside)
+   struct agx_executable *unchecked = call->executable->unchecked;
+   const struct agx_guard_launch launch = {call->dispatch->push, call->dispatch->workgroups,
+                                           call->threads, call->lengths_B};
+   if (!unchecked)
       return true;
-   if (agx_inside_holds(&call->brief->inside, &launch)) {
-      call->executable = inside;
-      call->plan = &inside->plan;
-      call->brief = &inside->brief;
+   if (agx_guards_hold(&call->template->guards, &launch)) {
+      call->executable = unchecked;
+      call->plan = &unchecked->plan;
+      call->template = &unchecked->template;
    }
-   return call->brief->is_brief;
+   return call->template->is_fast;
 }

@@ -57,7 +57,7 @@ static inline agx_status agx_record_room(struct agx_command_buffer *commands, ui
 }
 
 /* Takes the room of a launch and, where it needs one, writes the barrier word before it. Hazards
- * were noted (commands->order). */
+ * were noted (commands->hazards). */
 static inline agx_status agx_record_open(struct agx_command_buffer *commands,
                                          const struct agx_plan *plan, uint32_t block_B,
                                          bool needs_barrier, struct agx_launch *out_launch)
@@ -67,7 +67,7 @@ static inline agx_status agx_record_open(struct agx_command_buffer *commands,
       const uint32_t word = agx_record_barrier_word();
       memcpy(commands->stream, &word, sizeof(word));
       commands->stream += sizeof(word);
-      commands->order.word = commands->order.tick;
+      agx_hazard_word_written(&commands->hazards);
    }
    commands->blocks -= block_B;
    out_launch->block = commands->blocks;
@@ -121,7 +121,7 @@ static inline struct agx_use *agx_record_use(struct agx_command_buffer *commands
 /* The first recording error stays, and is end()'s. */
 agx_status agx_record_fail(struct agx_command_buffer *commands, agx_status status);
 
-/* A dispatch that is brief (brief.h), or with draw a draw: false where anything is out of the
- * ordinary, for the long way to look at. */
-bool agx_record_brief(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
-                      const struct agx_vertex_dispatch *draw, agx_status *out_status);
+/* A dispatch that is template (launch_template.h), or with draw a draw: false where anything is out
+ * of the ordinary, for the general path to look at. */
+bool agx_record_fast(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
+                     const struct agx_vertex_dispatch *draw, agx_status *out_status);

@@ -106,6 +106,6 @@ struct agx_use *agx_resources_look_up(struct agx_resources *set, const struct ag
          agx_retain(object);
       set->has_allocas |= object->type->is_transient;
    }
-   atomic_store_explicit(&object->hint, index, memory_order_relaxed);
+   atomic_store_explicit(&object->last_use_index, index, memory_order_relaxed);
    return &set->uses[index];
 }

@@ -208,7 +208,7 @@ agx_status agx_cmd_fill(struct agx_command_buffer *commands, struct agx_buffer_r
                         const void *pattern, uint32_t pattern_B)
 {
    return agx_record_fail(commands, commands->table_slots
-                                       ? agx_script_fill(commands, &target, pattern, pattern_B)
+                                       ? agx_defer_fill(commands, &target, pattern, pattern_B)
                                        : record_fill(commands, &target, pattern, pattern_B));
 }
 
@@ -216,7 +216,7 @@ agx_status agx_cmd_update(struct agx_command_buffer *commands, const void *data,
                           struct agx_buffer_ref target)
 {
    return agx_record_fail(commands, commands->table_slots
-                                       ? agx_script_update(commands, data, &target)
+                                       ? agx_defer_update(commands, data, &target)
                                        : record_limited_update(commands, data, target));
 }
 
@@ -224,6 +224,6 @@ agx_status agx_cmd_copy(struct agx_command_buffer *commands, struct agx_buffer_r
                         struct agx_buffer_ref target)
 {
    return agx_record_fail(commands, commands->table_slots
-                                       ? agx_script_copy(commands, &source, &target)
+                                       ? agx_defer_copy(commands, &source, &target)
                                        : record_copy(commands, &source, &target));
 }

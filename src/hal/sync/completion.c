@@ -16,7 +16,7 @@
 
 /* ---- how it came out ------------------------------------------------------ */
 
-/* Its tag's launch is a command by itself then: that it ran says nothing of the others. */
+/* Its breadcrumb's launch is a command by itself then: that it ran says nothing of the others. */
 static bool is_cut(const struct agx_submission *submission)
 {
    uint64_t first_va, last_va;
@@ -24,16 +24,17 @@ static bool is_cut(const struct agx_submission *submission)
    return first_va != last_va;
 }
 
-/* By the submission's count of its command buffer's tag (tag.h). */
+/* By the submission's count of its command buffer's breadcrumb (breadcrumb.h). */
 static bool breadcrumb_tells_success(const struct agx_submission *submission)
 {
-   const struct agx_tag *tag = agx_command_buffer_tag(submission->commands);
+   const struct agx_breadcrumb *breadcrumb = agx_command_buffer_breadcrumb(submission->commands);
    if (agx_context_of(submission->device)->debug & AGX_DEBUG_TRUST)
       return true;
-   return tag && !is_cut(submission) && agx_tag_tells_success(tag, submission->count);
+   return breadcrumb && !is_cut(submission) &&
+          agx_breadcrumb_tells_success(breadcrumb, submission->count);
 }
 
-/* Where the tag says nothing: two requests. */
+/* Where the breadcrumb says nothing: two requests. */
 static agx_status query_fence(const struct agx_submission *submission)
 {
    const struct agxw_point point = {submission->fence, submission->fence_value};
@@ -138,8 +139,8 @@ static void retire_one(struct agx_submission *submission, const struct agx_failu
    struct agx_sync_state *sync = agx_sync_of(queue->device);
    sync->is_retiring = true;
    queue->retired = submission->epoch;
-   agx_tag_leave(&submission->commands->tag, submission->count,
-                 submission->state == AGX_SUBMISSION_LOST || failure->status != AGX_OK);
+   agx_breadcrumb_end(&submission->commands->breadcrumb, submission->count,
+                      submission->state == AGX_SUBMISSION_LOST || failure->status != AGX_OK);
    const struct agx_failure *waited = agx_submission_failed_wait(submission);
    if (failure->status != AGX_OK)
       agx_queue_note_failed(queue, submission->epoch, submission->epoch, failure);

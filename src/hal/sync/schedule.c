@@ -197,7 +197,7 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
       agx_profile_ended(submission, failure);
    /* Whoever is told may record the command buffer anew, so it leaves flight before. */
    if (submission->commands)
-      agx_command_buffer_land(submission->commands);
+      agx_command_buffer_end_flight(submission->commands);
    if (submission->state != AGX_SUBMISSION_LOST)
       agx_submission_signal_all(submission, failure);
    agx_submission_move(submission, AGX_SUBMISSION_ENDED);

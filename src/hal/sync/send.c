@@ -109,15 +109,15 @@ agx_status agx_submission_send_unlocking(struct agx_submission *submission)
    AGX_TRY(agx_allocas_use(&submission->commands->resources, queue->index, queue->epoch + 1));
    collect_syncs(submission, &syncs);
    const struct agxw_compute recorded = submission->stream;
-   submission->count = agx_tag_enter(&submission->commands->tag, queue->index, !submission->profile,
-                                     &submission->stream);
+   submission->count = agx_breadcrumb_begin(&submission->commands->breadcrumb, queue->index,
+                                            !submission->profile, &submission->stream);
    agx_sync_unlock(sync);
    agx_status status = submit_stream(submission, &syncs);
    agx_sync_lock(sync);
    if (syncs.signal_count > 2)
       end_points(submission, status == AGX_OK);
    if (status != AGX_OK) {
-      agx_tag_withdraw(&submission->commands->tag, submission->count);
+      agx_breadcrumb_cancel(&submission->commands->breadcrumb, submission->count);
       submission->stream = recorded;
       agx_allocas_unuse(&submission->commands->resources, queue->index, queue->epoch);
       return status;

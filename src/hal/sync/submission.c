@@ -225,7 +225,7 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
    struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_queue *queue = submission->queue;
    if (submission->commands)
-      AGX_TRY(agx_command_buffer_take_off(submission->commands));
+      AGX_TRY(agx_command_buffer_begin_flight(submission->commands));
    pthread_mutex_lock(&queue->submit_lock);
    agx_sync_lock(sync);
    agx_status status = submit_locked(submission, op);
@@ -238,7 +238,7 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
    if (status == AGX_OK)
       return AGX_OK;
    if (submission->commands)
-      agx_command_buffer_take_back(submission->commands);
+      agx_command_buffer_cancel_flight(submission->commands);
    return status;
 }
 

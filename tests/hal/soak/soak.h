@@ -68,9 +68,9 @@ struct soak_plan {
    bool strays;             /* kernels that lose their queue */
    bool cancels;            /* else all comes to its end because the host signals all there is */
    bool profiles;
-   bool shapes;      /* with a kernel that dispatches shape, which is compiled */
-   bool spares_last; /* the last of several devices has nothing injected */
-   bool is_harmless; /* nothing that is injected fails an operation */
+   bool has_dynamic_size; /* with a kernel of dynamic local size, which is compiled */
+   bool spares_last;      /* the last of several devices has nothing injected */
+   bool is_harmless;      /* nothing that is injected fails an operation */
    uint32_t chaos;
    char inject[256];
 };
@@ -93,7 +93,7 @@ struct soak_device {
    struct agx_instance *instance;
    struct agx_device *device;
    struct agx_executable *count, *add, *stray;
-   struct agx_executable *shaped; /* NULL: not in this round */
+   struct agx_executable *dynamic_size; /* NULL: not in this round */
    struct agx_event *event;
    struct agx_buffer *scratch[SOAK_SCRATCH];
    struct agx_buffer *parameters; /* of indirect dispatches: whatever is in it makes sense */

@@ -142,9 +142,9 @@ uint32_t soak_batch_submit(struct soak_thread *thread, struct soak_batch *batch)
 static void add_any(struct soak_thread *thread, struct soak_batch *batch)
 {
    static const soak_link_fn kinds[] = {
-      soak_link_fill,       soak_link_update,   soak_link_copy,   soak_link_dispatch,
-      soak_link_parameters, soak_link_indirect, soak_link_shaped, soak_link_read,
-      soak_link_write,      soak_link_call,     soak_link_tabled, soak_link_tabled,
+      soak_link_fill,       soak_link_update,   soak_link_copy,         soak_link_dispatch,
+      soak_link_parameters, soak_link_indirect, soak_link_dynamic_size, soak_link_read,
+      soak_link_write,      soak_link_call,     soak_link_tabled,       soak_link_tabled,
       soak_link_recorded,   soak_link_recorded,
    };
    struct soak_link *link = soak_batch_next(thread, batch);

@@ -102,7 +102,7 @@ bool soak_link_copy(struct soak_thread *thread, struct soak_link *link);
 bool soak_link_dispatch(struct soak_thread *thread, struct soak_link *link);
 bool soak_link_parameters(struct soak_thread *thread, struct soak_link *link);
 bool soak_link_indirect(struct soak_thread *thread, struct soak_link *link);
-bool soak_link_shaped(struct soak_thread *thread, struct soak_link *link);
+bool soak_link_dynamic_size(struct soak_thread *thread, struct soak_link *link);
 bool soak_link_read(struct soak_thread *thread, struct soak_link *link);
 bool soak_link_write(struct soak_thread *thread, struct soak_link *link);
 bool soak_link_call(struct soak_thread *thread, struct soak_link *link);

@@ -22,7 +22,7 @@ static bool make_kernel(struct soak_device *it, const struct agx_test_kernel *ke
 }
 
 /* Of workgroups and workgroup memory as large as a dispatch wants. */
-static bool make_shaped(struct soak_device *it)
+static bool make_dynamic_size(struct soak_device *it)
 {
    const struct agx_specialization sizes[3] = {{0, 4, 8}, {1, 4, 1}, {2, 4, 1}};
    struct agx_executable_desc desc = {.size = sizeof(desc),
@@ -30,12 +30,12 @@ static bool make_shaped(struct soak_device *it)
                                                AGX_EXECUTABLE_DYNAMIC_SHARED,
                                       .specializations = sizes,
                                       .specialization_count = 3};
-   if (!it->round->plan.shapes)
+   if (!it->round->plan.has_dynamic_size)
       return true;
    char *path = agx_test_path("kernels/any_size.spv");
    char *bytes = agx_test_read_file(path, &desc.data_B);
    desc.data = bytes;
-   agx_status status = agx_executable_create(it->device, &desc, &it->shaped);
+   agx_status status = agx_executable_create(it->device, &desc, &it->dynamic_size);
    free(bytes);
    free(path);
    return status == AGX_OK;
@@ -99,9 +99,10 @@ static bool make_objects(struct soak_device *it)
 {
    return make_kernel(it, &agx_test_count, &it->count) &&
           make_kernel(it, &agx_test_add, &it->add) &&
-          make_kernel(it, &agx_test_stray, &it->stray) && make_shaped(it) && make_buffers(it) &&
-          make_pools(it) && agx_event_create(it->device, &it->event) == AGX_OK &&
-          soak_tabled_make(it) && make_timelines(it);
+          make_kernel(it, &agx_test_stray, &it->stray) && make_dynamic_size(it) &&
+          make_buffers(it) && make_pools(it) &&
+          agx_event_create(it->device, &it->event) == AGX_OK && soak_tabled_make(it) &&
+          make_timelines(it);
 }
 
 /* ---- the device --------------------------------------------------------------------- */
@@ -150,7 +151,7 @@ void soak_device_close(struct soak_device *it)
    agx_release(it->pools[1]);
    agx_release(it->chain_pool);
    agx_release(it->event);
-   agx_release(it->shaped);
+   agx_release(it->dynamic_size);
    agx_release(it->count);
    agx_release(it->add);
    agx_release(it->stray);

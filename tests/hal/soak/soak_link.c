@@ -158,14 +158,14 @@ bool soak_link_indirect(struct soak_thread *thread, struct soak_link *link)
 
 /* A workgroup of 5 to 8 threads and as many words of workgroup memory; rows as tests/kernels/
  * any_size.comp has them. */
-bool soak_link_shaped(struct soak_thread *thread, struct soak_link *link)
+bool soak_link_dynamic_size(struct soak_thread *thread, struct soak_link *link)
 {
    struct soak_chain *chain = thread->chain;
    const uint32_t threads = 5 + soak_below(thread, 4);
    const uint32_t to_B = SOAK_PART_B * soak_below(thread, 2) + 16 * soak_below(thread, 16);
-   if (!thread->device->shaped)
+   if (!thread->device->dynamic_size)
       return false;
-   begin_dispatch(link, thread->device->shaped, 1);
+   begin_dispatch(link, thread->device->dynamic_size, 1);
    link->dispatch.local_size[0] = threads;
    link->dispatch.local_size[1] = link->dispatch.local_size[2] = 1;
    link->dispatch.shared_B = 4 * threads;
@@ -183,6 +183,6 @@ bool soak_link_shaped(struct soak_thread *thread, struct soak_link *link)
                                i};
       memcpy(chain->model + to_B + 32 * i, row, sizeof(row));
    }
-   soak_note(link, "shaped[%u]x%u", to_B, threads);
+   soak_note(link, "dynamic_size[%u]x%u", to_B, threads);
    return true;
 }

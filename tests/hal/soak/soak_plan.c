@@ -100,7 +100,7 @@ void soak_plan_make(struct soak_plan *plan, const struct soak_place *place)
                               .cancels = place->round % 2,
                               .profiles = place->round % 4 == 1,
                               .devices = 1 + (agx_test_random_below(&rng, 3) == 0),
-                              .shapes = agx_test_random_below(&rng, 3) == 0,
+                              .has_dynamic_size = agx_test_random_below(&rng, 3) == 0,
                               .spares_last = agx_test_random_below(&rng, 3) > 0};
    plans[place->plan](plan, &rng, 20 + (unsigned)agx_test_random_below(&rng, 60));
 }

@@ -45,7 +45,7 @@ static bool raise_to(uint8_t *scope, unsigned to)
  * x runs fastest; 32 flat positions that follow each other are a SIMD-group. [U] */
 static enum agxc_scope scope_of_position(const struct agxc_shader *shader, unsigned axis)
 {
-   if (shader->has_any_size)
+   if (shader->has_dynamic_local_size)
       return AGXC_SCOPE_THREAD;
    if (shader->local_size[axis] == 1)
       return AGXC_SCOPE_DISPATCH;

@@ -43,7 +43,7 @@ static struct agxc_range sysval(const struct agxc_shader *shader, int64_t which)
    uint64_t all = (uint64_t)AGX_MAX(size[0], 1u) * AGX_MAX(size[1], 1u) * AGX_MAX(size[2], 1u);
    static const uint32_t any[3] = {AGX_MAX_WORKGROUP_THREADS, AGX_MAX_WORKGROUP_THREADS,
                                    AGX_MAX_WORKGROUP_THREADS};
-   if (shader->has_any_size) {
+   if (shader->has_dynamic_local_size) {
       size = any;
       all = AGX_MAX_WORKGROUP_THREADS;
    }

@@ -33,7 +33,8 @@ static bool is_lone_fence(const struct agxc_instr *instr)
 bool agxc_drop_barriers(struct agxc_shader *shader)
 {
    const uint32_t *size = shader->local_size;
-   bool is_alone = !shader->has_any_size && (uint64_t)size[0] * size[1] * size[2] <= LANES;
+   bool is_alone =
+      !shader->has_dynamic_local_size && (uint64_t)size[0] * size[1] * size[2] <= LANES;
    bool progress = false;
    agxc_foreach_block (block, shader) {
       bool has_barrier = false, has_fence = false; /* since the last access */

@@ -351,8 +351,8 @@ struct agxc_shader {
 
    /* What the module declares. */
    uint32_t local_size[3];
-   bool has_any_size;   /* each launch chooses its own; local_size is what it is without */
-   bool has_any_shared; /* each launch adds memory behind shared_B */
+   bool has_dynamic_local_size; /* each launch chooses its own; local_size is what it is without */
+   bool has_dynamic_shared;     /* each launch adds memory behind shared_B */
    bool is_vertex;
    uint32_t shared_B;
    uint32_t push_B;
@@ -379,11 +379,10 @@ struct agxc_shader {
    struct agx_program_state states[AGX_PROGRAM_MAX_STATES];
    uint32_t state_count;
 
-   /* Of the twin without checks (opt/elide_bounds_checks.c): that it is one, and what must hold for
-    * it. */
-   bool assumes_inside;
-   struct agx_program_condition *conditions;
-   uint32_t condition_count;
+   /* Of the unchecked variant (opt/elide_bounds_checks.c): that it is one, and its guards. */
+   bool is_unchecked;
+   struct agx_program_guard *guards;
+   uint32_t guard_count;
 
    struct agxc_shader *preamble; /* stores uniforms before this one runs, or NULL */
    struct agxc_shader *main;     /* of a preamble: whose uniforms it shares; else NULL */

@@ -130,7 +130,7 @@ static struct agxc_ref limit_of(struct agxc_shader *shader, const struct agxc_in
 static bool is_zero(const struct agxc_shader *shader, enum agxc_sysval sysval)
 {
    const uint32_t *size = shader->local_size;
-   if (shader->has_any_size)
+   if (shader->has_dynamic_local_size)
       return false;
    if (sysval >= AGXC_SYSVAL_LOCAL_ID && sysval < AGXC_SYSVAL_LOCAL_ID + 3)
       return size[sysval - AGXC_SYSVAL_LOCAL_ID] == 1;

@@ -251,7 +251,7 @@ static bool fits_workgroup(const struct agxc_shader *shader, const struct variab
 {
    uint64_t threads = threads_of(shader);
    uint64_t bytes = agx_align_up(shader->shared_B, 4) + agx_align_up(var->bytes, 4) * threads;
-   return !var->is_odd && !shader->has_any_size && bytes <= AGX_MAX_SHARED_BYTES &&
+   return !var->is_odd && !shader->has_dynamic_local_size && bytes <= AGX_MAX_SHARED_BYTES &&
           CORE_SHARED_B / bytes * threads >= MIN_RESIDENT;
 }
 

@@ -146,7 +146,7 @@ static void take_slot(struct agxc_subgroup *l)
 {
    struct agxc_shader *shader = l->shader;
    uint32_t threads = shader->local_size[0] * shader->local_size[1] * shader->local_size[2];
-   if (shader->has_any_size)
+   if (shader->has_dynamic_local_size)
       threads = AGX_MAX_WORKGROUP_THREADS;
    l->slot_B = (uint32_t)agx_align_up(shader->shared_B, 4);
    shader->shared_B = l->slot_B + 4 * (uint32_t)agx_align_up(threads, AGX_SIMD_LANES);
@@ -356,8 +356,8 @@ bool agxc_lower_subgroup(struct agxc_shader *shader)
    agxc_foreach_block (block, shader) {
       l.block = block;
       l.undivided = l.divergence->block[block->index] <= AGXC_SCOPE_SUBGROUP;
-      l.whole = l.undivided && threads % 4 == 0 && !shader->has_any_size;
-      l.full = l.undivided && threads % AGX_SIMD_LANES == 0 && !shader->has_any_size;
+      l.whole = l.undivided && threads % 4 == 0 && !shader->has_dynamic_local_size;
+      l.full = l.undivided && threads % AGX_SIMD_LANES == 0 && !shader->has_dynamic_local_size;
       agxc_foreach_instr_safe (instr, block)
          progress |= lower(&l, instr);
    }

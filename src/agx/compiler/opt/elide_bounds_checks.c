@@ -3,15 +3,15 @@
  * Most accesses can't leave their buffer, and whoever launches a kernel can see that: the grid, the
  * push constants and the sizes of the buffers are known then. This pass looks for accesses whose
  * offset has a bound that follows from these, and writes down how to compute it
- * (struct agx_program_condition). In this twin of the program they are unchecked; the driver runs
- * it where all conditions hold, and the checked program elsewhere.
+ * (struct agx_program_guard). In this unchecked variant of the program they have no checks; the
+ * driver runs it where all guards hold, and the checked program elsewhere.
  *
  * What bounds a value: what it is made of, and the tests that stand before it (`if (i >= n)
  * return`, loops over i < n). A fact is only used where its test has been passed, so accesses that
  * are bounded by one stay behind it: AGXC_ACCESS_INSIDE says that they are not safe to move up.
  *
  * Before: generic SSA with ELEMENT and bindings as uniforms. After: the same; nothing is done
- * unless shader->assumes_inside.
+ * unless shader->is_unchecked.
  */
 #include <string.h>
 
@@ -35,16 +35,16 @@ struct fact {
 struct proof {
    struct agxc_shader *shader;
    struct fact *facts;
-   struct agx_program_condition condition; /* under construction */
-   unsigned depth, stack;                  /* of recursion, of what the steps leave */
-   bool failed;                            /* too long, or deep */
+   struct agx_program_guard guard; /* under construction */
+   unsigned depth, stack;          /* of recursion, of what the steps leave */
+   bool failed;                    /* too long, or deep */
 };
 
 /* ---- steps -------------------------------------------------------------- */
 
 static void step(struct proof *p, enum agx_step_op op, uint32_t value)
 {
-   struct agx_program_condition *c = &p->condition;
+   struct agx_program_guard *c = &p->guard;
    p->stack += op <= AGX_STEP_LAST_THREAD ? 1 : -1u;
    if (c->step_count == AGX_PROGRAM_MAX_STEPS || p->stack > AGX_PROGRAM_STEP_DEPTH) {
       p->failed = true;
@@ -204,7 +204,7 @@ static void push_sysval(struct proof *p, int64_t which)
 {
    static const uint32_t any[3] = {AGX_MAX_WORKGROUP_THREADS, AGX_MAX_WORKGROUP_THREADS,
                                    AGX_MAX_WORKGROUP_THREADS};
-   const bool has_any = p->shader->has_any_size;
+   const bool has_any = p->shader->has_dynamic_local_size;
    const uint32_t *size = has_any ? any : p->shader->local_size;
    uint32_t all = has_any ? AGX_MAX_WORKGROUP_THREADS : size[0] * size[1] * size[2];
    if (which < AGXC_SYSVAL_LOCAL_ID)
@@ -574,24 +574,24 @@ static bool push_offset(struct proof *p, struct agxc_ref offset, uint64_t *bytes
 }
 
 /* One that says the same, of more bytes, is enough. */
-static bool add_condition(struct proof *p)
+static bool add_guard(struct proof *p)
 {
    struct agxc_shader *shader = p->shader;
-   const struct agx_program_condition *c = &p->condition;
-   if (!shader->conditions)
-      shader->conditions =
-         AGX_ARENA_ARRAY(shader->arena, struct agx_program_condition, AGX_PROGRAM_MAX_CONDITIONS);
-   for (uint32_t i = 0; i < shader->condition_count; i++) {
-      struct agx_program_condition *old = &shader->conditions[i];
+   const struct agx_program_guard *c = &p->guard;
+   if (!shader->guards)
+      shader->guards =
+         AGX_ARENA_ARRAY(shader->arena, struct agx_program_guard, AGX_PROGRAM_MAX_GUARDS);
+   for (uint32_t i = 0; i < shader->guard_count; i++) {
+      struct agx_program_guard *old = &shader->guards[i];
       if (old->binding == c->binding && old->step_count == c->step_count &&
           memcmp(old->steps, c->steps, c->step_count * sizeof(c->steps[0])) == 0) {
          old->bytes = AGX_MAX(old->bytes, c->bytes);
          return true;
       }
    }
-   if (shader->condition_count == AGX_PROGRAM_MAX_CONDITIONS)
+   if (shader->guard_count == AGX_PROGRAM_MAX_GUARDS)
       return false;
-   shader->conditions[shader->condition_count++] = *c;
+   shader->guards[shader->guard_count++] = *c;
    return true;
 }
 
@@ -612,7 +612,7 @@ static bool is_possible(const struct proof *p)
          push[k] = words[i];
       struct agx_program_launch launch = {
          .push = push, .push_B = sizeof(push), .workgroups = {2, 2, 2}, .sizes_B = sizes};
-      if (agx_program_holds(&program, &launch, &p->condition))
+      if (agx_program_guard_holds(&program, &launch, &p->guard))
          return true;
    }
    return false;
@@ -644,13 +644,13 @@ static void visit(struct proof *p, struct agxc_instr *instr)
       return;
    struct agxc_ref *offset = agxc_src_offset(instr);
    uint64_t bytes = agxc_memory_ref_bytes(&memory);
-   p->condition = (struct agx_program_condition){.binding = memory.binding};
+   p->guard = (struct agx_program_guard){.binding = memory.binding};
    p->depth = p->stack = 0;
    p->failed = false;
    if (!push_offset(p, *offset, &bytes, MAX_DEPTH))
       constant(p, 0);
-   p->condition.bytes = (uint32_t)bytes;
-   if (p->failed || bytes > UINT32_MAX || !is_possible(p) || !add_condition(p))
+   p->guard.bytes = (uint32_t)bytes;
+   if (p->failed || bytes > UINT32_MAX || !is_possible(p) || !add_guard(p))
       return;
    struct agxc_builder b = agxc_before(p->shader, instr);
    *offset = plain(&b, *offset, MAX_DEPTH);
@@ -717,7 +717,7 @@ static void visit_list(struct proof *p, struct agx_link *list, const struct agxc
 
 bool agxc_elide_bounds_checks(struct agxc_shader *shader)
 {
-   if (!shader->assumes_inside || shader->is_vertex) /* draws say nothing of indices */
+   if (!shader->is_unchecked || shader->is_vertex) /* draws say nothing of indices */
       return false;
    struct proof p = {.shader = shader};
    agxc_opt_algebraic(shader);

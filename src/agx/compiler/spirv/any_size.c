@@ -62,7 +62,7 @@ static void mark(struct agxc_spv *s, const struct agxc_spv_instr *in)
 
 void agxc_spv_mark_any_size(struct agxc_spv *s)
 {
-   if (s->shader->options->has_any_size && s->workgroup_size_id && !s->marked_any_size)
+   if (s->shader->options->has_dynamic_local_size && s->workgroup_size_id && !s->marked_any_size)
       for_each_dependent(s, mark);
    s->marked_any_size = true;
 }
@@ -84,11 +84,11 @@ static void find_any_shared(struct agxc_spv *s)
 void agxc_spv_check_any_size(struct agxc_spv *s)
 {
    const struct agxc_options *options = s->shader->options;
-   if (s->shader->is_vertex && (options->has_any_size || options->has_any_shared))
+   if (s->shader->is_vertex && (options->has_dynamic_local_size || options->has_dynamic_shared))
       agxc_spv_invalid(s, "a vertex stage has no workgroups to choose");
-   if (options->has_any_shared)
+   if (options->has_dynamic_shared)
       find_any_shared(s);
-   s->shader->has_any_size = options->has_any_size;
+   s->shader->has_dynamic_local_size = options->has_dynamic_local_size;
 }
 
 struct agxc_ref agxc_spv_local_size(struct agxc_spv *s, uint32_t axis)
@@ -117,7 +117,7 @@ static void compute_again(struct agxc_spv *s, const struct agxc_spv_instr *in)
 
 void agxc_spv_begin_any_size(struct agxc_spv *s)
 {
-   if (!s->shader->has_any_size || !s->workgroup_size_id)
+   if (!s->shader->has_dynamic_local_size || !s->workgroup_size_id)
       return;
    struct agxc_spv_id *size = agxc_spv_id(s, s->workgroup_size_id);
    size->refs = agxc_spv_refs(s, 3);
@@ -131,7 +131,7 @@ struct agxc_ref agxc_spv_any_shared_offset(struct agxc_spv *s, const struct agxc
 {
    uint32_t which = AGXC_SYSVAL_SHARED_END;
    struct agxc_ref at = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
-   s->shader->has_any_shared = true;
+   s->shader->has_dynamic_shared = true;
    at = agxc_spv_build2(s, AGXC_OP_IADD, 32, at, agxc_spv_u32(p->const_B + plus_B));
    return p->dynamic.kind == AGXC_NONE ? at : agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, at);
 }

@@ -56,7 +56,7 @@ void agxc_spv_read_cooperative(struct agxc_spv *s, const struct agxc_spv_instr *
 static void check_lanes(struct agxc_spv *s)
 {
    const uint32_t *size = s->shader->local_size;
-   if (s->shader->has_any_size)
+   if (s->shader->has_dynamic_local_size)
       agxc_spv_missing(s, "cooperative matrix in workgroups of any size");
    if (size[0] * size[1] * size[2] % AGX_SIMD_LANES)
       agxc_spv_missing(s,

@@ -180,7 +180,7 @@ static void store_zeros(struct agxc_spv *s, uint32_t from_B, uint32_t to_B)
    uint32_t threads = size[0] * size[1] * size[2], count = (to_B - from_B) / ZEROS_B;
    uint32_t which = AGXC_SYSVAL_LOCAL_INDEX;
    struct agxc_ref thread = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
-   if (s->shader->has_any_size) { /* there may be one thread; all do the whole work */
+   if (s->shader->has_dynamic_local_size) { /* there may be one thread; all do the whole work */
       thread = agxc_spv_u32(0);
       threads = 1;
       if (count > MOST_ZEROS)
@@ -499,11 +499,11 @@ static struct agxc_ref read_builtin(struct agxc_spv *s, const struct agxc_spv_po
    if (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask)
       return component ? agxc_spv_u32(0) : agxc_spv_subgroup_mask(s, builtin);
    if (builtin == SpvBuiltInWorkgroupSize)
-      return s->shader->has_any_size ? agxc_spv_local_size(s, component)
-                                     : agxc_spv_u32(size[component]);
+      return s->shader->has_dynamic_local_size ? agxc_spv_local_size(s, component)
+                                               : agxc_spv_u32(size[component]);
    if (builtin == SpvBuiltInSubgroupSize)
       return agxc_spv_u32(AGX_SIMD_LANES);
-   if (s->shader->has_any_size)
+   if (s->shader->has_dynamic_local_size)
       return agxc_spv_subgroup_count(s);
    return agxc_spv_u32((uint32_t)agx_div_up(size[0] * size[1] * size[2], AGX_SIMD_LANES));
 }

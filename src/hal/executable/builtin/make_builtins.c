@@ -105,7 +105,7 @@ static agx_status bind_addresses(struct agx_program *program, uint32_t addresses
 {
    struct agx_program_uniform joined[AGX_PROGRAM_MAX_UNIFORMS];
    uint32_t count = 0, joined_count = join_slots(program, joined);
-   if (program->binding_count || !program->takes_addresses || program->inside)
+   if (program->binding_count || !program->takes_addresses || program->unchecked)
       return AGX_FAIL(AGX_INTERNAL, "%s: it must take addresses only", program->name);
    for (uint32_t i = 0; i < joined_count; i++)
       AGX_TRY(split_slot(&joined[i], addresses, slots, &count));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "program/bound.h"
+#include "program/guard_arith.h"
 #include "program/container.h"
 
 /* ---- checks ------------------------------------------------------------- */
@@ -29,17 +29,16 @@ static bool step_fits(const struct agx_program *program, const struct agx_progra
    }
 }
 
-static bool condition_fits(const struct agx_program *program,
-                           const struct agx_program_condition *condition)
+static bool guard_fits(const struct agx_program *program, const struct agx_program_guard *guard)
 {
    unsigned depth = 0;
-   if (condition->binding >= program->binding_count ||
-       !agx_binding_is_buffer(program->bindings[condition->binding].kind) ||
-       condition->step_count > AGX_PROGRAM_MAX_STEPS)
+   if (guard->binding >= program->binding_count ||
+       !agx_binding_is_buffer(program->bindings[guard->binding].kind) ||
+       guard->step_count > AGX_PROGRAM_MAX_STEPS)
       return false;
-   for (uint32_t i = 0; i < condition->step_count; i++) {
-      unsigned taken = agx_step_operands(condition->steps[i].op);
-      if (!step_fits(program, &condition->steps[i]) || depth < taken)
+   for (uint32_t i = 0; i < guard->step_count; i++) {
+      unsigned taken = agx_step_operands(guard->steps[i].op);
+      if (!step_fits(program, &guard->steps[i]) || depth < taken)
          return false;
       depth = depth - taken + 1;
       if (depth > AGX_PROGRAM_STEP_DEPTH)
@@ -48,11 +47,11 @@ static bool condition_fits(const struct agx_program *program,
    return depth == 1;
 }
 
-static bool is_twin(const struct agx_program *a, const struct agx_program *b)
+static bool is_variant(const struct agx_program *a, const struct agx_program *b)
 {
    if (a->is_vertex != b->is_vertex || a->binding_count != b->binding_count ||
-       a->push_B != b->push_B || a->has_any_size != b->has_any_size ||
-       a->has_any_shared != b->has_any_shared || b->inside)
+       a->push_B != b->push_B || a->has_dynamic_local_size != b->has_dynamic_local_size ||
+       a->has_dynamic_shared != b->has_dynamic_shared || b->unchecked)
       return false;
    for (uint32_t i = 0; i < a->binding_count; i++) {
       const struct agx_program_binding *x = &a->bindings[i], *y = &b->bindings[i];
@@ -64,19 +63,19 @@ static bool is_twin(const struct agx_program *a, const struct agx_program *b)
    return memcmp(a->local_size, b->local_size, sizeof(a->local_size)) == 0;
 }
 
-agx_status agx_program_check_inside(const struct agx_program *program)
+agx_status agx_program_check_guards(const struct agx_program *program)
 {
-   if (!program->inside)
+   if (!program->unchecked)
       return AGX_OK;
-   if (program->is_vertex || !is_twin(program, program->inside))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: the code without checks is of another one",
+   if (program->is_vertex || !is_variant(program, program->unchecked))
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: the unchecked variant is of another one",
                       program->name);
-   if (program->condition_count > AGX_PROGRAM_MAX_CONDITIONS)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %u conditions, at most %u", program->name,
-                      program->condition_count, AGX_PROGRAM_MAX_CONDITIONS);
-   for (uint32_t i = 0; i < program->condition_count; i++)
-      if (!condition_fits(program, &program->conditions[i]))
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: condition %u", program->name, i);
+   if (program->guard_count > AGX_PROGRAM_MAX_GUARDS)
+      return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: %u guards, at most %u", program->name,
+                      program->guard_count, AGX_PROGRAM_MAX_GUARDS);
+   for (uint32_t i = 0; i < program->guard_count; i++)
+      if (!guard_fits(program, &program->guards[i]))
+         return AGX_FAIL(AGX_INVALID_ARGUMENT, "program %s: guard %u", program->name, i);
    return AGX_OK;
 }
 
@@ -117,13 +116,14 @@ static uint64_t leaf(const struct agx_program *program, const struct agx_program
    }
 }
 
-bool agx_program_holds(const struct agx_program *program, const struct agx_program_launch *launch,
-                       const struct agx_program_condition *condition)
+bool agx_program_guard_holds(const struct agx_program *program,
+                             const struct agx_program_launch *launch,
+                             const struct agx_program_guard *guard)
 {
    uint64_t stack[AGX_PROGRAM_STEP_DEPTH] = {0};
    unsigned top = 0;
-   for (uint32_t i = 0; i < condition->step_count; i++) {
-      const struct agx_program_step *step = &condition->steps[i];
+   for (uint32_t i = 0; i < guard->step_count; i++) {
+      const struct agx_program_step *step = &guard->steps[i];
       if (agx_step_operands(step->op) == 0) {
          stack[top++] = leaf(program, launch, step);
          continue;
@@ -131,17 +131,17 @@ bool agx_program_holds(const struct agx_program *program, const struct agx_progr
       uint64_t b = stack[--top], a = stack[top - 1];
       stack[top - 1] = agx_step_value(step->op, step->value, a, b);
    }
-   uint64_t size = launch->sizes_B[condition->binding];
-   return condition->bytes <= size && stack[0] <= size - condition->bytes;
+   uint64_t size = launch->sizes_B[guard->binding];
+   return guard->bytes <= size && stack[0] <= size - guard->bytes;
 }
 
-bool agx_program_runs_inside(const struct agx_program *program,
+bool agx_program_guards_hold(const struct agx_program *program,
                              const struct agx_program_launch *launch)
 {
-   if (!program->inside)
+   if (!program->unchecked)
       return false;
-   for (uint32_t i = 0; i < program->condition_count; i++)
-      if (!agx_program_holds(program, launch, &program->conditions[i]))
+   for (uint32_t i = 0; i < program->guard_count; i++)
+      if (!agx_program_guard_holds(program, launch, &program->guards[i]))
          return false;
    return true;
 }

@@ -75,14 +75,14 @@ static void add_phantom(struct scene *it, uint32_t queue)
    struct agxw_compute stream;
    atomic_fetch_add(&it->commands->in_flight, 1);
    pthread_mutex_lock(&it->f.device->sync.lock);
-   assert_int_equal(agx_tag_enter(&it->commands->tag, queue, true, &stream), 0);
+   assert_int_equal(agx_breadcrumb_begin(&it->commands->breadcrumb, queue, true, &stream), 0);
    pthread_mutex_unlock(&it->f.device->sync.lock);
 }
 
 static void remove_phantom(struct scene *it)
 {
    pthread_mutex_lock(&it->f.device->sync.lock);
-   agx_tag_withdraw(&it->commands->tag, 0);
+   agx_breadcrumb_cancel(&it->commands->breadcrumb, 0);
    pthread_mutex_unlock(&it->f.device->sync.lock);
    atomic_fetch_sub(&it->commands->in_flight, 1);
 }
@@ -122,13 +122,13 @@ static void run_dry(struct scene *it)
 
 static uint32_t ran(const struct scene *it, uint32_t count)
 {
-   return atomic_load(&it->commands->tag.words->counts[count]);
+   return atomic_load(&it->commands->breadcrumb.words->counts[count]);
 }
 
 static uint32_t all_ran(const struct scene *it)
 {
    uint32_t sum = 0;
-   for (uint32_t i = 0; i < AGX_TAG_COUNTS; i++)
+   for (uint32_t i = 0; i < AGX_BREADCRUMB_SLOTS; i++)
       sum += ran(it, i);
    return sum;
 }
@@ -165,7 +165,7 @@ static void nobody_is_asked(void **state)
    }
 }
 
-/* Through the recorded stream again once it is idle, whatever the heads have left behind. */
+/* Through the recorded stream again once it is idle, whatever the prologues have left behind. */
 static void idle_again(void **state)
 {
    struct scene it;
@@ -174,7 +174,7 @@ static void idle_again(void **state)
    submit(&it, 3, one_queue);
    wait_for(&it, 3);
    remove_phantom(&it);
-   assert_int_not_equal(atomic_load(&it.commands->tag.words->current), 0);
+   assert_int_not_equal(atomic_load(&it.commands->breadcrumb.words->current), 0);
    struct agx_semaphore *done = fixture_semaphore(&it.f);
    for (uint32_t i = 1; i <= 3; i++) {
       assert_ok(fixture_submit(&it.f, it.commands, NO_POINT, (struct agx_point){done, i}));
@@ -182,7 +182,7 @@ static void idle_again(void **state)
       assert_int_equal(ran(&it, 0), i);
    }
    assert_int_equal(it.kmd.asked, 0);
-   /* Recorded anew it starts at nothing, and its heads lead into the new stream. */
+   /* Recorded anew it starts at nothing, and its prologues lead into the new stream. */
    assert_ok(agx_command_buffer_begin(it.commands));
    uint32_t *words;
    struct agx_buffer *other = fixture_buffer(&it.f, 256, &words);
@@ -227,7 +227,7 @@ static void without_memory_for_heads(void **state)
    submit(&it, 3, one_queue);
    wait_for(&it, 3);
    assert_int_equal(it.kmd.failed, 1); /* once is enough */
-   assert_int_equal(atomic_load(&it.commands->tag.heads_va), 0);
+   assert_int_equal(atomic_load(&it.commands->breadcrumb.prologues_va), 0);
    assert_int_equal(ran(&it, 0), 3);
    failing_kmd_disarm(&it.kmd);
    remove_phantom(&it);
@@ -382,7 +382,7 @@ static void one_cannot_be_asked(void **state)
       struct scene it;
       open_scene(&it, NULL);
       add_phantom(&it, 0);
-      failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM); /* no heads: all are asked */
+      failing_kmd_arm(&it.kmd, 0, NR_CREATE, ENOMEM); /* no prologues: all are asked */
       submit(&it, 1, one_queue);
       wait_for(&it, 1);
       assert_int_equal(it.kmd.asked, 1);
@@ -404,7 +404,7 @@ static void one_cannot_be_asked(void **state)
    }
 }
 
-/* A head's launch is none of the command buffer's. */
+/* A prologue's launch is none of the command buffer's. */
 static void a_fault_behind_a_head_names_its_dispatch(void **state)
 {
    struct scene it;
@@ -443,7 +443,7 @@ static void one_is_refused(void **state)
    assert_int_equal(all_ran(&it), 2);
    assert_int_equal(it.kmd.asked, 0);
    remove_phantom(&it);
-   assert_int_equal(it.commands->tag.flight.in_flight, 0);
+   assert_int_equal(it.commands->breadcrumb.slots.in_flight, 0);
    agx_release(done);
    close_scene(&it);
 }
@@ -451,22 +451,22 @@ static void one_is_refused(void **state)
 /* ---- the rules, without a device ------------------------------------------ */
 
 struct rules {
-   struct agx_tag_words words;
-   struct agx_tag tag;
+   struct agx_breadcrumb_words words;
+   struct agx_breadcrumb breadcrumb;
 };
 
 static void init_rules(struct rules *it, uint32_t from)
 {
-   *it = (struct rules){.tag = {.words = &it->words, .heads_va = 0x1000}};
-   for (uint32_t i = 0; i < AGX_TAG_COUNTS; i++)
-      it->words.counts[i] = it->tag.flight.expected[i] = from;
+   *it = (struct rules){.breadcrumb = {.words = &it->words, .prologues_va = 0x1000}};
+   for (uint32_t i = 0; i < AGX_BREADCRUMB_SLOTS; i++)
+      it->words.counts[i] = it->breadcrumb.slots.expected[i] = from;
 }
 
 static uint32_t enter(struct rules *it, uint32_t queue)
 {
    struct agxw_compute stream = {1, 2};
-   uint32_t count = agx_tag_enter(&it->tag, queue, true, &stream);
-   assert_int_equal(stream.stream_va, count ? 0x1000 + count * AGX_TAG_HEAD_BYTES : 1);
+   uint32_t count = agx_breadcrumb_begin(&it->breadcrumb, queue, true, &stream);
+   assert_int_equal(stream.stream_va, count ? 0x1000 + count * AGX_BREADCRUMB_PROLOGUE_BYTES : 1);
    return count;
 }
 
@@ -478,14 +478,14 @@ static void counts_wrap(void **state)
       uint32_t first = enter(&it, 0), second = enter(&it, 0);
       assert_int_equal(first, 0);
       assert_int_equal(second, 1);
-      assert_false(agx_tag_tells_success(&it.tag, first));
+      assert_false(agx_breadcrumb_tells_success(&it.breadcrumb, first));
       it.words.counts[second]++;
-      assert_true(agx_tag_tells_success(&it.tag, second));
-      assert_false(agx_tag_tells_success(&it.tag, first));
+      assert_true(agx_breadcrumb_tells_success(&it.breadcrumb, second));
+      assert_false(agx_breadcrumb_tells_success(&it.breadcrumb, first));
       it.words.counts[first]++;
-      assert_true(agx_tag_tells_success(&it.tag, first));
-      agx_tag_leave(&it.tag, first, false);
-      agx_tag_leave(&it.tag, second, false);
+      assert_true(agx_breadcrumb_tells_success(&it.breadcrumb, first));
+      agx_breadcrumb_end(&it.breadcrumb, first, false);
+      agx_breadcrumb_end(&it.breadcrumb, second, false);
    }
 }
 
@@ -499,20 +499,20 @@ static void mixing_spoils_all(void **state)
    assert_int_equal(other, 0);
    it.words.counts[first]++;
    it.words.counts[second]++;
-   assert_false(agx_tag_tells_success(&it.tag, first));
-   assert_false(agx_tag_tells_success(&it.tag, second));
-   assert_int_equal(enter(&it, 0), 0); /* through no head any more */
+   assert_false(agx_breadcrumb_tells_success(&it.breadcrumb, first));
+   assert_false(agx_breadcrumb_tells_success(&it.breadcrumb, second));
+   assert_int_equal(enter(&it, 0), 0); /* through no prologue any more */
    it.words.counts[second] += 2;
-   assert_true(agx_tag_tells_success(&it.tag, first));
-   assert_true(agx_tag_tells_success(&it.tag, other));
+   assert_true(agx_breadcrumb_tells_success(&it.breadcrumb, first));
+   assert_true(agx_breadcrumb_tells_success(&it.breadcrumb, other));
    const uint32_t counts[] = {first, second, other, 0};
    for (uint32_t i = 0; i < 4; i++)
-      agx_tag_leave(&it.tag, counts[i], false);
+      agx_breadcrumb_end(&it.breadcrumb, counts[i], false);
    assert_int_equal(enter(&it, 1), 0);
    assert_int_equal(enter(&it, 1), 1); /* as new */
-   assert_false(agx_tag_tells_success(&it.tag, 1));
+   assert_false(agx_breadcrumb_tells_success(&it.breadcrumb, 1));
    it.words.counts[1]++;
-   assert_true(agx_tag_tells_success(&it.tag, 1));
+   assert_true(agx_breadcrumb_tells_success(&it.breadcrumb, 1));
 }
 
 /* One that must come through the recorded stream adds to whatever count was current. */
@@ -522,11 +522,11 @@ static void without_a_head_behind_heads(void **state)
    struct agxw_compute stream = {1, 2};
    init_rules(&it, 0);
    (void)enter(&it, 0);
-   assert_int_equal(agx_tag_enter(&it.tag, 0, false, &stream), 0);
-   assert_false(it.tag.flight.is_mixed); /* nobody has come through a head */
+   assert_int_equal(agx_breadcrumb_begin(&it.breadcrumb, 0, false, &stream), 0);
+   assert_false(it.breadcrumb.slots.is_mixed); /* nobody has come through a prologue */
    assert_int_equal(enter(&it, 0), 1);
-   assert_int_equal(agx_tag_enter(&it.tag, 0, false, &stream), 0);
-   assert_true(it.tag.flight.is_mixed);
+   assert_int_equal(agx_breadcrumb_begin(&it.breadcrumb, 0, false, &stream), 0);
+   assert_true(it.breadcrumb.slots.is_mixed);
    assert_int_equal(stream.stream_va, 1);
 }
 
@@ -536,19 +536,19 @@ static void a_late_count_is_nobody_elses(void **state)
    struct rules it;
    init_rules(&it, 0);
    (void)enter(&it, 0);
-   agx_tag_leave(&it.tag, 0, false); /* the kernel was asked */
+   agx_breadcrumb_end(&it.breadcrumb, 0, false); /* the kernel was asked */
    (void)enter(&it, 0);
    it.words.counts[0]++;
-   assert_false(agx_tag_tells_success(&it.tag, 0));
+   assert_false(agx_breadcrumb_tells_success(&it.breadcrumb, 0));
    it.words.counts[0]++;
-   assert_true(agx_tag_tells_success(&it.tag, 0));
-   agx_tag_leave(&it.tag, 0, false);
+   assert_true(agx_breadcrumb_tells_success(&it.breadcrumb, 0));
+   agx_breadcrumb_end(&it.breadcrumb, 0, false);
    (void)enter(&it, 0);
-   agx_tag_leave(&it.tag, 0, true); /* one that failed is not waited for */
+   agx_breadcrumb_end(&it.breadcrumb, 0, true); /* one that failed is not waited for */
    (void)enter(&it, 0);
-   assert_false(agx_tag_tells_success(&it.tag, 0));
+   assert_false(agx_breadcrumb_tells_success(&it.breadcrumb, 0));
    it.words.counts[0]++;
-   assert_true(agx_tag_tells_success(&it.tag, 0));
+   assert_true(agx_breadcrumb_tells_success(&it.breadcrumb, 0));
 }
 
 AGX_TEST_FILE(void)

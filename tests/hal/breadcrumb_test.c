@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tags: a command buffer counts, in memory of the host, the submissions that ran to their end.
+ * Breadcrumbs: a command buffer counts, in memory of the host, the submissions that ran to their
+ * end.
  */
 #include "fixture.h"
 
@@ -18,7 +19,7 @@ static void run(struct fixture *f, struct agx_command_buffer *commands, struct a
 /* Submissions that found the command buffer idle, and ran to their end. */
 static uint32_t ran(const struct agx_command_buffer *commands)
 {
-   return atomic_load(&agx_command_buffer_tag(commands)->words->counts[0]);
+   return atomic_load(&agx_command_buffer_breadcrumb(commands)->words->counts[0]);
 }
 
 static void a_tag_counts_submissions(void **state)
@@ -30,10 +31,10 @@ static void a_tag_counts_submissions(void **state)
    struct agx_buffer *buffer = fixture_buffer(&f, 256, &words);
    struct agx_semaphore *done = fixture_semaphore(&f);
    struct agx_command_buffer *commands = fixture_begin(&f);
-   assert_null(agx_command_buffer_tag(commands));
+   assert_null(agx_command_buffer_breadcrumb(commands));
    fixture_dispatch(commands, count, 1, &buffer, 1, NULL, 0);
    assert_ok(agx_command_buffer_end(commands));
-   const struct agx_tag *tag = agx_command_buffer_tag(commands);
+   const struct agx_breadcrumb *breadcrumb = agx_command_buffer_breadcrumb(commands);
    assert_int_equal(ran(commands), 0);
    for (uint32_t i = 1; i <= 5; i++) {
       run(&f, commands, done, i);
@@ -41,10 +42,10 @@ static void a_tag_counts_submissions(void **state)
    }
    assert_int_equal(words[63], 64);
    assert_ok(agx_command_buffer_begin(commands));
-   assert_null(agx_command_buffer_tag(commands));
+   assert_null(agx_command_buffer_breadcrumb(commands));
    fixture_dispatch(commands, count, 1, &buffer, 1, NULL, 0);
    assert_ok(agx_command_buffer_end(commands));
-   assert_ptr_equal(agx_command_buffer_tag(commands), tag);
+   assert_ptr_equal(agx_command_buffer_breadcrumb(commands), breadcrumb);
    assert_int_equal(ran(commands), 0);
    run(&f, commands, done, 6);
    assert_int_equal(ran(commands), 1);
@@ -66,14 +67,14 @@ static void nothing_to_run_has_no_tag(void **state)
    fixture_dispatch(commands, count, 0, &buffer, 1, NULL, 0);
    assert_ok(agx_cmd_barrier(commands, NULL));
    assert_ok(agx_command_buffer_end(commands));
-   assert_null(agx_command_buffer_tag(commands));
+   assert_null(agx_command_buffer_breadcrumb(commands));
    agx_release(commands);
    agx_release(buffer);
    agx_release(count);
    fixture_close(&f);
 }
 
-/* More than a page of tags; each counts its own, and one that was another's starts at 0. */
+/* More than a page of breadcrumbs; each counts its own, and one that was another's starts at 0. */
 static void tags_are_many(void **state)
 {
    enum {

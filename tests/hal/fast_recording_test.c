@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The short way of recording writes what the long one does, byte for byte: kernels of the corpus in
- * all robustness modes, over buffers as long as they need and too short, and over images.
+ * The fast path of recording writes what the general path does, byte for byte: kernels of the
+ * corpus in all robustness modes, over buffers as long as they need and too short, and over images.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,25 +15,25 @@
 struct pass {
    struct fixture fixture;
    uint32_t robustness;
-   unsigned kernels, brief, refused; /* of dispatches */
+   unsigned kernels, fast, refused; /* of dispatches */
 };
 
-/* A dispatch or a draw, given in order, and so that only the long way takes it. */
+/* A dispatch or a draw, given in order, and so that only the general path takes it. */
 struct pair {
-   struct agx_dispatch brief, lengthy;
-   const struct agx_vertex_dispatch *brief_draw, *lengthy_draw;
+   struct agx_dispatch fast, general;
+   const struct agx_vertex_dispatch *fast_draw, *general_draw;
 };
 
-static agx_status record_lengthy(struct agx_command_buffer *commands, const struct pair *pair)
+static agx_status record_general(struct agx_command_buffer *commands, const struct pair *pair)
 {
    agx_status status;
-   assert_false(agx_record_brief(commands, &pair->lengthy, pair->lengthy_draw, &status));
-   return pair->lengthy_draw ? agx_cmd_dispatch_vertices(commands, pair->lengthy_draw)
-                             : agx_cmd_dispatch(commands, &pair->lengthy);
+   assert_false(agx_record_fast(commands, &pair->general, pair->general_draw, &status));
+   return pair->general_draw ? agx_cmd_dispatch_vertices(commands, pair->general_draw)
+                             : agx_cmd_dispatch(commands, &pair->general);
 }
 
 /* The same twice with a barrier each, into memory that was painted before. False: not here. */
-static bool record(struct agx_command_buffer *commands, const struct pair *pair, bool is_brief,
+static bool record(struct agx_command_buffer *commands, const struct pair *pair, bool is_fast,
                    uint8_t *out)
 {
    const struct agx_chunk *chunk = commands->first;
@@ -41,9 +41,9 @@ static bool record(struct agx_command_buffer *commands, const struct pair *pair,
    memset(chunk->memory, PAINT, chunk->usable_B);
    for (unsigned i = 0; i < 2; i++) {
       agx_status status;
-      if (!is_brief)
-         assert_ok(record_lengthy(commands, pair));
-      else if (!agx_record_brief(commands, &pair->brief, pair->brief_draw, &status))
+      if (!is_fast)
+         assert_ok(record_general(commands, pair));
+      else if (!agx_record_fast(commands, &pair->fast, pair->fast_draw, &status))
          return false;
       else
          assert_ok(status);
@@ -58,28 +58,28 @@ static bool record(struct agx_command_buffer *commands, const struct pair *pair,
 
 static void compare_pair(struct pass *pass, const struct pair *pair, const char *kernel)
 {
-   static uint8_t brief[AGX_CHUNK_LARGE_B], lengthy[AGX_CHUNK_LARGE_B];
+   static uint8_t fast[AGX_CHUNK_LARGE_B], general[AGX_CHUNK_LARGE_B];
    struct agx_command_buffer *commands = fixture_begin(&pass->fixture);
-   const bool is_taken = record_lengthy(commands, pair) == AGX_OK;
+   const bool is_taken = record_general(commands, pair) == AGX_OK;
    assert_int_equal(agx_command_buffer_end(commands) == AGX_OK, is_taken);
    pass->refused += !is_taken;
    pass->kernels += is_taken;
-   if (is_taken && record(commands, pair, true, brief)) {
-      pass->brief++;
-      assert_true(record(commands, pair, false, lengthy));
-      if (memcmp(brief, lengthy, commands->first->usable_B) != 0)
+   if (is_taken && record(commands, pair, true, fast)) {
+      pass->fast++;
+      assert_true(record(commands, pair, false, general));
+      if (memcmp(fast, general, commands->first->usable_B) != 0)
          fail_msg("%s, robustness %u: the two ways write different things", kernel,
                   pass->robustness);
    }
    agx_release(commands);
 }
 
-/* The long way is that of dispatches that name their workgroups' size. */
+/* The general path is that of dispatches that name their workgroups' size. */
 static void compare(struct pass *pass, const struct agx_dispatch *dispatch, const char *kernel)
 {
    const struct agx_program *program = dispatch->executable->program;
-   struct pair pair = {.brief = *dispatch, .lengthy = *dispatch};
-   memcpy(pair.lengthy.local_size, program->local_size, sizeof(program->local_size));
+   struct pair pair = {.fast = *dispatch, .general = *dispatch};
+   memcpy(pair.general.local_size, program->local_size, sizeof(program->local_size));
    compare_pair(pass, &pair, kernel);
 }
 
@@ -113,14 +113,14 @@ static void take_kernel(void *user, unsigned tier, const char *kernel)
          }
       compare(pass, &dispatch, kernel);
    }
-   /* More threads, for which twins may not do; then ranges that are too short. */
+   /* More threads, for which unchecked variants may not do; then ranges that are too short. */
    dispatch.workgroups[0] *= 4096;
    compare(pass, &dispatch, kernel);
    for (uint32_t i = 0; i < dispatch.binding_count; i++)
       if (!bindings[i].image && job.sizes[i] >= 64)
          bindings[i].ref = (struct agx_buffer_ref){bindings[i].ref.buffer, 16, 20};
    compare(pass, &dispatch, kernel);
-   /* Nothing at all, of which only the long way knows. */
+   /* Nothing at all, of which only the general path knows. */
    bindings[0].ref.buffer = NULL;
    bindings[0].image = NULL;
    compare(pass, &dispatch, kernel);
@@ -135,11 +135,11 @@ static void both_ways_write_the_same(void **state)
       struct pass pass = {.robustness = robustness};
       fixture_open(&pass.fixture, devices[robustness]);
       corpus_for_each(take_kernel, &pass);
-      print_message("%u dispatches, %u briefly; %u refused\n", pass.kernels, pass.brief,
+      print_message("%u dispatches, %u by the fast path; %u refused\n", pass.kernels, pass.fast,
                     pass.refused);
       /* All but those without a buffer, and those that are refused. */
       assert_true(pass.kernels > 100);
-      assert_true(4 * pass.brief > 3 * pass.kernels - (robustness ? 54 : 0));
+      assert_true(4 * pass.fast > 3 * pass.kernels - (robustness ? 54 : 0));
       fixture_close(&pass.fixture);
    }
 }
@@ -159,17 +159,17 @@ static struct agx_executable *load_stage(struct pass *pass)
    return executable;
 }
 
-/* The long way is that of what binds more than there is. */
+/* The general path is that of what binds more than there is. */
 static void compare_draw(struct pass *pass, const struct agx_vertex_dispatch *draw)
 {
    static const struct agx_binding more = {.set = 9};
-   struct agx_vertex_dispatch lengthy = *draw;
-   lengthy.binding_count = 1;
-   lengthy.bindings = &more;
+   struct agx_vertex_dispatch general = *draw;
+   general.binding_count = 1;
+   general.bindings = &more;
    const struct agx_dispatch dispatch = {.size = sizeof(dispatch), .executable = draw->executable};
-   struct pair pair = {dispatch, dispatch, draw, &lengthy};
-   pair.lengthy.binding_count = 1;
-   pair.lengthy.bindings = &more;
+   struct pair pair = {dispatch, dispatch, draw, &general};
+   pair.general.binding_count = 1;
+   pair.general.bindings = &more;
    compare_pair(pass, &pair, "vertex_default");
 }
 
@@ -198,7 +198,7 @@ static void draws_are_written_the_same(void **state)
       draw.vertex_count = 10;
       buffers[0].ref.length_B = buffers[0].offset_B = 24;
       compare_draw(&pass, &draw);
-      assert_int_equal(pass.brief, pass.kernels);
+      assert_int_equal(pass.fast, pass.kernels);
       /* No buffer, and feedback that is too short. */
       buffers[0].ref.buffer = NULL;
       compare_draw(&pass, &draw);
@@ -206,7 +206,7 @@ static void draws_are_written_the_same(void **state)
       compare_draw(&pass, &draw);
       assert_int_equal(pass.kernels, robustness ? 3 : 1);
       assert_int_equal(pass.refused, robustness ? 1 : 3);
-      assert_int_equal(pass.brief, pass.kernels);
+      assert_int_equal(pass.fast, pass.kernels);
       agx_release(in);
       agx_release(out);
       agx_release(stage);
