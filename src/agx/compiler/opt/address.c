@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Byte offsets take the form in which accesses have them for nothing.
+ * Brings byte offsets into the form that accesses compute for nothing. Stands behind
+ * lower_robust, whose checks need index and stride apart, and in front of the last opt_cse.
+ *
  * Device memory, before: any offset. After: `index << shift`, shift at most two beyond the
  * element's size, and constants inside the base: a binding's address plus a constant is just
  * another uniform of the launch words. Workgroup memory, after: a 16-bit value, perhaps scaled

@@ -4,7 +4,9 @@
  * algebraic_*.c. Constants move to the second source, multiplications by powers
  * of two become shifts, and constant parts of offsets gather at the outside, where the
  * addresses of selection look for them.
- * Before and after: generic SSA; what a rule replaces becomes a move.
+ * Before and after: generic SSA; what a rule replaces becomes a move, which opt_copy_prop looks
+ * through. Runs whenever constants have appeared: first of all, behind opt_unroll, behind the
+ * lower_* passes and behind opt_if_conversion.
  */
 #include "agx/compiler/opt/algebraic.h"
 #include "agx/compiler/ir/fold.h"

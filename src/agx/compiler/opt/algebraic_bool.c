@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rules of opt_algebraic for booleans, for compares, and for selects of anything.
+ * Rules of opt_algebraic (algebraic.c) for booleans, for compares, and for selects of anything.
  */
 #include "agx/compiler/opt/algebraic.h"
 #include "agx/compiler/ir/fold.h"

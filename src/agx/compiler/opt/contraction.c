@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Contraction: a product that only goes into sums becomes part of them.
+ * Contracts a product that only goes into sums with them. Stands behind the passes that join, move
+ * or drop operations, since a contracted product can't be shared any more.
+ *
  * Before: %p = fmul a, b; fadd %p, c (or fsub, either way round). After: ffma a, b, c.
  * Only where neither operation is exact (NoContraction), and only where every use of the
  * product goes away, so that no multiplication is done twice.
- * Requires SSA; breaks nothing (opt_dce removes the products).
+ * Generic SSA before and after; the products stay, unused, for opt_dce.
  */
 #include "agx/compiler/opt/opt.h"
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Branches on constants go: what is chosen becomes part of the list around it. An arm that
- * ends in a break, continue or return is never chosen here, since that would cut off code; nor
- * does the only way out of a loop go.
- * Where nothing continues, a loop's continuing part becomes the end of its body.
+ * Simplifies control flow: replaces an if on a constant by the arm that it chooses, and joins a
+ * loop's continuing part with its body where nothing continues. An arm that ends in a break,
+ * continue or return is never chosen, since that would cut off code; nor does the only way out
+ * of a loop go.
  *
- * Before: generic SSA. After: the same, with fewer ifs.
+ * Before: generic SSA. After: the same, with fewer ifs. Stands behind opt_unroll, whose copies are
+ * full of such ifs, and in front of the passes that ask for a loop's shape; opt_rotate calls it for
+ * the test that it leaves behind.
  */
 #include "agx/compiler/ir/clone.h"
 #include "agx/compiler/opt/opt.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Uses of a move become uses of its source; likewise of phis whose sources are all one value,
+ * Replaces uses of a move by its source; likewise uses of phis whose sources are all one value,
  * of a part whose whole was just put together, and of a whole put together from all its parts.
- * Before: generic SSA. After: moves and such phis are unused (opt_dce removes them).
+ * Before: generic SSA. After: moves and such phis are unused (opt_dce removes them). Runs behind
+ * every pass that leaves moves.
  */
 #include "agx/compiler/opt/opt.h"
 

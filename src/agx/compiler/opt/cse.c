@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Equal expressions are computed once: a pure instruction whose operation and sources equal
+ * Computes equal expressions once: a pure instruction whose operation and sources equal
  * an earlier one's, in the same block or one that dominates it, becomes a move of that one.
- * Before: SSA. After: moves (opt_copy_prop and opt_dce clean up).
+ * Before: SSA. After: moves (opt_copy_prop and opt_dce clean up). Stands behind each group of
+ * passes that compute the same anew: the lower_* passes, and opt_address with its offsets.
  */
 #include "agx/compiler/opt/opt.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Removes instructions without effect whose values nothing uses.
- * Before: any SSA. After: each value that is left is used, or its instruction has an effect.
+ * Before: any SSA. After: each value that is left is used, or its instruction has an effect. Runs
+ * where the next pass counts instructions or uses, and behind selection and spilling.
  */
 #include "agx/compiler/opt/opt.h"
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Most accesses can't leave their buffer, and whoever launches a kernel can see that: the grid, the
- * push constants and the sizes of the buffers are known then. This pass looks for accesses whose
- * offset has a bound that follows from these, and writes down how to compute it
- * (struct agx_program_guard). In this unchecked variant of the program they have no checks; the
- * driver runs it where all guards hold, and the checked program elsewhere.
+ * Leaves out bounds checks that the driver can do at launch. Most accesses can't leave their
+ * buffer, and a launch shows it: grid, push constants and sizes of buffers are known then. This
+ * pass finds accesses whose offset has a bound that follows from these, and records how to compute
+ * the bound as a guard (struct agx_program_guard). The result is the program's unchecked
+ * variant; the driver runs it where all guards hold, and the checked program elsewhere.
  *
  * What bounds a value: what it is made of, and the tests that stand before it (`if (i >= n)
  * return`, loops over i < n). A fact is only used where its test has been passed, so accesses that
  * are bounded by one stay behind it: AGXC_ACCESS_INSIDE says that they are not safe to move up.
  *
- * Before: generic SSA with ELEMENT and bindings as uniforms. After: the same; nothing is done
- * unless shader->is_unchecked.
+ * Before: generic SSA with ELEMENT and bindings as uniforms. After: the same; the pass does nothing
+ * unless shader->is_unchecked. Stands behind lower_buffer, which makes uniforms of the bindings,
+ * and in front of all passes that change loops or indices, while tests stand as they were written.
  */
 #include <string.h>
 

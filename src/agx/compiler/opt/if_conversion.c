@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Short ifs without effects become selects. An if costs two instructions, three with an else,
+ * Converts short ifs without effects to selects. An if costs two instructions, three with an else,
  * and lanes that go different ways run both arms anyway; so arms of a few cheap operations move
  * in front of the branch, and what was a phi behind the if chooses by its condition. Arms in
- * arms go first, so that nested ifs flatten as long as they stay cheap. An if whose phis nobody
- * needs and whose arms are empty goes, whatever it tests.
+ * arms go first, so that nested ifs flatten as long as they stay cheap. An if whose phis are
+ * unused and whose arms are empty goes, whatever it tests.
  *
  * Not so where an arm has an effect, reads memory that might not be there, depends on the lanes
  * that run it, or leaves a loop: `if (c) break` stays as it is.
  *
- * Before: generic SSA. After: the same, with fewer ifs.
+ * Before: generic SSA. After: the same, with fewer ifs. Stands behind opt_hoist_common,
+ * opt_hoist_loads and opt_dce, which make arms shorter, and in front of the passes that want loops
+ * of one block.
  */
 #include "agx/compiler/ir/clone.h"
 #include "agx/compiler/analysis/op_cost.h"

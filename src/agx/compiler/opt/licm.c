@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a loop computes anew in each iteration, though nothing that it needs changes, moves in front
- * of the loop, and on out of the loops around it.
+ * Moves what a loop computes anew in each iteration, though nothing that it needs changes, in front
+ * of the loop, and on out of the loops around it. Stands behind opt_preamble, which takes what is
+ * the same for the whole dispatch, and behind opt_rotate, which makes first iterations certain.
  *
  * Before: generic SSA. After: the same. A pure operation moves from anywhere in the loop. A
  * load moves when no access of the loop may write what it reads, and when the loop's first

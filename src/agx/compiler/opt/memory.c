@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory that was just read or written is not read again: a load whose bytes an earlier load
+ * Reads memory that was just read or written only once: a load whose bytes an earlier load
  * or store of this thread names becomes what that one read or wrote, as long as nothing in
  * between may have changed them. A store that a later one of the same block covers, unread,
  * goes away.
  * Before: SSA. After: moves and vectors of known elements (opt_copy_prop and opt_dce clean up).
+ * Stands behind opt_cse, so that equal offsets are one value, and in front of opt_vectorize, so
+ * that no load is joined that can go.
  *
  * The walk follows the tree, as in opt_cse: what is known in a list holds behind it in that
  * list and inside. What writes kill stays dead, and a loop's writes kill before it is entered.
- * Barriers, and whatever has effects unknown to memory_ref.c, kill all but constant memory.
+ * Barriers, and whatever has effects unknown to analysis/address.c, kill all but constant memory.
  */
 #include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/opt/opt.h"

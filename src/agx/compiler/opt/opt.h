@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Optimizations from generic IR to generic IR, one file each. A pass returns true when it
- * changed something; it takes its options from shader->options and fails through agxc_fail.
+ * Optimizations from generic IR to generic IR, one file each; pipeline.c runs them, and some call
+ * agxc_opt_cse, agxc_opt_copy_prop and agxc_opt_dce to clean up behind themselves. A pass returns
+ * true when it changed something, takes its options from shader->options, allocates from the
+ * shader's arena, and fails through agxc_fail.
  */
 #pragma once
 
@@ -9,31 +11,32 @@
 
 /* Folds constants and applies identities. */
 bool agxc_opt_algebraic(struct agxc_shader *shader);
-/* Looks through moves, trivial phis and splits of collects. */
+/* Replaces uses of moves, of phis of one value, and of elements of a vector just put together. */
 bool agxc_opt_copy_prop(struct agxc_shader *shader);
 /* Contracts products and sums to FFMA. */
 bool agxc_opt_contraction(struct agxc_shader *shader);
-/* Removes ifs on constants. */
+/* Removes ifs on constants, and joins continuing parts that nothing continues to with bodies. */
 bool agxc_opt_control_flow(struct agxc_shader *shader);
-/* Unrolls loops with a known number of turns. */
+/* Copies the bodies of loops that run a known number of times, in place of the loops. */
 bool agxc_opt_unroll(struct agxc_shader *shader);
-/* Merges equal expressions of dominating blocks. */
+/* Computes equal expressions once where one dominates the other. */
 bool agxc_opt_cse(struct agxc_shader *shader);
-/* Removes values that nothing uses; machine instructions, too. */
+/* Removes instructions without effect whose values nothing uses. Machine code, too. */
 bool agxc_opt_dce(struct agxc_shader *shader);
-/* Brings offsets into the form that accesses want. */
+/* Brings offsets into the form that accesses have for nothing. */
 bool agxc_opt_address(struct agxc_shader *shader);
-/* Removes loads of what is known and dead stores. */
+/* Removes loads of what this thread just read or wrote, and stores that a later one covers. */
 bool agxc_opt_memory(struct agxc_shader *shader);
-/* Joins neighbouring accesses to vectors. */
+/* Joins neighbouring accesses of a block to vectors. */
 bool agxc_opt_vectorize(struct agxc_shader *shader);
 /* Moves invariant code in front of its loop. */
 bool agxc_opt_licm(struct agxc_shader *shader);
-/* Makes selects of short ifs. */
+/* Converts short ifs to selects. */
 bool agxc_opt_if_conversion(struct agxc_shader *shader);
 /* Multiplies signed bytes in pairs. */
 bool agxc_opt_byte_dot(struct agxc_shader *shader);
-/* Moves what a dispatch needs but once to the preamble. */
+/* Moves what is the same for the whole dispatch to shader->preamble, where that pays. */
 bool agxc_opt_preamble(struct agxc_shader *shader);
-/* Leaves out checks of accesses that the driver can see to stay inside. */
+/* Makes the unchecked variant of a robust program: leaves out checks that guards, which it adds to
+ * shader->guards, make needless. Does nothing unless shader->is_unchecked. */
 bool agxc_elide_bounds_checks(struct agxc_shader *shader);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is the same for the whole dispatch is computed once, by a preamble: pure operations on
+ * Computes what is the same for the whole dispatch once, in a preamble: pure operations on
  * uniforms and constants, and loads of memory that nothing writes, become a program of one
  * thread that stores uniform registers; the main code reads those.
  *
  * Before: generic SSA. After: the same with fewer instructions, and shader->preamble where
- * the gain pays. Nothing is computed that could fault: a load moves only when each thread
+ * the gain pays. Stands where nothing adds operations any more that could move; the preamble goes
+ * through the passes behind this one. Nothing is computed that could fault: a load moves only when each thread
  * runs it anyway, or when its address is known to lie in the buffer. (Shipping kernels let
  * loads of unmapped memory give 0, but nothing here relies on that.)
  *

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops that run a known number of times become that many copies of their body, where these
+ * Replaces loops that run a known number of times by that many copies of their body, where these
  * are few instructions. How often a loop runs is found by running it: the values that its exit
  * depends on are computed, iteration by iteration, as long as they are constants. So any induction
  * variable will do.
  *
  * loop_shape.h says which loops qualify.
  *
- * Before: generic SSA. After: the same; what copies repeat is left to opt_cse and opt_dce.
+ * Before: generic SSA. After: the same; what copies repeat is left to opt_cse and opt_dce. Stands in
+ * front of lower_private, since offsets into private arrays often become constant here.
  */
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/opt.h"

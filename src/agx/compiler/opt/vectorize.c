@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Neighbouring accesses become one: loads and stores of one base and one variable offset
+ * Joins neighbouring accesses: loads and stores of one base and one variable offset
  * whose constants follow each other are joined to vectors of up to four elements, within a
  * block. Loads move up to the first of a vector, stores down to the last.
  *
- * Requires constant parts that memory_ref.c can see (opt_algebraic, opt_cse). memory_ref.h says why
- * constants may be compared although offsets wrap. Volatile and coherent accesses stay.
+ * Requires constant parts that analysis/address.c can see (opt_algebraic, opt_cse); that file says
+ * why constants may be compared although offsets wrap. Volatile and coherent accesses stay. Stands
+ * behind the passes that bring loads into one block and in front of lower_robust, which checks a
+ * joined access as one.
  *
  * Loads and stores are two walks, so that each sees the other kind at rest. In a walk, places
  * of one key collect in an open group. A load group remembers the bytes that stores of its

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A barrier waits for all loads, so that one load for each iteration of a loop with barriers is one
- * wait for each, and such iterations are too long for copies of them. Loads of memory that nothing
- * writes, at addresses that follow from the induction variable, are done for up to four iterations
- * at once:
+ * Batches loads of loops with barriers. A barrier waits for all loads, so that one load in each
+ * iteration is one wait in each, and such iterations are too long for copies of them. Loads of
+ * memory that nothing writes, at addresses that follow from the induction variable, are done for up
+ * to four iterations at once:
  *
  *    for (; i < n; i += step) {
  *       if ((i - first) / step % 4 == 0) {
@@ -23,7 +23,8 @@
  * step of occupancy that the loop is at. Where an iteration is an inner loop, one wait is little to
  * it.
  *
- * Before and after: generic SSA.
+ * Before and after: generic SSA. Stands behind opt_unroll_predicated, which takes the shorter loops,
+ * and in front of opt_vectorize.
  */
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/analysis/limits.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads of several ifs wait together. `if (inside) sum += x[i]` a few times over would wait in
+ * Lets loads of several ifs wait together. `if (inside) sum += x[i]` a few times over would wait in
  * each arm. Here only the load stays in the arm: its address is computed in front of the if, and
  * what is done with the result moves behind it, where a select keeps the old value for lanes that
  * did not load. Behind an if, what needs a load that is still under way moves on, behind the next
@@ -9,7 +9,8 @@
  * No access moves, and none happens that would not have happened: only pure operations do, which
  * lanes that are away compute from zeros in vain.
  *
- * Before and after: generic SSA; opt_cse behind it joins the addresses.
+ * Before and after: generic SSA; opt_cse behind it joins the addresses. Stands behind
+ * opt_if_conversion, which leaves ifs that load, and behind the passes that unroll loops of them.
  */
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/opt/loads/loads.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads of memory that nothing writes move up over ifs that control surely leaves at their end,
+ * Moves loads of memory that nothing writes up over ifs that control surely leaves at their end,
  * to the first block before them: there opt_vectorize joins them with their neighbours, and one
  * wait serves several. What their addresses need moves along.
  *
  * Nothing is executed that would not have been: a load moves only along one list of nodes, past
  * ifs without break, continue or return. Loops and operations between lanes are not crossed.
  *
- * Before and after: generic SSA.
+ * Before and after: generic SSA. Stands behind opt_unroll_partial, whose copies hold such ifs, and
+ * opt_hoist_common.
  */
 #include "agx/compiler/opt/loads/loads.h"
 

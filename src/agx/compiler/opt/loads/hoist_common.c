@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What both arms of an if begin with is done once, before it: pure operations and loads. Every
+ * Does once, before an if, what both of its arms begin with: pure operations and loads. Every
  * lane takes one of the arms, so nothing runs that would not have run.
  *
- * Before: generic SSA. After: the same; opt_copy_prop takes away the moves that are left.
+ * Before: generic SSA. After: the same; opt_copy_prop takes away the moves that are left. Stands
+ * behind opt_cse, so that equal operands are one value.
  */
 #include "agx/compiler/opt/loads/loads.h"
 

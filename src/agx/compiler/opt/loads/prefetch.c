@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads that a loop's next iteration needs are issued in this one, where that hides them:
+ * Issues loads that a loop's next iteration needs in this one, where that hides them:
  *
  *    loop { if (!test(i)) break; x = load(i); use(x); barrier; long; barrier; i += 4 }
  *
@@ -17,7 +17,8 @@
  * there is one, else those of this iteration again. So only loads that each iteration runs move, in
  * loops that nobody leaves in their middle.
  *
- * Before: generic SSA. After: the same.
+ * Before: generic SSA. After: the same. The last pass before selection: a load that opt_licm can
+ * move out of the loop needs none of this. prefetch_choose.c chooses the loads.
  */
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/loads/loads.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A loop that loads makes its SIMD-group wait. An if behind it whose loads are of memory that
+ * Preloads for ifs behind loops. A loop that loads makes its SIMD-group wait. An if behind it whose loads are of memory that
  * nothing writes would wait once more, for addresses that were known all the time: these loads
  * get an if of their own in front of the loop, with the same condition, and arrive while the
  * loop waits for its own.
@@ -8,7 +8,8 @@
  * Only at top level, past nodes that no thread ends in; so what is loaded would have been loaded
  * later, if the loop ends. Registers of the loop stay below the step of occupancy that it is at.
  *
- * Before and after: generic SSA.
+ * Before and after: generic SSA. Stands behind opt_batch_loads, since that changes what the loops in
+ * front wait for, and in front of opt_vectorize.
  */
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops that test before they do anything test behind it, where that frees a load:
+ * Rotates loops that test before they do anything, so that they test behind it, where that frees a
+ * load:
  *
  *    if (test) { loop { body; if (test) ... else break } }
  *
@@ -8,9 +9,11 @@
  * out that never change but whose addresses only this body knows to be valid.
  *
  * The test is computed at two places, and once more where the body reads parts of it; so only
- * small inner loops with short tests change, and only for loads that opt_licm left behind.
+ * small inner loops with short tests change, and only for loads that opt_licm could not move
+ * otherwise.
  *
- * Before: generic SSA. After: the same.
+ * Before: generic SSA. After: the same. Stands in front of opt_licm, and behind opt_preamble, which
+ * takes loads that are the same for all threads.
  */
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/opt/loads/loads.h"

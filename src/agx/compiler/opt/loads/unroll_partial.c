@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small inner loops over i < n, of which nothing else is known, take several iterations at a time
- * as long as that many are left:
+ * Unrolls small inner loops over i < n, of which nothing else is known: they take several iterations
+ * at a time as long as that many are left:
  *
  *    for (; i < n - 3 * step; i += 4 * step) { body(i) ... body(i + 3 * step) }
  *    for (; i < n; i += step) body(i)
@@ -16,7 +16,8 @@
  * Lanes with different n leave the first loop at different times, so loops with operations
  * between lanes, or with barriers, stay as they are.
  *
- * Before: generic SSA. After: the same.
+ * Before: generic SSA. After: the same. Stands behind opt_unroll, which takes loops of known length,
+ * and in front of the passes that join what the copies repeat.
  */
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/opt/loads/loads.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops over i < n of few iterations, such as those that share rows among lanes, take up to four
- * iterations at a time without a loop for what is left over, so that loads of these iterations wait
- * together:
+ * Unrolls loops over i < n of few iterations, such as those that share rows among lanes: they take
+ * up to four iterations at a time without a loop for what is left over, so that loads of these
+ * iterations wait together:
  *
  *    for (; i < n; i = 3 step < n - i ? i + 4 step : n) {
  *       body(i)
@@ -18,7 +18,8 @@
  *
  * The measure is code for waits: see SECOND_ROWS.
  *
- * Before and after: generic SSA.
+ * Before and after: generic SSA. Stands behind opt_if_conversion, since it takes bodies of one block,
+ * and opt_byte_dot, since it counts what the body will be.
  */
 #include <string.h>
 
