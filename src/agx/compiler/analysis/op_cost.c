@@ -4,6 +4,8 @@
  */
 #include "agx/compiler/analysis/op_cost.h"
 
+#include "agx/isa/cost.h"
+
 static bool is_compare(unsigned op)
 {
    return op >= AGXC_OP_IEQ && op <= AGXC_OP_FGE;
@@ -32,6 +34,11 @@ unsigned agxc_op_cost(const struct agxc_instr *instr)
       if (instr->op >= costs[i].first && instr->op <= costs[i].last)
          return costs[i].cost;
    return 1;
+}
+
+unsigned agxc_load_latency(void)
+{
+   return agx_isa_cost(&(const struct agx_isa_instr){.op = AGX_ISA_OP_LOAD}).latency;
 }
 
 bool agxc_op_folds(const struct agxc_instr *instr, const struct agxc_instr *user,

@@ -13,6 +13,9 @@
 /* Cycles in the pipe that it takes, roughly. Source: docs/hw/performance.md. */
 unsigned agxc_op_cost(const struct agxc_instr *instr);
 
+/* Cycles from a load of device memory to its result. */
+unsigned agxc_load_latency(void);
+
 /* Selection makes the operation part of that user's row. */
 bool agxc_op_folds(const struct agxc_instr *instr, const struct agxc_instr *user,
                    const struct agxc_ref *operand);

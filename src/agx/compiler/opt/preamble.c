@@ -6,9 +6,9 @@
  *
  * Before: generic SSA. After: the same with fewer instructions, and shader->preamble where
  * the gain pays. Stands where nothing adds operations any more that could move; the preamble goes
- * through the passes behind this one. Nothing is computed that could fault: a load moves only when each thread
- * runs it anyway, or when its address is known to lie in the buffer. (Shipping kernels let
- * loads of unmapped memory give 0, but nothing here relies on that.)
+ * through the passes behind this one. Nothing is computed that could fault: a load moves only when
+ * each thread runs it anyway, or when its address is known to lie in the buffer. (Shipping kernels
+ * let loads of unmapped memory give 0, but nothing here relies on that.)
  *
  * Each operation has a cost in the main code, higher in loops; operations that selection folds
  * into others cost nothing. An operation's gain is its own cost and its share of what only it
@@ -27,10 +27,9 @@
 /* A dispatch worth optimising has 256 SIMD-groups on 8 cores with 4 schedulers each, so a cycle
  * saved in each is 8 of the dispatch. [A] */
 #define GROUPS_PER_SCHEDULER 8
-/* The same of the preamble: an operation waits for the one before it; loads are awaited once.
- * Source: docs/hw/performance.md. */
-#define PREAMBLE_OP_COST   4
-#define PREAMBLE_LOAD_COST 200
+/* The same of the preamble: an operation waits for the one before it; loads are awaited once, for
+ * agxc_load_latency(). Source: docs/hw/performance.md. */
+#define PREAMBLE_OP_COST 4
 /* Uniform halves that results may fill up to; constants have their own limit above. */
 #define RESULT_HALVES 384
 #define BASE_HALVES   256
@@ -280,7 +279,7 @@ static uint64_t find_needed(struct hoisting *h)
          has_loads |= instr->op == AGXC_OP_LOAD_GLOBAL;
       }
    }
-   return cost + (has_loads ? PREAMBLE_LOAD_COST : 0);
+   return cost + (has_loads ? agxc_load_latency() : 0);
 }
 
 /* The most halves that live at once in the preamble. */

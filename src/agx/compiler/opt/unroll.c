@@ -7,8 +7,8 @@
  *
  * loop_shape.h says which loops qualify.
  *
- * Before: generic SSA. After: the same; what copies repeat is left to opt_cse and opt_dce. Stands in
- * front of lower_private, since offsets into private arrays often become constant here.
+ * Before: generic SSA. After: the same; what copies repeat is left to opt_cse and opt_dce. Stands
+ * in front of lower_private, since offsets into private arrays often become constant here.
  */
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/opt.h"

@@ -23,25 +23,21 @@
  * step of occupancy that the loop is at. Where an iteration is an inner loop, one wait is little to
  * it.
  *
- * Before and after: generic SSA. Stands behind opt_unroll_predicated, which takes the shorter loops,
- * and in front of opt_vectorize.
+ * Before and after: generic SSA. Stands behind opt_unroll_predicated, which takes the shorter
+ * loops, and in front of opt_vectorize.
  */
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
+#include "agx/compiler/opt/loads/limits_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
-#define MAX_AHEAD    4u  /* iterations */
-#define MAX_LOADS    4u  /* of an iteration */
-#define MIN_SIZE     40u /* of an iteration without barriers: shorter ones are copied for less */
-#define MAX_DEPTH    24u /* of an address */
-#define MAX_STEP     0x10000u
-#define SLACK_HALVES 16u /* what the liveness of generic code does not show */
+#define MIN_SIZE 40u /* of an iteration without barriers: shorter ones are copied for less */
 
 struct ahead {
    struct agxc_induction induction;
    struct agxc_block *body; /* behind the exit */
-   struct agxc_instr *loads[MAX_LOADS];
+   struct agxc_instr *loads[AGXC_LOADS_FAR];
    uint32_t load_count, load_halves;
    uint32_t iterations; /* at a time */
 };
@@ -73,7 +69,7 @@ static uint8_t depth_of(const struct pass *pass, const struct ahead *a,
       if (agxc_loop_is_invariant(&a->induction.shape, src))
          continue;
       uint8_t before = pass->depth[src->value->id];
-      if (before == 0 || before == MAX_DEPTH)
+      if (before == 0 || before == AGXC_LOADS_MAX_SLICE)
          return 0;
       depth = AGX_MAX(depth, before + 1);
    }
@@ -97,7 +93,7 @@ static bool visit_instr(struct pass *pass, struct ahead *a, struct agxc_instr *i
    if (!is_slow_load(instr))
       return !returns; /* an atomic's wait would stay */
    if (depth == 0 || instr->block == a->induction.shape.header || !agxc_reads_constant(instr) ||
-       instr->op != AGXC_OP_LOAD_GLOBAL || a->load_count == MAX_LOADS)
+       instr->op != AGXC_OP_LOAD_GLOBAL || a->load_count == AGXC_LOADS_FAR)
       return false;
    a->loads[a->load_count++] = instr;
    a->load_halves += agxc_halves(dest->value);
@@ -132,10 +128,10 @@ static uint32_t choose_iterations(struct pass *pass, struct ahead *a)
    if (shape->inner_loops || (!shape->barriers && shape->size < MIN_SIZE) ||
        !visit_loop(pass, a, &halves))
       return 1;
-   halves += SLACK_HALVES;
+   halves += AGXC_LOADS_SLACK_HALVES;
    /* A value of an iteration ahead is a move in each iteration, for every two halves. */
    uint32_t most = AGX_MIN(agxc_end_of_step(halves), agxc_most_halves(pass->shader));
-   for (uint32_t iterations = MAX_AHEAD; iterations > 1; iterations /= 2)
+   for (uint32_t iterations = AGXC_LOADS_MAX_ITERATIONS; iterations > 1; iterations /= 2)
       if (halves + (iterations - 1) * a->load_halves <= most &&
           (iterations - 1) * a->load_halves <= shape->size / 2)
          return iterations;
@@ -206,7 +202,7 @@ static void copy_value(const struct ahead *a, struct agxc_clone *clone, const st
 
 /* The loads of all iterations, into `block`. */
 static void build_loads(struct pass *pass, struct ahead *a, struct agxc_block *block,
-                        struct agxc_ref out[MAX_AHEAD][MAX_LOADS])
+                        struct agxc_ref out[AGXC_LOADS_MAX_ITERATIONS][AGXC_LOADS_FAR])
 {
    struct agxc_induction *c = &a->induction;
    struct agxc_builder b = agxc_at_end(pass->shader, block);
@@ -236,12 +232,14 @@ static struct agxc_ref build_phi(struct agxc_builder *b, const struct agxc_ref *
 
 /* The ring of one load; values[] are those of its iterations. */
 static void build_ring(struct ahead *a, struct agxc_instr *load,
-                       struct agxc_ref values[MAX_AHEAD][MAX_LOADS], uint32_t which)
+                       struct agxc_ref values[AGXC_LOADS_MAX_ITERATIONS][AGXC_LOADS_FAR],
+                       uint32_t which)
 {
    struct agxc_shader *shader = a->induction.shape.shader;
    struct agxc_builder header = agxc_before(shader, a->induction.phi);
    struct agxc_builder body = agxc_at_start(shader, a->body);
-   struct agxc_ref nothing = build_nothing(a, load->operand), held[MAX_AHEAD], now[MAX_AHEAD];
+   struct agxc_ref nothing = build_nothing(a, load->operand), held[AGXC_LOADS_MAX_ITERATIONS],
+                   now[AGXC_LOADS_MAX_ITERATIONS];
    for (uint32_t iteration = 1; iteration < a->iterations; iteration++)
       held[iteration] = build_phi(&header, load->operand);
    for (uint32_t iteration = 0; iteration < a->iterations; iteration++) {
@@ -259,7 +257,7 @@ static void build_ring(struct ahead *a, struct agxc_instr *load,
 
 static void load_ahead(struct pass *pass, struct ahead *a)
 {
-   struct agxc_ref values[MAX_AHEAD][MAX_LOADS];
+   struct agxc_ref values[AGXC_LOADS_MAX_ITERATIONS][AGXC_LOADS_FAR];
    struct agxc_block *test;
    struct agxc_if *branch = insert_if(a, &test);
    build_loads(pass, a, agxc_block_append(pass->shader, &branch->then_list, &branch->node), values);
@@ -281,7 +279,8 @@ static bool try_loop(void *user, struct agxc_loop *loop)
    struct pass *pass = user;
    struct ahead a = {0};
    struct agxc_induction *c = &a.induction;
-   if (!agxc_induction_find(c, pass->shader, loop) || c->step > MAX_STEP || c->step & (c->step - 1))
+   if (!agxc_induction_find(c, pass->shader, loop) || c->step > AGXC_LOADS_MAX_STEP ||
+       c->step & (c->step - 1))
       return false;
    a.body = agxc_block_after(&c->shape.exit->node);
    if (begins_with_phi(a.body))

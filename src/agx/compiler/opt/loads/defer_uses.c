@@ -13,11 +13,11 @@
  * opt_if_conversion, which leaves ifs that load, and behind the passes that unroll loops of them.
  */
 #include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/opt/loads/limits_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
-#define MAX_LOADS    8u              /* of one if: a scoreboard group */
-#define MAX_PENDING  (2 * MAX_LOADS) /* that many registers wait for them */
-#define MAX_ARM_COST 40u             /* cycles of both arms, without loads */
+#define MAX_PENDING  (2 * AGXC_LOADS_OF_GROUP) /* that many registers wait for them */
+#define MAX_ARM_COST 40u                       /* cycles of both arms, without loads */
 #define MAX_PHIS     4u
 
 struct splitting {
@@ -41,7 +41,7 @@ static void forget(struct splitting *s)
 static void make_room(struct splitting *s, uint32_t loads)
 {
    if (s->issued - s->done + loads > MAX_PENDING)
-      s->done = AGX_MAX(s->done, s->issued - MAX_LOADS);
+      s->done = AGX_MAX(s->done, s->issued - AGXC_LOADS_OF_GROUP);
 }
 
 static bool is_late(const struct splitting *s, const struct agxc_ref *ref)
@@ -166,7 +166,7 @@ static bool splits(struct splitting *s, const struct agxc_if *branch,
    uint32_t loads = 0, cost = 0;
    if (agxc_is_of_dispatch(condition) || is_late(s, condition) ||
        !arm_splits(s, &branch->then_list, &loads, &cost) ||
-       !arm_splits(s, &branch->else_list, &loads, &cost) || loads > MAX_LOADS ||
+       !arm_splits(s, &branch->else_list, &loads, &cost) || loads > AGXC_LOADS_OF_GROUP ||
        cost > MAX_ARM_COST || !phis_split(agxc_block_after(&branch->node)))
       return false;
    make_room(s, loads);
@@ -185,7 +185,7 @@ struct split {
    struct splitting *s;
    struct agxc_if *branch;
    struct agxc_block *before, *behind;
-   struct result results[MAX_LOADS];
+   struct result results[AGXC_LOADS_OF_GROUP];
    uint32_t count;
 };
 

@@ -10,65 +10,44 @@
  * Before and after: generic SSA. Stands behind opt_unroll_partial, whose copies hold such ifs, and
  * opt_hoist_common.
  */
+#include "agx/compiler/opt/loads/limits_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
-
-#define MAX_LOADS 8u  /* to one block: they wait in registers */
-#define MAX_DEPTH 12u /* of an address */
+#include "agx/compiler/opt/loads/slice_impl.h"
 
 struct hoist {
    struct agxc_shader *shader;
-   struct agxc_block *to;
+   struct agxc_block *to, *from; /* from: the block of the load */
    uint32_t loads;
 };
 
 /* ---- moving ------------------------------------------------------------- */
 
-static bool is_constant_load(const struct agxc_instr *instr)
+static bool is_there(const void *user, const struct agxc_value *value)
 {
-   return instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_CONST;
+   const struct hoist *h = user;
+   return value->def->block->index <= h->to->index;
 }
 
-/* Whether what defines a value is there at the end of h->to, or can be brought there from
- * `from`, the block of the load. */
-static bool can_reach(const struct hoist *h, const struct agxc_block *from,
-                      const struct agxc_ref *ref, unsigned depth)
+static bool may_move(const void *user, const struct agxc_instr *instr)
 {
-   const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
-   if (!def || def->block->index <= h->to->index)
-      return true;
-   if (def->block != from || depth == 0 || !agxc_is_pure(def))
-      return false;
-   agxc_foreach_src (src, def)
-      if (!can_reach(h, from, src, depth - 1))
-         return false;
-   return true;
-}
-
-static void move(struct hoist *h, struct agxc_instr *instr)
-{
-   struct agxc_instr *last = agxc_terminator(h->to);
-   struct agxc_builder b = {.shader = h->shader, .block = h->to, .before = last};
-   agxc_foreach_src (src, instr)
-      if (src->kind == AGXC_VALUE && src->value->def->block->index > h->to->index)
-         move(h, src->value->def);
-   agxc_instr_remove(instr);
-   agxc_insert(&b, instr);
+   const struct hoist *h = user;
+   return instr->block == h->from && agxc_is_pure(instr);
 }
 
 static bool hoist_block(struct hoist *h, struct agxc_block *block)
 {
+   const struct agxc_slice slice = {is_there, may_move, h};
+   struct agxc_builder end = {h->shader, h->to, agxc_terminator(h->to)};
    bool progress = false;
+   h->from = block;
    agxc_foreach_instr_safe (instr, block) {
-      if (h->loads == MAX_LOADS || agxc_flags(instr) & AGXC_CROSS_LANE)
+      if (h->loads == AGXC_LOADS_OF_GROUP || agxc_flags(instr) & AGXC_CROSS_LANE)
          break;
-      if (!is_constant_load(instr))
+      if (!agxc_is_constant_load(instr) || !agxc_slice_reaches_sources(&slice, instr))
          continue;
-      bool reaches = true;
-      agxc_foreach_src (src, instr)
-         reaches = reaches && can_reach(h, block, src, MAX_DEPTH);
-      if (!reaches)
-         continue;
-      move(h, instr);
+      agxc_slice_move_sources(&slice, &end, instr);
+      agxc_instr_remove(instr);
+      agxc_insert(&end, instr);
       h->loads++;
       progress = true;
    }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How much the passes of this room take: loads that wait at once, registers, instructions looked at.
+ * How much the passes of this room take: loads that wait at once, registers, instructions looked
+ * at.
  */
 #pragma once
-
-#include "agx/isa/cost.h"
 
 /* Loads of one scoreboard group: more of them do not wait together. */
 #define AGXC_LOADS_OF_GROUP 8u
@@ -18,9 +17,3 @@
 #define AGXC_LOADS_MAX_SLICE 24u
 /* Halves kept free for what the liveness of generic code does not show. */
 #define AGXC_LOADS_SLACK_HALVES 12u
-
-/* Cycles from a load of device memory to its result. */
-static inline uint32_t agxc_load_latency(void)
-{
-   return agx_isa_cost(&(const struct agx_isa_instr){.op = AGX_ISA_LOAD}).latency;
-}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Optimizations about the latency of loads, from generic IR to generic IR, one file each: they let
- * loads wait together, or earlier than their results are needed. The rules for passes of opt.h hold.
+ * loads wait together, or earlier than their results are needed. The rules for passes of opt.h
+ * hold.
  */
 #pragma once
 

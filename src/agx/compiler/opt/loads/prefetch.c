@@ -80,7 +80,7 @@ static struct agxc_ref copy_instr(struct agxc_prefetch *p, const struct agxc_ins
    return copy->operand[0];
 }
 
-/* The value of another iteration. No deeper than MAX_SLICE. */
+/* The value of another iteration. No deeper than AGXC_LOADS_MAX_SLICE. */
 static struct agxc_ref copy_of(struct agxc_prefetch *p, struct agxc_ref ref, enum agxc_way way)
 {
    if (ref.kind != AGXC_VALUE || ref.value->id >= p->value_count || !agxc_prefetch_varies(p, &ref))
@@ -135,7 +135,7 @@ static struct agxc_ref build_phi(struct agxc_prefetch *p, struct agxc_ref loaded
 static void load_first(struct agxc_prefetch *p, struct agxc_ref *out_loaded)
 {
    struct agxc_block *inside = agxc_block_before(&p->shape.loop->node), *behind = NULL;
-   struct agxc_ref zeros[AGXC_PREFETCH_MAX_LOADS];
+   struct agxc_ref zeros[AGXC_LOADS_FAR];
    go_to(p, agxc_at_end(p->shader, inside));
    struct agxc_ref test = copy_of(p, *p->shape.taken, AGXC_WAY_FIRST);
    if (test.kind != AGXC_IMM || (bool)test.imm == p->shape.leaves_if) {
@@ -197,7 +197,7 @@ static void load_next(struct agxc_prefetch *p, struct agxc_choice *choice, struc
 
 static void run_ahead(struct agxc_prefetch *p)
 {
-   struct agxc_ref first[AGXC_PREFETCH_MAX_LOADS];
+   struct agxc_ref first[AGXC_LOADS_FAR];
    load_first(p, first);
    for (uint32_t i = 0; i < p->choice_count; i++)
       load_next(p, &p->choices[i], first[i]);

@@ -7,14 +7,11 @@
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/opt/loads/prefetch_impl.h"
+#include "agx/compiler/opt/loads/slice_impl.h"
 
-#define MAX_SLICE 24u  /* instructions that an address or a test is computed from */
-#define MAX_SIZE  512u /* of a loop: how far this looks */
-/* Cycles that must follow a load, of the 200 that it takes. Source: docs/hw/performance.md. */
-#define ENOUGH_CYCLES    180u
-#define INNER_ITERATIONS 8u /* that a loop inside is taken to run [A] */
-/* Halves kept free for what the liveness of generic code does not show. */
-#define SLACK_HALVES 12u
+#define MAX_SIZE         512u /* of a loop: how far this looks */
+#define INNER_ITERATIONS 8u   /* that a loop inside is taken to run [A] */
+#define NEARLY_CYCLES    20u  /* of a load's latency need not be hidden */
 
 /* ---- what can be computed ahead ------------------------------------------ */
 
@@ -27,36 +24,38 @@ static bool is_simple(const struct agxc_instr *instr)
           instr->op != AGXC_OP_IMAGE_SAMPLE;
 }
 
-/* Computed from invariants and the header's phis by few simple operations, and so are these
- * phis' next values. */
-static bool is_slice(const struct agxc_prefetch *p, const struct agxc_ref *ref, uint32_t *left)
+/* Invariants, and phis of the header whose next value is computed by one simple operation:
+ * i = phi(.., i + 4). That depends on no further phis, so that copies of it end. */
+static bool is_known_ahead(const void *user, const struct agxc_value *value)
 {
-   if (ref->kind != AGXC_VALUE || !agxc_prefetch_is_inside(p, ref->value->def->block))
+   const struct agxc_prefetch *p = user;
+   const struct agxc_instr *def = value->def;
+   if (!agxc_prefetch_is_inside(p, def->block))
       return true;
-   const struct agxc_instr *def = ref->value->def;
-   if (*left == 0)
+   if (!agxc_prefetch_is_phi(p, def))
       return false;
-   *left -= 1;
-   if (agxc_prefetch_is_phi(p, def)) {
-      const struct agxc_ref *back = &agxc_srcs(def)[1];
-      bool is_counter = back->kind == AGXC_VALUE && is_simple(back->value->def) &&
-                        (def->operand[0].bits == 16 || def->operand[0].bits == 32) &&
-                        def->operand[0].count == 1;
-      if (!is_counter || *left < back->value->def->src_count)
-         return false;
-      /* i = phi(.., i + 4): no further phis, so that this ends. */
-      agxc_foreach_src (src, back->value->def)
-         if (src->kind == AGXC_VALUE && src->value != def->operand[0].value &&
-             agxc_prefetch_is_inside(p, src->value->def->block))
-            return false;
-      return true;
-   }
-   if (!is_simple(def))
+   const struct agxc_ref *back = agxc_phi_back(def);
+   if (back->kind != AGXC_VALUE || !is_simple(back->value->def) || value->count != 1 ||
+       (value->bits != 16 && value->bits != 32))
       return false;
-   agxc_foreach_src (src, def)
-      if (!is_slice(p, src, left))
+   agxc_foreach_src (src, back->value->def)
+      if (src->kind == AGXC_VALUE && src->value != value &&
+          agxc_prefetch_is_inside(p, src->value->def->block))
          return false;
    return true;
+}
+
+static bool may_copy(const void *user, const struct agxc_instr *instr)
+{
+   (void)user;
+   return is_simple(instr);
+}
+
+/* Computed from such values by few simple operations. */
+static bool is_slice(const struct agxc_prefetch *p, const struct agxc_ref *ref, uint32_t *left)
+{
+   const struct agxc_slice slice = {is_known_ahead, may_copy, p};
+   return agxc_slice_reaches(&slice, ref, left);
 }
 
 /* ---- which loads ----------------------------------------------------------- */
@@ -93,7 +92,7 @@ static bool is_unchanged(const struct agxc_prefetch *p, const struct agxc_instr 
 
 static bool can_move(const struct agxc_prefetch *p, const struct agxc_instr *load)
 {
-   uint32_t left = MAX_SLICE;
+   uint32_t left = AGXC_LOADS_MAX_SLICE;
    const struct agxc_ref *srcs = agxc_srcs(load);
    return load->op == AGXC_OP_LOAD_GLOBAL && is_on_top(p, load->block) &&
           (agxc_prefetch_varies(p, &srcs[0]) || agxc_prefetch_varies(p, &srcs[1])) &&
@@ -161,7 +160,7 @@ static bool find_gap(const struct agxc_prefetch *p, struct agxc_choice *choice)
          }
       }
    }
-   return best >= ENOUGH_CYCLES;
+   return best + NEARLY_CYCLES >= agxc_load_latency();
 }
 
 /* The last load whose address depends on it, or 0. */
@@ -213,7 +212,7 @@ static void consider(struct agxc_prefetch *p, struct agxc_instr *load)
 {
    struct agxc_choice choice = {.load = load};
    int32_t halves = (int32_t)agxc_halves(load->operand[0].value);
-   if (p->choice_count == AGXC_PREFETCH_MAX_LOADS || halves > p->room || !can_move(p, load))
+   if (p->choice_count == AGXC_LOADS_FAR || halves > p->room || !can_move(p, load))
       return;
    choice.leads = leads_to_load(p, &choice);
    if (!choice.leads && !find_gap(p, &choice))
@@ -225,7 +224,7 @@ static void consider(struct agxc_prefetch *p, struct agxc_instr *load)
 /* Leaves only at its exit, in front of everything else. */
 static bool may_run_ahead(const struct agxc_prefetch *p)
 {
-   uint32_t left = MAX_SLICE;
+   uint32_t left = AGXC_LOADS_MAX_SLICE;
    const struct agxc_ref *test = p->shape.taken;
    if (p->shape.size > MAX_SIZE || agxc_block_before(&p->shape.exit->node) != p->shape.header ||
        !agxc_prefetch_varies(p, test) || !is_slice(p, test, &left))
@@ -271,7 +270,8 @@ void agxc_prefetch_choose(struct agxc_prefetch *p)
       return;
    for (uint32_t i = p->first; i <= p->last; i++)
       halves = AGX_MAX(halves, p->liveness->halves[i]);
-   p->room = (int32_t)agxc_end_of_step(halves + SLACK_HALVES) - (int32_t)(halves + SLACK_HALVES);
+   p->room = (int32_t)agxc_end_of_step(halves + AGXC_LOADS_SLACK_HALVES) -
+             (int32_t)(halves + AGXC_LOADS_SLACK_HALVES);
    for (uint32_t i = p->first; i <= p->last; i++)
       agxc_foreach_instr (instr, p->shader->blocks[i])
          if (instr->op == AGXC_OP_LOAD_GLOBAL)

@@ -7,8 +7,8 @@
 
 #include "agx/compiler/analysis/liveness.h"
 #include "agx/compiler/analysis/loop_shape.h"
+#include "agx/compiler/opt/loads/limits_impl.h"
 
-#define AGXC_PREFETCH_MAX_LOADS   4u
 #define AGXC_PREFETCH_MAX_SOURCES 4u
 
 /* As what a copy of the loop's values is made. */
@@ -40,7 +40,7 @@ struct agxc_prefetch {
    struct agxc_copied *map[AGXC_WAY_COUNT]; /* by value id */
    uint32_t stamp;
    struct agxc_builder b; /* where copies go */
-   struct agxc_choice choices[AGXC_PREFETCH_MAX_LOADS];
+   struct agxc_choice choices[AGXC_LOADS_FAR];
    uint32_t choice_count;
    const struct agxc_liveness *liveness;
    int32_t room; /* halves that the loop may take without a step of occupancy */

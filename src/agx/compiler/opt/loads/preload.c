@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloads for ifs behind loops. A loop that loads makes its SIMD-group wait. An if behind it whose loads are of memory that
- * nothing writes would wait once more, for addresses that were known all the time: these loads
- * get an if of their own in front of the loop, with the same condition, and arrive while the
- * loop waits for its own.
+ * Preloads for ifs behind loops. A loop that loads makes its SIMD-group wait. An if behind it whose
+ * loads are of memory that nothing writes would wait once more, for addresses that were known all
+ * the time: these loads get an if of their own in front of the loop, with the same condition, and
+ * arrive while the loop waits for its own.
  *
  * Only at top level, past nodes that no thread ends in; so what is loaded would have been loaded
  * later, if the loop ends. Registers of the loop stay below the step of occupancy that it is at.
  *
- * Before and after: generic SSA. Stands behind opt_batch_loads, since that changes what the loops in
- * front wait for, and in front of opt_vectorize.
+ * Before and after: generic SSA. Stands behind opt_batch_loads, since that changes what the loops
+ * in front wait for, and in front of opt_vectorize.
  */
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
+#include "agx/compiler/opt/loads/limits_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
-
-#define MAX_LOADS    4u
-#define MAX_DEPTH    12u /* of an address or condition */
-#define SLACK_HALVES 12u /* what the liveness of generic code does not show */
+#include "agx/compiler/opt/loads/slice_impl.h"
 
 struct early {
    struct agxc_shader *shader;
@@ -39,11 +37,6 @@ static bool returns(const struct agxc_node *node)
          if (returns(inner))
             return true;
    return false;
-}
-
-static bool is_constant_load(const struct agxc_instr *instr)
-{
-   return instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_CONST;
 }
 
 static uint32_t live_halves(const struct early *e, const struct agxc_block *block)
@@ -71,34 +64,20 @@ static void note_loop(struct early *e, const struct agxc_loop *loop)
 
 /* ---- moving -------------------------------------------------------------- */
 
-/* Whether a value is there at the end of e->to, or can be computed there. */
-static bool can_reach(const struct early *e, const struct agxc_ref *ref, unsigned depth)
+static bool is_there(const void *user, const struct agxc_value *value)
 {
-   const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
-   if (!def || def->block->index <= e->to->index)
-      return true;
-   if (depth == 0 || !agxc_is_arithmetic(def))
-      return false;
-   agxc_foreach_src (src, def)
-      if (!can_reach(e, src, depth - 1))
-         return false;
-   return true;
+   const struct early *e = user;
+   return value->def->block->index <= e->to->index;
 }
 
-static void fetch(struct early *e, const struct agxc_ref *ref)
+static bool may_move(const void *user, const struct agxc_instr *instr)
 {
-   struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
-   if (!def || def->block->index <= e->to->index)
-      return;
-   agxc_foreach_src (src, def)
-      fetch(e, src);
-   struct agxc_builder b = agxc_at_end(e->shader, e->to);
-   agxc_instr_remove(def);
-   agxc_insert(&b, def);
+   (void)user;
+   return agxc_is_arithmetic(instr);
 }
 
 /* How many loads of the arm would move; 0 when one of them can't, since then it waits anyway. */
-static uint32_t count_loads(const struct early *e, const struct agx_link *arm)
+static uint32_t count_loads(const struct agxc_slice *slice, const struct agx_link *arm)
 {
    uint32_t count = 0;
    if (arm->next->next != arm)
@@ -106,25 +85,23 @@ static uint32_t count_loads(const struct early *e, const struct agx_link *arm)
    agxc_foreach_instr (instr, agxc_first_block(arm)) {
       if (instr->op != AGXC_OP_LOAD_GLOBAL)
          continue;
-      if (!is_constant_load(instr) || instr->operand[0].count != 1)
+      if (!agxc_is_constant_load(instr) || agxc_dest(instr)->count != 1 ||
+          !agxc_slice_reaches_sources(slice, instr))
          return 0;
-      agxc_foreach_src (src, instr)
-         if (!can_reach(e, src, MAX_DEPTH))
-            return 0;
       count++;
    }
    return count;
 }
 
-static void move_loads(struct early *e, struct agxc_block *arm, struct agxc_ref condition)
+static void move_loads(struct early *e, const struct agxc_slice *slice, struct agxc_block *arm,
+                       struct agxc_ref condition)
 {
-   fetch(e, &condition);
+   struct agxc_builder end = agxc_at_end(e->shader, e->to);
+   agxc_slice_move(slice, &end, &condition);
    agxc_foreach_instr (instr, arm)
       if (instr->op == AGXC_OP_LOAD_GLOBAL)
-         agxc_foreach_src (src, instr)
-            fetch(e, src);
+         agxc_slice_move_sources(slice, &end, instr);
    struct agxc_block *behind;
-   struct agxc_builder end = agxc_at_end(e->shader, e->to);
    const struct agxc_if *branch = agxc_build_if(&end, condition, &behind);
    struct agxc_builder in = agxc_at_end(e->shader, agxc_first_block(&branch->then_list));
    struct agxc_builder out = agxc_at_end(e->shader, behind);
@@ -132,13 +109,11 @@ static void move_loads(struct early *e, struct agxc_block *arm, struct agxc_ref 
       if (load->op != AGXC_OP_LOAD_GLOBAL)
          continue;
       struct agxc_instr *phi = agxc_instr_new_n(e->shader, AGXC_OP_PHI, 1, 2);
-      phi->operand[0] = load->operand[0];
-      phi->operand[0].value->def = phi;
-      load->operand[0] =
-         agxc_use(agxc_value_new(e->shader, phi->operand[0].bits, phi->operand[0].count));
-      load->operand[0].value->def = load;
-      phi->operand[1] = load->operand[0];
-      phi->operand[2] = agxc_imm(0, phi->operand[0].bits);
+      struct agxc_ref result = *agxc_dest(load);
+      agxc_define(phi, result);
+      agxc_define(load, agxc_use(agxc_value_new(e->shader, result.bits, result.count)));
+      *agxc_phi_then(phi) = *agxc_dest(load);
+      *agxc_phi_else(phi) = agxc_imm(0, result.bits);
       agxc_instr_remove(load);
       agxc_insert(&in, load);
       agxc_insert(&out, phi);
@@ -149,13 +124,16 @@ static void move_loads(struct early *e, struct agxc_block *arm, struct agxc_ref 
 
 static bool visit_if(struct early *e, struct agxc_if *branch)
 {
-   struct agxc_ref condition = agxc_srcs(agxc_terminator(agxc_block_before(&branch->node)))[0];
-   uint32_t loads = count_loads(e, &branch->then_list);
-   uint32_t needed = e->halves + SLACK_HALVES;
-   if (loads == 0 || loads > MAX_LOADS || condition.kind != AGXC_VALUE ||
-       !can_reach(e, &condition, MAX_DEPTH) || agxc_end_of_step(needed) < needed + loads * 2)
+   const struct agxc_slice slice = {is_there, may_move, e};
+   struct agxc_ref condition =
+      *agxc_src_condition(agxc_terminator(agxc_block_before(&branch->node)));
+   uint32_t loads = count_loads(&slice, &branch->then_list), left = AGXC_LOADS_MAX_SLICE;
+   uint32_t needed = e->halves + AGXC_LOADS_SLACK_HALVES;
+   if (loads == 0 || loads > AGXC_LOADS_FAR || condition.kind != AGXC_VALUE ||
+       !agxc_slice_reaches(&slice, &condition, &left) ||
+       agxc_end_of_step(needed) < needed + loads * 2)
       return false;
-   move_loads(e, agxc_first_block(&branch->then_list), condition);
+   move_loads(e, &slice, agxc_first_block(&branch->then_list), condition);
    return true;
 }
 

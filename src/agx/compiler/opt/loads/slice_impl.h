@@ -7,6 +7,12 @@
 
 #include "agx/compiler/ir/ir.h"
 
+/* A load of device memory that nothing writes during the dispatch. */
+static inline bool agxc_is_constant_load(const struct agxc_instr *instr)
+{
+   return instr->op == AGXC_OP_LOAD_GLOBAL && agxc_reads_constant(instr);
+}
+
 struct agxc_slice {
    /* Whether the place has the value already. */
    bool (*is_there)(const void *user, const struct agxc_value *value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Unrolls small inner loops over i < n, of which nothing else is known: they take several iterations
- * at a time as long as that many are left:
+ * Unrolls small inner loops over i < n, of which nothing else is known: they take several
+ * iterations at a time as long as that many are left:
  *
  *    for (; i < n - 3 * step; i += 4 * step) { body(i) ... body(i + 3 * step) }
  *    for (; i < n; i += step) body(i)
@@ -16,16 +16,16 @@
  * Lanes with different n leave the first loop at different times, so loops with operations
  * between lanes, or with barriers, stay as they are.
  *
- * Before: generic SSA. After: the same. Stands behind opt_unroll, which takes loops of known length,
- * and in front of the passes that join what the copies repeat.
+ * Before: generic SSA. After: the same. Stands behind opt_unroll, which takes loops of known
+ * length, and in front of the passes that join what the copies repeat.
  */
 #include "agx/compiler/analysis/induction.h"
+#include "agx/compiler/opt/loads/limits_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
-#define MAX_FACTOR 4u
-#define MAX_SIZE   48u /* instructions in all copies ... */
-#define MAX_WHOLE  96u /* ... where no iterations are left over */
-#define MAX_STEP   8   /* longer ones share a loop among lanes: few iterations each */
+#define MAX_SIZE  48u /* instructions in all copies ... */
+#define MAX_WHOLE 96u /* ... where no iterations are left over */
+#define MAX_STEP  8   /* longer ones share a loop among lanes: few iterations each */
 
 /* ---- choosing ---------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ static bool has_private_order(const struct agxc_loop_shape *shape)
 static unsigned choose_factor(const struct agxc_induction *c)
 {
    const struct agxc_loop_shape *shape = &c->shape;
-   unsigned factor = MAX_FACTOR;
+   unsigned factor = AGXC_LOADS_MAX_ITERATIONS;
    if (c->step > MAX_STEP || c->is_inclusive || has_private_order(shape) || shape->inner_loops ||
        shape->barriers || shape->flags & AGXC_CROSS_LANE)
       return 1;

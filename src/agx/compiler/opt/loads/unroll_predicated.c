@@ -18,17 +18,16 @@
  *
  * The measure is code for waits: see SECOND_ROWS.
  *
- * Before and after: generic SSA. Stands behind opt_if_conversion, since it takes bodies of one block,
- * and opt_byte_dot, since it counts what the body will be.
+ * Before and after: generic SSA. Stands behind opt_if_conversion, since it takes bodies of one
+ * block, and opt_byte_dot, since it counts what the body will be.
  */
 #include <string.h>
 
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/opt/loads/limits_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
-#define MAX_FACTOR 4u
-#define MAX_STEP   0x10000u
 /* Rows of code that one wait less in each iteration, some 200 cycles (source:
  * docs/hw/performance.md), is worth: of a second iteration, which halves them, and of all further
  * ones, which save less. Longer bodies are mostly computation, and there are other lanes to run
@@ -257,7 +256,8 @@ static uint32_t choose_factor(struct pass *pass, struct masked *m)
       factor = 2;
    if (m->induction.step > 1 && m->load_halves > SHARED_HALVES)
       return 1;
-   return AGX_MIN(factor, AGX_MIN(MAX_FACTOR, AGX_MAX(LOAD_HALVES / m->load_halves, 1u)));
+   return AGX_MIN(factor,
+                  AGX_MIN(AGXC_LOADS_MAX_ITERATIONS, AGX_MAX(LOAD_HALVES / m->load_halves, 1u)));
 }
 
 /* ---- iterations --------------------------------------------------------------- */
@@ -350,8 +350,8 @@ static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map
    struct agxc_cursor end = {NULL, m->last};
    struct agxc_ref induction = agxc_use(c->phi->operand[0].value);
    struct agxc_ref left = agxc_build2(&b, AGXC_OP_ISUB, 32, c->limit, induction);
-   struct agxc_ref is_iteration[MAX_FACTOR], held[MAX_HELD];
-   struct agx_link list, stores[MAX_FACTOR];
+   struct agxc_ref is_iteration[AGXC_LOADS_MAX_ITERATIONS], held[MAX_HELD];
+   struct agx_link list, stores[AGXC_LOADS_MAX_ITERATIONS];
    agx_list_init(&list);
    agx_list_append(&list, &copies->node.link);
    for (uint32_t i = 0; i < m->held_count; i++)
@@ -393,7 +393,7 @@ static bool try_loop(void *user, struct agxc_loop *loop)
       return false;
    lift_test(shape);
    struct agxc_induction *c = &m.induction;
-   if (!agxc_induction_find(c, pass->shader, loop) || c->step > MAX_STEP ||
+   if (!agxc_induction_find(c, pass->shader, loop) || c->step > AGXC_LOADS_MAX_STEP ||
        (c->step & (c->step - 1)) || c->is_inclusive || is_remainder(c) || !find_held(pass, &m))
       return false;
    uint32_t factor = choose_factor(pass, &m);
