@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hal/device/device.h"
 #include "hal/executable/disk_cache.h"
 #include "hal/executable/executable.h"
 #include "hal/executable/executable_cache.h"
@@ -237,7 +238,7 @@ static void what_makes_no_sense_is_compiled(void **state)
    char path[400];
    fixture_open(&f, "virtual:g13g");
    agx_release(compile(&f, "saxpy", 0, 0));
-   struct agx_disk_cache *disk = &f.device->kernels->disk;
+   struct agx_disk_cache *disk = &f.device->executable.cache->disk;
    struct agx_cache_key key;
    struct agx_executable_desc desc = {0};
    char *spirv = read_kernel("saxpy", &desc);

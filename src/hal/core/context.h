@@ -13,6 +13,7 @@
 #include "hal/core/object.h"
 
 struct agx_device;
+struct agx_host_spans;
 struct agx_profile;
 struct agxw_device;
 
@@ -24,8 +25,10 @@ struct agx_context {
    uint32_t number; /* of all devices that the process opened, from 1 on */
    uint32_t debug;  /* enum agx_debug */
 
-   /* The session, or NULL; changes only while the device is idle. */
+   /* The profiling session, and where it takes spans of the host (core/host_span.h); both NULL
+    * without a session. They change only while the device is idle. */
    struct agx_profile *profile;
+   struct agx_host_spans *spans;
 
    /* The rooms' states, each defined in state.h of the room; hal/device embeds them and sets these
     * pointers before it starts any room. */

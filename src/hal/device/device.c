@@ -13,7 +13,6 @@
 #include "base/thread.h"
 #include "base/util.h"
 #include "hal/core/desc.h"
-#include "hal/executable/executable_cache.h"
 #include "hal/host/file.h"
 #include "hal/host/host_call.h"
 #include "hal/host/host_pool.h"
@@ -32,9 +31,8 @@ static void free_device(struct agx_device *device)
    agx_host_pool_destroy(device->host_pool);
    agx_host_calls_fini(&device->host_calls, device->alloc);
    agx_sync_state_fini(device);
-   agx_builtins_fini(&device->builtins);
+   agx_executable_state_fini(device);
    agx_breadcrumbs_fini(device);
-   agx_executable_cache_destroy(device->kernels);
    agx_memory_state_fini(device);
    if (device->winsys)
       agxw_device_destroy(device->winsys);
@@ -105,8 +103,7 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
    AGX_TRY(agx_memory_state_init(device, desc, &memory_hooks));
    AGX_TRY(agx_host_pool_create(device->instance, AGX_HOST_THREADS, &device->host_pool));
    AGX_TRY(agx_sync_open_queues(device, desc));
-   AGX_TRY(agx_executable_cache_create(device->alloc, device->debug, &device->kernels));
-   device->kernels->disk.log = &device->instance->log;
+   AGX_TRY(agx_executable_state_init(device));
    if (device->debug & AGX_DEBUG_BOUNDS && !agxw_device_watches(device->winsys))
       return AGX_FAIL(AGX_UNIMPLEMENTED,
                       "device: AGX_DEBUG=bounds: %s does not watch what kernels "
@@ -137,11 +134,11 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    device->alloc = &instance->alloc;
    device->log = &instance->log;
    device->context.memory = &device->memory;
+   device->context.executable = &device->executable;
    device->debug = debug;
    device->context.sync = &device->sync;
    agx_breadcrumbs_init(&device->breadcrumbs);
    agx_host_calls_init(&device->host_calls);
-   agx_builtins_init(&device->builtins);
    agx_sync_state_init(device, &sync_hooks);
    return device;
 }

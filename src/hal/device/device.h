@@ -10,7 +10,7 @@
 
 #include "base/list.h"
 #include "hal/core/context.h"
-#include "hal/executable/builtin.h"
+#include "hal/executable/state.h"
 #include "hal/host/host_call.h"
 #include "hal/device/instance.h"
 #include "hal/memory/state.h"
@@ -19,7 +19,6 @@
 #include "hal/record/breadcrumb.h"
 #include "winsys/winsys.h"
 
-struct agx_executable_cache;
 struct agx_host_pool;
 struct agx_profile;
 
@@ -33,18 +32,18 @@ struct agx_device {
          struct agxw_device *winsys;
          uint32_t number, debug;
          struct agx_profile *profile;
+         struct agx_host_spans *spans;
       };
    };
    struct agx_instance *instance;
    struct agx_sync_state sync;
 
-   struct agx_builtins builtins;
+   struct agx_executable_state executable;
    struct agx_breadcrumbs breadcrumbs;
    struct agx_memory_state memory;
 
    struct agx_host_pool *host_pool; /* functions and files */
    struct agx_host_calls host_calls;
-   struct agx_executable_cache *kernels; /* compiled ones */
 };
 
 /* Opens a device over a kmd, which it takes over, also on failure. */

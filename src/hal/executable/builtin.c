@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "hal/executable/executable.h"
+#include "hal/executable/state.h"
 
 struct builtin_row {
    const char *chip;
@@ -36,15 +37,15 @@ void agx_builtins_fini(struct agx_builtins *builtins)
 static agx_status load(struct agx_device *device, enum agx_builtin which,
                        struct agx_executable **out_executable)
 {
-   const struct agx_chip *chip = agxw_device_info(device->winsys)->chip;
+   const struct agx_chip *chip = agxw_device_info(agx_context_of(device)->winsys)->chip;
    const struct builtin_row *row = builtin_rows;
    while (row < builtin_rows + AGX_COUNT(builtin_rows) && strcmp(row->chip, chip->name) != 0)
       row++;
    if (row == builtin_rows + AGX_COUNT(builtin_rows))
       return AGX_FAIL(AGX_INTERNAL, "device: no kernels were built in for %s", chip->name);
    struct agx_program *program = NULL;
-   AGX_TRY(agx_program_read_elf(row->images[which].bytes, row->images[which].size, device->alloc,
-                                &program));
+   AGX_TRY(agx_program_read_elf(row->images[which].bytes, row->images[which].size,
+                                agx_context_of(device)->alloc, &program));
    snprintf(program->chip, sizeof(program->chip), "%s", chip->name);
    return agx_executable_create_own(device, program, out_executable);
 }
@@ -52,7 +53,7 @@ static agx_status load(struct agx_device *device, enum agx_builtin which,
 agx_status agx_device_builtin(struct agx_device *device, enum agx_builtin which,
                               struct agx_executable **out_executable)
 {
-   struct agx_builtins *builtins = &device->builtins;
+   struct agx_builtins *builtins = &agx_executables_of(device)->builtins;
    agx_status status = AGX_OK;
    *out_executable = atomic_load_explicit(&builtins->executables[which], memory_order_acquire);
    if (*out_executable)

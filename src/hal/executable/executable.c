@@ -11,7 +11,8 @@
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/executable/executable_cache.h"
-#include "hal/profile/profile.h"
+#include "hal/core/host_span.h"
+#include "hal/executable/state.h"
 
 /* Entry points are placed at this alignment by every known compiler.
  * Source: docs/hw/machine.md, section 1. */
@@ -27,13 +28,14 @@ static agx_status upload(struct agx_executable *executable)
    uint64_t preamble_at = agx_align_up(program->code_B, CODE_ALIGN);
    uint64_t size = preamble_at + program->preamble_B + CODE_TAIL_B;
    void *memory = NULL;
-   AGX_TRY(agxw_bo_create(device->winsys, size, 0, AGXW_BO_USC | AGXW_BO_READ_ONLY, program->name,
-                          &executable->bo));
+   AGX_TRY(agxw_bo_create(agx_context_of(device)->winsys, size, 0, AGXW_BO_USC | AGXW_BO_READ_ONLY,
+                          program->name, &executable->bo));
    AGX_TRY(agxw_bo_map(executable->bo, &memory));
    memcpy(memory, program->code, program->code_B);
    if (program->preamble_B)
       memcpy((char *)memory + preamble_at, program->preamble, program->preamble_B);
-   uint64_t offset = agxw_bo_va(executable->bo) - agxw_device_info(device->winsys)->usc_base;
+   uint64_t offset =
+      agxw_bo_va(executable->bo) - agxw_device_info(agx_context_of(device)->winsys)->usc_base;
    executable->code_offset_B = (uint32_t)offset;
    executable->preamble_offset_B = (uint32_t)(offset + preamble_at);
    return AGX_OK;
@@ -50,11 +52,11 @@ static void destroy(struct agx_executable *executable)
       if (executable->entries[i])
          agx_release(executable->entries[i]);
    if (executable->entries)
-      agx_host_free(device->alloc, executable->entries,
+      agx_host_free(agx_context_of(device)->alloc, executable->entries,
                     executable->entry_count * sizeof(struct agx_executable *));
    agx_module_release(executable->module);
    bool is_own = executable->is_own;
-   agx_host_free(device->alloc, executable, sizeof(*executable));
+   agx_host_free(agx_context_of(device)->alloc, executable, sizeof(*executable));
    if (!is_own)
       agx_release(device);
 }
@@ -97,8 +99,9 @@ static agx_status load(struct agx_device *device, struct agx_module *module,
                        const struct agx_program *program, bool is_own,
                        struct agx_executable **out_executable)
 {
-   const struct agxw_device_info *info = agxw_device_info(device->winsys);
-   struct agx_executable *executable = agx_host_zalloc(device->alloc, sizeof(*executable));
+   const struct agxw_device_info *info = agxw_device_info(agx_context_of(device)->winsys);
+   struct agx_executable *executable =
+      agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*executable));
    if (!executable)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable: out of host memory");
    agx_object_init(&executable->object, &executable_type);
@@ -114,7 +117,8 @@ static agx_status load(struct agx_device *device, struct agx_module *module,
       status = upload(executable);
    if (status == AGX_OK)
       status = plan(executable, info);
-   if (status == AGX_OK && program->unchecked && !(device->debug & AGX_DEBUG_CHECKED))
+   if (status == AGX_OK && program->unchecked &&
+       !(agx_context_of(device)->debug & AGX_DEBUG_CHECKED))
       status = load(device, module, program->unchecked, is_own, &executable->unchecked);
    if (status != AGX_OK) {
       destroy(executable);
@@ -130,8 +134,8 @@ static agx_status load_others(struct agx_executable *first, struct agx_module *m
    struct agx_device *device = first->device;
    if (module->program_count == 1)
       return AGX_OK;
-   first->entries =
-      agx_host_zalloc(device->alloc, module->program_count * sizeof(struct agx_executable *));
+   first->entries = agx_host_zalloc(agx_context_of(device)->alloc,
+                                    module->program_count * sizeof(struct agx_executable *));
    if (!first->entries)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable: out of host memory");
    first->entry_count = module->program_count;
@@ -190,8 +194,8 @@ void agx_device_get_cache_stats(struct agx_device *device, struct agx_cache_stat
    struct agx_executable_cache_stats memory = {0};
    struct agx_disk_cache_stats disk = {0};
    if (!agx_is_inherited(device)) {
-      agx_executable_cache_get_stats(device->kernels, &memory);
-      agx_disk_cache_get_stats(&device->kernels->disk, &disk);
+      agx_executable_cache_get_stats(agx_executables_of(device)->cache, &memory);
+      agx_disk_cache_get_stats(&agx_executables_of(device)->cache->disk, &disk);
    }
    const struct agx_cache_stats stats = {
       .memory_hits = memory.hits,
@@ -214,8 +218,29 @@ agx_status agx_executable_create_own(struct agx_device *device, struct agx_progr
 {
    struct agx_module *module;
    *out_executable = NULL;
-   AGX_TRY(agx_module_create(&program, 1, device->alloc, &module));
+   AGX_TRY(agx_module_create(&program, 1, agx_context_of(device)->alloc, &module));
    agx_status status = load(device, module, module->programs[0], true, out_executable);
    agx_module_release(module);
    return status;
+}
+
+/* ---- the room's state ---------------------------------------------------- */
+
+agx_status agx_executable_state_init(struct agx_device *device)
+{
+   const struct agx_context *context = agx_context_of(device);
+   struct agx_executable_state *state = agx_executables_of(device);
+   AGX_TRY(agx_executable_cache_create(context->alloc, context->debug, &state->cache));
+   state->cache->disk.log = context->log;
+   agx_builtins_init(&state->builtins);
+   return AGX_OK;
+}
+
+void agx_executable_state_fini(struct agx_device *device)
+{
+   struct agx_executable_state *state = agx_executables_of(device);
+   if (!state->cache)
+      return;
+   agx_builtins_fini(&state->builtins);
+   agx_executable_cache_destroy(state->cache);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "hal/device/device.h"
+#include "hal/core/context.h"
+#include "winsys/winsys.h"
 #include "hal/executable/launch_template.h"
 
 struct agx_executable {

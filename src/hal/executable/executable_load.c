@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/executable/executable.h"
+#include "hal/executable/state.h"
 #include "hal/executable/executable_cache.h"
 
 #define MAX_SPECIALIZATIONS 64
@@ -111,9 +112,9 @@ static agx_status translate(struct job *job)
    struct agx_vertex_input vertex = {0};
    if (desc->vertex)
       AGX_TRY(read_attributes(desc->vertex, &vertex, job->attributes));
-   bool dumps = device->debug & (AGX_DEBUG_IR | AGX_DEBUG_ASM);
+   bool dumps = agx_context_of(device)->debug & (AGX_DEBUG_IR | AGX_DEBUG_ASM);
    job->options = (struct agxc_options){
-      .chip = agxw_device_info(device->winsys)->chip,
+      .chip = agxw_device_info(agx_context_of(device)->winsys)->chip,
       .entry = desc->entry,
       .specs = job->specs,
       .spec_count = desc->specialization_count,
@@ -125,11 +126,11 @@ static agx_status translate(struct job *job)
       .index_B = vertex.index_B,
       .has_dynamic_local_size = desc->flags & AGX_EXECUTABLE_DYNAMIC_LOCAL_SIZE,
       .has_dynamic_shared = desc->flags & AGX_EXECUTABLE_DYNAMIC_SHARED,
-      .debug = (device->debug & AGX_DEBUG_NO_OPT ? AGXC_DEBUG_NO_OPT : 0u) |
-               (device->debug & AGX_DEBUG_VALIDATE ? AGXC_DEBUG_VALIDATE : 0u),
-      .alloc = device->alloc,
+      .debug = (agx_context_of(device)->debug & AGX_DEBUG_NO_OPT ? AGXC_DEBUG_NO_OPT : 0u) |
+               (agx_context_of(device)->debug & AGX_DEBUG_VALIDATE ? AGXC_DEBUG_VALIDATE : 0u),
+      .alloc = agx_context_of(device)->alloc,
       .dump = dumps ? dump_pass : NULL,
-      .dump_user = &device->debug,
+      .dump_user = &agx_context_of(device)->debug,
    };
    return AGX_OK;
 }
@@ -149,8 +150,8 @@ static agx_status load_spirv(struct agx_device *device, const struct agx_executa
    if (desc->flags & AGX_EXECUTABLE_TRANSIENT)
       return make(&job, out_module);
    agx_cache_key_make(desc->data, desc->data_B, &job.options, NULL, &key);
-   return agx_executable_cache_get(device->kernels, &key, (struct agx_module_maker){make, &job},
-                                   out_module);
+   return agx_executable_cache_get(agx_executables_of(device)->cache, &key,
+                                   (struct agx_module_maker){make, &job}, out_module);
 }
 
 /* ---- ELF files --------------------------------------------------------------- */
@@ -214,9 +215,10 @@ static agx_status load_elf(struct agx_device *device, const struct agx_executabl
    if (desc->vertex)
       return AGX_FAIL(AGX_INVALID_ARGUMENT,
                       "executable: vertex input for an ELF file, which has its own");
-   AGX_TRY(agx_module_read_elf(desc->data, desc->data_B, device->alloc, out_module));
+   AGX_TRY(
+      agx_module_read_elf(desc->data, desc->data_B, agx_context_of(device)->alloc, out_module));
    const char *compiled_for = (*out_module)->programs[0]->chip;
-   const char *chip = agxw_device_info(device->winsys)->chip->name;
+   const char *chip = agxw_device_info(agx_context_of(device)->winsys)->chip->name;
    agx_status status = AGX_OK;
    if (strcmp(compiled_for, chip) != 0)
       status = AGX_FAIL(AGX_INCOMPATIBLE, "executable: compiled for %s; this device is %s",

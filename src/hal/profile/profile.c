@@ -11,7 +11,6 @@
 
 #include "base/debug.h"
 #include "base/util.h"
-#include "hal/record/command_buffer.h"
 #include "hal/core/desc.h"
 #include "hal/profile/profile_session.h"
 #include "hal/profile/trace.h"
@@ -34,8 +33,9 @@ uint64_t agx_profile_clock(void)
    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-uint64_t agx_profile_now(const struct agx_profile *profile)
+uint64_t agx_profile_now(const struct agx_host_spans *spans)
 {
+   const struct agx_profile *profile = (const struct agx_profile *)spans;
    return profile->families & AGX_PROFILE_HOST ? agx_profile_clock() : 0;
 }
 
@@ -45,7 +45,7 @@ agx_status agx_profile_correlate(struct agx_profile *profile)
    uint64_t best = UINT64_MAX;
    for (int i = 0; i < CORRELATIONS; i++) {
       uint64_t gpu = 0, before = agx_profile_clock();
-      AGX_TRY(agxw_device_time(profile->device->winsys, &gpu));
+      AGX_TRY(agxw_device_time(agx_context_of(profile->device)->winsys, &gpu));
       uint64_t around = agx_profile_clock() - before;
       if (around >= best)
          continue;
@@ -98,7 +98,7 @@ static void deliver_all(struct agx_profile *profile)
       agx_profile_tell(profile, entry);
    agx_list_for_each_safe (struct agx_profile_event, event, &events, link) {
       agx_profile_put(profile, &event->record);
-      agx_host_free(profile->device->alloc, event, sizeof(*event));
+      agx_host_free(agx_context_of(profile->device)->alloc, event, sizeof(*event));
    }
    put_dropped(profile, dropped);
    pthread_mutex_lock(&profile->lock);
@@ -148,7 +148,7 @@ static agx_status check_families(const struct agx_device *device,
    AGX_TRY(agx_bits_check("profile", "flags", desc->flags, AGX_PROFILE_KEEP_OVERLAP));
    if (desc->families && !desc->fn && !desc->path)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "profile: neither a function nor a path");
-   if (device->debug & AGX_DEBUG_BOUNDS &&
+   if (agx_context_of(device)->debug & AGX_DEBUG_BOUNDS &&
        desc->families & (AGX_PROFILE_DISPATCH | AGX_PROFILE_COUNTERS))
       return AGX_FAIL(AGX_UNAVAILABLE,
                       "profile: dispatches can't be timed or counted while AGX_DEBUG=bounds "
@@ -159,9 +159,10 @@ static agx_status check_families(const struct agx_device *device,
 static struct agx_profile *new_profile(struct agx_device *device,
                                        const struct agx_profile_desc *desc)
 {
-   struct agx_profile *profile = agx_host_zalloc(device->alloc, sizeof(*profile));
+   struct agx_profile *profile = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*profile));
    if (!profile)
       return NULL;
+   profile->spans = (struct agx_host_spans){agx_profile_now, agx_profile_note};
    profile->references = 1;
    profile->device = device;
    profile->families = desc->families;
@@ -180,7 +181,7 @@ static struct agx_profile *new_profile(struct agx_device *device,
 
 static void free_profile(struct agx_profile *profile)
 {
-   const struct agx_host_alloc *alloc = profile->device->alloc;
+   const struct agx_host_alloc *alloc = agx_context_of(profile->device)->alloc;
    agx_list_for_each_safe (struct agx_profile_entry, entry, &profile->spare, link)
       agx_profile_free_entry(entry);
    agx_list_for_each_safe (struct agx_profile_event, event, &profile->events, link)
@@ -201,7 +202,7 @@ void agx_profile_unref(struct agx_profile *profile)
 /* That the device has what timing takes, before anybody relies on it. */
 static agx_status check_timing(struct agx_profile *profile)
 {
-   struct agxw_device *winsys = profile->device->winsys;
+   struct agxw_device *winsys = agx_context_of(profile->device)->winsys;
    const struct agxw_device_info *info = agxw_device_info(winsys);
    struct agxw_stamps *stamps = NULL;
    if (profile->families & AGX_PROFILE_DISPATCH && info->max_commands < 2)
@@ -216,7 +217,7 @@ static agx_status check_timing(struct agx_profile *profile)
 
 static agx_status start(struct agx_profile *profile, const struct agx_profile_desc *desc)
 {
-   struct agxw_device *winsys = profile->device->winsys;
+   struct agxw_device *winsys = agx_context_of(profile->device)->winsys;
    const char *function = desc->filter.function;
    profile->filter.function = function ? agx_profile_intern(profile, function) : NULL;
    if (function && *function && !*profile->filter.function)
@@ -238,7 +239,7 @@ agx_status agx_profile_begin(struct agx_device *device, const struct agx_profile
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_profile_desc", desc, &read, sizeof(read)));
    AGX_TRY(check_families(device, &read));
-   if (device->profile)
+   if (agx_context_of(device)->profile)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "profile: the device has a session already");
    struct agx_profile *profile = new_profile(device, &read);
    if (!profile)
@@ -248,7 +249,8 @@ agx_status agx_profile_begin(struct agx_device *device, const struct agx_profile
       free_profile(profile);
       return status;
    }
-   device->profile = profile;
+   agx_context_of(device)->profile = profile;
+   agx_context_of(device)->spans = &profile->spans;
    return AGX_OK;
 }
 
@@ -256,7 +258,7 @@ agx_status agx_profile_begin(struct agx_device *device, const struct agx_profile
 
 agx_status agx_profile_flush(struct agx_device *device)
 {
-   struct agx_profile *profile = device->profile;
+   struct agx_profile *profile = agx_context_of(device)->profile;
    AGX_TRY(agx_fork_check(device));
    if (!profile)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "profile: flush without a session");
@@ -273,16 +275,17 @@ agx_status agx_profile_flush(struct agx_device *device)
 
 agx_status agx_profile_end(struct agx_device *device)
 {
-   struct agx_profile *profile = device->profile;
+   struct agx_profile *profile = agx_context_of(device)->profile;
    AGX_TRY(agx_fork_check(device));
    if (!profile)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "profile: end without a session");
    if (profile->families & AGX_PROFILE_MEMORY)
-      agxw_device_observe(device->winsys, NULL, NULL);
+      agxw_device_observe(agx_context_of(device)->winsys, NULL, NULL);
    if (profile->families & AGX_PROFILE_COUNTERS)
-      (void)!agxw_device_watch_counters(device->winsys, NULL, NULL);
+      (void)!agxw_device_watch_counters(agx_context_of(device)->winsys, NULL, NULL);
    agx_status status = agx_profile_flush(device);
-   device->profile = NULL;
+   agx_context_of(device)->profile = NULL;
+   agx_context_of(device)->spans = NULL;
    pthread_mutex_lock(&profile->lock);
    profile->is_closed = true;
    pthread_mutex_unlock(&profile->lock);
@@ -292,7 +295,7 @@ agx_status agx_profile_end(struct agx_device *device)
 
 void agx_profile_fini(struct agx_device *device)
 {
-   if (device->profile)
+   if (agx_context_of(device)->profile)
       (void)!agx_profile_end(device);
 }
 
@@ -356,6 +359,6 @@ agx_status agx_profile_open_environment(struct agx_device *device)
       AGX_TRY(parse_families(families, &desc.families));
    /* A full disk is no reason either to keep the program from its device. */
    if (begin_at(device, path, &desc) != AGX_OK)
-      agx_log(&device->instance->log, AGX_LOG_WARNING, "AGX_PROFILE: %s", agx_error_peek());
+      agx_log(agx_context_of(device)->log, AGX_LOG_WARNING, "AGX_PROFILE: %s", agx_error_peek());
    return AGX_OK;
 }

@@ -1,57 +1,65 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the rest of the library tells a profiling session what happens. Without a session each
- * call is one test of a pointer.
+ * Where the rooms above tell a profiling session what happens. They call it only where there is a
+ * session: without one each place costs one test of a pointer.
  */
 #pragma once
 
-#include "hal/device/device.h"
+#include "hal/core/host_span.h"
 
 struct agx_profile;
 struct agx_profile_entry;
-struct agx_submission;
+struct agxw_compute;
+struct agxw_submit;
 
-/* ---- operations ----------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------
+ *
+ * An entry is what the session keeps of one operation, from agx_submit until its records are
+ * delivered. sync/submission_profile.c makes and moves them. */
 
-/* A new operation, captured and not set going yet. Fails where there is no memory to record it. */
-AGX_MUST_CHECK agx_status agx_profile_take_submission(struct agx_submission *submission,
-                                                      uint32_t kind);
-/* One with submission->profile goes to the kernel: other commands in *submit, with timestamps.
- * Without locks but the queue's submit_lock. */
-AGX_MUST_CHECK agx_status agx_profile_prepare(struct agx_submission *submission,
-                                              struct agxw_submit *submit);
-/* Its turn has come on the host. */
-void agx_profile_started(struct agx_submission *submission);
-/* It is over; before its semaphores know. failure NULL: it succeeded. */
-void agx_profile_ended(struct agx_submission *submission, const struct agx_failure *failure);
-/* One with submission->session is let go, ended or not. Delivers records: without locks. */
-void agx_profile_drop(struct agx_submission *submission);
+struct agx_profile_operation {
+   uint32_t queue, kind; /* kind: enum agx_op_kind */
+   const char *name;     /* valid as long as the library */
+   const char *label;    /* of its command buffer; copied */
+   uint64_t commands_id; /* agx_command_buffer_profile_id; 0: none */
+};
 
-/* Where the streams of its commands begin: one of them, unless the session has cut it. And the
- * number of the first dispatch in the one at stream_va. */
-void agx_profile_streams(const struct agx_submission *submission, uint64_t *out_first_va,
-                         uint64_t *out_last_va);
-uint32_t agx_profile_first_dispatch(const struct agx_submission *submission, uint64_t stream_va);
+/* A new operation, not set going yet. *out_entry is NULL where the session's families and filter
+ * leave it out; else it holds a reference to the session. Fails where there is no memory. */
+AGX_MUST_CHECK agx_status agx_profile_entry_create(struct agx_profile *profile,
+                                                   const struct agx_profile_operation *operation,
+                                                   struct agx_profile_entry **out_entry);
+/* Its turn has come on the host, or on the GPU. */
+void agx_profile_entry_start(struct agx_profile_entry *entry);
+/* It is over, before its semaphores know: number is the submission's, status how it ended. The
+ * session has the entry from now on. */
+void agx_profile_entry_end(struct agx_profile_entry *entry, uint64_t number, agx_status status);
+/* Lets go of an operation of the session, and of the reference. entry: one that has not ended;
+ * NULL: it has. Delivers records: without locks. */
+void agx_profile_release(struct agx_profile *profile, struct agx_profile_entry *entry);
 
-/* ---- the host ------------------------------------------------------------- */
+/* Whether the session wants to know what the operation does on the GPU and has not been told: then
+ * its dispatches are to be added, and agx_profile_entry_send called. */
+bool agx_profile_entry_wants_dispatches(const struct agx_profile_entry *entry);
+/* Makes room for count dispatches. */
+AGX_MUST_CHECK agx_status agx_profile_entry_reserve(struct agx_profile_entry *entry,
+                                                    uint32_t count);
+/* Adds the dispatches first to end - 1 of the stream, of one kernel under one label; both strings
+ * are copied. There is room. */
+void agx_profile_entry_add(struct agx_profile_entry *entry, const char *kernel, const char *label,
+                           uint32_t first, uint32_t end);
+/* It goes to the kernel with this stream: other commands in *submit, with timestamps. Its
+ * dispatches were added, however often the kernel is asked. */
+AGX_MUST_CHECK agx_status agx_profile_entry_send(struct agx_profile_entry *entry,
+                                                 const struct agxw_compute *stream,
+                                                 struct agxw_submit *submit);
 
-uint64_t agx_profile_now(const struct agx_profile *profile);
-void agx_profile_note(struct agx_profile *profile, const char *name, const char *detail,
-                      uint64_t start_ns);
-
-/* `uint64_t t = agx_profile_host_begin(device); ... agx_profile_host_end(device, "compile",
- * name, t);` records what lies between; names are copied. Any thread, also with locks held. */
-static inline uint64_t agx_profile_host_begin(const struct agx_device *device)
-{
-   return __builtin_expect(device->profile != NULL, 0) ? agx_profile_now(device->profile) : 0;
-}
-
-static inline void agx_profile_host_end(struct agx_device *device, const char *name,
-                                        const char *detail, uint64_t start_ns)
-{
-   if (__builtin_expect(start_ns != 0 && device->profile, 0))
-      agx_profile_note(device->profile, name, detail, start_ns);
-}
+/* Where the streams of the entry's commands begin: false unless the session has cut its stream. */
+bool agx_profile_entry_streams(const struct agx_profile_entry *entry, uint64_t *out_first_va,
+                               uint64_t *out_last_va);
+/* The number of the first dispatch in the stream at stream_va; 0 where it was not cut. */
+uint32_t agx_profile_entry_first_dispatch(const struct agx_profile_entry *entry,
+                                          uint64_t stream_va);
 
 /* ---- sessions ------------------------------------------------------------- */
 

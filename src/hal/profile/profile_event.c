@@ -20,7 +20,7 @@ const char *agx_profile_intern(struct agx_profile *profile, const char *text)
    for (const struct agx_profile_name *name = *bucket; name; name = name->next)
       if (strcmp(name->text, text) == 0)
          return name->text;
-   const struct agx_host_alloc *alloc = profile->device->alloc;
+   const struct agx_host_alloc *alloc = agx_context_of(profile->device)->alloc;
    size_t bytes = sizeof(struct agx_profile_name) + strlen(text) + 1;
    struct agx_profile_name *name = agx_host_zalloc(alloc, bytes);
    if (!name)
@@ -38,7 +38,7 @@ void agx_profile_free_names(struct agx_profile *profile)
       while (profile->names[i]) {
          struct agx_profile_name *name = profile->names[i];
          profile->names[i] = name->next;
-         agx_host_free(profile->device->alloc, name, name->bytes);
+         agx_host_free(agx_context_of(profile->device)->alloc, name, name->bytes);
       }
 }
 
@@ -56,7 +56,7 @@ static uint32_t thread_number(void)
 /* Keeps an event, whose names it copies. */
 static void add_event(struct agx_profile *profile, const struct agx_profile_record *record)
 {
-   const struct agx_host_alloc *alloc = profile->device->alloc;
+   const struct agx_host_alloc *alloc = agx_context_of(profile->device)->alloc;
    struct agx_profile_event *event = agx_host_zalloc(alloc, sizeof(*event));
    pthread_mutex_lock(&profile->lock);
    bool keeps = event && !profile->is_closed && profile->event_count < AGX_PROFILE_MAX_EVENTS;
@@ -73,9 +73,10 @@ static void add_event(struct agx_profile *profile, const struct agx_profile_reco
       agx_host_free(alloc, event, sizeof(*event));
 }
 
-void agx_profile_note(struct agx_profile *profile, const char *name, const char *detail,
+void agx_profile_note(struct agx_host_spans *spans, const char *name, const char *detail,
                       uint64_t start_ns)
 {
+   struct agx_profile *profile = (struct agx_profile *)spans;
    const struct agx_profile_record record = {
       .kind = AGX_PROFILE_RECORD_HOST,
       .granularity = AGX_PROFILE_HOST_TIME,

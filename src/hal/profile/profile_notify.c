@@ -13,7 +13,7 @@ struct times {
 
 static uint64_t to_host(const struct agx_profile *profile, uint64_t gpu)
 {
-   const struct agxw_device_info *info = agxw_device_info(profile->device->winsys);
+   const struct agxw_device_info *info = agxw_device_info(agx_context_of(profile->device)->winsys);
    double ns_per_tick = info->timestamp_hz ? 1e9 / (double)info->timestamp_hz : 1.0;
    int64_t ticks = (int64_t)(gpu - profile->gpu_base);
    int64_t ns = info->timestamp_hz == 1000000000 ? ticks : (int64_t)((double)ticks * ns_per_tick);

@@ -76,6 +76,7 @@ struct agx_profile_entry {
 };
 
 struct agx_profile {
+   struct agx_host_spans spans; /* at offset 0 */
    _Atomic uint32_t references;
    struct agx_device *device;
    uint64_t families;
@@ -102,7 +103,12 @@ struct agx_profile {
    uint64_t gpu_base, host_base;
 };
 
+/* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t agx_profile_clock(void);
+/* The functions of struct agx_host_spans. */
+uint64_t agx_profile_now(const struct agx_host_spans *spans);
+void agx_profile_note(struct agx_host_spans *spans, const char *name, const char *detail,
+                      uint64_t start_ns);
 /* The session's own copy of a string; "" where there is no memory. The lock is held. */
 const char *agx_profile_intern(struct agx_profile *profile, const char *text);
 void agx_profile_free_names(struct agx_profile *profile);

@@ -37,10 +37,11 @@ static bool read_memory(void *user, uint64_t va, void *out, size_t size)
    struct reading *reading = user;
    uint64_t page_va = va & ~(uint64_t)(sizeof(reading->page) - 1);
    if (!agx_range_fits(va - page_va, size, sizeof(reading->page)))
-      return agxw_device_read(reading->device->winsys, va, out, size);
+      return agxw_device_read(agx_context_of(reading->device)->winsys, va, out, size);
    if (reading->page_va != page_va) {
       reading->page_va = 0;
-      if (!agxw_device_read(reading->device->winsys, page_va, reading->page, sizeof(reading->page)))
+      if (!agxw_device_read(agx_context_of(reading->device)->winsys, page_va, reading->page,
+                            sizeof(reading->page)))
          return false;
       reading->page_va = page_va;
    }
@@ -58,7 +59,7 @@ static agx_status see_packet(void *user, const struct agx_hw_packet *packet, uin
 
 static agx_status grow(struct reading *reading)
 {
-   const struct agx_host_alloc *alloc = reading->device->alloc;
+   const struct agx_host_alloc *alloc = agx_context_of(reading->device)->alloc;
    size_t bytes = sizeof(reading->pieces[0]);
    uint32_t capacity = reading->capacity ? 2 * reading->capacity : FIRST_ROOM;
    struct piece *larger = agx_host_zalloc(alloc, capacity * bytes);
@@ -136,7 +137,7 @@ static agx_status write_command(struct writing *to, const struct piece *pieces, 
 
 static agx_status make_stream(struct agx_profile_entry *entry, uint64_t bytes, struct writing *out)
 {
-   struct agxw_device *winsys = entry->profile->device->winsys;
+   struct agxw_device *winsys = agx_context_of(entry->profile->device)->winsys;
    void *memory = NULL;
    if (entry->stream && agxw_bo_size(entry->stream) < bytes) {
       agxw_bo_destroy(entry->stream);
@@ -186,7 +187,7 @@ static agx_status write_commands(struct agx_profile_entry *entry, const struct r
 static agx_status split(struct agx_profile_entry *entry, struct reading *reading,
                         const struct agxw_compute *stream)
 {
-   const struct agxw_device_info *info = agxw_device_info(reading->device->winsys);
+   const struct agxw_device_info *info = agxw_device_info(agx_context_of(reading->device)->winsys);
    const struct agx_hw_reader reader = {reading, read_memory};
    const struct agx_hw_visitor visitor = {
       .user = reading, .packet = see_packet, .launch = see_launch};
@@ -201,7 +202,7 @@ static agx_status split(struct agx_profile_entry *entry, struct reading *reading
 
 agx_status agx_profile_split(struct agx_profile_entry *entry, const struct agxw_compute *stream)
 {
-   const struct agx_host_alloc *alloc = entry->profile->device->alloc;
+   const struct agx_host_alloc *alloc = agx_context_of(entry->profile->device)->alloc;
    struct reading *reading = agx_host_zalloc(alloc, sizeof(*reading));
    if (!reading)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: no host memory to profile it");

@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "hal/device/device.h"
+#include "hal/core/context.h"
+#include "winsys/winsys.h"
 
 #define CHUNK_B  ((size_t)1 << 20)
 #define MAX_ROWS 64
@@ -350,12 +351,13 @@ agx_status agx_trace_open(struct agx_device *device, const char *path, struct ag
    static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
    size_t path_B = strlen(path) + 1;
    *out_trace = NULL;
-   struct agx_trace *trace = agx_host_zalloc(device->alloc, sizeof(*trace) + path_B);
+   struct agx_trace *trace =
+      agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*trace) + path_B);
    if (!trace)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "trace %.256s: out of host memory", path);
    memcpy(trace->path, path, path_B);
-   trace->alloc = device->alloc;
-   trace->log = &device->instance->log;
+   trace->alloc = agx_context_of(device)->alloc;
+   trace->log = agx_context_of(device)->log;
    trace->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
    /* A file that can't be locked for other reasons is taken as it is. */
    bool is_taken =
@@ -371,7 +373,7 @@ agx_status agx_trace_open(struct agx_device *device, const char *path, struct ag
       return status;
    }
    trace->written = (off_t)strlen(head);
-   name_process(trace, agxw_device_info(device->winsys)->name);
+   name_process(trace, agxw_device_info(agx_context_of(device)->winsys)->name);
    agx_trace_flush(trace);
    *out_trace = trace;
    return AGX_OK;

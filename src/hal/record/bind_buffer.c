@@ -10,7 +10,7 @@
  * sinks can be reached. */
 static void bind_nothing(const struct agx_device *device, struct agx_bound *out_bound)
 {
-   out_bound->address = agxw_device_null(device->winsys, &out_bound->sinks);
+   out_bound->address = agxw_device_null(agx_context_of(device)->winsys, &out_bound->sinks);
    out_bound->length_B = 0;
 }
 

@@ -107,7 +107,7 @@ static agx_status check_image(const struct agx_program_binding *wanted,
 
 static void bind_null(const struct agx_device *device, struct agx_bound *out)
 {
-   out->address = agxw_device_null(device->winsys, &out->sinks);
+   out->address = agxw_device_null(agx_context_of(device)->winsys, &out->sinks);
    out->length_B = 0;
    out->is_null = true;
 }

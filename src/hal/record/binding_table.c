@@ -67,7 +67,7 @@ static size_t table_B(uint32_t count)
 static agx_status make_instance(struct agx_command_buffer *commands,
                                 struct agx_instance_table **out_instance)
 {
-   const struct agx_host_alloc *alloc = commands->device->alloc;
+   const struct agx_host_alloc *alloc = agx_context_of(commands->device)->alloc;
    const struct agx_command_buffer_desc desc = {
       .size = sizeof(desc),
       .label = commands->label,
@@ -178,6 +178,6 @@ void agx_table_fini(struct agx_command_buffer *commands)
       commands->instances = instance->next;
       instance->commands->base = NULL;
       agx_release(instance->commands);
-      agx_host_free(commands->device->alloc, instance, table_B(instance->count));
+      agx_host_free(agx_context_of(commands->device)->alloc, instance, table_B(instance->count));
    }
 }

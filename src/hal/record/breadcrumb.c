@@ -113,12 +113,12 @@ static agx_status write_line(const struct agxw_device_info *info,
 
 static agx_status fill_page(struct agx_device *device, struct agx_breadcrumb_page *page)
 {
-   const struct agxw_device_info *info = agxw_device_info(device->winsys);
+   const struct agxw_device_info *info = agxw_device_info(agx_context_of(device)->winsys);
    void *memory, *words;
-   AGX_TRY(agxw_bo_create(device->winsys, AGX_PAGE_BYTES, 0, AGXW_BO_CACHED, "breadcrumbs",
-                          &page->counts));
-   AGX_TRY(agxw_bo_create(device->winsys, AGX_PAGE_BYTES, 0, AGXW_BO_USC | AGXW_BO_READ_ONLY,
-                          "breadcrumb kernel", &page->words));
+   AGX_TRY(agxw_bo_create(agx_context_of(device)->winsys, AGX_PAGE_BYTES, 0, AGXW_BO_CACHED,
+                          "breadcrumbs", &page->counts));
+   AGX_TRY(agxw_bo_create(agx_context_of(device)->winsys, AGX_PAGE_BYTES, 0,
+                          AGXW_BO_USC | AGXW_BO_READ_ONLY, "breadcrumb kernel", &page->words));
    AGX_TRY(agxw_bo_map(page->counts, &memory));
    AGX_TRY(agxw_bo_map(page->words, &words));
    AGX_TRY(write_code(info->chip, words));
@@ -134,12 +134,12 @@ static void destroy_page(struct agx_device *device, struct agx_breadcrumb_page *
    agxw_bo_destroy(page->counts);
    agxw_bo_destroy(page->words);
    agxw_bo_destroy(page->prologues);
-   agx_host_free(device->alloc, page, sizeof(*page));
+   agx_host_free(agx_context_of(device)->alloc, page, sizeof(*page));
 }
 
 static agx_status new_page(struct agx_device *device, struct agx_breadcrumb_page **out_page)
 {
-   struct agx_breadcrumb_page *page = agx_host_zalloc(device->alloc, sizeof(*page));
+   struct agx_breadcrumb_page *page = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*page));
    *out_page = NULL;
    if (!page)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "breadcrumbs: out of host memory");
@@ -187,7 +187,8 @@ static struct agx_hw_launch one_thread(const struct agx_device *device, uint64_t
 {
    return (struct agx_hw_launch){
       .uniform_halves = uniform_halves,
-      .usc_offset = (uint32_t)(words_va - agxw_device_info(device->winsys)->usc_base),
+      .usc_offset =
+         (uint32_t)(words_va - agxw_device_info(agx_context_of(device)->winsys)->usc_base),
       .mode = AGX_HW_CDM_MODE_DIRECT,
       .global = {1, 1, 1},
       .local = {1, 1, 1},
@@ -197,7 +198,7 @@ static struct agx_hw_launch one_thread(const struct agx_device *device, uint64_t
 static agx_status pack_end(const struct agx_device *device, const struct agx_breadcrumb_page *page,
                            uint32_t line, struct agx_breadcrumb *breadcrumb)
 {
-   const struct agx_chip *chip = agxw_device_info(device->winsys)->chip;
+   const struct agx_chip *chip = agxw_device_info(agx_context_of(device)->winsys)->chip;
    const struct agx_hw_launch launch =
       one_thread(device, agxw_bo_va(page->words) + line * LINE_B, 4);
    struct agx_hw_buffer words = {breadcrumb->end, sizeof(breadcrumb->end), 0};
@@ -249,9 +250,9 @@ static agx_status make_room(struct agx_device *device, struct agx_breadcrumb_pag
    void *memory;
    if (page->prologues)
       return AGX_OK;
-   AGX_TRY(agxw_bo_create(device->winsys, LINES * PROLOGUES_B + AGX_CHUNK_PREFETCH_B, 0,
-                          AGXW_BO_USC | AGXW_BO_READ_ONLY, "breadcrumb prologues",
-                          &page->prologues));
+   AGX_TRY(
+      agxw_bo_create(agx_context_of(device)->winsys, LINES * PROLOGUES_B + AGX_CHUNK_PREFETCH_B, 0,
+                     AGXW_BO_USC | AGXW_BO_READ_ONLY, "breadcrumb prologues", &page->prologues));
    agx_status status = agxw_bo_map(page->prologues, &memory);
    if (status == AGX_OK) {
       page->prologue_memory = memory;
@@ -265,7 +266,7 @@ static agx_status make_room(struct agx_device *device, struct agx_breadcrumb_pag
 static agx_status write_prologue(const struct agx_device *device, struct agx_breadcrumb *breadcrumb,
                                  uint32_t number, uint64_t stream_va)
 {
-   const struct agxw_device_info *info = agxw_device_info(device->winsys);
+   const struct agxw_device_info *info = agxw_device_info(agx_context_of(device)->winsys);
    const uint32_t at = breadcrumb->line * PROLOGUES_B + number * AGX_BREADCRUMB_PROLOGUE_BYTES;
    const uint64_t va = agxw_bo_va(breadcrumb->page->prologues) + at;
    const uint64_t code_va = agxw_bo_va(breadcrumb->page->words) + PROLOGUE_CODE;

@@ -34,9 +34,10 @@ void agx_breadcrumbs_fini(struct agx_device *device);
 
 /* Submissions of one command buffer that can be told apart: one that found it idle, and as many as
  * there are prologues. */
-#define AGX_BREADCRUMB_SLOTS          8u
-#define AGX_BREADCRUMB_PROLOGUE_BYTES 128u /* from prologue to prologue, by the counts they name   \
-                                            */
+#define AGX_BREADCRUMB_SLOTS 8u
+#define AGX_BREADCRUMB_PROLOGUE_BYTES                                                              \
+   128u /* from prologue to prologue, by the counts they name                                      \
+         */
 
 /* What the GPU writes and the host reads; all modulo 2^32. */
 struct agx_breadcrumb_words {

@@ -92,16 +92,16 @@ static void command_buffer_destroy(struct agx_object *object)
    agx_table_fini(commands);
    agx_deferred_commands_fini(&commands->deferred);
    pthread_mutex_destroy(&commands->instances_lock);
-   agx_resources_fini(&commands->resources, device->alloc);
+   agx_resources_fini(&commands->resources, agx_context_of(device)->alloc);
    agx_chunks_give(device, commands->first);
    if (commands->is_expected)
       agx_chunks_expect_no_more(device);
    agx_breadcrumb_return(device, &commands->breadcrumb);
-   agx_vector_fini(&commands->runs, device->alloc, sizeof(struct agx_run));
-   agx_vector_fini(&commands->labels, device->alloc, sizeof(struct agx_label_node));
-   agx_vector_fini(&commands->ranges, device->alloc, sizeof(struct agx_kmd_range));
+   agx_vector_fini(&commands->runs, agx_context_of(device)->alloc, sizeof(struct agx_run));
+   agx_vector_fini(&commands->labels, agx_context_of(device)->alloc, sizeof(struct agx_label_node));
+   agx_vector_fini(&commands->ranges, agx_context_of(device)->alloc, sizeof(struct agx_kmd_range));
    bool is_own = commands->is_own;
-   agx_host_free(device->alloc, commands, sizeof(*commands));
+   agx_host_free(agx_context_of(device)->alloc, commands, sizeof(*commands));
    if (!is_own)
       agx_release(device);
 }
@@ -128,10 +128,10 @@ static void init(struct agx_command_buffer *commands, struct agx_device *device,
    commands->device = device;
    commands->flags = desc->flags;
    commands->table_slots = desc->table_slots;
-   commands->deferred.alloc = device->alloc;
+   commands->deferred.alloc = agx_context_of(device)->alloc;
    pthread_mutex_init(&commands->instances_lock, NULL);
-   commands->usc_base = agxw_device_info(device->winsys)->usc_base;
-   commands->is_watched = device->debug & AGX_DEBUG_BOUNDS;
+   commands->usc_base = agxw_device_info(agx_context_of(device)->winsys)->usc_base;
+   commands->is_watched = agx_context_of(device)->debug & AGX_DEBUG_BOUNDS;
    agx_resources_init(&commands->resources);
    commands->resources.is_unretained = desc->flags & AGX_COMMAND_BUFFER_UNRETAINED;
    snprintf(commands->label, sizeof(commands->label), "%s",
@@ -141,7 +141,7 @@ static void init(struct agx_command_buffer *commands, struct agx_device *device,
 /* What recording would ask the kernel for, where that can be had now. */
 static void prepare(struct agx_command_buffer *commands)
 {
-   if (commands->table_slots || !agxw_device_info(commands->device->winsys)->chip)
+   if (commands->table_slots || !agxw_device_info(agx_context_of(commands->device)->winsys)->chip)
       return; /* its instances are recorded; there is no GPU */
    commands->is_expected = true;
    agx_chunks_expect(commands->device);
@@ -157,7 +157,8 @@ agx_status agx_command_buffer_create(struct agx_device *device,
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_command_buffer_desc", desc, &read, sizeof(read)));
    AGX_TRY(check_desc(&read));
-   struct agx_command_buffer *commands = agx_host_zalloc(device->alloc, sizeof(*commands));
+   struct agx_command_buffer *commands =
+      agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*commands));
    if (!commands)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "command buffer: out of host memory");
    init(commands, device, &read);

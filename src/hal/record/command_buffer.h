@@ -117,6 +117,12 @@ agx_command_buffer_breadcrumb(const struct agx_command_buffer *commands);
 size_t agx_command_buffer_dispatch_label(const struct agx_command_buffer *commands, uint32_t number,
                                          char *text, size_t capacity);
 
+struct agx_profile_entry;
+/* Tells a profiling session what the launches are, but for the last, which is the library's own.
+ * Fails where the session has no memory. */
+AGX_MUST_CHECK agx_status agx_command_buffer_profile(const struct agx_command_buffer *commands,
+                                                     struct agx_profile_entry *entry);
+
 /* A submission of it begins, which is in flight then; or was none after all. A one-shot command
  * buffer's second one is AGX_FAILED_PRECONDITION. */
 AGX_MUST_CHECK agx_status agx_command_buffer_begin_flight(struct agx_command_buffer *commands);

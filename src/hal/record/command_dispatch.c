@@ -225,8 +225,8 @@ static agx_status choose_plan(const struct agx_binder *binder,
    if (*out_plan != room)
       *room = **out_plan;
    *out_plan = room;
-   return agx_indirect_plan(agxw_device_info(executable->device->winsys)->chip, executable->program,
-                            dispatch, room);
+   return agx_indirect_plan(agxw_device_info(agx_context_of(executable->device)->winsys)->chip,
+                            executable->program, dispatch, room);
 }
 
 /* What the device reads for the launch itself. */

@@ -43,7 +43,7 @@ void agx_vector_fini(struct agx_vector *vector, const struct agx_host_alloc *all
 agx_status agx_record_new_run(struct agx_command_buffer *commands,
                               struct agx_executable *executable)
 {
-   const struct agx_host_alloc *alloc = commands->device->alloc;
+   const struct agx_host_alloc *alloc = agx_context_of(commands->device)->alloc;
    struct agx_run *run = agx_vector_add(&commands->runs, alloc, sizeof(*run));
    if (!run || !agx_record_use(commands, executable))
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
@@ -116,7 +116,7 @@ static agx_status begin_label(struct agx_command_buffer *commands, const char *t
 {
    AGX_TRY(agx_record_check(commands, "label"));
    struct agx_label_node *node =
-      agx_vector_add(&commands->labels, commands->device->alloc, sizeof(*node));
+      agx_vector_add(&commands->labels, agx_context_of(commands->device)->alloc, sizeof(*node));
    if (!node)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
    node->parent = commands->label_open;

@@ -68,6 +68,6 @@ agx_status agx_dynamic_size_plan(const struct agx_executable *executable,
       return AGX_OK;
    *room = executable->plan;
    *out_plan = room;
-   return agx_plan_resize(agxw_device_info(executable->device->winsys)->chip, program, &code,
-                          dispatch->local_size, dispatch->shared_B, room);
+   return agx_plan_resize(agxw_device_info(agx_context_of(executable->device)->winsys)->chip,
+                          program, &code, dispatch->local_size, dispatch->shared_B, room);
 }

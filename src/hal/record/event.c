@@ -11,7 +11,7 @@ static void event_destroy(struct agx_object *object)
 {
    struct agx_event *event = agx_container_of(object, struct agx_event, object);
    struct agx_device *device = event->device;
-   agx_host_free(device->alloc, event, sizeof(*event));
+   agx_host_free(agx_context_of(device)->alloc, event, sizeof(*event));
    agx_release(device);
 }
 
@@ -21,7 +21,7 @@ agx_status agx_event_create(struct agx_device *device, struct agx_event **out_ev
 {
    *out_event = NULL;
    AGX_TRY(agx_fork_check(device));
-   struct agx_event *event = agx_host_zalloc(device->alloc, sizeof(*event));
+   struct agx_event *event = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*event));
    if (!event)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "event: out of host memory");
    agx_object_init(&event->object, &event_type);

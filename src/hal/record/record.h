@@ -115,7 +115,7 @@ static inline agx_status agx_record_run(struct agx_command_buffer *commands,
 /* Keeps the object for the recording. */
 static inline struct agx_use *agx_record_use(struct agx_command_buffer *commands, void *object)
 {
-   return agx_resources_use(&commands->resources, commands->device->alloc, object);
+   return agx_resources_use(&commands->resources, agx_context_of(commands->device)->alloc, object);
 }
 
 /* The first recording error stays, and is end()'s. */

@@ -69,7 +69,7 @@ uint32_t agx_vertex_value(const struct agx_program *program, const struct agx_ve
 /* Nothing inside, and an address from which sinks can be reached. */
 static void bind_nothing(const struct agx_device *device, struct agx_bound *out)
 {
-   out->address = agxw_device_null(device->winsys, &out->sinks);
+   out->address = agxw_device_null(agx_context_of(device)->winsys, &out->sinks);
    out->length_B = 0;
 }
 

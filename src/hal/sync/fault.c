@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "hal/profile/profile.h"
 #include "hal/sync/submission.h"
 
 /* A text that is cut off where the room ends. */
