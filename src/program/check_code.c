@@ -25,52 +25,25 @@ struct code {
    agx_bitset_word *starts; /* one bit for each two bytes */
 };
 
-/* Rows of programs that the kernel alone may run, and jumps to places that only a
- * register knows. */
+/* Instructions that only the kernel's programs hold or that nobody understands, jumps and stores
+ * to places that only a register knows, and tiles, which these programs don't have. */
 static bool is_forbidden(uint16_t op)
 {
-   static const uint16_t rows[] = {
-      AGX_ISA_OP_CALL_REG,
-      AGX_ISA_OP_RET,
-      AGX_ISA_OP_DOORBELL,
-      AGX_ISA_OP_MAP,
-      AGX_ISA_OP_UNMAP,
-      AGX_ISA_OP_UNK_75,
-      AGX_ISA_OP_JMP_IF_SKIPPING_DOORBELL,
-      AGX_ISA_OP_UNIFORM_STORE_RAW, /* to a place that only a register knows */
-      AGX_ISA_OP_IMGWBLK,           /* of tiles, which these programs don't have */
-   };
-   for (size_t i = 0; i < AGX_COUNT(rows); i++)
-      if (rows[i] == op)
-         return true;
-   return agx_isa_info(op)->is_guess;
+   const struct agx_isa_info *info = agx_isa_info(op);
+   return info->is_refused || info->is_guess;
 }
 
 /* Uniform registers are a preamble's only output, and its own alone; it has no workgroup and
  * no position. Source: docs/hw/machine.md, 10. */
 static bool is_foreign(const struct agx_isa_instr *instr, bool is_preamble)
 {
-   static const uint16_t state_rows[] = {
-      AGX_ISA_OP_UNIFORM_STORE,
-      AGX_ISA_OP_TEX_STATE_STORE,
-      AGX_ISA_OP_SAMPLER_STATE_STORE,
-   };
-   static const uint16_t kernel_rows[] = {
-      AGX_ISA_OP_STORE,   AGX_ISA_OP_ATOMIC,  AGX_ISA_OP_LLOAD, AGX_ISA_OP_LSTORE,
-      AGX_ISA_OP_LATOMIC, AGX_ISA_OP_BARRIER, AGX_ISA_OP_IMGW,  AGX_ISA_OP_IMGWBLK,
-   };
+   const struct agx_isa_info *info = agx_isa_info(instr->op);
    if (instr->op == AGX_ISA_OP_MFSR)
       return is_preamble && (instr->operand[AGX_ISA_MFSR_SR].value <
                                 AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_X ||
                              instr->operand[AGX_ISA_MFSR_SR].value >
                                 AGX_ISA_SR_DISPATCH_THREADS_PER_THREADGROUP_Z);
-   for (size_t i = 0; i < AGX_COUNT(state_rows); i++)
-      if (instr->op == state_rows[i])
-         return !is_preamble;
-   for (size_t i = 0; i < AGX_COUNT(kernel_rows); i++)
-      if (instr->op == kernel_rows[i])
-         return is_preamble;
-   return false;
+   return is_preamble ? info->is_kernel_only : info->is_preamble_only;
 }
 
 static const struct agx_isa_operand *jump_offset(const struct agx_isa_instr *instr)

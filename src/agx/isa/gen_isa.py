@@ -12,6 +12,11 @@ import sys
 ROLES = {"dst": "DST", "src": "SRC", "imm": "IMM", "mod": "MOD"}
 UNITS = {"-": "NONE", "F32": "F32", "F16": "F16", "SCIB": "SCIB", "IC": "IC", "MEM": "MEM",
          "CONTROL": "CONTROL"}
+SPACES = ("device", "local", "stack", "texture", "uniform", "state", "tile")
+# Facts of a row that are yes or no, with their names in struct agx_isa_info.
+FACTS = {"async": "is_async", "fence": "is_fence", "effect": "has_effect", "end": "ends_block",
+         "lanes": "crosses_lanes", "all_lanes": "needs_all_lanes", "kernel": "is_kernel_only",
+         "preamble": "is_preamble_only", "refused": "is_refused"}
 PLAIN = ("uint", "sint", "flag")
 KINDS = {"none": "NONE", "reg": "REG", "uniform": "UNIFORM", "imm": "IMM", "simm": "IMM",
          "fimm": "FIMM", "cf": "CF", "ts": "TS", "ss": "SS"}
@@ -239,6 +244,7 @@ class Row:
         self.name, lengths, self.unit, self.form = words[:4]
         self.guess, self.alias = False, None
         self.match, self.const = [0, 0], [0, 0]
+        self.spaces, self.facts, self.late = {}, [], []
         if self.unit not in UNITS:
             raise Bad("unknown unit " + self.unit)
         if self.form not in forms:
@@ -257,6 +263,8 @@ class Row:
                 self.guess = True
             elif word.startswith("alias="):
                 self.alias = word[6:]
+            elif word[0].isalpha():
+                self.fact(word)
             else:
                 mask, value = condition(word)
                 if target[0] & mask & (target[1] ^ value):
@@ -264,6 +272,29 @@ class Row:
                 target[0] |= mask
                 target[1] |= value
         self.check()
+
+    def fact(self, word):
+        name, _, value = word.partition("=")
+        if word in FACTS:
+            self.facts.append(FACTS[word])
+        elif name in ("reads", "writes") and value in SPACES:
+            self.spaces[name] = value
+        elif name == "late":
+            names = [slot.name for slot in self.slots]
+            self.late = [names.index(operand) for operand in value.split(",")]
+        else:
+            raise Bad("unknown fact " + word)
+        if word == "async" and "group" not in [slot.name for slot in self.slots]:
+            raise Bad("async without a group")
+
+    def info(self):
+        """Initializers of struct agx_isa_info for the facts."""
+        out = [".%s = AGX_ISA_SPACE_%s" % (name, space.upper())
+               for name, space in self.spaces.items()]
+        out += [".%s = true" % name for name in self.facts]
+        if self.late:
+            out.append(".late_sources = 0x%x" % sum(1 << i for i in self.late))
+        return "".join(", " + item for item in out)
 
     def check(self):
         length_mask = 1 << self.length_bit if self.length_bit >= 0 else 0
@@ -446,12 +477,12 @@ def write_rows(out, rows, forms):
         else:
             lists = "}"
         out.append('   {.info = {.name = "%s", .operand_count = %d, .unit = AGX_ISA_UNIT_%s, '
-                   ".length_B = %d, .long_B = %d, .is_guess = %s%s, .length_bit = %d, "
+                   ".length_B = %d, .long_B = %d, .is_guess = %s%s%s, .length_bit = %d, "
                    ".is_alias = %s,\n"
                    "    .match_mask = %s, .match_value = %s,\n"
                    "    .const_mask = %s, .const_value = %s, .known = %s},\n" % (
                        row.name, len(row.slots), UNITS[row.unit], row.short, row.long,
-                       "true" if row.guess else "false", lists, row.length_bit,
+                       "true" if row.guess else "false", row.info(), lists, row.length_bit,
                        "true" if row.alias else "false",
                        c_bits(row.match[0]), c_bits(row.match[1]),
                        c_bits(row.const[0]), c_bits(row.const[1]), c_bits(row.known)))

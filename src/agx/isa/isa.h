@@ -72,6 +72,18 @@ enum agx_isa_unit {
    AGX_ISA_UNIT_CONTROL,
 };
 
+/* Which memory a row touches. */
+enum agx_isa_space {
+   AGX_ISA_SPACE_NONE,
+   AGX_ISA_SPACE_DEVICE,
+   AGX_ISA_SPACE_LOCAL, /* of the workgroup */
+   AGX_ISA_SPACE_STACK,
+   AGX_ISA_SPACE_TEXTURE,
+   AGX_ISA_SPACE_UNIFORM,
+   AGX_ISA_SPACE_STATE, /* registers of textures and samplers */
+   AGX_ISA_SPACE_TILE,
+};
+
 struct agx_isa_operand_info {
    const char *name; /* "d", "a", "format" */
    uint8_t role;     /* enum agx_isa_role */
@@ -85,6 +97,13 @@ struct agx_isa_info {
    uint8_t length_B; /* the short form */
    uint8_t long_B;   /* the long form; 0 when there is only one */
    bool is_guess;    /* no hardware-verified source for the row */
+
+   /* The facts of isa.def, where each is described. */
+   uint8_t reads, writes; /* enum agx_isa_space */
+   bool is_async, is_fence, has_effect, ends_block, crosses_lanes, needs_all_lanes;
+   bool is_kernel_only, is_preamble_only, is_refused;
+   uint32_t late_sources; /* bit i: operand i is read late */
+
    const struct agx_isa_operand_info *operand;
 };
 

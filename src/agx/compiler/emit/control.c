@@ -152,8 +152,7 @@ static bool list_has(const struct agx_link *list, unsigned op, bool in_loops)
  * some is jumped over when there are none. */
 static bool needs_all_lanes(const struct agxc_instr *instr)
 {
-   return agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD16) ||
-          agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD32);
+   return agxc_isa_info(instr)->needs_all_lanes;
 }
 
 /* cycles, and what the list takes; counted no further than until a jump pays. */
@@ -170,8 +169,7 @@ static uint32_t add_cycles(uint32_t cycles, const struct agx_link *list)
          agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node)) {
             if (needs_all_lanes(instr))
                return JUMP_CYCLES + 1;
-            bool is_memory =
-               agxc_is_machine(instr) && agx_isa_info(agxc_row(instr))->unit == AGX_ISA_UNIT_MEM;
+            bool is_memory = agxc_isa_info(instr)->unit == AGX_ISA_UNIT_MEM;
             cycles += is_memory ? LOAD_CYCLES : 1;
             if (cycles > JUMP_CYCLES)
                return cycles;

@@ -12,6 +12,7 @@
  */
 #include "agx/compiler/analysis/register_set.h"
 #include "agx/compiler/emit/jump_impl.h"
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/emit/emit.h"
 
 #define GROUPS          2
@@ -29,50 +30,14 @@ struct scoreboard {
    uint32_t count[GROUPS];
 };
 
-/* Rows with a group, and which operand it is. */
-static const struct {
-   uint16_t row;
-   uint8_t group;
-} rows[] = {
-   {AGX_ISA_OP_LOAD, AGX_ISA_LOAD_GROUP},
-   {AGX_ISA_OP_STORE, AGX_ISA_STORE_GROUP},
-   {AGX_ISA_OP_ATOMIC, AGX_ISA_ATOMIC_GROUP},
-   {AGX_ISA_OP_STACK_LOAD, AGX_ISA_STACK_LOAD_GROUP},
-   {AGX_ISA_OP_STACK_STORE, AGX_ISA_STACK_STORE_GROUP},
-   {AGX_ISA_OP_SMPF, AGX_ISA_SMPF_GROUP},
-   {AGX_ISA_OP_SMPI, AGX_ISA_SMPI_GROUP},
-};
-
-static int find_row(const struct agxc_instr *instr)
+static bool is_async(const struct agxc_instr *instr)
 {
-   for (size_t i = 0; i < AGX_COUNT(rows); i++)
-      if (agxc_is_row(instr, rows[i].row))
-         return (int)i;
-   return -1;
+   return agxc_isa_info(instr)->is_async;
 }
 
 static bool is_barrier(const struct agxc_instr *instr)
 {
-   static const uint16_t barriers[] = {
-      AGX_ISA_OP_BARRIER,
-      AGX_ISA_OP_MEMORY_BARRIER,
-      AGX_ISA_OP_MEMORY_BARRIER_2,
-      AGX_ISA_OP_MEMORY_BARRIER_3,
-      AGX_ISA_OP_DEVICE_BARRIER_1,
-      AGX_ISA_OP_DEVICE_BARRIER_2,
-      AGX_ISA_OP_UNKNOWN_BARRIER_1,
-      AGX_ISA_OP_UNKNOWN_BARRIER_2,
-      AGX_ISA_OP_IMAGE_BARRIER_1,
-      AGX_ISA_OP_IMAGE_BARRIER_2,
-      AGX_ISA_OP_IMAGE_BARRIER_3,
-      AGX_ISA_OP_IMAGE_BARRIER_4,
-      AGX_ISA_OP_MEMBAR,
-      AGX_ISA_OP_FLUSH_MEMORY_TO_TEXTURE,
-   };
-   for (size_t i = 0; i < AGX_COUNT(barriers); i++)
-      if (agxc_is_row(instr, barriers[i]))
-         return true;
-   return false;
+   return agxc_isa_info(instr)->is_fence;
 }
 
 /* Bit g: the instruction must wait for group g. */
@@ -80,11 +45,10 @@ static unsigned groups_to_wait(const struct scoreboard *board, const struct agxc
 {
    struct agxc_halves touched = agxc_halves_read(instr), written = agxc_halves_written(instr);
    agx_bitset_union(touched.word, written.word, AGX_COUNT(touched.word));
-   int row = find_row(instr);
    unsigned groups = 0;
    for (unsigned g = 0; g < GROUPS; g++) {
       bool is_full =
-         row >= 0 && instr->operand[rows[row].group].imm == g && board->count[g] >= MAX_OUTSTANDING;
+         board->count[g] >= MAX_OUTSTANDING && is_async(instr) && agxc_row_group(instr)->imm == g;
       if (is_full || (board->count[g] > 0 && is_barrier(instr)) ||
           agxc_halves_meet(&board->pending[g], &touched))
          groups |= 1u << g;
@@ -104,12 +68,11 @@ static void clear(struct scoreboard *board, unsigned groups)
 
 static void issue(struct scoreboard *board, const struct agxc_instr *instr)
 {
-   int row = find_row(instr);
    if (agxc_is_row(instr, AGX_ISA_OP_WAIT))
-      clear(board, 1u << instr->operand[AGX_ISA_WAIT_GROUP].imm);
-   if (row < 0)
+      clear(board, 1u << agxc_row_group(instr)->imm);
+   if (!is_async(instr))
       return;
-   int64_t g = instr->operand[rows[row].group].imm;
+   int64_t g = agxc_row_group(instr)->imm;
    struct agxc_halves written = agxc_halves_written(instr);
    agx_bitset_union(board->pending[g].word, written.word, AGX_COUNT(written.word));
    board->count[g]++;
@@ -221,14 +184,14 @@ static unsigned group_for_store(const struct choosing *c)
    return mine->first_use < other->first_use ? c->last ^ 1 : c->last;
 }
 
-static void choose_group(struct choosing *c, struct agxc_instr *instr, int row)
+static void choose_group(struct choosing *c, struct agxc_instr *instr)
 {
    bool is_load = has_result(instr);
    unsigned group = is_load ? group_for_load(c, instr) : group_for_store(c);
    struct cluster *cluster = &c->clusters[group];
    if (is_full(cluster))
       *cluster = (struct cluster){.first_use = UINT32_MAX};
-   instr->operand[rows[row].group] = agxc_imm(group, 64);
+   agxc_set_row_group(instr, group);
    if (!is_load) {
       cluster->stores++;
       return;
@@ -253,9 +216,8 @@ static void choose_groups(struct agxc_shader *shader)
          for (unsigned g = 0; g < GROUPS; g++)
             if (c.clusters[g].first_use <= instr->index || is_barrier(instr))
                c.clusters[g] = (struct cluster){.first_use = UINT32_MAX};
-         int row = find_row(instr);
-         if (row >= 0)
-            choose_group(&c, instr, row);
+         if (is_async(instr))
+            choose_group(&c, instr);
       }
 }
 
@@ -264,7 +226,7 @@ static void choose_groups(struct agxc_shader *shader)
 static void insert_wait(struct agxc_builder b, unsigned group)
 {
    struct agxc_instr *wait = agxc_instr_new(b.shader, AGXC_OP_ISA + AGX_ISA_OP_WAIT);
-   wait->operand[AGX_ISA_WAIT_GROUP] = agxc_imm(group, 64);
+   agxc_set_row_group(wait, group);
    agxc_insert(&b, wait);
 }
 

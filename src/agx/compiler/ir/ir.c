@@ -23,47 +23,21 @@ const struct agxc_op_info *agxc_op_info(enum agxc_op op)
    return &infos[op];
 }
 
-/* Which rows have effects, read memory, or end a block. Everything else is a pure
- * function of its operands. */
-static const uint8_t row_flags[AGX_ISA_OP_COUNT] = {
-   [AGX_ISA_OP_ICMP_BALLOT] = X,
-   [AGX_ISA_OP_FCMP_BALLOT] = X,
-   [AGX_ISA_OP_SHUFFLE] = X,
-   [AGX_ISA_OP_QUAD] = X,
-   [AGX_ISA_OP_SIMD] = X,
-   [AGX_ISA_OP_SIMD_MATRIX_FMADD16] = X,
-   [AGX_ISA_OP_SIMD_MATRIX_FMADD32] = X,
-   [AGX_ISA_OP_LOAD] = R,
-   [AGX_ISA_OP_LLOAD] = R,
-   [AGX_ISA_OP_STACK_LOAD] = R,
-   [AGX_ISA_OP_SMPF] = R,
-   [AGX_ISA_OP_SMPI] = R,
-   [AGX_ISA_OP_IMGW] = S,
-   [AGX_ISA_OP_STORE] = S,
-   [AGX_ISA_OP_LSTORE] = S,
-   [AGX_ISA_OP_STACK_STORE] = S,
-   [AGX_ISA_OP_STACK_ADJUST] = S,
-   [AGX_ISA_OP_UNIFORM_STORE] = S,
-   [AGX_ISA_OP_ATOMIC] = S,
-   [AGX_ISA_OP_LATOMIC] = S,
-   [AGX_ISA_OP_BARRIER] = S,
-   [AGX_ISA_OP_MEMORY_BARRIER] = S,
-   [AGX_ISA_OP_MEMORY_BARRIER_2] = S,
-   [AGX_ISA_OP_MEMORY_BARRIER_3] = S,
-   [AGX_ISA_OP_UNKNOWN_BARRIER_1] = S,
-   [AGX_ISA_OP_UNKNOWN_BARRIER_2] = S,
-   [AGX_ISA_OP_DEVICE_BARRIER_1] = S,
-   [AGX_ISA_OP_DEVICE_BARRIER_2] = S,
-   [AGX_ISA_OP_IMAGE_BARRIER_1] = S,
-   [AGX_ISA_OP_IMAGE_BARRIER_2] = S,
-   [AGX_ISA_OP_IMAGE_BARRIER_3] = S,
-   [AGX_ISA_OP_IMAGE_BARRIER_4] = S,
-   [AGX_ISA_OP_FLUSH_MEMORY_TO_TEXTURE] = S,
-   [AGX_ISA_OP_WAIT] = S,
-   [AGX_ISA_OP_STOP] = S | T,
-   [AGX_ISA_OP_IF_ICMP] = S | T,
-   [AGX_ISA_OP_IF_FCMP] = S | T,
-};
+const struct agx_isa_info *agxc_isa_info(const struct agxc_instr *instr)
+{
+   static const struct agx_isa_info nothing;
+   return agxc_is_machine(instr) ? agx_isa_info(agxc_row(instr)) : &nothing;
+}
+
+/* What isa.def says of the opcode. Everything else is a pure function of its operands. */
+static unsigned machine_flags(enum agx_isa_op opcode)
+{
+   const struct agx_isa_info *info = agx_isa_info(opcode);
+   unsigned flags = info->reads ? R : 0;
+   if (info->writes || info->is_fence || info->has_effect)
+      flags = S;
+   return flags | (info->ends_block ? T : 0u) | (info->crosses_lanes ? X : 0u);
+}
 
 /* Source: docs/hw/machine.md, section 11: 56 to 60 and 63 follow the execution mask. */
 static bool depends_on_mask(int64_t sr)
@@ -77,7 +51,7 @@ unsigned agxc_flags(const struct agxc_instr *instr)
       return infos[instr->op].flags;
    if (agxc_is_row(instr, AGX_ISA_OP_MFSR))
       return depends_on_mask(agxc_row_sr(instr)->imm) ? X : 0;
-   return row_flags[agxc_row(instr)];
+   return machine_flags(agxc_row(instr));
 }
 
 bool agxc_reads_constant(const struct agxc_instr *instr)

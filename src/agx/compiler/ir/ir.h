@@ -252,6 +252,8 @@ const struct agxc_op_info *agxc_op_info(enum agxc_op op);
 bool agxc_reads_constant(const struct agxc_instr *instr);
 /* enum agxc_op_flags of any instruction, machine rows included. */
 unsigned agxc_flags(const struct agxc_instr *instr);
+/* What isa.def says of a machine instruction; for a generic one all of it is 0. */
+const struct agx_isa_info *agxc_isa_info(const struct agxc_instr *instr);
 /* Of a generic operation: it may stand wherever its sources are known. Fetches of images that
  * nothing writes among them. */
 bool agxc_is_pure(const struct agxc_instr *instr);

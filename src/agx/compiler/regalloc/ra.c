@@ -11,21 +11,13 @@
 #include "agx/compiler/regalloc/ra_impl.h"
 
 #include "agx/compiler/analysis/limits.h"
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/regalloc/regalloc.h"
 
 static bool dies_at(const struct agxc_ra *ra, const struct agxc_value *value,
                     const struct agxc_instr *instr)
 {
    return ra->last_use[value->id] <= instr->index && !agx_bitset_test(ra->live_out.bits, value->id);
-}
-
-/* Source: docs/hw/machine.md, 13: the matrix unit reads its factors late. Texture rows don't:
- * whether their results may lie over the coordinates is written nowhere [U], but Honeykrisp
- * allocates them so (r12 to r15 from coordinates at r12, in its copies of images). */
-static bool reads_late(const struct agxc_instr *instr)
-{
-   return agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD16) ||
-          agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD32);
 }
 
 /* ---- results and dying sources ----------------------------------------- */
@@ -35,11 +27,17 @@ struct dying {
    uint32_t count;
 };
 
+/* Texture instructions have no late sources: whether their results may lie over the coordinates is
+ * written nowhere [U], but Honeykrisp allocates them so (r12 to r15 from coordinates at r12, in its
+ * copies of images). */
 static bool is_late_source(const struct agxc_instr *instr, const struct agxc_value *value)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
-   return reads_late(instr) && ((srcs[0].kind == AGXC_VALUE && srcs[0].value == value) ||
-                                (srcs[1].kind == AGXC_VALUE && srcs[1].value == value));
+   for (uint32_t late = agxc_isa_info(instr)->late_sources; late; late &= late - 1) {
+      const struct agxc_ref *ref = &instr->operand[__builtin_ctz(late)];
+      if (ref->kind == AGXC_VALUE && ref->value == value)
+         return true;
+   }
+   return false;
 }
 
 /* Frees each source whose last use this is and that is read late, or not; a value that stands
@@ -149,8 +147,10 @@ static struct agxc_ref to_register(const struct agxc_ra *ra, struct agxc_ref ref
 /* A matrix product goes where the sum was that it adds to: sums are kept over many. */
 static bool put_over_sum(struct agxc_ra *ra, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *sum = &agxc_srcs(instr)[2], *dest = &agxc_dests(instr)[0];
-   if (!reads_late(instr) || sum->kind != AGXC_VALUE || dest->kind != AGXC_VALUE)
+   if (!agxc_isa_info(instr)->late_sources)
+      return false;
+   const struct agxc_ref *sum = agxc_row_c(instr), *dest = agxc_row_d(instr);
+   if (sum->kind != AGXC_VALUE || dest->kind != AGXC_VALUE)
       return false;
    uint32_t half = ra->place[sum->value->id];
    if (!agxc_ra_is_free(ra, half, agxc_halves(dest->value)))
@@ -165,7 +165,7 @@ static void assign_row(struct agxc_ra *ra, struct agxc_instr *instr)
    free_dying(ra, instr, false, &dying);
    if (!put_over_sum(ra, instr))
       allocate_results(ra, instr, &dying);
-   if (reads_late(instr))
+   if (agxc_isa_info(instr)->late_sources)
       free_dying(ra, instr, true, &dying);
    agxc_foreach_src (src, instr)
       *src = to_register(ra, *src);

@@ -94,13 +94,6 @@ static void make_room(struct agxc_spilling *s, uint32_t halves)
 
 /* ---- within a block ---------------------------------------------------- */
 
-/* Source: docs/hw/machine.md, 13: the matrix unit reads its factors late. */
-static bool reads_late(const struct agxc_instr *instr)
-{
-   return agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD16) ||
-          agxc_is_row(instr, AGX_ISA_OP_SIMD_MATRIX_FMADD32);
-}
-
 static void bring_sources(struct agxc_spilling *s, struct agxc_instr *instr)
 {
    s->instr++;
@@ -151,10 +144,10 @@ static void walk_block(struct agxc_spilling *s, struct agxc_block *block, const 
       uint32_t operands = (uint32_t)instr->dest_count + instr->src_count;
       if (instr->op != AGXC_OP_PHI) {
          bring_sources(s, instr);
-         if (!reads_late(instr))
+         if (!agxc_isa_info(instr)->late_sources)
             let_sources_go(s, instr, next + instr->dest_count);
          take_results(s, instr, next);
-         if (reads_late(instr))
+         if (agxc_isa_info(instr)->late_sources)
             let_sources_go(s, instr, next + instr->dest_count);
       }
       next += operands;

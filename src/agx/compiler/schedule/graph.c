@@ -73,12 +73,7 @@ static bool has_result(const struct agxc_instr *instr)
 
 static bool is_async(const struct agxc_instr *instr)
 {
-   static const uint16_t rows[] = {AGX_ISA_OP_LOAD, AGX_ISA_OP_ATOMIC, AGX_ISA_OP_STACK_LOAD,
-                                   AGX_ISA_OP_SMPF, AGX_ISA_OP_SMPI};
-   for (size_t i = 0; i < AGX_COUNT(rows); i++)
-      if (agxc_is_row(instr, rows[i]))
-         return has_result(instr);
-   return false;
+   return agxc_isa_info(instr)->is_async && has_result(instr);
 }
 
 /* ---- memory ------------------------------------------------------------ */

@@ -20,16 +20,21 @@
 
 enum agxs_class agxs_class_of(enum agx_isa_op op)
 {
-   static const uint8_t classes[AGX_ISA_OP_COUNT] = {
-      [AGX_ISA_OP_LOAD] = AGXS_CLASS_LOAD,        [AGX_ISA_OP_STORE] = AGXS_CLASS_STORE,
-      [AGX_ISA_OP_ATOMIC] = AGXS_CLASS_ATOMIC,    [AGX_ISA_OP_LLOAD] = AGXS_CLASS_LOCAL,
-      [AGX_ISA_OP_LSTORE] = AGXS_CLASS_LOCAL,     [AGX_ISA_OP_LATOMIC] = AGXS_CLASS_LOCAL,
-      [AGX_ISA_OP_STACK_LOAD] = AGXS_CLASS_STACK, [AGX_ISA_OP_STACK_STORE] = AGXS_CLASS_STACK,
-      [AGX_ISA_OP_SMPF] = AGXS_CLASS_TEXTURE,     [AGX_ISA_OP_SMPI] = AGXS_CLASS_TEXTURE,
-      [AGX_ISA_OP_IMGW] = AGXS_CLASS_TEXTURE,     [AGX_ISA_OP_IMGWBLK] = AGXS_CLASS_TEXTURE,
-      [AGX_ISA_OP_WAIT] = AGXS_CLASS_WAIT,        [AGX_ISA_OP_BARRIER] = AGXS_CLASS_BARRIER,
-   };
-   return classes[op];
+   const struct agx_isa_info *info = agx_isa_info(op);
+   switch (info->reads ? info->reads : info->writes) {
+   case AGX_ISA_SPACE_DEVICE:
+      return !info->writes ? AGXS_CLASS_LOAD : !info->reads ? AGXS_CLASS_STORE : AGXS_CLASS_ATOMIC;
+   case AGX_ISA_SPACE_LOCAL:
+      return AGXS_CLASS_LOCAL;
+   case AGX_ISA_SPACE_STACK:
+      return AGXS_CLASS_STACK;
+   case AGX_ISA_SPACE_TEXTURE:
+      return AGXS_CLASS_TEXTURE;
+   default:
+      return op == AGX_ISA_OP_WAIT      ? AGXS_CLASS_WAIT
+             : op == AGX_ISA_OP_BARRIER ? AGXS_CLASS_BARRIER
+                                        : AGXS_CLASS_OTHER;
+   }
 }
 
 /* ---- lines of data ------------------------------------------------------ */
