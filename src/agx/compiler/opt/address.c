@@ -213,8 +213,8 @@ static void rewrite_shared(struct rewriting *rw, struct agxc_instr *instr,
                  shl->operand[2].imm == log2 && constant >= 0;
    if (shifts)
       index = shl->operand[1];
-   struct agxc_ref half = agxc_build1(&rw->at, AGXC_OP_TRUNC, 16, index);
-   struct agxc_ref whole = agxc_build1(&rw->at, AGXC_OP_ZEXT, 32, half);
+   struct agxc_ref half = agxc_build_trunc(&rw->at, 16, index);
+   struct agxc_ref whole = agxc_build_zext(&rw->at, 32, half);
    if (shifts)
       whole = build(rw, AGXC_OP_ISHL, whole, agxc_imm(log2, 32));
    *offset = build(rw, AGXC_OP_IADD, whole, agxc_imm((uint32_t)constant, 32));

@@ -12,10 +12,7 @@
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/opt.h"
 
-static bool is_const(const struct agxc_ref *ref)
-{
-   return ref->kind == AGXC_IMM;
-}
+#define is_const agxc_alg_is_const
 
 static bool equals(const struct agxc_ref *ref, uint64_t value)
 {
@@ -27,20 +24,36 @@ static bool equals(const struct agxc_ref *ref, uint64_t value)
 /* The constant that an instruction is, or AGXC_NONE. */
 static struct agxc_ref fold(const struct agxc_instr *instr)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
-   if (instr->src_count > 2)
+   if (instr->op == AGXC_OP_PACK32 || instr->op == AGXC_OP_PACK64)
+      return agxc_fold((enum agxc_op)instr->op, agxc_dest(instr)->bits, *agxc_src_low(instr),
+                       *agxc_src_high(instr));
+   if (!agxc_has_src(instr, AGXC_SRC_A) || agxc_has_src(instr, AGXC_SRC_C))
       return agxc_none();
-   return agxc_fold((enum agxc_op)instr->op, instr->operand[0].bits, srcs[0],
-                    instr->src_count == 2 ? srcs[1] : agxc_none());
+   return agxc_fold((enum agxc_op)instr->op, agxc_dest(instr)->bits, *agxc_src_a(instr),
+                    agxc_has_src(instr, AGXC_SRC_B) ? *agxc_src_b(instr) : agxc_none());
 }
 
 /* ---- identities ------------------------------------------------------- */
 
+/* A choice that is settled, and an element of a constant place. */
+static struct agxc_ref simplify_special(const struct agxc_instr *instr)
+{
+   if (instr->op == AGXC_OP_SELECT && is_const(agxc_src_condition(instr)))
+      return agxc_src_condition(instr)->imm ? *agxc_src_if_true(instr) : *agxc_src_if_false(instr);
+   if (instr->op != AGXC_OP_ELEMENT || !is_const(agxc_src_index(instr)))
+      return agxc_none();
+   int64_t bytes = agxc_src_index(instr)->imm * agxc_src_stride(instr)->imm;
+   /* What wraps is outside, and must remain so. */
+   return bytes <= INT32_MAX ? agxc_imm((uint64_t)bytes, 32) : agxc_none();
+}
+
 /* x op constant (or x op x) that is x, or a constant. */
 static struct agxc_ref simplify(const struct agxc_instr *instr)
 {
-   const struct agxc_ref *a = &instr->operand[1], *b = &instr->operand[2];
-   uint64_t ones = agx_bits(instr->operand[0].bits);
+   if (!agxc_has_src(instr, AGXC_SRC_B))
+      return simplify_special(instr);
+   const struct agxc_ref *a = agxc_src_a(instr), *b = agxc_src_b(instr);
+   uint64_t ones = agx_bits(agxc_dest(instr)->bits);
    switch (instr->op) {
    case AGXC_OP_IADD:
    case AGXC_OP_ISUB:
@@ -57,13 +70,6 @@ static struct agxc_ref simplify(const struct agxc_instr *instr)
       return equals(b, 1) ? *a : equals(b, 0) ? *b : agxc_none();
    case AGXC_OP_UDIV:
       return equals(b, 1) ? *a : agxc_none();
-   case AGXC_OP_SELECT:
-      if (is_const(a))
-         return a->imm ? *b : instr->operand[3];
-      return agxc_none();
-   case AGXC_OP_ELEMENT: /* what wraps is outside, and must remain so */
-      return is_const(a) && a->imm * b->imm <= INT32_MAX ? agxc_imm((uint64_t)(a->imm * b->imm), 32)
-                                                         : agxc_none();
    default:
       return agxc_none();
    }
@@ -71,28 +77,24 @@ static struct agxc_ref simplify(const struct agxc_instr *instr)
 
 /* ---- better forms ----------------------------------------------------- */
 
-static const struct agxc_instr *def_is(const struct agxc_ref *ref, enum agxc_op op)
-{
-   const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
-   return def && def->op == op ? def : NULL;
-}
-
 static bool swap_constant(struct agxc_instr *instr)
 {
-   struct agxc_ref *srcs = agxc_srcs(instr);
-   if (!(agxc_flags(instr) & AGXC_COMMUTATIVE) || !is_const(&srcs[0]) || is_const(&srcs[1]))
+   if (!(agxc_flags(instr) & AGXC_COMMUTATIVE) || !is_const(agxc_src_a(instr)) ||
+       is_const(agxc_src_b(instr)))
       return false;
-   struct agxc_ref constant = srcs[0];
-   srcs[0] = srcs[1];
-   srcs[1] = constant;
+   struct agxc_ref constant = *agxc_src_a(instr);
+   *agxc_src_a(instr) = *agxc_src_b(instr);
+   *agxc_src_b(instr) = constant;
    return true;
 }
 
 /* x 2^k is x << k; x - c is x + -c. */
 static bool canonicalise(struct agxc_instr *instr)
 {
-   struct agxc_ref *b = &instr->operand[2];
-   if (instr->src_count != 2 || instr->operand[0].bits != 32 || !is_const(b))
+   if (instr->op != AGXC_OP_IMUL && instr->op != AGXC_OP_ISUB)
+      return false;
+   struct agxc_ref *b = agxc_src_b(instr);
+   if (agxc_dest(instr)->bits != 32 || !is_const(b))
       return false;
    uint32_t value = (uint32_t)b->imm;
    if (instr->op == AGXC_OP_IMUL && value && !(value & (value - 1))) {
@@ -115,32 +117,35 @@ static bool canonicalise(struct agxc_instr *instr)
 /* (x + c) + d, (x + c) << k and (x << j) << k take the constant outside. */
 static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
 {
-   struct agxc_ref *a = &instr->operand[1], *b = &instr->operand[2];
-   if (instr->src_count != 2 || instr->operand[0].bits != 32 || !is_const(b))
+   if (instr->op != AGXC_OP_IADD && instr->op != AGXC_OP_ISHL)
       return false;
-   const struct agxc_instr *sum = def_is(a, AGXC_OP_IADD), *shl = def_is(a, AGXC_OP_ISHL);
-   bool sum_const = sum && is_const(&sum->operand[2]);
+   struct agxc_ref *a = agxc_src_a(instr), *b = agxc_src_b(instr);
+   if (agxc_dest(instr)->bits != 32 || !is_const(b))
+      return false;
+   const struct agxc_instr *sum = agxc_def_as(*a, AGXC_OP_IADD),
+                           *shl = agxc_def_as(*a, AGXC_OP_ISHL);
+   bool sum_const = sum && is_const(agxc_src_b(sum));
    if (instr->op == AGXC_OP_IADD && sum_const) {
-      *b = agxc_imm((uint32_t)b->imm + (uint32_t)sum->operand[2].imm, 32);
-      *a = sum->operand[1];
+      *b = agxc_imm((uint32_t)b->imm + (uint32_t)agxc_src_b(sum)->imm, 32);
+      *a = *agxc_src_a(sum);
       return true;
    }
    /* Only where the shift can be undone: addresses count in elements. */
-   uint32_t added = sum_const && b->imm < 32 ? (uint32_t)sum->operand[2].imm << b->imm : 0;
+   uint32_t added = sum_const && b->imm < 32 ? (uint32_t)agxc_src_b(sum)->imm << b->imm : 0;
    if (instr->op == AGXC_OP_ISHL && b->imm < 32 && sum_const &&
-       (int32_t)added >> b->imm == (int32_t)sum->operand[2].imm) {
-      struct agxc_ref shifted = agxc_alg2(algebra, AGXC_OP_ISHL, 32, sum->operand[1], *b);
+       (int32_t)added >> b->imm == (int32_t)agxc_src_b(sum)->imm) {
+      struct agxc_ref shifted = agxc_alg2(algebra, AGXC_OP_ISHL, 32, *agxc_src_a(sum), *b);
       instr->op = AGXC_OP_IADD;
       instr->exact = false;
       *a = shifted;
       *b = agxc_imm(added, 32);
       return true;
    }
-   if (instr->op == AGXC_OP_ISHL && shl && is_const(&shl->operand[2]) &&
-       agxc_alg_may_join(instr, shl) && b->imm + shl->operand[2].imm < 32 &&
-       (b->imm > FREE_SHIFT || b->imm + shl->operand[2].imm <= FREE_SHIFT)) {
-      *b = agxc_imm((uint32_t)(b->imm + shl->operand[2].imm), 32);
-      *a = shl->operand[1];
+   if (instr->op == AGXC_OP_ISHL && shl && is_const(agxc_src_b(shl)) &&
+       agxc_alg_may_join(instr, shl) && b->imm + agxc_src_b(shl)->imm < 32 &&
+       (b->imm > FREE_SHIFT || b->imm + agxc_src_b(shl)->imm <= FREE_SHIFT)) {
+      *b = agxc_imm((uint32_t)(b->imm + agxc_src_b(shl)->imm), 32);
+      *a = *agxc_src_a(shl);
       return true;
    }
    return false;
@@ -149,11 +154,12 @@ static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
 /* The bits at the bottom that are 0 whatever the rest is. */
 static unsigned zero_bits(const struct agxc_ref *ref)
 {
-   const struct agxc_instr *shl = def_is(ref, AGXC_OP_ISHL), *mul = def_is(ref, AGXC_OP_IMUL);
-   if (shl && is_const(&shl->operand[2]) && shl->operand[2].imm < 32)
-      return (unsigned)shl->operand[2].imm;
-   return mul && is_const(&mul->operand[2]) && mul->operand[2].imm
-             ? (unsigned)__builtin_ctzll((uint64_t)mul->operand[2].imm)
+   const struct agxc_instr *shl = agxc_def_as(*ref, AGXC_OP_ISHL),
+                           *mul = agxc_def_as(*ref, AGXC_OP_IMUL);
+   if (shl && is_const(agxc_src_b(shl)) && agxc_src_b(shl)->imm < 32)
+      return (unsigned)agxc_src_b(shl)->imm;
+   return mul && is_const(agxc_src_b(mul)) && agxc_src_b(mul)->imm
+             ? (unsigned)__builtin_ctzll((uint64_t)agxc_src_b(mul)->imm)
              : 0;
 }
 
@@ -162,18 +168,18 @@ static unsigned zero_bits(const struct agxc_ref *ref)
 static bool element_constant(struct agxc_algebra *algebra, struct agxc_instr *instr)
 {
    const struct agxc_instr *sum =
-      instr->op == AGXC_OP_ELEMENT ? def_is(&instr->operand[1], AGXC_OP_IADD) : NULL;
-   if (!sum || !is_const(&sum->operand[2]) ||
-       (uint64_t)sum->operand[2].imm >> zero_bits(&sum->operand[1]))
+      instr->op == AGXC_OP_ELEMENT ? agxc_def_as(*agxc_src_index(instr), AGXC_OP_IADD) : NULL;
+   if (!sum || !is_const(agxc_src_b(sum)) ||
+       (uint64_t)agxc_src_b(sum)->imm >> zero_bits(agxc_src_a(sum)))
       return false;
-   uint64_t bytes = (uint64_t)sum->operand[2].imm * (uint64_t)instr->operand[2].imm;
+   uint64_t bytes = (uint64_t)agxc_src_b(sum)->imm * (uint64_t)agxc_src_stride(instr)->imm;
    if (bytes > INT16_MAX)
       return false;
    struct agxc_ref first =
-      agxc_alg2(algebra, AGXC_OP_ELEMENT, 32, sum->operand[1], instr->operand[2]);
+      agxc_alg2(algebra, AGXC_OP_ELEMENT, 32, *agxc_src_a(sum), *agxc_src_stride(instr));
    instr->op = AGXC_OP_IADD;
-   instr->operand[1] = first;
-   instr->operand[2] = agxc_imm(bytes, 32);
+   *agxc_src_a(instr) = first;
+   *agxc_src_b(instr) = agxc_imm(bytes, 32);
    return true;
 }
 
@@ -181,18 +187,18 @@ static bool element_constant(struct agxc_algebra *algebra, struct agxc_instr *in
  * else. */
 static bool float_constant(struct agxc_algebra *algebra, struct agxc_instr *instr)
 {
-   if (instr->op != AGXC_OP_IADD || instr->operand[0].bits != 32)
+   if (instr->op != AGXC_OP_IADD || agxc_dest(instr)->bits != 32)
       return false;
-   for (unsigned i = 1; i <= 2; i++) {
-      const struct agxc_instr *sum = def_is(&instr->operand[i], AGXC_OP_IADD);
-      struct agxc_ref other = instr->operand[3 - i];
-      if (!sum || !is_const(&sum->operand[2]) || is_const(&other) ||
-          !agxc_alg_used_once(algebra, &instr->operand[i]))
+   for (unsigned i = 0; i < 2; i++) {
+      const struct agxc_instr *sum = agxc_def_as(*agxc_side(instr, i), AGXC_OP_IADD);
+      struct agxc_ref other = *agxc_side(instr, 1 - i);
+      if (!sum || !is_const(agxc_src_b(sum)) || is_const(&other) ||
+          !agxc_alg_used_once(algebra, agxc_side(instr, i)))
          continue;
-      struct agxc_ref constant = sum->operand[2];
-      struct agxc_ref varying = agxc_alg2(algebra, AGXC_OP_IADD, 32, sum->operand[1], other);
-      instr->operand[1] = varying;
-      instr->operand[2] = constant;
+      struct agxc_ref constant = *agxc_src_b(sum);
+      struct agxc_ref varying = agxc_alg2(algebra, AGXC_OP_IADD, 32, *agxc_src_a(sum), other);
+      *agxc_src_a(instr) = varying;
+      *agxc_src_b(instr) = constant;
       return true;
    }
    return false;
@@ -201,14 +207,15 @@ static bool float_constant(struct agxc_algebra *algebra, struct agxc_instr *inst
 /* not (not x) is x. */
 static struct agxc_ref double_negation(const struct agxc_instr *instr)
 {
-   const struct agxc_instr *inner = def_is(&instr->operand[1], (enum agxc_op)instr->op);
-   bool inverts = instr->op == AGXC_OP_INOT || instr->op == AGXC_OP_FNEG;
-   return inverts && inner ? inner->operand[1] : agxc_none();
+   if (instr->op != AGXC_OP_INOT && instr->op != AGXC_OP_FNEG)
+      return agxc_none();
+   const struct agxc_instr *inner = agxc_def_as(*agxc_src_a(instr), (enum agxc_op)instr->op);
+   return inner ? *agxc_src_a(inner) : agxc_none();
 }
 
 static bool is_scalar(const struct agxc_instr *instr)
 {
-   return instr->dest_count == 1 && instr->src_count && instr->operand[0].count == 1;
+   return instr->dest_count == 1 && instr->src_count && agxc_dest(instr)->count == 1;
 }
 
 /* Only words and booleans: most rules count in them. */
@@ -217,14 +224,13 @@ static bool has_words(const struct agxc_instr *instr)
    agxc_foreach_src (src, instr)
       if (src->kind != AGXC_NONE && src->bits != 32 && src->bits != 1)
          return false;
-   return instr->operand[0].bits == 32 || instr->operand[0].bits == 1;
+   return agxc_dest(instr)->bits == 32 || agxc_dest(instr)->bits == 1;
 }
 
 static void resolve_sources(struct agxc_instr *instr)
 {
    agxc_foreach_src (src, instr)
-      while (src->kind == AGXC_VALUE && src->value->def && src->value->def->op == AGXC_OP_MOV)
-         *src = src->value->def->operand[1];
+      *src = agxc_skip_moves(*src);
 }
 
 /* Rules that need more than this of each other are left to the next run. */
@@ -237,7 +243,7 @@ static struct agxc_ref apply_rules(struct agxc_algebra *algebra, const struct ag
       agxc_algebra_int,
       agxc_algebra_float,
    };
-   bool is_bool = instr->operand[0].bits == 1 || instr->op == AGXC_OP_SELECT ||
+   bool is_bool = agxc_dest(instr)->bits == 1 || instr->op == AGXC_OP_SELECT ||
                   instr->op == AGXC_OP_ZEXT || instr->op == AGXC_OP_SEXT;
    bool is_float = instr->op >= AGXC_OP_FEQ || (instr->op >= AGXC_OP_F2F && !is_bool);
    bool is_int = !is_bool && !is_float;
@@ -292,7 +298,7 @@ struct agxc_ref agxc_algebra_build(struct agxc_algebra *algebra, enum agxc_op op
    algebra->depth++;
    visit(algebra, instr);
    algebra->depth--;
-   return instr->op == AGXC_OP_MOV ? instr->operand[1] : result;
+   return instr->op == AGXC_OP_MOV ? *agxc_src_a(instr) : result;
 }
 
 static void count_uses(struct agxc_algebra *algebra)

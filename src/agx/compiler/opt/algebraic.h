@@ -71,32 +71,10 @@ static inline bool agxc_alg_equals(const struct agxc_ref *ref, uint32_t value)
    return ref->kind == AGXC_IMM && (uint32_t)ref->imm == value;
 }
 
-static inline const struct agxc_instr *agxc_alg_def(const struct agxc_ref *ref)
-{
-   return ref->kind == AGXC_VALUE ? ref->value->def : NULL;
-}
-
-static inline const struct agxc_instr *agxc_alg_def_is(const struct agxc_ref *ref, enum agxc_op op)
-{
-   const struct agxc_instr *def = agxc_alg_def(ref);
-   return def && def->op == op ? def : NULL;
-}
-
 /* The definition, when it is that operation with a constant as second source. */
 static inline const struct agxc_instr *agxc_alg_def_const(const struct agxc_ref *ref,
                                                           enum agxc_op op)
 {
-   const struct agxc_instr *def = agxc_alg_def_is(ref, op);
-   return def && agxc_alg_is_const(&def->operand[2]) ? def : NULL;
-}
-
-/* The same value, uniform or constant. */
-static inline bool agxc_alg_same(const struct agxc_ref *a, const struct agxc_ref *b)
-{
-   if (a->kind != b->kind || a->bits != b->bits)
-      return false;
-   return a->kind == AGXC_VALUE     ? a->value == b->value
-          : a->kind == AGXC_UNIFORM ? a->half == b->half
-          : a->kind == AGXC_IMM     ? a->imm == b->imm
-                                    : false;
+   const struct agxc_instr *def = agxc_def_as(*ref, op);
+   return def && agxc_alg_is_const(agxc_src_b(def)) ? def : NULL;
 }

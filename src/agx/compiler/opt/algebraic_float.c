@@ -11,9 +11,7 @@
 
 #define is_const  agxc_alg_is_const
 #define equals    agxc_alg_equals
-#define def_is    agxc_alg_def_is
 #define def_const agxc_alg_def_const
-#define same      agxc_alg_same
 
 #define SIGN      0x80000000u
 #define ONE       0x3f800000u
@@ -94,13 +92,13 @@ static uint32_t to_integer(float x, bool is_signed)
 
 static struct agxc_ref fold(const struct agxc_instr *instr)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
    struct agxc_ref result = agxc_none();
-   if (instr->src_count > 2 || !is_const(&srcs[0]) ||
-       (instr->src_count == 2 && !is_const(&srcs[1])))
+   bool has_two = agxc_has_src(instr, AGXC_SRC_B);
+   if (instr->src_count > 2 || !agxc_has_src(instr, AGXC_SRC_A) || !is_const(agxc_src_a(instr)) ||
+       (has_two && !is_const(agxc_src_b(instr))))
       return result;
-   float x = value_of(&srcs[0]), y = instr->src_count == 2 ? value_of(&srcs[1]) : 0;
-   uint32_t bits = (uint32_t)srcs[0].imm;
+   float x = value_of(agxc_src_a(instr)), y = has_two ? value_of(agxc_src_b(instr)) : 0;
+   uint32_t bits = (uint32_t)agxc_src_a(instr)->imm;
    if (fold_compare(instr->op, x, y, &result))
       return result;
    switch (instr->op) {
@@ -111,9 +109,9 @@ static struct agxc_ref fold(const struct agxc_instr *instr)
    case AGXC_OP_FMUL:
       return constant(x * y);
    case AGXC_OP_FMIN:
-      return x == x && !(y < x) ? srcs[0] : srcs[1];
+      return x == x && !(y < x) ? *agxc_src_a(instr) : *agxc_src_b(instr);
    case AGXC_OP_FMAX:
-      return x == x && !(y > x) ? srcs[0] : srcs[1];
+      return x == x && !(y > x) ? *agxc_src_a(instr) : *agxc_src_b(instr);
    case AGXC_OP_FSAT:
       return constant(x > 1 ? 1 : x > 0 ? x : 0);
    case AGXC_OP_FRCP:
@@ -135,30 +133,30 @@ static struct agxc_ref fold(const struct agxc_instr *instr)
 
 static struct agxc_ref rule_fadd(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (equals(&y, SIGN) || (equals(&y, 0) && !instr->exact))
       return x;
-   if (!is_const(&x) && (def = def_is(&y, AGXC_OP_FNEG)))
-      return op2(a, AGXC_OP_FSUB, x, def->operand[1]);
-   if (!is_const(&y) && (def = def_is(&x, AGXC_OP_FNEG)))
-      return op2(a, AGXC_OP_FSUB, y, def->operand[1]);
+   if (!is_const(&x) && (def = agxc_def_as(y, AGXC_OP_FNEG)))
+      return op2(a, AGXC_OP_FSUB, x, *agxc_src_a(def));
+   if (!is_const(&y) && (def = agxc_def_as(x, AGXC_OP_FNEG)))
+      return op2(a, AGXC_OP_FSUB, y, *agxc_src_a(def));
    if (!instr->exact && is_const(&y) && (def = def_const(&x, AGXC_OP_FADD)) && !def->exact)
-      return op2(a, AGXC_OP_FADD, def->operand[1],
-                 constant(value_of(&def->operand[2]) + value_of(&y)));
+      return op2(a, AGXC_OP_FADD, *agxc_src_a(def),
+                 constant(value_of(agxc_src_b(def)) + value_of(&y)));
    return agxc_none();
 }
 
 static struct agxc_ref rule_fsub(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (is_const(&y))
       return op2(a, AGXC_OP_FADD, x, negated(&y));
    if (equals(&x, SIGN) || (equals(&x, 0) && !instr->exact))
       return op1(a, AGXC_OP_FNEG, y);
-   if ((def = def_is(&y, AGXC_OP_FNEG)))
-      return op2(a, AGXC_OP_FADD, x, def->operand[1]);
+   if ((def = agxc_def_as(y, AGXC_OP_FNEG)))
+      return op2(a, AGXC_OP_FADD, x, *agxc_src_a(def));
    return agxc_none();
 }
 
@@ -166,7 +164,7 @@ static struct agxc_ref rule_fsub(struct agxc_algebra *a, const struct agxc_instr
 
 static struct agxc_ref rule_fmul(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (equals(&y, ONE))
       return x;
@@ -176,18 +174,18 @@ static struct agxc_ref rule_fmul(struct agxc_algebra *a, const struct agxc_instr
       return agxc_imm(0, 32);
    if (!is_const(&y))
       return agxc_none();
-   if ((def = def_is(&x, AGXC_OP_FNEG)))
-      return op2(a, AGXC_OP_FMUL, def->operand[1], negated(&y));
+   if ((def = agxc_def_as(x, AGXC_OP_FNEG)))
+      return op2(a, AGXC_OP_FMUL, *agxc_src_a(def), negated(&y));
    if (instr->exact || !(def = def_const(&x, AGXC_OP_FMUL)) || def->exact)
       return agxc_none();
-   float c = value_of(&def->operand[2]), d = value_of(&y);
-   return is_ordinary(c) && is_ordinary(d) ? op2(a, AGXC_OP_FMUL, def->operand[1], constant(c * d))
+   float c = value_of(agxc_src_b(def)), d = value_of(&y);
+   return is_ordinary(c) && is_ordinary(d) ? op2(a, AGXC_OP_FMUL, *agxc_src_a(def), constant(c * d))
                                            : agxc_none();
 }
 
 static struct agxc_ref rule_ffma(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2], z = instr->operand[3];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr), z = *agxc_src_c(instr);
    if (instr->exact)
       return agxc_none();
    if (is_const(&x) && is_const(&y))
@@ -205,7 +203,7 @@ static struct agxc_ref rule_ffma(struct agxc_algebra *a, const struct agxc_instr
  * half. */
 static struct agxc_ref rule_fdiv(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    if (is_const(&y) && is_ordinary(value_of(&y)))
       return op2(a, AGXC_OP_FMUL, x, constant(1 / value_of(&y)));
    if (equals(&x, ONE))
@@ -219,37 +217,37 @@ static struct agxc_ref rule_sign(struct agxc_algebra *a, const struct agxc_instr
 {
    const struct agxc_instr *def;
    if (instr->op == AGXC_OP_FABS) {
-      if (def_is(&instr->operand[1], AGXC_OP_FABS))
-         return instr->operand[1];
-      if ((def = def_is(&instr->operand[1], AGXC_OP_FNEG)))
-         return op1(a, AGXC_OP_FABS, def->operand[1]);
+      if (agxc_def_as(*agxc_src_a(instr), AGXC_OP_FABS))
+         return *agxc_src_a(instr);
+      if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_FNEG)))
+         return op1(a, AGXC_OP_FABS, *agxc_src_a(def));
       return agxc_none();
    }
-   if ((def = def_is(&instr->operand[1], AGXC_OP_FSUB)) && !instr->exact && !def->exact)
-      return op2(a, AGXC_OP_FSUB, def->operand[2], def->operand[1]);
-   if ((def = def_const(&instr->operand[1], AGXC_OP_FMUL)) && !def->exact)
-      return op2(a, AGXC_OP_FMUL, def->operand[1], negated(&def->operand[2]));
+   if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_FSUB)) && !instr->exact && !def->exact)
+      return op2(a, AGXC_OP_FSUB, *agxc_src_b(def), *agxc_src_a(def));
+   if ((def = def_const(agxc_src_a(instr), AGXC_OP_FMUL)) && !def->exact)
+      return op2(a, AGXC_OP_FMUL, *agxc_src_a(def), negated(agxc_src_b(def)));
    return agxc_none();
 }
 
 static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    bool is_min = instr->op == AGXC_OP_FMIN;
    const struct agxc_instr *def;
-   if (same(&x, &y))
+   if (agxc_same_ref(&x, &y))
       return x;
    if (!is_const(&y))
       return agxc_none();
    /* Only in this order does a NaN become 0, as the hardware's saturation makes it. */
    def = is_min ? def_const(&x, AGXC_OP_FMAX) : NULL;
-   if (def && equals(&y, ONE) && equals(&def->operand[2], 0) && !instr->exact)
-      return op1(a, AGXC_OP_FSAT, def->operand[1]);
+   if (def && equals(&y, ONE) && equals(agxc_src_b(def), 0) && !instr->exact)
+      return op1(a, AGXC_OP_FSAT, *agxc_src_a(def));
    if ((def = def_const(&x, (enum agxc_op)instr->op))) {
-      float c = value_of(&def->operand[2]), d = value_of(&y);
+      float c = value_of(agxc_src_b(def)), d = value_of(&y);
       bool takes_y = is_min ? d < c : d > c;
       if (c == c && d == d)
-         return op2(a, (enum agxc_op)instr->op, def->operand[1], takes_y ? y : def->operand[2]);
+         return op2(a, (enum agxc_op)instr->op, *agxc_src_a(def), takes_y ? y : *agxc_src_b(def));
    }
    return agxc_none();
 }
@@ -258,20 +256,20 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_ins
 
 static struct agxc_ref rule_frcp(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   const struct agxc_instr *def = def_is(&instr->operand[1], AGXC_OP_FSQRT);
-   return def && !instr->exact && !def->exact ? op1(a, AGXC_OP_FRSQRT, def->operand[1])
+   const struct agxc_instr *def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_FSQRT);
+   return def && !instr->exact && !def->exact ? op1(a, AGXC_OP_FRSQRT, *agxc_src_a(def))
                                               : agxc_none();
 }
 
 /* pow(x, c), which is undefined below 0, arrives as exp2(c log2 x). */
 static struct agxc_ref rule_fexp2(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   const struct agxc_instr *mul = def_const(&instr->operand[1], AGXC_OP_FMUL);
-   const struct agxc_instr *log = mul ? def_is(&mul->operand[1], AGXC_OP_FLOG2) : NULL;
+   const struct agxc_instr *mul = def_const(agxc_src_a(instr), AGXC_OP_FMUL);
+   const struct agxc_instr *log = mul ? agxc_def_as(*agxc_src_a(mul), AGXC_OP_FLOG2) : NULL;
    if (!log || instr->exact || mul->exact || log->exact)
       return agxc_none();
-   struct agxc_ref x = log->operand[1], square;
-   switch ((uint32_t)mul->operand[2].imm) {
+   struct agxc_ref x = *agxc_src_a(log), square;
+   switch ((uint32_t)agxc_src_b(mul)->imm) {
    case HALF:
       return op1(a, AGXC_OP_FSQRT, x);
    case HALF | SIGN:
@@ -283,7 +281,7 @@ static struct agxc_ref rule_fexp2(struct agxc_algebra *a, const struct agxc_inst
    case THREE:
    case FOUR:
       square = op2(a, AGXC_OP_FMUL, x, x);
-      return op2(a, AGXC_OP_FMUL, square, equals(&mul->operand[2], THREE) ? x : square);
+      return op2(a, AGXC_OP_FMUL, square, equals(agxc_src_b(mul), THREE) ? x : square);
    default:
       return agxc_none();
    }
@@ -292,12 +290,12 @@ static struct agxc_ref rule_fexp2(struct agxc_algebra *a, const struct agxc_inst
 /* A converted choice between constants is a choice between converted constants. */
 static struct agxc_ref rule_convert(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   const struct agxc_instr *choice = def_is(&instr->operand[1], AGXC_OP_SELECT);
-   if (!choice || !is_const(&choice->operand[2]) || !is_const(&choice->operand[3]))
+   const struct agxc_instr *choice = agxc_def_as(*agxc_src_a(instr), AGXC_OP_SELECT);
+   if (!choice || !is_const(agxc_src_if_true(choice)) || !is_const(agxc_src_if_false(choice)))
       return agxc_none();
-   struct agxc_ref yes = op1(a, (enum agxc_op)instr->op, choice->operand[2]);
-   struct agxc_ref no = op1(a, (enum agxc_op)instr->op, choice->operand[3]);
-   return agxc_alg3(a, AGXC_OP_SELECT, 32, choice->operand[1], yes, no);
+   struct agxc_ref yes = op1(a, (enum agxc_op)instr->op, *agxc_src_if_true(choice));
+   struct agxc_ref no = op1(a, (enum agxc_op)instr->op, *agxc_src_if_false(choice));
+   return agxc_alg3(a, AGXC_OP_SELECT, 32, *agxc_src_condition(choice), yes, no);
 }
 
 struct agxc_ref agxc_algebra_float(struct agxc_algebra *a, const struct agxc_instr *instr)
@@ -327,7 +325,7 @@ struct agxc_ref agxc_algebra_float(struct agxc_algebra *a, const struct agxc_ins
    case AGXC_OP_FEXP2:
       return rule_fexp2(a, instr);
    case AGXC_OP_FSAT:
-      return def_is(&instr->operand[1], AGXC_OP_FSAT) ? instr->operand[1] : agxc_none();
+      return agxc_def_as(*agxc_src_a(instr), AGXC_OP_FSAT) ? *agxc_src_a(instr) : agxc_none();
    case AGXC_OP_U2F:
    case AGXC_OP_S2F:
       return rule_convert(a, instr);

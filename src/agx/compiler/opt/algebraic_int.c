@@ -8,9 +8,7 @@
 
 #define is_const  agxc_alg_is_const
 #define equals    agxc_alg_equals
-#define def_is    agxc_alg_def_is
 #define def_const agxc_alg_def_const
-#define same      agxc_alg_same
 
 static struct agxc_ref imm(uint32_t value)
 {
@@ -31,7 +29,7 @@ static struct agxc_ref op2(struct agxc_algebra *a, enum agxc_op op, struct agxc_
 /* A product in place of what the application wrote wraps like that. */
 static struct agxc_ref as_written(struct agxc_ref product, const struct agxc_instr *was)
 {
-   const struct agxc_instr *def = agxc_alg_def(&product);
+   const struct agxc_instr *def = agxc_def_of(product);
    bool is_product = def && (def->op == AGXC_OP_IMUL || def->op == AGXC_OP_ISHL);
    if (is_product && (was->exact || was->op == AGXC_OP_IADD))
       product.value->def->exact = true;
@@ -46,27 +44,29 @@ static uint32_t u32(const struct agxc_ref *ref)
 /* Bits of a value that are 0 for sure. */
 static uint32_t zeros(const struct agxc_ref *ref, unsigned depth)
 {
-   const struct agxc_instr *def = agxc_alg_def(ref);
+   const struct agxc_instr *def = agxc_def_of(*ref);
    if (is_const(ref))
       return ~u32(ref);
    if (!def || depth == 0 || ref->bits != 32)
       return 0;
-   const struct agxc_ref *x = &def->operand[1], *y = &def->operand[2];
-   bool moves = def->src_count == 2 && is_const(y) && y->imm < 32;
+   bool is_shift = def->op == AGXC_OP_ISHL || def->op == AGXC_OP_USHR;
+   unsigned by = is_shift && is_const(agxc_src_b(def)) ? (unsigned)agxc_src_b(def)->imm : 32;
+   if (is_shift && by >= 32)
+      return 0;
    switch (def->op) {
    case AGXC_OP_IAND:
-      return zeros(x, depth - 1) | zeros(y, depth - 1);
+      return zeros(agxc_src_a(def), depth - 1) | zeros(agxc_src_b(def), depth - 1);
    case AGXC_OP_IOR:
    case AGXC_OP_IXOR:
-      return zeros(x, depth - 1) & zeros(y, depth - 1);
+      return zeros(agxc_src_a(def), depth - 1) & zeros(agxc_src_b(def), depth - 1);
    case AGXC_OP_SELECT:
-      return zeros(y, depth - 1) & zeros(&def->operand[3], depth - 1);
+      return zeros(agxc_src_if_true(def), depth - 1) & zeros(agxc_src_if_false(def), depth - 1);
    case AGXC_OP_ISHL:
-      return moves ? zeros(x, depth - 1) << y->imm | (uint32_t)agx_bits((unsigned)y->imm) : 0;
+      return zeros(agxc_src_a(def), depth - 1) << by | (uint32_t)agx_bits(by);
    case AGXC_OP_USHR:
-      return moves ? zeros(x, depth - 1) >> y->imm | ~(UINT32_MAX >> y->imm) : 0;
+      return zeros(agxc_src_a(def), depth - 1) >> by | ~(UINT32_MAX >> by);
    case AGXC_OP_ZEXT:
-      return x->bits < 32 ? ~(uint32_t)agx_bits(x->bits) : 0;
+      return agxc_src_a(def)->bits < 32 ? ~(uint32_t)agx_bits(agxc_src_a(def)->bits) : 0;
    default:
       return 0;
    }
@@ -78,61 +78,61 @@ static uint32_t zeros(const struct agxc_ref *ref, unsigned depth)
 
 static struct agxc_ref rule_iadd(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
-   if (same(&x, &y) && !is_const(&x))
+   if (agxc_same_ref(&x, &y) && !is_const(&x))
       return as_written(op2(a, AGXC_OP_ISHL, x, imm(1)), instr);
-   if ((def = def_is(&y, AGXC_OP_INEG)))
-      return op2(a, AGXC_OP_ISUB, x, def->operand[1]);
-   if ((def = def_is(&x, AGXC_OP_INEG)))
-      return op2(a, AGXC_OP_ISUB, y, def->operand[1]);
-   if ((def = def_is(&x, AGXC_OP_ISUB)) && same(&def->operand[2], &y))
-      return def->operand[1];
-   if ((def = def_is(&y, AGXC_OP_ISUB)) && same(&def->operand[2], &x))
-      return def->operand[1];
-   if (is_const(&y) && (def = def_is(&x, AGXC_OP_ISUB)) && is_const(&def->operand[1]))
-      return op2(a, AGXC_OP_ISUB, imm(u32(&def->operand[1]) + u32(&y)), def->operand[2]);
+   if ((def = agxc_def_as(y, AGXC_OP_INEG)))
+      return op2(a, AGXC_OP_ISUB, x, *agxc_src_a(def));
+   if ((def = agxc_def_as(x, AGXC_OP_INEG)))
+      return op2(a, AGXC_OP_ISUB, y, *agxc_src_a(def));
+   if ((def = agxc_def_as(x, AGXC_OP_ISUB)) && agxc_same_ref(agxc_src_b(def), &y))
+      return *agxc_src_a(def);
+   if ((def = agxc_def_as(y, AGXC_OP_ISUB)) && agxc_same_ref(agxc_src_b(def), &x))
+      return *agxc_src_a(def);
+   if (is_const(&y) && (def = agxc_def_as(x, AGXC_OP_ISUB)) && is_const(agxc_src_a(def)))
+      return op2(a, AGXC_OP_ISUB, imm(u32(agxc_src_a(def)) + u32(&y)), *agxc_src_b(def));
    /* ~x + 1 */
-   if (equals(&y, 1) && (def = def_is(&x, AGXC_OP_INOT)))
-      return op1(a, AGXC_OP_INEG, def->operand[1]);
+   if (equals(&y, 1) && (def = agxc_def_as(x, AGXC_OP_INOT)))
+      return op1(a, AGXC_OP_INEG, *agxc_src_a(def));
    return agxc_none();
 }
 
 static struct agxc_ref rule_isub(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
-   if (same(&x, &y))
+   if (agxc_same_ref(&x, &y))
       return imm(0);
    if (equals(&x, 0))
       return op1(a, AGXC_OP_INEG, y);
-   if ((def = def_is(&y, AGXC_OP_INEG)))
-      return op2(a, AGXC_OP_IADD, x, def->operand[1]);
-   if ((def = def_is(&x, AGXC_OP_IADD)) && same(&def->operand[2], &y))
-      return def->operand[1];
-   if (def && same(&def->operand[1], &y))
-      return def->operand[2];
+   if ((def = agxc_def_as(y, AGXC_OP_INEG)))
+      return op2(a, AGXC_OP_IADD, x, *agxc_src_a(def));
+   if ((def = agxc_def_as(x, AGXC_OP_IADD)) && agxc_same_ref(agxc_src_b(def), &y))
+      return *agxc_src_a(def);
+   if (def && agxc_same_ref(agxc_src_a(def), &y))
+      return *agxc_src_b(def);
    if (is_const(&x) && (def = def_const(&y, AGXC_OP_IADD)))
-      return op2(a, AGXC_OP_ISUB, imm(u32(&x) - u32(&def->operand[2])), def->operand[1]);
-   if (is_const(&x) && (def = def_is(&y, AGXC_OP_ISUB)) && is_const(&def->operand[1]))
-      return op2(a, AGXC_OP_IADD, def->operand[2], imm(u32(&x) - u32(&def->operand[1])));
+      return op2(a, AGXC_OP_ISUB, imm(u32(&x) - u32(agxc_src_b(def))), *agxc_src_a(def));
+   if (is_const(&x) && (def = agxc_def_as(y, AGXC_OP_ISUB)) && is_const(agxc_src_a(def)))
+      return op2(a, AGXC_OP_IADD, *agxc_src_b(def), imm(u32(&x) - u32(agxc_src_a(def))));
    if ((def = def_const(&x, AGXC_OP_IADD)) && agxc_alg_used_once(a, &x))
-      return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_ISUB, def->operand[1], y), def->operand[2]);
+      return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_ISUB, *agxc_src_a(def), y), *agxc_src_b(def));
    if ((def = def_const(&y, AGXC_OP_IADD)) && agxc_alg_used_once(a, &y))
-      return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_ISUB, x, def->operand[1]),
-                 imm(0u - u32(&def->operand[2])));
+      return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_ISUB, x, *agxc_src_a(def)),
+                 imm(0u - u32(agxc_src_b(def))));
    return agxc_none();
 }
 
 static struct agxc_ref rule_ineg(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
    const struct agxc_instr *def;
-   if ((def = def_is(&instr->operand[1], AGXC_OP_INEG)))
-      return def->operand[1];
-   if ((def = def_is(&instr->operand[1], AGXC_OP_ISUB)))
-      return op2(a, AGXC_OP_ISUB, def->operand[2], def->operand[1]);
-   if ((def = def_const(&instr->operand[1], AGXC_OP_IMUL)))
-      return as_written(op2(a, AGXC_OP_IMUL, def->operand[1], imm(0u - u32(&def->operand[2]))),
+   if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_INEG)))
+      return *agxc_src_a(def);
+   if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_ISUB)))
+      return op2(a, AGXC_OP_ISUB, *agxc_src_b(def), *agxc_src_a(def));
+   if ((def = def_const(agxc_src_a(instr), AGXC_OP_IMUL)))
+      return as_written(op2(a, AGXC_OP_IMUL, *agxc_src_a(def), imm(0u - u32(agxc_src_b(def)))),
                         def);
    return agxc_none();
 }
@@ -149,10 +149,10 @@ static struct agxc_ref distribute(struct agxc_algebra *a, struct agxc_ref sum, s
    const struct agxc_instr *def = def_const(&sum, AGXC_OP_IADD);
    if (!def || u.kind != AGXC_UNIFORM)
       return agxc_none();
-   uint32_t c = u32(&def->operand[2]), size = (int32_t)c < 0 ? 0u - c : c;
+   uint32_t c = u32(agxc_src_b(def)), size = (int32_t)c < 0 ? 0u - c : c;
    if (!size || (size & (size - 1)) || size > 1u << FREE_SHIFT)
       return agxc_none();
-   struct agxc_ref product = op2(a, AGXC_OP_IMUL, def->operand[1], u);
+   struct agxc_ref product = op2(a, AGXC_OP_IMUL, *agxc_src_a(def), u);
    struct agxc_ref step =
       size == 1 ? u : op2(a, AGXC_OP_ISHL, u, imm((uint32_t)__builtin_ctz(size)));
    return op2(a, size == c ? AGXC_OP_IADD : AGXC_OP_ISUB, product, step);
@@ -161,19 +161,19 @@ static struct agxc_ref distribute(struct agxc_algebra *a, struct agxc_ref sum, s
 /* (x << k) y is x y << k, where more shifts may follow. */
 static struct agxc_ref shift_product(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    for (unsigned i = 0; i < 2; i++) {
       const struct agxc_instr *def = def_const(i ? &y : &x, AGXC_OP_ISHL);
       if (def && agxc_alg_used_once(a, i ? &y : &x) && agxc_alg_may_join(instr, def))
-         return op2(a, AGXC_OP_ISHL, op2(a, AGXC_OP_IMUL, def->operand[1], i ? x : y),
-                    def->operand[2]);
+         return op2(a, AGXC_OP_ISHL, op2(a, AGXC_OP_IMUL, *agxc_src_a(def), i ? x : y),
+                    *agxc_src_b(def));
    }
    return agxc_none();
 }
 
 static struct agxc_ref rule_imul(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (!is_const(&y)) {
       struct agxc_ref result = distribute(a, x, y);
@@ -184,15 +184,15 @@ static struct agxc_ref rule_imul(struct agxc_algebra *a, const struct agxc_instr
    if (equals(&y, UINT32_MAX))
       return op1(a, AGXC_OP_INEG, x);
    if ((def = def_const(&x, AGXC_OP_IADD)))
-      return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_IMUL, def->operand[1], y),
-                 imm(u32(&def->operand[2]) * u32(&y)));
+      return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_IMUL, *agxc_src_a(def), y),
+                 imm(u32(agxc_src_b(def)) * u32(&y)));
    if ((def = def_const(&x, AGXC_OP_IMUL)) && agxc_alg_may_join(instr, def))
-      return op2(a, AGXC_OP_IMUL, def->operand[1], imm(u32(&def->operand[2]) * u32(&y)));
-   if ((def = def_const(&x, AGXC_OP_ISHL)) && def->operand[2].imm < 32 &&
+      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), imm(u32(agxc_src_b(def)) * u32(&y)));
+   if ((def = def_const(&x, AGXC_OP_ISHL)) && agxc_src_b(def)->imm < 32 &&
        agxc_alg_may_join(instr, def))
-      return op2(a, AGXC_OP_IMUL, def->operand[1], imm(u32(&y) << def->operand[2].imm));
-   if ((def = def_is(&x, AGXC_OP_INEG)))
-      return op2(a, AGXC_OP_IMUL, def->operand[1], imm(0u - u32(&y)));
+      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), imm(u32(&y) << agxc_src_b(def)->imm));
+   if ((def = agxc_def_as(x, AGXC_OP_INEG)))
+      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), imm(0u - u32(&y)));
    return agxc_none();
 }
 
@@ -200,7 +200,7 @@ static struct agxc_ref rule_imul(struct agxc_algebra *a, const struct agxc_instr
 
 static struct agxc_ref rule_ishl(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (equals(&x, 0))
       return x;
@@ -210,15 +210,15 @@ static struct agxc_ref rule_ishl(struct agxc_algebra *a, const struct agxc_instr
       return imm(0);
    uint32_t k = u32(&y);
    if ((def = def_const(&x, AGXC_OP_IMUL)) && agxc_alg_may_join(instr, def))
-      return op2(a, AGXC_OP_IMUL, def->operand[1], imm(u32(&def->operand[2]) << k));
-   if ((def = def_const(&x, AGXC_OP_ISHL)) && def->operand[2].imm + k >= 32)
+      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), imm(u32(agxc_src_b(def)) << k));
+   if ((def = def_const(&x, AGXC_OP_ISHL)) && agxc_src_b(def)->imm + k >= 32)
       return imm(0);
    /* Down and up again is a mask, unless the way up is free. */
-   if (k > FREE_SHIFT && (def = def_const(&x, AGXC_OP_USHR)) && def->operand[2].imm < 32) {
-      uint32_t down = u32(&def->operand[2]);
-      struct agxc_ref moved = down > k   ? op2(a, AGXC_OP_USHR, def->operand[1], imm(down - k))
-                              : down < k ? op2(a, AGXC_OP_ISHL, def->operand[1], imm(k - down))
-                                         : def->operand[1];
+   if (k > FREE_SHIFT && (def = def_const(&x, AGXC_OP_USHR)) && agxc_src_b(def)->imm < 32) {
+      uint32_t down = u32(agxc_src_b(def));
+      struct agxc_ref moved = down > k   ? op2(a, AGXC_OP_USHR, *agxc_src_a(def), imm(down - k))
+                              : down < k ? op2(a, AGXC_OP_ISHL, *agxc_src_a(def), imm(k - down))
+                                         : *agxc_src_a(def);
       return op2(a, AGXC_OP_IAND, moved, imm(UINT32_MAX >> down << k));
    }
    return agxc_none();
@@ -226,7 +226,7 @@ static struct agxc_ref rule_ishl(struct agxc_algebra *a, const struct agxc_instr
 
 static struct agxc_ref rule_ushr(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (equals(&x, 0))
       return x;
@@ -235,16 +235,16 @@ static struct agxc_ref rule_ushr(struct agxc_algebra *a, const struct agxc_instr
    if (y.imm >= 32 || !(~zeros(&x, DEPTH) >> y.imm))
       return imm(0);
    if ((def = def_const(&x, AGXC_OP_USHR)))
-      return op2(a, AGXC_OP_USHR, def->operand[1],
-                 imm((uint32_t)AGX_MIN(def->operand[2].imm + y.imm, 32)));
-   if ((def = def_const(&x, AGXC_OP_ISHL)) && same(&def->operand[2], &y))
-      return op2(a, AGXC_OP_IAND, def->operand[1], imm(UINT32_MAX >> y.imm));
+      return op2(a, AGXC_OP_USHR, *agxc_src_a(def),
+                 imm((uint32_t)AGX_MIN(agxc_src_b(def)->imm + y.imm, 32)));
+   if ((def = def_const(&x, AGXC_OP_ISHL)) && agxc_same_ref(agxc_src_b(def), &y))
+      return op2(a, AGXC_OP_IAND, *agxc_src_a(def), imm(UINT32_MAX >> y.imm));
    return agxc_none();
 }
 
 static struct agxc_ref rule_ashr(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (equals(&x, 0) || equals(&x, UINT32_MAX))
       return x;
@@ -253,8 +253,8 @@ static struct agxc_ref rule_ashr(struct agxc_algebra *a, const struct agxc_instr
    if (zeros(&x, DEPTH) >> 31)
       return op2(a, AGXC_OP_USHR, x, imm((uint32_t)AGX_MIN(y.imm, 31)));
    if ((def = def_const(&x, AGXC_OP_ASHR)))
-      return op2(a, AGXC_OP_ASHR, def->operand[1],
-                 imm((uint32_t)AGX_MIN(def->operand[2].imm + y.imm, 31)));
+      return op2(a, AGXC_OP_ASHR, *agxc_src_a(def),
+                 imm((uint32_t)AGX_MIN(agxc_src_b(def)->imm + y.imm, 31)));
    return agxc_none();
 }
 
@@ -263,32 +263,32 @@ static struct agxc_ref rule_ashr(struct agxc_algebra *a, const struct agxc_instr
 /* x op x, x op ~x, x & (x | y), (x op c) op d. */
 static struct agxc_ref rule_logic(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    enum agxc_op op = (enum agxc_op)instr->op;
    const struct agxc_instr *def;
-   if (same(&x, &y))
+   if (agxc_same_ref(&x, &y))
       return op == AGXC_OP_IXOR ? imm(0) : x;
-   for (unsigned i = 1; i <= 2; i++) {
-      struct agxc_ref one = instr->operand[i], other = instr->operand[3 - i];
-      def = def_is(&one, AGXC_OP_INOT);
-      if (def && same(&def->operand[1], &other))
+   for (unsigned i = 0; i < 2; i++) {
+      struct agxc_ref one = *agxc_side(instr, i), other = *agxc_side(instr, 1 - i);
+      def = agxc_def_as(one, AGXC_OP_INOT);
+      if (def && agxc_same_ref(agxc_src_a(def), &other))
          return imm(op == AGXC_OP_IAND ? 0 : UINT32_MAX);
-      def = op == AGXC_OP_IAND  ? def_is(&one, AGXC_OP_IOR)
-            : op == AGXC_OP_IOR ? def_is(&one, AGXC_OP_IAND)
+      def = op == AGXC_OP_IAND  ? agxc_def_as(one, AGXC_OP_IOR)
+            : op == AGXC_OP_IOR ? agxc_def_as(one, AGXC_OP_IAND)
                                 : NULL;
-      if (def && (same(&def->operand[1], &other) || same(&def->operand[2], &other)))
+      if (def && (agxc_same_ref(agxc_src_a(def), &other) || agxc_same_ref(agxc_src_b(def), &other)))
          return other;
    }
    if (is_const(&y) && (def = def_const(&x, op))) {
-      struct agxc_ref constant = agxc_fold(op, 32, def->operand[2], y);
-      return op2(a, op, def->operand[1], constant);
+      struct agxc_ref constant = agxc_fold(op, 32, *agxc_src_b(def), y);
+      return op2(a, op, *agxc_src_a(def), constant);
    }
    return agxc_none();
 }
 
 static struct agxc_ref rule_iand(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (is_const(&y)) {
       uint32_t maybe = ~zeros(&x, DEPTH), mask = u32(&y);
@@ -298,8 +298,8 @@ static struct agxc_ref rule_iand(struct agxc_algebra *a, const struct agxc_instr
          return x;
       /* What the mask drops need not be put there. */
       if (((def = def_const(&x, AGXC_OP_IOR)) || (def = def_const(&x, AGXC_OP_IXOR))) &&
-          !(u32(&def->operand[2]) & mask))
-         return op2(a, AGXC_OP_IAND, def->operand[1], y);
+          !(u32(agxc_src_b(def)) & mask))
+         return op2(a, AGXC_OP_IAND, *agxc_src_a(def), y);
    }
    return rule_logic(a, instr);
 }
@@ -307,25 +307,25 @@ static struct agxc_ref rule_iand(struct agxc_algebra *a, const struct agxc_instr
 static struct agxc_ref rule_inot(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
    const struct agxc_instr *def;
-   if ((def = def_is(&instr->operand[1], AGXC_OP_INEG)))
-      return op2(a, AGXC_OP_IADD, def->operand[1], imm(UINT32_MAX));
-   if ((def = def_const(&instr->operand[1], AGXC_OP_IXOR)))
-      return op2(a, AGXC_OP_IXOR, def->operand[1], imm(~u32(&def->operand[2])));
+   if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_INEG)))
+      return op2(a, AGXC_OP_IADD, *agxc_src_a(def), imm(UINT32_MAX));
+   if ((def = def_const(agxc_src_a(instr), AGXC_OP_IXOR)))
+      return op2(a, AGXC_OP_IXOR, *agxc_src_a(def), imm(~u32(agxc_src_b(def))));
    return agxc_none();
 }
 
 static struct agxc_ref rule_ixor(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (equals(&y, UINT32_MAX))
       return op1(a, AGXC_OP_INOT, x);
-   if (is_const(&y) && (def = def_is(&x, AGXC_OP_INOT)))
-      return op2(a, AGXC_OP_IXOR, def->operand[1], imm(~u32(&y)));
-   if ((def = def_is(&x, AGXC_OP_IXOR)) && same(&def->operand[2], &y))
-      return def->operand[1];
-   if (def && same(&def->operand[1], &y))
-      return def->operand[2];
+   if (is_const(&y) && (def = agxc_def_as(x, AGXC_OP_INOT)))
+      return op2(a, AGXC_OP_IXOR, *agxc_src_a(def), imm(~u32(&y)));
+   if ((def = agxc_def_as(x, AGXC_OP_IXOR)) && agxc_same_ref(agxc_src_b(def), &y))
+      return *agxc_src_a(def);
+   if (def && agxc_same_ref(agxc_src_a(def), &y))
+      return *agxc_src_b(def);
    return rule_logic(a, instr);
 }
 
@@ -342,10 +342,10 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_ins
       {AGXC_OP_UMIN, UINT32_MAX, 0},
       {AGXC_OP_UMAX, 0, UINT32_MAX},
    };
-   struct agxc_ref x = instr->operand[1], y = instr->operand[2];
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    enum agxc_op op = (enum agxc_op)instr->op;
    const struct agxc_instr *def;
-   if (same(&x, &y))
+   if (agxc_same_ref(&x, &y))
       return x;
    if (!is_const(&y))
       return agxc_none();
@@ -360,7 +360,7 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_ins
    if (fits && (op == AGXC_OP_UMIN || op == AGXC_OP_IMIN) && (int32_t)greatest >= 0)
       return x;
    if ((def = def_const(&x, op)))
-      return op2(a, op, def->operand[1], agxc_fold(op, 32, def->operand[2], y));
+      return op2(a, op, *agxc_src_a(def), agxc_fold(op, 32, *agxc_src_b(def), y));
    return agxc_none();
 }
 

@@ -10,7 +10,7 @@ static const struct agxc_instr *change_of(const struct agxc_ref *ref)
    const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
    bool changes = def && (def->op == AGXC_OP_ZEXT || def->op == AGXC_OP_SEXT ||
                           def->op == AGXC_OP_TRUNC || def->op == AGXC_OP_F2F);
-   return changes && def->operand[1].bits != 1 ? def : NULL;
+   return changes && agxc_src_a(def)->bits != 1 ? def : NULL;
 }
 
 static struct agxc_ref change(struct agxc_algebra *algebra, enum agxc_op op, unsigned bits,
@@ -22,7 +22,7 @@ static struct agxc_ref change(struct agxc_algebra *algebra, enum agxc_op op, uns
 static struct agxc_ref cut(struct agxc_algebra *algebra, unsigned bits,
                            const struct agxc_instr *inner)
 {
-   struct agxc_ref src = inner->operand[1];
+   struct agxc_ref src = *agxc_src_a(inner);
    if (inner->op == AGXC_OP_F2F)
       return agxc_none();
    if (src.bits == bits)
@@ -36,16 +36,17 @@ static struct agxc_ref extend(struct agxc_algebra *algebra, const struct agxc_in
    bool same = inner->op == outer->op || inner->op == AGXC_OP_ZEXT;
    if (!same || inner->op == AGXC_OP_TRUNC || inner->op == AGXC_OP_F2F)
       return agxc_none();
-   return change(algebra, (enum agxc_op)inner->op, outer->operand[0].bits, inner->operand[1]);
+   return change(algebra, (enum agxc_op)inner->op, agxc_dest(outer)->bits, *agxc_src_a(inner));
 }
 
 struct agxc_ref agxc_algebra_width(struct agxc_algebra *algebra, const struct agxc_instr *instr)
 {
-   const struct agxc_instr *inner = change_of(&instr->operand[1]);
-   unsigned bits = instr->operand[0].bits;
+   const struct agxc_instr *inner =
+      agxc_has_src(instr, AGXC_SRC_A) ? change_of(agxc_src_a(instr)) : NULL;
+   unsigned bits = agxc_dest(instr)->bits;
    if (!inner)
       return agxc_none();
-   const struct agxc_ref *src = &inner->operand[1];
+   const struct agxc_ref *src = agxc_src_a(inner);
    switch (instr->op) {
    case AGXC_OP_TRUNC:
       return cut(algebra, bits, inner);
@@ -53,14 +54,14 @@ struct agxc_ref agxc_algebra_width(struct agxc_algebra *algebra, const struct ag
    case AGXC_OP_SEXT:
       return extend(algebra, instr, inner);
    case AGXC_OP_F2F: /* through more bits and back */
-      return inner->op == AGXC_OP_F2F && src->bits == bits && src->bits < inner->operand[0].bits
+      return inner->op == AGXC_OP_F2F && src->bits == bits && src->bits < agxc_dest(inner)->bits
                 ? *src
                 : agxc_none();
    case AGXC_OP_IAND: { /* a mask of bits that the extension left 0 anyway */
-      const struct agxc_ref *mask = &instr->operand[2];
+      const struct agxc_ref *mask = agxc_src_b(instr);
       bool is_all = inner->op == AGXC_OP_ZEXT && mask->kind == AGXC_IMM &&
                     ((uint64_t)mask->imm & agx_bits(src->bits)) == agx_bits(src->bits);
-      return is_all ? instr->operand[1] : agxc_none();
+      return is_all ? *agxc_src_a(instr) : agxc_none();
    }
    default:
       return agxc_none();

@@ -132,14 +132,14 @@ static void scale(struct agxc_builder *b, const struct agxc_ref *first,
 {
    bool turned = place_of(first) > place_of(second);
    const struct agxc_ref *low = turned ? second : first, *high = turned ? first : second;
-   struct agxc_ref low_half = agxc_build1(b, AGXC_OP_ZEXT, 16, *low);
-   struct agxc_ref high_half = agxc_build1(b, AGXC_OP_ZEXT, 16, *high);
-   struct agxc_ref word = agxc_build2(b, AGXC_OP_PACK32, 32, low_half, high_half);
-   word = agxc_build2(b, AGXC_OP_ISHL, 32, word, agxc_imm(8, 32));
+   struct agxc_ref low_half = agxc_build_zext(b, 16, *low);
+   struct agxc_ref high_half = agxc_build_zext(b, 16, *high);
+   struct agxc_ref word = agxc_build_pack32(b, low_half, high_half);
+   word = agxc_build_ishl(b, word, agxc_imm(8, 32));
    struct agxc_ref halves[2];
    halves_of(b, word, halves);
-   out[0] = agxc_build1(b, AGXC_OP_SEXT, 32, halves[turned]);
-   out[1] = agxc_build1(b, AGXC_OP_SEXT, 32, halves[!turned]);
+   out[0] = agxc_build_sext(b, 32, halves[turned]);
+   out[1] = agxc_build_sext(b, 32, halves[!turned]);
 }
 
 /* x0 y0 + x1 y1 - 1 */
@@ -152,11 +152,11 @@ static struct agxc_ref build_pair(struct agxc_builder *b, const struct agxc_inst
    scale(b, loaded_byte(&p->operand[2]), loaded_byte(q_of[1]), y);
    struct agxc_ref sum = agxc_imm(0xffff0000u, 32);
    for (unsigned i = 0; i < 2; i++) {
-      struct agxc_ref product = agxc_build2(b, AGXC_OP_IMUL, 32, x[i], y[i]);
-      sum = agxc_build2(b, AGXC_OP_IADD, 32, product, sum);
+      struct agxc_ref product = agxc_build_imul(b, x[i], y[i]);
+      sum = agxc_build_iadd(b, product, sum);
    }
    halves_of(b, sum, halves);
-   return agxc_build1(b, AGXC_OP_SEXT, 32, halves[1]);
+   return agxc_build_sext(b, 32, halves[1]);
 }
 
 /* Leaf i with a later one, in its place; that one becomes 0. */
@@ -186,15 +186,15 @@ static bool visit_sum(struct dots *d, struct agxc_instr *root)
    for (uint32_t i = 0; i < d->count; i++) {
       if (!join_leaf(d, &b, i))
          continue;
-      pairs = ones++ ? agxc_build2(&b, AGXC_OP_IADD, 32, pairs, d->leaves[i]) : d->leaves[i];
+      pairs = ones++ ? agxc_build_iadd(&b, pairs, d->leaves[i]) : d->leaves[i];
       d->leaves[i] = agxc_none();
    }
    if (ones == 0)
       return false;
-   struct agxc_ref sum = agxc_build2(&b, AGXC_OP_IADD, 32, pairs, agxc_imm(ones, 32));
+   struct agxc_ref sum = agxc_build_iadd(&b, pairs, agxc_imm(ones, 32));
    for (uint32_t i = 0; i < d->count; i++)
       if (d->leaves[i].kind != AGXC_NONE)
-         sum = agxc_build2(&b, AGXC_OP_IADD, 32, sum, d->leaves[i]);
+         sum = agxc_build_iadd(&b, sum, d->leaves[i]);
    agxc_become_mov(d->shader, root, sum);
    return true;
 }

@@ -50,7 +50,7 @@ static struct agxc_ref negated(struct agxc_builder *b, struct agxc_ref ref)
 {
    if (ref.kind == AGXC_IMM)
       return agxc_imm((uint64_t)ref.imm ^ 1ull << (ref.bits - 1), ref.bits);
-   return agxc_build1(b, AGXC_OP_FNEG, ref.bits, ref);
+   return agxc_build_fneg(b, ref);
 }
 
 static bool fuse(struct agxc_shader *shader, struct agxc_instr *sum, struct uses *uses)

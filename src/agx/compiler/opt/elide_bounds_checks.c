@@ -626,15 +626,14 @@ static struct agxc_ref plain(struct agxc_builder *b, struct agxc_ref offset, uns
    const struct agxc_instr *def = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
    if (def && def->op == AGXC_OP_IADD && depth) {
       struct agxc_ref first = plain(b, def->operand[1], depth - 1);
-      return agxc_build2(b, AGXC_OP_IADD, 32, first, plain(b, def->operand[2], depth - 1));
+      return agxc_build_iadd(b, first, plain(b, def->operand[2], depth - 1));
    }
    if (!def || def->op != AGXC_OP_ELEMENT)
       return offset;
    uint32_t stride = (uint32_t)def->operand[2].imm;
    if (stride & (stride - 1))
-      return agxc_build2(b, AGXC_OP_IMUL, 32, def->operand[1], agxc_imm(stride, 32));
-   return agxc_build2(b, AGXC_OP_ISHL, 32, def->operand[1],
-                      agxc_imm((uint32_t)__builtin_ctz(stride), 32));
+      return agxc_build_imul(b, def->operand[1], agxc_imm(stride, 32));
+   return agxc_build_ishl(b, def->operand[1], agxc_imm((uint32_t)__builtin_ctz(stride), 32));
 }
 
 static void visit(struct proof *p, struct agxc_instr *instr)

@@ -122,15 +122,15 @@ static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk 
          delta += stride;
    if (steps) {
       struct agxc_ref index =
-         agxc_build2(b, AGXC_OP_IADD, 32, element->operand[1], agxc_imm((uint32_t)steps, 32));
+         agxc_build_iadd(b, element->operand[1], agxc_imm((uint32_t)steps, 32));
       index.value->def->index = instr->index;
-      root = agxc_build2(b, AGXC_OP_ELEMENT, 32, index, element->operand[2]);
+      root = agxc_build_element(b, index, element->operand[2]);
       root.value->def->index = instr->index;
    }
    constant += (uint32_t)delta;
    if (constant == 0)
       return root;
-   struct agxc_ref sum = agxc_build2(b, AGXC_OP_IADD, 32, root, agxc_imm(constant, 32));
+   struct agxc_ref sum = agxc_build_iadd(b, root, agxc_imm(constant, 32));
    sum.value->def->index = instr->index;
    return sum;
 }
@@ -161,7 +161,7 @@ static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *
    }
    if (delta == 0)
       return offset;
-   struct agxc_ref moved = agxc_build2(b, AGXC_OP_IADD, 32, offset, agxc_imm(delta, 32));
+   struct agxc_ref moved = agxc_build_iadd(b, offset, agxc_imm(delta, 32));
    moved.value->def->index = instr->index;
    return moved;
 }

@@ -166,9 +166,9 @@ static struct agxc_if *insert_if(struct ahead *a, struct agxc_block **out_test)
    struct agxc_ref place = agxc_use(c->phi->operand[0].value), first = agxc_srcs(c->phi)[0];
    struct agxc_instr *jump = agxc_instr_new(shader, AGXC_OP_BRANCH);
    if (first.kind != AGXC_IMM || first.imm & (a->iterations * c->step - 1))
-      place = agxc_build2(&b, AGXC_OP_ISUB, 32, place, first);
-   place = agxc_build2(&b, AGXC_OP_IAND, 32, place, agxc_imm((a->iterations - 1) * c->step, 32));
-   jump->operand[0] = agxc_build2(&b, AGXC_OP_IEQ, 1, place, agxc_imm(0, 32));
+      place = agxc_build_isub(&b, place, first);
+   place = agxc_build_iand(&b, place, agxc_imm((a->iterations - 1) * c->step, 32));
+   jump->operand[0] = agxc_build_ieq(&b, place, agxc_imm(0, 32));
    agxc_insert(&b, jump);
    *out_test = test;
    return branch;
@@ -180,10 +180,10 @@ static struct agxc_ref build_place(struct ahead *a, struct agxc_builder *b, stru
 {
    struct agxc_induction *c = &a->induction;
    struct agxc_ref here = agxc_use(c->phi->operand[0].value), far = agxc_imm(distance, 32);
-   struct agxc_ref is_iteration = c->is_inclusive ? agxc_build2(b, AGXC_OP_UGE, 1, left, far)
-                                                  : agxc_build2(b, AGXC_OP_ULT, 1, far, left);
-   struct agxc_ref there = agxc_build2(b, AGXC_OP_IADD, 32, here, far);
-   return agxc_build3(b, AGXC_OP_SELECT, 32, is_iteration, there, here);
+   struct agxc_ref is_iteration =
+      c->is_inclusive ? agxc_build_uge(b, left, far) : agxc_build_ult(b, far, left);
+   struct agxc_ref there = agxc_build_iadd(b, here, far);
+   return agxc_build_select(b, is_iteration, there, here);
 }
 
 /* Copies what computes a value in the loop, unless that is done. */
@@ -207,10 +207,10 @@ static void build_loads(struct pass *pass, struct ahead *a, struct agxc_block *b
    struct agxc_induction *c = &a->induction;
    struct agxc_builder b = agxc_at_end(pass->shader, block);
    struct agxc_ref here = agxc_use(c->phi->operand[0].value);
-   struct agxc_ref left = agxc_build2(&b, AGXC_OP_ISUB, 32, c->limit, here);
+   struct agxc_ref left = agxc_build_isub(&b, c->limit, here);
    for (uint32_t iteration = 0; iteration < a->iterations; iteration++) {
-      struct agxc_ref place = iteration ? build_place(a, &b, left, iteration * c->step)
-                                        : agxc_build1(&b, AGXC_OP_MOV, 32, here);
+      struct agxc_ref place =
+         iteration ? build_place(a, &b, left, iteration * c->step) : agxc_build_mov(&b, here);
       struct agxc_clone clone =
          agxc_clone_begin(pass->shader, (struct agxc_cursor){NULL, block}, &pass->map);
       agxc_clone_set(&clone, here.value, place);

@@ -70,7 +70,7 @@ static struct agxc_ref build_limit(struct agxc_induction *c, uint32_t span)
    uint32_t lowest = c->is_signed ? 0x80000000u : 0;
    struct agxc_ref limit = agxc_build2(&b, c->is_signed ? AGXC_OP_IMAX : AGXC_OP_UMAX, 32, c->limit,
                                        agxc_imm(lowest + span, 32));
-   return agxc_build2(&b, AGXC_OP_ISUB, 32, limit, agxc_imm(span, 32));
+   return agxc_build_isub(&b, limit, agxc_imm(span, 32));
 }
 
 /* The loop and the block behind it, before the old one. */

@@ -307,7 +307,7 @@ static void set_place(struct masked *m, struct agxc_clone *clone, uint32_t dista
    struct agxc_ref first = m->place->operand[0];
    struct agxc_instr *add = agxc_clone_ref(clone, first).value->def;
    struct agxc_builder b = agxc_before(shader, add);
-   struct agxc_ref own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
+   struct agxc_ref own = agxc_build_iadd(&b, first, agxc_imm(distance, 32));
    struct agxc_instr *select = agxc_instr_new(shader, AGXC_OP_SELECT);
    struct agxc_ref operands[] = {add->operand[0], is_iteration, own, first};
    memcpy(select->operand, operands, sizeof(operands));
@@ -325,8 +325,8 @@ static void copy_iteration(struct masked *m, struct agxc_clone *clone, uint32_t 
    struct agxc_ref first = agxc_use(c->phi->operand[0].value);
    struct agxc_ref own = first;
    if (!m->place) {
-      own = agxc_build2(&b, AGXC_OP_IADD, 32, first, agxc_imm(distance, 32));
-      own = agxc_build3(&b, AGXC_OP_SELECT, 32, is_iteration, own, first);
+      own = agxc_build_iadd(&b, first, agxc_imm(distance, 32));
+      own = agxc_build_select(&b, is_iteration, own, first);
    }
    agxc_clone_set(clone, first.value, own);
    for (uint32_t i = 0; i < m->held_count; i++)
@@ -336,7 +336,7 @@ static void copy_iteration(struct masked *m, struct agxc_clone *clone, uint32_t 
       set_place(m, clone, distance, is_iteration);
    for (uint32_t i = 0; i < m->held_count; i++) {
       struct agxc_ref next = agxc_clone_ref(clone, agxc_srcs(m->held[i])[1]);
-      held[i] = agxc_build3(&b, AGXC_OP_SELECT, next.bits, is_iteration, next, held[i]);
+      held[i] = agxc_build_select(&b, is_iteration, next, held[i]);
    }
 }
 
@@ -349,7 +349,7 @@ static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map
    struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){NULL, copies}, map);
    struct agxc_cursor end = {NULL, m->last};
    struct agxc_ref induction = agxc_use(c->phi->operand[0].value);
-   struct agxc_ref left = agxc_build2(&b, AGXC_OP_ISUB, 32, c->limit, induction);
+   struct agxc_ref left = agxc_build_isub(&b, c->limit, induction);
    struct agxc_ref is_iteration[AGXC_LOADS_MAX_ITERATIONS], held[MAX_HELD];
    struct agx_link list, stores[AGXC_LOADS_MAX_ITERATIONS];
    agx_list_init(&list);
@@ -359,15 +359,13 @@ static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map
    for (uint32_t iteration = 1; iteration < factor; iteration++) {
       struct agx_link *behind = copies->instrs.prev;
       uint32_t distance = iteration * c->step;
-      is_iteration[iteration] = agxc_build2(&b, AGXC_OP_ULT, 1, agxc_imm(distance, 32), left);
+      is_iteration[iteration] = agxc_build_ult(&b, agxc_imm(distance, 32), left);
       copy_iteration(m, &clone, distance, is_iteration[iteration], held);
       agx_list_init(&stores[iteration]);
       take_stores(copies, behind, &stores[iteration]);
    }
-   struct agxc_ref next =
-      agxc_build2(&b, AGXC_OP_IADD, 32, induction, agxc_imm(factor * c->step, 32));
-   agxc_srcs(c->phi)[1] =
-      agxc_build3(&b, AGXC_OP_SELECT, 32, is_iteration[factor - 1], next, c->limit);
+   struct agxc_ref next = agxc_build_iadd(&b, induction, agxc_imm(factor * c->step, 32));
+   agxc_srcs(c->phi)[1] = agxc_build_select(&b, is_iteration[factor - 1], next, c->limit);
    for (uint32_t i = 0; i < m->held_count; i++)
       agxc_srcs(m->held[i])[1] = held[i];
    agx_list_init(&stores[0]);
