@@ -40,8 +40,8 @@ static agx_status create_object(struct agxw_bo *bo)
    bo->handle = create.handle;
    if (shareable)
       agxw_share_enter(bo);
-   if (device->kmd->ops->label)
-      device->kmd->ops->label(device->kmd, bo->handle, bo->label);
+   if (device->kmd->inspection->label)
+      device->kmd->inspection->label(device->kmd, bo->handle, bo->label);
    return AGX_OK;
 }
 
@@ -206,8 +206,8 @@ void agxw_bo_set_label(struct agxw_bo *bo, const char *label)
 {
    struct agx_kmd *kmd = bo->device->kmd;
    snprintf(bo->label, sizeof(bo->label), "%s", label);
-   if (kmd->ops->label)
-      kmd->ops->label(kmd, bo->handle, bo->label);
+   if (kmd->inspection->label)
+      kmd->inspection->label(kmd, bo->handle, bo->label);
 }
 
 bool agxw_bo_is_mapped(const struct agxw_bo *bo)

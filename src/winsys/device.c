@@ -87,13 +87,13 @@ static void fill_info(struct agxw_device *device, const struct agx_chip *chip,
    info->soft_faults = params->features & AGX_UAPI_FEATURE_SOFT_FAULTS;
    info->max_commands = params->max_commands_per_submission;
    info->timestamp_hz = params->command_timestamp_frequency_hz;
-   info->usc_base = device->plan.usc_start;
+   info->usc_base = device->address_map.usc_start;
 }
 
 static agx_status create_vm(struct agxw_device *device)
 {
-   struct agx_uapi_vm_create create = {.kernel_start = device->plan.kernel_start,
-                                       .kernel_end = device->plan.kernel_end};
+   struct agx_uapi_vm_create create = {.kernel_start = device->address_map.kernel_start,
+                                       .kernel_end = device->address_map.kernel_end};
    int error = agxw_ioctl(device, AGX_IOCTL_ASAHI_VM_CREATE, &create);
    if (error)
       return agx_status_fail_errno(error, "%s: VM_CREATE with kernel range %#llx..%#llx",
@@ -106,10 +106,10 @@ static agx_status create_vm(struct agxw_device *device)
 /* The window's first page stays free: offset 0 means "no program" in several places. */
 static agx_status init_heaps(struct agxw_device *device)
 {
-   const struct agxw_plan *plan = &device->plan;
-   AGX_TRY(agxw_va_heap_init(&device->usc, "USC window", plan->usc_start + AGX_PAGE_BYTES,
-                             plan->usc_end, device->alloc));
-   AGX_TRY(agxw_va_heap_init(&device->user, "user address space", plan->user_start, plan->user_end,
+   const struct agxw_address_map *map = &device->address_map;
+   AGX_TRY(agxw_va_heap_init(&device->usc, "USC window", map->usc_start + AGX_PAGE_BYTES,
+                             map->usc_end, device->alloc));
+   AGX_TRY(agxw_va_heap_init(&device->user, "user address space", map->user_start, map->user_end,
                              device->alloc));
    agxw_va_heap_divide(&device->user, AGXW_WINDOW_BYTES, AGXW_SINK_BYTES);
    return AGX_OK;
@@ -121,8 +121,8 @@ static agx_status open_device(struct agxw_device *device)
    const struct agx_chip *chip = NULL;
    AGX_TRY(read_params(device, &params));
    AGX_TRY(find_chip(device, &params, &chip));
-   AGX_TRY(
-      agxw_plan_make(params.vm_start, params.vm_end, params.vm_kernel_min_size, &device->plan));
+   AGX_TRY(agxw_address_map_make(params.vm_start, params.vm_end, params.vm_kernel_min_size,
+                                 &device->address_map));
    fill_info(device, chip, &params);
    AGX_TRY(create_vm(device));
    AGX_TRY(init_heaps(device));
@@ -209,16 +209,16 @@ size_t agxw_device_fault_text(struct agxw_device *device, char *text, size_t cap
 {
    if (capacity > 0)
       text[0] = 0;
-   if (!device->kmd->ops->last_error)
+   if (!device->kmd->inspection->last_error)
       return 0;
-   return device->kmd->ops->last_error(device->kmd, text, capacity);
+   return device->kmd->inspection->last_error(device->kmd, text, capacity);
 }
 
 bool agxw_device_take_fault(struct agxw_device *device, uint64_t first_va, uint64_t last_va,
                             struct agx_kmd_fault *out_fault)
 {
-   return device->kmd->ops->take_fault &&
-          device->kmd->ops->take_fault(device->kmd, first_va, last_va, out_fault);
+   return device->kmd->inspection->take_fault &&
+          device->kmd->inspection->take_fault(device->kmd, first_va, last_va, out_fault);
 }
 
 agx_status agxw_device_watch_counters(struct agxw_device *device,
@@ -226,8 +226,9 @@ agx_status agxw_device_watch_counters(struct agxw_device *device,
                                                  const struct agx_kmd_counters *counters),
                                       void *user)
 {
-   const struct agx_kmd_ops *ops = device->kmd->ops;
-   int error = ops->watch_counters ? ops->watch_counters(device->kmd, fn, user) : -EOPNOTSUPP;
+   const struct agx_kmd_inspection *inspection = device->kmd->inspection;
+   int error =
+      inspection->watch_counters ? inspection->watch_counters(device->kmd, fn, user) : -EOPNOTSUPP;
    if (error == -EOPNOTSUPP)
       return AGX_FAIL(AGX_UNAVAILABLE,
                       "%s: counts nothing; a virtual device of this process does, unless "
@@ -240,18 +241,18 @@ agx_status agxw_device_watch_counters(struct agxw_device *device,
 
 bool agxw_device_watches(const struct agxw_device *device)
 {
-   return device->kmd->ops->tell_bounds != NULL;
+   return device->kmd->inspection->declare_bounds != NULL;
 }
 
-agx_status agxw_device_tell_bounds(struct agxw_device *device, uint64_t stream_va,
-                                   const struct agx_kmd_range *ranges, uint32_t count)
+agx_status agxw_device_declare_bounds(struct agxw_device *device, uint64_t stream_va,
+                                      const struct agx_kmd_range *ranges, uint32_t count)
 {
-   if (!device->kmd->ops->tell_bounds)
+   if (!device->kmd->inspection->declare_bounds)
       return AGX_FAIL(AGX_UNIMPLEMENTED,
                       "%s: does not watch what kernels access; the virtual "
                       "device does",
                       device->kmd->name);
-   int error = device->kmd->ops->tell_bounds(device->kmd, stream_va, ranges, count);
+   int error = device->kmd->inspection->declare_bounds(device->kmd, stream_va, ranges, count);
    if (error)
       return agx_status_fail_errno(error, "%s: bounds of %u ranges", device->kmd->name, count);
    return AGX_OK;

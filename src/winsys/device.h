@@ -9,7 +9,7 @@
 
 #include "base/list.h"
 #include "winsys/asahi_uapi.h"
-#include "winsys/plan.h"
+#include "winsys/address_map.h"
 #include "winsys/va_heap.h"
 #include "winsys/winsys.h"
 
@@ -19,7 +19,7 @@ struct agxw_device {
    const struct agx_host_alloc *alloc;
    struct agx_kmd *kmd;
    struct agxw_device_info info;
-   struct agxw_plan plan;
+   struct agxw_address_map address_map;
    uint32_t vm_id;
    uint32_t page_bytes;  /* CPU mappings: the larger of GPU's and host's page */
    pthread_mutex_t lock; /* of the heaps, and of making CPU mappings */

@@ -24,7 +24,7 @@ struct agx_kmd_range {
 enum agx_kmd_fault_kind {
    AGX_KMD_FAULT_OTHER,   /* no access to memory: text says what */
    AGX_KMD_FAULT_ADDRESS, /* an access to what isn't mapped for it */
-   AGX_KMD_FAULT_BOUNDS,  /* one outside of what tell_bounds allows */
+   AGX_KMD_FAULT_BOUNDS,  /* one outside of what declare_bounds allows */
 };
 
 /* How a command failed. */
@@ -60,6 +60,7 @@ struct agx_kmd_counters {
    uint64_t lines;        /* of memory, distinct in each instruction */
 };
 
+/* What a kernel does: all of it is there. */
 struct agx_kmd_ops {
    /* Executes one request; 0 or a negative errno. EINTR and EAGAIN are
     * repeated below the seam, as drmIoctl does. */
@@ -72,44 +73,49 @@ struct agx_kmd_ops {
     * sync_file of SYNCOBJ_HANDLE_TO_FD. Such a file is a real one: poll(2) and close(2)
     * work on it. 0 or a negative errno. */
    int (*fd_ioctl)(struct agx_kmd *kmd, int fd, unsigned long request, void *argument);
-   /* What the device itself can tell of its last failed submission (address, access,
-    * dispatch), as agx_error_text does; 0 and "" when nothing failed. NULL where the
-    * kernel tells no more than a fence's error. */
-   size_t (*last_error)(struct agx_kmd *kmd, char *text, size_t capacity);
-   /* Why a request fails that never comes to the kernel, or NULL. NULL where there is no reason to
-    * hold any back. */
-   const char *(*obstacle)(struct agx_kmd *kmd);
    /* Bytes of the dma-buf behind fd, or a negative errno. */
    int64_t (*dmabuf_bytes)(struct agx_kmd *kmd, int fd);
    /* Makes a dma-buf of a range of a memory file (memfd_create(2)) as UDMABUF_CREATE does, with
     * its rules: a descriptor that is closed on exec, or a negative errno; ENOENT or EACCES where
     * there is no /dev/udmabuf for us. */
    int (*make_dmabuf)(struct agx_kmd *kmd, int memory_file, uint64_t offset, uint64_t bytes);
-   /* Optional. The oldest failed command that nobody has taken yet, of those whose streams begin
+   /* Closes the node; everything created through it goes. */
+   void (*close)(struct agx_kmd *kmd);
+};
+
+/* What some devices offer beside a kernel's interface: recorders and the virtual device say more of
+ * failures and of what launches do. Any entry may be NULL. */
+struct agx_kmd_inspection {
+   /* What the device itself can tell of its last failed submission (address, access,
+    * dispatch), as agx_error_text does; 0 and "" when nothing failed. NULL where the
+    * kernel reports no more than a fence's error. */
+   size_t (*last_error)(struct agx_kmd *kmd, char *text, size_t capacity);
+   /* Why a request fails that never comes to the kernel, or NULL for another reason. */
+   const char *(*obstacle)(struct agx_kmd *kmd);
+   /* The oldest failed command that nobody has taken yet, of those whose streams begin
     * from first_va to last_va; false: there is none. A device keeps few of them. */
    bool (*take_fault)(struct agx_kmd *kmd, uint64_t first_va, uint64_t last_va,
                       struct agx_kmd_fault *out_fault);
-   /* Optional: a device that counts what launches execute. Calls fn for each launch of this node
-    * from now on that runs to its end, before the end of its submission is told; from its own
+   /* Of a device that counts what launches execute. Calls fn for each launch of this node
+    * from now on that runs to its end, before its submission ends; from its own
     * threads, never two calls at a time. NULL: no more, and no call is left. 0 or a negative errno:
     * EOPNOTSUPP when it doesn't count as it is set up. */
    int (*watch_counters)(struct agx_kmd *kmd,
                          void (*fn)(void *user, const struct agx_kmd_counters *counters),
                          void *user);
-   /* Closes the node; everything created through it goes. */
-   void (*close)(struct agx_kmd *kmd);
-   /* Optional. Names a GEM object, for recorders. */
+   /* Names a GEM object, for recorders. */
    void (*label)(struct agx_kmd *kmd, uint32_t handle, const char *text);
-   /* Optional: a device that can watch what shaders access. Says what the launches of the
+   /* Of a device that can watch what shaders access. Says what the launches of the
     * stream at stream_va may, by ascending dispatch; every other access then fails their
     * submission. Replaces what was said of that stream; count 0 forgets it. 0 or -ENOMEM. */
-   int (*tell_bounds)(struct agx_kmd *kmd, uint64_t stream_va, const struct agx_kmd_range *ranges,
-                      uint32_t count);
+   int (*declare_bounds)(struct agx_kmd *kmd, uint64_t stream_va,
+                         const struct agx_kmd_range *ranges, uint32_t count);
 };
 
 /* Embedded at offset 0 of every implementation. */
 struct agx_kmd {
    const struct agx_kmd_ops *ops;
+   const struct agx_kmd_inspection *inspection;
    const char *name; /* such as "renderD128" or "virtual:g13g"; owned by the kmd */
    int fd;           /* the node's file, or -1 when it has none */
 };

@@ -31,7 +31,7 @@ struct object {
 
 struct kmd_capture {
    struct agx_kmd base;
-   struct agx_kmd_ops ops;
+   struct agx_kmd_inspection inspection;
    struct agx_kmd *inner;
    pthread_mutex_t lock;
    FILE *file;
@@ -386,7 +386,7 @@ static int capture_make_dmabuf(struct agx_kmd *kmd, int memory_file, uint64_t of
 static size_t capture_last_error(struct agx_kmd *kmd, char *text, size_t capacity)
 {
    struct agx_kmd *inner = capture_of(kmd)->inner;
-   return inner->ops->last_error(inner, text, capacity);
+   return inner->inspection->last_error(inner, text, capacity);
 }
 
 static const char *capture_obstacle(struct agx_kmd *kmd)
@@ -402,7 +402,7 @@ static bool capture_take_fault(struct agx_kmd *kmd, uint64_t first_va, uint64_t 
                                struct agx_kmd_fault *out_fault)
 {
    struct agx_kmd *inner = capture_of(kmd)->inner;
-   return inner->ops->take_fault(inner, first_va, last_va, out_fault);
+   return inner->inspection->take_fault(inner, first_va, last_va, out_fault);
 }
 
 static int capture_watch_counters(struct agx_kmd *kmd,
@@ -410,7 +410,7 @@ static int capture_watch_counters(struct agx_kmd *kmd,
                                   void *user)
 {
    struct agx_kmd *inner = capture_of(kmd)->inner;
-   return inner->ops->watch_counters(inner, fn, user);
+   return inner->inspection->watch_counters(inner, fn, user);
 }
 
 static void capture_label(struct agx_kmd *kmd, uint32_t handle, const char *text)
@@ -422,15 +422,15 @@ static void capture_label(struct agx_kmd *kmd, uint32_t handle, const char *text
    put(capture, &head, sizeof(head));
    put(capture, text, strlen(text));
    pthread_mutex_unlock(&capture->lock);
-   if (capture->inner->ops->label)
-      capture->inner->ops->label(capture->inner, handle, text);
+   if (capture->inner->inspection->label)
+      capture->inner->inspection->label(capture->inner, handle, text);
 }
 
-static int capture_tell_bounds(struct agx_kmd *kmd, uint64_t stream_va,
-                               const struct agx_kmd_range *ranges, uint32_t count)
+static int capture_declare_bounds(struct agx_kmd *kmd, uint64_t stream_va,
+                                  const struct agx_kmd_range *ranges, uint32_t count)
 {
    struct agx_kmd *inner = capture_of(kmd)->inner;
-   return inner->ops->tell_bounds(inner, stream_va, ranges, count);
+   return inner->inspection->declare_bounds(inner, stream_va, ranges, count);
 }
 
 static void capture_close(struct agx_kmd *kmd)
@@ -454,6 +454,16 @@ static void put_header(struct kmd_capture *capture)
    put(capture, &header, sizeof(header));
 }
 
+static const struct agx_kmd_ops capture_ops = {
+   .ioctl = capture_ioctl,
+   .mmap = capture_mmap,
+   .munmap = capture_munmap,
+   .fd_ioctl = capture_fd_ioctl,
+   .dmabuf_bytes = capture_dmabuf_bytes,
+   .make_dmabuf = capture_make_dmabuf,
+   .close = capture_close,
+};
+
 agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct agx_kmd **out_kmd)
 {
    *out_kmd = NULL;
@@ -465,22 +475,18 @@ agx_status agx_kmd_capture_open(struct agx_kmd *inner, const char *path, struct 
       inner->ops->close(inner);
       return agx_status_fail_errno(error, "capture: %s can't be written", path);
    }
-   capture->ops = (struct agx_kmd_ops){
-      .ioctl = capture_ioctl,
-      .mmap = capture_mmap,
-      .munmap = capture_munmap,
-      .fd_ioctl = capture_fd_ioctl,
-      .dmabuf_bytes = capture_dmabuf_bytes,
-      .make_dmabuf = capture_make_dmabuf,
-      .last_error = inner->ops->last_error ? capture_last_error : NULL,
+   capture->inspection = (struct agx_kmd_inspection){
+      .last_error = inner->inspection->last_error ? capture_last_error : NULL,
       .obstacle = capture_obstacle,
-      .take_fault = inner->ops->take_fault ? capture_take_fault : NULL,
-      .watch_counters = inner->ops->watch_counters ? capture_watch_counters : NULL,
-      .close = capture_close,
+      .take_fault = inner->inspection->take_fault ? capture_take_fault : NULL,
+      .watch_counters = inner->inspection->watch_counters ? capture_watch_counters : NULL,
       .label = capture_label,
-      .tell_bounds = inner->ops->tell_bounds ? capture_tell_bounds : NULL,
+      .declare_bounds = inner->inspection->declare_bounds ? capture_declare_bounds : NULL,
    };
-   capture->base = (struct agx_kmd){.ops = &capture->ops, .name = inner->name, .fd = inner->fd};
+   capture->base = (struct agx_kmd){.ops = &capture_ops,
+                                    .inspection = &capture->inspection,
+                                    .name = inner->name,
+                                    .fd = inner->fd};
    capture->inner = inner;
    capture->file = file;
    pthread_mutex_init(&capture->lock, NULL);

@@ -75,6 +75,9 @@ static void drm_close(struct agx_kmd *kmd)
    free(drm);
 }
 
+/* The kernel offers none. */
+static const struct agx_kmd_inspection drm_inspection;
+
 static const struct agx_kmd_ops drm_ops = {
    .ioctl = drm_ioctl,
    .mmap = drm_mmap,
@@ -99,7 +102,8 @@ static agx_status open_path(const char *path, bool any_driver, struct agx_kmd **
    }
    const char *slash = strrchr(path, '/');
    snprintf(drm->name, sizeof(drm->name), "%s", slash ? slash + 1 : path);
-   drm->base = (struct agx_kmd){.ops = &drm_ops, .name = drm->name, .fd = fd};
+   drm->base =
+      (struct agx_kmd){.ops = &drm_ops, .inspection = &drm_inspection, .name = drm->name, .fd = fd};
    *out_kmd = &drm->base;
    return AGX_OK;
 }

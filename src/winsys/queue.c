@@ -13,7 +13,7 @@ agx_status agxw_queue_create(struct agxw_device *device, uint32_t priority,
    if (!queue)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "queue: no memory for the object");
    struct agx_uapi_queue_create create = {
-      .vm_id = device->vm_id, .priority = priority, .usc_exec_base = device->plan.usc_start};
+      .vm_id = device->vm_id, .priority = priority, .usc_exec_base = device->address_map.usc_start};
    int error = agxw_ioctl(device, AGX_IOCTL_ASAHI_QUEUE_CREATE, &create);
    if (error) {
       agx_host_free(device->alloc, queue, sizeof(*queue));

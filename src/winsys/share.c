@@ -110,8 +110,8 @@ static agx_status import(struct agxw_bo *bo, int fd)
    AGX_TRY(take_handle(bo, fd));
    AGX_TRY(find_size(bo, fd));
    AGX_TRY(agxw_bo_take_address(bo, 0));
-   if (bo->device->kmd->ops->label)
-      bo->device->kmd->ops->label(bo->device->kmd, bo->handle, bo->label);
+   if (bo->device->kmd->inspection->label)
+      bo->device->kmd->inspection->label(bo->device->kmd, bo->handle, bo->label);
    return agxw_bo_bind_whole(bo);
 }
 

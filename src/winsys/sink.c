@@ -42,14 +42,14 @@ static agx_status bind_sinks(struct agxw_device *device, uint64_t va)
  * of ours, of which the others are never bound. */
 agx_status agxw_sinks_init(struct agxw_device *device)
 {
-   const struct agxw_plan *plan = &device->plan;
+   const struct agxw_address_map *map = &device->address_map;
    void *memory = NULL;
-   AGX_TRY(agxw_bo_create_fixed(device, AGX_PAGE_BYTES, plan->zero_page, AGXW_BO_READ_ONLY,
+   AGX_TRY(agxw_bo_create_fixed(device, AGX_PAGE_BYTES, map->zero_page, AGXW_BO_READ_ONLY,
                                 "zero page", &device->zero_page));
    AGX_TRY(agxw_bo_create_unbound(device, AGX_PAGE_BYTES, 0, "waste page", &device->waste_page));
    AGX_TRY(agxw_bo_map(device->waste_page, &memory));
    memset(memory, WASTE_BYTE, AGX_PAGE_BYTES);
-   return bind_sinks(device, plan->null_end - AGXW_SINK_BYTES);
+   return bind_sinks(device, map->null_end - AGXW_SINK_BYTES);
 }
 
 /* ---- windows ------------------------------------------------------------ */
@@ -99,7 +99,7 @@ bool agxw_bo_sinks(const struct agxw_bo *bo, uint64_t offset, struct agxw_sinks 
 
 uint64_t agxw_device_null(const struct agxw_device *device, struct agxw_sinks *out_sinks)
 {
-   uint64_t kept = device->plan.null_end - AGXW_SINK_BYTES;
+   uint64_t kept = device->address_map.null_end - AGXW_SINK_BYTES;
    *out_sinks = (struct agxw_sinks){kept, kept + AGX_PAGE_BYTES};
-   return device->plan.null_start;
+   return device->address_map.null_start;
 }

@@ -99,7 +99,7 @@ agx_status agxw_submit_whole(struct agxw_queue *queue, const struct agxw_submit 
    if (!error)
       return AGX_OK;
    struct agx_kmd *kmd = queue->device->kmd;
-   const char *why = kmd->ops->obstacle ? kmd->ops->obstacle(kmd) : NULL;
+   const char *why = kmd->inspection->obstacle ? kmd->inspection->obstacle(kmd) : NULL;
    return agx_status_fail_errno(
       error, "queue %u: SUBMIT of %u commands with %u waits, %u signals%s%s", queue->id,
       submit->command_count, waits, submit->signal_count, why ? ": " : "", why ? why : "");

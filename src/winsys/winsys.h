@@ -119,9 +119,9 @@ void agxw_device_find_place(struct agxw_device *device, uint64_t va, struct agxw
  * stream_va may, by ascending dispatch. Every other access fails their submission with a text that
  * names it. Replaces what was told of that stream before; count 0 forgets it. */
 bool agxw_device_watches(const struct agxw_device *device);
-AGX_MUST_CHECK agx_status agxw_device_tell_bounds(struct agxw_device *device, uint64_t stream_va,
-                                                  const struct agx_kmd_range *ranges,
-                                                  uint32_t count);
+AGX_MUST_CHECK agx_status agxw_device_declare_bounds(struct agxw_device *device, uint64_t stream_va,
+                                                     const struct agx_kmd_range *ranges,
+                                                     uint32_t count);
 
 /* ---- buffers ---------------------------------------------------------- */
 

@@ -49,14 +49,14 @@ static int forward_make_dmabuf(struct agx_kmd *base, int memory_file, uint64_t o
 static size_t forward_last_error(struct agx_kmd *base, char *text, size_t capacity)
 {
    struct forward_kmd *kmd = (struct forward_kmd *)base;
-   return kmd->inner->ops->last_error(kmd->inner, text, capacity);
+   return kmd->inner->inspection->last_error(kmd->inner, text, capacity);
 }
 
 static bool forward_take_fault(struct agx_kmd *base, uint64_t first_va, uint64_t last_va,
                                struct agx_kmd_fault *out_fault)
 {
    struct forward_kmd *kmd = (struct forward_kmd *)base;
-   return kmd->inner->ops->take_fault(kmd->inner, first_va, last_va, out_fault);
+   return kmd->inner->inspection->take_fault(kmd->inner, first_va, last_va, out_fault);
 }
 
 static int forward_watch_counters(struct agx_kmd *base,
@@ -64,7 +64,7 @@ static int forward_watch_counters(struct agx_kmd *base,
                                   void *user)
 {
    struct forward_kmd *kmd = (struct forward_kmd *)base;
-   return kmd->inner->ops->watch_counters(kmd->inner, fn, user);
+   return kmd->inner->inspection->watch_counters(kmd->inner, fn, user);
 }
 
 static void forward_close(struct agx_kmd *base)
@@ -84,12 +84,14 @@ void forward_kmd_open(struct forward_kmd *kmd)
       .fd_ioctl = forward_fd_ioctl,
       .dmabuf_bytes = forward_dmabuf_bytes,
       .make_dmabuf = forward_make_dmabuf,
+      .close = forward_close,
+   };
+   static const struct agx_kmd_inspection inspection = {
       .last_error = forward_last_error,
       .take_fault = forward_take_fault,
       .watch_counters = forward_watch_counters,
-      .close = forward_close,
    };
    *kmd = (struct forward_kmd){0};
    assert_ok(agx_kmd_virtual_open(NULL, &kmd->inner));
-   kmd->base = (struct agx_kmd){&ops, kmd->inner->name, kmd->inner->fd};
+   kmd->base = (struct agx_kmd){&ops, &inspection, kmd->inner->name, kmd->inner->fd};
 }

@@ -108,12 +108,12 @@ static void accesses_out_of_bounds_fail_a_command(void **state)
       {A_VA, 16, 0, AGXS_READ}, {B_VA, 16, 0, AGXS_READ}, {OUT_VA, 16, 0, AGXS_WRITE}};
    struct agx_virtual_statistics counts;
    struct agx_virtual_fault fault;
-   assert_int_equal(agx_virtual_tell_bounds(node, STREAM_VA, ranges, 3), 0);
+   assert_int_equal(agx_virtual_declare_bounds(node, STREAM_VA, ranges, 3), 0);
    assert_int_equal(finish(&it), 1);
    ranges[1].bytes = 11;
-   assert_int_equal(agx_virtual_tell_bounds(node, STREAM_VA + 4, ranges, 3), 0);
+   assert_int_equal(agx_virtual_declare_bounds(node, STREAM_VA + 4, ranges, 3), 0);
    assert_int_equal(finish(&it), 1);
-   assert_int_equal(agx_virtual_tell_bounds(node, STREAM_VA, ranges, 3), 0);
+   assert_int_equal(agx_virtual_declare_bounds(node, STREAM_VA, ranges, 3), 0);
    memset(it.out, 0, 16);
    assert_int_equal(finish(&it), -EIO);
    assert_last_error(&it, "submission 3, command 0: 2 accesses out of bounds; dispatch 0: ");
@@ -129,7 +129,7 @@ static void accesses_out_of_bounds_fail_a_command(void **state)
    assert_int_equal(fault.bytes, 4);
    assert_int_equal(fault.thread, 3);
    assert_false(fault.is_hard);
-   assert_int_equal(agx_virtual_tell_bounds(node, STREAM_VA, NULL, 0), 0);
+   assert_int_equal(agx_virtual_declare_bounds(node, STREAM_VA, NULL, 0), 0);
    assert_int_equal(finish(&it), 1);
    device_close(&it.device);
 }

@@ -91,7 +91,7 @@ static void a_node_of_ours_is_opened(void **state)
    assert_ok(agx_kmd_drm_open(path, &kmd));
    assert_string_equal(kmd->name, strrchr(path, '/') + 1);
    assert_true(kmd->fd >= 0);
-   assert_null(kmd->ops->last_error);
+   assert_null(kmd->inspection->last_error);
 
    struct agx_uapi_vm_create create = {0};
    node.calls = 0;

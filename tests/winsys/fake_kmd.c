@@ -282,15 +282,18 @@ static const struct agx_kmd_ops fake_ops = {
    .fd_ioctl = fake_fd_ioctl,
    .dmabuf_bytes = fake_dmabuf_bytes,
    .make_dmabuf = fake_make_dmabuf,
-   .last_error = fake_last_error,
    .close = fake_close,
+};
+
+static const struct agx_kmd_inspection fake_inspection = {
+   .last_error = fake_last_error,
    .label = fake_label,
 };
 
 void fake_kmd_init(struct fake_kmd *fake)
 {
    *fake = (struct fake_kmd){
-      .base = {.ops = &fake_ops, .name = "fake", .fd = -1},
+      .base = {.ops = &fake_ops, .inspection = &fake_inspection, .name = "fake", .fd = -1},
       .fail_at = -1,
       .params =
          {

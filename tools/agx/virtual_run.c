@@ -26,7 +26,7 @@
 #include "base/status.h"
 #include "base/util.h"
 #include "winsys/virtual/doors/executable.h"
-#include "winsys/virtual/doors/shadow.h"
+#include "winsys/virtual/doors/tree.h"
 #include "winsys/virtual/doors/serve/supervisor.h"
 
 static volatile sig_atomic_t child;
@@ -189,7 +189,7 @@ static agx_status serve(const struct agx_chip *chip, int segment, int socket,
    close(socket);
    if (listener < 0)
       return AGX_OK; /* the child said why, and ends */
-   if (!agxv_shadow_init(chip))
+   if (!agxv_tree_init(chip))
       return AGX_FAIL(AGX_INTERNAL, "no folder for the device files");
    int copy = fcntl(segment, F_DUPFD_CLOEXEC, 0); /* programs find the other by its number */
    if (copy < 0)

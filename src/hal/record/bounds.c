@@ -78,8 +78,8 @@ agx_status agx_bounds_tell(struct agx_command_buffer *commands)
    AGX_TRY(add(commands, (struct agx_kmd_range){commands->breadcrumb.words_va,
                                                 sizeof(struct agx_breadcrumb_words),
                                                 commands->dispatch_count, true, true}));
-   AGX_TRY(agxw_device_tell_bounds(agx_context_of(commands->device)->winsys, commands->stream_va,
-                                   commands->ranges.items, commands->ranges.count));
+   AGX_TRY(agxw_device_declare_bounds(agx_context_of(commands->device)->winsys, commands->stream_va,
+                                      commands->ranges.items, commands->ranges.count));
    commands->is_told = true;
    return AGX_OK;
 }
@@ -87,7 +87,7 @@ agx_status agx_bounds_tell(struct agx_command_buffer *commands)
 void agx_bounds_forget(struct agx_command_buffer *commands)
 {
    if (commands->is_told)
-      (void)!agxw_device_tell_bounds(agx_context_of(commands->device)->winsys, commands->stream_va,
-                                     NULL, 0);
+      (void)!agxw_device_declare_bounds(agx_context_of(commands->device)->winsys,
+                                        commands->stream_va, NULL, 0);
    commands->is_told = false;
 }

@@ -103,7 +103,7 @@ struct agx_virtual_statistics {
    uint64_t submissions, failures; /* that were queued; whose fence has an error */
    uint64_t timeouts, cancelled;   /* of the failures; jobs that went with their file */
    uint64_t soft_loads, soft_stores, hard_faults;
-   uint64_t outside;      /* accesses beyond what agx_virtual_tell_bounds allows */
+   uint64_t outside;      /* accesses beyond what agx_virtual_declare_bounds allows */
    uint64_t injected;     /* what a script made happen */
    uint64_t memory_bytes; /* GPU memory in use now */
    uint64_t blocks;       /* of the node's own state in use now */
@@ -118,7 +118,8 @@ struct agx_virtual_fault {
    uint64_t bytes;             /* of the access; 0: not known */
    uint32_t command, dispatch; /* from 0 */
    uint32_t workgroup[3], thread;
-   bool is_hard; /* it ended the command; else, with bounds told, the first outside of them does */
+   bool is_hard; /* it ended the command; else, with declared bounds, the first outside of them does
+                  */
    char access[24]; /* "load", "store", "stream", ... */
 };
 /* The last ones, newest last; returns how many. */
@@ -160,8 +161,8 @@ int agx_virtual_watch_counters(struct agx_virtual_file *file, agx_virtual_counte
  * dispatch: what their shaders access besides fails the command with EIO, after it has run to its
  * end. Copied; replaces what was told of that stream, count 0 forgets it. For submissions that this
  * process executes. 0 or -ENOMEM. Any thread. */
-int agx_virtual_tell_bounds(struct agx_virtual_node *node, uint64_t stream_va,
-                            const struct agxs_range *ranges, uint32_t count);
+int agx_virtual_declare_bounds(struct agx_virtual_node *node, uint64_t stream_va,
+                               const struct agxs_range *ranges, uint32_t count);
 
 /* Called first by each thread that nodes of this process start. Before the first node. */
 void agx_virtual_set_thread_start(void (*start)(void));

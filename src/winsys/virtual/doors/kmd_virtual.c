@@ -136,8 +136,8 @@ static int virtual_watch_counters(struct agx_kmd *kmd,
    return agx_virtual_watch_counters(it->file, fn ? convert_counters : NULL, it);
 }
 
-static int virtual_tell_bounds(struct agx_kmd *kmd, uint64_t stream_va,
-                               const struct agx_kmd_range *ranges, uint32_t count)
+static int virtual_declare_bounds(struct agx_kmd *kmd, uint64_t stream_va,
+                                  const struct agx_kmd_range *ranges, uint32_t count)
 {
    struct agxs_range *converted = count ? calloc(count, sizeof(*converted)) : NULL;
    if (count && !converted)
@@ -150,7 +150,7 @@ static int virtual_tell_bounds(struct agx_kmd *kmd, uint64_t stream_va,
          .access =
             (ranges[i].is_readable ? AGXS_READ : 0u) | (ranges[i].is_writable ? AGXS_WRITE : 0u),
       };
-   int error = agx_virtual_tell_bounds(cast(kmd)->node, stream_va, converted, count);
+   int error = agx_virtual_declare_bounds(cast(kmd)->node, stream_va, converted, count);
    free(converted);
    return error;
 }
@@ -170,11 +170,14 @@ static const struct agx_kmd_ops ops = {
    .fd_ioctl = virtual_fd_ioctl,
    .dmabuf_bytes = virtual_dmabuf_bytes,
    .make_dmabuf = virtual_make_dmabuf,
+   .close = virtual_close,
+};
+
+static const struct agx_kmd_inspection inspection = {
    .last_error = virtual_last_error,
    .take_fault = virtual_take_fault,
    .watch_counters = virtual_watch_counters,
-   .tell_bounds = virtual_tell_bounds,
-   .close = virtual_close,
+   .declare_bounds = virtual_declare_bounds,
 };
 
 static agx_status open_node(struct kmd_virtual *it, const struct agx_chip *chip)
@@ -201,7 +204,7 @@ agx_status agx_kmd_virtual_open(const char *name, struct agx_kmd **out_kmd)
       return status;
    }
    snprintf(it->name, sizeof(it->name), "virtual:%s", chip->name);
-   it->base = (struct agx_kmd){&ops, it->name, -1};
+   it->base = (struct agx_kmd){&ops, &inspection, it->name, -1};
    *out_kmd = &it->base;
    return AGX_OK;
 }

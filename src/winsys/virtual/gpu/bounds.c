@@ -6,68 +6,68 @@
 #include <string.h>
 
 /* node->local is held for both. */
-static void drop(struct agxv_told *told)
+static void drop(struct agxv_declared_bounds *bounds)
 {
-   if (--told->refs == 0)
-      free(told);
+   if (--bounds->refs == 0)
+      free(bounds);
 }
 
 static void forget(struct agx_virtual_node *node, uint64_t stream_va)
 {
-   struct agxv_told **link = &node->told;
+   struct agxv_declared_bounds **link = &node->declared_bounds;
    while (*link && (*link)->stream_va != stream_va)
       link = &(*link)->next;
-   struct agxv_told *found = *link;
+   struct agxv_declared_bounds *found = *link;
    if (!found)
       return;
    *link = found->next;
    drop(found);
 }
 
-int agx_virtual_tell_bounds(struct agx_virtual_node *node, uint64_t stream_va,
-                            const struct agxs_range *ranges, uint32_t count)
+int agx_virtual_declare_bounds(struct agx_virtual_node *node, uint64_t stream_va,
+                               const struct agxs_range *ranges, uint32_t count)
 {
-   struct agxv_told *told = NULL;
+   struct agxv_declared_bounds *bounds = NULL;
    if (count) {
-      told = malloc(sizeof(*told) + count * sizeof(told->ranges[0]));
-      if (!told)
+      bounds = malloc(sizeof(*bounds) + count * sizeof(bounds->ranges[0]));
+      if (!bounds)
          return -ENOMEM;
-      *told = (struct agxv_told){.stream_va = stream_va, .refs = 1, .count = count};
-      memcpy(told->ranges, ranges, count * sizeof(told->ranges[0]));
+      *bounds = (struct agxv_declared_bounds){.stream_va = stream_va, .refs = 1, .count = count};
+      memcpy(bounds->ranges, ranges, count * sizeof(bounds->ranges[0]));
    }
    pthread_mutex_lock(&node->local);
    forget(node, stream_va);
-   if (told) {
-      told->next = node->told;
-      node->told = told;
+   if (bounds) {
+      bounds->next = node->declared_bounds;
+      node->declared_bounds = bounds;
    }
    pthread_mutex_unlock(&node->local);
    return 0;
 }
 
-struct agxv_told *agxv_bounds_get(struct agx_virtual_node *node, uint64_t stream_va)
+struct agxv_declared_bounds *agxv_bounds_get(struct agx_virtual_node *node, uint64_t stream_va)
 {
    pthread_mutex_lock(&node->local);
-   struct agxv_told *told = node->told;
-   while (told && told->stream_va != stream_va)
-      told = told->next;
-   if (told)
-      told->refs++;
+   struct agxv_declared_bounds *bounds = node->declared_bounds;
+   while (bounds && bounds->stream_va != stream_va)
+      bounds = bounds->next;
+   if (bounds)
+      bounds->refs++;
    pthread_mutex_unlock(&node->local);
-   return told;
+   return bounds;
 }
 
-void agxv_bounds_put(struct agx_virtual_node *node, struct agxv_told *told)
+void agxv_bounds_put(struct agx_virtual_node *node, struct agxv_declared_bounds *bounds)
 {
-   if (!told)
+   if (!bounds)
       return;
    pthread_mutex_lock(&node->local);
-   drop(told);
+   drop(bounds);
    pthread_mutex_unlock(&node->local);
 }
 
 void agxv_bounds_fini(struct agx_virtual_node *node)
 {
-   while (node->told)
-      forget(node, node->told->stream_va);
+   while (node->declared_bounds)
+      forget(node, node->declared_bounds->stream_va);
 }

@@ -22,8 +22,8 @@ int agx_virtual_watch_counters(struct agx_virtual_file *file, agx_virtual_counte
    return 0;
 }
 
-void agxv_tell_counters(const struct agxv_execution *execution,
-                        const struct agxs_dispatch_stats *stats)
+void agxv_report_counters(const struct agxv_execution *execution,
+                          const struct agxs_dispatch_stats *stats)
 {
    struct agx_virtual_node *node = execution->node;
    const struct agx_virtual_counters counters = {

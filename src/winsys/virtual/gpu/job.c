@@ -53,7 +53,7 @@ void agxv_job_free(struct agx_virtual_node *node, uint32_t ref)
    agxv_free(node, ref, job_bytes(job->command_count));
 }
 
-void agxv_job_tell(struct agx_virtual_node *node, uint32_t ref, int32_t error)
+void agxv_job_complete(struct agx_virtual_node *node, uint32_t ref, int32_t error)
 {
    struct agxv_shared *shared = node->shared;
    const struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
@@ -125,7 +125,7 @@ void agxv_queue_cancel(struct agx_virtual_node *node, uint32_t ref, int32_t erro
          atomic_store(&job->cancel, true);
          continue;
       }
-      agxv_job_tell(node, doomed, error);
+      agxv_job_complete(node, doomed, error);
       agxv_queue_remove(node, queue, doomed);
    }
 }
@@ -156,7 +156,7 @@ AGXV_HANDLER(queue_create)
    if (args->flags || args->priority >= AGX_UAPI_PRIORITY_HIGH)
       return -EINVAL;
    agxv_lock(node);
-   uint32_t vm = agxv_find(file, AGXV_VM, args->vm_id);
+   uint32_t vm = agxv_object_find(file, AGXV_VM, args->vm_id);
    uint32_t ref = vm ? agxv_alloc(node, sizeof(struct agxv_queue)) : 0;
    uint32_t id = 0;
    if (ref) {

@@ -51,7 +51,7 @@ uint32_t agxv_job_create(struct agx_virtual_node *node, const struct agxv_comman
 void agxv_job_free(struct agx_virtual_node *node, uint32_t job);
 /* Completes the job's fence with 0 or a negative errno, where it isn't complete. The job is removed
  * from its queue then, not before: should this process die here, another one cancels it. */
-void agxv_job_tell(struct agx_virtual_node *node, uint32_t job, int32_t error);
+void agxv_job_complete(struct agx_virtual_node *node, uint32_t job, int32_t error);
 /* Takes the job out of its queue and frees it. */
 void agxv_queue_remove(struct agx_virtual_node *node, struct agxv_queue *queue, uint32_t job);
 /* Appends the job (taken over) to its queue. */

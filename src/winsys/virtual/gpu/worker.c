@@ -36,7 +36,7 @@ static void on_dispatch(void *user, const struct agxs_dispatch_stats *stats)
    if (options->form != AGXV_STATS_NONE)
       agxv_stats_write(options, execution->number, execution->command, stats);
    if (execution->node->counts)
-      agxv_tell_counters(execution, stats);
+      agxv_report_counters(execution, stats);
 }
 
 /* The error of a fence, as kernels give it. */
@@ -78,7 +78,8 @@ static int32_t judge(struct agxv_execution *execution, agx_status status,
 }
 
 static int32_t run_watched(struct agxv_execution *execution, uint64_t usc_base,
-                           const struct agxv_command *command, const struct agxv_told *told)
+                           const struct agxv_command *command,
+                           const struct agxv_declared_bounds *bounds)
 {
    struct agx_virtual_node *node = execution->node;
    execution->stream_va = command->stream_va;
@@ -95,8 +96,8 @@ static int32_t run_watched(struct agxv_execution *execution, uint64_t usc_base,
       .chaos_seed = agxv_chaos_seed(node, execution->number, execution->command),
       .user = execution,
       .on_fault = agxv_note_fault,
-      .ranges = told ? told->ranges : NULL,
-      .range_count = told ? told->count : 0,
+      .ranges = bounds ? bounds->ranges : NULL,
+      .range_count = bounds ? bounds->count : 0,
       .profile = node->options.stats.form != AGXV_STATS_NONE || node->counts,
       .on_dispatch = on_dispatch,
    };
@@ -124,9 +125,9 @@ static int32_t run_watched(struct agxv_execution *execution, uint64_t usc_base,
 static int32_t run_command(struct agxv_execution *execution, uint64_t usc_base,
                            const struct agxv_command *command)
 {
-   struct agxv_told *told = agxv_bounds_get(execution->node, command->stream_va);
-   int32_t error = run_watched(execution, usc_base, command, told);
-   agxv_bounds_put(execution->node, told);
+   struct agxv_declared_bounds *bounds = agxv_bounds_get(execution->node, command->stream_va);
+   int32_t error = run_watched(execution, usc_base, command, bounds);
+   agxv_bounds_put(execution->node, bounds);
    return error;
 }
 
@@ -268,7 +269,7 @@ static void run(struct agx_virtual_node *node, uint32_t ref)
    }
    if (job->due_ns || queue->first_job != ref)
       return;
-   agxv_job_tell(node, ref, job->error);
+   agxv_job_complete(node, ref, job->error);
    agxv_queue_remove(node, queue, ref);
 }
 

@@ -89,7 +89,7 @@ AGXV_HANDLER(gem_create)
    if (args->size > UINT64_MAX - (AGX_UAPI_PAGE_BYTES - 1))
       return -EOVERFLOW;
    agxv_lock(file->node);
-   uint32_t vm = is_private ? agxv_find(file, AGXV_VM, args->vm_id) : 0;
+   uint32_t vm = is_private ? agxv_object_find(file, AGXV_VM, args->vm_id) : 0;
    int error = is_private && !vm ? -ENOENT : 0;
    if (!error) {
       uint64_t pages = agx_align_up(args->size, AGX_UAPI_PAGE_BYTES) >> AGXV_PAGE_LOG2;
@@ -124,7 +124,7 @@ AGXV_HANDLER(gem_mmap_offset)
    if (args->flags)
       return -EINVAL;
    agxv_lock(file->node);
-   uint32_t ref = agxv_find(file, AGXV_GEM, args->handle);
+   uint32_t ref = agxv_object_find(file, AGXV_GEM, args->handle);
    if (ref)
       args->offset =
          FIRST_OFFSET + (AGXV_AT(file->node, agxv_gem, ref)->first_page << AGXV_PAGE_LOG2);
@@ -139,7 +139,7 @@ static int bind_object(struct agx_virtual_file *file, struct agx_uapi_gem_bind_o
       return -EINVAL;
    if (!agx_is_aligned(args->offset | args->range, AGX_UAPI_PAGE_BYTES))
       return -EINVAL;
-   uint32_t ref = agxv_find(file, AGXV_GEM, args->handle);
+   uint32_t ref = agxv_object_find(file, AGXV_GEM, args->handle);
    if (!ref)
       return -ENOENT;
    struct agxv_gem *gem = AGXV_AT(node, agxv_gem, ref);

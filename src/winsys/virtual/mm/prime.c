@@ -35,7 +35,7 @@ AGXV_HANDLER(prime_handle_to_fd)
    if (args->flags & ~(uint32_t)(AGX_UAPI_PRIME_RDWR | AGX_UAPI_PRIME_CLOEXEC))
       return -EINVAL;
    agxv_lock(file->node);
-   uint32_t ref = agxv_find(file, AGXV_GEM, args->handle);
+   uint32_t ref = agxv_object_find(file, AGXV_GEM, args->handle);
    int fd = ref ? export(file->node, ref) : -ENOENT;
    agxv_unlock(file->node);
    if (fd < 0)

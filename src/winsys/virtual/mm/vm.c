@@ -146,7 +146,7 @@ static int bind(struct agx_virtual_file *file, uint32_t vm_ref,
    bool single = op->flags & AGX_UAPI_BIND_SINGLE_PAGE;
    if (op->flags & ~known || !(op->flags & (AGX_UAPI_BIND_READ | AGX_UAPI_BIND_WRITE)))
       return -EINVAL;
-   uint32_t ref = agxv_find(file, AGXV_GEM, op->handle);
+   uint32_t ref = agxv_object_find(file, AGXV_GEM, op->handle);
    if (!ref)
       return -ENOENT;
    int error = check_range(vm, op);
@@ -185,7 +185,7 @@ AGXV_HANDLER(vm_bind)
    if (args->pad || args->stride == 0)
       return -EINVAL;
    agxv_lock(file->node);
-   uint32_t vm = agxv_find(file, AGXV_VM, args->vm_id);
+   uint32_t vm = agxv_object_find(file, AGXV_VM, args->vm_id);
    int error = vm ? 0 : -ENOENT;
    uint64_t steps = UINT64_MAX;
    int injected = agxv_inject_bind(file->node, &steps);

@@ -126,7 +126,7 @@ static void close_all(struct agx_virtual_file *file)
       link = &AGXV_AT(node, agxv_file, *link)->next;
    *link = AGXV_AT(node, agxv_file, file->ref)->next;
    agxv_free(node, file->ref, sizeof(struct agxv_file));
-   agxv_tell(node);
+   agxv_notify(node);
 }
 
 void agx_virtual_new_program(struct agx_virtual_node *node)

@@ -53,7 +53,7 @@ static int check_stamp(const struct submission *submission,
    *out_stamp = (struct agxv_stamp){0};
    if (timestamp->handle == 0)
       return 0;
-   uint32_t ref = agxv_find(submission->file, AGXV_BOUND, timestamp->handle);
+   uint32_t ref = agxv_object_find(submission->file, AGXV_BOUND, timestamp->handle);
    if (!ref)
       return -ENOENT;
    const struct agxv_bound *bound = AGXV_AT(submission->file->node, agxv_bound, ref);
@@ -178,7 +178,7 @@ static int check_syncs(const struct submission *submission)
          return -EINVAL;
       if (sync->sync_type == AGX_UAPI_SYNC_SYNCOBJ && sync->timeline_value)
          return -EINVAL;
-      if (!agxv_find(submission->file, AGXV_SYNCOBJ, sync->handle))
+      if (!agxv_object_find(submission->file, AGXV_SYNCOBJ, sync->handle))
          return -ENOENT;
    }
    return 0;
@@ -213,14 +213,14 @@ static int install_out_syncs(const struct submission *submission, uint32_t fence
    const struct agx_uapi_sync *out = submission->syncs + submission->args->in_sync_count;
    int error = 0;
    for (uint32_t i = 0; i < submission->args->out_sync_count; i++) {
-      uint32_t ref = agxv_find(submission->file, AGXV_SYNCOBJ, out[i].handle);
+      uint32_t ref = agxv_object_find(submission->file, AGXV_SYNCOBJ, out[i].handle);
       if (out[i].sync_type == AGX_UAPI_SYNC_SYNCOBJ)
          agxv_syncobj_replace(node, ref, fence);
       else if (!agxv_syncobj_add_point(node, ref, fence, out[i].timeline_value))
          error = -ENOMEM;
    }
    if (submission->args->out_sync_count)
-      agxv_tell(node);
+      agxv_notify(node);
    return error;
 }
 
@@ -272,7 +272,7 @@ static int push(struct submission *submission, uint32_t queue, uint32_t ready)
 static int submit_locked(struct submission *submission)
 {
    struct agx_virtual_node *node = submission->file->node;
-   uint32_t queue = agxv_find(submission->file, AGXV_QUEUE, submission->args->queue_id);
+   uint32_t queue = agxv_object_find(submission->file, AGXV_QUEUE, submission->args->queue_id);
    if (!queue)
       return -ENOENT;
    int error = check_syncs(submission);
@@ -313,7 +313,7 @@ AGXV_HANDLER(submit)
    if (args->flags || args->pad)
       return -EINVAL;
    agxv_lock(file->node);
-   bool known = agxv_find(file, AGXV_QUEUE, args->queue_id);
+   bool known = agxv_object_find(file, AGXV_QUEUE, args->queue_id);
    bool is_lost = file->node->shared->is_lost;
    agxv_unlock(file->node);
    if (!known)

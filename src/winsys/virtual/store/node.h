@@ -100,7 +100,7 @@ struct agx_virtual_node {
    struct agxv_mapping *mappings;
    size_t mapping_count, mapping_capacity;
 
-   struct agxv_told *told; /* gpu/bounds.h */
+   struct agxv_declared_bounds *declared_bounds; /* gpu/bounds.h */
    /* gpu/counters.c: who is told of what launches of a file execute; fn NULL: nobody. */
    agx_virtual_counters_fn *counters_fn;
    void *counters_user;
@@ -108,7 +108,7 @@ struct agx_virtual_node {
    _Atomic bool counts;
 
    /* Under the shared lock. */
-   bool is_mute;               /* agxv_tell wakes nobody */
+   bool is_mute;               /* agxv_notify wakes nobody */
    uint32_t executing;         /* jobs of this process */
    int64_t executing_since_ns; /* when the last of them began */
    struct agxv_watch *watches;

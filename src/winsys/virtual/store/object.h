@@ -100,8 +100,8 @@ static inline struct agxv_table *agxv_table_of(struct agx_virtual_file *file, en
    return &AGXV_AT(file->node, agxv_file, file->ref)->tables[kind];
 }
 
-static inline uint32_t agxv_find(struct agx_virtual_file *file, enum agxv_kind kind,
-                                 uint32_t number)
+static inline uint32_t agxv_object_find(struct agx_virtual_file *file, enum agxv_kind kind,
+                                        uint32_t number)
 {
    return agxv_table_find(file->node, agxv_table_of(file, kind), number);
 }

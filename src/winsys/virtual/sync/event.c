@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Waiting for changes of fences and syncobjs, and telling of them. Waits of requests (wait.c) come
- * through here; whatever completes a fence or changes a syncobj calls agxv_tell().
+ * through here; whatever completes a fence or changes a syncobj calls agxv_notify().
  */
 #include "winsys/virtual/sync/event.h"
 
@@ -31,7 +31,7 @@ int agxv_wait_event(struct agx_virtual_node *node, int64_t deadline_ns)
    return 0;
 }
 
-void agxv_tell(struct agx_virtual_node *node)
+void agxv_notify(struct agx_virtual_node *node)
 {
    struct agxv_shared *shared = node->shared;
    agxv_watch_scan(node);

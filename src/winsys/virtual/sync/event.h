@@ -10,4 +10,4 @@
  * processes that died meanwhile. */
 int agxv_wait_event(struct agx_virtual_node *node, int64_t deadline_ns);
 /* Tells everybody that fences or syncobjs changed. The lock is held. */
-void agxv_tell(struct agx_virtual_node *node);
+void agxv_notify(struct agx_virtual_node *node);

@@ -148,7 +148,7 @@ void agxv_fence_signal(struct agx_virtual_node *node, uint32_t fence, int32_t er
    }
    if (wakes_worker)
       agxv_wake(&node->shared->work, &node->shared->work_sleepers);
-   agxv_tell(node);
+   agxv_notify(node);
 }
 
 uint32_t agxv_fence_create_point(struct agx_virtual_node *node, uint32_t before, uint32_t inner,

@@ -58,7 +58,7 @@ uint32_t agxv_syncobj_fence(struct agx_virtual_file *file, uint32_t handle, uint
                             int *out_error)
 {
    struct agx_virtual_node *node = file->node;
-   uint32_t ref = agxv_find(file, AGXV_SYNCOBJ, handle);
+   uint32_t ref = agxv_object_find(file, AGXV_SYNCOBJ, handle);
    *out_error = -ENOENT;
    if (!ref)
       return 0;
@@ -78,7 +78,7 @@ static int look_up(struct agx_virtual_file *file, struct agxv_syncobj_array *arr
 {
    struct agx_virtual_node *node = file->node;
    for (uint32_t i = 0; i < array->count; i++) {
-      uint32_t ref = agxv_find(file, AGXV_SYNCOBJ, array->refs[i]);
+      uint32_t ref = agxv_object_find(file, AGXV_SYNCOBJ, array->refs[i]);
       if (!ref) {
          array->count = i;
          return -ENOENT;
@@ -200,7 +200,7 @@ AGXV_HANDLER(syncobj_signal)
    for (uint32_t i = 0; fence && i < array.count; i++)
       agxv_syncobj_replace(file->node, array.refs[i], fence);
    agxv_fence_put(file->node, fence);
-   agxv_tell(file->node);
+   agxv_notify(file->node);
    agxv_syncobj_array_unlock(file, &array);
    return fence ? 0 : -ENOMEM;
 }
@@ -232,7 +232,7 @@ AGXV_HANDLER(syncobj_timeline_signal)
       if (!agxv_syncobj_add_point(file->node, array.refs[i], fence, values[i]))
          error = -ENOMEM;
    agxv_fence_put(file->node, fence);
-   agxv_tell(file->node);
+   agxv_notify(file->node);
    agxv_syncobj_array_unlock(file, &array);
    free(values);
    return error;
@@ -263,7 +263,7 @@ AGXV_HANDLER(syncobj_eventfd)
    if (args->flags & ~(uint32_t)AGX_UAPI_SYNCOBJ_WAIT_AVAILABLE || args->pad)
       return -EINVAL;
    agxv_lock(file->node);
-   uint32_t ref = agxv_find(file, AGXV_SYNCOBJ, args->handle);
+   uint32_t ref = agxv_object_find(file, AGXV_SYNCOBJ, args->handle);
    int error =
       ref ? agxv_watch_eventfd(file->node, args->fd, ref, args->point, args->flags) : -ENOENT;
    agxv_unlock(file->node);
@@ -297,7 +297,7 @@ static int export_sync_file(struct agx_virtual_file *file, struct agx_uapi_synco
 
 static int export_syncobj(struct agx_virtual_file *file, struct agx_uapi_syncobj_handle *args)
 {
-   uint32_t ref = agxv_find(file, AGXV_SYNCOBJ, args->handle);
+   uint32_t ref = agxv_object_find(file, AGXV_SYNCOBJ, args->handle);
    if (!ref)
       return -EINVAL;
    AGXV_AT(file->node, agxv_syncobj, ref)->refs++;
@@ -325,14 +325,14 @@ static int import_sync_file(struct agx_virtual_file *file,
    const struct agxv_record *record = agxv_record_find(node, args->fd);
    if (!record || record->kind != AGXV_RECORD_SYNC_FILE)
       return -EINVAL;
-   uint32_t ref = agxv_find(file, AGXV_SYNCOBJ, args->handle);
+   uint32_t ref = agxv_object_find(file, AGXV_SYNCOBJ, args->handle);
    if (!ref)
       return -ENOENT;
    if (!point_of(args))
       agxv_syncobj_replace(node, ref, record->target);
    else if (!agxv_syncobj_add_point(node, ref, record->target, point_of(args)))
       return -ENOMEM;
-   agxv_tell(node);
+   agxv_notify(node);
    return 0;
 }
 

@@ -191,7 +191,7 @@ AGXV_HANDLER(syncobj_transfer)
    if (args->pad || args->flags & ~(uint32_t)AGX_UAPI_SYNCOBJ_WAIT_FOR_SUBMIT)
       return -EINVAL;
    agxv_lock(node);
-   uint32_t target = agxv_find(file, AGXV_SYNCOBJ, args->dst_handle);
+   uint32_t target = agxv_object_find(file, AGXV_SYNCOBJ, args->dst_handle);
    if (!target) {
       agxv_unlock(node);
       return -ENOENT;
@@ -204,7 +204,7 @@ AGXV_HANDLER(syncobj_transfer)
    else if (fence && !agxv_syncobj_add_point(node, target, fence, args->dst_point))
       error = -ENOMEM;
    agxv_fence_put(node, fence);
-   agxv_tell(node);
+   agxv_notify(node);
    agxv_syncobj_put(node, target);
    agxv_unlock(node);
    return error;

@@ -147,7 +147,7 @@ AGXV_EXPORT int execve(const char *file, char *const arguments[], char *const en
    char path[PATH_MAX];
    int way = way_of(file, false, path);
    if (way < 0)
-      return agxv_give(way);
+      return agxv_to_errno(way);
    if (way)
       return next_execve(tool, THROUGH_TOOL(path, arguments), ENVIRONMENT(environment, true));
    return next_execve(file, arguments,
@@ -161,7 +161,7 @@ AGXV_EXPORT int execvpe(const char *file, char *const arguments[], char *const e
    char path[PATH_MAX];
    int way = way_of(file, true, path);
    if (way < 0)
-      return agxv_give(way);
+      return agxv_to_errno(way);
    if (way)
       return next_execve(tool, THROUGH_TOOL(path, arguments), ENVIRONMENT(environment, true));
    return next_execvpe(file, arguments,
@@ -185,7 +185,7 @@ AGXV_EXPORT int fexecve(int fd, char *const arguments[], char *const environment
    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
    int way = way_of(link, false, path);
    if (way < 0)
-      return agxv_give(way);
+      return agxv_to_errno(way);
    if (way) { /* by its name: the descriptor may be closed by then */
       agxv_enter();
       ssize_t length = readlink(link, path, sizeof(path) - 1);

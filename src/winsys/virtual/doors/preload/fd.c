@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "winsys/virtual/doors/preload/preload.h"
-#include "winsys/virtual/doors/shadow.h"
+#include "winsys/virtual/doors/tree.h"
 
 #define MEMORY_FILE "/memfd:agx-virtual" /* what /proc calls the segment */
 
@@ -84,7 +84,7 @@ static bool is_borrowed(void)
    return getpid() != atomic_load_explicit(&table_pid, memory_order_relaxed);
 }
 
-int agxv_give(int result)
+int agxv_to_errno(int result)
 {
    if (result >= 0)
       return result;
@@ -92,12 +92,12 @@ int agxv_give(int result)
    return -1;
 }
 
-const char *agxv_lead(int folder, const char *path, char buffer[PATH_MAX])
+const char *agxv_redirect_path(int folder, const char *path, char buffer[PATH_MAX])
 {
    if (agxv_is_inside())
       return path;
    agxv_enter();
-   const char *led = agxv_shadow_at(folder, path, buffer);
+   const char *led = agxv_tree_at(folder, path, buffer);
    agxv_leave();
    return led;
 }
@@ -126,7 +126,7 @@ __attribute__((constructor)) static void start(void)
    if (session && (!*session || stat(session, &session_info)))
       session_info = (struct stat){0};
    the_chip = wanted_chip();
-   if (the_chip && !agxv_shadow_init(the_chip))
+   if (the_chip && !agxv_tree_init(the_chip))
       the_chip = NULL;
    agxv_leave();
 }
@@ -176,7 +176,7 @@ struct agx_virtual_node *agxv_node_if_made(void)
 bool agxv_is_device(uint64_t device, uint64_t inode)
 {
    struct agx_virtual_node *node = agxv_node_if_made();
-   return agxv_shadow_is_node(device, inode) ||
+   return agxv_tree_is_node(device, inode) ||
           (session_info.st_ino && session_info.st_ino == inode && session_info.st_dev == device) ||
           (node && agx_virtual_is_segment(node, device, inode));
 }
@@ -192,7 +192,7 @@ static void enter_fd(int fd, struct agxv_open *opened)
    atomic_fetch_add(&open_count, 1);
    if (old) {
       atomic_fetch_sub(&open_count, 1);
-      agxv_put(old);
+      agxv_open_put(old);
    }
 }
 
@@ -289,7 +289,7 @@ static int take_in(int fd, bool may_be_foreign)
       return -1;
    enter_fd(fd, opened);
    if (serial)
-      agxv_put(opened);
+      agxv_open_put(opened);
    return 1;
 }
 
@@ -298,7 +298,7 @@ int agxv_adopt(int fd)
    if (fd < 0 || agxv_is_inside() || is_borrowed())
       return fd;
    int error = errno;
-   agxv_put(agxv_take(fd)); /* a number that came free unseen */
+   agxv_open_put(agxv_open_take(fd)); /* a number that came free unseen */
    agxv_enter();
    int taken = take_in(fd, false);
    if (taken < 0)
@@ -308,9 +308,9 @@ int agxv_adopt(int fd)
    return taken < 0 ? -1 : fd;
 }
 
-struct agxv_open *agxv_find(int fd, bool may_be_foreign)
+struct agxv_open *agxv_open_find(int fd, bool may_be_foreign)
 {
-   struct agxv_open *opened = agxv_get(fd);
+   struct agxv_open *opened = agxv_open_get(fd);
    if (opened || fd < 0 || fd >= AGXV_MAX_FDS || agxv_is_inside() || is_borrowed())
       return opened;
    int error = errno;
@@ -318,13 +318,13 @@ struct agxv_open *agxv_find(int fd, bool may_be_foreign)
    int taken = take_in(fd, may_be_foreign);
    agxv_leave();
    errno = error;
-   return taken > 0 ? agxv_get(fd) : NULL;
+   return taken > 0 ? agxv_open_get(fd) : NULL;
 }
 
 bool agxv_is_node(int fd)
 {
-   struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_get(fd);
-   agxv_put(opened);
+   struct agxv_open *opened = agxv_is_inside() ? NULL : agxv_open_get(fd);
+   agxv_open_put(opened);
    return opened;
 }
 
@@ -350,7 +350,7 @@ bool agxv_is_udmabuf(int fd)
    struct stat info;
    int error = errno;
    agxv_enter();
-   bool is = fstat(fd, &info) == 0 && agxv_shadow_is_udmabuf(info.st_dev, info.st_ino);
+   bool is = fstat(fd, &info) == 0 && agxv_tree_is_udmabuf(info.st_dev, info.st_ino);
    agxv_leave();
    errno = error;
    return is;
@@ -381,7 +381,7 @@ void agxv_make_room(int fd)
    agxv_leave();
 }
 
-struct agxv_open *agxv_get(int fd)
+struct agxv_open *agxv_open_get(int fd)
 {
    if (fd < 0 || fd >= AGXV_MAX_FDS || !atomic_load_explicit(&open_count, memory_order_relaxed))
       return NULL;
@@ -393,7 +393,7 @@ struct agxv_open *agxv_get(int fd)
    return opened;
 }
 
-void agxv_put(struct agxv_open *opened)
+void agxv_open_put(struct agxv_open *opened)
 {
    if (!opened)
       return;
@@ -418,12 +418,12 @@ void agxv_copied(int old_fd, int new_fd)
    if (new_fd < 0 || new_fd >= AGXV_MAX_FDS || new_fd == old_fd || agxv_is_inside() ||
        is_borrowed())
       return;
-   agxv_put(agxv_take(new_fd));
-   struct agxv_open *opened = agxv_get(old_fd);
+   agxv_open_put(agxv_open_take(new_fd));
+   struct agxv_open *opened = agxv_open_get(old_fd);
    if (!opened)
       return;
    enter_fd(new_fd, opened);
-   agxv_put(opened);
+   agxv_open_put(opened);
 }
 
 const char *agxv_inode_name(uint64_t device, uint64_t inode)
@@ -450,7 +450,7 @@ const char *agxv_fd_name(int fd)
    return exists ? agxv_inode_name(info.st_dev, info.st_ino) : NULL;
 }
 
-struct agxv_open *agxv_take(int fd)
+struct agxv_open *agxv_open_take(int fd)
 {
    if (fd < 0 || fd >= AGXV_MAX_FDS || !atomic_load(&open_count) || is_borrowed())
       return NULL;

@@ -29,16 +29,17 @@ AGXV_EXPORT ssize_t read(int fd, void *buffer, size_t size)
 {
    AGXV_NEXT(read);
    if (agxv_is_node(fd))
-      return agxv_give(-EAGAIN);
-   return agxv_fd_name(fd) || agxv_is_buffer(fd) ? agxv_give(-EINVAL) : next_read(fd, buffer, size);
+      return agxv_to_errno(-EAGAIN);
+   return agxv_fd_name(fd) || agxv_is_buffer(fd) ? agxv_to_errno(-EINVAL)
+                                                 : next_read(fd, buffer, size);
 }
 
 AGXV_EXPORT ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 {
    AGXV_NEXT(__read_chk);
    if (agxv_is_node(fd))
-      return agxv_give(-EAGAIN);
-   return agxv_fd_name(fd) || agxv_is_buffer(fd) ? agxv_give(-EINVAL)
+      return agxv_to_errno(-EAGAIN);
+   return agxv_fd_name(fd) || agxv_is_buffer(fd) ? agxv_to_errno(-EINVAL)
                                                  : next___read_chk(fd, buffer, size, room);
 }
 
@@ -48,8 +49,8 @@ AGXV_EXPORT ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
    {                                                                                               \
       AGXV_NEXT(name);                                                                             \
       if (agxv_is_node(fd))                                                                        \
-         return agxv_give(-(error));                                                               \
-      return agxv_is_buffer(fd) ? agxv_give(-EINVAL) : next_##name arguments;                      \
+         return agxv_to_errno(-(error));                                                           \
+      return agxv_is_buffer(fd) ? agxv_to_errno(-EINVAL) : next_##name arguments;                  \
    }
 REFUSED(ssize_t, write, EINVAL, (int fd, const void *data, size_t size), (fd, data, size))
 REFUSED(ssize_t, readv, EAGAIN, (int fd, const struct iovec *parts, int count), (fd, parts, count))
@@ -67,7 +68,7 @@ REFUSED(int, ftruncate64, EINVAL, (int fd, off64_t size), (fd, size))
 static int64_t seek_buffer(uint64_t bytes, int64_t offset, int whence)
 {
    if (offset || (whence != SEEK_SET && whence != SEEK_END))
-      return agxv_give(-EINVAL);
+      return agxv_to_errno(-EINVAL);
    return whence == SEEK_END ? (int64_t)bytes : 0;
 }
 
@@ -143,7 +144,7 @@ static int give_polled(struct pollfd *fds, nfds_t count, struct polled *from, in
       struct polled copy;                                                                          \
       int given = without_nodes(fds, count, &copy);                                                \
       if (given <= 0)                                                                              \
-         return given ? agxv_give(given) : next_##name whole;                                      \
+         return given ? agxv_to_errno(given) : next_##name whole;                                  \
       return give_polled(fds, count, &copy, next_##name part);                                     \
    }
 POLL(poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout),

@@ -32,28 +32,28 @@ AGXV_EXPORT int ioctl(int fd, unsigned long request, ...)
    va_end(arguments);
    bool is_core = AGX_UAPI_LETTER(request) == 'd';
    struct agxv_open *opened = agxv_is_inside() ? NULL
-                              : is_core        ? agxv_find(fd, true)
-                                               : agxv_get(fd);
+                              : is_core        ? agxv_open_find(fd, true)
+                                               : agxv_open_get(fd);
    int result;
    if (opened) {
       agxv_enter();
       result = agx_virtual_ioctl(agxv_file_of(opened), request, argument);
       agxv_leave();
-      agxv_put(opened);
-      return agxv_give(result);
+      agxv_open_put(opened);
+      return agxv_to_errno(result);
    }
    if (AGX_UAPI_LETTER(request) == 'u' && !agxv_is_inside() && agxv_is_udmabuf(fd)) {
       agxv_enter();
       result = agx_virtual_udmabuf_ioctl(request, argument);
       agxv_leave();
-      return agxv_give(result);
+      return agxv_to_errno(result);
    }
    if (is_fd_request(request) && agxv_node_if_made() && !agxv_is_inside()) {
       agxv_enter();
       result = agx_virtual_fd_ioctl(agxv_node_if_made(), fd, request, argument);
       agxv_leave();
       if (result != -ENOTTY)
-         return agxv_give(result);
+         return agxv_to_errno(result);
    }
    return next_ioctl(fd, request, argument);
 }
@@ -66,7 +66,7 @@ static void *map_opened(struct agxv_open *opened, void *address, size_t length, 
    void *memory = agx_virtual_mmap(agxv_file_of(opened), address, length, prot, flags,
                                    (uint64_t)offset, &error);
    agxv_leave();
-   agxv_put(opened);
+   agxv_open_put(opened);
    if (memory)
       return memory;
    errno = error;
@@ -79,7 +79,7 @@ static struct agxv_open *find_mapped(int fd, int flags)
    if (fd < 0 || agxv_is_inside())
       return NULL;
    bool is_private = flags & MAP_ANONYMOUS || (flags & MAP_TYPE) == MAP_PRIVATE;
-   return is_private ? agxv_get(fd) : agxv_find(fd, false);
+   return is_private ? agxv_open_get(fd) : agxv_open_find(fd, false);
 }
 
 /* A buffer's own descriptor; NULL where it is none. */
@@ -148,7 +148,7 @@ AGXV_EXPORT int munmap(void *address, size_t length)
 static int closed(struct agxv_open *opened, int result)
 {
    int error = errno;
-   agxv_put(opened);
+   agxv_open_put(opened);
    errno = error;
    return result;
 }
@@ -159,8 +159,8 @@ AGXV_EXPORT int close(int fd)
    if (agxv_is_inside())
       return next_close(fd);
    if (agxv_is_own(fd))
-      return agxv_give(-EBADF);
-   struct agxv_open *opened = agxv_take(fd);
+      return agxv_to_errno(-EBADF);
+   struct agxv_open *opened = agxv_open_take(fd);
    return closed(opened, next_close(fd));
 }
 
@@ -247,7 +247,7 @@ AGXV_EXPORT int fcntl(int fd, int command, ...)
    void *argument = va_arg(arguments, void *);
    va_end(arguments);
    if (is_seal_question(fd, command))
-      return agxv_give(-EINVAL);
+      return agxv_to_errno(-EINVAL);
    return copied_by_fcntl(fd, command, next_fcntl(fd, command, argument));
 }
 
@@ -259,6 +259,6 @@ AGXV_EXPORT int fcntl64(int fd, int command, ...)
    void *argument = va_arg(arguments, void *);
    va_end(arguments);
    if (is_seal_question(fd, command))
-      return agxv_give(-EINVAL);
+      return agxv_to_errno(-EINVAL);
    return copied_by_fcntl(fd, command, next_fcntl64(fd, command, argument));
 }

@@ -23,7 +23,7 @@
 void *agxv_next(_Atomic(void *) *slot, const char *name);
 
 /* A negative errno becomes -1 with errno. */
-int agxv_give(int result);
+int agxv_to_errno(int result);
 
 /* True while the calling thread is inside the node's own code, which must reach the C
  * library itself. */
@@ -31,12 +31,12 @@ bool agxv_is_inside(void);
 void agxv_enter(void);
 void agxv_leave(void);
 
-/* Declares `shadowed`: the path to use instead of path. */
-#define AGXV_SHADOWED_AT(folder, path)                                                             \
-   char shadow_buffer[PATH_MAX];                                                                   \
-   const char *shadowed = agxv_lead(folder, path, shadow_buffer)
-#define AGXV_SHADOWED(path) AGXV_SHADOWED_AT(AT_FDCWD, path)
-const char *agxv_lead(int folder, const char *path, char buffer[PATH_MAX]);
+/* Declares `redirected`: the path to use instead of path. */
+#define AGXV_REDIRECTED_AT(folder, path)                                                           \
+   char redirect_buffer[PATH_MAX];                                                                 \
+   const char *redirected = agxv_redirect_path(folder, path, redirect_buffer)
+#define AGXV_REDIRECTED(path) AGXV_REDIRECTED_AT(AT_FDCWD, path)
+const char *agxv_redirect_path(int folder, const char *path, char buffer[PATH_MAX]);
 
 #define AGXV_MAX_FDS 65536 /* higher ones can't be the node's */
 struct agxv_open;          /* an open file description of the node; counted */
@@ -52,11 +52,11 @@ int agxv_adopt(int fd);
 /* new_fd is a copy of old_fd (>= 0), as after dup. */
 void agxv_copied(int old_fd, int new_fd);
 /* The open file behind fd with a reference, or NULL. */
-struct agxv_open *agxv_get(int fd);
+struct agxv_open *agxv_open_get(int fd);
 /* The same, also for descriptors that came in by ways that aren't watched; foreign ones are
  * of a node that this process knows nothing of yet. */
-struct agxv_open *agxv_find(int fd, bool may_be_foreign);
-void agxv_put(struct agxv_open *open);
+struct agxv_open *agxv_open_find(int fd, bool may_be_foreign);
+void agxv_open_put(struct agxv_open *open);
 struct agx_virtual_file *agxv_file_of(struct agxv_open *open);
 /* Whether fd is the node's, as far as it was seen. */
 bool agxv_is_node(int fd);
@@ -69,8 +69,8 @@ bool agxv_is_udmabuf(int fd);
 /* Whether any descriptor is the node's. */
 bool agxv_has_nodes(void);
 /* Takes fd out of the table, before it is closed; give the result (NULL is fine) to
- * agxv_put after that. */
-struct agxv_open *agxv_take(int fd);
+ * agxv_open_put after that. */
+struct agxv_open *agxv_open_take(int fd);
 /* Whether fd is one that the node holds for itself, which a client can't have. */
 bool agxv_is_own(int fd);
 /* Makes room where a client wants the number of one of those. */

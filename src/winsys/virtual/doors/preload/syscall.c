@@ -33,18 +33,18 @@ static long system_openat2(const long a[ARGUMENTS])
 {
    AGXV_NEXT(syscall);
    int folder = (int)a[0];
-   AGXV_SHADOWED_AT(folder, (const char *)a[1]);
+   AGXV_REDIRECTED_AT(folder, (const char *)a[1]);
    struct open_how how = {0};
    const void *given = (const void *)a[2];
    size_t size = (size_t)a[3];
-   if (shadowed != (const char *)a[1] && size >= sizeof(how)) {
+   if (redirected != (const char *)a[1] && size >= sizeof(how)) {
       /* What may be left or crossed on the way says nothing of the tree's place. */
       memcpy(&how, given, sizeof(how));
       how.resolve &= ~(uint64_t)(RESOLVE_BENEATH | RESOLVE_IN_ROOT | RESOLVE_NO_XDEV);
       given = &how;
       size = sizeof(how);
    }
-   return agxv_adopt((int)next_syscall(SYS_openat2, (long)folder, shadowed, given, size));
+   return agxv_adopt((int)next_syscall(SYS_openat2, (long)folder, redirected, given, size));
 }
 
 static long system_paths(long number, const long a[ARGUMENTS], bool *out_known)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The functions on folders and links. What the C library does by itself inside of one of
- * them doesn't come by here, so each gets its path led into the shadow tree, and the paths
+ * them doesn't come by here, so each gets its path led into the tree of shown files, and the paths
  * that it gives back led out again.
  */
 #undef _FILE_OFFSET_BITS /* both names of each function are defined here */
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "winsys/virtual/doors/preload/preload.h"
-#include "winsys/virtual/doors/shadow.h"
+#include "winsys/virtual/doors/tree.h"
 
 #define MEMORY_FILE "/memfd:agx-virtual"
 #define BUFFER_FILE "/memfd:agx-buffer (deleted)"
@@ -30,8 +30,8 @@ char *__getcwd_chk(char *buffer, size_t size, size_t room);
 AGXV_EXPORT DIR *opendir(const char *path)
 {
    AGXV_NEXT(opendir);
-   AGXV_SHADOWED(path);
-   return next_opendir(shadowed);
+   AGXV_REDIRECTED(path);
+   return next_opendir(redirected);
 }
 
 #define SCANDIR(name, entry)                                                                       \
@@ -40,8 +40,8 @@ AGXV_EXPORT DIR *opendir(const char *path)
                         int (*compare)(const struct entry **, const struct entry **))              \
    {                                                                                               \
       AGXV_NEXT(name);                                                                             \
-      AGXV_SHADOWED(path);                                                                         \
-      return next_##name(shadowed, list, select, compare);                                         \
+      AGXV_REDIRECTED(path);                                                                       \
+      return next_##name(redirected, list, select, compare);                                       \
    }
 SCANDIR(scandir, dirent)
 SCANDIR(scandir64, dirent64)
@@ -52,8 +52,8 @@ SCANDIR(scandir64, dirent64)
                         int (*compare)(const struct entry **, const struct entry **))              \
    {                                                                                               \
       AGXV_NEXT(name);                                                                             \
-      AGXV_SHADOWED_AT(folder, path);                                                              \
-      return next_##name(folder, shadowed, list, select, compare);                                 \
+      AGXV_REDIRECTED_AT(folder, path);                                                            \
+      return next_##name(folder, redirected, list, select, compare);                               \
    }
 SCANDIRAT(scandirat, dirent)
 SCANDIRAT(scandirat64, dirent64)
@@ -109,7 +109,7 @@ static const char *led_out(const char *path, char buffer[PATH_MAX])
    if (length == PATH_MAX)
       return path;
    memcpy(buffer, path, length + 1);
-   agxv_shadow_strip(buffer);
+   agxv_tree_strip(buffer);
    return buffer;
 }
 
@@ -125,12 +125,12 @@ static const char *led_out(const char *path, char buffer[PATH_MAX])
    AGXV_EXPORT int name(const char *path, callback_type callback, int descriptors extra)           \
    {                                                                                               \
       AGXV_NEXT(name);                                                                             \
-      AGXV_SHADOWED(path);                                                                         \
-      if (shadowed == path)                                                                        \
+      AGXV_REDIRECTED(path);                                                                       \
+      if (redirected == path)                                                                      \
          return next_##name(path, callback, descriptors extra_name);                               \
       void *outer = walk_callback;                                                                 \
       walk_callback = (void *)callback;                                                            \
-      int result = next_##name(shadowed, name##_step, descriptors extra_name);                     \
+      int result = next_##name(redirected, name##_step, descriptors extra_name);                   \
       walk_callback = outer;                                                                       \
       return result;                                                                               \
    }
@@ -145,15 +145,15 @@ WALK(nftw64, nftw64, stat64, __nftw64_func_t, COMMA struct FTW *where, COMMA whe
 AGXV_EXPORT int chdir(const char *path)
 {
    AGXV_NEXT(chdir);
-   AGXV_SHADOWED(path);
-   return next_chdir(shadowed);
+   AGXV_REDIRECTED(path);
+   return next_chdir(redirected);
 }
 
 /* A path that the C library found, led out of the tree; it gets shorter, never longer. */
 static char *led_out_here(char *path)
 {
    if (path && !agxv_is_inside())
-      agxv_shadow_strip(path);
+      agxv_tree_strip(path);
    return path;
 }
 
@@ -178,22 +178,22 @@ AGXV_EXPORT char *get_current_dir_name(void)
 AGXV_EXPORT char *realpath(const char *restrict path, char *restrict resolved)
 {
    AGXV_NEXT(realpath);
-   AGXV_SHADOWED(path);
-   return led_out_here(next_realpath(shadowed, resolved));
+   AGXV_REDIRECTED(path);
+   return led_out_here(next_realpath(redirected, resolved));
 }
 
 AGXV_EXPORT char *canonicalize_file_name(const char *path)
 {
    AGXV_NEXT(canonicalize_file_name);
-   AGXV_SHADOWED(path);
-   return led_out_here(next_canonicalize_file_name(shadowed));
+   AGXV_REDIRECTED(path);
+   return led_out_here(next_canonicalize_file_name(redirected));
 }
 
 AGXV_EXPORT char *__realpath_chk(const char *path, char *resolved, size_t room)
 {
    AGXV_NEXT(__realpath_chk);
-   AGXV_SHADOWED(path);
-   return led_out_here(next___realpath_chk(shadowed, resolved, room));
+   AGXV_REDIRECTED(path);
+   return led_out_here(next___realpath_chk(redirected, resolved, room));
 }
 
 /* How what a link leads to is called: the pipes that stand for syncobjs and sync files, the
@@ -204,7 +204,7 @@ static const char *name_of(int folder, const char *path, char *link)
    struct stat info;
    bool is_pipe = strncmp(link, "pipe:[", 6) == 0, is_buffer = strcmp(link, BUFFER_FILE) == 0;
    if (!is_pipe && !is_buffer && strncmp(link, MEMORY_FILE, strlen(MEMORY_FILE)) != 0)
-      return agxv_shadow_strip(link) ? link : NULL;
+      return agxv_tree_strip(link) ? link : NULL;
    if (next_fstatat(folder, path, &info, 0))
       return NULL;
    if (is_pipe)
@@ -241,31 +241,32 @@ static ssize_t named(int folder, const char *path, char *buffer, size_t size, ss
 AGXV_EXPORT ssize_t readlink(const char *restrict path, char *restrict buffer, size_t size)
 {
    AGXV_NEXT(readlink);
-   AGXV_SHADOWED(path);
-   return named(AT_FDCWD, shadowed, buffer, size, next_readlink(shadowed, buffer, size));
+   AGXV_REDIRECTED(path);
+   return named(AT_FDCWD, redirected, buffer, size, next_readlink(redirected, buffer, size));
 }
 
 AGXV_EXPORT ssize_t readlinkat(int folder, const char *restrict path, char *restrict buffer,
                                size_t size)
 {
    AGXV_NEXT(readlinkat);
-   AGXV_SHADOWED_AT(folder, path);
-   return named(folder, shadowed, buffer, size, next_readlinkat(folder, shadowed, buffer, size));
+   AGXV_REDIRECTED_AT(folder, path);
+   return named(folder, redirected, buffer, size,
+                next_readlinkat(folder, redirected, buffer, size));
 }
 
 AGXV_EXPORT ssize_t __readlink_chk(const char *path, char *buffer, size_t size, size_t room)
 {
    AGXV_NEXT(__readlink_chk);
-   AGXV_SHADOWED(path);
-   return named(AT_FDCWD, shadowed, buffer, size,
-                next___readlink_chk(shadowed, buffer, size, room));
+   AGXV_REDIRECTED(path);
+   return named(AT_FDCWD, redirected, buffer, size,
+                next___readlink_chk(redirected, buffer, size, room));
 }
 
 AGXV_EXPORT ssize_t __readlinkat_chk(int folder, const char *path, char *buffer, size_t size,
                                      size_t room)
 {
    AGXV_NEXT(__readlinkat_chk);
-   AGXV_SHADOWED_AT(folder, path);
-   return named(folder, shadowed, buffer, size,
-                next___readlinkat_chk(folder, shadowed, buffer, size, room));
+   AGXV_REDIRECTED_AT(folder, path);
+   return named(folder, redirected, buffer, size,
+                next___readlinkat_chk(folder, redirected, buffer, size, room));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stopped calls on paths and the looks at descriptors. Paths are taken by their text, as
- * the preload library takes them; the files are those of the same tree (shadow.h), opened
+ * the preload library takes them; the files are those of the same tree (tree.h), opened
  * here and put into the program.
  */
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "winsys/virtual/doors/shadow.h"
+#include "winsys/virtual/doors/tree.h"
 #include "winsys/virtual/doors/serve/supervisor.h"
 
 #define NODE_PATH   "/dev/dri/renderD128"
@@ -120,7 +120,7 @@ static int read_path(const struct agxv_call *call, const struct row *row, char o
 
 static bool is_node(const struct agxv_call *call, const struct stat *info)
 {
-   return agxv_shadow_is_node(info->st_dev, info->st_ino) ||
+   return agxv_tree_is_node(info->st_dev, info->st_ino) ||
           agx_virtual_is_segment(call->supervisor->node, info->st_dev, info->st_ino);
 }
 
@@ -140,7 +140,7 @@ static int64_t open_path(const struct agxv_call *call, const char *path, uint64_
 {
    struct stat info;
    bool close_on_exec = flags & O_CLOEXEC;
-   int error = agxv_shadow_open_error(AT_FDCWD, path, (int)flags);
+   int error = agxv_tree_open_error(AT_FDCWD, path, (int)flags);
    if (error)
       return error;
    if (stat(path, &info) == 0 && is_node(call, &info) && !(flags & (O_PATH | O_DIRECTORY)))
@@ -162,7 +162,7 @@ static int64_t open_how(const struct agxv_call *call, const char *path)
 static int64_t give_stat(const struct agxv_call *call, struct stat *info, uint64_t to)
 {
    if (is_node(call, info)) {
-      agxv_shadow_node_identity(&info->st_dev, &info->st_ino);
+      agxv_tree_node_identity(&info->st_dev, &info->st_ino);
       info->st_mode = S_IFCHR | 0666;
       info->st_rdev = makedev(AGXV_NODE_MAJOR, AGXV_NODE_MINOR);
       info->st_nlink = 1;
@@ -178,7 +178,7 @@ static int64_t give_statx(const struct agxv_call *call, const char *path, int fl
       return -errno;
    struct stat info = {.st_dev = makedev(it.stx_dev_major, it.stx_dev_minor), .st_ino = it.stx_ino};
    if (is_node(call, &info)) {
-      agxv_shadow_node_identity(&info.st_dev, &info.st_ino);
+      agxv_tree_node_identity(&info.st_dev, &info.st_ino);
       it.stx_dev_major = major(info.st_dev);
       it.stx_dev_minor = minor(info.st_dev);
       it.stx_ino = info.st_ino;
@@ -208,7 +208,7 @@ static int64_t give_link(const struct agxv_call *call, const struct row *row, co
    if (length < 0)
       return -errno;
    text[length] = 0;
-   agxv_shadow_strip(text);
+   agxv_tree_strip(text);
    return give_text(call, row, text);
 }
 
@@ -302,7 +302,7 @@ int64_t agxv_call_on_path(const struct agxv_call *call, bool *out_known)
       return error == -EACCES ? error : AGXV_CALL_GOES_ON;
    if (row->operation == READLINK && strncmp(path, "/proc/self/fd/", 14) == 0)
       return on_proc(call, row, path);
-   const char *led = agxv_shadow_at(AT_FDCWD, path, buffer);
+   const char *led = agxv_tree_at(AT_FDCWD, path, buffer);
    if (led == path)
       return AGXV_CALL_GOES_ON;
    return on_shown(call, row, led);

@@ -3,7 +3,7 @@
  * The tree is made under a temporary name and renamed, so that processes that start
  * together see a whole one. It stays for the next process.
  */
-#include "winsys/virtual/doors/shadow.h"
+#include "winsys/virtual/doors/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -159,7 +159,7 @@ static bool make_root(const char *parent, const struct agx_chip *chip)
    return look_at(node);
 }
 
-bool agxv_shadow_init(const struct agx_chip *chip)
+bool agxv_tree_init(const struct agx_chip *chip)
 {
    const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/dev/shm"};
    for (size_t i = 0; i < AGX_COUNT(parents); i++) {
@@ -238,7 +238,7 @@ static bool make_absolute(int folder, const char *path, char out[PATH_MAX])
    return true;
 }
 
-const char *agxv_shadow_at(int folder, const char *path, char buffer[PATH_MAX])
+const char *agxv_tree_at(int folder, const char *path, char buffer[PATH_MAX])
 {
    char absolute[PATH_MAX];
    if (!root_length || !path || !path[0] || !may_be_shown(path))
@@ -248,7 +248,7 @@ const char *agxv_shadow_at(int folder, const char *path, char buffer[PATH_MAX])
    errno = error;
    if (!is_known)
       return path;
-   bool was_inside = agxv_shadow_strip(absolute) || is_shown(path);
+   bool was_inside = agxv_tree_strip(absolute) || is_shown(path);
    if (is_shown(absolute)) {
       int length = snprintf(buffer, PATH_MAX, "%s%s", root, absolute);
       return length < PATH_MAX ? buffer : path;
@@ -257,7 +257,7 @@ const char *agxv_shadow_at(int folder, const char *path, char buffer[PATH_MAX])
    return was_inside ? strcpy(buffer, absolute) : path;
 }
 
-bool agxv_shadow_strip(char *path)
+bool agxv_tree_strip(char *path)
 {
    if (!root_length || !is_below(path, root))
       return false;
@@ -267,7 +267,7 @@ bool agxv_shadow_strip(char *path)
    return true;
 }
 
-int agxv_shadow_open_error(int folder, const char *path, int flags)
+int agxv_tree_open_error(int folder, const char *path, int flags)
 {
    char absolute[PATH_MAX], real[PATH_MAX];
    struct stat info;
@@ -278,7 +278,7 @@ int agxv_shadow_open_error(int folder, const char *path, int flags)
    int before = errno;
    bool is_known = make_absolute(folder, path, absolute);
    if (is_known)
-      agxv_shadow_strip(absolute);
+      agxv_tree_strip(absolute);
    errno = before;
    if (!is_known || !is_shown(absolute) ||
        snprintf(real, sizeof(real), "%s%s", root, absolute) >= PATH_MAX)
@@ -294,22 +294,22 @@ int agxv_shadow_open_error(int folder, const char *path, int flags)
       return flags & O_CREAT ? -EACCES : 0;
    if (is_new)
       return -EACCES;
-   bool is_device = agxv_shadow_is_node(info.st_dev, info.st_ino) ||
-                    agxv_shadow_is_udmabuf(info.st_dev, info.st_ino);
+   bool is_device =
+      agxv_tree_is_node(info.st_dev, info.st_ino) || agxv_tree_is_udmabuf(info.st_dev, info.st_ino);
    return S_ISREG(info.st_mode) && !is_device ? -EACCES : 0;
 }
 
-bool agxv_shadow_is_node(dev_t device, ino_t inode)
+bool agxv_tree_is_node(dev_t device, ino_t inode)
 {
    return root_length && node_info.st_ino == inode && node_info.st_dev == device;
 }
 
-bool agxv_shadow_is_udmabuf(dev_t device, ino_t inode)
+bool agxv_tree_is_udmabuf(dev_t device, ino_t inode)
 {
    return root_length && udmabuf_info.st_ino == inode && udmabuf_info.st_dev == device;
 }
 
-void agxv_shadow_node_identity(dev_t *out_device, ino_t *out_inode)
+void agxv_tree_node_identity(dev_t *out_device, ino_t *out_inode)
 {
    *out_device = node_info.st_dev;
    *out_inode = node_info.st_ino;

@@ -18,19 +18,19 @@
 #define AGXV_NODE_MINOR 128
 
 /* Makes the tree for a chip where it isn't there yet; false with words on stderr. */
-bool agxv_shadow_init(const struct agx_chip *chip);
+bool agxv_tree_init(const struct agx_chip *chip);
 
 /* The path to use instead of path, which counts from the folder (a descriptor or AT_FDCWD):
  * path itself, or a text in buffer. Inside only (agxv_enter). */
-const char *agxv_shadow_at(int folder, const char *path, char buffer[PATH_MAX]);
+const char *agxv_tree_at(int folder, const char *path, char buffer[PATH_MAX]);
 /* Undoes it for a path that the C library resolved, in place; false where it is another. */
-bool agxv_shadow_strip(char *path);
+bool agxv_tree_strip(char *path);
 /* What opening a path of the machine or of the tree with these flags gives where the tree must
  * not take it: to users a device folder is read-only. 0: it may be opened, or is none of ours; else
  * a negative errno. Inside only. */
-int agxv_shadow_open_error(int folder, const char *path, int flags);
+int agxv_tree_open_error(int folder, const char *path, int flags);
 /* Whether the file is what stands for the node. */
-bool agxv_shadow_is_node(dev_t device, ino_t inode);
+bool agxv_tree_is_node(dev_t device, ino_t inode);
 /* And for /dev/udmabuf. */
-bool agxv_shadow_is_udmabuf(dev_t device, ino_t inode);
-void agxv_shadow_node_identity(dev_t *out_device, ino_t *out_inode);
+bool agxv_tree_is_udmabuf(dev_t device, ino_t inode);
+void agxv_tree_node_identity(dev_t *out_device, ino_t *out_inode);

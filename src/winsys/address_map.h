@@ -17,7 +17,7 @@
 #define AGXW_ADDRESS_BYTES (UINT64_C(1) << 40) /* GPU pointers in descriptors have 40 bits */
 
 /* All multiples of 16 KiB; ends are exclusive. */
-struct agxw_plan {
+struct agxw_address_map {
    uint64_t zero_page;                /* 2^32: reads as zero, can't be written */
    uint64_t null_start, null_end;     /* 4 GiB, aligned to it: empty but for its sinks */
    uint64_t usc_start, usc_end;       /* 4 GiB, aligned to it */
@@ -27,5 +27,6 @@ struct agxw_plan {
 
 /* vm_start, vm_end and kernel_min are GET_PARAMS' values. AGX_INCOMPATIBLE when the
  * space is too small or the values contradict each other. */
-AGX_MUST_CHECK agx_status agxw_plan_make(uint64_t vm_start, uint64_t vm_end, uint64_t kernel_min,
-                                         struct agxw_plan *out_plan);
+AGX_MUST_CHECK agx_status agxw_address_map_make(uint64_t vm_start, uint64_t vm_end,
+                                                uint64_t kernel_min,
+                                                struct agxw_address_map *out_map);
