@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agx/sim/memory/cache.h"
 #include "agx/sim/launch/chaos.h"
 #include "base/util.h"
 #include "sim_support.h"
@@ -417,64 +416,12 @@ static void failures_name_their_launch(void **state)
    sim_memory_fini(&it.memory);
 }
 
-/* What the texture unit sees: memory as it was when it first looked, until told to look
- * again; and never what a core hasn't written back. */
-static void textures_are_seen_late(void **state)
-{
-   struct scene it;
-   struct agxs_tlb tlb = {0};
-   scene_init(&it);
-   agxs_tlb_init(&tlb, &it.memory.interface);
-   assert_ptr_equal(agxs_tlb_find_texture(&tlb, SIM_DATA), it.data);
-   assert_ok(agxs_cache_attach(&tlb));
-   uint64_t va = SIM_DATA + 20;
-   assert_int_equal(*agxs_tlb_find_texture(&tlb, va), 0);
-   *agxs_tlb_find(&tlb, va, AGXS_WRITE) = 7;
-   assert_int_equal(*agxs_tlb_find(&tlb, va, AGXS_READ), 7);
-   assert_int_equal(it.data[20], 0);
-   agxs_cache_barrier(&tlb, AGXS_MEMBAR_ACQUIRE);
-   assert_int_equal(*agxs_tlb_find_texture(&tlb, va), 0);
-   agxs_cache_barrier(&tlb, AGXS_MEMBAR_RELEASE);
-   assert_int_equal(it.data[20], 7);
-   assert_int_equal(*agxs_tlb_find_texture(&tlb, va), 0);
-   agxs_cache_barrier(&tlb, AGXS_MEMBAR_ACQUIRE);
-   assert_int_equal(*agxs_tlb_find_texture(&tlb, va), 7);
-   *agxs_tlb_find(&tlb, va, AGXS_WRITE) = 8;
-   agxs_cache_barrier(&tlb, AGXS_MEMBAR_TEXTURE);
-   assert_int_equal(*agxs_tlb_find_texture(&tlb, va), 8);
-   assert_null(agxs_tlb_find_texture(&tlb, SIM_DATA - 1));
-   agxs_cache_detach(&tlb);
-   sim_memory_fini(&it.memory);
-}
-
-/* More pages than a core keeps: some are forgotten, none is lost. */
-static void caches_stay_within_bounds(void **state)
-{
-   const uint64_t pages = 5000, va = SIM_DATA + 0x10000000;
-   struct sim_memory memory;
-   struct agxs_tlb tlb = {0};
-   sim_memory_init(&memory);
-   const uint8_t *host = sim_map(&memory, va, pages * AGX_PAGE_BYTES, true);
-   agxs_tlb_init(&tlb, &memory.interface);
-   assert_ok(agxs_cache_attach(&tlb));
-   for (uint64_t i = 0; i < pages; i++) {
-      agxs_put_le32(agxs_tlb_find(&tlb, va + i * AGX_PAGE_BYTES, AGXS_WRITE), (uint32_t)i + 1);
-      if (i % 1000 == 0)
-         agxs_cache_evict(&tlb, i);
-   }
-   agxs_cache_detach(&tlb);
-   for (uint64_t i = 0; i < pages; i++)
-      assert_int_equal(agxs_get_le32(host + i * AGX_PAGE_BYTES), i + 1);
-   sim_memory_fini(&memory);
-}
-
 AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(missing_barriers_are_found), cmocka_unit_test(neighbours_stay),
       cmocka_unit_test(open_launches_keep_apart),   cmocka_unit_test(a_seed_is_an_order),
       cmocka_unit_test(permutations_are_whole),     cmocka_unit_test(failures_name_their_launch),
-      cmocka_unit_test(textures_are_seen_late),     cmocka_unit_test(caches_stay_within_bounds),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -540,27 +540,6 @@ static void is_bound_by_the_shared_pipe(void **state)
    end(&counted);
 }
 
-static void knows_occupancy(void **state)
-{
-   static const struct {
-      uint32_t halves, shared_B, threads, groups;
-   } cases[] = {
-      {8, 0, 32, 32},                            /* at most 1024 threads */
-      {104, 0, 1024, 32},    {105, 0, 32, 28},   /* 896 */
-      {256, 0, 96, 12},                          /* 384 threads: 4 workgroups of 3 */
-      {256, 0, 160, 10},                         /* 2 workgroups of 5, not 12 */
-      {8, 32768, 64, 2},                         /* 60 KiB hold one of 32 KiB */
-      {8, 20480, 64, 6},                         /* three of 20 KiB */
-      {8, 20736, 64, 4},                         /* but two of 20.25 KiB */
-      {8, 256, 64, 32},                          /* registers are the limit */
-      {256, 32768, 384, 12}, {128, 0, 1000, 32}, /* not even one fits: one */
-      {8, 0, 1, 32},
-   };
-   for (size_t i = 0; i < AGX_COUNT(cases); i++)
-      assert_int_equal(agxs_occupancy(cases[i].halves, cases[i].shared_B, cases[i].threads),
-                       cases[i].groups);
-}
-
 /* 40 workgroups of two groups with 20 KiB and 256 halves: 3 workgroups a core, 48 groups at a
  * time on 8 cores. Each group: mfsr 0; lstore 1+1; stop 3: T = 4. 80 * 4 / 48. */
 static void fills_cores_by_occupancy(void **state)
@@ -693,7 +672,6 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(counts_many_lines),
       cmocka_unit_test(spreads_over_cores),
       cmocka_unit_test(is_bound_by_the_shared_pipe),
-      cmocka_unit_test(knows_occupancy),
       cmocka_unit_test(fills_cores_by_occupancy),
       cmocka_unit_test(adds_the_preamble_to_the_total),
       cmocka_unit_test(counts_the_same_on_any_number_of_threads),
