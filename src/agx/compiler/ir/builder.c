@@ -58,6 +58,17 @@ void agxc_split(struct agxc_builder *b, struct agxc_ref vector, struct agxc_ref 
    agxc_insert(b, instr);
 }
 
+struct agxc_instr *agxc_redefine(struct agxc_builder *b, struct agxc_ref dest,
+                                 const struct agxc_ref *elements)
+{
+   enum agxc_op op = dest.count > 1 ? AGXC_OP_COLLECT : AGXC_OP_MOV;
+   struct agxc_instr *instr = agxc_instr_new_n(b->shader, op, 1, dest.count);
+   agxc_define(instr, dest);
+   memcpy(agxc_srcs(instr), elements, dest.count * sizeof(*elements));
+   agxc_insert(b, instr);
+   return instr;
+}
+
 struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigned count,
                                   unsigned src_count)
 {

@@ -533,6 +533,10 @@ struct agxc_ref agxc_build3(struct agxc_builder *b, enum agxc_op op, unsigned bi
 struct agxc_ref agxc_collect(struct agxc_builder *b, unsigned count, const struct agxc_ref *srcs);
 /* All elements of a vector. */
 void agxc_split(struct agxc_builder *b, struct agxc_ref vector, struct agxc_ref *out_elements);
+/* Gives dest's value a new definition: a MOV of one element or a COLLECT of several, which it
+ * returns. The old definition is the caller's to remove. */
+struct agxc_instr *agxc_redefine(struct agxc_builder *b, struct agxc_ref dest,
+                                 const struct agxc_ref *elements);
 /* A phi with a new destination of that shape, whose sources the caller fills in. */
 struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigned count,
                                   unsigned src_count);

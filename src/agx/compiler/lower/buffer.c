@@ -6,127 +6,126 @@
  */
 #include "agx/compiler/lower/lower.h"
 
-#define MAX_BASE_HALF 252 /* a base names halves below 256 */
+#define MAX_BASE_HALF  252 /* a base names halves below 256 */
+#define MAX_PUSH_WORDS 4
 
 struct lowering {
    struct agxc_shader *shader;
    struct agxc_ref *replaced; /* by value id: the uniform to use instead; kind NONE if none */
 };
 
-static struct agxc_ref address_of(struct agxc_shader *shader, int64_t binding)
+static struct agxc_ref slot(struct agxc_shader *shader, enum agx_uniform_kind kind, uint32_t index)
 {
-   return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_ADDRESS, (uint32_t)binding, 0, 64);
+   return agxc_uniform_slot(shader, kind, index, 0, 32);
 }
 
-static struct agxc_ref heap_of(struct agxc_shader *shader, const struct agxc_instr *instr)
+static struct agxc_ref address_of(struct agxc_shader *shader, const struct agxc_instr *instr)
 {
-   return agxc_uniform_slot(shader, AGX_UNIFORM_HEAP, (uint32_t)agxc_imm_of(instr, 0),
-                            (uint64_t)agxc_imm_of(instr, 1), 64);
+   return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_ADDRESS, agxc_imm_binding(instr), 0, 64);
 }
 
-static struct agxc_ref size_of(struct agxc_shader *shader, int64_t binding)
-{
-   return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_SIZE, (uint32_t)binding, 0, 32);
-}
-
-static void replace_by(struct agxc_builder *b, struct agxc_instr *old, enum agxc_op op,
-                       unsigned src_count, const struct agxc_ref *srcs, int64_t immediate)
-{
-   struct agxc_instr *instr = agxc_instr_new(b->shader, op);
-   agx_assert(instr->src_count == src_count);
-   if (instr->dest_count) {
-      instr->operand[0] = old->operand[0];
-      instr->operand[0].value->def = instr;
-   }
-   for (unsigned i = 0; i < src_count; i++)
-      instr->operand[instr->dest_count + i] = srcs[i];
-   instr->operand[instr->dest_count + src_count] = agxc_imm((uint64_t)immediate, 64);
-   agxc_insert(b, instr);
-   agxc_instr_remove(old);
-}
+/* ---- accesses --------------------------------------------------------- */
 
 static void lower_load(struct agxc_builder *b, struct agxc_instr *instr)
 {
-   int64_t binding = agxc_imm_of(instr, 0);
-   struct agxc_ref srcs[2] = {
-      address_of(b->shader, binding),
-      instr->operand[1],
-   };
-   replace_by(b, instr, AGXC_OP_LOAD_GLOBAL, 2, srcs, agxc_imm_of(instr, 1));
+   struct agxc_instr *load = agxc_instr_new(b->shader, AGXC_OP_LOAD_GLOBAL);
+   agxc_define(load, *agxc_dest(instr));
+   *agxc_src_address(load) = address_of(b->shader, instr);
+   *agxc_src_offset(load) = *agxc_src_offset(instr);
+   agxc_set_imm_access(load, agxc_imm_access(instr));
+   agxc_insert(b, load);
 }
 
 static void lower_store(struct agxc_builder *b, struct agxc_instr *instr)
 {
-   int64_t binding = agxc_imm_of(instr, 0);
-   struct agxc_ref srcs[3] = {
-      address_of(b->shader, binding),
-      instr->operand[0],
-      instr->operand[1],
-   };
-   replace_by(b, instr, AGXC_OP_STORE_GLOBAL, 3, srcs, agxc_imm_of(instr, 1));
+   agxc_build_store_global(b, address_of(b->shader, instr), *agxc_src_offset(instr),
+                           *agxc_src_data(instr), agxc_imm_access(instr));
 }
 
 static void lower_atomic(struct agxc_builder *b, struct agxc_instr *instr)
 {
-   int64_t binding = agxc_imm_of(instr, 0);
-   struct agxc_ref srcs[4] = {
-      address_of(b->shader, binding),
-      instr->operand[1],
-      instr->operand[2],
-      instr->operand[3],
-   };
-   replace_by(b, instr, AGXC_OP_ATOMIC_GLOBAL, 4, srcs, agxc_imm_of(instr, 1));
+   struct agxc_instr *atomic = agxc_instr_new(b->shader, AGXC_OP_ATOMIC_GLOBAL);
+   agxc_define(atomic, *agxc_dest(instr));
+   *agxc_src_address(atomic) = address_of(b->shader, instr);
+   *agxc_src_offset(atomic) = *agxc_src_offset(instr);
+   *agxc_src_data(atomic) = *agxc_src_data(instr);
+   *agxc_src_compare(atomic) = *agxc_src_compare(instr);
+   agxc_set_imm_atomic(atomic, agxc_imm_atomic(instr));
+   agxc_insert(b, atomic);
 }
+
+static const struct {
+   uint16_t op;
+   void (*lower)(struct agxc_builder *b, struct agxc_instr *instr);
+} accesses[] = {
+   {AGXC_OP_LOAD_BUFFER, lower_load},
+   {AGXC_OP_STORE_BUFFER, lower_store},
+   {AGXC_OP_ATOMIC_BUFFER, lower_atomic},
+};
 
 /* ---- values that are uniforms ----------------------------------------- */
 
 /* A vector of push constants is replaced where it is split. */
-static void lower_push(struct lowering *l, struct agxc_instr *instr)
+static struct agxc_ref push_of(struct agxc_shader *shader, struct agxc_instr *instr)
 {
-   struct agxc_value *value = instr->operand[0].value;
-   uint32_t offset = (uint32_t)agxc_imm_of(instr, 0);
-   bool is_half = value->bits == 16 && value->count == 1 && offset % 2 == 0;
-   if (!is_half && (value->bits != 32 || offset % 4))
-      agxc_fail(l->shader, AGX_UNIMPLEMENTED, "%s: push constant of %u bits at byte %u",
-                l->shader->name, value->bits, offset);
-   if (is_half) {
-      struct agxc_ref word = agxc_uniform_slot(l->shader, AGX_UNIFORM_PUSH, offset & ~3u, 0, 32);
-      l->replaced[value->id] = agxc_uniform(word.half + offset % 4 / 2, 16, 1);
-      agxc_instr_remove(instr);
-      return;
-   }
-   if (value->count == 1) {
-      l->replaced[value->id] = agxc_uniform_slot(l->shader, AGX_UNIFORM_PUSH, offset, 0, 32);
-      agxc_instr_remove(instr);
-      return;
-   }
-   struct agxc_builder b = agxc_before(l->shader, instr);
-   struct agxc_instr *collect = agxc_instr_new_n(l->shader, AGXC_OP_COLLECT, 1, value->count);
-   collect->operand[0] = instr->operand[0];
-   value->def = collect;
-   for (unsigned i = 0; i < value->count; i++)
-      collect->operand[1 + i] =
-         agxc_uniform_slot(l->shader, AGX_UNIFORM_PUSH, offset + 4 * i, 0, 32);
-   agxc_insert(&b, collect);
+   struct agxc_ref dest = *agxc_dest(instr), words[MAX_PUSH_WORDS];
+   uint32_t offset = agxc_imm_offset(instr);
+   agx_assert(dest.count <= MAX_PUSH_WORDS);
+   bool is_half = dest.bits == 16 && dest.count == 1 && offset % 2 == 0;
+   if (!is_half && (dest.bits != 32 || offset % 4))
+      agxc_fail(shader, AGX_UNIMPLEMENTED, "%s: push constant of %u bits at byte %u", shader->name,
+                dest.bits, offset);
+   for (unsigned i = 0; i < dest.count; i++)
+      words[i] = slot(shader, AGX_UNIFORM_PUSH, (offset & ~3u) + 4 * i);
+   if (is_half)
+      return agxc_uniform(words[0].half + offset % 4 / 2, 16, 1);
+   if (dest.count == 1)
+      return words[0];
+   struct agxc_builder b = agxc_before(shader, instr);
+   agxc_redefine(&b, dest, words);
    agxc_instr_remove(instr);
+   return agxc_none();
 }
 
-static void replace_value(struct lowering *l, struct agxc_instr *instr, struct agxc_ref by)
+static struct agxc_ref size_of(struct agxc_shader *shader, struct agxc_instr *instr)
 {
-   l->replaced[instr->operand[0].value->id] = by;
-   agxc_instr_remove(instr);
+   return slot(shader, AGX_UNIFORM_BUFFER_SIZE, agxc_imm_binding(instr));
 }
 
-static struct agxc_ref limit_of(struct agxc_shader *shader, const struct agxc_instr *instr)
+static struct agxc_ref sink_of(struct agxc_shader *shader, struct agxc_instr *instr)
 {
-   struct agx_program_access access = {.stride = (uint32_t)agxc_imm_of(instr, 2),
-                                       .bytes = (uint32_t)agxc_imm_of(instr, 3)};
-   return agxc_uniform_slot(shader, (enum agx_uniform_kind)agxc_imm_of(instr, 1),
-                            (uint32_t)agxc_imm_of(instr, 0), agx_program_access_pack(access),
-                            instr->operand[0].bits);
+   struct agx_program_access access = {
+      .constant = UINT32_MAX, .stride = 1, .bytes = 16, .writes = agxc_imm_writes(instr)};
+   return agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_GUARD, agxc_imm_binding(instr),
+                            agx_program_access_pack(access), 64);
 }
 
-/* Positions that the workgroup's shape settles. */
+static struct agxc_ref limit_of(struct agxc_shader *shader, struct agxc_instr *instr)
+{
+   struct agx_program_access access = {.stride = agxc_imm_stride(instr),
+                                       .bytes = agxc_imm_bytes(instr)};
+   return agxc_uniform_slot(shader, agxc_imm_limit(instr), agxc_imm_binding(instr),
+                            agx_program_access_pack(access), agxc_dest(instr)->bits);
+}
+
+static struct agxc_ref base_of(struct agxc_shader *shader, struct agxc_instr *instr)
+{
+   return address_of(shader, instr);
+}
+
+static struct agxc_ref image_of(struct agxc_shader *shader, struct agxc_instr *instr)
+{
+   return agxc_uniform_slot(shader, AGX_UNIFORM_IMAGE, agxc_imm_binding(instr),
+                            agxc_imm_property(instr), agxc_dest(instr)->bits);
+}
+
+static struct agxc_ref heap_of(struct agxc_shader *shader, struct agxc_instr *instr)
+{
+   return agxc_uniform_slot(shader, AGX_UNIFORM_HEAP, agxc_imm_binding(instr), agxc_imm_part(instr),
+                            64);
+}
+
+/* Positions that the local size settles. */
 static bool is_zero(const struct agxc_shader *shader, enum agxc_sysval sysval)
 {
    const uint32_t *size = shader->local_size;
@@ -139,78 +138,58 @@ static bool is_zero(const struct agxc_shader *shader, enum agxc_sysval sysval)
           (sysval == AGXC_SYSVAL_LOCAL_INDEX && threads == 1);
 }
 
+/* System values that the driver knows, and their uniforms; one slot for each component. */
+static const struct {
+   uint16_t first, count, kind;
+} sysvals[] = {
+   {AGXC_SYSVAL_DRAW, AGX_DRAW_VALUE_COUNT, AGX_UNIFORM_DRAW},
+   {AGXC_SYSVAL_LOCAL_SIZE, 3, AGX_UNIFORM_LOCAL_SIZE},
+   {AGXC_SYSVAL_SHARED_END, 1, AGX_UNIFORM_SHARED_END},
+   {AGXC_SYSVAL_WORKGROUP_COUNT, 3, AGX_UNIFORM_WORKGROUP_COUNT},
+};
+
+static struct agxc_ref sysval_of(struct agxc_shader *shader, struct agxc_instr *instr)
+{
+   uint32_t sysval = agxc_imm_sysval(instr);
+   if (is_zero(shader, sysval))
+      return agxc_imm(0, 32);
+   for (size_t i = 0; i < AGX_COUNT(sysvals); i++)
+      if (sysval >= sysvals[i].first && sysval - sysvals[i].first < sysvals[i].count)
+         return slot(shader, (enum agx_uniform_kind)sysvals[i].kind, sysval - sysvals[i].first);
+   return agxc_none(); /* of a register */
+}
+
+/* What stands for an operation's result; AGXC_NONE: nothing, the function has replaced it itself if
+ * need be. */
+static const struct {
+   uint16_t op;
+   struct agxc_ref (*find)(struct agxc_shader *shader, struct agxc_instr *instr);
+} values[] = {
+   {AGXC_OP_BUFFER_SIZE, size_of},   {AGXC_OP_BUFFER_SINK, sink_of},
+   {AGXC_OP_BUFFER_LIMIT, limit_of}, {AGXC_OP_BUFFER_ADDRESS, base_of},
+   {AGXC_OP_IMAGE_INFO, image_of},   {AGXC_OP_HEAP_ADDRESS, heap_of},
+   {AGXC_OP_LOAD_PUSH, push_of},     {AGXC_OP_SYSVAL, sysval_of},
+};
+
+/* ---- the walk --------------------------------------------------------- */
+
 static void lower_instr(struct lowering *l, struct agxc_instr *instr)
 {
-   struct agxc_shader *shader = l->shader;
-   struct agxc_builder b = agxc_before(shader, instr);
-   int64_t which;
-   switch (instr->op) {
-   case AGXC_OP_LOAD_BUFFER:
-      lower_load(&b, instr);
-      return;
-   case AGXC_OP_STORE_BUFFER:
-      lower_store(&b, instr);
-      return;
-   case AGXC_OP_ATOMIC_BUFFER:
-      lower_atomic(&b, instr);
-      return;
-   case AGXC_OP_BUFFER_SIZE:
-      replace_value(l, instr, size_of(shader, agxc_imm_of(instr, 0)));
-      return;
-   case AGXC_OP_BUFFER_SINK: {
-      struct agx_program_access access = {
-         .constant = UINT32_MAX, .stride = 1, .bytes = 16, .writes = agxc_imm_of(instr, 1)};
-      replace_value(l, instr,
-                    agxc_uniform_slot(shader, AGX_UNIFORM_BUFFER_GUARD,
-                                      (uint32_t)agxc_imm_of(instr, 0),
-                                      agx_program_access_pack(access), 64));
-      return;
-   }
-   case AGXC_OP_BUFFER_LIMIT:
-      replace_value(l, instr, limit_of(shader, instr));
-      return;
-   case AGXC_OP_BUFFER_ADDRESS:
-      replace_value(l, instr, address_of(shader, agxc_imm_of(instr, 0)));
-      return;
-   case AGXC_OP_IMAGE_INFO:
-      replace_value(l, instr,
-                    agxc_uniform_slot(shader, AGX_UNIFORM_IMAGE, (uint32_t)agxc_imm_of(instr, 0),
-                                      (uint64_t)agxc_imm_of(instr, 1), instr->operand[0].bits));
-      return;
-   case AGXC_OP_HEAP_ADDRESS:
-      replace_value(l, instr, heap_of(shader, instr));
-      return;
-   case AGXC_OP_LOAD_PUSH:
-      lower_push(l, instr);
-      return;
-   case AGXC_OP_SYSVAL:
-      if (is_zero(shader, (enum agxc_sysval)agxc_imm_of(instr, 0))) {
-         replace_value(l, instr, agxc_imm(0, 32));
+   struct agxc_builder b = agxc_before(l->shader, instr);
+   for (size_t i = 0; i < AGX_COUNT(accesses); i++)
+      if (accesses[i].op == instr->op) {
+         accesses[i].lower(&b, instr);
+         agxc_instr_remove(instr);
          return;
       }
-      which = agxc_imm_of(instr, 0) - AGXC_SYSVAL_DRAW;
-      if (which >= 0 && which < AGX_DRAW_VALUE_COUNT) {
-         replace_value(l, instr,
-                       agxc_uniform_slot(shader, AGX_UNIFORM_DRAW, (uint32_t)which, 0, 32));
+   for (size_t i = 0; i < AGX_COUNT(values); i++) {
+      if (values[i].op != instr->op)
+         continue;
+      struct agxc_ref value = values[i].find(l->shader, instr);
+      if (value.kind == AGXC_NONE)
          return;
-      }
-      which = agxc_imm_of(instr, 0) - AGXC_SYSVAL_LOCAL_SIZE;
-      if (which >= 0 && which < 3) {
-         replace_value(l, instr,
-                       agxc_uniform_slot(shader, AGX_UNIFORM_LOCAL_SIZE, (uint32_t)which, 0, 32));
-         return;
-      }
-      if (agxc_imm_of(instr, 0) == AGXC_SYSVAL_SHARED_END) {
-         replace_value(l, instr, agxc_uniform_slot(shader, AGX_UNIFORM_SHARED_END, 0, 0, 32));
-         return;
-      }
-      which = agxc_imm_of(instr, 0) - AGXC_SYSVAL_WORKGROUP_COUNT;
-      if (which >= 0 && which < 3)
-         replace_value(
-            l, instr,
-            agxc_uniform_slot(shader, AGX_UNIFORM_WORKGROUP_COUNT, (uint32_t)which, 0, 32));
-      return;
-   default:
+      l->replaced[agxc_dest(instr)->value->id] = value;
+      agxc_instr_remove(instr);
       return;
    }
 }
@@ -220,11 +199,11 @@ static void join_base(struct agxc_instr *instr)
 {
    if (instr->op < AGXC_OP_LOAD_GLOBAL || instr->op > AGXC_OP_ATOMIC_GLOBAL)
       return;
-   struct agxc_ref *base = &agxc_srcs(instr)[0];
-   const struct agxc_instr *pack = agxc_def_of(*base);
-   if (!pack || pack->op != AGXC_OP_PACK64)
+   struct agxc_ref *base = agxc_src_address(instr);
+   const struct agxc_instr *pack = agxc_def_as(*base, AGXC_OP_PACK64);
+   if (!pack)
       return;
-   struct agxc_ref low = agxc_srcs(pack)[0], high = agxc_srcs(pack)[1];
+   struct agxc_ref low = *agxc_src_low(pack), high = *agxc_src_high(pack);
    if (low.kind == AGXC_UNIFORM && high.kind == AGXC_UNIFORM && high.half == low.half + 2 &&
        low.half <= MAX_BASE_HALF)
       *base = agxc_uniform(low.half, 64, 1);

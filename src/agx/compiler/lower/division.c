@@ -60,13 +60,7 @@ static struct agxc_ref minus_product(struct lowering *l, struct agxc_ref x, stru
 static struct agxc_ref multiply_high(struct lowering *l, struct agxc_ref a, bool is_signed,
                                      uint32_t b, uint32_t c)
 {
-   struct agxc_instr *instr = agxc_instr_new(l->shader, AGXC_OP_IMADH);
-   struct agxc_ref dest = agxc_use(agxc_value_new(l->shader, 32, 1));
-   dest.value->def = instr;
-   const struct agxc_ref operands[] = {dest, a, imm(b), imm(c), agxc_imm(is_signed, 64)};
-   memcpy(instr->operand, operands, sizeof(operands));
-   agxc_insert(&l->b, instr);
-   return dest;
+   return agxc_build_imadh(&l->b, a, imm(b), imm(c), is_signed);
 }
 
 static struct agxc_ref shift_right(struct lowering *l, enum agxc_op op, struct agxc_ref x,
@@ -271,7 +265,7 @@ static struct agxc_ref with_sign(struct lowering *l, struct agxc_ref x, struct a
 
 static struct agxc_ref by_value(struct lowering *l, const struct agxc_instr *instr)
 {
-   struct agxc_ref n = instr->operand[1], d = instr->operand[2];
+   struct agxc_ref n = *agxc_src_a(instr), d = *agxc_src_b(instr);
    bool is_signed = instr->op >= AGXC_OP_SDIV && !(is_positive(l, &n) && is_positive(l, &d));
    bool is_quotient = instr->op == AGXC_OP_UDIV || instr->op == AGXC_OP_SDIV;
    bool steady = is_steady(l, instr, &d);
@@ -294,13 +288,13 @@ static struct agxc_ref by_value(struct lowering *l, const struct agxc_instr *ins
 
 static struct agxc_ref lower(struct lowering *l, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *d = &instr->operand[2];
+   const struct agxc_ref *d = agxc_src_b(instr);
    if (d->kind != AGXC_IMM)
       return by_value(l, instr);
    /* Undefined, so anything. */
    if (d->imm == 0)
       return imm(0);
-   return by_constant(l, (enum agxc_op)instr->op, instr->operand[1], (uint32_t)d->imm);
+   return by_constant(l, (enum agxc_op)instr->op, *agxc_src_a(instr), (uint32_t)d->imm);
 }
 
 static bool is_division(const struct agxc_instr *instr)
@@ -315,7 +309,7 @@ static void find_divisions(struct agxc_shader *shader, bool *out_any, bool *out_
    agxc_foreach_block (block, shader) {
       agxc_foreach_instr (instr, block) {
          *out_any |= is_division(instr);
-         *out_by_values |= is_division(instr) && instr->operand[2].kind == AGXC_VALUE;
+         *out_by_values |= is_division(instr) && agxc_src_b(instr)->kind == AGXC_VALUE;
       }
    }
 }
@@ -335,9 +329,9 @@ bool agxc_lower_division(struct agxc_shader *shader)
       agxc_foreach_instr_safe (instr, block) {
          if (!is_division(instr))
             continue;
-         if (instr->operand[0].bits != 32)
+         if (agxc_dest(instr)->bits != 32)
             agxc_fail(shader, AGX_UNIMPLEMENTED, "%s: division of %u-bit integers", shader->name,
-                      instr->operand[0].bits);
+                      agxc_dest(instr)->bits);
          l.b = agxc_before(shader, instr);
          agxc_become_mov(shader, instr, lower(&l, instr));
          progress = true;

@@ -31,7 +31,7 @@ static struct agxc_wide wide_of(struct lowering *l, struct agxc_ref ref)
 
 static struct agxc_wide extended(struct lowering *l, const struct agxc_instr *instr)
 {
-   struct agxc_ref src = instr->operand[1];
+   struct agxc_ref src = *agxc_src_a(instr);
    bool is_signed = instr->op == AGXC_OP_SEXT;
    struct agxc_ref lo = src.bits == 32 ? src : agxc_word1(&l->b, (enum agxc_op)instr->op, src);
    if (!is_signed)
@@ -48,7 +48,7 @@ static struct agxc_wide extended(struct lowering *l, const struct agxc_instr *in
 static struct agxc_wide from_float(struct lowering *l, const struct agxc_instr *instr)
 {
    struct agxc_builder *b = &l->b;
-   struct agxc_ref x = instr->operand[1];
+   struct agxc_ref x = *agxc_src_a(instr);
    bool is_signed = instr->op == AGXC_OP_F2S;
    if (x.bits == 16) { /* at most 65504 */
       struct agxc_ref lo = agxc_build1(b, (enum agxc_op)instr->op, 32, x);
@@ -84,13 +84,13 @@ static struct agxc_ref unsigned_to_float(struct lowering *l, struct agxc_wide x)
 static struct agxc_ref to_float(struct lowering *l, const struct agxc_instr *instr)
 {
    struct agxc_builder *b = &l->b;
-   struct agxc_wide x = wide_of(l, instr->operand[1]);
+   struct agxc_wide x = wide_of(l, *agxc_src_a(instr));
    struct agxc_ref sign = instr->op == AGXC_OP_S2F ? agxc_wide_sign(b, &x) : agxc_word(0), result;
    result = unsigned_to_float(l, agxc_wide_apply_sign(b, x, sign));
    sign = agxc_word2(b, AGXC_OP_IAND, sign, agxc_word(1u << 31));
    result = agxc_word2(b, AGXC_OP_IOR, result, sign);
    /* What a half can hold has no more bits than a float: nothing is rounded twice. */
-   return instr->operand[0].bits == 16 ? agxc_build_f2f(b, 16, result) : result;
+   return agxc_dest(instr)->bits == 16 ? agxc_build_f2f(b, 16, result) : result;
 }
 
 /* ---- bits ---------------------------------------------------------------- */
@@ -115,25 +115,26 @@ static struct agxc_wide ones(struct lowering *l, struct agxc_ref count)
 static struct agxc_wide bit_field(struct lowering *l, const struct agxc_instr *instr)
 {
    struct agxc_builder *b = &l->b;
-   const struct agxc_ref *srcs = agxc_srcs(instr);
-   struct agxc_wide base = wide_of(l, srcs[0]);
+   struct agxc_wide base = wide_of(l, *agxc_src_base(instr));
+   struct agxc_ref start = *agxc_src_start(instr), width = *agxc_src_width(instr);
    if (instr->op == AGXC_OP_UBFE) {
-      struct agxc_wide mask = ones(l, srcs[2]);
-      return agxc_wide_bits(b, AGXC_OP_IAND, agxc_wide_shift(b, AGXC_OP_USHR, base, srcs[1]), mask);
+      struct agxc_wide mask = ones(l, width);
+      return agxc_wide_bits(b, AGXC_OP_IAND, agxc_wide_shift(b, AGXC_OP_USHR, base, start), mask);
    }
    if (instr->op == AGXC_OP_BFI) {
-      struct agxc_wide mask = agxc_wide_shift(b, AGXC_OP_ISHL, ones(l, srcs[3]), srcs[2]);
-      struct agxc_wide put = agxc_wide_shift(b, AGXC_OP_ISHL, wide_of(l, srcs[1]), srcs[2]);
+      struct agxc_wide mask = agxc_wide_shift(b, AGXC_OP_ISHL, ones(l, width), start);
+      struct agxc_wide insert = wide_of(l, *agxc_src_insert(instr));
+      struct agxc_wide put = agxc_wide_shift(b, AGXC_OP_ISHL, insert, start);
       struct agxc_wide differ = agxc_wide_bits(b, AGXC_OP_IXOR, base, put);
       return agxc_wide_bits(b, AGXC_OP_IXOR, base, agxc_wide_bits(b, AGXC_OP_IAND, differ, mask));
    }
    /* Up against the top, then down with the sign; a shift by 64 leaves 0, an empty field all
     * the same. */
-   struct agxc_ref down = agxc_word2(b, AGXC_OP_ISUB, agxc_word(64), srcs[2]);
-   struct agxc_ref up = agxc_word2(b, AGXC_OP_ISUB, down, srcs[1]);
+   struct agxc_ref down = agxc_word2(b, AGXC_OP_ISUB, agxc_word(64), width);
+   struct agxc_ref up = agxc_word2(b, AGXC_OP_ISUB, down, start);
    struct agxc_wide field =
       agxc_wide_shift(b, AGXC_OP_ASHR, agxc_wide_shift(b, AGXC_OP_ISHL, base, up), down);
-   struct agxc_ref empty = agxc_word_compare(b, AGXC_OP_IEQ, srcs[2], agxc_word(0));
+   struct agxc_ref empty = agxc_word_compare(b, AGXC_OP_IEQ, width, agxc_word(0));
    return agxc_wide_select(b, empty, agxc_wide_imm(0), field);
 }
 
@@ -168,75 +169,115 @@ static struct agxc_wide each_word(struct agxc_builder *b, enum agxc_op op, struc
    return agxc_wide_make(agxc_word1(b, op, x.lo), hi);
 }
 
-static struct agxc_wide arithmetic(struct lowering *l, const struct agxc_instr *instr)
+/* Operations with two sources of 64 bits; false: the operation is none. */
+static bool lower_pair(struct lowering *l, enum agxc_op op, struct agxc_wide x, struct agxc_wide y,
+                       struct agxc_wide *out)
 {
    struct agxc_builder *b = &l->b;
-   const struct agxc_ref *srcs = agxc_srcs(instr);
+   if (op == AGXC_OP_IADD)
+      *out = agxc_wide_add(b, x, y);
+   else if (op == AGXC_OP_ISUB)
+      *out = agxc_wide_sub(b, x, y);
+   else if (op == AGXC_OP_IMUL)
+      *out = agxc_wide_mul(b, x, y);
+   else if (op == AGXC_OP_UMULH)
+      *out = agxc_wide_umulh(b, x, y);
+   else if (op == AGXC_OP_SMULH)
+      *out = smulh(l, x, y);
+   else if (op == AGXC_OP_IAND || op == AGXC_OP_IOR || op == AGXC_OP_IXOR)
+      *out = agxc_wide_bits(b, op, x, y);
+   else if (op >= AGXC_OP_IMIN && op <= AGXC_OP_UMAX)
+      *out = min_max(l, op, x, y);
+   else if (op >= AGXC_OP_UDIV && op <= AGXC_OP_SMOD)
+      *out = agxc_wide_divide(b, op, x, y);
+   else
+      return false;
+   return true;
+}
+
+/* Operations with one source, x, of 64 bits, and shifts. */
+static bool lower_single(struct lowering *l, const struct agxc_instr *instr, struct agxc_wide x,
+                         struct agxc_wide *out)
+{
+   struct agxc_builder *b = &l->b;
    enum agxc_op op = (enum agxc_op)instr->op;
-   struct agxc_wide x = {0}, y = {0};
-   if (srcs[0].bits == 64)
-      x = wide_of(l, srcs[0]);
-   if (instr->src_count > 1 && srcs[1].bits == 64)
-      y = wide_of(l, srcs[1]);
    switch (op) {
    case AGXC_OP_MOV:
-      return x;
-   case AGXC_OP_IADD:
-      return agxc_wide_add(b, x, y);
-   case AGXC_OP_ISUB:
-      return agxc_wide_sub(b, x, y);
+      *out = x;
+      return true;
    case AGXC_OP_INEG:
-      return agxc_wide_sub(b, agxc_wide_imm(0), x);
-   case AGXC_OP_IMUL:
-      return agxc_wide_mul(b, x, y);
-   case AGXC_OP_UMULH:
-      return agxc_wide_umulh(b, x, y);
-   case AGXC_OP_SMULH:
-      return smulh(l, x, y);
-   case AGXC_OP_IAND:
-   case AGXC_OP_IOR:
-   case AGXC_OP_IXOR:
-      return agxc_wide_bits(b, op, x, y);
+      *out = agxc_wide_sub(b, agxc_wide_imm(0), x);
+      return true;
    case AGXC_OP_INOT:
-      return each_word(b, op, x);
+      *out = each_word(b, op, x);
+      return true;
+   case AGXC_OP_BITCOUNT:
+      x = each_word(b, op, x);
+      *out = agxc_wide_make(agxc_word2(b, AGXC_OP_IADD, x.lo, x.hi), agxc_word(0));
+      return true;
+   case AGXC_OP_BITREV:
+      *out = each_word(b, op, agxc_wide_make(x.hi, x.lo));
+      return true;
+   case AGXC_OP_FIND_UMSB:
+      *out = highest_bit(l, x);
+      return true;
    case AGXC_OP_ISHL:
    case AGXC_OP_USHR:
    case AGXC_OP_ASHR:
-      return agxc_wide_shift(b, op, x, srcs[1]);
-   case AGXC_OP_BITCOUNT:
-      x = each_word(b, op, x);
-      return agxc_wide_make(agxc_word2(b, AGXC_OP_IADD, x.lo, x.hi), agxc_word(0));
-   case AGXC_OP_BITREV:
-      return each_word(b, op, agxc_wide_make(x.hi, x.lo));
-   case AGXC_OP_FIND_UMSB:
-      return highest_bit(l, x);
-   case AGXC_OP_SELECT:
-      return agxc_wide_select(b, srcs[0], y, wide_of(l, srcs[2]));
-   case AGXC_OP_ZEXT:
-   case AGXC_OP_SEXT:
-      return extended(l, instr);
-   case AGXC_OP_F2U:
-   case AGXC_OP_F2S:
-      return from_float(l, instr);
-   case AGXC_OP_UBFE:
-   case AGXC_OP_SBFE:
-   case AGXC_OP_BFI:
-      return bit_field(l, instr);
-   case AGXC_OP_UMUL64:
-      return agxc_wide_mul(b, agxc_wide_make(srcs[0], agxc_word(0)),
-                           agxc_wide_make(srcs[1], agxc_word(0)));
-   case AGXC_OP_SMUL64:
-      y = agxc_wide_of_sign(b, srcs[1]);
-      return agxc_wide_mul(b, agxc_wide_of_sign(b, srcs[0]), y);
-   case AGXC_OP_PACK64:
-      return agxc_wide_make(srcs[0], srcs[1]);
+      *out = agxc_wide_shift(b, op, x, *agxc_src_b(instr));
+      return true;
    default:
-      break;
+      return false;
    }
-   if (op >= AGXC_OP_IMIN && op <= AGXC_OP_UMAX)
-      return min_max(l, op, x, y);
-   if (op >= AGXC_OP_UDIV && op <= AGXC_OP_SMOD)
-      return agxc_wide_divide(b, op, x, y);
+}
+
+/* 64 bits of the product of two words. */
+static struct agxc_wide product(struct lowering *l, const struct agxc_instr *instr)
+{
+   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
+   if (instr->op == AGXC_OP_UMUL64)
+      return agxc_wide_mul(&l->b, agxc_wide_make(x, agxc_word(0)), agxc_wide_make(y, agxc_word(0)));
+   struct agxc_wide right = agxc_wide_of_sign(&l->b, y);
+   return agxc_wide_mul(&l->b, agxc_wide_of_sign(&l->b, x), right);
+}
+
+static struct agxc_wide select(struct lowering *l, const struct agxc_instr *instr)
+{
+   return agxc_wide_select(&l->b, *agxc_src_condition(instr), wide_of(l, *agxc_src_if_true(instr)),
+                           wide_of(l, *agxc_src_if_false(instr)));
+}
+
+static struct agxc_wide pack(struct lowering *l, const struct agxc_instr *instr)
+{
+   return agxc_wide_make(*agxc_src_low(instr), *agxc_src_high(instr));
+}
+
+/* Operations whose sources have other shapes. */
+static const struct {
+   uint16_t op;
+   struct agxc_wide (*lower)(struct lowering *l, const struct agxc_instr *instr);
+} others[] = {
+   {AGXC_OP_SELECT, select},  {AGXC_OP_ZEXT, extended},  {AGXC_OP_SEXT, extended},
+   {AGXC_OP_F2U, from_float}, {AGXC_OP_F2S, from_float}, {AGXC_OP_UBFE, bit_field},
+   {AGXC_OP_SBFE, bit_field}, {AGXC_OP_BFI, bit_field},  {AGXC_OP_UMUL64, product},
+   {AGXC_OP_SMUL64, product}, {AGXC_OP_PACK64, pack},
+};
+
+/* What an operation with a result of 64 bits gives. */
+static struct agxc_wide arithmetic(struct lowering *l, const struct agxc_instr *instr)
+{
+   for (size_t i = 0; i < AGX_COUNT(others); i++)
+      if (others[i].op == instr->op)
+         return others[i].lower(l, instr);
+   enum agxc_op op = (enum agxc_op)instr->op;
+   struct agxc_wide x, out;
+   if (agxc_has_src(instr, AGXC_SRC_A) && agxc_src_a(instr)->bits == 64) {
+      x = wide_of(l, *agxc_src_a(instr));
+      bool is_pair = agxc_has_src(instr, AGXC_SRC_B) && agxc_src_b(instr)->bits == 64;
+      if (is_pair ? lower_pair(l, op, x, wide_of(l, *agxc_src_b(instr)), &out)
+                  : lower_single(l, instr, x, &out))
+         return out;
+   }
    agxc_fail(l->shader, AGX_UNIMPLEMENTED, "%s: operation %s on 64 bits", l->shader->name,
              agxc_op_info(op)->name);
 }
@@ -244,14 +285,16 @@ static struct agxc_wide arithmetic(struct lowering *l, const struct agxc_instr *
 /* Operations that take 64 bits and give fewer; AGXC_NONE for others. */
 static struct agxc_ref narrowing(struct lowering *l, const struct agxc_instr *instr)
 {
-   struct agxc_wide x = wide_of(l, instr->operand[1]);
-   unsigned bits = instr->operand[0].bits;
+   if (!agxc_has_src(instr, AGXC_SRC_A))
+      return agxc_none();
+   struct agxc_wide x = wide_of(l, *agxc_src_a(instr));
+   unsigned bits = agxc_dest(instr)->bits;
    if (instr->op == AGXC_OP_TRUNC)
       return bits == 32 ? x.lo : agxc_build_trunc(&l->b, bits, x.lo);
    if (instr->op == AGXC_OP_U2F || instr->op == AGXC_OP_S2F)
       return to_float(l, instr);
    if (instr->op >= AGXC_OP_IEQ && instr->op <= AGXC_OP_SGE)
-      return agxc_wide_compare(&l->b, (enum agxc_op)instr->op, x, wide_of(l, instr->operand[2]));
+      return agxc_wide_compare(&l->b, (enum agxc_op)instr->op, x, wide_of(l, *agxc_src_b(instr)));
    return agxc_none();
 }
 
@@ -272,14 +315,9 @@ static bool has_wide_source(const struct agxc_instr *instr)
 
 static void lower_unpack(struct lowering *l, struct agxc_instr *instr)
 {
-   struct agxc_wide x = wide_of(l, instr->operand[2]);
-   for (unsigned i = 0; i < 2; i++) {
-      struct agxc_instr *mov = agxc_instr_new(l->shader, AGXC_OP_MOV);
-      mov->operand[0] = instr->operand[i];
-      mov->operand[0].value->def = mov;
-      mov->operand[1] = i ? x.hi : x.lo;
-      agxc_insert(&l->b, mov);
-   }
+   struct agxc_wide x = wide_of(l, *agxc_src_a(instr));
+   agxc_redefine(&l->b, *agxc_dest_low(instr), &x.lo);
+   agxc_redefine(&l->b, *agxc_dest_high(instr), &x.hi);
    agxc_instr_remove(instr);
 }
 
@@ -292,10 +330,10 @@ static void lower_instr(struct lowering *l, struct agxc_instr *instr)
       lower_unpack(l, instr);
       return;
    }
-   if (instr->dest_count == 1 && is_wide(&instr->operand[0])) {
-      if (instr->operand[0].count != 1)
+   if (instr->dest_count == 1 && is_wide(agxc_dest(instr))) {
+      if (agxc_dest(instr)->count != 1)
          agxc_fail(l->shader, AGX_UNIMPLEMENTED, "%s: vector of 64-bit elements", l->shader->name);
-      l->wides[instr->operand[0].value->id] = arithmetic(l, instr);
+      l->wides[agxc_dest(instr)->value->id] = arithmetic(l, instr);
       agxc_instr_remove(instr);
       return;
    }
@@ -322,23 +360,18 @@ static void split_phi(struct lowering *l, struct agxc_instr *phi)
 {
    struct agxc_builder b = agxc_before(l->shader, phi);
    struct agxc_ref words[2];
-   for (unsigned i = 0; i < 2; i++) {
-      struct agxc_instr *word = agxc_instr_new_n(l->shader, AGXC_OP_PHI, 1, phi->src_count);
-      struct agxc_value *value = agxc_value_new(l->shader, 32, 1);
-      value->def = word;
-      word->operand[0] = words[i] = agxc_use(value);
-      agxc_insert(&b, word);
-   }
-   l->wides[phi->operand[0].value->id] = agxc_wide_make(words[0], words[1]);
+   for (unsigned i = 0; i < 2; i++)
+      words[i] = *agxc_dest(agxc_build_phi(&b, 32, 1, phi->src_count));
+   l->wides[agxc_dest(phi)->value->id] = agxc_wide_make(words[0], words[1]);
 }
 
 static void finish_phi(struct lowering *l, struct agxc_instr *phi)
 {
-   struct agxc_wide *w = &l->wides[phi->operand[0].value->id];
+   struct agxc_wide *w = &l->wides[agxc_dest(phi)->value->id];
    for (unsigned i = 0; i < phi->src_count; i++) {
-      struct agxc_wide src = wide_of(l, phi->operand[1 + i]);
-      w->lo.value->def->operand[1 + i] = src.lo;
-      w->hi.value->def->operand[1 + i] = src.hi;
+      struct agxc_wide src = wide_of(l, agxc_srcs(phi)[i]);
+      agxc_srcs(w->lo.value->def)[i] = src.lo;
+      agxc_srcs(w->hi.value->def)[i] = src.hi;
    }
    agxc_instr_remove(phi);
 }
@@ -347,7 +380,7 @@ static void visit_phis(struct lowering *l, void (*visit)(struct lowering *, stru
 {
    agxc_foreach_block (block, l->shader)
       agxc_foreach_instr_safe (instr, block)
-         if (instr->op == AGXC_OP_PHI && is_wide(&instr->operand[0]))
+         if (instr->op == AGXC_OP_PHI && is_wide(agxc_dest(instr)))
             visit(l, instr);
 }
 

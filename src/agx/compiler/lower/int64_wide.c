@@ -94,15 +94,8 @@ struct agxc_wide agxc_wide_imm(uint64_t value)
 
 struct agxc_wide agxc_wide_split(struct agxc_builder *b, struct agxc_ref whole)
 {
-   struct agxc_instr *unpack = agxc_instr_new(b->shader, AGXC_OP_UNPACK64);
-   for (unsigned i = 0; i < 2; i++) {
-      struct agxc_value *word = agxc_value_new(b->shader, 32, 1);
-      word->def = unpack;
-      unpack->operand[i] = agxc_use(word);
-   }
-   unpack->operand[2] = whole;
-   agxc_insert(b, unpack);
-   struct agxc_wide w = agxc_wide_make(unpack->operand[0], unpack->operand[1]);
+   const struct agxc_instr *unpack = agxc_build_unpack64(b, whole);
+   struct agxc_wide w = agxc_wide_make(*agxc_dest_low(unpack), *agxc_dest_high(unpack));
    w.whole = whole;
    return w;
 }
@@ -189,10 +182,9 @@ struct agxc_wide agxc_wide_mad(struct agxc_builder *b, struct agxc_ref x, struct
 /* Whether hi is the sign of lo, as agxc_wide_of_sign makes it. */
 static bool is_sign_extended(const struct agxc_wide *w)
 {
-   const struct agxc_instr *def = agxc_def_of(w->hi);
-   return def && def->op == AGXC_OP_ASHR && def->operand[1].kind == AGXC_VALUE &&
-          w->lo.kind == AGXC_VALUE && def->operand[1].value == w->lo.value &&
-          is_imm(def->operand[2], 31);
+   const struct agxc_instr *shift = agxc_def_as(w->hi, AGXC_OP_ASHR);
+   return shift && w->lo.kind == AGXC_VALUE && agxc_same_ref(agxc_src_a(shift), &w->lo) &&
+          is_imm(*agxc_src_b(shift), 31);
 }
 
 static bool is_signed_word(const struct agxc_wide *w)

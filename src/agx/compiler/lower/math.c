@@ -34,28 +34,30 @@ static bool is_short_constant(const struct agxc_ref *count)
    return count->kind == AGXC_IMM && count->imm >= 1 && count->imm <= 31;
 }
 
-static struct agxc_ref extract_unsigned(struct agxc_builder *b, const struct agxc_ref srcs[3])
+static struct agxc_ref extract_unsigned(struct agxc_builder *b, const struct agxc_instr *field)
 {
-   struct agxc_ref moved = agxc_build_ushr(b, srcs[0], srcs[1]);
-   return agxc_build_iand(b, moved, low_mask(b, srcs[2]));
+   struct agxc_ref moved = agxc_build_ushr(b, *agxc_src_base(field), *agxc_src_start(field));
+   return agxc_build_iand(b, moved, low_mask(b, *agxc_src_width(field)));
 }
 
 /* Up against bit 31, then down with the sign; an empty field is 0. */
-static struct agxc_ref extract_signed(struct agxc_builder *b, const struct agxc_ref srcs[3])
+static struct agxc_ref extract_signed(struct agxc_builder *b, const struct agxc_instr *instr)
 {
-   struct agxc_ref down = agxc_build_isub(b, agxc_imm(32, 32), srcs[2]);
-   struct agxc_ref up = agxc_build_isub(b, down, srcs[1]);
-   struct agxc_ref top = agxc_build_ishl(b, srcs[0], up);
+   struct agxc_ref width = *agxc_src_width(instr), zero = agxc_imm(0, 32);
+   struct agxc_ref down = agxc_build_isub(b, agxc_imm(32, 32), width);
+   struct agxc_ref up = agxc_build_isub(b, down, *agxc_src_start(instr));
+   struct agxc_ref top = agxc_build_ishl(b, *agxc_src_base(instr), up);
    struct agxc_ref field = agxc_build_ashr(b, top, down);
-   struct agxc_ref empty = agxc_build_ieq(b, srcs[2], agxc_imm(0, 32));
-   return agxc_build_select(b, empty, agxc_imm(0, 32), field);
+   struct agxc_ref empty = agxc_build_ieq(b, width, zero);
+   return agxc_build_select(b, empty, zero, field);
 }
 
-static struct agxc_ref insert_field(struct agxc_builder *b, const struct agxc_ref srcs[4])
+static struct agxc_ref insert_field(struct agxc_builder *b, const struct agxc_instr *field)
 {
-   struct agxc_ref mask = agxc_build_ishl(b, low_mask(b, srcs[3]), srcs[2]);
-   struct agxc_ref moved = agxc_build_ishl(b, srcs[1], srcs[2]);
-   struct agxc_ref kept = agxc_build_iand(b, srcs[0], agxc_build_inot(b, mask));
+   struct agxc_ref start = *agxc_src_start(field);
+   struct agxc_ref mask = agxc_build_ishl(b, low_mask(b, *agxc_src_width(field)), start);
+   struct agxc_ref moved = agxc_build_ishl(b, *agxc_src_insert(field), start);
+   struct agxc_ref kept = agxc_build_iand(b, *agxc_src_base(field), agxc_build_inot(b, mask));
    struct agxc_ref put = agxc_build_iand(b, moved, mask);
    return agxc_build_ior(b, kept, put);
 }
@@ -66,8 +68,8 @@ static struct agxc_ref lower_half(struct agxc_builder *b, const struct agxc_inst
    bool divides = instr->op == AGXC_OP_FDIV;
    if (!divides && instr->op != AGXC_OP_FMOD && instr->op != AGXC_OP_FREM)
       return agxc_none();
-   struct agxc_ref x = agxc_build_f2f(b, 32, instr->operand[1]);
-   struct agxc_ref y = agxc_build_f2f(b, 32, instr->operand[2]);
+   struct agxc_ref x = agxc_build_f2f(b, 32, *agxc_src_a(instr));
+   struct agxc_ref y = agxc_build_f2f(b, 32, *agxc_src_b(instr));
    struct agxc_ref wide =
       divides ? divide(b, x, y) : float_remainder(b, (enum agxc_op)instr->op, x, y);
    return agxc_build_f2f(b, 16, wide);
@@ -76,23 +78,22 @@ static struct agxc_ref lower_half(struct agxc_builder *b, const struct agxc_inst
 /* The replacement, or AGXC_NONE for what stays. */
 static struct agxc_ref lower(struct agxc_builder *b, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
-   if (instr->dest_count == 1 && instr->operand[0].bits == 16)
+   if (instr->dest_count == 1 && agxc_dest(instr)->bits == 16)
       return lower_half(b, instr);
-   if (instr->dest_count != 1 || instr->operand[0].bits != 32)
+   if (instr->dest_count != 1 || agxc_dest(instr)->bits != 32)
       return agxc_none();
    switch (instr->op) {
    case AGXC_OP_FDIV:
-      return divide(b, srcs[0], srcs[1]);
+      return divide(b, *agxc_src_a(instr), *agxc_src_b(instr));
    case AGXC_OP_FMOD:
    case AGXC_OP_FREM:
-      return float_remainder(b, (enum agxc_op)instr->op, srcs[0], srcs[1]);
+      return float_remainder(b, (enum agxc_op)instr->op, *agxc_src_a(instr), *agxc_src_b(instr));
    case AGXC_OP_UBFE:
-      return is_short_constant(&srcs[2]) ? agxc_none() : extract_unsigned(b, srcs);
+      return is_short_constant(agxc_src_width(instr)) ? agxc_none() : extract_unsigned(b, instr);
    case AGXC_OP_SBFE:
-      return extract_signed(b, srcs);
+      return extract_signed(b, instr);
    case AGXC_OP_BFI:
-      return is_short_constant(&srcs[3]) ? agxc_none() : insert_field(b, srcs);
+      return is_short_constant(agxc_src_width(instr)) ? agxc_none() : insert_field(b, instr);
    default:
       return agxc_none();
    }

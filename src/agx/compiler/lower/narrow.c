@@ -79,7 +79,7 @@ static struct agxc_ref quotient(struct lowering *l, struct agxc_ref n, struct ag
 
 static struct agxc_ref divide(struct lowering *l, const struct agxc_instr *instr)
 {
-   struct agxc_ref n = instr->operand[1], d = instr->operand[2];
+   struct agxc_ref n = *agxc_src_a(instr), d = *agxc_src_b(instr);
    unsigned bits = n.bits;
    bool is_signed = instr->op != AGXC_OP_UDIV && instr->op != AGXC_OP_UMOD;
    bool wants_quotient = instr->op == AGXC_OP_UDIV || instr->op == AGXC_OP_SDIV;
@@ -111,84 +111,101 @@ static struct agxc_ref divide(struct lowering *l, const struct agxc_instr *instr
 static struct agxc_ref multiply_high(struct lowering *l, const struct agxc_instr *instr)
 {
    bool is_signed = instr->op == AGXC_OP_SMULH;
-   unsigned bits = instr->operand[0].bits;
-   struct agxc_ref a = extend(l, instr->operand[1], is_signed, 32);
-   struct agxc_ref c = extend(l, instr->operand[2], is_signed, 32);
+   unsigned bits = agxc_dest(instr)->bits;
+   struct agxc_ref a = extend(l, *agxc_src_a(instr), is_signed, 32);
+   struct agxc_ref c = extend(l, *agxc_src_b(instr), is_signed, 32);
    struct agxc_ref product = op2(l, AGXC_OP_IMUL, 32, a, c);
    return cut(l, op2(l, AGXC_OP_USHR, 32, product, imm32(bits)), bits);
 }
 
 static struct agxc_ref reverse(struct lowering *l, const struct agxc_instr *instr)
 {
-   unsigned bits = instr->operand[0].bits;
-   struct agxc_ref wide = op1(l, AGXC_OP_BITREV, 32, extend(l, instr->operand[1], false, 32));
+   unsigned bits = agxc_dest(instr)->bits;
+   struct agxc_ref wide = op1(l, AGXC_OP_BITREV, 32, extend(l, *agxc_src_a(instr), false, 32));
    return cut(l, op2(l, AGXC_OP_USHR, 32, wide, imm32(32 - bits)), bits);
 }
 
 static struct agxc_ref bit_field(struct lowering *l, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *from = agxc_srcs(instr);
+   const struct agxc_ref *insert =
+      agxc_has_src(instr, AGXC_SRC_INSERT) ? agxc_src_insert(instr) : NULL;
    struct agxc_ref srcs[4];
-   unsigned narrow = instr->op == AGXC_OP_BFI ? 2 : 1;
-   for (unsigned i = 0; i < instr->src_count; i++)
-      srcs[i] = i < narrow ? extend(l, from[i], false, 32) : from[i];
-   struct agxc_ref wide = agxc_build(&l->b, (enum agxc_op)instr->op, 32, 1, instr->src_count, srcs);
-   return cut(l, wide, instr->operand[0].bits);
+   uint32_t count = 0;
+   agxc_foreach_src (src, instr) {
+      bool is_narrow = src == agxc_src_base(instr) || src == insert;
+      srcs[count++] = is_narrow ? extend(l, *src, false, 32) : *src;
+   }
+   struct agxc_ref wide = agxc_build(&l->b, (enum agxc_op)instr->op, 32, 1, count, srcs);
+   return cut(l, wide, agxc_dest(instr)->bits);
 }
 
 /* Bytes as 16 bits, extended as the operation reads them. */
 static struct agxc_ref by_halves(struct lowering *l, const struct agxc_instr *instr, bool is_signed)
 {
-   unsigned bits = instr->operand[0].bits;
+   unsigned bits = agxc_dest(instr)->bits;
    struct agxc_ref srcs[2] = {{0}};
-   for (unsigned i = 0; i < instr->src_count; i++)
-      srcs[i] = instr->operand[1 + i].bits == 8 ? extend(l, instr->operand[1 + i], is_signed, 16)
-                                                : instr->operand[1 + i];
+   uint32_t count = 0;
+   agxc_foreach_src (src, instr)
+      srcs[count++] = src->bits == 8 ? extend(l, *src, is_signed, 16) : *src;
    struct agxc_ref result =
-      agxc_build(&l->b, (enum agxc_op)instr->op, bits == 8 ? 16 : bits, 1, instr->src_count, srcs);
+      agxc_build(&l->b, (enum agxc_op)instr->op, bits == 8 ? 16 : bits, 1, count, srcs);
    return cut(l, result, bits);
+}
+
+static struct agxc_ref unsigned_halves(struct lowering *l, const struct agxc_instr *instr)
+{
+   return by_halves(l, instr, false);
+}
+
+static struct agxc_ref signed_halves(struct lowering *l, const struct agxc_instr *instr)
+{
+   return by_halves(l, instr, true);
 }
 
 /* ---- the walk -------------------------------------------------------------- */
 
-static struct agxc_ref lower(struct lowering *l, const struct agxc_instr *instr)
+static const struct rule {
+   uint16_t op, bits; /* the widest that the machine lacks */
+   struct agxc_ref (*lower)(struct lowering *l, const struct agxc_instr *instr);
+} rules[] = {
+   {AGXC_OP_UDIV, 16, divide},
+   {AGXC_OP_UMOD, 16, divide},
+   {AGXC_OP_SDIV, 16, divide},
+   {AGXC_OP_SREM, 16, divide},
+   {AGXC_OP_SMOD, 16, divide},
+   {AGXC_OP_UMULH, 16, multiply_high},
+   {AGXC_OP_SMULH, 16, multiply_high},
+   {AGXC_OP_BITREV, 16, reverse},
+   {AGXC_OP_UBFE, 16, bit_field},
+   {AGXC_OP_SBFE, 16, bit_field},
+   {AGXC_OP_BFI, 16, bit_field},
+   {AGXC_OP_USHR, 8, unsigned_halves},
+   {AGXC_OP_UMIN, 8, unsigned_halves},
+   {AGXC_OP_UMAX, 8, unsigned_halves},
+   {AGXC_OP_IEQ, 8, unsigned_halves},
+   {AGXC_OP_INE, 8, unsigned_halves},
+   {AGXC_OP_ULT, 8, unsigned_halves},
+   {AGXC_OP_UGE, 8, unsigned_halves},
+   {AGXC_OP_BITCOUNT, 8, unsigned_halves},
+   {AGXC_OP_FIND_UMSB, 8, unsigned_halves},
+   {AGXC_OP_ASHR, 8, signed_halves},
+   {AGXC_OP_IMIN, 8, signed_halves},
+   {AGXC_OP_IMAX, 8, signed_halves},
+   {AGXC_OP_SLT, 8, signed_halves},
+   {AGXC_OP_SGE, 8, signed_halves},
+};
+
+/* The rule for an instruction, or NULL if it stays. */
+static const struct rule *rule_for(const struct agxc_instr *instr)
 {
-   bool is_byte = instr->operand[1].bits == 8;
-   switch (instr->op) {
-   case AGXC_OP_UDIV:
-   case AGXC_OP_UMOD:
-   case AGXC_OP_SDIV:
-   case AGXC_OP_SREM:
-   case AGXC_OP_SMOD:
-      return divide(l, instr);
-   case AGXC_OP_UMULH:
-   case AGXC_OP_SMULH:
-      return multiply_high(l, instr);
-   case AGXC_OP_BITREV:
-      return reverse(l, instr);
-   case AGXC_OP_UBFE:
-   case AGXC_OP_SBFE:
-   case AGXC_OP_BFI:
-      return bit_field(l, instr);
-   case AGXC_OP_USHR:
-   case AGXC_OP_UMIN:
-   case AGXC_OP_UMAX:
-   case AGXC_OP_IEQ:
-   case AGXC_OP_INE:
-   case AGXC_OP_ULT:
-   case AGXC_OP_UGE:
-   case AGXC_OP_BITCOUNT:
-   case AGXC_OP_FIND_UMSB:
-      return is_byte ? by_halves(l, instr, false) : agxc_none();
-   case AGXC_OP_ASHR:
-   case AGXC_OP_IMIN:
-   case AGXC_OP_IMAX:
-   case AGXC_OP_SLT:
-   case AGXC_OP_SGE:
-      return is_byte ? by_halves(l, instr, true) : agxc_none();
-   default:
-      return agxc_none();
-   }
+   const struct rule *rule = rules;
+   while (rule < rules + AGX_COUNT(rules) && rule->op != instr->op)
+      rule++;
+   if (rule == rules + AGX_COUNT(rules))
+      return NULL;
+   bool is_field = agxc_has_src(instr, AGXC_SRC_BASE);
+   unsigned bits = (is_field ? agxc_src_base(instr) : agxc_src_a(instr))->bits;
+   return (bits == 8 || bits == 16) && bits <= rule->bits ? rule : NULL;
 }
 
 bool agxc_lower_narrow(struct agxc_shader *shader)
@@ -197,14 +214,11 @@ bool agxc_lower_narrow(struct agxc_shader *shader)
    agxc_index(shader);
    agxc_foreach_block (block, shader) {
       agxc_foreach_instr_safe (instr, block) {
-         unsigned bits = instr->dest_count == 1 && instr->src_count ? instr->operand[1].bits : 0;
-         if (bits != 8 && bits != 16)
+         const struct rule *rule = rule_for(instr);
+         if (!rule)
             continue;
          struct lowering l = {.b = agxc_before(shader, instr)};
-         struct agxc_ref result = lower(&l, instr);
-         if (result.kind == AGXC_NONE)
-            continue;
-         agxc_become_mov(shader, instr, result);
+         agxc_become_mov(shader, instr, rule->lower(&l, instr));
          progress = true;
       }
    }

@@ -93,25 +93,24 @@ static struct progression progression_of(const struct agxc_ref *ref, unsigned de
    const struct agxc_instr *def = agxc_def_of(*ref);
    if (!def || depth == MAX_OFFSET_DEPTH)
       return any;
-   const struct agxc_ref *srcs = &def->operand[1];
    struct progression a, b;
    switch (def->op) {
    case AGXC_OP_MOV:
-      return progression_of(&srcs[0], depth + 1);
+      return progression_of(agxc_src_a(def), depth + 1);
    case AGXC_OP_IADD:
-      a = progression_of(&srcs[0], depth + 1);
-      b = progression_of(&srcs[1], depth + 1);
+      a = progression_of(agxc_src_a(def), depth + 1);
+      b = progression_of(agxc_src_b(def), depth + 1);
       return (struct progression){greatest_divisor(a.modulus, b.modulus), a.residue + b.residue};
    case AGXC_OP_IAND: /* a mask clears low bits */
-      if (srcs[1].kind != AGXC_IMM || (srcs[1].imm & 0xffff) == 0)
+      if (agxc_src_b(def)->kind != AGXC_IMM || (agxc_src_b(def)->imm & 0xffff) == 0)
          return any;
-      return (struct progression){1ll << __builtin_ctz((uint32_t)srcs[1].imm), 0};
+      return (struct progression){1ll << __builtin_ctz((uint32_t)agxc_src_b(def)->imm), 0};
    case AGXC_OP_ISHL:
    case AGXC_OP_IMUL:
       if (agxc_offset_factor(def) == 0 || agxc_offset_factor(def) > 65536)
          return any;
       int64_t factor = (int64_t)agxc_offset_factor(def);
-      a = progression_of(&srcs[0], depth + 1);
+      a = progression_of(agxc_src_a(def), depth + 1);
       if (a.modulus > 1 << 20 || a.residue > 1 << 20 || a.residue < -(1 << 20))
          return any;
       return (struct progression){a.modulus * factor, a.residue * factor};
@@ -131,7 +130,7 @@ static void find_index(struct access *access)
    access->index_step = access->step;
    if (!product || agxc_offset_factor(product) != access->step || from % access->step)
       return;
-   access->index = agxc_srcs(product)[0];
+   access->index = *agxc_src_a(product);
    access->index_first = (uint32_t)(from / access->step);
    access->index_step = 1;
 }
@@ -140,9 +139,9 @@ static struct access access_of(struct lowering *l, const struct agxc_instr *inst
 {
    bool is_load = instr->op == AGXC_OP_LOAD_PRIVATE;
    struct access access = {
-      .var = &l->variables[agxc_imm_of(instr, 0)],
-      .offset = &agxc_srcs(instr)[0],
-      .data = is_load ? &instr->operand[0] : &agxc_srcs(instr)[1],
+      .var = &l->variables[agxc_imm_variable(instr)],
+      .offset = agxc_src_offset(instr),
+      .data = is_load ? agxc_dest(instr) : agxc_src_data(instr),
    };
    access.element_B = AGX_MAX(access.data->bits, 8) / 8u;
    access.bytes = access.element_B * AGX_MAX(access.data->count, 1);
@@ -167,7 +166,7 @@ static void count_variables(struct lowering *l)
       agxc_foreach_instr (instr, block) {
          if (!is_private(instr))
             continue;
-         uint64_t index = (uint64_t)agxc_imm_of(instr, 0);
+         uint64_t index = agxc_imm_variable(instr);
          if (index >= MAX_VARIABLES)
             agxc_fail(l->shader, AGX_RESOURCE_EXHAUSTED, "%s: more than %u indexed variables",
                       l->shader->name, MAX_VARIABLES);
@@ -178,8 +177,8 @@ static void count_variables(struct lowering *l)
    agxc_foreach_block (block, l->shader)
       agxc_foreach_instr (instr, block)
          if (instr->op == AGXC_OP_PRIVATE) {
-            struct variable *var = &l->variables[agxc_imm_of(instr, 0)];
-            uint64_t bytes = (uint64_t)agxc_imm_of(instr, 1);
+            struct variable *var = &l->variables[agxc_imm_variable(instr)];
+            uint64_t bytes = agxc_imm_size_B(instr);
             if (bytes > AGX_PROGRAM_MAX_SCRATCH_B)
                agxc_fail(l->shader, AGX_RESOURCE_EXHAUSTED,
                          "%s: indexed variable of %llu bytes; a thread may have %u",
@@ -315,19 +314,14 @@ static struct agxc_ref choose(struct lowering *l, struct agxc_builder *b,
 static void load_slots(struct lowering *l, struct agxc_instr *instr, struct access *access)
 {
    struct agxc_builder b = agxc_before(l->shader, instr);
-   struct agxc_ref elements[4], dest = instr->operand[0];
+   struct agxc_ref elements[4];
    uint32_t count = AGX_MAX(access->data->count, 1);
    if (access->is_dynamic && access->choices)
       find_index(access);
    for (uint32_t e = 0; e < count; e++)
       elements[e] = access->choices ? choose(l, &b, access, e, 0, access->choices)
                                     : agxc_imm(0, access->data->bits);
-   struct agxc_instr *copy =
-      agxc_instr_new_n(l->shader, count > 1 ? AGXC_OP_COLLECT : AGXC_OP_MOV, 1, count);
-   copy->operand[0] = dest;
-   dest.value->def = copy;
-   memcpy(agxc_srcs(copy), elements, count * sizeof(*elements));
-   agxc_insert(&b, copy);
+   agxc_redefine(&b, *access->data, elements);
 }
 
 static void store_slots(struct lowering *l, struct agxc_instr *instr, struct access *access)
@@ -376,13 +370,11 @@ static void access_memory(struct agxc_builder *b, bool is_load, bool near, struc
    enum agxc_op op = is_load ? (near ? AGXC_OP_LOAD_SHARED : AGXC_OP_LOAD_SCRATCH)
                              : (near ? AGXC_OP_STORE_SHARED : AGXC_OP_STORE_SCRATCH);
    struct agxc_instr *memory = agxc_instr_new(b->shader, op);
-   if (is_load) {
-      memory->operand[0] = data;
-      data.value->def = memory;
-   } else {
-      agxc_srcs(memory)[1] = data;
-   }
-   agxc_srcs(memory)[0] = offset;
+   if (is_load)
+      agxc_define(memory, data);
+   else
+      *agxc_src_data(memory) = data;
+   *agxc_src_offset(memory) = offset;
    agxc_insert(b, memory);
 }
 
@@ -407,8 +399,7 @@ static struct agxc_ref first_word(struct lowering *l, struct variable *var)
    struct agxc_builder b = agxc_at_end(l->shader, entry);
    if (!agx_list_empty(&entry->instrs))
       b.before = agx_container_of(entry->instrs.next, struct agxc_instr, link);
-   struct agxc_ref thread = agxc_build(&b, AGXC_OP_SYSVAL, 32, 1, 0, NULL);
-   thread.value->def->operand[1].imm = AGXC_SYSVAL_LOCAL_INDEX;
+   struct agxc_ref thread = agxc_build_sysval(&b, AGXC_SYSVAL_LOCAL_INDEX);
    var->own = agxc_build_ishl(&b, thread, agxc_imm(2, 32));
    if (var->memory_at)
       var->own = agxc_build_iadd(&b, var->own, agxc_imm(var->memory_at, 32));
@@ -435,20 +426,15 @@ static void use_workgroup(struct lowering *l, struct agxc_instr *instr, const st
          at = agxc_build_iadd(&b, first, agxc_imm(4 * i * threads, 32));
       access_memory(&b, is_load, true, at, elements[i]);
    }
-   if (!is_load || count == 1)
-      return;
-   struct agxc_instr *collect = agxc_instr_new_n(l->shader, AGXC_OP_COLLECT, 1, count);
-   collect->operand[0] = *access->data;
-   access->data->value->def = collect;
-   memcpy(agxc_srcs(collect), elements, count * sizeof(*elements));
-   agxc_insert(&b, collect);
+   if (is_load && count > 1)
+      agxc_redefine(&b, *access->data, elements);
 }
 
 /* ---- the walk ----------------------------------------------------------- */
 
 static void lower(struct lowering *l, struct agxc_block *block, struct agxc_instr *instr)
 {
-   const struct variable *var = &l->variables[agxc_imm_of(instr, 0)];
+   const struct variable *var = &l->variables[agxc_imm_variable(instr)];
    bool is_load = instr->op == AGXC_OP_LOAD_PRIVATE;
    if (instr->op == AGXC_OP_PRIVATE) {
       if (var->slot)

@@ -45,17 +45,6 @@ static void take_data(struct agxc_robust *r, const struct agxc_robust_access *a,
       agxc_split(&r->at, data, elements);
 }
 
-/* Defines what was the load's result: a vector of these. */
-static void define_vector(struct agxc_robust *r, struct agxc_ref dest,
-                          const struct agxc_ref *elements)
-{
-   struct agxc_instr *collect = agxc_instr_new_n(r->shader, AGXC_OP_COLLECT, 1, dest.count);
-   agxc_define(collect, dest);
-   for (unsigned i = 0; i < dest.count; i++)
-      *agxc_element(collect, i) = elements[i];
-   agxc_insert(&r->at, collect);
-}
-
 void agxc_robust_guard_parts(struct agxc_robust *r, struct agxc_robust_access *a)
 {
    struct agxc_ref elements[AGXC_ROBUST_MAX_ELEMENTS];
@@ -66,7 +55,7 @@ void agxc_robust_guard_parts(struct agxc_robust *r, struct agxc_robust_access *a
                   agxc_robust_guard(r, a, a->constant + i * element_B, step * element_B),
                   agxc_imm(0, 32), elements);
    if (!a->writes)
-      define_vector(r, *agxc_dest(a->instr), elements);
+      agxc_redefine(&r->at, *agxc_dest(a->instr), elements);
    agxc_instr_remove(a->instr);
 }
 
@@ -226,7 +215,7 @@ static void add_if(struct agxc_robust *r, struct agxc_robust_access *a)
       *agxc_phi_else(phi) = whole[i];
       r->phis[i] = *agxc_dest(phi);
    }
-   define_vector(r, dest, r->phis);
+   agxc_redefine(&r->at, dest, r->phis);
    r->load = *a;
    r->branch = branch;
 }
