@@ -29,17 +29,6 @@ static struct agxc_ref imm(uint32_t value)
    return agxc_imm(value, 32);
 }
 
-static struct agxc_ref op1(struct lowering *l, enum agxc_op op, struct agxc_ref a)
-{
-   return agxc_build1(&l->b, op, 32, a);
-}
-
-static struct agxc_ref op2(struct lowering *l, enum agxc_op op, struct agxc_ref a,
-                           struct agxc_ref c)
-{
-   return agxc_build2(&l->b, op, 32, a, c);
-}
-
 /* x op y ? yes : no. */
 static struct agxc_ref choose(struct lowering *l, enum agxc_op op, struct agxc_ref x,
                               struct agxc_ref y, struct agxc_ref yes, struct agxc_ref no)
@@ -51,7 +40,7 @@ static struct agxc_ref choose(struct lowering *l, enum agxc_op op, struct agxc_r
 static struct agxc_ref minus_product(struct lowering *l, struct agxc_ref x, struct agxc_ref y,
                                      struct agxc_ref minus_z)
 {
-   return op2(l, AGXC_OP_IADD, x, op2(l, AGXC_OP_IMUL, y, minus_z));
+   return agxc_build_iadd(&l->b, x, agxc_build_imul(&l->b, y, minus_z));
 }
 
 /* ---- constants --------------------------------------------------------- */
@@ -66,7 +55,7 @@ static struct agxc_ref multiply_high(struct lowering *l, struct agxc_ref a, bool
 static struct agxc_ref shift_right(struct lowering *l, enum agxc_op op, struct agxc_ref x,
                                    unsigned amount)
 {
-   return amount ? op2(l, op, x, imm(amount)) : x;
+   return amount ? agxc_build2(&l->b, op, 32, x, imm(amount)) : x;
 }
 
 static bool is_power(uint32_t d)
@@ -84,7 +73,7 @@ static bool short_quotient(struct lowering *l, struct agxc_ref n, uint32_t d, ui
          return false;
       if ((m * d - power) * max >= power)
          continue;
-      *out = op2(l, AGXC_OP_USHR, op2(l, AGXC_OP_IMUL, n, imm((uint32_t)m)), imm(s));
+      *out = agxc_build_ushr(&l->b, agxc_build_imul(&l->b, n, imm((uint32_t)m)), imm(s));
       return true;
    }
    return false;
@@ -123,7 +112,7 @@ static struct agxc_ref signed_quotient(struct lowering *l, struct agxc_ref n, in
       unsigned log2 = (unsigned)__builtin_ctz(d);
       struct agxc_ref bias = choose(l, AGXC_OP_SLT, n, imm(0), imm(d - 1), imm(0));
       if (log2)
-         q = op2(l, AGXC_OP_ASHR, op2(l, AGXC_OP_IADD, n, bias), imm(log2));
+         q = agxc_build_ashr(&l->b, agxc_build_iadd(&l->b, n, bias), imm(log2));
    } else {
       unsigned s = 0;
       uint64_t m = 0;
@@ -133,9 +122,9 @@ static struct agxc_ref signed_quotient(struct lowering *l, struct agxc_ref n, in
             break;
       }
       q = shift_right(l, AGXC_OP_ASHR, multiply_high(l, n, true, (uint32_t)m, 0), s);
-      q = op2(l, AGXC_OP_IADD, q, choose(l, AGXC_OP_SLT, n, imm(0), imm(1), imm(0)));
+      q = agxc_build_iadd(&l->b, q, choose(l, AGXC_OP_SLT, n, imm(0), imm(1), imm(0)));
    }
-   return divisor < 0 ? op1(l, AGXC_OP_INEG, q) : q;
+   return divisor < 0 ? agxc_build_ineg(&l->b, q) : q;
 }
 
 /* The remainder with the dividend's sign. */
@@ -144,8 +133,8 @@ static struct agxc_ref signed_remainder(struct lowering *l, struct agxc_ref n, u
    if (!is_power(d))
       return minus_product(l, n, signed_quotient(l, n, (int32_t)d), imm(0u - d));
    struct agxc_ref bias = choose(l, AGXC_OP_SLT, n, imm(0), imm(d - 1), imm(0));
-   struct agxc_ref whole = op2(l, AGXC_OP_IAND, op2(l, AGXC_OP_IADD, n, bias), imm(0u - d));
-   return op2(l, AGXC_OP_ISUB, n, whole);
+   struct agxc_ref whole = agxc_build_iand(&l->b, agxc_build_iadd(&l->b, n, bias), imm(0u - d));
+   return agxc_build_isub(&l->b, n, whole);
 }
 
 /* Not below 0 as a signed number: then the unsigned operations do, which are shorter. */
@@ -163,19 +152,19 @@ static struct agxc_ref by_constant(struct lowering *l, enum agxc_op op, struct a
    if (op == AGXC_OP_UDIV)
       return unsigned_quotient(l, n, d);
    if (op == AGXC_OP_UMOD && is_power(d))
-      return op2(l, AGXC_OP_IAND, n, imm(d - 1));
+      return agxc_build_iand(&l->b, n, imm(d - 1));
    if (op == AGXC_OP_UMOD)
       return minus_product(l, n, unsigned_quotient(l, n, d), imm(0u - d));
    if (op == AGXC_OP_SDIV)
       return signed_quotient(l, n, divisor);
    if (op == AGXC_OP_SMOD && divisor > 0 && is_power(d))
-      return op2(l, AGXC_OP_IAND, n, imm(d - 1));
+      return agxc_build_iand(&l->b, n, imm(d - 1));
    struct agxc_ref m = signed_remainder(l, n, divisor < 0 ? 0u - d : d);
    if (op == AGXC_OP_SREM)
       return m;
    struct agxc_ref more = divisor < 0 ? choose(l, AGXC_OP_SLT, imm(0), m, imm(d), imm(0))
                                       : choose(l, AGXC_OP_SLT, m, imm(0), imm(d), imm(0));
-   return op2(l, AGXC_OP_IADD, m, more);
+   return agxc_build_iadd(&l->b, m, more);
 }
 
 /* ---- anything else ------------------------------------------------------ */
@@ -191,9 +180,9 @@ static struct quotient correct(struct lowering *l, struct agxc_ref q, struct agx
                                struct agxc_ref d)
 {
    return (struct quotient){
-      .q = op2(l, AGXC_OP_IADD, q, choose(l, AGXC_OP_UGE, m, d, imm(1), imm(0))),
+      .q = agxc_build_iadd(&l->b, q, choose(l, AGXC_OP_UGE, m, d, imm(1), imm(0))),
       /* Where m is below d already, m - d wraps to more than m. */
-      .m = op2(l, AGXC_OP_UMIN, m, op2(l, AGXC_OP_ISUB, m, d)),
+      .m = agxc_build_umin(&l->b, m, agxc_build_isub(&l->b, m, d)),
    };
 }
 
@@ -201,14 +190,14 @@ static struct quotient correct(struct lowering *l, struct agxc_ref q, struct agx
  * one more than none. */
 static struct quotient in_floats(struct lowering *l, struct agxc_ref n, struct agxc_ref d)
 {
-   struct agxc_ref r = op1(l, AGXC_OP_FRCP, op1(l, AGXC_OP_U2F, d)), minus_d, q, m, q2;
-   r = op2(l, AGXC_OP_FMUL, r, imm(BELOW_ONE));
-   minus_d = op1(l, AGXC_OP_INEG, d);
-   q = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, op1(l, AGXC_OP_U2F, n), r));
+   struct agxc_ref r = agxc_build_frcp(&l->b, agxc_build_u2f(&l->b, 32, d)), minus_d, q, m, q2;
+   r = agxc_build_fmul(&l->b, r, imm(BELOW_ONE));
+   minus_d = agxc_build_ineg(&l->b, d);
+   q = agxc_build_f2u(&l->b, 32, agxc_build_fmul(&l->b, agxc_build_u2f(&l->b, 32, n), r));
    m = minus_product(l, n, q, minus_d);
-   q2 = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, op1(l, AGXC_OP_U2F, m), r));
+   q2 = agxc_build_f2u(&l->b, 32, agxc_build_fmul(&l->b, agxc_build_u2f(&l->b, 32, m), r));
    m = minus_product(l, m, q2, minus_d);
-   return correct(l, op2(l, AGXC_OP_IADD, q, q2), m, d);
+   return correct(l, agxc_build_iadd(&l->b, q, q2), m, d);
 }
 
 /* A dividend below this, times a reciprocal that is too large by up to 2^-19, is too large by less
@@ -217,27 +206,28 @@ static struct quotient in_floats(struct lowering *l, struct agxc_ref n, struct a
 
 static struct quotient in_one_float(struct lowering *l, struct agxc_ref n, struct agxc_ref d)
 {
-   struct agxc_ref r = op1(l, AGXC_OP_FRCP, op1(l, AGXC_OP_U2F, d));
-   r = op2(l, AGXC_OP_FMUL, r, imm(ABOVE_ONE));
-   struct agxc_ref q = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, op1(l, AGXC_OP_U2F, n), r));
-   return (struct quotient){q, minus_product(l, n, q, op1(l, AGXC_OP_INEG, d))};
+   struct agxc_ref r = agxc_build_frcp(&l->b, agxc_build_u2f(&l->b, 32, d));
+   r = agxc_build_fmul(&l->b, r, imm(ABOVE_ONE));
+   struct agxc_ref q =
+      agxc_build_f2u(&l->b, 32, agxc_build_fmul(&l->b, agxc_build_u2f(&l->b, 32, n), r));
+   return (struct quotient){q, minus_product(l, n, q, agxc_build_ineg(&l->b, d))};
 }
 
 /* (2^32 - 1) / d: a float estimate from below, one step of Newton's, which stays below, and one
  * where more than d is left over. For d above 2^32 - 2^12 it may be 0, which is near enough. */
 static struct agxc_ref reciprocal(struct lowering *l, struct agxc_ref d, struct agxc_ref minus_d)
 {
-   struct agxc_ref r = op1(l, AGXC_OP_FRCP, op1(l, AGXC_OP_U2F, d));
-   r = op1(l, AGXC_OP_F2U, op2(l, AGXC_OP_FMUL, r, imm(BELOW_2_32)));
-   r = op2(l, AGXC_OP_IADD, r, op2(l, AGXC_OP_UMULH, r, op2(l, AGXC_OP_IMUL, r, minus_d)));
-   struct agxc_ref left = op2(l, AGXC_OP_IMUL, r, minus_d); /* 2^32 - r d */
-   return op2(l, AGXC_OP_IADD, r, choose(l, AGXC_OP_ULT, d, left, imm(1), imm(0)));
+   struct agxc_ref r = agxc_build_frcp(&l->b, agxc_build_u2f(&l->b, 32, d));
+   r = agxc_build_f2u(&l->b, 32, agxc_build_fmul(&l->b, r, imm(BELOW_2_32)));
+   r = agxc_build_iadd(&l->b, r, agxc_build_umulh(&l->b, r, agxc_build_imul(&l->b, r, minus_d)));
+   struct agxc_ref left = agxc_build_imul(&l->b, r, minus_d); /* 2^32 - r d */
+   return agxc_build_iadd(&l->b, r, choose(l, AGXC_OP_ULT, d, left, imm(1), imm(0)));
 }
 
 static struct quotient by_reciprocal(struct lowering *l, struct agxc_ref n, struct agxc_ref d)
 {
-   struct agxc_ref minus_d = op1(l, AGXC_OP_INEG, d);
-   struct agxc_ref q = op2(l, AGXC_OP_UMULH, n, reciprocal(l, d, minus_d));
+   struct agxc_ref minus_d = agxc_build_ineg(&l->b, d);
+   struct agxc_ref q = agxc_build_umulh(&l->b, n, reciprocal(l, d, minus_d));
    return correct(l, q, minus_product(l, n, q, minus_d), d);
 }
 
@@ -254,13 +244,13 @@ static bool is_steady(struct lowering *l, const struct agxc_instr *instr, const 
 
 static struct agxc_ref absolute(struct lowering *l, struct agxc_ref x)
 {
-   return op2(l, AGXC_OP_IMAX, x, op1(l, AGXC_OP_INEG, x));
+   return agxc_build_imax(&l->b, x, agxc_build_ineg(&l->b, x));
 }
 
 /* x, negated where sign is below 0. */
 static struct agxc_ref with_sign(struct lowering *l, struct agxc_ref x, struct agxc_ref sign)
 {
-   return choose(l, AGXC_OP_SLT, sign, imm(0), op1(l, AGXC_OP_INEG, x), x);
+   return choose(l, AGXC_OP_SLT, sign, imm(0), agxc_build_ineg(&l->b, x), x);
 }
 
 static struct agxc_ref by_value(struct lowering *l, const struct agxc_instr *instr)
@@ -276,13 +266,13 @@ static struct agxc_ref by_value(struct lowering *l, const struct agxc_instr *ins
    if (!is_signed)
       return is_quotient ? result.q : result.m;
    if (is_quotient)
-      return with_sign(l, result.q, op2(l, AGXC_OP_IXOR, n, d));
+      return with_sign(l, result.q, agxc_build_ixor(&l->b, n, d));
    struct agxc_ref m = with_sign(l, result.m, n);
    if (instr->op == AGXC_OP_SREM)
       return m;
    /* The divisor's sign: one divisor more where the signs differ, unless m is 0. */
-   struct agxc_ref more = op2(l, AGXC_OP_IADD, m, d);
-   more = choose(l, AGXC_OP_SLT, op2(l, AGXC_OP_IXOR, m, d), imm(0), more, m);
+   struct agxc_ref more = agxc_build_iadd(&l->b, m, d);
+   more = choose(l, AGXC_OP_SLT, agxc_build_ixor(&l->b, m, d), imm(0), more, m);
    return choose(l, AGXC_OP_IEQ, m, imm(0), m, more);
 }
 

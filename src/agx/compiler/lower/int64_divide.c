@@ -22,12 +22,6 @@ struct division {
    struct agxc_ref inverse, inverse_high; /* just below 1 / d, and 2^-32 of it */
 };
 
-static struct agxc_ref float2(struct division *v, enum agxc_op op, struct agxc_ref a,
-                              struct agxc_ref c)
-{
-   return agxc_build2(v->b, op, 32, a, c);
-}
-
 static struct agxc_ref to_float(struct division *v, const struct agxc_wide *x)
 {
    struct agxc_ref low = agxc_build_u2f(v->b, 32, x->lo);
@@ -45,8 +39,8 @@ static void begin(struct division *v, struct agxc_builder *b, struct agxc_wide d
                    ? agxc_wide_make(agxc_word1(b, AGXC_OP_INEG, d.lo), agxc_word(UINT32_MAX))
                    : agxc_wide_sub(b, agxc_wide_imm(0), d);
    struct agxc_ref inverse = agxc_build_frcp(b, to_float(v, &d));
-   v->inverse = float2(v, AGXC_OP_FMUL, inverse, agxc_word(BELOW_ONE));
-   v->inverse_high = float2(v, AGXC_OP_FMUL, v->inverse, agxc_word(POWER_MINUS_32));
+   v->inverse = agxc_build_fmul(v->b, inverse, agxc_word(BELOW_ONE));
+   v->inverse_high = agxc_build_fmul(v->b, v->inverse, agxc_word(POWER_MINUS_32));
 }
 
 /* r - q d. */
@@ -64,7 +58,7 @@ static struct agxc_wide subtract(struct division *v, struct agxc_wide r, struct 
 /* Of the quotient's high word; the product changes the remainder's high word only. */
 static struct agxc_ref high_step(struct division *v, struct agxc_wide *r)
 {
-   struct agxc_ref estimate = float2(v, AGXC_OP_FMUL, to_float(v, r), v->inverse_high);
+   struct agxc_ref estimate = agxc_build_fmul(v->b, to_float(v, r), v->inverse_high);
    struct agxc_ref q = agxc_build_f2u(v->b, 32, estimate);
    struct agxc_ref product = agxc_word2(v->b, AGXC_OP_IMUL, q, v->minus_d.lo);
    *r = agxc_wide_make(r->lo, agxc_word2(v->b, AGXC_OP_IADD, product, r->hi));
@@ -86,7 +80,7 @@ static struct agxc_ref high_correction(struct division *v, struct agxc_wide *r)
 
 static struct agxc_ref low_step(struct division *v, struct agxc_wide *r)
 {
-   struct agxc_ref estimate = float2(v, AGXC_OP_FMUL, to_float(v, r), v->inverse);
+   struct agxc_ref estimate = agxc_build_fmul(v->b, to_float(v, r), v->inverse);
    struct agxc_ref q = agxc_build_f2u(v->b, 32, estimate);
    *r = subtract(v, *r, q);
    return q;

@@ -7,7 +7,8 @@
  */
 #include "agx/compiler/lower/subgroup.h"
 
-static bool has_row(unsigned with)
+/* The machine combines with it. */
+static bool is_native(unsigned with)
 {
    return with != AGXC_COMBINE_IMUL;
 }
@@ -36,7 +37,7 @@ static struct agxc_ref combine(struct agxc_subgroup *l, unsigned with, struct ag
    unsigned i = 0;
    while (i + 1 < AGX_COUNT(ops) && ops[i].with != with)
       i++;
-   return agxc_sg_binary(l, (enum agxc_op)ops[i].op, a, b);
+   return agxc_build2(&l->b, (enum agxc_op)ops[i].op, a.bits, a, b);
 }
 
 /* What changes nothing. */
@@ -67,7 +68,7 @@ static struct agxc_ref identity(unsigned with, unsigned bits)
 
 static struct agxc_ref lane_number(struct agxc_subgroup *l)
 {
-   return agxc_sg_sysval(l, AGXC_SYSVAL_SUBGROUP_LANE);
+   return agxc_build_sysval(&l->b, AGXC_SYSVAL_SUBGROUP_LANE);
 }
 
 /* ---- masks of lanes ---------------------------------------------------- */
@@ -75,9 +76,8 @@ static struct agxc_ref lane_number(struct agxc_subgroup *l)
 /* The lanes below the own one, and the own one too when inclusive. */
 static struct agxc_ref lanes_below(struct agxc_subgroup *l, bool inclusive)
 {
-   struct agxc_ref bit =
-      agxc_sg_binary(l, AGXC_OP_ISHL, agxc_sg_u32(inclusive ? 2 : 1), lane_number(l));
-   return agxc_sg_binary(l, AGXC_OP_ISUB, bit, agxc_sg_u32(1));
+   struct agxc_ref bit = agxc_build_ishl(&l->b, agxc_sg_u32(inclusive ? 2 : 1), lane_number(l));
+   return agxc_build_isub(&l->b, bit, agxc_sg_u32(1));
 }
 
 /* Of these lanes, those of the own cluster. */
@@ -85,10 +85,9 @@ static struct agxc_ref in_cluster(struct agxc_subgroup *l, struct agxc_ref lanes
 {
    if (cluster == AGX_SIMD_LANES)
       return lanes;
-   struct agxc_ref first =
-      agxc_sg_binary(l, AGXC_OP_IAND, lane_number(l), agxc_sg_u32(32 - cluster));
-   struct agxc_ref mask = agxc_sg_binary(l, AGXC_OP_ISHL, agxc_sg_u32((1u << cluster) - 1), first);
-   return agxc_sg_binary(l, AGXC_OP_IAND, lanes, mask);
+   struct agxc_ref first = agxc_build_iand(&l->b, lane_number(l), agxc_sg_u32(32 - cluster));
+   struct agxc_ref mask = agxc_build_ishl(&l->b, agxc_sg_u32((1u << cluster) - 1), first);
+   return agxc_build_iand(&l->b, lanes, mask);
 }
 
 /* ---- booleans ---------------------------------------------------------- */
@@ -98,14 +97,13 @@ static struct agxc_ref combine_votes(struct agxc_subgroup *l, struct agxc_ref va
                                      uint32_t cluster, struct agxc_ref lanes)
 {
    bool is_and = with == AGX_ISA_SUBOP_AND;
-   struct agxc_ref votes = agxc_sg_ballot(l, is_and ? agxc_build_inot(&l->b, value) : value);
+   struct agxc_ref votes = agxc_build_ballot(&l->b, is_and ? agxc_build_inot(&l->b, value) : value);
    votes = in_cluster(l, votes, cluster);
    if (lanes.kind != AGXC_NONE)
-      votes = agxc_sg_binary(l, AGXC_OP_IAND, votes, lanes);
+      votes = agxc_build_iand(&l->b, votes, lanes);
    if (with == AGX_ISA_SUBOP_XOR)
-      votes =
-         agxc_sg_binary(l, AGXC_OP_IAND, agxc_build_bitcount(&l->b, 32, votes), agxc_sg_u32(1));
-   return agxc_sg_compare(l, is_and ? AGXC_OP_IEQ : AGXC_OP_INE, votes, agxc_sg_u32(0));
+      votes = agxc_build_iand(&l->b, agxc_build_bitcount(&l->b, 32, votes), agxc_sg_u32(1));
+   return agxc_build2(&l->b, is_and ? AGXC_OP_IEQ : AGXC_OP_INE, 1, votes, agxc_sg_u32(0));
 }
 
 /* ---- steps of shuffles ------------------------------------------------- */
@@ -125,14 +123,14 @@ static struct agxc_ref scan_full(struct agxc_subgroup *l, struct agxc_ref x, uns
    struct agxc_ref lane = lane_number(l);
    for (uint32_t step = 1; step < AGX_SIMD_LANES; step *= 2) {
       struct agxc_ref below = agxc_sg_shuffle(l, x, agxc_sg_u32(step), AGXC_SHUFFLE_UP);
-      struct agxc_ref exists = agxc_sg_compare(l, AGXC_OP_UGE, lane, agxc_sg_u32(step));
-      x = agxc_sg_select(l, exists, combine(l, with, below, x), x);
+      struct agxc_ref exists = agxc_build_uge(&l->b, lane, agxc_sg_u32(step));
+      x = agxc_build_select(&l->b, exists, combine(l, with, below, x), x);
    }
    if (inclusive)
       return x;
    struct agxc_ref below = agxc_sg_shuffle(l, x, agxc_sg_u32(1), AGXC_SHUFFLE_UP);
-   struct agxc_ref is_first = agxc_sg_compare(l, AGXC_OP_IEQ, lane, agxc_sg_u32(0));
-   return agxc_sg_select(l, is_first, identity(with, x.bits), below);
+   struct agxc_ref is_first = agxc_build_ieq(&l->b, lane, agxc_sg_u32(0));
+   return agxc_build_select(&l->b, is_first, identity(with, x.bits), below);
 }
 
 /* The chain of lanes that run: each knows the next lower one of its cluster, or -1. */
@@ -143,8 +141,8 @@ struct chain {
 static struct chain chain_of(struct agxc_subgroup *l, uint32_t cluster)
 {
    struct chain c;
-   c.active = in_cluster(l, agxc_sg_ballot(l, agxc_imm(1, 1)), cluster);
-   struct agxc_ref lower = agxc_sg_binary(l, AGXC_OP_IAND, c.active, lanes_below(l, false));
+   c.active = in_cluster(l, agxc_build_ballot(&l->b, agxc_imm(1, 1)), cluster);
+   struct agxc_ref lower = agxc_build_iand(&l->b, c.active, lanes_below(l, false));
    c.below = agxc_build_find_umsb(&l->b, 32, lower);
    return c;
 }
@@ -154,12 +152,12 @@ static struct agxc_ref scan_chain(struct agxc_subgroup *l, struct agxc_ref x, un
                                   uint32_t cluster, struct agxc_ref below)
 {
    for (uint32_t step = 1; step < cluster; step *= 2) {
-      struct agxc_ref exists = agxc_sg_compare(l, AGXC_OP_SGE, below, agxc_sg_u32(0));
+      struct agxc_ref exists = agxc_build_sge(&l->b, below, agxc_sg_u32(0));
       struct agxc_ref other = agxc_sg_shuffle(l, x, below, AGXC_SHUFFLE_INDEX);
-      x = agxc_sg_select(l, exists, combine(l, with, other, x), x);
+      x = agxc_build_select(&l->b, exists, combine(l, with, other, x), x);
       if (step * 2 < cluster)
-         below =
-            agxc_sg_select(l, exists, agxc_sg_shuffle(l, below, below, AGXC_SHUFFLE_INDEX), below);
+         below = agxc_build_select(&l->b, exists,
+                                   agxc_sg_shuffle(l, below, below, AGXC_SHUFFLE_INDEX), below);
    }
    return x;
 }
@@ -182,18 +180,12 @@ static struct agxc_ref scan_steps(struct agxc_subgroup *l, struct agxc_ref x, un
    x = scan_chain(l, x, with, AGX_SIMD_LANES, c.below);
    if (inclusive)
       return x;
-   struct agxc_ref exists = agxc_sg_compare(l, AGXC_OP_SGE, c.below, agxc_sg_u32(0));
-   return agxc_sg_select(l, exists, agxc_sg_shuffle(l, x, c.below, AGXC_SHUFFLE_INDEX),
-                         identity(with, x.bits));
+   struct agxc_ref exists = agxc_build_sge(&l->b, c.below, agxc_sg_u32(0));
+   return agxc_build_select(&l->b, exists, agxc_sg_shuffle(l, x, c.below, AGXC_SHUFFLE_INDEX),
+                            identity(with, x.bits));
 }
 
 /* ---- clusters ---------------------------------------------------------- */
-
-static struct agxc_ref reduce_row(struct agxc_subgroup *l, struct agxc_ref x, unsigned with,
-                                  uint32_t cluster)
-{
-   return agxc_sg_row(l, AGXC_OP_REDUCE, 1, &x, with, cluster);
-}
 
 /* Pairs: the other lane counts when it runs. */
 static struct agxc_ref reduce_pair(struct agxc_subgroup *l, struct agxc_ref x, unsigned with)
@@ -202,25 +194,23 @@ static struct agxc_ref reduce_pair(struct agxc_subgroup *l, struct agxc_ref x, u
    struct agxc_ref both = combine(l, with, x, agxc_sg_shuffle(l, x, one, AGXC_SHUFFLE_XOR));
    if (l->full)
       return both;
-   struct agxc_ref active = agxc_sg_ballot(l, agxc_imm(1, 1));
-   struct agxc_ref other = agxc_sg_binary(l, AGXC_OP_IXOR, lane_number(l), one);
-   struct agxc_ref bit =
-      agxc_sg_binary(l, AGXC_OP_IAND, agxc_sg_binary(l, AGXC_OP_USHR, active, other), one);
-   return agxc_sg_select(l, agxc_sg_compare(l, AGXC_OP_INE, bit, agxc_sg_u32(0)), both, x);
+   struct agxc_ref active = agxc_build_ballot(&l->b, agxc_imm(1, 1));
+   struct agxc_ref other = agxc_build_ixor(&l->b, lane_number(l), one);
+   struct agxc_ref bit = agxc_build_iand(&l->b, agxc_build_ushr(&l->b, active, other), one);
+   return agxc_build_select(&l->b, agxc_build_ine(&l->b, bit, agxc_sg_u32(0)), both, x);
 }
 
 /* Each cluster with the row over all lanes, which sees nothing of the others. */
 static struct agxc_ref reduce_masked(struct agxc_subgroup *l, struct agxc_ref x, unsigned with,
                                      uint32_t cluster)
 {
-   struct agxc_ref first =
-      agxc_sg_binary(l, AGXC_OP_IAND, lane_number(l), agxc_sg_u32(32 - cluster));
+   struct agxc_ref first = agxc_build_iand(&l->b, lane_number(l), agxc_sg_u32(32 - cluster));
    struct agxc_ref result = x;
    for (uint32_t i = 0; i < AGX_SIMD_LANES; i += cluster) {
-      struct agxc_ref inside = agxc_sg_compare(l, AGXC_OP_IEQ, first, agxc_sg_u32(i));
-      struct agxc_ref part = agxc_sg_select(l, inside, x, identity(with, x.bits));
-      part = reduce_row(l, part, with, AGX_SIMD_LANES);
-      result = i ? agxc_sg_select(l, inside, part, result) : part;
+      struct agxc_ref inside = agxc_build_ieq(&l->b, first, agxc_sg_u32(i));
+      struct agxc_ref part = agxc_build_select(&l->b, inside, x, identity(with, x.bits));
+      part = agxc_build_reduce(&l->b, part, with, AGX_SIMD_LANES);
+      result = i ? agxc_build_select(&l->b, inside, part, result) : part;
    }
    return result;
 }
@@ -231,12 +221,12 @@ static struct agxc_ref reduce_word(struct agxc_subgroup *l, struct agxc_ref x, u
 {
    if (cluster == 2)
       return reduce_pair(l, x, with);
-   if (!has_row(with))
+   if (!is_native(with))
       return l->full ? reduce_full(l, x, with, 1, cluster) : reduce_chain(l, x, with, cluster);
    if (cluster == 4 || cluster == AGX_SIMD_LANES)
-      return reduce_row(l, x, with, cluster);
+      return agxc_build_reduce(&l->b, x, with, cluster);
    if (l->full)
-      return reduce_full(l, reduce_row(l, x, with, 4), with, 4, cluster);
+      return reduce_full(l, agxc_build_reduce(&l->b, x, with, 4), with, 4, cluster);
    return reduce_masked(l, x, with, cluster);
 }
 
@@ -256,16 +246,15 @@ static struct agxc_ref sum_long(struct agxc_subgroup *l, struct agxc_ref x, uint
    const unsigned add = AGX_ISA_SUBOP_IADD;
    struct agxc_ref word[2], half = agxc_sg_u32(16);
    agxc_sg_unpack(l, x, word);
-   struct agxc_ref low = agxc_sg_binary(l, AGXC_OP_IAND, word[0], agxc_sg_u32(0xffff));
-   struct agxc_ref middle = agxc_sg_binary(l, AGXC_OP_USHR, word[0], half);
+   struct agxc_ref low = agxc_build_iand(&l->b, word[0], agxc_sg_u32(0xffff));
+   struct agxc_ref middle = agxc_build_ushr(&l->b, word[0], half);
    low = gather(l, low, add, cluster, inclusive);
    middle = gather(l, middle, add, cluster, inclusive);
    struct agxc_ref high = gather(l, word[1], add, cluster, inclusive);
-   struct agxc_ref sum =
-      agxc_sg_binary(l, AGXC_OP_IADD, low, agxc_sg_binary(l, AGXC_OP_ISHL, middle, half));
-   struct agxc_ref carry = agxc_build_zext(&l->b, 32, agxc_sg_compare(l, AGXC_OP_ULT, sum, low));
-   high = agxc_sg_binary(l, AGXC_OP_IADD, high, agxc_sg_binary(l, AGXC_OP_USHR, middle, half));
-   return agxc_sg_pack(l, sum, agxc_sg_binary(l, AGXC_OP_IADD, high, carry));
+   struct agxc_ref sum = agxc_build_iadd(&l->b, low, agxc_build_ishl(&l->b, middle, half));
+   struct agxc_ref carry = agxc_build_zext(&l->b, 32, agxc_build_ult(&l->b, sum, low));
+   high = agxc_build_iadd(&l->b, high, agxc_build_ushr(&l->b, middle, half));
+   return agxc_build_pack64(&l->b, sum, agxc_build_iadd(&l->b, high, carry));
 }
 
 /* The extreme high word, then the extreme low word among those that have it. */
@@ -277,9 +266,9 @@ static struct agxc_ref extreme_long(struct agxc_subgroup *l, struct agxc_ref x, 
    struct agxc_ref word[2];
    agxc_sg_unpack(l, x, word);
    struct agxc_ref high = agxc_sg_reduce(l, word[1], with, cluster);
-   struct agxc_ref has_it = agxc_sg_compare(l, AGXC_OP_IEQ, word[1], high);
-   struct agxc_ref low = agxc_sg_select(l, has_it, word[0], identity(low_with, 32));
-   return agxc_sg_pack(l, agxc_sg_reduce(l, low, low_with, cluster), high);
+   struct agxc_ref has_it = agxc_build_ieq(&l->b, word[1], high);
+   struct agxc_ref low = agxc_build_select(&l->b, has_it, word[0], identity(low_with, 32));
+   return agxc_build_pack64(&l->b, agxc_sg_reduce(l, low, low_with, cluster), high);
 }
 
 static bool is_bitwise(unsigned with)
@@ -294,7 +283,7 @@ static struct agxc_ref bitwise_long(struct agxc_subgroup *l, struct agxc_ref x, 
    agxc_sg_unpack(l, x, word);
    for (unsigned i = 0; i < 2; i++)
       word[i] = gather(l, word[i], with, cluster, inclusive);
-   return agxc_sg_pack(l, word[0], word[1]);
+   return agxc_build_pack64(&l->b, word[0], word[1]);
 }
 
 static struct agxc_ref reduce_long(struct agxc_subgroup *l, struct agxc_ref x, unsigned with,
@@ -304,7 +293,7 @@ static struct agxc_ref reduce_long(struct agxc_subgroup *l, struct agxc_ref x, u
       return bitwise_long(l, x, with, cluster, false);
    if (with == AGX_ISA_SUBOP_IADD)
       return sum_long(l, x, cluster, false);
-   if (has_row(with))
+   if (is_native(with))
       return extreme_long(l, x, with, cluster);
    return l->full ? reduce_full(l, x, with, 1, cluster) : reduce_chain(l, x, with, cluster);
 }
@@ -350,9 +339,9 @@ struct agxc_ref agxc_sg_reduce(struct agxc_subgroup *l, struct agxc_ref value, u
 static struct agxc_ref scan_word(struct agxc_subgroup *l, struct agxc_ref x, unsigned with,
                                  bool inclusive)
 {
-   if (!has_row(with))
+   if (!is_native(with))
       return scan_steps(l, x, with, inclusive);
-   struct agxc_ref before = agxc_sg_row(l, AGXC_OP_SCAN, 1, &x, with, 0);
+   struct agxc_ref before = agxc_build_scan(&l->b, x, with, false);
    return inclusive ? combine(l, with, before, x) : before;
 }
 
@@ -375,12 +364,13 @@ struct agxc_ref agxc_sg_scan(struct agxc_subgroup *l, struct agxc_ref value, uns
    return agxc_build_trunc(&l->b, value.bits, wide);
 }
 
-bool agxc_sg_is_row(const struct agxc_instr *instr)
+bool agxc_sg_is_native(const struct agxc_instr *instr)
 {
-   unsigned with = (unsigned)agxc_imm_of(instr, 0);
-   int64_t how = agxc_imm_of(instr, 1); /* lanes of a cluster, or whether a scan is inclusive */
-   struct agxc_ref src = agxc_srcs(instr)[0];
-   if (src.bits > 32 || needs_widening(src, with) || !has_row(with))
+   unsigned with = agxc_imm_with(instr);
+   struct agxc_ref value = *agxc_src_value(instr);
+   if (value.bits > 32 || needs_widening(value, with) || !is_native(with))
       return false;
-   return instr->op == AGXC_OP_SCAN ? how == 0 : how == 4 || how == AGX_SIMD_LANES;
+   if (instr->op == AGXC_OP_SCAN)
+      return !agxc_imm_inclusive(instr);
+   return agxc_imm_lanes(instr) == 4 || agxc_imm_lanes(instr) == AGX_SIMD_LANES;
 }

@@ -28,27 +28,25 @@ static inline struct agxc_ref agxc_sg_u32(uint32_t value)
    return agxc_imm(value, 32);
 }
 
-struct agxc_ref agxc_sg_binary(struct agxc_subgroup *l, enum agxc_op op, struct agxc_ref a,
-                               struct agxc_ref b);
-struct agxc_ref agxc_sg_compare(struct agxc_subgroup *l, enum agxc_op op, struct agxc_ref a,
-                                struct agxc_ref b);
-struct agxc_ref agxc_sg_select(struct agxc_subgroup *l, struct agxc_ref condition,
-                               struct agxc_ref yes, struct agxc_ref no);
-struct agxc_ref agxc_sg_sysval(struct agxc_subgroup *l, enum agxc_sysval which);
-struct agxc_ref agxc_sg_ballot(struct agxc_subgroup *l, struct agxc_ref condition);
-/* A row's worth of SHUFFLE, REDUCE or SCAN. */
-struct agxc_ref agxc_sg_row(struct agxc_subgroup *l, enum agxc_op op, unsigned srcs,
-                            const struct agxc_ref *src, uint32_t imm0, uint32_t imm1);
-void agxc_sg_unpack(struct agxc_subgroup *l, struct agxc_ref value, struct agxc_ref out[2]);
-struct agxc_ref agxc_sg_pack(struct agxc_subgroup *l, struct agxc_ref low, struct agxc_ref high);
+/* The low and high words of a 64-bit value. */
+static inline void agxc_sg_unpack(struct agxc_subgroup *l, struct agxc_ref value,
+                                  struct agxc_ref out_words[2])
+{
+   const struct agxc_instr *unpack = agxc_build_unpack64(&l->b, value);
+   out_words[0] = *agxc_dest_low(unpack);
+   out_words[1] = *agxc_dest_high(unpack);
+}
 
 /* ---- operations, lowered ----------------------------------------------- */
 
+/* The value of another lane, of any width. */
 struct agxc_ref agxc_sg_shuffle(struct agxc_subgroup *l, struct agxc_ref value,
                                 struct agxc_ref operand, enum agxc_shuffle mode);
+/* The value of all lanes of the own cluster, which has 1, 2, 4 ... 32 lanes, combined by `with`. */
 struct agxc_ref agxc_sg_reduce(struct agxc_subgroup *l, struct agxc_ref value, unsigned with,
                                uint32_t cluster);
-/* A REDUCE or SCAN that has a row already. */
-bool agxc_sg_is_row(const struct agxc_instr *instr);
+/* The values of all lower lanes combined by `with`, and the own one too when inclusive. */
 struct agxc_ref agxc_sg_scan(struct agxc_subgroup *l, struct agxc_ref value, unsigned with,
                              bool inclusive);
+/* Whether the machine has this REDUCE or SCAN as it is. */
+bool agxc_sg_is_native(const struct agxc_instr *instr);
