@@ -11,6 +11,7 @@
 
 #include "failing_kmd.h"
 #include "fixture.h"
+#include "hal/device/device.h"
 #include "hal/record/command_buffer.h"
 
 /* Counts its runs in the first word, also where two queues run it at once. */
@@ -116,7 +117,7 @@ static void run_dry(struct scene *it)
                                       device->sync.queues[i].epoch};
       pthread_mutex_unlock(&device->sync.lock);
       if (last.timeline)
-         assert_ok(agxw_wait(device->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
+         assert_ok(agxw_wait(agx_context_of(device)->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
    }
 }
 

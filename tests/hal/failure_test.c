@@ -161,7 +161,7 @@ static void a_refused_submission_leaves_no_profile(void **state)
    const struct agx_profile_desc desc = {
       .size = sizeof(desc), .families = AGX_PROFILE_DEVICE_QUEUE, .fn = ignore};
    assert_ok(agx_profile_begin(w.fixture.device, &desc));
-   const struct agx_profile *profile = w.fixture.device->profile;
+   const struct agx_profile *profile = w.fixture.device->context.profile;
    for (uint64_t round = 1; round <= 3; round++) {
       const struct agx_point signal = {w.done, round};
       failing_kmd_arm(&w.kmd, 0, NR_SUBMIT, ENOMEM);
@@ -364,7 +364,7 @@ static void a_fault_is_known_before_what_follows(void **state)
    assert_ok(agx_submit(f.device, ops, 2, NULL));
    pthread_mutex_lock(&f.device->sync.lock);
    const struct agxw_point last = {f.device->sync.queues[0].timeline, 1};
-   assert_ok(agxw_wait(f.device->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
+   assert_ok(agxw_wait(agx_context_of(f.device)->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
    pthread_mutex_unlock(&f.device->sync.lock);
    assert_fails(fixture_wait(done, 1), AGX_DATA_LOSS, "fault");
    assert_fails(fixture_wait(failed, 1), AGX_DATA_LOSS, "fault");

@@ -42,8 +42,8 @@ static void open_world(struct world *w, const char *strict, const char *debug)
    fixture_open(&w->f, "virtual");
    unsetenv("AGX_VIRTUAL_STRICT");
    unsetenv("AGX_DEBUG");
-   assert_ok(agxw_queue_create(w->f.device->winsys, 0, &w->queue));
-   assert_ok(agxw_timeline_create(w->f.device->winsys, 0, &w->timeline));
+   assert_ok(agxw_queue_create(agx_context_of(w->f.device)->winsys, 0, &w->queue));
+   assert_ok(agxw_timeline_create(agx_context_of(w->f.device)->winsys, 0, &w->timeline));
    w->stray = fixture_kernel(&w->f, &agx_test_stray);
    w->count = fixture_kernel(&w->f, &agx_test_count);
    w->buffer = make_buffer(w, 1 << 14, "weights", &w->address);
@@ -86,7 +86,7 @@ static agx_status submit(struct world *w, const struct agx_command_buffer *comma
    const struct agxw_submit it = {
       .commands = &stream, .command_count = 1, .signals = &signal, .signal_count = 1};
    assert_ok(agxw_submit(w->queue, &it));
-   assert_ok(agxw_wait(w->f.device->winsys, &signal, 1, false, AGX_DEADLINE_NEVER));
+   assert_ok(agxw_wait(agx_context_of(w->f.device)->winsys, &signal, 1, false, AGX_DEADLINE_NEVER));
    return agxw_point_status(&signal);
 }
 
@@ -150,19 +150,19 @@ static void places_are_the_youngest(void **state)
    agx_release(make_buffer(&w, 4096, "first", &address));
    agx_release(make_buffer(&w, 4096, "second", &again));
    assert_int_equal(address, again);
-   agxw_device_find_place(w.f.device->winsys, address + 5, &place);
+   agxw_device_find_place(agx_context_of(w.f.device)->winsys, address + 5, &place);
    assert_int_equal(place.kind, AGXW_PLACE_FREED);
    assert_string_equal(place.label, "second");
    assert_int_equal(place.distance, 5);
    struct agx_buffer *third = make_buffer(&w, 4096, "third", &again);
    assert_int_equal(address, again);
-   agxw_device_find_place(w.f.device->winsys, address + 4095, &place);
+   agxw_device_find_place(agx_context_of(w.f.device)->winsys, address + 4095, &place);
    assert_int_equal(place.kind, AGXW_PLACE_INSIDE);
    assert_string_equal(place.label, "third");
-   agxw_device_find_place(w.f.device->winsys, address + 4096, &place);
+   agxw_device_find_place(agx_context_of(w.f.device)->winsys, address + 4096, &place);
    assert_int_equal(place.kind, AGXW_PLACE_BEHIND);
    assert_int_equal(place.distance, 0);
-   agxw_device_find_place(w.f.device->winsys, 3, &place);
+   agxw_device_find_place(agx_context_of(w.f.device)->winsys, 3, &place);
    assert_int_equal(place.kind, AGXW_PLACE_BEFORE);
    agx_release(third);
    close_world(&w);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "../virtual/sanitized.h"
+#include "hal/device/instance.h"
 #include "hal/host/host_pool.h"
 
 /* A gate that jobs wait at, and a count of how many did. */
@@ -82,7 +83,7 @@ static void open_pool(struct setup *setup, uint32_t threads)
                                                  setup->alloc.alloc.free};
    const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &callbacks};
    assert_ok(agx_instance_create(&desc, &setup->instance));
-   assert_ok(agx_host_pool_create(setup->instance, threads, &setup->pool));
+   assert_ok(agx_host_pool_create(setup->instance, &setup->instance->alloc, threads, &setup->pool));
    gate_init(&setup->gate);
    sem_init(&setup->over, 0, 0);
    atomic_init(&setup->clock, 0);
@@ -262,7 +263,8 @@ static void memory_may_be_short(void **state)
    struct agx_host_pool *pool;
    open_pool(&setup, 4);
    atomic_store(&setup.alloc.remaining, 0);
-   assert_fails(agx_host_pool_create(setup.instance, 2, &pool), AGX_RESOURCE_EXHAUSTED, "memory");
+   assert_fails(agx_host_pool_create(setup.instance, &setup.instance->alloc, 2, &pool),
+                AGX_RESOURCE_EXHAUSTED, "memory");
    assert_null(pool);
    close_pool(&setup);
    agx_host_pool_destroy(NULL);

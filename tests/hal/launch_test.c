@@ -12,6 +12,8 @@
 #include "base/alloc.h"
 #include "base/util.h"
 #include "failing_kmd.h"
+#include "hal/device/device.h"
+#include "hal/record/command_buffer.h"
 #include "stream.h"
 
 /* One dispatch of two buffers and a push word. */
@@ -87,7 +89,7 @@ static void check_block(const struct scene *it, const struct agx_command_buffer 
 static void check_words(const struct scene *it, const struct agx_command_buffer *commands,
                         uint32_t number)
 {
-   const struct agx_chip *chip = agxw_device_info(commands->device->winsys)->chip;
+   const struct agx_chip *chip = agxw_device_info(agx_context_of(commands->device)->winsys)->chip;
    const uint32_t *launch = stream_launch(commands, number);
    const struct agx_hw_launch expected = {.uniform_halves = it->add->program->uniform_halves,
                                           .usc_offset = launch[1],

@@ -31,7 +31,7 @@ static uint64_t kernel_value(const struct agx_semaphore *semaphore)
 static void assert_told(struct world *w, struct agx_semaphore *semaphore, uint64_t value)
 {
    const struct agxw_point point = {semaphore->shared, value};
-   assert_ok(agxw_wait(w->f.device->winsys, &point, 1, false, bed_in_ms(20000)));
+   assert_ok(agxw_wait(agx_context_of(w->f.device)->winsys, &point, 1, false, bed_in_ms(20000)));
 }
 
 /* Until nobody tells any value. */

@@ -17,7 +17,7 @@ void world_open(struct world *w, const char *script, const struct agx_instance_d
    assert_ok(agx_device_open_kmd(f->instance, &w->kmd.base, &f->device));
    f->info.size = sizeof(f->info);
    agx_device_get_info(f->device, &f->info);
-   bed_open_over(&w->bed, f->device->winsys);
+   bed_open_over(&w->bed, agx_context_of(f->device)->winsys);
    w->kernel = fixture_kernel(f, &agx_test_count);
    for (uint32_t i = 0; i < 2; i++) {
       w->buffers[i] = fixture_buffer(f, 256, &w->words[i]);
@@ -56,7 +56,7 @@ void world_submit(struct world *w, uint32_t queue, struct agx_point wait, struct
 void world_let_run(struct world *w, uint32_t queue, uint64_t epoch)
 {
    const struct agxw_point last = {w->f.device->sync.queues[queue].timeline, epoch};
-   assert_ok(agxw_wait(w->f.device->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
+   assert_ok(agxw_wait(agx_context_of(w->f.device)->winsys, &last, 1, false, AGX_DEADLINE_NEVER));
 }
 
 uint32_t world_in_flight(struct world *w, uint32_t queue)

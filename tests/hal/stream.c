@@ -18,7 +18,8 @@ const uint8_t *stream_memory(const struct agx_command_buffer *commands, uint64_t
 
 static uint32_t launch_words(const struct agx_command_buffer *commands)
 {
-   return agxw_device_info(commands->device->winsys)->chip->cdm_has_unk_words ? 10 : 8;
+   return agxw_device_info(agx_context_of(commands->device)->winsys)->chip->cdm_has_unk_words ? 10
+                                                                                              : 8;
 }
 
 /* Steps over one block: its letter, or 0 at the end. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hal/device/device.h"
 #include "hal/record/command_buffer.h"
 
 #define GIB (1ull << 30)

@@ -39,7 +39,7 @@ static void open_pair(struct pair *pair)
 {
    assert_ok(agx_instance_create(NULL, &pair->instance));
    pair->ours = open_device(pair);
-   bed_open_over(&pair->bed, pair->ours->winsys);
+   bed_open_over(&pair->bed, agx_context_of(pair->ours)->winsys);
    bool is_alone = strncmp(pair->bed.kmd->name, "virtual", 7) == 0;
    pair->theirs = is_alone ? pair->ours : open_device(pair);
    if (is_alone)

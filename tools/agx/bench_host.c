@@ -70,8 +70,8 @@ static agx_status open_counting(const char *name, struct agx_session *out_sessio
    kmd->ops = &ops;
    AGX_TRY(agx_device_open_kmd(out_session->instance, kmd, &out_session->device));
    /* Nothing is executed, tags neither: each fence would be asked, which is not how it is. */
-   if (agxw_device_info(out_session->device->winsys)->is_virtual)
-      out_session->device->debug |= AGX_DEBUG_TRUST;
+   if (agxw_device_info(agx_context_of(out_session->device)->winsys)->is_virtual)
+      agx_context_of(out_session->device)->debug |= AGX_DEBUG_TRUST;
    return agx_semaphore_create(out_session->device, 0, &out_session->done);
 }
 
@@ -314,7 +314,7 @@ static agx_status measure_executed(const struct bench_options *options, struct f
    setenv("AGX_VIRTUAL_EXECUTE", "0", 1);
    unsetenv("AGX_VIRTUAL_INJECT");
    if (status == AGX_OK) {
-      session.device->debug &= ~(uint32_t)AGX_DEBUG_TRUST;
+      agx_context_of(session.device)->debug &= ~(uint32_t)AGX_DEBUG_TRUST;
       status = agx_command_buffer_create(session.device, NULL, &session.commands);
    }
    if (status == AGX_OK)

@@ -10,6 +10,7 @@
 
 #include "agx/hal.h"
 #include "base/alloc.h"
+#include "base/list.h"
 #include "base/status.h"
 #include "hal/core/fork.h"
 

@@ -28,15 +28,14 @@ static void free_device(struct agx_device *device)
 {
    struct agx_instance *instance = device->instance;
    agx_profile_fini(device);
-   agx_host_pool_destroy(device->host_pool);
-   agx_host_calls_fini(&device->host_calls, device->alloc);
+   agx_host_state_fini(device);
    agx_sync_state_fini(device);
    agx_executable_state_fini(device);
    agx_breadcrumbs_fini(device);
    agx_memory_state_fini(device);
-   if (device->winsys)
-      agxw_device_destroy(device->winsys);
-   agx_host_free(device->alloc, device, sizeof(*device));
+   if (device->context.winsys)
+      agxw_device_destroy(device->context.winsys);
+   agx_host_free(device->context.alloc, device, sizeof(*device));
    agx_release(instance);
 }
 
@@ -52,14 +51,14 @@ static void *destroy_device(void *argument)
 /* The last reference may go in the very thread that must end first. */
 static void device_destroy(struct agx_object *object)
 {
-   struct agx_device *device = agx_container_of(object, struct agx_device, object);
+   struct agx_device *device = agx_container_of(object, struct agx_device, context.object);
    pthread_t thread;
    if (!agx_on_library_thread)
       destroy_device(device);
    else if (agx_thread_start(&thread, NULL, destroy_device, device) == 0)
       pthread_detach(thread);
    else
-      agx_log(&device->instance->log, AGX_LOG_WARNING,
+      agx_log(device->context.log, AGX_LOG_WARNING,
               "no thread to close a device with; it stays open");
 }
 
@@ -81,9 +80,9 @@ static agx_status open_kmd(const struct agx_device_desc *desc, struct agx_kmd **
 static agx_status open_winsys(struct agx_device *device, struct agx_kmd *kmd, bool syncs_only)
 {
    if (syncs_only)
-      AGX_TRY(agxw_device_create_syncs(kmd, device->alloc, &device->winsys));
+      AGX_TRY(agxw_device_create_syncs(kmd, device->context.alloc, &device->context.winsys));
    else
-      AGX_TRY(agxw_device_create(kmd, device->alloc, &device->winsys));
+      AGX_TRY(agxw_device_create(kmd, device->context.alloc, &device->context.winsys));
    return AGX_OK;
 }
 
@@ -101,14 +100,14 @@ static agx_status start(struct agx_device *device, const struct agx_device_desc 
 {
    AGX_TRY(open_winsys(device, kmd, syncs_only));
    AGX_TRY(agx_memory_state_init(device, desc, &memory_hooks));
-   AGX_TRY(agx_host_pool_create(device->instance, AGX_HOST_THREADS, &device->host_pool));
+   AGX_TRY(agx_host_state_init(device, device->instance));
    AGX_TRY(agx_sync_open_queues(device, desc));
    AGX_TRY(agx_executable_state_init(device));
-   if (device->debug & AGX_DEBUG_BOUNDS && !agxw_device_watches(device->winsys))
+   if (device->context.debug & AGX_DEBUG_BOUNDS && !agxw_device_watches(device->context.winsys))
       return AGX_FAIL(AGX_UNIMPLEMENTED,
                       "device: AGX_DEBUG=bounds: %s does not watch what kernels "
                       "access; a virtual device of this process does",
-                      agxw_device_info(device->winsys)->node);
+                      agxw_device_info(device->context.winsys)->node);
    AGX_TRY(agx_profile_open_environment(device));
    return agx_sync_start_worker(device);
 }
@@ -127,18 +126,21 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    struct agx_device *device = agx_host_zalloc(&instance->alloc, sizeof(*device));
    if (!device)
       return NULL;
-   agx_object_init(&device->object, &device_type);
-   device->number = atomic_fetch_add(&opened, 1) + 1;
+   device->context = (struct agx_context){
+      .alloc = &instance->alloc,
+      .log = &instance->log,
+      .number = atomic_fetch_add(&opened, 1) + 1,
+      .debug = debug,
+      .memory = &device->memory,
+      .executable = &device->executable,
+      .recorder = &device->recorder,
+      .sync = &device->sync,
+      .host = &device->host,
+   };
+   agx_object_init(&device->context.object, &device_type);
    agx_retain(instance);
    device->instance = instance;
-   device->alloc = &instance->alloc;
-   device->log = &instance->log;
-   device->context.memory = &device->memory;
-   device->context.executable = &device->executable;
-   device->debug = debug;
-   device->context.sync = &device->sync;
-   agx_breadcrumbs_init(&device->breadcrumbs);
-   agx_host_calls_init(&device->host_calls);
+   agx_breadcrumbs_init(&device->recorder.breadcrumbs);
    agx_sync_state_init(device, &sync_hooks);
    return device;
 }
@@ -192,7 +194,7 @@ agx_status agx_device_open(struct agx_instance *instance, const struct agx_devic
 
 void agx_device_get_info(struct agx_device *device, struct agx_device_info *out_info)
 {
-   const struct agxw_device_info *winsys = agxw_device_info(device->winsys);
+   const struct agxw_device_info *winsys = agxw_device_info(device->context.winsys);
    struct agx_device_info info = {
       .is_virtual = winsys->is_virtual,
       .core_count = winsys->core_count,
@@ -226,5 +228,5 @@ void agx_device_cancel(struct agx_device *device)
    if (agx_is_inherited(device))
       return;
    agx_sync_cancel(device);
-   agx_host_pool_cancel(device->host_pool);
+   agx_host_pool_cancel(device->host.pool);
 }

@@ -1,49 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * A device: the winsys device, its queues, and the submissions that have not ended. One lock
- * guards semaphores and lists; it is never held over a submission's ioctl, and nothing in
- * recording takes it.
+ * A device as a whole: its context and the states of all rooms. Only hal/device and tests of
+ * devices include this; applications and the other rooms know a device as a handle.
  */
 #pragma once
 
-#include <pthread.h>
-
-#include "base/list.h"
 #include "hal/core/context.h"
-#include "hal/executable/state.h"
-#include "hal/host/host_call.h"
 #include "hal/device/instance.h"
+#include "hal/executable/state.h"
+#include "hal/host/state.h"
 #include "hal/memory/state.h"
-#include "hal/core/object.h"
+#include "hal/record/state.h"
 #include "hal/sync/state.h"
-#include "hal/record/breadcrumb.h"
-#include "winsys/winsys.h"
-
-struct agx_host_pool;
-struct agx_profile;
 
 struct agx_device {
-   union {
-      struct agx_context context;
-      struct { /* the same, for rooms that don't use agx_context_of() yet */
-         struct agx_object object;
-         const struct agx_host_alloc *alloc;
-         const struct agx_log *log;
-         struct agxw_device *winsys;
-         uint32_t number, debug;
-         struct agx_profile *profile;
-         struct agx_host_spans *spans;
-      };
-   };
+   struct agx_context context; /* at offset 0 */
    struct agx_instance *instance;
-   struct agx_sync_state sync;
-
-   struct agx_executable_state executable;
-   struct agx_breadcrumbs breadcrumbs;
    struct agx_memory_state memory;
-
-   struct agx_host_pool *host_pool; /* functions and files */
-   struct agx_host_calls host_calls;
+   struct agx_executable_state executable;
+   struct agx_recorder_state recorder;
+   struct agx_sync_state sync;
+   struct agx_host_state host;
 };
 
 /* Opens a device over a kmd, which it takes over, also on failure. */

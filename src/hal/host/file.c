@@ -12,7 +12,6 @@
 
 #include "base/util.h"
 #include "hal/core/desc.h"
-#include "hal/device/device.h"
 
 /* ---- what a descriptor is ------------------------------------------------- */
 
@@ -114,7 +113,7 @@ static void file_destroy(struct agx_object *object)
       close(file->store.fd);
    if (file->release)
       file->release(file->user);
-   agx_host_free(device->alloc, file, sizeof(*file));
+   agx_host_free(agx_context_of(device)->alloc, file, sizeof(*file));
    agx_release(device);
 }
 
@@ -152,12 +151,12 @@ agx_status agx_file_import(struct agx_device *device, const struct agx_file_desc
    *out_file = NULL;
    AGX_TRY(agx_fork_check(device));
    AGX_TRY(agx_desc_read("agx_file_desc", desc, &read, sizeof(read)));
-   struct agx_file *file = agx_host_zalloc(device->alloc, sizeof(*file));
+   struct agx_file *file = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*file));
    if (!file)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "file: out of host memory");
    agx_status status = open_store(&read, &file->store);
    if (status != AGX_OK) {
-      agx_host_free(device->alloc, file, sizeof(*file));
+      agx_host_free(agx_context_of(device)->alloc, file, sizeof(*file));
       return status;
    }
    agx_object_init(&file->object, &file_type);

@@ -8,7 +8,7 @@
 
 #include "agx/file.h"
 #include "hal/host/file_io.h"
-#include "hal/core/object.h"
+#include "hal/core/context.h"
 
 #define AGX_FILE_LABEL_BYTES 48
 

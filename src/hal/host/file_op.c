@@ -9,7 +9,7 @@
 #include "hal/memory/buffer.h"
 #include "hal/core/desc.h"
 #include "hal/host/file.h"
-#include "hal/host/host_pool.h"
+#include "hal/host/state.h"
 #include "hal/sync/op.h"
 #include "hal/sync/submission.h"
 
@@ -145,7 +145,7 @@ static agx_status prepare_write(struct agx_device *device, const struct agx_op *
 static agx_status run(struct agx_submission *submission)
 {
    struct state *state = AGX_OP_STATE(submission, struct state);
-   AGX_TRY(agx_host_pool_post(submission->device->host_pool, &state->job));
+   AGX_TRY(agx_host_pool_post(agx_host_of(submission->device)->pool, &state->job));
    return AGX_DEFERRED;
 }
 

@@ -3,8 +3,7 @@
 
 #include "base/util.h"
 #include "hal/core/desc.h"
-#include "hal/device/device.h"
-#include "hal/host/host_pool.h"
+#include "hal/host/state.h"
 #include "hal/sync/submission.h"
 
 #define ALL_FLAGS                                                                                  \
@@ -38,7 +37,7 @@ void agx_host_calls_fini(struct agx_host_calls *calls, const struct agx_host_all
 
 static struct agx_host_call *take(struct agx_device *device)
 {
-   struct agx_host_calls *calls = &device->host_calls;
+   struct agx_host_calls *calls = &agx_host_of(device)->calls;
    struct agx_host_call *call = NULL;
    pthread_mutex_lock(&calls->lock);
    if (!agx_list_empty(&calls->spare)) {
@@ -46,7 +45,7 @@ static struct agx_host_call *take(struct agx_device *device)
       agx_list_remove(&call->job.link);
    }
    pthread_mutex_unlock(&calls->lock);
-   return call ? call : agx_host_zalloc(device->alloc, sizeof(*call));
+   return call ? call : agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*call));
 }
 
 static void drop_reference(struct agx_host_call *call)
@@ -54,7 +53,7 @@ static void drop_reference(struct agx_host_call *call)
    if (atomic_fetch_sub_explicit(&call->references, 1, memory_order_acq_rel) != 1)
       return;
    struct agx_device *device = call->device;
-   struct agx_host_calls *calls = &device->host_calls;
+   struct agx_host_calls *calls = &agx_host_of(device)->calls;
    pthread_mutex_lock(&calls->lock);
    agx_list_insert_after(&calls->spare, &call->job.link);
    pthread_mutex_unlock(&calls->lock);
@@ -157,7 +156,7 @@ static agx_status run(struct agx_submission *submission)
    bool is_apart = call->op.flags & AGX_HOST_CALL_NON_BLOCKING;
    call->submission = is_apart ? NULL : submission;
    state->call = NULL; /* before the call is over and drop looks */
-   agx_status status = agx_host_pool_post(call->device->host_pool, &call->job);
+   agx_status status = agx_host_pool_post(agx_host_of(call->device)->pool, &call->job);
    if (status != AGX_OK) {
       state->call = call;
       return status;

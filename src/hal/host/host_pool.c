@@ -9,6 +9,7 @@
 
 #include "base/thread.h"
 #include "base/util.h"
+#include "hal/host/state.h"
 
 enum lane {
    CALLS,
@@ -17,8 +18,9 @@ enum lane {
 };
 
 struct agx_host_pool {
-   struct agx_instance *instance; /* retained, for its allocator */
-   _Atomic uint32_t references;   /* the device's, and one of each thread */
+   void *owner; /* of alloc, retained */
+   const struct agx_host_alloc *alloc;
+   _Atomic uint32_t references; /* the device's, and one of each thread */
    pthread_mutex_t lock;
    pthread_cond_t work;
    struct agx_link lanes[LANES]; /* agx_host_job, by ticket */
@@ -34,11 +36,11 @@ static void drop_reference(struct agx_host_pool *pool)
 {
    if (atomic_fetch_sub_explicit(&pool->references, 1, memory_order_acq_rel) != 1)
       return;
-   struct agx_instance *instance = pool->instance;
+   void *owner = pool->owner;
    pthread_cond_destroy(&pool->work);
    pthread_mutex_destroy(&pool->lock);
-   agx_host_free(&instance->alloc, pool, sizeof(*pool));
-   agx_release(instance);
+   agx_host_free(pool->alloc, pool, sizeof(*pool));
+   agx_release(owner);
 }
 
 /* ---- jobs ------------------------------------------------------------- */
@@ -181,15 +183,16 @@ void agx_host_pool_cancel(struct agx_host_pool *pool)
 
 /* ---- lifetime --------------------------------------------------------- */
 
-agx_status agx_host_pool_create(struct agx_instance *instance, uint32_t thread_limit,
-                                struct agx_host_pool **out_pool)
+agx_status agx_host_pool_create(void *owner, const struct agx_host_alloc *alloc,
+                                uint32_t thread_limit, struct agx_host_pool **out_pool)
 {
-   struct agx_host_pool *pool = agx_host_zalloc(&instance->alloc, sizeof(*pool));
+   struct agx_host_pool *pool = agx_host_zalloc(alloc, sizeof(*pool));
    *out_pool = pool;
    if (!pool)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: out of host memory");
-   agx_retain(instance);
-   pool->instance = instance;
+   agx_retain(owner);
+   pool->owner = owner;
+   pool->alloc = alloc;
    pool->thread_limit = AGX_MIN(AGX_MAX(thread_limit, 1), AGX_HOST_THREADS);
    atomic_init(&pool->references, 1);
    pthread_mutex_init(&pool->lock, NULL);
@@ -223,4 +226,24 @@ uint32_t agx_host_pool_thread_count(struct agx_host_pool *pool)
    uint32_t count = pool->thread_count;
    pthread_mutex_unlock(&pool->lock);
    return count;
+}
+
+/* ---- the room's state -------------------------------------------------- */
+
+agx_status agx_host_state_init(struct agx_device *device, void *owner)
+{
+   struct agx_host_state *host = agx_host_of(device);
+   AGX_TRY(
+      agx_host_pool_create(owner, agx_context_of(device)->alloc, AGX_HOST_THREADS, &host->pool));
+   agx_host_calls_init(&host->calls);
+   return AGX_OK;
+}
+
+void agx_host_state_fini(struct agx_device *device)
+{
+   struct agx_host_state *host = agx_host_of(device);
+   if (!host->pool)
+      return;
+   agx_host_pool_destroy(host->pool);
+   agx_host_calls_fini(&host->calls, agx_context_of(device)->alloc);
 }

@@ -7,7 +7,8 @@
 #pragma once
 
 #include "base/list.h"
-#include "hal/device/instance.h"
+#include "base/status.h"
+#include "hal/core/object.h"
 
 /* Threads of a device. A function that blocks keeps one from the rest; transfers, which wait for
  * disks, leave at least one to the calls. */
@@ -32,8 +33,10 @@ struct agx_host_job {
    bool has_run;    /* the pool's */
 };
 
-/* Starts no thread. thread_limit is 1 to AGX_HOST_THREADS. */
-AGX_MUST_CHECK agx_status agx_host_pool_create(struct agx_instance *instance, uint32_t thread_limit,
+/* Starts no thread. owner is the object that alloc belongs to, retained until the pool's last
+ * thread has gone; thread_limit is 1 to AGX_HOST_THREADS. */
+AGX_MUST_CHECK agx_status agx_host_pool_create(void *owner, const struct agx_host_alloc *alloc,
+                                               uint32_t thread_limit,
                                                struct agx_host_pool **out_pool);
 
 /* Ends the threads. No job is left, but the one that called this may be on its way out: then its

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "hal/device/device.h"
+#include "hal/core/context.h"
 #include "hal/memory/descriptor.h"
 #include "program/program.h"
 

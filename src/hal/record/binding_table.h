@@ -7,7 +7,7 @@
 #pragma once
 
 #include "hal/record/deferred_commands.h"
-#include "hal/device/device.h"
+#include "hal/core/context.h"
 
 struct agx_instance_table;
 

@@ -14,7 +14,8 @@
 #include "agx/hw/usc.h"
 #include "agx/isa/isa.h"
 #include "base/util.h"
-#include "hal/device/device.h"
+#include "hal/memory/chunk.h"
+#include "hal/record/state.h"
 
 #define LINE_B    64u /* a cache line of the host, and what launch words are aligned to */
 #define ADDRESS_B 40u /* in a line or prologue of the USC window: where its uniforms lie */
@@ -168,13 +169,13 @@ static bool acquire_line(struct agx_breadcrumb_page *page, uint32_t *out_line)
 static agx_status find_line(struct agx_device *device, struct agx_breadcrumb_page **out_page,
                             uint32_t *out_line)
 {
-   struct agx_breadcrumb_page *page = device->breadcrumbs.pages;
+   struct agx_breadcrumb_page *page = agx_recorder_of(device)->breadcrumbs.pages;
    while (page && !acquire_line(page, out_line))
       page = page->next;
    if (!page) {
       AGX_TRY(new_page(device, &page));
-      page->next = device->breadcrumbs.pages;
-      device->breadcrumbs.pages = page;
+      page->next = agx_recorder_of(device)->breadcrumbs.pages;
+      agx_recorder_of(device)->breadcrumbs.pages = page;
       (void)acquire_line(page, out_line);
    }
    *out_page = page;
@@ -215,9 +216,9 @@ agx_status agx_breadcrumb_acquire(struct agx_device *device, struct agx_breadcru
    struct agx_breadcrumb_page *page = NULL;
    uint32_t line = 0;
    *out_breadcrumb = (struct agx_breadcrumb){0};
-   pthread_mutex_lock(&device->breadcrumbs.lock);
+   pthread_mutex_lock(&agx_recorder_of(device)->breadcrumbs.lock);
    agx_status status = find_line(device, &page, &line);
-   pthread_mutex_unlock(&device->breadcrumbs.lock);
+   pthread_mutex_unlock(&agx_recorder_of(device)->breadcrumbs.lock);
    if (status != AGX_OK)
       return status;
    *out_breadcrumb = (struct agx_breadcrumb){
@@ -237,9 +238,9 @@ void agx_breadcrumb_return(struct agx_device *device, struct agx_breadcrumb *bre
 {
    if (!breadcrumb->page)
       return;
-   pthread_mutex_lock(&device->breadcrumbs.lock);
+   pthread_mutex_lock(&agx_recorder_of(device)->breadcrumbs.lock);
    breadcrumb->page->taken[breadcrumb->line / 64] &= ~(1ull << breadcrumb->line % 64);
-   pthread_mutex_unlock(&device->breadcrumbs.lock);
+   pthread_mutex_unlock(&agx_recorder_of(device)->breadcrumbs.lock);
    *breadcrumb = (struct agx_breadcrumb){0};
 }
 
@@ -302,7 +303,7 @@ void agx_breadcrumb_make_prologues(struct agx_device *device, struct agx_breadcr
 {
    if (!breadcrumb->page || atomic_load_explicit(&breadcrumb->prologues_va, memory_order_acquire))
       return;
-   pthread_mutex_lock(&device->breadcrumbs.lock);
+   pthread_mutex_lock(&agx_recorder_of(device)->breadcrumbs.lock);
    if (!breadcrumb->prologues_va && !breadcrumb->lacks_prologues) {
       breadcrumb->lacks_prologues = make_prologues(device, breadcrumb, stream_va) != AGX_OK;
       if (!breadcrumb->lacks_prologues)
@@ -311,7 +312,7 @@ void agx_breadcrumb_make_prologues(struct agx_device *device, struct agx_breadcr
                                   breadcrumb->line * PROLOGUES_B + STREAM_B,
                                memory_order_release);
    }
-   pthread_mutex_unlock(&device->breadcrumbs.lock);
+   pthread_mutex_unlock(&agx_recorder_of(device)->breadcrumbs.lock);
 }
 
 void agx_breadcrumbs_init(struct agx_breadcrumbs *breadcrumbs)
@@ -322,10 +323,10 @@ void agx_breadcrumbs_init(struct agx_breadcrumbs *breadcrumbs)
 
 void agx_breadcrumbs_fini(struct agx_device *device)
 {
-   while (device->breadcrumbs.pages) {
-      struct agx_breadcrumb_page *page = device->breadcrumbs.pages;
-      device->breadcrumbs.pages = page->next;
+   while (agx_recorder_of(device)->breadcrumbs.pages) {
+      struct agx_breadcrumb_page *page = agx_recorder_of(device)->breadcrumbs.pages;
+      agx_recorder_of(device)->breadcrumbs.pages = page->next;
       destroy_page(device, page);
    }
-   pthread_mutex_destroy(&device->breadcrumbs.lock);
+   pthread_mutex_destroy(&agx_recorder_of(device)->breadcrumbs.lock);
 }

@@ -7,6 +7,7 @@
 
 #include "hal/record/bind_array.h"
 #include "hal/record/bind_buffer.h"
+#include "hal/record/breadcrumb.h"
 #include "hal/memory/buffer.h"
 #include "hal/memory/chunk.h"
 #include "hal/record/deferred_commands.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "hal/device/device.h"
+#include "hal/core/context.h"
 
 struct agx_event {
    struct agx_object object;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The host room's part of a device: its threads, and calls that are kept to be used again.
+ */
+#pragma once
+
+#include "hal/core/context.h"
+#include "hal/host/host_call.h"
+#include "hal/host/host_pool.h"
+
+struct agx_host_state {
+   struct agx_host_pool *pool;
+   struct agx_host_calls calls;
+};
+
+/* owner, an object that holds the device's allocator, is retained until the last thread has gone;
+ * that may be after the device. AGX_RESOURCE_EXHAUSTED: no memory. */
+AGX_MUST_CHECK agx_status agx_host_state_init(struct agx_device *device, void *owner);
+/* Ends the threads; no job is left. */
+void agx_host_state_fini(struct agx_device *device);
+
+/* The host room's state of a device. */
+static inline struct agx_host_state *agx_host_of(const struct agx_device *device)
+{
+   return agx_context_of(device)->host;
+}
