@@ -9,7 +9,6 @@
 #include "base/list.h"
 #include "base/util.h"
 #include "hal/memory/state.h"
-#include "hal/sync/alloca.h"
 #include "hal/core/desc.h"
 #include "hal/memory/pool_slab.h"
 #include "hal/memory/pool_strategy.h"
@@ -86,7 +85,6 @@ void agx_pool_fini(struct agx_pool *pool)
    agx_pool_take_idle(pool, 0, &idle);
    agx_pool_slabs_destroy(pool, &idle);
    agx_assert(agx_list_empty(&pool->slabs));
-   agx_allocas_fini(pool);
    if (agx_pool_is_variable(pool))
       agx_tlsf_fini(&pool->blocks.tlsf);
    else

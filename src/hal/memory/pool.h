@@ -34,8 +34,6 @@ struct agx_pool {
    uint32_t slab_count;
    uint64_t reserved_B; /* slabs, and those being made */
    uint64_t used_B, peak_reserved_B, peak_used_B, allocations, reuses;
-   struct agx_alloca *spare; /* objects to be used again (alloca.c) */
-   uint32_t spare_count;
 };
 
 /* Fills a pool whose memory is the caller's. */

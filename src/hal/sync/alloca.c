@@ -12,7 +12,7 @@
 #include "hal/memory/state.h"
 #include "hal/sync/submission.h"
 
-#define MAX_SPARE 64u /* objects of a pool */
+#define MAX_SPARE 64u /* objects of a device */
 
 struct state {
    struct agx_alloca *it;   /* retained */
@@ -44,43 +44,50 @@ static bool give_block(struct agx_alloca *it, const struct agx_frontier *death,
    return agx_pool_give(it->pool, block, agx_frontier_covers(reached, death) ? NULL : death);
 }
 
-static struct agx_alloca *new_object(struct agx_pool *pool)
+void agx_alloca_spares_init(struct agx_alloca_spares *spares)
 {
-   pthread_mutex_lock(&pool->lock);
-   struct agx_alloca *it = pool->spare;
-   if (it) {
-      pool->spare = it->next;
-      pool->spare_count--;
+   pthread_mutex_init(&spares->lock, NULL);
+}
+
+void agx_alloca_spares_fini(struct agx_alloca_spares *spares, const struct agx_host_alloc *alloc)
+{
+   while (spares->first) {
+      struct agx_alloca *it = spares->first;
+      spares->first = it->next;
+      agx_host_free(alloc, it, sizeof(*it));
    }
-   pthread_mutex_unlock(&pool->lock);
+   pthread_mutex_destroy(&spares->lock);
+}
+
+static struct agx_alloca *new_object(struct agx_device *device)
+{
+   struct agx_alloca_spares *spares = &agx_sync_of(device)->allocas;
+   pthread_mutex_lock(&spares->lock);
+   struct agx_alloca *it = spares->first;
+   if (it) {
+      spares->first = it->next;
+      spares->count--;
+   }
+   pthread_mutex_unlock(&spares->lock);
    if (!it)
-      return agx_host_zalloc(agx_context_of(pool->device)->alloc, sizeof(*it));
+      return agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*it));
    memset(it, 0, sizeof(*it));
    return it;
 }
 
-static void free_object(struct agx_alloca *it)
+static void free_object(struct agx_device *device, struct agx_alloca *it)
 {
-   struct agx_pool *pool = it->pool;
-   pthread_mutex_lock(&pool->lock);
-   bool is_kept = pool->spare_count < MAX_SPARE;
+   struct agx_alloca_spares *spares = &agx_sync_of(device)->allocas;
+   pthread_mutex_lock(&spares->lock);
+   bool is_kept = spares->count < MAX_SPARE;
    if (is_kept) {
-      it->next = pool->spare;
-      pool->spare = it;
-      pool->spare_count++;
+      it->next = spares->first;
+      spares->first = it;
+      spares->count++;
    }
-   pthread_mutex_unlock(&pool->lock);
+   pthread_mutex_unlock(&spares->lock);
    if (!is_kept)
-      agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
-}
-
-void agx_allocas_fini(struct agx_pool *pool)
-{
-   while (pool->spare) {
-      struct agx_alloca *it = pool->spare;
-      pool->spare = it->next;
-      agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
-   }
+      agx_host_free(agx_context_of(device)->alloc, it, sizeof(*it));
 }
 
 /* Whoever used it is over, since it held a reference; but it may go before its own allocation has
@@ -100,7 +107,7 @@ static void alloca_destroy(struct agx_object *object)
          agx_device_retry(device);
    }
    agx_release(it->slab);
-   free_object(it);
+   free_object(device, it);
    agx_pool_release(pool);
 }
 
@@ -139,7 +146,7 @@ static const struct agx_buffer_storage alloca_storage = {host_memory, queues};
 static agx_status new_alloca(struct agx_pool *pool, const struct agx_op *op,
                              struct agx_alloca **out_it)
 {
-   struct agx_alloca *it = new_object(pool);
+   struct agx_alloca *it = new_object(pool->device);
    if (!it)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "alloca: out of host memory");
    agx_object_init(&it->buffer.object, &alloca_type);

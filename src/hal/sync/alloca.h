@@ -28,6 +28,16 @@ struct agx_alloca {
    struct agx_alloca *next;      /* spare */
 };
 
+/* Objects without memory, kept to be used again. */
+struct agx_alloca_spares {
+   pthread_mutex_t lock;
+   struct agx_alloca *first;
+   uint32_t count;
+};
+void agx_alloca_spares_init(struct agx_alloca_spares *spares);
+/* Frees them; alloc is the device's. */
+void agx_alloca_spares_fini(struct agx_alloca_spares *spares, const struct agx_host_alloc *alloc);
+
 extern const struct agx_op_type agx_alloca_op, agx_dealloca_op;
 
 /* Both with the device's lock held, of what a command buffer uses: that all of it has memory, else
@@ -37,6 +47,3 @@ AGX_MUST_CHECK agx_status agx_allocas_use(const struct agx_resources *resources,
                                           uint64_t epoch);
 /* What it was to be used by was refused; the queue has come to be given no more than epoch. */
 void agx_allocas_unuse(const struct agx_resources *resources, uint32_t queue, uint64_t epoch);
-
-/* Frees objects that were kept to be used again. */
-void agx_allocas_fini(struct agx_pool *pool);

@@ -32,6 +32,7 @@ void agx_sync_state_init(struct agx_device *device, const struct agx_sync_hooks 
    for (size_t i = 0; i < AGX_DEVICE_LISTS; i++)
       agx_list_init(&sync->submission_lists[i]);
    agx_one_shots_init(&sync->one_shots);
+   agx_alloca_spares_init(&sync->allocas);
    sync->hooks = *hooks;
    sync->device = device;
 }
@@ -90,6 +91,7 @@ void agx_sync_state_fini(struct agx_device *device)
       return;
    agx_submissions_fini(device);
    agx_one_shots_fini(&sync->one_shots);
+   agx_alloca_spares_fini(&sync->allocas, agx_context_of(device)->alloc);
    for (unsigned i = 0; i < sync->queue_count; i++)
       agx_queue_fini(&sync->queues[i]);
    if (sync->interrupt)

@@ -12,6 +12,7 @@
 #include "base/thread.h"
 #include "hal/core/context.h"
 #include "hal/core/failure.h"
+#include "hal/sync/alloca.h"
 #include "hal/sync/op.h"
 #include "hal/sync/queue.h"
 #include "hal/sync/submission_state.h"
@@ -76,7 +77,8 @@ struct agx_sync_state {
    bool worker_sleeps;      /* on `work` */
    bool worker_has_no_tick; /* it sleeps without a time limit */
 
-   struct agx_one_shots one_shots; /* has a lock of its own */
+   struct agx_one_shots one_shots;   /* has a lock of its own */
+   struct agx_alloca_spares allocas; /* the same */
 };
 
 /* The room's part of a device's state. */
