@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The guards of a program's unchecked variant, made ready to be looked at for every dispatch:
+ * The guards of a program's unchecked variant, made ready to be evaluated for every dispatch:
  * bounds that several of them share are computed once, and most steps take a number straight from
- * the dispatch instead of from the stack. It says the same as agx_program_guards_hold.
+ * the dispatch instead of from the stack. This is the only evaluator of struct agx_program_guard;
+ * both ways to record a dispatch ask it which code runs.
  */
 #pragma once
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/util.h"
 #include "program/program.h"
-
-#define AGX_GUARD_MAX_STEPS 96
 
 enum agx_guard_code {
    AGX_GUARD_TEST, /* that the bound and `value` bytes fit into sizes_B[index] */
@@ -34,19 +34,28 @@ struct agx_guard_step {
 };
 
 struct agx_guards {
-   uint32_t step_count;
-   struct agx_guard_step steps[AGX_GUARD_MAX_STEPS];
+   struct agx_guard_step *steps; /* owned */
+   uint32_t step_count, capacity;
 };
 
-/* A dispatch that was checked: there are push constants for all that the program reads. */
+/* What a dispatch gives, once it was checked: there are push constants for all that the program
+ * reads, and no axis is without threads. */
 struct agx_guard_launch {
    const uint8_t *push;
    const uint32_t *workgroups, *threads; /* of three axes; at least 1 */
-   const uint64_t *sizes_B;              /* of bindings */
+   const uint64_t *sizes_B;              /* of bindings; only those of buffers are read */
 };
 
-/* False: they are too many. The program was checked. */
-bool agx_guards_make(const struct agx_program *program, struct agx_guards *out_guards);
+/* Makes the guards of a program that agx_program_check has seen ready, in memory from alloc, which
+ * agx_guards_fini frees. AGX_RESOURCE_EXHAUSTED: out of host memory. A program without an unchecked
+ * variant takes no memory. */
+AGX_MUST_CHECK agx_status agx_guards_init(const struct agx_program *program,
+                                          const struct agx_host_alloc *alloc,
+                                          struct agx_guards *out_guards);
+void agx_guards_fini(struct agx_guards *guards, const struct agx_host_alloc *alloc);
+
+/* Returns whether one guard holds, without memory. For the compiler, which asks once. */
+bool agx_guard_holds(const struct agx_program_guard *guard, const struct agx_guard_launch *launch);
 
 /* Numbers of a bound being computed; below: under the topmost one. */
 struct agx_guard_stack {
@@ -54,10 +63,11 @@ struct agx_guard_stack {
    uint32_t below;
 };
 
-/* A step of the others. */
+/* Does one step that is neither a test nor linear; agx_guards_hold calls it. */
 void agx_guard_step(const struct agx_guard_step *step, const struct agx_guard_launch *launch,
                     struct agx_guard_stack *stack);
 
+/* The bound of an AGX_GUARD_LINEAR step. */
 static inline uint64_t agx_guard_linear(const struct agx_guard_step *step,
                                         const struct agx_guard_launch *launch)
 {
@@ -70,6 +80,7 @@ static inline uint64_t agx_guard_linear(const struct agx_guard_step *step,
    return last * step->value; /* of 32 bits each */
 }
 
+/* Whether an AGX_GUARD_TEST step accepts the bound. */
 static inline bool agx_guard_fits(const struct agx_guard_step *step, uint64_t bound,
                                   const struct agx_guard_launch *launch)
 {
@@ -77,6 +88,7 @@ static inline bool agx_guard_fits(const struct agx_guard_step *step, uint64_t bo
    return step->value <= size_B && bound <= size_B - step->value;
 }
 
+/* Returns whether all guards hold, so that the unchecked variant may run. */
 static inline bool agx_guards_hold(const struct agx_guards *guards,
                                    const struct agx_guard_launch *launch)
 {

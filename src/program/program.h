@@ -294,19 +294,10 @@ struct agx_program_step {
 #define AGX_PROGRAM_MAX_GUARDS 64
 
 /* Accesses to bindings[binding] are inside if the bound that the steps leave, plus `bytes`, does
- * not exceed the size. */
+ * not exceed the size. program/guards.h evaluates them. */
 struct agx_program_guard {
    uint32_t binding, bytes, step_count;
    struct agx_program_step steps[AGX_PROGRAM_MAX_STEPS];
-};
-
-/* What a dispatch gives. */
-struct agx_program_launch {
-   const void *push;
-   uint32_t push_B; /* what lies behind counts as 0 */
-   uint32_t workgroups[3];
-   const uint64_t *sizes_B; /* of bindings */
-   uint32_t local_size[3];  /* 0: the program's */
 };
 
 /* What a caller may want to know of the module, but no launch needs. */
@@ -388,15 +379,6 @@ struct agx_program {
    const struct agx_program_constant *constants;
    const char *names;
 };
-
-/* Whether a guard that agx_program_check has seen holds. */
-bool agx_program_guard_holds(const struct agx_program *program,
-                             const struct agx_program_launch *launch,
-                             const struct agx_program_guard *guard);
-
-/* Whether `unchecked` may run instead. */
-bool agx_program_guards_hold(const struct agx_program *program,
-                             const struct agx_program_launch *launch);
 
 /* Bytes of the frame that a thread takes for so many bytes of scratch memory: whole groups
  * of four words, and the ten words more that both known compilers take.

@@ -14,6 +14,7 @@
 
 #include "agx/isa/isa.h"
 #include "base/util.h"
+#include "program/guards.h"
 #include "program/program.h"
 
 struct sample {
@@ -313,15 +314,15 @@ static void test_bounds(void **state)
    };
 #undef S
    const uint32_t push[] = {10, 0x80000000, 0, 3};
-   const struct agx_program program = {.local_size = {64, 2, 1}, .push_B = 16};
+   const uint32_t workgroups[] = {2, 3, 4}, threads[] = {128, 6, 4};
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct agx_program_guard guard = {.step_count = cases[i].count, .bytes = 4};
       uint64_t sizes[2] = {cases[i].want + 4, 4096};
-      struct agx_program_launch launch = {push, sizeof(push), {2, 3, 4}, sizes};
+      const struct agx_guard_launch launch = {(const uint8_t *)push, workgroups, threads, sizes};
       memcpy(guard.steps, cases[i].steps, sizeof(cases[i].steps));
-      assert_true(agx_program_guard_holds(&program, &launch, &guard));
+      assert_true(agx_guard_holds(&guard, &launch));
       sizes[0]--;
-      assert_false(agx_program_guard_holds(&program, &launch, &guard));
+      assert_false(agx_guard_holds(&guard, &launch));
    }
 }
 

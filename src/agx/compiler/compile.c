@@ -15,6 +15,7 @@
 
 #include "agx/compiler/emit/emit.h"
 #include "agx/compiler/spirv/frontend.h"
+#include "agx/compiler/ir/clone.h"
 #include "agx/compiler/pipeline.h"
 #include "base/thread.h"
 
@@ -140,15 +141,19 @@ static bool is_robust(const struct agxc_options *options)
    return robust && !(options->debug & AGXC_DEBUG_NO_OPT);
 }
 
-static void run(struct compilation *c, bool is_unchecked)
+static void read_module(struct compilation *c)
 {
-   uint8_t *code = NULL;
    c->shader = agxc_shader_create(&c->arena, c->options);
    c->shader->most_nesting = c->most_nesting;
-   c->shader->is_unchecked = is_unchecked;
    uint32_t *words = AGX_ARENA_ARRAY(&c->arena, uint32_t, c->size / 4);
    memcpy(words, c->spirv, c->size);
    agxc_spirv_to_ir(c->shader, words, c->size / 4);
+}
+
+/* From c->shader as the front end leaves it to c->program. */
+static void make_program(struct compilation *c)
+{
+   uint8_t *code = NULL;
    agxc_run_pipeline(c->shader);
    agxc_emit(c->shader, &code, &c->program.text_B, &c->program.code_B);
    c->program.code = code;
@@ -159,23 +164,31 @@ static void run(struct compilation *c, bool is_unchecked)
    describe(c);
 }
 
-/* Robust code has an unchecked variant, where some checks can be left out. */
+/* Robust code has an unchecked variant where some checks can be left out. It is made first, of a
+ * copy of the IR, and given to the program with checks together with its guards. */
+static void make_unchecked(struct compilation *c)
+{
+   struct agxc_shader *checked = c->shader, *unchecked = agxc_clone_shader(checked);
+   c->shader = unchecked;
+   unchecked->is_unchecked = true;
+   make_program(c);
+   struct agx_program *variant = NULL;
+   if (unchecked->guard_count) {
+      variant = AGX_ARENA_NEW(&c->arena, struct agx_program);
+      *variant = c->program;
+   }
+   c->shader = checked;
+   c->program = (struct agx_program){
+      .unchecked = variant, .guards = unchecked->guards, .guard_count = unchecked->guard_count};
+}
+
 static void run_all(struct compilation *c)
 {
    c->program = (struct agx_program){.unchecked = NULL};
-   if (is_robust(c->options)) {
-      run(c, true);
-      if (c->shader->guard_count) {
-         struct agx_program *unchecked = AGX_ARENA_NEW(&c->arena, struct agx_program);
-         const struct agxc_shader *shader = c->shader;
-         *unchecked = c->program;
-         c->program = (struct agx_program){
-            .unchecked = unchecked, .guards = shader->guards, .guard_count = shader->guard_count};
-      } else {
-         c->program = (struct agx_program){.unchecked = NULL};
-      }
-   }
-   run(c, false);
+   read_module(c);
+   if (is_robust(c->options))
+      make_unchecked(c);
+   make_program(c);
 }
 
 /* The stages under the jump buffer; a status of the shader's, or the arena's end. */

@@ -48,6 +48,7 @@ static void destroy(struct agx_executable *executable)
       agxw_bo_destroy(executable->bo);
    if (executable->unchecked)
       agx_release(executable->unchecked);
+   agx_guards_fini(&executable->guards, agx_context_of(device)->alloc);
    for (uint32_t i = 1; i < executable->entry_count; i++)
       if (executable->entries[i])
          agx_release(executable->entries[i]);
@@ -94,6 +95,18 @@ static agx_status plan(struct agx_executable *executable, const struct agxw_devi
    return agx_launch_template_make(executable->program, &executable->plan, &executable->template);
 }
 
+static agx_status load(struct agx_device *device, struct agx_module *module,
+                       const struct agx_program *program, bool is_own,
+                       struct agx_executable **out_executable);
+
+static agx_status load_unchecked(struct agx_executable *executable, bool is_own)
+{
+   struct agx_device *device = executable->device;
+   const struct agx_program *program = executable->program;
+   AGX_TRY(agx_guards_init(program, agx_context_of(device)->alloc, &executable->guards));
+   return load(device, executable->module, program->unchecked, is_own, &executable->unchecked);
+}
+
 /* Loads one program of the module. */
 static agx_status load(struct agx_device *device, struct agx_module *module,
                        const struct agx_program *program, bool is_own,
@@ -119,7 +132,7 @@ static agx_status load(struct agx_device *device, struct agx_module *module,
       status = plan(executable, info);
    if (status == AGX_OK && program->unchecked &&
        !(agx_context_of(device)->debug & AGX_DEBUG_CHECKED))
-      status = load(device, module, program->unchecked, is_own, &executable->unchecked);
+      status = load_unchecked(executable, is_own);
    if (status != AGX_OK) {
       destroy(executable);
       return status;

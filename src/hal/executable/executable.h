@@ -4,6 +4,7 @@
 #include "hal/core/context.h"
 #include "winsys/winsys.h"
 #include "hal/executable/launch_template.h"
+#include "program/guards.h"
 
 struct agx_executable {
    struct agx_object object;
@@ -12,6 +13,7 @@ struct agx_executable {
    const struct agx_program *program;
    /* The unchecked variant, for dispatches of which all guards hold; NULL: there is none. */
    struct agx_executable *unchecked;
+   struct agx_guards guards;
    /* Of an executable with several entry points: all of them, itself the first; else NULL and 1.
     * Each holds on to what it needs. */
    struct agx_executable **entries;

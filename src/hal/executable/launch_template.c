@@ -218,8 +218,8 @@ agx_status agx_launch_template_make(const struct agx_program *program, const str
       .local = {program->local_size[0], program->local_size[1], program->local_size[2]},
       .max_groups = AGX_MIN(0x7fffffffu, UINT32_MAX / AGX_MAX(program->local_size[0], 1u)),
    };
-   out_template->is_fast =
-      add_bindings(program, out_template) && add_parts(program, plan->uniform_B, out_template) &&
-      add_states(program, out_template) && agx_guards_make(program, &out_template->guards);
+   out_template->is_fast = add_bindings(program, out_template) &&
+                           add_parts(program, plan->uniform_B, out_template) &&
+                           add_states(program, out_template);
    return program->state_count ? pack_states(plan, out_template) : AGX_OK;
 }

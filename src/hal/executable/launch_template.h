@@ -8,7 +8,6 @@
 
 #include "hal/executable/binding_usage.h"
 #include "hal/executable/launch_plan.h"
-#include "program/guards.h"
 
 #define AGX_TEMPLATE_MAX_BINDINGS 24
 #define AGX_TEMPLATE_MAX_PARTS    96
@@ -70,7 +69,6 @@ struct agx_launch_template {
    struct agx_template_state states[AGX_TEMPLATE_MAX_STATES];
    uint64_t texture_word, sampler_word;
    uint8_t fetch_sampler[AGX_HW_SAMPLER_BYTES];
-   struct agx_guards guards; /* when the unchecked variant runs */
 };
 
 /* *out_template is not template where something is out of the ordinary. */

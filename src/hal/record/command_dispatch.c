@@ -181,21 +181,18 @@ static agx_status note_uses(struct agx_command_buffer *commands, const struct ag
 }
 
 /* The code that this dispatch needs: the unchecked variant where its guards hold. */
-static struct agx_executable *choose_executable(const struct agx_dispatch *dispatch,
-                                                const struct agx_bound *bound)
+static struct agx_executable *choose_executable(const struct agx_binder *binder,
+                                                const uint32_t threads[3])
 {
+   const struct agx_dispatch *dispatch = binder->dispatch;
    struct agx_executable *executable = dispatch->executable;
-   const struct agx_program *program = executable->program;
    uint64_t sizes_B[AGX_PROGRAM_MAX_BINDINGS];
    if (!executable->unchecked || agx_dispatch_is_indirect(dispatch))
       return executable;
-   for (uint32_t i = 0; i < program->binding_count; i++)
-      sizes_B[i] = agx_binding_is_buffer(program->bindings[i].kind) ? bound[i].length_B : 0;
-   struct agx_program_launch launch = {
-      .push = dispatch->push, .push_B = dispatch->push_B, .sizes_B = sizes_B};
-   memcpy(launch.workgroups, dispatch->workgroups, sizeof(launch.workgroups));
-   memcpy(launch.local_size, dispatch->local_size, sizeof(launch.local_size));
-   return agx_program_guards_hold(program, &launch) ? executable->unchecked : executable;
+   for (uint32_t i = 0; i < binder->program->binding_count; i++)
+      sizes_B[i] = binder->bound[i].length_B;
+   const struct agx_guard_launch launch = {dispatch->push, dispatch->workgroups, threads, sizes_B};
+   return agx_guards_hold(&executable->guards, &launch) ? executable->unchecked : executable;
 }
 
 /* ---- the general path ------------------------------------------------------ */
@@ -310,7 +307,7 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    AGX_TRY(agx_binder_init(&binder, commands->device, program, dispatch, draw));
    if (!threads[0] || !threads[1] || !threads[2])
       return check_elements(&binder);
-   struct agx_executable *executable = choose_executable(dispatch, binder.bound);
+   struct agx_executable *executable = choose_executable(&binder, threads);
    agx_binder_run(&binder, executable->program);
    return launch(commands, &binder, executable, threads);
 }

@@ -156,7 +156,7 @@ static inline bool agx_fast_choose_variant(struct agx_fast_call *call)
                                            call->threads, call->lengths_B};
    if (!unchecked)
       return true;
-   if (agx_guards_hold(&call->template->guards, &launch)) {
+   if (agx_guards_hold(&call->executable->guards, &launch)) {
       call->executable = unchecked;
       call->plan = &unchecked->plan;
       call->template = &unchecked->template;

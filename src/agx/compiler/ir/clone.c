@@ -136,6 +136,24 @@ void agxc_clone_node(struct agxc_clone *clone, const struct agxc_node *node)
    clone->cursor.block = behind;
 }
 
+struct agxc_shader *agxc_clone_shader(const struct agxc_shader *shader)
+{
+   struct agxc_shader *copy = AGX_ARENA_NEW(shader->arena, struct agxc_shader);
+   struct agxc_clone_map map = {0};
+   *copy = *shader;
+   agx_list_init(&copy->body);
+   copy->values = NULL;
+   copy->blocks = NULL;
+   copy->value_count = copy->value_capacity = copy->block_count = copy->block_capacity = 0;
+   for (uint32_t i = 0; i < shader->value_count; i++)
+      agxc_value_new(copy, shader->values[i]->bits, shader->values[i]->count);
+   struct agxc_clone clone = agxc_clone_begin(copy, (struct agxc_cursor){.at = &copy->body}, &map);
+   for (uint32_t i = 0; i < shader->value_count; i++)
+      agxc_clone_set(&clone, shader->values[i], agxc_use(copy->values[i]));
+   clone_list(&clone, &shader->body, NULL, &copy->body);
+   return copy;
+}
+
 void agxc_melt(struct agxc_cursor *cursor, struct agxc_block *block)
 {
    agxc_foreach_instr_safe (instr, block) {

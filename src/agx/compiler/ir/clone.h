@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies of control flow, for passes that take loops apart. Each value that a copied
- * instruction defines becomes a new one; what comes from outside stays.
+ * Copies of control flow, for passes that take loops apart, and of whole shaders. Each value that a
+ * copied instruction defines becomes a new one; what comes from outside stays.
  */
 #pragma once
 
@@ -48,6 +48,11 @@ void agxc_clone_values(struct agxc_clone *clone, const struct agxc_node *node);
  * new block behind that. */
 void agxc_clone_instr(struct agxc_clone *clone, const struct agxc_instr *instr);
 void agxc_clone_node(struct agxc_clone *clone, const struct agxc_node *node);
+
+/* A copy of a shader as the front end leaves it, in the same arena: the values have the same ids,
+ * so that passes do to both the same. It shares what no pass changes (names, parameters,
+ * constants). */
+struct agxc_shader *agxc_clone_shader(const struct agxc_shader *shader);
 
 /* Moves what is in `block` to the end of the cursor's block, and takes it out of its list. */
 void agxc_melt(struct agxc_cursor *cursor, struct agxc_block *block);

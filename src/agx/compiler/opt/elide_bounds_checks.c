@@ -18,6 +18,7 @@
 
 #include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/opt/opt.h"
+#include "program/guards.h"
 
 #define MAX_DEPTH 12u /* of an expression */
 #define ANY       UINT32_MAX
@@ -601,19 +602,18 @@ static bool add_guard(struct proof *p)
 static bool is_possible(const struct proof *p)
 {
    static const uint32_t words[] = {0, 1, 30, 1000};
-   uint64_t sizes[AGX_PROGRAM_MAX_BINDINGS];
-   const struct agxc_shader *shader = p->shader;
-   struct agx_program program = {.push_B = shader->push_B};
-   memcpy(program.local_size, shader->local_size, sizeof(program.local_size));
+   static const uint32_t workgroups[] = {2, 2, 2};
+   uint64_t sizes_B[AGX_PROGRAM_MAX_BINDINGS];
+   uint32_t push[AGX_PROGRAM_MAX_PUSH_B / 4], threads[3];
+   for (unsigned i = 0; i < 3; i++)
+      threads[i] = workgroups[i] * p->shader->local_size[i];
    for (uint32_t i = 0; i < AGX_PROGRAM_MAX_BINDINGS; i++)
-      sizes[i] = UINT32_MAX;
+      sizes_B[i] = UINT32_MAX;
    for (size_t i = 0; i < AGX_COUNT(words); i++) {
-      uint32_t push[AGX_PROGRAM_MAX_PUSH_B / 4];
       for (uint32_t k = 0; k < AGX_COUNT(push); k++)
          push[k] = words[i];
-      struct agx_program_launch launch = {
-         .push = push, .push_B = sizeof(push), .workgroups = {2, 2, 2}, .sizes_B = sizes};
-      if (agx_program_guard_holds(&program, &launch, &p->guard))
+      const struct agx_guard_launch launch = {(const uint8_t *)push, workgroups, threads, sizes_B};
+      if (agx_guard_holds(&p->guard, &launch))
          return true;
    }
    return false;
