@@ -139,3 +139,25 @@ struct agxc_ref agxc_fold(enum agxc_op op, unsigned bits, struct agxc_ref a, str
    }
    return agxc_imm(rules[op](&in), bits);
 }
+
+enum agxc_op agxc_opposite(enum agxc_op compare)
+{
+   static const enum agxc_op pairs[][2] = {
+      {AGXC_OP_IEQ, AGXC_OP_INE},
+      {AGXC_OP_ULT, AGXC_OP_UGE},
+      {AGXC_OP_SLT, AGXC_OP_SGE},
+      {AGXC_OP_FEQ, AGXC_OP_FNE},
+   };
+   for (size_t i = 0; i < AGX_COUNT(pairs); i++)
+      for (unsigned k = 0; k < 2; k++)
+         if (pairs[i][k] == compare)
+            return pairs[i][1 - k];
+   return AGXC_OP_ISA;
+}
+
+bool agxc_are_opposite(const struct agxc_instr *a, const struct agxc_instr *b)
+{
+   return !agxc_is_machine(a) && agxc_opposite((enum agxc_op)a->op) == b->op &&
+          !agxc_is_machine(b) && agxc_same_ref(agxc_src_a(a), agxc_src_a(b)) &&
+          agxc_same_ref(agxc_src_b(a), agxc_src_b(b));
+}

@@ -12,3 +12,10 @@
  * width and more give 0 or the sign, as the hardware's do; a division by 0, which is undefined,
  * gives 0. */
 struct agxc_ref agxc_fold(enum agxc_op op, unsigned bits, struct agxc_ref a, struct agxc_ref b);
+
+/* The compare that is false where this one is true, for the same sources, or AGXC_OP_ISA where
+ * there is none: of floats only equality has one, since a NaN makes the others false both ways. */
+enum agxc_op agxc_opposite(enum agxc_op compare);
+
+/* Two compares of the same sources, one of which is false where the other is true. */
+bool agxc_are_opposite(const struct agxc_instr *a, const struct agxc_instr *b);

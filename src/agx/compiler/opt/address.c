@@ -209,10 +209,10 @@ static void rewrite_shared(struct rewriting *rw, struct agxc_instr *instr,
    }
    const struct agxc_instr *shl = def_of(&index);
    unsigned log2 = (unsigned)__builtin_ctz((unsigned)element_B);
-   bool shifts = shl && shl->op == AGXC_OP_ISHL && is_constant(&shl->operand[2]) && log2 &&
-                 shl->operand[2].imm == log2 && constant >= 0;
+   bool shifts = shl && shl->op == AGXC_OP_ISHL && is_constant(agxc_src_b(shl)) && log2 &&
+                 agxc_src_b(shl)->imm == log2 && constant >= 0;
    if (shifts)
-      index = shl->operand[1];
+      index = *agxc_src_a(shl);
    struct agxc_ref half = agxc_build_trunc(&rw->at, 16, index);
    struct agxc_ref whole = agxc_build_zext(&rw->at, 32, half);
    if (shifts)

@@ -27,21 +27,12 @@ static struct agxc_ref negation(struct agxc_algebra *a, struct agxc_ref x)
 
 /* ---- logic --------------------------------------------------------------- */
 
-/* Compares that are each other's negation. */
-static const uint16_t opposite[][2] = {
-   {AGXC_OP_IEQ, AGXC_OP_INE}, {AGXC_OP_INE, AGXC_OP_IEQ}, {AGXC_OP_ULT, AGXC_OP_UGE},
-   {AGXC_OP_UGE, AGXC_OP_ULT}, {AGXC_OP_SLT, AGXC_OP_SGE}, {AGXC_OP_SGE, AGXC_OP_SLT},
-   {AGXC_OP_FEQ, AGXC_OP_FNE}, {AGXC_OP_FNE, AGXC_OP_FEQ},
-};
-
 /* not (a < b) is a >= b, but not of floats, where both are false for NaN. */
 static struct agxc_ref rule_inot(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
    const struct agxc_instr *def = agxc_def_of(*agxc_src_a(instr));
-   for (size_t i = 0; def && i < AGX_COUNT(opposite); i++)
-      if (opposite[i][0] == def->op)
-         return op2(a, (enum agxc_op)opposite[i][1], *agxc_src_a(def), *agxc_src_b(def));
-   return agxc_none();
+   enum agxc_op op = def ? agxc_opposite((enum agxc_op)def->op) : AGXC_OP_ISA;
+   return op == AGXC_OP_ISA ? agxc_none() : op2(a, op, *agxc_src_a(def), *agxc_src_b(def));
 }
 
 static struct agxc_ref rule_logic(struct agxc_algebra *a, const struct agxc_instr *instr)
@@ -130,11 +121,8 @@ static struct agxc_ref settled(const struct agxc_ref *x, const struct agxc_ref *
       return *x;
    if (a->op == AGXC_OP_INOT && agxc_same_ref(agxc_src_a(a), c))
       return truth(!known);
-   for (size_t i = 0; i < AGX_COUNT(opposite); i++)
-      if (opposite[i][0] == a->op && opposite[i][1] == b->op &&
-          agxc_same_ref(agxc_src_a(a), agxc_src_a(b)) &&
-          agxc_same_ref(agxc_src_b(a), agxc_src_b(b)))
-         return truth(!known);
+   if (agxc_are_opposite(a, b))
+      return truth(!known);
    return *x;
 }
 

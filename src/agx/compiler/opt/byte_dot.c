@@ -53,7 +53,7 @@ static struct agxc_instr *sole_def(const struct dots *d, const struct agxc_ref *
 static const struct agxc_ref *loaded_byte(const struct agxc_ref *ref)
 {
    const struct agxc_instr *sext = def_of(ref, AGXC_OP_SEXT);
-   const struct agxc_ref *byte = sext ? &sext->operand[1] : NULL;
+   const struct agxc_ref *byte = sext ? agxc_src_a(sext) : NULL;
    const struct agxc_instr *split = byte && byte->bits == 8 ? def_of(byte, AGXC_OP_SPLIT) : NULL;
    const struct agxc_ref *vector = split ? agxc_srcs(split) : NULL;
    bool is_loaded =
@@ -65,7 +65,7 @@ static const struct agxc_ref *loaded_byte(const struct agxc_ref *ref)
 static struct agxc_instr *byte_product(const struct dots *d, const struct agxc_ref *ref)
 {
    struct agxc_instr *product = sole_def(d, ref, AGXC_OP_IMUL);
-   bool fits = product && loaded_byte(&product->operand[1]) && loaded_byte(&product->operand[2]);
+   bool fits = product && loaded_byte(agxc_src_a(product)) && loaded_byte(agxc_src_b(product));
    return fits ? product : NULL;
 }
 
@@ -73,8 +73,8 @@ static struct agxc_instr *byte_product(const struct dots *d, const struct agxc_r
 static void gather(struct dots *d, struct agxc_instr *root)
 {
    d->count = 0;
-   for (unsigned i = 1; i <= 2; i++)
-      d->leaves[d->count++] = root->operand[i];
+   for (unsigned i = 0; i < 2; i++)
+      d->leaves[d->count++] = *agxc_side(root, i);
    for (uint32_t i = 0; i < d->count;) {
       const struct agxc_instr *sum = sole_def(d, &d->leaves[i], AGXC_OP_IADD);
       if (!sum || sum->block != root->block || d->count == MAX_LEAVES) {
@@ -82,9 +82,9 @@ static void gather(struct dots *d, struct agxc_instr *root)
          i++;
          continue;
       }
-      agx_bitset_set(d->is_inside, sum->operand[0].value->id);
-      d->leaves[i] = sum->operand[1];
-      d->leaves[d->count++] = sum->operand[2];
+      agx_bitset_set(d->is_inside, agxc_dest(sum)->value->id);
+      d->leaves[i] = *agxc_src_a(sum);
+      d->leaves[d->count++] = *agxc_src_b(sum);
    }
 }
 
@@ -95,7 +95,7 @@ static unsigned place_of(const struct agxc_ref *byte)
 {
    const struct agxc_instr *split = byte->value->def;
    unsigned place = 0;
-   while (split->operand[place].value != byte->value)
+   while (agxc_element(split, place)->value != byte->value)
       place++;
    return place;
 }
@@ -108,22 +108,17 @@ static bool same_word(const struct agxc_ref *a, const struct agxc_ref *b)
 /* Neighbours, with their factors in either order; `swapped` says that q's differ from p's. */
 static bool is_pair(const struct agxc_instr *p, const struct agxc_instr *q, bool *swapped)
 {
-   const struct agxc_ref *p1 = loaded_byte(&p->operand[1]), *p2 = loaded_byte(&p->operand[2]);
-   const struct agxc_ref *q1 = loaded_byte(&q->operand[1]), *q2 = loaded_byte(&q->operand[2]);
+   const struct agxc_ref *p1 = loaded_byte(agxc_src_a(p)), *p2 = loaded_byte(agxc_src_b(p));
+   const struct agxc_ref *q1 = loaded_byte(agxc_src_a(q)), *q2 = loaded_byte(agxc_src_b(q));
    *swapped = same_word(p1, q2) && same_word(p2, q1);
    return *swapped || (same_word(p1, q1) && same_word(p2, q2));
 }
 
 static void halves_of(struct agxc_builder *b, struct agxc_ref word, struct agxc_ref out[2])
 {
-   struct agxc_instr *instr = agxc_instr_new(b->shader, AGXC_OP_UNPACK32);
-   for (unsigned i = 0; i < 2; i++) {
-      out[i] = agxc_use(agxc_value_new(b->shader, 16, 1));
-      out[i].value->def = instr;
-      instr->operand[i] = out[i];
-   }
-   instr->operand[2] = word;
-   agxc_insert(b, instr);
+   const struct agxc_instr *instr = agxc_build_unpack32(b, word);
+   out[0] = *agxc_dest_low(instr);
+   out[1] = *agxc_dest_high(instr);
 }
 
 /* 256 times each byte of the word that holds both, as halves in the order asked for. */
@@ -147,9 +142,9 @@ static struct agxc_ref build_pair(struct agxc_builder *b, const struct agxc_inst
                                   const struct agxc_instr *q, bool swapped)
 {
    struct agxc_ref x[2], y[2], halves[2];
-   const struct agxc_ref *q_of[] = {&q->operand[swapped ? 2 : 1], &q->operand[swapped ? 1 : 2]};
-   scale(b, loaded_byte(&p->operand[1]), loaded_byte(q_of[0]), x);
-   scale(b, loaded_byte(&p->operand[2]), loaded_byte(q_of[1]), y);
+   const struct agxc_ref *q_of[] = {agxc_side(q, swapped), agxc_side(q, !swapped)};
+   scale(b, loaded_byte(agxc_src_a(p)), loaded_byte(q_of[0]), x);
+   scale(b, loaded_byte(agxc_src_b(p)), loaded_byte(q_of[1]), y);
    struct agxc_ref sum = agxc_imm(0xffff0000u, 32);
    for (unsigned i = 0; i < 2; i++) {
       struct agxc_ref product = agxc_build_imul(b, x[i], y[i]);
@@ -214,8 +209,8 @@ bool agxc_opt_byte_dot(struct agxc_shader *shader)
       for (struct agx_link *at = block->instrs.prev, *next; at != &block->instrs; at = next) {
          struct agxc_instr *instr = agx_container_of(at, struct agxc_instr, link);
          next = at->prev;
-         if (instr->op == AGXC_OP_IADD && instr->operand[0].bits == 32 &&
-             !agx_bitset_test(d.is_inside, instr->operand[0].value->id))
+         if (instr->op == AGXC_OP_IADD && agxc_dest(instr)->bits == 32 &&
+             !agx_bitset_test(d.is_inside, agxc_dest(instr)->value->id))
             progress |= visit_sum(&d, instr);
       }
    if (progress)

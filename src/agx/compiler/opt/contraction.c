@@ -60,7 +60,7 @@ static bool fuse(struct agxc_shader *shader, struct agxc_instr *sum, struct uses
    const struct agxc_instr *product = fusable(&srcs[side], uses);
    if (!product)
       return false;
-   struct agxc_ref a = product->operand[1], b = product->operand[2], c = srcs[1 - side];
+   struct agxc_ref a = *agxc_src_a(product), b = *agxc_src_b(product), c = srcs[1 - side];
    bool subtracts = sum->op == AGXC_OP_FSUB;
    struct agxc_builder before = agxc_before(shader, sum);
    if (subtracts && side == 1)
@@ -71,11 +71,10 @@ static bool fuse(struct agxc_shader *shader, struct agxc_instr *sum, struct uses
    if (srcs[1 - side].kind == AGXC_VALUE)
       uses[srcs[1 - side].value->id].in_sums--;
    struct agxc_instr *fma = agxc_instr_new(shader, AGXC_OP_FFMA);
-   fma->operand[0] = sum->operand[0];
-   fma->operand[1] = a;
-   fma->operand[2] = b;
-   fma->operand[3] = c;
-   fma->operand[0].value->def = fma;
+   agxc_define(fma, *agxc_dest(sum));
+   *agxc_src_a(fma) = a;
+   *agxc_src_b(fma) = b;
+   *agxc_src_c(fma) = c;
    agxc_insert(&before, fma);
    agxc_instr_remove(sum);
    return true;

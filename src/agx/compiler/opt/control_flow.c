@@ -28,7 +28,7 @@ static void forget_edges(const struct agxc_block *block)
          if (phi->op != AGXC_OP_PHI)
             continue;
          for (uint32_t k = at; k + 1 < phi->src_count; k++)
-            phi->operand[1 + k] = phi->operand[2 + k];
+            agxc_srcs(phi)[k] = agxc_srcs(phi)[k + 1];
          phi->src_count--;
          phi->operand_count--;
       }
@@ -76,7 +76,7 @@ static void inline_arm(struct agxc_shader *shader, struct agxc_block *before, st
    struct agxc_block *first = agxc_first_block(arm);
    agxc_foreach_instr (phi, behind)
       if (phi->op == AGXC_OP_PHI) /* one way is left */
-         agxc_become_mov(shader, phi, agxc_srcs(phi)[0]);
+         agxc_become_mov(shader, phi, *agxc_srcs(phi));
    melt(&cursor, first);
    while (!agx_list_empty(arm)) {
       struct agxc_node *node = agx_container_of(arm->next, struct agxc_node, link);
@@ -130,9 +130,9 @@ static bool try_if(struct agxc_shader *shader, struct agxc_if *branch)
 {
    struct agxc_block *before = agxc_block_before(&branch->node);
    struct agxc_instr *last = agxc_terminator(before);
-   if (!last || last->op != AGXC_OP_BRANCH || last->operand[0].kind != AGXC_IMM)
+   if (!last || last->op != AGXC_OP_BRANCH || agxc_src_condition(last)->kind != AGXC_IMM)
       return false;
-   bool is_then = last->operand[0].imm != 0;
+   bool is_then = agxc_src_condition(last)->imm != 0;
    struct agx_link *arm = is_then ? &branch->then_list : &branch->else_list;
    struct agx_link *other = is_then ? &branch->else_list : &branch->then_list;
    if (agxc_terminator(agxc_last_block(arm)) || is_only_way(other))
@@ -155,7 +155,7 @@ static bool join_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
       return false;
    agxc_foreach_instr (phi, first)
       if (phi->op == AGXC_OP_PHI)
-         agxc_become_mov(shader, phi, agxc_srcs(phi)[0]);
+         agxc_become_mov(shader, phi, *agxc_srcs(phi));
    melt(&cursor, first);
    agxc_foreach_node (node, &loop->continuing)
       node->list = &loop->body;

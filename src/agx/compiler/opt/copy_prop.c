@@ -12,14 +12,11 @@ static struct agxc_ref phi_source(const struct agxc_instr *phi)
 {
    struct agxc_ref only = agxc_none();
    agxc_foreach_src (src, phi) {
-      if (src->kind == AGXC_VALUE && src->value == phi->operand[0].value)
+      if (src->kind == AGXC_VALUE && src->value == agxc_dest(phi)->value)
          continue;
       if (only.kind == AGXC_NONE)
          only = *src;
-      else if (src->kind != only.kind || src->bits != only.bits ||
-               (src->kind == AGXC_VALUE     ? src->value != only.value
-                : src->kind == AGXC_UNIFORM ? src->half != only.half
-                                            : src->imm != only.imm))
+      else if (!agxc_same_ref(src, &only))
          return agxc_none();
    }
    return only;
@@ -27,40 +24,39 @@ static struct agxc_ref phi_source(const struct agxc_instr *phi)
 
 static struct agxc_ref split_source(const struct agxc_instr *split, const struct agxc_value *value)
 {
-   const struct agxc_ref *vector = &split->operand[split->dest_count];
-   const struct agxc_instr *collect = vector->kind == AGXC_VALUE ? vector->value->def : NULL;
-   if (!collect || collect->op != AGXC_OP_COLLECT || collect->src_count != split->dest_count)
+   const struct agxc_instr *collect = agxc_def_as(*agxc_src_vector(split), AGXC_OP_COLLECT);
+   if (!collect || collect->src_count != split->dest_count)
       return agxc_none();
    for (unsigned i = 0; i < split->dest_count; i++)
-      if (split->operand[i].value == value && collect->operand[1 + i].bits == value->bits)
-         return collect->operand[1 + i];
+      if (agxc_element(split, i)->value == value && agxc_element(collect, i)->bits == value->bits)
+         return *agxc_element(collect, i);
    return agxc_none();
 }
 
 static struct agxc_ref collect_source(const struct agxc_instr *collect)
 {
-   const struct agxc_ref *first = &collect->operand[1];
-   const struct agxc_instr *split = first->kind == AGXC_VALUE ? first->value->def : NULL;
-   if (!split || split->op != AGXC_OP_SPLIT || split->dest_count != collect->src_count)
+   const struct agxc_instr *split = agxc_def_as(*agxc_srcs(collect), AGXC_OP_SPLIT);
+   if (!split || split->dest_count != collect->src_count)
       return agxc_none();
    for (unsigned i = 0; i < collect->src_count; i++)
-      if (collect->operand[1 + i].kind != AGXC_VALUE ||
-          collect->operand[1 + i].value != split->operand[i].value)
+      if (agxc_element(collect, i)->kind != AGXC_VALUE ||
+          agxc_element(collect, i)->value != agxc_element(split, i)->value)
          return agxc_none();
-   return split->operand[split->dest_count];
+   return *agxc_src_vector(split);
 }
 
 static struct agxc_ref unpack_source(const struct agxc_instr *unpack,
                                      const struct agxc_value *value)
 {
-   const struct agxc_ref *whole = &unpack->operand[2];
-   unsigned i = unpack->operand[1].value == value, bits = value->bits;
-   if (whole->kind == AGXC_IMM)
-      return agxc_imm((uint64_t)whole->imm >> i * bits, bits);
-   const struct agxc_instr *pack = whole->kind == AGXC_VALUE ? whole->value->def : NULL;
-   if (!pack || pack->op != (bits == 32 ? AGXC_OP_PACK64 : AGXC_OP_PACK32))
+   struct agxc_ref whole = *agxc_src_a(unpack);
+   unsigned bits = value->bits;
+   bool is_high = agxc_dest_high(unpack)->value == value;
+   if (whole.kind == AGXC_IMM)
+      return agxc_imm((uint64_t)whole.imm >> (is_high ? bits : 0), bits);
+   const struct agxc_instr *pack = agxc_def_as(whole, bits == 32 ? AGXC_OP_PACK64 : AGXC_OP_PACK32);
+   if (!pack)
       return agxc_none();
-   return pack->operand[1 + i];
+   return is_high ? *agxc_src_high(pack) : *agxc_src_low(pack);
 }
 
 /* What a value is a copy of, or AGXC_NONE. */
@@ -70,7 +66,7 @@ static struct agxc_ref source_of(const struct agxc_value *value)
    if (!def)
       return agxc_none();
    if (def->op == AGXC_OP_MOV)
-      return def->operand[1];
+      return *agxc_src_a(def);
    if (def->op == AGXC_OP_PHI)
       return phi_source(def);
    if (def->op == AGXC_OP_SPLIT)

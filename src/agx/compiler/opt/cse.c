@@ -53,7 +53,7 @@ static uint32_t hash_of(const struct agxc_instr *instr)
    uint32_t hash = instr->op;
    unsigned first = instr->dest_count;
    if (agxc_flags(instr) & AGXC_COMMUTATIVE) {
-      hash = mix(hash, key(&instr->operand[first]) + key(&instr->operand[first + 1]));
+      hash = mix(hash, key(agxc_side(instr, 0)) + key(agxc_side(instr, 1)));
       first += 2;
    }
    for (unsigned i = first; i < instr->operand_count; i++)
@@ -61,29 +61,24 @@ static uint32_t hash_of(const struct agxc_instr *instr)
    return hash;
 }
 
-static bool same_ref(const struct agxc_ref *a, const struct agxc_ref *b)
-{
-   return a->kind == b->kind && a->bits == b->bits && a->count == b->count && a->abs == b->abs &&
-          a->neg == b->neg && a->sx == b->sx && a->is_unsigned == b->is_unsigned &&
-          identity(a) == identity(b);
-}
-
 static bool same(const struct agxc_instr *a, const struct agxc_instr *b)
 {
    if (a->op != b->op || a->dest_count != b->dest_count || a->operand_count != b->operand_count)
       return false;
-   if (a->operand[0].bits != b->operand[0].bits || a->operand[0].count != b->operand[0].count)
+   if (agxc_dest(a)->bits != agxc_dest(b)->bits || agxc_dest(a)->count != agxc_dest(b)->count)
       return false;
    unsigned first = a->dest_count;
    if (agxc_flags(a) & AGXC_COMMUTATIVE) {
-      const struct agxc_ref *x = &a->operand[first], *y = &b->operand[first];
-      if (!(same_ref(&x[0], &y[0]) && same_ref(&x[1], &y[1])) &&
-          !(same_ref(&x[0], &y[1]) && same_ref(&x[1], &y[0])))
+      bool straight = agxc_same_ref(agxc_side(a, 0), agxc_side(b, 0)) &&
+                      agxc_same_ref(agxc_side(a, 1), agxc_side(b, 1));
+      bool crossed = agxc_same_ref(agxc_side(a, 0), agxc_side(b, 1)) &&
+                     agxc_same_ref(agxc_side(a, 1), agxc_side(b, 0));
+      if (!straight && !crossed)
          return false;
       first += 2;
    }
    for (unsigned i = first; i < a->operand_count; i++)
-      if (!same_ref(&a->operand[i], &b->operand[i]))
+      if (!agxc_same_ref(&a->operand[i], &b->operand[i]))
          return false;
    return true;
 }
@@ -99,8 +94,7 @@ static bool is_candidate(const struct agxc_instr *instr)
 static void resolve_sources(struct agxc_instr *instr)
 {
    agxc_foreach_src (src, instr)
-      while (src->kind == AGXC_VALUE && src->value->def && src->value->def->op == AGXC_OP_MOV)
-         *src = src->value->def->operand[1];
+      *src = agxc_skip_moves(*src);
 }
 
 static void visit_instr(struct table *table, struct agxc_instr *instr)
@@ -118,7 +112,7 @@ static void visit_instr(struct table *table, struct agxc_instr *instr)
          continue;
       /* Who asked for exactness keeps it, at worst the other one pays. */
       table->entries[at].instr->exact |= instr->exact;
-      agxc_become_mov(table->shader, instr, table->entries[at].instr->operand[0]);
+      agxc_become_mov(table->shader, instr, *agxc_dest(table->entries[at].instr));
       table->progress = true;
       return;
    }

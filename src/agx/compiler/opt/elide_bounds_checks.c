@@ -17,6 +17,9 @@
 #include <string.h>
 
 #include "agx/compiler/analysis/memory_ref.h"
+#include "agx/compiler/analysis/induction.h"
+#include "agx/compiler/analysis/range.h"
+#include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/opt.h"
 #include "program/guards.h"
 
@@ -60,15 +63,6 @@ static void constant(struct proof *p, uint32_t value)
    step(p, AGX_STEP_CONSTANT, value);
 }
 
-static const struct agx_program_uniform *slot_of(const struct agxc_shader *shader,
-                                                 const struct agxc_ref *ref)
-{
-   for (uint32_t i = 0; i < shader->uniform_count; i++)
-      if (shader->uniforms[i].start == ref->half && ref->bits == 32)
-         return &shader->uniforms[i];
-   return NULL;
-}
-
 /* ---- values that the driver knows ------------------------------------------ */
 
 static const struct {
@@ -87,7 +81,7 @@ static uint16_t exact_step(const struct agxc_instr *def)
    /* Shifts and quotients only by what makes them defined. */
    bool needs_constant =
       def->op == AGXC_OP_ISHL || def->op == AGXC_OP_USHR || def->op == AGXC_OP_UDIV;
-   if (needs_constant && (def->operand[2].kind != AGXC_IMM || def->operand[2].imm == 0))
+   if (needs_constant && (agxc_src_b(def)->kind != AGXC_IMM || agxc_src_b(def)->imm == 0))
       return 0;
    for (size_t i = 0; i < AGX_COUNT(exact_steps); i++)
       if (exact_steps[i].op == def->op)
@@ -95,39 +89,32 @@ static uint16_t exact_step(const struct agxc_instr *def)
    return 0;
 }
 
-static struct agxc_ref chased(struct agxc_ref ref)
-{
-   while (ref.kind == AGXC_VALUE && ref.value->def && ref.value->def->op == AGXC_OP_MOV)
-      ref = ref.value->def->operand[1];
-   return ref;
-}
-
 static bool is_exact(const struct proof *p, struct agxc_ref ref, unsigned depth)
 {
-   ref = chased(ref);
+   ref = agxc_skip_moves(ref);
    if (ref.bits != 32 || ref.count != 1)
       return false;
    if (ref.kind == AGXC_IMM)
       return true;
    if (ref.kind == AGXC_UNIFORM) {
-      const struct agx_program_uniform *slot = slot_of(p->shader, &ref);
+      const struct agx_program_uniform *slot = agxc_slot_at(p->shader, ref.half);
       return slot && (slot->kind == AGX_UNIFORM_PUSH || slot->kind == AGX_UNIFORM_WORKGROUP_COUNT ||
                       slot->kind == AGX_UNIFORM_BUFFER_SIZE);
    }
-   const struct agxc_instr *def = ref.kind == AGXC_VALUE ? ref.value->def : NULL;
-   return def && depth && exact_step(def) && is_exact(p, def->operand[1], depth - 1) &&
-          is_exact(p, def->operand[2], depth - 1);
+   const struct agxc_instr *def = agxc_def_of(ref);
+   return def && depth && exact_step(def) && is_exact(p, *agxc_src_a(def), depth - 1) &&
+          is_exact(p, *agxc_src_b(def), depth - 1);
 }
 
 static void push_exact(struct proof *p, struct agxc_ref ref)
 {
-   ref = chased(ref);
+   ref = agxc_skip_moves(ref);
    if (p->failed)
       return;
    if (ref.kind == AGXC_IMM) {
       constant(p, (uint32_t)ref.imm);
    } else if (ref.kind == AGXC_UNIFORM) {
-      const struct agx_program_uniform *slot = slot_of(p->shader, &ref);
+      const struct agx_program_uniform *slot = agxc_slot_at(p->shader, ref.half);
       step(p,
            slot->kind == AGX_UNIFORM_PUSH          ? AGX_STEP_PUSH
            : slot->kind == AGX_UNIFORM_BUFFER_SIZE ? AGX_STEP_SIZE
@@ -135,8 +122,8 @@ static void push_exact(struct proof *p, struct agxc_ref ref)
            slot->index);
    } else {
       const struct agxc_instr *def = ref.value->def;
-      push_exact(p, def->operand[1]);
-      push_exact(p, def->operand[2]);
+      push_exact(p, *agxc_src_a(def));
+      push_exact(p, *agxc_src_b(def));
       step(p, (enum agx_step_op)exact_step(def), 0);
    }
 }
@@ -149,7 +136,7 @@ static void push_bound(struct proof *p, struct agxc_ref ref);
 static uint32_t least(const struct proof *p, struct agxc_ref ref)
 {
    uint32_t result = 0;
-   ref = chased(ref);
+   ref = agxc_skip_moves(ref);
    if (ref.kind == AGXC_IMM)
       return (uint32_t)ref.imm;
    for (const struct fact *fact = p->facts; fact; fact = fact->outer)
@@ -169,60 +156,48 @@ static void push_two(struct proof *p, enum agx_step_op op, struct agxc_ref a, st
  * if it does, its parts give it no bound. */
 static void push_difference(struct proof *p, struct agxc_ref x, uint32_t c)
 {
-   x = chased(x);
-   const struct agxc_instr *def = x.kind == AGXC_VALUE ? x.value->def : NULL;
+   x = agxc_skip_moves(x);
+   const struct agxc_instr *def = agxc_def_of(x);
    if (least(p, x) >= c)
       push_bound(p, x);
    else if (def && def->op == AGXC_OP_IADD &&
-            AGX_MAX(least(p, def->operand[1]), least(p, def->operand[2])) >= c &&
-            least(p, def->operand[2]) <= INT32_MAX)
-      push_two(p, AGX_STEP_ADD, def->operand[1], def->operand[2]);
+            AGX_MAX(least(p, *agxc_src_a(def)), least(p, *agxc_src_b(def))) >= c &&
+            least(p, *agxc_src_b(def)) <= INT32_MAX)
+      push_two(p, AGX_STEP_ADD, *agxc_src_a(def), *agxc_src_b(def));
    else
       constant(p, ANY);
 }
 
 static void push_sum(struct proof *p, const struct agxc_instr *def)
 {
-   struct agxc_ref b = chased(def->operand[2]);
+   struct agxc_ref b = agxc_skip_moves(*agxc_src_b(def));
    if (b.kind != AGXC_IMM || (uint32_t)b.imm <= INT32_MAX)
-      push_two(p, AGX_STEP_ADD, def->operand[1], b);
+      push_two(p, AGX_STEP_ADD, *agxc_src_a(def), b);
    else
-      push_difference(p, def->operand[1], 0u - (uint32_t)b.imm);
+      push_difference(p, *agxc_src_a(def), 0u - (uint32_t)b.imm);
 }
 
 /* a op b, where b must be known. */
 static void push_by_exact(struct proof *p, enum agx_step_op op, const struct agxc_instr *def)
 {
-   if (!is_exact(p, def->operand[2], MAX_DEPTH)) {
+   if (!is_exact(p, *agxc_src_b(def), MAX_DEPTH)) {
       constant(p, ANY);
       return;
    }
-   push_bound(p, def->operand[1]);
-   push_exact(p, def->operand[2]);
+   push_bound(p, *agxc_src_a(def));
+   push_exact(p, *agxc_src_b(def));
    step(p, op, 0);
 }
 
-static void push_sysval(struct proof *p, int64_t which)
+static void push_sysval(struct proof *p, const struct agxc_instr *def)
 {
-   static const uint32_t any[3] = {AGX_MAX_WORKGROUP_THREADS, AGX_MAX_WORKGROUP_THREADS,
-                                   AGX_MAX_WORKGROUP_THREADS};
-   const bool has_any = p->shader->has_dynamic_local_size;
-   const uint32_t *size = has_any ? any : p->shader->local_size;
-   uint32_t all = has_any ? AGX_MAX_WORKGROUP_THREADS : size[0] * size[1] * size[2];
+   enum agxc_sysval which = agxc_imm_sysval(def);
    if (which < AGXC_SYSVAL_LOCAL_ID)
       step(p, AGX_STEP_LAST_GROUP, (uint32_t)which);
-   else if (which < AGXC_SYSVAL_GLOBAL_ID)
-      constant(p, size[which - AGXC_SYSVAL_LOCAL_ID] - 1);
-   else if (which < AGXC_SYSVAL_WORKGROUP_COUNT)
+   else if (which >= AGXC_SYSVAL_GLOBAL_ID && which < AGXC_SYSVAL_WORKGROUP_COUNT)
       step(p, AGX_STEP_LAST_THREAD, (uint32_t)(which - AGXC_SYSVAL_GLOBAL_ID));
-   else if (which == AGXC_SYSVAL_LOCAL_INDEX)
-      constant(p, all - 1);
-   else if (which == AGXC_SYSVAL_SUBGROUP_LANE)
-      constant(p, AGX_SIMD_LANES - 1);
-   else if (which == AGXC_SYSVAL_SUBGROUP_ID)
-      constant(p, (all - 1) / AGX_SIMD_LANES);
    else
-      constant(p, ANY);
+      constant(p, (uint32_t)agxc_range_of_op(p->shader, def).max);
 }
 
 static const struct agxc_loop *loop_of(const struct agxc_instr *phi)
@@ -234,45 +209,32 @@ static const struct agxc_loop *loop_of(const struct agxc_instr *phi)
    return agxc_first_block(&loop->body) == phi->block ? loop : NULL;
 }
 
-/* The step of a loop's induction variable, or 0. */
-static uint32_t counter_step(const struct agxc_instr *phi)
-{
-   struct agxc_ref back = chased(phi->operand[2]);
-   const struct agxc_instr *add = back.kind == AGXC_VALUE ? back.value->def : NULL;
-   if (phi->src_count != 2 || !add || add->op != AGXC_OP_IADD)
-      return 0;
-   struct agxc_ref a = chased(add->operand[1]), b = chased(add->operand[2]);
-   bool counts = a.kind == AGXC_VALUE && a.value == phi->operand[0].value && b.kind == AGXC_IMM &&
-                 (uint32_t)b.imm <= INT32_MAX;
-   return counts ? (uint32_t)b.imm : 0;
-}
-
 /* What goes round in a loop: counted up until a test fails, or made smaller. An induction variable
  * got where it is by all iterations so far, so its limit is bounded by what holds in each of them:
  * what this iteration has found out behind the test doesn't count. */
 static void push_loop_phi(struct proof *p, const struct agxc_instr *phi,
                           const struct agxc_loop *loop)
 {
-   uint32_t by = counter_step(phi);
+   uint32_t by = agxc_induction_step(phi);
    struct fact *all = p->facts;
    for (const struct fact *fact = all; fact && by; fact = fact->outer) {
-      if (fact->value != phi->operand[0].value || !fact->is_signed || fact->leaves != loop ||
+      if (fact->value != agxc_dest(phi)->value || !fact->is_signed || fact->leaves != loop ||
           fact->limit.kind == AGXC_NONE)
          continue;
-      push_bound(p, phi->operand[1]);
+      push_bound(p, *agxc_phi_entry(phi));
       p->facts = fact->outer;
       push_bound(p, fact->limit);
       p->facts = all;
       step(p, AGX_STEP_COUNT_SIGNED, by);
       return;
    }
-   struct agxc_ref back = chased(phi->operand[2]);
-   const struct agxc_instr *def = back.kind == AGXC_VALUE ? back.value->def : NULL;
+   struct agxc_ref back = agxc_skip_moves(*agxc_phi_back(phi));
+   const struct agxc_instr *def = agxc_def_of(back);
    bool shrinks = phi->src_count == 2 && def && def->src_count >= 1 &&
                   (def->op == AGXC_OP_USHR || def->op == AGXC_OP_UDIV);
-   struct agxc_ref from = shrinks ? chased(def->operand[1]) : agxc_none();
-   if (from.kind == AGXC_VALUE && from.value == phi->operand[0].value)
-      push_bound(p, phi->operand[1]);
+   struct agxc_ref from = shrinks ? agxc_skip_moves(*agxc_src_a(def)) : agxc_none();
+   if (from.kind == AGXC_VALUE && from.value == agxc_dest(phi)->value)
+      push_bound(p, *agxc_phi_entry(phi));
    else
       constant(p, ANY);
 }
@@ -290,14 +252,36 @@ static void push_phi(struct proof *p, const struct agxc_instr *phi)
    if (!follows_if || phi->src_count != 2)
       constant(p, ANY);
    else
-      push_two(p, AGX_STEP_MAX, phi->operand[1], phi->operand[2]);
+      push_two(p, AGX_STEP_MAX, *agxc_phi_then(phi), *agxc_phi_else(phi));
 }
+
+/* Bounds of a result that follow from those of a and b, or from that of a and the number b. */
+static const struct {
+   uint16_t op, step;
+   bool needs_exact;
+} bound_steps[] = {
+   {AGXC_OP_IOR, AGX_STEP_ADD, false},   {AGXC_OP_IXOR, AGX_STEP_ADD, false},
+   {AGXC_OP_IMUL, AGX_STEP_MUL, false},  {AGXC_OP_IAND, AGX_STEP_MIN, false},
+   {AGXC_OP_UMIN, AGX_STEP_MIN, false},  {AGXC_OP_UMAX, AGX_STEP_MAX, false},
+   {AGXC_OP_IMIN, AGX_STEP_IMIN, false}, {AGXC_OP_IMAX, AGX_STEP_IMAX, false},
+   {AGXC_OP_USHR, AGX_STEP_SHR, true},   {AGXC_OP_UDIV, AGX_STEP_UDIV, true},
+   {AGXC_OP_UMOD, AGX_STEP_UMOD, true},
+};
 
 static void push_def(struct proof *p, const struct agxc_instr *def)
 {
+   for (size_t i = 0; i < AGX_COUNT(bound_steps); i++) {
+      if (bound_steps[i].op != def->op)
+         continue;
+      if (bound_steps[i].needs_exact)
+         push_by_exact(p, bound_steps[i].step, def);
+      else
+         push_two(p, bound_steps[i].step, *agxc_src_a(def), *agxc_src_b(def));
+      return;
+   }
    switch (def->op) {
    case AGXC_OP_SYSVAL:
-      push_sysval(p, agxc_imm_of(def, 0));
+      push_sysval(p, def);
       return;
    case AGXC_OP_PHI:
       push_phi(p, def);
@@ -305,55 +289,18 @@ static void push_def(struct proof *p, const struct agxc_instr *def)
    case AGXC_OP_IADD:
       push_sum(p, def);
       return;
-   case AGXC_OP_IOR:
-   case AGXC_OP_IXOR:
-      push_two(p, AGX_STEP_ADD, def->operand[1], def->operand[2]);
-      return;
-   case AGXC_OP_IMUL:
-      push_two(p, AGX_STEP_MUL, def->operand[1], def->operand[2]);
-      return;
    case AGXC_OP_ISHL:
-      if (def->operand[2].kind != AGXC_IMM || def->operand[2].imm > 31)
+      if (agxc_src_b(def)->kind != AGXC_IMM || agxc_src_b(def)->imm > 31)
          break;
-      push_two(p, AGX_STEP_MUL, def->operand[1], agxc_imm(1u << def->operand[2].imm, 32));
-      return;
-   case AGXC_OP_USHR:
-      push_by_exact(p, AGX_STEP_SHR, def);
-      return;
-   case AGXC_OP_UDIV:
-      push_by_exact(p, AGX_STEP_UDIV, def);
-      return;
-   case AGXC_OP_UMOD:
-      push_by_exact(p, AGX_STEP_UMOD, def);
-      return;
-   case AGXC_OP_IAND:
-   case AGXC_OP_UMIN:
-      push_two(p, AGX_STEP_MIN, def->operand[1], def->operand[2]);
-      return;
-   case AGXC_OP_UMAX:
-      push_two(p, AGX_STEP_MAX, def->operand[1], def->operand[2]);
-      return;
-   case AGXC_OP_IMIN:
-      push_two(p, AGX_STEP_IMIN, def->operand[1], def->operand[2]);
-      return;
-   case AGXC_OP_IMAX:
-      push_two(p, AGX_STEP_IMAX, def->operand[1], def->operand[2]);
+      push_two(p, AGX_STEP_MUL, *agxc_src_a(def), agxc_imm(1u << agxc_src_b(def)->imm, 32));
       return;
    case AGXC_OP_SELECT:
-      push_two(p, AGX_STEP_MAX, def->operand[2], def->operand[3]);
+      push_two(p, AGX_STEP_MAX, *agxc_src_if_true(def), *agxc_src_if_false(def));
       return;
    case AGXC_OP_ZEXT:
-      if (def->operand[1].bits < 32) {
-         constant(p, (uint32_t)agx_bits(def->operand[1].bits));
-         return;
-      }
-      break;
    case AGXC_OP_UBFE:
-      if (def->operand[3].kind == AGXC_IMM && def->operand[3].imm < 32) {
-         constant(p, (uint32_t)agx_bits((unsigned)def->operand[3].imm));
-         return;
-      }
-      break;
+      constant(p, (uint32_t)agxc_range_of_op(p->shader, def).max);
+      return;
    default:
       break;
    }
@@ -380,7 +327,7 @@ static void push_facts(struct proof *p, const struct agxc_value *value)
 
 static void push_bound(struct proof *p, struct agxc_ref ref)
 {
-   ref = chased(ref);
+   ref = agxc_skip_moves(ref);
    if (p->failed || p->depth == MAX_DEPTH) {
       p->failed = true;
       return;
@@ -402,7 +349,7 @@ static void push_bound(struct proof *p, struct agxc_ref ref)
 static void add_fact(struct proof *p, struct agxc_ref value, struct agxc_ref limit, uint32_t least,
                      bool is_signed)
 {
-   value = chased(value);
+   value = agxc_skip_moves(value);
    if (value.kind != AGXC_VALUE || value.bits != 32)
       return;
    struct fact *fact = AGX_ARENA_NEW(p->shader->arena, struct fact);
@@ -417,7 +364,7 @@ static void add_fact(struct proof *p, struct agxc_ref value, struct agxc_ref lim
 /* a < b */
 static void add_less(struct proof *p, struct agxc_ref a, struct agxc_ref b, bool is_signed)
 {
-   a = chased(a);
+   a = agxc_skip_moves(a);
    add_fact(p, a, b, 0, is_signed);
    if (a.kind == AGXC_IMM && (!is_signed || (uint32_t)a.imm < INT32_MAX))
       add_fact(p, b, agxc_none(), (uint32_t)a.imm + 1, is_signed);
@@ -428,8 +375,8 @@ static void add_less(struct proof *p, struct agxc_ref a, struct agxc_ref b, bool
 /* a >= b */
 static void add_no_less(struct proof *p, struct agxc_ref a, struct agxc_ref b, bool is_signed)
 {
-   b = chased(b);
-   a = chased(a);
+   b = agxc_skip_moves(b);
+   a = agxc_skip_moves(a);
    if (b.kind == AGXC_IMM && (!is_signed || (uint32_t)b.imm <= INT32_MAX))
       add_fact(p, a, agxc_none(), (uint32_t)b.imm, is_signed);
    /* b <= a, as b < a + 1 */
@@ -441,49 +388,31 @@ static void assume(struct proof *p, struct agxc_ref condition, bool holds, unsig
 
 static bool same(struct agxc_ref a, struct agxc_ref b)
 {
-   a = chased(a);
-   b = chased(b);
-   if (a.kind != b.kind || a.bits != b.bits)
-      return false;
-   return a.kind == AGXC_VALUE     ? a.value == b.value
-          : a.kind == AGXC_UNIFORM ? a.half == b.half
-                                   : a.kind == AGXC_IMM && a.imm == b.imm;
+   a = agxc_skip_moves(a);
+   b = agxc_skip_moves(b);
+   return agxc_same_ref(&a, &b);
 }
 
 /* Whether a, given that b holds or not, is *out. */
 static bool follows(struct agxc_ref a, struct agxc_ref b, bool holds, bool *out)
 {
-   static const uint16_t pairs[][2] = {
-      {AGXC_OP_IEQ, AGXC_OP_INE}, {AGXC_OP_ULT, AGXC_OP_UGE}, {AGXC_OP_SLT, AGXC_OP_SGE}};
-   a = chased(a);
+   a = agxc_skip_moves(a);
    *out = holds;
    if (a.kind == AGXC_IMM) {
       *out = a.imm != 0;
       return true;
    }
-   for (;;) { /* a, or its negation */
-      const struct agxc_instr *def = a.kind == AGXC_VALUE ? a.value->def : NULL;
-      if (same(a, b) || !def || def->op != AGXC_OP_INOT)
-         break;
-      a = chased(def->operand[1]);
+   for (const struct agxc_instr *def; !same(a, b) && (def = agxc_def_as(a, AGXC_OP_INOT));) {
+      a = agxc_skip_moves(*agxc_src_a(def));
       *out = !*out;
    }
    if (same(a, b))
       return true;
-   b = chased(b);
-   const struct agxc_instr *x = a.kind == AGXC_VALUE ? a.value->def : NULL;
-   const struct agxc_instr *y = b.kind == AGXC_VALUE ? b.value->def : NULL;
-   if (y && y->op == AGXC_OP_INOT && same(y->operand[1], a)) {
-      *out = !*out;
-      return true;
-   }
-   for (size_t i = 0; i < 2 * AGX_COUNT(pairs) && x && y; i++)
-      if (x->op == pairs[i / 2][i % 2] && y->op == pairs[i / 2][1 - i % 2] &&
-          same(x->operand[1], y->operand[1]) && same(x->operand[2], y->operand[2])) {
-         *out = !*out;
-         return true;
-      }
-   return false;
+   b = agxc_skip_moves(b);
+   const struct agxc_instr *x = agxc_def_of(a), *y = agxc_def_of(b);
+   bool is_negated = y && y->op == AGXC_OP_INOT && same(*agxc_src_a(y), a);
+   *out ^= true;
+   return is_negated || (x && y && agxc_are_opposite(x, y));
 }
 
 /* a || b and a && b come as ifs; of the phi of one way in is known what its test excludes. */
@@ -495,34 +424,34 @@ static void assume_phi(struct proof *p, const struct agxc_instr *phi, bool holds
    const struct agxc_node *node = agx_container_of(before, struct agxc_node, link);
    if (node->kind != AGXC_NODE_IF)
       return;
-   struct agxc_ref test = agxc_srcs(agxc_terminator(agxc_block_before(node)))[0];
+   struct agxc_ref test = *agxc_src_condition(agxc_terminator(agxc_block_before(node)));
    for (unsigned way = 0; way < 2; way++) { /* then, else: it can't have been this one */
       bool value;
-      if (!follows(phi->operand[1 + way], test, way == 0, &value) || value == holds)
+      if (!follows(way ? *agxc_phi_else(phi) : *agxc_phi_then(phi), test, way == 0, &value) ||
+          value == holds)
          continue;
       assume(p, test, way == 1, depth);
-      assume(p, phi->operand[2 - way], holds, depth);
+      assume(p, way ? *agxc_phi_then(phi) : *agxc_phi_else(phi), holds, depth);
       return;
    }
 }
 
 static void assume(struct proof *p, struct agxc_ref condition, bool holds, unsigned depth)
 {
-   condition = chased(condition);
-   const struct agxc_instr *def = condition.kind == AGXC_VALUE ? condition.value->def : NULL;
+   condition = agxc_skip_moves(condition);
+   const struct agxc_instr *def = agxc_def_of(condition);
    if (!def || depth == 0)
       return;
-   const struct agxc_ref *srcs = agxc_srcs(def);
    bool is_signed = def->op == AGXC_OP_SLT || def->op == AGXC_OP_SGE;
    switch (def->op) {
    case AGXC_OP_INOT:
-      assume(p, srcs[0], !holds, depth - 1);
+      assume(p, *agxc_src_a(def), !holds, depth - 1);
       return;
    case AGXC_OP_IAND:
    case AGXC_OP_IOR:
       if (holds == (def->op == AGXC_OP_IAND))
          for (unsigned i = 0; i < 2; i++)
-            assume(p, srcs[i], holds, depth - 1);
+            assume(p, *agxc_side(def, i), holds, depth - 1);
       return;
    case AGXC_OP_PHI:
       assume_phi(p, def, holds, depth - 1);
@@ -532,15 +461,15 @@ static void assume(struct proof *p, struct agxc_ref condition, bool holds, unsig
    case AGXC_OP_UGE:
    case AGXC_OP_SGE:
       if (holds == (def->op == AGXC_OP_ULT || def->op == AGXC_OP_SLT))
-         add_less(p, srcs[0], srcs[1], is_signed);
+         add_less(p, *agxc_src_a(def), *agxc_src_b(def), is_signed);
       else
-         add_no_less(p, srcs[0], srcs[1], is_signed);
+         add_no_less(p, *agxc_src_a(def), *agxc_src_b(def), is_signed);
       return;
    case AGXC_OP_IEQ:
    case AGXC_OP_INE:
-      if (srcs[0].bits == 32 && srcs[1].kind == AGXC_IMM && srcs[1].imm == 0 &&
-          holds == (def->op == AGXC_OP_INE))
-         add_fact(p, srcs[0], agxc_none(), 1, false);
+      if (agxc_src_a(def)->bits == 32 && agxc_src_b(def)->kind == AGXC_IMM &&
+          agxc_src_b(def)->imm == 0 && holds == (def->op == AGXC_OP_INE))
+         add_fact(p, *agxc_src_a(def), agxc_none(), 1, false);
       return;
    default:
       return;
@@ -552,22 +481,22 @@ static void assume(struct proof *p, struct agxc_ref condition, bool holds, unsig
 /* The sum of an offset's parts, as a number of 64 bits; true when there is one on the stack. */
 static bool push_offset(struct proof *p, struct agxc_ref offset, uint64_t *bytes, unsigned depth)
 {
-   offset = chased(offset);
-   const struct agxc_instr *def = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
+   offset = agxc_skip_moves(offset);
+   const struct agxc_instr *def = agxc_def_of(offset);
    if (offset.kind == AGXC_IMM) {
       *bytes += (uint32_t)offset.imm;
       return false;
    }
    if (def && def->op == AGXC_OP_IADD && depth) {
-      bool first = push_offset(p, def->operand[1], bytes, depth - 1);
-      bool second = push_offset(p, def->operand[2], bytes, depth - 1);
+      bool first = push_offset(p, *agxc_src_a(def), bytes, depth - 1);
+      bool second = push_offset(p, *agxc_src_b(def), bytes, depth - 1);
       if (first && second)
          step(p, AGX_STEP_WIDE_ADD, 0);
       return first || second;
    }
    if (def && def->op == AGXC_OP_ELEMENT) {
-      push_bound(p, def->operand[1]);
-      constant(p, (uint32_t)def->operand[2].imm);
+      push_bound(p, *agxc_src_index(def));
+      constant(p, (uint32_t)agxc_src_stride(def)->imm);
       step(p, AGX_STEP_WIDE_MUL, 0);
       return true;
    }
@@ -622,18 +551,18 @@ static bool is_possible(const struct proof *p)
 /* The offset as code that is not checked has it. */
 static struct agxc_ref plain(struct agxc_builder *b, struct agxc_ref offset, unsigned depth)
 {
-   offset = chased(offset);
-   const struct agxc_instr *def = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
+   offset = agxc_skip_moves(offset);
+   const struct agxc_instr *def = agxc_def_of(offset);
    if (def && def->op == AGXC_OP_IADD && depth) {
-      struct agxc_ref first = plain(b, def->operand[1], depth - 1);
-      return agxc_build_iadd(b, first, plain(b, def->operand[2], depth - 1));
+      struct agxc_ref first = plain(b, *agxc_src_a(def), depth - 1);
+      return agxc_build_iadd(b, first, plain(b, *agxc_src_b(def), depth - 1));
    }
    if (!def || def->op != AGXC_OP_ELEMENT)
       return offset;
-   uint32_t stride = (uint32_t)def->operand[2].imm;
+   uint32_t stride = (uint32_t)agxc_src_stride(def)->imm;
    if (stride & (stride - 1))
-      return agxc_build_imul(b, def->operand[1], agxc_imm(stride, 32));
-   return agxc_build_ishl(b, def->operand[1], agxc_imm((uint32_t)__builtin_ctz(stride), 32));
+      return agxc_build_imul(b, *agxc_src_index(def), agxc_imm(stride, 32));
+   return agxc_build_ishl(b, *agxc_src_index(def), agxc_imm((uint32_t)__builtin_ctz(stride), 32));
 }
 
 static void visit(struct proof *p, struct agxc_instr *instr)
@@ -654,10 +583,10 @@ static void visit(struct proof *p, struct agxc_instr *instr)
       return;
    struct agxc_builder b = agxc_before(p->shader, instr);
    *offset = plain(&b, *offset, MAX_DEPTH);
-   struct agxc_ref *access = &instr->operand[instr->operand_count - 1];
-   bool is_atomic = instr->op == AGXC_OP_ATOMIC_GLOBAL;
-   *access =
-      agxc_imm((uint64_t)access->imm | (is_atomic ? AGXC_ATOMIC_INSIDE : AGXC_ACCESS_INSIDE), 64);
+   if (instr->op == AGXC_OP_ATOMIC_GLOBAL)
+      agxc_set_imm_atomic(instr, agxc_imm_atomic(instr) | AGXC_ATOMIC_INSIDE);
+   else
+      agxc_set_imm_access(instr, agxc_imm_access(instr) | AGXC_ACCESS_INSIDE);
 }
 
 /* ---- the walk ----------------------------------------------------------- */
@@ -675,7 +604,7 @@ static void visit_list(struct proof *p, struct agx_link *list, const struct agxc
  * the loop ends. */
 static void visit_if(struct proof *p, struct agxc_if *branch, const struct agxc_loop *loop)
 {
-   struct agxc_ref test = agxc_srcs(agxc_terminator(agxc_block_before(&branch->node)))[0];
+   struct agxc_ref test = *agxc_src_condition(agxc_terminator(agxc_block_before(&branch->node)));
    struct agx_link *arms[2] = {&branch->then_list, &branch->else_list};
    struct fact *outer = p->facts;
    for (unsigned i = 0; i < 2; i++) {

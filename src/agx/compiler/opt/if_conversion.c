@@ -15,6 +15,7 @@
  */
 #include "agx/compiler/ir/clone.h"
 #include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/opt.h"
 
 /* Cycles of both arms. A jump would skip an arm beyond 19 cycles (lower_control.c), and never
@@ -59,8 +60,8 @@ static uint32_t count_selects(const struct agxc_block *behind)
    agxc_foreach_instr (phi, behind) {
       if (phi->op != AGXC_OP_PHI)
          break;
-      unsigned bits = phi->operand[0].bits;
-      if (phi->src_count != 2 || phi->operand[0].count != 1 ||
+      unsigned bits = agxc_dest(phi)->bits;
+      if (phi->src_count != 2 || agxc_dest(phi)->count != 1 ||
           (bits != 1 && bits != 16 && bits != 32))
          return UINT32_MAX;
       count++;
@@ -84,32 +85,11 @@ static bool pays(const struct agxc_shader *shader, const struct agxc_if *branch,
 
 /* ---- the change --------------------------------------------------------- */
 
-static bool same(const struct agxc_ref *a, const struct agxc_ref *b)
-{
-   if (a->kind != b->kind || a->bits != b->bits)
-      return false;
-   return a->kind == AGXC_VALUE     ? a->value == b->value
-          : a->kind == AGXC_UNIFORM ? a->half == b->half
-                                    : a->kind == AGXC_IMM && a->imm == b->imm;
-}
-
-/* One is false where the other is true. Floats have no such pairs but equality: NaN. */
+/* One is false where the other is true. */
 static bool is_negation(const struct agxc_ref *a, const struct agxc_ref *b)
 {
-   static const uint16_t pairs[][2] = {
-      {AGXC_OP_IEQ, AGXC_OP_INE},
-      {AGXC_OP_ULT, AGXC_OP_UGE},
-      {AGXC_OP_SLT, AGXC_OP_SGE},
-      {AGXC_OP_FEQ, AGXC_OP_FNE},
-   };
-   if (a->kind != AGXC_VALUE || b->kind != AGXC_VALUE)
-      return false;
-   const struct agxc_instr *x = a->value->def, *y = b->value->def;
-   for (size_t i = 0; i < AGX_COUNT(pairs); i++)
-      if ((x->op == pairs[i][0] && y->op == pairs[i][1]) ||
-          (x->op == pairs[i][1] && y->op == pairs[i][0]))
-         return same(&x->operand[1], &y->operand[1]) && same(&x->operand[2], &y->operand[2]);
-   return false;
+   const struct agxc_instr *x = agxc_def_of(*a), *y = agxc_def_of(*b);
+   return x && y && agxc_are_opposite(x, y);
 }
 
 /* phi -> condition ? yes : no, in the instruction's place. What is the condition itself is a
@@ -117,26 +97,25 @@ static bool is_negation(const struct agxc_ref *a, const struct agxc_ref *b)
 static void become_select(struct agxc_shader *shader, struct agxc_instr *phi,
                           struct agxc_ref condition)
 {
-   struct agxc_ref dest = phi->operand[0], yes = phi->operand[1], no = phi->operand[2];
-   for (const struct agxc_instr *def;
-        condition.kind == AGXC_VALUE && (def = condition.value->def)->op == AGXC_OP_INOT;) {
+   struct agxc_ref dest = *agxc_dest(phi), yes = *agxc_phi_then(phi), no = *agxc_phi_else(phi);
+   for (const struct agxc_instr *def; (def = agxc_def_as(condition, AGXC_OP_INOT));) {
       struct agxc_ref swap = yes;
       yes = no;
       no = swap;
-      condition = def->operand[1];
+      condition = *agxc_src_a(def);
    }
-   if (same(&yes, &condition) || is_negation(&yes, &condition))
-      yes = agxc_imm(same(&yes, &condition), 1);
-   if (same(&no, &condition) || is_negation(&no, &condition))
-      no = agxc_imm(!same(&no, &condition), 1);
+   if (agxc_same_ref(&yes, &condition) || is_negation(&yes, &condition))
+      yes = agxc_imm(agxc_same_ref(&yes, &condition), 1);
+   if (agxc_same_ref(&no, &condition) || is_negation(&no, &condition))
+      no = agxc_imm(!agxc_same_ref(&no, &condition), 1);
    phi->op = AGXC_OP_SELECT;
    phi->src_count = 3;
    phi->operand_count = 4;
    phi->operand = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, 4);
-   phi->operand[0] = dest;
-   phi->operand[1] = condition;
-   phi->operand[2] = yes;
-   phi->operand[3] = no;
+   agxc_define(phi, dest);
+   *agxc_src_condition(phi) = condition;
+   *agxc_src_if_true(phi) = yes;
+   *agxc_src_if_false(phi) = no;
 }
 
 static void flatten(struct predication *p, struct agxc_if *branch)
@@ -149,7 +128,7 @@ static void flatten(struct predication *p, struct agxc_if *branch)
    agxc_foreach_instr (phi, behind) {
       if (phi->op != AGXC_OP_PHI)
          break;
-      become_select(p->shader, phi, agxc_srcs(last)[0]);
+      become_select(p->shader, phi, *agxc_src_condition(last));
    }
    agxc_melt(&cursor, agxc_first_block(&branch->then_list));
    agxc_melt(&cursor, agxc_first_block(&branch->else_list));

@@ -10,7 +10,8 @@
  *
  * The walk follows the tree, as in opt_cse: what is known in a list holds behind it in that
  * list and inside. What writes kill stays dead, and a loop's writes kill before it is entered.
- * Barriers, and whatever has effects unknown to analysis/address.c, kill all but constant memory.
+ * Barriers, and whatever has effects unknown to analysis/memory_ref.c, kill all but constant
+ * memory.
  */
 #include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/opt/opt.h"
@@ -138,7 +139,7 @@ static struct agxc_ref element_of(struct forwarding *f, struct agxc_builder *b,
    if (known->memory.count == 1)
       return *data;
    if (data->value->id < f->value_count && f->splits[data->value->id])
-      return f->splits[data->value->id]->operand[which];
+      return *agxc_element(f->splits[data->value->id], (unsigned)which);
    struct agxc_ref elements[MAX_VECTOR];
    agxc_split(b, *data, elements);
    return elements[which];
@@ -146,7 +147,7 @@ static struct agxc_ref element_of(struct forwarding *f, struct agxc_builder *b,
 
 static void note_split(struct forwarding *f, struct agxc_instr *split)
 {
-   const struct agxc_ref *vector = &split->operand[split->dest_count];
+   const struct agxc_ref *vector = agxc_src_vector(split);
    if (vector->kind == AGXC_VALUE && vector->value->id < f->value_count && vector->value->def &&
        vector->value->def->block == split->block)
       f->splits[vector->value->id] = split;
@@ -238,7 +239,7 @@ static void visit(struct forwarding *f, struct agxc_instr *instr)
       visit_store(f, instr, &memory);
    } else {
       bool plain = !(memory.access & AGXC_ACCESS_COHERENT);
-      struct agxc_ref dest = instr->operand[0];
+      struct agxc_ref dest = *agxc_dest(instr);
       if (plain && forward(f, instr, &memory)) {
          f->progress = true;
          return;

@@ -357,25 +357,15 @@ static void give_uniforms(struct hoisting *h, bool bases)
 
 static void store_word(struct agxc_builder *b, struct agxc_value *word, uint32_t half)
 {
-   struct agxc_instr *store = agxc_instr_new(b->shader, AGXC_OP_STORE_UNIFORM);
-   store->operand[0] = agxc_use(word);
-   store->operand[1] = agxc_imm(half, 32);
-   agxc_insert(b, store);
+   agxc_build_store_uniform(b, agxc_use(word), half);
 }
 
 /* No store takes 64 bits: an address goes word by word. */
 static void store_address(struct agxc_builder *b, struct agxc_value *address, uint32_t half)
 {
-   struct agxc_instr *unpack = agxc_instr_new(b->shader, AGXC_OP_UNPACK64);
-   for (uint32_t i = 0; i < 2; i++) {
-      struct agxc_value *word = agxc_value_new(b->shader, 32, 1);
-      word->def = unpack;
-      unpack->operand[i] = agxc_use(word);
-   }
-   unpack->operand[2] = agxc_use(address);
-   agxc_insert(b, unpack);
-   for (uint32_t i = 0; i < 2; i++)
-      store_word(b, unpack->operand[i].value, half + 2 * i);
+   const struct agxc_instr *unpack = agxc_build_unpack64(b, agxc_use(address));
+   store_word(b, agxc_dest_low(unpack)->value, half);
+   store_word(b, agxc_dest_high(unpack)->value, half + 2);
 }
 
 static void store_results(struct hoisting *h, struct agxc_builder *b, struct agxc_value **copies,

@@ -47,25 +47,27 @@ static struct known evaluate(struct unroll *u, const struct agxc_ref *ref, unsig
 static struct known compute(struct unroll *u, const struct agxc_instr *def, unsigned depth)
 {
    struct known a, b = {true, 0}, result = {false, 0};
-   const struct agxc_ref *srcs = agxc_srcs(def);
    if (def->op == AGXC_OP_MOV || (def->op == AGXC_OP_PHI && def->src_count == 1))
-      return evaluate(u, &srcs[0], depth);
+      return evaluate(u, agxc_srcs(def), depth);
    if (def->op == AGXC_OP_SELECT) {
-      a = evaluate(u, &srcs[0], depth);
-      return a.is_known ? evaluate(u, &srcs[a.bits ? 1 : 2], depth) : result;
+      a = evaluate(u, agxc_src_condition(def), depth);
+      if (!a.is_known)
+         return result;
+      return evaluate(u, a.bits ? agxc_src_if_true(def) : agxc_src_if_false(def), depth);
    }
-   if (def->op == AGXC_OP_PHI || def->dest_count != 1 || def->src_count < 1 || def->src_count > 2 ||
-       srcs[0].bits > 32)
-      return result;
-   a = evaluate(u, &srcs[0], depth);
-   if (a.is_known && def->src_count == 2)
-      b = evaluate(u, &srcs[1], depth);
    /* Rules are for 32 bits, and for booleans where no sign matters. */
-   if (!a.is_known || !b.is_known || (srcs[0].bits != 32 && srcs[0].bits != 1))
+   bool has_two = agxc_has_src(def, AGXC_SRC_B);
+   if (def->dest_count != 1 || def->src_count > 2 || !agxc_has_src(def, AGXC_SRC_A) ||
+       (agxc_src_a(def)->bits != 32 && agxc_src_a(def)->bits != 1))
       return result;
-   struct agxc_ref folded =
-      agxc_fold((enum agxc_op)def->op, def->operand[0].bits, agxc_imm(a.bits, srcs[0].bits),
-                def->src_count == 2 ? agxc_imm(b.bits, srcs[1].bits) : agxc_none());
+   a = evaluate(u, agxc_src_a(def), depth);
+   if (a.is_known && has_two)
+      b = evaluate(u, agxc_src_b(def), depth);
+   if (!a.is_known || !b.is_known)
+      return result;
+   struct agxc_ref folded = agxc_fold(
+      (enum agxc_op)def->op, agxc_dest(def)->bits, agxc_imm(a.bits, agxc_src_a(def)->bits),
+      has_two ? agxc_imm(b.bits, agxc_src_b(def)->bits) : agxc_none());
    if (folded.kind == AGXC_IMM)
       result = (struct known){true, (uint32_t)folded.imm};
    return result;
@@ -95,14 +97,14 @@ static void enter_iteration(struct unroll *u, const struct agxc_block *header, u
    uint32_t count = 0;
    agxc_foreach_instr (phi, header)
       if (phi->op == AGXC_OP_PHI)
-         next[count++] = evaluate(u, &agxc_srcs(phi)[from], MAX_DEPTH);
+         next[count++] = evaluate(u, from ? agxc_phi_back(phi) : agxc_phi_entry(phi), MAX_DEPTH);
    u->iterations += from;
    count = 0;
    agxc_foreach_instr (phi, header) {
       if (phi->op != AGXC_OP_PHI)
          continue;
-      u->evaluation->known[phi->operand[0].value->id] = next[count++];
-      u->evaluation->iteration_of[phi->operand[0].value->id] =
+      u->evaluation->known[agxc_dest(phi)->value->id] = next[count++];
+      u->evaluation->iteration_of[agxc_dest(phi)->value->id] =
          u->iterations + u->evaluation->first_iteration;
    }
 }
@@ -132,9 +134,8 @@ static void keep_block(struct agxc_clone *clone, const struct agxc_block *block)
    agxc_foreach_instr (instr, block) {
       agxc_foreach_dest (dest, instr) {
          struct agxc_instr *mov = agxc_instr_new(clone->shader, AGXC_OP_MOV);
-         mov->operand[0] = *dest;
-         mov->operand[1] = agxc_clone_ref(clone, *dest);
-         dest->value->def = mov;
+         *agxc_src_a(mov) = agxc_clone_ref(clone, *dest);
+         agxc_define(mov, *dest);
          agxc_insert(&b, mov);
       }
    }
@@ -166,7 +167,7 @@ static void unroll(struct unroll *u)
    }
    agxc_foreach_instr (instr, behind)
       if (instr->op == AGXC_OP_PHI) /* one way leads there: the break */
-         agxc_become_mov(u->shape.shader, instr, agxc_clone_ref(&clone, agxc_srcs(instr)[0]));
+         agxc_become_mov(u->shape.shader, instr, agxc_clone_ref(&clone, *agxc_srcs(instr)));
    if (!keep_names(u, &clone, &u->shape.loop->body))
       keep_names(u, &clone, &u->shape.loop->continuing);
    agx_list_remove(&u->shape.loop->node.link);

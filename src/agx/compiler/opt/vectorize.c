@@ -4,7 +4,7 @@
  * whose constants follow each other are joined to vectors of up to four elements, within a
  * block. Loads move up to the first of a vector, stores down to the last.
  *
- * Requires constant parts that analysis/address.c can see (opt_algebraic, opt_cse); that file says
+ * Requires constant parts that analysis/offset.c can see (opt_algebraic, opt_cse); that file says
  * why constants may be compared although offsets wrap. Volatile and coherent accesses stay. Stands
  * behind the passes that bring loads into one block and in front of lower_robust, which checks a
  * joined access as one.
@@ -88,15 +88,15 @@ static struct agxc_ref root_of(struct agxc_ref offset, uint32_t *constant)
 {
    const struct agxc_instr *sum = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
    while (sum && sum->op == AGXC_OP_MOV)
-      sum = (offset = sum->operand[1]).kind == AGXC_VALUE ? offset.value->def : NULL;
+      sum = (offset = *agxc_src_a(sum)).kind == AGXC_VALUE ? offset.value->def : NULL;
    if (offset.kind == AGXC_IMM) {
       *constant += (uint32_t)offset.imm;
       return agxc_none();
    }
-   if (!sum || sum->op != AGXC_OP_IADD || sum->operand[2].kind != AGXC_IMM)
+   if (!sum || sum->op != AGXC_OP_IADD || agxc_src_b(sum)->kind != AGXC_IMM)
       return offset;
-   *constant += (uint32_t)sum->operand[2].imm;
-   return sum->operand[1];
+   *constant += (uint32_t)agxc_src_b(sum)->imm;
+   return *agxc_src_a(sum);
 }
 
 /* The two differ by what the offset adds to one index, not by the index. */
@@ -122,9 +122,9 @@ static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk 
          delta += stride;
    if (steps) {
       struct agxc_ref index =
-         agxc_build_iadd(b, element->operand[1], agxc_imm((uint32_t)steps, 32));
+         agxc_build_iadd(b, *agxc_src_index(element), agxc_imm((uint32_t)steps, 32));
       index.value->def->index = instr->index;
-      root = agxc_build_element(b, index, element->operand[2]);
+      root = agxc_build_element(b, index, *agxc_src_stride(element));
       root.value->def->index = instr->index;
    }
    constant += (uint32_t)delta;
@@ -155,9 +155,9 @@ static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *
    if (chunk->memory->robustness && is_element(offset))
       return start_element(b, chunk, from, instr);
    const struct agxc_instr *sum = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
-   if (sum && sum->op == AGXC_OP_IADD && sum->operand[2].kind == AGXC_IMM) {
-      offset = sum->operand[1];
-      delta += (uint32_t)sum->operand[2].imm;
+   if (sum && sum->op == AGXC_OP_IADD && agxc_src_b(sum)->kind == AGXC_IMM) {
+      offset = *agxc_src_a(sum);
+      delta += (uint32_t)agxc_src_b(sum)->imm;
    }
    if (delta == 0)
       return offset;
@@ -170,7 +170,7 @@ static uint32_t access_of(const struct chunk *chunk)
 {
    uint32_t access = ~0u;
    for (uint32_t i = 0; i < chunk->count; i++)
-      access &= (uint32_t)agxc_imm_of(chunk->members[i].instr, 0);
+      access &= agxc_imm_access(chunk->members[i].instr);
    return access;
 }
 
@@ -184,7 +184,7 @@ static struct agxc_instr *new_access(struct agxc_builder *b, const struct chunk 
       *agxc_src_address(instr) = *agxc_src_address(from->instr);
    *agxc_src_offset(instr) = start_offset(b, chunk, from, like);
    if (memory->space == AGXC_SPACE_DEVICE)
-      instr->operand[instr->operand_count - 1] = agxc_imm(access_of(chunk), 64);
+      agxc_set_imm_access(instr, access_of(chunk));
    return instr;
 }
 
@@ -200,10 +200,9 @@ static void redefine(struct agxc_builder *b, struct agxc_ref dest, const struct 
 {
    enum agxc_op op = dest.count == 1 ? AGXC_OP_MOV : AGXC_OP_COLLECT;
    struct agxc_instr *instr = agxc_instr_new_n(b->shader, op, 1, dest.count);
-   instr->operand[0] = dest;
-   dest.value->def = instr;
+   agxc_define(instr, dest);
    for (unsigned i = 0; i < dest.count; i++)
-      instr->operand[1 + i] = elements[i];
+      agxc_srcs(instr)[i] = elements[i];
    insert(b, instr, index);
 }
 
@@ -216,8 +215,7 @@ static void join_loads(struct vectorizer *v, const struct chunk *chunk)
    struct agxc_builder b = agxc_before(v->shader, first);
    struct agxc_instr *load = new_access(&b, chunk, first);
    struct agxc_value *vector = agxc_value_new(v->shader, chunk->memory->bits, chunk->elements);
-   load->operand[0] = agxc_use(vector);
-   vector->def = load;
+   agxc_define(load, agxc_use(vector));
    insert(&b, load, first->index);
    struct agxc_ref elements[MAX_VECTOR];
    if (chunk->elements > 1) {
@@ -228,7 +226,7 @@ static void join_loads(struct vectorizer *v, const struct chunk *chunk)
    }
    for (uint32_t i = 0; i < chunk->count; i++) {
       struct agxc_instr *old = chunk->members[i].instr;
-      redefine(&b, old->operand[0], &elements[element_of(chunk, &chunk->members[i])], first->index);
+      redefine(&b, *agxc_dest(old), &elements[element_of(chunk, &chunk->members[i])], first->index);
    }
    for (uint32_t i = 0; i < chunk->count; i++)
       agxc_instr_remove(chunk->members[i].instr);

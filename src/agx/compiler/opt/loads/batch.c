@@ -163,13 +163,11 @@ static struct agxc_if *insert_if(struct ahead *a, struct agxc_block **out_test)
    agxc_node_insert_before(&a->body->node, &test->node);
    agxc_node_insert_before(&a->body->node, &branch->node);
    struct agxc_builder b = agxc_at_end(shader, test);
-   struct agxc_ref place = agxc_use(c->phi->operand[0].value), first = agxc_srcs(c->phi)[0];
-   struct agxc_instr *jump = agxc_instr_new(shader, AGXC_OP_BRANCH);
+   struct agxc_ref place = agxc_use(agxc_dest(c->phi)->value), first = *agxc_phi_entry(c->phi);
    if (first.kind != AGXC_IMM || first.imm & (a->iterations * c->step - 1))
       place = agxc_build_isub(&b, place, first);
    place = agxc_build_iand(&b, place, agxc_imm((a->iterations - 1) * c->step, 32));
-   jump->operand[0] = agxc_build_ieq(&b, place, agxc_imm(0, 32));
-   agxc_insert(&b, jump);
+   agxc_build_branch(&b, agxc_build_ieq(&b, place, agxc_imm(0, 32)));
    *out_test = test;
    return branch;
 }
@@ -179,7 +177,7 @@ static struct agxc_ref build_place(struct ahead *a, struct agxc_builder *b, stru
                                    uint32_t distance)
 {
    struct agxc_induction *c = &a->induction;
-   struct agxc_ref here = agxc_use(c->phi->operand[0].value), far = agxc_imm(distance, 32);
+   struct agxc_ref here = agxc_use(agxc_dest(c->phi)->value), far = agxc_imm(distance, 32);
    struct agxc_ref is_iteration =
       c->is_inclusive ? agxc_build_uge(b, left, far) : agxc_build_ult(b, far, left);
    struct agxc_ref there = agxc_build_iadd(b, here, far);
@@ -206,7 +204,7 @@ static void build_loads(struct pass *pass, struct ahead *a, struct agxc_block *b
 {
    struct agxc_induction *c = &a->induction;
    struct agxc_builder b = agxc_at_end(pass->shader, block);
-   struct agxc_ref here = agxc_use(c->phi->operand[0].value);
+   struct agxc_ref here = agxc_use(agxc_dest(c->phi)->value);
    struct agxc_ref left = agxc_build_isub(&b, c->limit, here);
    for (uint32_t iteration = 0; iteration < a->iterations; iteration++) {
       struct agxc_ref place =
@@ -217,9 +215,9 @@ static void build_loads(struct pass *pass, struct ahead *a, struct agxc_block *b
       for (uint32_t i = 0; i < a->load_count; i++) {
          agxc_foreach_src (src, a->loads[i])
             copy_value(a, &clone, src);
-         agxc_clone_renew(&clone, a->loads[i]->operand[0].value);
+         agxc_clone_renew(&clone, agxc_dest(a->loads[i])->value);
          agxc_clone_instr(&clone, a->loads[i]);
-         out[iteration][i] = agxc_clone_ref(&clone, agxc_use(a->loads[i]->operand[0].value));
+         out[iteration][i] = agxc_clone_ref(&clone, agxc_use(agxc_dest(a->loads[i])->value));
       }
    }
 }
@@ -249,8 +247,8 @@ static void build_ring(struct ahead *a, struct agxc_instr *load,
       sources[1] = held[AGX_MIN(iteration + 1, a->iterations - 1)];
    }
    for (uint32_t iteration = 1; iteration < a->iterations; iteration++) {
-      agxc_srcs(held[iteration].value->def)[0] = nothing;
-      agxc_srcs(held[iteration].value->def)[1] = now[iteration];
+      *agxc_phi_entry(held[iteration].value->def) = nothing;
+      *agxc_phi_back(held[iteration].value->def) = now[iteration];
    }
    agxc_become_mov(shader, load, now[0]);
 }

@@ -76,7 +76,7 @@ static bool is_load(const struct agxc_instr *instr)
 static void issue_load(struct splitting *s, const struct agxc_instr *load)
 {
    make_room(s, 1);
-   s->late[load->operand[0].value->id] = ++s->issued;
+   s->late[agxc_dest(load)->value->id] = ++s->issued;
 }
 
 /* ---- surveys ------------------------------------------------------------ */
@@ -130,7 +130,7 @@ static bool arm_splits(struct splitting *s, const struct agx_link *arm, uint32_t
          depends |=
             is_late(s, src) || (src->kind == AGXC_VALUE && s->used[src->value->id] == s->now_used);
       if (is_load(instr)) {
-         if (depends || instr->operand[0].count != 1)
+         if (depends || agxc_dest(instr)->count != 1)
             return false;
          depends = true;
          (*loads)++;
@@ -152,8 +152,8 @@ static bool phis_split(const struct agxc_block *behind)
    agxc_foreach_instr (phi, behind) {
       if (phi->op != AGXC_OP_PHI)
          break;
-      unsigned bits = phi->operand[0].bits;
-      if (phi->operand[0].count != 1 || (bits != 1 && bits != 16 && bits != 32) ||
+      unsigned bits = agxc_dest(phi)->bits;
+      if (agxc_dest(phi)->count != 1 || (bits != 1 && bits != 16 && bits != 32) ||
           ++count > MAX_PHIS)
          return false;
    }
@@ -212,17 +212,14 @@ static bool rename_result(const struct split *split, struct agxc_ref *ref)
 static void add_result(struct split *split, const struct agxc_instr *load, bool in_then)
 {
    struct agxc_shader *shader = split->s->shader;
-   const struct agxc_ref *loaded = &load->operand[0];
+   const struct agxc_ref *loaded = agxc_dest(load);
    struct agxc_builder b = agxc_at_start(shader, split->behind);
-   struct agxc_instr *phi = agxc_instr_new_n(shader, AGXC_OP_PHI, 1, 2);
-   phi->operand[0] = agxc_use(agxc_value_new(shader, loaded->bits, 1));
-   phi->operand[0].value->def = phi;
-   phi->operand[in_then ? 1 : 2] = agxc_use(loaded->value);
-   phi->operand[in_then ? 2 : 1] = agxc_imm(0, loaded->bits);
-   agxc_insert(&b, phi);
+   struct agxc_instr *phi = agxc_build_phi(&b, loaded->bits, 1, 2);
+   *agxc_phi_then(phi) = in_then ? agxc_use(loaded->value) : agxc_imm(0, loaded->bits);
+   *agxc_phi_else(phi) = in_then ? agxc_imm(0, loaded->bits) : agxc_use(loaded->value);
    issue_load(split->s, load);
    mark_late(split->s, phi);
-   split->results[split->count++] = (struct result){loaded->value, phi->operand[0]};
+   split->results[split->count++] = (struct result){loaded->value, *agxc_dest(phi)};
 }
 
 /* Loads stay; what needs one goes to the end of `to`, the rest in front of the if. */
@@ -255,19 +252,18 @@ static bool is_zero(const struct agxc_ref *ref)
 /* The old phi chooses behind what it needs; one of a load and 0 is that already. */
 static void become_select(struct split *split, struct agxc_instr *phi, struct agxc_builder *to)
 {
-   struct agxc_ref yes = phi->operand[1], no = phi->operand[2];
+   struct agxc_ref yes = *agxc_phi_then(phi), no = *agxc_phi_else(phi);
    bool yes_loads = rename_result(split, &yes), no_loads = rename_result(split, &no);
    bool is_result = (yes_loads && is_zero(&no)) || (no_loads && is_zero(&yes));
    struct agxc_instr *instr =
       agxc_instr_new(split->s->shader, is_result ? AGXC_OP_MOV : AGXC_OP_SELECT);
-   instr->operand[0] = phi->operand[0];
-   instr->operand[0].value->def = instr;
+   agxc_define(instr, *agxc_dest(phi));
    if (is_result) {
-      instr->operand[1] = yes_loads ? yes : no;
+      *agxc_src_a(instr) = yes_loads ? yes : no;
    } else {
-      instr->operand[1] = agxc_srcs(agxc_terminator(split->before))[0];
-      instr->operand[2] = yes;
-      instr->operand[3] = no;
+      *agxc_src_condition(instr) = *agxc_src_condition(agxc_terminator(split->before));
+      *agxc_src_if_true(instr) = yes;
+      *agxc_src_if_false(instr) = no;
    }
    agxc_instr_remove(phi);
    agxc_insert(to, instr);
@@ -356,7 +352,7 @@ static void scan_block(struct splitting *s, const struct agxc_block *block)
          s->has_uses = true;
          continue;
       }
-      bool is_result = instr->op == AGXC_OP_PHI && is_late(s, &instr->operand[0]);
+      bool is_result = instr->op == AGXC_OP_PHI && is_late(s, agxc_dest(instr));
       if (waits && !is_result)
          forget(s);
       if (is_load(instr))

@@ -11,24 +11,10 @@
 #define MAX_LOOK 24u /* instructions of each arm: work per if is this squared */
 
 /* Through the moves that this pass leaves. */
-static const struct agxc_ref *origin(const struct agxc_ref *ref)
-{
-   while (ref->kind == AGXC_VALUE && ref->value->def->op == AGXC_OP_MOV)
-      ref = &ref->value->def->operand[1];
-   return ref;
-}
-
 static bool same_ref(const struct agxc_ref *a, const struct agxc_ref *b)
 {
-   a = origin(a);
-   b = origin(b);
-   if (a->kind != b->kind || a->bits != b->bits || a->count != b->count)
-      return false;
-   if (a->kind == AGXC_VALUE)
-      return a->value == b->value;
-   if (a->kind == AGXC_UNIFORM)
-      return a->half == b->half;
-   return a->kind == AGXC_NONE || a->imm == b->imm;
+   struct agxc_ref x = agxc_skip_moves(*a), y = agxc_skip_moves(*b);
+   return agxc_same_ref(&x, &y);
 }
 
 static bool same_instr(const struct agxc_instr *a, const struct agxc_instr *b)
@@ -95,9 +81,8 @@ static bool join_arms(struct agxc_shader *shader, struct agxc_if *branch)
       for (unsigned i = 0; i < instr->dest_count; i++) {
          struct agxc_builder at = agxc_before(shader, other);
          struct agxc_instr *mov = agxc_instr_new(shader, AGXC_OP_MOV);
-         mov->operand[0] = other->operand[i];
-         mov->operand[1] = agxc_use(instr->operand[i].value);
-         mov->operand[0].value->def = mov;
+         agxc_define(mov, agxc_dests(other)[i]);
+         *agxc_src_a(mov) = agxc_use(agxc_dests(instr)[i].value);
          agxc_insert(&at, mov);
       }
       agxc_instr_remove(other);

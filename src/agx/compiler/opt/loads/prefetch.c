@@ -33,9 +33,9 @@ static struct agxc_ref copy_phi(struct agxc_prefetch *p, const struct agxc_instr
                                 enum agxc_way way)
 {
    if (way == AGXC_WAY_FIRST)
-      return agxc_srcs(phi)[0];
-   return way == AGXC_WAY_THIS ? agxc_use(phi->operand[0].value)
-                               : copy_of(p, agxc_srcs(phi)[1], AGXC_WAY_THIS);
+      return *agxc_phi_entry(phi);
+   return way == AGXC_WAY_THIS ? agxc_use(agxc_dest(phi)->value)
+                               : copy_of(p, *agxc_phi_back(phi), AGXC_WAY_THIS);
 }
 
 /* What is known without computing it: first iterations begin with constants. An index below zero,
@@ -48,7 +48,7 @@ static struct agxc_ref simplified(const struct agxc_instr *instr, const struct a
    if (instr->op == AGXC_OP_ISHL && srcs[0].kind == AGXC_IMM && srcs[0].imm >> 31)
       return agxc_none();
    if (has_two && srcs[0].kind == AGXC_IMM && srcs[1].kind == AGXC_IMM)
-      return agxc_fold((enum agxc_op)instr->op, instr->operand[0].bits, srcs[0], srcs[1]);
+      return agxc_fold((enum agxc_op)instr->op, agxc_dest(instr)->bits, srcs[0], srcs[1]);
    if (instr->op != AGXC_OP_IADD)
       return agxc_none();
    for (unsigned i = 0; i < 2; i++)
@@ -68,16 +68,15 @@ static struct agxc_ref copy_instr(struct agxc_prefetch *p, const struct agxc_ins
       return known;
    struct agxc_instr *copy = agxc_instr_new_n(p->shader, instr->op, 1, instr->src_count);
    struct agxc_value *value =
-      agxc_value_new(p->shader, instr->operand[0].bits, instr->operand[0].count);
+      agxc_value_new(p->shader, agxc_dest(instr)->bits, agxc_dest(instr)->count);
    for (unsigned i = 0; i < instr->operand_count; i++)
       copy->operand[i] = instr->operand[i];
    for (unsigned i = 0; i < instr->src_count; i++)
       agxc_srcs(copy)[i] = srcs[i];
-   copy->operand[0] = agxc_use(value);
+   agxc_define(copy, agxc_use(value));
    copy->exact = instr->exact;
-   value->def = copy;
    agxc_insert(&p->b, copy);
-   return copy->operand[0];
+   return *agxc_dest(copy);
 }
 
 /* The value of another iteration. No deeper than AGXC_LOADS_MAX_SLICE. */
@@ -140,7 +139,7 @@ static void load_first(struct agxc_prefetch *p, struct agxc_ref *out_loaded)
    struct agxc_ref test = copy_of(p, *p->shape.taken, AGXC_WAY_FIRST);
    if (test.kind != AGXC_IMM || (bool)test.imm == p->shape.leaves_if) {
       for (uint32_t i = 0; i < p->choice_count; i++)
-         zeros[i] = build_zero(&p->b, &p->choices[i].load->operand[0]);
+         zeros[i] = build_zero(&p->b, agxc_dest(p->choices[i].load));
       behind = build_if(p, test, &inside);
       p->b = agxc_at_end(p->shader, inside); /* which sees what was copied in front of it */
    }
@@ -171,7 +170,7 @@ static void split_block(struct agxc_block *block, struct agxc_instr *first, stru
 static void load_next(struct agxc_prefetch *p, struct agxc_choice *choice, struct agxc_ref first)
 {
    struct agxc_instr *load = choice->load;
-   struct agxc_ref now = load->operand[0];
+   struct agxc_ref now = *agxc_dest(load);
    struct agxc_block *inside, *block = choice->before ? choice->before->block : choice->block;
    go_to(p, (struct agxc_builder){p->shader, block, choice->before});
    struct agxc_ref test = copy_of(p, *p->shape.taken, AGXC_WAY_NEXT);
@@ -187,10 +186,9 @@ static void load_next(struct agxc_prefetch *p, struct agxc_choice *choice, struc
    p->b = agxc_at_start(p->shader, behind);
    next = build_phi(p, next, now);
    struct agxc_instr *phi = agxc_instr_new_n(p->shader, AGXC_OP_PHI, 1, 2);
-   phi->operand[0] = now;
-   now.value->def = phi;
-   agxc_srcs(phi)[0] = first;
-   agxc_srcs(phi)[1] = next;
+   agxc_define(phi, now);
+   *agxc_phi_entry(phi) = first;
+   *agxc_phi_back(phi) = next;
    struct agxc_builder top = agxc_at_start(p->shader, p->shape.header);
    agxc_insert(&top, phi);
 }

@@ -123,7 +123,7 @@ static uint32_t last_use(const struct agxc_prefetch *p, const struct agxc_instr 
    uint32_t last = load->index;
    for (uint32_t i = load->block->index; i <= p->last; i++) {
       agxc_foreach_instr (instr, p->shader->blocks[i]) {
-         if (!uses(instr, load->operand[0].value))
+         if (!uses(instr, agxc_dest(load)->value))
             continue;
          last = AGX_MAX(last, instr->index);
          bool is_name = instr->op == AGXC_OP_SPLIT || instr->op == AGXC_OP_COLLECT;
@@ -168,7 +168,7 @@ static uint32_t reached_load(const struct agxc_prefetch *p, const struct agxc_in
                              agx_bitset_word *reached)
 {
    uint32_t last = 0;
-   agx_bitset_set(reached, load->operand[0].value->id);
+   agx_bitset_set(reached, agxc_dest(load)->value->id);
    for (uint32_t i = load->block->index; i <= p->last; i++) {
       agxc_foreach_instr (instr, p->shader->blocks[i]) {
          bool is_reached = false;
@@ -211,7 +211,7 @@ static bool leads_to_load(const struct agxc_prefetch *p, struct agxc_choice *cho
 static void consider(struct agxc_prefetch *p, struct agxc_instr *load)
 {
    struct agxc_choice choice = {.load = load};
-   int32_t halves = (int32_t)agxc_halves(load->operand[0].value);
+   int32_t halves = (int32_t)agxc_halves(agxc_dest(load)->value);
    if (p->choice_count == AGXC_LOADS_FAR || halves > p->room || !can_move(p, load))
       return;
    choice.leads = leads_to_load(p, &choice);

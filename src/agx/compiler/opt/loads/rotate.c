@@ -104,7 +104,7 @@ static bool is_gain(const struct agxc_loop_shape *shape, const struct agxc_instr
       return false;
    if (load->op == AGXC_OP_LOAD_GLOBAL)
       return (agxc_reads_constant(load) ||
-              (!has_writes && !(agxc_imm_of(load, 0) & AGXC_ACCESS_COHERENT))) &&
+              (!has_writes && !(agxc_imm_access(load) & AGXC_ACCESS_COHERENT))) &&
              !agxc_load_is_safe(shape->shader, load);
    return load->op == AGXC_OP_LOAD_SHARED && !has_writes && !load->exact;
 }

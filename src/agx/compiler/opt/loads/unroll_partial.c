@@ -32,7 +32,7 @@
 /* The number of iterations is known and a multiple of factor. */
 static bool goes_up(const struct agxc_induction *c, unsigned factor)
 {
-   const struct agxc_ref *first = &agxc_srcs(c->phi)[0];
+   const struct agxc_ref *first = agxc_phi_entry(c->phi);
    if (first->kind != AGXC_IMM || c->limit.kind != AGXC_IMM)
       return false;
    int64_t from = c->is_signed ? (int32_t)first->imm : (int64_t)(uint32_t)first->imm;
@@ -93,11 +93,11 @@ static void build_phis(struct agxc_induction *c, struct agxc_clone *clone,
    agxc_foreach_instr (old, c->shape.header) {
       if (old->op != AGXC_OP_PHI)
          continue;
-      struct agxc_ref sources[2] = {agxc_srcs(old)[0], agxc_none()};
-      const struct agxc_value *value = old->operand[0].value;
-      struct agxc_ref phi = agxc_build(&b, AGXC_OP_PHI, value->bits, value->count, 2, sources);
-      agxc_clone_set(clone, value, phi);
-      *out_phis++ = phi.value->def;
+      const struct agxc_value *value = agxc_dest(old)->value;
+      struct agxc_instr *phi = agxc_build_phi(&b, value->bits, value->count, 2);
+      *agxc_phi_entry(phi) = *agxc_phi_entry(old);
+      agxc_clone_set(clone, value, *agxc_dest(phi));
+      *out_phis++ = phi;
    }
 }
 
@@ -108,14 +108,12 @@ static struct agxc_block *build_exit(struct agxc_induction *c, struct agxc_loop 
    struct agxc_shader *shader = c->shape.shader;
    struct agxc_builder b = agxc_at_end(shader, header);
    struct agxc_if *branch = agxc_if_new(shader);
-   struct agxc_instr *test = agxc_instr_new(shader, AGXC_OP_BRANCH);
-   test->operand[0] =
-      agxc_build2(&b, c->is_signed ? AGXC_OP_SLT : AGXC_OP_ULT, 1, induction, limit);
-   agxc_insert(&b, test);
+   agxc_build_branch(&b, c->is_signed ? agxc_build_slt(&b, induction, limit)
+                                      : agxc_build_ult(&b, induction, limit));
    agxc_node_append(&loop->body, &loop->node, &branch->node);
    agxc_block_append(shader, &branch->then_list, &branch->node);
    b = agxc_at_end(shader, agxc_block_append(shader, &branch->else_list, &branch->node));
-   agxc_insert(&b, agxc_instr_new(shader, AGXC_OP_BREAK));
+   agxc_build_break(&b);
    return agxc_block_append(shader, &loop->body, &loop->node);
 }
 
@@ -128,7 +126,7 @@ static void unroll_by(struct agxc_induction *c, unsigned factor, struct agxc_clo
    struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){&loop->body, NULL}, map);
    struct agxc_block *header = agxc_block_append(shader, &loop->body, &loop->node);
    build_phis(c, &clone, header, phis);
-   struct agxc_ref induction = agxc_clone_ref(&clone, agxc_use(c->phi->operand[0].value));
+   struct agxc_ref induction = agxc_clone_ref(&clone, agxc_use(agxc_dest(c->phi)->value));
    clone.cursor.block = build_exit(c, loop, header, induction, limit);
    for (unsigned iteration = 0; iteration < factor; iteration++) {
       agxc_iteration_copy(&c->shape, &clone, false);
@@ -140,8 +138,8 @@ static void unroll_by(struct agxc_induction *c, unsigned factor, struct agxc_clo
       if (old->op != AGXC_OP_PHI)
          continue;
       struct agxc_instr *phi = phis[count++];
-      agxc_srcs(phi)[1] = agxc_clone_ref(&clone, agxc_use(old->operand[0].value));
-      agxc_srcs(old)[0] = agxc_use(phi->operand[0].value);
+      *agxc_phi_back(phi) = agxc_clone_ref(&clone, agxc_use(agxc_dest(old)->value));
+      *agxc_phi_entry(old) = agxc_use(agxc_dest(phi)->value);
    }
 }
 
@@ -168,7 +166,7 @@ static void lengthen(struct agxc_induction *c, unsigned factor, struct agxc_clon
    }
    agxc_foreach_instr (phi, c->shape.header)
       if (phi->op == AGXC_OP_PHI)
-         agxc_srcs(phi)[1] = agxc_clone_ref(&clone, agxc_srcs(phi)[1]);
+         *agxc_phi_back(phi) = agxc_clone_ref(&clone, *agxc_phi_back(phi));
    agxc_melt(&end, first);
    agx_list_splice(list, &extra);
 }

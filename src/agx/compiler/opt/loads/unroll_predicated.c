@@ -21,8 +21,6 @@
  * Before and after: generic SSA. Stands behind opt_if_conversion, since it takes bodies of one
  * block, and opt_byte_dot, since it counts what the body will be.
  */
-#include <string.h>
-
 #include "agx/compiler/analysis/induction.h"
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/opt/loads/limits_impl.h"
@@ -105,7 +103,7 @@ static bool is_straight(struct masked *m, const struct agxc_loop_shape *shape)
 /* What opt_unroll_partial left over begins where another loop ended. */
 static bool is_remainder(const struct agxc_induction *c)
 {
-   const struct agxc_ref *first = &agxc_srcs(c->phi)[0];
+   const struct agxc_ref *first = agxc_phi_entry(c->phi);
    if (first->kind != AGXC_VALUE || first->value->def->op != AGXC_OP_PHI)
       return false;
    const struct agxc_block *block = first->value->def->block;
@@ -182,13 +180,13 @@ static bool measure_instr(struct pass *pass, struct masked *m, const struct agxc
          return false;
       m->stores = true;
       m->size++;
-      return !(agxc_imm_of(instr, 0) & AGXC_ACCESS_COHERENT);
+      return !(agxc_imm_access(instr) & AGXC_ACCESS_COHERENT);
    }
    if (flags & (AGXC_SIDE_EFFECT | AGXC_CROSS_LANE))
       return instr->op == AGXC_OP_BRANCH;
    if (flags & AGXC_READS_MEMORY || is_load(instr)) {
       if (fact.is_held || sees_end ||
-          (instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_of(instr, 0) & AGXC_ACCESS_COHERENT))
+          (instr->op == AGXC_OP_LOAD_GLOBAL && agxc_imm_access(instr) & AGXC_ACCESS_COHERENT))
          return false;
       m->has_changing_loads |= flags & AGXC_READS_MEMORY && !agxc_reads_constant(instr);
    }
@@ -215,11 +213,11 @@ static bool measure_block(struct pass *pass, struct masked *m, const struct agxc
 
 static void find_uses(struct masked *m, const struct agxc_block *block, uint32_t *count)
 {
-   const struct agxc_value *induction = m->induction.phi->operand[0].value;
-   const struct agxc_instr *step = agxc_srcs(m->induction.phi)[1].value->def;
+   const struct agxc_value *induction = agxc_dest(m->induction.phi)->value;
+   const struct agxc_instr *step = agxc_phi_back(m->induction.phi)->value->def;
    agxc_foreach_instr (instr, block) {
       agxc_foreach_src (src, instr) {
-         bool is_test = instr->dest_count && instr->operand[0].bits == 1;
+         bool is_test = instr->dest_count == 1 && agxc_dest(instr)->bits == 1;
          if (src->kind != AGXC_VALUE || src->value != induction || instr == step || is_test)
             continue;
          m->place = instr;
@@ -290,9 +288,7 @@ static void append_if(struct masked *m, struct agxc_ref condition, struct agx_li
    struct agx_link *list = m->last->node.list;
    struct agxc_builder b = agxc_at_end(shader, agxc_last_block(list));
    struct agxc_if *branch = agxc_if_new(shader);
-   struct agxc_instr *test = agxc_instr_new(shader, AGXC_OP_BRANCH);
-   test->operand[0] = condition;
-   agxc_insert(&b, test);
+   agxc_build_branch(&b, condition);
    agxc_node_append(list, loop, &branch->node);
    put_stores(stores, agxc_block_append(shader, &branch->then_list, &branch->node));
    agxc_block_append(shader, &branch->else_list, &branch->node);
@@ -304,14 +300,15 @@ static void set_place(struct masked *m, struct agxc_clone *clone, uint32_t dista
                       struct agxc_ref is_iteration)
 {
    struct agxc_shader *shader = m->induction.shape.shader;
-   struct agxc_ref first = m->place->operand[0];
+   struct agxc_ref first = *agxc_dest(m->place);
    struct agxc_instr *add = agxc_clone_ref(clone, first).value->def;
    struct agxc_builder b = agxc_before(shader, add);
    struct agxc_ref own = agxc_build_iadd(&b, first, agxc_imm(distance, 32));
    struct agxc_instr *select = agxc_instr_new(shader, AGXC_OP_SELECT);
-   struct agxc_ref operands[] = {add->operand[0], is_iteration, own, first};
-   memcpy(select->operand, operands, sizeof(operands));
-   select->operand[0].value->def = select;
+   agxc_define(select, *agxc_dest(add));
+   *agxc_src_condition(select) = is_iteration;
+   *agxc_src_if_true(select) = own;
+   *agxc_src_if_false(select) = first;
    agxc_insert(&b, select);
    agxc_instr_remove(add);
 }
@@ -322,7 +319,7 @@ static void copy_iteration(struct masked *m, struct agxc_clone *clone, uint32_t 
 {
    struct agxc_induction *c = &m->induction;
    struct agxc_builder b = agxc_at_end(c->shape.shader, clone->cursor.block);
-   struct agxc_ref first = agxc_use(c->phi->operand[0].value);
+   struct agxc_ref first = agxc_use(agxc_dest(c->phi)->value);
    struct agxc_ref own = first;
    if (!m->place) {
       own = agxc_build_iadd(&b, first, agxc_imm(distance, 32));
@@ -330,12 +327,12 @@ static void copy_iteration(struct masked *m, struct agxc_clone *clone, uint32_t 
    }
    agxc_clone_set(clone, first.value, own);
    for (uint32_t i = 0; i < m->held_count; i++)
-      agxc_clone_set(clone, m->held[i]->operand[0].value, held[i]);
+      agxc_clone_set(clone, agxc_dest(m->held[i])->value, held[i]);
    agxc_iteration_copy(&c->shape, clone, false);
    if (m->place)
       set_place(m, clone, distance, is_iteration);
    for (uint32_t i = 0; i < m->held_count; i++) {
-      struct agxc_ref next = agxc_clone_ref(clone, agxc_srcs(m->held[i])[1]);
+      struct agxc_ref next = agxc_clone_ref(clone, *agxc_phi_back(m->held[i]));
       held[i] = agxc_build_select(&b, is_iteration, next, held[i]);
    }
 }
@@ -348,14 +345,14 @@ static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map
    struct agxc_builder b = agxc_at_end(shader, copies);
    struct agxc_clone clone = agxc_clone_begin(shader, (struct agxc_cursor){NULL, copies}, map);
    struct agxc_cursor end = {NULL, m->last};
-   struct agxc_ref induction = agxc_use(c->phi->operand[0].value);
+   struct agxc_ref induction = agxc_use(agxc_dest(c->phi)->value);
    struct agxc_ref left = agxc_build_isub(&b, c->limit, induction);
    struct agxc_ref is_iteration[AGXC_LOADS_MAX_ITERATIONS], held[MAX_HELD];
    struct agx_link list, stores[AGXC_LOADS_MAX_ITERATIONS];
    agx_list_init(&list);
    agx_list_append(&list, &copies->node.link);
    for (uint32_t i = 0; i < m->held_count; i++)
-      held[i] = agxc_srcs(m->held[i])[1];
+      held[i] = *agxc_phi_back(m->held[i]);
    for (uint32_t iteration = 1; iteration < factor; iteration++) {
       struct agx_link *behind = copies->instrs.prev;
       uint32_t distance = iteration * c->step;
@@ -365,9 +362,9 @@ static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map
       take_stores(copies, behind, &stores[iteration]);
    }
    struct agxc_ref next = agxc_build_iadd(&b, induction, agxc_imm(factor * c->step, 32));
-   agxc_srcs(c->phi)[1] = agxc_build_select(&b, is_iteration[factor - 1], next, c->limit);
+   *agxc_phi_back(c->phi) = agxc_build_select(&b, is_iteration[factor - 1], next, c->limit);
    for (uint32_t i = 0; i < m->held_count; i++)
-      agxc_srcs(m->held[i])[1] = held[i];
+      *agxc_phi_back(m->held[i]) = held[i];
    agx_list_init(&stores[0]);
    take_stores(m->body, &m->body->instrs, &stores[0]);
    if (m->last != m->body)
