@@ -71,7 +71,7 @@ struct agx_executable_desc {
 };
 
 enum agx_executable_flags {
-   /* Neither taken from the caches of compiled kernels nor kept there; docs/hal.md. */
+   /* Neither taken from the caches of compiled kernels nor kept there; docs/hal. */
    AGX_EXECUTABLE_TRANSIENT = 1 << 0,
    /* Dispatches may choose the workgroup size. SPIR-V: an ELF file is what it was compiled as. The
     * kernel reads the size of the dispatch where the module names it, by gl_WorkGroupSize of
@@ -229,7 +229,7 @@ AGX_API AGX_MUST_CHECK agx_status agx_executable_infer_format(const void *data, 
                                                               size_t *out_used_B);
 AGX_API bool agx_executable_format_is_known(const char *format);
 
-/* What the caches of compiled kernels have done for a device so far; docs/hal.md. */
+/* What the caches of compiled kernels have done for a device so far; docs/hal. */
 struct agx_cache_stats {
    uint32_t size; /* set by the caller */
    uint64_t compiles;

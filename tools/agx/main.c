@@ -43,7 +43,7 @@ static const struct agx_command {
     "  --robust MODE    what becomes of accesses outside of a buffer: off (the default), clamp,\n"
     "                   zero; SET.BINDING=MODE for one binding; docs/robustness.md\n"
     "  --dynamic WHAT   what dispatches may choose: local-size (of workgroups), shared (bytes\n"
-    "                   of the last workgroup array); docs/hal.md\n"
+    "                   of the last workgroup array); docs/hal/executables.md\n"
     "  --dump           print the code after each pass to standard error\n"},
    {"disasm", "[--json] [--raw] [--entry NAME] [FILE | --hex BYTES...]",
     "turn machine code into text, one instruction a line", agx_cmd_disasm,
