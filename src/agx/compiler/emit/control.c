@@ -17,6 +17,7 @@
  * After: nothing of that is left; the offset of a jump is the index of its block until
  * agxc_emit resolves it. The tree of nodes stays.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/emit/emit.h"
 
 /* More than nested levels can take away; and as many more levels do not wrap the 16 bits. */
@@ -64,47 +65,47 @@ static struct agxc_builder at_start(struct agxc_shader *shader, struct agxc_bloc
 static void set_level(struct agxc_builder b, uint32_t level)
 {
    struct agxc_instr *instr = add_row(b, AGX_ISA_OP_LDIMM16);
-   instr->operand[AGX_ISA_LDIMM16_D] = agxc_reg(0, 16, 1);
-   instr->operand[AGX_ISA_LDIMM16_IMM] = agxc_imm(level, 64);
+   *agxc_row_d(instr) = agxc_reg(0, 16, 1);
+   agxc_set_row_imm(instr, level);
 }
 
 static void pop(struct agxc_builder b, uint32_t nest)
 {
-   add_row(b, AGX_ISA_OP_POP_EXEC)->operand[AGX_ISA_POP_EXEC_NEST] = agxc_imm(nest, 64);
+   agxc_set_row_nest(add_row(b, AGX_ISA_OP_POP_EXEC), nest);
 }
 
 static void jump(struct agxc_builder b, enum agx_isa_op row, const struct agxc_block *target)
 {
-   add_row(b, row)->operand[AGX_ISA_JMP_ANY_OFFSET] = agxc_imm(target->index, 64);
+   agxc_set_row_offset(add_row(b, row), target->index);
 }
 
 /* Raises lanes that are away by nest levels: an if whose condition always holds. */
 static void push(struct agxc_builder b, uint32_t nest)
 {
    struct agxc_instr *instr = add_row(b, AGX_ISA_OP_IF_FCMP);
-   instr->operand[AGX_ISA_IF_FCMP_A] = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
-   instr->operand[AGX_ISA_IF_FCMP_B] = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
-   instr->operand[AGX_ISA_IF_FCMP_COND] = agxc_imm(AGX_ISA_FCOND_FEQ, 64);
-   instr->operand[AGX_ISA_IF_FCMP_NEST] = agxc_imm(nest, 64);
+   *agxc_row_a(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   *agxc_row_b(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   agxc_set_row_cond(instr, AGX_ISA_FCOND_FEQ);
+   agxc_set_row_nest(instr, nest);
 }
 
 static void else_always(struct agxc_builder b)
 {
    struct agxc_instr *instr = add_row(b, AGX_ISA_OP_ELSE_FCMP);
-   instr->operand[AGX_ISA_ELSE_FCMP_A] = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
-   instr->operand[AGX_ISA_ELSE_FCMP_B] = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
-   instr->operand[AGX_ISA_ELSE_FCMP_COND] = agxc_imm(AGX_ISA_FCOND_FEQ, 64);
-   instr->operand[AGX_ISA_ELSE_FCMP_NEST] = agxc_imm(1, 64);
+   *agxc_row_a(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   *agxc_row_b(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   agxc_set_row_cond(instr, AGX_ISA_FCOND_FEQ);
+   agxc_set_row_nest(instr, 1);
 }
 
 /* Brings lanes that wait at levels below nest back. */
 static void while_always(struct agxc_builder b, uint32_t nest)
 {
    struct agxc_instr *instr = add_row(b, AGX_ISA_OP_WHILE_ICMP);
-   instr->operand[AGX_ISA_WHILE_ICMP_A] = agxc_imm(0, 64);
-   instr->operand[AGX_ISA_WHILE_ICMP_B] = agxc_imm(0, 64);
-   instr->operand[AGX_ISA_WHILE_ICMP_COND] = agxc_imm(AGX_ISA_ICOND_IEQ, 64);
-   instr->operand[AGX_ISA_WHILE_ICMP_NEST] = agxc_imm(nest, 64);
+   *agxc_row_a(instr) = agxc_imm(0, 64);
+   *agxc_row_b(instr) = agxc_imm(0, 64);
+   agxc_set_row_cond(instr, AGX_ISA_ICOND_IEQ);
+   agxc_set_row_nest(instr, nest);
 }
 
 /* ---- looking at the tree ------------------------------------------------ */
@@ -255,9 +256,9 @@ static void set_compare(struct agxc_instr *compare, enum agx_isa_op icmp, enum a
    bool is_float = agxc_is_row(compare, AGX_ISA_OP_IF_FCMP);
    agx_assert(is_float || agxc_is_row(compare, AGX_ISA_OP_IF_ICMP));
    compare->op = (uint16_t)(AGXC_OP_ISA + (is_float ? fcmp : icmp));
-   compare->operand[AGX_ISA_IF_ICMP_NEST] = agxc_imm(1, 64);
+   agxc_set_row_nest(compare, 1);
    if (invert) /* bit 3 of either condition */
-      compare->operand[AGX_ISA_IF_ICMP_COND].imm ^= 8;
+      agxc_row_cond(compare)->imm ^= 8;
 }
 
 /* `if (c) break;` directly in a loop without continue: a while. */

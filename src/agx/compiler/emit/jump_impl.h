@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agx/compiler/ir/ir.h"
+#include "agx/compiler/ir/row_operand.h"
 
 /* The block that a jump goes to, or NULL for any other instruction. Between
  * agxc_lower_control and agxc_emit the offset is the block's index. */
@@ -13,5 +14,5 @@ static inline struct agxc_block *agxc_jump_target(const struct agxc_shader *shad
 {
    if (!agxc_is_row(instr, AGX_ISA_OP_JMP_ANY) && !agxc_is_row(instr, AGX_ISA_OP_JMP_NONE))
       return NULL;
-   return shader->blocks[instr->operand[AGX_ISA_JMP_ANY_OFFSET].imm];
+   return shader->blocks[agxc_row_offset(instr)->imm];
 }

@@ -2,6 +2,7 @@
  *
  * Copies of whole values, cut into the words and halves that moves take.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/regalloc/ra_impl.h"
 
 /* Part of a source, `offset` halves on. */
@@ -39,8 +40,8 @@ static bool is_cut(const struct agxc_instr *instr)
 {
    if (!agxc_is_row(instr, AGX_ISA_OP_MOV))
       return false;
-   const struct agxc_ref *dest = &instr->operand[AGX_ISA_MOV_D];
-   const struct agxc_ref *src = &instr->operand[AGX_ISA_MOV_A];
+   const struct agxc_ref *dest = agxc_row_d(instr);
+   const struct agxc_ref *src = agxc_row_a(instr);
    return dest->kind == AGXC_VALUE && src->kind == AGXC_VALUE &&
           AGX_MAX(dest->bits, 16) <= AGX_MAX(src->bits, 16);
 }

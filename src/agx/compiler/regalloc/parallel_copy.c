@@ -4,6 +4,7 @@
  * destination holds; when only cycles remain, a swap takes one copy out of each. Counts
  * of readers per half make each step cheap.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/regalloc/parallel_copy_impl.h"
 
 struct state {
@@ -27,25 +28,25 @@ static void emit_move(struct state *state, const struct agxc_copy *copy)
    bool is_wide_imm = src.kind == AGXC_IMM && (uint64_t)src.imm > 0xff;
    if (is_wide_imm && copy->bits == 16) {
       struct agxc_instr *instr = add_row(state, AGX_ISA_OP_LDIMM16);
-      instr->operand[AGX_ISA_LDIMM16_D] = dest;
-      instr->operand[AGX_ISA_LDIMM16_IMM] = agxc_imm((uint64_t)src.imm & 0xffff, 64);
+      *agxc_row_d(instr) = dest;
+      agxc_set_row_imm(instr, (uint64_t)src.imm & 0xffff);
    } else if (is_wide_imm) {
       struct agxc_instr *instr = add_row(state, AGX_ISA_OP_LDIMM32);
-      instr->operand[AGX_ISA_LDIMM32_D] = dest;
-      instr->operand[AGX_ISA_LDIMM32_IMM] = agxc_imm((uint64_t)src.imm & 0xffffffff, 64);
+      *agxc_row_d(instr) = dest;
+      agxc_set_row_imm(instr, (uint64_t)src.imm & 0xffffffff);
    } else {
       struct agxc_instr *instr = add_row(state, AGX_ISA_OP_MOV);
-      instr->operand[AGX_ISA_MOV_D] = dest;
-      instr->operand[AGX_ISA_MOV_A] = src;
+      *agxc_row_d(instr) = dest;
+      *agxc_row_a(instr) = src;
    }
 }
 
 static void emit_xor(struct state *state, uint32_t into, uint32_t other, uint32_t bits)
 {
    struct agxc_instr *instr = add_row(state, AGX_ISA_OP_XOR);
-   instr->operand[AGX_ISA_XOR_D] = agxc_reg(into, bits, 1);
-   instr->operand[AGX_ISA_XOR_A] = agxc_reg(into, bits, 1);
-   instr->operand[AGX_ISA_XOR_B] = agxc_reg(other, bits, 1);
+   *agxc_row_d(instr) = agxc_reg(into, bits, 1);
+   *agxc_row_a(instr) = agxc_reg(into, bits, 1);
+   *agxc_row_b(instr) = agxc_reg(other, bits, 1);
 }
 
 static void emit_swap(struct state *state, uint32_t a, uint32_t c, uint32_t bits)
@@ -53,10 +54,10 @@ static void emit_swap(struct state *state, uint32_t a, uint32_t c, uint32_t bits
    if (bits == 16 && (a ^ c) == 1) { /* the halves of one register: rotate it */
       struct agxc_ref whole = agxc_reg(a & ~1u, 32, 1);
       struct agxc_instr *instr = add_row(state, AGX_ISA_OP_EXTR);
-      instr->operand[AGX_ISA_EXTR_D] = whole;
-      instr->operand[AGX_ISA_EXTR_A] = whole;
-      instr->operand[AGX_ISA_EXTR_B] = whole;
-      instr->operand[AGX_ISA_EXTR_C] = agxc_imm(16, 64);
+      *agxc_row_d(instr) = whole;
+      *agxc_row_a(instr) = whole;
+      *agxc_row_b(instr) = whole;
+      *agxc_row_c(instr) = agxc_imm(16, 64);
       return;
    }
    emit_xor(state, a, c, bits);

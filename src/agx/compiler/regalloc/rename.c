@@ -113,11 +113,11 @@ bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect)
 
 bool agxc_ra_rename(struct agxc_ra *ra, struct agxc_instr *copy)
 {
-   if (copy->dest_count != 1 || copy->src_count != 1 || copy->operand[0].kind != AGXC_VALUE ||
-       copy->operand[1].kind != AGXC_VALUE)
+   if (copy->dest_count != 1 || copy->src_count != 1 || agxc_dests(copy)[0].kind != AGXC_VALUE ||
+       agxc_srcs(copy)[0].kind != AGXC_VALUE)
       return false;
-   const struct agxc_value *name = copy->operand[0].value;
-   struct agxc_value *value = copy->operand[1].value;
+   const struct agxc_value *name = agxc_dests(copy)[0].value;
+   struct agxc_value *value = agxc_srcs(copy)[0].value;
    uint32_t last = ra->last_use[name->id];
    if (ends_at(ra, value, copy) || agx_bitset_test(ra->live_out.bits, name->id) ||
        last <= copy->index)

@@ -342,8 +342,8 @@ static struct agxc_ref fetch(struct agxc_spilling *s, struct agxc_block *pred, s
    src.count = shape->count;
    struct agxc_ref copy = agxc_use(agxc_value_new(s->shader, shape->bits, shape->count));
    struct agxc_instr *mov = agxc_instr_new(s->shader, AGXC_OP_MOV);
-   mov->operand[0] = copy;
-   mov->operand[1] = src;
+   *agxc_dest(mov) = copy;
+   *agxc_src_a(mov) = src;
    copy.value->def = mov;
    agxc_insert(&b, mov);
    return copy;

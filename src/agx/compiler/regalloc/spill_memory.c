@@ -3,6 +3,7 @@
  * Code for values that leave registers: stores behind definitions, reloads, and values
  * computed again. Afterwards each use names the version that reaches it.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/regalloc/spill_impl.h"
 
 #include "agx/compiler/ir/ssa.h"
@@ -86,9 +87,9 @@ static struct agxc_instr *load(struct agxc_spilling *s, struct agxc_builder b,
 {
    struct agxc_instr *row = agxc_instr_new(s->shader, AGXC_OP_ISA + AGX_ISA_OP_STACK_LOAD);
    struct agxc_ref data = as_elements(value);
-   row->operand[AGX_ISA_STACK_LOAD_INDEX] = offset_of(s, value);
-   row->operand[AGX_ISA_STACK_LOAD_FORMAT] = agxc_imm((uint64_t)format_of(&data), 64);
-   row->operand[AGX_ISA_STACK_LOAD_MASK] = agxc_imm((1u << data.count) - 1, 64);
+   *agxc_row_index(row) = offset_of(s, value);
+   agxc_set_row_format(row, (uint64_t)format_of(&data));
+   agxc_set_row_mask(row, (1u << data.count) - 1);
    agxc_insert(&b, row);
    return row;
 }
@@ -99,7 +100,7 @@ struct agxc_value *agxc_spill_reload(struct agxc_spilling *s, struct agxc_builde
    struct agxc_value *version = new_version(s, value);
    bool is_cheap = agxc_spill_is_cheap(value);
    struct agxc_instr *instr = is_cheap ? compute_again(s, b, value) : load(s, b, value);
-   instr->operand[0] = is_cheap ? agxc_use(version) : as_elements(version);
+   *agxc_dest(instr) = is_cheap ? agxc_use(version) : as_elements(version);
    version->def = instr;
    return version;
 }
@@ -110,10 +111,10 @@ void agxc_spill_store(struct agxc_spilling *s, struct agxc_builder b, struct agx
    struct agxc_instr *row = agxc_instr_new(s->shader, AGXC_OP_ISA + AGX_ISA_OP_STACK_STORE);
    struct agxc_ref shape = as_elements(value);
    struct agxc_ref source = as_elements(data.value);
-   row->operand[AGX_ISA_STACK_STORE_R] = source;
-   row->operand[AGX_ISA_STACK_STORE_INDEX] = offset_of(s, value);
-   row->operand[AGX_ISA_STACK_STORE_FORMAT] = agxc_imm((uint64_t)format_of(&shape), 64);
-   row->operand[AGX_ISA_STACK_STORE_MASK] = agxc_imm((1u << shape.count) - 1, 64);
+   *agxc_row_r(row) = source;
+   *agxc_row_index(row) = offset_of(s, value);
+   agxc_set_row_format(row, (uint64_t)format_of(&shape));
+   agxc_set_row_mask(row, (1u << shape.count) - 1);
    agxc_insert(&b, row);
 }
 

@@ -8,6 +8,7 @@
  * What a half holds is a content: a part of a value, of a constant or of a uniform.
  * Values that are only names for others (MOV, COLLECT, SPLIT) are looked through.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/regalloc/ra_impl.h"
 
 enum content_kind {
@@ -163,15 +164,16 @@ static void swap(struct content *a, struct content *b)
  * the first of three xors. */
 static void run_copy(struct checking *checking, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *dest = &instr->operand[0], *src = &instr->operand[1];
+   const struct agxc_ref *dest = agxc_row_d(instr);
+   const struct agxc_ref *src =
+      agxc_row_has(agxc_row(instr), AGXC_ROW_A) ? agxc_row_a(instr) : agxc_row_imm(instr);
    if (agxc_is_row(instr, AGX_ISA_OP_EXTR)) {
       swap(&checking->file[dest->half], &checking->file[dest->half + 1]);
       return;
    }
    if (agxc_is_row(instr, AGX_ISA_OP_XOR)) {
       for (uint32_t i = 0; i < dest->bits / 16u; i++)
-         swap(&checking->file[dest->half + i],
-              &checking->file[instr->operand[AGX_ISA_XOR_B].half + i]);
+         swap(&checking->file[dest->half + i], &checking->file[agxc_row_b(instr)->half + i]);
       checking->skip = 2;
       return;
    }

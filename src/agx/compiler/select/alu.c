@@ -3,13 +3,14 @@
  * Selection: arithmetic, logic and conversions. Most operations are one row with integer or
  * float sources (simple_rows); the rest have a function each.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 typedef void (*select_fn)(struct agxc_selector *s, const struct agxc_instr *instr);
 
 static struct agxc_ref dest_of(const struct agxc_instr *instr)
 {
-   return agxc_use(instr->operand[0].value);
+   return agxc_use(agxc_dest(instr)->value);
 }
 
 /* ---- one row each ----------------------------------------------------- */
@@ -87,10 +88,10 @@ static bool select_simple(struct agxc_selector *s, const struct agxc_instr *inst
 static unsigned strip_shift(const struct agxc_selector *s, struct agxc_ref *ref)
 {
    const struct agxc_instr *def = agxc_select_def_is(s, ref, AGXC_OP_ISHL);
-   if (!def || def->operand[2].kind != AGXC_IMM || def->operand[2].imm > MAX_FREE_SHIFT)
+   if (!def || agxc_src_b(def)->kind != AGXC_IMM || agxc_src_b(def)->imm > MAX_FREE_SHIFT)
       return 0;
-   unsigned amount = (unsigned)def->operand[2].imm;
-   *ref = def->operand[1];
+   unsigned amount = (unsigned)agxc_src_b(def)->imm;
+   *ref = *agxc_src_a(def);
    return amount;
 }
 
@@ -110,7 +111,7 @@ static void emit_add(struct agxc_selector *s, const struct agxc_instr *instr, st
    struct agxc_ref srcs[2] = {agxc_select_addend(s, a), agxc_select_addend(s, b)};
    struct agxc_instr *row =
       agxc_select_row(s, subtracts ? AGX_ISA_OP_ISUB : AGX_ISA_OP_IADD, dest_of(instr), 2, srcs);
-   agxc_set_mod(row, AGX_ISA_IADD_SHIFT, shift);
+   agxc_set_row_shift(row, shift);
 }
 
 /* a * b + c for a product that nothing else uses. */
@@ -124,17 +125,17 @@ static bool emit_mad(struct agxc_selector *s, const struct agxc_instr *instr, st
    unsigned shift = strip_shift(s, &c);
    struct agxc_ref srcs[3];
    for (unsigned i = 0; i < 2; i++)
-      srcs[i] = wide ? agxc_select_extended(s, def->operand[1 + i], def->op == AGXC_OP_SMUL64)
-                     : agxc_select_addend(s, def->operand[1 + i]);
+      srcs[i] = wide ? agxc_select_extended(s, *agxc_side(def, i), def->op == AGXC_OP_SMUL64)
+                     : agxc_select_addend(s, *agxc_side(def, i));
    srcs[2] = agxc_select_addend(s, c);
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_IMADD, dest_of(instr), 3, srcs);
-   agxc_set_mod(row, AGX_ISA_IMADD_SHIFT, shift);
+   agxc_set_row_shift(row, shift);
    return true;
 }
 
 static void select_iadd(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref a = instr->operand[1], b = instr->operand[2], stripped = a;
+   struct agxc_ref a = *agxc_src_a(instr), b = *agxc_src_b(instr), stripped = a;
    if (emit_mad(s, instr, a, b) || emit_mad(s, instr, b, a))
       return;
    if (is_small_negative(&a) || a.kind == AGXC_IMM || strip_shift(s, &stripped))
@@ -145,32 +146,32 @@ static void select_iadd(struct agxc_selector *s, const struct agxc_instr *instr)
 
 static void select_isub(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   emit_add(s, instr, instr->operand[1], instr->operand[2], true);
+   emit_add(s, instr, *agxc_src_a(instr), *agxc_src_b(instr), true);
 }
 
 static void select_ineg(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   emit_add(s, instr, agxc_imm(0, instr->operand[0].bits), instr->operand[1], true);
+   emit_add(s, instr, agxc_imm(0, agxc_dest(instr)->bits), *agxc_src_a(instr), true);
 }
 
 /* A short left shift is free in an add of 0, which the shared pipe does not see. */
 static void select_ishl(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref amount = instr->operand[2];
-   struct agxc_ref srcs[2] = {agxc_select_low(s, instr->operand[1]), agxc_select_int(s, amount)};
+   struct agxc_ref amount = *agxc_src_b(instr);
+   struct agxc_ref srcs[2] = {agxc_select_low(s, *agxc_src_a(instr)), agxc_select_int(s, amount)};
    if (amount.kind != AGXC_IMM || amount.imm > MAX_FREE_SHIFT) {
       agxc_select_row(s, AGX_ISA_OP_SHL, dest_of(instr), 2, srcs);
       return;
    }
    struct agxc_ref add[2] = {agxc_imm(0, 16), srcs[0]};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_IADD, dest_of(instr), 2, add);
-   agxc_set_mod(row, AGX_ISA_IADD_SHIFT, amount.imm);
+   agxc_set_row_shift(row, amount.imm);
 }
 
 static void select_ashr(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref srcs[3] = {agxc_select_signed(s, instr->operand[1]),
-                              agxc_select_int(s, instr->operand[2]), agxc_imm(0, 16)};
+   struct agxc_ref srcs[3] = {agxc_select_signed(s, *agxc_src_a(instr)),
+                              agxc_select_int(s, *agxc_src_b(instr)), agxc_imm(0, 16)};
    agxc_select_row(s, AGX_ISA_OP_ASR, dest_of(instr), 3, srcs);
 }
 
@@ -184,9 +185,9 @@ static void select_crossing(struct agxc_selector *s, const struct agxc_instr *in
                                                       : AGX_ISA_OP_ASRH;
    unsigned first = instr->op == AGXC_OP_SHLHI;
    for (unsigned i = 0; i < instr->src_count; i++)
-      srcs[first + i] = agxc_select_int(s, instr->operand[1 + i]);
+      srcs[first + i] = agxc_select_int(s, agxc_srcs(instr)[i]);
    if (instr->op == AGXC_OP_ASRH) {
-      srcs[0] = agxc_select_choice(s, instr->operand[1]);
+      srcs[0] = agxc_select_choice(s, *agxc_src_a(instr));
       srcs[2] = agxc_imm(0, 16);
    }
    agxc_select_row(s, row, dest_of(instr), 3, srcs);
@@ -194,8 +195,8 @@ static void select_crossing(struct agxc_selector *s, const struct agxc_instr *in
 
 static void select_inot(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref srcs[2] = {agxc_select_low(s, instr->operand[1]), agxc_imm(1, 16)};
-   if (instr->operand[0].bits == 1)
+   struct agxc_ref srcs[2] = {agxc_select_low(s, *agxc_src_a(instr)), agxc_imm(1, 16)};
+   if (agxc_dest(instr)->bits == 1)
       agxc_select_row(s, AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
    else
       agxc_select_row(s, AGX_ISA_OP_NOT, dest_of(instr), 1, srcs);
@@ -206,20 +207,21 @@ static void select_mulh(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    bool adds = instr->op == AGXC_OP_IMADH, both = instr->op == AGXC_OP_SMULH;
    struct agxc_ref srcs[3];
-   srcs[0] = agxc_select_extended(s, instr->operand[1], both || (adds && agxc_imm_of(instr, 0)));
-   srcs[1] = agxc_select_extended(s, instr->operand[2], both);
+   srcs[0] =
+      agxc_select_extended(s, *agxc_src_a(instr), both || (adds && agxc_imm_is_signed(instr)));
+   srcs[1] = agxc_select_extended(s, *agxc_src_b(instr), both);
    if (adds)
-      srcs[2] = agxc_select_int(s, instr->operand[3]);
+      srcs[2] = agxc_select_int(s, *agxc_src_c(instr));
    if (adds && srcs[2].kind == AGXC_IMM && srcs[2].imm == 0)
       adds = false;
    enum agx_isa_op row = adds ? AGX_ISA_OP_IMADD : AGX_ISA_OP_IMUL;
    struct agxc_ref product = agxc_select_new(s, row, 64, adds ? 3 : 2, srcs);
    struct agxc_instr *split = agxc_instr_new_n(s->shader, AGXC_OP_SPLIT, 2, 1);
    struct agxc_value *low = agxc_value_new(s->shader, 32, 1);
-   low->def = instr->operand[0].value->def = split;
-   split->operand[0] = agxc_use(low);
-   split->operand[1] = dest_of(instr);
-   split->operand[2] = product;
+   low->def = agxc_dest(instr)->value->def = split;
+   *agxc_element(split, 0) = agxc_use(low);
+   *agxc_element(split, 1) = dest_of(instr);
+   *agxc_src_vector(split) = product;
    agxc_insert(&s->at, split);
 }
 
@@ -227,23 +229,22 @@ static void select_mul64(struct agxc_selector *s, const struct agxc_instr *instr
 {
    struct agxc_ref srcs[2];
    for (unsigned i = 0; i < 2; i++)
-      srcs[i] = agxc_select_extended(s, instr->operand[1 + i], instr->op == AGXC_OP_SMUL64);
+      srcs[i] = agxc_select_extended(s, *agxc_side(instr, i), instr->op == AGXC_OP_SMUL64);
    agxc_select_row(s, AGX_ISA_OP_IMUL, dest_of(instr), 2, srcs);
 }
 
 /* Bit fields of constant length 1 to 31; lower_math leaves no others. */
 static void select_field(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
    bool inserts = instr->op == AGXC_OP_BFI;
    struct agxc_ref row_srcs[3] = {
-      inserts ? agxc_select_int(s, srcs[0]) : agxc_imm(0, 16),
-      agxc_select_int(s, srcs[inserts ? 1 : 0]),
-      agxc_select_int(s, srcs[inserts ? 2 : 1]),
+      inserts ? agxc_select_int(s, *agxc_src_base(instr)) : agxc_imm(0, 16),
+      agxc_select_int(s, inserts ? *agxc_src_insert(instr) : *agxc_src_base(instr)),
+      agxc_select_int(s, *agxc_src_start(instr)),
    };
    enum agx_isa_op op = inserts ? AGX_ISA_OP_BFI : AGX_ISA_OP_BFEIL;
    struct agxc_instr *row = agxc_select_row(s, op, dest_of(instr), 3, row_srcs);
-   agxc_set_mod(row, AGX_ISA_BFI_BITMASK, srcs[instr->src_count - 1].imm);
+   agxc_set_row_bitmask(row, agxc_src_width(instr)->imm);
 }
 
 /* ---- conversions ------------------------------------------------------ */
@@ -285,31 +286,31 @@ static struct agxc_ref narrow_integer(struct agxc_selector *s, uint16_t *op, str
    const struct agxc_instr *def = agxc_select_def(s, &ref);
    bool zero = def && def->op == AGXC_OP_ZEXT;
    bool same_sign = def && def->op == AGXC_OP_SEXT && *op == AGXC_OP_S2F;
-   if ((!zero && !same_sign) || def->operand[1].kind != AGXC_VALUE || def->operand[1].bits < 8)
+   if ((!zero && !same_sign) || agxc_src_a(def)->kind != AGXC_VALUE || agxc_src_a(def)->bits < 8)
       return ref;
    *op = zero ? AGXC_OP_U2F : *op;
-   return def->operand[1];
+   return *agxc_src_a(def);
 }
 
 static void select_convert(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref ref = instr->operand[1];
+   struct agxc_ref ref = *agxc_src_a(instr);
    uint16_t op = instr->op;
    bool to_int = op == AGXC_OP_F2U || op == AGXC_OP_F2S;
    const struct agxc_instr *f2f = to_int ? agxc_select_def_is(s, &ref, AGXC_OP_F2F) : NULL;
    if (f2f && ref.bits == 32)
-      ref = f2f->operand[1];
+      ref = *agxc_src_a(f2f);
    if (!to_int)
       ref = narrow_integer(s, &op, ref);
    const struct conversion *conversion =
-      find_conversion(op, to_int ? instr->operand[0].bits : ref.bits);
+      find_conversion(op, to_int ? agxc_dest(instr)->bits : ref.bits);
    /* The source has no float immediates or modifiers: raw bits. */
    struct agxc_ref src = agxc_select_choice(s, ref);
    if (src.kind == AGXC_IMM && src.imm != 0)
       src = agxc_select_reg(s, ref);
    struct agxc_instr *row =
       agxc_select_row(s, (enum agx_isa_op)conversion->row, dest_of(instr), 1, &src);
-   agxc_set_mod(row, AGX_ISA_F_TO_U32_ROUND, conversion->round);
+   agxc_set_row_round(row, conversion->round);
 }
 
 static void select_shift(struct agxc_selector *s, enum agx_isa_op op, struct agxc_ref dest,
@@ -323,13 +324,13 @@ static void select_shift(struct agxc_selector *s, enum agx_isa_op op, struct agx
 static void extend_byte(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref dest = dest_of(instr);
-   struct agxc_ref src = agxc_select_low(s, instr->operand[1]);
+   struct agxc_ref src = agxc_select_low(s, *agxc_src_a(instr));
    if (instr->op == AGXC_OP_ZEXT) {
       struct agxc_ref srcs[2] = {src, agxc_imm(0xff, 16)};
       agxc_select_row(s, AGX_ISA_OP_AND, dest, 2, srcs);
       return;
    }
-   if (agxc_select_is_clean(s, &instr->operand[1])) { /* two simple rows instead of two shifts */
+   if (agxc_select_is_clean(s, agxc_src_a(instr))) { /* two simple rows instead of two shifts */
       struct agxc_ref flip[2] = {src, agxc_imm(0x80, 16)};
       struct agxc_ref biased = agxc_select_new(s, AGX_ISA_OP_XOR, 16, 2, flip);
       struct agxc_ref subtract[2] = {biased, agxc_imm(0x80, 16)};
@@ -343,13 +344,13 @@ static void extend_byte(struct agxc_selector *s, const struct agxc_instr *instr)
 
 static void select_extend(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   if (instr->operand[1].bits == 8 && instr->operand[1].kind != AGXC_IMM) {
+   if (agxc_src_a(instr)->bits == 8 && agxc_src_a(instr)->kind != AGXC_IMM) {
       extend_byte(s, instr);
       return;
    }
-   struct agxc_ref src = agxc_select_choice(s, instr->operand[1]);
+   struct agxc_ref src = agxc_select_choice(s, *agxc_src_a(instr));
    bool is_signed = instr->op == AGXC_OP_SEXT;
-   if (is_signed && instr->operand[1].bits == 1) {
+   if (is_signed && agxc_src_a(instr)->bits == 1) {
       struct agxc_ref negate[2] = {agxc_imm(0, 16), src};
       agxc_select_row(s, AGX_ISA_OP_ISUB, dest_of(instr), 2, negate);
       return;
@@ -365,7 +366,7 @@ static void select_extend(struct agxc_selector *s, const struct agxc_instr *inst
 
 static void select_trunc(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref src = agxc_select_low(s, instr->operand[1]);
+   struct agxc_ref src = agxc_select_low(s, *agxc_src_a(instr));
    agxc_select_row(s, AGX_ISA_OP_MOV, dest_of(instr), 1, &src);
 }
 
@@ -394,32 +395,32 @@ static void emit_fadd(struct agxc_selector *s, const struct agxc_instr *instr, s
       srcs[1].neg ^= negates_b;
    struct agxc_instr *row =
       agxc_select_row(s, half_row(instr, AGX_ISA_OP_FADD), dest_of(instr), 2, srcs);
-   agxc_set_mod(row, AGX_ISA_FADD_SAT, saturates);
+   agxc_set_row_sat(row, saturates);
 }
 
 static void select_fsub(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   emit_fadd(s, instr, instr->operand[1], instr->operand[2], true, false);
+   emit_fadd(s, instr, *agxc_src_a(instr), *agxc_src_b(instr), true, false);
 }
 
 static void select_fsat(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   emit_fadd(s, instr, instr->operand[1], agxc_imm(MINUS_ZERO, 32), false, true);
+   emit_fadd(s, instr, *agxc_src_a(instr), agxc_imm(MINUS_ZERO, 32), false, true);
 }
 
 /* Adding -0 changes nothing but the size (and flushes 32-bit denormals). */
 static void select_f2f(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   emit_fadd(s, instr, instr->operand[1], agxc_imm(MINUS_ZERO, 32), false, false);
+   emit_fadd(s, instr, *agxc_src_a(instr), agxc_imm(MINUS_ZERO, 32), false, false);
 }
 
 /* What is not folded into a source: clear or flip the sign bit. */
 static void select_sign(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    bool is_abs = instr->op == AGXC_OP_FABS;
-   unsigned bits = instr->operand[0].bits;
+   unsigned bits = agxc_dest(instr)->bits;
    uint64_t sign = 1ull << (bits - 1);
-   struct agxc_ref srcs[2] = {agxc_select_choice(s, instr->operand[1]),
+   struct agxc_ref srcs[2] = {agxc_select_choice(s, *agxc_src_a(instr)),
                               agxc_select_int(s, agxc_imm(is_abs ? ~sign : sign, bits))};
    agxc_select_row(s, is_abs ? AGX_ISA_OP_AND : AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
 }
@@ -427,7 +428,7 @@ static void select_sign(struct agxc_selector *s, const struct agxc_instr *instr)
 /* Source: docs/hw/idioms.md 3: sqrt = x rsqrts(x), right at 0 and infinity too. */
 static void select_fsqrt(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1];
+   struct agxc_ref x = *agxc_src_a(instr);
    struct agxc_ref srcs[2] = {agxc_select_float(s, x),
                               float_row(s, AGX_ISA_OP_RSQRTS, x, agxc_none())};
    agxc_select_row(s, AGX_ISA_OP_FMUL, dest_of(instr), 2, srcs);
@@ -435,7 +436,7 @@ static void select_fsqrt(struct agxc_selector *s, const struct agxc_instr *instr
 
 static void select_ffract(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref x = instr->operand[1], src = agxc_select_float(s, x);
+   struct agxc_ref x = *agxc_src_a(instr), src = agxc_select_float(s, x);
    struct agxc_ref floor = agxc_select_new(s, AGX_ISA_OP_FLOOR, x.bits, 1, &src);
    emit_fadd(s, instr, x, floor, true, false);
 }
@@ -444,7 +445,7 @@ static void select_ffract(struct agxc_selector *s, const struct agxc_instr *inst
 static void select_sine(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref none = agxc_none();
-   struct agxc_ref scaled[3] = {agxc_select_float(s, instr->operand[1]),
+   struct agxc_ref scaled[3] = {agxc_select_float(s, *agxc_src_a(instr)),
                                 agxc_select_float(s, agxc_imm(INV_TWO_PI, 32)),
                                 agxc_select_float(s, agxc_imm(QUARTER, 32))};
    struct agxc_ref turns = instr->op == AGXC_OP_FCOS
@@ -495,5 +496,5 @@ void agxc_select_alu(struct agxc_selector *s, const struct agxc_instr *instr)
       }
    }
    agxc_fail(s->shader, AGX_UNIMPLEMENTED, "%s: operation %s on %u bits can't be selected yet",
-             s->shader->name, agxc_op_info(instr->op)->name, instr->operand[0].bits);
+             s->shader->name, agxc_op_info(instr->op)->name, agxc_dest(instr)->bits);
 }

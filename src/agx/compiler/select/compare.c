@@ -3,6 +3,7 @@
  * Selection: compares, and what consumes them. A compare is fused into each select and
  * branch that uses it; on its own it becomes a select of 1 and 0.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 /* A condition as icsel, fcsel, if_icmp and if_fcmp take it. */
@@ -34,7 +35,6 @@ static bool match_compare(struct agxc_selector *s, const struct agxc_instr *def,
    for (size_t i = 0; def && i < AGX_COUNT(compares); i++) {
       if (compares[i].op != def->op)
          continue;
-      const struct agxc_ref *srcs = agxc_srcs(def);
       bool is_float = compares[i].is_float;
       struct agxc_ref (*source)(struct agxc_selector *, struct agxc_ref) =
          is_float                                ? agxc_select_float
@@ -44,8 +44,8 @@ static bool match_compare(struct agxc_selector *s, const struct agxc_instr *def,
          .is_float = is_float,
          .inverted = compares[i].inverted,
          .cond = compares[i].cond,
-         .a = source(s, srcs[0]),
-         .b = source(s, srcs[1]),
+         .a = source(s, *agxc_src_a(def)),
+         .b = source(s, *agxc_src_b(def)),
       };
       return true;
    }
@@ -61,7 +61,7 @@ static void emit_choice(struct agxc_selector *s, struct agxc_ref dest,
    bool is_float = condition->is_float;
    struct agxc_instr *instr =
       agxc_select_row(s, is_float ? AGX_ISA_OP_FCSEL : AGX_ISA_OP_ICSEL, dest, 4, srcs);
-   agxc_set_mod(instr, is_float ? AGX_ISA_FCSEL_COND : AGX_ISA_ICSEL_COND, condition->cond);
+   agxc_set_row_cond(instr, condition->cond);
 }
 
 /* ---- two conditions in one ---------------------------------------------- */
@@ -85,7 +85,7 @@ static bool force_order(const struct agxc_instr *compare, bool less, struct forc
 {
    bool is_signed = compare->op == AGXC_OP_SLT || compare->op == AGXC_OP_SGE;
    uint32_t least = is_signed ? 0x80000000u : 0, greatest = is_signed ? INT32_MAX : UINT32_MAX;
-   const struct agxc_ref *a = &compare->operand[1], *b = &compare->operand[2];
+   const struct agxc_ref *a = agxc_src_a(compare), *b = agxc_src_b(compare);
    if (!less) /* nothing is below the least */
       *out = (struct forcing){1, agxc_imm(least, 32)};
    else if (b->kind == AGXC_IMM && (uint32_t)b->imm != least)
@@ -99,8 +99,8 @@ static bool force_order(const struct agxc_instr *compare, bool less, struct forc
 
 static bool force(const struct agxc_instr *compare, bool want, struct forcing *out)
 {
-   const struct agxc_ref *b = &compare->operand[2];
-   if (compare->operand[1].bits != 32)
+   const struct agxc_ref *b = agxc_src_b(compare);
+   if (agxc_src_a(compare)->bits != 32)
       return false;
    switch (compare->op) {
    case AGXC_OP_IEQ:
@@ -140,16 +140,17 @@ static bool match_pair(struct agxc_selector *s, const struct agxc_instr *logic, 
                        struct condition *out)
 {
    bool is_or = logic && logic->op == AGXC_OP_IOR;
-   if (!logic || depth == 0 || (logic->op != AGXC_OP_IAND && !is_or) || logic->operand[0].bits != 1)
+   if (!logic || depth == 0 || (logic->op != AGXC_OP_IAND && !is_or) || agxc_dest(logic)->bits != 1)
       return false;
-   for (unsigned i = 2; i >= 1; i--) {
-      const struct agxc_instr *compare = agxc_select_def(s, &logic->operand[i]);
+   for (unsigned i = 2; i-- > 0;) {
+      const struct agxc_ref *side = agxc_side(logic, i);
+      const struct agxc_instr *compare = agxc_select_def(s, side);
       struct forcing forcing;
       if (!compare || compare->op < AGXC_OP_IEQ || compare->op > AGXC_OP_FGE ||
-          !agxc_select_used_once(s, &logic->operand[i]) || !force(compare, is_or, &forcing))
+          !agxc_select_used_once(s, side) || !force(compare, is_or, &forcing))
          continue;
-      struct condition first = condition_at(s, logic->operand[3 - i], depth - 1);
-      struct agxc_ref kept = agxc_select_choice(s, compare->operand[1 + forcing.side]);
+      struct condition first = condition_at(s, *agxc_side(logic, 1 - i), depth - 1);
+      struct agxc_ref kept = agxc_select_choice(s, *agxc_side(compare, forcing.side));
       struct agxc_ref forced = agxc_select_choice(s, forcing.value);
       struct agxc_ref mixed = agxc_use(agxc_value_new(s->shader, 32, 1));
       emit_choice(s, mixed, &first, is_or ? forced : kept, is_or ? kept : forced);
@@ -169,7 +170,7 @@ static struct condition condition_at(struct agxc_selector *s, struct agxc_ref re
    bool inverted = false;
    for (const struct agxc_instr *def; (def = agxc_select_def_is(s, &ref, AGXC_OP_INOT));) {
       inverted = !inverted;
-      ref = def->operand[1];
+      ref = *agxc_src_a(def);
    }
    const struct agxc_instr *def = agxc_select_def(s, &ref);
    if (!match_compare(s, def, &condition) &&
@@ -192,7 +193,7 @@ void agxc_select_compare(struct agxc_selector *s, const struct agxc_instr *instr
    struct condition condition;
    bool matched = match_compare(s, instr, &condition);
    agx_assert(matched);
-   emit_choice(s, agxc_use(instr->operand[0].value), &condition, agxc_imm(1, 16), agxc_imm(0, 16));
+   emit_choice(s, agxc_use(agxc_dest(instr)->value), &condition, agxc_imm(1, 16), agxc_imm(0, 16));
 }
 
 bool agxc_select_logic(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -200,28 +201,27 @@ bool agxc_select_logic(struct agxc_selector *s, const struct agxc_instr *instr)
    struct condition condition;
    if (!match_pair(s, instr, MAX_CHAIN, &condition))
       return false;
-   emit_choice(s, agxc_use(instr->operand[0].value), &condition, agxc_imm(1, 16), agxc_imm(0, 16));
+   emit_choice(s, agxc_use(agxc_dest(instr)->value), &condition, agxc_imm(1, 16), agxc_imm(0, 16));
    return true;
 }
 
 void agxc_select_choose(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
-   struct condition condition = condition_of(s, srcs[0]);
-   struct agxc_ref x = agxc_select_choice(s, srcs[1]), y = agxc_select_choice(s, srcs[2]);
-   emit_choice(s, agxc_use(instr->operand[0].value), &condition, x, y);
+   struct condition condition = condition_of(s, *agxc_src_condition(instr));
+   struct agxc_ref x = agxc_select_choice(s, *agxc_src_if_true(instr));
+   struct agxc_ref y = agxc_select_choice(s, *agxc_src_if_false(instr));
+   emit_choice(s, agxc_use(agxc_dest(instr)->value), &condition, x, y);
 }
 
 void agxc_select_branch(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct condition condition = condition_of(s, instr->operand[0]);
+   struct condition condition = condition_of(s, *agxc_src_condition(instr));
    struct agxc_ref srcs[2] = {condition.a, condition.b};
    bool is_float = condition.is_float;
    struct agxc_instr *branch =
       agxc_select_row(s, is_float ? AGX_ISA_OP_IF_FCMP : AGX_ISA_OP_IF_ICMP, agxc_none(), 2, srcs);
-   agxc_set_mod(branch, is_float ? AGX_ISA_IF_FCMP_COND : AGX_ISA_IF_ICMP_COND,
-                condition.cond | (condition.inverted ? INVERT : 0));
-   agxc_set_mod(branch, is_float ? AGX_ISA_IF_FCMP_NEST : AGX_ISA_IF_ICMP_NEST, 1);
+   agxc_set_row_cond(branch, condition.cond | (condition.inverted ? INVERT : 0));
+   agxc_set_row_nest(branch, 1);
 }
 
 /* No uniforms: that ballots take them is only known from the encoding [U]. */
@@ -239,17 +239,17 @@ void agxc_select_ballot(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct condition condition = {.cond = AGX_ISA_ICOND_IEQ, .a = agxc_imm(0, 16)};
    condition.b = condition.a;
-   if (instr->operand[1].kind == AGXC_IMM)
-      condition.inverted = instr->operand[1].imm == 0;
+   if (agxc_src_condition(instr)->kind == AGXC_IMM)
+      condition.inverted = agxc_src_condition(instr)->imm == 0;
    else
-      condition = condition_of(s, instr->operand[1]);
+      condition = condition_of(s, *agxc_src_condition(instr));
    struct agxc_ref srcs[2] = {voted(s, condition.a), voted(s, condition.b)};
    bool is_float = condition.is_float;
    struct agxc_instr *row =
       agxc_select_row(s, is_float ? AGX_ISA_OP_FCMP_BALLOT : AGX_ISA_OP_ICMP_BALLOT,
-                      agxc_use(instr->operand[0].value), 2, srcs);
-   agxc_set_mod(row, AGX_ISA_ICMP_BALLOT_WINDOW, AGX_ISA_WINDOW_SIMD);
-   agxc_set_mod(row, AGX_ISA_ICMP_BALLOT_COND, condition.cond | (condition.inverted ? INVERT : 0));
+                      agxc_use(agxc_dest(instr)->value), 2, srcs);
+   agxc_set_row_window(row, AGX_ISA_WINDOW_SIMD);
+   agxc_set_row_cond(row, condition.cond | (condition.inverted ? INVERT : 0));
 }
 
 void agxc_select_minmax(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -280,5 +280,5 @@ void agxc_select_minmax(struct agxc_selector *s, const struct agxc_instr *instr)
    }
    struct condition condition = {
       .is_float = rows[i].is_float, .cond = rows[i].cond, .a = compared[0], .b = compared[1]};
-   emit_choice(s, agxc_use(instr->operand[0].value), &condition, chosen[0], chosen[1]);
+   emit_choice(s, agxc_use(agxc_dest(instr)->value), &condition, chosen[0], chosen[1]);
 }

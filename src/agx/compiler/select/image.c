@@ -4,6 +4,7 @@
  * arrays, in a heap; texel fetches use a sampler of their own, whose border is zero. Source:
  * docs/hw/machine.md, 14.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 #define MAX_LEVEL_HALF 256 /* uniforms that a level can name */
@@ -22,8 +23,8 @@ static struct agxc_ref select_level(struct agxc_selector *s, struct agxc_ref lev
    if (level.count > 1) /* derivatives */
       return agxc_select_reg(s, level);
    const struct agxc_instr *cut = agxc_select_def_is(s, &level, AGXC_OP_TRUNC);
-   if (cut && cut->operand[1].kind == AGXC_UNIFORM)
-      level = agxc_uniform(cut->operand[1].half, 16, 1); /* the low half */
+   if (cut && agxc_src_a(cut)->kind == AGXC_UNIFORM)
+      level = agxc_uniform(agxc_src_a(cut)->half, 16, 1); /* the low half */
    if (level.kind == AGXC_IMM)
       level = agxc_select_constant(s, (uint64_t)level.imm, 16);
    bool is_uniform = level.kind == AGXC_UNIFORM && level.half < MAX_LEVEL_HALF;
@@ -40,23 +41,23 @@ static unsigned level_mode(const struct agxc_ref *level)
 }
 
 /* The two operands that name a descriptor: a heap, and a state register's number or an offset. */
-static void select_descriptor(struct agxc_selector *s, enum agx_state_kind kind, uint32_t binding,
-                              uint32_t element, const struct agxc_ref place[2],
-                              struct agxc_ref out[2])
+static void select_descriptor(struct agxc_selector *s, const struct agxc_instr *instr,
+                              enum agx_state_kind kind, struct agxc_ref out[2])
 {
-   out[0] = place[0];
-   if (place[0].kind == AGXC_NONE)
-      out[1] = agxc_imm(agxc_state_slot(s->shader, kind, binding, element), 32);
+   out[0] = *agxc_src_heap(instr);
+   if (out[0].kind == AGXC_NONE)
+      out[1] = agxc_imm(
+         agxc_state_slot(s->shader, kind, agxc_imm_binding(instr), agxc_imm_element(instr)), 32);
    else
-      out[1] = agxc_select_reg(s, place[1]);
+      out[1] = agxc_select_reg(s, *agxc_src_place(instr));
 }
 
 /* A sampler of an array that only running tells: all of them are in state registers, one behind
  * the other. */
 static struct agxc_ref select_sampler(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   uint32_t binding = (uint32_t)agxc_imm_of(instr, 2), element = (uint32_t)agxc_imm_of(instr, 5);
-   struct agxc_ref index = agxc_srcs(instr)[5];
+   uint32_t binding = agxc_imm_sampler(instr), element = agxc_imm_which_sampler(instr);
+   struct agxc_ref index = *agxc_src_number(instr);
    if (index.kind == AGXC_NONE)
       return agxc_imm(agxc_state_slot(s->shader, AGX_STATE_SAMPLER, binding, element), 32);
    uint32_t count = s->shader->bindings[binding].elements;
@@ -72,12 +73,9 @@ static struct agxc_ref select_sampler(struct agxc_selector *s, const struct agxc
 
 static void select_read(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *from = agxc_srcs(instr);
    bool is_sample = instr->op == AGXC_OP_IMAGE_SAMPLE;
-   struct agxc_ref texture[2], extra = from[2];
-   uint32_t element = (uint32_t)agxc_imm_of(instr, is_sample ? 4 : 2);
-   select_descriptor(s, AGX_STATE_TEXTURE, (uint32_t)agxc_imm_of(instr, 0), element, from + 3,
-                     texture);
+   struct agxc_ref texture[2], extra = *agxc_src_extra(instr);
+   select_descriptor(s, instr, AGX_STATE_TEXTURE, texture);
    bool compares = extra.kind != AGXC_NONE && extra.bits == 32;
    if (extra.kind != AGXC_NONE)
       extra = compares ? agxc_select_reg(s, extra) : agxc_select_half(s, extra);
@@ -86,32 +84,31 @@ static void select_read(struct agxc_selector *s, const struct agxc_instr *instr)
       texture[1],
       is_sample ? select_sampler(s, instr)
                 : agxc_imm(agxc_state_slot(s->shader, AGX_STATE_FETCH_SAMPLER, 0, 0), 32),
-      agxc_select_reg(s, from[0]),
-      select_level(s, from[1]),
+      agxc_select_reg(s, *agxc_src_coordinates(instr)),
+      select_level(s, *agxc_src_level(instr)),
       extra,
    };
    struct agxc_instr *row = agxc_select_row(s, is_sample ? AGX_ISA_OP_SMPF : AGX_ISA_OP_SMPI,
-                                            agxc_use(instr->operand[0].value), 6, srcs);
-   agxc_set_mod(row, AGX_ISA_SMPI_DIM, agxc_imm_of(instr, 1));
-   agxc_set_mod(row, AGX_ISA_SMPI_MASK, 15);
-   agxc_set_mod(row, AGX_ISA_SMPI_LOD_MODE, level_mode(&srcs[4]));
-   if (is_sample && agxc_imm_of(instr, 3))
-      agxc_set_mod(row, AGX_ISA_SMPI_GATHER, 2 * agxc_imm_of(instr, 3) - 1);
-   agxc_set_mod(row, AGX_ISA_SMPI_SHADOW, compares);
-   agxc_set_mod(row, AGX_ISA_SMPI_RW, instr->op == AGXC_OP_IMAGE_LOAD);
+                                            agxc_use(agxc_dest(instr)->value), 6, srcs);
+   agxc_set_row_dim(row, agxc_imm_dim(instr));
+   agxc_set_row_mask(row, 15);
+   agxc_set_row_lod_mode(row, level_mode(&srcs[4]));
+   if (is_sample && agxc_imm_gather(instr))
+      agxc_set_row_gather(row, 2 * agxc_imm_gather(instr) - 1);
+   agxc_set_row_shadow(row, compares);
+   agxc_set_row_rw(row, instr->op == AGXC_OP_IMAGE_LOAD);
 }
 
 static void select_write(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref texture[2];
-   select_descriptor(s, AGX_STATE_IMAGE, (uint32_t)agxc_imm_of(instr, 0),
-                     (uint32_t)agxc_imm_of(instr, 2), instr->operand + 2, texture);
+   select_descriptor(s, instr, AGX_STATE_IMAGE, texture);
    struct agxc_ref srcs[5] = {
-      agxc_select_reg(s, instr->operand[1]), texture[0],      texture[1],
-      agxc_select_reg(s, instr->operand[0]), agxc_imm(0, 16),
+      agxc_select_reg(s, *agxc_src_data(instr)),        texture[0],      texture[1],
+      agxc_select_reg(s, *agxc_src_coordinates(instr)), agxc_imm(0, 16),
    };
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_IMGW, agxc_none(), 5, srcs);
-   agxc_set_mod(row, AGX_ISA_IMGW_DIM, agxc_imm_of(instr, 1));
+   agxc_set_row_dim(row, agxc_imm_dim(instr));
 }
 
 void agxc_select_image(struct agxc_selector *s, const struct agxc_instr *instr)

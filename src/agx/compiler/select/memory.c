@@ -5,6 +5,7 @@
  * bytes at most), so index arithmetic may stand for offset arithmetic; a shift that the application
  * wrote (exact) may wrap, which the hardware's, in 64 bits, would not.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 #define MAX_INDEX_IMM   0x7fff /* both readings of the sign agree; docs/hw/machine.md, section 7 */
@@ -24,20 +25,20 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
    struct address address = {.base = base.kind == AGXC_IMM ? agxc_select_reg(s, base) : base};
    uint32_t added = 0;
    const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD);
-   if (sum && sum->operand[2].kind == AGXC_IMM) {
-      const struct agxc_instr *shifted = agxc_select_def_is(s, &sum->operand[1], AGXC_OP_ISHL);
-      if (shifted && shifted->operand[2].kind == AGXC_IMM && !shifted->exact) {
-         added = (uint32_t)sum->operand[2].imm;
-         offset = sum->operand[1];
+   if (sum && agxc_src_b(sum)->kind == AGXC_IMM) {
+      const struct agxc_instr *shifted = agxc_select_def_is(s, agxc_src_a(sum), AGXC_OP_ISHL);
+      if (shifted && agxc_src_b(shifted)->kind == AGXC_IMM && !shifted->exact) {
+         added = (uint32_t)agxc_src_b(sum)->imm;
+         offset = *agxc_src_a(sum);
       }
    }
    const struct agxc_instr *shl = agxc_select_def_is(s, &offset, AGXC_OP_ISHL);
    if (shl && shl->exact)
       shl = NULL;
-   unsigned amount = shl && shl->operand[2].kind == AGXC_IMM ? (unsigned)shl->operand[2].imm : 0;
+   unsigned amount = shl && agxc_src_b(shl)->kind == AGXC_IMM ? (unsigned)agxc_src_b(shl)->imm : 0;
    if (shl && amount >= size_log2 && amount - size_log2 <= max_shift &&
        added % (1u << amount) == 0) {
-      struct agxc_ref index = shl->operand[1];
+      struct agxc_ref index = *agxc_src_a(shl);
       uint32_t steps = (uint32_t)((int32_t)added >> amount);
       address.shift = amount - size_log2;
       if (steps) {
@@ -50,7 +51,7 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
       return address;
    }
    if (added) { /* not of that form after all: the whole sum */
-      offset = sum->operand[0];
+      offset = *agxc_dest(sum);
    }
    if (offset.kind == AGXC_IMM && (uint64_t)offset.imm >> size_log2 <= MAX_INDEX_IMM) {
       address.index = agxc_imm((uint64_t)offset.imm >> size_log2, 32);
@@ -102,7 +103,7 @@ static unsigned mask_of(const struct agxc_ref *data)
 
 static unsigned device_mask(const struct agxc_instr *instr, const struct agxc_ref *data)
 {
-   return mask_of(data) << (agxc_imm_of(instr, 0) >> AGXC_ACCESS_SKIP_SHIFT);
+   return mask_of(data) << ((int64_t)agxc_imm_access(instr) >> AGXC_ACCESS_SKIP_SHIFT);
 }
 
 /* Source: docs/hw/machine.md, section 7. */
@@ -113,53 +114,54 @@ static unsigned coherency(int64_t access)
 
 static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref dest = agxc_use(instr->operand[0].value);
-   unsigned bits = instr->operand[0].bits, log2 = element_log2(bits);
+   struct agxc_ref dest = agxc_use(agxc_dest(instr)->value);
+   unsigned bits = agxc_dest(instr)->bits, log2 = element_log2(bits);
    struct address address =
-      match_offset(s, instr->operand[1], instr->operand[2], log2, MAX_INDEX_SHIFT);
-   bool is_inside = agxc_imm_of(instr, 0) & AGXC_ACCESS_INSIDE;
+      match_offset(s, *agxc_src_address(instr), *agxc_src_offset(instr), log2, MAX_INDEX_SHIFT);
+   bool is_inside = agxc_imm_access(instr) & AGXC_ACCESS_INSIDE;
    struct agxc_ref srcs[2] = {address.base, index_of(s->shader, &address, is_inside)};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
-   agxc_set_mod(row, AGX_ISA_LOAD_SHIFT, address.shift);
-   agxc_set_mod(row, AGX_ISA_LOAD_FORMAT, format_of(bits));
-   agxc_set_mod(row, AGX_ISA_LOAD_MASK, device_mask(instr, &dest));
-   agxc_set_mod(row, AGX_ISA_LOAD_COHERENCY, coherency(agxc_imm_of(instr, 0)));
+   agxc_set_row_shift(row, address.shift);
+   agxc_set_row_format(row, format_of(bits));
+   agxc_set_row_mask(row, device_mask(instr, &dest));
+   agxc_set_row_coherency(row, coherency(agxc_imm_access(instr)));
 }
 
 static void select_load_format(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref dest = agxc_use(instr->operand[0].value), index = instr->operand[2];
+   struct agxc_ref dest = agxc_use(agxc_dest(instr)->value), index = *agxc_src_index(instr);
    bool is_small = index.kind == AGXC_IMM && index.imm <= MAX_INDEX_IMM;
-   struct agxc_ref srcs[2] = {instr->operand[1], is_small ? index : agxc_select_reg(s, index)};
+   struct agxc_ref srcs[2] = {*agxc_src_address(instr),
+                              is_small ? index : agxc_select_reg(s, index)};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
-   agxc_set_mod(row, AGX_ISA_LOAD_SHIFT, agxc_imm_of(instr, 1));
-   agxc_set_mod(row, AGX_ISA_LOAD_FORMAT, agxc_imm_of(instr, 0));
-   agxc_set_mod(row, AGX_ISA_LOAD_MASK, mask_of(&dest));
-   agxc_set_mod(row, AGX_ISA_LOAD_COHERENCY, AGX_ISA_COHERENT_INCOHERENT);
+   agxc_set_row_shift(row, agxc_imm_shift(instr));
+   agxc_set_row_format(row, agxc_imm_format(instr));
+   agxc_set_row_mask(row, mask_of(&dest));
+   agxc_set_row_coherency(row, AGX_ISA_COHERENT_INCOHERENT);
 }
 
 /* In registers; stores cut their elements, so that a narrowed scalar needs no instruction. */
 static struct agxc_ref stored(struct agxc_selector *s, struct agxc_ref data)
 {
    const struct agxc_instr *def = agxc_select_def_is(s, &data, AGXC_OP_TRUNC);
-   if (def && def->operand[1].bits <= 32)
-      data = def->operand[1];
+   if (def && agxc_src_a(def)->bits <= 32)
+      data = *agxc_src_a(def);
    return agxc_select_reg(s, data);
 }
 
 static void select_store(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   unsigned bits = instr->operand[2].bits, log2 = element_log2(bits);
-   struct agxc_ref data = stored(s, instr->operand[2]);
+   unsigned bits = agxc_src_data(instr)->bits, log2 = element_log2(bits);
+   struct agxc_ref data = stored(s, *agxc_src_data(instr));
    struct address address =
-      match_offset(s, instr->operand[0], instr->operand[1], log2, MAX_INDEX_SHIFT);
-   bool is_inside = agxc_imm_of(instr, 0) & AGXC_ACCESS_INSIDE;
+      match_offset(s, *agxc_src_address(instr), *agxc_src_offset(instr), log2, MAX_INDEX_SHIFT);
+   bool is_inside = agxc_imm_access(instr) & AGXC_ACCESS_INSIDE;
    struct agxc_ref srcs[3] = {data, address.base, index_of(s->shader, &address, is_inside)};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_STORE, agxc_none(), 3, srcs);
-   agxc_set_mod(row, AGX_ISA_STORE_SHIFT, address.shift);
-   agxc_set_mod(row, AGX_ISA_STORE_FORMAT, format_of(bits));
-   agxc_set_mod(row, AGX_ISA_STORE_MASK, device_mask(instr, &data));
-   agxc_set_mod(row, AGX_ISA_STORE_COHERENCY, coherency(agxc_imm_of(instr, 0)));
+   agxc_set_row_shift(row, address.shift);
+   agxc_set_row_format(row, format_of(bits));
+   agxc_set_row_mask(row, device_mask(instr, &data));
+   agxc_set_row_coherency(row, coherency(agxc_imm_access(instr)));
 }
 
 /* What an atomic reads: the operand, or the pair {new, compare}. */
@@ -175,20 +177,20 @@ static struct agxc_ref atomic_source(struct agxc_selector *s, struct agxc_ref da
 
 static struct agxc_ref used_dest(const struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_value *value = instr->operand[0].value;
+   struct agxc_value *value = agxc_dest(instr)->value;
    return s->uses[value->id] ? agxc_use(value) : agxc_none();
 }
 
 static void select_atomic(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
-   struct agxc_ref source = atomic_source(s, srcs[2], srcs[3]);
-   struct address address = match_offset(s, srcs[0], srcs[1], 2, 0);
-   bool is_inside = agxc_imm_of(instr, 0) & AGXC_ATOMIC_INSIDE;
+   struct agxc_ref source = atomic_source(s, *agxc_src_data(instr), *agxc_src_compare(instr));
+   struct address address =
+      match_offset(s, *agxc_src_address(instr), *agxc_src_offset(instr), 2, 0);
+   bool is_inside = agxc_imm_atomic(instr) & AGXC_ATOMIC_INSIDE;
    struct agxc_ref row_srcs[3] = {source, address.base, index_of(s->shader, &address, is_inside)};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_ATOMIC, used_dest(s, instr), 3, row_srcs);
-   agxc_set_mod(row, AGX_ISA_ATOMIC_OP, agxc_imm_of(instr, 0) & ~(int64_t)AGXC_ATOMIC_INSIDE);
-   agxc_set_mod(row, AGX_ISA_ATOMIC_COHERENCY, s->shader->chip->atomic_coherency_3 ? 3 : 1);
+   agxc_set_row_op(row, agxc_imm_atomic(instr) & ~(int64_t)AGXC_ATOMIC_INSIDE);
+   agxc_set_row_coherency(row, s->shader->chip->atomic_coherency_3 ? 3 : 1);
 }
 
 /* ---- threadgroup memory ----------------------------------------------- */
@@ -197,14 +199,14 @@ static void select_atomic(struct agxc_selector *s, const struct agxc_instr *inst
 static bool is_half(const struct agxc_selector *s, const struct agxc_ref *ref)
 {
    const struct agxc_instr *zext = agxc_select_def_is(s, ref, AGXC_OP_ZEXT);
-   return zext && zext->operand[1].bits == 16;
+   return zext && agxc_src_a(zext)->bits == 16;
 }
 
 static const struct agxc_instr *scaled(const struct agxc_selector *s, const struct agxc_ref *ref,
                                        unsigned log2)
 {
    const struct agxc_instr *shl = agxc_select_def_is(s, ref, AGXC_OP_ISHL);
-   return shl && shl->operand[2].kind == AGXC_IMM && shl->operand[2].imm == log2 ? shl : NULL;
+   return shl && agxc_src_b(shl)->kind == AGXC_IMM && agxc_src_b(shl)->imm == log2 ? shl : NULL;
 }
 
 /* Base in bytes and index in elements of 2^log2 bytes, both 16 bits wide. A constant goes into
@@ -217,18 +219,18 @@ static void match_shared(struct agxc_selector *s, struct agxc_ref offset, unsign
    *index = agxc_imm(0, 16);
    int32_t added = 0;
    const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD), *shl;
-   if (sum && sum->operand[2].kind == AGXC_IMM && sum->operand[2].imm % (1 << log2) == 0) {
-      shl = scaled(s, &sum->operand[1], log2);
-      if (is_half(s, shl ? &shl->operand[1] : &sum->operand[1])) {
-         added = (int32_t)sum->operand[2].imm;
-         offset = sum->operand[1];
+   if (sum && agxc_src_b(sum)->kind == AGXC_IMM && agxc_src_b(sum)->imm % (1 << log2) == 0) {
+      shl = scaled(s, agxc_src_a(sum), log2);
+      if (is_half(s, shl ? agxc_src_a(shl) : agxc_src_a(sum))) {
+         added = (int32_t)agxc_src_b(sum)->imm;
+         offset = *agxc_src_a(sum);
       }
    }
    shl = scaled(s, &offset, log2);
    if (offset.kind == AGXC_IMM) {
       *index = agxc_imm((uint64_t)offset.imm >> log2, 16);
    } else if (shl && added >= 0) {
-      *index = agxc_select_half(s, shl->operand[1]);
+      *index = agxc_select_half(s, *agxc_src_a(shl));
       if (added)
          *base = agxc_select_constant(s, (uint64_t)added, 16);
    } else {
@@ -240,32 +242,31 @@ static void match_shared(struct agxc_selector *s, struct agxc_ref offset, unsign
 
 static void select_load_shared(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref dest = agxc_use(instr->operand[0].value), srcs[2];
-   unsigned bits = instr->operand[0].bits;
-   match_shared(s, instr->operand[1], element_log2(bits), &srcs[0], &srcs[1]);
+   struct agxc_ref dest = agxc_use(agxc_dest(instr)->value), srcs[2];
+   unsigned bits = agxc_dest(instr)->bits;
+   match_shared(s, *agxc_src_offset(instr), element_log2(bits), &srcs[0], &srcs[1]);
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LLOAD, dest, 2, srcs);
-   agxc_set_mod(row, AGX_ISA_LLOAD_FORMAT, format_of(bits));
-   agxc_set_mod(row, AGX_ISA_LLOAD_MASK, mask_of(&dest));
+   agxc_set_row_format(row, format_of(bits));
+   agxc_set_row_mask(row, mask_of(&dest));
    row->exact = instr->exact;
 }
 
 static void select_store_shared(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   unsigned bits = instr->operand[1].bits;
-   struct agxc_ref srcs[3] = {stored(s, instr->operand[1])};
-   match_shared(s, instr->operand[0], element_log2(bits), &srcs[1], &srcs[2]);
+   unsigned bits = agxc_src_data(instr)->bits;
+   struct agxc_ref srcs[3] = {stored(s, *agxc_src_data(instr))};
+   match_shared(s, *agxc_src_offset(instr), element_log2(bits), &srcs[1], &srcs[2]);
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LSTORE, agxc_none(), 3, srcs);
-   agxc_set_mod(row, AGX_ISA_LSTORE_FORMAT, format_of(bits));
-   agxc_set_mod(row, AGX_ISA_LSTORE_MASK, mask_of(&srcs[0]));
+   agxc_set_row_format(row, format_of(bits));
+   agxc_set_row_mask(row, mask_of(&srcs[0]));
 }
 
 static void select_atomic_shared(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *operands = agxc_srcs(instr);
-   struct agxc_ref srcs[3] = {atomic_source(s, operands[1], operands[2])};
-   match_shared(s, operands[0], 2, &srcs[1], &srcs[2]);
+   struct agxc_ref srcs[3] = {atomic_source(s, *agxc_src_data(instr), *agxc_src_compare(instr))};
+   match_shared(s, *agxc_src_offset(instr), 2, &srcs[1], &srcs[2]);
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LATOMIC, used_dest(s, instr), 3, srcs);
-   agxc_set_mod(row, AGX_ISA_LATOMIC_OP, agxc_imm_of(instr, 0));
+   agxc_set_row_op(row, agxc_imm_atomic(instr));
 }
 
 /* ---- tables ----------------------------------------------------------- */
@@ -308,7 +309,7 @@ static void emit_rows(struct agxc_selector *s, const uint16_t *rows, size_t coun
 
 void agxc_select_barrier(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   int64_t bits = agxc_imm_of(instr, 0);
+   int64_t bits = agxc_imm_barrier(instr);
    /* The execution barrier orders threadgroup memory too; without one a row must still keep
     * others from moving accesses across. */
    bool is_fence = bits & AGXC_BARRIER_DEVICE ||

@@ -4,6 +4,7 @@
  * constants that no immediate holds become uniforms, which cost no instruction, or ldimm when
  * uniforms run short.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/select/select_impl.h"
 #include "base/half.h"
 
@@ -42,7 +43,7 @@ struct agxc_instr *agxc_select_row(struct agxc_selector *s, enum agx_isa_op row,
    struct agxc_instr *instr = agxc_instr_new(s->shader, AGXC_OP_ISA + row);
    agx_assert(instr->src_count == src_count);
    if (instr->dest_count) {
-      instr->operand[0] = dest;
+      *agxc_dest(instr) = dest;
       if (dest.kind == AGXC_VALUE)
          dest.value->def = instr;
    }
@@ -66,11 +67,11 @@ struct agxc_ref agxc_select_join(struct agxc_selector *s, const struct agxc_ref 
    struct agxc_instr *collect = agxc_instr_new_n(s->shader, AGXC_OP_COLLECT, 1, 2);
    struct agxc_value *value = agxc_value_new(s->shader, bits, 1);
    value->def = collect;
-   collect->operand[0] = agxc_use(value);
-   collect->operand[1] = parts[0];
-   collect->operand[2] = parts[1];
+   *agxc_dest(collect) = agxc_use(value);
+   for (unsigned i = 0; i < 2; i++)
+      *agxc_element(collect, i) = parts[i];
    agxc_insert(&s->at, collect);
-   return collect->operand[0];
+   return *agxc_dest(collect);
 }
 
 static unsigned machine_bits(unsigned bits)
@@ -88,7 +89,7 @@ static struct agxc_ref load_constant(struct agxc_selector *s, uint64_t value, un
    enum agx_isa_op row = bits == 16 ? AGX_ISA_OP_LDIMM16 : AGX_ISA_OP_LDIMM32;
    struct agxc_ref dest = agxc_use(agxc_value_new(s->shader, bits, 1));
    struct agxc_instr *instr = agxc_select_row(s, row, dest, 0, NULL);
-   agxc_set_mod(instr, bits == 16 ? AGX_ISA_LDIMM16_IMM : AGX_ISA_LDIMM32_IMM, (int64_t)value);
+   agxc_set_row_imm(instr, (int64_t)value);
    return dest;
 }
 
@@ -109,7 +110,7 @@ static const struct agxc_ref *source_if(const struct agxc_selector *s, const str
                                         enum agxc_op op)
 {
    const struct agxc_instr *def = agxc_select_def_is(s, ref, op);
-   return def ? &def->operand[1] : NULL;
+   return def ? agxc_src_a(def) : NULL;
 }
 
 /* Loads leave zeros above the 8 bits that they fetch. */
@@ -205,13 +206,13 @@ static struct agxc_ref wide_addend(struct agxc_selector *s, struct agxc_ref ref)
    const struct agxc_instr *pack = agxc_select_def_is(s, &ref, AGXC_OP_PACK64);
    if (!pack)
       return agxc_select_reg(s, ref);
-   struct agxc_ref low = pack->operand[1], high = pack->operand[2];
+   struct agxc_ref low = *agxc_src_low(pack), high = *agxc_src_high(pack);
    if (high.kind == AGXC_IMM && high.imm == 0)
       return agxc_select_int(s, low);
    const struct agxc_instr *sign = agxc_select_def_is(s, &high, AGXC_OP_ASHR);
-   bool extends = sign && sign->operand[1].kind == AGXC_VALUE && low.kind == AGXC_VALUE &&
-                  sign->operand[1].value == low.value && sign->operand[2].kind == AGXC_IMM &&
-                  sign->operand[2].imm == 31;
+   bool extends = sign && agxc_src_a(sign)->kind == AGXC_VALUE && low.kind == AGXC_VALUE &&
+                  agxc_src_a(sign)->value == low.value && agxc_src_b(sign)->kind == AGXC_IMM &&
+                  agxc_src_b(sign)->imm == 31;
    return extends ? agxc_select_extended(s, low, true) : agxc_select_reg(s, ref);
 }
 
@@ -263,9 +264,9 @@ struct agxc_ref agxc_select_float(struct agxc_selector *s, struct agxc_ref ref)
          neg ^= !abs;
       else if (def->op == AGXC_OP_FABS)
          abs = true;
-      else if (def->op != AGXC_OP_F2F || ref.bits != 32 || def->operand[1].kind != AGXC_VALUE)
+      else if (def->op != AGXC_OP_F2F || ref.bits != 32 || agxc_src_a(def)->kind != AGXC_VALUE)
          break;
-      ref = def->operand[1];
+      ref = *agxc_src_a(def);
    }
    if (ref.kind == AGXC_IMM) {
       uint64_t sign = 1ull << (ref.bits - 1);

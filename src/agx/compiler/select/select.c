@@ -5,6 +5,7 @@
  * CONTINUE and RETURN, whose operands are values only. Booleans have become 16-bit 0 or 1, and
  * 8-bit values 16-bit ones whose upper half is undefined.
  */
+#include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/select/select.h"
 #include "agx/compiler/select/select_impl.h"
 
@@ -27,15 +28,15 @@ static void select_sysval(struct agxc_selector *s, const struct agxc_instr *inst
       [AGXC_SYSVAL_SUBGROUP_ID] = AGX_ISA_SR_SIMDGROUP_INDEX_IN_THREADGROUP,
    };
    struct agxc_instr *row =
-      agxc_select_row(s, AGX_ISA_OP_MFSR, agxc_use(instr->operand[0].value), 0, NULL);
-   agxc_set_mod(row, AGX_ISA_MFSR_SR, registers[agxc_imm_of(instr, 0)]);
+      agxc_select_row(s, AGX_ISA_OP_MFSR, agxc_use(agxc_dest(instr)->value), 0, NULL);
+   agxc_set_row_sr(row, registers[agxc_imm_sysval(instr)]);
 }
 
 /* A preamble's result. */
 static void select_store_uniform(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref data = agxc_select_reg(s, instr->operand[0]);
-   struct agxc_ref uniform = agxc_uniform((uint32_t)agxc_imm_of(instr, 0), data.bits, 1);
+   struct agxc_ref data = agxc_select_reg(s, *agxc_src_data(instr));
+   struct agxc_ref uniform = agxc_uniform(agxc_imm_half(instr), data.bits, 1);
    agxc_select_row(s, AGX_ISA_OP_UNIFORM_STORE, uniform, 1, &data);
 }
 
@@ -43,12 +44,12 @@ static void select_store_uniform(struct agxc_selector *s, const struct agxc_inst
 
 static void select_mov(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_ref src = instr->operand[1], dest = agxc_use(instr->operand[0].value);
+   struct agxc_ref src = *agxc_src_a(instr), dest = agxc_use(agxc_dest(instr)->value);
    if (dest.bits == 64) {
       /* No row moves 64 bits: the words are named anew. */
       struct agxc_instr *copy = agxc_instr_new_n(s->shader, AGXC_OP_COLLECT, 1, 1);
-      copy->operand[0] = dest;
-      copy->operand[1] = agxc_select_reg(s, src);
+      *agxc_dest(copy) = dest;
+      *agxc_element(copy, 0) = agxc_select_reg(s, src);
       dest.value->def = copy;
       agxc_insert(&s->at, copy);
       return;
@@ -57,7 +58,7 @@ static void select_mov(struct agxc_selector *s, const struct agxc_instr *instr)
       bool half = dest.bits == 16;
       struct agxc_instr *row =
          agxc_select_row(s, half ? AGX_ISA_OP_LDIMM16 : AGX_ISA_OP_LDIMM32, dest, 0, NULL);
-      agxc_set_mod(row, half ? AGX_ISA_LDIMM16_IMM : AGX_ISA_LDIMM32_IMM, src.imm);
+      agxc_set_row_imm(row, src.imm);
       return;
    }
    src = agxc_select_int(s, src);
@@ -82,12 +83,12 @@ static void select_pack(struct agxc_selector *s, const struct agxc_instr *instr)
    struct agxc_instr *copy = agxc_instr_new_n(s->shader, packs ? AGXC_OP_COLLECT : AGXC_OP_SPLIT,
                                               instr->dest_count, instr->src_count);
    for (unsigned i = 0; i < instr->dest_count; i++) {
-      copy->operand[i] = agxc_use(instr->operand[i].value);
-      copy->operand[i].value->def = copy;
+      agxc_dests(copy)[i] = agxc_use(agxc_dests(instr)[i].value);
+      agxc_dests(copy)[i].value->def = copy;
    }
    for (unsigned i = 0; i < instr->src_count; i++) {
       struct agxc_ref src = agxc_srcs(instr)[i];
-      copy->operand[instr->dest_count + i] =
+      agxc_srcs(copy)[i] =
          instr->op == AGXC_OP_PACK32 ? agxc_select_half(s, src) : agxc_select_reg(s, src);
    }
    agxc_insert(&s->at, copy);
@@ -111,22 +112,22 @@ static struct agxc_block *block_for_constant(const struct agxc_selector *s, stru
    const struct agxc_if *branch = agx_container_of(parent, struct agxc_if, node);
    bool is_simple = branch->then_list.next->next == &branch->then_list &&
                     branch->else_list.next->next == &branch->else_list;
-   bool pays = agx_list_empty(&arm->instrs) || is_device_load(s, &phi->operand[1]) ||
-               is_device_load(s, &phi->operand[2]);
+   bool pays = agx_list_empty(&arm->instrs) || is_device_load(s, agxc_phi_then(phi)) ||
+               is_device_load(s, agxc_phi_else(phi));
    return is_simple && pays ? agxc_block_before(parent) : arm;
 }
 
 /* A phi's sources are made at the end of the blocks they come from. */
 static void finish_phi(struct agxc_selector *s, struct agxc_instr *phi)
 {
-   phi->operand[0] = agxc_use(phi->operand[0].value);
+   *agxc_dest(phi) = agxc_use(agxc_dest(phi)->value);
    for (unsigned i = 0; i < phi->src_count; i++) {
       struct agxc_block *pred = phi->block->preds[i];
-      if (phi->operand[1 + i].kind != AGXC_VALUE)
+      if (agxc_srcs(phi)[i].kind != AGXC_VALUE)
          pred = block_for_constant(s, pred, phi);
       s->at = agxc_at_end(s->shader, pred);
       s->at.before = agxc_terminator(pred);
-      phi->operand[1 + i] = agxc_select_reg(s, phi->operand[1 + i]);
+      agxc_srcs(phi)[i] = agxc_select_reg(s, agxc_srcs(phi)[i]);
    }
 }
 
@@ -257,16 +258,16 @@ static bool rounds_to_dest(const struct agxc_instr *instr)
  * would: it goes into the row. */
 static void fold_narrowing(struct agxc_selector *s, struct agxc_instr *f2f)
 {
-   struct agxc_ref *wide = &f2f->operand[1];
-   if (f2f->operand[0].bits != 16 || wide->bits != 32 || wide->kind != AGXC_VALUE ||
+   struct agxc_ref *wide = agxc_src_a(f2f);
+   if (agxc_dest(f2f)->bits != 16 || wide->bits != 32 || wide->kind != AGXC_VALUE ||
        s->uses[wide->value->id] != 1)
       return;
    struct agxc_instr *def = wide->value->def;
    if (!def || !rounds_to_dest(def))
       return;
-   def->operand[0] = f2f->operand[0];
-   def->operand[0].value->def = def;
-   s->defs[def->operand[0].value->id] = def;
+   *agxc_dest(def) = *agxc_dest(f2f);
+   agxc_dest(def)->value->def = def;
+   s->defs[agxc_dest(def)->value->id] = def;
    agx_list_remove(&f2f->link);
 }
 
@@ -286,7 +287,7 @@ static bool extends_with_zeros(const struct agxc_instr *instr)
    case AGXC_OP_INE:
    case AGXC_OP_ULT:
    case AGXC_OP_UGE:
-      return instr->operand[1].bits == 32;
+      return agxc_src_a(instr)->bits == 32;
    default:
       return false;
    }

@@ -67,12 +67,6 @@ struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op row, un
 struct agxc_ref agxc_select_join(struct agxc_selector *s, const struct agxc_ref parts[2],
                                  unsigned bits);
 
-static inline void agxc_set_mod(struct agxc_instr *instr, unsigned operand, int64_t value)
-{
-   instr->operand[operand].kind = AGXC_IMM;
-   instr->operand[operand].imm = value;
-}
-
 /* ---- classes of operations; each selects one generic operation -------- */
 
 /* Rows for several operations at once; false when nothing matches. */
