@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "hal/core/log.h"
-#include "hal/sync/share.h"
+#include "hal/sync/poller.h"
 
 static _Atomic int add_error; /* an errno, or 0 */
 

@@ -17,9 +17,10 @@
 #include "hal/host/host_call.h"
 #include "hal/host/host_pool.h"
 #include "hal/profile/profile.h"
-#include "hal/sync/share.h"
-#include "hal/sync/submission.h"
-#include "hal/sync/notify.h"
+#include "hal/sync/deferred.h"
+#include "hal/sync/lifetime.h"
+#include "hal/sync/submit.h"
+#include "hal/sync/transfer_op.h"
 
 /* ---- lifetime --------------------------------------------------------- */
 

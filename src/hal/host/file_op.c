@@ -11,7 +11,7 @@
 #include "hal/host/file.h"
 #include "hal/host/state.h"
 #include "hal/sync/op.h"
-#include "hal/sync/submission.h"
+#include "hal/sync/deferred.h"
 
 /* About a millisecond's work from the page cache. */
 #define PIECE_B (4u << 20)

@@ -4,7 +4,7 @@
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/host/state.h"
-#include "hal/sync/submission.h"
+#include "hal/sync/deferred.h"
 
 #define ALL_FLAGS                                                                                  \
    ((uint64_t)(AGX_HOST_CALL_NON_BLOCKING | AGX_HOST_CALL_WAIT_ACTIVE | AGX_HOST_CALL_RELAXED))

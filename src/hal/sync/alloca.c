@@ -10,7 +10,10 @@
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/memory/state.h"
-#include "hal/sync/submission.h"
+#include "hal/sync/deferred.h"
+#include "hal/sync/notify.h"
+#include "hal/sync/points.h"
+#include "hal/sync/schedule.h"
 
 #define MAX_SPARE 64u /* objects of a device */
 
@@ -26,11 +29,6 @@ struct state {
 static void set_state(struct agx_alloca *it, uint32_t state)
 {
    atomic_store_explicit(&it->buffer.state, state, memory_order_release);
-}
-
-static uint32_t state_of(const struct agx_alloca *it)
-{
-   return atomic_load_explicit(&it->buffer.state, memory_order_acquire);
 }
 
 /* Gives memory back that is used until death. True: somebody waits for some. */
@@ -114,18 +112,13 @@ static void alloca_destroy(struct agx_object *object)
 static const struct agx_object_type alloca_type = {
    .name = "buffer", .destroy = alloca_destroy, .is_transient = true};
 
-static bool is_alloca(const struct agx_object *object)
-{
-   return object->type == &alloca_type;
-}
-
 static agx_status host_memory(struct agx_buffer *buffer, void **out_memory)
 {
    struct agx_alloca *it = (struct agx_alloca *)buffer;
    void *memory;
    *out_memory = NULL;
    agx_sync_lock(agx_sync_of(buffer->device));
-   struct agx_buffer *slab = state_of(it) == AGX_BUFFER_LIVE ? it->slab : NULL;
+   struct agx_buffer *slab = agx_alloca_state(it) == AGX_BUFFER_LIVE ? it->slab : NULL;
    agx_sync_unlock(agx_sync_of(buffer->device));
    if (!slab)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: it has no memory now", buffer->label);
@@ -398,7 +391,7 @@ static agx_status dealloca_prepare(struct agx_device *device, const struct agx_o
    *state = (struct state){.it = (struct agx_alloca *)buffer,
                            .is_release = op->flags & AGX_DEALLOCA_RELEASE};
    agx_retain(buffer);
-   if (is_alloca(&buffer->object) && op->flags & AGX_DEALLOCA_PREFER_ORIGIN)
+   if (buffer->object.type->is_transient && op->flags & AGX_DEALLOCA_PREFER_ORIGIN)
       submission->queue = state->it->origin;
    return AGX_OK;
 }
@@ -409,9 +402,9 @@ static agx_status dealloca_launch(struct agx_submission *submission)
    struct agx_alloca *it = captured->it;
    struct agx_device *device = submission->device;
    struct agx_sync_state *sync = agx_sync_of(device);
-   if (!is_alloca(&it->buffer.object) || it->is_indeterminate || captured->is_release)
+   if (!it->buffer.object.type->is_transient || it->is_indeterminate || captured->is_release)
       return AGX_OK;
-   uint32_t state = state_of(it);
+   uint32_t state = agx_alloca_state(it);
    if (state != AGX_BUFFER_LIVE)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "dealloca of %s: %s", it->buffer.label,
                       state == AGX_BUFFER_DEAD ? "its memory was given back before"
@@ -454,41 +447,3 @@ agx_status agx_buffer_release_after(struct agx_buffer *buffer, const struct agx_
 }
 
 /* ---- use ------------------------------------------------------------------------ */
-
-static agx_status check_use(const struct agx_alloca *it)
-{
-   uint32_t state = state_of(it);
-   if (state == AGX_BUFFER_LIVE)
-      return AGX_OK;
-   return AGX_FAIL(AGX_FAILED_PRECONDITION, "%s: %s", it->buffer.label,
-                   state == AGX_BUFFER_DEAD ? "used after its memory was given back"
-                                            : "used before its allocation was waited for");
-}
-
-agx_status agx_allocas_check(const struct agx_resources *resources)
-{
-   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++)
-      if (is_alloca(resources->uses[i].object))
-         AGX_TRY(check_use(resources->uses[i].object));
-   return AGX_OK;
-}
-
-void agx_allocas_unuse(const struct agx_resources *resources, uint32_t queue, uint64_t epoch)
-{
-   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++) {
-      struct agx_alloca *it = resources->uses[i].object;
-      if (is_alloca(&it->buffer.object))
-         it->last_use.epochs[queue] = AGX_MIN(it->last_use.epochs[queue], epoch);
-   }
-}
-
-agx_status agx_allocas_use(const struct agx_resources *resources, uint32_t queue, uint64_t epoch)
-{
-   AGX_TRY(agx_allocas_check(resources));
-   for (uint32_t i = 0; resources->has_allocas && i < resources->count; i++) {
-      struct agx_alloca *it = resources->uses[i].object;
-      if (is_alloca(&it->buffer.object))
-         it->last_use.epochs[queue] = AGX_MAX(it->last_use.epochs[queue], epoch);
-   }
-   return AGX_OK;
-}

@@ -10,9 +10,14 @@
 #include "base/debug.h"
 #include "base/util.h"
 #include "hal/sync/fault.h"
-#include "hal/sync/share.h"
-#include "hal/sync/submission.h"
 #include "hal/sync/notify.h"
+#include "hal/sync/completion.h"
+#include "hal/sync/deferred.h"
+#include "hal/sync/import.h"
+#include "hal/sync/points.h"
+#include "hal/sync/queue.h"
+#include "hal/sync/schedule.h"
+#include "hal/sync/shared_poll.h"
 
 /* ---- how it came out ------------------------------------------------------ */
 
@@ -84,15 +89,6 @@ void agx_submissions_fail_parked(struct agx_device *device, const struct agx_que
    mark_failed(device, AGX_LIST_UNBLOCKED, queue, failure);
    mark_failed(device, AGX_LIST_PARKED, queue, failure);
    mark_failed(device, AGX_LIST_DEFERRED, queue, failure);
-}
-
-void agx_queue_note_failed(struct agx_queue *queue, uint64_t first, uint64_t last,
-                           const struct agx_failure *failure)
-{
-   if (first > queue->failed_last + 1)
-      queue->failed_first = first;
-   queue->failed_last = last;
-   queue->failed = *failure;
 }
 
 static void lose_queue(struct agx_queue *queue, const struct agx_failure *failure)
@@ -318,24 +314,6 @@ agx_status agx_device_poll_unlocking(struct agx_device *device)
 
 /* ---- waking --------------------------------------------------------------- */
 
-void agx_semaphore_wake_waiters(struct agx_semaphore *semaphore)
-{
-   struct agx_device *device = semaphore->device;
-   struct agx_sync_state *sync = agx_sync_of(device);
-   if (sync->sleepers)
-      pthread_cond_broadcast(&sync->changed);
-   /* Who waits in the kernel for what retires wakes by itself. */
-   if (semaphore->kernel_waiters && (!sync->is_retiring || semaphore->failure.status != AGX_OK))
-      agx_device_interrupt(device);
-}
-
-void agx_device_wake(struct agx_device *device)
-{
-   struct agx_sync_state *sync = agx_sync_of(device);
-   if (sync->worker_sleeps)
-      pthread_cond_signal(&sync->work);
-}
-
 /* ---- the completion thread ------------------------------------------------ */
 
 /* How long it looks again by itself after something happened, and how often: nobody waits for
@@ -355,13 +333,6 @@ static int64_t after(int64_t delay_ns)
    struct timespec now;
    clock_gettime(CLOCK_MONOTONIC, &now);
    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec + delay_ns;
-}
-
-static bool has_waiters(const struct agx_device *device)
-{
-   struct agx_sync_state *sync = agx_sync_of(device);
-   return !agx_list_empty(&sync->imports) || sync->sleepers || sync->watching ||
-          sync->parked_count || sync->host_frontier_waiters;
 }
 
 /* Looks that may fail in a row for want of memory, which may pass, before the device counts as
@@ -428,19 +399,13 @@ static bool worker_wait(struct agx_device *device, bool with_ticks)
    return error == ETIMEDOUT;
 }
 
-void agx_device_note_flight(struct agx_device *device)
-{
-   struct agx_sync_state *sync = agx_sync_of(device);
-   if (sync->worker_has_no_tick || (sync->worker_sleeps && has_waiters(device)))
-      pthread_cond_signal(&sync->work);
-}
-
 /* Whether there is anything in the kernel that may end. Shared semaphores that nobody waits for
  * are asked when somebody does. */
 static bool is_in_flight(const struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
-   if (!agx_list_empty(&sync->imports) || (!agx_list_empty(&sync->shared) && has_waiters(device)))
+   if (!agx_list_empty(&sync->imports) ||
+       (!agx_list_empty(&sync->shared) && agx_device_has_waiters(device)))
       return true;
    for (unsigned i = 0; i < sync->queue_count; i++)
       if (sync->queues[i].in_flight_count)
@@ -460,7 +425,7 @@ void *agx_device_work(void *argument)
       bool is_kernel_busy = is_in_flight(device);
       if (agx_device_has_deferred_work(device)) {
          idle = 0; /* somebody else retired, and sleeps until it is done */
-      } else if (is_kernel_busy && has_waiters(device) && !sync->lacks_memory) {
+      } else if (is_kernel_busy && agx_device_has_waiters(device) && !sync->lacks_memory) {
          wait_for_any_queue_unlocking(device);
          idle = 0;
       } else {

@@ -4,10 +4,12 @@
  * lock: what there is to tell is told, the kernel is given what is ready, host operations run,
  * watches are called, references go.
  */
-#include "hal/sync/share.h"
-#include "hal/sync/submission.h"
 #include "hal/sync/notify.h"
-#include "hal/sync/watch.h"
+#include "hal/sync/deferred.h"
+#include "hal/sync/import.h"
+#include "hal/sync/points.h"
+#include "hal/sync/schedule.h"
+#include "hal/sync/watch_call.h"
 
 /* ---- one thing after the other ---------------------------------------------- */
 
@@ -17,7 +19,7 @@ static void send_ready_unlocking(struct agx_device *device)
    struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_queue *queue = agx_submissions_first(sync, AGX_LIST_READY)->queue;
    agx_sync_unlock(sync);
-   pthread_mutex_lock(&queue->submit_lock);
+   agx_queue_lock(queue);
    agx_sync_lock(sync);
    struct agx_link *ready = &sync->submission_lists[AGX_LIST_READY];
    agx_list_for_each_safe (struct agx_submission, submission, ready, link) {
@@ -34,7 +36,7 @@ static void send_ready_unlocking(struct agx_device *device)
          agx_submission_end(submission, &failure);
       break; /* the list may be another one by now */
    }
-   pthread_mutex_unlock(&queue->submit_lock);
+   agx_queue_unlock(queue);
 }
 
 static void run_runnable_unlocking(struct agx_device *device)
@@ -160,5 +162,13 @@ void agx_submission_finish(struct agx_submission *submission, agx_status status)
    agx_failure_keep(&failure, status);
    agx_sync_lock(sync);
    agx_submission_end(submission, status == AGX_OK ? NULL : &failure);
+   agx_device_unlock_and_run_deferred(device);
+}
+
+void agx_device_retry(struct agx_device *device)
+{
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_sync_lock(sync);
+   agx_device_retry_locked(device);
    agx_device_unlock_and_run_deferred(device);
 }

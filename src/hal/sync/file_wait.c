@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "hal/sync/share.h"
-#include "hal/sync/submission.h"
 #include "hal/sync/watch.h"
+#include "hal/sync/deferred.h"
+#include "hal/sync/poller.h"
 
 /* ---- in ---------------------------------------------------------------------- */
 

@@ -11,7 +11,6 @@
 #include "base/util.h"
 #include "hal/core/log.h"
 #include "hal/sync/semaphore.h"
-#include "hal/sync/share.h"
 
 /* ---- lines for the log ------------------------------------------------------ */
 
@@ -177,5 +176,39 @@ void agx_device_notify_unlocking(struct agx_device *device)
    publish_values_unlocking(device);
    write_lines_unlocking(device);
    if (agx_device_has_refused_notifications(device) && sync->worker_sleeps)
+      pthread_cond_signal(&sync->work);
+}
+
+/* ---- who sleeps --------------------------------------------------------------- */
+
+void agx_semaphore_wake_waiters(struct agx_semaphore *semaphore)
+{
+   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (sync->sleepers)
+      pthread_cond_broadcast(&sync->changed);
+   /* Who waits in the kernel for what retires wakes by itself. */
+   if (semaphore->kernel_waiters && (!sync->is_retiring || semaphore->failure.status != AGX_OK))
+      agx_device_interrupt(device);
+}
+
+void agx_device_wake(struct agx_device *device)
+{
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (sync->worker_sleeps)
+      pthread_cond_signal(&sync->work);
+}
+
+bool agx_device_has_waiters(const struct agx_device *device)
+{
+   struct agx_sync_state *sync = agx_sync_of(device);
+   return !agx_list_empty(&sync->imports) || sync->sleepers || sync->watching ||
+          sync->parked_count || sync->host_frontier_waiters;
+}
+
+void agx_device_note_flight(struct agx_device *device)
+{
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (sync->worker_has_no_tick || (sync->worker_sleeps && agx_device_has_waiters(device)))
       pthread_cond_signal(&sync->work);
 }

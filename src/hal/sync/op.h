@@ -40,6 +40,3 @@ struct agx_sync_hooks {
    /* Whether this thread is one that runs operations on the host. */
    bool (*is_host_thread)(void);
 };
-
-/* By enum agx_op_kind; NULL for numbers that are none. */
-const struct agx_op_type *agx_op_type(const struct agx_device *device, uint32_t kind);

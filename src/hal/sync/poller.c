@@ -8,10 +8,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "base/thread.h"
 #include "base/util.h"
+#include "hal/core/fork.h"
 #include "hal/core/log.h"
-#include "hal/sync/share.h"
+#include "hal/sync/poller.h"
 
 struct entry {
    struct agx_link link;

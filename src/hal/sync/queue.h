@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "base/list.h"
+#include "base/thread.h"
 #include "hal/core/failure.h"
 #include "hal/core/frontier.h"
 #include "winsys/winsys.h"
@@ -33,14 +34,35 @@ struct agx_queue {
    struct agx_failure lost; /* sticky, until the queue is made anew */
 };
 
-/* The epochs of all queues that are over; the first with the device's lock held, the second takes
- * it. */
-struct agx_frontier agx_device_reached_locked(const struct agx_device *device);
-struct agx_frontier agx_device_reached(struct agx_device *device);
+extern struct agx_lock_class agx_sync_lock_class;
 
+/* The epochs of all queues that are over. The second function takes the device's sync lock. */
+AGX_REQUIRES(agx_sync_lock_class)
+struct agx_frontier agx_device_reached_locked(const struct agx_device *device);
+AGX_EXCLUDES(agx_sync_lock_class) struct agx_frontier agx_device_reached(struct agx_device *device);
+
+/* Starts a queue without one of the kernel, which its first submission makes. */
 void agx_queue_init(struct agx_queue *queue, struct agx_device *device, uint32_t index,
                     uint32_t priority);
+/* Ends a queue that has nothing in flight. */
 void agx_queue_fini(struct agx_queue *queue);
 
-/* Makes the kernel's queue if there is none. With submit_lock held. */
-AGX_MUST_CHECK agx_status agx_queue_prepare(struct agx_queue *queue);
+/* Remembers that the work of some epochs came to nothing, and why. */
+AGX_REQUIRES(agx_sync_lock_class)
+void agx_queue_note_failed(struct agx_queue *queue, uint64_t first, uint64_t last,
+                           const struct agx_failure *failure);
+
+/* submit_lock as attributes name it. */
+extern struct agx_lock_class agx_queue_lock_class;
+
+AGX_ACQUIRES(agx_queue_lock_class)
+AGX_TRUSTED static inline void agx_queue_lock(struct agx_queue *queue)
+{
+   pthread_mutex_lock(&queue->submit_lock);
+}
+
+AGX_RELEASES(agx_queue_lock_class)
+AGX_TRUSTED static inline void agx_queue_unlock(struct agx_queue *queue)
+{
+   pthread_mutex_unlock(&queue->submit_lock);
+}

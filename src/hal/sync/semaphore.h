@@ -50,10 +50,12 @@ struct agx_wait {
    struct agx_import *import;
 };
 
-/* That a semaphore may come to have the value; what names who asks, as in "submit: signal 1". */
+/* That a semaphore may come to have the value; else AGX_OUT_OF_RANGE. `what` begins the error text,
+ * as in "submit: signal". */
 AGX_MUST_CHECK agx_status agx_semaphore_check_value(const char *what, uint64_t value);
 
-/* With the device's lock held. They free whom they concern (schedule.c) and wake who waits; the
- * caller settles. */
-void agx_semaphore_advance(struct agx_semaphore *semaphore, uint64_t value);
-void agx_semaphore_fail_locked(struct agx_semaphore *semaphore, const struct agx_failure *failure);
+/* The semaphore reaches the value, or fails, unless it has failed or is that far already: unblocks
+ * submissions, fires watches, wakes threads. The caller then runs deferred work. */
+AGX_SYNC_LOCKED void agx_semaphore_advance(struct agx_semaphore *semaphore, uint64_t value);
+AGX_SYNC_LOCKED void agx_semaphore_fail_locked(struct agx_semaphore *semaphore,
+                                               const struct agx_failure *failure);

@@ -5,10 +5,12 @@
  */
 #include "base/debug.h"
 #include "base/util.h"
-#include "hal/sync/alloca.h"
-#include "hal/sync/share.h"
-#include "hal/sync/submission.h"
 #include "hal/sync/notify.h"
+#include "hal/sync/alloca_use.h"
+#include "hal/sync/import.h"
+#include "hal/sync/points.h"
+#include "hal/sync/queue.h"
+#include "hal/sync/schedule.h"
 
 /* What a kernel submission waits for and signals. */
 struct syncs {
@@ -52,11 +54,29 @@ static void end_points(struct agx_submission *submission, bool are_there)
    }
 }
 
+static agx_status prepare_queue(struct agx_queue *queue)
+{
+   struct agx_device *device = queue->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   struct agxw_timeline *timeline = NULL;
+   if (!queue->kernel)
+      AGX_TRY(agxw_queue_create(agx_context_of(device)->winsys, queue->priority, &queue->kernel));
+   if (queue->timeline)
+      return AGX_OK;
+   AGX_TRY(agxw_timeline_create(agx_context_of(device)->winsys, 0, &timeline));
+   agx_sync_lock(sync);
+   queue->timeline = timeline;
+   agx_device_interrupt(device); /* the completion thread doesn't wait for it yet */
+   agx_device_wake_kernel_waiters_unlocking(device);
+   agx_sync_unlock(sync);
+   return AGX_OK;
+}
+
 /* Unlocked but for the queue's submit_lock. */
 static agx_status submit_stream(struct agx_submission *submission, struct syncs *syncs)
 {
    struct agx_queue *queue = submission->queue;
-   AGX_TRY(agx_queue_prepare(queue));
+   AGX_TRY(prepare_queue(queue));
    if (!submission->fence)
       AGX_TRY(
          agxw_timeline_create(agx_context_of(submission->device)->winsys, 0, &submission->fence));

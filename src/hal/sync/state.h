@@ -12,11 +12,11 @@
 #include "base/thread.h"
 #include "hal/core/context.h"
 #include "hal/core/failure.h"
-#include "hal/sync/alloca.h"
+#include "hal/sync/alloca_spares.h"
 #include "hal/sync/op.h"
 #include "hal/sync/queue.h"
 #include "hal/sync/submission_state.h"
-#include "hal/sync/transfer_op.h"
+#include "hal/sync/one_shots.h"
 #include "winsys/winsys.h"
 
 struct agx_poller;
@@ -87,23 +87,12 @@ static inline struct agx_sync_state *agx_sync_of(const struct agx_device *device
    return agx_context_of(device)->sync;
 }
 
-/* Starts the room for a device: locks, lists, no queue yet. Takes no other resource. */
-void agx_sync_state_init(struct agx_device *device, const struct agx_sync_hooks *hooks);
-
-/* Makes the queues that the descriptor asks for, and starts the completion thread.
- * AGX_OUT_OF_RANGE, AGX_INVALID_ARGUMENT: the descriptor; AGX_RESOURCE_EXHAUSTED. */
-AGX_MUST_CHECK agx_status agx_sync_open_queues(struct agx_device *device,
-                                               const struct agx_device_desc *desc);
-AGX_MUST_CHECK agx_status agx_sync_start_worker(struct agx_device *device);
-
-/* Ends the room's threads, with nothing parked or in flight. */
-void agx_sync_stop(struct agx_device *device);
-
-/* Ends what init has started; nothing calls into the room any more. */
-void agx_sync_state_fini(struct agx_device *device);
-
-/* The lock, as attributes name it. */
+/* The lock as attributes name it, and the two of them that the room's functions carry: the caller
+ * holds the lock, or must not, because the function takes it or waits. A function that lets the
+ * lock go in between ends in _unlocking. */
 extern struct agx_lock_class agx_sync_lock_class;
+#define AGX_SYNC_LOCKED   AGX_REQUIRES(agx_sync_lock_class)
+#define AGX_SYNC_UNLOCKED AGX_EXCLUDES(agx_sync_lock_class)
 
 static inline void agx_sync_lock(struct agx_sync_state *sync)
    AGX_ACQUIRES(agx_sync_lock_class) AGX_TRUSTED;

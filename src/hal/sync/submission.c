@@ -1,81 +1,131 @@
 /* SPDX-License-Identifier: MIT
  *
- * agx_submit: an operation is checked, captured in a submission of the device's pool, and set
- * going. What is ready for the GPU goes there within the call: one ioctl.
+ * The table of a submission's states (figure in submission_state.h), and the function that moves a
+ * submission through it. All other files of the room call agx_submission_move; none of them puts a
+ * submission into a list, or takes it out of one.
  */
+
 #include "hal/sync/submission.h"
 
-#include "base/debug.h"
-#include "base/util.h"
-#include "hal/core/desc.h"
-#include "hal/sync/share.h"
+/* What counts the submissions of some states. */
+enum counter {
+   NOTHING,
+   PARKED,    /* the device's parked_count */
+   IN_FLIGHT, /* the queue's in_flight_count */
+   FRONTIER,  /* the device's host_frontier_waiters: those with a run */
+};
 
-/* Submissions of a queue in flight after which the kernel is asked how far it is. */
-#define POLL_AFTER 256
+struct row {
+   const char *name;
+   uint32_t next; /* a bit for each state that may follow */
+   enum agx_submission_list list;
+   enum counter counter;
+};
 
-/* ---- checks --------------------------------------------------------------- */
+#define TO(state) (1u << AGX_SUBMISSION_##state)
+/* After a launch that succeeded, or failed. */
+#define LAUNCHED (TO(READY) | TO(FRONTIER) | TO(RUNNABLE) | TO(ENDED))
 
-static agx_status check_points(const struct agx_device *device, const char *what,
-                               const struct agx_point *points, uint32_t count)
+static const struct row rows[AGX_SUBMISSION_STATES] = {
+   [AGX_SUBMISSION_SPARE] = {"spare", TO(PREPARED), AGX_LIST_SPARE, NOTHING},
+   [AGX_SUBMISSION_PREPARED] = {"prepared", TO(STARTING) | TO(REFUSED) | TO(SPARE), AGX_LIST_NONE,
+                                NOTHING},
+   [AGX_SUBMISSION_STARTING] = {"starting", LAUNCHED | TO(PARKED) | TO(DEFERRED) | TO(REFUSED),
+                                AGX_LIST_STARTING, NOTHING},
+   [AGX_SUBMISSION_PARKED] = {"parked", TO(UNBLOCKED) | TO(FAILING), AGX_LIST_PARKED, PARKED},
+   [AGX_SUBMISSION_DEFERRED] = {"deferred", TO(UNBLOCKED) | TO(FAILING), AGX_LIST_DEFERRED, PARKED},
+   [AGX_SUBMISSION_UNBLOCKED] = {"unblocked", TO(RESTARTING) | TO(FAILING), AGX_LIST_UNBLOCKED,
+                                 PARKED},
+   [AGX_SUBMISSION_FAILING] = {"failing", TO(ENDED), AGX_LIST_UNBLOCKED, PARKED},
+   [AGX_SUBMISSION_RESTARTING] = {"restarting", LAUNCHED | TO(PARKED) | TO(DEFERRED),
+                                  AGX_LIST_STARTING, PARKED},
+   [AGX_SUBMISSION_READY] = {"ready", TO(SENDING), AGX_LIST_READY, NOTHING},
+   [AGX_SUBMISSION_SENDING] = {"sending", TO(IN_FLIGHT) | TO(LOST) | TO(ENDED) | TO(REFUSED),
+                               AGX_LIST_NONE, NOTHING},
+   [AGX_SUBMISSION_IN_FLIGHT] = {"in flight", TO(LOST) | TO(ENDED), AGX_LIST_IN_FLIGHT, IN_FLIGHT},
+   [AGX_SUBMISSION_LOST] = {"lost", TO(ENDED), AGX_LIST_IN_FLIGHT, IN_FLIGHT},
+   [AGX_SUBMISSION_FRONTIER] = {"waiting for its frontier", TO(FRONTIER) | TO(RUNNABLE) | TO(ENDED),
+                                AGX_LIST_FRONTIER, FRONTIER},
+   [AGX_SUBMISSION_RUNNABLE] = {"runnable", TO(RUNNING), AGX_LIST_RUNNABLE, NOTHING},
+   [AGX_SUBMISSION_RUNNING] = {"running", TO(ENDED), AGX_LIST_NONE, NOTHING},
+   [AGX_SUBMISSION_ENDED] = {"ended", TO(DROPPING), AGX_LIST_ENDED, NOTHING},
+   [AGX_SUBMISSION_DROPPING] = {"dropping", TO(SPARE), AGX_LIST_NONE, NOTHING},
+   [AGX_SUBMISSION_REFUSED] = {"refused", TO(SPARE), AGX_LIST_NONE, NOTHING},
+};
+
+bool agx_submission_may_move(enum agx_submission_state from, enum agx_submission_state to)
 {
-   if (count > AGX_MAX_POINTS)
-      return AGX_FAIL(AGX_OUT_OF_RANGE, "submit: %u %ss; the limit is %u", count, what,
-                      AGX_MAX_POINTS);
-   if (count && !points)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %u %ss at NULL", count, what);
-   for (uint32_t i = 0; i < count; i++) {
-      if (!points[i].semaphore)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: semaphore of %s %u is NULL", what, i);
-      if (points[i].semaphore->device != device)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %s %u is %s", what, i,
-                         agx_foreign(points[i].semaphore->device, device).text);
+   return rows[from].next >> to & 1;
+}
+
+const char *agx_submission_state_name(enum agx_submission_state state)
+{
+   return rows[state].name;
+}
+
+bool agx_submission_state_is_parked(enum agx_submission_state state)
+{
+   return rows[state].counter == PARKED;
+}
+
+static void count(struct agx_submission *submission, enum counter counter, uint32_t change)
+{
+   switch (counter) {
+   case NOTHING:
+      break;
+   case PARKED:
+      agx_sync_of(submission->device)->parked_count += change;
+      break;
+   case IN_FLIGHT:
+      submission->queue->in_flight_count += change;
+      break;
+   case FRONTIER:
+      agx_sync_of(submission->device)->host_frontier_waiters += submission->type->run ? change : 0;
+      break;
    }
-   return AGX_OK;
 }
 
-static agx_status check_queues(const struct agx_device *device, const char *what, uint64_t queues)
+/* The head of a list, but of FRONTIER, which is another queue's than the submission's own. */
+static struct agx_link *head_of(struct agx_submission *submission, enum agx_submission_list list)
 {
-   struct agx_sync_state *sync = agx_sync_of(device);
-   if (!queues || queues & ((1ull << sync->queue_count) - 1))
-      return AGX_OK;
-   return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: queues 0x%llx; the device has %u", what,
-                   (unsigned long long)queues, sync->queue_count);
+   agx_assert(list != AGX_LIST_FRONTIER);
+   return list == AGX_LIST_IN_FLIGHT ? &submission->queue->in_flight
+                                     : &agx_sync_of(submission->device)->submission_lists[list];
 }
 
-static agx_status check_op(const struct agx_device *device, const struct agx_op *op)
+/* Everything but the lists. */
+static void enter(struct agx_submission *submission, enum agx_submission_state to)
 {
-   if (!agx_op_type(device, op->kind))
-      return AGX_FAIL(AGX_UNIMPLEMENTED, "submit: operation kind %u", op->kind);
-   AGX_TRY(check_queues(device, "submit", op->queues));
-   AGX_TRY(check_points(device, "wait", op->waits, op->wait_count));
-   AGX_TRY(check_points(device, "signal", op->signals, op->signal_count));
-   for (uint32_t i = 0; i < op->signal_count; i++)
-      AGX_TRY(agx_semaphore_check_value("submit: signal", op->signals[i].value));
-   return AGX_OK;
-}
-
-/* Each signal must still lie ahead. With the lock held. */
-static agx_status check_signals(const struct agx_op *op)
-{
-   for (uint32_t i = 0; i < op->signal_count; i++) {
-      const struct agx_semaphore *semaphore = op->signals[i].semaphore;
-      bool repeated = false;
-      for (uint32_t j = 0; j < i; j++)
-         repeated |= op->signals[j].semaphore == semaphore;
-      if (repeated)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: signal %u is of a semaphore named before",
-                         i);
-      if (op->signals[i].value <= semaphore->value)
-         return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: signal %u to %llu; it is at %llu already",
-                         i, (unsigned long long)op->signals[i].value,
-                         (unsigned long long)semaphore->value);
+   agx_assert(agx_submission_may_move(submission->state, to));
+   const enum counter left = rows[submission->state].counter, entered = rows[to].counter;
+   if (left != entered) {
+      count(submission, left, UINT32_MAX); /* one less */
+      count(submission, entered, 1);
    }
-   return AGX_OK;
+   submission->state = to;
 }
 
-/* ---- submissions ---------------------------------------------------------- */
+void agx_submission_move(struct agx_submission *submission, enum agx_submission_state to)
+{
+   const enum agx_submission_list left = rows[submission->state].list, entered = rows[to].list;
+   enter(submission, to);
+   if (entered == AGX_LIST_NONE || left != entered)
+      agx_list_remove(&submission->link);
+   if (entered != AGX_LIST_NONE && left != entered)
+      agx_list_append(head_of(submission, entered), &submission->link);
+}
 
-static struct agx_submission *take_spare(struct agx_device *device)
+void agx_submission_move_before(struct agx_submission *submission, enum agx_submission_state to,
+                                struct agx_link *at)
+{
+   enter(submission, to);
+   agx_list_remove(&submission->link);
+   agx_list_insert_before(at, &submission->link);
+}
+
+/* ---- memory ------------------------------------------------------------------ */
+
+struct agx_submission *agx_submission_acquire(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    agx_sync_lock(sync);
@@ -94,54 +144,6 @@ static struct agx_submission *take_spare(struct agx_device *device)
    return submission;
 }
 
-static void move_locking(struct agx_submission *submission, enum agx_submission_state to)
-{
-   agx_sync_lock(agx_sync_of(submission->device));
-   agx_submission_move(submission, to);
-   agx_sync_unlock(agx_sync_of(submission->device));
-}
-
-static struct agx_queue *choose_queue(struct agx_device *device, uint64_t queues)
-{
-   struct agx_sync_state *sync = agx_sync_of(device);
-   return &sync->queues[queues ? __builtin_ctzll(queues) : 0];
-}
-
-static void init_submission(struct agx_submission *submission, struct agx_device *device,
-                            const struct agx_op *op)
-{
-   submission->type = agx_op_type(device, op->kind);
-   submission->queue = choose_queue(device, op->queues);
-   submission->commands = NULL;
-   submission->stream = (struct agxw_compute){0};
-   submission->wait_count = op->wait_count;
-   submission->signal_count = op->signal_count;
-   submission->has_imports = false;
-   submission->failure.status = AGX_OK;
-   submission->session = NULL;
-   submission->profile = NULL;
-}
-
-static void retain_points(struct agx_submission *submission, const struct agx_op *op)
-{
-   for (uint32_t i = 0; i < op->wait_count; i++) {
-      struct agx_wait *wait = &submission->waits[i];
-      *wait = (struct agx_wait){.submission = submission,
-                                .semaphore = op->waits[i].semaphore,
-                                .value = op->waits[i].value};
-      agx_list_init(&wait->link);
-      agx_retain(wait->semaphore);
-   }
-   for (uint32_t i = 0; i < op->signal_count; i++) {
-      struct agx_signal *signal = &submission->signals[i];
-      *signal = (struct agx_signal){.submission = submission,
-                                    .semaphore = op->signals[i].semaphore,
-                                    .value = op->signals[i].value};
-      agx_list_init(&signal->link);
-      agx_retain(signal->semaphore);
-   }
-}
-
 void agx_submission_drop(struct agx_submission *submission)
 {
    if (submission->session)
@@ -155,178 +157,6 @@ void agx_submission_drop(struct agx_submission *submission)
    }
    for (uint32_t i = 0; i < submission->signal_count; i++)
       agx_release(submission->signals[i].semaphore);
-}
-
-/* ---- AGX_DEBUG=serial ------------------------------------------------------ */
-
-/* Threads by which others end, and what this thread does itself once it is back, are not to be
- * waited for. */
-static bool must_not_wait(const struct agx_device *device)
-{
-   return agx_on_library_thread || agx_sync_of(device)->hooks.is_host_thread() ||
-          agx_device_runs_deferred_here(device);
-}
-
-static bool is_any_in_flight(const struct agx_device *device)
-{
-   struct agx_sync_state *sync = agx_sync_of(device);
-   for (unsigned i = 0; i < sync->queue_count; i++)
-      if (sync->queues[i].in_flight_count)
-         return true;
-   return false;
-}
-
-/* Whether there is nothing to wait for: the submission of that number is over, and its memory may
- * be another one's by now, or it is parked, maybe until the caller's next step. */
-static bool is_over_or_parked(const struct agx_submission *submission, uint64_t number)
-{
-   return submission->number != number || submission->state < AGX_SUBMISSION_STARTING ||
-          submission->state > AGX_SUBMISSION_RUNNING ||
-          agx_submission_state_is_parked(submission->state);
-}
-
-/* Until it is over, whatever its kind, and the GPU has nothing to do. */
-static void wait_end(struct agx_device *device, const struct agx_submission *submission,
-                     uint64_t number)
-{
-   struct agx_sync_state *sync = agx_sync_of(device);
-   agx_sync_lock(sync);
-   while (is_any_in_flight(device) || !is_over_or_parked(submission, number)) {
-      sync->sleepers++;
-      agx_device_wake(device);
-      pthread_cond_wait(&sync->changed, &sync->lock);
-      sync->sleepers--;
-   }
-   agx_sync_unlock(sync);
-}
-
-/* ---- agx_submit ----------------------------------------------------------- */
-
-/* With both locks held. */
-static agx_status submit_locked(struct agx_submission *submission, const struct agx_op *op)
-{
-   struct agx_sync_state *sync = agx_sync_of(submission->device);
-   if (sync->shared_count && submission->stream.stream_va)
-      agx_points_import_unlocking(op->waits, op->wait_count);
-   AGX_TRY(check_signals(op));
-   submission->number = ++sync->submissions; /* starting may let go of the lock */
-   AGX_TRY(agx_submission_start_unlocking(submission));
-   if (submission->state != AGX_SUBMISSION_READY)
-      return AGX_OK;
-   agx_submission_move(submission, AGX_SUBMISSION_SENDING);
-   return agx_submission_send_unlocking(submission);
-}
-
-/* Gives the submission's number, by which it is known while it may be over. */
-static agx_status submit_captured(struct agx_submission *submission, const struct agx_op *op,
-                                  uint64_t *out_number)
-{
-   struct agx_device *device = submission->device;
-   struct agx_sync_state *sync = agx_sync_of(device);
-   struct agx_queue *queue = submission->queue;
-   if (submission->commands)
-      AGX_TRY(agx_command_buffer_begin_flight(submission->commands));
-   pthread_mutex_lock(&queue->submit_lock);
-   agx_sync_lock(sync);
-   agx_status status = submit_locked(submission, op);
-   *out_number = submission->number;
-   pthread_mutex_unlock(&queue->submit_lock);
-   /* Who never waits keeps no more than this. */
-   if (status == AGX_OK && queue->in_flight_count >= POLL_AFTER && queue->epoch % POLL_AFTER == 0)
-      (void)!agx_device_poll_unlocking(device); /* which has lost the device when it fails */
-   agx_device_unlock_and_run_deferred(device);
-   if (status == AGX_OK)
-      return AGX_OK;
-   if (submission->commands)
-      agx_command_buffer_cancel_flight(submission->commands);
-   return status;
-}
-
-static agx_status submit_one(struct agx_device *device, const struct agx_op *given)
-{
-   struct agx_op op;
-   AGX_TRY(agx_desc_read_tail("agx_op", given, &op, sizeof(op)));
-   if (op.size % sizeof(uint64_t))
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "agx_op: size %u is no multiple of 8", op.size);
-   AGX_TRY(check_op(device, &op));
-   struct agx_submission *submission = take_spare(device);
-   if (!submission)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: out of host memory");
-   init_submission(submission, device, &op);
-   agx_status status =
-      submission->type->prepare ? submission->type->prepare(device, &op, submission) : AGX_OK;
-   if (status != AGX_OK) {
-      move_locking(submission, AGX_SUBMISSION_SPARE);
-      return status;
-   }
-   if (submission->commands && !submission->stream.stream_va)
-      agx_command_buffer_stream(submission->commands, &submission->stream);
-   retain_points(submission, &op);
-   if (agx_context_of(device)->profile)
-      status = agx_profile_take_submission(submission, op.kind);
-   uint64_t number;
-   if (status == AGX_OK)
-      status = submit_captured(submission, &op, &number);
-   if (status != AGX_OK) {
-      move_locking(submission, AGX_SUBMISSION_REFUSED);
-      agx_submission_drop(submission);
-      move_locking(submission, AGX_SUBMISSION_SPARE);
-   } else if (agx_context_of(device)->debug & AGX_DEBUG_SERIAL && !must_not_wait(device)) {
-      wait_end(device, submission, number);
-   }
-   return status;
-}
-
-agx_status agx_submit(struct agx_device *device, const struct agx_op *ops, uint32_t count,
-                      uint32_t *out_queued)
-{
-   agx_status status = AGX_OK;
-   uint32_t queued = 0;
-   const char *at = (const char *)ops;
-   if (out_queued)
-      *out_queued = 0;
-   AGX_TRY(agx_fork_check(device));
-   if (count && !ops)
-      return AGX_FAIL(AGX_INVALID_ARGUMENT, "submit: %u operations at NULL", count);
-   uint64_t start_ns = agx_profile_host_begin(device);
-   while (queued < count && status == AGX_OK) {
-      status = submit_one(device, (const struct agx_op *)at);
-      at += status == AGX_OK ? ((const struct agx_op *)at)->size : 0;
-      queued += status == AGX_OK;
-   }
-   agx_profile_host_end(device, "submit", NULL, start_ns);
-   if (out_queued)
-      *out_queued = queued;
-   return status;
-}
-
-agx_status agx_flush(struct agx_device *device, uint64_t queues)
-{
-   struct agx_sync_state *sync = agx_sync_of(device);
-   AGX_TRY(agx_fork_check(device));
-   AGX_TRY(check_queues(device, "flush", queues));
-   agx_device_retry(device);
-   agx_sync_lock(sync);
-   agx_status status = agx_failure_raise(&sync->lost);
-   for (unsigned i = 0; i < sync->queue_count && status == AGX_OK; i++)
-      if (!queues || queues >> i & 1)
-         status = agx_failure_raise(&sync->queues[i].lost);
-   agx_sync_unlock(sync);
-   return status;
-}
-
-void agx_sync_cancel(struct agx_device *device)
-{
-   struct agx_sync_state *sync = agx_sync_of(device);
-   const struct agx_failure failure = {.status = AGX_CANCELLED,
-                                       .text = "operation cancelled while it waited"};
-   agx_sync_lock(sync);
-   agx_submissions_fail_parked(device, NULL, &failure);
-   agx_device_cancel_imports(device, &failure);
-   struct agx_poller *poller = sync->poller;
-   agx_device_unlock_and_run_deferred(device);
-   if (poller)
-      agx_poller_cancel(poller);
 }
 
 void agx_submissions_fini(struct agx_device *device)

@@ -52,9 +52,9 @@ struct agx_submission {
    _Alignas(void *) uint8_t state_B[AGX_OP_STATE_B];
 };
 
-/* The first submission in one of the device's lists, or NULL. With the device's lock held. */
-static inline struct agx_submission *agx_submissions_first(const struct agx_sync_state *sync,
-                                                           enum agx_submission_list list)
+/* The first submission in one of the device's lists, or NULL. */
+AGX_SYNC_LOCKED static inline struct agx_submission *
+agx_submissions_first(const struct agx_sync_state *sync, enum agx_submission_list list)
 {
    const struct agx_link *head = &sync->submission_lists[list];
    return agx_list_empty(head) ? NULL : agx_container_of(head->next, struct agx_submission, link);
@@ -64,112 +64,22 @@ static inline struct agx_submission *agx_submissions_first(const struct agx_sync
 #define AGX_OP_STATE(submission, type)                                                             \
    ((type *)((submission)->state_B + 0 * sizeof(char[sizeof(type) <= AGX_OP_STATE_B ? 1 : -1])))
 
-/* ---- schedule.c: with the device's lock held ----------------------------
- *
- * The lock is let go of meanwhile by agx_submission_start_unlocking and
- * agx_device_start_unblocked_unlocking (where a kind's launch does). */
+/* A submission that is PREPARED, spare or new; NULL: out of host memory. */
+AGX_SYNC_UNLOCKED struct agx_submission *agx_submission_acquire(struct agx_device *device);
 
-enum agx_readiness {
-   AGX_READY,
-   AGX_ELSEWHERE,
-   AGX_NOT_YET,
-   AGX_WAIT_FAILED,
-};
+/* Takes the submission to another state, into the list that goes with the state (at its end; where
+ * that is the list it stands in, it keeps its place), and keeps the counters of the device and the
+ * queue. An assertion fails where the table of states does not allow the transition. */
+AGX_SYNC_LOCKED void agx_submission_move(struct agx_submission *submission,
+                                         enum agx_submission_state to);
 
-/* What will reach a point. */
-struct agx_cause {
-   const struct agx_signal *signal; /* ours, the first one; or NULL */
-   struct agx_import *import;       /* another's; or NULL */
-};
+/* The same, but into a list before `at`: the head of a list or a link in it. FRONTIER needs it, as
+ * its list is in order of epochs; a DROPPING one goes into a list of its thread. */
+AGX_SYNC_LOCKED void agx_submission_move_before(struct agx_submission *submission,
+                                                enum agx_submission_state to, struct agx_link *at);
 
-/* Whether the GPU may be told of what waits for the point. AGX_READY: it is reached, or will be
- * with the frontier of cause->signal's submission. AGX_ELSEWHERE: with cause->import, which the GPU
- * may wait for, but nobody on the host knows when. */
-enum agx_readiness agx_point_resolve(const struct agx_point *point, struct agx_cause *cause);
+/* Releases what a submission holds, when it is DROPPING or REFUSED. */
+AGX_SYNC_UNLOCKED void agx_submission_drop(struct agx_submission *submission);
 
-/* The failure of a wait that came to nothing, or NULL. */
-const struct agx_failure *agx_submission_failed_wait(const struct agx_submission *submission);
-
-/* Frees submissions that wait for what the semaphore has reached, or is about to. */
-void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value);
-
-/* Sets a submission going, new or freed: it ends in one of the lists. AGX_RESOURCE_EXHAUSTED, and
- * it is in none: it would be parked, and there is no room. */
-AGX_MUST_CHECK agx_status agx_submission_start_unlocking(struct agx_submission *submission);
-/* Ends it when its frontier is reached; again after each epoch that it waited for. */
-void agx_submission_wait_for_frontier(struct agx_submission *submission);
-/* The end: nothing but its references is left. */
-void agx_submission_end(struct agx_submission *submission, const struct agx_failure *failure);
-
-/* Takes parked submissions that were freed as far as they go without the kernel; nobody else does
- * so now. */
-void agx_device_start_unblocked_unlocking(struct agx_device *device);
-/* Has parked submissions tried again whose launch was deferred. */
-void agx_device_retry_locked(struct agx_device *device);
-/* The same, and takes the lock itself. */
-void agx_device_retry(struct agx_device *device);
-
-/* Enters its signals with their semaphores: they will be reached with its frontier. */
-void agx_submission_file_signals(struct agx_submission *submission);
-/* Tells its semaphores that it is done, or how it failed. */
-void agx_submission_signal_all(struct agx_submission *submission,
-                               const struct agx_failure *failure);
-
-/* ---- send.c: with the device's lock held ---------------------------------------------------- */
-
-/* Gives a GPU submission to the kernel, whose waits are at frontier. The queue's submit_lock is
- * held, the device's is let go of meanwhile. On failure nothing has changed. */
-AGX_MUST_CHECK agx_status agx_submission_send_unlocking(struct agx_submission *submission);
-
-/* ---- deferred.c --------------------------------------------------------- */
-
-/* Lets go of a lock that may have made work: sends what is ready, runs what is runnable, calls
- * watches, drops references. With the lock held; returns without it. */
-void agx_device_unlock_and_run_deferred(struct agx_device *device);
-/* With the lock held: whether there is any work that agx_device_unlock_and_run_deferred() does. */
-bool agx_device_has_deferred_work(const struct agx_device *device);
-/* That this thread does so now, further out. */
-bool agx_device_runs_deferred_here(const struct agx_device *device);
-/* It does so for none, whatever its stack says: in a child of fork(2). */
-void agx_deferred_work_forget(void);
-
-/* The end of an operation whose run has deferred: AGX_OK, or a failure with the thread's error
- * text. Once only. May end the device's life. */
-void agx_submission_finish(struct agx_submission *submission, agx_status status);
-
-/* ---- completion.c -------------------------------------------------------- */
-
-/* Ends what the queue has in flight up to an epoch that it has reached, or leaves that to the
- * thread that does so just now. The lock is let go of where the kernel must be asked. */
-void agx_queue_retire_unlocking(struct agx_queue *queue, uint64_t reached);
-/* The same, and waits for that thread. */
-void agx_queue_finish_unlocking(struct agx_queue *queue, uint64_t reached);
-/* Remembers that the work of some epochs came to nothing. */
-void agx_queue_note_failed(struct agx_queue *queue, uint64_t first, uint64_t last,
-                           const struct agx_failure *failure);
-/* Asks the kernel how far all queues are, and retires. The lock is let go of meanwhile. */
-AGX_MUST_CHECK agx_status agx_device_poll_unlocking(struct agx_device *device);
-/* Somebody who does not wait in the kernel wants to know when things end. */
-void agx_device_wake(struct agx_device *device);
-/* The completion thread. */
-void *agx_device_work(void *device);
-
-/* A thread may sleep until something changes, or in the kernel: tells it of the semaphore. */
-void agx_semaphore_wake_waiters(struct agx_semaphore *semaphore);
-/* The first submission in flight after a rest. */
-void agx_device_note_flight(struct agx_device *device);
-/* Fails what is parked for the queue, and what is being launched unless it is launched at once;
- * NULL: for any. */
-void agx_submissions_fail_parked(struct agx_device *device, const struct agx_queue *queue,
-                                 const struct agx_failure *failure);
-/* Takes the device away, with the thread's error text: everything outstanding fails. */
-void agx_device_lose_unlocking(struct agx_device *device, agx_status status);
-
-/* ---- submission.c -------------------------------------------------------- */
-
-/* Lets go of what a submission holds, without the lock. */
-void agx_submission_drop(struct agx_submission *submission);
-/* Ends, as cancelled, what is parked and what waits for files of others. Takes the lock. */
-void agx_sync_cancel(struct agx_device *device);
-/* Frees spare submissions; nothing is parked or in flight. */
+/* Frees spare submissions; all are. */
 void agx_submissions_fini(struct agx_device *device);

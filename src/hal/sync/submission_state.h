@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The states of a submission, and the one function that takes it from one to the next.
+ * The states of a submission. agx_submission_move() is the one function that takes it from one to
+ * the next (submission.c).
  *
  *        agx_submit                                       +-----------------------------+
  *            |                                            v                             |
@@ -28,8 +29,6 @@
 #pragma once
 
 #include "base/list.h"
-
-struct agx_submission;
 
 enum agx_submission_state {
    AGX_SUBMISSION_SPARE,      /* kept to be used again */
@@ -80,14 +79,3 @@ const char *agx_submission_state_name(enum agx_submission_state state);
 /* Whether a submission in the state counts against max_parked: from the time it is parked or
  * deferred until it has been launched. */
 bool agx_submission_state_is_parked(enum agx_submission_state state);
-
-/* Takes the submission to another state, into the list that goes with the state (at its end; where
- * that is the list it stands in, it keeps its place), and keeps the counters of the device and the
- * queue. An assertion fails where the table of states does not allow the transition. The device's
- * lock is held. */
-void agx_submission_move(struct agx_submission *submission, enum agx_submission_state to);
-
-/* The same, but into a list before `at`: the head of a list or a link in it. FRONTIER needs it, as
- * its list is in order of epochs; a DROPPING one goes into a list of its thread. */
-void agx_submission_move_before(struct agx_submission *submission, enum agx_submission_state to,
-                                struct agx_link *at);

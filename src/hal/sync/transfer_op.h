@@ -5,20 +5,10 @@
  */
 #pragma once
 
-#include <pthread.h>
-#include <stdint.h>
-
+#include "hal/sync/one_shots.h"
 #include "hal/sync/op.h"
 
-struct agx_command_buffer;
-
-/* Command buffers that wait to be used again. */
-struct agx_one_shots {
-   pthread_mutex_t lock;
-   struct agx_command_buffer *spare; /* begun; by next_spare */
-   uint32_t count;
-};
-
+/* Starts an empty set. */
 void agx_one_shots_init(struct agx_one_shots *one_shots);
 /* Releases the command buffers and ends the lock. */
 void agx_one_shots_fini(struct agx_one_shots *one_shots);

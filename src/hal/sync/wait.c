@@ -8,8 +8,13 @@
 #include <time.h>
 
 #include "base/util.h"
-#include "hal/sync/share.h"
-#include "hal/sync/submission.h"
+#include "hal/sync/completion.h"
+#include "hal/sync/deferred.h"
+#include "hal/sync/import.h"
+#include "hal/sync/notify.h"
+#include "hal/sync/points.h"
+#include "hal/sync/shared_poll.h"
+#include "hal/sync/watch.h"
 
 /* True: the wait is over; a failure decides through *out_failed. */
 static bool is_over(const struct agx_point *points, uint32_t count, bool any,

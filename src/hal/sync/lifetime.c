@@ -3,13 +3,16 @@
  * Starting and ending this room for a device. hal/device calls it: init, open_queues and
  * start_worker when it opens a device; stop and state_fini when the last reference has gone.
  */
-#include "hal/sync/state.h"
+#include "hal/sync/lifetime.h"
 
 #include "base/thread.h"
 #include "base/util.h"
+#include "hal/sync/alloca.h"
+#include "hal/sync/completion.h"
 #include "hal/sync/notify.h"
-#include "hal/sync/share.h"
+#include "hal/sync/poller.h"
 #include "hal/sync/submission.h"
+#include "hal/sync/transfer_op.h"
 
 #define DEFAULT_QUEUES 2u
 #define DEFAULT_PARKED 16384u

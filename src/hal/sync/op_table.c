@@ -2,15 +2,15 @@
  *
  * The table of operations.
  */
-#include "hal/sync/op.h"
+#include "hal/sync/op_table.h"
 
 #include "base/util.h"
 #include "hal/core/desc.h"
 #include "hal/sync/alloca.h"
 #include "hal/record/binding_table.h"
-#include "hal/sync/submission.h"
 #include "hal/sync/state.h"
 #include "hal/sync/transfer_op.h"
+#include "hal/sync/submission.h"
 
 struct execute {
    struct agx_command_buffer *base; /* with a binding table: retained */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What happens to semaphores, from the host and from whoever delivers submissions. Waiting is in
+ * wait.c, watches in watch.c.
+ */
+
+#include <stdio.h>
+
+#include "base/util.h"
+#include "hal/sync/notify.h"
+#include "hal/sync/completion.h"
+#include "hal/sync/deferred.h"
+#include "hal/sync/shared_poll.h"
+#include "hal/sync/watch_call.h"
+
+static void semaphore_destroy(struct agx_object *object)
+{
+   struct agx_semaphore *semaphore = agx_container_of(object, struct agx_semaphore, object);
+   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (!agx_list_empty(&semaphore->watches))
+      agx_watches_end(semaphore);
+   if (semaphore->shared) {
+      agx_sync_lock(sync);
+      agx_list_remove(&semaphore->shared_link);
+      sync->shared_count--;
+      agx_device_interrupt(device); /* nobody may wait for it in the kernel any more */
+      agx_device_unlock_and_run_deferred(device);
+      agxw_timeline_destroy(semaphore->shared);
+   }
+   agx_host_free(agx_context_of(device)->alloc, semaphore, sizeof(*semaphore));
+   agx_release(device);
+}
+
+static const struct agx_object_type semaphore_type = {"semaphore", semaphore_destroy};
+
+agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
+                                struct agx_semaphore **out_semaphore)
+{
+   *out_semaphore = NULL;
+   AGX_TRY(agx_fork_check(device));
+   AGX_TRY(agx_semaphore_check_value("semaphore: initial", initial));
+   struct agx_semaphore *semaphore =
+      agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*semaphore));
+   if (!semaphore)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
+   agx_object_init(&semaphore->object, &semaphore_type);
+   agx_retain(device);
+   semaphore->device = device;
+   semaphore->value = initial;
+   agx_list_init(&semaphore->pending);
+   agx_list_init(&semaphore->imports);
+   agx_list_init(&semaphore->waiting);
+   agx_list_init(&semaphore->watches);
+   agx_list_init(&semaphore->publication_link);
+   *out_semaphore = semaphore;
+   return AGX_OK;
+}
+
+agx_status agx_semaphore_query(struct agx_semaphore *semaphore, uint64_t *out_value)
+{
+   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   *out_value = 0;
+   AGX_TRY(agx_fork_check(semaphore));
+   agx_sync_lock(sync);
+   /* Nobody else may look while nobody waits. */
+   agx_status status = AGX_OK;
+   if (semaphore->failure.status == AGX_OK &&
+       (semaphore->shared || !agx_list_empty(&semaphore->pending))) {
+      agx_shared_poll_first(semaphore);
+      status = agx_device_poll_unlocking(device);
+   }
+   *out_value = semaphore->value;
+   if (status == AGX_OK || semaphore->failure.status != AGX_OK)
+      status = agx_failure_raise(&semaphore->failure);
+   agx_device_unlock_and_run_deferred(device);
+   return status;
+}
+
+agx_status agx_semaphore_signal(struct agx_semaphore *semaphore, uint64_t value)
+{
+   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   AGX_TRY(agx_fork_check(semaphore));
+   AGX_TRY(agx_semaphore_check_value("semaphore: signal", value));
+   agx_sync_lock(sync);
+   agx_status status = agx_failure_raise(&semaphore->failure);
+   if (status == AGX_OK && value <= semaphore->value)
+      status = AGX_FAIL(AGX_INVALID_ARGUMENT, "semaphore: signal of %llu; it is at %llu already",
+                        (unsigned long long)value, (unsigned long long)semaphore->value);
+   if (status == AGX_OK)
+      agx_semaphore_advance(semaphore, value);
+   agx_device_unlock_and_run_deferred(device);
+   return status;
+}
+
+void agx_semaphore_fail(struct agx_semaphore *semaphore, agx_status status, const char *text)
+{
+   struct agx_device *device = semaphore->device;
+   struct agx_sync_state *sync = agx_sync_of(device);
+   if (agx_is_inherited(semaphore))
+      return;
+   /* Other numbers would be success, or nothing, to adapters that convert by identity. */
+   bool is_failure = status > AGX_OK && status <= AGX_INCOMPATIBLE;
+   struct agx_failure failure = {.status = is_failure ? status : AGX_UNKNOWN};
+   snprintf(failure.text, sizeof(failure.text), "%s", text ? text : "failed by the application");
+   agx_sync_lock(sync);
+   agx_semaphore_fail_locked(semaphore, &failure);
+   agx_device_unlock_and_run_deferred(device);
+}
