@@ -18,12 +18,11 @@
  * (opt_algebraic takes no constant out of a shift that would lose bits of it.) Bytes have no
  * factor: there a range must prove it.
  */
-#include <string.h>
-
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/memory_ref.h"
-#include "agx/compiler/opt/opt.h"
+#include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/analysis/range.h"
+#include "agx/compiler/opt/opt.h"
 
 /* Deep enough for what front ends make; bounds the work for one offset. */
 #define MAX_DEPTH 6
@@ -36,11 +35,6 @@ struct rewriting {
 };
 
 /* ---- expressions ------------------------------------------------------ */
-
-static const struct agxc_instr *def_of(const struct agxc_ref *ref)
-{
-   return ref->kind == AGXC_VALUE ? ref->value->def : NULL;
-}
 
 static bool is_constant(const struct agxc_ref *ref)
 {
@@ -73,39 +67,30 @@ static struct agxc_ref split(struct rewriting *rw, struct agxc_ref ref, unsigned
       *constant += (int32_t)ref.imm;
       return agxc_imm(0, 32);
    }
-   const struct agxc_instr *def = def_of(&ref);
-   if (!def || depth == 0 || def->src_count != 2)
+   const struct agxc_instr *def = agxc_def_of(ref);
+   if (!def || depth == 0)
       return ref;
-   const struct agxc_ref *srcs = agxc_srcs(def);
    int64_t inner = 0;
    if (def->op == AGXC_OP_IADD) {
-      struct agxc_ref a = split(rw, srcs[0], depth - 1, &inner);
-      struct agxc_ref b = split(rw, srcs[1], depth - 1, &inner);
+      struct agxc_ref a = split(rw, *agxc_src_a(def), depth - 1, &inner);
+      struct agxc_ref b = split(rw, *agxc_src_b(def), depth - 1, &inner);
       if (inner == 0 || !fits(inner))
          return ref;
       *constant += inner;
       return build(rw, AGXC_OP_IADD, a, b);
    }
-   bool scales = (def->op == AGXC_OP_ISHL && srcs[1].imm < 31) || def->op == AGXC_OP_IMUL;
-   if (!scales || !is_constant(&srcs[1]))
+   uint64_t by = agxc_offset_factor(def);
+   if (!by || (def->op == AGXC_OP_ISHL && by > INT32_MAX))
       return ref;
-   int64_t factor = def->op == AGXC_OP_ISHL ? 1ll << srcs[1].imm : (int32_t)srcs[1].imm;
-   struct agxc_ref a = split(rw, srcs[0], depth - 1, &inner);
+   int64_t factor = (int32_t)by;
+   struct agxc_ref a = split(rw, *agxc_src_a(def), depth - 1, &inner);
    if (inner == 0 || !fits(inner) || !fits(inner * factor))
       return ref;
    *constant += inner * factor;
-   struct agxc_ref product = build(rw, (enum agxc_op)def->op, a, srcs[1]);
+   struct agxc_ref product = build(rw, (enum agxc_op)def->op, a, *agxc_src_b(def));
    if (def->exact && product.kind == AGXC_VALUE && product.value->def->op == def->op)
       product.value->def->exact = true;
    return product;
-}
-
-/* Whether a product by a constant is what it would be in 64 bits. */
-static bool keeps_all(struct rewriting *rw, const struct agxc_instr *def)
-{
-   const struct agxc_ref *srcs = agxc_srcs(def);
-   uint64_t factor = def->op == AGXC_OP_ISHL ? 1ull << (srcs[1].imm & 63) : (uint32_t)srcs[1].imm;
-   return !def->exact || agxc_range_max(rw->ranges, &srcs[0]) * factor <= UINT32_MAX;
 }
 
 /* The power of two that every summand of ref is multiplied by: 2^result. */
@@ -113,16 +98,16 @@ static unsigned twos(struct rewriting *rw, const struct agxc_ref *ref, unsigned 
 {
    if (is_constant(ref))
       return ref->imm ? (unsigned)__builtin_ctzll((uint64_t)ref->imm) : 31;
-   const struct agxc_instr *def = def_of(ref);
-   if (!def || depth == 0 || def->src_count != 2)
+   const struct agxc_instr *def = agxc_def_of(*ref);
+   if (!def || depth == 0)
       return 0;
-   const struct agxc_ref *srcs = agxc_srcs(def);
    if (def->op == AGXC_OP_IADD)
-      return AGX_MIN(twos(rw, &srcs[0], depth - 1), twos(rw, &srcs[1], depth - 1));
-   bool is_shift = def->op == AGXC_OP_ISHL;
-   if (!(is_shift || def->op == AGXC_OP_IMUL) || !is_constant(&srcs[1]) || !keeps_all(rw, def))
+      return AGX_MIN(twos(rw, agxc_src_a(def), depth - 1), twos(rw, agxc_src_b(def), depth - 1));
+   uint64_t by = agxc_offset_factor(def);
+   /* What the application wrote counts only where it is what it would be in 64 bits. */
+   if (!by || (def->exact && agxc_range_max(rw->ranges, agxc_src_a(def)) * by > UINT32_MAX))
       return 0;
-   return is_shift ? AGX_MIN((unsigned)srcs[1].imm, 31u) : twos(rw, &srcs[1], 0);
+   return AGX_MIN((unsigned)__builtin_ctzll(by), 31u);
 }
 
 /* ref / 2^shift, for shift <= twos(ref, depth). */
@@ -133,15 +118,15 @@ static struct agxc_ref divide(struct rewriting *rw, struct agxc_ref ref, unsigne
       return ref;
    if (is_constant(&ref))
       return agxc_imm((uint32_t)((int32_t)ref.imm >> shift), 32);
-   const struct agxc_instr *def = def_of(&ref);
-   const struct agxc_ref *srcs = agxc_srcs(def);
+   const struct agxc_instr *def = agxc_def_of(ref);
+   struct agxc_ref a = *agxc_src_a(def), b = *agxc_src_b(def);
    if (def->op == AGXC_OP_IADD) {
-      struct agxc_ref a = divide(rw, srcs[0], shift, depth - 1);
-      return build(rw, AGXC_OP_IADD, a, divide(rw, srcs[1], shift, depth - 1));
+      a = divide(rw, a, shift, depth - 1);
+      return build(rw, AGXC_OP_IADD, a, divide(rw, b, shift, depth - 1));
    }
-   if (def->op == AGXC_OP_ISHL)
-      return build(rw, AGXC_OP_ISHL, srcs[0], agxc_imm((uint32_t)srcs[1].imm - shift, 32));
-   return build(rw, AGXC_OP_IMUL, srcs[0], agxc_imm((uint32_t)((int32_t)srcs[1].imm >> shift), 32));
+   uint32_t left =
+      def->op == AGXC_OP_ISHL ? (uint32_t)b.imm - shift : (uint32_t)((int32_t)b.imm >> shift);
+   return build(rw, (enum agxc_op)def->op, a, agxc_imm(left, 32));
 }
 
 /* ---- device memory ---------------------------------------------------- */
@@ -207,7 +192,7 @@ static void rewrite_shared(struct rewriting *rw, struct agxc_instr *instr,
       if (agxc_range_max(rw->ranges, &index) > 0xffff)
          return;
    }
-   const struct agxc_instr *shl = def_of(&index);
+   const struct agxc_instr *shl = agxc_def_of(index);
    unsigned log2 = (unsigned)__builtin_ctz((unsigned)element_B);
    bool shifts = shl && shl->op == AGXC_OP_ISHL && is_constant(agxc_src_b(shl)) && log2 &&
                  agxc_src_b(shl)->imm == log2 && constant >= 0;

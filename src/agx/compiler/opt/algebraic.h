@@ -41,6 +41,7 @@ struct agxc_ref agxc_algebra_float(struct agxc_algebra *a, const struct agxc_ins
 struct agxc_ref agxc_algebra_build(struct agxc_algebra *a, enum agxc_op op, unsigned bits,
                                    unsigned count, const struct agxc_ref *srcs);
 
+/* agxc_algebra_build with one, two and three sources. */
 static inline struct agxc_ref agxc_alg1(struct agxc_algebra *a, enum agxc_op op, unsigned bits,
                                         struct agxc_ref x)
 {
@@ -61,11 +62,13 @@ static inline struct agxc_ref agxc_alg3(struct agxc_algebra *a, enum agxc_op op,
 
 /* ---- looking ------------------------------------------------------------ */
 
+/* A constant. */
 static inline bool agxc_alg_is_const(const struct agxc_ref *ref)
 {
    return ref->kind == AGXC_IMM;
 }
 
+/* The constant `value`, of 32 bits or fewer. */
 static inline bool agxc_alg_equals(const struct agxc_ref *ref, uint32_t value)
 {
    return ref->kind == AGXC_IMM && (uint32_t)ref->imm == value;

@@ -55,7 +55,7 @@ static const struct agxc_ref *loaded_byte(const struct agxc_ref *ref)
    const struct agxc_instr *sext = def_of(ref, AGXC_OP_SEXT);
    const struct agxc_ref *byte = sext ? agxc_src_a(sext) : NULL;
    const struct agxc_instr *split = byte && byte->bits == 8 ? def_of(byte, AGXC_OP_SPLIT) : NULL;
-   const struct agxc_ref *vector = split ? agxc_srcs(split) : NULL;
+   const struct agxc_ref *vector = split ? agxc_src_vector(split) : NULL;
    bool is_loaded =
       vector && (def_of(vector, AGXC_OP_LOAD_GLOBAL) || def_of(vector, AGXC_OP_LOAD_BUFFER) ||
                  def_of(vector, AGXC_OP_LOAD_SHARED));

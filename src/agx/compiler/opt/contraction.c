@@ -37,7 +37,7 @@ static struct uses *count_uses(struct agxc_shader *shader)
 }
 
 /* The product that ref is, when sums alone use it. */
-static const struct agxc_instr *fusable(const struct agxc_ref *ref, const struct uses *uses)
+static const struct agxc_instr *product_of(const struct agxc_ref *ref, const struct uses *uses)
 {
    const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
    if (!def || def->op != AGXC_OP_FMUL || def->exact)
@@ -53,14 +53,14 @@ static struct agxc_ref negated(struct agxc_builder *b, struct agxc_ref ref)
    return agxc_build_fneg(b, ref);
 }
 
-static bool fuse(struct agxc_shader *shader, struct agxc_instr *sum, struct uses *uses)
+static bool contract(struct agxc_shader *shader, struct agxc_instr *sum, struct uses *uses)
 {
-   struct agxc_ref *srcs = agxc_srcs(sum);
-   unsigned side = fusable(&srcs[1], uses) ? 1 : 0;
-   const struct agxc_instr *product = fusable(&srcs[side], uses);
+   unsigned side = product_of(agxc_side(sum, 1), uses) ? 1 : 0;
+   const struct agxc_instr *product = product_of(agxc_side(sum, side), uses);
    if (!product)
       return false;
-   struct agxc_ref a = *agxc_src_a(product), b = *agxc_src_b(product), c = srcs[1 - side];
+   struct agxc_ref a = *agxc_src_a(product), b = *agxc_src_b(product),
+                   c = *agxc_side(sum, 1 - side);
    bool subtracts = sum->op == AGXC_OP_FSUB;
    struct agxc_builder before = agxc_before(shader, sum);
    if (subtracts && side == 1)
@@ -68,8 +68,9 @@ static bool fuse(struct agxc_shader *shader, struct agxc_instr *sum, struct uses
    if (subtracts && side == 0)
       c = negated(&before, c);
    /* What stays an addend must not look as if sums alone used it still. */
-   if (srcs[1 - side].kind == AGXC_VALUE)
-      uses[srcs[1 - side].value->id].in_sums--;
+   const struct agxc_ref *addend = agxc_side(sum, 1 - side);
+   if (addend->kind == AGXC_VALUE)
+      uses[addend->value->id].in_sums--;
    struct agxc_instr *fma = agxc_instr_new(shader, AGXC_OP_FFMA);
    agxc_define(fma, *agxc_dest(sum));
    *agxc_src_a(fma) = a;
@@ -88,6 +89,6 @@ bool agxc_opt_contraction(struct agxc_shader *shader)
    agxc_foreach_block (block, shader)
       agxc_foreach_instr_safe (instr, block)
          if (is_sum(instr))
-            progress |= fuse(shader, instr, uses);
+            progress |= contract(shader, instr, uses);
    return progress;
 }

@@ -10,6 +10,7 @@
  * the test that it leaves behind.
  */
 #include "agx/compiler/ir/clone.h"
+#include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
 
 /* The block is gone: phis where it led to forget it. */
@@ -164,28 +165,23 @@ static bool join_continuing(struct agxc_shader *shader, struct agxc_loop *loop)
    return true;
 }
 
-/* From the inside out, so that an arm is done when it moves. */
-static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
+/* What stands in its place is its arm, which nothing can be done about, and what followed. */
+static enum agxc_visited leave_if(void *shader, struct agxc_if *branch)
 {
-   bool progress = false;
-   agxc_foreach_node_safe (node, list) {
-      const struct agx_link *before = node->link.prev;
-      agxc_foreach_list (inner, node)
-         progress |= visit_list(shader, inner);
-      if (node->kind == AGXC_NODE_IF && try_if(shader, agxc_as_if(node))) {
-         progress = true;
-         /* Its arm, which nothing can be done about, and what followed. */
-         node_next = agx_container_of(before->next, struct agxc_node, link);
-      } else if (node->kind == AGXC_NODE_LOOP && join_continuing(shader, agxc_as_loop(node))) {
-         agxc_index(shader);
-         progress = true;
-      }
-   }
-   return progress;
+   return try_if(shader, branch) ? AGXC_REPLACED : AGXC_UNCHANGED;
+}
+
+static enum agxc_visited leave_loop(void *shader, struct agxc_loop *loop)
+{
+   if (!join_continuing(shader, loop))
+      return AGXC_UNCHANGED;
+   agxc_index(shader);
+   return AGXC_CHANGED;
 }
 
 bool agxc_opt_control_flow(struct agxc_shader *shader)
 {
    agxc_index(shader);
-   return visit_list(shader, &shader->body);
+   const struct agxc_visitor visitor = {.leave_if = leave_if, .leave_loop = leave_loop};
+   return agxc_walk(&shader->body, &visitor, shader);
 }

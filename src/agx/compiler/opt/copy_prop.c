@@ -35,7 +35,7 @@ static struct agxc_ref split_source(const struct agxc_instr *split, const struct
 
 static struct agxc_ref collect_source(const struct agxc_instr *collect)
 {
-   const struct agxc_instr *split = agxc_def_as(*agxc_srcs(collect), AGXC_OP_SPLIT);
+   const struct agxc_instr *split = agxc_def_as(*agxc_element(collect, 0), AGXC_OP_SPLIT);
    if (!split || split->dest_count != collect->src_count)
       return agxc_none();
    for (unsigned i = 0; i < collect->src_count; i++)

@@ -5,6 +5,7 @@
  * Before: SSA. After: moves (opt_copy_prop and opt_dce clean up). Stands behind each group of
  * passes that compute the same anew: the lower_* passes, and opt_address with its offsets.
  */
+#include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
 
 /* In a tree of control flow, what was computed in a list dominates everything behind it in
@@ -128,20 +129,27 @@ static void pop_to(struct table *table, uint32_t count)
    }
 }
 
-static void visit_list(struct table *table, const struct agx_link *list)
+static void visit_block(void *table, struct agxc_block *block)
 {
-   uint32_t mark = table->count;
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_BLOCK)
-         agxc_foreach_instr (instr, agxc_as_block(node))
-            visit_instr(table, instr);
-      /* The continuing part of a loop may be reached from inside the body only: it sees what stands
-       * before the loop. */
-      agxc_foreach_list (inner, node)
-         visit_list(table, inner);
-   }
+   agxc_foreach_instr (instr, block)
+      visit_instr(table, instr);
+}
+
+static uint32_t enter_list(void *user)
+{
+   const struct table *table = user;
+   return table->count;
+}
+
+static void leave_list(void *table, uint32_t mark)
+{
    pop_to(table, mark);
 }
+
+/* The continuing part of a loop may be reached from inside the body only: it sees what stands
+ * before the loop. */
+static const struct agxc_visitor visitor = {
+   .block = visit_block, .enter_list = enter_list, .leave_list = leave_list};
 
 bool agxc_opt_cse(struct agxc_shader *shader)
 {
@@ -153,6 +161,6 @@ bool agxc_opt_cse(struct agxc_shader *shader)
    for (uint32_t i = 0; i <= table.bucket_mask; i++)
       table.buckets[i] = -1;
    table.entries = AGX_ARENA_ARRAY(shader->arena, struct entry, shader->instr_count + 1ull);
-   visit_list(&table, &shader->body);
+   agxc_walk(&shader->body, &visitor, &table);
    return table.progress;
 }

@@ -16,6 +16,7 @@
 #include "agx/compiler/ir/clone.h"
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/ir/fold.h"
+#include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
 
 /* Cycles of both arms. A jump would skip an arm beyond 19 cycles (lower_control.c), and never
@@ -25,11 +26,6 @@
 #define MAX_UNIFORM_COST 4u
 /* if and pop_exec; one for what a copy at an arm's end would cost. */
 #define MAX_SELECTS 3u
-
-struct predication {
-   struct agxc_shader *shader;
-   bool progress;
-};
 
 static bool may_run_always(const struct agxc_shader *shader, const struct agxc_instr *instr)
 {
@@ -118,7 +114,7 @@ static void become_select(struct agxc_shader *shader, struct agxc_instr *phi,
    *agxc_src_if_false(phi) = no;
 }
 
-static void flatten(struct predication *p, struct agxc_if *branch)
+static void flatten(struct agxc_shader *shader, struct agxc_if *branch)
 {
    struct agxc_block *before = agxc_block_before(&branch->node);
    struct agxc_block *behind = agxc_block_after(&branch->node);
@@ -128,34 +124,27 @@ static void flatten(struct predication *p, struct agxc_if *branch)
    agxc_foreach_instr (phi, behind) {
       if (phi->op != AGXC_OP_PHI)
          break;
-      become_select(p->shader, phi, *agxc_src_condition(last));
+      become_select(shader, phi, *agxc_src_condition(last));
    }
    agxc_melt(&cursor, agxc_first_block(&branch->then_list));
    agxc_melt(&cursor, agxc_first_block(&branch->else_list));
    agx_list_remove(&branch->node.link);
    agxc_melt(&cursor, behind);
-   p->progress = true;
 }
 
-static void visit_list(struct predication *p, struct agx_link *list)
+static enum agxc_visited leave_if(void *user, struct agxc_if *branch)
 {
-   agxc_foreach_node_safe (node, list) {
-      const struct agx_link *before = node->link.prev;
-      agxc_foreach_list (inner, node)
-         visit_list(p, inner);
-      if (node->kind != AGXC_NODE_IF ||
-          !pays(p->shader, agxc_as_if(node), agxc_srcs(agxc_terminator(agxc_block_before(node)))))
-         continue;
-      flatten(p, agxc_as_if(node));
-      node_next = agx_container_of(before->next, struct agxc_node, link);
-   }
+   struct agxc_shader *shader = user;
+   const struct agxc_instr *end = agxc_terminator(agxc_block_before(&branch->node));
+   if (!pays(shader, branch, agxc_src_condition(end)))
+      return AGXC_UNCHANGED;
+   flatten(shader, branch);
+   return AGXC_REPLACED;
 }
 
 bool agxc_opt_if_conversion(struct agxc_shader *shader)
 {
-   struct predication p = {.shader = shader};
    agxc_index(shader);
-   if (shader->block_count > 1)
-      visit_list(&p, &shader->body);
-   return p.progress;
+   const struct agxc_visitor visitor = {.leave_if = leave_if};
+   return shader->block_count > 1 && agxc_walk(&shader->body, &visitor, shader);
 }

@@ -14,6 +14,7 @@
  * memory.
  */
 #include "agx/compiler/analysis/memory_ref.h"
+#include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
 
 /* How many places are remembered; bounds the work per access. */
@@ -250,30 +251,43 @@ static void visit(struct forwarding *f, struct agxc_instr *instr)
    }
 }
 
-static void visit_list(struct forwarding *f, const struct agx_link *list)
+static void visit_block(void *user, struct agxc_block *block)
 {
-   uint32_t mark = f->count;
-   agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_BLOCK) {
-         agxc_foreach_instr_safe (instr, agxc_as_block(node))
-            visit(f, instr);
-         note_read(f, NULL);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         f->looked_at = 0;
-         agxc_foreach_list (inner, node)
-            forget_list(f, inner, 1);
-         if (f->looked_at > MAX_LOOKED_AT)
-            forget_all(f);
-      }
-      agxc_foreach_list (inner, node)
-         visit_list(f, inner);
-   }
-   /* Places of this list are not known behind it; those that they pushed out of the ring
-    * are lost. */
+   struct forwarding *f = user;
+   agxc_foreach_instr_safe (instr, block)
+      visit(f, instr);
+   note_read(f, NULL);
+}
+
+static void enter_loop(void *user, struct agxc_loop *loop)
+{
+   struct forwarding *f = user;
+   f->looked_at = 0;
+   agxc_foreach_list (list, &loop->node)
+      forget_list(f, list, 1);
+   if (f->looked_at > MAX_LOOKED_AT)
+      forget_all(f);
+}
+
+static uint32_t enter_list(void *user)
+{
+   const struct forwarding *f = user;
+   return f->count;
+}
+
+/* Places of this list are not known behind it; those that they pushed out of the ring are lost. */
+static void leave_list(void *user, uint32_t mark)
+{
+   struct forwarding *f = user;
    for (uint32_t i = AGX_MAX(mark, oldest(f)); i < f->count; i++)
       *known_at(f, i) = (struct known){.data = agxc_none()};
    f->count = mark;
 }
+
+static const struct agxc_visitor visitor = {.block = visit_block,
+                                            .enter_loop = enter_loop,
+                                            .enter_list = enter_list,
+                                            .leave_list = leave_list};
 
 bool agxc_opt_memory(struct agxc_shader *shader)
 {
@@ -282,6 +296,6 @@ bool agxc_opt_memory(struct agxc_shader *shader)
    f->value_count = shader->value_count;
    f->splits = AGX_ARENA_ARRAY(shader->arena, struct agxc_instr *, f->value_count);
    agxc_index(shader);
-   visit_list(f, &shader->body);
+   agxc_walk(&shader->body, &visitor, f);
    return f->progress;
 }

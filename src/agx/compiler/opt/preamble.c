@@ -98,10 +98,8 @@ static uint32_t weight_of(const struct agxc_block *block)
 static bool wants_register(const struct use *use)
 {
    const struct agxc_instr *user = use->user;
-   unsigned operand = (unsigned)(use->ref - agxc_srcs(user));
-   if (user->op == AGXC_OP_LOAD_FORMAT || user->op == AGXC_OP_LOAD_GLOBAL ||
-       user->op == AGXC_OP_STORE_GLOBAL || user->op == AGXC_OP_ATOMIC_GLOBAL)
-      return operand > 0;
+   if (agxc_has_src(user, AGXC_SRC_ADDRESS))
+      return use->ref != agxc_src_address(user);
    return user->op == AGXC_OP_PHI || user->op == AGXC_OP_COLLECT || user->op == AGXC_OP_PACK64 ||
           (agxc_flags(user) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE) &&
            user->op != AGXC_OP_BRANCH);
@@ -121,10 +119,8 @@ static bool fits_uniform(const struct hoisting *h, const struct agxc_value *valu
       return false;
    if (value->bits != 64)
       return true;
-   unsigned op = use->user->op;
-   return (op == AGXC_OP_LOAD_GLOBAL || op == AGXC_OP_STORE_GLOBAL ||
-           op == AGXC_OP_ATOMIC_GLOBAL) &&
-          use->ref == agxc_srcs(use->user) &&
+   return agxc_has_src(use->user, AGXC_SRC_ADDRESS) && use->user->op != AGXC_OP_LOAD_FORMAT &&
+          use->ref == agxc_src_address(use->user) &&
           h->shader->uniform_halves + h->base_halves + 4 <= BASE_HALVES;
 }
 

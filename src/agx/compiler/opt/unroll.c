@@ -11,6 +11,7 @@
  * in front of lower_private, since offsets into private arrays often become constant here.
  */
 #include "agx/compiler/ir/fold.h"
+#include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/opt.h"
 #include "agx/compiler/analysis/loop_shape.h"
 
@@ -29,6 +30,7 @@ struct unroll {
 
 /* What is known of values in one iteration, of one loop after the other. */
 struct evaluation {
+   struct agxc_shader *shader;
    uint32_t
       *iteration_of; /* by value id: the iteration in which `known` was found, + first_iteration */
    struct known {
@@ -47,7 +49,9 @@ static struct known evaluate(struct unroll *u, const struct agxc_ref *ref, unsig
 static struct known compute(struct unroll *u, const struct agxc_instr *def, unsigned depth)
 {
    struct known a, b = {true, 0}, result = {false, 0};
-   if (def->op == AGXC_OP_MOV || (def->op == AGXC_OP_PHI && def->src_count == 1))
+   if (def->op == AGXC_OP_MOV)
+      return evaluate(u, agxc_src_a(def), depth);
+   if (def->op == AGXC_OP_PHI && def->src_count == 1)
       return evaluate(u, agxc_srcs(def), depth);
    if (def->op == AGXC_OP_SELECT) {
       a = evaluate(u, agxc_src_condition(def), depth);
@@ -186,13 +190,13 @@ static void make_room(struct evaluation *e, struct agxc_shader *shader)
    e->known = AGX_ARENA_ARRAY(shader->arena, struct known, e->capacity);
 }
 
-static bool try_loop(struct agxc_shader *shader, struct agxc_loop *loop, struct evaluation *e)
+static bool try_loop(struct evaluation *e, struct agxc_loop *loop)
 {
    struct unroll u = {.evaluation = e};
    /* What a loop inside computes may be used behind both, under names that are not kept here. */
-   if (!agxc_loop_shape_find(&u.shape, shader, loop) || u.shape.inner_loops)
+   if (!agxc_loop_shape_find(&u.shape, e->shader, loop) || u.shape.inner_loops)
       return false;
-   make_room(e, shader);
+   make_room(e, e->shader);
    e->first_iteration += MAX_ITERATIONS + 2;
    if (!count_iterations(&u))
       return false;
@@ -200,26 +204,16 @@ static bool try_loop(struct agxc_shader *shader, struct agxc_loop *loop, struct 
    return true;
 }
 
-/* Inner loops first. One that goes changes the list, so that the walk begins anew behind it. */
-static bool visit_list(struct agxc_shader *shader, struct agx_link *list, struct evaluation *e)
+/* What came of the loop has no loop that was not tried. */
+static enum agxc_visited leave_loop(void *user, struct agxc_loop *loop)
 {
-   bool progress = false;
-   agxc_foreach_node_safe (node, list) {
-      const struct agx_link *before = node->link.prev;
-      agxc_foreach_list (inner, node)
-         progress |= visit_list(shader, inner, e);
-      if (node->kind == AGXC_NODE_LOOP && try_loop(shader, agxc_as_loop(node), e)) {
-         progress = true;
-         /* What came of the loop has no loop that was not tried. */
-         node_next = agx_container_of(before->next, struct agxc_node, link);
-      }
-   }
-   return progress;
+   return try_loop(user, loop) ? AGXC_REPLACED : AGXC_UNCHANGED;
 }
 
 bool agxc_opt_unroll(struct agxc_shader *shader)
 {
-   struct evaluation evaluation = {0};
+   struct evaluation evaluation = {.shader = shader};
+   const struct agxc_visitor visitor = {.leave_loop = leave_loop};
    agxc_index(shader);
-   return visit_list(shader, &shader->body, &evaluation);
+   return agxc_walk(&shader->body, &visitor, &evaluation);
 }

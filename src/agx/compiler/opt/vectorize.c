@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "agx/compiler/analysis/memory_ref.h"
+#include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/opt/opt.h"
 
 #define MAX_VECTOR 4
@@ -83,29 +84,13 @@ static const struct member *available_before(const struct chunk *chunk,
    return &chunk->members[i];
 }
 
-/* An offset without its constant, which is added to *constant. */
-static struct agxc_ref root_of(struct agxc_ref offset, uint32_t *constant)
-{
-   const struct agxc_instr *sum = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
-   while (sum && sum->op == AGXC_OP_MOV)
-      sum = (offset = *agxc_src_a(sum)).kind == AGXC_VALUE ? offset.value->def : NULL;
-   if (offset.kind == AGXC_IMM) {
-      *constant += (uint32_t)offset.imm;
-      return agxc_none();
-   }
-   if (!sum || sum->op != AGXC_OP_IADD || agxc_src_b(sum)->kind != AGXC_IMM)
-      return offset;
-   *constant += (uint32_t)agxc_src_b(sum)->imm;
-   return *agxc_src_a(sum);
-}
-
 /* The two differ by what the offset adds to one index, not by the index. */
 static bool have_one_root(const struct agxc_memory_ref *memory, const struct agxc_instr *a,
                           const struct agxc_instr *b)
 {
    uint32_t constant = 0;
-   struct agxc_ref x = root_of(*agxc_src_offset(a), &constant);
-   struct agxc_ref y = root_of(*agxc_src_offset(b), &constant);
+   struct agxc_ref x = agxc_offset_root(*agxc_src_offset(a), &constant);
+   struct agxc_ref y = agxc_offset_root(*agxc_src_offset(b), &constant);
    return x.kind == y.kind && (x.kind == AGXC_NONE || (x.kind == AGXC_VALUE && x.value == y.value));
 }
 
@@ -115,7 +100,7 @@ static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk 
 {
    uint32_t constant = 0, stride = chunk->memory->stride;
    int64_t delta = chunk->start - from->start, steps = 0;
-   struct agxc_ref root = root_of(*agxc_src_offset(from->instr), &constant);
+   struct agxc_ref root = agxc_offset_root(*agxc_src_offset(from->instr), &constant);
    const struct agxc_instr *element = root.value->def;
    if (!have_one_root(chunk->memory, from->instr, chunk->members[0].instr))
       for (; delta < 0; steps--)
@@ -138,8 +123,8 @@ static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk 
 static bool is_element(struct agxc_ref offset)
 {
    uint32_t constant = 0;
-   struct agxc_ref root = root_of(offset, &constant);
-   return root.kind == AGXC_VALUE && root.value->def && root.value->def->op == AGXC_OP_ELEMENT;
+   struct agxc_ref root = agxc_offset_root(offset, &constant);
+   return agxc_def_as(root, AGXC_OP_ELEMENT);
 }
 
 /* The offset of the chunk's start: that of a member, and the way from there. */
@@ -154,11 +139,7 @@ static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *
       return offset;
    if (chunk->memory->robustness && is_element(offset))
       return start_element(b, chunk, from, instr);
-   const struct agxc_instr *sum = offset.kind == AGXC_VALUE ? offset.value->def : NULL;
-   if (sum && sum->op == AGXC_OP_IADD && agxc_src_b(sum)->kind == AGXC_IMM) {
-      offset = *agxc_src_a(sum);
-      delta += (uint32_t)agxc_src_b(sum)->imm;
-   }
+   offset = agxc_offset_root(offset, &delta);
    if (delta == 0)
       return offset;
    struct agxc_ref moved = agxc_build_iadd(b, offset, agxc_imm(delta, 32));

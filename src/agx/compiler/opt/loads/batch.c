@@ -80,7 +80,7 @@ static uint8_t depth_of(const struct pass *pass, const struct ahead *a,
  * doesn't, or one in front of the exit, which runs once more than there are iterations. */
 static bool visit_instr(struct pass *pass, struct ahead *a, struct agxc_instr *instr, bool is_top)
 {
-   const struct agxc_ref *dest = instr->operand;
+   const struct agxc_ref *dest = agxc_dests(instr);
    uint8_t depth = is_top ? depth_of(pass, a, instr) : 0;
    if (instr->op == AGXC_OP_RETURN)
       return false;
@@ -222,12 +222,6 @@ static void build_loads(struct pass *pass, struct ahead *a, struct agxc_block *b
    }
 }
 
-static struct agxc_ref build_phi(struct agxc_builder *b, const struct agxc_ref *shape)
-{
-   struct agxc_ref sources[2] = {0};
-   return agxc_build(b, AGXC_OP_PHI, shape->bits, shape->count, 2, sources);
-}
-
 /* The ring of one load; values[] are those of its iterations. */
 static void build_ring(struct ahead *a, struct agxc_instr *load,
                        struct agxc_ref values[AGXC_LOADS_MAX_ITERATIONS][AGXC_LOADS_FAR],
@@ -236,21 +230,20 @@ static void build_ring(struct ahead *a, struct agxc_instr *load,
    struct agxc_shader *shader = a->induction.shape.shader;
    struct agxc_builder header = agxc_before(shader, a->induction.phi);
    struct agxc_builder body = agxc_at_start(shader, a->body);
-   struct agxc_ref nothing = build_nothing(a, load->operand), held[AGXC_LOADS_MAX_ITERATIONS],
-                   now[AGXC_LOADS_MAX_ITERATIONS];
+   const struct agxc_ref shape = *agxc_dest(load), nothing = build_nothing(a, &shape);
+   struct agxc_instr *held[AGXC_LOADS_MAX_ITERATIONS], *now[AGXC_LOADS_MAX_ITERATIONS];
    for (uint32_t iteration = 1; iteration < a->iterations; iteration++)
-      held[iteration] = build_phi(&header, load->operand);
+      held[iteration] = agxc_build_phi(&header, shape.bits, shape.count, 2);
    for (uint32_t iteration = 0; iteration < a->iterations; iteration++) {
-      now[iteration] = build_phi(&body, load->operand);
-      struct agxc_ref *sources = agxc_srcs(now[iteration].value->def);
-      sources[0] = values[iteration][which];
-      sources[1] = held[AGX_MIN(iteration + 1, a->iterations - 1)];
+      now[iteration] = agxc_build_phi(&body, shape.bits, shape.count, 2);
+      *agxc_phi_then(now[iteration]) = values[iteration][which];
+      *agxc_phi_else(now[iteration]) = *agxc_dest(held[AGX_MIN(iteration + 1, a->iterations - 1)]);
    }
    for (uint32_t iteration = 1; iteration < a->iterations; iteration++) {
-      *agxc_phi_entry(held[iteration].value->def) = nothing;
-      *agxc_phi_back(held[iteration].value->def) = now[iteration];
+      *agxc_phi_entry(held[iteration]) = nothing;
+      *agxc_phi_back(held[iteration]) = *agxc_dest(now[iteration]);
    }
-   agxc_become_mov(shader, load, now[0]);
+   agxc_become_mov(shader, load, *agxc_dest(now[0]));
 }
 
 static void load_ahead(struct pass *pass, struct ahead *a)

@@ -378,7 +378,8 @@ static void visit_if(struct splitting *s, struct agxc_if *branch)
       return;
    }
    struct agxc_block *behind = agxc_block_after(&branch->node);
-   const struct agxc_ref *condition = agxc_srcs(agxc_terminator(agxc_block_before(&branch->node)));
+   const struct agxc_ref *condition =
+      agxc_src_condition(agxc_terminator(agxc_block_before(&branch->node)));
    bool is_split = (s->issued > s->done || next_loads(behind)) && splits(s, branch, condition);
    if (is_split)
       split_if(s, branch);

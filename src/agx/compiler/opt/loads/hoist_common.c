@@ -6,6 +6,7 @@
  * Before: generic SSA. After: the same; opt_copy_prop takes away the moves that are left. Stands
  * behind opt_cse, so that equal operands are one value.
  */
+#include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/loads/loads.h"
 
 #define MAX_LOOK 24u /* instructions of each arm: work per if is this squared */
@@ -92,20 +93,14 @@ static bool join_arms(struct agxc_shader *shader, struct agxc_if *branch)
 }
 
 /* Outer ifs after inner ones: what rises out of these can rise further. */
-static bool visit_list(struct agxc_shader *shader, struct agx_link *list)
+static enum agxc_visited leave_if(void *shader, struct agxc_if *branch)
 {
-   bool progress = false;
-   agxc_foreach_node (node, list) {
-      agxc_foreach_list (inner, node)
-         progress |= visit_list(shader, inner);
-      if (node->kind == AGXC_NODE_IF)
-         progress |= join_arms(shader, agxc_as_if(node));
-   }
-   return progress;
+   return join_arms(shader, branch) ? AGXC_CHANGED : AGXC_UNCHANGED;
 }
 
 bool agxc_opt_hoist_common(struct agxc_shader *shader)
 {
    agxc_index(shader);
-   return visit_list(shader, &shader->body);
+   const struct agxc_visitor visitor = {.leave_if = leave_if};
+   return agxc_walk(&shader->body, &visitor, shader);
 }

@@ -44,17 +44,19 @@ static struct agxc_ref copy_phi(struct agxc_prefetch *p, const struct agxc_instr
  */
 static struct agxc_ref simplified(const struct agxc_instr *instr, const struct agxc_ref *srcs)
 {
-   bool has_two = instr->src_count == 2 && instr->operand_count == 3;
-   if (instr->op == AGXC_OP_ISHL && srcs[0].kind == AGXC_IMM && srcs[0].imm >> 31)
+   if (instr->src_count != 2 || !agxc_has_src(instr, AGXC_SRC_B))
       return agxc_none();
-   if (has_two && srcs[0].kind == AGXC_IMM && srcs[1].kind == AGXC_IMM)
-      return agxc_fold((enum agxc_op)instr->op, agxc_dest(instr)->bits, srcs[0], srcs[1]);
+   struct agxc_ref a = srcs[agxc_src_a(instr) - agxc_srcs(instr)];
+   struct agxc_ref b = srcs[agxc_src_b(instr) - agxc_srcs(instr)];
+   if (instr->op == AGXC_OP_ISHL && a.kind == AGXC_IMM && a.imm >> 31)
+      return agxc_none();
+   if (a.kind == AGXC_IMM && b.kind == AGXC_IMM)
+      return agxc_fold((enum agxc_op)instr->op, agxc_dest(instr)->bits, a, b);
    if (instr->op != AGXC_OP_IADD)
       return agxc_none();
-   for (unsigned i = 0; i < 2; i++)
-      if (srcs[i].kind == AGXC_IMM && srcs[i].imm == 0)
-         return srcs[1 - i];
-   return agxc_none();
+   if (a.kind == AGXC_IMM && a.imm == 0)
+      return b;
+   return b.kind == AGXC_IMM && b.imm == 0 ? a : agxc_none();
 }
 
 static struct agxc_ref copy_instr(struct agxc_prefetch *p, const struct agxc_instr *instr,

@@ -90,13 +90,14 @@ static bool is_unchanged(const struct agxc_prefetch *p, const struct agxc_instr 
    return true;
 }
 
+/* load: a LOAD_GLOBAL. */
 static bool can_move(const struct agxc_prefetch *p, const struct agxc_instr *load)
 {
    uint32_t left = AGXC_LOADS_MAX_SLICE;
-   const struct agxc_ref *srcs = agxc_srcs(load);
-   return load->op == AGXC_OP_LOAD_GLOBAL && is_on_top(p, load->block) &&
-          (agxc_prefetch_varies(p, &srcs[0]) || agxc_prefetch_varies(p, &srcs[1])) &&
-          is_slice(p, &srcs[0], &left) && is_slice(p, &srcs[1], &left) && is_unchanged(p, load);
+   const struct agxc_ref *address = agxc_src_address(load), *offset = agxc_src_offset(load);
+   return is_on_top(p, load->block) &&
+          (agxc_prefetch_varies(p, address) || agxc_prefetch_varies(p, offset)) &&
+          is_slice(p, address, &left) && is_slice(p, offset, &left) && is_unchanged(p, load);
 }
 
 /* ---- where they gain -------------------------------------------------------- */

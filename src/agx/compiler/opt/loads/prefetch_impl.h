@@ -46,12 +46,14 @@ struct agxc_prefetch {
    int32_t room; /* halves that the loop may take without a step of occupancy */
 };
 
+/* A block of the loop. */
 static inline bool agxc_prefetch_is_inside(const struct agxc_prefetch *p,
                                            const struct agxc_block *block)
 {
    return block->index >= p->first && block->index <= p->last;
 }
 
+/* A phi of the loop's header. */
 static inline bool agxc_prefetch_is_phi(const struct agxc_prefetch *p,
                                         const struct agxc_instr *instr)
 {

@@ -185,7 +185,7 @@ static struct agxc_clone move_exit(const struct agxc_loop_shape *shape, struct a
    struct agxc_builder b = agxc_at_end(shader, arms[shape->leaves_if ? 0 : 1]);
    agxc_insert(&b, agxc_instr_new(shader, AGXC_OP_BREAK));
    agxc_block_append(shader, &loop->body, &loop->node);
-   agxc_srcs(agxc_terminator(shape->header))[0] = agxc_imm(shape->leaves_if ? 0 : 1, 1);
+   *agxc_src_condition(agxc_terminator(shape->header)) = agxc_imm(shape->leaves_if ? 0 : 1, 1);
    return next;
 }
 

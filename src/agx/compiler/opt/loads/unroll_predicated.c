@@ -114,7 +114,7 @@ static bool is_remainder(const struct agxc_induction *c)
 static bool find_held(struct pass *pass, struct masked *m)
 {
    agxc_foreach_instr (instr, m->induction.shape.header) {
-      const struct agxc_ref *dest = instr->operand;
+      const struct agxc_ref *dest = agxc_dests(instr);
       if (instr->dest_count == 0)
          continue;
       bool is_held = instr->op == AGXC_OP_PHI && instr != m->induction.phi;
@@ -138,11 +138,12 @@ static bool find_held(struct pass *pass, struct masked *m)
 /* Rows that it becomes, where others don't take it in. */
 static uint32_t rows_of(const struct agxc_instr *instr)
 {
-   const struct agxc_ref *srcs = agxc_srcs(instr);
-   bool is_short_shift = instr->op == AGXC_OP_ISHL && srcs[1].kind == AGXC_IMM && srcs[1].imm <= 4;
+   bool is_short_shift = instr->op == AGXC_OP_ISHL && agxc_src_b(instr)->kind == AGXC_IMM &&
+                         agxc_src_b(instr)->imm <= 4;
    bool is_compare = instr->op >= AGXC_OP_IEQ && instr->op <= AGXC_OP_FGE;
    bool is_half = instr->op == AGXC_OP_PACK32 || instr->op == AGXC_OP_UNPACK32 ||
-                  instr->op == AGXC_OP_ZEXT || (instr->op == AGXC_OP_SEXT && srcs[0].bits == 16);
+                  instr->op == AGXC_OP_ZEXT ||
+                  (instr->op == AGXC_OP_SEXT && agxc_src_a(instr)->bits == 16);
    if (agxc_op_cost(instr) == 0 || is_short_shift || is_compare || is_half)
       return 0;
    unsigned product = instr->op == AGXC_OP_FADD   ? AGXC_OP_FMUL
