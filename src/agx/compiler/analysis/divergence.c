@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Divergence: one walk over the tree in program order gives each value the least uniform scope
- * of what it depends on, control included; the walk is repeated while a loop's back edge makes
- * something less uniform. Scopes only get less uniform and there are four, so two or three
- * walks are the rule; after a few more everything that a back edge carries counts as divergent,
- * which makes the next walk the last one.
+ * Tells the passes that treat uniform values differently (division, shuffles, the preamble, moving
+ * of loads, scheduling) which values are the same for all threads of a scope.
+ *
+ * One walk over the tree in program order gives each value the least uniform scope of what it
+ * depends on, control included; the walk is repeated while a loop's back edge makes something less
+ * uniform. Scopes only get less uniform and there are four, so two or three walks are the rule;
+ * after a few more everything that a back edge carries counts as divergent, which makes the next
+ * walk the last one.
  */
 #include "agx/compiler/analysis/divergence.h"
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * From each use of a value back to its definition, once through every block in between: the
- * work is what the result is long. Register pressure is counted in a walk afterwards.
+ * Liveness for spilling, register allocation, scheduling and the passes that weigh registers
+ * (opt/loads).
+ *
+ * The analysis goes from each use of a value back to its definition, once through every block in
+ * between: the work is proportional to the length of the result. A second walk counts register
+ * pressure.
  */
 #include "agx/compiler/analysis/liveness.h"
 

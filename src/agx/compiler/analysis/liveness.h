@@ -23,17 +23,19 @@ struct agxc_live_set {
    uint32_t *ids, count;
 };
 
-/* Requires agxc_index; allocates from the shader's arena. */
+/* Computes what is live at the start of each block, and the pressure. Requires agxc_index; the
+ * result is in the shader's arena. */
 struct agxc_liveness *agxc_liveness_compute(struct agxc_shader *shader);
 
 /* An empty set of the shader's values. */
 struct agxc_live_set agxc_live_set_new(struct agxc_shader *shader);
 
-/* Makes set what is live at the block's end, with what phis behind it take. Until the next call
- * nobody else may change the set. */
+/* Makes set what is live at the block's end, with what phis behind it take. The caller must not
+ * change the set until the next call. */
 void agxc_liveness_at_end(const struct agxc_liveness *liveness, const struct agxc_block *block,
                           struct agxc_live_set *set);
 
+/* Whether the value is live at the block's start, without its phis' results. */
 bool agxc_is_live_in(const struct agxc_liveness *liveness, const struct agxc_block *block,
                      const struct agxc_value *value);
 

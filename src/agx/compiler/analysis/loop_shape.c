@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Recognises and copies loops with one exit, for the passes that unroll (opt/unroll.c, opt/loads/),
+ * rotate or prefetch, and for induction variables (induction.c).
+ */
 #include "agx/compiler/analysis/loop_shape.h"
 
 /* Larger ones, or with more loops inside each other, are of no use to any pass; so nests of loops

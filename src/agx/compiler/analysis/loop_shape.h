@@ -24,11 +24,12 @@ struct agxc_loop_shape {
    uint32_t private_loads, private_stores; /* of scratch memory */
 };
 
-/* False: the loop has another shape. */
+/* Describes a loop of that shape; false: the loop has another one. */
 bool agxc_loop_shape_find(struct agxc_loop_shape *shape, struct agxc_shader *shader,
                           struct agxc_loop *loop);
 
-/* What the header's phis stand for: source `from` of each, 0 the way in, 1 the way back. */
+/* Makes the header's phis stand for what they hold in the next iteration to copy: source `from` of
+ * each, 0 the way in, 1 the way back. */
 void agxc_iteration_begin(const struct agxc_loop_shape *shape, struct agxc_clone *clone,
                           unsigned from);
 

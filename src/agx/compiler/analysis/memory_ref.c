@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Why constants may be compared although offsets are sums modulo 2^32: a buffer binding has
- * less than 2^31 bytes, workgroup and scratch memory still less. Let two instructions that both run
- * use offsets v + c and v + d (mod 2^32) with |c - d| < 2^31. Both offsets are in bounds, so below
+ * Describes accesses to memory for the passes that join, forward, move and check them
+ * (opt/vectorize.c, opt/memory.c, opt/licm.c, opt/address.c, lower/robust.c, opt/loads/).
+ *
+ * Why constants may be compared although offsets are sums modulo 2^32: a buffer binding has less
+ * than 2^31 bytes, workgroup and scratch memory still less. Let two instructions that both run use
+ * offsets v + c and v + d (mod 2^32) with |c - d| < 2^31. Both offsets are in bounds, so below
  * 2^31; so their difference as numbers lies strictly between -2^31 and 2^31, and it is congruent to
  * c - d: it is c - d. (Robust clamps hide v behind a umin; such offsets have other terms.) The same
  * goes for what an access chain from a 64-bit address reaches: the front end computes its offset in

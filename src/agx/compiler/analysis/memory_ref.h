@@ -2,7 +2,7 @@
  *
  * What memory an instruction touches, in a form in which two instructions can be compared:
  * a space, a base, and a byte offset that is a sum of multiples of values and a constant.
- * Two places of one `key` (all but the constant) lie a known number of bytes apart.
+ * Two references of one `key` (all but the constant) lie a known number of bytes apart.
  */
 #pragma once
 
@@ -14,6 +14,7 @@ enum agxc_space {
    AGXC_SPACE_SCRATCH,
 };
 
+/* factor * the value of that id; uniforms have ids from 2^31 on. */
 struct agxc_term {
    uint32_t value;
    uint64_t factor;
@@ -37,16 +38,18 @@ struct agxc_memory_ref {
    uint64_t key;     /* hash of everything but constant and data */
 };
 
-/* False for instructions that touch no memory, and for barriers. */
+/* Describes what a generic instruction touches. False for instructions that touch no memory, for
+ * images and for barriers. */
 bool agxc_memory_ref_find(const struct agxc_shader *shader, const struct agxc_instr *instr,
                           struct agxc_memory_ref *out_memory);
 
+/* The bytes that the access reads or writes. */
 static inline uint32_t agxc_memory_ref_bytes(const struct agxc_memory_ref *memory)
 {
    return memory->bits / 8u * memory->count;
 }
 
-/* Same space, base and terms, and the constants say how far apart they are. */
+/* Whether space, base and terms are the same, so that the constants say how far apart they are. */
 bool agxc_memory_ref_same_key(const struct agxc_memory_ref *a, const struct agxc_memory_ref *b);
 
 /* False when the two can't have a byte in common. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Costs of generic operations, and what selection folds.
+ * Costs of generic operations and what selection folds, for passes that decide what to move or to
+ * compute twice (opt/loads/, opt/preamble.c, opt/if_conversion.c).
  */
 #include "agx/compiler/analysis/op_cost.h"
 

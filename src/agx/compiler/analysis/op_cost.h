@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What generic operations cost once they are rows: for passes that weigh where to compute
- * something before selection has decided how.
+ * What generic operations cost once they are machine instructions: for passes that weigh where to
+ * compute something before selection has decided how.
  */
 #pragma once
 
@@ -16,10 +16,11 @@ unsigned agxc_op_cost(const struct agxc_instr *instr);
 /* Cycles from a load of device memory to its result. */
 unsigned agxc_load_latency(void);
 
-/* Selection makes the operation part of that user's row. */
+/* Whether selection makes the operation part of the instruction that `user` becomes, where it is
+ * that user's `operand`. */
 bool agxc_op_folds(const struct agxc_instr *instr, const struct agxc_instr *user,
                    const struct agxc_ref *operand);
 
-/* Every thread of any dispatch may load from there: the program declares that so much is
+/* Whether every thread of any dispatch may do the load: the program declares that so much is
  * bound. Binding sizes that the robust code clamps to count, too. */
 bool agxc_load_is_safe(const struct agxc_shader *shader, const struct agxc_instr *load);

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffers by binding become memory by address: the address of a binding is a 64-bit uniform,
- * its size a 32-bit one; push constants and the grid's size are uniforms themselves.
- * Requires SSA. agxc_lower_robust checks the accesses of robust bindings.
+ * Buffers by binding become memory by address: the address of a binding is a 64-bit uniform, its
+ * size a 32-bit one; push constants and the grid's size are uniforms themselves.
+ *
+ *    before   %2 = load_buffer %0; #1, access        %3 = load_push; #4
+ *    after    %2 = load_global u0:64, %0; access     %3 is u8:32
+ *
+ * The pass stands at the front of the pipeline, so that all others know one kind of access to
+ * device memory and see what the driver knows as uniforms. agxc_lower_robust checks the accesses of
+ * robust bindings later.
  */
 #include "agx/compiler/lower/lower.h"
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * 32-bit integer division. By a constant: shifts, masks, or one multiply-high by its
- * reciprocal. By a divisor that stays the same while the quotient is computed many times (a
- * uniform, or from outside the loop): a multiply-high by a reciprocal that the preamble or
- * the loop's front computes, and one correction. By anything else: two steps of float
+ * 32-bit integer division becomes what the machine has. By a constant: shifts, masks, or one
+ * multiply-high by its reciprocal. By a divisor that stays the same while the quotient is computed
+ * many times (a uniform, or from outside the loop): a multiply-high by a reciprocal that the
+ * preamble or the loop's front computes, and one correction. By anything else: two steps of float
  * division and one correction. Dividends that are known to be short need one product with a
- * constant's reciprocal, or one step. Quotient and remainder of the same operands come out as the
- * same instructions, for opt_cse. Requires SSA; breaks nothing.
+ * constant's reciprocal, or one step.
+ *
+ * Before: UDIV to SMOD on 32 bits. After: none. The pass stands behind lower_int64, which leaves
+ * 32-bit divisions of words, and in front of opt_cse, which finds what the quotient and the
+ * remainder of the same operands share, and of the passes that move a reciprocal out of loops.
  */
 #include "agx/compiler/analysis/divergence.h"
 #include "agx/compiler/lower/lower.h"

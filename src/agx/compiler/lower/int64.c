@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * 64-bit integers become pairs of words.
+ *
  * Before: operations on 64 bits. After: of those only sums, differences and products of words
- * (IADD, ISUB, UMUL64, SMUL64), PACK64 and UNPACK64, and addresses of accesses.
- * Values are replaced in program order; phis get their sources at the end. Requires SSA.
+ * (IADD, ISUB, UMUL64, SMUL64), PACK64 and UNPACK64, and addresses of accesses. Values are replaced
+ * in program order; phis get their sources at the end. int64_wide.c has the arithmetic on pairs,
+ * int64_divide.c division.
+ *
+ * The pass stands behind lower_subgroup, which takes 64-bit values of other lanes apart, and in
+ * front of lower_division and lower_math, since it leaves divisions and conversions of words.
  */
-#include "agx/compiler/lower/int64.h"
+#include "agx/compiler/lower/int64_impl.h"
 #include "agx/compiler/lower/lower.h"
 
 struct lowering {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * 64-bit division. By a constant: multiply-high and shifts. By anything else: quotients in
- * four steps, each from a float estimate that is never too large, then one correction.
+ * 64-bit division, for int64.c. By a constant: multiply-high and shifts. By anything else:
+ * quotients in four steps, each from a float estimate that is never too large, then one correction.
  */
-#include "agx/compiler/lower/int64.h"
+#include "agx/compiler/lower/int64_impl.h"
 
 /* Floats that an estimate needs, e being what it may fall short of the quotient:
  * converting, joining and inverting dividend and divisor errs by 2^-21 in all, so 1 - 2^-20

@@ -1,7 +1,11 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Arithmetic on 64-bit values that are pairs of words, for int64.c and int64_divide.c. It folds
+ * constants and keeps an upper bound of each value, so that values below 2^32 cost what words cost.
+ */
 #include "agx/compiler/analysis/range.h"
 #include "agx/compiler/ir/fold.h"
-#include "agx/compiler/lower/int64.h"
+#include "agx/compiler/lower/int64_impl.h"
 
 /* ---- words -------------------------------------------------------------- */
 
@@ -269,7 +273,7 @@ struct agxc_wide agxc_wide_shift(struct agxc_builder *b, enum agxc_op op, struct
 {
    if (n.kind == AGXC_IMM)
       return shift_by(b, op, x, (unsigned)n.imm % 128);
-   /* The rows give 0, or the sign, from 32 on. */
+   /* Shifts of words give 0, or the sign, from 32 on. */
    struct agxc_ref hi = agxc_word2(b, op, x.hi, n), lo, crossing;
    switch (op) {
    case AGXC_OP_ISHL:

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations without a row become ones that have one: divisions of floats, remainders, bit
- * fields of variable length.
- * Requires SSA; breaks nothing.
+ * Float divisions and remainders and bit fields of variable length become operations that the
+ * machine has.
+ *
+ *    before   %2 = fdiv %0, %1
+ *    after    %3 = frcp %1        %2 = fmul %0, %3
+ *
+ * The pass is the last one that replaces operations by others, since the ones before it leave bit
+ * fields. Everything behind it, from the opt_algebraic that follows to selection, sees only
+ * operations that selection knows.
  */
 #include "agx/compiler/lower/lower.h"
 
@@ -62,7 +68,7 @@ static struct agxc_ref insert_field(struct agxc_builder *b, const struct agxc_in
    return agxc_build_ior(b, kept, put);
 }
 
-/* Halves by way of floats: selection widens and rounds in the rows themselves. */
+/* Halves by way of floats: selection folds the conversions into the instructions. */
 static struct agxc_ref lower_half(struct agxc_builder *b, const struct agxc_instr *instr)
 {
    bool divides = instr->op == AGXC_OP_FDIV;

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Integers of 8 and 16 bits, where the operation has no row of that width.
- * Before: generic SSA. After: 8-bit operations look at no more than their low bits (ir.h), and
- * division, high products, reversal and bit fields are done on 32 bits, division by way of
- * floats. Breaks nothing.
+ * Integers of 8 and 16 bits are done in more bits where the machine has no instruction of that
+ * width.
+ *
+ * Before: operations on 8 and 16 bits. After: 8-bit operations look at no more than their low bits
+ * (ir.h), and division, high products, reversal and bit fields are done on 32 bits, division by way
+ * of floats.
+ *
+ * The pass stands behind lower_subgroup, which leaves conversions of narrow values, and in front of
+ * lower_math, since the bit fields of 32 bits that it makes may have any length.
  */
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/lower/lower.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private variables get a place. One whose offsets are all constant becomes SSA values. One
- * with a dynamic offset does too when choosing among its elements with selects is cheaper
- * than going to memory. Words of any other lie in workgroup memory when it has room for all
- * threads, word i of every thread beside each other, which is near and never in conflict about
- * a bank; what is left lies in scratch memory.
+ * Private variables become values or memory. One whose offsets are all constant becomes SSA values.
+ * One with a dynamic offset does too when choosing among its elements with selects is cheaper than
+ * going to memory. Words of any other lie in workgroup memory when it has room for all threads,
+ * word i of every thread beside each other, which is near and never in conflict about a bank; what
+ * is left lies in scratch memory.
  *
- * Before: PRIVATE, LOAD_PRIVATE, STORE_PRIVATE. After: none of them. Late enough for
- * unrolled loops to have made offsets constant.
+ * Before: PRIVATE, LOAD_PRIVATE, STORE_PRIVATE. After: none of them. The pass stands behind
+ * opt_unroll, which makes offsets constant, and in front of the passes that join and move loads and
+ * stores, which know workgroup and scratch memory only.
  */
 #include <string.h>
 
@@ -363,7 +364,7 @@ static struct agxc_ref inside(struct lowering *l, struct agxc_builder *b,
    return agxc_build_umin(b, *access->offset, agxc_imm(last, 32));
 }
 
-/* The load or store that takes the place of a private one; of `dest`, or of `data`. */
+/* The load or store that replaces a private one; `data` is what it loads or stores. */
 static void access_memory(struct agxc_builder *b, bool is_load, bool near, struct agxc_ref offset,
                           struct agxc_ref data)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reductions and scans by what the hardware has: rows over 4 or 32 lanes for most operations
- * on 16 and 32 bits, which leave lanes that are away out. Booleans become ballots, sums of 64
- * bits sums of parts that can't overflow; the rest is done in steps of shuffles: over fixed
- * distances where all lanes run, else from each lane to the next lower one that runs.
+ * Reductions and scans, for subgroup.c. The machine combines over 4 or 32 lanes for most operations
+ * on 16 and 32 bits, and leaves lanes that are away out. Booleans become ballots, sums of 64 bits
+ * sums of parts that can't overflow; the rest is done in steps of shuffles: over fixed distances
+ * where all lanes run, else from each lane to the next lower one that runs.
  */
-#include "agx/compiler/lower/subgroup.h"
+#include "agx/compiler/lower/subgroup_impl.h"
 
 /* The machine combines with it. */
 static bool is_native(unsigned with)
@@ -200,7 +200,7 @@ static struct agxc_ref reduce_pair(struct agxc_subgroup *l, struct agxc_ref x, u
    return agxc_build_select(&l->b, agxc_build_ine(&l->b, bit, agxc_sg_u32(0)), both, x);
 }
 
-/* Each cluster with the row over all lanes, which sees nothing of the others. */
+/* Each cluster with the reduction over all lanes, which sees nothing of the others. */
 static struct agxc_ref reduce_masked(struct agxc_subgroup *l, struct agxc_ref x, unsigned with,
                                      uint32_t cluster)
 {
@@ -310,7 +310,7 @@ static struct agxc_ref scan_long(struct agxc_subgroup *l, struct agxc_ref x, uns
 
 /* ---- all widths -------------------------------------------------------- */
 
-/* Integers that are done in 32 bits: bytes, and where a row would have to know a sign. */
+/* Integers that are done in 32 bits: bytes, and where the machine would have to know a sign. */
 static bool needs_widening(struct agxc_ref x, unsigned with)
 {
    return x.bits < 16 || (x.bits == 16 && (is_signed(with) || with == AGXC_COMBINE_IMUL));

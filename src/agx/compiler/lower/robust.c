@@ -4,19 +4,20 @@
  * other access, but for indices: ELEMENT says what a byte offset counts, so that it is the index
  * that is compared, and no product wraps on the way. An access at C + i * stride becomes
  *
- *    clamp   agxc_robust_guard(C) + umin(i, last) * stride
+ *    clamp   guard(C) + umin(i, last) * stride
  *    zero    address + C + (i < count ? i : sink) * stride
  *
- * where guard, last, count and sink are uniforms (src/robustness/buffer.h). What opt_vectorize has
- * joined is checked as one; opt_cse shares the checks, and opt_preamble and opt_licm move
- * them. Without an index the guard alone is enough, so that nothing is executed at all.
+ * where guard, last, count and sink are uniforms (src/robustness/buffer.h). Without an index the
+ * guard alone is enough, so that nothing is executed at all.
  *
- * In zero mode each element is inside or outside by itself. A vector that is not wholly
- * inside goes to the sink; where some elements may be inside yet, which can only be at the one
- * index i == count when elements of the stride don't overlap, they are accessed one by one in an if
- * behind it.
+ * In zero mode each element is inside or outside by itself. A vector that is not wholly inside goes
+ * to the sink; where some elements may be inside yet, which can only be at the one index i == count
+ * when elements of the stride don't overlap, they are accessed one by one in an if behind it
+ * (robust_parts.c).
  *
- * Before: generic SSA with ELEMENT. After: generic SSA without.
+ * Before: generic SSA with ELEMENT. After: generic SSA without. The pass stands behind
+ * opt_vectorize, so that a joined access is checked once, and in front of opt_address, opt_cse,
+ * opt_preamble and opt_licm, which fold, share and move the checks.
  */
 #include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/lower/lower.h"

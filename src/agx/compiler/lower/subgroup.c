@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations between lanes become what the hardware has. Before: any width, any operand.
- * After: no BROADCAST; SHUFFLE of 16 or 32 bits whose operand is an immediate, a uniform, or
- * the same in all lanes of each quad, with no lane of the quad away; REDUCE over 4 or 32
- * lanes and exclusive SCAN over 32, with an operation that the rows have.
+ * Operations between lanes become what the machine has. Before: any width, any operand. After: no
+ * BROADCAST; SHUFFLE of 16 or 32 bits whose operand is an immediate, a uniform, or the same in all
+ * lanes of each quad, with no lane of the quad away; REDUCE over 4 or 32 lanes and exclusive SCAN
+ * over 32, with an operation that the machine combines with.
  *
- * Why quads matter: a shuffle takes the low two bits of its operand from the OR over the
- * four lanes of the quad it reads from, and lanes that are away take part in that with
- * whatever their register holds (docs/hw/semantics.md 11). So where lanes may be away,
- * an operand in a register can't be trusted, and values go through threadgroup memory.
+ * Why quads matter: a shuffle takes the low two bits of its operand from the OR over the four lanes
+ * of the quad it reads from, and lanes that are away take part in that with whatever their register
+ * holds (docs/hw/semantics.md 11). So where lanes may be away, an operand in a register can't be
+ * trusted, and values go through threadgroup memory.
+ *
+ * The pass stands in front of lower_narrow and lower_int64, which lower the conversions and the
+ * halves of 64-bit values that it leaves.
  */
-#include "agx/compiler/lower/subgroup.h"
+#include "agx/compiler/lower/subgroup_impl.h"
 
 #include "agx/compiler/lower/lower.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What lower_subgroup.c (values of other lanes) and lower_reduce.c (reductions and scans)
+ * What subgroup.c (values of other lanes) and reduce.c (reductions and scans)
  * share: a builder for the block at hand, and what is known about its lanes.
  */
 #pragma once
@@ -23,6 +23,7 @@ struct agxc_subgroup {
 
 /* ---- building ---------------------------------------------------------- */
 
+/* A constant word. */
 static inline struct agxc_ref agxc_sg_u32(uint32_t value)
 {
    return agxc_imm(value, 32);

@@ -16,55 +16,63 @@ struct agxc_wide {
    uint64_t max;
 };
 
-/* On words; constants fold, and 0 and all ones drop out. */
+/* Operations on words, whose result is a word; constants fold, and 0 and all ones drop out. */
 struct agxc_ref agxc_word1(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a);
 struct agxc_ref agxc_word2(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
                            struct agxc_ref c);
-/* A boolean of words; of booleans. */
+/* A comparison of words, and a choice between values of any shape by a boolean; both fold. */
 struct agxc_ref agxc_word_compare(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
                                   struct agxc_ref c);
 struct agxc_ref agxc_word_select(struct agxc_builder *b, struct agxc_ref cond, struct agxc_ref yes,
                                  struct agxc_ref no);
 
+/* A constant word. */
 static inline struct agxc_ref agxc_word(uint32_t value)
 {
    return agxc_imm(value, 32);
 }
 
+/* A constant, and a pair of words whose bound follows from hi. */
 struct agxc_wide agxc_wide_imm(uint64_t value);
 struct agxc_wide agxc_wide_make(struct agxc_ref lo, struct agxc_ref hi);
 /* Of a value in one piece, which is taken apart. */
 struct agxc_wide agxc_wide_split(struct agxc_builder *b, struct agxc_ref whole);
+/* The value in one piece, put together where it isn't. */
 struct agxc_ref agxc_wide_whole(struct agxc_builder *b, const struct agxc_wide *w);
-bool agxc_wide_is_word(const struct agxc_wide *w);                              /* hi is 0 */
-struct agxc_wide agxc_wide_of_sign(struct agxc_builder *b, struct agxc_ref lo); /* sign-extended */
+/* Whether hi is known to be 0. */
+bool agxc_wide_is_word(const struct agxc_wide *w);
+/* A word, sign-extended. */
+struct agxc_wide agxc_wide_of_sign(struct agxc_builder *b, struct agxc_ref lo);
+/* The same value, known not to exceed max. */
+struct agxc_wide agxc_wide_bounded(struct agxc_wide w, uint64_t max);
 
-struct agxc_wide agxc_wide_bounded(struct agxc_wide w, uint64_t max); /* known not to exceed max */
-
+/* Sums, differences and products modulo 2^64. */
 struct agxc_wide agxc_wide_add(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y);
 struct agxc_wide agxc_wide_sub(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y);
 struct agxc_wide agxc_wide_mul(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y);
-/* 64 bits of a product of words, plus c. */
+/* The 64-bit product of two words plus c, modulo 2^64. */
 struct agxc_wide agxc_wide_mad(struct agxc_builder *b, struct agxc_ref x, struct agxc_ref y,
                                struct agxc_wide c);
 /* The high 64 bits of the 128-bit product. */
 struct agxc_wide agxc_wide_umulh(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y);
-/* op: IAND, IOR, IXOR. */
+/* Bitwise operations: op is IAND, IOR or IXOR. */
 struct agxc_wide agxc_wide_bits(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x,
                                 struct agxc_wide y);
-/* op: ISHL, USHR, ASHR; n counts modulo 128. */
+/* Shifts: op is ISHL, USHR or ASHR; n, a word, counts modulo 128. */
 struct agxc_wide agxc_wide_shift(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x,
                                  struct agxc_ref n);
-/* op: a compare of integers. */
+/* A comparison: op is one of integers, IEQ to SGE. */
 struct agxc_ref agxc_wide_compare(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x,
                                   struct agxc_wide y);
+/* cond ? yes : no. */
 struct agxc_wide agxc_wide_select(struct agxc_builder *b, struct agxc_ref cond,
                                   struct agxc_wide yes, struct agxc_wide no);
-/* All ones where x is negative, else 0; and x negated where sign is all ones. */
+/* A word of all ones where x is negative, else 0; and x negated where sign is all ones, else x. */
 struct agxc_ref agxc_wide_sign(struct agxc_builder *b, const struct agxc_wide *x);
 struct agxc_wide agxc_wide_apply_sign(struct agxc_builder *b, struct agxc_wide x,
                                       struct agxc_ref sign);
 
-/* op: UDIV to SMOD (lower_int64_divide.c). */
+/* Quotients and remainders: op is UDIV to SMOD (int64_divide.c). What a division by 0 gives is
+ * undefined. */
 struct agxc_wide agxc_wide_divide(struct agxc_builder *b, enum agxc_op op, struct agxc_wide n,
                                   struct agxc_wide d);
