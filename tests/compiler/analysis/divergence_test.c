@@ -9,17 +9,13 @@
 #include <string.h>
 
 #include "agx/compiler/analysis/divergence.h"
+#include "ir_text.h"
 
 static void check(const char *local, const char *body, const char *want)
 {
-   struct agx_arena arena;
-   jmp_buf failed;
-   struct agxc_options options = {.chip = agx_chip_find("g13g")};
-   agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
-   struct agxc_shader *shader = NULL;
-   assert_ok(agxc_parse(
-      &arena, &options,
-      agx_arena_printf(&arena, "shader main local %s shared 4 push 8\n%s", local, body), &shader));
+   struct ir_text text;
+   ir_text_begin(&text, local, body);
+   struct agxc_shader *shader = text.shader;
    const struct agxc_divergence *divergence = agxc_divergence(shader);
    char got[64] = "";
    assert_true(shader->value_count < sizeof(got));
@@ -27,7 +23,7 @@ static void check(const char *local, const char *body, const char *want)
       got[i] = shader->values[i]->def ? "dwst"[divergence->value[i]] : '-';
    if (strcmp(got, want) != 0)
       fail_msg("%sgot %s, want %s", body, got, want);
-   agx_arena_fini(&arena);
+   ir_text_end(&text);
 }
 
 static void values_take_the_scope_of_their_sources(void **state)

@@ -4,34 +4,48 @@
  */
 #include "support.h"
 
-#include <string.h>
-
 #include "agx/compiler/analysis/range.h"
+#include "ir_text.h"
 
-static struct agxc_range last_value(const char *body, uint32_t size)
+/* The bounds of what the text stores last; x is 16 threads wide. */
+static struct agxc_range last_value(const char *body)
 {
-   struct agx_arena arena;
-   jmp_buf failed;
-   struct agxc_options options = {.chip = agx_chip_find("g13g")};
-   struct agxc_shader *shader = NULL;
-   agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
-   const char *text =
-      agx_arena_printf(&arena, "shader main local %ux2x1 shared 0 push 0\n%s", size, body);
-   assert_ok(agxc_parse(&arena, &options, text, &shader));
-   struct agxc_ranges *ranges = agxc_ranges_compute(shader);
-   assert_ok(agxc_validate(shader, AGXC_STAGE_GENERIC));
-   struct agxc_ref ref = agxc_none();
-   agxc_foreach_block (block, shader)
-      agxc_foreach_instr (instr, block)
-         if (instr->op == AGXC_OP_STORE_SHARED)
-            ref = instr->operand[0];
-   struct agxc_range range = agxc_range_of(ranges, &ref);
-   agx_arena_fini(&arena);
+   struct ir_text text;
+   ir_text_begin(&text, "16x2x1", body);
+   struct agxc_ranges *ranges = agxc_ranges_compute(text.shader);
+   assert_ok(agxc_validate(text.shader, AGXC_STAGE_GENERIC));
+   struct agxc_range range =
+      agxc_range_of(ranges, agxc_src_offset(ir_text_last(&text, AGXC_OP_STORE_SHARED)));
+   ir_text_end(&text);
    return range;
 }
 
 #define STORE(value) "store_shared " value ", #0:32\n"
 #define ALL          0xffffffffull
+
+/* What follows from the bounds of two sources alone. */
+static void combined_bounds(void **state)
+{
+   static const struct {
+      enum agxc_op op;
+      struct agxc_range a, b, want;
+   } cases[] = {
+      {AGXC_OP_IADD, {1, 2}, {3, 4}, {4, 6}},
+      {AGXC_OP_IADD, {0, UINT64_MAX}, {0, 1}, {0, UINT64_MAX}},
+      {AGXC_OP_IMUL, {2, 3}, {4, 5}, {8, 15}},
+      {AGXC_OP_IMUL, {0, 1ull << 32}, {0, 1ull << 32}, {0, UINT64_MAX}},
+      {AGXC_OP_ISHL, {1, 3}, {4, 4}, {16, 48}},
+      {AGXC_OP_ISHL, {1, 3}, {4, 5}, {0, UINT64_MAX}}, /* no constant amount */
+      {AGXC_OP_IOR, {4, 5}, {0, 8}, {4, 15}},
+      {AGXC_OP_UDIV, {10, 20}, {0, 5}, {0, UINT64_MAX}}, /* a division by 0 is undefined */
+      {AGXC_OP_FADD, {1, 2}, {3, 4}, {0, UINT64_MAX}},
+   };
+   for (size_t i = 0; i < AGX_COUNT(cases); i++) {
+      struct agxc_range got = agxc_range_combine(cases[i].op, 64, cases[i].a, cases[i].b);
+      if (got.min != cases[i].want.min || got.max != cases[i].want.max)
+         fail_msg("%zu is %llu..%llu", i, (unsigned long long)got.min, (unsigned long long)got.max);
+   }
+}
 
 static void operations(void **state)
 {
@@ -62,7 +76,7 @@ static void operations(void **state)
       {"%0:8 = load_shared #0:32\n%1:32 = zext %0:8\n" STORE("%1:32"), 0, 255},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
-      struct agxc_range range = last_value(cases[i].body, 16);
+      struct agxc_range range = last_value(cases[i].body);
       if (range.min != cases[i].min || range.max != cases[i].max)
          fail_msg("%sis %llu..%llu", cases[i].body, (unsigned long long)range.min,
                   (unsigned long long)range.max);
@@ -92,7 +106,7 @@ static void counting_loops(void **state)
       {LOOP("#0xffffffff:32", "slt %0:32, #16:32", "iadd %0:32, #1:32", STAYS), ALL},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
-      struct agxc_range range = last_value(cases[i].body, 16);
+      struct agxc_range range = last_value(cases[i].body);
       if (range.max != cases[i].max)
          fail_msg("%sis at most %llu", cases[i].body, (unsigned long long)range.max);
    }
@@ -102,6 +116,7 @@ AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(operations),
+      cmocka_unit_test(combined_bounds),
       cmocka_unit_test(counting_loops),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
