@@ -251,13 +251,25 @@ static bool slot_fits(const struct agx_program *program, const struct agx_progra
    }
 }
 
+/* Marks the halves of a slot; false: another slot has one of them. */
+static bool takes_halves(uint64_t *taken, const struct agx_program_uniform *uniform)
+{
+   for (uint32_t half = uniform->start; half < uniform->start + uniform->halves; half++) {
+      if (taken[half / 64] >> half % 64 & 1)
+         return false;
+      taken[half / 64] |= 1ull << half % 64;
+   }
+   return true;
+}
+
 static agx_status check_uniforms(const struct agx_program *program)
 {
+   uint64_t taken[AGX_UNIFORM_HALVES / 64] = {0};
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const struct agx_program_uniform *uniform = &program->uniforms[i];
       bool is_placed = uniform->halves > 0 && (uniform->halves == 1 || uniform->start % 2 == 0) &&
                        agx_range_fits(uniform->start, uniform->halves, program->uniform_halves);
-      if (!is_placed || !slot_fits(program, uniform))
+      if (!is_placed || !slot_fits(program, uniform) || !takes_halves(taken, uniform))
          return AGX_FAIL(AGX_INVALID_ARGUMENT,
                          "program %s: uniform slot %u (kind %u, start %u, halves %u, index %u)",
                          program->name, i, uniform->kind, uniform->start, uniform->halves,

@@ -48,6 +48,7 @@ static void destroy(struct agx_executable *executable)
       agxw_bo_destroy(executable->bo);
    if (executable->unchecked)
       agx_release(executable->unchecked);
+   agx_launch_template_fini(&executable->template, agx_context_of(device)->alloc);
    agx_guards_fini(&executable->guards, agx_context_of(device)->alloc);
    for (uint32_t i = 1; i < executable->entry_count; i++)
       if (executable->entries[i])
@@ -92,7 +93,9 @@ static agx_status plan(struct agx_executable *executable, const struct agxw_devi
 {
    const struct agx_plan_code code = {executable->code_offset_B, executable->preamble_offset_B};
    AGX_TRY(agx_plan_make(info->chip, executable->program, &code, &executable->plan));
-   return agx_launch_template_make(executable->program, &executable->plan, &executable->template);
+   return agx_launch_template_init(executable->program, &executable->plan,
+                                   agx_context_of(executable->device)->alloc,
+                                   &executable->template);
 }
 
 static agx_status load(struct agx_device *device, struct agx_module *module,

@@ -126,35 +126,3 @@ struct agx_block agx_plan_block(const struct agx_plan *plan, uint32_t heap_B)
    block.total_B = (uint32_t)agx_align_up(at + heap_B, AGX_PLAN_PART_ALIGN);
    return block;
 }
-
-static agx_status append_states(const struct agx_plan *plan, uint64_t states_va,
-                                struct agx_hw_buffer *words)
-{
-   const struct agx_hw_usc_texture textures = {.count = plan->texture_count, .buffer = states_va};
-   const struct agx_hw_usc_sampler samplers = {.count = plan->sampler_count,
-                                               .buffer = states_va + (uint64_t)plan->texture_count *
-                                                                        AGX_HW_TEXTURE_BYTES};
-   if (textures.count)
-      AGX_TRY(agx_hw_append(words, &agx_hw_usc_texture_packet, &textures));
-   if (samplers.count)
-      AGX_TRY(agx_hw_append(words, &agx_hw_usc_sampler_packet, &samplers));
-   return AGX_OK;
-}
-
-agx_status agx_plan_write_words(const struct agx_plan *plan, const struct agx_block *block,
-                                uint64_t block_va, uint8_t *out)
-{
-   struct agx_hw_buffer words = {out, block->uniforms_at, 0};
-   for (uint32_t i = 0; i < plan->load_count; i++) {
-      uint64_t word = agx_hw_usc_uniform_at(plan->loads[i], block_va + block->uniforms_at);
-      memcpy(words.memory + words.used, &word, sizeof(word));
-      words.used += sizeof(word);
-   }
-   if (plan->other_count) {
-      memcpy(words.memory + words.used, plan->others, plan->other_count * AGX_HW_USC_UNIFORM_BYTES);
-      words.used += plan->other_count * AGX_HW_USC_UNIFORM_BYTES;
-   }
-   AGX_TRY(append_states(plan, block_va + block->states_at, &words));
-   memcpy(words.memory + words.used, plan->tail, sizeof(plan->tail));
-   return AGX_OK;
-}

@@ -75,8 +75,3 @@ static inline uint32_t agx_plan_state_B(const struct agx_plan *plan)
 }
 
 struct agx_block agx_plan_block(const struct agx_plan *plan, uint32_t heap_B);
-
-/* Writes the block's words in order, for a block at block_va. */
-AGX_MUST_CHECK agx_status agx_plan_write_words(const struct agx_plan *plan,
-                                               const struct agx_block *block, uint64_t block_va,
-                                               uint8_t *out);

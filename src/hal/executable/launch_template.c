@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes launch templates, for executable.c: puts the uniform slots of a program into the order of
+ * their registers, with constants between them, and notes what the fast path of recording checks.
+ */
 #include "hal/executable/launch_template.h"
 
 #include <stdlib.h>
@@ -60,18 +64,17 @@ static int by_start(const void *a, const void *b)
    return first->start < second->start ? -1 : first->start > second->start;
 }
 
-static bool is_constant(const struct agx_program_uniform *slot)
-{
-   return slot->kind == AGX_UNIFORM_CONSTANT || slot->kind == AGX_UNIFORM_LOCAL_SIZE;
-}
+/* Parts while they are put together; there is room for all that a program can have. */
+struct parts {
+   struct agx_launch_template *template;
+   uint32_t count;
+   struct agx_template_part parts[2 * AGX_PROGRAM_MAX_UNIFORMS + AGX_UNIFORM_HALVES / 4];
+};
 
-/* False: there are too many parts. */
-static bool add_part(struct agx_launch_template *template, const struct agx_template_part *part)
+static void add_part(struct parts *out, const struct agx_template_part *part)
 {
-   if (template->part_count == AGX_TEMPLATE_MAX_PARTS)
-      return false;
-   template->parts[template->part_count++] = *part;
-   return true;
+   agx_assert(out->count < AGX_COUNT(out->parts));
+   out->parts[out->count++] = *part;
 }
 
 /* All that is the same in each dispatch, and zeros elsewhere; what is long ends with zeros. */
@@ -79,101 +82,84 @@ static void fill_constants(const struct agx_program *program, uint8_t *out)
 {
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const struct agx_program_uniform *slot = &program->uniforms[i];
-      uint64_t value = slot->value;
-      if (!is_constant(slot))
-         continue;
-      if (slot->kind == AGX_UNIFORM_LOCAL_SIZE) /* template dispatches have the program's own */
-         value = program->is_vertex ? 0 : program->local_size[slot->index];
-      memcpy(out + slot->start * 2u, &value, AGX_MIN(slot->halves * 2u, sizeof(value)));
+      if (slot->kind == AGX_UNIFORM_CONSTANT)
+         memcpy(out + slot->start * 2u, &slot->value,
+                AGX_MIN(slot->halves * 2u, sizeof(slot->value)));
    }
 }
 
-/* Constants up to a place. */
-static bool add_constants(struct agx_launch_template *template, const uint8_t *constants,
-                          uint32_t *at_B, uint32_t end_B)
+/* Constants from one place to another. */
+static void add_constants(struct parts *out, const uint8_t *constants, uint32_t at_B,
+                          uint32_t end_B)
 {
-   while (*at_B < end_B) {
-      const uint32_t bytes = end_B - *at_B < 8 ? 4 : 8;
+   while (at_B < end_B) {
+      const uint32_t bytes = AGX_MIN(end_B - at_B, 8u);
       struct agx_template_part part = {.kind = AGX_UNIFORM_CONSTANT, .bytes = (uint16_t)bytes};
-      memcpy(&part.value, constants + *at_B, bytes); /* hosts are little-endian */
-      if (!add_part(template, &part))
-         return false;
-      *at_B += bytes;
+      memcpy(&part.value, constants + at_B, bytes); /* hosts are little-endian */
+      add_part(out, &part);
+      at_B += bytes;
    }
-   return true;
 }
 
 /* Push constants that lie one behind the other are one part. */
-static bool join_push(struct agx_launch_template *template, const struct agx_program_uniform *slot,
-                      uint32_t bytes)
+static void add_push(struct parts *out, const struct agx_template_part *part)
 {
-   struct agx_template_part *last =
-      template->part_count ? &template->parts[template->part_count - 1] : NULL;
-   template->push_B = AGX_MAX(template->push_B, slot->index + bytes);
-   if (!last || last->kind != AGX_UNIFORM_PUSH || last->index + last->bytes != slot->index)
-      return false;
-   last->bytes = (uint16_t)(last->bytes + bytes);
-   return true;
+   struct agx_launch_template *template = out->template;
+   struct agx_template_part *last = out->count ? &out->parts[out->count - 1] : NULL;
+   template->push_B = AGX_MAX(template->push_B, part->index + part->bytes);
+   if (last && last->kind == AGX_UNIFORM_PUSH && last->index + last->bytes == part->index)
+      last->bytes = (uint16_t)(last->bytes + part->bytes);
+   else
+      add_part(out, part);
 }
 
-/* What it is, and that it has a size that is written. */
-static bool add_value(struct agx_launch_template *template, const struct agx_program_uniform *slot,
-                      uint32_t bytes)
+/* A part, and what the fast path must know of it. */
+static void add_slot(struct parts *out, const struct agx_program_uniform *slot)
 {
-   struct agx_template_part part = {(uint16_t)slot->kind, (uint16_t)bytes, slot->index,
-                                    slot->value};
-   switch (slot->kind) {
-   case AGX_UNIFORM_PUSH:
-      return join_push(template, slot, bytes) || add_part(template, &part);
-   case AGX_UNIFORM_BUFFER_GUARD:
-      template->sinks |= 1u << slot->index;
-      return bytes == 8 && add_part(template, &part);
-   case AGX_UNIFORM_BUFFER_ADDRESS:
-      return bytes == 8 && add_part(template, &part);
-   case AGX_UNIFORM_IMAGE: /* of no element but the first */
-      return slot->value < AGX_IMAGE_PROPERTY_COUNT && (bytes == 4 || bytes == 8) &&
-             add_part(template, &part);
-   case AGX_UNIFORM_BUFFER_SINK:
-      template->sinks |= 1u << slot->index;
-      return bytes == 4 && add_part(template, &part);
-   case AGX_UNIFORM_DRAW:
-      return bytes == 4 && add_part(template, &part);
-   case AGX_UNIFORM_BUFFER_SIZE:
-   case AGX_UNIFORM_BUFFER_COUNT:
-   case AGX_UNIFORM_BUFFER_LAST:
-   case AGX_UNIFORM_WORKGROUP_COUNT:
-      return (bytes == 4 || bytes == 8) && add_part(template, &part);
-   default:
-      return false;
+   struct agx_launch_template *template = out->template;
+   const struct agx_template_part part = {(uint16_t)slot->kind, (uint16_t)(slot->halves * 2),
+                                          slot->index, slot->value};
+   if (slot->kind == AGX_UNIFORM_PUSH) {
+      add_push(out, &part);
+      return;
    }
+   if (slot->kind == AGX_UNIFORM_BUFFER_GUARD || slot->kind == AGX_UNIFORM_BUFFER_SINK)
+      template->sinks |= slot->index < 32 ? 1u << slot->index : 0;
+   if (slot->kind == AGX_UNIFORM_HEAP ||
+       (slot->kind == AGX_UNIFORM_IMAGE && slot->value >= AGX_IMAGE_PROPERTY_COUNT))
+      template->is_fast = false; /* of elements of arrays */
+   add_part(out, &part);
 }
 
-static bool add_slot(struct agx_launch_template *template, const struct agx_program_uniform *slot,
-                     const uint8_t *constants, uint32_t *at_B)
-{
-   const uint32_t start_B = slot->start * 2, bytes = slot->halves * 2;
-   if (start_B % 4 || bytes % 4 || start_B < *at_B ||
-       !add_constants(template, constants, at_B, start_B))
-      return false;
-   *at_B += bytes;
-   return add_value(template, slot, bytes);
-}
-
-static bool add_parts(const struct agx_program *program, uint32_t uniform_B,
-                      struct agx_launch_template *template)
+static agx_status add_parts(const struct agx_program *program, uint32_t uniform_B,
+                            const struct agx_host_alloc *alloc,
+                            struct agx_launch_template *template)
 {
    struct agx_program_uniform slots[AGX_PROGRAM_MAX_UNIFORMS];
    uint8_t constants[2 * AGX_UNIFORM_HALVES] = {0};
+   struct parts parts;
    uint32_t at_B = 0, count = 0;
+   parts.template = template;
+   parts.count = 0;
    fill_constants(program, constants);
    for (uint32_t i = 0; i < program->uniform_count; i++)
-      if (!is_constant(&program->uniforms[i]))
+      if (program->uniforms[i].kind != AGX_UNIFORM_CONSTANT)
          slots[count++] = program->uniforms[i];
    qsort(slots, count, sizeof(slots[0]), by_start);
-   for (uint32_t i = 0; i < count; i++)
-      if (!add_slot(template, &slots[i], constants, &at_B))
-         return false;
-   return add_constants(template, constants, &at_B, uniform_B);
+   for (uint32_t i = 0; i < count; i++) {
+      add_constants(&parts, constants, at_B, slots[i].start * 2);
+      add_slot(&parts, &slots[i]);
+      at_B = (slots[i].start + slots[i].halves) * 2;
+   }
+   add_constants(&parts, constants, at_B, uniform_B);
+   if (!parts.count)
+      return AGX_OK;
+   template->parts = agx_host_zalloc(alloc, parts.count * sizeof(parts.parts[0]));
+   if (!template->parts)
+      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "executable %s: out of host memory", program->name);
+   memcpy(template->parts, parts.parts, parts.count * sizeof(parts.parts[0]));
+   template->part_count = parts.count;
+   return AGX_OK;
 }
 
 /* ---- descriptors --------------------------------------------------------- */
@@ -205,7 +191,8 @@ static agx_status pack_states(const struct agx_plan *plan, struct agx_launch_tem
 
 /* ---- all ----------------------------------------------------------------- */
 
-agx_status agx_launch_template_make(const struct agx_program *program, const struct agx_plan *plan,
+agx_status agx_launch_template_init(const struct agx_program *program, const struct agx_plan *plan,
+                                    const struct agx_host_alloc *alloc,
                                     struct agx_launch_template *out_template)
 {
    *out_template = (struct agx_launch_template){
@@ -218,8 +205,16 @@ agx_status agx_launch_template_make(const struct agx_program *program, const str
       .local = {program->local_size[0], program->local_size[1], program->local_size[2]},
       .max_groups = AGX_MIN(0x7fffffffu, UINT32_MAX / AGX_MAX(program->local_size[0], 1u)),
    };
-   out_template->is_fast = add_bindings(program, out_template) &&
-                           add_parts(program, plan->uniform_B, out_template) &&
-                           add_states(program, out_template);
+   out_template->is_fast = add_bindings(program, out_template) && add_states(program, out_template);
+   AGX_TRY(add_parts(program, plan->uniform_B, alloc, out_template));
    return program->state_count ? pack_states(plan, out_template) : AGX_OK;
+}
+
+void agx_launch_template_fini(struct agx_launch_template *template,
+                              const struct agx_host_alloc *alloc)
+{
+   if (template->parts)
+      agx_host_free(alloc, template->parts, template->part_count * sizeof(template->parts[0]));
+   template->parts = NULL;
+   template->part_count = 0;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * What dispatches of an executable need beyond its plan to be recorded by the fast path
- * (command_fast.c), as most can be: those that bind buffers by address, whole images, and samplers,
- * and no arrays of images; draws too. It is made once.
+ * What each launch of an executable is written from besides its plan (record/launch.h): the parts
+ * of the uniform contents in order, and for the fast path of recording what its bindings must be.
+ * Most kernels can take that: those that bind buffers by address, whole images, and samplers, and
+ * no arrays of images; draws too. It is made once.
  */
 #pragma once
 
+#include "base/alloc.h"
 #include "hal/executable/binding_usage.h"
 #include "hal/executable/launch_plan.h"
 
 #define AGX_TEMPLATE_MAX_BINDINGS 24
-#define AGX_TEMPLATE_MAX_PARTS    96
 #define AGX_TEMPLATE_MAX_STATES   16
 
 enum agx_template_kind {
@@ -39,7 +40,7 @@ static inline bool agx_template_is_buffer(const struct agx_template_binding *bin
 /* A piece of the uniform contents. They follow each other without gaps. */
 struct agx_template_part {
    uint16_t kind;  /* enum agx_uniform_kind; constants where nothing is said */
-   uint16_t bytes; /* all but push constants: 4 or 8 */
+   uint16_t bytes; /* at most 8, but for push constants */
    uint32_t index;
    uint64_t value;
 };
@@ -50,7 +51,7 @@ struct agx_template_state {
 };
 
 struct agx_launch_template {
-   bool is_fast;    /* else there is nothing more to it */
+   bool is_fast;    /* dispatches may take the fast path */
    bool is_plain;   /* only buffers, without limits, and nothing else that costs */
    bool has_others; /* bindings that are no buffers, or a draw's */
    bool is_vertex;
@@ -64,14 +65,18 @@ struct agx_launch_template {
    /* A bit for each binding: those with limits, and those whose sinks a part needs to know. */
    uint32_t robust, sinks;
    struct agx_template_binding bindings[AGX_TEMPLATE_MAX_BINDINGS];
-   struct agx_template_part parts[AGX_TEMPLATE_MAX_PARTS];
+   struct agx_template_part *parts; /* owned */
    /* Descriptors: textures, then samplers, and the words that name them, of address 0. */
    struct agx_template_state states[AGX_TEMPLATE_MAX_STATES];
    uint64_t texture_word, sampler_word;
    uint8_t fetch_sampler[AGX_HW_SAMPLER_BYTES];
 };
 
-/* *out_template is not template where something is out of the ordinary. */
-AGX_MUST_CHECK agx_status agx_launch_template_make(const struct agx_program *program,
+/* Makes the template of a program and its plan; memory is from alloc, agx_launch_template_fini
+ * gives it back. AGX_RESOURCE_EXHAUSTED: out of host memory. */
+AGX_MUST_CHECK agx_status agx_launch_template_init(const struct agx_program *program,
                                                    const struct agx_plan *plan,
+                                                   const struct agx_host_alloc *alloc,
                                                    struct agx_launch_template *out_template);
+void agx_launch_template_fini(struct agx_launch_template *template,
+                              const struct agx_host_alloc *alloc);

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds what the application gives for each binding and element of a program, checks it, and writes
+ * descriptors of state registers and of the heap. The general path of recording calls this.
+ */
 #include "hal/record/bind_array.h"
 
 #include <string.h>
@@ -64,6 +68,11 @@ static uint32_t stride_of(const struct agx_program_uniform *slot)
    return slot->value == AGX_HEAP_NUMBERS ? AGX_HEAP_NUMBERS_B : AGX_HEAP_DESCRIPTOR_B;
 }
 
+static uint32_t part_B(const struct agx_binder *binder, const struct agx_program_uniform *slot)
+{
+   return binder->bound[slot->index].elements * stride_of(slot);
+}
+
 agx_status agx_binder_init(struct agx_binder *binder, struct agx_device *device,
                            const struct agx_program *program, const struct agx_dispatch *dispatch,
                            const struct agx_vertex_dispatch *draw)
@@ -92,7 +101,7 @@ void agx_binder_run(struct agx_binder *binder, const struct agx_program *program
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const struct agx_program_uniform *slot = &program->uniforms[i];
       if (slot->kind == AGX_UNIFORM_HEAP)
-         binder->heap_B += binder->bound[slot->index].elements * stride_of(slot);
+         binder->heap_B += part_B(binder, slot);
    }
 }
 
@@ -107,15 +116,13 @@ agx_status agx_binder_element(const struct agx_binder *binder, uint32_t index, u
    return AGX_OK;
 }
 
-agx_status agx_binder_objects(const struct agx_binder *binder, void **out_objects)
+agx_status agx_binder_property(const struct agx_binder *binder, uint32_t index, uint64_t value,
+                               uint64_t *out_value)
 {
-   for (uint32_t i = 0; i < binder->program->binding_count; i++)
-      for (uint32_t e = 0; e < binder->bound[i].elements; e++) {
-         struct agx_bound bound;
-         AGX_TRY(agx_binder_element(binder, i, e, &bound));
-         memcpy(out_objects, bound.objects, sizeof(bound.objects));
-         out_objects += AGX_COUNT(bound.objects);
-      }
+   const uint32_t property = value & ((1u << AGX_IMAGE_ELEMENT_SHIFT) - 1);
+   struct agx_bound bound;
+   AGX_TRY(agx_binder_element(binder, index, (uint32_t)(value >> AGX_IMAGE_ELEMENT_SHIFT), &bound));
+   *out_value = agx_bound_property(&bound, (enum agx_image_property)property);
    return AGX_OK;
 }
 
@@ -165,40 +172,43 @@ static void write_numbers(const struct agx_bound *bound, uint8_t *out)
    }
 }
 
-agx_status agx_binder_heap(const struct agx_binder *binder, uint8_t *uniforms, uint8_t *out)
+uint64_t agx_binder_heap_offset(const struct agx_binder *binder, uint32_t index, uint64_t value)
 {
-   const struct agx_program *program = binder->program;
-   const uint8_t *begin = out;
-   for (uint32_t i = 0; i < program->uniform_count; i++) {
-      const struct agx_program_uniform *slot = &program->uniforms[i];
+   uint64_t offset_B = 0;
+   for (uint32_t i = 0; i < binder->program->uniform_count; i++) {
+      const struct agx_program_uniform *slot = &binder->program->uniforms[i];
       if (slot->kind != AGX_UNIFORM_HEAP)
          continue;
-      uint64_t offset = (uint64_t)(out - begin);
-      memcpy(uniforms + 2ull * slot->start, &offset, sizeof(offset));
-      for (uint32_t e = 0; e < binder->bound[slot->index].elements; e++) {
-         struct agx_bound bound;
-         AGX_TRY(agx_binder_element(binder, slot->index, e, &bound));
-         if (slot->value == AGX_HEAP_NUMBERS)
-            write_numbers(&bound, out);
-         else if (slot->value == AGX_HEAP_IMAGES)
-            AGX_TRY(agx_bound_pack_image(&bound, out));
-         else
-            AGX_TRY(agx_bound_pack_texture(&bound, out));
-         out += stride_of(slot);
-      }
+      if (slot->index == index && slot->value == value)
+         break;
+      offset_B += part_B(binder, slot);
    }
+   return offset_B;
+}
+
+static agx_status write_element(const struct agx_binder *binder,
+                                const struct agx_program_uniform *slot, uint32_t element,
+                                uint8_t *out)
+{
+   struct agx_bound bound;
+   AGX_TRY(agx_binder_element(binder, slot->index, element, &bound));
+   if (slot->value == AGX_HEAP_IMAGES)
+      return agx_bound_pack_image(&bound, out);
+   if (slot->value != AGX_HEAP_NUMBERS)
+      return agx_bound_pack_texture(&bound, out);
+   write_numbers(&bound, out);
    return AGX_OK;
 }
 
-void agx_heap_place(const struct agx_program *program, uint64_t heap_va, uint8_t *uniforms)
+agx_status agx_binder_heap(const struct agx_binder *binder, uint8_t *out)
 {
+   const struct agx_program *program = binder->program;
    for (uint32_t i = 0; i < program->uniform_count; i++) {
       const struct agx_program_uniform *slot = &program->uniforms[i];
-      uint64_t value;
       if (slot->kind != AGX_UNIFORM_HEAP)
          continue;
-      memcpy(&value, uniforms + 2ull * slot->start, sizeof(value));
-      value += heap_va;
-      memcpy(uniforms + 2ull * slot->start, &value, sizeof(value));
+      for (uint32_t e = 0; e < binder->bound[slot->index].elements; e++, out += stride_of(slot))
+         AGX_TRY(write_element(binder, slot, e, out));
    }
+   return AGX_OK;
 }

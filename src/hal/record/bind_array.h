@@ -28,9 +28,6 @@ AGX_MUST_CHECK agx_status agx_binder_init(struct agx_binder *binder, struct agx_
 /* It is another program that will run, of the same bindings. */
 void agx_binder_run(struct agx_binder *binder, const struct agx_program *program);
 
-/* The objects to retain, NULL where there are none; checks the elements of arrays. */
-AGX_MUST_CHECK agx_status agx_binder_objects(const struct agx_binder *binder, void **out_objects);
-
 /* One element of what program->bindings[index] is. */
 AGX_MUST_CHECK agx_status agx_binder_element(const struct agx_binder *binder, uint32_t index,
                                              uint32_t element, struct agx_bound *out_bound);
@@ -38,8 +35,14 @@ AGX_MUST_CHECK agx_status agx_binder_element(const struct agx_binder *binder, ui
 /* The descriptors that program->states asks for: textures, then samplers. */
 AGX_MUST_CHECK agx_status agx_binder_states(const struct agx_binder *binder, uint8_t *out);
 
-/* The heap's contents, and in uniforms the offset in it where each part begins; the heap's address
- * is added by agx_heap_place, once it is known. */
-AGX_MUST_CHECK agx_status agx_binder_heap(const struct agx_binder *binder, uint8_t *uniforms,
-                                          uint8_t *out);
-void agx_heap_place(const struct agx_program *program, uint64_t heap_va, uint8_t *uniforms);
+/* What a uniform of the kind AGX_UNIFORM_IMAGE says: value is the slot's, a property of an element.
+ */
+AGX_MUST_CHECK agx_status agx_binder_property(const struct agx_binder *binder, uint32_t index,
+                                              uint64_t value, uint64_t *out_value);
+
+/* Writes heap_B bytes: the descriptors and numbers of arrays. */
+AGX_MUST_CHECK agx_status agx_binder_heap(const struct agx_binder *binder, uint8_t *out);
+
+/* Where in the heap the part begins that the slot of kind AGX_UNIFORM_HEAP with this index and
+ * value names. */
+uint64_t agx_binder_heap_offset(const struct agx_binder *binder, uint32_t index, uint64_t value);

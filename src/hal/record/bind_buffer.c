@@ -1,10 +1,13 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks what a dispatch binds as a buffer against what the kernel does with it. The general path
+ * of recording and draws call this, and say what is wrong.
+ */
 #include "hal/record/bind_buffer.h"
 
 #include "agx/chip.h"
 #include "base/util.h"
 #include "hal/memory/buffer.h"
-#include "robustness/buffer.h"
 
 /* A robust kernel works without a buffer: there is nothing inside, and an address from which
  * sinks can be reached. */
@@ -83,47 +86,4 @@ agx_status agx_bind_buffer(const char *name, const struct agx_program_binding *w
    if (status != AGX_OK)
       agx_error_prefix("dispatch of %s: set %u binding %u", name, wanted->set, wanted->binding);
    return status;
-}
-
-/* ---- limits -------------------------------------------------------------- */
-
-static agx_status out_of_reach(const struct agx_program *program,
-                               const struct agx_program_binding *wanted,
-                               const struct agx_bound *bound)
-{
-   return AGX_FAIL(AGX_OUT_OF_RANGE,
-                   "dispatch of %s: set %u binding %u: %llu bytes at 0x%llx, in a buffer of more "
-                   "than 4 GiB: robust accesses need a place for stray ones within 4 GiB",
-                   program->name, wanted->set, wanted->binding, (unsigned long long)bound->length_B,
-                   (unsigned long long)bound->address);
-}
-
-agx_status agx_bound_limit(const struct agx_program *program,
-                           const struct agx_program_uniform *slot, const struct agx_bound *bound,
-                           uint64_t *out_value)
-{
-   const struct agx_program_access it = agx_program_access_unpack(slot->value);
-   const uint64_t sink = it.writes ? bound->sinks.waste_va : bound->sinks.zero_va;
-   uint32_t index = 0;
-   bool has_sink = sink != 0;
-   switch (slot->kind) {
-   case AGX_UNIFORM_BUFFER_COUNT:
-      *out_value = agxr_buffer_count(bound->length_B, it.constant, it.stride, it.bytes);
-      return AGX_OK;
-   case AGX_UNIFORM_BUFFER_LAST:
-      *out_value = agxr_buffer_last(bound->length_B, it.constant, it.stride, it.bytes);
-      return AGX_OK;
-   case AGX_UNIFORM_BUFFER_GUARD:
-      /* What ends beyond 4 GiB is never inside: so the compiler asks for the sink itself. */
-      *out_value = agxr_buffer_guard(bound->address, AGX_MIN(bound->length_B, (uint64_t)UINT32_MAX),
-                                     it.constant, it.bytes, sink);
-      has_sink |= *out_value != sink;
-      break;
-   default: /* AGX_UNIFORM_BUFFER_SINK */
-      has_sink = has_sink && agxr_buffer_sink(bound->address, it.constant, it.stride, it.bytes,
-                                              sink, AGX_PAGE_BYTES, &index);
-      *out_value = index;
-      break;
-   }
-   return has_sink ? AGX_OK : out_of_reach(program, &program->bindings[slot->index], bound);
 }

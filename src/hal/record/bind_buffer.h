@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffers of a dispatch: checks, and the numbers that robust kernels ask for.
+ * Buffers of a dispatch.
  */
 #pragma once
 
@@ -18,9 +18,3 @@ AGX_MUST_CHECK agx_status agx_bind_buffer(const char *name,
 AGX_MUST_CHECK agx_status agx_bind_range(const struct agx_program_binding *wanted,
                                          const struct agx_binding *binding,
                                          struct agx_device *device, struct agx_bound *out_bound);
-
-/* What a uniform of the kinds AGX_UNIFORM_BUFFER_COUNT to _GUARD says of a bound buffer.
- * AGX_OUT_OF_RANGE names a binding whose kernel needs a sink where none is in reach. */
-AGX_MUST_CHECK agx_status agx_bound_limit(const struct agx_program *program,
-                                          const struct agx_program_uniform *slot,
-                                          const struct agx_bound *bound, uint64_t *out_value);

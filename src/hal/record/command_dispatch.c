@@ -4,9 +4,8 @@
  */
 #include "hal/core/desc.h"
 #include "hal/record/indirect.h"
-#include "hal/record/record.h"
 #include "hal/record/dynamic_size.h"
-#include "hal/record/vertex.h"
+#include "hal/record/launch.h"
 
 /* Source: docs/hw/cmdstream.md 1.1. */
 static const uint32_t max_workgroups[3] = {0x7fffffff, 65535, 65535};
@@ -44,93 +43,6 @@ static agx_status check_dispatch(const struct agx_command_buffer *commands,
    return AGX_OK;
 }
 
-/* ---- contents ---------------------------------------------------------- */
-
-static void write_push(const struct agx_dispatch *dispatch, uint32_t from, uint8_t *at,
-                       size_t bytes)
-{
-   size_t given =
-      from < dispatch->push_B && !dispatch->arguments.buffer ? dispatch->push_B - from : 0;
-   size_t copied = AGX_MIN(bytes, given);
-   if (copied)
-      memcpy(at, (const uint8_t *)dispatch->push + from, copied);
-}
-
-/* What one slot of the uniform registers holds in this dispatch, but for push constants. */
-static agx_status slot_value(const struct agx_binder *binder,
-                             const struct agx_program_uniform *slot, uint64_t *out_value)
-{
-   const struct agx_bound *bound = binder->bound;
-   const uint32_t property = slot->value & ((1u << AGX_IMAGE_ELEMENT_SHIFT) - 1);
-   struct agx_bound element;
-   switch (slot->kind) {
-   case AGX_UNIFORM_BUFFER_ADDRESS:
-      *out_value = bound[slot->index].address + slot->value;
-      break;
-   case AGX_UNIFORM_BUFFER_SIZE:
-      *out_value = AGX_MIN(bound[slot->index].length_B, (uint64_t)UINT32_MAX);
-      break;
-   case AGX_UNIFORM_BUFFER_COUNT:
-   case AGX_UNIFORM_BUFFER_LAST:
-   case AGX_UNIFORM_BUFFER_SINK:
-   case AGX_UNIFORM_BUFFER_GUARD:
-      return agx_bound_limit(binder->program, slot, &bound[slot->index], out_value);
-   case AGX_UNIFORM_IMAGE:
-      AGX_TRY(agx_binder_element(binder, slot->index,
-                                 (uint32_t)(slot->value >> AGX_IMAGE_ELEMENT_SHIFT), &element));
-      *out_value = agx_bound_property(&element, (enum agx_image_property)property);
-      break;
-   case AGX_UNIFORM_WORKGROUP_COUNT:
-      *out_value = binder->dispatch->workgroups[slot->index];
-      break;
-   case AGX_UNIFORM_LOCAL_SIZE:
-      *out_value = binder->dispatch->local_size[slot->index];
-      break;
-   case AGX_UNIFORM_DRAW:
-      *out_value =
-         agx_vertex_value(binder->program, binder->draw, (enum agx_draw_value)slot->index);
-      break;
-   default: /* AGX_UNIFORM_CONSTANT */
-      *out_value = slot->value;
-      break;
-   }
-   return AGX_OK;
-}
-
-/* uniforms are zeros before. */
-static agx_status write_uniform(const struct agx_binder *binder,
-                                const struct agx_program_uniform *slot, uint8_t *uniforms)
-{
-   uint8_t *at = uniforms + slot->start * 2u;
-   const size_t bytes = slot->halves * 2u;
-   uint64_t value = 0;
-   if (slot->kind == AGX_UNIFORM_HEAP) /* agx_binder_heap */
-      return AGX_OK;
-   if (slot->kind == AGX_UNIFORM_PUSH) {
-      write_push(binder->dispatch, slot->index, at, bytes);
-      return AGX_OK;
-   }
-   AGX_TRY(slot_value(binder, slot, &value));
-   memcpy(at, &value, AGX_MIN(bytes, sizeof(value)));
-   return AGX_OK;
-}
-
-/* In the block's order: words, uniform contents, states; and the heap before the contents, which
- * say where its parts begin. */
-static agx_status write_block(const struct agx_binder *binder, const struct agx_plan *plan,
-                              const struct agx_block *block, const struct agx_launch *launch)
-{
-   const struct agx_program *program = binder->program;
-   uint8_t uniforms[AGX_UNIFORM_HALVES * 2] = {0};
-   for (uint32_t i = 0; i < program->uniform_count; i++)
-      AGX_TRY(write_uniform(binder, &program->uniforms[i], uniforms));
-   AGX_TRY(agx_binder_heap(binder, uniforms, launch->block + block->heap_at));
-   agx_heap_place(program, launch->block_va + block->heap_at, uniforms);
-   AGX_TRY(agx_plan_write_words(plan, block, launch->block_va, launch->block));
-   memcpy(launch->block + block->uniforms_at, uniforms, plan->uniform_B);
-   return agx_binder_states(binder, launch->block + block->states_at);
-}
-
 /* ---- uses -------------------------------------------------------------- */
 
 /* An object may be NULL. */
@@ -139,12 +51,9 @@ static agx_status note_use(struct agx_command_buffer *commands, void *object, ui
 {
    if (!object)
       return AGX_OK;
-   struct agx_use *use = agx_record_use(commands, object);
-   if (!use)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
-   if (access)
-      *needs_barrier |= agx_hazard_access(&commands->hazards, use, access & AGX_BINDING_WRITES);
-   return AGX_OK;
+   if (!access)
+      return agx_launch_keep(commands, object);
+   return agx_launch_use(commands, object, access & AGX_BINDING_WRITES, true, needs_barrier);
 }
 
 /* Buffers that show memory which others may show too count as one, beside themselves. */
@@ -181,17 +90,14 @@ static agx_status note_uses(struct agx_command_buffer *commands, const struct ag
 }
 
 /* The code that this dispatch needs: the unchecked variant where its guards hold. */
-static struct agx_executable *choose_executable(const struct agx_binder *binder,
-                                                const uint32_t threads[3])
+static struct agx_executable *choose_executable(const struct agx_launch_inputs *inputs)
 {
-   const struct agx_dispatch *dispatch = binder->dispatch;
+   const struct agx_dispatch *dispatch = inputs->dispatch;
    struct agx_executable *executable = dispatch->executable;
-   uint64_t sizes_B[AGX_PROGRAM_MAX_BINDINGS];
+   const struct agx_guard_launch launch = {dispatch->push, dispatch->workgroups, inputs->threads,
+                                           inputs->lengths_B};
    if (!executable->unchecked || agx_dispatch_is_indirect(dispatch))
       return executable;
-   for (uint32_t i = 0; i < binder->program->binding_count; i++)
-      sizes_B[i] = binder->bound[i].length_B;
-   const struct agx_guard_launch launch = {dispatch->push, dispatch->workgroups, threads, sizes_B};
    return agx_guards_hold(&executable->guards, &launch) ? executable->unchecked : executable;
 }
 
@@ -255,26 +161,47 @@ static agx_status note_parameter_bounds(struct agx_command_buffer *commands,
    return AGX_OK;
 }
 
-static agx_status launch(struct agx_command_buffer *commands, const struct agx_binder *binder,
-                         struct agx_executable *executable, const uint32_t threads[3])
+/* Push constants for all that the parts read: zeros behind those that are given, and where the
+ * hardware reads them from memory. */
+static void copy_push(const struct agx_dispatch *dispatch, uint8_t out[AGX_PROGRAM_MAX_PUSH_B])
 {
+   const uint32_t given_B = dispatch->arguments.buffer ? 0 : dispatch->push_B;
+   if (given_B)
+      memcpy(out, dispatch->push, given_B);
+   memset(out + given_B, 0, AGX_PROGRAM_MAX_PUSH_B - given_B);
+}
+
+static void fill_bound(const struct agx_binder *binder, struct agx_launch_inputs *inputs)
+{
+   for (uint32_t i = 0; i < binder->program->binding_count; i++) {
+      inputs->addresses[i] = binder->bound[i].address;
+      inputs->lengths_B[i] = binder->bound[i].length_B;
+      inputs->sinks[i] = binder->bound[i].sinks;
+   }
+}
+
+static agx_status launch(struct agx_command_buffer *commands, const struct agx_binder *binder,
+                         struct agx_launch_inputs *inputs)
+{
+   const struct agx_dispatch *dispatch = binder->dispatch;
+   uint8_t push[AGX_PROGRAM_MAX_PUSH_B];
    struct agx_plan room;
-   const struct agx_plan *plan;
-   AGX_TRY(choose_plan(binder, executable, &room, &plan));
-   const struct agx_block block = agx_plan_block(plan, binder->heap_B);
-   struct agx_launch launch;
+   uint64_t heap_va;
    bool needs_barrier;
+   AGX_TRY(choose_plan(binder, inputs->executable, &room, &inputs->plan));
+   const struct agx_block block = agx_plan_block(inputs->plan, binder->heap_B);
    AGX_TRY(check_size(binder, &block));
+   copy_push(dispatch, push);
+   inputs->template = &inputs->executable->template;
+   inputs->block = &block;
+   inputs->push = push;
    AGX_TRY(note_uses(commands, binder, &needs_barrier));
-   AGX_TRY(note_parameters(commands, binder->dispatch, &needs_barrier));
-   AGX_TRY(agx_record_run(commands, executable));
-   AGX_TRY(agx_record_open(commands, plan, block.total_B, needs_barrier, &launch));
-   AGX_TRY(write_block(binder, plan, &block, &launch));
-   agx_record_close(commands, plan, &launch, threads);
+   AGX_TRY(note_parameters(commands, dispatch, &needs_barrier));
+   AGX_TRY(agx_launch_write(commands, inputs, AGX_LAUNCH_ANY, needs_barrier, &heap_va));
    if (!commands->is_watched)
       return AGX_OK;
-   AGX_TRY(agx_bounds_note(commands, binder, launch.block_va + block.heap_at));
-   return note_parameter_bounds(commands, binder->dispatch);
+   AGX_TRY(agx_bounds_note(commands, binder, heap_va));
+   return note_parameter_bounds(commands, dispatch);
 }
 
 /* That a launch over no threads at all would have been in order. */
@@ -287,6 +214,20 @@ static agx_status check_elements(const struct agx_binder *binder)
    return AGX_OK;
 }
 
+static agx_status find_threads(const struct agx_dispatch *dispatch,
+                               const struct agx_vertex_dispatch *draw, uint32_t out_threads[3])
+{
+   if (draw)
+      memcpy(out_threads, (uint32_t[3]){draw->vertex_count, draw->instance_count, 1},
+             3 * sizeof(out_threads[0]));
+   else if (agx_ref_is_given(&dispatch->counts)) /* of one workgroup */
+      memcpy(out_threads, dispatch->local_size, 3 * sizeof(out_threads[0]));
+   else
+      return check_grid(dispatch->executable->program, dispatch->workgroups, dispatch->local_size,
+                        out_threads);
+   return AGX_OK;
+}
+
 /* draw NULL: a compute kernel, whose local size is settled. */
 static agx_status record_dispatch(struct agx_command_buffer *commands,
                                   const struct agx_dispatch *dispatch,
@@ -296,20 +237,20 @@ static agx_status record_dispatch(struct agx_command_buffer *commands,
    AGX_TRY(agx_vertex_check(dispatch->executable->program, draw));
    const struct agx_program *program = dispatch->executable->program;
    struct agx_binder binder;
-   uint32_t threads[3];
-   if (draw)
-      memcpy(threads, (uint32_t[3]){draw->vertex_count, draw->instance_count, 1}, sizeof(threads));
-   else if (agx_ref_is_given(&dispatch->counts))
-      memcpy(threads, dispatch->local_size, sizeof(threads)); /* of one workgroup */
-   else
-      AGX_TRY(check_grid(program, dispatch->workgroups, dispatch->local_size, threads));
+   struct agx_launch_inputs inputs;
+   AGX_TRY(find_threads(dispatch, draw, inputs.threads));
    AGX_TRY(agx_indirect_check(commands->device, program, dispatch));
    AGX_TRY(agx_binder_init(&binder, commands->device, program, dispatch, draw));
-   if (!threads[0] || !threads[1] || !threads[2])
+   if (!inputs.threads[0] || !inputs.threads[1] || !inputs.threads[2])
       return check_elements(&binder);
-   struct agx_executable *executable = choose_executable(&binder, threads);
-   agx_binder_run(&binder, executable->program);
-   return launch(commands, &binder, executable, threads);
+   inputs.dispatch = dispatch;
+   inputs.draw = draw;
+   inputs.binder = &binder;
+   inputs.local_size = dispatch->local_size;
+   fill_bound(&binder, &inputs);
+   inputs.executable = choose_executable(&inputs);
+   agx_binder_run(&binder, inputs.executable->program);
+   return launch(commands, &binder, &inputs);
 }
 
 /* The general path of a compute kernel: an entry point as if it were an executable of its own, with

@@ -6,22 +6,15 @@
  */
 #pragma once
 
-#include "hal/record/record.h"
-#include "hal/record/vertex.h"
+#include "hal/record/launch.h"
 
 /* Of y and z. Source: docs/hw/cmdstream.md 1.1. */
 #define AGX_FAST_MAX_GROUPS 65535u
 
+/* What the fast path fills, and a draw's buffers, which may be NULL. */
 struct agx_fast_call {
-   struct agx_executable *executable; /* the entry point, or its unchecked variant */
-   const struct agx_plan *plan;
-   const struct agx_launch_template *template;
-   const struct agx_dispatch *dispatch;
-   const struct agx_vertex_dispatch *draw;              /* NULL: a compute kernel's */
-   struct agx_buffer *drawn[AGX_TEMPLATE_MAX_BINDINGS]; /* what a draw names; may be NULL */
-   uint64_t addresses[AGX_TEMPLATE_MAX_BINDINGS], lengths_B[AGX_TEMPLATE_MAX_BINDINGS];
-   struct agxw_sinks sinks[AGX_TEMPLATE_MAX_BINDINGS]; /* where template->sinks says so */
-   uint32_t threads[3];
+   struct agx_launch_inputs in;
+   struct agx_buffer *drawn[AGX_TEMPLATE_MAX_BINDINGS];
 };
 
 /* That the range is one of the buffer's that the kernel may be bound to. */
@@ -41,7 +34,7 @@ static inline bool agx_fast_take_buffer(const struct agx_command_buffer *command
                                         struct agx_fast_call *call,
                                         const struct agx_template_binding *wanted, uint32_t index)
 {
-   const struct agx_buffer_ref *ref = &call->dispatch->bindings[index].ref;
+   const struct agx_buffer_ref *ref = &call->in.dispatch->bindings[index].ref;
    if (!ref->buffer || ref->table_slot | ref->reserved || agx_buffer_may_alias(ref->buffer))
       return false;
    uint64_t length_B = ref->length_B;
@@ -50,8 +43,8 @@ static inline bool agx_fast_take_buffer(const struct agx_command_buffer *command
    if ((wanted->kind == AGX_TEMPLATE_ROBUST || !(commands->flags & AGX_COMMAND_BUFFER_UNCHECKED)) &&
        !agx_fast_is_sound(commands, wanted, ref, length_B))
       return false;
-   call->addresses[index] = ref->buffer->address + ref->offset_B;
-   call->lengths_B[index] = length_B;
+   call->in.addresses[index] = ref->buffer->address + ref->offset_B;
+   call->in.lengths_B[index] = length_B;
    return true;
 }
 
@@ -83,15 +76,15 @@ static inline bool agx_fast_take_states(const struct agx_command_buffer *command
 static inline bool agx_fast_take_drawn(const struct agx_command_buffer *commands,
                                        struct agx_fast_call *call, uint32_t index)
 {
-   const struct agx_program *program = call->executable->program;
+   const struct agx_program *program = call->in.executable->program;
    struct agx_bound bound = {0};
-   if (agx_bind_vertex(program->name, &program->bindings[index], call->draw, commands->device,
+   if (agx_bind_vertex(program->name, &program->bindings[index], call->in.draw, commands->device,
                        &bound) != AGX_OK)
       return false;
    call->drawn[index] = bound.objects[0];
-   call->addresses[index] = bound.address;
-   call->lengths_B[index] = bound.length_B;
-   call->sinks[index] = bound.sinks;
+   call->in.addresses[index] = bound.address;
+   call->in.lengths_B[index] = bound.length_B;
+   call->in.sinks[index] = bound.sinks;
    return !bound.objects[0] || !agx_buffer_may_alias(bound.objects[0]);
 }
 
@@ -99,13 +92,13 @@ static inline __attribute__((always_inline)) bool
 agx_fast_take_bindings(const struct agx_command_buffer *commands, struct agx_fast_call *call,
                        bool has_others)
 {
-   const struct agx_launch_template *template = call->template;
+   const struct agx_launch_template *template = call->in.template;
    const uint32_t count = has_others ? template->given_count : template->binding_count;
-   if (call->dispatch->binding_count != count || (count && !call->dispatch->bindings))
+   if (call->in.dispatch->binding_count != count || (count && !call->in.dispatch->bindings))
       return false;
    for (uint32_t i = 0; i < count; i++) {
       const struct agx_template_binding *wanted = &template->bindings[i];
-      const struct agx_binding *binding = &call->dispatch->bindings[i];
+      const struct agx_binding *binding = &call->in.dispatch->bindings[i];
       if (binding->set != wanted->set || binding->binding != wanted->binding ||
           binding->element != wanted->element)
          return false;
@@ -124,42 +117,43 @@ agx_fast_take_bindings(const struct agx_command_buffer *commands, struct agx_fas
  * most 1024. */
 static inline bool agx_fast_take_grid(struct agx_fast_call *call)
 {
-   const struct agx_launch_template *template = call->template;
-   const uint32_t *groups = call->dispatch->workgroups;
+   const struct agx_launch_template *template = call->in.template;
+   const uint32_t *groups = call->in.dispatch->workgroups;
    for (unsigned i = 0; i < 3; i++)
-      call->threads[i] = groups[i] * template->local[i];
+      call->in.threads[i] = groups[i] * template->local[i];
    return groups[0] - 1 < template->max_groups && groups[1] - 1 < AGX_FAST_MAX_GROUPS &&
           groups[2] - 1 < AGX_FAST_MAX_GROUPS;
 }
 
 static inline bool agx_fast_take_draw(struct agx_fast_call *call)
 {
-   call->threads[0] = call->draw->vertex_count;
-   call->threads[1] = call->draw->instance_count;
-   call->threads[2] = 1;
-   return call->threads[0] && call->threads[1] &&
-          agx_vertex_check(call->executable->program, call->draw) == AGX_OK;
+   call->in.threads[0] = call->in.draw->vertex_count;
+   call->in.threads[1] = call->in.draw->instance_count;
+   call->in.threads[2] = 1;
+   return call->in.threads[0] && call->in.threads[1] &&
+          agx_vertex_check(call->in.executable->program, call->in.draw) == AGX_OK;
 }
 
 static inline bool agx_fast_take_push(const struct agx_fast_call *call)
 {
-   const struct agx_dispatch *dispatch = call->dispatch;
-   return dispatch->push_B >= call->template->push_B && dispatch->push_B <= AGX_MAX_PUSH_B &&
+   const struct agx_dispatch *dispatch = call->in.dispatch;
+   return dispatch->push_B >= call->in.template->push_B && dispatch->push_B <= AGX_MAX_PUSH_B &&
           (dispatch->push || !dispatch->push_B);
 }
 
 /* Runs the unchecked variant where its guards hold. False: not here. */
 static inline bool agx_fast_choose_variant(struct agx_fast_call *call)
 {
-   struct agx_executable *unchecked = call->executable->unchecked;
-   const struct agx_guard_launch launch = {call->dispatch->push, call->dispatch->workgroups,
-                                           call->threads, call->lengths_B};
+   struct agx_executable *unchecked = call->in.executable->unchecked;
+   const struct agx_guard_launch launch = {call->in.dispatch->push, call->in.dispatch->workgroups,
+                                           call->in.threads, call->in.lengths_B};
    if (!unchecked)
       return true;
-   if (agx_guards_hold(&call->executable->guards, &launch)) {
-      call->executable = unchecked;
-      call->plan = &unchecked->plan;
-      call->template = &unchecked->template;
+   if (agx_guards_hold(&call->in.executable->guards, &launch)) {
+      call->in.executable = unchecked;
+      call->in.plan = &unchecked->plan;
+      call->in.template = &unchecked->template;
+      call->in.block = &unchecked->template.block;
    }
-   return call->template->is_fast;
+   return call->in.template->is_fast;
 }
