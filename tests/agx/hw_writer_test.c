@@ -7,6 +7,7 @@
 
 #include "agx/hw/cdm.h"
 #include "agx/hw/usc.h"
+#include "base/util.h"
 #include "support.h"
 
 static uint8_t memory[512];
@@ -47,6 +48,7 @@ static void test_recorded_stream(void **state)
    assert_ok(agx_hw_cdm_barrier(&buffer));
    assert_ok(agx_hw_cdm_terminate(&buffer));
    assert_written(&buffer, expected, sizeof(expected));
+   assert_int_equal(agx_load_u32(expected + 32), AGX_HW_CDM_BARRIER_WORD);
 }
 
 static void test_recorded_usc(void **state)

@@ -34,6 +34,8 @@ AGX_MUST_CHECK agx_status agx_hw_cdm_launch(struct agx_hw_buffer *buffer,
 
 /* Everything before has run and is visible before what follows. */
 AGX_MUST_CHECK agx_status agx_hw_cdm_barrier(struct agx_hw_buffer *buffer);
+/* The word that agx_hw_cdm_barrier appends, which is always the same. */
+#define AGX_HW_CDM_BARRIER_WORD 0x600fffffu
 
 /* Goes on at address (40 bits); with is_call comes back at a Return. */
 AGX_MUST_CHECK agx_status agx_hw_cdm_link(struct agx_hw_buffer *buffer, uint64_t address,

@@ -32,7 +32,7 @@ static void free_device(struct agx_device *device)
    agx_host_state_fini(device);
    agx_sync_state_fini(device);
    agx_executable_state_fini(device);
-   agx_breadcrumbs_fini(device);
+   agx_recorder_state_fini(device);
    agx_memory_state_fini(device);
    if (device->context.winsys)
       agxw_device_destroy(device->context.winsys);
@@ -141,7 +141,7 @@ static struct agx_device *allocate(struct agx_instance *instance, uint32_t debug
    agx_object_init(&device->context.object, &device_type);
    agx_retain(instance);
    device->instance = instance;
-   agx_breadcrumbs_init(&device->recorder.breadcrumbs);
+   agx_recorder_state_init(device);
    agx_sync_state_init(device, &sync_hooks);
    return device;
 }

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Instances of a command buffer with a binding table: agx_submit looks for one that was recorded
+ * for an equal table, and records another where none is idle.
+ */
 #include "hal/record/binding_table.h"
 
 #include <string.h>

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "agx/hw/usc.h"
-#include "agx/isa/isa.h"
 #include "base/util.h"
 #include "hal/memory/chunk.h"
 #include "hal/record/state.h"
@@ -27,7 +26,6 @@
 #define PROLOGUE_CODE (CODE_B / 2)
 #define LINES         (AGX_PAGE_BYTES / LINE_B)
 #define FIRST         (CODE_B / LINE_B) /* before it is the code */
-#define TRAPS         8u
 
 struct agx_breadcrumb_page {
    struct agx_breadcrumb_page *next;
@@ -42,58 +40,20 @@ _Static_assert(sizeof(struct agx_breadcrumb_words) <= LINE_B, "a line's words fi
 _Static_assert((AGX_BREADCRUMB_SLOTS & (AGX_BREADCRUMB_SLOTS - 1)) == 0,
                "a mask cuts to a count's number");
 
-/* The end adds 1 to counts[current % AGX_BREADCRUMB_SLOTS], so that nothing else is hit whatever
- * stands there; a prologue sets current to the third uniform. All by atomics, which no cache of a
- * core keeps from each other. Indices are in words; the coherency follows. */
-static const char *const end[] = {
-   "mov d=r0 a=0", "mov d=r1 a=1",      "atomic r=r0 s=r0 base=du0 index=8 op=or group=a",
-   "wait group=a", "and d=r0 a=r0 b=7", "atomic r=none s=r1 base=du0 index=r0 op=add group=a",
-   "stop",
-};
-static const char *const prologue[] = {
-   "mov d=r0 a=u2",
-   "atomic r=none s=r0 base=du0 index=8 op=xchg group=a",
-   "stop",
+/* breadcrumb_kernels/end.txt and prologue.txt, by agx_chip.atomic_coherency_3: the coherency of
+ * atomics differs by chip. The end adds 1 to counts[current % AGX_BREADCRUMB_SLOTS], so that
+ * nothing else is hit whatever stands there; a prologue sets current to the third uniform. All by
+ * atomics, which no cache of a core keeps from each other. Indices are in words. */
+static const uint8_t kernels[2][2][PROLOGUE_CODE] = {
+#include "breadcrumb_kernels.inc"
 };
 _Static_assert(offsetof(struct agx_breadcrumb_words, current) == 8 * sizeof(uint32_t) &&
                   AGX_BREADCRUMB_SLOTS == 8,
                "the kernels name it by number");
 
-/* Source: docs/hw/machine.md: the coherency of atomics differs by chip. */
-static agx_status append(struct agx_hw_buffer *code, const struct agx_chip *chip, const char *line)
+static void write_code(const struct agx_chip *chip, uint8_t *out)
 {
-   const char *coherency = chip->atomic_coherency_3 ? "coherent" : "coherent1";
-   bool is_atomic = strncmp(line, "atomic ", 7) == 0;
-   struct agx_isa_instr instr;
-   uint8_t bytes[AGX_ISA_MAX_BYTES];
-   size_t length = 0;
-   char text[128];
-   snprintf(text, sizeof(text), "%s%s%s", line, is_atomic ? " coherency=" : "",
-            is_atomic ? coherency : "");
-   AGX_TRY(agx_isa_parse(text, strlen(text), &instr));
-   AGX_TRY(agx_isa_encode(&instr, bytes, &length));
-   agx_assert(code->used + length <= code->capacity);
-   memcpy(code->memory + code->used, bytes, length);
-   code->used += length;
-   return AGX_OK;
-}
-
-static agx_status write_kernel(const struct agx_chip *chip, const char *const *lines, size_t count,
-                               uint8_t *out, size_t size)
-{
-   struct agx_hw_buffer code = {out, size, 0};
-   for (size_t i = 0; i < count; i++)
-      AGX_TRY(append(&code, chip, lines[i]));
-   for (unsigned i = 0; i < TRAPS; i++)
-      AGX_TRY(append(&code, chip, "trap"));
-   return AGX_OK;
-}
-
-static agx_status write_code(const struct agx_chip *chip, uint8_t *out)
-{
-   AGX_TRY(write_kernel(chip, end, AGX_COUNT(end), out, PROLOGUE_CODE));
-   return write_kernel(chip, prologue, AGX_COUNT(prologue), out + PROLOGUE_CODE,
-                       CODE_B - PROLOGUE_CODE);
+   memcpy(out, kernels[chip->atomic_coherency_3], CODE_B);
 }
 
 static agx_status write_line(const struct agxw_device_info *info,
@@ -122,7 +82,7 @@ static agx_status fill_page(struct agx_device *device, struct agx_breadcrumb_pag
                           AGXW_BO_USC | AGXW_BO_READ_ONLY, "breadcrumb kernel", &page->words));
    AGX_TRY(agxw_bo_map(page->counts, &memory));
    AGX_TRY(agxw_bo_map(page->words, &words));
-   AGX_TRY(write_code(info->chip, words));
+   write_code(info->chip, words);
    for (uint32_t line = FIRST; line < LINES; line++)
       AGX_TRY(write_line(info, page, line, (uint8_t *)words + line * LINE_B));
    page->memory = memory;
@@ -169,13 +129,14 @@ static bool acquire_line(struct agx_breadcrumb_page *page, uint32_t *out_line)
 static agx_status find_line(struct agx_device *device, struct agx_breadcrumb_page **out_page,
                             uint32_t *out_line)
 {
-   struct agx_breadcrumb_page *page = agx_recorder_of(device)->breadcrumbs.pages;
+   struct agx_breadcrumbs *breadcrumbs = &agx_recorder_of(device)->breadcrumbs;
+   struct agx_breadcrumb_page *page = breadcrumbs->pages;
    while (page && !acquire_line(page, out_line))
       page = page->next;
    if (!page) {
       AGX_TRY(new_page(device, &page));
-      page->next = agx_recorder_of(device)->breadcrumbs.pages;
-      agx_recorder_of(device)->breadcrumbs.pages = page;
+      page->next = breadcrumbs->pages;
+      breadcrumbs->pages = page;
       (void)acquire_line(page, out_line);
    }
    *out_page = page;
@@ -315,18 +276,18 @@ void agx_breadcrumb_make_prologues(struct agx_device *device, struct agx_breadcr
    pthread_mutex_unlock(&agx_recorder_of(device)->breadcrumbs.lock);
 }
 
-void agx_breadcrumbs_init(struct agx_breadcrumbs *breadcrumbs)
+void agx_recorder_state_init(struct agx_device *device)
 {
-   pthread_mutex_init(&breadcrumbs->lock, NULL);
-   breadcrumbs->pages = NULL;
+   pthread_mutex_init(&agx_recorder_of(device)->breadcrumbs.lock, NULL);
 }
 
-void agx_breadcrumbs_fini(struct agx_device *device)
+void agx_recorder_state_fini(struct agx_device *device)
 {
-   while (agx_recorder_of(device)->breadcrumbs.pages) {
-      struct agx_breadcrumb_page *page = agx_recorder_of(device)->breadcrumbs.pages;
-      agx_recorder_of(device)->breadcrumbs.pages = page->next;
+   struct agx_breadcrumbs *breadcrumbs = &agx_recorder_of(device)->breadcrumbs;
+   while (breadcrumbs->pages) {
+      struct agx_breadcrumb_page *page = breadcrumbs->pages;
+      breadcrumbs->pages = page->next;
       destroy_page(device, page);
    }
-   pthread_mutex_destroy(&agx_recorder_of(device)->breadcrumbs.lock);
+   pthread_mutex_destroy(&breadcrumbs->lock);
 }

@@ -26,9 +26,6 @@ struct agx_breadcrumbs {
    struct agx_breadcrumb_page *pages;
 };
 
-void agx_breadcrumbs_init(struct agx_breadcrumbs *breadcrumbs);
-void agx_breadcrumbs_fini(struct agx_device *device);
-
 #define AGX_BREADCRUMB_END_MAX_BYTES                                                               \
    (2 * AGX_HW_CDM_BARRIER_BYTES + AGX_HW_CDM_LAUNCH_MAX_BYTES + AGX_HW_CDM_STREAM_TERMINATE_BYTES)
 

@@ -5,11 +5,13 @@
  */
 #pragma once
 
+#include "base/list.h"
 #include "hal/record/bind_array.h"
 #include "hal/record/bind_buffer.h"
 #include "hal/record/breadcrumb.h"
 #include "hal/memory/buffer.h"
 #include "hal/memory/chunk.h"
+#include "hal/record/breadcrumb.h"
 #include "hal/record/deferred_commands.h"
 #include "hal/executable/executable.h"
 #include "hal/record/hazard.h"
@@ -81,21 +83,27 @@ struct agx_command_buffer {
 
 /* Room for one more item of item_B bytes, or NULL: out of host memory. */
 void *agx_vector_add(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B);
+/* Frees the items' memory; the items own nothing. */
 void agx_vector_fini(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B);
 
-/* AGX_DEBUG=bounds (bounds.c): notes what the last launch may access; tells the device all of a
- * recorded command buffer's, or none any more. The first two are parts of the third. */
+/* ---- bounds.c: AGX_DEBUG=bounds; each fails with AGX_RESOURCE_EXHAUSTED only ---- */
+
+/* Notes what the last launch may access besides its bindings. */
 AGX_MUST_CHECK agx_status agx_bounds_note_program(struct agx_command_buffer *commands,
                                                   const struct agx_program *program);
+/* Notes what the last launch may access of one thing that it binds. */
 AGX_MUST_CHECK agx_status agx_bounds_note_bound(struct agx_command_buffer *commands,
                                                 const struct agx_program_binding *binding,
                                                 const struct agx_bound *bound);
+/* Notes all of the last launch, by the two functions above; heap_va: where its heap lies. */
 AGX_MUST_CHECK agx_status agx_bounds_note(struct agx_command_buffer *commands,
                                           const struct agx_binder *binder, uint64_t heap_va);
 /* What the last launch may read besides. */
 AGX_MUST_CHECK agx_status agx_bounds_note_data(struct agx_command_buffer *commands, uint64_t va,
                                                uint64_t length_B);
+/* Tells the device what the recorded launches may access; nothing without AGX_DEBUG=bounds. */
 AGX_MUST_CHECK agx_status agx_bounds_tell(struct agx_command_buffer *commands);
+/* Tells the device that the stream is not watched any more. */
 void agx_bounds_forget(struct agx_command_buffer *commands);
 
 /* The stream to submit; false when there is nothing to run. */
@@ -106,9 +114,9 @@ static inline bool agx_command_buffer_stream(const struct agx_command_buffer *co
    return commands->stream_va != 0;
 }
 
-/* Its breadcrumb. NULL when there is nothing to run, it is not recorded to its end, or the
- * breadcrumb would say nothing, as a device that watches fails submissions that have run to their
- * end. */
+/* The breadcrumb of a recorded command buffer. NULL when there is nothing to run, it is not
+ * recorded to its end, or the breadcrumb would say nothing, as a device that watches fails
+ * submissions that have run to their end. */
 const struct agx_breadcrumb *
 agx_command_buffer_breadcrumb(const struct agx_command_buffer *commands);
 
@@ -124,13 +132,14 @@ struct agx_profile_entry;
 AGX_MUST_CHECK agx_status agx_command_buffer_profile(const struct agx_command_buffer *commands,
                                                      struct agx_profile_entry *entry);
 
-/* A submission of it begins, which is in flight then; or was none after all. A one-shot command
- * buffer's second one is AGX_FAILED_PRECONDITION. */
+/* Counts a submission, which is in flight from now on, until its flight ends or is cancelled. The
+ * second submission of a one-shot command buffer is AGX_FAILED_PRECONDITION. */
 AGX_MUST_CHECK agx_status agx_command_buffer_begin_flight(struct agx_command_buffer *commands);
+/* Takes a begun flight back: there was no submission after all. */
 void agx_command_buffer_cancel_flight(struct agx_command_buffer *commands);
-/* It is over. */
+/* The submission is over. */
 void agx_command_buffer_end_flight(struct agx_command_buffer *commands);
 
-/* That it may be submitted to the device. */
+/* Checks that the command buffer may be submitted to the device. */
 AGX_MUST_CHECK agx_status agx_command_buffer_check_submit(const struct agx_command_buffer *commands,
                                                           const struct agx_device *device);

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Keeps the commands of a command buffer that has a binding table, with copies of all that they
+ * point to; the agx_cmd_* functions call it.
+ */
 #include "hal/record/deferred_commands_impl.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks the workgroup size and threadgroup memory that a dispatch chooses, and makes a launch plan
+ * for them. The general path of recording calls it.
+ */
 #include "hal/record/dynamic_size.h"
 
 #include <string.h>

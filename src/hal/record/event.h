@@ -1,6 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * An event, whose state is all in the recordings that use it.
+ */
 #pragma once
 
+#include "base/list.h"
 #include "hal/core/context.h"
 
 struct agx_event {

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Checks indirect counts and arguments, and changes a launch plan so that the hardware reads them.
+ * The general path of recording calls it.
+ */
 #include "hal/record/indirect.h"
 
 #include <stdlib.h>

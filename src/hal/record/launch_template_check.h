@@ -48,6 +48,7 @@ static inline bool agx_fast_take_buffer(const struct agx_command_buffer *command
    return true;
 }
 
+/* Whether the binding is of all levels and layers of an image, in its own format. */
 static inline bool agx_fast_is_whole(const struct agx_command_buffer *commands,
                                      const struct agx_template_binding *wanted,
                                      const struct agx_binding *binding)
@@ -73,6 +74,7 @@ static inline bool agx_fast_take_states(const struct agx_command_buffer *command
           (binding->sampler && binding->sampler->device == commands->device);
 }
 
+/* A buffer that the draw names. */
 static inline bool agx_fast_take_drawn(const struct agx_command_buffer *commands,
                                        struct agx_fast_call *call, uint32_t index)
 {
@@ -125,6 +127,7 @@ static inline bool agx_fast_take_grid(struct agx_fast_call *call)
           groups[2] - 1 < AGX_FAST_MAX_GROUPS;
 }
 
+/* The grid of a draw; false also for one of nothing. */
 static inline bool agx_fast_take_draw(struct agx_fast_call *call)
 {
    call->in.threads[0] = call->in.draw->vertex_count;
@@ -134,6 +137,7 @@ static inline bool agx_fast_take_draw(struct agx_fast_call *call)
           agx_vertex_check(call->in.executable->program, call->in.draw) == AGX_OK;
 }
 
+/* Whether the dispatch gives push constants for all that the parts read. */
 static inline bool agx_fast_take_push(const struct agx_fast_call *call)
 {
    const struct agx_dispatch *dispatch = call->in.dispatch;

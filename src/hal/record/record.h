@@ -15,6 +15,7 @@
 AGX_MUST_CHECK agx_status agx_record_refuse(const struct agx_command_buffer *commands,
                                             const char *what);
 
+/* Returns whether the command buffer takes commands now. */
 static inline bool agx_record_is_open(const struct agx_command_buffer *commands)
 {
    return commands->state == AGX_RECORD_RECORDING && !agx_is_inherited(commands);
@@ -34,12 +35,6 @@ struct agx_launch {
    uint8_t *words; /* in the stream */
 };
 
-/* Every barrier word is the same. */
-static inline uint32_t agx_record_barrier_word(void)
-{
-   return 0x600fffff; /* agx_hw_cdm_barrier; the test of recording compares */
-}
-
 /* Goes on in another chunk, with that much room at least. */
 AGX_MUST_CHECK agx_status agx_record_next_chunk(struct agx_command_buffer *commands,
                                                 uint64_t stream_B, uint64_t block_B);
@@ -47,6 +42,7 @@ AGX_MUST_CHECK agx_status agx_record_next_chunk(struct agx_command_buffer *comma
 /* Of a chunk's stream, to go on elsewhere. */
 #define AGX_RECORD_RESERVE_B AGX_HW_CDM_STREAM_LINK_BYTES
 
+/* Makes room for so many bytes of the stream and of blocks, in the open chunk or another one. */
 static inline agx_status agx_record_room(struct agx_command_buffer *commands, uint64_t stream_B,
                                          uint64_t block_B)
 {
@@ -64,7 +60,7 @@ static inline agx_status agx_record_open(struct agx_command_buffer *commands,
 {
    AGX_TRY(agx_record_room(commands, plan->stream_B + AGX_HW_CDM_BARRIER_BYTES, block_B));
    if (needs_barrier) {
-      const uint32_t word = agx_record_barrier_word();
+      const uint32_t word = AGX_HW_CDM_BARRIER_WORD;
       memcpy(commands->stream, &word, sizeof(word));
       commands->stream += sizeof(word);
       agx_hazard_word_written(&commands->hazards);
@@ -102,6 +98,7 @@ static inline void agx_record_close(struct agx_command_buffer *commands,
 AGX_MUST_CHECK agx_status agx_record_new_run(struct agx_command_buffer *commands,
                                              struct agx_executable *executable);
 
+/* Counts a launch, under the run that it belongs to; called once for each launch. */
 static inline agx_status agx_record_run(struct agx_command_buffer *commands,
                                         struct agx_executable *executable)
 {

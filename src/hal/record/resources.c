@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The set of objects that a recording uses: a list while there are few, a hash table then.
+ */
 #include "hal/record/resources.h"
 
 #include <string.h>

@@ -29,9 +29,11 @@ struct agx_resources {
    struct agx_use inside[AGX_USES_INSIDE];
 };
 
+/* An empty set, which takes no memory until it holds more than AGX_USES_INSIDE objects. */
 void agx_resources_init(struct agx_resources *set);
 /* Lets go of all objects; memory stays for the next recording. */
 void agx_resources_reset(struct agx_resources *set);
+/* Lets go of all objects, and frees the memory. */
 void agx_resources_fini(struct agx_resources *set, const struct agx_host_alloc *alloc);
 
 /* agx_resources_use of an object whose last_use_index names another one; NULL: out of host memory.

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Binds what a draw names: vertex, index and feedback buffers, and the uniforms of a draw. Both
+ * ways of recording call it.
+ */
 #include "hal/record/vertex.h"
 
 #include "agx/format.h"

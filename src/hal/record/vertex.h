@@ -16,5 +16,6 @@ AGX_MUST_CHECK agx_status agx_bind_vertex(const char *name,
                                           const struct agx_vertex_dispatch *draw,
                                           struct agx_device *device, struct agx_bound *out_bound);
 
+/* What a uniform of the kind AGX_UNIFORM_DRAW holds. */
 uint32_t agx_vertex_value(const struct agx_program *program, const struct agx_vertex_dispatch *draw,
                           enum agx_draw_value which);
