@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The default host allocator and the one that fails on request; all memory of the library that an
+ * application may count comes through here.
+ */
 #include "base/alloc.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of an arena: 64 KiB each, or as large as one allocation needs. The
+ * compiler allocates everything from arenas.
+ */
 #include "base/arena.h"
 
 #include <stdarg.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns the text of AGX_DEBUG into flags by the table of debug.def, and prints the table for
+ * "help".
+ */
 #include "base/debug.h"
 
 #include <stdio.h>

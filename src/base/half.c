@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Conversions between half and single precision in integer arithmetic; constants of kernels, image
+ * clears and the simulator need the same bits on every host.
+ */
 #include "base/half.h"
 
 #include <string.h>

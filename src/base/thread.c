@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads of the library: signals stay with the threads of the application.
+ */
 #include "base/thread.h"
 
 #include <signal.h>

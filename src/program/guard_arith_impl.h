@@ -15,16 +15,19 @@ static inline unsigned agx_step_operands(uint32_t op)
    return op <= AGX_STEP_LAST_THREAD ? 0 : 2;
 }
 
+/* A bound that 32 bits can say: what is larger becomes AGX_STEP_ANY. */
 static inline uint64_t agx_step_clamped(uint64_t value)
 {
    return AGX_MIN(value, (uint64_t)AGX_STEP_ANY);
 }
 
+/* The smaller of two signed numbers, or with least false the larger one. */
 static inline uint64_t agx_step_least_signed(uint64_t a, uint64_t b, bool least)
 {
    return ((int32_t)a < (int32_t)b) == least ? a : b;
 }
 
+/* What a step of the kind AGX_STEP_EXACT_* leaves: the kernel's own arithmetic, modulo 2^32. */
 static inline uint64_t agx_step_exact(uint32_t op, uint32_t a, uint32_t b)
 {
    switch (op) {

@@ -52,6 +52,7 @@ struct agx_guard_launch {
 AGX_MUST_CHECK agx_status agx_guards_init(const struct agx_program *program,
                                           const struct agx_host_alloc *alloc,
                                           struct agx_guards *out_guards);
+/* Gives the memory of agx_guards_init back; alloc is the same. All zeros: nothing. */
 void agx_guards_fini(struct agx_guards *guards, const struct agx_host_alloc *alloc);
 
 /* Returns whether one guard holds, without memory. For the compiler, which asks once. */

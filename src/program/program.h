@@ -52,17 +52,20 @@ enum agx_binding_kind {
    AGX_BINDING_KIND_COUNT,
 };
 
+/* Returns whether a binding of the kind is bound to a buffer by address. */
 static inline bool agx_binding_is_buffer(uint32_t kind)
 {
    return kind <= AGX_BINDING_UNIFORM_BUFFER ||
           (kind >= AGX_BINDING_VERTEX_BUFFER && kind <= AGX_BINDING_FEEDBACK_BUFFER);
 }
 
+/* Returns whether a draw names the buffer of a binding of the kind. */
 static inline bool agx_binding_is_vertex(uint32_t kind)
 {
    return kind >= AGX_BINDING_VERTEX_BUFFER && kind <= AGX_BINDING_FEEDBACK_BUFFER;
 }
 
+/* Returns whether a binding of the kind is bound to a buffer of texels. */
 static inline bool agx_binding_is_texels(uint32_t kind)
 {
    return kind == AGX_BINDING_KIND_TEXEL_BUFFER || kind == AGX_BINDING_KIND_STORAGE_TEXEL_BUFFER;
@@ -81,6 +84,7 @@ static inline bool agx_binding_is_array(uint32_t kind)
    return !agx_binding_is_buffer(kind);
 }
 
+/* Returns whether a binding of the kind needs a sampler. */
 static inline bool agx_binding_has_sampler(uint32_t kind)
 {
    return kind == AGX_BINDING_KIND_SAMPLER || kind == AGX_BINDING_KIND_TEXTURE_SAMPLER;
@@ -136,6 +140,7 @@ struct agx_program_state {
    uint32_t element; /* of an array */
 };
 
+/* Returns whether a state register of the kind holds a texture; it holds a sampler else. */
 static inline bool agx_state_is_texture(uint32_t kind)
 {
    return kind <= AGX_STATE_IMAGE;
@@ -222,12 +227,14 @@ struct agx_program_access {
 #define AGX_PROGRAM_MAX_STRIDE_B 8192 /* from index to index less than half a sink */
 #define AGX_PROGRAM_MAX_ACCESS_B 16
 
+/* An access as the value of a uniform slot. */
 static inline uint64_t agx_program_access_pack(struct agx_program_access access)
 {
    return access.constant | (uint64_t)access.stride << 32 | (uint64_t)access.bytes << 48 |
           (uint64_t)access.writes << 56;
 }
 
+/* The access that agx_program_access_pack made the value of. */
 static inline struct agx_program_access agx_program_access_unpack(uint64_t value)
 {
    return (struct agx_program_access){
@@ -405,6 +412,7 @@ AGX_MUST_CHECK agx_status agx_program_read_elf(const void *image, size_t size,
 AGX_MUST_CHECK agx_status agx_program_copy(const struct agx_program *program,
                                            const struct agx_host_alloc *alloc,
                                            struct agx_program **out_program);
+/* Frees a program of agx_program_copy or agx_program_read_elf; NULL: nothing. */
 void agx_program_free(struct agx_program *program);
 
 /* Bytes of host memory that a program from agx_program_copy takes, with its unchecked variant. */
@@ -425,8 +433,10 @@ struct agx_module {
 AGX_MUST_CHECK agx_status agx_module_create(struct agx_program *const *programs, uint32_t count,
                                             const struct agx_host_alloc *alloc,
                                             struct agx_module **out_module);
+/* Adds a reference to the module, and returns it. */
 struct agx_module *agx_module_retain(struct agx_module *module);
-void agx_module_release(struct agx_module *module); /* NULL: nothing */
+/* Takes a reference away; the last one frees the module. NULL: nothing. */
+void agx_module_release(struct agx_module *module);
 
 /* The index of the program with that name; program_count: there is none. */
 uint32_t agx_module_find(const struct agx_module *module, const char *name);
@@ -435,10 +445,12 @@ uint32_t agx_module_find(const struct agx_module *module, const char *name);
 AGX_MUST_CHECK agx_status agx_module_write_elf(const struct agx_module *module,
                                                const struct agx_host_alloc *alloc, void **out_image,
                                                size_t *out_size);
+/* As agx_program_read_elf; the caller gets the one reference. */
 AGX_MUST_CHECK agx_status agx_module_read_elf(const void *image, size_t size,
                                               const struct agx_host_alloc *alloc,
                                               struct agx_module **out_module);
 
 /* True when bytes start like an ELF image / like SPIR-V (either byte order). */
 bool agx_program_is_elf(const void *bytes, size_t size);
+/* Returns whether bytes begin as a SPIR-V module does, in either byte order. */
 bool agx_program_is_spirv(const void *bytes, size_t size);

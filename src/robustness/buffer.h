@@ -5,6 +5,8 @@
  * behind the end; numbers are those of mathematics, not modulo anything. Source:
  * docs/hw/access.md 2.
  *
+ * hal/record/launch.h computes by it what robust kernels compare with.
+ *
  * Sinks are two pages that every buffer has above it within reach of a 32-bit byte distance.
  */
 #pragma once

@@ -7,7 +7,7 @@
 #include "support.h"
 
 #include "base/util.h"
-#include "robustness/image.h"
+#include "image_model.h"
 
 /* What hardware reads: 0 outside, else a number for the texel. */
 static uint32_t hardware(uint32_t x, uint32_t level, uint32_t layer, uint32_t width,
@@ -37,7 +37,7 @@ static void levels_and_layers_that_are_missing_read_zero(void **state)
             for (uint32_t a = 0; a < all; a++)
                for (uint32_t i = 0; i < all; i++) {
                   uint32_t level = number(l, near), layer = number(a, near), x = number(i, near);
-                  uint32_t moved = agxr_image_x(x, level, levels - 1, layer, layers);
+                  uint32_t moved = model_image_x(x, level, levels - 1, layer, layers);
                   bool is_there =
                      level < levels && layer < layers && x < AGX_MAX(5u >> (level & 31), 1u);
                   uint32_t want = is_there ? 1 + x + 100 * level + 10000 * layer : 0;
@@ -58,10 +58,10 @@ static void samples_take_the_nearest_layer(void **state)
 {
    for (uint32_t layers = 1; layers < 40; layers++)
       for (uint32_t i = 0; i < 50 + AGX_COUNT(far); i++) {
-         uint32_t layer = number(i, 50), got = agxr_sampled_layer(layer, layers);
+         uint32_t layer = number(i, 50), got = model_sampled_layer(layer, layers);
          assert_true(got < layers);
          assert_true(got == layer || (layer >= layers && got == layers - 1));
-         assert_int_equal(agxr_descriptor_index(layer, layers), got);
+         assert_int_equal(model_descriptor_index(layer, layers), got);
       }
 }
 
@@ -81,7 +81,7 @@ static void texels_of_buffers_match_their_definition(void **state)
          uint32_t count = agxr_texel_count(size, texel_B);
          for (uint32_t i = 0; i < 110 + AGX_COUNT(far); i++) {
             uint32_t index = number(i, 110);
-            struct agxr_texel at = agxr_texel_at(index, count);
+            struct model_texel at = model_texel_at(index, count);
             bool is_inside = at.x < AGXR_TEXEL_COLUMNS && at.y < agxr_texel_rows(count);
             assert_int_equal(is_inside, has_texel(size, texel_B, index));
             if (is_inside)
@@ -98,7 +98,8 @@ static void rows_of_buffers_end_where_they_should(void **state)
       1, 16383, 16384, 16385, 32768, (1 << 28) - 16384, (1 << 28) - 1, 1 << 28};
    for (size_t i = 0; i < AGX_COUNT(counts); i++) {
       uint32_t count = counts[i], rows = agxr_texel_rows(count);
-      struct agxr_texel last = agxr_texel_at(count - 1, count), next = agxr_texel_at(count, count);
+      struct model_texel last = model_texel_at(count - 1, count),
+                         next = model_texel_at(count, count);
       assert_int_equal(last.y, rows - 1);
       assert_int_equal(last.y * AGXR_TEXEL_COLUMNS + last.x, count - 1);
       assert_int_equal(next.y, AGXR_FAR_OUTSIDE);
@@ -114,8 +115,8 @@ static void samples_that_are_missing_are_outside(void **state)
          for (uint32_t s = 0; s < 8 + AGX_COUNT(far); s++)
             for (uint32_t a = 0; a < 5 + AGX_COUNT(far); a++) {
                uint32_t sample = number(s, 8), layer = number(a, 5);
-               uint32_t x = agxr_sample_x(3, sample, samples, layer, layers);
-               uint32_t word = agxr_sample_word(sample, layer);
+               uint32_t x = model_sample_x(3, sample, samples, layer, layers);
+               uint32_t word = model_sample_word(sample, layer);
                assert_int_equal(x == 3, sample < samples && layer < layers);
                if (x == 3) {
                   assert_int_equal(word & 0xffff, sample);

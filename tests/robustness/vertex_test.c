@@ -6,7 +6,7 @@
 #include "support.h"
 
 #include "base/util.h"
-#include "robustness/vertex.h"
+#include "vertex_model.h"
 
 /* By the definition: each byte of the element is one of the buffer's. */
 static bool is_inside(uint64_t size, uint64_t offset, uint64_t element, uint32_t stride,
@@ -25,9 +25,9 @@ static void lasts_match_their_definition(void **state)
          for (uint32_t stride = 0; stride < 10; stride++)
             for (uint32_t bytes = 1; bytes <= 16; bytes++) {
                bool fits = is_inside(size, offset, 0, stride, bytes);
-               uint32_t last = agxr_vertex_last(size, offset, stride, bytes);
+               uint32_t last = model_vertex_last(size, offset, stride, bytes);
                assert_int_equal(agxr_vertex_fits(size, offset, bytes), fits);
-               assert_int_equal(agxr_vertex_base(1000, size, offset, bytes, 7),
+               assert_int_equal(model_vertex_base(1000, size, offset, bytes, 7),
                                 fits ? 1000 + offset : 7);
                if (!fits)
                   assert_int_equal(last, 0);
@@ -46,13 +46,13 @@ static void sinks_match_their_definition(void **state)
          for (uint32_t stride = 0; stride < 9; stride++)
             for (uint32_t bytes = 1; bytes <= 8; bytes++)
                for (uint64_t sink = 20; sink < 28; sink++) {
-                  uint64_t base = agxr_vertex_base(address, size, offset, bytes, sink);
+                  uint64_t base = model_vertex_base(address, size, offset, bytes, sink);
                   uint64_t want = 0;
                   while (stride && base + want * stride < sink)
                      want++;
                   uint32_t element = 99;
-                  assert_true(agxr_vertex_sink(address, size, offset, stride, bytes, sink, sink_B,
-                                               &element));
+                  assert_true(model_vertex_sink(address, size, offset, stride, bytes, sink, sink_B,
+                                                &element));
                   assert_int_equal(element, want);
                   if (stride)
                      assert_true(base + want * stride + bytes <= sink + sink_B);
@@ -64,10 +64,10 @@ static void instances_match_their_definition(void **state)
    for (uint32_t last = 0; last < 12; last++)
       for (uint32_t base = 0; base < 14; base++)
          for (uint32_t divisor = 0; divisor < 6; divisor++) {
-            uint64_t count = agxr_vertex_instances(last, base, divisor);
+            uint64_t count = model_vertex_instances(last, base, divisor);
             for (uint32_t instance = 0; instance < 80; instance++)
                assert_int_equal(instance < count,
-                                agxr_vertex_element(instance, base, divisor) <= last);
+                                model_vertex_element(instance, base, divisor) <= last);
          }
 }
 
@@ -79,17 +79,17 @@ static void nothing_wraps_at_the_top(void **state)
    assert_false(agxr_vertex_fits(top, top - 3ull, 4));
    assert_true(agxr_vertex_fits(top, top - 4ull, 4));
    assert_false(agxr_vertex_fits(UINT64_MAX, top - 3ull, 4)); /* of 2^32 - 1 bytes */
-   assert_int_equal(agxr_vertex_last(UINT64_MAX, 0, 1, 1), top - 1);
-   assert_int_equal(agxr_vertex_last(UINT64_MAX, 0, top, 16), 0);
-   assert_int_equal(agxr_vertex_last(UINT64_MAX, 1ull << 32, 1, 1), 0);
-   assert_int_equal(agxr_vertex_instances(top, 0, 1), 1ull << 32);
-   assert_int_equal(agxr_vertex_instances(top, 0, top), 1ull << 32);
-   assert_int_equal(agxr_vertex_instances(top, top, top), top);
-   assert_int_equal(agxr_vertex_instances(top - 1, top, 1), 0);
-   assert_true(agxr_vertex_sink(1ull << 40, top, 0, 1, 16, (1ull << 40) + top, 16384, &element));
+   assert_int_equal(model_vertex_last(UINT64_MAX, 0, 1, 1), top - 1);
+   assert_int_equal(model_vertex_last(UINT64_MAX, 0, top, 16), 0);
+   assert_int_equal(model_vertex_last(UINT64_MAX, 1ull << 32, 1, 1), 0);
+   assert_int_equal(model_vertex_instances(top, 0, 1), 1ull << 32);
+   assert_int_equal(model_vertex_instances(top, 0, top), 1ull << 32);
+   assert_int_equal(model_vertex_instances(top, top, top), top);
+   assert_int_equal(model_vertex_instances(top - 1, top, 1), 0);
+   assert_true(model_vertex_sink(1ull << 40, top, 0, 1, 16, (1ull << 40) + top, 16384, &element));
    assert_int_equal(element, top);
-   assert_false(agxr_vertex_sink(1ull << 40, top, 0, 4, 16, 1ull << 41, 16384, &element));
-   assert_true(agxr_vertex_sink(1ull << 40, 3, 0, 4, 16, 1ull << 41, 16384, &element));
+   assert_false(model_vertex_sink(1ull << 40, top, 0, 4, 16, 1ull << 41, 16384, &element));
+   assert_true(model_vertex_sink(1ull << 40, 3, 0, 4, 16, 1ull << 41, 16384, &element));
 }
 
 static void references_cases_hold(void **state)
@@ -108,10 +108,10 @@ static void references_cases_hold(void **state)
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       assert_int_equal(
-         agxr_vertex_last(cases[i].buffer_B, cases[i].offset, cases[i].stride, cases[i].format_B),
+         model_vertex_last(cases[i].buffer_B, cases[i].offset, cases[i].stride, cases[i].format_B),
          cases[i].last);
       assert_int_equal(
-         agxr_vertex_base(4096, cases[i].buffer_B, cases[i].offset, cases[i].format_B, 7),
+         model_vertex_base(4096, cases[i].buffer_B, cases[i].offset, cases[i].format_B, 7),
          cases[i].use_sink ? 7 : 4096 + cases[i].offset);
    }
 }
