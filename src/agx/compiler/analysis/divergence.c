@@ -260,7 +260,7 @@ static void visit_block(struct walk *w, struct agxc_block *block, const struct p
 
 static struct agxc_block *block_at(struct agx_link *link)
 {
-   return agx_container_of(agx_container_of(link, struct agxc_node, link), struct agxc_block, node);
+   return agxc_as_block(agx_container_of(link, struct agxc_node, link));
 }
 
 /* What phis behind the if depend on. */
@@ -312,25 +312,21 @@ static void visit_list(struct walk *w, const struct agx_link *list, const struct
 {
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK)
-         visit_block(w, agx_container_of(node, struct agxc_block, node), at, join);
+         visit_block(w, agxc_as_block(node), at, join);
       else if (node->kind == AGXC_NODE_IF)
-         join = visit_if(w, agx_container_of(node, struct agxc_if, node), at);
+         join = visit_if(w, agxc_as_if(node), at);
       else
-         join = visit_loop(w, agx_container_of(node, struct agxc_loop, node), at);
+         join = visit_loop(w, agxc_as_loop(node), at);
    }
 }
 
-static uint32_t count_loops(const struct agx_link *list)
+static uint32_t count_loops(struct agx_link *list)
 {
    uint32_t count = 0;
    agxc_foreach_node (node, list) {
-      if (node->kind == AGXC_NODE_IF) {
-         const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-         count += count_loops(&branch->then_list) + count_loops(&branch->else_list);
-      } else if (node->kind == AGXC_NODE_LOOP) {
-         const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-         count += 1 + count_loops(&loop->body) + count_loops(&loop->continuing);
-      }
+      count += node->kind == AGXC_NODE_LOOP;
+      agxc_foreach_list (inner, node)
+         count += count_loops(inner);
    }
    return count;
 }

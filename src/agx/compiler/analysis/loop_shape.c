@@ -12,9 +12,6 @@
 
 /* ---- shape ------------------------------------------------------------- */
 
-static void measure_list(struct agxc_loop_shape *u, const struct agx_link *list,
-                         unsigned inner_loops);
-
 static void measure_block(struct agxc_loop_shape *u, const struct agxc_block *block,
                           unsigned inner_loops)
 {
@@ -29,32 +26,20 @@ static void measure_block(struct agxc_loop_shape *u, const struct agxc_block *bl
    }
 }
 
-static void measure_node(struct agxc_loop_shape *u, const struct agxc_node *node,
-                         unsigned inner_loops)
-{
-   if (node->kind == AGXC_NODE_BLOCK) {
-      measure_block(u, agx_container_of(node, struct agxc_block, node), inner_loops);
-   } else if (node->kind == AGXC_NODE_IF) {
-      const struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      measure_list(u, &branch->then_list, inner_loops);
-      measure_list(u, &branch->else_list, inner_loops);
-   } else {
-      const struct agxc_loop *loop = agx_container_of(node, struct agxc_loop, node);
-      u->inner_loops++;
-      measure_list(u, &loop->body, inner_loops + 1);
-      measure_list(u, &loop->continuing, inner_loops + 1);
-   }
-}
-
 static void measure_list(struct agxc_loop_shape *u, const struct agx_link *list,
                          unsigned inner_loops)
 {
    if (inner_loops > MAX_LEVELS)
       u->size = MAX_SIZE + 1;
    agxc_foreach_node (node, list) {
+      bool is_loop = node->kind == AGXC_NODE_LOOP;
       if (u->size > MAX_SIZE || u->breaks > 1 || u->continues)
          return;
-      measure_node(u, node, inner_loops);
+      u->inner_loops += is_loop;
+      if (node->kind == AGXC_NODE_BLOCK)
+         measure_block(u, agxc_as_block(node), inner_loops);
+      agxc_foreach_list (inner, node)
+         measure_list(u, inner, inner_loops + is_loop);
    }
 }
 
@@ -68,9 +53,9 @@ static bool ends_in_break(const struct agx_link *list)
 static bool find_exit(struct agxc_loop_shape *u, struct agx_link *list)
 {
    agxc_foreach_node (node, list) {
-      struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
       if (node->kind != AGXC_NODE_IF)
          continue;
+      struct agxc_if *branch = agxc_as_if(node);
       bool in_then = ends_in_break(&branch->then_list);
       if (!in_then && !ends_in_break(&branch->else_list))
          continue;
@@ -135,7 +120,7 @@ static bool copy_list(const struct agxc_loop_shape *u, struct agxc_clone *clone,
 {
    agxc_foreach_node (node, list) {
       if (node->kind == AGXC_NODE_BLOCK)
-         copy_block(u, clone, agx_container_of(node, struct agxc_block, node));
+         copy_block(u, clone, agxc_as_block(node));
       else if (node != &u->exit->node)
          agxc_clone_node(clone, node);
       else if (copy_list(u, clone, leaves ? u->break_arm : u->stay_arm, leaves) || leaves)
@@ -148,8 +133,7 @@ static void values_of_list(struct agxc_clone *clone, const struct agx_link *list
                            const struct agxc_block *header)
 {
    agxc_foreach_node (node, list) {
-      if (node->kind != AGXC_NODE_BLOCK ||
-          agx_container_of(node, struct agxc_block, node) != header) {
+      if (node->kind != AGXC_NODE_BLOCK || agxc_as_block(node) != header) {
          agxc_clone_values(clone, node);
          continue;
       }

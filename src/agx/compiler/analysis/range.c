@@ -227,7 +227,7 @@ static struct agxc_if *first_test(const struct agxc_loop *loop)
    if (second == &loop->body)
       return NULL;
    struct agxc_node *node = agx_container_of(second, struct agxc_node, link);
-   return node->kind == AGXC_NODE_IF ? agx_container_of(node, struct agxc_if, node) : NULL;
+   return node->kind == AGXC_NODE_IF ? agxc_as_if(node) : NULL;
 }
 
 /* The greatest value of the phi that a loop's first test keeps below a constant. Signed compares

@@ -46,8 +46,6 @@ static struct agxc_wide extended(struct lowering *l, const struct agxc_instr *in
 
 /* Floats: x = high 2^32 + low, both rounded down, without error: the high word has no more
  * bits than x, and the difference ends where x does. */
-#define POWER_32       0x4f800000u
-#define POWER_MINUS_32 0x2f800000u
 #define MINUS_POWER_32 0xcf800000u
 
 static struct agxc_wide from_float(struct lowering *l, const struct agxc_instr *instr)
@@ -60,7 +58,7 @@ static struct agxc_wide from_float(struct lowering *l, const struct agxc_instr *
       return is_signed ? agxc_wide_of_sign(b, lo) : agxc_wide_make(lo, agxc_word(0));
    }
    struct agxc_ref size = is_signed ? agxc_build_fabs(b, x) : x;
-   struct agxc_ref scaled = agxc_build_fmul(b, size, agxc_word(POWER_MINUS_32));
+   struct agxc_ref scaled = agxc_build_fmul(b, size, agxc_word(AGXC_POWER_MINUS_32));
    struct agxc_ref hi = agxc_build_f2u(b, 32, scaled);
    struct agxc_ref back = agxc_build_u2f(b, 32, hi);
    struct agxc_ref rest = agxc_build_ffma(b, back, agxc_word(MINUS_POWER_32), size);

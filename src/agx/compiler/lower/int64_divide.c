@@ -12,9 +12,8 @@
  * With a quotient below 2^64 to begin with, a step that gives the high word leaves less than
  * 2^64 e + 2^32 < 2^44.5, the next less than 2^24.9 + 2^32; one subtraction makes that less
  * than 2^32. A step in the low word leaves 2^32 e + 1 < 2^12.5, the next less than 1.01. */
-#define BELOW_ONE      0x3f7ffff0u /* 1 - 2^-20 */
-#define POWER_32       0x4f800000u /* 2^32 */
-#define POWER_MINUS_32 0x2f800000u
+#define BELOW_ONE 0x3f7ffff0u /* 1 - 2^-20 */
+#define POWER_32  0x4f800000u /* 2^32 */
 
 struct division {
    struct agxc_builder *b;
@@ -40,7 +39,7 @@ static void begin(struct division *v, struct agxc_builder *b, struct agxc_wide d
                    : agxc_wide_sub(b, agxc_wide_imm(0), d);
    struct agxc_ref inverse = agxc_build_frcp(b, to_float(v, &d));
    v->inverse = agxc_build_fmul(v->b, inverse, agxc_word(BELOW_ONE));
-   v->inverse_high = agxc_build_fmul(v->b, v->inverse, agxc_word(POWER_MINUS_32));
+   v->inverse_high = agxc_build_fmul(v->b, v->inverse, agxc_word(AGXC_POWER_MINUS_32));
 }
 
 /* r - q d. */

@@ -8,6 +8,8 @@
 
 #include "agx/compiler/ir/ir.h"
 
+#define AGXC_POWER_MINUS_32 0x2f800000u /* 2^-32 as a float */
+
 /* A 64-bit value. max is an upper bound, as an unsigned number; hi is the constant 0 where it
  * is below 2^32. */
 struct agxc_wide {

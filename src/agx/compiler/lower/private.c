@@ -396,10 +396,7 @@ static struct agxc_ref first_word(struct lowering *l, struct variable *var)
 {
    if (var->own.kind != AGXC_NONE)
       return var->own;
-   struct agxc_block *entry = agxc_first_block(&l->shader->body);
-   struct agxc_builder b = agxc_at_end(l->shader, entry);
-   if (!agx_list_empty(&entry->instrs))
-      b.before = agx_container_of(entry->instrs.next, struct agxc_instr, link);
+   struct agxc_builder b = agxc_at_start(l->shader, agxc_first_block(&l->shader->body));
    struct agxc_ref thread = agxc_build_sysval(&b, AGXC_SYSVAL_LOCAL_INDEX);
    var->own = agxc_build_ishl(&b, thread, agxc_imm(2, 32));
    if (var->memory_at)

@@ -206,9 +206,7 @@ static void add_if(struct agxc_robust *r, struct agxc_robust_access *a)
    struct agxc_ref dest = *agxc_dest(a->instr);
    agxc_define(a->instr, agxc_use(agxc_value_new(shader, a->memory.bits, count)));
    agxc_split(&r->at, *agxc_dest(a->instr), whole);
-   r->at = agxc_at_end(shader, behind);
-   if (!agx_list_empty(&behind->instrs))
-      r->at.before = agx_container_of(behind->instrs.next, struct agxc_instr, link);
+   r->at = agxc_at_start(shader, behind);
    for (uint32_t i = 0; i < count; i++) {
       struct agxc_instr *phi = agxc_build_phi(&r->at, a->memory.bits, 1, 2);
       *agxc_phi_then(phi) = parts[i];
