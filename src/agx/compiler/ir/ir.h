@@ -405,7 +405,7 @@ void agxc_leave(struct agxc_shader *shader, agx_status status) __attribute__((no
 /* Levels of control flow that any thread's stack has room for. */
 #define AGXC_SHALLOW_NESTING 96
 /* The hardware counts the levels that a lane must leave in 16 bits; half of them are for lanes
- * that have returned. See lower_control.c. */
+ * that have returned. See emit/control.c. */
 #define AGXC_MOST_NESTING 32767
 
 struct agxc_shader *agxc_shader_create(struct agx_arena *arena, const struct agxc_options *options);

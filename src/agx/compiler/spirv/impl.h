@@ -463,7 +463,7 @@ void agxc_spv_prune_bindings(struct agxc_spv *s);
 void agxc_spv_init_shared(struct agxc_spv *s);
 /* Slots for Private variables, and their initializers; at the entry point's start. */
 void agxc_spv_init_privates(struct agxc_spv *s);
-/* Makes a variable PRIVATE: its place is chosen later (lower_private.c). */
+/* Makes a variable PRIVATE: its place is chosen later (lower/private.c). */
 void agxc_spv_begin_private(struct agxc_spv *s, struct agxc_spv_variable *var);
 /* Device memory, push constants and Blocks in workgroup memory are laid out by the module. */
 static inline bool agxc_spv_has_layout(const struct agxc_spv_pointer *p)
