@@ -424,7 +424,7 @@ static bool node_loads(const struct agxc_node *node)
 
 /* The loop's test, with loads or barriers behind it. Once it has failed in all lanes these would
  * run, and their wait take some 200 cycles, for nothing (source: docs/hw/performance.md); a jump
- * that never happens but then takes one in each turn. */
+ * that never happens but then takes one in each iteration. */
 static bool ends_loading_loop(const struct agxc_node *node, const struct scope *scope)
 {
    if (!scope->in_loop || scope->ifs > 0 || scope->loop_continues || node->kind != AGXC_NODE_IF ||

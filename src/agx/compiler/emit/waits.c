@@ -315,7 +315,7 @@ static bool is_shallow(const struct agxc_shader *shader, uint32_t first, uint32_
    return true;
 }
 
-/* Waits that a turn of the loop needs when it is entered like that. */
+/* Waits that an iteration of the loop needs when it is entered like that. */
 static uint32_t waits_in_loop(struct agxc_shader *shader, uint32_t first, uint32_t last,
                               const struct scoreboard *before)
 {
@@ -331,7 +331,7 @@ static uint32_t waits_in_loop(struct agxc_shader *shader, uint32_t first, uint32
 }
 
 /* What is under way where a loop begins and is needed inside would be waited for in each
- * turn, although only the first one can find it unfinished: the wait goes in front where
+ * iteration, although only the first one can find it unfinished: the wait goes in front where
  * that saves one inside. */
 static bool wait_before_loop(struct agxc_shader *shader, const struct scoreboard *entry,
                              uint32_t first, uint32_t last)

@@ -27,7 +27,7 @@ struct agxc_sched_node {
 
 struct agxc_sched_graph {
    struct agxc_block *block;
-   struct agxc_value *const *next_value; /* by value: a loop's variable in the next turn */
+   struct agxc_value *const *next_value; /* by value: a loop's variable in the next iteration */
    uint32_t count;
    struct agxc_sched_node *nodes;
 };
@@ -53,8 +53,8 @@ bool agxc_memory_apart(const struct agxc_instr *a, const struct agxc_instr *b);
 /* Cycles from issue until the result can be used; 0 for what becomes no instruction. */
 uint32_t agxc_sched_latency(const struct agxc_instr *instr);
 
-/* Sets each value's def, and gives by value what the phis of loops take from the end of a
- * turn. Requires agxc_index. */
+/* Sets each value's def, and gives by value what the phis of loops take from the end of an
+ * iteration. Requires agxc_index. */
 struct agxc_value *const *agxc_sched_prepare(struct agxc_shader *shader);
 
 /* Requires agxc_index and agxc_sched_prepare. In the arena. */
