@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of chips (chip.def), and what follows from a chip's row or from a kernel's
+ * registers. Every room looks chips up here.
+ */
 #include "agx/chip.h"
 
 #include <strings.h>

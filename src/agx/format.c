@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of formats (format.def) and how to find a row by name or by its hardware codes.
+ * The compiler, the HAL and tests ask for formats here.
+ */
 #include "agx/format.h"
 
 #include <stdio.h>

@@ -66,6 +66,7 @@ static inline uint32_t agx_vertex_format_unit_B(const struct agx_vertex_format *
    return format->bits == 10 || format->bits == 11 ? 4 : format->bits / 8u;
 }
 
+/* Whether a shader reads the format as integers. */
 static inline bool agx_vertex_format_is_integer(const struct agx_vertex_format *format)
 {
    return format->type == AGX_VERTEX_UINT || format->type == AGX_VERTEX_SINT;

@@ -115,6 +115,7 @@ struct agxw_capture_state;
 /* The recorded device at some point of the file. Keeps pointers into the file. */
 AGX_MUST_CHECK agx_status agxw_capture_state_create(const struct agx_host_alloc *alloc,
                                                     struct agxw_capture_state **out_state);
+/* NULL is fine. */
 void agxw_capture_state_destroy(struct agxw_capture_state *state);
 /* Takes one record into account, in the file's order. */
 AGX_MUST_CHECK agx_status agxw_capture_state_apply(struct agxw_capture_state *state,

@@ -64,6 +64,7 @@ struct agxw_queue {
    uint32_t id;
 };
 
+/* One request to the kernel: 0 or a negative errno. */
 static inline int agxw_ioctl(const struct agxw_device *device, unsigned long request,
                              void *argument)
 {
@@ -79,18 +80,21 @@ AGX_MUST_CHECK agx_status agxw_bo_create_fixed(struct agxw_device *device, uint6
                                                uint64_t va, uint32_t flags, const char *label,
                                                struct agxw_bo **out_bo);
 
-/* For the files of buffers only: a buffer that is nothing but its fields; its address; undoing. */
+/* For the files of buffers only: a buffer that is nothing but its fields. */
 AGX_MUST_CHECK agx_status agxw_bo_new(struct agxw_device *device, uint64_t size, uint32_t flags,
                                       const char *label, struct agxw_bo **out_bo);
+/* Takes an address in the heap that the buffer's flags ask for; align is a power of two, or 0. */
 AGX_MUST_CHECK agx_status agxw_bo_take_address(struct agxw_bo *bo, uint64_t align);
+/* Binds the whole buffer at its address. */
 AGX_MUST_CHECK agx_status agxw_bo_bind_whole(struct agxw_bo *bo);
-/* Enters a buffer whose handle others may come to use too, and leaves: false when the kernel kept
- * the object, and with it maybe the binding. */
+/* Enters a buffer whose handle others may come to use too. */
 void agxw_share_enter(struct agxw_bo *bo);
+/* Undoes agxw_share_enter. False when the kernel kept the object, and with it maybe the binding. */
 bool agxw_share_leave(struct agxw_bo *bo);
 
-/* The buffer is there from now on; it is no more. */
+/* Enters a buffer, which can be found by its address from now on. */
 void agxw_places_add(struct agxw_bo *bo);
+/* Undoes agxw_places_add, before the buffer goes. */
 void agxw_places_remove(struct agxw_bo *bo);
 
 /* What a command says of where its times go. */
@@ -102,20 +106,23 @@ AGX_MUST_CHECK agx_status agxw_sinks_init(struct agxw_device *device);
  * bound, and forgets those that it covers. The lock is held. */
 AGX_MUST_CHECK agx_status agxw_sinks_place(struct agxw_device *device, uint64_t va, uint64_t bytes);
 
-/* A submission of one ioctl, checked; one of several (split.c), of which each takes limit commands.
- * Whether an earlier part of what signals the point failed, which is reached; the timeline goes. */
+/* A submission of one ioctl, checked. */
 AGX_MUST_CHECK agx_status agxw_submit_whole(struct agxw_queue *queue,
                                             const struct agxw_submit *submit);
+/* A submission of several ioctls (split.c), of which each takes limit commands. */
 AGX_MUST_CHECK agx_status agxw_submit_split(struct agxw_queue *queue,
                                             const struct agxw_submit *submit, uint32_t limit);
+/* How an earlier part of the submission that signals this point, which is reached, failed; else
+ * AGX_OK. */
 AGX_MUST_CHECK agx_status agxw_split_status(const struct agxw_point *point);
+/* The timeline goes: drops what is kept of split submissions that signal it. */
 void agxw_split_forget(struct agxw_timeline *timeline);
 
 /* A submission without commands, checked. */
 AGX_MUST_CHECK agx_status agxw_submit_syncs(struct agxw_device *device,
                                             const struct agxw_submit *submit);
 
-/* The host's page size in bytes. Tests set another one for devices made afterwards;
- * 0 goes back to the system's. */
+/* The host's page size in bytes. */
 uint32_t agxw_host_page_bytes(void);
+/* For tests: another page size for devices made afterwards; 0 goes back to the system's. */
 void agxw_set_host_page_bytes(uint32_t bytes);

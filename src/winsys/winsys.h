@@ -68,6 +68,7 @@ AGX_MUST_CHECK agx_status agxw_device_create_syncs(struct agx_kmd *kmd,
                                                    struct agxw_device **out_device);
 /* All objects made from the device must be gone. */
 void agxw_device_destroy(struct agxw_device *device);
+/* What the device is; valid as long as the device. */
 const struct agxw_device_info *agxw_device_info(const struct agxw_device *device);
 /* What the device itself can say of the last fault: address, access, dispatch on the
  * virtual device; "" on a real kernel, which tells no more than that a fence failed. */
@@ -102,10 +103,10 @@ struct agxw_place {
    char label[AGXW_LABEL_BYTES];
 };
 
+typedef void agxw_observe_fn(void *user, const struct agxw_place *place, bool is_new);
 /* Calls fn with each buffer that has memory as it is made and before it goes, and at once with all
  * there are; from any thread, with a lock of the winsys held, which fn must not call. fn NULL: no
  * more, and no call is left. */
-typedef void agxw_observe_fn(void *user, const struct agxw_place *place, bool is_new);
 void agxw_device_observe(struct agxw_device *device, agxw_observe_fn *fn, void *user);
 
 /* Copies what a device reads at a GPU address; false where that is not wholly in a buffer that the
@@ -119,6 +120,7 @@ void agxw_device_find_place(struct agxw_device *device, uint64_t va, struct agxw
  * stream_va may, by ascending dispatch. Every other access fails their submission with a text that
  * names it. Replaces what was told of that stream before; count 0 forgets it. */
 bool agxw_device_watches(const struct agxw_device *device);
+/* Declares the bounds of a stream; AGX_UNIMPLEMENTED where the device doesn't watch. */
 AGX_MUST_CHECK agx_status agxw_device_declare_bounds(struct agxw_device *device, uint64_t stream_va,
                                                      const struct agx_kmd_range *ranges,
                                                      uint32_t count);
@@ -140,11 +142,15 @@ AGX_MUST_CHECK agx_status agxw_bo_create(struct agxw_device *device, uint64_t si
                                          struct agxw_bo **out_bo);
 /* The GPU must be done with it. */
 void agxw_bo_destroy(struct agxw_bo *bo);
+/* GPU address of the first byte. */
 uint64_t agxw_bo_va(const struct agxw_bo *bo);
+/* Bytes, rounded up to pages. */
 uint64_t agxw_bo_size(const struct agxw_bo *bo);
-uint32_t agxw_bo_flags(const struct agxw_bo *bo); /* as it was made */
+/* enum agxw_bo_flags, as it was made. */
+uint32_t agxw_bo_flags(const struct agxw_bo *bo);
 /* Renames a buffer that nobody else looks at. */
 void agxw_bo_set_label(struct agxw_bo *bo, const char *label);
+/* Whether the CPU has it mapped. */
 bool agxw_bo_is_mapped(const struct agxw_bo *bo);
 /* Bytes that are mapped on the CPU. */
 uint64_t agxw_device_mapped(const struct agxw_device *device);
@@ -210,7 +216,9 @@ uint64_t agxw_device_null(const struct agxw_device *device, struct agxw_sinks *o
 /* A 64-bit timeline (a DRM syncobj). Points must increase. */
 AGX_MUST_CHECK agx_status agxw_timeline_create(struct agxw_device *device, uint64_t initial,
                                                struct agxw_timeline **out_timeline);
+/* Nothing waits for it or signals it any more. */
 void agxw_timeline_destroy(struct agxw_timeline *timeline);
+/* The last point that is reached. */
 AGX_MUST_CHECK agx_status agxw_timeline_query(struct agxw_timeline *timeline, uint64_t *out_value);
 /* Values of count timelines of this device in one ioctl; submitted: the last points that have a
  * fence, reached or not. out_values are 0 on failure. */
@@ -218,6 +226,7 @@ AGX_MUST_CHECK agx_status agxw_timelines_query(struct agxw_device *device,
                                                struct agxw_timeline *const *timelines,
                                                uint32_t count, bool submitted,
                                                uint64_t *out_values);
+/* Reaches a point from the CPU. */
 AGX_MUST_CHECK agx_status agxw_timeline_signal(struct agxw_timeline *timeline, uint64_t value);
 
 struct agxw_point {
@@ -279,10 +288,12 @@ void agxw_stamps_destroy(struct agxw_stamps *stamps);
 /* In ticks of timestamp_hz, of the clock that agxw_device_time reads; a command that failed may
  * leave its own as they were. */
 _Atomic uint64_t *agxw_stamps_times(struct agxw_stamps *stamps);
+/* The GPU's clock now, in ticks of timestamp_hz. */
 AGX_MUST_CHECK agx_status agxw_device_time(struct agxw_device *device, uint64_t *out_time);
 
 /* ---- queues ----------------------------------------------------------- */
 
+/* priority: 0 is the lowest; the kernel refuses what this process may not have. */
 AGX_MUST_CHECK agx_status agxw_queue_create(struct agxw_device *device, uint32_t priority,
                                             struct agxw_queue **out_queue);
 /* Waits for nothing: the kernel finishes what was submitted. */

@@ -79,6 +79,7 @@ struct agx_hw_text {
    size_t capacity, length;
 };
 
+/* Appends as printf does. */
 void agx_hw_text_add(struct agx_hw_text *text, const char *format, ...)
    __attribute__((format(printf, 2, 3)));
 

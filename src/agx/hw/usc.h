@@ -46,6 +46,7 @@ struct agx_hw_usc_program {
    bool has_preamble;
    uint32_t preamble_offset; /* from the window's start */
 };
+/* Writes the words of a compute program: threadgroup memory, shader, registers, preamble. */
 AGX_MUST_CHECK agx_status agx_hw_usc_compute(struct agx_hw_buffer *buffer,
                                              const struct agx_hw_usc_program *program);
 

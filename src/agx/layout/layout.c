@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Computes where the levels, layers and texels of an image lie in memory, linear or
+ * twiddled. The HAL places images with it, the simulator's texture unit and the tools find
+ * texels with it.
+ */
 #include "agx/layout/layout.h"
 
 #include "agx/chip.h"

@@ -23,8 +23,10 @@ struct agx_virtual_file; /* one open of it: handle tables */
  * holds, or will hold, the shared state. */
 AGX_MUST_CHECK agx_status agx_virtual_node_create(const struct agx_chip *chip, int segment_fd,
                                                   struct agx_virtual_node **out_node);
+/* Ends the worker threads and lets the node go; its files are closed before. NULL is fine. */
 void agx_virtual_node_destroy(struct agx_virtual_node *node);
 
+/* Opens the node once more; agx_virtual_close ends that. */
 AGX_MUST_CHECK agx_status agx_virtual_open(struct agx_virtual_node *node,
                                            struct agx_virtual_file **out_file);
 /* Frees everything created through the file, work in flight included; where other processes
@@ -51,6 +53,7 @@ void agx_virtual_new_program(struct agx_virtual_node *node);
 /* Descriptors that the node holds for itself: the first from that number on, or INT_MAX;
  * and making room when the client wants the number. False when it can't be moved. */
 int agx_virtual_next_own_fd(struct agx_virtual_node *node, int first);
+/* Gives the number up for another one, where the node holds it; false when it can't be moved. */
 bool agx_virtual_move_own_fd(struct agx_virtual_node *node, int fd);
 
 /* One ioctl as the kernel would take it: dispatches on the request's number, copies
@@ -90,6 +93,7 @@ uint64_t agx_virtual_buffer_bytes(int fd);
 /* As UDMABUF_CREATE: a descriptor, which PRIME takes, of bytes of a memory file from offset on;
  * or a negative errno. And as any request on /dev/udmabuf. */
 int agx_virtual_udmabuf(int memory_file, uint64_t offset, uint64_t bytes, bool closes_on_exec);
+/* Any request on /dev/udmabuf: a descriptor, 0 or a negative errno. */
 int agx_virtual_udmabuf_ioctl(unsigned long request, void *argument);
 /* What one is called in /proc: "/dmabuf:" and the name that this node was told. */
 void agx_virtual_buffer_name(struct agx_virtual_node *node, uint64_t device, uint64_t inode,
@@ -108,6 +112,7 @@ struct agx_virtual_statistics {
    uint64_t memory_bytes; /* GPU memory in use now */
    uint64_t blocks;       /* of the node's own state in use now */
 };
+/* Reads the counts, after looking for processes and descriptors that went unseen. */
 void agx_virtual_read_statistics(struct agx_virtual_node *node,
                                  struct agx_virtual_statistics *out_statistics);
 
@@ -169,6 +174,7 @@ void agx_virtual_set_thread_start(void (*start)(void));
 
 /* The node behind a kmd that agx_kmd_virtual_open gave. */
 struct agx_kmd;
+/* The node behind a kmd that agx_kmd_virtual_open gave; it goes with the kmd. */
 struct agx_virtual_node *agx_kmd_virtual_node(struct agx_kmd *kmd);
 
 /* What executes a compute command: agxs_run_compute, or what a test puts in its place. */
@@ -176,6 +182,7 @@ typedef agx_status agx_virtual_run_compute_fn(const struct agx_chip *chip,
                                               const struct agxs_memory *memory,
                                               const struct agxs_options *options, uint64_t usc_base,
                                               uint64_t stream_va, struct agxs_stats *out_stats);
+/* For tests, before anything is submitted. */
 void agx_virtual_set_run_compute(struct agx_virtual_node *node, agx_virtual_run_compute_fn *run);
 /* The simulator that is built in, or NULL. */
 agx_virtual_run_compute_fn *agx_virtual_default_run_compute(void);

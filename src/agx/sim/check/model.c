@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns a launch's counts into modelled cycles: how many SIMD-groups fit a core, which pipe
+ * is the limit, and how much of the latency other groups hide. The report and the virtual
+ * device's counters call it.
+ */
 #include "agx/sim/check/model.h"
 
 #include "base/util.h"

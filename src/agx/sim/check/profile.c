@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Statistics of a launch from beginning to end: makes room when a worker takes up a launch,
+ * adds up workgroups and workers, and hands the sums to options.on_dispatch. launch/ calls
+ * it; profile_count.c counts single instructions.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -22,10 +22,12 @@ void agxs_profile_free(struct agxs_worker *worker);
 
 /* Around a workgroup. */
 void agxs_profile_enter(struct agxs_worker *worker);
+/* At the workgroup's end: adds its clocks to the sums. */
 void agxs_profile_leave(struct agxs_worker *worker);
 
 /* Before and after an instruction. False: no memory to count with (the group has failed). */
 void agxs_profile_before(struct agxs_group *group, const struct agxs_uop *uop);
+/* After the instruction. False: no memory to count with (the group has failed). */
 bool agxs_profile_after(struct agxs_group *group, const struct agxs_uop *uop);
 
 /* Adds what another worker counted of the same launch, and empties that. */

@@ -54,9 +54,11 @@ struct agxs_profile {
    bool exhausted;   /* no memory for more lines */
 };
 
+/* 64-bit words of a set of so many bits. */
 static inline uint32_t agxs_bit_words(uint32_t bits)
 {
    return bits / 64 + 1;
 }
 
+/* What an instruction asks of the load-store and texture units. */
 enum agxs_class agxs_class_of(enum agx_isa_op op);

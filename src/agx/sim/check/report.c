@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes a launch's statistics as a table or as JSON. The virtual device
+ * (AGX_VIRTUAL_STATS) and the tools call it.
+ */
 #include "agx/sim/check/report.h"
 
 #include <inttypes.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The shadow of undefined bits: makes room for it, reads and writes masks as lanes.h does
+ * values, and calls the rule of each instruction (shadow_*.c). check.c calls it around
+ * every instruction of check mode.
+ */
 #include "agx/sim/check/shadow.h"
 
 #include <stdio.h>

@@ -45,12 +45,15 @@ struct agxs_shadow_store {
 /* Makes room in the worker for the launch, as agxs_worker_begin does for the rest. */
 AGX_MUST_CHECK agx_status agxs_shadow_begin(struct agxs_worker *worker, uint64_t groups,
                                             uint64_t rows, uint64_t stack_words);
+/* Frees what agxs_shadow_begin made; fine without. */
 void agxs_shadow_fini(struct agxs_worker *worker);
 /* At the start of a workgroup and of each of its groups: all is undefined. */
 void agxs_shadow_start_workgroup(struct agxs_worker *worker);
+/* The same for one group, of so many register rows. */
 void agxs_shadow_start_group(struct agxs_group *group, uint32_t rows);
 
 /* Around one instruction: judges what reaches it and moves the masks; then what it
  * discards. `before` is false when the group has failed. */
 bool agxs_shadow_before(struct agxs_group *group, const struct agxs_uop *uop);
+/* After the instruction: what it discards is undefined. */
 void agxs_shadow_after(struct agxs_group *group, const struct agxs_uop *uop);

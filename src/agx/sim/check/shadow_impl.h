@@ -33,11 +33,13 @@ agxs_shadow_rule agxs_shadow_mask, agxs_shadow_register_jump, agxs_shadow_ballot
    agxs_shadow_shuffle;
 agxs_shadow_rule agxs_shadow_reduce, agxs_shadow_matrix;
 
+/* The instruction's place, relative to usc_base. */
 uint32_t agxs_shadow_pc(const struct agxs_group *group, const struct agxs_uop *uop);
 
 /* Undefined bits of a source as the instruction sees it: shifted and sign-extended. */
 void agxs_shadow_get(const struct agxs_group *group, const struct agxs_source *source,
                      struct agxs_row *out);
+/* The same of 64 bits. */
 void agxs_shadow_get64(const struct agxs_group *group, const struct agxs_source *source,
                        uint64_t *out);
 /* Of element `index` of a register vector, in one lane. */
@@ -47,8 +49,10 @@ uint32_t agxs_shadow_get_lane(const struct agxs_group *group, const struct agxs_
 /* Writes the destination's mask in active lanes, and where it came from. */
 void agxs_shadow_put(struct agxs_group *group, const struct agxs_uop *uop,
                      const struct agxs_row *undefined);
+/* The same of 64 bits. */
 void agxs_shadow_put64(struct agxs_group *group, const struct agxs_uop *uop,
                        const uint64_t *undefined);
+/* Of element `index` of a register vector, in one lane. */
 void agxs_shadow_put_lane(struct agxs_group *group, const struct agxs_dest *dest, unsigned index,
                           unsigned lane, uint32_t undefined, struct agxs_cause cause);
 

@@ -22,6 +22,7 @@ enum agxs_class {
    AGXS_CLASS_BARRIER,
    AGXS_CLASS_COUNT,
 };
+/* Short names: "load", "local" ... */
 const char *agxs_class_name(enum agxs_class class_);
 /* Short names of enum agx_isa_unit: "f32", "shared" ... */
 const char *agxs_unit_name(unsigned unit);

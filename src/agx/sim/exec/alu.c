@@ -4,7 +4,7 @@
  * Source: docs/hw/semantics.md 5 to 9.
  */
 #include "agx/sim/exec/compare.h"
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/exec/functions_impl.h"
 #include "agx/sim/machine/lanes.h"
 
 /* One loop over the lanes: x, y, z are the sources, the expression is the result;

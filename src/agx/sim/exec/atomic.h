@@ -38,6 +38,7 @@ static inline uint32_t agxs_atomic_apply(unsigned op, uint32_t old, uint32_t val
    }
 }
 
+/* Between the host's byte order and GPU memory's, either way. */
 static inline uint32_t agxs_little(uint32_t value)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -15,6 +15,7 @@ struct agxs_int_condition {
    bool is_equal;
 };
 
+/* Reads what an integer comparison needs of its instruction. */
 static inline struct agxs_int_condition agxs_int_condition(const struct agxs_group *group,
                                                            const struct agxs_uop *uop)
 {
@@ -39,6 +40,7 @@ AGXS_INLINE uint32_t agxs_int_truth(const struct agxs_int_condition *condition, 
    return ((is_equal ? x == y : less) ? ~0u : 0u) ^ condition->flip;
 }
 
+/* The loop of agxs_compare_int; the last parameters are constants. */
 AGXS_INLINE void agxs_compare_int_loop(const struct agxs_int_condition condition,
                                        struct agxs_row *out, bool is_plain, bool is_equal)
 {
@@ -68,6 +70,7 @@ static inline void agxs_compare_int(const struct agxs_group *group, const struct
       out->lane[i] = ((condition) ? ~0u : 0u) ^ flip;                                              \
    }
 
+/* All ones in the lanes where the float comparison holds. */
 static inline void agxs_compare_float(const struct agxs_group *group, const struct agxs_uop *uop,
                                       struct agxs_row *out)
 {

@@ -5,7 +5,7 @@
  * recompute the mask. Source: docs/hw/machine.md 5 and 11.
  */
 #include "agx/sim/exec/compare.h"
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/exec/functions_impl.h"
 #include "agx/sim/machine/reach.h"
 
 /* All ones where it holds; masks instead of branches, which compilers like to make. Counters

@@ -5,7 +5,7 @@
  * docs/hw/semantics.md 3 and 4; [U] special values of rsqrts and the sine
  * pair, floats that no integer can hold (clamped; NaN gives 0).
  */
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/exec/functions_impl.h"
 #include "agx/sim/machine/floats.h"
 #include "agx/sim/exec/transcendental.h"
 

@@ -12,11 +12,13 @@
 #include "agx/sim/memory/memory.h"
 #include "base/util.h"
 
+/* 1, 2 or 4 bytes of GPU memory as a number. */
 AGXS_INLINE uint32_t agxs_load_raw(const uint8_t *at, unsigned bytes)
 {
    return bytes == 4 ? agxs_get_le32(at) : bytes == 2 ? agxs_get_le16(at) : *at;
 }
 
+/* The low 1, 2 or 4 bytes of a number to GPU memory. */
 AGXS_INLINE void agxs_store_raw(uint8_t *at, uint32_t value, unsigned bytes)
 {
    if (bytes == 4)
@@ -81,6 +83,7 @@ AGXS_INLINE void agxs_fetch_row(const uint8_t *from, struct agxs_row *out, const
    }
 }
 
+/* Writes loaded elements to the destination in active lanes. */
 static inline void agxs_put_elements(struct agxs_group *group, const struct agxs_uop *uop,
                                      const struct agxs_row *values, unsigned count)
 {
@@ -124,6 +127,7 @@ AGXS_INLINE void agxs_gather(const uint8_t *base, const struct agxs_row *offset,
          call(4);                                                                                  \
    } while (0)
 
+/* The loads of lanes that lie in one page, for one element size. */
 AGXS_INLINE void agxs_load_elements_of(struct agxs_group *group, const struct agxs_uop *uop,
                                        const uint8_t *base, uint32_t limit,
                                        const struct agxs_row *offset, const unsigned bytes)
@@ -179,6 +183,7 @@ struct agxs_element {
    unsigned shift;
 };
 
+/* What a store reads for one element of its data. */
 AGXS_INLINE struct agxs_element agxs_element(const struct agxs_group *group,
                                              const struct agxs_source *data, unsigned slot)
 {
@@ -215,6 +220,7 @@ AGXS_INLINE void agxs_put_row(uint8_t *to, const struct agxs_element *from, cons
    }
 }
 
+/* Stores the elements of one lane. */
 AGXS_INLINE void agxs_store_lane(const struct agxs_element *from, unsigned mask, uint8_t *base,
                                  uint32_t offset, unsigned lane, const unsigned bytes)
 {

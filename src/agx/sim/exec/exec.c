@@ -4,6 +4,8 @@
  */
 #include "agx/sim/exec/exec.h"
 
+#include "agx/sim/exec/functions_impl.h"
+
 #define AGXS_STRING_(name) #name
 #define AGXS_STRING(name)  AGXS_STRING_(name)
 

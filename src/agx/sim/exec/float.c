@@ -5,7 +5,7 @@
  * smallest normal number is kept; whether the hardware flushes it (by the
  * exponent before rounding) is an open question.
  */
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/exec/functions_impl.h"
 #include "agx/sim/machine/floats.h"
 
 /* What a single source gives and how a result is kept; see floats.h. */

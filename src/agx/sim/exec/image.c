@@ -2,7 +2,7 @@
  *
  * Exec functions of textures, images and tile memory.
  */
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/exec/functions_impl.h"
 #include "agx/sim/image/image.h"
 
 const struct agxs_uop *AGXS_EXEC(sample)(struct agxs_group *group, const struct agxs_uop *uop)

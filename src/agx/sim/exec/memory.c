@@ -7,7 +7,7 @@
 #include "agx/sim/machine/address.h"
 #include "agx/sim/exec/atomic.h"
 #include "agx/sim/exec/elements.h"
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/exec/functions_impl.h"
 #include "agx/sim/machine/floats.h"
 #include "agx/sim/machine/format.h"
 #include "agx/sim/machine/lanes.h"

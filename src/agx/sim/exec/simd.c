@@ -6,7 +6,7 @@
  * instruction's rounding (here: a fused chain over k in single, rounded at the end).
  */
 #include "agx/sim/exec/compare.h"
-#include "agx/sim/exec/exec.h"
+#include "agx/sim/exec/functions_impl.h"
 #include "agx/sim/exec/shuffle.h"
 
 static void put_ballot(struct agxs_group *group, const struct agxs_uop *uop,

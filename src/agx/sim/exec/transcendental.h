@@ -16,6 +16,7 @@
 #define AGXS_LN_2    0.693147180559945309417
 #define AGXS_HALF_PI 1.57079632679489661923
 
+/* The double with these bits. */
 static inline double agxs_double(uint64_t bits)
 {
    double value;
@@ -23,6 +24,7 @@ static inline double agxs_double(uint64_t bits)
    return value;
 }
 
+/* The bits of a double. */
 static inline uint64_t agxs_double_bits(double value)
 {
    uint64_t bits;

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Cube map geometry: which face a direction meets, where on it, and which face lies beyond
+ * an edge. sample.c calls it.
+ */
 #include "agx/sim/image/cube.h"
 
 #include <math.h>

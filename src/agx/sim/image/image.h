@@ -17,7 +17,11 @@ void agxs_image_cache_free(struct agxs_image_cache *cache);
 
 /* Each does one instruction for the active lanes; false: the group has failed. */
 bool agxs_image_sample(struct agxs_group *group, const struct agxs_uop *uop);
+/* Stores a texel of an image. */
 bool agxs_image_write(struct agxs_group *group, const struct agxs_uop *uop);
+/* Stores a tile of tile memory to an image. */
 bool agxs_image_write_block(struct agxs_group *group, const struct agxs_uop *uop);
+/* Loads a descriptor into a state register. */
 bool agxs_image_load_state(struct agxs_group *group, const struct agxs_uop *uop, bool is_sampler);
+/* Moves a pixel between registers and tile memory. */
 bool agxs_image_tile(struct agxs_group *group, const struct agxs_uop *uop, bool is_store);

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads what one lane of an image instruction names: register values, descriptors from
+ * state registers or the heap, coordinates. load.c, store.c and the bounds checks call it.
+ * Unpacked descriptors stay in a cache of the worker.
+ */
 #include "agx/sim/image/lane.h"
 
 #include <inttypes.h>

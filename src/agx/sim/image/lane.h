@@ -23,8 +23,10 @@ bool agxs_lane_begin(struct agxs_image_lane *lane, struct agxs_group *group,
 /* Fails the group; returns false. */
 bool agxs_lane_fail(const struct agxs_image_lane *lane, const struct agxs_image_error *error);
 
+/* Element `element` of a register vector, in this lane. */
 uint32_t agxs_lane_value(const struct agxs_image_lane *lane, const struct agxs_source *source,
                          unsigned element);
+/* A 64-bit address in two registers, in this lane. */
 uint64_t agxs_lane_address(const struct agxs_image_lane *lane, const struct agxs_source *source);
 
 /* A lookup over the group's memory, its texture and sampler still open. */
@@ -32,6 +34,7 @@ struct agxs_lookup agxs_lane_lookup(const struct agxs_image_lane *lane);
 /* What the instruction names, unpacked; good until the next one is asked for. NULL: the
  * group has failed. */
 const struct agxs_texture *agxs_lane_texture(const struct agxs_image_lane *lane, bool is_pbe);
+/* The sampler that the instruction names, unpacked; lives as the texture does. */
 const struct agxs_sampler *agxs_lane_sampler(const struct agxs_image_lane *lane);
 
 /* Layer and sample follow the coordinates, in low halves. */

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Filtering: levels, coordinates, addressing modes, filters, gathers and comparisons of one
+ * sample, and the store of one texel. load.c and store.c call it lane by lane.
+ */
 #include "agx/sim/image/sample.h"
 
 #include <math.h>

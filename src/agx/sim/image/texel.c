@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Converts between the bytes of a texel and its channels, for every format that descriptors
+ * can name. texture.c chooses the format, sample.c loads and stores.
+ */
 #include "agx/sim/image/texel.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Unpacks texture, PBE and sampler descriptors, and finds the bytes of a texel in memory.
+ * lane.c unpacks with it, sample.c finds texels.
+ */
 #include "agx/sim/image/texture.h"
 
 #include "base/util.h"

@@ -34,6 +34,7 @@ struct agxs_texture {
  * the hardware does not have. */
 AGX_MUST_CHECK agx_status agxs_texture_init(struct agxs_texture *texture,
                                             const uint8_t descriptor[AGXS_TEXTURE_BYTES]);
+/* The same of a PBE descriptor, which stores use. */
 AGX_MUST_CHECK agx_status agxs_texture_init_pbe(struct agxs_texture *texture,
                                                 const uint8_t descriptor[AGXS_TEXTURE_BYTES]);
 

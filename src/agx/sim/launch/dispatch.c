@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A pool of threads, each with a worker, which take the workgroups of a launch one after
+ * the other. launch.c runs each launch through it.
+ */
 #include "agx/sim/launch/dispatch.h"
 
 #include <pthread.h>

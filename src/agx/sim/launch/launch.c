@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Prepares one launch: checks its sizes, loads uniforms and descriptors, decodes and runs
+ * its preamble, finds its kernel in a cache. stream.c runs launches with it, chaos.c
+ * prepares them.
+ */
 #include "agx/sim/launch/launch.h"
 
 #include <inttypes.h>

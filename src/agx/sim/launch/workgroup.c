@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs one workgroup: starts its SIMD-groups with poisoned registers and memory, and gives
+ * them turns until all have ended. dispatch.c calls it; chaos.c starts workgroups with it
+ * and gives turns itself.
+ */
 #include "agx/sim/launch/workgroup.h"
 
 #include <stdlib.h>

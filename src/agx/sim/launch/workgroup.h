@@ -10,6 +10,7 @@
 /* The worker is zeroed before. */
 AGX_MUST_CHECK agx_status agxs_worker_init(struct agxs_worker *worker,
                                            const struct agxs_memory *memory);
+/* Frees what the worker has made. */
 void agxs_worker_fini(struct agxs_worker *worker);
 
 /* Takes up a launch: makes room for its SIMD-groups, registers and stacks. */

@@ -26,6 +26,7 @@ static inline void agxs_get_addresses(const struct agxs_group *group, const stru
       va[i] += index[i] << scale_log2;
 }
 
+/* Log2 of what an index counts in bytes, for elements of so many bytes. */
 static inline unsigned agxs_scale_log2(const struct agxs_uop *uop, unsigned bytes)
 {
    unsigned size_log2 = (unsigned)__builtin_ctz(bytes);

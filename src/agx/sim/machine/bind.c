@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * How decoded instructions become uops: one function for each kind of instruction, which
+ * bind_table.c names by opcode. kernel.c calls agxs_bind() for every instruction that it
+ * decodes.
+ */
 #include "agx/sim/machine/bind.h"
 
 #include "agx/sim/machine/bind_impl.h"

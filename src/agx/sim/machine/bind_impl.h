@@ -25,11 +25,14 @@ extern const struct agxs_binding agxs_bindings[AGX_ISA_OP_COUNT];
 
 /* bind_operand.c. `at` is an operand's index plus 1, 0 for none. The first refusal stays. */
 void agxs_bound_refuse(struct agxs_bound *bound, agx_status code, const char *reason);
+/* The operand, or NULL for 0. */
 const struct agx_isa_operand *agxs_bound_operand(const struct agxs_bound *bound, uint8_t at);
+/* The operand's number; 0 without one. */
 int64_t agxs_bound_number(const struct agxs_bound *bound, uint8_t at);
 /* Checks the registers that a vector of so many elements covers, and notes them. */
 bool agxs_bound_registers(struct agxs_bound *bound, const struct agx_isa_operand *operand,
                           unsigned elements, bool is_write);
+/* Makes the operand the uop's destination, of so many elements. */
 void agxs_bound_dest(struct agxs_bound *bound, const struct agx_isa_operand *operand,
                      unsigned elements);
 /* A register vector. */
@@ -44,6 +47,7 @@ void agxs_bound_source(struct agxs_bound *bound, const struct agx_isa_operand *o
 
 #define AGXS_BIND(name)                                                                            \
    void agxs_bind_##name(struct agxs_bound *bound, const struct agxs_binding *binding)
+/* How the instructions of bind_table.c become uops. */
 AGXS_BIND(add);
 AGXS_BIND(asr);
 AGXS_BIND(atomic);

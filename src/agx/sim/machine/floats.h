@@ -18,6 +18,7 @@ struct agxs_floats {
    float lane[AGXS_LANES];
 } __attribute__((aligned(64)));
 
+/* The float with these bits. */
 static inline float agxs_float(uint32_t bits)
 {
    float value;
@@ -25,6 +26,7 @@ static inline float agxs_float(uint32_t bits)
    return value;
 }
 
+/* The bits of a float. */
 static inline uint32_t agxs_bits(float value)
 {
    uint32_t bits;

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The formats that memory instructions name: how an element or a packed word in memory
+ * becomes a register's bits, and back. exec/ and image/ call it.
+ */
 #include "agx/sim/machine/format.h"
 
 #include "agx/sim/machine/floats.h"

@@ -36,8 +36,10 @@ void agxs_format_store_packed(unsigned format, uint8_t *bytes, const uint32_t *c
 /* A real number rounded once to a register's float of 16 or 32 bits (single denormals
  * become zero), and back. */
 uint32_t agxs_real_to_register(double value, unsigned bits);
+/* The number that a register's float of 16 or 32 bits stands for. */
 double agxs_register_to_real(uint32_t value, unsigned bits);
 
 /* The transfer functions of sRGB, 0..1. */
 double agxs_srgb_to_linear(double value);
+/* The other way. */
 double agxs_linear_to_srgb(double value);

@@ -26,6 +26,7 @@ static inline bool agxs_host_flush(bool on)
 #else
 #define AGXS_HOST_FLUSHES_SOURCES false
 
+/* Such a host does it in software. */
 static inline bool agxs_host_flush(bool on)
 {
    return on;

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decodes the code that can be reached from an entry into an array of uops, and makes the
+ * pool of its constants. launch/ keeps kernels for a run; reach.c decodes more code when a
+ * register leads there.
+ */
 #include "agx/sim/machine/kernel.h"
 
 #include <setjmp.h>

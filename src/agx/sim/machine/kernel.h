@@ -16,6 +16,7 @@ AGX_MUST_CHECK agx_status agxs_kernel_create(struct agxs_tlb *tlb,
                                              const struct agxs_kernel_request *request,
                                              const struct agxs_exec_set *set,
                                              struct agxs_kernel **out_kernel);
+/* NULL is fine. */
 void agxs_kernel_destroy(struct agxs_kernel *kernel);
 
 /* True when the kernel answers this request and its code is still what memory holds. */

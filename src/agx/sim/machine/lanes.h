@@ -27,6 +27,7 @@
 #define AGXS_EACH_LANE(i) _Pragma("GCC ivdep") AGXS_FOR_LANES (i)
 #endif
 
+/* The row that a source lies in. */
 static inline const struct agxs_row *agxs_source_row(const struct agxs_group *group,
                                                      const struct agxs_source *source)
 {
@@ -71,6 +72,7 @@ struct agxs_reader {
    unsigned left, right;
 };
 
+/* Makes a source ready for a loop. */
 static inline struct agxs_reader agxs_reader(const struct agxs_group *group,
                                              const struct agxs_source *source)
 {
@@ -80,6 +82,7 @@ static inline struct agxs_reader agxs_reader(const struct agxs_group *group,
                                .right = source->right};
 }
 
+/* The source in lane i; is_plain is a constant of the loop: 32 bits, nothing to extend. */
 AGXS_INLINE uint32_t agxs_read(const struct agxs_reader *reader, unsigned i, bool is_plain)
 {
    if (is_plain)
@@ -95,6 +98,7 @@ struct agxs_writer {
    unsigned shift;
 };
 
+/* Makes a destination ready for a loop. */
 static inline struct agxs_writer agxs_writer(struct agxs_group *group, const struct agxs_dest *dest)
 {
    return (struct agxs_writer){.lane = group->regs[dest->row].lane,
@@ -150,6 +154,7 @@ struct agxs_wide {
    bool is_short; /* high is 0 */
 };
 
+/* A source of up to 64 bits, ready for a loop. */
 static inline struct agxs_wide agxs_get_wide(const struct agxs_group *group,
                                              const struct agxs_source *source,
                                              struct agxs_row room[2])
@@ -165,6 +170,7 @@ static inline struct agxs_wide agxs_get_wide(const struct agxs_group *group,
    return (struct agxs_wide){low, room[1].lane, !source->is_signed};
 }
 
+/* Writes 32 bits in active lanes. */
 static inline void agxs_put_u32(struct agxs_group *group, const struct agxs_dest *dest,
                                 const struct agxs_row *value)
 {
@@ -173,6 +179,7 @@ static inline void agxs_put_u32(struct agxs_group *group, const struct agxs_dest
       agxs_write(&writer, i, value->lane[i], false, false);
 }
 
+/* Writes 64 bits in active lanes. */
 static inline void agxs_put_u64(struct agxs_group *group, const struct agxs_dest *dest,
                                 const uint64_t *value)
 {
@@ -196,6 +203,7 @@ static inline void agxs_put_lane(struct agxs_group *group, const struct agxs_des
       *at = half & 1 ? (*at & 0xffff) | value << 16 : (*at & 0xffff0000u) | (value & 0xffff);
 }
 
+/* Element `index` of a register vector, in one lane. */
 static inline uint32_t agxs_get_lane(const struct agxs_group *group,
                                      const struct agxs_source *source, unsigned index,
                                      unsigned lane)

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Follows jumps through a register: finds the uop in the group's code, in the launch's
+ * kernel or in code decoded before, and decodes it when none has it. exec/control.c calls
+ * it; launch/group.c moves the group there.
+ */
 #include "agx/sim/machine/reach.h"
 
 #include <stdlib.h>

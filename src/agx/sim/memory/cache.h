@@ -28,6 +28,7 @@ bool agxs_cache_is_off(const struct agxs_tlb *tlb);
 /* Writes back and frees them; a tlb without any is left alone. */
 void agxs_cache_detach(struct agxs_tlb *tlb);
 
+/* Does what a barrier instruction asks of the caches. */
 void agxs_cache_barrier(struct agxs_tlb *tlb, enum agxs_membar kind);
 /* Makes bytes of this core's copy and memory agree: what was written here goes there, the rest
  * comes from there. */

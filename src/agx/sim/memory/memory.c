@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The slow half of the tlb: asks the address space for a page, forgets pages when the
+ * generation changes, and copies across pages. All rooms above read GPU memory through it.
+ */
 #include "agx/sim/memory/cache.h"
 
 #include "base/util.h"

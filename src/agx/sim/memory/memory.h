@@ -31,6 +31,7 @@ struct agxs_tlb {
    struct agxs_tlb_entry read[AGXS_TLB_ENTRIES], write[AGXS_TLB_ENTRIES];
 };
 
+/* An empty tlb in front of memory. */
 void agxs_tlb_init(struct agxs_tlb *tlb, const struct agxs_memory *memory);
 /* Forgets everything when the address space has changed since the last call. */
 void agxs_tlb_refresh(struct agxs_tlb *tlb);
@@ -52,8 +53,11 @@ void agxs_tlb_forget(struct agxs_tlb *tlb);
 
 /* Chaos (cache.c): what the core sees of a page of memory. */
 uint8_t *agxs_cache_page(struct agxs_tlb *tlb, uint8_t *host, enum agxs_access access);
+/* Chaos: agxs_tlb_find_texture with caches. */
 uint8_t *agxs_cache_texture(struct agxs_tlb *tlb, uint64_t va);
+/* Chaos: agxs_tlb_atomic_begin with caches. */
 uint8_t *agxs_cache_atomic_begin(struct agxs_tlb *tlb, uint64_t va);
+/* Chaos: agxs_tlb_atomic_end with caches. */
 void agxs_cache_atomic_end(struct agxs_tlb *tlb, uint64_t va, const uint8_t *at);
 
 /* As agxs_tlb_find for what the texture unit reads. It doesn't see what a core stored before a
@@ -75,6 +79,7 @@ static inline uint8_t *agxs_tlb_atomic_begin(struct agxs_tlb *tlb, uint64_t va)
    return agxs_tlb_find(tlb, va, AGXS_WRITE);
 }
 
+/* After an atomic; at is what agxs_tlb_atomic_begin gave. */
 static inline void agxs_tlb_atomic_end(struct agxs_tlb *tlb, uint64_t va, const uint8_t *at)
 {
    if (__builtin_expect(tlb->cache != NULL, 0))
@@ -97,6 +102,7 @@ static inline uint16_t agxs_get_le16(const uint8_t *at)
    return value;
 }
 
+/* The same of 32 bits. */
 static inline uint32_t agxs_get_le32(const uint8_t *at)
 {
    uint32_t value;
@@ -107,6 +113,7 @@ static inline uint32_t agxs_get_le32(const uint8_t *at)
    return value;
 }
 
+/* Writes 16 bits to GPU memory. */
 static inline void agxs_put_le16(uint8_t *at, uint16_t value)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -115,6 +122,7 @@ static inline void agxs_put_le16(uint8_t *at, uint16_t value)
    memcpy(at, &value, sizeof(value));
 }
 
+/* Writes 32 bits to GPU memory. */
 static inline void agxs_put_le32(uint8_t *at, uint32_t value)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -33,4 +33,5 @@ int agxv_tree_open_error(int folder, const char *path, int flags);
 bool agxv_tree_is_node(dev_t device, ino_t inode);
 /* And for /dev/udmabuf. */
 bool agxv_tree_is_udmabuf(dev_t device, ino_t inode);
+/* Device and inode that the node is shown with. */
 void agxv_tree_node_identity(dev_t *out_device, ino_t *out_inode);

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The list of declared bounds. kmd_virtual.c enters what a client declares; worker.c looks
+ * bounds up when a command executes.
+ */
 #include "winsys/virtual/gpu/bounds.h"
 
 #include <errno.h>

@@ -17,6 +17,7 @@ struct agxv_declared_bounds {
 
 /* What was declared for the stream, to be put back; NULL when nothing was. */
 struct agxv_declared_bounds *agxv_bounds_get(struct agx_virtual_node *node, uint64_t stream_va);
+/* Gives back what agxv_bounds_get gave; NULL is fine. */
 void agxv_bounds_put(struct agx_virtual_node *node, struct agxv_declared_bounds *bounds);
 /* Forgets everything; nothing executes. */
 void agxv_bounds_fini(struct agx_virtual_node *node);

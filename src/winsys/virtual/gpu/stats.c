@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads AGX_VIRTUAL_STATS, and writes the statistics of each launch as text. node/ reads
+ * the option; worker.c writes before a submission's fence is done.
+ */
 #include "winsys/virtual/gpu/stats.h"
 
 #include <errno.h>

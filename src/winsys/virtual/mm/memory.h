@@ -23,8 +23,10 @@ uint32_t agxv_memory_owner(struct agx_virtual_node *node, uint64_t page);
 /* Around the execution of a command, which must not begin where the slot is < 0: as many execute
  * as there may. */
 int agxv_memory_run_begin(struct agx_virtual_node *node);
+/* Undoes agxv_memory_run_begin, and takes back what only this command could still see. */
 void agxv_memory_run_end(struct agx_virtual_node *node, int slot);
 
+/* The host address of a page of GPU memory. */
 static inline void *agxv_memory_at(const struct agx_virtual_node *node, uint64_t page)
 {
    return node->memory + (page << AGXV_PAGE_LOG2);

@@ -21,4 +21,5 @@ bool agxv_table_map(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t 
 /* Unmaps those pages of the range that lie in first .. first + count of GPU memory. */
 void agxv_table_unmap(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t va,
                       uint64_t range, uint64_t first, uint64_t count);
+/* Frees all tables of an address space that nothing reads any more. */
 void agxv_table_free_all(struct agx_virtual_node *node, struct agxv_vm *vm);

@@ -29,7 +29,9 @@ struct agxv_vm {
    _Atomic uint32_t top[1 << AGXV_TOP_LOG2];
 };
 
+/* Takes a reference. The lock is held, as for all of these. */
 void agxv_vm_get(struct agx_virtual_node *node, uint32_t vm);
+/* Gives up a reference; the last one frees the address space and its tables. */
 void agxv_vm_put(struct agx_virtual_node *node, uint32_t vm);
 
 /* Unmaps a buffer from the address spaces of a file (0: from all). */

@@ -93,13 +93,16 @@ uint32_t agxv_table_remove(struct agx_virtual_node *node, struct agxv_table *tab
                            uint32_t number);
 /* Whether some number stands for ref. */
 bool agxv_table_has(struct agx_virtual_node *node, const struct agxv_table *table, uint32_t ref);
+/* Frees the table; what its numbers named stays. */
 void agxv_table_fini(struct agx_virtual_node *node, struct agxv_table *table);
 
+/* The file's table of that kind of object. */
 static inline struct agxv_table *agxv_table_of(struct agx_virtual_file *file, enum agxv_kind kind)
 {
    return &AGXV_AT(file->node, agxv_file, file->ref)->tables[kind];
 }
 
+/* The reference behind a number of the file's, or 0. */
 static inline uint32_t agxv_object_find(struct agx_virtual_file *file, enum agxv_kind kind,
                                         uint32_t number)
 {

@@ -125,14 +125,19 @@ uint32_t agxv_ref(const struct agx_virtual_node *node, const void *address);
 
 /* Zeroed memory, or 0 when the segment is full. The lock is held. */
 uint32_t agxv_alloc(struct agx_virtual_node *node, uint64_t size);
+/* Frees a block of that size; ref 0 is fine. The lock is held. */
 void agxv_free(struct agx_virtual_node *node, uint32_t ref, uint64_t size);
 
 /* Maps the segment of fd (taken over; < 0 makes a private one) and, as the first to come,
  * fills its header. 0 or a negative errno. */
 int agxv_segment_attach(struct agx_virtual_node *node, int fd, uint64_t memory_bytes);
+/* Unmaps the segment and closes its descriptor. */
 void agxv_segment_detach(struct agx_virtual_node *node);
 
+/* Takes the segment's lock, over from a process that died with it too, and follows what others did
+ * to shared buffers. */
 void agxv_lock(struct agx_virtual_node *node);
+/* Gives the segment's lock up. */
 void agxv_unlock(struct agx_virtual_node *node);
 
 /* Sleeps until word is no longer seen, or until the absolute CLOCK_MONOTONIC time

@@ -11,6 +11,7 @@
 
 /* 0 or -EFAULT. */
 int agxv_copy_in(void *to, uint64_t from, size_t size);
+/* Copies to the caller's memory: 0 or -EFAULT. */
 int agxv_copy_out(uint64_t to, const void *from, size_t size);
 /* Says once that the host doesn't let us into the caller; -EACCES. */
 int agxv_user_refused(int error);

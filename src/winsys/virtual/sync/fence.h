@@ -48,8 +48,11 @@ bool agxv_fence_depend(struct agx_virtual_node *node, uint32_t fence, uint32_t d
 /* Counts one dependency of fence as completed; error 0 or negative. Wakes sleepers. */
 void agxv_fence_signal(struct agx_virtual_node *node, uint32_t fence, int32_t error);
 
+/* Takes a reference; 0 is fine. */
 void agxv_fence_get(struct agx_virtual_node *node, uint32_t fence);
+/* Gives up a reference; 0 is fine. */
 void agxv_fence_put(struct agx_virtual_node *node, uint32_t fence);
+/* Whether the fence, and for a point all before it, is done; without error or with one. */
 bool agxv_fence_done(struct agx_virtual_node *node, uint32_t fence);
 
 /* What a wait for value on a syncobj that holds fence means: a counted reference to the

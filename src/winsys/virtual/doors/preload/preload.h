@@ -20,6 +20,7 @@
 #define AGXV_NEXT(name)                                                                            \
    static _Atomic(void *) next_slot_##name;                                                        \
    __typeof__(&name) next_##name = (__typeof__(&name))agxv_next(&next_slot_##name, #name)
+/* Looks the function up once, and keeps it in *slot. */
 void *agxv_next(_Atomic(void *) *slot, const char *name);
 
 /* A negative errno becomes -1 with errno. */
@@ -28,7 +29,9 @@ int agxv_to_errno(int result);
 /* True while the calling thread is inside the node's own code, which must reach the C
  * library itself. */
 bool agxv_is_inside(void);
+/* From here on the calling thread is inside; calls nest. */
 void agxv_enter(void);
+/* Undoes one agxv_enter. */
 void agxv_leave(void);
 
 /* Declares `redirected`: the path to use instead of path. */
@@ -36,6 +39,7 @@ void agxv_leave(void);
    char redirect_buffer[PATH_MAX];                                                                 \
    const char *redirected = agxv_redirect_path(folder, path, redirect_buffer)
 #define AGXV_REDIRECTED(path) AGXV_REDIRECTED_AT(AT_FDCWD, path)
+/* The path to use instead of path (tree.h), which may be put into buffer. */
 const char *agxv_redirect_path(int folder, const char *path, char buffer[PATH_MAX]);
 
 #define AGXV_MAX_FDS 65536 /* higher ones can't be the node's */
@@ -56,7 +60,9 @@ struct agxv_open *agxv_open_get(int fd);
 /* The same, also for descriptors that came in by ways that aren't watched; foreign ones are
  * of a node that this process knows nothing of yet. */
 struct agxv_open *agxv_open_find(int fd, bool may_be_foreign);
+/* Gives up a reference; the last one closes the file. NULL is fine. */
 void agxv_open_put(struct agxv_open *open);
+/* The node's open file; valid as long as the reference. */
 struct agx_virtual_file *agxv_file_of(struct agxv_open *open);
 /* Whether fd is the node's, as far as it was seen. */
 bool agxv_is_node(int fd);
@@ -78,6 +84,7 @@ void agxv_make_room(int fd);
 
 /* What a sync file, syncobj or buffer descriptor is called; NULL for all others. */
 const char *agxv_fd_name(int fd);
+/* The same by the file's inode. */
 const char *agxv_inode_name(uint64_t device, uint64_t inode);
 /* Whether the file is the node, by the file of the tree or by an open descriptor. */
 bool agxv_is_device(uint64_t device, uint64_t inode);

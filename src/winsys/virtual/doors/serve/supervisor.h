@@ -46,6 +46,7 @@ struct agxv_call {
 
 /* The call's result: a value, a negative errno, or AGXV_CALL_GOES_ON. */
 int64_t agxv_call_on_path(const struct agxv_call *call, bool *out_known);
+/* Serves an ioctl; the result as above. */
 int64_t agxv_call_ioctl(const struct agxv_call *call);
 /* Whether it may take long. */
 bool agxv_call_blocks(const struct agxv_call *call);
@@ -59,9 +60,13 @@ struct agxv_wait {
    pthread_t thread;
    bool restarts;
 };
+/* Makes the list of waits empty. */
 void agxv_waits_init(struct agxv_supervisor *supervisor);
+/* Enters a call that may take long; wait belongs to the caller until agxv_wait_end. */
 void agxv_wait_begin(struct agxv_wait *wait, const struct agxv_call *call);
+/* Takes it out of the list; the call's result, or -EINTR or a restart where a signal ended it. */
 int64_t agxv_wait_end(struct agxv_wait *wait, int64_t result);
+/* Ends the waits whose threads have a signal to take; whether there are any waits. */
 bool agxv_waits_look(struct agxv_supervisor *supervisor);
 
 /* Whether the thread still waits for its answer. What was learnt by its number before is of that
@@ -71,6 +76,7 @@ bool agxv_call_is_there(const struct agxv_call *call);
 /* The program's memory and descriptors. 0 or a negative errno; -ESRCH: it is gone, -EACCES: we
  * are not let in, which was said. */
 int agxv_call_read(const struct agxv_call *call, void *to, uint64_t from, uint64_t size);
+/* Writes to the program's memory; results as above. */
 int agxv_call_write(const struct agxv_call *call, uint64_t to, const void *from, uint64_t size);
 /* A copy of the program's descriptor, or a negative errno. */
 int agxv_call_take_fd(const struct agxv_call *call, int fd);
