@@ -92,7 +92,7 @@ struct agx_kmd_inspection {
    size_t (*last_error)(struct agx_kmd *kmd, char *text, size_t capacity);
    /* Why a request fails that never comes to the kernel, or NULL for another reason. */
    const char *(*obstacle)(struct agx_kmd *kmd);
-   /* The oldest failed command that nobody has taken yet, of those whose streams begin
+   /* The oldest failed command that was not taken yet, of those whose streams begin
     * from first_va to last_va; false: there is none. A device keeps few of them. */
    bool (*take_fault)(struct agx_kmd *kmd, uint64_t first_va, uint64_t last_va,
                       struct agx_kmd_fault *out_fault);

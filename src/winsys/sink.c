@@ -2,7 +2,7 @@
  *
  * Sinks: at the end of each 4 GiB window of the buffers' address space lie a page of zeros
  * that can't be written, and a page of waste that can. An index of 32 bits leads to them from
- * any buffer in the window, so that an access that must not happen is one that harms nobody.
+ * any buffer in the window, so that an access that must not happen harms no buffer.
  * All windows show the same two pages; a window gets them with the first buffer that is
  * placed in it: two pages of page tables for each window in use, instead of for all.
  * Source: docs/hw/access.md 1 has such pages at one place only.

@@ -2,7 +2,7 @@
  *
  * Submissions of more commands than the kernel takes at once. Only the last part carries the
  * signals, and its fence says nothing of the parts before. So each of those signals a timeline of
- * its own, and whoever asks how a point of the submission came out is told of theirs, too.
+ * its own, and a query for the outcome of a point of the submission covers theirs, too.
  */
 #include "winsys/device.h"
 
@@ -64,7 +64,7 @@ static void note(struct agxw_split *split, const struct agxw_point *point)
       release(old);
 }
 
-/* The kernel has refused it: whoever signals the point next does so without these parts. */
+/* The kernel has refused it: the next signal of the point comes without these parts. */
 static void take_back(struct agxw_split *split, const struct agxw_point *point)
 {
    struct agxw_device *device = split->device;

@@ -148,7 +148,7 @@ uint64_t agxw_bo_va(const struct agxw_bo *bo);
 uint64_t agxw_bo_size(const struct agxw_bo *bo);
 /* enum agxw_bo_flags, as it was made. */
 uint32_t agxw_bo_flags(const struct agxw_bo *bo);
-/* Renames a buffer that nobody else looks at. */
+/* Renames a buffer that no other thread uses. */
 void agxw_bo_set_label(struct agxw_bo *bo, const char *label);
 /* Whether the CPU has it mapped. */
 bool agxw_bo_is_mapped(const struct agxw_bo *bo);

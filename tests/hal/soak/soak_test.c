@@ -41,10 +41,10 @@
 AGX_API const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
-   return "race:agx/sim/elements.h\n" /* of lanes: loads and stores */
+   return "race:sim/exec/elements.h\n" /* of lanes: loads and stores */
           "race:agxs_get_le\n"
           "race:agxs_put_le\n"
-          "race:agx/sim/cache.c\n" /* what cores see of pages, in chaos */
+          "race:sim/memory/cache.c\n" /* what cores see of pages, in chaos */
           "race:^copy_some$\n"     /* of files */
           "race:^move_some$\n";
 }

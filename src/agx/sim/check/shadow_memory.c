@@ -2,7 +2,7 @@
  *
  * Undefined bits at memory. Device memory and uniforms take none: storing one is
  * reported, as is an address that has one. Threadgroup memory and the stack keep
- * them, byte by byte, for whoever loads them.
+ * them, byte by byte, for the loads of them.
  */
 #include "agx/sim/machine/address.h"
 #include "agx/sim/check/shadow_impl.h"

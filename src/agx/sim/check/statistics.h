@@ -31,7 +31,7 @@ const char *agxs_unit_name(unsigned unit);
 struct agxs_spot {
    uint32_t pc; /* relative to usc_base */
    uint8_t length;
-   uint8_t bytes[AGX_ISA_MAX_BYTES]; /* its code, for whoever wants to print it */
+   uint8_t bytes[AGX_ISA_MAX_BYTES]; /* its code, to be printed */
    uint64_t executed;                /* by SIMD-groups */
    uint64_t stall;                   /* cycles that it waited for operands or operations */
    uint64_t complex_pipe, lsu, refetch;

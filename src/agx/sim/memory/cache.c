@@ -248,7 +248,7 @@ void agxs_cache_evict(struct agxs_tlb *tlb, uint64_t random)
    if (!table || !table->count)
       return;
    /* The entry stays in the table, as an up-to-date copy: to be there or to be read anew is
-    * the same until somebody else writes. */
+    * the same until another core writes. */
    struct page *page = &table->pages[table->order[random % table->count]];
    write_back(page);
    memcpy(page->copy, page->host, PAGE_BYTES);

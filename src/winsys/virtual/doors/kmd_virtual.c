@@ -129,7 +129,7 @@ static int virtual_watch_counters(struct agx_kmd *kmd,
                                   void *user)
 {
    struct kmd_virtual *it = cast(kmd);
-   if (fn) { /* nobody is told yet */
+   if (fn) { /* no call comes yet */
       it->on_counters = fn;
       it->counters_user = user;
    }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counters of launches, handed to whoever profiles a file of this process.
+ * Counters of launches, handed to the profiler of a file of this process.
  */
 #include <errno.h>
 

@@ -37,7 +37,7 @@ void agxv_note_failure(const struct agxv_execution *execution, int32_t error, ui
 
 /* agxs_options.on_fault; user is the execution. */
 void agxv_note_fault(void *user, const struct agxs_fault *fault);
-/* Tells whoever watches what a launch of this command executed (counters.c). */
+/* Hands what a launch of this command executed to the profiler of its file (counters.c). */
 void agxv_report_counters(const struct agxv_execution *execution,
                           const struct agxs_dispatch_stats *stats);
 /* Adds what an execution counted to the node's counts. The lock is held. */

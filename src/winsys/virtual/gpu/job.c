@@ -57,7 +57,7 @@ void agxv_job_complete(struct agx_virtual_node *node, uint32_t ref, int32_t erro
 {
    struct agxv_shared *shared = node->shared;
    const struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
-   if (agxv_fence_done(node, job->fence)) /* somebody told it, and died then */
+   if (agxv_fence_done(node, job->fence)) /* a process signalled it and died then */
       return;
    shared->failures += error != 0;
    shared->timeouts += error == -ETIMEDOUT;

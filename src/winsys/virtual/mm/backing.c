@@ -22,7 +22,7 @@
 
 #define FILE_NAME "agx-buffer"
 #define FILE_LINK "/memfd:" FILE_NAME " (deleted)"
-#define SEALS     (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) /* so nobody faults in a mapping */
+#define SEALS     (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) /* so no access to a mapping faults */
 #define HIGH_FD   200 /* ours stay out of the low numbers that programs count on */
 
 static struct agxv_backing *get(const struct agx_virtual_node *node, uint32_t ref)

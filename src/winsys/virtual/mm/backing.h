@@ -35,8 +35,8 @@ int agxv_backing_make(struct agx_virtual_node *node, uint32_t gem);
 int agxv_backing_adopt(struct agx_virtual_node *node, uint32_t gem, int fd);
 /* A file of this process got a handle for the buffer through fd, the buffer's file. */
 void agxv_backing_hold(struct agx_virtual_node *node, uint32_t backing, int fd);
-/* The range's memory is the segment's own again, and *backing 0. Who dies in the middle leaves
- * what another can do again. */
+/* The range's memory is the segment's own again, and *backing 0. A process that dies in the
+ * middle leaves what another one can do again. */
 void agxv_backing_drop(struct agx_virtual_node *node, uint32_t *backing);
 /* The buffer that has this file for memory, with bytes of it from offset on (bytes 0: whatever it
  * has); or 0. */

@@ -74,7 +74,7 @@ static int set_name(struct agxv_backing *backing, uint64_t argument)
    return 0;
 }
 
-/* Who reads waits for writers only, who writes for all. Counted, or 0 when memory is full. */
+/* A reader waits for writers only, a writer for all. Counted, or 0 when memory is full. */
 static uint32_t fences_for(struct agx_virtual_node *node, const struct agxv_backing *backing,
                            bool writes)
 {
@@ -117,7 +117,7 @@ static int import_fence(struct agx_virtual_node *node, struct agxv_backing *back
    uint32_t fence = record->target;
    if (agxv_fence_done(node, fence))
       return 0;
-   if (!backing) /* nobody would hold it: its buffer was closed everywhere */
+   if (!backing) /* nothing would hold it: its buffer was closed everywhere */
       return -EOPNOTSUPP;
    uint32_t *held = &backing->fences[args.flags & DMA_BUF_SYNC_WRITE ? WRITERS : READERS];
    uint32_t old = *held;

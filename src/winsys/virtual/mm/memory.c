@@ -84,7 +84,7 @@ uint32_t agxv_memory_owner(struct agx_virtual_node *node, uint64_t page)
    return page < page_count(node) ? owners[page] : 0;
 }
 
-/* The slow part: who dies here leaves it to be done again. */
+/* The slow part: a process that dies here leaves it to be done again. */
 static void clean(struct agx_virtual_node *node, struct zombie *zombie)
 {
    agxv_backing_drop(node, &zombie->backing);
@@ -145,7 +145,7 @@ void agxv_memory_release(struct agx_virtual_node *node, uint64_t first, uint64_t
    owners[first] = 0;
    AGXV_STEP();
    bool is_seen = oldest_run(node) != UINT64_MAX;
-   if (is_seen && node->options.chaos_seed) /* whoever still reads it is to be found out */
+   if (is_seen && node->options.chaos_seed) /* so that tests see what still reads it */
       memset(agxv_memory_at(node, first), POISON_BYTE, pages << AGXV_PAGE_LOG2);
    uint32_t ref = agxv_alloc(node, sizeof(struct zombie));
    if (ref) {

@@ -123,8 +123,8 @@ static bool set(_Atomic uint32_t *entry, uint32_t value)
    return old != 0 && old != value;
 }
 
-bool agxv_table_map(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t va, uint64_t range,
-                    uint32_t first, bool repeat)
+bool agxv_pagetable_map(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t va,
+                        uint64_t range, uint32_t first, bool repeat)
 {
    uint64_t end = va + range;
    if (!make_tables(node, vm, va, end, repeat))
@@ -178,8 +178,8 @@ static bool unmap_leaf(struct table *leaf, uint64_t va, uint64_t end, uint64_t f
    return changed;
 }
 
-void agxv_table_unmap(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t va,
-                      uint64_t range, uint64_t first, uint64_t count)
+void agxv_pagetable_unmap(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t va,
+                          uint64_t range, uint64_t first, uint64_t count)
 {
    uint64_t end = va + range;
    bool changed = false;
@@ -202,7 +202,7 @@ void agxv_table_unmap(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_
       atomic_fetch_add(&vm->generation, 1);
 }
 
-void agxv_table_free_all(struct agx_virtual_node *node, struct agxv_vm *vm)
+void agxv_pagetable_free_all(struct agx_virtual_node *node, struct agxv_vm *vm)
 {
    for (unsigned i = 0; i < 1u << AGXV_TOP_LOG2; i++) {
       uint32_t top = load(&vm->top[i]);

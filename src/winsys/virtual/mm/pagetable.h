@@ -16,10 +16,10 @@
 
 /* Maps range bytes at va to consecutive pages from the entry first on, or all to the same
  * page. The lock is held. False, and nothing changed, when the segment is full. */
-bool agxv_table_map(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t va, uint64_t range,
-                    uint32_t first, bool repeat);
+bool agxv_pagetable_map(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t va,
+                        uint64_t range, uint32_t first, bool repeat);
 /* Unmaps those pages of the range that lie in first .. first + count of GPU memory. */
-void agxv_table_unmap(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t va,
-                      uint64_t range, uint64_t first, uint64_t count);
+void agxv_pagetable_unmap(struct agx_virtual_node *node, struct agxv_vm *vm, uint64_t va,
+                          uint64_t range, uint64_t first, uint64_t count);
 /* Frees all tables of an address space that nothing reads any more. */
-void agxv_table_free_all(struct agx_virtual_node *node, struct agxv_vm *vm);
+void agxv_pagetable_free_all(struct agx_virtual_node *node, struct agxv_vm *vm);

@@ -25,13 +25,13 @@ void agxv_vm_put(struct agx_virtual_node *node, uint32_t ref)
    struct agxv_vm *vm = AGXV_AT(node, agxv_vm, ref);
    if (--vm->refs)
       return;
-   agxv_table_free_all(node, vm);
+   agxv_pagetable_free_all(node, vm);
    agxv_free(node, ref, sizeof(*vm));
 }
 
 void agxv_vm_clear(struct agx_virtual_node *node, uint32_t vm)
 {
-   agxv_table_unmap(node, AGXV_AT(node, agxv_vm, vm), 0, 1ull << AGXV_VA_BITS, 0, UINT64_MAX);
+   agxv_pagetable_unmap(node, AGXV_AT(node, agxv_vm, vm), 0, 1ull << AGXV_VA_BITS, 0, UINT64_MAX);
 }
 
 void agxv_vm_forget_gem(struct agx_virtual_node *node, uint32_t gem, uint32_t file)
@@ -45,7 +45,7 @@ void agxv_vm_forget_gem(struct agx_virtual_node *node, uint32_t gem, uint32_t fi
          link = &AGXV_AT(node, agxv_bind_record, ref)->next;
          continue;
       }
-      agxv_table_unmap(node, vm, record.va, record.range, it->first_page, it->pages);
+      agxv_pagetable_unmap(node, vm, record.va, record.range, it->first_page, it->pages);
       *link = record.next;
       it->bind_count--;
       agxv_free(node, ref, sizeof(record));
@@ -164,7 +164,7 @@ static int bind(struct agx_virtual_file *file, uint32_t vm_ref,
                     (op->flags & AGX_UAPI_BIND_WRITE ? AGXV_PTE_WRITE : 0);
    if (!remember(node, gem, vm_ref, op->addr, op->range))
       return -ENOMEM;
-   return agxv_table_map(node, vm, op->addr, op->range, entry, single) ? 0 : -ENOMEM;
+   return agxv_pagetable_map(node, vm, op->addr, op->range, entry, single) ? 0 : -ENOMEM;
 }
 
 static int unbind(struct agx_virtual_node *node, uint32_t vm_ref,
@@ -175,7 +175,7 @@ static int unbind(struct agx_virtual_node *node, uint32_t vm_ref,
       return -EINVAL;
    int error = check_range(vm, op);
    if (!error)
-      agxv_table_unmap(node, vm, op->addr, op->range, 0, UINT64_MAX);
+      agxv_pagetable_unmap(node, vm, op->addr, op->range, 0, UINT64_MAX);
    return error;
 }
 

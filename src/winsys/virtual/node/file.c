@@ -143,7 +143,7 @@ void agx_virtual_new_program(struct agx_virtual_node *node)
       struct agxv_queue *queue = AGXV_AT(node, agxv_queue, ref);
       const struct agxv_job *job = AGXV_AT(node, agxv_job, queue->running);
       if (job && job->pid == node->pid)
-         queue->running = 0; /* nobody executes it any more */
+         queue->running = 0; /* no process executes it any more */
       ref = queue->next_active;
    }
    agxv_hold_reap(node, node->pid);
@@ -155,7 +155,7 @@ void agxv_reap(struct agx_virtual_node *node)
 {
    agxv_drop_orphans(node);
    agxv_hold_reap(node, 0);
-   agxv_memory_bury(node); /* nobody's command ends where all who executed died */
+   agxv_memory_bury(node); /* no command ends where all processes that executed died */
    for (uint32_t ref = node->shared->files; ref;) {
       const struct agxv_file *it = AGXV_AT(node, agxv_file, ref);
       struct agx_virtual_file ghost = {.node = node, .ref = ref};

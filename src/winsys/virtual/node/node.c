@@ -55,11 +55,11 @@ static void before_fork(void)
  * it goes on after a second. */
 static void await_child(struct agx_virtual_node *node)
 {
-   _Atomic uint32_t *step = &node->shared->fork_step, nobody = 0;
+   _Atomic uint32_t *step = &node->shared->fork_step, no_sleepers = 0;
    int64_t until_ns = agxv_now_ns() + FORK_WAIT_NS;
    uint32_t seen = AGXV_FORK_BEGUN;
    while (seen != AGXV_FORK_DONE && agxv_now_ns() < until_ns) {
-      agxv_sleep(step, &nobody, seen, until_ns);
+      agxv_sleep(step, &no_sleepers, seen, until_ns);
       seen = atomic_load(step);
    }
    atomic_store(step, AGXV_FORK_DONE);
@@ -172,7 +172,7 @@ static struct agxv_options read_options(void)
    };
 }
 
-/* Who comes later takes the memory that the first one made. */
+/* Later processes take the memory size that the first one chose. */
 static uint64_t memory_bytes_of(int segment_fd, uint64_t otherwise)
 {
    struct stat info;
@@ -181,7 +181,7 @@ static uint64_t memory_bytes_of(int segment_fd, uint64_t otherwise)
    return (uint64_t)info.st_size - AGXV_MEMORY_OFFSET;
 }
 
-/* What AGX_VIRTUAL_CHAOS says. Who asks for chaos doesn't want to run without it, so what is no
+/* What AGX_VIRTUAL_CHAOS says. A user who asks for chaos must not run without it, so what is no
  * number is an error. */
 static agx_status read_chaos(struct agx_virtual_node *node)
 {

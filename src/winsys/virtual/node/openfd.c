@@ -6,7 +6,7 @@
  *
  *   its position   names the struct agxv_file, by a number that is used once
  *   a lock         on the byte of that number, which the host drops with the last copy,
- *                  whoever had it and however he went
+ *                  whatever process had it and however that ended
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -22,7 +22,7 @@ enum agxv_verb {
    AGXV_INJECT_BIND,    /* error after `value` steps of a VM_BIND */
    AGXV_INJECT_END,     /* a submission isn't executed: its fence gets error after value us */
    AGXV_INJECT_LOSE,    /* the device is lost with that submission */
-   AGXV_INJECT_UNWOKEN, /* nobody is woken by that submission's end */
+   AGXV_INJECT_UNWOKEN, /* that submission's end wakes no sleeper */
    AGXV_INJECT_SLOW,    /* each command of that queue begins value us late */
    AGXV_INJECT_MEMORY,  /* value bytes of GPU memory are all there is */
 };
@@ -55,7 +55,7 @@ int agxv_inject_request(struct agx_virtual_node *node, uint32_t index, const cha
 int agxv_inject_bind(struct agx_virtual_node *node, uint64_t *out_steps);
 /* Whether the submission is to be ended without execution: its error, and how much later. */
 int agxv_inject_end(struct agx_virtual_node *node, uint64_t submission, int64_t *out_delay_ns);
-/* Whether its end wakes nobody. */
+/* Whether its end wakes no sleeper. */
 bool agxv_inject_unwoken(struct agx_virtual_node *node, uint64_t submission);
 /* How late each command of a queue begins, by the queue's place in the order of creation. */
 int64_t agxv_inject_delay(const struct agx_virtual_node *node, uint32_t queue);

@@ -101,14 +101,14 @@ struct agx_virtual_node {
    size_t mapping_count, mapping_capacity;
 
    struct agxv_declared_bounds *declared_bounds; /* gpu/bounds.h */
-   /* gpu/counters.c: who is told of what launches of a file execute; fn NULL: nobody. */
+   /* gpu/counters.c: gets what launches of a file execute; fn NULL: none. */
    agx_virtual_counters_fn *counters_fn;
    void *counters_user;
    uint32_t counters_file;
    _Atomic bool counts;
 
    /* Under the shared lock. */
-   bool is_mute;               /* agxv_notify wakes nobody */
+   bool is_mute;               /* agxv_notify wakes no sleeper */
    uint32_t executing;         /* jobs of this process */
    int64_t executing_since_ns; /* when the last of them began */
    struct agxv_watch *watches;

@@ -180,7 +180,7 @@ void agxv_segment_detach(struct agx_virtual_node *node)
 }
 
 /* How long to sleep for the lock before looking again. A waiter of another process that is
- * woken, and killed before it takes the lock, takes the wake with it: when somebody else locks in
+ * woken, and killed before it takes the lock, takes the wake with it: when another thread locks in
  * between, neither the C library nor the kernel wakes the next one. */
 #define LOCK_RETRY_NS 50000000
 #define LOCK_POLL_NS  20000

@@ -55,7 +55,7 @@ struct agxv_running {
    int32_t pid;
 };
 
-/* A command that failed, until somebody takes it; see gpu/faultlog.h. */
+/* A command that failed, until its file takes it; see gpu/faultlog.h. */
 struct agxv_failed {
    struct agx_virtual_failure failure;
    uint64_t file; /* its serial; 0: taken */

@@ -2,7 +2,7 @@
  *
  * Fences. One is done when it is signalled and, for a point of a timeline, when all
  * points before it are. Who waits for whom is a graph: a fence with open
- * dependencies counts them, and whoever completes one counts down. So being done is
+ * dependencies counts them, and completing one counts down. So being done is
  * one flag, however the points were put together. The lock is held throughout.
  */
 #pragma once

@@ -43,7 +43,7 @@ void agxv_watch_forget_syncobj(struct agx_virtual_node *node, uint32_t syncobj);
  * a pipe, readable when the fence is done, for syncobjs at once. Or a negative errno. */
 int agxv_record_create(struct agx_virtual_node *node, enum agxv_record_kind kind, uint32_t target);
 /* Writes arguments that name a new descriptor back to the client; closes it where that fails, since
- * nobody would know of it. 0 or -EFAULT. */
+ * the client would not know of it. 0 or -EFAULT. */
 int agxv_record_hand_out(int fd, uint64_t to, const void *arguments, size_t size);
 /* What fd, or the file with that inode, stands for, or NULL. */
 struct agxv_record *agxv_record_of_inode(struct agx_virtual_node *node, uint64_t device,

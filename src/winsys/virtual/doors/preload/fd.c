@@ -36,7 +36,8 @@ static const struct agx_chip *the_chip;
 /* The segment that the programs of one `agx virtual` share. */
 static const char *session;
 static struct stat session_info;
-static _Atomic int inherited = -1; /* a descriptor of a segment that nobody told us of */
+static _Atomic int inherited =
+   -1; /* a descriptor of a segment that the environment does not name */
 
 /* A child of vfork borrows the memory of its parent: what it closes, the parent keeps. */
 static _Atomic int table_pid;

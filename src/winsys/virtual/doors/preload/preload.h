@@ -47,7 +47,7 @@ struct agxv_open;          /* an open file description of the node; counted */
 
 /* The node, made when first asked for; NULL when it can't be. */
 struct agx_virtual_node *agxv_node(void);
-/* As above, but NULL when nobody opened it yet. */
+/* As above, but NULL when it was not opened yet. */
 struct agx_virtual_node *agxv_node_if_made(void);
 
 /* fd was just opened: when it is the node's file, makes it one of ours; returns fd, or -1

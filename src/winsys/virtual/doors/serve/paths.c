@@ -252,7 +252,7 @@ static int64_t on_shown(const struct agxv_call *call, const struct row *row, con
       return -ENODATA;
    case LIST_ATTRIBUTES:
       return stat(path, &info) ? -errno : 0;
-   default: /* CHDIR: nobody can do it for another process */
+   default: /* CHDIR: no process can do it for another one */
       return -ENOENT;
    }
 }

@@ -192,7 +192,7 @@ static void *serve_all(void *argument)
       if (count < 0 && errno != EINTR)
          break;
       if (count > 0 && !(event.revents & POLLIN))
-         break; /* nobody is left */
+         break; /* no program is left */
       if (count <= 0 || !take(supervisor, &call))
          continue;
       if (!agxv_call_blocks(&call))
