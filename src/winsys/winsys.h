@@ -71,7 +71,7 @@ void agxw_device_destroy(struct agxw_device *device);
 /* What the device is; valid as long as the device. */
 const struct agxw_device_info *agxw_device_info(const struct agxw_device *device);
 /* What the device itself can say of the last fault: address, access, dispatch on the
- * virtual device; "" on a real kernel, which tells no more than that a fence failed. */
+ * virtual device; "" on a real kernel, which says no more than that a fence failed. */
 size_t agxw_device_fault_text(struct agxw_device *device, char *text, size_t capacity);
 
 /* How a command failed whose stream begins from first_va to last_va: the oldest one that was
@@ -118,7 +118,7 @@ void agxw_device_find_place(struct agxw_device *device, uint64_t va, struct agxw
 
 /* Whether the device watches what shaders access; then, what the launches of the stream at
  * stream_va may, by ascending dispatch. Every other access fails their submission with a text that
- * names it. Replaces what was told of that stream before; count 0 forgets it. */
+ * names it. Replaces what was declared for that stream before; count 0 forgets it. */
 bool agxw_device_watches(const struct agxw_device *device);
 /* Declares the bounds of a stream; AGX_UNIMPLEMENTED where the device doesn't watch. */
 AGX_MUST_CHECK agx_status agxw_device_declare_bounds(struct agxw_device *device, uint64_t stream_va,

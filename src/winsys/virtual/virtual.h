@@ -67,7 +67,7 @@ void agx_virtual_set_caller(int32_t pid, bool (*is_there)(const void *argument),
                             const void *argument);
 
 /* mmap(2) of the node: the host address, or NULL with *out_errno. munmap(2) undoes it; the
- * buffer's memory is given back when agx_virtual_unmapped is told so as well. */
+ * buffer's memory is given back when agx_virtual_unmapped is called as well. */
 void *agx_virtual_mmap(struct agx_virtual_file *file, void *address, size_t length, int prot,
                        int flags, uint64_t offset, int *out_errno);
 /* Part of what agx_virtual_mmap mapped was unmapped, or mapped over; other addresses are
@@ -95,7 +95,7 @@ uint64_t agx_virtual_buffer_bytes(int fd);
 int agx_virtual_udmabuf(int memory_file, uint64_t offset, uint64_t bytes, bool closes_on_exec);
 /* Any request on /dev/udmabuf: a descriptor, 0 or a negative errno. */
 int agx_virtual_udmabuf_ioctl(unsigned long request, void *argument);
-/* What one is called in /proc: "/dmabuf:" and the name that this node was told. */
+/* What one is called in /proc: "/dmabuf:" and the name that this node was given. */
 void agx_virtual_buffer_name(struct agx_virtual_node *node, uint64_t device, uint64_t inode,
                              char *name, size_t capacity);
 
@@ -164,8 +164,8 @@ int agx_virtual_watch_counters(struct agx_virtual_file *file, agx_virtual_counte
 
 /* What the launches of the stream at stream_va may access, of whatever address space, sorted by
  * dispatch: what their shaders access besides fails the command with EIO, after it has run to its
- * end. Copied; replaces what was told of that stream, count 0 forgets it. For submissions that this
- * process executes. 0 or -ENOMEM. Any thread. */
+ * end. Copied; replaces what was declared for that stream, count 0 forgets it. For submissions that
+ * this process executes. 0 or -ENOMEM. Any thread. */
 int agx_virtual_declare_bounds(struct agx_virtual_node *node, uint64_t stream_va,
                                const struct agxs_range *ranges, uint32_t count);
 

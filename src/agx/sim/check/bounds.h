@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bounds: a run that is told what each launch may access reports every access outside, byte
+ * Bounds: a run that knows what each launch may access reports every access outside, byte
  * by byte. The functions that do so stand before those that execute, so that nothing of it
- * is there where nothing was told.
+ * is there without declared ranges.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What decoding keeps of a texture, image or tile instruction, and what the execution of one
- * tells check mode and statistics.
+ * reports to check mode and statistics.
  */
 #pragma once
 

@@ -189,7 +189,7 @@ struct agxs_worker {
    uint8_t *shared;                                       /* AGX_MAX_SHARED_BYTES and some */
    uint32_t workgroup[3];
    struct agxs_image_cache *images; /* unpacked descriptors; NULL until one is used */
-   /* What image accesses tell check mode and statistics; NULL without both. */
+   /* What image accesses report to check mode and statistics; NULL without both. */
    const struct agxs_image_observer *image_observer;
    struct agxs_stats stats;
    uint32_t turn; /* uops that a group runs before the next one; 0: launch/group.h says */

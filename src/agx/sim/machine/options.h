@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a client of the simulator asks for, and what it is told: options, faults and counts.
+ * What a client of the simulator asks for, and what it gets: options, faults and counts.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether a program that is to be executed will load the preload library, told from its
+ * Whether a program that is to be executed will load the preload library, by its
  * file: what won't must be served in another way, or be refused, lest it sees the
  * machine's own devices.
  */

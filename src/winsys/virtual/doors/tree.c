@@ -219,7 +219,7 @@ static void normalise(char *path)
    *to = 0;
 }
 
-/* The absolute path, as text; false when it can't be told. */
+/* The absolute path, as text; false when it can't be found. */
 static bool make_absolute(int folder, const char *path, char out[PATH_MAX])
 {
    char base[PATH_MAX] = "", link[64];

@@ -35,9 +35,9 @@ struct agxv_job {
    int32_t pid;        /* of the process that executes it */
    atomic_bool cancel; /* the simulator looks at it while it executes */
    bool is_free;       /* no command of it waits for earlier submissions: for chaos */
-   bool is_executed;   /* it only waits for its end to be told */
+   bool is_executed;   /* only its fence is still to be completed */
    int32_t error;      /* then: its outcome */
-   int64_t due_ns;     /* when it begins, or its end is told; 0: not decided */
+   int64_t due_ns;     /* when it begins, or its fence completes; 0: not decided */
    uint32_t command_count;
    uint64_t number; /* of the submission, from 1 */
    struct agxv_command commands[];
@@ -60,7 +60,7 @@ void agxv_job_push(struct agx_virtual_node *node, uint32_t job);
 /* Gives up a reference to a queue; the last one frees it. */
 void agxv_queue_put(struct agx_virtual_node *node, uint32_t queue);
 /* Drops the queue's jobs that don't execute yet; their fences fail with error. The one that
- * executes is told to end. */
+ * executes is asked to end. */
 void agxv_queue_cancel(struct agx_virtual_node *node, uint32_t queue, int32_t error);
 /* The same for all queues of a file, those without a number too. */
 void agxv_file_cancel(struct agx_virtual_node *node, uint32_t file);

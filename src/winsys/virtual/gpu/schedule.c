@@ -4,7 +4,7 @@
  * up no other. Under chaos everything is decided by the seed and the submission's
  * number, jobs execute one at a time, and what nothing orders goes in any order: jobs
  * of different queues, jobs that wait for nothing earlier in their queue, commands
- * without a barrier. Ends are told in the order of the queue, as fences of one context
+ * without a barrier. Fences complete in the order of the queue, as fences of one context
  * are. Source: docs/hw/kernel.md 5.
  */
 #include "winsys/virtual/gpu/schedule.h"

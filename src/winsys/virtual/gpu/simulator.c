@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The simulator that nodes execute with unless told otherwise.
+ * The simulator that nodes execute with unless a test sets another one.
  */
 #include "winsys/virtual/virtual.h"
 

@@ -251,7 +251,7 @@ static int32_t execute_unlocked(struct agx_virtual_node *node, const struct agxv
    return error;
 }
 
-/* Executes a job, or tells the end of one that was executed: in the order of the queue. The
+/* Executes a job, or completes one that was executed: in the order of the queue. The
  * lock is held before and after. */
 static void run(struct agx_virtual_node *node, uint32_t ref)
 {

@@ -137,7 +137,7 @@ static void watch_process(void)
    atexit(at_exit);
 }
 
-/* A number of the environment, up to `most`; what is none, or more, is told and left out. */
+/* A number of the environment, up to `most`; what is none, or more, is reported and left out. */
 static uint64_t number_option(const char *name, uint64_t otherwise, uint64_t most)
 {
    const char *text = getenv(name);

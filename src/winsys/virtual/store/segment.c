@@ -225,8 +225,8 @@ void agxv_unlock(struct agx_virtual_node *node)
 }
 
 /* Whether system calls go on after every signal that the program handles, for hosts without
- * futex_waitv. Which signal it was can't be told, so one handler without SA_RESTART decides for
- * all; those of crashes don't count. */
+ * futex_waitv. Which signal it was can't be found out, so one handler without SA_RESTART decides
+ * for all; those of crashes don't count. */
 static bool handlers_restart(void)
 {
    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};

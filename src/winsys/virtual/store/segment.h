@@ -4,7 +4,7 @@
  * followed by the GPU memory. Every process maps it at an address of its own, so
  * what lies in it refers to other things by reference (a count of 16-byte units
  * from the start, 0 = none), never by pointer. One robust lock guards it; two
- * futex words tell of changes.
+ * futex words count changes.
  *
  *   0                  header (struct agxv_shared)
  *   header             objects, in blocks of power-of-two sizes

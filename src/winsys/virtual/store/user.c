@@ -122,7 +122,8 @@ static int copy_plainly(bool write, void *own, uint64_t other, size_t size)
    return 0;
 }
 
-/* Checkers don't see what the kernel copies, so they are told, without touching the memory. */
+/* Checkers don't see what the kernel copies, so the code informs them, without touching the memory.
+ */
 #if AGXV_THREAD_CHECKED
 void __tsan_read_range(void *address, long size); /* as GCC has it */
 void __tsan_write_range(void *address, long size);

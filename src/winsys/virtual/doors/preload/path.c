@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions that take a path and neither open the file nor tell what it is: paths of the node
+ * The functions that take a path and neither open the file nor describe it: paths of the node
  * are redirected to the tree of shown files. Folders and links are in walk.c.
  */
 #undef _FILE_OFFSET_BITS /* both names of each function are defined here */

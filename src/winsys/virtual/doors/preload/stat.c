@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions that tell what a file is: the node's file of the tree of shown files (tree.h) is
+ * The functions that describe a file: the node's file of the tree of shown files (tree.h) is
  * shown as a character device, pipes that stand for sync files as anonymous inodes.
  */
 #undef _FILE_OFFSET_BITS /* both names of each function are defined here */

@@ -97,7 +97,7 @@ static int read_text(const struct agxv_call *call, uint64_t from, char *to, size
    return -ENAMETOOLONG;
 }
 
-/* The path that a call means, absolute: 0, or a negative errno when it can't be told. */
+/* The path that a call means, absolute: 0, or a negative errno when it can't be found. */
 static int read_path(const struct agxv_call *call, const struct row *row, char out[PATH_MAX])
 {
    char text[PATH_MAX], link[64], base[PATH_MAX] = "";

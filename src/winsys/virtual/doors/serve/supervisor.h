@@ -53,7 +53,7 @@ bool agxv_call_blocks(const struct agxv_call *call);
 
 /* Calls that may take long end when their thread has a signal to take. Between begin and end
  * stands what serves one, in a thread of its own; end gives the call's result. look is called
- * every now and then, and tells whether there are any. */
+ * every now and then, and returns whether there are any. */
 struct agxv_wait {
    const struct agxv_call *call;
    struct agxv_wait *next;
