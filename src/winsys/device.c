@@ -19,7 +19,8 @@ void agxw_set_host_page_bytes(uint32_t bytes)
    atomic_store(&host_page_override, bytes);
 }
 
-uint32_t agxw_host_page_bytes(void)
+/* The host's page size in bytes. */
+static uint32_t host_page_bytes(void)
 {
    uint32_t bytes = atomic_load(&host_page_override);
    const char *wish = getenv("AGX_HOST_PAGE"); /* whole test runs with another size */
@@ -149,7 +150,7 @@ static agx_status create(struct agx_kmd *kmd, const struct agx_host_alloc *alloc
    }
    device->alloc = alloc;
    device->kmd = kmd;
-   device->page_bytes = AGX_MAX(AGX_PAGE_BYTES, agxw_host_page_bytes());
+   device->page_bytes = AGX_MAX(AGX_PAGE_BYTES, host_page_bytes());
    pthread_mutex_init(&device->lock, NULL);
    pthread_mutex_init(&device->share_lock, NULL);
    pthread_mutex_init(&device->split_lock, NULL);

@@ -122,7 +122,5 @@ void agxw_split_forget(struct agxw_timeline *timeline);
 AGX_MUST_CHECK agx_status agxw_submit_syncs(struct agxw_device *device,
                                             const struct agxw_submit *submit);
 
-/* The host's page size in bytes. */
-uint32_t agxw_host_page_bytes(void);
 /* For tests: another page size for devices made afterwards; 0 goes back to the system's. */
 void agxw_set_host_page_bytes(uint32_t bytes);

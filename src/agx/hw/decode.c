@@ -142,7 +142,8 @@ static const struct usc_word *find_usc_word(uint8_t tag)
    return NULL;
 }
 
-agx_status agx_hw_walk_usc(const struct agx_hw_reader *reader, uint64_t va,
+/* The USC words at va alone. */
+static agx_status walk_usc(const struct agx_hw_reader *reader, uint64_t va,
                            const struct agx_hw_visitor *visitor, struct agx_hw_usc_info *out_info)
 {
    memset(out_info, 0, sizeof(*out_info));
@@ -211,8 +212,7 @@ static agx_status walk_launch(struct walk *walk)
       .mode = word0.mode,
    };
    AGX_TRY(take_sizes(walk, &launch));
-   AGX_TRY(
-      agx_hw_walk_usc(walk->reader, walk->usc_base + launch.usc_offset, walk->visitor, &program));
+   AGX_TRY(walk_usc(walk->reader, walk->usc_base + launch.usc_offset, walk->visitor, &program));
    const struct agx_hw_visitor *visitor = walk->visitor;
    return visitor->launch ? visitor->launch(visitor->user, &launch, &program) : AGX_OK;
 }

@@ -68,11 +68,6 @@ AGX_MUST_CHECK agx_status agx_hw_walk_cdm(const struct agx_chip *chip,
                                           const struct agx_hw_reader *reader, uint64_t usc_base,
                                           uint64_t stream_va, const struct agx_hw_visitor *visitor);
 
-/* The USC words at va alone. */
-AGX_MUST_CHECK agx_status agx_hw_walk_usc(const struct agx_hw_reader *reader, uint64_t va,
-                                          const struct agx_hw_visitor *visitor,
-                                          struct agx_hw_usc_info *out_info);
-
 /* As agx_hw_walk_cdm, one line of text for each packet: address, name, fields; USC words
  * are indented, troubles marked. */
 AGX_MUST_CHECK agx_status agx_hw_print_cdm(const struct agx_chip *chip,

@@ -22,7 +22,8 @@ const char *agxs_term_name(enum agxs_term term)
    return names[term];
 }
 
-uint32_t agxs_chip_cores(const struct agx_chip *chip)
+/* Cores of the chip's GPU. */
+static uint32_t chip_cores(const struct agx_chip *chip)
 {
    return AGX_MAX(chip->clusters * chip->cores_per_cluster, 1u);
 }
@@ -39,7 +40,7 @@ uint32_t agxs_occupancy(uint32_t gpr_halves, uint32_t shared_B, uint32_t workgro
 
 uint64_t agxs_model_repeats(const struct agxs_counts *counts, const struct agx_chip *chip)
 {
-   uint64_t wanted = (uint64_t)AGXS_RACE_GROUPS * agxs_chip_cores(chip);
+   uint64_t wanted = (uint64_t)AGXS_RACE_GROUPS * chip_cores(chip);
    return counts->simd_groups ? AGX_MAX(agx_div_up(wanted, counts->simd_groups), 1u) : 1;
 }
 
@@ -57,7 +58,7 @@ struct agxs_model agxs_model(const struct agxs_counts *counts, const struct agx_
       workgroups = UINT64_MAX;
    if (__builtin_mul_overflow(counts->simd_groups, repeat, &groups))
       groups = UINT64_MAX;
-   model.cores = AGX_MIN(agxs_chip_cores(chip), workgroups);
+   model.cores = AGX_MIN(chip_cores(chip), workgroups);
    model.occupancy =
       agxs_occupancy(counts->gpr_halves, counts->shared_B, counts->workgroup_threads);
    model.concurrency = AGX_MIN(groups, model.cores * model.occupancy);

@@ -57,9 +57,6 @@ struct agxs_model {
 /* Short names of terms, for reports: "issue", "complex", "lsu" ... */
 const char *agxs_term_name(enum agxs_term term);
 
-/* Cores of the chip's GPU. */
-uint32_t agxs_chip_cores(const struct agx_chip *chip);
-
 /* SIMD-groups resident on a core, in whole workgroups and at least one. */
 uint32_t agxs_occupancy(uint32_t gpr_halves, uint32_t shared_B, uint32_t workgroup_threads);
 

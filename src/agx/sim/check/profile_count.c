@@ -18,7 +18,7 @@
 #define FIRST_LINES 1024u
 #define STACK_KEY   (1ull << 63) /* keys of device memory are va / 128 */
 
-enum agxs_class agxs_class_of(enum agx_isa_op op)
+static enum agxs_class class_of(enum agx_isa_op op)
 {
    const struct agx_isa_info *info = agx_isa_info(op);
    switch (info->reads ? info->reads : info->writes) {
@@ -151,7 +151,7 @@ static uint32_t bank_cycles(const struct agxs_group *group, const struct agxs_uo
 static void count_accesses(struct agxs_profile *profile, const struct agxs_group *group,
                            const struct agxs_uop *uop, enum agx_isa_op op)
 {
-   switch (agxs_class_of(op)) {
+   switch (class_of(op)) {
    case AGXS_CLASS_LOAD:
    case AGXS_CLASS_STORE:
    case AGXS_CLASS_ATOMIC:
@@ -260,7 +260,7 @@ void agxs_profile_before(struct agxs_group *group, const struct agxs_uop *uop)
    count_lanes(sum, group);
    count_accesses(profile, group, uop, info->op);
    sum->units[uop->unit % AGXS_UNITS]++;
-   sum->classes[agxs_class_of(info->op)]++;
+   sum->classes[class_of(info->op)]++;
    sum->counts.issue++;
    sum->counts.stall += stall;
    sum->counts.complex_pipe += shared;
@@ -279,7 +279,7 @@ bool agxs_profile_after(struct agxs_group *group, const struct agxs_uop *uop)
    struct agxs_profile *profile = group->worker->profile;
    uint32_t index = (uint32_t)(uop - group->kernel->uops);
    struct agxs_spot *spot = &profile->spots[index];
-   enum agxs_class class_ = agxs_class_of(group->kernel->info[index].op);
+   enum agxs_class class_ = class_of(group->kernel->info[index].op);
    bool is_memory = class_ == AGXS_CLASS_LOAD || class_ == AGXS_CLASS_STORE ||
                     class_ == AGXS_CLASS_ATOMIC || class_ == AGXS_CLASS_STACK ||
                     class_ == AGXS_CLASS_TEXTURE;

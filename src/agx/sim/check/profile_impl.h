@@ -59,6 +59,3 @@ static inline uint32_t agxs_bit_words(uint32_t bits)
 {
    return bits / 64 + 1;
 }
-
-/* What an instruction asks of the load-store and texture units. */
-enum agxs_class agxs_class_of(enum agx_isa_op op);

@@ -47,7 +47,8 @@ uint32_t agxs_lane_value(const struct agxs_image_lane *lane, const struct agxs_s
    return agxs_get_lane(lane->group, source, element, lane->index);
 }
 
-uint64_t agxs_lane_address(const struct agxs_image_lane *lane, const struct agxs_source *source)
+/* A 64-bit address in two registers, in this lane. */
+static uint64_t address_of(const struct agxs_image_lane *lane, const struct agxs_source *source)
 {
    const struct agxs_row *row = agxs_source_row(lane->group, source);
    return row[0].lane[lane->index] | (uint64_t)row[1].lane[lane->index] << 32;
@@ -139,7 +140,7 @@ const struct agxs_texture *agxs_lane_texture(const struct agxs_image_lane *lane,
       return state ? unpack_texture(lane, state, is_pbe) : NULL;
    }
    uint64_t bad_va;
-   uint64_t va = agxs_lane_address(lane, &op->heap) + agxs_lane_value(lane, &op->texture, 0);
+   uint64_t va = address_of(lane, &op->heap) + agxs_lane_value(lane, &op->texture, 0);
    if (agxs_tlb_copy_out(&lane->group->worker->tlb, va, bytes, sizeof(bytes), &bad_va))
       return unpack_texture(lane, bytes, is_pbe);
    agxs_lane_fail(lane,
@@ -254,7 +255,7 @@ bool agxs_image_load_state(struct agxs_group *group, const struct agxs_uop *uop,
       return false;
    }
    lane.index = (unsigned)__builtin_ctz(group->active);
-   uint64_t va = agxs_lane_address(&lane, &lane.op->heap);
+   uint64_t va = address_of(&lane, &lane.op->heap);
    va += lane.op->has_texture_register ? agxs_lane_value(&lane, &lane.op->texture, 0)
                                        : lane.op->heap_offset;
    uint8_t *to = is_sampler ? states->sampler[index] : states->texture[index];

@@ -26,8 +26,6 @@ bool agxs_lane_fail(const struct agxs_image_lane *lane, const struct agxs_image_
 /* Element `element` of a register vector, in this lane. */
 uint32_t agxs_lane_value(const struct agxs_image_lane *lane, const struct agxs_source *source,
                          unsigned element);
-/* A 64-bit address in two registers, in this lane. */
-uint64_t agxs_lane_address(const struct agxs_image_lane *lane, const struct agxs_source *source);
 
 /* A lookup over the group's memory, its texture and sampler still open. */
 struct agxs_lookup agxs_lane_lookup(const struct agxs_image_lane *lane);

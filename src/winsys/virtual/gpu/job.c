@@ -37,7 +37,8 @@ uint32_t agxv_job_create(struct agx_virtual_node *node, const struct agxv_comman
    return ref;
 }
 
-void agxv_job_free(struct agx_virtual_node *node, uint32_t ref)
+/* Frees a job that is in no queue, with its references. */
+static void free_job(struct agx_virtual_node *node, uint32_t ref)
 {
    struct agxv_job *job = AGXV_AT(node, agxv_job, ref);
    for (uint32_t i = 0; i < job->command_count; i++) {
@@ -81,7 +82,7 @@ void agxv_queue_remove(struct agx_virtual_node *node, struct agxv_queue *queue, 
    AGXV_STEP();
    *link = AGXV_AT(node, agxv_job, ref)->next;
    AGXV_STEP();
-   agxv_job_free(node, ref);
+   free_job(node, ref);
 }
 
 /* Queues with jobs stand in a list. */

@@ -48,8 +48,6 @@ struct agxv_job {
 /* A job without fences, or 0; put it when it is not pushed. */
 uint32_t agxv_job_create(struct agx_virtual_node *node, const struct agxv_command *commands,
                          uint32_t count);
-/* Frees a job that is in no queue, with its references. */
-void agxv_job_free(struct agx_virtual_node *node, uint32_t job);
 /* Completes the job's fence with 0 or a negative errno, where it isn't complete. The job is removed
  * from its queue then, not before: should this process die here, another one cancels it. */
 void agxv_job_complete(struct agx_virtual_node *node, uint32_t job, int32_t error);

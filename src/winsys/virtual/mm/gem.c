@@ -203,7 +203,8 @@ static uint32_t find_mapped(struct agx_virtual_file *file, uint64_t offset, size
    return ref;
 }
 
-uint32_t agxv_hold_gem(struct agx_virtual_node *node, uint32_t gem)
+/* A new reference to the buffer for this process, 0 when the segment is full. */
+static uint32_t hold_gem(struct agx_virtual_node *node, uint32_t gem)
 {
    uint32_t ref = agxv_alloc(node, sizeof(struct agxv_hold));
    if (!ref)
@@ -219,7 +220,8 @@ uint32_t agxv_hold_gem(struct agx_virtual_node *node, uint32_t gem)
    return ref;
 }
 
-void agxv_hold_end(struct agx_virtual_node *node, uint32_t ref)
+/* Ends a reference that hold_gem gave; 0 is fine. */
+static void end_hold(struct agx_virtual_node *node, uint32_t ref)
 {
    if (!ref)
       return;
@@ -244,7 +246,7 @@ void agxv_hold_reap(struct agx_virtual_node *node, int32_t doomed)
       if (hold->pid != dead && hold->pid != lives)
          *(agxv_process_lives(node, hold->pid) ? &lives : &dead) = hold->pid;
       if (hold->pid == dead)
-         agxv_hold_end(node, current);
+         end_hold(node, current);
    }
 }
 
@@ -253,7 +255,7 @@ void agxv_hold_again(struct agx_virtual_node *node)
    for (size_t i = 0; i < node->mapping_count; i++) {
       struct agxv_mapping *it = &node->mappings[i];
       if (it->hold) /* where there is no room, the parent's decides alone */
-         it->hold = agxv_hold_gem(node, AGXV_AT(node, agxv_hold, it->hold)->gem);
+         it->hold = hold_gem(node, AGXV_AT(node, agxv_hold, it->hold)->gem);
    }
 }
 
@@ -276,7 +278,7 @@ static bool add_mapping(struct agx_virtual_node *node, uintptr_t start, uintptr_
  * just stays for good. */
 static void add_tail(struct agx_virtual_node *node, uintptr_t start, uintptr_t end, uint32_t hold)
 {
-   uint32_t own = hold ? agxv_hold_gem(node, AGXV_AT(node, agxv_hold, hold)->gem) : 0;
+   uint32_t own = hold ? hold_gem(node, AGXV_AT(node, agxv_hold, hold)->gem) : 0;
    add_mapping(node, start, end, own);
 }
 
@@ -297,7 +299,7 @@ static void drop_mappings(struct agx_virtual_node *node, uintptr_t start, uintpt
          it->start = end;
       } else {
          *it = node->mappings[--node->mapping_count];
-         agxv_hold_end(node, old.hold);
+         end_hold(node, old.hold);
          i--;
       }
    }
@@ -335,12 +337,12 @@ static void *map_object(struct agx_virtual_node *node, uint32_t ref, void *addre
    uint64_t host_page = (uint64_t)sysconf(_SC_PAGESIZE);
    pthread_mutex_lock(&node->local);
    drop_mappings(node, start, start + length); /* MAP_FIXED over an older one */
-   uint32_t hold = agxv_hold_gem(node, ref);
+   uint32_t hold = hold_gem(node, ref);
    bool kept = hold && add_mapping(node, start, start + agx_align_up(length, host_page), hold);
    pthread_mutex_unlock(&node->local);
    if (kept)
       return mapped;
-   agxv_hold_end(node, hold);
+   end_hold(node, hold);
    munmap(mapped, length);
    *out_errno = ENOMEM;
    return NULL;

@@ -8,10 +8,6 @@
 
 /* A buffer of that many pages, refs 1; 0 when there is no memory. */
 uint32_t agxv_gem_new(struct agx_virtual_node *node, uint64_t pages);
-/* A new reference to the buffer for this process, 0 when the segment is full; and its end. */
-uint32_t agxv_hold_gem(struct agx_virtual_node *node, uint32_t gem);
-/* Ends a reference that agxv_hold_gem gave; 0 is fine. */
-void agxv_hold_end(struct agx_virtual_node *node, uint32_t hold);
 /* Ends those of processes that died, or with a pid of that process. */
 void agxv_hold_reap(struct agx_virtual_node *node, int32_t pid);
 /* After a fork: this process holds what its mappings say. */

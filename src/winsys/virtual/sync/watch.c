@@ -283,8 +283,9 @@ int agxv_record_hand_out(int fd, uint64_t to, const void *arguments, size_t size
    return error;
 }
 
-struct agxv_record *agxv_record_of_inode(struct agx_virtual_node *node, uint64_t device,
-                                         uint64_t inode)
+/* What fd, or the file with that inode, stands for, or NULL. */
+static struct agxv_record *record_of_inode(struct agx_virtual_node *node, uint64_t device,
+                                           uint64_t inode)
 {
    for (uint32_t ref = node->shared->fd_records; ref;) {
       struct agxv_record *record = AGXV_AT(node, agxv_record, ref);
@@ -332,7 +333,7 @@ struct agxv_record *agxv_record_find(struct agx_virtual_node *node, int fd)
    struct stat info;
    if (fstat(fd, &info))
       return NULL;
-   struct agxv_record *record = agxv_record_of_inode(node, info.st_dev, info.st_ino);
+   struct agxv_record *record = record_of_inode(node, info.st_dev, info.st_ino);
    if (record)
       keep_too(node, record, fd);
    return record;
@@ -345,7 +346,7 @@ const char *agx_virtual_inode_name(struct agx_virtual_node *node, uint64_t devic
       [AGXV_RECORD_SYNC_FILE] = "anon_inode:sync_file",
    };
    agxv_lock(node);
-   const struct agxv_record *record = agxv_record_of_inode(node, device, inode);
+   const struct agxv_record *record = record_of_inode(node, device, inode);
    const char *name = record ? names[record->kind] : NULL;
    agxv_unlock(node);
    return name;

@@ -45,11 +45,8 @@ int agxv_record_create(struct agx_virtual_node *node, enum agxv_record_kind kind
 /* Writes arguments that name a new descriptor back to the client; closes it where that fails, since
  * the client would not know of it. 0 or -EFAULT. */
 int agxv_record_hand_out(int fd, uint64_t to, const void *arguments, size_t size);
-/* What fd, or the file with that inode, stands for, or NULL. */
-struct agxv_record *agxv_record_of_inode(struct agx_virtual_node *node, uint64_t device,
-                                         uint64_t inode);
-/* The same for a descriptor that a client uses here, which this process now keeps too: who
- * made it may die. */
+/* What a client's descriptor stands for, or NULL. From now on this process keeps it too, since the
+ * process that made it may die. */
 struct agxv_record *agxv_record_find(struct agx_virtual_node *node, int fd);
 /* Frees what no descriptor stands for any more. */
 void agxv_record_sweep(struct agx_virtual_node *node);
