@@ -22,6 +22,9 @@ uint32_t agxc_end_of_step(uint32_t halves);
  * r0h, and one half before an even one where there are odd ones. */
 uint32_t agxc_needed_halves(const struct agxc_shader *shader, uint32_t pressure);
 
+/* Halves that passes keep free below a step for what the liveness of generic code does not show. */
+#define AGXC_SLACK_HALVES 12u
+
 /* Whether one more uniform may hold the address of a binding plus a constant. Some room stays for
  * uniforms that later passes need: bases end at half 256. */
 bool agxc_has_room_for_base(const struct agxc_shader *shader);

@@ -50,6 +50,17 @@ static inline unsigned agxc_halves(const struct agxc_value *value)
    return AGX_MAX(value->bits, 16) / 16u * value->count;
 }
 
+/* Halves that are live at the block's start, without its phis' results. */
+static inline uint32_t agxc_live_in_halves(const struct agxc_shader *shader,
+                                           const struct agxc_liveness *liveness,
+                                           const struct agxc_block *block)
+{
+   uint32_t halves = 0;
+   agxc_foreach_live_in (id, liveness, block)
+      halves += agxc_halves(shader->values[*id]);
+   return halves;
+}
+
 /* The half that a value may start at is a multiple of this. */
 static inline unsigned agxc_alignment(const struct agxc_value *value)
 {

@@ -165,6 +165,14 @@ void agxc_iteration_copy(const struct agxc_loop_shape *u, struct agxc_clone *clo
       copy_list(u, clone, &u->loop->continuing, leaves);
 }
 
+bool agxc_has_loop(const struct agxc_shader *shader)
+{
+   agxc_foreach_block (block, shader)
+      if (block->loop_depth)
+         return true;
+   return false;
+}
+
 bool agxc_loops_visit(struct agx_link *list, bool (*visit)(void *user, struct agxc_loop *loop),
                       void *user)
 {

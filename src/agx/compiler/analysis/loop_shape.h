@@ -37,6 +37,9 @@ void agxc_iteration_begin(const struct agxc_loop_shape *shape, struct agxc_clone
 void agxc_iteration_copy(const struct agxc_loop_shape *shape, struct agxc_clone *clone,
                          bool leaves);
 
+/* Whether any block stands in a loop. After agxc_index. */
+bool agxc_has_loop(const struct agxc_shader *shader);
+
 /* Calls visit for each loop of a list, inner ones first, unless a call for a loop inside of it
  * returned true. Visit may put nodes in front of the loop, or move it into one of them. Returns
  * whether any call returned true. */

@@ -69,6 +69,14 @@ struct agxc_instr *agxc_redefine(struct agxc_builder *b, struct agxc_ref dest,
    return instr;
 }
 
+struct agxc_ref agxc_build_zero(struct agxc_builder *b, const struct agxc_ref *like)
+{
+   struct agxc_ref zeros[4];
+   for (unsigned i = 0; i < AGX_COUNT(zeros); i++)
+      zeros[i] = agxc_imm(0, like->bits);
+   return like->count == 1 ? zeros[0] : agxc_collect(b, like->count, zeros);
+}
+
 struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigned count,
                                   unsigned src_count)
 {

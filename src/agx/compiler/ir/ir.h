@@ -537,6 +537,8 @@ void agxc_split(struct agxc_builder *b, struct agxc_ref vector, struct agxc_ref 
  * returns. The old definition is the caller's to remove. */
 struct agxc_instr *agxc_redefine(struct agxc_builder *b, struct agxc_ref dest,
                                  const struct agxc_ref *elements);
+/* A 0 shaped like that: a constant, or a vector of them. */
+struct agxc_ref agxc_build_zero(struct agxc_builder *b, const struct agxc_ref *like);
 /* A phi with a new destination of that shape, whose sources the caller fills in. */
 struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigned count,
                                   unsigned src_count);

@@ -110,10 +110,6 @@ static bool canonicalise(struct agxc_instr *instr)
    return false;
 }
 
-/* Shifts up to here cost no more than an addition, and often nothing: additions and
- * addresses shift on the way. Source: docs/hw/idioms.md 2. */
-#define FREE_SHIFT 4
-
 /* (x + c) + d, (x + c) << k and (x << j) << k take the constant outside. */
 static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
 {
@@ -143,7 +139,7 @@ static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
    }
    if (instr->op == AGXC_OP_ISHL && shl && is_const(agxc_src_b(shl)) &&
        agxc_alg_may_join(instr, shl) && b->imm + agxc_src_b(shl)->imm < 32 &&
-       (b->imm > FREE_SHIFT || b->imm + agxc_src_b(shl)->imm <= FREE_SHIFT)) {
+       (b->imm > AGXC_ALG_FREE_SHIFT || b->imm + agxc_src_b(shl)->imm <= AGXC_ALG_FREE_SHIFT)) {
       *b = agxc_imm((uint32_t)(b->imm + agxc_src_b(shl)->imm), 32);
       *a = *agxc_src_a(shl);
       return true;

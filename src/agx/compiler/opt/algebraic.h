@@ -7,6 +7,10 @@
 
 #include "agx/compiler/ir/ir.h"
 
+/* Shifts up to here cost no more than an addition, and often nothing: additions and
+ * addresses shift on the way. Source: docs/hw/idioms.md 2. */
+#define AGXC_ALG_FREE_SHIFT 4
+
 struct agxc_algebra {
    struct agxc_shader *shader;
    struct agxc_builder at; /* before the instruction that is looked at */
@@ -41,19 +45,21 @@ struct agxc_ref agxc_algebra_float(struct agxc_algebra *a, const struct agxc_ins
 struct agxc_ref agxc_algebra_build(struct agxc_algebra *a, enum agxc_op op, unsigned bits,
                                    unsigned count, const struct agxc_ref *srcs);
 
-/* agxc_algebra_build with one, two and three sources. */
+/* agxc_algebra_build with one source. */
 static inline struct agxc_ref agxc_alg1(struct agxc_algebra *a, enum agxc_op op, unsigned bits,
                                         struct agxc_ref x)
 {
    return agxc_algebra_build(a, op, bits, 1, &x);
 }
 
+/* agxc_algebra_build with two sources. */
 static inline struct agxc_ref agxc_alg2(struct agxc_algebra *a, enum agxc_op op, unsigned bits,
                                         struct agxc_ref x, struct agxc_ref y)
 {
    return agxc_algebra_build(a, op, bits, 2, (struct agxc_ref[]){x, y});
 }
 
+/* agxc_algebra_build with three sources. */
 static inline struct agxc_ref agxc_alg3(struct agxc_algebra *a, enum agxc_op op, unsigned bits,
                                         struct agxc_ref x, struct agxc_ref y, struct agxc_ref z)
 {

@@ -139,9 +139,6 @@ static struct agxc_ref rule_ineg(struct agxc_algebra *a, const struct agxc_instr
 
 /* ---- products ------------------------------------------------------------ */
 
-/* A shift this short is free in a sum. Source: docs/hw/idioms.md 2. */
-#define FREE_SHIFT 4
-
 /* (x + c) u for a uniform u, where c u is u itself, shifted for free: x u is then what other
  * places next to x need, too. */
 static struct agxc_ref distribute(struct agxc_algebra *a, struct agxc_ref sum, struct agxc_ref u)
@@ -150,7 +147,7 @@ static struct agxc_ref distribute(struct agxc_algebra *a, struct agxc_ref sum, s
    if (!def || u.kind != AGXC_UNIFORM)
       return agxc_none();
    uint32_t c = u32(agxc_src_b(def)), size = (int32_t)c < 0 ? 0u - c : c;
-   if (!size || (size & (size - 1)) || size > 1u << FREE_SHIFT)
+   if (!size || (size & (size - 1)) || size > 1u << AGXC_ALG_FREE_SHIFT)
       return agxc_none();
    struct agxc_ref product = op2(a, AGXC_OP_IMUL, *agxc_src_a(def), u);
    struct agxc_ref step =
@@ -214,7 +211,8 @@ static struct agxc_ref rule_ishl(struct agxc_algebra *a, const struct agxc_instr
    if ((def = def_const(&x, AGXC_OP_ISHL)) && agxc_src_b(def)->imm + k >= 32)
       return imm(0);
    /* Down and up again is a mask, unless the way up is free. */
-   if (k > FREE_SHIFT && (def = def_const(&x, AGXC_OP_USHR)) && agxc_src_b(def)->imm < 32) {
+   if (k > AGXC_ALG_FREE_SHIFT && (def = def_const(&x, AGXC_OP_USHR)) &&
+       agxc_src_b(def)->imm < 32) {
       uint32_t down = u32(agxc_src_b(def));
       struct agxc_ref moved = down > k   ? op2(a, AGXC_OP_USHR, *agxc_src_a(def), imm(down - k))
                               : down < k ? op2(a, AGXC_OP_ISHL, *agxc_src_a(def), imm(k - down))

@@ -56,7 +56,7 @@ static void forget_list(const struct agx_link *list)
    }
 }
 
-/* Melts a block into the cursor's; whoever it led to now comes from there. */
+/* Melts a block into the cursor's, which its successors now have as predecessor. */
 static void melt(struct agxc_cursor *cursor, struct agxc_block *block)
 {
    for (unsigned i = 0; i < 2; i++) {

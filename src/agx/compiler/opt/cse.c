@@ -111,7 +111,7 @@ static void visit_instr(struct table *table, struct agxc_instr *instr)
       /* Other lanes run in another block. */
       if ((agxc_flags(instr) & AGXC_CROSS_LANE) && table->entries[at].instr->block != instr->block)
          continue;
-      /* Who asked for exactness keeps it, at worst the other one pays. */
+      /* If one of both must be exact, the one that stays must. */
       table->entries[at].instr->exact |= instr->exact;
       agxc_become_mov(table->shader, instr, *agxc_dest(table->entries[at].instr));
       table->progress = true;

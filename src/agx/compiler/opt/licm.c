@@ -16,13 +16,12 @@
 #include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"
+#include "agx/compiler/analysis/loop_shape.h"
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/opt/opt.h"
 
-#define MAX_WRITES 8u
-/* Halves kept free below a step for what the liveness of generic code does not show. */
-#define SLACK_HALVES       12u
-#define CHEAP_SLACK_HALVES 32u
+#define MAX_WRITES         8u
+#define CHEAP_SLACK_HALVES 32u /* kept free below a step where cheap operations move */
 
 struct loop_info {
    struct loop_info *parent;
@@ -45,15 +44,6 @@ struct licm {
 };
 
 /* ---- survey ------------------------------------------------------------- */
-
-static uint32_t live_halves(const struct agxc_shader *shader, const struct agxc_liveness *liveness,
-                            const struct agxc_block *block)
-{
-   uint32_t halves = 0;
-   agxc_foreach_live_in (id, liveness, block)
-      halves += agxc_halves(shader->values[*id]);
-   return halves;
-}
 
 static void note_effects(struct loop_info *loop, const struct agxc_shader *shader,
                          const struct agxc_instr *instr)
@@ -86,8 +76,8 @@ static void survey_loop(struct licm *l, struct agxc_loop *node, struct loop_info
    l->loop_at[loop->first] = loop;
    survey_list(l, &node->body, loop, &halves);
    survey_list(l, &node->continuing, loop, &halves);
-   uint32_t end = agxc_end_of_step(halves + SLACK_HALVES);
-   loop->room = (int32_t)end - (int32_t)(halves + SLACK_HALVES);
+   uint32_t end = agxc_end_of_step(halves + AGXC_SLACK_HALVES);
+   loop->room = (int32_t)end - (int32_t)(halves + AGXC_SLACK_HALVES);
    loop->cheap_room = (int32_t)end - (int32_t)(halves + CHEAP_SLACK_HALVES);
    *peak = AGX_MAX(*peak, halves);
 }
@@ -104,7 +94,7 @@ static void survey_list(struct licm *l, struct agx_link *list, struct loop_info 
          survey_loop(l, agxc_as_loop(node), loop, peak);
       } else if (loop) {
          struct agxc_block *block = agxc_as_block(node);
-         *peak = AGX_MAX(*peak, live_halves(l->shader, l->liveness, block));
+         *peak = AGX_MAX(*peak, agxc_live_in_halves(l->shader, l->liveness, block));
          agxc_foreach_instr (instr, block)
             note_effects(loop, l->shader, instr);
       }
@@ -265,20 +255,12 @@ static void visit_list(struct licm *l, struct agx_link *list, struct loop_info *
    }
 }
 
-static bool has_loop(const struct agxc_shader *shader)
-{
-   agxc_foreach_block (block, shader)
-      if (block->loop_depth)
-         return true;
-   return false;
-}
-
 bool agxc_opt_licm(struct agxc_shader *shader)
 {
    struct licm l = {.shader = shader};
    uint32_t peak = 0;
    agxc_index(shader);
-   if (!has_loop(shader))
+   if (!agxc_has_loop(shader))
       return false;
    l.liveness = agxc_liveness_compute(shader);
    l.loop_at = AGX_ARENA_ARRAY(shader->arena, struct loop_info *, shader->block_count);

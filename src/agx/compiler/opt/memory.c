@@ -24,7 +24,7 @@
 struct known {
    struct agxc_memory_ref memory;
    struct agxc_ref data; /* kind NONE: forgotten */
-   /* The store, while it may still turn out to be dead. */
+   /* The store, as long as it may be dead. */
    struct agxc_instr *unread;
 };
 
@@ -116,7 +116,7 @@ static void remember(struct forwarding *f, const struct agxc_memory_ref *memory,
    f->count++;
 }
 
-/* Who knows the element of that many bits at `constant`, the youngest first; NULL if nobody. */
+/* The youngest entry that knows the element of that many bits at `constant`, or NULL. */
 static const struct known *find_element(struct forwarding *f, const struct agxc_memory_ref *memory,
                                         int64_t constant)
 {

@@ -34,7 +34,7 @@
 
 #define MIN_SIZE 40u /* of an iteration without barriers: shorter ones are copied for less */
 
-struct ahead {
+struct batch {
    struct agxc_induction induction;
    struct agxc_block *body; /* behind the exit */
    struct agxc_instr *loads[AGXC_LOADS_FAR];
@@ -61,7 +61,7 @@ static bool is_slow_load(const struct agxc_instr *instr)
 }
 
 /* How deep what follows from the sources is, or 0. */
-static uint8_t depth_of(const struct pass *pass, const struct ahead *a,
+static uint8_t depth_of(const struct pass *pass, const struct batch *a,
                         const struct agxc_instr *instr)
 {
    uint8_t depth = 1;
@@ -78,7 +78,7 @@ static uint8_t depth_of(const struct pass *pass, const struct ahead *a,
 
 /* Notes what follows from the induction variable, and loads at such addresses. False: one that
  * doesn't, or one in front of the exit, which runs once more than there are iterations. */
-static bool visit_instr(struct pass *pass, struct ahead *a, struct agxc_instr *instr, bool is_top)
+static bool visit_instr(struct pass *pass, struct batch *a, struct agxc_instr *instr, bool is_top)
 {
    const struct agxc_ref *dest = agxc_dests(instr);
    uint8_t depth = is_top ? depth_of(pass, a, instr) : 0;
@@ -102,7 +102,7 @@ static bool visit_instr(struct pass *pass, struct ahead *a, struct agxc_instr *i
 
 /* All waits of the loop must be for such loads: others would stay. Sets the halves that live in
  * the loop. */
-static bool visit_loop(struct pass *pass, struct ahead *a, uint32_t *out_halves)
+static bool visit_loop(struct pass *pass, struct batch *a, uint32_t *out_halves)
 {
    const struct agxc_loop *loop = a->induction.shape.loop;
    uint32_t end = agxc_last_block(&loop->continuing)->index;
@@ -121,14 +121,14 @@ static bool visit_loop(struct pass *pass, struct ahead *a, uint32_t *out_halves)
    return a->load_count > 0;
 }
 
-static uint32_t choose_iterations(struct pass *pass, struct ahead *a)
+static uint32_t choose_iterations(struct pass *pass, struct batch *a)
 {
    const struct agxc_loop_shape *shape = &a->induction.shape;
    uint32_t halves;
    if (shape->inner_loops || (!shape->barriers && shape->size < MIN_SIZE) ||
        !visit_loop(pass, a, &halves))
       return 1;
-   halves += AGXC_LOADS_SLACK_HALVES;
+   halves += AGXC_SLACK_HALVES;
    /* A value of an iteration ahead is a move in each iteration, for every two halves. */
    uint32_t most = AGX_MIN(agxc_end_of_step(halves), agxc_most_halves(pass->shader));
    for (uint32_t iterations = AGXC_LOADS_MAX_ITERATIONS; iterations > 1; iterations /= 2)
@@ -140,21 +140,8 @@ static uint32_t choose_iterations(struct pass *pass, struct ahead *a)
 
 /* ---- rewriting ----------------------------------------------------------- */
 
-/* What the ring holds before the first iteration, which nobody reads. */
-static struct agxc_ref build_nothing(struct ahead *a, const struct agxc_ref *shape)
-{
-   struct agxc_builder b =
-      agxc_at_end(a->induction.shape.shader, agxc_block_before(&a->induction.shape.loop->node));
-   struct agxc_ref zeros[4] = {0};
-   if (shape->count == 1)
-      return agxc_imm(0, shape->bits);
-   for (unsigned i = 0; i < shape->count; i++)
-      zeros[i] = agxc_imm(0, shape->bits);
-   return agxc_collect(&b, shape->count, zeros);
-}
-
 /* A block with the test, and the if, in front of the body. */
-static struct agxc_if *insert_if(struct ahead *a, struct agxc_block **out_test)
+static struct agxc_if *insert_if(struct batch *a, struct agxc_block **out_test)
 {
    struct agxc_induction *c = &a->induction;
    struct agxc_shader *shader = c->shape.shader;
@@ -173,7 +160,7 @@ static struct agxc_if *insert_if(struct ahead *a, struct agxc_block **out_test)
 }
 
 /* i of an iteration ahead, or of this one when there is none. */
-static struct agxc_ref build_place(struct ahead *a, struct agxc_builder *b, struct agxc_ref left,
+static struct agxc_ref build_place(struct batch *a, struct agxc_builder *b, struct agxc_ref left,
                                    uint32_t distance)
 {
    struct agxc_induction *c = &a->induction;
@@ -185,7 +172,7 @@ static struct agxc_ref build_place(struct ahead *a, struct agxc_builder *b, stru
 }
 
 /* Copies what computes a value in the loop, unless that is done. */
-static void copy_value(const struct ahead *a, struct agxc_clone *clone, const struct agxc_ref *ref)
+static void copy_value(const struct batch *a, struct agxc_clone *clone, const struct agxc_ref *ref)
 {
    if (agxc_loop_is_invariant(&a->induction.shape, ref) ||
        agxc_clone_ref(clone, *ref).value != ref->value)
@@ -199,7 +186,7 @@ static void copy_value(const struct ahead *a, struct agxc_clone *clone, const st
 }
 
 /* The loads of all iterations, into `block`. */
-static void build_loads(struct pass *pass, struct ahead *a, struct agxc_block *block,
+static void build_loads(struct pass *pass, struct batch *a, struct agxc_block *block,
                         struct agxc_ref out[AGXC_LOADS_MAX_ITERATIONS][AGXC_LOADS_FAR])
 {
    struct agxc_induction *c = &a->induction;
@@ -223,14 +210,17 @@ static void build_loads(struct pass *pass, struct ahead *a, struct agxc_block *b
 }
 
 /* The ring of one load; values[] are those of its iterations. */
-static void build_ring(struct ahead *a, struct agxc_instr *load,
+static void build_ring(struct batch *a, struct agxc_instr *load,
                        struct agxc_ref values[AGXC_LOADS_MAX_ITERATIONS][AGXC_LOADS_FAR],
                        uint32_t which)
 {
    struct agxc_shader *shader = a->induction.shape.shader;
    struct agxc_builder header = agxc_before(shader, a->induction.phi);
    struct agxc_builder body = agxc_at_start(shader, a->body);
-   const struct agxc_ref shape = *agxc_dest(load), nothing = build_nothing(a, &shape);
+   struct agxc_builder before =
+      agxc_at_end(shader, agxc_block_before(&a->induction.shape.loop->node));
+   const struct agxc_ref shape = *agxc_dest(load);
+   const struct agxc_ref unread = agxc_build_zero(&before, &shape); /* by the first iterations */
    struct agxc_instr *held[AGXC_LOADS_MAX_ITERATIONS], *now[AGXC_LOADS_MAX_ITERATIONS];
    for (uint32_t iteration = 1; iteration < a->iterations; iteration++)
       held[iteration] = agxc_build_phi(&header, shape.bits, shape.count, 2);
@@ -240,13 +230,13 @@ static void build_ring(struct ahead *a, struct agxc_instr *load,
       *agxc_phi_else(now[iteration]) = *agxc_dest(held[AGX_MIN(iteration + 1, a->iterations - 1)]);
    }
    for (uint32_t iteration = 1; iteration < a->iterations; iteration++) {
-      *agxc_phi_entry(held[iteration]) = nothing;
+      *agxc_phi_entry(held[iteration]) = unread;
       *agxc_phi_back(held[iteration]) = *agxc_dest(now[iteration]);
    }
    agxc_become_mov(shader, load, *agxc_dest(now[0]));
 }
 
-static void load_ahead(struct pass *pass, struct ahead *a)
+static void batch_loads(struct pass *pass, struct batch *a)
 {
    struct agxc_ref values[AGXC_LOADS_MAX_ITERATIONS][AGXC_LOADS_FAR];
    struct agxc_block *test;
@@ -268,7 +258,7 @@ static bool begins_with_phi(const struct agxc_block *block)
 static bool try_loop(void *user, struct agxc_loop *loop)
 {
    struct pass *pass = user;
-   struct ahead a = {0};
+   struct batch a = {0};
    struct agxc_induction *c = &a.induction;
    if (!agxc_induction_find(c, pass->shader, loop) || c->step > AGXC_LOADS_MAX_STEP ||
        c->step & (c->step - 1))
@@ -280,7 +270,7 @@ static bool try_loop(void *user, struct agxc_loop *loop)
       pass->liveness = agxc_liveness_compute(pass->shader);
    a.iterations = choose_iterations(pass, &a);
    if (a.iterations > 1)
-      load_ahead(pass, &a);
+      batch_loads(pass, &a);
    return a.iterations > 1;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How much the passes of this room take: loads that wait at once, registers, instructions looked
- * at.
+ * How much the passes of this room take: loads that wait at once, iterations, instructions looked
+ * at. Registers: analysis/limits.h. Latency: agxc_load_latency() of analysis/op_cost.h.
  */
 #pragma once
 
@@ -15,5 +15,3 @@
 #define AGXC_LOADS_MAX_STEP 0x10000u
 /* Instructions that an address or a condition is computed from, where it is needed elsewhere. */
 #define AGXC_LOADS_MAX_SLICE 24u
-/* Halves kept free for what the liveness of generic code does not show. */
-#define AGXC_LOADS_SLACK_HALVES 12u

@@ -15,7 +15,7 @@
  *
  * No load reads what the loop would not have read: `next` are the values of the next iteration if
  * there is one, else those of this iteration again. So only loads that each iteration runs move, in
- * loops that nobody leaves in their middle.
+ * loops without a way out in their middle.
  *
  * Before: generic SSA. After: the same. The last pass before selection: a load that opt_licm can
  * move out of the loop needs none of this. prefetch_choose.c chooses the loads.
@@ -105,14 +105,6 @@ static void go_to(struct agxc_prefetch *p, struct agxc_builder b)
 
 /* ---- moving ---------------------------------------------------------------- */
 
-static struct agxc_ref build_zero(struct agxc_builder *b, const struct agxc_ref *like)
-{
-   struct agxc_ref zeros[4];
-   for (unsigned i = 0; i < AGX_COUNT(zeros); i++)
-      zeros[i] = agxc_imm(0, like->bits);
-   return like->count == 1 ? zeros[0] : agxc_collect(b, like->count, zeros);
-}
-
 /* An if on the iteration's test at the end of the builder's block, and a block behind it. */
 static struct agxc_block *build_if(struct agxc_prefetch *p, struct agxc_ref test,
                                    struct agxc_block **out_inside)
@@ -141,7 +133,7 @@ static void load_first(struct agxc_prefetch *p, struct agxc_ref *out_loaded)
    struct agxc_ref test = copy_of(p, *p->shape.taken, AGXC_WAY_FIRST);
    if (test.kind != AGXC_IMM || (bool)test.imm == p->shape.leaves_if) {
       for (uint32_t i = 0; i < p->choice_count; i++)
-         zeros[i] = build_zero(&p->b, agxc_dest(p->choices[i].load));
+         zeros[i] = agxc_build_zero(&p->b, agxc_dest(p->choices[i].load));
       behind = build_if(p, test, &inside);
       p->b = agxc_at_end(p->shader, inside); /* which sees what was copied in front of it */
    }
@@ -168,7 +160,7 @@ static void split_block(struct agxc_block *block, struct agxc_instr *first, stru
    }
 }
 
-/* The load's value becomes the phi's: nobody who reads it need know. */
+/* The phi defines the load's value, so that its uses stay as they are. */
 static void load_next(struct agxc_prefetch *p, struct agxc_choice *choice, struct agxc_ref first)
 {
    struct agxc_instr *load = choice->load;
@@ -221,19 +213,11 @@ static bool try_loop(void *user, struct agxc_loop *loop)
    return p->choice_count > 0;
 }
 
-static bool has_loop(const struct agxc_shader *shader)
-{
-   agxc_foreach_block (block, shader)
-      if (block->loop_depth)
-         return true;
-   return false;
-}
-
 bool agxc_opt_prefetch(struct agxc_shader *shader)
 {
    struct agxc_prefetch p = {.shader = shader, .value_count = shader->value_count};
    agxc_index(shader);
-   if (!has_loop(shader))
+   if (!agxc_has_loop(shader))
       return false;
    p.liveness = agxc_liveness_compute(shader);
    for (unsigned way = 0; way < AGXC_WAY_COUNT; way++)

@@ -271,8 +271,8 @@ void agxc_prefetch_choose(struct agxc_prefetch *p)
       return;
    for (uint32_t i = p->first; i <= p->last; i++)
       halves = AGX_MAX(halves, p->liveness->halves[i]);
-   p->room = (int32_t)agxc_end_of_step(halves + AGXC_LOADS_SLACK_HALVES) -
-             (int32_t)(halves + AGXC_LOADS_SLACK_HALVES);
+   p->room =
+      (int32_t)agxc_end_of_step(halves + AGXC_SLACK_HALVES) - (int32_t)(halves + AGXC_SLACK_HALVES);
    for (uint32_t i = p->first; i <= p->last; i++)
       agxc_foreach_instr (instr, p->shader->blocks[i])
          if (instr->op == AGXC_OP_LOAD_GLOBAL)

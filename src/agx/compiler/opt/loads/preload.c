@@ -17,7 +17,7 @@
 #include "agx/compiler/opt/loads/loads.h"
 #include "agx/compiler/opt/loads/slice_impl.h"
 
-struct early {
+struct preload {
    struct agxc_shader *shader;
    struct agxc_liveness *liveness;
    struct agxc_block *to; /* loads may go to its end */
@@ -39,22 +39,14 @@ static bool returns(const struct agxc_node *node)
    return false;
 }
 
-static uint32_t live_halves(const struct early *e, const struct agxc_block *block)
-{
-   uint32_t halves = 0;
-   agxc_foreach_live_in (id, e->liveness, block)
-      halves += agxc_halves(e->shader->values[*id]);
-   return halves;
-}
-
 /* The blocks from a loop's first one up to the block behind it. */
-static void note_loop(struct early *e, const struct agxc_loop *loop)
+static void note_loop(struct preload *e, const struct agxc_loop *loop)
 {
    uint32_t first = agxc_first_block(&loop->body)->index, halves = 1;
    uint32_t end = agxc_block_after(&loop->node)->index;
    bool loads = false;
    for (uint32_t i = first; i < end; i++) {
-      halves = AGX_MAX(halves, live_halves(e, e->shader->blocks[i]));
+      halves = AGX_MAX(halves, agxc_live_in_halves(e->shader, e->liveness, e->shader->blocks[i]));
       agxc_foreach_instr (instr, e->shader->blocks[i])
          loads |= instr->op == AGXC_OP_LOAD_GLOBAL;
    }
@@ -66,7 +58,7 @@ static void note_loop(struct early *e, const struct agxc_loop *loop)
 
 static bool is_there(const void *user, const struct agxc_value *value)
 {
-   const struct early *e = user;
+   const struct preload *e = user;
    return value->def->block->index <= e->to->index;
 }
 
@@ -93,7 +85,7 @@ static uint32_t count_loads(const struct agxc_slice *slice, const struct agx_lin
    return count;
 }
 
-static void move_loads(struct early *e, const struct agxc_slice *slice, struct agxc_block *arm,
+static void move_loads(struct preload *e, const struct agxc_slice *slice, struct agxc_block *arm,
                        struct agxc_ref condition)
 {
    struct agxc_builder end = agxc_at_end(e->shader, e->to);
@@ -122,13 +114,13 @@ static void move_loads(struct early *e, const struct agxc_slice *slice, struct a
 
 /* ---- the walk ------------------------------------------------------------ */
 
-static bool visit_if(struct early *e, struct agxc_if *branch)
+static bool visit_if(struct preload *e, struct agxc_if *branch)
 {
    const struct agxc_slice slice = {is_there, may_move, e};
    struct agxc_ref condition =
       *agxc_src_condition(agxc_terminator(agxc_block_before(&branch->node)));
    uint32_t loads = count_loads(&slice, &branch->then_list), left = AGXC_LOADS_MAX_SLICE;
-   uint32_t needed = e->halves + AGXC_LOADS_SLACK_HALVES;
+   uint32_t needed = e->halves + AGXC_SLACK_HALVES;
    if (loads == 0 || loads > AGXC_LOADS_FAR || condition.kind != AGXC_VALUE ||
        !agxc_slice_reaches(&slice, &condition, &left) ||
        agxc_end_of_step(needed) < needed + loads * 2)
@@ -140,7 +132,7 @@ static bool visit_if(struct early *e, struct agxc_if *branch)
 /* One if is enough: what is behind it waits for other things. */
 bool agxc_opt_preload_loads(struct agxc_shader *shader)
 {
-   struct early e = {.shader = shader};
+   struct preload e = {.shader = shader};
    agxc_index(shader);
    if (shader->block_count == 1)
       return false;

@@ -249,7 +249,7 @@ static void rename_block(const struct rotate *r, struct agxc_block *block,
    }
 }
 
-/* Everybody but the loops themselves sees the phis behind them. */
+/* All code but the loops themselves sees the phis behind them. */
 static void rename_outside(struct rotate *r)
 {
    struct agxc_shader *shader = r->shader;

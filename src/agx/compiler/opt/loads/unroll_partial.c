@@ -117,7 +117,7 @@ static struct agxc_block *build_exit(struct agxc_induction *c, struct agxc_loop 
    return agxc_block_append(shader, &loop->body, &loop->node);
 }
 
-static void unroll_by(struct agxc_induction *c, unsigned factor, struct agxc_clone_map *map)
+static void unroll_partial(struct agxc_induction *c, unsigned factor, struct agxc_clone_map *map)
 {
    struct agxc_shader *shader = c->shape.shader;
    struct agxc_instr *phis[AGXC_LOOP_MAX_PHIS];
@@ -188,7 +188,7 @@ static bool try_loop(void *user, struct agxc_loop *loop)
    if (goes_up(&c, factor))
       lengthen(&c, factor, &pass->map);
    else
-      unroll_by(&c, factor, &pass->map);
+      unroll_partial(&c, factor, &pass->map);
    return true;
 }
 

@@ -52,7 +52,7 @@ struct pass {
    agx_bitset_word *escapes; /* header's values that others than the loop use */
 };
 
-struct masked {
+struct predicated {
    struct agxc_induction induction;
    struct agxc_block *body;        /* behind the exit ... */
    struct agxc_block *last;        /* ... the same, or the continuing part */
@@ -88,7 +88,7 @@ static bool is_empty(const struct agx_link *list)
 }
 
 /* Header, exit, one block; the continuing part is another or empty. */
-static bool is_straight(struct masked *m, const struct agxc_loop_shape *shape)
+static bool is_straight(struct predicated *m, const struct agxc_loop_shape *shape)
 {
    struct agx_link *continuing = &shape->loop->continuing;
    const struct agxc_block *way_out = agxc_first_block(shape->break_arm);
@@ -111,7 +111,7 @@ static bool is_remainder(const struct agxc_induction *c)
 }
 
 /* Phis that iterations which are none leave alone. */
-static bool find_held(struct pass *pass, struct masked *m)
+static bool find_held(struct pass *pass, struct predicated *m)
 {
    agxc_foreach_instr (instr, m->induction.shape.header) {
       const struct agxc_ref *dest = agxc_dests(instr);
@@ -162,7 +162,7 @@ static bool is_load(const struct agxc_instr *instr)
           instr->op == AGXC_OP_IMAGE_SAMPLE;
 }
 
-static bool measure_instr(struct pass *pass, struct masked *m, const struct agxc_instr *instr)
+static bool measure_instr(struct pass *pass, struct predicated *m, const struct agxc_instr *instr)
 {
    unsigned flags = agxc_flags(instr);
    struct fact fact = {0};
@@ -204,7 +204,7 @@ static bool measure_instr(struct pass *pass, struct masked *m, const struct agxc
    return true;
 }
 
-static bool measure_block(struct pass *pass, struct masked *m, const struct agxc_block *block)
+static bool measure_block(struct pass *pass, struct predicated *m, const struct agxc_block *block)
 {
    agxc_foreach_instr (instr, block)
       if (instr->op != AGXC_OP_PHI && !measure_instr(pass, m, instr))
@@ -212,7 +212,7 @@ static bool measure_block(struct pass *pass, struct masked *m, const struct agxc
    return true;
 }
 
-static void find_uses(struct masked *m, const struct agxc_block *block, uint32_t *count)
+static void find_uses(struct predicated *m, const struct agxc_block *block, uint32_t *count)
 {
    const struct agxc_value *induction = agxc_dest(m->induction.phi)->value;
    const struct agxc_instr *step = agxc_phi_back(m->induction.phi)->value->def;
@@ -228,7 +228,7 @@ static void find_uses(struct masked *m, const struct agxc_block *block, uint32_t
 }
 
 /* Where iterations do nothing with i but i + base, that is what they have instead. */
-static void find_place(struct masked *m)
+static void find_place(struct predicated *m)
 {
    uint32_t count = 0;
    find_uses(m, m->induction.shape.header, &count);
@@ -240,7 +240,7 @@ static void find_place(struct masked *m)
 }
 
 /* How many iterations at a time; 1: leave it. */
-static uint32_t choose_factor(struct pass *pass, struct masked *m)
+static uint32_t choose_factor(struct pass *pass, struct predicated *m)
 {
    const struct agxc_loop_shape *shape = &m->induction.shape;
    if (!measure_block(pass, m, shape->header) || !measure_block(pass, m, m->body) ||
@@ -282,7 +282,7 @@ static void put_stores(struct agx_link *list, struct agxc_block *block)
 }
 
 /* if (condition) { stores } at the loop's end. */
-static void append_if(struct masked *m, struct agxc_ref condition, struct agx_link *stores)
+static void append_if(struct predicated *m, struct agxc_ref condition, struct agx_link *stores)
 {
    struct agxc_shader *shader = m->induction.shape.shader;
    struct agxc_node *loop = &m->induction.shape.loop->node;
@@ -297,7 +297,7 @@ static void append_if(struct masked *m, struct agxc_ref condition, struct agx_li
 }
 
 /* The place of another iteration, if it is one: i + base of the copy becomes that. */
-static void set_place(struct masked *m, struct agxc_clone *clone, uint32_t distance,
+static void set_place(struct predicated *m, struct agxc_clone *clone, uint32_t distance,
                       struct agxc_ref is_iteration)
 {
    struct agxc_shader *shader = m->induction.shape.shader;
@@ -315,7 +315,7 @@ static void set_place(struct masked *m, struct agxc_clone *clone, uint32_t dista
 }
 
 /* One more iteration: its induction variable, its code, and what it leaves where it is one. */
-static void copy_iteration(struct masked *m, struct agxc_clone *clone, uint32_t distance,
+static void copy_iteration(struct predicated *m, struct agxc_clone *clone, uint32_t distance,
                            struct agxc_ref is_iteration, struct agxc_ref *held)
 {
    struct agxc_induction *c = &m->induction;
@@ -338,7 +338,7 @@ static void copy_iteration(struct masked *m, struct agxc_clone *clone, uint32_t 
    }
 }
 
-static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map)
+static void unroll(struct predicated *m, uint32_t factor, struct agxc_clone_map *map)
 {
    struct agxc_induction *c = &m->induction;
    struct agxc_shader *shader = c->shape.shader;
@@ -381,7 +381,7 @@ static void unroll(struct masked *m, uint32_t factor, struct agxc_clone_map *map
 static bool try_loop(void *user, struct agxc_loop *loop)
 {
    struct pass *pass = user;
-   struct masked m = {0};
+   struct predicated m = {0};
    struct agxc_loop_shape *shape = &m.induction.shape;
    if (!agxc_loop_shape_find(shape, pass->shader, loop) || shape->inner_loops || shape->barriers ||
        shape->private_loads || shape->private_stores || shape->flags & AGXC_CROSS_LANE ||
