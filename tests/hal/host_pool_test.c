@@ -11,7 +11,8 @@
 #include <sys/resource.h>
 
 #include "../virtual/sanitized.h"
-#include "hal/device/instance.h"
+#include "base/alloc.h"
+#include "hal/core/object.h"
 #include "hal/host/host_pool.h"
 
 /* A gate that jobs wait at, and a count of how many did. */
@@ -67,8 +68,22 @@ static void cancel(struct agx_host_job *job)
 
 static const struct agx_host_job_type call = {run, cancel, false}, transfer = {run, cancel, true};
 
+/* Stands for the instance that an allocator comes from. */
+struct owner {
+   struct agx_object object;
+   const struct agx_host_alloc *alloc;
+};
+
+static void owner_destroy(struct agx_object *object)
+{
+   struct owner *owner = agx_container_of(object, struct owner, object);
+   agx_host_free(owner->alloc, owner, sizeof(*owner));
+}
+
+static const struct agx_object_type owner_type = {.name = "owner", .destroy = owner_destroy};
+
 struct setup {
-   struct agx_instance *instance;
+   struct owner *owner;
    struct agx_host_pool *pool;
    struct agx_failing_alloc alloc;
    struct gate gate;
@@ -79,11 +94,10 @@ struct setup {
 static void open_pool(struct setup *setup, uint32_t threads)
 {
    agx_failing_alloc_init(&setup->alloc, SIZE_MAX);
-   const struct agx_alloc_callbacks callbacks = {setup->alloc.alloc.user, setup->alloc.alloc.alloc,
-                                                 setup->alloc.alloc.free};
-   const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &callbacks};
-   assert_ok(agx_instance_create(&desc, &setup->instance));
-   assert_ok(agx_host_pool_create(setup->instance, &setup->instance->alloc, threads, &setup->pool));
+   setup->owner = agx_host_zalloc(&setup->alloc.alloc, sizeof(*setup->owner));
+   agx_object_init(&setup->owner->object, &owner_type);
+   setup->owner->alloc = &setup->alloc.alloc;
+   assert_ok(agx_host_pool_create(setup->owner, &setup->alloc.alloc, threads, &setup->pool));
    gate_init(&setup->gate);
    sem_init(&setup->over, 0, 0);
    atomic_init(&setup->clock, 0);
@@ -92,7 +106,7 @@ static void open_pool(struct setup *setup, uint32_t threads)
 static void close_pool(struct setup *setup)
 {
    agx_host_pool_destroy(setup->pool);
-   agx_release(setup->instance);
+   agx_release(setup->owner);
    assert_int_equal(atomic_load(&setup->alloc.live), 0);
 }
 
@@ -251,7 +265,7 @@ static void a_job_may_destroy_the_pool(void **state)
       works[3].destroys = setup.pool;
       post(&setup, &works[3], &call, false);
       take(&setup.over);
-      agx_release(setup.instance);
+      agx_release(setup.owner);
       while (atomic_load(&setup.alloc.live)) /* the thread is on its way out */
          sched_yield();
    }
@@ -263,7 +277,7 @@ static void memory_may_be_short(void **state)
    struct agx_host_pool *pool;
    open_pool(&setup, 4);
    atomic_store(&setup.alloc.remaining, 0);
-   assert_fails(agx_host_pool_create(setup.instance, &setup.instance->alloc, 2, &pool),
+   assert_fails(agx_host_pool_create(setup.owner, &setup.alloc.alloc, 2, &pool),
                 AGX_RESOURCE_EXHAUSTED, "memory");
    assert_null(pool);
    close_pool(&setup);

@@ -3,6 +3,9 @@
  * Pools of blocks of one size, and pools over a device.
  */
 #include "pool_model.h"
+
+#include "failing_kmd.h"
+#include "fixture.h"
 #include "hal/device/device.h"
 
 /* ---- blocks of one size -------------------------------------------------------- */

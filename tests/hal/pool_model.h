@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "failing_kmd.h"
-#include "fixture.h"
+#include "support.h"
 
 #define UNIT_B    AGX_TLSF_UNIT_B
 #define SLABS     4
