@@ -23,6 +23,7 @@ help:
 	@echo "make random-vertex a hundred thousand random attributes against the model of vertex fetch"
 	@echo "make image-formats every image format, shape and sampler against the model of their texels"
 	@echo "make random        ten thousand random kernels, optimised and not, and on lavapipe"
+	@echo "make check-threads check with clang that functions hold the locks that they say they need"
 	@echo "make format        lay out the sources with clang-format"
 	@echo "make clean         remove everything that was built"
 
@@ -157,6 +158,13 @@ random-vertex: build-tests
 image-formats: build-tests
 	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_IMAGE_FORMATS=all build-out/tests/hal/hal_test image_formats
 
+# What functions say of locks (src/base/thread.h), checked by clang over the libraries.
+check-threads: deps
+	@scripts/install-deps.sh check
+	@[ -f build-threads/build.ninja ] || CC=clang meson setup build-threads $(SETUP) -Doptimization=0 \
+	   -Dc_args=-Wthread-safety
+	ninja -C build-threads -j $(JOBS) src/hal/libagxhal.so.0.1.0
+
 SOURCES = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(SOURCES)
@@ -173,4 +181,4 @@ check-format:
 clean:
 	rm -rf build build-* out mandelbrot.png
 
-.PHONY: help deps build build-tests run test check bench test-aarch64 test-mesa test-kernel fuzz soak hal-soak robust-soak random random-vertex image-formats format check-format clean
+.PHONY: help deps build build-tests run test check bench test-aarch64 test-mesa test-kernel fuzz soak hal-soak robust-soak random random-vertex image-formats check-threads format check-format clean

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Installs the distribution packages that building, testing and running agxhal needs:
-# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|mesa|bench]
+# only those that are missing, and says which. Usage: install-deps.sh [build|aarch64|mesa|bench|check]
 set -eu
 
 want=${1:-build}
@@ -44,6 +44,9 @@ debootstrap|debootstrap|makes a folder with Debian
 debian-archive-keyring|debian-keyring|the keys of its packages
 util-linux|util-linux|mounts that go away by themselves
 '
+check_packages='
+clang|clang|checks what functions say of locks
+'
 bench_packages='
 libvulkan-dev|vulkan-loader-devel|the comparison with lavapipe
 -|vulkan-headers|the comparison with lavapipe
@@ -55,7 +58,8 @@ build) packages=$build_packages ;;
 aarch64) packages=$aarch64_packages ;;
 mesa) packages=$mesa_packages ;;
 bench) packages=$bench_packages ;;
-*) echo "usage: $0 [build|aarch64|mesa|bench]" >&2; exit 2 ;;
+check) packages=$check_packages ;;
+*) echo "usage: $0 [build|aarch64|mesa|bench|check]" >&2; exit 2 ;;
 esac
 
 ID= ID_LIKE=

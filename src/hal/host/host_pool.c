@@ -32,6 +32,20 @@ struct agx_host_pool {
    pthread_t threads[AGX_HOST_THREADS];
 };
 
+/* The pool's lock, as attributes name it. */
+extern struct agx_lock_class agx_host_pool_lock_class;
+#define LOCKED AGX_REQUIRES(agx_host_pool_lock_class)
+
+AGX_ACQUIRES(agx_host_pool_lock_class) AGX_TRUSTED static void lock(struct agx_host_pool *pool)
+{
+   pthread_mutex_lock(&pool->lock);
+}
+
+AGX_RELEASES(agx_host_pool_lock_class) AGX_TRUSTED static void unlock(struct agx_host_pool *pool)
+{
+   pthread_mutex_unlock(&pool->lock);
+}
+
 static void drop_reference(struct agx_host_pool *pool)
 {
    if (atomic_fetch_sub_explicit(&pool->references, 1, memory_order_acq_rel) != 1)
@@ -50,21 +64,21 @@ static enum lane lane_of(const struct agx_host_job *job)
    return job->type->is_transfer ? TRANSFERS : CALLS;
 }
 
-static void append(struct agx_host_pool *pool, struct agx_host_job *job)
+LOCKED static void append(struct agx_host_pool *pool, struct agx_host_job *job)
 {
    job->ticket = ++pool->ticket;
    agx_list_append(&pool->lanes[lane_of(job)], &job->link);
    pool->waiting++;
 }
 
-static struct agx_host_job *first(struct agx_host_pool *pool, enum lane lane)
+LOCKED static struct agx_host_job *first(struct agx_host_pool *pool, enum lane lane)
 {
    struct agx_link *head = &pool->lanes[lane];
    return agx_list_empty(head) ? NULL : agx_container_of(head->next, struct agx_host_job, link);
 }
 
 /* The job that waited longest among those that may run; NULL: none. */
-static struct agx_host_job *take(struct agx_host_pool *pool)
+LOCKED static struct agx_host_job *take(struct agx_host_pool *pool)
 {
    bool may_transfer = pool->running[TRANSFERS] < AGX_MAX(1, pool->thread_limit - 1);
    struct agx_host_job *call = first(pool, CALLS);
@@ -79,14 +93,14 @@ static struct agx_host_job *take(struct agx_host_pool *pool)
 }
 
 /* With the lock held, which is let go of meanwhile. */
-static void run(struct agx_host_pool *pool, struct agx_host_job *job)
+LOCKED static void run_unlocking(struct agx_host_pool *pool, struct agx_host_job *job)
 {
    enum lane lane = lane_of(job);
    job->has_run = true;
    pool->running[lane]++;
-   pthread_mutex_unlock(&pool->lock);
+   unlock(pool);
    bool again = job->type->run(job);
-   pthread_mutex_lock(&pool->lock);
+   lock(pool);
    pool->running[lane]--;
    if (again)
       append(pool, job);
@@ -108,11 +122,11 @@ static void *work(void *user)
 {
    struct agx_host_pool *pool = user;
    is_here = true;
-   pthread_mutex_lock(&pool->lock);
+   lock(pool);
    for (;;) {
       struct agx_host_job *job = take(pool);
       if (job) {
-         run(pool, job);
+         run_unlocking(pool, job);
          continue;
       }
       if (pool->stop)
@@ -121,13 +135,13 @@ static void *work(void *user)
       pthread_cond_wait(&pool->work, &pool->lock);
       pool->idle--;
    }
-   pthread_mutex_unlock(&pool->lock);
+   unlock(pool);
    drop_reference(pool);
    return NULL;
 }
 
 /* One thread more when the idle ones have enough to do. Returns 0 or an error number. */
-static int grow(struct agx_host_pool *pool)
+LOCKED static int grow(struct agx_host_pool *pool)
 {
    if (pool->waiting <= pool->idle || pool->thread_count == pool->thread_limit)
       return 0;
@@ -143,7 +157,7 @@ static int grow(struct agx_host_pool *pool)
 agx_status agx_host_pool_post(struct agx_host_pool *pool, struct agx_host_job *job)
 {
    job->has_run = false;
-   pthread_mutex_lock(&pool->lock);
+   lock(pool);
    append(pool, job);
    int error = grow(pool);
    bool nobody_comes = error && pool->thread_count == 0;
@@ -152,7 +166,7 @@ agx_status agx_host_pool_post(struct agx_host_pool *pool, struct agx_host_job *j
       pool->waiting--;
    }
    pthread_cond_signal(&pool->work);
-   pthread_mutex_unlock(&pool->lock);
+   unlock(pool);
    if (!nobody_comes)
       return AGX_OK;
    (void)!agx_status_fail_errno(error, "device: a thread for work on the host");
@@ -163,7 +177,7 @@ void agx_host_pool_cancel(struct agx_host_pool *pool)
 {
    struct agx_link cancelled;
    agx_list_init(&cancelled);
-   pthread_mutex_lock(&pool->lock);
+   lock(pool);
    for (unsigned lane = 0; lane < LANES; lane++) {
       agx_list_for_each_safe (struct agx_host_job, job, &pool->lanes[lane], link) {
          if (job->has_run)
@@ -173,7 +187,7 @@ void agx_host_pool_cancel(struct agx_host_pool *pool)
          pool->waiting--;
       }
    }
-   pthread_mutex_unlock(&pool->lock);
+   unlock(pool);
    while (!agx_list_empty(&cancelled)) {
       struct agx_host_job *job = agx_container_of(cancelled.next, struct agx_host_job, link);
       agx_list_remove(&job->link);
@@ -206,11 +220,11 @@ void agx_host_pool_destroy(struct agx_host_pool *pool)
 {
    if (!pool)
       return;
-   pthread_mutex_lock(&pool->lock);
+   lock(pool);
    agx_assert(pool->waiting == 0);
    pool->stop = true;
    pthread_cond_broadcast(&pool->work);
-   pthread_mutex_unlock(&pool->lock);
+   unlock(pool);
    for (uint32_t i = 0; i < pool->thread_count; i++) {
       if (pthread_equal(pool->threads[i], pthread_self()))
          pthread_detach(pool->threads[i]);
@@ -222,9 +236,9 @@ void agx_host_pool_destroy(struct agx_host_pool *pool)
 
 uint32_t agx_host_pool_thread_count(struct agx_host_pool *pool)
 {
-   pthread_mutex_lock(&pool->lock);
+   lock(pool);
    uint32_t count = pool->thread_count;
-   pthread_mutex_unlock(&pool->lock);
+   unlock(pool);
    return count;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allocating and freeing in the order of the queues.
+ * AGX_OP_ALLOCA and AGX_OP_DEALLOCA: allocating and freeing in the order of the queues
+ * (alloca_use.h says how a buffer gets its address and its memory). agx_submit and schedule.c call
+ * prepare, launch and drop through the tables at the end; agx_buffer_release_after submits a
+ * dealloca.
  */
 #include "hal/sync/alloca.h"
 
@@ -31,7 +34,7 @@ static void set_state(struct agx_alloca *it, uint32_t state)
    atomic_store_explicit(&it->buffer.state, state, memory_order_release);
 }
 
-/* Gives memory back that is used until death. True: somebody waits for some. */
+/* Gives memory back that is used until death. True: an operation waits for some. */
 static bool give_block(struct agx_alloca *it, const struct agx_frontier *death,
                        const struct agx_frontier *reached)
 {
@@ -88,8 +91,8 @@ static void free_object(struct agx_device *device, struct agx_alloca *it)
       agx_host_free(agx_context_of(device)->alloc, it, sizeof(*it));
 }
 
-/* Whoever used it is over, since it held a reference; but it may go before its own allocation has
- * come to its turn. */
+/* All uses are over, since each held a reference; but the buffer may go before its own allocation
+ * has been launched. */
 static void alloca_destroy(struct agx_object *object)
 {
    struct agx_alloca *it = agx_container_of(object, struct agx_alloca, buffer.object);
@@ -222,7 +225,7 @@ static bool others_come_first(struct agx_device *device, const struct agx_pool *
    return will_take(device, AGX_LIST_STARTING, pool) || will_take(device, AGX_LIST_UNBLOCKED, pool);
 }
 
-/* Where all that the operation waits for is submitted: a block for whoever comes after that. */
+/* Where all that the operation waits for is submitted: a block that is used after those. */
 static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, bool may_wait)
 {
    struct agx_device *device = it->buffer.device;
@@ -268,8 +271,9 @@ static agx_status take_and_bind(struct agx_alloca *it, const struct agx_pool_wan
 }
 
 /* AGX_DEFERRED: there is no block. The lock is let go of meanwhile, and what is given back then
- * comes too early for who is not deferred yet. */
-static agx_status take_late(struct agx_alloca *it, const struct agx_frontier *waited, bool may_wait)
+ * comes too early for an operation that is not deferred yet. */
+AGX_SYNC_LOCKED static agx_status
+take_late_unlocking(struct agx_alloca *it, const struct agx_frontier *waited, bool may_wait)
 {
    struct agx_device *device = it->buffer.device;
    struct agx_sync_state *sync = agx_sync_of(device);
@@ -342,7 +346,7 @@ static agx_status alloca_prepare(struct agx_device *device, const struct agx_op 
    return AGX_OK;
 }
 
-static agx_status alloca_launch(struct agx_submission *submission)
+AGX_SYNC_LOCKED static agx_status alloca_launch_unlocking(struct agx_submission *submission)
 {
    const struct state *state = AGX_OP_STATE(submission, struct state);
    struct agx_alloca *it = state->it;
@@ -354,7 +358,7 @@ static agx_status alloca_launch(struct agx_submission *submission)
       return AGX_DEFERRED;
    }
    if (has_addresses(it))
-      AGX_TRY(take_late(it, &submission->frontier, state->may_wait));
+      AGX_TRY(take_late_unlocking(it, &submission->frontier, state->may_wait));
    /* What the block's last user has not left yet is waited for in silence. */
    agx_frontier_merge(&submission->frontier, &it->block->death);
    set_state(it, AGX_BUFFER_LIVE);
@@ -371,8 +375,10 @@ static void alloca_drop(struct agx_submission *submission)
    agx_release(state->it);
 }
 
-const struct agx_op_type agx_alloca_op = {
-   .name = "alloca", .prepare = alloca_prepare, .launch = alloca_launch, .drop = alloca_drop};
+const struct agx_op_type agx_alloca_op = {.name = "alloca",
+                                          .prepare = alloca_prepare,
+                                          .launch = alloca_launch_unlocking,
+                                          .drop = alloca_drop};
 
 /* ---- dealloca ------------------------------------------------------------------ */
 
@@ -396,7 +402,7 @@ static agx_status dealloca_prepare(struct agx_device *device, const struct agx_o
    return AGX_OK;
 }
 
-static agx_status dealloca_launch(struct agx_submission *submission)
+AGX_SYNC_LOCKED static agx_status dealloca_launch_unlocking(struct agx_submission *submission)
 {
    const struct state *captured = AGX_OP_STATE(submission, struct state);
    struct agx_alloca *it = captured->it;
@@ -431,7 +437,7 @@ static void dealloca_drop(struct agx_submission *submission)
 
 const struct agx_op_type agx_dealloca_op = {.name = "dealloca",
                                             .prepare = dealloca_prepare,
-                                            .launch = dealloca_launch,
+                                            .launch = dealloca_launch_unlocking,
                                             .drop = dealloca_drop};
 
 agx_status agx_buffer_release_after(struct agx_buffer *buffer, const struct agx_point *points,

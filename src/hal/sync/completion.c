@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The ends of submissions: who notices them, how each came out, and what is lost with one that
- * failed. Threads that wait retire by themselves; a thread of the library does so for those who
- * sleep, for watches, and for what is parked, and now and then when nobody asks.
+ * The ends of submissions on the GPU: how far the kernel is, how each submission came out, and
+ * what is lost with one that failed. Threads that wait in the kernel retire by themselves
+ * (wait.c). The completion thread, agx_device_work, does so for threads that sleep, for watches
+ * and for parked submissions, and some time after the last submission when no thread asks.
  */
 #include <errno.h>
 #include <time.h>
@@ -47,8 +48,8 @@ static agx_status query_fence(const struct agx_submission *submission)
 }
 
 /* Unless it has failed before. The lock is let go of while the kernel is asked. */
-static void query_outcome_unlocking(const struct agx_submission *submission,
-                                    struct agx_failure *failure)
+AGX_SYNC_LOCKED static void query_outcome_unlocking(const struct agx_submission *submission,
+                                                    struct agx_failure *failure)
 {
    struct agx_sync_state *sync = agx_sync_of(submission->device);
    if (submission->state == AGX_SUBMISSION_LOST || failure->status != AGX_OK) {
@@ -66,8 +67,9 @@ static void query_outcome_unlocking(const struct agx_submission *submission,
 
 /* The submissions of one of the device's lists are to end with the failure, unless they are to end
  * with another one. Those that a thread is starting just now end so if they would be parked. */
-static void mark_failed(struct agx_device *device, enum agx_submission_list list,
-                        const struct agx_queue *queue, const struct agx_failure *failure)
+AGX_SYNC_LOCKED static void mark_failed(struct agx_device *device, enum agx_submission_list list,
+                                        const struct agx_queue *queue,
+                                        const struct agx_failure *failure)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    agx_list_for_each_safe (struct agx_submission, submission, &sync->submission_lists[list], link) {
@@ -91,7 +93,7 @@ void agx_submissions_fail_parked(struct agx_device *device, const struct agx_que
    mark_failed(device, AGX_LIST_DEFERRED, queue, failure);
 }
 
-static void lose_queue(struct agx_queue *queue, const struct agx_failure *failure)
+AGX_SYNC_LOCKED static void lose_queue(struct agx_queue *queue, const struct agx_failure *failure)
 {
    if (queue->lost.status != AGX_OK)
       return;
@@ -129,7 +131,8 @@ void agx_device_lose_unlocking(struct agx_device *device, agx_status status)
 
 /* ---- retiring ------------------------------------------------------------- */
 
-static void retire_one(struct agx_submission *submission, const struct agx_failure *failure)
+AGX_SYNC_LOCKED static void retire_one(struct agx_submission *submission,
+                                       const struct agx_failure *failure)
 {
    struct agx_queue *queue = submission->queue;
    struct agx_sync_state *sync = agx_sync_of(queue->device);
@@ -151,7 +154,7 @@ static void retire_one(struct agx_submission *submission, const struct agx_failu
 }
 
 /* Those whose epoch has been retired. */
-static void end_frontier_waiters(struct agx_queue *queue)
+AGX_SYNC_LOCKED static void end_frontier_waiters(struct agx_queue *queue)
 {
    struct agx_sync_state *sync = agx_sync_of(queue->device);
    sync->is_retiring = true;
@@ -165,9 +168,9 @@ static void end_frontier_waiters(struct agx_queue *queue)
    sync->is_retiring = false;
 }
 
-/* Until somebody else has retired the epoch, or does no more. That thread may wait for what this
+/* Until another thread has retired the epoch, or stops retiring. That thread may wait for what this
  * one has retired so far. */
-static void await_retirer(struct agx_queue *queue, uint64_t epoch)
+AGX_SYNC_LOCKED static void await_retirer_unlocking(struct agx_queue *queue, uint64_t epoch)
 {
    struct agx_sync_state *sync = agx_sync_of(queue->device);
    if (sync->sleepers)
@@ -179,7 +182,7 @@ static void await_retirer(struct agx_queue *queue, uint64_t epoch)
    }
 }
 
-static void retire_until_unlocking(struct agx_queue *queue, uint64_t limit);
+AGX_SYNC_LOCKED static void retire_until_unlocking(struct agx_queue *queue, uint64_t limit);
 
 static bool has_unretired(const struct agx_queue *queue)
 {
@@ -191,8 +194,8 @@ static bool has_unretired(const struct agx_queue *queue)
  * can't be asked, since nobody knows then. Goes no further on the other queue, nor sleeps for more:
  * all that was submitted before, and waits for nothing that is retired now. The lock is let go of
  * meanwhile. */
-static agx_status retire_waited_unlocking(struct agx_device *device,
-                                          const struct agx_frontier *waited)
+AGX_SYNC_LOCKED static agx_status retire_waited_unlocking(struct agx_device *device,
+                                                          const struct agx_frontier *waited)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    agx_status status = AGX_OK;
@@ -212,7 +215,7 @@ static agx_status retire_waited_unlocking(struct agx_device *device,
       other->reached = AGX_MAX(other->reached, epoch);
       while (other->retired < epoch) {
          if (other->is_retiring)
-            await_retirer(other, epoch);
+            await_retirer_unlocking(other, epoch);
          else
             retire_until_unlocking(other, epoch);
       }
@@ -220,7 +223,7 @@ static agx_status retire_waited_unlocking(struct agx_device *device,
    return AGX_OK;
 }
 
-static void retire_until_unlocking(struct agx_queue *queue, uint64_t limit)
+AGX_SYNC_LOCKED static void retire_until_unlocking(struct agx_queue *queue, uint64_t limit)
 {
    struct agx_device *device = queue->device;
    struct agx_sync_state *sync = agx_sync_of(device);
@@ -268,12 +271,12 @@ void agx_queue_finish_unlocking(struct agx_queue *queue, uint64_t reached)
 {
    agx_queue_retire_unlocking(queue, reached);
    while (queue->is_retiring && queue->retired < AGX_MIN(reached, queue->epoch)) {
-      await_retirer(queue, reached);
+      await_retirer_unlocking(queue, reached);
       agx_queue_retire_unlocking(queue, reached);
    }
 }
 
-static agx_status poll_queues_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static agx_status poll_queues_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    for (unsigned i = 0; i < sync->queue_count; i++) {
@@ -316,8 +319,8 @@ agx_status agx_device_poll_unlocking(struct agx_device *device)
 
 /* ---- the completion thread ------------------------------------------------ */
 
-/* How long it looks again by itself after something happened, and how often: nobody waits for
- * what it then finds. */
+/* How long the thread sleeps after something happened before it asks the kernel by itself, and how
+ * often it does: no thread waits for what it then finds. */
 #define TICK_NS (20 * 1000000)
 #define TICKS   50
 /* While it waits in the kernel, in case that the kernel refuses to interrupt it. */
@@ -339,7 +342,7 @@ static int64_t after(int64_t delay_ns)
  * lost: so that what is in flight ends, some day. */
 #define MAX_SHORTAGES 64
 
-static void poll_or_lose_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static void poll_or_lose_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    agx_status status = agx_device_poll_unlocking(device);
@@ -352,7 +355,7 @@ static void poll_or_lose_unlocking(struct agx_device *device)
       agx_device_lose_unlocking(device, status);
 }
 
-static void wait_for_any_queue_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static void wait_for_any_queue_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    struct agxw_point points[AGX_MAX_QUEUES + 1 + MAX_SHARED];
@@ -374,15 +377,15 @@ static void wait_for_any_queue_unlocking(struct agx_device *device)
    agx_sync_lock(sync);
    sync->in_kernel--;
    if (status == AGX_RESOURCE_EXHAUSTED)
-      sync->lacks_memory = true; /* to wait with: looks again by and by */
+      sync->lacks_memory = true; /* to wait with: it asks again after a tick */
    else if (status != AGX_OK && status != AGX_DEADLINE_EXCEEDED)
       agx_device_lose_unlocking(device, status);
    else
       poll_or_lose_unlocking(device);
 }
 
-/* True: time passed, and nobody called. */
-static bool worker_wait(struct agx_device *device, bool with_ticks)
+/* True: the time has passed, and no thread has woken this one. */
+AGX_SYNC_LOCKED static bool worker_wait_unlocking(struct agx_device *device, bool with_ticks)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    const int64_t tick_ns = after(TICK_NS);
@@ -399,9 +402,9 @@ static bool worker_wait(struct agx_device *device, bool with_ticks)
    return error == ETIMEDOUT;
 }
 
-/* Whether there is anything in the kernel that may end. Shared semaphores that nobody waits for
- * are asked when somebody does. */
-static bool is_in_flight(const struct agx_device *device)
+/* Whether there is anything in the kernel that may end. Shared semaphores are asked only while
+ * something waits. */
+AGX_SYNC_LOCKED static bool is_in_flight(const struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    if (!agx_list_empty(&sync->imports) ||
@@ -424,7 +427,7 @@ void *agx_device_work(void *argument)
    while (!sync->stop) {
       bool is_kernel_busy = is_in_flight(device);
       if (agx_device_has_deferred_work(device)) {
-         idle = 0; /* somebody else retired, and sleeps until it is done */
+         idle = 0; /* another thread has retired, and does this work */
       } else if (is_kernel_busy && agx_device_has_waiters(device) && !sync->lacks_memory) {
          wait_for_any_queue_unlocking(device);
          idle = 0;
@@ -433,7 +436,7 @@ void *agx_device_work(void *argument)
          seen = sync->submissions;
          sync->lacks_memory = false;
          bool has_refused = agx_device_has_refused_notifications(device);
-         if (worker_wait(device, is_kernel_busy || has_refused || idle < TICKS) &&
+         if (worker_wait_unlocking(device, is_kernel_busy || has_refused || idle < TICKS) &&
              is_in_flight(device))
             poll_or_lose_unlocking(device);
       }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Settling: what a change made possible is done by whoever made it, once it lets go of the device's
- * lock: what there is to tell is told, the kernel is given what is ready, host operations run,
- * watches are called, references go.
+ * Work that a change under the lock has made possible: notifications, unblocked submissions,
+ * requests to the kernel, host operations, watches, references. The thread that made the change
+ * does the work when it lets the lock go: each function of the room and of host/ that changes
+ * something ends with agx_device_unlock_and_run_deferred.
  */
 #include "hal/sync/notify.h"
 #include "hal/sync/deferred.h"
@@ -14,7 +15,7 @@
 /* ---- one thing after the other ---------------------------------------------- */
 
 /* One of the ready list. */
-static void send_ready_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static void send_ready_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_queue *queue = agx_submissions_first(sync, AGX_LIST_READY)->queue;
@@ -39,7 +40,7 @@ static void send_ready_unlocking(struct agx_device *device)
    agx_queue_unlock(queue);
 }
 
-static void run_runnable_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static void run_runnable_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_submission *submission = agx_submissions_first(sync, AGX_LIST_RUNNABLE);
@@ -57,7 +58,7 @@ static void run_runnable_unlocking(struct agx_device *device)
    agx_submission_end(submission, status == AGX_OK ? NULL : &failure);
 }
 
-static void free_ended_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static void free_ended_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_link ended;
@@ -73,7 +74,7 @@ static void free_ended_unlocking(struct agx_device *device)
       agx_submission_move(submission, AGX_SUBMISSION_SPARE);
 }
 
-static bool run_one_deferred_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static bool run_one_deferred_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    if (sync->has_pending_notifications)
@@ -95,8 +96,8 @@ static bool run_one_deferred_unlocking(struct agx_device *device)
 
 /* ---- all of it --------------------------------------------------------------- */
 
-/* The devices that this thread settles, the last one first: whatever it calls meanwhile leaves
- * their work to it. */
+/* The devices whose deferred work this thread does, the last one first: functions that it calls
+ * meanwhile leave such work to it. */
 struct deferred_runs {
    const struct agx_device *device;
    const struct deferred_runs *outer;
@@ -139,8 +140,9 @@ void agx_device_unlock_and_run_deferred(struct agx_device *device)
    char text[AGX_ERROR_TEXT_BYTES]; /* of the call that made the work, which may have failed */
    agx_error_save(text);
    deferred_runs = &own;
-   /* What it lets go of may be the last that holds it. Where that has gone already, its destroyer
-    * waits for this thread, or is it. */
+   /* The references that the work releases may be the last ones of the device. If the device is
+    * already being destroyed, agx_sync_stop() waits for this thread; the thread may also be the one
+    * that destroys it. */
    const bool is_held = agx_try_retain(device);
    if (is_inner)
       agx_device_notify_unlocking(device);

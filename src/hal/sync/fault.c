@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts of faults. A virtual device tells how each command failed; here addresses become
- * buffers, and numbers of launches become dispatches. Of a real kernel there is the fence's
- * error and nothing else. Source: docs/hw/kernel.md 5.
+ * The failure of a submission in words; completion.c calls it for each submission that failed. A
+ * virtual device says how each command failed: here addresses become buffers, and numbers of
+ * launches become dispatches. A real kernel gives the fence's error and nothing else. Source:
+ * docs/hw/kernel.md 5.
  */
 #include "hal/sync/fault.h"
 

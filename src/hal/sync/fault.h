@@ -17,5 +17,5 @@ struct agx_submission;
 void agx_fault_describe(const struct agx_submission *submission, agx_status status,
                         struct agx_failure *out);
 
-/* Instead of it, for a submission whose end nobody asks about any more. */
+/* Instead of it, for a submission whose failure is known already. */
 void agx_fault_forget(const struct agx_submission *submission);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of any kind that a value waits for, and eventfds that tell of one.
+ * Files of any kind that a value waits for, and eventfds that become readable with a value.
+ * share.c calls it for AGX_FD_EVENTFD; the thread of poller.c calls back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +69,7 @@ static agx_status prepare_poller(struct agx_device *device, struct agx_poller **
    }
    *out_poller = sync->poller;
    agx_sync_unlock(sync);
-   agx_poller_destroy(fresh); /* somebody else was faster */
+   agx_poller_destroy(fresh); /* another thread was faster */
    return AGX_OK;
 }
 

@@ -52,7 +52,6 @@ agx_status agx_import_create(struct agx_semaphore *semaphore, uint64_t value,
    return AGX_OK;
 }
 
-/* Its reference is the list's. With the lock held, as in what follows. */
 void agx_import_enter(struct agx_import *import)
 {
    struct agx_semaphore *semaphore = import->semaphore;

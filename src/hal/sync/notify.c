@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * See notify.h. Nobody waits for what is told here: a request that the kernel refuses for want of
- * memory stays on the list.
+ * Notifications that must not be made under the lock (notify.h): other files note them, deferred.c
+ * has them made. No thread waits for them: a request that the kernel refuses for want of memory
+ * stays on the list, and the completion thread tries again. Waking threads that sleep is here,
+ * too.
  */
 #include "hal/sync/notify.h"
 
@@ -36,7 +38,7 @@ void agx_device_log(struct agx_device *device, enum agx_log_level level, const c
 }
 
 /* One thread at a time, so that they keep their order; it takes those of others along. */
-static void write_lines_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static void write_lines_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    if (sync->is_logging)
@@ -94,7 +96,7 @@ void agx_semaphore_end_point(struct agx_semaphore *semaphore, uint64_t value)
 }
 
 /* False: the kernel has no memory for it now. The lock is let go of meanwhile. */
-static bool add_value_unlocking(struct agx_semaphore *semaphore, uint64_t value)
+AGX_SYNC_LOCKED static bool add_value_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_device *device = semaphore->device;
    struct agx_sync_state *sync = agx_sync_of(device);
@@ -115,7 +117,7 @@ static bool add_value_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 }
 
 /* False: it is still on the list. */
-static bool publish_value_unlocking(struct agx_semaphore *semaphore)
+AGX_SYNC_LOCKED static bool publish_value_unlocking(struct agx_semaphore *semaphore)
 {
    struct agx_sync_state *sync = agx_sync_of(semaphore->device);
    uint64_t value = value_to_publish(semaphore);
@@ -130,7 +132,7 @@ static bool publish_value_unlocking(struct agx_semaphore *semaphore)
    return true;
 }
 
-static void publish_values_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static void publish_values_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    while (!agx_list_empty(&sync->pending_publications))
@@ -139,7 +141,7 @@ static void publish_values_unlocking(struct agx_device *device)
          return;
 }
 
-/* ---- who waits in the kernel ------------------------------------------------ */
+/* ---- threads in the kernel ------------------------------------------------ */
 
 void agx_device_interrupt(struct agx_device *device)
 {
@@ -179,7 +181,7 @@ void agx_device_notify_unlocking(struct agx_device *device)
       pthread_cond_signal(&sync->work);
 }
 
-/* ---- who sleeps --------------------------------------------------------------- */
+/* ---- threads that sleep --------------------------------------------------------------- */
 
 void agx_semaphore_wake_waiters(struct agx_semaphore *semaphore)
 {
@@ -187,7 +189,7 @@ void agx_semaphore_wake_waiters(struct agx_semaphore *semaphore)
    struct agx_sync_state *sync = agx_sync_of(device);
    if (sync->sleepers)
       pthread_cond_broadcast(&sync->changed);
-   /* Who waits in the kernel for what retires wakes by itself. */
+   /* A thread that waits in the kernel for what retires wakes by itself. */
    if (semaphore->kernel_waiters && (!sync->is_retiring || semaphore->failure.status != AGX_OK))
       agx_device_interrupt(device);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is to be told outside of the device's lock, as soon as it is let go of: lines for the log,
- * values of shared semaphores, and that threads which wait in the kernel shall look again. All of
- * this is with the lock held.
+ * Notifications: lines for the log, values for shared timelines, and interrupts of threads that
+ * wait in the kernel. They are noted under the lock, and made when the lock is let go of
+ * (deferred.c).
  */
 #pragma once
 

@@ -22,7 +22,7 @@ struct agx_op_type {
     * has it tried again. NULL: nothing to do. */
    agx_status (*launch)(struct agx_submission *submission);
    /* When each wait is reached and none has failed; on any thread, without a lock; must not
-    * block. AGX_DEFERRED: agx_submission_finish follows, from any thread. Nobody knows then when
+    * block. AGX_DEFERRED: agx_submission_finish follows, from any thread. It is not known then when
     * that will be, so what waits for an operation of such a kind stays parked until it is over.
     * NULL: nothing to do. */
    agx_status (*run)(struct agx_submission *submission);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of operations.
+ * The table of kinds of operations, and the two that need no file of their own: barrier and
+ * execute. submit.c looks a kind up.
  */
 #include "hal/sync/op_table.h"
 
@@ -39,7 +40,7 @@ static agx_status prepare_execute(struct agx_device *device, const struct agx_op
    else
       submission->commands = commands;
    if (commands->table_slots &&
-       agx_context_of(device)->profile) /* told of as the one that was submitted */
+       agx_context_of(device)->profile) /* records name the one that was submitted */
       atomic_store(&submission->commands->profile_id, agx_command_buffer_profile_id(commands));
    agx_retain(commands);
    return AGX_OK;

@@ -63,7 +63,7 @@ static void link_wait(struct agx_wait *wait)
    agx_list_insert_before(at, &wait->link);
 }
 
-/* While a wait is for what nobody has submitted, all that are not reached stand in their
+/* While a wait is for what was not submitted yet, all waits that are not reached stand in their
  * semaphores' lists. */
 void agx_submission_link_waits(struct agx_submission *submission)
 {
@@ -144,7 +144,7 @@ static bool comes_after(const struct agx_submission *later, const struct agx_sub
 }
 
 /* By value, the lowest first; mostly the new one is the highest, and comes true last. */
-static void file_signal(struct agx_signal *signal)
+AGX_SYNC_LOCKED static void file_signal(struct agx_signal *signal)
 {
    struct agx_semaphore *semaphore = signal->semaphore;
    struct agx_link *head = &semaphore->pending, *at = head;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Points of semaphores: what will reach them, and who waits for them. The device's sync lock is
+ * Points of semaphores: what will reach them, and what waits for them. The device's sync lock is
  * held in all functions.
  */
 #pragma once

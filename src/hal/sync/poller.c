@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One thread that waits for any number of files to become readable.
+ * One thread that waits for any number of files to become readable. file_wait.c makes one for a
+ * device with the first file.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -25,7 +26,8 @@ struct entry {
 struct agx_poller {
    const struct agx_host_alloc *alloc;
    const struct agx_log *log;
-   int epoll, wake_fd; /* bell: an eventfd, rung for what follows */
+   int epoll,
+      wake_fd; /* wake_fd: an eventfd, written when the thread is to look at stop and cancel */
    pthread_t thread;
    pthread_mutex_t lock;
    struct agx_link entries;
@@ -33,11 +35,26 @@ struct agx_poller {
    int broken; /* an errno: it waits for nothing any more */
 };
 
-static void end_entry(struct agx_poller *poller, struct entry *entry, int error)
+/* The poller's lock, as attributes name it. */
+extern struct agx_lock_class agx_poller_lock_class;
+
+AGX_ACQUIRES(agx_poller_lock_class) AGX_TRUSTED static void lock(struct agx_poller *poller)
 {
    pthread_mutex_lock(&poller->lock);
-   agx_list_remove(&entry->link);
+}
+
+AGX_RELEASES(agx_poller_lock_class) AGX_TRUSTED static void unlock(struct agx_poller *poller)
+{
    pthread_mutex_unlock(&poller->lock);
+}
+
+/* The file is ready, or never will be: lets go of it, and calls back. */
+AGX_EXCLUDES(agx_poller_lock_class)
+static void end_entry(struct agx_poller *poller, struct entry *entry, int error)
+{
+   lock(poller);
+   agx_list_remove(&entry->link);
+   unlock(poller);
    epoll_ctl(poller->epoll, EPOLL_CTL_DEL, entry->fd, NULL);
    close(entry->fd);
    entry->ready(entry->user, error);
@@ -50,52 +67,52 @@ static int event_error(uint32_t events)
    return events & EPOLLIN ? 0 : EPIPE;
 }
 
-static void end_all(struct agx_poller *poller, int error)
+AGX_EXCLUDES(agx_poller_lock_class) static void end_all(struct agx_poller *poller, int error)
 {
    for (;;) {
-      pthread_mutex_lock(&poller->lock);
+      lock(poller);
       struct entry *entry = agx_list_empty(&poller->entries)
                                ? NULL
                                : agx_container_of(poller->entries.next, struct entry, link);
-      pthread_mutex_unlock(&poller->lock);
+      unlock(poller);
       if (!entry)
          return;
       end_entry(poller, entry, error);
    }
 }
 
-/* True: it was rung to stop. */
-static bool answer_wake(struct agx_poller *poller)
+/* True: the thread was woken to stop. */
+AGX_EXCLUDES(agx_poller_lock_class) static bool answer_wake(struct agx_poller *poller)
 {
-   uint64_t rung;
-   (void)!read(poller->wake_fd, &rung, sizeof(rung));
-   pthread_mutex_lock(&poller->lock);
+   uint64_t written;
+   (void)!read(poller->wake_fd, &written, sizeof(written));
+   lock(poller);
    bool cancels = poller->cancel, stops = poller->stop;
    poller->cancel = false;
-   pthread_mutex_unlock(&poller->lock);
+   unlock(poller);
    if (cancels)
       end_all(poller, ECANCELED);
    return stops;
 }
 
-/* Nobody may be left to wait for what nobody watches. */
-static void give_up(struct agx_poller *poller, int error)
+/* The thread can wait no longer: all that waits for files must end. */
+AGX_EXCLUDES(agx_poller_lock_class) static void give_up(struct agx_poller *poller, int error)
 {
    agx_log(poller->log, AGX_LOG_WARNING,
            "files can't be waited for any more (epoll_wait: errno %d); the semaphores that do fail",
            error);
-   pthread_mutex_lock(&poller->lock);
+   lock(poller);
    poller->broken = error;
-   pthread_mutex_unlock(&poller->lock);
+   unlock(poller);
    end_all(poller, error);
 }
 
-static void wake(struct agx_poller *poller, bool *flag)
+AGX_EXCLUDES(agx_poller_lock_class) static void wake(struct agx_poller *poller, bool *flag)
 {
    const uint64_t one = 1;
-   pthread_mutex_lock(&poller->lock);
+   lock(poller);
    *flag = true;
-   pthread_mutex_unlock(&poller->lock);
+   unlock(poller);
    (void)!write(poller->wake_fd, &one, sizeof(one));
 }
 
@@ -174,7 +191,7 @@ void agx_poller_destroy(struct agx_poller *poller)
    free_poller(poller);
 }
 
-/* EPERM says of the file that it always is ready, not that somebody must not wait for it. */
+/* EPERM says of the file that it always is ready, not that waiting for it is forbidden. */
 static agx_status refuse(int fd, int error, bool is_broken)
 {
    if (is_broken)
@@ -197,14 +214,14 @@ agx_status agx_poller_add(struct agx_poller *poller, int fd, agx_poll_fn ready, 
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "semaphore: out of host memory");
    *entry = (struct entry){.fd = fd, .ready = ready, .user = user};
    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = entry};
-   pthread_mutex_lock(&poller->lock);
+   lock(poller);
    int error = poller->broken;
    bool is_broken = error;
    if (!error && epoll_ctl(poller->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
       error = errno;
    if (!error)
       agx_list_append(&poller->entries, &entry->link);
-   pthread_mutex_unlock(&poller->lock);
+   unlock(poller);
    if (!error)
       return AGX_OK;
    agx_host_free(poller->alloc, entry, sizeof(*entry));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The making and unmaking of queues.
+ * The start and end of a queue, and which epochs of it are over or have failed.
  */
 #include "hal/sync/queue.h"
 #include "hal/sync/state.h"

@@ -52,7 +52,7 @@ AGX_REQUIRES(agx_sync_lock_class)
 void agx_queue_note_failed(struct agx_queue *queue, uint64_t first, uint64_t last,
                            const struct agx_failure *failure);
 
-/* submit_lock as attributes name it. */
+/* submit_lock as attributes name it; the two functions take it and let it go. */
 extern struct agx_lock_class agx_queue_lock_class;
 
 AGX_ACQUIRES(agx_queue_lock_class)

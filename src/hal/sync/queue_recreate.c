@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * agx_queue_recreate: a queue that was lost gets a new queue of the kernel.
+ * agx_queue_recreate: a queue that was lost gets a new queue of the kernel, when the kernel is
+ * done with what the old one had.
  */
 #include "hal/sync/completion.h"
 

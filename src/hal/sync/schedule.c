@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ordering. An operation knows how many of its waits nobody has submitted yet; each stands in its
- * semaphore's list, so that a signal finds whom it frees without a search. What waits only for the
- * GPU goes there with in-syncs (send.c), or follows it. Nothing here waits.
+ * A submission from its start to its end, but for the GPU: resolved waits, the launch of its kind,
+ * parking, the wait for a frontier on the host, and the end. submit.c starts new submissions,
+ * deferred.c unblocked ones; completion.c comes here when a queue has come further. What waits
+ * only for the GPU goes to the kernel with its waits (send.c). Nothing here waits.
  */
 #include "base/debug.h"
 #include "base/util.h"
@@ -36,7 +37,7 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
 {
    if (submission->profile)
       agx_profile_ended(submission, failure);
-   /* Whoever is told may record the command buffer anew, so it leaves flight before. */
+   /* A watch may record the command buffer anew, so its flight ends before. */
    if (submission->commands)
       agx_command_buffer_end_flight(submission->commands);
    if (submission->state != AGX_SUBMISSION_LOST)
@@ -46,7 +47,7 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
       pthread_cond_broadcast(&agx_sync_of(submission->device)->changed);
 }
 
-/* ---- following ------------------------------------------------------------ */
+/* ---- frontiers ------------------------------------------------------------ */
 
 /* A queue that has not come far enough for it, or NULL. */
 static struct agx_queue *behind(struct agx_device *device, const struct agx_frontier *frontier)
@@ -83,7 +84,7 @@ void agx_submission_wait_for_frontier(struct agx_submission *submission)
    agx_submission_move(submission, AGX_SUBMISSION_RUNNABLE);
 }
 
-static void start_waiting_for_frontier(struct agx_submission *submission)
+AGX_SYNC_LOCKED static void start_waiting_for_frontier(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
    if (!submission->type->run && behind(device, &submission->frontier))
@@ -100,7 +101,8 @@ static bool is_for_gpu(const struct agx_submission *submission)
    return submission->stream.stream_va != 0;
 }
 
-static void fail_launch(struct agx_submission *submission, const struct agx_failure *failure)
+AGX_SYNC_LOCKED static void fail_launch(struct agx_submission *submission,
+                                        const struct agx_failure *failure)
 {
    struct agx_failure copy = *failure; /* may be of a semaphore that it signals */
    agx_submission_end(submission, &copy);
@@ -108,7 +110,7 @@ static void fail_launch(struct agx_submission *submission, const struct agx_fail
 
 /* A kind's launch may let go of the lock. Meanwhile agx_submissions_fail_parked() finds the
  * submission in the list of those that are starting. */
-static agx_status launch_unlocking(struct agx_submission *submission)
+AGX_SYNC_LOCKED static agx_status launch_unlocking(struct agx_submission *submission)
 {
    agx_status status = AGX_OK;
    if (submission->type->launch)
@@ -119,7 +121,7 @@ static agx_status launch_unlocking(struct agx_submission *submission)
 }
 
 /* With all waits resolved. False: the launch was deferred, and nothing has changed. */
-static bool launch_on_host_unlocking(struct agx_submission *submission)
+AGX_SYNC_LOCKED static bool launch_on_host_unlocking(struct agx_submission *submission)
 {
    struct agx_sync_state *sync = agx_sync_of(submission->device);
    const struct agx_failure *failure = agx_submission_failed_wait(submission);
@@ -173,7 +175,7 @@ agx_status agx_submission_start_unlocking(struct agx_submission *submission)
    return AGX_OK;
 }
 
-static void start_unblocked_unlocking(struct agx_device *device)
+AGX_SYNC_LOCKED static void start_unblocked_unlocking(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_submission *submission;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Timeline semaphores: host objects. What the GPU will signal stands in `pending`, with the
- * submission that does it; who waits stands in `waiting` and `watches`.
+ * submission that does it; what waits stands in `waiting` and `watches`.
  */
 #pragma once
 
@@ -21,12 +21,12 @@ struct agx_semaphore {
    struct agx_link imports;      /* agx_import: others' work that will reach a value, by value */
    struct agx_link waiting;      /* agx_wait of parked submissions, by value */
    struct agx_link watches;      /* agx_watch_node, by value */
-   struct agxw_timeline *shared; /* others may signal it, too, or want to know; NULL: nobody */
+   struct agxw_timeline *shared; /* others may signal it, too, or wait for it; NULL: not shared */
    struct agx_link shared_link;  /* among the device's */
-   struct agx_link publication_link; /* the kernel shall be told of its value */
+   struct agx_link publication_link; /* in the list of pending publications */
    uint64_t promised;       /* shared: the highest point that the kernel is known to have */
    bool is_adding;          /* shared: a request that adds a point has not come back */
-   uint32_t shortages;      /* looks in a row that could not ask how its last point came out */
+   uint32_t shortages;      /* polls in a row that could not ask how its last point came out */
    uint32_t kernel_waiters; /* threads that wait for it in the kernel */
 };
 
@@ -36,7 +36,7 @@ struct agx_signal {
    struct agx_submission *submission;
    struct agx_semaphore *semaphore;
    uint64_t value;
-   bool is_shared; /* the kernel tells a timeline of the semaphore's */
+   bool is_shared; /* the kernel signals the semaphore's timeline */
 };
 
 /* A wait of a submission; linked while that is parked and the value is not reached. */
@@ -45,7 +45,7 @@ struct agx_wait {
    struct agx_submission *submission;
    struct agx_semaphore *semaphore;
    uint64_t value;
-   bool is_resolved; /* somebody has submitted what reaches it */
+   bool is_resolved; /* what reaches it was submitted */
    /* What the kernel waits for, when that is another's work; retained. Of the GPU's only. */
    struct agx_import *import;
 };

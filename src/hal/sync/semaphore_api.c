@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What happens to semaphores, from the host and from whoever delivers submissions. Waiting is in
- * wait.c, watches in watch.c.
+ * Semaphores as applications make, query, signal and fail them. Waiting is in wait.c, watches in
+ * watch.c, files in share.c.
  */
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void semaphore_destroy(struct agx_object *object)
       agx_sync_lock(sync);
       agx_list_remove(&semaphore->shared_link);
       sync->shared_count--;
-      agx_device_interrupt(device); /* nobody may wait for it in the kernel any more */
+      agx_device_interrupt(device); /* no thread may wait for it in the kernel any more */
       agx_device_unlock_and_run_deferred(device);
       agxw_timeline_destroy(semaphore->shared);
    }
@@ -64,7 +64,7 @@ agx_status agx_semaphore_query(struct agx_semaphore *semaphore, uint64_t *out_va
    *out_value = 0;
    AGX_TRY(agx_fork_check(semaphore));
    agx_sync_lock(sync);
-   /* Nobody else may look while nobody waits. */
+   /* The completion thread may not ask the kernel while nothing waits. */
    agx_status status = AGX_OK;
    if (semaphore->failure.status == AGX_OK &&
        (semaphore->shared || !agx_list_empty(&semaphore->pending))) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A submission for the GPU goes to the kernel: with what of it the kernel has to wait for, and what
- * it has to signal. One request.
+ * A submission for the GPU goes to the kernel, with what the kernel has to wait for and what it
+ * has to signal, in one request. submit.c sends what is ready within agx_submit, deferred.c what
+ * becomes ready later.
  */
 #include "base/debug.h"
 #include "base/util.h"
@@ -18,7 +19,7 @@ struct syncs {
    uint32_t wait_count, signal_count;
 };
 
-static void collect_syncs(struct agx_submission *submission, struct syncs *syncs)
+AGX_SYNC_LOCKED static void collect_syncs(struct agx_submission *submission, struct syncs *syncs)
 {
    struct agx_sync_state *sync = agx_sync_of(submission->device);
    syncs->wait_count = 0;
@@ -39,13 +40,13 @@ static void collect_syncs(struct agx_submission *submission, struct syncs *syncs
       if (!signal->semaphore->shared)
          continue;
       signal->is_shared = agx_semaphore_begin_point(signal->semaphore, signal->value);
-      if (signal->is_shared) /* else the host tells, when that is done */
+      if (signal->is_shared) /* else the host publishes the value when it is reached */
          syncs->signals[syncs->signal_count++] =
             (struct agxw_point){signal->semaphore->shared, signal->value};
    }
 }
 
-static void end_points(struct agx_submission *submission, bool are_there)
+AGX_SYNC_LOCKED static void end_points(struct agx_submission *submission, bool are_there)
 {
    for (uint32_t i = 0; i < submission->signal_count; i++) {
       struct agx_signal *signal = &submission->signals[i];
@@ -54,7 +55,8 @@ static void end_points(struct agx_submission *submission, bool are_there)
    }
 }
 
-static agx_status prepare_queue(struct agx_queue *queue)
+AGX_REQUIRES(agx_queue_lock_class)
+AGX_SYNC_UNLOCKED static agx_status prepare_queue(struct agx_queue *queue)
 {
    struct agx_device *device = queue->device;
    struct agx_sync_state *sync = agx_sync_of(device);
@@ -73,7 +75,9 @@ static agx_status prepare_queue(struct agx_queue *queue)
 }
 
 /* Unlocked but for the queue's submit_lock. */
-static agx_status submit_stream(struct agx_submission *submission, struct syncs *syncs)
+AGX_REQUIRES(agx_queue_lock_class)
+AGX_SYNC_UNLOCKED static agx_status submit_stream(struct agx_submission *submission,
+                                                  struct syncs *syncs)
 {
    struct agx_queue *queue = submission->queue;
    AGX_TRY(prepare_queue(queue));
@@ -96,7 +100,7 @@ static agx_status submit_stream(struct agx_submission *submission, struct syncs 
 }
 
 /* The kernel has it. */
-static void note_sent(struct agx_submission *submission)
+AGX_SYNC_LOCKED static void note_sent(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
    struct agx_queue *queue = submission->queue;

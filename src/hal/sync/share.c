@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Timelines that others have, too. An exported or imported semaphore has a timeline in the kernel
- * beside the host's value: submissions signal it, and what others signal there is asked for
- * whenever somebody waits. All is asked with one request, without the device's lock.
+ * Semaphores that other processes see. An exported or imported semaphore has a timeline in the
+ * kernel beside the host's value: submissions signal it, and shared_poll.c asks what others have
+ * signaled there. Here are the functions of the API, which choose by kind of file.
  */
 #include "hal/sync/share.h"
 
@@ -14,8 +14,8 @@
 
 /* ---- a timeline for a semaphore ------------------------------------------- */
 
-/* The next signal that the kernel has; it tells the timeline when that is done. What comes later
- * is signalled there by the host, or with its submission. */
+/* The next signal that the kernel has; the kernel signals the timeline when that is done. What
+ * comes later is signalled there by the host, or with its submission. */
 static struct agx_signal *next_in_flight(const struct agx_semaphore *semaphore, uint64_t value)
 {
    agx_list_for_each (struct agx_signal, signal, &semaphore->pending, link)
@@ -24,9 +24,10 @@ static struct agx_signal *next_in_flight(const struct agx_semaphore *semaphore, 
    return NULL;
 }
 
-/* Until somebody else has published a timeline. *value: the last one that is there. */
-static agx_status forward_pending_unlocking(struct agx_semaphore *semaphore,
-                                            struct agxw_timeline *timeline, uint64_t *value)
+/* Until another thread has shared a timeline. *value: the last one that is there. */
+AGX_SYNC_LOCKED static agx_status forward_pending_unlocking(struct agx_semaphore *semaphore,
+                                                            struct agxw_timeline *timeline,
+                                                            uint64_t *value)
 {
    struct agx_sync_state *sync = agx_sync_of(semaphore->device);
    struct agx_signal *signal;
@@ -44,8 +45,8 @@ static agx_status forward_pending_unlocking(struct agx_semaphore *semaphore,
    return status;
 }
 
-static void share_timeline(struct agx_semaphore *semaphore, struct agxw_timeline *timeline,
-                           uint64_t value)
+AGX_SYNC_LOCKED static void share_timeline(struct agx_semaphore *semaphore,
+                                           struct agxw_timeline *timeline, uint64_t value)
 {
    struct agx_device *device = semaphore->device;
    struct agx_sync_state *sync = agx_sync_of(device);
@@ -57,8 +58,8 @@ static void share_timeline(struct agx_semaphore *semaphore, struct agxw_timeline
    agx_device_interrupt(device); /* there is more to wait for */
 }
 
-/* With the lock held, which is let go of meanwhile; somebody else may be faster. */
-static agx_status make_shared_unlocking(struct agx_semaphore *semaphore)
+/* Gives the semaphore a timeline in the kernel; another thread may be faster. */
+AGX_SYNC_LOCKED static agx_status make_shared_unlocking(struct agx_semaphore *semaphore)
 {
    struct agx_device *device = semaphore->device;
    struct agx_sync_state *sync = agx_sync_of(device);
@@ -80,8 +81,6 @@ static agx_status make_shared_unlocking(struct agx_semaphore *semaphore)
    agx_sync_lock(sync);
    return status;
 }
-
-/* ---- looking --------------------------------------------------------------- */
 
 /* ---- out and in ------------------------------------------------------------ */
 
@@ -133,7 +132,7 @@ agx_status agx_semaphore_import(struct agx_device *device, int fd,
    (void)agx_shared_query_submitted_unlocking(
       semaphore); /* what is signalled here comes above that */
    agx_shared_poll_first(semaphore);
-   (void)!agx_device_poll_unlocking(device); /* another look may have more luck */
+   (void)!agx_device_poll_unlocking(device); /* a later poll may have more luck */
    agx_device_unlock_and_run_deferred(device);
    *out_semaphore = semaphore;
    return AGX_OK;

@@ -69,7 +69,7 @@ static bool is_ahead_of_imports(const struct agx_semaphore *semaphore, uint64_t 
    return false;
 }
 
-/* Whether the value may be of own work, which tells more of itself when it is retired: what was
+/* Whether the value may be of own work, whose outcome is known when it is retired: what was
  * submitted since the kernel was asked, or is in the request still. */
 static bool is_of_own(const struct agx_semaphore *semaphore, uint64_t value)
 {
@@ -81,9 +81,9 @@ static bool is_of_own(const struct agx_semaphore *semaphore, uint64_t value)
    return false;
 }
 
-/* The kernel's value. What this device has submitted is retired, and told by then: what is new is
- * another's, whose last fence is asked. */
-static void take_in_unlocking(struct agx_semaphore *semaphore, uint64_t value)
+/* The kernel's value. What this device has submitted is retired and signalled by then: what is new
+ * is another's, whose last fence is asked. */
+AGX_SYNC_LOCKED static void take_in_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_sync_state *sync = agx_sync_of(semaphore->device);
    struct agx_failure failure = {0};
@@ -110,7 +110,8 @@ static void take_in_unlocking(struct agx_semaphore *semaphore, uint64_t value)
 }
 
 /* The lowest value that is waited for, that others have submitted. False: there is none. */
-static bool find_submitted(struct agx_semaphore *semaphore, uint64_t submitted, uint64_t *out_value)
+AGX_SYNC_LOCKED static bool find_submitted(struct agx_semaphore *semaphore, uint64_t submitted,
+                                           uint64_t *out_value)
 {
    agx_list_for_each (struct agx_wait, wait, &semaphore->waiting, link) {
       const struct agx_point point = {semaphore, wait->value};
@@ -141,7 +142,7 @@ uint64_t agx_shared_query_submitted_unlocking(struct agx_semaphore *semaphore)
 #define IMPORTS_A_POLL 8
 
 /* What is parked for a value that others have submitted by now need not be. */
-static void import_waited_unlocking(struct agx_semaphore *semaphore)
+AGX_SYNC_LOCKED static void import_waited_unlocking(struct agx_semaphore *semaphore)
 {
    uint64_t value, submitted;
    if (agx_list_empty(&semaphore->waiting) || semaphore->failure.status != AGX_OK)

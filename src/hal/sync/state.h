@@ -94,16 +94,17 @@ extern struct agx_lock_class agx_sync_lock_class;
 #define AGX_SYNC_LOCKED   AGX_REQUIRES(agx_sync_lock_class)
 #define AGX_SYNC_UNLOCKED AGX_EXCLUDES(agx_sync_lock_class)
 
-static inline void agx_sync_lock(struct agx_sync_state *sync)
-   AGX_ACQUIRES(agx_sync_lock_class) AGX_TRUSTED;
-static inline void agx_sync_lock(struct agx_sync_state *sync)
+/* Takes the lock. */
+AGX_ACQUIRES(agx_sync_lock_class)
+AGX_TRUSTED static inline void agx_sync_lock(struct agx_sync_state *sync)
 {
    pthread_mutex_lock(&sync->lock);
 }
 
-static inline void agx_sync_unlock(struct agx_sync_state *sync)
-   AGX_RELEASES(agx_sync_lock_class) AGX_TRUSTED;
-static inline void agx_sync_unlock(struct agx_sync_state *sync)
+/* The other half of agx_sync_lock. Work that a change has made possible stays undone: see
+ * agx_device_unlock_and_run_deferred. */
+AGX_RELEASES(agx_sync_lock_class)
+AGX_TRUSTED static inline void agx_sync_unlock(struct agx_sync_state *sync)
 {
    pthread_mutex_unlock(&sync->lock);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations between agx_submit and their end.
- *
- *    parked     a wait names a value that nobody has submitted, or its launch was deferred
- *    launched   in flight on a queue, or following what is in flight there (its frontier)
- *    runnable   on the host: all waits are reached, run comes next, or has deferred
- *    delivered  its semaphores know; its references go next
- *
- * Guarded by the device's lock but for what only the thread uses that moves it on.
+ * Operations between agx_submit and their end. submission_state.h has the figure of their states.
+ * A submission is guarded by the device's sync lock, but for what only the thread uses that takes
+ * it from one state to the next.
  */
 #pragma once
 
@@ -27,14 +22,14 @@ struct agx_submission {
    const struct agx_op_type *type;
    struct agx_device *device;
    struct agx_queue *queue;
-   uint64_t number;                       /* its own on the device, from 1; 0: refused */
+   uint64_t number;                       /* its own on the device, from 1 on */
    struct agx_command_buffer *commands;   /* retained; NULL: nothing for the GPU */
    struct agxw_compute stream;            /* of commands; stream_va 0: nothing to run */
    uint32_t count;                        /* in flight: of its breadcrumb, that it adds to */
    struct agx_wait waits[AGX_MAX_POINTS]; /* semaphores retained */
    struct agx_signal signals[AGX_MAX_POINTS];
    uint32_t wait_count, signal_count;
-   uint32_t unresolved;          /* parked: waits that nobody has submitted yet */
+   uint32_t unresolved;          /* parked: waits that nothing submitted reaches yet */
    struct agx_frontier frontier; /* once launched: it is over when this is reached */
    struct agx_frontier waited;   /* all that it depends on, directly or not, without itself */
    bool has_imports;             /* among its waits */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * agx_submit: an operation is checked, captured in a submission of the device's pool, and set
- * going. What is ready for the GPU goes there within the call: one ioctl.
+ * agx_submit: an operation is checked, captured in a submission, and started. What is ready for
+ * the GPU goes there within the call, with one request. agx_flush, and the room's part of
+ * agx_device_cancel, are here, too.
  */
 #include "hal/sync/submission.h"
 
@@ -178,7 +179,9 @@ static void wait_end(struct agx_device *device, const struct agx_submission *sub
 /* ---- agx_submit ----------------------------------------------------------- */
 
 /* With both locks held. */
-static agx_status submit_locked(struct agx_submission *submission, const struct agx_op *op)
+AGX_REQUIRES(agx_queue_lock_class)
+AGX_SYNC_LOCKED static agx_status submit_unlocking(struct agx_submission *submission,
+                                                   const struct agx_op *op)
 {
    struct agx_sync_state *sync = agx_sync_of(submission->device);
    if (sync->shared_count && submission->stream.stream_va)
@@ -203,10 +206,10 @@ static agx_status submit_captured(struct agx_submission *submission, const struc
       AGX_TRY(agx_command_buffer_begin_flight(submission->commands));
    agx_queue_lock(queue);
    agx_sync_lock(sync);
-   agx_status status = submit_locked(submission, op);
+   agx_status status = submit_unlocking(submission, op);
    *out_number = submission->number;
    agx_queue_unlock(queue);
-   /* Who never waits keeps no more than this. */
+   /* An application that never waits has no more in flight than this. */
    if (status == AGX_OK && queue->in_flight_count >= POLL_AFTER && queue->epoch % POLL_AFTER == 0)
       (void)!agx_device_poll_unlocking(device); /* which has lost the device when it fails */
    agx_device_unlock_and_run_deferred(device);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Work of others, and for others. What the kernel has of it already becomes a point of a timeline
- * of its own, for which submissions wait on the GPU's side, and which keeps its error. The other
- * way round a sync_file carries the fences of all that a value depends on.
+ * Sync_files, in and out; share.c calls it for AGX_FD_SYNC_FILE. What comes in becomes an import
+ * (import.c). What goes out carries the fences of all that a value depends on.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -66,7 +65,7 @@ static void add_import(struct cause *cause, struct agx_import *import)
 }
 
 /* All that the signal's submission depends on. Failures that are known, and that it will share. */
-static agx_status read_signal(const struct agx_signal *signal, struct cause *cause)
+AGX_SYNC_LOCKED static agx_status read_signal(const struct agx_signal *signal, struct cause *cause)
 {
    const struct agx_submission *submission = signal->submission;
    const struct agx_failure *failure = agx_submission_failed_wait(submission);
@@ -88,7 +87,8 @@ static agx_status read_signal(const struct agx_signal *signal, struct cause *cau
 }
 
 /* With the lock held. */
-static agx_status find_cause(struct agx_semaphore *semaphore, uint64_t value, struct cause *cause)
+AGX_SYNC_LOCKED static agx_status find_cause(struct agx_semaphore *semaphore, uint64_t value,
+                                             struct cause *cause)
 {
    const struct agx_point point = {semaphore, value};
    struct agx_cause found;
@@ -149,7 +149,7 @@ static agx_status export_cause(struct agx_device *device, const struct cause *ca
    return status;
 }
 
-/* What was over before it came into the file is known to have failed after a look at all. */
+/* What was over before it came into the file is known to have failed after a poll. */
 static agx_status check_cause(struct agx_semaphore *semaphore, uint64_t value)
 {
    struct agx_device *device = semaphore->device;

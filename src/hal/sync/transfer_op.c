@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Operations that are one command each: dispatch, fill, update, copy. agx_submit calls prepare,
+ * which records the command into a command buffer of the device; drop keeps that to be used again.
+ */
 #include "hal/sync/transfer_op.h"
 
 #include "hal/core/desc.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting on the host. Where each point is reached or on the GPU, the thread waits in the kernel
- * for the queues' timelines, one ioctl, and retires by itself what has ended. Else it sleeps until
- * something changes, and the completion thread looks after the GPU.
+ * agx_semaphore_wait. If each point is reached or on the GPU, the thread waits in the kernel for
+ * the timelines of the queues, with one request, and retires by itself what has ended. Else it
+ * sleeps until something changes, and the completion thread asks the kernel meanwhile. Points of
+ * several devices are waited for through watches.
  */
 #include <errno.h>
 #include <time.h>
@@ -77,9 +78,10 @@ static bool merge_frontiers(const struct agx_semaphore *semaphore, const struct 
    return true;
 }
 
-/* What to wait for in the kernel (all: the first of it), and whoever interrupts. False: something
+/* What to wait for in the kernel (all: the first of it), and the interrupt. False: something
  * else must happen first. */
-static bool make_plan(const struct agx_point *points, uint32_t count, bool any, struct plan *plan)
+AGX_SYNC_LOCKED static bool make_plan(const struct agx_point *points, uint32_t count, bool any,
+                                      struct plan *plan)
 {
    struct agx_device *device = points[0].semaphore->device;
    struct agx_sync_state *sync = agx_sync_of(device);
@@ -88,7 +90,7 @@ static bool make_plan(const struct agx_point *points, uint32_t count, bool any, 
    plan->count = 0;
    plan->queue = NULL;
    if (sync->lacks_memory)
-      return false; /* the completion thread looks again soon */
+      return false; /* the completion thread asks again soon */
    for (uint32_t i = 0; i < count; i++) {
       const struct agx_semaphore *semaphore = points[i].semaphore;
       if (semaphore->value >= points[i].value)
@@ -120,9 +122,10 @@ static void count_waiters(const struct agx_point *points, uint32_t count, int32_
 }
 
 /* The lock is let go of meanwhile. */
-static agx_status wait_in_kernel_unlocking(struct agx_device *device,
-                                           const struct agx_point *points, uint32_t count,
-                                           const struct plan *plan, int64_t deadline_ns)
+AGX_SYNC_LOCKED static agx_status wait_in_kernel_unlocking(struct agx_device *device,
+                                                           const struct agx_point *points,
+                                                           uint32_t count, const struct plan *plan,
+                                                           int64_t deadline_ns)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    uint64_t interrupts = sync->interrupt_value;
@@ -140,7 +143,7 @@ static agx_status wait_in_kernel_unlocking(struct agx_device *device,
       agx_device_lose_unlocking(device, status);
       return AGX_OK; /* which the points know by now */
    }
-   /* With one queue and nobody who interrupted, that it came back says how far the queue is. */
+   /* With one queue and no interrupt, that the request came back says how far the queue is. */
    if (status == AGX_DEADLINE_EXCEEDED || !plan->queue || interrupts != sync->interrupt_value)
       return agx_device_poll_unlocking(device);
    agx_queue_retire_unlocking(plan->queue, plan->points[0].value);
@@ -149,7 +152,7 @@ static agx_status wait_in_kernel_unlocking(struct agx_device *device,
 
 /* ---- asleep --------------------------------------------------------------- */
 
-static void sleep_until(struct agx_device *device, int64_t deadline_ns)
+AGX_SYNC_LOCKED static void sleep_until_unlocking(struct agx_device *device, int64_t deadline_ns)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000),
@@ -184,8 +187,8 @@ static agx_status out_of_time(const struct agx_point *points, uint32_t count)
    return AGX_FAIL(AGX_DEADLINE_EXCEEDED, "semaphore: out of time");
 }
 
-static agx_status last_poll_unlocking(struct agx_device *device, const struct agx_point *points,
-                                      uint32_t count)
+AGX_SYNC_LOCKED static agx_status
+last_poll_unlocking(struct agx_device *device, const struct agx_point *points, uint32_t count)
 {
    for (uint32_t i = 0; i < count; i++)
       agx_shared_poll_first(points[i].semaphore);
@@ -199,7 +202,7 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
    struct agx_sync_state *sync = agx_sync_of(device);
    const struct agx_semaphore *failed = NULL;
    agx_status status = AGX_OK;
-   bool is_last = false; /* the deadline has passed, this is the last look */
+   bool is_last = false; /* the deadline has passed, this is the last poll */
    agx_sync_lock(sync);
    while (!is_over(points, count, any, &failed)) {
       struct plan plan;
@@ -219,7 +222,7 @@ static agx_status wait_on(struct agx_device *device, const struct agx_point *poi
       else if (make_plan(points, count, any, &plan))
          status = wait_in_kernel_unlocking(device, points, count, &plan, deadline_ns);
       else
-         sleep_until(device, deadline_ns);
+         sleep_until_unlocking(device, deadline_ns);
       if (status != AGX_OK)
          break;
    }
@@ -283,7 +286,7 @@ static agx_status query_each(const struct agx_point *points, uint32_t count, boo
    return reached == count ? AGX_OK : status;
 }
 
-/* A watch on each, then a look at each. */
+/* A watch on each, then a query of each. */
 static agx_status wait_on_several(const struct agx_point *points, uint32_t count, bool any,
                                   int64_t deadline_ns)
 {

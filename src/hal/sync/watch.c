@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Watches: callbacks of the application for a value. Nodes lie in the application's memory; they
- * are linked to their semaphore, then, when it is time, to the device's list of those to call.
- * Whoever settles the device calls them, one after the other.
+ * Watches: callbacks of the application for a value, agx_semaphore_watch and
+ * agx_semaphore_unwatch. Nodes lie in the application's memory; a node is linked to its semaphore,
+ * then, when the watch is due, to the device's list of those to call (watch_call.c).
  */
 #include "hal/sync/watch.h"
 
@@ -51,7 +51,8 @@ void agx_semaphore_watch_weakly(struct agx_semaphore *semaphore, struct agx_watc
 }
 
 /* Until no other thread is in the watch's function. */
-static void wait_for_calls(struct agx_device *device, const struct agx_watch *watch)
+AGX_SYNC_LOCKED static void wait_for_calls_unlocking(struct agx_device *device,
+                                                     const struct agx_watch *watch)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    bool again;
@@ -77,7 +78,7 @@ bool agx_semaphore_unwatch(struct agx_semaphore *semaphore, struct agx_watch *wa
    struct agx_device *device = semaphore->device;
    struct agx_sync_state *sync = agx_sync_of(device);
    if (agx_is_inherited(semaphore))
-      return true; /* there is nobody to call it */
+      return true; /* there is no thread to call it */
    agx_sync_lock(sync);
    bool was_called = false;
    agx_list_for_each (struct agx_watch_call, call, &sync->watch_calls, link)
@@ -91,7 +92,7 @@ bool agx_semaphore_unwatch(struct agx_semaphore *semaphore, struct agx_watch *wa
       agx_list_remove(&agx_watch_node_of(watch)->link);
       agx_watch_node_of(watch)->semaphore = NULL;
    } else {
-      wait_for_calls(device, watch);
+      wait_for_calls_unlocking(device, watch);
    }
    agx_sync_unlock(sync);
    if (is_linked)

@@ -24,7 +24,7 @@ void agx_watches_fire(struct agx_semaphore *semaphore)
    }
 }
 
-/* How it looks to a watch: failed, unless its value was reached before. */
+/* The status for a watch: failed, unless its value was reached before. */
 static agx_status state_for(const struct agx_semaphore *semaphore, const struct agx_watch *watch)
 {
    return semaphore->value >= watch->value ? AGX_OK : agx_failure_raise(&semaphore->failure);

@@ -26,11 +26,13 @@ _Static_assert(sizeof(struct agx_watch_node) <= sizeof(((struct agx_watch *)0)->
 _Static_assert(_Alignof(struct agx_watch) >= _Alignof(struct agx_watch_node),
                "agx_watch is aligned");
 
+/* The library's part of a watch. */
 static inline struct agx_watch_node *agx_watch_node_of(struct agx_watch *watch)
 {
    return (struct agx_watch_node *)watch->reserved;
 }
 
+/* The watch whose node has the link. */
 static inline struct agx_watch *agx_watch_of(struct agx_link *link)
 {
    struct agx_watch_node *node = agx_container_of(link, struct agx_watch_node, link);
