@@ -79,13 +79,13 @@ AGX_SYNC_LOCKED static bool run_one_deferred_unlocking(struct agx_device *device
    struct agx_sync_state *sync = agx_sync_of(device);
    if (sync->has_pending_notifications)
       agx_device_notify_unlocking(device);
-   else if (agx_submissions_first(sync, AGX_LIST_UNBLOCKED) && !sync->is_starting_unblocked)
+   else if (agx_submissions_any(sync, AGX_LIST_UNBLOCKED) && !sync->is_starting_unblocked)
       agx_device_start_unblocked_unlocking(device);
-   else if (agx_submissions_first(sync, AGX_LIST_READY))
+   else if (agx_submissions_any(sync, AGX_LIST_READY))
       send_ready_unlocking(device);
-   else if (agx_submissions_first(sync, AGX_LIST_RUNNABLE))
+   else if (agx_submissions_any(sync, AGX_LIST_RUNNABLE))
       run_runnable_unlocking(device);
-   else if (agx_submissions_first(sync, AGX_LIST_ENDED))
+   else if (agx_submissions_any(sync, AGX_LIST_ENDED))
       free_ended_unlocking(device);
    else if (agx_import_release_ended_unlocking(device))
       return true;
@@ -121,10 +121,10 @@ bool agx_device_has_deferred_work(const struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    return sync->has_pending_notifications ||
-          (agx_submissions_first(sync, AGX_LIST_UNBLOCKED) && !sync->is_starting_unblocked) ||
-          agx_submissions_first(sync, AGX_LIST_READY) ||
-          agx_submissions_first(sync, AGX_LIST_RUNNABLE) ||
-          agx_submissions_first(sync, AGX_LIST_ENDED) || !agx_list_empty(&sync->fired) ||
+          (agx_submissions_any(sync, AGX_LIST_UNBLOCKED) && !sync->is_starting_unblocked) ||
+          agx_submissions_any(sync, AGX_LIST_READY) ||
+          agx_submissions_any(sync, AGX_LIST_RUNNABLE) ||
+          agx_submissions_any(sync, AGX_LIST_ENDED) || !agx_list_empty(&sync->fired) ||
           !agx_list_empty(&sync->imported);
 }
 

@@ -16,10 +16,9 @@ enum counter {
 };
 
 struct row {
-   const char *name;
    uint32_t next; /* a bit for each state that may follow */
-   enum agx_submission_list list;
-   enum counter counter;
+   uint8_t list;  /* enum agx_submission_list */
+   uint8_t counter;
 };
 
 #define TO(state) (1u << AGX_SUBMISSION_##state)
@@ -27,40 +26,32 @@ struct row {
 #define LAUNCHED (TO(READY) | TO(FRONTIER) | TO(RUNNABLE) | TO(ENDED))
 
 static const struct row rows[AGX_SUBMISSION_STATES] = {
-   [AGX_SUBMISSION_SPARE] = {"spare", TO(PREPARED), AGX_LIST_SPARE, NOTHING},
-   [AGX_SUBMISSION_PREPARED] = {"prepared", TO(STARTING) | TO(REFUSED) | TO(SPARE), AGX_LIST_NONE,
-                                NOTHING},
-   [AGX_SUBMISSION_STARTING] = {"starting", LAUNCHED | TO(PARKED) | TO(DEFERRED) | TO(REFUSED),
+   [AGX_SUBMISSION_SPARE] = {TO(PREPARED), AGX_LIST_SPARE, NOTHING},
+   [AGX_SUBMISSION_PREPARED] = {TO(STARTING) | TO(REFUSED) | TO(SPARE), AGX_LIST_NONE, NOTHING},
+   [AGX_SUBMISSION_STARTING] = {LAUNCHED | TO(PARKED) | TO(DEFERRED) | TO(REFUSED),
                                 AGX_LIST_STARTING, NOTHING},
-   [AGX_SUBMISSION_PARKED] = {"parked", TO(UNBLOCKED) | TO(FAILING), AGX_LIST_PARKED, PARKED},
-   [AGX_SUBMISSION_DEFERRED] = {"deferred", TO(UNBLOCKED) | TO(FAILING), AGX_LIST_DEFERRED, PARKED},
-   [AGX_SUBMISSION_UNBLOCKED] = {"unblocked", TO(RESTARTING) | TO(FAILING), AGX_LIST_UNBLOCKED,
-                                 PARKED},
-   [AGX_SUBMISSION_FAILING] = {"failing", TO(ENDED), AGX_LIST_UNBLOCKED, PARKED},
-   [AGX_SUBMISSION_RESTARTING] = {"restarting", LAUNCHED | TO(PARKED) | TO(DEFERRED),
-                                  AGX_LIST_STARTING, PARKED},
-   [AGX_SUBMISSION_READY] = {"ready", TO(SENDING), AGX_LIST_READY, NOTHING},
-   [AGX_SUBMISSION_SENDING] = {"sending", TO(IN_FLIGHT) | TO(LOST) | TO(ENDED) | TO(REFUSED),
-                               AGX_LIST_NONE, NOTHING},
-   [AGX_SUBMISSION_IN_FLIGHT] = {"in flight", TO(LOST) | TO(ENDED), AGX_LIST_IN_FLIGHT, IN_FLIGHT},
-   [AGX_SUBMISSION_LOST] = {"lost", TO(ENDED), AGX_LIST_IN_FLIGHT, IN_FLIGHT},
-   [AGX_SUBMISSION_FRONTIER] = {"waiting for its frontier", TO(FRONTIER) | TO(RUNNABLE) | TO(ENDED),
-                                AGX_LIST_FRONTIER, FRONTIER},
-   [AGX_SUBMISSION_RUNNABLE] = {"runnable", TO(RUNNING), AGX_LIST_RUNNABLE, NOTHING},
-   [AGX_SUBMISSION_RUNNING] = {"running", TO(ENDED), AGX_LIST_NONE, NOTHING},
-   [AGX_SUBMISSION_ENDED] = {"ended", TO(DROPPING), AGX_LIST_ENDED, NOTHING},
-   [AGX_SUBMISSION_DROPPING] = {"dropping", TO(SPARE), AGX_LIST_NONE, NOTHING},
-   [AGX_SUBMISSION_REFUSED] = {"refused", TO(SPARE), AGX_LIST_NONE, NOTHING},
+   [AGX_SUBMISSION_PARKED] = {TO(UNBLOCKED) | TO(FAILING), AGX_LIST_PARKED, PARKED},
+   [AGX_SUBMISSION_DEFERRED] = {TO(UNBLOCKED) | TO(FAILING), AGX_LIST_DEFERRED, PARKED},
+   [AGX_SUBMISSION_UNBLOCKED] = {TO(RESTARTING) | TO(FAILING), AGX_LIST_UNBLOCKED, PARKED},
+   [AGX_SUBMISSION_FAILING] = {TO(ENDED), AGX_LIST_UNBLOCKED, PARKED},
+   [AGX_SUBMISSION_RESTARTING] = {LAUNCHED | TO(PARKED) | TO(DEFERRED), AGX_LIST_STARTING, PARKED},
+   [AGX_SUBMISSION_READY] = {TO(SENDING), AGX_LIST_READY, NOTHING},
+   [AGX_SUBMISSION_SENDING] = {TO(IN_FLIGHT) | TO(LOST) | TO(ENDED) | TO(REFUSED), AGX_LIST_NONE,
+                               NOTHING},
+   [AGX_SUBMISSION_IN_FLIGHT] = {TO(LOST) | TO(ENDED), AGX_LIST_IN_FLIGHT, IN_FLIGHT},
+   [AGX_SUBMISSION_LOST] = {TO(ENDED), AGX_LIST_IN_FLIGHT, IN_FLIGHT},
+   [AGX_SUBMISSION_FRONTIER] = {TO(FRONTIER) | TO(RUNNABLE) | TO(ENDED), AGX_LIST_FRONTIER,
+                                FRONTIER},
+   [AGX_SUBMISSION_RUNNABLE] = {TO(RUNNING), AGX_LIST_RUNNABLE, NOTHING},
+   [AGX_SUBMISSION_RUNNING] = {TO(ENDED), AGX_LIST_NONE, NOTHING},
+   [AGX_SUBMISSION_ENDED] = {TO(DROPPING), AGX_LIST_ENDED, NOTHING},
+   [AGX_SUBMISSION_DROPPING] = {TO(SPARE), AGX_LIST_NONE, NOTHING},
+   [AGX_SUBMISSION_REFUSED] = {TO(SPARE), AGX_LIST_NONE, NOTHING},
 };
 
 bool agx_submission_may_move(enum agx_submission_state from, enum agx_submission_state to)
 {
    return rows[from].next >> to & 1;
-}
-
-const char *agx_submission_state_name(enum agx_submission_state state)
-{
-   return rows[state].name;
 }
 
 bool agx_submission_state_is_parked(enum agx_submission_state state)
@@ -85,40 +76,47 @@ static void count(struct agx_submission *submission, enum counter counter, uint3
    }
 }
 
+/* Everything but the lists. */
+static inline void enter(struct agx_submission *submission, const struct row *left,
+                         enum agx_submission_state to)
+{
+   agx_assert(left->next >> to & 1); /* the table of states forbids it */
+   if (left->counter != rows[to].counter) {
+      count(submission, left->counter, UINT32_MAX); /* one less */
+      count(submission, rows[to].counter, 1);
+   }
+   submission->state = to;
+}
+
 /* The head of a list, but of FRONTIER, which is another queue's than the submission's own. */
-static struct agx_link *head_of(struct agx_submission *submission, enum agx_submission_list list)
+static inline struct agx_link *head_of(struct agx_submission *submission,
+                                       enum agx_submission_list list)
 {
    agx_assert(list != AGX_LIST_FRONTIER);
    return list == AGX_LIST_IN_FLIGHT ? &submission->queue->in_flight
                                      : &agx_sync_of(submission->device)->submission_lists[list];
 }
 
-/* Everything but the lists. */
-static void enter(struct agx_submission *submission, enum agx_submission_state to)
-{
-   agx_assert(agx_submission_may_move(submission->state, to));
-   const enum counter left = rows[submission->state].counter, entered = rows[to].counter;
-   if (left != entered) {
-      count(submission, left, UINT32_MAX); /* one less */
-      count(submission, entered, 1);
-   }
-   submission->state = to;
-}
-
 void agx_submission_move(struct agx_submission *submission, enum agx_submission_state to)
 {
-   const enum agx_submission_list left = rows[submission->state].list, entered = rows[to].list;
-   enter(submission, to);
-   if (entered == AGX_LIST_NONE || left != entered)
-      agx_list_remove(&submission->link);
-   if (entered != AGX_LIST_NONE && left != entered)
-      agx_list_append(head_of(submission, entered), &submission->link);
+   const struct row *left = &rows[submission->state];
+   const enum agx_submission_list entered = rows[to].list;
+   struct agx_link *link = &submission->link;
+   enter(submission, left, to);
+   if (left->list == entered && entered != AGX_LIST_NONE)
+      return;
+   link->prev->next = link->next; /* of a list or, alone, of itself */
+   link->next->prev = link->prev;
+   if (entered == AGX_LIST_NONE)
+      agx_list_init(link);
+   else
+      agx_list_append(head_of(submission, entered), link);
 }
 
 void agx_submission_move_before(struct agx_submission *submission, enum agx_submission_state to,
                                 struct agx_link *at)
 {
-   enter(submission, to);
+   enter(submission, &rows[submission->state], to);
    agx_list_remove(&submission->link);
    agx_list_insert_before(at, &submission->link);
 }

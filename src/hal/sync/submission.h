@@ -59,6 +59,13 @@ agx_submissions_first(const struct agx_sync_state *sync, enum agx_submission_lis
 #define AGX_OP_STATE(submission, type)                                                             \
    ((type *)((submission)->state_B + 0 * sizeof(char[sizeof(type) <= AGX_OP_STATE_B ? 1 : -1])))
 
+/* Whether there is a submission in one of the device's lists. */
+AGX_SYNC_LOCKED static inline bool agx_submissions_any(const struct agx_sync_state *sync,
+                                                       enum agx_submission_list list)
+{
+   return !agx_list_empty(&sync->submission_lists[list]);
+}
+
 /* A submission that is PREPARED, spare or new; NULL: out of host memory. */
 AGX_SYNC_UNLOCKED struct agx_submission *agx_submission_acquire(struct agx_device *device);
 

@@ -73,9 +73,6 @@ enum agx_submission_list {
 /* Whether the table of states allows the transition. */
 bool agx_submission_may_move(enum agx_submission_state from, enum agx_submission_state to);
 
-/* "parked", for texts; never NULL. */
-const char *agx_submission_state_name(enum agx_submission_state state);
-
 /* Whether a submission in the state counts against max_parked: from the time it is parked or
  * deferred until it has been launched. */
 bool agx_submission_state_is_parked(enum agx_submission_state state);
