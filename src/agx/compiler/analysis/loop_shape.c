@@ -144,13 +144,15 @@ static void values_of_list(struct agxc_clone *clone, const struct agx_link *list
    }
 }
 
-void agxc_iteration_begin(const struct agxc_loop_shape *u, struct agxc_clone *clone, unsigned from)
+void agxc_iteration_begin(const struct agxc_loop_shape *u, struct agxc_clone *clone,
+                          bool comes_around)
 {
    struct agxc_ref next[AGXC_LOOP_MAX_PHIS];
    uint32_t count = 0;
    agxc_foreach_instr (phi, u->header)
       if (phi->op == AGXC_OP_PHI)
-         next[count++] = agxc_clone_ref(clone, agxc_srcs(phi)[from]);
+         next[count++] =
+            agxc_clone_ref(clone, comes_around ? *agxc_phi_back(phi) : *agxc_phi_entry(phi));
    count = 0;
    agxc_foreach_instr (phi, u->header)
       if (phi->op == AGXC_OP_PHI)

@@ -28,10 +28,10 @@ struct agxc_loop_shape {
 bool agxc_loop_shape_find(struct agxc_loop_shape *shape, struct agxc_shader *shader,
                           struct agxc_loop *loop);
 
-/* Makes the header's phis stand for what they hold in the next iteration to copy: source `from` of
- * each, 0 the way in, 1 the way back. */
+/* Makes the header's phis stand for what they hold in the next iteration to copy: what enters the
+ * loop, or what comes around. */
 void agxc_iteration_begin(const struct agxc_loop_shape *shape, struct agxc_clone *clone,
-                          unsigned from);
+                          bool comes_around);
 
 /* Copies one iteration to the cursor; with `leaves` only up to the exit and the break's arm. */
 void agxc_iteration_copy(const struct agxc_loop_shape *shape, struct agxc_clone *clone,

@@ -138,11 +138,11 @@ static bool has_gain(const struct agxc_loop_shape *shape)
 
 /* Copies the test to the end of `block`: of the iteration that comes from there. */
 static struct agxc_clone copy_test(const struct agxc_loop_shape *shape, struct agxc_block *block,
-                                   unsigned from, struct agxc_clone_map *map)
+                                   bool comes_around, struct agxc_clone_map *map)
 {
    struct agxc_cursor end = {NULL, block};
    struct agxc_clone clone = agxc_clone_begin(shape->shader, end, map);
-   agxc_iteration_begin(shape, &clone, from);
+   agxc_iteration_begin(shape, &clone, comes_around);
    agxc_foreach_instr (instr, shape->header)
       agxc_foreach_dest (dest, instr)
          if (instr->op != AGXC_OP_PHI)
@@ -178,7 +178,7 @@ static struct agxc_clone move_exit(const struct agxc_loop_shape *shape, struct a
    struct agxc_shader *shader = shape->shader;
    struct agxc_loop *loop = shape->loop;
    struct agxc_if *exit = agxc_if_new(shader);
-   struct agxc_clone next = copy_test(shape, agxc_last_block(&loop->body), 1, map);
+   struct agxc_clone next = copy_test(shape, agxc_last_block(&loop->body), true, map);
    agxc_node_append(&loop->body, &loop->node, &exit->node);
    struct agxc_block *arms[] = {agxc_block_append(shader, &exit->then_list, &exit->node),
                                 agxc_block_append(shader, &exit->else_list, &exit->node)};
@@ -210,7 +210,7 @@ static void rotate(struct rotate *r, const struct agxc_loop_shape *shape)
 {
    struct rotated *done = AGX_ARENA_NEW(r->shader->arena, struct rotated);
    struct agxc_block *before = agxc_block_before(&shape->loop->node);
-   struct agxc_clone around = copy_test(shape, before, 0, &r->around);
+   struct agxc_clone around = copy_test(shape, before, false, &r->around);
    struct agxc_clone last = move_exit(shape, &r->last);
    struct agxc_block *behind = agxc_block_after(&wrap(shape)->node);
    *done = (struct rotated){r->done, shape->loop, behind};

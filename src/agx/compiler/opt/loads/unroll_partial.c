@@ -130,7 +130,7 @@ static void unroll_partial(struct agxc_induction *c, unsigned factor, struct agx
    clone.cursor.block = build_exit(c, loop, header, induction, limit);
    for (unsigned iteration = 0; iteration < factor; iteration++) {
       agxc_iteration_copy(&c->shape, &clone, false);
-      agxc_iteration_begin(&c->shape, &clone, 1);
+      agxc_iteration_begin(&c->shape, &clone, true);
    }
    agxc_block_append(shader, &loop->continuing, &loop->node);
    unsigned count = 0;
@@ -161,7 +161,7 @@ static void lengthen(struct agxc_induction *c, unsigned factor, struct agxc_clon
    struct agxc_clone clone =
       agxc_clone_begin(c->shape.shader, (struct agxc_cursor){&extra, first}, map);
    for (unsigned iteration = 1; iteration < factor; iteration++) {
-      agxc_iteration_begin(&c->shape, &clone, 1);
+      agxc_iteration_begin(&c->shape, &clone, true);
       agxc_iteration_copy(&c->shape, &clone, false);
    }
    agxc_foreach_instr (phi, c->shape.header)
