@@ -12,6 +12,7 @@ struct agxc_halves {
    agx_bitset_word word[AGX_GPR_HALVES / 64];
 };
 
+/* Adds the halves of an operand that is a register; others have none. */
 static inline void agxc_halves_add(struct agxc_halves *set, const struct agxc_ref *ref)
 {
    if (ref->kind != AGXC_REG)
@@ -21,6 +22,7 @@ static inline void agxc_halves_add(struct agxc_halves *set, const struct agxc_re
       agx_bitset_set(set->word, i);
 }
 
+/* Whether the sets have a half in common. */
 static inline bool agxc_halves_meet(const struct agxc_halves *a, const struct agxc_halves *b)
 {
    for (unsigned i = 0; i < AGX_COUNT(a->word); i++)
@@ -29,6 +31,7 @@ static inline bool agxc_halves_meet(const struct agxc_halves *a, const struct ag
    return false;
 }
 
+/* What an instruction reads. */
 static inline struct agxc_halves agxc_halves_read(const struct agxc_instr *instr)
 {
    struct agxc_halves set = {0};
@@ -37,6 +40,7 @@ static inline struct agxc_halves agxc_halves_read(const struct agxc_instr *instr
    return set;
 }
 
+/* What it writes. */
 static inline struct agxc_halves agxc_halves_written(const struct agxc_instr *instr)
 {
    struct agxc_halves set = {0};
