@@ -107,33 +107,11 @@ AGX_LAUNCH_INLINE agx_status agx_launch_image(const struct agx_launch_inputs *in
    return AGX_OK;
 }
 
-/* The value of a part of the uniform contents, of any kind but push constants: the only place that
- * knows what each kind of uniform stands for. heap_va: where the launch's heap lies. */
-AGX_LAUNCH_INLINE agx_status agx_launch_value(const struct agx_launch_inputs *inputs,
-                                              enum agx_launch_way way,
-                                              const struct agx_template_part *part,
-                                              uint64_t heap_va, uint64_t *out_value)
+/* What robust kernels ask for of a buffer's limits. */
+static inline agx_status agx_launch_limit(const struct agx_launch_inputs *inputs,
+                                          const struct agx_template_part *part, uint64_t *out_value)
 {
    const uint32_t index = part->index;
-   *out_value = part->value; /* AGX_UNIFORM_CONSTANT */
-   switch (part->kind) {
-   case AGX_UNIFORM_BUFFER_ADDRESS:
-      *out_value += inputs->addresses[index];
-      return AGX_OK;
-   case AGX_UNIFORM_BUFFER_SIZE:
-      *out_value = AGX_MIN(inputs->lengths_B[index], (uint64_t)UINT32_MAX);
-      return AGX_OK;
-   case AGX_UNIFORM_WORKGROUP_COUNT:
-      *out_value = inputs->dispatch->workgroups[index];
-      return AGX_OK;
-   case AGX_UNIFORM_LOCAL_SIZE:
-      *out_value = inputs->local_size[index];
-      return AGX_OK;
-   default:
-      break;
-   }
-   if (way == AGX_LAUNCH_PLAIN || part->kind == AGX_UNIFORM_CONSTANT)
-      return AGX_OK;
    const struct agx_program_access it = agx_program_access_unpack(part->value);
    switch (part->kind) {
    case AGX_UNIFORM_BUFFER_COUNT:
@@ -144,17 +122,49 @@ AGX_LAUNCH_INLINE agx_status agx_launch_value(const struct agx_launch_inputs *in
       return AGX_OK;
    case AGX_UNIFORM_BUFFER_SINK:
       return agx_launch_sink(inputs, index, it, out_value);
-   case AGX_UNIFORM_BUFFER_GUARD:
+   default: /* AGX_UNIFORM_BUFFER_GUARD */
       return agx_launch_guard(inputs, index, it, out_value);
+   }
+}
+
+/* The value of a part of the uniform contents, of any kind but push constants and addresses, which
+ * agx_launch_write_contents knows: the only place that says what a kind of uniform stands for.
+ * heap_va: where the launch's heap lies. */
+AGX_LAUNCH_INLINE agx_status agx_launch_value(const struct agx_launch_inputs *inputs,
+                                              enum agx_launch_way way,
+                                              const struct agx_template_part *part,
+                                              uint64_t heap_va, uint64_t *out_value)
+{
+   const uint32_t index = part->index;
+   *out_value = part->value; /* AGX_UNIFORM_CONSTANT */
+   switch (part->kind) {
+   case AGX_UNIFORM_BUFFER_SIZE:
+      *out_value = AGX_MIN(inputs->lengths_B[index], (uint64_t)UINT32_MAX);
+      return AGX_OK;
+   case AGX_UNIFORM_WORKGROUP_COUNT:
+      *out_value = inputs->dispatch->workgroups[index];
+      return AGX_OK;
+   case AGX_UNIFORM_LOCAL_SIZE:
+      *out_value = inputs->local_size[index];
+      return AGX_OK;
+   case AGX_UNIFORM_BUFFER_COUNT:
+   case AGX_UNIFORM_BUFFER_LAST:
+   case AGX_UNIFORM_BUFFER_SINK:
+   case AGX_UNIFORM_BUFFER_GUARD:
+      return way == AGX_LAUNCH_PLAIN ? AGX_OK : agx_launch_limit(inputs, part, out_value);
    case AGX_UNIFORM_IMAGE:
-      return agx_launch_image(inputs, way, index, part->value, out_value);
+      return way == AGX_LAUNCH_PLAIN ? AGX_OK
+                                     : agx_launch_image(inputs, way, index, part->value, out_value);
    case AGX_UNIFORM_HEAP:
       if (way == AGX_LAUNCH_ANY)
          *out_value = heap_va + agx_binder_heap_offset(inputs->binder, index, part->value);
       return AGX_OK;
-   default: /* AGX_UNIFORM_DRAW */
-      *out_value =
-         agx_vertex_value(inputs->executable->program, inputs->draw, (enum agx_draw_value)index);
+   case AGX_UNIFORM_DRAW:
+      if (way != AGX_LAUNCH_PLAIN)
+         *out_value =
+            agx_vertex_value(inputs->executable->program, inputs->draw, (enum agx_draw_value)index);
+      return AGX_OK;
+   default:
       return AGX_OK;
    }
 }
@@ -173,6 +183,20 @@ static inline uint8_t *agx_launch_put(uint8_t *at, const void *from, uint32_t by
    return at + bytes;
 }
 
+/* Writes the low bytes of a number, at most 8, and returns where the next ones go. */
+static inline uint8_t *agx_launch_put_value(uint8_t *at, uint64_t value, uint32_t bytes)
+{
+   if (bytes == 8) {
+      memcpy(at, &value, 8); /* hosts are little-endian */
+   } else if (__builtin_expect(bytes == 4, 1)) {
+      memcpy(at, &value, 4);
+   } else {
+      const uint64_t odd = value; /* so that others stay in a register */
+      memcpy(at, &odd, bytes);
+   }
+   return at + bytes;
+}
+
 /* Writes a word of 64 bits to a block, and returns where the next one goes. */
 static inline uint8_t *agx_launch_put_word(uint8_t *at, uint64_t word)
 {
@@ -180,21 +204,27 @@ static inline uint8_t *agx_launch_put_word(uint8_t *at, uint64_t word)
    return at + sizeof(word);
 }
 
-/* Writes the uniform contents, part by part. */
+/* Writes the uniform contents, part by part. Push constants and addresses, which most parts are,
+ * have code of their own here for speed. */
 AGX_LAUNCH_INLINE agx_status agx_launch_write_contents(const struct agx_launch_inputs *inputs,
                                                        enum agx_launch_way way, uint64_t heap_va,
                                                        uint8_t *at)
 {
    const struct agx_template_part *part = inputs->template->parts;
-   const struct agx_template_part *end = part + inputs->template->part_count;
-   for (; part < end; part++) {
+   for (uint32_t left = inputs->template->part_count; left > 0; left--, part++) {
       uint64_t value;
-      if (part->kind == AGX_UNIFORM_PUSH) {
+      switch (part->kind) {
+      case AGX_UNIFORM_PUSH:
          at = agx_launch_put(at, inputs->push + part->index, part->bytes);
-         continue;
+         break;
+      case AGX_UNIFORM_BUFFER_ADDRESS:
+         at = agx_launch_put_word(at, inputs->addresses[part->index] + part->value);
+         break;
+      default:
+         AGX_TRY(agx_launch_value(inputs, way, part, heap_va, &value));
+         at = agx_launch_put_value(at, value, part->bytes);
+         break;
       }
-      AGX_TRY(agx_launch_value(inputs, way, part, heap_va, &value));
-      at = agx_launch_put(at, &value, part->bytes); /* hosts are little-endian */
    }
    return AGX_OK;
 }
