@@ -203,6 +203,7 @@ static void test_fields_are_checked(void **state)
       CASE("robustness 3", bindings[1].robustness, 3),
       CASE("uniform slot 0", uniforms[0].index, 2),
       CASE("uniform slot 1", uniforms[1].start, 5),
+      CASE("uniform slot 1", uniforms[1].start, 2), /* as slot 0 */
       CASE("uniform slot 2", uniforms[2].index, 253),
       CASE("uniform slot 3", uniforms[3].kind, 5),
 #undef CASE

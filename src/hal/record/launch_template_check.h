@@ -90,9 +90,9 @@ static inline bool agx_fast_take_drawn(const struct agx_command_buffer *commands
    return !bound.objects[0] || !agx_buffer_may_alias(bound.objects[0]);
 }
 
-static inline __attribute__((always_inline)) bool
-agx_fast_take_bindings(const struct agx_command_buffer *commands, struct agx_fast_call *call,
-                       bool has_others)
+/* Checks all bindings and notes where they lie; has_others: not all are buffers. */
+AGX_LAUNCH_INLINE bool agx_fast_take_bindings(const struct agx_command_buffer *commands,
+                                              struct agx_fast_call *call, bool has_others)
 {
    const struct agx_launch_template *template = call->in.template;
    const uint32_t count = has_others ? template->given_count : template->binding_count;
