@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agx/compiler/opt/opt.h"
-#include "uniform_support.h"
+#include "support.h"
 
 /* Uniforms run out before results do: the rest stays, and bases of memory get places first. */
 static void results_fit_the_uniforms(void **state)
