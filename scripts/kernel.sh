@@ -5,7 +5,7 @@
 # with the kernel's timeline syncobjs, and its module vgem has fences that stay pending. No disk, no network, no KVM.
 #
 #    kernel.sh              runs every test on every kernel
-#    kernel.sh FILE...      runs these programs instead
+#    kernel.sh FILE...      runs these programs instead; PROGRAM@NAME runs the test file NAME of a program
 #
 # Environment:
 #    BUILD            the build folder with the tests; default build-out
@@ -20,8 +20,8 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$top/build-out}
 cache=${KERNEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/agxhal-kernel}
 suites=${KERNEL_SUITES:-trixie sid}
-tests="virtual/kernel_rows_test winsys/winsys_timeline_share_test winsys/winsys_udmabuf_test
-   kernel/kernel_share_test conformance/conformance_semaphore conformance/conformance_watch"
+tests="virtual/kernel_rows_test winsys/winsys_test@timeline_share winsys/winsys_test@udmabuf
+   kernel/kernel_share_test conformance/conformance_test@semaphore conformance/conformance_test@watch"
 modules="virtio_pci virtio_gpu vgem"
 
 fail() { echo "kernel.sh: $*" >&2; exit 1; }
@@ -89,12 +89,8 @@ fetch_kernel() {
 run_kernel() {
    folder=$said/$suite.files
    mkdir "$folder"
-   : > "$folder/list"
-   set -- "$@" "/init=$build/tests/kernel/kernel_init" "/modules=$cache/$suite/modules" "/tests/list=$folder/list"
+   set -- "$@" "/init=$build/tests/kernel/kernel_init" "/modules=$cache/$suite/modules" "/tests/list=$said/list"
    for table in "$top"/tests/virtual/rows/*.tsv; do set -- "$@" "/tests/virtual/rows/${table##*/}=$table"; done
-   for entry; do
-      case $entry in /run/*) echo "${entry%%=*}" >> "$folder/list" ;; esac
-   done
    "$top/scripts/initrd.py" pack "$folder/initrd" "$@"
    # The machine's clock counts instructions, and leaps where nothing is to be done: no load of this one makes tests late.
    # shellcheck disable=SC2086
@@ -129,14 +125,19 @@ set -- "$@"
 if [ $# = 0 ]; then
    for test in $tests; do set -- "$@" "$build/tests/$test"; done
 fi
+said=$(mktemp -d)
+trap 'rm -rf "$said"' EXIT
 programs=
-for program; do programs="$programs /run/$(basename "$program")=$program"; done
+for program; do
+   path=${program%@*}
+   name=/run/$(basename "$path")
+   case $program in *@*) echo "$name ${program##*@}" ;; *) echo "$name" ;; esac >> "$said/list"
+   case "$programs " in *" $name=$path "*) ;; *) programs="$programs $name=$path" ;; esac
+done
 
 for suite in $suites; do [ -e "$cache/$suite/vmlinuz" ] || fetch_kernel "$suite"; done
 
 # All at once; what they say comes one after the other.
-said=$(mktemp -d)
-trap 'rm -rf "$said"' EXIT
 for suite in $suites; do
    # shellcheck disable=SC2086
    { run_kernel $programs > "$said/$suite" 2>&1 || touch "$said/$suite.failed"; } &

@@ -109,9 +109,17 @@ static void on_alarm(int number)
    kill(-running, SIGKILL);
 }
 
-static void run_test(const char *path)
+/* A line is a program's path, and perhaps the name of one of its test files. */
+static void run_test(const char *line)
 {
-   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+   char path[256], name[2 * sizeof(path)];
+   snprintf(path, sizeof(path), "%s", line);
+   char *file = strchr(path, ' ');
+   if (file)
+      *file++ = 0;
+   const char *slash = strrchr(path, '/');
+   snprintf(name, sizeof(name), "%s%s%s", slash ? slash + 1 : path, file ? "@" : "",
+            file ? file : "");
    printf("@begin %s\n", name);
    fflush(stdout);
    int64_t start = now_ms();
@@ -119,7 +127,7 @@ static void run_test(const char *path)
    pid_t child = fork();
    if (child == 0) {
       setpgid(0, 0);
-      execl(path, path, NULL);
+      execl(path, path, file, NULL);
       printf("%s: %s\n", path, strerror(errno));
       fflush(stdout);
       _exit(126);
