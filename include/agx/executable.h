@@ -216,12 +216,6 @@ AGX_API AGX_MUST_CHECK agx_status
 agx_executable_get_specialization(struct agx_executable *executable, uint32_t entry, uint32_t index,
                                   struct agx_specialization_info *out_info);
 
-/* A buffer over the storage of a module's variable: AGX_NOT_FOUND for every name, since neither
- * SPIR-V for Vulkan nor our files have any. */
-AGX_API AGX_MUST_CHECK agx_status agx_executable_get_global(struct agx_executable *executable,
-                                                            const char *name,
-                                                            struct agx_buffer **out_buffer);
-
 /* Which of the formats "agx-elf" and "spirv" data begins with (a constant text), and how many bytes
  * belong to it; of SPIR-V all whole words. AGX_INCOMPATIBLE: none of them. */
 AGX_API AGX_MUST_CHECK agx_status agx_executable_infer_format(const void *data, size_t data_B,

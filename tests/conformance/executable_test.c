@@ -233,16 +233,6 @@ static void lookup_export_by_name(void **state)
    agx_release(executable);
 }
 
-static void lookup_global_by_name_not_found_or_unsupported(void **state)
-{
-   struct fixture *f = conformance_device(state);
-   struct agx_executable *executable = conformance_kernel(f, ENTRIES, NULL);
-   struct agx_buffer *buffer = NULL;
-   assert_fails(agx_executable_get_global(executable, "words", &buffer), AGX_NOT_FOUND, "words");
-   assert_null(buffer);
-   agx_release(executable);
-}
-
 /* ---- running ------------------------------------------------------------------ */
 
 static void dispatch(struct agx_command_buffer *commands, struct agx_executable *executable,
@@ -362,7 +352,6 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(specializations),
       cmocka_unit_test(lookup_export_by_name_not_found),
       cmocka_unit_test(lookup_export_by_name),
-      cmocka_unit_test(lookup_global_by_name_not_found_or_unsupported),
       cmocka_unit_test(specialization_constants_reach_code),
       cmocka_unit_test(negate_and_double),
       cmocka_unit_test(entry_points_out_of_range),

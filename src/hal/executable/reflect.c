@@ -193,15 +193,6 @@ agx_status agx_executable_get_specialization(struct agx_executable *executable, 
    return agx_info_write("agx_specialization_info", out_info, &info, sizeof(info));
 }
 
-/* Neither SPIR-V for Vulkan nor our files have storage of their own. */
-agx_status agx_executable_get_global(struct agx_executable *executable, const char *name,
-                                     struct agx_buffer **out_buffer)
-{
-   *out_buffer = NULL;
-   return AGX_FAIL(AGX_NOT_FOUND, "executable %s: no global \"%.64s\"; modules have no storage",
-                   executable->program->name, name);
-}
-
 /* ---- formats ----------------------------------------------------------------- */
 
 static const char elf_format[] = "agx-elf", spirv_format[] = "spirv";
