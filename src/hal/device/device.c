@@ -16,6 +16,7 @@
 #include "hal/host/file.h"
 #include "hal/host/host_call.h"
 #include "hal/host/host_pool.h"
+#include "hal/memory/lifetime.h"
 #include "hal/profile/profile.h"
 #include "hal/sync/deferred.h"
 #include "hal/sync/lifetime.h"

@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "hal/memory/buffer_cache.h"
 #include "hal/core/desc.h"
-#include "hal/memory/state.h"
+#include "hal/memory/lifetime.h"
 
 /* ---- life ---------------------------------------------------------------- */
 

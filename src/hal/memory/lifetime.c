@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A device's memory as a whole: its limit, what is kept for later, and how much there is of what.
+ * A device's memory as a whole: starting and ending it, giving back what is kept for later, and how
+ * much there is of what. hal/device calls the first two, applications the others.
  */
-#include "hal/memory/memory_stats.h"
+#include "hal/memory/lifetime.h"
 
 #include "base/debug.h"
 #include "hal/core/desc.h"
 #include "hal/memory/pool.h"
-#include "hal/memory/state.h"
 
 #define DEFAULT_CACHE_B ((uint64_t)256 << 20)
 

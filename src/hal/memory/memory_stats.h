@@ -54,8 +54,3 @@ static inline void agx_memory_given_back(struct agx_memory_counters *counters, u
    if (is_host_visible)
       agx_memory_counter_remove(&counters->host_visible, bytes);
 }
-
-struct agx_device;
-
-/* agx_device_trim; whether there was anything. Takes locks of the pools and of the rooms above. */
-bool agx_memory_trim(struct agx_device *device);

@@ -35,13 +35,6 @@ struct agx_memory_state {
    struct agx_pool *pool; /* the device's own, for allocations that name none */
 };
 
-/* Needs the winsys device. hooks stay valid. */
-AGX_MUST_CHECK agx_status agx_memory_state_init(struct agx_device *device,
-                                                const struct agx_device_desc *desc,
-                                                const struct agx_memory_hooks *hooks);
-/* All buffers, pools and chunks have gone. */
-void agx_memory_state_fini(struct agx_device *device);
-
 /* The memory room's state of a device. */
 static inline struct agx_memory_state *agx_memory_of(const struct agx_device *device)
 {
