@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agx/isa/operand.h"
+#include "agx/isa/operand_impl.h"
 #include "base/status.h"
 #include "base/util.h"
 

@@ -5,7 +5,7 @@
  * Whatever the back end gets wrong - registers, copies, masks, jumps, waits, hints -
  * shows as a different number in memory.
  */
-#include "little.h"
+#include "toy.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agx/compiler/compiler.h"
 #include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/lower/lower.h"
 #include "agx/compiler/opt/opt.h"

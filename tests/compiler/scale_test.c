@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "agx/compiler/compiler.h"
 #include "agx/compiler/ir/ir.h"
 #include "shapes.h"
 #include "support.h"

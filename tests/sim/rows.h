@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "agx/isa/table.h"
+#include "agx/isa/table_impl.h"
 #include "support.h"
 
 /* Random bits around what identifies the row; often few of them set. */

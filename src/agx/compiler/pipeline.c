@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "agx/compiler/compiler.h"
 #include "agx/compiler/emit/emit.h"
 #include "agx/compiler/lower/lower.h"
 #include "agx/compiler/opt/loads/loads.h"

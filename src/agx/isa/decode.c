@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#include "agx/isa/operand.h"
+#include "agx/isa/operand_impl.h"
 #include "base/util.h"
 
 /* At most 12 bytes; what is missing reads as zero. */

@@ -5,7 +5,7 @@
  */
 #include "agx/isa/isa.h"
 
-#include "agx/isa/operand.h"
+#include "agx/isa/operand_impl.h"
 #include "base/util.h"
 
 static void put_field(const struct agx_isa_field *field, uint32_t value, struct agx_isa_bits *bits)

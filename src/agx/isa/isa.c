@@ -4,7 +4,7 @@
  */
 #include "agx/isa/isa.h"
 
-#include "agx/isa/table.h"
+#include "agx/isa/table_impl.h"
 #include "base/status.h"
 
 #include "agx/isa/isa_table.inc"

@@ -4,7 +4,7 @@
  * decoded can be encoded to the same bits; whatever else a field may hold is
  * refused, so nothing is lost between bytes, operands and text.
  */
-#include "agx/isa/operand.h"
+#include "agx/isa/operand_impl.h"
 
 #include "base/util.h"
 

@@ -5,7 +5,7 @@
  */
 #include "agx/isa/isa.h"
 
-#include "agx/isa/operand.h"
+#include "agx/isa/operand_impl.h"
 #include "base/util.h"
 
 /* A piece of the text that is being read; nothing is terminated. */

@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "agx/isa/operand.h"
+#include "agx/isa/operand_impl.h"
 #include "base/util.h"
 
 /* Collects text; length goes on counting when the room is used up. */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agx/compiler/compiler.h"
+#include "agx/compiler/ir/options.h"
 #include "agx/compiler/ir/op_enum.h"
 #include "agx/isa/isa.h"
 #include "base/arena.h"

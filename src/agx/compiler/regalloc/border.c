@@ -55,14 +55,15 @@ static void decide(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
    struct agxc_border *border = &ra->borders[block->index];
    uint32_t live = ra->liveness->first[block->index + 1] - ra->liveness->first[block->index];
    border->is_decided = true;
-   border->places = AGX_ARENA_ARRAY(ra->shader->arena, struct agxc_place, live + count_phis(block));
+   border->places =
+      AGX_ARENA_ARRAY(ra->shader->arena, struct agxc_assignment, live + count_phis(block));
    struct agxc_value *saved[AGX_GPR_HALVES];
    memcpy(saved, ra->holder, sizeof(saved));
    memset(ra->holder, 0, sizeof(ra->holder));
    agxc_foreach_live_in (id, ra->liveness, block) {
       struct agxc_value *value = ra->shader->values[*id];
       agx_assert(ra->place[*id] != AGXC_NOWHERE);
-      border->places[border->count++] = (struct agxc_place){value, ra->place[*id]};
+      border->places[border->count++] = (struct agxc_assignment){value, ra->place[*id]};
       agxc_ra_put(ra, value, ra->place[*id]);
    }
    bool fits = true;
@@ -74,7 +75,7 @@ static void decide(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
       fits = fits && half != AGXC_NOWHERE;
       if (fits)
          agxc_ra_put(ra, value, half);
-      border->places[border->count++] = (struct agxc_place){value, (uint16_t)half};
+      border->places[border->count++] = (struct agxc_assignment){value, (uint16_t)half};
    }
    if (!fits)
       repack(ra, border);
@@ -100,7 +101,7 @@ static void copy_to(struct agxc_ra *ra, struct agxc_block *block, uint32_t pred)
    agxc_foreach_instr (phi, block) {
       if (phi->op != AGXC_OP_PHI)
          break;
-      const struct agxc_place *place = &border->places[live++];
+      const struct agxc_assignment *place = &border->places[live++];
       agxc_ra_copy(ra, place->half, now(ra, agxc_srcs(phi)[pred]), agxc_halves(place->value));
    }
 }

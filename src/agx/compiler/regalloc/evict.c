@@ -6,7 +6,7 @@
 #include "agx/compiler/regalloc/ra_impl.h"
 
 struct plan {
-   struct agxc_place moves[AGX_GPR_HALVES];
+   struct agxc_assignment moves[AGX_GPR_HALVES];
    uint32_t count, cost; /* cost: halves that move */
 };
 
@@ -44,7 +44,7 @@ static bool plan_window(const struct agxc_ra *ra, const bool *taken, uint32_t ha
       if (to == AGXC_NOWHERE)
          return false;
       memset(busy + to, true, agxc_halves(value));
-      plan->moves[plan->count++] = (struct agxc_place){value, (uint16_t)to};
+      plan->moves[plan->count++] = (struct agxc_assignment){value, (uint16_t)to};
    }
    return true;
 }
@@ -64,7 +64,7 @@ static void apply(struct agxc_ra *ra, struct agxc_instr *instr, const struct pla
 }
 
 bool agxc_ra_evict(struct agxc_ra *ra, struct agxc_instr *instr, const struct agxc_value *value,
-                   const struct agxc_place *dying, uint32_t dying_count)
+                   const struct agxc_assignment *dying, uint32_t dying_count)
 {
    bool taken[AGX_GPR_HALVES];
    for (uint32_t i = 0; i < AGX_GPR_HALVES; i++)

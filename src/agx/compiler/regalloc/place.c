@@ -145,7 +145,7 @@ uint32_t agxc_ra_find(const struct agxc_ra *ra, const struct agxc_value *value)
    return half == AGXC_NOWHERE ? find_first(ra, value, false) : half;
 }
 
-uint32_t agxc_ra_pack(const struct agxc_ra *ra, struct agxc_place *places, uint32_t count)
+uint32_t agxc_ra_pack(const struct agxc_ra *ra, struct agxc_assignment *places, uint32_t count)
 {
    uint32_t even = (uint32_t)agx_align_up(ra->first, 2), gap = ra->first % 2 ? ra->first : 0;
    for (uint32_t i = 0; i < count; i++) {
@@ -166,13 +166,13 @@ uint32_t agxc_ra_pack(const struct agxc_ra *ra, struct agxc_place *places, uint3
    return even;
 }
 
-uint32_t agxc_ra_holders(const struct agxc_ra *ra, struct agxc_place *out_places)
+uint32_t agxc_ra_holders(const struct agxc_ra *ra, struct agxc_assignment *out_places)
 {
    uint32_t count = 0;
    for (uint32_t half = ra->first; half < ra->limit; half++) {
       struct agxc_value *value = ra->holder[half];
       if (value && ra->place[value->id] == half)
-         out_places[count++] = (struct agxc_place){value, (uint16_t)half};
+         out_places[count++] = (struct agxc_assignment){value, (uint16_t)half};
    }
    return count;
 }

@@ -23,7 +23,7 @@ static bool dies_at(const struct agxc_ra *ra, const struct agxc_value *value,
 /* ---- results and dying sources ----------------------------------------- */
 
 struct dying {
-   struct agxc_place places[AGX_ISA_MAX_OPERANDS * 4];
+   struct agxc_assignment places[AGX_ISA_MAX_OPERANDS * 4];
    uint32_t count;
 };
 
@@ -54,7 +54,7 @@ static void free_dying(struct agxc_ra *ra, const struct agxc_instr *instr, bool 
       if (ra->holder[half] != src->value)
          continue;
       agx_assert(dying->count < AGX_COUNT(dying->places));
-      dying->places[dying->count++] = (struct agxc_place){src->value, (uint16_t)half};
+      dying->places[dying->count++] = (struct agxc_assignment){src->value, (uint16_t)half};
       agxc_ra_free(ra, src->value);
    }
 }
@@ -63,8 +63,8 @@ static void free_dying(struct agxc_ra *ra, const struct agxc_instr *instr, bool 
  * over them), and moves everything there before the instruction. */
 static void make_room(struct agxc_ra *ra, struct agxc_instr *instr, struct dying *dying)
 {
-   struct agxc_place *places =
-      AGX_ARENA_ARRAY(ra->shader->arena, struct agxc_place, AGX_GPR_HALVES);
+   struct agxc_assignment *places =
+      AGX_ARENA_ARRAY(ra->shader->arena, struct agxc_assignment, AGX_GPR_HALVES);
    uint32_t count = agxc_ra_holders(ra, places);
    uint32_t end = agxc_ra_pack(ra, places, count);
    uint32_t base = (uint32_t)agx_align_up(end, 2), source_end = base, result_end = base;
@@ -72,7 +72,7 @@ static void make_room(struct agxc_ra *ra, struct agxc_instr *instr, struct dying
       agxc_ra_copy(ra, places[i].half, agxc_reg(ra->place[places[i].value->id], 16, 1),
                    agxc_halves(places[i].value));
    for (uint32_t i = 0; i < dying->count; i++) {
-      struct agxc_place *at = &dying->places[i];
+      struct agxc_assignment *at = &dying->places[i];
       source_end = (uint32_t)agx_align_up(source_end, agxc_alignment(at->value));
       agxc_ra_copy(ra, source_end, agxc_reg(at->half, 16, 1), agxc_halves(at->value));
       at->half = (uint16_t)source_end;

@@ -14,7 +14,7 @@
 
 #define AGXC_NOWHERE 0xffff
 
-struct agxc_place {
+struct agxc_assignment {
    struct agxc_value *value;
    uint16_t half;
 };
@@ -23,7 +23,7 @@ struct agxc_place {
 struct agxc_border {
    bool is_decided;
    uint32_t count;
-   struct agxc_place *places;
+   struct agxc_assignment *places;
 };
 
 /* The collect that a value goes into, and at which half of it. */
@@ -70,9 +70,9 @@ bool agxc_ra_is_free(const struct agxc_ra *ra, uint32_t half, uint32_t count);
 uint32_t agxc_ra_find(const struct agxc_ra *ra, const struct agxc_value *value);
 /* Places count values densely from ra->first, even ones first, and returns the end; a
  * value's place is only written to places. */
-uint32_t agxc_ra_pack(const struct agxc_ra *ra, struct agxc_place *places, uint32_t count);
+uint32_t agxc_ra_pack(const struct agxc_ra *ra, struct agxc_assignment *places, uint32_t count);
 /* The values in the file now, in order of their halves. */
-uint32_t agxc_ra_holders(const struct agxc_ra *ra, struct agxc_place *out_places);
+uint32_t agxc_ra_holders(const struct agxc_ra *ra, struct agxc_assignment *out_places);
 void agxc_ra_no_room(const struct agxc_ra *ra, uint32_t needed) __attribute__((noreturn));
 
 /* ---- ra_copy.c --------------------------------------------------------- */
@@ -100,7 +100,7 @@ bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect);
 /* Makes a gap for value by moving few others before instr; false when that can't be done.
  * dying are the instruction's sources that are free already but still have to be read. */
 bool agxc_ra_evict(struct agxc_ra *ra, struct agxc_instr *instr, const struct agxc_value *value,
-                   const struct agxc_place *dying, uint32_t dying_count);
+                   const struct agxc_assignment *dying, uint32_t dying_count);
 
 /* ---- ra_border.c ------------------------------------------------------- */
 

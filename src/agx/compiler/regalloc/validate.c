@@ -221,7 +221,7 @@ static void leave(struct checking *checking, const struct agxc_block *block,
    while (succ->preds[pred] != block)
       pred++;
    for (uint32_t i = 0; i < border->count; i++) {
-      const struct agxc_place *place = &border->places[i];
+      const struct agxc_assignment *place = &border->places[i];
       uint32_t live = border->count - phi_count;
       struct agxc_ref ref = i < live ? agxc_use(place->value) : agxc_srcs(phis[i - live])[pred];
       expect(checking, "its end", place->half, &ref);

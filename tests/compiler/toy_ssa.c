@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs of the little language as SSA machine code. Variables become values; where
+ * Programs of the toy language as SSA machine code. Variables become values; where
  * control joins, phis.
  */
-#include "little.h"
+#include "toy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A little language with structured control flow: random programs in it, what they mean
+ * A toy language with structured control flow: random programs in it, what they mean
  * for one lane, and the same as SSA machine code.
  */
 #pragma once

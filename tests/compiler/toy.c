@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "little.h"
+#include "toy.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "agx/isa/table.h"
+#include "agx/isa/table_impl.h"
 
 /* value is the field's number (agx_isa_field_get). */
 const char *agx_isa_operand_decode(const struct agx_isa_slot *slot, uint32_t value,
