@@ -93,6 +93,9 @@ static void what_is_wrong_in_text_is_named(void **state)
       {HEADER "end\n", "end where nothing is open"},
       {HEADER "loop\n", "1 blocks of control flow are open"},
       {HEADER "%0:32 = mov %1:32.odd\n", "unknown modifier"},
+      {HEADER "%0:32 = mov.odd %1:32\n", "unknown flag \"odd\""},
+      {HEADER "%0:32 = sysval nothing\n", "a number is missing at \"nothing"},
+      {HEADER "%0:32 = load_push access=4\n", "a number is missing at \"access=4"},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {
       struct context c;
@@ -161,12 +164,15 @@ static void constants_fold_and_gather(void **state)
 {
    CASE("%0:32 = iadd #3:32, #4:32\n" USE("%0:32"), USE("#7:32"), agxc_opt_algebraic,
         agxc_opt_copy_prop);
-   CASE("%0:32 = sysval #6:64\n%1:32 = iadd #3:32, %0:32\n%2:32 = iadd %1:32, #4:32\n" USE("%2:32"),
-        "%0:32 = sysval #6:64\n%2:32 = iadd %0:32, #7:32\n" USE("%2:32"), agxc_opt_algebraic);
-   CASE("%0:32 = sysval #6:64\n%1:32 = imul %0:32, #8:32\n" USE("%1:32"),
-        "%0:32 = sysval #6:64\n%1:32 = ishl %0:32, #3:32\n" USE("%1:32"), agxc_opt_algebraic);
-   CASE("%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n%2:32 = ishl %1:32, #2:32\n" USE("%2:32"),
-        "%0:32 = sysval #6:64\n%3:32 = ishl %0:32, #2:32\n%2:32 = iadd %3:32, #4:32\n" USE("%2:32"),
+   CASE("%0:32 = sysval global_id_x\n%1:32 = iadd #3:32, %0:32\n%2:32 = iadd %1:32, #4:32\n" USE(
+           "%2:32"),
+        "%0:32 = sysval global_id_x\n%2:32 = iadd %0:32, #7:32\n" USE("%2:32"), agxc_opt_algebraic);
+   CASE("%0:32 = sysval global_id_x\n%1:32 = imul %0:32, #8:32\n" USE("%1:32"),
+        "%0:32 = sysval global_id_x\n%1:32 = ishl %0:32, #3:32\n" USE("%1:32"), agxc_opt_algebraic);
+   CASE("%0:32 = sysval global_id_x\n%1:32 = iadd %0:32, #1:32\n%2:32 = ishl %1:32, #2:32\n" USE(
+           "%2:32"),
+        "%0:32 = sysval global_id_x\n%3:32 = ishl %0:32, #2:32\n%2:32 = iadd %3:32, #4:32\n" USE(
+           "%2:32"),
         agxc_opt_algebraic);
    CASE("%0:1 = ieq #1:32, #1:32\n%1:32 = select %0:1, #5:32, #6:32\n" USE("%1:32"), USE("#5:32"),
         agxc_opt_algebraic, agxc_opt_copy_prop);
@@ -175,25 +181,27 @@ static void constants_fold_and_gather(void **state)
 static void equal_expressions_are_computed_once(void **state)
 {
    /* Whatever order their sources are in, where that does not matter. */
-   CASE("%0:32 = sysval #6:64\n%1:32 = sysval #7:64\n%2:32 = imul %1:32, %0:32\n"
+   CASE("%0:32 = sysval global_id_x\n%1:32 = sysval global_id_y\n%2:32 = imul %1:32, %0:32\n"
         "%3:32 = imul %0:32, %1:32\n%4:32 = isub %0:32, %1:32\n%5:32 = isub %1:32, %0:32\n"
         "%6:32 = ixor %2:32, %3:32\n%7:32 = ixor %4:32, %5:32\n" USE("%6:32") USE("%7:32"),
-        "%0:32 = sysval #6:64\n%1:32 = sysval #7:64\n%2:32 = imul %1:32, %0:32\n"
+        "%0:32 = sysval global_id_x\n%1:32 = sysval global_id_y\n%2:32 = imul %1:32, %0:32\n"
         "%4:32 = isub %0:32, %1:32\n%5:32 = isub %1:32, %0:32\n"
         "%6:32 = ixor %2:32, %2:32\n%7:32 = ixor %4:32, %5:32\n" USE("%6:32") USE("%7:32"),
         agxc_opt_cse, agxc_opt_copy_prop);
-   CASE("%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n%2:32 = iadd %0:32, #1:32\n"
+   CASE("%0:32 = sysval global_id_x\n%1:32 = iadd %0:32, #1:32\n%2:32 = iadd %0:32, #1:32\n"
         "%3:32 = imul %1:32, %2:32\n" USE("%3:32"),
-        "%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n%3:32 = imul %1:32, %1:32\n" USE("%3:32"),
+        "%0:32 = sysval global_id_x\n%1:32 = iadd %0:32, #1:32\n%3:32 = imul %1:32, %1:32\n" USE(
+           "%3:32"),
         agxc_opt_cse, agxc_opt_copy_prop);
    /* Memory that nothing writes is as good as a value. */
-   CASE("%0:32 = load_global u0l:64, #0:32, #2:64\n%1:32 = load_global u0l:64, #0:32, #2:64\n"
+   CASE("%0:32 = load_global u0l:64, #0:32, access=const\n%1:32 = load_global u0l:64, #0:32, "
+        "access=const\n"
         "%2:32 = imul %0:32, %1:32\n" USE("%2:32"),
-        "%0:32 = load_global u0l:64, #0:32, #2:64\n%2:32 = imul %0:32, %0:32\n" USE("%2:32"),
+        "%0:32 = load_global u0l:64, #0:32, access=const\n%2:32 = imul %0:32, %0:32\n" USE("%2:32"),
         agxc_opt_cse, agxc_opt_copy_prop);
    /* Not across the arms of an if, and not for other loads. */
    static const char text[] =
-      "%0:32 = sysval #6:64\n%1:1 = ieq %0:32, #0:32\nbranch %1:1\nif\n"
+      "%0:32 = sysval global_id_x\n%1:1 = ieq %0:32, #0:32\nbranch %1:1\nif\n"
       "   %2:32 = iadd %0:32, #1:32\n   " USE(
          "%2:32") "else\n"
                   "   %3:32 = iadd %0:32, #1:32\n   " USE(
@@ -205,28 +213,30 @@ static void equal_expressions_are_computed_once(void **state)
 
 static void buffers_become_addresses(void **state)
 {
-   CASE("%0:32 = sysval #6:64\n%1:32 = ishl %0:32, #2:32\n%2:32 = load_buffer %1:32, #0:64, #0:64\n"
-        "store_buffer %1:32, %2:32, #1:64, #0:64\n",
-        "%0:32 = sysval #6:64\n%1:32 = ishl %0:32, #2:32\n"
-        "%2:32 = load_global u0l:64, %1:32, #0:64\n"
-        "store_global u2l:64, %1:32, %2:32, #0:64\n",
+   CASE("%0:32 = sysval global_id_x\n%1:32 = ishl %0:32, #2:32\n%2:32 = load_buffer %1:32, "
+        "binding=0, access=0\n"
+        "store_buffer %1:32, %2:32, binding=1, access=0\n",
+        "%0:32 = sysval global_id_x\n%1:32 = ishl %0:32, #2:32\n"
+        "%2:32 = load_global u0l:64, %1:32, access=0\n"
+        "store_global u2l:64, %1:32, %2:32, access=0\n",
         agxc_lower_buffer);
 }
 
 static void addresses_take_shift_and_constant(void **state)
 {
-   CASE("%0:32 = sysval #6:64\n%1:32 = ishl %0:32, #2:32\n%2:32 = iadd %1:32, #4:32\n"
-        "%3:32 = load_global u0l:64, %2:32, #0:64\nstore_global u2l:64, %1:32, %3:32, #0:64\n",
-        "%0:32 = agx.mfsr #0x50:64\n%4:32 = agx.iadd %0:32, #1:32, #0:64, #0:64\n"
-        "%3:32 = agx.load u0l:64, %4:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"
-        "agx.store %3:32, u2l:64, %0:32, #0:64, #2:64, #1:64, #0:64, #0:64\n",
-        agxc_select);
+   CASE(
+      "%0:32 = sysval global_id_x\n%1:32 = ishl %0:32, #2:32\n%2:32 = iadd %1:32, #4:32\n"
+      "%3:32 = load_global u0l:64, %2:32, access=0\nstore_global u2l:64, %1:32, %3:32, access=0\n",
+      "%0:32 = agx.mfsr #0x50:64\n%4:32 = agx.iadd %0:32, #1:32, #0:64, #0:64\n"
+      "%3:32 = agx.load u0l:64, %4:32, #0:64, #2:64, #1:64, #0:64, #0:64\n"
+      "agx.store %3:32, u2l:64, %0:32, #0:64, #2:64, #1:64, #0:64, #0:64\n",
+      agxc_select);
 }
 
 static void compares_fuse_into_selects(void **state)
 {
-   CASE("%0:32 = sysval #6:64\n%1:1 = slt %0:32, #9:32\n%2:32 = select %1:1, %0:32, #9:32\n" USE(
-           "%2:32"),
+   CASE("%0:32 = sysval global_id_x\n%1:1 = slt %0:32, #9:32\n%2:32 = select %1:1, %0:32, "
+        "#9:32\n" USE("%2:32"),
         "%0:32 = agx.mfsr #0x50:64\n%2:32 = agx.icsel %0:32, #9:32, %0:32, #9:32, #5:64\n"
         "agx.lstore %2:32, _, #0:16, #2:64, #1:64\n",
         agxc_select);
@@ -267,12 +277,12 @@ static void builders_make_what_the_table_says(void **state)
    *agxc_src_offset(store) = agxc_imm(4, 32);
    agxc_set_imm_access(store, AGXC_ACCESS_RESTRICT);
    assert_string_equal(agxc_print(shader, &c.arena),
-                       HEADER "%0:32 = sysval #0xc:64\n"
+                       HEADER "%0:32 = sysval local_index\n"
                               "%1:32 = umin %0:32, #7:32\n"
-                              "%2:16x2 = load_buffer %1:32, #1:64, #2:64\n"
+                              "%2:16x2 = load_buffer %1:32, binding=1, access=const\n"
                               "%3:64 = pack64 %0:32, %1:32\n"
                               "%4:32, %5:32 = unpack64 %3:64\n"
-                              "store_buffer #4:32, %2:16x2, #0:64, #4:64\n"
+                              "store_buffer #4:32, %2:16x2, binding=0, access=restrict\n"
                               "%6:1 = ult %0:32, %1:32\n"
                               "branch %6:1\n");
    agx_arena_fini(&c.arena);

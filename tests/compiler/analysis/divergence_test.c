@@ -29,21 +29,22 @@ static void check(const char *local, const char *body, const char *want)
 static void values_take_the_scope_of_their_sources(void **state)
 {
    check("64x1x1",
-         "%0:32 = sysval #9:64\n" /* workgroup count */
-         "%1:32 = sysval #0:64\n" /* workgroup */
-         "%2:32 = sysval #6:64\n" /* position in the grid */
-         "%3:32 = sysval #14:64\n"
+         "%0:32 = sysval workgroup_count_x\n" /* workgroup count */
+         "%1:32 = sysval workgroup_id_x\n"    /* workgroup */
+         "%2:32 = sysval global_id_x\n"       /* position in the grid */
+         "%3:32 = sysval subgroup_id\n"
          "%4:32 = iadd %0:32, u4l:32\n"
          "%5:32 = iadd %4:32, %1:32\n"
          "%6:32 = iadd %5:32, %3:32\n"
          "%7:32 = iadd %6:32, %2:32\n"
-         "%8:32 = sysval #5:64\n",
+         "%8:32 = sysval local_id_z\n",
          "dwtsdwstd");
 }
 
 static void positions_follow_the_shape_of_the_workgroup(void **state)
 {
-   static const char text[] = "%0:32 = sysval #3:64\n%1:32 = sysval #4:64\n%2:32 = sysval #7:64\n";
+   static const char text[] =
+      "%0:32 = sysval local_id_x\n%1:32 = sysval local_id_y\n%2:32 = sysval global_id_y\n";
    check("32x4x1", text, "tss");
    check("16x4x1", text, "ttt");
    check("16x1x4", text, "tdw");
@@ -52,13 +53,13 @@ static void positions_follow_the_shape_of_the_workgroup(void **state)
 static void loads_are_as_uniform_as_their_address_and_memory(void **state)
 {
    check("32x1x1",
-         "%0:32 = load_global u0l:64, #4:32, #2:64\n" /* const */
-         "%1:32 = load_global u0l:64, #4:32, #0:64\n" /* may change between SIMD-groups */
-         "%2:32 = load_global u0l:64, #4:32, #1:64\n" /* coherent */
-         "%3:32 = load_global u0l:64, %0:32, #2:64\n"
-         "%4:32 = load_global u0l:64, %1:32, #2:64\n"
+         "%0:32 = load_global u0l:64, #4:32, access=const\n"    /* const */
+         "%1:32 = load_global u0l:64, #4:32, access=0\n"        /* may change between SIMD-groups */
+         "%2:32 = load_global u0l:64, #4:32, access=coherent\n" /* coherent */
+         "%3:32 = load_global u0l:64, %0:32, access=const\n"
+         "%4:32 = load_global u0l:64, %1:32, access=const\n"
          "%5:32 = load_shared #0:32\n"
-         "%6:32 = atomic_shared #0:32, #1:32, _, #0:64\n"
+         "%6:32 = atomic_shared #0:32, #1:32, _, atomic=add\n"
          "%7:32 = load_scratch #0:32\n",
          "dstdsstt");
 }
@@ -66,18 +67,17 @@ static void loads_are_as_uniform_as_their_address_and_memory(void **state)
 static void lanes_unite_and_part(void **state)
 {
    check("32x1x1",
-         "%0:32 = sysval #6:64\n%1:1 = ieq %0:32, #3:32\n%2:32 = ballot %1:1\n"
-         "%3:32 = broadcast_first %0:32\n%4:32 = reduce %0:32, #0:64, #32:64\n"
-         "%5:32 = reduce %0:32, #0:64, #4:64\n%6:32 = scan #1:32, #0:64, #1:64\n",
+         "%0:32 = sysval global_id_x\n%1:1 = ieq %0:32, #3:32\n%2:32 = ballot %1:1\n"
+         "%3:32 = broadcast_first %0:32\n%4:32 = reduce %0:32, with=and, lanes=0x20\n"
+         "%5:32 = reduce %0:32, with=and, lanes=4\n%6:32 = scan #1:32, with=and, inclusive=1\n",
          "ttssstt");
 }
 
 static void phis_behind_an_if_follow_its_condition(void **state)
 {
-   static const char form[] =
-      "%%0:32 = sysval #%d:64\n%%1:1 = ieq %%0:32, #0:32\nbranch %%1:1\nif\n"
-      "   %%2:32 = iadd u0l:32, #1:32\nelse\nend\n"
-      "%%3:32 = phi %%2:32, #7:32\n";
+   static const char form[] = "%%0:32 = sysval %d\n%%1:1 = ieq %%0:32, #0:32\nbranch %%1:1\nif\n"
+                              "   %%2:32 = iadd u0l:32, #1:32\nelse\nend\n"
+                              "%%3:32 = phi %%2:32, #7:32\n";
    char text[256];
    snprintf(text, sizeof(text), form, 6);
    check("32x1x1", text, "ttdt");
@@ -86,7 +86,7 @@ static void phis_behind_an_if_follow_its_condition(void **state)
 }
 
 #define COUNT(bound)                                                                               \
-   "%0:32 = sysval #6:64\n"                                                                        \
+   "%0:32 = sysval global_id_x\n"                                                                  \
    "loop\n"                                                                                        \
    "   %1:32 = phi #0:32, %3:32\n"                                                                 \
    "   %2:1 = uge %1:32, " bound "\n"                                                              \
@@ -106,7 +106,7 @@ static void values_differ_behind_a_loop_that_is_left_in_turns(void **state)
 static void continues_part_what_joins_behind_them(void **state)
 {
    check("32x1x1",
-         "%0:32 = sysval #6:64\n%1:1 = ieq %0:32, #3:32\n"
+         "%0:32 = sysval global_id_x\n%1:1 = ieq %0:32, #3:32\n"
          "loop\n"
          "   %2:32 = phi #0:32, %5:32\n"
          "   branch %1:1\n"
@@ -127,7 +127,7 @@ static void chains_of_phis_end(void **state)
    /* Each walk carries what differs one phi further; then the analysis gives up. */
    struct agx_arena arena;
    agx_arena_init(&arena, NULL, SIZE_MAX, NULL);
-   const char *text = "%0:32 = sysval #6:64\nloop\n";
+   const char *text = "%0:32 = sysval global_id_x\nloop\n";
    for (unsigned i = 1; i < 40; i++)
       text = agx_arena_printf(&arena, "%s%%%u:32 = phi #0:32, %%%u:32\n", text, i, i + 1);
    text = agx_arena_printf(&arena,
@@ -150,12 +150,12 @@ static void what_all_threads_run_is_known(void **state)
    struct agxc_shader *shader = NULL;
    assert_ok(agxc_parse(&arena, &options,
                         "shader main local 32x1x1 shared 0 push 0\n"
-                        "%0:32 = sysval #6:64\n%1:1 = ieq %0:32, #3:32\nbranch %1:1\n" /* 0 */
-                        "if\nelse\nend\n"                                              /* 1 2 */
-                        "loop\n"                                                       /* 3 */
-                        "   branch %1:1\n"                                             /* 4 */
-                        "   if\n      break\n   else\n   end\n"                        /* 5 6 */
-                        "continuing\n"                                                 /* 7, 8 */
+                        "%0:32 = sysval global_id_x\n%1:1 = ieq %0:32, #3:32\nbranch %1:1\n" /* 0 */
+                        "if\nelse\nend\n"                       /* 1 2 */
+                        "loop\n"                                /* 3 */
+                        "   branch %1:1\n"                      /* 4 */
+                        "   if\n      break\n   else\n   end\n" /* 5 6 */
+                        "continuing\n"                          /* 7, 8 */
                         "end\n"
                         "branch %1:1\n"               /* 9 */
                         "if\n   return\nelse\nend\n", /* 10 11 12 */

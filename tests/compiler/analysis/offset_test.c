@@ -8,7 +8,7 @@
 #include "agx/compiler/analysis/offset.h"
 #include "ir_text.h"
 
-#define X "%0:32 = load_push #0:64\n%1:32 = load_push #4:64\n"
+#define X "%0:32 = load_push offset=0\n%1:32 = load_push offset=4\n"
 
 /* The parts of the offset that the text stores to. */
 static struct agxc_offset parts_of(const char *body, enum agxc_offset_mode mode, unsigned depth)

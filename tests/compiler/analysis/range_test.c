@@ -53,26 +53,26 @@ static void operations(void **state)
       const char *body;
       uint64_t min, max;
    } cases[] = {
-      {"%0:32 = sysval #3:64\n" STORE("%0:32"), 0, 15},
-      {"%0:32 = sysval #4:64\n" STORE("%0:32"), 0, 1},
-      {"%0:32 = sysval #12:64\n" STORE("%0:32"), 0, 31},
-      {"%0:32 = sysval #6:64\n" STORE("%0:32"), 0, ALL},
-      {"%0:32 = sysval #3:64\n%1:32 = ishl %0:32, #4:32\n%2:32 = iadd %1:32, #7:32\n" STORE(
+      {"%0:32 = sysval local_id_x\n" STORE("%0:32"), 0, 15},
+      {"%0:32 = sysval local_id_y\n" STORE("%0:32"), 0, 1},
+      {"%0:32 = sysval local_index\n" STORE("%0:32"), 0, 31},
+      {"%0:32 = sysval global_id_x\n" STORE("%0:32"), 0, ALL},
+      {"%0:32 = sysval local_id_x\n%1:32 = ishl %0:32, #4:32\n%2:32 = iadd %1:32, #7:32\n" STORE(
           "%2:32"),
        7, 247},
-      {"%0:32 = sysval #6:64\n%1:32 = iand %0:32, #255:32\n%2:32 = imul %1:32, #3:32\n" STORE(
+      {"%0:32 = sysval global_id_x\n%1:32 = iand %0:32, #255:32\n%2:32 = imul %1:32, #3:32\n" STORE(
           "%2:32"),
        0, 765},
-      {"%0:32 = sysval #6:64\n%1:32 = ushr %0:32, #30:32\n" STORE("%1:32"), 0, 3},
-      {"%0:32 = sysval #6:64\n%1:32 = umin %0:32, #9:32\n%2:32 = ixor %1:32, #16:32\n" STORE(
+      {"%0:32 = sysval global_id_x\n%1:32 = ushr %0:32, #30:32\n" STORE("%1:32"), 0, 3},
+      {"%0:32 = sysval global_id_x\n%1:32 = umin %0:32, #9:32\n%2:32 = ixor %1:32, #16:32\n" STORE(
           "%2:32"),
        0, 31},
-      {"%0:32 = sysval #6:64\n%1:32 = iadd %0:32, #1:32\n" STORE("%1:32"), 0, ALL},
-      {"%0:32 = sysval #3:64\n%1:32 = isub %0:32, #1:32\n" STORE("%1:32"), 0, ALL},
-      {"%0:32 = sysval #3:64\n%1:32 = isub #20:32, %0:32\n" STORE("%1:32"), 5, 20},
-      {"%0:32 = sysval #3:64\n%1:32 = ishl %0:32, #28:32\n" STORE("%1:32"), 0, 15ull << 28},
-      {"%0:32 = sysval #3:64\n%1:32 = ishl %0:32, #29:32\n" STORE("%1:32"), 0, ALL},
-      {"%0:32 = sysval #6:64\n%1:32 = umod %0:32, #10:32\n" STORE("%1:32"), 0, 9},
+      {"%0:32 = sysval global_id_x\n%1:32 = iadd %0:32, #1:32\n" STORE("%1:32"), 0, ALL},
+      {"%0:32 = sysval local_id_x\n%1:32 = isub %0:32, #1:32\n" STORE("%1:32"), 0, ALL},
+      {"%0:32 = sysval local_id_x\n%1:32 = isub #20:32, %0:32\n" STORE("%1:32"), 5, 20},
+      {"%0:32 = sysval local_id_x\n%1:32 = ishl %0:32, #28:32\n" STORE("%1:32"), 0, 15ull << 28},
+      {"%0:32 = sysval local_id_x\n%1:32 = ishl %0:32, #29:32\n" STORE("%1:32"), 0, ALL},
+      {"%0:32 = sysval global_id_x\n%1:32 = umod %0:32, #10:32\n" STORE("%1:32"), 0, 9},
       {"%0:8 = load_shared #0:32\n%1:32 = zext %0:8\n" STORE("%1:32"), 0, 255},
    };
    for (size_t i = 0; i < AGX_COUNT(cases); i++) {

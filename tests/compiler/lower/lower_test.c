@@ -90,8 +90,8 @@ static void arithmetic_stays_the_same(void **state)
       struct ir_text text;
       char body[1024];
       snprintf(body, sizeof(body),
-               "%%0:32 = load_push #0:64\n%%1:32 = load_push #4:64\n%s"
-               "store_buffer #0:32, %%9:32, #0:64, #0:64\n",
+               "%%0:32 = load_push offset=0\n%%1:32 = load_push offset=4\n%s"
+               "store_buffer #0:32, %%9:32, binding=0, access=0\n",
                kernels[i]);
       ir_text_begin(&text, "1x1x1", body);
       for (size_t a = 0; a < AGX_COUNT(numbers); a++)

@@ -13,11 +13,11 @@
 /* u0l, u2l and u4l hold the addresses; the second vector is multiplied the other way round in two
  * products. */
 static const char kernel[] = "shader main local 32x1x1 shared 0 push 0\n"
-                             "%0:32 = sysval #6:32\n"
+                             "%0:32 = sysval global_id_x\n"
                              "%1:32 = ishl %0:32, #2:32\n"
-                             "%2:8x4 = load_global u0l:64, %1:32, #2:64\n"
+                             "%2:8x4 = load_global u0l:64, %1:32, access=const\n"
                              "%3:8, %4:8, %5:8, %6:8 = split %2:8x4\n"
-                             "%7:8x4 = load_global u2l:64, %1:32, #2:64\n"
+                             "%7:8x4 = load_global u2l:64, %1:32, access=const\n"
                              "%8:8, %9:8, %10:8, %11:8 = split %7:8x4\n"
                              "%12:32 = sext %3:8\n"
                              "%13:32 = sext %4:8\n"
@@ -35,7 +35,7 @@ static const char kernel[] = "shader main local 32x1x1 shared 0 push 0\n"
                              "%25:32 = iadd %24:32, %22:32\n"
                              "%26:32 = iadd %21:32, %25:32\n"
                              "%27:32 = iadd %26:32, %0:32\n"
-                             "store_global u4l:64, %1:32, %27:32, #4:64\n";
+                             "store_global u4l:64, %1:32, %27:32, access=restrict\n";
 
 static int8_t a[THREADS][4], b[THREADS][4];
 static uint32_t sums[THREADS];

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define OUT "store_shared #0:32, "
-#define X   "%0:32 = sysval #6:32\n"
+#define X   "%0:32 = sysval global_id_x\n"
 #define LOAD(index)                                                                                \
-   "%90:32 = element " index ", #4:32\n%91:32 = load_global u0l:64, %90:32, #0:64\n" OUT "%91:"    \
+   "%90:32 = element " index ", #4:32\n%91:32 = load_global u0l:64, %90:32, access=0\n" OUT "%91:" \
    "32\n"
 
 static const char *const names[] = {
@@ -65,7 +65,7 @@ static void check(const char *body, const char *guards)
    if (strcmp(got, guards) != 0)
       fail_msg("%sgives:\n%swant:\n%s", body, got, guards);
    /* What is proved has neither ELEMENT nor a check to come. */
-   assert_int_equal(strstr(text, "#0x10:64\n") != NULL, *guards != 0);
+   assert_int_equal(strstr(text, "access=inside\n") != NULL, *guards != 0);
    agx_arena_fini(&arena);
 }
 
@@ -76,9 +76,9 @@ static void grids_bound_indices(void **state)
          "thread0 push0 * push4 + 4 ** : 4 of 0\n");
    check(X "%1:32 = umod %0:32, u4l:32\n" LOAD("%1:32"), "thread0 push0 % 4 ** : 4 of 0\n");
    check(X "%1:32 = element %0:32, #8:32\n%2:32 = iadd %1:32, #4:32\n"
-           "store_global u2l:64, %2:32, %0:32, #0:64\n",
+           "store_global u2l:64, %2:32, %0:32, access=0\n",
          "thread0 8 ** : 8 of 1\n");
-   check("store_global u2l:64, #12:32, #0:32, #0:64\n", "0 : 16 of 1\n");
+   check("store_global u2l:64, #12:32, #0:32, access=0\n", "0 : 16 of 1\n");
 }
 
 static void what_memory_says_has_no_bound(void **state)

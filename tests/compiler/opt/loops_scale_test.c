@@ -19,14 +19,14 @@ static const char *make_loops(struct agx_arena *arena, uint32_t count, const cha
    char *text = agx_arena_alloc(arena, (size_t)count * LINE_B + 200), *at = text;
    at += sprintf(at, PASS_HEADER "%%0:32 = load_shared #0:32\n");
    for (uint32_t i = 0, id = 1; i < count; i++, id += 6)
-      at +=
-         sprintf(at,
-                 "loop\n%%%u:32 = phi #0:32, %%%u:32\n%%%u:32 = phi #0:32, %%%u:32\n"
-                 "%%%u:1 = ult %%%u:32, %s\nbranch %%%u:1\nif\nelse\nbreak\nend\n"
-                 "%%%u:32 = load_global u0l:64, %%%u:32, #6:64\n%%%u:32 = iadd %%%u:32, %%%u:32\n"
-                 "%%%u:32 = iadd %%%u:32, %s\ncontinuing\nend\nstore_shared #0:32, %%%u:32\n",
-                 id, id + 1, id + 2, id + 3, id + 4, id, limit, id + 4, id + 5, id, id + 3, id + 2,
-                 id + 5, id + 1, id, step, id + 2);
+      at += sprintf(at,
+                    "loop\n%%%u:32 = phi #0:32, %%%u:32\n%%%u:32 = phi #0:32, %%%u:32\n"
+                    "%%%u:1 = ult %%%u:32, %s\nbranch %%%u:1\nif\nelse\nbreak\nend\n"
+                    "%%%u:32 = load_global u0l:64, %%%u:32, access=const|restrict\n%%%u:32 = iadd "
+                    "%%%u:32, %%%u:32\n"
+                    "%%%u:32 = iadd %%%u:32, %s\ncontinuing\nend\nstore_shared #0:32, %%%u:32\n",
+                    id, id + 1, id + 2, id + 3, id + 4, id, limit, id + 4, id + 5, id, id + 3,
+                    id + 2, id + 5, id + 1, id, step, id + 2);
    return text;
 }
 

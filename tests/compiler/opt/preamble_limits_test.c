@@ -18,16 +18,16 @@ static void results_fit_the_uniforms(void **state)
    struct agx_arena arena;
    jmp_buf failed;
    agx_arena_init(&arena, NULL, SIZE_MAX, &failed);
-   const char *text = "shader main local 64x1x1 shared 0 push 16\n%0:32 = sysval #6:32\n"
+   const char *text = "shader main local 64x1x1 shared 0 push 16\n%0:32 = sysval global_id_x\n"
                       "%1:32, %2:32 = unpack64 u2l:64\n";
    for (unsigned i = 0; i < COUNT; i++)
       text = agx_arena_printf(&arena,
                               "%s%%%u:32 = imul u4l:32, #0x%x:32\n"
-                              "store_global u2l:64, %%0:32, %%%u:32, #0:64\n",
+                              "store_global u2l:64, %%0:32, %%%u:32, access=0\n",
                               text, i + 3, 2 * i + 0x12345, i + 3);
    text = agx_arena_printf(&arena,
                            "%s%%%u:32 = imul u4l:32, u5l:32\n%%%u:64 = pack64 %%%u:32, %%2:32\n"
-                           "store_global %%%u:64, %%0:32, #7:32, #0:64\n",
+                           "store_global %%%u:64, %%0:32, #7:32, access=0\n",
                            text, COUNT + 3, COUNT + 4, COUNT + 3, COUNT + 4);
    assert_ok(agxc_parse(&arena, &options, text, &shader));
    shader->binding_count = 2;

@@ -92,7 +92,7 @@ static enum agxc_scope scope_of_generic(const struct agxc_shader *shader,
       return access & AGXC_ACCESS_COHERENT ? AGXC_SCOPE_THREAD : AGXC_SCOPE_SUBGROUP;
    }
    case AGXC_OP_LOAD_SHARED:
-      return instr->exact ? AGXC_SCOPE_THREAD : AGXC_SCOPE_SUBGROUP;
+      return instr->flags & AGXC_INSTR_VOLATILE ? AGXC_SCOPE_THREAD : AGXC_SCOPE_SUBGROUP;
    default:
       break;
    }

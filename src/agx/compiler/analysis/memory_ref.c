@@ -166,9 +166,9 @@ static uint32_t access_of(const struct agxc_instr *instr)
 {
    if (agxc_has_imm(instr, AGXC_IMM_ACCESS))
       return agxc_imm_access(instr);
-   if (instr->op == AGXC_OP_ATOMIC_GLOBAL && agxc_imm_atomic(instr) & AGXC_ATOMIC_INSIDE)
+   if (instr->op == AGXC_OP_ATOMIC_GLOBAL && instr->flags & AGXC_INSTR_INSIDE)
       return AGXC_ACCESS_INSIDE;
-   return instr->exact ? AGXC_ACCESS_COHERENT : 0;
+   return instr->flags & AGXC_INSTR_VOLATILE ? AGXC_ACCESS_COHERENT : 0;
 }
 
 bool agxc_memory_ref_find(const struct agxc_shader *shader, const struct agxc_instr *instr,

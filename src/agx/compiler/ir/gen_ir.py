@@ -4,7 +4,7 @@
 the rows of isa.def into accessors of the same kind for machine instructions. Usage:
 
     gen_ir.py ir_op.def isa.def operand.def op_enum.h op_table.inc ops.h ops.c
-        row_enum.h rows.h row_table.inc
+        row_enum.h rows.h row_table.inc words.inc
 """
 import os
 import re
@@ -66,18 +66,19 @@ class Op:
 
 
 def read_ops(path):
-    types, ops = {}, []
+    types, spellings, ops = {}, {}, []
     for number, words, _ in lines_of(path):
         try:
-            if words[0] == "imm" and len(words) == 3:
+            if words[0] == "imm" and len(words) in (3, 4):
                 types[words[1]] = words[2].replace("~", " ")
+                spellings[words[1]] = words[3] if len(words) == 4 else None
             elif words[0] == "op":
                 ops.append(Op(words[1:], types))
             else:
                 raise Bad("expected imm or op")
         except (Bad, ValueError, IndexError) as error:
             raise Bad("%s:%d: %s" % (path, number, error))
-    return types, ops
+    return types, spellings, ops
 
 
 def places(items):
@@ -198,6 +199,23 @@ def write_ops(header, source, types, ops, names):
           [builder(op, types) for op in built])
 
 
+def write_words(path, names, spellings, enums):
+    """What IR text calls immediates and their values."""
+    out, used, items = [MADE % "ir_op.def and isa.def"], set(), []
+    for name in names:
+        flags, _, words = (spellings[name] or "").rpartition(":")
+        if flags == "isa" and words not in used:
+            used.add(words)
+            out.append("static const struct agxc_word %s_words[] = {\n" % words)
+            out += ['   {%d, "%s"},\n' % (value, word) for word, value in
+                    enums[words].values.items()]
+            out.append("};\n")
+        items.append('   {"%s", %s, %s},\n' % (
+            name, "true" if flags == "flags" else "false",
+            "%s_words, AGX_COUNT(%s_words)" % (words, words) if words else "NULL, 0"))
+    write(path, out + ["static const struct agxc_imm_words imm_words[] = {\n"] + items + ["};\n"])
+
+
 # ---- machine rows -------------------------------------------------------------
 
 def row_accessors(name, is_number):
@@ -225,8 +243,9 @@ def write_rows(header, inc, rows):
 
 
 def main(argv):
-    op_def, isa, operand, enum_h, op_table, ops_h, ops_c, row_enum, rows_h, row_table = argv[1:]
-    types, ops = read_ops(op_def)
+    op_def, isa, operand, enum_h, op_table, ops_h, ops_c, row_enum, rows_h, row_table, words_inc = (
+        argv[1:])
+    types, spellings, ops = read_ops(op_def)
     items = {
         "dest": [(op.name, [dest[0] for dest in op.dests or [] if dest]) for op in ops],
         "src": [(op.name, op.srcs or []) for op in ops],
@@ -236,7 +255,8 @@ def main(argv):
     write_enum(enum_h, ops, names)
     write_table(op_table, ops, items)
     write_ops(ops_h, ops_c, types, ops, names)
-    _, _, rows = read_rows(isa, read_operands(operand))
+    enums, _, rows = read_rows(isa, read_operands(operand))
+    write_words(words_inc, names["imm"], spellings, enums)
     write_rows((row_enum, rows_h), row_table, rows)
 
 

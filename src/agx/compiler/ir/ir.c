@@ -223,7 +223,7 @@ void agxc_become_mov(struct agxc_shader *shader, struct agxc_instr *instr, struc
    struct agxc_ref dest = instr->operand[0];
    agx_assert(instr->dest_count == 1);
    instr->op = AGXC_OP_MOV;
-   instr->exact = false;
+   instr->flags = 0;
    instr->src_count = 1;
    instr->operand_count = 2;
    instr->operand = AGX_ARENA_ARRAY(shader->arena, struct agxc_ref, 2);

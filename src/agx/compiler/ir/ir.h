@@ -111,7 +111,6 @@ enum agxc_access {
    AGXC_ACCESS_PAIRS = 8,    /* of 64 bits: two elements are inside a buffer, or none */
    AGXC_ACCESS_INSIDE = 16,  /* of a robust binding, but known to be inside */
 };
-#define AGXC_ATOMIC_INSIDE 0x100 /* the same of atomics, beside the operation */
 /* Elements of memory, 0 to 3, in front of those that are accessed. */
 #define AGXC_ACCESS_SKIP_SHIFT 8
 
@@ -151,6 +150,20 @@ enum agxc_barrier {
    AGXC_BARRIER_IMAGE = 16,      /* orders images, and device memory with what textures read */
 };
 
+/* Of one instruction; what follows from its operation, agxc_flags tells. */
+enum agxc_instr_flags {
+   /* Float operations: computed as written, with all roundings, signs of zeros and special values
+    * (NoContraction, SignedZeroInfNanPreserve). */
+   AGXC_INSTR_PRECISE = 1,
+   /* Loads of workgroup memory: atomic or volatile. */
+   AGXC_INSTR_VOLATILE = 2,
+   /* Integer products and shifts: modulo 2^n. Without it they are strides, which don't wrap in
+    * bounds. */
+   AGXC_INSTR_WRAPS = 4,
+   /* Atomics: of a robust binding, but known to be inside (AGXC_ACCESS_INSIDE of the others). */
+   AGXC_INSTR_INSIDE = 8,
+};
+
 /* Operands stand in order: destinations, sources, immediates (and modifiers), as isa.def and
  * ir_op.def have them. Loops over all of them go by position; one of a known operation is reached
  * by its name ("operands by name" below, row_operand.h). */
@@ -159,10 +172,7 @@ struct agxc_instr {
    struct agxc_block *block;
    uint16_t op; /* enum agxc_op, or AGXC_OP_ISA + enum agx_isa_op */
    uint16_t dest_count, src_count, operand_count;
-   bool exact;     /* generic float operations: computed as written, with all roundings, signs of
-                      zeros and special values (NoContraction, SignedZeroInfNanPreserve);
-                      loads of workgroup memory: atomic or volatile; integer products and shifts:
-                      modulo 2^n, other than those by strides, which don't wrap in bounds */
+   uint8_t flags;  /* enum agxc_instr_flags */
    uint32_t index; /* position in program order, set by agxc_index */
    struct agxc_ref *operand;
 };

@@ -3,10 +3,11 @@
  * The text of agxc_print, read back. For tests, which write IR as text; still, every word is
  * checked.
  */
-#include "agx/compiler/ir/ir.h"
+#include "agx/compiler/ir/words.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -61,6 +62,11 @@ static unsigned take_small(struct parser *p, unsigned max)
    if (value < 0 || value > max)
       PARSE_FAIL(p, "%" PRIi64 " is not in 0 to %u", value, max);
    return (unsigned)value;
+}
+
+static bool same_name(const char *name, const char *word, size_t length)
+{
+   return strlen(name) == length && memcmp(name, word, length) == 0;
 }
 
 /* ---- operands --------------------------------------------------------- */
@@ -157,8 +163,49 @@ static struct agxc_ref take_ref(struct parser *p)
    return ref;
 }
 
-static unsigned take_refs(struct parser *p, struct agxc_ref *refs, unsigned count)
+/* One word of a value, or a number. */
+static uint64_t take_value_word(struct parser *p, const struct agxc_imm_words *words)
 {
+   size_t length = strspn(p->at, "abcdefghijklmnopqrstuvwxyz_0123456789");
+   for (size_t i = 0; i < words->count; i++)
+      if (same_name(words->words[i].word, p->at, length)) {
+         p->at += length;
+         return words->words[i].value;
+      }
+   return (uint64_t)take_number(p);
+}
+
+static struct agxc_ref take_imm(struct parser *p, unsigned op, unsigned i)
+{
+   const struct agxc_imm_words *words = agxc_imm_words((enum agxc_op)op, i);
+   if (take(p, words->name) && !take(p, "="))
+      PARSE_FAIL(p, "= is missing behind %s", words->name);
+   uint64_t value = take_value_word(p, words);
+   while (words->are_flags && take(p, "|"))
+      value |= take_value_word(p, words);
+   return agxc_imm(value, 64);
+}
+
+/* Operands of op behind the first, which are destinations: refs has `dests` of them. */
+static unsigned take_operands(struct parser *p, unsigned op, struct agxc_ref *refs, unsigned dests)
+{
+   const struct agxc_op_info *info = op < AGXC_OP_ISA ? agxc_op_info((enum agxc_op)op) : NULL;
+   unsigned count = dests, imms = info && info->srcs >= 0 ? dests + (unsigned)info->srcs : UINT_MAX;
+   do {
+      skip_blanks(p);
+      if (count == MAX_OPERANDS)
+         PARSE_FAIL(p, "more than %u operands", MAX_OPERANDS);
+      bool is_imm = count >= imms && count < imms + (unsigned)info->imms;
+      refs[count] = is_imm ? take_imm(p, op, count - imms) : take_ref(p);
+      count++;
+   } while (take(p, ","));
+   skip_blanks(p);
+   return count;
+}
+
+static unsigned take_dests(struct parser *p, struct agxc_ref *refs)
+{
+   unsigned count = 0;
    do {
       skip_blanks(p);
       if (count == MAX_OPERANDS)
@@ -170,11 +217,6 @@ static unsigned take_refs(struct parser *p, struct agxc_ref *refs, unsigned coun
 }
 
 /* ---- instructions ----------------------------------------------------- */
-
-static bool same_name(const char *name, const char *word, size_t length)
-{
-   return strlen(name) == length && memcmp(name, word, length) == 0;
-}
 
 static unsigned take_op(struct parser *p)
 {
@@ -209,21 +251,38 @@ static struct agxc_instr *make_instr(struct parser *p, unsigned op, unsigned des
    return agxc_instr_new_n(p->shader, op, dests, operands - fixed);
 }
 
+static unsigned take_flags(struct parser *p)
+{
+   unsigned flags = 0;
+   while (take(p, ".")) {
+      size_t length = strcspn(p->at, ". \n");
+      unsigned i = 0;
+      while (i < AGX_COUNT(agxc_instr_flag_words) &&
+             !same_name(agxc_instr_flag_words[i], p->at, length))
+         i++;
+      if (i == AGX_COUNT(agxc_instr_flag_words))
+         PARSE_FAIL(p, "unknown flag \"%.*s\"", (int)AGX_MIN(length, 40), p->at);
+      p->at += length;
+      flags |= 1u << i;
+   }
+   return flags;
+}
+
 static void parse_instr(struct parser *p)
 {
    struct agxc_ref refs[MAX_OPERANDS];
    unsigned dests = 0, operands;
    if (strchr("%$^_#ufr", *p->at) && memchr(p->at, '=', strcspn(p->at, "\n"))) {
-      dests = take_refs(p, refs, 0);
+      dests = take_dests(p, refs);
       if (!take(p, "= "))
          PARSE_FAIL(p, "\"=\" is missing at \"%.10s\"", p->at);
    }
    unsigned op = take_op(p);
-   bool exact = take(p, ".exact");
+   unsigned flags = take_flags(p);
    skip_blanks(p);
-   operands = *p->at && *p->at != '\n' ? take_refs(p, refs, dests) : dests;
+   operands = *p->at && *p->at != '\n' ? take_operands(p, op, refs, dests) : dests;
    struct agxc_instr *instr = make_instr(p, op, dests, operands);
-   instr->exact = exact;
+   instr->flags = (uint8_t)flags;
    for (unsigned i = 0; i < operands; i++)
       instr->operand[i] = refs[i];
    for (unsigned i = 0; i < dests; i++)

@@ -3,7 +3,7 @@
  * The IR as text. One instruction a line, `%id:bits[xcount]` for values, control flow by
  * indentation and the words if, else, loop, continuing, end. agxc_parse takes it back.
  */
-#include "agx/compiler/ir/ir.h"
+#include "agx/compiler/ir/words.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -81,6 +81,27 @@ static void print_ref(struct printer *p, const struct agxc_ref *ref)
       add(p, ".u");
 }
 
+/* An immediate: NAME=VALUE, without the name where the operation says it (sysval, barrier). */
+static void print_imm(struct printer *p, const struct agxc_instr *instr, unsigned i, uint64_t value)
+{
+   const struct agxc_imm_words *words = agxc_imm_words((enum agxc_op)instr->op, i);
+   if (strcmp(words->name, agxc_op_info(instr->op)->name) != 0)
+      add(p, "%s=", words->name);
+   const char *between = "";
+   for (size_t w = 0; w < words->count; w++) {
+      const struct agxc_word *word = &words->words[w];
+      if (words->are_flags ? (value & word->value) != word->value : value != word->value)
+         continue;
+      add(p, "%s%s", between, word->word);
+      if (!words->are_flags)
+         return;
+      between = "|";
+      value &= ~word->value;
+   }
+   if (value || !*between)
+      add(p, value < 10 ? "%s%" PRIu64 : "%s0x%" PRIx64, between, value);
+}
+
 static void print_instr(struct printer *p, const struct agxc_instr *instr)
 {
    begin_line(p);
@@ -93,10 +114,16 @@ static void print_instr(struct printer *p, const struct agxc_instr *instr)
       add(p, "agx.%s", agx_isa_info(agxc_row(instr))->name);
    else
       add(p, "%s", agxc_op_info(instr->op)->name);
-   add(p, instr->exact ? ".exact" : "");
+   for (unsigned i = 0; i < AGX_COUNT(agxc_instr_flag_words); i++)
+      if (instr->flags >> i & 1)
+         add(p, ".%s", agxc_instr_flag_words[i]);
+   unsigned imms = instr->dest_count + instr->src_count;
    for (unsigned i = instr->dest_count; i < instr->operand_count; i++) {
       add(p, i == instr->dest_count ? " " : ", ");
-      print_ref(p, &instr->operand[i]);
+      if (i < imms || agxc_is_machine(instr))
+         print_ref(p, &instr->operand[i]);
+      else
+         print_imm(p, instr, i - imms, (uint64_t)instr->operand[i].imm);
    }
    add(p, "\n");
 }

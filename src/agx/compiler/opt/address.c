@@ -11,12 +11,12 @@
  *
  * Why an index may stand for an offset that was computed modulo 2^32: the outermost factor of
  * each summand is a stride of the access chain, a multiple of the element's size, and products of
- * strides and indices do not wrap in bounds. What the application itself computes (exact) stays
- * below that factor and wraps as it likes, but where a range proves that it does not; opt_algebraic
- * keeps the two apart. With index + c / 2^s in bounds as a number and |c| < 2^31, the index read
- * with its sign is what belongs to base + c: so select_memory.c reads it where c is in the base.
- * (opt_algebraic takes no constant out of a shift that would lose bits of it.) Bytes have no
- * factor: there a range must prove it.
+ * strides and indices do not wrap in bounds. What the application itself computes
+ * (AGXC_INSTR_WRAPS) stays below that factor and wraps as it likes, but where a range proves that
+ * it does not; opt_algebraic keeps the two apart. With index + c / 2^s in bounds as a number and
+ * |c| < 2^31, the index read with its sign is what belongs to base + c: so select_memory.c reads it
+ * where c is in the base. (opt_algebraic takes no constant out of a shift that would lose bits of
+ * it.) Bytes have no factor: there a range must prove it.
  */
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/memory_ref.h"
@@ -88,8 +88,9 @@ static struct agxc_ref split(struct rewriting *rw, struct agxc_ref ref, unsigned
       return ref;
    *constant += inner * factor;
    struct agxc_ref product = build(rw, (enum agxc_op)def->op, a, *agxc_src_b(def));
-   if (def->exact && product.kind == AGXC_VALUE && product.value->def->op == def->op)
-      product.value->def->exact = true;
+   if ((def->flags & AGXC_INSTR_WRAPS) && product.kind == AGXC_VALUE &&
+       product.value->def->op == def->op)
+      product.value->def->flags |= AGXC_INSTR_WRAPS;
    return product;
 }
 
@@ -105,7 +106,8 @@ static unsigned twos(struct rewriting *rw, const struct agxc_ref *ref, unsigned 
       return AGX_MIN(twos(rw, agxc_src_a(def), depth - 1), twos(rw, agxc_src_b(def), depth - 1));
    uint64_t by = agxc_offset_factor(def);
    /* What the application wrote counts only where it is what it would be in 64 bits. */
-   if (!by || (def->exact && agxc_range_max(rw->ranges, agxc_src_a(def)) * by > UINT32_MAX))
+   if (!by || ((def->flags & AGXC_INSTR_WRAPS) &&
+               agxc_range_max(rw->ranges, agxc_src_a(def)) * by > UINT32_MAX))
       return 0;
    return AGX_MIN((unsigned)__builtin_ctzll(by), 31u);
 }

@@ -132,7 +132,7 @@ static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
        (int32_t)added >> b->imm == (int32_t)agxc_src_b(sum)->imm) {
       struct agxc_ref shifted = agxc_alg2(algebra, AGXC_OP_ISHL, 32, *agxc_src_a(sum), *b);
       instr->op = AGXC_OP_IADD;
-      instr->exact = false;
+      instr->flags = 0;
       *a = shifted;
       *b = agxc_imm(added, 32);
       return true;
@@ -285,10 +285,10 @@ static bool visit(struct agxc_algebra *algebra, struct agxc_instr *instr)
 struct agxc_ref agxc_algebra_build(struct agxc_algebra *algebra, enum agxc_op op, unsigned bits,
                                    unsigned count, const struct agxc_ref *srcs)
 {
-   bool exact = algebra->at.before->exact;
+   uint8_t flags = algebra->at.before->flags;
    struct agxc_ref result = agxc_build(&algebra->at, op, bits, 1, count, srcs);
    struct agxc_instr *instr = result.value->def;
-   instr->exact = exact;
+   instr->flags = flags;
    if (algebra->depth == MAX_DEPTH)
       return result;
    algebra->depth++;

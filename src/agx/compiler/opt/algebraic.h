@@ -20,12 +20,12 @@ struct agxc_algebra {
    uint32_t use_count;
 };
 
-/* Whether two products by constants may become one. An application's own (exact) wraps as it
- * likes, a stride of the access chain does not (opt/address.c): what is made of both would pass for
- * a stride. */
+/* Whether two products by constants may become one. An application's own (AGXC_INSTR_WRAPS) wraps
+ * as it likes, a stride of the access chain does not (opt/address.c): what is made of both would
+ * pass for a stride. */
 static inline bool agxc_alg_may_join(const struct agxc_instr *outer, const struct agxc_instr *inner)
 {
-   return outer->exact || !inner->exact;
+   return (outer->flags & AGXC_INSTR_WRAPS) || !(inner->flags & AGXC_INSTR_WRAPS);
 }
 
 /* Whether nothing but the instruction that is looked at uses the value. */

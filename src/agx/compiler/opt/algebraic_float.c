@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rules of opt_algebraic for 32-bit floats. Constants fold as the hardware computes: rounded
- * to nearest even, denormals to zero. What is exact (NoContraction) keeps its roundings, the
+ * to nearest even, denormals to zero. What is precise (NoContraction) keeps its roundings, the
  * signs of its zeros and its special values; for everything else Vulkan lets an
  * implementation use the rules of real numbers.
  */
@@ -135,13 +135,14 @@ static struct agxc_ref rule_fadd(struct agxc_algebra *a, const struct agxc_instr
 {
    struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
-   if (equals(&y, SIGN) || (equals(&y, 0) && !instr->exact))
+   if (equals(&y, SIGN) || (equals(&y, 0) && !(instr->flags & AGXC_INSTR_PRECISE)))
       return x;
    if (!is_const(&x) && (def = agxc_def_as(y, AGXC_OP_FNEG)))
       return op2(a, AGXC_OP_FSUB, x, *agxc_src_a(def));
    if (!is_const(&y) && (def = agxc_def_as(x, AGXC_OP_FNEG)))
       return op2(a, AGXC_OP_FSUB, y, *agxc_src_a(def));
-   if (!instr->exact && is_const(&y) && (def = def_const(&x, AGXC_OP_FADD)) && !def->exact)
+   if (!(instr->flags & AGXC_INSTR_PRECISE) && is_const(&y) &&
+       (def = def_const(&x, AGXC_OP_FADD)) && !(def->flags & AGXC_INSTR_PRECISE))
       return op2(a, AGXC_OP_FADD, *agxc_src_a(def),
                  constant(value_of(agxc_src_b(def)) + value_of(&y)));
    return agxc_none();
@@ -153,7 +154,7 @@ static struct agxc_ref rule_fsub(struct agxc_algebra *a, const struct agxc_instr
    const struct agxc_instr *def;
    if (is_const(&y))
       return op2(a, AGXC_OP_FADD, x, negated(&y));
-   if (equals(&x, SIGN) || (equals(&x, 0) && !instr->exact))
+   if (equals(&x, SIGN) || (equals(&x, 0) && !(instr->flags & AGXC_INSTR_PRECISE)))
       return op1(a, AGXC_OP_FNEG, y);
    if ((def = agxc_def_as(y, AGXC_OP_FNEG)))
       return op2(a, AGXC_OP_FADD, x, *agxc_src_a(def));
@@ -170,13 +171,14 @@ static struct agxc_ref rule_fmul(struct agxc_algebra *a, const struct agxc_instr
       return x;
    if (equals(&y, MINUS_ONE))
       return op1(a, AGXC_OP_FNEG, x);
-   if ((equals(&y, 0) || equals(&y, SIGN)) && !instr->exact)
+   if ((equals(&y, 0) || equals(&y, SIGN)) && !(instr->flags & AGXC_INSTR_PRECISE))
       return agxc_imm(0, 32);
    if (!is_const(&y))
       return agxc_none();
    if ((def = agxc_def_as(x, AGXC_OP_FNEG)))
       return op2(a, AGXC_OP_FMUL, *agxc_src_a(def), negated(&y));
-   if (instr->exact || !(def = def_const(&x, AGXC_OP_FMUL)) || def->exact)
+   if ((instr->flags & AGXC_INSTR_PRECISE) || !(def = def_const(&x, AGXC_OP_FMUL)) ||
+       (def->flags & AGXC_INSTR_PRECISE))
       return agxc_none();
    float c = value_of(agxc_src_b(def)), d = value_of(&y);
    return is_ordinary(c) && is_ordinary(d) ? op2(a, AGXC_OP_FMUL, *agxc_src_a(def), constant(c * d))
@@ -186,7 +188,7 @@ static struct agxc_ref rule_fmul(struct agxc_algebra *a, const struct agxc_instr
 static struct agxc_ref rule_ffma(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
    struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr), z = *agxc_src_c(instr);
-   if (instr->exact)
+   if (instr->flags & AGXC_INSTR_PRECISE)
       return agxc_none();
    if (is_const(&x) && is_const(&y))
       return op2(a, AGXC_OP_FADD, z, constant(value_of(&x) * value_of(&y)));
@@ -223,9 +225,10 @@ static struct agxc_ref rule_sign(struct agxc_algebra *a, const struct agxc_instr
          return op1(a, AGXC_OP_FABS, *agxc_src_a(def));
       return agxc_none();
    }
-   if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_FSUB)) && !instr->exact && !def->exact)
+   if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_FSUB)) &&
+       !(instr->flags & AGXC_INSTR_PRECISE) && !(def->flags & AGXC_INSTR_PRECISE))
       return op2(a, AGXC_OP_FSUB, *agxc_src_b(def), *agxc_src_a(def));
-   if ((def = def_const(agxc_src_a(instr), AGXC_OP_FMUL)) && !def->exact)
+   if ((def = def_const(agxc_src_a(instr), AGXC_OP_FMUL)) && !(def->flags & AGXC_INSTR_PRECISE))
       return op2(a, AGXC_OP_FMUL, *agxc_src_a(def), negated(agxc_src_b(def)));
    return agxc_none();
 }
@@ -241,7 +244,7 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_ins
       return agxc_none();
    /* Only in this order does a NaN become 0, as the hardware's saturation makes it. */
    def = is_min ? def_const(&x, AGXC_OP_FMAX) : NULL;
-   if (def && equals(&y, ONE) && equals(agxc_src_b(def), 0) && !instr->exact)
+   if (def && equals(&y, ONE) && equals(agxc_src_b(def), 0) && !(instr->flags & AGXC_INSTR_PRECISE))
       return op1(a, AGXC_OP_FSAT, *agxc_src_a(def));
    if ((def = def_const(&x, (enum agxc_op)instr->op))) {
       float c = value_of(agxc_src_b(def)), d = value_of(&y);
@@ -257,8 +260,9 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_ins
 static struct agxc_ref rule_frcp(struct agxc_algebra *a, const struct agxc_instr *instr)
 {
    const struct agxc_instr *def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_FSQRT);
-   return def && !instr->exact && !def->exact ? op1(a, AGXC_OP_FRSQRT, *agxc_src_a(def))
-                                              : agxc_none();
+   return def && !(instr->flags & AGXC_INSTR_PRECISE) && !(def->flags & AGXC_INSTR_PRECISE)
+             ? op1(a, AGXC_OP_FRSQRT, *agxc_src_a(def))
+             : agxc_none();
 }
 
 /* pow(x, c), which is undefined below 0, arrives as exp2(c log2 x). */
@@ -266,7 +270,8 @@ static struct agxc_ref rule_fexp2(struct agxc_algebra *a, const struct agxc_inst
 {
    const struct agxc_instr *mul = def_const(agxc_src_a(instr), AGXC_OP_FMUL);
    const struct agxc_instr *log = mul ? agxc_def_as(*agxc_src_a(mul), AGXC_OP_FLOG2) : NULL;
-   if (!log || instr->exact || mul->exact || log->exact)
+   if (!log || (instr->flags & AGXC_INSTR_PRECISE) || (mul->flags & AGXC_INSTR_PRECISE) ||
+       (log->flags & AGXC_INSTR_PRECISE))
       return agxc_none();
    struct agxc_ref x = *agxc_src_a(log), square;
    switch ((uint32_t)agxc_src_b(mul)->imm) {

@@ -31,8 +31,8 @@ static struct agxc_ref as_written(struct agxc_ref product, const struct agxc_ins
 {
    const struct agxc_instr *def = agxc_def_of(product);
    bool is_product = def && (def->op == AGXC_OP_IMUL || def->op == AGXC_OP_ISHL);
-   if (is_product && (was->exact || was->op == AGXC_OP_IADD))
-      product.value->def->exact = true;
+   if (is_product && ((was->flags & AGXC_INSTR_WRAPS) || was->op == AGXC_OP_IADD))
+      product.value->def->flags |= AGXC_INSTR_WRAPS;
    return product;
 }
 

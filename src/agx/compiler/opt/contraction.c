@@ -4,7 +4,7 @@
  * or drop operations, since a contracted product can't be shared any more.
  *
  * Before: %p = fmul a, b; fadd %p, c (or fsub, either way round). After: ffma a, b, c.
- * Only where neither operation is exact (NoContraction), and only where every use of the
+ * Only where neither operation is precise (NoContraction), and only where every use of the
  * product goes away, so that no multiplication is done twice.
  * Generic SSA before and after; the products stay, unused, for opt_dce.
  */
@@ -17,7 +17,8 @@ struct uses {
 
 static bool is_sum(const struct agxc_instr *instr)
 {
-   return (instr->op == AGXC_OP_FADD || instr->op == AGXC_OP_FSUB) && !instr->exact;
+   return (instr->op == AGXC_OP_FADD || instr->op == AGXC_OP_FSUB) &&
+          !(instr->flags & AGXC_INSTR_PRECISE);
 }
 
 static struct uses *count_uses(struct agxc_shader *shader)
@@ -40,7 +41,7 @@ static struct uses *count_uses(struct agxc_shader *shader)
 static const struct agxc_instr *product_of(const struct agxc_ref *ref, const struct uses *uses)
 {
    const struct agxc_instr *def = ref->kind == AGXC_VALUE ? ref->value->def : NULL;
-   if (!def || def->op != AGXC_OP_FMUL || def->exact)
+   if (!def || def->op != AGXC_OP_FMUL || (def->flags & AGXC_INSTR_PRECISE))
       return NULL;
    const struct uses *u = &uses[ref->value->id];
    return u->all == u->in_sums ? def : NULL;

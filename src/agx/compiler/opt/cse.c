@@ -112,7 +112,7 @@ static void visit_instr(struct table *table, struct agxc_instr *instr)
       if ((agxc_flags(instr) & AGXC_CROSS_LANE) && table->entries[at].instr->block != instr->block)
          continue;
       /* If one of both must be exact, the one that stays must. */
-      table->entries[at].instr->exact |= instr->exact;
+      table->entries[at].instr->flags |= instr->flags;
       agxc_become_mov(table->shader, instr, *agxc_dest(table->entries[at].instr));
       table->progress = true;
       return;

@@ -584,7 +584,7 @@ static void visit(struct proof *p, struct agxc_instr *instr)
    struct agxc_builder b = agxc_before(p->shader, instr);
    *offset = plain(&b, *offset, MAX_DEPTH);
    if (instr->op == AGXC_OP_ATOMIC_GLOBAL)
-      agxc_set_imm_atomic(instr, agxc_imm_atomic(instr) | AGXC_ATOMIC_INSIDE);
+      instr->flags |= AGXC_INSTR_INSIDE;
    else
       agxc_set_imm_access(instr, agxc_imm_access(instr) | AGXC_ACCESS_INSIDE);
 }

@@ -319,7 +319,7 @@ static void clone(struct agxc_builder *b, struct agxc_value **copies,
 {
    struct agxc_instr *copy =
       agxc_instr_new_n(b->shader, instr->op, instr->dest_count, instr->src_count);
-   copy->exact = instr->exact;
+   copy->flags = instr->flags;
    memcpy(copy->operand, instr->operand, instr->operand_count * sizeof(*copy->operand));
    agxc_foreach_dest (dest, copy) {
       struct agxc_value *value = agxc_value_new(b->shader, dest->value->bits, dest->value->count);

@@ -23,8 +23,9 @@ static unsigned accessed(const struct agx_isa_info *info)
 
 static bool is_coherent(const struct agxc_instr *instr)
 {
-   return agxc_row_has(agxc_row(instr), AGXC_ROW_COHERENCY) ? agxc_row_coherency(instr)->imm != 0
-                                                            : instr->exact;
+   return agxc_row_has(agxc_row(instr), AGXC_ROW_COHERENCY)
+             ? agxc_row_coherency(instr)->imm != 0
+             : (instr->flags & AGXC_INSTR_VOLATILE) != 0;
 }
 
 unsigned agxc_memory_of(const struct agxc_instr *instr)

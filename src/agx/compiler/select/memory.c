@@ -3,7 +3,7 @@
  * Selection: memory and barriers. A byte offset is taken apart into index and shift where it
  * has that form. A stride's product, or sum, that wraps 32 bits lies outside every buffer (2^31
  * bytes at most), so index arithmetic may stand for offset arithmetic; a shift that the application
- * wrote (exact) may wrap, which the hardware's, in 64 bits, would not.
+ * wrote (AGXC_INSTR_WRAPS) may wrap, which the hardware's, in 64 bits, would not.
  */
 #include "agx/compiler/ir/row_operand.h"
 #include "agx/compiler/select/select_impl.h"
@@ -27,13 +27,14 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
    const struct agxc_instr *sum = agxc_select_def_is(s, &offset, AGXC_OP_IADD);
    if (sum && agxc_src_b(sum)->kind == AGXC_IMM) {
       const struct agxc_instr *shifted = agxc_select_def_is(s, agxc_src_a(sum), AGXC_OP_ISHL);
-      if (shifted && agxc_src_b(shifted)->kind == AGXC_IMM && !shifted->exact) {
+      if (shifted && agxc_src_b(shifted)->kind == AGXC_IMM &&
+          !(shifted->flags & AGXC_INSTR_WRAPS)) {
          added = (uint32_t)agxc_src_b(sum)->imm;
          offset = *agxc_src_a(sum);
       }
    }
    const struct agxc_instr *shl = agxc_select_def_is(s, &offset, AGXC_OP_ISHL);
-   if (shl && shl->exact)
+   if (shl && shl->flags & AGXC_INSTR_WRAPS)
       shl = NULL;
    unsigned amount = shl && agxc_src_b(shl)->kind == AGXC_IMM ? (unsigned)agxc_src_b(shl)->imm : 0;
    if (shl && amount >= size_log2 && amount - size_log2 <= max_shift &&
@@ -186,10 +187,10 @@ static void select_atomic(struct agxc_selector *s, const struct agxc_instr *inst
    struct agxc_ref source = atomic_source(s, *agxc_src_data(instr), *agxc_src_compare(instr));
    struct address address =
       match_offset(s, *agxc_src_address(instr), *agxc_src_offset(instr), 2, 0);
-   bool is_inside = agxc_imm_atomic(instr) & AGXC_ATOMIC_INSIDE;
+   bool is_inside = instr->flags & AGXC_INSTR_INSIDE;
    struct agxc_ref row_srcs[3] = {source, address.base, index_of(s->shader, &address, is_inside)};
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_ATOMIC, used_dest(s, instr), 3, row_srcs);
-   agxc_set_row_op(row, agxc_imm_atomic(instr) & ~(int64_t)AGXC_ATOMIC_INSIDE);
+   agxc_set_row_op(row, agxc_imm_atomic(instr));
    agxc_set_row_coherency(row, s->shader->chip->atomic_coherency_3 ? 3 : 1);
 }
 
@@ -248,7 +249,7 @@ static void select_load_shared(struct agxc_selector *s, const struct agxc_instr 
    struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LLOAD, dest, 2, srcs);
    agxc_set_row_format(row, format_of(bits));
    agxc_set_row_mask(row, mask_of(&dest));
-   row->exact = instr->exact;
+   row->flags = instr->flags;
 }
 
 static void select_store_shared(struct agxc_selector *s, const struct agxc_instr *instr)

@@ -52,7 +52,7 @@ static struct agxc_ref as_written(struct agxc_ref product)
 {
    struct agxc_instr *def = product.kind == AGXC_VALUE ? product.value->def : NULL;
    if (def && (def->op == AGXC_OP_IMUL || def->op == AGXC_OP_ISHL))
-      def->exact = true;
+      def->flags |= AGXC_INSTR_WRAPS;
    return product;
 }
 

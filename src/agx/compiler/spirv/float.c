@@ -2,8 +2,8 @@
  *
  * SPV_KHR_float_controls and float_controls2: what the hardware does is taken, what it can't
  * do is refused. It rounds to nearest even, keeps 16-bit denormals, makes zeros of 32-bit ones,
- * and keeps signed zeros, infinities and NaNs as long as operations stay as written (`exact`).
- * Source: docs/hw/semantics.md 1 and 2.
+ * and keeps signed zeros, infinities and NaNs as long as operations stay as written
+ * (AGXC_INSTR_PRECISE). Source: docs/hw/semantics.md 1 and 2.
  */
 #include "agx/compiler/spirv/impl.h"
 
@@ -31,7 +31,7 @@ void agxc_spv_read_float_mode(struct agxc_spv *s, const struct agxc_spv_instr *i
       agxc_spv_missing(s, "execution mode %s of %u-bit floats", agxc_spv_mode_name(mode), bits);
    s->flushes |= mode == SpvExecutionModeDenormFlushToZero;
    if (mode == SpvExecutionModeSignedZeroInfNanPreserve)
-      *(bits == 16 ? &s->exact_halves : &s->exact_words) = true;
+      *(bits == 16 ? &s->precise_halves : &s->precise_words) = true;
 }
 
 /* FPFastMathMode bits that together allow everything optimisations do. */
@@ -41,7 +41,7 @@ void agxc_spv_read_float_mode(struct agxc_spv *s, const struct agxc_spv_instr *i
    (SpvFPFastMathModeNotNaNMask | SpvFPFastMathModeNotInfMask | SpvFPFastMathModeNSZMask |         \
     SpvFPFastMathModeAllowRecipMask | MAY_CONTRACT | MAY_REASSOCIATE)
 
-bool agxc_spv_is_exact(struct agxc_spv *s, uint32_t id)
+bool agxc_spv_is_precise(struct agxc_spv *s, uint32_t id)
 {
    const struct agxc_spv_id *entry = agxc_spv_id(s, id);
    if (agxc_spv_find_decoration(entry, AGXC_SPV_NO_MEMBER, SpvDecorationNoContraction))
@@ -56,10 +56,11 @@ bool agxc_spv_is_exact(struct agxc_spv *s, uint32_t id)
 struct agxc_ref agxc_spv_controlled(struct agxc_spv *s, struct agxc_ref result)
 {
    struct agxc_instr *def = result.value->def;
-   def->exact = s->exact;
-   for (unsigned i = 0; i < 1u + def->src_count && (s->exact_halves || s->exact_words); i++)
-      def->exact |= (def->operand[i].bits == 16 && s->exact_halves) ||
-                    (def->operand[i].bits == 32 && s->exact_words);
+   bool is_precise = s->is_precise;
+   for (unsigned i = 0; i < 1u + def->src_count; i++)
+      is_precise |= (def->operand[i].bits == 16 && s->precise_halves) ||
+                    (def->operand[i].bits == 32 && s->precise_words);
+   def->flags = is_precise ? AGXC_INSTR_PRECISE : 0;
    /* Minima and maxima are copied bits; a change of size to the same one makes them floats. */
    bool copies = def->op == AGXC_OP_FMIN || def->op == AGXC_OP_FMAX;
    return s->flushes && copies && result.bits == 32 ? agxc_build1(&s->b, AGXC_OP_F2F, 32, result)

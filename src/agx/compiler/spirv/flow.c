@@ -22,7 +22,7 @@ static void emit_block(struct agxc_spv *s, struct agxc_spv_block *block)
          agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u instructions after inlining",
                         AGXC_SPV_MAX_EMITTED);
       const struct agxc_spv_op *row = agxc_spv_op_find(in.opcode);
-      s->exact = in.id && agxc_spv_is_exact(s, in.id);
+      s->is_precise = in.id && agxc_spv_is_precise(s, in.id);
       if (row->handler)
          row->handler(s, &in);
       at += in.length;

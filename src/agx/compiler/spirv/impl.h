@@ -282,11 +282,11 @@ struct agxc_spv {
    struct agxc_spv_flow *flow;
    struct agxc_ssa *ssa;
    uint32_t instance, instance_count, call_depth, emitted, scan_mark;
-   bool exact; /* the instruction being emitted is to be computed as written */
+   bool is_precise; /* the instruction being emitted is to be computed as written */
    /* Execution modes and capabilities (spirv_float.c). */
-   bool exact_halves, exact_words; /* all instructions of 16 or 32 bits are */
-   bool flushes;                   /* 32-bit denormals must not survive anything */
-   bool has_fast_math;             /* instructions say themselves what may be done to them */
+   bool precise_halves, precise_words; /* all instructions of 16 or 32 bits are */
+   bool flushes;                       /* 32-bit denormals must not survive anything */
+   bool has_fast_math;                 /* instructions say themselves what may be done to them */
 };
 
 /* ---- failures ---------------------------------------------------------- */
@@ -389,7 +389,7 @@ uint32_t agxc_spv_constant_u32(struct agxc_spv *s, uint32_t id);
 
 bool agxc_spv_is_float_mode(uint32_t mode);
 void agxc_spv_read_float_mode(struct agxc_spv *s, const struct agxc_spv_instr *in);
-bool agxc_spv_is_exact(struct agxc_spv *s, uint32_t id);
+bool agxc_spv_is_precise(struct agxc_spv *s, uint32_t id);
 /* A result as the module's modes want it; the instruction that made it is marked. */
 struct agxc_ref agxc_spv_controlled(struct agxc_spv *s, struct agxc_ref result);
 

@@ -326,7 +326,8 @@ static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_point
    if (p->place == AGXC_SPV_PLACE_SHARED) {
       struct agxc_ref data =
          agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, bits, count, 1, &offset, 0, NULL);
-      data.value->def->exact = access & AGXC_ACCESS_COHERENT;
+      if (access & AGXC_ACCESS_COHERENT)
+         data.value->def->flags |= AGXC_INSTR_VOLATILE;
       return data;
    }
    if (p->place == AGXC_SPV_PLACE_PRIVATE)

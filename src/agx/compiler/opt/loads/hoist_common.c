@@ -21,7 +21,7 @@ static bool same_ref(const struct agxc_ref *a, const struct agxc_ref *b)
 static bool same_instr(const struct agxc_instr *a, const struct agxc_instr *b)
 {
    if (a->op != b->op || a->dest_count != b->dest_count || a->operand_count != b->operand_count ||
-       a->exact != b->exact)
+       a->flags != b->flags)
       return false;
    for (unsigned i = 0; i < a->dest_count; i++)
       if (a->operand[i].bits != b->operand[i].bits || a->operand[i].count != b->operand[i].count)

@@ -76,7 +76,7 @@ static struct agxc_ref copy_instr(struct agxc_prefetch *p, const struct agxc_ins
    for (unsigned i = 0; i < instr->src_count; i++)
       agxc_srcs(copy)[i] = srcs[i];
    agxc_define(copy, agxc_use(value));
-   copy->exact = instr->exact;
+   copy->flags = instr->flags;
    agxc_insert(&p->b, copy);
    return *agxc_dest(copy);
 }

@@ -106,7 +106,7 @@ static bool is_gain(const struct agxc_loop_shape *shape, const struct agxc_instr
       return (agxc_reads_constant(load) ||
               (!has_writes && !(agxc_imm_access(load) & AGXC_ACCESS_COHERENT))) &&
              !agxc_load_is_safe(shape->shader, load);
-   return load->op == AGXC_OP_LOAD_SHARED && !has_writes && !load->exact;
+   return load->op == AGXC_OP_LOAD_SHARED && !has_writes && !(load->flags & AGXC_INSTR_VOLATILE);
 }
 
 /* Some load of the body never changes, nor does what its address is computed from. */
