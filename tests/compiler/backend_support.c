@@ -114,10 +114,10 @@ void backend_run(struct backend *backend, uint8_t *data, uint32_t data_B)
    sim_memory_fini(&memory);
 }
 
-struct agxc_instr *backend_row(struct agxc_builder *b, enum agx_isa_op row, unsigned count,
-                               const struct agxc_ref *operands)
+struct agxc_instr *backend_instr(struct agxc_builder *b, enum agx_isa_op opcode, unsigned count,
+                                 const struct agxc_ref *operands)
 {
-   struct agxc_instr *instr = agxc_instr_new(b->shader, AGXC_OP_ISA + row);
+   struct agxc_instr *instr = agxc_instr_new(b->shader, AGXC_OP_ISA + opcode);
    for (unsigned i = 0; i < count; i++) {
       instr->operand[i] = operands[i];
       if (i < instr->dest_count && operands[i].kind == AGXC_VALUE)
@@ -127,12 +127,12 @@ struct agxc_instr *backend_row(struct agxc_builder *b, enum agx_isa_op row, unsi
    return instr;
 }
 
-struct agxc_ref backend_value(struct agxc_builder *b, enum agx_isa_op row, unsigned bits,
+struct agxc_ref backend_value(struct agxc_builder *b, enum agx_isa_op opcode, unsigned bits,
                               unsigned elements, unsigned count, const struct agxc_ref *operands)
 {
    struct agxc_ref all[AGX_ISA_MAX_OPERANDS];
    all[0] = agxc_use(agxc_value_new(b->shader, bits, elements));
    memcpy(all + 1, operands, count * sizeof(*operands));
-   backend_row(b, row, count + 1, all);
+   backend_instr(b, opcode, count + 1, all);
    return all[0];
 }

@@ -35,8 +35,8 @@ void backend_load(struct backend *backend, const uint8_t *code, uint32_t size);
 void backend_run(struct backend *backend, uint8_t *data, uint32_t data_B);
 
 /* A row with operands in order; the rest are 0. Returns its first destination. */
-struct agxc_instr *backend_row(struct agxc_builder *b, enum agx_isa_op row, unsigned count,
-                               const struct agxc_ref *operands);
+struct agxc_instr *backend_instr(struct agxc_builder *b, enum agx_isa_op opcode, unsigned count,
+                                 const struct agxc_ref *operands);
 /* The same with a new value as first operand. */
-struct agxc_ref backend_value(struct agxc_builder *b, enum agx_isa_op row, unsigned bits,
+struct agxc_ref backend_value(struct agxc_builder *b, enum agx_isa_op opcode, unsigned bits,
                               unsigned elements, unsigned count, const struct agxc_ref *operands);

@@ -37,10 +37,10 @@ static struct agxc_ref load(struct agxc_builder *b, struct agxc_ref index, unsig
 
 static void store(struct agxc_builder *b, struct agxc_ref data, struct agxc_ref index)
 {
-   backend_row(b, AGX_ISA_OP_STORE, 6,
-               (struct agxc_ref[]){data, agxc_uniform(0, 64, 1), index, agxc_imm(0, 64),
-                                   agxc_imm(AGX_ISA_FORMAT_I32, 64),
-                                   agxc_imm(agx_bits(data.count), 64)});
+   backend_instr(b, AGX_ISA_OP_STORE, 6,
+                 (struct agxc_ref[]){data, agxc_uniform(0, 64, 1), index, agxc_imm(0, 64),
+                                     agxc_imm(AGX_ISA_FORMAT_I32, 64),
+                                     agxc_imm(agx_bits(data.count), 64)});
 }
 
 static struct agxc_ref add(struct agxc_builder *b, struct agxc_ref x, struct agxc_ref y)
@@ -67,7 +67,7 @@ static void compile_to(struct backend *backend, const char *expected)
 static struct agxc_if *make_if(struct agxc_builder *b, struct agxc_ref x, struct agx_link *list,
                                struct agxc_node *parent)
 {
-   backend_row(b, AGX_ISA_OP_IF_ICMP, 2, (struct agxc_ref[]){x, agxc_imm(0, 64)});
+   backend_instr(b, AGX_ISA_OP_IF_ICMP, 2, (struct agxc_ref[]){x, agxc_imm(0, 64)});
    struct agxc_if *branch = agxc_if_new(b->shader);
    agxc_node_append(list, parent, &branch->node);
    agxc_node_append(&branch->then_list, &branch->node, &agxc_block_new(b->shader)->node);
@@ -415,7 +415,7 @@ static void test_full_group(void **state)
    struct agxc_ref x = lane(&b);
    for (unsigned i = 0; i < 9; i++)
       store(&b, x, x);
-   backend_row(&b, AGX_ISA_OP_BARRIER, 0, NULL);
+   backend_instr(&b, AGX_ISA_OP_BARRIER, 0, NULL);
    assert_ok(backend_compile(&backend));
    assert_int_equal(count_of(&backend, "wait"), 2);
    assert_non_null(strstr(backend.text, "wait group=b\nbarrier"));

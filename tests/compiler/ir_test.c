@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "agx/compiler/compiler.h"
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/lower/lower.h"
 #include "agx/compiler/opt/opt.h"
 #include "agx/compiler/select/select.h"
@@ -120,7 +120,7 @@ static void broken_rules_are_found(void **state)
       {"%0:32 = mov #1:32\n%0:32 = mov #2:32\n", AGXC_STAGE_GENERIC, "definition"},
       {"%0:32 = phi #1:32\n", AGXC_STAGE_GENERIC, "1 sources in a block with 0 predecessors"},
       {"return\n%0:32 = mov #1:32\n", AGXC_STAGE_GENERIC, "a terminator inside its block"},
-      {"%0:32 = agx.mov #1:32\n", AGXC_STAGE_GENERIC, "a row before selection"},
+      {"%0:32 = agx.mov #1:32\n", AGXC_STAGE_GENERIC, "a machine instruction before selection"},
       {"%0:32 = iadd #1:32, #1:32\n", AGXC_STAGE_MACHINE, "a generic operation after selection"},
       {"%0:32 = agx.mov #1:32\n", AGXC_STAGE_REGISTERS, "destination of kind"},
       {"%0:1 = ieq #1:32, #2:32\nbranch %0:1\nif\n%1:32 = mov #1:32\nelse\nend\n"
@@ -295,11 +295,11 @@ static void rows_name_their_operands(void **state)
    struct agxc_shader *shader = parse(&c, "%0:32 = agx.mfsr #0x50:64\n"
                                           "agx.lstore %0:32, _, #0:16, #2:64, #1:64\n");
    const struct agxc_instr *mfsr = shader->values[0]->def;
-   assert_int_equal(agxc_row_sr(mfsr)->imm, 0x50);
+   assert_int_equal(agxc_machine_sr(mfsr)->imm, 0x50);
    struct agxc_instr *store = agx_container_of(mfsr->link.next, struct agxc_instr, link);
-   assert_true(agxc_row_has(AGX_ISA_OP_LSTORE, AGXC_ROW_FORMAT));
-   assert_false(agxc_row_has(AGX_ISA_OP_LSTORE, AGXC_ROW_SR));
-   agxc_set_row_mask(store, 3);
+   assert_true(agxc_opcode_has(AGX_ISA_OP_LSTORE, AGXC_MACHINE_FORMAT));
+   assert_false(agxc_opcode_has(AGX_ISA_OP_LSTORE, AGXC_MACHINE_SR));
+   agxc_set_machine_mask(store, 3);
    assert_int_equal(store->operand[AGX_ISA_LSTORE_MASK].imm, 3);
    agx_arena_fini(&c.arena);
 }

@@ -38,13 +38,14 @@ static void execute(struct file *file, const struct agxc_instr *instr)
 {
    const struct agxc_ref *d = instr->operand;
    uint32_t value = get(file, &instr->operand[1]);
-   if (agxc_is_row(instr, AGX_ISA_OP_XOR))
+   if (agxc_has_opcode(instr, AGX_ISA_OP_XOR))
       value ^= get(file, &instr->operand[AGX_ISA_XOR_B]);
-   else if (agxc_is_row(instr, AGX_ISA_OP_EXTR))
+   else if (agxc_has_opcode(instr, AGX_ISA_OP_EXTR))
       value = value >> 16 | value << 16;
    else
-      assert_true(agxc_is_row(instr, AGX_ISA_OP_MOV) || agxc_is_row(instr, AGX_ISA_OP_LDIMM16) ||
-                  agxc_is_row(instr, AGX_ISA_OP_LDIMM32));
+      assert_true(agxc_has_opcode(instr, AGX_ISA_OP_MOV) ||
+                  agxc_has_opcode(instr, AGX_ISA_OP_LDIMM16) ||
+                  agxc_has_opcode(instr, AGX_ISA_OP_LDIMM32));
    set(file, d->half, d->bits, value);
 }
 

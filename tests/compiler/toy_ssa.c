@@ -92,7 +92,7 @@ static void leave(struct generator *gen, enum agxc_op op)
 static void gen_compare(struct generator *gen, uint8_t cond, struct agxc_ref a, struct agxc_ref b)
 {
    struct agxc_instr *instr =
-      backend_row(&gen->b, AGX_ISA_OP_IF_ICMP, 2, (struct agxc_ref[]){a, b});
+      backend_instr(&gen->b, AGX_ISA_OP_IF_ICMP, 2, (struct agxc_ref[]){a, b});
    instr->operand[AGX_ISA_IF_ICMP_COND] = agxc_imm(cond, 64);
 }
 
@@ -203,7 +203,7 @@ static void gen_store(struct generator *gen, struct agxc_ref data, unsigned word
       backend_value(&gen->b, AGX_ISA_OP_LDIMM32, 32, 1, 1, (struct agxc_ref[]){agxc_imm(word, 64)});
    struct agxc_ref sum =
       backend_value(&gen->b, AGX_ISA_OP_IADD, 32, 1, 2, (struct agxc_ref[]){index, gen->slot_base});
-   backend_row(
+   backend_instr(
       &gen->b, AGX_ISA_OP_STORE, 6,
       (struct agxc_ref[]){data, agxc_uniform(0, 64, 1), sum, agxc_imm(0, 64),
                           agxc_imm(data.bits == 16 ? AGX_ISA_FORMAT_I16 : AGX_ISA_FORMAT_I32, 64),

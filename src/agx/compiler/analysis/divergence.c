@@ -11,7 +11,7 @@
  */
 #include "agx/compiler/analysis/divergence.h"
 
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 
 #define EXACT_WALKS 6
 #define NO_LOOP     UINT32_MAX
@@ -112,16 +112,16 @@ static enum agxc_scope scope_of_register(const struct agxc_shader *shader, unsig
    return sr == AGX_ISA_SR_SIMDGROUP_INDEX_IN_THREADGROUP ? AGXC_SCOPE_SUBGROUP : AGXC_SCOPE_THREAD;
 }
 
-static enum agxc_scope scope_of_row(const struct agxc_shader *shader,
-                                    const struct agxc_instr *instr)
+static enum agxc_scope scope_of_machine(const struct agxc_shader *shader,
+                                        const struct agxc_instr *instr)
 {
-   enum agx_isa_op row = agxc_row(instr);
-   switch (row) {
+   enum agx_isa_op opcode = agxc_opcode(instr);
+   switch (opcode) {
    case AGX_ISA_OP_MFSR:
-      return scope_of_register(shader, (unsigned)agxc_row_sr(instr)->imm);
+      return scope_of_register(shader, (unsigned)agxc_machine_sr(instr)->imm);
    case AGX_ISA_OP_LOAD:
-      return agxc_row_coherency(instr)->imm == AGX_ISA_COHERENT_INCOHERENT ? AGXC_SCOPE_SUBGROUP
-                                                                           : AGXC_SCOPE_THREAD;
+      return agxc_machine_coherency(instr)->imm == AGX_ISA_COHERENT_INCOHERENT ? AGXC_SCOPE_SUBGROUP
+                                                                               : AGXC_SCOPE_THREAD;
    case AGX_ISA_OP_LLOAD:
       return AGXC_SCOPE_SUBGROUP;
    case AGX_ISA_OP_LDIMM16:
@@ -131,7 +131,7 @@ static enum agxc_scope scope_of_row(const struct agxc_shader *shader,
       break;
    }
    bool is_pure = !(agxc_flags(instr) & (AGXC_SIDE_EFFECT | AGXC_READS_MEMORY | AGXC_CROSS_LANE));
-   unsigned unit = agx_isa_info(row)->unit;
+   unsigned unit = agx_isa_info(opcode)->unit;
    bool is_alu = unit == AGX_ISA_UNIT_F32 || unit == AGX_ISA_UNIT_F16 ||
                  unit == AGX_ISA_UNIT_SCIB || unit == AGX_ISA_UNIT_IC;
    return is_pure && is_alu && instr->src_count ? AGXC_SCOPE_DISPATCH : AGXC_SCOPE_THREAD;
@@ -168,9 +168,9 @@ static bool unites_lanes(const struct agxc_instr *instr)
       return agxc_imm_lanes(instr) == LANES;
    case AGXC_OP_ISA + AGX_ISA_OP_ICMP_BALLOT:
    case AGXC_OP_ISA + AGX_ISA_OP_FCMP_BALLOT:
-      return agxc_row_window(instr)->imm == AGX_ISA_WINDOW_SIMD;
+      return agxc_machine_window(instr)->imm == AGX_ISA_WINDOW_SIMD;
    case AGXC_OP_ISA + AGX_ISA_OP_SIMD:
-      return !agxc_row_prefix(instr)->imm;
+      return !agxc_machine_prefix(instr)->imm;
    default:
       return false;
    }
@@ -188,7 +188,7 @@ static void visit_instr(struct walk *w, struct agxc_instr *instr, unsigned join)
    if (instr->op == AGXC_OP_PHI)
       scope = join;
    else
-      scope = agxc_is_machine(instr) ? scope_of_row(w->shader, instr)
+      scope = agxc_is_machine(instr) ? scope_of_machine(w->shader, instr)
                                      : scope_of_generic(w->shader, instr);
    for (uint32_t i = 0; i < instr->src_count; i++) {
       const struct agxc_block *reader =

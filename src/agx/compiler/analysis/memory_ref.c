@@ -143,7 +143,7 @@ static void take_binding(const struct agxc_shader *shader, struct agxc_memory_re
    memory->binding = slot->index;
    bool is_guard = slot->kind == AGX_UNIFORM_BUFFER_GUARD;
    memory->constant += is_guard ? agx_program_access_unpack(slot->value).constant : slot->value;
-   if (!(memory->access & AGXC_ACCESS_INSIDE) && !is_guard)
+   if (!(memory->access & AGXC_ACCESS_UNCHECKED) && !is_guard)
       memory->robustness = (uint8_t)shader->bindings[slot->index].robustness;
 }
 
@@ -166,8 +166,8 @@ static uint32_t access_of(const struct agxc_instr *instr)
 {
    if (agxc_has_imm(instr, AGXC_IMM_ACCESS))
       return agxc_imm_access(instr);
-   if (instr->op == AGXC_OP_ATOMIC_GLOBAL && instr->flags & AGXC_INSTR_INSIDE)
-      return AGXC_ACCESS_INSIDE;
+   if (instr->op == AGXC_OP_ATOMIC_GLOBAL && instr->flags & AGXC_INSTR_UNCHECKED)
+      return AGXC_ACCESS_UNCHECKED;
    return instr->flags & AGXC_INSTR_VOLATILE ? AGXC_ACCESS_COHERENT : 0;
 }
 

@@ -68,7 +68,7 @@ bool agxc_load_is_safe(const struct agxc_shader *shader, const struct agxc_instr
    if (!slot || slot->kind != AGX_UNIFORM_BUFFER_ADDRESS)
       return false;
    if (shader->bindings[slot->index].robustness)
-      return !(agxc_imm_access(load) & AGXC_ACCESS_INSIDE) || offset->kind == AGXC_IMM;
+      return !(agxc_imm_access(load) & AGXC_ACCESS_UNCHECKED) || offset->kind == AGXC_IMM;
    uint64_t bytes = agxc_dest(load)->bits / 8u * agxc_dest(load)->count;
    return offset->kind == AGXC_IMM &&
           agx_range_fits((uint64_t)offset->imm, bytes, shader->bindings[slot->index].min_size_B);

@@ -17,7 +17,7 @@
  * After: nothing of that is left; the offset of a jump is the index of its block until
  * agxc_emit resolves it. The tree of nodes stays.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/emit/emit.h"
 
 /* More than nested levels can take away; and as many more levels do not wrap the 16 bits. */
@@ -40,16 +40,16 @@ struct scope {
 struct lowering {
    struct agxc_shader *shader;
    bool has_returns; /* nested ones: lanes may be away at top level, too */
-   bool needs_lanes; /* there are matrix rows */
+   bool needs_lanes; /* there are matrix instructions */
    /* Where code at top level that needs its lanes is left when all have returned: an empty
     * block at the very end, with an if before it that is only there for the tree's shape. */
    struct agxc_node *end_if;
    struct agxc_block *end;
 };
 
-static struct agxc_instr *add_row(struct agxc_builder b, enum agx_isa_op row)
+static struct agxc_instr *add_instr(struct agxc_builder b, enum agx_isa_op opcode)
 {
-   struct agxc_instr *instr = agxc_instr_new(b.shader, AGXC_OP_ISA + row);
+   struct agxc_instr *instr = agxc_instr_new(b.shader, AGXC_OP_ISA + opcode);
    agxc_insert(&b, instr);
    return instr;
 }
@@ -64,48 +64,48 @@ static struct agxc_builder at_start(struct agxc_shader *shader, struct agxc_bloc
 
 static void set_level(struct agxc_builder b, uint32_t level)
 {
-   struct agxc_instr *instr = add_row(b, AGX_ISA_OP_LDIMM16);
-   *agxc_row_d(instr) = agxc_reg(0, 16, 1);
-   agxc_set_row_imm(instr, level);
+   struct agxc_instr *instr = add_instr(b, AGX_ISA_OP_LDIMM16);
+   *agxc_machine_d(instr) = agxc_reg(0, 16, 1);
+   agxc_set_machine_imm(instr, level);
 }
 
 static void pop(struct agxc_builder b, uint32_t nest)
 {
-   agxc_set_row_nest(add_row(b, AGX_ISA_OP_POP_EXEC), nest);
+   agxc_set_machine_nest(add_instr(b, AGX_ISA_OP_POP_EXEC), nest);
 }
 
-static void jump(struct agxc_builder b, enum agx_isa_op row, const struct agxc_block *target)
+static void jump(struct agxc_builder b, enum agx_isa_op opcode, const struct agxc_block *target)
 {
-   agxc_set_row_offset(add_row(b, row), target->index);
+   agxc_set_machine_offset(add_instr(b, opcode), target->index);
 }
 
 /* Raises lanes that are away by nest levels: an if whose condition always holds. */
 static void push(struct agxc_builder b, uint32_t nest)
 {
-   struct agxc_instr *instr = add_row(b, AGX_ISA_OP_IF_FCMP);
-   *agxc_row_a(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
-   *agxc_row_b(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
-   agxc_set_row_cond(instr, AGX_ISA_FCOND_FEQ);
-   agxc_set_row_nest(instr, nest);
+   struct agxc_instr *instr = add_instr(b, AGX_ISA_OP_IF_FCMP);
+   *agxc_machine_a(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   *agxc_machine_b(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   agxc_set_machine_cond(instr, AGX_ISA_FCOND_FEQ);
+   agxc_set_machine_nest(instr, nest);
 }
 
 static void else_always(struct agxc_builder b)
 {
-   struct agxc_instr *instr = add_row(b, AGX_ISA_OP_ELSE_FCMP);
-   *agxc_row_a(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
-   *agxc_row_b(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
-   agxc_set_row_cond(instr, AGX_ISA_FCOND_FEQ);
-   agxc_set_row_nest(instr, 1);
+   struct agxc_instr *instr = add_instr(b, AGX_ISA_OP_ELSE_FCMP);
+   *agxc_machine_a(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   *agxc_machine_b(instr) = (struct agxc_ref){.kind = AGXC_FIMM, .bits = 16};
+   agxc_set_machine_cond(instr, AGX_ISA_FCOND_FEQ);
+   agxc_set_machine_nest(instr, 1);
 }
 
 /* Brings lanes that wait at levels below nest back. */
 static void while_always(struct agxc_builder b, uint32_t nest)
 {
-   struct agxc_instr *instr = add_row(b, AGX_ISA_OP_WHILE_ICMP);
-   *agxc_row_a(instr) = agxc_imm(0, 64);
-   *agxc_row_b(instr) = agxc_imm(0, 64);
-   agxc_set_row_cond(instr, AGX_ISA_ICOND_IEQ);
-   agxc_set_row_nest(instr, nest);
+   struct agxc_instr *instr = add_instr(b, AGX_ISA_OP_WHILE_ICMP);
+   *agxc_machine_a(instr) = agxc_imm(0, 64);
+   *agxc_machine_b(instr) = agxc_imm(0, 64);
+   agxc_set_machine_cond(instr, AGX_ISA_ICOND_IEQ);
+   agxc_set_machine_nest(instr, nest);
 }
 
 /* ---- looking at the tree ------------------------------------------------ */
@@ -149,8 +149,8 @@ static bool list_has(const struct agx_link *list, unsigned op, bool in_loops)
    return false;
 }
 
-/* Source: docs/hw/machine.md, 12: matrix rows must not run without their lanes, so code that has
- * some is jumped over when there are none. */
+/* Source: docs/hw/machine.md, 12: matrix instructions must not run without their lanes, so code
+ * that has some is jumped over when there are none. */
 static bool needs_all_lanes(const struct agxc_instr *instr)
 {
    return agxc_isa_info(instr)->needs_all_lanes;
@@ -247,18 +247,18 @@ static void lower_leave(struct lowering *lowering, struct agxc_block *block, str
 static void set_compare(struct agxc_instr *compare, enum agx_isa_op icmp, enum agx_isa_op fcmp,
                         bool invert)
 {
-   /* The rows of one kind of compare share their operands. */
+   /* The instructions of one kind of compare share their operands. */
    _Static_assert((int)AGX_ISA_IF_ICMP_COND == (int)AGX_ISA_WHILE_ICMP_COND &&
                      (int)AGX_ISA_IF_FCMP_COND == (int)AGX_ISA_WHILE_FCMP_COND &&
                      (int)AGX_ISA_IF_ICMP_NEST == (int)AGX_ISA_IF_FCMP_NEST &&
                      (int)AGX_ISA_IF_ICMP_COND == (int)AGX_ISA_IF_FCMP_COND,
                   "one index for all");
-   bool is_float = agxc_is_row(compare, AGX_ISA_OP_IF_FCMP);
-   agx_assert(is_float || agxc_is_row(compare, AGX_ISA_OP_IF_ICMP));
+   bool is_float = agxc_has_opcode(compare, AGX_ISA_OP_IF_FCMP);
+   agx_assert(is_float || agxc_has_opcode(compare, AGX_ISA_OP_IF_ICMP));
    compare->op = (uint16_t)(AGXC_OP_ISA + (is_float ? fcmp : icmp));
-   agxc_set_row_nest(compare, 1);
+   agxc_set_machine_nest(compare, 1);
    if (invert) /* bit 3 of either condition */
-      agxc_row_cond(compare)->imm ^= 8;
+      agxc_machine_cond(compare)->imm ^= 8;
 }
 
 /* `if (c) break;` directly in a loop without continue: a while. */
@@ -417,7 +417,7 @@ static bool node_loads(const struct agxc_node *node)
    if (node->kind != AGXC_NODE_BLOCK)
       return false;
    agxc_foreach_instr (instr, agx_container_of(node, struct agxc_block, node))
-      if (agxc_is_row(instr, AGX_ISA_OP_LOAD) || agxc_is_row(instr, AGX_ISA_OP_BARRIER))
+      if (agxc_has_opcode(instr, AGX_ISA_OP_LOAD) || agxc_has_opcode(instr, AGX_ISA_OP_BARRIER))
          return true;
    return false;
 }
@@ -458,7 +458,7 @@ static void skip_rest(struct lowering *lowering, struct agx_link *list,
 {
    struct agxc_block *behind = block_behind(node);
    struct agxc_builder b = at_start(lowering->shader, behind);
-   if (b.before && agxc_is_row(b.before, AGX_ISA_OP_POP_EXEC)) {
+   if (b.before && agxc_has_opcode(b.before, AGX_ISA_OP_POP_EXEC)) {
       struct agx_link *next = b.before->link.next;
       b.before = next == &behind->instrs ? NULL : agx_container_of(next, struct agxc_instr, link);
    }

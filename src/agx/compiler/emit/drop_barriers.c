@@ -7,7 +7,7 @@
  * that follows another without an access in between says nothing new.
  * Source: docs/hw/machine.md, 8 and 9.
  *
- * Before and after: rows over registers.
+ * Before and after: machine instructions over registers.
  */
 #include "agx/compiler/emit/emit.h"
 
@@ -15,19 +15,20 @@
 
 static bool touches_memory(const struct agxc_instr *instr)
 {
-   return agx_isa_info(agxc_row(instr))->unit == AGX_ISA_UNIT_MEM;
+   return agx_isa_info(agxc_opcode(instr))->unit == AGX_ISA_UNIT_MEM;
 }
 
-/* A fence by itself: the same row begins sequences of which nobody knows what may be missing. */
+/* A fence by itself: the same instruction begins sequences, of which it is not known what may be
+ * missing. */
 static bool is_lone_fence(const struct agxc_instr *instr)
 {
-   if (!agxc_is_row(instr, AGX_ISA_OP_MEMORY_BARRIER))
+   if (!agxc_has_opcode(instr, AGX_ISA_OP_MEMORY_BARRIER))
       return false;
    if (instr->link.next == &instr->block->instrs)
       return true;
    const struct agxc_instr *next = agx_container_of(instr->link.next, struct agxc_instr, link);
-   return !agxc_is_row(next, AGX_ISA_OP_UNKNOWN_BARRIER_1) &&
-          !agxc_is_row(next, AGX_ISA_OP_MEMORY_BARRIER_2);
+   return !agxc_has_opcode(next, AGX_ISA_OP_UNKNOWN_BARRIER_1) &&
+          !agxc_has_opcode(next, AGX_ISA_OP_MEMORY_BARRIER_2);
 }
 
 bool agxc_drop_barriers(struct agxc_shader *shader)
@@ -39,7 +40,7 @@ bool agxc_drop_barriers(struct agxc_shader *shader)
    agxc_foreach_block (block, shader) {
       bool has_barrier = false, has_fence = false; /* since the last access */
       agxc_foreach_instr_safe (instr, block) {
-         bool is_barrier = agxc_is_row(instr, AGX_ISA_OP_BARRIER);
+         bool is_barrier = agxc_has_opcode(instr, AGX_ISA_OP_BARRIER);
          bool is_fence = is_lone_fence(instr);
          if (touches_memory(instr))
             has_barrier = has_fence = false;

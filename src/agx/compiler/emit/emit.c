@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows over registers to bytes. All jumps have one length, so that the first pass knows
- * every position and the second only fills in distances.
+ * Machine instructions over registers to bytes. All jumps have one length, so that the first pass
+ * knows every position and the second only fills in distances.
  */
 #include "agx/compiler/emit/jump_impl.h"
 #include "agx/compiler/emit/emit.h"
@@ -92,7 +92,7 @@ static void name_texture_operands(struct agx_isa_instr *isa)
 
 static struct agx_isa_instr to_isa(const struct agxc_instr *instr)
 {
-   struct agx_isa_instr isa = {.op = (uint16_t)agxc_row(instr)};
+   struct agx_isa_instr isa = {.op = (uint16_t)agxc_opcode(instr)};
    for (unsigned i = 0; i < instr->operand_count; i++)
       isa.operand[i] = to_operand(&instr->operand[i]);
    name_texture_operands(&isa);

@@ -19,7 +19,7 @@ struct hinting {
 
 static bool is_alu(const struct agxc_instr *instr)
 {
-   switch (agx_isa_info(agxc_row(instr))->unit) {
+   switch (agx_isa_info(agxc_opcode(instr))->unit) {
    case AGX_ISA_UNIT_F32:
    case AGX_ISA_UNIT_F16:
    case AGX_ISA_UNIT_SCIB:

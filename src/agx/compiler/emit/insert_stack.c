@@ -3,7 +3,7 @@
  * A kernel that uses scratch memory takes its frame with the first instruction, once.
  * Before: registers. After: the same, with stack_adjust at the start when scratch_B is not 0.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/emit/emit.h"
 
 bool agxc_insert_stack(struct agxc_shader *shader)
@@ -12,7 +12,7 @@ bool agxc_insert_stack(struct agxc_shader *shader)
       return false;
    struct agxc_block *entry = agxc_first_block(&shader->body);
    struct agxc_instr *adjust = agxc_instr_new(shader, AGXC_OP_ISA + AGX_ISA_OP_STACK_ADJUST);
-   *agxc_row_index(adjust) = agxc_imm(agx_program_frame_B(shader->scratch_B) / 4, 32);
+   *agxc_machine_index(adjust) = agxc_imm(agx_program_frame_B(shader->scratch_B) / 4, 32);
    adjust->block = entry;
    agx_list_insert_after(&entry->instrs, &adjust->link);
    return true;

@@ -12,7 +12,7 @@ void agxc_stats_begin(struct agxc_stats *stats, const struct agxc_shader *shader
    *stats = (struct agxc_stats){.spills_from = shader->scratch_B - shader->spilled_B};
 }
 
-/* The shader's own memory of threads uses the same rows, below what is spilled. */
+/* The shader's own memory of threads uses the same instructions, below what is spilled. */
 static bool is_spill(const struct agxc_stats *stats, const struct agx_isa_operand *index)
 {
    return index->kind == AGX_ISA_IMM && index->value >= stats->spills_from;

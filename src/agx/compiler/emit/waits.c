@@ -12,7 +12,7 @@
  */
 #include "agx/compiler/analysis/register_set.h"
 #include "agx/compiler/emit/jump_impl.h"
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/emit/emit.h"
 
 #define GROUPS          2
@@ -47,8 +47,8 @@ static unsigned groups_to_wait(const struct scoreboard *board, const struct agxc
    agx_bitset_union(touched.word, written.word, AGX_COUNT(touched.word));
    unsigned groups = 0;
    for (unsigned g = 0; g < GROUPS; g++) {
-      bool is_full =
-         board->count[g] >= MAX_OUTSTANDING && is_async(instr) && agxc_row_group(instr)->imm == g;
+      bool is_full = board->count[g] >= MAX_OUTSTANDING && is_async(instr) &&
+                     agxc_machine_group(instr)->imm == g;
       if (is_full || (board->count[g] > 0 && is_barrier(instr)) ||
           agxc_halves_meet(&board->pending[g], &touched))
          groups |= 1u << g;
@@ -68,11 +68,11 @@ static void clear(struct scoreboard *board, unsigned groups)
 
 static void issue(struct scoreboard *board, const struct agxc_instr *instr)
 {
-   if (agxc_is_row(instr, AGX_ISA_OP_WAIT))
-      clear(board, 1u << agxc_row_group(instr)->imm);
+   if (agxc_has_opcode(instr, AGX_ISA_OP_WAIT))
+      clear(board, 1u << agxc_machine_group(instr)->imm);
    if (!is_async(instr))
       return;
-   int64_t g = agxc_row_group(instr)->imm;
+   int64_t g = agxc_machine_group(instr)->imm;
    struct agxc_halves written = agxc_halves_written(instr);
    agx_bitset_union(board->pending[g].word, written.word, AGX_COUNT(written.word));
    board->count[g]++;
@@ -191,7 +191,7 @@ static void choose_group(struct choosing *c, struct agxc_instr *instr)
    struct cluster *cluster = &c->clusters[group];
    if (is_full(cluster))
       *cluster = (struct cluster){.first_use = UINT32_MAX};
-   agxc_set_row_group(instr, group);
+   agxc_set_machine_group(instr, group);
    if (!is_load) {
       cluster->stores++;
       return;
@@ -226,7 +226,7 @@ static void choose_groups(struct agxc_shader *shader)
 static void insert_wait(struct agxc_builder b, unsigned group)
 {
    struct agxc_instr *wait = agxc_instr_new(b.shader, AGXC_OP_ISA + AGX_ISA_OP_WAIT);
-   agxc_set_row_group(wait, group);
+   agxc_set_machine_group(wait, group);
    agxc_insert(&b, wait);
 }
 

@@ -4,7 +4,7 @@
 the rows of isa.def into accessors of the same kind for machine instructions. Usage:
 
     gen_ir.py ir_op.def isa.def operand.def op_enum.h op_table.inc ops.h ops.c
-        row_enum.h rows.h row_table.inc words.inc
+        machine_enum.h machine_ops.h machine_table.inc words.inc
 """
 import os
 import re
@@ -116,7 +116,7 @@ def table(kind, declaration, index, value, items):
 def write_enum(path, ops, names):
     out = [MADE % "ir_op.def", "#pragma once\n\nenum agxc_op {\n"]
     out += ["   AGXC_OP_%s,\n" % op.name for op in ops]
-    out.append("   AGXC_OP_ISA, /* AGXC_OP_ISA + row: a machine instruction */\n};\n")
+    out.append("   AGXC_OP_ISA, /* AGXC_OP_ISA + opcode: a machine instruction */\n};\n")
     out.append("\n/* Names of operands in ir_op.def. */")
     for role in ("dest", "src", "imm"):
         out += enum("agxc_%s_name" % role, "AGXC_%s" % role.upper(), names[role],
@@ -216,34 +216,34 @@ def write_words(path, names, spellings, enums):
     write(path, out + ["static const struct agxc_imm_words imm_words[] = {\n"] + items + ["};\n"])
 
 
-# ---- machine rows -------------------------------------------------------------
+# ---- machine instructions -------------------------------------------------------------
 
-def row_accessors(name, is_number):
-    upper = "AGXC_ROW_" + name.upper()
-    out = ("static inline struct agxc_ref *agxc_row_%s(const struct agxc_instr *instr)\n{\n"
-           "   return agxc_row_by_name(instr, %s);\n}\n" % (name, upper))
+def machine_accessors(name, is_number):
+    upper = "AGXC_MACHINE_" + name.upper()
+    out = ("static inline struct agxc_ref *agxc_machine_%s(const struct agxc_instr *instr)\n{\n"
+           "   return agxc_machine_by_name(instr, %s);\n}\n" % (name, upper))
     if is_number:
-        out += ("static inline void agxc_set_row_%s(struct agxc_instr *instr, int64_t %s)\n{\n"
-                "   agxc_set_row_number(instr, %s, %s);\n}\n" % (name, name, upper, name))
+        out += ("static inline void agxc_set_machine_%s(struct agxc_instr *instr, int64_t %s)\n{\n"
+                "   agxc_set_machine_number(instr, %s, %s);\n}\n" % (name, name, upper, name))
     return out
 
 
-def write_rows(header, inc, rows):
+def write_machine(header, inc, rows):
     items = [(row.name, [slot.name for slot in row.slots]) for row in rows]
     names = list(places(items))
     numbers = {slot.name for row in rows for slot in row.slots if slot.role in ("imm", "mod")}
-    out = [MADE % "isa.def; see row_operand.h", "#pragma once\n\n/* Names of operands in isa.def. */"]
-    out += enum("agxc_row_name", "AGXC_ROW", names, "AGXC_ROW_NAMES")
+    out = [MADE % "isa.def; see machine_operand.h", "#pragma once\n\n/* Names of operands in isa.def. */"]
+    out += enum("agxc_machine_name", "AGXC_MACHINE", names, "AGXC_MACHINE_NAMES")
     write(header[0], out)
-    write(header[1], [MADE % "isa.def; see row_operand.h", "#pragma once\n\n"] +
-          [row_accessors(name, name in numbers) for name in names])
+    write(header[1], [MADE % "isa.def; see machine_operand.h", "#pragma once\n\n"] +
+          [machine_accessors(name, name in numbers) for name in names])
     write(inc, [MADE % "isa.def"] + table(
-        "static const uint8_t", "row_places[AGX_ISA_OP_COUNT][AGXC_ROW_NAMES]", "AGX_ISA_OP",
-        "AGXC_ROW", items))
+        "static const uint8_t", "machine_places[AGX_ISA_OP_COUNT][AGXC_MACHINE_NAMES]", "AGX_ISA_OP",
+        "AGXC_MACHINE", items))
 
 
 def main(argv):
-    op_def, isa, operand, enum_h, op_table, ops_h, ops_c, row_enum, rows_h, row_table, words_inc = (
+    op_def, isa, operand, enum_h, op_table, ops_h, ops_c, machine_enum, machine_h, machine_table, words_inc = (
         argv[1:])
     types, spellings, ops = read_ops(op_def)
     items = {
@@ -257,7 +257,7 @@ def main(argv):
     write_ops(ops_h, ops_c, types, ops, names)
     enums, _, rows = read_rows(isa, read_operands(operand))
     write_words(words_inc, names["imm"], spellings, enums)
-    write_rows((row_enum, rows_h), row_table, rows)
+    write_machine((machine_enum, machine_h), machine_table, rows)
 
 
 if __name__ == "__main__":

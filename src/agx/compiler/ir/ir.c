@@ -4,7 +4,7 @@
  * graph, and uniform slots.
  */
 #include "agx/compiler/ir/ir.h"
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 
 #include <stdio.h>
 
@@ -26,7 +26,7 @@ const struct agxc_op_info *agxc_op_info(enum agxc_op op)
 const struct agx_isa_info *agxc_isa_info(const struct agxc_instr *instr)
 {
    static const struct agx_isa_info nothing;
-   return agxc_is_machine(instr) ? agx_isa_info(agxc_row(instr)) : &nothing;
+   return agxc_is_machine(instr) ? agx_isa_info(agxc_opcode(instr)) : &nothing;
 }
 
 /* What isa.def says of the opcode. Everything else is a pure function of its operands. */
@@ -49,9 +49,9 @@ unsigned agxc_flags(const struct agxc_instr *instr)
 {
    if (!agxc_is_machine(instr))
       return infos[instr->op].flags;
-   if (agxc_is_row(instr, AGX_ISA_OP_MFSR))
-      return depends_on_mask(agxc_row_sr(instr)->imm) ? X : 0;
-   return machine_flags(agxc_row(instr));
+   if (agxc_has_opcode(instr, AGX_ISA_OP_MFSR))
+      return depends_on_mask(agxc_machine_sr(instr)->imm) ? X : 0;
+   return machine_flags(agxc_opcode(instr));
 }
 
 bool agxc_reads_constant(const struct agxc_instr *instr)
@@ -311,7 +311,7 @@ static void link_succs(struct agxc_block *block)
 {
    struct agxc_instr *last = agxc_terminator(block);
    struct agxc_loop *loop = block->loop;
-   if (last && (last->op == AGXC_OP_RETURN || agxc_is_row(last, AGX_ISA_OP_STOP)))
+   if (last && (last->op == AGXC_OP_RETURN || agxc_has_opcode(last, AGX_ISA_OP_STOP)))
       return;
    if (last && last->op == AGXC_OP_BREAK && loop) {
       block->succs[0] = agxc_block_after(&loop->node);

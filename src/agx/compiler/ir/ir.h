@@ -3,8 +3,8 @@
  * The compiler's one intermediate representation, from the front end to the
  * emitter. A shader is a tree of control flow (blocks, ifs, loops) whose blocks
  * hold instructions in SSA form. Before selection instructions are generic
- * (ir_op.def); selection replaces them by rows of the instruction table, with
- * exactly that row's operands; register allocation replaces values by registers.
+ * (ir_op.def); selection replaces them by machine instructions (isa.def), with
+ * exactly the opcode's operands; register allocation replaces values by registers.
  *
  * Everything lives in the shader's arena; running out leaves through the arena.
  */
@@ -42,7 +42,7 @@ struct agxc_value {
 enum agxc_ref_kind {
    AGXC_NONE = 0, /* the operand is absent */
    AGXC_VALUE,
-   AGXC_IMM,     /* any constant of `bits` bits, in generic code; what the row takes, in machine
+   AGXC_IMM,     /* any constant of `bits` bits, in generic code; what the opcode takes, in machine
                     code. Float constants of generic code are IMM with the float's bits. */
    AGXC_FIMM,    /* machine code only: an 8-bit minifloat in imm */
    AGXC_UNIFORM, /* half = first uniform half */
@@ -105,11 +105,11 @@ enum agxc_op_flags {
 };
 
 enum agxc_access {
-   AGXC_ACCESS_COHERENT = 1, /* volatile or coherent: other workgroups see it */
-   AGXC_ACCESS_CONST = 2,    /* memory that nothing writes during the dispatch */
-   AGXC_ACCESS_RESTRICT = 4, /* no other binding names this memory */
-   AGXC_ACCESS_PAIRS = 8,    /* of 64 bits: two elements are inside a buffer, or none */
-   AGXC_ACCESS_INSIDE = 16,  /* of a robust binding, but known to be inside */
+   AGXC_ACCESS_COHERENT = 1,   /* volatile or coherent: other workgroups see it */
+   AGXC_ACCESS_CONST = 2,      /* memory that nothing writes during the dispatch */
+   AGXC_ACCESS_RESTRICT = 4,   /* no other binding names this memory */
+   AGXC_ACCESS_PAIRS = 8,      /* of 64 bits: two elements are in bounds, or none */
+   AGXC_ACCESS_UNCHECKED = 16, /* of a robust binding, proved to be in bounds */
 };
 /* Elements of memory, 0 to 3, in front of those that are accessed. */
 #define AGXC_ACCESS_SKIP_SHIFT 8
@@ -139,7 +139,7 @@ enum agxc_shuffle {
    AGXC_SHUFFLE_QUAD,   /* lane `operand` of the own quad */
 };
 
-/* What REDUCE and SCAN combine with: enum agx_isa_subop, and what no row has. */
+/* What REDUCE and SCAN combine with: enum agx_isa_subop, and what no machine instruction has. */
 #define AGXC_COMBINE_IMUL 32
 
 enum agxc_barrier {
@@ -160,13 +160,13 @@ enum agxc_instr_flags {
    /* Integer products and shifts: modulo 2^n. Without it they are strides, which don't wrap in
     * bounds. */
    AGXC_INSTR_WRAPS = 4,
-   /* Atomics: of a robust binding, but known to be inside (AGXC_ACCESS_INSIDE of the others). */
-   AGXC_INSTR_INSIDE = 8,
+   /* Atomics: of a robust binding, proved to be in bounds (AGXC_ACCESS_UNCHECKED of the others). */
+   AGXC_INSTR_UNCHECKED = 8,
 };
 
 /* Operands stand in order: destinations, sources, immediates (and modifiers), as isa.def and
  * ir_op.def have them. Loops over all of them go by position; one of a known operation is reached
- * by its name ("operands by name" below, row_operand.h). */
+ * by its name ("operands by name" below, machine_operand.h). */
 struct agxc_instr {
    struct agx_link link;
    struct agxc_block *block;
@@ -182,12 +182,12 @@ static inline bool agxc_is_machine(const struct agxc_instr *instr)
    return instr->op >= AGXC_OP_ISA;
 }
 
-static inline bool agxc_is_row(const struct agxc_instr *instr, enum agx_isa_op row)
+static inline bool agxc_has_opcode(const struct agxc_instr *instr, enum agx_isa_op opcode)
 {
-   return instr->op == AGXC_OP_ISA + row;
+   return instr->op == AGXC_OP_ISA + opcode;
 }
 
-static inline enum agx_isa_op agxc_row(const struct agxc_instr *instr)
+static inline enum agx_isa_op agxc_opcode(const struct agxc_instr *instr)
 {
    return (enum agx_isa_op)(instr->op - AGXC_OP_ISA);
 }
@@ -260,7 +260,7 @@ struct agxc_op_info {
 const struct agxc_op_info *agxc_op_info(enum agxc_op op);
 /* A generic load of memory that nothing writes during the dispatch. */
 bool agxc_reads_constant(const struct agxc_instr *instr);
-/* enum agxc_op_flags of any instruction, machine rows included. */
+/* enum agxc_op_flags of any instruction, machine instructions included. */
 unsigned agxc_flags(const struct agxc_instr *instr);
 /* What isa.def says of a machine instruction; for a generic one all of it is 0. */
 const struct agx_isa_info *agxc_isa_info(const struct agxc_instr *instr);
@@ -439,7 +439,7 @@ struct agxc_block *agxc_block_before(const struct agxc_node *node);
 struct agxc_block *agxc_block_after(const struct agxc_node *node);
 
 /* An unlinked instruction; operands are zeroed (AGXC_NONE). Counts of a fixed-shape
- * operation or row come from its table; pass them for variadic ones. */
+ * operation or opcode come from its table; pass them for variadic ones. */
 struct agxc_instr *agxc_instr_new(struct agxc_shader *shader, unsigned op);
 struct agxc_instr *agxc_instr_new_n(struct agxc_shader *shader, unsigned op, unsigned dests,
                                     unsigned srcs);
@@ -576,7 +576,7 @@ struct agxc_instr *agxc_build_phi(struct agxc_builder *b, unsigned bits, unsigne
  * without a result, or with several, returns the instruction. Where the result's shape does not
  * follow from the operands, bits (and count) stand behind b: agxc_build_umin(b, x, y),
  * agxc_build_trunc(b, 16, x), agxc_build_load_global(b, 32, 4, address, offset, access).
- * Machine instructions have the same accessors in row_operand.h. */
+ * Machine instructions have the same accessors in machine_operand.h. */
 
 /* Places behind the destinations (dest: among them) plus 1, or 0 where the operation has no operand
  * of that name; an immediate's behind the sources. */
@@ -720,8 +720,8 @@ AGX_MUST_CHECK agx_status agxc_parse(struct agx_arena *arena, const struct agxc_
 /* What the IR promises at a stage. */
 enum agxc_stage {
    AGXC_STAGE_GENERIC,   /* generic operations, SSA */
-   AGXC_STAGE_MACHINE,   /* rows (and MOV, PHI, COLLECT, SPLIT, control), SSA */
-   AGXC_STAGE_REGISTERS, /* rows over registers */
+   AGXC_STAGE_MACHINE,   /* machine instructions (and MOV, PHI, COLLECT, SPLIT, control), SSA */
+   AGXC_STAGE_REGISTERS, /* machine instructions over registers */
 };
 /* Checks every rule of the stage; the text says which block and instruction. */
 AGX_MUST_CHECK agx_status agxc_validate(const struct agxc_shader *shader, enum agxc_stage stage);

@@ -79,7 +79,7 @@ static void take_shape(struct parser *p, struct agxc_ref *ref)
       ref->bits = (uint8_t)take_small(p, 64);
    if (take(p, "x"))
       ref->count = (uint8_t)take_small(p, 8);
-   /* Modifiers of rows have no width. */
+   /* Modifiers of machine instructions have no width. */
    static const uint8_t widths[] = {0, 1, 8, 16, 32, 64};
    bool sized = ref->bits && ref->count;
    if (!memchr(widths, ref->bits, sizeof(widths)) || (!sized && ref->kind == AGXC_VALUE))
@@ -220,16 +220,16 @@ static unsigned take_dests(struct parser *p, struct agxc_ref *refs)
 
 static unsigned take_op(struct parser *p)
 {
-   bool is_row = take(p, "agx.");
+   bool is_machine = take(p, "agx.");
    const char *word = p->at;
    size_t length = strcspn(word, ". \n");
    p->at += length;
-   for (unsigned op = 0; !is_row && op < AGXC_OP_ISA; op++)
+   for (unsigned op = 0; !is_machine && op < AGXC_OP_ISA; op++)
       if (same_name(agxc_op_info((enum agxc_op)op)->name, word, length))
          return op;
-   for (unsigned row = 0; is_row && row < AGX_ISA_OP_COUNT; row++)
-      if (same_name(agx_isa_info((enum agx_isa_op)row)->name, word, length))
-         return AGXC_OP_ISA + row;
+   for (unsigned opcode = 0; is_machine && opcode < AGX_ISA_OP_COUNT; opcode++)
+      if (same_name(agx_isa_info((enum agx_isa_op)opcode)->name, word, length))
+         return AGXC_OP_ISA + opcode;
    PARSE_FAIL(p, "unknown operation \"%.*s\"", (int)AGX_MIN(length, 40), word);
 }
 
@@ -237,11 +237,11 @@ static struct agxc_instr *make_instr(struct parser *p, unsigned op, unsigned des
                                      unsigned operands)
 {
    if (op >= AGXC_OP_ISA) {
-      struct agxc_instr *row = agxc_instr_new(p->shader, op);
-      if (row->dest_count != dests || row->operand_count != operands)
+      struct agxc_instr *machine = agxc_instr_new(p->shader, op);
+      if (machine->dest_count != dests || machine->operand_count != operands)
          PARSE_FAIL(p, "%u destinations and %u operands; it takes %u and %u", dests, operands,
-                    row->dest_count, row->operand_count);
-      return row;
+                    machine->dest_count, machine->operand_count);
+      return machine;
    }
    const struct agxc_op_info *info = agxc_op_info((enum agxc_op)op);
    unsigned fixed = dests + (unsigned)info->imms;

@@ -111,7 +111,7 @@ static void print_instr(struct printer *p, const struct agxc_instr *instr)
    }
    add(p, instr->dest_count ? " = " : "");
    if (agxc_is_machine(instr))
-      add(p, "agx.%s", agx_isa_info(agxc_row(instr))->name);
+      add(p, "agx.%s", agx_isa_info(agxc_opcode(instr))->name);
    else
       add(p, "%s", agxc_op_info(instr->op)->name);
    for (unsigned i = 0; i < AGX_COUNT(agxc_instr_flag_words); i++)

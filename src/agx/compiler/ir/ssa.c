@@ -358,7 +358,7 @@ static void replace(struct agxc_ssa *ssa)
             need(ssa, *src, needed, list, &count);
             struct agxc_ref by = resolve(ssa, *src);
             if (src->kind == AGXC_VALUE && by.kind == AGXC_VALUE)
-               src->value = by.value; /* with the modifiers that machine rows have */
+               src->value = by.value; /* with the modifiers that machine instructions have */
             else
                *src = by;
          }

@@ -22,7 +22,7 @@ struct validator {
 
 static const char *name_of(const struct agxc_instr *instr)
 {
-   return agxc_is_machine(instr) ? agx_isa_info(agxc_row(instr))->name
+   return agxc_is_machine(instr) ? agx_isa_info(agxc_opcode(instr))->name
                                  : agxc_op_info(instr->op)->name;
 }
 
@@ -34,7 +34,7 @@ static agx_status check_stage(const struct validator *v)
                 instr->op == AGXC_OP_BREAK || instr->op == AGXC_OP_CONTINUE ||
                 instr->op == AGXC_OP_RETURN;
    if (v->stage == AGXC_STAGE_GENERIC && agxc_is_machine(instr))
-      return BROKEN(v, "a row before selection");
+      return BROKEN(v, "a machine instruction before selection");
    if (v->stage == AGXC_STAGE_MACHINE && !agxc_is_machine(instr) && !stays)
       return BROKEN(v, "a generic operation after selection");
    return AGX_OK;
@@ -44,7 +44,7 @@ static agx_status check_shape(const struct validator *v)
 {
    const struct agxc_instr *instr = v->instr;
    if (agxc_is_machine(instr)) {
-      if (instr->operand_count != agx_isa_info(agxc_row(instr))->operand_count)
+      if (instr->operand_count != agx_isa_info(agxc_opcode(instr))->operand_count)
          return BROKEN(v, "%u operands", instr->operand_count);
       return AGX_OK;
    }
@@ -65,7 +65,7 @@ static agx_status check_dest(struct validator *v, const struct agxc_ref *dest)
    bool registers = v->stage == AGXC_STAGE_REGISTERS;
    if (dest->kind == AGXC_NONE)
       return AGX_OK; /* an atomic whose result nothing wants */
-   if (dest->kind == AGXC_UNIFORM && agxc_is_row(v->instr, AGX_ISA_OP_UNIFORM_STORE))
+   if (dest->kind == AGXC_UNIFORM && agxc_has_opcode(v->instr, AGX_ISA_OP_UNIFORM_STORE))
       return v->shader->main ? AGX_OK : BROKEN(v, "only a preamble stores uniforms");
    if (dest->kind != (registers ? AGXC_REG : AGXC_VALUE))
       return BROKEN(v, "destination of kind %u", dest->kind);

@@ -9,12 +9,12 @@
 
 #include "program/program.h"
 
-const char *const agxc_instr_flag_words[] = {"precise", "volatile", "wraps", "inside"};
+const char *const agxc_instr_flag_words[] = {"precise", "volatile", "wraps", "unchecked"};
 
 static const struct agxc_word access_words[] = {
    {AGXC_ACCESS_COHERENT, "coherent"},     {AGXC_ACCESS_CONST, "const"},
    {AGXC_ACCESS_RESTRICT, "restrict"},     {AGXC_ACCESS_PAIRS, "pairs"},
-   {AGXC_ACCESS_INSIDE, "inside"},         {3 << AGXC_ACCESS_SKIP_SHIFT, "skip3"},
+   {AGXC_ACCESS_UNCHECKED, "unchecked"},   {3 << AGXC_ACCESS_SKIP_SHIFT, "skip3"},
    {2 << AGXC_ACCESS_SKIP_SHIFT, "skip2"}, {1 << AGXC_ACCESS_SKIP_SHIFT, "skip1"},
 };
 

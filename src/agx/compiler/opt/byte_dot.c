@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Computes sums of products of signed bytes in pairs. Each byte by itself costs two rows to extend,
- * while factors that are halves extend for free. So neighbouring bytes of a load, which are the
- * halves of a word with zeros above them, move up together: word << 8 holds 256 x in either half.
- * With a word of the other load's bytes y made likewise, two products are
+ * Computes sums of products of signed bytes in pairs. Each byte by itself costs two instructions to
+ * extend, while factors that are halves extend for free. So neighbouring bytes of a load, which are
+ * the halves of a word with zeros above them, move up together: word << 8 holds 256 x in either
+ * half. With a word of the other load's bytes y made likewise, two products are
  *
  *    p = 256 x0 * 256 y0 + 256 x1 * 256 y1 - 2^16
  *

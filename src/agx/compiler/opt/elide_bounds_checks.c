@@ -8,7 +8,7 @@
  *
  * What bounds a value: what it is made of, and the tests that stand before it (`if (i >= n)
  * return`, loops over i < n). A fact is only used where its test has been passed, so accesses that
- * are bounded by one stay behind it: AGXC_ACCESS_INSIDE says that they are not safe to move up.
+ * are bounded by one stay behind it: AGXC_ACCESS_UNCHECKED says that they are not safe to move up.
  *
  * Before: generic SSA with ELEMENT and bindings as uniforms. After: the same; the pass does nothing
  * unless shader->is_unchecked. Stands behind lower_buffer, which makes uniforms of the bindings,
@@ -584,9 +584,9 @@ static void visit(struct proof *p, struct agxc_instr *instr)
    struct agxc_builder b = agxc_before(p->shader, instr);
    *offset = plain(&b, *offset, MAX_DEPTH);
    if (instr->op == AGXC_OP_ATOMIC_GLOBAL)
-      instr->flags |= AGXC_INSTR_INSIDE;
+      instr->flags |= AGXC_INSTR_UNCHECKED;
    else
-      agxc_set_imm_access(instr, agxc_imm_access(instr) | AGXC_ACCESS_INSIDE);
+      agxc_set_imm_access(instr, agxc_imm_access(instr) | AGXC_ACCESS_UNCHECKED);
 }
 
 /* ---- the walk ----------------------------------------------------------- */

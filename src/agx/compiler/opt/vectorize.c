@@ -323,7 +323,7 @@ static struct group *open_group(struct vectorizer *v, const struct agxc_memory_r
 static uint32_t find_group(const struct vectorizer *v, const struct agxc_memory_ref *memory)
 {
    uint32_t i = 0;
-   uint32_t alike = AGXC_ACCESS_PAIRS | AGXC_ACCESS_INSIDE;
+   uint32_t alike = AGXC_ACCESS_PAIRS | AGXC_ACCESS_UNCHECKED;
    while (i < v->open_count && !(v->open[i]->memory.bits == memory->bits &&
                                  !((v->open[i]->memory.access ^ memory->access) & alike) &&
                                  agxc_memory_ref_same_key(&v->open[i]->memory, memory)))

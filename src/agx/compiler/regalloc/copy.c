@@ -2,7 +2,7 @@
  *
  * Copies of whole values, cut into the words and halves that moves take.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/regalloc/ra_impl.h"
 
 /* Part of a source, `offset` halves on. */
@@ -35,13 +35,13 @@ void agxc_ra_flush(struct agxc_ra *ra, struct agxc_builder *b)
    ra->copy_count = 0;
 }
 
-/* A row that moves a value or cuts it: the low half is there already. */
+/* A machine instruction that moves a value or cuts it: the low half is there already. */
 static bool is_cut(const struct agxc_instr *instr)
 {
-   if (!agxc_is_row(instr, AGX_ISA_OP_MOV))
+   if (!agxc_has_opcode(instr, AGX_ISA_OP_MOV))
       return false;
-   const struct agxc_ref *dest = agxc_row_d(instr);
-   const struct agxc_ref *src = agxc_row_a(instr);
+   const struct agxc_ref *dest = agxc_machine_d(instr);
+   const struct agxc_ref *src = agxc_machine_a(instr);
    return dest->kind == AGXC_VALUE && src->kind == AGXC_VALUE &&
           AGX_MAX(dest->bits, 16) <= AGX_MAX(src->bits, 16);
 }

@@ -4,7 +4,7 @@
  * destination holds; when only cycles remain, a swap takes one copy out of each. Counts
  * of readers per half make each step cheap.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/regalloc/parallel_copy_impl.h"
 
 struct state {
@@ -14,9 +14,9 @@ struct state {
    uint16_t readers[AGX_GPR_HALVES]; /* pending copies that read the half */
 };
 
-static struct agxc_instr *add_row(struct state *state, enum agx_isa_op row)
+static struct agxc_instr *add_instr(struct state *state, enum agx_isa_op opcode)
 {
-   struct agxc_instr *instr = agxc_instr_new(state->b->shader, AGXC_OP_ISA + row);
+   struct agxc_instr *instr = agxc_instr_new(state->b->shader, AGXC_OP_ISA + opcode);
    agxc_insert(state->b, instr);
    state->emitted++;
    return instr;
@@ -27,37 +27,37 @@ static void emit_move(struct state *state, const struct agxc_copy *copy)
    struct agxc_ref dest = agxc_reg(copy->half, copy->bits, 1), src = copy->src;
    bool is_wide_imm = src.kind == AGXC_IMM && (uint64_t)src.imm > 0xff;
    if (is_wide_imm && copy->bits == 16) {
-      struct agxc_instr *instr = add_row(state, AGX_ISA_OP_LDIMM16);
-      *agxc_row_d(instr) = dest;
-      agxc_set_row_imm(instr, (uint64_t)src.imm & 0xffff);
+      struct agxc_instr *instr = add_instr(state, AGX_ISA_OP_LDIMM16);
+      *agxc_machine_d(instr) = dest;
+      agxc_set_machine_imm(instr, (uint64_t)src.imm & 0xffff);
    } else if (is_wide_imm) {
-      struct agxc_instr *instr = add_row(state, AGX_ISA_OP_LDIMM32);
-      *agxc_row_d(instr) = dest;
-      agxc_set_row_imm(instr, (uint64_t)src.imm & 0xffffffff);
+      struct agxc_instr *instr = add_instr(state, AGX_ISA_OP_LDIMM32);
+      *agxc_machine_d(instr) = dest;
+      agxc_set_machine_imm(instr, (uint64_t)src.imm & 0xffffffff);
    } else {
-      struct agxc_instr *instr = add_row(state, AGX_ISA_OP_MOV);
-      *agxc_row_d(instr) = dest;
-      *agxc_row_a(instr) = src;
+      struct agxc_instr *instr = add_instr(state, AGX_ISA_OP_MOV);
+      *agxc_machine_d(instr) = dest;
+      *agxc_machine_a(instr) = src;
    }
 }
 
 static void emit_xor(struct state *state, uint32_t into, uint32_t other, uint32_t bits)
 {
-   struct agxc_instr *instr = add_row(state, AGX_ISA_OP_XOR);
-   *agxc_row_d(instr) = agxc_reg(into, bits, 1);
-   *agxc_row_a(instr) = agxc_reg(into, bits, 1);
-   *agxc_row_b(instr) = agxc_reg(other, bits, 1);
+   struct agxc_instr *instr = add_instr(state, AGX_ISA_OP_XOR);
+   *agxc_machine_d(instr) = agxc_reg(into, bits, 1);
+   *agxc_machine_a(instr) = agxc_reg(into, bits, 1);
+   *agxc_machine_b(instr) = agxc_reg(other, bits, 1);
 }
 
 static void emit_swap(struct state *state, uint32_t a, uint32_t c, uint32_t bits)
 {
    if (bits == 16 && (a ^ c) == 1) { /* the halves of one register: rotate it */
       struct agxc_ref whole = agxc_reg(a & ~1u, 32, 1);
-      struct agxc_instr *instr = add_row(state, AGX_ISA_OP_EXTR);
-      *agxc_row_d(instr) = whole;
-      *agxc_row_a(instr) = whole;
-      *agxc_row_b(instr) = whole;
-      *agxc_row_c(instr) = agxc_imm(16, 64);
+      struct agxc_instr *instr = add_instr(state, AGX_ISA_OP_EXTR);
+      *agxc_machine_d(instr) = whole;
+      *agxc_machine_a(instr) = whole;
+      *agxc_machine_b(instr) = whole;
+      *agxc_machine_c(instr) = agxc_imm(16, 64);
       return;
    }
    emit_xor(state, a, c, bits);

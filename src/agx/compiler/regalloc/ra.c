@@ -5,13 +5,13 @@
  * apart in place where possible. When no gap is wide enough, one is made by moving a few
  * values, or, as a last resort, all.
  *
- * Before: machine rows over values, MOV, PHI, COLLECT, SPLIT. After: machine rows over
- * registers, and BREAK, CONTINUE, RETURN.
+ * Before: machine instructions over values, MOV, PHI, COLLECT, SPLIT. After: machine instructions
+ * over registers, and BREAK, CONTINUE, RETURN.
  */
 #include "agx/compiler/regalloc/ra_impl.h"
 
 #include "agx/compiler/analysis/limits.h"
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/regalloc/regalloc.h"
 
 static bool dies_at(const struct agxc_ra *ra, const struct agxc_value *value,
@@ -149,7 +149,7 @@ static bool put_over_sum(struct agxc_ra *ra, const struct agxc_instr *instr)
 {
    if (!agxc_isa_info(instr)->late_sources)
       return false;
-   const struct agxc_ref *sum = agxc_row_c(instr), *dest = agxc_row_d(instr);
+   const struct agxc_ref *sum = agxc_machine_c(instr), *dest = agxc_machine_d(instr);
    if (sum->kind != AGXC_VALUE || dest->kind != AGXC_VALUE)
       return false;
    uint32_t half = ra->place[sum->value->id];
@@ -159,7 +159,7 @@ static bool put_over_sum(struct agxc_ra *ra, const struct agxc_instr *instr)
    return true;
 }
 
-static void assign_row(struct agxc_ra *ra, struct agxc_instr *instr)
+static void assign_machine(struct agxc_ra *ra, struct agxc_instr *instr)
 {
    struct dying dying = {0};
    free_dying(ra, instr, false, &dying);
@@ -339,7 +339,7 @@ static void assign_block(struct agxc_ra *ra, struct agxc_block *block)
       else if (agxc_ra_is_copy(instr))
          assign_copy(ra, instr);
       else
-         assign_row(ra, instr);
+         assign_machine(ra, instr);
    }
    agxc_ra_leave(ra, block);
 }

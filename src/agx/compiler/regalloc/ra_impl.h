@@ -81,7 +81,7 @@ void agxc_ra_no_room(const struct agxc_ra *ra, uint32_t needed) __attribute__((n
 void agxc_ra_copy(struct agxc_ra *ra, uint32_t half, struct agxc_ref src, uint32_t halves);
 /* Emits what is queued. */
 void agxc_ra_flush(struct agxc_ra *ra, struct agxc_builder *b);
-/* A collect, split or move, or a row that only cuts a value: copies at the most. */
+/* A collect, split or move, or an instruction that only cuts a value: copies at the most. */
 bool agxc_ra_is_copy(const struct agxc_instr *instr);
 
 /* ---- ra_rename.c ------------------------------------------------------- */

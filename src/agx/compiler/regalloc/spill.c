@@ -11,7 +11,7 @@
  * it stands becomes a place in memory that each way fills.
  *
  * Source: Braun and Hack, Register Spilling and Live-Range Splitting for SSA-Form Programs.
- * Before and after: machine rows, SSA.
+ * Before and after: machine instructions, SSA.
  */
 #include "agx/compiler/regalloc/spill_impl.h"
 

@@ -3,14 +3,14 @@
  * Code for values that leave registers: stores behind definitions, reloads, and values
  * computed again. Afterwards each use names the version that reaches it.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/regalloc/spill_impl.h"
 
 #include "agx/compiler/ir/ssa.h"
 
 #define MAX_OFFSET 0x7fff /* both readings of an immediate's sign agree */
 
-/* The value as elements that the stack rows take. */
+/* The value as elements that the stack instructions take. */
 static struct agxc_ref as_elements(struct agxc_value *value)
 {
    struct agxc_ref ref = agxc_use(value);
@@ -34,7 +34,7 @@ bool agxc_spill_is_cheap(const struct agxc_value *value)
        (def->op != AGXC_OP_MOV && !agxc_is_machine(def)) ||
        agxc_flags(def) & ~(unsigned)AGXC_COMMUTATIVE)
       return false;
-   if (agxc_is_machine(def) && agx_isa_info(agxc_row(def))->unit == AGX_ISA_UNIT_MEM)
+   if (agxc_is_machine(def) && agx_isa_info(agxc_opcode(def))->unit == AGX_ISA_UNIT_MEM)
       return false;
    agxc_foreach_src (src, def)
       if (src->kind == AGXC_VALUE)
@@ -85,13 +85,13 @@ static int64_t format_of(const struct agxc_ref *data)
 static struct agxc_instr *load(struct agxc_spilling *s, struct agxc_builder b,
                                struct agxc_value *value)
 {
-   struct agxc_instr *row = agxc_instr_new(s->shader, AGXC_OP_ISA + AGX_ISA_OP_STACK_LOAD);
+   struct agxc_instr *machine = agxc_instr_new(s->shader, AGXC_OP_ISA + AGX_ISA_OP_STACK_LOAD);
    struct agxc_ref data = as_elements(value);
-   *agxc_row_index(row) = offset_of(s, value);
-   agxc_set_row_format(row, (uint64_t)format_of(&data));
-   agxc_set_row_mask(row, (1u << data.count) - 1);
-   agxc_insert(&b, row);
-   return row;
+   *agxc_machine_index(machine) = offset_of(s, value);
+   agxc_set_machine_format(machine, (uint64_t)format_of(&data));
+   agxc_set_machine_mask(machine, (1u << data.count) - 1);
+   agxc_insert(&b, machine);
+   return machine;
 }
 
 struct agxc_value *agxc_spill_reload(struct agxc_spilling *s, struct agxc_builder b,
@@ -108,14 +108,14 @@ struct agxc_value *agxc_spill_reload(struct agxc_spilling *s, struct agxc_builde
 void agxc_spill_store(struct agxc_spilling *s, struct agxc_builder b, struct agxc_value *value,
                       struct agxc_ref data)
 {
-   struct agxc_instr *row = agxc_instr_new(s->shader, AGXC_OP_ISA + AGX_ISA_OP_STACK_STORE);
+   struct agxc_instr *machine = agxc_instr_new(s->shader, AGXC_OP_ISA + AGX_ISA_OP_STACK_STORE);
    struct agxc_ref shape = as_elements(value);
    struct agxc_ref source = as_elements(data.value);
-   *agxc_row_r(row) = source;
-   *agxc_row_index(row) = offset_of(s, value);
-   agxc_set_row_format(row, (uint64_t)format_of(&shape));
-   agxc_set_row_mask(row, (1u << shape.count) - 1);
-   agxc_insert(&b, row);
+   *agxc_machine_r(machine) = source;
+   *agxc_machine_index(machine) = offset_of(s, value);
+   agxc_set_machine_format(machine, (uint64_t)format_of(&shape));
+   agxc_set_machine_mask(machine, (1u << shape.count) - 1);
+   agxc_insert(&b, machine);
 }
 
 /* ---- finishing --------------------------------------------------------- */

@@ -8,7 +8,7 @@
  * What a half holds is a content: a part of a value, of a constant or of a uniform.
  * Values that are only names for others (MOV, COLLECT, SPLIT) are looked through.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/regalloc/ra_impl.h"
 
 enum content_kind {
@@ -164,16 +164,17 @@ static void swap(struct content *a, struct content *b)
  * the first of three xors. */
 static void run_copy(struct checking *checking, const struct agxc_instr *instr)
 {
-   const struct agxc_ref *dest = agxc_row_d(instr);
-   const struct agxc_ref *src =
-      agxc_row_has(agxc_row(instr), AGXC_ROW_A) ? agxc_row_a(instr) : agxc_row_imm(instr);
-   if (agxc_is_row(instr, AGX_ISA_OP_EXTR)) {
+   const struct agxc_ref *dest = agxc_machine_d(instr);
+   const struct agxc_ref *src = agxc_opcode_has(agxc_opcode(instr), AGXC_MACHINE_A)
+                                   ? agxc_machine_a(instr)
+                                   : agxc_machine_imm(instr);
+   if (agxc_has_opcode(instr, AGX_ISA_OP_EXTR)) {
       swap(&checking->file[dest->half], &checking->file[dest->half + 1]);
       return;
    }
-   if (agxc_is_row(instr, AGX_ISA_OP_XOR)) {
+   if (agxc_has_opcode(instr, AGX_ISA_OP_XOR)) {
       for (uint32_t i = 0; i < dest->bits / 16u; i++)
-         swap(&checking->file[dest->half + i], &checking->file[agxc_row_b(instr)->half + i]);
+         swap(&checking->file[dest->half + i], &checking->file[agxc_machine_b(instr)->half + i]);
       checking->skip = 2;
       return;
    }
@@ -182,11 +183,11 @@ static void run_copy(struct checking *checking, const struct agxc_instr *instr)
                                                              : content_of(checking->record, src, i);
 }
 
-static void run_row(struct checking *checking, const struct agxc_instr *instr,
-                    const struct agxc_instr *was)
+static void run_instr(struct checking *checking, const struct agxc_instr *instr,
+                      const struct agxc_instr *was)
 {
-   const char *name =
-      agxc_is_machine(instr) ? agx_isa_info(agxc_row(instr))->name : agxc_op_info(instr->op)->name;
+   const char *name = agxc_is_machine(instr) ? agx_isa_info(agxc_opcode(instr))->name
+                                             : agxc_op_info(instr->op)->name;
    for (uint32_t i = instr->dest_count; i < (uint32_t)instr->dest_count + instr->src_count; i++)
       if (was->operand[i].kind == AGXC_VALUE)
          expect(checking, name, instr->operand[i].half, &was->operand[i]);
@@ -243,7 +244,7 @@ void agxc_ra_validate(struct agxc_ra *ra, const struct agxc_ra_record *record)
          else if (is_ours)
             run_copy(&checking, instr);
          else
-            run_row(&checking, instr, &record->was[instr->index]);
+            run_instr(&checking, instr, &record->was[instr->index]);
       }
       for (unsigned i = 0; i < 2; i++)
          if (block->succs[i])

@@ -51,7 +51,7 @@ uint32_t agxc_sched_latency(const struct agxc_instr *instr)
 {
    if (!agxc_is_machine(instr))
       return 0;
-   struct agx_isa_instr isa = {.op = (uint16_t)agxc_row(instr)};
+   struct agx_isa_instr isa = {.op = (uint16_t)agxc_opcode(instr)};
    for (unsigned i = 0; i < instr->operand_count; i++) {
       const struct agxc_ref *ref = &instr->operand[i];
       bool is_register =

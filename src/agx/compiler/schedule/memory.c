@@ -3,7 +3,7 @@
  * Which memory an instruction touches, and when two accesses are certainly apart: the same
  * base and the same index but for a constant. Different bases may be the same memory.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/schedule/schedule_impl.h"
 
 static unsigned memory_of_space(uint8_t space)
@@ -23,8 +23,8 @@ static unsigned accessed(const struct agx_isa_info *info)
 
 static bool is_coherent(const struct agxc_instr *instr)
 {
-   return agxc_row_has(agxc_row(instr), AGXC_ROW_COHERENCY)
-             ? agxc_row_coherency(instr)->imm != 0
+   return agxc_opcode_has(agxc_opcode(instr), AGXC_MACHINE_COHERENCY)
+             ? agxc_machine_coherency(instr)->imm != 0
              : (instr->flags & AGXC_INSTR_VOLATILE) != 0;
 }
 
@@ -38,7 +38,7 @@ unsigned agxc_memory_of(const struct agxc_instr *instr)
       return AGXC_MEMORY_DEVICE | AGXC_MEMORY_WRITES;
    /* Textures are not written while they are read, unless the instruction says so. */
    if (info->reads == AGX_ISA_SPACE_TEXTURE)
-      return agxc_row_rw(instr)->imm ? AGXC_MEMORY_DEVICE : AGXC_MEMORY_NONE;
+      return agxc_machine_rw(instr)->imm ? AGXC_MEMORY_DEVICE : AGXC_MEMORY_NONE;
    if (info->writes == AGX_ISA_SPACE_UNIFORM)
       return AGXC_MEMORY_NONE; /* the same program does not read it */
    if (info->writes)
@@ -92,10 +92,11 @@ static void peel(struct place *place)
    if (place->root.kind != AGXC_VALUE || place->root.bits != 32 || !place->root.value->def)
       return;
    const struct agxc_instr *def = place->root.value->def;
-   if (!agxc_is_row(def, AGX_ISA_OP_IADD))
+   if (!agxc_has_opcode(def, AGX_ISA_OP_IADD))
       return;
-   const struct agxc_ref *a = agxc_row_a(def), *b = agxc_row_b(def);
-   if (b->kind != AGXC_IMM || a->bits != 32 || agxc_row_shift(def)->imm || agxc_row_sat(def)->imm)
+   const struct agxc_ref *a = agxc_machine_a(def), *b = agxc_machine_b(def);
+   if (b->kind != AGXC_IMM || a->bits != 32 || agxc_machine_shift(def)->imm ||
+       agxc_machine_sat(def)->imm)
       return;
    place->constant += (uint32_t)b->imm;
    place->root = *a;
@@ -103,13 +104,13 @@ static void peel(struct place *place)
 
 static struct place place_of(const struct agxc_instr *instr)
 {
-   enum agx_isa_op opcode = agxc_row(instr);
-   const struct agxc_ref *index = agxc_row_index(instr);
+   enum agx_isa_op opcode = agxc_opcode(instr);
+   const struct agxc_ref *index = agxc_machine_index(instr);
    unsigned memory = accessed(agxc_isa_info(instr));
-   uint32_t element = element_B(agxc_row_format(instr)->imm), shift = 0;
-   if (agxc_row_has(opcode, AGXC_ROW_SHIFT))
-      shift = (uint32_t)agxc_row_shift(instr)->imm;
-   unsigned mask = (unsigned)agxc_row_mask(instr)->imm;
+   uint32_t element = element_B(agxc_machine_format(instr)->imm), shift = 0;
+   if (agxc_opcode_has(opcode, AGXC_MACHINE_SHIFT))
+      shift = (uint32_t)agxc_machine_shift(instr)->imm;
+   unsigned mask = (unsigned)agxc_machine_mask(instr)->imm;
    struct place place = {.root = *index, .unit_B = element << shift};
    place.size_B = element * (uint32_t)(32 - __builtin_clz(mask | 1));
    if (memory == AGXC_MEMORY_STACK)
@@ -130,7 +131,8 @@ bool agxc_memory_apart(const struct agxc_instr *a, const struct agxc_instr *b)
       return false;
    if (memory != other)
       return true;
-   if (agxc_row_has(agxc_row(a), AGXC_ROW_BASE) && !same_ref(agxc_row_base(a), agxc_row_base(b)))
+   if (agxc_opcode_has(agxc_opcode(a), AGXC_MACHINE_BASE) &&
+       !same_ref(agxc_machine_base(a), agxc_machine_base(b)))
       return false;
    struct place first = place_of(a), second = place_of(b);
    if (first.unit_B != second.unit_B || !same_ref(&first.root, &second.root))

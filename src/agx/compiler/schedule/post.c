@@ -10,7 +10,7 @@
  * still have to write, so that waits come out as they did. Nothing passes a load upwards.
  * A block whose modelled stall doesn't fall keeps its order.
  *
- * Before and after: rows over registers, structured control flow.
+ * Before and after: machine instructions over registers, structured control flow.
  */
 #include "agx/compiler/analysis/register_set.h"
 #include "agx/compiler/schedule/schedule.h"
@@ -77,7 +77,7 @@ static bool has_result(const struct agxc_instr *instr)
 
 static bool touches_memory(const struct agxc_instr *instr)
 {
-   return agxc_is_machine(instr) && agx_isa_info(agxc_row(instr))->unit == AGX_ISA_UNIT_MEM;
+   return agxc_is_machine(instr) && agx_isa_info(agxc_opcode(instr))->unit == AGX_ISA_UNIT_MEM;
 }
 
 static bool is_load(const struct agxc_instr *instr)
@@ -149,7 +149,7 @@ static void order_events(struct posting *p, uint32_t number, uint32_t started)
       p->last_event = number;
    }
    /* Nor does anything go in front of the frame, which a program takes first of all. */
-   if (is_load(node->instr) || agxc_is_row(node->instr, AGX_ISA_OP_STACK_ADJUST))
+   if (is_load(node->instr) || agxc_has_opcode(node->instr, AGX_ISA_OP_STACK_ADJUST))
       p->last_load = number;
    if (is_asynchronous(node))
       agx_bitset_union(p->pending.word, written.word, AGX_COUNT(written.word));

@@ -9,7 +9,7 @@
  * them. Latencies are schedule.c's affair, which comes behind and has the registers to place
  * loads early. A block that doesn't gain keeps its order.
  *
- * Before and after: machine rows, SSA.
+ * Before and after: machine instructions, SSA.
  */
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"

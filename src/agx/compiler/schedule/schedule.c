@@ -10,7 +10,7 @@
  * old order. A schedule that comes out above both the step and the old pressure is made
  * again with less room, and dropped when that doesn't help.
  *
- * Before and after: machine rows, SSA.
+ * Before and after: machine instructions, SSA.
  */
 #include "agx/compiler/schedule/schedule_impl.h"
 

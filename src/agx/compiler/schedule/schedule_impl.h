@@ -36,7 +36,7 @@ struct agxc_sched_graph {
  * stands at the same height. */
 #define AGXC_LONG_LATENCY 20
 
-/* Memory that rows may touch, and how. */
+/* Memory that instructions may touch, and how. */
 enum agxc_memory {
    AGXC_MEMORY_NONE = 0,
    AGXC_MEMORY_DEVICE = 1,

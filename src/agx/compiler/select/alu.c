@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Selection: arithmetic, logic and conversions. Most operations are one row with integer or
- * float sources (simple_rows); the rest have a function each.
+ * Selection: arithmetic, logic and conversions. Most operations are one instruction with integer or
+ * float sources (simple_ops); the rest have a function each.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 typedef void (*select_fn)(struct agxc_selector *s, const struct agxc_instr *instr);
@@ -13,7 +13,7 @@ static struct agxc_ref dest_of(const struct agxc_instr *instr)
    return agxc_use(agxc_dest(instr)->value);
 }
 
-/* ---- one row each ----------------------------------------------------- */
+/* ---- one instruction each --------------------------------------------- */
 
 enum source_class {
    INT,
@@ -21,9 +21,9 @@ enum source_class {
 };
 
 static const struct {
-   uint16_t op, row;
+   uint16_t op, opcode;
    uint8_t sources; /* enum source_class */
-} simple_rows[] = {
+} simple_ops[] = {
    {AGXC_OP_BITCOUNT, AGX_ISA_OP_POPCNT, INT}, {AGXC_OP_BITREV, AGX_ISA_OP_BITREV, INT},
    {AGXC_OP_FIND_UMSB, AGX_ISA_OP_FFS, INT},   {AGXC_OP_IAND, AGX_ISA_OP_AND, INT},
    {AGXC_OP_IOR, AGX_ISA_OP_OR, INT},          {AGXC_OP_IXOR, AGX_ISA_OP_XOR, INT},
@@ -36,16 +36,16 @@ static const struct {
    {AGXC_OP_FLOG2, AGX_ISA_OP_LOG2, FLOAT},
 };
 
-/* Rows that round once to 16 bits, where the operation has no other widths. */
-static enum agx_isa_op half_row(const struct agxc_instr *instr, enum agx_isa_op row)
+/* Instructions that round once to 16 bits, where the operation has no other widths. */
+static enum agx_isa_op half_opcode(const struct agxc_instr *instr, enum agx_isa_op opcode)
 {
    for (unsigned i = 0; i <= instr->src_count; i++)
       if (instr->operand[i].bits != 16)
-         return row;
-   return row == AGX_ISA_OP_FADD   ? AGX_ISA_OP_HADD
-          : row == AGX_ISA_OP_FMUL ? AGX_ISA_OP_HMUL
-          : row == AGX_ISA_OP_FFMA ? AGX_ISA_OP_HFMA
-                                   : row;
+         return opcode;
+   return opcode == AGX_ISA_OP_FADD   ? AGX_ISA_OP_HADD
+          : opcode == AGX_ISA_OP_FMUL ? AGX_ISA_OP_HMUL
+          : opcode == AGX_ISA_OP_FFMA ? AGX_ISA_OP_HFMA
+                                      : opcode;
 }
 
 /* Of AND, OR, XOR and products only the destination's bits matter. */
@@ -66,14 +66,14 @@ static struct agxc_ref simple_source(struct agxc_selector *s, const struct agxc_
 
 static bool select_simple(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   for (size_t i = 0; i < AGX_COUNT(simple_rows); i++) {
-      if (simple_rows[i].op != instr->op)
+   for (size_t i = 0; i < AGX_COUNT(simple_ops); i++) {
+      if (simple_ops[i].op != instr->op)
          continue;
       struct agxc_ref srcs[3];
       for (unsigned j = 0; j < instr->src_count; j++)
-         srcs[j] = simple_source(s, instr, agxc_srcs(instr)[j], simple_rows[i].sources);
-      agxc_select_row(s, half_row(instr, (enum agx_isa_op)simple_rows[i].row), dest_of(instr),
-                      instr->src_count, srcs);
+         srcs[j] = simple_source(s, instr, agxc_srcs(instr)[j], simple_ops[i].sources);
+      agxc_select_instr(s, half_opcode(instr, (enum agx_isa_op)simple_ops[i].opcode),
+                        dest_of(instr), instr->src_count, srcs);
       return true;
    }
    return false;
@@ -109,9 +109,9 @@ static void emit_add(struct agxc_selector *s, const struct agxc_instr *instr, st
    }
    unsigned shift = strip_shift(s, &b);
    struct agxc_ref srcs[2] = {agxc_select_addend(s, a), agxc_select_addend(s, b)};
-   struct agxc_instr *row =
-      agxc_select_row(s, subtracts ? AGX_ISA_OP_ISUB : AGX_ISA_OP_IADD, dest_of(instr), 2, srcs);
-   agxc_set_row_shift(row, shift);
+   struct agxc_instr *machine =
+      agxc_select_instr(s, subtracts ? AGX_ISA_OP_ISUB : AGX_ISA_OP_IADD, dest_of(instr), 2, srcs);
+   agxc_set_machine_shift(machine, shift);
 }
 
 /* a * b + c for a product that nothing else uses. */
@@ -128,8 +128,8 @@ static bool emit_mad(struct agxc_selector *s, const struct agxc_instr *instr, st
       srcs[i] = wide ? agxc_select_extended(s, *agxc_side(def, i), def->op == AGXC_OP_SMUL64)
                      : agxc_select_addend(s, *agxc_side(def, i));
    srcs[2] = agxc_select_addend(s, c);
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_IMADD, dest_of(instr), 3, srcs);
-   agxc_set_row_shift(row, shift);
+   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_IMADD, dest_of(instr), 3, srcs);
+   agxc_set_machine_shift(machine, shift);
    return true;
 }
 
@@ -160,29 +160,29 @@ static void select_ishl(struct agxc_selector *s, const struct agxc_instr *instr)
    struct agxc_ref amount = *agxc_src_b(instr);
    struct agxc_ref srcs[2] = {agxc_select_low(s, *agxc_src_a(instr)), agxc_select_int(s, amount)};
    if (amount.kind != AGXC_IMM || amount.imm > MAX_FREE_SHIFT) {
-      agxc_select_row(s, AGX_ISA_OP_SHL, dest_of(instr), 2, srcs);
+      agxc_select_instr(s, AGX_ISA_OP_SHL, dest_of(instr), 2, srcs);
       return;
    }
    struct agxc_ref add[2] = {agxc_imm(0, 16), srcs[0]};
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_IADD, dest_of(instr), 2, add);
-   agxc_set_row_shift(row, amount.imm);
+   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_IADD, dest_of(instr), 2, add);
+   agxc_set_machine_shift(machine, amount.imm);
 }
 
 static void select_ashr(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref srcs[3] = {agxc_select_signed(s, *agxc_src_a(instr)),
                               agxc_select_int(s, *agxc_src_b(instr)), agxc_imm(0, 16)};
-   agxc_select_row(s, AGX_ISA_OP_ASR, dest_of(instr), 3, srcs);
+   agxc_select_instr(s, AGX_ISA_OP_ASR, dest_of(instr), 3, srcs);
 }
 
-/* Rows that carry bits from one word of a 64-bit shift to the other. Source: docs/hw/machine.md,
- * docs/hw/semantics.md 6. */
+/* Instructions that carry bits from one word of a 64-bit shift to the other. Source:
+ * docs/hw/machine.md, docs/hw/semantics.md 6. */
 static void select_crossing(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref srcs[3] = {agxc_imm(0, 16)};
-   enum agx_isa_op row = instr->op == AGXC_OP_SHLHI   ? AGX_ISA_OP_SHLHI
-                         : instr->op == AGXC_OP_SHRHI ? AGX_ISA_OP_SHRHI
-                                                      : AGX_ISA_OP_ASRH;
+   enum agx_isa_op opcode = instr->op == AGXC_OP_SHLHI   ? AGX_ISA_OP_SHLHI
+                            : instr->op == AGXC_OP_SHRHI ? AGX_ISA_OP_SHRHI
+                                                         : AGX_ISA_OP_ASRH;
    unsigned first = instr->op == AGXC_OP_SHLHI;
    for (unsigned i = 0; i < instr->src_count; i++)
       srcs[first + i] = agxc_select_int(s, agxc_srcs(instr)[i]);
@@ -190,16 +190,16 @@ static void select_crossing(struct agxc_selector *s, const struct agxc_instr *in
       srcs[0] = agxc_select_choice(s, *agxc_src_a(instr));
       srcs[2] = agxc_imm(0, 16);
    }
-   agxc_select_row(s, row, dest_of(instr), 3, srcs);
+   agxc_select_instr(s, opcode, dest_of(instr), 3, srcs);
 }
 
 static void select_inot(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref srcs[2] = {agxc_select_low(s, *agxc_src_a(instr)), agxc_imm(1, 16)};
    if (agxc_dest(instr)->bits == 1)
-      agxc_select_row(s, AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
+      agxc_select_instr(s, AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
    else
-      agxc_select_row(s, AGX_ISA_OP_NOT, dest_of(instr), 1, srcs);
+      agxc_select_instr(s, AGX_ISA_OP_NOT, dest_of(instr), 1, srcs);
 }
 
 /* The high word of the 64-bit product, or of product and sum. */
@@ -214,8 +214,8 @@ static void select_mulh(struct agxc_selector *s, const struct agxc_instr *instr)
       srcs[2] = agxc_select_int(s, *agxc_src_c(instr));
    if (adds && srcs[2].kind == AGXC_IMM && srcs[2].imm == 0)
       adds = false;
-   enum agx_isa_op row = adds ? AGX_ISA_OP_IMADD : AGX_ISA_OP_IMUL;
-   struct agxc_ref product = agxc_select_new(s, row, 64, adds ? 3 : 2, srcs);
+   enum agx_isa_op opcode = adds ? AGX_ISA_OP_IMADD : AGX_ISA_OP_IMUL;
+   struct agxc_ref product = agxc_select_new(s, opcode, 64, adds ? 3 : 2, srcs);
    struct agxc_instr *split = agxc_instr_new_n(s->shader, AGXC_OP_SPLIT, 2, 1);
    struct agxc_value *low = agxc_value_new(s->shader, 32, 1);
    low->def = agxc_dest(instr)->value->def = split;
@@ -230,21 +230,21 @@ static void select_mul64(struct agxc_selector *s, const struct agxc_instr *instr
    struct agxc_ref srcs[2];
    for (unsigned i = 0; i < 2; i++)
       srcs[i] = agxc_select_extended(s, *agxc_side(instr, i), instr->op == AGXC_OP_SMUL64);
-   agxc_select_row(s, AGX_ISA_OP_IMUL, dest_of(instr), 2, srcs);
+   agxc_select_instr(s, AGX_ISA_OP_IMUL, dest_of(instr), 2, srcs);
 }
 
 /* Bit fields of constant length 1 to 31; lower_math leaves no others. */
 static void select_field(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    bool inserts = instr->op == AGXC_OP_BFI;
-   struct agxc_ref row_srcs[3] = {
+   struct agxc_ref machine_srcs[3] = {
       inserts ? agxc_select_int(s, *agxc_src_base(instr)) : agxc_imm(0, 16),
       agxc_select_int(s, inserts ? *agxc_src_insert(instr) : *agxc_src_base(instr)),
       agxc_select_int(s, *agxc_src_start(instr)),
    };
    enum agx_isa_op op = inserts ? AGX_ISA_OP_BFI : AGX_ISA_OP_BFEIL;
-   struct agxc_instr *row = agxc_select_row(s, op, dest_of(instr), 3, row_srcs);
-   agxc_set_row_bitmask(row, agxc_src_width(instr)->imm);
+   struct agxc_instr *machine = agxc_select_instr(s, op, dest_of(instr), 3, machine_srcs);
+   agxc_set_machine_bitmask(machine, agxc_src_width(instr)->imm);
 }
 
 /* ---- conversions ------------------------------------------------------ */
@@ -252,7 +252,7 @@ static void select_field(struct agxc_selector *s, const struct agxc_instr *instr
 struct conversion {
    uint16_t op;
    uint8_t bits; /* of the integer */
-   uint16_t row;
+   uint16_t opcode;
    uint8_t round;
 };
 
@@ -279,8 +279,8 @@ static const struct conversion *find_conversion(uint16_t op, unsigned bits)
    return &conversions[i];
 }
 
-/* An extension before the conversion is left out: rows exist for the narrow integer. What was
- * extended by zeros is positive, so either sign will do. */
+/* An extension before the conversion is left out: instructions exist for the narrow integer. What
+ * was extended by zeros is positive, so either sign will do. */
 static struct agxc_ref narrow_integer(struct agxc_selector *s, uint16_t *op, struct agxc_ref ref)
 {
    const struct agxc_instr *def = agxc_select_def(s, &ref);
@@ -308,16 +308,16 @@ static void select_convert(struct agxc_selector *s, const struct agxc_instr *ins
    struct agxc_ref src = agxc_select_choice(s, ref);
    if (src.kind == AGXC_IMM && src.imm != 0)
       src = agxc_select_reg(s, ref);
-   struct agxc_instr *row =
-      agxc_select_row(s, (enum agx_isa_op)conversion->row, dest_of(instr), 1, &src);
-   agxc_set_row_round(row, conversion->round);
+   struct agxc_instr *machine =
+      agxc_select_instr(s, (enum agx_isa_op)conversion->opcode, dest_of(instr), 1, &src);
+   agxc_set_machine_round(machine, conversion->round);
 }
 
 static void select_shift(struct agxc_selector *s, enum agx_isa_op op, struct agxc_ref dest,
                          struct agxc_ref value, unsigned amount)
 {
    struct agxc_ref srcs[3] = {value, agxc_imm(amount, 16), agxc_imm(0, 16)};
-   agxc_select_row(s, op, dest, op == AGX_ISA_OP_ASR ? 3 : 2, srcs);
+   agxc_select_instr(s, op, dest, op == AGX_ISA_OP_ASR ? 3 : 2, srcs);
 }
 
 /* The upper half of the register of an 8-bit value is undefined. */
@@ -327,14 +327,15 @@ static void extend_byte(struct agxc_selector *s, const struct agxc_instr *instr)
    struct agxc_ref src = agxc_select_low(s, *agxc_src_a(instr));
    if (instr->op == AGXC_OP_ZEXT) {
       struct agxc_ref srcs[2] = {src, agxc_imm(0xff, 16)};
-      agxc_select_row(s, AGX_ISA_OP_AND, dest, 2, srcs);
+      agxc_select_instr(s, AGX_ISA_OP_AND, dest, 2, srcs);
       return;
    }
-   if (agxc_select_is_clean(s, agxc_src_a(instr))) { /* two simple rows instead of two shifts */
+   if (agxc_select_is_clean(
+          s, agxc_src_a(instr))) { /* two simple instructions instead of two shifts */
       struct agxc_ref flip[2] = {src, agxc_imm(0x80, 16)};
       struct agxc_ref biased = agxc_select_new(s, AGX_ISA_OP_XOR, 16, 2, flip);
       struct agxc_ref subtract[2] = {biased, agxc_imm(0x80, 16)};
-      agxc_select_row(s, AGX_ISA_OP_ISUB, dest, 2, subtract);
+      agxc_select_instr(s, AGX_ISA_OP_ISUB, dest, 2, subtract);
       return;
    }
    struct agxc_ref top = agxc_use(agxc_value_new(s->shader, dest.bits, 1));
@@ -352,22 +353,22 @@ static void select_extend(struct agxc_selector *s, const struct agxc_instr *inst
    bool is_signed = instr->op == AGXC_OP_SEXT;
    if (is_signed && agxc_src_a(instr)->bits == 1) {
       struct agxc_ref negate[2] = {agxc_imm(0, 16), src};
-      agxc_select_row(s, AGX_ISA_OP_ISUB, dest_of(instr), 2, negate);
+      agxc_select_instr(s, AGX_ISA_OP_ISUB, dest_of(instr), 2, negate);
       return;
    }
    if (is_signed) {
       src.sx = src.kind != AGXC_IMM;
       struct agxc_ref add[2] = {src, agxc_imm(0, 16)};
-      agxc_select_row(s, AGX_ISA_OP_IADD, dest_of(instr), 2, add);
+      agxc_select_instr(s, AGX_ISA_OP_IADD, dest_of(instr), 2, add);
       return;
    }
-   agxc_select_row(s, AGX_ISA_OP_MOV, dest_of(instr), 1, &src);
+   agxc_select_instr(s, AGX_ISA_OP_MOV, dest_of(instr), 1, &src);
 }
 
 static void select_trunc(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref src = agxc_select_low(s, *agxc_src_a(instr));
-   agxc_select_row(s, AGX_ISA_OP_MOV, dest_of(instr), 1, &src);
+   agxc_select_instr(s, AGX_ISA_OP_MOV, dest_of(instr), 1, &src);
 }
 
 /* ---- floats ----------------------------------------------------------- */
@@ -377,12 +378,12 @@ static void select_trunc(struct agxc_selector *s, const struct agxc_instr *instr
 #define FOUR       0x40800000u
 #define INV_TWO_PI 0x3e22f983u /* 1 / (2 pi) */
 
-static struct agxc_ref float_row(struct agxc_selector *s, enum agx_isa_op row, struct agxc_ref a,
+static struct agxc_ref float_new(struct agxc_selector *s, enum agx_isa_op opcode, struct agxc_ref a,
                                  struct agxc_ref b)
 {
    struct agxc_ref srcs[2] = {agxc_select_float(s, a), agxc_select_float(s, b)};
    unsigned count = b.kind == AGXC_NONE ? 1 : 2;
-   return agxc_select_new(s, row, 32, count, srcs);
+   return agxc_select_new(s, opcode, 32, count, srcs);
 }
 
 static void emit_fadd(struct agxc_selector *s, const struct agxc_instr *instr, struct agxc_ref a,
@@ -393,9 +394,9 @@ static void emit_fadd(struct agxc_selector *s, const struct agxc_instr *instr, s
       srcs[1].imm ^= 0x80;
    else
       srcs[1].neg ^= negates_b;
-   struct agxc_instr *row =
-      agxc_select_row(s, half_row(instr, AGX_ISA_OP_FADD), dest_of(instr), 2, srcs);
-   agxc_set_row_sat(row, saturates);
+   struct agxc_instr *machine =
+      agxc_select_instr(s, half_opcode(instr, AGX_ISA_OP_FADD), dest_of(instr), 2, srcs);
+   agxc_set_machine_sat(machine, saturates);
 }
 
 static void select_fsub(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -422,7 +423,7 @@ static void select_sign(struct agxc_selector *s, const struct agxc_instr *instr)
    uint64_t sign = 1ull << (bits - 1);
    struct agxc_ref srcs[2] = {agxc_select_choice(s, *agxc_src_a(instr)),
                               agxc_select_int(s, agxc_imm(is_abs ? ~sign : sign, bits))};
-   agxc_select_row(s, is_abs ? AGX_ISA_OP_AND : AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
+   agxc_select_instr(s, is_abs ? AGX_ISA_OP_AND : AGX_ISA_OP_XOR, dest_of(instr), 2, srcs);
 }
 
 /* Source: docs/hw/idioms.md 3: sqrt = x rsqrts(x), right at 0 and infinity too. */
@@ -430,8 +431,8 @@ static void select_fsqrt(struct agxc_selector *s, const struct agxc_instr *instr
 {
    struct agxc_ref x = *agxc_src_a(instr);
    struct agxc_ref srcs[2] = {agxc_select_float(s, x),
-                              float_row(s, AGX_ISA_OP_RSQRTS, x, agxc_none())};
-   agxc_select_row(s, AGX_ISA_OP_FMUL, dest_of(instr), 2, srcs);
+                              float_new(s, AGX_ISA_OP_RSQRTS, x, agxc_none())};
+   agxc_select_instr(s, AGX_ISA_OP_FMUL, dest_of(instr), 2, srcs);
 }
 
 static void select_ffract(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -451,14 +452,14 @@ static void select_sine(struct agxc_selector *s, const struct agxc_instr *instr)
    struct agxc_ref turns = instr->op == AGXC_OP_FCOS
                               ? agxc_select_new(s, AGX_ISA_OP_FFMA, 32, 3, scaled)
                               : agxc_select_new(s, AGX_ISA_OP_FMUL, 32, 2, scaled);
-   struct agxc_ref floor = float_row(s, AGX_ISA_OP_FLOOR, turns, none);
+   struct agxc_ref floor = float_new(s, AGX_ISA_OP_FLOOR, turns, none);
    floor.neg = true;
    struct agxc_ref fract =
       agxc_select_new(s, AGX_ISA_OP_FADD, 32, 2, (struct agxc_ref[]){turns, floor});
-   struct agxc_ref quarters = float_row(s, AGX_ISA_OP_FMUL, fract, agxc_imm(FOUR, 32));
-   struct agxc_ref signed_offset = float_row(s, AGX_ISA_OP_SINR, quarters, none);
-   struct agxc_ref srcs[2] = {float_row(s, AGX_ISA_OP_SINC, signed_offset, none), signed_offset};
-   agxc_select_row(s, AGX_ISA_OP_FMUL, dest_of(instr), 2, srcs);
+   struct agxc_ref quarters = float_new(s, AGX_ISA_OP_FMUL, fract, agxc_imm(FOUR, 32));
+   struct agxc_ref signed_offset = float_new(s, AGX_ISA_OP_SINR, quarters, none);
+   struct agxc_ref srcs[2] = {float_new(s, AGX_ISA_OP_SINC, signed_offset, none), signed_offset};
+   agxc_select_instr(s, AGX_ISA_OP_FMUL, dest_of(instr), 2, srcs);
 }
 
 /* ---- the table -------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * Selection: compares, and what consumes them. A compare is fused into each select and
  * branch that uses it; on its own it becomes a select of 1 and 0.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 /* A condition as icsel, fcsel, if_icmp and if_fcmp take it. */
@@ -60,8 +60,8 @@ static void emit_choice(struct agxc_selector *s, struct agxc_ref dest,
                               condition->inverted ? x : y};
    bool is_float = condition->is_float;
    struct agxc_instr *instr =
-      agxc_select_row(s, is_float ? AGX_ISA_OP_FCSEL : AGX_ISA_OP_ICSEL, dest, 4, srcs);
-   agxc_set_row_cond(instr, condition->cond);
+      agxc_select_instr(s, is_float ? AGX_ISA_OP_FCSEL : AGX_ISA_OP_ICSEL, dest, 4, srcs);
+   agxc_set_machine_cond(instr, condition->cond);
 }
 
 /* ---- two conditions in one ---------------------------------------------- */
@@ -218,10 +218,10 @@ void agxc_select_branch(struct agxc_selector *s, const struct agxc_instr *instr)
    struct condition condition = condition_of(s, *agxc_src_condition(instr));
    struct agxc_ref srcs[2] = {condition.a, condition.b};
    bool is_float = condition.is_float;
-   struct agxc_instr *branch =
-      agxc_select_row(s, is_float ? AGX_ISA_OP_IF_FCMP : AGX_ISA_OP_IF_ICMP, agxc_none(), 2, srcs);
-   agxc_set_row_cond(branch, condition.cond | (condition.inverted ? INVERT : 0));
-   agxc_set_row_nest(branch, 1);
+   struct agxc_instr *branch = agxc_select_instr(
+      s, is_float ? AGX_ISA_OP_IF_FCMP : AGX_ISA_OP_IF_ICMP, agxc_none(), 2, srcs);
+   agxc_set_machine_cond(branch, condition.cond | (condition.inverted ? INVERT : 0));
+   agxc_set_machine_nest(branch, 1);
 }
 
 /* No uniforms: that ballots take them is only known from the encoding [U]. */
@@ -245,11 +245,11 @@ void agxc_select_ballot(struct agxc_selector *s, const struct agxc_instr *instr)
       condition = condition_of(s, *agxc_src_condition(instr));
    struct agxc_ref srcs[2] = {voted(s, condition.a), voted(s, condition.b)};
    bool is_float = condition.is_float;
-   struct agxc_instr *row =
-      agxc_select_row(s, is_float ? AGX_ISA_OP_FCMP_BALLOT : AGX_ISA_OP_ICMP_BALLOT,
-                      agxc_use(agxc_dest(instr)->value), 2, srcs);
-   agxc_set_row_window(row, AGX_ISA_WINDOW_SIMD);
-   agxc_set_row_cond(row, condition.cond | (condition.inverted ? INVERT : 0));
+   struct agxc_instr *machine =
+      agxc_select_instr(s, is_float ? AGX_ISA_OP_FCMP_BALLOT : AGX_ISA_OP_ICMP_BALLOT,
+                        agxc_use(agxc_dest(instr)->value), 2, srcs);
+   agxc_set_machine_window(machine, AGX_ISA_WINDOW_SIMD);
+   agxc_set_machine_cond(machine, condition.cond | (condition.inverted ? INVERT : 0));
 }
 
 void agxc_select_minmax(struct agxc_selector *s, const struct agxc_instr *instr)

@@ -4,12 +4,12 @@
  * arrays, in a heap; texel fetches use a sampler of their own, whose border is zero. Source:
  * docs/hw/machine.md, 14.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 #define MAX_LEVEL_HALF 256 /* uniforms that a level can name */
 
-/* Rows that read share their operands. */
+/* Instructions that read share their operands. */
 _Static_assert((int)AGX_ISA_SMPF_TEXTURE == (int)AGX_ISA_SMPI_TEXTURE &&
                   (int)AGX_ISA_SMPF_LOD_MODE == (int)AGX_ISA_SMPI_LOD_MODE &&
                   (int)AGX_ISA_SMPF_MASK == (int)AGX_ISA_SMPI_MASK,
@@ -88,15 +88,15 @@ static void select_read(struct agxc_selector *s, const struct agxc_instr *instr)
       select_level(s, *agxc_src_level(instr)),
       extra,
    };
-   struct agxc_instr *row = agxc_select_row(s, is_sample ? AGX_ISA_OP_SMPF : AGX_ISA_OP_SMPI,
-                                            agxc_use(agxc_dest(instr)->value), 6, srcs);
-   agxc_set_row_dim(row, agxc_imm_dim(instr));
-   agxc_set_row_mask(row, 15);
-   agxc_set_row_lod_mode(row, level_mode(&srcs[4]));
+   struct agxc_instr *machine = agxc_select_instr(s, is_sample ? AGX_ISA_OP_SMPF : AGX_ISA_OP_SMPI,
+                                                  agxc_use(agxc_dest(instr)->value), 6, srcs);
+   agxc_set_machine_dim(machine, agxc_imm_dim(instr));
+   agxc_set_machine_mask(machine, 15);
+   agxc_set_machine_lod_mode(machine, level_mode(&srcs[4]));
    if (is_sample && agxc_imm_gather(instr))
-      agxc_set_row_gather(row, 2 * agxc_imm_gather(instr) - 1);
-   agxc_set_row_shadow(row, compares);
-   agxc_set_row_rw(row, instr->op == AGXC_OP_IMAGE_LOAD);
+      agxc_set_machine_gather(machine, 2 * agxc_imm_gather(instr) - 1);
+   agxc_set_machine_shadow(machine, compares);
+   agxc_set_machine_rw(machine, instr->op == AGXC_OP_IMAGE_LOAD);
 }
 
 static void select_write(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -107,8 +107,8 @@ static void select_write(struct agxc_selector *s, const struct agxc_instr *instr
       agxc_select_reg(s, *agxc_src_data(instr)),        texture[0],      texture[1],
       agxc_select_reg(s, *agxc_src_coordinates(instr)), agxc_imm(0, 16),
    };
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_IMGW, agxc_none(), 5, srcs);
-   agxc_set_row_dim(row, agxc_imm_dim(instr));
+   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_IMGW, agxc_none(), 5, srcs);
+   agxc_set_machine_dim(machine, agxc_imm_dim(instr));
 }
 
 void agxc_select_image(struct agxc_selector *s, const struct agxc_instr *instr)

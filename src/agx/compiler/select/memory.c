@@ -5,7 +5,7 @@
  * bytes at most), so index arithmetic may stand for offset arithmetic; a shift that the application
  * wrote (AGXC_INSTR_WRAPS) may wrap, which the hardware's, in 64 bits, would not.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 #define MAX_INDEX_IMM   0x7fff /* both readings of the sign agree; docs/hw/machine.md, section 7 */
@@ -71,19 +71,20 @@ static struct address match_offset(struct agxc_selector *s, struct agxc_ref base
 
 /* Where opt_address has put a constant of the offset into the base, what is left of it may be
  * below zero. Checked indices are not: sinks lie up to 4 GiB above the base. */
-static bool is_signed(const struct agxc_shader *shader, const struct agxc_ref *base, bool is_inside)
+static bool is_signed(const struct agxc_shader *shader, const struct agxc_ref *base,
+                      bool is_unchecked)
 {
    const struct agx_program_uniform *slot =
       base->kind == AGXC_UNIFORM ? agxc_slot_at(shader, base->half) : NULL;
    return slot && slot->kind == AGX_UNIFORM_BUFFER_ADDRESS && slot->value &&
-          (is_inside || !shader->bindings[slot->index].robustness);
+          (is_unchecked || !shader->bindings[slot->index].robustness);
 }
 
 static struct agxc_ref index_of(const struct agxc_shader *shader, const struct address *address,
-                                bool is_inside)
+                                bool is_unchecked)
 {
    struct agxc_ref index = address->index;
-   index.sx = index.kind != AGXC_IMM && is_signed(shader, &address->base, is_inside);
+   index.sx = index.kind != AGXC_IMM && is_signed(shader, &address->base, is_unchecked);
    return index;
 }
 
@@ -119,13 +120,13 @@ static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
    unsigned bits = agxc_dest(instr)->bits, log2 = element_log2(bits);
    struct address address =
       match_offset(s, *agxc_src_address(instr), *agxc_src_offset(instr), log2, MAX_INDEX_SHIFT);
-   bool is_inside = agxc_imm_access(instr) & AGXC_ACCESS_INSIDE;
-   struct agxc_ref srcs[2] = {address.base, index_of(s->shader, &address, is_inside)};
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
-   agxc_set_row_shift(row, address.shift);
-   agxc_set_row_format(row, format_of(bits));
-   agxc_set_row_mask(row, device_mask(instr, &dest));
-   agxc_set_row_coherency(row, coherency(agxc_imm_access(instr)));
+   bool is_unchecked = agxc_imm_access(instr) & AGXC_ACCESS_UNCHECKED;
+   struct agxc_ref srcs[2] = {address.base, index_of(s->shader, &address, is_unchecked)};
+   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
+   agxc_set_machine_shift(machine, address.shift);
+   agxc_set_machine_format(machine, format_of(bits));
+   agxc_set_machine_mask(machine, device_mask(instr, &dest));
+   agxc_set_machine_coherency(machine, coherency(agxc_imm_access(instr)));
 }
 
 static void select_load_format(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -134,11 +135,11 @@ static void select_load_format(struct agxc_selector *s, const struct agxc_instr 
    bool is_small = index.kind == AGXC_IMM && index.imm <= MAX_INDEX_IMM;
    struct agxc_ref srcs[2] = {*agxc_src_address(instr),
                               is_small ? index : agxc_select_reg(s, index)};
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
-   agxc_set_row_shift(row, agxc_imm_shift(instr));
-   agxc_set_row_format(row, agxc_imm_format(instr));
-   agxc_set_row_mask(row, mask_of(&dest));
-   agxc_set_row_coherency(row, AGX_ISA_COHERENT_INCOHERENT);
+   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_LOAD, dest, 2, srcs);
+   agxc_set_machine_shift(machine, agxc_imm_shift(instr));
+   agxc_set_machine_format(machine, agxc_imm_format(instr));
+   agxc_set_machine_mask(machine, mask_of(&dest));
+   agxc_set_machine_coherency(machine, AGX_ISA_COHERENT_INCOHERENT);
 }
 
 /* In registers; stores cut their elements, so that a narrowed scalar needs no instruction. */
@@ -156,13 +157,13 @@ static void select_store(struct agxc_selector *s, const struct agxc_instr *instr
    struct agxc_ref data = stored(s, *agxc_src_data(instr));
    struct address address =
       match_offset(s, *agxc_src_address(instr), *agxc_src_offset(instr), log2, MAX_INDEX_SHIFT);
-   bool is_inside = agxc_imm_access(instr) & AGXC_ACCESS_INSIDE;
-   struct agxc_ref srcs[3] = {data, address.base, index_of(s->shader, &address, is_inside)};
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_STORE, agxc_none(), 3, srcs);
-   agxc_set_row_shift(row, address.shift);
-   agxc_set_row_format(row, format_of(bits));
-   agxc_set_row_mask(row, device_mask(instr, &data));
-   agxc_set_row_coherency(row, coherency(agxc_imm_access(instr)));
+   bool is_unchecked = agxc_imm_access(instr) & AGXC_ACCESS_UNCHECKED;
+   struct agxc_ref srcs[3] = {data, address.base, index_of(s->shader, &address, is_unchecked)};
+   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_STORE, agxc_none(), 3, srcs);
+   agxc_set_machine_shift(machine, address.shift);
+   agxc_set_machine_format(machine, format_of(bits));
+   agxc_set_machine_mask(machine, device_mask(instr, &data));
+   agxc_set_machine_coherency(machine, coherency(agxc_imm_access(instr)));
 }
 
 /* What an atomic reads: the operand, or the pair {new, compare}. */
@@ -187,11 +188,13 @@ static void select_atomic(struct agxc_selector *s, const struct agxc_instr *inst
    struct agxc_ref source = atomic_source(s, *agxc_src_data(instr), *agxc_src_compare(instr));
    struct address address =
       match_offset(s, *agxc_src_address(instr), *agxc_src_offset(instr), 2, 0);
-   bool is_inside = instr->flags & AGXC_INSTR_INSIDE;
-   struct agxc_ref row_srcs[3] = {source, address.base, index_of(s->shader, &address, is_inside)};
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_ATOMIC, used_dest(s, instr), 3, row_srcs);
-   agxc_set_row_op(row, agxc_imm_atomic(instr));
-   agxc_set_row_coherency(row, s->shader->chip->atomic_coherency_3 ? 3 : 1);
+   bool is_unchecked = instr->flags & AGXC_INSTR_UNCHECKED;
+   struct agxc_ref machine_srcs[3] = {source, address.base,
+                                      index_of(s->shader, &address, is_unchecked)};
+   struct agxc_instr *machine =
+      agxc_select_instr(s, AGX_ISA_OP_ATOMIC, used_dest(s, instr), 3, machine_srcs);
+   agxc_set_machine_op(machine, agxc_imm_atomic(instr));
+   agxc_set_machine_coherency(machine, s->shader->chip->atomic_coherency_3 ? 3 : 1);
 }
 
 /* ---- threadgroup memory ----------------------------------------------- */
@@ -246,10 +249,10 @@ static void select_load_shared(struct agxc_selector *s, const struct agxc_instr 
    struct agxc_ref dest = agxc_use(agxc_dest(instr)->value), srcs[2];
    unsigned bits = agxc_dest(instr)->bits;
    match_shared(s, *agxc_src_offset(instr), element_log2(bits), &srcs[0], &srcs[1]);
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LLOAD, dest, 2, srcs);
-   agxc_set_row_format(row, format_of(bits));
-   agxc_set_row_mask(row, mask_of(&dest));
-   row->flags = instr->flags;
+   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_LLOAD, dest, 2, srcs);
+   agxc_set_machine_format(machine, format_of(bits));
+   agxc_set_machine_mask(machine, mask_of(&dest));
+   machine->flags = instr->flags;
 }
 
 static void select_store_shared(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -257,17 +260,18 @@ static void select_store_shared(struct agxc_selector *s, const struct agxc_instr
    unsigned bits = agxc_src_data(instr)->bits;
    struct agxc_ref srcs[3] = {stored(s, *agxc_src_data(instr))};
    match_shared(s, *agxc_src_offset(instr), element_log2(bits), &srcs[1], &srcs[2]);
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LSTORE, agxc_none(), 3, srcs);
-   agxc_set_row_format(row, format_of(bits));
-   agxc_set_row_mask(row, mask_of(&srcs[0]));
+   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_LSTORE, agxc_none(), 3, srcs);
+   agxc_set_machine_format(machine, format_of(bits));
+   agxc_set_machine_mask(machine, mask_of(&srcs[0]));
 }
 
 static void select_atomic_shared(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref srcs[3] = {atomic_source(s, *agxc_src_data(instr), *agxc_src_compare(instr))};
    match_shared(s, *agxc_src_offset(instr), 2, &srcs[1], &srcs[2]);
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_LATOMIC, used_dest(s, instr), 3, srcs);
-   agxc_set_row_op(row, agxc_imm_atomic(instr));
+   struct agxc_instr *machine =
+      agxc_select_instr(s, AGX_ISA_OP_LATOMIC, used_dest(s, instr), 3, srcs);
+   agxc_set_machine_op(machine, agxc_imm_atomic(instr));
 }
 
 /* ---- tables ----------------------------------------------------------- */
@@ -302,26 +306,26 @@ static const uint16_t image_before[] = {AGX_ISA_OP_MEMORY_BARRIER, AGX_ISA_OP_ME
 static const uint16_t image_after[] = {AGX_ISA_OP_IMAGE_BARRIER_3, AGX_ISA_OP_IMAGE_BARRIER_4,
                                        AGX_ISA_OP_FLUSH_MEMORY_TO_TEXTURE};
 
-static void emit_rows(struct agxc_selector *s, const uint16_t *rows, size_t count)
+static void emit_sequence(struct agxc_selector *s, const uint16_t *opcodes, size_t count)
 {
    for (size_t i = 0; i < count; i++)
-      agxc_select_row(s, (enum agx_isa_op)rows[i], agxc_none(), 0, NULL);
+      agxc_select_instr(s, (enum agx_isa_op)opcodes[i], agxc_none(), 0, NULL);
 }
 
 void agxc_select_barrier(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    int64_t bits = agxc_imm_barrier(instr);
-   /* The execution barrier orders threadgroup memory too; without one a row must still keep
-    * others from moving accesses across. */
+   /* The execution barrier orders threadgroup memory too; without one an instruction must still
+    * keep others from moving accesses across. */
    bool is_fence = bits & AGXC_BARRIER_DEVICE ||
                    (bits & AGXC_BARRIER_SHARED && !(bits & AGXC_BARRIER_EXECUTION));
    unsigned count = bits & AGXC_BARRIER_DEVICE_WIDE ? AGX_COUNT(wide_sequence) : is_fence ? 1 : 0;
    bool is_image = bits & AGXC_BARRIER_IMAGE;
    if (is_image && count == 1)
       count = 0; /* a part of what follows */
-   emit_rows(s, wide_sequence, count);
-   emit_rows(s, image_before, is_image ? AGX_COUNT(image_before) : 0);
+   emit_sequence(s, wide_sequence, count);
+   emit_sequence(s, image_before, is_image ? AGX_COUNT(image_before) : 0);
    if (bits & AGXC_BARRIER_EXECUTION)
-      agxc_select_row(s, AGX_ISA_OP_BARRIER, agxc_none(), 0, NULL);
-   emit_rows(s, image_after, is_image ? AGX_COUNT(image_after) : 0);
+      agxc_select_instr(s, AGX_ISA_OP_BARRIER, agxc_none(), 0, NULL);
+   emit_sequence(s, image_after, is_image ? AGX_COUNT(image_after) : 0);
 }

@@ -4,7 +4,7 @@
  * constants that no immediate holds become uniforms, which cost no instruction, or ldimm when
  * uniforms run short.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
 #include "base/half.h"
 
@@ -36,11 +36,11 @@ bool agxc_select_used_once(const struct agxc_selector *s, const struct agxc_ref 
    return !def || def->block->loop_depth >= s->at.block->loop_depth;
 }
 
-struct agxc_instr *agxc_select_row(struct agxc_selector *s, enum agx_isa_op row,
-                                   struct agxc_ref dest, unsigned src_count,
-                                   const struct agxc_ref *srcs)
+struct agxc_instr *agxc_select_instr(struct agxc_selector *s, enum agx_isa_op opcode,
+                                     struct agxc_ref dest, unsigned src_count,
+                                     const struct agxc_ref *srcs)
 {
-   struct agxc_instr *instr = agxc_instr_new(s->shader, AGXC_OP_ISA + row);
+   struct agxc_instr *instr = agxc_instr_new(s->shader, AGXC_OP_ISA + opcode);
    agx_assert(instr->src_count == src_count);
    if (instr->dest_count) {
       *agxc_dest(instr) = dest;
@@ -53,11 +53,11 @@ struct agxc_instr *agxc_select_row(struct agxc_selector *s, enum agx_isa_op row,
    return instr;
 }
 
-struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op row, unsigned bits,
+struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op opcode, unsigned bits,
                                 unsigned src_count, const struct agxc_ref *srcs)
 {
    struct agxc_ref dest = agxc_use(agxc_value_new(s->shader, bits, 1));
-   agxc_select_row(s, row, dest, src_count, srcs);
+   agxc_select_instr(s, opcode, dest, src_count, srcs);
    return dest;
 }
 
@@ -86,10 +86,10 @@ static struct agxc_ref load_constant(struct agxc_selector *s, uint64_t value, un
                                   load_constant(s, value >> 32, 32)};
       return agxc_select_join(s, words, 64);
    }
-   enum agx_isa_op row = bits == 16 ? AGX_ISA_OP_LDIMM16 : AGX_ISA_OP_LDIMM32;
+   enum agx_isa_op opcode = bits == 16 ? AGX_ISA_OP_LDIMM16 : AGX_ISA_OP_LDIMM32;
    struct agxc_ref dest = agxc_use(agxc_value_new(s->shader, bits, 1));
-   struct agxc_instr *instr = agxc_select_row(s, row, dest, 0, NULL);
-   agxc_set_row_imm(instr, (int64_t)value);
+   struct agxc_instr *instr = agxc_select_instr(s, opcode, dest, 0, NULL);
+   agxc_set_machine_imm(instr, (int64_t)value);
    return dest;
 }
 

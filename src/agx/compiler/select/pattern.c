@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Selection: rows that do the work of several generic operations. Each pattern looks at the
+ * Selection: instructions that do the work of several generic operations. Each pattern looks at the
  * definitions behind one operation; the inner operations have been selected already, and
  * opt_dce removes those that nothing uses any more. Only a pattern that costs no more than
  * what it replaces, should the inner operation stay, asks nothing about other uses.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 typedef bool (*pattern_fn)(struct agxc_selector *s, const struct agxc_instr *instr);
@@ -42,19 +42,20 @@ static const struct agxc_instr *sole(const struct agxc_selector *s, const struct
 }
 
 static struct agxc_instr *emit(struct agxc_selector *s, const struct agxc_instr *instr,
-                               enum agx_isa_op row, unsigned count, const struct agxc_ref *srcs)
+                               enum agx_isa_op opcode, unsigned count, const struct agxc_ref *srcs)
 {
    struct agxc_ref machine[3];
    for (unsigned i = 0; i < count; i++)
       machine[i] = agxc_select_int(s, srcs[i]);
-   return agxc_select_row(s, row, agxc_use(agxc_dest(instr)->value), count, machine);
+   return agxc_select_instr(s, opcode, agxc_use(agxc_dest(instr)->value), count, machine);
 }
 
-static bool emit_field(struct agxc_selector *s, const struct agxc_instr *instr, enum agx_isa_op row,
-                       struct agxc_ref a, struct agxc_ref b, struct agxc_ref c, unsigned bits)
+static bool emit_field(struct agxc_selector *s, const struct agxc_instr *instr,
+                       enum agx_isa_op opcode, struct agxc_ref a, struct agxc_ref b,
+                       struct agxc_ref c, unsigned bits)
 {
-   struct agxc_instr *field = emit(s, instr, row, 3, (struct agxc_ref[]){a, b, c});
-   agxc_set_row_bitmask(field, bits);
+   struct agxc_instr *field = emit(s, instr, opcode, 3, (struct agxc_ref[]){a, b, c});
+   agxc_set_machine_bitmask(field, bits);
    return true;
 }
 
@@ -62,8 +63,8 @@ static bool emit_field(struct agxc_selector *s, const struct agxc_instr *instr, 
 
 #define MAX_FREE_SHIFT 4
 
-/* Long shifts in sums are products: x + (y << c) is y 2^c + x, one row instead of two on the same
- * pipe. Products themselves go first. */
+/* Long shifts in sums are products: x + (y << c) is y 2^c + x, one instruction instead of two on
+ * the same pipe. Products themselves go first. */
 static bool shifted_sum(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    bool subtracts = instr->op == AGXC_OP_ISUB;
@@ -76,8 +77,8 @@ static bool shifted_sum(struct agxc_selector *s, const struct agxc_instr *instr)
       uint32_t factor = 1u << agxc_src_b(shl)->imm;
       if (subtracts && i == 1)
          factor = 0u - factor;
-      enum agx_isa_op row = subtracts && i == 0 ? AGX_ISA_OP_IMSUB : AGX_ISA_OP_IMADD;
-      emit(s, instr, row, 3, (struct agxc_ref[]){*agxc_src_a(shl), agxc_imm(factor, 32), other});
+      enum agx_isa_op opcode = subtracts && i == 0 ? AGX_ISA_OP_IMSUB : AGX_ISA_OP_IMADD;
+      emit(s, instr, opcode, 3, (struct agxc_ref[]){*agxc_src_a(shl), agxc_imm(factor, 32), other});
       return true;
    }
    return false;
@@ -109,8 +110,8 @@ static bool easy_product(struct agxc_selector *s, const struct agxc_instr *instr
       uint32_t factor = (uint32_t)agxc_src_b(instr)->imm;
       if (factor != (1u << k) + 1 && factor != 1u - (1u << k))
          continue;
-      enum agx_isa_op row = factor == (1u << k) + 1 ? AGX_ISA_OP_IADD : AGX_ISA_OP_ISUB;
-      agxc_set_row_shift(emit(s, instr, row, 2, (struct agxc_ref[]){x, x}), k);
+      enum agx_isa_op opcode = factor == (1u << k) + 1 ? AGX_ISA_OP_IADD : AGX_ISA_OP_ISUB;
+      agxc_set_machine_shift(emit(s, instr, opcode, 2, (struct agxc_ref[]){x, x}), k);
       return true;
    }
    return false;
@@ -166,7 +167,8 @@ static bool high_half(struct agxc_selector *s, const struct agxc_instr *instr)
    agxc_insert(&s->at, split);
    s->low[id] = agxc_element(split, 1)->value;
    /* For patterns that want all 32 bits after all. */
-   agxc_select_row(s, AGX_ISA_OP_MOV, agxc_use(agxc_dest(instr)->value), 1, agxc_element(split, 1));
+   agxc_select_instr(s, AGX_ISA_OP_MOV, agxc_use(agxc_dest(instr)->value), 1,
+                     agxc_element(split, 1));
    return true;
 }
 
@@ -270,9 +272,9 @@ static bool stacked(struct agxc_selector *s, const struct agxc_instr *instr)
             continue;
       }
       if (k <= MAX_FREE_SHIFT) {
-         struct agxc_instr *row =
+         struct agxc_instr *machine =
             emit(s, instr, AGX_ISA_OP_IADD, 2, (struct agxc_ref[]){low, *agxc_src_a(shl)});
-         agxc_set_row_shift(row, k);
+         agxc_set_machine_shift(machine, k);
          return true;
       }
       const struct agxc_instr *and = sole(s, &low, AGXC_OP_IAND);
@@ -313,14 +315,14 @@ static bool inserted(struct agxc_selector *s, const struct agxc_instr *instr)
 /* One source is an inversion. */
 static bool inverted_source(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   enum agx_isa_op row = instr->op == AGXC_OP_IAND  ? AGX_ISA_OP_ANDN2
-                         : instr->op == AGXC_OP_IOR ? AGX_ISA_OP_ORN2
-                                                    : AGX_ISA_OP_XNOR;
+   enum agx_isa_op opcode = instr->op == AGXC_OP_IAND  ? AGX_ISA_OP_ANDN2
+                            : instr->op == AGXC_OP_IOR ? AGX_ISA_OP_ORN2
+                                                       : AGX_ISA_OP_XNOR;
    for (unsigned i = 0; i < 2; i++) {
       const struct agxc_instr *inot = agxc_select_def_is(s, agxc_side(instr, i), AGXC_OP_INOT);
       if (!inot)
          continue;
-      emit(s, instr, row, 2, (struct agxc_ref[]){*agxc_side(instr, 1 - i), *agxc_src_a(inot)});
+      emit(s, instr, opcode, 2, (struct agxc_ref[]){*agxc_side(instr, 1 - i), *agxc_src_a(inot)});
       return true;
    }
    return false;
@@ -330,7 +332,7 @@ static bool inverted_source(struct agxc_selector *s, const struct agxc_instr *in
 static bool inverted_result(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    static const struct {
-      uint16_t op, row;
+      uint16_t op, opcode;
    } rows[] = {
       {AGXC_OP_IAND, AGX_ISA_OP_NAND},
       {AGXC_OP_IOR, AGX_ISA_OP_NOR},
@@ -340,7 +342,7 @@ static bool inverted_result(struct agxc_selector *s, const struct agxc_instr *in
       const struct agxc_instr *def = sole(s, agxc_src_a(instr), (enum agxc_op)rows[i].op);
       if (!def)
          continue;
-      emit(s, instr, (enum agx_isa_op)rows[i].row, 2, agxc_src_a(def));
+      emit(s, instr, (enum agx_isa_op)rows[i].opcode, 2, agxc_src_a(def));
       return true;
    }
    return false;
@@ -352,7 +354,7 @@ static bool inverted_result(struct agxc_selector *s, const struct agxc_instr *in
 static bool saturated(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    static const struct {
-      uint16_t op, row;
+      uint16_t op, opcode;
    } rows[] = {
       {AGXC_OP_FADD, AGX_ISA_OP_FADD},
       {AGXC_OP_FSUB, AGX_ISA_OP_FADD},
@@ -370,9 +372,10 @@ static bool saturated(struct agxc_selector *s, const struct agxc_instr *instr)
          srcs[1].imm ^= 0x80;
       else
          srcs[1].neg ^= def->op == AGXC_OP_FSUB;
-      struct agxc_instr *row = agxc_select_row(
-         s, (enum agx_isa_op)rows[i].row, agxc_use(agxc_dest(instr)->value), def->src_count, srcs);
-      agxc_set_row_sat(row, 1);
+      struct agxc_instr *machine =
+         agxc_select_instr(s, (enum agx_isa_op)rows[i].opcode, agxc_use(agxc_dest(instr)->value),
+                           def->src_count, srcs);
+      agxc_set_machine_sat(machine, 1);
       return true;
    }
    return false;
@@ -387,9 +390,9 @@ static bool narrow_to_float(struct agxc_selector *s, const struct agxc_instr *in
    if ((mask != 0xff && mask != 0xffff) ||
        (instr->op == AGXC_OP_S2F && mask >> (agxc_src_a(instr)->bits - 1) & 1))
       return false;
-   struct agxc_instr *row =
+   struct agxc_instr *machine =
       emit(s, instr, mask == 0xff ? AGX_ISA_OP_U8_TO_F : AGX_ISA_OP_U16_TO_F, 1, agxc_src_a(and));
-   agxc_set_row_round(row, AGX_ISA_ROUND_RTE);
+   agxc_set_machine_round(machine, AGX_ISA_ROUND_RTE);
    return true;
 }
 

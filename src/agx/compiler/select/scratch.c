@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Selection: scratch memory. Offsets are bytes, in a register or an immediate. The shift
- * of these rows stays 0: no known compiler uses it [U].
+ * of these instructions stays 0: no known compiler uses it [U].
  * Source: docs/hw/machine.md, 16.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 #define MAX_OFFSET_IMM 0x7fff /* both readings of the sign agree; docs/hw/machine.md, section 7 */
@@ -34,19 +34,19 @@ static struct agxc_ref offset_of(struct agxc_selector *s, struct agxc_ref offset
 static void select_load(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref offset = offset_of(s, *agxc_src_offset(instr));
-   struct agxc_instr *row =
-      agxc_select_row(s, AGX_ISA_OP_STACK_LOAD, agxc_use(agxc_dest(instr)->value), 1, &offset);
-   agxc_set_row_format(row, format_of(s, agxc_dest(instr)));
-   agxc_set_row_mask(row, (1 << agxc_dest(instr)->count) - 1);
+   struct agxc_instr *machine =
+      agxc_select_instr(s, AGX_ISA_OP_STACK_LOAD, agxc_use(agxc_dest(instr)->value), 1, &offset);
+   agxc_set_machine_format(machine, format_of(s, agxc_dest(instr)));
+   agxc_set_machine_mask(machine, (1 << agxc_dest(instr)->count) - 1);
 }
 
 static void select_store(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    const struct agxc_ref *data = agxc_src_data(instr);
    struct agxc_ref srcs[2] = {agxc_select_reg(s, *data), offset_of(s, *agxc_src_offset(instr))};
-   struct agxc_instr *row = agxc_select_row(s, AGX_ISA_OP_STACK_STORE, agxc_none(), 2, srcs);
-   agxc_set_row_format(row, format_of(s, data));
-   agxc_set_row_mask(row, (1 << data->count) - 1);
+   struct agxc_instr *machine = agxc_select_instr(s, AGX_ISA_OP_STACK_STORE, agxc_none(), 2, srcs);
+   agxc_set_machine_format(machine, format_of(s, data));
+   agxc_set_machine_mask(machine, (1 << data->count) - 1);
 }
 
 void agxc_select_scratch(struct agxc_selector *s, const struct agxc_instr *instr)

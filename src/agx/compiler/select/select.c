@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Selection: generic operations become rows of the instruction table.
- * Before: generic operations in SSA. After: rows in SSA, and MOV, PHI, COLLECT, SPLIT, BREAK,
- * CONTINUE and RETURN, whose operands are values only. Booleans have become 16-bit 0 or 1, and
- * 8-bit values 16-bit ones whose upper half is undefined.
+ * Selection: generic operations become machine instructions (isa.def).
+ * Before: generic operations in SSA. After: machine instructions in SSA, and MOV, PHI, COLLECT,
+ * SPLIT, BREAK, CONTINUE and RETURN, whose operands are values only. Booleans have become 16-bit 0
+ * or 1, and 8-bit values 16-bit ones whose upper half is undefined.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select.h"
 #include "agx/compiler/select/select_impl.h"
 
@@ -27,9 +27,9 @@ static void select_sysval(struct agxc_selector *s, const struct agxc_instr *inst
       [AGXC_SYSVAL_SUBGROUP_LANE] = AGX_ISA_SR_THREAD_INDEX_IN_SIMDGROUP,
       [AGXC_SYSVAL_SUBGROUP_ID] = AGX_ISA_SR_SIMDGROUP_INDEX_IN_THREADGROUP,
    };
-   struct agxc_instr *row =
-      agxc_select_row(s, AGX_ISA_OP_MFSR, agxc_use(agxc_dest(instr)->value), 0, NULL);
-   agxc_set_row_sr(row, registers[agxc_imm_sysval(instr)]);
+   struct agxc_instr *machine =
+      agxc_select_instr(s, AGX_ISA_OP_MFSR, agxc_use(agxc_dest(instr)->value), 0, NULL);
+   agxc_set_machine_sr(machine, registers[agxc_imm_sysval(instr)]);
 }
 
 /* A preamble's result. */
@@ -37,7 +37,7 @@ static void select_store_uniform(struct agxc_selector *s, const struct agxc_inst
 {
    struct agxc_ref data = agxc_select_reg(s, *agxc_src_data(instr));
    struct agxc_ref uniform = agxc_uniform(agxc_imm_half(instr), data.bits, 1);
-   agxc_select_row(s, AGX_ISA_OP_UNIFORM_STORE, uniform, 1, &data);
+   agxc_select_instr(s, AGX_ISA_OP_UNIFORM_STORE, uniform, 1, &data);
 }
 
 /* ---- moves ------------------------------------------------------------ */
@@ -46,7 +46,7 @@ static void select_mov(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref src = *agxc_src_a(instr), dest = agxc_use(agxc_dest(instr)->value);
    if (dest.bits == 64) {
-      /* No row moves 64 bits: the words are named anew. */
+      /* No instruction moves 64 bits: the words are named anew. */
       struct agxc_instr *copy = agxc_instr_new_n(s->shader, AGXC_OP_COLLECT, 1, 1);
       *agxc_dest(copy) = dest;
       *agxc_element(copy, 0) = agxc_select_reg(s, src);
@@ -56,13 +56,13 @@ static void select_mov(struct agxc_selector *s, const struct agxc_instr *instr)
    }
    if (src.kind == AGXC_IMM) {
       bool half = dest.bits == 16;
-      struct agxc_instr *row =
-         agxc_select_row(s, half ? AGX_ISA_OP_LDIMM16 : AGX_ISA_OP_LDIMM32, dest, 0, NULL);
-      agxc_set_row_imm(row, src.imm);
+      struct agxc_instr *machine =
+         agxc_select_instr(s, half ? AGX_ISA_OP_LDIMM16 : AGX_ISA_OP_LDIMM32, dest, 0, NULL);
+      agxc_set_machine_imm(machine, src.imm);
       return;
    }
    src = agxc_select_int(s, src);
-   agxc_select_row(s, AGX_ISA_OP_MOV, dest, 1, &src);
+   agxc_select_instr(s, AGX_ISA_OP_MOV, dest, 1, &src);
 }
 
 /* COLLECT, SPLIT and control stay; their operands become values of machine width. */
@@ -254,8 +254,8 @@ static bool rounds_to_dest(const struct agxc_instr *instr)
    return false;
 }
 
-/* Float rows with a 16-bit destination round to 32 bits, then to 16, as an f2f behind them
- * would: it goes into the row. */
+/* Float instructions with a 16-bit destination round to 32 bits, then to 16, as an f2f behind them
+ * would: it goes into the instruction. */
 static void fold_narrowing(struct agxc_selector *s, struct agxc_instr *f2f)
 {
    struct agxc_ref *wide = agxc_src_a(f2f);
@@ -271,7 +271,7 @@ static void fold_narrowing(struct agxc_selector *s, struct agxc_instr *f2f)
    agx_list_remove(&f2f->link);
 }
 
-/* Whether the sources of its row extend with zeros what is shorter. */
+/* Whether the sources of its machine instruction extend with zeros what is shorter. */
 static bool extends_with_zeros(const struct agxc_instr *instr)
 {
    switch (instr->op) {

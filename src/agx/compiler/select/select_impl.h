@@ -55,12 +55,12 @@ struct agxc_ref agxc_select_half(struct agxc_selector *s, struct agxc_ref ref);
 
 /* ---- making instructions ---------------------------------------------- */
 
-/* A row with its destination (if it has one) and sources; modifiers are 0. */
-struct agxc_instr *agxc_select_row(struct agxc_selector *s, enum agx_isa_op row,
-                                   struct agxc_ref dest, unsigned src_count,
-                                   const struct agxc_ref *srcs);
-/* As agxc_select_row with a new value for the destination, which it returns. */
-struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op row, unsigned bits,
+/* Emits a machine instruction with its destination (if it has one) and sources; modifiers are 0. */
+struct agxc_instr *agxc_select_instr(struct agxc_selector *s, enum agx_isa_op opcode,
+                                     struct agxc_ref dest, unsigned src_count,
+                                     const struct agxc_ref *srcs);
+/* As agxc_select_instr with a new value for the destination, which it returns. */
+struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op opcode, unsigned bits,
                                 unsigned src_count, const struct agxc_ref *srcs);
 
 /* A value of that many bits from its two halves, which are registers. */
@@ -69,7 +69,7 @@ struct agxc_ref agxc_select_join(struct agxc_selector *s, const struct agxc_ref 
 
 /* ---- classes of operations; each selects one generic operation -------- */
 
-/* Rows for several operations at once; false when nothing matches. */
+/* Selects one instruction for several operations; false when nothing matches. */
 bool agxc_select_pattern(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_alu(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_compare(struct agxc_selector *s, const struct agxc_instr *instr);

@@ -2,14 +2,14 @@
  *
  * Selection: operations between lanes, as lower_subgroup leaves them.
  */
-#include "agx/compiler/ir/row_operand.h"
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
 
 static void select_rank(struct agxc_selector *s, const struct agxc_instr *instr)
 {
-   struct agxc_instr *row =
-      agxc_select_row(s, AGX_ISA_OP_MFSR, agxc_use(agxc_dest(instr)->value), 0, NULL);
-   agxc_set_row_sr(row, AGX_ISA_SR_ACTIVE_THREAD_INDEX_IN_SIMDGROUP);
+   struct agxc_instr *machine =
+      agxc_select_instr(s, AGX_ISA_OP_MFSR, agxc_use(agxc_dest(instr)->value), 0, NULL);
+   agxc_set_machine_sr(machine, AGX_ISA_SR_ACTIVE_THREAD_INDEX_IN_SIMDGROUP);
 }
 
 static void select_shuffle(struct agxc_selector *s, const struct agxc_instr *instr)
@@ -27,30 +27,31 @@ static void select_shuffle(struct agxc_selector *s, const struct agxc_instr *ins
    enum agxc_shuffle mode = agxc_imm_shuffle(instr);
    struct agxc_ref srcs[2] = {agxc_select_reg(s, *agxc_src_value(instr)),
                               agxc_select_int(s, *agxc_src_operand(instr))};
-   struct agxc_instr *row =
-      agxc_select_row(s, AGX_ISA_OP_SHUFFLE, agxc_use(agxc_dest(instr)->value), 2, srcs);
-   agxc_set_row_window(row, modes[mode].window);
-   agxc_set_row_rotate(row, modes[mode].rotate);
-   agxc_set_row_op(row, modes[mode].op);
+   struct agxc_instr *machine =
+      agxc_select_instr(s, AGX_ISA_OP_SHUFFLE, agxc_use(agxc_dest(instr)->value), 2, srcs);
+   agxc_set_machine_window(machine, modes[mode].window);
+   agxc_set_machine_rotate(machine, modes[mode].rotate);
+   agxc_set_machine_op(machine, modes[mode].op);
 }
 
 static void select_reduce(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    bool scans = instr->op == AGXC_OP_SCAN, is_quad = !scans && agxc_imm_lanes(instr) == 4;
    struct agxc_ref src = agxc_select_reg(s, *agxc_src_value(instr));
-   struct agxc_instr *row = agxc_select_row(s, is_quad ? AGX_ISA_OP_QUAD : AGX_ISA_OP_SIMD,
-                                            agxc_use(agxc_dest(instr)->value), 1, &src);
-   agxc_set_row_prefix(row, scans);
-   agxc_set_row_op(row, agxc_imm_with(instr));
+   struct agxc_instr *machine = agxc_select_instr(s, is_quad ? AGX_ISA_OP_QUAD : AGX_ISA_OP_SIMD,
+                                                  agxc_use(agxc_dest(instr)->value), 1, &src);
+   agxc_set_machine_prefix(machine, scans);
+   agxc_set_machine_op(machine, agxc_imm_with(instr));
 }
 
-/* The row's width is the sum's; factors may be halves in both. Source: docs/hw/machine.md, 12. */
+/* The instruction's width is the sum's; factors may be halves in both. Source:
+ * docs/hw/machine.md, 12. */
 static void select_matrix(struct agxc_selector *s, const struct agxc_instr *instr)
 {
    struct agxc_ref dest = agxc_use(agxc_dest(instr)->value), srcs[3];
    for (unsigned i = 0; i < 3; i++)
       srcs[i] = agxc_select_reg(s, agxc_srcs(instr)[i]);
-   agxc_select_row(
+   agxc_select_instr(
       s, dest.bits == 16 ? AGX_ISA_OP_SIMD_MATRIX_FMADD16 : AGX_ISA_OP_SIMD_MATRIX_FMADD32, dest, 3,
       srcs);
 }

@@ -30,7 +30,7 @@ static bool is_known_ahead(const void *user, const struct agxc_value *value)
 {
    const struct agxc_prefetch *p = user;
    const struct agxc_instr *def = value->def;
-   if (!agxc_prefetch_is_inside(p, def->block))
+   if (!agxc_prefetch_is_in_loop(p, def->block))
       return true;
    if (!agxc_prefetch_is_phi(p, def))
       return false;
@@ -40,7 +40,7 @@ static bool is_known_ahead(const void *user, const struct agxc_value *value)
       return false;
    agxc_foreach_src (src, back->value->def)
       if (src->kind == AGXC_VALUE && src->value != value &&
-          agxc_prefetch_is_inside(p, src->value->def->block))
+          agxc_prefetch_is_in_loop(p, src->value->def->block))
          return false;
    return true;
 }

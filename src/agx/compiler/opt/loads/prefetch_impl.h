@@ -47,8 +47,8 @@ struct agxc_prefetch {
 };
 
 /* A block of the loop. */
-static inline bool agxc_prefetch_is_inside(const struct agxc_prefetch *p,
-                                           const struct agxc_block *block)
+static inline bool agxc_prefetch_is_in_loop(const struct agxc_prefetch *p,
+                                            const struct agxc_block *block)
 {
    return block->index >= p->first && block->index <= p->last;
 }
@@ -63,7 +63,7 @@ static inline bool agxc_prefetch_is_phi(const struct agxc_prefetch *p,
 /* Another iteration may have another value there. */
 static inline bool agxc_prefetch_varies(const struct agxc_prefetch *p, const struct agxc_ref *ref)
 {
-   return ref->kind == AGXC_VALUE && agxc_prefetch_is_inside(p, ref->value->def->block);
+   return ref->kind == AGXC_VALUE && agxc_prefetch_is_in_loop(p, ref->value->def->block);
 }
 
 /* The loads of the loop that is p->shape; requires agxc_index and p->liveness. */

@@ -16,7 +16,7 @@
  * Orders of sums stay as they are. Steps are powers of two: an induction variable that wraps before
  * it reaches n then never does, so that only loops that never end differ.
  *
- * The measure is code for waits: see SECOND_ROWS.
+ * The measure is code for waits: see SECOND_INSTRS.
  *
  * Before and after: generic SSA. Stands behind opt_if_conversion, since it takes bodies of one
  * block, and opt_byte_dot, since it counts what the body will be.
@@ -26,14 +26,14 @@
 #include "agx/compiler/opt/loads/limits_impl.h"
 #include "agx/compiler/opt/loads/loads.h"
 
-/* Rows of code that one wait less in each iteration, some 200 cycles (source:
+/* Machine instructions that one wait less in each iteration, some 200 cycles (source:
  * docs/hw/performance.md), is worth: of a second iteration, which halves them, and of all further
  * ones, which save less. Longer bodies are mostly computation, and there are other lanes to run
  * meanwhile. */
-#define SECOND_ROWS  19u
-#define FURTHER_ROWS 13u
-#define LOOP_ROWS    2u  /* n - i, and a select for the last induction variable */
-#define LOAD_HALVES  64u /* registers for loads that wait together */
+#define SECOND_INSTRS  19u
+#define FURTHER_INSTRS 13u
+#define LOOP_INSTRS    2u  /* n - i, and a select for the last induction variable */
+#define LOAD_HALVES    64u /* registers for loads that wait together */
 /* Where lanes share a loop, the last iterations are those of a few, and the others' loads are in
  * vain: more of an iteration than this is too much of that. */
 #define SHARED_HALVES 8u
@@ -135,8 +135,8 @@ static bool find_held(struct pass *pass, struct predicated *m)
 
 /* ---- measure ------------------------------------------------------------- */
 
-/* Rows that it becomes, where others don't take it in. */
-static uint32_t rows_of(const struct agxc_instr *instr)
+/* Machine instructions that it becomes, where others don't take it in. */
+static uint32_t instrs_of(const struct agxc_instr *instr)
 {
    bool is_short_shift = instr->op == AGXC_OP_ISHL && agxc_src_b(instr)->kind == AGXC_IMM &&
                          agxc_src_b(instr)->imm <= 4;
@@ -192,7 +192,7 @@ static bool measure_instr(struct pass *pass, struct predicated *m, const struct 
       m->has_changing_loads |= flags & AGXC_READS_MEMORY && !agxc_reads_constant(instr);
    }
    if (fact.varies) {
-      m->size += rows_of(instr);
+      m->size += instrs_of(instr);
       if (is_load(instr)) {
          m->load_halves += agxc_dests(instr)->count * AGX_MAX(agxc_dests(instr)->bits, 16u) / 16;
          fact.depth += fact.depth < UINT8_MAX;
@@ -249,9 +249,9 @@ static uint32_t choose_factor(struct pass *pass, struct predicated *m)
       return 1;
    find_place(m);
    /* The induction variable and what is loaded instead; a mask around stores. */
-   uint32_t rows = m->size + (m->place ? 1 : 2) + m->held_count + (m->stores ? 2 : 0);
-   uint32_t factor = 1 + (m->waits * FURTHER_ROWS - LOOP_ROWS) / rows;
-   if (factor == 1 && rows + LOOP_ROWS <= m->waits * SECOND_ROWS)
+   uint32_t instrs = m->size + (m->place ? 1 : 2) + m->held_count + (m->stores ? 2 : 0);
+   uint32_t factor = 1 + (m->waits * FURTHER_INSTRS - LOOP_INSTRS) / instrs;
+   if (factor == 1 && instrs + LOOP_INSTRS <= m->waits * SECOND_INSTRS)
       factor = 2;
    if (m->induction.step > 1 && m->load_halves > SHARED_HALVES)
       return 1;
