@@ -111,7 +111,7 @@ static void a_barrier_between_does_not_pull_back(void **state)
    assert_ok(agx_submit(s.w.f.device, &barrier, 1, NULL));
    world_submit(&s.w, 1, held(&s, 1), at(s.other, 1));
    world_submit(&s.w, 1, second, at(s.shared, 3));
-   assert_int_equal(world_in_flight(&s.w, 1), 2);
+   world_wait_in_flight(&s.w, 1, 2);
    bed_fire(&s.w.bed, 0);
    assert_ok(fixture_wait(s.shared, 2));
    await_tellers(&s.w, s.shared);
@@ -148,10 +148,9 @@ static void lower_values_do_not_pull_back(void **state)
             assert_ok(agx_semaphore_signal(s.shared, 10));
          else
             agx_semaphore_fail(s.shared, AGX_ABORTED, "over");
-         assert_int_equal(world_in_flight(&s.w, 0), 1);
+         world_wait_in_flight(&s.w, 0, 1);
          assert_ok(agx_semaphore_signal(s.held[1], 9));
-         while (world_in_flight(&s.w, 0) < 2) /* the completion thread may be at it */
-            sched_yield();
+         world_wait_in_flight(&s.w, 0, 2);
       }
       await_tellers(&s.w, s.shared);
       assert_int_equal(kernel_value(s.shared), expected[kind]);

@@ -97,13 +97,13 @@ static void the_gpu_waits_for_others(void **state)
    bed_pend(&w.bed, 0, &(struct agxw_point){theirs, 5});
    /* A point of a shared timeline. */
    world_submit(&w, 0, (struct agx_point){a, 4}, (struct agx_point){done, 1});
-   assert_int_equal(world_in_flight(&w, 0), 1);
+   world_wait_in_flight(&w, 0, 1);
    /* A sync_file that comes later than who waits for it. */
    world_submit(&w, 1, (struct agx_point){b, 1}, (struct agx_point){done, 2});
    assert_int_equal(world_in_flight(&w, 1), 0);
    assert_ok(agxw_point_export_sync_file(&(struct agxw_point){theirs, 5}, &fd));
    assert_ok(agx_semaphore_import_point(b, 1, AGX_FD_SYNC_FILE, fd));
-   assert_int_equal(world_in_flight(&w, 1), 1);
+   world_wait_in_flight(&w, 1, 1);
    assert_fails(agx_semaphore_wait(&(struct agx_point){done, 1}, 1, false, 0),
                 AGX_DEADLINE_EXCEEDED, "");
    assert_int_equal(w.words[0][63] + w.words[1][63], 0);
@@ -131,8 +131,7 @@ static void what_is_submitted_later_goes_to_the_gpu(void **state)
    world_submit(&w, 0, (struct agx_point){a, 3}, (struct agx_point){done, 1});
    assert_int_equal(world_in_flight(&w, 0), 0);
    bed_pend(&w.bed, 0, &(struct agxw_point){theirs, 3});
-   while (world_in_flight(&w, 0) == 0)
-      sched_yield();
+   world_wait_in_flight(&w, 0, 1);
    assert_int_equal(w.words[0][63], 0);
    bed_fire(&w.bed, 0);
    assert_ok(fixture_wait(done, 1));
@@ -155,8 +154,8 @@ static void others_may_fail(void **state)
    assert_true(bed_fail(&w.bed, &(struct agxw_point){theirs, 1})); /* behind it */
    world_submit(&w, 0, (struct agx_point){a, 1}, (struct agx_point){done, 1});
    world_submit(&w, 1, (struct agx_point){done, 1}, (struct agx_point){next, 1});
-   assert_int_equal(world_in_flight(&w, 0), 1);
-   assert_int_equal(world_in_flight(&w, 1), 1);
+   world_wait_in_flight(&w, 0, 1);
+   world_wait_in_flight(&w, 1, 1);
    assert_ok(agxw_timeline_signal(theirs, 2));
    bed_fire(&w.bed, 0);
    assert_fails(fixture_wait(next, 1), AGX_DATA_LOSS, "");

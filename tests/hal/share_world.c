@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "share_world.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -65,6 +66,13 @@ uint32_t world_in_flight(struct world *w, uint32_t queue)
    uint32_t count = w->f.device->sync.queues[queue].in_flight_count;
    pthread_mutex_unlock(&w->f.device->sync.lock);
    return count;
+}
+
+void world_wait_in_flight(struct world *w, uint32_t queue, uint32_t count)
+{
+   while (world_in_flight(w, queue) < count)
+      sched_yield();
+   assert_int_equal(world_in_flight(w, queue), count);
 }
 
 /* As an importer of the file sees it. */

@@ -27,6 +27,8 @@ void world_submit(struct world *w, uint32_t queue, struct agx_point wait, struct
 /* Until the GPU has come as far, of which the library is not told. */
 void world_let_run(struct world *w, uint32_t queue, uint64_t epoch);
 uint32_t world_in_flight(struct world *w, uint32_t queue);
+/* Returns once so many are: the completion thread may be sending what a call has unblocked. */
+void world_wait_in_flight(struct world *w, uint32_t queue, uint32_t count);
 /* As an importer of the sync_file sees it, which is closed. */
 agx_status world_outcome(struct world *w, int fd);
 /* The timeline of others as a semaphore of this device. */
