@@ -33,21 +33,21 @@ static void fixed_never_overlaps(void **state)
       }
       const struct agx_pool_want want = {
          .size_B = block_B, .align_B = 1, .covered = &frontier, .may_wait = below(m, 3) == 0};
-      agx_fixed_cool(&fixed, &m->reached, below(m, 2) ? 16 : UINT32_MAX);
+      agx_fixed_reclaim(&fixed, &m->reached, below(m, 2) ? 16 : UINT32_MAX);
       block = agx_fixed_take(&fixed, &want);
       if (block)
          model_take(m, owner, block, &want);
-      assert_true(fixed.cold_B + fixed.hot_B + m->used_B == SLABS * 73 * block_B);
+      assert_true(fixed.idle_B + fixed.busy_B + m->used_B == SLABS * 73 * block_B);
    }
    for (uint32_t owner = 1; owner < OWNERS; owner++) {
       if (m->blocks[owner])
          agx_fixed_give(&fixed, m->blocks[owner], NULL);
    }
-   agx_fixed_cool(&fixed, &m->submitted, UINT32_MAX);
-   assert_int_equal(fixed.idle.count, SLABS);
+   agx_fixed_reclaim(&fixed, &m->submitted, UINT32_MAX);
+   assert_int_equal(fixed.idle_slabs.count, SLABS);
    for (uint32_t i = 0; i < SLABS; i++)
       agx_fixed_remove(&fixed, &m->slabs[i]);
-   assert_true(fixed.cold_B == 0 && fixed.hot_B == 0 && fixed.idle.count == 0);
+   assert_true(fixed.idle_B == 0 && fixed.busy_B == 0 && fixed.idle_slabs.count == 0);
    agx_fixed_fini(&fixed);
    free(m);
 }

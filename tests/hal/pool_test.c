@@ -10,25 +10,25 @@
 /* Neighbours, bins and sums fit together. */
 static void check_tlsf(const struct agx_tlsf *tlsf, const struct model *m)
 {
-   uint64_t cold_B = 0, hot_B = 0, used_B = 0;
+   uint64_t idle_B = 0, busy_B = 0, used_B = 0;
    for (uint32_t i = 0; i < SLABS; i++) {
       const struct agx_pool_block *below_it = NULL;
-      uint64_t at = 0, slab_cold_B = 0;
+      uint64_t at = 0, slab_idle_B = 0;
       for (const struct agx_pool_block *it = m->slabs[i].first; it; below_it = it, it = it->above) {
          assert_ptr_equal(it->below, below_it);
          assert_true(it->offset_B == at && it->size_B > 0);
          at += it->size_B;
-         bool is_cold = it->state == AGX_BLOCK_COLD;
-         assert_false(is_cold && below_it && below_it->state == AGX_BLOCK_COLD);
-         slab_cold_B += is_cold ? it->size_B : 0;
-         hot_B += it->state == AGX_BLOCK_HOT ? it->size_B : 0;
+         bool is_idle = it->state == AGX_BLOCK_IDLE;
+         assert_false(is_idle && below_it && below_it->state == AGX_BLOCK_IDLE);
+         slab_idle_B += is_idle ? it->size_B : 0;
+         busy_B += it->state == AGX_BLOCK_BUSY ? it->size_B : 0;
          used_B += it->state == AGX_BLOCK_USED ? it->size_B : 0;
       }
       assert_true(at == m->slabs[i].size_B);
-      assert_true(slab_cold_B == m->slabs[i].cold_B);
-      cold_B += slab_cold_B;
+      assert_true(slab_idle_B == m->slabs[i].idle_B);
+      idle_B += slab_idle_B;
    }
-   assert_true(cold_B == tlsf->cold_B && hot_B == tlsf->hot_B && used_B == m->used_B);
+   assert_true(idle_B == tlsf->idle_B && busy_B == tlsf->busy_B && used_B == m->used_B);
 }
 
 /* Mostly small, some large. */
@@ -55,14 +55,14 @@ static void tlsf_step(struct agx_tlsf *tlsf, struct model *m)
                                       .may_wait = below(m, 4) == 0};
    struct agx_pool_block *block;
    if (below(m, 2))
-      agx_tlsf_cool(tlsf, &m->reached, 16);
+      agx_tlsf_reclaim(tlsf, &m->reached, 16);
    assert_ok(agx_tlsf_take(tlsf, &want, &block));
    if (block) {
       model_take(m, owner, block, &want);
       return;
    }
    /* Whatever is a sixteenth longer, wherever it begins, would have been found. */
-   agx_tlsf_cool(tlsf, &m->reached, UINT32_MAX);
+   agx_tlsf_reclaim(tlsf, &m->reached, UINT32_MAX);
    assert_ok(agx_tlsf_take(tlsf, &want, &block));
    if (block)
       model_take(m, owner, block, &want);
@@ -78,7 +78,7 @@ static void tlsf_never_overlaps(void **state)
       agx_tlsf_init(&tlsf, agx_host_alloc_default());
       for (uint32_t i = 0; i < SLABS; i++)
          assert_ok(agx_tlsf_add(&tlsf, &m->slabs[i]));
-      assert_int_equal(tlsf.idle.count, SLABS);
+      assert_int_equal(tlsf.idle_slabs.count, SLABS);
       for (uint32_t step = 0; step < 6000; step++) {
          tlsf_step(&tlsf, m);
          time_passes(m);
@@ -89,11 +89,11 @@ static void tlsf_never_overlaps(void **state)
          if (m->blocks[owner])
             agx_tlsf_give(&tlsf, m->blocks[owner], owner % 2 ? &m->submitted : NULL);
       }
-      agx_tlsf_cool(&tlsf, &m->submitted, UINT32_MAX);
-      assert_int_equal(tlsf.idle.count, SLABS);
+      agx_tlsf_reclaim(&tlsf, &m->submitted, UINT32_MAX);
+      assert_int_equal(tlsf.idle_slabs.count, SLABS);
       for (uint32_t i = 0; i < SLABS; i++)
          agx_tlsf_remove(&tlsf, &m->slabs[i]);
-      assert_true(tlsf.cold_B == 0 && tlsf.hot_B == 0 && tlsf.idle.count == 0);
+      assert_true(tlsf.idle_B == 0 && tlsf.busy_B == 0 && tlsf.idle_slabs.count == 0);
       agx_tlsf_fini(&tlsf);
       free(m);
    }

@@ -81,7 +81,7 @@ void agx_pool_fini(struct agx_pool *pool)
    pthread_mutex_lock(&agx_memory_of(pool->device)->pools_lock);
    agx_list_remove(&pool->link);
    pthread_mutex_unlock(&agx_memory_of(pool->device)->pools_lock);
-   agx_pool_cool(pool, &never, UINT32_MAX);
+   agx_pool_reclaim(pool, &never, UINT32_MAX);
    agx_pool_take_idle(pool, 0, &idle);
    agx_pool_slabs_destroy(pool, &idle);
    agx_assert(agx_list_empty(&pool->slabs));
@@ -141,7 +141,7 @@ void agx_pool_trim(struct agx_pool *pool)
       return;
    const struct agx_frontier reached = agx_memory_of(pool->device)->hooks->reached(pool->device);
    pthread_mutex_lock(&pool->lock);
-   agx_pool_cool(pool, &reached, UINT32_MAX);
+   agx_pool_reclaim(pool, &reached, UINT32_MAX);
    agx_pool_take_idle(pool, 0, &idle);
    pthread_mutex_unlock(&pool->lock);
    agx_pool_slabs_destroy(pool, &idle);
@@ -159,7 +159,7 @@ void agx_pool_get_stats(struct agx_pool *pool, struct agx_pool_stats *out_stats)
       .slab_count = pool->slab_count,
       .reserved_B = pool->reserved_B,
       .used_B = pool->used_B,
-      .hot_B = agx_pool_hot_bytes(pool),
+      .hot_B = agx_pool_busy_bytes(pool),
       .peak_reserved_B = pool->peak_reserved_B,
       .peak_used_B = pool->peak_used_B,
       .allocations = pool->allocations,

@@ -54,7 +54,7 @@ struct agx_pool_block *agx_pool_nodes_take(struct agx_pool_nodes *nodes)
 void agx_pool_nodes_give(struct agx_pool_nodes *nodes, struct agx_pool_block *block)
 {
    *block = (struct agx_pool_block){.state = AGX_BLOCK_SPARE};
-   agx_list_init(&block->hot);
+   agx_list_init(&block->busy_link);
    agx_list_insert_after(&nodes->spare, &block->bin);
    nodes->spare_count++;
 }

@@ -2,9 +2,9 @@
  *
  * Blocks of pools: ranges of slabs. Pure bookkeeping, for a caller who locks.
  *
- * A freed block remembers its death: the epochs at which whoever used it last is over. Until
- * these are reached it is *hot*: only who waits for them anyhow may have it. Then it is *cold*:
- * anybody may.
+ * A freed block remembers its death: the epochs at which its last users are over. Until these are
+ * reached the block is *busy*: only a user that waits for them anyhow may have it. Then it is
+ * *idle*: every user may.
  */
 #pragma once
 
@@ -18,8 +18,8 @@
 
 enum agx_pool_block_state {
    AGX_BLOCK_SPARE, /* a node without a range */
-   AGX_BLOCK_COLD,
-   AGX_BLOCK_HOT,
+   AGX_BLOCK_IDLE,
+   AGX_BLOCK_BUSY,
    AGX_BLOCK_USED,
 };
 
@@ -27,48 +27,48 @@ struct agx_pool_block;
 
 /* The memory that blocks are cut from. */
 struct agx_pool_slab {
-   struct agx_link link, idle;
+   struct agx_link link, idle_link;
    struct agx_buffer *memory;
    uint64_t size_B;
-   uint64_t cold_B;              /* the slab is idle when it is all */
+   uint64_t idle_B;              /* the slab is idle when it is all */
    struct agx_pool_block *first; /* at offset 0: always the same node */
 };
 
 struct agx_pool_block {
-   struct agx_link bin; /* free: with others of its size. spare: with other nodes */
-   struct agx_link hot; /* hot: in the order of freeing */
+   struct agx_link bin;       /* free: with others of its size. spare: with other nodes */
+   struct agx_link busy_link; /* busy: in the order of freeing */
    struct agx_pool_block *below, *above; /* its neighbours in the slab, NULL at the ends */
    struct agx_pool_slab *slab;
    uint64_t offset_B, size_B;
-   /* Hot: when it may be had. Used: what its new user must wait for, zeros if it is nothing. */
+   /* Busy: when it may be had. Used: what its new user must wait for, zeros if it is nothing. */
    struct agx_frontier death;
    enum agx_pool_block_state state;
 };
 
-/* Slabs that are cold as a whole. */
+/* The slabs that are idle as a whole. */
 struct agx_pool_idle {
    struct agx_link slabs;
    uint32_t count;
 };
 
-static inline void agx_pool_more_cold(struct agx_pool_idle *idle, struct agx_pool_slab *slab,
-                                      uint64_t bytes)
+static inline void agx_pool_add_idle(struct agx_pool_idle *idle, struct agx_pool_slab *slab,
+                                     uint64_t bytes)
 {
-   slab->cold_B += bytes;
-   if (slab->cold_B < slab->size_B)
+   slab->idle_B += bytes;
+   if (slab->idle_B < slab->size_B)
       return;
-   agx_list_append(&idle->slabs, &slab->idle);
+   agx_list_append(&idle->slabs, &slab->idle_link);
    idle->count++;
 }
 
-static inline void agx_pool_less_cold(struct agx_pool_idle *idle, struct agx_pool_slab *slab,
-                                      uint64_t bytes)
+static inline void agx_pool_remove_idle(struct agx_pool_idle *idle, struct agx_pool_slab *slab,
+                                        uint64_t bytes)
 {
-   if (slab->cold_B == slab->size_B) {
-      agx_list_remove(&slab->idle);
+   if (slab->idle_B == slab->size_B) {
+      agx_list_remove(&slab->idle_link);
       idle->count--;
    }
-   slab->cold_B -= bytes;
+   slab->idle_B -= bytes;
 }
 
 /* What a block is wanted for. */
@@ -82,7 +82,7 @@ struct agx_pool_want {
 static inline bool agx_pool_may_have(const struct agx_pool_block *block,
                                      const struct agx_pool_want *want)
 {
-   return block->state == AGX_BLOCK_COLD || want->may_wait ||
+   return block->state == AGX_BLOCK_IDLE || want->may_wait ||
           agx_frontier_covers(want->covered, &block->death);
 }
 

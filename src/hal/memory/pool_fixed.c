@@ -6,17 +6,17 @@
 
 #include "base/util.h"
 
-#define MAX_LOOKS 8 /* at hot blocks that may not do */
+#define MAX_TRIES 8 /* at busy blocks that may not do */
 
 void agx_fixed_init(struct agx_fixed *fixed, uint64_t block_B, const struct agx_host_alloc *alloc)
 {
    agx_pool_nodes_init(&fixed->nodes, alloc);
-   agx_list_init(&fixed->idle.slabs);
-   fixed->idle.count = 0;
-   agx_list_init(&fixed->cold);
-   agx_list_init(&fixed->hot_order);
+   agx_list_init(&fixed->idle_slabs.slabs);
+   fixed->idle_slabs.count = 0;
+   agx_list_init(&fixed->idle);
+   agx_list_init(&fixed->busy_order);
    fixed->block_B = block_B;
-   fixed->cold_B = fixed->hot_B = 0;
+   fixed->idle_B = fixed->busy_B = 0;
 }
 
 void agx_fixed_fini(struct agx_fixed *fixed)
@@ -24,24 +24,24 @@ void agx_fixed_fini(struct agx_fixed *fixed)
    agx_pool_nodes_fini(&fixed->nodes);
 }
 
-static void make_cold(struct agx_fixed *fixed, struct agx_pool_block *block)
+static void make_idle(struct agx_fixed *fixed, struct agx_pool_block *block)
 {
-   block->state = AGX_BLOCK_COLD;
+   block->state = AGX_BLOCK_IDLE;
    block->death = (struct agx_frontier){0};
-   agx_pool_more_cold(&fixed->idle, block->slab, block->size_B);
-   fixed->cold_B += block->size_B;
-   agx_list_insert_after(&fixed->cold, &block->bin);
+   agx_pool_add_idle(&fixed->idle_slabs, block->slab, block->size_B);
+   fixed->idle_B += block->size_B;
+   agx_list_insert_after(&fixed->idle, &block->bin);
 }
 
-/* All blocks of the slab are cold. */
+/* All blocks of the slab are idle. */
 static void unchain(struct agx_fixed *fixed, struct agx_pool_slab *slab)
 {
    while (slab->first) {
       struct agx_pool_block *block = slab->first;
       slab->first = block->above;
       agx_list_remove(&block->bin);
-      fixed->cold_B -= block->size_B;
-      agx_pool_less_cold(&fixed->idle, slab, block->size_B);
+      fixed->idle_B -= block->size_B;
+      agx_pool_remove_idle(&fixed->idle_slabs, slab, block->size_B);
       agx_pool_nodes_give(&fixed->nodes, block);
    }
 }
@@ -65,23 +65,23 @@ agx_status agx_fixed_add(struct agx_fixed *fixed, struct agx_pool_slab *slab)
       if (above)
          above->below = block;
       slab->first = above = block;
-      make_cold(fixed, block);
+      make_idle(fixed, block);
    }
    return AGX_OK;
 }
 
 void agx_fixed_remove(struct agx_fixed *fixed, struct agx_pool_slab *slab)
 {
-   agx_assert(slab->cold_B == slab->size_B);
+   agx_assert(slab->idle_B == slab->size_B);
    unchain(fixed, slab);
 }
 
 /* The longest freed are the likeliest to do. */
-static struct agx_pool_block *find_hot(struct agx_fixed *fixed, const struct agx_pool_want *want)
+static struct agx_pool_block *find_busy(struct agx_fixed *fixed, const struct agx_pool_want *want)
 {
-   uint32_t looks = MAX_LOOKS;
-   agx_list_for_each (struct agx_pool_block, block, &fixed->hot_order, hot) {
-      if (looks-- == 0)
+   uint32_t tries = MAX_TRIES;
+   agx_list_for_each (struct agx_pool_block, block, &fixed->busy_order, busy_link) {
+      if (tries-- == 0)
          break;
       if (agx_pool_may_have(block, want))
          return block;
@@ -93,22 +93,22 @@ static struct agx_pool_block *choose(struct agx_fixed *fixed, const struct agx_p
 {
    struct agx_pool_want sure = *want;
    sure.may_wait = false;
-   struct agx_pool_block *block = find_hot(fixed, &sure);
-   if (!block && !agx_list_empty(&fixed->cold))
-      block = agx_container_of(fixed->cold.next, struct agx_pool_block, bin);
+   struct agx_pool_block *block = find_busy(fixed, &sure);
+   if (!block && !agx_list_empty(&fixed->idle))
+      block = agx_container_of(fixed->idle.next, struct agx_pool_block, bin);
    if (!block && want->may_wait)
-      block = find_hot(fixed, want);
+      block = find_busy(fixed, want);
    return block;
 }
 
 void agx_fixed_claim(struct agx_fixed *fixed, struct agx_pool_block *block)
 {
-   if (block->state == AGX_BLOCK_HOT) {
-      fixed->hot_B -= block->size_B;
-      agx_list_remove(&block->hot);
+   if (block->state == AGX_BLOCK_BUSY) {
+      fixed->busy_B -= block->size_B;
+      agx_list_remove(&block->busy_link);
    } else {
-      fixed->cold_B -= block->size_B;
-      agx_pool_less_cold(&fixed->idle, block->slab, block->size_B);
+      fixed->idle_B -= block->size_B;
+      agx_pool_remove_idle(&fixed->idle_slabs, block->slab, block->size_B);
       agx_list_remove(&block->bin);
    }
    block->state = AGX_BLOCK_USED;
@@ -127,24 +127,24 @@ void agx_fixed_give(struct agx_fixed *fixed, struct agx_pool_block *block,
 {
    agx_assert(block->state == AGX_BLOCK_USED);
    if (!death) {
-      make_cold(fixed, block);
+      make_idle(fixed, block);
       return;
    }
-   block->state = AGX_BLOCK_HOT;
+   block->state = AGX_BLOCK_BUSY;
    block->death = *death;
-   fixed->hot_B += block->size_B;
-   agx_list_append(&fixed->hot_order, &block->hot);
+   fixed->busy_B += block->size_B;
+   agx_list_append(&fixed->busy_order, &block->busy_link);
 }
 
-void agx_fixed_cool(struct agx_fixed *fixed, const struct agx_frontier *reached, uint32_t limit)
+void agx_fixed_reclaim(struct agx_fixed *fixed, const struct agx_frontier *reached, uint32_t limit)
 {
-   agx_list_for_each_safe (struct agx_pool_block, block, &fixed->hot_order, hot) {
+   agx_list_for_each_safe (struct agx_pool_block, block, &fixed->busy_order, busy_link) {
       if (limit-- == 0)
          return;
       if (!agx_frontier_covers(reached, &block->death))
          continue;
-      agx_list_remove(&block->hot);
-      fixed->hot_B -= block->size_B;
-      make_cold(fixed, block);
+      agx_list_remove(&block->busy_link);
+      fixed->busy_B -= block->size_B;
+      make_idle(fixed, block);
    }
 }

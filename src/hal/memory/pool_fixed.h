@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of one size: a list of cold ones, and one of hot ones in the order of freeing. O(1).
+ * Blocks of one size: a list of idle ones, and one of busy ones in the order of freeing. O(1).
  */
 #pragma once
 
@@ -9,10 +9,10 @@
 /* Embedded. */
 struct agx_fixed {
    struct agx_pool_nodes nodes;
-   struct agx_pool_idle idle;
-   struct agx_link cold, hot_order;
+   struct agx_pool_idle idle_slabs;
+   struct agx_link idle, busy_order;
    uint64_t block_B; /* 0: a slab is one block */
-   uint64_t cold_B, hot_B;
+   uint64_t idle_B, busy_B;
 };
 
 void agx_fixed_init(struct agx_fixed *fixed, uint64_t block_B, const struct agx_host_alloc *alloc);
@@ -26,4 +26,4 @@ struct agx_pool_block *agx_fixed_take(struct agx_fixed *fixed, const struct agx_
 void agx_fixed_claim(struct agx_fixed *fixed, struct agx_pool_block *block);
 void agx_fixed_give(struct agx_fixed *fixed, struct agx_pool_block *block,
                     const struct agx_frontier *death);
-void agx_fixed_cool(struct agx_fixed *fixed, const struct agx_frontier *reached, uint32_t limit);
+void agx_fixed_reclaim(struct agx_fixed *fixed, const struct agx_frontier *reached, uint32_t limit);

@@ -83,12 +83,12 @@ agx_status agx_pool_slab_create(struct agx_pool *pool, uint64_t size_B,
 void agx_pool_take_idle(struct agx_pool *pool, uint32_t kept, struct agx_link *out_slabs)
 {
    struct agx_pool_idle *idle =
-      agx_pool_is_variable(pool) ? &pool->blocks.tlsf.idle : &pool->blocks.fixed.idle;
+      agx_pool_is_variable(pool) ? &pool->blocks.tlsf.idle_slabs : &pool->blocks.fixed.idle_slabs;
    if (pool->strategy == AGX_POOL_PASSTHROUGH)
       kept = 0;
    agx_list_init(out_slabs);
    while (idle->count > kept) {
-      struct agx_pool_slab *slab = agx_container_of(idle->slabs.next, struct agx_pool_slab, idle);
+      struct agx_pool_slab *slab = agx_container_of(idle->slabs.next, struct agx_pool_slab, idle_link);
       agx_pool_remove_slab(pool, slab);
       pool->reserved_B -= agxw_bo_size(slab->memory->bo);
       pool->slab_count--;

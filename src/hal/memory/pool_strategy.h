@@ -46,16 +46,16 @@ static inline void agx_pool_give_block(struct agx_pool *pool, struct agx_pool_bl
       agx_fixed_give(&pool->blocks.fixed, block, death);
 }
 
-static inline void agx_pool_cool(struct agx_pool *pool, const struct agx_frontier *reached,
-                                 uint32_t limit)
+static inline void agx_pool_reclaim(struct agx_pool *pool, const struct agx_frontier *reached,
+                                    uint32_t limit)
 {
    if (agx_pool_is_variable(pool))
-      agx_tlsf_cool(&pool->blocks.tlsf, reached, limit);
+      agx_tlsf_reclaim(&pool->blocks.tlsf, reached, limit);
    else
-      agx_fixed_cool(&pool->blocks.fixed, reached, limit);
+      agx_fixed_reclaim(&pool->blocks.fixed, reached, limit);
 }
 
-static inline uint64_t agx_pool_hot_bytes(const struct agx_pool *pool)
+static inline uint64_t agx_pool_busy_bytes(const struct agx_pool *pool)
 {
-   return agx_pool_is_variable(pool) ? pool->blocks.tlsf.hot_B : pool->blocks.fixed.hot_B;
+   return agx_pool_is_variable(pool) ? pool->blocks.tlsf.busy_B : pool->blocks.fixed.busy_B;
 }

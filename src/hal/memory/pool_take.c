@@ -8,7 +8,7 @@
 #include "hal/memory/pool_strategy.h"
 #include "hal/memory/state.h"
 
-#define COOL_AT_ONCE    16u /* hot blocks that are looked at on the way */
+#define RECLAIM_AT_ONCE 16u /* busy blocks that are looked at on the way */
 #define KEPT_IDLE_SLABS 1u  /* against taking and giving back the same slab in turn */
 
 /* ---- growing ----------------------------------------------------------------- */
@@ -100,13 +100,13 @@ static agx_status take_existing(struct agx_pool *pool, const struct agx_pool_wan
    struct agx_pool_want sure = *want;
    sure.may_wait = false;
    *out_block = NULL;
-   agx_pool_cool(pool, reached, COOL_AT_ONCE);
+   agx_pool_reclaim(pool, reached, RECLAIM_AT_ONCE);
    if (pool->strategy == AGX_POOL_PASSTHROUGH)
       return AGX_OK;
    AGX_TRY(agx_pool_take_block(pool, &sure, out_block));
-   if (*out_block || agx_pool_hot_bytes(pool) == 0)
+   if (*out_block || agx_pool_busy_bytes(pool) == 0)
       return AGX_OK;
-   agx_pool_cool(pool, reached, UINT32_MAX);
+   agx_pool_reclaim(pool, reached, UINT32_MAX);
    return agx_pool_take_block(pool, want, out_block);
 }
 
@@ -173,7 +173,7 @@ agx_status agx_pool_full(struct agx_pool *pool, uint64_t size_B)
       "not over",
       pool->label, (unsigned long long)size_B, (unsigned long long)pool->reserved_B,
       (unsigned long long)pool->limit_B, (unsigned long long)pool->used_B,
-      (unsigned long long)agx_pool_hot_bytes(pool));
+      (unsigned long long)agx_pool_busy_bytes(pool));
    pthread_mutex_unlock(&pool->lock);
    return status;
 }

@@ -9,7 +9,7 @@
 
 #define COLUMNS_LOG2 4
 #define MAX_UNITS    ((uint64_t)1 << 29)
-#define MAX_LOOKS    8 /* at blocks that may not do */
+#define MAX_TRIES    8 /* at blocks that may not do */
 
 /* ---- bins ----------------------------------------------------------------- */
 
@@ -89,25 +89,25 @@ static bool bins_find(const struct agx_tlsf_bins *bins, struct bin *at)
 
 static void insert(struct agx_tlsf *tlsf, struct agx_pool_block *block)
 {
-   if (block->state == AGX_BLOCK_HOT) {
-      bins_insert(&tlsf->hot, block);
-      tlsf->hot_B += block->size_B;
+   if (block->state == AGX_BLOCK_BUSY) {
+      bins_insert(&tlsf->busy, block);
+      tlsf->busy_B += block->size_B;
    } else {
-      bins_insert(&tlsf->cold, block);
-      tlsf->cold_B += block->size_B;
-      agx_pool_more_cold(&tlsf->idle, block->slab, block->size_B);
+      bins_insert(&tlsf->idle, block);
+      tlsf->idle_B += block->size_B;
+      agx_pool_add_idle(&tlsf->idle_slabs, block->slab, block->size_B);
    }
 }
 
 static void extract(struct agx_tlsf *tlsf, struct agx_pool_block *block)
 {
-   if (block->state == AGX_BLOCK_HOT) {
-      bins_remove(&tlsf->hot, block);
-      tlsf->hot_B -= block->size_B;
+   if (block->state == AGX_BLOCK_BUSY) {
+      bins_remove(&tlsf->busy, block);
+      tlsf->busy_B -= block->size_B;
    } else {
-      bins_remove(&tlsf->cold, block);
-      tlsf->cold_B -= block->size_B;
-      agx_pool_less_cold(&tlsf->idle, block->slab, block->size_B);
+      bins_remove(&tlsf->idle, block);
+      tlsf->idle_B -= block->size_B;
+      agx_pool_remove_idle(&tlsf->idle_slabs, block->slab, block->size_B);
    }
 }
 
@@ -124,16 +124,16 @@ static void swallow_above(struct agx_tlsf *tlsf, struct agx_pool_block *block)
    agx_pool_nodes_give(&tlsf->nodes, above);
 }
 
-/* Makes a block that stands in no bin cold, one with its cold neighbours. */
-static void make_cold(struct agx_tlsf *tlsf, struct agx_pool_block *block)
+/* Makes a block that stands in no bin idle, one with its idle neighbours. */
+static void make_idle(struct agx_tlsf *tlsf, struct agx_pool_block *block)
 {
-   block->state = AGX_BLOCK_COLD;
+   block->state = AGX_BLOCK_IDLE;
    block->death = (struct agx_frontier){0};
-   if (block->above && block->above->state == AGX_BLOCK_COLD) {
+   if (block->above && block->above->state == AGX_BLOCK_IDLE) {
       extract(tlsf, block->above);
       swallow_above(tlsf, block);
    }
-   if (block->below && block->below->state == AGX_BLOCK_COLD) {
+   if (block->below && block->below->state == AGX_BLOCK_IDLE) {
       block = block->below;
       extract(tlsf, block);
       swallow_above(tlsf, block);
@@ -157,8 +157,8 @@ static struct agx_pool_block *cut(struct agx_tlsf *tlsf, struct agx_pool_block *
       upper->above->below = upper;
    block->above = upper;
    block->size_B = size_B;
-   if (block->state == AGX_BLOCK_HOT)
-      agx_list_insert_after(&block->hot, &upper->hot);
+   if (block->state == AGX_BLOCK_BUSY)
+      agx_list_insert_after(&block->busy_link, &upper->busy_link);
    return upper;
 }
 
@@ -171,17 +171,18 @@ static uint64_t place_in(const struct agx_pool_block *block, uint64_t size_B, ui
    return agx_range_fits(skipped_B, size_B, block->size_B) ? skipped_B : UINT64_MAX;
 }
 
-/* Looks through bins from `from` on to, and with, `to`; at no more than *looks blocks. */
-static struct agx_pool_block *look(struct agx_tlsf_bins *bins, const struct agx_pool_want *want,
-                                   struct bin from, struct bin to, uint32_t *looks)
+/* Looks through bins from `from` on to, and with, `to`; at no more than *tries blocks. */
+static struct agx_pool_block *find_between(struct agx_tlsf_bins *bins,
+                                           const struct agx_pool_want *want, struct bin from,
+                                           struct bin to, uint32_t *tries)
 {
    const uint32_t end = to.row * AGX_TLSF_COLUMNS + to.column;
    struct bin at = from;
    while (bins_find(bins, &at) && at.row * AGX_TLSF_COLUMNS + at.column <= end) {
       agx_list_for_each (struct agx_pool_block, block, &bins->heads[at.row][at.column], bin) {
-         if (*looks == 0)
+         if (*tries == 0)
             return NULL;
-         (*looks)--;
+         (*tries)--;
          if (place_in(block, want->size_B, want->align_B) != UINT64_MAX &&
              agx_pool_may_have(block, want))
             return block;
@@ -198,33 +199,33 @@ static struct agx_pool_block *find(struct agx_tlsf_bins *bins, const struct agx_
    const struct bin last = {AGX_TLSF_ROWS - 1, AGX_TLSF_COLUMNS - 1};
    const uint64_t units = want->size_B / AGX_TLSF_UNIT_B;
    const uint64_t slack_B = want->align_B > AGX_TLSF_UNIT_B ? want->align_B - AGX_TLSF_UNIT_B : 0;
-   uint32_t looks = MAX_LOOKS;
-   struct agx_pool_block *block = look(bins, want, bin_of(units), bin_of(units), &looks);
-   looks = MAX_LOOKS;
+   uint32_t tries = MAX_TRIES;
+   struct agx_pool_block *block = find_between(bins, want, bin_of(units), bin_of(units), &tries);
+   tries = MAX_TRIES;
    if (!block)
-      block = look(bins, want, bin_above(units), last, &looks);
-   looks = MAX_LOOKS;
+      block = find_between(bins, want, bin_above(units), last, &tries);
+   tries = MAX_TRIES;
    if (!block && slack_B && units + slack_B / AGX_TLSF_UNIT_B <= MAX_UNITS)
-      block = look(bins, want, bin_above(units + slack_B / AGX_TLSF_UNIT_B), last, &looks);
+      block = find_between(bins, want, bin_above(units + slack_B / AGX_TLSF_UNIT_B), last, &tries);
    return block;
 }
 
-/* Hot blocks of about the size first: memory that was just used is in the caches, and what is
- * cold stays whole. */
+/* Busy blocks of about the size first: memory that was just used is in the caches, and what is
+ * idle stays whole. */
 static struct agx_pool_block *choose(struct agx_tlsf *tlsf, const struct agx_pool_want *want)
 {
    const uint64_t units = want->size_B / AGX_TLSF_UNIT_B;
-   uint32_t looks = MAX_LOOKS;
+   uint32_t tries = MAX_TRIES;
    struct agx_pool_want sure = *want;
    sure.may_wait = false;
    struct agx_pool_block *block =
-      look(&tlsf->hot, &sure, bin_of(units), bin_above(2 * units), &looks);
+      find_between(&tlsf->busy, &sure, bin_of(units), bin_above(2 * units), &tries);
    if (!block)
-      block = find(&tlsf->cold, &sure);
+      block = find(&tlsf->idle, &sure);
    if (!block)
-      block = find(&tlsf->hot, &sure);
+      block = find(&tlsf->busy, &sure);
    if (!block && want->may_wait)
-      block = find(&tlsf->hot, want);
+      block = find(&tlsf->busy, want);
    return block;
 }
 
@@ -250,7 +251,7 @@ agx_status agx_tlsf_take(struct agx_tlsf *tlsf, const struct agx_pool_want *want
    }
    if (block->size_B > rounded.size_B)
       insert(tlsf, cut(tlsf, block, rounded.size_B));
-   agx_list_remove(&block->hot);
+   agx_list_remove(&block->busy_link);
    block->state = AGX_BLOCK_USED;
    *out_block = block;
    return AGX_OK;
@@ -263,25 +264,25 @@ void agx_tlsf_give(struct agx_tlsf *tlsf, struct agx_pool_block *block,
 {
    agx_assert(block->state == AGX_BLOCK_USED);
    if (!death) {
-      make_cold(tlsf, block);
+      make_idle(tlsf, block);
       return;
    }
-   block->state = AGX_BLOCK_HOT;
+   block->state = AGX_BLOCK_BUSY;
    block->death = *death;
    insert(tlsf, block);
-   agx_list_append(&tlsf->hot_order, &block->hot);
+   agx_list_append(&tlsf->busy_order, &block->busy_link);
 }
 
-void agx_tlsf_cool(struct agx_tlsf *tlsf, const struct agx_frontier *reached, uint32_t limit)
+void agx_tlsf_reclaim(struct agx_tlsf *tlsf, const struct agx_frontier *reached, uint32_t limit)
 {
-   agx_list_for_each_safe (struct agx_pool_block, block, &tlsf->hot_order, hot) {
+   agx_list_for_each_safe (struct agx_pool_block, block, &tlsf->busy_order, busy_link) {
       if (limit-- == 0)
          return;
       if (!agx_frontier_covers(reached, &block->death))
          continue;
       extract(tlsf, block);
-      agx_list_remove(&block->hot);
-      make_cold(tlsf, block);
+      agx_list_remove(&block->busy_link);
+      make_idle(tlsf, block);
    }
 }
 
@@ -290,12 +291,12 @@ void agx_tlsf_cool(struct agx_tlsf *tlsf, const struct agx_frontier *reached, ui
 void agx_tlsf_init(struct agx_tlsf *tlsf, const struct agx_host_alloc *alloc)
 {
    agx_pool_nodes_init(&tlsf->nodes, alloc);
-   bins_init(&tlsf->cold);
-   bins_init(&tlsf->hot);
-   agx_list_init(&tlsf->idle.slabs);
-   tlsf->idle.count = 0;
-   agx_list_init(&tlsf->hot_order);
-   tlsf->cold_B = tlsf->hot_B = 0;
+   bins_init(&tlsf->idle);
+   bins_init(&tlsf->busy);
+   agx_list_init(&tlsf->idle_slabs.slabs);
+   tlsf->idle_slabs.count = 0;
+   agx_list_init(&tlsf->busy_order);
+   tlsf->idle_B = tlsf->busy_B = 0;
 }
 
 void agx_tlsf_fini(struct agx_tlsf *tlsf)
@@ -312,13 +313,13 @@ agx_status agx_tlsf_add(struct agx_tlsf *tlsf, struct agx_pool_slab *slab)
    block->slab = slab;
    block->size_B = slab->size_B;
    slab->first = block;
-   make_cold(tlsf, block);
+   make_idle(tlsf, block);
    return AGX_OK;
 }
 
 void agx_tlsf_remove(struct agx_tlsf *tlsf, struct agx_pool_slab *slab)
 {
-   agx_assert(slab->cold_B == slab->size_B && slab->first->size_B == slab->size_B);
+   agx_assert(slab->idle_B == slab->size_B && slab->first->size_B == slab->size_B);
    extract(tlsf, slab->first);
    agx_pool_nodes_give(&tlsf->nodes, slab->first);
    slab->first = NULL;

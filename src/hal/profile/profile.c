@@ -81,7 +81,7 @@ static void put_dropped(struct agx_profile *profile, uint64_t count)
 }
 
 /* With the lock held, which is let go of meanwhile. */
-static void deliver_all(struct agx_profile *profile)
+static void notify_all(struct agx_profile *profile)
 {
    struct agx_link ended, events;
    agx_list_init(&ended);
@@ -95,7 +95,7 @@ static void deliver_all(struct agx_profile *profile)
        agx_profile_clock() - profile->host_base > CLOCK_AGE_NS)
       (void)!agx_profile_correlate(profile);
    agx_list_for_each (struct agx_profile_entry, entry, &ended, link)
-      agx_profile_tell(profile, entry);
+      agx_profile_notify_entry(profile, entry);
    agx_list_for_each_safe (struct agx_profile_event, event, &events, link) {
       agx_profile_put(profile, &event->record);
       agx_host_free(agx_context_of(profile->device)->alloc, event, sizeof(*event));
@@ -111,19 +111,19 @@ static bool has_pending_notifications(const struct agx_profile *profile)
    return !agx_list_empty(&profile->ended) || !agx_list_empty(&profile->events) || profile->dropped;
 }
 
-void agx_profile_deliver(struct agx_profile *profile)
+void agx_profile_notify(struct agx_profile *profile)
 {
    pthread_mutex_lock(&profile->lock);
-   if (!profile->delivers && has_pending_notifications(profile)) {
-      profile->delivers = true;
-      profile->deliverer = pthread_self();
+   if (!profile->is_notifying && has_pending_notifications(profile)) {
+      profile->is_notifying = true;
+      profile->notifier = pthread_self();
       while (has_pending_notifications(profile))
-         deliver_all(profile);
+         notify_all(profile);
       pthread_mutex_unlock(&profile->lock);
       if (profile->trace)
          agx_trace_flush(profile->trace);
       pthread_mutex_lock(&profile->lock);
-      profile->delivers = false;
+      profile->is_notifying = false;
       pthread_cond_broadcast(&profile->idle);
    }
    pthread_mutex_unlock(&profile->lock);
@@ -263,13 +263,13 @@ agx_status agx_profile_flush(struct agx_device *device)
    if (!profile)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "profile: flush without a session");
    pthread_mutex_lock(&profile->lock);
-   bool is_inside = profile->delivers && pthread_equal(profile->deliverer, pthread_self());
-   while (profile->delivers && !is_inside)
+   bool is_inside = profile->is_notifying && pthread_equal(profile->notifier, pthread_self());
+   while (profile->is_notifying && !is_inside)
       pthread_cond_wait(&profile->idle, &profile->lock);
    pthread_mutex_unlock(&profile->lock);
    if (is_inside)
       return AGX_FAIL(AGX_FAILED_PRECONDITION, "profile: flush from the session's own function");
-   agx_profile_deliver(profile);
+   agx_profile_notify(profile);
    return AGX_OK;
 }
 

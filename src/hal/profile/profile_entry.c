@@ -102,7 +102,7 @@ void agx_profile_release(struct agx_profile *profile, struct agx_profile_entry *
    bool is_closed = profile->is_closed;
    pthread_mutex_unlock(&profile->lock);
    if (!is_closed)
-      agx_profile_deliver(profile);
+      agx_profile_notify(profile);
    agx_profile_unref(profile);
 }
 

@@ -51,7 +51,7 @@ static struct agx_profile_record record_of(const struct agx_profile_entry *entry
    };
 }
 
-static void tell_operation(struct agx_profile *profile, const struct agx_profile_entry *entry)
+static void notify_operation(struct agx_profile *profile, const struct agx_profile_entry *entry)
 {
    struct agx_profile_record record = record_of(entry, AGX_PROFILE_RECORD_QUEUE);
    record.granularity = AGX_PROFILE_HOST_TIME;
@@ -61,7 +61,7 @@ static void tell_operation(struct agx_profile *profile, const struct agx_profile
    agx_profile_put(profile, &record);
 }
 
-static void tell_submission(struct agx_profile *profile, const struct agx_profile_entry *entry)
+static void notify_submission(struct agx_profile *profile, const struct agx_profile_entry *entry)
 {
    struct agx_profile_record record = record_of(entry, AGX_PROFILE_RECORD_DEVICE_QUEUE);
    struct times times;
@@ -73,8 +73,8 @@ static void tell_submission(struct agx_profile *profile, const struct agx_profil
    agx_profile_put(profile, &record);
 }
 
-static void tell_counters(struct agx_profile *profile, struct agx_profile_record *record,
-                          const struct agx_kmd_counters *it)
+static void notify_counters(struct agx_profile *profile, struct agx_profile_record *record,
+                            const struct agx_kmd_counters *it)
 {
    const struct agx_profile_counter counters[] = {
       {"workgroups", it->workgroups},
@@ -92,8 +92,8 @@ static void tell_counters(struct agx_profile *profile, struct agx_profile_record
    agx_profile_put(profile, record);
 }
 
-static void tell_span(struct agx_profile *profile, const struct agx_profile_entry *entry,
-                      uint32_t number)
+static void notify_span(struct agx_profile *profile, const struct agx_profile_entry *entry,
+                        uint32_t number)
 {
    const struct agx_profile_span *span = &entry->spans[number];
    struct times times;
@@ -117,18 +117,18 @@ static void tell_span(struct agx_profile *profile, const struct agx_profile_entr
       if (profile->families & AGX_PROFILE_DISPATCH)
          agx_profile_put(profile, &record);
       if (dispatch->has_counters)
-         tell_counters(profile, &record, &dispatch->counters);
+         notify_counters(profile, &record, &dispatch->counters);
    }
 }
 
-void agx_profile_tell(struct agx_profile *profile, const struct agx_profile_entry *entry)
+void agx_profile_notify_entry(struct agx_profile *profile, const struct agx_profile_entry *entry)
 {
    if (profile->families & AGX_PROFILE_QUEUE)
-      tell_operation(profile, entry);
+      notify_operation(profile, entry);
    if (entry->command_count == 0)
       return;
    if (profile->families & AGX_PROFILE_DEVICE_QUEUE)
-      tell_submission(profile, entry);
+      notify_submission(profile, entry);
    for (uint32_t i = 0; i < entry->span_count; i++)
-      tell_span(profile, entry, i);
+      notify_span(profile, entry, i);
 }

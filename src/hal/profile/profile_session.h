@@ -95,8 +95,8 @@ struct agx_profile {
    struct agx_link events;    /* agx_profile_event */
    uint32_t event_count;
    uint64_t dropped, memory_B;
-   bool is_closed, delivers;
-   pthread_t deliverer;
+   bool is_closed, is_notifying;
+   pthread_t notifier;
    struct agx_profile_name *names[AGX_PROFILE_NAME_BUCKETS];
 
    /* Of who delivers: GPU time = gpu_base when CLOCK_MONOTONIC was host_base. */
@@ -115,12 +115,12 @@ void agx_profile_free_names(struct agx_profile *profile);
 /* agxw_device_observe */
 void agx_profile_note_memory(void *user, const struct agxw_place *place, bool is_new);
 /* Delivers what has ended; leaves it to whoever does so already. */
-void agx_profile_deliver(struct agx_profile *profile);
+void agx_profile_notify(struct agx_profile *profile);
 void agx_profile_put(struct agx_profile *profile, const struct agx_profile_record *record);
 /* Compares both clocks. */
 AGX_MUST_CHECK agx_status agx_profile_correlate(struct agx_profile *profile);
 /* Makes the records of an entry that ended. */
-void agx_profile_tell(struct agx_profile *profile, const struct agx_profile_entry *entry);
+void agx_profile_notify_entry(struct agx_profile *profile, const struct agx_profile_entry *entry);
 void agx_profile_unref(struct agx_profile *profile);
 void agx_profile_free_entry(struct agx_profile_entry *entry);
 

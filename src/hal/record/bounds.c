@@ -71,7 +71,7 @@ agx_status agx_bounds_note_data(struct agx_command_buffer *commands, uint64_t va
               (struct agx_kmd_range){va, length_B, commands->dispatch_count - 1, true, false});
 }
 
-agx_status agx_bounds_tell(struct agx_command_buffer *commands)
+agx_status agx_bounds_declare(struct agx_command_buffer *commands)
 {
    if (!commands->is_watched)
       return AGX_OK;
@@ -80,14 +80,14 @@ agx_status agx_bounds_tell(struct agx_command_buffer *commands)
                                                 commands->dispatch_count, true, true}));
    AGX_TRY(agxw_device_declare_bounds(agx_context_of(commands->device)->winsys, commands->stream_va,
                                       commands->ranges.items, commands->ranges.count));
-   commands->is_told = true;
+   commands->is_declared = true;
    return AGX_OK;
 }
 
 void agx_bounds_forget(struct agx_command_buffer *commands)
 {
-   if (commands->is_told)
+   if (commands->is_declared)
       (void)!agxw_device_declare_bounds(agx_context_of(commands->device)->winsys,
                                         commands->stream_va, NULL, 0);
-   commands->is_told = false;
+   commands->is_declared = false;
 }

@@ -29,7 +29,7 @@ static bool is_complete(const struct agx_breadcrumb *breadcrumb)
 
 /* Nothing is in flight. Counts that lag though nothing has failed may be late: they stay expected,
  * so that they are nobody else's then. */
-static void settle(struct agx_breadcrumb *breadcrumb)
+static void reset_expected(struct agx_breadcrumb *breadcrumb)
 {
    struct agx_breadcrumb_slots *slots = &breadcrumb->slots;
    if (slots->has_failed || (slots->is_mixed && is_complete(breadcrumb))) {
@@ -56,18 +56,18 @@ static uint32_t choose_count(struct agx_breadcrumb *breadcrumb, uint32_t queue,
 {
    struct agx_breadcrumb_slots *slots = &breadcrumb->slots;
    if (slots->in_flight == 0) {
-      settle(breadcrumb);
+      reset_expected(breadcrumb);
       slots->queue = queue;
       return 0;
    }
-   bool can_tell = queue == slots->queue && !slots->is_mixed;
+   bool is_separable = queue == slots->queue && !slots->is_mixed;
    bool has_prologues =
       takes_prologues && atomic_load_explicit(&breadcrumb->prologues_va, memory_order_acquire);
-   if (can_tell && has_prologues) {
+   if (is_separable && has_prologues) {
       slots->uses_prologues = true;
       return choose_prologue(slots);
    }
-   slots->is_mixed |= !can_tell || slots->uses_prologues;
+   slots->is_mixed |= !is_separable || slots->uses_prologues;
    return 0;
 }
 

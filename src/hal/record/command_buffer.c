@@ -238,7 +238,7 @@ agx_status agx_command_buffer_end(struct agx_command_buffer *commands)
    AGX_TRY(check_labels(commands));
    if (commands->dispatch_count && !commands->table_slots) {
       AGX_TRY(close_stream(commands));
-      AGX_TRY(agx_bounds_tell(commands));
+      AGX_TRY(agx_bounds_declare(commands));
    }
    commands->state = AGX_RECORD_DONE;
    return AGX_OK;

@@ -64,7 +64,7 @@ struct agx_command_buffer {
    struct agx_run run;      /* the last of runs */
    uint32_t label_open;
    bool is_watched;  /* AGX_DEBUG=bounds */
-   bool is_told;     /* the device was told what it may access */
+   bool is_declared; /* the device was told what it may access */
    bool is_expected; /* agx_chunks_expect */
 
    struct agx_chunk *first, *last;    /* last: the open one */
@@ -102,7 +102,7 @@ AGX_MUST_CHECK agx_status agx_bounds_note(struct agx_command_buffer *commands,
 AGX_MUST_CHECK agx_status agx_bounds_note_data(struct agx_command_buffer *commands, uint64_t va,
                                                uint64_t length_B);
 /* Tells the device what the recorded launches may access; nothing without AGX_DEBUG=bounds. */
-AGX_MUST_CHECK agx_status agx_bounds_tell(struct agx_command_buffer *commands);
+AGX_MUST_CHECK agx_status agx_bounds_declare(struct agx_command_buffer *commands);
 /* Tells the device that the stream is not watched any more. */
 void agx_bounds_forget(struct agx_command_buffer *commands);
 

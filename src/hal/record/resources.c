@@ -18,8 +18,8 @@ static uint32_t hash_of(const void *object)
 
 void agx_resources_init(struct agx_resources *set)
 {
-   *set = (struct agx_resources){.capacity = AGX_USES_INSIDE};
-   set->uses = set->inside;
+   *set = (struct agx_resources){.capacity = AGX_INLINE_USES};
+   set->uses = set->inline_uses;
 }
 
 void agx_resources_reset(struct agx_resources *set)
@@ -35,7 +35,7 @@ void agx_resources_reset(struct agx_resources *set)
 
 static void free_memory(struct agx_resources *set, const struct agx_host_alloc *alloc)
 {
-   if (set->uses != set->inside)
+   if (set->uses != set->inline_uses)
       agx_host_free(alloc, set->uses, set->capacity * sizeof(set->uses[0]));
    if (set->slots)
       agx_host_free(alloc, set->slots, set->slot_count * sizeof(set->slots[0]));

@@ -17,7 +17,7 @@ struct agx_use {
                               its signal stands behind */
 };
 
-#define AGX_USES_INSIDE 16
+#define AGX_INLINE_USES 16
 
 struct agx_resources {
    struct agx_use *uses;
@@ -26,10 +26,10 @@ struct agx_resources {
    uint32_t slot_count;
    bool is_unretained;
    bool has_allocas; /* buffers whose memory comes with the queue (alloca.h) are among them */
-   struct agx_use inside[AGX_USES_INSIDE];
+   struct agx_use inline_uses[AGX_INLINE_USES];
 };
 
-/* An empty set, which takes no memory until it holds more than AGX_USES_INSIDE objects. */
+/* An empty set, which takes no memory until it holds more than AGX_INLINE_USES objects. */
 void agx_resources_init(struct agx_resources *set);
 /* Lets go of all objects; memory stays for the next recording. */
 void agx_resources_reset(struct agx_resources *set);
