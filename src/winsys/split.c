@@ -65,7 +65,7 @@ static void note(struct agxw_split *split, const struct agxw_point *point)
 }
 
 /* The kernel has refused it: the next signal of the point comes without these parts. */
-static void take_back(struct agxw_split *split, const struct agxw_point *point)
+static void cancel_signal(struct agxw_split *split, const struct agxw_point *point)
 {
    struct agxw_device *device = split->device;
    pthread_mutex_lock(&device->split_lock);
@@ -146,7 +146,7 @@ static agx_status submit_last(struct agxw_queue *queue, const struct agxw_submit
    if (status == AGX_OK)
       return AGX_OK;
    for (uint32_t i = 0; i < submit->signal_count; i++)
-      take_back(split, &submit->signals[i]);
+      cancel_signal(split, &submit->signals[i]);
    wait_for(split, split->count);
    return status;
 }

@@ -18,7 +18,7 @@ struct report {
    char error[512];
 };
 
-static agx_status look_at_device(const char *name, struct agxw_device_info *out_info)
+static agx_status query_device(const char *name, struct agxw_device_info *out_info)
 {
    struct agx_kmd *kmd;
    struct agxw_device *device;
@@ -132,7 +132,7 @@ int agx_cmd_info(int argc, char **argv)
    }
    if (agxw_enumerate(report.nodes, &report.node_count) != AGX_OK)
       return agx_tool_failed(argv[0]);
-   report.status = look_at_device(name, &report.device);
+   report.status = query_device(name, &report.device);
    agx_error_text(report.error, sizeof(report.error));
    if (is_json)
       print_json(&report);

@@ -153,7 +153,7 @@ static int code_of(int status)
 }
 
 /* What went wrong on the device, which a client may not have noticed. */
-static void tell_failures(struct agx_virtual_node *node)
+static void print_failures(struct agx_virtual_node *node)
 {
    struct agx_virtual_statistics it;
    char text[600];
@@ -169,8 +169,8 @@ static void tell_failures(struct agx_virtual_node *node)
 }
 
 /* The node of the programs that ran, only to look at it; NULL when nobody opened it. */
-static agx_status look_at(const struct agx_chip *chip, int segment,
-                          struct agx_virtual_node **out_node)
+static agx_status attach(const struct agx_chip *chip, int segment,
+                         struct agx_virtual_node **out_node)
 {
    struct stat info;
    *out_node = NULL;
@@ -246,8 +246,8 @@ agx_status agx_tool_run_virtual(const struct agx_virtual_run *run, int *out_code
    AGX_TRY(wait_for(pid, run->attach, out_code));
    AGX_TRY(status);
    if (!node)
-      AGX_TRY(look_at(run->chip, segment, &node));
+      AGX_TRY(attach(run->chip, segment, &node));
    if (node && !run->attach)
-      tell_failures(node);
+      print_failures(node);
    return AGX_OK;
 }

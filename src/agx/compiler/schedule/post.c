@@ -303,13 +303,13 @@ static bool schedule_block(struct posting *p)
       return false;
    p->ready.keys = AGX_ARENA_ARRAY(p->shader->arena, uint64_t, p->count);
    p->later.keys = AGX_ARENA_ARRAY(p->shader->arena, uint64_t, p->count);
-   uint32_t *in_turn = p->order = numbers(p);
+   uint32_t *in_order = p->order = numbers(p);
    uint32_t by_number = try_order(p, false, fixed);
    uint32_t *by_need = p->order = numbers(p);
    uint32_t by_height = try_order(p, true, fixed);
    if (AGX_MIN(by_number, by_height) >= old)
       return false;
-   return apply(p, by_number <= by_height ? in_turn : by_need, fixed);
+   return apply(p, by_number <= by_height ? in_order : by_need, fixed);
 }
 
 static void note_asynchronous(const struct agxc_block *block, struct agxc_halves *set)

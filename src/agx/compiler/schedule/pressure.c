@@ -122,7 +122,7 @@ static uint32_t end(struct ordering *o)
 
 /* ---- order ------------------------------------------------------------- */
 
-static void turn_edges(struct ordering *o)
+static void reverse_edges(struct ordering *o)
 {
    uint32_t count = o->graph.count;
    o->before = AGX_ARENA_ARRAY(o->shader->arena, struct agxc_edge *, count);
@@ -133,9 +133,9 @@ static void turn_edges(struct ordering *o)
       o->barriers[i] += memory == AGXC_MEMORY_ALL;
       for (const struct agxc_edge *edge = o->graph.nodes[i].edges; edge; edge = edge->next) {
          o->barriers[edge->to] = AGX_MAX(o->barriers[edge->to], o->barriers[i]);
-         struct agxc_edge *turned = AGX_ARENA_NEW(o->shader->arena, struct agxc_edge);
-         *turned = (struct agxc_edge){o->before[edge->to], i, edge->latency};
-         o->before[edge->to] = turned;
+         struct agxc_edge *reversed = AGX_ARENA_NEW(o->shader->arena, struct agxc_edge);
+         *reversed = (struct agxc_edge){o->before[edge->to], i, edge->latency};
+         o->before[edge->to] = reversed;
          o->below[i]++;
       }
    }
@@ -195,7 +195,7 @@ static uint32_t new_peak(struct ordering *o, bool writes_first)
 {
    uint32_t count = o->graph.count;
    o->writes_first = writes_first;
-   turn_edges(o);
+   reverse_edges(o);
    o->available = (struct agxc_heap){.keys = AGX_ARENA_ARRAY(o->shader->arena, uint64_t, count)};
    o->order = AGX_ARENA_ARRAY(o->shader->arena, uint32_t, count);
    begin(o);
@@ -229,12 +229,12 @@ static bool order_block(struct ordering *o, struct agxc_block *block)
    if (o->graph.count < 3)
       return false;
    uint32_t before = old_peak(o);
-   uint32_t in_turn = new_peak(o, false);
+   uint32_t as_needed = new_peak(o, false);
    uint32_t *order = o->order;
    uint32_t at_end = new_peak(o, true);
-   if (AGX_MIN(in_turn, at_end) >= before)
+   if (AGX_MIN(as_needed, at_end) >= before)
       return false;
-   return apply(o, in_turn <= at_end ? order : o->order);
+   return apply(o, as_needed <= at_end ? order : o->order);
 }
 
 bool agxc_schedule_pressure(struct agxc_shader *shader)

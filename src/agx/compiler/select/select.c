@@ -196,9 +196,9 @@ static bool takes_width(const struct agxc_instr *instr, unsigned bits)
    default:
       break;
    }
-   bool looks = (instr->op >= AGXC_OP_IMIN && instr->op <= AGXC_OP_UMAX) ||
-                (instr->op >= AGXC_OP_IEQ && instr->op <= AGXC_OP_SGE);
-   return bits != 64 && !(looks && bits == 8);
+   bool compares = (instr->op >= AGXC_OP_IMIN && instr->op <= AGXC_OP_UMAX) ||
+                   (instr->op >= AGXC_OP_IEQ && instr->op <= AGXC_OP_SGE);
+   return bits != 64 && !(compares && bits == 8);
 }
 
 static void check_width(struct agxc_selector *s, const struct agxc_instr *instr)

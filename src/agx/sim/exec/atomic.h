@@ -39,7 +39,7 @@ static inline uint32_t agxs_atomic_apply(unsigned op, uint32_t old, uint32_t val
 }
 
 /* Between the host's byte order and GPU memory's, either way. */
-static inline uint32_t agxs_little(uint32_t value)
+static inline uint32_t agxs_little_endian(uint32_t value)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
    return __builtin_bswap32(value);
@@ -56,12 +56,12 @@ static inline void agxs_atomic_lanes(uint8_t *at, unsigned op, uint32_t lanes,
    uint32_t *word = (uint32_t *)(void *)at;
    uint32_t raw = __atomic_load_n(word, __ATOMIC_RELAXED), now;
    do {
-      now = agxs_little(raw);
+      now = agxs_little_endian(raw);
       for (uint32_t left = lanes; left; left &= left - 1) {
          unsigned i = (unsigned)__builtin_ctz(left);
          old[i] = now;
          now = agxs_atomic_apply(op, now, value[i], compare[i]);
       }
-   } while (!__atomic_compare_exchange_n(word, &raw, agxs_little(now), true, __ATOMIC_SEQ_CST,
-                                         __ATOMIC_RELAXED));
+   } while (!__atomic_compare_exchange_n(word, &raw, agxs_little_endian(now), true,
+                                         __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 }

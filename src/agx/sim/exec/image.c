@@ -18,7 +18,7 @@ const struct agxs_uop *AGXS_EXEC(image_write)(struct agxs_group *group, const st
 const struct agxs_uop *AGXS_EXEC(image_write_block)(struct agxs_group *group,
                                                     const struct agxs_uop *uop)
 {
-   /* As long as a thousand others: it ends the group's turn, so that limits are looked at. */
+   /* As long as a thousand others: it ends the group's time slice, so that limits are looked at. */
    if (agxs_image_write_block(group, uop))
       group->next = uop + 1;
    return NULL;

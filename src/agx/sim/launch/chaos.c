@@ -286,7 +286,7 @@ static agx_status step(struct agxs_chaos *chaos, struct core *core)
       pass_barrier(chaos, core);
       return AGX_OK;
    }
-   core->worker.turn = draw_below(chaos, 2) ? 4096 : 1 + draw_below(chaos, 64);
+   core->worker.slice = draw_below(chaos, 2) ? 4096 : 1 + draw_below(chaos, 64);
    agxs_group_run(group);
    if (agxs_cache_is_off(&core->worker.tlb))
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "chaos: no memory for a core's caches");

@@ -2,7 +2,7 @@
  *
  * The loop over the uops of one SIMD-group, in three forms: plain, with check mode's rules
  * around each instruction, and with counting for statistics. workgroup.c and chaos.c call it,
- * turn by turn.
+ * one time slice after the other.
  */
 #include "agx/sim/launch/group.h"
 
@@ -85,14 +85,14 @@ void agxs_group_run(struct agxs_group *group)
    uint64_t units[AGXS_UNIT_LINK + 1] = {0};
    uint64_t limit = options->max_instructions_per_group;
    uint64_t left = limit ? limit - group->instructions : UINT64_MAX;
-   uint32_t own_turn = group->worker->turn;
-   uint64_t turn = AGX_MIN(left, own_turn ? own_turn : AGXS_TURN);
+   uint32_t own_slice = group->worker->slice;
+   uint64_t slice = AGX_MIN(left, own_slice ? own_slice : AGXS_SLICE);
    group->state = AGXS_GROUP_READY;
    bool flushed = agxs_host_flush(true);
-   uint64_t count = run_stretch(group, turn, units);
-   while (group->next_kernel && group->state == AGXS_GROUP_READY && count < turn) {
+   uint64_t count = run_stretch(group, slice, units);
+   while (group->next_kernel && group->state == AGXS_GROUP_READY && count < slice) {
       agxs_group_move(group);
-      count += run_stretch(group, turn - count, units);
+      count += run_stretch(group, slice - count, units);
    }
    agxs_group_move(group);
    agxs_host_flush(flushed);

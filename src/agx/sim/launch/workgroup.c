@@ -164,7 +164,7 @@ void agxs_group_start(struct agxs_worker *worker, uint32_t index, uint32_t exist
    worker->stats.threads += (unsigned)__builtin_popcount(exists);
 }
 
-/* Gives every group that can run a turn; *out_left counts those that are not done. */
+/* Runs every group that can run for a time slice; *out_left counts those that are not done. */
 static agx_status run_round(struct agxs_worker *worker, uint32_t count, uint32_t *out_left)
 {
    uint32_t waiting = 0, ready = 0;

@@ -192,7 +192,7 @@ struct agxs_worker {
    /* What image accesses report to check mode and statistics; NULL without both. */
    const struct agxs_image_observer *image_observer;
    struct agxs_stats stats;
-   uint32_t turn; /* uops that a group runs before the next one; 0: launch/group.h says */
+   uint32_t slice; /* uops that a group runs before the next one; 0: launch/group.h says */
    const struct agxs_exec_set *plain_set; /* chaos: what its own functions stand before */
    struct agxs_extension *extensions;     /* code that registers led to; reach.h */
    uint32_t extension_count;
@@ -216,7 +216,7 @@ struct agxs_group {
    const struct agxs_row *next_pool;
    uint32_t index; /* in the workgroup */
    uint64_t instructions;
-   uint64_t links; /* uops of this turn that are no instructions */
+   uint64_t links; /* uops of this time slice that are no instructions */
    uint32_t stack_pointer, stack_words;
    uint32_t *stack; /* [word][lane] */
    /* Check mode: halves that an unfinished operation writes, per group. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Copies of pages, found by the host page that they are copies of, so that all GPU
- * addresses of a page share one. A copy that may be written has a twin, the page as it
+ * addresses of a page share one. A copy that may be written has a original, the page as it
  * was: what differs from it was written here, and only that goes to memory.
  */
 #include "agx/sim/memory/cache.h"
@@ -19,7 +19,7 @@
 struct page {
    uint8_t *host; /* NULL: free */
    uint8_t *copy;
-   uint8_t *twin; /* NULL: not written */
+   uint8_t *original; /* NULL: not written */
 };
 
 /* Open addressing without removal of single entries: `order` names those in use. */
@@ -76,13 +76,13 @@ static struct page *find(struct table *table, const uint8_t *host)
 /* Others may write the bytes between at the same time. */
 static void write_back(struct page *page)
 {
-   for (size_t at = 0; page->twin && at < PAGE_BYTES; at += 64) {
-      if (memcmp(page->copy + at, page->twin + at, 64) == 0)
+   for (size_t at = 0; page->original && at < PAGE_BYTES; at += 64) {
+      if (memcmp(page->copy + at, page->original + at, 64) == 0)
          continue;
       for (size_t byte = at; byte < at + 64; byte++)
-         if (page->copy[byte] != page->twin[byte])
+         if (page->copy[byte] != page->original[byte])
             page->host[byte] = page->copy[byte];
-      memcpy(page->twin + at, page->copy + at, 64);
+      memcpy(page->original + at, page->copy + at, 64);
    }
 }
 
@@ -92,7 +92,7 @@ static void empty(struct agxs_cache *cache, struct table *table)
       struct page *page = &table->pages[table->order[i]];
       write_back(page);
       give_page(cache, page->copy);
-      give_page(cache, page->twin);
+      give_page(cache, page->original);
       *page = (struct page){0};
    }
    if (table)
@@ -137,10 +137,10 @@ uint8_t *agxs_cache_page(struct agxs_tlb *tlb, uint8_t *host, enum agxs_access a
    struct page *page = find(cache->data, host);
    if (!page->host)
       page = add(cache, &cache->data, host);
-   if (page && access == AGXS_WRITE && !page->twin) {
-      page->twin = take_page(cache);
-      if (page->twin)
-         memcpy(page->twin, page->copy, PAGE_BYTES);
+   if (page && access == AGXS_WRITE && !page->original) {
+      page->original = take_page(cache);
+      if (page->original)
+         memcpy(page->original, page->copy, PAGE_BYTES);
       else
          page = NULL;
    }
@@ -172,11 +172,11 @@ static void sync_byte(struct agxs_tlb *tlb, uint64_t va)
    struct page *page = host ? find(tlb->cache->data, host) : NULL;
    if (!page || !page->host)
       return;
-   if (page->twin && page->copy[at] != page->twin[at])
+   if (page->original && page->copy[at] != page->original[at])
       host[at] = page->copy[at];
    page->copy[at] = host[at];
-   if (page->twin)
-      page->twin[at] = page->copy[at];
+   if (page->original)
+      page->original[at] = page->copy[at];
 }
 
 void agxs_cache_sync(struct agxs_tlb *tlb, uint64_t va, uint32_t bytes)
@@ -192,8 +192,8 @@ uint8_t *agxs_cache_atomic_begin(struct agxs_tlb *tlb, uint64_t va)
    if (!host)
       return NULL;
    struct page *page = find(tlb->cache->data, host);
-   for (unsigned i = 0; i < 4 && page->twin; i++)
-      if (page->copy[in_page + i] != page->twin[in_page + i])
+   for (unsigned i = 0; i < 4 && page->original; i++)
+      if (page->copy[in_page + i] != page->original[in_page + i])
          host[in_page + i] = page->copy[in_page + i];
    return host + in_page;
 }
@@ -205,8 +205,8 @@ void agxs_cache_atomic_end(struct agxs_tlb *tlb, uint64_t va, const uint8_t *at)
    if (!page->host)
       return;
    memcpy(page->copy + in_page, at, 4);
-   if (page->twin)
-      memcpy(page->twin + in_page, at, 4);
+   if (page->original)
+      memcpy(page->original + in_page, at, 4);
 }
 
 void agxs_cache_drop(struct agxs_tlb *tlb)
@@ -252,8 +252,8 @@ void agxs_cache_evict(struct agxs_tlb *tlb, uint64_t random)
    struct page *page = &table->pages[table->order[random % table->count]];
    write_back(page);
    memcpy(page->copy, page->host, PAGE_BYTES);
-   if (page->twin)
-      memcpy(page->twin, page->copy, PAGE_BYTES);
+   if (page->original)
+      memcpy(page->original, page->copy, PAGE_BYTES);
 }
 
 void agxs_cache_detach(struct agxs_tlb *tlb)

@@ -132,7 +132,7 @@ static bool make_private(const char *path)
 }
 
 /* Keeps which files of the tree the devices are. */
-static bool look_at(const char *node)
+static bool find_devices(const char *node)
 {
    char udmabuf[PATH_MAX];
    snprintf(udmabuf, sizeof(udmabuf), "%s/dev/udmabuf", root);
@@ -148,7 +148,7 @@ static bool make_root(const char *parent, const struct agx_chip *chip)
    snprintf(root, sizeof(root), "%s/%s-" VERSION, base, chip->name);
    char node[PATH_MAX];
    snprintf(node, sizeof(node), "%s/dev/dri/renderD128", root);
-   if (look_at(node))
+   if (find_devices(node))
       return true;
    snprintf(fresh, sizeof(fresh), "%s/new-%d", base, (int)getpid());
    if (mkdir(fresh, 0755))
@@ -156,7 +156,7 @@ static bool make_root(const char *parent, const struct agx_chip *chip)
    /* Another process may have been first: then its tree is as good. */
    if (!make_tree(fresh, chip) || rename(fresh, root))
       remove_tree(fresh);
-   return look_at(node);
+   return find_devices(node);
 }
 
 bool agxv_tree_init(const struct agx_chip *chip)

@@ -95,7 +95,7 @@ static void activate(struct agx_virtual_node *node, uint32_t ref)
    if (*link)
       return;
    queue->next_active = 0;
-   queue->turn = ++node->shared->turns;
+   queue->last_pick = ++node->shared->picks;
    queue->refs++;
    AGXV_STEP();
    *link = ref;

@@ -206,7 +206,8 @@ static uint32_t pick(struct agx_virtual_node *node, int64_t *out_until_ns)
       }
       uint64_t rank = 0;
       uint32_t job = queue->running ? 0 : agxv_queue_next(node, queue, &rank, out_until_ns);
-      bool is_later = best && (rank < best_rank || (rank == best_rank && queue->turn > best->turn));
+      bool is_later =
+         best && (rank < best_rank || (rank == best_rank && queue->last_pick > best->last_pick));
       if (job && !is_later) {
          best = queue;
          best_job = job;
@@ -215,7 +216,7 @@ static uint32_t pick(struct agx_virtual_node *node, int64_t *out_until_ns)
       link = &queue->next_active;
    }
    if (best)
-      best->turn = ++node->shared->turns;
+      best->last_pick = ++node->shared->picks;
    return best_job;
 }
 

@@ -73,8 +73,8 @@ struct agxv_queue {
    uint32_t number; /* in the order of creation on the node, from 1 */
    uint32_t first_job, last_job;
    uint32_t next_active;
-   uint32_t running; /* the job that executes, or 0 */
-   uint64_t turn;    /* when it was last chosen, or became active */
+   uint32_t running;   /* the job that executes, or 0 */
+   uint64_t last_pick; /* when it was last chosen, or became active */
 };
 
 struct agxv_syncobj {

@@ -98,7 +98,7 @@ struct agxv_shared {
    uint32_t queues_made;
    bool is_lost;           /* the device: see store/inject.h */
    uint32_t active_queues; /* those with jobs */
-   uint64_t turns;         /* that queues had */
+   uint64_t picks;         /* of queues by workers, so far */
    uint32_t files;         /* struct agxv_file */
    uint64_t file_serial;
    uint32_t peers;      /* nodes attached, of this and other processes */

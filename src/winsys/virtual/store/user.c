@@ -127,7 +127,7 @@ static int copy_plainly(bool write, void *own, uint64_t other, size_t size)
 #if AGXV_THREAD_CHECKED
 void __tsan_read_range(void *address, long size); /* as GCC has it */
 void __tsan_write_range(void *address, long size);
-static void tell_checkers(bool write, void *own, uint64_t other, size_t size)
+static void inform_checkers(bool write, void *own, uint64_t other, size_t size)
 {
    if (write)
       __tsan_write_range((void *)(uintptr_t)other, size);
@@ -136,13 +136,13 @@ static void tell_checkers(bool write, void *own, uint64_t other, size_t size)
 }
 #elif ADDRESS_CHECKED
 #include <sanitizer/asan_interface.h>
-static void tell_checkers(bool write, void *own, uint64_t other, size_t size)
+static void inform_checkers(bool write, void *own, uint64_t other, size_t size)
 {
    if (__asan_region_is_poisoned((void *)(uintptr_t)other, size))
       copy_plainly(write, own, other, size); /* which reports it */
 }
 #else
-static void tell_checkers(bool write, void *own, uint64_t other, size_t size) {}
+static void inform_checkers(bool write, void *own, uint64_t other, size_t size) {}
 #endif
 
 static int copy(bool write, void *own, uint64_t other, size_t size)
@@ -159,7 +159,7 @@ static int copy(bool write, void *own, uint64_t other, size_t size)
    if (error == -ENOSYS)
       return copy_plainly(write, own, other, size);
    if (!error)
-      tell_checkers(write, own, other, size);
+      inform_checkers(write, own, other, size);
    return error;
 }
 

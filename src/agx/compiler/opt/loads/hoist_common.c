@@ -9,7 +9,7 @@
 #include "agx/compiler/ir/walk.h"
 #include "agx/compiler/opt/loads/loads.h"
 
-#define MAX_LOOK 24u /* instructions of each arm: work per if is this squared */
+#define MAX_SEARCH 24u /* instructions of each arm: work per if is this squared */
 
 /* Through the moves that this pass leaves. */
 static bool same_ref(const struct agxc_ref *a, const struct agxc_ref *b)
@@ -53,7 +53,7 @@ static struct agxc_instr *find_equal(const struct agxc_instr *instr, struct agxc
 {
    unsigned count = 0;
    agxc_foreach_instr (other, block) {
-      if (agxc_flags(other) & AGXC_SIDE_EFFECT || ++count > MAX_LOOK)
+      if (agxc_flags(other) & AGXC_SIDE_EFFECT || ++count > MAX_SEARCH)
          return NULL;
       if (same_instr(instr, other))
          return other;
@@ -70,7 +70,7 @@ static bool join_arms(struct agxc_shader *shader, struct agxc_if *branch)
    unsigned count = 0;
    bool progress = false;
    agxc_foreach_instr_safe (instr, then_block) {
-      if (agxc_flags(instr) & AGXC_SIDE_EFFECT || ++count > MAX_LOOK)
+      if (agxc_flags(instr) & AGXC_SIDE_EFFECT || ++count > MAX_SEARCH)
          break;
       if (!may_rise(instr) || !reads_outside(instr))
          continue;

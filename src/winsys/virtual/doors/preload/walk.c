@@ -58,7 +58,7 @@ SCANDIR(scandir64, dirent64)
 SCANDIRAT(scandirat, dirent)
 SCANDIRAT(scandirat64, dirent64)
 
-/* glob can be given functions to look with: ours, which it would else not call. */
+/* glob can be given functions to stat_path with: ours, which it would else not call. */
 static void *glob_open(const char *path)
 {
    return opendir(path);
@@ -69,18 +69,18 @@ static void glob_close(void *folder)
    closedir(folder);
 }
 
-#define GLOB(name, type, entry, status, read, look, look_link)                                     \
+#define GLOB(name, type, entry, status, read, stat_path, lstat_path)                               \
    static struct entry *name##_read(void *folder)                                                  \
    {                                                                                               \
       return read(folder);                                                                         \
    }                                                                                               \
-   static int name##_look(const char *restrict path, struct status *restrict info)                 \
+   static int name##_stat(const char *restrict path, struct status *restrict info)                 \
    {                                                                                               \
-      return look(path, info);                                                                     \
+      return stat_path(path, info);                                                                \
    }                                                                                               \
-   static int name##_look_link(const char *restrict path, struct status *restrict info)            \
+   static int name##_lstat(const char *restrict path, struct status *restrict info)                \
    {                                                                                               \
-      return look_link(path, info);                                                                \
+      return lstat_path(path, info);                                                               \
    }                                                                                               \
    AGXV_EXPORT int name(const char *restrict pattern, int flags,                                   \
                         int (*on_error)(const char *, int), type *restrict result)                 \
@@ -91,8 +91,8 @@ static void glob_close(void *folder)
       result->gl_opendir = glob_open;                                                              \
       result->gl_closedir = glob_close;                                                            \
       result->gl_readdir = name##_read;                                                            \
-      result->gl_stat = name##_look;                                                               \
-      result->gl_lstat = name##_look_link;                                                         \
+      result->gl_stat = name##_stat;                                                               \
+      result->gl_lstat = name##_lstat;                                                             \
       int error = next_##name(pattern, flags | GLOB_ALTDIRFUNC, on_error, result);                 \
       result->gl_flags &= ~GLOB_ALTDIRFUNC;                                                        \
       return error;                                                                                \

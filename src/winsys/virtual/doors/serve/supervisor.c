@@ -24,8 +24,8 @@
 #include "base/util.h"
 #include "winsys/virtual/store/user.h"
 
-#define REAP_MS 250 /* between looks for files whose last descriptor went */
-#define LOOK_MS 4   /* between looks for signals, while there are waits */
+#define REAP_MS   250 /* between looks for files whose last descriptor went */
+#define SIGNAL_MS 4   /* between looks for signals, while there are waits */
 
 bool agxv_call_is_there(const struct agxv_call *call)
 {
@@ -176,18 +176,18 @@ static void *serve_all(void *argument)
    struct agxv_supervisor *supervisor = argument;
    struct pollfd event = {.fd = supervisor->fd, .events = POLLIN};
    struct agxv_call call;
-   int64_t looked_ms = 0, reaped_ms = 0;
+   int64_t signals_ms = 0, reaped_ms = 0;
    bool has_waits = false;
    for (;;) {
-      int count = poll(&event, 1, has_waits ? LOOK_MS : REAP_MS);
+      int count = poll(&event, 1, has_waits ? SIGNAL_MS : REAP_MS);
       int64_t now = now_ms();
       if (count == 0 && now - reaped_ms >= REAP_MS) {
          agx_virtual_reap(supervisor->node);
          reaped_ms = now;
       }
-      if (now - looked_ms >= LOOK_MS) {
-         has_waits = agxv_waits_look(supervisor);
-         looked_ms = now;
+      if (now - signals_ms >= SIGNAL_MS) {
+         has_waits = agxv_waits_poll_signals(supervisor);
+         signals_ms = now;
       }
       if (count < 0 && errno != EINTR)
          break;

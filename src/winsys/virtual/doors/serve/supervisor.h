@@ -67,7 +67,7 @@ void agxv_wait_begin(struct agxv_wait *wait, const struct agxv_call *call);
 /* Takes it out of the list; the call's result, or -EINTR or a restart where a signal ended it. */
 int64_t agxv_wait_end(struct agxv_wait *wait, int64_t result);
 /* Ends the waits whose threads have a signal to take; whether there are any waits. */
-bool agxv_waits_look(struct agxv_supervisor *supervisor);
+bool agxv_waits_poll_signals(struct agxv_supervisor *supervisor);
 
 /* Whether the thread still waits for its answer. What was learnt by its number before is of that
  * thread then, and of no other that got the number since; ask before anything takes effect. */

@@ -80,7 +80,7 @@ static bool has_signal(int32_t thread, bool *out_own)
    return ((pending | shared) & ~blocked) != 0;
 }
 
-bool agxv_waits_look(struct agxv_supervisor *supervisor)
+bool agxv_waits_poll_signals(struct agxv_supervisor *supervisor)
 {
    pthread_mutex_lock(&supervisor->lock);
    for (struct agxv_wait *wait = supervisor->waits; wait; wait = wait->next) {
