@@ -72,7 +72,7 @@ struct agx_device_desc {
    /* 1 to 8; 0: two. Their priorities, or NULL: all medium. */
    uint32_t queue_count;
    const uint32_t *queue_priorities; /* enum agx_queue_priority */
-   /* Operations that may wait for what nobody has submitted, or for memory of a pool at its limit;
+   /* Operations that may wait for a value not submitted yet, or for memory of a pool at its limit;
     * 0: 16384. agx_submit refuses one more (AGX_RESOURCE_EXHAUSTED), but none that need not wait.
     */
    uint32_t max_parked;
@@ -119,7 +119,7 @@ AGX_API AGX_MUST_CHECK agx_status agx_device_status(struct agx_device *device);
  * such queue; the device's failure when it is gone as a whole. */
 AGX_API AGX_MUST_CHECK agx_status agx_queue_recreate(struct agx_device *device, uint32_t queue);
 
-/* Fails with AGX_CANCELLED every operation that still waits for a value nobody has submitted, for
+/* Fails with AGX_CANCELLED every operation that still waits for a value not submitted yet, for
  * memory of a pool (AGX_OP_ALLOCA), or for a thread of the host, and every semaphore that waits for
  * a file (agx_semaphore_import_point). Parked operations keep the device alive: call this before
  * letting it go when some may be left. What has begun ends as it would have. */

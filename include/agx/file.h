@@ -40,7 +40,7 @@ struct agx_file_desc {
    void *memory;
    uint64_t memory_B;
    /* Called when the file goes, after the last operation on it has ended; on any thread, without
-    * a lock. NULL: nobody wants to know. Not called when the import fails. */
+    * a lock. NULL: no notification. Not called when the import fails. */
    void (*release)(void *user);
    void *user;
    const char *label; /* for messages; NULL: "file of descriptor 5" or "file in host memory" */

@@ -24,7 +24,7 @@ enum agx_host_call_flags {
  * signals, without any lock held. What fn returns decides:
  *
  *    AGX_OK         the operation's signals are reached
- *    AGX_DEFERRED   fn, or somebody it told, calls agx_host_call_finish, once; that may be long
+ *    AGX_DEFERRED   fn, or code that it called, calls agx_host_call_finish, once; that may be long
  *                   after, and before fn has returned, too. No thread is kept meanwhile.
  *    anything else  its signals fail with that status, and with the text of the library's call
  *                   that failed in fn last, if one did

@@ -98,8 +98,8 @@ struct agx_release_callback {
    void *user;
 };
 
-/* A buffer over memory that somebody else made, which is not copied. Descriptors stay the caller's
- * and may be closed; a dma-buf lives as long as somebody has it; the mapping behind a HOST_POINTER
+/* A buffer over memory that other code made, which is not copied. Descriptors stay the caller's
+ * and may be closed; a dma-buf lives as long as it has a user; the mapping behind a HOST_POINTER
  * must stay until the callback. desc (may be NULL) gives flags, label, usage and access; memory is
  * what it is.
  * AGX_INVALID_ARGUMENT: no such thing as external says; AGX_OUT_OF_RANGE: offset or size don't fit;

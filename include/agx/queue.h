@@ -95,7 +95,7 @@ struct agx_op_dealloca {
 };
 
 /* One operation: runs when all its waits are reached, signals when it is done. A wait may
- * name a value that nobody has submitted yet. When a wait fails, all signals of the operation
+ * name a value that is not submitted yet. When a wait fails, all signals of the operation
  * fail with the same status and text, and it does not run, unless the GPU had it already:
  * behind work that then failed there (docs/decisions/0002-completion.md). */
 struct agx_op {

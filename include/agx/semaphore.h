@@ -97,7 +97,7 @@ enum agx_fd_kind {
 
 /* A file to wait with, for poll(2), or for another process, API or driver; it is the caller's, and
  * closed on exec. value means nothing for AGX_FD_SYNCOBJ. AGX_FAILED_PRECONDITION: a sync_file
- * for a value that nobody has submitted; the semaphore's failure where it has failed, or is bound
+ * for a value that is not submitted yet; the semaphore's failure where it has failed, or is bound
  * to as something that it waits for has (but an eventfd, which is readable when it has). */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_export(struct agx_semaphore *semaphore,
                                                        uint64_t value, uint32_t kind, int *out_fd);

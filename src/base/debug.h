@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Debug flags (debug.def), parsed once from the environment by whoever opens a device and
+ * Debug flags (debug.def), parsed once from the environment by code that opens a device and
  * handed down from there.
  */
 #pragma once

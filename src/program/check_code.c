@@ -25,7 +25,7 @@ struct code {
    agx_bitset_word *starts; /* one bit for each two bytes */
 };
 
-/* Instructions that only the kernel's programs hold or that nobody understands, jumps and stores
+/* Instructions that only the kernel's programs hold or that are not understood, jumps and stores
  * to places that only a register knows, and tiles, which these programs don't have. */
 static bool is_forbidden(uint16_t op)
 {

@@ -369,7 +369,7 @@ struct agx_program {
    uint32_t scratch_B;              /* the frame of each thread, agx_program_frame_B; 0: none */
    uint32_t push_B;                 /* bytes of push constants the kernel reads up to */
    uint32_t is_vertex;              /* 1: a vertex stage, whose grid is that of a draw */
-   uint32_t takes_addresses;        /* 1: of memory that nobody binds (PhysicalStorageBuffer64) */
+   uint32_t takes_addresses;        /* 1: of memory without a binding (PhysicalStorageBuffer64) */
    uint32_t binding_count, uniform_count, state_count;
    const struct agx_program_binding *bindings;
    const struct agx_program_uniform *uniforms;
@@ -419,7 +419,7 @@ void agx_program_free(struct agx_program *program);
 size_t agx_program_bytes(const struct agx_program *program);
 
 /* The programs of one file, one for each entry point, all of one chip and with different names.
- * Counted, because whoever runs them shares them; nobody changes them. */
+ * Counted, because those that run them share them; they never change. */
 struct agx_module {
    atomic_uint references;
    struct agx_host_alloc alloc;

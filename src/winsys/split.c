@@ -141,7 +141,7 @@ static agx_status submit_last(struct agxw_queue *queue, const struct agxw_submit
       .signal_count = submit->signal_count,
    };
    for (uint32_t i = 0; i < submit->signal_count; i++)
-      note(split, &submit->signals[i]); /* before anybody may ask */
+      note(split, &submit->signals[i]); /* before another thread may ask */
    agx_status status = agxw_submit_whole(queue, &part);
    if (status == AGX_OK)
       return AGX_OK;

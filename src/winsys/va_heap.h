@@ -4,7 +4,7 @@
  * holes, first fit from the bottom. The caller locks. A freed range must be one
  * that was handed out.
  *
- * With windows, the last pages of each aligned window stay free for whoever wants to map
+ * With windows, the last pages of each aligned window stay free for callers that want to map
  * something there, and no range lies across the end of a window; but one that is too long
  * for a window begins with one, and covers the ends of all but perhaps its last.
  */

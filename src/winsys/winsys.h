@@ -234,7 +234,7 @@ struct agxw_point {
    uint64_t value;
 };
 
-/* Waits in one ioctl until all (or any) points are reached; also for points that nobody has
+/* Waits in one ioctl until all (or any) points are reached; also for points that are not
  * submitted yet. No heap up to AGXW_MAX_SYNCS points. deadline_ns is absolute CLOCK_MONOTONIC, 0
  * polls, INT64_MAX is forever. AGX_DEADLINE_EXCEEDED when it passes. A point whose fence failed
  * counts as reached: ask agxw_point_status. */

@@ -302,7 +302,7 @@ static agx_status measure(struct bench *bench, struct figure figures[ROWS])
    return time_submissions(bench, false, &figures[SUBMIT_5000]);
 }
 
-/* Whether somebody has to be asked can only be seen where things are executed, and by a device
+/* Whether the device has to be asked can only be seen where things are executed, and by a device
  * that is slower than the host. */
 static agx_status measure_executed(const struct bench_options *options, struct figure figures[ROWS])
 {

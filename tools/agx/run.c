@@ -207,7 +207,7 @@ static void set_name(struct run *run)
             base);
 }
 
-/* Adds to AGX_DEBUG, which whoever opens a device reads. */
+/* Adds to AGX_DEBUG, which is read when a device opens. */
 static agx_status ask_for_bounds(void)
 {
    char flags[512];

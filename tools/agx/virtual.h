@@ -24,6 +24,6 @@ struct agx_virtual_run {
 };
 
 /* Runs a command with this environment and waits for its end. Signals that come meanwhile
- * go to it. What failed on the device is told at the end. *out_code is what a shell would
+ * go to it. At the end it reports what failed on the device. *out_code is what a shell would
  * answer for it. */
 AGX_MUST_CHECK agx_status agx_tool_run_virtual(const struct agx_virtual_run *run, int *out_code);

@@ -168,7 +168,7 @@ static void print_failures(struct agx_virtual_node *node)
               text[0] ? "; the last word: " : "", text);
 }
 
-/* The node of the programs that ran, only to look at it; NULL when nobody opened it. */
+/* The node of the programs that ran, only to look at it; NULL when no program opened it. */
 static agx_status attach(const struct agx_chip *chip, int segment,
                          struct agx_virtual_node **out_node)
 {
@@ -198,7 +198,7 @@ static agx_status serve(const struct agx_chip *chip, int segment, int socket,
    return agxv_supervisor_start(*out_node, listener);
 }
 
-/* In place of a program: whoever waits for that sees the same end. */
+/* In place of a program: its parent sees the same end. */
 static void end_like(int number)
 {
    const struct rlimit none = {0, 0};

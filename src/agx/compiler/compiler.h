@@ -26,7 +26,7 @@ AGX_MUST_CHECK agx_status agxc_compile_module(const void *spirv, size_t size,
 /* What IR text does not say about its shader. */
 struct agxc_text_input {
    struct agxc_text_binding {
-      uint64_t min_size_B; /* bytes that are bound at least; 0: nobody knows */
+      uint64_t min_size_B; /* bytes that are bound at least; 0: unknown */
       enum agxc_robustness robustness;
    } bindings[AGX_PROGRAM_MAX_BINDINGS];
    uint32_t binding_count;

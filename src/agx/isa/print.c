@@ -5,7 +5,7 @@
  *    fadd d=$r0 a=r1.neg b=1.0 sat
  *    load/8 r=r0..r3 base=du2 index=5u format=i32 mask=xyzw group=a
  *
- * The grammar is told in docs/hw/isa.md; parse.c takes it back.
+ * docs/hw/isa.md describes the grammar; parse.c reads it.
  */
 #include "agx/isa/isa.h"
 

@@ -29,7 +29,7 @@ AGX_MUST_CHECK agx_status agx_info_write(const char *name, void *out, const void
 /* That the size can be one, for those who have something to lose by finding out late. */
 AGX_MUST_CHECK agx_status agx_info_check(const char *name, const void *out);
 
-/* agx_info_write for functions that return no status: a size that can't be one is told to the log
+/* agx_info_write for functions that return no status: an impossible size goes to the log
  * of the device's instance. */
 void agx_info_give(const struct agx_device *device, const char *name, void *out, const void *info,
                    size_t info_B);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys of compiled kernels. A compiler that was built from other sources has another id, so it
- * never takes what an older one has left; and SHA-256 over everything means that nobody can make a
- * module that gets another one's code.
+ * never takes what an older one has left; and SHA-256 over everything means that no program can
+ * make a module that gets another one's code.
  */
 #include "hal/executable/cache_key.h"
 

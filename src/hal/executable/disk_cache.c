@@ -182,7 +182,7 @@ void agx_disk_cache_drop(struct agx_disk_cache *cache, const struct agx_cache_ke
    count(cache, &cache->stats.hits, UINT64_MAX); /* it was none */
 }
 
-/* Of this process, cache and moment; what a process that died has left is in nobody's way. */
+/* Of this process, cache and moment; files that a dead process left disturb no other. */
 static void temporary_name(struct agx_disk_cache *cache, char *out, size_t capacity)
 {
    struct timespec now;

@@ -369,7 +369,7 @@ static bool place_locked(int folder, int index, const char *temporary, const cha
       errno = ENOSPC;
       return false;
    }
-   /* The sum first: whoever dies between the two leaves one that is too high. */
+   /* The sum first: a process that dies between the two leaves one that is too high. */
    return write_total(index, total_B + size_B) && renameat(folder, temporary, folder, name) == 0;
 }
 

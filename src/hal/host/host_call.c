@@ -16,7 +16,8 @@ struct agx_host_call {
    struct agx_device *device;         /* retained until the call is over */
    struct agx_submission *submission; /* NULL: it doesn't wait for the call */
    struct agx_op_host_call op;
-   _Atomic uint32_t references; /* whoever runs the function, and whoever is to finish the call */
+   _Atomic uint32_t references; /* held by the thread that runs the function, and by the one that is
+                                   to finish the call */
    _Atomic bool is_finished;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Calls of the application's functions. A call is an object of its own, because it may outlive
- * its submission: its function still runs after somebody finished it, or after the signals
+ * its submission: its function still runs after agx_host_call_finish, or after the signals
  * went ahead (AGX_HOST_CALL_NON_BLOCKING). Spare ones are kept for the next.
  */
 #pragma once

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory that buffers have given back, kept for the next ones of the same size and kind: as long
- * as nobody else may have it (shared memory is never kept), and only where making it zero costs
- * less than new memory: where the host has it mapped already
+ * as no other process may have it (shared memory is never kept), and only where making it zero
+ * costs less than new memory: where the host has it mapped already
  * (docs/decisions/0019-buffer-cache.md).
  */
 #pragma once
@@ -59,5 +59,5 @@ AGX_MUST_CHECK agx_status agx_storage_take(struct agx_device *device, uint64_t s
 AGX_MUST_CHECK agx_status agx_storage_take_unbound(struct agx_device *device, uint64_t size_B,
                                                    uint32_t bo_flags, uint32_t storage_flags,
                                                    const char *label, struct agxw_bo **out_bo);
-/* Nobody uses it any more, on the GPU neither. flags as it was taken. */
+/* It has no user any more, on the GPU neither. flags as it was taken. */
 void agx_storage_give(struct agx_device *device, struct agxw_bo *bo, uint32_t storage_flags);

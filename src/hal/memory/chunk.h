@@ -67,5 +67,5 @@ AGX_MUST_CHECK agx_status agx_chunk_take(struct agx_device *device, enum agx_chu
 /* A list of them, or NULL. */
 void agx_chunks_give(struct agx_device *device, struct agx_chunk *first);
 
-/* Returns slabs that nobody uses to the system; how many bytes that were. */
+/* Returns unused slabs to the system; how many bytes that were. */
 uint64_t agx_chunks_trim(struct agx_device *device);

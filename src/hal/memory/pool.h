@@ -21,7 +21,7 @@ struct agx_pool {
    uint64_t slab_B, block_B, limit_B;
    uint32_t page_B;
    bool is_devices; /* the device's own: it and its slabs hold no reference to the device */
-   /* Somebody waits for memory: who gives some back has deferred operations tried again. Set
+   /* An operation waits for memory: a release of some tries deferred operations again. Set
     * before the pool is asked. */
    _Atomic bool is_awaited;
 
@@ -50,7 +50,7 @@ AGX_MUST_CHECK agx_status agx_pool_check(const struct agx_pool *pool, uint64_t s
 AGX_MUST_CHECK agx_status agx_pool_take(struct agx_pool *pool, const struct agx_pool_want *want,
                                         const struct agx_frontier *reached,
                                         struct agx_pool_block **out_block);
-/* death NULL: nobody uses it any more. True: an operation waits for it (agx_memory_hooks). */
+/* death NULL: it has no user any more. True: an operation waits for it (agx_memory_hooks). */
 bool agx_pool_give(struct agx_pool *pool, struct agx_pool_block *block,
                    const struct agx_frontier *death);
 /* That the pool is at its limit. */

@@ -13,7 +13,7 @@ struct agx_pool_buffer {
    struct agx_pool_block *block;
 };
 
-/* Whoever used it held a reference until the GPU was done. */
+/* Its users held references until the GPU was done. */
 static void pool_buffer_destroy(struct agx_object *object)
 {
    struct agx_pool_buffer *it = agx_container_of(object, struct agx_pool_buffer, buffer.object);

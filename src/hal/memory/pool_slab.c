@@ -88,7 +88,8 @@ void agx_pool_take_idle(struct agx_pool *pool, uint32_t kept, struct agx_link *o
       kept = 0;
    agx_list_init(out_slabs);
    while (idle->count > kept) {
-      struct agx_pool_slab *slab = agx_container_of(idle->slabs.next, struct agx_pool_slab, idle_link);
+      struct agx_pool_slab *slab =
+         agx_container_of(idle->slabs.next, struct agx_pool_slab, idle_link);
       agx_pool_remove_slab(pool, slab);
       pool->reserved_B -= agxw_bo_size(slab->memory->bo);
       pool->slab_count--;

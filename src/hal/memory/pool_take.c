@@ -114,7 +114,7 @@ static agx_status take_locked(struct agx_pool *pool, const struct agx_pool_want 
                               const struct agx_frontier *reached, struct agx_pool_block **out_block)
 {
    struct agx_pool_slab *slab = NULL;
-   do { /* somebody else may be quicker to take from the new slab */
+   do { /* another thread may be quicker to take from the new slab */
       AGX_TRY(take_existing(pool, want, reached, out_block));
       if (*out_block)
          return AGX_OK;

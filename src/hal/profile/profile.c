@@ -199,7 +199,7 @@ void agx_profile_unref(struct agx_profile *profile)
       free_profile(profile);
 }
 
-/* That the device has what timing takes, before anybody relies on it. */
+/* Whether the device has what timing takes, before a session relies on it. */
 static agx_status check_timing(struct agx_profile *profile)
 {
    struct agxw_device *winsys = agx_context_of(profile->device)->winsys;
@@ -330,7 +330,7 @@ static agx_status parse_families(const char *text, uint64_t *out_families)
 }
 
 /* Each device of the program has a file of its own, and so have the processes that it starts: the
- * first that nobody writes to of FILE, FILE.2, FILE.3 ... */
+ * first that no session writes to of FILE, FILE.2, FILE.3 ... */
 static agx_status begin_at(struct agx_device *device, const char *path,
                            struct agx_profile_desc *desc)
 {

@@ -88,7 +88,7 @@ struct agx_profile {
    struct agx_trace *trace; /* or NULL */
 
    pthread_mutex_t lock;
-   pthread_cond_t idle;       /* nobody delivers */
+   pthread_cond_t idle;       /* no thread notifies */
    struct agx_link in_flight; /* agx_profile_entry, sent and not ended */
    struct agx_link ended;     /* agx_profile_entry, to be told of */
    struct agx_link spare;     /* agx_profile_entry */
@@ -99,7 +99,7 @@ struct agx_profile {
    pthread_t notifier;
    struct agx_profile_name *names[AGX_PROFILE_NAME_BUCKETS];
 
-   /* Of who delivers: GPU time = gpu_base when CLOCK_MONOTONIC was host_base. */
+   /* Of the thread that notifies: GPU time = gpu_base when CLOCK_MONOTONIC was host_base. */
    uint64_t gpu_base, host_base;
 };
 
@@ -114,7 +114,7 @@ const char *agx_profile_intern(struct agx_profile *profile, const char *text);
 void agx_profile_free_names(struct agx_profile *profile);
 /* agxw_device_observe */
 void agx_profile_note_memory(void *user, const struct agxw_place *place, bool is_new);
-/* Delivers what has ended; leaves it to whoever does so already. */
+/* Hands out the records of what has ended, unless another thread is doing so already. */
 void agx_profile_notify(struct agx_profile *profile);
 void agx_profile_put(struct agx_profile *profile, const struct agx_profile_record *record);
 /* Compares both clocks. */

@@ -41,7 +41,7 @@ agx_status agx_bounds_note_bound(struct agx_command_buffer *commands,
               (struct agx_kmd_range){it->sinks.waste_va, AGX_PAGE_BYTES, dispatch, true, true});
 }
 
-/* Nobody knows what memory belongs to the addresses that a kernel is given. */
+/* The driver can't know what memory belongs to addresses that a kernel gets as data. */
 agx_status agx_bounds_note_program(struct agx_command_buffer *commands,
                                    const struct agx_program *program)
 {

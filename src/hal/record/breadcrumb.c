@@ -31,7 +31,7 @@ struct agx_breadcrumb_page {
    struct agx_breadcrumb_page *next;
    struct agxw_bo *counts; /* cached: the host reads them */
    struct agxw_bo *words;
-   struct agxw_bo *prologues;         /* NULL: nobody has needed one */
+   struct agxw_bo *prologues;         /* NULL: not needed yet */
    uint8_t *memory, *prologue_memory; /* of counts, of prologues */
    uint64_t taken[LINES / 64];
 };

@@ -49,8 +49,8 @@ struct agx_breadcrumb_slots {
       holders[AGX_BREADCRUMB_SLOTS]; /* submissions in flight, by the count that they add to */
    uint32_t in_flight, queue, last;  /* last: the last prologue that was entered */
    bool uses_prologues;              /* since it was idle */
-   bool is_mixed;                    /* nobody knows who adds to which count, only the sum */
-   bool has_failed;                  /* counts may lag for ever */
+   bool is_mixed;   /* which stream adds to which count is unknown; the sum is known */
+   bool has_failed; /* counts may lag for ever */
 };
 
 struct agx_breadcrumb {
@@ -68,7 +68,7 @@ struct agx_breadcrumb {
    struct agx_breadcrumb_slots slots; /* guarded by the device's lock */
 };
 
-/* A breadcrumb that nobody else has, at 0. Takes a lock, and memory when all pages are full. */
+/* An unused breadcrumb, at 0. Takes a lock, and memory when all pages are full. */
 AGX_MUST_CHECK agx_status agx_breadcrumb_acquire(struct agx_device *device,
                                                  struct agx_breadcrumb *out_breadcrumb);
 /* Nothing in flight counts on it any more. */
@@ -77,7 +77,7 @@ void agx_breadcrumb_return(struct agx_device *device, struct agx_breadcrumb *bre
 void agx_breadcrumb_reset(struct agx_breadcrumb *breadcrumb);
 
 /* Makes prologues into the stream, which is the breadcrumb's only one. Where there is no memory for
- * them there are none, which nobody has to know. Any thread, no lock. */
+ * them there are none; callers needn't know. Any thread, no lock. */
 void agx_breadcrumb_make_prologues(struct agx_device *device, struct agx_breadcrumb *breadcrumb,
                                    uint64_t stream_va);
 

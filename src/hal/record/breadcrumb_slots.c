@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who adds to which count of a breadcrumb. A queue runs what it is given in order, so while a
- * command buffer is in flight on one queue only, a submission's end adds to the count that its
- * prologue has named, or to count 0 while nobody has come through a prologue. On several queues
+ * Which stream adds to which count of a breadcrumb. A queue runs what it is given in order, so
+ * while a command buffer is in flight on one queue only, a submission's end adds to the count that
+ * its prologue has named, or to count 0 while no stream has run a prologue. On several queues
  * prologues and ends mix, and only the sum of all counts says something.
  */
 #include "hal/record/breadcrumb.h"
@@ -28,7 +28,7 @@ static bool is_complete(const struct agx_breadcrumb *breadcrumb)
 }
 
 /* Nothing is in flight. Counts that lag though nothing has failed may be late: they stay expected,
- * so that they are nobody else's then. */
+ * so that no other submission takes them for its own. */
 static void reset_expected(struct agx_breadcrumb *breadcrumb)
 {
    struct agx_breadcrumb_slots *slots = &breadcrumb->slots;
@@ -41,8 +41,8 @@ static void reset_expected(struct agx_breadcrumb *breadcrumb)
    atomic_store_explicit(&breadcrumb->words->current, 0, memory_order_relaxed);
 }
 
-/* One that nobody in flight adds to; else the one that was taken last, whose submissions are known
- * to be good once the last of them is. */
+/* One that no submission in flight adds to; else the one that was taken last, whose submissions are
+ * known to be good once the last of them is. */
 static uint32_t choose_prologue(struct agx_breadcrumb_slots *slots)
 {
    for (uint32_t i = 1; i < AGX_BREADCRUMB_SLOTS; i++)

@@ -51,7 +51,7 @@ struct agx_command_buffer {
    _Atomic uint32_t submissions;          /* since begin */
    struct agx_command_buffer *next_spare; /* of the device's own */
    bool is_own;                           /* the device's own, which don't keep it */
-   _Atomic uint64_t profile_id;           /* 0: nobody has asked */
+   _Atomic uint64_t profile_id;           /* 0: not asked for yet */
 
    /* The open chunk: the next word of the stream, and the lowest byte of blocks. */
    uint8_t *stream, *blocks;
@@ -64,7 +64,7 @@ struct agx_command_buffer {
    struct agx_run run;      /* the last of runs */
    uint32_t label_open;
    bool is_watched;  /* AGX_DEBUG=bounds */
-   bool is_declared; /* the device was told what it may access */
+   bool is_declared; /* the device knows what it may access */
    bool is_expected; /* agx_chunks_expect */
 
    struct agx_chunk *first, *last;    /* last: the open one */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a profiling session is told of a command buffer: its number and what its launches are.
+ * What a profiling session learns of a command buffer: its number and what its launches are.
  * sync/submission_profile.c calls it when the commands go to the kernel.
  */
 #include <stdio.h>

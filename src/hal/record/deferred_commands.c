@@ -185,7 +185,7 @@ agx_status agx_defer_dispatch(struct agx_command_buffer *commands,
                       "dispatch of %s: %u bytes of push constants; the limit is %u",
                       dispatch->executable->program->name, dispatch->push_B, AGX_MAX_PUSH_B);
    if (agx_ref_is_given(&dispatch->arguments))
-      copy->push = NULL; /* nobody looks at it */
+      copy->push = NULL; /* not read */
    if (!keep(&commands->deferred, copy->push, dispatch->push_B, &copy->push))
       return out_of_memory(commands);
    AGX_TRY(keep_object(commands, dispatch->executable));

@@ -191,9 +191,9 @@ static bool has_unretired(const struct agx_queue *queue)
 
 /* What the kernel waited for on other queues ends before: else a failure there would come too late
  * for those who waited for it. Asks, as what was cancelled has waited for nothing; fails when that
- * can't be asked, since nobody knows then. Goes no further on the other queue, nor sleeps for more:
- * all that was submitted before, and waits for nothing that is retired now. The lock is let go of
- * meanwhile. */
+ * can't be asked, since the answer is unknown then. Goes no further on the other queue, nor sleeps
+ * for more: all that was submitted before, and waits for nothing that is retired now. The lock is
+ * let go of meanwhile. */
 AGX_SYNC_LOCKED static agx_status retire_waited_unlocking(struct agx_device *device,
                                                           const struct agx_frontier *waited)
 {

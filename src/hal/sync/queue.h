@@ -23,7 +23,7 @@ struct agx_queue {
    struct agxw_timeline *timeline;
    /* The rest is guarded by the device's lock. */
    uint64_t epoch, retired;   /* of the last submission, and of the last that is over */
-   uint64_t reached;          /* by the GPU, as far as anybody knows: is to be retired */
+   uint64_t reached;          /* by the GPU, as far as is known: is to be retired */
    bool is_retiring;          /* a thread does, and lets go of the lock meanwhile */
    struct agx_link in_flight; /* agx_submission, by epoch */
    uint32_t in_flight_count;

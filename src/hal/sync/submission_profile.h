@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a profiling session is told of submissions. But for the first, each is called only for a
+ * What a profiling session learns of submissions. But for the first, each is called only for a
  * submission that a session records.
  */
 #pragma once

@@ -194,7 +194,8 @@ enum agx_virtual_option {
    AGX_VIRTUAL_EXECUTE,    /* 0: submissions complete without execution */
    AGX_VIRTUAL_THREADS,    /* of the simulator; 0: one per processor */
    AGX_VIRTUAL_TIMEOUT,    /* instructions per SIMD-group; 0: none */
-   AGX_VIRTUAL_SHARING,    /* 0: no buffer gets a file of its own (docs/decisions/0004) */
+   AGX_VIRTUAL_SHARING,    /* 0: no buffer gets a file of its own
+                              (docs/decisions/0004-shared-buffers.md) */
    AGX_VIRTUAL_CHECK,      /* what hardware leaves undefined ends a submission */
    AGX_VIRTUAL_CHAOS,      /* a seed; 0: off */
    AGX_VIRTUAL_WORKGROUPS, /* that a command may ask for; 0: no limit */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Barriers that order nothing. A workgroup of one SIMD-group has nobody to wait for: its
+ * Barriers that order nothing. A workgroup of one SIMD-group has no other to wait for: its
  * threadgroup memory is synchronous, and each instruction is done by all lanes before the
  * next. Until here the barrier kept passes from moving accesses of one lane across those of
  * another, so this pass stands behind everything that moves instructions. And a barrier

@@ -161,7 +161,7 @@ static bool is_full(const struct cluster *cluster)
 }
 
 /* With the loads under way if its own result is needed no earlier than theirs, or they were
- * issued only just now; else in the other group, so that nobody waits for what he doesn't use. */
+ * issued only just now; else in the other group, so that no wait covers an unused result. */
 static unsigned group_for_load(const struct choosing *c, const struct agxc_instr *load)
 {
    const struct cluster *mine = &c->clusters[c->last], *other = &c->clusters[c->last ^ 1];

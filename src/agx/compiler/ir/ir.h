@@ -368,7 +368,7 @@ struct agxc_shader {
    bool is_vertex;
    uint32_t shared_B;
    uint32_t push_B;
-   bool takes_addresses; /* of memory that nobody binds */
+   bool takes_addresses; /* of memory without a binding */
    /* Bytes of scratch memory in use per thread; see agxc_scratch_alloc. What the code
     * declares is agx_program_frame_B of it. */
    uint32_t scratch_B;

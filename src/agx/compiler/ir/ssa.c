@@ -5,7 +5,7 @@
  *
  * When all control flow stands: phis of every slot that is read (ssa_phis.c); then one walk down
  * the dominator tree, which replaces what arrives by the write or phi above it. Phis that
- * one value reaches, or that nobody reads, are dropped.
+ * one value reaches, or that no instruction reads, are dropped.
  *
  * Nothing here recurses, since hostile modules can make very long chains of blocks.
  */

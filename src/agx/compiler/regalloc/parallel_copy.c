@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Puts parallel copies in a sequence. A copy may go when nobody still needs what its
+ * Puts parallel copies in a sequence. A copy may go when no other copy still needs what its
  * destination holds; when only cycles remain, a swap takes one copy out of each. Counts
  * of readers per half make each step cheap.
  */
@@ -144,7 +144,7 @@ static bool split_mixed(struct state *state)
    return false;
 }
 
-/* Takes one copy out of its cycle: exchanges the two registers, and sends whoever read
+/* Takes one copy out of its cycle: exchanges the two registers, and redirects copies that read
  * one of them to the other. */
 static void swap_one(struct state *state)
 {
@@ -165,7 +165,7 @@ static void swap_one(struct state *state)
 uint32_t agxc_parallel_copy(struct agxc_builder *b, struct agxc_copy *copies, uint32_t count)
 {
    struct state state = {.b = b};
-   /* Constants and uniforms last: nobody waits for them, and they may wait for others. */
+   /* Constants and uniforms last: no copy waits for them, and they may wait for others. */
    struct agxc_copy *moving = AGX_ARENA_ARRAY(b->shader->arena, struct agxc_copy, 2ull * count);
    state.copies = moving;
    for (uint32_t i = 0; i < count; i++) {

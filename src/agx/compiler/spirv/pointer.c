@@ -3,7 +3,7 @@
  * Pointers as values. Addresses (PhysicalStorageBuffer) are 64 bits. A pointer into a bound
  * buffer is its address, an offset and its size (for robust code, and lengths): while only one
  * buffer is in question the first and last become uniforms again. A pointer to workgroup memory is
- * an offset. Pointers whose origin is known stay as they are until somebody needs a value.
+ * an offset. Pointers whose origin is known stay as they are until code needs a value.
  */
 #include "agx/compiler/spirv/impl.h"
 

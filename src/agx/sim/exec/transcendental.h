@@ -3,7 +3,7 @@
  * The functions that the hardware approximates, in double with nothing but additions,
  * products and one quotient, in a fixed order: compilers make vectors of them, and every
  * machine and C library gives the same bits. Before rounding to single they are right to
- * some 50 bits; docs/decisions/0006 says how that was checked.
+ * some 50 bits; docs/decisions/0006-own-transcendentals.md says how that was checked.
  */
 #pragma once
 

@@ -4,7 +4,7 @@
  * with memory. What a core reads or writes it does in copies of its own; what it wrote
  * reaches memory byte by byte, when the copies are written back. The texture unit has
  * copies of another kind, of memory as it was. Atomics work on memory itself.
- * See docs/decisions/0005.
+ * See docs/decisions/0005-chaos-caches.md.
  */
 #pragma once
 

@@ -5,7 +5,7 @@
  * Usage: make_builtins OUT.inc FILE.spv..., in the order of the table below.
  *
  * Such a kernel takes addresses at the front of its push constants. Here they become bindings, so
- * that whoever records them sees what buffers they use: the first is written, the second read. The
+ * that the recording code sees what buffers they use: the first is written, the second read. The
  * source of an update stays an address, since it lies in the recording itself.
  */
 #include <stdio.h>

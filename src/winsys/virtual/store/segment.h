@@ -74,7 +74,7 @@ struct agxv_shared {
    uint32_t free_blocks[AGXV_SIZE_CLASSES];
 
    /* Changes of fences and syncobjs, and of what a worker could run. The counts say
-    * whether anybody sleeps on them. */
+    * whether a thread sleeps on them. */
    _Atomic uint32_t event, event_sleepers;
    _Atomic uint32_t work, work_sleepers;
 
