@@ -2,7 +2,8 @@
  *
  * Arithmetic, logic and comparisons, component by component.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/value_impl.h"
 
 /* The result type, which must be a scalar or vector of that kind. */
 static struct agxc_spv_type *result_type(struct agxc_spv *s, const struct agxc_spv_instr *in,

@@ -5,9 +5,8 @@
  * that one is computed again, in the entry point. What they need before that, as lengths of arrays,
  * is refused. Specialization constants keep their values, also where they are the size's default.
  */
-#include "agx/compiler/spirv/impl.h"
-
-#define HEADER_WORDS 5
+#include "agx/compiler/spirv/memory_impl.h"
+#include "agx/compiler/spirv/module_impl.h"
 
 static bool depends(const struct agxc_spv *s, const bool *set, const struct agxc_spv_instr *in,
                     uint32_t first, uint32_t end)
@@ -40,7 +39,7 @@ static void for_each_dependent(struct agxc_spv *s,
    bool *set = AGX_ARENA_ARRAY(s->arena, bool, s->bound);
    const struct agxc_spv_instr now = s->now;
    set[s->workgroup_size_id] = true;
-   for (uint32_t at = HEADER_WORDS; at < s->word_count;) {
+   for (uint32_t at = AGXC_SPV_HEADER_WORDS; at < s->word_count;) {
       struct agxc_spv_instr in = agxc_spv_instr_at(s, at);
       if (in.opcode == SpvOpFunction)
          break;
@@ -91,22 +90,6 @@ void agxc_spv_check_any_size(struct agxc_spv *s)
    s->shader->has_dynamic_local_size = options->has_dynamic_local_size;
 }
 
-struct agxc_ref agxc_spv_local_size(struct agxc_spv *s, uint32_t axis)
-{
-   uint32_t which = AGXC_SYSVAL_LOCAL_SIZE + axis;
-   return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
-}
-
-struct agxc_ref agxc_spv_subgroup_count(struct agxc_spv *s)
-{
-   struct agxc_ref threads = agxc_spv_local_size(s, 0);
-   for (uint32_t axis = 1; axis < 3; axis++)
-      threads = agxc_spv_build2(s, AGXC_OP_IMUL, 32, threads, agxc_spv_local_size(s, axis));
-   threads = agxc_spv_build2(s, AGXC_OP_IADD, 32, threads, agxc_spv_u32(AGX_SIMD_LANES - 1));
-   return agxc_spv_build2(s, AGXC_OP_USHR, 32, threads,
-                          agxc_spv_u32((uint32_t)__builtin_ctz(AGX_SIMD_LANES)));
-}
-
 /* Once more, as if it stood in the entry point. */
 static void compute_again(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
@@ -124,14 +107,4 @@ void agxc_spv_begin_any_size(struct agxc_spv *s)
    for (uint32_t axis = 0; axis < 3; axis++)
       size->refs[axis] = agxc_spv_local_size(s, axis);
    for_each_dependent(s, compute_again);
-}
-
-struct agxc_ref agxc_spv_any_shared_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
-                                           uint32_t plus_B)
-{
-   uint32_t which = AGXC_SYSVAL_SHARED_END;
-   struct agxc_ref at = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
-   s->shader->has_dynamic_shared = true;
-   at = agxc_spv_build2(s, AGXC_OP_IADD, 32, at, agxc_spv_u32(p->const_B + plus_B));
-   return p->dynamic.kind == AGXC_NONE ? at : agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, at);
 }

@@ -2,7 +2,8 @@
  *
  * Atomics on buffers and workgroup memory, and barriers.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 
 #define ORDER_MASK                                                                                 \
    (SpvMemorySemanticsAcquireMask | SpvMemorySemanticsReleaseMask |                                \
@@ -13,7 +14,8 @@
 
 /* ---- barriers ---------------------------------------------------------- */
 
-void agxc_spv_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t semantics, uint32_t with)
+static void emit_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t semantics,
+                                uint32_t with)
 {
    uint32_t bits = with;
    if ((semantics & ORDER_MASK) && scope != SpvScopeInvocation) {
@@ -38,14 +40,14 @@ void agxc_spv_op_control_barrier(struct agxc_spv *s, const struct agxc_spv_instr
    if (execution != SpvScopeWorkgroup && execution != SpvScopeSubgroup)
       agxc_spv_missing(s, "barrier of execution scope %u", execution);
    /* Lanes of a SIMD-group run in step. */
-   agxc_spv_memory_barrier(s, memory, semantics,
-                           execution == SpvScopeWorkgroup ? AGXC_BARRIER_EXECUTION : 0);
+   emit_memory_barrier(s, memory, semantics,
+                       execution == SpvScopeWorkgroup ? AGXC_BARRIER_EXECUTION : 0);
 }
 
 void agxc_spv_op_memory_barrier(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    uint32_t scope = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 0));
-   agxc_spv_memory_barrier(s, scope, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)), 0);
+   emit_memory_barrier(s, scope, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)), 0);
 }
 
 /* ---- atomics ----------------------------------------------------------- */
@@ -91,16 +93,16 @@ static struct agxc_ref emit_atomic(struct agxc_spv *s, struct agxc_spv_pointer *
 /* Release orders what came before, acquire what comes after. */
 static void order_before(struct agxc_spv *s, uint32_t scope, uint32_t semantics)
 {
-   agxc_spv_memory_barrier(s, scope,
-                           semantics & SpvMemorySemanticsAcquireMask
-                              ? semantics & ~(uint32_t)SpvMemorySemanticsAcquireMask
-                              : semantics,
-                           0);
+   emit_memory_barrier(s, scope,
+                       semantics & SpvMemorySemanticsAcquireMask
+                          ? semantics & ~(uint32_t)SpvMemorySemanticsAcquireMask
+                          : semantics,
+                       0);
 }
 
 static void order_after(struct agxc_spv *s, uint32_t scope, uint32_t semantics)
 {
-   agxc_spv_memory_barrier(s, scope, semantics & ~(uint32_t)SpvMemorySemanticsReleaseMask, 0);
+   emit_memory_barrier(s, scope, semantics & ~(uint32_t)SpvMemorySemanticsReleaseMask, 0);
 }
 
 static void define_int(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref value)
@@ -160,8 +162,8 @@ void agxc_spv_op_atomic_load(struct agxc_spv *s, const struct agxc_spv_instr *in
 {
    struct agxc_spv_pointer *p = atomic_pointer(s, agxc_spv_operand(s, in, 0));
    struct agxc_ref value = agxc_spv_load(s, p, true)[0];
-   agxc_spv_memory_barrier(s, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)),
-                           agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2)), 0);
+   emit_memory_barrier(s, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)),
+                       agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2)), 0);
    define_int(s, in, value);
 }
 
@@ -169,7 +171,7 @@ void agxc_spv_op_atomic_store(struct agxc_spv *s, const struct agxc_spv_instr *i
 {
    struct agxc_spv_pointer *p = atomic_pointer(s, agxc_spv_operand(s, in, 0));
    struct agxc_ref value = atomic_data(s, agxc_spv_operand(s, in, 3));
-   agxc_spv_memory_barrier(s, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)),
-                           agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2)), 0);
+   emit_memory_barrier(s, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)),
+                       agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2)), 0);
    agxc_spv_store(s, p, &value, true);
 }

@@ -4,7 +4,7 @@
  * makes of the bits. Where the load has the format, nothing else is executed. Elements that are
  * powers of two apart, up to four times a channel's size, need no arithmetic either.
  */
-#include "agx/compiler/spirv/vertex.h"
+#include "agx/compiler/spirv/vertex_impl.h"
 
 #define MAX_SHIFT 2 /* beyond the unit; source: docs/hw/machine.md, section 7 */
 

@@ -3,7 +3,10 @@
  * Functions: the entry point, and calls, which are inlined. Each inlined body is an
  * instance with a number, so that ids of other instances are not mistaken for its own.
  */
-#include "agx/compiler/spirv/flow.h"
+#include "agx/compiler/spirv/flow_impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/module_impl.h"
+#include "agx/compiler/spirv/vertex_impl.h"
 
 static struct agxc_spv_function *function_of(struct agxc_spv *s, uint32_t id)
 {

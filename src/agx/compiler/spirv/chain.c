@@ -3,7 +3,8 @@
  * Access chains: from a pointer to a part of what it points to. A constant index moves the
  * constant part of the offset, any other one the dynamic part.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/image_impl.h"
 
 static bool is_packed(const struct agxc_spv_pointer *p)
 {

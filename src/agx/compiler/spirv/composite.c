@@ -3,7 +3,8 @@
  * Building, taking apart and rearranging vectors, matrices, arrays and structs, which
  * moves scalars about and emits nothing; and products of matrices.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/value_impl.h"
 
 /* ---- parts ------------------------------------------------------------- */
 

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Constants, which become immediates here, and specialization constants, which take
- * the caller's values. OpSpecConstantOp runs the same handlers as function bodies do;
- * with no block to build into, they must fold.
+ * the caller's values. OpSpecConstantOp and composites run the handlers of function bodies, which
+ * lie above, through s->run_instruction; with no block to build into, they must fold.
  */
-#include "agx/compiler/spirv/impl.h"
-
-uint32_t agxc_spv_constant_u32(struct agxc_spv *s, uint32_t id)
-{
-   struct agxc_spv_id *entry = agxc_spv_id(s, id);
-   if (entry->kind != AGXC_SPV_ID_VALUE || entry->region || entry->type->kind != AGXC_SPV_INT)
-      agxc_spv_invalid(s, "id %u is no integer constant", id);
-   if (entry->refs[0].kind != AGXC_IMM)
-      agxc_spv_missing(s, "constant %u, which depends on the size of a workgroup of any size", id);
-   if ((uint64_t)entry->refs[0].imm > UINT32_MAX)
-      agxc_spv_missing(s, "constant %u of more than 32 bits as index or size", id);
-   return (uint32_t)entry->refs[0].imm;
-}
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/module_impl.h"
+#include "agx/compiler/spirv/value_impl.h"
 
 /* The caller's value of a specialization constant, or the module's. */
 static uint64_t specialized(struct agxc_spv *s, const struct agxc_spv_instr *in, uint64_t value)
@@ -78,7 +68,14 @@ static void read_operation(struct agxc_spv *s, const struct agxc_spv_instr *in)
    const struct agxc_spv_op *row = agxc_spv_op_find(inner.opcode);
    if (!row || !(row->flags & AGXC_SPV_SPEC))
       agxc_spv_missing(s, "Op%s in a specialization constant", agxc_spv_opcode_name(inner.opcode));
-   row->handler(s, &inner);
+   s->run_instruction(s, &inner);
+}
+
+static void read_composite(struct agxc_spv *s, const struct agxc_spv_instr *in)
+{
+   struct agxc_spv_instr inner = *in;
+   inner.opcode = SpvOpCompositeConstruct;
+   s->run_instruction(s, &inner);
 }
 
 void agxc_spv_op_undef(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -103,7 +100,7 @@ void agxc_spv_read_constant(struct agxc_spv *s, const struct agxc_spv_instr *in)
       break;
    case SpvOpConstantComposite:
    case SpvOpSpecConstantComposite:
-      agxc_spv_op_construct(s, in);
+      read_composite(s, in);
       break;
    case SpvOpSpecConstantOp:
       read_operation(s, in);

@@ -2,7 +2,8 @@
  *
  * Conversions between widths, and bit patterns seen as other types.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/value_impl.h"
 
 /* A value whose components are numbers of that kind. */
 static struct agxc_ref *numbers(struct agxc_spv *s, const struct agxc_spv_instr *in,

@@ -7,7 +7,8 @@
  * name: the low byte by a mask (or the sign extension of 8 bits), the high one by one shift.
  * Extended halves are free as factors, so each product is one multiply-add.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/value_impl.h"
 
 #define PACKED_4X8 0 /* PackedVectorFormat4x8Bit */
 

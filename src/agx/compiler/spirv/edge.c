@@ -3,7 +3,7 @@
  * Where emission stands in the tree of nodes, and edges between SPIR-V blocks. Each phi
  * has slots; taking an edge writes them, and the block that holds the phi reads them.
  */
-#include "agx/compiler/spirv/flow.h"
+#include "agx/compiler/spirv/flow_impl.h"
 
 /* ---- lists ------------------------------------------------------------- */
 

@@ -5,7 +5,8 @@
  * and keeps signed zeros, infinities and NaNs as long as operations stay as written
  * (AGXC_INSTR_PRECISE). Source: docs/hw/semantics.md 1 and 2.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/module_impl.h"
+#include "agx/compiler/spirv/value_impl.h"
 
 static const struct {
    uint32_t mode;

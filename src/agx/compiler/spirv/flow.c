@@ -5,7 +5,7 @@
  * target must belong to a construct around it, each block is emitted once, and anything
  * else is an error: structure is verified by following it.
  */
-#include "agx/compiler/spirv/flow.h"
+#include "agx/compiler/spirv/flow_impl.h"
 
 /* ---- blocks ------------------------------------------------------------ */
 
@@ -21,10 +21,8 @@ static void emit_block(struct agxc_spv *s, struct agxc_spv_block *block)
       if (++s->emitted > AGXC_SPV_MAX_EMITTED)
          agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "more than %u instructions after inlining",
                         AGXC_SPV_MAX_EMITTED);
-      const struct agxc_spv_op *row = agxc_spv_op_find(in.opcode);
       s->is_precise = in.id && agxc_spv_is_precise(s, in.id);
-      if (row->handler)
-         row->handler(s, &in);
+      s->run_instruction(s, &in);
       at += in.length;
    }
 }

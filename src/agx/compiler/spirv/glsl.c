@@ -2,7 +2,8 @@
  *
  * OpExtInst: finds the row in the table of GLSL.std.450 and checks its operands.
  */
-#include "agx/compiler/spirv/glsl.h"
+#include "agx/compiler/spirv/glsl_impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
 #include "base/half.h"
 
 struct glsl_row {

@@ -5,7 +5,7 @@
  * range; Vulkan asks for 4096 ULP of atan and for what the defining formulas give
  * elsewhere (Vulkan 1.3, Precision and Operation of SPIR-V Instructions).
  */
-#include "agx/compiler/spirv/glsl.h"
+#include "agx/compiler/spirv/glsl_impl.h"
 
 #define PI      3.14159265358979f
 #define HALF_PI 1.57079632679490f

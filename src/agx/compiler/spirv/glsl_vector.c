@@ -3,7 +3,8 @@
  * Functions of GLSL.std.450 over whole vectors and matrices, functions with two
  * results, and packing. Halves are widened on the way in and rounded on the way out.
  */
-#include "agx/compiler/spirv/glsl.h"
+#include "agx/compiler/spirv/glsl_impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 
 /* A vector (or scalar) of floats. */
 struct floats {

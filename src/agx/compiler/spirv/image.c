@@ -1,61 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Images and samplers: their types, and handles. A handle is known at compile time: loading
+ * Images and samplers: their kinds, and handles. A handle is known at compile time: loading
  * one gives the variable, and OpSampledImage joins two. What a query asks for is a uniform that
  * the driver writes; of an element of an array that only running tells, a number in memory.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/image_impl.h"
 
-/* ---- types ------------------------------------------------------------- */
-
-static void check_sampled_type(struct agxc_spv *s, const struct agxc_spv_type *type)
-{
-   if (type->kind != AGXC_SPV_INT && type->kind != AGXC_SPV_FLOAT)
-      agxc_spv_missing(s, "image of type %u, which is no number", type->id);
-   if (type->bits != 32)
-      agxc_spv_missing(s, "image of %u-bit components", type->bits);
-}
-
-static void read_image(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                       struct agxc_spv_type *type)
-{
-   static const char *const refused[] = {
-      [SpvDimRect] = "Rect", [SpvDimSubpassData] = "SubpassData"};
-   uint32_t dim = agxc_spv_operand(s, in, 1), sampled = agxc_spv_operand(s, in, 5);
-   type->kind = AGXC_SPV_IMAGE;
-   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
-   check_sampled_type(s, type->elem);
-   if (dim > SpvDimSubpassData || (sampled != 1 && sampled != 2))
-      agxc_spv_missing(s, "image of dimension %u, Sampled %u", dim, sampled);
-   if (dim > SpvDimCube && dim != SpvDimBuffer)
-      agxc_spv_missing(s, "image of dimension %s", refused[dim]);
-   type->image.dim = (uint8_t)dim;
-   type->image.is_array = agxc_spv_operand(s, in, 3) != 0;
-   type->image.is_multisampled = agxc_spv_operand(s, in, 4) != 0;
-   if (type->image.is_multisampled && dim != SpvDim2D)
-      agxc_spv_invalid(s, "multisampled image of dimension %u", dim);
-   if (dim == SpvDimBuffer && type->image.is_array)
-      agxc_spv_invalid(s, "array of layers of texel buffers");
-   type->image.is_storage = sampled == 2;
-   if (dim == SpvDim3D && type->image.is_array)
-      agxc_spv_invalid(s, "array of 3D images");
-   s->any_storage_image |= type->image.is_storage;
-}
-
-void agxc_spv_read_image_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                              struct agxc_spv_type *type)
-{
-   if (in->opcode == SpvOpTypeImage) {
-      read_image(s, in, type);
-      return;
-   }
-   type->kind = in->opcode == SpvOpTypeSampler ? AGXC_SPV_SAMPLER : AGXC_SPV_SAMPLED_IMAGE;
-   if (in->opcode == SpvOpTypeSampler)
-      return;
-   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
-   if (type->elem->kind != AGXC_SPV_IMAGE || type->elem->image.is_storage)
-      agxc_spv_invalid(s, "type %u can't be sampled", type->elem->id);
-}
+/* ---- kinds ------------------------------------------------------------- */
 
 uint32_t agxc_spv_handle_kind(struct agxc_spv *s, const struct agxc_spv_type *type)
 {

@@ -4,7 +4,7 @@
  * code is emitted. A chain belongs to the variable or parameter that it starts from; a
  * parameter that is indexed makes what callers pass for it indexed.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/module_impl.h"
 
 /* A pointer passed as argument i of a call. */
 struct agxc_spv_passing {

@@ -4,7 +4,7 @@
  * or a called function, early sets a flag: what follows inside is then skipped by an if
  * on that flag, and a loop in between is left by BREAK.
  */
-#include "agx/compiler/spirv/flow.h"
+#include "agx/compiler/spirv/flow_impl.h"
 
 /* ---- jumps ------------------------------------------------------------- */
 

@@ -11,47 +11,12 @@
  * follow each other in a row of memory, or two in a column, and one access moves them.
  * Products sum over that dimension, so its order does not matter.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 
 #define BLOCK        8u
-#define MAX_SIZE     64u /* rows or columns */
 #define ROW_MAJOR    0
 #define COLUMN_MAJOR 1
-
-/* ---- types ------------------------------------------------------------- */
-
-static uint32_t read_size(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i)
-{
-   uint32_t size = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, i));
-   if (size == 0 || size % BLOCK || size > MAX_SIZE)
-      agxc_spv_missing(s, "cooperative matrix with %u %s: multiples of 8 up to %u", size,
-                       i == 2 ? "rows" : "columns", MAX_SIZE);
-   return size;
-}
-
-void agxc_spv_read_cooperative(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                               struct agxc_spv_type *type)
-{
-   type->kind = AGXC_SPV_COOPERATIVE;
-   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
-   uint32_t scope = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
-   if (scope != SpvScopeSubgroup)
-      agxc_spv_missing(s, "cooperative matrix of scope %u: Subgroup (3) only", scope);
-   if (type->elem->kind == AGXC_SPV_INT)
-      agxc_spv_missing(s, "cooperative matrix of integers (%s%u)",
-                       type->elem->is_signed ? "int" : "uint", type->elem->bits);
-   if (type->elem->kind != AGXC_SPV_FLOAT || type->elem->bits > 32)
-      agxc_spv_missing(s, "cooperative matrix with components of type %u", type->elem->id);
-   type->rows = read_size(s, in, 2);
-   type->columns = read_size(s, in, 3);
-   type->use = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 4));
-   if (type->use > AGXC_SPV_USE_ACCUMULATOR)
-      agxc_spv_invalid(s, "use %u", type->use);
-   type->count = type->scalars = type->rows * type->columns / AGX_SIMD_LANES;
-   type->packed_B = type->scalars * type->elem->packed_B;
-   type->align_B = type->elem->align_B;
-   type->depth = 1;
-}
 
 static void check_lanes(struct agxc_spv *s)
 {

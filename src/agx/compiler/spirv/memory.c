@@ -4,7 +4,8 @@
  * up to four that follow each other become one access. Dynamic indices into slots and
  * push constants choose with selects, as long as there is little to choose from.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/image_impl.h"
 
 #define MAX_VECTOR 4
 
@@ -140,139 +141,6 @@ static uint32_t run_length(const struct agxc_spv *s, const struct agxc_spv_point
 
 /* ---- memory ------------------------------------------------------------ */
 
-void agxc_spv_begin_private(struct agxc_spv *s, struct agxc_spv_variable *var)
-{
-   uint64_t bytes = var->type->packed_B;
-   if (bytes > AGX_PROGRAM_MAX_SCRATCH_B)
-      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED,
-                     "variable of %llu bytes with dynamic indices; a thread may have %u",
-                     (unsigned long long)bytes, AGX_PROGRAM_MAX_SCRATCH_B);
-   var->place = AGXC_SPV_PLACE_PRIVATE;
-   var->index = s->shader->private_count++;
-   uint32_t imms[] = {var->index, (uint32_t)bytes};
-   agxc_spv_emit(s, AGXC_OP_PRIVATE, 0, 0, 0, NULL, 2, imms);
-}
-
-static void allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
-{
-   bool is_block = var->type->is_block;
-   uint64_t bytes = agx_align_up(is_block ? var->type->size_B : var->type->packed_B, 4);
-   /* All sizes are whole words; 64-bit scalars are accessed as words too. */
-   uint64_t at = is_block ? 0 : s->shader->shared_B;
-   if (var->type->scalars == 0)
-      agxc_spv_invalid(s, "workgroup variable %u has no size", var->id);
-   if (bytes > AGX_MAX_SHARED_BYTES || at + bytes > AGX_MAX_SHARED_BYTES)
-      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "workgroup memory of %llu bytes, at most %u",
-                     (unsigned long long)(at + bytes), AGX_MAX_SHARED_BYTES);
-   var->offset_B = (uint32_t)at;
-   var->allocated = true;
-   s->shader->shared_B = AGX_MAX(s->shader->shared_B, (uint32_t)(at + bytes));
-}
-
-#define ZEROS_B    16  /* that one store writes */
-#define MOST_ZEROS 256 /* stores of a thread, where it may be alone */
-
-/* Threads share the work. What lies between the variables is undefined at the start, too; the
- * last stores may meet, since all write the same. */
-static void store_zeros(struct agxc_spv *s, uint32_t from_B, uint32_t to_B)
-{
-   const uint32_t *size = s->shader->local_size;
-   uint32_t threads = size[0] * size[1] * size[2], count = (to_B - from_B) / ZEROS_B;
-   uint32_t which = AGXC_SYSVAL_LOCAL_INDEX;
-   struct agxc_ref thread = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
-   if (s->shader->has_dynamic_local_size) { /* there may be one thread; all do the whole work */
-      thread = agxc_spv_u32(0);
-      threads = 1;
-      if (count > MOST_ZEROS)
-         agxc_spv_missing(s, "%u bytes that begin with 0 in workgroups of any size, at most %u",
-                          to_B - from_B, MOST_ZEROS * ZEROS_B);
-   }
-   struct agxc_ref zeros[MAX_VECTOR], zero = agxc_spv_u32(0);
-   for (uint32_t i = 0; i < MAX_VECTOR; i++)
-      zeros[i] = zero;
-   zero = agxc_collect(&s->b, MAX_VECTOR, zeros);
-   for (uint32_t i = 0; i < count; i += threads) {
-      struct agxc_ref at = agxc_spv_build2(s, AGXC_OP_IADD, 32, thread, agxc_spv_u32(i));
-      if (count - i < threads)
-         at = agxc_spv_build2(s, AGXC_OP_UMIN, 32, at, agxc_spv_u32(count - 1));
-      at = agxc_spv_build2(s, AGXC_OP_ISHL, 32, at, agxc_spv_u32(4));
-      at = agxc_spv_build2(s, AGXC_OP_IADD, 32, at, agxc_spv_u32(from_B));
-      struct agxc_ref srcs[] = {at, zero};
-      agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
-   }
-   uint32_t barrier = AGXC_BARRIER_EXECUTION | AGXC_BARRIER_SHARED;
-   agxc_spv_emit(s, AGXC_OP_BARRIER, 0, 0, 0, NULL, 1, &barrier);
-}
-
-void agxc_spv_init_shared(struct agxc_spv *s)
-{
-   uint32_t from_B = UINT32_MAX, to_B = 0;
-   for (struct agxc_spv_variable *var = s->variables; var; var = var->next) {
-      if (var->place != AGXC_SPV_PLACE_SHARED || !var->initializer)
-         continue;
-      allocate_shared(s, var);
-      from_B = AGX_MIN(from_B, var->offset_B / ZEROS_B * ZEROS_B);
-      to_B = s->shader->shared_B = (uint32_t)agx_align_up(s->shader->shared_B, ZEROS_B);
-   }
-   if (from_B < to_B)
-      store_zeros(s, from_B, to_B);
-}
-
-struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
-                                uint32_t plus_B)
-{
-   if (p->place == AGXC_SPV_PLACE_SHARED && p->var && p->var == s->any_shared)
-      return agxc_spv_any_shared_offset(s, p, plus_B);
-   if (p->place == AGXC_SPV_PLACE_SHARED && p->var && !p->var->allocated)
-      allocate_shared(s, p->var);
-   struct agxc_ref constant = agxc_spv_u32(p->const_B + plus_B + (p->var ? p->var->offset_B : 0));
-   if (p->dynamic.kind == AGXC_NONE)
-      return constant;
-   return agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, constant);
-}
-
-enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s, const struct agxc_spv_pointer *p)
-{
-   if (p->place == AGXC_SPV_PLACE_BUFFER)
-      return (enum agxc_robustness)s->bindings[p->var->index].robustness;
-   return p->place == AGXC_SPV_PLACE_GLOBAL && p->size.kind != AGXC_NONE ? s->pointer_robustness
-                                                                         : AGXC_ROBUST_NONE;
-}
-
-void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
-                          uint32_t stride_B)
-{
-   bool is_shift = (stride_B & (stride_B - 1)) == 0, is_checked = agxc_spv_robustness(s, p);
-   struct agxc_ref by =
-      agxc_spv_u32(is_shift && !is_checked ? (uint32_t)__builtin_ctz(stride_B) : stride_B);
-   struct agxc_ref term = agxc_spv_build2(s,
-                                          is_checked ? AGXC_OP_ELEMENT
-                                          : is_shift ? AGXC_OP_ISHL
-                                                     : AGXC_OP_IMUL,
-                                          32, index, by);
-   agxc_spv_add_bytes(s, p, term);
-}
-
-void agxc_spv_add_bytes(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B)
-{
-   p->dynamic =
-      p->dynamic.kind == AGXC_NONE ? by_B : agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, by_B);
-}
-
-/* The same where the buffer is known only at run time: what would wrap stays beyond its end. */
-void agxc_spv_add_saturated(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
-                            uint32_t stride_B)
-{
-   struct agxc_ref most = agxc_spv_u32(UINT32_MAX / stride_B), old = p->dynamic;
-   index = agxc_spv_build2(s, AGXC_OP_UMIN, 32, index, most);
-   struct agxc_ref by_B = agxc_spv_build2(s, AGXC_OP_IMUL, 32, index, agxc_spv_u32(stride_B));
-   agxc_spv_add_bytes(s, p, by_B);
-   if (old.kind == AGXC_NONE)
-      return;
-   struct agxc_ref wrapped = agxc_spv_build2(s, AGXC_OP_ULT, 1, p->dynamic, old);
-   p->dynamic = agxc_spv_select(s, wrapped, agxc_spv_u32(UINT32_MAX), p->dynamic);
-}
-
 static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
 {
    uint32_t restricted = p->var && p->var->restricted ? AGXC_ACCESS_RESTRICT : 0;
@@ -282,41 +150,6 @@ static uint32_t access_bits(const struct agxc_spv_pointer *p, bool is_volatile)
    if (p->var && (p->var->is_uniform || (p->var->restricted && p->not_writable)))
       return AGXC_ACCESS_CONST | restricted;
    return restricted;
-}
-
-/* The sink of some buffer that pointers lead to: all buffers have the same. */
-static struct agxc_ref sink_of(struct agxc_spv *s, bool writes)
-{
-   uint32_t i = 0;
-   while (i < s->binding_count && !s->binding_pointed[i])
-      i++;
-   if (i == s->binding_count)
-      agxc_spv_invalid(s, "pointer to no buffer");
-   uint32_t imms[] = {i, writes};
-   return agxc_spv_emit(s, AGXC_OP_BUFFER_SINK, 64, 1, 0, NULL, 2, imms);
-}
-
-/* size - (bytes - 1): how many offsets are inside; 0 for smaller buffers. */
-void agxc_spv_check(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
-                    bool writes, struct agxc_ref *base, struct agxc_ref *offset)
-{
-   enum agxc_robustness robustness = agxc_spv_robustness(s, p);
-   *base = p->base;
-   if (!robustness)
-      return;
-   struct agxc_ref zero = agxc_spv_u32(0), less = agxc_spv_u32(bytes - 1);
-   struct agxc_ref most = agxc_spv_build2(s, AGXC_OP_UMAX, 32, p->size, less);
-   struct agxc_ref count = agxc_spv_build2(s, AGXC_OP_ISUB, 32, most, less), inside;
-   if (robustness == AGXC_ROBUST_CLAMP) {
-      struct agxc_ref most_of = agxc_spv_build2(s, AGXC_OP_UMAX, 32, count, agxc_spv_u32(1));
-      struct agxc_ref last = agxc_spv_build2(s, AGXC_OP_ISUB, 32, most_of, agxc_spv_u32(1));
-      *offset = agxc_spv_build2(s, AGXC_OP_UMIN, 32, *offset, last);
-      inside = agxc_spv_build2(s, AGXC_OP_INE, 1, count, zero);
-   } else {
-      inside = agxc_spv_build2(s, AGXC_OP_ULT, 1, *offset, count);
-      *offset = agxc_spv_select(s, inside, *offset, zero);
-   }
-   *base = agxc_spv_select(s, inside, p->base, sink_of(s, writes));
 }
 
 static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
@@ -471,44 +304,6 @@ static struct choice choices_of(struct agxc_spv *s, const struct agxc_spv_pointe
    return c;
 }
 
-static struct agxc_ref read_builtin(struct agxc_spv *s, const struct agxc_spv_pointer *p,
-                                    uint32_t component)
-{
-   static const struct {
-      uint32_t builtin, sysval;
-   } sysvals[] = {
-      {SpvBuiltInNumWorkgroups, AGXC_SYSVAL_WORKGROUP_COUNT},
-      {SpvBuiltInWorkgroupId, AGXC_SYSVAL_WORKGROUP_ID},
-      {SpvBuiltInLocalInvocationId, AGXC_SYSVAL_LOCAL_ID},
-      {SpvBuiltInGlobalInvocationId, AGXC_SYSVAL_GLOBAL_ID},
-      {SpvBuiltInLocalInvocationIndex, AGXC_SYSVAL_LOCAL_INDEX},
-      {SpvBuiltInSubgroupId, AGXC_SYSVAL_SUBGROUP_ID},
-      {SpvBuiltInSubgroupLocalInvocationId, AGXC_SYSVAL_SUBGROUP_LANE},
-   };
-   const uint32_t *size = s->shader->local_size;
-   uint32_t builtin = p->var->builtin;
-   for (size_t i = 0; i < AGX_COUNT(sysvals); i++)
-      if (sysvals[i].builtin == builtin) {
-         uint32_t imm = sysvals[i].sysval + (p->var->type->kind == AGXC_SPV_VECTOR ? component : 0);
-         return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &imm);
-      }
-   if (s->shader->is_vertex && builtin < SpvBuiltInSubgroupEqMask &&
-       builtin != SpvBuiltInSubgroupSize)
-      return agxc_spv_vertex_builtin(s, builtin);
-   if (builtin >= SpvBuiltInBaseVertex && builtin <= SpvBuiltInDrawIndex)
-      return agxc_spv_vertex_builtin(s, builtin);
-   if (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask)
-      return component ? agxc_spv_u32(0) : agxc_spv_subgroup_mask(s, builtin);
-   if (builtin == SpvBuiltInWorkgroupSize)
-      return s->shader->has_dynamic_local_size ? agxc_spv_local_size(s, component)
-                                               : agxc_spv_u32(size[component]);
-   if (builtin == SpvBuiltInSubgroupSize)
-      return agxc_spv_u32(AGX_SIMD_LANES);
-   if (s->shader->has_dynamic_local_size)
-      return agxc_spv_subgroup_count(s);
-   return agxc_spv_u32((uint32_t)agx_div_up(size[0] * size[1] * size[2], AGX_SIMD_LANES));
-}
-
 static struct agxc_ref read_push_part(struct agxc_spv *s, uint32_t offset_B, uint32_t bits)
 {
    if (!agx_range_fits(offset_B, bits / 8, AGX_PROGRAM_MAX_PUSH_B))
@@ -544,7 +339,7 @@ static struct agxc_ref read_scalar(struct agxc_spv *s, const struct agxc_spv_poi
    case AGXC_SPV_PLACE_PUSH:
       return read_push(s, offset_B, bits);
    default:
-      return read_builtin(s, p, offset_B / 4);
+      return agxc_spv_read_builtin(s, p, offset_B / 4);
    }
 }
 

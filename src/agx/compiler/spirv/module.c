@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The walk over a module: header, byte order, one check of every instruction's
+ * The walk over a module: one check of every instruction's
  * length, ids, decorations, entry point. What it makes of functions is a list of
- * blocks with the words of their merge instruction and terminator; spirv_flow.c reads
+ * blocks with the words of their merge instruction and terminator; flow.c reads
  * the rest when it emits them.
  */
-#include "agx/compiler/spirv/frontend.h"
-#include "agx/compiler/spirv/vertex.h"
+#include "agx/compiler/spirv/module_impl.h"
+#include "agx/compiler/spirv/vertex_impl.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-#define HEADER_WORDS 5
-#define MAX_WORDS    (1u << 24)
-#define MAX_MINOR    6
 /* Newer than some headers. Source: the SPIR-V registry. */
 #define MODE_MAXIMALLY_RECONVERGES  6023
 #define MODE_FAST_MATH_DEFAULT      6028
@@ -30,99 +24,6 @@ struct walk {
    bool has_model;
    uint32_t entry_points;
 };
-
-void agxc_spv_leave(struct agxc_spv *s, agx_status code, const char *format, ...)
-{
-   char text[256];
-   va_list args;
-   va_start(args, format);
-   vsnprintf(text, sizeof(text), format, args);
-   va_end(args);
-   agxc_fail(s->shader, code, "SPIR-V word %u, opcode %u (Op%s): %s", s->now.at, s->now.opcode,
-             agxc_spv_opcode_name(s->now.opcode), text);
-}
-
-/* ---- words and ids ----------------------------------------------------- */
-
-struct agxc_spv_instr agxc_spv_instr_at(struct agxc_spv *s, uint32_t at)
-{
-   struct agxc_spv_instr in = {
-      .words = s->words + at,
-      .at = at,
-      .opcode = s->words[at] & 0xffff,
-      .length = s->words[at] >> 16,
-      .first = 1,
-   };
-   s->now = in;
-   if (in.length == 0 || in.length > s->word_count - at)
-      agxc_spv_invalid(s, "length %u with %u words left", in.length, s->word_count - at);
-   const struct agxc_spv_op *row = agxc_spv_op_find(in.opcode);
-   if (!row)
-      agxc_spv_missing(s, "instruction not supported");
-   if (in.length < row->words)
-      agxc_spv_invalid(s, "length %u, at least %u needed", in.length, row->words);
-   if (row->flags & AGXC_SPV_HAS_TYPE)
-      in.type_id = in.words[in.first++];
-   if (row->flags & AGXC_SPV_HAS_RESULT)
-      in.id = in.words[in.first++];
-   s->now = in;
-   return in;
-}
-
-uint32_t agxc_spv_operand_count(const struct agxc_spv_instr *in)
-{
-   return in->length - in->first;
-}
-
-uint32_t agxc_spv_operand(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i)
-{
-   if (i >= agxc_spv_operand_count(in))
-      agxc_spv_invalid(s, "operand %u of %u", i, agxc_spv_operand_count(in));
-   return in->words[in->first + i];
-}
-
-struct agxc_spv_id *agxc_spv_id(struct agxc_spv *s, uint32_t id)
-{
-   if (id == 0 || id >= s->bound)
-      agxc_spv_invalid(s, "id %u outside the bound %u", id, s->bound);
-   if (!s->ids[id])
-      s->ids[id] = AGX_ARENA_NEW(s->arena, struct agxc_spv_id);
-   return s->ids[id];
-}
-
-struct agxc_spv_id *agxc_spv_result(struct agxc_spv *s, const struct agxc_spv_instr *in)
-{
-   struct agxc_spv_id *id = agxc_spv_id(s, in->id);
-   if (id->kind != AGXC_SPV_ID_NONE)
-      agxc_spv_invalid(s, "id %u is defined twice, first at word %u", in->id, id->word);
-   id->word = in->at;
-   return id;
-}
-
-const struct agxc_spv_decoration *agxc_spv_find_decoration(const struct agxc_spv_id *id,
-                                                           uint32_t member, uint32_t kind)
-{
-   for (const struct agxc_spv_decoration *d = id->decorations; d; d = d->next)
-      if (d->member == member && d->kind == kind)
-         return d;
-   return NULL;
-}
-
-bool agxc_spv_string(const struct agxc_spv_instr *in, uint32_t i, char *text, size_t capacity)
-{
-   size_t length = 0;
-   for (uint32_t w = in->first + i; w < in->length; w++)
-      for (unsigned byte = 0; byte < 4; byte++) {
-         char c = (char)(in->words[w] >> (8 * byte) & 0xff);
-         if (length < capacity)
-            text[length++] = c;
-         if (!c) {
-            text[capacity - 1] = 0;
-            return true;
-         }
-      }
-   return false;
-}
 
 /* ---- module-level instructions ----------------------------------------- */
 
@@ -452,7 +353,7 @@ static void read_in_block(struct walk *w, const struct agxc_spv_instr *in,
    } else if (row->flags & AGXC_SPV_TERMINATOR) {
       w->block->end = in->at;
       w->block = NULL;
-   } else if (in->opcode != SpvOpPhi && !row->handler) {
+   } else if (in->opcode != SpvOpPhi && !(row->flags & AGXC_SPV_IN_BODY)) {
       agxc_spv_invalid(s, "not allowed in functions");
    }
    if (in->id)
@@ -496,10 +397,10 @@ static void read_in_module(struct walk *w, const struct agxc_spv_instr *in)
    begin_function(w, in);
 }
 
-static void walk_module(struct agxc_spv *s)
+void agxc_spv_read_module(struct agxc_spv *s)
 {
    struct walk w = {.s = s};
-   for (uint32_t at = HEADER_WORDS; at < s->word_count;) {
+   for (uint32_t at = AGXC_SPV_HEADER_WORDS; at < s->word_count;) {
       struct agxc_spv_instr in = agxc_spv_instr_at(s, at);
       const struct agxc_spv_op *row = agxc_spv_op_find(in.opcode);
       if (in.opcode == SpvOpName || in.opcode == SpvOpMemberName)
@@ -522,89 +423,4 @@ static void walk_module(struct agxc_spv *s)
       agxc_spv_invalid(s, "no compute or vertex entry point%s%s",
                        s->shader->options->entry ? " named " : "",
                        s->shader->options->entry ? s->shader->options->entry : "");
-}
-
-/* ---- header and workgroup size ----------------------------------------- */
-
-/* Words in host order: the module itself, or a swapped copy. */
-static const uint32_t *host_order(struct agxc_spv *s, const uint32_t *words, size_t word_count)
-{
-   if (words[0] == SpvMagicNumber)
-      return words;
-   if (words[0] != __builtin_bswap32(SpvMagicNumber))
-      agxc_fail(s->shader, AGX_INVALID_ARGUMENT, "SPIR-V word 0: magic number 0x%08x", words[0]);
-   uint32_t *swapped = AGX_ARENA_ARRAY(s->arena, uint32_t, word_count);
-   for (size_t i = 0; i < word_count; i++)
-      swapped[i] = __builtin_bswap32(words[i]);
-   return swapped;
-}
-
-static void read_header(struct agxc_spv *s, const uint32_t *words, size_t word_count)
-{
-   if (word_count < HEADER_WORDS || word_count > MAX_WORDS)
-      agxc_fail(s->shader, AGX_INVALID_ARGUMENT, "SPIR-V: %zu words, %u to %u can be read",
-                word_count, HEADER_WORDS, MAX_WORDS);
-   s->words = host_order(s, words, word_count);
-   s->word_count = (uint32_t)word_count;
-   uint32_t version = s->words[1];
-   if (version & 0xff0000ff || version >> 16 != 1)
-      agxc_fail(s->shader, AGX_INVALID_ARGUMENT, "SPIR-V word 1: version 0x%08x", version);
-   if ((version >> 8 & 0xff) > MAX_MINOR)
-      agxc_fail(s->shader, AGX_UNIMPLEMENTED, "SPIR-V word 1: version 1.%u, newest known is 1.%u",
-                version >> 8 & 0xff, MAX_MINOR);
-   s->bound = s->words[3];
-   if (s->bound == 0 || s->bound > AGXC_SPV_MAX_IDS)
-      agxc_fail(s->shader, AGX_INVALID_ARGUMENT, "SPIR-V word 3: bound %u, at most %u", s->bound,
-                AGXC_SPV_MAX_IDS);
-   if (s->words[4] != 0)
-      agxc_fail(s->shader, AGX_INVALID_ARGUMENT, "SPIR-V word 4: schema %u", s->words[4]);
-   s->ids = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_id *, s->bound);
-}
-
-static void set_local_size(struct agxc_spv *s)
-{
-   uint32_t *size = s->shader->local_size;
-   if (s->shader->is_vertex) {
-      agxc_spv_set_vertex_size(s);
-      return;
-   }
-   if (!s->has_size && !s->workgroup_size_id)
-      agxc_spv_invalid(s, "entry point without workgroup size");
-   if (s->has_size)
-      for (unsigned i = 0; i < 3; i++)
-         size[i] = s->size_is_ids ? agxc_spv_constant_u32(s, s->size_ids[i]) : s->size_ids[i];
-   if (s->workgroup_size_id) {
-      struct agxc_spv_type *type;
-      struct agxc_ref *refs = agxc_spv_value(s, s->workgroup_size_id, &type);
-      if (type->kind != AGXC_SPV_VECTOR || type->count != 3 || type->elem->kind != AGXC_SPV_INT)
-         agxc_spv_invalid(s, "WorkgroupSize is no vector of three integers");
-      for (unsigned i = 0; i < 3; i++)
-         size[i] = (uint32_t)refs[i].imm;
-   }
-   for (unsigned i = 0; i < 3; i++)
-      if (size[i] == 0)
-         agxc_spv_invalid(s, "workgroup size %u x %u x %u", size[0], size[1], size[2]);
-   for (unsigned i = 0; i < 3; i++)
-      if (size[i] > AGX_MAX_WORKGROUP_THREADS ||
-          (uint64_t)size[0] * size[1] * size[2] > AGX_MAX_WORKGROUP_THREADS)
-         agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED, "workgroup of %u x %u x %u threads, at most %u",
-                        size[0], size[1], size[2], AGX_MAX_WORKGROUP_THREADS);
-}
-
-void agxc_spirv_to_ir(struct agxc_shader *shader, const uint32_t *words, size_t word_count)
-{
-   struct agxc_spv *s = AGX_ARENA_NEW(shader->arena, struct agxc_spv);
-   s->shader = shader;
-   s->arena = shader->arena;
-   s->variables_tail = &s->variables;
-   read_header(s, words, word_count);
-   walk_module(s);
-   agxc_spv_settle_indexed(s);
-   agxc_spv_instr_at(s, s->entry_word);
-   set_local_size(s);
-   agxc_spv_check_any_size(s);
-   agxc_spv_assign_bindings(s);
-   agxc_spv_emit_entry(s);
-   agxc_spv_prune_bindings(s);
-   agxc_spv_reflect(s);
 }

@@ -5,7 +5,8 @@
  * buffer is in question the first and last become uniforms again. A pointer to workgroup memory is
  * an offset. Pointers whose origin is known stay as they are until code needs a value.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 
 /* Buffers of an array that an index may choose from: each takes six uniform halves. */
 #define MAX_CHOICES 32

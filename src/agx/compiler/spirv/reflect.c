@@ -3,7 +3,7 @@
  * What callers may ask of a kernel: which bindings, push constants and specialization constants it
  * takes, and what the module calls them. Names are debug information and may be missing.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/module_impl.h"
 
 void agxc_spv_note_name(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {

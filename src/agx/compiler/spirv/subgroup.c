@@ -4,7 +4,8 @@
  * extensions SPV_KHR_shader_ballot and SPV_KHR_subgroup_vote have of them), component by
  * component. A ballot's 32 bits are the first word of its four; the others are 0.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 
 /* ---- operands ---------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * Falling through from one target to the next sets a flag that the next one's
  * condition takes into account; targets are put in the order in which they fall.
  */
-#include "agx/compiler/spirv/flow.h"
+#include "agx/compiler/spirv/flow_impl.h"
 
 struct switch_state {
    struct agxc_spv *s;

@@ -5,7 +5,8 @@
  * images, whose twiddled addresses code computes. Source: docs/hw/access.md 5.3
  * and 5.4, docs/hw/layouts.md 3.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/image_impl.h"
 #include "robustness/image.h"
 
 /* Column and row of a texel, where it is there. */

@@ -5,7 +5,8 @@
  * reaches. Where the level is known to be there, nothing is added.
  * Source: docs/hw/access.md 5.1, docs/hw/machine.md 14.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/image_impl.h"
 #include "robustness/image.h"
 
 struct operands {

@@ -4,7 +4,11 @@
  * A type names only types defined before it, so that types can't be recursive; depth
  * is limited all the same, because others recurse over it.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/module_impl.h"
+
+/* Cooperative matrices: what rows and columns are multiples of, and how many there may be. */
+#define MATRIX_BLOCK 8u
+#define MATRIX_MOST  64u
 
 bool agxc_spv_type_is_scalar(const struct agxc_spv_type *type)
 {
@@ -356,6 +360,88 @@ static void read_function_type(struct agxc_spv *s, const struct agxc_spv_instr *
    }
 }
 
+static void check_sampled_type(struct agxc_spv *s, const struct agxc_spv_type *type)
+{
+   if (type->kind != AGXC_SPV_INT && type->kind != AGXC_SPV_FLOAT)
+      agxc_spv_missing(s, "image of type %u, which is no number", type->id);
+   if (type->bits != 32)
+      agxc_spv_missing(s, "image of %u-bit components", type->bits);
+}
+
+static void read_image(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                       struct agxc_spv_type *type)
+{
+   static const char *const refused[] = {
+      [SpvDimRect] = "Rect", [SpvDimSubpassData] = "SubpassData"};
+   uint32_t dim = agxc_spv_operand(s, in, 1), sampled = agxc_spv_operand(s, in, 5);
+   type->kind = AGXC_SPV_IMAGE;
+   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
+   check_sampled_type(s, type->elem);
+   if (dim > SpvDimSubpassData || (sampled != 1 && sampled != 2))
+      agxc_spv_missing(s, "image of dimension %u, Sampled %u", dim, sampled);
+   if (dim > SpvDimCube && dim != SpvDimBuffer)
+      agxc_spv_missing(s, "image of dimension %s", refused[dim]);
+   type->image.dim = (uint8_t)dim;
+   type->image.is_array = agxc_spv_operand(s, in, 3) != 0;
+   type->image.is_multisampled = agxc_spv_operand(s, in, 4) != 0;
+   if (type->image.is_multisampled && dim != SpvDim2D)
+      agxc_spv_invalid(s, "multisampled image of dimension %u", dim);
+   if (dim == SpvDimBuffer && type->image.is_array)
+      agxc_spv_invalid(s, "array of layers of texel buffers");
+   type->image.is_storage = sampled == 2;
+   if (dim == SpvDim3D && type->image.is_array)
+      agxc_spv_invalid(s, "array of 3D images");
+   s->any_storage_image |= type->image.is_storage;
+}
+
+static void read_image_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                            struct agxc_spv_type *type)
+{
+   if (in->opcode == SpvOpTypeImage) {
+      read_image(s, in, type);
+      return;
+   }
+   type->kind = in->opcode == SpvOpTypeSampler ? AGXC_SPV_SAMPLER : AGXC_SPV_SAMPLED_IMAGE;
+   if (in->opcode == SpvOpTypeSampler)
+      return;
+   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
+   if (type->elem->kind != AGXC_SPV_IMAGE || type->elem->image.is_storage)
+      agxc_spv_invalid(s, "type %u can't be sampled", type->elem->id);
+}
+
+static uint32_t read_size(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i)
+{
+   uint32_t size = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, i));
+   if (size == 0 || size % MATRIX_BLOCK || size > MATRIX_MOST)
+      agxc_spv_missing(s, "cooperative matrix with %u %s: multiples of 8 up to %u", size,
+                       i == 2 ? "rows" : "columns", MATRIX_MOST);
+   return size;
+}
+
+static void read_cooperative(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                             struct agxc_spv_type *type)
+{
+   type->kind = AGXC_SPV_COOPERATIVE;
+   type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 0));
+   uint32_t scope = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1));
+   if (scope != SpvScopeSubgroup)
+      agxc_spv_missing(s, "cooperative matrix of scope %u: Subgroup (3) only", scope);
+   if (type->elem->kind == AGXC_SPV_INT)
+      agxc_spv_missing(s, "cooperative matrix of integers (%s%u)",
+                       type->elem->is_signed ? "int" : "uint", type->elem->bits);
+   if (type->elem->kind != AGXC_SPV_FLOAT || type->elem->bits > 32)
+      agxc_spv_missing(s, "cooperative matrix with components of type %u", type->elem->id);
+   type->rows = read_size(s, in, 2);
+   type->columns = read_size(s, in, 3);
+   type->use = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 4));
+   if (type->use > AGXC_SPV_USE_ACCUMULATOR)
+      agxc_spv_invalid(s, "use %u", type->use);
+   type->count = type->scalars = type->rows * type->columns / AGX_SIMD_LANES;
+   type->packed_B = type->scalars * type->elem->packed_B;
+   type->align_B = type->elem->align_B;
+   type->depth = 1;
+}
+
 void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_type *type = announced(s, in);
@@ -382,7 +468,7 @@ void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
       read_vector(s, in, type);
       break;
    case SpvOpTypeCooperativeMatrixKHR:
-      agxc_spv_read_cooperative(s, in, type);
+      read_cooperative(s, in, type);
       break;
    case SpvOpTypeArray:
    case SpvOpTypeRuntimeArray:
@@ -397,7 +483,7 @@ void agxc_spv_read_type(struct agxc_spv *s, const struct agxc_spv_instr *in)
    case SpvOpTypeImage:
    case SpvOpTypeSampler:
    case SpvOpTypeSampledImage:
-      agxc_spv_read_image_type(s, in, type);
+      read_image_type(s, in, type);
       break;
    default:
       read_function_type(s, in, type);

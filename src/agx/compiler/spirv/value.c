@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values and pointers behind ids, with the checks that make an id safe to use, and
- * builders that fold integer constants.
+ * Values and pointers behind ids, with the checks that make an id safe to use. All handlers call
+ * it.
  *
  * A value may be used directly while the list of IR nodes that holds its definition
  * is still open: then control has come through it. Any other use goes through slots,
  * which ssa.c joins with phis; so even a module that breaks the rules of
  * dominance gives valid IR.
  */
-#include "agx/compiler/ir/fold.h"
-#include "agx/compiler/spirv/impl.h"
-
-struct agxc_ref *agxc_spv_refs(struct agxc_spv *s, uint32_t count)
-{
-   return AGX_ARENA_ARRAY(s->arena, struct agxc_ref, AGX_MAX(count, 1u));
-}
+#include "agx/compiler/spirv/value_impl.h"
 
 /* ---- definition -------------------------------------------------------- */
 
@@ -110,15 +104,6 @@ struct agxc_ref agxc_spv_scalar(struct agxc_spv *s, uint32_t id, enum agxc_spv_k
    return refs[0];
 }
 
-struct agxc_ref agxc_spv_resize(struct agxc_spv *s, struct agxc_ref ref, unsigned bits,
-                                bool is_signed)
-{
-   if (ref.bits == bits)
-      return ref;
-   enum agxc_op widen = is_signed ? AGXC_OP_SEXT : AGXC_OP_ZEXT;
-   return agxc_spv_build1(s, ref.bits > bits ? AGXC_OP_TRUNC : widen, bits, ref);
-}
-
 struct agxc_ref agxc_spv_index(struct agxc_spv *s, uint32_t id)
 {
    struct agxc_spv_type *type;
@@ -152,110 +137,4 @@ struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id)
       if (refs[i]->kind != AGXC_NONE)
          *refs[i] = to[i];
    return p;
-}
-
-/* ---- building, with constants folded ---------------------------------- */
-
-static void check_place(struct agxc_spv *s)
-{
-   if (!s->b.block)
-      agxc_spv_missing(s, "constant expression that can't be folded");
-}
-
-struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,
-                                struct agxc_ref a)
-{
-   struct agxc_ref folded = agxc_fold(op, bits, a, agxc_none());
-   if (folded.kind != AGXC_NONE)
-      return folded;
-   check_place(s);
-   return agxc_spv_controlled(s, agxc_build1(&s->b, op, bits, a));
-}
-
-/* x + 0, x * 1, x << 0 and their like: offsets are full of them. */
-static bool is_neutral(enum agxc_op op, struct agxc_ref b)
-{
-   if (b.kind != AGXC_IMM)
-      return false;
-   if (op == AGXC_OP_IMUL)
-      return b.imm == 1;
-   return b.imm == 0 &&
-          (op == AGXC_OP_IADD || op == AGXC_OP_ISUB || op == AGXC_OP_ISHL || op == AGXC_OP_UMAX);
-}
-
-struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bits,
-                                struct agxc_ref a, struct agxc_ref b)
-{
-   struct agxc_ref folded = agxc_fold(op, bits, a, b);
-   if (folded.kind != AGXC_NONE)
-      return folded;
-   if (is_neutral(op, b))
-      return a;
-   check_place(s);
-   return agxc_spv_controlled(s, agxc_build2(&s->b, op, bits, a, b));
-}
-
-struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bits,
-                                struct agxc_ref a, struct agxc_ref b, struct agxc_ref c)
-{
-   check_place(s);
-   return agxc_spv_controlled(s, agxc_build3(&s->b, op, bits, a, b, c));
-}
-
-struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct agxc_ref yes,
-                                struct agxc_ref no)
-{
-   if (cond.kind == AGXC_IMM)
-      return cond.imm ? yes : no;
-   return agxc_spv_build3(s, AGXC_OP_SELECT, yes.bits, cond, yes, no);
-}
-
-void agxc_spv_unpack(struct agxc_spv *s, struct agxc_ref wide, struct agxc_ref *low,
-                     struct agxc_ref *high)
-{
-   unsigned bits = wide.bits / 2;
-   if (wide.kind == AGXC_IMM) {
-      *low = agxc_imm((uint64_t)wide.imm, bits);
-      *high = agxc_imm((uint64_t)wide.imm >> bits, bits);
-      return;
-   }
-   check_place(s);
-   struct agxc_instr *unpack =
-      agxc_instr_new(s->shader, bits == 32 ? AGXC_OP_UNPACK64 : AGXC_OP_UNPACK32);
-   for (unsigned i = 0; i < 2; i++) {
-      struct agxc_value *part = agxc_value_new(s->shader, bits, 1);
-      part->def = unpack;
-      unpack->operand[i] = agxc_use(part);
-   }
-   unpack->operand[2] = wide;
-   *low = unpack->operand[0];
-   *high = unpack->operand[1];
-   agxc_insert(&s->b, unpack);
-}
-
-struct agxc_ref agxc_spv_f32(float value)
-{
-   uint32_t bits;
-   memcpy(&bits, &value, sizeof(bits));
-   return agxc_imm(bits, 32);
-}
-
-struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits, unsigned count,
-                              unsigned src_count, const struct agxc_ref *srcs, unsigned imm_count,
-                              const uint32_t *imms)
-{
-   struct agxc_instr *instr = agxc_instr_new(s->shader, op);
-   struct agxc_ref dest = agxc_none();
-   if (count) {
-      dest = agxc_use(agxc_value_new(s->shader, bits, count));
-      dest.value->def = instr;
-      agxc_dests(instr)[0] = dest;
-   }
-   for (unsigned i = 0; i < src_count; i++)
-      agxc_srcs(instr)[i] = srcs[i];
-   for (unsigned i = 0; i < imm_count; i++)
-      agxc_srcs(instr)[src_count + i] = agxc_imm(imms[i], 32);
-   agxc_insert(&s->b, instr);
-   bool is_alu = op >= AGXC_OP_FADD && op <= AGXC_OP_FCOS;
-   return is_alu ? agxc_spv_controlled(s, dest) : dest;
 }

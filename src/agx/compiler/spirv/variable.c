@@ -3,7 +3,10 @@
  * Variables, the bindings behind them, and access chains. A pointer is known at
  * compile time but for its dynamic part: which variable, which type, which offset.
  */
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/handler_impl.h"
+#include "agx/compiler/spirv/image_impl.h"
+#include "agx/compiler/spirv/module_impl.h"
+#include "agx/compiler/spirv/vertex_impl.h"
 
 #include <stdlib.h>
 
@@ -220,10 +223,24 @@ void agxc_spv_read_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
 
 /* ---- slots ------------------------------------------------------------- */
 
+/* Makes a variable PRIVATE: lower/private.c chooses its place later. */
+static void begin_private(struct agxc_spv *s, struct agxc_spv_variable *var)
+{
+   uint64_t bytes = var->type->packed_B;
+   if (bytes > AGX_PROGRAM_MAX_SCRATCH_B)
+      agxc_spv_leave(s, AGX_RESOURCE_EXHAUSTED,
+                     "variable of %llu bytes with dynamic indices; a thread may have %u",
+                     (unsigned long long)bytes, AGX_PROGRAM_MAX_SCRATCH_B);
+   var->place = AGXC_SPV_PLACE_PRIVATE;
+   var->index = s->shader->private_count++;
+   uint32_t imms[] = {var->index, (uint32_t)bytes};
+   agxc_spv_emit(s, AGXC_OP_PRIVATE, 0, 0, 0, NULL, 2, imms);
+}
+
 static void give_private(struct agxc_spv *s, struct agxc_spv_variable *var)
 {
    struct agxc_spv_pointer *p = pointer_to(s, var);
-   agxc_spv_begin_private(s, var);
+   begin_private(s, var);
    p->place = var->place;
    if (agxc_spv_id(s, var->id)->kind == AGXC_SPV_ID_POINTER)
       agxc_spv_id(s, var->id)->pointer->place = var->place; /* of the module */
@@ -408,17 +425,4 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
          }
       }
    }
-}
-
-uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t access)
-{
-   bool is_handle = p->var->place == AGXC_SPV_PLACE_HANDLE;
-   uint32_t index = p->var->index + (is_handle ? 0 : p->element);
-   if (p->is_array && !is_handle)
-      agxc_spv_invalid(s, "array of buffers %u as one", p->var->id);
-   if ((access & AGX_BINDING_WRITES) && (p->var->is_uniform || p->not_writable))
-      agxc_spv_invalid(s, "write to read-only variable %u", p->var->id);
-   s->binding_used[index] = true;
-   s->bindings[index].access |= access;
-   return index;
 }

@@ -5,7 +5,7 @@
  * Outputs are variables too. When the entry point has ended, those that are captured go to
  * feedback buffers, record by record in the order of instances and vertices.
  */
-#include "agx/compiler/spirv/vertex.h"
+#include "agx/compiler/spirv/vertex_impl.h"
 
 #include <stdlib.h>
 
@@ -39,33 +39,6 @@ bool agxc_spv_is_builtin_input(const struct agxc_spv_id *id)
 }
 
 /* ---- what is drawn ------------------------------------------------------ */
-
-struct agxc_ref agxc_spv_draw_value(struct agxc_spv *s, enum agx_draw_value which)
-{
-   uint32_t imm = AGXC_SYSVAL_DRAW + which;
-   return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &imm);
-}
-
-struct agxc_ref agxc_spv_vertex_builtin(struct agxc_spv *s, uint32_t builtin)
-{
-   struct agxc_spv_vertex *v = s->vertex;
-   switch (builtin) {
-   case SpvBuiltInVertexIndex:
-   case SpvBuiltInVertexId:
-      return v->id;
-   case SpvBuiltInInstanceId:
-      return v->instance;
-   case SpvBuiltInInstanceIndex:
-      return agxc_spv_build2(s, AGXC_OP_IADD, 32, v->instance,
-                             agxc_spv_draw_value(s, AGX_DRAW_BASE_INSTANCE));
-   case SpvBuiltInBaseVertex:
-      return agxc_spv_draw_value(s, AGX_DRAW_BASE_VERTEX);
-   case SpvBuiltInBaseInstance:
-      return agxc_spv_draw_value(s, AGX_DRAW_BASE_INSTANCE);
-   default: /* SpvBuiltInDrawIndex */
-      return agxc_spv_draw_value(s, AGX_DRAW_INDEX);
-   }
-}
 
 static struct agxc_ref position_in_grid(struct agxc_spv *s, uint32_t component)
 {

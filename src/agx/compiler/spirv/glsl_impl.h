@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Between spirv_glsl.c (the table), spirv_glsl_math.c (functions of components) and
- * spirv_glsl_vector.c (functions of whole vectors and matrices).
+ * Between glsl.c (the table), glsl_math.c (functions of components) and
+ * glsl_vector.c (functions of whole vectors and matrices).
  */
 #pragma once
 
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/value_impl.h"
 
 /* in's operands start behind the instruction number. */
 #define DIRECT(name, kinds, op)

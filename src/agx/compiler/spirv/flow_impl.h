@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Between the files that emit control flow: spirv_call.c, spirv_flow.c (regions, ifs,
- * loops), spirv_switch.c, spirv_jump.c and spirv_edge.c.
+ * Between the files that emit control flow: call.c, flow.c (regions, ifs,
+ * loops), switch.c, jump.c and edge.c.
  */
 #pragma once
 
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/value_impl.h"
 
 enum agxc_spv_construct_kind {
    AGXC_SPV_SELECTION,

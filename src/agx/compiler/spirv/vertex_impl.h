@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "agx/compiler/spirv/impl.h"
+#include "agx/compiler/spirv/memory_impl.h"
 
 /* Of one location: what reads it, and what it holds once it is fetched. */
 struct agxc_spv_location {
@@ -37,5 +37,15 @@ struct agxc_ref agxc_spv_draw_value(struct agxc_spv *s, enum agx_draw_value whic
  * binding as used. */
 struct agxc_ref agxc_spv_fetch_base(struct agxc_spv *s, uint32_t binding, struct agxc_ref *element);
 
-/* spirv_attribute.c: the four channels of a location as 32-bit values. */
+/* attribute.c: the four channels of a location as 32-bit values. */
 const struct agxc_ref *agxc_spv_fetch(struct agxc_spv *s, uint32_t location);
+
+/* Inputs that are builtins are read where they are used; others are variables. */
+bool agxc_spv_is_builtin_input(const struct agxc_spv_id *id);
+/* Behind the module's own: the buffers of attributes, indices and feedback. */
+uint32_t agxc_spv_vertex_binding_count(const struct agxc_spv *s);
+void agxc_spv_assign_vertex_bindings(struct agxc_spv *s);
+void agxc_spv_set_vertex_size(struct agxc_spv *s);
+/* In front of the entry point's code, and behind it. */
+void agxc_spv_begin_vertex(struct agxc_spv *s);
+void agxc_spv_end_vertex(struct agxc_spv *s);

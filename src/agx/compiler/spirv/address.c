@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Addresses of what pointers lead to: the binding, the byte offset, and the check of an access
+ * through a pointer whose buffer is known only at run time. Loads, stores, atomics, images and
+ * access chains call it.
+ */
+#include "agx/compiler/spirv/memory_impl.h"
+
+uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t access)
+{
+   bool is_handle = p->var->place == AGXC_SPV_PLACE_HANDLE;
+   uint32_t index = p->var->index + (is_handle ? 0 : p->element);
+   if (p->is_array && !is_handle)
+      agxc_spv_invalid(s, "array of buffers %u as one", p->var->id);
+   if ((access & AGX_BINDING_WRITES) && (p->var->is_uniform || p->not_writable))
+      agxc_spv_invalid(s, "write to read-only variable %u", p->var->id);
+   s->binding_used[index] = true;
+   s->bindings[index].access |= access;
+   return index;
+}
+
+struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                uint32_t plus_B)
+{
+   if (p->place == AGXC_SPV_PLACE_SHARED && p->var && p->var == s->any_shared)
+      return agxc_spv_any_shared_offset(s, p, plus_B);
+   if (p->place == AGXC_SPV_PLACE_SHARED && p->var && !p->var->allocated)
+      agxc_spv_allocate_shared(s, p->var);
+   struct agxc_ref constant = agxc_spv_u32(p->const_B + plus_B + (p->var ? p->var->offset_B : 0));
+   if (p->dynamic.kind == AGXC_NONE)
+      return constant;
+   return agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, constant);
+}
+
+enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s, const struct agxc_spv_pointer *p)
+{
+   if (p->place == AGXC_SPV_PLACE_BUFFER)
+      return (enum agxc_robustness)s->bindings[p->var->index].robustness;
+   return p->place == AGXC_SPV_PLACE_GLOBAL && p->size.kind != AGXC_NONE ? s->pointer_robustness
+                                                                         : AGXC_ROBUST_NONE;
+}
+
+void agxc_spv_add_bytes(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B)
+{
+   p->dynamic =
+      p->dynamic.kind == AGXC_NONE ? by_B : agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, by_B);
+}
+
+void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                          uint32_t stride_B)
+{
+   bool is_shift = (stride_B & (stride_B - 1)) == 0, is_checked = agxc_spv_robustness(s, p);
+   struct agxc_ref by =
+      agxc_spv_u32(is_shift && !is_checked ? (uint32_t)__builtin_ctz(stride_B) : stride_B);
+   struct agxc_ref term = agxc_spv_build2(s,
+                                          is_checked ? AGXC_OP_ELEMENT
+                                          : is_shift ? AGXC_OP_ISHL
+                                                     : AGXC_OP_IMUL,
+                                          32, index, by);
+   agxc_spv_add_bytes(s, p, term);
+}
+
+/* The same where the buffer is known only at run time: what would wrap stays beyond its end. */
+void agxc_spv_add_saturated(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                            uint32_t stride_B)
+{
+   struct agxc_ref most = agxc_spv_u32(UINT32_MAX / stride_B), old = p->dynamic;
+   index = agxc_spv_build2(s, AGXC_OP_UMIN, 32, index, most);
+   struct agxc_ref by_B = agxc_spv_build2(s, AGXC_OP_IMUL, 32, index, agxc_spv_u32(stride_B));
+   agxc_spv_add_bytes(s, p, by_B);
+   if (old.kind == AGXC_NONE)
+      return;
+   struct agxc_ref wrapped = agxc_spv_build2(s, AGXC_OP_ULT, 1, p->dynamic, old);
+   p->dynamic = agxc_spv_select(s, wrapped, agxc_spv_u32(UINT32_MAX), p->dynamic);
+}
+
+/* The sink of some buffer that pointers lead to: all buffers have the same. */
+static struct agxc_ref sink_of(struct agxc_spv *s, bool writes)
+{
+   uint32_t i = 0;
+   while (i < s->binding_count && !s->binding_pointed[i])
+      i++;
+   if (i == s->binding_count)
+      agxc_spv_invalid(s, "pointer to no buffer");
+   uint32_t imms[] = {i, writes};
+   return agxc_spv_emit(s, AGXC_OP_BUFFER_SINK, 64, 1, 0, NULL, 2, imms);
+}
+
+/* size - (bytes - 1): how many offsets are inside; 0 for smaller buffers. */
+void agxc_spv_check(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
+                    bool writes, struct agxc_ref *base, struct agxc_ref *offset)
+{
+   enum agxc_robustness robustness = agxc_spv_robustness(s, p);
+   *base = p->base;
+   if (!robustness)
+      return;
+   struct agxc_ref zero = agxc_spv_u32(0), less = agxc_spv_u32(bytes - 1);
+   struct agxc_ref most = agxc_spv_build2(s, AGXC_OP_UMAX, 32, p->size, less);
+   struct agxc_ref count = agxc_spv_build2(s, AGXC_OP_ISUB, 32, most, less), inside;
+   if (robustness == AGXC_ROBUST_CLAMP) {
+      struct agxc_ref most_of = agxc_spv_build2(s, AGXC_OP_UMAX, 32, count, agxc_spv_u32(1));
+      struct agxc_ref last = agxc_spv_build2(s, AGXC_OP_ISUB, 32, most_of, agxc_spv_u32(1));
+      *offset = agxc_spv_build2(s, AGXC_OP_UMIN, 32, *offset, last);
+      inside = agxc_spv_build2(s, AGXC_OP_INE, 1, count, zero);
+   } else {
+      inside = agxc_spv_build2(s, AGXC_OP_ULT, 1, *offset, count);
+      *offset = agxc_spv_select(s, inside, *offset, zero);
+   }
+   *base = agxc_spv_select(s, inside, p->base, sink_of(s, writes));
+}

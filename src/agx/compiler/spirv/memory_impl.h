@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory: addresses, loads and stores, workgroup memory, and variables that are builtins.
+ */
+#pragma once
+
+#include "agx/compiler/spirv/value_impl.h"
+
+/* ---- address.c --------------------------------------------------------- */
+
+/* Device memory, push constants and Blocks in workgroup memory are laid out by the module. */
+static inline bool agxc_spv_has_layout(const struct agxc_spv_pointer *p)
+{
+   return p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_PUSH ||
+          p->place == AGXC_SPV_PLACE_GLOBAL || p->is_block;
+}
+static inline bool agxc_spv_in_memory(const struct agxc_spv_pointer *p)
+{
+   return p->place == AGXC_SPV_PLACE_BUFFER || p->place == AGXC_SPV_PLACE_SHARED ||
+          p->place == AGXC_SPV_PLACE_PRIVATE || p->place == AGXC_SPV_PLACE_GLOBAL;
+}
+/* The byte offset of a memory pointer. */
+struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                uint32_t plus_B);
+/* How accesses through p are checked. */
+enum agxc_robustness agxc_spv_robustness(const struct agxc_spv *s,
+                                         const struct agxc_spv_pointer *p);
+/* Moves the dynamic part of p, which is in memory, by index elements of stride_B bytes. */
+void agxc_spv_add_dynamic(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                          uint32_t stride_B);
+void agxc_spv_add_bytes(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref by_B);
+void agxc_spv_add_saturated(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index,
+                            uint32_t stride_B);
+/* For GLOBAL pointers: base and offset of an access of that many bytes, which robust code makes
+ * sure to be inside the buffer, or a sink. */
+void agxc_spv_check(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
+                    bool writes, struct agxc_ref *base, struct agxc_ref *offset);
+uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                              uint32_t access);
+
+/* ---- memory.c, variable.c ---------------------------------------------- */
+
+struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                               bool is_volatile);
+void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                    const struct agxc_ref *refs, bool is_volatile);
+/* A vector at a memory pointer: count elements of that many bits, 16 or 32. */
+void agxc_spv_load_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bits,
+                          uint32_t count, bool is_volatile, struct agxc_ref *out);
+void agxc_spv_store_vector(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t count,
+                           const struct agxc_ref *refs, bool is_volatile);
+/* Slots for Private variables, and their initializers; at the entry point's start. */
+void agxc_spv_init_privates(struct agxc_spv *s);
+
+/* ---- shared.c ---------------------------------------------------------- */
+
+/* Gives a workgroup variable its place, once; fails where memory ends. */
+void agxc_spv_allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var);
+/* Of a pointer to any_shared. */
+struct agxc_ref agxc_spv_any_shared_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                           uint32_t plus_B);
+/* Zeros for workgroup variables that ask for them; at the entry point's start. */
+void agxc_spv_init_shared(struct agxc_spv *s);
+
+/* ---- builtin.c --------------------------------------------------------- */
+
+/* A component of what p points to, which is a variable decorated BuiltIn. */
+struct agxc_ref agxc_spv_read_builtin(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                      uint32_t component);
+/* Threads of a workgroup along an axis, where the launch chooses. */
+struct agxc_ref agxc_spv_local_size(struct agxc_spv *s, uint32_t axis);
+/* The first word of SubgroupEqMask and its like. */
+struct agxc_ref agxc_spv_subgroup_mask(struct agxc_spv *s, uint32_t builtin);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading: failures, names for messages, words, ids, what op.def says of opcodes, and types. These
+ * are the lowest modules of the room.
+ */
+#pragma once
+
+#include "agx/compiler/spirv/state_impl.h"
+
+/* ---- failures ---------------------------------------------------------- */
+
+const char *agxc_spv_opcode_name(uint32_t opcode); /* "?" when unknown */
+const char *agxc_spv_capability_name(uint32_t value);
+const char *agxc_spv_storage_name(uint32_t value);
+const char *agxc_spv_builtin_name(uint32_t value);
+const char *agxc_spv_decoration_name(uint32_t value);
+const char *agxc_spv_mode_name(uint32_t value);
+const char *agxc_spv_glsl_name(uint32_t value);
+
+/* The module breaks a rule: says at which word, in which instruction. */
+#define agxc_spv_invalid(s, ...) agxc_spv_leave((s), AGX_INVALID_ARGUMENT, __VA_ARGS__)
+/* The module is right, but asks for what the compiler lacks. */
+#define agxc_spv_missing(s, ...) agxc_spv_leave((s), AGX_UNIMPLEMENTED, __VA_ARGS__)
+void agxc_spv_leave(struct agxc_spv *s, agx_status code, const char *format, ...)
+   __attribute__((noreturn, cold, format(printf, 3, 4)));
+
+/* ---- words and ids ----------------------------------------------------- */
+
+/* The instruction at a word, its length checked against the module's and its row's. */
+struct agxc_spv_instr agxc_spv_instr_at(struct agxc_spv *s, uint32_t at);
+/* Operand i behind type and result; checked. */
+uint32_t agxc_spv_operand(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i);
+uint32_t agxc_spv_operand_count(const struct agxc_spv_instr *in);
+/* The entry of an id, made on first mention; checks the bound. */
+struct agxc_spv_id *agxc_spv_id(struct agxc_spv *s, uint32_t id);
+/* The entry of in's result, which must be new (or pending, in functions). */
+struct agxc_spv_id *agxc_spv_result(struct agxc_spv *s, const struct agxc_spv_instr *in);
+const struct agxc_spv_decoration *agxc_spv_find_decoration(const struct agxc_spv_id *id,
+                                                           uint32_t member, uint32_t kind);
+
+/* The literal string at operand i, cut to capacity; false when it has no end. */
+bool agxc_spv_string(const struct agxc_spv_instr *in, uint32_t i, char *text, size_t capacity);
+/* A constant's value as a 32-bit number; the id must be an integer constant. */
+uint32_t agxc_spv_constant_u32(struct agxc_spv *s, uint32_t id);
+
+/* ---- opcodes ----------------------------------------------------------- */
+
+enum agxc_spv_op_flags {
+   AGXC_SPV_HAS_TYPE = 1,
+   AGXC_SPV_HAS_RESULT = 2,
+   AGXC_SPV_TERMINATOR = 4,
+   AGXC_SPV_NO_EFFECT = 8, /* debug information: skipped wherever it stands */
+   AGXC_SPV_SPEC = 16,     /* OpSpecConstantOp takes it; operands are constants */
+   AGXC_SPV_IN_BODY = 32,  /* emits code in function bodies: handler.c has its function */
+};
+
+/* Rows of one-to-one operations: what each takes and gives. */
+struct agxc_spv_alu {
+   uint16_t op; /* enum agxc_op */
+   uint8_t sources;
+   uint8_t takes, gives; /* enum agxc_spv_kind of components */
+   bool swap, negate;
+};
+
+struct agxc_spv_op {
+   uint16_t opcode;
+   uint8_t words; /* least length */
+   uint8_t flags;
+   struct agxc_spv_alu alu;
+};
+/* NULL: not taken. */
+const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode);
+
+/* Tables have an element for each opcode below CORE_COUNT, and for one range of later ones. */
+#define AGXC_SPV_CORE_COUNT  512
+#define AGXC_SPV_LATER_FIRST 4416
+#define AGXC_SPV_LATER_COUNT 64
+#define AGXC_SPV_OP_COUNT    (AGXC_SPV_CORE_COUNT + AGXC_SPV_LATER_COUNT)
+#define AGXC_SPV_OP_INDEX(opcode)                                                                  \
+   ((opcode) < AGXC_SPV_CORE_COUNT ? (opcode) : (opcode)-AGXC_SPV_LATER_FIRST + AGXC_SPV_CORE_COUNT)
+
+/* ---- types ------------------------------------------------------------- */
+
+/* The type that an id names; fails for other ids. */
+struct agxc_spv_type *agxc_spv_type_of(struct agxc_spv *s, uint32_t id);
+bool agxc_spv_type_is_scalar(const struct agxc_spv_type *type);
+/* Addresses: the only pointers that lie in memory, as one 64-bit scalar. */
+static inline bool agxc_spv_type_is_address(const struct agxc_spv_type *type)
+{
+   return type->kind == AGXC_SPV_POINTER && type->storage == SpvStorageClassPhysicalStorageBuffer;
+}
+/* How a pointer of storage class StorageBuffer or Uniform looks as a value. */
+enum agxc_spv_pointer_part {
+   AGXC_SPV_POINTER_BASE,   /* 64 bits: where the buffer is bound */
+   AGXC_SPV_POINTER_OFFSET, /* bytes */
+   AGXC_SPV_POINTER_SIZE,   /* of the buffer; only robust code looks at it */
+   AGXC_SPV_POINTER_PARTS,
+};
+/* The scalar type that numbers and vectors of numbers consist of, or NULL. */
+const struct agxc_spv_type *agxc_spv_component(const struct agxc_spv_type *type);
+bool agxc_spv_same_shape(const struct agxc_spv_type *a, const struct agxc_spv_type *b);
+/* Bits of each scalar of a type; the array belongs to the arena. */
+uint8_t *agxc_spv_scalar_bits(struct agxc_spv *s, const struct agxc_spv_type *type);
+/* The scalar that starts member or element i. */
+uint32_t agxc_spv_scalar_offset(const struct agxc_spv_type *type, uint32_t i);
+/* The type of member or element i, which must be below count. */
+struct agxc_spv_type *agxc_spv_part_type(struct agxc_spv *s, const struct agxc_spv_type *type,
+                                         uint32_t i);
+/* Fails unless values of the type fit into registers. */
+void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *type);
+static inline bool agxc_spv_type_is_handle(const struct agxc_spv_type *type)
+{
+   return type->kind >= AGXC_SPV_IMAGE;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Values: builders that fold constants, what ids stand for, and slots. All handlers need them.
+ */
+#pragma once
+
+#include "agx/compiler/spirv/reader_impl.h"
+
+/* ---- values and builders ----------------------------------------------- */
+
+/* The scalars of a value; the id must be a value that is in scope. */
+struct agxc_ref *agxc_spv_value(struct agxc_spv *s, uint32_t id, struct agxc_spv_type **out_type);
+/* As agxc_spv_value, with a check of the type's shape. */
+struct agxc_ref *agxc_spv_value_like(struct agxc_spv *s, uint32_t id,
+                                     const struct agxc_spv_type *type);
+/* One scalar of that kind (AGXC_SPV_BOOL, AGXC_SPV_INT or AGXC_SPV_FLOAT). */
+struct agxc_ref agxc_spv_scalar(struct agxc_spv *s, uint32_t id, enum agxc_spv_kind kind);
+/* An integer scalar of any width as 32 bits: an index, an amount, a count. */
+struct agxc_ref agxc_spv_index(struct agxc_spv *s, uint32_t id);
+/* An integer cut or extended to that many bits. */
+struct agxc_ref agxc_spv_resize(struct agxc_spv *s, struct agxc_ref ref, unsigned bits,
+                                bool is_signed);
+struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id);
+/* Publishes in's result; refs are count(type) scalars and are kept. */
+void agxc_spv_define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref *refs);
+void agxc_spv_define_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                             struct agxc_spv_pointer *pointer);
+struct agxc_ref *agxc_spv_refs(struct agxc_spv *s, uint32_t count);
+
+/* Builders that fold integer constants. */
+struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a);
+struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a, struct agxc_ref b);
+struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                struct agxc_ref a, struct agxc_ref b, struct agxc_ref c);
+struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct agxc_ref yes,
+                                struct agxc_ref no);
+/* The words of a 64-bit value, or the halves of a 32-bit one. */
+void agxc_spv_unpack(struct agxc_spv *s, struct agxc_ref wide, struct agxc_ref *low,
+                     struct agxc_ref *high);
+static inline struct agxc_ref agxc_spv_u32(uint32_t value)
+{
+   return agxc_imm(value, 32);
+}
+struct agxc_ref agxc_spv_f32(float value);
+/* Any instruction; count 0 = no destination. Immediates are 32 bits wide. */
+struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits, unsigned count,
+                              unsigned src_count, const struct agxc_ref *srcs, unsigned imm_count,
+                              const uint32_t *imms);
+
+/* ---- float modes ------------------------------------------------------- */
+
+bool agxc_spv_is_precise(struct agxc_spv *s, uint32_t id);
+/* A result as the module's modes want it; the instruction that made it is marked. */
+struct agxc_ref agxc_spv_controlled(struct agxc_spv *s, struct agxc_ref result);
+
+/* ---- pointers as values ------------------------------------------------ */
+
+/* A pointer as scalars, and back. Fails for storage classes whose pointers have no values. */
+struct agxc_ref *agxc_spv_pointer_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p);
+/* Makes a pointer to an array of buffers one to the buffer that index tells when it runs. */
+void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, struct agxc_ref index);
+struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct agxc_spv_type *type,
+                                               const struct agxc_ref *refs);
+
+/* ---- slots (ir/ssa.h) -------------------------------------------------- */
+
+static inline uint32_t agxc_spv_slots_new(struct agxc_spv *s, uint32_t count, const uint8_t *bits)
+{
+   return agxc_slots_new(s->ssa, count, bits);
+}
+
+static inline struct agxc_ref agxc_spv_slot_read(struct agxc_spv *s, uint32_t slot)
+{
+   return agxc_slot_read(s->ssa, s->b.block, slot);
+}
+
+static inline void agxc_spv_slot_write(struct agxc_spv *s, uint32_t slot, struct agxc_ref value)
+{
+   agxc_slot_write(s->ssa, s->b.block, slot, value);
+}
+
+/* As if block had ended with that write; for values, which are written once. */
+static inline void agxc_spv_slot_write_at(struct agxc_spv *s, struct agxc_block *block,
+                                          uint32_t slot, struct agxc_ref value)
+{
+   agxc_slot_write(s->ssa, block, slot, value);
+}
