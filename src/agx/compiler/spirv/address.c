@@ -82,8 +82,7 @@ static struct agxc_ref sink_of(struct agxc_spv *s, bool writes)
       i++;
    if (i == s->binding_count)
       agxc_spv_invalid(s, "pointer to no buffer");
-   uint32_t imms[] = {i, writes};
-   return agxc_spv_emit(s, AGXC_OP_BUFFER_SINK, 64, 1, 0, NULL, 2, imms);
+   return agxc_build_buffer_sink(&s->b, i, writes);
 }
 
 /* size - (bytes - 1): how many offsets are inside; 0 for smaller buffers. */

@@ -190,13 +190,11 @@ void agxc_spv_op_bit_field(struct agxc_spv *s, const struct agxc_spv_instr *in)
       agxc_spv_invalid(s, "operand of %u bits, result of %u", base[0].bits, bits);
    bool is_unsigned = in->opcode == SpvOpBitFieldUExtract;
    for (uint32_t i = 0; i < type->scalars; i++) {
-      struct agxc_ref srcs[] = {base[i], inserts ? insert[i] : offset, inserts ? offset : count,
-                                count};
       if (inserts)
-         out[i] = agxc_spv_emit(s, AGXC_OP_BFI, bits, 1, 4, srcs, 0, NULL);
+         out[i] = agxc_build_bfi(&s->b, base[i], insert[i], offset, count);
       else
-         out[i] =
-            agxc_spv_emit(s, is_unsigned ? AGXC_OP_UBFE : AGXC_OP_SBFE, bits, 1, 3, srcs, 0, NULL);
+         out[i] = is_unsigned ? agxc_build_ubfe(&s->b, base[i], offset, count)
+                              : agxc_build_sbfe(&s->b, base[i], offset, count);
    }
    agxc_spv_define(s, in, out);
 }

@@ -29,7 +29,7 @@ static void emit_memory_barrier(struct agxc_spv *s, uint32_t scope, uint32_t sem
          bits |= AGXC_BARRIER_IMAGE;
    }
    if (bits)
-      agxc_spv_emit(s, AGXC_OP_BARRIER, 0, 0, 0, NULL, 1, &bits);
+      agxc_build_barrier(&s->b, bits);
 }
 
 void agxc_spv_op_control_barrier(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -78,16 +78,15 @@ static struct agxc_ref atomic_data(struct agxc_spv *s, uint32_t id)
 static struct agxc_ref emit_atomic(struct agxc_spv *s, struct agxc_spv_pointer *p, uint32_t op,
                                    struct agxc_ref data, struct agxc_ref compare)
 {
-   struct agxc_ref srcs[] = {agxc_spv_offset(s, p, 0), data, compare};
+   struct agxc_ref offset = agxc_spv_offset(s, p, 0), base;
    if (p->place == AGXC_SPV_PLACE_SHARED)
-      return agxc_spv_emit(s, AGXC_OP_ATOMIC_SHARED, 32, 1, 3, srcs, 1, &op);
+      return agxc_build_atomic_shared(&s->b, offset, data, compare, op);
    if (p->place == AGXC_SPV_PLACE_GLOBAL) {
-      struct agxc_ref global[] = {agxc_none(), srcs[0], data, compare};
-      agxc_spv_check(s, p, 4, true, &global[0], &global[1]);
-      return agxc_spv_emit(s, AGXC_OP_ATOMIC_GLOBAL, 32, 1, 4, global, 1, &op);
+      agxc_spv_check(s, p, 4, true, &base, &offset);
+      return agxc_build_atomic_global(&s->b, base, offset, data, compare, op);
    }
-   uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS | AGX_BINDING_WRITES), op};
-   return agxc_spv_emit(s, AGXC_OP_ATOMIC_BUFFER, 32, 1, 3, srcs, 2, imms);
+   uint32_t binding = agxc_spv_use_binding(s, p, AGX_BINDING_READS | AGX_BINDING_WRITES);
+   return agxc_build_atomic_buffer(&s->b, offset, data, compare, binding, op);
 }
 
 /* Release orders what came before, acquire what comes after. */

@@ -14,8 +14,8 @@ static struct agxc_ref limit(struct agxc_spv *s, uint32_t binding, enum agx_unif
                              unsigned bits)
 {
    const struct agx_program_binding *of = &s->bindings[binding];
-   uint32_t imms[4] = {binding, kind, AGX_MAX(of->stride_B, 1u), of->element_B};
-   return agxc_spv_emit(s, AGXC_OP_BUFFER_LIMIT, bits, 1, 0, NULL, 4, imms);
+   return agxc_build_buffer_limit(&s->b, bits, binding, kind, AGX_MAX(of->stride_B, 1u),
+                                  of->element_B);
 }
 
 struct agxc_ref agxc_spv_fetch_base(struct agxc_spv *s, uint32_t binding, struct agxc_ref *element)
@@ -33,7 +33,7 @@ struct agxc_ref agxc_spv_fetch_base(struct agxc_spv *s, uint32_t binding, struct
          struct agxc_ref sink = limit(s, binding, AGX_UNIFORM_BUFFER_SINK, 32);
          *element = agxc_spv_select(s, inside, *element, sink);
       }
-      return agxc_spv_emit(s, AGXC_OP_BUFFER_ADDRESS, 64, 1, 0, NULL, 1, &binding);
+      return agxc_build_buffer_address(&s->b, binding);
    }
    if (of->stride_B)
       *element = agxc_spv_build2(s, AGXC_OP_UMIN, 32, *element,
@@ -59,21 +59,20 @@ static struct agxc_ref element_of(struct agxc_spv *s, const struct agx_program_b
 static void load(struct agxc_spv *s, uint32_t binding, enum agx_isa_format format, uint32_t unit_B,
                  unsigned bits, uint32_t count, struct agxc_ref *out)
 {
-   struct agxc_ref srcs[2], element = element_of(s, &s->bindings[binding]);
-   srcs[0] = agxc_spv_fetch_base(s, binding, &element);
+   struct agxc_ref index = element_of(s, &s->bindings[binding]);
+   struct agxc_ref address = agxc_spv_fetch_base(s, binding, &index);
    uint32_t step = s->bindings[binding].stride_B / unit_B, shift = 0;
    while (shift < MAX_SHIFT && step && step % 2 == 0) {
       step /= 2;
       shift++;
    }
-   srcs[1] = element;
    if (step > 1 && (step & (step - 1)) == 0)
-      srcs[1] =
-         agxc_spv_build2(s, AGXC_OP_ISHL, 32, element, agxc_spv_u32((uint32_t)__builtin_ctz(step)));
+      index =
+         agxc_spv_build2(s, AGXC_OP_ISHL, 32, index, agxc_spv_u32((uint32_t)__builtin_ctz(step)));
    else if (step > 1)
-      srcs[1] = agxc_spv_build2(s, AGXC_OP_IMUL, 32, element, agxc_spv_u32(step));
-   uint32_t imms[2] = {format, shift};
-   struct agxc_ref vector = agxc_spv_emit(s, AGXC_OP_LOAD_FORMAT, bits, count, 2, srcs, 2, imms);
+      index = agxc_spv_build2(s, AGXC_OP_IMUL, 32, index, agxc_spv_u32(step));
+   struct agxc_ref vector =
+      agxc_build_load_format(&s->b, bits, count, address, index, format, shift);
    if (count == 1)
       out[0] = vector;
    else

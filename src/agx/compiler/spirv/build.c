@@ -92,35 +92,16 @@ void agxc_spv_unpack(struct agxc_spv *s, struct agxc_ref wide, struct agxc_ref *
       return;
    }
    check_place(s);
-   struct agxc_instr *unpack =
-      agxc_instr_new(s->shader, bits == 32 ? AGXC_OP_UNPACK64 : AGXC_OP_UNPACK32);
-   for (unsigned i = 0; i < 2; i++) {
-      struct agxc_value *part = agxc_value_new(s->shader, bits, 1);
-      part->def = unpack;
-      unpack->operand[i] = agxc_use(part);
-   }
-   unpack->operand[2] = wide;
-   *low = unpack->operand[0];
-   *high = unpack->operand[1];
-   agxc_insert(&s->b, unpack);
+   const struct agxc_instr *unpack =
+      bits == 32 ? agxc_build_unpack64(&s->b, wide) : agxc_build_unpack32(&s->b, wide);
+   *low = *agxc_dest_low(unpack);
+   *high = *agxc_dest_high(unpack);
 }
 
-struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits, unsigned count,
-                              unsigned src_count, const struct agxc_ref *srcs, unsigned imm_count,
-                              const uint32_t *imms)
+struct agxc_ref agxc_spv_build_alu(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                   unsigned count, const struct agxc_ref *sources)
 {
-   struct agxc_instr *instr = agxc_instr_new(s->shader, op);
-   struct agxc_ref dest = agxc_none();
-   if (count) {
-      dest = agxc_use(agxc_value_new(s->shader, bits, count));
-      dest.value->def = instr;
-      agxc_dests(instr)[0] = dest;
-   }
-   for (unsigned i = 0; i < src_count; i++)
-      agxc_srcs(instr)[i] = srcs[i];
-   for (unsigned i = 0; i < imm_count; i++)
-      agxc_srcs(instr)[src_count + i] = agxc_imm(imms[i], 32);
-   agxc_insert(&s->b, instr);
-   bool is_alu = op >= AGXC_OP_FADD && op <= AGXC_OP_FCOS;
-   return is_alu ? agxc_spv_controlled(s, dest) : dest;
+   struct agxc_ref dest = agxc_build(&s->b, op, bits, 1, count, sources);
+   bool is_float = op >= AGXC_OP_FADD && op <= AGXC_OP_FCOS;
+   return is_float ? agxc_spv_controlled(s, dest) : dest;
 }

@@ -7,8 +7,7 @@
 
 struct agxc_ref agxc_spv_draw_value(struct agxc_spv *s, enum agx_draw_value which)
 {
-   uint32_t imm = AGXC_SYSVAL_DRAW + which;
-   return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &imm);
+   return agxc_build_sysval(&s->b, (enum agxc_sysval)(AGXC_SYSVAL_DRAW + which));
 }
 
 static struct agxc_ref vertex_builtin(struct agxc_spv *s, uint32_t builtin)
@@ -34,8 +33,7 @@ static struct agxc_ref vertex_builtin(struct agxc_spv *s, uint32_t builtin)
 
 struct agxc_ref agxc_spv_local_size(struct agxc_spv *s, uint32_t axis)
 {
-   uint32_t which = AGXC_SYSVAL_LOCAL_SIZE + axis;
-   return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
+   return agxc_build_sysval(&s->b, (enum agxc_sysval)(AGXC_SYSVAL_LOCAL_SIZE + axis));
 }
 
 static struct agxc_ref subgroup_count(struct agxc_spv *s)
@@ -66,8 +64,9 @@ struct agxc_ref agxc_spv_read_builtin(struct agxc_spv *s, const struct agxc_spv_
    uint32_t builtin = p->var->builtin;
    for (size_t i = 0; i < AGX_COUNT(sysvals); i++)
       if (sysvals[i].builtin == builtin) {
-         uint32_t imm = sysvals[i].sysval + (p->var->type->kind == AGXC_SPV_VECTOR ? component : 0);
-         return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &imm);
+         uint32_t which =
+            sysvals[i].sysval + (p->var->type->kind == AGXC_SPV_VECTOR ? component : 0);
+         return agxc_build_sysval(&s->b, (enum agxc_sysval)which);
       }
    if (s->shader->is_vertex && builtin < SpvBuiltInSubgroupEqMask &&
        builtin != SpvBuiltInSubgroupSize)

@@ -42,14 +42,7 @@ static void unpack_bytes(struct agxc_spv *s, struct agxc_ref word, bool is_signe
       }
       return;
    }
-   struct agxc_instr *instr = agxc_instr_new(s->shader, AGXC_OP_UNPACK32);
-   for (unsigned i = 0; i < 2; i++) {
-      struct agxc_value *value = agxc_value_new(s->shader, 16, 1);
-      value->def = instr;
-      instr->operand[i] = half[i] = agxc_use(value);
-   }
-   instr->operand[2] = word;
-   agxc_insert(&s->b, instr);
+   agxc_spv_unpack(s, word, &half[0], &half[1]);
    for (unsigned i = 0; i < 2; i++) {
       struct agxc_ref eight = agxc_spv_u32(8);
       if (is_signed) {

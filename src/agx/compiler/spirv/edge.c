@@ -47,7 +47,7 @@ void agxc_spv_leave_list(struct agxc_spv *s, struct agxc_spv_place_saved saved)
 struct agxc_if *agxc_spv_begin_if(struct agxc_spv *s, struct agxc_ref cond)
 {
    struct agxc_if *branch = agxc_if_new(s->shader);
-   agxc_spv_emit(s, AGXC_OP_BRANCH, 0, 0, 1, &cond, 0, NULL);
+   agxc_build_branch(&s->b, cond);
    agxc_node_append(s->flow->list, s->flow->parent, &branch->node);
    return branch;
 }

@@ -69,7 +69,7 @@ static struct agxc_ref component(struct agxc_spv *s, const struct glsl_row *row,
 {
    unsigned count = (unsigned)strlen(row->kinds) - 1;
    if (!row->each)
-      return agxc_spv_emit(s, row->op, bits, 1, count, x, 0, NULL);
+      return agxc_spv_build_alu(s, row->op, bits, count, x);
    for (unsigned i = 0; i < count && row->kinds[0] == 'f'; i++)
       x[i] = row->kinds[1 + i] == 'f' ? agxc_spv_glsl_widen(s, x[i])
                                       : agxc_spv_resize(s, x[i], 32, true);

@@ -112,12 +112,12 @@ void agxc_spv_heap_place(struct agxc_spv *s, const struct agxc_spv_pointer *imag
                          enum agx_heap_part part, struct agxc_ref *out_heap,
                          struct agxc_ref *out_place)
 {
-   uint32_t imms[] = {agxc_spv_use_binding(s, image, 0), part};
+   uint32_t binding = agxc_spv_use_binding(s, image, 0);
    uint32_t stride_B = part == AGX_HEAP_NUMBERS ? AGX_HEAP_NUMBERS_B : AGX_HEAP_DESCRIPTOR_B;
    *out_heap = *out_place = agxc_none();
    if (image->dynamic.kind == AGXC_NONE)
       return;
-   *out_heap = agxc_spv_emit(s, AGXC_OP_HEAP_ADDRESS, 64, 1, 0, NULL, 2, imms);
+   *out_heap = agxc_build_heap_address(&s->b, binding, part);
    *out_place = agxc_spv_build2(s, AGXC_OP_IMUL, 32, image->dynamic, agxc_spv_u32(stride_B));
 }
 
@@ -125,11 +125,11 @@ void agxc_spv_heap_place(struct agxc_spv *s, const struct agxc_spv_pointer *imag
 static struct agxc_ref load_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                                  enum agx_image_property property)
 {
-   struct agxc_ref srcs[2];
-   uint32_t access = AGXC_ACCESS_CONST | AGXC_ACCESS_RESTRICT;
-   agxc_spv_heap_place(s, image, AGX_HEAP_NUMBERS, &srcs[0], &srcs[1]);
-   srcs[1] = agxc_spv_build2(s, AGXC_OP_IADD, 32, srcs[1], agxc_spv_u32(4 * property));
-   return agxc_spv_emit(s, AGXC_OP_LOAD_GLOBAL, 32, 1, 2, srcs, 1, &access);
+   struct agxc_ref heap, place;
+   agxc_spv_heap_place(s, image, AGX_HEAP_NUMBERS, &heap, &place);
+   place = agxc_spv_build2(s, AGXC_OP_IADD, 32, place, agxc_spv_u32(4 * property));
+   return agxc_build_load_global(&s->b, 32, 1, heap, place,
+                                 AGXC_ACCESS_CONST | AGXC_ACCESS_RESTRICT);
 }
 
 struct agxc_ref agxc_spv_image_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
@@ -137,10 +137,9 @@ struct agxc_ref agxc_spv_image_info(struct agxc_spv *s, const struct agxc_spv_po
 {
    if (image->dynamic.kind != AGXC_NONE && property != AGX_IMAGE_ELEMENTS)
       return load_info(s, image, property);
-   uint32_t imms[] = {agxc_spv_use_binding(s, image, 0),
-                      property | image->element << AGX_IMAGE_ELEMENT_SHIFT};
-   unsigned bits = property == AGX_IMAGE_ADDRESS ? 64 : 32;
-   return agxc_spv_emit(s, AGXC_OP_IMAGE_INFO, bits, 1, 0, NULL, 2, imms);
+   uint32_t binding = agxc_spv_use_binding(s, image, 0);
+   uint32_t which = property | image->element << AGX_IMAGE_ELEMENT_SHIFT;
+   return agxc_build_image_info(&s->b, property == AGX_IMAGE_ADDRESS ? 64 : 32, binding, which);
 }
 
 /* Sides of a level: those of level 0 by powers of two, never below 1. */

@@ -10,7 +10,7 @@
 
 struct agxc_spv_end agxc_spv_terminate(struct agxc_spv *s, enum agxc_op op)
 {
-   agxc_spv_emit(s, op, 0, 0, 0, NULL, 0, NULL);
+   agxc_insert(&s->b, agxc_instr_new(s->shader, op));
    return (struct agxc_spv_end){0};
 }
 

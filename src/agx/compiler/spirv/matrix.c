@@ -144,7 +144,6 @@ static struct grid grid_at(struct agxc_spv *s, const struct agxc_spv_instr *in, 
 {
    struct grid g = {.type = type, .at = *agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0))};
    uint32_t layout = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, layout_at));
-   uint32_t lane_imm = AGXC_SYSVAL_SUBGROUP_LANE;
    check_lanes(s);
    if (layout != ROW_MAJOR && layout != COLUMN_MAJOR)
       agxc_spv_missing(s, "cooperative matrix layout %u", layout);
@@ -159,7 +158,7 @@ static struct grid grid_at(struct agxc_spv *s, const struct agxc_spv_instr *in, 
    g.by_rows = layout == ROW_MAJOR;
    g.is_volatile = is_volatile(s, in, layout_at + 2);
    g.stride_B = stride_bytes(s, &g.at, stride);
-   struct agxc_ref lane = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &lane_imm);
+   struct agxc_ref lane = agxc_build_sysval(&s->b, AGXC_SYSVAL_SUBGROUP_LANE);
    struct agxc_ref row = lane_row(s, lane, type->rows);
    struct agxc_ref column = lane_column(s, lane, type->columns);
    struct agxc_ref far = g.by_rows ? row : column, near = g.by_rows ? column : row;
@@ -306,10 +305,10 @@ static void multiply(struct agxc_spv *s, const struct agxc_spv_type *a_type,
    for (uint32_t k = 0; k < a_type->columns / BLOCK; k++)
       for (uint32_t x = 0; x < type->rows / BLOCK; x++)
          for (uint32_t y = 0; y < type->columns / BLOCK; y++) {
-            struct agxc_ref srcs[3] = {pair_of(s, a_type, a, x, k), pair_of(s, b_type, b, k, y),
-                                       pair_of(s, type, d, x, y)};
+            struct agxc_ref left = pair_of(s, a_type, a, x, k);
+            struct agxc_ref right = pair_of(s, b_type, b, k, y);
             struct agxc_ref sum =
-               agxc_spv_emit(s, AGXC_OP_MATRIX_FMA, type->elem->bits, 2, 3, srcs, 0, NULL);
+               agxc_build_matrix_fma(&s->b, left, right, pair_of(s, type, d, x, y));
             agxc_split(&s->b, sum, &d[number_of(type, x, y, 0)]);
          }
 }

@@ -157,40 +157,38 @@ static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_point
                                  uint32_t access)
 {
    if (p->place == AGXC_SPV_PLACE_SHARED) {
-      struct agxc_ref data =
-         agxc_spv_emit(s, AGXC_OP_LOAD_SHARED, bits, count, 1, &offset, 0, NULL);
+      struct agxc_ref data = agxc_build_load_shared(&s->b, bits, count, offset);
       if (access & AGXC_ACCESS_COHERENT)
          data.value->def->flags |= AGXC_INSTR_VOLATILE;
       return data;
    }
    if (p->place == AGXC_SPV_PLACE_PRIVATE)
-      return agxc_spv_emit(s, AGXC_OP_LOAD_PRIVATE, bits, count, 1, &offset, 1, &p->var->index);
+      return agxc_build_load_private(&s->b, bits, count, offset, p->var->index);
    if (p->place == AGXC_SPV_PLACE_GLOBAL) {
-      struct agxc_ref srcs[] = {agxc_none(), offset};
-      agxc_spv_check(s, p, bits / 8 * count, false, &srcs[0], &srcs[1]);
-      return agxc_spv_emit(s, AGXC_OP_LOAD_GLOBAL, bits, count, 2, srcs, 1, &access);
+      struct agxc_ref base;
+      agxc_spv_check(s, p, bits / 8 * count, false, &base, &offset);
+      return agxc_build_load_global(&s->b, bits, count, base, offset, access);
    }
-   uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_READS), access};
-   return agxc_spv_emit(s, AGXC_OP_LOAD_BUFFER, bits, count, 1, &offset, 2, imms);
+   uint32_t binding = agxc_spv_use_binding(s, p, AGX_BINDING_READS);
+   return agxc_build_load_buffer(&s->b, bits, count, offset, binding, access);
 }
 
 static void emit_store(struct agxc_spv *s, const struct agxc_spv_pointer *p, struct agxc_ref offset,
                        struct agxc_ref data, uint32_t access)
 {
-   struct agxc_ref srcs[] = {offset, data};
    if (p->place == AGXC_SPV_PLACE_SHARED) {
-      agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
+      agxc_build_store_shared(&s->b, offset, data);
    } else if (p->place == AGXC_SPV_PLACE_PRIVATE) {
-      agxc_spv_emit(s, AGXC_OP_STORE_PRIVATE, 0, 0, 2, srcs, 1, &p->var->index);
+      agxc_build_store_private(&s->b, offset, data, p->var->index);
    } else if (p->place == AGXC_SPV_PLACE_GLOBAL) {
       if (p->not_writable)
          agxc_spv_invalid(s, "write to read-only memory");
-      struct agxc_ref global[] = {agxc_none(), offset, data};
-      agxc_spv_check(s, p, data.bits / 8u * data.count, true, &global[0], &global[1]);
-      agxc_spv_emit(s, AGXC_OP_STORE_GLOBAL, 0, 0, 3, global, 1, &access);
+      struct agxc_ref base;
+      agxc_spv_check(s, p, data.bits / 8u * data.count, true, &base, &offset);
+      agxc_build_store_global(&s->b, base, offset, data, access);
    } else {
-      uint32_t imms[] = {agxc_spv_use_binding(s, p, AGX_BINDING_WRITES), access};
-      agxc_spv_emit(s, AGXC_OP_STORE_BUFFER, 0, 0, 2, srcs, 2, imms);
+      uint32_t binding = agxc_spv_use_binding(s, p, AGX_BINDING_WRITES);
+      agxc_build_store_buffer(&s->b, offset, data, binding, access);
    }
 }
 
@@ -311,7 +309,7 @@ static struct agxc_ref read_push_part(struct agxc_spv *s, uint32_t offset_B, uin
                      AGX_PROGRAM_MAX_PUSH_B);
    s->shader->push_B =
       AGX_MAX(s->shader->push_B, (uint32_t)agx_align_up((uint64_t)offset_B + bits / 8, 4));
-   return agxc_spv_emit(s, AGXC_OP_LOAD_PUSH, bits, 1, 0, NULL, 1, &offset_B);
+   return agxc_build_load_push(&s->b, bits, 1, offset_B);
 }
 
 /* Uniform registers have halves, but no bytes. */
@@ -383,9 +381,8 @@ static void store_chosen(struct agxc_spv *s, const struct agxc_spv_pointer *p,
  * no instruction, keeps passes from taking a volatile or atomic one for another. */
 static void fence_volatile(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t access)
 {
-   uint32_t bits = 0;
    if (p->place == AGXC_SPV_PLACE_SHARED && access & AGXC_ACCESS_COHERENT)
-      agxc_spv_emit(s, AGXC_OP_BARRIER, 0, 0, 0, NULL, 1, &bits);
+      agxc_build_barrier(&s->b, 0);
 }
 
 struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
@@ -519,8 +516,8 @@ void agxc_spv_op_array_length(struct agxc_spv *s, const struct agxc_spv_instr *i
    uint32_t stride_B = need_stride(s, part, part->stride_B);
    struct agxc_ref start = agxc_spv_offset(s, p, p->type->members[i].offset_B), size = p->size;
    if (p->place == AGXC_SPV_PLACE_BUFFER) {
-      uint32_t index = agxc_spv_use_binding(s, p, 0);
-      size = agxc_spv_emit(s, AGXC_OP_BUFFER_SIZE, 32, 1, 0, NULL, 1, &index);
+      uint32_t binding = agxc_spv_use_binding(s, p, 0);
+      size = agxc_build_buffer_size(&s->b, binding);
    }
    /* A buffer that ends before the array has no elements, not four billion. */
    struct agxc_ref end = agxc_spv_build2(s, AGXC_OP_UMAX, 32, size, start);

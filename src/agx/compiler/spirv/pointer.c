@@ -21,12 +21,6 @@ static void need_no_matrix(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 
 /* ---- known to value ---------------------------------------------------- */
 
-static struct agxc_ref buffer_part(struct agxc_spv *s, enum agxc_op op, unsigned bits,
-                                   uint32_t binding)
-{
-   return agxc_spv_emit(s, op, bits, 1, 0, NULL, 1, &binding);
-}
-
 /* The binding, from now on one that pointers lead to. */
 static uint32_t point_at(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 {
@@ -40,9 +34,9 @@ static uint32_t point_at(struct agxc_spv *s, const struct agxc_spv_pointer *p)
 static void bound_refs(struct agxc_spv *s, const struct agxc_spv_pointer *p, struct agxc_ref *out)
 {
    uint32_t binding = point_at(s, p);
-   out[AGXC_SPV_POINTER_BASE] = buffer_part(s, AGXC_OP_BUFFER_ADDRESS, 64, binding);
+   out[AGXC_SPV_POINTER_BASE] = agxc_build_buffer_address(&s->b, binding);
    out[AGXC_SPV_POINTER_OFFSET] = agxc_spv_offset(s, p, 0);
-   out[AGXC_SPV_POINTER_SIZE] = buffer_part(s, AGXC_OP_BUFFER_SIZE, 32, binding);
+   out[AGXC_SPV_POINTER_SIZE] = agxc_build_buffer_size(&s->b, binding);
 }
 
 /* The address or size of one of the buffers from..to - 1 of an array, by a tree of selects. */
@@ -68,8 +62,8 @@ void agxc_spv_choose_buffer(struct agxc_spv *s, struct agxc_spv_pointer *p, stru
    p->is_array = false;
    for (p->element = 0; p->element < count; p->element++) {
       uint32_t binding = point_at(s, p);
-      bases[p->element] = buffer_part(s, AGXC_OP_BUFFER_ADDRESS, 64, binding);
-      sizes[p->element] = buffer_part(s, AGXC_OP_BUFFER_SIZE, 32, binding);
+      bases[p->element] = agxc_build_buffer_address(&s->b, binding);
+      sizes[p->element] = agxc_build_buffer_size(&s->b, binding);
    }
    p->element = 0;
    p->not_writable |= p->var->is_uniform;

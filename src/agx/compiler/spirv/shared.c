@@ -29,8 +29,7 @@ void agxc_spv_allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
 struct agxc_ref agxc_spv_any_shared_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                            uint32_t plus_B)
 {
-   uint32_t which = AGXC_SYSVAL_SHARED_END;
-   struct agxc_ref at = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
+   struct agxc_ref at = agxc_build_sysval(&s->b, AGXC_SYSVAL_SHARED_END);
    s->shader->has_dynamic_shared = true;
    at = agxc_spv_build2(s, AGXC_OP_IADD, 32, at, agxc_spv_u32(p->const_B + plus_B));
    return p->dynamic.kind == AGXC_NONE ? at : agxc_spv_build2(s, AGXC_OP_IADD, 32, p->dynamic, at);
@@ -42,8 +41,7 @@ static void store_zeros(struct agxc_spv *s, uint32_t from_B, uint32_t to_B)
 {
    const uint32_t *size = s->shader->local_size;
    uint32_t threads = size[0] * size[1] * size[2], count = (to_B - from_B) / ZEROS_B;
-   uint32_t which = AGXC_SYSVAL_LOCAL_INDEX;
-   struct agxc_ref thread = agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &which);
+   struct agxc_ref thread = agxc_build_sysval(&s->b, AGXC_SYSVAL_LOCAL_INDEX);
    if (s->shader->has_dynamic_local_size) { /* there may be one thread; all do the whole work */
       thread = agxc_spv_u32(0);
       threads = 1;
@@ -61,11 +59,9 @@ static void store_zeros(struct agxc_spv *s, uint32_t from_B, uint32_t to_B)
          at = agxc_spv_build2(s, AGXC_OP_UMIN, 32, at, agxc_spv_u32(count - 1));
       at = agxc_spv_build2(s, AGXC_OP_ISHL, 32, at, agxc_spv_u32(4));
       at = agxc_spv_build2(s, AGXC_OP_IADD, 32, at, agxc_spv_u32(from_B));
-      struct agxc_ref srcs[] = {at, zero};
-      agxc_spv_emit(s, AGXC_OP_STORE_SHARED, 0, 0, 2, srcs, 0, NULL);
+      agxc_build_store_shared(&s->b, at, zero);
    }
-   uint32_t barrier = AGXC_BARRIER_EXECUTION | AGXC_BARRIER_SHARED;
-   agxc_spv_emit(s, AGXC_OP_BARRIER, 0, 0, 0, NULL, 1, &barrier);
+   agxc_build_barrier(&s->b, AGXC_BARRIER_EXECUTION | AGXC_BARRIER_SHARED);
 }
 
 void agxc_spv_init_shared(struct agxc_spv *s)

@@ -37,8 +37,7 @@ static struct agxc_ref number(struct agxc_spv *s, const struct agxc_spv_instr *i
 
 static struct agxc_ref lane_number(struct agxc_spv *s)
 {
-   uint32_t lane = AGXC_SYSVAL_SUBGROUP_LANE;
-   return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &lane);
+   return agxc_build_sysval(&s->b, AGXC_SYSVAL_SUBGROUP_LANE);
 }
 
 /* The word of a ballot that counts. */
@@ -73,7 +72,7 @@ static struct agxc_ref binary(struct agxc_spv *s, enum agxc_op op, struct agxc_r
 
 static struct agxc_ref ballot(struct agxc_spv *s, struct agxc_ref condition)
 {
-   return agxc_spv_emit(s, AGXC_OP_BALLOT, 32, 1, 1, &condition, 0, NULL);
+   return agxc_build_ballot(&s->b, condition);
 }
 
 static struct agxc_ref none_vote(struct agxc_spv *s, struct agxc_ref condition)
@@ -84,13 +83,12 @@ static struct agxc_ref none_vote(struct agxc_spv *s, struct agxc_ref condition)
 static struct agxc_ref shuffle(struct agxc_spv *s, struct agxc_ref value, struct agxc_ref operand,
                                uint32_t mode)
 {
-   struct agxc_ref srcs[] = {value, operand};
-   return agxc_spv_emit(s, AGXC_OP_SHUFFLE, value.bits, 1, 2, srcs, 1, &mode);
+   return agxc_build_shuffle(&s->b, value, operand, mode);
 }
 
 static struct agxc_ref broadcast_first(struct agxc_spv *s, struct agxc_ref value)
 {
-   return agxc_spv_emit(s, AGXC_OP_BROADCAST_FIRST, value.bits, 1, 1, &value, 0, NULL);
+   return agxc_build_broadcast_first(&s->b, value);
 }
 
 /* Bit `at` of the ballot. */
@@ -123,7 +121,7 @@ struct agxc_ref agxc_spv_subgroup_mask(struct agxc_spv *s, uint32_t builtin)
 void agxc_spv_op_elect(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    check_scope(s, in);
-   struct agxc_ref rank = agxc_spv_emit(s, AGXC_OP_ACTIVE_RANK, 32, 1, 0, NULL, 0, NULL);
+   struct agxc_ref rank = agxc_build_active_rank(&s->b);
    define_scalar(s, in, AGXC_SPV_BOOL, agxc_spv_build2(s, AGXC_OP_IEQ, 1, rank, agxc_spv_u32(0)));
 }
 
@@ -235,13 +233,11 @@ void agxc_spv_op_broadcast(struct agxc_spv *s, const struct agxc_spv_instr *in)
    const struct agxc_ref *refs = like_result(s, in, first, &type);
    bool names_lane =
       in->opcode == SpvOpGroupNonUniformBroadcast || in->opcode == SpvOpSubgroupReadInvocationKHR;
-   struct agxc_ref srcs[2] = {[1] = names_lane ? number(s, in, first + 1) : agxc_none()};
+   struct agxc_ref lane = names_lane ? number(s, in, first + 1) : agxc_none();
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
-   for (uint32_t i = 0; i < type->scalars; i++) {
-      srcs[0] = refs[i];
-      out[i] = names_lane ? agxc_spv_emit(s, AGXC_OP_BROADCAST, refs[i].bits, 1, 2, srcs, 0, NULL)
-                          : broadcast_first(s, refs[i]);
-   }
+   for (uint32_t i = 0; i < type->scalars; i++)
+      out[i] =
+         names_lane ? agxc_build_broadcast(&s->b, refs[i], lane) : broadcast_first(s, refs[i]);
    agxc_spv_define(s, in, out);
 }
 
@@ -369,16 +365,15 @@ void agxc_spv_op_group_arithmetic(struct agxc_spv *s, const struct agxc_spv_inst
       agxc_spv_invalid(s, "result type %u has another kind of component", type->id);
    bool scans =
       operation == SpvGroupOperationInclusiveScan || operation == SpvGroupOperationExclusiveScan;
-   uint32_t imms[2] = {combines[row].with, AGX_SIMD_LANES};
-   if (scans)
-      imms[1] = operation == SpvGroupOperationInclusiveScan;
-   else if (operation == SpvGroupOperationClusteredReduce)
-      imms[1] = cluster_size(s, in, 3);
-   else if (operation != SpvGroupOperationReduce)
+   uint32_t with = combines[row].with, lanes = AGX_SIMD_LANES;
+   if (operation == SpvGroupOperationClusteredReduce)
+      lanes = cluster_size(s, in, 3);
+   else if (!scans && operation != SpvGroupOperationReduce)
       agxc_spv_missing(s, "group operation %u", operation);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++)
-      out[i] = agxc_spv_emit(s, scans ? AGXC_OP_SCAN : AGXC_OP_REDUCE, refs[i].bits, 1, 1, &refs[i],
-                             2, imms);
+      out[i] =
+         scans ? agxc_build_scan(&s->b, refs[i], with, operation == SpvGroupOperationInclusiveScan)
+               : agxc_build_reduce(&s->b, refs[i], with, lanes);
    agxc_spv_define(s, in, out);
 }

@@ -272,13 +272,17 @@ void agxc_spv_op_image_fetch(struct agxc_spv *s, const struct agxc_spv_instr *in
       level = agxc_none();
    if (level.kind != AGXC_NONE)
       level = agxc_spv_build1(s, AGXC_OP_TRUNC, 16, level);
-   struct agxc_ref srcs[5] = {vector_of(s, &c), level,
-                              extra_of(s, agxc_none(), pack_offset(s, operands.offset))};
-   agxc_spv_heap_place(s, image, AGX_HEAP_TEXTURES, &srcs[3], &srcs[4]);
-   uint32_t imms[] = {agxc_spv_use_binding(s, image, AGX_BINDING_READS), agxc_spv_image_dim(type),
-                      image->element};
-   enum agxc_op op = type->image.is_storage ? AGXC_OP_IMAGE_LOAD : AGXC_OP_IMAGE_FETCH;
-   define_texel(s, in, type, agxc_spv_emit(s, op, 32, 4, 5, srcs, 3, imms));
+   struct agxc_ref at = vector_of(s, &c), heap, place;
+   struct agxc_ref extra = extra_of(s, agxc_none(), pack_offset(s, operands.offset));
+   agxc_spv_heap_place(s, image, AGX_HEAP_TEXTURES, &heap, &place);
+   uint32_t binding = agxc_spv_use_binding(s, image, AGX_BINDING_READS);
+   uint32_t dim = agxc_spv_image_dim(type);
+   struct agxc_ref texel =
+      type->image.is_storage
+         ? agxc_build_image_load(&s->b, at, level, extra, heap, place, binding, dim, image->element)
+         : agxc_build_image_fetch(&s->b, at, level, extra, heap, place, binding, dim,
+                                  image->element);
+   define_texel(s, in, type, texel);
 }
 
 /* The derivatives of x, then of y, then of z, each along columns and rows. */
@@ -346,25 +350,22 @@ static void project(struct agxc_spv *s, const struct agxc_spv_type *image, uint3
       *reference = agxc_spv_build2(s, AGXC_OP_FDIV, 32, *reference, refs[axes]);
 }
 
-/* Sources from heap on, and immediates. */
+/* Adds what image and sampler say: heap, bindings and elements. */
 static struct agxc_ref emit_sample(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                                    struct agxc_ref at, struct agxc_ref level, struct agxc_ref extra,
                                    uint32_t gather)
 {
-   struct agxc_ref srcs[6] = {at, level, extra};
+   struct agxc_ref heap, place;
    const struct agxc_spv_pointer *sampler = image->sampler;
    if (sampler->dynamic.kind != AGXC_NONE && sampler->var->elements > AGX_PROGRAM_MAX_SAMPLERS)
       agxc_spv_missing(s, "dynamic index into an array of more than %u samplers",
                        AGX_PROGRAM_MAX_SAMPLERS);
-   agxc_spv_heap_place(s, image, AGX_HEAP_TEXTURES, &srcs[3], &srcs[4]);
-   srcs[5] = sampler->dynamic;
-   uint32_t imms[] = {agxc_spv_use_binding(s, image, AGX_BINDING_READS),
-                      agxc_spv_image_dim(agxc_spv_image_type(image)),
-                      agxc_spv_use_binding(s, sampler, AGX_BINDING_READS),
-                      gather,
-                      image->element,
-                      sampler->element};
-   return agxc_spv_emit(s, AGXC_OP_IMAGE_SAMPLE, 32, 4, 6, srcs, 6, imms);
+   agxc_spv_heap_place(s, image, AGX_HEAP_TEXTURES, &heap, &place);
+   uint32_t binding = agxc_spv_use_binding(s, image, AGX_BINDING_READS);
+   uint32_t dim = agxc_spv_image_dim(agxc_spv_image_type(image));
+   uint32_t with = agxc_spv_use_binding(s, sampler, AGX_BINDING_READS);
+   return agxc_build_image_sample(&s->b, at, level, extra, heap, place, sampler->dynamic, binding,
+                                  dim, with, gather, image->element, sampler->element);
 }
 
 /* Four gathers of which the last texel counts, each with an offset of its own. */
@@ -464,8 +465,8 @@ void agxc_spv_op_image_write(struct agxc_spv *s, const struct agxc_spv_instr *in
       agxc_spv_invalid(s, "texel of another type than image type %u", type->id);
    for (uint32_t i = 0; i < 4; i++)
       texel[i] = i < count ? refs[i] : agxc_spv_u32(0);
-   struct agxc_ref srcs[4] = {vector_of(s, &c), agxc_collect(&s->b, 4, texel)};
-   agxc_spv_heap_place(s, image, AGX_HEAP_IMAGES, &srcs[2], &srcs[3]);
-   uint32_t imms[] = {agxc_spv_use_binding(s, image, AGX_BINDING_WRITES), dim, image->element};
-   agxc_spv_emit(s, AGXC_OP_IMAGE_STORE, 0, 0, 4, srcs, 3, imms);
+   struct agxc_ref at = vector_of(s, &c), data = agxc_collect(&s->b, 4, texel), heap, place;
+   agxc_spv_heap_place(s, image, AGX_HEAP_IMAGES, &heap, &place);
+   uint32_t binding = agxc_spv_use_binding(s, image, AGX_BINDING_WRITES);
+   agxc_build_image_store(&s->b, at, data, heap, place, binding, dim, image->element);
 }

@@ -44,10 +44,9 @@ static inline struct agxc_ref agxc_spv_u32(uint32_t value)
    return agxc_imm(value, 32);
 }
 struct agxc_ref agxc_spv_f32(float value);
-/* Any instruction; count 0 = no destination. Immediates are 32 bits wide. */
-struct agxc_ref agxc_spv_emit(struct agxc_spv *s, enum agxc_op op, unsigned bits, unsigned count,
-                              unsigned src_count, const struct agxc_ref *srcs, unsigned imm_count,
-                              const uint32_t *imms);
+/* An operation with count sources and one scalar as result, which a table names; not folded. */
+struct agxc_ref agxc_spv_build_alu(struct agxc_spv *s, enum agxc_op op, unsigned bits,
+                                   unsigned count, const struct agxc_ref *sources);
 
 /* ---- float modes ------------------------------------------------------- */
 

@@ -233,8 +233,7 @@ static void begin_private(struct agxc_spv *s, struct agxc_spv_variable *var)
                      (unsigned long long)bytes, AGX_PROGRAM_MAX_SCRATCH_B);
    var->place = AGXC_SPV_PLACE_PRIVATE;
    var->index = s->shader->private_count++;
-   uint32_t imms[] = {var->index, (uint32_t)bytes};
-   agxc_spv_emit(s, AGXC_OP_PRIVATE, 0, 0, 0, NULL, 2, imms);
+   agxc_build_private(&s->b, var->index, bytes);
 }
 
 static void give_private(struct agxc_spv *s, struct agxc_spv_variable *var)

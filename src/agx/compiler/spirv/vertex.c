@@ -42,8 +42,7 @@ bool agxc_spv_is_builtin_input(const struct agxc_spv_id *id)
 
 static struct agxc_ref position_in_grid(struct agxc_spv *s, uint32_t component)
 {
-   uint32_t imm = AGXC_SYSVAL_GLOBAL_ID + component;
-   return agxc_spv_emit(s, AGXC_OP_SYSVAL, 32, 1, 0, NULL, 1, &imm);
+   return agxc_build_sysval(&s->b, (enum agxc_sysval)(AGXC_SYSVAL_GLOBAL_ID + component));
 }
 
 /* The position in the index buffer never leaves it, whatever the mode. */
@@ -52,10 +51,9 @@ static struct agxc_ref fetch_index(struct agxc_spv *s, struct agxc_ref position)
    static const enum agx_isa_format formats[] = {
       [1] = AGX_ISA_FORMAT_I8, [2] = AGX_ISA_FORMAT_I16, [4] = AGX_ISA_FORMAT_I32};
    uint32_t binding = s->vertex->first_binding + AGX_PROGRAM_MAX_ATTRIBUTES;
-   struct agxc_ref srcs[2] = {agxc_none(), position};
-   srcs[0] = agxc_spv_fetch_base(s, binding, &srcs[1]);
-   uint32_t imms[2] = {formats[s->shader->options->index_B], 0};
-   return agxc_spv_emit(s, AGXC_OP_LOAD_FORMAT, 32, 1, 2, srcs, 2, imms);
+   struct agxc_ref address = agxc_spv_fetch_base(s, binding, &position);
+   return agxc_build_load_format(&s->b, 32, 1, address, position,
+                                 formats[s->shader->options->index_B], 0);
 }
 
 static void find_vertex(struct agxc_spv *s)
@@ -346,16 +344,16 @@ static void store_captured(struct agxc_spv *s, const struct agxc_spv_captured *c
                            struct agxc_ref record)
 {
    const struct agxc_ref *refs = agxc_spv_load(s, agxc_spv_id(s, c->var->id)->pointer, false);
-   uint32_t imms[2] = {use_feedback(s, c->buffer), 0};
+   uint32_t binding = use_feedback(s, c->buffer);
    struct agxc_ref start =
       agxc_spv_build2(s, AGXC_OP_IMUL, 32, record, agxc_spv_u32(s->vertex->strides_B[c->buffer]));
    for (uint32_t i = 0; i < c->scalars;) {
       uint32_t count = AGX_MIN(c->scalars - i, 4u);
       const struct agxc_ref *from = refs + c->first_scalar + i;
-      struct agxc_ref srcs[2] = {
-         agxc_spv_build2(s, AGXC_OP_IADD, 32, start, agxc_spv_u32(c->offset_B + 4 * i)),
-         count == 1 ? from[0] : agxc_collect(&s->b, count, from)};
-      agxc_spv_emit(s, AGXC_OP_STORE_BUFFER, 0, 0, 2, srcs, 2, imms);
+      struct agxc_ref offset =
+         agxc_spv_build2(s, AGXC_OP_IADD, 32, start, agxc_spv_u32(c->offset_B + 4 * i));
+      struct agxc_ref data = count == 1 ? from[0] : agxc_collect(&s->b, count, from);
+      agxc_build_store_buffer(&s->b, offset, data, binding, 0);
       i += count;
    }
 }
