@@ -10,7 +10,8 @@ JOBS    ?= $(shell nproc)
 help:
 	@echo "make run           build, then compile, run and check the examples; writes mandelbrot.png"
 	@echo "make test          build and run all tests, plain, under ASan+UBSan and under TSan"
-	@echo "make check ROOM=X  build and run the tests of one room"
+	@echo "make check ROOM=X  build and run the tests of one room: the last folder of its path in src/rooms.txt, such as"
+	@echo "                   regalloc; two rooms have the name sync (memory): hal-sync and virtual-sync, or sync for both"
 	@echo "make bench         measure code and compile time against Honeykrisp's, host costs, wall time against lavapipe"
 	@echo "make build         build and install into ./out"
 	@echo "make test-aarch64  cross-build for aarch64 and run the unit tests under qemu-user"
@@ -120,9 +121,9 @@ SOAK_CHILDREN ?= 0
 soak: deps
 	@[ -f build-asan/build.ninja ] || meson setup build-asan $(SETUP) -Doptimization=1 \
 	   -Db_sanitize=address,undefined -Db_lundef=false
-	ninja -C build-asan -j $(JOBS) tests/virtual/virtual_soak_test
+	ninja -C build-asan -j $(JOBS) tests/virtual/virtual_doors_test
 	AGX_SOAK_REQUESTS=$(SOAK_IOCTLS) AGX_SOAK_SEED=$(SOAK_SEED) AGX_SOAK_CHILDREN=$(SOAK_CHILDREN) \
-	   $(SANITIZED) build-asan/tests/virtual/virtual_soak_test
+	   $(SANITIZED) build-asan/tests/virtual/virtual_doors_test soak
 
 # Everything at random to the HAL; `make test` does so for some seconds.
 HAL_SOAK_SECONDS ?= 600
@@ -130,9 +131,9 @@ HAL_SOAK_SEED    ?= 1
 hal-soak: deps
 	@[ -f build-asan/build.ninja ] || meson setup build-asan $(SETUP) -Doptimization=1 \
 	   -Db_sanitize=address,undefined -Db_lundef=false
-	ninja -C build-asan -j $(JOBS) tests/hal/hal_soak_test
+	ninja -C build-asan -j $(JOBS) tests/hal/hal_test
 	AGX_HAL_SOAK_SECONDS=$(HAL_SOAK_SECONDS) AGX_HAL_SOAK_SEED=$(HAL_SOAK_SEED) \
-	   $(SANITIZED) build-asan/tests/hal/hal_soak_test
+	   $(SANITIZED) build-asan/tests/hal/hal_test soak
 
 # Random kernels; `make test` runs a few.
 RANDOM_KERNELS ?= 10000

@@ -3,7 +3,7 @@
  * The kernel interface as this project speaks it: our own declarations of the
  * merged Asahi DRM uAPI (as of Linux 7.2) and of the DRM core requests beside it.
  * Layouts hold on every 64-bit little-endian host; pointers are carried as 64-bit
- * numbers. tests/virtual/uapi_test.c compares them with the system's header, where
+ * numbers. tests/winsys/uapi_test.c compares them with the system's header, where
  * there is one, and with recorded sizes and offsets. Source: docs/hw/cmdstream.md.
  *
  * The DRM core looks a request up by its number alone and copies the smaller of the

@@ -43,7 +43,7 @@ void door_name(int fd, char *name, size_t capacity);
 
 /* Starts the program again with the library in front, where it isn't yet and should be, or
  * ends it as skipped where it can't be. */
-void door_preload(char **argv);
+void door_preload(const char *test_file);
 /* Frees what the door made; the next open makes it anew. */
 void door_shut(void);
 

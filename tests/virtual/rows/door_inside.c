@@ -93,7 +93,7 @@ void door_name(int fd, char *name, size_t capacity)
       snprintf(name, capacity, "%s", agx_virtual_inode_name(node, info.st_dev, info.st_ino));
 }
 
-void door_preload(char **argv) {}
+void door_preload(const char *test_file) {}
 
 void door_shut(void)
 {

@@ -51,7 +51,7 @@ int door_buffer_offset(struct door_file *file, uint32_t handle, uint64_t *out_of
    return result;
 }
 
-void door_preload(char **argv) {}
+void door_preload(const char *test_file) {}
 
 static void attach(struct door_file *file, int sync_fd, uint32_t handle)
 {

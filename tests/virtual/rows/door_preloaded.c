@@ -24,7 +24,7 @@ struct door_file *door_open_buffers(void)
    return door_open();
 }
 
-void door_preload(char **argv)
+void door_preload(const char *test_file)
 {
    const char *library = getenv("AGX_TEST_PRELOAD");
    if (SANITIZED)
@@ -32,7 +32,7 @@ void door_preload(char **argv)
    if (getenv("LD_PRELOAD"))
       return;
    setenv("LD_PRELOAD", library ? library : "", 1);
-   execv(argv[0], argv);
+   execl("/proc/self/exe", "/proc/self/exe", test_file, NULL);
    exit(1);
 }
 

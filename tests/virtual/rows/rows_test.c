@@ -24,7 +24,7 @@ static void every_row_had_its_turn(void **state)
 #define ROWS(name)        cmocka_unit_test_setup_teardown(name, rows_set_up, rows_tear_down)
 #define BUFFER_ROWS(name) cmocka_unit_test_setup_teardown(name, rows_set_up_buffers, rows_tear_down)
 
-int main(int argc, char **argv)
+AGX_TEST_FILE(void)
 {
    const struct CMUnitTest tests[] = {
       ROWS(rows_of_node),
@@ -50,6 +50,6 @@ int main(int argc, char **argv)
       ROWS(rows_of_late_eventfds),
       cmocka_unit_test(every_row_had_its_turn),
    };
-   door_preload(argv);
+   door_preload("rows");
    return cmocka_run_group_tests(tests, read_tables, NULL);
 }

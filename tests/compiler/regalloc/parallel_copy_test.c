@@ -3,7 +3,7 @@
  * Parallel copies against a register file that is moved at once: the sequence must leave
  * the same halves, whatever cycles and sizes there are.
  */
-#include "backend_support.h"
+#include "support.h"
 
 #include <string.h>
 
@@ -57,12 +57,17 @@ static uint32_t check(const struct agxc_copy *copies, uint32_t count)
    for (uint32_t i = 0; i < count; i++)
       set(&want, copies[i].half, copies[i].bits, get(&got, &copies[i].src));
 
-   struct backend backend;
+   struct agx_arena arena;
+   jmp_buf exhausted;
+   struct agxc_options options = {.chip = agx_chip_find("g13g")};
    struct agxc_copy scratch[HALVES];
-   backend_init(&backend);
+   agx_arena_init(&arena, NULL, 1u << 20, &exhausted);
+   if (setjmp(exhausted))
+      fail_msg("no memory for a shader");
+   struct agxc_shader *shader = agxc_shader_create(&arena, &options);
    memcpy(scratch, copies, count * sizeof(*copies));
-   struct agxc_block *block = agxc_first_block(&backend.shader->body);
-   struct agxc_builder b = agxc_at_end(backend.shader, block);
+   struct agxc_block *block = agxc_first_block(&shader->body);
+   struct agxc_builder b = agxc_at_end(shader, block);
    uint32_t emitted = agxc_parallel_copy(&b, scratch, count), found = 0;
    agxc_foreach_instr (instr, block) {
       execute(&got, instr);
@@ -70,7 +75,7 @@ static uint32_t check(const struct agxc_copy *copies, uint32_t count)
    }
    assert_int_equal(found, emitted);
    assert_memory_equal(got.half, want.half, sizeof(want.half));
-   backend_fini(&backend);
+   agx_arena_fini(&arena);
    return emitted;
 }
 
