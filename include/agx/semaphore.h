@@ -18,9 +18,9 @@ extern "C" {
  * is above AGX_SEMAPHORE_MAX_VALUE. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_create(struct agx_device *device, uint64_t initial,
                                                        struct agx_semaphore **out_semaphore);
-/* The value reached; a failed semaphore returns its failure, with its text. What has just ended on
- * the GPU may not be told yet. Waits for no value, but where another thread is finding out how work
- * on the GPU came out, it sleeps for the few requests that this takes. */
+/* The value reached; a failed semaphore returns its failure, with its text. The end of work
+ * on the GPU may not be published yet. Waits for no value, but while another thread queries the
+ * outcome of work on the GPU, it sleeps for the few requests that this takes. */
 AGX_API AGX_MUST_CHECK agx_status agx_semaphore_query(struct agx_semaphore *semaphore,
                                                       uint64_t *out_value);
 /* From the host. AGX_INVALID_ARGUMENT when value is not greater than the current one,

@@ -89,7 +89,7 @@ static void print_json_text(const char *text, int length)
    putchar('"');
 }
 
-/* The twin of a robust program has a row of its own, NAME.unchecked; its time is part of the
+/* The unchecked variant of a program has a row of its own, NAME.unchecked; its time is part of the
  * program's. Where a file has several entry points, their names stand behind the file's. */
 static void print_row(struct compile *compile, const char *path, const char *entry,
                       const struct agx_program *program, double ms, bool is_variant)

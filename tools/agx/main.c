@@ -102,7 +102,7 @@ static const struct agx_command {
     "  --chip NAME     g13g (the default), g13s, g13c, g13d, g14g, g14s, g14c or g14d, or the SoC\n"
     "  --stats[=FILE]  count what each dispatch does; to standard error, or into FILE\n"
     "  --json          the statistics as JSON\n"
-    "  --check         what hardware leaves undefined ends the submission, and is told\n"
+    "  --check         what hardware leaves undefined ends the submission, with a report\n"
     "  --strict        so does an access to memory that isn't mapped\n"
     "  --chaos SEED    everything that the stream does not order runs in random order\n"
     "  --inject FILE   failures by script\n"

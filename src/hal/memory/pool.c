@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools of memory: how they are described, made and told of.
+ * Pools of memory: description, creation and reports.
  */
 #include "hal/memory/pool.h"
 

@@ -38,7 +38,7 @@ void agx_profile_entry_end(struct agx_profile_entry *entry, uint64_t number, agx
  * NULL: it has. Delivers records: without locks. */
 void agx_profile_release(struct agx_profile *profile, struct agx_profile_entry *entry);
 
-/* Whether the session wants to know what the operation does on the GPU and has not been told: then
+/* Whether the session wants to know what the operation does on the GPU and does not know yet: then
  * its dispatches are to be added, and agx_profile_entry_send called. */
 bool agx_profile_entry_wants_dispatches(const struct agx_profile_entry *entry);
 /* Makes room for count dispatches. */

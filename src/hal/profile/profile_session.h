@@ -90,7 +90,7 @@ struct agx_profile {
    pthread_mutex_t lock;
    pthread_cond_t idle;       /* no thread notifies */
    struct agx_link in_flight; /* agx_profile_entry, sent and not ended */
-   struct agx_link ended;     /* agx_profile_entry, to be told of */
+   struct agx_link ended;     /* agx_profile_entry, whose records are pending */
    struct agx_link spare;     /* agx_profile_entry */
    struct agx_link events;    /* agx_profile_event */
    uint32_t event_count;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * AGX_DEBUG=bounds: of each launch, what it may access, which is what it binds, with the rights
- * that its code needs, and where robust code sends what must not happen. A device that watches is
- * told so of each command buffer before it is submitted. Each has one range at least, so that none
- * goes unwatched.
+ * AGX_DEBUG=bounds: the ranges that each launch may access: what it binds, with the rights that its
+ * code needs, and the sinks of robust accesses. command_buffer.c declares them to a device that
+ * watches before the command buffer is submitted. Each command buffer has one range at least, so
+ * that the device watches all of them.
  */
 #include "base/util.h"
 #include "hal/record/command_buffer.h"

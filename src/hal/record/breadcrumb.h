@@ -29,8 +29,8 @@ struct agx_breadcrumbs {
 #define AGX_BREADCRUMB_END_MAX_BYTES                                                               \
    (2 * AGX_HW_CDM_BARRIER_BYTES + AGX_HW_CDM_LAUNCH_MAX_BYTES + AGX_HW_CDM_STREAM_TERMINATE_BYTES)
 
-/* Submissions of one command buffer that can be told apart: one that found it idle, and as many as
- * there are prologues. */
+/* Submissions of one command buffer with a count of their own: one that found it idle, and as many
+ * as there are prologues. */
 #define AGX_BREADCRUMB_SLOTS 8u
 #define AGX_BREADCRUMB_PROLOGUE_BYTES                                                              \
    128u /* from prologue to prologue, by the counts they name                                      \

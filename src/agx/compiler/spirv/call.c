@@ -99,7 +99,7 @@ void agxc_spv_emit_entry(struct agxc_spv *s)
    s->b = agxc_at_end(s->shader, agxc_last_block(&s->shader->body));
    s->region = AGX_ARENA_NEW(s->arena, struct agxc_spv_region);
    s->region->open = true;
-   agxc_spv_begin_any_size(s);
+   agxc_spv_begin_dynamic_size(s);
    agxc_spv_init_shared(s);
    agxc_spv_init_privates(s);
    if (s->shader->is_vertex)

@@ -86,10 +86,10 @@ void agxc_spirv_to_ir(struct agxc_shader *shader, const uint32_t *words, size_t 
    s->variables_tail = &s->variables;
    read_header(s, words, word_count);
    agxc_spv_read_module(s);
-   agxc_spv_settle_indexed(s);
+   agxc_spv_propagate_indexed(s);
    agxc_spv_instr_at(s, s->entry_word);
    set_local_size(s);
-   agxc_spv_check_any_size(s);
+   agxc_spv_check_dynamic_size(s);
    agxc_spv_assign_bindings(s);
    agxc_spv_emit_entry(s);
    agxc_spv_prune_bindings(s);

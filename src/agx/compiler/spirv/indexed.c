@@ -76,7 +76,7 @@ static bool parameter_is_indexed(struct agxc_spv *s, const struct agxc_spv_passi
 }
 
 /* Each round goes up one call; calls nest only so deep. */
-void agxc_spv_settle_indexed(struct agxc_spv *s)
+void agxc_spv_propagate_indexed(struct agxc_spv *s)
 {
    bool grew = true;
    for (uint32_t round = 0; grew && round <= AGXC_SPV_MAX_CALL_DEPTH; round++) {

@@ -22,7 +22,7 @@ static void check_lanes(struct agxc_spv *s)
 {
    const uint32_t *size = s->shader->local_size;
    if (s->shader->has_dynamic_local_size)
-      agxc_spv_missing(s, "cooperative matrix in workgroups of any size");
+      agxc_spv_missing(s, "cooperative matrix in workgroups of dynamic size");
    if (size[0] * size[1] * size[2] % AGX_SIMD_LANES)
       agxc_spv_missing(s,
                        "cooperative matrix in workgroups of %ux%ux%u: whole subgroups of %u only",

@@ -279,7 +279,7 @@ static const struct {
 static void begin_function(struct walk *w, const struct agxc_spv_instr *in)
 {
    struct agxc_spv *s = w->s;
-   agxc_spv_mark_any_size(s);
+   agxc_spv_mark_dynamic_size(s);
    struct agxc_spv_type *returns = agxc_spv_type_of(s, in->type_id);
    struct agxc_spv_type *type = agxc_spv_type_of(s, agxc_spv_operand(s, in, 1));
    if (type->kind != AGXC_SPV_FUNCTION || type->elem != returns)

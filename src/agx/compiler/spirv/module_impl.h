@@ -31,17 +31,17 @@ void agxc_spv_note_constant(struct agxc_spv *s, const struct agxc_spv_instr *in,
 void agxc_spv_reflect(struct agxc_spv *s);
 
 /* Finds, before functions are read, constants that are none where launches choose the size. */
-void agxc_spv_mark_any_size(struct agxc_spv *s);
+void agxc_spv_mark_dynamic_size(struct agxc_spv *s);
 /* Checks, before functions are emitted, that launches may choose what the options let them. */
-void agxc_spv_check_any_size(struct agxc_spv *s);
+void agxc_spv_check_dynamic_size(struct agxc_spv *s);
 /* At the beginning of the entry point: constants that depend on the workgroup's size become
  * values. */
-void agxc_spv_begin_any_size(struct agxc_spv *s);
+void agxc_spv_begin_dynamic_size(struct agxc_spv *s);
 
 /* Notes what an instruction of a function body does to roots of pointers. */
 void agxc_spv_scan_pointers(struct agxc_spv *s, const struct agxc_spv_instr *in);
 /* After the walk: what is indexed through parameters. */
-void agxc_spv_settle_indexed(struct agxc_spv *s);
+void agxc_spv_propagate_indexed(struct agxc_spv *s);
 
 /* Sorts the buffer variables by set and binding. */
 void agxc_spv_assign_bindings(struct agxc_spv *s);

@@ -142,7 +142,7 @@ struct agxc_spv_id {
    uint32_t instance;
    uint32_t slots; /* first slot + 1 when a use outside the region needed slots */
    bool is_spec;
-   bool depends_on_size; /* a constant that becomes a value: see any_size.c */
+   bool depends_on_size; /* a constant that becomes a value: see dynamic_size.c */
    uint32_t root;        /* pointers: the variable or parameter that a chain starts from, or 0 */
    bool is_indexed;      /* of such a root: something indexes it dynamically */
 };
@@ -278,7 +278,7 @@ struct agxc_spv {
 
    struct agxc_spv_name *names;          /* the last one first */
    struct agxc_spv_variable *any_shared; /* whose bytes the launch gives, or NULL */
-   bool marked_any_size;
+   bool marked_dynamic_size;
 
    /* Emission. */
    struct agxc_builder b;

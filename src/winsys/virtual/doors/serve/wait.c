@@ -59,8 +59,8 @@ int64_t agxv_wait_end(struct agxv_wait *wait, int64_t result)
    return result == -EINTR && restarts ? -RESTART : result;
 }
 
-/* Whether a thread has a signal to take. *out_own: the kernel told it so: what is sent to a process
- * goes to its first thread, unless that blocks it. */
+/* Whether a thread has a signal to take. *out_own: the signal is the thread's own: what is sent to
+ * a process goes to its first thread, unless that blocks it. */
 static bool has_signal(int32_t thread, bool *out_own)
 {
    char path[64], line[128];

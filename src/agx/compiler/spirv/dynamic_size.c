@@ -44,7 +44,8 @@ static void for_each_dependent(struct agxc_spv *s,
       if (in.opcode == SpvOpFunction)
          break;
       if (in.opcode == SpvOpTypeArray && depends(s, set, &in, in.first + 1, in.length))
-         agxc_spv_missing(s, "array whose length depends on the size of a workgroup of any size");
+         agxc_spv_missing(s,
+                          "array whose length depends on the size of a workgroup of dynamic size");
       if (in.id && in.id != s->workgroup_size_id && is_dependent(s, set, &in)) {
          set[in.id] = true;
          visit(s, &in);
@@ -59,11 +60,12 @@ static void mark(struct agxc_spv *s, const struct agxc_spv_instr *in)
    agxc_spv_id(s, in->id)->depends_on_size = true;
 }
 
-void agxc_spv_mark_any_size(struct agxc_spv *s)
+void agxc_spv_mark_dynamic_size(struct agxc_spv *s)
 {
-   if (s->shader->options->has_dynamic_local_size && s->workgroup_size_id && !s->marked_any_size)
+   if (s->shader->options->has_dynamic_local_size && s->workgroup_size_id &&
+       !s->marked_dynamic_size)
       for_each_dependent(s, mark);
-   s->marked_any_size = true;
+   s->marked_dynamic_size = true;
 }
 
 /* The last workgroup variable of the module, which must be an array. */
@@ -80,7 +82,7 @@ static void find_any_shared(struct agxc_spv *s)
       agxc_spv_missing(s, "workgroup memory of launches that begins with 0");
 }
 
-void agxc_spv_check_any_size(struct agxc_spv *s)
+void agxc_spv_check_dynamic_size(struct agxc_spv *s)
 {
    const struct agxc_options *options = s->shader->options;
    if (s->shader->is_vertex && (options->has_dynamic_local_size || options->has_dynamic_shared))
@@ -98,7 +100,7 @@ static void compute_again(struct agxc_spv *s, const struct agxc_spv_instr *in)
    agxc_spv_id(s, in->id)->region = NULL; /* it is everybody's, as constants are */
 }
 
-void agxc_spv_begin_any_size(struct agxc_spv *s)
+void agxc_spv_begin_dynamic_size(struct agxc_spv *s)
 {
    if (!s->shader->has_dynamic_local_size || !s->workgroup_size_id)
       return;
