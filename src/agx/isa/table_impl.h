@@ -120,21 +120,25 @@ static inline struct agx_isa_bits agx_isa_bits_mask(unsigned length_B)
    return mask;
 }
 
+/* The bits that both have. */
 static inline struct agx_isa_bits agx_isa_bits_and(struct agx_isa_bits a, struct agx_isa_bits b)
 {
    return (struct agx_isa_bits){{a.word[0] & b.word[0], a.word[1] & b.word[1]}};
 }
 
+/* The bits of a that b lacks. */
 static inline struct agx_isa_bits agx_isa_bits_andnot(struct agx_isa_bits a, struct agx_isa_bits b)
 {
    return (struct agx_isa_bits){{a.word[0] & ~b.word[0], a.word[1] & ~b.word[1]}};
 }
 
+/* The bits in which a and b differ. */
 static inline struct agx_isa_bits agx_isa_bits_xor(struct agx_isa_bits a, struct agx_isa_bits b)
 {
    return (struct agx_isa_bits){{a.word[0] ^ b.word[0], a.word[1] ^ b.word[1]}};
 }
 
+/* Whether any bit is set. */
 static inline bool agx_isa_bits_any(struct agx_isa_bits bits)
 {
    return (bits.word[0] | bits.word[1]) != 0;
@@ -154,6 +158,7 @@ static inline uint32_t agx_isa_field_get(const struct agx_isa_field *field,
    return (uint32_t)value;
 }
 
+/* How many bits the field has, over all its slices. */
 static inline unsigned agx_isa_field_width(const struct agx_isa_field *field)
 {
    unsigned width = 0;

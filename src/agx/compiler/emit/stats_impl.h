@@ -11,8 +11,10 @@ struct agxc_stats {
    uint32_t pipe_cycles[2]; /* of the own pipe, of the shared one */
    uint32_t spills_from;    /* first byte of the stack that holds spilled values */
 };
+/* Starts counting. Accesses of the stack behind the shader's own scratch memory are spills. */
 void agxc_stats_begin(struct agxc_stats *stats, const struct agxc_shader *shader);
 
+/* Counts one emitted instruction, its cycles and its memory accesses. */
 void agxc_stats_count(struct agxc_stats *stats, const struct agx_isa_instr *instr);
 /* After the last instruction: fills shader->stats. */
 void agxc_stats_finish(struct agxc_stats *stats, struct agxc_shader *shader);

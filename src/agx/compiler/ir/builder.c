@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes instructions and puts them where a builder stands. The front end and each pass that
+ * replaces operations call these functions; builders of one operation each (ops.c) are made from
+ * ir_op.def.
+ */
 #include "agx/compiler/ir/ir.h"
 
 void agxc_insert(struct agxc_builder *b, struct agxc_instr *instr)

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Copies instructions, trees of control flow and whole shaders, and keeps a map from each value to
+ * its copy. Passes that unroll or split loops call it, and agxc_compile() for the unchecked
+ * variant.
+ */
 #include "agx/compiler/ir/clone.h"
 
 struct agxc_clone agxc_clone_begin(struct agxc_shader *shader, struct agxc_cursor cursor,

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Computes generic operations whose operands are constants, by a table with one rule for each
+ * operation. The front end calls it for whatever it builds, opt_algebraic for what other passes
+ * leave.
+ */
 #include "agx/compiler/ir/fold.h"
 
 #include <string.h>

@@ -65,29 +65,34 @@ struct agxc_ref {
    };
 };
 
+/* No operand. */
 static inline struct agxc_ref agxc_none(void)
 {
    return (struct agxc_ref){.kind = AGXC_NONE};
 }
 
+/* A constant; what goes beyond its bits is cut off. */
 static inline struct agxc_ref agxc_imm(uint64_t imm, unsigned bits)
 {
    return (struct agxc_ref){
       .kind = AGXC_IMM, .bits = (uint8_t)bits, .count = 1, .imm = (int64_t)(imm & agx_bits(bits))};
 }
 
+/* A whole value, read or defined. */
 static inline struct agxc_ref agxc_use(struct agxc_value *value)
 {
    return (struct agxc_ref){
       .kind = AGXC_VALUE, .bits = value->bits, .count = value->count, .value = value};
 }
 
+/* Uniform registers from a half on: count elements of so many bits. */
 static inline struct agxc_ref agxc_uniform(uint32_t half, unsigned bits, unsigned count)
 {
    return (struct agxc_ref){
       .kind = AGXC_UNIFORM, .bits = (uint8_t)bits, .count = (uint8_t)count, .half = half};
 }
 
+/* General registers from a half on: count elements of so many bits. */
 static inline struct agxc_ref agxc_reg(uint32_t half, unsigned bits, unsigned count)
 {
    return (struct agxc_ref){
@@ -177,26 +182,31 @@ struct agxc_instr {
    struct agxc_ref *operand;
 };
 
+/* Whether the instruction is one of isa.def. */
 static inline bool agxc_is_machine(const struct agxc_instr *instr)
 {
    return instr->op >= AGXC_OP_ISA;
 }
 
+/* Whether it is the machine instruction of that opcode. */
 static inline bool agxc_has_opcode(const struct agxc_instr *instr, enum agx_isa_op opcode)
 {
    return instr->op == AGXC_OP_ISA + opcode;
 }
 
+/* The opcode of a machine instruction. */
 static inline enum agx_isa_op agxc_opcode(const struct agxc_instr *instr)
 {
    return (enum agx_isa_op)(instr->op - AGXC_OP_ISA);
 }
 
+/* All destinations, dest_count of them. */
 static inline struct agxc_ref *agxc_dests(const struct agxc_instr *instr)
 {
    return instr->operand;
 }
 
+/* All sources, src_count of them; immediates stand behind. */
 static inline struct agxc_ref *agxc_srcs(const struct agxc_instr *instr)
 {
    return instr->operand + instr->dest_count;
@@ -377,7 +387,7 @@ struct agxc_shader {
    struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
    uint32_t binding_count;
 
-   /* What the module calls them (spirv_reflect.c). */
+   /* What the module calls them (spirv/reflect.c). */
    struct agx_program_parameter *parameters;
    struct agx_program_constant *constants;
    char *names;
@@ -410,6 +420,7 @@ struct agxc_shader {
 /* Ends the compilation: formats the error text and leaves through the arena's jump
  * buffer (passes own nothing but arena memory). */
 #define agxc_fail(shader, code, ...) agxc_leave((shader), agx_status_fail((code), __VA_ARGS__))
+/* What agxc_fail calls: keeps the status in the shader and does not return. */
 void agxc_leave(struct agxc_shader *shader, agx_status status) __attribute__((noreturn, cold));
 
 /* Levels of control flow that any thread's stack has room for. */
@@ -418,10 +429,13 @@ void agxc_leave(struct agxc_shader *shader, agx_status status) __attribute__((no
  * that have returned. See emit/control.c. */
 #define AGXC_MOST_NESTING 32767
 
+/* An empty shader in the arena, which must outlive it; so must the options. */
 struct agxc_shader *agxc_shader_create(struct agx_arena *arena, const struct agxc_options *options);
 
+/* A new value of count elements; the caller sets its definition. */
 struct agxc_value *agxc_value_new(struct agxc_shader *shader, unsigned bits, unsigned count);
 
+/* New nodes in the arena, which are in no list yet. */
 struct agxc_block *agxc_block_new(struct agxc_shader *shader);
 struct agxc_if *agxc_if_new(struct agxc_shader *shader);
 struct agxc_loop *agxc_loop_new(struct agxc_shader *shader);
@@ -507,11 +521,13 @@ struct agxc_builder {
    struct agxc_instr *before;
 };
 
+/* A builder that appends to the block. */
 static inline struct agxc_builder agxc_at_end(struct agxc_shader *shader, struct agxc_block *block)
 {
    return (struct agxc_builder){.shader = shader, .block = block};
 }
 
+/* A builder that inserts in front of an instruction. */
 static inline struct agxc_builder agxc_before(struct agxc_shader *shader, struct agxc_instr *instr)
 {
    return (struct agxc_builder){.shader = shader, .block = instr->block, .before = instr};
@@ -641,6 +657,7 @@ static inline struct agxc_ref *agxc_side(const struct agxc_instr *instr, unsigne
    return agxc_src_by_name(instr, side ? AGXC_SRC_B : AGXC_SRC_A);
 }
 
+/* Source 0 or 1 of a phi that has two; the functions below name them. */
 static inline struct agxc_ref *agxc_phi_of_two(const struct agxc_instr *phi, unsigned source)
 {
    agx_assert(phi->op == AGXC_OP_PHI && phi->src_count == 2);

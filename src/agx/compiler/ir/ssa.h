@@ -10,6 +10,7 @@
 
 struct agxc_ssa;
 
+/* A set of slots, still empty, in the shader's arena. */
 struct agxc_ssa *agxc_ssa_begin(struct agxc_shader *shader);
 /* count new slots of those bits (NULL: all 32); returns the first. */
 uint32_t agxc_slots_new(struct agxc_ssa *ssa, uint32_t count, const uint8_t *bits);

@@ -48,6 +48,8 @@ struct agxc_ssa_graph {
    uint32_t *reads, *writes, *phis; /* first of each block */
 };
 
+/* Adds a value of the slot's shape that stands for what arrives in the block: a read, or a phi.
+ * */
 struct agxc_arrival *agxc_ssa_add_arrival(struct agxc_ssa *ssa, struct agxc_block *block,
                                           uint32_t slot);
 

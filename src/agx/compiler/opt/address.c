@@ -14,7 +14,7 @@
  * strides and indices do not wrap in bounds. What the application itself computes
  * (AGXC_INSTR_WRAPS) stays below that factor and wraps as it likes, but where a range proves that
  * it does not; opt_algebraic keeps the two apart. With index + c / 2^s in bounds as a number and
- * |c| < 2^31, the index read with its sign is what belongs to base + c: so select_memory.c reads it
+ * |c| < 2^31, the index read with its sign is what belongs to base + c: so select/memory.c reads it
  * where c is in the base. (opt_algebraic takes no constant out of a shift that would lose bits of
  * it.) Bytes have no factor: there a range must prove it.
  */

@@ -25,6 +25,7 @@ struct agxc_next_uses {
    uint32_t touched_count;
 };
 
+/* Computes the distances at the start of each block. The result lies in the shader's arena. */
 struct agxc_next_uses *agxc_next_uses_compute(struct agxc_shader *shader,
                                               const struct agxc_liveness *liveness);
 

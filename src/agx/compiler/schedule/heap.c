@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A binary heap in the user's array. schedule.c, pressure.c and post.c keep the instructions that
+ * are ready in it.
+ */
 #include "agx/compiler/schedule/heap_impl.h"
 
 static void rise(struct agxc_heap *heap, uint32_t at, uint64_t entry)

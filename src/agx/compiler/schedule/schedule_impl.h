@@ -45,6 +45,7 @@ enum agxc_memory {
    AGXC_MEMORY_ALL = 7,
    AGXC_MEMORY_WRITES = 8, /* or must keep its place among reads of the same memory */
 };
+/* enum agxc_memory of an instruction: what it may touch, and WRITES. */
 unsigned agxc_memory_of(const struct agxc_instr *instr);
 
 /* True when the two accesses (device, local or stack) can't touch a common byte. */

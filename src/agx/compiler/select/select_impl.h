@@ -82,6 +82,7 @@ void agxc_select_subgroup(struct agxc_selector *s, const struct agxc_instr *inst
 void agxc_select_ballot(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_minmax(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_memory(struct agxc_selector *s, const struct agxc_instr *instr);
+/* Scratch memory; images; barriers. */
 void agxc_select_scratch(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_image(struct agxc_selector *s, const struct agxc_instr *instr);
 void agxc_select_barrier(struct agxc_selector *s, const struct agxc_instr *instr);

@@ -32,24 +32,28 @@ static inline struct agxc_ref agxc_spv_fadd(struct agxc_spv *s, struct agxc_ref 
    return agxc_spv_build2(s, AGXC_OP_FADD, 32, a, b);
 }
 
+/* a - b */
 static inline struct agxc_ref agxc_spv_fsub(struct agxc_spv *s, struct agxc_ref a,
                                             struct agxc_ref b)
 {
    return agxc_spv_build2(s, AGXC_OP_FSUB, 32, a, b);
 }
 
+/* a * b */
 static inline struct agxc_ref agxc_spv_fmul(struct agxc_spv *s, struct agxc_ref a,
                                             struct agxc_ref b)
 {
    return agxc_spv_build2(s, AGXC_OP_FMUL, 32, a, b);
 }
 
+/* a * b + c, rounded once */
 static inline struct agxc_ref agxc_spv_ffma(struct agxc_spv *s, struct agxc_ref a,
                                             struct agxc_ref b, struct agxc_ref c)
 {
    return agxc_spv_build3(s, AGXC_OP_FFMA, 32, a, b, c);
 }
 
+/* An operation with one source. */
 static inline struct agxc_ref agxc_spv_fop(struct agxc_spv *s, enum agxc_op op, struct agxc_ref a)
 {
    return agxc_spv_build1(s, op, 32, a);
