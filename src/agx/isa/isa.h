@@ -130,10 +130,8 @@ size_t agx_isa_print(const struct agx_isa_instr *instr, char *text, size_t capac
 AGX_MUST_CHECK agx_status agx_isa_parse(const char *text, size_t length,
                                         struct agx_isa_instr *out_instr);
 
-/* Takes one line of a disassembly, without its newline. */
-typedef void (*agx_isa_sink)(void *user, const char *line);
-
 /* Disassembles size bytes line by line ("offset: bytes  text") through sink;
  * stops and fails where agx_isa_decode fails. base is added to the offsets. */
+typedef void (*agx_isa_sink)(void *user, const char *line);
 AGX_MUST_CHECK agx_status agx_isa_disassemble(const void *bytes, size_t size, uint64_t base,
-                                              agx_isa_sink sink, void *user);
+                                              agx_isa_sink sink, void *user); /* decoder's status */

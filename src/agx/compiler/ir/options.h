@@ -60,7 +60,7 @@ struct agxc_options {
    const struct agxc_attribute *attributes;
    uint32_t attribute_count;
    /* Of compute kernels: launches choose the workgroup size (the module's is the one without a
-    * choice), and how many bytes the last workgroup array has. docs/compiler.md. */
+    * choice), and how many bytes the last workgroup array has. docs/hal/executables.md. */
    bool has_dynamic_local_size, has_dynamic_shared;
    uint32_t index_B;                   /* bytes of an index: 1, 2, 4, or 0 for vertices in order */
    uint32_t debug;                     /* enum agxc_debug bits */
