@@ -8,6 +8,9 @@
  * uniform. Scopes only get less uniform and there are four, so two or three walks are the rule;
  * after a few more everything that a back edge carries counts as divergent, which makes the next
  * walk the last one.
+ *
+ * Values that differ only because threads leave a loop in different iterations count as uniform
+ * inside that loop and as divergent behind it.
  */
 #include "agx/compiler/analysis/divergence.h"
 

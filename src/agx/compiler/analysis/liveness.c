@@ -6,6 +6,9 @@
  * The analysis goes from each use of a value back to its definition, once through every block in
  * between: the work is proportional to the length of the result. A second walk counts register
  * pressure.
+ *
+ * It follows the way that one lane takes. That is right for registers, although the code of both
+ * arms of an if may run: a lane that is away keeps its registers.
  */
 #include "agx/compiler/analysis/liveness.h"
 

@@ -16,6 +16,20 @@
  * Before: if_icmp/if_fcmp ends each block in front of an if; BREAK, CONTINUE, RETURN.
  * After: nothing of that is left; the offset of a jump is the index of its block until
  * agxc_emit resolves it. The tree of nodes stays.
+ *
+ *    before   agx.if_icmp a, b       if ( x ) else ( y )
+ *    after    agx.if_icmp a, b   jmp_none   x   else_fcmp   jmp_none   y   pop_exec
+ *
+ * `if (c) break;` directly in a loop without continue is a single while. An arm is jumped over
+ * when no lane takes it and the jump is cheaper than its instructions; code with matrix
+ * instructions is always jumped over then. A loop's end jumps back while any lane is left. Where
+ * loads stand behind a loop's test, the loop is left there as soon as no lane stays, so that no
+ * load is waited for in vain. At top level `if (c) return;` is one if that nothing pops, and an if
+ * or loop that ends the program pops nothing. Jumps know the mask only, so ifs and loops whose
+ * condition all lanes share need the mask instructions as well.
+ *
+ * Stands behind schedule_post, which may not move anything across mask instructions, and in front
+ * of insert_waits, which must see the jumps.
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/emit/emit.h"

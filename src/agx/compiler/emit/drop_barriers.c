@@ -8,6 +8,11 @@
  * Source: docs/hw/machine.md, 8 and 9.
  *
  * Before and after: machine instructions over registers.
+ *
+ *    before   local 32x1x1:   agx.lstore ..   agx.barrier   agx.lload ..
+ *    after    local 32x1x1:   agx.lstore ..   agx.lload ..
+ *
+ * Stands in front of insert_waits, which waits before each barrier that is left.
  */
 #include "agx/compiler/emit/emit.h"
 

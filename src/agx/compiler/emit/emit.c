@@ -2,6 +2,12 @@
  *
  * Machine instructions over registers to bytes. All jumps have one length, so that the first pass
  * knows every position and the second only fills in distances.
+ *
+ * agxc_compile() calls it behind the pipeline. Each instruction takes the shortest form that holds
+ * its operands; eight traps follow stop.
+ *
+ *    before   r2l:32 = agx.ffma u1l:32, r2l:32, r3l:32, #0:64
+ *    after    3a 89 82 41 24 46 02 00
  */
 #include "agx/compiler/emit/jump_impl.h"
 #include "agx/compiler/emit/emit.h"

@@ -7,6 +7,11 @@
  *
  * Blocks inside ifs and loops count as divergent. At top level every lane runs that has not
  * returned, and a returned lane has nothing left to lose.
+ *
+ *    before   agx.iadd r1, r2, r3                 (last use of r2; the block reads r3 again)
+ *    after    agx.iadd r1, r2 discard, r3 cache
+ *
+ * Stands last, since a hint is only right for the order in which instructions are issued.
  */
 #include "agx/compiler/analysis/register_set.h"
 #include "agx/compiler/emit/jump_impl.h"

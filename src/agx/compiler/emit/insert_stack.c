@@ -2,6 +2,13 @@
  *
  * A kernel that uses scratch memory takes its frame with the first instruction, once.
  * Before: registers. After: the same, with stack_adjust at the start when scratch_B is not 0.
+ *
+ *    before   the first instruction
+ *    after    agx.stack_adjust, the frame's words; the first instruction
+ *
+ * Stands behind register allocation, since only then it is known how many bytes spilling takes
+ * beside the kernel's own (agxc_scratch_alloc). On real hardware the HAL refuses such kernels
+ * until a helper program for scratch exists.
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/emit/emit.h"

@@ -9,6 +9,16 @@
  * Waits stand: before a register is read or overwritten that a pending operation will
  * write; before the ninth operation of a group; before barriers, for both groups. Sources
  * of a pending operation may be overwritten at once. Source: docs/hw/machine.md, 6.
+ *
+ *    before   agx.load r2 ..   agx.load r3 ..   agx.ffma r2, r2, r3
+ *    after    agx.load r2 ..   agx.load r3 ..   agx.wait   agx.ffma r2, r2, r3
+ *
+ * A load joins the group under way unless it is used much later than what is there; a store takes
+ * the group that the next loads will take, so that their wait finds it done. What a loop needs but
+ * does not load is waited for in front of the loop.
+ *
+ * Stands behind all passes that move instructions or add jumps, since it follows the code as it
+ * will lie in memory.
  */
 #include "agx/compiler/analysis/register_set.h"
 #include "agx/compiler/emit/jump_impl.h"

@@ -3,6 +3,11 @@
  * Puts parallel copies in a sequence. A copy may go when no other copy still needs what its
  * destination holds; when only cycles remain, a swap takes one copy out of each. Counts
  * of readers per half make each step cheap.
+ *
+ * A swap is three xors, or one rotation of the register when the two are its halves.
+ *
+ *    before   r1 = r2, r2 = r3, r3 = r2    all at once
+ *    after    r1 = r2   swap r2, r3
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/regalloc/parallel_copy_impl.h"

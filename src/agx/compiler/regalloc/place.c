@@ -2,6 +2,10 @@
  *
  * Finding places. Preferences come from what happens to the value later: it becomes part
  * of a vector, or goes into a phi. They are only that: any free place is right.
+ *
+ * A place is preferably the one that a phi or a vector wants the value in, or wants what is made
+ * of the value and of nothing else in; else the lowest that fits and that no phi behind the block
+ * is waiting for.
  */
 #include "agx/compiler/regalloc/ra_impl.h"
 

@@ -7,6 +7,17 @@
  *
  * Before: machine instructions over values, MOV, PHI, COLLECT, SPLIT. After: machine instructions
  * over registers, and BREAK, CONTINUE, RETURN.
+ *
+ *    before   %2:32 = agx.ffma u1l, %0, %1
+ *    after    r2l:32 = agx.ffma u1l, r2l, r3l        (%0 dies here)
+ *
+ * Stands behind spilling, which leaves no more halves alive than there are, and in front of the
+ * passes about masks, waits and hints, which ask for registers. Places count in 16-bit halves; r0l
+ * is left alone when there is control flow, since lanes that are away count in it. Since
+ * everything that lives can be packed by one parallel copy, only the sum of the halves counts,
+ * never their arrangement. The limit is what the workgroup's size leaves, and no more than the
+ * pressure's own step of occupancy needs. A kernel with an instruction whose operands don't fit is
+ * refused with both numbers. validate.c checks the result in builds with assertions and in tests.
  */
 #include "agx/compiler/regalloc/ra_impl.h"
 

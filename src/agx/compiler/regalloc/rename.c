@@ -2,6 +2,9 @@
  *
  * Values are only read once they are defined, so two names may share registers as long as
  * what they name is the same. This is where copies of living values become names.
+ *
+ * A copy or cut of a value that lives on is the value itself for its readers; a vector whose
+ * elements stand side by side and live on needs no registers of its own.
  */
 #include "agx/compiler/regalloc/ra_impl.h"
 

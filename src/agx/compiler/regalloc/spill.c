@@ -12,6 +12,13 @@
  *
  * Source: Braun and Hack, Register Spilling and Live-Range Splitting for SSA-Form Programs.
  * Before and after: machine instructions, SSA.
+ *
+ *    before   %1 = ..   (much else)   use %1
+ *    after    %1 = ..   agx.stack_store %1   (much else)   %2 = agx.stack_load   use %2
+ *
+ * Stands behind the scheduler, whose order decides what lives at once, and in front of ra.c.
+ * Versions of a value that come back meet in phis (ir/ssa.c). analysis/limits.c says how many
+ * registers there are; spill_distance.c how far away next uses are; spill_memory.c makes the code.
  */
 #include "agx/compiler/regalloc/spill_impl.h"
 

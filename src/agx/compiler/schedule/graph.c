@@ -6,6 +6,8 @@
  *
  * Stores of one kind of memory form a chain. A load looks back through the last few of it
  * for the one it may meet; loads that a store does not pass remember it.
+ *
+ * schedule.c and pressure.c call it, for each block.
  */
 #include "agx/compiler/schedule/schedule_impl.h"
 

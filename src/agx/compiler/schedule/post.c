@@ -11,6 +11,13 @@
  * A block whose modelled stall doesn't fall keeps its order.
  *
  * Before and after: machine instructions over registers, structured control flow.
+ *
+ *    before   r1 = a   r2 = r1 + b   r3 = c     (r2 waits for r1)
+ *    after    r1 = a   r3 = c   r2 = r1 + b
+ *
+ * Stands behind register allocation and in front of lower_control, whose jumps and mask
+ * instructions nothing may cross, and of insert_waits. Two orders are tried: the old one with gaps
+ * filled, and the longest way first.
  */
 #include "agx/compiler/analysis/register_set.h"
 #include "agx/compiler/schedule/schedule.h"

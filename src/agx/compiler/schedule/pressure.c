@@ -10,6 +10,13 @@
  * loads early. A block that doesn't gain keeps its order.
  *
  * Before and after: machine instructions, SSA.
+ *
+ *    before   load a0 .. a7   load b0 .. b7   s += a0 b0 .. s += a7 b7
+ *    after    load a0   load b0   s += a0 b0   load a1   load b1   s += a1 b1 ..
+ *
+ * Stands in front of schedule.c, which spends what registers are then left on latencies. Each side
+ * of a barrier is ordered by itself. The order is tried with and without all of the block's writes
+ * at its end, and the one with fewer halves alive is kept.
  */
 #include "agx/compiler/analysis/limits.h"
 #include "agx/compiler/analysis/liveness.h"

@@ -11,6 +11,14 @@
  * again with less room, and dropped when that doesn't help.
  *
  * Before and after: machine instructions, SSA.
+ *
+ *    before   load a   use a   load b   use b
+ *    after    load a   load b   use a   use b      one wait for both
+ *
+ * Stands behind selection, which decides what instructions there are, and in front of spilling, so
+ * that loads are together before it is known what must leave registers. Where spilling added
+ * reloads it runs again, to issue those early. The last halves of a step of occupancy are for
+ * loads from device memory, whose latency is worth the copies that a full register file costs.
  */
 #include "agx/compiler/schedule/schedule_impl.h"
 

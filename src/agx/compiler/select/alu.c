@@ -2,6 +2,11 @@
  *
  * Selection: arithmetic, logic and conversions. Most operations are one instruction with integer or
  * float sources (simple_ops); the rest have a function each.
+ *
+ *    before   %2 = ishl %1, #3     %3 = iadd %0, %2
+ *    after    %3 = agx.iadd %0, %1, shift 3
+ *
+ * Shifts by 1 to 4 go into additions, products into imadd, signs into float sources.
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"

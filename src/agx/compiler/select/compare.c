@@ -2,6 +2,12 @@
  *
  * Selection: compares, and what consumes them. A compare is fused into each select and
  * branch that uses it; on its own it becomes a select of 1 and 0.
+ *
+ *    before   %2 = ult %0, %1     %3 = select %2, %4, %5
+ *    after    %3 = agx.icsel %0, %1, %4, %5, cond ult
+ *
+ * Where two compares meet in AND or OR, a select in front of the second one forces what it
+ * compares, so that one instruction stands for both booleans and their connective.
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"

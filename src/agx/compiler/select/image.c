@@ -3,6 +3,12 @@
  * Selection: images. Descriptors are in state registers, which the launch words fill, or, of
  * arrays, in a heap; texel fetches use a sampler of their own, whose border is zero. Source:
  * docs/hw/machine.md, 14.
+ *
+ *    before   %3 = image_load (coordinates, level), image
+ *    after    %3 = agx.smpi, with the descriptor's number
+ *
+ * Descriptors are numbered as kernels come to need them (agxc_state_slot). `rw` is set where the
+ * kernel stores to the image; other fetches move past any store.
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"

@@ -4,6 +4,9 @@
  * has that form. A stride's product, or sum, that wraps 32 bits lies outside every buffer (2^31
  * bytes at most), so index arithmetic may stand for offset arithmetic; a shift that the application
  * wrote (AGXC_INSTR_WRAPS) may wrap, which the hardware's, in 64 bits, would not.
+ *
+ *    before   %2 = ishl %1, #2     %3 = load_global u2, %2
+ *    after    %3 = agx.load u2, %1, shift 0, format i32
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"

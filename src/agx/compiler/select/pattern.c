@@ -4,6 +4,12 @@
  * definitions behind one operation; the inner operations have been selected already, and
  * opt_dce removes those that nothing uses any more. Only a pattern that costs no more than
  * what it replaces, should the inner operation stay, asks nothing about other uses.
+ *
+ *    before   %2 = iand %0, %1     %3 = inot %2
+ *    after    %3 = agx.nand %0, %1
+ *
+ * Long shifts in sums, bit fields and rotations, joined words, inverted logic, saturation,
+ * conversion of bytes.
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"

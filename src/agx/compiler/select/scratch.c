@@ -3,6 +3,9 @@
  * Selection: scratch memory. Offsets are bytes, in a register or an immediate. The shift
  * of these instructions stays 0: no known compiler uses it [U].
  * Source: docs/hw/machine.md, 16.
+ *
+ *    before   %1 = load_scratch %0
+ *    after    %1 = agx.stack_load %0, format, mask
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"

@@ -4,6 +4,17 @@
  * Before: generic operations in SSA. After: machine instructions in SSA, and MOV, PHI, COLLECT,
  * SPLIT, BREAK, CONTINUE and RETURN, whose operands are values only. Booleans have become 16-bit 0
  * or 1, and 8-bit values 16-bit ones whose upper half is undefined.
+ *
+ *    before   %2 = ult %0, %1     branch %2     %3 = ishl %0, #2     %4 = load_global u2, %3
+ *    after    agx.if_icmp %0, %1                %4 = agx.load u2, %0
+ *
+ * Stands behind all passes over generic operations, since a machine instruction may do what
+ * several of them do and their passes could not look into it, and in front of scheduling and
+ * register allocation, which need to know instructions, latencies and operands. The opt_dce behind
+ * it removes what only fused operations used. A constant that a phi takes beside a load is made in
+ * front of the if. Conversions go into operands: integer sources extend by zeros, sums, products
+ * and signed compares by signs, float sources widen halves, float results round to them, stores
+ * cut.
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select.h"

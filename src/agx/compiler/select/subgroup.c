@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Selection: operations between lanes, as lower_subgroup leaves them.
+ *
+ *    before   %2 = shuffle %0, %1, mode
+ *    after    %2 = agx.shuffle %0, %1, window, rotate, op
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"

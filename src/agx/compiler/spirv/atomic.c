@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Atomics on buffers and workgroup memory, and barriers.
+ *
+ * Atomics have 32 bits. Scope and semantics of a barrier become the bits of the IR's BARRIER. One
+ * without bits, which selects to nothing, stands around volatile and atomic loads and stores of
+ * workgroup memory, so that no pass merges or moves them.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/memory_impl.h"

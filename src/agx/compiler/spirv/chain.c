@@ -2,6 +2,10 @@
  *
  * Access chains: from a pointer to a part of what it points to. A constant index moves the
  * constant part of the offset, any other one the dynamic part.
+ *
+ * A byte offset is `(index << shift or index * stride) + constant`, which selection can match. A
+ * constant index into an array of buffers names one more binding; a dynamic one chooses address
+ * and size by a tree of selects.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/image_impl.h"

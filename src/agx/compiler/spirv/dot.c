@@ -3,9 +3,9 @@
  * Integer dot products (SPV_KHR_integer_dot_product, SPIR-V 1.6): of vectors of any width, and
  * of four bytes packed into a word, with or without a saturating sum.
  *
- * There is no row for them. Bytes come from the two halves of a word, which cost nothing to
- * name: the low byte by a mask (or the sign extension of 8 bits), the high one by one shift.
- * Extended halves are free as factors, so each product is one multiply-add.
+ * No machine instruction computes them. Bytes come from the two halves of a word, which cost
+ * nothing to name: the low byte by a mask (or the sign extension of 8 bits), the high one by one
+ * shift. Extended halves are free as factors, so each product is one multiply-add.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/value_impl.h"

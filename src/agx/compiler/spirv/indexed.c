@@ -3,6 +3,9 @@
  * Which variables are indexed dynamically, from one look at all access chains before any
  * code is emitted. A chain belongs to the variable or parameter that it starts from; a
  * parameter that is indexed makes what callers pass for it indexed.
+ *
+ * Such variables are not slots but PRIVATE, memory whose place lower/private.c chooses; so are
+ * very long ones.
  */
 #include "agx/compiler/spirv/module_impl.h"
 

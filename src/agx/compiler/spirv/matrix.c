@@ -10,6 +10,11 @@
  * index j of block h standing for 2j + h. Then a lane's elements of two blocks are four that
  * follow each other in a row of memory, or two in a column, and one access moves them.
  * Products sum over that dimension, so its order does not matter.
+ *
+ * Components are halves and singles; products of halves are summed in either, those of singles in
+ * singles. Sizes are multiples of 8 up to 64, the scope is Subgroup, and the workgroup must
+ * consist of whole subgroups; that all invocations reach each operation is the module's duty, as
+ * the extension says. Integers are refused by name.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/memory_impl.h"

@@ -3,6 +3,10 @@
  * Loads and stores. A value in memory is a list of scalars with byte offsets; runs of
  * up to four that follow each other become one access. Dynamic indices into slots and
  * push constants choose with selects, as long as there is little to choose from.
+ *
+ * Loads are marked constant for uniform buffers and for buffers that no instruction of the kernel
+ * writes, unless they are decorated Aliased: only such buffers may share memory. Memory operands
+ * of the Vulkan memory model make an access coherent where their scope goes beyond the workgroup.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/image_impl.h"

@@ -3,6 +3,9 @@
  * Operations between the invocations of a subgroup (GroupNonUniform*, and what the older
  * extensions SPV_KHR_shader_ballot and SPV_KHR_subgroup_vote have of them), component by
  * component. A ballot's 32 bits are the first word of its four; the others are 0.
+ *
+ * What reads other lanes, or depends on which lanes run, is AGXC_CROSS_LANE in the IR: it may be
+ * removed, but never leaves its block.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/memory_impl.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Switches become a row of ifs, one per target, since at most one of them matches.
+ * Switches become a sequence of ifs, one per target, since at most one of them matches.
  * Falling through from one target to the next sets a flag that the next one's
  * condition takes into account; targets are put in the order in which they fall.
  */

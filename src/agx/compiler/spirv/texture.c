@@ -4,6 +4,9 @@
  * level, but clamps the level itself, and layers: one select then moves x to where no image
  * reaches. Where the level is known to be there, nothing is added.
  * Source: docs/hw/access.md 5.1, docs/hw/machine.md 14.
+ *
+ * Refused by name: implicit levels (with biases and level queries), minimum levels, and levels of
+ * gathers.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/image_impl.h"
