@@ -5,9 +5,9 @@
  * that one is computed again, in the entry point. What they need before that, as lengths of arrays,
  * is refused. Specialization constants keep their values, also where they are the size's default.
  *
- * docs/hal/executables.md, "Dynamic local size", says what other passes may not assume then. Besides,
- * exchanges between lanes in divergent code reserve room for 1024 threads, and each thread clears
- * memory that begins with zeros.
+ * docs/hal/executables.md, "Dynamic local size", says what other passes may not assume then.
+ * Besides, exchanges between lanes in divergent code reserve room for 1024 threads, and each thread
+ * clears memory that begins with zeros.
  *
  * A last workgroup array that launches make longer begins where all other threadgroup memory ends.
  * That is known only after all passes; until then its offset is a uniform of its own kind

@@ -40,6 +40,7 @@ uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer 
 
 /* ---- memory.c, variable.c ---------------------------------------------- */
 
+/* The scalars of what p points to; and their way back. A volatile access happens as written. */
 struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                bool is_volatile);
 void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,

@@ -13,6 +13,7 @@ const char *agxc_spv_opcode_name(uint32_t opcode); /* "?" when unknown */
 const char *agxc_spv_capability_name(uint32_t value);
 const char *agxc_spv_storage_name(uint32_t value);
 const char *agxc_spv_builtin_name(uint32_t value);
+/* Names of a decoration, an execution mode, a GLSL.std.450 instruction; "?" when unknown. */
 const char *agxc_spv_decoration_name(uint32_t value);
 const char *agxc_spv_mode_name(uint32_t value);
 const char *agxc_spv_glsl_name(uint32_t value);
@@ -21,6 +22,8 @@ const char *agxc_spv_glsl_name(uint32_t value);
 #define agxc_spv_invalid(s, ...) agxc_spv_leave((s), AGX_INVALID_ARGUMENT, __VA_ARGS__)
 /* The module is right, but asks for what the compiler lacks. */
 #define agxc_spv_missing(s, ...) agxc_spv_leave((s), AGX_UNIMPLEMENTED, __VA_ARGS__)
+/* What agxc_spv_invalid and agxc_spv_missing call: adds word and opcode to the text and ends the
+ * compilation. */
 void agxc_spv_leave(struct agxc_spv *s, agx_status code, const char *format, ...)
    __attribute__((noreturn, cold, format(printf, 3, 4)));
 

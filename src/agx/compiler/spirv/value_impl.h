@@ -50,6 +50,7 @@ struct agxc_ref agxc_spv_build_alu(struct agxc_spv *s, enum agxc_op op, unsigned
 
 /* ---- float modes ------------------------------------------------------- */
 
+/* Whether decorations of that result ask for it to be computed as written. */
 bool agxc_spv_is_precise(struct agxc_spv *s, uint32_t id);
 /* A result as the module's modes want it; the instruction that made it is marked. */
 struct agxc_ref agxc_spv_controlled(struct agxc_spv *s, struct agxc_ref result);
@@ -65,16 +66,19 @@ struct agxc_spv_pointer *agxc_spv_pointer_from(struct agxc_spv *s, const struct 
 
 /* ---- slots (ir/ssa.h) -------------------------------------------------- */
 
+/* count new slots of those bits (NULL: all 32); returns the first. */
 static inline uint32_t agxc_spv_slots_new(struct agxc_spv *s, uint32_t count, const uint8_t *bits)
 {
    return agxc_slots_new(s->ssa, count, bits);
 }
 
+/* What the slot holds where code is being emitted. */
 static inline struct agxc_ref agxc_spv_slot_read(struct agxc_spv *s, uint32_t slot)
 {
    return agxc_slot_read(s->ssa, s->b.block, slot);
 }
 
+/* Writes the slot where code is being emitted. */
 static inline void agxc_spv_slot_write(struct agxc_spv *s, uint32_t slot, struct agxc_ref value)
 {
    agxc_slot_write(s->ssa, s->b.block, slot, value);
