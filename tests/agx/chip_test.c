@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of chips: names, quirks, and how many threads fit for a number of registers.
+ */
 #include "support.h"
 
 #include "agx/chip.h"

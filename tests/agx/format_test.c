@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of image formats: names, swizzles, and what each API calls a format.
+ */
 #include "support.h"
 
 #include <string.h>

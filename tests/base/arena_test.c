@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Arenas: zeroed and aligned memory, marks, limits.
+ */
 #include "support.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Names in AGX_DEBUG become flags; an unknown name is refused.
+ */
 #include "support.h"
 
 #include "base/debug.h"

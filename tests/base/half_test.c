@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Conversion between float and half, against the definition of a half.
+ */
 #include "support.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The text of the last error: what it names, and how it is cut.
+ */
 #include "support.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The way from machine code in SSA to a SIMD-group of the simulator, for tests of the back end.
+ */
 #include "backend_support.h"
 
 #include <stdlib.h>

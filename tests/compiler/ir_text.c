@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a shader from IR text, for tests in the rooms' own programs.
+ */
 #include "support.h"
 
 #include "ir_text.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels of a given control flow and size as SPIR-V, for shapes_test.c and scale_test.c.
+ */
 #include "shapes.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs the front end over a module that a test makes or changes, with a check of the IR that comes
+ * out.
+ */
 #include "spirv_support.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The toy language: random structured programs, interpreted for each lane. toy_ssa.c compiles them;
+ * control_test.c compares both.
+ */
 #include "toy.h"
 
 #include <string.h>

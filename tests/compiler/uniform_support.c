@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs passes over a kernel and compares what the evaluator says of it before and after.
+ */
 #include "uniform_support.h"
 
 #include <string.h>

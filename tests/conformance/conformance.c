@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The device under test, which AGX_CONFORMANCE_DEVICE names, and kernels and helpers that the
+ * conformance tests share.
+ */
 #include "conformance.h"
 
 #include <stdlib.h>

@@ -39,8 +39,12 @@ static void cant_prepare_unknown_format(void **state)
 static void prepare_executable(void **state)
 {
    struct fixture *f = conformance_device(state);
-   agx_release(conformance_kernel(f, ENTRIES, NULL));
-   agx_release(conformance_kernel(f, ENTRIES, NULL));
+   for (unsigned i = 0; i < 2; i++) {
+      struct agx_executable *executable = conformance_kernel(f, ENTRIES, NULL);
+      assert_non_null(executable);
+      assert_int_equal(agx_executable_get_entry_count(executable), 3);
+      agx_release(executable);
+   }
 }
 
 static void formats_are_inferred(void **state)

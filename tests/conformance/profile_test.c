@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Profiling: the cases of the reference suite, and what sessions of several families give.
+ */
 #include "profile_scene.h"
 
 /* ---- cases of the reference ------------------------------------------- */

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads kernels of the corpus with their manifests and inputs, and compares outputs with the
+ * references, for the tests that run the corpus through the HAL.
+ */
 #include "corpus_job.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One function for each public function that makes something, for create_failure_test.c, which lets
+ * each of their allocations and requests fail.
+ */
 #include "create_makers.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The node that fails requests on demand: forward_kmd.c with a countdown in front of each request.
+ * Tests of failure open a device over it.
+ */
 #include "failing_kmd.h"
 
 #include <sched.h>

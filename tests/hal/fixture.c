@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * An instance, a device and the objects that most tests of the HAL need; each call asserts that it
+ * succeeds.
+ */
 #include "fixture.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The device, images and kernels with which image_formats_*.c go through formats and shapes.
+ */
 #include "format_bench.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A texel of each format as a model reads and writes it, from the format's name alone, for
+ * image_formats_*.c.
+ */
 #include "format_model.h"
 
 #include <ctype.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The node in front of the virtual one: each call goes on to it, with hooks before and after
+ * requests. failing_kmd.c and the soak test build on it.
+ */
 #include "forward_kmd.h"
 
 static int forward_ioctl(struct agx_kmd *base, unsigned long request, void *argument)

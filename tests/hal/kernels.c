@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels as text of the assembler that many tests of the HAL run.
+ */
 #include "kernels.h"
 
 #include <stdio.h>

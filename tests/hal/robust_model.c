@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The model of robust accesses: runs a kernel on the simulator with accesses that follow the rules
+ * of the mode, and says what a robust kernel must leave in memory.
+ */
 #include "robust_model.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two sides that share semaphores, a device and another file of its node, for tests of sharing.
+ */
 #include "share_world.h"
 
 #include <sched.h>

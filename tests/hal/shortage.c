@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Host memory that runs out after so many allocations, and an instance that allocates from it, for
+ * tests of what happens then.
+ */
 #include "shortage.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the command stream that a recording wrote, block by block, for tests that say what it must
+ * hold.
+ */
 #include "stream.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes a random kernel as SPIR-V from a seed, with the buffers that it takes. random_test.c and
+ * shrunk_test.c compile and run it.
+ */
 #include "maker.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A SIMD-group of the simulator that runs a program given as text, for tests of single
+ * instructions.
+ */
 #include "sim_support.h"
 
 #include "agx/sim/image/texture.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What every test program needs besides its cases: paths, files, golden text, random numbers,
+ * checks of status. The header says what each function does.
+ */
 #include "support.h"
 
 #include <errno.h>

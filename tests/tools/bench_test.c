@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `agx bench`: its table has all rows, whatever their figures are.
+ */
 #include "tool.h"
 
 static char text[TOOL_MAX_OUTPUT];

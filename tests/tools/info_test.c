@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `agx info` on the virtual device, and what it says about mistakes.
+ */
 #include "tool.h"
 
 #include "agx/chip.h"

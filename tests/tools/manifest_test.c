@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Manifests of kernels: each directive, and what is refused.
+ */
 #include "support.h"
 
 #include <inttypes.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * agx-vkbench: the HAL and lavapipe compute the same; time is not measured here.
+ */
 #include "tool.h"
 
 static char text[TOOL_MAX_OUTPUT];

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * How the GPU address space is divided: as recorded on an M1, as the kernel asks for it, and what
+ * is refused.
+ */
 #include "support.h"
 
 #include "base/util.h"

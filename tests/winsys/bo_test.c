@@ -1,29 +1,13 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Buffer objects: creation, binding, mapping, and that failures leave nothing behind.
+ */
 #include "fake_kmd.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "winsys/device.h"
-
-struct setup {
-   struct fake_kmd fake;
-   struct agxw_device *device;
-};
-
-static void begin(struct setup *setup)
-{
-   fake_kmd_init(&setup->fake);
-   assert_ok(agxw_device_create(&setup->fake.base, NULL, &setup->device));
-}
-
-static void end(struct setup *setup)
-{
-   assert_int_equal(setup->device->user.live, 0);
-   assert_int_equal(setup->device->usc.live, 0);
-   agxw_device_destroy(setup->device);
-   fake_kmd_assert_clean(&setup->fake);
-}
 
 static void flags_reach_the_kernel(void **state)
 {
@@ -36,8 +20,8 @@ static void flags_reach_the_kernel(void **state)
       {AGXW_BO_CACHED, AGX_UAPI_GEM_VM_PRIVATE | AGX_UAPI_GEM_WRITEBACK, 6, false},
       {AGXW_BO_SHAREABLE | AGXW_BO_CACHED, AGX_UAPI_GEM_WRITEBACK, 6, false},
    };
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
       struct agxw_bo *bo;
       assert_ok(agxw_bo_create(setup.device, 20000, 0, cases[i].flags, "points", &bo));
@@ -53,14 +37,14 @@ static void flags_reach_the_kernel(void **state)
       assert_string_equal(setup.fake.label, "points");
       agxw_bo_destroy(bo);
    }
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 /* A shareable object may outlive the handle, so its range is unbound by hand. */
 static void shareable_buffers_are_unbound(void **state)
 {
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    struct agxw_bo *bo;
    assert_ok(agxw_bo_create(setup.device, 1, 0, AGXW_BO_SHAREABLE, NULL, &bo));
    int binds = setup.fake.live.binds;
@@ -70,13 +54,13 @@ static void shareable_buffers_are_unbound(void **state)
    assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
    assert_int_equal(setup.fake.bind.handle, 0);
    assert_int_equal(setup.fake.bind.addr, va);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 static void bad_requests_are_named(void **state)
 {
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    struct agxw_bo *bo;
    assert_fails(agxw_bo_create(setup.device, 0, 0, 0, "empty", &bo), AGX_INVALID_ARGUMENT,
                 "empty: size 0");
@@ -87,14 +71,14 @@ static void bad_requests_are_named(void **state)
    assert_fails(agxw_bo_create(setup.device, UINT64_C(5) << 30, 0, AGXW_BO_USC, "code", &bo),
                 AGX_RESOURCE_EXHAUSTED, "code: USC window");
    assert_null(bo);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 static void every_failure_is_undone(void **state)
 {
    for (int nth = 0;; nth++) {
-      struct setup setup;
-      begin(&setup);
+      struct fake_device setup;
+      fake_device_begin(&setup);
       fake_kmd_fail(&setup.fake, nth, 0, ENOMEM);
       struct agxw_bo *bo;
       agx_status status = agxw_bo_create(setup.device, 1, 0, 0, "b", &bo);
@@ -103,7 +87,7 @@ static void every_failure_is_undone(void **state)
          agxw_bo_destroy(bo);
       else
          assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
-      end(&setup);
+      fake_device_end(&setup);
       if (status == AGX_OK) {
          assert_int_equal(nth, 3); /* sinks, object, binding */
          return;
@@ -114,8 +98,8 @@ static void every_failure_is_undone(void **state)
 /* When the kernel keeps an object, its addresses are not given to another one. */
 static void a_range_that_may_be_bound_is_not_used_again(void **state)
 {
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    struct agxw_bo *first, *second;
    assert_ok(agxw_bo_create(setup.device, 1, 0, 0, "first", &first));
    uint64_t va = agxw_bo_va(first);
@@ -130,8 +114,8 @@ static void a_range_that_may_be_bound_is_not_used_again(void **state)
 
 static void mappings_are_made_once(void **state)
 {
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    struct agxw_bo *bo;
    void *first, *second;
    int mappings = setup.fake.live.mappings;
@@ -145,7 +129,7 @@ static void mappings_are_made_once(void **state)
    memset(first, 0xa5, agxw_bo_size(bo));
    assert_int_equal(setup.fake.live.mappings, mappings + 1);
    agxw_bo_destroy(bo);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 /* CPU mappings are whole pages of the host, GPU ranges whole pages of the GPU. */
@@ -154,14 +138,14 @@ static void host_pages_may_be_of_any_size(void **state)
    static const uint32_t pages[] = {4096, 16384, 65536};
    for (int i = 0; i < 3; i++) {
       agxw_set_host_page_bytes(pages[i]);
-      struct setup setup;
-      begin(&setup);
+      struct fake_device setup;
+      fake_device_begin(&setup);
       struct agxw_bo *bo;
       assert_ok(agxw_bo_create(setup.device, 20000, 0, 0, "b", &bo));
       assert_int_equal(agxw_bo_size(bo), pages[i] == 65536 ? 65536 : 32768);
       assert_int_equal(setup.fake.gem.size, agxw_bo_size(bo));
       agxw_bo_destroy(bo);
-      end(&setup);
+      fake_device_end(&setup);
    }
    agxw_set_host_page_bytes(0);
 }

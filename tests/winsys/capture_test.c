@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Captures of requests and memory: what a file of them holds after it was read back.
+ */
 #include "fake_kmd.h"
 
 #include <stdio.h>

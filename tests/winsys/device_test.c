@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening a device: what is read from the kernel, what is refused, and that failures leave nothing
+ * behind.
+ */
 #include "fake_kmd.h"
 
 #include <errno.h>

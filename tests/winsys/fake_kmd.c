@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A node that answers as an M1's would, remembers what it was asked, and fails requests on demand.
+ */
 #include "fake_kmd.h"
 
 #include <errno.h>
@@ -8,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+
+#include "winsys/device.h"
 
 static struct fake_kmd *fake_of(struct agx_kmd *kmd)
 {
@@ -343,4 +348,19 @@ void fake_kmd_assert_clean(const struct fake_kmd *fake)
    assert_int_equal(fake->live.queues, 0);
    assert_int_equal(fake->live.syncobjs, 0);
    assert_int_equal(fake->live.mappings, 0);
+}
+
+void fake_device_begin(struct fake_device *it)
+{
+   fake_kmd_init(&it->fake);
+   assert_ok(agxw_device_create(&it->fake.base, NULL, &it->device));
+}
+
+void fake_device_end(struct fake_device *it)
+{
+   assert_int_equal(it->device->user.live, 0);
+   assert_int_equal(it->device->usc.live, 0);
+   assert_true(agx_list_empty(&it->device->shared));
+   agxw_device_destroy(it->device);
+   fake_kmd_assert_clean(&it->fake);
 }

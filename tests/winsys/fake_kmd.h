@@ -11,6 +11,8 @@
 #include "winsys/asahi_uapi.h"
 #include "winsys/kmd.h"
 
+struct agxw_device;
+
 #define FAKE_MAX_SUBMITS   16
 #define FAKE_MAX_COMMANDS  70
 #define FAKE_MAX_SYNCS     140
@@ -78,3 +80,11 @@ void fake_kmd_wrap(struct fake_kmd *fake, struct agx_kmd *inner);
 void fake_kmd_fail(struct fake_kmd *fake, int nth, uint32_t nr, int error);
 /* Nothing is left and the node is closed. */
 void fake_kmd_assert_clean(const struct fake_kmd *fake);
+
+/* A device over such a node. The end asserts that no GPU memory is left, and closes both. */
+struct fake_device {
+   struct fake_kmd fake;
+   struct agxw_device *device;
+};
+void fake_device_begin(struct fake_device *it);
+void fake_device_end(struct fake_device *it);

@@ -13,29 +13,15 @@
 
 #include "winsys/device.h"
 
-struct setup {
-   struct fake_kmd fake;
-   struct agxw_device *device;
-};
-
-static void begin(struct setup *setup)
+static void begin(struct fake_device *setup)
 {
-   fake_kmd_init(&setup->fake);
+   fake_device_begin(setup);
    setup->fake.dmabuf_bytes = 65536;
-   assert_ok(agxw_device_create(&setup->fake.base, NULL, &setup->device));
-}
-
-static void end(struct setup *setup)
-{
-   assert_int_equal(setup->device->user.live, 0);
-   assert_true(agx_list_empty(&setup->device->shared));
-   agxw_device_destroy(setup->device);
-   fake_kmd_assert_clean(&setup->fake);
 }
 
 static void only_shareable_buffers_are_exported(void **state)
 {
-   struct setup setup;
+   struct fake_device setup;
    struct agxw_bo *own, *shared;
    int fd = 0;
    begin(&setup);
@@ -49,13 +35,13 @@ static void only_shareable_buffers_are_exported(void **state)
    assert_fails(agxw_bo_export(shared, &fd), AGX_RESOURCE_EXHAUSTED, "PRIME_HANDLE_TO_FD");
    agxw_bo_destroy(own);
    agxw_bo_destroy(shared);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 /* One handle for an object: it is closed when the last buffer goes, not before. */
 static void a_handle_is_closed_once(void **state)
 {
-   struct setup setup;
+   struct fake_device setup;
    struct agxw_bo *shared, *first, *second;
    begin(&setup);
    assert_ok(agxw_bo_create(setup.device, 65536, 0, AGXW_BO_SHAREABLE, "shared", &shared));
@@ -76,13 +62,13 @@ static void a_handle_is_closed_once(void **state)
    assert_int_equal(setup.fake.live.buffers, buffers);
    agxw_bo_destroy(second);
    assert_int_equal(setup.fake.live.buffers, buffers - 1);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 static void every_failure_of_an_import_is_undone(void **state)
 {
    for (int nth = 0;; nth++) {
-      struct setup setup;
+      struct fake_device setup;
       struct agxw_bo *bo;
       begin(&setup);
       fake_kmd_fail(&setup.fake, nth, 0, ENOMEM);
@@ -92,7 +78,7 @@ static void every_failure_of_an_import_is_undone(void **state)
          agxw_bo_destroy(bo);
       else
          assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
-      end(&setup);
+      fake_device_end(&setup);
       if (status == AGX_OK) {
          assert_int_equal(nth, 3); /* handle, sinks, binding */
          return;
@@ -112,7 +98,7 @@ static void odd_sizes_are_named(void **state)
       {(INT64_C(1) << 37) + 16384, AGX_OUT_OF_RANGE, "up to 2^37"},
       {-EINVAL, AGX_INVALID_ARGUMENT, "size of dma-buf 7"},
    };
-   struct setup setup;
+   struct fake_device setup;
    struct agxw_bo *bo;
    begin(&setup);
    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -120,7 +106,7 @@ static void odd_sizes_are_named(void **state)
       assert_fails(agxw_bo_import(setup.device, 7, 0, "b", &bo), cases[i].status, cases[i].part);
       assert_null(bo);
    }
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 static void refusals_of_udmabuf_have_reasons(void **state)
@@ -134,7 +120,7 @@ static void refusals_of_udmabuf_have_reasons(void **state)
       {EBADFD, "no memory file"},
       {EINVAL, "F_SEAL_SHRINK"},
    };
-   struct setup setup;
+   struct fake_device setup;
    int fd;
    begin(&setup);
    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -149,7 +135,7 @@ static void refusals_of_udmabuf_have_reasons(void **state)
    assert_fails(agxw_dmabuf_of_memory(setup.device, 7, 4096, 16384, &fd), AGX_UNAVAILABLE,
                 "at 4096");
    assert_fails(agxw_dmabuf_of_memory(setup.device, 7, 0, 0, &fd), AGX_UNAVAILABLE, "0 bytes");
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 /* ---- with memory ---------------------------------------------------------- */

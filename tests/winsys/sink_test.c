@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The pages that accesses outside of buffers reach: how they are bound, and that they go.
+ */
 #include "fake_kmd.h"
 
 #include <errno.h>
@@ -8,25 +11,7 @@
 
 #define GIB UINT64_C(0x40000000)
 
-struct setup {
-   struct fake_kmd fake;
-   struct agxw_device *device;
-};
-
-static void begin(struct setup *setup)
-{
-   fake_kmd_init(&setup->fake);
-   assert_ok(agxw_device_create(&setup->fake.base, NULL, &setup->device));
-}
-
-static void end(struct setup *setup)
-{
-   assert_int_equal(setup->device->user.live, 0);
-   agxw_device_destroy(setup->device);
-   fake_kmd_assert_clean(&setup->fake);
-}
-
-static struct agxw_bo *create(struct setup *setup, uint64_t size)
+static struct agxw_bo *create(struct fake_device *setup, uint64_t size)
 {
    struct agxw_bo *bo;
    assert_ok(agxw_bo_create(setup->device, size, 0, 0, "b", &bo));
@@ -34,7 +19,7 @@ static struct agxw_bo *create(struct setup *setup, uint64_t size)
 }
 
 /* Zeros can be read, waste written too, from any buffer above them in the window. */
-static void assert_sinks(const struct setup *setup, const struct agxw_bo *bo, uint64_t offset,
+static void assert_sinks(const struct fake_device *setup, const struct agxw_bo *bo, uint64_t offset,
                          uint64_t zero_va)
 {
    struct agxw_sinks sinks;
@@ -47,8 +32,8 @@ static void assert_sinks(const struct setup *setup, const struct agxw_bo *bo, ui
 
 static void the_null_window_has_sinks_from_the_start(void **state)
 {
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    struct agxw_sinks sinks;
    assert_int_equal(agxw_device_null(setup.device, &sinks), 0x1000000000);
    assert_int_equal(sinks.zero_va, 0x10ffff8000);
@@ -67,13 +52,13 @@ static void the_null_window_has_sinks_from_the_start(void **state)
    const uint8_t *waste = setup.fake.memory[setup.device->waste_page->handle];
    for (int i = 0; i < 16384; i++)
       assert_int_equal(waste[i], 0xca);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 static void a_window_gets_sinks_with_its_first_buffer(void **state)
 {
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    struct agxw_bo *a = create(&setup, 1), *b = create(&setup, 100000);
    assert_int_equal(setup.fake.sink_binds, 2);
    assert_int_equal(setup.fake.sinks[0].addr, 0x20ffff8000);
@@ -89,14 +74,14 @@ static void a_window_gets_sinks_with_its_first_buffer(void **state)
    a = create(&setup, 1);
    assert_int_equal(setup.fake.sink_binds, 3); /* they stay */
    agxw_bo_destroy(a);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 static void long_buffers_cover_the_sinks_of_windows(void **state)
 {
    struct agxw_sinks sinks;
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    struct agxw_bo *small = create(&setup, 1);
    agxw_bo_destroy(small);
    struct agxw_bo *large = create(&setup, 9 * GIB); /* two windows, and a quarter */
@@ -117,15 +102,15 @@ static void long_buffers_cover_the_sinks_of_windows(void **state)
    assert_int_equal(setup.fake.sink_binds, binds + 1);
    assert_int_equal(setup.fake.sinks[0].addr, 0x20ffff8000);
    agxw_bo_destroy(small);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 /* One that ends among its last window's sinks has none. */
 static void a_buffer_that_ends_in_the_kept_pages_has_none(void **state)
 {
    struct agxw_sinks sinks;
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    struct agxw_bo *bo = create(&setup, 4 * GIB - 16384);
    assert_int_equal(setup.fake.sink_binds, 1);
    assert_false(agxw_bo_sinks(bo, 0, &sinks));
@@ -135,7 +120,7 @@ static void a_buffer_that_ends_in_the_kept_pages_has_none(void **state)
    assert_int_equal(agxw_bo_va(bo), 0x2000000000);
    assert_sinks(&setup, bo, 0, 0x20ffff8000);
    agxw_bo_destroy(bo);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 /* The heap's end isn't a window's. */
@@ -143,8 +128,8 @@ static void the_last_window_ends_with_the_heap(void **state)
 {
    struct agxw_bo *bos[128];
    int count = 0;
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    while (agxw_bo_create(setup.device, 4 * GIB - 4 * 16384, 0, 0, "b", &bos[count]) == AGX_OK) {
       assert_sinks(&setup, bos[count], 0,
                    agxw_bo_va(bos[count]) / (4 * GIB) * (4 * GIB) + 4 * GIB - 32768);
@@ -156,28 +141,28 @@ static void the_last_window_ends_with_the_heap(void **state)
    assert_sinks(&setup, bos[count], 0, 0x77ffff0000);
    for (int i = 0; i <= count; i++)
       agxw_bo_destroy(bos[i]);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 static void code_has_none(void **state)
 {
    struct agxw_sinks sinks;
    struct agxw_bo *bo;
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    assert_ok(agxw_bo_create(setup.device, 1, 0, AGXW_BO_USC, "code", &bo));
    assert_false(agxw_bo_sinks(bo, 0, &sinks));
    assert_int_equal(setup.fake.sink_binds, 1);
    agxw_bo_destroy(bo);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 /* A window whose sinks could not be bound is tried again. */
 static void a_failure_is_told_and_forgotten(void **state)
 {
    struct agxw_bo *bo;
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    fake_kmd_fail(&setup.fake, 0, AGX_UAPI_NR(AGX_IOCTL_ASAHI_VM_BIND), ENOMEM);
    assert_fails(agxw_bo_create(setup.device, 1, 0, 0, "points", &bo), AGX_RESOURCE_EXHAUSTED,
                 "points: fake: VM_BIND of zeros and waste at 0x20ffff8000");
@@ -186,7 +171,7 @@ static void a_failure_is_told_and_forgotten(void **state)
    bo = create(&setup, 1);
    assert_int_equal(setup.fake.sink_binds, 2);
    agxw_bo_destroy(bo);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 /* No bound buffer ever lies in or across kept pages, and every one in reach of sinks is told
@@ -195,8 +180,8 @@ static void random_buffers_keep_the_rules(void **state)
 {
    struct agxw_bo *bos[24] = {0};
    struct agx_test_rng rng = {11};
-   struct setup setup;
-   begin(&setup);
+   struct fake_device setup;
+   fake_device_begin(&setup);
    for (int i = 0; i < 3000; i++) {
       struct agxw_bo **slot = &bos[agx_test_random_below(&rng, 24)];
       if (*slot) {
@@ -221,7 +206,7 @@ static void random_buffers_keep_the_rules(void **state)
    }
    for (int j = 0; j < 24; j++)
       agxw_bo_destroy(bos[j]);
-   end(&setup);
+   fake_device_end(&setup);
 }
 
 AGX_TEST_FILE(void)

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Submissions through the winsys: what the kernel is given for commands, waits and signals.
+ */
 #include "fake_kmd.h"
 
 #include <errno.h>

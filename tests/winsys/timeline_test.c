@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Timelines over syncobjs: creation, waiting, signalling, and what failures leave.
+ */
 #include "fake_kmd.h"
 
 #include <errno.h>

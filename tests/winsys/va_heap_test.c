@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The heap of GPU addresses: alignment, guards between ranges, windows.
+ */
 #include "support.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chains of the soak test: a thread makes operations that follow one another over memory of its
+ * own, and compares that memory with a model at the end. soak_round.c lets each thread have one.
+ */
 #include "soak_chain.h"
 
 #include <stdarg.h>
