@@ -22,8 +22,8 @@ uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer 
 struct agxc_ref agxc_spv_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                 uint32_t plus_B)
 {
-   if (p->place == AGXC_SPV_PLACE_SHARED && p->var && p->var == s->any_shared)
-      return agxc_spv_any_shared_offset(s, p, plus_B);
+   if (p->place == AGXC_SPV_PLACE_SHARED && p->var && p->var == s->dynamic_shared)
+      return agxc_spv_dynamic_shared_offset(s, p, plus_B);
    if (p->place == AGXC_SPV_PLACE_SHARED && p->var && !p->var->allocated)
       agxc_spv_allocate_shared(s, p->var);
    struct agxc_ref constant = agxc_spv_u32(p->const_B + plus_B + (p->var ? p->var->offset_B : 0));
@@ -86,8 +86,8 @@ static struct agxc_ref sink_of(struct agxc_spv *s, bool writes)
 }
 
 /* size - (bytes - 1): how many offsets are inside; 0 for smaller buffers. */
-void agxc_spv_check(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
-                    bool writes, struct agxc_ref *base, struct agxc_ref *offset)
+void agxc_spv_check_access(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
+                           bool writes, struct agxc_ref *base, struct agxc_ref *offset)
 {
    enum agxc_robustness robustness = agxc_spv_robustness(s, p);
    *base = p->base;

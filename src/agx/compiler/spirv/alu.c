@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arithmetic, logic and comparisons, component by component.
+ * Arithmetic, logic and comparisons, component by component: one IR operation where op.def names
+ * it, and the few that need more. handler.c calls the functions.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/value_impl.h"

@@ -86,7 +86,7 @@ static struct agxc_ref emit_atomic(struct agxc_spv *s, struct agxc_spv_pointer *
    if (p->place == AGXC_SPV_PLACE_SHARED)
       return agxc_build_atomic_shared(&s->b, offset, data, compare, op);
    if (p->place == AGXC_SPV_PLACE_GLOBAL) {
-      agxc_spv_check(s, p, 4, true, &base, &offset);
+      agxc_spv_check_access(s, p, 4, true, &base, &offset);
       return agxc_build_atomic_global(&s->b, base, offset, data, compare, op);
    }
    uint32_t binding = agxc_spv_use_binding(s, p, AGX_BINDING_READS | AGX_BINDING_WRITES);

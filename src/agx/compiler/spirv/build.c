@@ -32,7 +32,7 @@ struct agxc_ref agxc_spv_build1(struct agxc_spv *s, enum agxc_op op, unsigned bi
    if (folded.kind != AGXC_NONE)
       return folded;
    check_place(s);
-   return agxc_spv_controlled(s, agxc_build1(&s->b, op, bits, a));
+   return agxc_spv_apply_float_modes(s, agxc_build1(&s->b, op, bits, a));
 }
 
 struct agxc_ref agxc_spv_resize(struct agxc_spv *s, struct agxc_ref ref, unsigned bits,
@@ -64,14 +64,14 @@ struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bi
    if (is_neutral(op, b))
       return a;
    check_place(s);
-   return agxc_spv_controlled(s, agxc_build2(&s->b, op, bits, a, b));
+   return agxc_spv_apply_float_modes(s, agxc_build2(&s->b, op, bits, a, b));
 }
 
 struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a, struct agxc_ref b, struct agxc_ref c)
 {
    check_place(s);
-   return agxc_spv_controlled(s, agxc_build3(&s->b, op, bits, a, b, c));
+   return agxc_spv_apply_float_modes(s, agxc_build3(&s->b, op, bits, a, b, c));
 }
 
 struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct agxc_ref yes,
@@ -103,5 +103,5 @@ struct agxc_ref agxc_spv_build_alu(struct agxc_spv *s, enum agxc_op op, unsigned
 {
    struct agxc_ref dest = agxc_build(&s->b, op, bits, 1, count, sources);
    bool is_float = op >= AGXC_OP_FADD && op <= AGXC_OP_FCOS;
-   return is_float ? agxc_spv_controlled(s, dest) : dest;
+   return is_float ? agxc_spv_apply_float_modes(s, dest) : dest;
 }

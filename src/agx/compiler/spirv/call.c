@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions: the entry point, and calls, which are inlined. Each inlined body is an
- * instance with a number, so that ids of other instances are not mistaken for its own.
+ * Functions: the entry point, and calls, which are inlined. Each inlined body is an instance with a
+ * number, so that ids of other instances are not mistaken for its own. frontend.c has the entry
+ * point emitted; what must stand in front of its code and behind it is called from here.
  */
 #include "agx/compiler/spirv/flow_impl.h"
 #include "agx/compiler/spirv/handler_impl.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Building, taking apart and rearranging vectors, matrices, arrays and structs, which
- * moves scalars about and emits nothing; and products of matrices.
+ * Building, taking apart and rearranging vectors, matrices, arrays and structs, which moves scalars
+ * about and emits nothing; and products of matrices. handler.c calls the functions, for constants
+ * too.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/value_impl.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Conversions between widths, and bit patterns seen as other types.
+ * Conversions between widths, and bit patterns seen as other types. handler.c calls the functions.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/value_impl.h"

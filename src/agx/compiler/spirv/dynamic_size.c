@@ -77,16 +77,16 @@ void agxc_spv_mark_dynamic_size(struct agxc_spv *s)
 }
 
 /* The last workgroup variable of the module, which must be an array. */
-static void find_any_shared(struct agxc_spv *s)
+static void find_dynamic_shared(struct agxc_spv *s)
 {
    if (s->shared_blocks)
       agxc_spv_missing(s, "workgroup memory of launches beside Blocks");
    for (struct agxc_spv_variable *var = s->variables; var; var = var->next)
       if (var->place == AGXC_SPV_PLACE_SHARED)
-         s->any_shared = var;
-   if (!s->any_shared || s->any_shared->type->kind != AGXC_SPV_ARRAY)
+         s->dynamic_shared = var;
+   if (!s->dynamic_shared || s->dynamic_shared->type->kind != AGXC_SPV_ARRAY)
       agxc_spv_invalid(s, "no array as the last workgroup variable, for memory of launches");
-   if (s->any_shared->initializer)
+   if (s->dynamic_shared->initializer)
       agxc_spv_missing(s, "workgroup memory of launches that begins with 0");
 }
 
@@ -96,7 +96,7 @@ void agxc_spv_check_dynamic_size(struct agxc_spv *s)
    if (s->shader->is_vertex && (options->has_dynamic_local_size || options->has_dynamic_shared))
       agxc_spv_invalid(s, "a vertex stage has no workgroups to choose");
    if (options->has_dynamic_shared)
-      find_any_shared(s);
+      find_dynamic_shared(s);
    s->shader->has_dynamic_local_size = options->has_dynamic_local_size;
 }
 

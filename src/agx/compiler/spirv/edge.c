@@ -122,7 +122,7 @@ static uint32_t phi_source(struct agxc_spv *s, const struct agxc_spv_instr *phi,
    agxc_spv_invalid(s, "phi %u has no value for block %u", phi->id, parent);
 }
 
-void agxc_spv_take_edge(struct agxc_spv *s, struct agxc_spv_block *from, struct agxc_spv_block *to)
+void agxc_spv_write_phis(struct agxc_spv *s, struct agxc_spv_block *from, struct agxc_spv_block *to)
 {
    struct agxc_spv_instr phi;
    if (to->function != from->function)

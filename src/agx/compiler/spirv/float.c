@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * SPV_KHR_float_controls and float_controls2: what the hardware does is taken, what it can't
- * do is refused. It rounds to nearest even, keeps 16-bit denormals, makes zeros of 32-bit ones,
- * and keeps signed zeros, infinities and NaNs as long as operations stay as written
- * (AGXC_INSTR_PRECISE). Source: docs/hw/semantics.md 1 and 2.
+ * SPV_KHR_float_controls and float_controls2: what the hardware does is taken, what it can't do is
+ * refused. It rounds to nearest even, keeps 16-bit denormals, makes zeros of 32-bit ones, and keeps
+ * signed zeros, infinities and NaNs as long as operations stay as written (AGXC_INSTR_PRECISE).
+ * Source: docs/hw/semantics.md 1 and 2. module.c reads modes here, build.c applies them to each
+ * result.
  */
 #include "agx/compiler/spirv/module_impl.h"
 #include "agx/compiler/spirv/value_impl.h"
@@ -54,7 +55,7 @@ bool agxc_spv_is_precise(struct agxc_spv *s, uint32_t id)
    return !d || (d->value & MAY_ANYTHING) != MAY_ANYTHING;
 }
 
-struct agxc_ref agxc_spv_controlled(struct agxc_spv *s, struct agxc_ref result)
+struct agxc_ref agxc_spv_apply_float_modes(struct agxc_spv *s, struct agxc_ref result)
 {
    struct agxc_instr *def = result.value->def;
    bool is_precise = s->is_precise;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Structured control flow to the tree of ifs and loops. A region is emitted block by
- * block from its entry to a known end (a merge block, a continue target); every other
- * target must belong to a construct around it, each block is emitted once, and anything
- * else is an error: structure is verified by following it.
+ * Structured control flow to the tree of ifs and loops. A region is emitted block by block from its
+ * entry to a known end (a merge block, a continue target); every other target must belong to a
+ * construct around it, each block is emitted once, and anything else is an error: structure is
+ * verified by following it. call.c has the bodies of functions emitted. Control flow may nest as
+ * deep as the hardware counts; the compiler gives modules of many levels a thread with a larger
+ * stack (compile.c).
  */
 #include "agx/compiler/spirv/flow_impl.h"
 
@@ -42,7 +44,7 @@ static struct step emit_branch(struct agxc_spv *s, struct agxc_spv_block *from,
    enum agxc_spv_jump_kind kind = agxc_spv_classify(s, to, end, &c);
    if (kind != AGXC_SPV_JUMP_ON)
       return (struct step){.end = agxc_spv_jump(s, from, to, kind, c)};
-   agxc_spv_take_edge(s, from, to);
+   agxc_spv_write_phis(s, from, to);
    return (struct step){.next = to};
 }
 
@@ -115,11 +117,11 @@ static struct step emit_conditional(struct agxc_spv *s, struct agxc_spv_block *b
    if (decided)
       return emit_branch(s, block, taken, end);
    if (goes_on(s, no, end) && emit_jump_if(s, block, cond, yes, true, end)) {
-      agxc_spv_take_edge(s, block, no);
+      agxc_spv_write_phis(s, block, no);
       return (struct step){.next = no};
    }
    if (goes_on(s, yes, end) && emit_jump_if(s, block, cond, no, false, end)) {
-      agxc_spv_take_edge(s, block, yes);
+      agxc_spv_write_phis(s, block, yes);
       return (struct step){.next = yes};
    }
    return (struct step){.end = emit_both(s, block, cond, yes, no, end)};

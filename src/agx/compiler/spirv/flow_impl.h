@@ -88,7 +88,8 @@ void agxc_spv_push(struct agxc_spv *s, struct agxc_spv_construct *c,
 void agxc_spv_pop(struct agxc_spv *s, struct agxc_spv_construct *c);
 struct agxc_spv_block *agxc_spv_block_of(struct agxc_spv *s, uint32_t label);
 /* Writes the phis of to as the edge from from says. */
-void agxc_spv_take_edge(struct agxc_spv *s, struct agxc_spv_block *from, struct agxc_spv_block *to);
+void agxc_spv_write_phis(struct agxc_spv *s, struct agxc_spv_block *from,
+                         struct agxc_spv_block *to);
 /* Emits from block on until end; the edge to block is taken. */
 struct agxc_spv_end agxc_spv_emit_region(struct agxc_spv *s, struct agxc_spv_block *block,
                                          struct agxc_spv_block *end);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * OpExtInst: finds the row in the table of GLSL.std.450 and checks its operands.
+ * OpExtInst: finds the entry of an instruction in the table of GLSL.std.450 (glsl.def) and checks
+ * its operands. What the IR has no operation for is made by glsl_math.c and glsl_vector.c.
  */
 #include "agx/compiler/spirv/glsl_impl.h"
 #include "agx/compiler/spirv/handler_impl.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Images and samplers: their kinds, and handles. A handle is known at compile time: loading
- * one gives the variable, and OpSampledImage joins two. What a query asks for is a uniform that
- * the driver writes; of an element of an array that only running tells, a number in memory.
+ * Images and samplers: their kinds, and handles. A handle is known at compile time: loading one
+ * gives the variable, and OpSampledImage joins two. What a query asks for is a uniform that the
+ * driver writes; for an element of an array with a dynamic index, the query loads the number from
+ * memory. texture.c and texel.c use the handles.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/image_impl.h"
@@ -121,7 +122,7 @@ void agxc_spv_heap_place(struct agxc_spv *s, const struct agxc_spv_pointer *imag
    *out_place = agxc_spv_build2(s, AGXC_OP_IMUL, 32, image->dynamic, agxc_spv_u32(stride_B));
 }
 
-/* Of an element that only running tells. */
+/* Of an element of an array with a dynamic index. */
 static struct agxc_ref load_info(struct agxc_spv *s, const struct agxc_spv_pointer *image,
                                  enum agx_image_property property)
 {

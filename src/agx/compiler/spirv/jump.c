@@ -69,7 +69,7 @@ struct agxc_spv_end agxc_spv_jump(struct agxc_spv *s, struct agxc_spv_block *fro
                                   struct agxc_spv_block *to, enum agxc_spv_jump_kind kind,
                                   struct agxc_spv_construct *c)
 {
-   agxc_spv_take_edge(s, from, to);
+   agxc_spv_write_phis(s, from, to);
    switch (kind) {
    case AGXC_SPV_JUMP_BREAK:
       c->broke = true;
@@ -98,7 +98,7 @@ struct agxc_spv_end agxc_spv_emit_arm(struct agxc_spv *s, struct agxc_spv_block 
    if (kind != AGXC_SPV_JUMP_ON)
       return agxc_spv_jump(s, from, to, kind, c);
    if (!edge_taken)
-      agxc_spv_take_edge(s, from, to);
+      agxc_spv_write_phis(s, from, to);
    return agxc_spv_emit_region(s, to, end);
 }
 

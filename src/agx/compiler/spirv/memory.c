@@ -170,7 +170,7 @@ static struct agxc_ref emit_load(struct agxc_spv *s, const struct agxc_spv_point
       return agxc_build_load_private(&s->b, bits, count, offset, p->var->index);
    if (p->place == AGXC_SPV_PLACE_GLOBAL) {
       struct agxc_ref base;
-      agxc_spv_check(s, p, bits / 8 * count, false, &base, &offset);
+      agxc_spv_check_access(s, p, bits / 8 * count, false, &base, &offset);
       return agxc_build_load_global(&s->b, bits, count, base, offset, access);
    }
    uint32_t binding = agxc_spv_use_binding(s, p, AGX_BINDING_READS);
@@ -188,7 +188,7 @@ static void emit_store(struct agxc_spv *s, const struct agxc_spv_pointer *p, str
       if (p->not_writable)
          agxc_spv_invalid(s, "write to read-only memory");
       struct agxc_ref base;
-      agxc_spv_check(s, p, data.bits / 8u * data.count, true, &base, &offset);
+      agxc_spv_check_access(s, p, data.bits / 8u * data.count, true, &base, &offset);
       agxc_build_store_global(&s->b, base, offset, data, access);
    } else {
       uint32_t binding = agxc_spv_use_binding(s, p, AGX_BINDING_WRITES);

@@ -33,16 +33,18 @@ void agxc_spv_add_saturated(struct agxc_spv *s, struct agxc_spv_pointer *p, stru
                             uint32_t stride_B);
 /* For GLOBAL pointers: base and offset of an access of that many bytes, which robust code makes
  * sure to be inside the buffer, or a sink. */
-void agxc_spv_check(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
-                    bool writes, struct agxc_ref *base, struct agxc_ref *offset);
+void agxc_spv_check_access(struct agxc_spv *s, const struct agxc_spv_pointer *p, uint32_t bytes,
+                           bool writes, struct agxc_ref *base, struct agxc_ref *offset);
 uint32_t agxc_spv_use_binding(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                               uint32_t access);
 
 /* ---- memory.c, variable.c ---------------------------------------------- */
 
-/* The scalars of what p points to; and their way back. A volatile access happens as written. */
+/* The scalars of what p points to, in memory, slots, push constants or builtins. A volatile access
+ * happens as written. */
 struct agxc_ref *agxc_spv_load(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                                bool is_volatile);
+/* Writes scalars to what p points to; fails for places that are read-only. */
 void agxc_spv_store(struct agxc_spv *s, const struct agxc_spv_pointer *p,
                     const struct agxc_ref *refs, bool is_volatile);
 /* A vector at a memory pointer: count elements of that many bits, 16 or 32. */
@@ -57,9 +59,9 @@ void agxc_spv_init_privates(struct agxc_spv *s);
 
 /* Gives a workgroup variable its place, once; fails where memory ends. */
 void agxc_spv_allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var);
-/* Of a pointer to any_shared. */
-struct agxc_ref agxc_spv_any_shared_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
-                                           uint32_t plus_B);
+/* Of a pointer to dynamic_shared. */
+struct agxc_ref agxc_spv_dynamic_shared_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                               uint32_t plus_B);
 /* Zeros for workgroup variables that ask for them; at the entry point's start. */
 void agxc_spv_init_shared(struct agxc_spv *s);
 

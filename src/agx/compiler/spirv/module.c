@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The walk over a module: one check of every instruction's
- * length, ids, decorations, entry point. What it makes of functions is a list of
- * blocks with the words of their merge instruction and terminator; flow.c reads
- * the rest when it emits them.
+ * The walk over a module's words: capabilities, decorations, entry point, types, constants and
+ * variables, each checked and kept. What it makes of a function is a list of blocks with the words
+ * of their merge instruction and terminator; flow.c reads the rest when it emits them. The lists of
+ * accepted capabilities and decorations are here. frontend.c calls it once for a module.
  */
 #include "agx/compiler/spirv/module_impl.h"
 #include "agx/compiler/spirv/vertex_impl.h"
@@ -27,84 +27,86 @@ struct walk {
 
 /* ---- module-level instructions ----------------------------------------- */
 
+/* Those that the front end takes. */
+static const uint32_t capabilities[] = {
+   SpvCapabilityMatrix,
+   SpvCapabilityTransformFeedback,
+   SpvCapabilityDrawParameters,
+   SpvCapabilityShader,
+   SpvCapabilityGroupNonUniform,
+   SpvCapabilityInt8,
+   SpvCapabilityInt16,
+   SpvCapabilityInt64,
+   SpvCapabilityFloat16,
+   SpvCapabilityStorageBuffer8BitAccess,
+   SpvCapabilityUniformAndStorageBuffer8BitAccess,
+   SpvCapabilityStoragePushConstant8,
+   SpvCapabilityStorageBuffer16BitAccess,
+   SpvCapabilityUniformAndStorageBuffer16BitAccess,
+   SpvCapabilityStoragePushConstant16,
+   SpvCapabilityDenormPreserve,
+   SpvCapabilityDenormFlushToZero,
+   SpvCapabilitySignedZeroInfNanPreserve,
+   SpvCapabilityRoundingModeRTE,
+   CAPABILITY_FLOAT_CONTROLS_2,
+   SpvCapabilityCooperativeMatrixKHR,
+   SpvCapabilityDotProduct,
+   SpvCapabilityDotProductInputAll,
+   SpvCapabilityDotProductInput4x8Bit,
+   SpvCapabilityDotProductInput4x8BitPacked,
+   SpvCapabilityGroupNonUniformVote,
+   SpvCapabilityGroupNonUniformArithmetic,
+   SpvCapabilityGroupNonUniformBallot,
+   SpvCapabilityGroupNonUniformShuffle,
+   SpvCapabilityGroupNonUniformShuffleRelative,
+   SpvCapabilityGroupNonUniformClustered,
+   SpvCapabilityGroupNonUniformQuad,
+   SpvCapabilityGroupNonUniformRotateKHR,
+   SpvCapabilitySubgroupBallotKHR,
+   SpvCapabilitySubgroupVoteKHR,
+   SpvCapabilityPhysicalStorageBufferAddresses,
+   SpvCapabilityVariablePointersStorageBuffer,
+   SpvCapabilityVariablePointers,
+   SpvCapabilityUniformBufferArrayDynamicIndexing,
+   SpvCapabilityStorageBufferArrayDynamicIndexing,
+   SpvCapabilityShaderNonUniform,
+   SpvCapabilityUniformBufferArrayNonUniformIndexing,
+   SpvCapabilityStorageBufferArrayNonUniformIndexing,
+   SpvCapabilityWorkgroupMemoryExplicitLayoutKHR,
+   SpvCapabilityWorkgroupMemoryExplicitLayout8BitAccessKHR,
+   SpvCapabilityWorkgroupMemoryExplicitLayout16BitAccessKHR,
+   SpvCapabilityVulkanMemoryModel,
+   SpvCapabilityVulkanMemoryModelDeviceScope,
+   SpvCapabilityImageQuery,
+   SpvCapabilitySampled1D,
+   SpvCapabilityImage1D,
+   SpvCapabilitySampledCubeArray,
+   SpvCapabilityImageCubeArray,
+   SpvCapabilityStorageImageExtendedFormats,
+   SpvCapabilityStorageImageReadWithoutFormat,
+   SpvCapabilityStorageImageWriteWithoutFormat,
+   SpvCapabilityImageGatherExtended,
+   SpvCapabilityImageMSArray,
+   SpvCapabilityStorageImageMultisample,
+   SpvCapabilitySampledBuffer,
+   SpvCapabilityImageBuffer,
+   SpvCapabilityRuntimeDescriptorArray,
+   SpvCapabilitySampledImageArrayDynamicIndexing,
+   SpvCapabilityStorageImageArrayDynamicIndexing,
+   SpvCapabilitySampledImageArrayNonUniformIndexing,
+   SpvCapabilityStorageImageArrayNonUniformIndexing,
+   SpvCapabilityUniformTexelBufferArrayDynamicIndexing,
+   SpvCapabilityStorageTexelBufferArrayDynamicIndexing,
+   SpvCapabilityUniformTexelBufferArrayNonUniformIndexing,
+   SpvCapabilityStorageTexelBufferArrayNonUniformIndexing,
+};
+
 static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
 {
-   static const uint32_t taken[] = {
-      SpvCapabilityMatrix,
-      SpvCapabilityTransformFeedback,
-      SpvCapabilityDrawParameters,
-      SpvCapabilityShader,
-      SpvCapabilityGroupNonUniform,
-      SpvCapabilityInt8,
-      SpvCapabilityInt16,
-      SpvCapabilityInt64,
-      SpvCapabilityFloat16,
-      SpvCapabilityStorageBuffer8BitAccess,
-      SpvCapabilityUniformAndStorageBuffer8BitAccess,
-      SpvCapabilityStoragePushConstant8,
-      SpvCapabilityStorageBuffer16BitAccess,
-      SpvCapabilityUniformAndStorageBuffer16BitAccess,
-      SpvCapabilityStoragePushConstant16,
-      SpvCapabilityDenormPreserve,
-      SpvCapabilityDenormFlushToZero,
-      SpvCapabilitySignedZeroInfNanPreserve,
-      SpvCapabilityRoundingModeRTE,
-      CAPABILITY_FLOAT_CONTROLS_2,
-      SpvCapabilityCooperativeMatrixKHR,
-      SpvCapabilityDotProduct,
-      SpvCapabilityDotProductInputAll,
-      SpvCapabilityDotProductInput4x8Bit,
-      SpvCapabilityDotProductInput4x8BitPacked,
-      SpvCapabilityGroupNonUniformVote,
-      SpvCapabilityGroupNonUniformArithmetic,
-      SpvCapabilityGroupNonUniformBallot,
-      SpvCapabilityGroupNonUniformShuffle,
-      SpvCapabilityGroupNonUniformShuffleRelative,
-      SpvCapabilityGroupNonUniformClustered,
-      SpvCapabilityGroupNonUniformQuad,
-      SpvCapabilityGroupNonUniformRotateKHR,
-      SpvCapabilitySubgroupBallotKHR,
-      SpvCapabilitySubgroupVoteKHR,
-      SpvCapabilityPhysicalStorageBufferAddresses,
-      SpvCapabilityVariablePointersStorageBuffer,
-      SpvCapabilityVariablePointers,
-      SpvCapabilityUniformBufferArrayDynamicIndexing,
-      SpvCapabilityStorageBufferArrayDynamicIndexing,
-      SpvCapabilityShaderNonUniform,
-      SpvCapabilityUniformBufferArrayNonUniformIndexing,
-      SpvCapabilityStorageBufferArrayNonUniformIndexing,
-      SpvCapabilityWorkgroupMemoryExplicitLayoutKHR,
-      SpvCapabilityWorkgroupMemoryExplicitLayout8BitAccessKHR,
-      SpvCapabilityWorkgroupMemoryExplicitLayout16BitAccessKHR,
-      SpvCapabilityVulkanMemoryModel,
-      SpvCapabilityVulkanMemoryModelDeviceScope,
-      SpvCapabilityImageQuery,
-      SpvCapabilitySampled1D,
-      SpvCapabilityImage1D,
-      SpvCapabilitySampledCubeArray,
-      SpvCapabilityImageCubeArray,
-      SpvCapabilityStorageImageExtendedFormats,
-      SpvCapabilityStorageImageReadWithoutFormat,
-      SpvCapabilityStorageImageWriteWithoutFormat,
-      SpvCapabilityImageGatherExtended,
-      SpvCapabilityImageMSArray,
-      SpvCapabilityStorageImageMultisample,
-      SpvCapabilitySampledBuffer,
-      SpvCapabilityImageBuffer,
-      SpvCapabilityRuntimeDescriptorArray,
-      SpvCapabilitySampledImageArrayDynamicIndexing,
-      SpvCapabilityStorageImageArrayDynamicIndexing,
-      SpvCapabilitySampledImageArrayNonUniformIndexing,
-      SpvCapabilityStorageImageArrayNonUniformIndexing,
-      SpvCapabilityUniformTexelBufferArrayDynamicIndexing,
-      SpvCapabilityStorageTexelBufferArrayDynamicIndexing,
-      SpvCapabilityUniformTexelBufferArrayNonUniformIndexing,
-      SpvCapabilityStorageTexelBufferArrayNonUniformIndexing,
-   };
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
    w->s->has_fast_math |= capability == CAPABILITY_FLOAT_CONTROLS_2;
-   for (size_t i = 0; i < AGX_COUNT(taken); i++)
-      if (capability == taken[i])
+   for (size_t i = 0; i < AGX_COUNT(capabilities); i++)
+      if (capability == capabilities[i])
          return;
    agxc_spv_missing(w->s, "capability %s (%u)", agxc_spv_capability_name(capability), capability);
 }

@@ -9,7 +9,8 @@
 
 /* ---- failures ---------------------------------------------------------- */
 
-const char *agxc_spv_opcode_name(uint32_t opcode); /* "?" when unknown */
+/* Names for messages, without "Op" or the enumeration's prefix; "?" for unknown numbers. */
+const char *agxc_spv_opcode_name(uint32_t opcode);
 const char *agxc_spv_capability_name(uint32_t value);
 const char *agxc_spv_storage_name(uint32_t value);
 const char *agxc_spv_builtin_name(uint32_t value);
@@ -29,15 +30,17 @@ void agxc_spv_leave(struct agxc_spv *s, agx_status code, const char *format, ...
 
 /* ---- words and ids ----------------------------------------------------- */
 
-/* The instruction at a word, its length checked against the module's and its row's. */
+/* The instruction at a word, its length checked against the module's and op.def's. */
 struct agxc_spv_instr agxc_spv_instr_at(struct agxc_spv *s, uint32_t at);
 /* Operand i behind type and result; checked. */
 uint32_t agxc_spv_operand(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i);
+/* How many operands stand behind type and result. */
 uint32_t agxc_spv_operand_count(const struct agxc_spv_instr *in);
 /* The entry of an id, made on first mention; checks the bound. */
 struct agxc_spv_id *agxc_spv_id(struct agxc_spv *s, uint32_t id);
 /* The entry of in's result, which must be new (or pending, in functions). */
 struct agxc_spv_id *agxc_spv_result(struct agxc_spv *s, const struct agxc_spv_instr *in);
+/* The last decoration of a kind that an id or its member has, or NULL. */
 const struct agxc_spv_decoration *agxc_spv_find_decoration(const struct agxc_spv_id *id,
                                                            uint32_t member, uint32_t kind);
 
@@ -57,7 +60,7 @@ enum agxc_spv_op_flags {
    AGXC_SPV_IN_BODY = 32,  /* emits code in function bodies: handler.c has its function */
 };
 
-/* Rows of one-to-one operations: what each takes and gives. */
+/* Opcodes that are one IR operation per component: what it takes and gives. */
 struct agxc_spv_alu {
    uint16_t op; /* enum agxc_op */
    uint8_t sources;
@@ -71,7 +74,7 @@ struct agxc_spv_op {
    uint8_t flags;
    struct agxc_spv_alu alu;
 };
-/* NULL: not taken. */
+/* What op.def says of an opcode, or NULL when the front end does not take it. */
 const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode);
 
 /* Tables have an element for each opcode below CORE_COUNT, and for one range of later ones. */
@@ -86,6 +89,7 @@ const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode);
 
 /* The type that an id names; fails for other ids. */
 struct agxc_spv_type *agxc_spv_type_of(struct agxc_spv *s, uint32_t id);
+/* Whether values of the type are one boolean or number. */
 bool agxc_spv_type_is_scalar(const struct agxc_spv_type *type);
 /* Addresses: the only pointers that lie in memory, as one 64-bit scalar. */
 static inline bool agxc_spv_type_is_address(const struct agxc_spv_type *type)
@@ -101,6 +105,7 @@ enum agxc_spv_pointer_part {
 };
 /* The scalar type that numbers and vectors of numbers consist of, or NULL. */
 const struct agxc_spv_type *agxc_spv_component(const struct agxc_spv_type *type);
+/* Whether values of two types may be copied into each other. */
 bool agxc_spv_same_shape(const struct agxc_spv_type *a, const struct agxc_spv_type *b);
 /* Bits of each scalar of a type; the array belongs to the arena. */
 uint8_t *agxc_spv_scalar_bits(struct agxc_spv *s, const struct agxc_spv_type *type);
@@ -111,6 +116,7 @@ struct agxc_spv_type *agxc_spv_part_type(struct agxc_spv *s, const struct agxc_s
                                          uint32_t i);
 /* Fails unless values of the type fit into registers. */
 void agxc_spv_check_value_type(struct agxc_spv *s, const struct agxc_spv_type *type);
+/* Images, samplers and both together, which are no values. */
 static inline bool agxc_spv_type_is_handle(const struct agxc_spv_type *type)
 {
    return type->kind >= AGXC_SPV_IMAGE;

@@ -26,8 +26,8 @@ void agxc_spv_allocate_shared(struct agxc_spv *s, struct agxc_spv_variable *var)
    s->shader->shared_B = AGX_MAX(s->shader->shared_B, (uint32_t)(at + bytes));
 }
 
-struct agxc_ref agxc_spv_any_shared_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
-                                           uint32_t plus_B)
+struct agxc_ref agxc_spv_dynamic_shared_offset(struct agxc_spv *s, const struct agxc_spv_pointer *p,
+                                               uint32_t plus_B)
 {
    struct agxc_ref at = agxc_build_sysval(&s->b, AGXC_SYSVAL_SHARED_END);
    s->shader->has_dynamic_shared = true;

@@ -273,11 +273,11 @@ struct agxc_spv {
    struct agx_program_binding *bindings;    /* sorted; before unused ones go */
    enum agxc_robustness pointer_robustness; /* of what a pointer may lead to: the strictest */
    bool *binding_used;
-   bool *binding_pointed; /* a pointer that only running tells may lead there */
+   bool *binding_pointed; /* a pointer whose buffer is known only at run time may lead there */
    uint32_t binding_count;
 
-   struct agxc_spv_name *names;          /* the last one first */
-   struct agxc_spv_variable *any_shared; /* whose bytes the launch gives, or NULL */
+   struct agxc_spv_name *names;              /* the last one first */
+   struct agxc_spv_variable *dynamic_shared; /* whose bytes the launch gives, or NULL */
    bool marked_dynamic_size;
 
    /* Emission. */

@@ -207,9 +207,9 @@ static bool take_edges(struct switch_state *w)
    for (uint32_t i = 0; i < w->literals; i++)
       to_merge |= literal_block(w, i) == w->merge;
    if (to_merge)
-      agxc_spv_take_edge(w->s, w->block, w->merge);
+      agxc_spv_write_phis(w->s, w->block, w->merge);
    for (uint32_t i = 0; i < w->count; i++) {
-      agxc_spv_take_edge(w->s, w->block, w->targets[i].block);
+      agxc_spv_write_phis(w->s, w->block, w->targets[i].block);
       w->targets[i].from_slot = agxc_spv_slots_new(w->s, 1, &bits);
       agxc_spv_slot_write(w->s, w->targets[i].from_slot, agxc_imm(0, 1));
    }

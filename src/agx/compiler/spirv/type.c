@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Types: made once from their instructions, with flat lengths and explicit layouts.
- * A type names only types defined before it, so that types can't be recursive; depth
- * is limited all the same, because others recurse over it.
+ * Types: made once from their instructions, with flat lengths and explicit layouts. A type names
+ * only types defined before it, so that types can't be recursive; depth is limited all the same,
+ * because other files recurse over types. module.c calls the readers, all files the queries.
  */
 #include "agx/compiler/spirv/module_impl.h"
 

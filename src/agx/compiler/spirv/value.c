@@ -5,7 +5,7 @@
  *
  * A value may be used directly while the list of IR nodes that holds its definition
  * is still open: then control has come through it. Any other use goes through slots,
- * which ssa.c joins with phis; so even a module that breaks the rules of
+ * which ir/ssa.c joins with phis; so even a module that breaks the rules of
  * dominance gives valid IR.
  */
 #include "agx/compiler/spirv/value_impl.h"

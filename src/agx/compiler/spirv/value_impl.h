@@ -20,11 +20,14 @@ struct agxc_ref agxc_spv_index(struct agxc_spv *s, uint32_t id);
 /* An integer cut or extended to that many bits. */
 struct agxc_ref agxc_spv_resize(struct agxc_spv *s, struct agxc_ref ref, unsigned bits,
                                 bool is_signed);
+/* The pointer behind an id, which must be in scope; the id may be a value of pointer type. */
 struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id);
 /* Publishes in's result; refs are count(type) scalars and are kept. */
 void agxc_spv_define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref *refs);
+/* Likewise of a result that is a pointer, whose parts stay known; it is kept. */
 void agxc_spv_define_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
                              struct agxc_spv_pointer *pointer);
+/* An array of at least one reference, in the arena. */
 struct agxc_ref *agxc_spv_refs(struct agxc_spv *s, uint32_t count);
 
 /* Builders that fold integer constants. */
@@ -34,15 +37,18 @@ struct agxc_ref agxc_spv_build2(struct agxc_spv *s, enum agxc_op op, unsigned bi
                                 struct agxc_ref a, struct agxc_ref b);
 struct agxc_ref agxc_spv_build3(struct agxc_spv *s, enum agxc_op op, unsigned bits,
                                 struct agxc_ref a, struct agxc_ref b, struct agxc_ref c);
+/* yes where cond is 1, else no; folded when cond is a constant. */
 struct agxc_ref agxc_spv_select(struct agxc_spv *s, struct agxc_ref cond, struct agxc_ref yes,
                                 struct agxc_ref no);
 /* The words of a 64-bit value, or the halves of a 32-bit one. */
 void agxc_spv_unpack(struct agxc_spv *s, struct agxc_ref wide, struct agxc_ref *low,
                      struct agxc_ref *high);
+/* An immediate of 32 bits. */
 static inline struct agxc_ref agxc_spv_u32(uint32_t value)
 {
    return agxc_imm(value, 32);
 }
+/* A 32-bit float as an immediate. */
 struct agxc_ref agxc_spv_f32(float value);
 /* An operation with count sources and one scalar as result, which a table names; not folded. */
 struct agxc_ref agxc_spv_build_alu(struct agxc_spv *s, enum agxc_op op, unsigned bits,
@@ -53,7 +59,7 @@ struct agxc_ref agxc_spv_build_alu(struct agxc_spv *s, enum agxc_op op, unsigned
 /* Whether decorations of that result ask for it to be computed as written. */
 bool agxc_spv_is_precise(struct agxc_spv *s, uint32_t id);
 /* A result as the module's modes want it; the instruction that made it is marked. */
-struct agxc_ref agxc_spv_controlled(struct agxc_spv *s, struct agxc_ref result);
+struct agxc_ref agxc_spv_apply_float_modes(struct agxc_spv *s, struct agxc_ref result);
 
 /* ---- pointers as values ------------------------------------------------ */
 

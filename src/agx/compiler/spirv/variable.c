@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Variables, the bindings behind them, and access chains. A pointer is known at
- * compile time but for its dynamic part: which variable, which type, which offset.
+ * Variables: where each lives (slots, buffers, workgroup memory, push constants, builtins, private
+ * memory), which binding a buffer or image has, and initializers. Variables that something indexes
+ * dynamically, and those of more than AGXC_SPV_MAX_SCALARS scalars, are private memory, whose place
+ * lower/private.c chooses. module.c and call.c call it.
  */
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/image_impl.h"
@@ -236,7 +238,7 @@ static void begin_private(struct agxc_spv *s, struct agxc_spv_variable *var)
    agxc_build_private(&s->b, var->index, bytes);
 }
 
-static void give_private(struct agxc_spv *s, struct agxc_spv_variable *var)
+static void make_private(struct agxc_spv *s, struct agxc_spv_variable *var)
 {
    struct agxc_spv_pointer *p = pointer_to(s, var);
    begin_private(s, var);
@@ -247,10 +249,10 @@ static void give_private(struct agxc_spv *s, struct agxc_spv_variable *var)
       agxc_spv_store(s, p, agxc_spv_value_like(s, var->initializer, var->type), false);
 }
 
-static void give_slots(struct agxc_spv *s, struct agxc_spv_variable *var)
+static void make_slots(struct agxc_spv *s, struct agxc_spv_variable *var)
 {
    if (agxc_spv_id(s, var->id)->is_indexed || var->type->scalars > AGXC_SPV_MAX_SCALARS) {
-      give_private(s, var);
+      make_private(s, var);
       return;
    }
    const uint8_t *bits = agxc_spv_scalar_bits(s, var->type);
@@ -266,7 +268,7 @@ void agxc_spv_init_privates(struct agxc_spv *s)
 {
    for (struct agxc_spv_variable *var = s->variables; var; var = var->next)
       if (var->place == AGXC_SPV_PLACE_SLOTS)
-         give_slots(s, var);
+         make_slots(s, var);
 }
 
 void agxc_spv_op_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -275,7 +277,7 @@ void agxc_spv_op_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
    if (var->storage != SpvStorageClassFunction)
       agxc_spv_invalid(s, "storage class %s inside a function",
                        agxc_spv_storage_name(var->storage));
-   give_slots(s, var);
+   make_slots(s, var);
    agxc_spv_define_pointer(s, in, pointer_to(s, var));
 }
 
