@@ -8,7 +8,8 @@
 
 #include "base/util.h"
 #include "corpus_job.h"
-#include "hal/record/record.h"
+#include "hal/memory/image.h"
+#include "hal/record/command_fast.h"
 
 #define PAINT 0xa7
 

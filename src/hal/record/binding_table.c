@@ -5,33 +5,15 @@
  */
 #include "hal/record/binding_table.h"
 
-#include <string.h>
-
 #include "base/util.h"
-#include "hal/record/record.h"
+#include "hal/record/table_instance.h"
 
-/* What a slot was, also when its buffer has gone. */
-struct slot {
-   struct agx_buffer *buffer; /* retained while users */
-   uint64_t serial, offset_B, length_B;
-};
-
-struct agx_instance_table {
-   struct agx_instance_table *next;
-   struct agx_command_buffer *commands; /* the instance */
-   uint32_t users;                      /* submissions that are not over */
-   bool is_recorded;
-   bool is_emptied; /* its buffers are let go of just now, without the lock */
-   uint32_t count;
-   struct slot slots[];
-};
-
-static bool is_equal(const struct agx_instance_table *instance, const struct agx_table *table)
+static bool is_equal(const struct agx_table_instance *instance, const struct agx_table *table)
 {
    if (!instance->is_recorded || instance->count != table->count)
       return false;
    for (uint32_t i = 0; i < table->count; i++) {
-      const struct slot *slot = &instance->slots[i];
+      const struct agx_table_slot *slot = &instance->slots[i];
       const struct agx_buffer_ref *entry = &table->entries[i];
       if (slot->serial != (entry->buffer ? entry->buffer->serial : 0) ||
           slot->offset_B != entry->offset_B || slot->length_B != entry->length_B)
@@ -63,13 +45,8 @@ static agx_status check_table(const struct agx_command_buffer *commands,
 
 /* ---- instances ------------------------------------------------------------ */
 
-static size_t table_B(uint32_t count)
-{
-   return sizeof(struct agx_instance_table) + count * sizeof(struct slot);
-}
-
 static agx_status make_instance(struct agx_command_buffer *commands,
-                                struct agx_instance_table **out_instance)
+                                struct agx_table_instance **out_instance)
 {
    const struct agx_host_alloc *alloc = agx_context_of(commands->device)->alloc;
    const struct agx_command_buffer_desc desc = {
@@ -77,12 +54,13 @@ static agx_status make_instance(struct agx_command_buffer *commands,
       .label = commands->label,
       /* The deferred commands and the table keep things alive; a submission is of commands. */
       .flags = AGX_COMMAND_BUFFER_UNRETAINED | (commands->flags & AGX_COMMAND_BUFFER_UNCHECKED)};
-   struct agx_instance_table *instance = agx_host_zalloc(alloc, table_B(commands->table_slots));
+   struct agx_table_instance *instance =
+      agx_host_zalloc(alloc, agx_table_instance_B(commands->table_slots));
    if (!instance)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: out of host memory");
    agx_status status = agx_command_buffer_create(commands->device, &desc, &instance->commands);
    if (status != AGX_OK) {
-      agx_host_free(alloc, instance, table_B(commands->table_slots));
+      agx_host_free(alloc, instance, agx_table_instance_B(commands->table_slots));
       return status;
    }
    instance->count = commands->table_slots;
@@ -94,7 +72,7 @@ static agx_status make_instance(struct agx_command_buffer *commands,
 }
 
 static agx_status record(struct agx_command_buffer *commands, const struct agx_table *table,
-                         struct agx_instance_table *instance)
+                         struct agx_table_instance *instance)
 {
    instance->is_recorded = false;
    AGX_TRY(agx_command_buffer_begin(instance->commands));
@@ -102,8 +80,9 @@ static agx_status record(struct agx_command_buffer *commands, const struct agx_t
    AGX_TRY(agx_command_buffer_end(instance->commands));
    for (uint32_t i = 0; i < table->count; i++) {
       const struct agx_buffer_ref *entry = &table->entries[i];
-      instance->slots[i] = (struct slot){entry->buffer, entry->buffer ? entry->buffer->serial : 0,
-                                         entry->offset_B, entry->length_B};
+      instance->slots[i] =
+         (struct agx_table_slot){entry->buffer, entry->buffer ? entry->buffer->serial : 0,
+                                 entry->offset_B, entry->length_B};
    }
    instance->is_recorded = true;
    return AGX_OK;
@@ -111,10 +90,10 @@ static agx_status record(struct agx_command_buffer *commands, const struct agx_t
 
 /* The one of an equal table, else an idle one, else a new one. */
 static agx_status find(struct agx_command_buffer *commands, const struct agx_table *table,
-                       struct agx_instance_table **out_instance)
+                       struct agx_table_instance **out_instance)
 {
-   struct agx_instance_table *idle = NULL;
-   for (struct agx_instance_table *it = commands->instances; it; it = it->next) {
+   struct agx_table_instance *idle = NULL;
+   for (struct agx_table_instance *it = commands->instances; it; it = it->next) {
       if (it->is_emptied)
          continue;
       *out_instance = it;
@@ -132,7 +111,7 @@ static agx_status find(struct agx_command_buffer *commands, const struct agx_tab
 agx_status agx_table_take(struct agx_command_buffer *commands, const struct agx_table *table,
                           struct agx_command_buffer **out_instance)
 {
-   struct agx_instance_table *instance = NULL;
+   struct agx_table_instance *instance = NULL;
    AGX_TRY(check_table(commands, table));
    pthread_mutex_lock(&commands->instances_lock);
    agx_status status = find(commands, table, &instance);
@@ -152,7 +131,7 @@ agx_status agx_table_take(struct agx_command_buffer *commands, const struct agx_
 void agx_table_return(struct agx_command_buffer *commands, struct agx_command_buffer *commands_of)
 {
    pthread_mutex_lock(&commands->instances_lock);
-   struct agx_instance_table *instance = commands->instances;
+   struct agx_table_instance *instance = commands->instances;
    while (instance->commands != commands_of)
       instance = instance->next;
    const bool is_last = --instance->users == 0;
@@ -165,23 +144,4 @@ void agx_table_return(struct agx_command_buffer *commands, struct agx_command_bu
    pthread_mutex_lock(&commands->instances_lock);
    instance->is_emptied = false;
    pthread_mutex_unlock(&commands->instances_lock);
-}
-
-void agx_table_reset(struct agx_command_buffer *commands)
-{
-   pthread_mutex_lock(&commands->instances_lock);
-   for (struct agx_instance_table *it = commands->instances; it; it = it->next)
-      it->is_recorded = false;
-   pthread_mutex_unlock(&commands->instances_lock);
-}
-
-void agx_table_fini(struct agx_command_buffer *commands)
-{
-   while (commands->instances) {
-      struct agx_instance_table *instance = commands->instances;
-      commands->instances = instance->next;
-      instance->commands->base = NULL;
-      agx_release(instance->commands);
-      agx_host_free(agx_context_of(commands->device)->alloc, instance, table_B(instance->count));
-   }
 }

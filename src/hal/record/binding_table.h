@@ -6,10 +6,7 @@
  */
 #pragma once
 
-#include "hal/record/deferred_commands.h"
-#include "hal/core/context.h"
-
-struct agx_instance_table;
+#include "hal/record/command_replay.h"
 
 /* An instance for the table, with a reference, and kept from being recorded anew until
  * agx_table_return; what the table names is kept alive until then. */
@@ -18,8 +15,3 @@ AGX_MUST_CHECK agx_status agx_table_take(struct agx_command_buffer *commands,
                                          struct agx_command_buffer **out_instance);
 /* The submission is over. */
 void agx_table_return(struct agx_command_buffer *commands, struct agx_command_buffer *instance);
-
-/* Instances of an earlier recording count no more. */
-void agx_table_reset(struct agx_command_buffer *commands);
-/* Lets go of all; no submission holds commands. */
-void agx_table_fini(struct agx_command_buffer *commands);

@@ -5,6 +5,8 @@
  * watches before the command buffer is submitted. Each command buffer has one range at least, so
  * that the device watches all of them.
  */
+#include "hal/record/bounds.h"
+
 #include "base/util.h"
 #include "hal/record/command_buffer.h"
 

@@ -6,26 +6,18 @@
 #pragma once
 
 #include "base/list.h"
-#include "hal/record/bind_array.h"
-#include "hal/record/bind_buffer.h"
-#include "hal/record/breadcrumb.h"
+#include "hal/executable/executable.h"
 #include "hal/memory/buffer.h"
 #include "hal/memory/chunk.h"
 #include "hal/record/breadcrumb.h"
 #include "hal/record/deferred_commands.h"
-#include "hal/executable/executable.h"
 #include "hal/record/hazard.h"
+#include "hal/record/vector.h"
 
 enum agx_record_state {
    AGX_RECORD_INITIAL,
    AGX_RECORD_RECORDING,
    AGX_RECORD_DONE,
-};
-
-/* An array that grows; its memory stays from recording to recording. */
-struct agx_vector {
-   void *items;
-   uint32_t count, capacity;
 };
 
 /* Launches from `first` on, to the next run. */
@@ -77,34 +69,9 @@ struct agx_command_buffer {
    uint32_t table_slots;
    struct agx_deferred_commands deferred;
    pthread_mutex_t instances_lock;
-   struct agx_instance_table *instances;
+   struct agx_table_instance *instances;
    struct agx_command_buffer *base; /* of an instance: what it is one of */
 };
-
-/* Room for one more item of item_B bytes, or NULL: out of host memory. */
-void *agx_vector_add(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B);
-/* Frees the items' memory; the items own nothing. */
-void agx_vector_fini(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B);
-
-/* ---- bounds.c: AGX_DEBUG=bounds; each fails with AGX_RESOURCE_EXHAUSTED only ---- */
-
-/* Notes what the last launch may access besides its bindings. */
-AGX_MUST_CHECK agx_status agx_bounds_note_program(struct agx_command_buffer *commands,
-                                                  const struct agx_program *program);
-/* Notes what the last launch may access of one thing that it binds. */
-AGX_MUST_CHECK agx_status agx_bounds_note_bound(struct agx_command_buffer *commands,
-                                                const struct agx_program_binding *binding,
-                                                const struct agx_bound *bound);
-/* Notes all of the last launch, by the two functions above; heap_va: where its heap lies. */
-AGX_MUST_CHECK agx_status agx_bounds_note(struct agx_command_buffer *commands,
-                                          const struct agx_binder *binder, uint64_t heap_va);
-/* What the last launch may read besides. */
-AGX_MUST_CHECK agx_status agx_bounds_note_data(struct agx_command_buffer *commands, uint64_t va,
-                                               uint64_t length_B);
-/* Tells the device what the recorded launches may access; nothing without AGX_DEBUG=bounds. */
-AGX_MUST_CHECK agx_status agx_bounds_declare(struct agx_command_buffer *commands);
-/* Tells the device that the stream is not watched any more. */
-void agx_bounds_forget(struct agx_command_buffer *commands);
 
 /* The stream to submit; false when there is nothing to run. */
 static inline bool agx_command_buffer_stream(const struct agx_command_buffer *commands,

@@ -3,8 +3,11 @@
  * A dispatch becomes a launch: the general path, which takes everything and says what is wrong.
  */
 #include "hal/core/desc.h"
-#include "hal/record/indirect.h"
+#include "hal/record/bounds.h"
+#include "hal/record/command_defer.h"
+#include "hal/record/command_fast.h"
 #include "hal/record/dynamic_size.h"
+#include "hal/record/indirect.h"
 #include "hal/record/launch.h"
 
 /* Source: docs/hw/cmdstream.md 1.1. */

@@ -5,9 +5,12 @@
  * that the general path can start over where something is out of the ordinary, and say what. What
  * is plain is compiled by itself, since it needs a part of this only.
  */
-#include "hal/record/launch_template_check.h"
-#include "hal/record/indirect.h"
+#include "hal/record/command_fast.h"
+
+#include "hal/record/bounds.h"
 #include "hal/record/dynamic_size.h"
+#include "hal/record/indirect.h"
+#include "hal/record/launch_template_check.h"
 
 /* ---- uses ---------------------------------------------------------------- */
 

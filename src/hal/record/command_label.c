@@ -1,60 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Labels, and which launch stands under which: launches of the same executable and label, one after
- * the other, are one run, so that nothing is kept for each.
+ * Labels, and which launch stands under which, for faults and profiles. Launches of the same
+ * executable and label, one after the other, are one run, so that nothing is kept for each.
  */
 #include <stdio.h>
 
+#include "hal/record/command_defer.h"
 #include "hal/record/record.h"
 
-/* ---- vectors ----------------------------------------------------------- */
-
-static bool grow(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B)
-{
-   uint32_t capacity = vector->capacity ? 2 * vector->capacity : 8;
-   void *items = capacity > vector->capacity ? agx_host_zalloc(alloc, capacity * item_B) : NULL;
-   if (!items)
-      return false;
-   if (vector->count)
-      memcpy(items, vector->items, vector->count * item_B);
-   agx_vector_fini(vector, alloc, item_B);
-   vector->items = items;
-   vector->capacity = capacity;
-   return true;
-}
-
-void *agx_vector_add(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B)
-{
-   if (vector->count == vector->capacity && !grow(vector, alloc, item_B))
-      return NULL;
-   return (char *)vector->items + vector->count++ * item_B;
-}
-
-void agx_vector_fini(struct agx_vector *vector, const struct agx_host_alloc *alloc, size_t item_B)
-{
-   if (vector->items)
-      agx_host_free(alloc, vector->items, vector->capacity * item_B);
-   vector->items = NULL;
-   vector->capacity = 0;
-}
-
 /* ---- runs -------------------------------------------------------------- */
-
-agx_status agx_record_new_run(struct agx_command_buffer *commands,
-                              struct agx_executable *executable)
-{
-   const struct agx_host_alloc *alloc = agx_context_of(commands->device)->alloc;
-   struct agx_run *run = agx_vector_add(&commands->runs, alloc, sizeof(*run));
-   if (!run || !agx_record_use(commands, executable))
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
-   *run = (struct agx_run){
-      .executable = executable,
-      .first = commands->dispatch_count - 1,
-      .label = commands->label_open,
-   };
-   commands->run = *run;
-   return AGX_OK;
-}
 
 static const struct agx_run *find_run(const struct agx_command_buffer *commands, uint32_t number)
 {
@@ -118,7 +72,7 @@ static agx_status begin_label(struct agx_command_buffer *commands, const char *t
    struct agx_label_node *node =
       agx_vector_add(&commands->labels, agx_context_of(commands->device)->alloc, sizeof(*node));
    if (!node)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
+      return agx_record_no_memory(commands);
    node->parent = commands->label_open;
    node->color = color;
    snprintf(node->text, sizeof(node->text), "%s", text ? text : "");

@@ -4,6 +4,7 @@
  * are found by, and the launch that meets one writes the word (hazard.h, record.h).
  */
 #include "hal/core/desc.h"
+#include "hal/record/command_defer.h"
 #include "hal/record/event.h"
 #include "hal/record/record.h"
 
@@ -60,7 +61,7 @@ static agx_status order(struct agx_command_buffer *commands, const struct agx_ba
    for (uint32_t i = 0; i < barrier->buffer_count; i++) {
       struct agx_use *use = agx_record_use(commands, barrier->buffers[i]);
       if (!use)
-         return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
+         return agx_record_no_memory(commands);
       agx_hazard_barrier_of(&commands->hazards, use, launch_index);
       if (agx_buffer_may_alias(barrier->buffers[i]))
          agx_hazard_barrier_of(&commands->hazards, &commands->aliased, launch_index);
@@ -126,7 +127,7 @@ static agx_status record_event(struct agx_command_buffer *commands, struct agx_e
    AGX_TRY(read_barrier(commands, barrier, &read));
    struct agx_use *use = agx_record_use(commands, event);
    if (!use)
-      return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
+      return agx_record_no_memory(commands);
    switch (op) {
    case AGX_EVENT_SIGNAL:
       use->written = EVENT_SIGNALLED;

@@ -3,6 +3,8 @@
  * Replays deferred commands into another command buffer, with the slots of a table in place of what
  * they left open.
  */
+#include "hal/record/command_replay.h"
+
 #include "base/util.h"
 #include "hal/record/deferred_commands_impl.h"
 #include "hal/record/record.h"
@@ -134,7 +136,7 @@ static agx_status replay_one(struct agx_deferred_command *entry, const struct ag
    }
 }
 
-agx_status agx_deferred_commands_replay(struct agx_deferred_commands *deferred,
+agx_status agx_deferred_commands_replay(const struct agx_deferred_commands *deferred,
                                         const struct agx_table *table,
                                         struct agx_command_buffer *target)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a deferred command looks like in memory, for deferred_commands.c, which writes them, and
+ * What a deferred command looks like in memory, for command_defer.c, which writes them, and
  * command_replay.c, which replays them.
  */
 #pragma once
 
+#include "agx/command_buffer.h"
+#include "agx/queue.h"
 #include "hal/record/deferred_commands.h"
 
 enum agx_deferred_kind {
@@ -52,3 +54,16 @@ struct agx_deferred_command {
       } label;
    } u;
 };
+
+/* Room for that many bytes, 16-byte aligned. NULL: out of host memory. */
+void *agx_deferred_take(struct agx_deferred_commands *deferred, size_t size_B);
+/* Sets *out to a copy of so many bytes, or to NULL where there are none. False: out of host memory.
+ */
+bool agx_deferred_keep(struct agx_deferred_commands *deferred, const void *from, size_t size_B,
+                       const void **out);
+/* A command of zeros, which is not in the list yet. NULL: out of host memory. */
+struct agx_deferred_command *agx_deferred_add(struct agx_deferred_commands *deferred,
+                                              enum agx_deferred_kind kind);
+/* Puts a command at the end of the list. */
+void agx_deferred_append(struct agx_deferred_commands *deferred,
+                         struct agx_deferred_command *entry);

@@ -4,11 +4,6 @@
  */
 #include "hal/record/launch.h"
 
-agx_status agx_launch_no_memory(const struct agx_command_buffer *commands)
-{
-   return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", commands->label);
-}
-
 agx_status agx_launch_out_of_reach(const struct agx_launch_inputs *inputs, uint32_t binding)
 {
    const struct agx_program *program = inputs->executable->program;

@@ -40,13 +40,10 @@ struct agx_launch_inputs {
 
 /* ---- uses ---------------------------------------------------------------- */
 
-/* Fails a recording that found no host memory. */
-AGX_MUST_CHECK agx_status agx_launch_no_memory(const struct agx_command_buffer *commands);
-
 /* Keeps an object for the recording, one that the launch neither reads nor writes. */
 AGX_LAUNCH_INLINE agx_status agx_launch_keep(struct agx_command_buffer *commands, void *object)
 {
-   return agx_record_use(commands, object) ? AGX_OK : agx_launch_no_memory(commands);
+   return agx_record_use(commands, object) ? AGX_OK : agx_record_no_memory(commands);
 }
 
 /* Keeps an object that the launch reads or writes, and sets *needs_barrier where that needs a
@@ -56,7 +53,7 @@ AGX_LAUNCH_INLINE agx_status agx_launch_use(struct agx_command_buffer *commands,
 {
    struct agx_use *use = agx_record_use(commands, object);
    if (!use)
-      return agx_launch_no_memory(commands);
+      return agx_record_no_memory(commands);
    if (may_conflict)
       *needs_barrier |= agx_hazard_access(&commands->hazards, use, writes);
    else

@@ -11,6 +11,9 @@
 #include "base/util.h"
 #include "hal/record/command_buffer.h"
 
+/* Fails a recording that found no host memory. */
+AGX_MUST_CHECK agx_status agx_record_no_memory(const struct agx_command_buffer *commands);
+
 /* For a command buffer that can't take commands now. */
 AGX_MUST_CHECK agx_status agx_record_refuse(const struct agx_command_buffer *commands,
                                             const char *what);
@@ -34,6 +37,15 @@ struct agx_launch {
    uint64_t block_va;
    uint8_t *words; /* in the stream */
 };
+
+/* Goes on in the chunk, which is empty. */
+void agx_record_open_chunk(struct agx_command_buffer *commands, struct agx_chunk *chunk);
+
+/* The GPU address of the next word. */
+static inline uint64_t agx_record_stream_va(const struct agx_command_buffer *commands)
+{
+   return (uintptr_t)commands->stream + commands->va_bias;
+}
 
 /* Goes on in another chunk, with that much room at least. */
 AGX_MUST_CHECK agx_status agx_record_next_chunk(struct agx_command_buffer *commands,
@@ -117,8 +129,3 @@ static inline struct agx_use *agx_record_use(struct agx_command_buffer *commands
 
 /* The first recording error stays, and is end()'s. */
 agx_status agx_record_fail(struct agx_command_buffer *commands, agx_status status);
-
-/* A dispatch that is template (launch_template.h), or with draw a draw: false where anything is out
- * of the ordinary, for the general path to look at. */
-bool agx_record_fast(struct agx_command_buffer *commands, const struct agx_dispatch *dispatch,
-                     const struct agx_vertex_dispatch *draw, agx_status *out_status);

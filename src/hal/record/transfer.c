@@ -3,11 +3,14 @@
  * Fill, update and copy, byte-exact: dispatches of the driver's own kernels (builtin/), which see
  * their buffers as bindings. What is long is cut into parts that the kernels can count.
  */
-#include "base/util.h"
-#include "hal/memory/buffer.h"
-#include "hal/executable/builtin.h"
-#include "hal/record/record.h"
 #include "hal/record/transfer.h"
+
+#include "base/util.h"
+#include "hal/executable/builtin.h"
+#include "hal/memory/buffer.h"
+#include "hal/record/bounds.h"
+#include "hal/record/command_defer.h"
+#include "hal/record/record.h"
 
 #define PART_B        (1ull << 30) /* keeps source and target congruent modulo 16 */
 #define WORKGROUP_B   4096u        /* 64 threads, 4 stores of 16 bytes each */
