@@ -21,6 +21,7 @@ const struct agx_host_alloc *agx_host_alloc_default(void);
 
 /* Zeroed memory from alloc (NULL means the default one), or NULL. */
 void *agx_host_zalloc(const struct agx_host_alloc *alloc, size_t size);
+/* Gives memory of agx_host_zalloc back, with the size that it was asked for; alloc is the same. */
 void agx_host_free(const struct agx_host_alloc *alloc, void *memory, size_t size);
 
 /* An allocator whose nth allocation (0 = the first) and all later ones fail.
@@ -30,4 +31,5 @@ struct agx_failing_alloc {
    _Atomic size_t remaining; /* allocations that still succeed */
    _Atomic size_t live;      /* allocations not yet freed */
 };
+/* Lets the next `remaining` allocations succeed and all later ones fail. */
 void agx_failing_alloc_init(struct agx_failing_alloc *failing, size_t remaining);

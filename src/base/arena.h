@@ -33,6 +33,7 @@ struct agx_arena_mark {
  * allocation and stay valid; limit_B bounds what hostile input can cost. */
 void agx_arena_init(struct agx_arena *arena, const struct agx_host_alloc *alloc, size_t limit_B,
                     jmp_buf *exhausted);
+/* Gives all memory back to the host allocator. */
 void agx_arena_fini(struct agx_arena *arena);
 
 /* Zeroed memory, aligned to 16 bytes, valid until the arena's end or release
@@ -46,11 +47,15 @@ void *agx_arena_array(struct agx_arena *arena, size_t count, size_t size);
 void *agx_arena_grow(struct agx_arena *arena, const void *old, size_t old_count, size_t count,
                      size_t size);
 
+/* A terminated copy of the first length bytes of text, in the arena. */
 char *agx_arena_strndup(struct agx_arena *arena, const char *text, size_t length);
+/* Formatted text, in the arena. */
 char *agx_arena_printf(struct agx_arena *arena, const char *format, ...)
    __attribute__((format(printf, 2, 3)));
 
+/* Where the arena stands, for agx_arena_release. */
 struct agx_arena_mark agx_arena_mark(const struct agx_arena *arena);
+/* Frees what was allocated since the mark. */
 void agx_arena_release(struct agx_arena *arena, struct agx_arena_mark mark);
 
 #define AGX_ARENA_NEW(arena, type) ((type *)agx_arena_alloc((arena), sizeof(type)))

@@ -11,21 +11,25 @@
 
 typedef uint64_t agx_bitset_word;
 
+/* How many words hold so many bits. */
 static inline size_t agx_bitset_words(size_t bits)
 {
    return (bits + 63) / 64;
 }
 
+/* Returns whether the set has the bit. */
 static inline bool agx_bitset_test(const agx_bitset_word *set, size_t bit)
 {
    return set[bit / 64] >> (bit % 64) & 1;
 }
 
+/* Adds a bit to the set. */
 static inline void agx_bitset_set(agx_bitset_word *set, size_t bit)
 {
    set[bit / 64] |= 1ull << (bit % 64);
 }
 
+/* Takes a bit out of the set. */
 static inline void agx_bitset_clear(agx_bitset_word *set, size_t bit)
 {
    set[bit / 64] &= ~(1ull << (bit % 64));

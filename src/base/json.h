@@ -16,6 +16,7 @@ struct agx_json {
    bool has_previous; /* in the innermost object or array */
 };
 
+/* Writes text in quotes, with what JSON can't hold escaped. */
 static inline void agx_json_quote(struct agx_json *json, const char *text)
 {
    fputc('"', json->file);
@@ -50,24 +51,28 @@ static inline void agx_json_open(struct agx_json *json, const char *name, char b
    json->has_previous = false;
 }
 
+/* Ends the innermost object ('}') or array (']'). */
 static inline void agx_json_close(struct agx_json *json, char bracket)
 {
    fputc(bracket, json->file);
    json->has_previous = true;
 }
 
+/* Writes a member (or element) that is text. */
 static inline void agx_json_text(struct agx_json *json, const char *name, const char *text)
 {
    agx_json_name(json, name);
    agx_json_quote(json, text);
 }
 
+/* Writes a member that is a number from 0 on. */
 static inline void agx_json_number(struct agx_json *json, const char *name, uint64_t value)
 {
    agx_json_name(json, name);
    fprintf(json->file, "%" PRIu64, value);
 }
 
+/* Writes a member that may be negative. */
 static inline void agx_json_signed(struct agx_json *json, const char *name, int64_t value)
 {
    agx_json_name(json, name);
@@ -86,6 +91,7 @@ static inline void agx_json_fixed(struct agx_json *json, const char *name, doubl
    fprintf(json->file, "%" PRIu64 ".%03u", thousandths / 1000, (unsigned)(thousandths % 1000));
 }
 
+/* Writes a member that is true or false. */
 static inline void agx_json_bool(struct agx_json *json, const char *name, bool value)
 {
    agx_json_name(json, name);

@@ -14,11 +14,13 @@ struct agx_link {
 
 #define agx_container_of(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 
+/* Makes an empty list, or a link that is in none. */
 static inline void agx_list_init(struct agx_link *head)
 {
    head->prev = head->next = head;
 }
 
+/* Returns whether the list has no element. */
 static inline bool agx_list_empty(const struct agx_link *head)
 {
    return head->next == head;
@@ -33,16 +35,19 @@ static inline void agx_list_insert_before(struct agx_link *at, struct agx_link *
    at->prev = link;
 }
 
+/* Inserts link behind the element (or head) at. */
 static inline void agx_list_insert_after(struct agx_link *at, struct agx_link *link)
 {
    agx_list_insert_before(at->next, link);
 }
 
+/* Inserts link at the end of the list. */
 static inline void agx_list_append(struct agx_link *head, struct agx_link *link)
 {
    agx_list_insert_before(head, link);
 }
 
+/* Takes link out of the list it is in; one that is in none stays so. */
 static inline void agx_list_remove(struct agx_link *link)
 {
    link->prev->next = link->next;

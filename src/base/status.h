@@ -35,9 +35,10 @@ void agx_error_prefix(const char *format, ...) __attribute__((format(printf, 1, 
 /* The thread's error text itself; valid until the thread's next failure. */
 const char *agx_error_peek(void);
 
-/* The text is put aside while the thread does something else, and back again. */
 #define AGX_ERROR_TEXT_BYTES 512
+/* Puts the thread's error text aside while the thread does something else. */
 void agx_error_save(char text[AGX_ERROR_TEXT_BYTES]);
+/* Puts a text of agx_error_save back. */
 void agx_error_restore(const char text[AGX_ERROR_TEXT_BYTES]);
 
 /* For broken invariants of the library itself, never for input. Kept in debug
@@ -51,6 +52,7 @@ void agx_error_restore(const char text[AGX_ERROR_TEXT_BYTES]);
 #else
 #define agx_assert(condition) ((void)sizeof(!(condition)))
 #endif
+/* Prints what was not so, and ends the process; agx_assert calls it. */
 void agx_assert_failed(const char *condition, const char *file, int line)
    __attribute__((noreturn, cold));
 

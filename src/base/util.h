@@ -19,11 +19,13 @@ static inline uint64_t agx_align_up(uint64_t value, uint64_t align)
    return (value + align - 1) & ~(align - 1);
 }
 
+/* Returns whether value is a multiple of align, a power of two. */
 static inline bool agx_is_aligned(uint64_t value, uint64_t align)
 {
    return (value & (align - 1)) == 0;
 }
 
+/* value / unit, rounded up, without wrap. */
 static inline uint64_t agx_div_up(uint64_t value, uint64_t unit)
 {
    return value / unit + (value % unit != 0);
@@ -41,6 +43,7 @@ static inline bool agx_range_fits(uint64_t offset, uint64_t length, uint64_t siz
    return offset <= size && length <= size - offset;
 }
 
+/* A number that may stand at any address. */
 static inline uint32_t agx_load_u32(const void *at)
 {
    uint32_t value;
@@ -48,6 +51,7 @@ static inline uint32_t agx_load_u32(const void *at)
    return value;
 }
 
+/* A number that may stand at any address. */
 static inline uint64_t agx_load_u64(const void *at)
 {
    uint64_t value;
