@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The default host allocator and the one that fails on request; all memory of the library that an
- * application may count comes through here.
+ * The default host allocator. All memory of the library that an application may count comes through
+ * here.
  */
 #include "base/alloc.h"
 
@@ -44,34 +44,4 @@ void agx_host_free(const struct agx_host_alloc *alloc, void *memory, size_t size
    if (!alloc)
       alloc = agx_host_alloc_default();
    alloc->free(alloc->user, memory, size);
-}
-
-static void *failing_alloc(void *user, size_t size)
-{
-   struct agx_failing_alloc *failing = user;
-   size_t remaining = atomic_load(&failing->remaining);
-   while (remaining &&
-          !atomic_compare_exchange_weak(&failing->remaining, &remaining, remaining - 1))
-      ;
-   void *memory = remaining ? malloc(size) : NULL;
-   if (memory)
-      atomic_fetch_add(&failing->live, 1);
-   return memory;
-}
-
-static void failing_free(void *user, void *memory, size_t size)
-{
-   struct agx_failing_alloc *failing = user;
-   (void)size;
-   if (memory)
-      atomic_fetch_sub(&failing->live, 1);
-   free(memory);
-}
-
-void agx_failing_alloc_init(struct agx_failing_alloc *failing, size_t remaining)
-{
-   *failing = (struct agx_failing_alloc){
-      .alloc = {.user = failing, .alloc = failing_alloc, .free = failing_free},
-      .remaining = remaining,
-   };
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The host allocator that an application hands in (or the C library's), and
- * one that fails on request, for tests.
+ * The host allocator that an application hands in, or the C library's.
  */
 #pragma once
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 /* alloc returns memory aligned for any type or NULL; free takes the size that
@@ -23,13 +21,3 @@ const struct agx_host_alloc *agx_host_alloc_default(void);
 void *agx_host_zalloc(const struct agx_host_alloc *alloc, size_t size);
 /* Gives memory of agx_host_zalloc back, with the size that it was asked for; alloc is the same. */
 void agx_host_free(const struct agx_host_alloc *alloc, void *memory, size_t size);
-
-/* An allocator whose nth allocation (0 = the first) and all later ones fail.
- * Embedded; reset remaining to arm it again. */
-struct agx_failing_alloc {
-   struct agx_host_alloc alloc;
-   _Atomic size_t remaining; /* allocations that still succeed */
-   _Atomic size_t live;      /* allocations not yet freed */
-};
-/* Lets the next `remaining` allocations succeed and all later ones fail. */
-void agx_failing_alloc_init(struct agx_failing_alloc *failing, size_t remaining);

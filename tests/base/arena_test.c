@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "failing_alloc.h"
 
 static void memory_is_zeroed_and_aligned(void **state)
 {
@@ -26,8 +27,8 @@ static void memory_is_zeroed_and_aligned(void **state)
 static void release_goes_back_to_the_mark(void **state)
 {
    jmp_buf exhausted;
-   struct agx_failing_alloc failing;
-   agx_failing_alloc_init(&failing, SIZE_MAX);
+   struct failing_alloc failing;
+   failing_alloc_init(&failing, SIZE_MAX);
    struct agx_arena arena;
    agx_arena_init(&arena, &failing.alloc, SIZE_MAX, &exhausted);
    char *kept = agx_arena_strndup(&arena, "kept", 4);
@@ -56,8 +57,8 @@ static bool leaves(struct agx_arena *arena, size_t count, size_t size)
 
 static void exhaustion_leaves_once(void **state)
 {
-   struct agx_failing_alloc failing;
-   agx_failing_alloc_init(&failing, 0);
+   struct failing_alloc failing;
+   failing_alloc_init(&failing, 0);
    struct agx_arena arena;
    agx_arena_init(&arena, &failing.alloc, SIZE_MAX, NULL);
    assert_true(leaves(&arena, 1, 1));

@@ -3,6 +3,7 @@
  * What buffers leave behind, and what a device's memory adds up to: reuse, limits, statistics.
  */
 #include "memory_scene.h"
+#include "failing_alloc.h"
 
 /* ---- reuse ------------------------------------------------------------------ */
 
@@ -259,10 +260,10 @@ static agx_status whole_life(struct fixture *f)
 
 static void every_host_allocation_may_fail(void **state)
 {
-   struct agx_failing_alloc failing;
+   struct failing_alloc failing;
    struct fixture f = {0};
    struct failing_kmd kmd;
-   agx_failing_alloc_init(&failing, SIZE_MAX);
+   failing_alloc_init(&failing, SIZE_MAX);
    const struct agx_alloc_callbacks alloc = {failing.alloc.user, failing.alloc.alloc,
                                              failing.alloc.free};
    const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &alloc};

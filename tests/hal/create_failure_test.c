@@ -13,6 +13,7 @@
 #include "create_makers.h"
 #include "hal/device/device.h"
 #include "winsys/virtual/virtual.h"
+#include "failing_alloc.h"
 
 #define MAX_STEPS 200
 
@@ -177,7 +178,7 @@ static void every_request_of_opening_may_fail(void **state)
          struct shortage s = {0};
          struct agx_device *device = POISON;
          assert_true(nth < MAX_STEPS);
-         agx_failing_alloc_init(&s.alloc, SIZE_MAX);
+         failing_alloc_init(&s.alloc, SIZE_MAX);
          failing_kmd_open(&s.kmd);
          assert_ok(shortage_instance(&s, &s.instance));
          failing_kmd_arm(&s.kmd, nth, 0, errors[i]);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "failing_alloc.h"
 #include "base/status.h"
 #include "fixture.h"
 
@@ -44,9 +44,9 @@ static struct agx_device *open_another(struct agx_instance *instance)
 /* Threads of the library leave it to another one to close a device. */
 static bool closes_by_itself(void)
 {
-   struct agx_failing_alloc alloc;
+   struct failing_alloc alloc;
    struct agx_instance *instance = NULL;
-   agx_failing_alloc_init(&alloc, SIZE_MAX);
+   failing_alloc_init(&alloc, SIZE_MAX);
    const struct agx_alloc_callbacks callbacks = {alloc.alloc.user, alloc.alloc.alloc,
                                                  alloc.alloc.free};
    const struct agx_instance_desc desc = {.size = sizeof(desc), .alloc = &callbacks};

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #include "../virtual/sanitized.h"
-#include "base/alloc.h"
+#include "failing_alloc.h"
 #include "hal/core/object.h"
 #include "hal/host/host_pool.h"
 
@@ -85,7 +85,7 @@ static const struct agx_object_type owner_type = {.name = "owner", .destroy = ow
 struct setup {
    struct owner *owner;
    struct agx_host_pool *pool;
-   struct agx_failing_alloc alloc;
+   struct failing_alloc alloc;
    struct gate gate;
    sem_t over;
    _Atomic uint32_t clock;
@@ -93,7 +93,7 @@ struct setup {
 
 static void open_pool(struct setup *setup, uint32_t threads)
 {
-   agx_failing_alloc_init(&setup->alloc, SIZE_MAX);
+   failing_alloc_init(&setup->alloc, SIZE_MAX);
    setup->owner = agx_host_zalloc(&setup->alloc.alloc, sizeof(*setup->owner));
    agx_object_init(&setup->owner->object, &owner_type);
    setup->owner->alloc = &setup->alloc.alloc;

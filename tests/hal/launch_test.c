@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "failing_alloc.h"
 #include "base/util.h"
 #include "failing_kmd.h"
 #include "hal/device/device.h"
@@ -188,11 +188,11 @@ static void recording_again_needs_nothing(void **state)
    enum {
       COUNT = 3000
    };
-   struct agx_failing_alloc alloc;
+   struct failing_alloc alloc;
    struct failing_kmd kmd;
    size_t image_B;
    void *image = agx_test_kernel_elf(&agx_test_add, "g13g", &image_B);
-   agx_failing_alloc_init(&alloc, SIZE_MAX / 2);
+   failing_alloc_init(&alloc, SIZE_MAX / 2);
    failing_kmd_open(&kmd);
    const struct agx_alloc_callbacks callbacks = {alloc.alloc.user, alloc.alloc.alloc,
                                                  alloc.alloc.free};

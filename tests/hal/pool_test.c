@@ -4,6 +4,7 @@
  * last user is over. Then pools over a device.
  */
 #include "pool_model.h"
+#include "failing_alloc.h"
 
 /* ---- variable sizes ---------------------------------------------------------- */
 
@@ -144,13 +145,13 @@ static void tlsf_fills_its_slabs(void **state)
 
 static void tlsf_without_host_memory(void **state)
 {
-   struct agx_failing_alloc failing;
+   struct failing_alloc failing;
    struct agx_pool_slab slab = {.size_B = 1 << 20};
    struct agx_tlsf tlsf;
    struct agx_frontier none = {0};
    struct agx_pool_block *block = NULL;
    uint32_t taken = 0;
-   agx_failing_alloc_init(&failing, 0);
+   failing_alloc_init(&failing, 0);
    agx_tlsf_init(&tlsf, &failing.alloc);
    assert_fails(agx_tlsf_add(&tlsf, &slab), AGX_RESOURCE_EXHAUSTED, "host memory");
    failing.remaining = 1;

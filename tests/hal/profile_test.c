@@ -13,6 +13,7 @@
 #include "failing_kmd.h"
 #include "fixture.h"
 #include "hal/device/device.h"
+#include "failing_alloc.h"
 
 #define MAX_RECORDS  64
 #define MAX_COUNTERS 16
@@ -221,10 +222,10 @@ static void host_memory_may_run_out(void **state)
                                     AGX_PROFILE_MEMORY | AGX_PROFILE_COUNTERS;
    bool finished = false;
    for (int nth = 0; nth < 100 && !finished; nth++) {
-      struct agx_failing_alloc failing;
+      struct failing_alloc failing;
       struct told told = {0};
       struct fixture f = {0};
-      agx_failing_alloc_init(&failing, SIZE_MAX);
+      failing_alloc_init(&failing, SIZE_MAX);
       const struct agx_alloc_callbacks callbacks = {failing.alloc.user, failing.alloc.alloc,
                                                     failing.alloc.free};
       struct agx_instance_desc instance = {.size = sizeof(instance), .alloc = &callbacks};

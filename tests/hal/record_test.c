@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "failing_alloc.h"
 
 static void dispatches_are_checked(void **state)
 {
@@ -156,8 +156,8 @@ static void host_memory_may_run_out_anywhere(void **state)
    image = agx_test_kernel_elf(&agx_test_count, "g13g", &image_B);
    bool finished = false;
    for (size_t budget = 0; budget < 200 && !finished; budget++) {
-      struct agx_failing_alloc failing;
-      agx_failing_alloc_init(&failing, budget);
+      struct failing_alloc failing;
+      failing_alloc_init(&failing, budget);
       struct agx_alloc_callbacks callbacks = {failing.alloc.user, failing.alloc.alloc,
                                               failing.alloc.free};
       struct agx_instance_desc instance_desc = {.size = sizeof(instance_desc), .alloc = &callbacks};

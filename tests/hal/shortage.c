@@ -25,7 +25,7 @@ agx_status shortage_instance(struct shortage *s, struct agx_instance **out_insta
 void shortage_begin(struct shortage *s)
 {
    *s = (struct shortage){0};
-   agx_failing_alloc_init(&s->alloc, SIZE_MAX);
+   failing_alloc_init(&s->alloc, SIZE_MAX);
    failing_kmd_open(&s->kmd);
    assert_ok(shortage_instance(s, &s->instance));
    assert_ok(agx_device_open_kmd(s->instance, &s->kmd.forward.base, &s->device));

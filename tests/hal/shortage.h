@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/alloc.h"
+#include "failing_alloc.h"
 #include "failing_kmd.h"
 #include "fixture.h"
 
@@ -13,7 +13,7 @@
 
 struct shortage {
    struct failing_kmd kmd;
-   struct agx_failing_alloc alloc;
+   struct failing_alloc alloc;
    struct agx_instance *instance;
    struct agx_device *device;
    int file; /* a memory file of four pages that can be imported */

@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "program/guard_arith_impl.h"
 #include "support.h"
+#include "failing_alloc.h"
 
 #define BINDINGS 3
 #define PUSH_B   32
@@ -212,9 +213,9 @@ static void lack_of_memory_is_said(void **state)
 {
    static struct agx_program_guard guard = {.step_count = 1};
    const struct agx_program program = {.name = "kernel", .guards = &guard, .guard_count = 1};
-   struct agx_failing_alloc failing;
+   struct failing_alloc failing;
    struct agx_guards ready;
-   agx_failing_alloc_init(&failing, 0);
+   failing_alloc_init(&failing, 0);
    assert_fails(agx_guards_init(&program, &failing.alloc, &ready), AGX_RESOURCE_EXHAUSTED,
                 "no memory for 1 guards");
    assert_null(ready.steps);

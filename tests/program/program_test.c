@@ -16,6 +16,7 @@
 #include "base/util.h"
 #include "program/guards.h"
 #include "program/program.h"
+#include "failing_alloc.h"
 
 struct sample {
    uint8_t code[256], preamble[128];
@@ -762,8 +763,8 @@ static void test_no_memory(void **state)
    struct agx_module *got = NULL;
    size_t needed = 0;
    for (; !got; needed++) {
-      struct agx_failing_alloc failing;
-      agx_failing_alloc_init(&failing, needed);
+      struct failing_alloc failing;
+      failing_alloc_init(&failing, needed);
       agx_status status = agx_module_read_elf(image, size, &failing.alloc, &got);
       if (status != AGX_OK) {
          assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "winsys/device.h"
+#include "failing_alloc.h"
 
 static void an_m1_is_described(void **state)
 {
@@ -86,8 +87,8 @@ static void every_failure_is_undone(void **state)
 static void host_memory_may_run_out(void **state)
 {
    for (size_t allowed = 0;; allowed++) {
-      struct agx_failing_alloc failing;
-      agx_failing_alloc_init(&failing, allowed);
+      struct failing_alloc failing;
+      failing_alloc_init(&failing, allowed);
       struct agxw_device *device = NULL;
       struct fake_kmd fake;
       fake_kmd_init(&fake);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "winsys/device.h"
+#include "failing_alloc.h"
 
 struct setup {
    struct fake_kmd fake;
@@ -93,12 +94,12 @@ static void value_zero_asks_nobody(void **state)
 static void many_points_are_waited_for_at_once(void **state)
 {
    struct fake_kmd fake;
-   struct agx_failing_alloc alloc;
+   struct failing_alloc alloc;
    struct agxw_device *device;
    struct agxw_timeline *timeline;
    struct agxw_point points[150];
    fake_kmd_init(&fake);
-   agx_failing_alloc_init(&alloc, SIZE_MAX);
+   failing_alloc_init(&alloc, SIZE_MAX);
    assert_ok(agxw_device_create(&fake.base, &alloc.alloc, &device));
    assert_ok(agxw_timeline_create(device, 0, &timeline));
    for (int i = 0; i < 150; i++)

@@ -9,6 +9,7 @@
 #include "agx/chip.h"
 #include "base/util.h"
 #include "winsys/va_heap.h"
+#include "failing_alloc.h"
 
 #define PAGE  UINT64_C(16384)
 #define START UINT64_C(0x2000000000)
@@ -141,8 +142,8 @@ static void random_use_agrees_with_a_page_map(void **state)
 {
    struct agx_test_rng rng = {20240607};
    struct model model = {0};
-   struct agx_failing_alloc failing;
-   agx_failing_alloc_init(&failing, SIZE_MAX);
+   struct failing_alloc failing;
+   failing_alloc_init(&failing, SIZE_MAX);
    struct agxw_va_heap heap;
    assert_ok(agxw_va_heap_init(&heap, "heap", START, START + PAGES * PAGE, &failing.alloc));
    for (int i = 0; i < 20000; i++) {
@@ -159,8 +160,8 @@ static void random_use_agrees_with_a_page_map(void **state)
 
 static void freeing_needs_no_memory(void **state)
 {
-   struct agx_failing_alloc failing;
-   agx_failing_alloc_init(&failing, SIZE_MAX);
+   struct failing_alloc failing;
+   failing_alloc_init(&failing, SIZE_MAX);
    struct agxw_va_heap heap;
    assert_ok(agxw_va_heap_init(&heap, "heap", START, START + 4096 * PAGE, &failing.alloc));
    uint64_t vas[1000], count = 0;
