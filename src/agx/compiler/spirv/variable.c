@@ -383,14 +383,25 @@ void agxc_spv_assign_bindings(struct agxc_spv *s)
    agxc_spv_assign_vertex_bindings(s);
 }
 
-/* Where the binding index stands among an operation's immediates. */
-static bool names_binding(const struct agxc_instr *instr)
+/* Renumbers the bindings that an instruction names, and says what is known of its access now. */
+static void renumber_bindings(struct agxc_spv *s, struct agxc_instr *instr, const uint32_t *to)
 {
-   return instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_STORE_BUFFER ||
-          instr->op == AGXC_OP_ATOMIC_BUFFER || instr->op == AGXC_OP_BUFFER_SIZE ||
-          instr->op == AGXC_OP_BUFFER_ADDRESS || instr->op == AGXC_OP_BUFFER_SINK ||
-          instr->op == AGXC_OP_BUFFER_LIMIT ||
-          (instr->op >= AGXC_OP_IMAGE_LOAD && instr->op <= AGXC_OP_IMAGE_INFO);
+   uint32_t binding = agxc_imm_binding(instr);
+   bool is_written = s->bindings[binding].access & AGX_BINDING_WRITES;
+   if (instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_STORE_BUFFER) {
+      uint32_t access = agxc_imm_access(instr);
+      if (s->binding_pointed[binding])
+         access &= ~(uint32_t)AGXC_ACCESS_RESTRICT;
+      if (instr->op == AGXC_OP_LOAD_BUFFER && !is_written &&
+          (access & ~(uint32_t)AGXC_ACCESS_PAIRS) == AGXC_ACCESS_RESTRICT)
+         access |= AGXC_ACCESS_CONST;
+      agxc_set_imm_access(instr, access);
+   }
+   if (instr->op == AGXC_OP_IMAGE_LOAD && !is_written && !s->any_aliased_image)
+      instr->op = AGXC_OP_IMAGE_FETCH;
+   agxc_set_imm_binding(instr, to[binding]);
+   if (instr->op == AGXC_OP_IMAGE_SAMPLE)
+      agxc_set_imm_sampler(instr, to[agxc_imm_sampler(instr)]);
 }
 
 void agxc_spv_prune_bindings(struct agxc_spv *s)
@@ -406,24 +417,8 @@ void agxc_spv_prune_bindings(struct agxc_spv *s)
       to[i] = shader->binding_count;
       shader->bindings[shader->binding_count++] = s->bindings[i];
    }
-   agxc_foreach_block (block, shader) {
-      agxc_foreach_instr (instr, block) {
-         if (names_binding(instr)) {
-            struct agxc_ref *index = &agxc_srcs(instr)[instr->src_count];
-            bool has_access = instr->op == AGXC_OP_LOAD_BUFFER || instr->op == AGXC_OP_STORE_BUFFER;
-            if (has_access && s->binding_pointed[index->imm])
-               index[1].imm &= ~(int64_t)AGXC_ACCESS_RESTRICT;
-            if (instr->op == AGXC_OP_LOAD_BUFFER &&
-                (index[1].imm & ~(int64_t)AGXC_ACCESS_PAIRS) == AGXC_ACCESS_RESTRICT &&
-                !(s->bindings[index->imm].access & AGX_BINDING_WRITES))
-               index[1].imm |= AGXC_ACCESS_CONST;
-            if (instr->op == AGXC_OP_IMAGE_LOAD &&
-                !(s->bindings[index->imm].access & AGX_BINDING_WRITES) && !s->any_aliased_image)
-               instr->op = AGXC_OP_IMAGE_FETCH;
-            *index = agxc_imm(to[index->imm], 32);
-            if (instr->op == AGXC_OP_IMAGE_SAMPLE)
-               index[2] = agxc_imm(to[index[2].imm], 32);
-         }
-      }
-   }
+   agxc_foreach_block (block, shader)
+      agxc_foreach_instr (instr, block)
+         if (agxc_has_imm(instr, AGXC_IMM_BINDING))
+            renumber_bindings(s, instr, to);
 }
