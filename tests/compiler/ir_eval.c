@@ -172,7 +172,7 @@ static bool eval_int(unsigned op, const uint64_t *x, unsigned bits, uint64_t *r)
 
 static uint32_t multiply_add_high(const struct agxc_instr *instr, const uint64_t *x)
 {
-   int64_t a = agxc_imm_of(instr, 0) ? (int64_t)(int32_t)x[0] : (int64_t)x[0];
+   int64_t a = agxc_imm_is_signed(instr) ? (int64_t)(int32_t)x[0] : (int64_t)x[0];
    return (uint32_t)(((__int128)a * x[1] + x[2]) >> 32);
 }
 
@@ -330,7 +330,7 @@ static agx_status find_private(struct group *g, struct thread *t, const struct a
                                uint32_t offset_B, uint32_t size_B, uint32_t element_B,
                                uint8_t **out_data)
 {
-   uint32_t variable = (uint32_t)agxc_imm_of(instr, 0);
+   uint32_t variable = (uint32_t)agxc_imm_variable(instr);
    uint32_t bytes = g->private_at[variable + 1] - g->private_at[variable];
    if (!agx_range_fits(offset_B, size_B, bytes) || offset_B % element_B)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "evaluator: %u bytes at %u of %u in variable %u", size_B,
@@ -350,7 +350,7 @@ static agx_status find_memory(struct group *g, struct thread *t, const struct ag
    bool global = instr->op == AGXC_OP_LOAD_GLOBAL || instr->op == AGXC_OP_STORE_GLOBAL;
    uint32_t binding = shared   ? 0
                       : global ? (uint16_t)read_element(t, agxc_srcs(instr), 0)
-                               : (uint32_t)agxc_imm_of(instr, 0);
+                               : agxc_imm_binding(instr);
    if (binding >= AGX_PROGRAM_MAX_BINDINGS)
       return AGX_FAIL(AGX_OUT_OF_RANGE, "evaluator: binding %u", binding);
    uint8_t *data = shared ? g->shared : g->eval->buffers[binding].data;
@@ -414,10 +414,9 @@ static agx_status eval_memory(struct group *g, struct thread *t, const struct ag
       if (stores)
          element = read_element(t, &srcs[1], i);
       else if (!loads)
-         element =
-            atomic_result((uint32_t)agxc_imm_of(instr, instr->op == AGXC_OP_ATOMIC_BUFFER),
-                          (uint32_t)element, (uint32_t)read_element(t, &srcs[1], 0),
-                          srcs[2].kind == AGXC_NONE ? 0 : (uint32_t)read_element(t, &srcs[2], 0));
+         element = atomic_result(
+            agxc_imm_atomic(instr), (uint32_t)element, (uint32_t)read_element(t, &srcs[1], 0),
+            srcs[2].kind == AGXC_NONE ? 0 : (uint32_t)read_element(t, &srcs[2], 0));
       for (unsigned byte = 0; byte < bytes; byte++)
          data[bytes * i + byte] = (uint8_t)(element >> 8 * byte);
    }
@@ -492,7 +491,7 @@ static agx_status step(struct group *g, struct thread *t, bool *out_wait)
       t->done = true;
       return AGX_OK;
    case AGXC_OP_BARRIER:
-      *out_wait = agxc_imm_of(instr, 0) & AGXC_BARRIER_EXECUTION;
+      *out_wait = agxc_imm_barrier(instr) & AGXC_BARRIER_EXECUTION;
       return AGX_OK;
    case AGXC_OP_COLLECT:
       for (unsigned i = 0; i < instr->src_count; i++)
@@ -505,19 +504,20 @@ static agx_status step(struct group *g, struct thread *t, bool *out_wait)
    case AGXC_OP_PRIVATE:
       return AGX_OK;
    case AGXC_OP_SYSVAL:
-      elements(t, agxc_dests(instr))[0] = sysval(g, t, (uint32_t)agxc_imm_of(instr, 0));
+      elements(t, agxc_dests(instr))[0] = sysval(g, t, agxc_imm_sysval(instr));
       return AGX_OK;
    case AGXC_OP_LOAD_PUSH:
       elements(t, agxc_dests(instr))[0] =
-         agx_load_u32(g->eval->push + agxc_imm_of(instr, 0)) & agx_bits(agxc_dests(instr)->bits);
+         agx_load_u32(g->eval->push + agxc_imm_offset(instr)) & agx_bits(agxc_dests(instr)->bits);
       return AGX_OK;
    case AGXC_OP_BUFFER_SIZE:
-      elements(t, agxc_dests(instr))[0] = (uint32_t)g->eval->buffers[agxc_imm_of(instr, 0)].size_B;
+      elements(t, agxc_dests(instr))[0] =
+         (uint32_t)g->eval->buffers[agxc_imm_binding(instr)].size_B;
       return AGX_OK;
    case AGXC_OP_STORE_UNIFORM: {
       const struct agxc_ref *data = agxc_srcs(instr);
       for (unsigned half = 0; half < AGX_MAX(data->bits / 16u, 1u); half++)
-         g->eval->uniforms[agxc_imm_of(instr, 0) + half] =
+         g->eval->uniforms[agxc_imm_half(instr) + half] =
             (uint16_t)(read_element(t, data, 0) >> 16 * half);
       return AGX_OK;
    }
@@ -576,7 +576,7 @@ static uint32_t *place_private(const struct agxc_shader *shader)
    agxc_foreach_block (block, shader)
       agxc_foreach_instr (instr, block)
          if (instr->op == AGXC_OP_PRIVATE)
-            at[agxc_imm_of(instr, 0) + 1] = (uint32_t)agx_align_up(agxc_imm_of(instr, 1), 4);
+            at[agxc_imm_variable(instr) + 1] = (uint32_t)agx_align_up(agxc_imm_size_B(instr), 4);
    for (uint32_t i = 0; i < shader->private_count; i++)
       at[i + 1] += at[i];
    return at;

@@ -23,6 +23,7 @@ struct emission {
    uint32_t *block_at; /* by block */
    struct jump {
       uint32_t at, target;
+      uint32_t distance; /* the place of its operand */
    } * jumps;
    uint32_t jump_count;
    struct agxc_stats stats;
@@ -70,29 +71,32 @@ static void name_state(struct agx_isa_operand *operand, enum agx_isa_kind kind)
       operand->kind = kind;
 }
 
+/* What an operand of the IR's instruction has become. */
+static struct agx_isa_operand *twin(struct agx_isa_instr *isa, const struct agxc_instr *instr,
+                                    const struct agxc_ref *operand)
+{
+   return &isa->operand[operand - instr->operand];
+}
+
 /* State registers are numbers in the IR. Of coordinates the table has only the first; how many
  * follow says the dimension. */
-static void name_texture_operands(struct agx_isa_instr *isa)
+static void name_texture_operands(struct agx_isa_instr *isa, const struct agxc_instr *instr)
 {
-   switch (isa->op) {
-   case AGX_ISA_OP_SMPF:
-   case AGX_ISA_OP_SMPI:
-      name_state(&isa->operand[AGX_ISA_SMPF_TEXTURE], AGX_ISA_TS);
-      name_state(&isa->operand[AGX_ISA_SMPF_SAMPLER], AGX_ISA_SS);
-      isa->operand[AGX_ISA_SMPF_COORD].count = 1;
-      if (isa->operand[AGX_ISA_SMPF_LOD].bits == 32) /* derivatives */
-         isa->operand[AGX_ISA_SMPF_LOD].count = 2;
-      if (isa->operand[AGX_ISA_SMPF_EXTRA].count == 2) { /* reference and offset */
-         isa->operand[AGX_ISA_SMPF_EXTRA].bits = 16;
-         isa->operand[AGX_ISA_SMPF_EXTRA].count = 3;
-      }
+   bool samples = isa->op == AGX_ISA_OP_SMPF || isa->op == AGX_ISA_OP_SMPI;
+   if (!samples && isa->op != AGX_ISA_OP_IMGW)
       return;
-   case AGX_ISA_OP_IMGW:
-      name_state(&isa->operand[AGX_ISA_IMGW_TEXTURE], AGX_ISA_TS);
-      isa->operand[AGX_ISA_IMGW_COORD].count = 1;
+   name_state(twin(isa, instr, agxc_machine_texture(instr)), AGX_ISA_TS);
+   twin(isa, instr, agxc_machine_coord(instr))->count = 1;
+   if (!samples)
       return;
-   default:
-      return;
+   name_state(twin(isa, instr, agxc_machine_sampler(instr)), AGX_ISA_SS);
+   struct agx_isa_operand *lod = twin(isa, instr, agxc_machine_lod(instr));
+   struct agx_isa_operand *extra = twin(isa, instr, agxc_machine_extra(instr));
+   if (lod->bits == 32) /* derivatives */
+      lod->count = 2;
+   if (extra->count == 2) { /* reference and offset */
+      extra->bits = 16;
+      extra->count = 3;
    }
 }
 
@@ -101,7 +105,7 @@ static struct agx_isa_instr to_isa(const struct agxc_instr *instr)
    struct agx_isa_instr isa = {.op = (uint16_t)agxc_opcode(instr)};
    for (unsigned i = 0; i < instr->operand_count; i++)
       isa.operand[i] = to_operand(&instr->operand[i]);
-   name_texture_operands(&isa);
+   name_texture_operands(&isa, instr);
    return isa;
 }
 
@@ -125,10 +129,12 @@ static void emit_instr(struct emission *emission, const struct agxc_instr *instr
    struct agx_isa_instr isa = to_isa(instr);
    const struct agxc_block *target = agxc_jump_target(emission->shader, instr);
    if (target) {
-      emission->jumps[emission->jump_count++] = (struct jump){emission->size, target->index};
-      isa.operand[AGX_ISA_JMP_ANY_OFFSET].value = 0;
+      struct agx_isa_operand *distance = twin(&isa, instr, agxc_machine_offset(instr));
+      emission->jumps[emission->jump_count++] =
+         (struct jump){emission->size, target->index, (uint32_t)(distance - isa.operand)};
+      distance->value = 0;
    }
-   agxc_stats_count(&emission->stats, &isa);
+   agxc_stats_count(&emission->stats, instr, &isa);
    append(emission, &isa);
 }
 
@@ -140,8 +146,7 @@ static void resolve_jumps(struct emission *emission)
       size_t length;
       uint8_t *at = emission->bytes + jump->at;
       agx_status status = agx_isa_decode(at, emission->size - jump->at, &isa);
-      isa.operand[AGX_ISA_JMP_ANY_OFFSET].value =
-         (int64_t)emission->block_at[jump->target] - jump->at;
+      isa.operand[jump->distance].value = (int64_t)emission->block_at[jump->target] - jump->at;
       if (status == AGX_OK)
          status = agx_isa_encode(&isa, at, &length);
       if (status != AGX_OK)
@@ -167,7 +172,7 @@ void agxc_emit(struct agxc_shader *shader, uint8_t **out_code, uint32_t *out_tex
          emit_instr(&emission, instr);
    }
    struct agx_isa_instr stop = {.op = AGX_ISA_OP_STOP}, trap = {.op = AGX_ISA_OP_TRAP};
-   agxc_stats_count(&emission.stats, &stop);
+   agxc_stats_count(&emission.stats, NULL, &stop);
    append(&emission, &stop);
    *out_text_B = emission.size;
    for (unsigned i = 0; i < TRAPS; i++)

@@ -5,6 +5,7 @@
  */
 #include "agx/compiler/emit/stats_impl.h"
 
+#include "agx/compiler/ir/machine_operand.h"
 #include "agx/isa/cost.h"
 
 void agxc_stats_begin(struct agxc_stats *stats, const struct agxc_shader *shader)
@@ -13,22 +14,23 @@ void agxc_stats_begin(struct agxc_stats *stats, const struct agxc_shader *shader
 }
 
 /* The shader's own memory of threads uses the same instructions, below what is spilled. */
-static bool is_spill(const struct agxc_stats *stats, const struct agx_isa_operand *index)
+static bool is_spill(const struct agxc_stats *stats, const struct agxc_ref *index)
 {
-   return index->kind == AGX_ISA_IMM && index->value >= stats->spills_from;
+   return index->kind == AGXC_IMM && index->imm >= stats->spills_from;
 }
 
-void agxc_stats_count(struct agxc_stats *stats, const struct agx_isa_instr *instr)
+void agxc_stats_count(struct agxc_stats *stats, const struct agxc_instr *instr,
+                      const struct agx_isa_instr *isa)
 {
-   struct agx_isa_cost cost = agx_isa_cost(instr);
+   struct agx_isa_cost cost = agx_isa_cost(isa);
    stats->pipe_cycles[cost.shared_pipe] += cost.throughput;
    stats->counts.instructions++;
-   stats->counts.waits += instr->op == AGX_ISA_OP_WAIT;
-   stats->counts.loads += instr->op == AGX_ISA_OP_LOAD;
-   stats->counts.spills += instr->op == AGX_ISA_OP_STACK_STORE &&
-                           is_spill(stats, &instr->operand[AGX_ISA_STACK_STORE_INDEX]);
-   stats->counts.fills += instr->op == AGX_ISA_OP_STACK_LOAD &&
-                          is_spill(stats, &instr->operand[AGX_ISA_STACK_LOAD_INDEX]);
+   stats->counts.waits += isa->op == AGX_ISA_OP_WAIT;
+   stats->counts.loads += isa->op == AGX_ISA_OP_LOAD;
+   stats->counts.spills +=
+      isa->op == AGX_ISA_OP_STACK_STORE && is_spill(stats, agxc_machine_index(instr));
+   stats->counts.fills +=
+      isa->op == AGX_ISA_OP_STACK_LOAD && is_spill(stats, agxc_machine_index(instr));
 }
 
 void agxc_stats_finish(struct agxc_stats *stats, struct agxc_shader *shader)

@@ -14,7 +14,9 @@ struct agxc_stats {
 /* Starts counting. Accesses of the stack behind the shader's own scratch memory are spills. */
 void agxc_stats_begin(struct agxc_stats *stats, const struct agxc_shader *shader);
 
-/* Counts one emitted instruction, its cycles and its memory accesses. */
-void agxc_stats_count(struct agxc_stats *stats, const struct agx_isa_instr *instr);
+/* Counts one emitted instruction, its cycles and its memory accesses: isa for the encoder; instr is
+ * NULL for the stop at the end. */
+void agxc_stats_count(struct agxc_stats *stats, const struct agxc_instr *instr,
+                      const struct agx_isa_instr *isa);
 /* After the last instruction: fills shader->stats. */
 void agxc_stats_finish(struct agxc_stats *stats, struct agxc_shader *shader);

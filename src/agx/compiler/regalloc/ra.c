@@ -327,8 +327,8 @@ static void note_wanted(struct agxc_ra *ra, const struct agxc_block *block)
    agxc_foreach_instr (phi, behind) {
       if (phi->op != AGXC_OP_PHI)
          break;
-      const struct agxc_ref *mine = &agxc_srcs(phi)[is_second];
-      const struct agxc_ref *other = &agxc_srcs(phi)[1 - is_second];
+      const struct agxc_ref *mine = agxc_phi_of_two(phi, is_second);
+      const struct agxc_ref *other = agxc_phi_of_two(phi, 1 - is_second);
       if (mine->kind != AGXC_VALUE || other->kind != AGXC_VALUE ||
           mine->value->def->block != block || ra->place[other->value->id] == AGXC_NOWHERE)
          continue;

@@ -100,7 +100,7 @@ bool agxc_ra_borrow(struct agxc_ra *ra, const struct agxc_instr *collect)
        !stand_together(ra, collect))
       return false;
    const struct agxc_instr *reader = agx_container_of(collect->link.next, struct agxc_instr, link);
-   ra->place[vector->id] = ra->place[agxc_srcs(collect)[0].value->id];
+   ra->place[vector->id] = ra->place[agxc_element(collect, 0)->value->id];
    agxc_foreach_src (src, collect) {
       bool is_read_itself = ra->last_use[src->value->id] > collect->index;
       if (ends_at(ra, src->value, collect) && !is_read_itself) {
