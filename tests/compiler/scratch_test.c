@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agx/compiler/select/select.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 static struct agxc_ref base(void)
 {

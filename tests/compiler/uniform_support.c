@@ -3,6 +3,7 @@
  * Runs passes over a kernel and compares what the evaluator says of it before and after.
  */
 #include "uniform_support.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 #include <string.h>
 

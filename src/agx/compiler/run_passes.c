@@ -8,6 +8,7 @@
 
 #include "agx/compiler/compiler.h"
 #include "agx/compiler/pipeline.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 #define LIMIT_B ((size_t)256 << 20)
 

@@ -4,6 +4,7 @@
  * stay as they are. u0 is the address of binding 0, u4 and u5 are the first push constants.
  */
 #include "agx/compiler/opt/opt.h"
+#include "agx/compiler/ir/launch_slots.h"
 #include "support.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agx/compiler/opt/opt.h"
+#include "agx/compiler/ir/launch_slots.h"
 #include "support.h"
 
 /* Uniforms run out before results do: the rest stays, and bases of memory get places first. */

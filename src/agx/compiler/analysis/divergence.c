@@ -357,3 +357,13 @@ struct agxc_divergence *agxc_divergence(struct agxc_shader *shader)
    }
    return d;
 }
+
+bool agxc_is_of_dispatch(const struct agxc_ref *condition)
+{
+   if (condition->kind != AGXC_VALUE)
+      return true;
+   agxc_foreach_src (src, condition->value->def)
+      if (src->kind == AGXC_VALUE)
+         return false;
+   return condition->value->def->src_count > 0;
+}

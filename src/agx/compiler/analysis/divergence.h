@@ -43,3 +43,7 @@ struct agxc_divergence *agxc_divergence(struct agxc_shader *shader);
  * threads leave in different iterations differs behind it. */
 enum agxc_scope agxc_scope_of(const struct agxc_divergence *divergence, const struct agxc_ref *ref,
                               const struct agxc_block *block);
+
+/* Whether all threads of the dispatch decide the same, by constants and uniforms alone: one arm is
+ * skipped as a whole. */
+bool agxc_is_of_dispatch(const struct agxc_ref *condition);

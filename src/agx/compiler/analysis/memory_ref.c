@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "agx/compiler/analysis/offset.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 /* Deep enough for sums that front ends make; bounds the work for one address. */
 #define MAX_DEPTH 6

@@ -4,6 +4,7 @@
  * compute twice (opt/loads/, opt/preamble.c, opt/if_conversion.c).
  */
 #include "agx/compiler/analysis/op_cost.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 #include "agx/isa/cost.h"
 

@@ -72,8 +72,8 @@ static void name_state(struct agx_isa_operand *operand, enum agx_isa_kind kind)
 }
 
 /* What an operand of the IR's instruction has become. */
-static struct agx_isa_operand *twin(struct agx_isa_instr *isa, const struct agxc_instr *instr,
-                                    const struct agxc_ref *operand)
+static struct agx_isa_operand *encoded(struct agx_isa_instr *isa, const struct agxc_instr *instr,
+                                       const struct agxc_ref *operand)
 {
    return &isa->operand[operand - instr->operand];
 }
@@ -85,13 +85,13 @@ static void name_texture_operands(struct agx_isa_instr *isa, const struct agxc_i
    bool samples = isa->op == AGX_ISA_OP_SMPF || isa->op == AGX_ISA_OP_SMPI;
    if (!samples && isa->op != AGX_ISA_OP_IMGW)
       return;
-   name_state(twin(isa, instr, agxc_machine_texture(instr)), AGX_ISA_TS);
-   twin(isa, instr, agxc_machine_coord(instr))->count = 1;
+   name_state(encoded(isa, instr, agxc_machine_texture(instr)), AGX_ISA_TS);
+   encoded(isa, instr, agxc_machine_coord(instr))->count = 1;
    if (!samples)
       return;
-   name_state(twin(isa, instr, agxc_machine_sampler(instr)), AGX_ISA_SS);
-   struct agx_isa_operand *lod = twin(isa, instr, agxc_machine_lod(instr));
-   struct agx_isa_operand *extra = twin(isa, instr, agxc_machine_extra(instr));
+   name_state(encoded(isa, instr, agxc_machine_sampler(instr)), AGX_ISA_SS);
+   struct agx_isa_operand *lod = encoded(isa, instr, agxc_machine_lod(instr));
+   struct agx_isa_operand *extra = encoded(isa, instr, agxc_machine_extra(instr));
    if (lod->bits == 32) /* derivatives */
       lod->count = 2;
    if (extra->count == 2) { /* reference and offset */
@@ -129,7 +129,7 @@ static void emit_instr(struct emission *emission, const struct agxc_instr *instr
    struct agx_isa_instr isa = to_isa(instr);
    const struct agxc_block *target = agxc_jump_target(emission->shader, instr);
    if (target) {
-      struct agx_isa_operand *distance = twin(&isa, instr, agxc_machine_offset(instr));
+      struct agx_isa_operand *distance = encoded(&isa, instr, agxc_machine_offset(instr));
       emission->jumps[emission->jump_count++] =
          (struct jump){emission->size, target->index, (uint32_t)(distance - isa.operand)};
       distance->value = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Objects of the IR: values, instructions, nodes, the numbering of the control-flow
- * graph, and uniform slots.
+ * Objects of the IR: values, instructions and nodes, and what tables say of an operation. Every
+ * room of the compiler calls it.
  */
 #include "agx/compiler/ir/ir.h"
 #include "agx/compiler/ir/machine_operand.h"
@@ -173,6 +173,16 @@ struct agxc_block *agxc_last_block(const struct agx_link *list)
    return as_block(list->prev);
 }
 
+struct agxc_block *agxc_block_before(const struct agxc_node *node)
+{
+   return as_block(node->link.prev);
+}
+
+struct agxc_block *agxc_block_after(const struct agxc_node *node)
+{
+   return as_block(node->link.next);
+}
+
 /* ---- instructions ----------------------------------------------------- */
 
 struct agxc_instr *agxc_instr_new_n(struct agxc_shader *shader, unsigned op, unsigned dests,
@@ -237,253 +247,4 @@ struct agxc_instr *agxc_terminator(const struct agxc_block *block)
       return NULL;
    struct agxc_instr *last = agx_container_of(block->instrs.prev, struct agxc_instr, link);
    return agxc_flags(last) & AGXC_TERMINATOR ? last : NULL;
-}
-
-/* ---- numbering -------------------------------------------------------- */
-
-static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth,
-                        struct agxc_loop *loop);
-
-static void number_block(struct agxc_shader *shader, struct agxc_block *block, uint32_t loop_depth,
-                         struct agxc_loop *loop)
-{
-   block->index = shader->block_count;
-   block->loop_depth = loop_depth;
-   block->loop = loop;
-   block->pred_count = 0;
-   block->succs[0] = block->succs[1] = NULL;
-   if (shader->block_count == shader->block_capacity) {
-      uint32_t capacity = AGX_MAX(16u, 2 * shader->block_count);
-      shader->blocks = agx_arena_grow(shader->arena, shader->blocks, shader->block_count, capacity,
-                                      sizeof(struct agxc_block *));
-      shader->block_capacity = capacity;
-   }
-   shader->blocks[shader->block_count++] = block;
-   agxc_foreach_instr (instr, block) {
-      instr->block = block;
-      instr->index = shader->instr_count++;
-   }
-}
-
-static void number_node(struct agxc_shader *shader, struct agxc_node *node, uint32_t loop_depth,
-                        struct agxc_loop *loop)
-{
-   if (node->kind == AGXC_NODE_BLOCK) {
-      number_block(shader, agx_container_of(node, struct agxc_block, node), loop_depth, loop);
-   } else if (node->kind == AGXC_NODE_IF) {
-      struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
-      number_list(shader, &branch->then_list, loop_depth, loop);
-      number_list(shader, &branch->else_list, loop_depth, loop);
-   } else {
-      struct agxc_loop *inner = agx_container_of(node, struct agxc_loop, node);
-      number_list(shader, &inner->body, loop_depth + 1, inner);
-      number_list(shader, &inner->continuing, loop_depth + 1, inner);
-   }
-}
-
-static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth,
-                        struct agxc_loop *loop)
-{
-   agxc_foreach_node (node, list)
-      number_node(shader, node, loop_depth, loop);
-}
-
-struct agxc_block *agxc_block_before(const struct agxc_node *node)
-{
-   return as_block(node->link.prev);
-}
-
-struct agxc_block *agxc_block_after(const struct agxc_node *node)
-{
-   return as_block(node->link.next);
-}
-
-/* Where control goes at the end of a list that is not the shader's body. */
-static struct agxc_block *after_list(const struct agxc_node *parent, const struct agx_link *list)
-{
-   if (parent->kind == AGXC_NODE_IF)
-      return agxc_block_after(parent);
-   struct agxc_loop *loop = agx_container_of(parent, struct agxc_loop, node);
-   return agxc_first_block(list == &loop->body ? &loop->continuing : &loop->body);
-}
-
-static void link_succs(struct agxc_block *block)
-{
-   struct agxc_instr *last = agxc_terminator(block);
-   struct agxc_loop *loop = block->loop;
-   if (last && (last->op == AGXC_OP_RETURN || agxc_has_opcode(last, AGX_ISA_OP_STOP)))
-      return;
-   if (last && last->op == AGXC_OP_BREAK && loop) {
-      block->succs[0] = agxc_block_after(&loop->node);
-      return;
-   }
-   if (last && last->op == AGXC_OP_CONTINUE && loop) {
-      block->succs[0] = agxc_first_block(&loop->continuing);
-      return;
-   }
-   if (block->node.link.next == block->node.list) {
-      if (block->node.parent)
-         block->succs[0] = after_list(block->node.parent, block->node.list);
-      return;
-   }
-   struct agxc_node *next = agx_container_of(block->node.link.next, struct agxc_node, link);
-   if (next->kind == AGXC_NODE_IF) {
-      struct agxc_if *branch = agx_container_of(next, struct agxc_if, node);
-      block->succs[0] = agxc_first_block(&branch->then_list);
-      block->succs[1] = agxc_first_block(&branch->else_list);
-   } else {
-      struct agxc_loop *inner = agx_container_of(next, struct agxc_loop, node);
-      block->succs[0] = agxc_first_block(&inner->body);
-   }
-}
-
-/* In one walk, since control goes back only to loops that it has come through: what none of the
- * blocks in front of it goes to is never reached, and goes nowhere. */
-static uint32_t link_reachable(struct agxc_shader *shader)
-{
-   uint32_t edges = 0;
-   agxc_foreach_block (block, shader) {
-      if (block->index > 0 && block->pred_count == 0)
-         continue;
-      link_succs(block);
-      for (unsigned i = 0; i < 2; i++) {
-         if (!block->succs[i])
-            continue;
-         block->succs[i]->pred_count++;
-         edges++;
-      }
-   }
-   return edges;
-}
-
-static void link_preds(struct agxc_shader *shader, uint32_t edges)
-{
-   struct agxc_block **preds = AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, edges);
-   agxc_foreach_block (block, shader) {
-      block->preds = preds;
-      preds += block->pred_count;
-      block->pred_count = 0;
-   }
-   agxc_foreach_block (block, shader)
-      for (unsigned i = 0; i < 2; i++)
-         if (block->succs[i])
-            block->succs[i]->preds[block->succs[i]->pred_count++] = block;
-}
-
-void agxc_index(struct agxc_shader *shader)
-{
-   /* Passes hold on to the array that they had. */
-   shader->block_capacity = shader->block_count;
-   shader->blocks = AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, shader->block_capacity);
-   shader->block_count = shader->instr_count = 0;
-   number_list(shader, &shader->body, 0, NULL);
-   link_preds(shader, link_reachable(shader));
-}
-
-/* ---- uniforms --------------------------------------------------------- */
-
-/* Source: docs/hw/machine.md, section 3: memory bases reach the first 256 halves only. */
-#define BASE_HALVES 256
-
-uint32_t agxc_scratch_alloc(struct agxc_shader *shader, uint64_t bytes)
-{
-   uint32_t at = (uint32_t)agx_align_up(shader->scratch_B, 4);
-   if (bytes > AGX_PROGRAM_MAX_SCRATCH_B - at)
-      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
-                "%s: scratch memory of %llu bytes on top of %u; a thread may have %u", shader->name,
-                (unsigned long long)bytes, at, AGX_PROGRAM_MAX_SCRATCH_B);
-   shader->scratch_B = at + (uint32_t)bytes;
-   return at;
-}
-
-static uint32_t take_halves(struct agxc_shader *shader, uint32_t halves)
-{
-   uint32_t start = (uint32_t)agx_align_up(shader->uniform_halves, AGX_MIN(halves, 2));
-   if (start + halves > AGX_UNIFORM_HALVES)
-      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u halves",
-                shader->name, AGX_UNIFORM_HALVES);
-   shader->uniform_halves = start + halves;
-   return start;
-}
-
-/* Source: docs/hw/machine.md, 15.4: a heap's base is named by a multiple of four halves, of 5 bits.
- */
-static uint32_t take_heap(struct agxc_shader *shader)
-{
-   shader->uniform_halves = (uint32_t)agx_align_up(shader->uniform_halves, 4);
-   uint32_t start = take_halves(shader, 4);
-   if (start > AGX_HEAP_LAST_HALF)
-      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
-                "%s: uniform registers: more than %u arrays of images", shader->name,
-                AGX_HEAP_LAST_HALF / 4 + 1);
-   return start;
-}
-
-const struct agx_program_uniform *agxc_slot_at(const struct agxc_shader *shader, uint32_t half)
-{
-   for (uint32_t i = 0; i < shader->uniform_count; i++)
-      if (shader->uniforms[i].start == half)
-         return &shader->uniforms[i];
-   return NULL;
-}
-
-struct agxc_ref agxc_uniform_slot(struct agxc_shader *shader, enum agx_uniform_kind kind,
-                                  uint32_t index, uint64_t value, unsigned bits)
-{
-   shader = agxc_uniform_owner(shader);
-   uint32_t halves = AGX_MAX(bits / 16, 1);
-   for (uint32_t i = 0; i < shader->uniform_count; i++) {
-      const struct agx_program_uniform *slot = &shader->uniforms[i];
-      if (slot->kind == (uint32_t)kind && slot->index == index && slot->value == value &&
-          slot->halves == halves)
-         return agxc_uniform(slot->start, bits, 1);
-   }
-   if (shader->uniform_count == AGX_PROGRAM_MAX_UNIFORMS)
-      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: uniform registers: more than %u slots",
-                shader->name, AGX_PROGRAM_MAX_UNIFORMS);
-   uint32_t start = kind == AGX_UNIFORM_HEAP ? take_heap(shader) : take_halves(shader, halves);
-   bool is_address = kind == AGX_UNIFORM_BUFFER_ADDRESS || kind == AGX_UNIFORM_BUFFER_GUARD ||
-                     (kind == AGX_UNIFORM_IMAGE && bits == 64);
-   if (is_address && start + halves > BASE_HALVES)
-      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED,
-                "%s: uniform registers: the address of binding %u would lie beyond half %u",
-                shader->name, index, BASE_HALVES);
-   shader->uniforms[shader->uniform_count++] = (struct agx_program_uniform){
-      .kind = kind, .start = start, .halves = halves, .index = index, .value = value};
-   return agxc_uniform(start, bits, 1);
-}
-
-uint32_t agxc_state_slot(struct agxc_shader *shader, enum agx_state_kind kind, uint32_t binding,
-                         uint32_t element)
-{
-   shader = agxc_uniform_owner(shader);
-   bool is_texture = agx_state_is_texture(kind);
-   uint32_t limit = is_texture ? AGX_PROGRAM_MAX_TEXTURES : AGX_PROGRAM_MAX_SAMPLERS, slot = 0;
-   for (uint32_t i = 0; i < shader->state_count; i++) {
-      const struct agx_program_state *state = &shader->states[i];
-      if (state->kind == (uint32_t)kind && state->index == binding && state->element == element)
-         return slot;
-      slot += agx_state_is_texture(state->kind) == is_texture;
-   }
-   if (slot == limit)
-      agxc_fail(shader, AGX_RESOURCE_EXHAUSTED, "%s: more than %u %s state registers", shader->name,
-                limit, is_texture ? "texture" : "sampler");
-   shader->states[shader->state_count++] =
-      (struct agx_program_state){.kind = kind, .index = binding, .element = element};
-   return slot;
-}
-
-struct agxc_ref agxc_uniform_result(struct agxc_shader *shader, unsigned bits)
-{
-   return agxc_uniform(take_halves(shader, AGX_MAX(bits / 16, 1)), bits, 1);
-}
-
-bool agxc_is_of_dispatch(const struct agxc_ref *condition)
-{
-   if (condition->kind != AGXC_VALUE)
-      return true;
-   agxc_foreach_src (src, condition->value->def)
-      if (src->kind == AGXC_VALUE)
-         return false;
-   return condition->value->def->src_count > 0;
 }

@@ -11,6 +11,7 @@
  * robust bindings later.
  */
 #include "agx/compiler/lower/lower.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 #define MAX_BASE_HALF  252 /* a base names halves below 256 */
 #define MAX_PUSH_WORDS 4

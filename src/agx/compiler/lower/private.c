@@ -15,6 +15,7 @@
 #include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/lower/lower.h"
 #include "agx/compiler/ir/ssa.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 /* Costs in issued instructions. A load from scratch memory also waits; other SIMD-groups
  * run meanwhile, which the figure is for. Tuned on private_array and small stacks. */

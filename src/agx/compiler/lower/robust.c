@@ -22,6 +22,7 @@
 #include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/lower/lower.h"
 #include "agx/compiler/lower/robust_impl.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 #define MAX_DEPTH 8
 

@@ -6,6 +6,7 @@
 #include "agx/compiler/lower/robust_impl.h"
 
 #include "agx/compiler/analysis/limits.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 static struct agxc_ref limit(struct agxc_robust *r, const struct agxc_robust_access *a,
                              enum agx_uniform_kind kind, uint32_t constant, uint32_t bytes)

@@ -23,6 +23,7 @@
 #include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/analysis/range.h"
 #include "agx/compiler/opt/opt.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 /* Deep enough for what front ends make; bounds the work for one offset. */
 #define MAX_DEPTH 6

@@ -21,6 +21,7 @@
 #include "agx/compiler/analysis/range.h"
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/opt.h"
+#include "agx/compiler/ir/launch_slots.h"
 #include "program/guards.h"
 
 #define MAX_DEPTH 12u /* of an expression */

@@ -14,6 +14,7 @@
  * of one block.
  */
 #include "agx/compiler/ir/clone.h"
+#include "agx/compiler/analysis/divergence.h"
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/ir/fold.h"
 #include "agx/compiler/ir/walk.h"

@@ -21,6 +21,7 @@
 #include "agx/compiler/analysis/liveness.h"
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/opt/opt.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 /* Fixed point: costs are cycles times 16. */
 #define ONE 16u

@@ -7,6 +7,7 @@
 #include "agx/compiler/regalloc/spill_impl.h"
 
 #include "agx/compiler/ir/ssa.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 #define MAX_OFFSET 0x7fff /* both readings of an immediate's sign agree */
 

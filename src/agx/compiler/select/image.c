@@ -12,6 +12,7 @@
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 #define MAX_LEVEL_HALF 256 /* uniforms that a level can name */
 

@@ -10,6 +10,7 @@
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
+#include "agx/compiler/ir/launch_slots.h"
 
 #define MAX_INDEX_IMM   0x7fff /* both readings of the sign agree; docs/hw/machine.md, section 7 */
 #define MAX_INDEX_SHIFT 2      /* beyond the element size */

@@ -6,6 +6,7 @@
  */
 #include "agx/compiler/ir/machine_operand.h"
 #include "agx/compiler/select/select_impl.h"
+#include "agx/compiler/ir/launch_slots.h"
 #include "base/half.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ struct agxc_instr *agxc_select_instr(struct agxc_selector *s, enum agx_isa_op op
          dest.value->def = instr;
    }
    for (unsigned i = 0; i < src_count; i++)
-      instr->operand[instr->dest_count + i] = srcs[i];
+      agxc_srcs(instr)[i] = srcs[i];
    agxc_insert(&s->at, instr);
    return instr;
 }
@@ -118,7 +119,7 @@ bool agxc_select_is_clean(const struct agxc_selector *s, const struct agxc_ref *
 {
    const struct agxc_instr *def = agxc_select_def(s, ref);
    if (def && def->op == AGXC_OP_SPLIT)
-      def = agxc_select_def(s, &def->operand[def->dest_count]);
+      def = agxc_select_def(s, agxc_src_vector(def));
    return def && (def->op == AGXC_OP_LOAD_GLOBAL || def->op == AGXC_OP_LOAD_SHARED);
 }
 

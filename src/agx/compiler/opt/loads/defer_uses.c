@@ -12,6 +12,7 @@
  * Before and after: generic SSA; opt_cse behind it joins the addresses. Stands behind
  * opt_if_conversion, which leaves ifs that load, and behind the passes that unroll loops of them.
  */
+#include "agx/compiler/analysis/divergence.h"
 #include "agx/compiler/analysis/op_cost.h"
 #include "agx/compiler/opt/loads/limits_impl.h"
 #include "agx/compiler/opt/loads/loads.h"

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers blocks and instructions in program order, and links the graph of control flow that
+ * follows from the tree. Passes call agxc_index after they changed the tree; analyses go by its
+ * numbers.
+ */
+#include "agx/compiler/ir/ir.h"
+
+static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth,
+                        struct agxc_loop *loop);
+
+static void number_block(struct agxc_shader *shader, struct agxc_block *block, uint32_t loop_depth,
+                         struct agxc_loop *loop)
+{
+   block->index = shader->block_count;
+   block->loop_depth = loop_depth;
+   block->loop = loop;
+   block->pred_count = 0;
+   block->succs[0] = block->succs[1] = NULL;
+   if (shader->block_count == shader->block_capacity) {
+      uint32_t capacity = AGX_MAX(16u, 2 * shader->block_count);
+      shader->blocks = agx_arena_grow(shader->arena, shader->blocks, shader->block_count, capacity,
+                                      sizeof(struct agxc_block *));
+      shader->block_capacity = capacity;
+   }
+   shader->blocks[shader->block_count++] = block;
+   agxc_foreach_instr (instr, block) {
+      instr->block = block;
+      instr->index = shader->instr_count++;
+   }
+}
+
+static void number_node(struct agxc_shader *shader, struct agxc_node *node, uint32_t loop_depth,
+                        struct agxc_loop *loop)
+{
+   if (node->kind == AGXC_NODE_BLOCK) {
+      number_block(shader, agx_container_of(node, struct agxc_block, node), loop_depth, loop);
+   } else if (node->kind == AGXC_NODE_IF) {
+      struct agxc_if *branch = agx_container_of(node, struct agxc_if, node);
+      number_list(shader, &branch->then_list, loop_depth, loop);
+      number_list(shader, &branch->else_list, loop_depth, loop);
+   } else {
+      struct agxc_loop *inner = agx_container_of(node, struct agxc_loop, node);
+      number_list(shader, &inner->body, loop_depth + 1, inner);
+      number_list(shader, &inner->continuing, loop_depth + 1, inner);
+   }
+}
+
+static void number_list(struct agxc_shader *shader, struct agx_link *list, uint32_t loop_depth,
+                        struct agxc_loop *loop)
+{
+   agxc_foreach_node (node, list)
+      number_node(shader, node, loop_depth, loop);
+}
+
+/* Where control goes at the end of a list that is not the shader's body. */
+static struct agxc_block *after_list(const struct agxc_node *parent, const struct agx_link *list)
+{
+   if (parent->kind == AGXC_NODE_IF)
+      return agxc_block_after(parent);
+   struct agxc_loop *loop = agx_container_of(parent, struct agxc_loop, node);
+   return agxc_first_block(list == &loop->body ? &loop->continuing : &loop->body);
+}
+
+static void link_succs(struct agxc_block *block)
+{
+   struct agxc_instr *last = agxc_terminator(block);
+   struct agxc_loop *loop = block->loop;
+   if (last && (last->op == AGXC_OP_RETURN || agxc_has_opcode(last, AGX_ISA_OP_STOP)))
+      return;
+   if (last && last->op == AGXC_OP_BREAK && loop) {
+      block->succs[0] = agxc_block_after(&loop->node);
+      return;
+   }
+   if (last && last->op == AGXC_OP_CONTINUE && loop) {
+      block->succs[0] = agxc_first_block(&loop->continuing);
+      return;
+   }
+   if (block->node.link.next == block->node.list) {
+      if (block->node.parent)
+         block->succs[0] = after_list(block->node.parent, block->node.list);
+      return;
+   }
+   struct agxc_node *next = agx_container_of(block->node.link.next, struct agxc_node, link);
+   if (next->kind == AGXC_NODE_IF) {
+      struct agxc_if *branch = agx_container_of(next, struct agxc_if, node);
+      block->succs[0] = agxc_first_block(&branch->then_list);
+      block->succs[1] = agxc_first_block(&branch->else_list);
+   } else {
+      struct agxc_loop *inner = agx_container_of(next, struct agxc_loop, node);
+      block->succs[0] = agxc_first_block(&inner->body);
+   }
+}
+
+/* In one walk, since control goes back only to loops that it has come through: what none of the
+ * blocks in front of it goes to is never reached, and goes nowhere. */
+static uint32_t link_reachable(struct agxc_shader *shader)
+{
+   uint32_t edges = 0;
+   agxc_foreach_block (block, shader) {
+      if (block->index > 0 && block->pred_count == 0)
+         continue;
+      link_succs(block);
+      for (unsigned i = 0; i < 2; i++) {
+         if (!block->succs[i])
+            continue;
+         block->succs[i]->pred_count++;
+         edges++;
+      }
+   }
+   return edges;
+}
+
+static void link_preds(struct agxc_shader *shader, uint32_t edges)
+{
+   struct agxc_block **preds = AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, edges);
+   agxc_foreach_block (block, shader) {
+      block->preds = preds;
+      preds += block->pred_count;
+      block->pred_count = 0;
+   }
+   agxc_foreach_block (block, shader)
+      for (unsigned i = 0; i < 2; i++)
+         if (block->succs[i])
+            block->succs[i]->preds[block->succs[i]->pred_count++] = block;
+}
+
+void agxc_index(struct agxc_shader *shader)
+{
+   /* Passes hold on to the array that they had. */
+   shader->block_capacity = shader->block_count;
+   shader->blocks = AGX_ARENA_ARRAY(shader->arena, struct agxc_block *, shader->block_capacity);
+   shader->block_count = shader->instr_count = 0;
+   number_list(shader, &shader->body, 0, NULL);
+   link_preds(shader, link_reachable(shader));
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A shader: its code, what its module declares, what each launch has to bring, and what passes
+ * found out. Everything lives in its arena; running out leaves through the arena.
+ */
+#pragma once
+
+#include "agx/compiler/ir/node.h"
+#include "agx/compiler/ir/options.h"
+#include "base/arena.h"
+
+struct agxc_shader {
+   struct agx_arena *arena; /* everything that outlives a pass */
+   const struct agxc_options *options;
+   const struct agx_chip *chip;
+   char name[AGX_PROGRAM_NAME_BYTES];
+
+   /* Regions inside each other that the caller's stack allows; whether the module has more. */
+   uint32_t most_nesting;
+   bool is_too_deep;
+
+   struct agx_link body; /* list of nodes */
+   struct agxc_value **values;
+   uint32_t value_count, value_capacity;
+
+   /* Set by agxc_index; stale after control flow has changed. */
+   struct agxc_block **blocks;
+   uint32_t block_count, block_capacity, instr_count;
+
+   /* What the module declares. */
+   uint32_t local_size[3];
+   bool has_dynamic_local_size; /* each launch chooses its own; local_size is what it is without */
+   bool has_dynamic_shared;     /* each launch adds memory behind shared_B */
+   bool is_vertex;
+   uint32_t shared_B;
+   uint32_t push_B;
+   bool takes_addresses; /* of memory without a binding */
+   /* Bytes of scratch memory in use per thread; see agxc_scratch_alloc. What the code
+    * declares is agx_program_frame_B of it. */
+   uint32_t scratch_B;
+   uint32_t spilled_B;     /* the last bytes of it hold what registers could not */
+   uint32_t private_count; /* variables of PRIVATE */
+   struct agx_program_binding bindings[AGX_PROGRAM_MAX_BINDINGS];
+   uint32_t binding_count;
+
+   /* What the module calls them (spirv_reflect.c). */
+   struct agx_program_parameter *parameters;
+   struct agx_program_constant *constants;
+   char *names;
+   uint32_t parameter_count, constant_count, names_B;
+
+   /* Uniform registers; see agxc_uniform_slot. */
+   struct agx_program_uniform uniforms[AGX_PROGRAM_MAX_UNIFORMS];
+   uint32_t uniform_count, uniform_halves;
+
+   /* State registers; see agxc_state_slot. */
+   struct agx_program_state states[AGX_PROGRAM_MAX_STATES];
+   uint32_t state_count;
+
+   /* Of the unchecked variant (opt/elide_bounds_checks.c): that it is one, and its guards. */
+   bool is_unchecked;
+   struct agx_program_guard *guards;
+   uint32_t guard_count;
+
+   struct agxc_shader *preamble; /* stores uniforms before this one runs, or NULL */
+   struct agxc_shader *main;     /* of a preamble: whose uniforms it shares; else NULL */
+
+   /* Results of the back end. */
+   uint32_t gpr_halves;
+   struct agx_program_stats stats;
+
+   /* First failure, raised by agxc_fail. */
+   agx_status status;
+};
+
+/* Ends the compilation: formats the error text and leaves through the arena's jump
+ * buffer (passes own nothing but arena memory). */
+#define agxc_fail(shader, code, ...) agxc_leave((shader), agx_status_fail((code), __VA_ARGS__))
+/* The same where the error text is already there. */
+void agxc_leave(struct agxc_shader *shader, agx_status status) __attribute__((noreturn, cold));
+
+/* Levels of control flow that any thread's stack has room for. */
+#define AGXC_SHALLOW_NESTING 96
+/* The hardware counts the levels that a lane must leave in 16 bits; half of them are for lanes
+ * that have returned. See emit/control.c. */
+#define AGXC_MOST_NESTING 32767
+
+/* An empty shader in the arena, with one block; options stay the caller's and outlive it. */
+struct agxc_shader *agxc_shader_create(struct agx_arena *arena, const struct agxc_options *options);
+
+/* A new value of the shader, without a definition. */
+struct agxc_value *agxc_value_new(struct agxc_shader *shader, unsigned bits, unsigned count);
+
+/* The shader whose uniforms these are. */
+static inline struct agxc_shader *agxc_uniform_owner(struct agxc_shader *shader)
+{
+   return shader->main ? shader->main : shader;
+}
+
+/* An unlinked instruction; operands are zeroed (AGXC_NONE). Counts of a fixed-shape
+ * operation or opcode come from its table; pass them for variadic ones. */
+struct agxc_instr *agxc_instr_new(struct agxc_shader *shader, unsigned op);
+struct agxc_instr *agxc_instr_new_n(struct agxc_shader *shader, unsigned op, unsigned dests,
+                                    unsigned srcs);
+/* Takes an instruction out of its block; its values keep their definitions. */
+void agxc_instr_remove(struct agxc_instr *instr);
+/* Makes an instruction with one destination a MOV of source to that destination. */
+void agxc_become_mov(struct agxc_shader *shader, struct agxc_instr *instr, struct agxc_ref source);
+
+/* Numbers blocks and instructions in program order and computes shader->blocks, succs,
+ * preds and loop depths. Blocks that nothing reaches keep pred_count 0. */
+void agxc_index(struct agxc_shader *shader);
+
+/* In program order, after agxc_index. */
+#define agxc_foreach_block(it, shader)                                                             \
+   for (struct agxc_block **it##_at = (shader)->blocks, *it = NULL;                                \
+        it##_at < (shader)->blocks + (shader)->block_count && ((it = *it##_at), true); it##_at++)
