@@ -98,13 +98,6 @@ void *agx_arena_grow(struct agx_arena *arena, const void *old, size_t old_count,
    return memory;
 }
 
-char *agx_arena_strndup(struct agx_arena *arena, const char *text, size_t length)
-{
-   char *copy = agx_arena_alloc(arena, length + 1);
-   memcpy(copy, text, length);
-   return copy;
-}
-
 char *agx_arena_printf(struct agx_arena *arena, const char *format, ...)
 {
    agx_assert(format); /* GCC's UBSan build wants to know, too */

@@ -99,10 +99,11 @@ static void test_indirect(void **state)
 
 static void test_links(void **state)
 {
+   const struct agx_hw_cdm_stream_return end = agx_hw_cdm_stream_return_default();
    struct agx_hw_buffer buffer = fresh(sizeof(memory));
    assert_ok(agx_hw_cdm_link(&buffer, 0x2fffef8000, false));
    assert_ok(agx_hw_cdm_link(&buffer, 0x2000004100, true));
-   assert_ok(agx_hw_cdm_return(&buffer));
+   assert_ok(agx_hw_append(&buffer, &agx_hw_cdm_stream_return_packet, &end));
    assert_written(&buffer,
                   "\x2f\0\0\x20\0\x80\xef\xff"
                   "\x20\0\0\x30\0\x41\0\0"

@@ -31,7 +31,7 @@ static void release_goes_back_to_the_mark(void **state)
    failing_alloc_init(&failing, SIZE_MAX);
    struct agx_arena arena;
    agx_arena_init(&arena, &failing.alloc, SIZE_MAX, &exhausted);
-   char *kept = agx_arena_strndup(&arena, "kept", 4);
+   char *kept = agx_arena_printf(&arena, "kept");
    struct agx_arena_mark mark = agx_arena_mark(&arena);
    void *first = agx_arena_alloc(&arena, 100);
    agx_arena_alloc(&arena, 1 << 20);

@@ -109,12 +109,6 @@ agx_status agx_hw_cdm_link(struct agx_hw_buffer *buffer, uint64_t address, bool 
    return agx_hw_append(buffer, &agx_hw_cdm_stream_link_packet, &link);
 }
 
-agx_status agx_hw_cdm_return(struct agx_hw_buffer *buffer)
-{
-   const struct agx_hw_cdm_stream_return block = agx_hw_cdm_stream_return_default();
-   return agx_hw_append(buffer, &agx_hw_cdm_stream_return_packet, &block);
-}
-
 agx_status agx_hw_cdm_terminate(struct agx_hw_buffer *buffer)
 {
    const struct agx_hw_cdm_stream_terminate block = agx_hw_cdm_stream_terminate_default();

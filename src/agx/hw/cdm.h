@@ -40,7 +40,5 @@ AGX_MUST_CHECK agx_status agx_hw_cdm_barrier(struct agx_hw_buffer *buffer);
 /* Goes on at address (40 bits); with is_call comes back at a Return. */
 AGX_MUST_CHECK agx_status agx_hw_cdm_link(struct agx_hw_buffer *buffer, uint64_t address,
                                           bool is_call);
-/* Ends a stream that another one called. */
-AGX_MUST_CHECK agx_status agx_hw_cdm_return(struct agx_hw_buffer *buffer);
 /* Ends the stream. */
 AGX_MUST_CHECK agx_status agx_hw_cdm_terminate(struct agx_hw_buffer *buffer);

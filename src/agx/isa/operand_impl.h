@@ -21,7 +21,3 @@ const char *agx_isa_operand_encode(const struct agx_isa_slot *slot,
 /* Writes the operand's text without its name; returns the full length. */
 size_t agx_isa_operand_print(const struct agx_isa_slot *slot, const struct agx_isa_operand *operand,
                              char *text, size_t capacity);
-
-/* Reads the operand's text without its name. */
-const char *agx_isa_operand_parse(const struct agx_isa_slot *slot, const char *text, size_t length,
-                                  struct agx_isa_operand *out_operand);

@@ -196,8 +196,9 @@ static const char *parse_name(const struct agx_isa_slot *slot, struct agx_isa_sp
    return "not a value of this operand";
 }
 
-const char *agx_isa_operand_parse(const struct agx_isa_slot *slot, const char *text, size_t length,
-                                  struct agx_isa_operand *operand)
+/* Reads the operand's text without its name. */
+static const char *parse_operand_value(const struct agx_isa_slot *slot, const char *text,
+                                       size_t length, struct agx_isa_operand *operand)
 {
    struct agx_isa_span span = {text, text + length};
    *operand = (struct agx_isa_operand){.count = 1};
@@ -282,7 +283,7 @@ static agx_status parse_operand(const struct agx_isa_row *row, struct agx_isa_sp
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: operand %s needs a value", row->info.name,
                       row->info.operand[i].name);
    const char *reason =
-      agx_isa_operand_parse(&row->slot[i], value.at, span_length(value), &instr->operand[i]);
+      parse_operand_value(&row->slot[i], value.at, span_length(value), &instr->operand[i]);
    if (reason)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: operand %s=%.*s: %s", row->info.name,
                       row->info.operand[i].name, shown(value), value.at, reason);

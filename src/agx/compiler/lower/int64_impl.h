@@ -37,8 +37,6 @@ static inline struct agxc_ref agxc_word(uint32_t value)
 /* A constant, and a pair of words whose bound follows from hi. */
 struct agxc_wide agxc_wide_imm(uint64_t value);
 struct agxc_wide agxc_wide_make(struct agxc_ref lo, struct agxc_ref hi);
-/* Of a value in one piece, which is taken apart. */
-struct agxc_wide agxc_wide_split(struct agxc_builder *b, struct agxc_ref whole);
 /* The value in one piece, put together where it isn't. */
 struct agxc_ref agxc_wide_whole(struct agxc_builder *b, const struct agxc_wide *w);
 /* Whether hi is known to be 0. */

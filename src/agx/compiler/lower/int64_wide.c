@@ -96,7 +96,8 @@ struct agxc_wide agxc_wide_imm(uint64_t value)
    return w;
 }
 
-struct agxc_wide agxc_wide_split(struct agxc_builder *b, struct agxc_ref whole)
+/* Takes a value in one piece apart. */
+static struct agxc_wide split(struct agxc_builder *b, struct agxc_ref whole)
 {
    const struct agxc_instr *unpack = agxc_build_unpack64(b, whole);
    struct agxc_wide w = agxc_wide_make(*agxc_dest_low(unpack), *agxc_dest_high(unpack));
@@ -162,7 +163,7 @@ struct agxc_wide agxc_wide_add(struct agxc_builder *b, struct agxc_wide x, struc
    }
    struct agxc_ref whole = agxc_wide_whole(b, &y);
    whole = agxc_build_iadd(b, agxc_wide_whole(b, &x), whole);
-   return agxc_wide_bounded(agxc_wide_split(b, whole), max);
+   return agxc_wide_bounded(split(b, whole), max);
 }
 
 struct agxc_wide agxc_wide_sub(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y)
@@ -171,7 +172,7 @@ struct agxc_wide agxc_wide_sub(struct agxc_builder *b, struct agxc_wide x, struc
       return agxc_wide_make(x.lo, agxc_word2(b, AGXC_OP_ISUB, x.hi, y.hi));
    struct agxc_ref whole = agxc_wide_whole(b, &y);
    whole = agxc_build_isub(b, agxc_wide_whole(b, &x), whole);
-   return agxc_wide_split(b, whole);
+   return split(b, whole);
 }
 
 struct agxc_wide agxc_wide_mad(struct agxc_builder *b, struct agxc_ref x, struct agxc_ref y,
@@ -180,7 +181,7 @@ struct agxc_wide agxc_wide_mad(struct agxc_builder *b, struct agxc_ref x, struct
    struct agxc_ref product = agxc_build_umul64(b, x, y);
    if (!is_zero(&c))
       product = agxc_build_iadd(b, product, agxc_wide_whole(b, &c));
-   return agxc_wide_split(b, product);
+   return split(b, product);
 }
 
 /* Whether hi is the sign of lo, as agxc_wide_of_sign makes it. */
@@ -207,7 +208,7 @@ struct agxc_wide agxc_wide_mul(struct agxc_builder *b, struct agxc_wide x, struc
          agxc_wide_make(agxc_word2(b, AGXC_OP_IMUL, x.lo, y.lo), agxc_word(0)), max);
    bool words = agxc_wide_is_word(&x) && agxc_wide_is_word(&y);
    if (!words && is_signed_word(&x) && is_signed_word(&y))
-      return agxc_wide_split(b, agxc_build_smul64(b, x.lo, y.lo));
+      return split(b, agxc_build_smul64(b, x.lo, y.lo));
    struct agxc_wide w = agxc_wide_mad(b, x.lo, y.lo, agxc_wide_imm(0));
    if (words)
       return agxc_wide_bounded(w, max);

@@ -62,8 +62,8 @@ struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op opcode,
    return dest;
 }
 
-struct agxc_ref agxc_select_join(struct agxc_selector *s, const struct agxc_ref parts[2],
-                                 unsigned bits)
+/* A value of that many bits from its two halves, which are registers. */
+static struct agxc_ref join(struct agxc_selector *s, const struct agxc_ref parts[2], unsigned bits)
 {
    struct agxc_instr *collect = agxc_instr_new_n(s->shader, AGXC_OP_COLLECT, 1, 2);
    struct agxc_value *value = agxc_value_new(s->shader, bits, 1);
@@ -85,7 +85,7 @@ static struct agxc_ref load_constant(struct agxc_selector *s, uint64_t value, un
    if (bits == 64) {
       struct agxc_ref words[2] = {load_constant(s, value & UINT32_MAX, 32),
                                   load_constant(s, value >> 32, 32)};
-      return agxc_select_join(s, words, 64);
+      return join(s, words, 64);
    }
    enum agx_isa_op opcode = bits == 16 ? AGX_ISA_OP_LDIMM16 : AGX_ISA_OP_LDIMM32;
    struct agxc_ref dest = agxc_use(agxc_value_new(s->shader, bits, 1));
@@ -299,7 +299,7 @@ struct agxc_ref agxc_select_reg(struct agxc_selector *s, struct agxc_ref ref)
       struct agxc_ref word = agxc_uniform(ref.half + 2 * i, 32, 1);
       words[i] = agxc_select_new(s, AGX_ISA_OP_MOV, 32, 1, &word);
    }
-   return agxc_select_join(s, words, 64);
+   return join(s, words, 64);
 }
 
 struct agxc_ref agxc_select_half(struct agxc_selector *s, struct agxc_ref ref)

@@ -63,10 +63,6 @@ struct agxc_instr *agxc_select_instr(struct agxc_selector *s, enum agx_isa_op op
 struct agxc_ref agxc_select_new(struct agxc_selector *s, enum agx_isa_op opcode, unsigned bits,
                                 unsigned src_count, const struct agxc_ref *srcs);
 
-/* A value of that many bits from its two halves, which are registers. */
-struct agxc_ref agxc_select_join(struct agxc_selector *s, const struct agxc_ref parts[2],
-                                 unsigned bits);
-
 /* ---- classes of operations; each selects one generic operation -------- */
 
 /* Selects one instruction for several operations; false when nothing matches. */
