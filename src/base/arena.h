@@ -47,8 +47,6 @@ void *agx_arena_array(struct agx_arena *arena, size_t count, size_t size);
 void *agx_arena_grow(struct agx_arena *arena, const void *old, size_t old_count, size_t count,
                      size_t size);
 
-/* A terminated copy of the first length bytes of text, in the arena. */
-char *agx_arena_strndup(struct agx_arena *arena, const char *text, size_t length);
 /* Formatted text, in the arena. */
 char *agx_arena_printf(struct agx_arena *arena, const char *format, ...)
    __attribute__((format(printf, 2, 3)));

@@ -110,7 +110,7 @@ static inline bool has(struct folder *f, uint32_t number)
    size_t size;
    struct agx_cache_key key = make_key(number);
    make_bytes(number, bytes);
-   if (!agx_disk_cache_get(&f->cache, &key, &got, &size)) {
+   if (!agx_disk_cache_find(&f->cache, &key, &got, &size)) {
       assert_null(got);
       return false;
    }

@@ -39,7 +39,7 @@ static void a_key_is_its_digest_and_its_length(void **state)
    put(&f, 1);
    struct agx_cache_key key = make_key(1);
    key.material_B++;
-   assert_false(agx_disk_cache_get(&f.cache, &key, &got, &size));
+   assert_false(agx_disk_cache_find(&f.cache, &key, &got, &size));
    assert_int_equal(stats_of(&f).dropped, 1);
    remove_folder(&f);
 }

@@ -28,20 +28,20 @@ static void fixed_never_overlaps(void **state)
       if (block) {
          const struct agx_frontier *death = below(m, 3) ? &frontier : NULL;
          model_give(m, owner, death);
-         agx_fixed_give(&fixed, block, death);
+         agx_fixed_return(&fixed, block, death);
          continue;
       }
       const struct agx_pool_want want = {
          .size_B = block_B, .align_B = 1, .covered = &frontier, .may_wait = below(m, 3) == 0};
       agx_fixed_reclaim(&fixed, &m->reached, below(m, 2) ? 16 : UINT32_MAX);
-      block = agx_fixed_take(&fixed, &want);
+      block = agx_fixed_acquire(&fixed, &want);
       if (block)
          model_take(m, owner, block, &want);
       assert_true(fixed.idle_B + fixed.busy_B + m->used_B == SLABS * 73 * block_B);
    }
    for (uint32_t owner = 1; owner < OWNERS; owner++) {
       if (m->blocks[owner])
-         agx_fixed_give(&fixed, m->blocks[owner], NULL);
+         agx_fixed_return(&fixed, m->blocks[owner], NULL);
    }
    agx_fixed_reclaim(&fixed, &m->submitted, UINT32_MAX);
    assert_int_equal(fixed.idle_slabs.count, SLABS);

@@ -47,7 +47,7 @@ static void tlsf_step(struct agx_tlsf *tlsf, struct model *m)
       const struct agx_frontier *death = below(m, 3) ? &frontier : NULL;
       struct agx_pool_block *block = m->blocks[owner];
       model_give(m, owner, death);
-      agx_tlsf_give(tlsf, block, death);
+      agx_tlsf_return(tlsf, block, death);
       return;
    }
    const struct agx_pool_want want = {.size_B = some_size(m),
@@ -57,14 +57,14 @@ static void tlsf_step(struct agx_tlsf *tlsf, struct model *m)
    struct agx_pool_block *block;
    if (below(m, 2))
       agx_tlsf_reclaim(tlsf, &m->reached, 16);
-   assert_ok(agx_tlsf_take(tlsf, &want, &block));
+   assert_ok(agx_tlsf_acquire(tlsf, &want, &block));
    if (block) {
       model_take(m, owner, block, &want);
       return;
    }
    /* Whatever is a sixteenth longer, wherever it begins, would have been found. */
    agx_tlsf_reclaim(tlsf, &m->reached, UINT32_MAX);
-   assert_ok(agx_tlsf_take(tlsf, &want, &block));
+   assert_ok(agx_tlsf_acquire(tlsf, &want, &block));
    if (block)
       model_take(m, owner, block, &want);
    else
@@ -88,7 +88,7 @@ static void tlsf_never_overlaps(void **state)
       }
       for (uint32_t owner = 1; owner < OWNERS; owner++) {
          if (m->blocks[owner])
-            agx_tlsf_give(&tlsf, m->blocks[owner], owner % 2 ? &m->submitted : NULL);
+            agx_tlsf_return(&tlsf, m->blocks[owner], owner % 2 ? &m->submitted : NULL);
       }
       agx_tlsf_reclaim(&tlsf, &m->submitted, UINT32_MAX);
       assert_int_equal(tlsf.idle_slabs.count, SLABS);
@@ -119,10 +119,10 @@ static void tlsf_fills_its_slabs(void **state)
       struct agx_pool_block *block = m->blocks[owner];
       if (block) {
          model_give(m, owner, NULL);
-         agx_tlsf_give(&tlsf, block, NULL);
+         agx_tlsf_return(&tlsf, block, NULL);
          continue;
       }
-      assert_ok(agx_tlsf_take(&tlsf, &want, &block));
+      assert_ok(agx_tlsf_acquire(&tlsf, &want, &block));
       if (block) {
          model_take(m, owner, block, &want);
          continue;
@@ -159,13 +159,13 @@ static void tlsf_without_host_memory(void **state)
    const struct agx_pool_want want = {.size_B = 256, .align_B = 1, .covered = &none};
    agx_status status = AGX_OK;
    while (status == AGX_OK) {
-      status = agx_tlsf_take(&tlsf, &want, &block);
+      status = agx_tlsf_acquire(&tlsf, &want, &block);
       taken += status == AGX_OK;
    }
    assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
    assert_in_range(taken, 32, 63);
    failing.remaining = 1;
-   assert_ok(agx_tlsf_take(&tlsf, &want, &block));
+   assert_ok(agx_tlsf_acquire(&tlsf, &want, &block));
    agx_tlsf_fini(&tlsf);
    assert_int_equal(failing.live, 0);
 }

@@ -155,8 +155,8 @@ static void drop(struct agx_disk_cache *cache, int folder, const struct agx_cach
       agx_log(cache->log, AGX_LOG_DEBUG, "disk cache %s: dropped %s", cache->path, name);
 }
 
-bool agx_disk_cache_get(struct agx_disk_cache *cache, const struct agx_cache_key *key,
-                        void **out_bytes, size_t *out_size)
+bool agx_disk_cache_find(struct agx_disk_cache *cache, const struct agx_cache_key *key,
+                         void **out_bytes, size_t *out_size)
 {
    int folder = open_folder(cache, false);
    *out_bytes = NULL;

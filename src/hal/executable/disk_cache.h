@@ -51,8 +51,8 @@ AGX_MUST_CHECK agx_status agx_disk_cache_init_at(struct agx_disk_cache *cache,
 void agx_disk_cache_fini(struct agx_disk_cache *cache);
 
 /* What was put under the key, byte for byte, from alloc; false: nothing is there. */
-bool agx_disk_cache_get(struct agx_disk_cache *cache, const struct agx_cache_key *key,
-                        void **out_bytes, size_t *out_size);
+bool agx_disk_cache_find(struct agx_disk_cache *cache, const struct agx_cache_key *key,
+                         void **out_bytes, size_t *out_size);
 
 /* Keeps bytes under the key, if it can. Does not overwrite what a process reads meanwhile. */
 void agx_disk_cache_put(struct agx_disk_cache *cache, const struct agx_cache_key *key,

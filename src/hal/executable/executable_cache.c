@@ -153,7 +153,7 @@ static struct agx_module *load(struct agx_executable_cache *cache, const struct 
    void *image;
    size_t size;
    struct agx_module *module = NULL;
-   if (!agx_disk_cache_get(&cache->disk, key, &image, &size))
+   if (!agx_disk_cache_find(&cache->disk, key, &image, &size))
       return NULL;
    if (agx_module_read_elf(image, size, cache->alloc, &module) != AGX_OK)
       agx_disk_cache_drop(&cache->disk, key);

@@ -47,7 +47,7 @@ static void buffer_destroy(struct agx_object *object)
 {
    struct agx_buffer *buffer = agx_container_of(object, struct agx_buffer, object);
    struct agx_device *device = buffer->device;
-   agx_storage_give(device, buffer->bo, storage_flags(buffer->memory));
+   agx_storage_return(device, buffer->bo, storage_flags(buffer->memory));
    agx_host_free(agx_context_of(device)->alloc, buffer, sizeof(*buffer));
    agx_release(device);
 }
@@ -55,18 +55,18 @@ static void buffer_destroy(struct agx_object *object)
 static const struct agx_object_type buffer_type = {"buffer", buffer_destroy};
 
 /* Once more without what pools and caches keep, if need be. */
-static agx_status take_storage(struct agx_device *device, const struct agx_buffer_desc *desc,
-                               struct agxw_bo **out_bo)
+static agx_status acquire_storage(struct agx_device *device, const struct agx_buffer_desc *desc,
+                                  struct agxw_bo **out_bo)
 {
    const char *label = desc->label ? desc->label : "buffer";
    const uint64_t size_B = AGX_MAX(desc->size_B, 1u);
    const uint32_t bo_flags = agx_buffer_bo_flags(desc->flags, desc->usage);
    const uint32_t flags = storage_flags(desc->memory);
    agx_status status =
-      agx_storage_take(device, size_B, desc->align_B, bo_flags, flags, label, out_bo);
+      agx_storage_acquire(device, size_B, desc->align_B, bo_flags, flags, label, out_bo);
    if (status != AGX_RESOURCE_EXHAUSTED || !agx_memory_trim(device))
       return status;
-   return agx_storage_take(device, size_B, desc->align_B, bo_flags, flags, label, out_bo);
+   return agx_storage_acquire(device, size_B, desc->align_B, bo_flags, flags, label, out_bo);
 }
 
 agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_desc *desc,
@@ -81,7 +81,7 @@ agx_status agx_buffer_create(struct agx_device *device, const struct agx_buffer_
    struct agx_buffer *buffer = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*buffer));
    if (!buffer)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "buffer: out of host memory");
-   agx_status status = take_storage(device, &read, &bo);
+   agx_status status = acquire_storage(device, &read, &bo);
    if (status != AGX_OK) {
       agx_host_free(agx_context_of(device)->alloc, buffer, sizeof(*buffer));
       return status;
@@ -115,7 +115,8 @@ agx_status agx_buffer_check_live(const struct agx_buffer *buffer)
    return AGX_OK;
 }
 
-agx_status agx_buffer_check_mapping(struct agx_buffer *buffer, uint32_t access)
+/* Checks that the host may map the buffer for access. */
+static agx_status check_mapping(struct agx_buffer *buffer, uint32_t access)
 {
    if (access == 0 || access & ~(uint32_t)AGX_ACCESS_ALL)
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "%s: access %#x", buffer->label, access);
@@ -150,7 +151,7 @@ agx_status agx_buffer_host_memory(struct agx_buffer *buffer, void **out_memory)
 agx_status agx_buffer_map(struct agx_buffer *buffer, void **out_memory)
 {
    *out_memory = NULL;
-   AGX_TRY(agx_buffer_check_mapping(buffer, AGX_ACCESS_READ | AGX_ACCESS_WRITE));
+   AGX_TRY(check_mapping(buffer, AGX_ACCESS_READ | AGX_ACCESS_WRITE));
    return agx_buffer_host_memory(buffer, out_memory);
 }
 
@@ -160,7 +161,7 @@ agx_status agx_buffer_map_range(struct agx_buffer *buffer, uint64_t offset_B, ui
    void *memory;
    *out_memory = NULL;
    AGX_TRY(agx_buffer_check_range(buffer, offset_B, &length_B));
-   AGX_TRY(agx_buffer_check_mapping(buffer, access));
+   AGX_TRY(check_mapping(buffer, access));
    AGX_TRY(agx_buffer_host_memory(buffer, &memory));
    agx_retain(buffer);
    atomic_fetch_add_explicit(&buffer->mappings, 1, memory_order_relaxed);
@@ -187,7 +188,7 @@ static agx_status sync_range(struct agx_buffer *buffer, uint64_t offset_B, uint6
                              uint32_t access)
 {
    AGX_TRY(agx_buffer_check_range(buffer, offset_B, &length_B));
-   return agx_buffer_check_mapping(buffer, access);
+   return check_mapping(buffer, access);
 }
 
 agx_status agx_buffer_flush(struct agx_buffer *buffer, uint64_t offset_B, uint64_t length_B)

@@ -92,8 +92,6 @@ AGX_MUST_CHECK agx_status agx_buffer_check_range(const struct agx_buffer *buffer
                                                  uint64_t *length_B);
 /* Whether it has memory now: AGX_FAILED_PRECONDITION says why not. */
 AGX_MUST_CHECK agx_status agx_buffer_check_live(const struct agx_buffer *buffer);
-/* Whether the host may map it for access. */
-AGX_MUST_CHECK agx_status agx_buffer_check_mapping(struct agx_buffer *buffer, uint32_t access);
 
 /* Checks a fill's pattern of 1, 2 or 4 bytes against its target, whose range the caller has
  * checked; *out_word is the pattern, repeated. */

@@ -169,8 +169,8 @@ static void count(struct agx_device *device, uint64_t size_B, const struct agxw_
                   uint32_t storage_flags)
 {
    if (bo)
-      agx_memory_taken(&agx_memory_of(device)->counters, agxw_bo_size(bo),
-                       storage_flags & AGX_STORAGE_HOST_VISIBLE);
+      agx_memory_acquired(&agx_memory_of(device)->counters, agxw_bo_size(bo),
+                          storage_flags & AGX_STORAGE_HOST_VISIBLE);
    pthread_mutex_lock(&agx_memory_of(device)->cache.lock);
    agx_memory_of(device)->cache.coming_B -= size_B;
    pthread_mutex_unlock(&agx_memory_of(device)->cache.lock);
@@ -202,16 +202,16 @@ static struct agxw_bo *use_again(struct agx_device *device, uint64_t size_B, uin
    return bo;
 }
 
-agx_status agx_storage_take(struct agx_device *device, uint64_t size_B, uint64_t align_B,
-                            uint32_t bo_flags, uint32_t storage_flags, const char *label,
-                            struct agxw_bo **out_bo)
+agx_status agx_storage_acquire(struct agx_device *device, uint64_t size_B, uint64_t align_B,
+                               uint32_t bo_flags, uint32_t storage_flags, const char *label,
+                               struct agxw_bo **out_bo)
 {
    const uint64_t whole_B = agx_align_up(size_B, agxw_device_page(agx_context_of(device)->winsys));
    agx_status status = AGX_OK;
    *out_bo = use_again(device, whole_B, align_B, bo_flags, storage_flags, label);
    if (*out_bo) {
-      agx_memory_taken(&agx_memory_of(device)->counters, whole_B,
-                       storage_flags & AGX_STORAGE_HOST_VISIBLE);
+      agx_memory_acquired(&agx_memory_of(device)->counters, whole_B,
+                          storage_flags & AGX_STORAGE_HOST_VISIBLE);
       return AGX_OK;
    }
    if (!set_aside(device, whole_B))
@@ -221,9 +221,9 @@ agx_status agx_storage_take(struct agx_device *device, uint64_t size_B, uint64_t
    return status;
 }
 
-agx_status agx_storage_take_unbound(struct agx_device *device, uint64_t size_B, uint32_t bo_flags,
-                                    uint32_t storage_flags, const char *label,
-                                    struct agxw_bo **out_bo)
+agx_status agx_storage_acquire_unbound(struct agx_device *device, uint64_t size_B,
+                                       uint32_t bo_flags, uint32_t storage_flags, const char *label,
+                                       struct agxw_bo **out_bo)
 {
    *out_bo = NULL;
    const uint64_t whole_B = agx_align_up(size_B, agxw_device_page(agx_context_of(device)->winsys));
@@ -238,11 +238,11 @@ agx_status agx_storage_take_unbound(struct agx_device *device, uint64_t size_B, 
    return status;
 }
 
-void agx_storage_give(struct agx_device *device, struct agxw_bo *bo, uint32_t storage_flags)
+void agx_storage_return(struct agx_device *device, struct agxw_bo *bo, uint32_t storage_flags)
 {
    const bool is_cheap = agxw_bo_is_mapped(bo) || storage_flags & AGX_STORAGE_UNDEFINED;
-   agx_memory_given_back(&agx_memory_of(device)->counters, agxw_bo_size(bo),
-                         storage_flags & AGX_STORAGE_HOST_VISIBLE);
+   agx_memory_returned(&agx_memory_of(device)->counters, agxw_bo_size(bo),
+                       storage_flags & AGX_STORAGE_HOST_VISIBLE);
    if (agxw_bo_flags(bo) & AGXW_BO_SHAREABLE || !is_cheap ||
        !keep(&agx_memory_of(device)->cache, bo))
       agxw_bo_destroy(bo);

@@ -50,14 +50,14 @@ enum agx_storage_flags {
 
 /* Memory as agxw_bo_create makes it, out of the cache or of the kernel, counted; refused with
  * numbers beyond the device's limit. */
-AGX_MUST_CHECK agx_status agx_storage_take(struct agx_device *device, uint64_t size_B,
-                                           uint64_t align_B, uint32_t bo_flags,
-                                           uint32_t storage_flags, const char *label,
-                                           struct agxw_bo **out_bo);
+AGX_MUST_CHECK agx_status agx_storage_acquire(struct agx_device *device, uint64_t size_B,
+                                              uint64_t align_B, uint32_t bo_flags,
+                                              uint32_t storage_flags, const char *label,
+                                              struct agxw_bo **out_bo);
 /* The same without an address, as agxw_bo_create_unbound makes it; never out of the cache. Who
- * destroys it says so: agx_memory_given_back. */
-AGX_MUST_CHECK agx_status agx_storage_take_unbound(struct agx_device *device, uint64_t size_B,
-                                                   uint32_t bo_flags, uint32_t storage_flags,
-                                                   const char *label, struct agxw_bo **out_bo);
-/* It has no user any more, on the GPU neither. flags as it was taken. */
-void agx_storage_give(struct agx_device *device, struct agxw_bo *bo, uint32_t storage_flags);
+ * destroys it says so: agx_memory_returned. */
+AGX_MUST_CHECK agx_status agx_storage_acquire_unbound(struct agx_device *device, uint64_t size_B,
+                                                      uint32_t bo_flags, uint32_t storage_flags,
+                                                      const char *label, struct agxw_bo **out_bo);
+/* It has no user any more, on the GPU neither. flags as it was acquired. */
+void agx_storage_return(struct agx_device *device, struct agxw_bo *bo, uint32_t storage_flags);

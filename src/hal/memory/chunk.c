@@ -156,8 +156,8 @@ static agx_status refill(struct agx_device *device, enum agx_chunk_size size)
    return AGX_OK;
 }
 
-agx_status agx_chunk_take(struct agx_device *device, enum agx_chunk_size size,
-                          struct agx_chunk **out_chunk)
+agx_status agx_chunk_acquire(struct agx_device *device, enum agx_chunk_size size,
+                             struct agx_chunk **out_chunk)
 {
    struct agx_chunks *chunks = &agx_memory_of(device)->chunks;
    struct agx_chunk_list *list = &chunks->lists[size];
@@ -176,7 +176,7 @@ agx_status agx_chunk_take(struct agx_device *device, enum agx_chunk_size size,
    return status;
 }
 
-void agx_chunks_give(struct agx_device *device, struct agx_chunk *first)
+void agx_chunks_return(struct agx_device *device, struct agx_chunk *first)
 {
    struct agx_chunks *chunks = &agx_memory_of(device)->chunks;
    if (!first)

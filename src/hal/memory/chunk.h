@@ -62,10 +62,10 @@ void agx_chunks_expect(struct agx_device *device);
 void agx_chunks_expect_no_more(struct agx_device *device);
 
 /* Takes a lock; memory, and requests, only when there is no free one. */
-AGX_MUST_CHECK agx_status agx_chunk_take(struct agx_device *device, enum agx_chunk_size size,
-                                         struct agx_chunk **out_chunk);
+AGX_MUST_CHECK agx_status agx_chunk_acquire(struct agx_device *device, enum agx_chunk_size size,
+                                            struct agx_chunk **out_chunk);
 /* A list of them, or NULL. */
-void agx_chunks_give(struct agx_device *device, struct agx_chunk *first);
+void agx_chunks_return(struct agx_device *device, struct agx_chunk *first);
 
 /* Returns unused slabs to the system; how many bytes that were. */
 uint64_t agx_chunks_trim(struct agx_device *device);

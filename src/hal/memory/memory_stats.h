@@ -39,16 +39,16 @@ static inline void agx_memory_counter_remove(struct agx_memory_counter *counter,
    atomic_fetch_add_explicit(&counter->freed_B, bytes, memory_order_relaxed);
 }
 
-static inline void agx_memory_taken(struct agx_memory_counters *counters, uint64_t bytes,
-                                    bool is_host_visible)
+static inline void agx_memory_acquired(struct agx_memory_counters *counters, uint64_t bytes,
+                                       bool is_host_visible)
 {
    agx_memory_counter_add(&counters->device, bytes);
    if (is_host_visible)
       agx_memory_counter_add(&counters->host_visible, bytes);
 }
 
-static inline void agx_memory_given_back(struct agx_memory_counters *counters, uint64_t bytes,
-                                         bool is_host_visible)
+static inline void agx_memory_returned(struct agx_memory_counters *counters, uint64_t bytes,
+                                       bool is_host_visible)
 {
    agx_memory_counter_remove(&counters->device, bytes);
    if (is_host_visible)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools of memory: description, creation and reports.
+ * Creates pools of memory from what an application describes, trims them and reports their numbers;
+ * also the device's own pool, for allocations that name none. pool_acquire.c gives out blocks.
  */
 #include "hal/memory/pool.h"
 
@@ -53,8 +54,9 @@ static agx_status read_kind(struct agx_pool *pool, const struct agx_pool_desc *d
    return agx_buffer_resolve(&pool->buffers, "pool");
 }
 
-agx_status agx_pool_init(struct agx_pool *pool, struct agx_device *device,
-                         const struct agx_pool_desc *desc)
+/* Fills a zeroed pool and lists it with the device. */
+static agx_status pool_init(struct agx_pool *pool, struct agx_device *device,
+                            const struct agx_pool_desc *desc)
 {
    snprintf(pool->label, sizeof(pool->label), "%s", desc->label ? desc->label : "pool");
    pool->device = device;
@@ -73,7 +75,8 @@ agx_status agx_pool_init(struct agx_pool *pool, struct agx_device *device,
    return AGX_OK;
 }
 
-void agx_pool_fini(struct agx_pool *pool)
+/* No buffer of the pool has memory any more. */
+static void pool_fini(struct agx_pool *pool)
 {
    struct agx_link idle;
    static const struct agx_frontier never = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
@@ -82,7 +85,7 @@ void agx_pool_fini(struct agx_pool *pool)
    agx_list_remove(&pool->link);
    pthread_mutex_unlock(&agx_memory_of(pool->device)->pools_lock);
    agx_pool_reclaim(pool, &never, UINT32_MAX);
-   agx_pool_take_idle(pool, 0, &idle);
+   agx_pool_remove_idle_slabs(pool, 0, &idle);
    agx_pool_slabs_destroy(pool, &idle);
    agx_assert(agx_list_empty(&pool->slabs));
    if (agx_pool_is_variable(pool))
@@ -96,7 +99,7 @@ static void pool_destroy(struct agx_object *object)
 {
    struct agx_pool *pool = agx_container_of(object, struct agx_pool, object);
    struct agx_device *device = pool->device;
-   agx_pool_fini(pool);
+   pool_fini(pool);
    agx_host_free(agx_context_of(device)->alloc, pool, sizeof(*pool));
    agx_release(device);
 }
@@ -123,7 +126,7 @@ agx_status agx_pool_create(struct agx_device *device, const struct agx_pool_desc
    struct agx_pool *pool = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*pool));
    if (!pool)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "pool: out of host memory");
-   agx_status status = agx_pool_init(pool, device, &read);
+   agx_status status = pool_init(pool, device, &read);
    if (status != AGX_OK) {
       agx_host_free(agx_context_of(device)->alloc, pool, sizeof(*pool));
       return status;
@@ -142,7 +145,7 @@ void agx_pool_trim(struct agx_pool *pool)
    const struct agx_frontier reached = agx_memory_of(pool->device)->hooks->reached(pool->device);
    pthread_mutex_lock(&pool->lock);
    agx_pool_reclaim(pool, &reached, UINT32_MAX);
-   agx_pool_take_idle(pool, 0, &idle);
+   agx_pool_remove_idle_slabs(pool, 0, &idle);
    pthread_mutex_unlock(&pool->lock);
    agx_pool_slabs_destroy(pool, &idle);
 }
@@ -186,7 +189,7 @@ agx_status agx_device_pool_init(struct agx_device *device)
    struct agx_pool *pool = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*pool));
    if (!pool)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "device: out of host memory");
-   agx_status status = agx_pool_init(pool, device, &desc);
+   agx_status status = pool_init(pool, device, &desc);
    if (status != AGX_OK) {
       agx_host_free(agx_context_of(device)->alloc, pool, sizeof(*pool));
       return status;
@@ -201,7 +204,7 @@ void agx_device_pool_fini(struct agx_device *device)
 {
    if (!agx_memory_of(device)->pool)
       return;
-   agx_pool_fini(agx_memory_of(device)->pool);
+   pool_fini(agx_memory_of(device)->pool);
    agx_host_free(agx_context_of(device)->alloc, agx_memory_of(device)->pool,
                  sizeof(*agx_memory_of(device)->pool));
    agx_memory_of(device)->pool = NULL;

@@ -21,8 +21,8 @@ struct agx_pool {
    uint64_t slab_B, block_B, limit_B;
    uint32_t page_B;
    bool is_devices; /* the device's own: it and its slabs hold no reference to the device */
-   /* An operation waits for memory: a release of some tries deferred operations again. Set
-    * before the pool is asked. */
+   /* An operation waits for memory: a thread that returns a block then has deferred operations
+    * tried again. Set before the operation asks the pool. */
    _Atomic bool is_awaited;
 
    pthread_mutex_t lock;
@@ -36,33 +36,31 @@ struct agx_pool {
    uint64_t used_B, peak_reserved_B, peak_used_B, allocations, reuses;
 };
 
-/* Fills a pool whose memory is the caller's. */
-AGX_MUST_CHECK agx_status agx_pool_init(struct agx_pool *pool, struct agx_device *device,
-                                        const struct agx_pool_desc *desc);
-void agx_pool_fini(struct agx_pool *pool);
-
-/* Whether the pool could ever have a block for so much: else why not. */
+/* Checks that the pool could ever have a block of so many bytes; else says why not. */
 AGX_MUST_CHECK agx_status agx_pool_check(const struct agx_pool *pool, uint64_t size_B,
                                          uint64_t align_B);
 
-/* A block, whose death then says what its user has to wait for beyond want->covered. *out_block
- * NULL: the pool is at its limit. reached: the epochs that are over. */
-AGX_MUST_CHECK agx_status agx_pool_take(struct agx_pool *pool, const struct agx_pool_want *want,
-                                        const struct agx_frontier *reached,
-                                        struct agx_pool_block **out_block);
-/* death NULL: it has no user any more. True: an operation waits for it (agx_memory_hooks). */
-bool agx_pool_give(struct agx_pool *pool, struct agx_pool_block *block,
-                   const struct agx_frontier *death);
-/* That the pool is at its limit. */
+/* Acquires a block, whose death then says what its user has to wait for beyond want->covered.
+ * *out_block NULL: the pool is at its limit. reached: the epochs that are over. Takes the pool's
+ * lock, and lets it go while it asks the kernel for a slab. */
+AGX_MUST_CHECK agx_status agx_pool_acquire(struct agx_pool *pool, const struct agx_pool_want *want,
+                                           const struct agx_frontier *reached,
+                                           struct agx_pool_block **out_block);
+/* Returns a block, which is busy until death is reached; NULL: it is idle now. True: an operation
+ * waits for memory; the caller then calls freed of struct agx_memory_hooks. Takes the pool's lock.
+ */
+bool agx_pool_return(struct agx_pool *pool, struct agx_pool_block *block,
+                     const struct agx_frontier *death);
+/* Fails with AGX_RESOURCE_EXHAUSTED and the pool's numbers: it is at its limit. */
 AGX_MUST_CHECK agx_status agx_pool_full(struct agx_pool *pool, uint64_t size_B);
 
-/* A reference to the pool, or to the device whose own it is. */
+/* Retains and releases the pool, or the device whose own pool it is. */
 void agx_pool_retain(struct agx_pool *pool);
 void agx_pool_release(struct agx_pool *pool);
 
-/* Gives a buffer without memory what it has in common with all of the pool. */
+/* Sets what a buffer without memory has in common with all buffers of the pool. */
 void agx_pool_describe(const struct agx_pool *pool, struct agx_buffer *buffer);
 
-/* The device's own pool. */
+/* Creates the device's own pool, and destroys it if there is one. */
 AGX_MUST_CHECK agx_status agx_device_pool_init(struct agx_device *device);
 void agx_device_pool_fini(struct agx_device *device);

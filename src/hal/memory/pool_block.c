@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The nodes that describe blocks of pools, by the chunk.
+ * Allocates the nodes that describe blocks of pools, 64 at a time, for both strategies.
  */
 #include "hal/memory/pool_block.h"
 
@@ -38,11 +38,11 @@ agx_status agx_pool_nodes_reserve(struct agx_pool_nodes *nodes, uint32_t count)
    chunk->next = nodes->chunks;
    nodes->chunks = chunk;
    for (uint32_t i = 0; i < CHUNK_NODES; i++)
-      agx_pool_nodes_give(nodes, &chunk->blocks[i]);
+      agx_pool_nodes_return(nodes, &chunk->blocks[i]);
    return AGX_OK;
 }
 
-struct agx_pool_block *agx_pool_nodes_take(struct agx_pool_nodes *nodes)
+struct agx_pool_block *agx_pool_nodes_acquire(struct agx_pool_nodes *nodes)
 {
    agx_assert(nodes->spare_count > 0);
    struct agx_link *link = nodes->spare.next;
@@ -51,10 +51,10 @@ struct agx_pool_block *agx_pool_nodes_take(struct agx_pool_nodes *nodes)
    return agx_container_of(link, struct agx_pool_block, bin);
 }
 
-void agx_pool_nodes_give(struct agx_pool_nodes *nodes, struct agx_pool_block *block)
+void agx_pool_nodes_return(struct agx_pool_nodes *nodes, struct agx_pool_block *block)
 {
    *block = (struct agx_pool_block){.state = AGX_BLOCK_SPARE};
-   agx_list_init(&block->busy_link);
+   agx_list_init(&block->busy);
    agx_list_insert_after(&nodes->spare, &block->bin);
    nodes->spare_count++;
 }

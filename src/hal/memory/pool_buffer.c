@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffers out of pools: views of slabs.
+ * Implements agx_pool_allocate(): a buffer that is a view of a slab, and returns its block when it
+ * is destroyed.
  */
 #include "base/util.h"
 #include "base/list.h"
@@ -13,13 +14,13 @@ struct agx_pool_buffer {
    struct agx_pool_block *block;
 };
 
-/* Its users held references until the GPU was done. */
+/* Submissions held references until the GPU was done, so the block is idle now. */
 static void pool_buffer_destroy(struct agx_object *object)
 {
    struct agx_pool_buffer *it = agx_container_of(object, struct agx_pool_buffer, buffer.object);
    struct agx_pool *pool = it->pool;
    agx_buffer_fini_view(&it->buffer);
-   if (agx_pool_give(pool, it->block, NULL))
+   if (agx_pool_return(pool, it->block, NULL))
       agx_memory_of(pool->device)->hooks->freed(pool->device);
    agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
    agx_release(pool);
@@ -46,14 +47,14 @@ agx_status agx_pool_allocate(struct agx_pool *pool, uint64_t size_B, uint64_t al
    struct agx_pool_buffer *it = agx_host_zalloc(agx_context_of(pool->device)->alloc, sizeof(*it));
    if (!it)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory", pool->label);
-   agx_status status = agx_pool_take(pool, &want, &reached, &it->block);
+   agx_status status = agx_pool_acquire(pool, &want, &reached, &it->block);
    if (status == AGX_OK && !it->block)
       status = agx_pool_full(pool, size_B);
    if (status == AGX_OK)
       status = show(it, size_B);
    if (status != AGX_OK) {
       if (it->block)
-         (void)agx_pool_give(pool, it->block, NULL);
+         (void)agx_pool_return(pool, it->block, NULL);
       agx_host_free(agx_context_of(pool->device)->alloc, it, sizeof(*it));
       return status;
    }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of one size.
+ * Keeps blocks of one size, for pools of the strategies AGX_POOL_FIXED and AGX_POOL_PASSTHROUGH
+ * (pool_strategy.h).
  */
 #include "hal/memory/pool_fixed.h"
 
 #include "base/util.h"
 
-#define MAX_TRIES 8 /* at busy blocks that may not do */
+#define MAX_LOOKS 8 /* at busy blocks, which may not suit */
 
 void agx_fixed_init(struct agx_fixed *fixed, uint64_t block_B, const struct agx_host_alloc *alloc)
 {
    agx_pool_nodes_init(&fixed->nodes, alloc);
-   agx_list_init(&fixed->idle_slabs.slabs);
+   agx_list_init(&fixed->idle_slabs.list);
    fixed->idle_slabs.count = 0;
    agx_list_init(&fixed->idle);
    agx_list_init(&fixed->busy_order);
@@ -28,12 +29,12 @@ static void make_idle(struct agx_fixed *fixed, struct agx_pool_block *block)
 {
    block->state = AGX_BLOCK_IDLE;
    block->death = (struct agx_frontier){0};
-   agx_pool_add_idle(&fixed->idle_slabs, block->slab, block->size_B);
+   agx_pool_more_idle(&fixed->idle_slabs, block->slab, block->size_B);
    fixed->idle_B += block->size_B;
    agx_list_insert_after(&fixed->idle, &block->bin);
 }
 
-/* All blocks of the slab are idle. */
+/* Returns the nodes of a slab whose blocks are all idle. */
 static void unchain(struct agx_fixed *fixed, struct agx_pool_slab *slab)
 {
    while (slab->first) {
@@ -41,8 +42,8 @@ static void unchain(struct agx_fixed *fixed, struct agx_pool_slab *slab)
       slab->first = block->above;
       agx_list_remove(&block->bin);
       fixed->idle_B -= block->size_B;
-      agx_pool_remove_idle(&fixed->idle_slabs, slab, block->size_B);
-      agx_pool_nodes_give(&fixed->nodes, block);
+      agx_pool_less_idle(&fixed->idle_slabs, slab, block->size_B);
+      agx_pool_nodes_return(&fixed->nodes, block);
    }
 }
 
@@ -57,7 +58,7 @@ agx_status agx_fixed_add(struct agx_fixed *fixed, struct agx_pool_slab *slab)
          unchain(fixed, slab);
          return status;
       }
-      struct agx_pool_block *block = agx_pool_nodes_take(&fixed->nodes);
+      struct agx_pool_block *block = agx_pool_nodes_acquire(&fixed->nodes);
       block->slab = slab;
       block->offset_B = (count - 1) * block_B;
       block->size_B = block_B;
@@ -76,14 +77,14 @@ void agx_fixed_remove(struct agx_fixed *fixed, struct agx_pool_slab *slab)
    unchain(fixed, slab);
 }
 
-/* The longest freed are the likeliest to do. */
+/* Looks at those first that were returned first: they suit most likely. */
 static struct agx_pool_block *find_busy(struct agx_fixed *fixed, const struct agx_pool_want *want)
 {
-   uint32_t tries = MAX_TRIES;
-   agx_list_for_each (struct agx_pool_block, block, &fixed->busy_order, busy_link) {
-      if (tries-- == 0)
+   uint32_t looks = MAX_LOOKS;
+   agx_list_for_each (struct agx_pool_block, block, &fixed->busy_order, busy) {
+      if (looks-- == 0)
          break;
-      if (agx_pool_may_have(block, want))
+      if (agx_pool_block_suits(block, want))
          return block;
    }
    return NULL;
@@ -105,16 +106,16 @@ void agx_fixed_claim(struct agx_fixed *fixed, struct agx_pool_block *block)
 {
    if (block->state == AGX_BLOCK_BUSY) {
       fixed->busy_B -= block->size_B;
-      agx_list_remove(&block->busy_link);
+      agx_list_remove(&block->busy);
    } else {
       fixed->idle_B -= block->size_B;
-      agx_pool_remove_idle(&fixed->idle_slabs, block->slab, block->size_B);
+      agx_pool_less_idle(&fixed->idle_slabs, block->slab, block->size_B);
       agx_list_remove(&block->bin);
    }
    block->state = AGX_BLOCK_USED;
 }
 
-struct agx_pool_block *agx_fixed_take(struct agx_fixed *fixed, const struct agx_pool_want *want)
+struct agx_pool_block *agx_fixed_acquire(struct agx_fixed *fixed, const struct agx_pool_want *want)
 {
    struct agx_pool_block *block = want->size_B <= fixed->block_B ? choose(fixed, want) : NULL;
    if (block)
@@ -122,8 +123,8 @@ struct agx_pool_block *agx_fixed_take(struct agx_fixed *fixed, const struct agx_
    return block;
 }
 
-void agx_fixed_give(struct agx_fixed *fixed, struct agx_pool_block *block,
-                    const struct agx_frontier *death)
+void agx_fixed_return(struct agx_fixed *fixed, struct agx_pool_block *block,
+                      const struct agx_frontier *death)
 {
    agx_assert(block->state == AGX_BLOCK_USED);
    if (!death) {
@@ -133,17 +134,17 @@ void agx_fixed_give(struct agx_fixed *fixed, struct agx_pool_block *block,
    block->state = AGX_BLOCK_BUSY;
    block->death = *death;
    fixed->busy_B += block->size_B;
-   agx_list_append(&fixed->busy_order, &block->busy_link);
+   agx_list_append(&fixed->busy_order, &block->busy);
 }
 
 void agx_fixed_reclaim(struct agx_fixed *fixed, const struct agx_frontier *reached, uint32_t limit)
 {
-   agx_list_for_each_safe (struct agx_pool_block, block, &fixed->busy_order, busy_link) {
+   agx_list_for_each_safe (struct agx_pool_block, block, &fixed->busy_order, busy) {
       if (limit-- == 0)
          return;
       if (!agx_frontier_covers(reached, &block->death))
          continue;
-      agx_list_remove(&block->busy_link);
+      agx_list_remove(&block->busy);
       fixed->busy_B -= block->size_B;
       make_idle(fixed, block);
    }

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Creates the slabs of pools when a pool grows (pool_acquire.c), and destroys those that are idle
+ * when a pool is trimmed, is at its limit, or ends.
+ */
 #include "hal/memory/pool_slab.h"
 
 #include "base/list.h"
@@ -24,7 +28,7 @@ static void slab_buffer_destroy(struct agx_object *object)
    struct agx_device *device = slab->buffer.device;
    const bool is_devices = slab->is_devices;
    const struct agx_buffer_desc desc = {.memory = slab->buffer.memory};
-   agx_storage_give(device, slab->buffer.bo, storage_flags(&desc));
+   agx_storage_return(device, slab->buffer.bo, storage_flags(&desc));
    agx_host_free(agx_context_of(device)->alloc, slab, sizeof(*slab));
    if (!is_devices)
       agx_release(device);
@@ -43,8 +47,8 @@ static agx_status make_slab_buffer(struct agx_pool *pool, uint64_t size_B,
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "%s: out of host memory for a slab", pool->label);
    desc.size_B = size_B;
    agx_status status =
-      agx_storage_take(device, size_B, 0, agx_buffer_bo_flags(desc.flags, desc.usage),
-                       storage_flags(&desc), pool->label, &bo);
+      agx_storage_acquire(device, size_B, 0, agx_buffer_bo_flags(desc.flags, desc.usage),
+                          storage_flags(&desc), pool->label, &bo);
    if (status != AGX_OK) {
       agx_host_free(agx_context_of(device)->alloc, slab, sizeof(*slab));
       return status;
@@ -80,16 +84,15 @@ agx_status agx_pool_slab_create(struct agx_pool *pool, uint64_t size_B,
    return AGX_OK;
 }
 
-void agx_pool_take_idle(struct agx_pool *pool, uint32_t kept, struct agx_link *out_slabs)
+void agx_pool_remove_idle_slabs(struct agx_pool *pool, uint32_t kept, struct agx_link *out_slabs)
 {
-   struct agx_pool_idle *idle =
+   struct agx_pool_idle_slabs *idle =
       agx_pool_is_variable(pool) ? &pool->blocks.tlsf.idle_slabs : &pool->blocks.fixed.idle_slabs;
    if (pool->strategy == AGX_POOL_PASSTHROUGH)
       kept = 0;
    agx_list_init(out_slabs);
    while (idle->count > kept) {
-      struct agx_pool_slab *slab =
-         agx_container_of(idle->slabs.next, struct agx_pool_slab, idle_link);
+      struct agx_pool_slab *slab = agx_container_of(idle->list.next, struct agx_pool_slab, idle);
       agx_pool_remove_slab(pool, slab);
       pool->reserved_B -= agxw_bo_size(slab->memory->bo);
       pool->slab_count--;

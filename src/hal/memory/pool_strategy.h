@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The strategies of pools behind one face: what cuts slabs into blocks. With the pool's lock held.
+ * Calls the strategy of a pool, which cuts slabs into blocks: pool_tlsf.h or pool_fixed.h. With the
+ * pool's lock held.
  */
 #pragma once
 
 #include "hal/memory/pool.h"
 
+/* Whether the pool's blocks have any size (pool_tlsf.h); else one size (pool_fixed.h). */
 static inline bool agx_pool_is_variable(const struct agx_pool *pool)
 {
    return pool->strategy == AGX_POOL_VARIABLE;
 }
 
+/* Adds a slab, idle as a whole. AGX_RESOURCE_EXHAUSTED: out of host memory. */
 static inline AGX_MUST_CHECK agx_status agx_pool_add_slab(struct agx_pool *pool,
                                                           struct agx_pool_slab *slab)
 {
@@ -19,6 +22,7 @@ static inline AGX_MUST_CHECK agx_status agx_pool_add_slab(struct agx_pool *pool,
    return agx_fixed_add(&pool->blocks.fixed, slab);
 }
 
+/* Removes a slab that is idle. */
 static inline void agx_pool_remove_slab(struct agx_pool *pool, struct agx_pool_slab *slab)
 {
    if (agx_pool_is_variable(pool))
@@ -27,25 +31,29 @@ static inline void agx_pool_remove_slab(struct agx_pool *pool, struct agx_pool_s
       agx_fixed_remove(&pool->blocks.fixed, slab);
 }
 
-static inline AGX_MUST_CHECK agx_status agx_pool_take_block(struct agx_pool *pool,
-                                                            const struct agx_pool_want *want,
-                                                            struct agx_pool_block **out_block)
+/* Acquires a block from the slabs that there are. *out_block NULL: none suits.
+ * AGX_RESOURCE_EXHAUSTED: out of host memory. */
+static inline AGX_MUST_CHECK agx_status agx_pool_acquire_block(struct agx_pool *pool,
+                                                               const struct agx_pool_want *want,
+                                                               struct agx_pool_block **out_block)
 {
    if (agx_pool_is_variable(pool))
-      return agx_tlsf_take(&pool->blocks.tlsf, want, out_block);
-   *out_block = agx_fixed_take(&pool->blocks.fixed, want);
+      return agx_tlsf_acquire(&pool->blocks.tlsf, want, out_block);
+   *out_block = agx_fixed_acquire(&pool->blocks.fixed, want);
    return AGX_OK;
 }
 
-static inline void agx_pool_give_block(struct agx_pool *pool, struct agx_pool_block *block,
-                                       const struct agx_frontier *death)
+/* Returns a used block, which is busy until death is reached; NULL: it becomes idle. */
+static inline void agx_pool_return_block(struct agx_pool *pool, struct agx_pool_block *block,
+                                         const struct agx_frontier *death)
 {
    if (agx_pool_is_variable(pool))
-      agx_tlsf_give(&pool->blocks.tlsf, block, death);
+      agx_tlsf_return(&pool->blocks.tlsf, block, death);
    else
-      agx_fixed_give(&pool->blocks.fixed, block, death);
+      agx_fixed_return(&pool->blocks.fixed, block, death);
 }
 
+/* Looks at up to limit busy blocks and makes those idle whose death is reached. */
 static inline void agx_pool_reclaim(struct agx_pool *pool, const struct agx_frontier *reached,
                                     uint32_t limit)
 {
@@ -55,6 +63,7 @@ static inline void agx_pool_reclaim(struct agx_pool *pool, const struct agx_fron
       agx_fixed_reclaim(&pool->blocks.fixed, reached, limit);
 }
 
+/* Bytes of busy blocks. */
 static inline uint64_t agx_pool_busy_bytes(const struct agx_pool *pool)
 {
    return agx_pool_is_variable(pool) ? pool->blocks.tlsf.busy_B : pool->blocks.fixed.busy_B;

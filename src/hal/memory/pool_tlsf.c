@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two-level segregated fit over blocks that are described aside, because the GPU's memory is not
- * ours to write notes in.
+ * Two-level segregated fit, for pools of the strategy AGX_POOL_VARIABLE (pool_strategy.h). Nodes in
+ * the host's memory describe the blocks, because the host may not be able to write the GPU's
+ * memory.
  */
 #include "hal/memory/pool_tlsf.h"
 
@@ -9,7 +10,7 @@
 
 #define COLUMNS_LOG2 4
 #define MAX_UNITS    ((uint64_t)1 << 29)
-#define MAX_TRIES    8 /* at blocks that may not do */
+#define MAX_LOOKS    8 /* at blocks, which may not suit */
 
 /* ---- bins ----------------------------------------------------------------- */
 
@@ -95,7 +96,7 @@ static void insert(struct agx_tlsf *tlsf, struct agx_pool_block *block)
    } else {
       bins_insert(&tlsf->idle, block);
       tlsf->idle_B += block->size_B;
-      agx_pool_add_idle(&tlsf->idle_slabs, block->slab, block->size_B);
+      agx_pool_more_idle(&tlsf->idle_slabs, block->slab, block->size_B);
    }
 }
 
@@ -107,7 +108,7 @@ static void extract(struct agx_tlsf *tlsf, struct agx_pool_block *block)
    } else {
       bins_remove(&tlsf->idle, block);
       tlsf->idle_B -= block->size_B;
-      agx_pool_remove_idle(&tlsf->idle_slabs, block->slab, block->size_B);
+      agx_pool_less_idle(&tlsf->idle_slabs, block->slab, block->size_B);
    }
 }
 
@@ -121,10 +122,10 @@ static void swallow_above(struct agx_tlsf *tlsf, struct agx_pool_block *block)
    block->above = above->above;
    if (block->above)
       block->above->below = block;
-   agx_pool_nodes_give(&tlsf->nodes, above);
+   agx_pool_nodes_return(&tlsf->nodes, above);
 }
 
-/* Makes a block that stands in no bin idle, one with its idle neighbours. */
+/* Makes a block that stands in no bin idle, and joins it with its idle neighbours. */
 static void make_idle(struct agx_tlsf *tlsf, struct agx_pool_block *block)
 {
    block->state = AGX_BLOCK_IDLE;
@@ -145,7 +146,7 @@ static void make_idle(struct agx_tlsf *tlsf, struct agx_pool_block *block)
 static struct agx_pool_block *cut(struct agx_tlsf *tlsf, struct agx_pool_block *block,
                                   uint64_t size_B)
 {
-   struct agx_pool_block *upper = agx_pool_nodes_take(&tlsf->nodes);
+   struct agx_pool_block *upper = agx_pool_nodes_acquire(&tlsf->nodes);
    upper->slab = block->slab;
    upper->offset_B = block->offset_B + size_B;
    upper->size_B = block->size_B - size_B;
@@ -158,11 +159,11 @@ static struct agx_pool_block *cut(struct agx_tlsf *tlsf, struct agx_pool_block *
    block->above = upper;
    block->size_B = size_B;
    if (block->state == AGX_BLOCK_BUSY)
-      agx_list_insert_after(&block->busy_link, &upper->busy_link);
+      agx_list_insert_after(&block->busy, &upper->busy);
    return upper;
 }
 
-/* ---- taking ---------------------------------------------------------------- */
+/* ---- acquiring ---------------------------------------------------------------- */
 
 /* How far into the block an aligned range of size_B begins; UINT64_MAX: there is none. */
 static uint64_t place_in(const struct agx_pool_block *block, uint64_t size_B, uint64_t align_B)
@@ -171,20 +172,19 @@ static uint64_t place_in(const struct agx_pool_block *block, uint64_t size_B, ui
    return agx_range_fits(skipped_B, size_B, block->size_B) ? skipped_B : UINT64_MAX;
 }
 
-/* Looks through bins from `from` on to, and with, `to`; at no more than *tries blocks. */
-static struct agx_pool_block *find_between(struct agx_tlsf_bins *bins,
-                                           const struct agx_pool_want *want, struct bin from,
-                                           struct bin to, uint32_t *tries)
+/* Looks through bins from `from` on to, and with, `to`; at no more than *looks blocks. */
+static struct agx_pool_block *look(struct agx_tlsf_bins *bins, const struct agx_pool_want *want,
+                                   struct bin from, struct bin to, uint32_t *looks)
 {
    const uint32_t end = to.row * AGX_TLSF_COLUMNS + to.column;
    struct bin at = from;
    while (bins_find(bins, &at) && at.row * AGX_TLSF_COLUMNS + at.column <= end) {
       agx_list_for_each (struct agx_pool_block, block, &bins->heads[at.row][at.column], bin) {
-         if (*tries == 0)
+         if (*looks == 0)
             return NULL;
-         (*tries)--;
+         (*looks)--;
          if (place_in(block, want->size_B, want->align_B) != UINT64_MAX &&
-             agx_pool_may_have(block, want))
+             agx_pool_block_suits(block, want))
             return block;
       }
       at.column++;
@@ -199,27 +199,27 @@ static struct agx_pool_block *find(struct agx_tlsf_bins *bins, const struct agx_
    const struct bin last = {AGX_TLSF_ROWS - 1, AGX_TLSF_COLUMNS - 1};
    const uint64_t units = want->size_B / AGX_TLSF_UNIT_B;
    const uint64_t slack_B = want->align_B > AGX_TLSF_UNIT_B ? want->align_B - AGX_TLSF_UNIT_B : 0;
-   uint32_t tries = MAX_TRIES;
-   struct agx_pool_block *block = find_between(bins, want, bin_of(units), bin_of(units), &tries);
-   tries = MAX_TRIES;
+   uint32_t looks = MAX_LOOKS;
+   struct agx_pool_block *block = look(bins, want, bin_of(units), bin_of(units), &looks);
+   looks = MAX_LOOKS;
    if (!block)
-      block = find_between(bins, want, bin_above(units), last, &tries);
-   tries = MAX_TRIES;
+      block = look(bins, want, bin_above(units), last, &looks);
+   looks = MAX_LOOKS;
    if (!block && slack_B && units + slack_B / AGX_TLSF_UNIT_B <= MAX_UNITS)
-      block = find_between(bins, want, bin_above(units + slack_B / AGX_TLSF_UNIT_B), last, &tries);
+      block = look(bins, want, bin_above(units + slack_B / AGX_TLSF_UNIT_B), last, &looks);
    return block;
 }
 
-/* Busy blocks of about the size first: memory that was just used is in the caches, and what is
- * idle stays whole. */
+/* Looks at busy blocks of about the size first: memory that was just used is in the caches, and
+ * idle blocks stay whole. */
 static struct agx_pool_block *choose(struct agx_tlsf *tlsf, const struct agx_pool_want *want)
 {
    const uint64_t units = want->size_B / AGX_TLSF_UNIT_B;
-   uint32_t tries = MAX_TRIES;
+   uint32_t looks = MAX_LOOKS;
    struct agx_pool_want sure = *want;
    sure.may_wait = false;
    struct agx_pool_block *block =
-      find_between(&tlsf->busy, &sure, bin_of(units), bin_above(2 * units), &tries);
+      look(&tlsf->busy, &sure, bin_of(units), bin_above(2 * units), &looks);
    if (!block)
       block = find(&tlsf->idle, &sure);
    if (!block)
@@ -229,8 +229,8 @@ static struct agx_pool_block *choose(struct agx_tlsf *tlsf, const struct agx_poo
    return block;
 }
 
-agx_status agx_tlsf_take(struct agx_tlsf *tlsf, const struct agx_pool_want *want,
-                         struct agx_pool_block **out_block)
+agx_status agx_tlsf_acquire(struct agx_tlsf *tlsf, const struct agx_pool_want *want,
+                            struct agx_pool_block **out_block)
 {
    *out_block = NULL;
    if (want->size_B == 0 || want->size_B > MAX_UNITS * AGX_TLSF_UNIT_B)
@@ -251,16 +251,16 @@ agx_status agx_tlsf_take(struct agx_tlsf *tlsf, const struct agx_pool_want *want
    }
    if (block->size_B > rounded.size_B)
       insert(tlsf, cut(tlsf, block, rounded.size_B));
-   agx_list_remove(&block->busy_link);
+   agx_list_remove(&block->busy);
    block->state = AGX_BLOCK_USED;
    *out_block = block;
    return AGX_OK;
 }
 
-/* ---- giving back ------------------------------------------------------------ */
+/* ---- returning ------------------------------------------------------------ */
 
-void agx_tlsf_give(struct agx_tlsf *tlsf, struct agx_pool_block *block,
-                   const struct agx_frontier *death)
+void agx_tlsf_return(struct agx_tlsf *tlsf, struct agx_pool_block *block,
+                     const struct agx_frontier *death)
 {
    agx_assert(block->state == AGX_BLOCK_USED);
    if (!death) {
@@ -270,18 +270,18 @@ void agx_tlsf_give(struct agx_tlsf *tlsf, struct agx_pool_block *block,
    block->state = AGX_BLOCK_BUSY;
    block->death = *death;
    insert(tlsf, block);
-   agx_list_append(&tlsf->busy_order, &block->busy_link);
+   agx_list_append(&tlsf->busy_order, &block->busy);
 }
 
 void agx_tlsf_reclaim(struct agx_tlsf *tlsf, const struct agx_frontier *reached, uint32_t limit)
 {
-   agx_list_for_each_safe (struct agx_pool_block, block, &tlsf->busy_order, busy_link) {
+   agx_list_for_each_safe (struct agx_pool_block, block, &tlsf->busy_order, busy) {
       if (limit-- == 0)
          return;
       if (!agx_frontier_covers(reached, &block->death))
          continue;
       extract(tlsf, block);
-      agx_list_remove(&block->busy_link);
+      agx_list_remove(&block->busy);
       make_idle(tlsf, block);
    }
 }
@@ -293,7 +293,7 @@ void agx_tlsf_init(struct agx_tlsf *tlsf, const struct agx_host_alloc *alloc)
    agx_pool_nodes_init(&tlsf->nodes, alloc);
    bins_init(&tlsf->idle);
    bins_init(&tlsf->busy);
-   agx_list_init(&tlsf->idle_slabs.slabs);
+   agx_list_init(&tlsf->idle_slabs.list);
    tlsf->idle_slabs.count = 0;
    agx_list_init(&tlsf->busy_order);
    tlsf->idle_B = tlsf->busy_B = 0;
@@ -309,7 +309,7 @@ agx_status agx_tlsf_add(struct agx_tlsf *tlsf, struct agx_pool_slab *slab)
    agx_assert(slab->size_B > 0 && slab->size_B % AGX_TLSF_UNIT_B == 0);
    agx_assert(slab->size_B <= MAX_UNITS * AGX_TLSF_UNIT_B);
    AGX_TRY(agx_pool_nodes_reserve(&tlsf->nodes, 1));
-   struct agx_pool_block *block = agx_pool_nodes_take(&tlsf->nodes);
+   struct agx_pool_block *block = agx_pool_nodes_acquire(&tlsf->nodes);
    block->slab = slab;
    block->size_B = slab->size_B;
    slab->first = block;
@@ -321,6 +321,6 @@ void agx_tlsf_remove(struct agx_tlsf *tlsf, struct agx_pool_slab *slab)
 {
    agx_assert(slab->idle_B == slab->size_B && slab->first->size_B == slab->size_B);
    extract(tlsf, slab->first);
-   agx_pool_nodes_give(&tlsf->nodes, slab->first);
+   agx_pool_nodes_return(&tlsf->nodes, slab->first);
    slab->first = NULL;
 }

@@ -44,7 +44,7 @@ static void pages_destroy(struct agx_object *object)
 {
    struct agx_pages *pages = agx_container_of(object, struct agx_pages, object);
    struct agx_device *device = pages->device;
-   agx_memory_given_back(&agx_memory_of(device)->counters, pages->size_B, is_mapped(pages));
+   agx_memory_returned(&agx_memory_of(device)->counters, pages->size_B, is_mapped(pages));
    agxw_bo_destroy(pages->bo);
    agx_host_free(agx_context_of(device)->alloc, pages, sizeof(*pages));
    agx_release(device);
@@ -76,7 +76,7 @@ agx_status agx_pages_create(struct agx_device *device, const struct agx_buffer_d
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "pages: out of host memory");
    snprintf(pages->label, sizeof(pages->label), "%s", read.label ? read.label : "pages");
    pages->memory = read.memory;
-   agx_status status = agx_storage_take_unbound(
+   agx_status status = agx_storage_acquire_unbound(
       device, read.size_B, agx_buffer_bo_flags(read.flags & AGX_BUFFER_HOST_READ, 0),
       is_mapped(pages) ? AGX_STORAGE_HOST_VISIBLE : 0, pages->label, &pages->bo);
    if (status != AGX_OK) {

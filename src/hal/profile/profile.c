@@ -33,14 +33,15 @@ uint64_t agx_profile_clock(void)
    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-uint64_t agx_profile_now(const struct agx_host_spans *spans)
+/* The function now of struct agx_host_spans. */
+static uint64_t spans_now(const struct agx_host_spans *spans)
 {
    const struct agx_profile *profile = (const struct agx_profile *)spans;
    return profile->families & AGX_PROFILE_HOST ? agx_profile_clock() : 0;
 }
 
-/* The reading with the least time around it. */
-agx_status agx_profile_correlate(struct agx_profile *profile)
+/* Compares both clocks: keeps the reading with the least time around it. */
+static agx_status correlate(struct agx_profile *profile)
 {
    uint64_t best = UINT64_MAX;
    for (int i = 0; i < CORRELATIONS; i++) {
@@ -93,7 +94,7 @@ static void notify_all(struct agx_profile *profile)
    pthread_mutex_unlock(&profile->lock);
    if (profile->families & TIMED_FAMILIES && !agx_list_empty(&ended) &&
        agx_profile_clock() - profile->host_base > CLOCK_AGE_NS)
-      (void)!agx_profile_correlate(profile);
+      (void)!correlate(profile);
    agx_list_for_each (struct agx_profile_entry, entry, &ended, link)
       agx_profile_notify_entry(profile, entry);
    agx_list_for_each_safe (struct agx_profile_event, event, &events, link) {
@@ -162,7 +163,7 @@ static struct agx_profile *new_profile(struct agx_device *device,
    struct agx_profile *profile = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*profile));
    if (!profile)
       return NULL;
-   profile->spans = (struct agx_host_spans){agx_profile_now, agx_profile_note};
+   profile->spans = (struct agx_host_spans){spans_now, agx_profile_note};
    profile->references = 1;
    profile->device = device;
    profile->families = desc->families;
@@ -193,7 +194,7 @@ static void free_profile(struct agx_profile *profile)
    agx_host_free(alloc, profile, sizeof(*profile));
 }
 
-void agx_profile_unref(struct agx_profile *profile)
+void agx_profile_release(struct agx_profile *profile)
 {
    if (atomic_fetch_sub(&profile->references, 1) == 1)
       free_profile(profile);
@@ -209,7 +210,7 @@ static agx_status check_timing(struct agx_profile *profile)
       return AGX_FAIL(AGX_UNAVAILABLE,
                       "profile: %s takes one command in a submission, so dispatches can't be timed",
                       info->node);
-   AGX_TRY(agx_profile_correlate(profile));
+   AGX_TRY(correlate(profile));
    AGX_TRY(agxw_stamps_create(winsys, 1, &stamps));
    agxw_stamps_destroy(stamps);
    return AGX_OK;
@@ -289,7 +290,7 @@ agx_status agx_profile_end(struct agx_device *device)
    pthread_mutex_lock(&profile->lock);
    profile->is_closed = true;
    pthread_mutex_unlock(&profile->lock);
-   agx_profile_unref(profile); /* what is under way has references of its own */
+   agx_profile_release(profile); /* what is under way has references of its own */
    return status;
 }
 

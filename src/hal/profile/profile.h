@@ -36,7 +36,7 @@ void agx_profile_entry_start(struct agx_profile_entry *entry);
 void agx_profile_entry_end(struct agx_profile_entry *entry, uint64_t number, agx_status status);
 /* Lets go of an operation of the session, and of the reference. entry: one that has not ended;
  * NULL: it has. Delivers records: without locks. */
-void agx_profile_release(struct agx_profile *profile, struct agx_profile_entry *entry);
+void agx_profile_release_operation(struct agx_profile *profile, struct agx_profile_entry *entry);
 
 /* Whether the session wants to know what the operation does on the GPU and does not know yet: then
  * its dispatches are to be added, and agx_profile_entry_send called. */

@@ -23,7 +23,7 @@ void agx_profile_free_entry(struct agx_profile_entry *entry)
    agx_host_free(alloc, entry, sizeof(*entry));
 }
 
-static struct agx_profile_entry *take_spare(struct agx_profile *profile)
+static struct agx_profile_entry *acquire_spare(struct agx_profile *profile)
 {
    struct agx_profile_entry *entry = NULL;
    pthread_mutex_lock(&profile->lock);
@@ -55,7 +55,7 @@ agx_status agx_profile_entry_create(struct agx_profile *profile,
    if (!(profile->families & (AGX_PROFILE_QUEUE | GPU_FAMILIES)) ||
        !is_of_queue(profile, operation->queue))
       return AGX_OK;
-   struct agx_profile_entry *entry = take_spare(profile);
+   struct agx_profile_entry *entry = acquire_spare(profile);
    if (!entry)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: no host memory to profile it");
    atomic_fetch_add(&profile->references, 1);
@@ -92,7 +92,7 @@ void agx_profile_entry_end(struct agx_profile_entry *entry, uint64_t number, agx
    pthread_mutex_unlock(&profile->lock);
 }
 
-void agx_profile_release(struct agx_profile *profile, struct agx_profile_entry *entry)
+void agx_profile_release_operation(struct agx_profile *profile, struct agx_profile_entry *entry)
 {
    pthread_mutex_lock(&profile->lock);
    if (entry) { /* refused by the kernel: it may be listed as in flight */
@@ -103,7 +103,7 @@ void agx_profile_release(struct agx_profile *profile, struct agx_profile_entry *
    pthread_mutex_unlock(&profile->lock);
    if (!is_closed)
       agx_profile_notify(profile);
-   agx_profile_unref(profile);
+   agx_profile_release(profile);
 }
 
 /* ---- to the GPU ----------------------------------------------------------- */

@@ -105,8 +105,7 @@ struct agx_profile {
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t agx_profile_clock(void);
-/* The functions of struct agx_host_spans. */
-uint64_t agx_profile_now(const struct agx_host_spans *spans);
+/* The function note of struct agx_host_spans. */
 void agx_profile_note(struct agx_host_spans *spans, const char *name, const char *detail,
                       uint64_t start_ns);
 /* The session's own copy of a string; "" where there is no memory. The lock is held. */
@@ -117,11 +116,9 @@ void agx_profile_note_memory(void *user, const struct agxw_place *place, bool is
 /* Hands out the records of what has ended, unless another thread is doing so already. */
 void agx_profile_notify(struct agx_profile *profile);
 void agx_profile_put(struct agx_profile *profile, const struct agx_profile_record *record);
-/* Compares both clocks. */
-AGX_MUST_CHECK agx_status agx_profile_correlate(struct agx_profile *profile);
 /* Makes the records of an entry that ended. */
 void agx_profile_notify_entry(struct agx_profile *profile, const struct agx_profile_entry *entry);
-void agx_profile_unref(struct agx_profile *profile);
+void agx_profile_release(struct agx_profile *profile);
 void agx_profile_free_entry(struct agx_profile_entry *entry);
 
 /* Counters of a launch; agxw_device_watch_counters. */

@@ -39,7 +39,7 @@ static void command_buffer_destroy(struct agx_object *object)
    agx_deferred_commands_fini(&commands->deferred);
    pthread_mutex_destroy(&commands->instances_lock);
    agx_resources_fini(&commands->resources, agx_context_of(device)->alloc);
-   agx_chunks_give(device, commands->first);
+   agx_chunks_return(device, commands->first);
    if (commands->is_expected)
       agx_chunks_expect_no_more(device);
    agx_breadcrumb_return(device, &commands->breadcrumb);
@@ -123,7 +123,7 @@ agx_status agx_command_buffer_begin(struct agx_command_buffer *commands)
    discard(commands);
    struct agx_chunk *first = commands->first;
    if (first) { /* goes on with the one that it has */
-      agx_chunks_give(commands->device, first->next);
+      agx_chunks_return(commands->device, first->next);
       first->next = NULL;
       agx_record_open_chunk(commands, first);
    }

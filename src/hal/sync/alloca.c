@@ -35,14 +35,14 @@ static void set_state(struct agx_alloca *it, uint32_t state)
 }
 
 /* Gives memory back that is used until death. True: an operation waits for some. */
-static bool give_block(struct agx_alloca *it, const struct agx_frontier *death,
-                       const struct agx_frontier *reached)
+static bool return_block(struct agx_alloca *it, const struct agx_frontier *death,
+                         const struct agx_frontier *reached)
 {
    struct agx_pool_block *block = it->block;
    it->block = NULL;
    if (!block)
       return false;
-   return agx_pool_give(it->pool, block, agx_frontier_covers(reached, death) ? NULL : death);
+   return agx_pool_return(it->pool, block, agx_frontier_covers(reached, death) ? NULL : death);
 }
 
 void agx_alloca_spares_init(struct agx_alloca_spares *spares)
@@ -104,7 +104,7 @@ static void alloca_destroy(struct agx_object *object)
       const struct agx_frontier reached = agx_device_reached(device);
       struct agx_frontier death = it->block->death;
       agx_frontier_merge(&death, &it->last_use);
-      if (give_block(it, &death, &reached))
+      if (return_block(it, &death, &reached))
          agx_device_retry(device);
    }
    agx_release(it->slab);
@@ -205,8 +205,8 @@ static agx_status bind_block(struct agx_alloca *it, const struct agx_pool_block 
 }
 
 /* Whether one that was parked is about to take a block of the pool. */
-static bool will_take(const struct agx_device *device, enum agx_submission_list list,
-                      const struct agx_pool *pool)
+static bool will_acquire(const struct agx_device *device, enum agx_submission_list list,
+                         const struct agx_pool *pool)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    agx_list_for_each (struct agx_submission, submission, &sync->submission_lists[list], link) {
@@ -222,11 +222,12 @@ static bool will_take(const struct agx_device *device, enum agx_submission_list 
  * been tried since memory was given back last. */
 static bool others_come_first(struct agx_device *device, const struct agx_pool *pool)
 {
-   return will_take(device, AGX_LIST_STARTING, pool) || will_take(device, AGX_LIST_UNBLOCKED, pool);
+   return will_acquire(device, AGX_LIST_STARTING, pool) ||
+          will_acquire(device, AGX_LIST_UNBLOCKED, pool);
 }
 
 /* Where all that the operation waits for is submitted: a block that is used after those. */
-static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, bool may_wait)
+static agx_status acquire_at_once(struct agx_alloca *it, const struct agx_op *op, bool may_wait)
 {
    struct agx_device *device = it->buffer.device;
    struct agx_sync_state *sync = agx_sync_of(device);
@@ -249,7 +250,7 @@ static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, b
                                       .covered = &covered,
                                       .may_wait = may_wait};
    struct agx_pool_block *block;
-   AGX_TRY(agx_pool_take(it->pool, &want, &reached, &block));
+   AGX_TRY(agx_pool_acquire(it->pool, &want, &reached, &block));
    if (!block)
       return AGX_OK;
    take_over(it, block);
@@ -258,15 +259,15 @@ static agx_status take_at_once(struct agx_alloca *it, const struct agx_op *op, b
 }
 
 /* A block for the addresses that the buffer has; whole pages. NULL: the pool is at its limit. */
-static agx_status take_and_bind(struct agx_alloca *it, const struct agx_pool_want *want,
-                                const struct agx_frontier *reached,
-                                struct agx_pool_block **out_block)
+static agx_status acquire_and_bind(struct agx_alloca *it, const struct agx_pool_want *want,
+                                   const struct agx_frontier *reached,
+                                   struct agx_pool_block **out_block)
 {
    atomic_store(&it->pool->is_awaited, true);
-   AGX_TRY(agx_pool_take(it->pool, want, reached, out_block));
+   AGX_TRY(agx_pool_acquire(it->pool, want, reached, out_block));
    agx_status status = *out_block ? bind_block(it, *out_block) : AGX_OK;
    if (status != AGX_OK)
-      (void)agx_pool_give(it->pool, *out_block, &(*out_block)->death);
+      (void)agx_pool_return(it->pool, *out_block, &(*out_block)->death);
    return status;
 }
 
@@ -291,7 +292,7 @@ take_late_unlocking(struct agx_alloca *it, const struct agx_frontier *waited, bo
                                          .may_wait = may_wait};
       retries = sync->retries;
       agx_sync_unlock(sync);
-      status = take_and_bind(it, &want, &reached, &block);
+      status = acquire_and_bind(it, &want, &reached, &block);
       agx_sync_lock(sync);
    } while (status == AGX_OK && !block && retries != sync->retries);
    if (status != AGX_OK) {
@@ -332,7 +333,7 @@ static agx_status alloca_prepare(struct agx_device *device, const struct agx_op 
    struct agx_alloca *it = NULL;
    AGX_TRY(new_alloca(pool, op, &it));
    const bool may_wait = op->flags & AGX_ALLOCA_ALLOW_WAIT;
-   agx_status status = take_at_once(it, op, may_wait);
+   agx_status status = acquire_at_once(it, op, may_wait);
    if ((status == AGX_OK || status == AGX_RESOURCE_EXHAUSTED) && !it->slab)
       status = reserve_addresses(it); /* no memory now is no reason to refuse: it may come */
    if (status != AGX_OK) {
@@ -420,7 +421,7 @@ AGX_SYNC_LOCKED static agx_status dealloca_launch_unlocking(struct agx_submissio
    agx_frontier_merge(&death, &it->last_use);
    set_state(it, AGX_BUFFER_DEAD);
    agx_sync_unlock(sync);
-   bool is_awaited = give_block(it, &death, &reached); /* which may free a slab */
+   bool is_awaited = return_block(it, &death, &reached); /* which may free a slab */
    agx_sync_lock(sync);
    if (is_awaited)
       agx_device_retry_locked(device);

@@ -53,7 +53,7 @@ void agx_profile_drop(struct agx_submission *submission)
    struct agx_profile_entry *entry = submission->profile;
    submission->profile = NULL;
    submission->session = NULL;
-   agx_profile_release(session, entry);
+   agx_profile_release_operation(session, entry);
 }
 
 void agx_profile_streams(const struct agx_submission *submission, uint64_t *out_first_va,

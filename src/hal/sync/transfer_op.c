@@ -69,7 +69,7 @@ static agx_status take(struct agx_device *device, struct agx_command_buffer **ou
 }
 
 /* Lets go of what was recorded. */
-static void give_back(struct agx_device *device, struct agx_command_buffer *commands)
+static void return_commands(struct agx_device *device, struct agx_command_buffer *commands)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    struct agx_one_shots *one_shots = &sync->one_shots;
@@ -126,13 +126,13 @@ static agx_status prepare(struct agx_device *device, const struct agx_op *op,
    if (status == AGX_OK)
       submission->commands = commands;
    else
-      give_back(device, commands);
+      return_commands(device, commands);
    return status;
 }
 
 static void drop(struct agx_submission *submission)
 {
-   give_back(submission->device, submission->commands);
+   return_commands(submission->device, submission->commands);
    submission->commands = NULL;
 }
 

@@ -99,15 +99,15 @@ static void blocks_in_use_come_back_when_their_epoch_is_over(void **state)
    struct agx_pool *pool;
    struct agx_pool_block *block, *none;
    assert_ok(agx_pool_create(device, &desc, &pool));
-   assert_ok(agx_pool_take(pool, &want, &setup.reached, &block));
+   assert_ok(agx_pool_acquire(pool, &want, &setup.reached, &block));
    assert_non_null(block);
-   assert_false(agx_pool_give(pool, block, &death));
-   assert_ok(agx_pool_take(pool, &want, &setup.reached, &none));
+   assert_false(agx_pool_return(pool, block, &death));
+   assert_ok(agx_pool_acquire(pool, &want, &setup.reached, &none));
    assert_null(none);
    setup.reached.epochs[1] = 4;
-   assert_ok(agx_pool_take(pool, &want, &setup.reached, &block));
+   assert_ok(agx_pool_acquire(pool, &want, &setup.reached, &block));
    assert_non_null(block);
-   assert_false(agx_pool_give(pool, block, NULL));
+   assert_false(agx_pool_return(pool, block, NULL));
    agx_release(pool);
    close(&setup);
 }
@@ -117,8 +117,8 @@ static void trimming_asks_the_rooms_above_first(void **state)
    struct setup setup;
    struct agx_device *device = open(&setup);
    struct agx_chunk *chunk;
-   assert_ok(agx_chunk_take(device, AGX_CHUNK_SMALL, &chunk));
-   agx_chunks_give(device, chunk);
+   assert_ok(agx_chunk_acquire(device, AGX_CHUNK_SMALL, &chunk));
+   agx_chunks_return(device, chunk);
    assert_true(agx_memory_trim(device));
    assert_false(agx_memory_trim(device));
    assert_int_equal(setup.trims, 2);

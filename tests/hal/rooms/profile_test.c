@@ -60,9 +60,9 @@ static void operations_are_delivered_when_they_are_released(void **state)
    agx_profile_entry_start(entry);
    agx_profile_entry_end(entry, 12, AGX_OK);
    assert_string_equal(seen.text, "");
-   agx_profile_release(context.profile, NULL);
+   agx_profile_release_operation(context.profile, NULL);
    assert_non_null(strstr(seen.text, ":12 "));
-   agx_profile_release(context.profile, refused);
+   agx_profile_release_operation(context.profile, refused);
    assert_ok(agx_profile_end(device));
    bare_close(&context);
 }

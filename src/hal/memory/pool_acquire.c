@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Taking blocks from a pool and giving them back: of what there is, else from a new slab.
+ * Acquires blocks of a pool and returns them: pool_buffer.c does so for buffers that live on the
+ * host's timeline, sync/alloca.c for those of a queue. A block comes from a slab that the pool has,
+ * else from a new one.
  */
 #include "agx/chip.h"
 #include "base/util.h"
@@ -8,8 +10,8 @@
 #include "hal/memory/pool_strategy.h"
 #include "hal/memory/state.h"
 
-#define RECLAIM_AT_ONCE 16u /* busy blocks that are looked at on the way */
-#define KEPT_IDLE_SLABS 1u  /* against taking and giving back the same slab in turn */
+#define RECLAIM_AT_ONCE 16u /* busy blocks that each acquire looks at */
+#define KEPT_IDLE_SLABS 1u  /* so that a pool does not create and destroy one slab in turn */
 
 /* ---- growing ----------------------------------------------------------------- */
 
@@ -80,10 +82,10 @@ agx_status agx_pool_check(const struct agx_pool *pool, uint64_t size_B, uint64_t
 
 /* At the limit: idle slabs that are too small make room for one that is not. With the lock held,
  * which is let go of meanwhile. False: there are none. */
-static bool give_up_idle(struct agx_pool *pool)
+static bool free_idle_slabs(struct agx_pool *pool)
 {
    struct agx_link idle;
-   agx_pool_take_idle(pool, 0, &idle);
+   agx_pool_remove_idle_slabs(pool, 0, &idle);
    if (agx_list_empty(&idle))
       return false;
    pthread_mutex_unlock(&pool->lock);
@@ -93,9 +95,9 @@ static bool give_up_idle(struct agx_pool *pool)
 }
 
 /* Of what there is, after a closer look if need be. *out_block NULL: nothing. */
-static agx_status take_existing(struct agx_pool *pool, const struct agx_pool_want *want,
-                                const struct agx_frontier *reached,
-                                struct agx_pool_block **out_block)
+static agx_status acquire_existing(struct agx_pool *pool, const struct agx_pool_want *want,
+                                   const struct agx_frontier *reached,
+                                   struct agx_pool_block **out_block)
 {
    struct agx_pool_want sure = *want;
    sure.may_wait = false;
@@ -103,19 +105,20 @@ static agx_status take_existing(struct agx_pool *pool, const struct agx_pool_wan
    agx_pool_reclaim(pool, reached, RECLAIM_AT_ONCE);
    if (pool->strategy == AGX_POOL_PASSTHROUGH)
       return AGX_OK;
-   AGX_TRY(agx_pool_take_block(pool, &sure, out_block));
+   AGX_TRY(agx_pool_acquire_block(pool, &sure, out_block));
    if (*out_block || agx_pool_busy_bytes(pool) == 0)
       return AGX_OK;
    agx_pool_reclaim(pool, reached, UINT32_MAX);
-   return agx_pool_take_block(pool, want, out_block);
+   return agx_pool_acquire_block(pool, want, out_block);
 }
 
-static agx_status take_locked(struct agx_pool *pool, const struct agx_pool_want *want,
-                              const struct agx_frontier *reached, struct agx_pool_block **out_block)
+static agx_status acquire_locked(struct agx_pool *pool, const struct agx_pool_want *want,
+                                 const struct agx_frontier *reached,
+                                 struct agx_pool_block **out_block)
 {
    struct agx_pool_slab *slab = NULL;
-   do { /* another thread may be quicker to take from the new slab */
-      AGX_TRY(take_existing(pool, want, reached, out_block));
+   do { /* somebody else may be quicker to take from the new slab */
+      AGX_TRY(acquire_existing(pool, want, reached, out_block));
       if (*out_block)
          return AGX_OK;
       AGX_TRY(grow(pool, want->size_B, &slab));
@@ -124,17 +127,17 @@ static agx_status take_locked(struct agx_pool *pool, const struct agx_pool_want 
          *out_block = slab->first;
          return AGX_OK;
       }
-   } while (slab || give_up_idle(pool));
+   } while (slab || free_idle_slabs(pool));
    return AGX_OK;
 }
 
-agx_status agx_pool_take(struct agx_pool *pool, const struct agx_pool_want *want,
-                         const struct agx_frontier *reached, struct agx_pool_block **out_block)
+agx_status agx_pool_acquire(struct agx_pool *pool, const struct agx_pool_want *want,
+                            const struct agx_frontier *reached, struct agx_pool_block **out_block)
 {
    struct agx_link idle;
    *out_block = NULL;
    pthread_mutex_lock(&pool->lock);
-   agx_status status = take_locked(pool, want, reached, out_block);
+   agx_status status = acquire_locked(pool, want, reached, out_block);
    struct agx_pool_block *block = *out_block;
    if (block) {
       pool->used_B += block->size_B;
@@ -145,20 +148,20 @@ agx_status agx_pool_take(struct agx_pool *pool, const struct agx_pool_want *want
       else
          pool->reuses++;
    }
-   agx_pool_take_idle(pool, KEPT_IDLE_SLABS, &idle);
+   agx_pool_remove_idle_slabs(pool, KEPT_IDLE_SLABS, &idle);
    pthread_mutex_unlock(&pool->lock);
    agx_pool_slabs_destroy(pool, &idle);
    return status;
 }
 
-bool agx_pool_give(struct agx_pool *pool, struct agx_pool_block *block,
-                   const struct agx_frontier *death)
+bool agx_pool_return(struct agx_pool *pool, struct agx_pool_block *block,
+                     const struct agx_frontier *death)
 {
    struct agx_link idle;
    pthread_mutex_lock(&pool->lock);
    pool->used_B -= block->size_B;
-   agx_pool_give_block(pool, block, death);
-   agx_pool_take_idle(pool, KEPT_IDLE_SLABS, &idle);
+   agx_pool_return_block(pool, block, death);
+   agx_pool_remove_idle_slabs(pool, KEPT_IDLE_SLABS, &idle);
    pthread_mutex_unlock(&pool->lock);
    agx_pool_slabs_destroy(pool, &idle);
    return atomic_exchange(&pool->is_awaited, false);
