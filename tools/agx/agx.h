@@ -18,12 +18,15 @@ enum {
    AGX_EXIT_USAGE = 2,   /* the command line makes no sense */
 };
 
+/* Commands about code: each takes its own name as argv[0] and returns an exit code. */
 int agx_cmd_asm(int argc, char **argv);
-int agx_cmd_bench(int argc, char **argv);
 int agx_cmd_compile(int argc, char **argv);
 int agx_cmd_disasm(int argc, char **argv);
-int agx_cmd_info(int argc, char **argv);
 int agx_cmd_opt(int argc, char **argv);
+
+/* Commands about devices: each takes its own name as argv[0] and returns an exit code. */
+int agx_cmd_bench(int argc, char **argv);
+int agx_cmd_info(int argc, char **argv);
 int agx_cmd_run(int argc, char **argv);
 int agx_cmd_virtual(int argc, char **argv);
 

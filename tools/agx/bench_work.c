@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sets up a kernel of the corpus with its buffers and images, for the rows of agx bench that record
+ * launches.
+ */
 #include "bench_work.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses the values of --robust, for the commands that compile or run a kernel.
+ */
 #include "robust.h"
 
 #include <stdlib.h>

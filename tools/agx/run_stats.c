@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects statistics for agx run --stats: the virtual device writes them to a memory file, and
+ * this file prints its records without those of the library's own launches.
+ */
 #include "run_stats.h"
 
 #include <errno.h>

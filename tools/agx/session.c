@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens a device, and makes buffers, images and executables on it, for agx run and agx bench.
+ */
 #include "session.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The command line of agxdump: reads a capture and prints it with dump_show().
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -134,8 +134,8 @@ const struct agx_manifest_resource *agx_manifest_find(const struct agx_manifest 
 void agx_manifest_fill(const struct agx_manifest_init *init, void *data, uint64_t size,
                        uint64_t (*address_of)(void *user, uint32_t id), void *user);
 
-/* FNV-1a over 64 bits; start from AGX_FNV_START. */
 #define AGX_FNV_START 0xcbf29ce484222325ull
+/* Goes on with an FNV-1a hash of 64 bits, over size bytes; start from AGX_FNV_START. */
 uint64_t agx_fnv1a(uint64_t hash, const void *data, size_t size);
 
 /* Compares an output with its reference by the manifest's rule. False when it does

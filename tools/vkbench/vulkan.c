@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs a kernel through the Vulkan loader: device, pipeline, buffers and submission, for main.c of
+ * the comparison. image.c makes the images.
+ */
 #include "vkbench.h"
 
 #include <stdlib.h>

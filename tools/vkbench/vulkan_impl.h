@@ -42,6 +42,7 @@ struct vkbench_resource {
    uint32_t texel_B;
 };
 
+/* Whether the manifest's resource is an image. */
 bool vkbench_is_image(const struct agx_manifest_resource *desc);
 
 /* Image, view and sampler; sets size_B to what its levels take one behind the other. What has

@@ -25,6 +25,7 @@ static inline uint64_t agx_profile_host_begin(const struct agx_device *device)
    return __builtin_expect(spans != NULL, 0) ? spans->now(spans) : 0;
 }
 
+/* Ends a span that agx_profile_host_begin() began; the session copies both names. */
 static inline void agx_profile_host_end(const struct agx_device *device, const char *name,
                                         const char *detail, uint64_t start_ns)
 {

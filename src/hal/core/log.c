@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Formats one line of the log; every room of the HAL calls it.
+ */
 #include "hal/core/log.h"
 
 #include <stdarg.h>

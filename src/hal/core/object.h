@@ -44,6 +44,7 @@ static inline AGX_MUST_CHECK agx_status agx_fork_check(const void *handle)
    return agx_is_inherited(handle) ? agx_fork_refuse(handle) : AGX_OK;
 }
 
+/* Fills the head of a new object, which has one reference. */
 static inline void agx_object_init(struct agx_object *object, const struct agx_object_type *type)
 {
    object->type = type;
@@ -62,4 +63,5 @@ bool agx_try_retain(void *handle);
 struct agx_foreign {
    char text[96];
 };
+/* That text, for an object of `theirs` that was passed to `ours`. */
 struct agx_foreign agx_foreign(const struct agx_device *theirs, const struct agx_device *ours);

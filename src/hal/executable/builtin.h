@@ -26,7 +26,9 @@ struct agx_builtins {
    struct agx_executable *_Atomic executables[AGX_BUILTIN_COUNT];
 };
 
+/* Starts without executables: agx_device_builtin() loads them. */
 void agx_builtins_init(struct agx_builtins *builtins);
+/* Releases the executables; no command buffer uses them any more. */
 void agx_builtins_fini(struct agx_builtins *builtins);
 
 /* The executable, which lives as long as the device; loads it when it is asked for first. */

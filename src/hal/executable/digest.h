@@ -16,12 +16,14 @@ struct agx_digest {
    uint64_t bytes; /* so far */
 };
 
+/* Starts a digest of nothing. */
 static inline void agx_digest_init(struct agx_digest *digest)
 {
    sha256_init(&digest->context);
    digest->bytes = 0;
 }
 
+/* Adds size bytes; bytes may be NULL where size is 0. */
 static inline void agx_digest_add(struct agx_digest *digest, const void *bytes, size_t size)
 {
    if (size)
@@ -46,6 +48,7 @@ static inline void agx_digest_add_text(struct agx_digest *digest, const char *te
    agx_digest_add(digest, text, length);
 }
 
+/* Writes the digest of all that was added. The digest then needs agx_digest_init again. */
 static inline void agx_digest_end(struct agx_digest *digest, uint8_t out[AGX_DIGEST_B])
 {
 #if NETTLE_VERSION_MAJOR >= 4

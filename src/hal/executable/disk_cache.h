@@ -61,4 +61,5 @@ void agx_disk_cache_put(struct agx_disk_cache *cache, const struct agx_cache_key
 /* Removes what was put under the key, because its reader found that it makes no sense. */
 void agx_disk_cache_drop(struct agx_disk_cache *cache, const struct agx_cache_key *key);
 
+/* Copies the counts since the cache was started. Takes its lock. */
 void agx_disk_cache_get_stats(struct agx_disk_cache *cache, struct agx_disk_cache_stats *out_stats);

@@ -23,6 +23,7 @@ enum agx_disk_result {
    AGX_DISK_FAILED,  /* see errno */
 };
 
+/* The file name of a key: its digest in hexadecimal digits, and ".agx". */
 void agx_disk_name(const struct agx_cache_key *key, char out[AGX_DISK_NAME_B]);
 
 /* Opens the folder, which is made if need be, private. -1: see errno; EPERM: it belongs to, or

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes launch plans with the packers of agx/hw: executable_load.c calls agx_plan_make() once for
+ * each entry point, the general path of recording changes copies of a plan.
+ */
 #include "hal/executable/launch_plan.h"
 
 #include <string.h>

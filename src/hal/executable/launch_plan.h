@@ -47,6 +47,8 @@ struct agx_plan {
 struct agx_plan_code {
    uint32_t code_offset_B, preamble_offset_B;
 };
+/* Makes the plan of a program whose code lies at *code. Fails where a number does not fit its
+ * field. */
 AGX_MUST_CHECK agx_status agx_plan_make(const struct agx_chip *chip,
                                         const struct agx_program *program,
                                         const struct agx_plan_code *code,
@@ -74,4 +76,5 @@ static inline uint32_t agx_plan_state_B(const struct agx_plan *plan)
    return plan->texture_count * AGX_HW_TEXTURE_BYTES + plan->sampler_count * AGX_HW_SAMPLER_BYTES;
 }
 
+/* Where the parts of a launch's block begin, with heap_B bytes of heap. */
 struct agx_block agx_plan_block(const struct agx_plan *plan, uint32_t heap_B);

@@ -32,6 +32,7 @@ struct agx_template_binding {
    uint64_t min_size_B;
 };
 
+/* Whether the binding is a buffer that a dispatch names, with or without limits. */
 static inline bool agx_template_is_buffer(const struct agx_template_binding *binding)
 {
    return binding->kind <= AGX_TEMPLATE_ROBUST;

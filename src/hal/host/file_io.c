@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Moves bytes with pread and pwrite. file_op.c calls it on the threads of the host pool.
+ */
 #include "hal/host/file_io.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs calls of the application's functions on the host pool: hal/sync starts and cancels them
+ * through agx_host_call_op, and a call finishes its submission when its function returns or says
+ * so.
+ */
 #include "hal/host/host_call.h"
 
 #include "base/util.h"

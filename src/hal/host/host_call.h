@@ -18,7 +18,9 @@ struct agx_host_calls {
    struct agx_link spare;
 };
 
+/* Starts without spare calls. */
 void agx_host_calls_init(struct agx_host_calls *calls);
+/* Frees the spare calls; no other is left. */
 void agx_host_calls_fini(struct agx_host_calls *calls, const struct agx_host_alloc *alloc);
 
 struct agx_op_type;

@@ -38,7 +38,9 @@ struct agx_buffer_cache {
    struct agx_cached_buffer entries[AGX_CACHED_BUFFERS];
 };
 
+/* Starts empty. limit_B: the most bytes that it keeps; 0: none. */
 void agx_buffer_cache_init(struct agx_buffer_cache *cache, uint64_t limit_B);
+/* Gives all that is kept back to the kernel, and ends. */
 void agx_buffer_cache_fini(struct agx_buffer_cache *cache);
 /* Gives all that is kept back to the kernel. How much that was. */
 uint64_t agx_buffer_cache_trim(struct agx_buffer_cache *cache);

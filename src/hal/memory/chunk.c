@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Cuts slabs of GPU memory into chunks and keeps the free ones. hal/record acquires chunks while it
+ * records and returns them when a command buffer is reset or destroyed; agx_device_trim() frees
+ * unused slabs.
+ */
 #include "hal/memory/chunk.h"
 
 #include "agx/chip.h"

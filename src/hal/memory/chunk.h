@@ -51,6 +51,7 @@ struct agx_chunks {
    uint32_t expected; /* command buffers that have not been recorded into yet */
 };
 
+/* Starts without slabs. */
 void agx_chunks_init(struct agx_chunks *chunks);
 /* All chunks must have been given back. */
 void agx_chunks_fini(struct agx_device *device);

@@ -22,6 +22,7 @@ struct agx_memory_counters {
    struct agx_memory_counter host_visible; /* of that, what can be mapped */
 };
 
+/* Counts bytes as used. Any thread. */
 static inline void agx_memory_counter_add(struct agx_memory_counter *counter, uint64_t bytes)
 {
    uint64_t used = bytes + atomic_fetch_add_explicit(&counter->used_B, bytes, memory_order_relaxed);
@@ -33,12 +34,14 @@ static inline void agx_memory_counter_add(struct agx_memory_counter *counter, ui
       ;
 }
 
+/* Counts bytes that agx_memory_counter_add() has counted as freed. Any thread. */
 static inline void agx_memory_counter_remove(struct agx_memory_counter *counter, uint64_t bytes)
 {
    atomic_fetch_sub_explicit(&counter->used_B, bytes, memory_order_relaxed);
    atomic_fetch_add_explicit(&counter->freed_B, bytes, memory_order_relaxed);
 }
 
+/* Counts bytes that the device took from the kernel. Any thread. */
 static inline void agx_memory_acquired(struct agx_memory_counters *counters, uint64_t bytes,
                                        bool is_host_visible)
 {
@@ -47,6 +50,7 @@ static inline void agx_memory_acquired(struct agx_memory_counters *counters, uin
       agx_memory_counter_add(&counters->host_visible, bytes);
 }
 
+/* Counts bytes that the device gave back to the kernel. Any thread. */
 static inline void agx_memory_returned(struct agx_memory_counters *counters, uint64_t bytes,
                                        bool is_host_visible)
 {

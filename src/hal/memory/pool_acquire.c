@@ -117,7 +117,7 @@ static agx_status acquire_locked(struct agx_pool *pool, const struct agx_pool_wa
                                  struct agx_pool_block **out_block)
 {
    struct agx_pool_slab *slab = NULL;
-   do { /* somebody else may be quicker to take from the new slab */
+   do { /* another thread may be quicker to acquire from the new slab */
       AGX_TRY(acquire_existing(pool, want, reached, out_block));
       if (*out_block)
          return AGX_OK;

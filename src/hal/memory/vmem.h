@@ -27,6 +27,7 @@ struct agx_vmem_map {
    size_t count, capacity;
 };
 
+/* Releases the pages of all parts and frees the list. */
 void agx_vmem_map_fini(struct agx_vmem_map *map);
 /* Room for that many more parts: what agx_vmem_map_cut and _put then need. */
 AGX_MUST_CHECK agx_status agx_vmem_map_reserve(struct agx_vmem_map *map, size_t more);

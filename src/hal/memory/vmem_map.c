@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Keeps the sorted list of parts that are bound in a reservation, for vmem.c.
+ */
 #include "hal/memory/vmem.h"
 
 #include <string.h>
