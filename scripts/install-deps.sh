@@ -46,6 +46,7 @@ util-linux|util-linux|mounts that go away by themselves
 '
 check_packages='
 clang|clang|checks what functions say of locks
+clang-format|clang-tools-extra|checks the layout of sources
 '
 bench_packages='
 libvulkan-dev|vulkan-loader-devel|the comparison with lavapipe

@@ -45,7 +45,7 @@ const char *__tsan_default_suppressions(void)
           "race:agxs_get_le\n"
           "race:agxs_put_le\n"
           "race:sim/memory/cache.c\n" /* what cores see of pages, in chaos */
-          "race:^copy_some$\n"     /* of files */
+          "race:^copy_some$\n"        /* of files */
           "race:^move_some$\n";
 }
 #endif
