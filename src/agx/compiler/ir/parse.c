@@ -294,8 +294,11 @@ static void parse_instr(struct parser *p)
 
 /* ---- control flow ----------------------------------------------------- */
 
+/* Starts a list. A list is never empty, so one with blocks was begun before. */
 static void enter(struct parser *p, struct agx_link *list, struct agxc_node *parent)
 {
+   if (!agx_list_empty(list))
+      PARSE_FAIL(p, "a second else or continuing");
    p->lists[p->depth] = list;
    p->parents[p->depth] = parent;
    agxc_node_append(list, parent, &agxc_block_new(p->shader)->node);

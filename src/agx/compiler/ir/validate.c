@@ -29,14 +29,16 @@ static const char *name_of(const struct agxc_instr *instr)
 static agx_status check_stage(const struct validator *v)
 {
    const struct agxc_instr *instr = v->instr;
-   bool stays = instr->op == AGXC_OP_MOV || instr->op == AGXC_OP_PHI ||
-                instr->op == AGXC_OP_COLLECT || instr->op == AGXC_OP_SPLIT ||
-                instr->op == AGXC_OP_BREAK || instr->op == AGXC_OP_CONTINUE ||
-                instr->op == AGXC_OP_RETURN;
+   bool jumps =
+      instr->op == AGXC_OP_BREAK || instr->op == AGXC_OP_CONTINUE || instr->op == AGXC_OP_RETURN;
+   bool stays = jumps || instr->op == AGXC_OP_MOV || instr->op == AGXC_OP_PHI ||
+                instr->op == AGXC_OP_COLLECT || instr->op == AGXC_OP_SPLIT;
    if (v->stage == AGXC_STAGE_GENERIC && agxc_is_machine(instr))
       return BROKEN(v, "a machine instruction before selection");
    if (v->stage == AGXC_STAGE_MACHINE && !agxc_is_machine(instr) && !stays)
       return BROKEN(v, "a generic operation after selection");
+   if (v->stage == AGXC_STAGE_REGISTERS && !agxc_is_machine(instr) && !jumps)
+      return BROKEN(v, "a generic operation after register allocation");
    return AGX_OK;
 }
 
@@ -54,9 +56,21 @@ static agx_status check_shape(const struct validator *v)
        instr->operand_count != instr->dest_count + instr->src_count + info->imms)
       return BROKEN(v, "%u destinations, %u sources, %u operands", instr->dest_count,
                     instr->src_count, instr->operand_count);
+   if (agxc_has_imm(instr, AGXC_IMM_BINDING) && agxc_imm_binding(instr) >= AGX_PROGRAM_MAX_BINDINGS)
+      return BROKEN(v, "binding %u", agxc_imm_binding(instr));
    if (instr->op == AGXC_OP_PHI && instr->src_count != v->block->pred_count)
       return BROKEN(v, "%u sources in a block with %u predecessors", instr->src_count,
                     v->block->pred_count);
+   return AGX_OK;
+}
+
+/* Machine code and the sets of the passes have 256 halves of registers and 512 of uniforms. */
+static agx_status check_place(const struct validator *v, const struct agxc_ref *ref)
+{
+   bool is_register = ref->kind == AGXC_REG;
+   uint32_t last = ref->half + (uint32_t)AGX_MAX(ref->bits, 16) * AGX_MAX(ref->count, 1) / 16 - 1;
+   if ((is_register && last >= 256) || (ref->kind == AGXC_UNIFORM && last >= 512))
+      return BROKEN(v, "half %u of %s", last, is_register ? "256 of registers" : "512 of uniforms");
    return AGX_OK;
 }
 
@@ -70,7 +84,7 @@ static agx_status check_dest(struct validator *v, const struct agxc_ref *dest)
    if (dest->kind != (registers ? AGXC_REG : AGXC_VALUE))
       return BROKEN(v, "destination of kind %u", dest->kind);
    if (registers)
-      return AGX_OK;
+      return check_place(v, dest);
    if (dest->value->def != v->instr)
       return BROKEN(v, "value %u does not name it as its definition", dest->value->id);
    if (v->defs[dest->value->id])
@@ -106,8 +120,11 @@ static bool reaches(const struct validator *v, const struct agxc_instr *def, uns
 
 static agx_status check_src(const struct validator *v, const struct agxc_ref *src)
 {
+   AGX_TRY(check_place(v, src));
    if (v->stage == AGXC_STAGE_REGISTERS && src->kind == AGXC_VALUE)
       return BROKEN(v, "value %u after register allocation", src->value->id);
+   if (v->stage == AGXC_STAGE_GENERIC && src->kind == AGXC_REG)
+      return BROKEN(v, "a register before selection");
    if (src->kind != AGXC_VALUE)
       return AGX_OK;
    if (src->value->id >= v->shader->value_count || v->shader->values[src->value->id] != src->value)
@@ -155,6 +172,18 @@ static agx_status check_node(struct validator *v, const struct agxc_node *node)
    return AGX_OK;
 }
 
+/* The block before an if ends with its condition. lower_control puts a jump behind it. */
+static agx_status check_condition(const struct validator *v, const struct agxc_node *node)
+{
+   const struct agxc_instr *last = agxc_terminator(agxc_block_before(node));
+   bool is_condition =
+      last && (last->op == AGXC_OP_BRANCH || agxc_has_opcode(last, AGX_ISA_OP_IF_ICMP) ||
+               agxc_has_opcode(last, AGX_ISA_OP_IF_FCMP));
+   if (node->kind != AGXC_NODE_IF || is_condition)
+      return AGX_OK;
+   return AGX_FAIL(AGX_INTERNAL, "control flow: an if without a condition");
+}
+
 static agx_status check_list(struct validator *v, const struct agx_link *list)
 {
    bool expects_block = true;
@@ -162,6 +191,8 @@ static agx_status check_list(struct validator *v, const struct agx_link *list)
       if ((node->kind == AGXC_NODE_BLOCK) != expects_block)
          return AGX_FAIL(AGX_INTERNAL, "control flow: blocks and nodes don't alternate");
       expects_block = !expects_block;
+      if (node->kind != AGXC_NODE_BLOCK && v->stage != AGXC_STAGE_REGISTERS)
+         AGX_TRY(check_condition(v, node));
       AGX_TRY(check_node(v, node));
    }
    if (expects_block)
