@@ -9,7 +9,7 @@ tree is given, by calls (read from the symbols of its objects). Three things mus
 - so no circle crosses rooms (the list itself is checked for circles);
 - inside a room, at most 8 modules form one circle.
 
-usage: rooms.py [--build DIR] [--circles] [--arrows ROOM] [--symbols]
+usage: rooms.py [--build DIR] [--circles] [--arrows ROOM]
 Exit status: 0 all holds, 1 it does not, 2 can't run.
 """
 import argparse
@@ -166,7 +166,6 @@ def main():
     parser.add_argument('--build', type=pathlib.Path, help='a built tree, for the calls')
     parser.add_argument('--circles', action='store_true', help='print every circle inside a room')
     parser.add_argument('--arrows', metavar='ROOM', help='print the arrows from a room to others')
-    parser.add_argument('--symbols', action='store_true', help='print functions that two rooms define')
     options = parser.parse_args()
     rooms = Rooms(ROOT / 'src' / 'rooms.txt')
     files = list(sources())
