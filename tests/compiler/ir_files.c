@@ -5,12 +5,15 @@
  *    # A comment.
  *    ==== name_of_a_test
  *    # What the case shows.
- *    agx opt --pass opt_cse --pass opt_dce      as the command takes them; holds for later cases,
- * too shader main local 32x1x1 shared 0 push 0   the IR before
+ *    agx opt --pass opt_cse --pass opt_dce
+ *    shader main local 32x1x1 shared 0 push 0
  *    ...
- *    ----                                       and after; without it, the IR stays as it is
- *    shader ...
+ *    ----
+ *    shader main local 32x1x1 shared 0 push 0
+ *    ...
  *
+ * The options are those of the command, and hold for later cases, too. The IR before and after
+ * stand above and below the dashes; without dashes the IR must stay as it is.
  * Cases of one name are one test. With AGX_UPDATE_GOLDEN=1 in the environment the file is written
  * anew with what comes out.
  */
@@ -135,28 +138,39 @@ static void cases_of_one_name(void **state)
    }
 }
 
-/* Writes the file as it is but for what comes out of each case. */
+/* What a case of the file becomes in it. */
+static void write_after(FILE *out, const struct ir_case *c)
+{
+   if (c && strcmp(c->got, c->before) != 0)
+      fprintf(out, "----\n%s", c->got);
+}
+
+/* Writes the file as it is, comments included, but for the IR after each case. */
 static void update(void)
 {
    char *text = agx_test_read_file(file.path, NULL);
    FILE *out = fopen(file.path, "w");
    assert_non_null(out);
-   size_t at = 0;
-   bool is_after = false;
+   struct ir_case *c = NULL, *next_case = file.cases;
+   bool has_ir = false, is_written = true; /* of the case: IR before, and after */
    for (char *line = text, *next; line; line = next) {
       next = cut_line(line);
-      if (begins_with(line, "==== "))
-         is_after = false, at++;
-      is_after |= strcmp(line, "----") == 0;
-      const struct ir_case *c = at ? &file.cases[at - 1] : NULL;
-      if (!is_after)
+      const bool is_text = *line && *line != '#', begins = begins_with(line, "==== ");
+      const bool is_end = begins || !*line || strcmp(line, "----") == 0;
+      if (has_ir && !is_written && is_end) {
+         write_after(out, c);
+         is_written = true;
+      }
+      if (begins) {
+         c = next_case++;
+         has_ir = is_written = false;
+      }
+      if (!is_text || begins || !c || !is_written)
          fprintf(out, "%s\n", line);
-      bool is_last = c && (!next || begins_with(next, "==== "));
-      if (is_last && strcmp(c->got, c->before) != 0)
-         fprintf(out, "----\n%s%s", c->got, next ? "\n" : "");
-      else if (is_last && is_after && next)
-         fprintf(out, "\n");
+      has_ir |= is_text && !begins && !begins_with(line, "agx opt ");
    }
+   if (!is_written)
+      write_after(out, c);
    fclose(out);
    free(text);
 }

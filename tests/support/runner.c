@@ -57,13 +57,19 @@ static void list(FILE *stream)
    }
 }
 
+/* cmocka's number of failures as an exit status: meson takes 77 for a test that was skipped. */
+static int exit_status(int failures)
+{
+   return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 /* Runs one file in a child, so that a crash or a setting of one does not reach the next. */
 static bool passes_alone(const struct agx_test_file *file)
 {
    fflush(NULL);
    pid_t child = fork();
    if (child == 0)
-      exit(file->run() ? EXIT_FAILURE : EXIT_SUCCESS);
+      exit(exit_status(file->run()));
    int status;
    if (child < 0 || waitpid(child, &status, 0) != child) {
       perror("runner: a test file can't be started");
@@ -84,12 +90,6 @@ static int run_all(void)
       }
    }
    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-/* cmocka's number of failures as an exit status: meson takes 77 for a test that was skipped. */
-static int exit_status(int failures)
-{
-   return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
