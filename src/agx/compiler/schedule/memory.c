@@ -56,20 +56,12 @@ struct place {
    uint32_t unit_B, size_B;
 };
 
-static bool same_ref(const struct agxc_ref *a, const struct agxc_ref *b)
+/* Whether two operands hold the same number wherever the block reads them. Registers don't: another
+ * instruction may write one in between. */
+static bool is_same_number(const struct agxc_ref *a, const struct agxc_ref *b)
 {
-   if (a->kind != b->kind || a->bits != b->bits || a->sx != b->sx)
-      return false;
-   switch (a->kind) {
-   case AGXC_NONE:
-      return true;
-   case AGXC_VALUE:
-      return a->value == b->value;
-   case AGXC_UNIFORM:
-      return a->half == b->half;
-   default:
-      return false;
-   }
+   return (a->kind == AGXC_NONE || a->kind == AGXC_VALUE || a->kind == AGXC_UNIFORM) &&
+          agxc_same_ref(a, b);
 }
 
 static uint32_t element_B(int64_t format)
@@ -132,10 +124,10 @@ bool agxc_memory_apart(const struct agxc_instr *a, const struct agxc_instr *b)
    if (memory != other)
       return true;
    if (agxc_opcode_has(agxc_opcode(a), AGXC_MACHINE_BASE) &&
-       !same_ref(agxc_machine_base(a), agxc_machine_base(b)))
+       !is_same_number(agxc_machine_base(a), agxc_machine_base(b)))
       return false;
    struct place first = place_of(a), second = place_of(b);
-   if (first.unit_B != second.unit_B || !same_ref(&first.root, &second.root))
+   if (first.unit_B != second.unit_B || !is_same_number(&first.root, &second.root))
       return false;
    uint64_t ahead = (uint64_t)(second.constant - first.constant) * first.unit_B;
    uint64_t behind = (uint64_t)(first.constant - second.constant) * first.unit_B;
