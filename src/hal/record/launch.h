@@ -133,7 +133,7 @@ AGX_LAUNCH_INLINE agx_status agx_launch_value(const struct agx_launch_inputs *in
                                               uint64_t heap_va, uint64_t *out_value)
 {
    const uint32_t index = part->index;
-   *out_value = part->value; /* AGX_UNIFORM_CONSTANT */
+   *out_value = part->value;
    switch (part->kind) {
    case AGX_UNIFORM_BUFFER_SIZE:
       *out_value = AGX_MIN(inputs->lengths_B[index], (uint64_t)UINT32_MAX);
@@ -161,7 +161,8 @@ AGX_LAUNCH_INLINE agx_status agx_launch_value(const struct agx_launch_inputs *in
          *out_value =
             agx_vertex_value(inputs->executable->program, inputs->draw, (enum agx_draw_value)index);
       return AGX_OK;
-   default:
+   default: /* others were resolved when the template was made */
+      agx_assert(part->kind == AGX_UNIFORM_CONSTANT);
       return AGX_OK;
    }
 }
