@@ -12,8 +12,6 @@
 #include "hal/sync/points.h"
 #include "hal/sync/schedule.h"
 
-/* ---- points --------------------------------------------------------------- */
-
 /* ---- the end -------------------------------------------------------------- */
 
 void agx_submission_signal_all(struct agx_submission *submission, const struct agx_failure *failure)

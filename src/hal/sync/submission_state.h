@@ -23,13 +23,15 @@
  *     |
  *     +-- DROPPING <------------------------------------------------------------------+
  *
- * A submission for the GPU goes through READY, one for the host through FRONTIER and, if its kind
- * has something to do there, RUNNABLE. A wait-before-signal is PARKED.
+ * Not drawn: a send that fails goes from SENDING to ENDED, and a FRONTIER that grows to FRONTIER
+ * again. A submission for the GPU goes through READY, one for the host through FRONTIER and, if its
+ * kind has something to do there, RUNNABLE. A wait-before-signal is PARKED.
  */
 #pragma once
 
 #include "base/list.h"
 
+/* In the order of a submission's life: from STARTING to RUNNING it is under way (submit.c). */
 enum agx_submission_state {
    AGX_SUBMISSION_SPARE,      /* kept to be used again */
    AGX_SUBMISSION_PREPARED,   /* agx_submit captures the operation */
