@@ -137,7 +137,7 @@ static void a_sync_file_goes_from_device_to_device(void **state)
    open_work(theirs, &v);
    b = fixture_semaphore(theirs);
    assert_fails(agx_semaphore_export(a, 1, AGX_FD_SYNC_FILE, &fd), AGX_FAILED_PRECONDITION,
-                "nobody has submitted");
+                "no submitted operation");
    assert_int_equal(fd, -1);
    assert_ok(fixture_submit(ours, w.commands, NO_POINT, conformance_point(a, 1)));
    assert_ok(agx_semaphore_export(a, 1, AGX_FD_SYNC_FILE, &fd));

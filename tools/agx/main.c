@@ -69,7 +69,7 @@ static const struct agx_command {
     "  --pass NAME      a pass to run; without any the text is only validated and printed\n"
     "  --chip NAME      such as g13g (the default), g14s or t6020\n"
     "  --robust MODE    off (the default), clamp or zero: for accesses outside of the bindings\n"
-    "  --binding BYTES  one more binding, with so many bytes at least (0: nobody knows)\n"
+    "  --binding BYTES  one more binding, with so many bytes at least (0: unknown)\n"
     "  --uniforms       uniforms hold the bindings' addresses, u0l, u2l and so on, and behind\n"
     "                   them the push constants\n"
     "  --unchecked      the text is of the variant without checks\n"

@@ -305,7 +305,7 @@ class Row:
             owned |= slot.owned()
             shared |= slot.shared()
         if shared & ~owned:
-            raise Bad("shared bits belong to nobody")
+            raise Bad("shared bits belong to no operand")
         if self.const[0] & (owned | self.match[0]):
             raise Bad("constant bits overlap")
         self.known = owned | self.match[0] | self.const[0]

@@ -160,14 +160,14 @@ agx_status agx_host_pool_post(struct agx_host_pool *pool, struct agx_host_job *j
    lock(pool);
    append(pool, job);
    int error = grow(pool);
-   bool nobody_comes = error && pool->thread_count == 0;
-   if (nobody_comes) {
+   bool has_no_thread = error && pool->thread_count == 0;
+   if (has_no_thread) {
       agx_list_remove(&job->link);
       pool->waiting--;
    }
    pthread_cond_signal(&pool->work);
    unlock(pool);
-   if (!nobody_comes)
+   if (!has_no_thread)
       return AGX_OK;
    (void)!agx_status_fail_errno(error, "device: a thread for work on the host");
    return AGX_RESOURCE_EXHAUSTED;

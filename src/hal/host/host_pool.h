@@ -55,5 +55,5 @@ uint32_t agx_host_pool_thread_count(struct agx_host_pool *pool);
 
 /* This thread is one of a pool's. */
 bool agx_host_pool_is_here(void);
-/* It is no longer: in a child of fork(2) it is the only one, and nobody's. */
+/* Makes this thread one of no pool: in a child of fork(2), which has only this one. */
 void agx_host_pool_leave(void);

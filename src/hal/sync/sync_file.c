@@ -103,7 +103,7 @@ AGX_SYNC_LOCKED static agx_status find_cause(struct agx_semaphore *semaphore, ui
       return agx_failure_raise(&semaphore->failure);
    default:
       return AGX_FAIL(AGX_FAILED_PRECONDITION,
-                      "semaphore at %llu: nobody has submitted what reaches %llu, which a "
+                      "semaphore at %llu: no submitted operation reaches %llu, which a "
                       "sync_file must stand for",
                       (unsigned long long)semaphore->value, (unsigned long long)value);
    }

@@ -187,7 +187,7 @@ def builder(op, types):
 
 
 def write_ops(header, source, types, ops, names):
-    out = [MADE % "ir_op.def; see \"operands by name\" in ir.h", "#pragma once\n\n"]
+    out = [MADE % "ir_op.def; operand.h says how they are used", "#pragma once\n\n"]
     for role in ("dest", "src"):
         out += [accessor(role, name) for name in names[role]]
     out += [imm_accessor(name, types[name]) for name in names["imm"]]

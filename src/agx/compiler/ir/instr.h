@@ -82,7 +82,7 @@ enum agxc_instr_flags {
 
 /* Operands stand in order: destinations, sources, immediates (and modifiers), as isa.def and
  * ir_op.def have them. Loops over all of them go by position; one of a known operation is reached
- * by its name ("operands by name" below, machine_operand.h). */
+ * by its name (operand.h, machine_operand.h). */
 struct agxc_instr {
    struct agx_link link;
    struct agxc_block *block;

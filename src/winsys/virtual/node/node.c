@@ -181,8 +181,8 @@ static uint64_t memory_bytes_of(int segment_fd, uint64_t otherwise)
    return (uint64_t)info.st_size - AGXV_MEMORY_OFFSET;
 }
 
-/* What AGX_VIRTUAL_CHAOS says. A user who asks for chaos must not run without it, so what is no
- * number is an error. */
+/* Reads AGX_VIRTUAL_CHAOS. A user who asks for chaos must not run without it, so a value that is
+ * not a number is an error. */
 static agx_status read_chaos(struct agx_virtual_node *node)
 {
    const char *value = getenv("AGX_VIRTUAL_CHAOS");

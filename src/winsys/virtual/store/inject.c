@@ -89,7 +89,7 @@ bool agxv_inject_unwoken(struct agx_virtual_node *node, uint64_t submission)
 {
    if (!find(node, AGXV_INJECT_UNWOKEN, submission))
       return false;
-   agxv_trace(node, "injected: nobody is woken by submission %" PRIu64, submission);
+   agxv_trace(node, "injected: submission wakes no thread: %" PRIu64, submission);
    node->shared->injected++;
    return true;
 }
