@@ -131,33 +131,33 @@ HAL_SOAK_SEED    ?= 1
 hal-soak: deps
 	@[ -f build-asan/build.ninja ] || meson setup build-asan $(SETUP) -Doptimization=1 \
 	   -Db_sanitize=address,undefined -Db_lundef=false
-	ninja -C build-asan -j $(JOBS) tests/hal/hal_test
+	ninja -C build-asan -j $(JOBS) tests/system_test
 	AGX_HAL_SOAK_SECONDS=$(HAL_SOAK_SECONDS) AGX_HAL_SOAK_SEED=$(HAL_SOAK_SEED) \
-	   $(SANITIZED) build-asan/tests/hal/hal_test soak
+	   $(SANITIZED) build-asan/tests/system_test soak
 
 # Random kernels; `make test` runs a few.
 RANDOM_KERNELS ?= 10000
 RANDOM_SEED    ?= 1
 random: build-tests
-	scripts/random.sh build-out/tests/random/random_test $(RANDOM_KERNELS) $(RANDOM_SEED)
+	scripts/random.sh build-out/tests/system_test $(RANDOM_KERNELS) $(RANDOM_SEED)
 
 # The corpus in robust modes, each binding shrunk at random; `make test` tries a few.
 ROBUST_SEEDS ?= 1000
 ROBUST_SEED  ?= 1
 robust-soak: build-tests
 	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_TEST_SHARED_DIR=$(CURDIR)/tests \
-	   AGX_ROBUST_SEEDS=$(ROBUST_SEEDS) AGX_ROBUST_SEED=$(ROBUST_SEED) build-out/tests/hal/hal_test robust
-	AGX_RANDOM_KERNELS=$(ROBUST_SEEDS)0 AGX_RANDOM_SEED=$(ROBUST_SEED) build-out/tests/random/random_test shrunk
+	   AGX_ROBUST_SEEDS=$(ROBUST_SEEDS) AGX_ROBUST_SEED=$(ROBUST_SEED) build-out/tests/system_test robust
+	AGX_RANDOM_KERNELS=$(ROBUST_SEEDS)0 AGX_RANDOM_SEED=$(ROBUST_SEED) build-out/tests/system_test shrunk
 
 VERTEX_SETUPS ?= 100000
 VERTEX_SEED   ?= 1
 random-vertex: build-tests
 	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_TEST_SHARED_DIR=$(CURDIR)/tests \
-	   AGX_VERTEX_SETUPS=$(VERTEX_SETUPS) AGX_VERTEX_SEED=$(VERTEX_SEED) build-out/tests/hal/hal_test vertex
+	   AGX_VERTEX_SETUPS=$(VERTEX_SETUPS) AGX_VERTEX_SEED=$(VERTEX_SEED) build-out/tests/system_test vertex
 
 # Every image format with every shape and sampler; `make test` tries a part.
 image-formats: build-tests
-	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_IMAGE_FORMATS=all build-out/tests/hal/hal_test image_formats
+	AGX_TEST_SOURCE_DIR=$(CURDIR)/tests AGX_IMAGE_FORMATS=all build-out/tests/system_test image_formats
 
 # What functions say of locks (src/base/thread.h), checked by clang over the libraries.
 check-threads: deps

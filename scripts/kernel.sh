@@ -21,7 +21,7 @@ build=${BUILD:-$top/build-out}
 cache=${KERNEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/agxhal-kernel}
 suites=${KERNEL_SUITES:-trixie sid}
 tests="virtual/kernel_rows_test winsys/winsys_test@timeline_share winsys/winsys_test@udmabuf
-   conformance/conformance_test@kernel_share conformance/conformance_test@semaphore conformance/conformance_test@watch"
+   system_test@kernel_share system_test@conformance/semaphore system_test@conformance/watch"
 modules="virtio_pci virtio_gpu vgem"
 
 fail() { echo "kernel.sh: $*" >&2; exit 1; }

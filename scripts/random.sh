@@ -3,7 +3,7 @@
 #
 # Random kernels: compiled without optimisation, with it, and by lavapipe, with the same
 # results. Usage: random.sh TEST [COUNT [SEED]]
-#    TEST   the built tests/random/random_test
+#    TEST   the built tests/system_test
 #    COUNT  how many kernels (10000)
 #    SEED   the first one (1)
 # Where spirv-dis is installed, tests/random/interpret.py gives a third opinion on what differs.

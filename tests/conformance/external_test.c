@@ -302,7 +302,7 @@ static void processes_share_a_buffer(void **state)
    uint32_t *words;
    struct agx_buffer *buffer = shareable(f, 65536, &words);
    char number[16];
-   char *arguments[] = {"conformance_test", "external", NULL};
+   char *arguments[] = {"system_test", "conformance/external", NULL};
    int fd = export_fd(buffer), status;
    pid_t child;
    for (uint32_t i = 0; i < 32; i++)

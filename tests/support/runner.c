@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The main() of every test program. A program holds the test files of one room:
+ * The main() of every test program. A program holds the test files of one room, or of several
+ * folders:
  *
  *    regalloc_test               runs all of them, each in a process of its own
  *    regalloc_test spill         runs spill_test.c in this process, as meson does
+ *    system_test hal/fork        the same; the folder tells files of one name apart
  *    regalloc_test --list        prints their names
  *
  * cmocka's output format is chosen by CMOCKA_MESSAGE_OUTPUT in the environment.
@@ -28,24 +30,43 @@ void agx_test_file_add(struct agx_test_file *file)
    *at = file;
 }
 
-/* The name of a file's source, without folder and `_test.c`: its length and where it starts. */
+/* The name of a file's source from its folder on, without `_test.c`: its length and where it
+ * starts. */
 static int name_of(const struct agx_test_file *file, const char **out_name)
 {
-   const char *slash = strrchr(file->path, '/');
-   *out_name = slash ? slash + 1 : file->path;
-   const char *end = strstr(*out_name, "_test.c");
-   return end ? (int)(end - *out_name) : (int)strcspn(*out_name, ".");
+   const char *end = strstr(file->path, "_test.c");
+   end = end ? end : file->path + strlen(file->path);
+   *out_name = end;
+   for (int folders = 0; *out_name > file->path; (*out_name)--) {
+      folders += (*out_name)[-1] == '/';
+      if (folders == 2)
+         break;
+   }
+   return (int)(end - *out_name);
 }
 
+/* Whether a name is the file's, with its folder or without. */
+static bool is_called(const struct agx_test_file *file, const char *wanted)
+{
+   const char *name;
+   size_t length = (size_t)name_of(file, &name), wanted_length = strlen(wanted);
+   return wanted_length <= length &&
+          strncmp(name + length - wanted_length, wanted, wanted_length) == 0 &&
+          (wanted_length == length || name[length - wanted_length - 1] == '/');
+}
+
+/* The one file of that name; NULL if there is none, or several. */
 static struct agx_test_file *find(const char *wanted)
 {
+   struct agx_test_file *found = NULL;
    for (struct agx_test_file *file = files; file; file = file->next) {
-      const char *name;
-      int length = name_of(file, &name);
-      if (strlen(wanted) == (size_t)length && strncmp(wanted, name, (size_t)length) == 0)
-         return file;
+      if (is_called(file, wanted)) {
+         if (found)
+            return NULL;
+         found = file;
+      }
    }
-   return NULL;
+   return found;
 }
 
 static void list(FILE *stream)
@@ -106,7 +127,7 @@ int main(int argc, char **argv)
       return files && !files->next ? exit_status(files->run()) : run_all();
    struct agx_test_file *file = find(argv[1]);
    if (!file) {
-      fprintf(stderr, "%s has no test file '%s'; it has:\n", argv[0], argv[1]);
+      fprintf(stderr, "%s has no test file '%s', or several; it has:\n", argv[0], argv[1]);
       list(stderr);
       return 2;
    }
