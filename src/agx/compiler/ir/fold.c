@@ -145,6 +145,57 @@ struct agxc_ref agxc_fold(enum agxc_op op, unsigned bits, struct agxc_ref a, str
    return agxc_imm(rules[op](&in), bits);
 }
 
+/* Operations with two sources: the number that changes nothing, and the one that the result is
+ * then, as the second source; of commutative ones as the first source, too. */
+static const struct {
+   uint16_t op;
+   int8_t neutral, absorbing; /* where they are equal, none absorbs */
+} identities[] = {
+   {AGXC_OP_IADD, 0, 0}, {AGXC_OP_ISUB, 0, 0}, {AGXC_OP_IMUL, 1, 0},  {AGXC_OP_UDIV, 1, 1},
+   {AGXC_OP_IOR, 0, -1}, {AGXC_OP_IXOR, 0, 0}, {AGXC_OP_IAND, -1, 0}, {AGXC_OP_ISHL, 0, 0},
+   {AGXC_OP_USHR, 0, 0}, {AGXC_OP_ASHR, 0, 0},
+};
+
+static bool is_number(struct agxc_ref ref, int8_t number)
+{
+   return ref.kind == AGXC_IMM && (uint64_t)ref.imm == ((uint64_t)number & agx_bits(ref.bits));
+}
+
+struct agxc_ref agxc_fold_identity(enum agxc_op op, struct agxc_ref a, struct agxc_ref b)
+{
+   size_t i = 0;
+   while (i < AGX_COUNT(identities) && identities[i].op != op)
+      i++;
+   if (i == AGX_COUNT(identities))
+      return agxc_none();
+   int8_t neutral = identities[i].neutral, absorbing = identities[i].absorbing;
+   if (is_number(b, neutral))
+      return a;
+   if (is_number(b, absorbing))
+      return b;
+   if (!(agxc_op_info(op)->flags & AGXC_COMMUTATIVE))
+      return op != AGXC_OP_ISUB && is_number(a, 0) ? a : agxc_none();
+   if (is_number(a, neutral))
+      return b;
+   return is_number(a, absorbing) ? a : agxc_none();
+}
+
+struct agxc_ref agxc_build1_folded(struct agxc_builder *b, enum agxc_op op, unsigned bits,
+                                   struct agxc_ref a)
+{
+   struct agxc_ref folded = agxc_fold(op, bits, a, agxc_none());
+   return folded.kind == AGXC_NONE ? agxc_build1(b, op, bits, a) : folded;
+}
+
+struct agxc_ref agxc_build2_folded(struct agxc_builder *b, enum agxc_op op, unsigned bits,
+                                   struct agxc_ref a, struct agxc_ref c)
+{
+   struct agxc_ref result = agxc_fold(op, bits, a, c);
+   if (result.kind == AGXC_NONE)
+      result = agxc_fold_identity(op, a, c);
+   return result.kind == AGXC_NONE ? agxc_build2(b, op, bits, a, c) : result;
+}
+
 enum agxc_op agxc_opposite(enum agxc_op compare)
 {
    static const enum agxc_op pairs[][2] = {

@@ -13,6 +13,16 @@
  * gives 0. */
 struct agxc_ref agxc_fold(enum agxc_op op, unsigned bits, struct agxc_ref a, struct agxc_ref b);
 
+/* What an operation with two sources gives where one of them is constant and says it: a + 0 is a,
+ * a & 0 is 0. AGXC_NONE where nothing does. */
+struct agxc_ref agxc_fold_identity(enum agxc_op op, struct agxc_ref a, struct agxc_ref b);
+
+/* agxc_build1 and agxc_build2 for what neither agxc_fold nor agxc_fold_identity knows. */
+struct agxc_ref agxc_build1_folded(struct agxc_builder *b, enum agxc_op op, unsigned bits,
+                                   struct agxc_ref a);
+struct agxc_ref agxc_build2_folded(struct agxc_builder *b, enum agxc_op op, unsigned bits,
+                                   struct agxc_ref a, struct agxc_ref c);
+
 /* The compare that is false where this one is true, for the same sources, or AGXC_OP_ISA where
  * there is none: of floats only equality has one, since a NaN makes the others false both ways. */
 enum agxc_op agxc_opposite(enum agxc_op compare);

@@ -62,6 +62,12 @@ static inline struct agxc_ref agxc_imm(uint64_t imm, unsigned bits)
       .kind = AGXC_IMM, .bits = (uint8_t)bits, .count = 1, .imm = (int64_t)(imm & agx_bits(bits))};
 }
 
+/* A constant word. */
+static inline struct agxc_ref agxc_u32(uint64_t value)
+{
+   return agxc_imm(value, 32);
+}
+
 /* A use of a whole value. */
 static inline struct agxc_ref agxc_use(struct agxc_value *value)
 {

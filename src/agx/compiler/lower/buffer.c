@@ -159,7 +159,7 @@ static struct agxc_ref sysval_of(struct agxc_shader *shader, struct agxc_instr *
 {
    uint32_t sysval = agxc_imm_sysval(instr);
    if (is_zero(shader, sysval))
-      return agxc_imm(0, 32);
+      return agxc_u32(0);
    for (size_t i = 0; i < AGX_COUNT(sysvals); i++)
       if (sysval >= sysvals[i].first && sysval - sysvals[i].first < sysvals[i].count)
          return slot(shader, (enum agx_uniform_kind)sysvals[i].kind, sysval - sysvals[i].first);

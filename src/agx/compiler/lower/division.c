@@ -27,11 +27,6 @@ struct quotient {
    struct agxc_ref q, m; /* n / d and n mod d */
 };
 
-static struct agxc_ref imm(uint32_t value)
-{
-   return agxc_imm(value, 32);
-}
-
 /* x op y ? yes : no. */
 static struct agxc_ref choose(struct lowering *l, enum agxc_op op, struct agxc_ref x,
                               struct agxc_ref y, struct agxc_ref yes, struct agxc_ref no)
@@ -52,13 +47,13 @@ static struct agxc_ref minus_product(struct lowering *l, struct agxc_ref x, stru
 static struct agxc_ref multiply_high(struct lowering *l, struct agxc_ref a, bool is_signed,
                                      uint32_t b, uint32_t c)
 {
-   return agxc_build_imadh(&l->b, a, imm(b), imm(c), is_signed);
+   return agxc_build_imadh(&l->b, a, agxc_u32(b), agxc_u32(c), is_signed);
 }
 
 static struct agxc_ref shift_right(struct lowering *l, enum agxc_op op, struct agxc_ref x,
                                    unsigned amount)
 {
-   return amount ? agxc_build2(&l->b, op, 32, x, imm(amount)) : x;
+   return amount ? agxc_build2(&l->b, op, 32, x, agxc_u32(amount)) : x;
 }
 
 static bool is_power(uint32_t d)
@@ -76,7 +71,7 @@ static bool short_quotient(struct lowering *l, struct agxc_ref n, uint32_t d, ui
          return false;
       if ((m * d - power) * max >= power)
          continue;
-      *out = agxc_build_ushr(&l->b, agxc_build_imul(&l->b, n, imm((uint32_t)m)), imm(s));
+      *out = agxc_build_ushr(&l->b, agxc_build_imul(&l->b, n, agxc_u32((uint32_t)m)), agxc_u32(s));
       return true;
    }
    return false;
@@ -93,7 +88,7 @@ static struct agxc_ref unsigned_quotient(struct lowering *l, struct agxc_ref n, 
    if (is_power(d))
       return shift_right(l, AGXC_OP_USHR, n, log2);
    if (max < d)
-      return imm(0);
+      return agxc_u32(0);
    if (short_quotient(l, n, d, max, &q))
       return q;
    for (unsigned s = 0; s <= log2; s++) {
@@ -113,9 +108,9 @@ static struct agxc_ref signed_quotient(struct lowering *l, struct agxc_ref n, in
    struct agxc_ref q = n;
    if (is_power(d)) {
       unsigned log2 = (unsigned)__builtin_ctz(d);
-      struct agxc_ref bias = choose(l, AGXC_OP_SLT, n, imm(0), imm(d - 1), imm(0));
+      struct agxc_ref bias = choose(l, AGXC_OP_SLT, n, agxc_u32(0), agxc_u32(d - 1), agxc_u32(0));
       if (log2)
-         q = agxc_build_ashr(&l->b, agxc_build_iadd(&l->b, n, bias), imm(log2));
+         q = agxc_build_ashr(&l->b, agxc_build_iadd(&l->b, n, bias), agxc_u32(log2));
    } else {
       unsigned s = 0;
       uint64_t m = 0;
@@ -125,7 +120,8 @@ static struct agxc_ref signed_quotient(struct lowering *l, struct agxc_ref n, in
             break;
       }
       q = shift_right(l, AGXC_OP_ASHR, multiply_high(l, n, true, (uint32_t)m, 0), s);
-      q = agxc_build_iadd(&l->b, q, choose(l, AGXC_OP_SLT, n, imm(0), imm(1), imm(0)));
+      q = agxc_build_iadd(&l->b, q,
+                          choose(l, AGXC_OP_SLT, n, agxc_u32(0), agxc_u32(1), agxc_u32(0)));
    }
    return divisor < 0 ? agxc_build_ineg(&l->b, q) : q;
 }
@@ -134,9 +130,10 @@ static struct agxc_ref signed_quotient(struct lowering *l, struct agxc_ref n, in
 static struct agxc_ref signed_remainder(struct lowering *l, struct agxc_ref n, uint32_t d)
 {
    if (!is_power(d))
-      return minus_product(l, n, signed_quotient(l, n, (int32_t)d), imm(0u - d));
-   struct agxc_ref bias = choose(l, AGXC_OP_SLT, n, imm(0), imm(d - 1), imm(0));
-   struct agxc_ref whole = agxc_build_iand(&l->b, agxc_build_iadd(&l->b, n, bias), imm(0u - d));
+      return minus_product(l, n, signed_quotient(l, n, (int32_t)d), agxc_u32(0u - d));
+   struct agxc_ref bias = choose(l, AGXC_OP_SLT, n, agxc_u32(0), agxc_u32(d - 1), agxc_u32(0));
+   struct agxc_ref whole =
+      agxc_build_iand(&l->b, agxc_build_iadd(&l->b, n, bias), agxc_u32(0u - d));
    return agxc_build_isub(&l->b, n, whole);
 }
 
@@ -155,18 +152,19 @@ static struct agxc_ref by_constant(struct lowering *l, enum agxc_op op, struct a
    if (op == AGXC_OP_UDIV)
       return unsigned_quotient(l, n, d);
    if (op == AGXC_OP_UMOD && is_power(d))
-      return agxc_build_iand(&l->b, n, imm(d - 1));
+      return agxc_build_iand(&l->b, n, agxc_u32(d - 1));
    if (op == AGXC_OP_UMOD)
-      return minus_product(l, n, unsigned_quotient(l, n, d), imm(0u - d));
+      return minus_product(l, n, unsigned_quotient(l, n, d), agxc_u32(0u - d));
    if (op == AGXC_OP_SDIV)
       return signed_quotient(l, n, divisor);
    if (op == AGXC_OP_SMOD && divisor > 0 && is_power(d))
-      return agxc_build_iand(&l->b, n, imm(d - 1));
+      return agxc_build_iand(&l->b, n, agxc_u32(d - 1));
    struct agxc_ref m = signed_remainder(l, n, divisor < 0 ? 0u - d : d);
    if (op == AGXC_OP_SREM)
       return m;
-   struct agxc_ref more = divisor < 0 ? choose(l, AGXC_OP_SLT, imm(0), m, imm(d), imm(0))
-                                      : choose(l, AGXC_OP_SLT, m, imm(0), imm(d), imm(0));
+   struct agxc_ref more = divisor < 0
+                             ? choose(l, AGXC_OP_SLT, agxc_u32(0), m, agxc_u32(d), agxc_u32(0))
+                             : choose(l, AGXC_OP_SLT, m, agxc_u32(0), agxc_u32(d), agxc_u32(0));
    return agxc_build_iadd(&l->b, m, more);
 }
 
@@ -183,7 +181,7 @@ static struct quotient correct(struct lowering *l, struct agxc_ref q, struct agx
                                struct agxc_ref d)
 {
    return (struct quotient){
-      .q = agxc_build_iadd(&l->b, q, choose(l, AGXC_OP_UGE, m, d, imm(1), imm(0))),
+      .q = agxc_build_iadd(&l->b, q, choose(l, AGXC_OP_UGE, m, d, agxc_u32(1), agxc_u32(0))),
       /* Where m is below d already, m - d wraps to more than m. */
       .m = agxc_build_umin(&l->b, m, agxc_build_isub(&l->b, m, d)),
    };
@@ -194,7 +192,7 @@ static struct quotient correct(struct lowering *l, struct agxc_ref q, struct agx
 static struct quotient in_floats(struct lowering *l, struct agxc_ref n, struct agxc_ref d)
 {
    struct agxc_ref r = agxc_build_frcp(&l->b, agxc_build_u2f(&l->b, 32, d)), minus_d, q, m, q2;
-   r = agxc_build_fmul(&l->b, r, imm(BELOW_ONE));
+   r = agxc_build_fmul(&l->b, r, agxc_u32(BELOW_ONE));
    minus_d = agxc_build_ineg(&l->b, d);
    q = agxc_build_f2u(&l->b, 32, agxc_build_fmul(&l->b, agxc_build_u2f(&l->b, 32, n), r));
    m = minus_product(l, n, q, minus_d);
@@ -210,7 +208,7 @@ static struct quotient in_floats(struct lowering *l, struct agxc_ref n, struct a
 static struct quotient in_one_float(struct lowering *l, struct agxc_ref n, struct agxc_ref d)
 {
    struct agxc_ref r = agxc_build_frcp(&l->b, agxc_build_u2f(&l->b, 32, d));
-   r = agxc_build_fmul(&l->b, r, imm(ABOVE_ONE));
+   r = agxc_build_fmul(&l->b, r, agxc_u32(ABOVE_ONE));
    struct agxc_ref q =
       agxc_build_f2u(&l->b, 32, agxc_build_fmul(&l->b, agxc_build_u2f(&l->b, 32, n), r));
    return (struct quotient){q, minus_product(l, n, q, agxc_build_ineg(&l->b, d))};
@@ -221,10 +219,10 @@ static struct quotient in_one_float(struct lowering *l, struct agxc_ref n, struc
 static struct agxc_ref reciprocal(struct lowering *l, struct agxc_ref d, struct agxc_ref minus_d)
 {
    struct agxc_ref r = agxc_build_frcp(&l->b, agxc_build_u2f(&l->b, 32, d));
-   r = agxc_build_f2u(&l->b, 32, agxc_build_fmul(&l->b, r, imm(BELOW_2_32)));
+   r = agxc_build_f2u(&l->b, 32, agxc_build_fmul(&l->b, r, agxc_u32(BELOW_2_32)));
    r = agxc_build_iadd(&l->b, r, agxc_build_umulh(&l->b, r, agxc_build_imul(&l->b, r, minus_d)));
    struct agxc_ref left = agxc_build_imul(&l->b, r, minus_d); /* 2^32 - r d */
-   return agxc_build_iadd(&l->b, r, choose(l, AGXC_OP_ULT, d, left, imm(1), imm(0)));
+   return agxc_build_iadd(&l->b, r, choose(l, AGXC_OP_ULT, d, left, agxc_u32(1), agxc_u32(0)));
 }
 
 static struct quotient by_reciprocal(struct lowering *l, struct agxc_ref n, struct agxc_ref d)
@@ -253,7 +251,7 @@ static struct agxc_ref absolute(struct lowering *l, struct agxc_ref x)
 /* x, negated where sign is below 0. */
 static struct agxc_ref with_sign(struct lowering *l, struct agxc_ref x, struct agxc_ref sign)
 {
-   return choose(l, AGXC_OP_SLT, sign, imm(0), agxc_build_ineg(&l->b, x), x);
+   return choose(l, AGXC_OP_SLT, sign, agxc_u32(0), agxc_build_ineg(&l->b, x), x);
 }
 
 static struct agxc_ref by_value(struct lowering *l, const struct agxc_instr *instr)
@@ -275,8 +273,8 @@ static struct agxc_ref by_value(struct lowering *l, const struct agxc_instr *ins
       return m;
    /* The divisor's sign: one divisor more where the signs differ, unless m is 0. */
    struct agxc_ref more = agxc_build_iadd(&l->b, m, d);
-   more = choose(l, AGXC_OP_SLT, agxc_build_ixor(&l->b, m, d), imm(0), more, m);
-   return choose(l, AGXC_OP_IEQ, m, imm(0), m, more);
+   more = choose(l, AGXC_OP_SLT, agxc_build_ixor(&l->b, m, d), agxc_u32(0), more, m);
+   return choose(l, AGXC_OP_IEQ, m, agxc_u32(0), m, more);
 }
 
 static struct agxc_ref lower(struct lowering *l, const struct agxc_instr *instr)
@@ -286,7 +284,7 @@ static struct agxc_ref lower(struct lowering *l, const struct agxc_instr *instr)
       return by_value(l, instr);
    /* Undefined, so anything. */
    if (d->imm == 0)
-      return imm(0);
+      return agxc_u32(0);
    return by_constant(l, (enum agxc_op)instr->op, *agxc_src_a(instr), (uint32_t)d->imm);
 }
 

@@ -40,7 +40,7 @@ static struct agxc_wide extended(struct lowering *l, const struct agxc_instr *in
    bool is_signed = instr->op == AGXC_OP_SEXT;
    struct agxc_ref lo = src.bits == 32 ? src : agxc_word1(&l->b, (enum agxc_op)instr->op, src);
    if (!is_signed)
-      return agxc_wide_bounded(agxc_wide_make(lo, agxc_word(0)), agx_bits(src.bits));
+      return agxc_wide_bounded(agxc_wide_make(lo, agxc_u32(0)), agx_bits(src.bits));
    return src.bits == 1 ? agxc_wide_make(lo, lo) : agxc_wide_of_sign(&l->b, lo);
 }
 
@@ -55,17 +55,17 @@ static struct agxc_wide from_float(struct lowering *l, const struct agxc_instr *
    bool is_signed = instr->op == AGXC_OP_F2S;
    if (x.bits == 16) { /* at most 65504 */
       struct agxc_ref lo = agxc_build1(b, (enum agxc_op)instr->op, 32, x);
-      return is_signed ? agxc_wide_of_sign(b, lo) : agxc_wide_make(lo, agxc_word(0));
+      return is_signed ? agxc_wide_of_sign(b, lo) : agxc_wide_make(lo, agxc_u32(0));
    }
    struct agxc_ref size = is_signed ? agxc_build_fabs(b, x) : x;
-   struct agxc_ref scaled = agxc_build_fmul(b, size, agxc_word(AGXC_POWER_MINUS_32));
+   struct agxc_ref scaled = agxc_build_fmul(b, size, agxc_u32(AGXC_POWER_MINUS_32));
    struct agxc_ref hi = agxc_build_f2u(b, 32, scaled);
    struct agxc_ref back = agxc_build_u2f(b, 32, hi);
-   struct agxc_ref rest = agxc_build_ffma(b, back, agxc_word(MINUS_POWER_32), size);
+   struct agxc_ref rest = agxc_build_ffma(b, back, agxc_u32(MINUS_POWER_32), size);
    struct agxc_wide w = agxc_wide_make(agxc_build_f2u(b, 32, rest), hi);
    if (!is_signed)
       return w;
-   return agxc_wide_apply_sign(b, w, agxc_word2(b, AGXC_OP_ASHR, x, agxc_word(31)));
+   return agxc_wide_apply_sign(b, w, agxc_word2(b, AGXC_OP_ASHR, x, agxc_u32(31)));
 }
 
 /* The number's leading 32 bits, with a one at the end for all that is cut off, round to 24
@@ -76,21 +76,21 @@ static struct agxc_ref unsigned_to_float(struct lowering *l, struct agxc_wide x)
    if (agxc_wide_is_word(&x))
       return agxc_build_u2f(b, 32, x.lo);
    struct agxc_ref top = agxc_word1(b, AGXC_OP_FIND_UMSB, x.hi); /* -1 for 0 */
-   struct agxc_ref zeros = agxc_word2(b, AGXC_OP_ISUB, agxc_word(31), top);
+   struct agxc_ref zeros = agxc_word2(b, AGXC_OP_ISUB, agxc_u32(31), top);
    struct agxc_wide moved = agxc_wide_shift(b, AGXC_OP_ISHL, x, zeros);
-   struct agxc_ref rest = agxc_word2(b, AGXC_OP_UMIN, moved.lo, agxc_word(1));
+   struct agxc_ref rest = agxc_word2(b, AGXC_OP_UMIN, moved.lo, agxc_u32(1));
    struct agxc_ref leading = agxc_build_u2f(b, 32, agxc_word2(b, AGXC_OP_IOR, moved.hi, rest));
-   struct agxc_ref exponent = agxc_word2(b, AGXC_OP_IADD, top, agxc_word(128));
-   return agxc_build_fmul(b, leading, agxc_word2(b, AGXC_OP_ISHL, exponent, agxc_word(23)));
+   struct agxc_ref exponent = agxc_word2(b, AGXC_OP_IADD, top, agxc_u32(128));
+   return agxc_build_fmul(b, leading, agxc_word2(b, AGXC_OP_ISHL, exponent, agxc_u32(23)));
 }
 
 static struct agxc_ref to_float(struct lowering *l, const struct agxc_instr *instr)
 {
    struct agxc_builder *b = &l->b;
    struct agxc_wide x = wide_of(l, *agxc_src_a(instr));
-   struct agxc_ref sign = instr->op == AGXC_OP_S2F ? agxc_wide_sign(b, &x) : agxc_word(0), result;
+   struct agxc_ref sign = instr->op == AGXC_OP_S2F ? agxc_wide_sign(b, &x) : agxc_u32(0), result;
    result = unsigned_to_float(l, agxc_wide_apply_sign(b, x, sign));
-   sign = agxc_word2(b, AGXC_OP_IAND, sign, agxc_word(1u << 31));
+   sign = agxc_word2(b, AGXC_OP_IAND, sign, agxc_u32(1u << 31));
    result = agxc_word2(b, AGXC_OP_IOR, result, sign);
    /* What a half can hold has no more bits than a float: nothing is rounded twice. */
    return agxc_dest(instr)->bits == 16 ? agxc_build_f2f(b, 16, result) : result;
@@ -103,8 +103,8 @@ static struct agxc_wide highest_bit(struct lowering *l, struct agxc_wide x)
    struct agxc_builder *b = &l->b;
    struct agxc_ref low = agxc_word1(b, AGXC_OP_FIND_UMSB, x.lo);
    struct agxc_ref high =
-      agxc_word2(b, AGXC_OP_IADD, agxc_word1(b, AGXC_OP_FIND_UMSB, x.hi), agxc_word(32));
-   struct agxc_ref is_high = agxc_word_compare(b, AGXC_OP_INE, x.hi, agxc_word(0));
+      agxc_word2(b, AGXC_OP_IADD, agxc_word1(b, AGXC_OP_FIND_UMSB, x.hi), agxc_u32(32));
+   struct agxc_ref is_high = agxc_word_compare(b, AGXC_OP_INE, x.hi, agxc_u32(0));
    return agxc_wide_of_sign(b, agxc_word_select(b, is_high, high, low));
 }
 
@@ -133,11 +133,11 @@ static struct agxc_wide bit_field(struct lowering *l, const struct agxc_instr *i
    }
    /* Up against the top, then down with the sign; a shift by 64 leaves 0, an empty field all
     * the same. */
-   struct agxc_ref down = agxc_word2(b, AGXC_OP_ISUB, agxc_word(64), width);
+   struct agxc_ref down = agxc_word2(b, AGXC_OP_ISUB, agxc_u32(64), width);
    struct agxc_ref up = agxc_word2(b, AGXC_OP_ISUB, down, start);
    struct agxc_wide field =
       agxc_wide_shift(b, AGXC_OP_ASHR, agxc_wide_shift(b, AGXC_OP_ISHL, base, up), down);
-   struct agxc_ref empty = agxc_word_compare(b, AGXC_OP_IEQ, width, agxc_word(0));
+   struct agxc_ref empty = agxc_word_compare(b, AGXC_OP_IEQ, width, agxc_u32(0));
    return agxc_wide_select(b, empty, agxc_wide_imm(0), field);
 }
 
@@ -216,7 +216,7 @@ static bool lower_single(struct lowering *l, const struct agxc_instr *instr, str
       return true;
    case AGXC_OP_BITCOUNT:
       x = each_word(b, op, x);
-      *out = agxc_wide_make(agxc_word2(b, AGXC_OP_IADD, x.lo, x.hi), agxc_word(0));
+      *out = agxc_wide_make(agxc_word2(b, AGXC_OP_IADD, x.lo, x.hi), agxc_u32(0));
       return true;
    case AGXC_OP_BITREV:
       *out = each_word(b, op, agxc_wide_make(x.hi, x.lo));
@@ -239,7 +239,7 @@ static struct agxc_wide product(struct lowering *l, const struct agxc_instr *ins
 {
    struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    if (instr->op == AGXC_OP_UMUL64)
-      return agxc_wide_mul(&l->b, agxc_wide_make(x, agxc_word(0)), agxc_wide_make(y, agxc_word(0)));
+      return agxc_wide_mul(&l->b, agxc_wide_make(x, agxc_u32(0)), agxc_wide_make(y, agxc_u32(0)));
    struct agxc_wide right = agxc_wide_of_sign(&l->b, y);
    return agxc_wide_mul(&l->b, agxc_wide_of_sign(&l->b, x), right);
 }

@@ -27,7 +27,7 @@ static struct agxc_ref to_float(struct division *v, const struct agxc_wide *x)
    if (agxc_wide_is_word(x))
       return low;
    struct agxc_ref high = agxc_build_u2f(v->b, 32, x->hi);
-   return agxc_build_ffma(v->b, high, agxc_word(POWER_32), low);
+   return agxc_build_ffma(v->b, high, agxc_u32(POWER_32), low);
 }
 
 static void begin(struct division *v, struct agxc_builder *b, struct agxc_wide d)
@@ -35,11 +35,11 @@ static void begin(struct division *v, struct agxc_builder *b, struct agxc_wide d
    v->b = b;
    v->d = d;
    v->minus_d = agxc_wide_is_word(&d)
-                   ? agxc_wide_make(agxc_word1(b, AGXC_OP_INEG, d.lo), agxc_word(UINT32_MAX))
+                   ? agxc_wide_make(agxc_word1(b, AGXC_OP_INEG, d.lo), agxc_u32(UINT32_MAX))
                    : agxc_wide_sub(b, agxc_wide_imm(0), d);
    struct agxc_ref inverse = agxc_build_frcp(b, to_float(v, &d));
-   v->inverse = agxc_build_fmul(v->b, inverse, agxc_word(BELOW_ONE));
-   v->inverse_high = agxc_build_fmul(v->b, v->inverse, agxc_word(AGXC_POWER_MINUS_32));
+   v->inverse = agxc_build_fmul(v->b, inverse, agxc_u32(BELOW_ONE));
+   v->inverse_high = agxc_build_fmul(v->b, v->inverse, agxc_u32(AGXC_POWER_MINUS_32));
 }
 
 /* r - q d. */
@@ -68,8 +68,8 @@ static struct agxc_ref high_step(struct division *v, struct agxc_wide *r)
 static struct agxc_ref high_correction(struct division *v, struct agxc_wide *r)
 {
    struct agxc_builder *b = v->b;
-   struct agxc_ref fits = agxc_word_compare(b, AGXC_OP_IEQ, v->d.hi, agxc_word(0));
-   struct agxc_ref d = agxc_word_select(b, fits, v->d.lo, agxc_word(0));
+   struct agxc_ref fits = agxc_word_compare(b, AGXC_OP_IEQ, v->d.hi, agxc_u32(0));
+   struct agxc_ref d = agxc_word_select(b, fits, v->d.lo, agxc_u32(0));
    struct agxc_ref less = agxc_word2(b, AGXC_OP_ISUB, r->hi, d);
    struct agxc_ref hi = agxc_word2(b, AGXC_OP_UMIN, r->hi, less); /* wraps where it is too much */
    struct agxc_ref changed = agxc_word_compare(b, AGXC_OP_INE, hi, r->hi);
@@ -88,7 +88,7 @@ static struct agxc_ref low_step(struct division *v, struct agxc_wide *r)
 static void divide_unsigned(struct agxc_builder *b, struct agxc_wide n, struct agxc_wide d,
                             struct agxc_wide *q, struct agxc_wide *r)
 {
-   struct agxc_ref zero = agxc_word(0), high = zero;
+   struct agxc_ref zero = agxc_u32(0), high = zero;
    if (agxc_wide_is_word(&n) && agxc_wide_is_word(&d)) {
       *q = agxc_wide_make(agxc_build_udiv(b, n.lo, d.lo), zero);
       *r = agxc_wide_make(agxc_build_umod(b, n.lo, d.lo), zero);
@@ -125,7 +125,7 @@ static unsigned __int128 power_over(unsigned s, uint64_t d)
 static struct agxc_wide quotient_by(struct agxc_builder *b, struct agxc_wide n, uint64_t d)
 {
    unsigned zeros = (unsigned)__builtin_ctzll(d);
-   n = agxc_wide_shift(b, AGXC_OP_USHR, n, agxc_word(zeros));
+   n = agxc_wide_shift(b, AGXC_OP_USHR, n, agxc_u32(zeros));
    d >>= zeros;
    if (d == 1)
       return n;
@@ -136,13 +136,13 @@ static struct agxc_wide quotient_by(struct agxc_builder *b, struct agxc_wide n, 
       if (m >> 64 || excess * n.max >> (64 + s))
          continue;
       struct agxc_wide q = agxc_wide_umulh(b, n, agxc_wide_imm((uint64_t)m));
-      q = agxc_wide_shift(b, AGXC_OP_USHR, q, agxc_word(s));
+      q = agxc_wide_shift(b, AGXC_OP_USHR, q, agxc_u32(s));
       return agxc_wide_bounded(q, n.max / d);
    }
    uint64_t m = (uint64_t)(power_over(log2 + 1, d) + 1);
    struct agxc_wide t = agxc_wide_umulh(b, n, agxc_wide_imm(m));
-   struct agxc_wide half = agxc_wide_shift(b, AGXC_OP_USHR, agxc_wide_sub(b, n, t), agxc_word(1));
-   return agxc_wide_shift(b, AGXC_OP_USHR, agxc_wide_add(b, half, t), agxc_word(log2));
+   struct agxc_wide half = agxc_wide_shift(b, AGXC_OP_USHR, agxc_wide_sub(b, n, t), agxc_u32(1));
+   return agxc_wide_shift(b, AGXC_OP_USHR, agxc_wide_add(b, half, t), agxc_u32(log2));
 }
 
 static void divide_by(struct agxc_builder *b, struct agxc_wide n, uint64_t d, struct agxc_wide *q,
@@ -204,7 +204,7 @@ struct agxc_wide agxc_wide_divide(struct agxc_builder *b, enum agxc_op op, struc
       return r;
    /* SMOD: the divisor's sign; so one divisor more where the signs differ. */
    struct agxc_ref signs = agxc_word2(b, AGXC_OP_IXOR, r.hi, d.hi);
-   struct agxc_ref differ = agxc_word_compare(b, AGXC_OP_SLT, signs, agxc_word(0));
+   struct agxc_ref differ = agxc_word_compare(b, AGXC_OP_SLT, signs, agxc_u32(0));
    struct agxc_ref some = agxc_wide_compare(b, AGXC_OP_INE, r, agxc_wide_imm(0));
    struct agxc_ref moves = agxc_word_select(b, differ, some, agxc_imm(0, 1));
    return agxc_wide_select(b, moves, agxc_wide_add(b, r, d), r);

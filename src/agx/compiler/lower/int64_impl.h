@@ -28,12 +28,6 @@ struct agxc_ref agxc_word_compare(struct agxc_builder *b, enum agxc_op op, struc
 struct agxc_ref agxc_word_select(struct agxc_builder *b, struct agxc_ref cond, struct agxc_ref yes,
                                  struct agxc_ref no);
 
-/* A constant word. */
-static inline struct agxc_ref agxc_word(uint32_t value)
-{
-   return agxc_imm(value, 32);
-}
-
 /* A constant, and a pair of words whose bound follows from hi. */
 struct agxc_wide agxc_wide_imm(uint64_t value);
 struct agxc_wide agxc_wide_make(struct agxc_ref lo, struct agxc_ref hi);

@@ -16,47 +16,13 @@ static bool is_imm(struct agxc_ref ref, uint32_t value)
 
 struct agxc_ref agxc_word1(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a)
 {
-   struct agxc_ref folded = agxc_fold(op, 32, a, agxc_none());
-   return folded.kind == AGXC_NONE ? agxc_build1(b, op, 32, a) : folded;
-}
-
-/* What x op y is without an operation, or AGXC_NONE. */
-static struct agxc_ref simple(enum agxc_op op, struct agxc_ref x, struct agxc_ref y)
-{
-   switch (op) {
-   case AGXC_OP_IADD:
-   case AGXC_OP_IOR:
-   case AGXC_OP_IXOR:
-      if (is_imm(x, 0))
-         return y;
-      if (op == AGXC_OP_IOR && is_imm(y, UINT32_MAX))
-         return y;
-      return is_imm(y, 0) ? x : agxc_none();
-   case AGXC_OP_ISUB:
-   case AGXC_OP_ISHL:
-   case AGXC_OP_USHR:
-   case AGXC_OP_ASHR:
-      return is_imm(y, 0) || (op != AGXC_OP_ISUB && is_imm(x, 0)) ? x : agxc_none();
-   case AGXC_OP_IAND:
-      if (is_imm(x, 0) || is_imm(y, UINT32_MAX))
-         return x;
-      return is_imm(y, 0) || is_imm(x, UINT32_MAX) ? y : agxc_none();
-   case AGXC_OP_IMUL:
-      if (is_imm(x, 0) || is_imm(y, 1))
-         return x;
-      return is_imm(y, 0) || is_imm(x, 1) ? y : agxc_none();
-   default:
-      return agxc_none();
-   }
+   return agxc_build1_folded(b, op, 32, a);
 }
 
 struct agxc_ref agxc_word2(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
                            struct agxc_ref c)
 {
-   struct agxc_ref result = agxc_fold(op, 32, a, c);
-   if (result.kind == AGXC_NONE)
-      result = simple(op, a, c);
-   return result.kind == AGXC_NONE ? agxc_build2(b, op, 32, a, c) : result;
+   return agxc_build2_folded(b, op, 32, a, c);
 }
 
 struct agxc_ref agxc_word_compare(struct agxc_builder *b, enum agxc_op op, struct agxc_ref a,
@@ -91,7 +57,7 @@ struct agxc_wide agxc_wide_make(struct agxc_ref lo, struct agxc_ref hi)
 struct agxc_wide agxc_wide_imm(uint64_t value)
 {
    struct agxc_wide w =
-      agxc_wide_make(agxc_word((uint32_t)value), agxc_word((uint32_t)(value >> 32)));
+      agxc_wide_make(agxc_u32((uint32_t)value), agxc_u32((uint32_t)(value >> 32)));
    w.whole = agxc_imm(value, 64);
    return w;
 }
@@ -121,7 +87,7 @@ bool agxc_wide_is_word(const struct agxc_wide *w)
 
 struct agxc_wide agxc_wide_of_sign(struct agxc_builder *b, struct agxc_ref lo)
 {
-   return agxc_wide_make(lo, agxc_word2(b, AGXC_OP_ASHR, lo, agxc_word(31)));
+   return agxc_wide_make(lo, agxc_word2(b, AGXC_OP_ASHR, lo, agxc_u32(31)));
 }
 
 /* What x op y is at the most. */
@@ -135,7 +101,7 @@ struct agxc_wide agxc_wide_bounded(struct agxc_wide w, uint64_t max)
 {
    w.max = AGX_MIN(w.max, max);
    if (w.max <= UINT32_MAX && !agxc_wide_is_word(&w)) {
-      w.hi = agxc_word(0);
+      w.hi = agxc_u32(0);
       w.whole = agxc_none();
    }
    return w;
@@ -154,7 +120,7 @@ struct agxc_wide agxc_wide_add(struct agxc_builder *b, struct agxc_wide x, struc
    if (is_zero(&x) || is_zero(&y))
       return is_zero(&x) ? y : x;
    if (max <= UINT32_MAX) {
-      struct agxc_wide w = agxc_wide_make(agxc_word2(b, AGXC_OP_IADD, x.lo, y.lo), agxc_word(0));
+      struct agxc_wide w = agxc_wide_make(agxc_word2(b, AGXC_OP_IADD, x.lo, y.lo), agxc_u32(0));
       return agxc_wide_bounded(w, max);
    }
    if (is_imm(x.lo, 0) || is_imm(y.lo, 0)) { /* no carry */
@@ -204,8 +170,8 @@ struct agxc_wide agxc_wide_mul(struct agxc_builder *b, struct agxc_wide x, struc
 {
    uint64_t max = most(AGXC_OP_IMUL, x.max, y.max);
    if (max <= UINT32_MAX)
-      return agxc_wide_bounded(
-         agxc_wide_make(agxc_word2(b, AGXC_OP_IMUL, x.lo, y.lo), agxc_word(0)), max);
+      return agxc_wide_bounded(agxc_wide_make(agxc_word2(b, AGXC_OP_IMUL, x.lo, y.lo), agxc_u32(0)),
+                               max);
    bool words = agxc_wide_is_word(&x) && agxc_wide_is_word(&y);
    if (!words && is_signed_word(&x) && is_signed_word(&y))
       return split(b, agxc_build_smul64(b, x.lo, y.lo));
@@ -221,7 +187,7 @@ struct agxc_wide agxc_wide_mul(struct agxc_builder *b, struct agxc_wide x, struc
 /* No sum overflows: (2^32 - 1)^2 + 2 (2^32 - 1) is the largest 64-bit number. */
 struct agxc_wide agxc_wide_umulh(struct agxc_builder *b, struct agxc_wide x, struct agxc_wide y)
 {
-   struct agxc_ref zero = agxc_word(0);
+   struct agxc_ref zero = agxc_u32(0);
    struct agxc_wide low = agxc_wide_mad(b, x.lo, y.lo, agxc_wide_imm(0));
    struct agxc_wide left = agxc_wide_mad(b, x.hi, y.lo, agxc_wide_make(low.hi, zero));
    struct agxc_wide right = agxc_wide_mad(b, x.lo, y.hi, agxc_wide_make(left.lo, zero));
@@ -243,16 +209,15 @@ struct agxc_wide agxc_wide_bits(struct agxc_builder *b, enum agxc_op op, struct 
 static struct agxc_ref funnel(struct agxc_builder *b, struct agxc_ref hi, struct agxc_ref lo,
                               unsigned n)
 {
-   lo = agxc_word2(b, AGXC_OP_USHR, lo, agxc_word(n));
-   return agxc_word2(b, AGXC_OP_IOR, agxc_word2(b, AGXC_OP_ISHL, hi, agxc_word(32 - n)), lo);
+   lo = agxc_word2(b, AGXC_OP_USHR, lo, agxc_u32(n));
+   return agxc_word2(b, AGXC_OP_IOR, agxc_word2(b, AGXC_OP_ISHL, hi, agxc_u32(32 - n)), lo);
 }
 
 static struct agxc_wide shift_by(struct agxc_builder *b, enum agxc_op op, struct agxc_wide x,
                                  unsigned n)
 {
-   struct agxc_ref empty =
-      op == AGXC_OP_ASHR ? agxc_word2(b, op, x.hi, agxc_word(31)) : agxc_word(0);
-   struct agxc_ref rest = agxc_word(n % 32);
+   struct agxc_ref empty = op == AGXC_OP_ASHR ? agxc_word2(b, op, x.hi, agxc_u32(31)) : agxc_u32(0);
+   struct agxc_ref rest = agxc_u32(n % 32);
    if (n == 0)
       return x;
    if (n >= 64)
@@ -311,7 +276,7 @@ struct agxc_ref agxc_wide_compare(struct agxc_builder *b, enum agxc_op op, struc
       struct agxc_ref hi = agxc_word2(b, AGXC_OP_IXOR, x.hi, y.hi);
       if (words)
          return agxc_word_compare(b, op, x.lo, y.lo);
-      return agxc_word_compare(b, op, agxc_word2(b, AGXC_OP_IOR, lo, hi), agxc_word(0));
+      return agxc_word_compare(b, op, agxc_word2(b, AGXC_OP_IOR, lo, hi), agxc_u32(0));
    }
    case AGXC_OP_UGE:
       return inverted(b, agxc_wide_compare(b, AGXC_OP_ULT, x, y));
@@ -340,8 +305,8 @@ struct agxc_wide agxc_wide_select(struct agxc_builder *b, struct agxc_ref cond,
 struct agxc_ref agxc_wide_sign(struct agxc_builder *b, const struct agxc_wide *x)
 {
    if (x->max <= INT64_MAX)
-      return agxc_word(0);
-   return agxc_word2(b, AGXC_OP_ASHR, x->hi, agxc_word(31));
+      return agxc_u32(0);
+   return agxc_word2(b, AGXC_OP_ASHR, x->hi, agxc_u32(31));
 }
 
 struct agxc_wide agxc_wide_apply_sign(struct agxc_builder *b, struct agxc_wide x,

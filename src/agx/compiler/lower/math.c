@@ -31,7 +31,7 @@ static struct agxc_ref float_remainder(struct agxc_builder *b, enum agxc_op op, 
 /* count ones from bit 0 up; a shift by 32 gives 0, so 32 gives all. */
 static struct agxc_ref low_mask(struct agxc_builder *b, struct agxc_ref count)
 {
-   struct agxc_ref high = agxc_build_ishl(b, agxc_imm(0xffffffff, 32), count);
+   struct agxc_ref high = agxc_build_ishl(b, agxc_u32(0xffffffff), count);
    return agxc_build_inot(b, high);
 }
 
@@ -49,8 +49,8 @@ static struct agxc_ref extract_unsigned(struct agxc_builder *b, const struct agx
 /* Up against bit 31, then down with the sign; an empty field is 0. */
 static struct agxc_ref extract_signed(struct agxc_builder *b, const struct agxc_instr *instr)
 {
-   struct agxc_ref width = *agxc_src_width(instr), zero = agxc_imm(0, 32);
-   struct agxc_ref down = agxc_build_isub(b, agxc_imm(32, 32), width);
+   struct agxc_ref width = *agxc_src_width(instr), zero = agxc_u32(0);
+   struct agxc_ref down = agxc_build_isub(b, agxc_u32(32), width);
    struct agxc_ref up = agxc_build_isub(b, down, *agxc_src_start(instr));
    struct agxc_ref top = agxc_build_ishl(b, *agxc_src_base(instr), up);
    struct agxc_ref field = agxc_build_ashr(b, top, down);

@@ -22,20 +22,13 @@ struct lowering {
 
 static struct agxc_ref op1(struct lowering *l, enum agxc_op op, unsigned bits, struct agxc_ref a)
 {
-   struct agxc_ref folded = agxc_fold(op, bits, a, agxc_none());
-   return folded.kind == AGXC_NONE ? agxc_build1(&l->b, op, bits, a) : folded;
+   return agxc_build1_folded(&l->b, op, bits, a);
 }
 
 static struct agxc_ref op2(struct lowering *l, enum agxc_op op, unsigned bits, struct agxc_ref a,
                            struct agxc_ref c)
 {
-   struct agxc_ref folded = agxc_fold(op, bits, a, c);
-   return folded.kind == AGXC_NONE ? agxc_build2(&l->b, op, bits, a, c) : folded;
-}
-
-static struct agxc_ref imm32(uint32_t value)
-{
-   return agxc_imm(value, 32);
+   return agxc_build2_folded(&l->b, op, bits, a, c);
 }
 
 static struct agxc_ref extend(struct lowering *l, struct agxc_ref ref, bool is_signed,
@@ -63,7 +56,7 @@ static struct agxc_ref reciprocal(struct lowering *l, struct agxc_ref d, enum ag
       float inverse = 1.0f / (float)value;
       uint32_t bits;
       memcpy(&bits, &inverse, sizeof(bits));
-      return imm32(bits);
+      return agxc_u32(bits);
    }
    return agxc_build_frcp(&l->b, agxc_build1(&l->b, to_float, 32, d));
 }
@@ -74,9 +67,9 @@ static struct agxc_ref quotient(struct lowering *l, struct agxc_ref n, struct ag
                                 bool is_signed)
 {
    enum agxc_op to_float = is_signed ? AGXC_OP_S2F : AGXC_OP_U2F;
-   struct agxc_ref x = agxc_build1(&l->b, to_float, 32, n), half = imm32(HALF);
+   struct agxc_ref x = agxc_build1(&l->b, to_float, 32, n), half = agxc_u32(HALF);
    if (is_signed)
-      half = op2(l, AGXC_OP_IOR, 32, op2(l, AGXC_OP_IAND, 32, x, imm32(SIGN)), half);
+      half = op2(l, AGXC_OP_IOR, 32, op2(l, AGXC_OP_IAND, 32, x, agxc_u32(SIGN)), half);
    x = agxc_build_fadd(&l->b, x, half);
    x = agxc_build_fmul(&l->b, x, reciprocal(l, d, to_float, is_signed));
    return cut(l, agxc_build1(&l->b, is_signed ? AGXC_OP_F2S : AGXC_OP_F2U, 32, x), n.bits);
@@ -89,7 +82,7 @@ static struct agxc_ref divide(struct lowering *l, const struct agxc_instr *instr
    bool is_signed = instr->op != AGXC_OP_UDIV && instr->op != AGXC_OP_UMOD;
    bool wants_quotient = instr->op == AGXC_OP_UDIV || instr->op == AGXC_OP_SDIV;
    if (!is_signed && d.kind == AGXC_IMM && d.imm && !(d.imm & (d.imm - 1))) {
-      struct agxc_ref shift = imm32((uint32_t)__builtin_ctzll((uint64_t)d.imm));
+      struct agxc_ref shift = agxc_u32((uint32_t)__builtin_ctzll((uint64_t)d.imm));
       if (!wants_quotient)
          return op2(l, AGXC_OP_IAND, bits, n, agxc_imm((uint64_t)d.imm - 1, bits));
       return cut(l, op2(l, AGXC_OP_USHR, 16, extend(l, n, false, 16), shift), bits);
@@ -120,14 +113,14 @@ static struct agxc_ref multiply_high(struct lowering *l, const struct agxc_instr
    struct agxc_ref a = extend(l, *agxc_src_a(instr), is_signed, 32);
    struct agxc_ref c = extend(l, *agxc_src_b(instr), is_signed, 32);
    struct agxc_ref product = op2(l, AGXC_OP_IMUL, 32, a, c);
-   return cut(l, op2(l, AGXC_OP_USHR, 32, product, imm32(bits)), bits);
+   return cut(l, op2(l, AGXC_OP_USHR, 32, product, agxc_u32(bits)), bits);
 }
 
 static struct agxc_ref reverse(struct lowering *l, const struct agxc_instr *instr)
 {
    unsigned bits = agxc_dest(instr)->bits;
    struct agxc_ref wide = op1(l, AGXC_OP_BITREV, 32, extend(l, *agxc_src_a(instr), false, 32));
-   return cut(l, op2(l, AGXC_OP_USHR, 32, wide, imm32(32 - bits)), bits);
+   return cut(l, op2(l, AGXC_OP_USHR, 32, wide, agxc_u32(32 - bits)), bits);
 }
 
 static struct agxc_ref bit_field(struct lowering *l, const struct agxc_instr *instr)

@@ -309,7 +309,7 @@ static struct agxc_ref choose(struct lowering *l, struct agxc_builder *b,
    uint32_t last = access->index_first + (access->choices - 1) * access->index_step;
    enum agxc_op less = last < access->index_first ? AGXC_OP_SLT : AGXC_OP_ULT;
    struct agxc_ref is_low = agxc_build2(
-      b, less, 1, access->index, agxc_imm(access->index_first + middle * access->index_step, 32));
+      b, less, 1, access->index, agxc_u32(access->index_first + middle * access->index_step));
    return agxc_build_select(b, is_low, low, high);
 }
 
@@ -339,7 +339,7 @@ static void store_slots(struct lowering *l, struct agxc_instr *instr, struct acc
       struct agxc_ref hit = agxc_none();
       if (access->is_dynamic)
          hit = agxc_build_ieq(&b, access->index,
-                              agxc_imm(access->index_first + i * access->index_step, 32));
+                              agxc_u32(access->index_first + i * access->index_step));
       for (uint32_t e = 0; e < count; e++) {
          uint32_t slot = slot_of(access, i, e);
          struct agxc_ref value = elements[e];
@@ -359,10 +359,10 @@ static struct agxc_ref inside(struct lowering *l, struct agxc_builder *b,
    const struct variable *var = access->var;
    uint32_t last = var->bytes > access->bytes ? var->bytes - access->bytes : 0;
    if (access->offset->kind == AGXC_IMM)
-      return agxc_imm(AGX_MIN((uint64_t)access->offset->imm, last), 32);
+      return agxc_u32(AGX_MIN((uint64_t)access->offset->imm, last));
    if (l->shader->options->robustness == AGXC_ROBUST_NONE)
       return *access->offset;
-   return agxc_build_umin(b, *access->offset, agxc_imm(last, 32));
+   return agxc_build_umin(b, *access->offset, agxc_u32(last));
 }
 
 /* The load or store that replaces a private one; `data` is what it loads or stores. */
@@ -386,9 +386,9 @@ static void use_scratch(struct lowering *l, struct agxc_instr *instr, const stru
    uint32_t at = access->var->memory_at;
    struct agxc_ref offset = inside(l, &b, access);
    if (offset.kind == AGXC_IMM)
-      offset = agxc_imm((uint64_t)offset.imm + at, 32);
+      offset = agxc_u32((uint64_t)offset.imm + at);
    else if (at)
-      offset = agxc_build_iadd(&b, offset, agxc_imm(at, 32));
+      offset = agxc_build_iadd(&b, offset, agxc_u32(at));
    access_memory(&b, instr->op == AGXC_OP_LOAD_PRIVATE, false, offset, *access->data);
 }
 
@@ -399,9 +399,9 @@ static struct agxc_ref first_word(struct lowering *l, struct variable *var)
       return var->own;
    struct agxc_builder b = agxc_at_start(l->shader, agxc_first_block(&l->shader->body));
    struct agxc_ref thread = agxc_build_sysval(&b, AGXC_SYSVAL_LOCAL_INDEX);
-   var->own = agxc_build_ishl(&b, thread, agxc_imm(2, 32));
+   var->own = agxc_build_ishl(&b, thread, agxc_u32(2));
    if (var->memory_at)
-      var->own = agxc_build_iadd(&b, var->own, agxc_imm(var->memory_at, 32));
+      var->own = agxc_build_iadd(&b, var->own, agxc_u32(var->memory_at));
    return var->own;
 }
 
@@ -413,7 +413,7 @@ static void use_workgroup(struct lowering *l, struct agxc_instr *instr, const st
    bool is_load = instr->op == AGXC_OP_LOAD_PRIVATE;
    uint32_t threads = threads_of(l->shader), count = AGX_MAX(access->data->count, 1);
    struct agxc_ref offset = inside(l, &b, access), elements[4] = {*access->data};
-   struct agxc_ref first = agxc_build_imul(&b, offset, agxc_imm(threads, 32));
+   struct agxc_ref first = agxc_build_imul(&b, offset, agxc_u32(threads));
    first = agxc_build_iadd(&b, first, own);
    if (!is_load && count > 1)
       agxc_split(&b, *access->data, elements);
@@ -422,7 +422,7 @@ static void use_workgroup(struct lowering *l, struct agxc_instr *instr, const st
       if (is_load && count > 1)
          elements[i] = agxc_use(agxc_value_new(l->shader, 32, 1));
       if (i)
-         at = agxc_build_iadd(&b, first, agxc_imm(4 * i * threads, 32));
+         at = agxc_build_iadd(&b, first, agxc_u32(4 * i * threads));
       access_memory(&b, is_load, true, at, elements[i]);
    }
    if (is_load && count > 1)

@@ -76,8 +76,8 @@ static struct agxc_ref lane_number(struct agxc_subgroup *l)
 /* The lanes below the own one, and the own one too when inclusive. */
 static struct agxc_ref lanes_below(struct agxc_subgroup *l, bool inclusive)
 {
-   struct agxc_ref bit = agxc_build_ishl(&l->b, agxc_sg_u32(inclusive ? 2 : 1), lane_number(l));
-   return agxc_build_isub(&l->b, bit, agxc_sg_u32(1));
+   struct agxc_ref bit = agxc_build_ishl(&l->b, agxc_u32(inclusive ? 2 : 1), lane_number(l));
+   return agxc_build_isub(&l->b, bit, agxc_u32(1));
 }
 
 /* Of these lanes, those of the own cluster. */
@@ -85,8 +85,8 @@ static struct agxc_ref in_cluster(struct agxc_subgroup *l, struct agxc_ref lanes
 {
    if (cluster == AGX_SIMD_LANES)
       return lanes;
-   struct agxc_ref first = agxc_build_iand(&l->b, lane_number(l), agxc_sg_u32(32 - cluster));
-   struct agxc_ref mask = agxc_build_ishl(&l->b, agxc_sg_u32((1u << cluster) - 1), first);
+   struct agxc_ref first = agxc_build_iand(&l->b, lane_number(l), agxc_u32(32 - cluster));
+   struct agxc_ref mask = agxc_build_ishl(&l->b, agxc_u32((1u << cluster) - 1), first);
    return agxc_build_iand(&l->b, lanes, mask);
 }
 
@@ -102,8 +102,8 @@ static struct agxc_ref combine_votes(struct agxc_subgroup *l, struct agxc_ref va
    if (lanes.kind != AGXC_NONE)
       votes = agxc_build_iand(&l->b, votes, lanes);
    if (with == AGX_ISA_SUBOP_XOR)
-      votes = agxc_build_iand(&l->b, agxc_build_bitcount(&l->b, 32, votes), agxc_sg_u32(1));
-   return agxc_build2(&l->b, is_and ? AGXC_OP_IEQ : AGXC_OP_INE, 1, votes, agxc_sg_u32(0));
+      votes = agxc_build_iand(&l->b, agxc_build_bitcount(&l->b, 32, votes), agxc_u32(1));
+   return agxc_build2(&l->b, is_and ? AGXC_OP_IEQ : AGXC_OP_INE, 1, votes, agxc_u32(0));
 }
 
 /* ---- steps of shuffles ------------------------------------------------- */
@@ -113,7 +113,7 @@ static struct agxc_ref reduce_full(struct agxc_subgroup *l, struct agxc_ref x, u
                                    uint32_t from, uint32_t cluster)
 {
    for (uint32_t step = from; step < cluster; step *= 2)
-      x = combine(l, with, x, agxc_sg_shuffle(l, x, agxc_sg_u32(step), AGXC_SHUFFLE_XOR));
+      x = combine(l, with, x, agxc_sg_shuffle(l, x, agxc_u32(step), AGXC_SHUFFLE_XOR));
    return x;
 }
 
@@ -122,14 +122,14 @@ static struct agxc_ref scan_full(struct agxc_subgroup *l, struct agxc_ref x, uns
 {
    struct agxc_ref lane = lane_number(l);
    for (uint32_t step = 1; step < AGX_SIMD_LANES; step *= 2) {
-      struct agxc_ref below = agxc_sg_shuffle(l, x, agxc_sg_u32(step), AGXC_SHUFFLE_UP);
-      struct agxc_ref exists = agxc_build_uge(&l->b, lane, agxc_sg_u32(step));
+      struct agxc_ref below = agxc_sg_shuffle(l, x, agxc_u32(step), AGXC_SHUFFLE_UP);
+      struct agxc_ref exists = agxc_build_uge(&l->b, lane, agxc_u32(step));
       x = agxc_build_select(&l->b, exists, combine(l, with, below, x), x);
    }
    if (inclusive)
       return x;
-   struct agxc_ref below = agxc_sg_shuffle(l, x, agxc_sg_u32(1), AGXC_SHUFFLE_UP);
-   struct agxc_ref is_first = agxc_build_ieq(&l->b, lane, agxc_sg_u32(0));
+   struct agxc_ref below = agxc_sg_shuffle(l, x, agxc_u32(1), AGXC_SHUFFLE_UP);
+   struct agxc_ref is_first = agxc_build_ieq(&l->b, lane, agxc_u32(0));
    return agxc_build_select(&l->b, is_first, identity(with, x.bits), below);
 }
 
@@ -152,7 +152,7 @@ static struct agxc_ref scan_chain(struct agxc_subgroup *l, struct agxc_ref x, un
                                   uint32_t cluster, struct agxc_ref below)
 {
    for (uint32_t step = 1; step < cluster; step *= 2) {
-      struct agxc_ref exists = agxc_build_sge(&l->b, below, agxc_sg_u32(0));
+      struct agxc_ref exists = agxc_build_sge(&l->b, below, agxc_u32(0));
       struct agxc_ref other = agxc_sg_shuffle(l, x, below, AGXC_SHUFFLE_INDEX);
       x = agxc_build_select(&l->b, exists, combine(l, with, other, x), x);
       if (step * 2 < cluster)
@@ -180,7 +180,7 @@ static struct agxc_ref scan_steps(struct agxc_subgroup *l, struct agxc_ref x, un
    x = scan_chain(l, x, with, AGX_SIMD_LANES, c.below);
    if (inclusive)
       return x;
-   struct agxc_ref exists = agxc_build_sge(&l->b, c.below, agxc_sg_u32(0));
+   struct agxc_ref exists = agxc_build_sge(&l->b, c.below, agxc_u32(0));
    return agxc_build_select(&l->b, exists, agxc_sg_shuffle(l, x, c.below, AGXC_SHUFFLE_INDEX),
                             identity(with, x.bits));
 }
@@ -190,24 +190,24 @@ static struct agxc_ref scan_steps(struct agxc_subgroup *l, struct agxc_ref x, un
 /* Pairs: the other lane counts when it runs. */
 static struct agxc_ref reduce_pair(struct agxc_subgroup *l, struct agxc_ref x, unsigned with)
 {
-   struct agxc_ref one = agxc_sg_u32(1);
+   struct agxc_ref one = agxc_u32(1);
    struct agxc_ref both = combine(l, with, x, agxc_sg_shuffle(l, x, one, AGXC_SHUFFLE_XOR));
    if (l->full)
       return both;
    struct agxc_ref active = agxc_build_ballot(&l->b, agxc_imm(1, 1));
    struct agxc_ref other = agxc_build_ixor(&l->b, lane_number(l), one);
    struct agxc_ref bit = agxc_build_iand(&l->b, agxc_build_ushr(&l->b, active, other), one);
-   return agxc_build_select(&l->b, agxc_build_ine(&l->b, bit, agxc_sg_u32(0)), both, x);
+   return agxc_build_select(&l->b, agxc_build_ine(&l->b, bit, agxc_u32(0)), both, x);
 }
 
 /* Each cluster with the reduction over all lanes, which sees nothing of the others. */
 static struct agxc_ref reduce_masked(struct agxc_subgroup *l, struct agxc_ref x, unsigned with,
                                      uint32_t cluster)
 {
-   struct agxc_ref first = agxc_build_iand(&l->b, lane_number(l), agxc_sg_u32(32 - cluster));
+   struct agxc_ref first = agxc_build_iand(&l->b, lane_number(l), agxc_u32(32 - cluster));
    struct agxc_ref result = x;
    for (uint32_t i = 0; i < AGX_SIMD_LANES; i += cluster) {
-      struct agxc_ref inside = agxc_build_ieq(&l->b, first, agxc_sg_u32(i));
+      struct agxc_ref inside = agxc_build_ieq(&l->b, first, agxc_u32(i));
       struct agxc_ref part = agxc_build_select(&l->b, inside, x, identity(with, x.bits));
       part = agxc_build_reduce(&l->b, part, with, AGX_SIMD_LANES);
       result = i ? agxc_build_select(&l->b, inside, part, result) : part;
@@ -244,9 +244,9 @@ static struct agxc_ref sum_long(struct agxc_subgroup *l, struct agxc_ref x, uint
                                 bool inclusive)
 {
    const unsigned add = AGX_ISA_SUBOP_IADD;
-   struct agxc_ref word[2], half = agxc_sg_u32(16);
+   struct agxc_ref word[2], half = agxc_u32(16);
    agxc_sg_unpack(l, x, word);
-   struct agxc_ref low = agxc_build_iand(&l->b, word[0], agxc_sg_u32(0xffff));
+   struct agxc_ref low = agxc_build_iand(&l->b, word[0], agxc_u32(0xffff));
    struct agxc_ref middle = agxc_build_ushr(&l->b, word[0], half);
    low = gather(l, low, add, cluster, inclusive);
    middle = gather(l, middle, add, cluster, inclusive);
@@ -358,7 +358,7 @@ struct agxc_ref agxc_sg_scan(struct agxc_subgroup *l, struct agxc_ref value, uns
    /* What 32 bits call the lowest or highest number is not that of fewer bits. */
    if (is_signed(with) && !inclusive) {
       uint32_t top = 1u << (value.bits - 1);
-      struct agxc_ref limit = agxc_sg_u32(with == AGX_ISA_SUBOP_SMIN ? top - 1 : 0u - top);
+      struct agxc_ref limit = agxc_u32(with == AGX_ISA_SUBOP_SMIN ? top - 1 : 0u - top);
       wide = combine(l, with, wide, limit);
    }
    return agxc_build_trunc(&l->b, value.bits, wide);

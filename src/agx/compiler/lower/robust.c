@@ -97,10 +97,10 @@ static struct agxc_ref multiply(struct agxc_robust *r, bool saturates, struct ag
    if (by == 1)
       return index;
    if (saturates && most(r, &index) * by > UINT32_MAX)
-      index = agxc_build_umin(&r->at, index, agxc_imm(UINT32_MAX / by, 32));
+      index = agxc_build_umin(&r->at, index, agxc_u32(UINT32_MAX / by));
    if (by & (by - 1))
-      return agxc_build_imul(&r->at, index, agxc_imm(by, 32));
-   return agxc_build_ishl(&r->at, index, agxc_imm((uint32_t)__builtin_ctz(by), 32));
+      return agxc_build_imul(&r->at, index, agxc_u32(by));
+   return agxc_build_ishl(&r->at, index, agxc_u32((uint32_t)__builtin_ctz(by)));
 }
 
 static struct agxc_ref add(struct agxc_robust *r, bool saturates, struct agxc_ref a,
@@ -111,7 +111,7 @@ static struct agxc_ref add(struct agxc_robust *r, bool saturates, struct agxc_re
    if (!saturates || !wraps)
       return sum;
    struct agxc_ref wrapped = agxc_build_ult(&r->at, sum, a);
-   return agxc_build_select(&r->at, wrapped, agxc_imm(UINT32_MAX, 32), sum);
+   return agxc_build_select(&r->at, wrapped, agxc_u32(UINT32_MAX), sum);
 }
 
 /* One index for all terms (and the constant, where that has to go along), in units of a power of
@@ -133,12 +133,12 @@ static void count_units(struct agxc_robust *r, struct agxc_robust_access *a, con
       struct agxc_ref one =
          multiply(r, a->zero, term->index, is_whole ? term->stride / unit : term->stride);
       if (!is_whole)
-         one = agxc_build_ushr(&r->at, one, agxc_imm((uint32_t)__builtin_ctz(unit), 32));
+         one = agxc_build_ushr(&r->at, one, agxc_u32((uint32_t)__builtin_ctz(unit)));
       index = index.kind == AGXC_NONE ? one : add(r, a->zero, index, one);
    }
    if (with_constant)
-      index = index.kind == AGXC_NONE ? agxc_imm(constant / unit, 32)
-                                      : add(r, a->zero, index, agxc_imm(constant / unit, 32));
+      index = index.kind == AGXC_NONE ? agxc_u32(constant / unit)
+                                      : add(r, a->zero, index, agxc_u32(constant / unit));
    a->constant -= constant;
    a->index = index;
    a->stride = unit;
@@ -218,7 +218,7 @@ static void check(struct agxc_robust *r, struct agxc_instr *instr)
    if (a.index.kind == AGXC_NONE && a.by_element)
       agxc_robust_guard_parts(r, &a);
    else if (a.index.kind == AGXC_NONE)
-      set_address(&a, agxc_robust_guard(r, &a, a.constant, a.bytes), agxc_imm(0, 32));
+      set_address(&a, agxc_robust_guard(r, &a, a.constant, a.bytes), agxc_u32(0));
    else if (a.zero)
       zero(r, &a);
    else
@@ -232,7 +232,7 @@ static void lower_element(struct agxc_instr *instr)
    bool is_shift = (stride & (stride - 1)) == 0;
    instr->op = is_shift ? AGXC_OP_ISHL : AGXC_OP_IMUL;
    if (is_shift)
-      *agxc_src_b(instr) = agxc_imm((uint32_t)__builtin_ctz(stride), 32);
+      *agxc_src_b(instr) = agxc_u32((uint32_t)__builtin_ctz(stride));
 }
 
 static bool is_robust(const struct agxc_shader *shader)

@@ -74,8 +74,8 @@ struct agxc_ref agxc_robust_scaled(struct agxc_robust *r, const struct agxc_robu
 {
    uint32_t odd = a->stride >> __builtin_ctz(a->stride), shift = (uint32_t)__builtin_ctz(a->stride);
    if (odd > 1)
-      index = agxc_build_imul(&r->at, index, agxc_imm(odd, 32));
-   return shift ? agxc_build_ishl(&r->at, index, agxc_imm(shift, 32)) : index;
+      index = agxc_build_imul(&r->at, index, agxc_u32(odd));
+   return shift ? agxc_build_ishl(&r->at, index, agxc_u32(shift)) : index;
 }
 
 bool agxc_robust_has_one_index(const struct agxc_robust_access *a)

@@ -53,7 +53,7 @@ void agxc_robust_guard_parts(struct agxc_robust *r, struct agxc_robust_access *a
    for (uint32_t i = 0; i < a->memory.count; i += step)
       access_part(r, a, i, 0,
                   agxc_robust_guard(r, a, a->constant + i * element_B, step * element_B),
-                  agxc_imm(0, 32), elements);
+                  agxc_u32(0), elements);
    if (!a->writes)
       agxc_redefine(&r->at, *agxc_dest(a->instr), elements);
    agxc_instr_remove(a->instr);

@@ -24,8 +24,8 @@ static struct agxc_ref shuffle_boolean(struct agxc_subgroup *l, struct agxc_ref 
                                        struct agxc_ref at)
 {
    struct agxc_ref votes = agxc_build_ballot(&l->b, value);
-   struct agxc_ref bit = agxc_build_iand(&l->b, agxc_build_ushr(&l->b, votes, at), agxc_sg_u32(1));
-   return agxc_build_ine(&l->b, bit, agxc_sg_u32(0));
+   struct agxc_ref bit = agxc_build_iand(&l->b, agxc_build_ushr(&l->b, votes, at), agxc_u32(1));
+   return agxc_build_ine(&l->b, bit, agxc_u32(0));
 }
 
 /* The lane that a shuffle reads from; anything where that is undefined. */
@@ -41,8 +41,8 @@ static struct agxc_ref lane_read(struct agxc_subgroup *l, struct agxc_ref operan
    struct agxc_ref at = operand;
    if (mode == AGXC_SHUFFLE_QUAD) {
       struct agxc_ref lane = agxc_build_sysval(&l->b, AGXC_SYSVAL_SUBGROUP_LANE);
-      struct agxc_ref quad = agxc_build_iand(&l->b, lane, agxc_sg_u32(28));
-      at = agxc_build_iand(&l->b, operand, agxc_sg_u32(3));
+      struct agxc_ref quad = agxc_build_iand(&l->b, lane, agxc_u32(28));
+      at = agxc_build_iand(&l->b, operand, agxc_u32(3));
       return agxc_build_ior(&l->b, quad, at);
    }
    if (mode != AGXC_SHUFFLE_INDEX)
@@ -56,10 +56,10 @@ static struct agxc_ref lane_read(struct agxc_subgroup *l, struct agxc_ref operan
 static struct agxc_ref shuffle_by_quads(struct agxc_subgroup *l, struct agxc_ref value,
                                         struct agxc_ref at)
 {
-   struct agxc_ref quad = agxc_build_iand(&l->b, at, agxc_sg_u32(28));
+   struct agxc_ref quad = agxc_build_iand(&l->b, at, agxc_u32(28));
    struct agxc_ref result = agxc_none();
    for (uint32_t i = 0; i < 4; i++) {
-      struct agxc_ref from = i ? agxc_build_iadd(&l->b, quad, agxc_sg_u32(i)) : quad;
+      struct agxc_ref from = i ? agxc_build_iadd(&l->b, quad, agxc_u32(i)) : quad;
       struct agxc_ref got = agxc_build_shuffle(&l->b, value, from, AGXC_SHUFFLE_INDEX);
       result = i ? agxc_build_select(&l->b, agxc_build_ieq(&l->b, at, from), got, result) : got;
    }
@@ -87,10 +87,10 @@ static struct agxc_ref exchange(struct agxc_subgroup *l, struct agxc_ref value, 
 {
    if (l->slot_B == AGXC_NO_SLOT)
       take_slot(l);
-   struct agxc_ref two = agxc_sg_u32(2), slot = agxc_sg_u32(l->slot_B);
+   struct agxc_ref two = agxc_u32(2), slot = agxc_u32(l->slot_B);
    struct agxc_ref own = agxc_build_sysval(&l->b, AGXC_SYSVAL_LOCAL_INDEX);
-   struct agxc_ref first = agxc_build_iand(&l->b, own, agxc_sg_u32(~31u));
-   at = agxc_build_iand(&l->b, at, agxc_sg_u32(31));
+   struct agxc_ref first = agxc_build_iand(&l->b, own, agxc_u32(~31u));
+   at = agxc_build_iand(&l->b, at, agxc_u32(31));
    struct agxc_ref other = agxc_build_ior(&l->b, first, at);
    struct agxc_ref to = agxc_build_iadd(&l->b, agxc_build_ishl(&l->b, own, two), slot);
    agxc_build_store_shared(&l->b, to, value);
@@ -105,7 +105,7 @@ static struct agxc_ref shuffle_wider(struct agxc_subgroup *l, struct agxc_ref va
    struct agxc_ref wide = agxc_build_zext(&l->b, 32, value);
    wide = agxc_sg_shuffle(l, wide, operand, mode);
    if (value.bits == 1)
-      return agxc_build_ine(&l->b, wide, agxc_sg_u32(0));
+      return agxc_build_ine(&l->b, wide, agxc_u32(0));
    return agxc_build_trunc(&l->b, value.bits, wide);
 }
 
@@ -154,7 +154,7 @@ struct agxc_ref agxc_sg_shuffle(struct agxc_subgroup *l, struct agxc_ref value,
           (mode == AGXC_SHUFFLE_UP || mode == AGXC_SHUFFLE_DOWN))
          return value; /* undefined: there is no such lane */
       if (operand.kind == AGXC_IMM)
-         operand = agxc_sg_u32((uint32_t)operand.imm & limit);
+         operand = agxc_u32((uint32_t)operand.imm & limit);
       return agxc_build_shuffle(&l->b, value, operand, mode);
    }
    struct agxc_ref at = lane_read(l, operand, mode);
@@ -169,7 +169,7 @@ static struct agxc_ref value_where(struct agxc_subgroup *l, struct agxc_ref valu
 {
    if (value.bits == 1) {
       struct agxc_ref votes = agxc_build_ballot(&l->b, agxc_build_iand(&l->b, value, chosen));
-      return agxc_build_ine(&l->b, votes, agxc_sg_u32(0));
+      return agxc_build_ine(&l->b, votes, agxc_u32(0));
    }
    struct agxc_ref zero = agxc_imm(0, value.bits);
    return agxc_sg_reduce(l, agxc_build_select(&l->b, chosen, value, zero), AGX_ISA_SUBOP_OR,
@@ -202,9 +202,8 @@ static struct agxc_ref broadcast_first(struct agxc_subgroup *l, struct agxc_ref 
       return value;
    /* Where no lane is away, lane 0 runs. */
    if (l->undivided)
-      return agxc_sg_shuffle(l, value, agxc_sg_u32(0), AGXC_SHUFFLE_INDEX);
-   return value_where(l, value,
-                      agxc_build_ieq(&l->b, agxc_build_active_rank(&l->b), agxc_sg_u32(0)));
+      return agxc_sg_shuffle(l, value, agxc_u32(0), AGXC_SHUFFLE_INDEX);
+   return value_where(l, value, agxc_build_ieq(&l->b, agxc_build_active_rank(&l->b), agxc_u32(0)));
 }
 
 /* ---- the pass ---------------------------------------------------------- */

@@ -23,12 +23,6 @@ struct agxc_subgroup {
 
 /* ---- building ---------------------------------------------------------- */
 
-/* A constant word. */
-static inline struct agxc_ref agxc_sg_u32(uint32_t value)
-{
-   return agxc_imm(value, 32);
-}
-
 /* The low and high words of a 64-bit value. */
 static inline void agxc_sg_unpack(struct agxc_subgroup *l, struct agxc_ref value,
                                   struct agxc_ref out_words[2])

@@ -22,6 +22,7 @@
 #include "agx/compiler/analysis/memory_ref.h"
 #include "agx/compiler/analysis/offset.h"
 #include "agx/compiler/analysis/range.h"
+#include "agx/compiler/ir/fold.h"
 #include "agx/compiler/opt/opt.h"
 #include "agx/compiler/ir/launch_slots.h"
 
@@ -47,17 +48,10 @@ static bool fits(int64_t value)
    return value == (int32_t)value;
 }
 
-/* An operation on 32 bits; with a constant it may be one of its operands. */
 static struct agxc_ref build(struct rewriting *rw, enum agxc_op op, struct agxc_ref a,
                              struct agxc_ref b)
 {
-   if (op == AGXC_OP_IADD && is_constant(&a) && a.imm == 0)
-      return b;
-   if (is_constant(&b) && b.imm == (op == AGXC_OP_IMUL))
-      return a;
-   if (op == AGXC_OP_IADD && is_constant(&a) && is_constant(&b))
-      return agxc_imm((uint32_t)(a.imm + b.imm), 32);
-   return agxc_build2(&rw->at, op, 32, a, b);
+   return agxc_build2_folded(&rw->at, op, 32, a, b);
 }
 
 /* ref without its constant part, which is added to *constant. */
@@ -66,7 +60,7 @@ static struct agxc_ref split(struct rewriting *rw, struct agxc_ref ref, unsigned
 {
    if (is_constant(&ref)) {
       *constant += (int32_t)ref.imm;
-      return agxc_imm(0, 32);
+      return agxc_u32(0);
    }
    const struct agxc_instr *def = agxc_def_of(ref);
    if (!def || depth == 0)
@@ -120,7 +114,7 @@ static struct agxc_ref divide(struct rewriting *rw, struct agxc_ref ref, unsigne
    if (shift == 0)
       return ref;
    if (is_constant(&ref))
-      return agxc_imm((uint32_t)((int32_t)ref.imm >> shift), 32);
+      return agxc_u32((uint32_t)((int32_t)ref.imm >> shift));
    const struct agxc_instr *def = agxc_def_of(ref);
    struct agxc_ref a = *agxc_src_a(def), b = *agxc_src_b(def);
    if (def->op == AGXC_OP_IADD) {
@@ -129,7 +123,7 @@ static struct agxc_ref divide(struct rewriting *rw, struct agxc_ref ref, unsigne
    }
    uint32_t left =
       def->op == AGXC_OP_ISHL ? (uint32_t)b.imm - shift : (uint32_t)((int32_t)b.imm >> shift);
-   return build(rw, (enum agxc_op)def->op, a, agxc_imm(left, 32));
+   return build(rw, (enum agxc_op)def->op, a, agxc_u32(left));
 }
 
 /* ---- device memory ---------------------------------------------------- */
@@ -162,15 +156,15 @@ static void rewrite_device(struct rewriting *rw, struct agxc_instr *instr,
       return;
    if (is_constant(&index)) {
       if (in_base && constant >> log2 > INT16_MAX)
-         *base = base_plus(rw, memory, constant), *offset = agxc_imm(0, 32);
+         *base = base_plus(rw, memory, constant), *offset = agxc_u32(0);
       return;
    }
    index = divide(rw, index, shift, MAX_DEPTH);
    if (in_base)
       *base = base_plus(rw, memory, constant);
    else
-      index = build(rw, AGXC_OP_IADD, index, agxc_imm((uint32_t)(constant >> shift), 32));
-   *offset = build(rw, AGXC_OP_ISHL, index, agxc_imm(shift, 32));
+      index = build(rw, AGXC_OP_IADD, index, agxc_u32((uint32_t)(constant >> shift)));
+   *offset = build(rw, AGXC_OP_ISHL, index, agxc_u32(shift));
 }
 
 /* ---- workgroup memory ------------------------------------------------- */
@@ -184,7 +178,7 @@ static void rewrite_shared(struct rewriting *rw, struct agxc_instr *instr,
       return;
    struct agxc_ref index = split(rw, *offset, MAX_DEPTH, &constant);
    if (is_constant(&index)) {
-      *offset = agxc_imm((uint32_t)constant, 32);
+      *offset = agxc_u32((uint32_t)constant);
       return;
    }
    bool in_field = constant % element_B == 0 && constant > -0x8000 && constant < 0x8000 &&
@@ -204,8 +198,8 @@ static void rewrite_shared(struct rewriting *rw, struct agxc_instr *instr,
    struct agxc_ref half = agxc_build_trunc(&rw->at, 16, index);
    struct agxc_ref whole = agxc_build_zext(&rw->at, 32, half);
    if (shifts)
-      whole = build(rw, AGXC_OP_ISHL, whole, agxc_imm(log2, 32));
-   *offset = build(rw, AGXC_OP_IADD, whole, agxc_imm((uint32_t)constant, 32));
+      whole = build(rw, AGXC_OP_ISHL, whole, agxc_u32(log2));
+   *offset = build(rw, AGXC_OP_IADD, whole, agxc_u32((uint32_t)constant));
 }
 
 bool agxc_opt_address(struct agxc_shader *shader)

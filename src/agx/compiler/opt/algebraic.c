@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Constant folding and identities; the rules for integers, booleans and floats are in
- * algebraic_*.c. Constants move to the second source, multiplications by powers
- * of two become shifts, and constant parts of offsets gather at the outside, where the
- * addresses of selection look for them.
- * Before and after: generic SSA; what a rule replaces becomes a move, which opt_copy_prop looks
- * through. Runs whenever constants have appeared: first of all, behind opt_unroll, behind the
- * lower_* passes and behind opt_if_conversion.
+ * Constant folding, identities and changes of width; the rules for integers, booleans and floats
+ * are in algebraic_*.c. Constants move to the second source, multiplications by powers of two
+ * become shifts, and constant parts of offsets gather at the outside, where the addresses of
+ * selection look for them. Before and after: generic SSA; what a rule replaces becomes a move,
+ * which opt_copy_prop looks through. Runs whenever constants have appeared: first of all, behind
+ * opt_unroll, behind the lower_* passes and behind opt_if_conversion.
  */
 #include "agx/compiler/opt/algebraic.h"
 #include "agx/compiler/ir/fold.h"
@@ -14,9 +13,9 @@
 
 #define is_const agxc_alg_is_const
 
-static bool equals(const struct agxc_ref *ref, uint64_t value)
+static struct agxc_ref source_or_none(const struct agxc_instr *instr, enum agxc_src_name name)
 {
-   return ref->kind == AGXC_IMM && (uint64_t)ref->imm == value;
+   return agxc_has_src(instr, name) ? *agxc_src_by_name(instr, name) : agxc_none();
 }
 
 /* ---- folding ---------------------------------------------------------- */
@@ -30,49 +29,23 @@ static struct agxc_ref fold(const struct agxc_instr *instr)
    if (!agxc_has_src(instr, AGXC_SRC_A) || agxc_has_src(instr, AGXC_SRC_C))
       return agxc_none();
    return agxc_fold((enum agxc_op)instr->op, agxc_dest(instr)->bits, *agxc_src_a(instr),
-                    agxc_has_src(instr, AGXC_SRC_B) ? *agxc_src_b(instr) : agxc_none());
+                    source_or_none(instr, AGXC_SRC_B));
 }
 
 /* ---- identities ------------------------------------------------------- */
 
-/* A choice that is settled, and an element of a constant place. */
-static struct agxc_ref simplify_special(const struct agxc_instr *instr)
+/* An operation that does nothing, a choice that is settled, an element of a constant place. */
+static struct agxc_ref simplify(const struct agxc_instr *instr)
 {
+   if (agxc_has_src(instr, AGXC_SRC_B))
+      return agxc_fold_identity((enum agxc_op)instr->op, *agxc_src_a(instr), *agxc_src_b(instr));
    if (instr->op == AGXC_OP_SELECT && is_const(agxc_src_condition(instr)))
       return agxc_src_condition(instr)->imm ? *agxc_src_if_true(instr) : *agxc_src_if_false(instr);
    if (instr->op != AGXC_OP_ELEMENT || !is_const(agxc_src_index(instr)))
       return agxc_none();
    int64_t bytes = agxc_src_index(instr)->imm * agxc_src_stride(instr)->imm;
    /* What wraps is outside, and must remain so. */
-   return bytes <= INT32_MAX ? agxc_imm((uint64_t)bytes, 32) : agxc_none();
-}
-
-/* x op constant (or x op x) that is x, or a constant. */
-static struct agxc_ref simplify(const struct agxc_instr *instr)
-{
-   if (!agxc_has_src(instr, AGXC_SRC_B))
-      return simplify_special(instr);
-   const struct agxc_ref *a = agxc_src_a(instr), *b = agxc_src_b(instr);
-   uint64_t ones = agx_bits(agxc_dest(instr)->bits);
-   switch (instr->op) {
-   case AGXC_OP_IADD:
-   case AGXC_OP_ISUB:
-   case AGXC_OP_IXOR:
-   case AGXC_OP_ISHL:
-   case AGXC_OP_USHR:
-   case AGXC_OP_ASHR:
-      return equals(b, 0) ? *a : agxc_none();
-   case AGXC_OP_IOR:
-      return equals(b, 0) ? *a : equals(b, ones) ? *b : agxc_none();
-   case AGXC_OP_IAND:
-      return equals(b, ones) ? *a : equals(b, 0) ? *b : agxc_none();
-   case AGXC_OP_IMUL:
-      return equals(b, 1) ? *a : equals(b, 0) ? *b : agxc_none();
-   case AGXC_OP_UDIV:
-      return equals(b, 1) ? *a : agxc_none();
-   default:
-      return agxc_none();
-   }
+   return bytes <= INT32_MAX ? agxc_u32((uint64_t)bytes) : agxc_none();
 }
 
 /* ---- better forms ----------------------------------------------------- */
@@ -99,12 +72,12 @@ static bool canonicalise(struct agxc_instr *instr)
    uint32_t value = (uint32_t)b->imm;
    if (instr->op == AGXC_OP_IMUL && value && !(value & (value - 1))) {
       instr->op = AGXC_OP_ISHL;
-      *b = agxc_imm((uint32_t)__builtin_ctz(value), 32);
+      *b = agxc_u32((uint32_t)__builtin_ctz(value));
       return true;
    }
    if (instr->op == AGXC_OP_ISUB) {
       instr->op = AGXC_OP_IADD;
-      *b = agxc_imm(0u - value, 32);
+      *b = agxc_u32(0u - value);
       return true;
    }
    return false;
@@ -122,7 +95,7 @@ static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
                            *shl = agxc_def_as(*a, AGXC_OP_ISHL);
    bool sum_const = sum && is_const(agxc_src_b(sum));
    if (instr->op == AGXC_OP_IADD && sum_const) {
-      *b = agxc_imm((uint32_t)b->imm + (uint32_t)agxc_src_b(sum)->imm, 32);
+      *b = agxc_u32((uint32_t)b->imm + (uint32_t)agxc_src_b(sum)->imm);
       *a = *agxc_src_a(sum);
       return true;
    }
@@ -134,13 +107,13 @@ static bool reassociate(struct agxc_algebra *algebra, struct agxc_instr *instr)
       instr->op = AGXC_OP_IADD;
       instr->flags = 0;
       *a = shifted;
-      *b = agxc_imm(added, 32);
+      *b = agxc_u32(added);
       return true;
    }
    if (instr->op == AGXC_OP_ISHL && shl && is_const(agxc_src_b(shl)) &&
        agxc_alg_may_join(instr, shl) && b->imm + agxc_src_b(shl)->imm < 32 &&
        (b->imm > AGXC_ALG_FREE_SHIFT || b->imm + agxc_src_b(shl)->imm <= AGXC_ALG_FREE_SHIFT)) {
-      *b = agxc_imm((uint32_t)(b->imm + agxc_src_b(shl)->imm), 32);
+      *b = agxc_u32((uint32_t)(b->imm + agxc_src_b(shl)->imm));
       *a = *agxc_src_a(shl);
       return true;
    }
@@ -175,7 +148,7 @@ static bool element_constant(struct agxc_algebra *algebra, struct agxc_instr *in
       agxc_alg2(algebra, AGXC_OP_ELEMENT, 32, *agxc_src_a(sum), *agxc_src_stride(instr));
    instr->op = AGXC_OP_IADD;
    *agxc_src_a(instr) = first;
-   *agxc_src_b(instr) = agxc_imm(bytes, 32);
+   *agxc_src_b(instr) = agxc_u32(bytes);
    return true;
 }
 
@@ -209,6 +182,69 @@ static struct agxc_ref double_negation(const struct agxc_instr *instr)
    return inner ? *agxc_src_a(inner) : agxc_none();
 }
 
+/* ---- widths ------------------------------------------------------------- */
+
+/* Changes of width, which front ends put around everything narrow: one change of another is one
+ * change, and what goes there and back is nothing. */
+static const struct agxc_instr *change_of(const struct agxc_ref *ref)
+{
+   const struct agxc_instr *def = agxc_def_of(*ref);
+   bool changes = def && (def->op == AGXC_OP_ZEXT || def->op == AGXC_OP_SEXT ||
+                          def->op == AGXC_OP_TRUNC || def->op == AGXC_OP_F2F);
+   return changes && agxc_src_a(def)->bits != 1 ? def : NULL;
+}
+
+static struct agxc_ref cut(struct agxc_algebra *algebra, unsigned bits,
+                           const struct agxc_instr *inner)
+{
+   struct agxc_ref src = *agxc_src_a(inner);
+   if (inner->op == AGXC_OP_F2F)
+      return agxc_none();
+   if (src.bits == bits)
+      return src;
+   return agxc_alg1(algebra, src.bits > bits ? AGXC_OP_TRUNC : (enum agxc_op)inner->op, bits, src);
+}
+
+static struct agxc_ref extend(struct agxc_algebra *algebra, const struct agxc_instr *outer,
+                              const struct agxc_instr *inner)
+{
+   bool same = inner->op == outer->op || inner->op == AGXC_OP_ZEXT;
+   if (!same || inner->op == AGXC_OP_TRUNC || inner->op == AGXC_OP_F2F)
+      return agxc_none();
+   return agxc_alg1(algebra, (enum agxc_op)inner->op, agxc_dest(outer)->bits, *agxc_src_a(inner));
+}
+
+static struct agxc_ref change_width(struct agxc_algebra *algebra, const struct agxc_instr *instr)
+{
+   const struct agxc_instr *inner =
+      agxc_has_src(instr, AGXC_SRC_A) ? change_of(agxc_src_a(instr)) : NULL;
+   unsigned bits = agxc_dest(instr)->bits;
+   if (!inner)
+      return agxc_none();
+   const struct agxc_ref *src = agxc_src_a(inner);
+   switch (instr->op) {
+   case AGXC_OP_TRUNC:
+      return cut(algebra, bits, inner);
+   case AGXC_OP_ZEXT:
+   case AGXC_OP_SEXT:
+      return extend(algebra, instr, inner);
+   case AGXC_OP_F2F: /* through more bits and back */
+      return inner->op == AGXC_OP_F2F && src->bits == bits && src->bits < agxc_dest(inner)->bits
+                ? *src
+                : agxc_none();
+   case AGXC_OP_IAND: { /* a mask of bits that the extension left 0 anyway */
+      const struct agxc_ref *mask = agxc_src_b(instr);
+      bool is_all = inner->op == AGXC_OP_ZEXT && mask->kind == AGXC_IMM &&
+                    ((uint64_t)mask->imm & agx_bits(src->bits)) == agx_bits(src->bits);
+      return is_all ? *agxc_src_a(instr) : agxc_none();
+   }
+   default:
+      return agxc_none();
+   }
+}
+
+/* ---- pass --------------------------------------------------------------- */
+
 static bool is_scalar(const struct agxc_instr *instr)
 {
    return instr->dest_count == 1 && instr->src_count && agxc_dest(instr)->count == 1;
@@ -234,20 +270,22 @@ static void resolve_sources(struct agxc_instr *instr)
 
 static struct agxc_ref apply_rules(struct agxc_algebra *algebra, const struct agxc_instr *instr)
 {
-   static struct agxc_ref (*const sets[])(struct agxc_algebra *, const struct agxc_instr *) = {
-      agxc_algebra_bool,
-      agxc_algebra_int,
-      agxc_algebra_float,
-   };
-   bool is_bool = agxc_dest(instr)->bits == 1 || instr->op == AGXC_OP_SELECT ||
-                  instr->op == AGXC_OP_ZEXT || instr->op == AGXC_OP_SEXT;
+   bool is_select = instr->op == AGXC_OP_SELECT;
+   bool is_bool = agxc_dest(instr)->bits == 1 || is_select || instr->op == AGXC_OP_ZEXT ||
+                  instr->op == AGXC_OP_SEXT;
    bool is_float = instr->op >= AGXC_OP_FEQ || (instr->op >= AGXC_OP_F2F && !is_bool);
-   bool is_int = !is_bool && !is_float;
-   const bool takes[] = {is_bool, is_int, is_float && instr->op != AGXC_OP_SELECT};
-   struct agxc_ref result = agxc_none();
-   for (size_t i = 0; i < AGX_COUNT(sets) && result.kind == AGXC_NONE; i++)
-      if (takes[i])
-         result = sets[i](algebra, instr);
+   agxc_rule *const rules[] = {
+      is_bool    ? agxc_bool_rules[instr->op]
+      : is_float ? NULL
+                 : agxc_int_rules[instr->op],
+      is_float ? agxc_float_rules[instr->op] : NULL,
+   };
+   struct agxc_ref x = is_select ? *agxc_src_if_true(instr) : source_or_none(instr, AGXC_SRC_A);
+   struct agxc_ref y = is_select ? *agxc_src_if_false(instr) : source_or_none(instr, AGXC_SRC_B);
+   struct agxc_ref result = is_float ? agxc_fold_float(instr) : agxc_none();
+   for (size_t i = 0; i < AGX_COUNT(rules) && result.kind == AGXC_NONE; i++)
+      if (rules[i])
+         result = rules[i](algebra, x, y);
    return result;
 }
 
@@ -268,13 +306,15 @@ static bool visit(struct agxc_algebra *algebra, struct agxc_instr *instr)
       progress |= words && canonicalise(instr);
       struct agxc_builder outer = algebra->at;
       algebra->at = agxc_before(algebra->shader, instr);
-      result = agxc_algebra_width(algebra, instr);
+      algebra->instr = instr;
+      result = change_width(algebra, instr);
       if (result.kind == AGXC_NONE && words)
          result = apply_rules(algebra, instr);
       if (result.kind == AGXC_NONE && words)
          progress |= reassociate(algebra, instr) || element_constant(algebra, instr) ||
                      float_constant(algebra, instr);
       algebra->at = outer;
+      algebra->instr = outer.before;
    }
    if (result.kind == AGXC_NONE)
       return progress;

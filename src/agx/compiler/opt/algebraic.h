@@ -13,8 +13,9 @@
 
 struct agxc_algebra {
    struct agxc_shader *shader;
-   struct agxc_builder at; /* before the instruction that is looked at */
-   unsigned depth;         /* of rules that build what rules look at */
+   const struct agxc_instr *instr; /* that is looked at ... */
+   struct agxc_builder at;         /* ... and the place before it */
+   unsigned depth;                 /* of rules that build what rules look at */
    /* By value id, as the pass began: how many operands name it. */
    uint32_t *uses;
    uint32_t use_count;
@@ -35,11 +36,14 @@ static inline bool agxc_alg_used_once(const struct agxc_algebra *a, const struct
           (ref->value->id >= a->use_count || a->uses[ref->value->id] == 1);
 }
 
-/* Rules for integers of 32 bits, booleans, and floats of 32 bits. */
-struct agxc_ref agxc_algebra_int(struct agxc_algebra *a, const struct agxc_instr *instr);
-struct agxc_ref agxc_algebra_width(struct agxc_algebra *algebra, const struct agxc_instr *instr);
-struct agxc_ref agxc_algebra_bool(struct agxc_algebra *a, const struct agxc_instr *instr);
-struct agxc_ref agxc_algebra_float(struct agxc_algebra *a, const struct agxc_instr *instr);
+/* A rule for a->instr, whose sources are x and y; of a SELECT these are what it chooses from. */
+typedef struct agxc_ref agxc_rule(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y);
+/* Rules for integers of 32 bits, booleans, and floats of 32 bits, by operation. */
+extern agxc_rule *const agxc_int_rules[AGXC_OP_ISA];
+extern agxc_rule *const agxc_bool_rules[AGXC_OP_ISA];
+extern agxc_rule *const agxc_float_rules[AGXC_OP_ISA];
+/* The constant that an operation on floats is, or AGXC_NONE. */
+struct agxc_ref agxc_fold_float(const struct agxc_instr *instr);
 
 /* The instruction before the one that is looked at, simplified; sources follow. */
 struct agxc_ref agxc_algebra_build(struct agxc_algebra *a, enum agxc_op op, unsigned bits,

@@ -28,24 +28,23 @@ static struct agxc_ref negation(struct agxc_algebra *a, struct agxc_ref x)
 /* ---- logic --------------------------------------------------------------- */
 
 /* not (a < b) is a >= b, but not of floats, where both are false for NaN. */
-static struct agxc_ref rule_inot(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_inot(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   const struct agxc_instr *def = agxc_def_of(*agxc_src_a(instr));
+   const struct agxc_instr *def = agxc_def_of(x);
    enum agxc_op op = def ? agxc_opposite((enum agxc_op)def->op) : AGXC_OP_ISA;
    return op == AGXC_OP_ISA ? agxc_none() : op2(a, op, *agxc_src_a(def), *agxc_src_b(def));
 }
 
-static struct agxc_ref rule_logic(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_logic(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
-   enum agxc_op op = (enum agxc_op)instr->op;
+   enum agxc_op op = (enum agxc_op)a->instr->op;
    if (agxc_same_ref(&x, &y))
       return op == AGXC_OP_IXOR ? truth(false) : x;
    if (op == AGXC_OP_IXOR && equals(&y, 1))
       return negation(a, x);
    for (unsigned i = 0; i < 2; i++) {
-      const struct agxc_instr *def = agxc_def_as(*agxc_side(instr, i), AGXC_OP_INOT);
-      if (def && agxc_same_ref(agxc_src_a(def), agxc_side(instr, 1 - i)))
+      const struct agxc_instr *def = agxc_def_as(*agxc_side(a->instr, i), AGXC_OP_INOT);
+      if (def && agxc_same_ref(agxc_src_a(def), agxc_side(a->instr, 1 - i)))
          return truth(op != AGXC_OP_IAND);
    }
    return agxc_none();
@@ -54,15 +53,15 @@ static struct agxc_ref rule_logic(struct agxc_algebra *a, const struct agxc_inst
 /* ---- compares ------------------------------------------------------------- */
 
 /* A choice between constants, compared with a constant, is the condition, or settled. */
-static struct agxc_ref compare_choice(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref compare_choice(struct agxc_algebra *a)
 {
-   const struct agxc_instr *choice = agxc_def_as(*agxc_src_a(instr), AGXC_OP_SELECT);
-   enum agxc_op op = (enum agxc_op)instr->op;
-   if (!choice || !is_const(agxc_src_b(instr)) || !is_const(agxc_src_if_true(choice)) ||
+   const struct agxc_instr *choice = agxc_def_as(*agxc_src_a(a->instr), AGXC_OP_SELECT);
+   enum agxc_op op = (enum agxc_op)a->instr->op;
+   if (!choice || !is_const(agxc_src_b(a->instr)) || !is_const(agxc_src_if_true(choice)) ||
        !is_const(agxc_src_if_false(choice)))
       return agxc_none();
-   struct agxc_ref yes = agxc_fold(op, 1, *agxc_src_if_true(choice), *agxc_src_b(instr));
-   struct agxc_ref no = agxc_fold(op, 1, *agxc_src_if_false(choice), *agxc_src_b(instr));
+   struct agxc_ref yes = agxc_fold(op, 1, *agxc_src_if_true(choice), *agxc_src_b(a->instr));
+   struct agxc_ref no = agxc_fold(op, 1, *agxc_src_if_false(choice), *agxc_src_b(a->instr));
    if (yes.kind == AGXC_NONE || no.kind == AGXC_NONE)
       return agxc_none();
    if (yes.imm == no.imm)
@@ -70,10 +69,9 @@ static struct agxc_ref compare_choice(struct agxc_algebra *a, const struct agxc_
    return yes.imm ? *agxc_src_condition(choice) : negation(a, *agxc_src_condition(choice));
 }
 
-static struct agxc_ref rule_equal(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_equal(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
-   enum agxc_op op = (enum agxc_op)instr->op;
+   enum agxc_op op = (enum agxc_op)a->instr->op;
    const struct agxc_instr *def;
    if (agxc_same_ref(&x, &y))
       return truth(op == AGXC_OP_IEQ);
@@ -83,21 +81,20 @@ static struct agxc_ref rule_equal(struct agxc_algebra *a, const struct agxc_inst
       return agxc_none();
    uint32_t c = (uint32_t)y.imm;
    if ((def = def_const(&x, AGXC_OP_IADD)))
-      return op2(a, op, *agxc_src_a(def), agxc_imm(c - (uint32_t)agxc_src_b(def)->imm, 32));
+      return op2(a, op, *agxc_src_a(def), agxc_u32(c - (uint32_t)agxc_src_b(def)->imm));
    if ((def = def_const(&x, AGXC_OP_IXOR)))
-      return op2(a, op, *agxc_src_a(def), agxc_imm(c ^ (uint32_t)agxc_src_b(def)->imm, 32));
+      return op2(a, op, *agxc_src_a(def), agxc_u32(c ^ (uint32_t)agxc_src_b(def)->imm));
    if ((def = agxc_def_as(x, AGXC_OP_INEG)))
-      return op2(a, op, *agxc_src_a(def), agxc_imm(0u - c, 32));
+      return op2(a, op, *agxc_src_a(def), agxc_u32(0u - c));
    if (c == 0 && ((def = agxc_def_as(x, AGXC_OP_ISUB)) || (def = agxc_def_as(x, AGXC_OP_IXOR))))
       return op2(a, op, *agxc_src_a(def), *agxc_src_b(def));
-   return compare_choice(a, instr);
+   return compare_choice(a);
 }
 
-static struct agxc_ref rule_order(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_order(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
-   bool is_less = instr->op == AGXC_OP_ULT || instr->op == AGXC_OP_SLT;
-   bool is_unsigned = instr->op == AGXC_OP_ULT || instr->op == AGXC_OP_UGE;
+   bool is_less = a->instr->op == AGXC_OP_ULT || a->instr->op == AGXC_OP_SLT;
+   bool is_unsigned = a->instr->op == AGXC_OP_ULT || a->instr->op == AGXC_OP_UGE;
    if (agxc_same_ref(&x, &y))
       return truth(!is_less);
    if (is_unsigned && equals(&y, 0) && y.bits <= 32)
@@ -106,7 +103,7 @@ static struct agxc_ref rule_order(struct agxc_algebra *a, const struct agxc_inst
       return op2(a, is_less ? AGXC_OP_IEQ : AGXC_OP_INE, x, agxc_imm(0, x.bits));
    if (is_unsigned && equals(&x, 0) && x.bits <= 32)
       return op2(a, is_less ? AGXC_OP_INE : AGXC_OP_IEQ, y, x);
-   return compare_choice(a, instr);
+   return compare_choice(a);
 }
 
 /* ---- selects --------------------------------------------------------------- */
@@ -127,11 +124,11 @@ static struct agxc_ref settled(const struct agxc_ref *x, const struct agxc_ref *
 }
 
 /* Of booleans: a connective. */
-static struct agxc_ref choose_truth(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref choose_truth(struct agxc_algebra *a)
 {
-   struct agxc_ref c = *agxc_src_condition(instr);
-   struct agxc_ref x = settled(agxc_src_if_true(instr), &c, true);
-   struct agxc_ref y = settled(agxc_src_if_false(instr), &c, false);
+   struct agxc_ref c = *agxc_src_condition(a->instr);
+   struct agxc_ref x = settled(agxc_src_if_true(a->instr), &c, true);
+   struct agxc_ref y = settled(agxc_src_if_false(a->instr), &c, false);
    if (equals(&x, 1) && equals(&y, 0))
       return c;
    if (equals(&x, 0) && equals(&y, 1))
@@ -147,60 +144,40 @@ static struct agxc_ref choose_truth(struct agxc_algebra *a, const struct agxc_in
    return agxc_none();
 }
 
-static struct agxc_ref choose(struct agxc_algebra *a, const struct agxc_instr *instr,
-                              struct agxc_ref c, struct agxc_ref x, struct agxc_ref y)
+static struct agxc_ref choose(struct agxc_algebra *a, struct agxc_ref c, struct agxc_ref x,
+                              struct agxc_ref y)
 {
-   return agxc_alg3(a, AGXC_OP_SELECT, agxc_dest(instr)->bits, c, x, y);
+   return agxc_alg3(a, AGXC_OP_SELECT, agxc_dest(a->instr)->bits, c, x, y);
 }
 
-static struct agxc_ref rule_select(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_select(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref c = *agxc_src_condition(instr);
-   struct agxc_ref x = *agxc_src_if_true(instr), y = *agxc_src_if_false(instr);
+   struct agxc_ref c = *agxc_src_condition(a->instr);
    const struct agxc_instr *def;
    if (agxc_same_ref(&x, &y))
       return x;
    if ((def = agxc_def_as(c, AGXC_OP_INOT)))
-      return choose(a, instr, *agxc_src_a(def), y, x);
+      return choose(a, *agxc_src_a(def), y, x);
    if ((def = agxc_def_as(x, AGXC_OP_SELECT)) && agxc_same_ref(agxc_src_condition(def), &c))
-      return choose(a, instr, c, *agxc_src_if_true(def), y);
+      return choose(a, c, *agxc_src_if_true(def), y);
    if ((def = agxc_def_as(y, AGXC_OP_SELECT)) && agxc_same_ref(agxc_src_condition(def), &c))
-      return choose(a, instr, c, x, *agxc_src_if_false(def));
-   return agxc_dest(instr)->bits == 1 ? choose_truth(a, instr) : agxc_none();
+      return choose(a, c, x, *agxc_src_if_false(def));
+   return agxc_dest(a->instr)->bits == 1 ? choose_truth(a) : agxc_none();
 }
 
 /* A boolean as a number is a choice, which takes the compare in. */
-static struct agxc_ref rule_extend(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_extend(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   if (agxc_src_a(instr)->bits != 1 || agxc_dest(instr)->bits != 32)
+   if (x.bits != 1 || agxc_dest(a->instr)->bits != 32)
       return agxc_none();
-   uint32_t yes = instr->op == AGXC_OP_ZEXT ? 1 : UINT32_MAX;
-   return choose(a, instr, *agxc_src_a(instr), agxc_imm(yes, 32), agxc_imm(0, 32));
+   uint32_t yes = a->instr->op == AGXC_OP_ZEXT ? 1 : UINT32_MAX;
+   return choose(a, x, agxc_u32(yes), agxc_u32(0));
 }
 
-struct agxc_ref agxc_algebra_bool(struct agxc_algebra *a, const struct agxc_instr *instr)
-{
-   switch (instr->op) {
-   case AGXC_OP_INOT:
-      return rule_inot(a, instr);
-   case AGXC_OP_IAND:
-   case AGXC_OP_IOR:
-   case AGXC_OP_IXOR:
-      return rule_logic(a, instr);
-   case AGXC_OP_IEQ:
-   case AGXC_OP_INE:
-      return rule_equal(a, instr);
-   case AGXC_OP_ULT:
-   case AGXC_OP_UGE:
-   case AGXC_OP_SLT:
-   case AGXC_OP_SGE:
-      return rule_order(a, instr);
-   case AGXC_OP_SELECT:
-      return rule_select(a, instr);
-   case AGXC_OP_ZEXT:
-   case AGXC_OP_SEXT:
-      return rule_extend(a, instr);
-   default:
-      return agxc_none();
-   }
-}
+agxc_rule *const agxc_bool_rules[AGXC_OP_ISA] = {
+   [AGXC_OP_INOT] = rule_inot,   [AGXC_OP_IAND] = rule_logic,    [AGXC_OP_IOR] = rule_logic,
+   [AGXC_OP_IXOR] = rule_logic,  [AGXC_OP_IEQ] = rule_equal,     [AGXC_OP_INE] = rule_equal,
+   [AGXC_OP_ULT] = rule_order,   [AGXC_OP_UGE] = rule_order,     [AGXC_OP_SLT] = rule_order,
+   [AGXC_OP_SGE] = rule_order,   [AGXC_OP_SELECT] = rule_select, [AGXC_OP_ZEXT] = rule_extend,
+   [AGXC_OP_SEXT] = rule_extend,
+};

@@ -52,12 +52,12 @@ static struct agxc_ref constant(float value)
 {
    uint32_t bits;
    memcpy(&bits, &value, sizeof(bits));
-   return agxc_imm(value != value ? NAN_BITS : flushed(bits), 32);
+   return agxc_u32(value != value ? NAN_BITS : flushed(bits));
 }
 
 static struct agxc_ref negated(const struct agxc_ref *ref)
 {
-   return agxc_imm((uint32_t)ref->imm ^ SIGN, 32);
+   return agxc_u32((uint32_t)ref->imm ^ SIGN);
 }
 
 /* Neither zero, nor infinite, nor so small that its square could vanish. */
@@ -90,7 +90,7 @@ static uint32_t to_integer(float x, bool is_signed)
    return x >= 4294967296.0f ? UINT32_MAX : x > 0 ? (uint32_t)x : 0;
 }
 
-static struct agxc_ref fold(const struct agxc_instr *instr)
+struct agxc_ref agxc_fold_float(const struct agxc_instr *instr)
 {
    struct agxc_ref result = agxc_none();
    bool has_two = agxc_has_src(instr, AGXC_SRC_B);
@@ -117,9 +117,9 @@ static struct agxc_ref fold(const struct agxc_instr *instr)
    case AGXC_OP_FRCP:
       return constant(1 / x);
    case AGXC_OP_F2U:
-      return agxc_imm(to_integer(x, false), 32);
+      return agxc_u32(to_integer(x, false));
    case AGXC_OP_F2S:
-      return agxc_imm(to_integer(x, true), 32);
+      return agxc_u32(to_integer(x, true));
    case AGXC_OP_U2F:
       return constant((float)bits);
    case AGXC_OP_S2F:
@@ -131,30 +131,28 @@ static struct agxc_ref fold(const struct agxc_instr *instr)
 
 /* ---- sums ------------------------------------------------------------------ */
 
-static struct agxc_ref rule_fadd(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_fadd(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
-   if (equals(&y, SIGN) || (equals(&y, 0) && !(instr->flags & AGXC_INSTR_PRECISE)))
+   if (equals(&y, SIGN) || (equals(&y, 0) && !(a->instr->flags & AGXC_INSTR_PRECISE)))
       return x;
    if (!is_const(&x) && (def = agxc_def_as(y, AGXC_OP_FNEG)))
       return op2(a, AGXC_OP_FSUB, x, *agxc_src_a(def));
    if (!is_const(&y) && (def = agxc_def_as(x, AGXC_OP_FNEG)))
       return op2(a, AGXC_OP_FSUB, y, *agxc_src_a(def));
-   if (!(instr->flags & AGXC_INSTR_PRECISE) && is_const(&y) &&
+   if (!(a->instr->flags & AGXC_INSTR_PRECISE) && is_const(&y) &&
        (def = def_const(&x, AGXC_OP_FADD)) && !(def->flags & AGXC_INSTR_PRECISE))
       return op2(a, AGXC_OP_FADD, *agxc_src_a(def),
                  constant(value_of(agxc_src_b(def)) + value_of(&y)));
    return agxc_none();
 }
 
-static struct agxc_ref rule_fsub(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_fsub(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (is_const(&y))
       return op2(a, AGXC_OP_FADD, x, negated(&y));
-   if (equals(&x, SIGN) || (equals(&x, 0) && !(instr->flags & AGXC_INSTR_PRECISE)))
+   if (equals(&x, SIGN) || (equals(&x, 0) && !(a->instr->flags & AGXC_INSTR_PRECISE)))
       return op1(a, AGXC_OP_FNEG, y);
    if ((def = agxc_def_as(y, AGXC_OP_FNEG)))
       return op2(a, AGXC_OP_FADD, x, *agxc_src_a(def));
@@ -163,21 +161,20 @@ static struct agxc_ref rule_fsub(struct agxc_algebra *a, const struct agxc_instr
 
 /* ---- products -------------------------------------------------------------- */
 
-static struct agxc_ref rule_fmul(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_fmul(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (equals(&y, ONE))
       return x;
    if (equals(&y, MINUS_ONE))
       return op1(a, AGXC_OP_FNEG, x);
-   if ((equals(&y, 0) || equals(&y, SIGN)) && !(instr->flags & AGXC_INSTR_PRECISE))
-      return agxc_imm(0, 32);
+   if ((equals(&y, 0) || equals(&y, SIGN)) && !(a->instr->flags & AGXC_INSTR_PRECISE))
+      return agxc_u32(0);
    if (!is_const(&y))
       return agxc_none();
    if ((def = agxc_def_as(x, AGXC_OP_FNEG)))
       return op2(a, AGXC_OP_FMUL, *agxc_src_a(def), negated(&y));
-   if ((instr->flags & AGXC_INSTR_PRECISE) || !(def = def_const(&x, AGXC_OP_FMUL)) ||
+   if ((a->instr->flags & AGXC_INSTR_PRECISE) || !(def = def_const(&x, AGXC_OP_FMUL)) ||
        (def->flags & AGXC_INSTR_PRECISE))
       return agxc_none();
    float c = value_of(agxc_src_b(def)), d = value_of(&y);
@@ -185,10 +182,10 @@ static struct agxc_ref rule_fmul(struct agxc_algebra *a, const struct agxc_instr
                                            : agxc_none();
 }
 
-static struct agxc_ref rule_ffma(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_ffma(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr), z = *agxc_src_c(instr);
-   if (instr->flags & AGXC_INSTR_PRECISE)
+   struct agxc_ref z = *agxc_src_c(a->instr);
+   if (a->instr->flags & AGXC_INSTR_PRECISE)
       return agxc_none();
    if (is_const(&x) && is_const(&y))
       return op2(a, AGXC_OP_FADD, z, constant(value_of(&x) * value_of(&y)));
@@ -203,9 +200,8 @@ static struct agxc_ref rule_ffma(struct agxc_algebra *a, const struct agxc_instr
 
 /* x / c is x times a rounded 1 / c: within one and a half ulp, where Vulkan asks for two and a
  * half. */
-static struct agxc_ref rule_fdiv(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_fdiv(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    if (is_const(&y) && is_ordinary(value_of(&y)))
       return op2(a, AGXC_OP_FMUL, x, constant(1 / value_of(&y)));
    if (equals(&x, ONE))
@@ -215,28 +211,27 @@ static struct agxc_ref rule_fdiv(struct agxc_algebra *a, const struct agxc_instr
 
 /* ---- signs, limits ----------------------------------------------------------- */
 
-static struct agxc_ref rule_sign(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_sign(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
    const struct agxc_instr *def;
-   if (instr->op == AGXC_OP_FABS) {
-      if (agxc_def_as(*agxc_src_a(instr), AGXC_OP_FABS))
-         return *agxc_src_a(instr);
-      if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_FNEG)))
+   if (a->instr->op == AGXC_OP_FABS) {
+      if (agxc_def_as(x, AGXC_OP_FABS))
+         return x;
+      if ((def = agxc_def_as(x, AGXC_OP_FNEG)))
          return op1(a, AGXC_OP_FABS, *agxc_src_a(def));
       return agxc_none();
    }
-   if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_FSUB)) &&
-       !(instr->flags & AGXC_INSTR_PRECISE) && !(def->flags & AGXC_INSTR_PRECISE))
+   if ((def = agxc_def_as(x, AGXC_OP_FSUB)) && !(a->instr->flags & AGXC_INSTR_PRECISE) &&
+       !(def->flags & AGXC_INSTR_PRECISE))
       return op2(a, AGXC_OP_FSUB, *agxc_src_b(def), *agxc_src_a(def));
-   if ((def = def_const(agxc_src_a(instr), AGXC_OP_FMUL)) && !(def->flags & AGXC_INSTR_PRECISE))
+   if ((def = def_const(&x, AGXC_OP_FMUL)) && !(def->flags & AGXC_INSTR_PRECISE))
       return op2(a, AGXC_OP_FMUL, *agxc_src_a(def), negated(agxc_src_b(def)));
    return agxc_none();
 }
 
-static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_minmax(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
-   bool is_min = instr->op == AGXC_OP_FMIN;
+   bool is_min = a->instr->op == AGXC_OP_FMIN;
    const struct agxc_instr *def;
    if (agxc_same_ref(&x, &y))
       return x;
@@ -244,36 +239,39 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_ins
       return agxc_none();
    /* Only in this order does a NaN become 0, as the hardware's saturation makes it. */
    def = is_min ? def_const(&x, AGXC_OP_FMAX) : NULL;
-   if (def && equals(&y, ONE) && equals(agxc_src_b(def), 0) && !(instr->flags & AGXC_INSTR_PRECISE))
+   if (def && equals(&y, ONE) && equals(agxc_src_b(def), 0) &&
+       !(a->instr->flags & AGXC_INSTR_PRECISE))
       return op1(a, AGXC_OP_FSAT, *agxc_src_a(def));
-   if ((def = def_const(&x, (enum agxc_op)instr->op))) {
+   if ((def = def_const(&x, (enum agxc_op)a->instr->op))) {
       float c = value_of(agxc_src_b(def)), d = value_of(&y);
       bool takes_y = is_min ? d < c : d > c;
       if (c == c && d == d)
-         return op2(a, (enum agxc_op)instr->op, *agxc_src_a(def), takes_y ? y : *agxc_src_b(def));
+         return op2(a, (enum agxc_op)a->instr->op, *agxc_src_a(def),
+                    takes_y ? y : *agxc_src_b(def));
    }
    return agxc_none();
 }
 
 /* ---- roots and powers --------------------------------------------------------- */
 
-static struct agxc_ref rule_frcp(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_frcp(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   const struct agxc_instr *def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_FSQRT);
-   return def && !(instr->flags & AGXC_INSTR_PRECISE) && !(def->flags & AGXC_INSTR_PRECISE)
+   const struct agxc_instr *def = agxc_def_as(x, AGXC_OP_FSQRT);
+   return def && !(a->instr->flags & AGXC_INSTR_PRECISE) && !(def->flags & AGXC_INSTR_PRECISE)
              ? op1(a, AGXC_OP_FRSQRT, *agxc_src_a(def))
              : agxc_none();
 }
 
 /* pow(x, c), which is undefined below 0, arrives as exp2(c log2 x). */
-static struct agxc_ref rule_fexp2(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_fexp2(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   const struct agxc_instr *mul = def_const(agxc_src_a(instr), AGXC_OP_FMUL);
+   const struct agxc_instr *mul = def_const(&x, AGXC_OP_FMUL);
    const struct agxc_instr *log = mul ? agxc_def_as(*agxc_src_a(mul), AGXC_OP_FLOG2) : NULL;
-   if (!log || (instr->flags & AGXC_INSTR_PRECISE) || (mul->flags & AGXC_INSTR_PRECISE) ||
+   if (!log || (a->instr->flags & AGXC_INSTR_PRECISE) || (mul->flags & AGXC_INSTR_PRECISE) ||
        (log->flags & AGXC_INSTR_PRECISE))
       return agxc_none();
-   struct agxc_ref x = *agxc_src_a(log), square;
+   struct agxc_ref square;
+   x = *agxc_src_a(log);
    switch ((uint32_t)agxc_src_b(mul)->imm) {
    case HALF:
       return op1(a, AGXC_OP_FSQRT, x);
@@ -292,49 +290,26 @@ static struct agxc_ref rule_fexp2(struct agxc_algebra *a, const struct agxc_inst
    }
 }
 
-/* A converted choice between constants is a choice between converted constants. */
-static struct agxc_ref rule_convert(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_fsat(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   const struct agxc_instr *choice = agxc_def_as(*agxc_src_a(instr), AGXC_OP_SELECT);
+   return agxc_def_as(x, AGXC_OP_FSAT) ? x : agxc_none();
+}
+
+/* A converted choice between constants is a choice between converted constants. */
+static struct agxc_ref rule_convert(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
+{
+   const struct agxc_instr *choice = agxc_def_as(x, AGXC_OP_SELECT);
    if (!choice || !is_const(agxc_src_if_true(choice)) || !is_const(agxc_src_if_false(choice)))
       return agxc_none();
-   struct agxc_ref yes = op1(a, (enum agxc_op)instr->op, *agxc_src_if_true(choice));
-   struct agxc_ref no = op1(a, (enum agxc_op)instr->op, *agxc_src_if_false(choice));
+   struct agxc_ref yes = op1(a, (enum agxc_op)a->instr->op, *agxc_src_if_true(choice));
+   struct agxc_ref no = op1(a, (enum agxc_op)a->instr->op, *agxc_src_if_false(choice));
    return agxc_alg3(a, AGXC_OP_SELECT, 32, *agxc_src_condition(choice), yes, no);
 }
 
-struct agxc_ref agxc_algebra_float(struct agxc_algebra *a, const struct agxc_instr *instr)
-{
-   struct agxc_ref folded = fold(instr);
-   if (folded.kind != AGXC_NONE)
-      return folded;
-   switch (instr->op) {
-   case AGXC_OP_FADD:
-      return rule_fadd(a, instr);
-   case AGXC_OP_FSUB:
-      return rule_fsub(a, instr);
-   case AGXC_OP_FMUL:
-      return rule_fmul(a, instr);
-   case AGXC_OP_FFMA:
-      return rule_ffma(a, instr);
-   case AGXC_OP_FDIV:
-      return rule_fdiv(a, instr);
-   case AGXC_OP_FNEG:
-   case AGXC_OP_FABS:
-      return rule_sign(a, instr);
-   case AGXC_OP_FMIN:
-   case AGXC_OP_FMAX:
-      return rule_minmax(a, instr);
-   case AGXC_OP_FRCP:
-      return rule_frcp(a, instr);
-   case AGXC_OP_FEXP2:
-      return rule_fexp2(a, instr);
-   case AGXC_OP_FSAT:
-      return agxc_def_as(*agxc_src_a(instr), AGXC_OP_FSAT) ? *agxc_src_a(instr) : agxc_none();
-   case AGXC_OP_U2F:
-   case AGXC_OP_S2F:
-      return rule_convert(a, instr);
-   default:
-      return agxc_none();
-   }
-}
+agxc_rule *const agxc_float_rules[AGXC_OP_ISA] = {
+   [AGXC_OP_FADD] = rule_fadd,   [AGXC_OP_FSUB] = rule_fsub,   [AGXC_OP_FMUL] = rule_fmul,
+   [AGXC_OP_FFMA] = rule_ffma,   [AGXC_OP_FDIV] = rule_fdiv,   [AGXC_OP_FNEG] = rule_sign,
+   [AGXC_OP_FABS] = rule_sign,   [AGXC_OP_FMIN] = rule_minmax, [AGXC_OP_FMAX] = rule_minmax,
+   [AGXC_OP_FRCP] = rule_frcp,   [AGXC_OP_FEXP2] = rule_fexp2, [AGXC_OP_FSAT] = rule_fsat,
+   [AGXC_OP_U2F] = rule_convert, [AGXC_OP_S2F] = rule_convert,
+};

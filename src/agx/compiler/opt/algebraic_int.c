@@ -10,11 +10,6 @@
 #define equals    agxc_alg_equals
 #define def_const agxc_alg_def_const
 
-static struct agxc_ref imm(uint32_t value)
-{
-   return agxc_imm(value, 32);
-}
-
 static struct agxc_ref op1(struct agxc_algebra *a, enum agxc_op op, struct agxc_ref x)
 {
    return agxc_alg1(a, op, 32, x);
@@ -76,12 +71,11 @@ static uint32_t zeros(const struct agxc_ref *ref, unsigned depth)
 
 /* ---- sums --------------------------------------------------------------- */
 
-static struct agxc_ref rule_iadd(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_iadd(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (agxc_same_ref(&x, &y) && !is_const(&x))
-      return as_written(op2(a, AGXC_OP_ISHL, x, imm(1)), instr);
+      return as_written(op2(a, AGXC_OP_ISHL, x, agxc_u32(1)), a->instr);
    if ((def = agxc_def_as(y, AGXC_OP_INEG)))
       return op2(a, AGXC_OP_ISUB, x, *agxc_src_a(def));
    if ((def = agxc_def_as(x, AGXC_OP_INEG)))
@@ -91,19 +85,18 @@ static struct agxc_ref rule_iadd(struct agxc_algebra *a, const struct agxc_instr
    if ((def = agxc_def_as(y, AGXC_OP_ISUB)) && agxc_same_ref(agxc_src_b(def), &x))
       return *agxc_src_a(def);
    if (is_const(&y) && (def = agxc_def_as(x, AGXC_OP_ISUB)) && is_const(agxc_src_a(def)))
-      return op2(a, AGXC_OP_ISUB, imm(u32(agxc_src_a(def)) + u32(&y)), *agxc_src_b(def));
+      return op2(a, AGXC_OP_ISUB, agxc_u32(u32(agxc_src_a(def)) + u32(&y)), *agxc_src_b(def));
    /* ~x + 1 */
    if (equals(&y, 1) && (def = agxc_def_as(x, AGXC_OP_INOT)))
       return op1(a, AGXC_OP_INEG, *agxc_src_a(def));
    return agxc_none();
 }
 
-static struct agxc_ref rule_isub(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_isub(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (agxc_same_ref(&x, &y))
-      return imm(0);
+      return agxc_u32(0);
    if (equals(&x, 0))
       return op1(a, AGXC_OP_INEG, y);
    if ((def = agxc_def_as(y, AGXC_OP_INEG)))
@@ -113,26 +106,26 @@ static struct agxc_ref rule_isub(struct agxc_algebra *a, const struct agxc_instr
    if (def && agxc_same_ref(agxc_src_a(def), &y))
       return *agxc_src_b(def);
    if (is_const(&x) && (def = def_const(&y, AGXC_OP_IADD)))
-      return op2(a, AGXC_OP_ISUB, imm(u32(&x) - u32(agxc_src_b(def))), *agxc_src_a(def));
+      return op2(a, AGXC_OP_ISUB, agxc_u32(u32(&x) - u32(agxc_src_b(def))), *agxc_src_a(def));
    if (is_const(&x) && (def = agxc_def_as(y, AGXC_OP_ISUB)) && is_const(agxc_src_a(def)))
-      return op2(a, AGXC_OP_IADD, *agxc_src_b(def), imm(u32(&x) - u32(agxc_src_a(def))));
+      return op2(a, AGXC_OP_IADD, *agxc_src_b(def), agxc_u32(u32(&x) - u32(agxc_src_a(def))));
    if ((def = def_const(&x, AGXC_OP_IADD)) && agxc_alg_used_once(a, &x))
       return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_ISUB, *agxc_src_a(def), y), *agxc_src_b(def));
    if ((def = def_const(&y, AGXC_OP_IADD)) && agxc_alg_used_once(a, &y))
       return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_ISUB, x, *agxc_src_a(def)),
-                 imm(0u - u32(agxc_src_b(def))));
+                 agxc_u32(0u - u32(agxc_src_b(def))));
    return agxc_none();
 }
 
-static struct agxc_ref rule_ineg(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_ineg(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
    const struct agxc_instr *def;
-   if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_INEG)))
+   if ((def = agxc_def_as(x, AGXC_OP_INEG)))
       return *agxc_src_a(def);
-   if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_ISUB)))
+   if ((def = agxc_def_as(x, AGXC_OP_ISUB)))
       return op2(a, AGXC_OP_ISUB, *agxc_src_b(def), *agxc_src_a(def));
-   if ((def = def_const(agxc_src_a(instr), AGXC_OP_IMUL)))
-      return as_written(op2(a, AGXC_OP_IMUL, *agxc_src_a(def), imm(0u - u32(agxc_src_b(def)))),
+   if ((def = def_const(&x, AGXC_OP_IMUL)))
+      return as_written(op2(a, AGXC_OP_IMUL, *agxc_src_a(def), agxc_u32(0u - u32(agxc_src_b(def)))),
                         def);
    return agxc_none();
 }
@@ -151,126 +144,118 @@ static struct agxc_ref distribute(struct agxc_algebra *a, struct agxc_ref sum, s
       return agxc_none();
    struct agxc_ref product = op2(a, AGXC_OP_IMUL, *agxc_src_a(def), u);
    struct agxc_ref step =
-      size == 1 ? u : op2(a, AGXC_OP_ISHL, u, imm((uint32_t)__builtin_ctz(size)));
+      size == 1 ? u : op2(a, AGXC_OP_ISHL, u, agxc_u32((uint32_t)__builtin_ctz(size)));
    return op2(a, size == c ? AGXC_OP_IADD : AGXC_OP_ISUB, product, step);
 }
 
 /* (x << k) y is x y << k, where more shifts may follow. */
-static struct agxc_ref shift_product(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref shift_product(struct agxc_algebra *a)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
+   struct agxc_ref x = *agxc_src_a(a->instr), y = *agxc_src_b(a->instr);
    for (unsigned i = 0; i < 2; i++) {
       const struct agxc_instr *def = def_const(i ? &y : &x, AGXC_OP_ISHL);
-      if (def && agxc_alg_used_once(a, i ? &y : &x) && agxc_alg_may_join(instr, def))
+      if (def && agxc_alg_used_once(a, i ? &y : &x) && agxc_alg_may_join(a->instr, def))
          return op2(a, AGXC_OP_ISHL, op2(a, AGXC_OP_IMUL, *agxc_src_a(def), i ? x : y),
                     *agxc_src_b(def));
    }
    return agxc_none();
 }
 
-static struct agxc_ref rule_imul(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_imul(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (!is_const(&y)) {
       struct agxc_ref result = distribute(a, x, y);
       if (result.kind == AGXC_NONE)
          result = distribute(a, y, x);
-      return result.kind == AGXC_NONE ? shift_product(a, instr) : result;
+      return result.kind == AGXC_NONE ? shift_product(a) : result;
    }
    if (equals(&y, UINT32_MAX))
       return op1(a, AGXC_OP_INEG, x);
    if ((def = def_const(&x, AGXC_OP_IADD)))
       return op2(a, AGXC_OP_IADD, op2(a, AGXC_OP_IMUL, *agxc_src_a(def), y),
-                 imm(u32(agxc_src_b(def)) * u32(&y)));
-   if ((def = def_const(&x, AGXC_OP_IMUL)) && agxc_alg_may_join(instr, def))
-      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), imm(u32(agxc_src_b(def)) * u32(&y)));
+                 agxc_u32(u32(agxc_src_b(def)) * u32(&y)));
+   if ((def = def_const(&x, AGXC_OP_IMUL)) && agxc_alg_may_join(a->instr, def))
+      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), agxc_u32(u32(agxc_src_b(def)) * u32(&y)));
    if ((def = def_const(&x, AGXC_OP_ISHL)) && agxc_src_b(def)->imm < 32 &&
-       agxc_alg_may_join(instr, def))
-      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), imm(u32(&y) << agxc_src_b(def)->imm));
+       agxc_alg_may_join(a->instr, def))
+      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), agxc_u32(u32(&y) << agxc_src_b(def)->imm));
    if ((def = agxc_def_as(x, AGXC_OP_INEG)))
-      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), imm(0u - u32(&y)));
+      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), agxc_u32(0u - u32(&y)));
    return agxc_none();
 }
 
 /* ---- shifts -------------------------------------------------------------- */
 
-static struct agxc_ref rule_ishl(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_ishl(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
-   if (equals(&x, 0))
-      return x;
    if (!is_const(&y))
       return agxc_none();
    if (y.imm >= 32)
-      return imm(0);
+      return agxc_u32(0);
    uint32_t k = u32(&y);
-   if ((def = def_const(&x, AGXC_OP_IMUL)) && agxc_alg_may_join(instr, def))
-      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), imm(u32(agxc_src_b(def)) << k));
+   if ((def = def_const(&x, AGXC_OP_IMUL)) && agxc_alg_may_join(a->instr, def))
+      return op2(a, AGXC_OP_IMUL, *agxc_src_a(def), agxc_u32(u32(agxc_src_b(def)) << k));
    if ((def = def_const(&x, AGXC_OP_ISHL)) && agxc_src_b(def)->imm + k >= 32)
-      return imm(0);
+      return agxc_u32(0);
    /* Down and up again is a mask, unless the way up is free. */
    if (k > AGXC_ALG_FREE_SHIFT && (def = def_const(&x, AGXC_OP_USHR)) &&
        agxc_src_b(def)->imm < 32) {
       uint32_t down = u32(agxc_src_b(def));
-      struct agxc_ref moved = down > k   ? op2(a, AGXC_OP_USHR, *agxc_src_a(def), imm(down - k))
-                              : down < k ? op2(a, AGXC_OP_ISHL, *agxc_src_a(def), imm(k - down))
-                                         : *agxc_src_a(def);
-      return op2(a, AGXC_OP_IAND, moved, imm(UINT32_MAX >> down << k));
+      struct agxc_ref moved = down > k ? op2(a, AGXC_OP_USHR, *agxc_src_a(def), agxc_u32(down - k))
+                              : down < k
+                                 ? op2(a, AGXC_OP_ISHL, *agxc_src_a(def), agxc_u32(k - down))
+                                 : *agxc_src_a(def);
+      return op2(a, AGXC_OP_IAND, moved, agxc_u32(UINT32_MAX >> down << k));
    }
    return agxc_none();
 }
 
-static struct agxc_ref rule_ushr(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_ushr(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
-   if (equals(&x, 0))
-      return x;
    if (!is_const(&y))
       return agxc_none();
    if (y.imm >= 32 || !(~zeros(&x, DEPTH) >> y.imm))
-      return imm(0);
+      return agxc_u32(0);
    if ((def = def_const(&x, AGXC_OP_USHR)))
       return op2(a, AGXC_OP_USHR, *agxc_src_a(def),
-                 imm((uint32_t)AGX_MIN(agxc_src_b(def)->imm + y.imm, 32)));
+                 agxc_u32((uint32_t)AGX_MIN(agxc_src_b(def)->imm + y.imm, 32)));
    if ((def = def_const(&x, AGXC_OP_ISHL)) && agxc_same_ref(agxc_src_b(def), &y))
-      return op2(a, AGXC_OP_IAND, *agxc_src_a(def), imm(UINT32_MAX >> y.imm));
+      return op2(a, AGXC_OP_IAND, *agxc_src_a(def), agxc_u32(UINT32_MAX >> y.imm));
    return agxc_none();
 }
 
-static struct agxc_ref rule_ashr(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_ashr(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
-   if (equals(&x, 0) || equals(&x, UINT32_MAX))
+   if (equals(&x, UINT32_MAX))
       return x;
    if (!is_const(&y))
       return agxc_none();
    if (zeros(&x, DEPTH) >> 31)
-      return op2(a, AGXC_OP_USHR, x, imm((uint32_t)AGX_MIN(y.imm, 31)));
+      return op2(a, AGXC_OP_USHR, x, agxc_u32((uint32_t)AGX_MIN(y.imm, 31)));
    if ((def = def_const(&x, AGXC_OP_ASHR)))
       return op2(a, AGXC_OP_ASHR, *agxc_src_a(def),
-                 imm((uint32_t)AGX_MIN(agxc_src_b(def)->imm + y.imm, 31)));
+                 agxc_u32((uint32_t)AGX_MIN(agxc_src_b(def)->imm + y.imm, 31)));
    return agxc_none();
 }
 
 /* ---- logic --------------------------------------------------------------- */
 
 /* x op x, x op ~x, x & (x | y), (x op c) op d. */
-static struct agxc_ref rule_logic(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_logic(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
-   enum agxc_op op = (enum agxc_op)instr->op;
+   enum agxc_op op = (enum agxc_op)a->instr->op;
    const struct agxc_instr *def;
    if (agxc_same_ref(&x, &y))
-      return op == AGXC_OP_IXOR ? imm(0) : x;
+      return op == AGXC_OP_IXOR ? agxc_u32(0) : x;
    for (unsigned i = 0; i < 2; i++) {
-      struct agxc_ref one = *agxc_side(instr, i), other = *agxc_side(instr, 1 - i);
+      struct agxc_ref one = *agxc_side(a->instr, i), other = *agxc_side(a->instr, 1 - i);
       def = agxc_def_as(one, AGXC_OP_INOT);
       if (def && agxc_same_ref(agxc_src_a(def), &other))
-         return imm(op == AGXC_OP_IAND ? 0 : UINT32_MAX);
+         return agxc_u32(op == AGXC_OP_IAND ? 0 : UINT32_MAX);
       def = op == AGXC_OP_IAND  ? agxc_def_as(one, AGXC_OP_IOR)
             : op == AGXC_OP_IOR ? agxc_def_as(one, AGXC_OP_IAND)
                                 : NULL;
@@ -284,14 +269,13 @@ static struct agxc_ref rule_logic(struct agxc_algebra *a, const struct agxc_inst
    return agxc_none();
 }
 
-static struct agxc_ref rule_iand(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_iand(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (is_const(&y)) {
       uint32_t maybe = ~zeros(&x, DEPTH), mask = u32(&y);
       if (!(maybe & mask))
-         return imm(0);
+         return agxc_u32(0);
       if (!(maybe & ~mask))
          return x;
       /* What the mask drops need not be put there. */
@@ -299,37 +283,36 @@ static struct agxc_ref rule_iand(struct agxc_algebra *a, const struct agxc_instr
           !(u32(agxc_src_b(def)) & mask))
          return op2(a, AGXC_OP_IAND, *agxc_src_a(def), y);
    }
-   return rule_logic(a, instr);
+   return rule_logic(a, x, y);
 }
 
-static struct agxc_ref rule_inot(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_inot(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
    const struct agxc_instr *def;
-   if ((def = agxc_def_as(*agxc_src_a(instr), AGXC_OP_INEG)))
-      return op2(a, AGXC_OP_IADD, *agxc_src_a(def), imm(UINT32_MAX));
-   if ((def = def_const(agxc_src_a(instr), AGXC_OP_IXOR)))
-      return op2(a, AGXC_OP_IXOR, *agxc_src_a(def), imm(~u32(agxc_src_b(def))));
+   if ((def = agxc_def_as(x, AGXC_OP_INEG)))
+      return op2(a, AGXC_OP_IADD, *agxc_src_a(def), agxc_u32(UINT32_MAX));
+   if ((def = def_const(&x, AGXC_OP_IXOR)))
+      return op2(a, AGXC_OP_IXOR, *agxc_src_a(def), agxc_u32(~u32(agxc_src_b(def))));
    return agxc_none();
 }
 
-static struct agxc_ref rule_ixor(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_ixor(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
    const struct agxc_instr *def;
    if (equals(&y, UINT32_MAX))
       return op1(a, AGXC_OP_INOT, x);
    if (is_const(&y) && (def = agxc_def_as(x, AGXC_OP_INOT)))
-      return op2(a, AGXC_OP_IXOR, *agxc_src_a(def), imm(~u32(&y)));
+      return op2(a, AGXC_OP_IXOR, *agxc_src_a(def), agxc_u32(~u32(&y)));
    if ((def = agxc_def_as(x, AGXC_OP_IXOR)) && agxc_same_ref(agxc_src_b(def), &y))
       return *agxc_src_a(def);
    if (def && agxc_same_ref(agxc_src_a(def), &y))
       return *agxc_src_b(def);
-   return rule_logic(a, instr);
+   return rule_logic(a, x, y);
 }
 
 /* ---- least and greatest --------------------------------------------------- */
 
-static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_instr *instr)
+static struct agxc_ref rule_minmax(struct agxc_algebra *a, struct agxc_ref x, struct agxc_ref y)
 {
    static const struct {
       uint16_t op;
@@ -340,8 +323,7 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_ins
       {AGXC_OP_UMIN, UINT32_MAX, 0},
       {AGXC_OP_UMAX, 0, UINT32_MAX},
    };
-   struct agxc_ref x = *agxc_src_a(instr), y = *agxc_src_b(instr);
-   enum agxc_op op = (enum agxc_op)instr->op;
+   enum agxc_op op = (enum agxc_op)a->instr->op;
    const struct agxc_instr *def;
    if (agxc_same_ref(&x, &y))
       return x;
@@ -362,37 +344,10 @@ static struct agxc_ref rule_minmax(struct agxc_algebra *a, const struct agxc_ins
    return agxc_none();
 }
 
-struct agxc_ref agxc_algebra_int(struct agxc_algebra *a, const struct agxc_instr *instr)
-{
-   switch (instr->op) {
-   case AGXC_OP_IADD:
-      return rule_iadd(a, instr);
-   case AGXC_OP_ISUB:
-      return rule_isub(a, instr);
-   case AGXC_OP_INEG:
-      return rule_ineg(a, instr);
-   case AGXC_OP_IMUL:
-      return rule_imul(a, instr);
-   case AGXC_OP_ISHL:
-      return rule_ishl(a, instr);
-   case AGXC_OP_USHR:
-      return rule_ushr(a, instr);
-   case AGXC_OP_ASHR:
-      return rule_ashr(a, instr);
-   case AGXC_OP_IAND:
-      return rule_iand(a, instr);
-   case AGXC_OP_IOR:
-      return rule_logic(a, instr);
-   case AGXC_OP_IXOR:
-      return rule_ixor(a, instr);
-   case AGXC_OP_INOT:
-      return rule_inot(a, instr);
-   case AGXC_OP_IMIN:
-   case AGXC_OP_IMAX:
-   case AGXC_OP_UMIN:
-   case AGXC_OP_UMAX:
-      return rule_minmax(a, instr);
-   default:
-      return agxc_none();
-   }
-}
+agxc_rule *const agxc_int_rules[AGXC_OP_ISA] = {
+   [AGXC_OP_IADD] = rule_iadd,   [AGXC_OP_ISUB] = rule_isub,   [AGXC_OP_INEG] = rule_ineg,
+   [AGXC_OP_IMUL] = rule_imul,   [AGXC_OP_ISHL] = rule_ishl,   [AGXC_OP_USHR] = rule_ushr,
+   [AGXC_OP_ASHR] = rule_ashr,   [AGXC_OP_IAND] = rule_iand,   [AGXC_OP_IOR] = rule_logic,
+   [AGXC_OP_IXOR] = rule_ixor,   [AGXC_OP_INOT] = rule_inot,   [AGXC_OP_IMIN] = rule_minmax,
+   [AGXC_OP_IMAX] = rule_minmax, [AGXC_OP_UMIN] = rule_minmax, [AGXC_OP_UMAX] = rule_minmax,
+};

@@ -130,7 +130,7 @@ static void scale(struct agxc_builder *b, const struct agxc_ref *first,
    struct agxc_ref low_half = agxc_build_zext(b, 16, *low);
    struct agxc_ref high_half = agxc_build_zext(b, 16, *high);
    struct agxc_ref word = agxc_build_pack32(b, low_half, high_half);
-   word = agxc_build_ishl(b, word, agxc_imm(8, 32));
+   word = agxc_build_ishl(b, word, agxc_u32(8));
    struct agxc_ref halves[2];
    halves_of(b, word, halves);
    out[0] = agxc_build_sext(b, 32, halves[turned]);
@@ -145,7 +145,7 @@ static struct agxc_ref build_pair(struct agxc_builder *b, const struct agxc_inst
    const struct agxc_ref *q_of[] = {agxc_side(q, swapped), agxc_side(q, !swapped)};
    scale(b, loaded_byte(agxc_src_a(p)), loaded_byte(q_of[0]), x);
    scale(b, loaded_byte(agxc_src_b(p)), loaded_byte(q_of[1]), y);
-   struct agxc_ref sum = agxc_imm(0xffff0000u, 32);
+   struct agxc_ref sum = agxc_u32(0xffff0000u);
    for (unsigned i = 0; i < 2; i++) {
       struct agxc_ref product = agxc_build_imul(b, x[i], y[i]);
       sum = agxc_build_iadd(b, product, sum);
@@ -186,7 +186,7 @@ static bool visit_sum(struct dots *d, struct agxc_instr *root)
    }
    if (ones == 0)
       return false;
-   struct agxc_ref sum = agxc_build_iadd(&b, pairs, agxc_imm(ones, 32));
+   struct agxc_ref sum = agxc_build_iadd(&b, pairs, agxc_u32(ones));
    for (uint32_t i = 0; i < d->count; i++)
       if (d->leaves[i].kind != AGXC_NONE)
          sum = agxc_build_iadd(&b, sum, d->leaves[i]);

@@ -293,7 +293,7 @@ static void push_def(struct proof *p, const struct agxc_instr *def)
    case AGXC_OP_ISHL:
       if (agxc_src_b(def)->kind != AGXC_IMM || agxc_src_b(def)->imm > 31)
          break;
-      push_two(p, AGX_STEP_MUL, *agxc_src_a(def), agxc_imm(1u << agxc_src_b(def)->imm, 32));
+      push_two(p, AGX_STEP_MUL, *agxc_src_a(def), agxc_u32(1u << agxc_src_b(def)->imm));
       return;
    case AGXC_OP_SELECT:
       push_two(p, AGX_STEP_MAX, *agxc_src_if_true(def), *agxc_src_if_false(def));
@@ -382,7 +382,7 @@ static void add_no_less(struct proof *p, struct agxc_ref a, struct agxc_ref b, b
       add_fact(p, a, agxc_none(), (uint32_t)b.imm, is_signed);
    /* b <= a, as b < a + 1 */
    if (a.kind == AGXC_IMM && (uint32_t)a.imm < INT32_MAX)
-      add_fact(p, b, agxc_imm((uint64_t)a.imm + 1, 32), 0, is_signed);
+      add_fact(p, b, agxc_u32((uint64_t)a.imm + 1), 0, is_signed);
 }
 
 static void assume(struct proof *p, struct agxc_ref condition, bool holds, unsigned depth);
@@ -562,8 +562,8 @@ static struct agxc_ref plain(struct agxc_builder *b, struct agxc_ref offset, uns
       return offset;
    uint32_t stride = (uint32_t)agxc_src_stride(def)->imm;
    if (stride & (stride - 1))
-      return agxc_build_imul(b, *agxc_src_index(def), agxc_imm(stride, 32));
-   return agxc_build_ishl(b, *agxc_src_index(def), agxc_imm((uint32_t)__builtin_ctz(stride), 32));
+      return agxc_build_imul(b, *agxc_src_index(def), agxc_u32(stride));
+   return agxc_build_ishl(b, *agxc_src_index(def), agxc_u32((uint32_t)__builtin_ctz(stride)));
 }
 
 static void visit(struct proof *p, struct agxc_instr *instr)

@@ -107,7 +107,7 @@ static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk 
          delta += stride;
    if (steps) {
       struct agxc_ref index =
-         agxc_build_iadd(b, *agxc_src_index(element), agxc_imm((uint32_t)steps, 32));
+         agxc_build_iadd(b, *agxc_src_index(element), agxc_u32((uint32_t)steps));
       index.value->def->index = instr->index;
       root = agxc_build_element(b, index, *agxc_src_stride(element));
       root.value->def->index = instr->index;
@@ -115,7 +115,7 @@ static struct agxc_ref start_element(struct agxc_builder *b, const struct chunk 
    constant += (uint32_t)delta;
    if (constant == 0)
       return root;
-   struct agxc_ref sum = agxc_build_iadd(b, root, agxc_imm(constant, 32));
+   struct agxc_ref sum = agxc_build_iadd(b, root, agxc_u32(constant));
    sum.value->def->index = instr->index;
    return sum;
 }
@@ -134,7 +134,7 @@ static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *
    struct agxc_ref offset = *agxc_src_offset(from->instr);
    uint32_t delta = (uint32_t)(chunk->start - from->start);
    if (offset.kind == AGXC_IMM)
-      return agxc_imm((uint32_t)offset.imm + delta, 32);
+      return agxc_u32((uint32_t)offset.imm + delta);
    if (delta == 0)
       return offset;
    if (chunk->memory->robustness && is_element(offset))
@@ -142,7 +142,7 @@ static struct agxc_ref start_offset(struct agxc_builder *b, const struct chunk *
    offset = agxc_offset_root(offset, &delta);
    if (delta == 0)
       return offset;
-   struct agxc_ref moved = agxc_build_iadd(b, offset, agxc_imm(delta, 32));
+   struct agxc_ref moved = agxc_build_iadd(b, offset, agxc_u32(delta));
    moved.value->def->index = instr->index;
    return moved;
 }

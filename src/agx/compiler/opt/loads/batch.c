@@ -153,8 +153,8 @@ static struct agxc_if *insert_if(struct batch *a, struct agxc_block **out_test)
    struct agxc_ref place = agxc_use(agxc_dest(c->phi)->value), first = *agxc_phi_entry(c->phi);
    if (first.kind != AGXC_IMM || first.imm & (a->iterations * c->step - 1))
       place = agxc_build_isub(&b, place, first);
-   place = agxc_build_iand(&b, place, agxc_imm((a->iterations - 1) * c->step, 32));
-   agxc_build_branch(&b, agxc_build_ieq(&b, place, agxc_imm(0, 32)));
+   place = agxc_build_iand(&b, place, agxc_u32((a->iterations - 1) * c->step));
+   agxc_build_branch(&b, agxc_build_ieq(&b, place, agxc_u32(0)));
    *out_test = test;
    return branch;
 }
@@ -164,7 +164,7 @@ static struct agxc_ref build_place(struct batch *a, struct agxc_builder *b, stru
                                    uint32_t distance)
 {
    struct agxc_induction *c = &a->induction;
-   struct agxc_ref here = agxc_use(agxc_dest(c->phi)->value), far = agxc_imm(distance, 32);
+   struct agxc_ref here = agxc_use(agxc_dest(c->phi)->value), far = agxc_u32(distance);
    struct agxc_ref is_iteration =
       c->is_inclusive ? agxc_build_uge(b, left, far) : agxc_build_ult(b, far, left);
    struct agxc_ref there = agxc_build_iadd(b, here, far);

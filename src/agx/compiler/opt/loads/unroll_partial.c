@@ -69,8 +69,8 @@ static struct agxc_ref build_limit(struct agxc_induction *c, uint32_t span)
    struct agxc_builder b = agxc_at_end(c->shape.shader, agxc_block_before(&c->shape.loop->node));
    uint32_t lowest = c->is_signed ? 0x80000000u : 0;
    struct agxc_ref limit = agxc_build2(&b, c->is_signed ? AGXC_OP_IMAX : AGXC_OP_UMAX, 32, c->limit,
-                                       agxc_imm(lowest + span, 32));
-   return agxc_build_isub(&b, limit, agxc_imm(span, 32));
+                                       agxc_u32(lowest + span));
+   return agxc_build_isub(&b, limit, agxc_u32(span));
 }
 
 /* The loop and the block behind it, before the old one. */

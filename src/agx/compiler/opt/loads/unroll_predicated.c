@@ -304,7 +304,7 @@ static void set_place(struct predicated *m, struct agxc_clone *clone, uint32_t d
    struct agxc_ref first = *agxc_dest(m->place);
    struct agxc_instr *add = agxc_clone_ref(clone, first).value->def;
    struct agxc_builder b = agxc_before(shader, add);
-   struct agxc_ref own = agxc_build_iadd(&b, first, agxc_imm(distance, 32));
+   struct agxc_ref own = agxc_build_iadd(&b, first, agxc_u32(distance));
    struct agxc_instr *select = agxc_instr_new(shader, AGXC_OP_SELECT);
    agxc_define(select, *agxc_dest(add));
    *agxc_src_condition(select) = is_iteration;
@@ -323,7 +323,7 @@ static void copy_iteration(struct predicated *m, struct agxc_clone *clone, uint3
    struct agxc_ref first = agxc_use(agxc_dest(c->phi)->value);
    struct agxc_ref own = first;
    if (!m->place) {
-      own = agxc_build_iadd(&b, first, agxc_imm(distance, 32));
+      own = agxc_build_iadd(&b, first, agxc_u32(distance));
       own = agxc_build_select(&b, is_iteration, own, first);
    }
    agxc_clone_set(clone, first.value, own);
@@ -357,12 +357,12 @@ static void unroll(struct predicated *m, uint32_t factor, struct agxc_clone_map 
    for (uint32_t iteration = 1; iteration < factor; iteration++) {
       struct agx_link *behind = copies->instrs.prev;
       uint32_t distance = iteration * c->step;
-      is_iteration[iteration] = agxc_build_ult(&b, agxc_imm(distance, 32), left);
+      is_iteration[iteration] = agxc_build_ult(&b, agxc_u32(distance), left);
       copy_iteration(m, &clone, distance, is_iteration[iteration], held);
       agx_list_init(&stores[iteration]);
       take_stores(copies, behind, &stores[iteration]);
    }
-   struct agxc_ref next = agxc_build_iadd(&b, induction, agxc_imm(factor * c->step, 32));
+   struct agxc_ref next = agxc_build_iadd(&b, induction, agxc_u32(factor * c->step));
    *agxc_phi_back(c->phi) = agxc_build_select(&b, is_iteration[factor - 1], next, c->limit);
    for (uint32_t i = 0; i < m->held_count; i++)
       *agxc_phi_back(m->held[i]) = held[i];
