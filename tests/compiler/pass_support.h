@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * For tests of passes whose IR a program makes; others are IR files, see ir_files.c.
+ * For tests of passes whose IR a program makes; others are IR files, see ir_files_test.c.
  */
 #pragma once
 

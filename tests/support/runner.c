@@ -6,6 +6,7 @@
  *    regalloc_test               runs all of them, each in a process of its own
  *    regalloc_test spill         runs spill_test.c in this process, as meson does
  *    system_test hal/fork        the same; the folder tells files of one name apart
+ *    compiler_test ir_files ra.ir   what follows a file's name is for that file
  *    regalloc_test --list        prints their names
  *
  * cmocka's output format is chosen by CMOCKA_MESSAGE_OUTPUT in the environment.
@@ -17,6 +18,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+char **agx_test_arguments;
 
 static struct agx_test_file *files;
 
@@ -115,14 +118,15 @@ static int run_all(void)
 
 int main(int argc, char **argv)
 {
-   if (argc > 2 || (argc == 2 && strcmp(argv[1], "--help") == 0)) {
-      fprintf(stderr, "usage: %s [--list | FILE]\n", argv[0]);
-      return argc > 2 ? 2 : EXIT_SUCCESS;
+   if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+      printf("usage: %s [--list | FILE [ARGUMENT...]]\n", argv[0]);
+      return EXIT_SUCCESS;
    }
    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
       list(stdout);
       return EXIT_SUCCESS;
    }
+   agx_test_arguments = argv + (argc > 2 ? 2 : argc);
    if (argc == 1)
       return files && !files->next ? exit_status(files->run()) : run_all();
    struct agx_test_file *file = find(argv[1]);

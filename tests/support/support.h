@@ -35,6 +35,9 @@ struct agx_test_file {
 };
 void agx_test_file_add(struct agx_test_file *file);
 
+/* What the command line has behind the test file's name; ends with NULL. */
+extern char **agx_test_arguments;
+
 /* The path of a file below tests/; the string belongs to the caller (free). */
 char *agx_test_path(const char *name);
 

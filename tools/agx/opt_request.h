@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options of `agx opt`, which files of IR tests (tests/compiler/ir_files.c) are written in,
+ * The options of `agx opt`, which files of IR tests (tests/compiler/ir_files_test.c) are written in,
  * too.
  */
 #pragma once
