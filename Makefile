@@ -12,7 +12,7 @@ help:
 	@echo "make test          build and run all tests, plain, under ASan+UBSan and under TSan"
 	@echo "make check ROOM=X  build and run the tests of one room: the last folder of its path in src/rooms.txt, such as"
 	@echo "                   regalloc; two rooms have the name sync (memory): hal-sync and virtual-sync, or sync for both"
-	@echo "make bench         measure code and compile time against Honeykrisp's, host costs, wall time against lavapipe"
+	@echo "make bench         measure code and compile time against Honeykrisp's, host costs, the simulator, wall time against lavapipe"
 	@echo "make build         build and install into ./out"
 	@echo "make test-aarch64  cross-build for aarch64 and run the unit tests under qemu-user"
 	@echo "make test-mesa     run Mesa's Honeykrisp of Debian sid on the virtual AGX (downloads packages, needs root)"
@@ -77,6 +77,8 @@ bench: build
 	   $$([ "$$(id -u)" = 0 ] && [ -f $(PEER_ROOT)/usr/share/vulkan/icd.d/asahi_icd.json ] && echo --peer)
 	@echo
 	scripts/robust.py --out $(OUT)
+	@echo
+	ninja -C build-out -j $(JOBS) tests/sim/sim_bench && build-out/tests/sim/sim_bench
 	@[ -x $(OUT)/bin/agx-vkbench ] || ! pkg-config --exists vulkan || \
 	   { meson setup --reconfigure build-out >/dev/null && $(MAKE) -s build; }
 	@if [ -x $(OUT)/bin/agx-vkbench ]; then echo; $(OUT)/bin/agx-vkbench; \
@@ -100,6 +102,7 @@ test-mesa: build
 # The kernel's own timelines, without a GPU; scripts/kernel.sh says what KERNEL_SUITES,
 # KERNEL_CACHE and KERNEL_MIRROR do.
 test-kernel: build-tests
+	ninja -C build-out -j $(JOBS) tests/kernel/kernel_init tests/virtual/kernel_rows_test
 	@BUILD=$(CURDIR)/build-out scripts/kernel.sh
 
 # libFuzzer over the parsers, as long as FUZZ_SECONDS says for each; needs clang and its runtime.

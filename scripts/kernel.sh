@@ -119,7 +119,7 @@ run_kernel() {
 
 command -v "$qemu" >/dev/null || fail "$qemu is missing; install the package $package"
 command -v ldd >/dev/null || fail "ldd is missing"
-[ -x "$build/tests/kernel/kernel_init" ] || fail "$build has no tests; run make build first"
+[ -x "$build/tests/kernel/kernel_init" ] || fail "$build has no tests; `make test-kernel` builds them"
 
 set -- "$@"
 if [ $# = 0 ]; then

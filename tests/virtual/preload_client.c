@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program that knows libdrm and nothing of us; preload_test.c runs it with the
- * preload library. Says what it found on standard output; 0 when all went well.
+ * A program that knows libdrm; preload_test.c runs it with the preload library. Says what it found
+ * on standard output.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -20,17 +16,8 @@
 
 #include <xf86drm.h>
 
+#include "client.h"
 #include "winsys/asahi_uapi.h"
-
-#define NODE "/dev/dri/renderD128"
-
-#define CHECK(condition)                                                                           \
-   do {                                                                                            \
-      if (!(condition)) {                                                                          \
-         printf("line %d: %s: %s\n", __LINE__, #condition, strerror(errno));                       \
-         exit(1);                                                                                  \
-      }                                                                                            \
-   } while (0)
 
 static void find_it(void)
 {
@@ -194,7 +181,7 @@ static void copy_descriptors(void)
    CHECK(drmIoctl(first, DRM_IOCTL_GEM_CLOSE, &handle) == -1 && errno == EBADF);
 }
 
-int main(void)
+int client_libdrm(void)
 {
    find_it();
    look_at_paths();

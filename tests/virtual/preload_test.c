@@ -17,17 +17,35 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client.h"
 #include "sanitized.h"
 #include "support.h"
+
+/* The command that starts this program as a client, see client.h. It holds until the next call. */
+static const char *this_program(const char *client)
+{
+   static char command[1100];
+   char path[1024] = "";
+   assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+   snprintf(command, sizeof(command), "'%s' preload %s", path, client);
+   return command;
+}
+
+/* The command that starts the statically linked client, or NULL: not every machine can link one. */
+static const char *static_program(void)
+{
+   const char *path = getenv("AGX_TEST_STATIC_CLIENT");
+   return path && *path ? path : NULL;
+}
 
 /* What the client prints under the library, with environment in front. */
 static void run_client(const char *environment, char *output, size_t capacity)
 {
    char command[4096];
-   const char *library = getenv("AGX_TEST_PRELOAD"), *client = getenv("AGX_TEST_CLIENT");
+   const char *library = getenv("AGX_TEST_PRELOAD");
    assert_non_null(library);
-   assert_non_null(client);
-   snprintf(command, sizeof(command), "%s LD_PRELOAD='%s' '%s' 2>&1", environment, library, client);
+   snprintf(command, sizeof(command), "%s LD_PRELOAD='%s' %s 2>&1", environment, library,
+            this_program("libdrm"));
    FILE *pipe = popen(command, "r");
    assert_non_null(pipe);
    size_t length = fread(output, 1, capacity - 1, pipe);
@@ -62,7 +80,7 @@ static int run_tool(const char *environment, const char *arguments, const char *
                     char *output, size_t capacity)
 {
    char command[4096];
-   snprintf(command, sizeof(command), "%s AGX_VIRTUAL_LIBRARY='%s' '%s' virtual %s -- '%s' 2>&1",
+   snprintf(command, sizeof(command), "%s AGX_VIRTUAL_LIBRARY='%s' '%s' virtual %s -- %s 2>&1",
             environment, getenv("AGX_TEST_PRELOAD"), getenv("AGX_TEST_TOOL"), arguments, client);
    FILE *pipe = popen(command, "r");
    assert_non_null(pipe);
@@ -77,7 +95,7 @@ static void every_way_leads_to_the_node(void **state)
    char output[4096];
    if (SANITIZED)
       skip();
-   assert_int_equal(run_tool("", "", getenv("AGX_TEST_WAYS_CLIENT"), output, sizeof(output)), 0);
+   assert_int_equal(run_tool("", "", this_program("ways"), output, sizeof(output)), 0);
    assert_string_equal(output, "fine\n");
 }
 
@@ -94,9 +112,9 @@ static bool has_seccomp(void)
 static void a_static_program_is_served(void **state)
 {
    char output[4096];
-   if (SANITIZED || !has_seccomp() || !*getenv("AGX_TEST_STATIC_CLIENT"))
+   if (SANITIZED || !has_seccomp() || !static_program())
       skip();
-   int code = run_tool("", "", getenv("AGX_TEST_STATIC_CLIENT"), output, sizeof(output));
+   int code = run_tool("", "", static_program(), output, sizeof(output));
    assert_string_equal(output, REFUSES_PRIME "fine\n");
    assert_int_equal(code, 0);
 }
@@ -106,7 +124,7 @@ static void system_calls_of_its_own_are_served(void **state)
    char output[4096];
    if (SANITIZED || !has_seccomp())
       skip();
-   int code = run_tool("", "--seccomp", getenv("AGX_TEST_DYNAMIC_CLIENT"), output, sizeof(output));
+   int code = run_tool("", "--seccomp", this_program("calls"), output, sizeof(output));
    assert_string_equal(output, REFUSES_PRIME "fine\n");
    assert_int_equal(code, 0);
 }
@@ -115,12 +133,12 @@ static void system_calls_of_its_own_are_served(void **state)
 static void a_static_child_is_served(void **state)
 {
    char output[4096];
-   if (SANITIZED || !has_seccomp() || !*getenv("AGX_TEST_STATIC_CLIENT"))
+   if (SANITIZED || !has_seccomp() || !static_program())
       skip();
-   int code = run_tool("", "-- env -i", getenv("AGX_TEST_STATIC_CLIENT"), output, sizeof(output));
+   int code = run_tool("", "-- env -i", static_program(), output, sizeof(output));
    assert_string_equal(output, REFUSES_PRIME "fine\n");
    assert_int_equal(code, 0);
-   code = run_tool("", "-- env -i", getenv("AGX_TEST_DYNAMIC_CLIENT"), output, sizeof(output));
+   code = run_tool("", "-- env -i", this_program("calls"), output, sizeof(output));
    assert_non_null(strstr(output, "errno == EOPNOTSUPP")); /* it can share buffers */
 }
 
@@ -128,10 +146,10 @@ static void a_static_child_is_served(void **state)
 static void one_runs_inside_another(void **state)
 {
    char output[4096], arguments[1024];
-   if (SANITIZED || !has_seccomp() || !*getenv("AGX_TEST_STATIC_CLIENT"))
+   if (SANITIZED || !has_seccomp() || !static_program())
       skip();
    snprintf(arguments, sizeof(arguments), "-- '%s' virtual", getenv("AGX_TEST_TOOL"));
-   int code = run_tool("", arguments, getenv("AGX_TEST_STATIC_CLIENT"), output, sizeof(output));
+   int code = run_tool("", arguments, static_program(), output, sizeof(output));
    assert_string_equal(output, REFUSES_PRIME "fine\n");
    assert_int_equal(code, 0);
    snprintf(arguments, sizeof(arguments), "--seccomp -- '%s' virtual --seccomp",
@@ -144,16 +162,14 @@ static void one_runs_inside_another(void **state)
 static void what_cant_be_served_is_refused(void **state)
 {
    char output[4096];
-   if (SANITIZED || !*getenv("AGX_TEST_STATIC_CLIENT"))
+   if (SANITIZED || !static_program())
       skip();
-   int code = run_tool("AGX_VIRTUAL_SECCOMP=0", "", getenv("AGX_TEST_STATIC_CLIENT"), output,
-                       sizeof(output));
+   int code = run_tool("AGX_VIRTUAL_SECCOMP=0", "", static_program(), output, sizeof(output));
    assert_int_equal(code, 126);
    assert_non_null(strstr(output, "a statically linked program needs seccomp user notification of "
                                   "Linux 5.9 and later; it is switched off"));
    assert_null(strstr(output, "line"));
-   code = run_tool("AGX_VIRTUAL_SECCOMP=0", "-- env", getenv("AGX_TEST_STATIC_CLIENT"), output,
-                   sizeof(output));
+   code = run_tool("AGX_VIRTUAL_SECCOMP=0", "-- env", static_program(), output, sizeof(output));
    assert_int_equal(code, 126);
    assert_non_null(strstr(output, "a statically linked program needs"));
 }
@@ -176,7 +192,7 @@ static void who_is_not_let_in_says_so(void **state)
 {
    static const unsigned numbers[] = {SYS_pidfd_getfd, SYS_process_vm_readv};
    char output[4096];
-   if (SANITIZED || !has_seccomp() || !*getenv("AGX_TEST_STATIC_CLIENT"))
+   if (SANITIZED || !has_seccomp() || !static_program())
       skip();
    for (size_t i = 0; i < 2; i++) {
       int status;
@@ -184,7 +200,7 @@ static void who_is_not_let_in_says_so(void **state)
       if (child == 0) {
          if (!forbid(numbers[i]))
             _exit(2);
-         run_tool("", "", getenv("AGX_TEST_STATIC_CLIENT"), output, sizeof(output));
+         run_tool("", "", static_program(), output, sizeof(output));
          const char *words = strstr(output, "can't be reached (Operation not permitted)");
          fprintf(stderr, "%s", words ? "" : output);
          _exit(!words || strstr(words + 1, "can't be reached") || strstr(output, "fine"));
@@ -204,8 +220,20 @@ static void only_the_c_librarys_names_are_shown(void **state)
    assert_non_null(dlsym(library, "ioctl"));
 }
 
+/* This process is a client, if the command line says so. */
+static int run_as_client(void)
+{
+   if (strcmp(agx_test_arguments[0], "libdrm") == 0)
+      return client_libdrm();
+   if (strcmp(agx_test_arguments[0], "ways") == 0)
+      return client_ways(agx_test_arguments + 1);
+   return strcmp(agx_test_arguments[0], "calls") == 0 ? client_calls() : 2;
+}
+
 AGX_TEST_FILE(void)
 {
+   if (agx_test_arguments[0])
+      return run_as_client();
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_libdrm_program_finds_the_node),
       cmocka_unit_test(the_chip_is_chosen_by_name),

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program that knows nothing of us and reaches the node in every way that programs
+ * A program that reaches the node in every way that programs
  * have: odd paths, walks, system calls, descriptors closed wholesale, inherited and
  * passed on, threads. preload_test.c runs it under `agx virtual`. Says "fine" when all
  * went well.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <glob.h>
@@ -16,9 +15,6 @@
 #include <pthread.h>
 #include <spawn.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -31,20 +27,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client.h"
 #include "winsys/asahi_uapi.h"
 
-#define NODE "/dev/dri/renderD128"
-
 extern char **environ;
-static const char *self;
 
-#define CHECK(condition)                                                                           \
-   do {                                                                                            \
-      if (!(condition)) {                                                                          \
-         printf("line %d: %s: %s\n", __LINE__, #condition, strerror(errno));                       \
-         exit(1);                                                                                  \
-      }                                                                                            \
-   } while (0)
+/* The program itself, as virtual_preloaded_test takes its arguments. */
+#define SELF  "/proc/self/exe"
+#define AGAIN SELF, "preload", "ways"
 
 static uint32_t create_syncobj(int fd)
 {
@@ -226,15 +216,15 @@ static void executed(void)
    snprintf(number, sizeof(number), "%d", fd);
    pid_t child = fork();
    if (child == 0) {
-      execl(self, self, "inherited", number, NULL);
+      execl(SELF, AGAIN, "inherited", number, NULL);
       _exit(9);
    }
    CHECK(wait_for(child) == 0 && create_syncobj(fd) == 3);
-   char *arguments[] = {(char *)self, "spawned", NULL};
+   char *arguments[] = {AGAIN, "spawned", NULL};
    posix_spawn_file_actions_t actions;
    CHECK(posix_spawn_file_actions_init(&actions) == 0);
    CHECK(posix_spawn_file_actions_addopen(&actions, 7, NODE, O_RDWR, 0) == 0);
-   CHECK(posix_spawn(&child, self, &actions, NULL, arguments, environ) == 0);
+   CHECK(posix_spawn(&child, SELF, &actions, NULL, arguments, environ) == 0);
    CHECK(wait_for(child) == 0);
    close(fd);
 }
@@ -306,7 +296,7 @@ static void shared_by_programs(void)
    fcntl(passed, F_SETFD, FD_CLOEXEC);
    pid_t child = fork();
    if (child == 0) {
-      execl(self, self, "peer", number, NULL);
+      execl(SELF, AGAIN, "peer", number, NULL);
       _exit(9);
    }
    uint32_t handle = create_syncobj(fd);
@@ -360,15 +350,15 @@ static void by_threads(void)
       pthread_join(threads[i], NULL);
 }
 
-int main(int argc, char **argv)
+int client_ways(char **arguments)
 {
-   self = argv[0];
-   if (argc == 3 && strcmp(argv[1], "inherited") == 0)
-      return create_syncobj(atoi(argv[2])) != 2;
-   if (argc == 2 && strcmp(argv[1], "spawned") == 0)
+   const char *child = arguments[0] ? arguments[0] : "";
+   if (strcmp(child, "inherited") == 0)
+      return create_syncobj(atoi(arguments[1])) != 2;
+   if (strcmp(child, "spawned") == 0)
       return create_syncobj(7) != 1;
-   if (argc == 3 && strcmp(argv[1], "peer") == 0) {
-      peer(atoi(argv[2]));
+   if (strcmp(child, "peer") == 0) {
+      peer(atoi(arguments[1]));
       return 0;
    }
    odd_paths();

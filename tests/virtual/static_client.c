@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A statically linked program: nothing can be preloaded into it, its system calls must be
- * served. Also built dynamically, for `agx virtual --seccomp`. Says "fine" when all went
- * well.
+ * A program whose system calls must be served: linked statically, so that nothing can be preloaded
+ * into it, and as a part of virtual_preloaded_test, for `agx virtual --seccomp`.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -27,17 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client.h"
 #include "winsys/asahi_uapi.h"
-
-#define NODE "/dev/dri/renderD128"
-
-#define CHECK(condition)                                                                           \
-   do {                                                                                            \
-      if (!(condition)) {                                                                          \
-         printf("line %d: %s: %s\n", __LINE__, #condition, strerror(errno));                       \
-         exit(1);                                                                                  \
-      }                                                                                            \
-   } while (0)
 
 static uint32_t create_syncobj(int fd)
 {
@@ -232,7 +218,7 @@ static void take_signals(void)
    close(fd);
 }
 
-int main(void)
+int client_calls(void)
 {
    look();
    take_signals();
