@@ -34,8 +34,8 @@ static const struct glsl_row *find_row(struct agxc_spv *s, uint32_t number)
    for (size_t i = 0; i < AGX_COUNT(rows); i++)
       if (rows[i].number == number)
          return &rows[i];
-   agxc_spv_missing(s, "extended instruction GLSL.std.450 %s (%u)", agxc_spv_glsl_name(number),
-                    number);
+   agxc_spv_missing(s, "extended instruction GLSL.std.450 %s (%u)",
+                    agxc_spv_name(AGXC_SPV_NAME_GLSL, number), number);
 }
 
 static void check_kind(struct agxc_spv *s, const struct agxc_spv_type *type, char kind,

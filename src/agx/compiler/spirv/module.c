@@ -2,8 +2,8 @@
  *
  * The walk over a module's words: capabilities, decorations, entry point, types, constants and
  * variables, each checked and kept. What it makes of a function is a list of blocks with the words
- * of their merge instruction and terminator; flow.c reads the rest when it emits them. The lists of
- * accepted capabilities and decorations are here. frontend.c calls it once for a module.
+ * of their merge instruction and terminator; flow.c reads the rest when it emits them. name.def
+ * says which capabilities and decorations are taken. frontend.c calls it once for a module.
  */
 #include "agx/compiler/spirv/module_impl.h"
 #include "agx/compiler/spirv/vertex_impl.h"
@@ -27,88 +27,13 @@ struct walk {
 
 /* ---- module-level instructions ----------------------------------------- */
 
-/* Those that the front end takes. */
-static const uint32_t capabilities[] = {
-   SpvCapabilityMatrix,
-   SpvCapabilityTransformFeedback,
-   SpvCapabilityDrawParameters,
-   SpvCapabilityShader,
-   SpvCapabilityGroupNonUniform,
-   SpvCapabilityInt8,
-   SpvCapabilityInt16,
-   SpvCapabilityInt64,
-   SpvCapabilityFloat16,
-   SpvCapabilityStorageBuffer8BitAccess,
-   SpvCapabilityUniformAndStorageBuffer8BitAccess,
-   SpvCapabilityStoragePushConstant8,
-   SpvCapabilityStorageBuffer16BitAccess,
-   SpvCapabilityUniformAndStorageBuffer16BitAccess,
-   SpvCapabilityStoragePushConstant16,
-   SpvCapabilityDenormPreserve,
-   SpvCapabilityDenormFlushToZero,
-   SpvCapabilitySignedZeroInfNanPreserve,
-   SpvCapabilityRoundingModeRTE,
-   CAPABILITY_FLOAT_CONTROLS_2,
-   SpvCapabilityCooperativeMatrixKHR,
-   SpvCapabilityDotProduct,
-   SpvCapabilityDotProductInputAll,
-   SpvCapabilityDotProductInput4x8Bit,
-   SpvCapabilityDotProductInput4x8BitPacked,
-   SpvCapabilityGroupNonUniformVote,
-   SpvCapabilityGroupNonUniformArithmetic,
-   SpvCapabilityGroupNonUniformBallot,
-   SpvCapabilityGroupNonUniformShuffle,
-   SpvCapabilityGroupNonUniformShuffleRelative,
-   SpvCapabilityGroupNonUniformClustered,
-   SpvCapabilityGroupNonUniformQuad,
-   SpvCapabilityGroupNonUniformRotateKHR,
-   SpvCapabilitySubgroupBallotKHR,
-   SpvCapabilitySubgroupVoteKHR,
-   SpvCapabilityPhysicalStorageBufferAddresses,
-   SpvCapabilityVariablePointersStorageBuffer,
-   SpvCapabilityVariablePointers,
-   SpvCapabilityUniformBufferArrayDynamicIndexing,
-   SpvCapabilityStorageBufferArrayDynamicIndexing,
-   SpvCapabilityShaderNonUniform,
-   SpvCapabilityUniformBufferArrayNonUniformIndexing,
-   SpvCapabilityStorageBufferArrayNonUniformIndexing,
-   SpvCapabilityWorkgroupMemoryExplicitLayoutKHR,
-   SpvCapabilityWorkgroupMemoryExplicitLayout8BitAccessKHR,
-   SpvCapabilityWorkgroupMemoryExplicitLayout16BitAccessKHR,
-   SpvCapabilityVulkanMemoryModel,
-   SpvCapabilityVulkanMemoryModelDeviceScope,
-   SpvCapabilityImageQuery,
-   SpvCapabilitySampled1D,
-   SpvCapabilityImage1D,
-   SpvCapabilitySampledCubeArray,
-   SpvCapabilityImageCubeArray,
-   SpvCapabilityStorageImageExtendedFormats,
-   SpvCapabilityStorageImageReadWithoutFormat,
-   SpvCapabilityStorageImageWriteWithoutFormat,
-   SpvCapabilityImageGatherExtended,
-   SpvCapabilityImageMSArray,
-   SpvCapabilityStorageImageMultisample,
-   SpvCapabilitySampledBuffer,
-   SpvCapabilityImageBuffer,
-   SpvCapabilityRuntimeDescriptorArray,
-   SpvCapabilitySampledImageArrayDynamicIndexing,
-   SpvCapabilityStorageImageArrayDynamicIndexing,
-   SpvCapabilitySampledImageArrayNonUniformIndexing,
-   SpvCapabilityStorageImageArrayNonUniformIndexing,
-   SpvCapabilityUniformTexelBufferArrayDynamicIndexing,
-   SpvCapabilityStorageTexelBufferArrayDynamicIndexing,
-   SpvCapabilityUniformTexelBufferArrayNonUniformIndexing,
-   SpvCapabilityStorageTexelBufferArrayNonUniformIndexing,
-};
-
 static void read_capability(struct walk *w, const struct agxc_spv_instr *in)
 {
    uint32_t capability = agxc_spv_operand(w->s, in, 0);
    w->s->has_fast_math |= capability == CAPABILITY_FLOAT_CONTROLS_2;
-   for (size_t i = 0; i < AGX_COUNT(capabilities); i++)
-      if (capability == capabilities[i])
-         return;
-   agxc_spv_missing(w->s, "capability %s (%u)", agxc_spv_capability_name(capability), capability);
+   if (!agxc_spv_takes(w->s, AGXC_SPV_NAME_CAPABILITY, capability))
+      agxc_spv_missing(w->s, "capability %s (%u)",
+                       agxc_spv_name(AGXC_SPV_NAME_CAPABILITY, capability), capability);
 }
 
 static void read_import(struct walk *w, const struct agxc_spv_instr *in)
@@ -186,41 +111,11 @@ static void read_mode(struct walk *w, const struct agxc_spv_instr *in)
    }
    if ((mode != SpvExecutionModeLocalSize || s->shader->is_vertex) &&
        mode != SpvExecutionModeLocalSizeId)
-      agxc_spv_missing(s, "execution mode %s (%u)", agxc_spv_mode_name(mode), mode);
+      agxc_spv_missing(s, "execution mode %s (%u)", agxc_spv_name(AGXC_SPV_NAME_MODE, mode), mode);
    for (unsigned i = 0; i < 3; i++)
       s->size_ids[i] = agxc_spv_operand(s, in, 2 + i);
    s->size_is_ids = mode == SpvExecutionModeLocalSizeId;
    s->has_size = true;
-}
-
-static bool decoration_is_taken(const struct agxc_spv *s, uint32_t kind)
-{
-   static const uint32_t taken[] = {
-      SpvDecorationRelaxedPrecision, SpvDecorationSpecId,         SpvDecorationBlock,
-      SpvDecorationBufferBlock,      SpvDecorationRowMajor,       SpvDecorationColMajor,
-      SpvDecorationArrayStride,      SpvDecorationMatrixStride,   SpvDecorationGLSLShared,
-      SpvDecorationGLSLPacked,       SpvDecorationBuiltIn,        SpvDecorationRestrict,
-      SpvDecorationAliased,          SpvDecorationVolatile,       SpvDecorationConstant,
-      SpvDecorationCoherent,         SpvDecorationNonWritable,    SpvDecorationNonReadable,
-      SpvDecorationUniform,          SpvDecorationUniformId,      SpvDecorationBinding,
-      SpvDecorationDescriptorSet,    SpvDecorationOffset,         SpvDecorationNoContraction,
-      SpvDecorationUserSemantic,     SpvDecorationAliasedPointer, SpvDecorationRestrictPointer,
-      SpvDecorationAlignment,        SpvDecorationNonUniform,     SpvDecorationNoSignedWrap,
-      SpvDecorationNoUnsignedWrap,   SpvDecorationFPRoundingMode, SpvDecorationFPFastMathMode,
-   };
-   /* Of an interface: of what follows a vertex stage's, nothing is left here. */
-   static const uint32_t vertex[] = {
-      SpvDecorationLocation,  SpvDecorationComponent, SpvDecorationXfbBuffer,
-      SpvDecorationXfbStride, SpvDecorationInvariant, SpvDecorationFlat,
-      SpvDecorationCentroid,  SpvDecorationSample,    SpvDecorationNoPerspective,
-   };
-   for (size_t i = 0; i < AGX_COUNT(taken); i++)
-      if (kind == taken[i])
-         return true;
-   for (size_t i = 0; i < AGX_COUNT(vertex) && s->shader->is_vertex; i++)
-      if (kind == vertex[i])
-         return true;
-   return false;
 }
 
 static void read_decoration(struct walk *w, const struct agxc_spv_instr *in)
@@ -233,8 +128,9 @@ static void read_decoration(struct walk *w, const struct agxc_spv_instr *in)
       .member = of_member ? agxc_spv_operand(s, in, 1) : AGXC_SPV_NO_MEMBER,
       .kind = agxc_spv_operand(s, in, 1 + of_member),
    };
-   if (!decoration_is_taken(s, d.kind))
-      agxc_spv_missing(s, "decoration %s (%u)", agxc_spv_decoration_name(d.kind), d.kind);
+   if (!agxc_spv_takes(s, AGXC_SPV_NAME_DECORATION, d.kind))
+      agxc_spv_missing(s, "decoration %s (%u)", agxc_spv_name(AGXC_SPV_NAME_DECORATION, d.kind),
+                       d.kind);
    if (agxc_spv_operand_count(in) > 2u + of_member)
       d.value = agxc_spv_operand(s, in, 2 + of_member);
    s->any_coherent |= d.kind == SpvDecorationCoherent || d.kind == SpvDecorationVolatile;

@@ -1,76 +1,55 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of opcodes and enumerants for messages, from name.def. Callers are the reader and the files
- * that refuse something.
+ * The table name.def: names of opcodes and enumerants for messages, and which enumerants the front
+ * end takes. Callers are the reader and the files that refuse something.
  */
 #include "agx/compiler/spirv/reader_impl.h"
 
-enum name_table {
-   OPCODE,
-   CAPABILITY,
-   STORAGE,
-   BUILTIN,
-   DECORATION,
-   MODE,
-   GLSL,
+#define IN_COMPUTE 1
+#define IN_VERTEX  2
+
+struct name {
+   uint8_t table, stages; /* stages: those that take it */
+   uint16_t number;
+   const char *text;
 };
 
-static const struct {
-   uint16_t table, number;
-   const char *text;
-} names[] = {
-#define NAME(table, number, text) {table, number, #text},
+static const struct name names[] = {
+#define NAME(table, number, text) {AGXC_SPV_NAME_##table, 0, number, #text},
+#define COMP(table, number, text) {AGXC_SPV_NAME_##table, IN_COMPUTE, number, #text},
+#define VERT(table, number, text) {AGXC_SPV_NAME_##table, IN_VERTEX, number, #text},
+#define TAKE(table, number, text) {AGXC_SPV_NAME_##table, IN_COMPUTE | IN_VERTEX, number, #text},
 #include "agx/compiler/spirv/name.def"
 #undef NAME
+#undef COMP
+#undef VERT
+#undef TAKE
 };
 
-static const char *find_name(enum name_table table, uint32_t number)
+static const struct name *find(enum agxc_spv_name_table table, uint32_t number)
 {
    size_t low = 0, high = AGX_COUNT(names);
    while (low < high) {
       size_t middle = low + (high - low) / 2;
       if (names[middle].table == table && names[middle].number == number)
-         return names[middle].text;
+         return &names[middle];
       if (names[middle].table < table ||
           (names[middle].table == table && names[middle].number < number))
          low = middle + 1;
       else
          high = middle;
    }
-   return "?";
+   return NULL;
 }
 
-const char *agxc_spv_opcode_name(uint32_t opcode)
+const char *agxc_spv_name(enum agxc_spv_name_table table, uint32_t number)
 {
-   return find_name(OPCODE, opcode);
+   const struct name *name = find(table, number);
+   return name ? name->text : "?";
 }
 
-const char *agxc_spv_capability_name(uint32_t value)
+bool agxc_spv_takes(const struct agxc_spv *s, enum agxc_spv_name_table table, uint32_t number)
 {
-   return find_name(CAPABILITY, value);
-}
-
-const char *agxc_spv_storage_name(uint32_t value)
-{
-   return find_name(STORAGE, value);
-}
-
-const char *agxc_spv_builtin_name(uint32_t value)
-{
-   return find_name(BUILTIN, value);
-}
-
-const char *agxc_spv_decoration_name(uint32_t value)
-{
-   return find_name(DECORATION, value);
-}
-
-const char *agxc_spv_mode_name(uint32_t value)
-{
-   return find_name(MODE, value);
-}
-
-const char *agxc_spv_glsl_name(uint32_t value)
-{
-   return find_name(GLSL, value);
+   const struct name *name = find(table, number);
+   return name && (name->stages & (s->shader->is_vertex ? IN_VERTEX : IN_COMPUTE));
 }

@@ -17,7 +17,7 @@ void agxc_spv_leave(struct agxc_spv *s, agx_status code, const char *format, ...
    vsnprintf(text, sizeof(text), format, args);
    va_end(args);
    agxc_fail(s->shader, code, "SPIR-V word %u, opcode %u (Op%s): %s", s->now.at, s->now.opcode,
-             agxc_spv_opcode_name(s->now.opcode), text);
+             agxc_spv_name(AGXC_SPV_NAME_OPCODE, s->now.opcode), text);
 }
 
 struct agxc_spv_instr agxc_spv_instr_at(struct agxc_spv *s, uint32_t at)

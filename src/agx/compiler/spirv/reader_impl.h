@@ -9,15 +9,27 @@
 
 /* ---- failures ---------------------------------------------------------- */
 
-/* Names for messages, without "Op" or the enumeration's prefix; "?" for unknown numbers. */
-const char *agxc_spv_opcode_name(uint32_t opcode);
-const char *agxc_spv_capability_name(uint32_t value);
-const char *agxc_spv_storage_name(uint32_t value);
-const char *agxc_spv_builtin_name(uint32_t value);
-/* Names of a decoration, an execution mode, a GLSL.std.450 instruction; "?" when unknown. */
-const char *agxc_spv_decoration_name(uint32_t value);
-const char *agxc_spv_mode_name(uint32_t value);
-const char *agxc_spv_glsl_name(uint32_t value);
+/* The tables of name.def. */
+enum agxc_spv_name_table {
+   AGXC_SPV_NAME_OPCODE,
+   AGXC_SPV_NAME_CAPABILITY,
+   AGXC_SPV_NAME_STORAGE,
+   AGXC_SPV_NAME_BUILTIN,
+   AGXC_SPV_NAME_DECORATION,
+   AGXC_SPV_NAME_MODE,
+   AGXC_SPV_NAME_GLSL,
+};
+
+/* The name of an opcode or enumerant for messages, without "Op" or the enumeration's prefix; "?"
+ * for unknown numbers. */
+const char *agxc_spv_name(enum agxc_spv_name_table table, uint32_t number);
+/* Whether modules of this stage may use a capability, decoration or builtin (name.def). */
+bool agxc_spv_takes(const struct agxc_spv *s, enum agxc_spv_name_table table, uint32_t number);
+/* The name of a storage class, as agxc_spv_name() gives it. */
+static inline const char *agxc_spv_storage_name(uint32_t storage)
+{
+   return agxc_spv_name(AGXC_SPV_NAME_STORAGE, storage);
+}
 
 /* The module breaks a rule: says at which word, in which instruction. */
 #define agxc_spv_invalid(s, ...) agxc_spv_leave((s), AGX_INVALID_ARGUMENT, __VA_ARGS__)

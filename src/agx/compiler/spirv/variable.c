@@ -28,33 +28,6 @@ static const struct {
    {SpvStorageClassUniformConstant, AGXC_SPV_PLACE_HANDLE},
 };
 
-/* A vertex stage has the first ones and those of a SIMD-group, a compute kernel all others. */
-#define VERTEX_BUILTINS 7
-static const uint32_t builtins[] = {
-   SpvBuiltInVertexIndex,
-   SpvBuiltInInstanceIndex,
-   SpvBuiltInVertexId,
-   SpvBuiltInInstanceId,
-   SpvBuiltInBaseVertex,
-   SpvBuiltInBaseInstance,
-   SpvBuiltInDrawIndex,
-   SpvBuiltInNumWorkgroups,
-   SpvBuiltInWorkgroupSize,
-   SpvBuiltInWorkgroupId,
-   SpvBuiltInLocalInvocationId,
-   SpvBuiltInGlobalInvocationId,
-   SpvBuiltInLocalInvocationIndex,
-   SpvBuiltInSubgroupSize,
-   SpvBuiltInNumSubgroups,
-   SpvBuiltInSubgroupId,
-   SpvBuiltInSubgroupLocalInvocationId,
-   SpvBuiltInSubgroupEqMask,
-   SpvBuiltInSubgroupGeMask,
-   SpvBuiltInSubgroupGtMask,
-   SpvBuiltInSubgroupLeMask,
-   SpvBuiltInSubgroupLtMask,
-};
-
 /* ---- reading ----------------------------------------------------------- */
 
 static bool is_decorated(const struct agxc_spv_id *id, uint32_t kind)
@@ -109,12 +82,6 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
    s->binding_count = (uint32_t)count;
 }
 
-static bool is_of_stage(const struct agxc_spv *s, size_t row)
-{
-   bool is_first = row < VERTEX_BUILTINS;
-   return s->shader->is_vertex ? is_first || builtins[row] >= SpvBuiltInSubgroupSize : !is_first;
-}
-
 static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
                          const struct agxc_spv_id *id)
 {
@@ -125,14 +92,12 @@ static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
    bool is_mask = d->value >= SpvBuiltInSubgroupEqMask && d->value <= SpvBuiltInSubgroupLtMask;
    bool is_vector = var->type->kind == AGXC_SPV_VECTOR && var->type->count == (is_mask ? 4 : 3) &&
                     var->type->elem->kind == AGXC_SPV_INT && var->type->elem->bits == 32;
+   const char *name = agxc_spv_name(AGXC_SPV_NAME_BUILTIN, d->value);
    if (!is_vector && (var->type->kind != AGXC_SPV_INT || var->type->bits != 32))
-      agxc_spv_invalid(s, "builtin %s of type %u", agxc_spv_builtin_name(d->value), var->type->id);
-   for (size_t i = 0; i < AGX_COUNT(builtins); i++)
-      if (builtins[i] == d->value && is_of_stage(s, i)) {
-         var->builtin = d->value;
-         return;
-      }
-   agxc_spv_missing(s, "builtin %s (%u)", agxc_spv_builtin_name(d->value), d->value);
+      agxc_spv_invalid(s, "builtin %s of type %u", name, var->type->id);
+   if (!agxc_spv_takes(s, AGXC_SPV_NAME_BUILTIN, d->value))
+      agxc_spv_missing(s, "builtin %s (%u)", name, d->value);
+   var->builtin = d->value;
 }
 
 static struct agxc_spv_variable *make_variable(struct agxc_spv *s, const struct agxc_spv_instr *in)
