@@ -118,18 +118,6 @@ static void define_int(struct agxc_spv *s, const struct agxc_spv_instr *in, stru
    agxc_spv_define(s, in, out);
 }
 
-static const struct {
-   uint16_t opcode;
-   uint8_t op;
-} atomic_rows[] = {
-   {SpvOpAtomicExchange, AGX_ISA_ATOMIC_XCHG},  {SpvOpAtomicIIncrement, AGX_ISA_ATOMIC_ADD},
-   {SpvOpAtomicIDecrement, AGX_ISA_ATOMIC_SUB}, {SpvOpAtomicIAdd, AGX_ISA_ATOMIC_ADD},
-   {SpvOpAtomicISub, AGX_ISA_ATOMIC_SUB},       {SpvOpAtomicSMin, AGX_ISA_ATOMIC_IMIN},
-   {SpvOpAtomicUMin, AGX_ISA_ATOMIC_UMIN},      {SpvOpAtomicSMax, AGX_ISA_ATOMIC_IMAX},
-   {SpvOpAtomicUMax, AGX_ISA_ATOMIC_UMAX},      {SpvOpAtomicAnd, AGX_ISA_ATOMIC_AND},
-   {SpvOpAtomicOr, AGX_ISA_ATOMIC_OR},          {SpvOpAtomicXor, AGX_ISA_ATOMIC_XOR},
-};
-
 void agxc_spv_op_atomic(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_pointer *p = atomic_pointer(s, agxc_spv_operand(s, in, 0));
@@ -137,12 +125,9 @@ void agxc_spv_op_atomic(struct agxc_spv *s, const struct agxc_spv_instr *in)
    uint32_t semantics = agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2));
    bool by_one = in->opcode == SpvOpAtomicIIncrement || in->opcode == SpvOpAtomicIDecrement;
    struct agxc_ref data = by_one ? agxc_spv_u32(1) : atomic_data(s, agxc_spv_operand(s, in, 3));
-   uint32_t op = 0;
-   for (size_t i = 0; i < AGX_COUNT(atomic_rows); i++)
-      if (atomic_rows[i].opcode == in->opcode)
-         op = atomic_rows[i].op;
    order_before(s, scope, semantics);
-   struct agxc_ref old = emit_atomic(s, p, op, data, agxc_none());
+   struct agxc_ref old =
+      emit_atomic(s, p, agxc_spv_op_find(in->opcode)->variant, data, agxc_none());
    order_after(s, scope, semantics);
    define_int(s, in, old);
 }

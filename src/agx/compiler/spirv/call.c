@@ -54,16 +54,16 @@ void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
    s->instance = ++s->instance_count;
    for (uint32_t i = 0; i < count; i++)
       pass_argument(s, function, i, agxc_spv_operand(s, in, 1 + i), caller);
-   struct agxc_spv_construct *c = AGX_ARENA_NEW(s->arena, struct agxc_spv_construct);
-   c->header = function->entry;
-   uint32_t scalars = function->returns->scalars;
+   uint32_t scalars = function->returns->scalars, first_slot = 0;
    if (scalars)
-      c->return_slot = agxc_spv_slots_new(s, scalars, agxc_spv_scalar_bits(s, function->returns));
-   agxc_spv_push(s, c, AGXC_SPV_CALL, true);
+      first_slot = agxc_spv_slots_new(s, scalars, agxc_spv_scalar_bits(s, function->returns));
+   struct agxc_spv_construct *c = agxc_spv_push(s, AGXC_SPV_CALL, true);
+   c->header = function->entry;
+   c->return_slot = first_slot;
    function->active = true;
    agxc_spv_emit_region(s, function->entry, NULL);
    function->active = false;
-   agxc_spv_pop(s, c);
+   agxc_spv_pop(s);
    s->instance = caller;
    s->call_depth--;
    s->now = *in;
@@ -71,21 +71,19 @@ void agxc_spv_emit_call(struct agxc_spv *s, const struct agxc_spv_instr *in)
       return;
    struct agxc_ref *refs = agxc_spv_refs(s, scalars);
    for (uint32_t i = 0; i < scalars; i++)
-      refs[i] = agxc_spv_slot_read(s, c->return_slot + i);
+      refs[i] = agxc_spv_slot_read(s, first_slot + i);
    agxc_spv_define(s, in, refs);
 }
 
 /* Of a vertex stage like a call: what follows comes behind each return. */
 static void emit_main(struct agxc_spv *s, struct agxc_spv_function *function)
 {
-   struct agxc_spv_construct *c = AGX_ARENA_NEW(s->arena, struct agxc_spv_construct);
-   c->header = function->entry;
    if (s->shader->is_vertex)
-      agxc_spv_push(s, c, AGXC_SPV_CALL, true);
+      agxc_spv_push(s, AGXC_SPV_CALL, true)->header = function->entry;
    function->active = true;
    agxc_spv_emit_region(s, function->entry, NULL);
    if (s->shader->is_vertex)
-      agxc_spv_pop(s, c);
+      agxc_spv_pop(s);
 }
 
 void agxc_spv_emit_entry(struct agxc_spv *s)

@@ -12,16 +12,6 @@
 
 #define PACKED_4X8 0 /* PackedVectorFormat4x8Bit */
 
-/* Which operands are signed. */
-static const struct {
-   uint16_t opcode;
-   bool first, second, saturates;
-} rows[] = {
-   {SpvOpSDot, true, true, false},        {SpvOpUDot, false, false, false},
-   {SpvOpSUDot, true, false, false},      {SpvOpSDotAccSat, true, true, true},
-   {SpvOpUDotAccSat, false, false, true}, {SpvOpSUDotAccSat, true, false, true},
-};
-
 /* In `bits` bits. */
 static struct agxc_ref extend(struct agxc_spv *s, struct agxc_ref x, bool is_signed, unsigned bits)
 {
@@ -106,28 +96,27 @@ static struct agxc_ref add_saturated(struct agxc_spv *s, struct agxc_ref a, stru
 
 void agxc_spv_op_integer_dot(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   unsigned row = 0;
-   while (rows[row].opcode != in->opcode)
-      row++;
+   uint32_t variant = agxc_spv_op_find(in->opcode)->variant;
+   bool is_signed = variant & AGXC_SPV_DOT_FIRST_SIGNED;
+   bool saturates = variant & AGXC_SPV_DOT_SATURATES;
    struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
    if (type->kind != AGXC_SPV_INT)
       agxc_spv_invalid(s, "result type %u is no integer", type->id);
-   uint32_t format_at = rows[row].saturates ? 3 : 2;
+   uint32_t format_at = saturates ? 3 : 2;
    bool is_packed = agxc_spv_operand_count(in) > format_at;
    if (is_packed && agxc_spv_operand(s, in, format_at) != PACKED_4X8)
       agxc_spv_missing(s, "packed vector format %u", agxc_spv_operand(s, in, format_at));
    /* Results of fewer bits are the low ones of 32. */
    unsigned bits = AGX_MAX(type->bits, 32);
-   bool is_signed = rows[row].first;
    struct agxc_ref a[4], b[4], sum = agxc_none();
-   uint32_t count = elements(s, in, 0, is_packed, rows[row].first, bits, a);
-   if (elements(s, in, 1, is_packed, rows[row].second, bits, b) != count)
+   uint32_t count = elements(s, in, 0, is_packed, is_signed, bits, a);
+   if (elements(s, in, 1, is_packed, variant & AGXC_SPV_DOT_SECOND_SIGNED, bits, b) != count)
       agxc_spv_invalid(s, "vectors of different lengths");
    for (uint32_t i = 0; i < count; i++) {
       struct agxc_ref product = agxc_spv_build2(s, AGXC_OP_IMUL, bits, a[i], b[i]);
       sum = i ? agxc_spv_build2(s, AGXC_OP_IADD, bits, sum, product) : product;
    }
-   if (rows[row].saturates) {
+   if (saturates) {
       struct agxc_ref start = agxc_spv_value_like(s, agxc_spv_operand(s, in, 2), type)[0];
       sum = add_saturated(s, sum, extend(s, start, is_signed, bits), is_signed, type->bits);
    }

@@ -44,17 +44,38 @@ void agxc_spv_leave_list(struct agxc_spv *s, struct agxc_spv_place_saved saved)
    s->region = saved.region;
 }
 
-struct agxc_if *agxc_spv_begin_if(struct agxc_spv *s, struct agxc_ref cond)
+struct agxc_spv_arms agxc_spv_begin_then(struct agxc_spv *s, struct agxc_ref cond)
 {
    struct agxc_if *branch = agxc_if_new(s->shader);
    agxc_build_branch(&s->b, cond);
    agxc_node_append(s->flow->list, s->flow->parent, &branch->node);
-   return branch;
+   return (struct agxc_spv_arms){branch, agxc_spv_enter(s, &branch->then_list, &branch->node)};
 }
 
-void agxc_spv_push(struct agxc_spv *s, struct agxc_spv_construct *c,
-                   enum agxc_spv_construct_kind kind, bool flagged)
+void agxc_spv_begin_else(struct agxc_spv *s, struct agxc_spv_arms *arms)
 {
+   agxc_spv_leave_list(s, arms->saved);
+   arms->saved = agxc_spv_enter(s, &arms->branch->else_list, &arms->branch->node);
+}
+
+void agxc_spv_end_if(struct agxc_spv *s, struct agxc_spv_arms *arms)
+{
+   agxc_spv_leave_list(s, arms->saved);
+   agxc_spv_new_block(s);
+}
+
+uint32_t agxc_spv_flag_new(struct agxc_spv *s)
+{
+   const uint8_t bits = 1;
+   uint32_t slot = agxc_spv_slots_new(s, 1, &bits);
+   agxc_spv_slot_write(s, slot, agxc_imm(0, 1));
+   return slot;
+}
+
+struct agxc_spv_construct *agxc_spv_push(struct agxc_spv *s, enum agxc_spv_construct_kind kind,
+                                         bool flagged)
+{
+   struct agxc_spv_construct *c = AGX_ARENA_NEW(s->arena, struct agxc_spv_construct);
    struct agxc_spv_construct *outer = s->flow->top;
    c->kind = kind;
    c->outer = outer;
@@ -63,17 +84,15 @@ void agxc_spv_push(struct agxc_spv *s, struct agxc_spv_construct *c,
    c->call = kind == AGXC_SPV_CALL ? c : outer ? outer->call : NULL;
    c->active = true;
    s->flow->top = c;
-   if (!flagged)
-      return;
-   const uint8_t bits = 1;
-   c->flag_slot = agxc_spv_slots_new(s, 1, &bits);
-   agxc_spv_slot_write(s, c->flag_slot, agxc_imm(0, 1));
+   if (flagged)
+      c->flag_slot = agxc_spv_flag_new(s);
+   return c;
 }
 
-void agxc_spv_pop(struct agxc_spv *s, struct agxc_spv_construct *c)
+void agxc_spv_pop(struct agxc_spv *s)
 {
-   s->flow->top = c->outer;
-   c->active = false;
+   s->flow->top->active = false;
+   s->flow->top = s->flow->top->outer;
 }
 
 /* ---- edges and phis ---------------------------------------------------- */

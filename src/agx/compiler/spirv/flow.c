@@ -52,14 +52,11 @@ static struct agxc_spv_end emit_both(struct agxc_spv *s, struct agxc_spv_block *
                                      struct agxc_ref cond, struct agxc_spv_block *yes,
                                      struct agxc_spv_block *no, struct agxc_spv_block *end)
 {
-   struct agxc_if *branch = agxc_spv_begin_if(s, cond);
-   struct agxc_spv_place_saved saved = agxc_spv_enter(s, &branch->then_list, &branch->node);
+   struct agxc_spv_arms arms = agxc_spv_begin_then(s, cond);
    struct agxc_spv_end a = agxc_spv_emit_arm(s, from, yes, end, false);
-   agxc_spv_leave_list(s, saved);
-   saved = agxc_spv_enter(s, &branch->else_list, &branch->node);
+   agxc_spv_begin_else(s, &arms);
    struct agxc_spv_end b = agxc_spv_emit_arm(s, from, no, end, false);
-   agxc_spv_leave_list(s, saved);
-   agxc_spv_new_block(s);
+   agxc_spv_end_if(s, &arms);
    return (struct agxc_spv_end){.falls = a.falls || b.falls,
                                 .exits = agxc_spv_join_exits(s, a.exits, b.exits)};
 }
@@ -77,16 +74,13 @@ static bool emit_jump_if(struct agxc_spv *s, struct agxc_spv_block *from, struct
    }
    if (kind != AGXC_SPV_JUMP_BREAK && kind != AGXC_SPV_JUMP_CONTINUE)
       return false;
-   struct agxc_if *branch = agxc_spv_begin_if(s, cond);
-   struct agxc_spv_place_saved saved = agxc_spv_enter(s, &branch->then_list, &branch->node);
+   struct agxc_spv_arms arms = agxc_spv_begin_then(s, cond);
    if (when)
       agxc_spv_jump(s, from, to, kind, c);
-   agxc_spv_leave_list(s, saved);
-   saved = agxc_spv_enter(s, &branch->else_list, &branch->node);
+   agxc_spv_begin_else(s, &arms);
    if (!when)
       agxc_spv_jump(s, from, to, kind, c);
-   agxc_spv_leave_list(s, saved);
-   agxc_spv_new_block(s);
+   agxc_spv_end_if(s, &arms);
    return true;
 }
 
@@ -106,12 +100,10 @@ static struct step emit_conditional(struct agxc_spv *s, struct agxc_spv_block *b
    bool decided = cond.kind == AGXC_IMM || yes == no;
    struct agxc_spv_block *taken = cond.kind == AGXC_IMM && !cond.imm ? no : yes;
    if (merge) {
-      struct agxc_spv_construct *c = AGX_ARENA_NEW(s->arena, struct agxc_spv_construct);
-      c->merge = merge;
-      agxc_spv_push(s, c, AGXC_SPV_SELECTION, false);
+      agxc_spv_push(s, AGXC_SPV_SELECTION, false)->merge = merge;
       struct agxc_spv_end both = decided ? agxc_spv_emit_arm(s, block, taken, merge, false)
                                          : emit_both(s, block, cond, yes, no, merge);
-      agxc_spv_pop(s, c);
+      agxc_spv_pop(s);
       return (struct step){.next = both.falls ? merge : NULL, .end = {.exits = both.exits}};
    }
    if (decided)
@@ -223,13 +215,12 @@ struct agxc_spv_end agxc_spv_emit_region(struct agxc_spv *s, struct agxc_spv_blo
 static struct step emit_loop(struct agxc_spv *s, struct agxc_spv_block *header,
                              const struct agxc_spv_instr *in)
 {
-   struct agxc_spv_construct *c = AGX_ARENA_NEW(s->arena, struct agxc_spv_construct);
+   struct agxc_spv_construct *c = agxc_spv_push(s, AGXC_SPV_LOOP, false);
    c->header = header;
    c->merge = agxc_spv_block_of(s, agxc_spv_operand(s, in, 0));
    c->continues = agxc_spv_block_of(s, agxc_spv_operand(s, in, 1));
    struct agxc_loop *loop = agxc_loop_new(s->shader);
    agxc_node_append(s->flow->list, s->flow->parent, &loop->node);
-   agxc_spv_push(s, c, AGXC_SPV_LOOP, false);
    struct agxc_spv_place_saved saved = agxc_spv_enter(s, &loop->body, &loop->node);
    bool reached = emit_from(s, header, c->continues, true).falls || c->continued;
    agxc_spv_leave_list(s, saved);
@@ -238,7 +229,7 @@ static struct step emit_loop(struct agxc_spv *s, struct agxc_spv_block *header,
    if (reached && c->continues != header)
       agxc_spv_emit_region(s, c->continues, header);
    agxc_spv_leave_list(s, saved);
-   agxc_spv_pop(s, c);
+   agxc_spv_pop(s);
    agxc_spv_new_block(s);
    return (struct step){.next = c->broke ? c->merge : NULL, .end = {.exits = c->exits}};
 }

@@ -79,13 +79,26 @@ void agxc_spv_count_nesting(struct agxc_spv *s);
 struct agxc_spv_place_saved agxc_spv_enter(struct agxc_spv *s, struct agx_link *list,
                                            struct agxc_node *parent);
 void agxc_spv_leave_list(struct agxc_spv *s, struct agxc_spv_place_saved saved);
-/* Ends the current block with a branch; the caller fills both lists. */
-struct agxc_if *agxc_spv_begin_if(struct agxc_spv *s, struct agxc_ref cond);
+/* An if that is being emitted: the arms follow between these calls, then first, and either may stay
+ * empty. begin ends the current block with a branch; end begins the block behind both arms. */
+struct agxc_spv_arms {
+   struct agxc_if *branch;
+   struct agxc_spv_place_saved saved;
+};
+struct agxc_spv_arms agxc_spv_begin_then(struct agxc_spv *s, struct agxc_ref cond);
+void agxc_spv_begin_else(struct agxc_spv *s, struct agxc_spv_arms *arms);
+void agxc_spv_end_if(struct agxc_spv *s, struct agxc_spv_arms *arms);
 /* The block behind a node. */
 void agxc_spv_new_block(struct agxc_spv *s);
-void agxc_spv_push(struct agxc_spv *s, struct agxc_spv_construct *c,
-                   enum agxc_spv_construct_kind kind, bool flagged);
-void agxc_spv_pop(struct agxc_spv *s, struct agxc_spv_construct *c);
+/* A new slot of one bit, which is 0 where code is being emitted. */
+uint32_t agxc_spv_flag_new(struct agxc_spv *s);
+/* Enters a construct, which the arena owns; its merge, header and continue target are the caller's
+ * to fill. flagged: it is left by setting a flag, which gets a slot and begins unset. */
+struct agxc_spv_construct *agxc_spv_push(struct agxc_spv *s, enum agxc_spv_construct_kind kind,
+                                         bool flagged);
+/* Leaves the innermost construct. */
+void agxc_spv_pop(struct agxc_spv *s);
+/* The block that a label names; fails for other ids. */
 struct agxc_spv_block *agxc_spv_block_of(struct agxc_spv *s, uint32_t label);
 /* Writes the phis of to as the edge from from says. */
 void agxc_spv_write_phis(struct agxc_spv *s, struct agxc_spv_block *from,

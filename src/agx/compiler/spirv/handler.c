@@ -6,14 +6,10 @@
 #include "agx/compiler/spirv/handler_impl.h"
 
 static const agxc_spv_handler handlers[AGXC_SPV_OP_COUNT] = {
-#define ROW(name, words, flags)
 #define OP(name, words, flags, handler) [AGXC_SPV_OP_INDEX(SpvOp##name)] = handler,
 #define ALU(name, op, sources, takes, gives, swap, negate)                                         \
    [AGXC_SPV_OP_INDEX(SpvOp##name)] = agxc_spv_op_alu,
 #include "agx/compiler/spirv/op.def"
-#undef ROW
-#undef OP
-#undef ALU
 };
 
 void agxc_spv_run_instruction(struct agxc_spv *s, const struct agxc_spv_instr *in)

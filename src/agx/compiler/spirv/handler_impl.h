@@ -15,9 +15,4 @@ void agxc_spv_run_instruction(struct agxc_spv *s, const struct agxc_spv_instr *i
 void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in);
 #define OP(name, words, flags, handler)                                                            \
    void handler(struct agxc_spv *, const struct agxc_spv_instr *);
-#define ROW(name, words, flags)
-#define ALU(name, op, sources, takes, gives, swap, negate)
 #include "agx/compiler/spirv/op.def"
-#undef OP
-#undef ROW
-#undef ALU

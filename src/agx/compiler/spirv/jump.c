@@ -158,13 +158,10 @@ const struct agxc_spv_exits *agxc_spv_break_onwards(struct agxc_spv *s,
       agxc_spv_terminate(s, AGXC_OP_BREAK);
       return NULL;
    }
-   struct agxc_if *branch = agxc_spv_begin_if(s, any_flag(s, beyond));
-   struct agxc_spv_place_saved saved = agxc_spv_enter(s, &branch->then_list, &branch->node);
+   struct agxc_spv_arms arms = agxc_spv_begin_then(s, any_flag(s, beyond));
    agxc_spv_terminate(s, AGXC_OP_BREAK);
-   agxc_spv_leave_list(s, saved);
-   saved = agxc_spv_enter(s, &branch->else_list, &branch->node);
-   agxc_spv_leave_list(s, saved);
-   agxc_spv_new_block(s);
+   agxc_spv_begin_else(s, &arms);
+   agxc_spv_end_if(s, &arms);
    return inner_exits(s, exits, loop->depth, NULL);
 }
 
@@ -187,13 +184,10 @@ struct agxc_spv_end agxc_spv_emit_guarded(struct agxc_spv *s, struct agxc_spv_bl
       rest.exits = agxc_spv_join_exits(s, rest.exits, exits);
       return rest;
    }
-   struct agxc_if *branch = agxc_spv_begin_if(s, any_flag(s, exits));
-   struct agxc_spv_place_saved saved = agxc_spv_enter(s, &branch->then_list, &branch->node);
-   agxc_spv_leave_list(s, saved);
-   saved = agxc_spv_enter(s, &branch->else_list, &branch->node);
+   struct agxc_spv_arms arms = agxc_spv_begin_then(s, any_flag(s, exits));
+   agxc_spv_begin_else(s, &arms);
    struct agxc_spv_end rest = agxc_spv_emit_region(s, block, end);
-   agxc_spv_leave_list(s, saved);
-   agxc_spv_new_block(s);
+   agxc_spv_end_if(s, &arms);
    rest.exits = agxc_spv_join_exits(s, rest.exits, exits);
    return rest;
 }

@@ -80,10 +80,22 @@ struct agxc_spv_alu {
    bool swap, negate;
 };
 
+/* Variants of integer dot products, and of instructions that sample images. */
+enum agxc_spv_dot_variant {
+   AGXC_SPV_DOT_FIRST_SIGNED = 1,
+   AGXC_SPV_DOT_SECOND_SIGNED = 2,
+   AGXC_SPV_DOT_SATURATES = 4,
+};
+enum agxc_spv_sample_variant {
+   AGXC_SPV_SAMPLE_GATHERS = 1,
+   AGXC_SPV_SAMPLE_PROJECTS = 2,
+   AGXC_SPV_SAMPLE_COMPARES = 4,
+};
+
 struct agxc_spv_op {
-   uint16_t opcode;
-   uint8_t words; /* least length */
-   uint8_t flags;
+   uint8_t words; /* least length; 0: the front end does not take the opcode */
+   uint8_t flags; /* enum agxc_spv_op_flags */
+   uint8_t variant;
    struct agxc_spv_alu alu;
 };
 /* What op.def says of an opcode, or NULL when the front end does not take it. */

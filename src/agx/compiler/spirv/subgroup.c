@@ -255,26 +255,12 @@ static struct agxc_ref swap_mask(struct agxc_spv *s, const struct agxc_spv_instr
 
 void agxc_spv_op_group_shuffle(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   static const struct {
-      uint16_t opcode;
-      uint8_t mode; /* enum agxc_shuffle */
-   } rows[] = {
-      {SpvOpGroupNonUniformShuffle, AGXC_SHUFFLE_INDEX},
-      {SpvOpGroupNonUniformShuffleXor, AGXC_SHUFFLE_XOR},
-      {SpvOpGroupNonUniformShuffleUp, AGXC_SHUFFLE_UP},
-      {SpvOpGroupNonUniformShuffleDown, AGXC_SHUFFLE_DOWN},
-      {SpvOpGroupNonUniformQuadBroadcast, AGXC_SHUFFLE_QUAD},
-      {SpvOpGroupNonUniformQuadSwap, AGXC_SHUFFLE_XOR},
-   };
    check_scope(s, in);
    struct agxc_spv_type *type;
    const struct agxc_ref *refs = like_result(s, in, 1, &type);
    struct agxc_ref operand =
       in->opcode == SpvOpGroupNonUniformQuadSwap ? swap_mask(s, in) : number(s, in, 2);
-   uint32_t mode = 0;
-   for (size_t i = 0; i < AGX_COUNT(rows); i++)
-      if (rows[i].opcode == in->opcode)
-         mode = rows[i].mode;
+   uint32_t mode = agxc_spv_op_find(in->opcode)->variant;
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++)
       out[i] = shuffle(s, refs[i], operand, mode);
@@ -333,42 +319,18 @@ void agxc_spv_op_rotate(struct agxc_spv *s, const struct agxc_spv_instr *in)
 
 /* ---- reductions and scans ---------------------------------------------- */
 
-static const struct {
-   uint16_t opcode;
-   uint8_t with, kind; /* AGX_ISA_SUBOP_* or AGXC_COMBINE_*; enum agxc_spv_kind */
-} combines[] = {
-   {SpvOpGroupNonUniformIAdd, AGX_ISA_SUBOP_IADD, AGXC_SPV_INT},
-   {SpvOpGroupNonUniformFAdd, AGX_ISA_SUBOP_FADD, AGXC_SPV_FLOAT},
-   {SpvOpGroupNonUniformIMul, AGXC_COMBINE_IMUL, AGXC_SPV_INT},
-   {SpvOpGroupNonUniformFMul, AGX_ISA_SUBOP_FMUL, AGXC_SPV_FLOAT},
-   {SpvOpGroupNonUniformSMin, AGX_ISA_SUBOP_SMIN, AGXC_SPV_INT},
-   {SpvOpGroupNonUniformUMin, AGX_ISA_SUBOP_UMIN, AGXC_SPV_INT},
-   {SpvOpGroupNonUniformFMin, AGX_ISA_SUBOP_FMIN, AGXC_SPV_FLOAT},
-   {SpvOpGroupNonUniformSMax, AGX_ISA_SUBOP_SMAX, AGXC_SPV_INT},
-   {SpvOpGroupNonUniformUMax, AGX_ISA_SUBOP_UMAX, AGXC_SPV_INT},
-   {SpvOpGroupNonUniformFMax, AGX_ISA_SUBOP_FMAX, AGXC_SPV_FLOAT},
-   {SpvOpGroupNonUniformBitwiseAnd, AGX_ISA_SUBOP_AND, AGXC_SPV_INT},
-   {SpvOpGroupNonUniformBitwiseOr, AGX_ISA_SUBOP_OR, AGXC_SPV_INT},
-   {SpvOpGroupNonUniformBitwiseXor, AGX_ISA_SUBOP_XOR, AGXC_SPV_INT},
-   {SpvOpGroupNonUniformLogicalAnd, AGX_ISA_SUBOP_AND, AGXC_SPV_BOOL},
-   {SpvOpGroupNonUniformLogicalOr, AGX_ISA_SUBOP_OR, AGXC_SPV_BOOL},
-   {SpvOpGroupNonUniformLogicalXor, AGX_ISA_SUBOP_XOR, AGXC_SPV_BOOL},
-};
-
 void agxc_spv_op_group_arithmetic(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    check_scope(s, in);
    uint32_t operation = agxc_spv_operand(s, in, 1);
    struct agxc_spv_type *type;
    const struct agxc_ref *refs = like_result(s, in, 2, &type);
-   unsigned row = 0;
-   while (combines[row].opcode != in->opcode)
-      row++;
-   if (agxc_spv_component(type)->kind != combines[row].kind)
+   const struct agxc_spv_op *row = agxc_spv_op_find(in->opcode);
+   if (agxc_spv_component(type)->kind != row->alu.takes)
       agxc_spv_invalid(s, "result type %u has another kind of component", type->id);
    bool scans =
       operation == SpvGroupOperationInclusiveScan || operation == SpvGroupOperationExclusiveScan;
-   uint32_t with = combines[row].with, lanes = AGX_SIMD_LANES;
+   uint32_t with = row->variant, lanes = AGX_SIMD_LANES;
    if (operation == SpvGroupOperationClusteredReduce)
       lanes = cluster_size(s, in, 3);
    else if (!scans && operation != SpvGroupOperationReduce)

@@ -187,22 +187,18 @@ static struct agxc_spv_end emit_target(struct switch_state *w, struct agxc_spv_t
       w->dead = !always.falls && !always.exits;
       return always;
    }
-   struct agxc_if *branch = agxc_spv_begin_if(s, cond);
-   struct agxc_spv_place_saved saved = agxc_spv_enter(s, &branch->then_list, &branch->node);
+   struct agxc_spv_arms arms = agxc_spv_begin_then(s, cond);
    if (target->from) /* falling in has set it */
       agxc_spv_slot_write(s, w->construct->flag_slot, agxc_imm(0, 1));
    struct agxc_spv_end end = agxc_spv_emit_arm(s, w->block, target->block, w->merge, true);
-   agxc_spv_leave_list(s, saved);
-   saved = agxc_spv_enter(s, &branch->else_list, &branch->node);
-   agxc_spv_leave_list(s, saved);
-   agxc_spv_new_block(s);
+   agxc_spv_begin_else(s, &arms);
+   agxc_spv_end_if(s, &arms);
    return end;
 }
 
 /* Every edge is taken before the first branch: a target's phis are its own. */
 static bool take_edges(struct switch_state *w)
 {
-   const uint8_t bits = 1;
    bool to_merge = default_block(w) == w->merge;
    for (uint32_t i = 0; i < w->literals; i++)
       to_merge |= literal_block(w, i) == w->merge;
@@ -210,8 +206,7 @@ static bool take_edges(struct switch_state *w)
       agxc_spv_write_phis(w->s, w->block, w->merge);
    for (uint32_t i = 0; i < w->count; i++) {
       agxc_spv_write_phis(w->s, w->block, w->targets[i].block);
-      w->targets[i].from_slot = agxc_spv_slots_new(w->s, 1, &bits);
-      agxc_spv_slot_write(w->s, w->targets[i].from_slot, agxc_imm(0, 1));
+      w->targets[i].from_slot = agxc_spv_flag_new(w->s);
    }
    return to_merge;
 }
@@ -239,18 +234,18 @@ struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_blo
                                          const struct agxc_spv_instr *in,
                                          struct agxc_spv_block *merge)
 {
-   struct agxc_spv_construct *c = AGX_ARENA_NEW(s->arena, struct agxc_spv_construct);
-   struct switch_state w = {.s = s, .block = block, .merge = merge, .construct = c, .in = in};
+   struct switch_state w = {.s = s, .block = block, .merge = merge, .in = in};
    w.selector = agxc_spv_scalar(s, agxc_spv_operand(s, in, 0), AGXC_SPV_INT);
    w.literal_words = w.selector.bits == 64 ? 2 : 1;
    if ((agxc_spv_operand_count(in) - 2) % (w.literal_words + 1))
       agxc_spv_invalid(s, "literal without a target");
    w.literals = (agxc_spv_operand_count(in) - 2) / (w.literal_words + 1);
-   w.targets = c->targets = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_target, w.literals + 1);
    struct agxc_spv_construct *around = merge->merge_of;
+   struct agxc_spv_construct *c = agxc_spv_push(s, AGXC_SPV_SWITCH, true);
+   w.construct = c;
+   w.targets = c->targets = AGX_ARENA_ARRAY(s->arena, struct agxc_spv_target, w.literals + 1);
    c->merge = merge;
    merge->merge_of = c;
-   agxc_spv_push(s, c, AGXC_SPV_SWITCH, true);
    w.next_literal = AGX_ARENA_ARRAY(s->arena, uint32_t, w.literals + 1);
    for (uint32_t i = 0; i < w.literals; i++)
       add_target(&w, literal_block(&w, i));
@@ -260,7 +255,7 @@ struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_blo
       add_literal(&w, i);
    find_falls(&w);
    struct agxc_spv_end all = emit_targets(&w);
-   agxc_spv_pop(s, c);
+   agxc_spv_pop(s);
    merge->merge_of = around;
    if (!all.exits || all.exits->to != c)
       return all;

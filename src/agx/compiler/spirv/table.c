@@ -12,27 +12,34 @@
 #define S  AGXC_SPV_SPEC
 #define X  AGXC_SPV_NO_EFFECT
 
+/* Variants, as the handlers' files name them. */
+#define FIRST_SIGNED  AGXC_SPV_DOT_FIRST_SIGNED
+#define SECOND_SIGNED AGXC_SPV_DOT_SECOND_SIGNED
+#define SATURATES     AGXC_SPV_DOT_SATURATES
+#define GATHERS       AGXC_SPV_SAMPLE_GATHERS
+#define PROJECTS      AGXC_SPV_SAMPLE_PROJECTS
+#define COMPARES      AGXC_SPV_SAMPLE_COMPARES
+
+#define LINE(name, least, bits, ...)                                                               \
+   [AGXC_SPV_OP_INDEX(SpvOp##name)] = {.words = (least), .flags = (bits), __VA_ARGS__},
+
 static const struct agxc_spv_op rows[AGXC_SPV_OP_COUNT] = {
-#define ROW(name, least, bits)                                                                     \
-   [AGXC_SPV_OP_INDEX(SpvOp##name)] = {.opcode = SpvOp##name, .words = (least), .flags = (bits)},
-#define OP(name, least, bits, function)                                                            \
-   [AGXC_SPV_OP_INDEX(SpvOp##name)] = {                                                            \
-      .opcode = SpvOp##name, .words = (least), .flags = (bits) | AGXC_SPV_IN_BODY},
+#define ROW(name, least, bits)         LINE(name, least, bits, .variant = 0)
+#define OP(name, least, bits, handler) FAMILY(name, least, bits, handler, 0)
+#define FAMILY(name, least, bits, handler, which)                                                  \
+   LINE(name, least, (bits) | AGXC_SPV_IN_BODY, .variant = (which))
+#define REDUCE(name, which, kind)                                                                  \
+   LINE(name, 6, TR | AGXC_SPV_IN_BODY, .variant = (which), .alu = {.takes = AGXC_SPV_##kind})
 /* Spare bits of comparisons and arithmetic in OpSpecConstantOp: agxc_fold decides. */
 #define ALU(name, ir, count, from, to, exchanged, inverted)                                        \
-   [AGXC_SPV_OP_INDEX(SpvOp##name)] = {.opcode = SpvOp##name,                                      \
-                                       .words = 3 + (count),                                       \
-                                       .flags = TR | S | AGXC_SPV_IN_BODY,                         \
-                                       .alu = {.op = AGXC_OP_##ir,                                 \
-                                               .sources = (count),                                 \
-                                               .takes = AGXC_SPV_##from,                           \
-                                               .gives = AGXC_SPV_##to,                             \
-                                               .swap = (exchanged),                                \
-                                               .negate = (inverted)}},
+   LINE(name, 3 + (count), TR | S | AGXC_SPV_IN_BODY,                                              \
+        .alu = {.op = AGXC_OP_##ir,                                                                \
+                .sources = (count),                                                                \
+                .takes = AGXC_SPV_##from,                                                          \
+                .gives = AGXC_SPV_##to,                                                            \
+                .swap = (exchanged),                                                               \
+                .negate = (inverted)})
 #include "agx/compiler/spirv/op.def"
-#undef ROW
-#undef OP
-#undef ALU
 };
 
 const struct agxc_spv_op *agxc_spv_op_find(uint32_t opcode)

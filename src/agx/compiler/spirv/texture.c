@@ -322,22 +322,6 @@ static struct agxc_ref sample_level(struct agxc_spv *s, const struct agxc_spv_ty
    return level.bits == 16 ? level : agxc_spv_build1(s, AGXC_OP_F2F, 16, level);
 }
 
-/* What a sample instruction says by its name. */
-struct variant {
-   bool is_gather, is_projective, compares;
-};
-
-static struct variant variant_of(uint32_t opcode)
-{
-   return (struct variant){
-      .is_gather = opcode == SpvOpImageGather || opcode == SpvOpImageDrefGather,
-      .is_projective =
-         opcode == SpvOpImageSampleProjExplicitLod || opcode == SpvOpImageSampleProjDrefExplicitLod,
-      .compares = opcode == SpvOpImageSampleDrefExplicitLod ||
-                  opcode == SpvOpImageSampleProjDrefExplicitLod || opcode == SpvOpImageDrefGather,
-   };
-}
-
 /* Divides coordinates, and what they are compared with, by the component behind them. */
 static void project(struct agxc_spv *s, const struct agxc_spv_type *image, uint32_t id,
                     struct coordinates *c, struct agxc_ref *reference)
@@ -402,24 +386,26 @@ void agxc_spv_op_image_sample(struct agxc_spv *s, const struct agxc_spv_instr *i
 {
    const struct agxc_spv_pointer *image = agxc_spv_image(s, agxc_spv_operand(s, in, 0), true);
    const struct agxc_spv_type *type = agxc_spv_image_type(image);
-   const struct variant variant = variant_of(in->opcode);
+   uint32_t variant = agxc_spv_op_find(in->opcode)->variant;
+   bool is_gather = variant & AGXC_SPV_SAMPLE_GATHERS;
+   bool compares = variant & AGXC_SPV_SAMPLE_COMPARES;
    uint32_t coordinates = agxc_spv_operand(s, in, 1);
-   struct operands operands = read_operands(s, in, variant.is_gather || variant.compares ? 3 : 2);
-   uint32_t gather = variant.is_gather ? gathered_channel(s, in) : 0;
+   struct operands operands = read_operands(s, in, is_gather || compares ? 3 : 2);
+   uint32_t gather = is_gather ? gathered_channel(s, in) : 0;
    struct agxc_ref reference = agxc_none();
    if (type->image.dim == SpvDimBuffer || type->image.is_multisampled)
       agxc_spv_invalid(s, "of image type %u", type->id);
-   if (variant.compares)
+   if (compares)
       reference = agxc_spv_scalar(s, agxc_spv_operand(s, in, 2), AGXC_SPV_FLOAT);
    if (reference.kind != AGXC_NONE && reference.bits != 32)
       agxc_spv_invalid(s, "reference of %u bits", reference.bits);
    struct coordinates c =
       read_coordinates(s, type, coordinates, AGXC_SPV_FLOAT, agxc_spv_f32(0.5f));
-   if (variant.is_projective)
+   if (variant & AGXC_SPV_SAMPLE_PROJECTS)
       project(s, type, coordinates, &c, &reference);
    round_layer(s, image, &c);
    struct agxc_ref at = vector_of(s, &c), level = sample_level(s, type, &operands, gather), texel;
-   if (operands.offsets && !variant.is_gather)
+   if (operands.offsets && !is_gather)
       agxc_spv_invalid(s, "offsets of what is no gather");
    if (operands.offsets)
       texel = gather_by_offsets(s, image, at, reference, operands.offsets, gather);
