@@ -6,30 +6,6 @@
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/value_impl.h"
 
-/* The result type, which must be a scalar or vector of that kind. */
-static struct agxc_spv_type *result_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                                         enum agxc_spv_kind kind)
-{
-   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
-   const struct agxc_spv_type *component = agxc_spv_component(type);
-   if (!component || component->kind != kind)
-      agxc_spv_invalid(s, "result type %u has another kind of component", type->id);
-   return type;
-}
-
-/* Operand i: count components of that kind. */
-static struct agxc_ref *operand(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t i,
-                                enum agxc_spv_kind kind, uint32_t count)
-{
-   struct agxc_spv_type *type;
-   struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, i), &type);
-   const struct agxc_spv_type *component = agxc_spv_component(type);
-   if (!component || component->kind != kind || type->scalars != count)
-      agxc_spv_invalid(s, "operand %u has type %u: %u components of another kind expected", i,
-                       type->id, count);
-   return refs;
-}
-
 static unsigned bits_of(const struct agxc_ref *refs, const struct agxc_spv_type *type)
 {
    return type->scalars ? refs[0].bits : 0;
@@ -75,10 +51,10 @@ static struct agxc_ref alu_scalar(struct agxc_spv *s, const struct agxc_spv_alu 
 void agxc_spv_op_alu(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    const struct agxc_spv_alu *alu = &agxc_spv_op_find(in->opcode)->alu;
-   struct agxc_spv_type *type = result_type(s, in, alu->gives);
-   const struct agxc_ref *a = operand(s, in, 0, alu->takes, type->scalars);
+   struct agxc_spv_type *type = agxc_spv_result_type(s, in, alu->gives);
+   const struct agxc_ref *a = agxc_spv_components(s, in, 0, alu->takes, type->scalars);
    const struct agxc_ref *b =
-      alu->sources > 1 ? operand(s, in, 1, alu->takes, type->scalars) : NULL;
+      alu->sources > 1 ? agxc_spv_components(s, in, 1, alu->takes, type->scalars) : NULL;
    unsigned bits = agxc_spv_component(type)->bits;
    check_widths(s, alu, bits, bits_of(a, type), b ? bits_of(b, type) : 0);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
@@ -97,8 +73,8 @@ void agxc_spv_op_extended(struct agxc_spv *s, const struct agxc_spv_instr *in)
    if (!part || part->kind != AGXC_SPV_INT || type->members[1].type != type->members[0].type)
       agxc_spv_invalid(s, "result type %u is no pair of integers", type->id);
    uint32_t n = type->members[0].type->scalars;
-   const struct agxc_ref *a = operand(s, in, 0, AGXC_SPV_INT, n),
-                         *b = operand(s, in, 1, AGXC_SPV_INT, n);
+   const struct agxc_ref *a = agxc_spv_components(s, in, 0, AGXC_SPV_INT, n),
+                         *b = agxc_spv_components(s, in, 1, AGXC_SPV_INT, n);
    unsigned bits = part->bits;
    if (a[0].bits != bits || b[0].bits != bits)
       agxc_spv_invalid(s, "operands of %u and %u bits, results of %u", a[0].bits, b[0].bits, bits);
@@ -127,16 +103,15 @@ void agxc_spv_op_extended(struct agxc_spv *s, const struct agxc_spv_instr *in)
 
 void agxc_spv_op_any_all(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   struct agxc_spv_type *type = result_type(s, in, AGXC_SPV_BOOL), *from;
+   struct agxc_spv_type *from;
    struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &from);
-   if (type->scalars != 1 || from->kind != AGXC_SPV_VECTOR || from->elem->kind != AGXC_SPV_BOOL)
+   if (from->kind != AGXC_SPV_VECTOR || from->elem->kind != AGXC_SPV_BOOL)
       agxc_spv_invalid(s, "operand of type %u", from->id);
-   struct agxc_ref *out = agxc_spv_refs(s, 1);
-   out[0] = refs[0];
+   struct agxc_ref out = refs[0];
    for (uint32_t i = 1; i < from->scalars; i++)
-      out[0] = agxc_spv_build2(s, in->opcode == SpvOpAny ? AGXC_OP_IOR : AGXC_OP_IAND, 1, out[0],
-                               refs[i]);
-   agxc_spv_define(s, in, out);
+      out =
+         agxc_spv_build2(s, in->opcode == SpvOpAny ? AGXC_OP_IOR : AGXC_OP_IAND, 1, out, refs[i]);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL, out);
 }
 
 /* Less or greater: what "ordered and not equal" means. */
@@ -148,10 +123,10 @@ static struct agxc_ref differs(struct agxc_spv *s, struct agxc_ref a, struct agx
 
 void agxc_spv_op_float_test(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   struct agxc_spv_type *type = result_type(s, in, AGXC_SPV_BOOL);
-   const struct agxc_ref *a = operand(s, in, 0, AGXC_SPV_FLOAT, type->scalars), *b = a;
+   struct agxc_spv_type *type = agxc_spv_result_type(s, in, AGXC_SPV_BOOL);
+   const struct agxc_ref *a = agxc_spv_components(s, in, 0, AGXC_SPV_FLOAT, type->scalars), *b = a;
    if (in->opcode == SpvOpFOrdNotEqual || in->opcode == SpvOpFUnordEqual)
-      b = operand(s, in, 1, AGXC_SPV_FLOAT, type->scalars);
+      b = agxc_spv_components(s, in, 1, AGXC_SPV_FLOAT, type->scalars);
    unsigned bits = bits_of(a, type);
    if (bits_of(b, type) != bits)
       agxc_spv_invalid(s, "operands of %u and %u bits", bits, bits_of(b, type));
@@ -179,10 +154,11 @@ void agxc_spv_op_float_test(struct agxc_spv *s, const struct agxc_spv_instr *in)
 /* Insert: base, insert, offset, count. Extract: base, offset, count. */
 void agxc_spv_op_bit_field(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   struct agxc_spv_type *type = result_type(s, in, AGXC_SPV_INT);
+   struct agxc_spv_type *type = agxc_spv_result_type(s, in, AGXC_SPV_INT);
    bool inserts = in->opcode == SpvOpBitFieldInsert;
-   const struct agxc_ref *base = operand(s, in, 0, AGXC_SPV_INT, type->scalars);
-   const struct agxc_ref *insert = inserts ? operand(s, in, 1, AGXC_SPV_INT, type->scalars) : NULL;
+   const struct agxc_ref *base = agxc_spv_components(s, in, 0, AGXC_SPV_INT, type->scalars);
+   const struct agxc_ref *insert =
+      inserts ? agxc_spv_components(s, in, 1, AGXC_SPV_INT, type->scalars) : NULL;
    struct agxc_ref offset = agxc_spv_index(s, agxc_spv_operand(s, in, 1 + inserts));
    struct agxc_ref count = agxc_spv_index(s, agxc_spv_operand(s, in, 2 + inserts));
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);

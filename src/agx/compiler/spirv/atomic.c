@@ -108,16 +108,6 @@ static void order_after(struct agxc_spv *s, uint32_t scope, uint32_t semantics)
    emit_memory_barrier(s, scope, semantics & ~(uint32_t)SpvMemorySemanticsReleaseMask, 0);
 }
 
-static void define_int(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref value)
-{
-   const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
-   if (type->kind != AGXC_SPV_INT || type->bits != value.bits)
-      agxc_spv_invalid(s, "result type %u is no integer of %u bits", in->type_id, value.bits);
-   struct agxc_ref *out = agxc_spv_refs(s, 1);
-   out[0] = value;
-   agxc_spv_define(s, in, out);
-}
-
 void agxc_spv_op_atomic(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    struct agxc_spv_pointer *p = atomic_pointer(s, agxc_spv_operand(s, in, 0));
@@ -129,7 +119,7 @@ void agxc_spv_op_atomic(struct agxc_spv *s, const struct agxc_spv_instr *in)
    struct agxc_ref old =
       emit_atomic(s, p, agxc_spv_op_find(in->opcode)->variant, data, agxc_none());
    order_after(s, scope, semantics);
-   define_int(s, in, old);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_INT, old);
 }
 
 void agxc_spv_op_atomic_compare(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -143,7 +133,7 @@ void agxc_spv_op_atomic_compare(struct agxc_spv *s, const struct agxc_spv_instr 
    order_before(s, scope, semantics);
    struct agxc_ref old = emit_atomic(s, p, AGX_ISA_ATOMIC_CMPXCHG, data, compare);
    order_after(s, scope, semantics);
-   define_int(s, in, old);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_INT, old);
 }
 
 void agxc_spv_op_atomic_load(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -152,7 +142,7 @@ void agxc_spv_op_atomic_load(struct agxc_spv *s, const struct agxc_spv_instr *in
    struct agxc_ref value = agxc_spv_load(s, p, true)[0];
    emit_memory_barrier(s, agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 1)),
                        agxc_spv_constant_u32(s, agxc_spv_operand(s, in, 2)), 0);
-   define_int(s, in, value);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_INT, value);
 }
 
 void agxc_spv_op_atomic_store(struct agxc_spv *s, const struct agxc_spv_instr *in)

@@ -108,13 +108,12 @@ void agxc_spv_op_vector_extract(struct agxc_spv *s, const struct agxc_spv_instr 
    if (type->kind != AGXC_SPV_VECTOR || agxc_spv_type_of(s, in->type_id) != type->elem)
       agxc_spv_invalid(s, "of type %u", type->id);
    struct agxc_ref index = agxc_spv_index(s, agxc_spv_operand(s, in, 1));
-   struct agxc_ref *out = agxc_spv_refs(s, 1);
-   out[0] = refs[0];
+   struct agxc_ref out = refs[0];
    for (uint32_t i = 1; i < type->count; i++) {
       struct agxc_ref hit = agxc_spv_build2(s, AGXC_OP_IEQ, 1, index, agxc_spv_u32(i));
-      out[0] = agxc_spv_select(s, hit, refs[i], out[0]);
+      out = agxc_spv_select(s, hit, refs[i], out);
    }
-   agxc_spv_define(s, in, out);
+   agxc_spv_define_scalar(s, in, type->elem->kind, out);
 }
 
 void agxc_spv_op_vector_insert(struct agxc_spv *s, const struct agxc_spv_instr *in)

@@ -13,7 +13,7 @@ static uint64_t specialized(struct agxc_spv *s, const struct agxc_spv_instr *in,
 {
    const struct agxc_options *options = s->shader->options;
    const struct agxc_spv_decoration *d =
-      agxc_spv_find_decoration(agxc_spv_id(s, in->id), AGXC_SPV_NO_MEMBER, SpvDecorationSpecId);
+      agxc_spv_decoration(agxc_spv_id(s, in->id), SpvDecorationSpecId);
    if (d)
       agxc_spv_note_constant(s, in, d->value, value);
    for (uint32_t i = 0; d && i < options->spec_count; i++)
@@ -30,9 +30,7 @@ static void read_bool(struct agxc_spv *s, const struct agxc_spv_instr *in,
    uint64_t value = in->opcode == SpvOpConstantTrue || in->opcode == SpvOpSpecConstantTrue;
    if (in->opcode == SpvOpSpecConstantTrue || in->opcode == SpvOpSpecConstantFalse)
       value = specialized(s, in, value) != 0;
-   struct agxc_ref *refs = agxc_spv_refs(s, 1);
-   refs[0] = agxc_imm(value, 1);
-   agxc_spv_define(s, in, refs);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL, agxc_imm(value, 1));
 }
 
 static void read_number(struct agxc_spv *s, const struct agxc_spv_instr *in,
@@ -45,9 +43,7 @@ static void read_number(struct agxc_spv *s, const struct agxc_spv_instr *in,
       value |= (uint64_t)agxc_spv_operand(s, in, 1) << 32;
    if (in->opcode == SpvOpSpecConstant)
       value = specialized(s, in, value);
-   struct agxc_ref *refs = agxc_spv_refs(s, 1);
-   refs[0] = agxc_imm(value, type->bits);
-   agxc_spv_define(s, in, refs);
+   agxc_spv_define_scalar(s, in, type->kind, agxc_imm(value, type->bits));
 }
 
 static void read_null(struct agxc_spv *s, const struct agxc_spv_instr *in,

@@ -5,23 +5,10 @@
 #include "agx/compiler/spirv/handler_impl.h"
 #include "agx/compiler/spirv/value_impl.h"
 
-/* A value whose components are numbers of that kind. */
-static struct agxc_ref *numbers(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                                enum agxc_spv_kind kind, struct agxc_spv_type **out_type)
-{
-   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id), *from;
-   struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, 0), &from);
-   const struct agxc_spv_type *a = agxc_spv_component(type), *b = agxc_spv_component(from);
-   if (!a || !b || a->kind != kind || b->kind != kind || type->scalars != from->scalars)
-      agxc_spv_invalid(s, "from type %u to type %u", from->id, type->id);
-   *out_type = type;
-   return refs;
-}
-
 void agxc_spv_op_convert_int(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   struct agxc_spv_type *type;
-   const struct agxc_ref *refs = numbers(s, in, AGXC_SPV_INT, &type);
+   struct agxc_spv_type *type = agxc_spv_result_type(s, in, AGXC_SPV_INT);
+   const struct agxc_ref *refs = agxc_spv_components(s, in, 0, AGXC_SPV_INT, type->scalars);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++)
       out[i] =
@@ -45,10 +32,10 @@ static struct agxc_ref half_toward_zero(struct agxc_spv *s, struct agxc_ref x)
 
 void agxc_spv_op_convert_float(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   struct agxc_spv_type *type;
-   const struct agxc_ref *refs = numbers(s, in, AGXC_SPV_FLOAT, &type);
-   const struct agxc_spv_decoration *d = agxc_spv_find_decoration(
-      agxc_spv_id(s, in->id), AGXC_SPV_NO_MEMBER, SpvDecorationFPRoundingMode);
+   struct agxc_spv_type *type = agxc_spv_result_type(s, in, AGXC_SPV_FLOAT);
+   const struct agxc_ref *refs = agxc_spv_components(s, in, 0, AGXC_SPV_FLOAT, type->scalars);
+   const struct agxc_spv_decoration *d =
+      agxc_spv_decoration(agxc_spv_id(s, in->id), SpvDecorationFPRoundingMode);
    if (d && d->value != SpvFPRoundingModeRTE && d->value != SpvFPRoundingModeRTZ)
       agxc_spv_missing(s, "FPRoundingMode %s", d->value == SpvFPRoundingModeRTP ? "RTP" : "RTN");
    bool toward_zero = d && d->value == SpvFPRoundingModeRTZ;
@@ -67,8 +54,8 @@ void agxc_spv_op_convert_float(struct agxc_spv *s, const struct agxc_spv_instr *
 
 void agxc_spv_op_quantize(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   struct agxc_spv_type *type;
-   const struct agxc_ref *a = numbers(s, in, AGXC_SPV_FLOAT, &type);
+   struct agxc_spv_type *type = agxc_spv_result_type(s, in, AGXC_SPV_FLOAT);
+   const struct agxc_ref *a = agxc_spv_components(s, in, 0, AGXC_SPV_FLOAT, type->scalars);
    struct agxc_ref *out = agxc_spv_refs(s, type->scalars);
    for (uint32_t i = 0; i < type->scalars; i++) {
       if (a[i].bits != 32)

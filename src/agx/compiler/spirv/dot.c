@@ -120,7 +120,5 @@ void agxc_spv_op_integer_dot(struct agxc_spv *s, const struct agxc_spv_instr *in
       struct agxc_ref start = agxc_spv_value_like(s, agxc_spv_operand(s, in, 2), type)[0];
       sum = add_saturated(s, sum, extend(s, start, is_signed, bits), is_signed, type->bits);
    }
-   struct agxc_ref *out = agxc_spv_refs(s, 1);
-   out[0] = type->bits < 32 ? agxc_spv_build1(s, AGXC_OP_TRUNC, type->bits, sum) : sum;
-   agxc_spv_define(s, in, out);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_resize(s, sum, type->bits, false));
 }

@@ -47,12 +47,11 @@ void agxc_spv_read_float_mode(struct agxc_spv *s, const struct agxc_spv_instr *i
 bool agxc_spv_is_precise(struct agxc_spv *s, uint32_t id)
 {
    const struct agxc_spv_id *entry = agxc_spv_id(s, id);
-   if (agxc_spv_find_decoration(entry, AGXC_SPV_NO_MEMBER, SpvDecorationNoContraction))
+   if (agxc_spv_decoration(entry, SpvDecorationNoContraction))
       return true;
    if (!s->has_fast_math)
       return false;
-   const struct agxc_spv_decoration *d =
-      agxc_spv_find_decoration(entry, AGXC_SPV_NO_MEMBER, SpvDecorationFPFastMathMode);
+   const struct agxc_spv_decoration *d = agxc_spv_decoration(entry, SpvDecorationFPFastMathMode);
    return !d || (d->value & MAY_ANYTHING) != MAY_ANYTHING;
 }
 

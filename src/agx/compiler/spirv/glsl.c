@@ -38,14 +38,9 @@ static const struct glsl_row *find_row(struct agxc_spv *s, uint32_t number)
                     agxc_spv_name(AGXC_SPV_NAME_GLSL, number), number);
 }
 
-static void check_kind(struct agxc_spv *s, const struct agxc_spv_type *type, char kind,
-                       uint32_t scalars)
+static enum agxc_spv_kind kind_of(char kind)
 {
-   const struct agxc_spv_type *component = agxc_spv_component(type);
-   if (!component || component->kind != (kind == 'i' ? AGXC_SPV_INT : AGXC_SPV_FLOAT) ||
-       type->scalars != scalars)
-      agxc_spv_invalid(s, "type %u: %u %s expected", type->id, scalars,
-                       kind == 'i' ? "integers" : "floats");
+   return kind == 'i' ? AGXC_SPV_INT : AGXC_SPV_FLOAT;
 }
 
 struct agxc_ref agxc_spv_glsl_widen(struct agxc_spv *s, struct agxc_ref ref)
@@ -81,15 +76,12 @@ static struct agxc_ref component(struct agxc_spv *s, const struct glsl_row *row,
 static void each_component(struct agxc_spv *s, const struct agxc_spv_instr *in,
                            const struct glsl_row *row)
 {
-   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   struct agxc_spv_type *type = agxc_spv_result_type(s, in, kind_of(row->kinds[0]));
    unsigned count = (unsigned)strlen(row->kinds) - 1;
    const struct agxc_ref *args[MAX_OPERANDS];
-   check_kind(s, type, row->kinds[0], type->scalars);
    unsigned bits = agxc_spv_component(type)->bits;
    for (unsigned i = 0; i < count; i++) {
-      struct agxc_spv_type *arg;
-      args[i] = agxc_spv_value(s, agxc_spv_operand(s, in, i), &arg);
-      check_kind(s, arg, row->kinds[1 + i], type->scalars);
+      args[i] = agxc_spv_components(s, in, i, kind_of(row->kinds[1 + i]), type->scalars);
       if (args[i][0].bits != bits && row->kinds[1 + i] == row->kinds[0])
          agxc_spv_invalid(s, "operand %u of %u bits, result of %u", i, args[i][0].bits, bits);
    }

@@ -39,14 +39,11 @@ static struct floats operand_of(struct agxc_spv *s, const struct agxc_spv_instr 
    return v;
 }
 
-/* Room for the result, which must consist of that many scalars of that kind. */
-static struct agxc_ref *result(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                               enum agxc_spv_kind kind, uint32_t count)
+/* Room for the result, which must consist of that many floats. */
+static struct agxc_ref *result(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t count)
 {
-   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
-   const struct agxc_spv_type *component = agxc_spv_component(type);
-   if (!component || component->kind != kind || type->scalars != count)
-      agxc_spv_invalid(s, "result type %u", type->id);
+   if (agxc_spv_result_type(s, in, AGXC_SPV_FLOAT)->scalars != count)
+      agxc_spv_invalid(s, "result type %u", in->type_id);
    return agxc_spv_refs(s, count);
 }
 
@@ -73,7 +70,7 @@ static struct agxc_ref dot(struct agxc_spv *s, struct floats a, struct floats b)
 void agxc_spv_glsl_length(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
 {
    struct floats v = operand(s, in, 0);
-   struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, 1);
+   struct agxc_ref *out = result(s, in, 1);
    if (number == GLSLstd450Distance) {
       struct floats to = operand_of(s, in, 1, v.count);
       struct agxc_ref *difference = agxc_spv_refs(s, v.count);
@@ -89,7 +86,7 @@ void agxc_spv_glsl_length(struct agxc_spv *s, const struct agxc_spv_instr *in, u
 void agxc_spv_glsl_cross(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
 {
    struct floats a = operand_of(s, in, 0, 3), b = operand_of(s, in, 1, 3);
-   struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, 3);
+   struct agxc_ref *out = result(s, in, 3);
    for (uint32_t i = 0; i < 3; i++) {
       uint32_t j = (i + 1) % 3, k = (i + 2) % 3;
       struct agxc_ref first = agxc_spv_fmul(s, a.at[j], b.at[k]);
@@ -101,7 +98,7 @@ void agxc_spv_glsl_cross(struct agxc_spv *s, const struct agxc_spv_instr *in, ui
 void agxc_spv_glsl_normalize(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
 {
    struct floats v = operand(s, in, 0);
-   struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, v.count);
+   struct agxc_ref *out = result(s, in, v.count);
    struct agxc_ref scale = agxc_spv_fop(s, AGXC_OP_FRSQRT, dot(s, v, v));
    for (uint32_t i = 0; i < v.count; i++)
       out[i] = agxc_spv_fmul(s, v.at[i], scale);
@@ -113,7 +110,7 @@ void agxc_spv_glsl_face_forward(struct agxc_spv *s, const struct agxc_spv_instr 
 {
    struct floats n = operand(s, in, 0);
    struct floats i = operand_of(s, in, 1, n.count), reference = operand_of(s, in, 2, n.count);
-   struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, n.count);
+   struct agxc_ref *out = result(s, in, n.count);
    struct agxc_ref away = agxc_spv_build2(s, AGXC_OP_FLT, 1, dot(s, reference, i), agxc_spv_f32(0));
    for (uint32_t c = 0; c < n.count; c++)
       out[c] = agxc_spv_select(s, away, n.at[c], agxc_spv_fop(s, AGXC_OP_FNEG, n.at[c]));
@@ -123,7 +120,7 @@ void agxc_spv_glsl_face_forward(struct agxc_spv *s, const struct agxc_spv_instr 
 void agxc_spv_glsl_reflect(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
 {
    struct floats i = operand(s, in, 0), n = operand_of(s, in, 1, i.count);
-   struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, i.count);
+   struct agxc_ref *out = result(s, in, i.count);
    struct agxc_ref scale = agxc_spv_fmul(s, dot(s, n, i), agxc_spv_f32(-2));
    for (uint32_t c = 0; c < i.count; c++)
       out[c] = agxc_spv_ffma(s, scale, n.at[c], i.at[c]);
@@ -134,7 +131,7 @@ void agxc_spv_glsl_refract(struct agxc_spv *s, const struct agxc_spv_instr *in, 
 {
    struct floats i = operand(s, in, 0), n = operand_of(s, in, 1, i.count);
    struct agxc_ref eta = operand_of(s, in, 2, 1).at[0];
-   struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, i.count);
+   struct agxc_ref *out = result(s, in, i.count);
    struct agxc_ref d = dot(s, n, i);
    struct agxc_ref rest = agxc_spv_fsub(s, agxc_spv_f32(1), agxc_spv_fmul(s, d, d));
    struct agxc_ref k =
@@ -252,7 +249,7 @@ void agxc_spv_glsl_determinant(struct agxc_spv *s, const struct agxc_spv_instr *
 {
    uint32_t n;
    struct floats m = square(s, in, &n);
-   struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, 1);
+   struct agxc_ref *out = result(s, in, 1);
    out[0] = determinant(s, m.at, n);
    define(s, in, out);
 }
@@ -317,31 +314,28 @@ void agxc_spv_glsl_pack(struct agxc_spv *s, const struct agxc_spv_instr *in, uin
 {
    const struct packing *p = find_packing(number);
    struct floats v = operand_of(s, in, 0, p->count);
-   struct agxc_ref *out = result(s, in, AGXC_SPV_INT, 1);
-   if (agxc_spv_type_of(s, in->type_id)->bits != 32)
-      agxc_spv_invalid(s, "result type %u", in->type_id);
    struct agxc_ref parts[4] = {0};
    for (uint32_t i = 0; i < p->count; i++)
       parts[i] = quantized(s, p, v.at[i]);
    if (p->scale == 0) {
-      out[0] = agxc_spv_build2(s, AGXC_OP_PACK32, 32, parts[0], parts[1]);
-      agxc_spv_define(s, in, out);
+      agxc_spv_define_scalar(s, in, AGXC_SPV_INT,
+                             agxc_spv_build2(s, AGXC_OP_PACK32, 32, parts[0], parts[1]));
       return;
    }
-   out[0] = parts[0];
+   struct agxc_ref word = parts[0];
    for (uint32_t i = 1; i < p->count; i++) {
       struct agxc_ref moved =
          agxc_spv_build2(s, AGXC_OP_ISHL, 32, parts[i], agxc_spv_u32(i * p->bits));
-      out[0] = agxc_spv_build2(s, AGXC_OP_IOR, 32, out[0], moved);
+      word = agxc_spv_build2(s, AGXC_OP_IOR, 32, word, moved);
    }
-   agxc_spv_define(s, in, out);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_INT, word);
 }
 
 void agxc_spv_glsl_unpack(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t number)
 {
    const struct packing *p = find_packing(number);
    struct agxc_ref word = agxc_spv_scalar(s, agxc_spv_operand(s, in, 0), AGXC_SPV_INT);
-   struct agxc_ref *out = result(s, in, AGXC_SPV_FLOAT, p->count), halves[2];
+   struct agxc_ref *out = result(s, in, p->count), halves[2];
    if (word.bits != 32)
       agxc_spv_invalid(s, "operand of %u bits", word.bits);
    if (p->scale == 0)

@@ -166,10 +166,8 @@ static struct agxc_ref layers(struct agxc_spv *s, const struct agxc_spv_pointer 
 static void define_ints(struct agxc_spv *s, const struct agxc_spv_instr *in, uint32_t count,
                         const struct agxc_ref *refs)
 {
-   const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
-   const struct agxc_spv_type *component = agxc_spv_component(type);
-   if (!component || component->kind != AGXC_SPV_INT || component->bits != 32 ||
-       type->scalars != count)
+   const struct agxc_spv_type *type = agxc_spv_result_type(s, in, AGXC_SPV_INT);
+   if (agxc_spv_component(type)->bits != 32 || type->scalars != count)
       agxc_spv_invalid(s, "result type %u, %u numbers", type->id, count);
    struct agxc_ref *out = agxc_spv_refs(s, count);
    memcpy(out, refs, count * sizeof(*out));

@@ -277,9 +277,8 @@ void agxc_spv_op_cooperative_store(struct agxc_spv *s, const struct agxc_spv_ins
 
 void agxc_spv_op_cooperative_length(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
-   struct agxc_ref *out = agxc_spv_refs(s, 1);
-   out[0] = agxc_spv_u32(matrix_type(s, agxc_spv_operand(s, in, 0))->count);
-   agxc_spv_define(s, in, out);
+   uint32_t count = matrix_type(s, agxc_spv_operand(s, in, 0))->count;
+   agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_u32(count));
 }
 
 /* A matrix operand of a use and size. */

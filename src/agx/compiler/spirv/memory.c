@@ -512,10 +512,8 @@ void agxc_spv_op_array_length(struct agxc_spv *s, const struct agxc_spv_instr *i
    struct agxc_spv_pointer *p = agxc_spv_pointer_of(s, agxc_spv_operand(s, in, 0));
    uint32_t i = agxc_spv_operand(s, in, 1);
    struct agxc_spv_type *part = agxc_spv_part_type(s, p->type, i);
-   const struct agxc_spv_type *result = agxc_spv_type_of(s, in->type_id);
    bool has_size = p->place == AGXC_SPV_PLACE_BUFFER || p->size.kind != AGXC_NONE;
-   if (!has_size || p->type->kind != AGXC_SPV_STRUCT || part->kind != AGXC_SPV_RUNTIME_ARRAY ||
-       result->kind != AGXC_SPV_INT || result->bits != 32)
+   if (!has_size || p->type->kind != AGXC_SPV_STRUCT || part->kind != AGXC_SPV_RUNTIME_ARRAY)
       agxc_spv_invalid(s, "length of member %u of type %u", i, p->type->id);
    uint32_t stride_B = need_stride(s, part, part->stride_B);
    struct agxc_ref start = agxc_spv_offset(s, p, p->type->members[i].offset_B), size = p->size;
@@ -526,7 +524,6 @@ void agxc_spv_op_array_length(struct agxc_spv *s, const struct agxc_spv_instr *i
    /* A buffer that ends before the array has no elements, not four billion. */
    struct agxc_ref end = agxc_spv_build2(s, AGXC_OP_UMAX, 32, size, start);
    struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, 32, end, start);
-   struct agxc_ref *out = agxc_spv_refs(s, 1);
-   out[0] = agxc_spv_build2(s, AGXC_OP_UDIV, 32, bytes, agxc_spv_u32(stride_B));
-   agxc_spv_define(s, in, out);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_INT,
+                          agxc_spv_build2(s, AGXC_OP_UDIV, 32, bytes, agxc_spv_u32(stride_B)));
 }

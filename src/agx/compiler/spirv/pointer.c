@@ -157,18 +157,15 @@ void agxc_spv_op_ptr_compare(struct agxc_spv *s, const struct agxc_spv_instr *in
 {
    const struct agxc_ref *a, *b;
    const struct agxc_spv_type *type = two_pointers(s, in, &a, &b);
-   if (agxc_spv_type_of(s, in->type_id)->kind != AGXC_SPV_BOOL)
-      agxc_spv_invalid(s, "result type %u", in->type_id);
-   struct agxc_ref *out = agxc_spv_refs(s, 1);
-   out[0] = agxc_spv_build2(s, AGXC_OP_IEQ, 1, a[0], b[0]);
+   struct agxc_ref out = agxc_spv_build2(s, AGXC_OP_IEQ, 1, a[0], b[0]);
    if (type->scalars == AGXC_SPV_POINTER_PARTS) {
       struct agxc_ref same =
          agxc_spv_build2(s, AGXC_OP_IEQ, 1, a[AGXC_SPV_POINTER_OFFSET], b[AGXC_SPV_POINTER_OFFSET]);
-      out[0] = agxc_spv_build2(s, AGXC_OP_IAND, 1, out[0], same);
+      out = agxc_spv_build2(s, AGXC_OP_IAND, 1, out, same);
    }
    if (in->opcode == SpvOpPtrNotEqual)
-      out[0] = agxc_spv_build1(s, AGXC_OP_INOT, 1, out[0]);
-   agxc_spv_define(s, in, out);
+      out = agxc_spv_build1(s, AGXC_OP_INOT, 1, out);
+   agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL, out);
 }
 
 /* In elements; both pointers are into one array. */
@@ -189,10 +186,8 @@ void agxc_spv_op_ptr_diff(struct agxc_spv *s, const struct agxc_spv_instr *in)
    if (!stride_B)
       agxc_spv_invalid(s, "pointer type %u has no ArrayStride", type->id);
    struct agxc_ref bytes = agxc_spv_build2(s, AGXC_OP_ISUB, 32, a[part], b[part]);
-   struct agxc_ref *out = agxc_spv_refs(s, 1);
-   out[0] = agxc_spv_build2(s, AGXC_OP_SDIV, 32, bytes, agxc_spv_u32(stride_B));
-   out[0] = agxc_spv_resize(s, out[0], result->bits, true);
-   agxc_spv_define(s, in, out);
+   struct agxc_ref elements = agxc_spv_build2(s, AGXC_OP_SDIV, 32, bytes, agxc_spv_u32(stride_B));
+   agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_resize(s, elements, result->bits, true));
 }
 
 /* OpConvertPtrToU and OpConvertUToPtr: cut, or extended with zeros. */

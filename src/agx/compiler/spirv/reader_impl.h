@@ -56,6 +56,13 @@ struct agxc_spv_id *agxc_spv_result(struct agxc_spv *s, const struct agxc_spv_in
 const struct agxc_spv_decoration *agxc_spv_find_decoration(const struct agxc_spv_id *id,
                                                            uint32_t member, uint32_t kind);
 
+/* The last decoration of a kind that an id has itself, or NULL. */
+static inline const struct agxc_spv_decoration *agxc_spv_decoration(const struct agxc_spv_id *id,
+                                                                    uint32_t kind)
+{
+   return agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, kind);
+}
+
 /* The literal string at operand i, cut to capacity; false when it has no end. */
 bool agxc_spv_string(const struct agxc_spv_instr *in, uint32_t i, char *text, size_t capacity);
 /* A constant's value as a 32-bit number; the id must be an integer constant. */

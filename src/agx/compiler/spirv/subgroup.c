@@ -54,17 +54,6 @@ static struct agxc_ref ballot_word(struct agxc_spv *s, const struct agxc_spv_ins
    return refs[0];
 }
 
-static void define_scalar(struct agxc_spv *s, const struct agxc_spv_instr *in,
-                          enum agxc_spv_kind kind, struct agxc_ref value)
-{
-   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
-   if (type->kind != kind || type->bits != value.bits)
-      agxc_spv_invalid(s, "result type %u", type->id);
-   struct agxc_ref *out = agxc_spv_refs(s, 1);
-   out[0] = value;
-   agxc_spv_define(s, in, out);
-}
-
 /* ---- building ---------------------------------------------------------- */
 
 static struct agxc_ref binary(struct agxc_spv *s, enum agxc_op op, struct agxc_ref a,
@@ -125,7 +114,8 @@ void agxc_spv_op_elect(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    check_scope(s, in);
    struct agxc_ref rank = agxc_build_active_rank(&s->b);
-   define_scalar(s, in, AGXC_SPV_BOOL, agxc_spv_build2(s, AGXC_OP_IEQ, 1, rank, agxc_spv_u32(0)));
+   agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL,
+                          agxc_spv_build2(s, AGXC_OP_IEQ, 1, rank, agxc_spv_u32(0)));
 }
 
 /* The KHR forms lack the scope. */
@@ -150,8 +140,9 @@ void agxc_spv_op_vote(struct agxc_spv *s, const struct agxc_spv_instr *in)
    struct agxc_ref x = agxc_spv_scalar(s, agxc_spv_operand(s, in, first), AGXC_SPV_BOOL);
    bool is_any = in->opcode == SpvOpGroupNonUniformAny || in->opcode == SpvOpSubgroupAnyKHR;
    struct agxc_ref votes = ballot(s, is_any ? x : agxc_spv_build1(s, AGXC_OP_INOT, 1, x));
-   define_scalar(s, in, AGXC_SPV_BOOL,
-                 agxc_spv_build2(s, is_any ? AGXC_OP_INE : AGXC_OP_IEQ, 1, votes, agxc_spv_u32(0)));
+   agxc_spv_define_scalar(
+      s, in, AGXC_SPV_BOOL,
+      agxc_spv_build2(s, is_any ? AGXC_OP_INE : AGXC_OP_IEQ, 1, votes, agxc_spv_u32(0)));
 }
 
 void agxc_spv_op_all_equal(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -170,7 +161,7 @@ void agxc_spv_op_all_equal(struct agxc_spv *s, const struct agxc_spv_instr *in)
       struct agxc_ref other = agxc_spv_build2(s, unequal, 1, refs[i], broadcast_first(s, refs[i]));
       differs = i == 0 ? other : agxc_spv_build2(s, AGXC_OP_IOR, 1, differs, other);
    }
-   define_scalar(s, in, AGXC_SPV_BOOL, none_vote(s, differs));
+   agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL, none_vote(s, differs));
 }
 
 /* ---- ballots ----------------------------------------------------------- */
@@ -193,14 +184,14 @@ void agxc_spv_op_inverse_ballot(struct agxc_spv *s, const struct agxc_spv_instr 
 {
    check_scope(s, in);
    struct agxc_ref lane = lane_number(s);
-   define_scalar(s, in, AGXC_SPV_BOOL, test_bit(s, ballot_word(s, in, 1), lane));
+   agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL, test_bit(s, ballot_word(s, in, 1), lane));
 }
 
 void agxc_spv_op_ballot_bit(struct agxc_spv *s, const struct agxc_spv_instr *in)
 {
    check_scope(s, in);
    struct agxc_ref bit = number(s, in, 2);
-   define_scalar(s, in, AGXC_SPV_BOOL, test_bit(s, ballot_word(s, in, 1), bit));
+   agxc_spv_define_scalar(s, in, AGXC_SPV_BOOL, test_bit(s, ballot_word(s, in, 1), bit));
 }
 
 void agxc_spv_op_ballot_count(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -215,7 +206,7 @@ void agxc_spv_op_ballot_count(struct agxc_spv *s, const struct agxc_spv_instr *i
                                                                   : SpvBuiltInSubgroupLtMask;
       word = binary(s, AGXC_OP_IAND, word, agxc_spv_subgroup_mask(s, mask));
    }
-   define_scalar(s, in, AGXC_SPV_INT, agxc_spv_build1(s, AGXC_OP_BITCOUNT, 32, word));
+   agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_build1(s, AGXC_OP_BITCOUNT, 32, word));
 }
 
 void agxc_spv_op_ballot_find(struct agxc_spv *s, const struct agxc_spv_instr *in)
@@ -224,7 +215,7 @@ void agxc_spv_op_ballot_find(struct agxc_spv *s, const struct agxc_spv_instr *in
    struct agxc_ref word = ballot_word(s, in, 1);
    if (in->opcode == SpvOpGroupNonUniformBallotFindLSB)
       word = binary(s, AGXC_OP_IAND, word, binary(s, AGXC_OP_ISUB, agxc_spv_u32(0), word));
-   define_scalar(s, in, AGXC_SPV_INT, agxc_spv_build1(s, AGXC_OP_FIND_UMSB, 32, word));
+   agxc_spv_define_scalar(s, in, AGXC_SPV_INT, agxc_spv_build1(s, AGXC_OP_FIND_UMSB, 32, word));
 }
 
 /* ---- values of other lanes --------------------------------------------- */

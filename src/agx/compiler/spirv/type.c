@@ -185,8 +185,7 @@ static void read_array(struct agxc_spv *s, const struct agxc_spv_instr *in,
       type->packed_B = saturated((uint64_t)type->count * type->elem->packed_B);
    }
    type->align_B = type->elem->align_B;
-   const struct agxc_spv_decoration *stride =
-      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationArrayStride);
+   const struct agxc_spv_decoration *stride = agxc_spv_decoration(id, SpvDecorationArrayStride);
    if (stride && stride->value == 0)
       agxc_spv_invalid(s, "ArrayStride %u", stride->value);
    if (stride && stride->value % AGX_MAX(type->align_B, 1u))
@@ -275,9 +274,8 @@ static void read_struct(struct agxc_spv *s, const struct agxc_spv_instr *in,
    for (uint32_t i = 0; i < type->count; i++)
       type->size_B = AGX_MAX(type->size_B, type->members[i].offset_B +
                                               size_of(type->members[i].type, &type->members[i]));
-   type->is_old_buffer = agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBufferBlock);
-   type->is_block =
-      type->is_old_buffer || agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBlock);
+   type->is_old_buffer = agxc_spv_decoration(id, SpvDecorationBufferBlock);
+   type->is_block = type->is_old_buffer || agxc_spv_decoration(id, SpvDecorationBlock);
 }
 
 /* What a pointer is as a value, by storage class; others have none. */
@@ -308,8 +306,7 @@ static void shape_pointer(struct agxc_spv_type *type)
 static void read_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
                          struct agxc_spv_type *type, const struct agxc_spv_id *id)
 {
-   const struct agxc_spv_decoration *stride =
-      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationArrayStride);
+   const struct agxc_spv_decoration *stride = agxc_spv_decoration(id, SpvDecorationArrayStride);
    type->kind = AGXC_SPV_POINTER;
    type->storage = agxc_spv_operand(s, in, 0);
    type->elem = agxc_spv_type_of(s, agxc_spv_operand(s, in, 1));

@@ -30,6 +30,18 @@ void agxc_spv_define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct
    define(s, in, AGXC_SPV_ID_VALUE)->refs = refs;
 }
 
+void agxc_spv_define_scalar(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                            enum agxc_spv_kind kind, struct agxc_ref value)
+{
+   const struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   if (type->kind != kind || type->bits != value.bits)
+      agxc_spv_invalid(s, "result type %u, result of another kind with %u bits", type->id,
+                       value.bits);
+   struct agxc_ref *out = agxc_spv_refs(s, 1);
+   out[0] = value;
+   agxc_spv_define(s, in, out);
+}
+
 void agxc_spv_define_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
                              struct agxc_spv_pointer *pointer)
 {
@@ -92,6 +104,28 @@ struct agxc_ref *agxc_spv_value_like(struct agxc_spv *s, uint32_t id,
    struct agxc_ref *refs = agxc_spv_value(s, id, &actual);
    if (!agxc_spv_same_shape(actual, type))
       agxc_spv_invalid(s, "id %u has type %u, type %u expected", id, actual->id, type->id);
+   return refs;
+}
+
+struct agxc_spv_type *agxc_spv_result_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                                           enum agxc_spv_kind kind)
+{
+   struct agxc_spv_type *type = agxc_spv_type_of(s, in->type_id);
+   const struct agxc_spv_type *component = agxc_spv_component(type);
+   if (!component || component->kind != kind)
+      agxc_spv_invalid(s, "result type %u has another kind of component", type->id);
+   return type;
+}
+
+struct agxc_ref *agxc_spv_components(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                                     uint32_t i, enum agxc_spv_kind kind, uint32_t count)
+{
+   struct agxc_spv_type *type;
+   struct agxc_ref *refs = agxc_spv_value(s, agxc_spv_operand(s, in, i), &type);
+   const struct agxc_spv_type *component = agxc_spv_component(type);
+   if (!component || component->kind != kind || type->scalars != count)
+      agxc_spv_invalid(s, "operand %u has type %u: %u components of another kind expected", i,
+                       type->id, count);
    return refs;
 }
 

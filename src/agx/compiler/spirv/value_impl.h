@@ -13,6 +13,13 @@ struct agxc_ref *agxc_spv_value(struct agxc_spv *s, uint32_t id, struct agxc_spv
 /* As agxc_spv_value, with a check of the type's shape. */
 struct agxc_ref *agxc_spv_value_like(struct agxc_spv *s, uint32_t id,
                                      const struct agxc_spv_type *type);
+/* in's result type, whose component must be of that kind: a scalar, vector or cooperative matrix.
+ */
+struct agxc_spv_type *agxc_spv_result_type(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                                           enum agxc_spv_kind kind);
+/* Operand i, which must have count components of that kind. */
+struct agxc_ref *agxc_spv_components(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                                     uint32_t i, enum agxc_spv_kind kind, uint32_t count);
 /* One scalar of that kind (AGXC_SPV_BOOL, AGXC_SPV_INT or AGXC_SPV_FLOAT). */
 struct agxc_ref agxc_spv_scalar(struct agxc_spv *s, uint32_t id, enum agxc_spv_kind kind);
 /* An integer scalar of any width as 32 bits: an index, an amount, a count. */
@@ -24,6 +31,9 @@ struct agxc_ref agxc_spv_resize(struct agxc_spv *s, struct agxc_ref ref, unsigne
 struct agxc_spv_pointer *agxc_spv_pointer_of(struct agxc_spv *s, uint32_t id);
 /* Publishes in's result; refs are count(type) scalars and are kept. */
 void agxc_spv_define(struct agxc_spv *s, const struct agxc_spv_instr *in, struct agxc_ref *refs);
+/* Publishes one scalar; in's result type must be of that kind and as wide. */
+void agxc_spv_define_scalar(struct agxc_spv *s, const struct agxc_spv_instr *in,
+                            enum agxc_spv_kind kind, struct agxc_ref value);
 /* Likewise of a result that is a pointer, whose parts stay known; it is kept. */
 void agxc_spv_define_pointer(struct agxc_spv *s, const struct agxc_spv_instr *in,
                              struct agxc_spv_pointer *pointer);

@@ -30,11 +30,6 @@ static const struct {
 
 /* ---- reading ----------------------------------------------------------- */
 
-static bool is_decorated(const struct agxc_spv_id *id, uint32_t kind)
-{
-   return agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, kind);
-}
-
 /* What a variable is an image or sampler of, or an array of them. */
 static const struct agxc_spv_type *handle_type(const struct agxc_spv_variable *var)
 {
@@ -61,20 +56,18 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
       agxc_spv_invalid(s, "UniformConstant of type %u", var->type->id);
    if (!is_handle && (block->kind != AGXC_SPV_STRUCT || !block->is_block))
       agxc_spv_invalid(s, "buffer whose type %u is no Block", block->id);
-   const struct agxc_spv_decoration *set =
-      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationDescriptorSet);
-   const struct agxc_spv_decoration *binding =
-      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBinding);
+   const struct agxc_spv_decoration *set = agxc_spv_decoration(id, SpvDecorationDescriptorSet);
+   const struct agxc_spv_decoration *binding = agxc_spv_decoration(id, SpvDecorationBinding);
    if (!set || !binding)
       agxc_spv_invalid(s, "without DescriptorSet and Binding");
    var->set = set->value;
    var->binding = binding->value;
    var->is_uniform = var->storage == SpvStorageClassUniform && !block->is_old_buffer;
    /* Only what is decorated Aliased may share memory. Source: SPIR-V specification, 2.18.2. */
-   var->restricted = !is_decorated(id, SpvDecorationAliased);
-   var->not_writable = is_decorated(id, SpvDecorationNonWritable);
-   var->coherent =
-      is_decorated(id, SpvDecorationCoherent) || is_decorated(id, SpvDecorationVolatile);
+   var->restricted = !agxc_spv_decoration(id, SpvDecorationAliased);
+   var->not_writable = agxc_spv_decoration(id, SpvDecorationNonWritable);
+   var->coherent = agxc_spv_decoration(id, SpvDecorationCoherent) ||
+                   agxc_spv_decoration(id, SpvDecorationVolatile);
    s->any_aliased_image |= is_handle && !var->restricted;
    uint64_t count = (uint64_t)s->binding_count + (is_handle ? 1 : AGX_MAX(var->elements, 1u));
    if (count > MAX_BUFFERS)
@@ -85,8 +78,7 @@ static void read_binding(struct agxc_spv *s, struct agxc_spv_variable *var,
 static void read_builtin(struct agxc_spv *s, struct agxc_spv_variable *var,
                          const struct agxc_spv_id *id)
 {
-   const struct agxc_spv_decoration *d =
-      agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, SpvDecorationBuiltIn);
+   const struct agxc_spv_decoration *d = agxc_spv_decoration(id, SpvDecorationBuiltIn);
    if (!d)
       agxc_spv_invalid(s, "input that is no builtin");
    bool is_mask = d->value >= SpvBuiltInSubgroupEqMask && d->value <= SpvBuiltInSubgroupLtMask;

@@ -14,11 +14,6 @@
 
 /* ---- interface ---------------------------------------------------------- */
 
-static const struct agxc_spv_decoration *find(const struct agxc_spv_id *id, uint32_t kind)
-{
-   return agxc_spv_find_decoration(id, AGXC_SPV_NO_MEMBER, kind);
-}
-
 /* Only what the entry point names is its own: a module may have others. */
 static bool is_interface(struct agxc_spv *s, uint32_t id)
 {
@@ -35,7 +30,7 @@ static bool is_interface(struct agxc_spv *s, uint32_t id)
 
 bool agxc_spv_is_builtin_input(const struct agxc_spv_id *id)
 {
-   return find(id, SpvDecorationBuiltIn) != NULL;
+   return agxc_spv_decoration(id, SpvDecorationBuiltIn) != NULL;
 }
 
 /* ---- what is drawn ------------------------------------------------------ */
@@ -157,8 +152,8 @@ static void visit_variable(struct agxc_spv *s, const struct agxc_spv_variable *v
                            struct agxc_ref *out)
 {
    const struct agxc_spv_id *id = agxc_spv_id(s, var->id);
-   const struct agxc_spv_decoration *location = find(id, SpvDecorationLocation);
-   const struct agxc_spv_decoration *component = find(id, SpvDecorationComponent);
+   const struct agxc_spv_decoration *location = agxc_spv_decoration(id, SpvDecorationLocation);
+   const struct agxc_spv_decoration *component = agxc_spv_decoration(id, SpvDecorationComponent);
    if (!location)
       agxc_spv_invalid(s, "vertex input %u without Location", var->id);
    uint32_t at = location->value;
@@ -228,7 +223,7 @@ static const struct agxc_spv_decoration *either(const struct agxc_spv_id *block,
 {
    const struct agxc_spv_decoration *d =
       block ? agxc_spv_find_decoration(block, member, kind) : NULL;
-   return d ? d : find(var, kind);
+   return d ? d : agxc_spv_decoration(var, kind);
 }
 
 static struct output output_of(struct agxc_spv *s, struct agxc_spv_variable *var, uint32_t member)
