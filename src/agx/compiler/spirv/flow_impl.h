@@ -74,67 +74,87 @@ struct agxc_spv_place_saved {
    struct agxc_spv_region *region;
 };
 
-/* One region more is being emitted; fails beyond shader->most_nesting. */
-void agxc_spv_count_nesting(struct agxc_spv *s);
-struct agxc_spv_place_saved agxc_spv_enter(struct agxc_spv *s, struct agx_link *list,
-                                           struct agxc_node *parent);
-void agxc_spv_leave_list(struct agxc_spv *s, struct agxc_spv_place_saved saved);
-/* An if that is being emitted: the arms follow between these calls, then first, and either may stay
- * empty. begin ends the current block with a branch; end begins the block behind both arms. */
+/* An if that is being emitted: its then list, later its else list, is the one being filled. */
 struct agxc_spv_arms {
    struct agxc_if *branch;
    struct agxc_spv_place_saved saved;
 };
+
+/* ---- edge.c: lists, constructs, edges and phis --------------------------- */
+
+/* Counts one region more that is being emitted; fails beyond shader->most_nesting. */
+void agxc_spv_count_nesting(struct agxc_spv *s);
+/* Begins to fill a list of nodes of parent; what follows is emitted there, in a new block. */
+struct agxc_spv_place_saved agxc_spv_enter(struct agxc_spv *s, struct agx_link *list,
+                                           struct agxc_node *parent);
+/* Goes back to the list that agxc_spv_enter() left; values of the inner one go out of scope. */
+void agxc_spv_leave_list(struct agxc_spv *s, struct agxc_spv_place_saved saved);
+/* Ends the current block with a branch on cond and begins to fill the list of where it is 1. */
 struct agxc_spv_arms agxc_spv_begin_then(struct agxc_spv *s, struct agxc_ref cond);
+/* Goes on with the list of where the condition is 0. */
 void agxc_spv_begin_else(struct agxc_spv *s, struct agxc_spv_arms *arms);
+/* Leaves that list and begins the block behind the if. */
 void agxc_spv_end_if(struct agxc_spv *s, struct agxc_spv_arms *arms);
-/* The block behind a node. */
+/* Begins a block at the end of the list being filled: what stands behind a node. */
 void agxc_spv_new_block(struct agxc_spv *s);
 /* A new slot of one bit, which is 0 where code is being emitted. */
 uint32_t agxc_spv_flag_new(struct agxc_spv *s);
-/* Enters a construct, which the arena owns; its merge, header and continue target are the caller's
- * to fill. flagged: it is left by setting a flag, which gets a slot and begins unset. */
+/* Enters a construct, which the arena owns; merge, header and continue target are the caller's to
+ * fill. flagged: it is left by setting a flag, which gets a slot. */
 struct agxc_spv_construct *agxc_spv_push(struct agxc_spv *s, enum agxc_spv_construct_kind kind,
                                          bool flagged);
 /* Leaves the innermost construct. */
 void agxc_spv_pop(struct agxc_spv *s);
 /* The block that a label names; fails for other ids. */
 struct agxc_spv_block *agxc_spv_block_of(struct agxc_spv *s, uint32_t label);
-/* Writes the phis of to as the edge from from says. */
+/* Takes the edge between two blocks of one function: writes the slots of to's phis. */
 void agxc_spv_write_phis(struct agxc_spv *s, struct agxc_spv_block *from,
                          struct agxc_spv_block *to);
+/* Whether a block begins with phis. */
+bool agxc_spv_has_phis(struct agxc_spv *s, const struct agxc_spv_block *block);
+/* Defines a block's phis from what its edges wrote. */
+void agxc_spv_emit_phis(struct agxc_spv *s, struct agxc_spv_block *block);
+
+/* ---- flow.c, switch.c ----------------------------------------------------- */
+
 /* Emits from block on until end; the edge to block is taken. */
 struct agxc_spv_end agxc_spv_emit_region(struct agxc_spv *s, struct agxc_spv_block *block,
                                          struct agxc_spv_block *end);
+/* Emits an OpSwitch that ends block, with all its targets, until merge. */
+struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_block *block,
+                                         const struct agxc_spv_instr *in,
+                                         struct agxc_spv_block *merge);
+
+/* ---- jump.c: branches that leave a region -------------------------------- */
+
+/* What a branch to a block means where code is being emitted, in a region that ends at end; and
+ * the construct that it leaves or goes on in. */
+enum agxc_spv_jump_kind agxc_spv_classify(struct agxc_spv *s, struct agxc_spv_block *to,
+                                          struct agxc_spv_block *end,
+                                          struct agxc_spv_construct **out_construct);
+/* Takes the edge and leaves the region; kind and c are agxc_spv_classify()'s, and kind is not
+ * AGXC_SPV_JUMP_ON. */
+struct agxc_spv_end agxc_spv_jump(struct agxc_spv *s, struct agxc_spv_block *from,
+                                  struct agxc_spv_block *to, enum agxc_spv_jump_kind kind,
+                                  struct agxc_spv_construct *c);
 /* A target in an arm of its own: taken edges aside, it may be the end already. */
 struct agxc_spv_end agxc_spv_emit_arm(struct agxc_spv *s, struct agxc_spv_block *from,
                                       struct agxc_spv_block *to, struct agxc_spv_block *end,
                                       bool edge_taken);
+/* Appends a terminator without operands, after which nothing falls through. */
+struct agxc_spv_end agxc_spv_terminate(struct agxc_spv *s, enum agxc_op op);
 /* Leaves for a switch or call: BREAK when a loop is between, else a flag. */
 struct agxc_spv_end agxc_spv_exit_to(struct agxc_spv *s, struct agxc_spv_construct *target);
-struct agxc_spv_end agxc_spv_emit_switch(struct agxc_spv *s, struct agxc_spv_block *block,
-                                         const struct agxc_spv_instr *in,
-                                         struct agxc_spv_block *merge);
-bool agxc_spv_has_phis(struct agxc_spv *s, const struct agxc_spv_block *block);
-/* Defines a block's phis from what its edges wrote. */
-void agxc_spv_emit_phis(struct agxc_spv *s, struct agxc_spv_block *block);
 /* The innermost loop or call around c, c included, or NULL: no branch goes further out. */
 struct agxc_spv_construct *agxc_spv_border(struct agxc_spv_construct *c);
+/* The exits of both lists, innermost first and each once; may share the tails of either. */
 const struct agxc_spv_exits *agxc_spv_join_exits(struct agxc_spv *s, const struct agxc_spv_exits *a,
                                                  const struct agxc_spv_exits *b);
-/* A terminator without operands, after which nothing falls through. */
-struct agxc_spv_end agxc_spv_terminate(struct agxc_spv *s, enum agxc_op op);
-enum agxc_spv_jump_kind agxc_spv_classify(struct agxc_spv *s, struct agxc_spv_block *to,
-                                          struct agxc_spv_block *end,
-                                          struct agxc_spv_construct **out_construct);
-/* Takes the edge and leaves the region; kind is not AGXC_SPV_JUMP_ON. */
-struct agxc_spv_end agxc_spv_jump(struct agxc_spv *s, struct agxc_spv_block *from,
-                                  struct agxc_spv_block *to, enum agxc_spv_jump_kind kind,
-                                  struct agxc_spv_construct *c);
-/* Sends on what must leave the loop around; returns the exits that remain. */
+/* Sends on, by a BREAK, what must leave the loop around; always: every way here does. Returns the
+ * exits that remain. */
 const struct agxc_spv_exits *
 agxc_spv_break_onwards(struct agxc_spv *s, const struct agxc_spv_exits *exits, bool always);
-/* Goes on at block unless a flag of exits is set. */
+/* Goes on at block, until end, unless a flag of exits is set. */
 struct agxc_spv_end agxc_spv_emit_guarded(struct agxc_spv *s, struct agxc_spv_block *block,
                                           struct agxc_spv_block *end,
                                           const struct agxc_spv_exits *exits);
