@@ -9,6 +9,8 @@ tree is given, by calls (read from the symbols of its objects). Three things mus
 - so no circle crosses rooms (the list itself is checked for circles);
 - inside a room, at most 8 modules form one circle.
 
+Where a built tree is given, a fourth: `make test` links at most 40 programs, fuzz targets aside.
+
 usage: rooms.py [--build DIR] [--circles] [--arrows ROOM]
 Exit status: 0 all holds, 1 it does not, 2 can't run.
 """
@@ -24,6 +26,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ('include', 'src', 'tools', 'tests', 'examples')
 MOST_IN_A_CIRCLE = 8
+MOST_PROGRAMS = 40
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -111,6 +114,13 @@ def read_calls(build):
             yield reader, defined[name], f'needs {name}'
 
 
+def read_programs(build):
+    """The programs that `make test` links: all that ninja builds without being asked for them."""
+    targets = json.loads((build / 'meson-info' / 'intro-targets.json').read_text(encoding='utf-8'))
+    return sorted(target['name'] for target in targets if target['type'] == 'executable'
+                  and target['build_by_default'] and '/tests/fuzz/' not in target['defined_in'])
+
+
 def module_of(path):
     return path.rsplit('.', 1)[0]
 
@@ -192,10 +202,14 @@ def main():
                 wrong.append(text)
             elif options.circles:
                 print(text)
+    programs = read_programs(options.build.resolve()) if options.build else []
+    if len(programs) > MOST_PROGRAMS:
+        wrong.append(f'{len(programs)} programs, {MOST_PROGRAMS} at most: ' + ' '.join(programs))
     for line in wrong:
         print(line)
     used = {rooms.of(path) for path in files}
-    print(f'{len(files)} files in {len(used)} rooms, {len(set(arrows))} arrows, largest circle {largest} modules: '
+    count = f', {len(programs)} programs' if options.build else ''
+    print(f'{len(files)} files in {len(used)} rooms, {len(set(arrows))} arrows, largest circle {largest} modules{count}: '
           f'{len(wrong)} things to mend')
     return 1 if wrong else 0
 

@@ -1,20 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * The README's program: short, compiled against the shared library, and right.
+ * The README's program: short, compiled against the shared library as the README says, and right.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "support.h"
+
+static char folder[] = "/tmp/agx-first-XXXXXX", program[sizeof(folder) + 16];
+
+static int compile(void **state)
+{
+   char command[4096], *source = agx_test_path("hal/first_program.c");
+   const char *compiler = getenv("AGX_TEST_COMPILER");
+   assert_non_null(compiler);
+   assert_non_null(mkdtemp(folder));
+   snprintf(program, sizeof(program), "%s/first_program", folder);
+   snprintf(command, sizeof(command), "%s '%s' $(pkg-config --cflags --libs agxhal) -o '%s'",
+            compiler, source, program);
+   free(source);
+   return system(command);
+}
+
+static int remove_program(void **state)
+{
+   unlink(program);
+   return rmdir(folder);
+}
 
 /* What the program prints; its exit code. */
 static int run(const char *argument, char *output, size_t capacity)
 {
    char command[4096];
-   const char *program = getenv("AGX_TEST_PROGRAM");
-   assert_non_null(program);
    snprintf(command, sizeof(command), "'%s' '%s' 2>&1", program, argument);
    FILE *pipe = popen(command, "r");
    assert_non_null(pipe);
@@ -56,10 +76,10 @@ static void the_readme_shows_it(void **state)
 {
    char *program_path = agx_test_path("hal/first_program.c");
    char *readme_path = agx_test_path("../README.md");
-   char *program = agx_test_read_file(program_path, NULL);
+   char *text = agx_test_read_file(program_path, NULL);
    char *readme = agx_test_read_file(readme_path, NULL);
-   assert_non_null(strstr(readme, program));
-   free(program);
+   assert_non_null(strstr(readme, text));
+   free(text);
    free(readme);
    free(program_path);
    free(readme_path);
@@ -73,5 +93,5 @@ AGX_TEST_FILE(void)
       cmocka_unit_test(it_is_short),
       cmocka_unit_test(the_readme_shows_it),
    };
-   return cmocka_run_group_tests(tests, NULL, NULL);
+   return cmocka_run_group_tests(tests, compile, remove_program);
 }

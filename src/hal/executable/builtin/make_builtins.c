@@ -2,7 +2,9 @@
  *
  * Part of the build: compiles the driver's own kernels for each chip and writes them as a C table,
  * one image for all chips whose code is the same; all say the same chip, which the driver corrects.
- * Usage: make_builtins OUT.inc FILE.spv..., in the order of the table below.
+ * Usage: make_builtins OUT.inc FILE.spv..., in the order of the table below; or
+ *        make_builtins --assemble OUT.inc FILE.txt..., for what is written as machine instructions
+ * (assemble.c).
  *
  * Such a kernel takes addresses at the front of its push constants. Here they become bindings, so
  * that the recording code sees what buffers they use: the first is written, the second read. The
@@ -15,6 +17,7 @@
 #include "agx/chip.h"
 #include "agx/compiler/compiler.h"
 #include "base/util.h"
+#include "hal/executable/builtin/assemble.h"
 #include "program/program.h"
 
 #define MAX_FILE_B    (1u << 20)
@@ -187,11 +190,15 @@ static void print_table(FILE *out)
 
 int main(int argc, char **argv)
 {
-   FILE *out = argc == AGX_COUNT(kernels) + 2 ? fopen(argv[1], "w") : NULL;
+   const bool is_text = argc > 3 && strcmp(argv[1], "--assemble") == 0;
+   FILE *out = is_text || argc == AGX_COUNT(kernels) + 2 ? fopen(argv[is_text ? 2 : 1], "w") : NULL;
    if (!out) {
-      fprintf(stderr, "usage: make_builtins OUT.inc FILE.spv...\n");
+      fprintf(stderr,
+              "usage: make_builtins OUT.inc FILE.spv... | --assemble OUT.inc FILE.txt...\n");
       return 2;
    }
+   if (is_text)
+      return !assemble_kernels(out, argv + 3) || fclose(out) != 0;
    fprintf(out, "/* Made by make_builtins. */\n");
    for (size_t i = 0; i < AGX_COUNT(kernels); i++)
       if (print_kernel(out, &kernels[i], argv[i + 2]) != AGX_OK) {

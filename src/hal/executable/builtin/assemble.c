@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Part of the build: assembles the kernels that leave breadcrumbs and writes them as a C table, one
- * image for each coherency that chips have for atomics: the text leaves that out.
- * Usage: make_breadcrumb_kernels OUT.inc FILE.txt...
+ * Part of the build, called by make_builtins.c: assembles the kernels that leave breadcrumbs and
+ * writes them as a C table, one image for each coherency that chips have for atomics: the text
+ * leaves that out.
  */
-#include <stdio.h>
-#include <stdlib.h>
+#include "hal/executable/builtin/assemble.h"
+
 #include <string.h>
 
 #include "agx/isa/isa.h"
@@ -56,17 +56,14 @@ static bool write_kernel(FILE *out, const char *path, const char *coherency)
    return is_good;
 }
 
-int main(int argc, char **argv)
+bool assemble_kernels(FILE *out, char *const *paths)
 {
-   FILE *out = argc > 2 ? fopen(argv[1], "w") : NULL;
-   bool is_good = out != NULL;
+   bool is_good = true;
    for (size_t c = 0; is_good && c < sizeof(coherencies) / sizeof(coherencies[0]); c++) {
       fputs("{\n", out);
-      for (int i = 2; is_good && i < argc; i++)
-         is_good = write_kernel(out, argv[i], coherencies[c]);
+      for (size_t i = 0; is_good && paths[i]; i++)
+         is_good = write_kernel(out, paths[i], coherencies[c]);
       fputs("},\n", out);
    }
-   if (out && fclose(out) != 0)
-      is_good = false;
-   return is_good ? EXIT_SUCCESS : EXIT_FAILURE;
+   return is_good;
 }
