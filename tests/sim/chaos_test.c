@@ -17,7 +17,7 @@
 #define TERMINATE 0x40000000u
 #define DATA_B    0x10000u
 
-struct scene {
+struct chaos_run {
    struct sim_memory memory;
    struct agxs_options options;
    struct agxs_stats stats;
@@ -26,13 +26,13 @@ struct scene {
    bool skips_barriers;
 };
 
-static void put(struct scene *it, uint32_t word)
+static void put(struct chaos_run *it, uint32_t word)
 {
    agxs_put_le32(it->stream + 4 * it->words++, word);
 }
 
 /* u0 to u7 are the addresses of four areas of data, 16 KiB apart. */
-static void scene_init(struct scene *it)
+static void chaos_run_init(struct chaos_run *it)
 {
    memset(it, 0, sizeof(*it));
    sim_memory_init(&it->memory);
@@ -57,7 +57,7 @@ static void put_code(uint8_t *to, const char *text)
 }
 
 /* Returns what a launch names it by. */
-static uint32_t add_program(struct scene *it, const char *text, const char *preamble,
+static uint32_t add_program(struct chaos_run *it, const char *text, const char *preamble,
                             uint32_t shared_bytes)
 {
    uint32_t base = 0x4000 * ++it->programs, code = base + 0x1000, before = base + 0x2000;
@@ -78,27 +78,27 @@ static uint32_t add_program(struct scene *it, const char *text, const char *prea
    return base;
 }
 
-static void launch(struct scene *it, uint32_t program, uint32_t threads, uint32_t local)
+static void launch(struct chaos_run *it, uint32_t program, uint32_t threads, uint32_t local)
 {
    const uint32_t words[] = {4, program, threads, 1, 1, local, 1, 1};
    for (unsigned i = 0; i < AGX_COUNT(words); i++)
       put(it, words[i]);
 }
 
-static void launch_indirect(struct scene *it, uint32_t program, uint64_t va, uint32_t local)
+static void launch_indirect(struct chaos_run *it, uint32_t program, uint64_t va, uint32_t local)
 {
    const uint32_t words[] = {4 | 1 << 27, program, (uint32_t)(va >> 32), (uint32_t)va, local, 1, 1};
    for (unsigned i = 0; i < AGX_COUNT(words); i++)
       put(it, words[i]);
 }
 
-static void barrier(struct scene *it)
+static void barrier(struct chaos_run *it)
 {
    if (!it->skips_barriers)
       put(it, BARRIER);
 }
 
-static agx_status run(struct scene *it, uint64_t seed)
+static agx_status run(struct chaos_run *it, uint64_t seed)
 {
    static const struct agx_chip chip = {.name = "g13g"};
    put(it, TERMINATE);
@@ -108,19 +108,19 @@ static agx_status run(struct scene *it, uint64_t seed)
                            &it->stats);
 }
 
-static uint32_t data_at(const struct scene *it, unsigned area, unsigned index)
+static uint32_t data_at(const struct chaos_run *it, unsigned area, unsigned index)
 {
    return agxs_get_le32(it->data + area * 0x4000 + 4 * index);
 }
 
 /* Runs a case under all seeds; returns how often it came out right. */
-static unsigned count_right(void (*build)(struct scene *), bool (*is_right)(const struct scene *),
-                            bool skips_barriers)
+static unsigned count_right(void (*build)(struct chaos_run *),
+                            bool (*is_right)(const struct chaos_run *), bool skips_barriers)
 {
    unsigned right = 0;
    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-      struct scene it;
-      scene_init(&it);
+      struct chaos_run it;
+      chaos_run_init(&it);
       it.skips_barriers = skips_barriers;
       it.options.check = !skips_barriers; /* it finds some of them by itself */
       build(&it);
@@ -143,14 +143,14 @@ static const char *const fill = THREAD "iadd d=r2 a=r1 b=1\n" STORE("r2", "0", "
 static const char *const reverse =
    THREAD "isub d=r2 a=63 b=r1\n" LOAD("r3", "0", "r2") STORE("r3", "4", "r1");
 
-static void build_read_after_write(struct scene *it)
+static void build_read_after_write(struct chaos_run *it)
 {
    launch(it, add_program(it, fill, NULL, 0), 64, 32);
    barrier(it);
    launch(it, add_program(it, reverse, NULL, 0), 64, 32);
 }
 
-static bool is_reversed(const struct scene *it)
+static bool is_reversed(const struct chaos_run *it)
 {
    for (unsigned i = 0; i < 64; i++)
       if (data_at(it, 2, i) != 64 - i)
@@ -158,7 +158,7 @@ static bool is_reversed(const struct scene *it)
    return true;
 }
 
-static void build_write_after_read(struct scene *it)
+static void build_write_after_read(struct chaos_run *it)
 {
    launch(it, add_program(it, fill, NULL, 0), 64, 32);
    put(it, BARRIER);
@@ -167,7 +167,7 @@ static void build_write_after_read(struct scene *it)
    launch(it, add_program(it, THREAD "mov d=r2 a=77\n" STORE("r2", "0", "r1"), NULL, 0), 64, 32);
 }
 
-static void build_write_after_write(struct scene *it)
+static void build_write_after_write(struct chaos_run *it)
 {
    launch(it, add_program(it, THREAD "mov d=r2 a=77\n" STORE("r2", "4", "r1"), NULL, 0), 64, 32);
    barrier(it);
@@ -176,7 +176,7 @@ static void build_write_after_write(struct scene *it)
 }
 
 /* The sizes of the second come from the first. */
-static void build_indirect(struct scene *it)
+static void build_indirect(struct chaos_run *it)
 {
    static const char *const write_sizes = "mov d=r2 a=2\nmov d=r3 a=1\n" STORE("r2", "2", "0")
       STORE("r3", "2", "1") STORE("r3", "2", "2");
@@ -187,7 +187,7 @@ static void build_indirect(struct scene *it)
 }
 
 /* Each thread reads what the one across the workgroup left in threadgroup memory. */
-static void build_threadgroup(struct scene *it)
+static void build_threadgroup(struct chaos_run *it)
 {
    char text[400];
    snprintf(text, sizeof(text),
@@ -203,7 +203,7 @@ static void build_threadgroup(struct scene *it)
 }
 
 /* The same through device memory. */
-static void build_workgroup_memory(struct scene *it)
+static void build_workgroup_memory(struct chaos_run *it)
 {
    char text[400];
    snprintf(text, sizeof(text),
@@ -219,7 +219,7 @@ static void build_workgroup_memory(struct scene *it)
 /* Workgroups pass a sum on: each draws a number, waits for the flag of the one before, reads
  * its sum, and sets its own flag. Flags are atomics and coherent loads; the sum needs barriers
  * of the device's scope. */
-static void build_chain(struct scene *it)
+static void build_chain(struct chaos_run *it)
 {
    const char *wide = it->skips_barriers ? "memory_barrier\n"
                                          : "memory_barrier\nunknown_barrier_1\nmemory_barrier_2\n"
@@ -252,7 +252,7 @@ static void build_chain(struct scene *it)
    launch(it, add_program(it, text, NULL, 0), 24, 1);
 }
 
-static bool is_summed(const struct scene *it)
+static bool is_summed(const struct chaos_run *it)
 {
    for (unsigned i = 0; i <= 24; i++)
       if (data_at(it, 0, i) != i * (i + 1) / 2)
@@ -261,7 +261,7 @@ static bool is_summed(const struct scene *it)
 }
 
 /* A total by atomics, which the next launch reads. */
-static void build_atomics(struct scene *it)
+static void build_atomics(struct chaos_run *it)
 {
    launch(it,
           add_program(it,
@@ -274,7 +274,7 @@ static void build_atomics(struct scene *it)
    launch(it, add_program(it, THREAD LOAD("r2", "2", "0") STORE("r2", "4", "r1"), NULL, 0), 64, 32);
 }
 
-static bool is_total(const struct scene *it)
+static bool is_total(const struct chaos_run *it)
 {
    for (unsigned i = 0; i < 64; i++)
       if (data_at(it, 2, i) != 128 * 129 / 2)
@@ -286,8 +286,8 @@ static void missing_barriers_are_found(void **state)
 {
    static const struct {
       const char *name;
-      void (*build)(struct scene *);
-      bool (*is_right)(const struct scene *);
+      void (*build)(struct chaos_run *);
+      bool (*is_right)(const struct chaos_run *);
       unsigned most_right; /* of SEEDS, without the barrier */
    } rows[] = {
       {"read after write", build_read_after_write, is_reversed, SEEDS / 8},
@@ -312,8 +312,8 @@ static void missing_barriers_are_found(void **state)
 static void neighbours_stay(void **state)
 {
    for (uint64_t seed = 1; seed <= 8; seed++) {
-      struct scene it;
-      scene_init(&it);
+      struct chaos_run it;
+      chaos_run_init(&it);
       launch(&it,
              add_program(&it,
                          THREAD "iadd d=r2 a=r1 b=1\n"
@@ -333,9 +333,9 @@ static void neighbours_stay(void **state)
 /* More launches than are open at once, each with a preamble of its own and other uniforms. */
 static void open_launches_keep_apart(void **state)
 {
-   struct scene it;
+   struct chaos_run it;
    uint32_t programs[40];
-   scene_init(&it);
+   chaos_run_init(&it);
    for (unsigned i = 0; i < 40; i++) {
       char preamble[64];
       snprintf(preamble, sizeof(preamble), "mov d=r1 a=%u\nuniform_store u=u20 r=r1", i + 1);
@@ -356,8 +356,8 @@ static void open_launches_keep_apart(void **state)
 /* The order in which workgroups begin, as they write it down. */
 static void read_order(uint64_t seed, uint32_t *order)
 {
-   struct scene it;
-   scene_init(&it);
+   struct chaos_run it;
+   chaos_run_init(&it);
    launch(&it,
           add_program(&it,
                       THREAD
@@ -398,18 +398,18 @@ static void permutations_are_whole(void **state)
 
 static void failures_name_their_launch(void **state)
 {
-   struct scene it;
-   scene_init(&it);
+   struct chaos_run it;
+   chaos_run_init(&it);
    launch(&it, add_program(&it, fill, NULL, 0), 64, 32);
    launch(&it, add_program(&it, "trap", NULL, 0), 1, 1);
    assert_fails(run(&it, 5), AGX_DATA_LOSS, "dispatch 1, workgroup 0,0,0");
    sim_memory_fini(&it.memory);
-   scene_init(&it);
+   chaos_run_init(&it);
    launch(&it, add_program(&it, "top:\njmp_any offset=@top", NULL, 0), 1, 1);
    assert_fails(run(&it, 5), AGX_DEADLINE_EXCEEDED, "more instructions");
    sim_memory_fini(&it.memory);
    atomic_bool cancel = true;
-   scene_init(&it);
+   chaos_run_init(&it);
    it.options.cancel = &cancel;
    launch(&it, add_program(&it, fill, NULL, 0), 0xffffffff, 1);
    assert_fails(run(&it, 5), AGX_CANCELLED, "cancelled");
