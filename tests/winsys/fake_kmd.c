@@ -352,12 +352,29 @@ void fake_kmd_assert_clean(const struct fake_kmd *fake)
 
 void fake_device_begin(struct fake_device *it)
 {
+   memset(it, 0, sizeof(*it));
    fake_kmd_init(&it->fake);
    assert_ok(agxw_device_create(&it->fake.base, NULL, &it->device));
 }
 
+void fake_device_begin_queue(struct fake_device *it, uint32_t max_commands)
+{
+   memset(it, 0, sizeof(*it));
+   fake_kmd_init(&it->fake);
+   it->fake.params.max_commands_per_submission = max_commands;
+   assert_ok(agxw_device_create(&it->fake.base, NULL, &it->device));
+   assert_ok(agxw_queue_create(it->device, 0, &it->queue));
+   assert_ok(agxw_timeline_create(it->device, 0, &it->timeline));
+   assert_ok(agxw_timeline_create(it->device, 0, &it->second));
+}
+
 void fake_device_end(struct fake_device *it)
 {
+   agxw_timeline_destroy(it->timeline);
+   agxw_timeline_destroy(it->second);
+   agxw_queue_destroy(it->queue);
+   agxw_bo_destroy(it->range);
+   agxw_bo_destroy(it->memory);
    assert_int_equal(it->device->user.live, 0);
    assert_int_equal(it->device->usc.live, 0);
    assert_true(agx_list_empty(&it->device->shared));

@@ -81,10 +81,17 @@ void fake_kmd_fail(struct fake_kmd *fake, int nth, uint32_t nr, int error);
 /* Nothing is left and the node is closed. */
 void fake_kmd_assert_clean(const struct fake_kmd *fake);
 
-/* A device over such a node. The end asserts that no GPU memory is left, and closes both. */
+/* A device over such a node, and what a test makes on it: fake_device_end() destroys all of it,
+ * asserts that no GPU memory is left, and closes both. */
 struct fake_device {
    struct fake_kmd fake;
    struct agxw_device *device;
+   struct agxw_queue *queue;
+   struct agxw_timeline *timeline, *second;
+   struct agxw_bo *range, *memory;
 };
 void fake_device_begin(struct fake_device *it);
+/* The same over a node that takes so many commands in one submission, with a queue and both
+ * timelines, at 0. */
+void fake_device_begin_queue(struct fake_device *it, uint32_t max_commands);
 void fake_device_end(struct fake_device *it);

@@ -10,74 +10,57 @@
 
 #define PAGE 16384u
 
-struct setup {
-   struct fake_kmd fake;
-   struct agxw_device *device;
-   struct agxw_bo *range, *memory;
-};
-
-static void begin(struct setup *setup)
+static void begin(struct fake_device *it)
 {
-   fake_kmd_init(&setup->fake);
-   assert_ok(agxw_device_create(&setup->fake.base, NULL, &setup->device));
-   assert_ok(agxw_bo_reserve(setup->device, 40 * PAGE, 0, "range", &setup->range));
-   assert_ok(
-      agxw_bo_create_unbound(setup->device, 4 * PAGE, AGXW_BO_CACHED, "memory", &setup->memory));
-   assert_int_equal(setup->fake.gem.flags, AGX_UAPI_GEM_VM_PRIVATE | AGX_UAPI_GEM_WRITEBACK);
-}
-
-static void end(struct setup *setup)
-{
-   agxw_bo_destroy(setup->range);
-   agxw_bo_destroy(setup->memory);
-   assert_int_equal(setup->device->user.live, 0);
-   agxw_device_destroy(setup->device);
-   fake_kmd_assert_clean(&setup->fake);
+   fake_device_begin(it);
+   assert_ok(agxw_bo_reserve(it->device, 40 * PAGE, 0, "range", &it->range));
+   assert_ok(agxw_bo_create_unbound(it->device, 4 * PAGE, AGXW_BO_CACHED, "memory", &it->memory));
+   assert_int_equal(it->fake.gem.flags, AGX_UAPI_GEM_VM_PRIVATE | AGX_UAPI_GEM_WRITEBACK);
 }
 
 static void binds_reach_the_kernel(void **state)
 {
-   struct setup setup;
-   begin(&setup);
-   const struct agxw_bind bind = {3 * PAGE, 2 * PAGE, setup.memory, PAGE, true, false};
-   assert_ok(agxw_bo_bind(setup.range, &bind, 1));
-   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_READ);
-   assert_int_equal(setup.fake.bind.handle, setup.memory->handle);
-   assert_int_equal(setup.fake.bind.offset, PAGE);
-   assert_int_equal(setup.fake.bind.range, 2 * PAGE);
-   assert_int_equal(setup.fake.bind.addr, agxw_bo_va(setup.range) + 3 * PAGE);
-   const struct agxw_bind both = {0, PAGE, setup.memory, 0, true, true};
-   assert_ok(agxw_bo_bind(setup.range, &both, 1));
-   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_READ | AGX_UAPI_BIND_WRITE);
+   struct fake_device it;
+   begin(&it);
+   const struct agxw_bind bind = {3 * PAGE, 2 * PAGE, it.memory, PAGE, true, false};
+   assert_ok(agxw_bo_bind(it.range, &bind, 1));
+   assert_int_equal(it.fake.bind.flags, AGX_UAPI_BIND_READ);
+   assert_int_equal(it.fake.bind.handle, it.memory->handle);
+   assert_int_equal(it.fake.bind.offset, PAGE);
+   assert_int_equal(it.fake.bind.range, 2 * PAGE);
+   assert_int_equal(it.fake.bind.addr, agxw_bo_va(it.range) + 3 * PAGE);
+   const struct agxw_bind both = {0, PAGE, it.memory, 0, true, true};
+   assert_ok(agxw_bo_bind(it.range, &both, 1));
+   assert_int_equal(it.fake.bind.flags, AGX_UAPI_BIND_READ | AGX_UAPI_BIND_WRITE);
    const struct agxw_bind none = {0, 40 * PAGE, NULL, 0, false, false};
-   assert_ok(agxw_bo_bind(setup.range, &none, 1));
-   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
-   assert_int_equal(setup.fake.bind.handle, 0);
-   assert_int_equal(setup.fake.bind.offset, 0);
-   end(&setup);
+   assert_ok(agxw_bo_bind(it.range, &none, 1));
+   assert_int_equal(it.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
+   assert_int_equal(it.fake.bind.handle, 0);
+   assert_int_equal(it.fake.bind.offset, 0);
+   fake_device_end(&it);
 }
 
 static void many_binds_take_one_request_for_each_32(void **state)
 {
-   struct setup setup;
+   struct fake_device it;
    struct agxw_bind binds[40];
-   begin(&setup);
+   begin(&it);
    for (uint32_t i = 0; i < 40; i++)
-      binds[i] = (struct agxw_bind){i * PAGE, PAGE, setup.memory, i % 4 * PAGE, true, true};
-   int before = setup.fake.requests;
-   assert_ok(agxw_bo_bind(setup.range, binds, 40));
-   assert_int_equal(setup.fake.requests, before + 2);
-   assert_int_equal(setup.fake.bind_count, 8);
-   assert_ok(agxw_bo_bind(setup.range, binds, 0));
-   assert_int_equal(setup.fake.requests, before + 2);
-   end(&setup);
+      binds[i] = (struct agxw_bind){i * PAGE, PAGE, it.memory, i % 4 * PAGE, true, true};
+   int before = it.fake.requests;
+   assert_ok(agxw_bo_bind(it.range, binds, 40));
+   assert_int_equal(it.fake.requests, before + 2);
+   assert_int_equal(it.fake.bind_count, 8);
+   assert_ok(agxw_bo_bind(it.range, binds, 0));
+   assert_int_equal(it.fake.requests, before + 2);
+   fake_device_end(&it);
 }
 
 static void bad_binds_never_reach_the_kernel(void **state)
 {
-   struct setup setup;
-   begin(&setup);
-   struct agxw_bo *m = setup.memory, *ordinary;
+   struct fake_device it;
+   begin(&it);
+   struct agxw_bo *m = it.memory, *ordinary;
    const struct {
       struct agxw_bind bind;
       agx_status status;
@@ -92,35 +75,35 @@ static void bad_binds_never_reach_the_kernel(void **state)
       {{0, 5 * PAGE, m, 0, true, true}, AGX_OUT_OF_RANGE},
       {{0, PAGE, m, 8, true, true}, AGX_OUT_OF_RANGE},
       {{0, PAGE, m, 0, false, false}, AGX_INVALID_ARGUMENT},
-      {{0, PAGE, setup.range, 0, true, true}, AGX_INVALID_ARGUMENT},
+      {{0, PAGE, it.range, 0, true, true}, AGX_INVALID_ARGUMENT},
    };
-   int before = setup.fake.requests;
+   int before = it.fake.requests;
    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-      assert_fails(agxw_bo_bind(setup.range, &cases[i].bind, 1), cases[i].status, "range: ");
-   assert_int_equal(setup.fake.requests, before);
-   assert_ok(agxw_bo_create(setup.device, PAGE, 0, 0, "ordinary", &ordinary));
+      assert_fails(agxw_bo_bind(it.range, &cases[i].bind, 1), cases[i].status, "range: ");
+   assert_int_equal(it.fake.requests, before);
+   assert_ok(agxw_bo_create(it.device, PAGE, 0, 0, "ordinary", &ordinary));
    const struct agxw_bind bind = {0, PAGE, m, 0, true, true};
    assert_fails(agxw_bo_bind(ordinary, &bind, 1), AGX_FAILED_PRECONDITION, "ordinary: not a");
    agxw_bo_destroy(ordinary);
-   end(&setup);
+   fake_device_end(&it);
 }
 
 static void ranges_have_no_memory_but_sinks(void **state)
 {
-   struct setup setup;
+   struct fake_device it;
    struct agxw_sinks sinks;
    void *memory = &memory;
-   begin(&setup);
-   assert_fails(agxw_bo_map(setup.range, &memory), AGX_FAILED_PRECONDITION, "range: reserved");
+   begin(&it);
+   assert_fails(agxw_bo_map(it.range, &memory), AGX_FAILED_PRECONDITION, "range: reserved");
    assert_null(memory);
-   assert_true(agxw_bo_sinks(setup.range, 0, &sinks));
-   assert_int_equal(setup.fake.sinks[0].addr, sinks.zero_va);
+   assert_true(agxw_bo_sinks(it.range, 0, &sinks));
+   assert_int_equal(it.fake.sinks[0].addr, sinks.zero_va);
    struct agxw_place place; /* messages know it */
-   agxw_device_find_place(setup.device, agxw_bo_va(setup.range) + 5 * PAGE, &place);
+   agxw_device_find_place(it.device, agxw_bo_va(it.range) + 5 * PAGE, &place);
    assert_int_equal(place.kind, AGXW_PLACE_INSIDE);
    assert_int_equal(place.distance, 5 * PAGE);
    assert_string_equal(place.label, "range");
-   end(&setup);
+   fake_device_end(&it);
 }
 
 static void count(void *user, const struct agxw_place *place, bool is_new)
@@ -130,56 +113,56 @@ static void count(void *user, const struct agxw_place *place, bool is_new)
 
 static void ranges_are_not_observed(void **state)
 {
-   struct setup setup;
+   struct fake_device it;
    struct agxw_bo *range, *bo;
    int seen = 0;
-   begin(&setup);
-   agxw_device_observe(setup.device, count, &seen);
+   begin(&it);
+   agxw_device_observe(it.device, count, &seen);
    int before = seen; /* the sinks */
-   assert_ok(agxw_bo_reserve(setup.device, PAGE, 0, "more", &range));
+   assert_ok(agxw_bo_reserve(it.device, PAGE, 0, "more", &range));
    agxw_bo_destroy(range);
    assert_int_equal(seen, before);
-   assert_ok(agxw_bo_create(setup.device, PAGE, 0, 0, "memory", &bo));
+   assert_ok(agxw_bo_create(it.device, PAGE, 0, 0, "memory", &bo));
    agxw_bo_destroy(bo);
    assert_int_equal(seen, before + 101);
-   agxw_device_observe(setup.device, NULL, NULL);
-   end(&setup);
+   agxw_device_observe(it.device, NULL, NULL);
+   fake_device_end(&it);
 }
 
 /* The sinks of the windows inside are not there any more, for nobody else either. */
 static void long_ranges_are_empty(void **state)
 {
-   struct setup setup;
+   struct fake_device it;
    struct agxw_bo *range, *next;
    struct agxw_sinks sinks;
-   begin(&setup);
-   assert_ok(agxw_bo_reserve(setup.device, UINT64_C(10) << 30, 0, "long", &range));
-   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
-   assert_int_equal(setup.fake.bind.addr, agxw_bo_va(range));
-   assert_int_equal(setup.fake.bind.range, UINT64_C(10) << 30);
+   begin(&it);
+   assert_ok(agxw_bo_reserve(it.device, UINT64_C(10) << 30, 0, "long", &range));
+   assert_int_equal(it.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
+   assert_int_equal(it.fake.bind.addr, agxw_bo_va(range));
+   assert_int_equal(it.fake.bind.range, UINT64_C(10) << 30);
    assert_false(agxw_bo_sinks(range, 0, &sinks));
    agxw_bo_destroy(range);
-   int sink_binds = setup.fake.sink_binds;
-   assert_ok(agxw_bo_create(setup.device, UINT64_C(3) << 30, 0, 0, "in the first", &next));
-   assert_int_equal(setup.fake.sink_binds, sink_binds);
+   int sink_binds = it.fake.sink_binds;
+   assert_ok(agxw_bo_create(it.device, UINT64_C(3) << 30, 0, 0, "in the first", &next));
+   assert_int_equal(it.fake.sink_binds, sink_binds);
    agxw_bo_destroy(next);
-   end(&setup);
+   fake_device_end(&it);
 }
 
 static void failures_leave_nothing(void **state)
 {
    for (int nth = 0; nth < 2; nth++) {
-      struct setup setup;
+      struct fake_device it;
       struct agxw_bo *range;
-      begin(&setup);
-      const struct agxw_bind bind = {0, PAGE, setup.memory, 0, true, true};
-      fake_kmd_fail(&setup.fake, 0, AGX_UAPI_NR(AGX_IOCTL_ASAHI_VM_BIND), ENOMEM);
+      begin(&it);
+      const struct agxw_bind bind = {0, PAGE, it.memory, 0, true, true};
+      fake_kmd_fail(&it.fake, 0, AGX_UAPI_NR(AGX_IOCTL_ASAHI_VM_BIND), ENOMEM);
       if (nth == 0)
-         assert_fails(agxw_bo_bind(setup.range, &bind, 1), AGX_RESOURCE_EXHAUSTED, "VM_BIND");
+         assert_fails(agxw_bo_bind(it.range, &bind, 1), AGX_RESOURCE_EXHAUSTED, "VM_BIND");
       else
-         assert_fails(agxw_bo_reserve(setup.device, UINT64_C(5) << 30, 0, "long", &range),
+         assert_fails(agxw_bo_reserve(it.device, UINT64_C(5) << 30, 0, "long", &range),
                       AGX_RESOURCE_EXHAUSTED, "VM_BIND");
-      end(&setup);
+      fake_device_end(&it);
    }
 }
 

@@ -13,72 +13,72 @@
 
 #include "winsys/device.h"
 
-static void begin(struct fake_device *setup)
+static void begin(struct fake_device *it)
 {
-   fake_device_begin(setup);
-   setup->fake.dmabuf_bytes = 65536;
+   fake_device_begin(it);
+   it->fake.dmabuf_bytes = 65536;
 }
 
 static void only_shareable_buffers_are_exported(void **state)
 {
-   struct fake_device setup;
+   struct fake_device it;
    struct agxw_bo *own, *shared;
    int fd = 0;
-   begin(&setup);
-   assert_ok(agxw_bo_create(setup.device, 100, 0, 0, "own", &own));
-   assert_ok(agxw_bo_create(setup.device, 100, 0, AGXW_BO_SHAREABLE, "shared", &shared));
+   begin(&it);
+   assert_ok(agxw_bo_create(it.device, 100, 0, 0, "own", &own));
+   assert_ok(agxw_bo_create(it.device, 100, 0, AGXW_BO_SHAREABLE, "shared", &shared));
    assert_fails(agxw_bo_export(own, &fd), AGX_FAILED_PRECONDITION, "own: ");
    assert_int_equal(fd, -1);
    assert_ok(agxw_bo_export(shared, &fd));
    close(fd);
-   fake_kmd_fail(&setup.fake, 0, AGX_UAPI_NR(AGX_IOCTL_PRIME_HANDLE_TO_FD), EMFILE);
+   fake_kmd_fail(&it.fake, 0, AGX_UAPI_NR(AGX_IOCTL_PRIME_HANDLE_TO_FD), EMFILE);
    assert_fails(agxw_bo_export(shared, &fd), AGX_RESOURCE_EXHAUSTED, "PRIME_HANDLE_TO_FD");
    agxw_bo_destroy(own);
    agxw_bo_destroy(shared);
-   fake_device_end(&setup);
+   fake_device_end(&it);
 }
 
 /* One handle for an object: it is closed when the last buffer goes, not before. */
 static void a_handle_is_closed_once(void **state)
 {
-   struct fake_device setup;
+   struct fake_device it;
    struct agxw_bo *shared, *first, *second;
-   begin(&setup);
-   assert_ok(agxw_bo_create(setup.device, 65536, 0, AGXW_BO_SHAREABLE, "shared", &shared));
-   int buffers = setup.fake.live.buffers;
-   setup.fake.imported = shared->handle;
-   assert_ok(agxw_bo_import(setup.device, 7, 0, "first", &first));
-   assert_ok(agxw_bo_import(setup.device, 7, AGXW_BO_READ_ONLY, NULL, &second));
-   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_READ);
+   begin(&it);
+   assert_ok(agxw_bo_create(it.device, 65536, 0, AGXW_BO_SHAREABLE, "shared", &shared));
+   int buffers = it.fake.live.buffers;
+   it.fake.imported = shared->handle;
+   assert_ok(agxw_bo_import(it.device, 7, 0, "first", &first));
+   assert_ok(agxw_bo_import(it.device, 7, AGXW_BO_READ_ONLY, NULL, &second));
+   assert_int_equal(it.fake.bind.flags, AGX_UAPI_BIND_READ);
    assert_int_not_equal(first->va, second->va);
    assert_int_equal(agxw_bo_size(first), 65536);
    struct agxw_place place;
-   agxw_device_find_place(setup.device, agxw_bo_va(first) + 65535, &place);
+   agxw_device_find_place(it.device, agxw_bo_va(first) + 65535, &place);
    assert_int_equal(place.kind, AGXW_PLACE_INSIDE);
    assert_string_equal(place.label, "first");
    agxw_bo_destroy(shared);
-   assert_int_equal(setup.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
+   assert_int_equal(it.fake.bind.flags, AGX_UAPI_BIND_UNBIND);
    agxw_bo_destroy(first);
-   assert_int_equal(setup.fake.live.buffers, buffers);
+   assert_int_equal(it.fake.live.buffers, buffers);
    agxw_bo_destroy(second);
-   assert_int_equal(setup.fake.live.buffers, buffers - 1);
-   fake_device_end(&setup);
+   assert_int_equal(it.fake.live.buffers, buffers - 1);
+   fake_device_end(&it);
 }
 
 static void every_failure_of_an_import_is_undone(void **state)
 {
    for (int nth = 0;; nth++) {
-      struct fake_device setup;
+      struct fake_device it;
       struct agxw_bo *bo;
-      begin(&setup);
-      fake_kmd_fail(&setup.fake, nth, 0, ENOMEM);
-      agx_status status = agxw_bo_import(setup.device, 7, 0, "b", &bo);
-      setup.fake.fail_at = -1;
+      begin(&it);
+      fake_kmd_fail(&it.fake, nth, 0, ENOMEM);
+      agx_status status = agxw_bo_import(it.device, 7, 0, "b", &bo);
+      it.fake.fail_at = -1;
       if (status == AGX_OK)
          agxw_bo_destroy(bo);
       else
          assert_int_equal(status, AGX_RESOURCE_EXHAUSTED);
-      fake_device_end(&setup);
+      fake_device_end(&it);
       if (status == AGX_OK) {
          assert_int_equal(nth, 3); /* handle, sinks, binding */
          return;
@@ -98,15 +98,15 @@ static void odd_sizes_are_named(void **state)
       {(INT64_C(1) << 37) + 16384, AGX_OUT_OF_RANGE, "up to 2^37"},
       {-EINVAL, AGX_INVALID_ARGUMENT, "size of dma-buf 7"},
    };
-   struct fake_device setup;
+   struct fake_device it;
    struct agxw_bo *bo;
-   begin(&setup);
+   begin(&it);
    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-      setup.fake.dmabuf_bytes = cases[i].bytes;
-      assert_fails(agxw_bo_import(setup.device, 7, 0, "b", &bo), cases[i].status, cases[i].part);
+      it.fake.dmabuf_bytes = cases[i].bytes;
+      assert_fails(agxw_bo_import(it.device, 7, 0, "b", &bo), cases[i].status, cases[i].part);
       assert_null(bo);
    }
-   fake_device_end(&setup);
+   fake_device_end(&it);
 }
 
 static void refusals_of_udmabuf_have_reasons(void **state)
@@ -120,22 +120,21 @@ static void refusals_of_udmabuf_have_reasons(void **state)
       {EBADFD, "no memory file"},
       {EINVAL, "F_SEAL_SHRINK"},
    };
-   struct fake_device setup;
+   struct fake_device it;
    int fd;
-   begin(&setup);
+   begin(&it);
    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-      setup.fake.make_dmabuf_error = -cases[i].error;
-      assert_fails(agxw_dmabuf_of_memory(setup.device, 7, 0, 16384, &fd), AGX_UNAVAILABLE,
+      it.fake.make_dmabuf_error = -cases[i].error;
+      assert_fails(agxw_dmabuf_of_memory(it.device, 7, 0, 16384, &fd), AGX_UNAVAILABLE,
                    cases[i].part);
       assert_int_equal(fd, -1);
    }
-   setup.fake.make_dmabuf_error = -ENOMEM;
-   assert_fails(agxw_dmabuf_of_memory(setup.device, 7, 0, 16384, &fd), AGX_RESOURCE_EXHAUSTED,
+   it.fake.make_dmabuf_error = -ENOMEM;
+   assert_fails(agxw_dmabuf_of_memory(it.device, 7, 0, 16384, &fd), AGX_RESOURCE_EXHAUSTED,
                 "UDMABUF_CREATE");
-   assert_fails(agxw_dmabuf_of_memory(setup.device, 7, 4096, 16384, &fd), AGX_UNAVAILABLE,
-                "at 4096");
-   assert_fails(agxw_dmabuf_of_memory(setup.device, 7, 0, 0, &fd), AGX_UNAVAILABLE, "0 bytes");
-   fake_device_end(&setup);
+   assert_fails(agxw_dmabuf_of_memory(it.device, 7, 4096, 16384, &fd), AGX_UNAVAILABLE, "at 4096");
+   assert_fails(agxw_dmabuf_of_memory(it.device, 7, 0, 0, &fd), AGX_UNAVAILABLE, "0 bytes");
+   fake_device_end(&it);
 }
 
 /* ---- with memory ---------------------------------------------------------- */

@@ -14,7 +14,7 @@
 
 #include "../virtual/rows/vgem.h"
 
-static const char *device_name(void)
+const char *bed_device_name(void)
 {
    const char *name = getenv("AGX_TEST_DEVICE");
    return name ? name : "virtual";
@@ -36,7 +36,7 @@ static bool is_path(const char *name)
 
 agx_status bed_open_kmd(struct agx_kmd **out_kmd)
 {
-   const char *name = device_name();
+   const char *name = bed_device_name();
    return is_path(name) ? agx_kmd_drm_open_syncs(name, out_kmd)
                         : agxw_kmd_open(name, NULL, out_kmd);
 }
@@ -44,7 +44,7 @@ agx_status bed_open_kmd(struct agx_kmd **out_kmd)
 void bed_open_over(struct bed *bed, struct agxw_device *device)
 {
    *bed = (struct bed){.kmd = device->kmd, .device = device, .vgem = -1};
-   if (is_path(device_name()))
+   if (is_path(bed_device_name()))
       bed->vgem = open_vgem();
 }
 

@@ -24,6 +24,9 @@ struct bed {
    uint32_t vgem_fences[BED_STREAMS];
 };
 
+/* AGX_TEST_DEVICE. */
+const char *bed_device_name(void);
+
 void bed_open(struct bed *bed);
 /* Over a device of somebody else's, who closes it later than the bed. */
 void bed_open_over(struct bed *bed, struct agxw_device *device);

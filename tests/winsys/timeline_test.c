@@ -12,82 +12,67 @@
 #include "winsys/device.h"
 #include "failing_alloc.h"
 
-struct setup {
-   struct fake_kmd fake;
-   struct agxw_device *device;
-   struct agxw_timeline *timeline;
-};
-
-static void begin(struct setup *setup, uint64_t initial)
+static void begin(struct fake_device *it, uint64_t initial)
 {
-   fake_kmd_init(&setup->fake);
-   assert_ok(agxw_device_create(&setup->fake.base, NULL, &setup->device));
-   assert_ok(agxw_timeline_create(setup->device, initial, &setup->timeline));
-}
-
-static void end(struct setup *setup)
-{
-   agxw_timeline_destroy(setup->timeline);
-   agxw_device_destroy(setup->device);
-   fake_kmd_assert_clean(&setup->fake);
+   fake_device_begin(it);
+   assert_ok(agxw_timeline_create(it->device, initial, &it->timeline));
 }
 
 static void the_first_value_is_signalled(void **state)
 {
-   struct setup setup;
+   struct fake_device it;
    uint64_t value;
-   begin(&setup, 41);
-   assert_int_equal(setup.fake.signalled, 41);
-   assert_ok(agxw_timeline_signal(setup.timeline, 42));
-   assert_ok(agxw_timeline_query(setup.timeline, &value));
+   begin(&it, 41);
+   assert_int_equal(it.fake.signalled, 41);
+   assert_ok(agxw_timeline_signal(it.timeline, 42));
+   assert_ok(agxw_timeline_query(it.timeline, &value));
    assert_int_equal(value, 42);
-   assert_fails(agxw_timeline_signal(setup.timeline, 0), AGX_INVALID_ARGUMENT, "value 0");
-   fake_kmd_fail(&setup.fake, 0, 0, ENODEV);
-   assert_fails(agxw_timeline_query(setup.timeline, &value), AGX_UNAVAILABLE, "SYNCOBJ_QUERY");
+   assert_fails(agxw_timeline_signal(it.timeline, 0), AGX_INVALID_ARGUMENT, "value 0");
+   fake_kmd_fail(&it.fake, 0, 0, ENODEV);
+   assert_fails(agxw_timeline_query(it.timeline, &value), AGX_UNAVAILABLE, "SYNCOBJ_QUERY");
    struct agxw_timeline *other;
-   fake_kmd_fail(&setup.fake, 1, 0, ENOMEM); /* the signal of the first value */
-   assert_fails(agxw_timeline_create(setup.device, 1, &other), AGX_RESOURCE_EXHAUSTED, "");
+   fake_kmd_fail(&it.fake, 1, 0, ENOMEM); /* the signal of the first value */
+   assert_fails(agxw_timeline_create(it.device, 1, &other), AGX_RESOURCE_EXHAUSTED, "");
    assert_null(other);
-   end(&setup);
+   fake_device_end(&it);
 }
 
 static void waits_go_to_the_kernel_as_they_are(void **state)
 {
-   struct setup setup;
-   begin(&setup, 0);
-   const struct agx_uapi_syncobj_timeline_wait *wait = &setup.fake.wait;
-   const struct agxw_point points[] = {
-      {setup.timeline, 5}, {setup.timeline, 0}, {setup.timeline, 6}};
-   assert_ok(agxw_wait(setup.device, points, 3, false, INT64_MAX));
+   struct fake_device it;
+   begin(&it, 0);
+   const struct agx_uapi_syncobj_timeline_wait *wait = &it.fake.wait;
+   const struct agxw_point points[] = {{it.timeline, 5}, {it.timeline, 0}, {it.timeline, 6}};
+   assert_ok(agxw_wait(it.device, points, 3, false, INT64_MAX));
    assert_int_equal(wait->count_handles, 2);
-   assert_int_equal(setup.fake.wait_points[1], 6);
+   assert_int_equal(it.fake.wait_points[1], 6);
    assert_int_equal(wait->flags, AGX_UAPI_SYNCOBJ_WAIT_ALL | AGX_UAPI_SYNCOBJ_WAIT_FOR_SUBMIT);
    assert_int_equal(wait->timeout_nsec, INT64_MAX);
-   assert_ok(agxw_wait(setup.device, points, 1, true, -5));
+   assert_ok(agxw_wait(it.device, points, 1, true, -5));
    assert_int_equal(wait->flags, AGX_UAPI_SYNCOBJ_WAIT_FOR_SUBMIT);
    assert_int_equal(wait->timeout_nsec, 0);
-   fake_kmd_fail(&setup.fake, 0, 0, ETIME);
-   assert_fails(agxw_wait(setup.device, points, 3, false, 1), AGX_DEADLINE_EXCEEDED,
+   fake_kmd_fail(&it.fake, 0, 0, ETIME);
+   assert_fails(agxw_wait(it.device, points, 3, false, 1), AGX_DEADLINE_EXCEEDED,
                 "not all of 2 points");
-   fake_kmd_fail(&setup.fake, 0, 0, ENODEV);
-   assert_fails(agxw_wait(setup.device, points, 3, false, 1), AGX_UNAVAILABLE, "2 points");
-   end(&setup);
+   fake_kmd_fail(&it.fake, 0, 0, ENODEV);
+   assert_fails(agxw_wait(it.device, points, 3, false, 1), AGX_UNAVAILABLE, "2 points");
+   fake_device_end(&it);
 }
 
 /* To the kernel 0 would mean the latest fence; every timeline has reached 0. */
 static void value_zero_asks_nobody(void **state)
 {
-   struct setup setup;
-   begin(&setup, 0);
-   const struct agxw_point points[] = {{setup.timeline, 9}, {setup.timeline, 0}};
-   fake_kmd_fail(&setup.fake, 0, 0, ETIME);
-   assert_ok(agxw_wait(setup.device, points, 2, true, 0));
-   assert_ok(agxw_wait(setup.device, points + 1, 1, false, 0));
-   assert_ok(agxw_wait(setup.device, NULL, 0, false, 0));
+   struct fake_device it;
+   begin(&it, 0);
+   const struct agxw_point points[] = {{it.timeline, 9}, {it.timeline, 0}};
+   fake_kmd_fail(&it.fake, 0, 0, ETIME);
+   assert_ok(agxw_wait(it.device, points, 2, true, 0));
+   assert_ok(agxw_wait(it.device, points + 1, 1, false, 0));
+   assert_ok(agxw_wait(it.device, NULL, 0, false, 0));
    assert_ok(agxw_point_status(&points[1]));
-   assert_int_equal(setup.fake.requests, 0);
-   setup.fake.fail_at = -1;
-   end(&setup);
+   assert_int_equal(it.fake.requests, 0);
+   it.fake.fail_at = -1;
+   fake_device_end(&it);
 }
 
 /* In one request; from a number on their arrays stand on the heap. */
@@ -137,42 +122,42 @@ static void a_fence_s_error_becomes_a_status(void **state)
       {-EXDEV, 1, AGX_UNKNOWN, "fence error 18"},
    };
    for (int old = 0; old < 2; old++) {
-      struct setup setup;
-      begin(&setup, 0);
-      setup.fake.old_kernel = old;
-      setup.fake.last_error = "store to 0x40";
-      const struct agxw_point point = {setup.timeline, 7};
+      struct fake_device it;
+      begin(&it, 0);
+      it.fake.old_kernel = old;
+      it.fake.last_error = "store to 0x40";
+      const struct agxw_point point = {it.timeline, 7};
       for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-         setup.fake.file_status = cases[i].file;
-         setup.fake.fence_status = cases[i].fence;
+         it.fake.file_status = cases[i].file;
+         it.fake.fence_status = cases[i].fence;
          if (cases[i].code == AGX_OK)
             assert_ok(agxw_point_status(&point));
          else
             assert_fails(agxw_point_status(&point), cases[i].code, cases[i].text);
       }
-      assert_int_equal(setup.fake.transfer_count > 0, old);
-      assert_int_equal(setup.fake.live.syncobjs, 1);
-      end(&setup);
+      assert_int_equal(it.fake.transfer_count > 0, old);
+      assert_int_equal(it.fake.live.syncobjs, 1);
+      fake_device_end(&it);
    }
 }
 
 /* Everything that sharing asks for, once. */
-static agx_status share(struct setup *setup, int fd)
+static agx_status share(struct fake_device *it, int fd)
 {
-   const struct agxw_point start = {setup->timeline, 0}, point = {setup->timeline, 7};
+   const struct agxw_point start = {it->timeline, 0}, point = {it->timeline, 7};
    struct agxw_timeline *other;
    int file;
-   AGX_TRY(agxw_timeline_import(setup->device, fd, &other));
+   AGX_TRY(agxw_timeline_import(it->device, fd, &other));
    agxw_timeline_destroy(other);
-   AGX_TRY(agxw_timeline_export(setup->timeline, &file));
+   AGX_TRY(agxw_timeline_export(it->timeline, &file));
    close(file);
    for (uint64_t value = 0; value < 8; value += 7) {
-      AGX_TRY(agxw_point_export_sync_file(&(struct agxw_point){setup->timeline, value}, &file));
+      AGX_TRY(agxw_point_export_sync_file(&(struct agxw_point){it->timeline, value}, &file));
       close(file);
    }
    AGX_TRY(agxw_point_import_sync_file(&point, fd));
    AGX_TRY(agxw_point_eventfd(&start, fd, false));
-   return agxw_point_transfer(&point, &(struct agxw_point){setup->timeline, 8});
+   return agxw_point_transfer(&point, &(struct agxw_point){it->timeline, 8});
 }
 
 static void sharing_leaves_nothing_when_it_fails(void **state)
@@ -183,19 +168,19 @@ static void sharing_leaves_nothing_when_it_fails(void **state)
    int fd = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = dup(fd);
    close(free_fd);
    for (int i = 0; i < 2 * 5; i++) {
-      struct setup setup;
+      struct fake_device it;
       int nth = 0, failed = 0;
-      begin(&setup, 0);
-      setup.fake.old_kernel = i % 2;
+      begin(&it, 0);
+      it.fake.old_kernel = i % 2;
       for (bool over = false; !over; nth++) {
-         fake_kmd_fail(&setup.fake, nth, AGX_UAPI_NR(requests[i / 2]), ENOMEM);
-         failed += share(&setup, fd) == AGX_RESOURCE_EXHAUSTED;
-         over = setup.fake.requests <= nth;
-         assert_int_equal(setup.fake.live.syncobjs, 1);
+         fake_kmd_fail(&it.fake, nth, AGX_UAPI_NR(requests[i / 2]), ENOMEM);
+         failed += share(&it, fd) == AGX_RESOURCE_EXHAUSTED;
+         over = it.fake.requests <= nth;
+         assert_int_equal(it.fake.live.syncobjs, 1);
       }
       assert_int_equal(failed, nth - 1);
       assert_true(failed > 0);
-      end(&setup);
+      fake_device_end(&it);
    }
    assert_int_equal(dup(fd), free_fd);
    close(free_fd);
@@ -204,20 +189,20 @@ static void sharing_leaves_nothing_when_it_fails(void **state)
 
 static void refusals_say_which_file(void **state)
 {
-   struct setup setup;
+   struct fake_device it;
    struct agxw_timeline *other;
-   begin(&setup, 0);
-   const struct agxw_point point = {setup.timeline, 7};
-   fake_kmd_fail(&setup.fake, 0, 0, EMFILE);
-   assert_fails(agxw_timeline_import(setup.device, 5, &other), AGX_RESOURCE_EXHAUSTED, "file 5");
-   fake_kmd_fail(&setup.fake, 0, 0, EBADF);
+   begin(&it, 0);
+   const struct agxw_point point = {it.timeline, 7};
+   fake_kmd_fail(&it.fake, 0, 0, EMFILE);
+   assert_fails(agxw_timeline_import(it.device, 5, &other), AGX_RESOURCE_EXHAUSTED, "file 5");
+   fake_kmd_fail(&it.fake, 0, 0, EBADF);
    assert_fails(agxw_point_eventfd(&point, 5, false), AGX_INVALID_ARGUMENT, "file 5");
-   fake_kmd_fail(&setup.fake, 0, 0, ENODEV);
+   fake_kmd_fail(&it.fake, 0, 0, ENODEV);
    assert_fails(agxw_point_import_sync_file(&point, 5), AGX_UNAVAILABLE, "sync file 5");
-   fake_kmd_fail(&setup.fake, 0, 0, ENODEV);
+   fake_kmd_fail(&it.fake, 0, 0, ENODEV);
    assert_fails(agxw_point_transfer(&point, &point), AGX_UNAVAILABLE, "point 7");
-   setup.fake.fail_at = -1;
-   end(&setup);
+   it.fake.fail_at = -1;
+   fake_device_end(&it);
 }
 
 AGX_TEST_FILE(void)

@@ -11,8 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "timeline_bed.h"
+
 #include "base/util.h"
-#include "support.h"
 #include "winsys/asahi_uapi.h"
 #include "winsys/kmd.h"
 #include "winsys/winsys.h"
@@ -24,19 +25,10 @@
 #define PAGE  16384u /* of every host */
 #define PAGES 4u
 
-static const char *device_name(void)
-{
-   const char *name = getenv("AGX_TEST_DEVICE");
-   return name ? name : "virtual";
-}
-
 static struct agx_kmd *open_kmd(void)
 {
    struct agx_kmd *kmd;
-   if (strchr(device_name(), '/'))
-      assert_ok(agx_kmd_drm_open_syncs(device_name(), &kmd));
-   else
-      assert_ok(agxw_kmd_open(device_name(), NULL, &kmd));
+   assert_ok(bed_open_kmd(&kmd));
    return kmd;
 }
 
@@ -106,7 +98,7 @@ static void other_files_are_refused(void **state)
  * the whole file. */
 static void memory_is_one(void **state)
 {
-   if (strcmp(device_name(), "virtual") == 0)
+   if (strcmp(bed_device_name(), "virtual") == 0)
       skip();
    struct agx_kmd *kmd = open_kmd();
    int file = memory_file(F_SEAL_SHRINK);
@@ -133,7 +125,7 @@ static void memory_is_one(void **state)
 static void drivers_import_it(void **state)
 {
    struct agx_kmd *kmd = open_kmd();
-   const char *vgem = strchr(device_name(), '/') ? getenv("AGX_TEST_VGEM") : NULL;
+   const char *vgem = strchr(bed_device_name(), '/') ? getenv("AGX_TEST_VGEM") : NULL;
    int card = vgem ? open(vgem, O_RDWR | O_CLOEXEC) : -1, file = memory_file(F_SEAL_SHRINK);
    int fd = kmd->ops->make_dmabuf(kmd, file, 0, 2 * PAGE);
    uint32_t handles[2];
