@@ -211,7 +211,7 @@ static bool will_acquire(const struct agx_device *device, enum agx_submission_li
    struct agx_sync_state *sync = agx_sync_of(device);
    agx_list_for_each (struct agx_submission, submission, &sync->submission_lists[list], link) {
       const struct state *state = AGX_OP_STATE(submission, struct state);
-      if (submission->type == &agx_alloca_op && agx_submission_state_is_parked(submission->state) &&
+      if (submission->type == &agx_alloca_op && agx_submission_is_parked(submission) &&
           state->it->pool == pool && has_addresses(state->it))
          return true;
    }

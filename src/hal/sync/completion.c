@@ -80,7 +80,7 @@ AGX_SYNC_LOCKED static void mark_failed(struct agx_device *device, enum agx_subm
          continue;
       for (uint32_t i = 0; i < submission->wait_count; i++)
          agx_list_remove(&submission->waits[i].link);
-      agx_submission_move(submission, AGX_SUBMISSION_FAILING);
+      agx_submission_move(submission, submission->state, AGX_SUBMISSION_FAILING);
    }
 }
 
@@ -104,7 +104,7 @@ AGX_SYNC_LOCKED static void lose_queue(struct agx_queue *queue, const struct agx
       if (submission->epoch <= queue->retired)
          continue; /* retire_one() ends it, with a failure of its own */
       agx_submission_signal_all(submission, &queue->lost);
-      agx_submission_move(submission, AGX_SUBMISSION_LOST);
+      agx_submission_move(submission, AGX_SUBMISSION_IN_FLIGHT, AGX_SUBMISSION_LOST);
    }
    agx_submissions_fail_parked(queue->device, queue, &queue->lost);
 }

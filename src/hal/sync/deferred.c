@@ -26,7 +26,7 @@ AGX_SYNC_LOCKED static void send_ready_unlocking(struct agx_device *device)
    agx_list_for_each_safe (struct agx_submission, submission, ready, link) {
       if (submission->queue != queue)
          continue;
-      agx_submission_move(submission, AGX_SUBMISSION_SENDING);
+      agx_submission_move(submission, AGX_SUBMISSION_READY, AGX_SUBMISSION_SENDING);
       struct agx_failure failure = {0};
       const struct agx_failure *waited = agx_submission_failed_wait(submission);
       if (waited)
@@ -46,7 +46,7 @@ AGX_SYNC_LOCKED static void run_runnable_unlocking(struct agx_device *device)
    struct agx_submission *submission = agx_submissions_first(sync, AGX_LIST_RUNNABLE);
    const struct agx_op_type *type = submission->type; /* one that defers may be over by then */
    struct agx_failure failure = {0};
-   agx_submission_move(submission, AGX_SUBMISSION_RUNNING);
+   agx_submission_move(submission, AGX_SUBMISSION_RUNNABLE, AGX_SUBMISSION_RUNNING);
    agx_sync_unlock(sync);
    uint64_t start_ns = agx_profile_host_begin(device);
    agx_status status = type->run(submission);
@@ -65,13 +65,13 @@ AGX_SYNC_LOCKED static void free_ended_unlocking(struct agx_device *device)
    struct agx_submission *first;
    agx_list_init(&ended);
    while ((first = agx_submissions_first(sync, AGX_LIST_ENDED)))
-      agx_submission_move_before(first, AGX_SUBMISSION_DROPPING, &ended);
+      agx_submission_move_before(first, AGX_SUBMISSION_ENDED, AGX_SUBMISSION_DROPPING, &ended);
    agx_sync_unlock(sync);
    agx_list_for_each (struct agx_submission, submission, &ended, link)
       agx_submission_drop(submission);
    agx_sync_lock(sync);
    agx_list_for_each_safe (struct agx_submission, submission, &ended, link)
-      agx_submission_move(submission, AGX_SUBMISSION_SPARE);
+      agx_submission_move(submission, AGX_SUBMISSION_DROPPING, AGX_SUBMISSION_SPARE);
 }
 
 AGX_SYNC_LOCKED static bool run_one_deferred_unlocking(struct agx_device *device)

@@ -87,12 +87,24 @@ void agx_sync_stop(struct agx_device *device)
    agx_sync_unlock(sync);
 }
 
+/* Frees spare submissions; all are. */
+static void free_submissions(struct agx_device *device)
+{
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_list_for_each_safe (struct agx_submission, submission,
+                           &sync->submission_lists[AGX_LIST_SPARE], link) {
+      if (submission->fence)
+         agxw_timeline_destroy(submission->fence);
+      agx_host_free(agx_context_of(device)->alloc, submission, sizeof(*submission));
+   }
+}
+
 void agx_sync_state_fini(struct agx_device *device)
 {
    struct agx_sync_state *sync = agx_sync_of(device);
    if (!sync->device)
       return;
-   agx_submissions_fini(device);
+   free_submissions(device);
    agx_one_shots_fini(&sync->one_shots);
    agx_alloca_spares_fini(&sync->allocas, agx_context_of(device)->alloc);
    for (unsigned i = 0; i < sync->queue_count; i++)

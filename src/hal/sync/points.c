@@ -85,7 +85,8 @@ static void take_import(struct agx_wait *wait, struct agx_import *import)
 
 enum agx_readiness agx_submission_resolve_waits(struct agx_submission *submission)
 {
-   struct agx_frontier frontier = {0}, waited = {0};
+   struct agx_frontier *frontier = &submission->frontier, *waited = &submission->waited;
+   *frontier = *waited = (struct agx_frontier){0};
    submission->unresolved = 0;
    for (uint32_t i = 0; i < submission->wait_count; i++) {
       struct agx_wait *wait = &submission->waits[i];
@@ -96,23 +97,20 @@ enum agx_readiness agx_submission_resolve_waits(struct agx_submission *submissio
          return AGX_WAIT_FAILED;
       wait->is_resolved = readiness == AGX_READY;
       if (cause.signal) {
-         agx_frontier_merge(&frontier, &cause.signal->submission->frontier);
-         agx_frontier_merge(&waited, &cause.signal->submission->waited);
+         agx_frontier_merge(frontier, &cause.signal->submission->frontier);
+         agx_frontier_merge(waited, &cause.signal->submission->waited);
       }
       if (cause.import)
          take_import(wait, cause.import);
       submission->unresolved += !wait->is_resolved;
    }
    if (submission->wait_count)
-      agx_frontier_merge(&waited, &frontier);
-   submission->frontier = frontier;
-   submission->waited = waited;
+      agx_frontier_merge(waited, frontier);
    return submission->unresolved ? AGX_NOT_YET : AGX_READY;
 }
 
 void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value)
 {
-   bool has_failed = semaphore->failure.status != AGX_OK;
    struct agx_link *head = &semaphore->waiting, *at = head->next;
    while (at != head) {
       struct agx_wait *wait = agx_container_of(at, struct agx_wait, link);
@@ -124,12 +122,12 @@ void agx_waits_resolve(struct agx_semaphore *semaphore, uint64_t value)
          agx_list_remove(&wait->link);
       submission->unresolved -= !wait->is_resolved;
       wait->is_resolved = true;
-      if (submission->unresolved && !has_failed)
+      if (submission->unresolved && semaphore->failure.status == AGX_OK)
          continue;
       while (at != head && agx_container_of(at, struct agx_wait, link)->submission == submission)
          at = at->next; /* that goes with it */
       unlink_waits(submission);
-      agx_submission_move(submission, AGX_SUBMISSION_UNBLOCKED);
+      agx_submission_move(submission, AGX_SUBMISSION_PARKED, AGX_SUBMISSION_UNBLOCKED);
    }
 }
 

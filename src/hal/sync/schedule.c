@@ -40,9 +40,27 @@ void agx_submission_end(struct agx_submission *submission, const struct agx_fail
       agx_command_buffer_end_flight(submission->commands);
    if (submission->state != AGX_SUBMISSION_LOST)
       agx_submission_signal_all(submission, failure);
-   agx_submission_move(submission, AGX_SUBMISSION_ENDED);
+   if (submission->state == AGX_SUBMISSION_IN_FLIGHT) /* most: the compiler knows these rows */
+      agx_submission_move(submission, AGX_SUBMISSION_IN_FLIGHT, AGX_SUBMISSION_ENDED);
+   else
+      agx_submission_move(submission, submission->state, AGX_SUBMISSION_ENDED);
    if (agx_context_of(submission->device)->debug & AGX_DEBUG_SERIAL)
       pthread_cond_broadcast(&agx_sync_of(submission->device)->changed);
+}
+
+void agx_submission_drop(struct agx_submission *submission)
+{
+   if (submission->session)
+      agx_profile_drop(submission);
+   if (submission->type->drop)
+      submission->type->drop(submission);
+   agx_release(submission->commands);
+   for (uint32_t i = 0; i < submission->wait_count; i++) {
+      agx_release(submission->waits[i].import);
+      agx_release(submission->waits[i].semaphore);
+   }
+   for (uint32_t i = 0; i < submission->signal_count; i++)
+      agx_release(submission->signals[i].semaphore);
 }
 
 /* ---- frontiers ------------------------------------------------------------ */
@@ -69,7 +87,7 @@ void agx_submission_wait_for_frontier(struct agx_submission *submission)
          agx_container_of(at->prev, struct agx_submission, link)->frontier.epochs[queue->index] >
             epoch)
          at = at->prev;
-      agx_submission_move_before(submission, AGX_SUBMISSION_FRONTIER, at);
+      agx_submission_move_before(submission, submission->state, AGX_SUBMISSION_FRONTIER, at);
       return;
    }
    const struct agx_failure *failure = agx_submission_failed_wait(submission);
@@ -79,7 +97,7 @@ void agx_submission_wait_for_frontier(struct agx_submission *submission)
    }
    if (submission->profile)
       agx_profile_started(submission);
-   agx_submission_move(submission, AGX_SUBMISSION_RUNNABLE);
+   agx_submission_move(submission, submission->state, AGX_SUBMISSION_RUNNABLE);
 }
 
 AGX_SYNC_LOCKED static void start_waiting_for_frontier(struct agx_submission *submission)
@@ -93,6 +111,13 @@ AGX_SYNC_LOCKED static void start_waiting_for_frontier(struct agx_submission *su
 }
 
 /* ---- launching ------------------------------------------------------------ */
+
+/* Whether it has not been parked or deferred yet. */
+static bool is_new(const struct agx_submission *submission)
+{
+   return submission->state == AGX_SUBMISSION_PREPARED ||
+          submission->state == AGX_SUBMISSION_STARTING;
+}
 
 static bool is_for_gpu(const struct agx_submission *submission)
 {
@@ -111,8 +136,11 @@ AGX_SYNC_LOCKED static void fail_launch(struct agx_submission *submission,
 AGX_SYNC_LOCKED static agx_status launch_unlocking(struct agx_submission *submission)
 {
    agx_status status = AGX_OK;
-   if (submission->type->launch)
+   if (submission->type->launch) {
+      agx_submission_move(submission, submission->state,
+                          is_new(submission) ? AGX_SUBMISSION_STARTING : AGX_SUBMISSION_RESTARTING);
       status = submission->type->launch(submission);
+   }
    if (status == AGX_OK && submission->commands)
       status = agx_allocas_check(&submission->commands->resources);
    return status;
@@ -148,7 +176,10 @@ AGX_SYNC_LOCKED static bool launch_on_host_unlocking(struct agx_submission *subm
       start_waiting_for_frontier(submission);
       return true;
    }
-   agx_submission_move(submission, AGX_SUBMISSION_READY);
+   if (is_new(submission)) /* so agx_submit holds the queue's lock */
+      agx_submission_move(submission, submission->state, AGX_SUBMISSION_SENDING);
+   else
+      agx_submission_move(submission, submission->state, AGX_SUBMISSION_READY);
    return true;
 }
 
@@ -156,18 +187,18 @@ agx_status agx_submission_start_unlocking(struct agx_submission *submission)
 {
    struct agx_device *device = submission->device;
    struct agx_sync_state *sync = agx_sync_of(device);
-   const bool is_new = submission->state == AGX_SUBMISSION_PREPARED;
-   agx_submission_move(submission, is_new ? AGX_SUBMISSION_STARTING : AGX_SUBMISSION_RESTARTING);
    bool is_resolved = agx_submission_resolve_waits(submission) != AGX_NOT_YET;
    if (is_resolved && launch_on_host_unlocking(submission))
       return AGX_OK;
-   if (is_new && sync->parked_count >= sync->max_parked)
+   if (is_new(submission) && sync->parked_count >= sync->max_parked)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED,
                       "submit: it would have to be parked, and %u operations are (max_parked)",
                       sync->parked_count);
-   agx_submission_move(submission, is_resolved ? AGX_SUBMISSION_DEFERRED : AGX_SUBMISSION_PARKED);
-   if (is_resolved)
+   if (is_resolved) {
+      agx_submission_move(submission, submission->state, AGX_SUBMISSION_DEFERRED);
       return AGX_OK;
+   }
+   agx_submission_move(submission, submission->state, AGX_SUBMISSION_PARKED);
    agx_submission_link_waits(submission);
    agx_device_wake(device);
    return AGX_OK;
@@ -205,5 +236,5 @@ void agx_device_retry_locked(struct agx_device *device)
    struct agx_submission *submission;
    sync->retries++;
    while ((submission = agx_submissions_first(sync, AGX_LIST_DEFERRED)))
-      agx_submission_move(submission, AGX_SUBMISSION_UNBLOCKED);
+      agx_submission_move(submission, AGX_SUBMISSION_DEFERRED, AGX_SUBMISSION_UNBLOCKED);
 }

@@ -7,8 +7,10 @@
 #include "hal/sync/submission.h"
 
 /* Starts a submission that is PREPARED or UNBLOCKED, as far as it goes without the kernel: it comes
- * out READY, FRONTIER, RUNNABLE, ENDED, DEFERRED or PARKED. AGX_RESOURCE_EXHAUSTED: a new one would
- * have to be parked, and max_parked are; it stays STARTING. A kind's launch may let the lock go. */
+ * out FRONTIER, RUNNABLE, ENDED, DEFERRED or PARKED or, for the GPU, SENDING where it is new and
+ * else READY. The queue's lock is held over a new one. AGX_RESOURCE_EXHAUSTED: a new one would have
+ * to be parked, and max_parked are; it stays PREPARED or STARTING. A kind's launch may let the lock
+ * go. */
 AGX_MUST_CHECK AGX_SYNC_LOCKED agx_status
 agx_submission_start_unlocking(struct agx_submission *submission);
 

@@ -113,12 +113,12 @@ AGX_SYNC_LOCKED static void note_sent(struct agx_submission *submission)
                      (unsigned long long)submission->number, queue->index,
                      (unsigned long long)submission->epoch);
    if (queue->lost.status == AGX_OK) {
-      agx_submission_move(submission, AGX_SUBMISSION_IN_FLIGHT);
+      agx_submission_move(submission, AGX_SUBMISSION_SENDING, AGX_SUBMISSION_IN_FLIGHT);
       agx_submission_file_signals(submission);
    } else { /* meanwhile */
       agx_queue_note_failed(queue, submission->epoch, submission->epoch, &queue->lost);
       agx_submission_signal_all(submission, &queue->lost);
-      agx_submission_move(submission, AGX_SUBMISSION_LOST);
+      agx_submission_move(submission, AGX_SUBMISSION_SENDING, AGX_SUBMISSION_LOST);
    }
    agx_device_note_flight(device);
 }

@@ -55,6 +55,12 @@ agx_submissions_first(const struct agx_sync_state *sync, enum agx_submission_lis
    return agx_list_empty(head) ? NULL : agx_container_of(head->next, struct agx_submission, link);
 }
 
+/* Whether it counts against max_parked. */
+static inline bool agx_submission_is_parked(const struct agx_submission *submission)
+{
+   return agx_submission_rows[submission->state].counter == AGX_COUNTS_PARKED;
+}
+
 /* What a kind captured. */
 #define AGX_OP_STATE(submission, type)                                                             \
    ((type *)((submission)->state_B + 0 * sizeof(char[sizeof(type) <= AGX_OP_STATE_B ? 1 : -1])))
@@ -66,22 +72,66 @@ AGX_SYNC_LOCKED static inline bool agx_submissions_any(const struct agx_sync_sta
    return !agx_list_empty(&sync->submission_lists[list]);
 }
 
-/* A submission that is PREPARED, spare or new; NULL: out of host memory. */
-AGX_SYNC_UNLOCKED struct agx_submission *agx_submission_acquire(struct agx_device *device);
+/* Inline, so that a move between states that the compiler knows is its list operations. */
+#define MOVES AGX_SYNC_LOCKED __attribute__((always_inline))
 
-/* Takes the submission to another state, into the list that goes with the state (at its end; where
- * that is the list it stands in, it keeps its place), and keeps the counters of the device and the
- * queue. An assertion fails where the table of states does not allow the transition. */
-AGX_SYNC_LOCKED void agx_submission_move(struct agx_submission *submission,
-                                         enum agx_submission_state to);
+/* Counts one more or, with UINT32_MAX, one less. */
+MOVES static inline void agx_submission_count(struct agx_submission *submission, uint8_t counter,
+                                              uint32_t change)
+{
+   if (counter == AGX_COUNTS_PARKED)
+      agx_sync_of(submission->device)->parked_count += change;
+   else if (counter == AGX_COUNTS_IN_FLIGHT)
+      submission->queue->in_flight_count += change;
+   else if (counter == AGX_COUNTS_FRONTIER && submission->type->run)
+      agx_sync_of(submission->device)->host_frontier_waiters += change;
+}
 
-/* The same, but into a list before `at`: the head of a list or a link in it. FRONTIER needs it, as
- * its list is in order of epochs; a DROPPING one goes into a list of its thread. */
-AGX_SYNC_LOCKED void agx_submission_move_before(struct agx_submission *submission,
-                                                enum agx_submission_state to, struct agx_link *at);
+/* Takes the submission from one state to another, which the table of states allows, keeps the
+ * counters, and puts it into a list before `at`: the head of a list or a link in it; NULL: into
+ * none. Only a FRONTIER, whose list is in order of epochs, and one that is DROPPING, which goes
+ * into a list of its thread, need this function; others agx_submission_move. What leaves DROPPING
+ * is not taken out of that list, which ends then. */
+MOVES static inline void agx_submission_move_before(struct agx_submission *submission,
+                                                    enum agx_submission_state from,
+                                                    enum agx_submission_state to,
+                                                    struct agx_link *at)
+{
+   const struct agx_submission_row *left = &agx_submission_rows[from];
+   const struct agx_submission_row *entered = &agx_submission_rows[to];
+   agx_assert(submission->state == from && left->next >> to & 1);
+   if (left->counter != entered->counter) {
+      agx_submission_count(submission, left->counter, UINT32_MAX);
+      agx_submission_count(submission, entered->counter, 1);
+   }
+   submission->state = to;
+   if (left->list != AGX_LIST_NONE)
+      agx_list_remove(&submission->link);
+   if (at)
+      agx_list_insert_before(at, &submission->link);
+}
 
-/* Releases what a submission holds, when it is DROPPING or REFUSED. */
+/* The same, at the end of the list that goes with the state; where the submission stands in that
+ * list, it keeps its place. */
+MOVES static inline void agx_submission_move(struct agx_submission *submission,
+                                             enum agx_submission_state from,
+                                             enum agx_submission_state to)
+{
+   const uint8_t list = agx_submission_rows[to].list;
+   struct agx_link *at;
+   agx_assert(list != AGX_LIST_FRONTIER);
+   if (list == AGX_LIST_NONE)
+      at = NULL;
+   else if (list == agx_submission_rows[from].list)
+      at = submission->link.next;
+   else if (list == AGX_LIST_IN_FLIGHT)
+      at = &submission->queue->in_flight;
+   else
+      at = &agx_sync_of(submission->device)->submission_lists[list];
+   agx_submission_move_before(submission, from, to, at);
+}
+
+#undef MOVES
+
+/* schedule.c: releases what a submission holds, when it is DROPPING or REFUSED. */
 AGX_SYNC_UNLOCKED void agx_submission_drop(struct agx_submission *submission);
-
-/* Frees spare submissions; all are. */
-void agx_submissions_fini(struct agx_device *device);

@@ -1,33 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * The states of a submission. agx_submission_move() is the one function that takes it from one to
- * the next (submission.c).
+ * The states of a submission, and the table of allowed transitions. agx_submission_move()
+ * (submission.h) is the one function that takes a submission from one state to the next.
  *
- *        agx_submit                                       +-----------------------------+
- *            |                                            v                             |
- *   SPARE -> PREPARED -> STARTING ---+-> PARKED ----> UNBLOCKED -> RESTARTING --+       |
- *     ^         |           |        |      |            ^  |          |        |       |
- *     |         v           v        +-> DEFERRED -------+  |      (as STARTING)+-------+
- *     |      REFUSED <------+        |      |               v
- *     |         | ^                  |      +----------> FAILING ------------------> ENDED
- *     |<--------+ |                  |
- *     |           |                  +-> READY -> SENDING -+-> IN_FLIGHT -+--------> ENDED
- *     |           |                  |               |     |      v       |
- *     |           +------------------|---------------+     +--> LOST -----+
+ *        agx_submit
+ *            |
+ *   SPARE -> PREPARED -+-------------+-> PARKED --+-> UNBLOCKED -+-------------> as from PREPARED,
+ *     ^         |      |             |      |     |      |       |                but for REFUSED
+ *     |         |      +-> STARTING -+      |     |      |       +-> RESTARTING -> as from STARTING
+ *     |         v             |      |      |     |      |
+ *     |      REFUSED <--------+      +-> DEFERRED +      |
+ *     |         | ^                  |      |            v
+ *     |<--------+ |                  |      +---------> FAILING -------------------> ENDED
+ *     |           |                  |
+ *     |           |                  +-> READY --+
+ *     |           |                  |           v
+ *     |           |                  +------> SENDING -+-> IN_FLIGHT -+------------> ENDED
+ *     |           |                  |           |     |      v       |
+ *     |           +------------------|-----------+     +--> LOST -----+
  *     |                              |
- *     |                              +-> FRONTIER -+-----------------------------+-> ENDED
- *     |                              |             v                             |
- *     |                              +-> RUNNABLE ----> RUNNING -----------------+
+ *     |                              +-> FRONTIER -+-------------------------------> ENDED
+ *     |                              |             v
+ *     |                              +-> RUNNABLE ----> RUNNING -------------------> ENDED
  *     |                              |
  *     |                              +---------------------------------------------> ENDED
  *     |
- *     +-- DROPPING <------------------------------------------------------------------+
+ *     +-- DROPPING <---------------------------------------------------------------- ENDED
  *
- * Not drawn: a send that fails goes from SENDING to ENDED, and a FRONTIER that grows to FRONTIER
- * again. A submission for the GPU goes through READY, one for the host through FRONTIER and, if its
- * kind has something to do there, RUNNABLE. A wait-before-signal is PARKED.
+ * Only a kind of operation that has a launch is STARTING or RESTARTING, and only a launch defers.
+ * agx_submit takes what is ready for the GPU to SENDING at once, since it holds the queue's lock;
+ * what was unblocked is READY until a thread has that lock. A wait-before-signal is PARKED. An
+ * operation of the host goes through FRONTIER and, if its kind has a run, RUNNABLE. Not drawn: a
+ * send that fails goes from SENDING to ENDED, and a FRONTIER that grows to FRONTIER again.
  */
 #pragma once
+
+#include <stdint.h>
 
 #include "base/list.h"
 
@@ -55,12 +63,13 @@ enum agx_submission_state {
    AGX_SUBMISSION_STATES,
 };
 
-/* Lists of submissions. The device has one of each, but IN_FLIGHT and FRONTIER, of which each queue
- * has one: by epoch, and by the epoch of the queue that its submissions wait for. */
+/* Lists of submissions: a state without one has AGX_LIST_NONE. The device has one of each, but
+ * IN_FLIGHT and FRONTIER, of which each queue has one: by epoch, and by the epoch of the queue that
+ * its submissions wait for. */
 enum agx_submission_list {
    AGX_LIST_NONE,
    AGX_LIST_SPARE,
-   AGX_LIST_STARTING, /* what is starting and restarting, oldest first */
+   AGX_LIST_STARTING, /* whose launch runs, oldest first */
    AGX_LIST_PARKED,
    AGX_LIST_DEFERRED,
    AGX_LIST_UNBLOCKED, /* and what is failing, in one order */
@@ -72,9 +81,51 @@ enum agx_submission_list {
    AGX_LIST_FRONTIER,
 };
 
-/* Whether the table of states allows the transition. */
-bool agx_submission_may_move(enum agx_submission_state from, enum agx_submission_state to);
+/* What counts the submissions of some states. */
+enum agx_submission_counter {
+   AGX_COUNTS_NOTHING,
+   AGX_COUNTS_PARKED,    /* the device's parked_count: from the time a submission is parked or
+                          * deferred until it has been launched, it counts against max_parked */
+   AGX_COUNTS_IN_FLIGHT, /* the queue's in_flight_count */
+   AGX_COUNTS_FRONTIER,  /* the device's host_frontier_waiters: those whose kind has a run */
+};
 
-/* Whether a submission in the state counts against max_parked: from the time it is parked or
- * deferred until it has been launched. */
-bool agx_submission_state_is_parked(enum agx_submission_state state);
+struct agx_submission_row {
+   uint32_t next;   /* a bit for each state that may follow */
+   uint8_t list;    /* enum agx_submission_list */
+   uint8_t counter; /* enum agx_submission_counter */
+};
+
+#define TO(state) (1u << AGX_SUBMISSION_##state)
+/* Once it was started on the host. */
+#define STARTED (TO(FRONTIER) | TO(RUNNABLE) | TO(ENDED))
+#define ROW(state, list, counter, next)                                                            \
+   [AGX_SUBMISSION_##state] = {next, AGX_LIST_##list, AGX_COUNTS_##counter}
+
+/* In the header, because agx_submission_move is inline. */
+static const struct agx_submission_row agx_submission_rows[AGX_SUBMISSION_STATES] = {
+   ROW(SPARE, SPARE, NOTHING, TO(PREPARED)),
+   ROW(PREPARED, NONE, NOTHING,
+       TO(STARTING) | TO(PARKED) | TO(SENDING) | STARTED | TO(REFUSED) | TO(SPARE)),
+   ROW(STARTING, STARTING, NOTHING, TO(DEFERRED) | TO(SENDING) | STARTED | TO(REFUSED)),
+   ROW(PARKED, PARKED, PARKED, TO(UNBLOCKED) | TO(FAILING)),
+   ROW(DEFERRED, DEFERRED, PARKED, TO(UNBLOCKED) | TO(FAILING)),
+   ROW(UNBLOCKED, UNBLOCKED, PARKED,
+       TO(RESTARTING) | TO(PARKED) | TO(READY) | STARTED | TO(FAILING)),
+   ROW(FAILING, UNBLOCKED, PARKED, TO(ENDED)),
+   ROW(RESTARTING, STARTING, PARKED, TO(DEFERRED) | TO(READY) | STARTED),
+   ROW(READY, READY, NOTHING, TO(SENDING)),
+   ROW(SENDING, NONE, NOTHING, TO(IN_FLIGHT) | TO(LOST) | TO(ENDED) | TO(REFUSED)),
+   ROW(IN_FLIGHT, IN_FLIGHT, IN_FLIGHT, TO(LOST) | TO(ENDED)),
+   ROW(LOST, IN_FLIGHT, IN_FLIGHT, TO(ENDED)),
+   ROW(FRONTIER, FRONTIER, FRONTIER, TO(FRONTIER) | TO(RUNNABLE) | TO(ENDED)),
+   ROW(RUNNABLE, RUNNABLE, NOTHING, TO(RUNNING)),
+   ROW(RUNNING, NONE, NOTHING, TO(ENDED)),
+   ROW(ENDED, ENDED, NOTHING, TO(DROPPING)),
+   ROW(DROPPING, NONE, NOTHING, TO(SPARE)),
+   ROW(REFUSED, NONE, NOTHING, TO(SPARE)),
+};
+
+#undef TO
+#undef STARTED
+#undef ROW

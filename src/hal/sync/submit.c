@@ -52,9 +52,11 @@ static agx_status check_queues(const struct agx_device *device, const char *what
                    (unsigned long long)queues, sync->queue_count);
 }
 
-static agx_status check_op(const struct agx_device *device, const struct agx_op *op)
+static agx_status check_op(const struct agx_device *device, const struct agx_op *op,
+                           const struct agx_op_type **out_type)
 {
-   if (!agx_op_type(device, op->kind))
+   *out_type = agx_op_type(device, op->kind);
+   if (!*out_type)
       return AGX_FAIL(AGX_UNIMPLEMENTED, "submit: operation kind %u", op->kind);
    AGX_TRY(check_queues(device, "submit", op->queues));
    AGX_TRY(check_points(device, "wait", op->waits, op->wait_count));
@@ -85,10 +87,30 @@ static agx_status check_signals(const struct agx_op *op)
 
 /* ---- submissions ---------------------------------------------------------- */
 
-static void move_locking(struct agx_submission *submission, enum agx_submission_state to)
+/* A submission that is PREPARED, spare or new; NULL: out of host memory. */
+AGX_SYNC_UNLOCKED static struct agx_submission *acquire(struct agx_device *device)
+{
+   struct agx_sync_state *sync = agx_sync_of(device);
+   agx_sync_lock(sync);
+   struct agx_submission *submission = agx_submissions_first(sync, AGX_LIST_SPARE);
+   if (submission)
+      agx_submission_move(submission, AGX_SUBMISSION_SPARE, AGX_SUBMISSION_PREPARED);
+   agx_sync_unlock(sync);
+   if (submission)
+      return submission;
+   submission = agx_host_zalloc(agx_context_of(device)->alloc, sizeof(*submission));
+   if (!submission)
+      return NULL;
+   submission->device = device;
+   submission->state = AGX_SUBMISSION_PREPARED;
+   return submission;
+}
+
+static void move_locking(struct agx_submission *submission, enum agx_submission_state from,
+                         enum agx_submission_state to)
 {
    agx_sync_lock(agx_sync_of(submission->device));
-   agx_submission_move(submission, to);
+   agx_submission_move(submission, from, to);
    agx_sync_unlock(agx_sync_of(submission->device));
 }
 
@@ -99,9 +121,9 @@ static struct agx_queue *choose_queue(struct agx_device *device, uint64_t queues
 }
 
 static void init_submission(struct agx_submission *submission, struct agx_device *device,
-                            const struct agx_op *op)
+                            const struct agx_op *op, const struct agx_op_type *type)
 {
-   submission->type = agx_op_type(device, op->kind);
+   submission->type = type;
    submission->queue = choose_queue(device, op->queues);
    submission->commands = NULL;
    submission->stream = (struct agxw_compute){0};
@@ -157,8 +179,7 @@ static bool is_any_in_flight(const struct agx_device *device)
 static bool is_over_or_parked(const struct agx_submission *submission, uint64_t number)
 {
    return submission->number != number || submission->state < AGX_SUBMISSION_STARTING ||
-          submission->state > AGX_SUBMISSION_RUNNING ||
-          agx_submission_state_is_parked(submission->state);
+          submission->state > AGX_SUBMISSION_RUNNING || agx_submission_is_parked(submission);
 }
 
 /* Until it is over, whatever its kind, and the GPU has nothing to do. */
@@ -189,9 +210,8 @@ AGX_SYNC_LOCKED static agx_status submit_unlocking(struct agx_submission *submis
    AGX_TRY(check_signals(op));
    submission->number = ++sync->submissions; /* starting may let go of the lock */
    AGX_TRY(agx_submission_start_unlocking(submission));
-   if (submission->state != AGX_SUBMISSION_READY)
+   if (submission->state != AGX_SUBMISSION_SENDING)
       return AGX_OK;
-   agx_submission_move(submission, AGX_SUBMISSION_SENDING);
    return agx_submission_send_unlocking(submission);
 }
 
@@ -226,15 +246,15 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
    AGX_TRY(agx_desc_read_tail("agx_op", given, &op, sizeof(op)));
    if (op.size % sizeof(uint64_t))
       return AGX_FAIL(AGX_INVALID_ARGUMENT, "agx_op: size %u is no multiple of 8", op.size);
-   AGX_TRY(check_op(device, &op));
-   struct agx_submission *submission = agx_submission_acquire(device);
+   const struct agx_op_type *type;
+   AGX_TRY(check_op(device, &op, &type));
+   struct agx_submission *submission = acquire(device);
    if (!submission)
       return AGX_FAIL(AGX_RESOURCE_EXHAUSTED, "submit: out of host memory");
-   init_submission(submission, device, &op);
-   agx_status status =
-      submission->type->prepare ? submission->type->prepare(device, &op, submission) : AGX_OK;
+   init_submission(submission, device, &op, type);
+   agx_status status = type->prepare ? type->prepare(device, &op, submission) : AGX_OK;
    if (status != AGX_OK) {
-      move_locking(submission, AGX_SUBMISSION_SPARE);
+      move_locking(submission, AGX_SUBMISSION_PREPARED, AGX_SUBMISSION_SPARE);
       return status;
    }
    if (submission->commands && !submission->stream.stream_va)
@@ -246,9 +266,9 @@ static agx_status submit_one(struct agx_device *device, const struct agx_op *giv
    if (status == AGX_OK)
       status = submit_captured(submission, &op, &number);
    if (status != AGX_OK) {
-      move_locking(submission, AGX_SUBMISSION_REFUSED);
+      move_locking(submission, submission->state, AGX_SUBMISSION_REFUSED);
       agx_submission_drop(submission);
-      move_locking(submission, AGX_SUBMISSION_SPARE);
+      move_locking(submission, AGX_SUBMISSION_REFUSED, AGX_SUBMISSION_SPARE);
    } else if (agx_context_of(device)->debug & AGX_DEBUG_SERIAL && !must_not_wait(device)) {
       wait_end(device, submission, number);
    }
